@@ -1,0 +1,176 @@
+// Package trial holds the words of a measurement: the condition a trial is run
+// under, the raw sample it gives, the environment it ran in, and the run that
+// collects them. It is data only: nothing here acts, and nothing here has a clock.
+package trial
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// SchemaVersion of every JSON object this package describes. Objects only gain
+// fields within one version.
+const SchemaVersion = 1
+
+// The paths a condition may take.
+const (
+	PathChain  = "chain"  // through every function
+	PathDirect = "direct" // the same ends and wiring with no function
+)
+
+// The protocols a condition may use.
+const (
+	TCP     = "tcp"     // bulk goodput over TCP
+	UDP     = "udp"     // bulk goodput and loss over UDP
+	Latency = "latency" // round trips of single small messages
+)
+
+// Condition is what is held fixed during a trial and repeated.
+type Condition struct {
+	Path     string `json:"path"`
+	Protocol string `json:"protocol"`
+	Tool     string `json:"tool"`
+	Flows    int    `json:"flows"`
+	// PayloadSize is the bytes of one send; 0 leaves it to the tool.
+	PayloadSize uint64 `json:"payload_size"`
+	// OfferedBps is the load offered in sum over the flows, bit/s; 0 is unlimited.
+	OfferedBps float64 `json:"offered_bps"`
+	Zerocopy   bool    `json:"zerocopy"`
+	Affinity   string  `json:"affinity"`
+	DurationS  float64 `json:"duration_s"`
+	// Length counts the nodes of the path, both ends included.
+	Length int `json:"length"`
+	// Factors are the swept values that lead to this condition, by field name.
+	Factors map[string]any `json:"factors"`
+}
+
+// Trial is one measurement under one condition, raw.
+type Trial struct {
+	// Condition is the index into the run's conditions.
+	Condition int `json:"condition"`
+	// Repeat counts from 1.
+	Repeat    int       `json:"repeat"`
+	StartedAt time.Time `json:"started_at"`
+	DurationS float64   `json:"duration_s"`
+	// Metrics by name, units in the name: goodput_bps, loss_ratio, latency_p99_ns.
+	// What was not measured is absent.
+	Metrics map[string]float64 `json:"metrics"`
+	// Histograms by metric stem (latency_ns), HdrHistogram V2 compressed, base64,
+	// values in the unit of the name, so that percentiles can be taken over
+	// several trials instead of being averaged.
+	Histograms map[string]string `json:"histograms"`
+	// Observed is what the machine did meanwhile.
+	Observed Observation `json:"observed"`
+	// Raw is each tool process's own output, as it printed it.
+	Raw []ToolOutput `json:"raw"`
+	// Warnings a reader must see beside the numbers.
+	Warnings []string `json:"warnings"`
+}
+
+// ToolOutput is what one process of a traffic tool printed.
+type ToolOutput struct {
+	Command []string `json:"command"`
+	Node    string   `json:"node"`
+	// Output is the tool's JSON where it prints JSON, else a JSON string.
+	Output json.RawMessage `json:"output"`
+}
+
+// Observation is the machine during one trial. What this machine cannot tell is
+// absent, never zero.
+type Observation struct {
+	CPUs         []CPUUse           `json:"cpus"`
+	Processes    []ProcessUse       `json:"processes"`
+	Interfaces   []InterfaceCounts  `json:"interfaces"`
+	MemoryUsed   *uint64            `json:"memory_used_bytes,omitempty"`
+	BlockRead    *uint64            `json:"block_read_bytes,omitempty"`
+	BlockWritten *uint64            `json:"block_written_bytes,omitempty"`
+	FrequencyHz  []float64          `json:"cpu_frequency_hz,omitempty"`
+	TemperatureC map[string]float64 `json:"temperature_celsius,omitempty"`
+}
+
+// CPUUse is the share of the trial's time that a core spent, each 0 to 1.
+type CPUUse struct {
+	CPU     int     `json:"cpu"`
+	User    float64 `json:"user_ratio"`
+	System  float64 `json:"system_ratio"`
+	Softirq float64 `json:"softirq_ratio"`
+	Idle    float64 `json:"idle_ratio"`
+	Steal   float64 `json:"steal_ratio"`
+}
+
+// ProcessUse is the CPU time of a process of a function or a tool.
+type ProcessUse struct {
+	Node    string  `json:"node"`
+	Command string  `json:"command"`
+	PID     int     `json:"pid"`
+	UserS   float64 `json:"user_s"`
+	SystemS float64 `json:"system_s"`
+	// MemoryPeak is the largest resident size, bytes, where the kernel told.
+	MemoryPeak *uint64 `json:"memory_peak_bytes,omitempty"`
+}
+
+// InterfaceCounts is how much an interface of the chain counted during the trial.
+type InterfaceCounts struct {
+	Node      string `json:"node"`
+	Interface string `json:"interface"`
+	RxPackets uint64 `json:"rx_packets"`
+	TxPackets uint64 `json:"tx_packets"`
+	RxBytes   uint64 `json:"rx_bytes"`
+	TxBytes   uint64 `json:"tx_bytes"`
+	RxDropped uint64 `json:"rx_dropped"`
+	TxDropped uint64 `json:"tx_dropped"`
+	RxErrors  uint64 `json:"rx_errors"`
+	TxErrors  uint64 `json:"tx_errors"`
+}
+
+// Environment is what a reader needs to know of the machine (RFC 8204 §3.3 as
+// far as a machine can tell it). Unknown values are absent.
+type Environment struct {
+	NfchainVersion string            `json:"nfchain_version"`
+	OS             string            `json:"os,omitempty"`
+	Kernel         string            `json:"kernel"`
+	KernelCmdline  string            `json:"kernel_cmdline,omitempty"`
+	Architecture   string            `json:"architecture"`
+	Hardware       string            `json:"hardware,omitempty"`
+	Virtualization string            `json:"virtualization,omitempty"`
+	CPUModel       string            `json:"cpu_model,omitempty"`
+	Microcode      string            `json:"microcode,omitempty"`
+	CPUs           int               `json:"cpus"`
+	NUMANodes      int               `json:"numa_nodes,omitempty"`
+	MemoryBytes    uint64            `json:"memory_bytes,omitempty"`
+	Governor       string            `json:"cpu_governor,omitempty"`
+	Privileges     string            `json:"privileges"`
+	Tools          map[string]string `json:"tools"`
+	Settings       map[string]string `json:"settings"`
+}
+
+// The states of a run.
+const (
+	Running     = "running"
+	Done        = "done"
+	Interrupted = "interrupted"
+	Failed      = "failed"
+)
+
+// Run is a set of conditions, their trials, and what led to them.
+type Run struct {
+	SchemaVersion int    `json:"schema_version"`
+	ID            string `json:"run"`
+	Chain         string `json:"chain"`
+	// Experiment is the name of the experiment, empty for a plain bench.
+	Experiment string    `json:"experiment,omitempty"`
+	State      string    `json:"state"`
+	CreatedAt  time.Time `json:"created_at"`
+	// Command repeats the run.
+	Command []string `json:"command"`
+	// Spec is the file the run was made from, as it was read.
+	Spec        string      `json:"spec"`
+	Seed        int64       `json:"seed"`
+	Repeats     int         `json:"repeats"`
+	Quick       bool        `json:"quick"`
+	Environment Environment `json:"environment"`
+	Conditions  []Condition `json:"conditions"`
+	Trials      []Trial     `json:"trials"`
+	// Warnings a reader must see beside the numbers.
+	Warnings []string `json:"warnings"`
+}
