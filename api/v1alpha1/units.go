@@ -4,14 +4,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/bits"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 )
 
 // Rate is a bit rate in bits per second. It is written as a number with an
-// optional unit: bit, kbit, Mbit, Gbit, Tbit (powers of 1000, as tc(8) has
-// them), each with or without "/s" or "ps", or bare bits per second.
+// optional unit in any case: bit, kbit, Mbit, Gbit, Tbit (powers of 1000, as
+// tc(8) has them), each also with "/s" or as kbps, Mbps and so on, which are
+// bits here. A bare number counts bits per second.
 type Rate uint64
 
 // Size is a number of bytes. It is written as a number with an optional unit:
@@ -21,56 +24,89 @@ type Size uint64
 // Duration is a length of time, written as Go does: 500ms, 30s, 2m, 1h30m.
 type Duration time.Duration
 
+// unit is a multiple, by the name it is printed with. Each list is ascending.
 type unit struct {
 	name   string
-	factor float64
+	factor uint64
 }
 
-var rateUnits = []unit{{"bit", 1}, {"kbit", 1e3}, {"Mbit", 1e6}, {"Gbit", 1e9}, {"Tbit", 1e12}}
+var (
+	rateUnits  = []unit{{"bit", 1}, {"kbit", 1e3}, {"Mbit", 1e6}, {"Gbit", 1e9}, {"Tbit", 1e12}}
+	sizeUnits  = []unit{{"B", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}}
+	sizeFactor = map[string]uint64{
+		"": 1, "B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9,
+		"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
+	}
+)
 
-var sizeUnits = []unit{
-	{"B", 1}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9},
-	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30},
-}
-
-// parseQuantity reads "12.5Mbit" by the units given; a bare number counts in
-// the first of them.
-func parseQuantity(text, what, example string, units []unit) (uint64, error) {
-	number := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-	suffix := text[len(number):]
-	factor := 0.0
-	if suffix == "" {
-		factor = 1
-	}
-	for _, u := range units {
-		if strings.EqualFold(u.name, suffix) && (u.name == suffix || !strings.EqualFold(suffix, "kb")) {
-			factor = u.factor
-		}
-	}
-	value, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if err != nil || factor == 0 || value < 0 || math.IsNaN(value) || value*factor >= math.MaxUint64 {
-		return 0, fmt.Errorf("%q is not a %s; write a number with a unit, such as %s", text, what, example)
-	}
-	return uint64(math.Round(value * factor)), nil
-}
+// A quantity is a number, perhaps with an exponent, and a unit.
+var quantity = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?) ?([A-Za-z/]*)$`)
 
 // ParseRate reads a bit rate, as [Rate] describes.
 func ParseRate(text string) (Rate, error) {
-	bare := strings.TrimSuffix(text, "/s")
-	if bare == text && strings.HasSuffix(strings.ToLower(text), "bps") {
-		bare = strings.TrimSuffix(text[:len(text)-3]+"bit", " ")
-	}
-	n, err := parseQuantity(bare, "bit rate", "10Gbit", rateUnits)
-	if err != nil {
-		return 0, fmt.Errorf("%q is not a bit rate; write a number with a unit, such as 10Gbit", text)
-	}
-	return Rate(n), nil
+	n, err := parseQuantity(text, "a bit rate", "10Gbit", rateFactor)
+	return Rate(n), err
 }
 
 // ParseSize reads a number of bytes, as [Size] describes.
 func ParseSize(text string) (Size, error) {
-	n, err := parseQuantity(text, "size", "64KiB", sizeUnits)
+	n, err := parseQuantity(text, "a size", "64KiB", func(unit string) uint64 { return sizeFactor[unit] })
 	return Size(n), err
+}
+
+// rateFactor is 0 for what is no unit of rate. A "Bps" would be bytes.
+func rateFactor(name string) uint64 {
+	if name == "" {
+		return 1
+	}
+	if bare, ok := strings.CutSuffix(name, "/s"); ok {
+		name = bare
+	} else if prefix, ok := strings.CutSuffix(name, "bps"); ok {
+		name = prefix + "bit"
+	}
+	for _, u := range rateUnits {
+		if strings.EqualFold(u.name, name) {
+			return u.factor
+		}
+	}
+	return 0
+}
+
+// parseQuantity reads "12.5Mbit". What is not zero never becomes zero, since a
+// zero means "unlimited" or "unset" to many a field.
+func parseQuantity(text, what, example string, factorOf func(string) uint64) (uint64, error) {
+	parts := quantity.FindStringSubmatch(text)
+	factor := uint64(0)
+	if parts != nil {
+		factor = factorOf(parts[2])
+	}
+	if factor == 0 {
+		return 0, fmt.Errorf("%s is not %s; write a number with a unit, such as %s", quote(text), what, example)
+	}
+	n, ok := multiply(parts[1], factor)
+	if !ok {
+		return 0, fmt.Errorf("%s is too large for %s", quote(text), what)
+	}
+	if n == 0 && strings.ContainsAny(strings.FieldsFunc(parts[1], isExponent)[0], "123456789") {
+		return 0, fmt.Errorf("%s is too small for %s", quote(text), what)
+	}
+	return n, nil
+}
+
+func isExponent(r rune) bool { return r == 'e' || r == 'E' }
+
+// multiply is exact for whole numbers and reports what does not fit in 63 bits.
+func multiply(number string, factor uint64) (uint64, bool) {
+	if whole, err := strconv.ParseUint(number, 10, 64); err == nil {
+		over, n := bits.Mul64(whole, factor)
+		return n, over == 0 && n <= math.MaxInt64
+	}
+	value, err := strconv.ParseFloat(number, 64)
+	value = math.Round(value * float64(factor))
+	if err != nil || value >= math.MaxInt64 {
+		return 0, false
+	}
+	return uint64(value), true
 }
 
 // UnmarshalText reads what [ParseRate] reads.
@@ -83,34 +119,30 @@ func (s *Size) UnmarshalText(text []byte) (err error) { *s, err = ParseSize(stri
 func (d *Duration) UnmarshalText(text []byte) error {
 	v, err := time.ParseDuration(string(text))
 	if err != nil || v < 0 {
-		return fmt.Errorf("%q is not a duration; write a number with a unit, such as 30s", text)
+		return fmt.Errorf("%s is not a duration; write a number with a unit, such as 30s", quote(string(text)))
 	}
 	*d = Duration(v)
 	return nil
 }
 
 // String writes the rate in the largest unit that loses nothing.
-func (r Rate) String() string {
-	for i := len(rateUnits) - 1; i > 0; i-- {
-		if f := uint64(rateUnits[i].factor); uint64(r) >= f && uint64(r)%f == 0 {
-			return strconv.FormatUint(uint64(r)/f, 10) + rateUnits[i].name
-		}
-	}
-	return strconv.FormatUint(uint64(r), 10) + "bit"
-}
+func (r Rate) String() string { return format(uint64(r), rateUnits) }
 
 // String writes the size in the largest binary unit that loses nothing.
-func (s Size) String() string {
-	for i := len(sizeUnits) - 1; i > 4; i-- {
-		if f := uint64(sizeUnits[i].factor); uint64(s) >= f && uint64(s)%f == 0 {
-			return strconv.FormatUint(uint64(s)/f, 10) + sizeUnits[i].name
-		}
-	}
-	return strconv.FormatUint(uint64(s), 10) + "B"
-}
+func (s Size) String() string { return format(uint64(s), sizeUnits) }
 
 // String writes the duration as Go does.
 func (d Duration) String() string { return time.Duration(d).String() }
+
+func format(n uint64, units []unit) string {
+	largest := units[0]
+	for _, u := range units[1:] {
+		if n >= u.factor && n%u.factor == 0 {
+			largest = u
+		}
+	}
+	return strconv.FormatUint(n/largest.factor, 10) + largest.name
+}
 
 // MarshalText writes what UnmarshalText reads.
 func (r Rate) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
@@ -127,6 +159,7 @@ func (r *Rate) UnmarshalJSON(b []byte) error { return r.UnmarshalText(bareScalar
 // UnmarshalJSON reads a JSON string with a unit or a bare number.
 func (s *Size) UnmarshalJSON(b []byte) error { return s.UnmarshalText(bareScalar(b)) }
 
+// bareScalar takes the quotes off a JSON string and leaves a number as it is.
 func bareScalar(b []byte) []byte {
 	var text string
 	if json.Unmarshal(b, &text) == nil {

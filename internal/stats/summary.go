@@ -1,5 +1,5 @@
 // Package stats turns repeated samples into what a reader may rely on: centre,
-// spread and an interval. It is pure: no clock, no randomness but a given seed.
+// spread and an interval. It is pure: no clock, no input or output, no randomness.
 package stats
 
 // Summary is what repeats of one metric under one condition come to.

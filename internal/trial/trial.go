@@ -1,6 +1,6 @@
 // Package trial holds the words of a measurement: the condition a trial is run
 // under, the raw sample it gives, the environment it ran in, and the run that
-// collects them. It is data only: nothing here acts, and nothing here has a clock.
+// collects them, and what repeats come to. Nothing here acts or has a clock.
 package trial
 
 import (
@@ -41,7 +41,7 @@ type Condition struct {
 	// Length counts the nodes of the path, both ends included.
 	Length int `json:"length"`
 	// Factors are the swept values that lead to this condition, by field name.
-	Factors map[string]any `json:"factors"`
+	Factors Map[any] `json:"factors"`
 }
 
 // Trial is one measurement under one condition, raw.
@@ -54,23 +54,23 @@ type Trial struct {
 	DurationS float64   `json:"duration_s"`
 	// Metrics by name, units in the name: goodput_bps, loss_ratio, latency_p99_ns.
 	// What was not measured is absent.
-	Metrics map[string]float64 `json:"metrics"`
+	Metrics Map[float64] `json:"metrics"`
 	// Histograms by metric stem (latency_ns), HdrHistogram V2 compressed, base64,
 	// values in the unit of the name, so that percentiles can be taken over
 	// several trials instead of being averaged.
-	Histograms map[string]string `json:"histograms"`
+	Histograms Map[string] `json:"histograms"`
 	// Observed is what the machine did meanwhile.
 	Observed Observation `json:"observed"`
 	// Raw is each tool process's own output, as it printed it.
-	Raw []ToolOutput `json:"raw"`
+	Raw List[ToolOutput] `json:"raw"`
 	// Warnings a reader must see beside the numbers.
-	Warnings []string `json:"warnings"`
+	Warnings List[string] `json:"warnings"`
 }
 
 // ToolOutput is what one process of a traffic tool printed.
 type ToolOutput struct {
-	Command []string `json:"command"`
-	Node    string   `json:"node"`
+	Command List[string] `json:"command"`
+	Node    string       `json:"node"`
 	// Output is the tool's JSON where it prints JSON, else a JSON string.
 	Output json.RawMessage `json:"output"`
 }
@@ -78,14 +78,14 @@ type ToolOutput struct {
 // Observation is the machine during one trial. What this machine cannot tell is
 // absent, never zero.
 type Observation struct {
-	CPUs         []CPUUse           `json:"cpus"`
-	Processes    []ProcessUse       `json:"processes"`
-	Interfaces   []InterfaceCounts  `json:"interfaces"`
-	MemoryUsed   *uint64            `json:"memory_used_bytes,omitempty"`
-	BlockRead    *uint64            `json:"block_read_bytes,omitempty"`
-	BlockWritten *uint64            `json:"block_written_bytes,omitempty"`
-	FrequencyHz  []float64          `json:"cpu_frequency_hz,omitempty"`
-	TemperatureC map[string]float64 `json:"temperature_celsius,omitempty"`
+	CPUs         List[CPUUse]          `json:"cpus"`
+	Processes    List[ProcessUse]      `json:"processes"`
+	Interfaces   List[InterfaceCounts] `json:"interfaces"`
+	MemoryUsed   *uint64               `json:"memory_used_bytes,omitempty"`
+	BlockRead    *uint64               `json:"block_read_bytes,omitempty"`
+	BlockWritten *uint64               `json:"block_written_bytes,omitempty"`
+	FrequencyHz  []float64             `json:"cpu_frequency_hz,omitempty"`
+	TemperatureC map[string]float64    `json:"temperature_celsius,omitempty"`
 }
 
 // CPUUse is the share of the trial's time that a core spent, each 0 to 1.
@@ -126,22 +126,22 @@ type InterfaceCounts struct {
 // Environment is what a reader needs to know of the machine (RFC 8204 §3.3 as
 // far as a machine can tell it). Unknown values are absent.
 type Environment struct {
-	NfchainVersion string            `json:"nfchain_version"`
-	OS             string            `json:"os,omitempty"`
-	Kernel         string            `json:"kernel"`
-	KernelCmdline  string            `json:"kernel_cmdline,omitempty"`
-	Architecture   string            `json:"architecture"`
-	Hardware       string            `json:"hardware,omitempty"`
-	Virtualization string            `json:"virtualization,omitempty"`
-	CPUModel       string            `json:"cpu_model,omitempty"`
-	Microcode      string            `json:"microcode,omitempty"`
-	CPUs           int               `json:"cpus"`
-	NUMANodes      int               `json:"numa_nodes,omitempty"`
-	MemoryBytes    uint64            `json:"memory_bytes,omitempty"`
-	Governor       string            `json:"cpu_governor,omitempty"`
-	Privileges     string            `json:"privileges"`
-	Tools          map[string]string `json:"tools"`
-	Settings       map[string]string `json:"settings"`
+	NfchainVersion string      `json:"nfchain_version"`
+	OS             string      `json:"os,omitempty"`
+	Kernel         string      `json:"kernel"`
+	KernelCmdline  string      `json:"kernel_cmdline,omitempty"`
+	Architecture   string      `json:"architecture"`
+	Hardware       string      `json:"hardware,omitempty"`
+	Virtualization string      `json:"virtualization,omitempty"`
+	CPUModel       string      `json:"cpu_model,omitempty"`
+	Microcode      string      `json:"microcode,omitempty"`
+	CPUs           int         `json:"cpus"`
+	NUMANodes      int         `json:"numa_nodes,omitempty"`
+	MemoryBytes    uint64      `json:"memory_bytes,omitempty"`
+	Governor       string      `json:"cpu_governor,omitempty"`
+	Privileges     string      `json:"privileges"`
+	Tools          Map[string] `json:"tools"`
+	Settings       Map[string] `json:"settings"`
 }
 
 // The states of a run.
@@ -162,15 +162,15 @@ type Run struct {
 	State      string    `json:"state"`
 	CreatedAt  time.Time `json:"created_at"`
 	// Command repeats the run.
-	Command []string `json:"command"`
+	Command List[string] `json:"command"`
 	// Spec is the file the run was made from, as it was read.
-	Spec        string      `json:"spec"`
-	Seed        int64       `json:"seed"`
-	Repeats     int         `json:"repeats"`
-	Quick       bool        `json:"quick"`
-	Environment Environment `json:"environment"`
-	Conditions  []Condition `json:"conditions"`
-	Trials      []Trial     `json:"trials"`
+	Spec        string          `json:"spec"`
+	Seed        int64           `json:"seed"`
+	Repeats     int             `json:"repeats"`
+	Quick       bool            `json:"quick"`
+	Environment Environment     `json:"environment"`
+	Conditions  List[Condition] `json:"conditions"`
+	Trials      List[Trial]     `json:"trials"`
 	// Warnings a reader must see beside the numbers.
-	Warnings []string `json:"warnings"`
+	Warnings List[string] `json:"warnings"`
 }

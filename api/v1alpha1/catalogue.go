@@ -1,0 +1,48 @@
+package v1alpha1
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"nfchain.dev/nfchain/api/v1alpha1/internal/nearest"
+	"nfchain.dev/nfchain/api/v1alpha1/internal/strict"
+)
+
+// Catalogue says which words a file may use beyond this package's own.
+type Catalogue struct {
+	// Functions gives for each kind a pointer to a fresh option struct, filled
+	// with its defaults. Fields go by their json tag; of the jsonschema tag,
+	// required, enum, minimum and maximum are enforced. A type that reads text
+	// (encoding.TextUnmarshaler) is written as a scalar. An option struct may
+	// be a [Validator]; an item of a list in it may have SetDefaults().
+	Functions map[string]func() any
+	// Wirings, Runtimes and Tools are the known names. "auto" is always a tool.
+	Wirings, Runtimes, Tools []string
+}
+
+// Validator is an option struct that has rules its type cannot say. The paths
+// it returns are relative to the options: classes[0].rate.
+type Validator interface{ Validate() []FieldProblem }
+
+// union tells the decoder how a function's options follow from its kind.
+func (c Catalogue) union() strict.Union {
+	return strict.Union{
+		In:      reflect.TypeFor[FunctionBody](),
+		Kind:    "Kind",
+		Options: "Options",
+		New:     c.Functions,
+	}
+}
+
+func (c Catalogue) tools() []string { return append([]string{ToolAuto}, c.Tools...) }
+
+// unknown is the message about a word that is not among the known ones, or "".
+func unknown(word, what string, known []string) string {
+	if slices.Contains(known, word) {
+		return ""
+	}
+	return fmt.Sprintf("%s is not a %s%s", quote(word), what, nearest.Hint(word, known))
+}
+
+func quote(text string) string { return strict.Quote(text) }

@@ -1,0 +1,57 @@
+package v1alpha1
+
+import "fmt"
+
+// testCatalogue is small enough to be seen through: no package outside this
+// one is needed to test the reader.
+func testCatalogue() Catalogue {
+	return Catalogue{
+		Functions: map[string]func() any{
+			"forward":  func() any { return &forwardOptions{} },
+			"firewall": func() any { return &firewallOptions{Policy: "accept"} },
+			"shaper":   func() any { return &shaperOptions{Discipline: "htb"} },
+		},
+		Wirings:  []string{"veth", "bridge"},
+		Runtimes: []string{"netns"},
+		Tools:    []string{"iperf3", "sockperf", "ping"},
+	}
+}
+
+type forwardOptions struct{}
+
+type firewallOptions struct {
+	Policy string       `json:"policy,omitempty" jsonschema:"enum=accept,enum=drop"`
+	Rules  firewallRule `json:"rules,omitempty"`
+}
+
+type firewallRule struct {
+	Generate int  `json:"generate,omitempty" jsonschema:"minimum=0,maximum=100000"`
+	Stateful bool `json:"stateful,omitempty"`
+}
+
+type shaperOptions struct {
+	// Rate is what the shaper lets through.
+	Rate       Rate          `json:"rate" jsonschema:"required"`
+	Burst      *Size         `json:"burst,omitempty"`
+	Discipline string        `json:"discipline,omitempty" jsonschema:"enum=htb,enum=tbf"`
+	Classes    []shaperClass `json:"classes,omitempty"`
+}
+
+type shaperClass struct {
+	Rate  Rate    `json:"rate" jsonschema:"required"`
+	Share float64 `json:"share,omitempty"`
+}
+
+// Validate refuses classes that are given more than there is.
+func (o *shaperOptions) Validate() []FieldProblem {
+	var problems []FieldProblem
+	for i, c := range o.Classes {
+		if c.Rate > o.Rate {
+			problems = append(problems, FieldProblem{
+				Path:    fmt.Sprintf("classes[%d].rate", i),
+				Message: fmt.Sprintf("%s is above the shaper's own %s", c.Rate, o.Rate),
+			})
+		}
+	}
+	return problems
+}

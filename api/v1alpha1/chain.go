@@ -1,0 +1,106 @@
+package v1alpha1
+
+// Chain is an ordered list of service functions between two endpoints
+// (RFC 7665's service function chain).
+type Chain struct {
+	APIVersion string    `json:"apiVersion" jsonschema:"required,enum=nfchain.dev/v1alpha1"`
+	Kind       string    `json:"kind" jsonschema:"required,enum=NetworkServiceChain"`
+	Metadata   Metadata  `json:"metadata" jsonschema:"required"`
+	Spec       ChainSpec `json:"spec" jsonschema:"required"`
+}
+
+// ChainSpec is what a chain is made of.
+type ChainSpec struct {
+	// Wiring is how neighbours are joined: a name in the catalogue. Default "veth".
+	Wiring string `json:"wiring,omitempty"`
+	// Runtime is where functions live unless one says otherwise. Default "netns".
+	Runtime string `json:"runtime,omitempty"`
+	// Endpoints are the chain's two ends, first the one that opens connections.
+	// Default: namespaces "client" and "server", made for the chain.
+	Endpoints []Endpoint `json:"endpoints,omitempty" jsonschema:"minItems=2,maxItems=2"`
+	// Functions are visited in this order by traffic from the first endpoint
+	// to the second and in the reverse order by traffic back.
+	Functions []Function `json:"functions,omitempty"`
+	Addresses Addresses  `json:"addresses,omitempty"`
+	// MTU of every link of the chain, bytes of IP packet. Default 1500.
+	MTU int `json:"mtu,omitempty" jsonschema:"minimum=576,maximum=65535"`
+}
+
+// Endpoint is one end of a chain. With neither Namespace nor Interface it is
+// a namespace made for the chain and removed with it.
+type Endpoint struct {
+	Name string `json:"name" jsonschema:"required"`
+	// Namespace is an existing named network namespace (as `ip netns list`
+	// shows) to be used as the endpoint. It gains one interface, its addresses
+	// and routes while the chain is up, and is never removed.
+	Namespace string `json:"namespace,omitempty"`
+	// Interface is an existing interface of the host. It is moved into a
+	// namespace made for the endpoint, which then routes between it and the
+	// chain; `down` puts it back with its addresses and state.
+	Interface string `json:"interface,omitempty"`
+}
+
+// Addresses says where the chain's addresses come from. Each chain takes one
+// block of each family out of the pool, clear of the host's routes and of
+// other chains' blocks.
+type Addresses struct {
+	// IPv4 is the pool, or "none". Default 198.18.0.0/15 (RFC 2544 appendix C.2.2).
+	IPv4 string `json:"ipv4,omitempty"`
+	// IPv6 is the pool, or "none". Default 2001:2::/48 (RFC 5180 §8).
+	IPv6 string `json:"ipv6,omitempty"`
+}
+
+// None is the pool that switches an address family off.
+const None = "none"
+
+// Function is one service function of a chain.
+type Function struct {
+	Name string `json:"name" jsonschema:"required"`
+	// FunctionBody is empty when Ref is set.
+	FunctionBody
+	// Ref is the name of a ServiceFunction to use instead of one of the chain's own.
+	Ref string `json:"ref,omitempty"`
+}
+
+// FunctionBody is what a function in a chain and a standalone one share.
+type FunctionBody struct {
+	// Kind is a name in the catalogue: forward, firewall, shaper, command ...
+	Kind string `json:"kind,omitempty"`
+	// Runtime overrides the chain's; empty in a chain that means the chain's.
+	// Default "netns" for a function that stands alone.
+	Runtime string `json:"runtime,omitempty"`
+	// Replicas of the function. Default 1; wirings refuse what they cannot do.
+	Replicas int `json:"replicas,omitempty" jsonschema:"minimum=1"`
+	// Direction in which the function acts: both (default), forward, reverse.
+	Direction Direction  `json:"direction,omitempty" jsonschema:"enum=both,enum=forward,enum=reverse"`
+	Resources *Resources `json:"resources,omitempty"`
+	// Options is the value found under the key named like Kind, decoded into
+	// the option type that the catalogue gives for it; never nil after decoding.
+	Options any `json:"-"`
+}
+
+// Direction says which of the two ways through a chain is meant.
+type Direction string
+
+// The directions: forward is from the first endpoint to the second.
+const (
+	Both    Direction = "both"
+	Forward Direction = "forward"
+	Reverse Direction = "reverse"
+)
+
+// Resources bounds what the processes of a function may use.
+type Resources struct {
+	// CPUs the function's processes may run on, as in taskset's list ("0,2-3").
+	CPUs string `json:"cpus,omitempty"`
+	// Memory is the most a function's processes may map each (RLIMIT_AS).
+	Memory Size `json:"memory,omitempty"`
+}
+
+// StandaloneFunction is a function that chains refer to and that outlives them.
+type StandaloneFunction struct {
+	APIVersion string       `json:"apiVersion" jsonschema:"required,enum=nfchain.dev/v1alpha1"`
+	Kind       string       `json:"kind" jsonschema:"required,enum=ServiceFunction"`
+	Metadata   Metadata     `json:"metadata" jsonschema:"required"`
+	Spec       FunctionBody `json:"spec" jsonschema:"required"`
+}

@@ -1,0 +1,41 @@
+package v1alpha1
+
+import (
+	"fmt"
+	"net/netip"
+)
+
+// The longest prefixes a pool may have: less would not hold a chain's block.
+const (
+	longestPool4 = 26
+	longestPool6 = 112
+)
+
+func checkAddresses(a Addresses) []FieldProblem {
+	var f findings
+	if a.IPv4 == None && a.IPv6 == None {
+		f.addf("", "both families are none; a chain needs one of them")
+	}
+	f.add("ipv4", checkPool(a.IPv4, "an IPv4", "198.18.0.0/15", netip.Addr.Is4, longestPool4))
+	f.add("ipv6", checkPool(a.IPv6, "an IPv6", "2001:2::/48", netip.Addr.Is6, longestPool6))
+	return f
+}
+
+func checkPool(text, family, example string, is func(netip.Addr) bool, longest int) string {
+	if text == None {
+		return ""
+	}
+	pool, err := netip.ParsePrefix(text)
+	addr := pool.Addr()
+	switch {
+	case err != nil || !is(addr) || addr.Is4In6():
+		return fmt.Sprintf("%s is not %s prefix; write one such as %s, or none", quote(text), family, example)
+	case pool.Masked() != pool:
+		return fmt.Sprintf("%s has bits set after its length; write %s", quote(text), pool.Masked())
+	case pool.Bits() > longest:
+		return fmt.Sprintf("%s is too small a pool; at most /%d", quote(text), longest)
+	case addr.IsMulticast() || addr.IsLoopback() || addr.IsLinkLocalUnicast():
+		return fmt.Sprintf("%s cannot be routed through a chain; write a prefix such as %s", quote(text), example)
+	}
+	return ""
+}

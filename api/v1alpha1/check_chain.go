@@ -1,0 +1,119 @@
+package v1alpha1
+
+import (
+	"fmt"
+
+	"nfchain.dev/nfchain/api/v1alpha1/internal/nearest"
+)
+
+// minMTUv6 is the smallest link MTU of IPv6 (RFC 8200 §5).
+const minMTUv6 = 1280
+
+// checkChain validates what the decoder cannot see field by field, and empties
+// the body of functions that refer to another.
+func (c Catalogue) checkChain(s *ChainSpec, at place) []FieldProblem {
+	var f findings
+	f.add("wiring", unknown(s.Wiring, "wiring", c.Wirings))
+	f.add("runtime", unknown(s.Runtime, "runtime", c.Runtimes))
+	f.under("endpoints", checkEndpoints(s.Endpoints))
+	for i := range s.Functions {
+		path := item("functions", i)
+		f.under(path, c.checkFunction(&s.Functions[i], s.Wiring, at.under(path)))
+	}
+	f.under("", checkNodeNames(s))
+	f.under("addresses", checkAddresses(s.Addresses))
+	if s.Addresses.IPv6 != None && s.MTU < minMTUv6 {
+		f.addf("mtu", "%d is too small for IPv6; at least %d, or write addresses: {ipv6: none}", s.MTU, minMTUv6)
+	}
+	return f
+}
+
+// checkNodeNames wants every name of a chain to be a name, and only once.
+func checkNodeNames(s *ChainSpec) []FieldProblem {
+	var f findings
+	taken := map[string]string{}
+	check := func(path, name string) {
+		if err := CheckName(name); err != nil {
+			f.add(path+".name", err.Error())
+			return
+		}
+		if first := taken[name]; first != "" {
+			f.addf(path+".name", "%s is already the name of %s", quote(name), first)
+			return
+		}
+		taken[name] = path
+	}
+	for i, e := range s.Endpoints {
+		check(item("endpoints", i), e.Name)
+	}
+	for i, fn := range s.Functions {
+		check(item("functions", i), fn.Name)
+	}
+	return f
+}
+
+func (c Catalogue) checkFunction(fn *Function, wiring string, at place) []FieldProblem {
+	if fn.Ref != "" {
+		return checkReference(fn, at)
+	}
+	var f findings
+	if fn.Kind == "" {
+		f.addf("kind", "is missing, and so is ref; one of them is needed")
+		return f
+	}
+	return c.checkBody(fn.FunctionBody, wiring, at)
+}
+
+func checkReference(fn *Function, at place) []FieldProblem {
+	var f findings
+	if err := CheckName(fn.Ref); err != nil {
+		f.add("ref", err.Error())
+	}
+	if fn.Kind != "" {
+		f.addf("ref", "is given beside kind; only one of them can be")
+	}
+	for _, field := range []string{"runtime", "replicas", "direction", "resources"} {
+		if at.has(field) {
+			f.addf(field, "is said by the %s that ref names; leave it out", KindFunction)
+		}
+	}
+	fn.FunctionBody = FunctionBody{}
+	return f
+}
+
+// checkBody validates a function; wiring is empty when it stands alone.
+func (c Catalogue) checkBody(b FunctionBody, wiring string, at place) []FieldProblem {
+	var f findings
+	f.add("kind", c.unknownKind(b.Kind))
+	if b.Runtime != "" {
+		f.add("runtime", unknown(b.Runtime, "runtime", c.Runtimes))
+	}
+	f.add("replicas", checkReplicas(b.Replicas, wiring))
+	if b.Resources != nil && b.Resources.CPUs != "" {
+		if _, err := ParseCPUList(b.Resources.CPUs); err != nil {
+			f.add("resources.cpus", err.Error())
+		}
+	}
+	if options, ok := b.Options.(Validator); ok && at.sound(b.Kind) {
+		f.under(b.Kind, options.Validate())
+	}
+	return f
+}
+
+func (c Catalogue) unknownKind(kind string) string {
+	kinds := c.union().Kinds()
+	if kind == "" {
+		return "is missing" + nearest.Hint("", kinds)
+	}
+	return unknown(kind, "function kind", kinds)
+}
+
+func checkReplicas(n int, wiring string) string {
+	switch {
+	case n <= 1:
+		return ""
+	case wiring == "":
+		return "a function that stands alone cannot have replicas above one yet"
+	}
+	return fmt.Sprintf("wiring %s cannot do replicas above one yet", wiring)
+}

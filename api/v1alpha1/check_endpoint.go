@@ -1,0 +1,86 @@
+package v1alpha1
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// What the kernel takes: IFNAMSIZ less the final zero, and NAME_MAX for the
+// file that iproute2 keeps for a named namespace.
+const (
+	maxInterface = 15
+	maxNamespace = 255
+)
+
+// ownPrefix begins the name of every namespace that nfchain makes.
+const ownPrefix = "nfchain."
+
+func checkEndpoints(ends []Endpoint) []FieldProblem {
+	var f findings
+	if len(ends) != 2 {
+		f.addf("", "a chain has exactly two endpoints, not %d", len(ends))
+	}
+	for i, e := range ends {
+		f.under(item("", i), checkEndpoint(e))
+	}
+	if len(ends) == 2 {
+		f.under("[1]", checkShared(ends[0], ends[1]))
+	}
+	return f
+}
+
+func checkEndpoint(e Endpoint) []FieldProblem {
+	var f findings
+	if e.Namespace != "" && e.Interface != "" {
+		f.addf("", "has both namespace and interface; at most one of them can be")
+	}
+	if e.Namespace != "" {
+		f.add("namespace", checkNamespace(e.Namespace))
+	}
+	if e.Interface != "" {
+		f.add("interface", checkInterface(e.Interface))
+	}
+	return f
+}
+
+// checkShared refuses two ends in one place: traffic between them would never
+// enter the chain.
+func checkShared(a, b Endpoint) []FieldProblem {
+	var f findings
+	if a.Namespace != "" && a.Namespace == b.Namespace {
+		f.addf("namespace", "both endpoints are in namespace %s", quote(a.Namespace))
+	}
+	if a.Interface != "" && a.Interface == b.Interface {
+		f.addf("interface", "both endpoints are interface %s", quote(a.Interface))
+	}
+	return f
+}
+
+func checkNamespace(name string) string {
+	switch {
+	case strings.Contains(name, "/"):
+		return fmt.Sprintf("%s is a path; write the name that `ip netns list` shows", quote(name))
+	case name == "." || name == ".." || len(name) > maxNamespace || hasSpace(name):
+		return quote(name) + " is not the name of a namespace; write one that `ip netns list` shows"
+	case strings.HasPrefix(name, ownPrefix):
+		return fmt.Sprintf("%s is a namespace of a chain; those that begin with %s are nfchain's own", quote(name), ownPrefix)
+	}
+	return ""
+}
+
+func checkInterface(name string) string {
+	switch {
+	case len(name) > maxInterface:
+		return fmt.Sprintf("%s is longer than an interface's name can be (%d bytes)", quote(name), maxInterface)
+	case strings.ContainsAny(name, "/:") || name == "." || name == ".." || hasSpace(name):
+		return quote(name) + " is not the name of an interface; write one that `ip link` shows"
+	case name == "lo":
+		return "the loopback interface cannot be an endpoint, since it cannot leave its namespace"
+	}
+	return ""
+}
+
+func hasSpace(name string) bool {
+	return strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
+}

@@ -1,0 +1,98 @@
+package v1alpha1
+
+import "slices"
+
+// checkExperiment validates an experiment and gives the values of its factors
+// the types that [Factor] promises.
+func (c Catalogue) checkExperiment(s *ExperimentSpec, at place) []FieldProblem {
+	var f findings
+	f.under("chain", c.checkChain(&s.Chain, at.under("chain")))
+	swept, problems := checkSweep(s.Sweep)
+	f.under("sweep", problems)
+	f.under("load", c.CheckLoad(swept.on(s.Load)))
+	f.under("sweep", swept.checkPayloads(s.Load))
+	if s.Quick != nil {
+		f.under("quick", c.checkQuick(swept.on(s.Load), *s.Quick, at.under("quick")))
+	}
+	for i, r := range s.Reference {
+		f.under(item("reference", i)+".at", swept.checkSelector(r.At))
+	}
+	f.under("models", checkModels(s.Models, swept))
+	f.under("claims", checkClaims(s, swept))
+	return f
+}
+
+func checkModels(models []Model, swept sweep) []FieldProblem {
+	var f findings
+	for i, m := range models {
+		path := item("", i)
+		if slices.ContainsFunc(models[:i], func(other Model) bool { return other.Name == m.Name }) {
+			f.addf(path+".name", "%s is already the name of a model", quote(m.Name))
+		}
+		if swept["length"] == nil {
+			f.addf(path, "a model of loss per hop needs length among the factors of the sweep")
+		}
+		f.under(path+".where", swept.checkSelector(m.Where))
+	}
+	return f
+}
+
+func checkClaims(s *ExperimentSpec, swept sweep) []FieldProblem {
+	var f findings
+	for i, claim := range s.Claims {
+		path := item("", i)
+		if slices.ContainsFunc(s.Claims[:i], func(other Claim) bool { return other.ID == claim.ID }) {
+			f.addf(path+".id", "%s is already the id of a claim", quote(claim.ID))
+		}
+		f.under(path+".check", checkCheck(claim.Check, s.Models, swept))
+	}
+	return f
+}
+
+// needs are the fields of a check that its kind cannot do without.
+var needs = map[string][]string{
+	"loss":        {"metric", "a", "b"},
+	"ratio":       {"metric", "a", "b"},
+	"slope_fades": {"metric", "a", "b", "c", "d"},
+	"model_error": {"model"},
+}
+
+func checkCheck(c Check, models []Model, swept sweep) []FieldProblem {
+	var f findings
+	selectors := map[string]map[string]any{"a": c.A, "b": c.B, "c": c.C, "d": c.D}
+	given := map[string]bool{"metric": c.Metric != "", "model": c.Model != ""}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		given[name] = len(selectors[name]) > 0
+		f.under(name, swept.checkSelector(selectors[name]))
+	}
+	for _, name := range needs[c.Kind] {
+		if !given[name] {
+			f.addf(name, "is missing; a check of kind %s needs it", c.Kind)
+		}
+	}
+	if c.Model != "" {
+		f.add("model", unknown(c.Model, "model of this experiment", modelNames(models)))
+	}
+	f.under("", checkRange(c))
+	return f
+}
+
+func checkRange(c Check) []FieldProblem {
+	var f findings
+	switch {
+	case needs[c.Kind] == nil:
+	case c.AtLeast == nil && c.AtMost == nil:
+		f.addf("", "has neither at_least nor at_most, so it would always hold")
+	case c.AtLeast != nil && c.AtMost != nil && *c.AtLeast > *c.AtMost:
+		f.addf("at_least", "%v is above at_most, %v", *c.AtLeast, *c.AtMost)
+	}
+	return f
+}
+
+func modelNames(models []Model) []string {
+	names := make([]string, len(models))
+	for i, m := range models {
+		names[i] = m.Name
+	}
+	return names
+}

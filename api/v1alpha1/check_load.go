@@ -1,0 +1,85 @@
+package v1alpha1
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"nfchain.dev/nfchain/api/v1alpha1/internal/nearest"
+	"nfchain.dev/nfchain/api/v1alpha1/internal/strict"
+)
+
+// The largest payloads: of a UDP datagram over IPv4 (RFC 768, RFC 791: 65,535
+// less 28 bytes of headers), and of one send otherwise, as iperf3 has it.
+const (
+	maxDatagram = 65507
+	maxPayload  = 1 << 20
+)
+
+const maxDuration = 24 * time.Hour
+
+// CheckLoad validates a load whatever it was made from, a file or flags. Paths
+// are the fields' JSON names.
+func (c Catalogue) CheckLoad(l Load) []FieldProblem {
+	var f findings
+	strict.Check(&l, f.add)
+	f.add("tool", unknown(l.Tool, "traffic tool", c.tools()))
+	f.under("protocols", checkProtocols(l.Protocols))
+	f.add("payload_size", checkPayload(l.PayloadSize, l.Protocols))
+	switch d := time.Duration(l.Duration); {
+	case d <= 0:
+		f.addf("duration", "a trial must take some time; write a duration such as 5s")
+	case d > maxDuration:
+		f.addf("duration", "%s is longer than a trial may take, %s", l.Duration, maxDuration)
+	}
+	f.add("affinity", checkAffinity(l.Affinity))
+	return f
+}
+
+func checkProtocols(given []string) []FieldProblem {
+	var f findings
+	if len(given) == 0 {
+		f.add("", "no protocol is given"+nearest.Hint("", protocols))
+	}
+	for i, p := range given {
+		if slices.Contains(given[:i], p) {
+			f.addf(item("", i), "%s is already given", quote(p))
+		}
+	}
+	return f
+}
+
+func checkPayload(size Size, protocols []string) string {
+	switch {
+	case slices.Contains(protocols, "udp") && size > maxDatagram:
+		return fmt.Sprintf("%d bytes do not fit in a UDP datagram; at most %d", uint64(size), maxDatagram)
+	case size > maxPayload:
+		return fmt.Sprintf("%d bytes are too many for one send; at most %d", uint64(size), maxPayload)
+	}
+	return ""
+}
+
+func checkAffinity(text string) string {
+	if text == AffinityNone || text == AffinitySpread {
+		return ""
+	}
+	if _, err := ParseCPUList(text); err != nil {
+		return quote(text) + " is not an affinity; write none, spread or a list of CPUs such as 0,2-3"
+	}
+	return ""
+}
+
+// checkQuick validates what the load becomes under --quick, and leaves out what
+// is wrong with the load itself.
+func (c Catalogue) checkQuick(load, quick Load, at place) []FieldProblem {
+	var f findings
+	for _, p := range c.CheckLoad(load.With(quick)) {
+		if at.has(p.Path) {
+			f.add(p.Path, p.Message)
+		}
+	}
+	if quick.Duration == 0 && at.has("duration") {
+		f.addf("duration", "a trial must take some time; write a duration such as 1s")
+	}
+	return f
+}

@@ -1,0 +1,70 @@
+package v1alpha1
+
+import "time"
+
+// ToolAuto lets nfchain choose the traffic tool by protocol.
+const ToolAuto = "auto"
+
+// The affinities that are no CPU list.
+const (
+	AffinityNone   = "none"
+	AffinitySpread = "spread"
+)
+
+// DefaultChainSpec is a chain of which the file says nothing: its two ends.
+func DefaultChainSpec() ChainSpec {
+	return ChainSpec{
+		Wiring:    "veth",
+		Runtime:   "netns",
+		Endpoints: []Endpoint{{Name: "client"}, {Name: "server"}},
+		Addresses: Addresses{IPv4: "198.18.0.0/15", IPv6: "2001:2::/48"},
+		MTU:       1500,
+	}
+}
+
+// DefaultLoad is a load of which neither file nor flags say anything. Direct
+// stays nil, since its default is the command's.
+func DefaultLoad() Load {
+	return Load{
+		Tool:      ToolAuto,
+		Protocols: []string{"tcp"},
+		Flows:     1,
+		Duration:  Duration(5 * time.Second),
+		Repeats:   3,
+		Affinity:  AffinityNone,
+	}
+}
+
+// SetDefaults fills in what a function is unless its file says otherwise.
+func (b *FunctionBody) SetDefaults() {
+	b.Replicas = 1
+	b.Direction = Both
+}
+
+// With puts the fields that are set in over on top of the load.
+func (l Load) With(over Load) Load {
+	replace(&l.Tool, over.Tool)
+	replace(&l.Flows, over.Flows)
+	replace(&l.PayloadSize, over.PayloadSize)
+	replace(&l.Rate, over.Rate)
+	replace(&l.Duration, over.Duration)
+	replace(&l.Repeats, over.Repeats)
+	replace(&l.Zerocopy, over.Zerocopy)
+	replace(&l.Affinity, over.Affinity)
+	replace(&l.Direct, over.Direct)
+	replaceList(&l.Protocols, over.Protocols)
+	return l
+}
+
+func replaceList[T any](field *[]T, with []T) {
+	if len(with) > 0 {
+		*field = with
+	}
+}
+
+func replace[T comparable](field *T, with T) {
+	var unset T
+	if with != unset {
+		*field = with
+	}
+}

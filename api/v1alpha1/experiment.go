@@ -1,0 +1,104 @@
+package v1alpha1
+
+// Experiment is a chain, a load, what to vary, and what is claimed of it.
+type Experiment struct {
+	APIVersion string         `json:"apiVersion" jsonschema:"required,enum=nfchain.dev/v1alpha1"`
+	Kind       string         `json:"kind" jsonschema:"required,enum=Experiment"`
+	Metadata   Metadata       `json:"metadata" jsonschema:"required"`
+	Spec       ExperimentSpec `json:"spec" jsonschema:"required"`
+}
+
+// ExperimentSpec is the body of an Experiment.
+type ExperimentSpec struct {
+	// Source is the publication that is reproduced, if one is.
+	Source *Source `json:"source,omitempty"`
+	// Chain is the chain at every point of the sweep, before the point's values.
+	Chain ChainSpec `json:"chain,omitempty"`
+	Load  Load      `json:"load,omitempty"`
+	// Sweep lists the factors; every combination of values is a condition.
+	Sweep []Factor `json:"sweep,omitempty"`
+	// Quick replaces parts of Load under --quick; such runs are marked.
+	Quick *Load `json:"quick,omitempty"`
+	// Seed of the order of trials. 0: drawn, and recorded.
+	Seed      int64       `json:"seed,omitempty"`
+	Reference []Reference `json:"reference,omitempty"`
+	Models    []Model     `json:"models,omitempty"`
+	Claims    []Claim     `json:"claims,omitempty"`
+}
+
+// Source says where an experiment was published.
+type Source struct {
+	// ID is author+year, as in the experiment ids: livi2016.
+	ID    string `json:"id" jsonschema:"required"`
+	Title string `json:"title" jsonschema:"required"`
+	// At is the section, figure or table.
+	At string `json:"at,omitempty"`
+	// Machine is what the source measured on.
+	Machine string `json:"machine,omitempty"`
+}
+
+// Factor is one thing that is varied: length (namespaces, both ends included),
+// protocol, or another field of Load by its JSON name. After decoding, Values
+// and whatever selects by them are int for length, flows, payload_size (bytes)
+// and rate (bit/s), bool for zerocopy and string for the rest, so that == tells
+// whether two are the same.
+type Factor struct {
+	Field  string `json:"field" jsonschema:"required,enum=length,enum=flows,enum=protocol,enum=payload_size,enum=rate,enum=zerocopy,enum=affinity"`
+	Values []any  `json:"values" jsonschema:"required,minItems=1"`
+}
+
+// Reference is one value the source prints.
+type Reference struct {
+	// At are the factor values it belongs to.
+	At     map[string]any `json:"at" jsonschema:"required"`
+	Metric string         `json:"metric" jsonschema:"required"`
+	Value  float64        `json:"value" jsonschema:"required"`
+	Note   string         `json:"note,omitempty"`
+}
+
+// Model is a fit over the conditions of an experiment.
+type Model struct {
+	Name string `json:"name" jsonschema:"required"`
+	// Kind: loss_per_hop, t(n) = t(2)·(1−l)^(n−2) (Livi et al. §IV-C).
+	Kind   string `json:"kind" jsonschema:"required,enum=loss_per_hop"`
+	Metric string `json:"metric" jsonschema:"required"`
+	// Where restricts the conditions by factor value.
+	Where map[string]any `json:"where,omitempty"`
+	// MaxLength leaves longer chains out of the fit; they are still compared with it.
+	MaxLength int `json:"max_length,omitempty" jsonschema:"minimum=2"`
+}
+
+// Claim is one statement of the source, made checkable: an estimate with an
+// interval, and the range in which the statement holds. It holds when the whole
+// interval lies in the range, does not when none of it does, and is undecided
+// otherwise.
+type Claim struct {
+	ID   string `json:"id" jsonschema:"required"`
+	Text string `json:"text" jsonschema:"required"`
+	At   string `json:"at,omitempty"`
+	Note string `json:"note,omitempty"`
+	// Needs names a feature or wiring without which the claim cannot be told here.
+	Needs string `json:"needs,omitempty"`
+	// Check says what to estimate; see package experiment for the kinds.
+	Check Check `json:"check" jsonschema:"required"`
+}
+
+// Check is the estimate of a claim and the range in which the claim holds.
+type Check struct {
+	// Kind: loss (1 − b/a), ratio (b/a), slope_fades (the loss per namespace
+	// between long chains less that between short ones), model_error (the
+	// largest relative error of a model over its fitted lengths), unavailable.
+	Kind   string `json:"kind" jsonschema:"required,enum=loss,enum=ratio,enum=slope_fades,enum=model_error,enum=unavailable"`
+	Metric string `json:"metric,omitempty"`
+	// A and B select one condition each by factor value.
+	A map[string]any `json:"a,omitempty"`
+	B map[string]any `json:"b,omitempty"`
+	// C and D are the second pair of a comparison of two steps.
+	C map[string]any `json:"c,omitempty"`
+	D map[string]any `json:"d,omitempty"`
+	// Model names the model of a model_error check.
+	Model string `json:"model,omitempty"`
+	// AtLeast and AtMost bound the range; absent means unbounded.
+	AtLeast *float64 `json:"at_least,omitempty"`
+	AtMost  *float64 `json:"at_most,omitempty"`
+}

@@ -1,0 +1,26 @@
+package nearest
+
+import "testing"
+
+func TestHint(t *testing.T) {
+	known := []string{"veth", "bridge", "macvlan"}
+	for word, want := range map[string]string{
+		"veht":    `; did you mean "veth"?`,
+		"Bridge":  `; did you mean "bridge"?`,
+		"mcvlan":  `; did you mean "macvlan"?`,
+		"ovs":     "; choose from bridge, macvlan, veth",
+		"":        "; choose from bridge, macvlan, veth",
+		"gtet":    "; choose from bridge, macvlan, veth",
+		"bridges": `; did you mean "bridge"?`,
+	} {
+		if got := Hint(word, known); got != want {
+			t.Errorf("%q: got %q, want %q", word, got, want)
+		}
+	}
+	if got := Hint("x", []string{"netns", "netns"}[:1]); got != "; write netns" {
+		t.Errorf("one known word: %q", got)
+	}
+	if got := Hint("x", nil); got != "" {
+		t.Errorf("no known word: %q", got)
+	}
+}

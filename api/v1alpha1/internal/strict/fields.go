@@ -1,0 +1,96 @@
+package strict
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// field is one field of a struct, or of a struct embedded in it.
+type field struct {
+	name  string
+	index []int
+	rule  rule
+}
+
+// fields of a struct type, in its order, embedded structs inlined.
+type fields struct {
+	list   []field
+	byName map[string]int
+	// union is the index of the Union's struct, when it is the type or embedded in it.
+	union []int
+	isIt  bool
+}
+
+func (f *fields) names() []string {
+	names := make([]string, len(f.list))
+	for i, field := range f.list {
+		names[i] = field.name
+	}
+	return names
+}
+
+func (d *Decoder) fields(t reflect.Type) *fields {
+	if known := d.fieldsOf[t]; known != nil {
+		return known
+	}
+	f := &fields{byName: map[string]int{}}
+	d.collect(f, t, nil)
+	d.fieldsOf[t] = f
+	return f
+}
+
+func (d *Decoder) collect(f *fields, t reflect.Type, index []int) {
+	if t == d.Union.In {
+		f.union, f.isIt = index, true
+	}
+	for i := range t.NumField() {
+		sf := t.Field(i)
+		at := append(append([]int(nil), index...), i)
+		name, _, _ := strings.Cut(sf.Tag.Get("json"), ",")
+		switch {
+		case sf.Anonymous && name == "" && sf.Type.Kind() == reflect.Struct:
+			d.collect(f, sf.Type, at)
+			continue
+		case name == "-" || !sf.IsExported():
+			continue
+		case name == "":
+			name = sf.Name
+		}
+		f.byName[name] = len(f.list)
+		f.list = append(f.list, field{name, at, parseRule(sf.Tag.Get("jsonschema"))})
+	}
+}
+
+// rule is what the jsonschema tag asks of a field's value.
+type rule struct {
+	required bool
+	enum     []string
+	min, max *float64
+}
+
+func parseRule(tag string) rule {
+	r := rule{}
+	for _, part := range strings.Split(tag, ",") {
+		key, value, _ := strings.Cut(part, "=")
+		switch key {
+		case "required":
+			r.required = true
+		case "enum":
+			r.enum = append(r.enum, value)
+		case "minimum":
+			r.min = bound(value)
+		case "maximum":
+			r.max = bound(value)
+		}
+	}
+	return r
+}
+
+func bound(text string) *float64 {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return nil
+	}
+	return &v
+}

@@ -1,0 +1,70 @@
+package v1alpha1
+
+import (
+	"embed"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"reflect"
+	"strings"
+)
+
+// sources are read for the comments on the types, which become the schema's
+// descriptions.
+//
+//go:embed types.go chain.go load.go experiment.go
+var sources embed.FS
+
+// commentMap gives a comment by "Type" or "Type.Field".
+type commentMap map[string]string
+
+func comments() commentMap {
+	m := commentMap{}
+	entries, _ := sources.ReadDir(".")
+	for _, entry := range entries {
+		text, _ := sources.ReadFile(entry.Name())
+		file, err := parser.ParseFile(token.NewFileSet(), entry.Name(), text, parser.ParseComments)
+		if err != nil {
+			continue // the compiler has read it, so this cannot be
+		}
+		for _, declaration := range file.Decls {
+			if types, ok := declaration.(*ast.GenDecl); ok && types.Tok == token.TYPE {
+				m.declaration(types)
+			}
+		}
+	}
+	return m
+}
+
+func (m commentMap) declaration(types *ast.GenDecl) {
+	for _, spec := range types.Specs {
+		named, ok := spec.(*ast.TypeSpec)
+		if !ok {
+			continue
+		}
+		m[named.Name.Name] = oneLine(types.Doc.Text())
+		if fields, ok := named.Type.(*ast.StructType); ok {
+			m.fields(named.Name.Name, fields.Fields)
+		}
+	}
+}
+
+func (m commentMap) fields(of string, list *ast.FieldList) {
+	for _, field := range list.List {
+		for _, name := range field.Names {
+			m[of+"."+name.Name] = oneLine(field.Doc.Text())
+		}
+	}
+}
+
+func oneLine(comment string) string { return strings.Join(strings.Fields(comment), " ") }
+
+func (m commentMap) lookup(t reflect.Type, field string) string {
+	if t.PkgPath() != reflect.TypeFor[Chain]().PkgPath() {
+		return ""
+	}
+	if field == "" {
+		return m[t.Name()]
+	}
+	return m[t.Name()+"."+field]
+}

@@ -1,0 +1,41 @@
+package v1alpha1
+
+import (
+	"encoding"
+	"encoding/json"
+	"reflect"
+
+	"github.com/invopop/jsonschema"
+)
+
+// What the units' types read, as JSON Schema has it.
+const (
+	numberPattern   = `^[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)? ?`
+	ratePattern     = numberPattern + `([kKmMgGtT]?([bB][iI][tT](/s)?|bps))?$`
+	sizePattern     = numberPattern + `(B|[kKMG]B|[KMG]iB)?$`
+	durationPattern = `^(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h))+)$`
+)
+
+// scalarSchema describes the types that are written as one word or number; nil
+// leaves a type to be described by what it is made of.
+func scalarSchema(t reflect.Type) *jsonschema.Schema {
+	switch t {
+	case reflect.TypeFor[Rate]():
+		return textOrNumber(ratePattern)
+	case reflect.TypeFor[Size]():
+		return textOrNumber(sizePattern)
+	case reflect.TypeFor[Duration]():
+		return &jsonschema.Schema{Type: "string", Pattern: durationPattern}
+	}
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+		return textOrNumber("")
+	}
+	return nil
+}
+
+func textOrNumber(pattern string) *jsonschema.Schema {
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
+		{Type: "string", Pattern: pattern},
+		{Type: "integer", Minimum: json.Number("0")},
+	}}
+}

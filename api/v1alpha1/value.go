@@ -1,0 +1,102 @@
+package v1alpha1
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"nfchain.dev/nfchain/api/v1alpha1/internal/nearest"
+)
+
+// The bounds of swept numbers. Beyond so long a chain a typing error is likelier.
+const (
+	minLength, maxLength = 2, 10000
+	minFlows, maxFlows   = 1, 1024
+)
+
+// valueTypes bring a factor's value, as decoded with no type to go by, to the
+// type that [Factor] promises; nil and an error if it is none.
+var valueTypes = map[string]func(any) (any, error){
+	"length":       func(v any) (any, error) { return wholeBetween(v, minLength, maxLength) },
+	"flows":        func(v any) (any, error) { return wholeBetween(v, minFlows, maxFlows) },
+	"payload_size": func(v any) (any, error) { return quantityOf(v, ParseSize) },
+	"rate":         func(v any) (any, error) { return quantityOf(v, ParseRate) },
+	"zerocopy":     onOff,
+	"protocol":     protocolOf,
+	"affinity":     affinityOf,
+}
+
+// protocols a condition may use, as package trial has them.
+var protocols = []string{"tcp", "udp", "latency"}
+
+func wholeBetween(v any, least, most int) (any, error) {
+	n, ok := v.(int)
+	if !ok {
+		return nil, errors.New("a whole number is expected, found " + shown(v))
+	}
+	if n < least || n > most {
+		return nil, fmt.Errorf("%d is not between %d and %d", n, least, most)
+	}
+	return n, nil
+}
+
+func quantityOf[Q ~uint64](v any, parse func(string) (Q, error)) (any, error) {
+	switch v.(type) {
+	case string, int, float64:
+	default:
+		return nil, errors.New("a number, perhaps with a unit, is expected, found " + shown(v))
+	}
+	q, err := parse(plainText(v))
+	if err != nil {
+		return nil, err
+	}
+	return int(q), nil
+}
+
+func onOff(v any) (any, error) {
+	if on, ok := v.(bool); ok {
+		return on, nil
+	}
+	return nil, errors.New("true or false is expected, found " + shown(v))
+}
+
+func protocolOf(v any) (any, error) {
+	text, ok := v.(string)
+	if !ok || !slices.Contains(protocols, text) {
+		return nil, errors.New(shown(v) + " is not a protocol" + nearest.Hint(text, protocols))
+	}
+	return text, nil
+}
+
+func affinityOf(v any) (any, error) {
+	text, ok := v.(string)
+	if !ok {
+		return nil, errors.New("text is expected, found " + shown(v) + "; a list of one CPU is written in quotes")
+	}
+	if message := checkAffinity(text); message != "" {
+		return nil, errors.New(message)
+	}
+	return text, nil
+}
+
+// plainText writes a number without an exponent.
+func plainText(v any) string {
+	if f, ok := v.(float64); ok {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return fmt.Sprint(v)
+}
+
+// shown is a value as a message shows it.
+func shown(v any) string {
+	switch v.(type) {
+	case nil:
+		return "nothing"
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "a mapping"
+	}
+	return quote(plainText(v))
+}

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/registry"
+	"nfchain.dev/nfchain/internal/results"
+	runs "nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// loadFlags are the flags of a load; text ones are read as a file's words are.
+type loadFlags struct {
+	load                    api.Load
+	payload, rate, duration string
+	direct                  bool
+	seed                    int64
+}
+
+func (l *loadFlags) register(cmd *cobra.Command) {
+	l.load = api.DefaultLoad()
+	f := cmd.Flags()
+	f.StringVar(&l.load.Tool, "traffic", "auto", "traffic tool: auto, iperf3, sockperf, ping")
+	f.StringSliceVar(&l.load.Protocols, "protocol", []string{trial.TCP}, "what to measure, each its own condition: tcp, udp, latency")
+	f.IntVar(&l.load.Flows, "flows", 1, "parallel independent client/server pairs")
+	f.StringVar(&l.payload, "payload-size", "", "bytes of one send (default: the tool's own)")
+	f.StringVar(&l.rate, "rate", "", "load offered in sum, such as 500Mbit (default: as much as the tool can)")
+	f.StringVar(&l.duration, "duration", "5s", "length of one trial")
+	f.IntVar(&l.load.Repeats, "repeats", 3, "trials of every condition")
+	f.BoolVar(&l.load.Zerocopy, "zerocopy", false, "send with sendfile instead of write (iperf3)")
+	f.StringVar(&l.load.Affinity, "affinity", "none", "cores of the tools: none, spread, or a list such as 0,2-3")
+	f.BoolVar(&l.direct, "direct", true, "measure the path without functions too")
+	f.Int64Var(&l.seed, "seed", 0, "seed of the order of trials (default: drawn, and recorded)")
+}
+
+// read gives the load, or everything that is wrong with it.
+func (l *loadFlags) read() (api.Load, error) {
+	load := l.load
+	load.Direct = &l.direct
+	var err error
+	if l.payload != "" {
+		if load.PayloadSize, err = api.ParseSize(l.payload); err != nil {
+			return load, fmt.Errorf("--payload-size: %w: %w", err, runs.ErrInput)
+		}
+	}
+	if l.rate != "" {
+		if load.Rate, err = api.ParseRate(l.rate); err != nil {
+			return load, fmt.Errorf("--rate: %w: %w", err, runs.ErrInput)
+		}
+	}
+	if err := load.Duration.UnmarshalText([]byte(l.duration)); err != nil {
+		return load, fmt.Errorf("--duration: %w: %w", err, runs.ErrInput)
+	}
+	for _, p := range registry.Words().CheckLoad(load) {
+		return load, fmt.Errorf("--%s: %s: %w", flagOf(p.Path), p.Message, runs.ErrInput)
+	}
+	return load, nil
+}
+
+func (a *app) benchCmd() *cobra.Command {
+	var l loadFlags
+	var strict bool
+	var html string
+	cmd := &cobra.Command{
+		Use: "bench FILE|CHAIN", Short: "Offer load to a chain, repeat, store, and print what came out",
+		Long: `Offer load to a chain and measure what comes out at the far end, against the direct
+path between the same ends. Given a file, the chain is deployed first and removed
+after; given the name of a chain that is up, it stays.
+
+Before the first trial, marked packets are counted at every function in order, both
+ways; a run whose traffic misses one is refused.`,
+		Example: `  nfchain bench examples/edge-chain.yaml --protocol tcp,udp,latency
+  nfchain bench edge --flows 8 --zerocopy --duration 30s --repeats 10 -o json`,
+		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChains,
+	}
+	var o *string
+	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
+		load, err := l.read()
+		if err != nil {
+			return err
+		}
+		return a.bench(cmd.Context(), args[0], load, l.seed, output{*o, html, strict})
+	}))
+	l.register(cmd)
+	cmd.Flags().BoolVar(&strict, "strict", false, "exit with 1 if a result is unsettled (interval wider than 10%)")
+	cmd.Flags().StringVar(&html, "html", "", "write the report as one HTML file too")
+	o = outputFlag(cmd, "text", "json", "csv", "md")
+	return cmd
+}
+
+func (a *app) bench(ctx context.Context, arg string, load api.Load, seed int64, o output) error {
+	h := a.host(ctx)
+	m := &runs.Measurement{Host: h, Tools: registry.Tools, Now: a.now, Trial: a.trial}
+	chain, spec, err := a.subject(h, arg, m)
+	if err != nil {
+		return err
+	}
+	lock, err := h.Lock(ctx, chain.Metadata.Name)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	if err := a.mayDeploy(h, chain.Metadata.Name, m.Keep); err != nil {
+		return err
+	}
+	conditions, err := runs.Conditions(load, len(chain.Spec.Functions)+2, nil, registry.Tools, h.Features)
+	if err != nil {
+		return err
+	}
+	for range conditions {
+		m.Chains = append(m.Chains, chain)
+	}
+	r := a.newRun(h, chain.Metadata.Name, spec, seed, load.Repeats)
+	r.Conditions = conditions
+	store, err := a.store()
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	if err := store.CreateRun(ctx, r); err != nil {
+		return err
+	}
+	m.Store = store
+	return a.measure(ctx, m, &r, store, nil, o)
+}
+
+// subject is the chain to measure and the text it comes from.
+func (a *app) subject(h *runs.Host, arg string, m *runs.Measurement) (api.Chain, string, error) {
+	if isFile(arg) {
+		chain, file, text, err := a.oneChain(arg)
+		if err == nil {
+			m.Alone = file.Functions
+			err = h.Standalone(chain, file.Functions)
+		}
+		return chain, string(text), err
+	}
+	if err := checkName(arg); err != nil {
+		return api.Chain{}, "", err
+	}
+	chain, err := h.Chain(arg)
+	if err != nil {
+		return chain, "", err
+	}
+	m.Keep = true
+	text, err := json.MarshalIndent(chain, "", "  ")
+	return chain, string(text), err
+}
+
+// mayDeploy refuses to deploy over a chain that somebody brought up; what a killed
+// bench left is taken over.
+func (a *app) mayDeploy(h *runs.Host, name string, keep bool) error {
+	if keep {
+		return nil
+	}
+	nodes, err := deploy.Nodes(name)
+	if err != nil || len(nodes) == 0 {
+		return err
+	}
+	list, err := h.List()
+	if err != nil {
+		return err
+	}
+	for _, l := range list {
+		if l.Name == name && !l.Temporary {
+			return fmt.Errorf("%s is up already; `nfchain bench %s` measures it as it is, `nfchain down %s` removes it: %w", name, name, name, runs.ErrInput)
+		}
+	}
+	return nil
+}
+
+func (a *app) newRun(h *runs.Host, chain, spec string, seed int64, repeats int) trial.Run {
+	if seed == 0 {
+		seed = int64(random() >> 1)
+	}
+	var b [4]byte
+	binary.BigEndian.PutUint32(b[:], uint32(random()))
+	return trial.Run{
+		SchemaVersion: trial.SchemaVersion, ID: results.NewID(a.now(), b), Chain: chain, State: trial.Running,
+		CreatedAt: a.now(), Command: a.args, Spec: spec, Seed: seed, Repeats: repeats, Environment: h.Features.Environment(versionText()),
+	}
+}
+
+func random() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return binary.BigEndian.Uint64(b[:])
+}
+
+// trial shows which trial is running.
+func (a *app) trial(done, total int, c trial.Condition, left time.Duration) {
+	if a.quiet || !a.terminal {
+		return
+	}
+	a.bar.out = a.stderr
+	a.bar.show(a.now(), true, fmt.Sprintf("trial %d of %d: %s over the %s path, length %d, %d flow(s); %s left",
+		done+1, total, c.Protocol, c.Path, c.Length, c.Flows, left))
+}
+
+// flagOf a load's field, by its path in a file.
+func flagOf(path string) string {
+	path, _, _ = strings.Cut(path, "[")
+	switch path {
+	case "tool":
+		return "traffic"
+	case "protocols":
+		return "protocol"
+	}
+	return strings.ReplaceAll(path, "_", "-")
+}

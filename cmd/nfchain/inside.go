@@ -1,0 +1,185 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/process"
+	runs "nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/supervise"
+)
+
+func (a *app) execCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "exec CHAIN NODE -- COMMAND [ARG...]", Short: "Run a command inside a function or endpoint of a chain",
+		Long: `Run a command in the network namespace of a chain's function or endpoint. The names
+of the chain's nodes resolve inside. The exit code is the command's own.`,
+		Example:           "  nfchain exec edge client -- ping -c 3 server\n  nfchain exec edge fw -- nft list ruleset",
+		Args:              cobra.MinimumNArgs(3),
+		ValidArgsFunction: a.completeChains,
+	}
+	cmd.Flags().SetInterspersed(false)
+	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
+		p, n, err := a.node(cmd, args[0], args[1])
+		if err != nil {
+			return err
+		}
+		hosts, err := runs.HostsFile(p, n.Name)
+		if err != nil {
+			return err
+		}
+		words := args[2:]
+		if words[0] == "--" {
+			words = words[1:]
+		}
+		if len(words) == 0 {
+			return fmt.Errorf("say what to run, after --: %w", runs.ErrInput)
+		}
+		return a.execute(inside(n.Namespace, hosts, process.Spec{}, words))
+	}))
+	return cmd
+}
+
+// node finds a node of a chain that is up.
+func (a *app) node(cmd *cobra.Command, chain, node string) (*plan.Plan, plan.Node, error) {
+	p, err := a.planned(cmd.Context(), chain, plan.Options{})
+	if err != nil {
+		return nil, plan.Node{}, err
+	}
+	for _, n := range p.Nodes {
+		if n.Name != node {
+			continue
+		}
+		if !netns.Exists(n.Namespace) {
+			return nil, n, fmt.Errorf("%s of chain %s is not up; `nfchain up` brings it up: %w", node, chain, runs.ErrInput)
+		}
+		return p, n, nil
+	}
+	return nil, plan.Node{}, fmt.Errorf("chain %s has no %q; `nfchain show %s` lists what it has: %w", chain, node, chain, runs.ErrInput)
+}
+
+// execute runs a command with this process's streams and passes its exit code on.
+func (a *app) execute(args []string) error {
+	c := exec.Command(args[0], args[1:]...)
+	c.Args[0] = a.args[0]
+	c.Stdin, c.Stdout, c.Stderr = a.stdin, a.stdout, a.stderr
+	err := c.Run()
+	var failed *exec.ExitError
+	if errors.As(err, &failed) {
+		return exitCode{signalled(failed)}
+	}
+	return err
+}
+
+// inside is the command line that runs a program in a namespace: this binary's own
+// hidden command, which becomes the program.
+func inside(ns, hosts string, s process.Spec, words []string) []string {
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
+	}
+	args := []string{self, "inside", "--netns", ns, "--hosts", hosts}
+	if s.Dir != "" {
+		args = append(args, "--dir", s.Dir)
+	}
+	if s.CPUs != "" {
+		args = append(args, "--cpus", s.CPUs)
+	}
+	if s.MemoryBytes != 0 {
+		args = append(args, "--memory", strconv.FormatUint(s.MemoryBytes, 10))
+	}
+	return append(append(args, "--"), words...)
+}
+
+func (a *app) insideCmd() *cobra.Command {
+	var o netns.Become
+	var cpus string
+	cmd := &cobra.Command{Use: "inside", Short: "Become a program inside a namespace", Hidden: true,
+		Args: cobra.MinimumNArgs(1), Example: "  nfchain inside --netns nfchain.edge.fw -- ip address"}
+	cmd.RunE = does(func(_ *cobra.Command, args []string) error {
+		if cpus != "" {
+			list, err := api.ParseCPUList(cpus)
+			if err != nil {
+				return err
+			}
+			o.CPUs = list
+		}
+		return o.Run(args)
+	})
+	cmd.Flags().StringVar(&o.Ref, "netns", "", "network namespace")
+	cmd.Flags().StringVar(&o.Hosts, "hosts", "", "file to see as /etc/hosts")
+	cmd.Flags().StringVar(&o.Dir, "dir", "", "working directory")
+	cmd.Flags().StringVar(&cpus, "cpus", "", "processors it may use")
+	cmd.Flags().Uint64Var(&o.MemoryBytes, "memory", 0, "bytes it may map")
+	return cmd
+}
+
+func (a *app) superviseCmd() *cobra.Command {
+	cmd := &cobra.Command{Use: process.SuperviseCommand + " CHAIN", Short: "Keep a chain's programs running", Hidden: true,
+		Args: cobra.ExactArgs(1), Example: "  nfchain supervise edge"}
+	cmd.RunE = does(func(cmd *cobra.Command, args []string) error {
+		owner := args[0]
+		return supervise.Run(cmd.Context(), supervise.Config{
+			Owner: owner,
+			Inside: func(s process.Spec, words []string) []string {
+				hosts, err := runs.WriteHosts(owner, s.Node, s.Hosts)
+				if err != nil {
+					hosts = ""
+				}
+				return inside(s.Netns, hosts, s, words)
+			},
+			LogFile: func(node string) string { return deploy.LogFile(owner, node) },
+		})
+	})
+	return cmd
+}
+
+func (a *app) logsCmd() *cobra.Command {
+	var follow bool
+	cmd := &cobra.Command{
+		Use: "logs CHAIN FUNCTION", Short: "Print what a function's program wrote",
+		Example: "  nfchain logs edge proxy\n  nfchain logs edge proxy --follow", Args: cobra.ExactArgs(2),
+		ValidArgsFunction: a.completeChains,
+	}
+	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
+		p, n, err := a.node(cmd, args[0], args[1])
+		if err != nil {
+			return err
+		}
+		log, err := os.Open(deploy.LogFile(p.Chain, n.Name))
+		if errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("%s runs no program, or it has written nothing; only functions of kind command have logs: %w", n.Name, runs.ErrInput)
+		}
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		if _, err := io.Copy(a.stdout, log); err != nil || !follow {
+			return err
+		}
+		return tail(cmd.Context(), a.stdout, log)
+	}))
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on printing what is written, until interrupted")
+	return cmd
+}
+
+// killedBySignal is the shell's convention for the exit code of a killed program.
+const killedBySignal = 128
+
+func signalled(err *exec.ExitError) int {
+	if s, ok := err.Sys().(syscall.WaitStatus); ok && s.Signaled() {
+		return killedBySignal + int(s.Signal())
+	}
+	return err.ExitCode()
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"nfchain.dev/nfchain/internal/experiment"
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/registry"
+	"nfchain.dev/nfchain/internal/report"
+	"nfchain.dev/nfchain/internal/results"
+	runs "nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// output says how a run is to be reported.
+type output struct {
+	format, html string
+	strict       bool
+}
+
+// measure runs the trials and reports them, whatever became of them: what was
+// measured before a failure is stored and shown.
+func (a *app) measure(ctx context.Context, m *runs.Measurement, r *trial.Run, store *results.Store, has func(string) bool, o output) error {
+	failed := m.Run(ctx, r)
+	a.bar.clear()
+	if len(r.Trials) > 0 {
+		rep := a.build(*r, has)
+		rep.Place = store.Path()
+		if err := a.publish(rep, o); err != nil {
+			return errors.Join(failed, err)
+		}
+		if failed == nil && o.strict {
+			return unsettled(rep)
+		}
+	}
+	if errors.Is(failed, context.Canceled) {
+		return fmt.Errorf("run %s was interrupted; its %d trials are kept in %s: %w", r.ID, len(r.Trials), store.Path(), failed)
+	}
+	return failed
+}
+
+// build makes the report of a run; what an experiment adds follows from the file
+// that the run keeps.
+func (a *app) build(r trial.Run, has func(string) bool) report.Report {
+	rep := report.New(r)
+	if r.Experiment == "" {
+		return rep
+	}
+	f, err := registry.Words().Decode(r.ID, []byte(r.Spec))
+	if err != nil || len(f.Experiments) == 0 {
+		rep.Run.Warnings = append(rep.Run.Warnings, "the experiment's file can no longer be read, so its claims are not judged")
+		return rep
+	}
+	spec := f.Experiments[0].Spec
+	if has == nil {
+		has = feature.Probe(context.Background(), feature.Host()).Has
+	}
+	known := func(name string) bool { return has(name) || registry.Has(name) }
+	rep.Source, rep.References = spec.Source, spec.Reference
+	rep.Fits, rep.Verdicts = experiment.Fits(spec, r), experiment.Judge(spec, r, known)
+	return rep
+}
+
+// publish writes the report to stdout and, if asked, to an HTML file.
+func (a *app) publish(rep report.Report, o output) error {
+	if o.html != "" {
+		if err := writeFile(o.html, func(w io.Writer) error { return report.HTML(w, rep) }); err != nil {
+			return err
+		}
+		a.say("report written to %s", o.html)
+	}
+	return render(a.stdout, rep, o.format)
+}
+
+func render(w io.Writer, rep report.Report, format string) error {
+	switch format {
+	case "json":
+		return report.JSON(w, rep)
+	case "csv":
+		return report.CSV(w, rep)
+	case "md":
+		return report.Markdown(w, rep)
+	}
+	return report.Text(w, rep)
+}
+
+// writeFile writes a file whole or not at all.
+func writeFile(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".nfchain-*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	defer os.Remove(f.Name())
+	err = write(f)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Chmod(f.Name(), 0o644)
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// gated are the metrics that --strict looks at: what a run is made to find out.
+var gated = map[string]bool{"goodput_bps": true, "latency_p50_ns": true}
+
+// unsettled is the gate of --strict.
+func unsettled(rep report.Report) error {
+	for i, c := range rep.Conditions {
+		for name, s := range c.Metrics {
+			if s.Unsettled && gated[name] {
+				return fmt.Errorf("condition %d: %s is unsettled: its interval is wider than 10%%; use more repeats or longer trials", i+1, name)
+			}
+		}
+	}
+	return nil
+}
+
+func (a *app) reportCmd() *cobra.Command {
+	var html string
+	cmd := &cobra.Command{
+		Use: "report RUN", Short: "Report a stored run again",
+		Long:    "Report a stored run: by its id, the beginning of it, or \"last\".",
+		Example: "  nfchain report last\n  nfchain report last --html last.html\n  nfchain report last -o csv", Args: cobra.ExactArgs(1),
+	}
+	var o *string
+	cmd.RunE = does(func(cmd *cobra.Command, args []string) error {
+		store, err := a.store()
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		r, err := find(cmd.Context(), store, args[0])
+		if err != nil {
+			return err
+		}
+		rep := a.build(r, nil)
+		rep.Place = store.Path()
+		return a.publish(rep, output{format: *o, html: html})
+	})
+	o = outputFlag(cmd, "text", "json", "csv", "md")
+	cmd.Flags().StringVar(&html, "html", "", "write the report as one HTML file too")
+	return cmd
+}
+
+func find(ctx context.Context, store *results.Store, ref string) (trial.Run, error) {
+	id, err := store.Find(ctx, ref)
+	if err != nil {
+		return trial.Run{}, err
+	}
+	return store.Get(ctx, id)
+}

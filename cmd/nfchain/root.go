@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/experiment"
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/registry"
+	"nfchain.dev/nfchain/internal/results"
+	runs "nfchain.dev/nfchain/internal/run"
+)
+
+// env is what a command touches of the world, so that a test can hand it another.
+type env struct {
+	args           []string
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	getenv         func(string) string
+	now            func() time.Time
+	// terminal tells that stderr is one, so that progress makes sense.
+	terminal bool
+}
+
+// The exit codes.
+const (
+	exitDone    = 0
+	exitFailed  = 1 // the run failed, or a gate that was asked for
+	exitInput   = 2 // what was given is wrong
+	exitMachine = 3 // this machine lacks something
+)
+
+// app is one invocation.
+type app struct {
+	env
+	quiet   bool
+	results string
+	bar     bar
+}
+
+// run executes a command line and gives its exit code.
+func run(e env) int {
+	ctx, stop := interruptible(e)
+	defer stop()
+	a := &app{env: e}
+	root := a.root()
+	root.SetArgs(e.args[1:])
+	root.SetIn(e.stdin)
+	root.SetOut(e.stdout)
+	root.SetErr(e.stderr)
+	err := root.ExecuteContext(ctx)
+	a.bar.clear()
+	if err == nil {
+		return exitDone
+	}
+	if exit := (exitCode{}); errors.As(err, &exit) {
+		return exit.code // a command run by exec has said what there is to say
+	}
+	fmt.Fprintln(e.stderr, "nfchain: "+describe(err))
+	return code(err)
+}
+
+// exitCode is the exit code of a command that nfchain ran for the user.
+type exitCode struct{ code int }
+
+func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+
+// interruptible gives a context that the first interrupt ends; the second ends
+// the process at once.
+func interruptible(e env) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		if _, ok := <-signals; !ok {
+			return
+		}
+		fmt.Fprintln(e.stderr, "nfchain: stopping and removing what was made; interrupt again to leave at once")
+		cancel()
+		if _, ok := <-signals; ok {
+			os.Exit(130)
+		}
+	}()
+	return ctx, func() { signal.Stop(signals); close(signals); cancel() }
+}
+
+// describe an error for a person. Several problems of a file come a line each.
+func describe(err error) string {
+	var problems api.Problems
+	if errors.As(err, &problems) {
+		return "the file is wrong:\n" + problems.Error()
+	}
+	return strings.TrimSuffix(err.Error(), ": "+runs.ErrInput.Error())
+}
+
+// acted marks an error that came from a command's own work; any other is cobra's
+// about the command line.
+type acted struct{ error }
+
+func (a acted) Unwrap() error { return a.error }
+
+func code(err error) int {
+	var problems api.Problems
+	switch {
+	case errors.Is(err, feature.ErrMissing):
+		return exitMachine
+	case errors.As(err, &problems), errors.Is(err, runs.ErrInput), errors.Is(err, runs.ErrUnknown),
+		errors.Is(err, results.ErrNotFound), errors.Is(err, experiment.ErrSweep), !errors.As(err, &acted{}):
+		return exitInput
+	}
+	return exitFailed
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "nfchain",
+		Short: "Deploy service function chains, offer them load, report what comes out",
+		Long: `nfchain deploys service function chains (RFC 7665) made of network namespaces,
+offers them load, and reports goodput, loss and latency with intervals that a
+reader can trust and repeat.
+
+Exit codes: 0 done; 1 the run failed, or a gate that was asked for (--strict,
+compare); 2 the input is wrong; 3 this machine lacks something, which is named.`,
+		Example: `  nfchain doctor                            # what this machine can do
+  nfchain bench examples/edge-chain.yaml    # deploy, measure, report, remove
+  nfchain up examples/edge-chain.yaml       # deploy and leave
+  nfchain down edge`,
+		SilenceErrors: true, SilenceUsage: true,
+	}
+	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress on standard error")
+	root.PersistentFlags().StringVar(&a.results, "results", "", "results database (default: $XDG_DATA_HOME/nfchain/results.db)")
+	root.AddCommand(a.doctorCmd(), a.validateCmd(), a.planCmd(), a.upCmd(), a.downCmd(), a.lsCmd(), a.showCmd(),
+		a.execCmd(), a.logsCmd(), a.benchCmd(), a.experimentCmd(), a.reproduceCmd(), a.runsCmd(), a.reportCmd(),
+		a.schemaCmd(), a.versionCmd(), a.superviseCmd(), a.insideCmd())
+	return root
+}
+
+// does wraps a command's own work, so that its errors are told from cobra's.
+func does(fn func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := fn(cmd, args); err != nil {
+			return acted{err}
+		}
+		return nil
+	}
+}
+
+// host is this machine for commands that act.
+func (a *app) host(ctx context.Context) *runs.Host {
+	return &runs.Host{
+		Catalogue: registry.Plan(), Words: registry.Words(), Features: feature.Probe(ctx, feature.Host()),
+		Progress: a.progress, Say: a.say,
+	}
+}
+
+func (a *app) say(format string, args ...any) {
+	a.bar.clear()
+	if !a.quiet {
+		fmt.Fprintf(a.stderr, format+"\n", args...)
+	}
+}
+
+// store opens the results database.
+func (a *app) store() (*results.Store, error) {
+	path := a.results
+	if path == "" {
+		path = a.getenv("NFCHAIN_RESULTS")
+	}
+	if path == "" {
+		path = results.DefaultPath(a.getenv("XDG_DATA_HOME"), a.getenv("HOME"))
+	}
+	return results.Open(path)
+}
+
+// read takes a file in, "-" being standard input.
+func (a *app) read(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(io.LimitReader(a.stdin, 8<<20))
+	}
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no file %q: %w", name, runs.ErrInput)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, runs.ErrInput)
+	}
+	return text, nil
+}
+
+// file reads and decodes a file.
+func (a *app) file(name string) (*api.File, []byte, error) {
+	text, err := a.read(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := registry.Words().Decode(name, text)
+	return f, text, err
+}
+
+// oneChain reads a file that must hold exactly one chain.
+func (a *app) oneChain(name string) (api.Chain, *api.File, []byte, error) {
+	f, text, err := a.file(name)
+	if err != nil {
+		return api.Chain{}, nil, nil, err
+	}
+	if len(f.Chains) != 1 {
+		return api.Chain{}, nil, nil, fmt.Errorf("%s holds %d chains; this command takes a file with exactly one: %w", name, len(f.Chains), runs.ErrInput)
+	}
+	return f.Chains[0], f, text, nil
+}
+
+// isFile tells a file's name from a chain's.
+func isFile(arg string) bool {
+	if arg == "-" || strings.ContainsRune(arg, '/') || strings.HasSuffix(arg, ".yaml") || strings.HasSuffix(arg, ".yml") || strings.HasSuffix(arg, ".json") {
+		return true
+	}
+	info, err := os.Stat(arg)
+	return err == nil && !info.IsDir()
+}
+
+// checkName refuses what cannot be a chain's name before it goes anywhere.
+func checkName(name string) error {
+	if err := api.CheckName(name); err != nil {
+		return fmt.Errorf("%w: %w", err, runs.ErrInput)
+	}
+	return nil
+}

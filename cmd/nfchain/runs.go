@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"nfchain.dev/nfchain/internal/results"
+	runs "nfchain.dev/nfchain/internal/run"
+)
+
+func (a *app) runsCmd() *cobra.Command {
+	cmd := &cobra.Command{Use: "runs", Short: "List, remove, export and import stored runs", Example: "  nfchain runs ls"}
+	cmd.AddCommand(a.runsListCmd(), a.runsRemoveCmd(), a.runsExportCmd(), a.runsImportCmd())
+	return cmd
+}
+
+func (a *app) runsListCmd() *cobra.Command {
+	cmd := &cobra.Command{Use: "ls", Short: "List stored runs, the newest last", Example: "  nfchain runs ls -o json", Args: cobra.NoArgs}
+	var o *string
+	cmd.RunE = does(a.withStore(func(cmd *cobra.Command, store *results.Store, _ []string) error {
+		list, err := store.List(cmd.Context())
+		if err != nil {
+			return err
+		}
+		if *o == "json" {
+			return a.printJSON(struct {
+				SchemaVersion int               `json:"schema_version"`
+				Runs          []results.Summary `json:"runs"`
+			}{1, list})
+		}
+		w := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
+		fmt.Fprintln(w, "RUN\tCHAIN\tEXPERIMENT\tSTATE\tTRIALS\tCREATED")
+		for _, s := range list {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", s.ID, s.Chain, s.Experiment, s.State, s.Trials, s.CreatedAt.Local().Format("2006-01-02 15:04:05"))
+		}
+		return w.Flush()
+	}))
+	o = outputFlag(cmd, "text", "json")
+	return cmd
+}
+
+func (a *app) runsRemoveCmd() *cobra.Command {
+	cmd := &cobra.Command{Use: "rm RUN...", Short: "Remove stored runs", Example: "  nfchain runs rm 20261121-035352-k3f9", Args: cobra.MinimumNArgs(1)}
+	cmd.RunE = does(a.withStore(func(cmd *cobra.Command, store *results.Store, args []string) error {
+		ids := make([]string, len(args))
+		for i, ref := range args {
+			id, err := store.Find(cmd.Context(), ref)
+			if err != nil {
+				return err
+			}
+			ids[i] = id
+		}
+		if err := store.Remove(cmd.Context(), ids...); err != nil {
+			return err
+		}
+		for _, id := range ids {
+			fmt.Fprintln(a.stdout, id+": removed")
+		}
+		return nil
+	}))
+	return cmd
+}
+
+func (a *app) runsExportCmd() *cobra.Command {
+	cmd := &cobra.Command{Use: "export RUN [FILE]", Short: "Write a run with its raw samples as one JSON document",
+		Example: "  nfchain runs export last run.json", Args: cobra.RangeArgs(1, 2)}
+	cmd.RunE = does(a.withStore(func(cmd *cobra.Command, store *results.Store, args []string) error {
+		id, err := store.Find(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		if len(args) == 1 || args[1] == "-" {
+			return store.Export(cmd.Context(), id, a.stdout)
+		}
+		return writeFile(args[1], func(w io.Writer) error { return store.Export(cmd.Context(), id, w) })
+	}))
+	return cmd
+}
+
+func (a *app) runsImportCmd() *cobra.Command {
+	cmd := &cobra.Command{Use: "import FILE", Short: "Store a run that was exported", Example: "  nfchain runs import run.json", Args: cobra.ExactArgs(1)}
+	cmd.RunE = does(a.withStore(func(cmd *cobra.Command, store *results.Store, args []string) error {
+		in := a.stdin
+		if args[0] != "-" {
+			f, err := os.Open(args[0])
+			if err != nil {
+				return fmt.Errorf("%w: %w", err, runs.ErrInput)
+			}
+			defer f.Close()
+			in = f
+		}
+		id, err := store.Import(cmd.Context(), in)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(a.stdout, id+": imported")
+		return nil
+	}))
+	return cmd
+}
+
+// withStore opens the results database for a command.
+func (a *app) withStore(fn func(*cobra.Command, *results.Store, []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		store, err := a.store()
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		return fn(cmd, store, args)
+	}
+}

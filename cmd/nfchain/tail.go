@@ -1,0 +1,32 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+)
+
+// tail copies what is appended to a file until the context ends. A file that was
+// cut short is read from its new end.
+func tail(ctx context.Context, w io.Writer, f *os.File) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(200 * time.Millisecond):
+		}
+		at, err := f.Seek(0, io.SeekCurrent)
+		if err != nil {
+			return err
+		}
+		if info, err := f.Stat(); err == nil && info.Size() < at {
+			if _, err := f.Seek(0, io.SeekEnd); err != nil {
+				return err
+			}
+		}
+		if _, err := io.Copy(w, f); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,311 @@
+// Package deploy is the only one that changes what a chain is made of. It reads
+// what is there, compares it with a plan and makes the difference, stage by
+// stage, so that being killed at any moment costs nothing but another run. It
+// also undoes everything, finding it by its owner's mark.
+package deploy
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/address"
+	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/neighbour"
+	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource/qdisc"
+	"nfchain.dev/nfchain/internal/resource/route"
+	"nfchain.dev/nfchain/internal/resource/ruleset"
+)
+
+// stages are made in this order and unmade in the reverse one. Kinds of one stage
+// share a visit to each namespace and are made in the order given.
+var stages = [][]resource.Kind{
+	{namespace.Kind{}},
+	{link.Kind{}},
+	{address.Kind{}, neighbour.Kind{}, route.Kind{}, ruleset.Kind{}, qdisc.Kind{}},
+	{process.Kind{}},
+}
+
+// Stage of a kind, for checking that a plan's needs go only to earlier ones.
+func Stage(kind string) int {
+	for i, stage := range stages {
+		for _, k := range stage {
+			if k.Name() == kind {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// Deployer makes plans real.
+type Deployer struct {
+	// Progress is told what is being done, and how much of it.
+	Progress func(what string, done, total int)
+	// DryRun compares and changes nothing.
+	DryRun bool
+}
+
+// Up makes the chain what the plan says and returns what it had to change.
+func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, error) {
+	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, fresh: map[string]bool{}, gone: map[string]bool{}}
+	if err := w.removeDropped(ctx, p); err != nil {
+		return w.done, err
+	}
+	for _, stage := range stages {
+		if err := w.stage(ctx, stage, p); err != nil {
+			return w.done, err
+		}
+	}
+	return w.done, nil
+}
+
+// work is one pass over a chain.
+type work struct {
+	owner    string
+	dry      bool
+	progress func(string, int, int)
+	// fresh namespaces were made in this pass: nothing need be looked for in them.
+	fresh map[string]bool
+	// gone namespaces were found not to be wanted.
+	gone map[string]bool
+
+	mu   sync.Mutex
+	done []resource.Change
+}
+
+// removeDropped removes the namespaces of functions that the plan no longer has,
+// their interfaces first, because the kernel frees a namespace later than it
+// takes its name away.
+func (w *work) removeDropped(ctx context.Context, p *plan.Plan) error {
+	observed, err := (namespace.Kind{}).Read(resource.Place{Owner: w.owner})
+	if err != nil {
+		return err
+	}
+	wanted := map[string]bool{}
+	for _, n := range p.Nodes {
+		wanted[n.Namespace] = n.Made
+	}
+	var dropped []string
+	for _, o := range observed {
+		if !wanted[o.Key] {
+			dropped = append(dropped, o.Key)
+			w.gone[o.Key] = true
+		}
+	}
+	return each(ctx, dropped, func(name string) error {
+		change := resource.Change{Op: resource.Delete, ID: resource.ID(namespace.KindName, "", name), Kind: namespace.KindName, Key: name}
+		w.record(change)
+		if w.dry {
+			return nil
+		}
+		return dissolve(name, w.owner)
+	})
+}
+
+// stage brings the stage's kinds to what the plan says, namespace by namespace.
+func (w *work) stage(ctx context.Context, kinds []resource.Kind, p *plan.Plan) error {
+	wanted := map[string]map[string][]resource.Resource{}
+	var places []string
+	for _, r := range p.Resources {
+		if Stage(r.Kind) != Stage(kinds[0].Name()) {
+			continue
+		}
+		place := placeOf(r)
+		if wanted[place] == nil {
+			wanted[place] = map[string][]resource.Resource{}
+			places = append(places, place)
+		}
+		wanted[place][r.Kind] = append(wanted[place][r.Kind], r)
+	}
+	places = w.alsoVisit(kinds, p, wanted, places)
+	total, finished := len(places), 0
+	return each(ctx, places, func(place string) error {
+		err := w.visit(place, kinds, wanted[place])
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		finished++
+		if w.progress != nil {
+			w.progress(kinds[0].Name(), finished, total)
+		}
+		return err
+	})
+}
+
+// placeOf is where a resource is worked on. Namespaces are made one by one, each
+// a place of its own, so that they are made in parallel.
+func placeOf(r resource.Resource) string {
+	if r.Kind == namespace.KindName {
+		return r.Spec.Key()
+	}
+	return r.Namespace
+}
+
+// alsoVisit adds the places that want nothing of the stage but may hold what is
+// no longer wanted.
+func (w *work) alsoVisit(kinds []resource.Kind, p *plan.Plan, wanted map[string]map[string][]resource.Resource, places []string) []string {
+	switch kinds[0].Name() {
+	case namespace.KindName:
+		return places
+	case process.KindName:
+		if wanted[netns.Host] == nil {
+			places = append(places, netns.Host)
+		}
+		return places
+	}
+	for _, n := range p.Nodes {
+		if wanted[n.Namespace] == nil && !w.fresh[n.Namespace] {
+			places = append(places, n.Namespace)
+		}
+	}
+	return places
+}
+
+// visit compares one place with what is wanted there and makes the difference.
+func (w *work) visit(place string, kinds []resource.Kind, wanted map[string][]resource.Resource) error {
+	if kinds[0].Name() == namespace.KindName {
+		return w.visitNamespace(wanted[namespace.KindName][0])
+	}
+	if w.dry && place != netns.Host && !netns.Exists(place) {
+		for _, k := range kinds {
+			w.record(difference(place, nil, wanted[k.Name()])...)
+		}
+		return nil
+	}
+	h, err := netns.Open(place)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	at := resource.Place{Handle: h, Owner: w.owner}
+	for _, k := range kinds {
+		var observed []resource.Observed
+		if !w.isFresh(place) {
+			if observed, err = k.Read(at); err != nil {
+				return err
+			}
+		}
+		changes := difference(place, observed, wanted[k.Name()])
+		for i := range changes {
+			changes[i].Kind = k.Name()
+			changes[i].ID = resource.ID(k.Name(), place, changes[i].Key)
+		}
+		if len(changes) > 0 && !w.dry {
+			if err := k.Apply(at, changes); err != nil {
+				return err
+			}
+		}
+		w.record(changes...)
+	}
+	return nil
+}
+
+func (w *work) visitNamespace(r resource.Resource) error {
+	spec := r.Spec.(namespace.Spec)
+	change := resource.Change{Op: resource.Create, ID: r.ID, Kind: r.Kind, Key: spec.Name, Spec: spec}
+	switch namespace.Verify(spec) {
+	case spec.Fingerprint():
+		return nil
+	case "":
+		w.mu.Lock()
+		w.fresh[spec.Name] = !w.dry
+		w.mu.Unlock()
+	default:
+		change.Op = resource.Update
+	}
+	w.record(change)
+	if w.dry {
+		return nil
+	}
+	return (namespace.Kind{}).Apply(resource.Place{Owner: w.owner}, []resource.Change{change})
+}
+
+func (w *work) isFresh(place string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.fresh[place]
+}
+
+func (w *work) record(changes ...resource.Change) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.done = append(w.done, changes...)
+}
+
+// difference is what turns what was observed into what is wanted: removals
+// first, so that a name is free before it is taken again.
+func difference(place string, observed []resource.Observed, wanted []resource.Resource) []resource.Change {
+	have := make(map[string]string, len(observed))
+	for _, o := range observed {
+		have[o.Key] = o.Fingerprint
+	}
+	var remove, make_ []resource.Change
+	for _, r := range wanted {
+		was, there := have[r.Spec.Key()]
+		delete(have, r.Spec.Key())
+		if there && was == r.Spec.Fingerprint() {
+			continue
+		}
+		op := resource.Create
+		if there {
+			op = resource.Update
+		}
+		make_ = append(make_, resource.Change{Op: op, ID: r.ID, Kind: r.Kind, Namespace: place, Key: r.Spec.Key(), Spec: r.Spec})
+	}
+	for _, o := range observed {
+		if _, unwanted := have[o.Key]; unwanted {
+			remove = append(remove, resource.Change{Op: resource.Delete, Namespace: place, Key: o.Key})
+		}
+	}
+	return append(remove, make_...)
+}
+
+// each runs fn for every item on as many goroutines as there are cores, and stops
+// at the first error or when the context ends.
+func each(ctx context.Context, items []string, fn func(string) error) error {
+	var group sync.WaitGroup
+	queue := make(chan string)
+	failed := make(chan error, 1)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for range min(len(items), runtime.GOMAXPROCS(0)*2) {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			for item := range queue {
+				if err := fn(item); err != nil {
+					select {
+					case failed <- err:
+						cancel()
+					default:
+					}
+				}
+			}
+		}()
+	}
+feed:
+	for _, item := range items {
+		select {
+		case queue <- item:
+		case <-ctx.Done():
+			break feed
+		}
+	}
+	close(queue)
+	group.Wait()
+	select {
+	case err := <-failed:
+		return err
+	default:
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("interrupted: %w", err)
+		}
+		return nil
+	}
+}

@@ -1,0 +1,132 @@
+package deploy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sort"
+	"syscall"
+	"time"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/process"
+)
+
+// Down removes everything a chain is made of, found by its owner's mark alone,
+// and returns how many namespaces that were. Nothing there is success.
+func (d *Deployer) Down(ctx context.Context, owner string) (int, error) {
+	names, err := namespacesOf(owner)
+	if err != nil {
+		return 0, err
+	}
+	if err := process.Stop(owner); err != nil {
+		return 0, err
+	}
+	if err := endProcesses(names); err != nil {
+		return 0, err
+	}
+	if err := removeElsewhere(ctx, owner, names); err != nil {
+		return 0, err
+	}
+	finished := 0
+	err = each(ctx, names, func(name string) error {
+		defer func() { finished++ }()
+		return netns.Remove(name)
+	})
+	if err != nil {
+		return 0, err
+	}
+	if err := os.RemoveAll(StateDir(owner)); err != nil {
+		return 0, err
+	}
+	_ = os.Remove(stateRoot)
+	netns.Tidy()
+	return len(names), nil
+}
+
+// namespacesOf lists the owner's namespaces: a chain's nodes, or the one of a
+// standalone function.
+func namespacesOf(owner string) ([]string, error) {
+	all, err := netns.List()
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, name := range all {
+		if namespace.Owns(owner, name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// dissolve ends what runs in a namespace, takes its interfaces away with their
+// peers and then its name.
+func dissolve(name, owner string) error {
+	if err := endProcesses([]string{name}); err != nil {
+		return err
+	}
+	if netns.Exists(name) {
+		h, err := netns.Open(name)
+		if err != nil {
+			return err
+		}
+		defer h.Close()
+		if err := link.RemoveAll(h, owner); err != nil {
+			return err
+		}
+	}
+	return netns.Remove(name)
+}
+
+// endProcesses kills every process that lives in the namespaces and waits until
+// they are gone: a namespace lives as long as a process in it.
+func endProcesses(names []string) error {
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		found, err := netns.Processes(names)
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		for name, pids := range found {
+			for _, pid := range pids {
+				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+					return fmt.Errorf("end process %d in namespace %s: %w", pid, name, err)
+				}
+			}
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("processes %v do not end; they may hang in the kernel: look at /proc/PID/stack, then run `nfchain down` again", found)
+		}
+	}
+}
+
+// removeElsewhere removes the chain's interfaces from namespaces that are not its
+// own: those of existing endpoints and of standalone functions.
+func removeElsewhere(ctx context.Context, owner string, own []string) error {
+	mine := map[string]bool{}
+	for _, name := range own {
+		mine[name] = true
+	}
+	all, err := netns.List()
+	if err != nil {
+		return err
+	}
+	others := []string{netns.Host}
+	for _, name := range all {
+		if !mine[name] && netns.Exists(name) {
+			others = append(others, name)
+		}
+	}
+	sort.Strings(others)
+	return each(ctx, others, func(name string) error {
+		h, err := netns.Open(name)
+		if err != nil {
+			return nil // gone meanwhile
+		}
+		defer h.Close()
+		return link.RemoveAll(h, owner)
+	})
+}

@@ -1,0 +1,74 @@
+package deploy
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/resource/namespace"
+)
+
+// stateRoot holds a directory for each chain. Nothing in it is needed to find or
+// remove a chain; it remembers the file a chain was made from, and keeps logs.
+const stateRoot = "/run/nfchain"
+
+// StateDir is the chain's directory.
+func StateDir(owner string) string { return filepath.Join(stateRoot, owner) }
+
+// LogFile is where a function's program writes.
+func LogFile(owner, node string) string { return filepath.Join(StateDir(owner), node+".log") }
+
+// sourceFile keeps the file a chain was made from.
+func sourceFile(owner string) string { return filepath.Join(StateDir(owner), "source") }
+
+// Remember keeps the text a chain was made from, whole or not at all.
+func Remember(owner string, text []byte) error {
+	if err := os.MkdirAll(StateDir(owner), 0o755); err != nil {
+		return fmt.Errorf("keep the chain's file: %w", err)
+	}
+	part := sourceFile(owner) + ".part"
+	if err := os.WriteFile(part, text, 0o644); err != nil {
+		return fmt.Errorf("keep the chain's file: %w", err)
+	}
+	return os.Rename(part, sourceFile(owner))
+}
+
+// Recall gives back what Remember kept; fs.ErrNotExist when there is nothing.
+func Recall(owner string) ([]byte, error) { return os.ReadFile(sourceFile(owner)) }
+
+// Owners lists every chain and standalone function of which anything is there.
+func Owners() ([]string, error) {
+	names, err := netns.List()
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for _, name := range names {
+		if owner, _, ok := namespace.Split(name); ok {
+			seen[owner] = true
+		} else if alone, ours := strings.CutPrefix(name, namespace.Prefix); ours {
+			seen[alone] = true
+		}
+	}
+	entries, err := os.ReadDir(stateRoot)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		seen[e.Name()] = true
+	}
+	owners := make([]string, 0, len(seen))
+	for owner := range seen {
+		owners = append(owners, owner)
+	}
+	sort.Strings(owners)
+	return owners, nil
+}
+
+// Nodes lists the owner's namespaces that are there.
+func Nodes(owner string) ([]string, error) { return namespacesOf(owner) }

@@ -1,0 +1,82 @@
+package experiment
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// The limits of a sweep's values.
+const (
+	maxLength = 4096
+	maxFlows  = 65536
+)
+
+// fields are the factors of a sweep: each puts one value into a point.
+var fields = map[string]func(*Point, any) error{
+	"length": func(p *Point, v any) error {
+		n, err := whole(v, 2, maxLength)
+		if err == nil {
+			p.Chain.Functions = ofLength(p.Chain.Functions, n)
+		}
+		return err
+	},
+	"flows": func(p *Point, v any) (err error) { p.Load.Flows, err = whole(v, 1, maxFlows); return err },
+	"protocol": func(p *Point, v any) error {
+		s, err := oneOf(v, trial.TCP, trial.UDP, trial.Latency)
+		p.Load.Protocols = []string{s}
+		return err
+	},
+	"payload_size": func(p *Point, v any) error {
+		n, err := quantity(v, parseSize)
+		p.Load.PayloadSize = api.Size(n)
+		return err
+	},
+	"rate": func(p *Point, v any) error {
+		n, err := quantity(v, parseRate)
+		p.Load.Rate = api.Rate(n)
+		return err
+	},
+	"duration": func(p *Point, v any) error {
+		d, err := duration(v)
+		p.Load.Duration = api.Duration(d)
+		return err
+	},
+	"zerocopy": func(p *Point, v any) (err error) { p.Load.Zerocopy, err = boolean(v); return err },
+	"affinity": func(p *Point, v any) (err error) { p.Load.Affinity, err = text(v); return err },
+	"tool":     func(p *Point, v any) (err error) { p.Load.Tool, err = text(v); return err },
+}
+
+// Fields are the names a sweep may vary, in alphabetical order.
+func Fields() []string { return slices.Sorted(maps.Keys(fields)) }
+
+// put sets one factor of a point.
+func (p *Point) put(field string, v any) error {
+	set, known := fields[field]
+	if !known {
+		return unknownField(field)
+	}
+	p.Factors[field] = v
+	return set(p, v)
+}
+
+func unknownField(field string) error {
+	return fmt.Errorf("cannot vary %q; a sweep varies %s", field, strings.Join(Fields(), ", "))
+}
+
+func duration(v any) (time.Duration, error) {
+	s, err := text(v)
+	if err != nil {
+		return 0, err
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("%v is not a duration, such as 30s", v)
+	}
+	return d, nil
+}

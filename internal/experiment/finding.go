@@ -1,0 +1,66 @@
+package experiment
+
+import (
+	"fmt"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/stats"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// finding is a run's answer to a claim: its quantity, estimated.
+type finding struct {
+	quantity string
+	estimate stats.Estimate
+	// repeats of the condition that has the fewest.
+	repeats int
+	// found puts the estimate in words, value any value of the quantity.
+	found string
+	value func(float64) string
+}
+
+// checks are the kinds of api.Check. Their errors say why a claim cannot be told.
+var checks = map[string]func(api.ExperimentSpec, trial.Run, api.Check) (finding, error){
+	"loss":        findLoss,
+	"ratio":       findRatio,
+	"slope_fades": findSlopeFades,
+	"model_error": findModelError,
+}
+
+// findLoss estimates 1 − b/a.
+func findLoss(spec api.ExperimentSpec, run trial.Run, c api.Check) (finding, error) {
+	f, err := findRatio(spec, run, c)
+	if err != nil {
+		return f, err
+	}
+	f.quantity = "loss of " + c.Metric + " " + contrast(c.A, c.B)
+	f.estimate.Value = 1 - f.estimate.Value
+	if ci := f.estimate.CI95; ci != nil {
+		f.estimate.CI95 = &[2]float64{1 - ci[1], 1 - ci[0]}
+	}
+	f.value, f.found = percent, percent(f.estimate.Value)+" lost"
+	return f, nil
+}
+
+// findRatio estimates b/a.
+func findRatio(_ api.ExperimentSpec, run trial.Run, c api.Check) (finding, error) {
+	a, err := pick(run, c.A, c.Metric)
+	if err != nil {
+		return finding{}, err
+	}
+	b, err := pick(run, c.B, c.Metric)
+	if err != nil {
+		return finding{}, err
+	}
+	if a.condition == b.condition {
+		return finding{}, fmt.Errorf("a and b are the same condition")
+	}
+	ratio := stats.RatioInterval(a.values, b.values)
+	return finding{
+		quantity: "ratio of " + c.Metric + " " + contrast(c.A, c.B),
+		estimate: ratio,
+		repeats:  min(len(a.values), len(b.values)),
+		found:    times(ratio.Value) + " times as much",
+		value:    times,
+	}, nil
+}

@@ -1,0 +1,101 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// unavailable is the kind of check of a claim that nothing here can measure yet.
+const unavailable = "unavailable"
+
+// Judge says of each claim, in the experiment's order, what a run's trials make
+// of it. has tells whether the run had a feature or wiring that a claim needs;
+// nil has none. A claim holds when the whole 95% interval of its quantity lies
+// in the claim's range, its ends included, does not hold when no part of it does,
+// and is undecided otherwise. The intervals are per claim: of twenty claims that
+// hold in truth, one may be expected to come back otherwise.
+func Judge(spec api.ExperimentSpec, run trial.Run, has func(feature string) bool) []Verdict {
+	out := make([]Verdict, len(spec.Claims))
+	for i, c := range spec.Claims {
+		v := Verdict{ID: c.ID, Text: c.Text, At: c.At, Note: c.Note, AtLeast: c.Check.AtLeast, AtMost: c.Check.AtMost}
+		if why := cannot(c, has); why != "" {
+			v.Verdict, v.Reason = CannotBeTold, why
+		} else if f, err := checks[c.Check.Kind](spec, run, c.Check); err != nil {
+			v.Verdict, v.Reason = CannotBeTold, err.Error()
+		} else {
+			v.decide(f)
+		}
+		out[i] = v
+	}
+	return out
+}
+
+// cannot is why a claim cannot be told before looking at any trial; empty if it can.
+func cannot(c api.Claim, has func(string) bool) string {
+	if c.Needs != "" && (has == nil || !has(c.Needs)) {
+		return fmt.Sprintf("it needs %s, which is not to be had here", c.Needs)
+	}
+	if c.Check.Kind == unavailable || c.Check.Kind == "" {
+		return "this version of nfchain has no check for it"
+	}
+	if checks[c.Check.Kind] == nil {
+		return fmt.Sprintf("this version of nfchain knows no check of kind %q", c.Check.Kind)
+	}
+	if c.Check.AtLeast == nil && c.Check.AtMost == nil {
+		return "the claim gives no range, so anything would fulfil it"
+	}
+	return ""
+}
+
+// decide compares a finding with the range.
+func (v *Verdict) decide(f finding) {
+	v.Quantity = f.quantity
+	if value := f.estimate.Value; math.IsNaN(value) || math.IsInf(value, 0) {
+		v.Verdict, v.Reason = CannotBeTold, "the trials do not define the "+f.quantity
+		return
+	}
+	v.Estimate, v.CI95 = &f.estimate.Value, f.estimate.CI95
+	needs := "; the statement needs " + v.wanted(f.value)
+	switch {
+	case f.repeats < 2:
+		v.CI95 = nil
+		v.Verdict, v.Reason = Undecided, f.found+", but fewer than two repeats give no interval"+needs
+	case v.CI95 == nil:
+		v.Verdict, v.Reason = Undecided, f.found+", but the trials scatter too much to give an interval"+needs
+	default:
+		v.Verdict = v.place(*v.CI95)
+		v.Reason = fmt.Sprintf("%s (95%% interval %s to %s)%s", f.found, f.value(v.CI95[0]), f.value(v.CI95[1]), needs)
+	}
+}
+
+// place tells where an interval lies, seen from the range.
+func (v *Verdict) place(ci [2]float64) string {
+	least, most := math.Inf(-1), math.Inf(1)
+	if v.AtLeast != nil {
+		least = *v.AtLeast
+	}
+	if v.AtMost != nil {
+		most = *v.AtMost
+	}
+	switch {
+	case ci[0] >= least && ci[1] <= most:
+		return Holds
+	case ci[1] < least || ci[0] > most:
+		return DoesNotHold
+	}
+	return Undecided
+}
+
+// wanted puts the range in words.
+func (v *Verdict) wanted(value func(float64) string) string {
+	switch {
+	case v.AtMost == nil:
+		return "at least " + value(*v.AtLeast)
+	case v.AtLeast == nil:
+		return "at most " + value(*v.AtMost)
+	}
+	return "between " + value(*v.AtLeast) + " and " + value(*v.AtMost)
+}

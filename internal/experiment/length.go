@@ -1,0 +1,42 @@
+package experiment
+
+import (
+	"fmt"
+	"strings"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+)
+
+// ForwardKind is the function kind of chains that list no functions of their own.
+const ForwardKind = "forward"
+
+// nameLimit is the longest name of a function (RFC 1123 §2.1).
+const nameLimit = 63
+
+// ofLength makes the n−2 functions between the ends of a chain of length n. The
+// chain's own functions are repeated in turn, each name with its place behind
+// it so that no two are alike; a chain with none gets forwarders f1, f2 ...
+// Forwarders so made have nil Options, which the caller fills with the kind's
+// defaults: this package knows no kinds.
+func ofLength(own []api.Function, n int) []api.Function {
+	out := make([]api.Function, n-2)
+	for i := range out {
+		if len(own) == 0 {
+			out[i].Name, out[i].Kind = fmt.Sprintf("f%d", i+1), ForwardKind
+			continue
+		}
+		out[i] = own[i%len(own)]
+		out[i].Name = numbered(out[i].Name, i+1)
+	}
+	return out
+}
+
+// numbered puts a place behind a name and keeps it a DNS label. The hyphen keeps
+// a1 at place 1 apart from a at place 11.
+func numbered(name string, place int) string {
+	suffix := fmt.Sprintf("-%d", place)
+	if over := len(name) + len(suffix) - nameLimit; over > 0 {
+		name = strings.TrimRight(name[:len(name)-over], "-")
+	}
+	return name + suffix
+}

@@ -1,0 +1,102 @@
+package experiment
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// Matches tells whether a condition has all the values of where, by field name:
+// a swept factor, or else one of the condition's own fields by its JSON name.
+// Numbers are compared by value, whatever type YAML or JSON gave them, and sizes
+// and rates by what they amount to (64KiB is 65536). A field that a condition
+// does not have matches nothing.
+func Matches(c trial.Condition, where map[string]any) bool {
+	for field, want := range where {
+		have, known := c.Factors[field]
+		if !known {
+			have, known = own(c)[field]
+		}
+		if !known || !same(field, have, want) {
+			return false
+		}
+	}
+	return true
+}
+
+// own are the fields of a condition that may be asked for without being swept.
+func own(c trial.Condition) map[string]any {
+	return map[string]any{
+		"path": c.Path, "protocol": c.Protocol, "tool": c.Tool, "flows": c.Flows,
+		"payload_size": c.PayloadSize, "rate": c.OfferedBps, "offered_bps": c.OfferedBps,
+		"zerocopy": c.Zerocopy, "affinity": c.Affinity, "length": c.Length,
+	}
+}
+
+// same compares two values of a field.
+func same(field string, a, b any) bool { return canonical(field, a) == canonical(field, b) }
+
+// canonical is one comparable form for all ways to write a value.
+func canonical(field string, v any) any {
+	if f, is := number(v); is {
+		return f
+	}
+	if s, is := v.(string); is {
+		parse := map[string]func(string) (uint64, error){"payload_size": parseSize, "rate": parseRate}[field]
+		if parse == nil {
+			return s
+		}
+		if n, err := parse(s); err == nil {
+			return float64(n)
+		}
+		return s
+	}
+	if b, is := v.(bool); is {
+		return b
+	}
+	return fmt.Sprint(v)
+}
+
+// Describe writes factor values as "flows=8 length=3", in alphabetical order.
+func Describe(where map[string]any) string {
+	words := make([]string, 0, len(where))
+	for _, field := range slices.Sorted(maps.Keys(where)) {
+		words = append(words, fmt.Sprintf("%s=%v", field, where[field]))
+	}
+	if len(words) == 0 {
+		return "the only condition"
+	}
+	return strings.Join(words, " ")
+}
+
+// lengthOf is the number of namespaces of a condition, both ends included.
+func lengthOf(c trial.Condition) int {
+	if f, is := number(c.Factors["length"]); is {
+		return int(f)
+	}
+	return c.Length
+}
+
+// matching lists the indices of a run's conditions that match. Where path is not
+// asked for, chains are meant; the direct path stands for one only where it is
+// as long and no chain matches.
+func matching(run trial.Run, where map[string]any) []int {
+	var chains, direct []int
+	_, asked := where["path"]
+	for i, c := range run.Conditions {
+		switch {
+		case !Matches(c, where):
+		case asked || c.Path != trial.PathDirect:
+			chains = append(chains, i)
+		case lengthOf(c) == c.Length:
+			direct = append(direct, i)
+		}
+	}
+	if len(chains) == 0 {
+		return direct
+	}
+	return chains
+}

@@ -1,0 +1,133 @@
+package experiment
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+)
+
+func sweep(pairs ...any) (out []api.Factor) {
+	for i := 0; i < len(pairs); i += 2 {
+		out = append(out, api.Factor{Field: pairs[i].(string), Values: pairs[i+1].([]any)})
+	}
+	return out
+}
+
+func names(fs []api.Function) (out []string) {
+	for _, f := range fs {
+		out = append(out, f.Name+":"+f.Kind)
+	}
+	return out
+}
+
+func function(name, kind string) api.Function {
+	return api.Function{Name: name, FunctionBody: api.FunctionBody{Kind: kind}}
+}
+
+func TestPointsAreEveryCombination(t *testing.T) {
+	spec := api.ExperimentSpec{Sweep: sweep("length", []any{uint64(2), 5}, "zerocopy", []any{false, true})}
+	points, err := Points(spec)
+	if err != nil || len(points) != 4 {
+		t.Fatalf("%d points, %v", len(points), err)
+	}
+	if !reflect.DeepEqual(points[1].Factors, map[string]any{"length": uint64(2), "zerocopy": true}) {
+		t.Errorf("factors %v", points[1].Factors)
+	}
+	if len(points[0].Chain.Functions) != 0 || points[0].Load.Zerocopy || !points[3].Load.Zerocopy {
+		t.Errorf("%+v", points)
+	}
+	if got := names(points[3].Chain.Functions); !reflect.DeepEqual(got, []string{"f1:forward", "f2:forward", "f3:forward"}) {
+		t.Errorf("functions %v", got)
+	}
+}
+
+func TestWithoutSweepThereIsOnePoint(t *testing.T) {
+	spec := api.ExperimentSpec{Chain: api.ChainSpec{Functions: []api.Function{function("fw", "firewall")}}}
+	points, err := Points(spec)
+	if err != nil || len(points) != 1 || points[0].Factors == nil || points[0].Chain.Functions[0].Name != "fw" {
+		t.Fatalf("%+v %v", points, err)
+	}
+	points[0].Chain.Functions[0].Name = "changed"
+	if spec.Chain.Functions[0].Name != "fw" {
+		t.Error("a point shares its functions with the experiment")
+	}
+}
+
+func TestLengthRepeatsTheChainsOwnFunctions(t *testing.T) {
+	long := strings.Repeat("a", 61) + "-b"
+	spec := api.ExperimentSpec{
+		Chain: api.ChainSpec{Functions: []api.Function{function("fw", "firewall"), function(long, "shaper")}},
+		Sweep: sweep("length", []any{14.0}),
+	}
+	points, err := Points(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for i, f := range points[0].Chain.Functions {
+		if seen[f.Name] || len(f.Name) > 63 || strings.Contains(f.Name, "--") {
+			t.Errorf("name %q", f.Name)
+		}
+		if want := []string{"firewall", "shaper"}[i%2]; f.Kind != want {
+			t.Errorf("%d: %s, want %s", i, f.Kind, want)
+		}
+		seen[f.Name] = true
+	}
+	if len(seen) != 12 || !seen["fw-11"] {
+		t.Errorf("names %v", seen)
+	}
+}
+
+func TestFieldsOfLoad(t *testing.T) {
+	spec := api.ExperimentSpec{
+		Load: api.Load{Flows: 3, Protocols: []string{"tcp", "udp"}},
+		Sweep: sweep("flows", []any{uint64(8)}, "protocol", []any{"udp"}, "payload_size", []any{"32KiB"}, "rate", []any{"10Gbit"},
+			"affinity", []any{uint64(0)}, "tool", []any{"iperf3"}, "duration", []any{"30s"}),
+	}
+	points, err := Points(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := api.Load{
+		Flows: 8, Protocols: []string{"udp"}, PayloadSize: 32768, Rate: 10e9, Affinity: "0",
+		Tool: "iperf3", Duration: api.Duration(30 * time.Second),
+	}
+	if !reflect.DeepEqual(points[0].Load, want) {
+		t.Errorf("%+v\nwant %+v", points[0].Load, want)
+	}
+}
+
+func TestPointsTellAllThatIsWrong(t *testing.T) {
+	spec := api.ExperimentSpec{Sweep: sweep(
+		"length", []any{1, 2, 2.5, "three", 1e9}, "flow", []any{1}, "zerocopy", []any{}, "protocol", []any{"sctp"},
+		"payload_size", []any{"64KiB", 65536, -1}, "rate", []any{"fast"}, "duration", []any{"0s"}, "flows", []any{8, 8.0}, "flows", []any{true},
+	)}
+	_, err := Points(spec)
+	if !errors.Is(err, ErrSweep) {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"sweep[0].values[0]", "sweep[0].values[2]", "sweep[0].values[3]", "sweep[0].values[4]", `sweep[1].field: cannot vary "flow"`,
+		"sweep[2].values: is empty", "sweep[3].values[0]", "sweep[4].values[1]: 65536 is there already", "sweep[4].values[2]",
+		"sweep[5].values[0]", "sweep[6].values[0]", "sweep[7].values[1]", "sweep[8].field: flows is varied twice", "sweep[8].values[0]",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("does not say %q:\n%v", want, err)
+		}
+	}
+}
+
+func TestTooManyPoints(t *testing.T) {
+	var values []any
+	for i := range 101 {
+		values = append(values, i+2)
+	}
+	_, err := Points(api.ExperimentSpec{Sweep: sweep("length", values, "flows", values)})
+	if !errors.Is(err, ErrSweep) || !strings.Contains(err.Error(), "10000") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,45 @@
+package experiment
+
+import (
+	"fmt"
+
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// sample is what the trials of one condition measured of one metric.
+type sample struct {
+	condition int
+	length    int
+	values    []float64
+}
+
+// pick finds the one condition that a claim names. Its error is the reason why
+// the claim cannot be told.
+func pick(run trial.Run, where map[string]any, metric string) (sample, error) {
+	if err := averageable(metric); err != nil {
+		return sample{}, err
+	}
+	found := matching(run, where)
+	switch {
+	case len(found) == 0:
+		return sample{}, fmt.Errorf("the run has no condition with %s", Describe(where))
+	case len(found) > 1:
+		return sample{}, fmt.Errorf("%s is true of %d conditions of the run; the claim must name one", Describe(where), len(found))
+	}
+	s := sample{found[0], lengthOf(run.Conditions[found[0]]), run.Samples(found[0], metric)}
+	if len(s.values) == 0 {
+		return sample{}, fmt.Errorf("no trial with %s measured %s", Describe(where), metric)
+	}
+	return s, nil
+}
+
+// averageable refuses percentiles: checks and models compare means over trials.
+func averageable(metric string) error {
+	if metric == "" {
+		return fmt.Errorf("no metric is named")
+	}
+	if trial.NeverAveraged(metric) {
+		return fmt.Errorf("%s is not to be averaged over trials, so there are no means to compare", metric)
+	}
+	return nil
+}

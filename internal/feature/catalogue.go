@@ -1,0 +1,54 @@
+package feature
+
+// catalogue is every question, group by group.
+func catalogue() []question {
+	var all []question
+	all = append(all, privilegeQuestions()...)
+	all = append(all, kernelQuestions()...)
+	for _, t := range tools() {
+		all = append(all, t.question())
+	}
+	all = append(all, question{ToolDocker, docker.enables, askDocker})
+	return append(all, hardwareQuestions()...)
+}
+
+func privilegeQuestions() []question {
+	return []question{
+		{Root, "everything; BPF, cgroups and settings of the whole machine need it", askRoot},
+		{NetAdmin, "making chains", askNetAdmin},
+		{UserNS, "making chains without root", askUserNS},
+		{NoFile, "chains of a thousand functions", askNoFile},
+	}
+}
+
+func kernelQuestions() []question {
+	return []question{
+		{NetNS, "functions as network namespaces", askNetNS},
+		{Veth, "wiring veth", linkAsking(vethKind)},
+		{Bridge, "wirings of Linux bridges", linkAsking(bridgeKind)},
+		{Macvlan, "wirings of macvlan", linkAsking(macvlanKind)},
+		{IPvlan, "wirings of ipvlan", linkAsking(ipvlanKind)},
+		{VXLAN, "wirings between hosts", linkAsking(vxlanKind)},
+		{NFTables, "firewalls in nftables", askNFTables},
+		{NFTBytes, "stateful generated rules in nftables", askNFTBytes},
+		{IPTables, "firewalls in iptables", askIPTables},
+		{IPTBytes, "stateful generated rules in iptables", askIPTBytes},
+		{QdiscHTB, "shapers: HTB", qdiscAsking(htbKind)},
+		{QdiscTBF, "shapers: TBF", qdiscAsking(tbfKind)},
+		{QdiscNetem, "links with delay and loss", qdiscAsking(netemKind)},
+		{Conntrack, "stateful firewalls and address translation", askConntrack},
+		{BPFTCX, "inline functions on tcx", askTCX},
+		{BPFXDP, "inline functions on XDP, and the built-in generator", askXDP},
+	}
+}
+
+func hardwareQuestions() []question {
+	return []question{
+		{CPUCount, "traffic tools and chain on cores of their own", askCPUCount},
+		{CPUGovernor, "repeats at one frequency", askGovernor},
+		{CPUFrequency, "the cores' frequency beside each trial", askFrequency},
+		{CPUTemperature, "the temperature beside each trial", askTemperature},
+		{NUMA, "placing functions by memory node", askNUMA},
+		{Hugepages, "functions and traffic on DPDK", askHugepages},
+	}
+}

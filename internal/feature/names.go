@@ -1,0 +1,64 @@
+package feature
+
+import "strings"
+
+// The names of the features.
+const (
+	Root     = "privilege.root"      // uid 0 of the machine, not of a user namespace
+	NetAdmin = "privilege.net_admin" // CAP_NET_ADMIN, here or in a user namespace
+	UserNS   = "privilege.userns"    // a user without privileges may make user namespaces
+	NoFile   = "limits.nofile"       // enough open files for a long chain
+
+	NetNS       = "netns"
+	Veth        = "veth"
+	Bridge      = "bridge"
+	Macvlan     = "macvlan"
+	IPvlan      = "ipvlan"
+	VXLAN       = "vxlan"
+	NFTables    = "nftables"
+	NFTBytes    = "nft.connbytes" // nftables can match on the bytes of a connection
+	IPTables    = "iptables"      // the tool, working; Detail names its variant
+	IPTBytes    = "iptables.connbytes"
+	QdiscHTB    = "qdisc.htb"
+	QdiscTBF    = "qdisc.tbf"
+	QdiscNetem  = "qdisc.netem"
+	Conntrack   = "conntrack"
+	BPFTCX      = "bpf.tcx"
+	BPFXDP      = "bpf.xdp"
+	ToolIP      = "tool.ip"
+	ToolTC      = "tool.tc"
+	ToolNFT     = "tool.nft"
+	ToolIperf3  = "tool.iperf3"
+	ToolSockp   = "tool.sockperf"
+	ToolPing    = "tool.ping"
+	ToolFping   = "tool.fping"
+	ToolEthtool = "tool.ethtool"
+	ToolOVS     = "tool.ovs"
+	ToolDocker  = "tool.docker" // the client, and an engine that answers it
+	ToolQEMU    = "tool.qemu"
+	ToolTestpmd = "tool.testpmd"
+
+	CPUCount       = "cpu.count"       // two cores or more
+	CPUGovernor    = "cpu.governor"    // every core under the performance governor
+	CPUFrequency   = "cpu.frequency"   // the cores' frequency can be read
+	CPUTemperature = "cpu.temperature" // a temperature can be read
+	NUMA           = "numa"            // more than one memory node
+
+	Hugepages = "hugepages" // pages are reserved
+)
+
+// groups by the part of a name before its first dot; the rest is the kernel's.
+var groups = map[string]string{
+	"privilege": Privileges, "limits": Privileges,
+	"tool": Tools,
+	"cpu":  CPU, "numa": CPU,
+	"hugepages": Memory,
+}
+
+func groupOf(name string) string {
+	stem, _, _ := strings.Cut(name, ".")
+	if group, ok := groups[stem]; ok {
+		return group
+	}
+	return Kernel
+}

@@ -1,0 +1,77 @@
+package feature
+
+import "strings"
+
+// sysctls are the settings that move a measurement on one machine.
+var sysctls = []string{
+	"kernel.numa_balancing",
+	"kernel.randomize_va_space",
+	"kernel.sched_autogroup_enabled",
+	"kernel.unprivileged_bpf_disabled",
+	"net.bridge.bridge-nf-call-iptables",
+	"net.core.bpf_jit_enable",
+	"net.core.busy_poll",
+	"net.core.busy_read",
+	"net.core.default_qdisc",
+	"net.core.dev_weight",
+	"net.core.netdev_budget",
+	"net.core.netdev_budget_usecs",
+	"net.core.netdev_max_backlog",
+	"net.core.optmem_max",
+	"net.core.rmem_default",
+	"net.core.rmem_max",
+	"net.core.rps_sock_flow_entries",
+	"net.core.wmem_default",
+	"net.core.wmem_max",
+	"net.ipv4.tcp_congestion_control",
+	"net.ipv4.tcp_mtu_probing",
+	"net.ipv4.tcp_rmem",
+	"net.ipv4.tcp_sack",
+	"net.ipv4.tcp_slow_start_after_idle",
+	"net.ipv4.tcp_timestamps",
+	"net.ipv4.tcp_wmem",
+	"net.netfilter.nf_conntrack_max",
+	"vm.nr_hugepages",
+	"vm.swappiness",
+}
+
+// elsewhere are settings that are no sysctls, by the name they are told under.
+var elsewhere = map[string]string{
+	"clocksource":            "sys/devices/system/clocksource/clocksource0/current_clocksource",
+	"cpu_idle_driver":        "sys/devices/system/cpu/cpuidle/current_driver",
+	"cpu_isolated":           "sys/devices/system/cpu/isolated",
+	"cpu_scaling_driver":     "sys/devices/system/cpu/cpu0/cpufreq/scaling_driver",
+	"cpu_boost":              "sys/devices/system/cpu/cpufreq/boost",
+	"intel_no_turbo":         "sys/devices/system/cpu/intel_pstate/no_turbo",
+	"smt":                    "sys/devices/system/cpu/smt/control",
+	"transparent_hugepage":   "sys/kernel/mm/transparent_hugepage/enabled",
+	"vulnerability_spectre":  "sys/devices/system/cpu/vulnerabilities/spectre_v2",
+	"vulnerability_meltdown": "sys/devices/system/cpu/vulnerabilities/meltdown",
+}
+
+// settings are the values of what this machine has of these.
+func (e Env) settings() map[string]string {
+	values := map[string]string{}
+	for _, name := range sysctls {
+		e.addSetting(values, name, "proc/sys/"+strings.ReplaceAll(name, ".", "/"))
+	}
+	for name, file := range elsewhere {
+		e.addSetting(values, name, file)
+	}
+	return values
+}
+
+func (e Env) addSetting(values map[string]string, name, file string) {
+	if s, ok := e.Files.Text(file); ok {
+		values[name] = chosen(oneLine(s))
+	}
+}
+
+// chosen is the bracketed word of "always [madvise] never", else all of it.
+func chosen(s string) string {
+	_, rest, ok := strings.Cut(s, "[")
+	if word, _, closed := strings.Cut(rest, "]"); ok && closed {
+		return word
+	}
+	return s
+}

@@ -1,0 +1,139 @@
+package feature
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What the tools print of themselves, on Debian 12 unless told.
+var versionTexts = []struct{ name, printed, version string }{
+	{ToolIP, "ip utility, iproute2-6.1.0, libbpf 1.1.2", "6.1.0"},
+	{ToolIP, "ip utility, iproute2-5.15.0", "5.15.0"},
+	{ToolIP, "BusyBox v1.35.0 (Debian 1:1.35.0-4+b3) multi-call binary.", ""},
+	{ToolTC, "tc utility, iproute2-6.1.0, libbpf 1.1.2", "6.1.0"},
+	{ToolNFT, "nftables v1.0.6 (Lester Gooch #5)", "1.0.6"},
+	{ToolIperf3, "iperf 3.12 (cJSON 1.7.15)\nLinux vm 6.18", "3.12"},
+	{ToolIperf3, "iperf version 2.1.8 (12 August 2022) pthreads", ""},
+	{ToolSockp, "sockperf, version 3.7-no.git \n   compiled", "3.7-no.git"},
+	{ToolPing, "ping from iputils 20221126\nlibcap: yes", "20221126"},
+	{ToolPing, "ping utility, iputils-s20190709", "20190709"},
+	{ToolPing, "ping (GNU inetutils) 2.4", ""},
+	{ToolFping, "fping: Version 5.1", "5.1"},
+	{ToolEthtool, "ethtool version 6.1", "6.1"},
+	{ToolOVS, "ovs-vswitchd (Open vSwitch) 3.1.0", "3.1.0"},
+	{ToolQEMU, "QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18+b3)", "7.2.22"},
+	{ToolTestpmd, "EAL: Detected NUMA nodes: 1\nEAL: RTE Version: 'DPDK 22.11.11'\n", "22.11.11"},
+}
+
+func TestToolVersions(t *testing.T) {
+	for _, c := range versionTexts {
+		for _, tool := range tools() {
+			if tool.name != c.name {
+				continue
+			}
+			env := bin(t, map[string]string{tool.program: "cat <<'END'\n" + c.printed + "\nEND"})
+			env.Path += ":/bin" // for cat
+			a := tool.ask(t.Context(), env)
+			if a.present != (c.version != "") || a.detail != c.version {
+				t.Errorf("%s printing %q: %+v", c.name, c.printed, a)
+			}
+		}
+	}
+}
+
+func TestToolsThatFail(t *testing.T) {
+	cases := map[string]struct{ script, why, fix string }{
+		"hanging":       {"sleep 60", "hangs: no answer within 300ms", "apt-get install --reinstall iperf3"},
+		"deaf":          {"trap '' TERM INT PIPE; while :; do sleep 1; done", "hangs", ""},
+		"rubbish":       {`printf '\033[31m\000\377rubbish'`, `iperf3 prints no version that can be read: "\x1b[31m`, ""},
+		"silent":        {":", "no version that can be read", ""},
+		"endless":       {"while :; do echo yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy; done", "prints without end", ""},
+		"failing":       {"echo no such library >&2; exit 127", `exit status 127: "no such library"`, ""},
+		"leaving a son": {"sleep 60 & echo nothing", "leaves a process behind", ""},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := bin(t, map[string]string{"iperf3": c.script})
+			env.Timeout = 300 * time.Millisecond
+			env.Path += ":/bin:/usr/bin"
+			start := time.Now()
+			f := Probe(t.Context(), env).Get(ToolIperf3)
+			if f.Present || !strings.Contains(f.Why, c.why) || !strings.Contains(f.Fix, c.fix) {
+				t.Errorf("got %+v", f)
+			}
+			if took := time.Since(start); took > 5*time.Second {
+				t.Errorf("took %v", took)
+			}
+		})
+	}
+}
+
+func TestToolNotFound(t *testing.T) {
+	env := bin(t, nil)
+	f := Probe(t.Context(), env).Get(ToolIperf3)
+	if f.Present || f.Why != "iperf3 not found in PATH" || f.Fix != "apt-get install iperf3" {
+		t.Errorf("got %+v", f)
+	}
+	writeFile(t, filepath.Join(env.Path, "iperf3"), "not a program", 0o644)
+	if err := os.Mkdir(filepath.Join(env.Path, "fping"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := Probe(t.Context(), env)
+	if s.Has(ToolIperf3) || s.Has(ToolFping) {
+		t.Error("a file or directory that cannot be run counts as a tool")
+	}
+	if _, err := os.Stat("/usr/sbin/tc"); err == nil {
+		f := s.Get(ToolTC)
+		if f.Present || f.Fix != "export PATH=$PATH:/usr/sbin" {
+			t.Errorf("tc outside PATH: %+v", f)
+		}
+	}
+}
+
+func TestRelativePathIsPassedOver(t *testing.T) {
+	env := bin(t, map[string]string{"iperf3": "echo 'iperf 3.1'"})
+	t.Chdir(env.Path)
+	env.Path = ".:"
+	if Probe(t.Context(), env).Has(ToolIperf3) {
+		t.Error("a program of the working directory was run")
+	}
+}
+
+func TestDockerIsItsEngine(t *testing.T) {
+	cases := map[string]struct {
+		script  string
+		present bool
+	}{
+		"answering": {"echo 20.10.24+dfsg1", true},
+		"silent":    {"echo 'Cannot connect to the Docker daemon' >&2; exit 1", false},
+		"template":  {"echo", false},
+	}
+	for name, c := range cases {
+		f := Probe(t.Context(), bin(t, map[string]string{"docker": c.script})).Get(ToolDocker)
+		if f.Present != c.present || (!c.present && !strings.Contains(f.Fix, "systemctl start docker")) {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+	if f := Probe(t.Context(), bin(t, nil)).Get(ToolDocker); f.Fix != "apt-get install docker.io" {
+		t.Errorf("no docker: %+v", f)
+	}
+}
+
+func TestIPTablesVariants(t *testing.T) {
+	broken := map[string]string{
+		"iptables":        "case $1 in --version) echo 'iptables v1.8.9 (nf_tables)';; *) echo 'Failed to initialize nft' >&2; exit 1;; esac",
+		"iptables-legacy": "exit 0",
+	}
+	if !Probe(t.Context(), Host()).Has(NetNS) {
+		t.Skip("no scratch network namespace: netns is absent here")
+	}
+	env := bin(t, broken)
+	f := Probe(t.Context(), env).Get(IPTables)
+	if f.Present || f.Detail != "1.8.9 (nf_tables)" || f.Fix != "update-alternatives --set iptables "+env.Path+"/iptables-legacy" {
+		t.Errorf("got %+v", f)
+	}
+}

@@ -1,0 +1,112 @@
+// Package command is a function made of any program of the user's, started in
+// the function's namespace and kept running there.
+package command
+
+import (
+	"fmt"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/function"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/process"
+)
+
+// Options of a command.
+type Options struct {
+	// Args are the program and its arguments. Nothing is passed to a shell; for
+	// one, say so: ["sh", "-c", "..."].
+	Args []string          `json:"args" jsonschema:"required"`
+	Env  map[string]string `json:"env,omitempty"`
+	// Dir is the working directory, absolute. Default: /.
+	Dir string `json:"dir,omitempty"`
+	// Restart when it ends: always (default), on-failure or never.
+	Restart string `json:"restart,omitempty" jsonschema:"enum=always,enum=on-failure,enum=never"`
+	Ready   Ready  `json:"ready,omitempty"`
+}
+
+// Ready says when the program counts as ready; by default once it has run for a
+// second.
+type Ready struct {
+	// TCPPort that the program listens on.
+	TCPPort int `json:"tcp_port,omitempty"`
+	// Command that exits with 0 inside the function once the program is ready.
+	Command []string `json:"command,omitempty"`
+	// Timeout for becoming ready. Default 10s.
+	Timeout api.Duration `json:"timeout,omitempty"`
+}
+
+// Validate implements the catalogue's check of options.
+func (o *Options) Validate() []api.FieldProblem {
+	var wrong []api.FieldProblem
+	add := func(path, format string, args ...any) {
+		wrong = append(wrong, api.FieldProblem{Path: path, Message: fmt.Sprintf(format, args...)})
+	}
+	if len(o.Args) == 0 || o.Args[0] == "" {
+		add("args", "name the program to run: args: [program, argument, ...]")
+	}
+	for i, a := range o.Args {
+		if strings.ContainsRune(a, 0) {
+			add(fmt.Sprintf("args[%d]", i), "an argument cannot hold a zero byte")
+		}
+	}
+	for name := range o.Env {
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			add("env", "%q is not the name of an environment variable", name)
+		}
+	}
+	if o.Dir != "" && !filepath.IsAbs(o.Dir) {
+		add("dir", "%q is not an absolute path", o.Dir)
+	}
+	if o.Restart != "always" && o.Restart != "on-failure" && o.Restart != "never" {
+		add("restart", "%q is not a restart policy; use always, on-failure or never", o.Restart)
+	}
+	if o.Ready.TCPPort < 0 || o.Ready.TCPPort > 65535 {
+		add("ready.tcp_port", "a port is 1 to 65535")
+	}
+	if o.Ready.TCPPort != 0 && len(o.Ready.Command) > 0 {
+		add("ready", "give tcp_port or command, not both")
+	}
+	return wrong
+}
+
+// Kind is the command function.
+type Kind struct{}
+
+// Name implements function.Kind.
+func (Kind) Name() string { return "command" }
+
+// Options implements function.Kind.
+func (Kind) Options() any {
+	return &Options{Restart: "always", Ready: Ready{Timeout: api.Duration(10e9)}}
+}
+
+// Requires implements function.Kind.
+func (Kind) Requires(any) []string { return nil }
+
+// Contribute implements function.Kind.
+func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, error) {
+	o := options.(*Options)
+	spec := process.Spec{
+		Node: site.Node, Netns: site.Namespace, Args: o.Args, Env: environment(o.Env), Dir: o.Dir, Restart: o.Restart,
+		Ready: process.Ready{TCPPort: o.Ready.TCPPort, Command: o.Ready.Command, TimeoutS: float64(o.Ready.Timeout) / 1e9},
+	}
+	for _, h := range site.Hosts {
+		spec.Hosts = append(spec.Hosts, process.HostLine(h))
+	}
+	if site.Resources != nil {
+		spec.CPUs, spec.MemoryBytes = site.Resources.CPUs, uint64(site.Resources.Memory)
+	}
+	return []resource.Resource{resource.New("", spec, site.Needs...)}, nil
+}
+
+func environment(env map[string]string) []string {
+	lines := []string{}
+	for k, v := range env {
+		lines = append(lines, k+"="+v)
+	}
+	sort.Strings(lines)
+	return lines
+}

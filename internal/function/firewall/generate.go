@@ -1,0 +1,33 @@
+package firewall
+
+import (
+	"net/netip"
+
+	"nfchain.dev/nfchain/internal/resource/ruleset"
+)
+
+// neverReached is more bytes than a connection can carry here: 2^60.
+const neverReached = 1 << 60
+
+// unused begins 240.0.0.0/4, which RFC 1112 §4 reserves and Linux will not send
+// from: no packet of a chain has such a source.
+var unused = netip.AddrFrom4([4]byte{240, 0, 0, 0})
+
+// generated rules match nothing, so every packet is tested by all of them. A
+// stateless one names an address nobody uses, each its own; a stateful one asks
+// connection tracking for a byte count nobody reaches.
+func generated(r Rules) []ruleset.Rule {
+	rules := make([]ruleset.Rule, 0, r.Generate)
+	source := unused
+	for range r.Generate {
+		rule := ruleset.Rule{Verdict: "drop", Counted: true}
+		if r.Stateful {
+			rule.ConnectionBytes = neverReached
+		} else {
+			source = source.Next()
+			rule.Source = netip.PrefixFrom(source, 32)
+		}
+		rules = append(rules, rule)
+	}
+	return rules
+}

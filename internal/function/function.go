@@ -1,0 +1,66 @@
+// Package function says what a kind of service function must do. Each kind is a
+// package below this one that owns its option type and turns a place in a chain
+// into resources.
+package function
+
+import (
+	"net/netip"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// Site is the place of one function in a chain.
+type Site struct {
+	Owner     string
+	Node      string
+	Namespace string
+	// West faces the first endpoint, East the second; both are interface names.
+	West, East string
+	Direction  api.Direction
+	Resources  *api.Resources
+	// Hosts are the names that resolve inside the function.
+	Hosts []Host
+	// Needs are the resources that the function's interfaces come from.
+	Needs []string
+}
+
+// Host is a name with an address.
+type Host struct {
+	Name    string     `json:"name"`
+	Address netip.Addr `json:"address"`
+}
+
+// Out lists the interfaces by which traffic leaves that the function acts on.
+func (s Site) Out() []string {
+	switch s.Direction {
+	case api.Forward:
+		return []string{s.East}
+	case api.Reverse:
+		return []string{s.West}
+	}
+	return []string{s.West, s.East}
+}
+
+// In is the interface by which the only traffic that the function acts on comes
+// in, or "" when it acts on both directions.
+func (s Site) In() string {
+	switch s.Direction {
+	case api.Forward:
+		return s.West
+	case api.Reverse:
+		return s.East
+	}
+	return ""
+}
+
+// Kind is one kind of function.
+type Kind interface {
+	Name() string
+	// Options returns a pointer to the kind's option type, filled with defaults.
+	Options() any
+	// Requires names the features the machine must have for these options.
+	Requires(options any) []string
+	// Contribute turns a site into resources.
+	Contribute(site Site, options any) ([]resource.Resource, error)
+}

@@ -1,0 +1,109 @@
+package function
+
+import (
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/resource/ruleset"
+)
+
+// Match selects packets, as a user writes it: firewall rules and shaper classes
+// share it. Absent fields select everything.
+type Match struct {
+	// Source and Destination are an address or a prefix, IPv4 or IPv6.
+	Source      string `json:"source,omitempty"`
+	Destination string `json:"destination,omitempty"`
+	// Protocol is tcp, udp, sctp, icmp or icmpv6.
+	Protocol string `json:"protocol,omitempty"`
+	// SourcePort and DestinationPort are a port or an inclusive range "1000-2000".
+	SourcePort      string `json:"source_port,omitempty"`
+	DestinationPort string `json:"destination_port,omitempty"`
+	// State lists connection states: new, established, related, invalid.
+	State []string `json:"state,omitempty"`
+}
+
+// Validate reports everything wrong with the match.
+func (m Match) Validate() []api.FieldProblem {
+	var wrong []api.FieldProblem
+	add := func(path string, err error) {
+		if err != nil {
+			wrong = append(wrong, api.FieldProblem{Path: path, Message: err.Error()})
+		}
+	}
+	source, err := prefix(m.Source)
+	add("source", err)
+	destination, err := prefix(m.Destination)
+	add("destination", err)
+	if source.IsValid() && destination.IsValid() && source.Addr().Is4() != destination.Addr().Is4() {
+		add("destination", fmt.Errorf("%s is of another address family than source %s", m.Destination, m.Source))
+	}
+	switch m.Protocol {
+	case "", "tcp", "udp", "sctp", "icmp", "icmpv6":
+	default:
+		add("protocol", fmt.Errorf("%q is not a protocol; use tcp, udp, sctp, icmp or icmpv6", m.Protocol))
+	}
+	_, err = ports(m.SourcePort)
+	add("source_port", err)
+	_, err = ports(m.DestinationPort)
+	add("destination_port", err)
+	if (m.SourcePort != "" || m.DestinationPort != "") && m.Protocol != "tcp" && m.Protocol != "udp" && m.Protocol != "sctp" {
+		add("protocol", fmt.Errorf("ports need a protocol that has them: tcp, udp or sctp"))
+	}
+	for i, s := range m.State {
+		switch s {
+		case "new", "established", "related", "invalid":
+		default:
+			add(fmt.Sprintf("state[%d]", i), fmt.Errorf("%q is not a connection state; use new, established, related or invalid", s))
+		}
+	}
+	return wrong
+}
+
+// Compile turns a validated match into what a rule set takes.
+func (m Match) Compile() ruleset.Match {
+	out := ruleset.Match{Protocol: m.Protocol, States: m.State}
+	out.Source, _ = prefix(m.Source)
+	out.Destination, _ = prefix(m.Destination)
+	out.SourcePorts, _ = ports(m.SourcePort)
+	out.DestinationPorts, _ = ports(m.DestinationPort)
+	switch m.Protocol {
+	case "icmp":
+		out.Family = 4
+	case "icmpv6":
+		out.Family = 6
+	}
+	return out
+}
+
+func prefix(text string) (netip.Prefix, error) {
+	if text == "" {
+		return netip.Prefix{}, nil
+	}
+	if a, err := netip.ParseAddr(text); err == nil && a.Zone() == "" {
+		return netip.PrefixFrom(a, a.BitLen()), nil
+	}
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		return p, fmt.Errorf("%q is not an address or prefix; write one like 192.0.2.1 or 2001:db8::/32", text)
+	}
+	return p.Masked(), nil
+}
+
+func ports(text string) (ruleset.Ports, error) {
+	if text == "" {
+		return ruleset.Ports{}, nil
+	}
+	first, last, ranged := strings.Cut(text, "-")
+	if !ranged {
+		last = first
+	}
+	a, errA := strconv.ParseUint(first, 10, 16)
+	b, errB := strconv.ParseUint(last, 10, 16)
+	if errA != nil || errB != nil || a > b || a == 0 {
+		return ruleset.Ports{}, fmt.Errorf("%q is not a port or range; write 443 or 1000-2000, between 1 and 65535", text)
+	}
+	return ruleset.Ports{First: uint16(a), Last: uint16(b)}, nil
+}

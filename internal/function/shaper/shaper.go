@@ -1,0 +1,187 @@
+// Package shaper limits the rate of traffic with a queueing discipline on the
+// interfaces by which it leaves.
+package shaper
+
+import (
+	"fmt"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/function"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/qdisc"
+	"nfchain.dev/nfchain/internal/resource/ruleset"
+)
+
+// Options of a shaper.
+type Options struct {
+	// Discipline is htb (default) or tbf.
+	Discipline string `json:"discipline,omitempty" jsonschema:"enum=htb,enum=tbf"`
+	// Rate of all traffic in one direction, at most 1 Tbit.
+	Rate api.Rate `json:"rate" jsonschema:"required"`
+	// Burst may leave at once. Default: 1 ms at the rate, at least 128 KiB, which
+	// is two segments as large as the kernel makes them.
+	Burst api.Size `json:"burst,omitempty"`
+	// Latency is the longest a packet waits in a tbf's queue. Default 50ms.
+	Latency api.Duration `json:"latency,omitempty"`
+	// Classes share the rate (htb only). What none of them matches shares what
+	// they leave.
+	Classes []Class `json:"classes,omitempty"`
+}
+
+// Class is a part of the traffic with a rate of its own.
+type Class struct {
+	Name string `json:"name" jsonschema:"required"`
+	// Rate the class always gets; Ceil is what it may borrow up to (default: the
+	// shaper's rate).
+	Rate api.Rate `json:"rate" jsonschema:"required"`
+	Ceil api.Rate `json:"ceil,omitempty"`
+	// Burst as for the shaper.
+	Burst api.Size `json:"burst,omitempty"`
+	// Priority among classes that want to borrow: 0 (first) to 7.
+	Priority int            `json:"priority,omitempty"`
+	Match    function.Match `json:"match" jsonschema:"required"`
+}
+
+const (
+	maxRate  = api.Rate(1e12)
+	minRate  = api.Rate(8000)
+	maxBurst = api.Size(1 << 31)
+)
+
+// Validate implements the catalogue's check of options.
+func (o *Options) Validate() []api.FieldProblem {
+	var wrong []api.FieldProblem
+	add := func(path, format string, args ...any) {
+		wrong = append(wrong, api.FieldProblem{Path: path, Message: fmt.Sprintf(format, args...)})
+	}
+	if o.Discipline != qdisc.HTB && o.Discipline != qdisc.TBF {
+		add("discipline", "%q is not a queueing discipline; use htb or tbf", o.Discipline)
+	}
+	if o.Rate < minRate || o.Rate > maxRate {
+		add("rate", "a shaper's rate is between 8kbit and 1Tbit")
+	}
+	if o.Burst > maxBurst {
+		add("burst", "a burst is at most 2GiB")
+	}
+	if o.Discipline == qdisc.TBF && len(o.Classes) > 0 {
+		add("classes", "tbf has no classes; use discipline: htb")
+	}
+	if len(o.Classes) > maxClasses {
+		add("classes", "at most %d classes", maxClasses)
+	}
+	for i, c := range o.Classes {
+		at := fmt.Sprintf("classes[%d]", i)
+		if c.Rate < minRate || c.Rate > o.Rate {
+			add(at+".rate", "a class's rate is between 8kbit and the shaper's")
+		}
+		if c.Ceil != 0 && (c.Ceil < c.Rate || c.Ceil > o.Rate) {
+			add(at+".ceil", "a ceiling is between the class's rate and the shaper's")
+		}
+		if c.Priority < 0 || c.Priority > 7 {
+			add(at+".priority", "a priority is 0 to 7")
+		}
+		for _, p := range c.Match.Validate() {
+			add(at+".match."+p.Path, "%s", p.Message)
+		}
+	}
+	return wrong
+}
+
+// maxClasses keeps minor numbers clear of the root and default classes.
+const maxClasses = 1000
+
+// Kind is the shaper function.
+type Kind struct{}
+
+// Name implements function.Kind.
+func (Kind) Name() string { return "shaper" }
+
+// Options implements function.Kind.
+func (Kind) Options() any { return &Options{Discipline: qdisc.HTB, Latency: api.Duration(50e6)} }
+
+// Requires implements function.Kind.
+func (Kind) Requires(options any) []string {
+	o := options.(*Options)
+	features := []string{"qdisc." + o.Discipline}
+	if len(o.Classes) > 0 {
+		features = append(features, "nftables")
+	}
+	return features
+}
+
+// Contribute implements function.Kind.
+func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, error) {
+	o := options.(*Options)
+	var out []resource.Resource
+	for _, device := range site.Out() {
+		out = append(out, resource.New(site.Namespace, discipline(device, o), site.Needs...))
+	}
+	if len(o.Classes) > 0 {
+		out = append(out, resource.New(site.Namespace, classifier(o), site.Needs...))
+	}
+	return out, nil
+}
+
+// The minor numbers: the root class holds the rate, the default class what no
+// match directs, and the user's classes follow.
+const (
+	rootMinor    = 1
+	defaultMinor = 2
+	firstMinor   = 16
+)
+
+func discipline(device string, o *Options) qdisc.Spec {
+	rate, burst := uint64(o.Rate), burst(o.Burst, o.Rate)
+	s := qdisc.Spec{Device: device, Discipline: o.Discipline}
+	root := qdisc.Class{Minor: rootMinor, RateBps: rate, CeilBps: rate, BurstBytes: burst}
+	if o.Discipline == qdisc.TBF {
+		queue := float64(rate) / 8 * float64(o.Latency) / 1e9
+		root.LimitBytes = burst + uint32(min(queue, float64(maxBurst)))
+		s.Classes = []qdisc.Class{root}
+		return s
+	}
+	s.Default = rootMinor
+	s.Classes = []qdisc.Class{root}
+	if len(o.Classes) == 0 {
+		return s
+	}
+	s.Default = defaultMinor
+	s.Classes = append(s.Classes, qdisc.Class{Minor: defaultMinor, Parent: rootMinor, RateBps: uint64(minRate), CeilBps: rate, BurstBytes: burst, Priority: 7})
+	for i, c := range o.Classes {
+		ceil := c.Ceil
+		if ceil == 0 {
+			ceil = o.Rate
+		}
+		s.Classes = append(s.Classes, qdisc.Class{
+			Minor: uint16(firstMinor + i), Parent: rootMinor, RateBps: uint64(c.Rate), CeilBps: uint64(ceil),
+			BurstBytes: max(burst, minBurst), Priority: uint32(c.Priority),
+		})
+		if c.Burst != 0 {
+			s.Classes[len(s.Classes)-1].BurstBytes = uint32(c.Burst)
+		}
+	}
+	return s
+}
+
+const minBurst = 128 << 10
+
+// burst in bytes: as given, or 1 ms at the rate and at least two of the largest
+// segments.
+func burst(given api.Size, rate api.Rate) uint32 {
+	if given != 0 {
+		return uint32(given)
+	}
+	return uint32(max(uint64(rate)/8/1000, minBurst))
+}
+
+// classifier directs packets to classes by setting their priority, which HTB
+// takes for a class when its upper half is the discipline's handle.
+func classifier(o *Options) ruleset.Spec {
+	s := ruleset.Spec{Backend: ruleset.NFTables, Table: ruleset.TablePrefix + "-shaper", Hook: "postrouting", Priority: -150, Policy: "accept"}
+	for i, c := range o.Classes {
+		s.Rules = append(s.Rules, ruleset.Rule{
+			Match: c.Match.Compile(), Class: qdisc.Major<<16 | uint32(firstMinor+i), Counted: true, Verdict: "accept", Comment: c.Name,
+		})
+	}
+	return s
+}

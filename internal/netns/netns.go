@@ -1,0 +1,155 @@
+// Package netns is the one place that enters network namespaces. It names,
+// makes, opens and removes them, and runs code or starts programs inside. It
+// knows nothing of chains.
+package netns
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sort"
+
+	"golang.org/x/sys/unix"
+)
+
+// The main goroutine keeps the main thread to itself, so that no other goroutine
+// enters a namespace on it: /proc/self/ns/net is the main thread's namespace, and
+// must stay the host's.
+func init() { runtime.LockOSThread() }
+
+// Dir is where named namespaces are mounted, as ip-netns(8) has it.
+const Dir = "/run/netns"
+
+// Host is the reference of the namespace nfchain itself runs in.
+const Host = ""
+
+// Path is the file that stands for a namespace: a name under [Dir], an absolute
+// path, or [Host].
+func Path(ref string) string {
+	switch {
+	case ref == Host:
+		return "/proc/self/ns/net"
+	case filepath.IsAbs(ref):
+		return ref
+	}
+	return filepath.Join(Dir, ref)
+}
+
+// Do runs fn on a thread of its own inside the namespace and waits for it. What
+// fn starts (processes, sockets) stays in the namespace; goroutines it starts do
+// not. The thread dies when the way back fails, so it can never be reused in the
+// wrong namespace.
+func Do(ref string, fn func() error) error {
+	if ref == Host {
+		return fn()
+	}
+	target, err := os.Open(Path(ref))
+	if err != nil {
+		return fmt.Errorf("open network namespace %q: %w", ref, err)
+	}
+	defer target.Close()
+	return onThread(func() error {
+		if err := unix.Setns(int(target.Fd()), unix.CLONE_NEWNET); err != nil {
+			return fmt.Errorf("enter network namespace %q: %w", ref, err)
+		}
+		return fn()
+	})
+}
+
+// onThread runs fn locked to a thread whose network namespace is put back after.
+func onThread(fn func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		home, err := os.Open("/proc/thread-self/ns/net")
+		if err != nil {
+			runtime.UnlockOSThread()
+			done <- err
+			return
+		}
+		defer home.Close()
+		result := fn()
+		if unix.Setns(int(home.Fd()), unix.CLONE_NEWNET) == nil {
+			runtime.UnlockOSThread()
+		}
+		done <- result
+	}()
+	return <-done
+}
+
+// Create makes a named namespace and runs setup in it before it gets its name,
+// so that one that has a name is complete. A stale file left by a killed process
+// is replaced; an existing namespace of that name is an error (fs.ErrExist).
+func Create(name string, setup func() error) error {
+	if err := os.MkdirAll(Dir, 0o755); err != nil {
+		return fmt.Errorf("create %s: %w", Dir, err)
+	}
+	path := Path(name)
+	if Exists(name) {
+		return fmt.Errorf("network namespace %q: %w", name, fs.ErrExist)
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDONLY, 0o444)
+	if err != nil {
+		return fmt.Errorf("create network namespace %q: %w", name, err)
+	}
+	file.Close()
+	err = onThread(func() error {
+		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+			return err
+		}
+		if err := setup(); err != nil {
+			return err
+		}
+		return unix.Mount("/proc/thread-self/ns/net", path, "none", unix.MS_BIND, "")
+	})
+	if err != nil {
+		os.Remove(path)
+		return fmt.Errorf("create network namespace %q: %w", name, err)
+	}
+	return nil
+}
+
+// Remove takes the name away; the kernel frees the namespace and every virtual
+// interface in it once no process is left inside. Already gone is success.
+func Remove(name string) error {
+	path := Path(name)
+	if err := unix.Unmount(path, unix.MNT_DETACH); err != nil &&
+		!errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
+		return fmt.Errorf("remove network namespace %q: unmount: %w", name, err)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove network namespace %q: %w", name, err)
+	}
+	return nil
+}
+
+// Exists tells whether a namespace of that name is there; the stale file of a
+// half-made one does not count.
+func Exists(name string) bool {
+	var st unix.Statfs_t
+	return unix.Statfs(Path(name), &st) == nil && st.Type == unix.NSFS_MAGIC
+}
+
+// List gives the names under [Dir] in order, stale files included, so that what
+// a killed process left half-made is found and removed too.
+func List() ([]string, error) {
+	entries, err := os.ReadDir(Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	sort.Strings(names)
+	return names, nil
+}
+
+// Tidy removes [Dir] itself if nothing is left in it and it is no mount of its own.
+func Tidy() { _ = os.Remove(Dir) }

@@ -1,0 +1,96 @@
+package netns
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Start starts the command inside the namespace.
+func Start(ref string, cmd *exec.Cmd) error {
+	return Do(ref, cmd.Start)
+}
+
+// Processes finds every process that lives in one of the named namespaces, by
+// comparing namespaces, so that nothing started there can hide: pids by name.
+func Processes(refs []string) (map[string][]int, error) {
+	names := make(map[inode]string, len(refs))
+	for _, ref := range refs {
+		if id, err := identify(Path(ref)); err == nil {
+			names[id] = ref
+		}
+	}
+	found := map[string][]int{}
+	if len(names) == 0 {
+		return found, nil
+	}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		id, err := identify(filepath.Join("/proc", e.Name(), "ns/net"))
+		if ref, ours := names[id]; err == nil && ours {
+			found[ref] = append(found[ref], pid)
+		}
+	}
+	return found, nil
+}
+
+// inode tells namespaces apart.
+type inode struct{ dev, ino uint64 }
+
+func identify(path string) (inode, error) {
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		return inode{}, err
+	}
+	return inode{st.Dev, st.Ino}, nil
+}
+
+// Same tells whether two references stand for the same namespace.
+func Same(a, b string) bool {
+	x, errX := identify(Path(a))
+	y, errY := identify(Path(b))
+	return errX == nil && errY == nil && x == y
+}
+
+// Listens tells whether anything in the process's namespace listens on the TCP
+// port, by the kernel's own table (proc(5), /proc/net/tcp).
+func Listens(pid, port int) bool {
+	return tableHas(pid, []string{"tcp", "tcp6"}, port, "0A")
+}
+
+// BoundUDP tells whether anything in the process's namespace has the UDP port.
+func BoundUDP(pid, port int) bool {
+	return tableHas(pid, []string{"udp", "udp6"}, port, "07")
+}
+
+func tableHas(pid int, tables []string, port int, state string) bool {
+	for _, table := range tables {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", pid, table))
+		if err != nil {
+			continue
+		}
+		for _, line := range strings.Split(string(text), "\n") {
+			f := strings.Fields(line)
+			if len(f) < 4 || f[3] != state {
+				continue
+			}
+			_, hex, _ := strings.Cut(f[1], ":")
+			if n, err := strconv.ParseUint(hex, 16, 16); err == nil && int(n) == port {
+				return true
+			}
+		}
+	}
+	return false
+}

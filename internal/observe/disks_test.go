@@ -1,0 +1,62 @@
+package observe
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What is written and synced must reach the disk, where the temporary directory
+// is on one.
+func TestBlocksWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "data")
+	if out, err := exec.Command("stat", "-f", "-c", "%T", filepath.Dir(path)).Output(); err != nil || !strings.HasPrefix(string(out), "ext") {
+		t.Skipf("the temporary directory is on %s, not on a disk's ext4", strings.TrimSpace(string(out)))
+	}
+	w, err := Start(t.Context(), Targets{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(w.before.disks) == 0 {
+		t.Skip("no disk with a device behind it is seen here")
+	}
+	writeSynced(t, path, 4<<20)
+	got, err := w.Stop(t.Context())
+	if err != nil || got.BlockWritten == nil || *got.BlockWritten < 4<<20 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func writeSynced(t *testing.T, path string, size int) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.Write(make([]byte, size)); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Sync(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// BenchmarkSample is the cost of one look at a chain of a thousand processes.
+func BenchmarkSample(b *testing.B) {
+	pids := make([]int, 1000)
+	for i := range pids {
+		pids[i] = os.Getpid()
+	}
+	w, err := Start(b.Context(), Targets{Every: time.Hour, Processes: func() map[string][]int { return map[string][]int{"n": pids} }})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		w.sample()
+	}
+	_, _ = w.Stop(b.Context())
+}

@@ -1,0 +1,75 @@
+package observe
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"nfchain.dev/nfchain/internal/feature/procfs"
+)
+
+// ticksPerSecond is USER_HZ, the same on every architecture that Go runs on.
+const ticksPerSecond = 100
+
+// processTimes is one process at one moment: all its threads, without its
+// children.
+type processTimes struct {
+	command      string
+	user, system uint64  // ticks
+	started      uint64  // ticks since boot; with the id it names the process
+	peak         *uint64 // largest resident size, bytes
+}
+
+// readProcess is false for a process that is gone.
+func readProcess(root procfs.Root, pid int) (processTimes, bool) {
+	s, ok := root.Text(fmt.Sprintf("proc/%d/stat", pid))
+	if !ok {
+		return processTimes{}, false
+	}
+	p, ok := parseProcess(s)
+	if status, told := root.Text(fmt.Sprintf("proc/%d/status", pid)); told {
+		p.peak = parsePeak(status)
+	}
+	return p, ok
+}
+
+// parseProcess reads /proc/PID/stat (proc_pid_stat(5)). The command stands in
+// parentheses and may hold some itself, so the last one closes it.
+func parseProcess(s string) (processTimes, bool) {
+	opened, closed := strings.IndexByte(s, '('), strings.LastIndexByte(s, ')')
+	if opened < 0 || closed < opened {
+		return processTimes{}, false
+	}
+	fields := strings.Fields(s[closed+1:])
+	if len(fields) < 20 {
+		return processTimes{}, false
+	}
+	p := processTimes{command: strings.ToValidUTF8(s[opened+1:closed], "�")}
+	// Fields are counted from 1 there, and these begin with the third.
+	for field, to := range map[int]*uint64{14: &p.user, 15: &p.system, 22: &p.started} {
+		n, err := strconv.ParseUint(fields[field-3], 10, 64)
+		if err != nil {
+			return processTimes{}, false
+		}
+		*to = n
+	}
+	return p, true
+}
+
+// parsePeak reads VmHWM of /proc/PID/status; a process that has ended and a
+// thread of the kernel have none.
+func parsePeak(status string) *uint64 {
+	peak, ok := procfs.ParseMeminfo(status)["VmHWM"]
+	if !ok {
+		return nil
+	}
+	return &peak
+}
+
+// uptimeTicks is the time since boot; false where it cannot be read.
+func uptimeTicks(root procfs.Root) (uint64, bool) {
+	s, _ := root.Text("proc/uptime")
+	first, _, _ := strings.Cut(s, " ")
+	seconds, err := strconv.ParseFloat(first, 64)
+	return uint64(seconds * ticksPerSecond), err == nil && seconds >= 0 && seconds < maxTicks/ticksPerSecond
+}

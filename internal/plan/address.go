@@ -1,0 +1,202 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"net"
+	"net/netip"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+)
+
+// space is the addresses of one chain. Each family has one block cut in two
+// halves: a node's west interface has an address in the eastern half, because
+// one goes east to reach it, and its east interface one in the western half. So
+// two routes a node and family are enough, however long the chain: the eastern
+// half lies east, the western half west.
+type space struct {
+	families []halves
+	// slot of each node in both halves, by name.
+	slot map[string]uint64
+	size uint64
+}
+
+type halves struct{ block, west, east netip.Prefix }
+
+func (s space) blocks() []netip.Prefix {
+	out := make([]netip.Prefix, 0, len(s.families))
+	for _, f := range s.families {
+		out = append(out, f.block)
+	}
+	return out
+}
+
+// directSlot is kept free of nodes, for the hop beside the chain.
+const directSlot = 1
+
+// firstSlot is the first that a node may get: 0 would be the halves' own
+// address.
+const firstSlot = 2
+
+// chooseSpace takes a block of each family out of its pool and gives every node
+// a slot in it. Slots come from the node's name, so that a function that is added
+// or removed leaves the others their addresses.
+func (b *builder) chooseSpace() (space, error) {
+	s := space{slot: map[string]uint64{}, size: halfSize(len(b.nodes))}
+	for _, pool := range []string{b.chain.Spec.Addresses.IPv4, b.chain.Spec.Addresses.IPv6} {
+		if pool == api.None || pool == "" {
+			continue
+		}
+		p, err := netip.ParsePrefix(pool)
+		if err != nil {
+			return s, err
+		}
+		h, err := b.chooseBlock(p, s.size)
+		if err != nil {
+			return s, err
+		}
+		s.families = append(s.families, h)
+	}
+	taken := map[uint64]bool{}
+	for _, n := range b.nodes {
+		i := firstSlot + hash("slot", b.chain.Metadata.Name, n.Name)%(s.size-firstSlot-1)
+		for taken[i] {
+			i = firstSlot + (i-firstSlot+1)%(s.size-firstSlot-1)
+		}
+		taken[i] = true
+		s.slot[n.Name] = i
+	}
+	return s, nil
+}
+
+// halfSize leaves three quarters of the slots free, so that names rarely fall
+// on the same one.
+func halfSize(nodes int) uint64 {
+	return max(32, uint64(1)<<bits.Len(uint(4*nodes-1)))
+}
+
+// chooseBlock keeps the chain's own block if it still fits; else it starts at a
+// place that follows from the chain's name and takes the first block clear of
+// the host's routes and of other chains.
+func (b *builder) chooseBlock(pool netip.Prefix, half uint64) (halves, error) {
+	width := bits.Len64(half-1) + 1
+	length := pool.Addr().BitLen() - width
+	if pool.Addr().Is6() {
+		length = max(pool.Bits(), min(length, 64))
+	}
+	if length < pool.Bits() {
+		return halves{}, fmt.Errorf("spec.addresses: %s is too small for %d nodes; use a pool of at least /%d", pool, len(b.nodes), length)
+	}
+	for _, own := range b.facts.Blocks[b.chain.Metadata.Name] {
+		if own.Bits() == length && pool.Overlaps(own) && pool.Bits() <= own.Bits() && b.free(own) {
+			return split(own), nil
+		}
+	}
+	count := uint64(1) << min(length-pool.Bits(), 32)
+	start := hash("block", b.chain.Metadata.Name)
+	for i := range min(count, 1<<16) {
+		block := netip.PrefixFrom(offset(pool.Masked().Addr(), (start+i)%count, pool.Addr().BitLen()-length), length)
+		if b.free(block) {
+			return split(block), nil
+		}
+	}
+	return halves{}, fmt.Errorf("spec.addresses: no block of /%d in %s is clear of the host's routes and other chains; use another pool", length, pool)
+}
+
+func (b *builder) free(block netip.Prefix) bool {
+	for _, r := range b.facts.Routes {
+		if r.Bits() > 0 && r.Overlaps(block) {
+			return false
+		}
+	}
+	for chain, blocks := range b.facts.Blocks {
+		for _, other := range blocks {
+			if chain != b.chain.Metadata.Name && other.Overlaps(block) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func split(block netip.Prefix) halves {
+	length := block.Bits() + 1
+	return halves{
+		block: block,
+		west:  netip.PrefixFrom(block.Addr(), length),
+		east:  netip.PrefixFrom(offset(block.Addr(), 1, block.Addr().BitLen()-length), length),
+	}
+}
+
+// offset adds n, shifted left by shift bits, to an address.
+func offset(a netip.Addr, n uint64, shift int) netip.Addr {
+	if a.Is4() {
+		v := binary.BigEndian.Uint32(a.AsSlice())
+		var out [4]byte
+		binary.BigEndian.PutUint32(out[:], v+uint32(n<<shift))
+		return netip.AddrFrom4(out)
+	}
+	b := a.As16()
+	hi, lo := binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:])
+	addHi, addLo := uint64(0), n
+	if shift >= 64 {
+		addHi, addLo = n<<(shift-64), 0
+	} else if shift > 0 {
+		addHi, addLo = n>>(64-shift), n<<shift
+	}
+	lo, carry := bits.Add64(lo, addLo, 0)
+	hi, _ = bits.Add64(hi, addHi, carry)
+	binary.BigEndian.PutUint64(b[:8], hi)
+	binary.BigEndian.PutUint64(b[8:], lo)
+	return netip.AddrFrom16(b)
+}
+
+func hash(parts ...string) uint64 {
+	h := sha256.New()
+	for _, p := range parts {
+		h.Write([]byte(p))
+		h.Write([]byte{0})
+	}
+	return binary.BigEndian.Uint64(h.Sum(nil))
+}
+
+// mac of an interface: locally administered, unicast, and the same every time.
+func mac(parts ...string) string {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], hash(append([]string{"mac"}, parts...)...))
+	b[0] = 0x02
+	return net.HardwareAddr(b[:6]).String()
+}
+
+// number gives every node its interfaces.
+func (b *builder) number() {
+	last := len(b.nodes) - 1
+	for i := range b.nodes {
+		n := &b.nodes[i]
+		slot := b.space.slot[n.Name]
+		if i > 0 {
+			n.West = b.port(*n, "eth0", func(h halves) netip.Addr { return offset(h.east.Addr(), slot, 0) })
+		}
+		if i < last {
+			device := "eth1"
+			if i == 0 {
+				device = "eth0"
+			}
+			n.East = b.port(*n, device, func(h halves) netip.Addr { return offset(h.west.Addr(), slot, 0) })
+		}
+	}
+}
+
+func (b *builder) port(n Node, device string, pick func(halves) netip.Addr) *Interface {
+	if !n.Made {
+		// In a namespace that is not the chain's own the name must meet nobody's.
+		device = fmt.Sprintf("nfc%08x%s", uint32(hash("device", b.chain.Metadata.Name, n.Name)), device[3:])
+	}
+	p := &Interface{Device: device, MAC: mac(b.chain.Metadata.Name, n.Name, device)}
+	for _, h := range b.space.families {
+		p.Addresses = append(p.Addresses, pick(h))
+	}
+	return p
+}

@@ -1,0 +1,191 @@
+// Package plan turns a chain and what is known of the machine into a graph of
+// resources. It is a pure function: it reads nothing and changes nothing, so a
+// plan can be printed, compared and trusted before anything is made.
+package plan
+
+import (
+	"fmt"
+	"net/netip"
+	"sort"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/function"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/wiring"
+)
+
+// Catalogue is every wiring and function kind there is, by name.
+type Catalogue struct {
+	Wirings   map[string]wiring.Wiring
+	Functions map[string]function.Kind
+}
+
+// Facts is what must be known of the machine before a chain can be planned.
+type Facts struct {
+	// Routes of the host, which the chain's addresses keep clear of.
+	Routes []netip.Prefix
+	// Blocks that chains have taken, by chain; a chain keeps its own.
+	Blocks map[string][]netip.Prefix
+	// Functions that stand alone, by name.
+	Functions map[string]api.FunctionBody
+}
+
+// Options of a plan.
+type Options struct {
+	// Direct adds a hop between the two endpoints, beside the chain, to measure
+	// the path without functions.
+	Direct bool
+}
+
+// Plan is what a chain is made of.
+type Plan struct {
+	SchemaVersion int    `json:"schema_version"`
+	Chain         string `json:"chain"`
+	Wiring        string `json:"wiring"`
+	// Nodes in path order, both endpoints included.
+	Nodes     []Node              `json:"nodes"`
+	Blocks    []netip.Prefix      `json:"blocks"`
+	Direct    *Direct             `json:"direct,omitempty"`
+	Requires  []string            `json:"requires"`
+	Resources []resource.Resource `json:"resources"`
+}
+
+// Node is an endpoint or a function.
+type Node struct {
+	Name string `json:"name"`
+	// Kind is "endpoint" or the function's kind.
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	// Made tells that the namespace is made for the chain and removed with it.
+	Made bool `json:"made"`
+	// West faces the first endpoint, East the second; an end has one of them.
+	West *Interface `json:"west,omitempty"`
+	East *Interface `json:"east,omitempty"`
+
+	endpoint api.Endpoint
+	body     api.FunctionBody
+	// shared namespaces belong to a standalone function.
+	shared bool
+}
+
+// Interface is one of a node's ends of a hop.
+type Interface struct {
+	Device    string       `json:"device"`
+	MAC       string       `json:"mac"`
+	Addresses []netip.Addr `json:"addresses"`
+}
+
+// Direct is the hop beside the chain: the ends' interfaces on it.
+type Direct struct {
+	Client Interface `json:"client"`
+	Server Interface `json:"server"`
+}
+
+// Client is the first endpoint, Server the second.
+func (p *Plan) Client() Node { return p.Nodes[0] }
+
+// Server is the second endpoint.
+func (p *Plan) Server() Node { return p.Nodes[len(p.Nodes)-1] }
+
+// Functions are the nodes between the endpoints.
+func (p *Plan) Functions() []Node { return p.Nodes[1 : len(p.Nodes)-1] }
+
+// Make plans a chain.
+func Make(chain api.Chain, c Catalogue, f Facts, o Options) (*Plan, error) {
+	w, ok := c.Wirings[chain.Spec.Wiring]
+	if !ok {
+		return nil, fmt.Errorf("chain %s: there is no wiring %q", chain.Metadata.Name, chain.Spec.Wiring)
+	}
+	b := &builder{chain: chain, catalogue: c, wiring: w, facts: f, options: o}
+	if err := b.build(); err != nil {
+		return nil, fmt.Errorf("chain %s: %w", chain.Metadata.Name, err)
+	}
+	return b.plan(), nil
+}
+
+type builder struct {
+	chain     api.Chain
+	catalogue Catalogue
+	wiring    wiring.Wiring
+	facts     Facts
+	options   Options
+
+	nodes    []Node
+	space    space
+	direct   *Direct
+	requires map[string]bool
+	// links are the resources that a node's interfaces come from, by node.
+	links     map[string][]string
+	resources []resource.Resource
+}
+
+func (b *builder) build() (err error) {
+	if b.nodes, err = b.listNodes(); err != nil {
+		return err
+	}
+	if b.space, err = b.chooseSpace(); err != nil {
+		return err
+	}
+	b.requires, b.links = map[string]bool{"netns": true}, map[string][]string{}
+	for _, name := range b.wiring.Requires() {
+		b.requires[name] = true
+	}
+	b.number()
+	b.namespaces()
+	b.hops()
+	b.hopLimits()
+	return b.functions()
+}
+
+func (b *builder) plan() *Plan {
+	p := &Plan{
+		SchemaVersion: 1, Chain: b.chain.Metadata.Name, Wiring: b.wiring.Name(),
+		Nodes: b.nodes, Blocks: b.space.blocks(), Direct: b.direct, Requires: []string{}, Resources: b.resources,
+	}
+	for name := range b.requires {
+		p.Requires = append(p.Requires, name)
+	}
+	sort.Strings(p.Requires)
+	return p
+}
+
+// listNodes puts endpoints and functions in path order.
+func (b *builder) listNodes() ([]Node, error) {
+	spec := b.chain.Spec
+	nodes := []Node{b.endpoint(spec.Endpoints[0])}
+	for _, f := range spec.Functions {
+		n := Node{Name: f.Name, Kind: f.Kind, Namespace: b.namespaceOf(f.Name), Made: true, body: f.FunctionBody}
+		if f.Ref != "" {
+			body, ok := b.facts.Functions[f.Ref]
+			if !ok {
+				return nil, fmt.Errorf("function %s refers to %s, which is not there; `nfchain up` it first or put it into the same file", f.Name, f.Ref)
+			}
+			n.Kind, n.body, n.Made, n.shared, n.Namespace = body.Kind, body, false, true, namespace.Alone(f.Ref)
+		}
+		nodes = append(nodes, n)
+	}
+	return append(nodes, b.endpoint(spec.Endpoints[1])), nil
+}
+
+func (b *builder) endpoint(e api.Endpoint) Node {
+	n := Node{Name: e.Name, Kind: "endpoint", Namespace: b.namespaceOf(e.Name), Made: true, endpoint: e}
+	if e.Namespace != "" {
+		n.Namespace, n.Made = e.Namespace, false
+	}
+	return n
+}
+
+func (b *builder) namespaceOf(node string) string {
+	return namespace.Name(b.chain.Metadata.Name, node)
+}
+
+// need is the ID of what makes the node's namespace, if the chain makes it.
+func need(n Node) []string {
+	if !n.Made {
+		return nil
+	}
+	return []string{resource.ID(namespace.KindName, "", n.Namespace)}
+}
+
+func (b *builder) add(r ...resource.Resource) { b.resources = append(b.resources, r...) }

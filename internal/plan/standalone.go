@@ -1,0 +1,44 @@
+package plan
+
+import (
+	"fmt"
+	"sort"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/function"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/qdisc"
+)
+
+// MakeFunction plans a function that stands alone: its namespace and what it does
+// there. What it does on interfaces comes with the chain that refers to it, which
+// brings them.
+func MakeFunction(f api.StandaloneFunction, c Catalogue) (*Plan, error) {
+	name := f.Metadata.Name
+	kind, ok := c.Functions[f.Spec.Kind]
+	if !ok {
+		return nil, fmt.Errorf("function %s: there is no function kind %q", name, f.Spec.Kind)
+	}
+	if f.Spec.Direction != api.Both && f.Spec.Direction != "" {
+		return nil, fmt.Errorf("function %s: a standalone function acts on both directions; leave direction out", name)
+	}
+	n := Node{Name: name, Kind: f.Spec.Kind, Namespace: namespace.Alone(name), Made: true}
+	p := &Plan{SchemaVersion: 1, Chain: name, Nodes: []Node{n}, Requires: append([]string{"netns"}, kind.Requires(f.Spec.Options)...)}
+	sort.Strings(p.Requires)
+	p.Resources = []resource.Resource{resource.New("", namespace.Spec{Name: n.Namespace, Sysctls: Sysctls(true, true)})}
+	made, err := kind.Contribute(function.Site{Owner: name, Node: name, Namespace: n.Namespace, Resources: f.Spec.Resources, Needs: need(n)}, f.Spec.Options)
+	if err != nil {
+		return nil, fmt.Errorf("function %s: %w", name, err)
+	}
+	for _, r := range made {
+		if !onInterface(r) {
+			p.Resources = append(p.Resources, r)
+		}
+	}
+	return p, nil
+}
+
+// onInterface tells whether a resource belongs to an interface, and so to the
+// chain that brings it.
+func onInterface(r resource.Resource) bool { return r.Kind == qdisc.KindName }

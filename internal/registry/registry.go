@@ -1,0 +1,70 @@
+// Package registry lists every wiring, function and traffic tool there is, one
+// line each. Adding one means adding its package and its line.
+package registry
+
+import (
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/function"
+	"nfchain.dev/nfchain/internal/function/command"
+	"nfchain.dev/nfchain/internal/function/firewall"
+	"nfchain.dev/nfchain/internal/function/forward"
+	"nfchain.dev/nfchain/internal/function/shaper"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/traffic"
+	"nfchain.dev/nfchain/internal/traffic/iperf3"
+	"nfchain.dev/nfchain/internal/traffic/ping"
+	"nfchain.dev/nfchain/internal/traffic/sockperf"
+	"nfchain.dev/nfchain/internal/wiring"
+	"nfchain.dev/nfchain/internal/wiring/veth"
+)
+
+var wirings = []wiring.Wiring{veth.Wiring{}}
+
+var functions = []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}}
+
+// Tools in the order in which "auto" prefers them.
+var Tools = []traffic.Tool{iperf3.Tool{}, sockperf.Tool{}, ping.Tool{}}
+
+var runtimes = []string{"netns"}
+
+// Plan is the catalogue that plans are made with.
+func Plan() plan.Catalogue {
+	c := plan.Catalogue{Wirings: map[string]wiring.Wiring{}, Functions: map[string]function.Kind{}}
+	for _, w := range wirings {
+		c.Wirings[w.Name()] = w
+	}
+	for _, k := range functions {
+		c.Functions[k.Name()] = k
+	}
+	return c
+}
+
+// Words is the catalogue that files are read with.
+func Words() api.Catalogue {
+	c := api.Catalogue{Functions: map[string]func() any{}, Runtimes: runtimes}
+	for _, w := range wirings {
+		c.Wirings = append(c.Wirings, w.Name())
+	}
+	for _, k := range functions {
+		c.Functions[k.Name()] = k.Options
+	}
+	for _, t := range Tools {
+		c.Tools = append(c.Tools, t.Name())
+	}
+	return c
+}
+
+// Has tells whether there is a wiring, function kind or runtime of that name.
+func Has(name string) bool {
+	for _, w := range wirings {
+		if w.Name() == name {
+			return true
+		}
+	}
+	for _, k := range functions {
+		if k.Name() == name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,89 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"nfchain.dev/nfchain/internal/stats"
+)
+
+// centre is the value a summary is known by: the mean, or for percentiles,
+// which are never averaged, the median of the trials.
+func centre(s stats.Summary) float64 {
+	if s.Mean != nil {
+		return *s.Mean
+	}
+	return s.Median
+}
+
+// centreName says which of the two it is.
+func centreName(s stats.Summary) string {
+	if s.Mean != nil {
+		return "mean"
+	}
+	return "median"
+}
+
+// summaryUnit suits a summary as a whole.
+func summaryUnit(metric string, s stats.Summary) unit { return unitFor(metric, centre(s)) }
+
+// summaryText is a summary in one line: "9.562 [9.410, 9.714] Gb/s".
+func summaryText(metric string, s stats.Summary) string {
+	u := summaryUnit(metric, s)
+	if s.CI95 == nil {
+		return u.value(centre(s))
+	}
+	return join(u.number(centre(s))+" "+u.interval(*s.CI95, centre(s)), u.name)
+}
+
+// summaryNote is what must be read beside a summary.
+func summaryNote(metric string, s stats.Summary) string {
+	var notes []string
+	if s.CI95 == nil {
+		notes = append(notes, "no interval from one trial")
+	} else if s.Confidence != 0 {
+		notes = append(notes, fmt.Sprintf("interval covers %.3g%%", 100*s.Confidence))
+	}
+	if s.Unsettled {
+		notes = append(notes, "unsettled")
+	}
+	if s.Pooled != nil {
+		notes = append(notes, "all samples "+printed(metric, *s.Pooled))
+	}
+	return strings.Join(notes, "; ")
+}
+
+// statisticsNotes says which intervals these are, and why, for the methods used.
+func statisticsNotes(r Report) (notes []string) {
+	used := map[string]bool{}
+	short, unsettled := false, false
+	for _, c := range r.Conditions {
+		for _, s := range c.Metrics {
+			used[s.Method] = true
+			short = short || s.Confidence != 0
+			unsettled = unsettled || s.Unsettled
+		}
+	}
+	add := func(when bool, text string) {
+		if when {
+			notes = append(notes, text)
+		}
+	}
+	add(used[stats.StudentT], "Means have Student's t interval (n − 1 degrees of freedom), because repeats are few and their variance is not known beforehand.")
+	add(used[stats.OrderStatistics], "Percentiles, minima and maxima are never averaged: given is the median over the trials, bounded by two of the trials themselves (order statistics), which assumes nothing of their distribution.")
+	add(short, "Fewer than six trials cannot bound a median with 95%: their whole range is given, with what it covers.")
+	add(unsettled, "“Unsettled” marks an interval that is wider than 10% of its centre or not known with 95%: repeat more often before relying on it.")
+	add(r.hasPooled(), "“All samples” is the percentile over the samples of all trials together.")
+	return notes
+}
+
+func (r Report) hasPooled() bool {
+	for _, c := range r.Conditions {
+		for _, s := range c.Metrics {
+			if s.Pooled != nil {
+				return true
+			}
+		}
+	}
+	return false
+}

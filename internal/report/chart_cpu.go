@@ -1,0 +1,124 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"slices"
+
+	"nfchain.dev/nfchain/internal/report/plot"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// manyCores is how many cores of one condition are drawn.
+const manyCores = 8
+
+// manyBars is how many bars one chart of CPU use holds.
+const manyBars = 64
+
+var cpuKinds = []plot.Kind{
+	{Name: "user", Colour: 0, Hatch: plot.Full},
+	{Name: "system", Colour: 1, Hatch: plot.Rising},
+	{Name: "softirq", Colour: 2, Hatch: plot.Points},
+	{Name: "steal (taken by the hypervisor)", Colour: 5, Hatch: plot.Falling},
+}
+
+// cpuFigures has what each core did under each condition.
+func (r Report) cpuFigures() (out []figure) {
+	var groups []plot.Group
+	name, hidden, steal, bars := labels(r.Conditions), 0, false, 0
+	flush := func() {
+		if len(groups) > 0 {
+			out = append(out, cpuFigure(groups, hidden, steal, len(out)))
+		}
+		groups, bars = nil, 0
+	}
+	for i, c := range r.Conditions {
+		cores := r.cores(i)
+		if len(cores) == 0 {
+			continue
+		}
+		hidden = max(hidden, len(cores)-manyCores)
+		g := plot.Group{Name: name.of(c.Condition)}
+		for _, core := range busiest(cores) {
+			steal = steal || core.Steal > .005
+			g.Bars = append(g.Bars, cpuBar(core))
+		}
+		if bars += len(g.Bars); bars > manyBars {
+			flush()
+		}
+		groups = append(groups, g)
+	}
+	flush()
+	return out
+}
+
+func cpuFigure(groups []plot.Group, hidden int, steal bool, nth int) figure {
+	kinds := cpuKinds
+	if !steal {
+		kinds = kinds[:3]
+	}
+	caption := "Share of the trial's time that each core spent, mean over the trials. Auxiliary, not a benchmark (RFC 8172 §4.2)."
+	if hidden > 0 {
+		caption += fmt.Sprintf(" The %d busiest cores are shown, %d others are not.", manyCores, hidden)
+	}
+	b := plot.Bars{ID: fmt.Sprintf("cpu-%d", nth), Title: "CPU use per core and condition", Description: cpuDescription(groups),
+		X: plot.Axis{Label: "share of time in %", At: []float64{0, 100}}, Kinds: kinds, Groups: groups}
+	return figure{Title: "CPU use", Caption: caption, SVG: template.HTML(b.SVG())}
+}
+
+func cpuBar(u trial.CPUUse) plot.Bar {
+	bar := plot.Bar{Label: fmt.Sprintf("cpu %d", u.CPU), Text: fixed(100*(u.User+u.System+u.Softirq+u.Steal), 0) + "%"}
+	for kind, share := range []float64{u.User, u.System, u.Softirq, u.Steal} {
+		if kind < 3 || share > .005 {
+			bar.Parts = append(bar.Parts, plot.Part{Kind: kind, Value: 100 * share})
+		}
+	}
+	return bar
+}
+
+func cpuDescription(groups []plot.Group) (text string) {
+	for _, g := range groups {
+		text += g.Name + ":"
+		for _, b := range g.Bars {
+			text += fmt.Sprintf(" %s %s busy,", b.Label, b.Text)
+		}
+		text = text[:len(text)-1] + ". "
+	}
+	return text
+}
+
+// cores averages each core's use over a condition's trials.
+func (r Report) cores(condition int) (out []trial.CPUUse) {
+	sums, n := map[int]trial.CPUUse{}, map[int]float64{}
+	for _, t := range r.Run.Trials {
+		if t.Condition != condition {
+			continue
+		}
+		for _, u := range t.Observed.CPUs {
+			s := sums[u.CPU]
+			sums[u.CPU] = trial.CPUUse{CPU: u.CPU, User: s.User + u.User, System: s.System + u.System,
+				Softirq: s.Softirq + u.Softirq, Steal: s.Steal + u.Steal}
+			n[u.CPU]++
+		}
+	}
+	for cpu, s := range sums {
+		k := n[cpu]
+		out = append(out, trial.CPUUse{CPU: cpu, User: s.User / k, System: s.System / k, Softirq: s.Softirq / k, Steal: s.Steal / k})
+	}
+	slices.SortFunc(out, func(a, b trial.CPUUse) int { return a.CPU - b.CPU })
+	return out
+}
+
+// busiest are the cores that did most, in their own order.
+func busiest(cores []trial.CPUUse) []trial.CPUUse {
+	if len(cores) <= manyCores {
+		return cores
+	}
+	busy := func(u trial.CPUUse) float64 { return u.User + u.System + u.Softirq }
+	cores = slices.Clone(cores)
+	slices.SortStableFunc(cores, func(a, b trial.CPUUse) int { return cmp.Compare(busy(b), busy(a)) })
+	cores = cores[:manyCores]
+	slices.SortFunc(cores, func(a, b trial.CPUUse) int { return a.CPU - b.CPU })
+	return cores
+}

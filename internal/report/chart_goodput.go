@@ -1,0 +1,81 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+
+	"nfchain.dev/nfchain/internal/report/plot"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// The kinds of bar, by path.
+var pathKinds = []plot.Kind{
+	{Name: "through the chain", Colour: 0, Hatch: plot.Rising},
+	{Name: "direct path", Colour: 1, Hatch: plot.Empty},
+}
+
+// goodputFigures has a chart of bars for goodput, and one for loss where any was.
+func (r Report) goodputFigures() (out []figure) {
+	for _, metric := range []string{"goodput_bps", "throughput_bps", "throughput_pps", "loss_ratio"} {
+		if largest(r.Conditions, metric) > 0 {
+			out = append(out, r.barFigure(metric))
+		}
+	}
+	return out
+}
+
+func (r Report) barFigure(metric string) figure {
+	u := unitFor(metric, largest(r.Conditions, metric))
+	name := metricName(metric)
+	bars := plot.Bars{ID: "bars-" + metric, Title: name + " of every condition", Kinds: pathKinds,
+		X: plot.Axis{Label: axisLabel(metric, u)}, Groups: r.barGroups(metric, u)}
+	bars.Description = r.describe(metric)
+	caption := "Chain against direct path. " + howToRead
+	return figure{Title: upperFirst(name), Caption: caption, SVG: template.HTML(bars.SVG())}
+}
+
+// barGroups puts the paths of one condition side by side.
+func (r Report) barGroups(metric string, u unit) (groups []plot.Group) {
+	name, at := labels(r.Conditions, "path", "length"), map[string]int{}
+	for _, i := range r.measured(metric) {
+		c := r.Conditions[i]
+		k := key(c.Condition, false)
+		if _, known := at[k]; !known {
+			at[k] = len(groups)
+			groups = append(groups, plot.Group{Name: name.of(c.Condition)})
+		}
+		p := r.point(0, i, metric, u)
+		bar := plot.Bar{CI: p.CI, Dots: p.Dots, Text: u.value(p.Y * u.factor),
+			Parts: []plot.Part{{Kind: pathKind(c.Path), Value: p.Y}}}
+		groups[at[k]].Bars = append(groups[at[k]].Bars, bar)
+	}
+	return groups
+}
+
+func pathKind(path string) int {
+	if path == trial.PathDirect {
+		return 1
+	}
+	return 0
+}
+
+// describe is a chart in words, for those who do not see it.
+func (r Report) describe(metric string) (text string) {
+	name := labels(r.Conditions)
+	for _, i := range r.measured(metric) {
+		c := r.Conditions[i]
+		text += fmt.Sprintf("%s: %s. ", name.of(c.Condition), summaryText(metric, c.Metrics[metric]))
+	}
+	return text
+}
+
+func upperFirst(s string) string {
+	if s == "" || s[0] < 'a' || s[0] > 'z' {
+		return s
+	}
+	return string(s[0]-'a'+'A') + s[1:]
+}
+
+// finite tells a value that can be drawn.
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

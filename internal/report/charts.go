@@ -1,0 +1,90 @@
+package report
+
+import (
+	"html/template"
+
+	"nfchain.dev/nfchain/internal/report/plot"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// figure is one chart with what is said below it.
+type figure struct {
+	Title   string
+	Caption string
+	SVG     template.HTML
+}
+
+// howToRead is said below every chart with intervals.
+const howToRead = "Error bars are 95% intervals; small dots are the single trials."
+
+// figures are a report's, in reading order.
+func (r Report) figures() []figure {
+	var out []figure
+	if r.sweepsLength() {
+		out = append(out, r.lengthFigures()...)
+	} else {
+		out = append(out, r.goodputFigures()...)
+	}
+	out = append(out, r.latencyFigures()...)
+	return append(out, r.cpuFigures()...)
+}
+
+// sweepsLength tells an experiment on the length of chains.
+func (r Report) sweepsLength() bool {
+	lengths := map[int]bool{}
+	for _, c := range r.Conditions {
+		if _, swept := c.Factors["length"]; swept {
+			lengths[c.Length] = true
+		}
+	}
+	return len(lengths) > 1
+}
+
+// largest is the greatest centre of a metric among conditions.
+func largest(conditions []trial.Summary, metric string) (most float64) {
+	for _, c := range conditions {
+		if s, has := c.Metrics[metric]; has {
+			most = max(most, centre(s))
+		}
+	}
+	return most
+}
+
+// scaled divides an interval by a unit.
+func scaled(ci *[2]float64, u unit) *[2]float64 {
+	if ci == nil {
+		return nil
+	}
+	return &[2]float64{ci[0] / u.factor, ci[1] / u.factor}
+}
+
+func (r Report) dots(condition int, metric string, u unit) []float64 {
+	dots := r.Run.Samples(condition, metric)
+	for i := range dots {
+		dots[i] /= u.factor
+	}
+	return dots
+}
+
+// point is one summary on a chart.
+func (r Report) point(x float64, condition int, metric string, u unit) plot.Point {
+	s := r.Conditions[condition].Metrics[metric]
+	return plot.Point{X: x, Y: centre(s) / u.factor, CI: scaled(s.CI95, u), Dots: r.dots(condition, metric, u)}
+}
+
+func axisLabel(metric string, u unit) string {
+	if u.name == "" {
+		return metricName(metric)
+	}
+	return metricName(metric) + " in " + u.name
+}
+
+// measured lists the conditions that have a metric.
+func (r Report) measured(metric string) (out []int) {
+	for i, c := range r.Conditions {
+		if _, has := c.Metrics[metric]; has {
+			out = append(out, i)
+		}
+	}
+	return out
+}

@@ -1,0 +1,85 @@
+package report
+
+import (
+	"encoding/json"
+	"math"
+
+	"nfchain.dev/nfchain/internal/stats"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// key tells conditions that are alike in all but path and what follows from it.
+// Length follows from the path or the chain unless it was swept, and duration is
+// how long one looks, not what one looks at.
+func key(c trial.Condition, withPath bool) string {
+	c.Length, c.DurationS = 0, 0
+	if !withPath {
+		c.Path = ""
+	}
+	b, err := json.Marshal(c)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// pair is a condition through the chain and the same one on the direct path.
+type pair struct{ chain, direct int }
+
+// pairs match the chain's conditions with the direct path's.
+func (r Report) pairs() (out []pair) {
+	direct := map[string]int{}
+	for i, c := range r.Conditions {
+		if c.Path == trial.PathDirect {
+			direct[key(c.Condition, false)] = i
+		}
+	}
+	for i, c := range r.Conditions {
+		if d, has := direct[key(c.Condition, false)]; has && c.Path == trial.PathChain {
+			out = append(out, pair{chain: i, direct: d})
+		}
+	}
+	return out
+}
+
+// directTable sets the chain against the direct path.
+func (r Report) directTable() table {
+	t := table{Title: "Chain against direct path",
+		Caption: "Chain divided by direct, with its 95% interval: means by Fieller's interval; for percentiles the quotient of the medians, between the quotients of their intervals' ends."}
+	t.column("condition", false)
+	t.column("metric", false)
+	t.column("chain", true)
+	t.column("direct", true)
+	t.column("chain/direct", true)
+	t.column("95% interval", true)
+	name := labels(r.Conditions, "path", "length")
+	for _, p := range r.pairs() {
+		a, b := r.Conditions[p.direct], r.Conditions[p.chain]
+		begins := true
+		for _, m := range metricsOf(b) {
+			sa, both := a.Metrics[m]
+			if !both {
+				continue
+			}
+			q := ratioOf(r, p.direct, r, p.chain, m)
+			t.add(begins, name.of(b.Condition), metricName(m), summaryUnit(m, b.Metrics[m]).value(centre(b.Metrics[m])),
+				summaryUnit(m, sa).value(centre(sa)), ratioText(q), ratioInterval(q))
+			begins = false
+		}
+	}
+	return t
+}
+
+func ratioText(e stats.Estimate) string {
+	if math.IsNaN(e.Value) || math.IsInf(e.Value, 0) {
+		return "–"
+	}
+	return fixed(e.Value, decimals(e.Value))
+}
+
+func ratioInterval(e stats.Estimate) string {
+	if e.CI95 == nil {
+		return "–"
+	}
+	return unit{factor: 1}.interval(*e.CI95, e.Value)
+}

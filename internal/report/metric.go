@@ -1,0 +1,84 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// direction is which way a metric is good.
+type direction int
+
+const (
+	unknownDirection direction = iota
+	higherIsBetter
+	lowerIsBetter
+)
+
+// directions are told by a word of the metric's name; the first found decides.
+var directions = []struct {
+	word string
+	good direction
+}{
+	{"goodput", higherIsBetter}, {"throughput", higherIsBetter},
+	{"loss", lowerIsBetter}, {"latency", lowerIsBetter}, {"rtt", lowerIsBetter}, {"jitter", lowerIsBetter},
+	{"outage", lowerIsBetter}, {"reordered", lowerIsBetter}, {"retransmits", lowerIsBetter}, {"lost", lowerIsBetter},
+	{"dropped", lowerIsBetter}, {"errors", lowerIsBetter}, {"duplicates", lowerIsBetter},
+	{"transactions", higherIsBetter}, {"rate", higherIsBetter}, {"pps", higherIsBetter},
+}
+
+// goodDirection is which way a metric is good, by its name.
+func goodDirection(metric string) direction {
+	words := strings.Split(metric, "_")
+	for _, d := range directions {
+		if slices.Contains(words, d.word) {
+			return d.good
+		}
+	}
+	return unknownDirection
+}
+
+// metricName is a metric in words, without its unit: "latency p99".
+func metricName(metric string) string {
+	words := strings.Split(metric, "_")
+	if _, has := units[words[len(words)-1]]; has && len(words) > 1 {
+		words = words[:len(words)-1]
+	}
+	for i, w := range words {
+		if len(w) > 3 && w[0] == 'p' && strings.Trim(w[1:], "0123456789") == "" && w != "p100" {
+			words[i] = w[:3] + "." + w[3:] // p999 is 99.9%
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// metricOrder puts what is read first first; the rest follows by name.
+var metricOrder = []string{
+	"goodput_bps", "throughput_bps", "throughput_pps", "loss_ratio",
+	"latency_min_ns", "latency_p50_ns", "latency_median_ns", "latency_mean_ns", "latency_p90_ns", "latency_p95_ns",
+	"latency_p99_ns", "latency_p999_ns", "latency_p9999_ns", "latency_max_ns",
+	"jitter_ns",
+}
+
+// metricsOf lists the metrics of some conditions in reading order.
+func metricsOf(conditions ...trial.Summary) []string {
+	names := map[string]bool{}
+	for _, c := range conditions {
+		for name := range c.Metrics {
+			names[name] = true
+		}
+	}
+	return slices.SortedFunc(maps.Keys(names), func(a, b string) int {
+		return cmp.Or(cmp.Compare(metricRank(a), metricRank(b)), strings.Compare(a, b))
+	})
+}
+
+func metricRank(metric string) int {
+	if i := slices.Index(metricOrder, metric); i >= 0 {
+		return i
+	}
+	return len(metricOrder)
+}

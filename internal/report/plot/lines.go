@@ -1,0 +1,133 @@
+package plot
+
+// Series is values that belong together, drawn in one style.
+type Series struct {
+	Name   string
+	Points []Point
+	Style  Style
+}
+
+// Lines is a chart of series over an axis of numbers or names.
+type Lines struct {
+	// ID makes the chart's element ids unique in its page.
+	ID          string
+	Title       string
+	Description string
+	X, Y        Axis
+	Series      []Series
+}
+
+// The size of a chart of lines, without its legend.
+const (
+	chartWidth = 760
+	plotHeight = 300
+	topMargin  = 14
+)
+
+// SVG draws the chart.
+func (l Lines) SVG() string {
+	c := &canvas{id: l.ID}
+	y, yTicks := l.Y.span(l.values())
+	left := 34 + widest(yTicks)
+	rows := legendRows(l.entries(c), chartWidth-left)
+	height := topMargin + plotHeight + 52 + float64(len(rows))*legendRow
+	c.begin(chartWidth, height, l.Title, l.Description)
+	y.from, y.to = topMargin+plotHeight, topMargin
+	x := l.across(left)
+	c.rules(y, yTicks, left)
+	c.upright(14, topMargin+plotHeight/2, l.Y.Label)
+	l.bottom(c, x, left)
+	l.series(c, x, y)
+	c.legend(rows, left, topMargin+plotHeight+64)
+	return c.end()
+}
+
+// values are all that the Y axis must hold.
+func (l Lines) values() (out []float64) {
+	for _, s := range l.Series {
+		for _, p := range s.Points {
+			out = append(append(out, p.Y), p.Dots...)
+			if p.CI != nil && (!l.Y.Log || p.CI[0] > 0) {
+				out = append(out, p.CI[:]...)
+			}
+		}
+	}
+	return out
+}
+
+// across is the X axis.
+func (l Lines) across(left float64) scale {
+	s := scale{from: left, to: chartWidth - 12}
+	if len(l.X.Names) > 0 {
+		s.lo, s.hi = -.5, float64(len(l.X.Names))-.5
+		return s
+	}
+	var xs []float64
+	for _, series := range l.Series {
+		for _, p := range series.Points {
+			xs = append(xs, p.X)
+		}
+	}
+	full, _ := l.X.span(xs)
+	s.lo, s.hi = full.lo, full.hi
+	if len(l.X.At) > 0 { // no need to end on a tick: end a little outside the last
+		last := l.X.At[len(l.X.At)-1]
+		s.hi = last + (last-s.lo)*.05
+	}
+	return s
+}
+
+// widest is how much room the labels of ticks take.
+func widest(ticks []float64) (w float64) {
+	for _, t := range ticks {
+		w = max(w, width(tickText(t, ticks)))
+	}
+	return w
+}
+
+// rules draws the Y axis with its grid.
+func (c *canvas) rules(y scale, ticks []float64, left float64) {
+	for _, t := range ticks {
+		c.line("grid", left, y.at(t), chartWidth-12, y.at(t))
+		c.text("", "end", left-7, y.at(t)+4, tickText(t, ticks))
+	}
+	c.line("axis", left, y.from, left, y.to)
+}
+
+// bottom draws the X axis.
+func (l Lines) bottom(c *canvas, x scale, left float64) {
+	const base = topMargin + plotHeight
+	c.line("axis", left, base, chartWidth-12, base)
+	ticks, names := l.ticks()
+	free := left - 100
+	for i, t := range ticks {
+		c.line("axis", x.at(t), base, x.at(t), base+5)
+		if w := width(names[i]); x.at(t)-w/2 > free {
+			c.text("", "middle", x.at(t), base+19, names[i])
+			free = x.at(t) + w/2 + 4
+		}
+	}
+	c.text("", "middle", (x.from+x.to)/2, base+39, l.X.Label)
+}
+
+func (l Lines) ticks() (at []float64, names []string) {
+	if len(l.X.Names) > 0 {
+		for i := range l.X.Names {
+			at = append(at, float64(i))
+		}
+		return at, l.X.Names
+	}
+	if at = l.X.At; len(at) == 0 {
+		var xs []float64
+		for _, s := range l.Series {
+			for _, p := range s.Points {
+				xs = append(xs, p.X)
+			}
+		}
+		_, at = l.X.span(xs)
+	}
+	for _, t := range at {
+		names = append(names, tickText(t, at))
+	}
+	return at, names
+}

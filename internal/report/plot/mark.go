@@ -1,0 +1,67 @@
+package plot
+
+import (
+	"fmt"
+	"strings"
+)
+
+// key is the class that gives a series its colour.
+func key(colour int) string { return fmt.Sprintf("k%d", colour%colours) }
+
+// dashes are the stroke patterns of the dashes, long enough to tell apart in print.
+var dashes = map[Dash]string{
+	Dashed:  ` stroke-dasharray="8 4"`,
+	Dotted:  ` stroke-dasharray="2 3.5"`,
+	DashDot: ` stroke-dasharray="9 3.5 2 3.5"`,
+}
+
+// mark draws a marker centred on x, y.
+func (c *canvas) mark(s Style, x, y float64) {
+	class := key(s.Colour) + " fill"
+	if s.Open {
+		class = key(s.Colour) + " open"
+	}
+	const r = 4.4
+	switch s.Marker {
+	case Circle:
+		c.circle(class, x, y, r)
+	case Square:
+		c.path(class, polygon(x, y, -r*.9, -r*.9, r*.9, -r*.9, r*.9, r*.9, -r*.9, r*.9), "")
+	case Triangle:
+		c.path(class, polygon(x, y, 0, -r*1.2, r*1.1, r*.8, -r*1.1, r*.8), "")
+	case Wedge:
+		c.path(class, polygon(x, y, 0, r*1.2, r*1.1, -r*.8, -r*1.1, -r*.8), "")
+	case Diamond:
+		c.path(class, polygon(x, y, 0, -r*1.3, r*1.3, 0, 0, r*1.3, -r*1.3, 0), "")
+	case Cross:
+		d := fmt.Sprintf("M%s %sL%s %sM%s %sL%s %s", px(x-r), px(y-r), px(x+r), px(y+r), px(x-r), px(y+r), px(x+r), px(y-r))
+		c.path(key(s.Colour)+" line", d, "")
+	case NoMarker:
+	}
+}
+
+// polygon is the path through offsets from x, y.
+func polygon(x, y float64, offsets ...float64) string {
+	var b strings.Builder
+	for i := 0; i < len(offsets); i += 2 {
+		b.WriteString([]string{"L", "M"}[b2i(i == 0)])
+		b.WriteString(px(x+offsets[i]) + " " + px(y+offsets[i+1]))
+	}
+	return b.String() + "Z"
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// curve is the path through points.
+func curve(xs, ys []float64) string {
+	var b strings.Builder
+	for i := range xs {
+		b.WriteString([]string{"L", "M"}[b2i(i == 0)] + px(xs[i]) + " " + px(ys[i]))
+	}
+	return b.String()
+}

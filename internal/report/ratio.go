@@ -1,0 +1,35 @@
+package report
+
+import (
+	"math"
+
+	"nfchain.dev/nfchain/internal/stats"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// ratioOf estimates how a metric under one condition stands to the same under
+// another, as b divided by a.
+func ratioOf(ra Report, a int, rb Report, b int, metric string) stats.Estimate {
+	if !trial.NeverAveraged(metric) {
+		return stats.RatioInterval(ra.Run.Samples(a, metric), rb.Run.Samples(b, metric))
+	}
+	return medianRatio(ra.Conditions[a].Metrics[metric], rb.Conditions[b].Metrics[metric])
+}
+
+// medianRatio divides two medians. Its interval runs between the quotients of
+// the far ends of theirs and assumes nothing of the distributions. What is sure
+// is 90% (both intervals cover); what is reached is above 95%, since the two
+// must err in opposite directions at once (a test simulates it). There is none
+// where either median is not bounded with 95%, or a's not away from zero.
+func medianRatio(a, b stats.Summary) stats.Estimate {
+	if a.N == 0 || b.N == 0 || a.Median == 0 {
+		return stats.Estimate{Value: math.NaN()}
+	}
+	e := stats.Estimate{Value: b.Median / a.Median}
+	if bounded(a) && bounded(b) && a.CI95[0] > 0 {
+		e.CI95 = &[2]float64{b.CI95[0] / a.CI95[1], b.CI95[1] / a.CI95[0]}
+	}
+	return e
+}
+
+func bounded(s stats.Summary) bool { return s.CI95 != nil && s.Confidence == 0 }

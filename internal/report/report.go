@@ -1,0 +1,42 @@
+// Package report turns a stored run into what people and programs read: text,
+// Markdown, CSV, JSON and one self-contained HTML page, and compares two runs.
+// Every report is a function of what is stored: nothing here measures, judges a
+// claim or fits a model; verdicts and fits arrive made.
+package report
+
+import (
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/experiment"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// Report is a run with everything said of it.
+type Report struct {
+	Run trial.Run
+	// Conditions are the run's, in its order, with what their repeats come to.
+	Conditions []trial.Summary
+	// Source is the publication that the run reproduces, nil for none.
+	Source *api.Source
+	// References are the source's values.
+	References []api.Reference
+	Fits       []experiment.Fit
+	Verdicts   []experiment.Verdict
+	// Place is where the run is stored, empty if it is not to be told.
+	Place string
+}
+
+// New summarizes a run. What an experiment adds is the caller's to put in.
+func New(run trial.Run) Report {
+	return Report{Run: run, Conditions: trial.Summarize(run)}
+}
+
+// title is what the run is of.
+func (r Report) title() string {
+	if r.Run.Experiment != "" {
+		return r.Run.Experiment
+	}
+	return r.Run.Chain
+}
+
+// planned is how many trials the run is to have.
+func (r Report) planned() int { return len(r.Run.Conditions) * r.Run.Repeats }

@@ -1,0 +1,146 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"math/rand"
+	"time"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/experiment"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+var sampleStart = time.Date(2026, 11, 21, 3, 53, 52, 0, time.UTC)
+
+var sampleEnvironment = trial.Environment{
+	NfchainVersion: "v0.1.0", OS: "Debian GNU/Linux 13 (trixie)", Kernel: "6.18.0-1-cloud-amd64", Architecture: "amd64",
+	Virtualization: "kvm", CPUModel: "AMD EPYC 9B14 <96-Core>", CPUs: 2, NUMANodes: 1, MemoryBytes: 8 << 30, Privileges: "root",
+	KernelCmdline: "BOOT_IMAGE=/vmlinuz root=/dev/vda1 ro quiet mitigations=auto", Governor: "performance",
+	Tools:    map[string]string{"iperf3": "3.18", "sockperf": "3.10"},
+	Settings: map[string]string{"net.ipv4.tcp_congestion_control": "cubic"},
+}
+
+// sampleBench is a run of `nfchain bench`: TCP, UDP and latency, through the
+// chain and direct.
+func sampleBench() Report {
+	run := trial.Run{
+		SchemaVersion: trial.SchemaVersion, ID: "20261121-035352-k3f9", Chain: "edge", State: trial.Done, CreatedAt: sampleStart,
+		Command: []string{"nfchain", "bench", "examples/edge chain.yaml", "--repeats", "6"},
+		Spec:    "kind: NetworkServiceChain\nmetadata: {name: edge} # <script>alert(1)</script>\n",
+		Seed:    42, Repeats: 6, Environment: sampleEnvironment, Warnings: []string{"iperf3 & the chain share 2 cores: the generator may limit the result"},
+	}
+	r := rand.New(rand.NewSource(1))
+	for _, path := range []string{trial.PathChain, trial.PathDirect} {
+		slow, length := 1.0, 4
+		if path == trial.PathDirect {
+			slow, length = .35, 2
+		}
+		addCondition(&run, trial.Condition{Path: path, Protocol: trial.TCP, Tool: "iperf3", Flows: 1, DurationS: 5, Length: length},
+			func() map[string]float64 { return map[string]float64{"goodput_bps": around(r, 9.7e9/slow, .01)} })
+		addCondition(&run, trial.Condition{Path: path, Protocol: trial.UDP, Tool: "iperf3", Flows: 1, DurationS: 5, Length: length, PayloadSize: 1400},
+			func() map[string]float64 {
+				return map[string]float64{"goodput_bps": around(r, 1.9e9/slow, .12), "loss_ratio": around(r, .07*slow, .2), "jitter_ns": around(r, 11e3*slow, .1)}
+			})
+		addCondition(&run, trial.Condition{Path: path, Protocol: trial.Latency, Tool: "sockperf", Flows: 1, DurationS: 5, Length: length, PayloadSize: 64},
+			func() map[string]float64 { return latencies(r, 40e3*slow) })
+	}
+	observe(&run, r)
+	report := New(run)
+	report.Place = "/home/u/.local/share/nfchain/results.db"
+	return report
+}
+
+func latencies(r *rand.Rand, p50 float64) map[string]float64 {
+	m := map[string]float64{}
+	for i, name := range []string{"min", "p50", "p90", "p99", "p999", "max"} {
+		m["latency_"+name+"_ns"] = math.Round(around(r, p50*[]float64{.6, 1, 1.4, 2.6, 9, 60}[i], .04*float64(i+1)))
+	}
+	return m
+}
+
+// sampleExperiment is a run like Livi et al., Fig. 7.
+func sampleExperiment() Report {
+	run := trial.Run{
+		SchemaVersion: trial.SchemaVersion, ID: "20261121-041500-0000", Chain: "fig7", Experiment: "livi2016/fig7", State: trial.Interrupted,
+		CreatedAt: sampleStart, Command: []string{"nfchain", "reproduce", "livi2016/fig7", "--quick"}, Spec: "kind: Experiment\n",
+		Seed: 7, Repeats: 3, Quick: true, Environment: sampleEnvironment,
+	}
+	r := rand.New(rand.NewSource(2))
+	for _, zerocopy := range []bool{false, true} {
+		for _, length := range []int{2, 3, 5, 10, 20} {
+			rate := 40e9 * math.Pow(.9, float64(length-2)) * (1 + .6*b2f(zerocopy))
+			c := trial.Condition{Path: trial.PathChain, Protocol: trial.TCP, Tool: "iperf3", Flows: 8, DurationS: 2, Length: length, Zerocopy: zerocopy,
+				Factors: map[string]any{"length": length, "zerocopy": zerocopy, "flows": 8}}
+			addCondition(&run, c, func() map[string]float64 { return map[string]float64{"goodput_bps": around(r, rate, .03)} })
+		}
+	}
+	run.Trials = run.Trials[:len(run.Trials)-1]
+	observe(&run, r)
+	report := New(run)
+	report.Source = &api.Source{ID: "livi2016", Title: "Container Chaining Performance", At: "Fig. 7", Machine: "Xeon E5-2630, 8 cores"}
+	for i, length := range []int{2, 3, 5} {
+		report.References = append(report.References, api.Reference{At: map[string]any{"length": length, "zerocopy": true},
+			Metric: "goodput_bps", Value: []float64{155e9, 138e9, 97.25e9}[i]})
+	}
+	report.Fits, report.Verdicts = sampleFits(report), sampleVerdicts()
+	return report
+}
+
+func sampleFits(r Report) []experiment.Fit {
+	f := experiment.Fit{Name: "loss", Kind: "loss_per_hop", Metric: "goodput_bps", Formula: "t(n) = t(2)·(1−l)^(n−2)",
+		Params: []experiment.Param{{Name: "l", Value: .0993, CI95: &[2]float64{.081, .1176}}, {Name: "t(2)", Value: 63.9e9, CI95: &[2]float64{62e9, 66e9}}},
+		Notes:  []string{"the source also prints l = 0.15"}}
+	for i, length := range []int{2, 3, 5, 10, 20} {
+		measured, predicted := centre(r.Conditions[5+i].Metrics["goodput_bps"]), 63.9e9*math.Pow(.9007, float64(length-2))
+		f.Points = append(f.Points, experiment.FitPoint{Length: length, Measured: measured, Predicted: predicted,
+			RelativeError: predicted/measured - 1, Fitted: length <= 5})
+	}
+	return []experiment.Fit{f}
+}
+
+func sampleVerdicts() []experiment.Verdict {
+	number := func(x float64) *float64 { return &x }
+	return []experiment.Verdict{
+		{ID: "livi2016/fig7-first", Text: "The third namespace costs about 11% of 8 zerocopy flows", At: "§IV-C, Fig. 7", Verdict: experiment.Holds,
+			Reason: "the loss is 10.2% [8.1%, 12.3%], within 5% to 15%", Quantity: "loss of goodput_bps from length=2 to length=3",
+			Estimate: number(.102), CI95: &[2]float64{.081, .123}, AtLeast: number(.05), AtMost: number(.15)},
+		{ID: "livi2016/fig7-fade", Text: "Loss per namespace fades with length", At: "§IV-C", Verdict: experiment.DoesNotHold, Reason: "it is 0.4% more <per> hop"},
+		{ID: "livi2016/fig7-power", Text: "Short chains follow the power law", Verdict: experiment.Undecided, Reason: "the interval spans the bound", Note: "k = n-2"},
+		{ID: "livi2016/fig7-veth-ovs", Text: "Direct veth beats a switch", Verdict: experiment.CannotBeTold, Reason: "needs wiring ovs, which is not here"},
+	}
+}
+
+// addCondition appends a condition with a trial for each repeat.
+func addCondition(run *trial.Run, c trial.Condition, measure func() map[string]float64) {
+	run.Conditions = append(run.Conditions, c)
+	for repeat := 1; repeat <= run.Repeats; repeat++ {
+		run.Trials = append(run.Trials, trial.Trial{Condition: len(run.Conditions) - 1, Repeat: repeat, DurationS: c.DurationS,
+			StartedAt: sampleStart.Add(time.Duration(len(run.Trials)) * 6 * time.Second), Metrics: measure()})
+	}
+}
+
+// observe adds CPU use to every trial, and drops and a warning to some.
+func observe(run *trial.Run, r *rand.Rand) {
+	for i := range run.Trials {
+		t := &run.Trials[i]
+		for cpu := range run.Environment.CPUs {
+			user, system := around(r, .08, .3), around(r, .45, .1)
+			t.Observed.CPUs = append(t.Observed.CPUs, trial.CPUUse{CPU: cpu, User: user, System: system, Softirq: .35, Idle: .65 - user - system})
+		}
+		if run.Conditions[t.Condition].Protocol == trial.UDP {
+			t.Observed.Interfaces = append(t.Observed.Interfaces, trial.InterfaceCounts{Node: "shape", Interface: "eth1", TxDropped: 1000 + uint64(i)},
+				trial.InterfaceCounts{Node: "fw", Interface: "eth0"})
+			t.Warnings = append(t.Warnings, fmt.Sprintf("the generator used all of %s", "cpu 0"))
+		}
+	}
+}
+
+func around(r *rand.Rand, centre, share float64) float64 { return centre * (1 + share*r.NormFloat64()) }
+
+func b2f(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}

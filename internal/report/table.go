@@ -1,0 +1,38 @@
+package report
+
+// table is what text, Markdown and HTML all show of one subject.
+type table struct {
+	Title string
+	// Caption says what the columns cannot.
+	Caption string
+	Head    []string
+	// Numeric columns are aligned at the right.
+	Numeric []bool
+	Rows    []row
+}
+
+// row is one line; Begins marks the first of those that belong together.
+type row struct {
+	Cells  []string
+	Begins bool
+}
+
+func (t *table) column(head string, numeric bool) {
+	t.Head, t.Numeric = append(t.Head, head), append(t.Numeric, numeric)
+}
+
+func (t *table) add(begins bool, cells ...string) {
+	t.Rows = append(t.Rows, row{Cells: cells, Begins: begins})
+}
+
+// tables are a report's, in reading order, without the empty ones.
+func (r Report) tables() (out []table) {
+	for _, t := range []table{
+		r.conditionsTable(), r.directTable(), r.referenceTable(), r.claimsTable(), r.paramsTable(), r.fitTable(), r.dropsTable(),
+	} {
+		if len(t.Rows) > 0 {
+			out = append(out, t)
+		}
+	}
+	return out
+}

@@ -1,0 +1,88 @@
+package report
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// unit is a name and how many of a metric's own unit it holds.
+type unit struct {
+	name   string
+	factor float64
+}
+
+// units by the last word of a metric's name, ascending.
+var units = map[string][]unit{
+	"bps":     {{"b/s", 1}, {"kb/s", 1e3}, {"Mb/s", 1e6}, {"Gb/s", 1e9}, {"Tb/s", 1e12}},
+	"pps":     {{"p/s", 1}, {"kp/s", 1e3}, {"Mp/s", 1e6}},
+	"ns":      {{"ns", 1}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}},
+	"s":       {{"s", 1}},
+	"ratio":   {{"%", .01}},
+	"bytes":   {{"B", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}},
+	"hz":      {{"Hz", 1}, {"kHz", 1e3}, {"MHz", 1e6}, {"GHz", 1e9}},
+	"celsius": {{"°C", 1}},
+}
+
+// unitFor is the unit to print values of a metric in, the largest of them given.
+func unitFor(metric string, largest float64) unit {
+	choice := unit{"", 1}
+	for i, u := range units[metric[strings.LastIndexByte(metric, '_')+1:]] {
+		if i == 0 || math.Abs(largest) >= u.factor {
+			choice = u
+		}
+	}
+	return choice
+}
+
+// number writes a value in the unit, with the digits that its size deserves.
+func (u unit) number(v float64) string {
+	return fixed(v/u.factor, decimals(v/u.factor))
+}
+
+// value writes a value with the unit behind it.
+func (u unit) value(v float64) string { return join(u.number(v), u.name) }
+
+// interval writes an interval, with as many decimals as a centre it belongs to.
+func (u unit) interval(ci [2]float64, centre float64) string {
+	d := decimals(centre / u.factor)
+	return "[" + fixed(ci[0]/u.factor, d) + ", " + fixed(ci[1]/u.factor, d) + "]"
+}
+
+func join(number, unit string) string {
+	if unit == "" {
+		return number
+	}
+	return number + " " + unit
+}
+
+// decimals leave four significant digits, and no more than four after the point.
+func decimals(v float64) int {
+	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	return max(0, min(4, 3-int(math.Floor(math.Log10(math.Abs(v))))))
+}
+
+func fixed(v float64, decimals int) string {
+	s := strconv.FormatFloat(v, 'f', decimals, 64)
+	if strings.Trim(s, "-0.") == "" {
+		s = strings.TrimPrefix(s, "-")
+	}
+	return s
+}
+
+// printed writes one value of a metric in the unit that suits it.
+func printed(metric string, v float64) string { return unitFor(metric, v).value(v) }
+
+// percent writes a ratio as a percentage, with an interval where there is one.
+func percent(v float64, ci *[2]float64) string {
+	if math.IsNaN(v) {
+		return "unknown"
+	}
+	u := unit{"%", .01}
+	if ci == nil {
+		return u.value(v)
+	}
+	return u.number(v) + " " + u.interval(*ci, v) + " %"
+}

@@ -1,0 +1,69 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"nfchain.dev/nfchain/internal/experiment"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// warnings are all that a reader must see beside the numbers: the run's own,
+// what is missing of it, and the trials' own with how many trials said so.
+func (r Report) warnings() (out []string) {
+	switch r.Run.State {
+	case trial.Running:
+		out = append(out, "The run is still going on: these numbers will change.")
+	case trial.Interrupted:
+		out = append(out, "The run was interrupted; what is missing can be resumed.")
+	case trial.Failed:
+		out = append(out, "The run failed; what it measured before is shown.")
+	}
+	if missing := r.planned() - len(r.Run.Trials); missing > 0 {
+		out = append(out, fmt.Sprintf("%d of %d trials are missing.", missing, r.planned()))
+	}
+	if r.Run.Quick {
+		out = append(out, "This was a quick run: shorter or fewer trials than the experiment asks for.")
+	}
+	return append(append(out, r.Run.Warnings...), r.trialWarnings()...)
+}
+
+// trialWarnings lists the trials' warnings, each once for every condition.
+func (r Report) trialWarnings() (out []string) {
+	name := labels(r.Conditions)
+	for i, c := range r.Conditions {
+		said, trials := map[string]int{}, 0
+		var order []string
+		for _, t := range r.Run.Trials {
+			if t.Condition != i {
+				continue
+			}
+			trials++
+			for _, w := range t.Warnings {
+				if said[w] == 0 {
+					order = append(order, w)
+				}
+				said[w]++
+			}
+		}
+		for _, w := range order {
+			out = append(out, fmt.Sprintf("%s: %s (%d of %s)", name.of(c.Condition), w, said[w], plural(trials, "trial")))
+		}
+	}
+	return out
+}
+
+// verdictCounts is "3 hold, 1 does not hold, 1 undecided".
+func (r Report) verdictCounts() string {
+	n := map[string]int{}
+	for _, v := range r.Verdicts {
+		n[v.Verdict]++
+	}
+	var parts []string
+	for _, kind := range []string{experiment.Holds, experiment.DoesNotHold, experiment.Undecided, experiment.CannotBeTold} {
+		if n[kind] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n[kind], kind))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

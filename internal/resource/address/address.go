@@ -1,0 +1,137 @@
+// Package address gives interfaces their addresses, each with the one peer at
+// the other end of the link.
+package address
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/link"
+)
+
+// KindName of addresses in a plan.
+const KindName = "address"
+
+// Spec of an address.
+type Spec struct {
+	Device  string     `json:"device"`
+	Address netip.Addr `json:"address"`
+	// Peer is the address at the other end; both are host routes.
+	Peer netip.Addr `json:"peer"`
+}
+
+// Kind implements resource.Spec.
+func (Spec) Kind() string { return KindName }
+
+// Key is the interface with the address.
+func (s Spec) Key() string { return s.Device + "=" + s.Address.String() }
+
+// Fingerprint is the peer.
+func (s Spec) Fingerprint() string { return s.Peer.String() }
+
+// Commands implements resource.Spec.
+func (s Spec) Commands(ns string) []resource.Command {
+	args := []string{"address", "add", s.Address.String(), "peer", s.Peer.String(), "dev", s.Device}
+	if s.Address.Is6() {
+		args = append(args, "nodad")
+	}
+	return []resource.Command{resource.IP(ns, args...)}
+}
+
+// Kind makes addresses.
+type Kind struct{}
+
+// Name implements resource.Kind.
+func (Kind) Name() string { return KindName }
+
+// Read implements resource.Kind.
+func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
+	mine, err := link.Mine(p.Handle, p.Owner)
+	if err != nil || len(mine) == 0 {
+		return nil, err
+	}
+	list, err := p.AddrList(nil, netlink.FAMILY_ALL)
+	if err != nil {
+		return nil, err
+	}
+	var found []resource.Observed
+	for _, a := range list {
+		name, ours := mine[a.LinkIndex]
+		if !ours || a.IPNet == nil || a.IP.IsLinkLocalUnicast() {
+			continue
+		}
+		own := Spec{Device: name, Address: fromIP(a.IP)}
+		if a.Peer != nil {
+			own.Peer = fromIP(a.Peer.IP)
+		}
+		found = append(found, resource.Observed{Key: own.Key(), Fingerprint: own.Fingerprint()})
+	}
+	return found, nil
+}
+
+func fromIP(ip net.IP) netip.Addr {
+	a, _ := netip.AddrFromSlice(ip)
+	return a.Unmap()
+}
+
+// Apply implements resource.Kind.
+func (Kind) Apply(p resource.Place, changes []resource.Change) error {
+	index, err := link.Indexes(p.Handle)
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		if c.Op != resource.Create {
+			if err := remove(p, index, c.Key); err != nil {
+				return err
+			}
+		}
+		if c.Op != resource.Delete {
+			if err := add(p, index, c.Spec.(Spec)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func add(p resource.Place, index map[string]int, s Spec) error {
+	a := &netlink.Addr{IPNet: host(s.Address), Peer: host(s.Peer)}
+	if s.Address.Is6() {
+		a.Flags = unix.IFA_F_NODAD
+	}
+	dev := &netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: index[s.Device], Name: s.Device}}
+	if err := p.AddrAdd(dev, a); err != nil && !errors.Is(err, unix.EEXIST) {
+		return fmt.Errorf("give %s of namespace %q the address %s: %w", s.Device, p.Ref, s.Address, err)
+	}
+	return nil
+}
+
+func remove(p resource.Place, index map[string]int, key string) error {
+	list, err := p.AddrList(nil, netlink.FAMILY_ALL)
+	if err != nil {
+		return err
+	}
+	for _, a := range list {
+		for name, i := range index {
+			if i != a.LinkIndex || (Spec{Device: name, Address: fromIP(a.IP)}).Key() != key {
+				continue
+			}
+			dev := &netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: i}}
+			if err := p.AddrDel(dev, &a); err != nil && !errors.Is(err, unix.EADDRNOTAVAIL) {
+				return fmt.Errorf("take %s from namespace %q: %w", key, p.Ref, err)
+			}
+		}
+	}
+	return nil
+}
+
+func host(a netip.Addr) *net.IPNet {
+	return &net.IPNet{IP: a.AsSlice(), Mask: net.CIDRMask(a.BitLen(), a.BitLen())}
+}

@@ -1,0 +1,200 @@
+// Package link makes virtual Ethernet pairs whose two ends live in any two
+// namespaces.
+package link
+
+import (
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// KindName of links in a plan.
+const KindName = "link"
+
+// End is one end of a pair.
+type End struct {
+	// Node is the endpoint or function the end belongs to.
+	Node      string `json:"node"`
+	Namespace string `json:"namespace"`
+	Device    string `json:"device"`
+	MAC       string `json:"mac"`
+}
+
+// Spec of a pair. The resource lives in A's namespace.
+type Spec struct {
+	Owner string `json:"owner"`
+	A     End    `json:"a"`
+	B     End    `json:"b"`
+	MTU   int    `json:"mtu"`
+}
+
+// Kind implements resource.Spec.
+func (Spec) Kind() string { return KindName }
+
+// Key is the name of the end in the resource's own namespace.
+func (s Spec) Key() string { return s.A.Device }
+
+// Fingerprint is who is joined to whom, and how.
+func (s Spec) Fingerprint() string {
+	return fmt.Sprintf("%s mtu=%d mac=%s up=true", s.alias(), s.MTU, s.A.MAC)
+}
+
+// alias marks both ends with their owner and with what they join; three names of
+// 63 letters fit the kernel's 255.
+func (s Spec) alias() string {
+	return fmt.Sprintf("%s%s:%s=%s:%s", resource.Mark(s.Owner), s.A.Node, s.A.Device, s.B.Node, s.B.Device)
+}
+
+// Commands implements resource.Spec.
+func (s Spec) Commands(string) []resource.Command {
+	mtu := fmt.Sprint(s.MTU)
+	peer := []string{"peer", "name", s.B.Device, "address", s.B.MAC, "mtu", mtu}
+	if s.B.Namespace != netns.Host {
+		peer = append(peer, "netns", s.B.Namespace)
+	} else {
+		peer = append(peer, "netns", "1")
+	}
+	add := append([]string{"link", "add", s.A.Device, "address", s.A.MAC, "mtu", mtu, "type", "veth"}, peer...)
+	return []resource.Command{
+		resource.IP(s.A.Namespace, add...),
+		resource.IP(s.A.Namespace, "link", "set", s.A.Device, "up", "alias", s.alias()),
+		resource.IP(s.B.Namespace, "link", "set", s.B.Device, "up", "alias", s.alias()),
+	}
+}
+
+// Kind makes links.
+type Kind struct{}
+
+// Name implements resource.Kind.
+func (Kind) Name() string { return KindName }
+
+// Read implements resource.Kind: it finds pairs by their A end.
+func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
+	links, err := p.LinkList()
+	if err != nil {
+		return nil, fmt.Errorf("list interfaces of namespace %q: %w", p.Ref, err)
+	}
+	var found []resource.Observed
+	for _, l := range links {
+		a := l.Attrs()
+		if resource.Owned(a.Alias, p.Owner) && aEnd(a.Alias, p.Owner, p.Ref, a.Name) {
+			up := a.Flags&net.FlagUp != 0 && a.OperState == netlink.OperUp
+			found = append(found, resource.Observed{Key: a.Name, Fingerprint: fmt.Sprintf("%s mtu=%d mac=%s up=%t", a.Alias, a.MTU, a.HardwareAddr, up)})
+		}
+	}
+	return found, nil
+}
+
+// Apply implements resource.Kind.
+func (Kind) Apply(p resource.Place, changes []resource.Change) error {
+	for _, c := range changes {
+		if c.Op != resource.Create {
+			if err := remove(p.Handle, c.Key); err != nil {
+				return err
+			}
+		}
+		if c.Op == resource.Delete {
+			continue
+		}
+		if err := create(p.Handle, c.Spec.(Spec)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// create makes a pair in one request, then marks and raises its ends.
+func create(h *netns.Handle, s Spec) error {
+	far, err := netns.Open(s.B.Namespace)
+	if err != nil {
+		return err
+	}
+	defer far.Close()
+	if err := add(h, far, s); err != nil {
+		return fmt.Errorf("join %s to %s: create veth pair: %w", s.A.Node, s.B.Node, err)
+	}
+	if err := raise(h, s.A.Device, s.alias()); err != nil {
+		return err
+	}
+	return raise(far, s.B.Device, s.alias())
+}
+
+// add makes the pair. An interface of either name that has no mark is what a
+// killed process left between making and marking; one with the owner's own mark
+// is from before an edit. Both are replaced; any other belongs to somebody.
+func add(h, far *netns.Handle, s Spec) error {
+	macA, err := net.ParseMAC(s.A.MAC)
+	if err != nil {
+		return err
+	}
+	macB, err := net.ParseMAC(s.B.MAC)
+	if err != nil {
+		return err
+	}
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name, attrs.MTU, attrs.HardwareAddr = s.A.Device, s.MTU, macA
+	veth := &netlink.Veth{
+		LinkAttrs: attrs, PeerName: s.B.Device, PeerHardwareAddr: macB,
+		PeerMTU: uint32(s.MTU), PeerNamespace: netlink.NsFd(far.FD()),
+	}
+	err = h.LinkAdd(veth)
+	if !errors.Is(err, unix.EEXIST) {
+		return err
+	}
+	for _, end := range []struct {
+		h    *netns.Handle
+		name string
+	}{{h, s.A.Device}, {far, s.B.Device}} {
+		if err := removeStale(end.h, end.name, s.Owner); err != nil {
+			return err
+		}
+	}
+	return h.LinkAdd(veth)
+}
+
+func removeStale(h *netns.Handle, name, owner string) error {
+	l, err := h.LinkByName(name)
+	if err != nil {
+		return nil
+	}
+	alias := l.Attrs().Alias
+	if l.Type() != "veth" || alias != "" && !resource.Owned(alias, owner) {
+		return fmt.Errorf("interface %s already exists in namespace %q and is not this chain's; remove or rename it", name, h.Ref)
+	}
+	return remove(h, name)
+}
+
+func raise(h *netns.Handle, name, alias string) error {
+	l, err := h.LinkByName(name)
+	if err != nil {
+		return fmt.Errorf("interface %s of namespace %q: %w", name, h.Ref, err)
+	}
+	if err := h.LinkSetAlias(l, alias); err != nil {
+		return fmt.Errorf("mark interface %s of namespace %q: %w", name, h.Ref, err)
+	}
+	if err := h.LinkSetUp(l); err != nil {
+		return fmt.Errorf("raise interface %s of namespace %q: %w", name, h.Ref, err)
+	}
+	return nil
+}
+
+func remove(h *netns.Handle, name string) error {
+	l, err := h.LinkByName(name)
+	if err != nil {
+		var gone netlink.LinkNotFoundError
+		if errors.As(err, &gone) {
+			return nil
+		}
+		return err
+	}
+	if err := h.LinkDel(l); err != nil && !errors.Is(err, unix.ENODEV) {
+		return fmt.Errorf("remove interface %s of namespace %q: %w", name, h.Ref, err)
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+// Package namespace makes network namespaces with their settings: the loopback
+// interface up, and the sysctls that belong to the namespace alone.
+package namespace
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/vishvananda/netlink"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// KindName of namespaces in a plan.
+const KindName = "namespace"
+
+// Prefix of every namespace that nfchain makes; what follows is the owner and,
+// for a chain, a dot and the node. Owner and node are DNS labels, so the dots
+// cannot be mistaken.
+const Prefix = "nfchain."
+
+// Name of a chain's node as a namespace.
+func Name(owner, node string) string { return Prefix + owner + "." + node }
+
+// Split is the inverse of Name; ok is false for a namespace that is not ours.
+func Split(name string) (owner, node string, ok bool) {
+	rest, ok := strings.CutPrefix(name, Prefix)
+	owner, node, dotted := strings.Cut(rest, ".")
+	return owner, node, ok && dotted
+}
+
+// Sysctl is one setting, by its path below /proc/sys with slashes.
+type Sysctl struct {
+	Path  string `json:"path"`
+	Value string `json:"value"`
+}
+
+// Spec of a namespace.
+type Spec struct {
+	Name    string   `json:"name"`
+	Sysctls []Sysctl `json:"sysctls"`
+}
+
+// Kind implements resource.Spec.
+func (Spec) Kind() string { return KindName }
+
+// Key is the namespace's name.
+func (s Spec) Key() string { return s.Name }
+
+// Fingerprint is every sysctl with its value.
+func (s Spec) Fingerprint() string {
+	var b strings.Builder
+	for _, c := range s.Sysctls {
+		fmt.Fprintf(&b, "%s=%s ", c.Path, c.Value)
+	}
+	return b.String()
+}
+
+// Commands implements resource.Spec.
+func (s Spec) Commands(string) []resource.Command {
+	out := []resource.Command{
+		resource.Cmd("ip", "netns", "add", s.Name),
+		resource.IP(s.Name, "link", "set", "lo", "up"),
+	}
+	for _, c := range s.Sysctls {
+		out = append(out, resource.In(s.Name, "sysctl", "-qw", strings.ReplaceAll(c.Path, "/", ".")+"="+c.Value))
+	}
+	return out
+}
+
+// Kind makes namespaces.
+type Kind struct{}
+
+// Name implements resource.Kind.
+func (Kind) Name() string { return KindName }
+
+// Read finds the owner's namespaces. What it cannot know without a spec is which
+// sysctls matter, so the settings are compared by [Kind.Verify].
+func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
+	names, err := netns.List()
+	if err != nil {
+		return nil, err
+	}
+	var found []resource.Observed
+	for _, name := range names {
+		if owner, _, ok := Split(name); ok && owner == p.Owner {
+			found = append(found, resource.Observed{Key: name})
+		}
+	}
+	return found, nil
+}
+
+// Verify reads the settings of the namespace that the spec describes and gives
+// their fingerprint; "" stands for a half-made namespace.
+func Verify(want Spec) string {
+	if !netns.Exists(want.Name) {
+		return ""
+	}
+	have := Spec{Name: want.Name}
+	_ = netns.Do(want.Name, func() error {
+		for _, c := range want.Sysctls {
+			value, err := os.ReadFile(filepath.Join("/proc/sys", c.Path))
+			if err != nil {
+				value = []byte("?")
+			}
+			have.Sysctls = append(have.Sysctls, Sysctl{c.Path, strings.TrimSpace(string(value))})
+		}
+		return nil
+	})
+	return have.Fingerprint()
+}
+
+// Apply implements resource.Kind.
+func (Kind) Apply(_ resource.Place, changes []resource.Change) error {
+	for _, c := range changes {
+		if err := apply(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func apply(c resource.Change) error {
+	if c.Op == resource.Delete {
+		return netns.Remove(c.Key)
+	}
+	spec := c.Spec.(Spec)
+	if netns.Exists(spec.Name) {
+		return netns.Do(spec.Name, spec.set)
+	}
+	return netns.Create(spec.Name, spec.set)
+}
+
+// set runs inside the namespace.
+func (s Spec) set() error {
+	for _, c := range s.Sysctls {
+		if err := os.WriteFile(filepath.Join("/proc/sys", c.Path), []byte(c.Value), 0); err != nil {
+			return fmt.Errorf("set %s to %s: %w", strings.ReplaceAll(c.Path, "/", "."), c.Value, err)
+		}
+	}
+	h, err := netlink.NewHandle()
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	return h.LinkSetUp(&netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: 1}})
+}
+
+// Alone is the namespace of a standalone function: no dot, so it is no node's.
+func Alone(function string) string { return Prefix + function }
+
+// Owns tells whether a namespace was made for the owner.
+func Owns(owner, name string) bool {
+	o, _, ok := Split(name)
+	return ok && o == owner || name == Alone(owner)
+}

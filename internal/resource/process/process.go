@@ -1,0 +1,81 @@
+// Package process keeps programs running inside a chain's namespaces, by way of
+// one supervisor per chain: a process of the same binary that starts, watches and
+// restarts them. Packets need no supervisor; only programs do.
+package process
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/netip"
+	"strings"
+
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// KindName of processes in a plan.
+const KindName = "process"
+
+// Spec of a program.
+type Spec struct {
+	// Node is the function whose program it is.
+	Node string `json:"node"`
+	// Netns is the namespace it runs in.
+	Netns string   `json:"netns"`
+	Args  []string `json:"args"`
+	Env   []string `json:"env"`
+	// Dir is the working directory; "" is the root.
+	Dir string `json:"dir,omitempty"`
+	// Restart is always, on-failure or never.
+	Restart string `json:"restart"`
+	Ready   Ready  `json:"ready"`
+	// CPUs it may use, as a list; "" is all.
+	CPUs string `json:"cpus,omitempty"`
+	// MemoryBytes it may map; 0 is any.
+	MemoryBytes uint64 `json:"memory_bytes,omitempty"`
+	// Hosts are lines for the program's own /etc/hosts.
+	Hosts []HostLine `json:"hosts"`
+}
+
+// HostLine is a name with its address.
+type HostLine struct {
+	Name    string     `json:"name"`
+	Address netip.Addr `json:"address"`
+}
+
+// Ready says when a program counts as ready. With nothing set it is ready once
+// it has run for a second.
+type Ready struct {
+	// TCPPort that something in the namespace listens on.
+	TCPPort int `json:"tcp_port,omitempty"`
+	// Command that exits with 0, run in the namespace.
+	Command []string `json:"command,omitempty"`
+	// TimeoutS is how long readiness may take, in seconds.
+	TimeoutS float64 `json:"timeout_s"`
+}
+
+// Kind implements resource.Spec.
+func (Spec) Kind() string { return KindName }
+
+// Key is the function's name.
+func (s Spec) Key() string { return s.Node }
+
+// Fingerprint is a digest of the whole spec, which the supervisor gives back.
+func (s Spec) Fingerprint() string {
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // a Spec is plain data
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// Commands implements resource.Spec. ip and tc cannot keep a program running, so
+// the script starts it once.
+func (s Spec) Commands(string) []resource.Command {
+	start := append([]string{"setsid", "--fork", "ip", "netns", "exec", s.Netns}, s.Args...)
+	return []resource.Command{resource.Cmd(start...)}
+}
+
+// Name of the program for messages.
+func (s Spec) Name() string { return strings.Join(s.Args, " ") }

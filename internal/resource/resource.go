@@ -1,0 +1,134 @@
+// Package resource describes what a plan is made of. Each kind of kernel object
+// has a package below this one with a Spec, which is data, and a Kind, which
+// reads and changes the kernel. Wirings and functions write Specs; only package
+// deploy calls Kinds.
+package resource
+
+import (
+	"strings"
+
+	"nfchain.dev/nfchain/internal/netns"
+)
+
+// Local is the host of every resource until plans span machines.
+const Local = "local"
+
+// Spec is what one object should be.
+type Spec interface {
+	// Kind names the package that makes it.
+	Kind() string
+	// Key tells it from others of its kind in the same namespace.
+	Key() string
+	// Fingerprint is everything about it that can be read back from the kernel.
+	// An object whose fingerprint differs is changed.
+	Fingerprint() string
+	// Commands are the ip, tc, nft ... commands that make the same object.
+	Commands(namespace string) []Command
+}
+
+// Resource is one object of a plan.
+type Resource struct {
+	ID          string   `json:"id"`
+	Kind        string   `json:"kind"`
+	Host        string   `json:"host"`
+	PathVersion int      `json:"path_version"`
+	Namespace   string   `json:"namespace"`
+	Needs       []string `json:"needs"`
+	Spec        Spec     `json:"spec"`
+}
+
+// New puts a spec into a namespace; needs are the IDs of what must exist first.
+func New(namespace string, spec Spec, needs ...string) Resource {
+	return Resource{
+		ID: ID(spec.Kind(), namespace, spec.Key()), Kind: spec.Kind(), Host: Local,
+		PathVersion: 1, Namespace: namespace, Needs: append([]string{}, needs...), Spec: spec,
+	}
+}
+
+// ID of a resource: its kind, namespace and key.
+func ID(kind, namespace, key string) string {
+	if namespace == netns.Host {
+		return kind + ":" + key
+	}
+	return kind + ":" + namespace + ":" + key
+}
+
+// Command is one program with its arguments and what it reads on standard input.
+type Command struct {
+	Args  []string `json:"args"`
+	Stdin string   `json:"stdin,omitempty"`
+}
+
+// Cmd is a Command without input.
+func Cmd(args ...string) Command { return Command{Args: args} }
+
+// In is a Command run inside a namespace by ip-netns(8).
+func In(namespace string, args ...string) Command {
+	if namespace == netns.Host {
+		return Cmd(args...)
+	}
+	return Cmd(append([]string{"ip", "netns", "exec", namespace}, args...)...)
+}
+
+// IP is an ip(8) command on a namespace.
+func IP(namespace string, args ...string) Command { return onNamespace("ip", namespace, args) }
+
+// TC is a tc(8) command on a namespace.
+func TC(namespace string, args ...string) Command { return onNamespace("tc", namespace, args) }
+
+func onNamespace(tool, namespace string, args []string) Command {
+	if namespace == netns.Host {
+		return Cmd(append([]string{tool}, args...)...)
+	}
+	return Cmd(append([]string{tool, "-n", namespace}, args...)...)
+}
+
+// Observed is an object as it was found.
+type Observed struct {
+	Key         string
+	Fingerprint string
+}
+
+// Op is what has to be done to an object.
+type Op string
+
+// The operations.
+const (
+	Create Op = "create"
+	Update Op = "update"
+	Delete Op = "delete"
+)
+
+// Change is one step of a deployment.
+type Change struct {
+	Op        Op     `json:"op"`
+	ID        string `json:"id"`
+	Namespace string `json:"namespace"`
+	Kind      string `json:"kind"`
+	Key       string `json:"key"`
+	// Spec is what the object should become; nil for Delete.
+	Spec Spec `json:"spec,omitempty"`
+}
+
+// Place is where a Kind works: one namespace, on behalf of one owner.
+type Place struct {
+	*netns.Handle
+	// Owner is the chain or standalone function whose objects are meant.
+	Owner string
+}
+
+// Kind reads and changes all objects of one kind in one place.
+type Kind interface {
+	Name() string
+	// Read finds every object of the kind that the owner has in the place.
+	Read(p Place) ([]Observed, error)
+	// Apply makes changes in order. Making twice equals making once; removing
+	// what is gone succeeds.
+	Apply(p Place, changes []Change) error
+}
+
+// Mark is how an object says whose it is: the prefix of an interface's alias.
+func Mark(owner string) string { return "nfchain " + owner + " " }
+
+// Owned tells whether an interface alias carries the owner's mark.
+func Owned(alias, owner string) bool { return strings.HasPrefix(alias, Mark(owner)) }

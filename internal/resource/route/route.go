@@ -1,0 +1,133 @@
+// Package route makes the routes of a chain, marked with a routing protocol
+// number of nfchain's own.
+package route
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/link"
+)
+
+// KindName of routes in a plan.
+const KindName = "route"
+
+// Protocol marks routes that nfchain made (rtnetlink(7), rtm_protocol); it is
+// not one of those that iproute2's rt_protos names.
+const Protocol = 78
+
+// Spec of a route.
+type Spec struct {
+	Destination netip.Prefix `json:"destination"`
+	Via         netip.Addr   `json:"via"`
+	Device      string       `json:"device"`
+}
+
+// Kind implements resource.Spec.
+func (Spec) Kind() string { return KindName }
+
+// Key is the destination.
+func (s Spec) Key() string { return s.Destination.String() }
+
+// Fingerprint is the next hop.
+func (s Spec) Fingerprint() string { return s.Via.String() + "%" + s.Device }
+
+// Commands implements resource.Spec.
+func (s Spec) Commands(ns string) []resource.Command {
+	return []resource.Command{resource.IP(ns, "route", "add", s.Destination.String(), "via", s.Via.String(),
+		"dev", s.Device, "onlink", "proto", fmt.Sprint(Protocol))}
+}
+
+// Kind makes routes.
+type Kind struct{}
+
+// Name implements resource.Kind.
+func (Kind) Name() string { return KindName }
+
+// Read implements resource.Kind.
+func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
+	var found []resource.Observed
+	err := each(p, func(r netlink.Route, s Spec) error {
+		found = append(found, resource.Observed{Key: s.Key(), Fingerprint: s.Fingerprint()})
+		return nil
+	})
+	return found, err
+}
+
+// each visits the owner's routes of a namespace.
+func each(p resource.Place, visit func(netlink.Route, Spec) error) error {
+	mine, err := link.Mine(p.Handle, p.Owner)
+	if err != nil || len(mine) == 0 {
+		return err
+	}
+	filter := &netlink.Route{Protocol: Protocol, Table: unix.RT_TABLE_MAIN}
+	list, err := p.RouteListFiltered(netlink.FAMILY_ALL, filter, netlink.RT_FILTER_PROTOCOL|netlink.RT_FILTER_TABLE)
+	if err != nil {
+		return fmt.Errorf("list routes of namespace %q: %w", p.Ref, err)
+	}
+	for _, r := range list {
+		name, ours := mine[r.LinkIndex]
+		if !ours || r.Dst == nil {
+			continue
+		}
+		ones, _ := r.Dst.Mask.Size()
+		dst, _ := netip.AddrFromSlice(r.Dst.IP)
+		via, _ := netip.AddrFromSlice(r.Gw)
+		if err := visit(r, Spec{netip.PrefixFrom(dst.Unmap(), ones), via.Unmap(), name}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Apply implements resource.Kind.
+func (Kind) Apply(p resource.Place, changes []resource.Change) error {
+	index, err := link.Indexes(p.Handle)
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		if c.Op == resource.Delete {
+			err = remove(p, c.Key)
+		} else {
+			err = replace(p, index, c.Spec.(Spec))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func replace(p resource.Place, index map[string]int, s Spec) error {
+	r := &netlink.Route{
+		LinkIndex: index[s.Device], Gw: s.Via.AsSlice(), Protocol: Protocol,
+		// The next hop is the peer of the interface's own address. Saying so spares
+		// the kernel looking it up, which for IPv6 fails now and then while the link
+		// is coming up.
+		Flags: int(netlink.FLAG_ONLINK),
+		Dst: &net.IPNet{IP: s.Destination.Addr().AsSlice(), Mask: net.CIDRMask(s.Destination.Bits(), s.Destination.Addr().BitLen())},
+	}
+	if err := p.RouteReplace(r); err != nil {
+		return fmt.Errorf("route %s via %s in namespace %q: %w", s.Destination, s.Via, p.Ref, err)
+	}
+	return nil
+}
+
+func remove(p resource.Place, key string) error {
+	return each(p, func(r netlink.Route, s Spec) error {
+		if s.Key() != key {
+			return nil
+		}
+		if err := p.RouteDel(&r); err != nil && !errors.Is(err, unix.ESRCH) {
+			return fmt.Errorf("remove route %s of namespace %q: %w", key, p.Ref, err)
+		}
+		return nil
+	})
+}

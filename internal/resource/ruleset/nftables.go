@@ -1,0 +1,215 @@
+package ruleset
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"strings"
+
+	"github.com/google/nftables"
+	"github.com/google/nftables/binaryutil"
+	"github.com/google/nftables/expr"
+	"github.com/google/nftables/userdata"
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// batch is how many rules are queued before they are sent: a transaction's
+// messages must fit the socket's buffer.
+const batch = 500
+
+func connect(p resource.Place) (*nftables.Conn, error) {
+	return nftables.New(nftables.WithNetNSFd(p.FD()))
+}
+
+var hooks = map[string]*nftables.ChainHook{
+	"prerouting": nftables.ChainHookPrerouting, "input": nftables.ChainHookInput,
+	"forward": nftables.ChainHookForward, "output": nftables.ChainHookOutput,
+	"postrouting": nftables.ChainHookPostrouting,
+}
+
+// applyNFT replaces the table. Up to one batch it is one transaction; a larger
+// rule set is built under the mark of no content and gets its mark last, so that
+// what a killed process left is never taken for complete.
+func applyNFT(p resource.Place, s Spec) error {
+	conn, err := connect(p)
+	if err != nil {
+		return err
+	}
+	table := &nftables.Table{Family: nftables.TableFamilyINet, Name: s.Table}
+	conn.AddTable(table)
+	conn.DelTable(table)
+	conn.AddTable(table)
+	policy := nftables.ChainPolicyAccept
+	if s.Policy == "drop" {
+		policy = nftables.ChainPolicyDrop
+	}
+	chain := conn.AddChain(&nftables.Chain{
+		Name: s.Hook, Table: table, Type: nftables.ChainTypeFilter, Hooknum: hooks[s.Hook],
+		Priority: nftables.ChainPriorityRef(nftables.ChainPriority(s.Priority)), Policy: &policy,
+	})
+	for i, r := range s.Rules {
+		if i > 0 && i%batch == 0 {
+			if err := conn.Flush(); err != nil {
+				return err
+			}
+		}
+		conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: r.exprs(), UserData: comment(r.Comment)})
+	}
+	conn.AddChain(&nftables.Chain{Name: s.markChain(), Table: table})
+	return conn.Flush()
+}
+
+func comment(text string) []byte {
+	if text == "" {
+		return nil
+	}
+	return userdata.AppendString(nil, userdata.TypeComment, text)
+}
+
+func deleteNFT(p resource.Place, table string) error {
+	conn, err := connect(p)
+	if err != nil {
+		return err
+	}
+	t := &nftables.Table{Family: nftables.TableFamilyINet, Name: table}
+	conn.AddTable(t) // so that deleting what is gone succeeds
+	conn.DelTable(t)
+	return conn.Flush()
+}
+
+// exprs is the rule as nf_tables expressions, in the order that text.go writes.
+func (r Rule) exprs() []expr.Any {
+	var e []expr.Any
+	if f := r.family(); f != 0 {
+		proto := byte(unix.NFPROTO_IPV4)
+		if f == 6 {
+			proto = unix.NFPROTO_IPV6
+		}
+		e = append(e, meta(expr.MetaKeyNFPROTO), equal([]byte{proto}))
+	}
+	if r.InputDevice != "" {
+		name := make([]byte, unix.IFNAMSIZ)
+		copy(name, r.InputDevice)
+		e = append(e, meta(expr.MetaKeyIIFNAME), equal(name))
+	}
+	e = append(e, addressExprs(r.Source, 12, 8)...)
+	e = append(e, addressExprs(r.Destination, 16, 24)...)
+	if r.Protocol != "" {
+		e = append(e, meta(expr.MetaKeyL4PROTO), equal([]byte{protocols[r.Protocol]}))
+	}
+	e = append(e, portExprs(r.SourcePorts, 0)...)
+	e = append(e, portExprs(r.DestinationPorts, 2)...)
+	e = append(e, r.connectionExprs()...)
+	return append(e, r.actions()...)
+}
+
+var protocols = map[string]byte{
+	"tcp": unix.IPPROTO_TCP, "udp": unix.IPPROTO_UDP, "icmp": unix.IPPROTO_ICMP,
+	"icmpv6": unix.IPPROTO_ICMPV6, "sctp": unix.IPPROTO_SCTP,
+}
+
+func meta(key expr.MetaKey) expr.Any { return &expr.Meta{Key: key, Register: 1} }
+
+func equal(data []byte) expr.Any { return &expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: data} }
+
+// addressExprs compares a prefix with the address at the offset of its family.
+func addressExprs(p netip.Prefix, offset4, offset6 uint32) []expr.Any {
+	if !p.IsValid() {
+		return nil
+	}
+	offset := offset4
+	if p.Addr().Is6() {
+		offset = offset6
+	}
+	length := uint32(p.Addr().BitLen() / 8)
+	e := []expr.Any{&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseNetworkHeader, Offset: offset, Len: length}}
+	if !p.IsSingleIP() {
+		mask := make([]byte, length)
+		for i := 0; i < p.Bits(); i++ {
+			mask[i/8] |= 0x80 >> (i % 8)
+		}
+		e = append(e, &expr.Bitwise{SourceRegister: 1, DestRegister: 1, Len: length, Mask: mask, Xor: make([]byte, length)})
+	}
+	return append(e, equal(p.Masked().Addr().AsSlice()))
+}
+
+func portExprs(p Ports, offset uint32) []expr.Any {
+	if p == (Ports{}) {
+		return nil
+	}
+	load := &expr.Payload{DestRegister: 1, Base: expr.PayloadBaseTransportHeader, Offset: offset, Len: 2}
+	first, last := binaryutil.BigEndian.PutUint16(p.First), binaryutil.BigEndian.PutUint16(p.Last)
+	if p.First == p.Last {
+		return []expr.Any{load, equal(first)}
+	}
+	return []expr.Any{load, &expr.Range{Op: expr.CmpOpEq, Register: 1, FromData: first, ToData: last}}
+}
+
+var states = map[string]uint32{
+	"invalid": expr.CtStateBitINVALID, "established": expr.CtStateBitESTABLISHED,
+	"related": expr.CtStateBitRELATED, "new": expr.CtStateBitNEW,
+}
+
+func (r Rule) connectionExprs() []expr.Any {
+	var e []expr.Any
+	if len(r.States) > 0 {
+		var bits uint32
+		for _, s := range r.States {
+			bits |= states[strings.ToLower(s)]
+		}
+		e = append(e, &expr.Ct{Key: expr.CtKeySTATE, Register: 1},
+			&expr.Bitwise{SourceRegister: 1, DestRegister: 1, Len: 4, Mask: binaryutil.NativeEndian.PutUint32(bits), Xor: make([]byte, 4)},
+			&expr.Cmp{Op: expr.CmpOpNeq, Register: 1, Data: make([]byte, 4)})
+	}
+	if r.ConnectionBytes > 0 {
+		least := make([]byte, 8)
+		binary.BigEndian.PutUint64(least, r.ConnectionBytes)
+		e = append(e, &expr.Ct{Key: expr.CtKeyBYTES, Register: 1},
+			&expr.Byteorder{SourceRegister: 1, DestRegister: 1, Op: expr.ByteorderHton, Len: 8, Size: 8},
+			&expr.Cmp{Op: expr.CmpOpGte, Register: 1, Data: least})
+	}
+	return e
+}
+
+func (r Rule) actions() []expr.Any {
+	var e []expr.Any
+	if r.Counted {
+		e = append(e, &expr.Counter{})
+	}
+	if r.Class != 0 {
+		e = append(e, &expr.Immediate{Register: 1, Data: binaryutil.NativeEndian.PutUint32(r.Class)},
+			&expr.Meta{Key: expr.MetaKeyPRIORITY, SourceRegister: true, Register: 1})
+	}
+	if r.HopLimit != 0 {
+		e = append(e, r.hopLimitExprs()...)
+	}
+	switch r.Verdict {
+	case "accept":
+		e = append(e, &expr.Verdict{Kind: expr.VerdictAccept})
+	case "drop":
+		e = append(e, &expr.Verdict{Kind: expr.VerdictDrop})
+	}
+	return e
+}
+
+// hopLimitExprs rewrites the byte that holds the limit: offset 8 of an IPv4
+// header (RFC 791 §3.1), whose checksum is mended, or 7 of an IPv6 one (RFC 8200
+// §3). The kernel writes payloads of even length at even offsets when it mends a
+// checksum, so the IPv4 limit is written together with the protocol that follows.
+func (r Rule) hopLimitExprs() []expr.Any {
+	offset, kind, sum := uint32(8), expr.CsumTypeInet, uint32(10)
+	if r.Family == 6 {
+		offset, kind, sum = 6, expr.CsumTypeNone, 0
+	}
+	mask, value := []byte{0x00, 0xff}, []byte{r.HopLimit, 0}
+	if r.Family == 6 {
+		mask, value = []byte{0xff, 0x00}, []byte{0, r.HopLimit}
+	}
+	return []expr.Any{
+		&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseNetworkHeader, Offset: offset, Len: 2},
+		&expr.Bitwise{SourceRegister: 1, DestRegister: 1, Len: 2, Mask: mask, Xor: value},
+		&expr.Payload{OperationType: expr.PayloadWrite, SourceRegister: 1, Base: expr.PayloadBaseNetworkHeader,
+			Offset: offset, Len: 2, CsumType: kind, CsumOffset: sum},
+	}
+}

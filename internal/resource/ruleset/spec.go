@@ -1,0 +1,156 @@
+// Package ruleset makes packet filter rule sets in a namespace, by nf_tables or
+// by iptables. A rule set is replaced as a whole, in one transaction.
+package ruleset
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// KindName of rule sets in a plan.
+const KindName = "ruleset"
+
+// The programs that can hold a rule set.
+const (
+	NFTables = "nftables"
+	IPTables = "iptables"
+)
+
+// Spec of a rule set: one base chain on one netfilter hook.
+type Spec struct {
+	Backend string `json:"backend"`
+	// Table is the name of the nf_tables table (family inet); iptables uses its
+	// own filter table and a chain named after the rule set's content.
+	Table string `json:"table"`
+	// Hook is prerouting, forward, postrouting, input or output.
+	Hook     string `json:"hook"`
+	Priority int    `json:"priority"`
+	// Policy for what no rule decides: accept or drop.
+	Policy string `json:"policy"`
+	// Accounting has connection tracking count bytes, which stateful rules read.
+	Accounting bool   `json:"accounting,omitempty"`
+	Rules      []Rule `json:"rules"`
+}
+
+// Rule is what to match and what to do then. All given matches must hold.
+type Rule struct {
+	Match
+	// Verdict is accept, drop, or "" to go on to the next rule.
+	Verdict string `json:"verdict,omitempty"`
+	// Counted rules count packets and bytes.
+	Counted bool `json:"counted,omitempty"`
+	// Class sets the packet's priority to this traffic class (major<<16 | minor).
+	Class uint32 `json:"class,omitempty"`
+	// HopLimit sets the IPv4 time to live or the IPv6 hop limit, as Match.Family says.
+	HopLimit uint8  `json:"hop_limit,omitempty"`
+	Comment  string `json:"comment,omitempty"`
+}
+
+// Match selects packets. Zero fields select everything.
+type Match struct {
+	// Family is 4 or 6, or 0 for both.
+	Family           int          `json:"family,omitempty"`
+	InputDevice      string       `json:"input_device,omitempty"`
+	Source           netip.Prefix `json:"source,omitzero"`
+	Destination      netip.Prefix `json:"destination,omitzero"`
+	Protocol         string       `json:"protocol,omitempty"`
+	SourcePorts      Ports        `json:"source_ports,omitzero"`
+	DestinationPorts Ports        `json:"destination_ports,omitzero"`
+	// States of the connection: new, established, related, invalid.
+	States []string `json:"states,omitempty"`
+	// ConnectionBytes is the least number of bytes, both ways, that the
+	// connection must have carried.
+	ConnectionBytes uint64 `json:"connection_bytes,omitempty"`
+}
+
+// Ports is an inclusive range; zero is every port.
+type Ports struct {
+	First uint16 `json:"first"`
+	Last  uint16 `json:"last"`
+}
+
+// Kind implements resource.Spec.
+func (Spec) Kind() string { return KindName }
+
+// Key is the backend with the table and hook.
+func (s Spec) Key() string { return s.Backend + "/" + s.Table + "/" + s.Hook }
+
+// Fingerprint is a digest of the rules and how many there are, both of which the
+// kernel holds and gives back.
+func (s Spec) Fingerprint() string { return fmt.Sprintf("%s rules=%d", s.digest(), s.rows()) }
+
+// digest names the content of the rule set.
+func (s Spec) digest() string {
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // a Spec is plain data
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// rows is the number of rules that the backend will hold.
+func (s Spec) rows() int {
+	if s.Backend != IPTables {
+		return len(s.Rules)
+	}
+	n := 0
+	for _, r := range s.Rules {
+		for _, family := range []int{4, 6} {
+			if r.appliesTo(family) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// family of the addresses a rule names, or 0.
+func (m Match) family() int {
+	for _, p := range []netip.Prefix{m.Source, m.Destination} {
+		if p.IsValid() && p.Addr().Is4() {
+			return 4
+		}
+		if p.IsValid() {
+			return 6
+		}
+	}
+	return m.Family
+}
+
+func (m Match) appliesTo(family int) bool { return m.family() == 0 || m.family() == family }
+
+// Counter is what one rule counted.
+type Counter struct {
+	Rule    int    `json:"rule"`
+	Comment string `json:"comment"`
+	Packets uint64 `json:"packets"`
+	Bytes   uint64 `json:"bytes"`
+}
+
+// accountingPath has connection tracking count.
+const accountingPath = "/proc/sys/net/netfilter/nf_conntrack_acct"
+
+// Commands implements resource.Spec.
+func (s Spec) Commands(ns string) []resource.Command {
+	var out []resource.Command
+	if s.Accounting {
+		out = append(out, resource.In(ns, "sysctl", "-qw", "net.netfilter.nf_conntrack_acct=1"))
+	}
+	if s.Backend == IPTables {
+		for _, family := range []int{4, 6} {
+			c := resource.In(ns, restoreTool(family), "--noflush")
+			c.Stdin = s.iptables(family)
+			out = append(out, c)
+		}
+		return out
+	}
+	c := resource.In(ns, "nft", "-f", "-")
+	c.Stdin = s.nft()
+	return append(out, c)
+}

@@ -1,0 +1,229 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/experiment"
+	"nfchain.dev/nfchain/internal/observe"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/results"
+	"nfchain.dev/nfchain/internal/traffic"
+	"nfchain.dev/nfchain/internal/traffic/proof"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// FirstPort that traffic goes to.
+const FirstPort = 5201
+
+// Measurement runs the trials of one run.
+type Measurement struct {
+	Host  *Host
+	Store *results.Store
+	Tools []traffic.Tool
+	Now   func() time.Time
+	// Chains by condition: what must be up while it is measured.
+	Chains []api.Chain
+	Alone  []api.StandaloneFunction
+	// Keep leaves the chain up, because it was up before.
+	Keep bool
+	// Trial is told before each trial; it may be nil.
+	Trial func(done, total int, c trial.Condition, left time.Duration)
+
+	up     *plan.Plan
+	upFor  int
+	proven map[string]bool
+	began  time.Time
+}
+
+// Run measures what the run still lacks, in its shuffled order, and stores each
+// trial as it ends. The run is brought up to date meanwhile, whatever happens.
+func (m *Measurement) Run(ctx context.Context, r *trial.Run) (err error) {
+	defer func() {
+		if down := m.remove(); err == nil {
+			err = down
+		}
+		r.State = stateAfter(err)
+		// The state is written even when the run was interrupted.
+		if store := m.Store.SetState(context.WithoutCancel(ctx), r.ID, r.State); err == nil {
+			err = store
+		}
+	}()
+	todo := experiment.Remaining(experiment.Order(len(r.Conditions), r.Repeats, r.Seed), done(r))
+	m.began = m.Now()
+	for i, slot := range todo {
+		c := r.Conditions[slot.Condition]
+		if m.Trial != nil {
+			m.Trial(i, len(todo), c, m.left(i, todo, r))
+		}
+		t, err := m.one(ctx, slot, c, r)
+		if err != nil {
+			return err
+		}
+		r.Trials = append(r.Trials, t)
+		if err := m.Store.AppendTrial(context.WithoutCancel(ctx), r.ID, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func stateAfter(err error) string {
+	switch {
+	case err == nil:
+		return trial.Done
+	case errors.Is(err, context.Canceled):
+		return trial.Interrupted
+	}
+	return trial.Failed
+}
+
+func done(r *trial.Run) []experiment.Slot {
+	var slots []experiment.Slot
+	for _, t := range r.Trials {
+		slots = append(slots, experiment.Slot{Condition: t.Condition, Repeat: t.Repeat})
+	}
+	return slots
+}
+
+// left is how long the rest should take, by what a trial took so far beyond its
+// own duration.
+func (m *Measurement) left(i int, todo []experiment.Slot, r *trial.Run) time.Duration {
+	planned := func(slots []experiment.Slot) (s float64) {
+		for _, slot := range slots {
+			s += r.Conditions[slot.Condition].DurationS
+		}
+		return s
+	}
+	perTrial := 0.3
+	if i > 0 {
+		perTrial = max(0, (m.Now().Sub(m.began).Seconds()-planned(todo[:i]))/float64(i))
+	}
+	seconds := planned(todo[i:]) + perTrial*float64(len(todo)-i)
+	return time.Duration(seconds * float64(time.Second)).Round(time.Second)
+}
+
+// one runs one trial, bringing up the chain it needs first.
+func (m *Measurement) one(ctx context.Context, slot experiment.Slot, c trial.Condition, r *trial.Run) (trial.Trial, error) {
+	none := trial.Trial{}
+	if err := m.bringUp(ctx, slot.Condition, r); err != nil {
+		return none, err
+	}
+	if err := m.prove(ctx, c); err != nil {
+		return none, err
+	}
+	tool := m.tool(c.Tool)
+	if tool == nil {
+		return none, fmt.Errorf("there is no traffic tool %q", c.Tool)
+	}
+	w := newWatch(m.up)
+	watch, err := observe.Start(ctx, w.targets())
+	if err != nil {
+		return none, err
+	}
+	began := m.Now()
+	sample, err := tool.Run(ctx, m.job(c, w))
+	took := m.Now().Sub(began)
+	observed, watched := watch.Stop(context.WithoutCancel(ctx))
+	if err == nil {
+		err = watched
+	}
+	if ctx.Err() != nil {
+		return none, fmt.Errorf("interrupted: %w", context.Canceled)
+	}
+	if err != nil {
+		return none, fmt.Errorf("%s over the %s path, repeat %d: %w", c.Protocol, c.Path, slot.Repeat, err)
+	}
+	t := trial.Trial{
+		Condition: slot.Condition, Repeat: slot.Repeat, StartedAt: began, DurationS: took.Seconds(),
+		Metrics: sample.Metrics, Histograms: sample.Histograms, Observed: observed, Raw: sample.Raw, Warnings: sample.Warnings,
+	}
+	return t, nil
+}
+
+func (m *Measurement) tool(name string) traffic.Tool {
+	for _, t := range m.Tools {
+		if t.Name() == name {
+			return t
+		}
+	}
+	return nil
+}
+
+func (m *Measurement) job(c trial.Condition, w *watchList) traffic.Job {
+	client, server := m.up.Client(), m.up.Server()
+	address := server.West.Addresses[0]
+	if c.Path == trial.PathDirect {
+		address = m.up.Direct.Server.Addresses[0]
+	}
+	return traffic.Job{
+		Ends: traffic.Ends{ClientNetns: client.Namespace, ServerNetns: server.Namespace,
+			ClientNode: client.Name, ServerNode: server.Name, Address: address},
+		Condition: c, FirstPort: FirstPort, Started: w.started,
+	}
+}
+
+// bringUp makes sure that the condition's chain is up, and no other of ours.
+func (m *Measurement) bringUp(ctx context.Context, condition int, r *trial.Run) error {
+	if m.up != nil && (m.upFor == condition || sameChain(m.Chains[m.upFor], m.Chains[condition])) {
+		return nil
+	}
+	if err := m.remove(); err != nil {
+		return err
+	}
+	direct := false
+	for i, c := range r.Conditions {
+		direct = direct || c.Path == trial.PathDirect && sameChain(m.Chains[i], m.Chains[condition])
+	}
+	p, _, err := m.Host.Up(ctx, m.Chains[condition], UpOptions{
+		Options: plan.Options{Direct: direct}, Alone: m.Alone, Temporary: !m.Keep, Wait: true,
+	})
+	// What was made before an error is removed too.
+	m.up, m.upFor, m.proven = p, condition, map[string]bool{}
+	return err
+}
+
+// prove refuses to measure traffic that misses a function.
+func (m *Measurement) prove(ctx context.Context, c trial.Condition) error {
+	kind := trial.UDP
+	if c.Protocol == trial.TCP {
+		kind = trial.TCP
+	}
+	if c.Path != trial.PathChain || m.proven[kind] {
+		return nil
+	}
+	path := proof.Path{ClientNetns: m.up.Client().Namespace, ServerNetns: m.up.Server().Namespace,
+		Address: m.up.Server().West.Addresses[0], Port: FirstPort, Protocol: kind}
+	for _, n := range m.up.Functions() {
+		path.Functions = append(path.Functions, proof.Function{Name: n.Name, Netns: n.Namespace, West: n.West.Device, East: n.East.Device})
+	}
+	if _, err := proof.Check(ctx, path); err != nil {
+		if ctx.Err() != nil {
+			return fmt.Errorf("interrupted: %w", context.Canceled)
+		}
+		return err
+	}
+	m.proven[kind] = true
+	return nil
+}
+
+// remove takes down what bringUp made; a chain that was up before loses only the
+// direct hop.
+func (m *Measurement) remove() error {
+	if m.up == nil && m.proven == nil {
+		return nil
+	}
+	chain := m.Chains[m.upFor]
+	m.up, m.proven = nil, nil
+	ctx := context.Background()
+	if m.Keep {
+		_, _, err := m.Host.Up(ctx, chain, UpOptions{Alone: m.Alone})
+		return err
+	}
+	_, err := (&deploy.Deployer{}).Down(ctx, chain.Metadata.Name)
+	return err
+}

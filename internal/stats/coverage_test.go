@@ -1,0 +1,101 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+const draws = 4000
+
+// coverage draws intervals and returns the share that holds the truth.
+func coverage(t *testing.T, truth float64, draw func(r *rand.Rand) *[2]float64) float64 {
+	t.Helper()
+	r, hit := rand.New(rand.NewPCG(7, 11)), 0
+	for range draws {
+		ci := draw(r)
+		if ci == nil {
+			t.Fatal("no interval")
+		}
+		if ci[0] <= truth && truth <= ci[1] {
+			hit++
+		}
+	}
+	return float64(hit) / draws
+}
+
+func within(t *testing.T, got float64) {
+	t.Helper()
+	t.Logf("covers %.1f%%", 100*got)
+	if got < 0.93 || got > 0.97 {
+		t.Errorf("covers %.1f%%, want 93%% to 97%%", 100*got)
+	}
+}
+
+func normal(r *rand.Rand, n int, mean, deviation float64) []float64 {
+	xs := make([]float64, n)
+	for i := range xs {
+		xs[i] = mean + deviation*r.NormFloat64()
+	}
+	return xs
+}
+
+func TestIntervalOfTheMeanCovers(t *testing.T) {
+	for _, n := range []int{2, 3, 10} {
+		within(t, coverage(t, 20e9, func(r *rand.Rand) *[2]float64 {
+			return Summarize(normal(r, n, 20e9, 1e9)).CI95
+		}))
+	}
+}
+
+func TestRatioIntervalCovers(t *testing.T) {
+	cases := []struct {
+		name   string
+		na, nb int
+		sa, sb float64 // deviation as a share of the mean
+	}{
+		{"three repeats", 3, 3, 0.05, 0.05},
+		{"ten repeats", 10, 10, 0.05, 0.05},
+		{"unlike spread", 10, 10, 0.02, 0.20},
+		{"unlike number", 5, 10, 0.10, 0.10},
+		{"noisy denominator", 10, 10, 0.30, 0.10},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			within(t, coverage(t, 0.89, func(r *rand.Rand) *[2]float64 {
+				return RatioInterval(normal(r, c.na, 155e9, 155e9*c.sa), normal(r, c.nb, 0.89*155e9, 0.89*155e9*c.sb)).CI95
+			}))
+		})
+	}
+}
+
+func TestDifferenceIntervalCovers(t *testing.T) {
+	within(t, coverage(t, 3, func(r *rand.Rand) *[2]float64 {
+		return DifferenceInterval(normal(r, 10, 5, 1), normal(r, 10, 8, 3)).CI95
+	}))
+}
+
+func TestDeltaIntervalOfCurvedFunctionCovers(t *testing.T) {
+	f := func(m []float64) float64 { return m[1]/m[0] - math.Pow(m[2]/m[1], 0.1) }
+	truth := f([]float64{100, 85, 70})
+	within(t, coverage(t, truth, func(r *rand.Rand) *[2]float64 {
+		return DeltaInterval(0.95, [][]float64{normal(r, 10, 100, 5), normal(r, 10, 85, 5), normal(r, 10, 70, 5)}, f).CI95
+	}))
+}
+
+// The interval of the median must reach at least what it says, on a
+// distribution far from normal.
+func TestOrderStatisticsCover(t *testing.T) {
+	for n, want := range map[int]float64{2: 0.5, 3: 0.75, 5: 0.9375, 6: 0.96875, 10: 0.978515625, 20: 0.9586} {
+		got := coverage(t, math.Ln2, func(r *rand.Rand) *[2]float64 {
+			xs := make([]float64, n)
+			for i := range xs {
+				xs[i] = r.ExpFloat64()
+			}
+			return SummarizePercentile(xs, 1).CI95
+		})
+		if math.Abs(got-want) > 0.02 {
+			t.Errorf("n=%d: covers %.3f, want %.3f", n, got, want)
+		}
+	}
+}

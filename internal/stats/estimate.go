@@ -1,0 +1,65 @@
+package stats
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// Estimate is a quantity computed from several samples, with its interval.
+type Estimate struct {
+	// Value is NaN where the samples do not define it.
+	Value float64
+	// CI95 is absent where a sample has fewer than two values, or where the
+	// samples do not bound the quantity.
+	CI95 *[2]float64
+}
+
+// DifferenceInterval estimates mean(b) − mean(a), in their unit, with Welch's
+// 95% interval: t with Satterthwaite's degrees of freedom, so that the two
+// conditions need not vary alike.
+func DifferenceInterval(a, b []float64) Estimate {
+	return DeltaInterval(confidence, [][]float64{a, b}, func(m []float64) float64 { return m[1] - m[0] })
+}
+
+// RatioInterval estimates mean(b)/mean(a), without unit, with a 95% interval
+// after Fieller (1954), taking each sample's own variance and Satterthwaite's
+// degrees of freedom at the estimate.
+//
+// Fieller and not Welch on logarithms, because claims are about arithmetic
+// means, which logarithms turn into geometric ones; because a sample may hold
+// zeros (a trial that lost everything); and because Fieller says so when mean(a)
+// cannot be told from zero, where no interval is bounded and none is returned.
+//
+// The samples are taken as independent although trials are run in blocks: what
+// the blocks have in common then widens the interval, and never narrows it.
+func RatioInterval(a, b []float64) Estimate {
+	a, b = finite(a), finite(b)
+	if len(a) == 0 || len(b) == 0 || stat.Mean(a, nil) == 0 {
+		return Estimate{Value: math.NaN()}
+	}
+	meanA, meanB := stat.Mean(a, nil), stat.Mean(b, nil)
+	e := Estimate{Value: meanB / meanA}
+	if len(a) < 2 || len(b) < 2 {
+		return e
+	}
+	varA, varB := varianceOfMean(a), varianceOfMean(b)
+	parts := []component{{e.Value * e.Value * varA, len(a)}, {varB, len(b)}}
+	t := 0.0
+	if df := satterthwaite(parts); df > 0 {
+		t = quantileT(confidence, df)
+	}
+	e.CI95 = fieller(meanA, meanB, t*t*varA, t*t*varB)
+	return e
+}
+
+// fieller solves (b − θa)² ≤ ub + θ²·ua for θ, ua and ub being the squared half
+// widths of the intervals of a and b; nil where that does not bound θ.
+func fieller(a, b, ua, ub float64) *[2]float64 {
+	lead := a*a - ua
+	if lead <= 0 {
+		return nil
+	}
+	root := math.Sqrt(max(0, a*a*ub+b*b*ua-ua*ub))
+	return &[2]float64{(a*b - root) / lead, (a*b + root) / lead}
+}

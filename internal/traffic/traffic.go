@@ -1,0 +1,51 @@
+// Package traffic says what a traffic tool must do: offer a load between two
+// namespaces and say what came out at the far end. Each tool is a package below
+// this one.
+package traffic
+
+import (
+	"context"
+	"net/netip"
+
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// Ends are where a load enters and leaves.
+type Ends struct {
+	// ClientNetns and ServerNetns are namespace references.
+	ClientNetns, ServerNetns string
+	// ClientNode and ServerNode are their names in the chain.
+	ClientNode, ServerNode string
+	// Address of the server, as the client reaches it.
+	Address netip.Addr
+}
+
+// Job is one trial for a tool.
+type Job struct {
+	Ends
+	Condition trial.Condition
+	// FirstPort of as many as there are flows.
+	FirstPort int
+	// Started is told of every process of the tool, for observing it.
+	Started func(node string, pid int)
+}
+
+// Sample is what one trial came to, raw.
+type Sample struct {
+	Metrics    map[string]float64
+	Histograms map[string]string
+	Raw        []trial.ToolOutput
+	Warnings   []string
+}
+
+// Tool is one traffic tool.
+type Tool interface {
+	Name() string
+	// Requires names the features the machine must have.
+	Requires() []string
+	// Protocols the tool can measure: trial.TCP, trial.UDP, trial.Latency.
+	Protocols() []string
+	// Run offers the load and waits for the result. It leaves no process behind,
+	// whatever happens, and gives up some time after the trial should have ended.
+	Run(ctx context.Context, job Job) (Sample, error)
+}
