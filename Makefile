@@ -1,0 +1,40 @@
+# nfchain: every target installs what it needs first, and says what.
+.DELETE_ON_ERROR:
+
+GO ?= go
+export CGO_ENABLED ?= 0
+
+.PHONY: build demo test bench lint schema packages packages-test clean
+
+build: bin/nfchain
+
+bin/nfchain: FORCE
+	$(GO) build -trimpath -ldflags '-s -w' -o $@ ./cmd/nfchain
+
+FORCE:
+
+# What the demo runs: the programs that measure.
+packages:
+	@./scripts/packages iproute2 nftables iperf3 sockperf iputils-ping
+
+# What the tests run besides.
+packages-test: packages
+	@./scripts/packages iptables procps util-linux gcc libc6-dev
+
+demo: packages build
+	@./scripts/demo
+
+test: packages-test build
+	@./scripts/test
+
+bench: packages build
+	@./scripts/bench
+
+lint:
+	@./scripts/lint
+
+schema:
+	$(GO) run ./cmd/nfchain schema > api/v1alpha1/schema.json
+
+clean:
+	rm -rf bin
