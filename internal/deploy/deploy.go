@@ -14,6 +14,7 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/address"
+	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/neighbour"
@@ -27,6 +28,7 @@ import (
 // share a visit to each namespace and are made in the order given.
 var stages = [][]resource.Kind{
 	{namespace.Kind{}},
+	{adopted.Kind{}},
 	{link.Kind{}},
 	{address.Kind{}, neighbour.Kind{}, route.Kind{}, ruleset.Kind{}, qdisc.Kind{}},
 	{process.Kind{}},
@@ -153,7 +155,7 @@ func (w *work) alsoVisit(kinds []resource.Kind, p *plan.Plan, wanted map[string]
 	switch kinds[0].Name() {
 	case namespace.KindName:
 		return places
-	case process.KindName:
+	case process.KindName, adopted.KindName:
 		if wanted[netns.Host] == nil {
 			places = append(places, netns.Host)
 		}

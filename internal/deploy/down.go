@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -26,6 +27,9 @@ func (d *Deployer) Down(ctx context.Context, owner string) (int, error) {
 		return 0, err
 	}
 	if err := endProcesses(names); err != nil {
+		return 0, err
+	}
+	if err := adopted.Restore(owner, ""); err != nil {
 		return 0, err
 	}
 	if err := removeElsewhere(ctx, owner, names); err != nil {
@@ -67,6 +71,9 @@ func namespacesOf(owner string) ([]string, error) {
 // peers and then its name.
 func dissolve(name, owner string) error {
 	if err := endProcesses([]string{name}); err != nil {
+		return err
+	}
+	if err := adopted.Restore(owner, name); err != nil {
 		return err
 	}
 	if netns.Exists(name) {

@@ -1,19 +1,32 @@
 package deploy
 
 import (
+	"fmt"
 	"net/netip"
 
 	"github.com/vishvananda/netlink"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/route"
 )
 
-// Facts reads what a plan must know of this machine.
-func Facts() (plan.Facts, error) {
-	f := plan.Facts{Blocks: map[string][]netip.Prefix{}}
+// Facts reads what a plan of the chain must know of this machine.
+func Facts(chain api.Chain) (plan.Facts, error) {
+	f := plan.Facts{Blocks: map[string][]netip.Prefix{}, Networks: map[string][]netip.Prefix{}}
+	for _, e := range chain.Spec.Endpoints {
+		if e.Interface == "" {
+			continue
+		}
+		networks, err := adopted.Networks(chain.Metadata.Name, e.Interface)
+		if err != nil {
+			return f, fmt.Errorf("endpoint %s: %w", e.Name, err)
+		}
+		f.Networks[e.Interface] = networks
+	}
 	host, err := netns.Open(netns.Host)
 	if err != nil {
 		return f, err
@@ -38,8 +51,9 @@ func Facts() (plan.Facts, error) {
 	return f, nil
 }
 
-// blocksOf a chain follow from any of its namespaces' routes, each of which leads
-// to one half of a block.
+// blocksOf a chain follow from any of its namespaces' routes: those that lead to
+// one half of a block in which the namespace has an address itself. Other routes
+// lead to what lies behind an endpoint.
 func blocksOf(name string) ([]netip.Prefix, error) {
 	h, err := netns.Open(name)
 	if err != nil {
@@ -50,11 +64,15 @@ func blocksOf(name string) ([]netip.Prefix, error) {
 	if err != nil {
 		return nil, err
 	}
+	addresses, err := h.AddrList(nil, netlink.FAMILY_ALL)
+	if err != nil {
+		return nil, err
+	}
 	seen := map[netip.Prefix]bool{}
 	var blocks []netip.Prefix
 	for _, half := range halves {
 		block := netip.PrefixFrom(half.Addr(), half.Bits()-1).Masked()
-		if !seen[block] {
+		if !seen[block] && within(block, addresses) {
 			seen[block] = true
 			blocks = append(blocks, block)
 		}
@@ -85,4 +103,13 @@ func destinations(h *netns.Handle, protocol int) ([]netip.Prefix, error) {
 		}
 	}
 	return out, nil
+}
+
+func within(block netip.Prefix, addresses []netlink.Addr) bool {
+	for _, a := range addresses {
+		if ip, ok := netip.AddrFromSlice(a.IP); ok && block.Contains(ip.Unmap()) {
+			return true
+		}
+	}
+	return false
 }

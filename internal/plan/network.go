@@ -6,6 +6,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/address"
+	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/neighbour"
 	"nfchain.dev/nfchain/internal/resource/route"
@@ -55,6 +56,7 @@ func (b *builder) ipv6() bool {
 
 // hops joins each node to the next, and the ends to each other if asked.
 func (b *builder) hops() {
+	client, server := b.nodes[0], b.nodes[len(b.nodes)-1]
 	for i := 0; i+1 < len(b.nodes); i++ {
 		a, z := b.nodes[i], b.nodes[i+1]
 		id := b.join(a, z, *a.East, *z.West)
@@ -62,6 +64,8 @@ func (b *builder) hops() {
 			b.routeTo(a, *a.East, h.east, z.West.Addresses[f], id)
 			b.routeTo(z, *z.West, h.west, a.East.Addresses[f], id)
 		}
+		b.outside(a, *a.East, server, *z.West, id)
+		b.outside(z, *z.West, client, *a.East, id)
 	}
 	if b.options.Direct {
 		b.directHop()
@@ -76,6 +80,26 @@ func (b *builder) directHop() {
 	d.Server = *b.port(z, "ethd1", func(h halves) netip.Addr { return offset(h.east.Addr(), directSlot, 0) })
 	b.join(a, z, d.Client, d.Server)
 	b.direct = d
+}
+
+// adopt contributes the host's interfaces that endpoints take in.
+func (b *builder) adopt() {
+	for _, n := range b.nodes {
+		if n.endpoint.Interface != "" {
+			b.add(resource.New("", adopted.Spec{Interface: n.endpoint.Interface, Into: n.Namespace}, need(n)...))
+		}
+	}
+}
+
+// outside routes the networks behind an endpoint's own interface towards it.
+func (b *builder) outside(n Node, out Interface, end Node, via Interface, link string) {
+	for _, network := range b.facts.Networks[end.endpoint.Interface] {
+		for _, a := range via.Addresses {
+			if a.Is4() == network.Addr().Is4() {
+				b.routeTo(n, out, network, a, link)
+			}
+		}
+	}
 }
 
 // join contributes one hop with both ends' addresses and neighbours, and gives

@@ -27,6 +27,9 @@ type Facts struct {
 	Routes []netip.Prefix
 	// Blocks that chains have taken, by chain; a chain keeps its own.
 	Blocks map[string][]netip.Prefix
+	// Networks that the host's interfaces are in, by interface; those that
+	// endpoints name must be there.
+	Networks map[string][]netip.Prefix
 	// Functions that stand alone, by name.
 	Functions map[string]api.FunctionBody
 }
@@ -133,6 +136,7 @@ func (b *builder) build() (err error) {
 	}
 	b.number()
 	b.namespaces()
+	b.adopt()
 	b.hops()
 	b.hopLimits()
 	return b.functions()

@@ -49,7 +49,7 @@ func (h *Host) Lock(ctx context.Context, name string) (*deploy.Lock, error) {
 // Plan makes the plan of a chain with what this machine is now. Functions that
 // stand alone are looked for in alone and then among those that are up.
 func (h *Host) Plan(chain api.Chain, alone []api.StandaloneFunction, o plan.Options) (*plan.Plan, error) {
-	facts, err := deploy.Facts()
+	facts, err := deploy.Facts(chain)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,192 @@
+package adopted
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/netip"
+	"os"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// adopt moves an interface. A record from before is the truth about what it was:
+// what is seen now may be half of the way there or back.
+func adopt(p resource.Place, s Spec) error {
+	r, err := load(p.Owner, s.Interface)
+	if errors.Is(err, fs.ErrNotExist) {
+		r, err = describe(p.Handle, s)
+		if err == nil {
+			err = save(p.Owner, r)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	to, err := netns.Open(s.Into)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	if l, err := p.LinkByName(s.Interface); err == nil {
+		if err := p.LinkSetNsFd(l, to.FD()); err != nil {
+			return fmt.Errorf("move to namespace %s: %w", s.Into, err)
+		}
+	}
+	l, err := to.LinkByName(s.Interface)
+	if err != nil {
+		return fmt.Errorf("it is neither on the host nor in namespace %s: %w", s.Into, err)
+	}
+	// Not the mark of what the chain made: what carries that is removed.
+	if err := to.LinkSetAlias(l, "nfchain-adopted "+p.Owner); err != nil {
+		return err
+	}
+	if err := to.LinkSetUp(l); err != nil {
+		return err
+	}
+	return addresses(to, l, r)
+}
+
+// describe writes down what an interface is.
+func describe(h *netns.Handle, s Spec) (record, error) {
+	r := record{Interface: s.Interface, Into: s.Into}
+	l, err := h.LinkByName(s.Interface)
+	if err != nil {
+		return r, fmt.Errorf("not found on the host; `ip link` lists those there are: %w", err)
+	}
+	if l.Attrs().MasterIndex != 0 {
+		return r, errors.New("it is part of a bridge or bond; take it out first")
+	}
+	r.Up, r.Alias = l.Attrs().Flags&net.FlagUp != 0, l.Attrs().Alias
+	list, err := h.AddrList(l, netlink.FAMILY_ALL)
+	if err != nil {
+		return r, err
+	}
+	for _, a := range list {
+		if !a.IP.IsLinkLocalUnicast() {
+			r.Addresses = append(r.Addresses, netlink.Addr{IPNet: a.IPNet, Label: a.Label, Peer: a.Peer, Broadcast: a.Broadcast, Scope: a.Scope})
+		}
+	}
+	routes, err := h.RouteList(l, netlink.FAMILY_ALL)
+	if err != nil {
+		return r, err
+	}
+	for _, route := range routes {
+		if route.Protocol != unix.RTPROT_KERNEL && route.Protocol != unix.RTPROT_RA {
+			r.Routes = append(r.Routes, netlink.Route{Dst: route.Dst, Src: route.Src, Gw: route.Gw, Protocol: route.Protocol,
+				Priority: route.Priority, Scope: route.Scope, Flags: route.Flags & unix.RTNH_F_ONLINK, Table: route.Table})
+		}
+	}
+	return r, nil
+}
+
+func addresses(h *netns.Handle, l netlink.Link, r record) error {
+	for _, a := range r.Addresses {
+		if a.IP.To4() == nil {
+			a.Flags |= unix.IFA_F_NODAD
+		} else if a.Broadcast == nil {
+			a.Broadcast = net.IPv4zero // none, where the library would work one out
+		}
+		if err := h.AddrAdd(l, &a); err != nil && !errors.Is(err, unix.EEXIST) {
+			return fmt.Errorf("address %s: %w", a.IPNet, err)
+		}
+	}
+	return nil
+}
+
+// restore puts an interface back: its place, addresses, routes, alias and state.
+// One that was removed meanwhile is let go.
+func restore(owner, name string) error {
+	r, err := load(owner, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	host, err := netns.Open(netns.Host)
+	if err != nil {
+		return err
+	}
+	defer host.Close()
+	if err := moveBack(host, r); err != nil {
+		return err
+	}
+	if l, err := host.LinkByName(name); err == nil {
+		if err := asItWas(host, l, r); err != nil {
+			return err
+		}
+	}
+	return os.Remove(path(owner, name))
+}
+
+func moveBack(host *netns.Handle, r record) error {
+	if !netns.Exists(r.Into) {
+		return nil
+	}
+	from, err := netns.Open(r.Into)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	l, err := from.LinkByName(r.Interface)
+	if err != nil {
+		return nil
+	}
+	return from.LinkSetNsFd(l, host.FD())
+}
+
+func asItWas(host *netns.Handle, l netlink.Link, r record) error {
+	if err := host.LinkSetAlias(l, r.Alias); err != nil {
+		return err
+	}
+	if !r.Up {
+		if err := host.LinkSetDown(l); err != nil {
+			return err
+		}
+		return addresses(host, l, r)
+	}
+	if err := host.LinkSetUp(l); err != nil {
+		return err
+	}
+	if err := addresses(host, l, r); err != nil {
+		return err
+	}
+	for _, route := range r.Routes {
+		route.LinkIndex = l.Attrs().Index
+		if err := host.RouteReplace(&route); err != nil {
+			return fmt.Errorf("route %s: %w", route.Dst, err)
+		}
+	}
+	return nil
+}
+
+// Networks are the networks that an interface's addresses are in, wherever it is
+// now: on the host, or adopted by the owner.
+func Networks(owner, name string) ([]netip.Prefix, error) {
+	r, err := load(owner, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		host, err := netns.Open(netns.Host)
+		if err != nil {
+			return nil, err
+		}
+		defer host.Close()
+		if r, err = describe(host, Spec{Interface: name}); err != nil {
+			return nil, fmt.Errorf("interface %s: %w", name, err)
+		}
+	} else if err != nil {
+		return nil, err
+	}
+	var out []netip.Prefix
+	for _, a := range r.Addresses {
+		ip, _ := netip.AddrFromSlice(a.IP)
+		ones, _ := a.Mask.Size()
+		out = append(out, netip.PrefixFrom(ip.Unmap(), ones).Masked())
+	}
+	return out, nil
+}
