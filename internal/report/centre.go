@@ -29,11 +29,26 @@ func summaryUnit(metric string, s stats.Summary) unit { return unitFor(metric, c
 
 // summaryText is a summary in one line: "9.562 [9.410, 9.714] Gb/s".
 func summaryText(metric string, s stats.Summary) string {
-	u := summaryUnit(metric, s)
-	if s.CI95 == nil {
-		return u.value(centre(s))
+	value, interval := summaryParts(metric, s)
+	if interval == "" {
+		return value
 	}
-	return join(u.number(centre(s))+" "+u.interval(*s.CI95, centre(s)), u.name)
+	number, name, _ := strings.Cut(value, " ")
+	return join(number+" "+interval, name)
+}
+
+// summaryParts are a summary's centre with its unit and its interval in the same
+// unit, empty for none.
+func summaryParts(metric string, s stats.Summary) (value, interval string) {
+	u := summaryUnit(metric, s)
+	number, interval := u.centred(centre(s), s.CI95)
+	return join(number, u.name), interval
+}
+
+// summaryValue is a summary's centre with its unit.
+func summaryValue(metric string, s stats.Summary) string {
+	value, _ := summaryParts(metric, s)
+	return value
 }
 
 // summaryNote is what must be read beside a summary.

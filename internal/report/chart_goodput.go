@@ -46,7 +46,7 @@ func (r Report) barGroups(metric string, u unit) (groups []plot.Group) {
 			groups = append(groups, plot.Group{Name: name.of(c.Condition)})
 		}
 		p := r.point(0, i, metric, u)
-		bar := plot.Bar{CI: p.CI, Dots: p.Dots, Text: u.value(p.Y * u.factor),
+		bar := plot.Bar{CI: p.CI, Dots: p.Dots, Text: summaryValue(metric, c.Metrics[metric]),
 			Parts: []plot.Part{{Kind: pathKind(c.Path), Value: p.Y}}}
 		groups[at[k]].Bars = append(groups[at[k]].Bars, bar)
 	}

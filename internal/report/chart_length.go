@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/experiment"
@@ -127,13 +128,18 @@ func (r Report) fitSeries(metric string, u unit) (series []plot.Series) {
 	return series
 }
 
-// fitName is "model loss: loss_per_hop 0.1102 [0.1, 0.12]".
+// fitName is "model loss: l = 0.099 [0.081, 0.118]".
 func fitName(f experiment.Fit) string {
 	name := "model " + f.Name
 	for i, p := range f.Params {
 		if u := paramUnit(f, p); u.name == "" {
-			name += fmt.Sprintf("%s %s = %s", []string{":", ","}[min(i, 1)], p.Name, u.number(p.Value))
+			name += fmt.Sprintf("%s %s = %s", []string{":", ","}[min(i, 1)], p.Name, centredText(u, p))
 		}
 	}
 	return name
+}
+
+func centredText(u unit, p experiment.Param) string {
+	value, interval := u.centred(p.Value, p.CI95)
+	return strings.TrimSpace(value + " " + interval)
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"encoding/json"
-	"math"
 
 	"nfchain.dev/nfchain/internal/stats"
 	"nfchain.dev/nfchain/internal/trial"
@@ -62,24 +61,22 @@ func (r Report) directTable() table {
 				continue
 			}
 			q := ratioOf(r, p.direct, r, p.chain, m)
-			t.add(begins, name.of(b.Condition), metricName(m), summaryUnit(m, b.Metrics[m]).value(centre(b.Metrics[m])),
-				summaryUnit(m, sa).value(centre(sa)), ratioText(q), ratioInterval(q))
+			ratio, interval := ratioText(q)
+			t.add(begins, name.of(b.Condition), metricName(m), summaryValue(m, b.Metrics[m]), summaryValue(m, sa), ratio, interval)
 			begins = false
 		}
 	}
 	return t
 }
 
-func ratioText(e stats.Estimate) string {
-	if math.IsNaN(e.Value) || math.IsInf(e.Value, 0) {
-		return "–"
+// ratioText writes a quotient and its interval; a dash where there is none.
+func ratioText(e stats.Estimate) (value, interval string) {
+	if !finite(e.Value) {
+		return "–", "–"
 	}
-	return fixed(e.Value, decimals(e.Value))
-}
-
-func ratioInterval(e stats.Estimate) string {
-	if e.CI95 == nil {
-		return "–"
+	value, interval = unit{factor: 1}.centred(e.Value, e.CI95)
+	if interval == "" {
+		interval = "–"
 	}
-	return unit{factor: 1}.interval(*e.CI95, e.Value)
+	return value, interval
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/trial"
@@ -18,11 +19,15 @@ type card struct {
 const manyCards = 6
 
 // cards are the chain's first conditions, each by its main metric and by how it
-// stands to the direct path.
+// stands to the direct path. Beside verdicts, a few cards of many conditions
+// would only distract.
 func (r Report) cards() (out []card) {
 	direct := map[int]int{}
 	for _, p := range r.pairs() {
 		direct[p.chain] = p.direct
+	}
+	if len(r.Verdicts) > 0 && len(r.Conditions)-len(direct) > manyCards {
+		return nil
 	}
 	name := labels(r.Conditions, "path")
 	for i, c := range r.Conditions {
@@ -31,15 +36,24 @@ func (r Report) cards() (out []card) {
 			continue
 		}
 		s := c.Metrics[metric]
-		one := card{Label: name.of(c.Condition) + ": " + metricName(metric), Value: summaryUnit(metric, s).value(centre(s))}
+		one := card{Label: cardLabel(name.of(c.Condition), c.Protocol, metric), Value: summaryValue(metric, s)}
 		if d, has := direct[i]; has {
 			one.Below = r.besideDirect(d, i, metric)
-		} else if s.CI95 != nil {
-			one.Below = "95% interval " + summaryUnit(metric, s).interval(*s.CI95, centre(s))
+		} else if _, interval := summaryParts(metric, s); interval != "" {
+			one.Below = "95% interval " + interval
 		}
 		out = append(out, one)
 	}
 	return out
+}
+
+// cardLabel is "TCP, 8 flows: goodput", or "latency p50, 8 flows" where the
+// protocol is already in the metric's name.
+func cardLabel(condition, protocol, metric string) string {
+	if name := metricName(metric); strings.HasPrefix(name, protocol+" ") {
+		return name + strings.TrimPrefix(condition, protocol)
+	}
+	return condition + ": " + metricName(metric)
 }
 
 // mainMetric is the one a condition is about.
@@ -66,7 +80,7 @@ func (r Report) besideDirect(direct, chain int, metric string) string {
 	if e.Value < 1 {
 		times = fixed(100*e.Value, 1) + "% of direct"
 	}
-	return times + " (" + summaryUnit(metric, s).value(centre(s)) + ")"
+	return times + " (" + summaryValue(metric, s) + ")"
 }
 
 // tally is how many claims came back with one verdict.
@@ -118,10 +132,8 @@ func (r Report) claims() (out []claim) {
 	for _, v := range r.Verdicts {
 		c := claim{Verdict: v, Look: lookOf(v.Verdict), Range: rangeText(v)}
 		if v.Estimate != nil && finite(*v.Estimate) {
-			c.Numbers = unit{factor: 1}.number(*v.Estimate)
-			if v.CI95 != nil {
-				c.Numbers += " " + unit{factor: 1}.interval(*v.CI95, *v.Estimate)
-			}
+			value, interval := unit{factor: 1}.centred(*v.Estimate, v.CI95)
+			c.Numbers = strings.TrimSpace(value + " " + interval)
 		}
 		out = append(out, c)
 	}
@@ -129,7 +141,7 @@ func (r Report) claims() (out []claim) {
 }
 
 func rangeText(v experiment.Verdict) string {
-	at := func(p *float64) string { return fixed(*p, decimals(*p)) }
+	at := func(p *float64) string { return raw(*p) }
 	switch {
 	case v.AtLeast != nil && v.AtMost != nil:
 		return fmt.Sprintf("from %s to %s", at(v.AtLeast), at(v.AtMost))

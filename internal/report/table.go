@@ -1,5 +1,7 @@
 package report
 
+import "unicode/utf8"
+
 // table is what text, Markdown and HTML all show of one subject.
 type table struct {
 	Title string
@@ -15,6 +17,20 @@ type table struct {
 type row struct {
 	Cells  []string
 	Begins bool
+}
+
+// longCell is from where a cell's text may be broken into lines, in characters.
+const longCell = 24
+
+// Class is the style of a cell on the page.
+func (t table) Class(column int, cell string) string {
+	switch {
+	case t.Numeric[column]:
+		return "n"
+	case utf8.RuneCountInString(cell) > longCell:
+		return "long"
+	}
+	return ""
 }
 
 func (t *table) column(head string, numeric bool) {

@@ -42,14 +42,11 @@ func (r Report) paramsTable() table {
 	for _, f := range r.Fits {
 		for i, p := range f.Params {
 			u, note := paramUnit(f, p), ""
+			value, interval := u.centred(p.Value, p.CI95)
 			if i == 0 {
 				note = strings.Join(f.Notes, "; ")
 			}
-			interval := "–"
-			if p.CI95 != nil {
-				interval = u.interval(*p.CI95, p.Value)
-			}
-			t.add(i == 0, f.Name, f.Formula, p.Name, u.value(p.Value), interval, note)
+			t.add(i == 0, f.Name, f.Formula, p.Name, join(value, u.name), interval, note)
 		}
 	}
 	return t

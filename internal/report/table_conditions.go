@@ -59,11 +59,7 @@ func conditionCells(c trial.Summary, columns []field, extra []string) (cells []s
 
 func metricCells(metric string, c trial.Summary) []string {
 	s := c.Metrics[metric]
-	u, interval := summaryUnit(metric, s), ""
-	if s.CI95 != nil {
-		interval = u.interval(*s.CI95, centre(s))
-	}
-	value := u.value(centre(s))
+	value, interval := summaryParts(metric, s)
 	if s.Mean == nil {
 		value = "median " + value
 	}

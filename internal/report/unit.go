@@ -43,10 +43,18 @@ func (u unit) number(v float64) string {
 // value writes a value with the unit behind it.
 func (u unit) value(v float64) string { return join(u.number(v), u.name) }
 
-// interval writes an interval, with as many decimals as a centre it belongs to.
-func (u unit) interval(ci [2]float64, centre float64) string {
-	d := decimals(centre / u.factor)
-	return "[" + fixed(ci[0]/u.factor, d) + ", " + fixed(ci[1]/u.factor, d) + "]"
+// centred writes a value and, where there is one, its interval, both with the
+// digits that the interval leaves certain: two of its half width.
+func (u unit) centred(v float64, ci *[2]float64) (value, interval string) {
+	if ci == nil {
+		return u.number(v), ""
+	}
+	lo, hi := ci[0]/u.factor, ci[1]/u.factor
+	d := decimals(v / u.factor)
+	if half := (hi - lo) / 2; half > 0 && finite(half) {
+		d = max(0, min(d, 1-int(math.Floor(math.Log10(half)))))
+	}
+	return fixed(v/u.factor, d), "[" + fixed(lo, d) + ", " + fixed(hi, d) + "]"
 }
 
 func join(number, unit string) string {
@@ -74,15 +82,3 @@ func fixed(v float64, decimals int) string {
 
 // printed writes one value of a metric in the unit that suits it.
 func printed(metric string, v float64) string { return unitFor(metric, v).value(v) }
-
-// percent writes a ratio as a percentage, with an interval where there is one.
-func percent(v float64, ci *[2]float64) string {
-	if math.IsNaN(v) {
-		return "unknown"
-	}
-	u := unit{"%", .01}
-	if ci == nil {
-		return u.value(v)
-	}
-	return u.number(v) + " " + u.interval(*ci, v) + " %"
-}

@@ -20,7 +20,7 @@ func (r Report) warnings() (out []string) {
 		out = append(out, "The run failed; what it measured before is shown.")
 	}
 	if missing := r.planned() - len(r.Run.Trials); missing > 0 {
-		out = append(out, fmt.Sprintf("%d of %d trials are missing.", missing, r.planned()))
+		out = append(out, fmt.Sprintf("Missing: %d of %d trials.", missing, r.planned()))
 	}
 	if r.Run.Quick {
 		out = append(out, "This was a quick run: shorter or fewer trials than the experiment asks for.")

@@ -40,15 +40,15 @@ func (b Bars) bar(c *canvas, bar Bar, x scale, y, left float64) {
 		sum += p.Value
 	}
 	end := x.at(sum)
+	for i, d := range bar.Dots {
+		c.circle("trial", x.at(d), middle+(float64(i%3)-1)*thick*.3, 1.9)
+		end = max(end, x.at(d)+2)
+	}
 	if bar.CI != nil {
 		lo, hi := x.at(max(0, bar.CI[0])), x.at(bar.CI[1])
 		c.level("under", lo, hi, middle)
 		c.level("whisker", lo, hi, middle)
 		end = max(end, hi)
-	}
-	for i, d := range bar.Dots {
-		c.circle("trial", x.at(d), middle+(float64(i%3)-1)*thick*.26, 2.1)
-		end = max(end, x.at(d)+2)
 	}
 	c.text("halo", "start", end+8, middle+4, bar.Text)
 }

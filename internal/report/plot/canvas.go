@@ -30,7 +30,7 @@ const style = `<style>
 .nf .trial{fill:var(--paper,#fff);stroke:var(--ink,#1b1f24);stroke-width:.9}
 .nf .error{fill:none;stroke:currentColor;stroke-width:1.4}
 .nf .whisker{fill:none;stroke:var(--ink,#1b1f24);stroke-width:1.4}
-.nf .under{fill:none;stroke:var(--paper,#fff);stroke-width:4}
+.nf .under{fill:none;stroke:var(--paper,#fff);stroke-width:3.4;stroke-opacity:.85}
 .nf .bar{stroke:currentColor;stroke-width:1.2}
 </style>`
 

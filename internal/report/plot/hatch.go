@@ -29,7 +29,7 @@ var hatchings = map[Hatch]string{
 }
 
 // groupNameChars is where the name of a group is broken.
-const groupNameChars = 26
+const groupNameChars = 30
 
 // wrap breaks a text into lines at spaces.
 func wrap(s string, chars int) []string {

@@ -1,0 +1,124 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+var (
+	// ErrUnlike: the runs were measured in environments that cannot be compared.
+	ErrUnlike = errors.New("the runs were measured in unlike environments")
+	// ErrNothingInCommon: no condition was measured in both runs.
+	ErrNothingInCommon = errors.New("the runs have no condition in common")
+)
+
+// CompareOptions is how to compare.
+type CompareOptions struct {
+	// Force compares unlike environments all the same; the comparison is marked.
+	Force bool
+	// Margin is the change that does not matter, as a share; 0 stands for 0.02.
+	Margin float64
+}
+
+// The verdicts of a comparison.
+const (
+	Better    = "better"
+	Worse     = "worse"
+	Same      = "same"
+	Undecided = "undecided"
+	Changed   = "changed" // which way is good is not known of this metric
+)
+
+// Comparison is how run B stands to run A.
+type Comparison struct {
+	SchemaVersion int `json:"schema_version"`
+	A             Ref `json:"a"`
+	B             Ref `json:"b"`
+	// Forced marks a comparison of unlike environments.
+	Forced bool `json:"forced"`
+	// Unlike is what makes environments unlike; Noted is what else differs.
+	Unlike trial.List[Difference] `json:"unlike"`
+	Noted  trial.List[Difference] `json:"noted"`
+	Margin float64                `json:"margin_ratio"`
+	// Changes has every metric of every condition that both runs measured.
+	Changes trial.List[Change] `json:"changes"`
+	// OnlyA and OnlyB are the conditions without a partner.
+	OnlyA trial.List[trial.Condition] `json:"only_a"`
+	OnlyB trial.List[trial.Condition] `json:"only_b"`
+
+	label labeller
+}
+
+// Ref names one of the two runs.
+type Ref struct {
+	Run        string    `json:"run"`
+	Chain      string    `json:"chain"`
+	Experiment string    `json:"experiment,omitempty"`
+	State      string    `json:"state"`
+	CreatedAt  time.Time `json:"created_at"`
+}
+
+// Change is how one metric under one condition stands to before.
+type Change struct {
+	Condition trial.Condition `json:"condition"`
+	Metric    string          `json:"metric"`
+	// A and B are the runs' centres: means, or medians for what is never averaged.
+	A      float64 `json:"a"`
+	B      float64 `json:"b"`
+	Centre string  `json:"centre"`
+	// Ratio is B divided by A, absent where it is not defined.
+	Ratio *float64 `json:"ratio,omitempty"`
+	// CI95 bounds Ratio; absent where the trials are too few to.
+	CI95    *[2]float64 `json:"ci95,omitempty"`
+	Verdict string      `json:"verdict"`
+
+	textA, textB string
+}
+
+// Compare sets run b against run a, condition by condition. Conditions match
+// when all is alike but what a chain is made of: its length, unless that was
+// swept, and the duration of a trial, which is noted. The error wraps
+// [ErrUnlike] and names what differs, unless forced, or [ErrNothingInCommon].
+func Compare(a, b Report, o CompareOptions) (Comparison, error) {
+	if o.Margin == 0 {
+		o.Margin = .02
+	}
+	c := Comparison{SchemaVersion: trial.SchemaVersion, A: refTo(a.Run), B: refTo(b.Run), Margin: o.Margin,
+		label: labels(append(append([]trial.Summary(nil), a.Conditions...), b.Conditions...), "length", "duration_s")}
+	c.Unlike, c.Noted = differences(a.Run, b.Run)
+	c.Forced = len(c.Unlike) > 0
+	if c.Forced && !o.Force {
+		return c, fmt.Errorf("%w: %s", ErrUnlike, joinDifferences(c.Unlike))
+	}
+	c.match(a, b)
+	if len(c.Changes) == 0 {
+		return c, fmt.Errorf("%w: %s and %s", ErrNothingInCommon, a.Run.ID, b.Run.ID)
+	}
+	return c, nil
+}
+
+// Worse counts the changes for the worse, for a gate to act on.
+func (c Comparison) Worse() (n int) {
+	for _, change := range c.Changes {
+		if change.Verdict == Worse {
+			n++
+		}
+	}
+	return n
+}
+
+func refTo(r trial.Run) Ref {
+	return Ref{Run: r.ID, Chain: r.Chain, Experiment: r.Experiment, State: r.State, CreatedAt: r.CreatedAt}
+}
+
+func joinDifferences(all []Difference) string {
+	words := make([]string, len(all))
+	for i, d := range all {
+		words[i] = d.String()
+	}
+	return strings.Join(words, "; ")
+}

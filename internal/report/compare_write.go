@@ -1,0 +1,99 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"nfchain.dev/nfchain/internal/stats"
+)
+
+// JSON writes a comparison as one object.
+func (c Comparison) JSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(c)
+}
+
+// Text writes a comparison for a terminal.
+func (c Comparison) Text(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "a: %s\nb: %s\n", c.A, c.B)
+	if c.Forced {
+		section(&b, "FORCED: UNLIKE ENVIRONMENTS, WHICH MAY BE THE WHOLE DIFFERENCE", bulleted(differenceLines(c.Unlike)))
+	}
+	section(&b, "ALSO DIFFERENT", bulleted(differenceLines(c.Noted)))
+	b.WriteString("\n")
+	aligned(&b, c.table())
+	section(&b, "NOT COMPARED", bulleted(c.alone()))
+	section(&b, "", c.notes())
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// String names a run in a line.
+func (r Ref) String() string {
+	what := "chain " + r.Chain
+	if r.Experiment != "" {
+		what = "experiment " + r.Experiment
+	}
+	return fmt.Sprintf("run %s of %s, %s, %s", r.Run, what, r.State, r.CreatedAt.UTC().Format("2006-01-02 15:04 UTC"))
+}
+
+func differenceLines(all []Difference) (lines []string) {
+	for _, d := range all {
+		lines = append(lines, d.String())
+	}
+	return lines
+}
+
+func (c Comparison) table() table {
+	var t table
+	t.column("condition", false)
+	t.column("metric", false)
+	t.column("a", true)
+	t.column("b", true)
+	t.column("b/a", true)
+	t.column("95% interval", true)
+	t.column("verdict", false)
+	for _, change := range c.Changes {
+		ratio, interval := "–", "–"
+		if change.Ratio != nil {
+			ratio, interval = ratioText(stats.Estimate{Value: *change.Ratio, CI95: change.CI95})
+		}
+		t.add(true, c.labelOf(change.Condition), metricName(change.Metric), change.textA, change.textB, ratio, interval, change.Verdict)
+	}
+	return t
+}
+
+// alone are the conditions without a partner.
+func (c Comparison) alone() (lines []string) {
+	for _, cond := range c.OnlyA {
+		lines = append(lines, "only in a: "+c.labelOf(cond))
+	}
+	for _, cond := range c.OnlyB {
+		lines = append(lines, "only in b: "+c.labelOf(cond))
+	}
+	return lines
+}
+
+// notes say how the verdicts came about, and how far they go.
+func (c Comparison) notes() []string {
+	n := map[string]int{}
+	for _, change := range c.Changes {
+		n[change.Verdict]++
+	}
+	var counts []string
+	for _, verdict := range []string{Better, Worse, Same, Undecided, Changed} {
+		if n[verdict] > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", n[verdict], verdict))
+		}
+	}
+	lines := []string{strings.Join(counts, ", "),
+		fmt.Sprintf("same: the whole interval lies within %s%% of 1. better, worse: all of it lies on one side of 1.", raw(100*c.Margin))}
+	if len(c.Changes) >= 10 {
+		lines = append(lines, fmt.Sprintf("Of %d comparisons at 95%%, about %d would miss by chance alone.", len(c.Changes), (len(c.Changes)+10)/20))
+	}
+	return lines
+}
