@@ -79,9 +79,9 @@ func (p *Process) Wait(ctx context.Context) error {
 
 // said is the last of what the process printed, for an error.
 func (p *Process) said() string {
-	text := strings.TrimSpace(string(p.stderr.Bytes()))
+	text := strings.TrimSpace(p.stderr.String())
 	if text == "" {
-		text = strings.TrimSpace(string(p.stdout.Bytes()))
+		text = strings.TrimSpace(p.stdout.String())
 	}
 	if text == "" {
 		return ""
