@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"time"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/feature"
@@ -12,6 +13,9 @@ import (
 // Conditions that a load means for a chain: one for each protocol and path, the
 // chain's first.
 func Conditions(load api.Load, length int, factors map[string]any, tools []traffic.Tool, features feature.Set) ([]trial.Condition, error) {
+	if d := time.Duration(load.Duration); d < time.Second || d%time.Second != 0 {
+		return nil, fmt.Errorf("a duration of %v cannot be had: the traffic tools count whole seconds, 1s or more: %w", d, ErrInput)
+	}
 	paths := []string{trial.PathChain}
 	if load.Direct != nil && *load.Direct && length > 2 {
 		paths = append(paths, trial.PathDirect)

@@ -85,6 +85,9 @@ func Check(ctx context.Context, p Path) ([]Seen, error) {
 		}
 		taps = append(taps, t)
 	}
+	if err := awaitStamps(); err != nil {
+		return nil, err
+	}
 	sent := exchange(ctx, p, nonce)
 	for !complete(taps) && ctx.Err() == nil {
 		time.Sleep(5 * time.Millisecond)
