@@ -52,7 +52,7 @@ func summaryValue(metric string, s stats.Summary) string {
 }
 
 // summaryNote is what must be read beside a summary.
-func summaryNote(metric string, s stats.Summary) string {
+func summaryNote(s stats.Summary) string {
 	var notes []string
 	if s.CI95 == nil {
 		notes = append(notes, "no interval from one trial")
@@ -61,9 +61,6 @@ func summaryNote(metric string, s stats.Summary) string {
 	}
 	if s.Unsettled {
 		notes = append(notes, "unsettled")
-	}
-	if s.Pooled != nil {
-		notes = append(notes, "all samples "+printed(metric, *s.Pooled))
 	}
 	return strings.Join(notes, "; ")
 }

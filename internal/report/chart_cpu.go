@@ -26,10 +26,10 @@ var cpuKinds = []plot.Kind{
 // cpuFigures has what each core did under each condition.
 func (r Report) cpuFigures() (out []figure) {
 	var groups []plot.Group
-	name, hidden, steal, bars := labels(r.Conditions), 0, false, 0
+	name, hidden, bars := labels(r.Conditions), 0, 0
 	flush := func() {
 		if len(groups) > 0 {
-			out = append(out, cpuFigure(groups, hidden, steal, len(out)))
+			out = append(out, cpuFigure(groups, hidden, len(out)))
 		}
 		groups, bars = nil, 0
 	}
@@ -41,7 +41,6 @@ func (r Report) cpuFigures() (out []figure) {
 		hidden = max(hidden, len(cores)-manyCores)
 		g := plot.Group{Name: name.of(c.Condition)}
 		for _, core := range busiest(cores) {
-			steal = steal || core.Steal > .005
 			g.Bars = append(g.Bars, cpuBar(core))
 		}
 		if bars += len(g.Bars); bars > manyBars {
@@ -53,18 +52,14 @@ func (r Report) cpuFigures() (out []figure) {
 	return out
 }
 
-func cpuFigure(groups []plot.Group, hidden int, steal bool, nth int) figure {
-	kinds := cpuKinds
-	if !steal {
-		kinds = kinds[:3]
-	}
+func cpuFigure(groups []plot.Group, hidden, nth int) figure {
 	caption := "Share of the trial's time that each core spent, mean over the trials. Auxiliary, not a benchmark (RFC 8172 §4.2)."
 	if hidden > 0 {
 		caption += fmt.Sprintf(" The %d busiest cores are shown, %d others are not.", manyCores, hidden)
 	}
 	b := plot.Bars{ID: fmt.Sprintf("cpu-%d", nth), Title: "CPU use per core and condition", Description: cpuDescription(groups),
-		X: plot.Axis{Label: "share of time in %", At: []float64{0, 100}}, Kinds: kinds, Groups: groups}
-	return figure{Title: "CPU use", Caption: caption, SVG: template.HTML(b.SVG())}
+		X: plot.Axis{Label: "share of time in %", At: []float64{0, 100}}, Kinds: cpuKinds, Groups: groups}
+	return figure{Title: continued("CPU use", nth), Caption: caption, SVG: template.HTML(b.SVG())}
 }
 
 func cpuBar(u trial.CPUUse) plot.Bar {

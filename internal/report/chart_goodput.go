@@ -31,7 +31,10 @@ func (r Report) barFigure(metric string) figure {
 	bars := plot.Bars{ID: "bars-" + metric, Title: name + " of every condition", Kinds: pathKinds,
 		X: plot.Axis{Label: axisLabel(metric, u)}, Groups: r.barGroups(metric, u)}
 	bars.Description = r.describe(metric)
-	caption := "Chain against direct path. " + howToRead
+	caption := howToRead
+	if len(r.pairs()) > 0 {
+		caption = "Chain against direct path. " + caption
+	}
 	return figure{Title: upperFirst(name), Caption: caption, SVG: template.HTML(bars.SVG())}
 }
 

@@ -64,7 +64,7 @@ func (r Report) latencyFigure(percentiles []string, conditions []int, nth int) f
 	if l.Y.Log {
 		caption += " The scale is logarithmic."
 	}
-	return figure{Title: "Latency", Caption: caption, SVG: template.HTML(l.SVG())}
+	return figure{Title: continued("Latency", nth), Caption: caption, SVG: template.HTML(l.SVG())}
 }
 
 // latencyRange is the least and the greatest value of any trial.

@@ -1,12 +1,10 @@
 package report
 
 import (
-	"fmt"
 	"html/template"
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/experiment"
@@ -19,33 +17,34 @@ func (r Report) lengthFigures() (out []figure) {
 	for _, metric := range []string{"goodput_bps", "throughput_bps", "throughput_pps", "loss_ratio", "latency_p50_ns", "latency_p99_ns"} {
 		if largest(r.Conditions, metric) > 0 {
 			out = append(out, r.lengthFigure(metric))
+			if r.hasReference(metric) {
+				out = append(out, r.shapeFigure(metric))
+			}
 		}
 	}
 	return out
 }
 
 func (r Report) lengthFigure(metric string) figure {
-	most := largest(r.Conditions, metric)
-	for _, ref := range r.References {
-		if ref.Metric == metric {
-			most = max(most, ref.Value)
-		}
-	}
-	u := unitFor(metric, most)
+	u := unitFor(metric, max(largest(r.Conditions, metric), r.largestReference(metric)))
 	ours, at := r.ourSeries(metric, u)
 	l := plot.Lines{ID: "length-" + metric, Title: metricName(metric) + " over the length of the chain", Description: r.describe(metric),
 		X:      plot.Axis{Label: "length of the chain (namespaces, both ends included)", At: at, Zero: true},
-		Y:      plot.Axis{Label: axisLabel(metric, u), Zero: true},
+		Y:      plot.Axis{Label: axisLabel(metric, u), Zero: true, Log: r.farFromSource(metric)},
 		Series: ours}
 	l.Series = append(l.Series, r.sourceSeries(metric, u)...)
 	fits := r.fitSeries(metric, u)
 	l.Series = append(l.Series, fits...)
+	l.Y.Zero = !l.Y.Log
 	caption := howToRead
 	if len(l.Series)-len(fits) > len(ours) {
 		caption += " Open markers are the source's values, from its own machine."
 	}
 	if len(fits) > 0 {
 		caption += " Dashed lines are fitted models, drawn beyond the lengths that they were fitted to as well."
+	}
+	if l.Y.Log {
+		caption += " The scale is logarithmic, since the source's values are far from ours."
 	}
 	return figure{Title: upperFirst(l.Title), Caption: caption, SVG: template.HTML(l.SVG())}
 }
@@ -110,36 +109,4 @@ func (r Report) sourceName(others map[string]any) string {
 func lengthOf(ref api.Reference) (float64, bool) {
 	length, err := strconv.ParseFloat(factorText(ref.At["length"]), 64)
 	return length, err == nil
-}
-
-// fitSeries draws each model over every whole length between its points.
-func (r Report) fitSeries(metric string, u unit) (series []plot.Series) {
-	for _, f := range r.Fits {
-		if f.Metric != metric || len(f.Points) < 2 {
-			continue
-		}
-		s := plot.Series{Name: fitName(f), Style: plot.Style{Colour: 2 + len(series)%2, Dash: plot.Dashed}}
-		for _, p := range f.Points {
-			s.Points = append(s.Points, plot.Point{X: float64(p.Length), Y: p.Predicted / u.factor})
-		}
-		s.Points = geometric(s.Points)
-		series = append(series, s)
-	}
-	return series
-}
-
-// fitName is "model loss: l = 0.099 [0.081, 0.118]".
-func fitName(f experiment.Fit) string {
-	name := "model " + f.Name
-	for i, p := range f.Params {
-		if u := paramUnit(f, p); u.name == "" {
-			name += fmt.Sprintf("%s %s = %s", []string{":", ","}[min(i, 1)], p.Name, centredText(u, p))
-		}
-	}
-	return name
-}
-
-func centredText(u unit, p experiment.Param) string {
-	value, interval := u.centred(p.Value, p.CI95)
-	return strings.TrimSpace(value + " " + interval)
 }

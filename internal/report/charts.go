@@ -40,6 +40,14 @@ func (r Report) sweepsLength() bool {
 	return len(lengths) > 1
 }
 
+// continued names the figures of one subject that do not fit into one chart.
+func continued(title string, nth int) string {
+	if nth == 0 {
+		return title
+	}
+	return title + ", continued"
+}
+
 // largest is the greatest centre of a metric among conditions.
 func largest(conditions []trial.Summary, metric string) (most float64) {
 	for _, c := range conditions {

@@ -92,8 +92,21 @@ func (c Comparison) notes() []string {
 	}
 	lines := []string{strings.Join(counts, ", "),
 		fmt.Sprintf("same: the whole interval lies within %s%% of 1. better, worse: all of it lies on one side of 1.", raw(100*c.Margin))}
+	if c.tooFew() {
+		lines = append(lines, "Where there is no interval the trials are too few, six for a percentile, or a may be zero.")
+	}
 	if len(c.Changes) >= 10 {
 		lines = append(lines, fmt.Sprintf("Of %d comparisons at 95%%, about %d would miss by chance alone.", len(c.Changes), (len(c.Changes)+10)/20))
 	}
 	return lines
+}
+
+// tooFew tells whether any ratio has no interval.
+func (c Comparison) tooFew() bool {
+	for _, change := range c.Changes {
+		if change.CI95 == nil {
+			return true
+		}
+	}
+	return false
 }

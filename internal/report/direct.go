@@ -74,9 +74,8 @@ func ratioText(e stats.Estimate) (value, interval string) {
 	if !finite(e.Value) {
 		return "–", "–"
 	}
-	value, interval = unit{factor: 1}.centred(e.Value, e.CI95)
-	if interval == "" {
-		interval = "–"
+	if e.CI95 == nil {
+		return fixed(e.Value, max(0, decimals(e.Value)-1)), "–"
 	}
-	return value, interval
+	return unit{factor: 1}.centred(e.Value, e.CI95)
 }

@@ -1,10 +1,8 @@
 package report
 
 import (
-	"fmt"
 	"strings"
 
-	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -81,74 +79,4 @@ func (r Report) besideDirect(direct, chain int, metric string) string {
 		times = fixed(100*e.Value, 1) + "% of direct"
 	}
 	return times + " (" + summaryValue(metric, s) + ")"
-}
-
-// tally is how many claims came back with one verdict.
-type tally struct {
-	Verdict string
-	Symbol  string
-	Class   string
-	Count   int
-}
-
-// verdictLooks are what a verdict looks like, told apart by symbol and word.
-var verdictLooks = []tally{
-	{Verdict: experiment.Holds, Symbol: "✓", Class: "holds"},
-	{Verdict: experiment.DoesNotHold, Symbol: "✗", Class: "fails"},
-	{Verdict: experiment.Undecided, Symbol: "?", Class: "undecided"},
-	{Verdict: experiment.CannotBeTold, Symbol: "–", Class: "untold"},
-}
-
-func lookOf(verdict string) tally {
-	for _, l := range verdictLooks {
-		if l.Verdict == verdict {
-			return l
-		}
-	}
-	return tally{Verdict: verdict, Symbol: "–", Class: "untold"}
-}
-
-func (r Report) tallies() (out []tally) {
-	for _, l := range verdictLooks {
-		for _, v := range r.Verdicts {
-			l.Count += map[bool]int{true: 1}[v.Verdict == l.Verdict]
-		}
-		if l.Count > 0 {
-			out = append(out, l)
-		}
-	}
-	return out
-}
-
-// claim is a verdict as the page shows it.
-type claim struct {
-	experiment.Verdict
-	Look tally
-	// Numbers is the estimate with its interval, and Range where it should lie.
-	Numbers, Range string
-}
-
-func (r Report) claims() (out []claim) {
-	for _, v := range r.Verdicts {
-		c := claim{Verdict: v, Look: lookOf(v.Verdict), Range: rangeText(v)}
-		if v.Estimate != nil && finite(*v.Estimate) {
-			value, interval := unit{factor: 1}.centred(*v.Estimate, v.CI95)
-			c.Numbers = strings.TrimSpace(value + " " + interval)
-		}
-		out = append(out, c)
-	}
-	return out
-}
-
-func rangeText(v experiment.Verdict) string {
-	at := func(p *float64) string { return raw(*p) }
-	switch {
-	case v.AtLeast != nil && v.AtMost != nil:
-		return fmt.Sprintf("from %s to %s", at(v.AtLeast), at(v.AtMost))
-	case v.AtLeast != nil:
-		return "at least " + at(v.AtLeast)
-	case v.AtMost != nil:
-		return "at most " + at(v.AtMost)
-	}
-	return ""
 }

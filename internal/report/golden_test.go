@@ -52,7 +52,7 @@ func TestPagesForTheEye(t *testing.T) {
 	if *pages == "" {
 		t.Skip("no -pages directory given")
 	}
-	for name, r := range map[string]Report{"bench": sampleBench(), "experiment": sampleExperiment()} {
+	for name, r := range everyReport() {
 		f, err := os.Create(filepath.Join(*pages, name+".html"))
 		if err != nil {
 			t.Fatal(err)

@@ -11,7 +11,11 @@ import (
 // another, as b divided by a.
 func ratioOf(ra Report, a int, rb Report, b int, metric string) stats.Estimate {
 	if !trial.NeverAveraged(metric) {
-		return stats.RatioInterval(ra.Run.Samples(a, metric), rb.Run.Samples(b, metric))
+		e := stats.RatioInterval(ra.Run.Samples(a, metric), rb.Run.Samples(b, metric))
+		if !awayFromZero(ra.Conditions[a].Metrics[metric]) {
+			e.CI95 = nil // however little b varies
+		}
+		return e
 	}
 	return medianRatio(ra.Conditions[a].Metrics[metric], rb.Conditions[b].Metrics[metric])
 }
@@ -26,10 +30,13 @@ func medianRatio(a, b stats.Summary) stats.Estimate {
 		return stats.Estimate{Value: math.NaN()}
 	}
 	e := stats.Estimate{Value: b.Median / a.Median}
-	if bounded(a) && bounded(b) && a.CI95[0] > 0 {
+	if bounded(a) && bounded(b) && awayFromZero(a) {
 		e.CI95 = &[2]float64{b.CI95[0] / a.CI95[1], b.CI95[1] / a.CI95[0]}
 	}
 	return e
 }
+
+// awayFromZero tells a summary that may be divided by.
+func awayFromZero(s stats.Summary) bool { return s.CI95 != nil && s.CI95[0] > 0 }
 
 func bounded(s stats.Summary) bool { return s.CI95 != nil && s.Confidence == 0 }

@@ -17,20 +17,35 @@ func (r Report) conditionsTable() table {
 		t.column(name, false)
 	}
 	t.column("metric", false)
-	t.column("centre", true)
+	t.column(r.centreHead(), true)
 	t.column("95% interval", true)
 	t.column("n", true)
+	if r.hasPooled() {
+		t.column("all samples", true)
+	}
 	t.column("note", false)
 	for _, c := range r.Conditions {
 		fixed := conditionCells(c, columns, extra)
 		for i, m := range metricsOf(c) {
-			t.add(i == 0, append(append([]string(nil), fixed...), metricCells(m, c)...)...)
+			t.add(i == 0, append(append([]string(nil), fixed...), r.metricCells(m, c)...)...)
 		}
 		if len(c.Metrics) == 0 {
-			t.add(true, append(fixed, "nothing measured", "", "", "0", "")...)
+			t.add(true, append(fixed, r.pooledCell([]string{"nothing measured", "", "", "0"}, "", "")...)...)
 		}
 	}
 	return t
+}
+
+// centreHead names the column of centres: percentiles have medians.
+func (r Report) centreHead() string {
+	for _, c := range r.Conditions {
+		for _, s := range c.Metrics {
+			if s.Mean == nil {
+				return "mean or median"
+			}
+		}
+	}
+	return "mean"
 }
 
 // columns are the fields that a table of conditions must show.
@@ -57,11 +72,23 @@ func conditionCells(c trial.Summary, columns []field, extra []string) (cells []s
 	return cells
 }
 
-func metricCells(metric string, c trial.Summary) []string {
+func (r Report) metricCells(metric string, c trial.Summary) []string {
 	s := c.Metrics[metric]
 	value, interval := summaryParts(metric, s)
 	if s.Mean == nil {
 		value = "median " + value
 	}
-	return []string{metricName(metric), value, interval, strconv.Itoa(s.N), summaryNote(metric, s)}
+	pooled := ""
+	if s.Pooled != nil {
+		pooled = printed(metric, *s.Pooled)
+	}
+	return r.pooledCell([]string{metricName(metric), value, interval, strconv.Itoa(s.N)}, pooled, summaryNote(s))
+}
+
+// pooledCell ends a row, with a cell for all samples where the table has one.
+func (r Report) pooledCell(cells []string, pooled, note string) []string {
+	if r.hasPooled() {
+		cells = append(cells, pooled)
+	}
+	return append(cells, note)
 }

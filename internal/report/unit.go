@@ -37,6 +37,9 @@ func unitFor(metric string, largest float64) unit {
 
 // number writes a value in the unit, with the digits that its size deserves.
 func (u unit) number(v float64) string {
+	if u.name == "" && v == math.Trunc(v) {
+		return fixed(v, 0) // a count
+	}
 	return fixed(v/u.factor, decimals(v/u.factor))
 }
 

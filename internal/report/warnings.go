@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -53,17 +52,11 @@ func (r Report) trialWarnings() (out []string) {
 	return out
 }
 
-// verdictCounts is "3 hold, 1 does not hold, 1 undecided".
+// verdictCounts is "3 holds, 1 does not hold, 1 undecided".
 func (r Report) verdictCounts() string {
-	n := map[string]int{}
-	for _, v := range r.Verdicts {
-		n[v.Verdict]++
-	}
 	var parts []string
-	for _, kind := range []string{experiment.Holds, experiment.DoesNotHold, experiment.Undecided, experiment.CannotBeTold} {
-		if n[kind] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n[kind], kind))
-		}
+	for _, t := range r.tallies() {
+		parts = append(parts, fmt.Sprintf("%d %s", t.Count, t.Verdict))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -66,8 +66,13 @@ func (c *canvas) level(class string, lo, hi, y float64) {
 	c.line(class, hi, y-4, hi, y+4)
 }
 
+// entries explain the kinds that are there.
 func (b Bars) entries(c *canvas) (out []entry) {
+	shown := b.shown()
 	for i, k := range b.Kinds {
+		if !shown[i] {
+			continue
+		}
 		out = append(out, entry{k.Name, func(x, y float64) { c.area(i, k.Colour, x, y-6, sampleWidth, 12) }})
 	}
 	return out

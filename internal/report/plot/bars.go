@@ -97,6 +97,19 @@ func (b Bars) thickness() float64 {
 	return max(9, min(20, 480/float64(max(n, 1))))
 }
 
+// shown tells the kinds that any bar has a part of.
+func (b Bars) shown() map[int]bool {
+	kinds := map[int]bool{}
+	for _, g := range b.Groups {
+		for _, bar := range g.Bars {
+			for _, p := range bar.Parts {
+				kinds[p.Kind] = true
+			}
+		}
+	}
+	return kinds
+}
+
 func (b Bars) height() float64 {
 	h := float64(groupGap)
 	for _, g := range b.Groups {

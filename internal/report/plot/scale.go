@@ -3,6 +3,7 @@ package plot
 import (
 	"math"
 	"strconv"
+	"strings"
 )
 
 // scale maps the values of an axis onto pixels.
@@ -21,13 +22,16 @@ func (s scale) at(v float64) float64 {
 	return s.from + (v-lo)/(hi-lo)*(s.to-s.from)
 }
 
-// span is an axis that holds all of values and ends on a tick.
+// span is an axis that holds all of values that are finite and ends on a tick.
 func (a Axis) span(values []float64) (s scale, ticks []float64) {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			continue
+		}
 		lo, hi = min(lo, v), max(hi, v)
 	}
-	if a.Zero || len(values) == 0 {
+	if a.Zero || lo > hi {
 		lo, hi = min(lo, 0), max(hi, 0)
 	}
 	if a.Log && lo > 0 {
@@ -101,5 +105,16 @@ func tickText(v float64, ticks []float64) string {
 	for d := step; decimals < 6 && math.Abs(d-math.Round(d)) > 1e-6*d; d *= 10 {
 		decimals++
 	}
-	return strconv.FormatFloat(v, 'f', decimals, 64)
+	return grouped(strconv.FormatFloat(v, 'f', decimals, 64))
+}
+
+// grouped puts thin spaces into long whole numbers.
+func grouped(s string) string {
+	if len(s) < 5 || strings.ContainsAny(s, ".-") {
+		return s
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "\u2009" + s[i:]
+	}
+	return s
 }

@@ -1,0 +1,79 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// heading says in a few lines what run this is.
+func (r Report) heading() []string {
+	run := r.Run
+	lines := []string{fmt.Sprintf("run %s of %s, %s, %s", run.ID, r.what(), run.State, run.CreatedAt.UTC().Format("2006-01-02 15:04 UTC"))}
+	if r.Source != nil {
+		lines = append(lines, "source: "+r.sourceText())
+	}
+	lines = append(lines, r.extent())
+	if len(r.Verdicts) > 0 {
+		lines = append(lines, "claims: "+r.verdictCounts())
+	}
+	return lines
+}
+
+// what is run: a chain or an experiment on one.
+func (r Report) what() string {
+	if r.Run.Experiment != "" {
+		return "experiment " + r.Run.Experiment
+	}
+	return "chain " + r.Run.Chain
+}
+
+// extent says how much was measured.
+func (r Report) extent() string {
+	run := r.Run
+	text := fmt.Sprintf("%s × %s, %d of %d trials, seed %d",
+		plural(len(run.Conditions), "condition"), plural(run.Repeats, "repeat"), len(run.Trials), r.planned(), run.Seed)
+	if run.Quick {
+		text += ", quick"
+	}
+	return text
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+func (r Report) sourceText() string {
+	text := fmt.Sprintf("%s, %s", r.Source.ID, r.Source.Title)
+	if r.Source.At != "" {
+		text += ", " + r.Source.At
+	}
+	if r.Source.Machine != "" {
+		text += " (measured on " + r.Source.Machine + ")"
+	}
+	return text
+}
+
+// footing says where the run is and how to repeat it.
+func (r Report) footing() (lines []string) {
+	e := r.Run.Environment
+	lines = append(lines, "machine: "+strings.Join(nonEmpty(e.CPUModel, plural(e.CPUs, "CPU"), e.Kernel, e.Virtualization, e.Privileges), ", "))
+	if len(r.Run.Command) > 0 {
+		lines = append(lines, "repeat:  "+quoted(r.Run.Command))
+	}
+	if r.Place != "" {
+		lines = append(lines, "stored:  "+r.Place)
+	}
+	return lines
+}
+
+func nonEmpty(words ...string) (out []string) {
+	for _, w := range words {
+		if w != "" {
+			out = append(out, w)
+		}
+	}
+	return out
+}

@@ -1,0 +1,120 @@
+package plot
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestTicksAreNice(t *testing.T) {
+	for _, c := range []struct {
+		lo, hi float64
+		want   string
+	}{
+		{0, 27.98, "0 10 20 30"}, {0, 9.4, "0 2 4 6 8 10"}, {0, .0123, "0.000 0.005 0.010 0.015"}, {0, 0, "0.0 0.2 0.4 0.6 0.8 1.0"},
+		{0, 155, "0 50 100 150 200"}, {3, 3, "1 2 3 4 5"}, {-2, 9, "-5 0 5 10"},
+	} {
+		ticks := linearTicks(c.lo, c.hi)
+		if got := texts(ticks); got != c.want {
+			t.Errorf("%v to %v: %s, want %s", c.lo, c.hi, got, c.want)
+		}
+	}
+}
+
+func TestLogTicksHoldTheRange(t *testing.T) {
+	for _, c := range []struct {
+		lo, hi float64
+		want   string
+	}{{7.7, 3406, "5 10 20 50 100 200 500 1000 2000 5000"}, {1, 10, "1 2 5 10"}, {3, 3, "2 5"}, {.05, 5e5, ""}} {
+		ticks := logTicks(c.lo, c.hi)
+		if ticks[0] > c.lo || ticks[len(ticks)-1] < c.hi*.999 || len(ticks) > 12 {
+			t.Errorf("%v to %v: %v", c.lo, c.hi, ticks)
+		}
+		if got := texts(ticks); c.want != "" && got != c.want {
+			t.Errorf("%v to %v: %s, want %s", c.lo, c.hi, got, c.want)
+		}
+	}
+}
+
+func texts(ticks []float64) string {
+	var all []string
+	for _, tick := range ticks {
+		all = append(all, tickText(tick, ticks))
+	}
+	return strings.Join(all, " ")
+}
+
+// elements counts a chart's elements and wants it to be XML.
+func elements(t *testing.T, svg string) map[string]int {
+	t.Helper()
+	n, d := map[string]int{}, xml.NewDecoder(strings.NewReader(svg))
+	for {
+		token, err := d.Token()
+		if err == io.EOF {
+			return n
+		}
+		if err != nil {
+			t.Fatalf("%v in %s", err, svg)
+		}
+		if e, is := token.(xml.StartElement); is {
+			n[e.Name.Local]++
+		}
+	}
+}
+
+func TestLinesDrawEverything(t *testing.T) {
+	points := []Point{{X: 2, Y: 5, CI: &[2]float64{4, 6}, Dots: []float64{4.5, 5, 5.5}}, {X: 3, Y: 4}}
+	l := Lines{ID: "x", Title: "<t>", Description: "a & b", X: Axis{Label: "length", At: []float64{2, 3}}, Y: Axis{Label: "Gb/s", Zero: true},
+		Series: []Series{{"one <1>", points, Ours(0)}, {"fit", points, Style{Dash: Dashed}}, {"source", points[1:], Style{Marker: Diamond, Open: true}}}}
+	svg := l.SVG()
+	n := elements(t, svg)
+	if n["circle"] != 2*3+2+1 || n["title"] != 1 || n["desc"] != 1 {
+		t.Errorf("%v", n)
+	}
+	for _, want := range []string{"one &lt;1&gt;", "stroke-dasharray", ">length<", ">Gb/s<"} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+}
+
+func TestSeriesDifferWithoutColour(t *testing.T) {
+	seen := map[string]bool{}
+	for i := range 6 {
+		s := Ours(i)
+		k := fmt.Sprint(s.Marker, s.Dash)
+		if seen[k] {
+			t.Errorf("series %d looks like another: %s", i, k)
+		}
+		seen[k] = true
+	}
+}
+
+func TestOddChartsAreStillCharts(t *testing.T) {
+	nan := math.NaN()
+	for i, svg := range []string{
+		Lines{ID: "a"}.SVG(), Bars{ID: "b"}.SVG(),
+		Lines{ID: "c", Series: []Series{{Points: []Point{{X: 1, Y: 0}}}}, Y: Axis{Log: true}}.SVG(),
+		Lines{ID: "d", Series: []Series{{Points: []Point{{X: 1, Y: 1, CI: &[2]float64{-5, 8}}}, Style: Ours(0)}}, Y: Axis{Log: true}}.SVG(),
+		Bars{ID: "e", Kinds: []Kind{{Name: "k"}}, Groups: []Group{{Name: "g", Bars: []Bar{{Parts: []Part{{0, 0}}, CI: &[2]float64{-1, 1}}}}}}.SVG(),
+		Lines{ID: "f", Series: []Series{{Points: []Point{{X: nan, Y: math.Inf(1)}, {X: 2, Y: nan}}, Style: Ours(0)}}}.SVG(),
+	} {
+		elements(t, svg)
+		if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
+			t.Errorf("chart %d: %s", i, svg)
+		}
+	}
+	if px(nan) != "0" || px(-.001) != "0" || px(1.50) != "1.5" {
+		t.Error(px(nan), px(-.001), px(1.5))
+	}
+}
+
+func TestWrap(t *testing.T) {
+	if got := wrap("TCP, 8 flows, zerocopy", 13); !reflect.DeepEqual(got, []string{"TCP, 8 flows,", "zerocopy"}) {
+		t.Errorf("%q", got)
+	}
+}
