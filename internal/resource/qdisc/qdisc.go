@@ -4,6 +4,7 @@ package qdisc
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/vishvananda/netlink"
@@ -63,7 +64,10 @@ func (s Spec) Fingerprint() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s default=%d", s.Discipline, s.Default)
 	for _, c := range s.Classes {
-		fmt.Fprintf(&b, " %d:%d/%d+%d", c.Minor, c.RateBps/8, c.CeilBps/8, c.ticks())
+		fmt.Fprintf(&b, " %d<%d:%d/%d+%d", c.Minor, c.Parent, c.RateBps/8, c.CeilBps/8, c.ticks())
+		if c.Priority > 0 {
+			fmt.Fprintf(&b, "^%d", c.Priority)
+		}
 	}
 	return b.String()
 }
@@ -139,12 +143,23 @@ func observe(p resource.Place, device string, q netlink.Qdisc) (Spec, error) {
 		}
 		for _, c := range classes {
 			if h, ok := c.(*netlink.HtbClass); ok {
-				_, minor := netlink.MajorMinor(h.Handle)
-				s.Classes = append(s.Classes, Class{Minor: minor, RateBps: h.Rate * 8, CeilBps: h.Ceil * 8, BurstBytes: h.Buffer, observed: true})
+				s.Classes = append(s.Classes, Class{Minor: minor(h.Handle), Parent: minor(h.Parent), RateBps: h.Rate * 8,
+					CeilBps: h.Ceil * 8, BurstBytes: h.Buffer, Priority: h.Prio, observed: true})
 			}
 		}
+		// The kernel lists them in the order of its hash table.
+		slices.SortFunc(s.Classes, func(a, b Class) int { return int(a.Minor) - int(b.Minor) })
 	}
 	return s, nil
+}
+
+// minor number of a handle; 0 for that of no class.
+func minor(handle uint32) uint16 {
+	if handle == netlink.HANDLE_ROOT {
+		return 0
+	}
+	_, n := netlink.MajorMinor(handle)
+	return n
 }
 
 // Apply implements resource.Kind.
