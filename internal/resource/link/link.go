@@ -84,7 +84,9 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 	for _, l := range links {
 		a := l.Attrs()
 		if resource.Owned(a.Alias, p.Owner) && aEnd(a.Alias, p.Owner, p.Ref, a.Name) {
-			up := a.Flags&net.FlagUp != 0 && a.OperState == netlink.OperUp
+			// The carrier tells at once that the far end is up too; the operational
+			// state follows later.
+			up := a.RawFlags&(unix.IFF_UP|unix.IFF_LOWER_UP) == unix.IFF_UP|unix.IFF_LOWER_UP
 			found = append(found, resource.Observed{Key: a.Name, Fingerprint: fmt.Sprintf("%s mtu=%d mac=%s up=%t", a.Alias, a.MTU, a.HardwareAddr, up)})
 		}
 	}

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const killedChain = `
+apiVersion: nfchain.dev/v1alpha1
+kind: NetworkServiceChain
+metadata: {name: e2e-killed}
+spec:
+  functions:
+  - {name: fw, kind: firewall, firewall: {rules: {generate: 20}}}
+  - {name: prog, kind: command, command: {args: [sleep, "1000"]}}
+  - {name: shape, kind: shaper, shaper: {rate: 1Gbit}}
+`
+
+// built builds the command as a user gets it.
+func built(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "nfchain")
+	build := exec.Command("go", "build", "-o", path, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+type cli struct {
+	t    *testing.T
+	path string
+	dir  string
+}
+
+func (c cli) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(c.path, args...)
+	cmd.Dir = c.dir
+	cmd.Env = append(os.Environ(), "NFCHAIN_RESULTS="+filepath.Join(c.dir, "results.db"))
+	return cmd
+}
+
+// must runs a command that has to succeed and gives what it printed.
+func (c cli) must(args ...string) string {
+	c.t.Helper()
+	out, err := c.command(args...).CombinedOutput()
+	if err != nil {
+		c.t.Fatalf("nfchain %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// killAfter starts a command and kills it after a while, with no chance to clean
+// up; it may have ended by itself.
+func (c cli) killAfter(wait time.Duration, args ...string) {
+	c.t.Helper()
+	cmd := c.command(args...)
+	if err := cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	time.Sleep(wait)
+	_ = cmd.Process.Signal(syscall.SIGKILL)
+	_ = cmd.Wait()
+}
+
+// TestKilledAnywhere kills up, bench and down at random moments, over and over.
+// Whatever is left then: ls finds it, up makes it whole, and down leaves nothing.
+func TestKilledAnywhere(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root: it makes chains")
+	}
+	const name = "e2e-killed"
+	c := cli{t, built(t), t.TempDir()}
+	file := filepath.Join(c.dir, "chain.yaml")
+	if err := os.WriteFile(file, []byte(killedChain), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.must("down", name) })
+	moments := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
+	within := func(d time.Duration) time.Duration { return time.Duration(moments.Int64N(int64(d))) }
+
+	for round := range 15 {
+		c.killAfter(within(80*time.Millisecond), "up", file, "--wait")
+		if nodes, _ := filepath.Glob("/run/netns/nfchain." + name + ".*"); len(nodes) > 0 {
+			if out := c.must("ls"); !strings.Contains(out, name) {
+				t.Fatalf("round %d: ls does not find %v:\n%s", round, nodes, out)
+			}
+		}
+		c.killAfter(within(40*time.Millisecond), "down", name)
+		c.killAfter(within(time.Second), "bench", file, "--duration", "1s", "--repeats", "1")
+		c.must("up", file, "--wait")
+		if out := c.must("up", file); !strings.Contains(out, "nothing changed") {
+			t.Fatalf("round %d: up after a kill did not converge:\n%s", round, out)
+		}
+		c.must("exec", name, "client", "--", "ping", "-c", "1", "-W", "2", "server")
+		c.must("exec", name, "server", "--", "ping", "-4", "-c", "1", "-W", "2", "client")
+		c.killAfter(within(60*time.Millisecond), "down", name)
+		c.must("down", name)
+		if left := leftovers(name); left != "" {
+			t.Fatalf("round %d: left behind:\n%s", round, left)
+		}
+	}
+	if out := c.must("runs", "ls"); strings.Contains(out, "running") {
+		t.Errorf("a killed run is said to be running:\n%s", out)
+	}
+}
+
+// TestTwoAtOnce has several processes work on one chain and on different chains
+// at the same time.
+func TestTwoAtOnce(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root: it makes chains")
+	}
+	c := cli{t, built(t), t.TempDir()}
+	var running []*exec.Cmd
+	var outputs []*bytes.Buffer
+	for i := range 6 {
+		name := "e2e-at-once-" + string(rune('a'+i%3))
+		file := filepath.Join(c.dir, name+".yaml")
+		text := strings.ReplaceAll(killedChain, "e2e-killed", name)
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		cmd, out := c.command("up", file, "--wait"), new(bytes.Buffer)
+		cmd.Stdout, cmd.Stderr = out, out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		running, outputs = append(running, cmd), append(outputs, out)
+		t.Cleanup(func() {
+			c.must("down", name)
+			if left := leftovers(name); left != "" {
+				t.Errorf("left behind of %s:\n%s", name, left)
+			}
+		})
+	}
+	unchanged := 0
+	for i, cmd := range running {
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%v: %s", err, outputs[i])
+		}
+		if strings.Contains(outputs[i].String(), "nothing changed") {
+			unchanged++
+		}
+	}
+	if unchanged != 3 {
+		t.Errorf("of each two processes with one chain, one should find nothing to change; %d of 3 did", unchanged)
+	}
+	for _, name := range []string{"e2e-at-once-a", "e2e-at-once-b", "e2e-at-once-c"} {
+		c.must("exec", name, "client", "--", "ping", "-c", "1", "-W", "2", "server")
+	}
+}
+
+// TestWithoutRoot runs a chain as a user without privileges, in a user namespace.
+func TestWithoutRoot(t *testing.T) {
+	const nobody = 65534
+	path := built(t)
+	dir, err := os.MkdirTemp("", "nfchain-rootless-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	for _, p := range []string{dir, filepath.Dir(path), filepath.Dir(filepath.Dir(path))} {
+		if err := os.Chmod(p, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(dir, "chain.yaml")
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(killedChain, "e2e-killed", "e2e-rootless")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	as := func(args ...string) (string, error) {
+		cmd := exec.Command(path, args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "HOME="+dir, "NFCHAIN_RESULTS="+filepath.Join(dir, "results.db"))
+		if os.Geteuid() == 0 {
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		}
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	doctor, err := as("doctor")
+	if err != nil {
+		if strings.Contains(doctor, "privilege.userns") {
+			t.Skipf("this system allows no user namespaces: %s", doctor)
+		}
+		t.Fatalf("%v\n%s", err, doctor)
+	}
+	for _, args := range [][]string{
+		{"up", file, "--wait"}, {"ls"}, {"exec", "e2e-rootless", "client", "--", "ping", "-c", "1", "-W", "2", "server"},
+		{"bench", "e2e-rootless", "--duration", "1s", "--repeats", "1", "--protocol", "tcp,udp,latency"}, {"down", "e2e-rootless"},
+	} {
+		if out, err := as(args...); err != nil {
+			t.Fatalf("nfchain %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	if left := leftovers("e2e-rootless"); left != "" {
+		t.Errorf("left behind: %s", left)
+	}
+	awaitNoHolder(t, path)
+}
+
+// awaitNoHolder checks that the process that kept the user namespace ends once
+// nothing needs it.
+func awaitNoHolder(t *testing.T, path string) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		found := ""
+		links, _ := filepath.Glob("/proc/[0-9]*/exe")
+		for _, l := range links {
+			if exe, err := os.Readlink(l); err == nil && exe == path {
+				found = l
+			}
+		}
+		if found == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s is still running", found)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// prefix of the name of every chain that these tests make, by which what they
+// leave behind is told from what others on the machine do.
+const prefix = "e2e-"
+
+func TestMain(m *testing.M) {
+	// testscript.Main exits, so leaks are looked for in the tests' own clean-up.
+	testscript.Main(m, map[string]func(){
+		"nfchain": func() {
+			os.Exit(run(env{args: os.Args, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now}))
+		},
+	})
+}
+
+// TestScripts runs the command as a user does. The name of every script is the
+// name of its chains, after the prefix.
+func TestScripts(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root: the scripts make chains; TestWithoutRoot covers the rest")
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("NFCHAIN_RESULTS", filepath.Join(e.WorkDir, "results.db"))
+			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("NFCHAIN", filepath.Join(strings.SplitN(e.Getenv("PATH"), ":", 2)[0], "nfchain"))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "json": jsonPath, "gone": gone, "interrupt": interrupt,
+		},
+	})
+}
+
+// exits CODE COMMAND... runs a command and checks its exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	var failed *exec.ExitError
+	if errors.As(err, &failed) {
+		got = failed.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if neg == (got == want) {
+		ts.Fatalf("exit code %d of %v\n%s%s", got, args[1:], ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+	}
+}
+
+// json FILE PATH [WANT] finds a value by its path (a.0.b) and compares it.
+func jsonPath(ts *testscript.TestScript, neg bool, args []string) {
+	var v any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &v))
+	found := true
+	for _, step := range strings.Split(args[1], ".") {
+		v, found = descend(v, step)
+		if !found {
+			break
+		}
+	}
+	matches := found && (len(args) < 3 || fmt.Sprint(v) == args[2])
+	if matches == neg {
+		ts.Fatalf("%s is %v (found: %t), checked: %v", args[1], v, found, args[2:])
+	}
+}
+
+func descend(v any, step string) (any, bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		x, ok := v[step]
+		return x, ok
+	case []any:
+		if step == "len" {
+			return len(v), true
+		}
+		i, err := strconv.Atoi(step)
+		if err != nil || i >= len(v) {
+			return nil, false
+		}
+		return v[i], true
+	}
+	return nil, false
+}
+
+// gone NAME checks that nothing is left of a chain.
+func gone(ts *testscript.TestScript, _ bool, args []string) {
+	if left := leftovers(args[0]); left != "" {
+		ts.Fatalf("left behind: %s", left)
+	}
+}
+
+// interrupt AFTER COMMAND... runs a command, interrupts it after a while and
+// waits for it.
+func interrupt(ts *testscript.TestScript, _ bool, args []string) {
+	after, err := time.ParseDuration(args[0])
+	ts.Check(err)
+	cmd := exec.Command(ts.Getenv("NFCHAIN"), args[2:]...)
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Env = append(os.Environ(), "NFCHAIN_RESULTS="+ts.Getenv("NFCHAIN_RESULTS"))
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	ts.Check(cmd.Start())
+	time.Sleep(after)
+	ts.Check(cmd.Process.Signal(os.Interrupt))
+	_ = cmd.Wait()
+	ts.Logf("%s", out.String())
+}
+
+// leftovers of a chain on this machine: namespaces, state, processes, mounts.
+func leftovers(name string) string {
+	var left []string
+	for _, pattern := range []string{"/run/netns/nfchain." + name, "/run/netns/nfchain." + name + ".*", "/run/nfchain/" + name} {
+		found, _ := filepath.Glob(pattern)
+		left = append(left, found...)
+	}
+	mounts, _ := os.ReadFile("/proc/self/mountinfo")
+	for _, line := range strings.Split(string(mounts), "\n") {
+		if strings.Contains(line, "nfchain."+name+".") {
+			left = append(left, line)
+		}
+	}
+	commands, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, c := range commands {
+		text, _ := os.ReadFile(c)
+		if strings.Contains(string(text), "supervise\x00"+name+"\x00") || strings.Contains(string(text), "nfchain."+name+".") {
+			left = append(left, strings.ReplaceAll(string(text), "\x00", " "))
+		}
+	}
+	return strings.Join(left, "\n")
+}
