@@ -40,7 +40,11 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("NFCHAIN_RESULTS", filepath.Join(e.WorkDir, "results.db"))
 			e.Setenv("HOME", e.WorkDir)
-			e.Setenv("NFCHAIN", filepath.Join(strings.SplitN(e.Getenv("PATH"), ":", 2)[0], "nfchain"))
+			nfchain := filepath.Join(strings.SplitN(e.Getenv("PATH"), ":", 2)[0], "nfchain")
+			e.Setenv("NFCHAIN", nfchain)
+			// A script that fails leaves its chain; the next run must not find it.
+			chain := prefix + strings.TrimPrefix(filepath.Base(e.WorkDir), "script-")
+			e.Defer(func() { _ = exec.Command(nfchain, "down", chain).Run() })
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
