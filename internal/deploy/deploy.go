@@ -56,7 +56,7 @@ type Deployer struct {
 
 // Up makes the chain what the plan says and returns what it had to change.
 func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, error) {
-	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, fresh: map[string]bool{}, gone: map[string]bool{}}
+	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, fresh: map[string]bool{}}
 	if err := w.removeDropped(ctx, p); err != nil {
 		return w.done, err
 	}
@@ -75,8 +75,6 @@ type work struct {
 	progress func(string, int, int)
 	// fresh namespaces were made in this pass: nothing need be looked for in them.
 	fresh map[string]bool
-	// gone namespaces were found not to be wanted.
-	gone map[string]bool
 
 	mu   sync.Mutex
 	done []resource.Change
@@ -98,7 +96,6 @@ func (w *work) removeDropped(ctx context.Context, p *plan.Plan) error {
 	for _, o := range observed {
 		if !wanted[o.Key] {
 			dropped = append(dropped, o.Key)
-			w.gone[o.Key] = true
 		}
 	}
 	return each(ctx, dropped, func(name string) error {
@@ -185,7 +182,7 @@ func (w *work) visit(place string, kinds []resource.Kind, wanted map[string][]re
 		return err
 	}
 	defer h.Close()
-	at := resource.Place{Handle: h, Owner: w.owner}
+	at := resource.At(h, w.owner)
 	for _, k := range kinds {
 		var observed []resource.Observed
 		if !w.isFresh(place) {

@@ -35,12 +35,7 @@ func (d *Deployer) Down(ctx context.Context, owner string) (int, error) {
 	if err := removeElsewhere(ctx, owner, names); err != nil {
 		return 0, err
 	}
-	finished := 0
-	err = each(ctx, names, func(name string) error {
-		defer func() { finished++ }()
-		return netns.Remove(name)
-	})
-	if err != nil {
+	if err := each(ctx, names, netns.Remove); err != nil {
 		return 0, err
 	}
 	if err := os.RemoveAll(StateDir(owner)); err != nil {

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netlink/nl"
 	vnetns "github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
 )
@@ -15,6 +16,8 @@ type Handle struct {
 	Ref  string
 	file *os.File
 	*netlink.Handle
+	// raw is a socket for requests that the library has no call for.
+	raw *nl.NetlinkSocket
 }
 
 // Open holds a namespace open.
@@ -37,8 +40,37 @@ func (h *Handle) FD() int { return int(h.file.Fd()) }
 // Do runs fn inside the namespace; see [Do].
 func (h *Handle) Do(fn func() error) error { return Do(h.Ref, fn) }
 
+// Elsewhere describes an interface of another namespace, which this one knows by
+// the number nsid (ip-netns(8)).
+func (h *Handle) Elsewhere(nsid, index int) (netlink.Link, error) {
+	if h.raw == nil {
+		raw, err := nl.GetNetlinkSocketAt(vnetns.NsHandle(h.file.Fd()), vnetns.None(), unix.NETLINK_ROUTE)
+		if err != nil {
+			return nil, err
+		}
+		h.raw = raw
+	}
+	r := nl.NewNetlinkRequest(unix.RTM_GETLINK, 0)
+	r.Sockets = map[int]*nl.SocketHandle{unix.NETLINK_ROUTE: {Socket: h.raw}}
+	about := nl.NewIfInfomsg(unix.AF_UNSPEC)
+	about.Index = int32(index)
+	r.AddData(about)
+	r.AddData(nl.NewRtAttr(unix.IFLA_TARGET_NETNSID, nl.Uint32Attr(uint32(nsid))))
+	answers, err := r.Execute(unix.NETLINK_ROUTE, unix.RTM_NEWLINK)
+	if err != nil {
+		return nil, err
+	}
+	if len(answers) != 1 {
+		return nil, fmt.Errorf("%d interfaces have number %d", len(answers), index)
+	}
+	return netlink.LinkDeserialize(nil, answers[0])
+}
+
 // Close gives the namespace and the socket back.
 func (h *Handle) Close() {
 	h.Handle.Close()
+	if h.raw != nil {
+		h.raw.Close()
+	}
 	h.file.Close()
 }

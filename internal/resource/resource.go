@@ -5,7 +5,10 @@
 package resource
 
 import (
+	"fmt"
 	"strings"
+
+	"github.com/vishvananda/netlink"
 
 	"nfchain.dev/nfchain/internal/netns"
 )
@@ -115,6 +118,57 @@ type Place struct {
 	*netns.Handle
 	// Owner is the chain or standalone function whose objects are meant.
 	Owner string
+	// links are the interfaces as first listed, for the kinds that do not change them.
+	links *[]netlink.Link
+}
+
+// At is a Place that lists its interfaces once.
+func At(h *netns.Handle, owner string) Place { return Place{h, owner, new([]netlink.Link)} }
+
+// Links lists the interfaces of the place.
+func (p Place) Links() ([]netlink.Link, error) {
+	if p.links != nil && *p.links != nil {
+		return *p.links, nil
+	}
+	list, err := p.LinkList()
+	if err != nil {
+		return nil, fmt.Errorf("list interfaces of namespace %q: %w", p.Ref, err)
+	}
+	if p.links != nil {
+		*p.links = list
+	}
+	return list, nil
+}
+
+// Device finds an interface of the place by its name.
+func (p Place) Device(name string) (netlink.Link, error) {
+	list, err := p.Links()
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range list {
+		if l.Attrs().Name == name {
+			return l, nil
+		}
+	}
+	return nil, fmt.Errorf("namespace %q has no interface %s", p.Ref, name)
+}
+
+// Mine are the owner's interfaces by index. Addresses, routes and the like are
+// looked for on these alone, so that in a namespace that is not the owner's
+// nothing else is touched.
+func (p Place) Mine() (map[int]string, error) {
+	list, err := p.Links()
+	if err != nil {
+		return nil, err
+	}
+	mine := map[int]string{}
+	for _, l := range list {
+		if Owned(l.Attrs().Alias, p.Owner) {
+			mine[l.Attrs().Index] = l.Attrs().Name
+		}
+	}
+	return mine, nil
 }
 
 // Kind reads and changes all objects of one kind in one place.

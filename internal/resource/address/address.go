@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/resource"
-	"nfchain.dev/nfchain/internal/resource/link"
 )
 
 // KindName of addresses in a plan.
@@ -52,7 +51,7 @@ func (Kind) Name() string { return KindName }
 
 // Read implements resource.Kind.
 func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
-	mine, err := link.Mine(p.Handle, p.Owner)
+	mine, err := p.Mine()
 	if err != nil || len(mine) == 0 {
 		return nil, err
 	}
@@ -82,18 +81,14 @@ func fromIP(ip net.IP) netip.Addr {
 
 // Apply implements resource.Kind.
 func (Kind) Apply(p resource.Place, changes []resource.Change) error {
-	index, err := link.Indexes(p.Handle)
-	if err != nil {
-		return err
-	}
 	for _, c := range changes {
 		if c.Op != resource.Create {
-			if err := remove(p, index, c.Key); err != nil {
+			if err := remove(p, c.Key); err != nil {
 				return err
 			}
 		}
 		if c.Op != resource.Delete {
-			if err := add(p, index, c.Spec.(Spec)); err != nil {
+			if err := add(p, c.Spec.(Spec)); err != nil {
 				return err
 			}
 		}
@@ -101,32 +96,38 @@ func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 	return nil
 }
 
-func add(p resource.Place, index map[string]int, s Spec) error {
+func add(p resource.Place, s Spec) error {
+	dev, err := p.Device(s.Device)
+	if err != nil {
+		return err
+	}
 	a := &netlink.Addr{IPNet: host(s.Address), Peer: host(s.Peer)}
 	if s.Address.Is6() {
 		a.Flags = unix.IFA_F_NODAD
 	}
-	dev := &netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: index[s.Device], Name: s.Device}}
 	if err := p.AddrAdd(dev, a); err != nil && !errors.Is(err, unix.EEXIST) {
 		return fmt.Errorf("give %s of namespace %q the address %s: %w", s.Device, p.Ref, s.Address, err)
 	}
 	return nil
 }
 
-func remove(p resource.Place, index map[string]int, key string) error {
+func remove(p resource.Place, key string) error {
+	mine, err := p.Mine()
+	if err != nil {
+		return err
+	}
 	list, err := p.AddrList(nil, netlink.FAMILY_ALL)
 	if err != nil {
 		return err
 	}
 	for _, a := range list {
-		for name, i := range index {
-			if i != a.LinkIndex || (Spec{Device: name, Address: fromIP(a.IP)}).Key() != key {
-				continue
-			}
-			dev := &netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: i}}
-			if err := p.AddrDel(dev, &a); err != nil && !errors.Is(err, unix.EADDRNOTAVAIL) {
-				return fmt.Errorf("take %s from namespace %q: %w", key, p.Ref, err)
-			}
+		name, ours := mine[a.LinkIndex]
+		if !ours || (Spec{Device: name, Address: fromIP(a.IP)}).Key() != key {
+			continue
+		}
+		dev := &netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: a.LinkIndex}}
+		if err := p.AddrDel(dev, &a); err != nil && !errors.Is(err, unix.EADDRNOTAVAIL) {
+			return fmt.Errorf("take %s from namespace %q: %w", key, p.Ref, err)
 		}
 	}
 	return nil

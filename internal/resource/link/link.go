@@ -40,9 +40,20 @@ func (Spec) Kind() string { return KindName }
 // Key is the name of the end in the resource's own namespace.
 func (s Spec) Key() string { return s.A.Device }
 
-// Fingerprint is who is joined to whom, and how.
+// Fingerprint is who is joined to whom, and how, at both ends.
 func (s Spec) Fingerprint() string {
-	return fmt.Sprintf("%s mtu=%d mac=%s up=true", s.alias(), s.MTU, s.A.MAC)
+	return fingerprint(seen{s.A.Device, s.alias(), s.MTU, s.A.MAC}, seen{s.B.Device, s.alias(), s.MTU, s.B.MAC}, true)
+}
+
+// seen is what can be read of one end.
+type seen struct {
+	name, alias string
+	mtu         int
+	mac         string
+}
+
+func fingerprint(a, b seen, up bool) string {
+	return fmt.Sprintf("%s mtu=%d mac=%s up=%t peer=%s mtu=%d mac=%s marked=%t", a.alias, a.mtu, a.mac, up, b.name, b.mtu, b.mac, a.alias == b.alias)
 }
 
 // alias marks both ends with their owner and with what they join; three names of
@@ -82,22 +93,38 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 	}
 	var found []resource.Observed
 	for _, l := range links {
-		a := l.Attrs()
-		if resource.Owned(a.Alias, p.Owner) && aEnd(a.Alias, p.Owner, p.Ref, a.Name) {
-			// The carrier tells at once that the far end is up too; the operational
-			// state follows later.
-			up := a.RawFlags&(unix.IFF_UP|unix.IFF_LOWER_UP) == unix.IFF_UP|unix.IFF_LOWER_UP
-			found = append(found, resource.Observed{Key: a.Name, Fingerprint: fmt.Sprintf("%s mtu=%d mac=%s up=%t", a.Alias, a.MTU, a.HardwareAddr, up)})
+		if aEnd(p, l) {
+			found = append(found, resource.Observed{Key: l.Attrs().Name, Fingerprint: observe(p, l)})
 		}
 	}
 	return found, nil
+}
+
+// observe reads both ends; the kernel calls the first up only if both are.
+func observe(p resource.Place, l netlink.Link) string {
+	a := l.Attrs()
+	up := a.Flags&net.FlagUp != 0 && a.OperState == netlink.OperUp
+	far, err := peer(p, a)
+	if err != nil {
+		return fmt.Sprintf("other end unknown: %v", err)
+	}
+	return fingerprint(look(a), look(far.Attrs()), up)
+}
+
+func look(a *netlink.LinkAttrs) seen { return seen{a.Name, a.Alias, a.MTU, a.HardwareAddr.String()} }
+
+func peer(p resource.Place, a *netlink.LinkAttrs) (netlink.Link, error) {
+	if a.NetNsID < 0 {
+		return p.LinkByIndex(a.ParentIndex)
+	}
+	return p.Elsewhere(a.NetNsID, a.ParentIndex)
 }
 
 // Apply implements resource.Kind.
 func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 	for _, c := range changes {
 		if c.Op != resource.Create {
-			if err := remove(p.Handle, c.Key); err != nil {
+			if err := removeOld(p, c.Key); err != nil {
 				return err
 			}
 		}
@@ -109,6 +136,19 @@ func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 		}
 	}
 	return nil
+}
+
+// removeOld removes a pair by its A end. Meanwhile a neighbour may have taken the
+// name for an end of its own; that one stays.
+func removeOld(p resource.Place, name string) error {
+	l, err := p.LinkByName(name)
+	if err != nil {
+		return ifThere(err)
+	}
+	if !aEnd(p, l) {
+		return nil
+	}
+	return remove(p.Handle, l)
 }
 
 // create makes a pair in one request, then marks and raises its ends.
@@ -163,13 +203,13 @@ func add(h, far *netns.Handle, s Spec) error {
 func removeStale(h *netns.Handle, name, owner string) error {
 	l, err := h.LinkByName(name)
 	if err != nil {
-		return nil
+		return ifThere(err)
 	}
 	alias := l.Attrs().Alias
 	if l.Type() != "veth" || alias != "" && !resource.Owned(alias, owner) {
 		return fmt.Errorf("interface %s already exists in namespace %q and is not this chain's; remove or rename it", name, h.Ref)
 	}
-	return remove(h, name)
+	return remove(h, l)
 }
 
 func raise(h *netns.Handle, name, alias string) error {
@@ -186,17 +226,18 @@ func raise(h *netns.Handle, name, alias string) error {
 	return nil
 }
 
-func remove(h *netns.Handle, name string) error {
-	l, err := h.LinkByName(name)
-	if err != nil {
-		var gone netlink.LinkNotFoundError
-		if errors.As(err, &gone) {
-			return nil
-		}
-		return err
+// ifThere forgives that an interface was not found.
+func ifThere(err error) error {
+	var gone netlink.LinkNotFoundError
+	if errors.As(err, &gone) {
+		return nil
 	}
+	return err
+}
+
+func remove(h *netns.Handle, l netlink.Link) error {
 	if err := h.LinkDel(l); err != nil && !errors.Is(err, unix.ENODEV) {
-		return fmt.Errorf("remove interface %s of namespace %q: %w", name, h.Ref, err)
+		return fmt.Errorf("remove interface %s of namespace %q: %w", l.Attrs().Name, h.Ref, err)
 	}
 	return nil
 }

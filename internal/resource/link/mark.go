@@ -3,37 +3,30 @@ package link
 import (
 	"strings"
 
+	"github.com/vishvananda/netlink"
+
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 )
 
-// aEnd tells whether the alias names this interface of this namespace as the
-// pair's first end.
-func aEnd(alias, owner, ref, name string) bool {
-	first, _, _ := strings.Cut(strings.TrimPrefix(alias, resource.Mark(owner)), "=")
-	node, device, _ := strings.Cut(first, ":")
-	if _, own, ok := namespace.Split(ref); ok && own != node {
+// aEnd tells whether an interface is the first end of one of the owner's pairs.
+func aEnd(p resource.Place, l netlink.Link) bool {
+	alias := l.Attrs().Alias
+	if !resource.Owned(alias, p.Owner) {
 		return false
 	}
-	return device == name // in a namespace of others the name is nobody else's
+	first, _, _ := strings.Cut(strings.TrimPrefix(alias, resource.Mark(p.Owner)), "=")
+	node, device, _ := strings.Cut(first, ":")
+	if _, own, ok := namespace.Split(p.Ref); ok && own != node {
+		return false
+	}
+	return device == l.Attrs().Name // in a namespace of others the name is nobody else's
 }
 
 // Mine lists the owner's interfaces of a namespace, both kinds of end, by index.
-// Addresses, routes and neighbours are looked for on these alone, so that in a
-// namespace that is not the chain's own nothing else is touched.
 func Mine(h *netns.Handle, owner string) (map[int]string, error) {
-	links, err := h.LinkList()
-	if err != nil {
-		return nil, err
-	}
-	mine := map[int]string{}
-	for _, l := range links {
-		if resource.Owned(l.Attrs().Alias, owner) {
-			mine[l.Attrs().Index] = l.Attrs().Name
-		}
-	}
-	return mine, nil
+	return resource.At(h, owner).Mine()
 }
 
 // Indexes gives every interface's index by name.
@@ -52,12 +45,15 @@ func Indexes(h *netns.Handle) (map[string]int, error) {
 // RemoveAll removes every interface that carries the owner's mark from a
 // namespace, and with each its peer.
 func RemoveAll(h *netns.Handle, owner string) error {
-	mine, err := Mine(h, owner)
+	links, err := h.LinkList()
 	if err != nil {
 		return err
 	}
-	for _, name := range mine {
-		if err := remove(h, name); err != nil {
+	for _, l := range links {
+		if !resource.Owned(l.Attrs().Alias, owner) {
+			continue
+		}
+		if err := remove(h, l); err != nil {
 			return err
 		}
 	}

@@ -4,11 +4,10 @@ package namespace
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/resource"
@@ -101,12 +100,14 @@ func Verify(want Spec) string {
 	}
 	have := Spec{Name: want.Name}
 	_ = netns.Do(want.Name, func() error {
+		var t tree
+		defer t.close()
 		for _, c := range want.Sysctls {
-			value, err := os.ReadFile(filepath.Join("/proc/sys", c.Path))
+			value, err := t.read(c.Path)
 			if err != nil {
-				value = []byte("?")
+				value = "?"
 			}
-			have.Sysctls = append(have.Sysctls, Sysctl{c.Path, strings.TrimSpace(string(value))})
+			have.Sysctls = append(have.Sysctls, Sysctl{c.Path, value})
 		}
 		return nil
 	})
@@ -136,18 +137,23 @@ func apply(c resource.Change) error {
 
 // set runs inside the namespace.
 func (s Spec) set() error {
+	var t tree
+	defer t.close()
 	for _, c := range s.Sysctls {
-		if err := os.WriteFile(filepath.Join("/proc/sys", c.Path), []byte(c.Value), 0); err != nil {
+		if err := t.write(c.Path, c.Value); err != nil {
 			return fmt.Errorf("set %s to %s: %w", strings.ReplaceAll(c.Path, "/", "."), c.Value, err)
 		}
 	}
-	h, err := netlink.NewHandle()
+	h, err := netlink.NewHandle(unix.NETLINK_ROUTE)
 	if err != nil {
 		return err
 	}
 	defer h.Close()
-	return h.LinkSetUp(&netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: 1}})
+	return h.LinkSetUp(&netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: loopback}})
 }
+
+// loopback is the index of the loopback interface in every namespace.
+const loopback = 1
 
 // Alone is the namespace of a standalone function: no dot, so it is no node's.
 func Alone(function string) string { return Prefix + function }

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/resource"
-	"nfchain.dev/nfchain/internal/resource/link"
 )
 
 // KindName of neighbours in a plan.
@@ -48,7 +47,7 @@ func (Kind) Name() string { return KindName }
 
 // Read implements resource.Kind.
 func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
-	mine, err := link.Mine(p.Handle, p.Owner)
+	mine, err := p.Mine()
 	if err != nil || len(mine) == 0 {
 		return nil, err
 	}
@@ -71,15 +70,12 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 
 // Apply implements resource.Kind.
 func (Kind) Apply(p resource.Place, changes []resource.Change) error {
-	index, err := link.Indexes(p.Handle)
-	if err != nil {
-		return err
-	}
 	for _, c := range changes {
+		var err error
 		if c.Op == resource.Delete {
-			err = remove(p, index, c.Key)
+			err = remove(p, c.Key)
 		} else {
-			err = set(p, index, c.Spec.(Spec))
+			err = set(p, c.Spec.(Spec))
 		}
 		if err != nil {
 			return err
@@ -88,32 +84,39 @@ func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 	return nil
 }
 
-func set(p resource.Place, index map[string]int, s Spec) error {
+func set(p resource.Place, s Spec) error {
+	dev, err := p.Device(s.Device)
+	if err != nil {
+		return err
+	}
 	mac, err := net.ParseMAC(s.MAC)
 	if err != nil {
 		return err
 	}
-	n := &netlink.Neigh{LinkIndex: index[s.Device], State: netlink.NUD_PERMANENT, IP: s.Address.AsSlice(), HardwareAddr: mac}
+	n := &netlink.Neigh{LinkIndex: dev.Attrs().Index, State: netlink.NUD_PERMANENT, IP: s.Address.AsSlice(), HardwareAddr: mac}
 	if err := p.NeighSet(n); err != nil {
 		return fmt.Errorf("neighbour %s of %s in namespace %q: %w", s.Address, s.Device, p.Ref, err)
 	}
 	return nil
 }
 
-func remove(p resource.Place, index map[string]int, key string) error {
-	for name, i := range index {
-		list, err := p.NeighList(i, netlink.FAMILY_ALL)
-		if err != nil {
-			return err
+func remove(p resource.Place, key string) error {
+	mine, err := p.Mine()
+	if err != nil {
+		return err
+	}
+	list, err := p.NeighList(0, netlink.FAMILY_ALL)
+	if err != nil {
+		return err
+	}
+	for _, n := range list {
+		ip, _ := netip.AddrFromSlice(n.IP)
+		name, ours := mine[n.LinkIndex]
+		if !ours || (Spec{Device: name, Address: ip.Unmap()}).Key() != key {
+			continue
 		}
-		for _, n := range list {
-			ip, _ := netip.AddrFromSlice(n.IP)
-			if (Spec{Device: name, Address: ip.Unmap()}).Key() != key {
-				continue
-			}
-			if err := p.NeighDel(&n); err != nil && !errors.Is(err, unix.ENOENT) {
-				return fmt.Errorf("remove neighbour %s of namespace %q: %w", key, p.Ref, err)
-			}
+		if err := p.NeighDel(&n); err != nil && !errors.Is(err, unix.ENOENT) {
+			return fmt.Errorf("remove neighbour %s of namespace %q: %w", key, p.Ref, err)
 		}
 	}
 	return nil

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/resource"
-	"nfchain.dev/nfchain/internal/resource/link"
 )
 
 // KindName of queueing disciplines in a plan.
@@ -106,7 +105,7 @@ func (Kind) Name() string { return KindName }
 
 // Read implements resource.Kind.
 func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
-	mine, err := link.Mine(p.Handle, p.Owner)
+	mine, err := p.Mine()
 	if err != nil || len(mine) == 0 {
 		return nil, err
 	}
@@ -164,16 +163,15 @@ func minor(handle uint32) uint16 {
 
 // Apply implements resource.Kind.
 func (Kind) Apply(p resource.Place, changes []resource.Change) error {
-	index, err := link.Indexes(p.Handle)
-	if err != nil {
-		return err
-	}
 	for _, c := range changes {
-		i, there := index[c.Key]
-		if !there && c.Op == resource.Delete {
-			continue
+		dev, err := p.Device(c.Key)
+		if err != nil && c.Op == resource.Delete {
+			continue // gone with its interface
 		}
-		attrs := netlink.QdiscAttrs{LinkIndex: i, Handle: netlink.MakeHandle(Major, 0), Parent: netlink.HANDLE_ROOT}
+		if err != nil {
+			return err
+		}
+		attrs := netlink.QdiscAttrs{LinkIndex: dev.Attrs().Index, Handle: netlink.MakeHandle(Major, 0), Parent: netlink.HANDLE_ROOT}
 		if c.Op != resource.Create {
 			err := p.QdiscDel(&netlink.GenericQdisc{QdiscAttrs: attrs})
 			if err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EINVAL) {

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/resource"
-	"nfchain.dev/nfchain/internal/resource/link"
 )
 
 // KindName of routes in a plan.
@@ -62,7 +61,7 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 
 // each visits the owner's routes of a namespace.
 func each(p resource.Place, visit func(netlink.Route, Spec) error) error {
-	mine, err := link.Mine(p.Handle, p.Owner)
+	mine, err := p.Mine()
 	if err != nil || len(mine) == 0 {
 		return err
 	}
@@ -88,15 +87,12 @@ func each(p resource.Place, visit func(netlink.Route, Spec) error) error {
 
 // Apply implements resource.Kind.
 func (Kind) Apply(p resource.Place, changes []resource.Change) error {
-	index, err := link.Indexes(p.Handle)
-	if err != nil {
-		return err
-	}
 	for _, c := range changes {
+		var err error
 		if c.Op == resource.Delete {
 			err = remove(p, c.Key)
 		} else {
-			err = replace(p, index, c.Spec.(Spec))
+			err = replace(p, c.Spec.(Spec))
 		}
 		if err != nil {
 			return err
@@ -105,14 +101,18 @@ func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 	return nil
 }
 
-func replace(p resource.Place, index map[string]int, s Spec) error {
+func replace(p resource.Place, s Spec) error {
+	dev, err := p.Device(s.Device)
+	if err != nil {
+		return err
+	}
 	r := &netlink.Route{
-		LinkIndex: index[s.Device], Gw: s.Via.AsSlice(), Protocol: Protocol,
+		LinkIndex: dev.Attrs().Index, Gw: s.Via.AsSlice(), Protocol: Protocol,
 		// The next hop is the peer of the interface's own address. Saying so spares
 		// the kernel looking it up, which for IPv6 fails now and then while the link
 		// is coming up.
 		Flags: int(netlink.FLAG_ONLINK),
-		Dst: &net.IPNet{IP: s.Destination.Addr().AsSlice(), Mask: net.CIDRMask(s.Destination.Bits(), s.Destination.Addr().BitLen())},
+		Dst:   &net.IPNet{IP: s.Destination.Addr().AsSlice(), Mask: net.CIDRMask(s.Destination.Bits(), s.Destination.Addr().BitLen())},
 	}
 	if err := p.RouteReplace(r); err != nil {
 		return fmt.Errorf("route %s via %s in namespace %q: %w", s.Destination, s.Via, p.Ref, err)

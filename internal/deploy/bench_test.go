@@ -1,0 +1,205 @@
+package deploy_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/plan/plantest"
+	"nfchain.dev/nfchain/internal/resource/address"
+	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/neighbour"
+	"nfchain.dev/nfchain/internal/resource/route"
+)
+
+// BenchmarkChain makes and removes chains of n namespaces by turns with the
+// package and with the barest netlink loop that makes the same objects, the
+// floor, and reports both and their ratio.
+func BenchmarkChain(b *testing.B) {
+	nstest.Root(b)
+	for _, n := range []int{100, 1000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			p := planned(b, nstest.Owner(b), plantest.Forwards(n-2))
+			var up, again, down, floorUp, floorDown time.Duration
+			for b.Loop() {
+				floorUp += timed(b, func() error { return floor(p) })
+				floorDown += timed(b, func() error { return floorRemove(p) })
+				settle(b, p.Chain)
+				d := &deploy.Deployer{}
+				up += timed(b, func() error { _, err := d.Up(b.Context(), p); return err })
+				again += timed(b, func() error { _, err := d.Up(b.Context(), p); return err })
+				down += timed(b, func() error { _, err := d.Down(context.Background(), p.Chain); return err })
+				settle(b, p.Chain)
+			}
+			each := func(d time.Duration) float64 { return d.Seconds() / float64(b.N) }
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(each(up), "up-s")
+			b.ReportMetric(each(again), "up-again-s")
+			b.ReportMetric(each(down), "down-s")
+			b.ReportMetric(each(floorUp), "floor-up-s")
+			b.ReportMetric(each(floorDown), "floor-down-s")
+			b.ReportMetric(each(up)/each(floorUp), "up/floor")
+			b.ReportMetric(each(down)/each(floorDown), "down/floor")
+		})
+	}
+}
+
+func timed(tb testing.TB, fn func() error) time.Duration {
+	tb.Helper()
+	start := time.Now()
+	if err := fn(); err != nil {
+		tb.Fatal(err)
+	}
+	return time.Since(start)
+}
+
+// settle waits until the kernel has freed what was removed, so that one side's
+// removal does not slow the other.
+func settle(tb testing.TB, owner string) {
+	tb.Helper()
+	probe := "nfchain." + owner + ".settle"
+	// Namespaces are freed in order, by one worker of the kernel: when an
+	// interface of a namespace removed last is gone, so are the others'.
+	h, err := netns.Open(netns.Host)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer h.Close()
+	if err := netns.Create(probe, func() error { return nil }); err != nil {
+		tb.Fatal(err)
+	}
+	far, err := netns.Open(probe)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	name := fmt.Sprintf("nfs%x", os.Getpid())
+	err = h.LinkAdd(&netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: name}, PeerName: "far", PeerNamespace: netlink.NsFd(far.FD())})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	far.Close()
+	if err := netns.Remove(probe); err != nil {
+		tb.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if _, err := h.LinkByName(name); err != nil {
+			return
+		}
+	}
+	tb.Fatal("the kernel does not free removed namespaces")
+}
+
+// floor makes the plan's objects with one request each, one after the other,
+// asking nothing.
+func floor(p *plan.Plan) error {
+	open := map[string]*netns.Handle{}
+	index := map[string]map[string]int{}
+	defer func() {
+		for _, h := range open {
+			h.Close()
+		}
+	}()
+	for _, r := range p.Resources {
+		if err := floorMake(open, index, r.Namespace, r.Spec); err != nil {
+			return fmt.Errorf("%s: %w", r.ID, err)
+		}
+	}
+	return nil
+}
+
+func floorMake(open map[string]*netns.Handle, index map[string]map[string]int, ns string, spec any) (err error) {
+	switch s := spec.(type) {
+	case namespace.Spec:
+		err = netns.Create(s.Name, func() error {
+			for _, c := range s.Sysctls {
+				if err := os.WriteFile(filepath.Join("/proc/sys", c.Path), []byte(c.Value), 0); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if open[s.Name], err = netns.Open(s.Name); err != nil {
+			return err
+		}
+		index[s.Name] = map[string]int{}
+		return open[s.Name].LinkSetUp(&netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: 1}})
+	case link.Spec:
+		return floorLink(open, index, s)
+	case address.Spec:
+		a := &netlink.Addr{IPNet: alone(s.Address), Peer: alone(s.Peer)}
+		if s.Address.Is6() {
+			a.Flags = unix.IFA_F_NODAD
+		}
+		return open[ns].AddrAdd(&netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: index[ns][s.Device]}}, a)
+	case neighbour.Spec:
+		mac, err := net.ParseMAC(s.MAC)
+		if err != nil {
+			return err
+		}
+		return open[ns].NeighSet(&netlink.Neigh{LinkIndex: index[ns][s.Device], State: netlink.NUD_PERMANENT, IP: s.Address.AsSlice(), HardwareAddr: mac})
+	case route.Spec:
+		return open[ns].RouteAdd(&netlink.Route{LinkIndex: index[ns][s.Device], Gw: s.Via.AsSlice(), Flags: int(netlink.FLAG_ONLINK),
+			Dst: &net.IPNet{IP: s.Destination.Addr().AsSlice(), Mask: net.CIDRMask(s.Destination.Bits(), s.Destination.Addr().BitLen())}})
+	}
+	return nil // rule sets are not in the floor
+}
+
+func floorLink(open map[string]*netns.Handle, index map[string]map[string]int, s link.Spec) error {
+	a, b := open[s.A.Namespace], open[s.B.Namespace]
+	macA, err := net.ParseMAC(s.A.MAC)
+	if err != nil {
+		return err
+	}
+	macB, err := net.ParseMAC(s.B.MAC)
+	if err != nil {
+		return err
+	}
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name, attrs.MTU, attrs.HardwareAddr = s.A.Device, s.MTU, macA
+	if err := a.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: s.B.Device, PeerHardwareAddr: macB, PeerMTU: uint32(s.MTU), PeerNamespace: netlink.NsFd(b.FD())}); err != nil {
+		return err
+	}
+	for _, end := range []struct {
+		h *netns.Handle
+		link.End
+	}{{a, s.A}, {b, s.B}} {
+		l, err := end.h.LinkByName(end.Device)
+		if err != nil {
+			return err
+		}
+		index[end.Namespace][end.Device] = l.Attrs().Index
+		if err := end.h.LinkSetUp(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func floorRemove(p *plan.Plan) error {
+	for _, n := range p.Nodes {
+		if err := netns.Remove(n.Namespace); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func alone(a netip.Addr) *net.IPNet {
+	return &net.IPNet{IP: a.AsSlice(), Mask: net.CIDRMask(a.BitLen(), a.BitLen())}
+}

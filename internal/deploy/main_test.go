@@ -1,0 +1,33 @@
+package deploy_test
+
+import (
+	"os"
+	"testing"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/plan/plantest"
+)
+
+func TestMain(m *testing.M) { os.Exit(nstest.Main(m)) }
+
+// planned is the plan of a chain with what this machine is now.
+func planned(tb testing.TB, owner, spec string, alone ...api.StandaloneFunction) *plan.Plan {
+	tb.Helper()
+	chain := plantest.Chain(tb, owner, spec)
+	facts, err := deploy.Facts(chain)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	facts.Functions = map[string]api.FunctionBody{}
+	for _, f := range alone {
+		facts.Functions[f.Metadata.Name] = f.Spec
+	}
+	p, err := plan.Make(chain, plantest.Catalogue(), facts, plan.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return p
+}

@@ -1,0 +1,75 @@
+// Package nstest helps tests that touch the kernel: it names what they make so
+// that packages tested at once never meet, skips only what this machine is proven
+// to lack, and fails a test run that leaves anything behind.
+package nstest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/netns"
+)
+
+// tag is in the name of everything that this test process makes.
+var tag = "t" + strconv.FormatInt(int64(os.Getpid()), 36)
+
+var owners atomic.Int64
+
+// Owner is a chain's name that nobody else uses.
+func Owner(testing.TB) string { return fmt.Sprintf("%s-%d", tag, owners.Add(1)) }
+
+// Name is the name of a namespace or file that nobody else uses.
+func Name(tb testing.TB) string { return Owner(tb) }
+
+// Device is an interface's name that nobody else on the host uses.
+func Device(testing.TB) string { return fmt.Sprintf("%s-%d", tag, owners.Add(1)) }
+
+var machine = sync.OnceValue(func() feature.Set { return feature.Probe(context.Background(), feature.Host()) })
+
+// Root skips a test that needs to change the network, where that is refused.
+func Root(tb testing.TB) {
+	tb.Helper()
+	Require(tb, feature.Root, feature.NetAdmin, feature.NetNS, feature.Veth)
+}
+
+// Require skips a test when this machine lacks a feature, saying which and why.
+// There is no other way to skip: where the feature is present, the test runs.
+func Require(tb testing.TB, features ...string) {
+	tb.Helper()
+	if err := machine().Missing(features...); err != nil {
+		tb.Skip(err)
+	}
+}
+
+// Namespace makes an empty network namespace that goes with the test.
+func Namespace(tb testing.TB) string {
+	tb.Helper()
+	Root(tb)
+	name := Name(tb)
+	if err := netns.Create(name, func() error { return nil }); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := netns.Remove(name); err != nil {
+			tb.Error(err)
+		}
+	})
+	return name
+}
+
+// Open holds a namespace open for as long as the test runs.
+func Open(tb testing.TB, ref string) *netns.Handle {
+	tb.Helper()
+	h, err := netns.Open(ref)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(h.Close)
+	return h
+}

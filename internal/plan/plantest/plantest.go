@@ -1,0 +1,69 @@
+// Package plantest reads chains and plans them for tests, with every wiring and
+// function kind but no traffic tools.
+package plantest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/function"
+	"nfchain.dev/nfchain/internal/function/command"
+	"nfchain.dev/nfchain/internal/function/firewall"
+	"nfchain.dev/nfchain/internal/function/forward"
+	"nfchain.dev/nfchain/internal/function/shaper"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/wiring"
+	"nfchain.dev/nfchain/internal/wiring/veth"
+)
+
+// Catalogue to plan with.
+func Catalogue() plan.Catalogue {
+	c := plan.Catalogue{Wirings: map[string]wiring.Wiring{"veth": veth.Wiring{}}, Functions: map[string]function.Kind{}}
+	for _, k := range []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}} {
+		c.Functions[k.Name()] = k
+	}
+	return c
+}
+
+// File reads a file.
+func File(tb testing.TB, text string) *api.File {
+	tb.Helper()
+	words := api.Catalogue{Functions: map[string]func() any{}, Runtimes: []string{"netns"}, Wirings: []string{"veth"}}
+	for name, k := range Catalogue().Functions {
+		words.Functions[name] = k.Options
+	}
+	file, err := words.Decode("test", []byte(text))
+	if err != nil {
+		tb.Fatalf("%v in\n%s", err, text)
+	}
+	return file
+}
+
+// Chain reads a chain from its name and the text of its spec.
+func Chain(tb testing.TB, name, spec string) api.Chain {
+	tb.Helper()
+	return File(tb, "apiVersion: nfchain.dev/v1alpha1\nkind: NetworkServiceChain\nmetadata: {name: "+name+"}\nspec:\n"+indent(spec)).Chains[0]
+}
+
+// Function reads a standalone function from its name and the text of its spec.
+func Function(tb testing.TB, name, spec string) api.StandaloneFunction {
+	tb.Helper()
+	return File(tb, "apiVersion: nfchain.dev/v1alpha1\nkind: ServiceFunction\nmetadata: {name: "+name+"}\nspec:\n"+indent(spec)).Functions[0]
+}
+
+func indent(text string) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	return "  " + strings.Join(lines, "\n  ") + "\n"
+}
+
+// Forwards is the spec of a chain of n functions that only route.
+func Forwards(n int) string {
+	var b strings.Builder
+	b.WriteString("functions:\n")
+	for i := range n {
+		fmt.Fprintf(&b, "- {name: f%d, kind: forward}\n", i)
+	}
+	return b.String()
+}
