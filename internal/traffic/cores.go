@@ -1,15 +1,21 @@
 package traffic
 
-import api "nfchain.dev/nfchain/api/v1alpha1"
+import (
+	"runtime"
+	"strconv"
+	"strings"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+)
 
 // Cores that an affinity names: none of them for "none", all in turn for
 // "spread", else the list.
-func Cores(affinity string, cpus int) []int {
+func Cores(affinity string) []int {
 	switch affinity {
 	case "", "none":
 		return nil
 	case "spread":
-		all := make([]int, cpus)
+		all := make([]int, runtime.NumCPU())
 		for i := range all {
 			all[i] = i
 		}
@@ -20,4 +26,28 @@ func Cores(affinity string, cpus int) []int {
 		return nil // validated when the load was read
 	}
 	return list
+}
+
+// Bound is a command line that runs args on the cores that an affinity names.
+func Bound(affinity string, args []string) []string {
+	cores := Cores(affinity)
+	if len(cores) == 0 {
+		return args
+	}
+	list := make([]string, len(cores))
+	for i, c := range cores {
+		list[i] = strconv.Itoa(c)
+	}
+	return append([]string{taskset, "--cpu-list", strings.Join(list, ",")}, args...)
+}
+
+// taskset binds a program to cores and then becomes it.
+const taskset = "taskset"
+
+// program is the name of what runs in the end.
+func program(args []string) string {
+	if args[0] == taskset {
+		return args[3]
+	}
+	return args[0]
 }

@@ -16,42 +16,65 @@ import (
 	"nfchain.dev/nfchain/internal/trial"
 )
 
-// mostOutput of a tool is kept; a tool that prints more than this is broken.
-const mostOutput = 64 << 20
-
-// Process is a tool's program running in a namespace.
+// Process is a tool's program running in a namespace of the chain.
 type Process struct {
-	cmd    *exec.Cmd
-	node   string
-	stdout limited
-	stderr limited
-	done   chan error
+	cmd            *exec.Cmd
+	name, node     string
+	stdout, stderr output
+	// done is closed when the program has ended and err says how.
+	done chan struct{}
+	err  error
 }
 
-// Start starts a tool's program. It is killed when the context ends.
-func Start(ctx context.Context, ref, node string, started func(string, int), args ...string) (*Process, error) {
-	p := &Process{node: node, done: make(chan error, 1)}
-	p.cmd = exec.CommandContext(ctx, args[0], args[1:]...)
+// StartClient starts a tool's program in the client's namespace. It is killed
+// when the context ends.
+func (j Job) StartClient(ctx context.Context, args ...string) (*Process, error) {
+	return j.start(ctx, j.ClientNetns, j.ClientNode, args)
+}
+
+// StartServer starts a tool's program in the server's namespace. It is killed
+// when the context ends.
+func (j Job) StartServer(ctx context.Context, args ...string) (*Process, error) {
+	return j.start(ctx, j.ServerNetns, j.ServerNode, args)
+}
+
+func (j Job) start(ctx context.Context, ref, node string, args []string) (*Process, error) {
+	p := &Process{cmd: exec.CommandContext(ctx, args[0], args[1:]...), name: program(args), node: node, done: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), "LC_ALL=C")
+	p.stdout.full, p.stderr.full = p.end, p.end
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	p.cmd.Cancel = func() error { return syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
+	// In a PID namespace of its own, whatever the program starts goes with it; the
+	// program goes with this process; and a group of its own keeps the terminal's
+	// Ctrl-C from it.
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID, Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	p.cmd.WaitDelay = time.Second
 	if err := netns.Start(ref, p.cmd); err != nil {
-		return nil, fmt.Errorf("start %s: %w", args[0], err)
+		return nil, fmt.Errorf("start %s on %s: %w", p.name, node, err)
 	}
-	if started != nil {
-		started(node, p.cmd.Process.Pid)
+	if j.Started != nil {
+		j.Started(node, p.cmd.Process.Pid)
 	}
-	go func() { p.done <- p.cmd.Wait() }()
+	go func() {
+		defer close(p.done)
+		p.err = p.cmd.Wait()
+		if j.Ended != nil && p.cmd.ProcessState != nil {
+			j.Ended(node, p.name, p.cmd.ProcessState)
+		}
+	}()
 	return p, nil
 }
+
+// String names the process for an error.
+func (p *Process) String() string { return p.name + " on " + p.node }
 
 // PID of the process.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // Stdout is what it has printed, complete once Wait has returned.
-func (p *Process) Stdout() []byte { return p.stdout.Bytes() }
+func (p *Process) Stdout() []byte { return p.stdout.bytes() }
+
+// Stderr is what it has said of itself, complete once Wait has returned.
+func (p *Process) Stderr() []byte { return p.stderr.bytes() }
 
 // Output is the process's output as it goes into a trial.
 func (p *Process) Output() trial.ToolOutput {
@@ -64,73 +87,58 @@ func (p *Process) Output() trial.ToolOutput {
 
 // Wait waits for the end of the process; an error carries what it printed.
 func (p *Process) Wait(ctx context.Context) error {
-	err := <-p.done
-	p.done <- err
+	<-p.done
 	switch {
-	case err == nil:
+	case p.stdout.overflown() || p.stderr.overflown():
+		return fmt.Errorf("%s printed more than %d MiB and was ended: %q", p, mostOutput>>20, Excerpt(p.stdout.bytes()))
+	case p.err == nil:
 		return nil
-	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
-		return fmt.Errorf("%s on %s hangs: it was ended some time after the trial should have been over%s", p.cmd.Args[0], p.node, p.said())
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("%s on %s hangs: it was ended %v after the trial should have been over%s", p.name, p.node, Grace, p.said())
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	return fmt.Errorf("%s on %s: %w%s", strings.Join(p.cmd.Args, " "), p.node, err, p.said())
+	return fmt.Errorf("%s on %s: %w%s", strings.Join(p.cmd.Args, " "), p.node, p.err, p.said())
 }
 
 // said is the last of what the process printed, for an error.
 func (p *Process) said() string {
-	text := strings.TrimSpace(p.stderr.String())
-	if text == "" {
-		text = strings.TrimSpace(p.stdout.String())
+	for _, text := range [][]byte{p.stderr.bytes(), p.stdout.bytes()} {
+		if text = bytes.TrimSpace(text); len(text) > 0 {
+			return fmt.Sprintf(": %q", Excerpt(text))
+		}
 	}
-	if text == "" {
-		return ""
-	}
-	return ": " + Excerpt(text)
+	return ""
 }
 
-// Excerpt is the end of a text, short enough for an error.
-func Excerpt(text string) string {
-	if len(text) > 400 {
-		text = "…" + strings.ToValidUTF8(text[len(text)-400:], "")
-	}
-	return text
-}
-
-// Kill ends the process and its children at once and waits for it.
+// Kill ends the process with everything it started and waits for it.
 func (p *Process) Kill() {
-	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
-	err := <-p.done
-	p.done <- err
+	p.end()
+	<-p.done
 }
 
-// Until waits for a condition of a just started process.
-func (p *Process) Until(ctx context.Context, what string, ready func(pid int) bool) error {
-	deadline := time.After(10 * time.Second)
-	for !ready(p.PID()) {
+func (p *Process) end() { _ = p.cmd.Process.Kill() }
+
+// readyWithin is how long a server may take to become ready.
+const readyWithin = 10 * time.Second
+
+// Until waits for a condition of a just started process; otherwise says what it
+// means that the condition is not met.
+func (p *Process) Until(ctx context.Context, ready func() bool, otherwise string) error {
+	deadline := time.After(readyWithin)
+	for !ready() {
 		select {
-		case err := <-p.done:
-			p.done <- err
-			return fmt.Errorf("%s on %s ended before it was ready (%v)%s", p.cmd.Args[0], p.node, err, p.said())
-		case <-ctx.Done():
-			return ctx.Err()
+		case <-p.done:
+			if err := p.Wait(ctx); err != nil {
+				return err
+			}
+			return fmt.Errorf("%s on %s ended before it was ready%s", p.name, p.node, p.said())
 		case <-deadline:
-			return fmt.Errorf("%s on %s is not ready after 10 s: %s%s", p.cmd.Args[0], p.node, what, p.said())
+			return fmt.Errorf("%s on %s is not ready after %v: %s%s", p.name, p.node, readyWithin, otherwise, p.said())
 		case <-time.After(2 * time.Millisecond):
 		}
 	}
 	return nil
-}
-
-// limited is a buffer that keeps no more than mostOutput.
-type limited struct{ bytes.Buffer }
-
-// Write implements io.Writer; what exceeds the limit is dropped.
-func (l *limited) Write(b []byte) (int, error) {
-	if room := mostOutput - l.Len(); room > 0 {
-		l.Buffer.Write(b[:min(room, len(b))])
-	}
-	return len(b), nil
 }
 
 // Grace is how long after its planned end a trial may take.

@@ -6,6 +6,7 @@ package traffic
 import (
 	"context"
 	"net/netip"
+	"os"
 
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -26,8 +27,11 @@ type Job struct {
 	Condition trial.Condition
 	// FirstPort of as many as there are flows.
 	FirstPort int
-	// Started is told of every process of the tool, for observing it.
+	// Started is told of every process of the tool, for observing it; it may be nil.
 	Started func(node string, pid int)
+	// Ended is told of each when it has ended, and what it came to; it may be nil.
+	// It is called from several goroutines.
+	Ended func(node, command string, state *os.ProcessState)
 }
 
 // Sample is what one trial came to, raw.

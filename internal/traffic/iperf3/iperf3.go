@@ -6,7 +6,7 @@ package iperf3
 import (
 	"context"
 	"fmt"
-	"runtime"
+	"math"
 	"strconv"
 
 	"nfchain.dev/nfchain/internal/netns"
@@ -28,56 +28,59 @@ func (Tool) Protocols() []string { return []string{trial.TCP, trial.UDP} }
 
 // Run implements traffic.Tool.
 func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
-	ctx, cancel := traffic.Deadline(ctx, job.Condition.DurationS)
+	ctx, cancel := traffic.Deadline(ctx, wholeSeconds(job.Condition.DurationS))
 	defer cancel()
-	var servers, clients []*traffic.Process
-	defer func() {
-		for _, p := range append(servers, clients...) {
-			p.Kill()
-		}
-	}()
-	for flow := range job.Condition.Flows {
-		s, err := traffic.Start(ctx, job.ServerNetns, job.ServerNode, job.Started, serverArgs(job, flow)...)
-		if err != nil {
-			return traffic.Sample{}, err
-		}
-		servers = append(servers, s)
+	if err := job.PortsFree(); err != nil {
+		return traffic.Sample{}, err
 	}
-	for flow, s := range servers {
-		port := job.FirstPort + flow
-		ready := func(pid int) bool { return netns.Listens(pid, port) }
-		if err := s.Until(ctx, fmt.Sprintf("it does not listen on TCP port %d", port), ready); err != nil {
-			return traffic.Sample{}, err
+	pairs := make([]pair, job.Condition.Flows)
+	defer killAll(pairs)
+	if err := start(ctx, job, pairs); err != nil {
+		return traffic.Sample{}, err
+	}
+	if err := wait(ctx, job.Condition.Protocol, pairs); err != nil {
+		return traffic.Sample{}, err
+	}
+	return collect(job.Condition, pairs), nil
+}
+
+// start starts every server, and the clients once all servers listen.
+func start(ctx context.Context, job traffic.Job, pairs []pair) (err error) {
+	for flow := range pairs {
+		if pairs[flow].server, err = job.StartServer(ctx, serverArgs(job, flow)...); err != nil {
+			return err
 		}
 	}
-	for flow := range servers {
-		c, err := traffic.Start(ctx, job.ClientNetns, job.ClientNode, job.Started, clientArgs(job, flow)...)
-		if err != nil {
-			return traffic.Sample{}, err
+	for flow := range pairs {
+		s, port := pairs[flow].server, job.FirstPort+flow
+		listens := func() bool { return netns.Listens(s.PID(), port) }
+		if err := s.Until(ctx, listens, fmt.Sprintf("it does not listen on TCP port %d", port)); err != nil {
+			return explain(ctx, s, err)
 		}
-		clients = append(clients, c)
 	}
-	return collect(ctx, job, servers, clients)
+	for flow := range pairs {
+		if pairs[flow].client, err = job.StartClient(ctx, clientArgs(job, flow)...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func serverArgs(job traffic.Job, flow int) []string {
 	args := []string{"iperf3", "--server", "--one-off", "--json", "--port", strconv.Itoa(job.FirstPort + flow)}
-	if cpu, ok := core(job.Condition.Affinity, flow); ok {
-		args = append(args, "--affinity", strconv.Itoa(cpu))
-	}
-	return args
+	return append(args, affinity(job.Condition, flow)...)
 }
 
 func clientArgs(job traffic.Job, flow int) []string {
 	c := job.Condition
 	args := []string{"iperf3", "--client", job.Address.String(), "--json", "--connect-timeout", "5000",
-		"--port", strconv.Itoa(job.FirstPort + flow), "--time", strconv.FormatFloat(c.DurationS, 'f', -1, 64)}
+		"--port", strconv.Itoa(job.FirstPort + flow), "--time", strconv.FormatFloat(wholeSeconds(c.DurationS), 'f', -1, 64)}
 	if c.Protocol == trial.UDP {
 		args = append(args, "--udp")
 	}
 	if c.Protocol == trial.UDP || c.OfferedBps > 0 {
 		// Unlimited is 0; without it iperf3 offers 1 Mbit/s of UDP.
-		args = append(args, "--bitrate", strconv.FormatFloat(c.OfferedBps/float64(c.Flows), 'f', 0, 64))
+		args = append(args, "--bitrate", strconv.FormatFloat(math.Ceil(c.OfferedBps/float64(c.Flows)), 'f', 0, 64))
 	}
 	if c.PayloadSize > 0 {
 		args = append(args, "--length", strconv.FormatUint(c.PayloadSize, 10))
@@ -85,38 +88,40 @@ func clientArgs(job traffic.Job, flow int) []string {
 	if c.Zerocopy {
 		args = append(args, "--zerocopy")
 	}
-	if cpu, ok := core(c.Affinity, flow); ok {
-		args = append(args, "--affinity", strconv.Itoa(cpu))
-	}
-	return args
+	return append(args, affinity(c, flow)...)
 }
 
-// core that a flow's processes are bound to.
-func core(affinity string, flow int) (int, bool) {
-	list := traffic.Cores(affinity, runtime.NumCPU())
-	if len(list) == 0 {
-		return 0, false
+// wholeSeconds is how long iperf3 is told to send: it reads no fractions, and 0
+// would be for ever.
+func wholeSeconds(duration float64) float64 { return max(1, math.Ceil(duration)) }
+
+// affinity binds both of a flow's processes to one core, the flows in turn.
+func affinity(c trial.Condition, flow int) []string {
+	cores := traffic.Cores(c.Affinity)
+	if len(cores) == 0 {
+		return nil
 	}
-	return list[flow%len(list)], true
+	return []string{"--affinity", strconv.Itoa(cores[flow%len(cores)])}
 }
 
-// collect waits for every pair and adds the receivers' counts up.
-func collect(ctx context.Context, job traffic.Job, servers, clients []*traffic.Process) (traffic.Sample, error) {
+// collect adds up what the pairs counted.
+func collect(c trial.Condition, pairs []pair) traffic.Sample {
+	s := traffic.Sample{Histograms: map[string]string{}}
 	var sum total
-	sample := traffic.Sample{Histograms: map[string]string{}}
-	for i, c := range clients {
-		// The client is asked first: when it cannot connect, its server waits forever.
-		if err := c.Wait(ctx); err != nil {
-			return sample, explain(err, c.Stdout())
-		}
-		if err := servers[i].Wait(ctx); err != nil {
-			return sample, explain(err, servers[i].Stdout())
-		}
-		if err := sum.add(c.Stdout(), servers[i].Stdout(), job.Condition.Protocol); err != nil {
-			return sample, fmt.Errorf("flow %d: %w", i+1, err)
-		}
-		sample.Raw = append(sample.Raw, c.Output(), servers[i].Output())
+	warned := map[string]bool{}
+	if whole := wholeSeconds(c.DurationS); whole != c.DurationS {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("iperf3 counts whole seconds: the trial took %v s", whole))
 	}
-	sample.Metrics = sum.metrics(job.Condition.Protocol)
-	return sample, nil
+	for _, p := range pairs {
+		sum.add(p.counted)
+		s.Raw = append(s.Raw, p.client.Output(), p.server.Output())
+		for _, w := range append(warnings(p.client.Stderr()), warnings(p.server.Stderr())...) {
+			if !warned[w] {
+				s.Warnings = append(s.Warnings, w)
+			}
+			warned[w] = true
+		}
+	}
+	s.Metrics = sum.metrics(c.Protocol)
+	return s
 }

@@ -3,6 +3,7 @@ package iperf3
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/trial"
@@ -10,16 +11,20 @@ import (
 
 // output is the part of iperf3's JSON that is read here.
 type output struct {
-	Error string `json:"error"`
-	End   struct {
+	Error     string `json:"error"`
+	Intervals []struct {
+		Sum sum `json:"sum"`
+	} `json:"intervals"`
+	End struct {
 		Streams []struct {
 			Sender struct {
-				Retransmits *int `json:"retransmits"`
+				Retransmits *float64 `json:"retransmits"`
 			} `json:"sender"`
 			UDP struct {
-				OutOfOrder int `json:"out_of_order"`
+				OutOfOrder float64 `json:"out_of_order"`
 			} `json:"udp"`
 		} `json:"streams"`
+		Sum      *sum `json:"sum"` // UDP
 		Sent     *sum `json:"sum_sent"`
 		Received *sum `json:"sum_received"`
 	} `json:"end"`
@@ -33,83 +38,116 @@ type sum struct {
 	Jitter  float64 `json:"jitter_ms"`
 }
 
-// explain adds what iperf3 says of itself, which it prints as JSON.
-func explain(err error, stdout []byte) error {
-	var o output
-	if json.Unmarshal(stdout, &o) == nil && o.Error != "" {
-		return fmt.Errorf("iperf3 says %q", o.Error)
-	}
-	return err
-}
-
-func parse(side string, text []byte) (output, error) {
+// parse reads what one iperf3 printed.
+func parse(text []byte) (output, error) {
 	var o output
 	if err := json.Unmarshal(text, &o); err != nil {
-		return o, fmt.Errorf("the %s's iperf3 printed no JSON (%w): %q", side, err, traffic.Excerpt(string(text)))
+		return o, fmt.Errorf("iperf3 printed no result (%w): %q", err, traffic.Excerpt(text))
 	}
 	if o.Error != "" {
-		return o, fmt.Errorf("the %s's iperf3 says %q", side, o.Error)
+		return o, fmt.Errorf("iperf3 says %q", o.Error)
 	}
-	if o.End.Received == nil || o.End.Received.Seconds <= 0 || o.End.Sent == nil {
-		return o, fmt.Errorf("the %s's iperf3 printed no result: %q", side, traffic.Excerpt(string(text)))
+	if o.End.Received == nil && o.End.Sum != nil {
+		o.older()
+	}
+	if r := o.End.Received; r == nil || o.End.Sent == nil || !r.possible() || !o.End.Sent.possible() {
+		return o, fmt.Errorf("iperf3 printed no result: %q", traffic.Excerpt(text))
 	}
 	return o, nil
 }
 
-// total of all flows.
-type total struct {
-	goodput, packetRate    float64 // per second, summed over flows
-	sent, received         float64 // packets
-	retransmits, reordered float64
-	jitter, flows          float64
-	hasRetransmits         bool
+// older completes the output of iperf3 before 3.10, which has one sum for both
+// sides of a UDP stream. A sender's counts what it sent; a receiver's lacks the
+// bytes, which are in the intervals.
+func (o *output) older() {
+	sent, received := *o.End.Sum, *o.End.Sum
+	received.Bytes = 0
+	for _, i := range o.Intervals {
+		received.Bytes += i.Sum.Bytes
+	}
+	o.End.Sent, o.End.Received = &sent, &received
 }
 
-// add counts one pair: what arrived by the server, what was sent by the client.
-func (t *total) add(client, server []byte, protocol string) error {
-	c, err := parse("client", client)
-	if err != nil {
-		return err
-	}
-	s, err := parse("server", server)
-	if err != nil {
-		return err
-	}
-	r := s.End.Received
-	t.goodput += r.Bytes * 8 / r.Seconds
-	t.flows++
+// possible tells whether these can be counts. Packets lost may be fewer than none,
+// where some came twice.
+func (s sum) possible() bool {
+	return countable(s.Bytes) && countable(s.Packets) && countable(s.Jitter) && countable(math.Abs(s.Lost)) &&
+		s.Seconds > 0.001 && s.Seconds < 1<<31
+}
+
+func countable(n float64) bool { return n >= 0 && n < 1<<62 }
+
+// flow is what one pair counted: what arrived by the server, what was sent by the
+// client.
+type flow struct {
+	bytes, seconds float64 // at the receiver
+	sent, received float64 // packets, UDP
+	reordered      float64
+	jitter         float64 // ms
+	retransmits    *float64
+}
+
+func count(client, server output, protocol string) (flow, error) {
+	r := server.End.Received
+	f := flow{bytes: r.Bytes, seconds: r.Seconds}
 	if protocol == trial.UDP {
-		arrived := r.Packets - r.Lost
-		t.packetRate += arrived / r.Seconds
-		t.received += arrived
-		t.sent += c.End.Sent.Packets
-		t.jitter += r.Jitter
-		for _, stream := range s.End.Streams {
-			t.reordered += float64(stream.UDP.OutOfOrder)
+		f.sent, f.received, f.jitter = client.End.Sent.Packets, r.Packets-r.Lost, r.Jitter
+		for _, stream := range server.End.Streams {
+			f.reordered += max(0, min(stream.UDP.OutOfOrder, f.received))
 		}
-		return nil
+		if f.sent <= 0 || f.received < 0 {
+			return f, fmt.Errorf("iperf3's counts cannot be: %.0f packets sent, %.0f received", f.sent, f.received)
+		}
+		return f, nil
 	}
-	for _, stream := range c.End.Streams {
-		if n := stream.Sender.Retransmits; n != nil {
-			t.retransmits += float64(*n)
-			t.hasRetransmits = true
+	for _, stream := range client.End.Streams {
+		if n := stream.Sender.Retransmits; n != nil && countable(*n) {
+			sum := *n
+			if f.retransmits != nil {
+				sum += *f.retransmits
+			}
+			f.retransmits = &sum
 		}
 	}
-	return nil
+	return f, nil
+}
+
+// total of all flows.
+type total struct {
+	flows               int
+	goodput, packetRate float64 // per second
+	sent, received      float64 // packets
+	reordered, jitter   float64
+	retransmits         float64
+	retransmitsKnown    bool
+}
+
+// add adds a flow. Rates add up: each flow is a pair of processes with a clock of
+// its own.
+func (t *total) add(f flow) {
+	t.flows++
+	t.goodput += f.bytes * 8 / f.seconds
+	t.packetRate += f.received / f.seconds
+	t.sent += f.sent
+	t.received += f.received
+	t.reordered += f.reordered
+	t.jitter += f.jitter
+	if f.retransmits != nil {
+		t.retransmits += *f.retransmits
+		t.retransmitsKnown = true
+	}
 }
 
 // metrics of a trial. Goodput is the sum of the receivers' rates (RFC 2647
-// §3.7). Loss counts what the senders sent and no receiver got.
+// §3.7). Loss is what the senders sent and no receiver got.
 func (t *total) metrics(protocol string) map[string]float64 {
 	m := map[string]float64{"goodput_bps": t.goodput}
 	if protocol == trial.UDP {
 		m["packet_rate_pps"] = t.packetRate
-		m["jitter_ns"] = t.jitter / t.flows * 1e6
+		m["jitter_ns"] = t.jitter / float64(t.flows) * 1e6
 		m["reordered_packets"] = t.reordered
-		if t.sent > 0 {
-			m["loss_ratio"] = max(0, 1-t.received/t.sent)
-		}
-	} else if t.hasRetransmits {
+		m["loss_ratio"] = max(0, 1-t.received/t.sent)
+	} else if t.retransmitsKnown {
 		m["retransmits"] = t.retransmits
 	}
 	return m

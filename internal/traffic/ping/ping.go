@@ -3,6 +3,7 @@
 package ping
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"regexp"
@@ -13,8 +14,11 @@ import (
 	"nfchain.dev/nfchain/internal/trial"
 )
 
-// interval between requests.
+// interval between requests, the shortest that every ping takes from root.
 const interval = 2 * time.Millisecond
+
+// smallest payload in which ping can send the time along.
+const smallest = 16
 
 // Tool is ping.
 type Tool struct{}
@@ -34,20 +38,17 @@ func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 	defer cancel()
 	c := job.Condition
 	count := max(1, int(c.DurationS/interval.Seconds()))
-	args := []string{"ping", "-n", "-i", strconv.FormatFloat(interval.Seconds(), 'f', -1, 64), "-c", strconv.Itoa(count), "-W", "1"}
-	if c.PayloadSize > 0 {
-		args = append(args, "-s", strconv.FormatUint(c.PayloadSize, 10))
-	}
-	p, err := traffic.Start(ctx, job.ClientNetns, job.ClientNode, job.Started, append(args, job.Address.String())...)
+	p, err := job.StartClient(ctx, args(job, count)...)
 	if err != nil {
 		return traffic.Sample{}, err
 	}
 	defer p.Kill()
+	// Ping's exit code tells of lost replies too; those are a result.
 	failed := p.Wait(ctx)
 	times := parse(p.Stdout())
-	if len(times) == 0 {
+	if ctx.Err() != nil || len(times) == 0 {
 		if failed == nil {
-			failed = fmt.Errorf("ping printed no reply: %q", traffic.Excerpt(string(p.Stdout())))
+			failed = fmt.Errorf("%s printed no reply: %q", p, traffic.Excerpt(p.Stdout()))
 		}
 		return traffic.Sample{}, failed
 	}
@@ -55,20 +56,39 @@ func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 	if err != nil {
 		return s, err
 	}
+	if c.PayloadSize > 0 && c.PayloadSize < smallest {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("ping measures times only from payloads of %d bytes: that size was sent", smallest))
+	}
 	s.Metrics["loss_ratio"] = max(0, 1-float64(len(times))/float64(count))
 	s.Raw = []trial.ToolOutput{p.Output()}
 	return s, nil
 }
 
+func args(job traffic.Job, count int) []string {
+	args := []string{"ping", "-n", "-i", strconv.FormatFloat(interval.Seconds(), 'f', -1, 64), "-c", strconv.Itoa(count), "-W", "1"}
+	if size := job.Condition.PayloadSize; size > 0 {
+		args = append(args, "-s", strconv.FormatUint(max(size, smallest), 10))
+	}
+	return traffic.Bound(job.Condition.Affinity, append(args, job.Address.String()))
+}
+
 var reply = regexp.MustCompile(`icmp_seq=\d+ .*time=([0-9.]+) ms`)
 
-// parse finds every reply's round-trip time, in nanoseconds.
+// parse finds every reply's round-trip time, in nanoseconds. A reply that came
+// twice counts once.
 func parse(text []byte) []int64 {
 	var times []int64
-	for _, m := range reply.FindAllSubmatch(text, -1) {
-		if ms, err := strconv.ParseFloat(string(m[1]), 64); err == nil {
+	for line := range bytes.Lines(text) {
+		m := reply.FindSubmatch(line)
+		if m == nil || bytes.Contains(line, []byte("DUP!")) {
+			continue
+		}
+		if ms, err := strconv.ParseFloat(string(m[1]), 64); err == nil && ms < longest {
 			times = append(times, int64(ms*1e6+0.5))
 		}
 	}
 	return times
 }
+
+// longest round trip that is believed, in milliseconds: an hour.
+const longest = 3.6e6

@@ -3,16 +3,13 @@
 package sockperf
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
-	"strings"
 
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/traffic"
@@ -38,6 +35,9 @@ func (Tool) Protocols() []string { return []string{trial.Latency} }
 func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 	ctx, cancel := traffic.Deadline(ctx, job.Condition.DurationS)
 	defer cancel()
+	if err := job.PortsFree(); err != nil {
+		return traffic.Sample{}, err
+	}
 	dir, err := os.MkdirTemp("", "nfchain-sockperf-")
 	if err != nil {
 		return traffic.Sample{}, err
@@ -45,17 +45,16 @@ func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 	defer os.RemoveAll(dir)
 	log := filepath.Join(dir, "messages.csv")
 
-	server, err := traffic.Start(ctx, job.ServerNetns, job.ServerNode, job.Started,
-		bound(job, []string{"sockperf", "server", "-i", job.Address.String(), "-p", strconv.Itoa(job.FirstPort)})...)
+	server, err := job.StartServer(ctx, serverArgs(job)...)
 	if err != nil {
 		return traffic.Sample{}, err
 	}
 	defer server.Kill()
-	ready := func(pid int) bool { return netns.BoundUDP(pid, job.FirstPort) }
-	if err := server.Until(ctx, "it does not have its UDP port", ready); err != nil {
+	ready := func() bool { return netns.BoundUDP(server.PID(), job.FirstPort) }
+	if err := server.Until(ctx, ready, "it does not have its UDP port"); err != nil {
 		return traffic.Sample{}, err
 	}
-	client, err := traffic.Start(ctx, job.ClientNetns, job.ClientNode, job.Started, bound(job, clientArgs(job, log))...)
+	client, err := job.StartClient(ctx, clientArgs(job, log)...)
 	if err != nil {
 		return traffic.Sample{}, err
 	}
@@ -63,88 +62,51 @@ func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 	if err := client.Wait(ctx); err != nil {
 		return traffic.Sample{}, err
 	}
-	text, err := os.ReadFile(log)
-	if err != nil {
-		return traffic.Sample{}, fmt.Errorf("sockperf wrote no log: %w: %q", err, traffic.Excerpt(string(client.Stdout())))
-	}
-	return sample(text, client)
+	s, err := sample(job.Condition, log, client)
+	s.Raw = []trial.ToolOutput{client.Output(), server.Output()}
+	return s, err
+}
+
+func serverArgs(job traffic.Job) []string {
+	return traffic.Bound(job.Condition.Affinity, []string{"sockperf", "server", "-i", job.Address.String(), "-p", strconv.Itoa(job.FirstPort)})
 }
 
 func clientArgs(job traffic.Job, log string) []string {
 	c := job.Condition
 	args := []string{"sockperf", "ping-pong", "-i", job.Address.String(), "-p", strconv.Itoa(job.FirstPort),
-		"-t", strconv.Itoa(max(1, int(math.Ceil(c.DurationS)))), "--full-log", log, "--full-rtt"}
+		"-t", strconv.Itoa(wholeSeconds(c.DurationS)), "--full-log", log, "--full-rtt"}
 	if c.PayloadSize > 0 {
 		args = append(args, "-m", strconv.FormatUint(max(c.PayloadSize, smallest), 10))
 	}
-	return args
+	// sockperf's own option for affinity takes one of its threads only.
+	return traffic.Bound(c.Affinity, args)
 }
 
-// bound runs a command on the condition's cores; sockperf's own option takes one
-// of its threads only.
-func bound(job traffic.Job, args []string) []string {
-	cores := traffic.Cores(job.Condition.Affinity, runtime.NumCPU())
-	if len(cores) == 0 {
-		return args
-	}
-	list := make([]string, len(cores))
-	for i, c := range cores {
-		list[i] = strconv.Itoa(c)
-	}
-	return append([]string{"taskset", "-c", strings.Join(list, ",")}, args...)
-}
+func wholeSeconds(duration float64) int { return max(1, int(math.Ceil(duration))) }
 
-func sample(log []byte, client *traffic.Process) (traffic.Sample, error) {
-	times, err := parse(log)
+// sample is what the log comes to.
+func sample(c trial.Condition, log string, client *traffic.Process) (traffic.Sample, error) {
+	file, err := os.Open(log)
 	if err != nil {
-		return traffic.Sample{}, err
+		return traffic.Sample{}, fmt.Errorf("%s wrote no log: %w: %q", client, err, traffic.Excerpt(client.Stdout()))
 	}
-	s, err := traffic.LatencySample(times)
+	defer file.Close()
+	messages, err := parse(file)
+	if bytes.Contains(client.Stdout(), []byte("No valid observations")) {
+		return traffic.Sample{}, fmt.Errorf("%s measured nothing: it waits for ever for a message that was lost; ping does not", client)
+	}
 	if err != nil {
-		return s, fmt.Errorf("sockperf: %w: %q", err, traffic.Excerpt(string(client.Stdout())))
+		return traffic.Sample{}, fmt.Errorf("%w; it printed %q", err, traffic.Excerpt(client.Stdout()))
 	}
-	s.Raw = []trial.ToolOutput{client.Output()}
+	s, err := traffic.LatencySample(messages.roundTrips)
+	if err != nil {
+		return s, fmt.Errorf("sockperf: %w; it printed %q", err, traffic.Excerpt(client.Stdout()))
+	}
+	if c.PayloadSize > 0 && c.PayloadSize < smallest {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("sockperf's messages are not smaller than %d bytes: that size was sent", smallest))
+	}
+	if asked := float64(wholeSeconds(c.DurationS)); messages.seconds() < asked/3 {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("sockperf stopped measuring after %.1f s of %v: it waits for ever for a message that was lost", messages.seconds(), asked))
+	}
 	return s, nil
-}
-
-// parse reads sockperf's full log: after its heading, each line is a message's
-// number and the times it left and came back, in seconds. The difference is the
-// round trip; the log's last column depends on sockperf's options and is not read.
-func parse(log []byte) ([]int64, error) {
-	var times []int64
-	scan := bufio.NewScanner(bytes.NewReader(log))
-	heading := false
-	for scan.Scan() {
-		line := scan.Text()
-		if strings.HasPrefix(line, "packet, txTime") {
-			heading = true
-			continue
-		}
-		if !heading || strings.TrimSpace(line) == "" || strings.HasPrefix(line, "-") {
-			continue
-		}
-		f := strings.Split(line, ",")
-		if len(f) < 3 {
-			return nil, fmt.Errorf("sockperf's log has a line that is not a message: %q", traffic.Excerpt(line))
-		}
-		sent, errS := nanoseconds(f[1])
-		back, errB := nanoseconds(f[2])
-		if errS != nil || errB != nil || back < sent {
-			return nil, fmt.Errorf("sockperf's log has a line that is not a message: %q", traffic.Excerpt(line))
-		}
-		times = append(times, back-sent)
-	}
-	if !heading {
-		return nil, fmt.Errorf("sockperf's log has no messages: %q", traffic.Excerpt(string(log)))
-	}
-	return times, scan.Err()
-}
-
-// nanoseconds of a decimal number of seconds, exact where a float would round.
-func nanoseconds(text string) (int64, error) {
-	whole, fraction, _ := strings.Cut(strings.TrimSpace(text), ".")
-	if len(fraction) > 9 {
-		fraction = fraction[:9]
-	}
-	return strconv.ParseInt(whole+fraction+strings.Repeat("0", 9-len(fraction)), 10, 64)
 }
