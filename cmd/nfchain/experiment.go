@@ -242,8 +242,5 @@ func (a *app) startOrResume(ctx context.Context, h *runs.Host, store *results.St
 	}
 	r := a.newRun(h, x.Metadata.Name, text, x.Spec.Seed, x.Spec.Load.Repeats)
 	r.Experiment, r.Quick, r.Conditions = x.Metadata.Name, e.quick, conditions
-	if e.quick {
-		r.Warnings = append(r.Warnings, "--quick: shorter trials and fewer repeats than the experiment's own; it deviates from its source")
-	}
 	return r, store.CreateRun(ctx, r)
 }
