@@ -1,0 +1,123 @@
+package house
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/registry"
+)
+
+// schemaFile is the schema that editors use; `make schema` writes it.
+const schemaFile = "api/v1alpha1/schema.json"
+
+// shipped are the files in the tree that users and `reproduce` run.
+func shipped(t *testing.T) []string {
+	t.Helper()
+	all, err := files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, name := range all {
+		ext := path.Ext(name)
+		if dir, _, _ := strings.Cut(name, "/"); (dir == "examples" || dir == "published") && (ext == ".yaml" || ext == ".json") {
+			names = append(names, name)
+		}
+	}
+	if len(names) < 2 {
+		t.Fatalf("found %v: the test does not look at the shipped files", names)
+	}
+	return names
+}
+
+func TestShippedFilesDecode(t *testing.T) {
+	for _, name := range shipped(t) {
+		if _, err := registry.Words().Decode(name, []byte(read(t, name))); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestShippedFilesFitTheSchema(t *testing.T) {
+	schema := compiled(t)
+	for _, name := range shipped(t) {
+		decoder := yaml.NewDecoder(strings.NewReader(read(t, name)))
+		for {
+			var document any
+			if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if err := fits(schema, document); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+func TestSchemaRefusesWhatNfchainRefuses(t *testing.T) {
+	schema := compiled(t)
+	for _, text := range []string{
+		"{apiVersion: nfchain.dev/v1alpha1, kind: NetworkServiceChain, metadata: {name: a}, spec: {wiring: vteh}}",
+		"{apiVersion: nfchain.dev/v1alpha1, kind: NetworkServiceChain, metadata: {name: a}, spec: {functions: [{name: f, kind: shaper, shaper: {speed: 1}}]}}",
+		"{apiVersion: nfchain.dev/v1alpha1, kind: Chain, metadata: {name: a}, spec: {}}",
+	} {
+		var document any
+		if err := yaml.Unmarshal([]byte(text), &document); err != nil {
+			t.Fatal(err)
+		}
+		if fits(schema, document) == nil {
+			t.Errorf("the schema takes %s", text)
+		}
+	}
+}
+
+func TestCommittedSchemaIsTheTypes(t *testing.T) {
+	want, err := registry.Words().Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.TrimSpace(read(t, schemaFile)) != strings.TrimSpace(string(want)) {
+		t.Errorf("%s is not what the types say; run `make schema`", schemaFile)
+	}
+}
+
+func compiled(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	document, err := jsonschema.UnmarshalJSON(strings.NewReader(read(t, schemaFile)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource(api.SchemaID, document); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := compiler.Compile(api.SchemaID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+// fits tells whether a document, as a YAML reader gives it, fits the schema.
+func fits(schema *jsonschema.Schema, document any) error {
+	text, err := json.Marshal(document)
+	if err != nil {
+		return err
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	return schema.Validate(value)
+}
