@@ -1,0 +1,173 @@
+// Package examples holds chains to copy. Its tests bring each up for real, send
+// packets through it and take it down again.
+package examples
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/registry"
+)
+
+func TestMain(m *testing.M) { os.Exit(nstest.Main(m)) }
+
+func TestEveryExampleCarriesTraffic(t *testing.T) {
+	nstest.Root(t)
+	nfchain := build(t)
+	names, err := filepath.Glob("*.yaml")
+	if err != nil || len(names) < 2 {
+		t.Fatalf("found %v, %v", names, err)
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := registry.Words().Decode(name, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(file.Chains) == 0 {
+			continue // an experiment
+		}
+		t.Run(name, func(t *testing.T) { carries(t, nfchain, unique(t, file)) })
+	}
+}
+
+// program is the nfchain that the test has built.
+type program string
+
+func build(t *testing.T) program {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "nfchain")
+	cmd := exec.Command("go", "build", "-o", path, "../cmd/nfchain")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build nfchain: %v\n%s", err, out)
+	}
+	return program(path)
+}
+
+func (p program) run(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(string(p), args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("nfchain %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// unique gives an example's chains, functions and namespaces names that nobody
+// else has, and makes the namespaces that are to exist.
+func unique(t *testing.T, f *api.File) *api.File {
+	names := map[string]string{}
+	for i := range f.Functions {
+		old := f.Functions[i].Metadata.Name
+		names[old] = nstest.Owner(t)
+		f.Functions[i].Metadata.Name = names[old]
+	}
+	for i := range f.Chains {
+		c := &f.Chains[i]
+		c.Metadata.Name = nstest.Owner(t)
+		for j := range c.Spec.Functions {
+			if ref := &c.Spec.Functions[j].Ref; *ref != "" {
+				*ref = names[*ref]
+			}
+		}
+		for j := range c.Spec.Endpoints {
+			if ns := &c.Spec.Endpoints[j].Namespace; *ns != "" {
+				*ns = nstest.Namespace(t)
+			}
+		}
+	}
+	return f
+}
+
+// write puts documents into a file of their own.
+func write(t *testing.T, f *api.File) string {
+	t.Helper()
+	var documents []string
+	add := func(v any) {
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		documents = append(documents, string(text))
+	}
+	for _, d := range f.Functions {
+		add(d)
+	}
+	for _, d := range f.Chains {
+		add(d)
+	}
+	path := filepath.Join(t.TempDir(), "example.yaml")
+	if err := os.WriteFile(path, []byte(strings.Join(documents, "\n---\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// carries brings a file up, twice, crosses each of its chains both ways in each
+// address family, and takes everything down again.
+func carries(t *testing.T, nfchain program, f *api.File) {
+	path := write(t, f)
+	requires(t, nfchain, path)
+	t.Cleanup(func() {
+		for _, c := range f.Chains {
+			nfchain.run(t, "down", c.Metadata.Name)
+		}
+		for _, fn := range f.Functions {
+			nfchain.run(t, "down", fn.Metadata.Name)
+		}
+		gone(t, f)
+	})
+	nfchain.run(t, "up", path, "--wait")
+	if out := nfchain.run(t, "up", path); strings.Count(out, "nothing changed") != len(f.Chains)+len(f.Functions) {
+		t.Errorf("a second up changes something:\n%s", out)
+	}
+	for _, c := range f.Chains {
+		west, east := c.Spec.Endpoints[0].Name, c.Spec.Endpoints[1].Name
+		for family, pool := range map[string]string{"-4": c.Spec.Addresses.IPv4, "-6": c.Spec.Addresses.IPv6} {
+			if pool == api.None {
+				continue
+			}
+			nfchain.run(t, "exec", c.Metadata.Name, west, "--", "ping", family, "-c", "1", "-W", "5", east)
+			nfchain.run(t, "exec", c.Metadata.Name, east, "--", "ping", family, "-c", "1", "-W", "5", west)
+		}
+	}
+}
+
+// requires skips an example that this machine is proven not to be able to run.
+func requires(t *testing.T, nfchain program, path string) {
+	t.Helper()
+	var plan struct {
+		Requires []string `json:"requires"`
+	}
+	if err := json.Unmarshal([]byte(nfchain.run(t, "plan", path, "-o", "json")), &plan); err != nil {
+		t.Fatal(err)
+	}
+	nstest.Require(t, append(plan.Requires, "tool.ping")...)
+}
+
+// gone checks that no namespace of the file's is left but those it was given.
+func gone(t *testing.T, f *api.File) {
+	left, err := netns.List()
+	if err != nil {
+		t.Error(err)
+	}
+	for _, name := range left {
+		for _, c := range f.Chains {
+			if strings.HasPrefix(name, fmt.Sprintf("nfchain.%s.", c.Metadata.Name)) {
+				t.Errorf("namespace %s is left", name)
+			}
+		}
+	}
+}
