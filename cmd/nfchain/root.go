@@ -236,21 +236,3 @@ func checkName(name string) error {
 	}
 	return nil
 }
-
-// exemplify gives the commands that cobra makes by itself an example, as every
-// other has.
-func exemplify(root *cobra.Command) {
-	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
-	for _, c := range root.Commands() {
-		switch c.Name() {
-		case "help":
-			c.Example = "  nfchain help bench"
-		case "completion":
-			c.Example = "  nfchain completion bash > /etc/bash_completion.d/nfchain"
-			for _, shell := range c.Commands() {
-				shell.Example = "  nfchain completion " + shell.Name()
-			}
-		}
-	}
-}
