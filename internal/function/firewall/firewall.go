@@ -119,7 +119,7 @@ func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, er
 func Ruleset(site function.Site, o *Options) ruleset.Spec {
 	spec := ruleset.Spec{
 		Backend: o.Backend, Table: ruleset.TablePrefix + "-firewall", Hook: "forward", Policy: o.Policy,
-		Accounting: o.stateful(), Rules: generated(o.Rules),
+		Rules: generated(o.Rules),
 	}
 	if o.Backend == ruleset.IPTables {
 		spec.Table = ruleset.TablePrefix

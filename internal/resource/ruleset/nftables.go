@@ -2,24 +2,36 @@ package ruleset
 
 import (
 	"encoding/binary"
+	"errors"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/google/nftables"
 	"github.com/google/nftables/binaryutil"
 	"github.com/google/nftables/expr"
 	"github.com/google/nftables/userdata"
+	"github.com/mdlayher/netlink"
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/resource"
 )
 
-// batch is how many rules are queued before they are sent: a transaction's
-// messages must fit the socket's buffer.
-const batch = 500
+func connect(p resource.Place, options ...nftables.ConnOption) (*nftables.Conn, error) {
+	return nftables.New(append(options, nftables.WithNetNSFd(p.FD()))...)
+}
 
-func connect(p resource.Place) (*nftables.Conn, error) {
-	return nftables.New(nftables.WithNetNSFd(p.FD()))
+// A transaction's rules and their acknowledgements must fit the socket's buffers.
+// Without the privilege to widen them, as many rules as fit are sent at a time.
+const (
+	bytesPerRule = 1024
+	fits         = 500
+)
+
+func wide(rules int) nftables.ConnOption {
+	return nftables.WithSockOptions(func(c *netlink.Conn) error {
+		return errors.Join(c.SetWriteBuffer((rules+fits)*bytesPerRule), c.SetReadBuffer((rules+fits)*bytesPerRule))
+	})
 }
 
 var hooks = map[string]*nftables.ChainHook{
@@ -28,11 +40,19 @@ var hooks = map[string]*nftables.ChainHook{
 	"postrouting": nftables.ChainHookPostrouting,
 }
 
-// applyNFT replaces the table. Up to one batch it is one transaction; a larger
-// rule set is built under the mark of no content and gets its mark last, so that
-// what a killed process left is never taken for complete.
+// applyNFT replaces the table in one transaction, or in several where it does not
+// fit one. The mark of its content comes last, so that what a killed process left
+// is never taken for complete.
 func applyNFT(p resource.Place, s Spec) error {
-	conn, err := connect(p)
+	err := s.send(p, max(len(s.Rules), 1))
+	if errors.Is(err, unix.ENOBUFS) || errors.Is(err, unix.EMSGSIZE) {
+		err = s.send(p, fits)
+	}
+	return err
+}
+
+func (s Spec) send(p resource.Place, batch int) error {
+	conn, err := connect(p, wide(len(s.Rules)))
 	if err != nil {
 		return err
 	}
@@ -58,6 +78,43 @@ func applyNFT(p resource.Place, s Spec) error {
 	}
 	conn.AddChain(&nftables.Chain{Name: s.markChain(), Table: table})
 	return conn.Flush()
+}
+
+// readNFT finds our tables' base chains among the tables that there are.
+func readNFT(conn *nftables.Conn, tables []*nftables.Table) ([]resource.Observed, error) {
+	ours := func(t *nftables.Table) bool {
+		return t.Family == nftables.TableFamilyINet && strings.HasPrefix(t.Name, TablePrefix)
+	}
+	if !slices.ContainsFunc(tables, ours) {
+		return nil, nil
+	}
+	chains, err := conn.ListChainsOfTableFamily(nftables.TableFamilyINet)
+	if err != nil {
+		return nil, err
+	}
+	content := map[string]string{}
+	for _, c := range chains {
+		if digest, ok := strings.CutPrefix(c.Name, contentPrefix); ok {
+			content[c.Table.Name] = digest
+		}
+	}
+	var found []resource.Observed
+	for _, c := range chains {
+		if !ours(c.Table) || c.Hooknum == nil {
+			continue
+		}
+		rules, err := conn.GetRules(c.Table, c)
+		if err != nil {
+			return nil, err
+		}
+		policy := "accept"
+		if c.Policy != nil && *c.Policy == nftables.ChainPolicyDrop {
+			policy = "drop"
+		}
+		key := Spec{Backend: NFTables, Table: c.Table.Name, Hook: c.Name}.Key()
+		found = append(found, resource.Observed{Key: key, Fingerprint: fingerprint(policy, content[c.Table.Name], len(rules))})
+	}
+	return found, nil
 }
 
 func comment(text string) []byte {

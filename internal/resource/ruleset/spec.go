@@ -1,5 +1,6 @@
 // Package ruleset makes packet filter rule sets in a namespace, by nf_tables or
-// by iptables. A rule set is replaced as a whole, in one transaction.
+// by iptables. A rule set is replaced as a whole; with iptables that is one
+// transaction for each address family.
 package ruleset
 
 import (
@@ -32,9 +33,7 @@ type Spec struct {
 	Priority int    `json:"priority"`
 	// Policy for what no rule decides: accept or drop.
 	Policy string `json:"policy"`
-	// Accounting has connection tracking count bytes, which stateful rules read.
-	Accounting bool   `json:"accounting,omitempty"`
-	Rules      []Rule `json:"rules"`
+	Rules  []Rule `json:"rules"`
 }
 
 // Rule is what to match and what to do then. All given matches must hold.
@@ -64,7 +63,7 @@ type Match struct {
 	// States of the connection: new, established, related, invalid.
 	States []string `json:"states,omitempty"`
 	// ConnectionBytes is the least number of bytes, both ways, that the
-	// connection must have carried.
+	// connection must have carried. Such a rule has the kernel count them.
 	ConnectionBytes uint64 `json:"connection_bytes,omitempty"`
 }
 
@@ -80,9 +79,13 @@ func (Spec) Kind() string { return KindName }
 // Key is the backend with the table and hook.
 func (s Spec) Key() string { return s.Backend + "/" + s.Table + "/" + s.Hook }
 
-// Fingerprint is a digest of the rules and how many there are, both of which the
-// kernel holds and gives back.
-func (s Spec) Fingerprint() string { return fmt.Sprintf("%s rules=%d", s.digest(), s.rows()) }
+// Fingerprint is the policy, a digest of the rules and how many there are, all
+// of which the kernel holds and gives back.
+func (s Spec) Fingerprint() string { return fingerprint(s.Policy, s.digest(), s.rows()) }
+
+func fingerprint(policy, digest string, rows int) string {
+	return fmt.Sprintf("%s policy=%s rules=%d", digest, policy, rows)
+}
 
 // digest names the content of the rule set.
 func (s Spec) digest() string {
@@ -101,7 +104,7 @@ func (s Spec) rows() int {
 	}
 	n := 0
 	for _, r := range s.Rules {
-		for _, family := range []int{4, 6} {
+		for _, family := range families {
 			if r.appliesTo(family) {
 				n++
 			}
@@ -133,24 +136,18 @@ type Counter struct {
 	Bytes   uint64 `json:"bytes"`
 }
 
-// accountingPath has connection tracking count.
-const accountingPath = "/proc/sys/net/netfilter/nf_conntrack_acct"
-
 // Commands implements resource.Spec.
 func (s Spec) Commands(ns string) []resource.Command {
+	if s.Backend != IPTables {
+		c := resource.In(ns, "nft", "-f", "-")
+		c.Stdin = s.nft()
+		return []resource.Command{c}
+	}
 	var out []resource.Command
-	if s.Accounting {
-		out = append(out, resource.In(ns, "sysctl", "-qw", "net.netfilter.nf_conntrack_acct=1"))
+	for _, family := range families {
+		c := resource.In(ns, restoreTool(family))
+		c.Stdin = s.iptables(family)
+		out = append(out, c)
 	}
-	if s.Backend == IPTables {
-		for _, family := range []int{4, 6} {
-			c := resource.In(ns, restoreTool(family), "--noflush")
-			c.Stdin = s.iptables(family)
-			out = append(out, c)
-		}
-		return out
-	}
-	c := resource.In(ns, "nft", "-f", "-")
-	c.Stdin = s.nft()
-	return append(out, c)
+	return out
 }

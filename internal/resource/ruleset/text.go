@@ -5,28 +5,29 @@ import (
 	"strings"
 )
 
+const contentPrefix = "content-"
+
 // markChain is the name of an empty chain that says which content the table has;
 // it is replaced in the same transaction as the rules.
-func (s Spec) markChain() string { return "content-" + s.digest() }
+func (s Spec) markChain() string { return contentPrefix + s.digest() }
 
 // nft is the rule set as an nft(8) script.
 func (s Spec) nft() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "table inet %s\ndelete table inet %s\n", s.Table, s.Table)
-	fmt.Fprintf(&b, "table inet %s {\n\tchain %s {\n\t}\n\tchain %s {\n", s.Table, s.markChain(), s.Hook)
+	fmt.Fprintf(&b, "table inet %s {\n\tchain %s {\n", s.Table, s.Hook)
 	fmt.Fprintf(&b, "\t\ttype filter hook %s priority %d; policy %s;\n", s.Hook, s.Priority, s.Policy)
 	for _, r := range s.Rules {
 		fmt.Fprintf(&b, "\t\t%s\n", strings.Join(r.nft(), " "))
 	}
-	b.WriteString("\t}\n}\n")
+	fmt.Fprintf(&b, "\t}\n\tchain %s {\n\t}\n}\n", s.markChain())
 	return b.String()
 }
 
 func (r Rule) nft() []string {
 	var w []string
-	if r.Source.IsValid() || r.Destination.IsValid() || r.HopLimit != 0 || r.Family == 0 {
-		// The address family follows from what is matched below.
-	} else {
+	// The family of addresses follows from them.
+	if r.Family != 0 && !r.Source.IsValid() && !r.Destination.IsValid() {
 		w = append(w, "meta", "nfproto", map[int]string{4: "ipv4", 6: "ipv6"}[r.Family])
 	}
 	ip := map[int]string{4: "ip", 6: "ip6"}[r.family()]
@@ -104,15 +105,17 @@ func saveTool(family int) string {
 	return map[int]string{4: "iptables-save", 6: "ip6tables-save"}[family]
 }
 
+const chainPrefix = "nfchain-"
+
 // iptablesChain holds the rules; its name says which content it has.
-func (s Spec) iptablesChain() string { return "nfchain-" + s.digest() }
+func (s Spec) iptablesChain() string { return chainPrefix + s.digest() }
 
 // iptables is the rule set for iptables-restore(8): the whole filter table of
 // the namespace, which belongs to the function.
 func (s Spec) iptables(family int) string {
 	var b strings.Builder
 	hook, chain := strings.ToUpper(s.Hook), s.iptablesChain()
-	fmt.Fprintf(&b, "*filter\n:%s %s [0:0]\n:%s - [0:0]\n-F %s\n", hook, strings.ToUpper(s.Policy), chain, hook)
+	fmt.Fprintf(&b, "*filter\n:%s %s [0:0]\n:%s - [0:0]\n", hook, strings.ToUpper(s.Policy), chain)
 	for _, r := range s.Rules {
 		if r.appliesTo(family) {
 			fmt.Fprintf(&b, "-A %s %s\n", chain, strings.Join(r.iptables(family), " "))

@@ -1,0 +1,163 @@
+package ruleset
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/google/nftables"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// The filter table of a namespace belongs to the function, so restoring replaces
+// all of it.
+func applyIPTables(p resource.Place, s Spec) error {
+	for _, family := range families {
+		if _, err := run(p.Ref, s.iptables(family), restoreTool(family)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteIPTables empties the filter table; it cannot be removed.
+func deleteIPTables(p resource.Place) error {
+	const empty = "*filter\n:INPUT ACCEPT [0:0]\n:FORWARD ACCEPT [0:0]\n:OUTPUT ACCEPT [0:0]\nCOMMIT\n"
+	for _, family := range families {
+		if _, err := run(p.Ref, empty, restoreTool(family)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var families = []int{4, 6}
+
+// readIPTables looks only where the kernel already has iptables tables, so that
+// looking neither makes them nor needs the tools.
+func readIPTables(p resource.Place, tables []*nftables.Table) ([]resource.Observed, error) {
+	var hook string
+	var digests, policies []string
+	rows := 0
+	for _, family := range filterTables(p, tables) {
+		out, err := run(p.Ref, "", saveTool(family), "-t", "filter")
+		if err != nil {
+			return nil, err
+		}
+		policy := map[string]string{}
+		for _, line := range strings.Split(out, "\n") {
+			f := strings.Fields(line)
+			switch {
+			case len(f) >= 2 && strings.HasPrefix(f[0], ":"):
+				policy[f[0][1:]] = strings.ToLower(f[1])
+			case len(f) >= 4 && f[0] == "-A" && f[2] == "-j" && strings.HasPrefix(f[3], chainPrefix):
+				hook = strings.ToLower(f[1])
+				digests = append(digests, strings.TrimPrefix(f[3], chainPrefix))
+				policies = append(policies, policy[f[1]])
+			case len(f) >= 2 && f[0] == "-A": // ours, and what others put beside them
+				rows++
+			}
+		}
+	}
+	if hook == "" {
+		return nil, nil
+	}
+	key := Spec{Backend: IPTables, Table: TablePrefix, Hook: hook}.Key()
+	return []resource.Observed{{Key: key, Fingerprint: fingerprint(same(policies), same(digests), rows)}}, nil
+}
+
+// same is what both families have.
+func same(of []string) string {
+	if len(of) != len(families) || of[0] != of[1] {
+		return "mixed"
+	}
+	return of[0]
+}
+
+// filterTables lists the families that have a filter table, a legacy one or an
+// nf_tables one made by iptables.
+func filterTables(p resource.Place, tables []*nftables.Table) []int {
+	var found []int
+	for _, t := range tables {
+		if t.Name != "filter" {
+			continue
+		}
+		switch t.Family {
+		case nftables.TableFamilyIPv4:
+			found = append(found, 4)
+		case nftables.TableFamilyIPv6:
+			found = append(found, 6)
+		}
+	}
+	_ = p.Do(func() error {
+		for family, file := range map[int]string{4: "ip_tables_names", 6: "ip6_tables_names"} {
+			names, err := os.ReadFile("/proc/thread-self/net/" + file)
+			if err == nil && bytes.Contains(names, []byte("filter")) {
+				found = append(found, family)
+			}
+		}
+		return nil
+	})
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// run starts a program in the namespace; a failure carries what it printed. The
+// lock that iptables takes is one file of the host for all namespaces; each call
+// gets one of its own instead, since nothing else works in the namespace.
+func run(ref, input string, args ...string) (string, error) {
+	lock, err := os.CreateTemp("", "nfchain-xtables-")
+	if err != nil {
+		return "", err
+	}
+	lock.Close()
+	defer os.Remove(lock.Name())
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), "XTABLES_LOCKFILE="+lock.Name())
+	var out, complaint bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &out, &complaint
+	if err := netns.Start(ref, cmd); err != nil {
+		return "", fmt.Errorf("start %s: %w", args[0], err)
+	}
+	if err := cmd.Wait(); err != nil {
+		return "", fmt.Errorf("%s: %w: %s", args[0], err, strings.TrimSpace(complaint.String()))
+	}
+	return out.String(), nil
+}
+
+// iptablesCounters adds both families' counters of each rule.
+func iptablesCounters(p resource.Place, s Spec) ([]Counter, error) {
+	counters := make([]Counter, len(s.Rules))
+	for i, r := range s.Rules {
+		counters[i] = Counter{Rule: i + 1, Comment: r.Comment}
+	}
+	chain := s.iptablesChain()
+	for _, family := range families {
+		out, err := run(p.Ref, "", saveTool(family), "-c", "-t", "filter")
+		if err != nil {
+			return nil, err
+		}
+		next := 0
+		for _, line := range strings.Split(out, "\n") {
+			f := strings.Fields(line)
+			if len(f) < 3 || f[1] != "-A" || f[2] != chain {
+				continue
+			}
+			for next < len(s.Rules) && !s.Rules[next].appliesTo(family) {
+				next++
+			}
+			var packets, bytes uint64
+			if _, err := fmt.Sscanf(f[0], "[%d:%d]", &packets, &bytes); err == nil && next < len(counters) {
+				counters[next].Packets += packets
+				counters[next].Bytes += bytes
+			}
+			next++
+		}
+	}
+	return counters, nil
+}
