@@ -78,13 +78,14 @@ func connectHolder() (*net.UnixConn, int, error) {
 		if int(cred.Uid) != uid {
 			return nil, 0, fmt.Errorf("user %d has taken the name of this user's nfchain holder (process %d)", cred.Uid, cred.Pid)
 		}
-		// A holder greets once it is ready, and says goodbye by closing.
-		greeting := make([]byte, 1)
+		// A holder greets with its pid once it is ready, and says goodbye by closing.
+		// The credentials may still name the process that started it.
+		var pid int
 		_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
-		if _, err := conn.Read(greeting); err == nil {
-			return conn, int(cred.Pid), nil
+		if _, err := fmt.Fscanln(conn, &pid); err == nil {
+			return conn, pid, nil
 		}
-		conn.Close()
+		_ = conn.Close()
 		select {
 		case err := <-ended:
 			// The namespace was made but not the right to use it (AppArmor).
@@ -113,12 +114,12 @@ func startHolder(address *net.UnixAddr, ended chan<- error) error {
 	if err != nil {
 		return err
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }()
 	socket, err := listener.File()
 	if err != nil {
 		return err
 	}
-	defer socket.Close()
+	defer func() { _ = socket.Close() }()
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -145,15 +146,11 @@ var ErrNoUserNamespace = errors.New("a user namespace cannot be made")
 // Hold is the holder. It returns when it is no longer needed.
 func Hold() error {
 	file := os.NewFile(holderFD, "holder")
-	// Listening again makes this process the one that SO_PEERCRED names.
-	if err := unix.Listen(holderFD, 64); err != nil {
-		return fmt.Errorf("hold: %w", err)
-	}
 	listener, err := net.FileListener(file)
 	if err != nil {
 		return fmt.Errorf("hold: %w", err)
 	}
-	file.Close()
+	_ = file.Close()
 	if err := unix.Mount("tmpfs", "/run", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=755"); err != nil {
 		return fmt.Errorf("hold: give the user namespace a /run of its own: %w", err)
 	}
@@ -186,8 +183,8 @@ func (h *holder) serve() error {
 		h.mu.Unlock()
 		go func() {
 			defer h.left()
-			defer conn.Close()
-			if _, err := conn.Write([]byte{'.'}); err == nil {
+			defer func() { _ = conn.Close() }()
+			if _, err := fmt.Fprintln(conn, os.Getpid()); err == nil {
 				_, _ = conn.Read(make([]byte, 1)) // until the command ends
 			}
 		}()
@@ -210,5 +207,5 @@ func (h *holder) check() {
 		h.idle.Reset(idleFor)
 		return
 	}
-	h.listener.Close()
+	_ = h.listener.Close()
 }

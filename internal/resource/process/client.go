@@ -66,7 +66,7 @@ func call(owner string, r Request) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
 	if err := json.NewEncoder(c).Encode(r); err != nil {
 		return Reply{}, fmt.Errorf("ask the supervisor of %s: %w", owner, err)
@@ -92,11 +92,46 @@ func Statuses(owner string) ([]Status, error) {
 
 // Stop ends the owner's supervisor and its programs. None running is success.
 func Stop(owner string) error {
+	ended := watchSupervisor(owner)
+	defer ended()
 	_, err := call(owner, Request{Op: "stop"})
 	if err == nil || errors.Is(err, errNone) {
 		return nil
 	}
 	return killSupervisor(owner)
+}
+
+// watchSupervisor gives a function that waits, for a while, until the supervisor
+// that runs now has ended.
+func watchSupervisor(owner string) func() {
+	nothing := func() {}
+	c, err := net.Dial("unix", Address(owner))
+	if err != nil {
+		return nothing
+	}
+	defer c.Close()
+	raw, err := c.(*net.UnixConn).SyscallConn()
+	if err != nil {
+		return nothing
+	}
+	fd := -1
+	_ = raw.Control(func(s uintptr) {
+		if cred, err := unix.GetsockoptUcred(int(s), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil && int(cred.Pid) != os.Getpid() {
+			fd, _ = unix.PidfdOpen(int(cred.Pid), 0)
+		}
+	})
+	if fd < 0 {
+		return nothing
+	}
+	return func() {
+		defer unix.Close(fd)
+		for {
+			_, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 10_000)
+			if !errors.Is(err, unix.EINTR) {
+				return
+			}
+		}
+	}
 }
 
 // killSupervisor ends one that does not answer; its programs are found by their
@@ -106,7 +141,7 @@ func killSupervisor(owner string) error {
 	if err != nil {
 		return nil
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	raw, err := c.(*net.UnixConn).SyscallConn()
 	if err != nil {
 		return err
