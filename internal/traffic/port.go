@@ -16,7 +16,7 @@ func (j Job) PortsFree() error {
 			if err != nil {
 				return err
 			}
-			defer tcp.Close()
+			defer func() { _ = tcp.Close() }()
 			udp, err := net.ListenUDP("udp", &net.UDPAddr{Port: port})
 			if err != nil {
 				return err

@@ -1,23 +1,18 @@
 package proof
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/netip"
+	"os"
+	"time"
 
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/trial"
 )
-
-// message is the payload of one marked packet.
-func message(nonce []byte, way, number int) []byte {
-	m := make([]byte, payload)
-	copy(m, nonce)
-	m[len(nonce)], m[len(nonce)+1] = byte(way), byte(number)
-	return m
-}
 
 // exchange sends one packet there and one back, so often, and waits for each.
 func exchange(ctx context.Context, p Path, nonce []byte) error {
@@ -30,32 +25,30 @@ func exchange(ctx context.Context, p Path, nonce []byte) error {
 func exchangeTCP(ctx context.Context, p Path, nonce []byte) error {
 	server := netip.AddrPortFrom(p.Address, uint16(p.Port))
 	var listener *net.TCPListener
-	var client net.Conn
 	err := netns.Do(p.ServerNetns, func() (err error) {
 		listener, err = net.ListenTCP("tcp", net.TCPAddrFromAddrPort(server))
 		return err
 	})
 	if err != nil {
-		return err
+		return fmt.Errorf("the server cannot listen: %w", err)
 	}
 	defer listener.Close()
-	if d, ok := ctx.Deadline(); ok {
-		_ = listener.SetDeadline(d)
-	}
+	var client net.Conn
 	err = netns.Do(p.ClientNetns, func() (err error) {
 		client, err = (&net.Dialer{}).DialContext(ctx, "tcp", server.String())
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("no TCP connection from client to server (%w); does a function drop TCP port %d?", err, p.Port)
+		return fmt.Errorf("no TCP connection from client to server (%w)", err)
 	}
 	defer client.Close()
+	defer interrupt(ctx, listener)()
 	far, err := listener.Accept()
 	if err != nil {
-		return err
+		return fmt.Errorf("no TCP connection from client to server (%w)", err)
 	}
 	defer far.Close()
-	return pingPong(ctx, nonce, client, far, far)
+	return pingPong(ctx, nonce, side{Conn: client}, side{Conn: far})
 }
 
 func exchangeUDP(ctx context.Context, p Path, nonce []byte) error {
@@ -66,7 +59,7 @@ func exchangeUDP(ctx context.Context, p Path, nonce []byte) error {
 		return err
 	})
 	if err != nil {
-		return err
+		return fmt.Errorf("the server cannot listen: %w", err)
 	}
 	defer far.Close()
 	err = netns.Do(p.ClientNetns, func() (err error) {
@@ -77,7 +70,7 @@ func exchangeUDP(ctx context.Context, p Path, nonce []byte) error {
 		return err
 	}
 	defer client.Close()
-	return pingPong(ctx, nonce, client, far, &answering{UDPConn: far})
+	return pingPong(ctx, nonce, side{Conn: client, again: resend}, side{Conn: &answering{UDPConn: far}, again: resend})
 }
 
 // answering is an unconnected socket that writes to whom it last read from.
@@ -95,27 +88,66 @@ func (a *answering) Read(b []byte) (n int, err error) {
 // Write implements io.Writer.
 func (a *answering) Write(b []byte) (int, error) { return a.WriteToUDPAddrPort(b, a.to) }
 
+// resend is when a UDP packet is taken to be lost and sent again: a chain may be
+// under load, and that is no matter of its path.
+const resend = 200 * time.Millisecond
+
+// side is one end of the exchange.
+type side struct {
+	net.Conn
+	// again is how long to wait before a packet is sent again; 0 leaves that to the
+	// protocol.
+	again time.Duration
+}
+
 // pingPong has one packet in flight at a time, so that each is a packet of its
 // own on the wire.
-func pingPong(ctx context.Context, nonce []byte, client, deadline net.Conn, far io.ReadWriter) error {
-	if d, ok := ctx.Deadline(); ok {
-		_ = client.SetDeadline(d)
-		_ = deadline.SetDeadline(d)
-	}
-	b := make([]byte, payload)
+func pingPong(ctx context.Context, nonce []byte, client, server side) error {
+	defer interrupt(ctx, client)()
+	defer interrupt(ctx, server)()
 	for n := range rounds {
-		if _, err := client.Write(message(nonce, forward, n)); err != nil {
-			return err
-		}
-		if _, err := io.ReadFull(far, b); err != nil {
+		if err := carry(ctx, client, server, message(nonce, forward, n)); err != nil {
 			return fmt.Errorf("a packet from client to server did not arrive (%w)", err)
 		}
-		if _, err := far.Write(message(nonce, reverse, n)); err != nil {
-			return err
-		}
-		if _, err := io.ReadFull(client, b); err != nil {
+		if err := carry(ctx, server, client, message(nonce, reverse, n)); err != nil {
 			return fmt.Errorf("a packet from server to client did not arrive (%w)", err)
 		}
 	}
 	return nil
+}
+
+// carry sends a message from one side until the other has it.
+func carry(ctx context.Context, from, to side, m []byte) error {
+	for {
+		if _, err := from.Write(m); err != nil {
+			return err
+		}
+		err := to.await(ctx, m)
+		if err == nil || from.again == 0 || ctx.Err() != nil || !errors.Is(err, os.ErrDeadlineExceeded) {
+			return err
+		}
+	}
+}
+
+// await reads until the message is there. An earlier one may come again.
+func (s side) await(ctx context.Context, m []byte) error {
+	if s.again > 0 {
+		_ = s.SetReadDeadline(time.Now().Add(s.again))
+		if ctx.Err() != nil { // meanwhile
+			return ctx.Err()
+		}
+	}
+	for have, b := []byte{}, make([]byte, payload); !bytes.HasSuffix(have, m); {
+		n, err := s.Read(b)
+		if err != nil {
+			return err
+		}
+		have = append(have, b[:n]...)
+	}
+	return nil
+}
+
+// interrupt ends every wait on a socket once the context ends.
+func interrupt(ctx context.Context, socket interface{ SetDeadline(time.Time) error }) func() bool {
+	return context.AfterFunc(ctx, func() { _ = socket.SetDeadline(time.Unix(1, 0)) })
 }

@@ -9,10 +9,8 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/netip"
-	"strings"
+	"sync"
 	"time"
-
-	"nfchain.dev/nfchain/internal/trial"
 )
 
 // Path is what the packets must take.
@@ -33,11 +31,14 @@ type Function struct {
 	West, East string
 }
 
-// rounds of one packet there and one back.
-const rounds = 8
+// patience is how long the packets may take; a chain may be long and its queues
+// full.
+func patience(functions int) time.Duration {
+	return 5*time.Second + time.Duration(functions)*20*time.Millisecond
+}
 
-// patience is how long the packets may take.
-const patience = 5 * time.Second
+// late is how long after the packets themselves the taps may show them.
+const late = 500 * time.Millisecond
 
 // Seen is how many marked packets a function saw each way.
 type Seen struct {
@@ -46,104 +47,66 @@ type Seen struct {
 	Reverse  int    `json:"reverse_packets"`
 }
 
-// Error says which function the traffic missed.
-type Error struct {
-	Protocol string
-	Sent     int
-	Seen     []Seen
-	Reason   string
-}
-
-// Error implements error.
-func (e *Error) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "proof of path failed for %s: %s; of %d marked packets each way", e.Protocol, e.Reason, e.Sent)
-	for _, s := range e.Seen {
-		fmt.Fprintf(&b, ", %s saw %d and %d", s.Function, s.Forward, s.Reverse)
-	}
-	return b.String()
-}
-
-// Check sends the packets and counts them.
+// Check sends the packets and counts them. What it returns besides is of type
+// *[Error] when the path is not proven.
 func Check(ctx context.Context, p Path) ([]Seen, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	nonce := make([]byte, 16)
+	nonce := make([]byte, nonceSize)
 	if _, err := rand.Read(nonce); err != nil {
 		return nil, err
 	}
-	taps := make([]*tap, 0, len(p.Functions))
-	defer func() {
-		for _, t := range taps {
-			t.close()
-		}
-	}()
-	for _, f := range p.Functions {
-		t, err := open(f, nonce)
-		if err != nil {
-			return nil, fmt.Errorf("watch function %s: %w", f.Name, err)
-		}
-		taps = append(taps, t)
+	taps, err := openAll(p, nonce)
+	defer closeAll(taps)
+	if err != nil {
+		return nil, err
 	}
 	if err := awaitStamps(); err != nil {
 		return nil, err
 	}
-	sent := exchange(ctx, p, nonce)
-	for !complete(taps) && ctx.Err() == nil {
+	limited, cancel := context.WithTimeout(ctx, patience(len(taps)))
+	defer cancel()
+	sent := exchange(limited, p, nonce)
+	// What arrived has passed every tap on its way.
+	for end := time.Now().Add(late); !complete(taps) && sent == nil && ctx.Err() == nil && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	return judge(p, taps, sent)
 }
 
+func openAll(p Path, nonce []byte) ([]*tap, error) {
+	taps := make([]*tap, 0, len(p.Functions))
+	for _, f := range p.Functions {
+		t, err := open(p, f, nonce)
+		if err != nil {
+			return taps, fmt.Errorf("watch function %s: %w", f.Name, err)
+		}
+		taps = append(taps, t)
+	}
+	return taps, nil
+}
+
+// closeAll closes the taps at once: the kernel waits for every CPU to be done with
+// a packet socket.
+func closeAll(taps []*tap) {
+	var all sync.WaitGroup
+	for _, t := range taps {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			t.close()
+		}()
+	}
+	all.Wait()
+}
+
+// complete reads what the taps saw and tells whether that is everything.
 func complete(taps []*tap) bool {
+	all := true
 	for _, t := range taps {
 		t.drain()
+		all = all && t.count(forward) == rounds && t.count(reverse) == rounds
 	}
-	for _, t := range taps {
-		if t.count(forward) < rounds || t.count(reverse) < rounds {
-			return false
-		}
-	}
-	return true
-}
-
-func judge(p Path, taps []*tap, sent error) ([]Seen, error) {
-	seen := make([]Seen, 0, len(taps))
-	missed := []string{}
-	for _, t := range taps {
-		s := Seen{t.function.Name, t.count(forward), t.count(reverse)}
-		seen = append(seen, s)
-		if s.Forward < rounds || s.Reverse < rounds {
-			missed = append(missed, s.Function)
-		}
-	}
-	name := map[bool]string{true: trial.TCP, false: trial.UDP}[p.Protocol == trial.TCP]
-	fail := &Error{Protocol: name, Sent: rounds, Seen: seen}
-	switch {
-	case sent != nil:
-		fail.Reason = sent.Error()
-	case len(missed) > 0:
-		fail.Reason = "traffic does not pass " + strings.Join(missed, ", ")
-	default:
-		if at := disorder(taps); at != "" {
-			fail.Reason = "traffic does not visit the functions in order: " + at
-			break
-		}
-		return seen, nil
-	}
-	return seen, fail
-}
-
-// disorder names the first pair of functions that some packet visited the wrong
-// way round.
-func disorder(taps []*tap) string {
-	for i := 1; i < len(taps); i++ {
-		a, b := taps[i-1], taps[i]
-		for n := range rounds {
-			if a.in[forward][n].After(b.in[forward][n]) || b.in[reverse][n].After(a.in[reverse][n]) {
-				return a.function.Name + ", " + b.function.Name
-			}
-		}
-	}
-	return ""
+	return all
 }

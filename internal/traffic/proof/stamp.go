@@ -33,7 +33,7 @@ func awaitStamps() error {
 	if err := errors.Join(err, option); err != nil {
 		return err
 	}
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); {
 		age, err := stampAge(socket)
 		if err != nil {
 			return err

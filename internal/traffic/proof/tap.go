@@ -1,13 +1,11 @@
 package proof
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"time"
 	"unsafe"
 
-	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/netns"
@@ -20,26 +18,29 @@ const (
 	reverse = 1
 )
 
-// A marked packet's payload is the nonce, the way it goes, its number, and
-// filling. With the filling its frame is between shortest and longest over IPv4
-// and IPv6, TCP with options and UDP, which the sockets' filter lets pass.
+// rounds of one packet there and one back. The opening of the TCP connection has
+// a number of its own: it proves nothing and tells where it got lost.
 const (
-	payload           = 200
-	shortest, longest = payload + 14 + 20 + 8, payload + 14 + 40 + 60
+	rounds  = 8
+	opening = rounds
 )
+
+// visits of one packet each: when it was first seen, zero if it was not.
+type visits [2][rounds + 1]time.Time
 
 // tap is a packet socket in a function's namespace.
 type tap struct {
 	function   Function
 	fd         int
 	nonce      []byte
+	port       uint16
 	west, east int
-	// in and out are when each packet was first seen entering and leaving on the
-	// right interfaces.
-	in, out [2][rounds]time.Time
+	// in and out are the visits to the interfaces where packets should enter and
+	// leave.
+	in, out visits
 }
 
-func open(f Function, nonce []byte) (*tap, error) {
+func open(p Path, f Function, nonce []byte) (*tap, error) {
 	h, err := netns.Open(f.Netns)
 	if err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func open(f Function, nonce []byte) (*tap, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tap{function: f, nonce: nonce, west: index[f.West], east: index[f.East]}
+	t := &tap{function: f, nonce: nonce, port: uint16(p.Port), west: index[f.West], east: index[f.East]}
 	err = h.Do(func() error {
 		// The protocol is bound after the filter is in place.
 		t.fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
@@ -66,7 +67,7 @@ func open(f Function, nonce []byte) (*tap, error) {
 }
 
 func (t *tap) listen() error {
-	if err := filter(t.fd); err != nil {
+	if err := attach(t.fd, t.nonce); err != nil {
 		return err
 	}
 	if err := unix.SetsockoptInt(t.fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1); err != nil {
@@ -75,31 +76,11 @@ func (t *tap) listen() error {
 	return unix.Bind(t.fd, &unix.SockaddrLinklayer{Protocol: binary.NativeEndian.Uint16([]byte{0, unix.ETH_P_ALL})})
 }
 
-// filter lets only packets of a marked one's length in, so that other traffic
-// does not fill the socket.
-func filter(fd int) error {
-	program, err := bpf.Assemble([]bpf.Instruction{
-		bpf.LoadExtension{Num: bpf.ExtLen},
-		bpf.JumpIf{Cond: bpf.JumpLessThan, Val: shortest, SkipTrue: 2},
-		bpf.JumpIf{Cond: bpf.JumpGreaterThan, Val: longest, SkipTrue: 1},
-		bpf.RetConstant{Val: longest},
-		bpf.RetConstant{Val: 0},
-	})
-	if err != nil {
-		return err
-	}
-	raw := make([]unix.SockFilter, len(program))
-	for i, in := range program {
-		raw[i] = unix.SockFilter{Code: in.Op, Jt: in.Jt, Jf: in.Jf, K: in.K}
-	}
-	return unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: uint16(len(raw)), Filter: &raw[0]})
-}
-
 func (t *tap) close() { unix.Close(t.fd) }
 
 // drain reads what the socket holds.
 func (t *tap) drain() {
-	buffer, control := make([]byte, longest), make([]byte, 128)
+	buffer, control := make([]byte, longest), make([]byte, 64)
 	for {
 		n, cn, _, from, err := unix.Recvmsg(t.fd, buffer, control, 0)
 		if errors.Is(err, unix.EINTR) {
@@ -116,13 +97,15 @@ func (t *tap) drain() {
 
 // note counts a packet if it is a marked one where it should be.
 func (t *tap) note(packet []byte, at *unix.SockaddrLinklayer, when time.Time) {
-	i := bytes.Index(packet, t.nonce)
-	if i < 0 || len(packet) < i+len(t.nonce)+2 {
-		return
-	}
-	way, number := int(packet[i+len(t.nonce)]), int(packet[i+len(t.nonce)+1])
-	if way > reverse || number >= rounds {
-		return
+	way, number, ok := read(packet, t.nonce)
+	if !ok {
+		if !opens(packet, t.port) {
+			return
+		}
+		number, way = opening, forward
+		if outgoing := at.Pkttype == unix.PACKET_OUTGOING; outgoing == (at.Ifindex == t.west) {
+			way = reverse
+		}
 	}
 	entry, exit := t.west, t.east
 	if way == reverse {
@@ -150,6 +133,16 @@ func (t *tap) count(way int) int {
 		}
 	}
 	return n
+}
+
+// any tells whether any packet of one way is among the visits.
+func (v *visits) any(way int) bool {
+	for _, when := range v[way] {
+		if !when.IsZero() {
+			return true
+		}
+	}
+	return false
 }
 
 // stamp is the kernel's time of a packet.

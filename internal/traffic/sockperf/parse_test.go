@@ -13,7 +13,7 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer captured.Close()
+	defer func() { _ = captured.Close() }()
 	m, err := parse(captured)
 	if err != nil {
 		t.Fatal(err)

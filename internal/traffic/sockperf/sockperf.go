@@ -42,7 +42,7 @@ func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 	if err != nil {
 		return traffic.Sample{}, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	log := filepath.Join(dir, "messages.csv")
 
 	server, err := job.StartServer(ctx, serverArgs(job)...)
@@ -90,7 +90,7 @@ func sample(c trial.Condition, log string, client *traffic.Process) (traffic.Sam
 	if err != nil {
 		return traffic.Sample{}, fmt.Errorf("%s wrote no log: %w: %q", client, err, traffic.Excerpt(client.Stdout()))
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	messages, err := parse(file)
 	if bytes.Contains(client.Stdout(), []byte("No valid observations")) {
 		return traffic.Sample{}, fmt.Errorf("%s measured nothing: it waits for ever for a message that was lost; ping does not", client)

@@ -73,9 +73,7 @@ func Replace(tb testing.TB, tool, script string) {
 	if err := os.WriteFile(filepath.Join(dir, tool), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
 		tb.Fatal(err)
 	}
-	old := os.Getenv("PATH")
-	tb.Cleanup(func() { os.Setenv("PATH", old) })
-	os.Setenv("PATH", dir+":"+old)
+	tb.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 }
 
 // Empty fails the test if any process lives in the job's namespaces.
