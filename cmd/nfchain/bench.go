@@ -126,7 +126,7 @@ func (a *app) bench(ctx context.Context, arg string, load api.Load, seed int64, 
 	if err != nil {
 		return err
 	}
-	defer store.Close()
+	defer func() { _ = store.Close() }()
 	if err := store.CreateRun(ctx, r); err != nil {
 		return err
 	}

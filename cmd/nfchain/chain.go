@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sort"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -34,7 +33,7 @@ func (a *app) validateCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stdout, "%s: %d chain(s), %d function(s), %d experiment(s), nothing wrong\n",
+			a.printf("%s: %d chain(s), %d function(s), %d experiment(s), nothing wrong\n",
 				name, len(f.Chains), len(f.Functions), len(f.Experiments))
 		}
 		if len(all) > 0 {
@@ -112,10 +111,10 @@ func (a *app) upOne(ctx context.Context, h *runs.Host, name, kind string, o runs
 		}
 		return err
 	}
-	fmt.Fprintln(a.stdout, summary(name, changes, o.DryRun))
+	a.printf("%s\n", summary(name, changes, o.DryRun))
 	if o.DryRun {
 		for _, c := range changes {
-			fmt.Fprintf(a.stdout, "  %s %s\n", c.Op, c.ID)
+			a.printf("  %s %s\n", c.Op, c.ID)
 		}
 	}
 	return nil
@@ -209,10 +208,10 @@ func (a *app) downOne(ctx context.Context, h *runs.Host, name string) error {
 		return err
 	}
 	if n == 0 {
-		fmt.Fprintf(a.stdout, "%s: nothing was there\n", name)
+		a.printf("%s: nothing was there\n", name)
 		return nil
 	}
-	fmt.Fprintf(a.stdout, "%s: removed, with %d namespace(s)\n", name, n)
+	a.printf("%s: removed, with %d namespace(s)\n", name, n)
 	return nil
 }
 
@@ -236,16 +235,15 @@ func (a *app) lsCmd() *cobra.Command {
 		if *o == "json" {
 			return a.printJSON(listing{1, list})
 		}
-		w := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
-		fmt.Fprintln(w, "NAME\tKIND\tSTATE\tWIRING\tFUNCTIONS\tNAMESPACES")
+		w := a.table("NAME\tKIND\tSTATE\tWIRING\tFUNCTIONS\tNAMESPACES")
 		for _, l := range list {
 			state := l.State
 			if l.Temporary {
 				state += " (of a bench)"
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\n", l.Name, l.Kind, state, l.Wiring, l.Functions, l.Namespaces)
+			w.row("%s\t%s\t%s\t%s\t%d\t%d\n", l.Name, l.Kind, state, l.Wiring, l.Functions, l.Namespaces)
 		}
-		return w.Flush()
+		return w.end()
 	}))
 	o = outputFlag(cmd, "text", "json")
 	return cmd

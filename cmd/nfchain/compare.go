@@ -28,7 +28,7 @@ machines are refused unless --force, and then marked.`,
 		if err != nil {
 			return err
 		}
-		defer store.Close()
+		defer func() { _ = store.Close() }()
 		first, err := find(cmd.Context(), store, args[0])
 		if err != nil {
 			return err

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"nfchain.dev/nfchain/internal/feature"
@@ -51,19 +49,19 @@ func names(all []feature.Feature) []string {
 
 func (a *app) printFeatures(all []feature.Feature) {
 	for _, group := range feature.Groups() {
-		fmt.Fprintf(a.stdout, "%s\n", group)
+		a.printf("%s\n", group)
 		for _, f := range all {
 			if f.Group != group {
 				continue
 			}
 			if f.Present {
-				fmt.Fprintf(a.stdout, "  yes  %-20s %s\n", f.Name, f.Detail)
+				a.printf("  yes  %-20s %s\n", f.Name, f.Detail)
 				continue
 			}
-			fmt.Fprintf(a.stdout, "  no   %-20s %s\n", f.Name, f.Why)
-			fmt.Fprintf(a.stdout, "         for: %s\n", f.Enables)
+			a.printf("  no   %-20s %s\n", f.Name, f.Why)
+			a.printf("         for: %s\n", f.Enables)
 			if f.Fix != "" {
-				fmt.Fprintf(a.stdout, "         fix: %s\n", f.Fix)
+				a.printf("         fix: %s\n", f.Fix)
 			}
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -127,12 +126,11 @@ func (a *app) listPublished(format string) error {
 			Experiments   []publishedEntry `json:"experiments"`
 		}{1, list})
 	}
-	w := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tWHERE\tCONDITIONS\tCLAIMS\tTAKES\tQUICK\tWHAT")
+	w := a.table("ID\tWHERE\tCONDITIONS\tCLAIMS\tTAKES\tQUICK\tWHAT")
 	for _, e := range list {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\t%s\t%s\n", e.ID, e.At, e.Conditions, e.Claims, rough(e.DurationS), rough(e.QuickS), e.Description)
+		w.row("%s\t%s\t%d\t%d\t%s\t%s\t%s\n", e.ID, e.At, e.Conditions, e.Claims, rough(e.DurationS), rough(e.QuickS), e.Description)
 	}
-	return w.Flush()
+	return w.end()
 }
 
 func describePublished(id string) (publishedEntry, error) {
@@ -195,7 +193,7 @@ func (a *app) experiment(ctx context.Context, f *api.File, text string, e experi
 	if err != nil {
 		return err
 	}
-	defer store.Close()
+	defer func() { _ = store.Close() }()
 	m.Store = store
 	r, err := a.startOrResume(ctx, h, store, x, text, conditions, e)
 	if err != nil {

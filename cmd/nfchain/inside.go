@@ -164,7 +164,7 @@ func (a *app) logsCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		defer log.Close()
+		defer func() { _ = log.Close() }()
 		if _, err := io.Copy(a.stdout, log); err != nil || !follow {
 			return err
 		}

@@ -167,7 +167,7 @@ func TestWithoutRoot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	for _, p := range []string{dir, filepath.Dir(path), filepath.Dir(filepath.Dir(path))} {
 		if err := os.Chmod(p, 0o777); err != nil {
 			t.Fatal(err)

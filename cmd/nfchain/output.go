@@ -2,15 +2,46 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	runs "nfchain.dev/nfchain/internal/run"
 )
+
+// printf writes to standard output. What cannot be written is kept for run, so that
+// a full disk behind it is no success.
+func (a *app) printf(format string, args ...any) {
+	if _, err := fmt.Fprintf(a.stdout, format, args...); err != nil && a.unwritten == nil {
+		a.unwritten = acted{fmt.Errorf("write the result: %w", err)}
+	}
+}
+
+// table is rows whose columns line up.
+type table struct {
+	*tabwriter.Writer
+	failed error
+}
+
+// table begins with a heading, its columns apart by tabs as in every row.
+func (a *app) table(heading string) *table {
+	t := &table{Writer: tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)}
+	t.row("%s\n", heading)
+	return t
+}
+
+func (t *table) row(format string, args ...any) {
+	if _, err := fmt.Fprintf(t, format, args...); t.failed == nil {
+		t.failed = err
+	}
+}
+
+func (t *table) end() error { return errors.Join(t.failed, t.Flush()) }
 
 // printJSON writes one object as JSON.
 func (a *app) printJSON(v any) error {
@@ -52,7 +83,7 @@ func (b *bar) show(now time.Time, final bool, text string) {
 		return
 	}
 	b.last, b.shown = now, true
-	fmt.Fprintf(b.out, "\r\x1b[K%s", text)
+	_, _ = fmt.Fprintf(b.out, "\r\x1b[K%s", text)
 }
 
 // clear removes the line, so that other output begins at the left edge.
@@ -60,7 +91,7 @@ func (b *bar) clear() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.shown {
-		fmt.Fprint(b.out, "\r\x1b[K")
+		_, _ = fmt.Fprint(b.out, "\r\x1b[K")
 		b.shown = false
 	}
 }

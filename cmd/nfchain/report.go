@@ -97,7 +97,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	defer os.Remove(f.Name())
+	defer func() { _ = os.Remove(f.Name()) }()
 	err = write(f)
 	if closed := f.Close(); err == nil {
 		err = closed
@@ -142,7 +142,7 @@ func (a *app) reportCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		defer store.Close()
+		defer func() { _ = store.Close() }()
 		r, err := find(cmd.Context(), store, args[0])
 		if err != nil {
 			return err

@@ -47,6 +47,8 @@ type app struct {
 	quiet   bool
 	results string
 	bar     bar
+	// unwritten is why standard output did not take something.
+	unwritten error
 }
 
 // run executes a command line and gives its exit code.
@@ -60,6 +62,9 @@ func run(e env) int {
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = a.unwritten
+	}
 	a.bar.clear()
 	if err == nil {
 		return exitDone
@@ -67,7 +72,7 @@ func run(e env) int {
 	if exit := (exitCode{}); errors.As(err, &exit) {
 		return exit.code // a command run by exec has said what there is to say
 	}
-	fmt.Fprintln(e.stderr, "nfchain: "+describe(err))
+	_, _ = fmt.Fprintln(e.stderr, "nfchain: "+describe(err))
 	return code(err)
 }
 
@@ -86,7 +91,7 @@ func interruptible(e env) (context.Context, func()) {
 		if _, ok := <-signals; !ok {
 			return
 		}
-		fmt.Fprintln(e.stderr, "nfchain: stopping and removing what was made; interrupt again to leave at once")
+		_, _ = fmt.Fprintln(e.stderr, "nfchain: stopping and removing what was made; interrupt again to leave at once")
 		cancel()
 		if _, ok := <-signals; ok {
 			os.Exit(130)
@@ -167,7 +172,7 @@ func (a *app) host(ctx context.Context) *runs.Host {
 func (a *app) say(format string, args ...any) {
 	a.bar.clear()
 	if !a.quiet {
-		fmt.Fprintf(a.stderr, format+"\n", args...)
+		_, _ = fmt.Fprintf(a.stderr, format+"\n", args...)
 	}
 }
 

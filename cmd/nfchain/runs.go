@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -32,12 +31,11 @@ func (a *app) runsListCmd() *cobra.Command {
 				Runs          []results.Summary `json:"runs"`
 			}{1, list})
 		}
-		w := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
-		fmt.Fprintln(w, "RUN\tCHAIN\tEXPERIMENT\tSTATE\tTRIALS\tCREATED")
+		w := a.table("RUN\tCHAIN\tEXPERIMENT\tSTATE\tTRIALS\tCREATED")
 		for _, s := range list {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", s.ID, s.Chain, s.Experiment, s.State, s.Trials, s.CreatedAt.Local().Format("2006-01-02 15:04:05"))
+			w.row("%s\t%s\t%s\t%s\t%d\t%s\n", s.ID, s.Chain, s.Experiment, s.State, s.Trials, s.CreatedAt.Local().Format("2006-01-02 15:04:05"))
 		}
-		return w.Flush()
+		return w.end()
 	}))
 	o = outputFlag(cmd, "text", "json")
 	return cmd
@@ -58,7 +56,7 @@ func (a *app) runsRemoveCmd() *cobra.Command {
 			return err
 		}
 		for _, id := range ids {
-			fmt.Fprintln(a.stdout, id+": removed")
+			a.printf("%s: removed\n", id)
 		}
 		return nil
 	}))
@@ -90,14 +88,14 @@ func (a *app) runsImportCmd() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("%w: %w", err, runs.ErrInput)
 			}
-			defer f.Close()
+			defer func() { _ = f.Close() }()
 			in = f
 		}
 		id, err := store.Import(cmd.Context(), in)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintln(a.stdout, id+": imported")
+		a.printf("%s: imported\n", id)
 		return nil
 	}))
 	return cmd
@@ -110,7 +108,7 @@ func (a *app) withStore(fn func(*cobra.Command, *results.Store, []string) error)
 		if err != nil {
 			return err
 		}
-		defer store.Close()
+		defer func() { _ = store.Close() }()
 		return fn(cmd, store, args)
 	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -36,24 +35,23 @@ func (a *app) showCmd() *cobra.Command {
 }
 
 func (a *app) printState(s runs.State) error {
-	fmt.Fprintf(a.stdout, "chain %s, wiring %s\n", s.Chain, s.Wiring)
-	w := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "NODE\tKIND\tSTATE\tNAMESPACE\tADDRESSES\tPROGRAM")
+	a.printf("chain %s, wiring %s\n", s.Chain, s.Wiring)
+	w := a.table("NODE\tKIND\tSTATE\tNAMESPACE\tADDRESSES\tPROGRAM")
 	for _, n := range s.Nodes {
 		program := ""
 		if n.Program != nil {
 			program = fmt.Sprintf("%s, pid %d, %d restart(s)", n.Program.State, n.Program.PID, n.Program.Restarts)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", n.Name, n.Kind, n.State, n.Namespace, strings.Join(n.Addresses, " "), program)
+		w.row("%s\t%s\t%s\t%s\t%s\t%s\n", n.Name, n.Kind, n.State, n.Namespace, strings.Join(n.Addresses, " "), program)
 	}
-	fmt.Fprintln(w, "\nNODE\tINTERFACE\tRX PACKETS\tTX PACKETS\tRX BYTES\tTX BYTES\tDROPPED\tERRORS")
+	w.row("\nNODE\tINTERFACE\tRX PACKETS\tTX PACKETS\tRX BYTES\tTX BYTES\tDROPPED\tERRORS\n")
 	for _, n := range s.Nodes {
 		for _, c := range n.Interfaces {
-			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\n", c.Node, c.Interface, c.RxPackets, c.TxPackets, c.RxBytes, c.TxBytes,
+			w.row("%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\n", c.Node, c.Interface, c.RxPackets, c.TxPackets, c.RxBytes, c.TxBytes,
 				c.RxDropped+c.TxDropped, c.RxErrors+c.TxErrors)
 		}
 	}
-	if err := w.Flush(); err != nil {
+	if err := w.end(); err != nil {
 		return err
 	}
 	for _, n := range s.Nodes {
@@ -69,12 +67,12 @@ func (a *app) printCounters(n runs.NodeState) {
 	if len(n.Rules) == 0 {
 		return
 	}
-	fmt.Fprintf(a.stdout, "\n%s: %d counted rule(s)\n", n.Name, len(n.Rules))
+	a.printf("\n%s: %d counted rule(s)\n", n.Name, len(n.Rules))
 	for i, r := range n.Rules {
 		if i == mostRules {
-			fmt.Fprintf(a.stdout, "  … and %d more (-o json has them all)\n", len(n.Rules)-i)
+			a.printf("  … and %d more (-o json has them all)\n", len(n.Rules)-i)
 			return
 		}
-		fmt.Fprintf(a.stdout, "  rule %d: %d packets, %d bytes  %s\n", r.Rule, r.Packets, r.Bytes, r.Comment)
+		a.printf("  rule %d: %d packets, %d bytes  %s\n", r.Rule, r.Packets, r.Bytes, r.Comment)
 	}
 }

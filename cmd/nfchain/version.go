@@ -59,7 +59,7 @@ func (a *app) schemaCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		_, err = a.stdout.Write(append(text, '\n'))
+		_, err = a.stdout.Write(text)
 		return err
 	})
 	return cmd

@@ -1,0 +1,26 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+// full is a place for results that takes none.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+func TestResultsThatCannotBeWrittenAreNoSuccess(t *testing.T) {
+	for _, line := range []string{"validate ../../examples/edge-chain.yaml", "reproduce", "reproduce -o json", "version"} {
+		var said strings.Builder
+		code := run(env{
+			args: append([]string{"nfchain"}, strings.Fields(line)...), stdin: strings.NewReader(""), stdout: full{}, stderr: &said,
+			getenv: func(string) string { return "" }, now: time.Now,
+		})
+		if code != exitFailed || !strings.Contains(said.String(), "no space left") {
+			t.Errorf("nfchain %s: exit code %d, %q", line, code, said.String())
+		}
+	}
+}
