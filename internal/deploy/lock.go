@@ -55,7 +55,7 @@ func holder(name string) int {
 	if err != nil {
 		return 0
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	raw, err := c.(*net.UnixConn).SyscallConn()
 	if err != nil {
 		return 0
@@ -70,4 +70,4 @@ func holder(name string) int {
 }
 
 // Release gives the lock back.
-func (l *Lock) Release() { l.listener.Close() }
+func (l *Lock) Release() { _ = l.listener.Close() }

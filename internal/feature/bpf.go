@@ -41,7 +41,7 @@ func attach(progType uint32, link linkCreate) error {
 	if err != nil {
 		return fmt.Errorf("load a BPF program: %w", err)
 	}
-	defer unix.Close(prog)
+	defer func() { _ = unix.Close(prog) }()
 	link.progFD, link.ifindex = uint32(prog), uint32(index)
 	fd, err := bpf(unix.BPF_LINK_CREATE, unsafe.Pointer(&link), unsafe.Sizeof(link))
 	if err != nil {

@@ -76,7 +76,7 @@ func tryRule(ctx context.Context, env Env, program string, rule []string) error 
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(lock)
+	defer func() { _ = os.RemoveAll(lock) }()
 	c := run(program, rule...)
 	c.env = []string{"XTABLES_LOCKFILE=" + filepath.Join(lock, "lock")}
 	return inScratch(ctx, func() error {

@@ -32,7 +32,7 @@ func (b Become) Run(args []string) error {
 	if err := unix.Setns(int(target.Fd()), unix.CLONE_NEWNET); err != nil {
 		return fmt.Errorf("enter network namespace %q: %w", b.Ref, err)
 	}
-	target.Close()
+	_ = target.Close()
 	if err := b.mounts(); err != nil {
 		return err
 	}

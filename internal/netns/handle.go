@@ -28,7 +28,7 @@ func Open(ref string) (*Handle, error) {
 	}
 	nl, err := netlink.NewHandleAt(vnetns.NsHandle(file.Fd()), unix.NETLINK_ROUTE)
 	if err != nil {
-		file.Close()
+		_ = file.Close()
 		return nil, fmt.Errorf("open rtnetlink in namespace %q: %w", ref, err)
 	}
 	return &Handle{Ref: ref, file: file, Handle: nl}, nil
@@ -72,5 +72,5 @@ func (h *Handle) Close() {
 	if h.raw != nil {
 		h.raw.Close()
 	}
-	h.file.Close()
+	_ = h.file.Close()
 }

@@ -50,7 +50,7 @@ func Do(ref string, fn func() error) error {
 	if err != nil {
 		return fmt.Errorf("open network namespace %q: %w", ref, err)
 	}
-	defer target.Close()
+	defer func() { _ = target.Close() }()
 	return onThread(func() error {
 		if err := unix.Setns(int(target.Fd()), unix.CLONE_NEWNET); err != nil {
 			return fmt.Errorf("enter network namespace %q: %w", ref, err)
@@ -70,7 +70,7 @@ func onThread(fn func() error) error {
 			done <- err
 			return
 		}
-		defer home.Close()
+		defer func() { _ = home.Close() }()
 		result := fn()
 		if unix.Setns(int(home.Fd()), unix.CLONE_NEWNET) == nil {
 			runtime.UnlockOSThread()
@@ -95,7 +95,7 @@ func Create(name string, setup func() error) error {
 	if err != nil {
 		return fmt.Errorf("create network namespace %q: %w", name, err)
 	}
-	file.Close()
+	_ = file.Close()
 	err = onThread(func() error {
 		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 			return err
@@ -106,7 +106,7 @@ func Create(name string, setup func() error) error {
 		return unix.Mount("/proc/thread-self/ns/net", path, "none", unix.MS_BIND, "")
 	})
 	if err != nil {
-		os.Remove(path)
+		_ = os.Remove(path)
 		return fmt.Errorf("create network namespace %q: %w", name, err)
 	}
 	return nil

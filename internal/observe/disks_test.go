@@ -36,7 +36,7 @@ func writeSynced(t *testing.T, path string, size int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	if _, err := f.Write(make([]byte, size)); err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func trialsOf(ctx context.Context, q querier, n int64) ([]trial.Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	out := []trial.Trial{}
 	for rows.Next() {
 		var document sql.RawBytes

@@ -57,7 +57,7 @@ func (s *Store) isHeld(id string, n int64) bool {
 	if err != nil {
 		return false // never locked, or on a medium where nothing can be
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	lock := byteLock(n, unix.F_WRLCK)
 	return unix.FcntlFlock(f.Fd(), unix.F_OFD_GETLK, &lock) == nil && lock.Type != unix.F_UNLCK
 }

@@ -38,7 +38,7 @@ func (s *Store) list(ctx context.Context) ([]Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	out := []Summary{}
 	for rows.Next() {
 		var (

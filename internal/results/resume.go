@@ -32,7 +32,7 @@ func (s *Store) unfinished(ctx context.Context, experiment, spec string) (out []
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var c Summary
 		if err := rows.Scan(&c.number, &c.ID); err != nil {

@@ -14,7 +14,7 @@ func execute(t *testing.T, path, statement string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", address(path))
 	must(t, err)
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	_, err = db.Exec(statement)
 	must(t, err)
 }

@@ -53,7 +53,7 @@ func waitStranger(pid int) error {
 	if err != nil {
 		return errors.New("ended")
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	for {
 		_, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1)
 		if !errors.Is(err, unix.EINTR) {

@@ -109,7 +109,7 @@ func (p *program) once(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open log: %w", err)
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }()
 	args := p.config.Inside(p.spec, p.spec.Args)
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdout, cmd.Stderr = log, log

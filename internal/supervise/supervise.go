@@ -36,7 +36,7 @@ func Run(ctx context.Context, c Config) error {
 	go func() {
 		<-ctx.Done()
 		s.endAll()
-		listener.Close()
+		_ = listener.Close()
 	}()
 	var calls sync.WaitGroup
 	for {
@@ -63,7 +63,7 @@ type supervisor struct {
 
 // serve answers one request.
 func (s *supervisor) serve(conn net.Conn) {
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	var r process.Request
 	if err := json.NewDecoder(conn).Decode(&r); err != nil {
 		return

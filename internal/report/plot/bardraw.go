@@ -1,7 +1,5 @@
 package plot
 
-import "fmt"
-
 // groups draws the bars from the top.
 func (b Bars) groups(c *canvas, x scale, left float64) {
 	thick, y := b.thickness(), float64(topMargin+groupGap)
@@ -55,7 +53,7 @@ func (b Bars) bar(c *canvas, bar Bar, x scale, y, left float64) {
 
 // area draws one part of a bar.
 func (c *canvas) area(kind, colour int, x, y, w, h float64) {
-	fmt.Fprintf(c, `<rect class="%s bar" x="%s" y="%s" width="%s" height="%s" fill="url(#%s)"/>`,
+	c.printf(`<rect class="%s bar" x="%s" y="%s" width="%s" height="%s" fill="url(#%s)"/>`,
 		key(colour), px(x), px(y), px(w), px(h), c.pattern(kind))
 }
 

@@ -34,11 +34,14 @@ const style = `<style>
 .nf .bar{stroke:currentColor;stroke-width:1.2}
 </style>`
 
+// printf adds to the drawing, which is in memory and takes everything.
+func (c *canvas) printf(format string, args ...any) { _, _ = fmt.Fprintf(c, format, args...) }
+
 // begin opens the SVG with what a screen reader tells of it.
 func (c *canvas) begin(width, height float64, title, description string) {
-	fmt.Fprintf(c, `<svg xmlns="http://www.w3.org/2000/svg" class="nf" role="img" viewBox="0 0 %s %s" width="%s" height="%s" aria-labelledby="%s-t %s-d">`,
+	c.printf(`<svg xmlns="http://www.w3.org/2000/svg" class="nf" role="img" viewBox="0 0 %s %s" width="%s" height="%s" aria-labelledby="%s-t %s-d">`,
 		px(width), px(height), px(width), px(height), c.id, c.id)
-	fmt.Fprintf(c, `<title id="%s-t">%s</title><desc id="%s-d">%s</desc>%s`,
+	c.printf(`<title id="%s-t">%s</title><desc id="%s-d">%s</desc>%s`,
 		c.id, html.EscapeString(title), c.id, html.EscapeString(description), style)
 }
 
@@ -48,25 +51,25 @@ func (c *canvas) end() string {
 }
 
 func (c *canvas) line(class string, x1, y1, x2, y2 float64) {
-	fmt.Fprintf(c, `<line class="%s" x1="%s" y1="%s" x2="%s" y2="%s"/>`, class, px(x1), px(y1), px(x2), px(y2))
+	c.printf(`<line class="%s" x1="%s" y1="%s" x2="%s" y2="%s"/>`, class, px(x1), px(y1), px(x2), px(y2))
 }
 
 func (c *canvas) path(class, d string, more string) {
-	fmt.Fprintf(c, `<path class="%s" d="%s"%s/>`, class, d, more)
+	c.printf(`<path class="%s" d="%s"%s/>`, class, d, more)
 }
 
 func (c *canvas) circle(class string, x, y, r float64) {
-	fmt.Fprintf(c, `<circle class="%s" cx="%s" cy="%s" r="%s"/>`, class, px(x), px(y), px(r))
+	c.printf(`<circle class="%s" cx="%s" cy="%s" r="%s"/>`, class, px(x), px(y), px(r))
 }
 
 // text writes s with its anchor (start, middle, end) at x and its baseline at y.
 func (c *canvas) text(class, anchor string, x, y float64, s string) {
-	fmt.Fprintf(c, `<text class="%s" text-anchor="%s" x="%s" y="%s">%s</text>`, class, anchor, px(x), px(y), html.EscapeString(s))
+	c.printf(`<text class="%s" text-anchor="%s" x="%s" y="%s">%s</text>`, class, anchor, px(x), px(y), html.EscapeString(s))
 }
 
 // upright writes s upwards along the left edge, centred on y.
 func (c *canvas) upright(x, y float64, s string) {
-	fmt.Fprintf(c, `<text text-anchor="middle" transform="translate(%s %s) rotate(-90)">%s</text>`, px(x), px(y), html.EscapeString(s))
+	c.printf(`<text text-anchor="middle" transform="translate(%s %s) rotate(-90)">%s</text>`, px(x), px(y), html.EscapeString(s))
 }
 
 // px writes a length with as many digits as a screen shows.

@@ -9,7 +9,7 @@ import (
 func (c *canvas) hatches(kinds []Kind) {
 	c.WriteString("<defs>")
 	for i, k := range kinds {
-		fmt.Fprintf(c, `<pattern id="%s" class="%s" patternUnits="userSpaceOnUse" width="6" height="6">%s</pattern>`,
+		c.printf(`<pattern id="%s" class="%s" patternUnits="userSpaceOnUse" width="6" height="6">%s</pattern>`,
 			c.pattern(i), key(k.Colour), hatchings[k.Hatch])
 	}
 	c.WriteString("</defs>")

@@ -41,7 +41,7 @@ func (t *tree) read(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	value := make([]byte, 128)
 	n, err := unix.Read(fd, value)
 	return strings.TrimSpace(string(value[:max(n, 0)])), err
@@ -52,13 +52,13 @@ func (t *tree) write(name, value string) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	_, err = unix.Write(fd, []byte(value))
 	return err
 }
 
 func (t *tree) close() {
 	for _, fd := range t.open {
-		unix.Close(fd)
+		_ = unix.Close(fd)
 	}
 }

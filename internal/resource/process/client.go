@@ -109,7 +109,7 @@ func watchSupervisor(owner string) func() {
 	if err != nil {
 		return nothing
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	raw, err := c.(*net.UnixConn).SyscallConn()
 	if err != nil {
 		return nothing
@@ -124,7 +124,7 @@ func watchSupervisor(owner string) func() {
 		return nothing
 	}
 	return func() {
-		defer unix.Close(fd)
+		defer func() { _ = unix.Close(fd) }()
 		for {
 			_, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 10_000)
 			if !errors.Is(err, unix.EINTR) {

@@ -115,8 +115,8 @@ func run(ref, input string, args ...string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	lock.Close()
-	defer os.Remove(lock.Name())
+	_ = lock.Close()
+	defer func() { _ = os.Remove(lock.Name()) }()
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), "XTABLES_LOCKFILE="+lock.Name())
 	var out, complaint bytes.Buffer

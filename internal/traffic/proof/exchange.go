@@ -32,7 +32,7 @@ func exchangeTCP(ctx context.Context, p Path, nonce []byte) error {
 	if err != nil {
 		return fmt.Errorf("the server cannot listen: %w", err)
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }()
 	var client net.Conn
 	err = netns.Do(p.ClientNetns, func() (err error) {
 		client, err = (&net.Dialer{}).DialContext(ctx, "tcp", server.String())
@@ -41,13 +41,13 @@ func exchangeTCP(ctx context.Context, p Path, nonce []byte) error {
 	if err != nil {
 		return fmt.Errorf("no TCP connection from client to server (%w)", err)
 	}
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	defer interrupt(ctx, listener)()
 	far, err := listener.Accept()
 	if err != nil {
 		return fmt.Errorf("no TCP connection from client to server (%w)", err)
 	}
-	defer far.Close()
+	defer func() { _ = far.Close() }()
 	return pingPong(ctx, nonce, side{Conn: client}, side{Conn: far})
 }
 
@@ -61,7 +61,7 @@ func exchangeUDP(ctx context.Context, p Path, nonce []byte) error {
 	if err != nil {
 		return fmt.Errorf("the server cannot listen: %w", err)
 	}
-	defer far.Close()
+	defer func() { _ = far.Close() }()
 	err = netns.Do(p.ClientNetns, func() (err error) {
 		client, err = net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(server))
 		return err
@@ -69,7 +69,7 @@ func exchangeUDP(ctx context.Context, p Path, nonce []byte) error {
 	if err != nil {
 		return err
 	}
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	return pingPong(ctx, nonce, side{Conn: client, again: resend}, side{Conn: &answering{UDPConn: far}, again: resend})
 }
 

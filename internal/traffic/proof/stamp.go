@@ -21,7 +21,7 @@ func awaitStamps() error {
 	if err != nil {
 		return err
 	}
-	defer socket.Close()
+	defer func() { _ = socket.Close() }()
 	raw, err := socket.SyscallConn()
 	if err != nil {
 		return err

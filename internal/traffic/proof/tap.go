@@ -76,7 +76,7 @@ func (t *tap) listen() error {
 	return unix.Bind(t.fd, &unix.SockaddrLinklayer{Protocol: binary.NativeEndian.Uint16([]byte{0, unix.ETH_P_ALL})})
 }
 
-func (t *tap) close() { unix.Close(t.fd) }
+func (t *tap) close() { _ = unix.Close(t.fd) }
 
 // drain reads what the socket holds.
 func (t *tap) drain() {
