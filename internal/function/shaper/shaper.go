@@ -131,12 +131,12 @@ const (
 )
 
 func discipline(device string, o *Options) qdisc.Spec {
-	rate, burst := uint64(o.Rate), burst(o.Burst, o.Rate)
+	rate := uint64(o.Rate)
 	s := qdisc.Spec{Device: device, Discipline: o.Discipline}
-	root := qdisc.Class{Minor: rootMinor, RateBps: rate, CeilBps: rate, BurstBytes: burst}
+	root := qdisc.Class{Minor: rootMinor, RateBps: rate, CeilBps: rate, BurstBytes: o.burst(o.Burst, o.Rate)}
 	if o.Discipline == qdisc.TBF {
 		queue := float64(rate) / 8 * float64(o.Latency) / 1e9
-		root.LimitBytes = burst + uint32(min(queue, float64(maxBurst)))
+		root.LimitBytes = root.BurstBytes + uint32(min(queue, float64(maxBurst)))
 		s.Classes = []qdisc.Class{root}
 		return s
 	}
@@ -146,7 +146,9 @@ func discipline(device string, o *Options) qdisc.Spec {
 		return s
 	}
 	s.Default = defaultMinor
-	s.Classes = append(s.Classes, qdisc.Class{Minor: defaultMinor, Parent: rootMinor, RateBps: uint64(minRate), CeilBps: rate, BurstBytes: burst, Priority: 7})
+	s.Classes = append(s.Classes, qdisc.Class{
+		Minor: defaultMinor, Parent: rootMinor, RateBps: uint64(minRate), CeilBps: rate, BurstBytes: o.burst(0, minRate), Priority: 7,
+	})
 	for i, c := range o.Classes {
 		ceil := c.Ceil
 		if ceil == 0 {
@@ -154,24 +156,22 @@ func discipline(device string, o *Options) qdisc.Spec {
 		}
 		s.Classes = append(s.Classes, qdisc.Class{
 			Minor: uint16(firstMinor + i), Parent: rootMinor, RateBps: uint64(c.Rate), CeilBps: uint64(ceil),
-			BurstBytes: max(burst, minBurst), Priority: uint32(c.Priority),
+			BurstBytes: o.burst(c.Burst, ceil), Priority: uint32(c.Priority),
 		})
-		if c.Burst != 0 {
-			s.Classes[len(s.Classes)-1].BurstBytes = uint32(c.Burst)
-		}
 	}
 	return s
 }
 
+// minBurst is two of the largest segments that the kernel makes.
 const minBurst = 128 << 10
 
-// burst in bytes: as given, or 1 ms at the rate and at least two of the largest
-// segments.
-func burst(given api.Size, rate api.Rate) uint32 {
+// burst in bytes: as given, or 1 ms at the rate and at least two segments, as far
+// as the discipline can have it.
+func (o *Options) burst(given api.Size, rate api.Rate) uint32 {
 	if given != 0 {
-		return uint32(given)
+		return qdisc.Burst(uint64(rate), uint64(given))
 	}
-	return uint32(max(uint64(rate)/8/1000, minBurst))
+	return qdisc.Burst(uint64(rate), min(max(uint64(rate)/8/1000, minBurst), qdisc.Longest(o.Discipline, uint64(rate))))
 }
 
 // classifier directs packets to classes by setting their priority, which HTB

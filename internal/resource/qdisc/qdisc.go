@@ -43,12 +43,12 @@ type Class struct {
 	// RateBps and CeilBps are in bits per second.
 	RateBps uint64 `json:"rate_bps"`
 	CeilBps uint64 `json:"ceil_bps"`
-	// BurstBytes may leave at once; LimitBytes is the queue of a TBF.
-	BurstBytes uint32 `json:"burst_bytes"`
-	LimitBytes uint32 `json:"limit_bytes,omitempty"`
-	Priority   uint32 `json:"priority,omitempty"`
-	// observed classes carry the kernel's ticks in BurstBytes.
-	observed bool
+	// BurstBytes may leave at once beyond the rate and CeilBurstBytes beyond the
+	// ceiling, see [Burst]; LimitBytes is the queue of a TBF.
+	BurstBytes     uint32 `json:"burst_bytes"`
+	CeilBurstBytes uint32 `json:"ceil_burst_bytes,omitempty"`
+	LimitBytes     uint32 `json:"limit_bytes,omitempty"`
+	Priority       uint32 `json:"priority,omitempty"`
 }
 
 // Kind implements resource.Spec.
@@ -57,25 +57,27 @@ func (Spec) Kind() string { return KindName }
 // Key is the interface.
 func (s Spec) Key() string { return s.Device }
 
-// Fingerprint is the discipline with its classes' rates in bytes per second and
-// bursts in the kernel's ticks, as it keeps and returns them.
+// Fingerprint is the discipline with its classes.
 func (s Spec) Fingerprint() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s default=%d", s.Discipline, s.Default)
 	for _, c := range s.Classes {
-		fmt.Fprintf(&b, " %d<%d:%d/%d+%d", c.Minor, c.Parent, c.RateBps/8, c.CeilBps/8, c.ticks())
-		if c.Priority > 0 {
-			fmt.Fprintf(&b, "^%d", c.Priority)
-		}
+		fmt.Fprintf(&b, " %d<%d rate=%d ceil=%d burst=%d/%d limit=%d prio=%d", c.Minor, c.Parent, c.rate()*8, c.ceil()*8, c.BurstBytes, c.CeilBurstBytes, c.LimitBytes, c.Priority)
 	}
 	return b.String()
 }
 
-func (c Class) ticks() uint32 {
-	if c.observed {
-		return c.BurstBytes
+// rate is in bytes per second, as the kernel keeps it.
+func (c Class) rate() uint64 { return whole(c.RateBps / 8) }
+
+func (c Class) ceil() uint64 { return whole(c.CeilBps / 8) }
+
+// whole avoids the rates that HTB takes for none: those whose lower 32 bits are 0.
+func whole(rate uint64) uint64 {
+	if uint32(rate) == 0 {
+		return rate + 1
 	}
-	return netlink.Xmittime(c.RateBps/8, c.BurstBytes)
+	return rate
 }
 
 // Commands implements resource.Spec.
@@ -83,19 +85,23 @@ func (s Spec) Commands(ns string) []resource.Command {
 	root := []string{"qdisc", "replace", "dev", s.Device, "root", "handle", fmt.Sprintf("%d:", Major), s.Discipline}
 	if s.Discipline == TBF {
 		c := s.Classes[0]
-		return []resource.Command{resource.TC(ns, append(root, "rate", bits(c.RateBps),
+		return []resource.Command{resource.TC(ns, append(root, "rate", bits(c.rate()),
 			"burst", fmt.Sprint(c.BurstBytes), "limit", fmt.Sprint(c.LimitBytes))...)}
 	}
 	out := []resource.Command{resource.TC(ns, append(root, "default", fmt.Sprintf("%x", s.Default))...)}
 	for _, c := range s.Classes {
 		out = append(out, resource.TC(ns, "class", "replace", "dev", s.Device, "parent", fmt.Sprintf("%d:%x", Major, c.Parent),
-			"classid", fmt.Sprintf("%d:%x", Major, c.Minor), "htb", "rate", bits(c.RateBps), "ceil", bits(c.CeilBps),
-			"burst", fmt.Sprint(c.BurstBytes), "cburst", fmt.Sprint(c.BurstBytes), "prio", fmt.Sprint(c.Priority)))
+			"classid", fmt.Sprintf("%d:%x", Major, c.Minor), "htb", "prio", fmt.Sprint(c.Priority), "rate", bits(c.rate()), "ceil", bits(c.ceil()),
+			"burst", fmt.Sprint(c.BurstBytes), "cburst", fmt.Sprint(c.CeilBurstBytes), "quantum", fmt.Sprint(c.quantum())))
 	}
 	return out
 }
 
-func bits(bps uint64) string { return fmt.Sprintf("%dbit", bps) }
+func bits(bytesPerSecond uint64) string { return fmt.Sprintf("%dbit", bytesPerSecond*8) }
+
+// quantum is what a class sends before its siblings' turn: what the kernel would
+// choose, within the bounds beyond which it complains in its log.
+func (c Class) quantum() uint32 { return uint32(max(1000, min(c.rate()/10, 200_000))) }
 
 // Kind makes queueing disciplines.
 type Kind struct{}
@@ -132,7 +138,7 @@ func observe(p resource.Place, device string, q netlink.Qdisc) (Spec, error) {
 	s := Spec{Device: device, Discipline: q.Type()}
 	switch q := q.(type) {
 	case *netlink.Tbf:
-		s.Classes = []Class{{Minor: 1, RateBps: q.Rate * 8, CeilBps: q.Rate * 8, BurstBytes: q.Buffer, observed: true}}
+		s.Classes = []Class{{Minor: 1, RateBps: q.Rate * 8, CeilBps: q.Rate * 8, BurstBytes: fromTicks(q.Rate, q.Buffer), LimitBytes: q.Limit}}
 	case *netlink.Htb:
 		s.Default = uint16(q.Defcls)
 		dev := &netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: q.LinkIndex}}
@@ -143,7 +149,7 @@ func observe(p resource.Place, device string, q netlink.Qdisc) (Spec, error) {
 		for _, c := range classes {
 			if h, ok := c.(*netlink.HtbClass); ok {
 				s.Classes = append(s.Classes, Class{Minor: minor(h.Handle), Parent: minor(h.Parent), RateBps: h.Rate * 8,
-					CeilBps: h.Ceil * 8, BurstBytes: h.Buffer, Priority: h.Prio, observed: true})
+					CeilBps: h.Ceil * 8, BurstBytes: fromTicks(h.Rate, h.Buffer), CeilBurstBytes: fromTicks(h.Ceil, h.Cbuffer), Priority: h.Prio})
 			}
 		}
 		// The kernel lists them in the order of its hash table.
@@ -172,11 +178,10 @@ func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 			return err
 		}
 		attrs := netlink.QdiscAttrs{LinkIndex: dev.Attrs().Index, Handle: netlink.MakeHandle(Major, 0), Parent: netlink.HANDLE_ROOT}
-		if c.Op != resource.Create {
-			err := p.QdiscDel(&netlink.GenericQdisc{QdiscAttrs: attrs})
-			if err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EINVAL) {
-				return fmt.Errorf("remove queueing discipline of %s in namespace %q: %w", c.Key, p.Ref, err)
-			}
+		// HTB cannot be changed in place.
+		err = p.QdiscDel(&netlink.GenericQdisc{QdiscAttrs: attrs})
+		if err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EINVAL) {
+			return fmt.Errorf("remove queueing discipline of %s in namespace %q: %w", c.Key, p.Ref, err)
 		}
 		if c.Op == resource.Delete {
 			continue
@@ -191,8 +196,7 @@ func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 func create(p resource.Place, attrs netlink.QdiscAttrs, s Spec) error {
 	if s.Discipline == TBF {
 		c := s.Classes[0]
-		return p.QdiscReplace(&netlink.Tbf{QdiscAttrs: attrs, Rate: c.RateBps / 8, Limit: c.LimitBytes,
-			Buffer: netlink.Xmittime(c.RateBps/8, c.BurstBytes)})
+		return p.QdiscReplace(&netlink.Tbf{QdiscAttrs: attrs, Rate: c.rate(), Limit: c.LimitBytes, Buffer: ticks(c.rate(), c.BurstBytes)})
 	}
 	htb := netlink.NewHtb(attrs)
 	htb.Defcls = uint32(s.Default)
@@ -200,9 +204,13 @@ func create(p resource.Place, attrs netlink.QdiscAttrs, s Spec) error {
 		return err
 	}
 	for _, c := range s.Classes {
-		class := netlink.NewHtbClass(netlink.ClassAttrs{
-			LinkIndex: attrs.LinkIndex, Parent: netlink.MakeHandle(Major, c.Parent), Handle: netlink.MakeHandle(Major, c.Minor),
-		}, netlink.HtbClassAttrs{Rate: c.RateBps, Ceil: c.CeilBps, Buffer: c.BurstBytes, Cbuffer: c.BurstBytes, Prio: c.Priority})
+		class := &netlink.HtbClass{
+			ClassAttrs: netlink.ClassAttrs{
+				LinkIndex: attrs.LinkIndex, Parent: netlink.MakeHandle(Major, c.Parent), Handle: netlink.MakeHandle(Major, c.Minor),
+			},
+			Rate: c.rate(), Ceil: c.ceil(), Prio: c.Priority, Quantum: c.quantum(),
+			Buffer: ticks(c.rate(), c.BurstBytes), Cbuffer: ticks(c.ceil(), c.CeilBurstBytes),
+		}
 		if err := p.ClassReplace(class); err != nil {
 			return err
 		}
