@@ -13,6 +13,8 @@ import (
 // lossPerHop is the one kind of model there is so far.
 const lossPerHop = "loss_per_hop"
 
+var formulas = map[string]string{lossPerHop: "t(n) = t(2)·(1−l)^(n−2)"}
+
 // Fits fits every model of the experiment to a run's trials, in the
 // experiment's order. A model that cannot be fitted comes back without params
 // and points, and its notes say why.
@@ -20,7 +22,7 @@ func Fits(spec api.ExperimentSpec, run trial.Run) []Fit {
 	out := make([]Fit, len(spec.Models))
 	for i, m := range spec.Models {
 		out[i] = Fit{
-			Name: m.Name, Kind: m.Kind, Metric: m.Metric, Formula: "t(n) = t(2)·(1−l)^(n−2)",
+			Name: m.Name, Kind: m.Kind, Metric: m.Metric, Formula: formulas[m.Kind],
 			Params: []Param{}, Points: []FitPoint{}, Notes: []string{},
 		}
 		series, err := collect(m, run)

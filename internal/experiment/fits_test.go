@@ -69,3 +69,18 @@ func TestNoFitSaysWhy(t *testing.T) {
 		t.Error("models are missing")
 	}
 }
+
+// A model's error means nothing over two lengths, nor while one is missing.
+func TestModelErrorNeedsItsLengths(t *testing.T) {
+	whole := powerLaw(0.11).measure(0.01, 2, 4)
+	missing := whole
+	missing.Trials = append(whole.Trials[:2:2], whole.Trials[4:]...) // none of length 3
+	short := fig7()
+	short.Models[0].MaxLength = 3
+	if v := verdicts(fig7(), missing)["power"]; v.Verdict != CannotBeTold || !strings.Contains(v.Reason, "no trial of length 3") {
+		t.Errorf("%s: %s", v.Verdict, v.Reason)
+	}
+	if v := verdicts(short, whole)["power"]; v.Verdict != CannotBeTold || !strings.Contains(v.Reason, "takes three") {
+		t.Errorf("%s: %s", v.Verdict, v.Reason)
+	}
+}

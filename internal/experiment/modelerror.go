@@ -22,25 +22,47 @@ func findModelError(spec api.ExperimentSpec, run trial.Run, c api.Check) (findin
 	if err != nil {
 		return finding{}, err
 	}
-	for _, n := range s.missing {
-		if m.MaxLength == 0 || n <= m.MaxLength {
-			return finding{}, fmt.Errorf("no trial of length %d measured %s", n, m.Metric)
-		}
-	}
-	lengths, fewest := 0, math.MaxInt
-	for _, p := range s.points {
-		if m.MaxLength == 0 || p.N <= m.MaxLength {
-			lengths, fewest = lengths+1, min(fewest, len(p.Y))
-		}
-	}
-	if lengths < 3 {
-		return finding{}, fmt.Errorf("the model %s is fitted to %d lengths, which any two parameters meet; it takes three", m.Name, lengths)
+	if err := s.enough(m); err != nil {
+		return finding{}, err
 	}
 	return finding{
 		quantity: fmt.Sprintf("largest relative error of the model %s for %s", m.Name, m.Metric),
 		estimate: s.fit.MaxError,
-		repeats:  fewest,
+		repeats:  s.fewest(m),
 		found:    "the model is off by up to " + percent(s.fit.MaxError.Value),
 		value:    percent,
 	}, nil
 }
+
+// enough tells what a fit lacks for its error to mean anything.
+func (s series) enough(m api.Model) error {
+	for _, n := range s.missing {
+		if fitted(m, n) {
+			return fmt.Errorf("no trial of length %d measured %s", n, m.Metric)
+		}
+	}
+	lengths := 0
+	for _, p := range s.points {
+		if fitted(m, p.N) {
+			lengths++
+		}
+	}
+	if lengths < 3 {
+		return fmt.Errorf("the model %s is fitted to %d lengths, which its two parameters always meet; it takes three", m.Name, lengths)
+	}
+	return nil
+}
+
+// fewest is the number of trials of the fitted length that has the fewest.
+func (s series) fewest(m api.Model) int {
+	n := math.MaxInt
+	for _, p := range s.points {
+		if fitted(m, p.N) {
+			n = min(n, len(p.Y))
+		}
+	}
+	return n
+}
+
+// fitted tells whether a model is fitted to a length, not only compared with it.
+func fitted(m api.Model, length int) bool { return m.MaxLength == 0 || length <= m.MaxLength }

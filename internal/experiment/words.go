@@ -25,7 +25,8 @@ func short(x float64) string {
 
 func percent(share float64) string { return short(100*share) + "%" }
 
-func pointsOfPercent(share float64) string { return short(100*share) + " percentage points" }
+// pointsOfPercent writes a difference between two percentages.
+func pointsOfPercent(share float64) string { return short(100*share) + " points" }
 
 // times needs more digits than a percentage: 0.92 is not 0.9.
 func times(ratio float64) string { return strconv.FormatFloat(ratio, 'g', 3, 64) }
