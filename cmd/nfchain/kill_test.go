@@ -195,7 +195,7 @@ func TestWithoutRoot(t *testing.T) {
 		t.Fatalf("%v\n%s", err, doctor)
 	}
 	for _, args := range [][]string{
-		{"up", file, "--wait"}, {"ls"}, {"exec", "e2e-rootless", "client", "--", "ping", "-c", "1", "-W", "2", "server"},
+		{"up", filepath.Base(file), "--wait"}, {"ls"}, {"exec", "e2e-rootless", "client", "--", "ping", "-c", "1", "-W", "2", "server"},
 		{"bench", "e2e-rootless", "--duration", "1s", "--repeats", "1", "--protocol", "tcp,udp,latency"}, {"down", "e2e-rootless"},
 	} {
 		if out, err := as(args...); err != nil {

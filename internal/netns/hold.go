@@ -51,7 +51,7 @@ func JoinHolder(args []string) error {
 	if err != nil {
 		return err
 	}
-	words := []string{enter, "--target", fmt.Sprint(pid), "--user", "--mount", "--net", "--preserve-credentials", "--", self}
+	words := []string{enter, "--target", fmt.Sprint(pid), "--user", "--mount", "--net", "--wd=.", "--preserve-credentials", "--", self}
 	return unix.Exec(enter, append(words, args...), os.Environ())
 }
 
