@@ -99,3 +99,12 @@ func TestOrderStatisticsCover(t *testing.T) {
 		}
 	}
 }
+
+func TestRatioOfZeroToWhatMayBeZero(t *testing.T) {
+	if e := RatioInterval([]float64{-5, 1, 7}, []float64{0, 0, 0}); e.CI95 != nil {
+		t.Errorf("a denominator that may be zero bounds nothing, got %v", *e.CI95)
+	}
+	if e := RatioInterval([]float64{99, 100, 101}, []float64{0, 0, 0}); e.CI95 == nil || *e.CI95 != [2]float64{0, 0} {
+		t.Errorf("nothing of something is nothing, got %v", e.CI95)
+	}
+}

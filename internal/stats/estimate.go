@@ -45,10 +45,12 @@ func RatioInterval(a, b []float64) Estimate {
 	}
 	varA, varB := varianceOfMean(a), varianceOfMean(b)
 	parts := []component{{e.Value * e.Value * varA, len(a)}, {varB, len(b)}}
-	t := 0.0
-	if df := satterthwaite(parts); df > 0 {
-		t = quantileT(confidence, df)
+	df := satterthwaite(parts)
+	if df <= 0 {
+		// At an estimate of 0 from a b that never varies, what is left to doubt is a.
+		df = float64(len(a) - 1)
 	}
+	t := quantileT(confidence, df)
 	e.CI95 = fieller(meanA, meanB, t*t*varA, t*t*varB)
 	return e
 }
