@@ -4,7 +4,7 @@
 GO ?= go
 export CGO_ENABLED ?= 0
 
-.PHONY: build demo test bench lint schema packages packages-test clean
+.PHONY: build demo test bench fuzz lint schema packages packages-test clean
 
 build: bin/nfchain
 
@@ -29,6 +29,9 @@ test: packages-test build
 
 bench: packages build
 	@./scripts/bench
+
+fuzz:
+	@./scripts/fuzz
 
 lint:
 	@./scripts/lint

@@ -24,7 +24,7 @@ var (
 	// ErrNewer: a newer nfchain wrote it.
 	ErrNewer = errors.New("written by a newer nfchain; upgrade nfchain to read it")
 	// ErrFull: there is no space left for the results.
-	ErrFull = errors.New("no space left; free some or choose another disk with XDG_DATA_HOME, what was stored before is safe")
+	ErrFull = errors.New("no space left; free some or choose another disk with --results, what was stored before is safe")
 	// ErrReadOnly: the results cannot be written where they lie.
 	ErrReadOnly = errors.New("not writable; make the file and its directory writable or choose another place with XDG_DATA_HOME")
 	// ErrCorrupt: the file is damaged.
