@@ -18,7 +18,7 @@ func (a *app) runsCmd() *cobra.Command {
 }
 
 func (a *app) runsListCmd() *cobra.Command {
-	cmd := &cobra.Command{Use: "ls", Short: "List stored runs, the newest last", Example: "  nfchain runs ls -o json", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "ls", Short: "List stored runs, the newest first", Example: "  nfchain runs ls -o json", Args: cobra.NoArgs}
 	var o *string
 	cmd.RunE = does(a.withStore(func(cmd *cobra.Command, store *results.Store, _ []string) error {
 		list, err := store.List(cmd.Context())
