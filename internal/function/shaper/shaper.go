@@ -140,6 +140,7 @@ func discipline(device string, o *Options) qdisc.Spec {
 		s.Classes = []qdisc.Class{root}
 		return s
 	}
+	root.CeilBurstBytes = root.BurstBytes
 	s.Default = rootMinor
 	s.Classes = []qdisc.Class{root}
 	if len(o.Classes) == 0 {
@@ -147,7 +148,8 @@ func discipline(device string, o *Options) qdisc.Spec {
 	}
 	s.Default = defaultMinor
 	s.Classes = append(s.Classes, qdisc.Class{
-		Minor: defaultMinor, Parent: rootMinor, RateBps: uint64(minRate), CeilBps: rate, BurstBytes: o.burst(0, minRate), Priority: 7,
+		Minor: defaultMinor, Parent: rootMinor, RateBps: uint64(minRate), CeilBps: rate,
+		BurstBytes: o.burst(0, minRate), CeilBurstBytes: o.burst(0, o.Rate), Priority: 7,
 	})
 	for i, c := range o.Classes {
 		ceil := c.Ceil
@@ -156,7 +158,7 @@ func discipline(device string, o *Options) qdisc.Spec {
 		}
 		s.Classes = append(s.Classes, qdisc.Class{
 			Minor: uint16(firstMinor + i), Parent: rootMinor, RateBps: uint64(c.Rate), CeilBps: uint64(ceil),
-			BurstBytes: o.burst(c.Burst, ceil), Priority: uint32(c.Priority),
+			BurstBytes: o.burst(c.Burst, c.Rate), CeilBurstBytes: o.burst(c.Burst, ceil), Priority: uint32(c.Priority),
 		})
 	}
 	return s
