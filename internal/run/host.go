@@ -263,13 +263,9 @@ func (h *Host) waitReady(ctx context.Context, name string) error {
 // failures in a row after which a program is taken to be broken.
 const failures = 3
 
+// failing tells why a program will not become ready.
 func failing(owner string, s process.Status) error {
-	switch {
-	case s.State == process.Starting && s.Message == "":
-		return nil
-	case s.State == process.Running:
-		return nil
-	case s.State == process.Waiting && s.Restarts < failures:
+	if s.State == process.Running || s.State != process.Ended && !s.Late && s.Failures < failures {
 		return nil
 	}
 	return fmt.Errorf("function %s is not ready: its program %s%s", s.Node, s.Message, lastWords(owner, s.Node))

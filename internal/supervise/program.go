@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,13 +10,12 @@ import (
 	"syscall"
 	"time"
 
-	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/resource/process"
 )
 
 const (
 	// settled is how long a program without a probe must run to be ready, and how
-	// long any must run for its restarts to be forgotten.
+	// long any must run for its failures to be forgotten.
 	settled = time.Second
 	// grace is how long a program has to end when it is asked to.
 	grace = 3 * time.Second
@@ -34,13 +34,14 @@ type program struct {
 	state process.Status
 }
 
-func launch(c Config, spec process.Spec) *program {
+// launch starts keeping a program; left tells that one may run already.
+func launch(c Config, spec process.Spec, left bool) *program {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &program{config: c, spec: spec, cancel: cancel, done: make(chan struct{})}
 	p.state = process.Status{Node: spec.Node, State: process.Starting, Fingerprint: spec.Fingerprint()}
 	go func() {
 		defer close(p.done)
-		p.keep(ctx)
+		p.keep(ctx, left)
 	}()
 	return p
 }
@@ -64,61 +65,93 @@ func (p *program) update(change func(*process.Status)) {
 }
 
 // keep starts the program again whenever it ends, as its restart policy says,
-// after a pause that doubles while it keeps failing.
-func (p *program) keep(ctx context.Context) {
-	for pause := firstPause; ctx.Err() == nil; {
+// after a pause that doubles while it keeps failing. A program that a killed
+// supervisor left is taken over as it runs.
+func (p *program) keep(ctx context.Context, left bool) {
+	run := p.start
+	if pid := p.adopt(left); pid != 0 {
+		run = func(ctx context.Context) error {
+			return p.watch(ctx, pid, func() error { return waitAdopted(pid) })
+		}
+	}
+	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, longestPause) {
 		began := time.Now()
-		err := p.once(ctx)
+		err := run(ctx)
 		if ctx.Err() != nil {
-			return
-		}
-		message := "ended with exit code 0"
-		if err != nil {
-			message = err.Error()
-		}
-		again := p.spec.Restart == "always" || p.spec.Restart == "on-failure" && err != nil
-		p.update(func(s *process.Status) {
-			s.PID, s.Message, s.State = 0, message, process.Ended
-			if again {
-				s.State = process.Waiting
-				s.Restarts++
-			}
-		})
-		if !again {
-			<-ctx.Done()
 			return
 		}
 		if time.Since(began) > settled {
 			pause = firstPause
 		}
+		if !p.ended(err, time.Since(began)) {
+			<-ctx.Done()
+			return
+		}
 		select {
 		case <-ctx.Done():
+			return
 		case <-time.After(pause):
 		}
-		pause = min(2*pause, longestPause)
+		// What the last one started may hold what the next one needs.
+		p.endLeft(all)
+		run = p.start
 	}
 }
 
-// once runs the program until it ends, or adopts the one that a killed
-// supervisor left running.
-func (p *program) once(ctx context.Context) error {
-	if pid := orphan(p.config.Owner, p.spec); pid != 0 {
-		return p.watch(ctx, pid, func() error { return waitStranger(pid) })
+// ended notes how the program ended and tells whether to start it again.
+func (p *program) ended(err error, ran time.Duration) (again bool) {
+	again = p.spec.Restart == "always" || p.spec.Restart == "on-failure" && err != nil
+	p.update(func(s *process.Status) {
+		if s.State == process.Running && ran > settled {
+			s.Failures = 0
+		}
+		s.Failures++
+		s.PID, s.Message, s.State, s.Late = 0, manner(err), process.Ended, false
+		if again {
+			s.State = process.Waiting
+			s.Restarts++
+		}
+	})
+	return again
+}
+
+// manner says how a program ended.
+func manner(err error) string {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return "ended with exit code 0"
+	case !errors.As(err, &exit):
+		return err.Error()
+	case exit.Exited():
+		return fmt.Sprintf("ended with exit code %d", exit.ExitCode())
 	}
+	return "ended by " + exit.String() // signal: killed
+}
+
+// start starts the program and follows it until it ends.
+func (p *program) start(ctx context.Context) error {
 	log, err := os.OpenFile(p.config.LogFile(p.spec.Node), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
-		return fmt.Errorf("open log: %w", err)
+		return fmt.Errorf("could not be started: %w", err)
 	}
 	defer func() { _ = log.Close() }()
-	args := p.config.Inside(p.spec, p.spec.Args)
-	cmd := exec.Command(args[0], args[1:]...)
+	cmd := p.command(p.spec.Args)
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.Env = append(append(os.Environ(), p.spec.Env...), mark(p.config.Owner, p.spec))
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Env = append(cmd.Env, process.Mark(p.config.Owner, p.spec))
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start: %w", err)
+		return fmt.Errorf("could not be started: %w", err)
 	}
 	return p.watch(ctx, cmd.Process.Pid, cmd.Wait)
+}
+
+// command runs args where the program runs, in a session of its own.
+func (p *program) command(args []string) *exec.Cmd {
+	words := p.config.Inside(p.spec, args)
+	cmd := exec.Command(words[0], words[1:]...)
+	cmd.Env = append(os.Environ(), p.spec.Env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return cmd
 }
 
 // watch follows a running program until wait returns; a cancelled context ends
@@ -126,9 +159,16 @@ func (p *program) once(ctx context.Context) error {
 func (p *program) watch(ctx context.Context, pid int, wait func() error) error {
 	p.update(func(s *process.Status) { s.PID, s.State = pid, process.Starting })
 	probing, stopProbing := context.WithCancel(ctx)
+	var meanwhile sync.WaitGroup
+	defer meanwhile.Wait()
 	defer stopProbing()
-	go p.probe(probing, pid)
-	go p.trimLog(probing)
+	for _, work := range []func(context.Context){func(ctx context.Context) { p.probe(ctx, pid) }, p.trimLog} {
+		meanwhile.Add(1)
+		go func() {
+			defer meanwhile.Done()
+			work(probing)
+		}()
+	}
 	ended := make(chan error, 1)
 	go func() { ended <- wait() }()
 	select {
@@ -140,66 +180,8 @@ func (p *program) watch(ctx context.Context, pid int, wait func() error) error {
 	select {
 	case <-ended:
 	case <-time.After(grace):
+		_ = syscall.Kill(-pid, syscall.SIGKILL)
+		<-ended
 	}
-	_ = syscall.Kill(-pid, syscall.SIGKILL) // whatever is left of its session
 	return ctx.Err()
-}
-
-// probe finds out when the program is ready.
-func (p *program) probe(ctx context.Context, pid int) {
-	began := time.Now()
-	for ctx.Err() == nil {
-		if ready, why := p.ready(ctx, pid, time.Since(began)); ready {
-			p.update(func(s *process.Status) {
-				if s.PID == pid {
-					s.State, s.Message = process.Running, ""
-				}
-			})
-			return
-		} else if limit := time.Duration(p.spec.Ready.TimeoutS * float64(time.Second)); time.Since(began) > limit {
-			p.update(func(s *process.Status) { s.Message = fmt.Sprintf("not ready after %v: %s", limit, why) })
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-}
-
-func (p *program) ready(ctx context.Context, pid int, ran time.Duration) (ok bool, why string) {
-	r := p.spec.Ready
-	switch {
-	case r.TCPPort != 0:
-		return netns.Listens(pid, r.TCPPort), fmt.Sprintf("nothing listens on TCP port %d", r.TCPPort)
-	case len(r.Command) > 0:
-		args := p.config.Inside(p.spec, r.Command)
-		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-		defer cancel()
-		err := exec.CommandContext(ctx, args[0], args[1:]...).Run()
-		return err == nil, fmt.Sprintf("ready command: %v", err)
-	}
-	return ran >= settled, ""
-}
-
-// The largest a log grows before its older half is dropped.
-const longestLog = 16 << 20
-
-// trimLog keeps a talkative program from filling the memory that /run lives in.
-func (p *program) trimLog(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(2 * time.Second):
-		}
-		path := p.config.LogFile(p.spec.Node)
-		if info, err := os.Stat(path); err != nil || info.Size() < longestLog {
-			continue
-		}
-		text, err := os.ReadFile(path)
-		if err == nil {
-			// In place: the program keeps writing to the same file, at its end.
-			_ = os.WriteFile(path, text[len(text)/2:], 0o644)
-		}
-	}
 }

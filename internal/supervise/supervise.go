@@ -7,10 +7,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"sort"
 	"sync"
+	"time"
 
+	"nfchain.dev/nfchain/internal/netns/abstract"
 	"nfchain.dev/nfchain/internal/resource/process"
 )
 
@@ -24,24 +27,37 @@ type Config struct {
 	LogFile func(node string) string
 }
 
-// Run supervises until it is asked to stop or the context ends. A second
-// supervisor for the same owner is an error.
+// Run supervises until it is asked to stop, the last program is removed, or the
+// context ends. A second supervisor for the same owner is an error.
 func Run(ctx context.Context, c Config) error {
-	listener, err := net.Listen("unix", process.Address(c.Owner))
+	listener, err := abstract.Listen(process.Address(c.Owner))
 	if err != nil {
 		return fmt.Errorf("supervise %s: %w", c.Owner, err)
 	}
-	s := &supervisor{config: c, programs: map[string]*program{}}
+	s := &supervisor{config: c, programs: map[string]*program{}, left: map[string]bool{}}
+	found, err := process.Find(c.Owner)
+	if err != nil {
+		_ = listener.Close()
+		return fmt.Errorf("supervise %s: %w", c.Owner, err)
+	}
+	for _, f := range found {
+		s.left[f.Node] = true
+	}
 	ctx, s.stop = context.WithCancel(ctx)
+	defer s.stop()
+	ended := make(chan struct{})
 	go func() {
+		defer close(ended)
 		<-ctx.Done()
 		s.endAll()
 		_ = listener.Close()
 	}()
 	var calls sync.WaitGroup
 	for {
-		conn, err := listener.Accept()
+		conn, err := listener.AcceptUnix()
 		if err != nil {
+			s.stop()
+			<-ended
 			calls.Wait()
 			return nil
 		}
@@ -59,67 +75,116 @@ type supervisor struct {
 
 	mu       sync.Mutex
 	programs map[string]*program
+	// left are the nodes with programs that a killed supervisor left.
+	left map[string]bool
+	// over is set when no more programs are taken.
+	over bool
 }
 
-// serve answers one request.
-func (s *supervisor) serve(conn net.Conn) {
+const (
+	// asksWithin is how long who connects may take to say what it wants.
+	asksWithin = 5 * time.Second
+	// longestRequest in bytes.
+	longestRequest = 16 << 20
+)
+
+// serve answers one request of a process of the same user.
+func (s *supervisor) serve(conn *net.UnixConn) {
 	defer func() { _ = conn.Close() }()
-	var r process.Request
-	if err := json.NewDecoder(conn).Decode(&r); err != nil {
+	if _, err := abstract.Peer(conn); err != nil || s.ending() {
 		return
 	}
+	_ = conn.SetReadDeadline(time.Now().Add(asksWithin))
+	var r process.Request
 	var reply process.Reply
-	switch r.Op {
-	case "set":
-		for _, spec := range r.Programs {
-			s.set(spec)
-		}
-	case "remove":
-		for _, spec := range r.Programs {
-			s.remove(spec.Node)
-		}
-	case "stop":
-		s.endAll()
-		defer s.stop()
-	case "status":
-	default:
-		reply.Error = fmt.Sprintf("unknown request %q", r.Op)
+	if err := json.NewDecoder(io.LimitReader(conn, longestRequest)).Decode(&r); err != nil {
+		reply.Error = fmt.Sprintf("not a request: %v", err)
+	} else if err := s.do(r); err != nil {
+		reply.Error = err.Error()
 	}
 	reply.Programs = s.statuses()
+	_ = conn.SetWriteDeadline(time.Now().Add(asksWithin))
 	_ = json.NewEncoder(conn).Encode(reply)
+	s.leave()
+}
+
+// do carries a request out.
+func (s *supervisor) do(r process.Request) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch r.Op {
+	case process.OpStatus:
+	case process.OpSet:
+		for _, spec := range r.Programs {
+			if err := s.set(spec); err != nil {
+				return err
+			}
+		}
+	case process.OpRemove:
+		s.remove(r.Nodes)
+	case process.OpStop:
+		s.over = true
+	default:
+		return fmt.Errorf("unknown request %q", r.Op)
+	}
+	return nil
 }
 
 // set starts a program or replaces the one of the same node.
-func (s *supervisor) set(spec process.Spec) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *supervisor) set(spec process.Spec) error {
+	if s.over {
+		return fmt.Errorf("the supervisor of %s is stopping", s.config.Owner)
+	}
+	if spec.Node == "" || len(spec.Args) == 0 {
+		return fmt.Errorf("program %q of node %q cannot be run", spec.Args, spec.Node)
+	}
 	if old := s.programs[spec.Node]; old != nil {
 		if old.spec.Fingerprint() == spec.Fingerprint() {
-			return
+			return nil
 		}
 		old.end()
+		old.endLeft(all)
 	}
-	s.programs[spec.Node] = launch(s.config, spec)
+	s.programs[spec.Node] = launch(s.config, spec, s.left[spec.Node])
+	delete(s.left, spec.Node)
+	return nil
 }
 
-func (s *supervisor) remove(node string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if p := s.programs[node]; p != nil {
-		p.end()
-		delete(s.programs, node)
+// remove ends programs, those that a killed supervisor left too.
+func (s *supervisor) remove(nodes []string) {
+	gone := map[string]bool{}
+	for _, node := range nodes {
+		gone[node] = true
 	}
-	if len(s.programs) == 0 {
-		s.stop()
-	}
+	s.end(gone)
+	s.endLeft(func(f process.Found) bool { return gone[f.Node] })
+	s.over = s.over || len(s.programs) == 0
 }
 
-// endAll ends every program, all at once.
+// endAll ends every program.
 func (s *supervisor) endAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.over = true
+	nodes := map[string]bool{}
+	for node := range s.programs {
+		nodes[node] = true
+	}
+	s.end(nodes)
+	if len(nodes) > 0 {
+		s.endLeft(all)
+	}
+}
+
+// end ends some programs, all at once.
+func (s *supervisor) end(nodes map[string]bool) {
 	var all sync.WaitGroup
-	for _, p := range s.programs {
+	for node := range nodes {
+		p := s.programs[node]
+		if p == nil {
+			continue
+		}
+		delete(s.programs, node)
 		all.Add(1)
 		go func() {
 			defer all.Done()
@@ -127,7 +192,22 @@ func (s *supervisor) endAll() {
 		}()
 	}
 	all.Wait()
-	s.programs = map[string]*program{}
+}
+
+// ending tells whether the supervisor takes no more requests.
+func (s *supervisor) ending() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.over
+}
+
+// leave ends the supervisor once there is nothing to supervise.
+func (s *supervisor) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		s.stop()
+	}
 }
 
 func (s *supervisor) statuses() []process.Status {

@@ -1,0 +1,83 @@
+package process
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/resource/namespace"
+)
+
+// A program and all that it starts carry a mark in their environment, so that
+// they are found without the supervisor that started them.
+const mark = "NFCHAIN_PROGRAM"
+
+// Mark is the line of a program's environment that says whose it is.
+func Mark(owner string, s Spec) string {
+	return strings.Join([]string{mark + "=" + owner, s.Node, s.Fingerprint()}, "/")
+}
+
+// Found is a running process with the mark of a program.
+type Found struct {
+	PID               int
+	Node, Fingerprint string
+	// Leads its session, as a program does that the supervisor started, and few that
+	// a program starts.
+	Leads bool
+}
+
+// Find finds every process of the owner's programs in its namespaces.
+func Find(owner string) ([]Found, error) {
+	all, err := netns.List()
+	if err != nil {
+		return nil, err
+	}
+	var own []string
+	for _, name := range all {
+		if namespace.Owns(owner, name) {
+			own = append(own, name)
+		}
+	}
+	return FindIn(owner, own...)
+}
+
+// FindIn is Find in some namespaces alone.
+func FindIn(owner string, refs ...string) ([]Found, error) {
+	living, err := netns.Processes(refs)
+	if err != nil {
+		return nil, err
+	}
+	var found []Found
+	for _, pids := range living {
+		for _, pid := range pids {
+			environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+			if err != nil {
+				continue // gone meanwhile
+			}
+			if f, ok := marked(string(environment), owner); ok {
+				f.PID, f.Leads = pid, leads(pid)
+				found = append(found, f)
+			}
+		}
+	}
+	return found, nil
+}
+
+// marked reads the owner's mark from an environment.
+func marked(environment, owner string) (Found, bool) {
+	for _, line := range strings.Split(environment, "\x00") {
+		value, ok := strings.CutPrefix(line, mark+"=")
+		if words := strings.Split(value, "/"); ok && len(words) == 3 && words[0] == owner {
+			return Found{Node: words[1], Fingerprint: words[2]}, true
+		}
+	}
+	return Found{}, false
+}
+
+func leads(pid int) bool {
+	sid, err := unix.Getsid(pid)
+	return err == nil && sid == pid
+}

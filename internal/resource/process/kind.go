@@ -1,0 +1,131 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/netns/abstract"
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// Kind keeps programs.
+type Kind struct{}
+
+// Name implements resource.Kind.
+func (Kind) Name() string { return KindName }
+
+// unsupervised is the fingerprint of a program that no supervisor watches, so
+// that it is given to one, or removed.
+const unsupervised = "no supervisor watches it"
+
+// Read implements resource.Kind. Without a supervisor it finds the programs that
+// a killed one left.
+func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
+	reply, err := call(p.Owner, Request{Op: OpStatus})
+	var found []resource.Observed
+	if err == nil {
+		for _, s := range reply.Programs {
+			found = append(found, resource.Observed{Key: s.Node, Fingerprint: s.Fingerprint})
+		}
+		return found, nil
+	}
+	if !noneOfOurs(err) {
+		return nil, err
+	}
+	left, err := Find(p.Owner)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for _, f := range left {
+		if !seen[f.Node] {
+			seen[f.Node] = true
+			found = append(found, resource.Observed{Key: f.Node, Fingerprint: unsupervised})
+		}
+	}
+	return found, nil
+}
+
+// Apply implements resource.Kind. The supervisor is sent only what changes, and
+// what goes last, because a supervisor without programs ends.
+func (Kind) Apply(p resource.Place, changes []resource.Change) error {
+	if err := start(p.Owner); err != nil {
+		return err
+	}
+	var gone []string
+	for _, c := range changes {
+		if c.Op == resource.Delete {
+			gone = append(gone, c.Key)
+			continue
+		}
+		if _, err := call(p.Owner, Request{Op: OpSet, Programs: []Spec{c.Spec.(Spec)}}); err != nil {
+			return fmt.Errorf("function %s: %w", c.Key, err)
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	if _, err := call(p.Owner, Request{Op: OpRemove, Nodes: gone}); err != nil {
+		return fmt.Errorf("functions %v: %w", gone, err)
+	}
+	return nil
+}
+
+// startsWithin is how long a supervisor may take until it listens.
+const startsWithin = 10 * time.Second
+
+// start makes sure that a supervisor runs: the same binary, in a session of its
+// own, so that it outlives the command that needs it.
+func start(owner string) error {
+	if _, err := call(owner, Request{Op: OpStatus}); !errors.Is(err, abstract.ErrNone) {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	said, err := memoryFile("said by the supervisor")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = said.Close() }()
+	cmd := exec.Command(self, SuperviseCommand, owner)
+	cmd.Args[0] = os.Args[0]
+	cmd.Dir = "/"
+	cmd.Stderr = said
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start the supervisor of %s: %w", owner, err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for deadline := time.Now().Add(startsWithin); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+		if _, err := call(owner, Request{Op: OpStatus}); !errors.Is(err, abstract.ErrNone) {
+			return err
+		}
+		select {
+		case err := <-ended:
+			why, _ := io.ReadAll(io.NewSectionReader(said, 0, 1000))
+			return fmt.Errorf("the supervisor of %s ended at once (%v): %q", owner, err, why)
+		default:
+		}
+	}
+	return fmt.Errorf("the supervisor of %s did not start within %v", owner, startsWithin)
+}
+
+// memoryFile is a file without a name: a process that outlives its reader can go
+// on writing to it, as it could not to a pipe.
+func memoryFile(name string) (*os.File, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}

@@ -1,0 +1,51 @@
+package process
+
+// The states of a program.
+const (
+	Starting = "starting" // runs, not ready yet
+	Running  = "ready"    // runs and is ready
+	Waiting  = "waiting"  // ended, will be started again
+	Ended    = "ended"    // ended and stays so
+)
+
+// Status is what the supervisor knows of one program.
+type Status struct {
+	Node     string `json:"node"`
+	State    string `json:"state"`
+	PID      int    `json:"pid,omitempty"`
+	Restarts int    `json:"restarts"`
+	// Failures is how often it ended in a row without having been ready.
+	Failures int `json:"failures"`
+	// Late tells that it did not become ready in time.
+	Late        bool   `json:"late,omitempty"`
+	Fingerprint string `json:"fingerprint"`
+	// Message says how the program last ended, or why it is not ready.
+	Message string `json:"message,omitempty"`
+}
+
+// The requests.
+const (
+	OpStatus = "status"
+	OpSet    = "set"    // start Programs, or replace those of their nodes
+	OpRemove = "remove" // end those of Nodes
+	OpStop   = "stop"   // end all, and the supervisor
+)
+
+// Request is what a supervisor is asked.
+type Request struct {
+	Op       string   `json:"op"`
+	Programs []Spec   `json:"programs,omitempty"`
+	Nodes    []string `json:"nodes,omitempty"`
+}
+
+// Reply is what it answers.
+type Reply struct {
+	Programs []Status `json:"programs"`
+	Error    string   `json:"error,omitempty"`
+}
+
+// Address is the abstract name of the owner's supervisor.
+func Address(owner string) string { return "nfchain/supervisor/" + owner }
+
+// SuperviseCommand is the hidden command that is the supervisor.
+const SuperviseCommand = "supervise"

@@ -1,0 +1,178 @@
+package supervise_test
+
+import (
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/netns/abstract"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/process"
+)
+
+// chain is an owner with a namespace for each of its nodes.
+type chain struct {
+	testing.TB
+	owner string
+	nodes []string
+}
+
+// newChain makes an owner, which goes with the test. What it left running until
+// then fails the test.
+func newChain(tb *testing.T, nodes ...string) *chain {
+	tb.Helper()
+	tb.Parallel()
+	nstest.Root(tb)
+	c := &chain{tb, nstest.Owner(tb), nodes}
+	if err := os.MkdirAll(deploy.StateDir(c.owner), 0o755); err != nil {
+		tb.Fatal(err)
+	}
+	for _, node := range nodes {
+		name := namespace.Name(c.owner, node)
+		if err := netns.Create(name, func() error { return nil }); err != nil {
+			tb.Fatal(err)
+		}
+		tb.Cleanup(func() {
+			if err := netns.Remove(name); err != nil {
+				tb.Error(err)
+			}
+		})
+	}
+	tb.Cleanup(func() {
+		if err := process.Stop(c.owner); err != nil {
+			tb.Error(err)
+		}
+		c.noneLeft()
+		_ = os.RemoveAll(deploy.StateDir(c.owner))
+	})
+	return c
+}
+
+// spec of a shell script as a node's program.
+func (c *chain) spec(node, script string) process.Spec {
+	return process.Spec{Node: node, Netns: namespace.Name(c.owner, node), Args: []string{"sh", "-c", script},
+		Restart: "always", Ready: process.Ready{TimeoutS: 5}}
+}
+
+// up makes these the programs that there are, as a deployment does, and gives
+// what that changed.
+func (c *chain) up(specs ...process.Spec) int {
+	c.Helper()
+	at := resource.Place{Owner: c.owner}
+	have, err := process.Kind{}.Read(at)
+	if err != nil {
+		c.Fatal(err)
+	}
+	was := map[string]string{}
+	for _, o := range have {
+		was[o.Key] = o.Fingerprint
+	}
+	var changes []resource.Change
+	for _, s := range specs {
+		if was[s.Node] != s.Fingerprint() {
+			changes = append(changes, resource.Change{Op: resource.Create, Key: s.Node, Spec: s})
+		}
+		delete(was, s.Node)
+	}
+	for node := range was {
+		changes = append([]resource.Change{{Op: resource.Delete, Key: node}}, changes...)
+	}
+	if len(changes) == 0 {
+		return 0
+	}
+	if err := (process.Kind{}).Apply(at, changes); err != nil {
+		c.Fatal(err)
+	}
+	return len(changes)
+}
+
+// until waits for a node's program to be as asked for.
+func (c *chain) until(node, what string, is func(process.Status) bool) (s process.Status) {
+	c.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		list, err := process.Statuses(c.owner)
+		if err != nil {
+			c.Fatal(err)
+		}
+		for _, s = range list {
+			if s.Node == node && is(s) {
+				return s
+			}
+		}
+	}
+	c.Fatalf("%s is never %s: %+v; log %q", node, what, s, c.log(node))
+	return s
+}
+
+func (c *chain) ready(node string) process.Status {
+	c.Helper()
+	return c.until(node, "ready", func(s process.Status) bool { return s.State == process.Running })
+}
+
+func (c *chain) log(node string) string {
+	text, _ := os.ReadFile(deploy.LogFile(c.owner, node))
+	return string(text)
+}
+
+// alive are the processes in the chain's namespaces.
+func (c *chain) alive() (pids []int) {
+	c.Helper()
+	var refs []string
+	for _, node := range c.nodes {
+		refs = append(refs, namespace.Name(c.owner, node))
+	}
+	found, err := netns.Processes(refs)
+	if err != nil {
+		c.Fatal(err)
+	}
+	for _, list := range found {
+		pids = append(pids, list...)
+	}
+	return pids
+}
+
+func (c *chain) noneLeft() {
+	c.Helper()
+	pids := c.alive()
+	for deadline := time.Now().Add(2 * time.Second); len(pids) > 0 && time.Now().Before(deadline); pids = c.alive() {
+		time.Sleep(5 * time.Millisecond)
+	}
+	for _, pid := range pids {
+		command, _ := os.ReadFile("/proc/" + itoa(pid) + "/cmdline")
+		c.Errorf("process %d is left: %q", pid, command)
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+// supervisor is the process that supervises the chain; 0 for none.
+func (c *chain) supervisor() int {
+	s, err := abstract.Dial(process.Address(c.owner))
+	if err != nil {
+		return 0
+	}
+	_ = s.Close()
+	return s.PID
+}
+
+// killSupervisor kills it and waits until it is gone.
+func (c *chain) killSupervisor() {
+	c.Helper()
+	if err := syscall.Kill(c.supervisor(), syscall.SIGKILL); err != nil {
+		c.Fatal(err)
+	}
+	c.supervisorGone()
+}
+
+func (c *chain) supervisorGone() {
+	c.Helper()
+	for deadline := time.Now().Add(10 * time.Second); c.supervisor() != 0; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			c.Fatal("the supervisor does not end")
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package supervise
+
+import (
+	"errors"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/resource/process"
+)
+
+// endLeft kills what programs have left running, in whatever session it is.
+func (s *supervisor) endLeft(which func(process.Found) bool) {
+	killAll(func() ([]process.Found, error) { return process.Find(s.config.Owner) }, which)
+}
+
+// endLeft kills what the program has left running.
+func (p *program) endLeft(which func(process.Found) bool) {
+	find := func() ([]process.Found, error) { return process.FindIn(p.config.Owner, p.spec.Netns) }
+	killAll(find, func(f process.Found) bool { return f.Node == p.spec.Node && which(f) })
+}
+
+func all(process.Found) bool { return true }
+
+// killAll kills until nothing is found, for what is killed may just have started
+// another.
+func killAll(find func() ([]process.Found, error), which func(process.Found) bool) {
+	for range 100 {
+		found, err := find()
+		if err != nil {
+			return
+		}
+		left := false
+		for _, f := range found {
+			if which(f) {
+				left = true
+				_ = unix.Kill(f.PID, unix.SIGKILL)
+			}
+		}
+		if !left {
+			return
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// adopt finds the program of this very spec that a killed supervisor left, and
+// ends whatever else there is of the node; 0 when there is none.
+func (p *program) adopt(left bool) int {
+	if !left {
+		return 0
+	}
+	found, err := process.FindIn(p.config.Owner, p.spec.Netns)
+	if err != nil || len(found) == 0 {
+		return 0
+	}
+	adopted := 0
+	for _, f := range found {
+		if f.Node == p.spec.Node && f.Leads && f.Fingerprint == p.spec.Fingerprint() && (adopted == 0 || f.PID < adopted) {
+			adopted = f.PID
+		}
+	}
+	p.endLeft(func(f process.Found) bool { return adopted == 0 || f.Fingerprint != p.spec.Fingerprint() })
+	return adopted
+}
+
+// errAdopted is how an adopted program ends: the kernel tells how only to the
+// process that started it.
+var errAdopted = errors.New("ended; its exit code is not known, for a killed supervisor started it")
+
+// waitAdopted waits for the end of a process that is not a child.
+func waitAdopted(pid int) error {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return errAdopted
+	}
+	defer func() { _ = unix.Close(fd) }()
+	for {
+		_, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1)
+		if !errors.Is(err, unix.EINTR) {
+			return errAdopted
+		}
+	}
+}

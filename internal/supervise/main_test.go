@@ -1,0 +1,68 @@
+package supervise_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/supervise"
+)
+
+// TestMain makes this test program its own supervisor, as nfchain is.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 {
+		switch os.Args[1] {
+		case process.SuperviseCommand:
+			fail(superviseOwner(os.Args[2]))
+		case "inside":
+			fail(inside(os.Args[2], os.Args[3:]))
+		}
+	}
+	os.Exit(nstest.Main(m))
+}
+
+func fail(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func superviseOwner(owner string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	return supervise.Run(ctx, config(owner))
+}
+
+func config(owner string) supervise.Config {
+	return supervise.Config{
+		Owner:   owner,
+		LogFile: func(node string) string { return deploy.LogFile(owner, node) },
+		Inside: func(s process.Spec, args []string) []string {
+			text, _ := json.Marshal(s)
+			return append([]string{"/proc/self/exe", "inside", string(text)}, args...)
+		},
+	}
+}
+
+func inside(text string, args []string) error {
+	var s process.Spec
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return err
+	}
+	b := netns.Become{Ref: s.Netns, Dir: s.Dir, MemoryBytes: s.MemoryBytes}
+	if s.CPUs != "" {
+		b.CPUs, _ = api.ParseCPUList(s.CPUs)
+	}
+	return b.Run(args)
+}

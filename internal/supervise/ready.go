@@ -1,0 +1,76 @@
+package supervise
+
+import (
+	"context"
+	"fmt"
+	"syscall"
+	"time"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/resource/process"
+)
+
+const (
+	// probeEvery is the time between two looks whether a program is ready.
+	probeEvery = 20 * time.Millisecond
+	// probeTakes is how long a ready command may take.
+	probeTakes = 5 * time.Second
+)
+
+// probe finds out when the program is ready. It goes on when that took too long,
+// for a program may still become so.
+func (p *program) probe(ctx context.Context, pid int) {
+	limit := time.Duration(p.spec.Ready.TimeoutS * float64(time.Second))
+	for began, wait := time.Now(), probeEvery; ctx.Err() == nil; {
+		ready, why := p.ready(ctx, pid, time.Since(began))
+		if ctx.Err() != nil {
+			return
+		}
+		if ready {
+			p.update(func(s *process.Status) { s.State, s.Message, s.Late = process.Running, "", false })
+			return
+		}
+		if time.Since(began) > limit {
+			p.update(func(s *process.Status) {
+				s.Late, s.Message = true, fmt.Sprintf("is not ready after %v: %s", limit, why)
+			})
+			wait = settled
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		}
+	}
+}
+
+// ready tells whether the program is ready, or why not.
+func (p *program) ready(ctx context.Context, pid int, ran time.Duration) (ok bool, why string) {
+	r := p.spec.Ready
+	switch {
+	case r.TCPPort != 0:
+		return netns.Listens(pid, r.TCPPort), fmt.Sprintf("nothing listens on TCP port %d", r.TCPPort)
+	case len(r.Command) > 0:
+		err := p.ask(ctx, r.Command)
+		return err == nil, fmt.Sprintf("its ready command fails (%v)", err)
+	}
+	return ran >= settled, "it has not run long enough"
+}
+
+// ask runs the ready command; what it starts ends with it.
+func (p *program) ask(ctx context.Context, args []string) error {
+	ctx, cancel := context.WithTimeout(ctx, probeTakes)
+	defer cancel()
+	cmd := p.command(args)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	end := func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	stop := context.AfterFunc(ctx, end)
+	err := cmd.Wait()
+	stop()
+	end()
+	if ctx.Err() != nil {
+		return fmt.Errorf("no answer within %v", probeTakes)
+	}
+	return err
+}
