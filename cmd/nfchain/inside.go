@@ -46,7 +46,11 @@ of the chain's nodes resolve inside. The exit code is the command's own.`,
 		if len(words) == 0 {
 			return fmt.Errorf("say what to run, after --: %w", runs.ErrInput)
 		}
-		return a.execute(inside(n.Namespace, hosts, process.Spec{}, words))
+		here, err := os.Getwd()
+		if err != nil {
+			here = "/"
+		}
+		return a.execute(inside(n.Namespace, hosts, process.Spec{Dir: here}, words))
 	}))
 	return cmd
 }

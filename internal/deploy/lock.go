@@ -25,7 +25,8 @@ const patience = 30 * time.Second
 // wait once, and then gives up with ErrLocked.
 func Acquire(ctx context.Context, owner string, wait func(pid int)) (*Lock, error) {
 	name := "@nfchain/lock/" + owner
-	for deadline, told := time.Now().Add(patience), false; ; {
+	began := time.Now()
+	for deadline, told := began.Add(patience), false; ; {
 		l, err := net.Listen("unix", name)
 		if err == nil {
 			return &Lock{l}, nil
@@ -37,7 +38,7 @@ func Acquire(ctx context.Context, owner string, wait func(pid int)) (*Lock, erro
 		if time.Now().After(deadline) {
 			return nil, fmt.Errorf("chain %s: %w (process %d); wait for it or end it", owner, ErrLocked, pid)
 		}
-		if !told && pid != 0 {
+		if !told && pid != 0 && time.Since(began) > time.Second {
 			told = true
 			wait(pid)
 		}

@@ -39,8 +39,12 @@ func Conditions(load api.Load, length int, factors map[string]any, tools []traff
 				c.Length = 2
 			}
 			if protocol == trial.Latency {
-				// One message at a time, whatever the bulk load is.
-				c.Flows, c.Zerocopy, c.OfferedBps, c.PayloadSize = 1, false, 0, 0
+				// One message at a time, whatever the bulk load is; its size counts only
+				// where it can be meant for nothing else.
+				c.Flows, c.Zerocopy, c.OfferedBps = 1, false, 0
+				if len(load.Protocols) > 1 {
+					c.PayloadSize = 0
+				}
 			}
 			out = append(out, c)
 		}

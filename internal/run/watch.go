@@ -3,6 +3,8 @@ package run
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strings"
 	"sync"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -91,6 +93,7 @@ func countersOf(n plan.Node, owner string) ([]trial.InterfaceCounts, error) {
 			})
 		}
 	}
+	slices.SortFunc(counts, func(a, b trial.InterfaceCounts) int { return strings.Compare(a.Interface, b.Interface) })
 	return counts, nil
 }
 
