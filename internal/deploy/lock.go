@@ -7,12 +7,12 @@ import (
 	"net"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"nfchain.dev/nfchain/internal/netns/abstract"
 )
 
-// Lock keeps other nfchain processes from a chain. It is a listening socket with
-// an abstract name: the kernel frees it when its process dies, however it dies,
-// and no file is left behind.
+// Lock keeps other nfchain processes of this user from a chain. It is a listening
+// socket with an abstract name: the kernel frees it when its process dies, however
+// it dies, and no file is left behind.
 type Lock struct{ listener net.Listener }
 
 // ErrLocked is returned when another nfchain process has the chain.
@@ -24,14 +24,15 @@ const patience = 30 * time.Second
 // Acquire takes the lock of a chain. It waits a while for another process, telling
 // wait once, and then gives up with ErrLocked.
 func Acquire(ctx context.Context, owner string, wait func(pid int)) (*Lock, error) {
-	name := "@nfchain/lock/" + owner
+	name := "nfchain/lock/" + owner
 	began := time.Now()
 	for deadline, told := began.Add(patience), false; ; {
-		l, err := net.Listen("unix", name)
+		l, err := abstract.Listen(name)
 		if err == nil {
+			go answer(l)
 			return &Lock{l}, nil
 		}
-		if !errors.Is(err, unix.EADDRINUSE) {
+		if !errors.Is(err, abstract.ErrTaken) {
 			return nil, fmt.Errorf("lock chain %s: %w", owner, err)
 		}
 		pid := holder(name)
@@ -50,24 +51,26 @@ func Acquire(ctx context.Context, owner string, wait func(pid int)) (*Lock, erro
 	}
 }
 
-// holder asks the kernel whose listening socket it is; 0 when it is gone.
-func holder(name string) int {
-	c, err := net.Dial("unix", name)
-	if err != nil {
-		return 0
-	}
-	defer func() { _ = c.Close() }()
-	raw, err := c.(*net.UnixConn).SyscallConn()
-	if err != nil {
-		return 0
-	}
-	pid := 0
-	_ = raw.Control(func(fd uintptr) {
-		if cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
-			pid = int(cred.Pid)
+// answer hangs up on everyone who connects to learn who has the lock; those that
+// are never answered would fill its queue.
+func answer(l net.Listener) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
 		}
-	})
-	return pid
+		_ = c.Close()
+	}
+}
+
+// holder is the process that has the lock; 0 when it is gone.
+func holder(name string) int {
+	c, err := abstract.Dial(name)
+	if err != nil {
+		return 0
+	}
+	_ = c.Close()
+	return c.PID
 }
 
 // Release gives the lock back.
