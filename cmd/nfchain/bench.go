@@ -140,7 +140,7 @@ func (a *app) subject(h *runs.Host, arg string, m *runs.Measurement) (api.Chain,
 		chain, file, text, err := a.oneChain(arg)
 		if err == nil {
 			m.Alone = file.Functions
-			err = h.Standalone(chain, file.Functions)
+			err = h.RefersToLive(chain)
 		}
 		return chain, string(text), err
 	}

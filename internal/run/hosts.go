@@ -1,0 +1,39 @@
+package run
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/process"
+)
+
+// HostsFile writes the names that resolve in a node and gives the file's path.
+func HostsFile(p *plan.Plan, node string) (string, error) {
+	var lines []process.HostLine
+	for _, h := range p.Hosts(node) {
+		lines = append(lines, process.HostLine(h))
+	}
+	return WriteHosts(p.Chain, node, lines)
+}
+
+// WriteHosts writes a node's hosts file, whole or not at all.
+func WriteHosts(owner, node string, lines []process.HostLine) (string, error) {
+	var b strings.Builder
+	b.WriteString("127.0.0.1 localhost\n::1 localhost\n")
+	for _, l := range lines {
+		fmt.Fprintf(&b, "%s %s\n", l.Address, l.Name)
+	}
+	path := filepath.Join(deploy.StateDir(owner), node+".hosts")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return "", err
+	}
+	part := fmt.Sprintf("%s.%d", path, os.Getpid())
+	if err := os.WriteFile(part, []byte(b.String()), 0o644); err != nil {
+		return "", err
+	}
+	return path, os.Rename(part, path)
+}

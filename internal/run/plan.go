@@ -1,0 +1,103 @@
+package run
+
+import (
+	"fmt"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/namespace"
+)
+
+// Plan makes the plan of a chain with what this machine is now. Functions that
+// stand alone are looked for in alone and then among those that are up.
+func (h *Host) Plan(chain api.Chain, alone []api.StandaloneFunction, o plan.Options) (*plan.Plan, error) {
+	facts, err := deploy.Facts(chain)
+	if err != nil {
+		return nil, err
+	}
+	facts.Functions = map[string]api.FunctionBody{}
+	for _, f := range chain.Spec.Functions {
+		if f.Ref == "" {
+			continue
+		}
+		if body, ok := h.standalone(f.Ref, alone); ok {
+			facts.Functions[f.Ref] = body
+		}
+	}
+	return plan.Make(chain, h.Catalogue, facts, o)
+}
+
+func (h *Host) standalone(name string, alone []api.StandaloneFunction) (api.FunctionBody, bool) {
+	for _, f := range alone {
+		if f.Metadata.Name == name {
+			return f.Spec, true
+		}
+	}
+	if !netns.Exists(namespace.Alone(name)) {
+		return api.FunctionBody{}, false
+	}
+	file, err := h.Recall(name)
+	if err != nil || len(file.Functions) == 0 {
+		return api.FunctionBody{}, false
+	}
+	return file.Functions[0].Spec, true
+}
+
+// RefersToLive refuses a chain that refers to functions which are not up: bench
+// removes what it made, and must not decide over a function that outlives chains.
+func (h *Host) RefersToLive(chain api.Chain) error {
+	for _, f := range chain.Spec.Functions {
+		if f.Ref != "" && !netns.Exists(namespace.Alone(f.Ref)) {
+			return fmt.Errorf("function %s refers to %s, which is not up; bring it up with `nfchain up` first: %w", f.Name, f.Ref, ErrInput)
+		}
+	}
+	return nil
+}
+
+// check refuses a plan that this machine cannot carry out, before anything is
+// made.
+func (h *Host) check(p *plan.Plan, chain api.Chain) error {
+	if err := h.Features.Missing(p.Requires...); err != nil {
+		return err
+	}
+	for _, e := range chain.Spec.Endpoints {
+		if e.Namespace != "" && !netns.Exists(e.Namespace) {
+			return fmt.Errorf("endpoint %s: there is no network namespace %q; `ip netns list` shows those there are: %w", e.Name, e.Namespace, ErrInput)
+		}
+	}
+	for _, f := range chain.Spec.Functions {
+		if f.Ref == "" {
+			continue
+		}
+		if err := notShared(f.Ref, chain.Metadata.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notShared refuses a standalone function that another chain already goes through.
+func notShared(function, chain string) error {
+	ns := namespace.Alone(function)
+	if !netns.Exists(ns) {
+		return nil
+	}
+	h, err := netns.Open(ns)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	owners, err := link.Owners(h)
+	if err != nil {
+		return err
+	}
+	for _, o := range owners {
+		if o != chain {
+			return fmt.Errorf("function %s is in use by chain %s; wiring veth cannot share a function between chains yet: %w", function, o, ErrInput)
+		}
+	}
+	return nil
+}

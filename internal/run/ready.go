@@ -1,0 +1,71 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/traffic"
+)
+
+// waitReady waits until every program of a plan is ready, or one cannot become so.
+func (h *Host) waitReady(ctx context.Context, p *plan.Plan) error {
+	programs := 0
+	for _, r := range p.Resources {
+		if r.Kind == process.KindName {
+			programs++
+		}
+	}
+	for programs > 0 {
+		statuses, err := process.Statuses(p.Chain)
+		if err != nil {
+			return err
+		}
+		if len(statuses) < programs {
+			return fmt.Errorf("the supervisor of %s has ended; `nfchain up` starts it again", p.Chain)
+		}
+		ready := true
+		for _, s := range statuses {
+			if err := failing(p.Chain, s); err != nil {
+				return err
+			}
+			ready = ready && s.State == process.Running
+		}
+		if ready {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("interrupted: %w", ctx.Err())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// failures in a row after which a program is taken to be broken.
+const failures = 3
+
+// failing tells why a program will not become ready.
+func failing(owner string, s process.Status) error {
+	if s.State == process.Running || s.State != process.Ended && !s.Late && s.Failures < failures {
+		return nil
+	}
+	return fmt.Errorf("function %s is not ready: its program %s%s", s.Node, s.Message, lastWords(owner, s.Node))
+}
+
+// lastWords is the end of a program's log, for an error.
+func lastWords(owner, node string) string {
+	text, err := os.ReadFile(deploy.LogFile(owner, node))
+	words := strings.TrimSpace(string(text))
+	if err != nil || words == "" {
+		return "; its log is empty"
+	}
+	last := words[strings.LastIndexByte(words, '\n')+1:]
+	return fmt.Sprintf("; its log ends with %q (see `nfchain logs %s %s`)", traffic.Excerpt([]byte(last)), owner, node)
+}

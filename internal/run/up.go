@@ -1,0 +1,79 @@
+package run
+
+import (
+	"context"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// UpOptions of bringing a chain up.
+type UpOptions struct {
+	plan.Options
+	Alone     []api.StandaloneFunction
+	Temporary bool
+	// Wait until every function is ready.
+	Wait   bool
+	DryRun bool
+}
+
+// Up makes a chain what it should be. The caller holds its lock.
+func (h *Host) Up(ctx context.Context, chain api.Chain, o UpOptions) (*plan.Plan, []resource.Change, error) {
+	addresses, err := h.Lock(ctx, addressLock)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer addresses.Release()
+	p, err := h.Plan(chain, o.Alone, o.Options)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := h.check(p, chain); err != nil {
+		return p, nil, err
+	}
+	if !o.DryRun {
+		if err := remember(chain.Metadata.Name, chain, o.Temporary); err != nil {
+			return p, nil, err
+		}
+	}
+	changes, err := h.deploy(ctx, p, o)
+	return p, changes, err
+}
+
+// UpFunction makes a standalone function what it should be. The caller holds its
+// lock.
+func (h *Host) UpFunction(ctx context.Context, f api.StandaloneFunction, o UpOptions) ([]resource.Change, error) {
+	p, err := plan.MakeFunction(f, h.Catalogue)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.Features.Missing(p.Requires...); err != nil {
+		return nil, err
+	}
+	if !o.DryRun {
+		if err := remember(f.Metadata.Name, f, false); err != nil {
+			return nil, err
+		}
+	}
+	return h.deploy(ctx, p, o)
+}
+
+func (h *Host) deploy(ctx context.Context, p *plan.Plan, o UpOptions) ([]resource.Change, error) {
+	d := &deploy.Deployer{Progress: h.Progress, DryRun: o.DryRun}
+	changes, err := d.Up(ctx, p)
+	if err != nil {
+		return changes, err
+	}
+	if o.Wait && !o.DryRun {
+		err = h.waitReady(ctx, p)
+	}
+	return changes, err
+}
+
+// Down removes a chain or standalone function. The caller holds its lock.
+func (h *Host) Down(ctx context.Context, name string) (int, error) {
+	d := &deploy.Deployer{Progress: h.Progress}
+	return d.Down(ctx, name)
+}
