@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 
 	"nfchain.dev/nfchain/internal/netns"
@@ -73,7 +74,8 @@ type work struct {
 	owner    string
 	dry      bool
 	progress func(string, int, int)
-	// fresh namespaces were made in this pass: nothing need be looked for in them.
+	// fresh namespaces, by ID, were made in this pass: nothing need be looked for in
+	// them.
 	fresh map[string]bool
 
 	mu   sync.Mutex
@@ -159,7 +161,7 @@ func (w *work) alsoVisit(kinds []resource.Kind, p *plan.Plan, wanted map[string]
 		return places
 	}
 	for _, n := range p.Nodes {
-		if wanted[n.Namespace] == nil && !w.fresh[n.Namespace] {
+		if wanted[n.Namespace] == nil && !w.isFresh(n.Namespace) {
 			places = append(places, n.Namespace)
 		}
 	}
@@ -173,7 +175,7 @@ func (w *work) visit(place string, kinds []resource.Kind, wanted map[string][]re
 	}
 	if w.dry && place != netns.Host && !netns.Exists(place) {
 		for _, k := range kinds {
-			w.record(difference(place, nil, wanted[k.Name()])...)
+			w.record(w.difference(place, k.Name(), nil, wanted[k.Name()])...)
 		}
 		return nil
 	}
@@ -190,11 +192,7 @@ func (w *work) visit(place string, kinds []resource.Kind, wanted map[string][]re
 				return err
 			}
 		}
-		changes := difference(place, observed, wanted[k.Name()])
-		for i := range changes {
-			changes[i].Kind = k.Name()
-			changes[i].ID = resource.ID(k.Name(), place, changes[i].Key)
-		}
+		changes := w.difference(place, k.Name(), observed, wanted[k.Name()])
 		if len(changes) > 0 && !w.dry {
 			if err := k.Apply(at, changes); err != nil {
 				return err
@@ -213,7 +211,7 @@ func (w *work) visitNamespace(r resource.Resource) error {
 		return nil
 	case "":
 		w.mu.Lock()
-		w.fresh[spec.Name] = !w.dry
+		w.fresh[r.ID] = true
 		w.mu.Unlock()
 	default:
 		change.Op = resource.Update
@@ -228,7 +226,7 @@ func (w *work) visitNamespace(r resource.Resource) error {
 func (w *work) isFresh(place string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.fresh[place]
+	return w.fresh[resource.ID(namespace.KindName, netns.Host, place)]
 }
 
 func (w *work) record(changes ...resource.Change) {
@@ -239,30 +237,39 @@ func (w *work) record(changes ...resource.Change) {
 
 // difference is what turns what was observed into what is wanted: removals
 // first, so that a name is free before it is taken again.
-func difference(place string, observed []resource.Observed, wanted []resource.Resource) []resource.Change {
+func (w *work) difference(place, kind string, observed []resource.Observed, wanted []resource.Resource) []resource.Change {
 	have := make(map[string]string, len(observed))
 	for _, o := range observed {
 		have[o.Key] = o.Fingerprint
 	}
-	var remove, make_ []resource.Change
+	var remove, create []resource.Change
 	for _, r := range wanted {
 		was, there := have[r.Spec.Key()]
 		delete(have, r.Spec.Key())
-		if there && was == r.Spec.Fingerprint() {
+		if there && was == r.Spec.Fingerprint() && !w.renewed(r) {
 			continue
 		}
 		op := resource.Create
 		if there {
 			op = resource.Update
 		}
-		make_ = append(make_, resource.Change{Op: op, ID: r.ID, Kind: r.Kind, Namespace: place, Key: r.Spec.Key(), Spec: r.Spec})
+		create = append(create, resource.Change{Op: op, ID: r.ID, Kind: kind, Namespace: place, Key: r.Spec.Key(), Spec: r.Spec})
 	}
 	for _, o := range observed {
 		if _, unwanted := have[o.Key]; unwanted {
-			remove = append(remove, resource.Change{Op: resource.Delete, Namespace: place, Key: o.Key})
+			remove = append(remove, resource.Change{Op: resource.Delete, ID: resource.ID(kind, place, o.Key), Kind: kind, Namespace: place, Key: o.Key})
 		}
 	}
-	return append(remove, make_...)
+	return append(remove, create...)
+}
+
+// renewed tells whether a resource needs a namespace that was made in this pass:
+// what was found of it belongs to a namespace of the same name that the kernel has
+// not freed yet.
+func (w *work) renewed(r resource.Resource) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(r.Needs, func(id string) bool { return w.fresh[id] })
 }
 
 // each runs fn for every item on as many goroutines as there are cores, and stops

@@ -1,22 +1,26 @@
 package deploy
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
+	"sync"
 
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource/adopted"
+	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/route"
 )
 
 // Facts reads what a plan of the chain must know of this machine.
 func Facts(chain api.Chain) (plan.Facts, error) {
-	f := plan.Facts{Blocks: map[string][]netip.Prefix{}, Networks: map[string][]netip.Prefix{}}
+	f := plan.Facts{Blocks: map[string][]netip.Prefix{}, Networks: map[string][]netip.Prefix{}, Addresses: map[string][]netip.Addr{}}
 	for _, e := range chain.Spec.Endpoints {
 		if e.Interface == "" {
 			continue
@@ -27,12 +31,8 @@ func Facts(chain api.Chain) (plan.Facts, error) {
 		}
 		f.Networks[e.Interface] = networks
 	}
-	host, err := netns.Open(netns.Host)
-	if err != nil {
-		return f, err
-	}
-	defer host.Close()
-	if f.Routes, err = destinations(host, 0); err != nil {
+	var err error
+	if f.Routes, err = taken(chain); err != nil {
 		return f, err
 	}
 	names, err := netns.List()
@@ -40,27 +40,138 @@ func Facts(chain api.Chain) (plan.Facts, error) {
 		return f, err
 	}
 	for _, name := range names {
-		owner, _, ours := namespace.Split(name)
-		if !ours || len(f.Blocks[owner]) > 0 || !netns.Exists(name) {
+		if owner, _, ours := namespace.Split(name); ours && len(f.Blocks[owner]) > 0 || !netns.Exists(name) {
 			continue
 		}
-		if f.Blocks[owner], err = blocksOf(name); err != nil {
+		if err := addBlocks(f.Blocks, name); err != nil {
 			return f, err
 		}
 	}
-	return f, nil
+	f.Addresses, err = addressesOf(chain, names)
+	return f, err
 }
 
-// blocksOf a chain follow from any of its namespaces' routes: those that lead to
-// one half of a block in which the namespace has an address itself. Other routes
-// lead to what lies behind an endpoint.
-func blocksOf(name string) ([]netip.Prefix, error) {
+// addressesOf the chain's interfaces, by namespace.
+func addressesOf(chain api.Chain, all []string) (map[string][]netip.Addr, error) {
+	owner := chain.Metadata.Name
+	var names []string
+	for _, name := range all {
+		if o, _, ours := namespace.Split(name); ours && o == owner && netns.Exists(name) {
+			names = append(names, name)
+		}
+	}
+	for _, e := range chain.Spec.Endpoints {
+		if e.Namespace != "" && netns.Exists(e.Namespace) {
+			names = append(names, e.Namespace)
+		}
+	}
+	for _, fn := range chain.Spec.Functions {
+		if fn.Ref != "" && netns.Exists(namespace.Alone(fn.Ref)) {
+			names = append(names, namespace.Alone(fn.Ref))
+		}
+	}
+	found := map[string][]netip.Addr{}
+	var mu sync.Mutex
+	err := each(context.Background(), names, func(name string) error {
+		own, err := ownAddresses(name, owner)
+		mu.Lock()
+		defer mu.Unlock()
+		found[name] = own
+		return err
+	})
+	return found, err
+}
+
+func ownAddresses(name, owner string) ([]netip.Addr, error) {
 	h, err := netns.Open(name)
 	if err != nil {
 		return nil, nil // gone meanwhile
 	}
 	defer h.Close()
-	halves, err := destinations(h, route.Protocol)
+	mine, err := link.Mine(h, owner)
+	if err != nil || len(mine) == 0 {
+		return nil, err
+	}
+	list, err := h.AddrList(nil, netlink.FAMILY_ALL)
+	if err != nil {
+		return nil, err
+	}
+	var own []netip.Addr
+	for _, a := range list {
+		if ip, ok := netip.AddrFromSlice(a.IP); ok && mine[a.LinkIndex] != "" {
+			own = append(own, ip.Unmap())
+		}
+	}
+	return own, nil
+}
+
+// taken are the networks that the chain's addresses must keep clear of: those that
+// the host reaches, and those that existing namespaces at its ends do.
+func taken(chain api.Chain) ([]netip.Prefix, error) {
+	all, err := reached(netns.Host, chain.Metadata.Name)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range chain.Spec.Endpoints {
+		if e.Namespace == "" || !netns.Exists(e.Namespace) {
+			continue
+		}
+		more, err := reached(e.Namespace, chain.Metadata.Name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more...)
+	}
+	return all, nil
+}
+
+// reached are the destinations of a namespace's routes in all tables, without
+// those over the owner's own interfaces. The local table has the addresses.
+func reached(name, owner string) ([]netip.Prefix, error) {
+	h, err := netns.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	mine, err := link.Mine(h, owner)
+	if err != nil {
+		return nil, err
+	}
+	return destinations(h, 0, func(r netlink.Route) bool { return mine[r.LinkIndex] == "" })
+}
+
+// addBlocks adds the blocks of those chains that have interfaces in a namespace
+// and whose blocks are not known yet.
+func addBlocks(blocks map[string][]netip.Prefix, name string) error {
+	h, err := netns.Open(name)
+	if err != nil {
+		return nil // gone meanwhile
+	}
+	defer h.Close()
+	owners, err := link.Owners(h)
+	if err != nil {
+		return err
+	}
+	for _, owner := range owners {
+		if len(blocks[owner]) > 0 {
+			continue
+		}
+		if blocks[owner], err = blocksOf(h, owner); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blocksOf a chain follow from its routes in any of its namespaces: those that
+// lead to one half of a block in which the namespace has an address itself. Other
+// routes lead to what lies behind an endpoint.
+func blocksOf(h *netns.Handle, owner string) ([]netip.Prefix, error) {
+	mine, err := link.Mine(h, owner)
+	if err != nil {
+		return nil, err
+	}
+	halves, err := destinations(h, route.Protocol, func(r netlink.Route) bool { return mine[r.LinkIndex] != "" })
 	if err != nil {
 		return nil, err
 	}
@@ -80,20 +191,20 @@ func blocksOf(name string) ([]netip.Prefix, error) {
 	return blocks, nil
 }
 
-// destinations of the routes in a namespace's main table, of one protocol or of
-// all. Local interface addresses appear as the routes to their networks.
-func destinations(h *netns.Handle, protocol int) ([]netip.Prefix, error) {
-	filter, mask := &netlink.Route{Protocol: netlink.RouteProtocol(protocol)}, uint64(0)
+// destinations of the routes in a namespace, of one protocol or, with 0, of all.
+func destinations(h *netns.Handle, protocol int, wanted func(netlink.Route) bool) ([]netip.Prefix, error) {
+	filter := &netlink.Route{Protocol: netlink.RouteProtocol(protocol), Table: unix.RT_TABLE_UNSPEC}
+	mask := netlink.RT_FILTER_TABLE
 	if protocol != 0 {
-		mask = netlink.RT_FILTER_PROTOCOL
+		mask |= netlink.RT_FILTER_PROTOCOL
 	}
 	list, err := h.RouteListFiltered(netlink.FAMILY_ALL, filter, mask)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("list routes of namespace %q: %w", h.Ref, err)
 	}
 	var out []netip.Prefix
 	for _, r := range list {
-		if r.Dst == nil {
+		if r.Dst == nil || !wanted(r) {
 			continue
 		}
 		a, ok := netip.AddrFromSlice(r.Dst.IP)

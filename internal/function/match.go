@@ -19,8 +19,8 @@ type Match struct {
 	// Protocol is tcp, udp, sctp, icmp or icmpv6.
 	Protocol string `json:"protocol,omitempty"`
 	// SourcePort and DestinationPort are a port or an inclusive range "1000-2000".
-	SourcePort      string `json:"source_port,omitempty"`
-	DestinationPort string `json:"destination_port,omitempty"`
+	SourcePort      Ports `json:"source_port,omitempty"`
+	DestinationPort Ports `json:"destination_port,omitempty"`
 	// State lists connection states: new, established, related, invalid.
 	State []string `json:"state,omitempty"`
 }
@@ -45,9 +45,9 @@ func (m Match) Validate() []api.FieldProblem {
 	default:
 		add("protocol", fmt.Errorf("%q is not a protocol; use tcp, udp, sctp, icmp or icmpv6", m.Protocol))
 	}
-	_, err = ports(m.SourcePort)
+	_, err = m.SourcePort.parse()
 	add("source_port", err)
-	_, err = ports(m.DestinationPort)
+	_, err = m.DestinationPort.parse()
 	add("destination_port", err)
 	if (m.SourcePort != "" || m.DestinationPort != "") && m.Protocol != "tcp" && m.Protocol != "udp" && m.Protocol != "sctp" {
 		add("protocol", fmt.Errorf("ports need a protocol that has them: tcp, udp or sctp"))
@@ -67,8 +67,8 @@ func (m Match) Compile() ruleset.Match {
 	out := ruleset.Match{Protocol: m.Protocol, States: m.State}
 	out.Source, _ = prefix(m.Source)
 	out.Destination, _ = prefix(m.Destination)
-	out.SourcePorts, _ = ports(m.SourcePort)
-	out.DestinationPorts, _ = ports(m.DestinationPort)
+	out.SourcePorts, _ = m.SourcePort.parse()
+	out.DestinationPorts, _ = m.DestinationPort.parse()
 	switch m.Protocol {
 	case "icmp":
 		out.Family = 4
@@ -92,7 +92,18 @@ func prefix(text string) (netip.Prefix, error) {
 	return p.Masked(), nil
 }
 
-func ports(text string) (ruleset.Ports, error) {
+// Ports is a port, which may be written as a number, or a range of them.
+type Ports string
+
+// UnmarshalText implements encoding.TextUnmarshaler. What is wrong is found by
+// [Match.Validate].
+func (p *Ports) UnmarshalText(text []byte) error {
+	*p = Ports(text)
+	return nil
+}
+
+func (p Ports) parse() (ruleset.Ports, error) {
+	text := string(p)
 	if text == "" {
 		return ruleset.Ports{}, nil
 	}

@@ -33,6 +33,10 @@ func (s space) blocks() []netip.Prefix {
 	return out
 }
 
+// roomy is the bits of a slot where only IPv6 is used, so that the smallest pool
+// the file may name holds it.
+const roomy = 15
+
 // directSlot is kept free of nodes, for the hop beside the chain.
 const directSlot = 1
 
@@ -41,10 +45,9 @@ const directSlot = 1
 const firstSlot = 2
 
 // chooseSpace takes a block of each family out of its pool and gives every node
-// a slot in it. Slots come from the node's name, so that a function that is added
-// or removed leaves the others their addresses.
+// a slot in it: the one it has, or one that follows from its name.
 func (b *builder) chooseSpace() (space, error) {
-	s := space{slot: map[string]uint64{}, size: halfSize(len(b.nodes))}
+	s := space{slot: map[string]uint64{}, size: b.halfSize()}
 	for _, pool := range []string{b.chain.Spec.Addresses.IPv4, b.chain.Spec.Addresses.IPv6} {
 		if pool == api.None || pool == "" {
 			continue
@@ -61,20 +64,60 @@ func (b *builder) chooseSpace() (space, error) {
 	}
 	taken := map[uint64]bool{}
 	for _, n := range b.nodes {
-		i := firstSlot + hash("slot", b.chain.Metadata.Name, n.Name)%(s.size-firstSlot-1)
-		for taken[i] {
-			i = firstSlot + (i-firstSlot+1)%(s.size-firstSlot-1)
+		if i, ok := s.slotOf(b.facts.Addresses[n.Namespace]); ok && !taken[i] {
+			s.slot[n.Name], taken[i] = i, true
 		}
-		taken[i] = true
-		s.slot[n.Name] = i
+	}
+	for _, n := range b.nodes {
+		if _, has := s.slot[n.Name]; has {
+			continue
+		}
+		i := firstSlot + hash("slot", b.chain.Metadata.Name, n.Name)%s.slots()
+		for taken[i] {
+			i = firstSlot + (i-firstSlot+1)%s.slots()
+		}
+		s.slot[n.Name], taken[i] = i, true
 	}
 	return s, nil
 }
 
-// halfSize leaves three quarters of the slots free, so that names rarely fall
-// on the same one.
-func halfSize(nodes int) uint64 {
-	return max(32, uint64(1)<<bits.Len(uint(4*nodes-1)))
+// slots is how many there are for nodes: neither the halves' own addresses, nor
+// the direct hop's, nor IPv4's last address of all.
+func (s space) slots() uint64 { return s.size - firstSlot - 1 }
+
+// slotOf a node that has one of these addresses.
+func (s space) slotOf(addresses []netip.Addr) (uint64, bool) {
+	for _, a := range addresses {
+		for _, f := range s.families {
+			for _, half := range []netip.Prefix{f.west, f.east} {
+				if i := distance(half.Addr(), a); half.Contains(a) && i >= firstSlot && i-firstSlot < s.slots() {
+					return i, true
+				}
+			}
+		}
+	}
+	return 0, false
+}
+
+// distance of an address from another of the same family, by its lower 64 bits.
+func distance(from, to netip.Addr) uint64 {
+	a, b := from.As16(), to.As16()
+	return binary.BigEndian.Uint64(b[8:]) - binary.BigEndian.Uint64(a[8:])
+}
+
+// halfSize is that of the IPv4 block that the chain has, as long as its nodes fit;
+// else it leaves three quarters of the slots free. IPv6 has room for all.
+func (b *builder) halfSize() uint64 {
+	if b.chain.Spec.Addresses.IPv4 == api.None {
+		return 1 << roomy
+	}
+	for _, own := range b.facts.Blocks[b.chain.Metadata.Name] {
+		size := uint64(1) << max(0, min(own.Addr().BitLen()-own.Bits()-1, 62))
+		if own.Addr().Is4() && size > uint64(len(b.nodes))+firstSlot {
+			return size
+		}
+	}
+	return max(32, uint64(1)<<bits.Len(uint(4*len(b.nodes)-1)))
 }
 
 // chooseBlock keeps the chain's own block if it still fits; else it starts at a
@@ -84,7 +127,7 @@ func (b *builder) chooseBlock(pool netip.Prefix, half uint64) (halves, error) {
 	width := bits.Len64(half-1) + 1
 	length := pool.Addr().BitLen() - width
 	if pool.Addr().Is6() {
-		length = max(pool.Bits(), min(length, 64))
+		length = min(length, 64)
 	}
 	if length < pool.Bits() {
 		return halves{}, fmt.Errorf("spec.addresses: %s is too small for %d nodes; use a pool of at least /%d", pool, len(b.nodes), length)

@@ -143,25 +143,37 @@ func (b *builder) routeTo(n Node, out Interface, dst netip.Prefix, via netip.Add
 // limit is restored every so many functions, well before it is used up.
 const (
 	hopsBetween  = 30
+	hopsMost     = 60
 	hopLimit     = 64
 	hopTable     = ruleset.TablePrefix + "-hops"
 	rawPriority  = -300
 	hopLimitNeed = "nftables"
 )
 
-func (b *builder) hopLimits() {
+func (b *builder) hopLimits() error {
 	functions := b.nodes[1 : len(b.nodes)-1]
 	if len(functions) <= hopsBetween {
-		return
+		return nil
 	}
 	b.requires[hopLimitNeed] = true
 	spec := ruleset.Spec{Backend: ruleset.NFTables, Table: hopTable, Hook: "prerouting", Priority: rawPriority, Policy: "accept"}
-	for _, family := range []int{4, 6} {
+	for _, h := range b.space.families {
+		family := 4
+		if h.block.Addr().Is6() {
+			family = 6
+		}
 		spec.Rules = append(spec.Rules, ruleset.Rule{Match: ruleset.Match{Family: family}, HopLimit: hopLimit,
 			Comment: fmt.Sprintf("restored every %d functions", hopsBetween)})
 	}
-	for i := hopsBetween - 1; i < len(functions); i += hopsBetween {
-		n := functions[i]
-		b.add(resource.New(n.Namespace, spec, need(n)...))
+	since := 0
+	for _, n := range functions {
+		if since++; since > hopsMost {
+			return fmt.Errorf("more than %d functions in a row stand alone, where hop limits are not restored; put one of the chain's own between them", hopsMost)
+		}
+		if since >= hopsBetween && !n.shared {
+			b.add(resource.New(n.Namespace, spec, need(n)...))
+			since = 0
+		}
 	}
+	return nil
 }

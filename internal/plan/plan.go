@@ -27,6 +27,8 @@ type Facts struct {
 	Routes []netip.Prefix
 	// Blocks that chains have taken, by chain; a chain keeps its own.
 	Blocks map[string][]netip.Prefix
+	// Addresses that the chain's own nodes have, by namespace; they keep them.
+	Addresses map[string][]netip.Addr
 	// Networks that the host's interfaces are in, by interface; those that
 	// endpoints name must be there.
 	Networks map[string][]netip.Prefix
@@ -138,7 +140,9 @@ func (b *builder) build() (err error) {
 	b.namespaces()
 	b.adopt()
 	b.hops()
-	b.hopLimits()
+	if err := b.hopLimits(); err != nil {
+		return err
+	}
 	return b.functions()
 }
 

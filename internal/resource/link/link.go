@@ -100,15 +100,15 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 	return found, nil
 }
 
-// observe reads both ends; the kernel calls the first up only if both are.
+// observe reads both ends. Their flags are asked, not the operational state, which
+// follows a while later.
 func observe(p resource.Place, l netlink.Link) string {
 	a := l.Attrs()
-	up := a.Flags&net.FlagUp != 0 && a.OperState == netlink.OperUp
 	far, err := peer(p, a)
 	if err != nil {
 		return fmt.Sprintf("other end unknown: %v", err)
 	}
-	return fingerprint(look(a), look(far.Attrs()), up)
+	return fingerprint(look(a), look(far.Attrs()), a.Flags&far.Attrs().Flags&net.FlagUp != 0)
 }
 
 func look(a *netlink.LinkAttrs) seen { return seen{a.Name, a.Alias, a.MTU, a.HardwareAddr.String()} }

@@ -1,0 +1,120 @@
+package deploy_test
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// up makes the plan real and gives what that changed, each as "operation id"
+// without the chain's name.
+func up(t testing.TB, p *plan.Plan) []string {
+	t.Helper()
+	d := &deploy.Deployer{}
+	changes, err := d.Up(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return changed(p, changes)
+}
+
+func changed(p *plan.Plan, changes []resource.Change) []string {
+	var out []string
+	for _, c := range changes {
+		out = append(out, string(c.Op)+" "+strings.ReplaceAll(c.ID, "nfchain."+p.Chain+".", ""))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// unchanged fails if a second pass finds anything to do.
+func unchanged(t testing.TB, p *plan.Plan) {
+	t.Helper()
+	if again := up(t, p); len(again) > 0 {
+		t.Errorf("a second pass changed %d: %v", len(again), again)
+	}
+}
+
+// downAfter removes the chain when the test ends.
+func downAfter(t testing.TB, owner string) {
+	t.Helper()
+	t.Cleanup(func() { down(t, owner) })
+}
+
+func down(t testing.TB, owner string) {
+	t.Helper()
+	d := &deploy.Deployer{}
+	if _, err := d.Down(context.Background(), owner); err != nil {
+		t.Error(err)
+	}
+}
+
+// crosses sends a ping over the chain from both ends, in every family.
+func crosses(t testing.TB, p *plan.Plan) {
+	t.Helper()
+	for _, way := range [][2]plan.Node{{p.Client(), p.Server()}, {p.Server(), p.Client()}} {
+		for _, to := range addresses(p, way[0].Name, way[1].Name) {
+			if out, err := ping(way[0].Namespace, to); err != nil {
+				t.Errorf("%s does not reach %s at %s: %v\n%s", way[0].Name, way[1].Name, to, err, out)
+			}
+		}
+	}
+}
+
+// addresses by which one node reaches another.
+func addresses(p *plan.Plan, from, to string) (list []netip.Addr) {
+	for _, h := range p.Hosts(from) {
+		if h.Name == to {
+			list = append(list, h.Address)
+		}
+	}
+	return list
+}
+
+// ping sends up to three requests; a chain that has just come up is whole at once,
+// but a loaded machine may be slow to answer.
+func ping(ns string, to netip.Addr) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "ip", "netns", "exec", ns, "ping", "-n", "-c", "1", "-w", "5", to.String()).CombinedOutput()
+	return string(out), err
+}
+
+// sh runs a shell line in which $name stands for a namespace's name.
+func sh(t testing.TB, line string) string {
+	t.Helper()
+	out, err := exec.Command("sh", "-c", line).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", line, err, out)
+	}
+	return string(out)
+}
+
+// spec joins functions, one a line as YAML flow mappings, to a chain's spec.
+func spec(functions ...string) string {
+	if len(functions) == 0 {
+		return "functions: []\n"
+	}
+	return "functions:\n- " + strings.Join(functions, "\n- ") + "\n"
+}
+
+const (
+	firewall = "{name: fw, kind: firewall, firewall: {rules: {generate: 10, stateful: true, list: [{protocol: tcp, destination_port: 1-1023, action: drop, comment: low ports}]}}}"
+	iptables = "{name: old, kind: firewall, firewall: {backend: iptables, rules: {generate: 10, stateful: true, list: [{source: 203.0.113.0/24, action: drop}]}}}"
+	shaper   = "{name: shape, kind: shaper, shaper: {rate: 1Gbit}}"
+	bucket   = "{name: bucket, kind: shaper, shaper: {discipline: tbf, rate: 40Gbit}}"
+	classes  = `{name: classes, kind: shaper, shaper: {rate: 10Gbit, classes: [
+    {name: web, rate: 1Gbit, match: {protocol: tcp, destination_port: 80}},
+    {name: voice, rate: 1Mbit, ceil: 10Mbit, priority: 1, match: {protocol: udp, source_port: 5000-6000}}]}}`
+)
+
+func forward(name string) string { return fmt.Sprintf("{name: %s, kind: forward}", name) }
