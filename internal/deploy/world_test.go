@@ -1,0 +1,202 @@
+package deploy_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/plan/plantest"
+)
+
+// network describes all of a namespace's configuration.
+const network = `ip -d addr; ip -d -4 route show table all; ip -d -6 route show table all; ip rule; ip -6 rule; ip neigh;
+	tc qdisc; nft list ruleset; cd /proc/sys/net && find . -type f ! -name flush ! -name 'random*' ! -name stable_secret | sort |
+	while read -r f; do echo "$f $(cat "$f" 2>/dev/null)"; done`
+
+// TestExistingNamespaces are as they were after a chain has used them as its ends.
+func TestExistingNamespaces(t *testing.T) {
+	needs(t)
+	left, right := nstest.Namespace(t), nstest.Namespace(t)
+	sh(t, strings.NewReplacer("$left", left, "$right", right).Replace(`
+		ip -n $left link add eth0 type veth peer name eth1 netns $right
+		ip -n $left address add 192.0.2.1/24 dev eth0; ip -n $left link set eth0 up
+		ip -n $right address add 192.0.2.2/24 dev eth1; ip -n $right link set eth1 up; ip -n $right link set lo up
+		ip -n $left route add 203.0.113.0/24 via 192.0.2.2 proto 78
+		ip -n $left neigh add 192.0.2.9 lladdr 02:00:00:00:00:09 dev eth0 nud permanent
+		ip netns exec $left nft add table inet nfchain-firewall
+		ip netns exec $left nft add table inet other`))
+	look := func(ns string) string {
+		return sh(t, "ip netns exec "+ns+" sh -c '"+strings.ReplaceAll(network, "'", `"`)+"'")
+	}
+	steady(t, left, right)
+	before := look(left) + look(right)
+	owner := nstest.Owner(t)
+	p := planned(t, owner, "endpoints: [{name: l, namespace: "+left+"}, {name: r, namespace: "+right+"}]\n"+spec(firewall, shaper))
+	up(t, p)
+	unchanged(t, p)
+	crosses(t, p)
+	sh(t, "ip -n "+left+" neigh | grep 192.0.2.9") // others' entries stay while the chain is up
+	down(t, owner)
+	if after := look(left) + look(right); after != before {
+		t.Errorf("the namespaces differ:\n%s", difference(before, after))
+	}
+	// Again with an end that becomes the chain's own meanwhile.
+	up(t, p)
+	q := planned(t, owner, "endpoints: [{name: l}, {name: r, namespace: "+right+"}]\n"+spec(firewall, shaper))
+	up(t, q)
+	unchanged(t, q)
+	crosses(t, q)
+	down(t, owner)
+	if after := look(left) + look(right); after != before {
+		t.Errorf("the namespaces differ:\n%s", difference(before, after))
+	}
+}
+
+// steady waits until addresses are no longer tentative.
+func steady(t *testing.T, names ...string) {
+	t.Helper()
+	for _, ns := range names {
+		sh(t, "for i in $(seq 100); do ip -n "+ns+" addr | grep -q tentative || exit 0; sleep 0.1; done; exit 1")
+	}
+}
+
+// difference is the lines that only one of two texts has.
+func difference(before, after string) string {
+	has := map[string]int{}
+	for _, l := range strings.Split(before, "\n") {
+		has[l]++
+	}
+	var b strings.Builder
+	for _, l := range strings.Split(after, "\n") {
+		if has[l]--; has[l] < 0 {
+			fmt.Fprintln(&b, "+", l)
+		}
+	}
+	for l, n := range has {
+		if n > 0 {
+			fmt.Fprintln(&b, "-", l)
+		}
+	}
+	return b.String()
+}
+
+// TestChainsAtOnce brings chains up and down beside each other.
+func TestChainsAtOnce(t *testing.T) {
+	needs(t)
+	var plans []*plan.Plan
+	for range 4 {
+		// One after the other they choose addresses, as commands do under a lock.
+		p := planned(t, nstest.Owner(t), spec(forward("a"), firewall, iptables, shaper))
+		up(t, p)
+		downAfter(t, p.Chain)
+		plans = append(plans, p)
+	}
+	var wg sync.WaitGroup
+	for _, p := range plans {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			d := &deploy.Deployer{}
+			for range 3 {
+				if _, err := d.Down(context.Background(), p.Chain); err != nil {
+					t.Error(err)
+				}
+				if _, err := d.Up(context.Background(), p); err != nil {
+					t.Error(err)
+				}
+				crosses(t, p)
+				if changes, err := d.Up(context.Background(), p); err != nil || len(changes) > 0 {
+					t.Error(changes, err)
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	for i, p := range plans {
+		for _, q := range plans[i+1:] {
+			for j := range p.Blocks {
+				if p.Blocks[j].Overlaps(q.Blocks[j]) {
+					t.Errorf("%s and %s overlap", p.Blocks[j], q.Blocks[j])
+				}
+			}
+		}
+	}
+}
+
+// TestThousand is a chain of a thousand functions: up, across both ways, down.
+func TestThousand(t *testing.T) {
+	needs(t)
+	p := planned(t, nstest.Owner(t), plantest.Forwards(1000))
+	downAfter(t, p.Chain)
+	up(t, p)
+	crosses(t, p)
+	unchanged(t, p)
+	down(t, p.Chain)
+	if names, err := deploy.Nodes(p.Chain); err != nil || len(names) > 0 {
+		t.Error(len(names), "namespaces left", err)
+	}
+	settle(t, p.Chain)
+}
+
+// aloneEnv tells the test binary that it is in namespaces of its own.
+const aloneEnv = "NFCHAIN_TEST_ALONE"
+
+// TestHostIsUntouched compares all that a host is configured with before and after
+// a chain. It does so in network and mount namespaces that stand for a host which
+// nobody else changes meanwhile.
+func TestHostIsUntouched(t *testing.T) {
+	needs(t)
+	if os.Getenv(aloneEnv) == "" {
+		self, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(self, "-test.run=^TestHostIsUntouched$", "-test.v")
+		cmd.Env = append(os.Environ(), aloneEnv+"=1")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET | unix.CLONE_NEWNS}
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS") {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return
+	}
+	runtime.LockOSThread()
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		t.Fatal(err)
+	}
+	sh(t, `mount -t tmpfs tmpfs /run; mount -t sysfs sysfs /sys 2>/dev/null || true; ip link set lo up
+		ip link add host0 type veth peer name host1; ip link set host0 up; ip link set host1 up
+		ip address add 192.0.2.1/24 dev host0; ip route add 203.0.113.0/24 via 192.0.2.2; ip rule add from 192.0.2.7 table 7
+		ip route add 198.18.0.0/16 dev host0 table 7
+		nft add table inet other; iptables -A FORWARD -s 192.0.2.5 -j DROP; rm -f /run/xtables.lock
+		for i in $(seq 100); do ip addr | grep -q tentative || break; sleep 0.1; done`)
+	look := func() string {
+		return sh(t, network) + sh(t, "cat /proc/self/mountinfo; ls -lR /run; ls /proc/sys/net; sysctl kernel vm fs 2>/dev/null | grep -v 'random\\|_nr\\|-nr\\|-state\\|last_pid\\|free\\|lockdep\\|firmware\\|sched_domain'")
+	}
+	before := look()
+	p := planned(t, nstest.Owner(t), spec(forward("a"), firewall, iptables, shaper, classes))
+	for _, block := range p.Blocks {
+		if strings.HasPrefix(block.String(), "198.18.") {
+			t.Error("a route of another table covers", block)
+		}
+	}
+	up(t, p)
+	crosses(t, p)
+	down(t, p.Chain)
+	settle(t, p.Chain)
+	_ = os.Remove(filepath.Join("/run", "netns")) // settle's own
+	if after := look(); after != before {
+		t.Errorf("the host differs:\n%s", difference(before, after))
+	}
+}
