@@ -66,22 +66,21 @@ func inspect(p *plan.Plan, n plan.Node) (NodeState, error) {
 		return s, nil
 	}
 	s.State = "up"
-	counts, err := countersOf(n, p.Chain)
-	if err != nil {
-		return s, err
-	}
-	s.Interfaces = append(s.Interfaces, counts...)
 	h, err := netns.Open(n.Namespace)
 	if err != nil {
 		return s, err
 	}
 	defer h.Close()
+	at := resource.At(h, p.Chain)
+	if s.Interfaces, err = countersOf(n.Name, at); err != nil {
+		return s, err
+	}
 	for _, r := range p.Resources {
 		spec, ok := r.Spec.(ruleset.Spec)
 		if !ok || r.Namespace != n.Namespace {
 			continue
 		}
-		counters, err := ruleset.Counters(resource.Place{Handle: h, Owner: p.Chain}, spec)
+		counters, err := ruleset.Counters(at, spec)
 		if err != nil {
 			return s, err
 		}

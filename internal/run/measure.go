@@ -7,13 +7,11 @@ import (
 	"time"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
-	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/observe"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/results"
 	"nfchain.dev/nfchain/internal/traffic"
-	"nfchain.dev/nfchain/internal/traffic/proof"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -46,6 +44,8 @@ func (m *Measurement) Run(ctx context.Context, r *trial.Run) (err error) {
 	defer func() {
 		if down := m.remove(); err == nil {
 			err = down
+		} else if down != nil {
+			err = fmt.Errorf("%w; and removing what was made failed: %w", err, down)
 		}
 		r.State = stateAfter(err)
 		// The state is written even when the run was interrupted.
@@ -125,8 +125,10 @@ func (m *Measurement) one(ctx context.Context, slot experiment.Slot, c trial.Con
 	if err != nil {
 		return none, err
 	}
+	job := m.job(c)
+	job.Started, job.Ended = w.started, watch.Ended
 	began := m.Now()
-	sample, err := tool.Run(ctx, m.job(c, w))
+	sample, err := tool.Run(ctx, job)
 	took := m.Now().Sub(began)
 	observed, watched := watch.Stop(context.WithoutCancel(ctx))
 	if err == nil {
@@ -152,78 +154,4 @@ func (m *Measurement) tool(name string) traffic.Tool {
 		}
 	}
 	return nil
-}
-
-func (m *Measurement) job(c trial.Condition, w *watchList) traffic.Job {
-	client, server := m.up.Client(), m.up.Server()
-	address := server.West.Addresses[0]
-	if c.Path == trial.PathDirect {
-		address = m.up.Direct.Server.Addresses[0]
-	}
-	return traffic.Job{
-		Ends: traffic.Ends{ClientNetns: client.Namespace, ServerNetns: server.Namespace,
-			ClientNode: client.Name, ServerNode: server.Name, Address: address},
-		Condition: c, FirstPort: FirstPort, Started: w.started,
-	}
-}
-
-// bringUp makes sure that the condition's chain is up, and no other of ours.
-func (m *Measurement) bringUp(ctx context.Context, condition int, r *trial.Run) error {
-	if m.up != nil && (m.upFor == condition || sameChain(m.Chains[m.upFor], m.Chains[condition])) {
-		return nil
-	}
-	if err := m.remove(); err != nil {
-		return err
-	}
-	direct := false
-	for i, c := range r.Conditions {
-		direct = direct || c.Path == trial.PathDirect && sameChain(m.Chains[i], m.Chains[condition])
-	}
-	p, _, err := m.Host.Up(ctx, m.Chains[condition], UpOptions{
-		Options: plan.Options{Direct: direct}, Alone: m.Alone, Temporary: !m.Keep, Wait: true,
-	})
-	// What was made before an error is removed too.
-	m.up, m.upFor, m.proven = p, condition, map[string]bool{}
-	return err
-}
-
-// prove refuses to measure traffic that misses a function.
-func (m *Measurement) prove(ctx context.Context, c trial.Condition) error {
-	kind := trial.UDP
-	if c.Protocol == trial.TCP {
-		kind = trial.TCP
-	}
-	if c.Path != trial.PathChain || m.proven[kind] {
-		return nil
-	}
-	path := proof.Path{ClientNetns: m.up.Client().Namespace, ServerNetns: m.up.Server().Namespace,
-		Address: m.up.Server().West.Addresses[0], Port: FirstPort, Protocol: kind}
-	for _, n := range m.up.Functions() {
-		path.Functions = append(path.Functions, proof.Function{Name: n.Name, Netns: n.Namespace, West: n.West.Device, East: n.East.Device})
-	}
-	if _, err := proof.Check(ctx, path); err != nil {
-		if ctx.Err() != nil {
-			return fmt.Errorf("interrupted: %w", context.Canceled)
-		}
-		return err
-	}
-	m.proven[kind] = true
-	return nil
-}
-
-// remove takes down what bringUp made; a chain that was up before loses only the
-// direct hop.
-func (m *Measurement) remove() error {
-	if m.up == nil && m.proven == nil {
-		return nil
-	}
-	chain := m.Chains[m.upFor]
-	m.up, m.proven = nil, nil
-	ctx := context.Background()
-	if m.Keep {
-		_, _, err := m.Host.Up(ctx, chain, UpOptions{Alone: m.Alone})
-		return err
-	}
-	_, err := (&deploy.Deployer{}).Down(ctx, chain.Metadata.Name)
-	return err
 }

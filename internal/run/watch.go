@@ -2,17 +2,14 @@ package run
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
 
-	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/observe"
 	"nfchain.dev/nfchain/internal/plan"
-	"nfchain.dev/nfchain/internal/resource/link"
-	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -26,6 +23,7 @@ type watchList struct {
 
 func newWatch(p *plan.Plan) *watchList { return &watchList{plan: p, tools: map[string][]int{}} }
 
+// started notes a process of the traffic tool.
 func (w *watchList) started(node string, pid int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -36,22 +34,24 @@ func (w *watchList) targets() observe.Targets {
 	return observe.Targets{Processes: w.processes, Interfaces: w.interfaces}
 }
 
-// processes of the traffic tool and of the chain's functions.
+// processes of the traffic tool, and those that live in the chain's functions.
+// What else runs in an endpoint is not the chain's.
 func (w *watchList) processes() map[string][]int {
+	all := map[string][]int{}
+	nodes, refs := map[string]string{}, []string{}
+	for _, n := range w.plan.Functions() {
+		nodes[n.Namespace] = n.Name
+		refs = append(refs, n.Namespace)
+	}
+	if found, err := netns.Processes(refs); err == nil {
+		for ref, pids := range found {
+			all[nodes[ref]] = pids
+		}
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	all := map[string][]int{}
 	for node, pids := range w.tools {
-		all[node] = append([]int{}, pids...)
-	}
-	statuses, err := process.Statuses(w.plan.Chain)
-	if err != nil {
-		return all
-	}
-	for _, s := range statuses {
-		if s.PID != 0 {
-			all[s.Node] = append(all[s.Node], s.PID)
-		}
+		all[node] = append(all[node], pids...)
 	}
 	return all
 }
@@ -60,7 +60,12 @@ func (w *watchList) processes() map[string][]int {
 func (w *watchList) interfaces(context.Context) ([]trial.InterfaceCounts, error) {
 	var all []trial.InterfaceCounts
 	for _, n := range w.plan.Nodes {
-		counts, err := countersOf(n, w.plan.Chain)
+		h, err := netns.Open(n.Namespace)
+		if err != nil {
+			return nil, err
+		}
+		counts, err := countersOf(n.Name, resource.At(h, w.plan.Chain))
+		h.Close()
 		if err != nil {
 			return nil, err
 		}
@@ -69,37 +74,22 @@ func (w *watchList) interfaces(context.Context) ([]trial.InterfaceCounts, error)
 	return all, nil
 }
 
-func countersOf(n plan.Node, owner string) ([]trial.InterfaceCounts, error) {
-	h, err := netns.Open(n.Namespace)
+// countersOf a node's interfaces, by name.
+func countersOf(node string, at resource.Place) ([]trial.InterfaceCounts, error) {
+	links, err := at.Links()
 	if err != nil {
 		return nil, err
 	}
-	defer h.Close()
-	mine, err := link.Mine(h, owner)
-	if err != nil {
-		return nil, err
-	}
-	links, err := h.LinkList()
-	if err != nil {
-		return nil, err
-	}
-	var counts []trial.InterfaceCounts
+	counts := []trial.InterfaceCounts{}
 	for _, l := range links {
 		a := l.Attrs()
-		if s := a.Statistics; mine[a.Index] != "" && s != nil {
+		if s := a.Statistics; s != nil && resource.Owned(a.Alias, at.Owner) {
 			counts = append(counts, trial.InterfaceCounts{
-				Node: n.Name, Interface: a.Name, RxPackets: s.RxPackets, TxPackets: s.TxPackets, RxBytes: s.RxBytes, TxBytes: s.TxBytes,
+				Node: node, Interface: a.Name, RxPackets: s.RxPackets, TxPackets: s.TxPackets, RxBytes: s.RxBytes, TxBytes: s.TxBytes,
 				RxDropped: s.RxDropped, TxDropped: s.TxDropped, RxErrors: s.RxErrors, TxErrors: s.TxErrors,
 			})
 		}
 	}
 	slices.SortFunc(counts, func(a, b trial.InterfaceCounts) int { return strings.Compare(a.Interface, b.Interface) })
 	return counts, nil
-}
-
-// sameChain tells whether two chains are declared alike.
-func sameChain(a, b api.Chain) bool {
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
-	return errX == nil && errY == nil && string(x) == string(y)
 }

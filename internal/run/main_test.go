@@ -1,0 +1,64 @@
+package run_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/supervise"
+)
+
+// TestMain makes this test program its own supervisor, as nfchain is, and a bench
+// that can be killed.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 {
+		switch os.Args[1] {
+		case process.SuperviseCommand:
+			exit(superviseOwner(os.Args[2]))
+		case "inside":
+			exit(inside(os.Args[2], os.Args[3], os.Args[4:]))
+		case "bench":
+			exit(bench(os.Args[2:]))
+		}
+	}
+	os.Exit(nstest.Main(m))
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func superviseOwner(owner string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	return supervise.Run(ctx, supervise.Config{
+		Owner:   owner,
+		LogFile: func(node string) string { return deploy.LogFile(owner, node) },
+		Inside: func(s process.Spec, args []string) []string {
+			hosts, _ := run.WriteHosts(owner, s.Node, s.Hosts)
+			text, _ := json.Marshal(s)
+			return append([]string{"/proc/self/exe", "inside", string(text), hosts}, args...)
+		},
+	})
+}
+
+func inside(text, hosts string, args []string) error {
+	var s process.Spec
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return err
+	}
+	return netns.Become{Ref: s.Netns, Hosts: hosts}.Run(args)
+}

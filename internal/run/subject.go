@@ -1,0 +1,96 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/traffic"
+	"nfchain.dev/nfchain/internal/traffic/proof"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// job is one trial for a tool, over the chain that is up.
+func (m *Measurement) job(c trial.Condition) traffic.Job {
+	client, server := m.up.Client(), m.up.Server()
+	address := server.West.Addresses[0]
+	if c.Path == trial.PathDirect {
+		address = m.up.Direct.Server.Addresses[0]
+	}
+	return traffic.Job{
+		Ends: traffic.Ends{ClientNetns: client.Namespace, ServerNetns: server.Namespace,
+			ClientNode: client.Name, ServerNode: server.Name, Address: address},
+		Condition: c, FirstPort: FirstPort,
+	}
+}
+
+// bringUp makes sure that the condition's chain is up, and no other of ours.
+func (m *Measurement) bringUp(ctx context.Context, condition int, r *trial.Run) error {
+	if m.up != nil && (m.upFor == condition || sameChain(m.Chains[m.upFor], m.Chains[condition])) {
+		return nil
+	}
+	if err := m.remove(); err != nil {
+		return err
+	}
+	direct := false
+	for i, c := range r.Conditions {
+		direct = direct || c.Path == trial.PathDirect && sameChain(m.Chains[i], m.Chains[condition])
+	}
+	p, _, err := m.Host.Up(ctx, m.Chains[condition], UpOptions{
+		Options: plan.Options{Direct: direct}, Alone: m.Alone, Temporary: !m.Keep, Wait: true,
+	})
+	// What was made before an error is removed too.
+	m.up, m.upFor, m.proven = p, condition, map[string]bool{}
+	return err
+}
+
+// prove refuses to measure traffic that misses a function.
+func (m *Measurement) prove(ctx context.Context, c trial.Condition) error {
+	kind := trial.UDP
+	if c.Protocol == trial.TCP {
+		kind = trial.TCP
+	}
+	if c.Path != trial.PathChain || m.proven[kind] {
+		return nil
+	}
+	path := proof.Path{ClientNetns: m.up.Client().Namespace, ServerNetns: m.up.Server().Namespace,
+		Address: m.up.Server().West.Addresses[0], Port: FirstPort, Protocol: kind}
+	for _, n := range m.up.Functions() {
+		path.Functions = append(path.Functions, proof.Function{Name: n.Name, Netns: n.Namespace, West: n.West.Device, East: n.East.Device})
+	}
+	if _, err := proof.Check(ctx, path); err != nil {
+		if ctx.Err() != nil {
+			return fmt.Errorf("interrupted: %w", context.Canceled)
+		}
+		return err
+	}
+	m.proven[kind] = true
+	return nil
+}
+
+// remove takes down what bringUp made; a chain that was up before loses only the
+// direct hop.
+func (m *Measurement) remove() error {
+	if m.up == nil {
+		return nil
+	}
+	chain := m.Chains[m.upFor]
+	m.up = nil
+	ctx := context.Background()
+	if m.Keep {
+		_, _, err := m.Host.Up(ctx, chain, UpOptions{Alone: m.Alone})
+		return err
+	}
+	_, err := (&deploy.Deployer{}).Down(ctx, chain.Metadata.Name)
+	return err
+}
+
+// sameChain tells whether two chains are declared alike.
+func sameChain(a, b api.Chain) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && string(x) == string(y)
+}
