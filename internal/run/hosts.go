@@ -1,6 +1,7 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,12 +29,23 @@ func WriteHosts(owner, node string, lines []process.HostLine) (string, error) {
 		fmt.Fprintf(&b, "%s %s\n", l.Address, l.Name)
 	}
 	path := filepath.Join(deploy.StateDir(owner), node+".hosts")
+	if was, err := os.ReadFile(path); err == nil && string(was) == b.String() {
+		return path, nil
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return "", err
 	}
-	part := fmt.Sprintf("%s.%d", path, os.Getpid())
-	if err := os.WriteFile(part, []byte(b.String()), 0o644); err != nil {
+	part, err := os.CreateTemp(filepath.Dir(path), node+".hosts.*")
+	if err != nil {
 		return "", err
 	}
-	return path, os.Rename(part, path)
+	_, err = part.WriteString(b.String())
+	err = errors.Join(err, part.Chmod(0o644), part.Close())
+	if err == nil {
+		err = os.Rename(part.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(part.Name())
+	}
+	return path, err
 }

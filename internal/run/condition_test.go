@@ -1,0 +1,99 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/traffic"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// named is a traffic tool that is never run.
+type named struct {
+	name      string
+	requires  []string
+	protocols []string
+}
+
+func (n named) Name() string        { return n.name }
+func (n named) Requires() []string  { return n.requires }
+func (n named) Protocols() []string { return n.protocols }
+func (n named) Run(context.Context, traffic.Job) (traffic.Sample, error) {
+	panic("run")
+}
+
+var tools = []traffic.Tool{
+	named{"bulk", nil, []string{trial.TCP, trial.UDP}},
+	named{"absent", []string{"tool.absent"}, []string{trial.TCP, trial.Latency}},
+	named{"echo", nil, []string{trial.Latency}},
+}
+
+func TestConditions(t *testing.T) {
+	yes := true
+	full := api.Load{Tool: "auto", Protocols: []string{trial.UDP, trial.Latency}, Flows: 4, PayloadSize: 1000, Rate: 5e6,
+		Zerocopy: true, Affinity: "0", Duration: api.Duration(2 * time.Second), Direct: &yes}
+	bulk := trial.Condition{Path: trial.PathChain, Protocol: trial.UDP, Tool: "bulk", Flows: 4, PayloadSize: 1000, OfferedBps: 5e6,
+		Zerocopy: true, Affinity: "0", DurationS: 2, Length: 5}
+	latency := trial.Condition{Path: trial.PathChain, Protocol: trial.Latency, Tool: "echo", Flows: 1, Affinity: "0", DurationS: 2, Length: 5}
+	direct := func(c trial.Condition) trial.Condition { c.Path, c.Length = trial.PathDirect, 2; return c }
+	sized := latency
+	sized.PayloadSize = 1000
+	change := func(f func(*api.Load)) api.Load { l := full; f(&l); return l }
+	for name, c := range map[string]struct {
+		load   api.Load
+		length int
+		want   []trial.Condition
+	}{
+		"all":         {full, 5, []trial.Condition{bulk, direct(bulk), latency, direct(latency)}},
+		"no function": {change(func(l *api.Load) { l.Protocols = l.Protocols[:1] }), 2, []trial.Condition{func() trial.Condition { c := bulk; c.Length = 2; return c }()}},
+		"no direct":   {change(func(l *api.Load) { l.Direct = nil }), 5, []trial.Condition{bulk, latency}},
+		"latency":     {change(func(l *api.Load) { l.Direct, l.Protocols = nil, l.Protocols[1:] }), 5, []trial.Condition{sized}},
+		"other tool":  {change(func(l *api.Load) { l.Direct, l.Tool = nil, "echo" }), 5, []trial.Condition{bulk, latency}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := run.Conditions(c.load, c.length, nil, tools, feature.Set{})
+			if err != nil || len(got) != len(c.want) {
+				t.Fatalf("%+v, error %v", got, err)
+			}
+			for i := range got {
+				if got[i].Factors == nil {
+					t.Error("factors are nil")
+				}
+				got[i].Factors = nil
+				if !equal(got[i], c.want[i]) {
+					t.Errorf("condition %d: %+v, want %+v", i, got[i], c.want[i])
+				}
+			}
+		})
+	}
+}
+
+// equal compares conditions without factors, which are a map.
+func equal(a, b trial.Condition) bool {
+	return a.Path == b.Path && a.Protocol == b.Protocol && a.Tool == b.Tool && a.Flows == b.Flows && a.PayloadSize == b.PayloadSize &&
+		a.OfferedBps == b.OfferedBps && a.Zerocopy == b.Zerocopy && a.Affinity == b.Affinity && a.DurationS == b.DurationS && a.Length == b.Length
+}
+
+func TestConditionsRefused(t *testing.T) {
+	l := api.Load{Tool: "absent", Protocols: []string{trial.TCP}, Duration: api.Duration(time.Second)}
+	if _, err := run.Conditions(l, 3, nil, tools, feature.Set{}); !errors.Is(err, feature.ErrMissing) || !strings.Contains(err.Error(), "tool.absent") {
+		t.Errorf("absent tool: %v", err)
+	}
+	l = api.Load{Protocols: []string{trial.Latency}, Duration: api.Duration(time.Second)}
+	if _, err := run.Conditions(l, 3, nil, tools[:2], feature.Set{}); !errors.Is(err, feature.ErrMissing) {
+		t.Errorf("only an absent tool: %v", err)
+	}
+	if _, err := run.Conditions(l, 3, nil, tools[:1], feature.Set{}); !errors.Is(err, run.ErrInput) {
+		t.Errorf("no tool: %v", err)
+	}
+	l.Duration = api.Duration(time.Second / 2)
+	if _, err := run.Conditions(l, 3, nil, tools, feature.Set{}); !errors.Is(err, run.ErrInput) {
+		t.Errorf("half a second: %v", err)
+	}
+}

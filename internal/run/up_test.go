@@ -1,0 +1,142 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/plan/plantest"
+	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/run"
+)
+
+// program is a chain of one function with a program and its options, in YAML.
+func program(options string) string {
+	return "functions:\n- {name: prog, kind: command, command: {" + options + "}}\n"
+}
+
+func TestWait(t *testing.T) {
+	for name, c := range map[string]struct{ options, want string }{
+		"ready":         {"args: [sleep, '1000']", ""},
+		"ready command": {"args: [sleep, '1000'], ready: {command: ['true']}", ""},
+		"exits":         {"args: [sh, -c, 'echo no luck; exit 4']", `function prog is not ready: its program ended with exit code 4; its log ends with "no luck"`},
+		"exits, stays":  {"args: ['true'], restart: never", "its program ended with exit code 0; its log is empty"},
+		"missing":       {"args: [no-such-program]", "no-such-program"},
+		"no port":       {"args: [sleep, '1000'], ready: {tcp_port: 80, timeout: 300ms}", "its program is not ready after 300ms: nothing listens on TCP port 80"},
+		"command fails": {"args: [sleep, '1000'], ready: {command: ['false'], timeout: 300ms}", "its ready command fails (exit status 1)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t, program(c.options))
+			t.Cleanup(b.down)
+			began := time.Now()
+			_, _, err := b.host.Up(context.Background(), b.chain, run.UpOptions{Wait: true})
+			if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+			if took := time.Since(began); took > 5*time.Second {
+				t.Errorf("took %v", took)
+			}
+		})
+	}
+}
+
+func TestWaitInterrupted(t *testing.T) {
+	b := newBed(t, program("args: [sleep, '1000'], ready: {tcp_port: 80, timeout: 1m}"))
+	t.Cleanup(b.down)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if _, _, err := b.host.Up(ctx, b.chain, run.UpOptions{Wait: true}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestNames checks that a chain's nodes are known by name in it.
+func TestNames(t *testing.T) {
+	b := newBed(t, plantest.Forwards(1)+"- {name: prog, kind: command, command: {args: [sh, -c, 'getent ahosts server client f0; exec sleep 1000']}}\n")
+	b.up(run.UpOptions{Wait: true})
+	log, err := os.ReadFile(deploy.LogFile(b.name(), "prog"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := b.host.Plan(b.chain, nil, planOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range p.Nodes {
+		facing := n.East // as those before prog face it
+		if facing == nil {
+			facing = n.West
+		}
+		if a := facing.Addresses; n.Name != "prog" && !strings.Contains(string(log), a[0].String()) {
+			t.Errorf("%s at %v does not resolve: %q", n.Name, a, log)
+		}
+	}
+	path, err := run.HostsFile(p, "client")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := run.HostsFile(p, "client")
+	text, _ := os.ReadFile(path)
+	if err != nil || again != path || !strings.Contains(string(text), " server\n") || !strings.HasPrefix(string(text), "127.0.0.1 localhost\n") {
+		t.Errorf("%s, %s: %q, error %v", path, again, text, err)
+	}
+}
+
+// TestList tells whole chains from partial ones.
+func TestList(t *testing.T) {
+	b := newBed(t, plantest.Forwards(2))
+	if l, there := b.live(); there {
+		t.Errorf("%+v", l)
+	}
+	b.up(run.UpOptions{})
+	if l, _ := b.live(); l.State != "up" || l.Kind != "chain" || l.Wiring != "veth" || l.Functions != 2 || l.Namespaces != 4 || l.Temporary {
+		t.Errorf("%+v", l)
+	}
+	if err := netns.Remove(namespace.Name(b.name(), "f0")); err != nil {
+		t.Fatal(err)
+	}
+	if l, _ := b.live(); l.State != "partial" || l.Namespaces != 3 {
+		t.Errorf("%+v", l)
+	}
+	if err := os.Remove(deploy.StateDir(b.name()) + "/source"); err != nil {
+		t.Fatal(err)
+	}
+	if l, _ := b.live(); l.State != "partial" || l.Namespaces != 3 {
+		t.Errorf("without its file: %+v", l)
+	}
+	if _, err := b.host.Chain(b.name()); !errors.Is(err, run.ErrUnknown) {
+		t.Errorf("recalled: %v", err)
+	}
+}
+
+// TestInspect reads a chain that is up, with its program and rules.
+func TestInspect(t *testing.T) {
+	b := newBed(t, program("args: [sleep, '1000']")+"- {name: fw, kind: firewall, firewall: {rules: {list: [{protocol: tcp, action: drop}]}}}\n")
+	b.up(run.UpOptions{Wait: true})
+	p, err := b.host.Plan(b.chain, nil, planOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := run.Inspect(p)
+	if err != nil || len(s.Nodes) != 4 {
+		t.Fatalf("%+v, error %v", s, err)
+	}
+	prog, fw := s.Nodes[1], s.Nodes[2]
+	if prog.Program == nil || prog.Program.State != process.Running || len(prog.Interfaces) != 2 || len(prog.Addresses) != 4 || prog.State != "up" {
+		t.Errorf("%+v", prog)
+	}
+	if len(fw.Rules) == 0 || fw.Program != nil {
+		t.Errorf("%+v", fw)
+	}
+	b.down()
+	s, err = run.Inspect(p)
+	if err != nil || s.Nodes[1].State != "missing" || s.Nodes[1].Interfaces == nil {
+		t.Errorf("%+v, error %v", s, err)
+	}
+}
