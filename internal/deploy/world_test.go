@@ -4,15 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/nstest"
@@ -150,32 +145,15 @@ func TestThousand(t *testing.T) {
 	settle(t, p.Chain)
 }
 
-// aloneEnv tells the test binary that it is in namespaces of its own.
-const aloneEnv = "NFCHAIN_TEST_ALONE"
-
 // TestHostIsUntouched compares all that a host is configured with before and after
 // a chain. It does so in network and mount namespaces that stand for a host which
 // nobody else changes meanwhile.
 func TestHostIsUntouched(t *testing.T) {
 	needs(t)
-	if os.Getenv(aloneEnv) == "" {
-		self, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
-		cmd := exec.Command(self, "-test.run=^TestHostIsUntouched$", "-test.v")
-		cmd.Env = append(os.Environ(), aloneEnv+"=1")
-		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET | unix.CLONE_NEWNS}
-		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS") {
-			t.Fatalf("%v\n%s", err, out)
-		}
+	if !nstest.Alone(t) {
 		return
 	}
-	runtime.LockOSThread()
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		t.Fatal(err)
-	}
-	sh(t, `mount -t tmpfs tmpfs /run; mount -t sysfs sysfs /sys 2>/dev/null || true; ip link set lo up
+	sh(t, `
 		ip link add host0 type veth peer name host1; ip link set host0 up; ip link set host1 up
 		ip address add 192.0.2.1/24 dev host0; ip route add 203.0.113.0/24 via 192.0.2.2; ip rule add from 192.0.2.7 table 7
 		ip route add 198.18.0.0/16 dev host0 table 7
@@ -198,5 +176,29 @@ func TestHostIsUntouched(t *testing.T) {
 	_ = os.Remove(filepath.Join("/run", "netns")) // settle's own
 	if after := look(); after != before {
 		t.Errorf("the host differs:\n%s", difference(before, after))
+	}
+}
+
+// TestDownAfterOthersMount has ip-netns(8) mount its directory over itself, with the
+// chain's namespaces in it.
+func TestDownAfterOthersMount(t *testing.T) {
+	needs(t)
+	if !nstest.Alone(t) {
+		return
+	}
+	before := sh(t, "cat /proc/self/mountinfo")
+	p := planned(t, nstest.Owner(t), spec(forward("a"), firewall))
+	up(t, p)
+	sh(t, "ip netns add other")
+	unchanged(t, p)
+	crosses(t, p)
+	down(t, p.Chain)
+	if left := sh(t, "ls /run/netns /run"); strings.Contains(left, p.Chain) {
+		t.Errorf("left: %s", left)
+	}
+	settle(t, p.Chain)
+	sh(t, "ip netns delete other; umount /run/netns; rmdir /run/netns")
+	if after := sh(t, "cat /proc/self/mountinfo"); after != before {
+		t.Errorf("the mounts differ:\n%s", difference(before, after))
 	}
 }

@@ -115,15 +115,47 @@ func Create(name string, setup func() error) error {
 // Remove takes the name away; the kernel frees the namespace and every virtual
 // interface in it once no process is left inside. Already gone is success.
 func Remove(name string) error {
-	path := Path(name)
-	if err := unix.Unmount(path, unix.MNT_DETACH); err != nil &&
-		!errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
-		return fmt.Errorf("remove network namespace %q: unmount: %w", name, err)
+	err := unlink(Path(name))
+	if errors.Is(err, unix.EBUSY) {
+		err = unlinkCovered(Path(name))
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove network namespace %q: %w", name, err)
 	}
 	return nil
+}
+
+func unlink(path string) error {
+	for unix.Unmount(path, unix.MNT_DETACH) == nil { // also one mounted over another
+	}
+	return os.Remove(path)
+}
+
+// unlinkCovered removes a file on which something is mounted beneath another mount:
+// ip-netns(8) mounts the directory over itself when it first makes a namespace,
+// with all that is in it. Where a file is no mount point it can be removed, and the
+// kernel then unmounts what is on it everywhere. So the mounts above are taken off
+// in a mount namespace made for that, which goes with its thread.
+func unlinkCovered(path string) error {
+	done := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // for good
+		done <- func() error {
+			if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
+				return err
+			}
+			if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+				return err
+			}
+			for {
+				err := unlink(path)
+				if !errors.Is(err, unix.EBUSY) || unix.Unmount(Dir, unix.MNT_DETACH) != nil {
+					return err
+				}
+			}
+		}()
+	}()
+	return <-done
 }
 
 // Exists tells whether a namespace of that name is there; the stale file of a

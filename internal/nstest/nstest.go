@@ -7,10 +7,16 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/netns"
@@ -44,6 +50,50 @@ func Require(tb testing.TB, features ...string) {
 	tb.Helper()
 	if err := machine().Missing(features...); err != nil {
 		tb.Skip(err)
+	}
+}
+
+// aloneEnv tells the test binary that it is in namespaces of its own.
+const aloneEnv = "NFCHAIN_TEST_ALONE"
+
+// Alone has a test run in network and mount namespaces that stand for a host which
+// nobody else changes meanwhile, with an empty /run. It returns false in the process
+// that only waits for the one inside.
+func Alone(tb testing.TB) bool {
+	tb.Helper()
+	Root(tb)
+	if os.Getenv(aloneEnv) != "" {
+		settleIn(tb)
+		return true
+	}
+	self, err := os.Executable()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	cmd := exec.Command(self, "-test.run=^"+tb.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), aloneEnv+"=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET | unix.CLONE_NEWNS}
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: "+tb.Name()) {
+		tb.Fatalf("%v\n%s", err, out)
+	}
+	return false
+}
+
+func settleIn(tb testing.TB) {
+	tb.Helper()
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		tb.Fatal(err)
+	}
+	if err := unix.Mount("tmpfs", "/run", "tmpfs", 0, ""); err != nil {
+		tb.Fatal(err)
+	}
+	_ = unix.Mount("sysfs", "/sys", "sysfs", 0, "") // that of the new network namespace
+	lo, err := netlink.LinkByName("lo")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := netlink.LinkSetUp(lo); err != nil {
+		tb.Fatal(err)
 	}
 }
 
