@@ -36,9 +36,9 @@ var tools = []traffic.Tool{
 
 func TestConditions(t *testing.T) {
 	yes := true
-	full := api.Load{Tool: "auto", Protocols: []string{trial.UDP, trial.Latency}, Flows: 4, PayloadSize: 1000, Rate: 5e6,
+	full := api.Load{Tool: "auto", Protocols: []string{trial.TCP, trial.Latency}, Flows: 4, PayloadSize: 1000, Rate: 5e6,
 		Zerocopy: true, Affinity: "0", Duration: api.Duration(2 * time.Second), Direct: &yes}
-	bulk := trial.Condition{Path: trial.PathChain, Protocol: trial.UDP, Tool: "bulk", Flows: 4, PayloadSize: 1000, OfferedBps: 5e6,
+	bulk := trial.Condition{Path: trial.PathChain, Protocol: trial.TCP, Tool: "bulk", Flows: 4, PayloadSize: 1000, OfferedBps: 5e6,
 		Zerocopy: true, Affinity: "0", DurationS: 2, Length: 5}
 	latency := trial.Condition{Path: trial.PathChain, Protocol: trial.Latency, Tool: "echo", Flows: 1, Affinity: "0", DurationS: 2, Length: 5}
 	direct := func(c trial.Condition) trial.Condition { c.Path, c.Length = trial.PathDirect, 2; return c }

@@ -1,0 +1,88 @@
+package process
+
+import (
+	"encoding/json"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func example() Spec {
+	return Spec{Node: "proxy", Netns: "nfchain.edge.proxy", Args: []string{"proxy", "--port", "80"}, Env: []string{"A=1"}, Dir: "/srv",
+		Restart: "always", Ready: Ready{TCPPort: 80, TimeoutS: 5}, CPUs: "0-1", MemoryBytes: 1 << 30,
+		Hosts: []HostLine{{"server", netip.MustParseAddr("198.18.0.1")}}}
+}
+
+// TestFingerprint: whatever of a program is edited, it is another program.
+func TestFingerprint(t *testing.T) {
+	seen := map[string]string{example().Fingerprint(): "nothing"}
+	for what, edit := range map[string]func(*Spec){
+		"args":    func(s *Spec) { s.Args = s.Args[:2] },
+		"env":     func(s *Spec) { s.Env = nil },
+		"dir":     func(s *Spec) { s.Dir = "" },
+		"restart": func(s *Spec) { s.Restart = "never" },
+		"port":    func(s *Spec) { s.Ready.TCPPort = 81 },
+		"command": func(s *Spec) { s.Ready.Command = []string{"true"} },
+		"timeout": func(s *Spec) { s.Ready.TimeoutS = 6 },
+		"cpus":    func(s *Spec) { s.CPUs = "0" },
+		"memory":  func(s *Spec) { s.MemoryBytes = 0 },
+		"hosts":   func(s *Spec) { s.Hosts = nil },
+	} {
+		s := example()
+		edit(&s)
+		if other, twice := seen[s.Fingerprint()]; twice {
+			t.Errorf("editing %s gives the fingerprint of editing %s", what, other)
+		}
+		seen[s.Fingerprint()] = what
+	}
+	var sent Spec
+	text, err := json.Marshal(example())
+	if err != nil || json.Unmarshal(text, &sent) != nil || sent.Fingerprint() != example().Fingerprint() {
+		t.Errorf("sent to the supervisor it is another: %+v, error %v", sent, err)
+	}
+}
+
+func TestMark(t *testing.T) {
+	s := example()
+	environment := "PATH=/bin\x00" + Mark("edge", s) + "\x00HOME=/\x00"
+	if f, ok := marked(environment, "edge"); !ok || f.Node != "proxy" || f.Fingerprint != s.Fingerprint() {
+		t.Errorf("%+v, %v", f, ok)
+	}
+	for _, other := range []string{"", "PATH=/bin", Mark("edge2", s), "X" + Mark("edge", s), mark + "=edge", mark + "=edge/a/b/c"} {
+		if f, ok := marked(other, "edge"); ok {
+			t.Errorf("%q: %+v", other, f)
+		}
+	}
+}
+
+func TestAddress(t *testing.T) {
+	if longest := "@" + Address(strings.Repeat("x", 63)); len(longest) > 107 {
+		t.Errorf("%d bytes do not fit an address (unix(7))", len(longest))
+	}
+}
+
+// TestMemoryFile: it is read while it is open elsewhere.
+func TestMemoryFile(t *testing.T) {
+	f, err := memoryFile("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	path := "/proc/self/fd/" + strconv.Itoa(int(f.Fd()))
+	if err := os.WriteFile(path, []byte("said"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != "said" {
+		t.Errorf("%q, error %v", text, err)
+	}
+}
+
+func TestCommands(t *testing.T) {
+	c := example().Commands("")
+	if len(c) != 1 || !slices.Equal(c[0].Args, []string{"setsid", "--fork", "ip", "netns", "exec", "nfchain.edge.proxy", "proxy", "--port", "80"}) {
+		t.Errorf("%+v", c)
+	}
+}
