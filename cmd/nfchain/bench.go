@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"nfchain.dev/nfchain/internal/registry"
 	"nfchain.dev/nfchain/internal/results"
 	runs "nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -61,6 +63,11 @@ func (l *loadFlags) read() (api.Load, error) {
 	if err := load.Duration.UnmarshalText([]byte(l.duration)); err != nil {
 		return load, fmt.Errorf("--duration: %w: %w", err, runs.ErrInput)
 	}
+	for _, core := range traffic.Cores(load.Affinity) {
+		if core >= runtime.NumCPU() {
+			return load, fmt.Errorf("--affinity: there is no core %d; this machine has %d: %w", core, runtime.NumCPU(), runs.ErrInput)
+		}
+	}
 	for _, p := range registry.Words().CheckLoad(load) {
 		return load, fmt.Errorf("--%s: %s: %w", flagOf(p.Path), p.Message, runs.ErrInput)
 	}
@@ -99,6 +106,9 @@ ways; a run whose traffic misses one is refused.`,
 }
 
 func (a *app) bench(ctx context.Context, arg string, load api.Load, seed int64, o output) error {
+	if err := checkWritable(o.html); err != nil {
+		return err
+	}
 	h := a.host(ctx)
 	m := &runs.Measurement{Host: h, Tools: registry.Tools, Now: a.now, Trial: a.trial}
 	chain, spec, err := a.subject(h, arg, m)

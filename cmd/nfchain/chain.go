@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/spf13/cobra"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/namespace"
 	runs "nfchain.dev/nfchain/internal/run"
 )
 
@@ -181,6 +184,8 @@ everything of theirs carries, so nothing need be known of how they were made.`,
 				return err
 			}
 		}
+		// Chains first: a function that stands alone is kept while one goes through it.
+		slices.SortStableFunc(args, func(x, y string) int { return alone(x) - alone(y) })
 		for _, name := range args {
 			if err := a.downOne(cmd.Context(), h, name); err != nil {
 				return err
@@ -190,6 +195,14 @@ everything of theirs carries, so nothing need be known of how they were made.`,
 	}))
 	cmd.Flags().BoolVar(&all, "all", false, "every chain and function there is")
 	return cmd
+}
+
+// alone is 1 for a standalone function and 0 for a chain.
+func alone(name string) int {
+	if netns.Exists(namespace.Alone(name)) {
+		return 1
+	}
+	return 0
 }
 
 func (a *app) downOne(ctx context.Context, h *runs.Host, name string) error {

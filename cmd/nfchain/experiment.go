@@ -171,6 +171,9 @@ func rough(seconds float64) string {
 
 // experiment runs the one experiment of a file.
 func (a *app) experiment(ctx context.Context, f *api.File, text string, e experimentFlags) error {
+	if err := checkWritable(e.html); err != nil {
+		return err
+	}
 	x := f.Experiments[0]
 	h := a.host(ctx)
 	m := &runs.Measurement{Host: h, Tools: registry.Tools, Now: a.now, Trial: a.trial, Alone: f.Functions}

@@ -18,7 +18,7 @@ script of the same ip, tc, nft and iptables commands, which works by itself.`,
 		Args:    cobra.ExactArgs(1),
 	}
 	var o *string
-	cmd.RunE = does(func(cmd *cobra.Command, args []string) error {
+	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
 		p, err := a.planned(cmd.Context(), args[0], plan.Options{})
 		if err != nil {
 			return err
@@ -32,7 +32,7 @@ script of the same ip, tc, nft and iptables commands, which works by itself.`,
 		}
 		_, err = fmt.Fprint(a.stdout, strings.TrimRight(p.Text(), "\n")+"\n")
 		return err
-	})
+	}))
 	o = outputFlag(cmd, "text", "json", "sh")
 	return cmd
 }

@@ -91,6 +91,18 @@ func render(w io.Writer, rep report.Report, format string) error {
 	return report.Text(w, rep)
 }
 
+// checkWritable finds out before hours of measuring that a report has no place.
+func checkWritable(path string) error {
+	if path == "" {
+		return nil
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".nfchain-*")
+	if err != nil {
+		return fmt.Errorf("--html %s cannot be written: %w: %w", path, errors.Unwrap(err), runs.ErrInput)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
 // writeFile writes a file whole or not at all.
 func writeFile(path string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".nfchain-*")

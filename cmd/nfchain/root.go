@@ -91,7 +91,7 @@ func interruptible(e env) (context.Context, func()) {
 		if _, ok := <-signals; !ok {
 			return
 		}
-		_, _ = fmt.Fprintln(e.stderr, "nfchain: stopping and removing what was made; interrupt again to leave at once")
+		_, _ = fmt.Fprintln(e.stderr, "nfchain: stopping; interrupt again to leave at once")
 		cancel()
 		if _, ok := <-signals; ok {
 			os.Exit(130)
@@ -165,7 +165,7 @@ func does(fn func(cmd *cobra.Command, args []string) error) func(*cobra.Command,
 func (a *app) host(ctx context.Context) *runs.Host {
 	return &runs.Host{
 		Catalogue: registry.Plan(), Words: registry.Words(), Features: feature.Probe(ctx, feature.Host()),
-		Progress: a.progress, Say: a.say,
+		Progress: a.progress, Say: a.remark,
 	}
 }
 
@@ -173,6 +173,13 @@ func (a *app) say(format string, args ...any) {
 	a.bar.clear()
 	if !a.quiet {
 		_, _ = fmt.Fprintf(a.stderr, format+"\n", args...)
+	}
+}
+
+// remark is progress in words, and so only for a terminal.
+func (a *app) remark(format string, args ...any) {
+	if a.terminal {
+		a.say(format, args...)
 	}
 }
 

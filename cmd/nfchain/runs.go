@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -92,8 +93,11 @@ func (a *app) runsImportCmd() *cobra.Command {
 			in = f
 		}
 		id, err := store.Import(cmd.Context(), in)
-		if err != nil {
+		if errors.Is(err, results.ErrFull) || errors.Is(err, results.ErrReadOnly) {
 			return err
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %w", err, runs.ErrInput)
 		}
 		a.printf("%s: imported\n", id)
 		return nil

@@ -44,7 +44,11 @@ func TestScripts(t *testing.T) {
 			e.Setenv("NFCHAIN", nfchain)
 			// A script that fails leaves its chain; the next run must not find it.
 			chain := prefix + strings.TrimPrefix(filepath.Base(e.WorkDir), "script-")
-			e.Defer(func() { _ = exec.Command(nfchain, "down", chain).Run() })
+			e.Defer(func() {
+				_ = exec.Command(nfchain, "down", chain, chain+"-2").Run()
+				_ = exec.Command(nfchain, "down", chain+"-fw").Run()
+				_ = exec.Command("ip", "netns", "del", "e2e-outside").Run() // with the interface whose peer is in it
+			})
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -88,7 +88,7 @@ func Compare(a, b Report, o CompareOptions) (Comparison, error) {
 		o.Margin = .02
 	}
 	c := Comparison{SchemaVersion: trial.SchemaVersion, A: refTo(a.Run), B: refTo(b.Run), Margin: o.Margin,
-		label: labels(append(append([]trial.Summary(nil), a.Conditions...), b.Conditions...), "length", "duration_s")}
+		label: labels(append(append([]trial.Summary(nil), a.Conditions...), b.Conditions...), "duration_s")}
 	c.Unlike, c.Noted = differences(a.Run, b.Run)
 	c.Forced = len(c.Unlike) > 0
 	if c.Forced && !o.Force {

@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -19,6 +20,9 @@ func Conditions(load api.Load, length int, factors map[string]any, tools []traff
 	paths := []string{trial.PathChain}
 	if load.Direct != nil && *load.Direct && length > 2 {
 		paths = append(paths, trial.PathDirect)
+	}
+	if err := useful(load, tools); err != nil {
+		return nil, err
 	}
 	var out []trial.Condition
 	for _, protocol := range load.Protocols {
@@ -38,6 +42,9 @@ func Conditions(load api.Load, length int, factors map[string]any, tools []traff
 			if path == trial.PathDirect {
 				c.Length = 2
 			}
+			if protocol == trial.UDP {
+				c.Zerocopy = false // sendfile is for streams
+			}
 			if protocol == trial.Latency {
 				// One message at a time, whatever the bulk load is; its size counts only
 				// where it can be meant for nothing else.
@@ -50,6 +57,22 @@ func Conditions(load api.Load, length int, factors map[string]any, tools []traff
 		}
 	}
 	return out, nil
+}
+
+// useful refuses a tool that measures nothing of what is asked for.
+func useful(load api.Load, tools []traffic.Tool) error {
+	for _, t := range tools {
+		if t.Name() != load.Tool {
+			continue
+		}
+		for _, p := range load.Protocols {
+			if measures(t, p) {
+				return nil
+			}
+		}
+		return fmt.Errorf("%s does not measure %s, only %s: %w", load.Tool, strings.Join(load.Protocols, ", "), strings.Join(t.Protocols(), ", "), ErrInput)
+	}
+	return nil
 }
 
 // choose the tool that was asked for, or the first that measures the protocol and

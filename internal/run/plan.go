@@ -1,12 +1,14 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 )
@@ -15,6 +17,9 @@ import (
 // stand alone are looked for in alone and then among those that are up.
 func (h *Host) Plan(chain api.Chain, alone []api.StandaloneFunction, o plan.Options) (*plan.Plan, error) {
 	facts, err := deploy.Facts(chain)
+	if errors.Is(err, adopted.ErrNotFound) {
+		return nil, fmt.Errorf("%w: %w", err, ErrInput)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -67,5 +67,5 @@ func lastWords(owner, node string) string {
 		return "; its log is empty"
 	}
 	last := words[strings.LastIndexByte(words, '\n')+1:]
-	return fmt.Sprintf("; its log ends with %q (see `nfchain logs %s %s`)", traffic.Excerpt([]byte(last)), owner, node)
+	return fmt.Sprintf("; its log ends with %q", traffic.Excerpt([]byte(last)))
 }

@@ -74,6 +74,9 @@ func (h *Host) deploy(ctx context.Context, p *plan.Plan, o UpOptions) ([]resourc
 
 // Down removes a chain or standalone function. The caller holds its lock.
 func (h *Host) Down(ctx context.Context, name string) (int, error) {
+	if err := unused(name); err != nil {
+		return 0, err
+	}
 	d := &deploy.Deployer{Progress: h.Progress}
 	return d.Down(ctx, name)
 }

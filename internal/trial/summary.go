@@ -3,6 +3,7 @@ package trial
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
@@ -64,7 +65,21 @@ func summarizeMetric(trials []Trial, name string) stats.Summary {
 	if place, is := parseOrderStatistic(name); is {
 		return stats.SummarizePercentile(xs, pooled(with, xs, place))
 	}
-	return stats.Summarize(xs)
+	return within(name, stats.Summarize(xs))
+}
+
+// within cuts an interval at what its metric can be: Student's t knows nothing of
+// bounds, while no metric of a trial is below zero and no share above one. What is
+// cut off held nothing, so the rest covers as much.
+func within(name string, s stats.Summary) stats.Summary {
+	if s.CI95 == nil {
+		return s
+	}
+	s.CI95[0] = max(s.CI95[0], 0)
+	if strings.HasSuffix(name, "_ratio") {
+		s.CI95[1] = min(s.CI95[1], 1)
+	}
+	return s
 }
 
 func values(trials []Trial, name string) []float64 {

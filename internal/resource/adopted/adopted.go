@@ -19,6 +19,9 @@ import (
 	"nfchain.dev/nfchain/internal/resource"
 )
 
+// ErrNotFound is returned for an interface that is not the host's to give.
+var ErrNotFound = errors.New("not found on the host, or taken by another chain; `ip link` lists those there are")
+
 // KindName of adopted interfaces in a plan.
 const KindName = "adopted"
 
@@ -56,6 +59,9 @@ type record struct {
 	Alias     string `json:"alias"`
 	Addresses []netlink.Addr
 	Routes    []netlink.Route
+	// Settings of the interface by their path below /proc/sys/net, which begin
+	// anew in each namespace.
+	Settings map[string]string
 }
 
 func path(owner, name string) string { return filepath.Join(Records, owner, "interface-"+name) }

@@ -57,11 +57,12 @@ func describe(h *netns.Handle, s Spec) (record, error) {
 	r := record{Interface: s.Interface, Into: s.Into}
 	l, err := h.LinkByName(s.Interface)
 	if err != nil {
-		return r, fmt.Errorf("not found on the host; `ip link` lists those there are: %w", err)
+		return r, ErrNotFound
 	}
 	if l.Attrs().MasterIndex != 0 {
 		return r, errors.New("it is part of a bridge or bond; take it out first")
 	}
+	r.Settings = settings(s.Interface)
 	r.Up, r.Alias = l.Attrs().Flags&net.FlagUp != 0, l.Attrs().Alias
 	list, err := h.AddrList(l, netlink.FAMILY_ALL)
 	if err != nil {
@@ -142,6 +143,7 @@ func moveBack(host *netns.Handle, r record) error {
 }
 
 func asItWas(host *netns.Handle, l netlink.Link, r record) error {
+	putSettings(r)
 	if err := host.LinkSetAlias(l, r.Alias); err != nil {
 		return err
 	}
