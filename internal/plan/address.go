@@ -126,8 +126,8 @@ func (b *builder) halfSize() uint64 {
 func (b *builder) chooseBlock(pool netip.Prefix, half uint64) (halves, error) {
 	width := bits.Len64(half-1) + 1
 	length := pool.Addr().BitLen() - width
-	if pool.Addr().Is6() {
-		length = min(length, 64)
+	if pool.Addr().Is6() && pool.Bits() <= 64 {
+		length = 64
 	}
 	if length < pool.Bits() {
 		return halves{}, fmt.Errorf("spec.addresses: %s is too small for %d nodes; use a pool of at least /%d", pool, len(b.nodes), length)

@@ -1,0 +1,115 @@
+package plan_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"testing"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/plan/plantest"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// smallest is the chain that issue 2 calls the smallest.
+const smallest = `wiring: veth
+functions:
+- {name: fw, kind: firewall, firewall: {rules: {generate: 100, stateful: true}}}
+- {name: shape, kind: shaper, shaper: {rate: 10Gbit}}
+`
+
+const classes = `functions:
+- name: shape
+  kind: shaper
+  shaper:
+    rate: 10Gbit
+    classes:
+    - {name: web, rate: 1Gbit, match: {protocol: tcp, destination_port: 80}}
+    - {name: voice, rate: 1Mbit, ceil: 10Mbit, priority: 1, match: {protocol: udp, source_port: 5000-6000}}
+`
+
+const directions = `functions:
+- {name: there, kind: firewall, direction: forward, firewall: {policy: drop, rules: {list: [{source: 192.0.2.0/24, action: accept, comment: lab}]}}}
+- {name: back, kind: shaper, direction: reverse, shaper: {discipline: tbf, rate: 100Mbit}}
+- {name: old, kind: firewall, direction: reverse, firewall: {backend: iptables, rules: {generate: 2}}}
+`
+
+// TestGolden compares plans with files, as text, JSON and shell commands.
+func TestGolden(t *testing.T) {
+	shared := plantest.Function(t, "filter", "kind: firewall\nfirewall: {policy: drop}\n")
+	facts := plan.Facts{Functions: map[string]api.FunctionBody{"filter": shared.Spec}}
+	for name, spec := range map[string]string{
+		"smallest":   smallest,
+		"classes":    classes,
+		"directions": directions,
+		"standalone": "functions:\n- {name: a, kind: forward}\n- {name: fw, ref: filter}\n",
+		"existing":   "endpoints: [{name: l, namespace: left}, {name: r, namespace: right}]\nfunctions: [{name: a, kind: forward}]\n",
+		"ipv4":       "addresses: {ipv6: none}\nfunctions: [{name: a, kind: forward}]\n",
+		"ipv6":       "addresses: {ipv4: none}\nfunctions: [{name: a, kind: forward}]\n",
+		"forty":      plantest.Forwards(40),
+		"command":    "functions:\n- {name: web, kind: command, command: {args: [python3, -m, http.server, it's], env: {A: b}, ready: {tcp_port: 8000}}}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := plan.Make(plantest.Chain(t, "edge", spec), plantest.Catalogue(), facts, plan.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := json.MarshalIndent(p, "", "  ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name+".txt", []byte(p.Text()))
+			if name == "forty" {
+				return // the shorter ones show all there is of the rest
+			}
+			golden(t, name+".json", append(text, '\n'))
+			golden(t, name+".sh", []byte(p.Script()))
+		})
+	}
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs; run go test ./internal/plan -update and look at what changed", path)
+	}
+}
+
+// TestDirect is the hop beside the chain.
+func TestDirect(t *testing.T) {
+	p := made(t, smallest, plan.Facts{}, plan.Options{Direct: true})
+	if p.Direct == nil || len(p.Direct.Client.Addresses) != 2 || p.Direct.Client.Device == p.Client().East.Device {
+		t.Fatalf("%+v", p.Direct)
+	}
+	sound(t, p)
+	without := made(t, smallest, plan.Facts{}, plan.Options{})
+	if want := len(without.Resources) + 9; len(p.Resources) != want {
+		t.Errorf("%d resources, want %d: one link, and at each end two addresses and two neighbours", len(p.Resources), want)
+	}
+}
+
+func made(t testing.TB, spec string, f plan.Facts, o plan.Options) *plan.Plan {
+	t.Helper()
+	p, err := plan.Make(plantest.Chain(t, "edge", spec), plantest.Catalogue(), f, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func prefix(s string) netip.Prefix { return netip.MustParsePrefix(s) }

@@ -1,0 +1,214 @@
+package plan_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"os/exec"
+	"reflect"
+	"strings"
+	"testing"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/plan/plantest"
+	"nfchain.dev/nfchain/internal/resource/route"
+)
+
+func TestPlansAreSound(t *testing.T) {
+	shared := plantest.Function(t, "filter", "kind: firewall\n")
+	facts := plan.Facts{Functions: map[string]api.FunctionBody{"filter": shared.Spec}}
+	specs := []string{smallest, classes, directions, "functions: []\n", "functions:\n- {name: fw, ref: filter}\n",
+		"endpoints: [{name: l, namespace: left}, {name: r, namespace: right}]\n", "endpoints: [{name: l, namespace: left}, {name: r}]\n"}
+	for _, n := range []int{1, 7, 8, 29, 30, 31, 62, 63, 64, 65, 100, 1000} {
+		specs = append(specs, plantest.Forwards(n), "addresses: {ipv6: none}\n"+plantest.Forwards(n), "addresses: {ipv4: none}\n"+plantest.Forwards(n))
+	}
+	for _, s := range specs {
+		sound(t, made(t, s, facts, plan.Options{}))
+		sound(t, made(t, s, facts, plan.Options{Direct: true}))
+	}
+}
+
+// TestRoutesGrowLinearly: two halves a family in every inner node, one at each end.
+func TestRoutesGrowLinearly(t *testing.T) {
+	for _, n := range []int{0, 1, 10, 100, 1000} {
+		routes := map[string]int{}
+		p := made(t, plantest.Forwards(n)+"\n", plan.Facts{}, plan.Options{})
+		for _, r := range p.Resources {
+			if r.Kind == route.KindName {
+				routes[r.Namespace]++
+			}
+		}
+		for i, node := range p.Nodes {
+			want := 4
+			if i == 0 || i == len(p.Nodes)-1 {
+				want = 2
+			}
+			if routes[node.Namespace] != want {
+				t.Errorf("with %d functions %s has %d routes, want %d", n, node.Name, routes[node.Namespace], want)
+			}
+		}
+	}
+}
+
+// TestEditsKeepAddresses inserts and removes functions at random; the others keep
+// what they have.
+func TestEditsKeepAddresses(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	names := []string{"a"}
+	facts := plan.Facts{}
+	var before map[string][]netip.Addr
+	for i := range 300 {
+		if random.IntN(3) > 0 || len(names) < 2 {
+			at := random.IntN(len(names) + 1)
+			names = append(names[:at], append([]string{fmt.Sprintf("n%d", i)}, names[at:]...)...)
+		} else {
+			at := random.IntN(len(names))
+			names = append(names[:at], names[at+1:]...)
+		}
+		var b strings.Builder
+		b.WriteString("functions:\n")
+		for _, n := range names {
+			fmt.Fprintf(&b, "- {name: %s, kind: forward}\n", n)
+		}
+		p := made(t, b.String(), facts, plan.Options{})
+		sound(t, p)
+		now := addressesOf(p)
+		grown := len(facts.Blocks) > 0 && !reflect.DeepEqual(facts.Blocks["edge"], p.Blocks)
+		for node, had := range before {
+			if has, still := now[node]; still && !grown && !reflect.DeepEqual(has, had) {
+				t.Fatalf("edit %d: %s had %v and has %v", i, node, had, has)
+			}
+		}
+		if grown && len(p.Nodes) < 29 {
+			t.Fatalf("edit %d: a block of %v for %d nodes became %v", i, facts.Blocks["edge"], len(p.Nodes), p.Blocks)
+		}
+		before = now
+		facts = plan.Facts{Blocks: map[string][]netip.Prefix{"edge": p.Blocks}, Addresses: now}
+		if again := made(t, b.String(), facts, plan.Options{}); !reflect.DeepEqual(again.Resources, p.Resources) {
+			t.Fatalf("edit %d: the same chain is planned differently once it is up", i)
+		}
+	}
+}
+
+func addressesOf(p *plan.Plan) map[string][]netip.Addr {
+	all := map[string][]netip.Addr{}
+	for _, n := range p.Nodes {
+		for _, i := range []*plan.Interface{n.West, n.East} {
+			if i != nil {
+				all[n.Namespace] = append(all[n.Namespace], i.Addresses...)
+			}
+		}
+	}
+	return all
+}
+
+// TestBlocksKeepClear of what the host reaches and of other chains.
+func TestBlocksKeepClear(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	facts := plan.Facts{Blocks: map[string][]netip.Prefix{}, Routes: []netip.Prefix{
+		prefix("0.0.0.0/0"), prefix("198.18.0.0/17"), prefix("198.19.0.0/16"), prefix("2001:2:0:0::/50"), prefix("10.0.0.0/8")}}
+	for i := range 200 {
+		chain := fmt.Sprintf("c%d", i)
+		p, err := plan.Make(plantest.Chain(t, chain, plantest.Forwards(random.IntN(20))), plantest.Catalogue(), facts, plan.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range p.Blocks {
+			for _, r := range facts.Routes[1:] {
+				if r.Overlaps(b) {
+					t.Errorf("%s: %s meets the host's route %s", chain, b, r)
+				}
+			}
+			for other, blocks := range facts.Blocks {
+				for _, o := range blocks {
+					if o.Overlaps(b) {
+						t.Errorf("%s: %s meets %s of %s", chain, b, o, other)
+					}
+				}
+			}
+		}
+		facts.Blocks[chain] = p.Blocks
+	}
+}
+
+// TestRefusals are plans that cannot be; each says why.
+func TestRefusals(t *testing.T) {
+	shared := map[string]api.FunctionBody{}
+	many := "functions:\n"
+	for i := range 61 {
+		name := fmt.Sprintf("s%d", i)
+		shared[name] = plantest.Function(t, name, "kind: forward\n").Spec
+		many += fmt.Sprintf("- {name: f%d, ref: %s}\n", i, name)
+	}
+	for name, c := range map[string]struct {
+		spec, says string
+		facts      plan.Facts
+	}{
+		"unknown reference":      {"functions: [{name: a, ref: nobody}]\n", "nobody", plan.Facts{}},
+		"pool too small":         {"addresses: {ipv4: 10.0.0.0/26}\n" + plantest.Forwards(40), "too small", plan.Facts{}},
+		"small IPv6 pool":        {"addresses: {ipv6: 'fd00::/112'}\n" + plantest.Forwards(20000), "too small", plan.Facts{}},
+		"pool taken":             {"addresses: {ipv4: 10.0.0.0/24}\n", "no block", plan.Facts{Routes: []netip.Prefix{prefix("10.0.0.0/16")}}},
+		"no place for hop limit": {many, "in a row stand alone", plan.Facts{Functions: shared}},
+	} {
+		_, err := plan.Make(plantest.Chain(t, "edge", c.spec), plantest.Catalogue(), c.facts, plan.Options{})
+		if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "edge") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestSmallPools(t *testing.T) {
+	p := made(t, "addresses: {ipv4: 10.0.0.0/26, ipv6: 'fd00::/112'}\n"+plantest.Forwards(5), plan.Facts{}, plan.Options{Direct: true})
+	sound(t, p)
+	if p.Blocks[0] != prefix("10.0.0.0/26") || !prefix("fd00::/112").Overlaps(p.Blocks[1]) || p.Blocks[1].Bits() < 112 {
+		t.Error(p.Blocks)
+	}
+}
+
+func TestStandaloneFunctions(t *testing.T) {
+	for spec, kinds := range map[string][]string{
+		"kind: firewall\n":                                    {"namespace", "ruleset"},
+		"kind: shaper\nshaper: {rate: 1Gbit}\n":               {"namespace"}, // the rest comes with the interfaces
+		"kind: command\ncommand: {args: [sleep, infinity]}\n": {"namespace", "process"},
+		"kind: shaper\nshaper: {rate: 1Gbit, classes: [{name: a, rate: 1Mbit, match: {protocol: tcp}}]}\n": {"namespace", "ruleset"},
+	} {
+		p, err := plan.MakeFunction(plantest.Function(t, "fn", spec), plantest.Catalogue())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range p.Resources {
+			got = append(got, r.Kind)
+		}
+		if !reflect.DeepEqual(got, kinds) {
+			t.Errorf("%s: %v, want %v", spec, got, kinds)
+		}
+	}
+}
+
+// TestPlanIsPure: nothing that plan imports can reach the kernel but by the kinds,
+// whose Specs alone it uses.
+func TestPlanIsPure(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{join .Imports "\n"}}`, "nfchain.dev/nfchain/internal/plan").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range strings.Fields(string(out)) {
+		impure := name == "os" || name == "time" || name == "syscall" || strings.HasPrefix(name, "os/") ||
+			strings.Contains(name, "netlink") || strings.HasSuffix(name, "internal/netns") || strings.HasSuffix(name, "x/sys/unix")
+		if impure {
+			t.Errorf("plan imports %s", name)
+		}
+	}
+}
+
+// BenchmarkPlan1000 is a chain of a thousand functions; the aim is 50 ms.
+func BenchmarkPlan1000(b *testing.B) {
+	chain := plantest.Chain(b, "edge", plantest.Forwards(1000))
+	for b.Loop() {
+		if _, err := plan.Make(chain, plantest.Catalogue(), plan.Facts{}, plan.Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package plan_test
+
+import (
+	"net/netip"
+	"slices"
+	"testing"
+
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/address"
+	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/neighbour"
+	"nfchain.dev/nfchain/internal/resource/route"
+	"nfchain.dev/nfchain/internal/resource/ruleset"
+)
+
+// sound checks what holds of every plan.
+func sound(t testing.TB, p *plan.Plan) {
+	t.Helper()
+	stage, kind := map[string]int{}, map[string]string{}
+	for _, r := range p.Resources {
+		if _, twice := stage[r.ID]; twice {
+			t.Errorf("%s is in the plan twice", r.ID)
+		}
+		stage[r.ID], kind[r.ID] = deploy.Stage(r.Kind), r.Kind
+		if stage[r.ID] < 0 || r.Host == "" || r.PathVersion == 0 || r.Needs == nil {
+			t.Errorf("%s is incomplete: %+v", r.ID, r)
+		}
+	}
+	for _, r := range p.Resources {
+		for _, need := range r.Needs {
+			// Within a stage, addresses are made first.
+			earlier := stage[need] < stage[r.ID] || kind[need] == address.KindName && r.Kind == route.KindName
+			if kind[need] == "" || !earlier {
+				t.Errorf("%s needs %q, which is not made before it", r.ID, need)
+			}
+		}
+	}
+	unique(t, p)
+	w := newWorld(p)
+	for _, way := range [][2]plan.Node{{p.Client(), p.Server()}, {p.Server(), p.Client()}} {
+		for _, h := range p.Hosts(way[0].Name) {
+			if h.Name == way[1].Name {
+				w.crosses(t, p, way[0], h.Address)
+			}
+		}
+	}
+}
+
+// unique addresses and link-layer addresses, within the plan's blocks.
+func unique(t testing.TB, p *plan.Plan) {
+	t.Helper()
+	addresses, macs := map[netip.Addr]bool{}, map[string]bool{}
+	for _, r := range p.Resources {
+		switch s := r.Spec.(type) {
+		case address.Spec:
+			if addresses[s.Address] {
+				t.Errorf("%s is given twice", s.Address)
+			}
+			addresses[s.Address] = true
+			if !slices.ContainsFunc(p.Blocks, func(b netip.Prefix) bool { return b.Contains(s.Address) && b.Contains(s.Peer) }) {
+				t.Errorf("%s is in none of %v", s.Address, p.Blocks)
+			}
+		case link.Spec:
+			for _, end := range []link.End{s.A, s.B} {
+				if macs[end.MAC] {
+					t.Errorf("%s is given twice", end.MAC)
+				}
+				macs[end.MAC] = true
+				if len(end.Device) > 15 {
+					t.Errorf("%s is too long for an interface", end.Device)
+				}
+			}
+		}
+	}
+}
+
+// world is what the kernel would know once the plan is real.
+type world struct {
+	addresses map[string]map[netip.Addr]bool // by namespace
+	routes    map[string][]route.Spec
+	onLink    map[string]map[netip.Addr]string // peers by namespace, with the device
+	macs      map[string]map[string]string     // neighbours' by namespace and device=address
+	far       map[[2]string]link.End           // the other end of a namespace's device
+	restores  map[string]bool
+}
+
+func newWorld(p *plan.Plan) world {
+	w := world{map[string]map[netip.Addr]bool{}, map[string][]route.Spec{}, map[string]map[netip.Addr]string{},
+		map[string]map[string]string{}, map[[2]string]link.End{}, map[string]bool{}}
+	for _, n := range p.Nodes {
+		w.addresses[n.Namespace], w.onLink[n.Namespace], w.macs[n.Namespace] = map[netip.Addr]bool{}, map[netip.Addr]string{}, map[string]string{}
+	}
+	for _, r := range p.Resources {
+		switch s := r.Spec.(type) {
+		case address.Spec:
+			w.addresses[r.Namespace][s.Address] = true
+			w.onLink[r.Namespace][s.Peer] = s.Device
+		case route.Spec:
+			w.routes[r.Namespace] = append(w.routes[r.Namespace], s)
+		case neighbour.Spec:
+			w.macs[r.Namespace][s.Key()] = s.MAC
+		case link.Spec:
+			w.far[[2]string{s.A.Namespace, s.A.Device}], w.far[[2]string{s.B.Namespace, s.B.Device}] = s.B, s.A
+		case ruleset.Spec:
+			for _, rule := range s.Rules {
+				w.restores[r.Namespace] = w.restores[r.Namespace] || rule.HopLimit != 0
+			}
+		}
+	}
+	return w
+}
+
+// crosses sends a packet and checks that it visits every function on the way.
+func (w world) crosses(t testing.TB, p *plan.Plan, from plan.Node, to netip.Addr) {
+	t.Helper()
+	ns, visited := from.Namespace, []string{}
+	for hops := 64; ; hops-- {
+		visited = append(visited, ns)
+		if w.addresses[ns][to] {
+			break
+		}
+		if w.restores[ns] {
+			hops = 64
+		}
+		if len(visited) > 1 && hops <= 1 {
+			t.Fatalf("from %s a packet to %s dies after %d hops", from.Name, to, len(visited))
+		}
+		via, device, ok := w.next(ns, to)
+		far := w.far[[2]string{ns, device}]
+		if !ok || w.macs[ns][neighbour.Spec{Device: device, Address: via}.Key()] != far.MAC {
+			t.Fatalf("%s has no way to %s: via %s on %q", ns, to, via, device)
+		}
+		ns = far.Namespace
+	}
+	var want []string
+	for _, n := range p.Nodes {
+		want = append(want, n.Namespace)
+	}
+	if from.Name != p.Client().Name {
+		slices.Reverse(want)
+	}
+	if !slices.Equal(visited, want) {
+		t.Errorf("from %s to %s by way of %v", from.Name, to, visited)
+	}
+}
+
+// next hop: a peer itself, or by the longest prefix.
+func (w world) next(ns string, to netip.Addr) (netip.Addr, string, bool) {
+	if device, peer := w.onLink[ns][to]; peer {
+		return to, device, true
+	}
+	best := route.Spec{}
+	for _, r := range w.routes[ns] {
+		if r.Destination.Contains(to) && (best.Device == "" || r.Destination.Bits() > best.Destination.Bits()) {
+			best = r
+		}
+	}
+	return best.Via, best.Device, best.Device != ""
+}

@@ -1,0 +1,77 @@
+#!/bin/sh
+# Makes the chain edge as `nfchain up` would. Needs root, iproute2, and nft or iptables
+# where functions use them. Removes nothing: that is `nfchain down edge`, which finds
+# what this made by its names.
+set -eu
+
+# namespace:nfchain.edge.client
+ip netns add nfchain.edge.client
+ip -n nfchain.edge.client link set lo up
+ip netns exec nfchain.edge.client sysctl -qw net.ipv4.conf.all.rp_filter=0
+ip netns exec nfchain.edge.client sysctl -qw net.ipv4.conf.default.rp_filter=0
+ip netns exec nfchain.edge.client sysctl -qw net.ipv6.conf.default.addr_gen_mode=1
+ip netns exec nfchain.edge.client sysctl -qw net.ipv6.conf.default.accept_dad=0
+
+# namespace:nfchain.edge.a
+ip netns add nfchain.edge.a
+ip -n nfchain.edge.a link set lo up
+ip netns exec nfchain.edge.a sysctl -qw net.ipv4.conf.all.rp_filter=0
+ip netns exec nfchain.edge.a sysctl -qw net.ipv4.conf.default.rp_filter=0
+ip netns exec nfchain.edge.a sysctl -qw net.ipv4.ip_forward=1
+ip netns exec nfchain.edge.a sysctl -qw net.ipv6.conf.default.addr_gen_mode=1
+ip netns exec nfchain.edge.a sysctl -qw net.ipv6.conf.default.accept_dad=0
+ip netns exec nfchain.edge.a sysctl -qw net.ipv6.conf.all.forwarding=1
+
+# namespace:nfchain.edge.server
+ip netns add nfchain.edge.server
+ip -n nfchain.edge.server link set lo up
+ip netns exec nfchain.edge.server sysctl -qw net.ipv4.conf.all.rp_filter=0
+ip netns exec nfchain.edge.server sysctl -qw net.ipv4.conf.default.rp_filter=0
+ip netns exec nfchain.edge.server sysctl -qw net.ipv6.conf.default.addr_gen_mode=1
+ip netns exec nfchain.edge.server sysctl -qw net.ipv6.conf.default.accept_dad=0
+
+# link:nfchain.edge.client:eth0
+ip -n nfchain.edge.client link add eth0 address 02:6d:ef:16:ff:39 mtu 1500 type veth peer name eth0 address 02:9a:e9:39:06:ac mtu 1500 netns nfchain.edge.a
+ip -n nfchain.edge.client link set eth0 up alias 'nfchain edge client:eth0=a:eth0'
+ip -n nfchain.edge.a link set eth0 up alias 'nfchain edge client:eth0=a:eth0'
+
+# address:nfchain.edge.client:eth0=2001:2:0:fc9d::6873
+ip -n nfchain.edge.client address add 2001:2:0:fc9d::6873 peer 2001:2:0:fc9d:8000::624b dev eth0 nodad
+
+# neighbour:nfchain.edge.client:eth0=2001:2:0:fc9d:8000::624b
+ip -n nfchain.edge.client neighbour replace 2001:2:0:fc9d:8000::624b lladdr 02:9a:e9:39:06:ac dev eth0 nud permanent
+
+# address:nfchain.edge.a:eth0=2001:2:0:fc9d:8000::624b
+ip -n nfchain.edge.a address add 2001:2:0:fc9d:8000::624b peer 2001:2:0:fc9d::6873 dev eth0 nodad
+
+# neighbour:nfchain.edge.a:eth0=2001:2:0:fc9d::6873
+ip -n nfchain.edge.a neighbour replace 2001:2:0:fc9d::6873 lladdr 02:6d:ef:16:ff:39 dev eth0 nud permanent
+
+# route:nfchain.edge.client:2001:2:0:fc9d:8000::/65
+ip -n nfchain.edge.client route add 2001:2:0:fc9d:8000::/65 via 2001:2:0:fc9d:8000::624b dev eth0 onlink proto 78
+
+# route:nfchain.edge.a:2001:2:0:fc9d::/65
+ip -n nfchain.edge.a route add 2001:2:0:fc9d::/65 via 2001:2:0:fc9d::6873 dev eth0 onlink proto 78
+
+# link:nfchain.edge.a:eth1
+ip -n nfchain.edge.a link add eth1 address 02:f7:f0:5b:5b:42 mtu 1500 type veth peer name eth0 address 02:60:11:b7:31:ea mtu 1500 netns nfchain.edge.server
+ip -n nfchain.edge.a link set eth1 up alias 'nfchain edge a:eth1=server:eth0'
+ip -n nfchain.edge.server link set eth0 up alias 'nfchain edge a:eth1=server:eth0'
+
+# address:nfchain.edge.a:eth1=2001:2:0:fc9d::624b
+ip -n nfchain.edge.a address add 2001:2:0:fc9d::624b peer 2001:2:0:fc9d:8000::495e dev eth1 nodad
+
+# neighbour:nfchain.edge.a:eth1=2001:2:0:fc9d:8000::495e
+ip -n nfchain.edge.a neighbour replace 2001:2:0:fc9d:8000::495e lladdr 02:60:11:b7:31:ea dev eth1 nud permanent
+
+# address:nfchain.edge.server:eth0=2001:2:0:fc9d:8000::495e
+ip -n nfchain.edge.server address add 2001:2:0:fc9d:8000::495e peer 2001:2:0:fc9d::624b dev eth0 nodad
+
+# neighbour:nfchain.edge.server:eth0=2001:2:0:fc9d::624b
+ip -n nfchain.edge.server neighbour replace 2001:2:0:fc9d::624b lladdr 02:f7:f0:5b:5b:42 dev eth0 nud permanent
+
+# route:nfchain.edge.a:2001:2:0:fc9d:8000::/65
+ip -n nfchain.edge.a route add 2001:2:0:fc9d:8000::/65 via 2001:2:0:fc9d:8000::495e dev eth1 onlink proto 78
+
+# route:nfchain.edge.server:2001:2:0:fc9d::/65
+ip -n nfchain.edge.server route add 2001:2:0:fc9d::/65 via 2001:2:0:fc9d::624b dev eth0 onlink proto 78
