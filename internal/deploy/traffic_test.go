@@ -34,9 +34,9 @@ func reaches(t *testing.T, network, fromNS, toNS string, to netip.Addr, port uin
 		var listener net.PacketConn
 		var conn net.Conn
 		inside(t, toNS, func() (err error) { listener, err = net.ListenPacket(network, at); return })
-		defer listener.Close()
+		defer func() { _ = listener.Close() }()
 		inside(t, fromNS, func() (err error) { conn, err = net.Dial(network, at); return })
-		defer conn.Close()
+		defer func() { _ = conn.Close() }()
 		if _, err := conn.Write([]byte("hello")); err != nil {
 			t.Fatal(err)
 		}
@@ -46,12 +46,12 @@ func reaches(t *testing.T, network, fromNS, toNS string, to netip.Addr, port uin
 	}
 	var listener net.Listener
 	inside(t, toNS, func() (err error) { listener, err = net.Listen(network, at); return })
-	defer listener.Close()
+	defer func() { _ = listener.Close() }()
 	reached := false
 	inside(t, fromNS, func() error {
 		conn, err := net.DialTimeout(network, at, patience)
 		if err == nil {
-			conn.Close()
+			_ = conn.Close()
 		}
 		reached = err == nil
 		return nil
@@ -221,18 +221,18 @@ func send(t *testing.T, p *plan.Plan, to netip.Addr, port uint16, size int64) ti
 	var listener net.Listener
 	var conn net.Conn
 	inside(t, p.Server().Namespace, func() (err error) { listener, err = net.Listen("tcp", at); return })
-	defer listener.Close()
+	defer func() { _ = listener.Close() }()
 	inside(t, p.Client().Namespace, func() (err error) { conn, err = net.Dial("tcp", at); return })
 	start := time.Now()
 	go func() {
-		defer conn.Close()
+		defer func() { _ = conn.Close() }()
 		_, _ = io.Copy(conn, bytes.NewReader(make([]byte, size)))
 	}()
 	server, err := listener.Accept()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close()
+	defer func() { _ = server.Close() }()
 	_ = server.SetDeadline(time.Now().Add(30 * time.Second))
 	if n, err := io.Copy(io.Discard, server); n != size || err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Fatalf("%d of %d bytes arrived: %v", n, size, err)
