@@ -58,7 +58,7 @@ func TestEditsKeepAddresses(t *testing.T) {
 	names := []string{"a"}
 	facts := plan.Facts{}
 	var before map[string][]netip.Addr
-	for i := range 300 {
+	for i := range 120 {
 		if random.IntN(3) > 0 || len(names) < 2 {
 			at := random.IntN(len(names) + 1)
 			names = append(names[:at], append([]string{fmt.Sprintf("n%d", i)}, names[at:]...)...)
