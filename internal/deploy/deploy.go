@@ -82,34 +82,6 @@ type work struct {
 	done []resource.Change
 }
 
-// removeDropped removes the namespaces of functions that the plan no longer has,
-// their interfaces first, because the kernel frees a namespace later than it
-// takes its name away.
-func (w *work) removeDropped(ctx context.Context, p *plan.Plan) error {
-	observed, err := (namespace.Kind{}).Read(resource.Place{Owner: w.owner})
-	if err != nil {
-		return err
-	}
-	wanted := map[string]bool{}
-	for _, n := range p.Nodes {
-		wanted[n.Namespace] = n.Made
-	}
-	var dropped []string
-	for _, o := range observed {
-		if !wanted[o.Key] {
-			dropped = append(dropped, o.Key)
-		}
-	}
-	return each(ctx, dropped, func(name string) error {
-		change := resource.Change{Op: resource.Delete, ID: resource.ID(namespace.KindName, "", name), Kind: namespace.KindName, Key: name}
-		w.record(change)
-		if w.dry {
-			return nil
-		}
-		return dissolve(name, w.owner)
-	})
-}
-
 // stage brings the stage's kinds to what the plan says, namespace by namespace.
 func (w *work) stage(ctx context.Context, kinds []resource.Kind, p *plan.Plan) error {
 	wanted := map[string]map[string][]resource.Resource{}
@@ -257,7 +229,7 @@ func (w *work) difference(place, kind string, observed []resource.Observed, want
 	}
 	for _, o := range observed {
 		if _, unwanted := have[o.Key]; unwanted {
-			remove = append(remove, resource.Change{Op: resource.Delete, ID: resource.ID(kind, place, o.Key), Kind: kind, Namespace: place, Key: o.Key})
+			remove = append(remove, deletion(kind, place, o.Key))
 		}
 	}
 	return append(remove, create...)

@@ -202,3 +202,43 @@ func TestDownAfterOthersMount(t *testing.T) {
 		t.Errorf("the mounts differ:\n%s", difference(before, after))
 	}
 }
+
+// TestEndsMove between existing namespaces; nothing stays where they were.
+func TestEndsMove(t *testing.T) {
+	needs(t)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	var ns [4]string
+	var before [4]string
+	for i := range ns {
+		ns[i] = nstest.Namespace(t)
+		sh(t, "ip -n "+ns[i]+" link set lo up")
+		before[i] = sh(t, "ip -n "+ns[i]+" -br link; ip -n "+ns[i]+" route; ip -n "+ns[i]+" neigh")
+	}
+	for _, functions := range []string{spec(), spec(forward("a"))} {
+		for _, ends := range [][2]int{{0, 1}, {0, 2}, {3, 2}, {2, 3}, {0, 1}} {
+			p := planned(t, owner, fmt.Sprintf("endpoints: [{name: l, namespace: %s}, {name: r, namespace: %s}]\n%s", ns[ends[0]], ns[ends[1]], functions))
+			up(t, p)
+			crosses(t, p)
+			unchanged(t, p)
+			for i := range ns {
+				now := sh(t, "ip -n "+ns[i]+" -br link; ip -n "+ns[i]+" route; ip -n "+ns[i]+" neigh")
+				if i != ends[0] && i != ends[1] && now != before[i] {
+					t.Errorf("ends at %v: namespace %d has %s", ends, i, now)
+				}
+			}
+		}
+	}
+}
+
+// TestLongNames has a chain and functions with the longest names there can be.
+func TestLongNames(t *testing.T) {
+	needs(t)
+	owner := nstest.Owner(t)
+	owner += strings.Repeat("x", 63-len(owner))
+	downAfter(t, owner)
+	p := planned(t, owner, spec(forward(strings.Repeat("a", 63)), forward(strings.Repeat("b", 63))))
+	up(t, p)
+	crosses(t, p)
+	unchanged(t, p)
+}

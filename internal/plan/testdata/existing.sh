@@ -16,8 +16,8 @@ ip netns exec nfchain.edge.a sysctl -qw net.ipv6.conf.all.forwarding=1
 
 # link:left:nfc279391b10
 ip -n left link add nfc279391b10 address 02:6d:5c:08:37:9f mtu 1500 type veth peer name eth0 address 02:9a:e9:39:06:ac mtu 1500 netns nfchain.edge.a
-ip -n left link set nfc279391b10 up alias 'nfchain edge l:nfc279391b10=a:eth0'
-ip -n nfchain.edge.a link set eth0 up alias 'nfchain edge l:nfc279391b10=a:eth0'
+ip -n left link set nfc279391b10 up alias 'nfchain edge l@360f8403:nfc279391b10=a:eth0'
+ip -n nfchain.edge.a link set eth0 up alias 'nfchain edge l@360f8403:nfc279391b10=a:eth0'
 
 # address:left:nfc279391b10=198.19.39.85
 ip -n left address add 198.19.39.85 peer 198.19.39.112 dev nfc279391b10
@@ -57,8 +57,8 @@ ip -n nfchain.edge.a route add 2001:2:0:fc9d::/65 via 2001:2:0:fc9d::15 dev eth0
 
 # link:nfchain.edge.a:eth1
 ip -n nfchain.edge.a link add eth1 address 02:f7:f0:5b:5b:42 mtu 1500 type veth peer name nfcb931eb830 address 02:7c:32:06:8b:c7 mtu 1500 netns right
-ip -n nfchain.edge.a link set eth1 up alias 'nfchain edge a:eth1=r:nfcb931eb830'
-ip -n right link set nfcb931eb830 up alias 'nfchain edge a:eth1=r:nfcb931eb830'
+ip -n nfchain.edge.a link set eth1 up alias 'nfchain edge a:eth1=r@27042f4e:nfcb931eb830'
+ip -n right link set nfcb931eb830 up alias 'nfchain edge a:eth1=r@27042f4e:nfcb931eb830'
 
 # address:nfchain.edge.a:eth1=198.19.39.80
 ip -n nfchain.edge.a address add 198.19.39.80 peer 198.19.39.119 dev eth1

@@ -3,6 +3,8 @@
 package link
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -12,6 +14,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/namespace"
 )
 
 // KindName of links in a plan.
@@ -59,7 +62,16 @@ func fingerprint(a, b seen, up bool) string {
 // alias marks both ends with their owner and with what they join; three names of
 // 63 letters fit the kernel's 255.
 func (s Spec) alias() string {
-	return fmt.Sprintf("%s%s:%s=%s:%s", resource.Mark(s.Owner), s.A.Node, s.A.Device, s.B.Node, s.B.Device)
+	return fmt.Sprintf("%s%s:%s=%s:%s", resource.Mark(s.Owner), s.A.place(s.Owner), s.A.Device, s.B.place(s.Owner), s.B.Device)
+}
+
+// place is the node, with a sign of its namespace where that is not the node's own.
+func (e End) place(owner string) string {
+	if e.Namespace == namespace.Name(owner, e.Node) {
+		return e.Node
+	}
+	sum := sha256.Sum256([]byte(e.Namespace))
+	return e.Node + "@" + hex.EncodeToString(sum[:4])
 }
 
 // Commands implements resource.Spec.

@@ -1,0 +1,102 @@
+package deploy
+
+import (
+	"context"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/process"
+)
+
+// removeDropped removes what the plan no longer has and no stage would look for:
+// first programs, so that nobody starts them again, then namespaces, and interfaces
+// in namespaces of others.
+func (w *work) removeDropped(ctx context.Context, p *plan.Plan) error {
+	if err := w.dropPrograms(p); err != nil {
+		return err
+	}
+	wanted := map[string]bool{}
+	for _, n := range p.Nodes {
+		wanted[n.Namespace] = true
+	}
+	names, err := netns.List()
+	if err != nil {
+		return err
+	}
+	var own, others []string
+	for _, name := range names {
+		owner, _, made := namespace.Split(name)
+		switch {
+		case wanted[name]:
+		case owner == w.owner && made:
+			own = append(own, name)
+		case !made && netns.Exists(name):
+			others = append(others, name)
+		}
+	}
+	if err := each(ctx, own, w.dropNamespace); err != nil {
+		return err
+	}
+	return each(ctx, others, w.dropInterfaces)
+}
+
+func (w *work) dropPrograms(p *plan.Plan) error {
+	at := resource.Place{Owner: w.owner}
+	observed, err := (process.Kind{}).Read(at)
+	if err != nil {
+		return err
+	}
+	wanted := map[string]bool{}
+	for _, r := range p.Resources {
+		if r.Kind == process.KindName {
+			wanted[r.Spec.Key()] = true
+		}
+	}
+	var changes []resource.Change
+	for _, o := range observed {
+		if !wanted[o.Key] {
+			changes = append(changes, deletion(process.KindName, netns.Host, o.Key))
+		}
+	}
+	w.record(changes...)
+	if w.dry || len(changes) == 0 {
+		return nil
+	}
+	return (process.Kind{}).Apply(at, changes)
+}
+
+// dropNamespace takes interfaces away first, because the kernel frees a namespace
+// later than it takes its name away.
+func (w *work) dropNamespace(name string) error {
+	w.record(deletion(namespace.KindName, netns.Host, name))
+	if w.dry {
+		return nil
+	}
+	return dissolve(name, w.owner)
+}
+
+func (w *work) dropInterfaces(name string) error {
+	h, err := netns.Open(name)
+	if err != nil {
+		return nil // gone meanwhile
+	}
+	defer h.Close()
+	mine, err := link.Mine(h, w.owner)
+	if err != nil {
+		return err
+	}
+	for _, device := range mine {
+		w.record(deletion(link.KindName, name, device))
+	}
+	if w.dry || len(mine) == 0 {
+		return nil
+	}
+	return link.RemoveAll(h, w.owner)
+}
+
+func deletion(kind, place, key string) resource.Change {
+	return resource.Change{Op: resource.Delete, ID: resource.ID(kind, place, key), Kind: kind, Namespace: place, Key: key}
+}
