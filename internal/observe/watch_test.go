@@ -58,10 +58,11 @@ func awaitBusy(t *testing.T, pids ...int) {
 
 func TestWatchOfThisMachine(t *testing.T) {
 	old := burn(t)
-	var young atomic.Int64
+	var young, looks atomic.Int64
 	w, err := Start(t.Context(), Targets{
 		Every: 20 * time.Millisecond,
 		Processes: func() map[string][]int {
+			looks.Add(1)
 			return map[string][]int{"server": {old.Process.Pid}, "client": {int(young.Load())}}
 		},
 	})
@@ -71,6 +72,12 @@ func TestWatchOfThisMachine(t *testing.T) {
 	tool := burn(t)
 	young.Store(int64(tool.Process.Pid))
 	awaitBusy(t, old.Process.Pid, tool.Process.Pid)
+	// The second look from now on begins after the first has seen them busy.
+	for seen, deadline := looks.Load(), time.Now().Add(30*time.Second); looks.Load() < seen+2; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("nobody looks any more")
+		}
+	}
 	_ = tool.Process.Kill()
 	_ = tool.Wait() // gone before the end: its last value stands
 	got, err := w.Stop(t.Context())
