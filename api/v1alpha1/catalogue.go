@@ -22,7 +22,8 @@ type Catalogue struct {
 }
 
 // Validator is an option struct that has rules its type cannot say. The paths
-// it returns are relative to the options: classes[0].rate.
+// it returns are relative to the options: classes[0].rate. It is asked even if
+// some fields could not be read; they hold their defaults or any other value.
 type Validator interface{ Validate() []FieldProblem }
 
 // union tells the decoder how a function's options follow from its kind.

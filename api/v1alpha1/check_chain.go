@@ -2,12 +2,16 @@ package v1alpha1
 
 import (
 	"fmt"
+	"slices"
 
 	"nfchain.dev/nfchain/api/v1alpha1/internal/nearest"
 )
 
 // minMTUv6 is the smallest link MTU of IPv6 (RFC 8200 §5).
 const minMTUv6 = 1280
+
+// anyWiring stands for a wiring that could not be read.
+const anyWiring = "*"
 
 // checkChain validates what the decoder cannot see field by field, and empties
 // the body of functions that refer to another.
@@ -16,20 +20,24 @@ func (c Catalogue) checkChain(s *ChainSpec, at place) []FieldProblem {
 	f.add("wiring", unknown(s.Wiring, "wiring", c.Wirings))
 	f.add("runtime", unknown(s.Runtime, "runtime", c.Runtimes))
 	f.under("endpoints", checkEndpoints(s.Endpoints))
+	wiring := s.Wiring
+	if at.lost("wiring") || !slices.Contains(c.Wirings, wiring) {
+		wiring = anyWiring
+	}
 	for i := range s.Functions {
 		path := item("functions", i)
-		f.under(path, c.checkFunction(&s.Functions[i], s.Wiring, at.under(path)))
+		f.under(path, c.checkFunction(&s.Functions[i], wiring, at.under(path)))
 	}
-	f.under("", checkNodeNames(s))
+	f.under("", checkNodeNames(s, at))
 	f.under("addresses", checkAddresses(s.Addresses))
-	if s.Addresses.IPv6 != None && s.MTU < minMTUv6 {
+	if s.Addresses.IPv6 != None && !at.lost("addresses.ipv6") && s.MTU < minMTUv6 {
 		f.addf("mtu", "%d is too small for IPv6; at least %d, or write addresses: {ipv6: none}", s.MTU, minMTUv6)
 	}
 	return f
 }
 
 // checkNodeNames wants every name of a chain to be a name, and only once.
-func checkNodeNames(s *ChainSpec) []FieldProblem {
+func checkNodeNames(s *ChainSpec, at place) []FieldProblem {
 	var f findings
 	taken := map[string]string{}
 	check := func(path, name string) {
@@ -43,8 +51,10 @@ func checkNodeNames(s *ChainSpec) []FieldProblem {
 		}
 		taken[name] = path
 	}
-	for i, e := range s.Endpoints {
-		check(item("endpoints", i), e.Name)
+	if !at.lost("endpoints") {
+		for i, e := range s.Endpoints {
+			check(item("endpoints", i), e.Name)
+		}
 	}
 	for i, fn := range s.Functions {
 		check(item("functions", i), fn.Name)
@@ -57,11 +67,14 @@ func (c Catalogue) checkFunction(fn *Function, wiring string, at place) []FieldP
 		return checkReference(fn, at)
 	}
 	var f findings
-	if fn.Kind == "" {
+	switch {
+	case fn.Kind != "":
+		f.add("kind", c.unknownKind(fn.Kind))
+	case !at.lost("ref"):
 		f.addf("kind", "is missing, and so is ref; one of them is needed")
-		return f
 	}
-	return c.checkBody(fn.FunctionBody, wiring, at)
+	f.under("", c.checkRest(fn.FunctionBody, wiring, at))
+	return f
 }
 
 func checkReference(fn *Function, at place) []FieldProblem {
@@ -81,10 +94,17 @@ func checkReference(fn *Function, at place) []FieldProblem {
 	return f
 }
 
-// checkBody validates a function; wiring is empty when it stands alone.
-func (c Catalogue) checkBody(b FunctionBody, wiring string, at place) []FieldProblem {
+// checkBody validates a function that stands alone.
+func (c Catalogue) checkBody(b FunctionBody, at place) []FieldProblem {
 	var f findings
 	f.add("kind", c.unknownKind(b.Kind))
+	f.under("", c.checkRest(b, "", at))
+	return f
+}
+
+// checkRest validates all but the kind; wiring is empty when it stands alone.
+func (c Catalogue) checkRest(b FunctionBody, wiring string, at place) []FieldProblem {
+	var f findings
 	if b.Runtime != "" {
 		f.add("runtime", unknown(b.Runtime, "runtime", c.Runtimes))
 	}
@@ -94,9 +114,7 @@ func (c Catalogue) checkBody(b FunctionBody, wiring string, at place) []FieldPro
 			f.add("resources.cpus", err.Error())
 		}
 	}
-	if options, ok := b.Options.(Validator); ok && at.sound(b.Kind) {
-		f.under(b.Kind, options.Validate())
-	}
+	f.under("", at.checkOptions())
 	return f
 }
 
@@ -112,6 +130,8 @@ func checkReplicas(n int, wiring string) string {
 	switch {
 	case n <= 1:
 		return ""
+	case wiring == anyWiring:
+		return "no wiring can do replicas above one yet"
 	case wiring == "":
 		return "a function that stands alone cannot have replicas above one yet"
 	}

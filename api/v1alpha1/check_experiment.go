@@ -7,7 +7,7 @@ import "slices"
 func (c Catalogue) checkExperiment(s *ExperimentSpec, at place) []FieldProblem {
 	var f findings
 	f.under("chain", c.checkChain(&s.Chain, at.under("chain")))
-	swept, problems := checkSweep(s.Sweep)
+	swept, problems := checkSweep(s.Sweep, at)
 	f.under("sweep", problems)
 	f.under("load", c.CheckLoad(swept.on(s.Load)))
 	f.under("sweep", swept.checkPayloads(s.Load))
@@ -18,7 +18,7 @@ func (c Catalogue) checkExperiment(s *ExperimentSpec, at place) []FieldProblem {
 		f.under(item("reference", i)+".at", swept.checkSelector(r.At))
 	}
 	f.under("models", checkModels(s.Models, swept))
-	f.under("claims", checkClaims(s, swept))
+	f.under("claims", checkClaims(s, swept, at))
 	return f
 }
 
@@ -29,7 +29,7 @@ func checkModels(models []Model, swept sweep) []FieldProblem {
 		if slices.ContainsFunc(models[:i], func(other Model) bool { return other.Name == m.Name }) {
 			f.addf(path+".name", "%s is already the name of a model", quote(m.Name))
 		}
-		if swept["length"] == nil {
+		if !swept.partial && swept.factors["length"] == nil {
 			f.addf(path, "a model of loss per hop needs length among the factors of the sweep")
 		}
 		f.under(path+".where", swept.checkSelector(m.Where))
@@ -37,14 +37,15 @@ func checkModels(models []Model, swept sweep) []FieldProblem {
 	return f
 }
 
-func checkClaims(s *ExperimentSpec, swept sweep) []FieldProblem {
+func checkClaims(s *ExperimentSpec, swept sweep, at place) []FieldProblem {
 	var f findings
+	models := modelNames(s.Models, at)
 	for i, claim := range s.Claims {
 		path := item("", i)
 		if slices.ContainsFunc(s.Claims[:i], func(other Claim) bool { return other.ID == claim.ID }) {
 			f.addf(path+".id", "%s is already the id of a claim", quote(claim.ID))
 		}
-		f.under(path+".check", checkCheck(claim.Check, s.Models, swept))
+		f.under(path+".check", checkCheck(claim.Check, models, swept, at.under(item("claims", i)+".check")))
 	}
 	return f
 }
@@ -57,7 +58,7 @@ var needs = map[string][]string{
 	"model_error": {"model"},
 }
 
-func checkCheck(c Check, models []Model, swept sweep) []FieldProblem {
+func checkCheck(c Check, models []string, swept sweep, at place) []FieldProblem {
 	var f findings
 	selectors := map[string]map[string]any{"a": c.A, "b": c.B, "c": c.C, "d": c.D}
 	given := map[string]bool{"metric": c.Metric != "", "model": c.Model != ""}
@@ -70,17 +71,17 @@ func checkCheck(c Check, models []Model, swept sweep) []FieldProblem {
 			f.addf(name, "is missing; a check of kind %s needs it", c.Kind)
 		}
 	}
-	if c.Model != "" {
-		f.add("model", unknown(c.Model, "model of this experiment", modelNames(models)))
+	if c.Model != "" && models != nil {
+		f.add("model", unknown(c.Model, "model of this experiment", models))
 	}
-	f.under("", checkRange(c))
+	f.under("", checkRange(c, at))
 	return f
 }
 
-func checkRange(c Check) []FieldProblem {
+func checkRange(c Check, at place) []FieldProblem {
 	var f findings
 	switch {
-	case needs[c.Kind] == nil:
+	case needs[c.Kind] == nil || at.lost("at_least") || at.lost("at_most"):
 	case c.AtLeast == nil && c.AtMost == nil:
 		f.addf("", "has neither at_least nor at_most, so it would always hold")
 	case c.AtLeast != nil && c.AtMost != nil && *c.AtLeast > *c.AtMost:
@@ -89,9 +90,16 @@ func checkRange(c Check) []FieldProblem {
 	return f
 }
 
-func modelNames(models []Model) []string {
+// modelNames is nil if not every name could be read.
+func modelNames(models []Model, at place) []string {
+	if at.lost("models") {
+		return nil
+	}
 	names := make([]string, len(models))
 	for i, m := range models {
+		if at.lost(item("models", i) + ".name") {
+			return nil
+		}
 		names[i] = m.Name
 	}
 	return names

@@ -2,6 +2,7 @@ package v1alpha1
 
 import (
 	"fmt"
+	"slices"
 
 	"nfchain.dev/nfchain/api/v1alpha1/internal/nearest"
 	"nfchain.dev/nfchain/api/v1alpha1/internal/strict"
@@ -53,7 +54,13 @@ func (r *reader) problem(at tree.Pos, path, message string) {
 
 func (r *reader) document(doc *tree.Node) {
 	d := strict.New(r.catalogue.union())
-	switch kind := kindOf(doc); kind.Text {
+	kind := kindOf(doc)
+	switch meant := nearest.Word(kind.Text, kinds); {
+	case doc.Kind == tree.Map && meant != "" && meant != kind.Text:
+		r.problem(kind.Pos, "kind", notAKind(kind.Text))
+		doc, kind = withKind(doc, meant), &tree.Node{Text: meant}
+	}
+	switch kind.Text {
 	case KindChain:
 		r.chain(d, doc)
 	case KindFunction:
@@ -61,7 +68,7 @@ func (r *reader) document(doc *tree.Node) {
 	case KindExperiment:
 		r.experiment(d, doc)
 	default:
-		r.wrongKind(doc, kind)
+		r.wrongKind(d, doc, kind)
 	}
 	for _, p := range d.Problems {
 		r.problem(p.Pos, p.Path, p.Message)
@@ -83,7 +90,7 @@ func (r *reader) function(d *strict.Decoder, doc *tree.Node) {
 	d.Decode(doc, &function)
 	r.metadata(d, KindFunction, function.Metadata)
 	spec := place{d, "spec"}
-	spec.report(r.catalogue.checkBody(function.Spec, "", spec))
+	spec.report(r.catalogue.checkBody(function.Spec, spec))
 	r.file.Functions = append(r.file.Functions, function)
 }
 
@@ -110,24 +117,75 @@ func (r *reader) metadata(d *strict.Decoder, kind string, m Metadata) {
 	r.names[key] = d.Place(path).Line
 }
 
-// kindOf finds the document's kind, or the place where it is missed.
+// kinds of document.
+var kinds = []string{KindChain, KindFunction, KindExperiment}
+
+// kindOf finds the document's kind, under a misspelt key if need be, or the
+// place where it is missed.
 func kindOf(doc *tree.Node) *tree.Node {
+	kind := &tree.Node{Pos: doc.Pos}
 	for _, e := range doc.Entries {
 		if e.Key == "kind" {
 			return e.Value
 		}
+		if slices.Contains(kinds, e.Value.Text) && nearest.Word(e.Key, []string{"kind"}) != "" {
+			kind = e.Value
+		}
 	}
-	return &tree.Node{Pos: doc.Pos}
+	return kind
 }
 
-func (r *reader) wrongKind(doc, kind *tree.Node) {
-	kinds := []string{KindChain, KindFunction, KindExperiment}
-	switch {
-	case doc.Kind != tree.Map:
-		r.problem(doc.Pos, "", fmt.Sprintf("a document with apiVersion, kind, metadata and spec is expected, found %s", doc.Kind))
-	case kind.Text == "":
-		r.problem(kind.Pos, "kind", "is missing"+nearest.Hint("", kinds))
-	default:
-		r.problem(kind.Pos, "kind", quote(kind.Text)+" is not a kind of document"+nearest.Hint(kind.Text, kinds))
+// withKind is the document as if it had that kind.
+func withKind(doc *tree.Node, kind string) *tree.Node {
+	meant := *doc
+	meant.Entries = slices.Clone(doc.Entries)
+	for i, e := range meant.Entries {
+		if e.Key == "kind" {
+			value := *e.Value
+			value.Text = kind
+			meant.Entries[i].Value = &value
+		}
 	}
+	return &meant
+}
+
+// withoutSpec is the document with a word for its spec, if it has one.
+func withoutSpec(doc *tree.Node) *tree.Node {
+	bare := *doc
+	bare.Entries = slices.Clone(doc.Entries)
+	for i, e := range bare.Entries {
+		if e.Key == "spec" && e.Value.Kind != tree.Null {
+			bare.Entries[i].Value = &tree.Node{Pos: e.Value.Pos, Kind: tree.Text}
+		}
+	}
+	return &bare
+}
+
+// envelope is what documents of every kind have in common.
+type envelope struct {
+	APIVersion string   `json:"apiVersion" jsonschema:"required,enum=nfchain.dev/v1alpha1"`
+	Kind       any      `json:"kind"`
+	Metadata   Metadata `json:"metadata" jsonschema:"required"`
+	Spec       string   `json:"spec" jsonschema:"required"`
+}
+
+// wrongKind reports what is wrong with a document whatever its kind may be.
+func (r *reader) wrongKind(d *strict.Decoder, doc, kind *tree.Node) {
+	if doc.Kind != tree.Map {
+		r.problem(doc.Pos, "", fmt.Sprintf("a document with apiVersion, kind, metadata and spec is expected, found %s", doc.Kind))
+		return
+	}
+	var e envelope
+	d.Decode(withoutSpec(doc), &e)
+	if err := CheckName(e.Metadata.Name); err != nil {
+		d.Report("metadata.name", err.Error())
+	}
+	d.Report("kind", notAKind(kind.Text))
+}
+
+func notAKind(kind string) string {
+	if kind == "" {
+		return "is missing" + nearest.Hint("", kinds)
+	}
+	return quote(kind) + " is not a kind of document" + nearest.Hint(kind, kinds)
 }

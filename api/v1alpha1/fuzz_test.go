@@ -57,7 +57,12 @@ func checkProblems(t *testing.T, err error) {
 	if !errors.As(err, &problems) || len(problems) == 0 {
 		t.Fatalf("not a list of problems: %v", err)
 	}
+	told := map[Problem]bool{}
 	for _, p := range problems {
+		if told[p] {
+			t.Errorf("told twice: %s", p)
+		}
+		told[p] = true
 		if p.Line < 1 || p.Column < 1 || p.Message == "" || bytes.ContainsAny([]byte(p.String()), "\n\r\x1b") {
 			t.Errorf("problem %+v", p)
 		}

@@ -1,6 +1,10 @@
 package v1alpha1
 
-import "nfchain.dev/nfchain/api/v1alpha1/internal/strict"
+import (
+	"slices"
+
+	"nfchain.dev/nfchain/api/v1alpha1/internal/strict"
+)
 
 // place is where in a document the value stands that is being validated. It
 // tells what the value itself no longer can: what was written, and whether it
@@ -15,8 +19,25 @@ func (p place) under(path string) place { return place{p.document, joinPath(p.pa
 // has tells whether the file gives a value for the field.
 func (p place) has(path string) bool { return p.document.Given(joinPath(p.path, path)) }
 
-// sound tells whether the field and all that is in it is as the file has it.
-func (p place) sound(path string) bool { return p.document.Sound(joinPath(p.path, path)) }
+// lost tells whether the value is not the file's, since that could not be read.
+func (p place) lost(path string) bool { return p.document.Lost(joinPath(p.path, path)) }
+
+// checkOptions validates what could be read of a function's options.
+func (p place) checkOptions() []FieldProblem {
+	var f findings
+	variant := p.document.Variant(p.path)
+	options, ok := variant.Options.(Validator)
+	if !ok {
+		return nil
+	}
+	problems := options.Validate()
+	if other, ok := variant.Other.(Validator); ok {
+		still := other.Validate()
+		problems = slices.DeleteFunc(problems, func(p FieldProblem) bool { return !slices.Contains(still, p) })
+	}
+	f.under(variant.Kind, problems)
+	return f
+}
 
 // report hands what validation found to the document, which knows the lines.
 func (p place) report(problems []FieldProblem) {

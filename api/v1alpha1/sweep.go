@@ -16,21 +16,26 @@ type factor struct {
 
 // sweep is the factors of an experiment by field. A field that cannot be swept
 // is in it without values, since it has been complained of.
-type sweep map[string]*factor
+type sweep struct {
+	factors map[string]*factor
+	// partial if not every factor could be read.
+	partial bool
+}
 
 // checkSweep brings the values of every factor to their types, in place.
-func checkSweep(factors []Factor) (sweep, []FieldProblem) {
+func checkSweep(factors []Factor, at place) (sweep, []FieldProblem) {
 	var f findings
-	swept := sweep{}
+	swept := sweep{map[string]*factor{}, at.lost("sweep")}
 	for i, fac := range factors {
 		path := item("", i)
+		swept.partial = swept.partial || at.lost("sweep"+path+".field") || at.lost("sweep"+path+".values")
 		switch {
-		case swept[fac.Field] != nil:
+		case swept.factors[fac.Field] != nil:
 			f.addf(path+".field", "%s is already a factor", quote(fac.Field))
 		case valueTypes[fac.Field] == nil:
-			swept[fac.Field] = &factor{index: i}
+			swept.factors[fac.Field] = &factor{index: i}
 		default:
-			swept[fac.Field] = &factor{i, fac.Values}
+			swept.factors[fac.Field] = &factor{i, fac.Values}
 			f.under(path+".values", checkValues(fac))
 		}
 	}
@@ -60,8 +65,8 @@ func (s sweep) checkSelector(at map[string]any) []FieldProblem {
 	var f findings
 	for _, field := range slices.Sorted(maps.Keys(at)) {
 		path := strict.Join("", field)
-		if s[field] == nil {
-			f.add(path, unknown(field, "factor of the sweep", slices.Collect(maps.Keys(s))))
+		if s.factors[field] == nil && !s.partial {
+			f.add(path, unknown(field, "factor of the sweep", slices.Collect(maps.Keys(s.factors))))
 			continue
 		}
 		if valueTypes[field] == nil {
@@ -70,7 +75,7 @@ func (s sweep) checkSelector(at map[string]any) []FieldProblem {
 		typed, err := valueTypes[field](at[field])
 		if err != nil {
 			f.add(path, err.Error())
-		} else if !slices.Contains(s[field].values, typed) {
+		} else if !s.partial && !slices.Contains(s.factors[field].values, typed) {
 			f.addf(path, "%v is not among the values of the sweep", typed)
 		}
 		at[field] = typed
@@ -81,7 +86,7 @@ func (s sweep) checkSelector(at map[string]any) []FieldProblem {
 // on is the load with the protocols that are swept, and without a payload size
 // if that is swept, since each is judged where it stands.
 func (s sweep) on(l Load) Load {
-	if fac := s["protocol"]; fac != nil {
+	if fac := s.factors["protocol"]; fac != nil {
 		var protocols []string
 		for _, v := range fac.values {
 			if p, ok := v.(string); ok && !slices.Contains(protocols, p) {
@@ -90,7 +95,7 @@ func (s sweep) on(l Load) Load {
 		}
 		replaceList(&l.Protocols, protocols)
 	}
-	if s["payload_size"] != nil {
+	if s.factors["payload_size"] != nil {
 		l.PayloadSize = 0
 	}
 	return l
@@ -98,7 +103,7 @@ func (s sweep) on(l Load) Load {
 
 func (s sweep) checkPayloads(l Load) []FieldProblem {
 	var f findings
-	fac := s["payload_size"]
+	fac := s.factors["payload_size"]
 	if fac == nil {
 		return nil
 	}

@@ -40,6 +40,9 @@ type Decoder struct {
 
 	places   map[string]tree.Pos
 	spoilt   map[string]bool
+	variants map[string]Variant
+	// other makes the decoder put another value where none could be decoded.
+	other    bool
 	cut      bool
 	fieldsOf map[reflect.Type]*fields
 }
@@ -50,6 +53,7 @@ func New(union Union) *Decoder {
 		Union:    union,
 		places:   map[string]tree.Pos{},
 		spoilt:   map[string]bool{},
+		variants: map[string]Variant{},
 		fieldsOf: map[reflect.Type]*fields{},
 	}
 }
@@ -65,8 +69,21 @@ func (d *Decoder) Given(path string) bool {
 	return ok
 }
 
-// Sound reports whether the field and all that is in it could be decoded.
-func (d *Decoder) Sound(path string) bool {
+// Lost reports whether the field's value is not the document's, because it or
+// what holds it could not be decoded, or is written under another name.
+func (d *Decoder) Lost(path string) bool {
+	for at := path; ; at = parent(at) {
+		if d.spoilt[at] {
+			return true
+		}
+		if at == "" {
+			return false
+		}
+	}
+}
+
+// sound reports whether the field and all that is in it could be decoded.
+func (d *Decoder) sound(path string) bool {
 	for at := range d.spoilt {
 		if rest, ok := strings.CutPrefix(at, path); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
 			return false
@@ -79,13 +96,8 @@ func (d *Decoder) Sound(path string) bool {
 // nearest that holds it. A field that could not be decoded is not reported
 // again, since its value is not the document's.
 func (d *Decoder) Report(path, message string) {
-	for at := path; ; at = parent(at) {
-		if d.spoilt[at] {
-			return
-		}
-		if at == "" {
-			break
-		}
+	if d.Lost(path) {
+		return
 	}
 	d.add(d.Place(path), path, message)
 }

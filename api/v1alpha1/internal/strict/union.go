@@ -21,6 +21,20 @@ type Union struct {
 	New map[string]func() any
 }
 
+// Variant is the options that were decoded for a union.
+type Variant struct {
+	// Kind whose options they are: the document's or, where that is none, the
+	// kind under which the only options are given.
+	Kind string
+	// Options have their defaults where something could not be decoded. Other
+	// is nil unless there is such a place; it is the same with another value in
+	// each of them, so that what is wrong with both is wrong with the document.
+	Options, Other any
+}
+
+// Variant is the options of the union that is at the path.
+func (d *Decoder) Variant(path string) Variant { return d.variants[path] }
+
 // Kinds in alphabetical order.
 func (u Union) Kinds() []string { return slices.Sorted(maps.Keys(u.New)) }
 
@@ -31,6 +45,11 @@ func (d *Decoder) variant(n *tree.Node, path string, v reflect.Value, given map[
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		if key != kind {
 			d.strange(given[key], path, kind)
+		}
+	}
+	if d.Union.New[kind] == nil && len(given) == 1 {
+		for key := range given {
+			kind = key
 		}
 	}
 	make, ok := d.Union.New[kind]
@@ -45,7 +64,16 @@ func (d *Decoder) variant(n *tree.Node, path string, v reflect.Value, given map[
 		}
 	}
 	options := make()
-	d.value(node, Join(path, kind), reflect.ValueOf(options).Elem(), rule{})
+	at := Join(path, kind)
+	d.value(node, at, reflect.ValueOf(options).Elem(), rule{})
+	found := Variant{Kind: kind, Options: options}
+	if !d.sound(at) {
+		found.Other = make()
+		again := New(d.Union)
+		again.other = true
+		again.value(node, at, reflect.ValueOf(found.Other).Elem(), rule{})
+	}
+	d.variants[path] = found
 	v.FieldByName(d.Union.Options).Set(reflect.ValueOf(options))
 }
 
@@ -55,7 +83,7 @@ func (d *Decoder) strange(e tree.Entry, path, kind string) {
 	switch {
 	case kind == "":
 		d.spoilt[Join(path, "kind")] = true
-		d.spoil(e.KeyPos, Join(path, e.Key), fmt.Sprintf("options of %s given, but no kind: %s", e.Key, e.Key))
+		d.add(e.KeyPos, Join(path, e.Key), fmt.Sprintf("options of %s given, but no kind: %s", e.Key, e.Key))
 	case d.Union.New[kind] != nil:
 		d.spoil(e.KeyPos, Join(path, e.Key), fmt.Sprintf("options of %s given, but kind is %s", e.Key, kind))
 	}

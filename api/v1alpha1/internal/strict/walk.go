@@ -68,6 +68,9 @@ func (d *Decoder) structure(n *tree.Node, path string, v reflect.Value) {
 		}
 	}
 	d.missing(n, path, f, meant)
+	if d.other {
+		d.replaceLost(path, v, f)
+	}
 	if f.isIt {
 		d.variant(n, path, v.FieldByIndex(f.union), variants)
 	}
