@@ -41,7 +41,14 @@ func (m Match) Validate() []api.FieldProblem {
 		add("destination", fmt.Errorf("%s is of another address family than source %s", m.Destination, m.Source))
 	}
 	switch m.Protocol {
-	case "", "tcp", "udp", "sctp", "icmp", "icmpv6":
+	case "", "tcp", "udp", "sctp":
+	case "icmp", "icmpv6":
+		for _, p := range []netip.Prefix{source, destination} {
+			if p.IsValid() && p.Addr().Is4() != (m.Protocol == "icmp") {
+				add("protocol", fmt.Errorf("%s has no packets of %s's address family", m.Protocol, p))
+				break
+			}
+		}
 	default:
 		add("protocol", fmt.Errorf("%q is not a protocol; use tcp, udp, sctp, icmp or icmpv6", m.Protocol))
 	}
@@ -76,6 +83,17 @@ func (m Match) Compile() ruleset.Match {
 		out.Family = 6
 	}
 	return out
+}
+
+// Plain tells whether a name or comment can go into every rule language: at most
+// 100 letters, digits, spaces and . , : _ - /
+func Plain(text string) bool {
+	for _, r := range text {
+		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(" .,:_-/", r)) {
+			return false
+		}
+	}
+	return len(text) <= 100
 }
 
 func prefix(text string) (netip.Prefix, error) {

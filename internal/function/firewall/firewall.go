@@ -62,7 +62,7 @@ func (o *Options) Validate() []api.FieldProblem {
 		if r.Action != "accept" && r.Action != "drop" {
 			add(at+".action", "%q is not an action; use accept or drop", r.Action)
 		}
-		if !plain(r.Comment) {
+		if !function.Plain(r.Comment) {
 			add(at+".comment", "a comment is at most 100 letters, digits, spaces and . , : _ - /")
 		}
 		for _, p := range r.Match.Validate() {
@@ -70,17 +70,6 @@ func (o *Options) Validate() []api.FieldProblem {
 		}
 	}
 	return wrong
-}
-
-// plain tells whether a comment can go into every rule language unquoted.
-func plain(comment string) bool {
-	for _, r := range comment {
-		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == ' ' || r == '.' ||
-			r == ',' || r == ':' || r == '_' || r == '-' || r == '/') {
-			return false
-		}
-	}
-	return len(comment) <= 100
 }
 
 // Kind is the firewall function.

@@ -60,23 +60,30 @@ func (o *Options) Validate() []api.FieldProblem {
 	if o.Rate < minRate || o.Rate > maxRate {
 		add("rate", "a shaper's rate is between 8kbit and 1Tbit")
 	}
-	if o.Burst > maxBurst {
-		add("burst", "a burst is at most 2GiB")
-	}
+	o.checkBurst(add, "burst", o.Burst, o.Rate)
 	if o.Discipline == qdisc.TBF && len(o.Classes) > 0 {
 		add("classes", "tbf has no classes; use discipline: htb")
 	}
 	if len(o.Classes) > maxClasses {
 		add("classes", "at most %d classes", maxClasses)
 	}
+	names := map[string]bool{}
 	for i, c := range o.Classes {
 		at := fmt.Sprintf("classes[%d]", i)
+		if c.Name == "" || !function.Plain(c.Name) {
+			add(at+".name", "a class's name is 1 to 100 letters, digits, spaces and . , : _ - /")
+		}
+		if names[c.Name] {
+			add(at+".name", "there is another class %q", c.Name)
+		}
+		names[c.Name] = true
 		if c.Rate < minRate || c.Rate > o.Rate {
 			add(at+".rate", "a class's rate is between 8kbit and the shaper's")
 		}
 		if c.Ceil != 0 && (c.Ceil < c.Rate || c.Ceil > o.Rate) {
 			add(at+".ceil", "a ceiling is between the class's rate and the shaper's")
 		}
+		o.checkBurst(add, at+".burst", c.Burst, c.Rate)
 		if c.Priority < 0 || c.Priority > 7 {
 			add(at+".priority", "a priority is 0 to 7")
 		}
@@ -85,6 +92,16 @@ func (o *Options) Validate() []api.FieldProblem {
 		}
 	}
 	return wrong
+}
+
+func (o *Options) checkBurst(add func(path, format string, args ...any), path string, burst api.Size, rate api.Rate) {
+	longest := qdisc.Longest(o.Discipline, uint64(rate))
+	switch {
+	case burst > maxBurst:
+		add(path, "a burst is at most 2GiB")
+	case rate >= minRate && longest > 0 && uint64(burst) > longest:
+		add(path, "a burst of %s at this rate is at most %d bytes, because it is kept as a time", o.Discipline, longest)
+	}
 }
 
 // maxClasses keeps minor numbers clear of the root and default classes.
@@ -136,7 +153,7 @@ func discipline(device string, o *Options) qdisc.Spec {
 	root := qdisc.Class{Minor: rootMinor, RateBps: rate, CeilBps: rate, BurstBytes: o.burst(o.Burst, o.Rate)}
 	if o.Discipline == qdisc.TBF {
 		queue := float64(rate) / 8 * float64(o.Latency) / 1e9
-		root.LimitBytes = root.BurstBytes + uint32(min(queue, float64(maxBurst)))
+		root.LimitBytes = root.BurstBytes + uint32(min(queue, float64(maxBurst-1)))
 		s.Classes = []qdisc.Class{root}
 		return s
 	}
