@@ -182,7 +182,7 @@ func (a *app) mayDeploy(h *runs.Host, name string, keep bool) error {
 	}
 	for _, l := range list {
 		if l.Name == name && !l.Temporary {
-			return fmt.Errorf("%s is up already; `nfchain bench %s` measures it as it is, `nfchain down %s` removes it: %w", name, name, name, runs.ErrInput)
+			return fmt.Errorf("%s is up already; `nfchain bench %s` measures it, `nfchain down %s` removes it: %w", name, name, name, runs.ErrInput)
 		}
 	}
 	return nil

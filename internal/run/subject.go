@@ -39,12 +39,30 @@ func (m *Measurement) bringUp(ctx context.Context, condition int, r *trial.Run) 
 	for i, c := range r.Conditions {
 		direct = direct || c.Path == trial.PathDirect && sameChain(m.Chains[i], m.Chains[condition])
 	}
+	if err := m.tellRepairs(ctx, condition, r); err != nil {
+		return err
+	}
 	p, _, err := m.Host.Up(ctx, m.Chains[condition], UpOptions{
 		Options: plan.Options{Direct: direct}, Alone: m.Alone, Temporary: !m.Keep, Wait: true,
 	})
 	// What was made before an error is removed too.
 	m.up, m.upFor, m.proven = p, condition, map[string]bool{}
 	return err
+}
+
+// tellRepairs warns the reader when a chain that was up was not what it was
+// declared to be: it is made whole before it is measured.
+func (m *Measurement) tellRepairs(ctx context.Context, condition int, r *trial.Run) error {
+	if !m.Keep {
+		return nil
+	}
+	_, changes, err := m.Host.Up(ctx, m.Chains[condition], UpOptions{Alone: m.Alone, DryRun: true})
+	if err != nil || len(changes) == 0 {
+		return err
+	}
+	r.Warnings = append(r.Warnings, fmt.Sprintf("the chain was not as declared: %d object(s) were mended before the first trial, such as %s (%s)",
+		len(changes), changes[0].ID, changes[0].Op))
+	return m.Store.SetWarnings(context.WithoutCancel(ctx), r.ID, r.Warnings)
 }
 
 // prove refuses to measure traffic that misses a function.
