@@ -126,9 +126,12 @@ func Remove(name string) error {
 }
 
 func unlink(path string) error {
-	for unix.Unmount(path, unix.MNT_DETACH) == nil { // also one mounted over another
+	for { // one may be mounted over another
+		bare := unix.Unmount(path, unix.MNT_DETACH) != nil
+		if err := os.Remove(path); bare || !errors.Is(err, unix.EBUSY) {
+			return err
+		}
 	}
-	return os.Remove(path)
 }
 
 // unlinkCovered removes a file on which something is mounted beneath another mount:
