@@ -33,7 +33,7 @@ func TestLeaksAreSeen(t *testing.T) {
 			t.Errorf("%q is not among what is left:\n%s", what, seen)
 		}
 	}
-	file.Close()
+	_ = file.Close()
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 	if err := netns.Remove(name); err != nil {
