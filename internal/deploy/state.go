@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 )
 
@@ -49,10 +50,16 @@ func Owners() ([]string, error) {
 	}
 	seen := map[string]bool{}
 	for _, name := range names {
-		if owner, _, ok := namespace.Split(name); ok {
+		owner, _, ok := namespace.Split(name)
+		if ok {
 			seen[owner] = true
-		} else if alone, ours := strings.CutPrefix(name, namespace.Prefix); ours {
+			continue
+		}
+		if alone, ours := strings.CutPrefix(name, namespace.Prefix); ours {
 			seen[alone] = true
+		}
+		for _, guest := range guests(name) {
+			seen[guest] = true
 		}
 	}
 	entries, err := os.ReadDir(stateRoot)
@@ -68,6 +75,20 @@ func Owners() ([]string, error) {
 	}
 	sort.Strings(owners)
 	return owners, nil
+}
+
+// guests are the chains that have interfaces in a namespace of others.
+func guests(name string) []string {
+	h, err := netns.Open(name)
+	if err != nil {
+		return nil // gone meanwhile, or never whole
+	}
+	defer h.Close()
+	owners, err := link.Owners(h)
+	if err != nil {
+		return nil
+	}
+	return owners
 }
 
 // Nodes lists the owner's namespaces that are there.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,8 +19,7 @@ import (
 
 // network describes all of a namespace's configuration.
 const network = `ip -d addr; ip -d -4 route show table all; ip -d -6 route show table all; ip rule; ip -6 rule; ip neigh;
-	tc qdisc; nft list ruleset; cd /proc/sys/net && find . -type f ! -name flush ! -name 'random*' ! -name stable_secret | sort |
-	while read -r f; do echo "$f $(cat "$f" 2>/dev/null)"; done`
+	tc qdisc; nft list ruleset; grep -rs . /proc/sys/net --exclude=flush --exclude=stable_secret | sort`
 
 // TestExistingNamespaces are as they were after a chain has used them as its ends.
 func TestExistingNamespaces(t *testing.T) {
@@ -241,4 +242,45 @@ func TestLongNames(t *testing.T) {
 	up(t, p)
 	crosses(t, p)
 	unchanged(t, p)
+}
+
+// TestFacts of chains that are up keep others' addresses apart, also of one that has
+// no namespace of its own, and of what an existing namespace reaches.
+func TestFacts(t *testing.T) {
+	needs(t)
+	left, right := nstest.Namespace(t), nstest.Namespace(t)
+	guest := nstest.Owner(t)
+	const pool = "addresses: {ipv4: 10.199.0.0/25, ipv6: 'fd00:199::/63'}\n" // two blocks
+	p := planned(t, guest, pool+"endpoints: [{name: l, namespace: "+left+"}, {name: r, namespace: "+right+"}]\n")
+	up(t, p)
+	downAfter(t, guest)
+	if owners, err := deploy.Owners(); err != nil || !slices.Contains(owners, guest) {
+		t.Errorf("%s is not among %v: %v", guest, owners, err)
+	}
+	q := planned(t, nstest.Owner(t), pool+spec(forward("a")))
+	for i := range q.Blocks {
+		if q.Blocks[i].Overlaps(p.Blocks[i]) {
+			t.Errorf("%s is taken", q.Blocks[i])
+		}
+	}
+	up(t, q)
+	downAfter(t, q.Chain)
+	if again := planned(t, guest, pool+"endpoints: [{name: l, namespace: "+left+"}, {name: r, namespace: "+right+"}]\n"); !reflect.DeepEqual(again.Blocks, p.Blocks) {
+		t.Errorf("a chain's own blocks %v became %v", p.Blocks, again.Blocks)
+	}
+	chain := plantest.Chain(t, nstest.Owner(t), pool)
+	facts, err := deploy.Facts(chain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plan.Make(chain, plantest.Catalogue(), facts, plan.Options{}); err == nil || !strings.Contains(err.Error(), "no block") {
+		t.Error("a third chain in a pool of two blocks:", err)
+	}
+	// What an existing namespace reaches is not given out again.
+	end := nstest.Namespace(t)
+	sh(t, "ip -n "+end+" link add x type veth peer name y; ip -n "+end+" link set x up; ip -n "+end+" route add 10.198.0.0/26 dev x table 5")
+	r := planned(t, nstest.Owner(t), "addresses: {ipv4: 10.198.0.0/25, ipv6: none}\nendpoints: [{name: l, namespace: "+end+"}, {name: r}]\n")
+	if r.Blocks[0].String() != "10.198.0.64/26" {
+		t.Errorf("%s, where %s reaches 10.198.0.0/26", r.Blocks[0], end)
+	}
 }
