@@ -177,9 +177,6 @@ func TestStartAndProcesses(t *testing.T) {
 	if err != nil || len(found) != 1 || len(found[a]) != 1 || found[a][0] != cmd.Process.Pid {
 		t.Errorf("found %v, want process %d in %s: %v", found, cmd.Process.Pid, a, err)
 	}
-	if netns.Same(a, b) || !netns.Same(a, a) || netns.Same(a, netns.Host) {
-		t.Error("namespaces are confused")
-	}
 }
 
 // TestHandle reads a namespace without entering it.

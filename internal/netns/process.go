@@ -57,13 +57,6 @@ func identify(path string) (inode, error) {
 	return inode{st.Dev, st.Ino}, nil
 }
 
-// Same tells whether two references stand for the same namespace.
-func Same(a, b string) bool {
-	x, errX := identify(Path(a))
-	y, errY := identify(Path(b))
-	return errX == nil && errY == nil && x == y
-}
-
 // Listens tells whether anything in the process's namespace listens on the TCP
 // port, by the kernel's own table (proc(5), /proc/net/tcp).
 func Listens(pid, port int) bool {

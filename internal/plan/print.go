@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/process"
 )
@@ -55,7 +56,9 @@ func (p *Plan) Script() string {
 	fmt.Fprintf(&b, "#!/bin/sh\n# Makes the chain %s as `nfchain up` would. Needs root, iproute2, and nft or iptables\n", p.Chain)
 	fmt.Fprintf(&b, "# where functions use them. Removes nothing: that is `nfchain down %s`, which finds\n# what this made by its names.\nset -eu\n", p.Chain)
 	for _, r := range p.Resources {
-		if r.Kind == process.KindName {
+		if r.Kind == adopted.KindName {
+			fmt.Fprintf(&b, "\n# %s: moved without writing down what it was; only what `nfchain up` took is put back by `down`\n", r.ID)
+		} else if r.Kind == process.KindName {
 			fmt.Fprintf(&b, "\n# %s: started once; keeping it running takes `nfchain up`\n", r.ID)
 		} else {
 			fmt.Fprintf(&b, "\n# %s\n", r.ID)

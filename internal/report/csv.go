@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"nfchain.dev/nfchain/internal/stats"
 )
 
 // CSV writes one row for every metric of every trial, raw, with a header: run,
@@ -25,26 +23,6 @@ func CSV(w io.Writer, r Report) error {
 			strconv.Itoa(t.Repeat), t.StartedAt.UTC().Format(time.RFC3339Nano), raw(t.DurationS))
 		for _, m := range slices.Sorted(maps.Keys(t.Metrics)) {
 			rows = append(rows, append(slices.Clip(begin), m, raw(t.Metrics[m])))
-		}
-	}
-	return writeCSV(w, rows)
-}
-
-// SummaryCSV writes one row for every metric of every condition, raw, with a
-// header: as [CSV], with n, mean, median, the interval and how it was made.
-func SummaryCSV(w io.Writer, r Report) error {
-	extra := extraFactors(r.Conditions)
-	head := append(conditionHead(extra), "metric", "n", "mean", "median", "ci95_low", "ci95_high", "ci95_method", "confidence", "pooled", "unsettled")
-	rows := [][]string{head}
-	for i, c := range r.Conditions {
-		for _, m := range metricsOf(c) {
-			s := c.Metrics[m]
-			low, high := "", ""
-			if s.CI95 != nil {
-				low, high = raw(s.CI95[0]), raw(s.CI95[1])
-			}
-			rows = append(rows, append(conditionRow(r, i, extra), m, strconv.Itoa(s.N), rawOr(s.Mean), raw(s.Median),
-				low, high, s.Method, rawOr(confidence(s)), rawOr(s.Pooled), strconv.FormatBool(s.Unsettled)))
 		}
 	}
 	return writeCSV(w, rows)
@@ -74,24 +52,5 @@ func conditionRow(r Report, index int, extra []string) []string {
 
 // raw writes a value with all its digits and no exponent.
 func raw(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
-
-// confidence is what an interval covers, nil where there is none.
-func confidence(s stats.Summary) *float64 {
-	covers := .95
-	if s.CI95 == nil {
-		return nil
-	}
-	if s.Confidence != 0 {
-		covers = s.Confidence
-	}
-	return &covers
-}
-
-func rawOr(v *float64) string {
-	if v == nil {
-		return ""
-	}
-	return raw(*v)
-}
 
 func writeCSV(w io.Writer, rows [][]string) error { return csv.NewWriter(w).WriteAll(rows) }

@@ -16,7 +16,7 @@ var (
 
 func TestGolden(t *testing.T) {
 	reports := map[string]Report{"bench": sampleBench(), "experiment": sampleExperiment()}
-	writers := map[string]func(io.Writer, Report) error{"txt": Text, "md": Markdown, "json": JSON, "csv": CSV, "summary.csv": SummaryCSV}
+	writers := map[string]func(io.Writer, Report) error{"txt": Text, "md": Markdown, "json": JSON, "csv": CSV}
 	for name, r := range reports {
 		for suffix, write := range writers {
 			t.Run(name+"."+suffix, func(t *testing.T) {

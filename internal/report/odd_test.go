@@ -72,7 +72,7 @@ func sampleBig() Report {
 
 func TestEveryWriterTakesEveryReport(t *testing.T) {
 	for name, r := range everyReport() {
-		for kind, write := range map[string]func(io.Writer, Report) error{"text": Text, "markdown": Markdown, "json": JSON, "csv": CSV, "summary": SummaryCSV} {
+		for kind, write := range map[string]func(io.Writer, Report) error{"text": Text, "markdown": Markdown, "json": JSON, "csv": CSV} {
 			var b bytes.Buffer
 			if err := write(&b, r); err != nil || b.Len() == 0 {
 				t.Errorf("%s as %s: %d bytes, %v", name, kind, b.Len(), err)
@@ -106,7 +106,7 @@ func TestJSONHasNoNullAndNamesWhatItMust(t *testing.T) {
 }
 
 func TestFailingWriterIsTold(t *testing.T) {
-	for kind, write := range map[string]func(io.Writer, Report) error{"text": Text, "markdown": Markdown, "json": JSON, "csv": CSV, "summary": SummaryCSV, "html": HTML} {
+	for kind, write := range map[string]func(io.Writer, Report) error{"text": Text, "markdown": Markdown, "json": JSON, "csv": CSV, "html": HTML} {
 		if err := write(closed{}, sampleBench()); err == nil {
 			t.Errorf("%s: no error", kind)
 		}

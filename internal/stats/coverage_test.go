@@ -69,9 +69,10 @@ func TestRatioIntervalCovers(t *testing.T) {
 	}
 }
 
-func TestDifferenceIntervalCovers(t *testing.T) {
+func TestDeltaIntervalOfDifferenceCovers(t *testing.T) {
+	difference := func(m []float64) float64 { return m[1] - m[0] }
 	within(t, coverage(t, 3, func(r *rand.Rand) *[2]float64 {
-		return DifferenceInterval(normal(r, 10, 5, 1), normal(r, 10, 8, 3)).CI95
+		return DeltaInterval(confidence, [][]float64{normal(r, 10, 5, 1), normal(r, 10, 8, 3)}, difference).CI95
 	}))
 }
 

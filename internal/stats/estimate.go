@@ -15,13 +15,6 @@ type Estimate struct {
 	CI95 *[2]float64
 }
 
-// DifferenceInterval estimates mean(b) − mean(a), in their unit, with Welch's
-// 95% interval: t with Satterthwaite's degrees of freedom, so that the two
-// conditions need not vary alike.
-func DifferenceInterval(a, b []float64) Estimate {
-	return DeltaInterval(confidence, [][]float64{a, b}, func(m []float64) float64 { return m[1] - m[0] })
-}
-
 // RatioInterval estimates mean(b)/mean(a), without unit, with a 95% interval
 // after Fieller (1954), taking each sample's own variance and Satterthwaite's
 // degrees of freedom at the estimate.
