@@ -47,7 +47,8 @@ func TestScripts(t *testing.T) {
 			e.Defer(func() {
 				_ = exec.Command(nfchain, "down", chain, chain+"-2").Run()
 				_ = exec.Command(nfchain, "down", chain+"-fw").Run()
-				_ = exec.Command("ip", "netns", "del", "e2e-outside").Run() // with the interface whose peer is in it
+				// With the interface whose peer is in it. The name is the script's own: scripts run at once.
+				_ = exec.Command("ip", "netns", "del", chain+"-outside").Run()
 			})
 			return nil
 		},
