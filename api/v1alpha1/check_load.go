@@ -32,6 +32,12 @@ func (c Catalogue) CheckLoad(l Load) []FieldProblem {
 	case d > maxDuration:
 		f.addf("duration", "%s is longer than a trial may take, %s", l.Duration, maxDuration)
 	}
+	if l.FrameSize > 0 && l.IMIX != "" {
+		f.addf("imix", "frame_size is given too; a load has frames of one size or a mix")
+	}
+	if l.IPVersion == 5 {
+		f.addf("ip_version", "5 is no version in use; write 4 or 6")
+	}
 	f.add("affinity", checkAffinity(l.Affinity))
 	return f
 }

@@ -78,7 +78,7 @@ func TestExperiment(t *testing.T) {
 	spec := readTestFile(t, "experiment.yaml").Experiments[0].Spec
 	no := false
 	equal(t, "load", spec.Load, Load{
-		Tool: "auto", Protocols: []string{"tcp"}, Flows: 8, Rate: 1e6, Direct: &no,
+		Tool: "auto", Protocols: []string{"tcp"}, Flows: 8, Rate: LoadRate{Bits: 1e6}, Direct: &no,
 		Duration: Duration(30 * time.Second), Repeats: 10, Affinity: "none",
 	})
 	equal(t, "quick", *spec.Quick, Load{Duration: Duration(time.Second), Repeats: 3})

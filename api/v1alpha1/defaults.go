@@ -47,6 +47,7 @@ func (l Load) With(over Load) Load {
 	replace(&l.Flows, over.Flows)
 	replace(&l.PayloadSize, over.PayloadSize)
 	replace(&l.Rate, over.Rate)
+	l.Frames = l.Frames.with(over.Frames)
 	replace(&l.Duration, over.Duration)
 	replace(&l.Repeats, over.Repeats)
 	replace(&l.Zerocopy, over.Zerocopy)
@@ -54,6 +55,17 @@ func (l Load) With(over Load) Load {
 	replace(&l.Direct, over.Direct)
 	replaceList(&l.Protocols, over.Protocols)
 	return l
+}
+
+func (f Frames) with(over Frames) Frames {
+	replace(&f.FrameSize, over.FrameSize)
+	replace(&f.IMIX, over.IMIX)
+	replace(&f.Pattern, over.Pattern)
+	replace(&f.Burst, over.Burst)
+	replace(&f.Bidirectional, over.Bidirectional)
+	replace(&f.IPVersion, over.IPVersion)
+	replace(&f.VLAN, over.VLAN)
+	return f
 }
 
 func replaceList[T any](field *[]T, with []T) {

@@ -10,8 +10,11 @@ type Load struct {
 	Flows int `json:"flows,omitempty" jsonschema:"minimum=1,maximum=1024"`
 	// PayloadSize is the bytes of one send (iperf3's -l). 0: the tool's own.
 	PayloadSize Size `json:"payload_size,omitempty"`
-	// Rate offered, in sum over the flows. 0: as much as the tool can.
-	Rate Rate `json:"rate,omitempty"`
+	// Rate offered, in sum over the flows: bits, or frames (100kpps) for a tool that
+	// makes its own. Unset: as much as the tool can.
+	Rate LoadRate `json:"rate,omitzero"`
+	// Frames says what the frames of a tool that makes its own are like.
+	Frames
 	// Duration of one trial. Default 5s.
 	Duration Duration `json:"duration,omitempty"`
 	// Repeats of every condition. Default 3.
@@ -23,4 +26,24 @@ type Load struct {
 	Affinity string `json:"affinity,omitempty"`
 	// Direct measures the path without functions too. Default true for bench.
 	Direct *bool `json:"direct,omitempty"`
+}
+
+// Frames says what frames a generator sends. Only tools that make their own
+// frames take these fields; a load that sets one is refused by the others.
+type Frames struct {
+	// FrameSize in bytes, with the frame check sequence, as RFC 2544 counts.
+	FrameSize int `json:"frame_size,omitzero" jsonschema:"minimum=64,maximum=9216"`
+	// IMIX is a mix of frame sizes by its genome (RFC 6985 §4), such as
+	// aaaaaaaddddg; instead of FrameSize.
+	IMIX string `json:"imix,omitzero"`
+	// Pattern of sending: periodic (default) or poisson.
+	Pattern string `json:"pattern,omitzero" jsonschema:"enum=periodic,enum=poisson"`
+	// Burst is how many frames are sent back to back whenever they are due. Default 1.
+	Burst int `json:"burst,omitzero" jsonschema:"minimum=1,maximum=1000000000"`
+	// Bidirectional sends from both ends at once, each at the whole rate (RFC 2544 §14).
+	Bidirectional bool `json:"bidirectional,omitzero"`
+	// IPVersion of the frames, 4 or 6. Default: the chain's, 4 where it has both.
+	IPVersion int `json:"ip_version,omitzero" jsonschema:"minimum=4,maximum=6"`
+	// VLAN identifier the frames are tagged with. Unset: no tag.
+	VLAN int `json:"vlan,omitzero" jsonschema:"minimum=1,maximum=4094"`
 }

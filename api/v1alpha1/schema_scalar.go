@@ -12,6 +12,7 @@ import (
 const (
 	numberPattern   = `^[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)? ?`
 	ratePattern     = numberPattern + `([kKmMgGtT]?([bB][iI][tT](/s)?|bps))?$`
+	loadPattern     = numberPattern + `([kKmMgGtT]?([bB][iI][tT](/s)?|bps)|[kKmMgG]?[pP][pP][sS])?$`
 	sizePattern     = numberPattern + `(B|[kKMG]B|[KMG]iB)?$`
 	durationPattern = `^(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h))+)$`
 )
@@ -22,6 +23,8 @@ func scalarSchema(t reflect.Type) *jsonschema.Schema {
 	switch t {
 	case reflect.TypeFor[Rate]():
 		return textOrNumber(ratePattern)
+	case reflect.TypeFor[LoadRate]():
+		return textOrNumber(loadPattern)
 	case reflect.TypeFor[Size]():
 		return textOrNumber(sizePattern)
 	case reflect.TypeFor[Duration]():

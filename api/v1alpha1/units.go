@@ -17,6 +17,10 @@ import (
 // bits here. A bare number counts bits per second.
 type Rate uint64
 
+// LoadRate is a load offered, in bits or in frames per second; zero is no limit.
+// It is written as a [Rate], or with the units pps, kpps, Mpps or Gpps.
+type LoadRate struct{ Bits, Frames uint64 }
+
 // Size is a number of bytes. It is written as a number with an optional unit:
 // B, kB, MB, GB (powers of 1000) or KiB, MiB, GiB (powers of 1024).
 type Size uint64
@@ -32,6 +36,7 @@ type unit struct {
 
 var (
 	rateUnits  = []unit{{"bit", 1}, {"kbit", 1e3}, {"Mbit", 1e6}, {"Gbit", 1e9}, {"Tbit", 1e12}}
+	ppsUnits   = []unit{{"pps", 1}, {"kpps", 1e3}, {"Mpps", 1e6}, {"Gpps", 1e9}}
 	sizeUnits  = []unit{{"B", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}}
 	sizeFactor = map[string]uint64{
 		"": 1, "B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9,
@@ -46,6 +51,25 @@ var quantity = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?) ?(
 func ParseRate(text string) (Rate, error) {
 	n, err := parseQuantity(text, "a bit rate", "10Gbit", rateFactor)
 	return Rate(n), err
+}
+
+// ParseLoadRate reads a load, as [LoadRate] describes.
+func ParseLoadRate(text string) (r LoadRate, err error) {
+	if strings.HasSuffix(strings.ToLower(text), "pps") {
+		r.Frames, err = parseQuantity(text, "a rate of frames", "100kpps", ppsFactor)
+		return r, err
+	}
+	r.Bits, err = parseQuantity(text, "a bit rate or a rate of frames", "10Gbit or 100kpps", rateFactor)
+	return r, err
+}
+
+func ppsFactor(name string) uint64 {
+	for _, u := range ppsUnits {
+		if strings.EqualFold(u.name, name) {
+			return u.factor
+		}
+	}
+	return 0
 }
 
 // ParseSize reads a number of bytes, as [Size] describes.
@@ -112,6 +136,12 @@ func multiply(number string, factor uint64) (uint64, bool) {
 // UnmarshalText reads what [ParseRate] reads.
 func (r *Rate) UnmarshalText(text []byte) (err error) { *r, err = ParseRate(string(text)); return err }
 
+// UnmarshalText reads what [ParseLoadRate] reads.
+func (r *LoadRate) UnmarshalText(text []byte) (err error) {
+	*r, err = ParseLoadRate(string(text))
+	return err
+}
+
 // UnmarshalText reads what [ParseSize] reads.
 func (s *Size) UnmarshalText(text []byte) (err error) { *s, err = ParseSize(string(text)); return err }
 
@@ -127,6 +157,14 @@ func (d *Duration) UnmarshalText(text []byte) error {
 
 // String writes the rate in the largest unit that loses nothing.
 func (r Rate) String() string { return format(uint64(r), rateUnits) }
+
+// String writes the load in the largest unit that loses nothing.
+func (r LoadRate) String() string {
+	if r.Frames > 0 {
+		return format(r.Frames, ppsUnits)
+	}
+	return format(r.Bits, rateUnits)
+}
 
 // String writes the size in the largest binary unit that loses nothing.
 func (s Size) String() string { return format(uint64(s), sizeUnits) }
@@ -148,6 +186,9 @@ func format(n uint64, units []unit) string {
 func (r Rate) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // MarshalText writes what UnmarshalText reads.
+func (r LoadRate) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// MarshalText writes what UnmarshalText reads.
 func (s Size) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // MarshalText writes what UnmarshalText reads.
@@ -155,6 +196,9 @@ func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil
 
 // UnmarshalJSON reads a JSON string with a unit or a bare number.
 func (r *Rate) UnmarshalJSON(b []byte) error { return r.UnmarshalText(bareScalar(b)) }
+
+// UnmarshalJSON reads a JSON string with a unit or a bare number.
+func (r *LoadRate) UnmarshalJSON(b []byte) error { return r.UnmarshalText(bareScalar(b)) }
 
 // UnmarshalJSON reads a JSON string with a unit or a bare number.
 func (s *Size) UnmarshalJSON(b []byte) error { return s.UnmarshalText(bareScalar(b)) }

@@ -28,6 +28,25 @@ func TestParseRate(t *testing.T) {
 	}
 }
 
+func TestParseLoadRate(t *testing.T) {
+	for text, want := range map[string]LoadRate{
+		"0": {}, "10Gbit": {Bits: 1e10}, "100kpps": {Frames: 1e5}, "1.5 Mpps": {Frames: 15e5}, "7pps": {Frames: 7}, "9600bps": {Bits: 9600},
+	} {
+		got, err := ParseLoadRate(text)
+		if err != nil || got != want {
+			t.Errorf("%q: got %+v, %v, want %+v", text, got, err, want)
+		}
+		if again, err := ParseLoadRate(got.String()); err != nil || again != got {
+			t.Errorf("%q: %s reads as %+v, %v", text, got, again, err)
+		}
+	}
+	for _, text := range []string{"", "fast", "pps", "-1pps", "1Kbpps", "0.1pps", "1e30pps"} {
+		if got, err := ParseLoadRate(text); err == nil {
+			t.Errorf("%q was read as %+v", text, got)
+		}
+	}
+}
+
 func TestParseSize(t *testing.T) {
 	for text, want := range map[string]Size{
 		"0": 0, "1B": 1, "1kB": 1000, "1KB": 1000, "1 KiB": 1024, "1.5MiB": 3 << 19, "2MB": 2e6, "1GB": 1e9, "1GiB": 1 << 30,

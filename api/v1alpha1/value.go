@@ -21,7 +21,7 @@ var valueTypes = map[string]func(any) (any, error){
 	"length":       func(v any) (any, error) { return wholeBetween(v, minLength, maxLength) },
 	"flows":        func(v any) (any, error) { return wholeBetween(v, minFlows, maxFlows) },
 	"payload_size": func(v any) (any, error) { return quantityOf(v, ParseSize) },
-	"rate":         func(v any) (any, error) { return quantityOf(v, ParseRate) },
+	"rate":         loadRateOf,
 	"zerocopy":     onOff,
 	"protocol":     protocolOf,
 	"affinity":     affinityOf,
@@ -52,6 +52,23 @@ func quantityOf[Q ~uint64](v any, parse func(string) (Q, error)) (any, error) {
 		return nil, err
 	}
 	return int(q), nil
+}
+
+// loadRateOf is a number of bits, or a rate of frames in its one form as text.
+func loadRateOf(v any) (any, error) {
+	switch v.(type) {
+	case string, int, float64:
+	default:
+		return nil, errors.New("a number, perhaps with a unit, is expected, found " + shown(v))
+	}
+	r, err := ParseLoadRate(plainText(v))
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Frames > 0:
+		return r.String(), nil
+	}
+	return int(r.Bits), nil
 }
 
 func onOff(v any) (any, error) {

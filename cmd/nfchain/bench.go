@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,15 +33,22 @@ type loadFlags struct {
 func (l *loadFlags) register(cmd *cobra.Command) {
 	l.load = api.DefaultLoad()
 	f := cmd.Flags()
-	f.StringVar(&l.load.Tool, "traffic", "auto", "traffic tool: auto, iperf3, sockperf, ping")
+	f.StringVar(&l.load.Tool, "traffic", "auto", "traffic tool: auto, "+strings.Join(toolNames(), ", "))
 	f.StringSliceVar(&l.load.Protocols, "protocol", []string{trial.TCP}, "what to measure, each its own condition: tcp, udp, latency")
 	f.IntVar(&l.load.Flows, "flows", 1, "parallel independent client/server pairs")
 	f.StringVar(&l.payload, "payload-size", "", "bytes of one send (default: the tool's own)")
-	f.StringVar(&l.rate, "rate", "", "load offered in sum, such as 500Mbit (default: as much as the tool can)")
+	f.StringVar(&l.rate, "rate", "", "load offered in sum, such as 500Mbit or 100kpps (default: as much as the tool can)")
 	f.StringVar(&l.duration, "duration", "5s", "length of one trial")
 	f.IntVar(&l.load.Repeats, "repeats", 3, "trials of every condition")
 	f.BoolVar(&l.load.Zerocopy, "zerocopy", false, "send with sendfile instead of write (iperf3)")
 	f.StringVar(&l.load.Affinity, "affinity", "none", "cores of the tools: none, spread, or a list such as 0,2-3")
+	f.IntVar(&l.load.FrameSize, "frame-size", 0, "bytes of a frame with its check sequence, 64 to 9216, of a tool that makes its own")
+	f.StringVar(&l.load.IMIX, "imix", "", "mix of frame sizes by its genome (RFC 6985), such as aaaaaaaddddg")
+	f.StringVar(&l.load.Pattern, "pattern", "", "how frames are sent: periodic or poisson (default periodic)")
+	f.IntVar(&l.load.Burst, "burst", 0, "frames sent back to back whenever they are due (default 1)")
+	f.BoolVar(&l.load.Bidirectional, "bidirectional", false, "send frames from both ends at once, each at the whole rate")
+	f.IntVar(&l.load.IPVersion, "ip-version", 0, "IP version of the frames, 4 or 6 (default: the chain's)")
+	f.IntVar(&l.load.VLAN, "vlan", 0, "VLAN identifier of the frames (default: no tag)")
 	f.BoolVar(&l.direct, "direct", true, "measure the path without functions too")
 	f.Int64Var(&l.seed, "seed", 0, "seed of the order of trials (default: drawn, and recorded)")
 }
@@ -56,7 +64,7 @@ func (l *loadFlags) read() (api.Load, error) {
 		}
 	}
 	if l.rate != "" {
-		if load.Rate, err = api.ParseRate(l.rate); err != nil {
+		if load.Rate, err = api.ParseLoadRate(l.rate); err != nil {
 			return load, fmt.Errorf("--rate: %w: %w", err, runs.ErrInput)
 		}
 	}
@@ -72,6 +80,27 @@ func (l *loadFlags) read() (api.Load, error) {
 		return load, fmt.Errorf("--%s: %s: %w", flagOf(p.Path), p.Message, runs.ErrInput)
 	}
 	return load, nil
+}
+
+func toolNames() (names []string) {
+	for _, t := range registry.Tools {
+		names = append(names, t.Name())
+	}
+	return names
+}
+
+// protocolsOf a load whose protocols nobody gave: udp for frames, what the tool
+// that was asked for measures first, or else tcp.
+func protocolsOf(l api.Load) []string {
+	if runs.NeedsFrames(l) {
+		return []string{trial.UDP}
+	}
+	for _, t := range registry.Tools {
+		if t.Name() == l.Tool && !slices.Contains(t.Protocols(), trial.TCP) {
+			return t.Protocols()[:1]
+		}
+	}
+	return l.Protocols
 }
 
 func (a *app) benchCmd() *cobra.Command {
@@ -95,6 +124,9 @@ ways; a run whose traffic misses one is refused.`,
 		load, err := l.read()
 		if err != nil {
 			return err
+		}
+		if !cmd.Flags().Changed("protocol") {
+			load.Protocols = protocolsOf(load)
 		}
 		return a.bench(cmd.Context(), args[0], load, l.seed, output{*o, html, strict})
 	}))

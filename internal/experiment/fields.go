@@ -38,8 +38,8 @@ var fields = map[string]func(*Point, any) error{
 		return err
 	},
 	"rate": func(p *Point, v any) error {
-		n, err := quantity(v, parseRate)
-		p.Load.Rate = api.Rate(n)
+		r, err := loadRate(v)
+		p.Load.Rate = r
 		return err
 	},
 	"duration": func(p *Point, v any) error {

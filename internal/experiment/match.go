@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -31,9 +32,19 @@ func Matches(c trial.Condition, where map[string]any) bool {
 func own(c trial.Condition) map[string]any {
 	return map[string]any{
 		"path": c.Path, "protocol": c.Protocol, "tool": c.Tool, "flows": c.Flows,
-		"payload_size": c.PayloadSize, "rate": c.OfferedBps, "offered_bps": c.OfferedBps,
+		"payload_size": c.PayloadSize, "rate": rateOf(c), "offered_bps": c.OfferedBps, "offered_pps": c.OfferedPps,
+		"frame_size": c.FrameSize, "imix": c.IMIX, "pattern": c.Pattern, "burst": c.Burst,
+		"bidirectional": c.Bidirectional, "ip_version": c.IPVersion, "vlan": c.VLAN,
 		"zerocopy": c.Zerocopy, "affinity": c.Affinity, "length": c.Length,
 	}
+}
+
+// rateOf is the load offered, as a factor has it.
+func rateOf(c trial.Condition) any {
+	if c.OfferedPps > 0 {
+		return api.LoadRate{Frames: uint64(c.OfferedPps)}.String()
+	}
+	return c.OfferedBps
 }
 
 // same compares two values of a field.
@@ -45,19 +56,29 @@ func canonical(field string, v any) any {
 		return f
 	}
 	if s, is := v.(string); is {
-		parse := map[string]func(string) (uint64, error){"payload_size": parseSize, "rate": parseRate}[field]
-		if parse == nil {
-			return s
-		}
-		if n, err := parse(s); err == nil {
-			return float64(n)
-		}
-		return s
+		return canonicalText(field, s)
 	}
 	if b, is := v.(bool); is {
 		return b
 	}
 	return fmt.Sprint(v)
+}
+
+// canonicalText is a size in bytes, a rate in bit/s or in frames by its one text.
+func canonicalText(field, s string) any {
+	switch field {
+	case "payload_size":
+		if n, err := parseSize(s); err == nil {
+			return float64(n)
+		}
+	case "rate":
+		if r, err := api.ParseLoadRate(s); err == nil && r.Frames > 0 {
+			return r.String()
+		} else if err == nil {
+			return float64(r.Bits)
+		}
+	}
+	return s
 }
 
 // Describe writes factor values as "flows=8 length=3", in alphabetical order.

@@ -93,7 +93,7 @@ func TestFieldsOfLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := api.Load{
-		Flows: 8, Protocols: []string{"udp"}, PayloadSize: 32768, Rate: 10e9, Affinity: "0",
+		Flows: 8, Protocols: []string{"udp"}, PayloadSize: 32768, Rate: api.LoadRate{Bits: 10e9}, Affinity: "0",
 		Tool: "iperf3", Duration: api.Duration(30 * time.Second),
 	}
 	if !reflect.DeepEqual(points[0].Load, want) {

@@ -79,9 +79,13 @@ func quantity(v any, parse func(string) (uint64, error)) (uint64, error) {
 	return uint64(f), nil
 }
 
-func parseRate(s string) (uint64, error) {
-	r, err := api.ParseRate(s)
-	return uint64(r), err
+// loadRate reads a bare number of bits per second or a text with a unit.
+func loadRate(v any) (api.LoadRate, error) {
+	if s, is := v.(string); is {
+		return api.ParseLoadRate(s)
+	}
+	n, err := quantity(v, nil)
+	return api.LoadRate{Bits: n}, err
 }
 
 func parseSize(s string) (uint64, error) {

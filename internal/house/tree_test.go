@@ -58,6 +58,7 @@ var files = sync.OnceValues(func() ([]string, error) {
 		switch {
 		case err != nil:
 			return err
+		case d.Name() == ".git" && !d.IsDir(): // of a work tree beside the repository
 		case d.IsDir() && (d.Name() == ".git" || name == "bin" || name == ".out"):
 			return fs.SkipDir
 		case !d.IsDir() && d.Type().IsRegular() && name != "nfchain-report.html":

@@ -20,22 +20,42 @@ type field struct {
 	always bool
 	// words is the field within a sentence; empty where it goes without saying.
 	words func(trial.Condition) string
+	// raw is the value for a program to read, empty where it is not set.
+	raw func(trial.Condition) string
 }
 
 // fields are the condition's, in the order of a table's columns.
-var fields = []field{
-	{"path", "path", func(c trial.Condition) string { return c.Path }, true, func(c trial.Condition) string { return c.Path }},
-	{"protocol", "protocol", func(c trial.Condition) string { return c.Protocol }, true, protocolWords},
-	{"tool", "tool", func(c trial.Condition) string { return c.Tool }, false, func(c trial.Condition) string { return c.Tool }},
-	{"flows", "flows", func(c trial.Condition) string { return strconv.Itoa(c.Flows) }, true, flowsWords},
-	{"payload_size", "payload", payloadText, false, payloadText},
-	{"offered_bps", "offered", offeredText, false, offeredWords},
-	{"zerocopy", "zerocopy", func(c trial.Condition) string { return yesNo(c.Zerocopy) }, false, zerocopyWords},
-	{"affinity", "affinity", affinityText, false, func(c trial.Condition) string { return "affinity " + affinityText(c) }},
-	{"length", "length", func(c trial.Condition) string { return strconv.Itoa(c.Length) }, true,
-		func(c trial.Condition) string { return fmt.Sprintf("length %d", c.Length) }},
-	{"duration_s", "duration", func(c trial.Condition) string { return secondsText(c.DurationS) }, false,
-		func(c trial.Condition) string { return secondsText(c.DurationS) }},
+var fields = slices.Concat([]field{
+	{"path", "path", pathText, true, pathText, pathText},
+	{"protocol", "protocol", protocolText, true, protocolWords, protocolText},
+	{"tool", "tool", toolText, false, toolText, toolText},
+	{"flows", "flows", flowsText, true, flowsWords, flowsText},
+	{"payload_size", "payload", payloadText, false, payloadText, func(c trial.Condition) string { return rawUnlessZero(float64(c.PayloadSize)) }},
+	{"offered_bps", "offered", offeredText, false, offeredWords, func(c trial.Condition) string { return rawUnlessZero(c.OfferedBps) }},
+	// The one before shows this one too.
+	{"offered_pps", "offered", silent, false, silent, func(c trial.Condition) string { return rawUnlessZero(c.OfferedPps) }},
+	{"zerocopy", "zerocopy", func(c trial.Condition) string { return yesNo(c.Zerocopy) }, false, zerocopyWords,
+		func(c trial.Condition) string { return strconv.FormatBool(c.Zerocopy) }},
+	{"affinity", "affinity", affinityText, false, func(c trial.Condition) string { return "affinity " + affinityText(c) },
+		func(c trial.Condition) string { return c.Affinity }},
+	{"length", "length", lengthText, true, func(c trial.Condition) string { return "length " + lengthText(c) }, lengthText},
+	{"duration_s", "duration", durationText, false, durationText, func(c trial.Condition) string { return raw(c.DurationS) }},
+}, frameFields)
+
+func pathText(c trial.Condition) string     { return c.Path }
+func protocolText(c trial.Condition) string { return c.Protocol }
+func toolText(c trial.Condition) string     { return c.Tool }
+func flowsText(c trial.Condition) string    { return strconv.Itoa(c.Flows) }
+func lengthText(c trial.Condition) string   { return strconv.Itoa(c.Length) }
+func durationText(c trial.Condition) string { return secondsText(c.DurationS) }
+func silent(trial.Condition) string         { return "" }
+
+// rawUnlessZero is empty for what is not set.
+func rawUnlessZero(v float64) string {
+	if v == 0 {
+		return ""
+	}
+	return raw(v)
 }
 
 func secondsText(seconds float64) string { return strconv.FormatFloat(seconds, 'f', -1, 64) + " s" }
@@ -62,7 +82,10 @@ func payloadText(c trial.Condition) string {
 }
 
 func offeredText(c trial.Condition) string {
-	if c.OfferedBps == 0 {
+	switch {
+	case c.OfferedPps > 0:
+		return printed("offered_pps", c.OfferedPps)
+	case c.OfferedBps == 0:
 		return "unlimited"
 	}
 	return printed("offered_bps", c.OfferedBps)

@@ -13,14 +13,14 @@ import (
 // chain, the condition, then repeat, started_at, duration_s, metric and value.
 func CSV(w io.Writer, r Report) error {
 	extra := extraFactors(r.Conditions)
-	head := append(conditionHead(extra), "repeat", "started_at", "trial_duration_s", "metric", "value")
+	head := append(conditionHead(extra), "repeat", "step", "started_at", "trial_duration_s", "metric", "value")
 	rows := [][]string{head}
 	for _, t := range r.Run.Trials {
 		if t.Condition < 0 || t.Condition >= len(r.Run.Conditions) {
 			continue
 		}
 		begin := append(conditionRow(r, t.Condition, extra),
-			strconv.Itoa(t.Repeat), t.StartedAt.UTC().Format(time.RFC3339Nano), raw(t.DurationS))
+			strconv.Itoa(t.Repeat), rawUnlessZero(float64(t.Step)), t.StartedAt.UTC().Format(time.RFC3339Nano), raw(t.DurationS))
 		for _, m := range slices.Sorted(maps.Keys(t.Metrics)) {
 			rows = append(rows, append(slices.Clip(begin), m, raw(t.Metrics[m])))
 		}
@@ -41,9 +41,10 @@ func conditionHead(extra []string) []string {
 
 func conditionRow(r Report, index int, extra []string) []string {
 	c := r.Run.Conditions[index]
-	row := []string{r.Run.ID, r.Run.Chain, strconv.Itoa(index), c.Path, c.Protocol, c.Tool, strconv.Itoa(c.Flows),
-		strconv.FormatUint(c.PayloadSize, 10), raw(c.OfferedBps), strconv.FormatBool(c.Zerocopy), c.Affinity,
-		strconv.Itoa(c.Length), raw(c.DurationS)}
+	row := []string{r.Run.ID, r.Run.Chain, strconv.Itoa(index)}
+	for _, f := range fields {
+		row = append(row, f.raw(c))
+	}
 	for _, name := range extra {
 		row = append(row, factorText(c.Factors[name]))
 	}

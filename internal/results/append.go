@@ -12,7 +12,7 @@ import (
 
 // AppendTrial stores one trial of a run in a transaction of its own: when it
 // returns nil the trial survives whatever happens next. [ErrExists] where the
-// run already has this repeat of this condition.
+// run already has this repeat (and step) of this condition.
 func (s *Store) AppendTrial(ctx context.Context, id string, t trial.Trial) error {
 	return s.ofRun(ctx, id, func(ctx context.Context, tx *sql.Tx, n int64) error {
 		var conditions int

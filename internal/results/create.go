@@ -58,12 +58,15 @@ func insertRun(ctx context.Context, tx *sql.Tx, run trial.Run) (int64, error) {
 // insertTrial writes one trial as it is, before anything is made of it.
 func insertTrial(ctx context.Context, tx *sql.Tx, n int64, id string, t trial.Trial) error {
 	name := fmt.Sprintf("run %s, condition %d, repeat %d", id, t.Condition, t.Repeat)
+	if t.Step > 0 {
+		name += fmt.Sprintf(", step %d", t.Step)
+	}
 	document, err := json.Marshal(t)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	_, err = tx.ExecContext(ctx, "INSERT INTO trials (run, condition, repeat, document) VALUES (?,?,?,?)",
-		n, t.Condition, t.Repeat, string(document))
+	_, err = tx.ExecContext(ctx, "INSERT INTO trials (run, condition, repeat, step, document) VALUES (?,?,?,?,?)",
+		n, t.Condition, t.Repeat, t.Step, string(document))
 	if isConstraint(err) {
 		return fmt.Errorf("%s: %w", name, ErrExists)
 	}

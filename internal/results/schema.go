@@ -36,6 +36,19 @@ var migrations = []string{
 		document TEXT NOT NULL,
 		UNIQUE (run, condition, repeat)
 	) STRICT;`,
+	// A search makes several trials in one repeat.
+	`CREATE TABLE steps (
+		n INTEGER PRIMARY KEY,
+		run INTEGER NOT NULL REFERENCES runs (n) ON DELETE CASCADE,
+		condition INTEGER NOT NULL,
+		repeat INTEGER NOT NULL,
+		step INTEGER NOT NULL,
+		document TEXT NOT NULL,
+		UNIQUE (run, condition, repeat, step)
+	) STRICT;
+	INSERT INTO steps SELECT n, run, condition, repeat, 0, document FROM trials;
+	DROP TABLE trials;
+	ALTER TABLE steps RENAME TO trials;`,
 }
 
 // migrate brings the file to the newest schema, in one transaction, so that a

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"nfchain.dev/nfchain/internal/trial"
 )
 
 func execute(t *testing.T, path, statement string) {
@@ -60,6 +62,30 @@ func TestMigrationFromOlderSchema(t *testing.T) {
 		t.Errorf("schema %d, %v", have, err)
 	}
 	get(t, newer, "a")
+}
+
+// TestMigrationToSteps has trials of a file from before searches.
+func TestMigrationToSteps(t *testing.T) {
+	released, ctx, path := migrations, context.Background(), filepath.Join(t.TempDir(), "old.db")
+	migrations = released[:1]
+	s := openAt(t, path)
+	migrations = released
+	must(t, s.Close())
+	execute(t, path, `INSERT INTO runs VALUES (1, 'old', 'edge', '', 'done', 0, 1, '', '[]', '{"run":"old","conditions":[{}]}');
+		INSERT INTO trials VALUES (7, 1, 0, 1, '{"condition":0,"repeat":1,"metrics":{"goodput_bps":5}}')`)
+	s = openAt(t, path)
+	if r := get(t, s, "old"); len(r.Trials) != 1 || r.Trials[0].Metrics["goodput_bps"] != 5 {
+		t.Errorf("%+v", r.Trials)
+	}
+	for step := 1; step <= 2; step++ {
+		must(t, s.AppendTrial(ctx, "old", trial.Trial{Repeat: 2, Step: step}))
+	}
+	if err := s.AppendTrial(ctx, "old", trial.Trial{Repeat: 2, Step: 2}); !errors.Is(err, ErrExists) {
+		t.Errorf("the same step twice: %v", err)
+	}
+	if r := get(t, s, "old"); len(r.Trials) != 3 || r.Trials[2].Step != 2 {
+		t.Errorf("%+v", r.Trials)
+	}
 }
 
 func TestManyOpenAtOnce(t *testing.T) {

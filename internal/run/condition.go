@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,32 +27,18 @@ func Conditions(load api.Load, length int, factors map[string]any, tools []traff
 	}
 	var out []trial.Condition
 	for _, protocol := range load.Protocols {
-		tool, err := choose(load.Tool, protocol, tools, features)
+		tool, err := choose(load, protocol, tools, features)
 		if err != nil {
 			return nil, err
 		}
 		for _, path := range paths {
-			c := trial.Condition{
-				Path: path, Protocol: protocol, Tool: tool.Name(), Flows: load.Flows, PayloadSize: uint64(load.PayloadSize),
-				OfferedBps: float64(load.Rate), Zerocopy: load.Zerocopy, Affinity: load.Affinity,
-				DurationS: float64(load.Duration) / 1e9, Length: length, Factors: factors,
-			}
+			c := condition(load, protocol, len(load.Protocols) > 1)
+			c.Path, c.Tool, c.Length, c.Factors = path, tool.Name(), length, factors
 			if c.Factors == nil {
 				c.Factors = map[string]any{}
 			}
 			if path == trial.PathDirect {
 				c.Length = 2
-			}
-			if protocol == trial.UDP {
-				c.Zerocopy = false // sendfile is for streams
-			}
-			if protocol == trial.Latency {
-				// One message at a time, whatever the bulk load is; its size counts only
-				// where it can be meant for nothing else.
-				c.Flows, c.Zerocopy, c.OfferedBps = 1, false, 0
-				if len(load.Protocols) > 1 {
-					c.PayloadSize = 0
-				}
 			}
 			out = append(out, c)
 		}
@@ -59,8 +46,38 @@ func Conditions(load api.Load, length int, factors map[string]any, tools []traff
 	return out, nil
 }
 
-// useful refuses a tool that measures nothing of what is asked for.
+// condition is what a load means for one protocol, perhaps among others.
+func condition(load api.Load, protocol string, among bool) trial.Condition {
+	c := trial.Condition{
+		Protocol: protocol, Flows: load.Flows, PayloadSize: uint64(load.PayloadSize),
+		OfferedBps: float64(load.Rate.Bits), OfferedPps: float64(load.Rate.Frames), Frames: trial.Frames(load.Frames),
+		Zerocopy: load.Zerocopy, Affinity: load.Affinity, DurationS: float64(load.Duration) / 1e9,
+	}
+	if protocol != trial.UDP {
+		c.Frames, c.OfferedPps = trial.Frames{}, 0
+	}
+	switch protocol {
+	case trial.UDP:
+		c.Zerocopy = false // sendfile is for streams
+	case trial.Latency:
+		// One message at a time, whatever the bulk load is; its size counts only
+		// where it can be meant for nothing else.
+		c.Flows, c.Zerocopy, c.OfferedBps = 1, false, 0
+		if among {
+			c.PayloadSize = 0
+		}
+	}
+	return c
+}
+
+// NeedsFrames tells whether only a tool that makes its own frames offers a load.
+func NeedsFrames(l api.Load) bool { return l.Frames != api.Frames{} || l.Rate.Frames > 0 }
+
+// useful refuses a load that nothing of what is asked for can be measured under.
 func useful(load api.Load, tools []traffic.Tool) error {
+	if NeedsFrames(load) && !slices.Contains(load.Protocols, trial.UDP) {
+		return fmt.Errorf("frames and rates in frames are offered over udp, not over %s: %w", strings.Join(load.Protocols, ", "), ErrInput)
+	}
 	for _, t := range tools {
 		if t.Name() != load.Tool {
 			continue
@@ -78,11 +95,18 @@ func useful(load api.Load, tools []traffic.Tool) error {
 // choose the tool that was asked for, or the first that measures the protocol and
 // is installed. A tool that is asked for by name is used for the protocols it has;
 // others are left to auto, so that `--traffic iperf3` with latency still works.
-func choose(name, protocol string, tools []traffic.Tool, features feature.Set) (traffic.Tool, error) {
+func choose(load api.Load, protocol string, tools []traffic.Tool, features feature.Set) (traffic.Tool, error) {
 	var candidates, missing []string
+	name, framed := load.Tool, protocol == trial.UDP && NeedsFrames(load)
 	for _, pass := range []bool{true, false} {
 		for _, t := range tools {
 			if !measures(t, protocol) || pass != (t.Name() == name) {
+				continue
+			}
+			if framed && !makesFrames(t) {
+				if t.Name() == name {
+					return nil, fmt.Errorf("%s does not make frames of its own: frame_size, imix, pattern, burst, bidirectional, ip_version, vlan and rates in frames are for tools that do: %w", name, ErrInput)
+				}
 				continue
 			}
 			if err := features.Missing(t.Requires()...); err != nil {
@@ -101,7 +125,15 @@ func choose(name, protocol string, tools []traffic.Tool, features feature.Set) (
 	for _, t := range tools {
 		candidates = append(candidates, t.Name())
 	}
+	if framed {
+		return nil, fmt.Errorf("no traffic tool of %v makes frames of its own: %w", candidates, ErrInput)
+	}
 	return nil, fmt.Errorf("no traffic tool of %v measures %s: %w", candidates, protocol, ErrInput)
+}
+
+func makesFrames(t traffic.Tool) bool {
+	_, does := t.(traffic.Framer)
+	return does
 }
 
 func measures(t traffic.Tool, protocol string) bool {

@@ -36,7 +36,7 @@ var tools = []traffic.Tool{
 
 func TestConditions(t *testing.T) {
 	yes := true
-	full := api.Load{Tool: "auto", Protocols: []string{trial.TCP, trial.Latency}, Flows: 4, PayloadSize: 1000, Rate: 5e6,
+	full := api.Load{Tool: "auto", Protocols: []string{trial.TCP, trial.Latency}, Flows: 4, PayloadSize: 1000, Rate: api.LoadRate{Bits: 5e6},
 		Zerocopy: true, Affinity: "0", Duration: api.Duration(2 * time.Second), Direct: &yes}
 	bulk := trial.Condition{Path: trial.PathChain, Protocol: trial.TCP, Tool: "bulk", Flows: 4, PayloadSize: 1000, OfferedBps: 5e6,
 		Zerocopy: true, Affinity: "0", DurationS: 2, Length: 5}
@@ -78,6 +78,40 @@ func TestConditions(t *testing.T) {
 func equal(a, b trial.Condition) bool {
 	return a.Path == b.Path && a.Protocol == b.Protocol && a.Tool == b.Tool && a.Flows == b.Flows && a.PayloadSize == b.PayloadSize &&
 		a.OfferedBps == b.OfferedBps && a.Zerocopy == b.Zerocopy && a.Affinity == b.Affinity && a.DurationS == b.DurationS && a.Length == b.Length
+}
+
+// framer is a traffic tool that makes its own frames.
+type framer struct{ named }
+
+func (framer) MakesFrames() {}
+
+func TestFrames(t *testing.T) {
+	all := append([]traffic.Tool{framer{named{"frames", nil, []string{trial.UDP}}}}, tools...)
+	load := api.Load{Tool: "auto", Protocols: []string{trial.UDP, trial.Latency}, Flows: 1, Rate: api.LoadRate{Frames: 1000},
+		Frames: api.Frames{FrameSize: 64, VLAN: 7}, Duration: api.Duration(time.Second)}
+	got, err := run.Conditions(load, 3, nil, all, feature.Set{})
+	if err != nil || len(got) != 2 {
+		t.Fatalf("%+v, error %v", got, err)
+	}
+	if c := got[0]; c.Tool != "frames" || c.FrameSize != 64 || c.VLAN != 7 || c.OfferedPps != 1000 || c.OfferedBps != 0 {
+		t.Errorf("over udp: %+v", c)
+	}
+	if c := got[1]; c.Tool != "echo" || c.Frames != (trial.Frames{}) || c.OfferedPps != 0 {
+		t.Errorf("latency beside: %+v", c)
+	}
+	for want, change := range map[string]func(*api.Load){
+		"bulk does not make frames":         func(l *api.Load) { l.Tool = "bulk" },
+		"are offered over udp, not over tcp": func(l *api.Load) { l.Protocols = []string{trial.TCP} },
+	} {
+		l := load
+		change(&l)
+		if _, err := run.Conditions(l, 3, nil, all, feature.Set{}); !errors.Is(err, run.ErrInput) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	if _, err := run.Conditions(load, 3, nil, tools, feature.Set{}); !errors.Is(err, run.ErrInput) {
+		t.Errorf("no tool makes frames: %v", err)
+	}
 }
 
 func TestConditionsRefused(t *testing.T) {

@@ -42,6 +42,13 @@ type Sample struct {
 	Warnings   []string
 }
 
+// Framer is a tool that makes its own frames. No other takes the fields of
+// [trial.Frames] or a rate in frames.
+type Framer interface {
+	Tool
+	MakesFrames()
+}
+
 // Tool is one traffic tool.
 type Tool interface {
 	Name() string

@@ -31,10 +31,14 @@ type Condition struct {
 	Protocol string `json:"protocol"`
 	Tool     string `json:"tool"`
 	Flows    int    `json:"flows"`
-	// PayloadSize is the bytes of one send; 0 leaves it to the tool.
-	PayloadSize uint64 `json:"payload_size"`
-	// OfferedBps is the load offered in sum over the flows, bit/s; 0 is unlimited.
-	OfferedBps float64 `json:"offered_bps"`
+	// PayloadSize is the bytes of one send; absent leaves it to the tool.
+	PayloadSize uint64 `json:"payload_size,omitempty"`
+	// OfferedBps is the load offered in sum over the flows, bit/s; with OfferedPps
+	// absent too it is unlimited.
+	OfferedBps float64 `json:"offered_bps,omitempty"`
+	// OfferedPps is the load offered in sum over the flows, frames/s.
+	OfferedPps float64 `json:"offered_pps,omitempty"`
+	Frames
 	Zerocopy   bool    `json:"zerocopy"`
 	Affinity   string  `json:"affinity"`
 	DurationS  float64 `json:"duration_s"`
@@ -44,12 +48,34 @@ type Condition struct {
 	Factors Map[any] `json:"factors"`
 }
 
+// Frames are what a generator of frames sends; absent for other tools.
+type Frames struct {
+	// FrameSize in bytes with the frame check sequence, or IMIX, a mix by its
+	// genome (RFC 6985).
+	FrameSize int    `json:"frame_size,omitempty"`
+	IMIX      string `json:"imix,omitempty"`
+	// Pattern of sending: periodic or poisson.
+	Pattern string `json:"pattern,omitempty"`
+	// Burst is how many frames are sent back to back.
+	Burst int `json:"burst,omitempty"`
+	// Bidirectional traffic is offered by both ends, the whole load by each.
+	Bidirectional bool `json:"bidirectional,omitempty"`
+	IPVersion     int  `json:"ip_version,omitempty"`
+	VLAN          int  `json:"vlan,omitempty"`
+}
+
 // Trial is one measurement under one condition, raw.
 type Trial struct {
 	// Condition is the index into the run's conditions.
 	Condition int `json:"condition"`
 	// Repeat counts from 1.
-	Repeat    int       `json:"repeat"`
+	Repeat int `json:"repeat"`
+	// Step counts the trials of one search from 1; absent without a search.
+	Step int `json:"step,omitempty"`
+	// OfferedPps is the load that the search chose for this trial, frames/s.
+	OfferedPps float64 `json:"offered_pps,omitempty"`
+	// Purpose is why the search asked for this trial.
+	Purpose   string    `json:"purpose,omitempty"`
 	StartedAt time.Time `json:"started_at"`
 	DurationS float64   `json:"duration_s"`
 	// Metrics by name, units in the name: goodput_bps, loss_ratio, latency_p99_ns.

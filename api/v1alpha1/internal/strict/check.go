@@ -23,6 +23,7 @@ func Check(target any, report func(path, message string)) {
 func (r rule) check(path string, v reflect.Value, report func(path, message string)) {
 	var wrong string
 	switch {
+	case r.unset && v.IsZero():
 	case v.Kind() == reflect.Slice:
 		for i := range v.Len() {
 			r.check(path+"["+strconv.Itoa(i)+"]", v.Index(i), report)

@@ -47,7 +47,7 @@ func (d *Decoder) collect(f *fields, t reflect.Type, index []int) {
 	for i := range t.NumField() {
 		sf := t.Field(i)
 		at := append(append([]int(nil), index...), i)
-		name, _, _ := strings.Cut(sf.Tag.Get("json"), ",")
+		name, options, _ := strings.Cut(sf.Tag.Get("json"), ",")
 		switch {
 		case sf.Anonymous && name == "" && sf.Type.Kind() == reflect.Struct:
 			d.collect(f, sf.Type, at)
@@ -58,7 +58,9 @@ func (d *Decoder) collect(f *fields, t reflect.Type, index []int) {
 			name = sf.Name
 		}
 		f.byName[name] = len(f.list)
-		f.list = append(f.list, field{name, at, parseRule(sf.Tag.Get("jsonschema"))})
+		r := parseRule(sf.Tag.Get("jsonschema"))
+		r.unset = options == "omitzero"
+		f.list = append(f.list, field{name, at, r})
 	}
 }
 
@@ -67,6 +69,8 @@ type rule struct {
 	required bool
 	enum     []string
 	min, max *float64
+	// unset is a zero value that is none: the field was not given.
+	unset bool
 }
 
 func parseRule(tag string) rule {
