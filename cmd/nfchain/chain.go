@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 
 	"github.com/spf13/cobra"
 
@@ -134,34 +133,6 @@ func kindIs(h *runs.Host, name, kind string) error {
 		return fmt.Errorf("%s %s cannot be made: something of the other kind has that name; `nfchain down %s` removes it: %w", kind, name, name, runs.ErrInput)
 	}
 	return nil
-}
-
-// summary says in one line what an up changed.
-func summary(name string, changes []resource.Change, dry bool) string {
-	if len(changes) == 0 {
-		return name + ": up to date, nothing changed"
-	}
-	count := map[string]int{}
-	for _, c := range changes {
-		count[string(c.Op)+"d "+c.Kind]++
-	}
-	var parts []string
-	for what, n := range count {
-		parts = append(parts, fmt.Sprintf("%d %s", n, what))
-	}
-	sort.Strings(parts)
-	verb := "up; "
-	if dry {
-		verb = "would be changed; "
-	}
-	text := name + ": " + verb
-	for i, p := range parts {
-		if i > 0 {
-			text += ", "
-		}
-		text += p
-	}
-	return text
 }
 
 func (a *app) downCmd() *cobra.Command {

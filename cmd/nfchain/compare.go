@@ -24,7 +24,7 @@ machines are refused unless --force, and then marked.`,
 	}
 	var format *string
 	cmd.RunE = does(func(cmd *cobra.Command, args []string) error {
-		store, err := a.store()
+		store, err := a.stored()
 		if err != nil {
 			return err
 		}

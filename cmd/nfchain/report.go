@@ -41,7 +41,7 @@ func (a *app) measure(ctx context.Context, m *runs.Measurement, r *trial.Run, st
 		}
 	}
 	if errors.Is(failed, context.Canceled) {
-		return fmt.Errorf("run %s was interrupted; its %d trials are kept in %s: %w", r.ID, len(r.Trials), store.Path(), failed)
+		return fmt.Errorf("run %s: %w; its %d trials are kept in %s", r.ID, failed, len(r.Trials), store.Path())
 	}
 	return failed
 }
@@ -150,7 +150,7 @@ func (a *app) reportCmd() *cobra.Command {
 	}
 	var o *string
 	cmd.RunE = does(func(cmd *cobra.Command, args []string) error {
-		store, err := a.store()
+		store, err := a.stored()
 		if err != nil {
 			return err
 		}

@@ -106,7 +106,8 @@ func describe(err error) string {
 	if errors.As(err, &problems) {
 		return "the file is wrong:\n" + problems.Error()
 	}
-	return strings.TrimSuffix(err.Error(), ": "+runs.ErrInput.Error())
+	text := strings.TrimSuffix(err.Error(), ": "+runs.ErrInput.Error())
+	return strings.ReplaceAll(text, context.Canceled.Error(), "interrupted")
 }
 
 // acted marks an error that came from a command's own work; any other is cobra's
@@ -121,7 +122,7 @@ func code(err error) int {
 	case errors.Is(err, feature.ErrMissing):
 		return exitMachine
 	case errors.As(err, &problems), errors.Is(err, runs.ErrInput), errors.Is(err, runs.ErrUnknown),
-		errors.Is(err, results.ErrNotFound), errors.Is(err, results.ErrAmbiguous), errors.Is(err, experiment.ErrSweep), !errors.As(err, &acted{}):
+		errors.Is(err, results.ErrNotFound), errors.Is(err, results.ErrNone), errors.Is(err, results.ErrAmbiguous), errors.Is(err, experiment.ErrSweep), !errors.As(err, &acted{}):
 		return exitInput
 	}
 	return exitFailed
@@ -147,6 +148,7 @@ compare); 2 the input is wrong; 3 this machine lacks something, which is named.`
 	root.PersistentFlags().StringVar(&a.results, "results", "", "results database (default: $XDG_DATA_HOME/nfchain/results.db)")
 	root.AddCommand(a.doctorCmd(), a.validateCmd(), a.planCmd(), a.upCmd(), a.downCmd(), a.lsCmd(), a.showCmd(),
 		a.execCmd(), a.logsCmd(), a.benchCmd(), a.experimentCmd(), a.reproduceCmd(), a.runsCmd(), a.reportCmd(), a.compareCmd(), a.schemaCmd(), a.versionCmd(), a.superviseCmd(), a.insideCmd(), a.holdCmd())
+	root.SetFlagErrorFunc(explainFlag)
 	explainCobra(root)
 	return root
 }
@@ -183,16 +185,25 @@ func (a *app) remark(format string, args ...any) {
 	}
 }
 
-// store opens the results database.
-func (a *app) store() (*results.Store, error) {
-	path := a.results
-	if path == "" {
-		path = a.getenv("NFCHAIN_RESULTS")
+// store opens the results database and makes it if need be.
+func (a *app) store() (*results.Store, error) { return results.Open(a.resultsPath()) }
+
+// stored opens the results database for a command that reads what is in it.
+func (a *app) stored() (*results.Store, error) { return results.OpenExisting(a.resultsPath()) }
+
+func (a *app) resultsPath() string {
+	if path := a.named(); path != "" {
+		return path
 	}
-	if path == "" {
-		path = results.DefaultPath(a.getenv("XDG_DATA_HOME"), a.getenv("HOME"))
+	return results.DefaultPath(a.getenv("XDG_DATA_HOME"), a.getenv("HOME"))
+}
+
+// named is the results database that the user chose, if he did.
+func (a *app) named() string {
+	if a.results != "" {
+		return a.results
 	}
-	return results.Open(path)
+	return a.getenv("NFCHAIN_RESULTS")
 }
 
 // read takes a file in, "-" being standard input.

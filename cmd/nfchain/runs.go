@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -21,8 +22,8 @@ func (a *app) runsCmd() *cobra.Command {
 func (a *app) runsListCmd() *cobra.Command {
 	cmd := &cobra.Command{Use: "ls", Short: "List stored runs, the newest first", Example: "  nfchain runs ls -o json", Args: cobra.NoArgs}
 	var o *string
-	cmd.RunE = does(a.withStore(func(cmd *cobra.Command, store *results.Store, _ []string) error {
-		list, err := store.List(cmd.Context())
+	cmd.RunE = does(func(cmd *cobra.Command, _ []string) error {
+		list, err := a.storedRuns(cmd.Context())
 		if err != nil {
 			return err
 		}
@@ -37,9 +38,23 @@ func (a *app) runsListCmd() *cobra.Command {
 			w.row("%s\t%s\t%s\t%s\t%d\t%s\n", s.ID, s.Chain, s.Experiment, s.State, s.Trials, s.CreatedAt.Local().Format("2006-01-02 15:04:05"))
 		}
 		return w.end()
-	}))
+	})
 	o = outputFlag(cmd, "text", "json")
 	return cmd
+}
+
+// storedRuns lists what is stored; before the first run that is nothing, unless the
+// user named a place that is not there.
+func (a *app) storedRuns(ctx context.Context) ([]results.Summary, error) {
+	store, err := a.stored()
+	if errors.Is(err, results.ErrNone) && a.named() == "" {
+		return []results.Summary{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = store.Close() }()
+	return store.List(ctx)
 }
 
 func (a *app) runsRemoveCmd() *cobra.Command {
@@ -82,7 +97,7 @@ func (a *app) runsExportCmd() *cobra.Command {
 
 func (a *app) runsImportCmd() *cobra.Command {
 	cmd := &cobra.Command{Use: "import FILE", Short: "Store a run that was exported", Example: "  nfchain runs import run.json", Args: cobra.ExactArgs(1)}
-	cmd.RunE = does(a.withStore(func(cmd *cobra.Command, store *results.Store, args []string) error {
+	cmd.RunE = does(a.with(a.store, func(cmd *cobra.Command, store *results.Store, args []string) error {
 		in := a.stdin
 		if args[0] != "-" {
 			f, err := os.Open(args[0])
@@ -105,10 +120,14 @@ func (a *app) runsImportCmd() *cobra.Command {
 	return cmd
 }
 
-// withStore opens the results database for a command.
+// withStore opens the results database for a command that reads it.
 func (a *app) withStore(fn func(*cobra.Command, *results.Store, []string) error) func(*cobra.Command, []string) error {
+	return a.with(a.stored, fn)
+}
+
+func (a *app) with(open func() (*results.Store, error), fn func(*cobra.Command, *results.Store, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		store, err := a.store()
+		store, err := open()
 		if err != nil {
 			return err
 		}

@@ -64,10 +64,13 @@ func (a *app) printState(s runs.State) error {
 const mostRules = 20
 
 func (a *app) printCounters(n runs.NodeState) {
-	if len(n.Rules) == 0 {
+	if len(n.Rules) == 0 && n.Dropped == nil {
 		return
 	}
 	a.printf("\n%s: %d counted rule(s)\n", n.Name, len(n.Rules))
+	if n.Dropped != nil {
+		a.printf("  policy drop: %d packets, %d bytes\n", n.Dropped.Packets, n.Dropped.Bytes)
+	}
 	for i, r := range n.Rules {
 		if i == mostRules {
 			a.printf("  … and %d more (-o json has them all)\n", len(n.Rules)-i)

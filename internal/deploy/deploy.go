@@ -6,7 +6,6 @@ package deploy
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -282,7 +281,7 @@ feed:
 		return err
 	default:
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("interrupted: %w", err)
+			return Interrupted(err)
 		}
 		return nil
 	}

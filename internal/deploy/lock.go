@@ -45,7 +45,7 @@ func Acquire(ctx context.Context, owner string, wait func(pid int)) (*Lock, erro
 		}
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, Interrupted(ctx.Err())
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

@@ -122,12 +122,12 @@ func counted(t *testing.T, p *plan.Plan) {
 		if !ok {
 			continue
 		}
-		counters, err := ruleset.Counters(at, s)
+		counters, err := ruleset.Count(at, s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		named := 0
-		for _, c := range counters {
+		for _, c := range counters.Rules {
 			switch {
 			case c.Comment != "":
 				named++
@@ -139,7 +139,7 @@ func counted(t *testing.T, p *plan.Plan) {
 			}
 		}
 		if named != 2 {
-			t.Errorf("%d counters of 2 rules: %+v", named, counters)
+			t.Errorf("%d counters of 2 rules: %+v", named, counters.Rules)
 		}
 	}
 }
@@ -162,8 +162,8 @@ func TestStatefulRulesAreEvaluated(t *testing.T) {
 		t.Fatal(err)
 	}
 	crosses(t, p)
-	counters, err := ruleset.Counters(at, reached)
-	if err != nil || len(counters) != 1 || counters[0].Packets == 0 {
+	counters, err := ruleset.Count(at, reached)
+	if err != nil || len(counters.Rules) != 1 || counters.Rules[0].Packets == 0 {
 		t.Errorf("a connection's bytes are not seen: %+v %v", counters, err)
 	}
 }

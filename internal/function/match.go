@@ -40,11 +40,15 @@ func (m Match) Validate() []api.FieldProblem {
 	if source.IsValid() && destination.IsValid() && source.Addr().Is4() != destination.Addr().Is4() {
 		add("destination", fmt.Errorf("%s is of another address family than source %s", m.Destination, m.Source))
 	}
+	ports := m.SourcePort != "" || m.DestinationPort != ""
 	switch m.Protocol {
-	case "", "tcp", "udp", "sctp":
-	case "icmp", "icmpv6":
+	case "tcp", "udp", "sctp":
+	case "", "icmp", "icmpv6":
+		if ports {
+			add("protocol", fmt.Errorf("ports need a protocol that has them: tcp, udp or sctp"))
+		}
 		for _, p := range []netip.Prefix{source, destination} {
-			if p.IsValid() && p.Addr().Is4() != (m.Protocol == "icmp") {
+			if m.Protocol != "" && p.IsValid() && p.Addr().Is4() != (m.Protocol == "icmp") {
 				add("protocol", fmt.Errorf("%s has no packets of %s's address family", m.Protocol, p))
 				break
 			}
@@ -56,9 +60,6 @@ func (m Match) Validate() []api.FieldProblem {
 	add("source_port", err)
 	_, err = m.DestinationPort.parse()
 	add("destination_port", err)
-	if (m.SourcePort != "" || m.DestinationPort != "") && m.Protocol != "tcp" && m.Protocol != "udp" && m.Protocol != "sctp" {
-		add("protocol", fmt.Errorf("ports need a protocol that has them: tcp, udp or sctp"))
-	}
 	for i, s := range m.State {
 		switch s {
 		case "new", "established", "related", "invalid":

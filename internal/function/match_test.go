@@ -37,7 +37,7 @@ func TestMatchRefuses(t *testing.T) {
 	for path, matches := range map[string][]function.Match{
 		"source":           {{Source: "x"}, {Source: "192.0.2.1/33"}, {Source: "fe80::1%eth0"}, {Source: "1.2.3"}},
 		"destination":      {{Source: "192.0.2.1", Destination: "2001:db8::1"}, {Destination: "; drop"}},
-		"protocol":         {{Protocol: "gre"}, {DestinationPort: "80"}, {Protocol: "icmp", SourcePort: "80"}, {Protocol: "icmp", Source: "2001:db8::1"}, {Protocol: "icmpv6", Destination: "192.0.2.1"}},
+		"protocol":         {{Protocol: "gre"}, {Protocol: "gre", DestinationPort: "80"}, {DestinationPort: "80"}, {Protocol: "icmp", SourcePort: "80"}, {Protocol: "icmp", Source: "2001:db8::1"}, {Protocol: "icmpv6", Destination: "192.0.2.1"}},
 		"source_port":      {{Protocol: "tcp", SourcePort: "0"}, {Protocol: "tcp", SourcePort: "2-1"}, {Protocol: "tcp", SourcePort: "65536"}, {Protocol: "tcp", SourcePort: "-1"}},
 		"destination_port": {{Protocol: "tcp", DestinationPort: "http"}, {Protocol: "tcp", DestinationPort: "1-2-3"}, {Protocol: "tcp", DestinationPort: "1,2"}},
 		"state[1]":         {{State: []string{"new", "open"}}},

@@ -12,6 +12,8 @@ import (
 
 // What callers may tell apart, always wrapped.
 var (
+	// ErrNone: nothing was ever stored there.
+	ErrNone = errors.New("no results are stored")
 	// ErrNotFound: no run goes by that id.
 	ErrNotFound = errors.New("no such run")
 	// ErrAmbiguous: several runs start like that.

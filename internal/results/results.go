@@ -12,6 +12,9 @@ package results
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -61,6 +64,15 @@ func Open(path string) (*Store, error) {
 		return nil, s.explain("open", err)
 	}
 	return s, nil
+}
+
+// OpenExisting is Open for reading what was stored: where there is no file it
+// makes none, and gives [ErrNone].
+func OpenExisting(path string) (*Store, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: there is no file %s; `nfchain bench` makes it, --results names another", ErrNone, path)
+	}
+	return Open(path)
 }
 
 // Path is where the results lie, absolute.

@@ -3,6 +3,7 @@ package results
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -113,6 +114,30 @@ func TestDirectoryInTheWay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "results.db")
 	must(t, os.Mkdir(path, 0o700))
 	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), path) {
+		t.Error(err)
+	}
+}
+
+// TestOpenExisting makes nothing where there is nothing.
+func TestOpenExisting(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "typo", "r.db")
+	if _, err := OpenExisting(path); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), path) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := os.Stat(filepath.Dir(path)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("its directory was made: %v", err)
+	}
+	s, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = OpenExisting(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
 }

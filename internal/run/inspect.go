@@ -27,6 +27,8 @@ type NodeState struct {
 	Addresses  []string                `json:"addresses"`
 	Interfaces []trial.InterfaceCounts `json:"interfaces"`
 	Rules      []ruleset.Counter       `json:"rules"`
+	// Dropped is what a firewall's policy dropped; nil where it accepts.
+	Dropped *ruleset.Dropped `json:"policy_dropped,omitempty"`
 	Program    *process.Status         `json:"program,omitempty"`
 }
 
@@ -80,11 +82,14 @@ func inspect(p *plan.Plan, n plan.Node) (NodeState, error) {
 		if !ok || r.Namespace != n.Namespace {
 			continue
 		}
-		counters, err := ruleset.Counters(at, spec)
+		counters, err := ruleset.Count(at, spec)
 		if err != nil {
 			return s, err
 		}
-		s.Rules = append(s.Rules, counters...)
+		s.Rules = append(s.Rules, counters.Rules...)
+		if counters.Dropped != nil {
+			s.Dropped = counters.Dropped
+		}
 	}
 	return s, nil
 }

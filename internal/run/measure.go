@@ -7,6 +7,7 @@ import (
 	"time"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/observe"
 	"nfchain.dev/nfchain/internal/plan"
@@ -61,6 +62,9 @@ func (m *Measurement) Run(ctx context.Context, r *trial.Run) (err error) {
 			m.Trial(i, len(todo), c, m.left(i, todo, r))
 		}
 		t, err := m.one(ctx, slot, c, r)
+		if errors.Is(err, context.Canceled) {
+			return deploy.Interrupted(err)
+		}
 		if err != nil {
 			return err
 		}
@@ -135,7 +139,7 @@ func (m *Measurement) one(ctx context.Context, slot experiment.Slot, c trial.Con
 		err = watched
 	}
 	if ctx.Err() != nil {
-		return none, fmt.Errorf("interrupted: %w", context.Canceled)
+		return none, deploy.Interrupted(ctx.Err())
 	}
 	if err != nil {
 		return none, fmt.Errorf("%s over the %s path, repeat %d: %w", c.Protocol, c.Path, slot.Repeat, err)

@@ -41,7 +41,7 @@ func (h *Host) waitReady(ctx context.Context, p *plan.Plan) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("interrupted: %w", ctx.Err())
+			return deploy.Interrupted(ctx.Err())
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

@@ -81,7 +81,7 @@ func (m *Measurement) prove(ctx context.Context, c trial.Condition) error {
 	}
 	if _, err := proof.Check(ctx, path); err != nil {
 		if ctx.Err() != nil {
-			return fmt.Errorf("interrupted: %w", context.Canceled)
+			return deploy.Interrupted(ctx.Err())
 		}
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"nfchain.dev/nfchain/internal/observe"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -74,7 +75,7 @@ func (w *watchList) interfaces(context.Context) ([]trial.InterfaceCounts, error)
 	return all, nil
 }
 
-// countersOf a node's interfaces, by name.
+// countersOf a node's interfaces, made for it or adopted, by name.
 func countersOf(node string, at resource.Place) ([]trial.InterfaceCounts, error) {
 	links, err := at.Links()
 	if err != nil {
@@ -83,7 +84,7 @@ func countersOf(node string, at resource.Place) ([]trial.InterfaceCounts, error)
 	counts := []trial.InterfaceCounts{}
 	for _, l := range links {
 		a := l.Attrs()
-		if s := a.Statistics; s != nil && resource.Owned(a.Alias, at.Owner) {
+		if s := a.Statistics; s != nil && (resource.Owned(a.Alias, at.Owner) || adopted.Owned(a.Alias, at.Owner)) {
 			counts = append(counts, trial.InterfaceCounts{
 				Node: node, Interface: a.Name, RxPackets: s.RxPackets, TxPackets: s.TxPackets, RxBytes: s.RxBytes, TxBytes: s.TxBytes,
 				RxDropped: s.RxDropped, TxDropped: s.TxDropped, RxErrors: s.RxErrors, TxErrors: s.TxErrors,

@@ -223,6 +223,7 @@ table inet nfchain-firewall {
 		type filter hook forward priority 0; policy drop;
 		iifname "eth1" accept
 		iifname "eth0" ip saddr 192.0.2.0/24 counter accept comment "lab"
+		counter
 	}
 	chain content-063c1404425eb7f1 {
 	}

@@ -112,6 +112,12 @@ func list(owner string) ([]record, error) {
 	return all, nil
 }
 
+// mark is the alias of an interface while the owner has it.
+func mark(owner string) string { return "nfchain-adopted " + owner }
+
+// Owned tells whether an interface with this alias is one that the owner adopted.
+func Owned(alias, owner string) bool { return alias == mark(owner) }
+
 // Kind adopts interfaces.
 type Kind struct{}
 

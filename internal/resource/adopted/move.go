@@ -43,7 +43,7 @@ func adopt(p resource.Place, s Spec) error {
 		return fmt.Errorf("it is neither on the host nor in namespace %s: %w", s.Into, err)
 	}
 	// Not the mark of what the chain made: what carries that is removed.
-	if err := to.LinkSetAlias(l, "nfchain-adopted "+p.Owner); err != nil {
+	if err := to.LinkSetAlias(l, mark(p.Owner)); err != nil {
 		return err
 	}
 	if err := to.LinkSetUp(l); err != nil {

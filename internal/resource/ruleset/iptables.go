@@ -130,34 +130,57 @@ func run(ref, input string, args ...string) (string, error) {
 	return out.String(), nil
 }
 
-// iptablesCounters adds both families' counters of each rule.
-func iptablesCounters(p resource.Place, s Spec) ([]Counter, error) {
-	counters := make([]Counter, len(s.Rules))
+// iptablesCounters adds both families' counters of each rule, and of the policy.
+func iptablesCounters(p resource.Place, s Spec) (Counters, error) {
+	c := Counters{Rules: make([]Counter, len(s.Rules))}
 	for i, r := range s.Rules {
-		counters[i] = Counter{Rule: i + 1, Comment: r.Comment}
+		c.Rules[i] = Counter{Rule: i + 1, Comment: r.Comment}
 	}
-	chain := s.iptablesChain()
+	if s.Policy == "drop" {
+		c.Dropped = &Dropped{}
+	}
 	for _, family := range families {
 		out, err := run(p.Ref, "", saveTool(family), "-c", "-t", "filter")
 		if err != nil {
-			return nil, err
+			return c, err
 		}
-		next := 0
-		for _, line := range strings.Split(out, "\n") {
-			f := strings.Fields(line)
-			if len(f) < 3 || f[1] != "-A" || f[2] != chain {
-				continue
-			}
-			for next < len(s.Rules) && !s.Rules[next].appliesTo(family) {
-				next++
-			}
-			var packets, bytes uint64
-			if _, err := fmt.Sscanf(f[0], "[%d:%d]", &packets, &bytes); err == nil && next < len(counters) {
-				counters[next].Packets += packets
-				counters[next].Bytes += bytes
-			}
+		c.addIPTables(s, family, out)
+	}
+	return c, nil
+}
+
+// addIPTables adds what iptables-save -c printed of one family.
+func (c *Counters) addIPTables(s Spec, family int, out string) {
+	chain, hook, next := s.iptablesChain(), ":"+strings.ToUpper(s.Hook), 0
+	for _, line := range strings.Split(out, "\n") {
+		f := strings.Fields(line)
+		if len(f) < 3 {
+			continue
+		}
+		if f[0] == hook && c.Dropped != nil {
+			packets, bytes := counts(f[2])
+			c.Dropped.Packets += packets
+			c.Dropped.Bytes += bytes
+		}
+		if f[1] != "-A" || f[2] != chain {
+			continue
+		}
+		for next < len(s.Rules) && !s.Rules[next].appliesTo(family) {
 			next++
 		}
+		if next < len(c.Rules) {
+			packets, bytes := counts(f[0])
+			c.Rules[next].Packets += packets
+			c.Rules[next].Bytes += bytes
+		}
+		next++
 	}
-	return counters, nil
+}
+
+// counts reads "[packets:bytes]"; zero where there are none.
+func counts(text string) (packets, bytes uint64) {
+	if n, err := fmt.Sscanf(text, "[%d:%d]", &packets, &bytes); err != nil || n != 2 {
+		return 0, 0
+	}
+	return packets, bytes
 }

@@ -76,6 +76,9 @@ func (s Spec) send(p resource.Place, batch int) error {
 		}
 		conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: r.exprs(), UserData: comment(r.Comment)})
 	}
+	if s.countsPolicy() {
+		conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{&expr.Counter{}}})
+	}
 	conn.AddChain(&nftables.Chain{Name: s.markChain(), Table: table})
 	return conn.Flush()
 }

@@ -74,28 +74,33 @@ func apply(p resource.Place, c resource.Change) error {
 	return applyNFT(p, s)
 }
 
-// Counters reads what the counted rules of a rule set have counted.
-func Counters(p resource.Place, s Spec) ([]Counter, error) {
+// Count reads what the counted rules of a rule set have counted, and its policy.
+func Count(p resource.Place, s Spec) (Counters, error) {
 	if s.Backend == IPTables {
 		return iptablesCounters(p, s)
 	}
+	c := Counters{Rules: []Counter{}}
 	conn, err := connect(p)
 	if err != nil {
-		return nil, err
+		return c, err
 	}
 	table := &nftables.Table{Family: nftables.TableFamilyINet, Name: s.Table}
 	rules, err := conn.GetRules(table, &nftables.Chain{Name: s.Hook, Table: table})
 	if err != nil {
-		return nil, fmt.Errorf("read counters of namespace %q: %w", p.Ref, err)
+		return c, fmt.Errorf("read counters of namespace %q: %w", p.Ref, err)
 	}
-	counters := []Counter{}
 	for i, r := range rules {
 		text, _ := userdata.GetString(r.UserData, userdata.TypeComment)
 		for _, e := range r.Exprs {
-			if c, ok := e.(*expr.Counter); ok {
-				counters = append(counters, Counter{Rule: i + 1, Comment: text, Packets: c.Packets, Bytes: c.Bytes})
+			n, ok := e.(*expr.Counter)
+			switch {
+			case !ok:
+			case s.countsPolicy() && i == len(s.Rules):
+				c.Dropped = &Dropped{n.Packets, n.Bytes}
+			default:
+				c.Rules = append(c.Rules, Counter{Rule: i + 1, Comment: text, Packets: n.Packets, Bytes: n.Bytes})
 			}
 		}
 	}
-	return counters, nil
+	return c, nil
 }

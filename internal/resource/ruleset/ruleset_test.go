@@ -180,10 +180,10 @@ func TestManyRules(t *testing.T) {
 				readsBack(t, p, s)
 				t.Log("read in", time.Since(start))
 				start = time.Now()
-				counters, err := ruleset.Counters(p, s)
+				counters, err := ruleset.Count(p, s)
 				t.Log("counted in", time.Since(start))
-				if err != nil || len(counters) != 5000 {
-					t.Fatal(len(counters), err)
+				if err != nil || len(counters.Rules) != 5000 || counters.Dropped != nil {
+					t.Fatal(len(counters.Rules), counters.Dropped, err)
 				}
 				start = time.Now()
 				s.Rules = s.Rules[:10]
@@ -263,5 +263,32 @@ func TestForeignTablesStay(t *testing.T) {
 	apply(t, p, resource.Delete, s)
 	if after := shown(t, p, []string{"nft", "list", "ruleset"}); after != before {
 		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+}
+
+// TestPolicyDropsAreCounted sends packets that no rule decides over.
+func TestPolicyDropsAreCounted(t *testing.T) {
+	nstest.Require(t, feature.NFTables, feature.IPTables, feature.ToolPing)
+	for backend, table := range map[string]string{ruleset.NFTables: "nfchain-firewall", ruleset.IPTables: ruleset.TablePrefix} {
+		t.Run(backend, func(t *testing.T) {
+			p := place(t)
+			s := ruleset.Spec{Backend: backend, Table: table, Hook: "input", Policy: "drop",
+				Rules: []ruleset.Rule{{Match: ruleset.Match{Protocol: "tcp"}, Counted: true, Verdict: "accept"}}}
+			apply(t, p, resource.Create, s)
+			readsBack(t, p, s)
+			if c, err := ruleset.Count(p, s); err != nil || len(c.Rules) != 1 || c.Dropped == nil || c.Dropped.Packets != 0 {
+				t.Fatalf("%+v, error %v", c, err)
+			}
+			command := "ip link set lo up; ping -q -c 2 -i 0.2 -W 1 -s 72 127.0.0.1; ping -q -c 1 -W 1 -s 72 ::1"
+			out, err := exec.Command("ip", "netns", "exec", p.Ref, "sh", "-c", command).CombinedOutput()
+			if err == nil {
+				t.Fatalf("nothing was dropped: %s", out)
+			}
+			// 72 bytes and ICMP's 8, behind an IPv4 header of 20 or an IPv6 one of 40.
+			c, err := ruleset.Count(p, s)
+			if want := (ruleset.Dropped{Packets: 3, Bytes: 2*100 + 120}); err != nil || c.Dropped == nil || *c.Dropped != want || c.Rules[0].Packets != 0 {
+				t.Errorf("%+v, dropped %+v, error %v: %s", c, c.Dropped, err, out)
+			}
+		})
 	}
 }

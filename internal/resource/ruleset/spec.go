@@ -99,10 +99,13 @@ func (s Spec) digest() string {
 
 // rows is the number of rules that the backend will hold.
 func (s Spec) rows() int {
-	if s.Backend != IPTables {
-		return len(s.Rules)
-	}
 	n := 0
+	if s.countsPolicy() {
+		n++
+	}
+	if s.Backend != IPTables {
+		return n + len(s.Rules)
+	}
 	for _, r := range s.Rules {
 		for _, family := range families {
 			if r.appliesTo(family) {
@@ -112,6 +115,10 @@ func (s Spec) rows() int {
 	}
 	return n
 }
+
+// countsPolicy tells that a rule at the end counts what the policy drops. iptables
+// counts that itself.
+func (s Spec) countsPolicy() bool { return s.Backend != IPTables && s.Policy == "drop" }
 
 // family of the addresses a rule names, or 0.
 func (m Match) family() int {
@@ -134,6 +141,19 @@ type Counter struct {
 	Comment string `json:"comment"`
 	Packets uint64 `json:"packets"`
 	Bytes   uint64 `json:"bytes"`
+}
+
+// Dropped is what the policy dropped, because no rule decided over it.
+type Dropped struct {
+	Packets uint64 `json:"packets"`
+	Bytes   uint64 `json:"bytes"`
+}
+
+// Counters of a rule set.
+type Counters struct {
+	Rules []Counter
+	// Dropped is nil where the policy is to accept.
+	Dropped *Dropped
 }
 
 // Commands implements resource.Spec.

@@ -20,6 +20,9 @@ func (s Spec) nft() string {
 	for _, r := range s.Rules {
 		fmt.Fprintf(&b, "\t\t%s\n", strings.Join(r.nft(), " "))
 	}
+	if s.countsPolicy() {
+		b.WriteString("\t\tcounter\n")
+	}
 	fmt.Fprintf(&b, "\t}\n\tchain %s {\n\t}\n}\n", s.markChain())
 	return b.String()
 }

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// explainFlag says what is wrong with a flag's value, and what is right.
+func explainFlag(_ *cobra.Command, err error) error {
+	var wrong *pflag.InvalidValueError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	flag, value := wrong.GetFlag(), strconv.Quote(wrong.GetValue())
+	var number *strconv.NumError
+	if errors.As(err, &number) && errors.Is(number.Err, strconv.ErrRange) {
+		return fmt.Errorf("--%s: %s is out of range", flag.Name, value)
+	}
+	switch flag.Value.Type() {
+	case "bool":
+		return fmt.Errorf("--%s: %s is neither true nor false", flag.Name, value)
+	case "int", "int64":
+		return fmt.Errorf("--%s: %s is not a whole number; write one like %s", flag.Name, value, flag.DefValue)
+	case "uint64":
+		return fmt.Errorf("--%s: %s is not a whole number from 0", flag.Name, value)
+	case "float64":
+		return fmt.Errorf("--%s: %s is not a number; write one like %s", flag.Name, value, flag.DefValue)
+	}
+	return err
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/address"
+	"nfchain.dev/nfchain/internal/resource/adopted"
+	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource/qdisc"
+	"nfchain.dev/nfchain/internal/resource/ruleset"
+)
+
+// nouns of kinds that are not called what their package is, one and several.
+var nouns = map[string][2]string{
+	address.KindName: {"address", "addresses"},
+	adopted.KindName: {"interface", "interfaces"},
+	process.KindName: {"program", "programs"},
+	qdisc.KindName:   {"queueing discipline", "queueing disciplines"},
+	ruleset.KindName: {"rule set", "rule sets"},
+}
+
+// verbs of operations, and those of kinds that have their own.
+var (
+	verbs     = map[resource.Op]string{resource.Create: "created", resource.Update: "updated", resource.Delete: "removed"}
+	kindVerbs = map[string]map[resource.Op]string{
+		adopted.KindName: {resource.Create: "adopted", resource.Update: "adopted anew", resource.Delete: "put back"},
+		process.KindName: {resource.Create: "started", resource.Update: "replaced", resource.Delete: "ended"},
+	}
+)
+
+// summary says in one line what an up changed.
+func summary(name string, changes []resource.Change, dry bool) string {
+	if len(changes) == 0 {
+		return name + ": up to date, nothing changed"
+	}
+	verb := ": up; "
+	if dry {
+		verb = ": would be changed; "
+	}
+	return name + verb + strings.Join(counted(changes), ", ")
+}
+
+// counted are the changes by operation and kind, in the order in which kinds are made.
+func counted(changes []resource.Change) []string {
+	type what struct {
+		op   resource.Op
+		kind string
+	}
+	count := map[what]int{}
+	var order []what
+	for _, c := range changes {
+		w := what{c.Op, c.Kind}
+		if count[w]++; count[w] == 1 {
+			order = append(order, w)
+		}
+	}
+	ops := []resource.Op{resource.Create, resource.Update, resource.Delete}
+	slices.SortFunc(order, func(a, b what) int {
+		if a.op != b.op {
+			return slices.Index(ops, a.op) - slices.Index(ops, b.op)
+		}
+		if a, b := deploy.Stage(a.kind), deploy.Stage(b.kind); a != b {
+			return a - b
+		}
+		return strings.Compare(a.kind, b.kind)
+	})
+	parts := make([]string, len(order))
+	for i, w := range order {
+		parts[i] = phrase(count[w], w.op, w.kind)
+	}
+	return parts
+}
+
+// phrase such as "12 routes created".
+func phrase(n int, op resource.Op, kind string) string {
+	noun, irregular := nouns[kind]
+	if !irregular {
+		noun = [2]string{kind, kind + "s"}
+	}
+	verb := verbs[op]
+	if own := kindVerbs[kind][op]; own != "" {
+		verb = own
+	}
+	if n == 1 {
+		return fmt.Sprintf("1 %s %s", noun[0], verb)
+	}
+	return fmt.Sprintf("%d %s %s", n, noun[1], verb)
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+func TestSummary(t *testing.T) {
+	if got := summary("edge", nil, true); got != "edge: up to date, nothing changed" {
+		t.Error(got)
+	}
+	var changes []resource.Change
+	add := func(n int, op resource.Op, kind string) {
+		for range n {
+			changes = append(changes, resource.Change{Op: op, Kind: kind})
+		}
+	}
+	add(2, resource.Create, "qdisc")
+	add(1, resource.Create, "process")
+	add(12, resource.Create, "route")
+	add(1, resource.Delete, "namespace")
+	add(4, resource.Create, "address")
+	add(1, resource.Create, "adopted")
+	add(1, resource.Update, "ruleset")
+	add(1, resource.Delete, "process")
+	want := "1 interface adopted, 4 addresses created, 2 queueing disciplines created, 12 routes created, 1 program started, " +
+		"1 rule set updated, 1 namespace removed, 1 program ended"
+	if got := summary("edge", changes, false); got != "edge: up; "+want {
+		t.Error(got)
+	}
+	if got := summary("edge", changes, true); !strings.HasPrefix(got, "edge: would be changed; ") {
+		t.Error(got)
+	}
+}
