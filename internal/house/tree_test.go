@@ -61,7 +61,8 @@ var files = sync.OnceValues(func() ([]string, error) {
 		case d.Name() == ".git" && !d.IsDir(): // of a work tree beside the repository
 		case d.IsDir() && (d.Name() == ".git" || name == "bin" || name == ".out"):
 			return fs.SkipDir
-		case !d.IsDir() && d.Type().IsRegular() && name != "nfchain-report.html":
+		// In a linked worktree .git is a file.
+		case d.Type().IsRegular() && name != "nfchain-report.html" && name != ".git":
 			names = append(names, name)
 		}
 		return nil
