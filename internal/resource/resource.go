@@ -181,6 +181,23 @@ type Kind interface {
 	Apply(p Place, changes []Change) error
 }
 
+// Make makes changes in order: remove takes away what goes, and set makes what
+// comes or is to be another.
+func Make[S Spec](changes []Change, remove func(key string) error, set func(S) error) error {
+	for _, c := range changes {
+		var err error
+		if c.Op == Delete {
+			err = remove(c.Key)
+		} else {
+			err = set(c.Spec.(S))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Mark is how an object says whose it is: the prefix of an interface's alias.
 func Mark(owner string) string { return "nfchain " + owner + " " }
 

@@ -70,18 +70,9 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 
 // Apply implements resource.Kind.
 func (Kind) Apply(p resource.Place, changes []resource.Change) error {
-	for _, c := range changes {
-		var err error
-		if c.Op == resource.Delete {
-			err = remove(p, c.Key)
-		} else {
-			err = set(p, c.Spec.(Spec))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return resource.Make(changes,
+		func(key string) error { return remove(p, key) },
+		func(s Spec) error { return set(p, s) })
 }
 
 func set(p resource.Place, s Spec) error {

@@ -87,18 +87,9 @@ func each(p resource.Place, visit func(netlink.Route, Spec) error) error {
 
 // Apply implements resource.Kind.
 func (Kind) Apply(p resource.Place, changes []resource.Change) error {
-	for _, c := range changes {
-		var err error
-		if c.Op == resource.Delete {
-			err = remove(p, c.Key)
-		} else {
-			err = replace(p, c.Spec.(Spec))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return resource.Make(changes,
+		func(key string) error { return remove(p, key) },
+		func(s Spec) error { return replace(p, s) })
 }
 
 func replace(p resource.Place, s Spec) error {
