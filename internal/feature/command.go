@@ -26,7 +26,11 @@ type command struct {
 	program string
 	args    []string
 	env     []string // added to the environment
+	file    *os.File // what the tool finds as inheritedFile, if any
 }
+
+// inheritedFile is the name by which a tool opens the file that it is handed.
+const inheritedFile = "/proc/self/fd/3"
 
 // output runs a command in the calling thread's namespaces and gives what it
 // printed on both streams. A failure's error holds what it printed too.
@@ -64,6 +68,9 @@ func (e Env) prepare(ctx context.Context, path string, c command, out *limited) 
 	cmd := exec.CommandContext(ctx, path, c.args...)
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "PATH="+e.Path)
 	cmd.Env = append(cmd.Env, c.env...)
+	if c.file != nil {
+		cmd.ExtraFiles = []*os.File{c.file} // the first is descriptor 3
+	}
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

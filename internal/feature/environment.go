@@ -1,7 +1,6 @@
 package feature
 
 import (
-	"context"
 	"runtime"
 	"strings"
 
@@ -10,14 +9,9 @@ import (
 	"nfchain.dev/nfchain/internal/trial"
 )
 
-// Environment describes this machine as measurements need it (RFC 8204 §3.3 as
-// far as a machine can tell it); version is nfchain's own.
-func Environment(ctx context.Context, version string) trial.Environment {
-	return Probe(ctx, Host()).Environment(version)
-}
-
-// Environment describes the machine of the Set. Tools that do not answer and
-// files that cannot be read leave their fields absent.
+// Environment describes the machine of the Set as measurements need it (RFC 8204
+// §3.3 as far as a machine can tell it); version is nfchain's own. Tools that do not
+// answer and files that cannot be read leave their fields absent.
 func (s Set) Environment(version string) trial.Environment {
 	e := s.env
 	kernel, arch := e.kernel()

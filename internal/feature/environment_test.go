@@ -109,7 +109,7 @@ const clockFile = "sys/devices/system/clocksource/clocksource0/available_clockso
 
 // On the real machine other programs are the evidence.
 func TestEnvironmentOfThisMachine(t *testing.T) {
-	got := Environment(t.Context(), "v0")
+	got := Probe(t.Context(), Host()).Environment("v0")
 	if release := strings.Fields(printed(t, "uname", "-r"))[0]; !strings.HasPrefix(got.Kernel, release) {
 		t.Errorf("kernel %q, uname says %q", got.Kernel, release)
 	}

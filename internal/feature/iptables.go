@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
+
+	"golang.org/x/sys/unix"
 )
 
 // iptables of either variant, legacy or nf_tables.
@@ -72,25 +73,27 @@ func iptablesFailed(env Env, err error) answer {
 
 // tryRule adds a rule in a scratch namespace.
 func tryRule(ctx context.Context, env Env, program string, rule []string) error {
-	lock, err := lockDirectory()
+	lock, err := lockFile()
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(lock) }()
+	defer func() { _ = lock.Close() }()
 	c := run(program, rule...)
-	c.env = []string{"XTABLES_LOCKFILE=" + filepath.Join(lock, "lock")}
+	c.file = lock
+	c.env = []string{"XTABLES_LOCKFILE=" + inheritedFile}
 	return inScratch(ctx, func() error {
 		_, err := env.output(ctx, c)
 		return err
 	})
 }
 
-// lockDirectory is where the legacy variant puts its lock: the host's own would
-// be created by asking, made to wait, or refused to those who are not root.
-func lockDirectory() (string, error) {
-	dir, err := os.MkdirTemp("", "nfchain-probe-")
+// lockFile is what the legacy variant locks: the host's own file would be created
+// by asking, made to wait, or refused to those who are not root. It has no name, so
+// that a probe that is killed leaves nothing.
+func lockFile() (*os.File, error) {
+	fd, err := unix.MemfdCreate("lock of iptables", unix.MFD_CLOEXEC)
 	if err != nil {
-		return "", fmt.Errorf("no place for the lock of iptables: %w", err)
+		return nil, fmt.Errorf("no place for the lock of iptables: %w", err)
 	}
-	return dir, nil
+	return os.NewFile(uintptr(fd), "lock of iptables"), nil
 }

@@ -57,26 +57,6 @@ func ask(ctx context.Context, env Env, q question) answer {
 	return a
 }
 
-// Of is the Set with these features, known from elsewhere: a test, or another
-// machine's report.
-func Of(features ...Feature) Set {
-	s := Set{index: map[string]*entry{}}
-	for _, f := range features {
-		s.add(f.Name, func() Feature { return f })
-	}
-	return s
-}
-
-// Everything is the Set of a machine that has every feature, for planning without
-// a machine.
-func Everything() Set {
-	var all []Feature
-	for _, q := range catalogue() {
-		all = append(all, yes("").of(q))
-	}
-	return Of(all...)
-}
-
 func (s *Set) add(name string, get func() Feature) {
 	e := &entry{name, get}
 	s.entries = append(s.entries, e)

@@ -24,7 +24,7 @@ func TestProbingChangesNothing(t *testing.T) {
 		t.Skip("netns: ", f.Why)
 	}
 	cmd := exec.Command("/proc/self/exe")
-	cmd.Env = append(os.Environ(), untouchedEnv+"=1")
+	cmd.Env = append(os.Environ(), untouchedEnv+"=1", "TMPDIR="+t.TempDir())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
@@ -114,7 +114,7 @@ func addLeavings(state map[string]string) {
 	if err == nil {
 		state["/run/xtables.lock"] = lock.ModTime().String()
 	}
-	temporary, _ := filepath.Glob(filepath.Join(os.TempDir(), "nfchain-probe-*"))
+	temporary, _ := filepath.Glob(filepath.Join(os.TempDir(), "*"))
 	state["temporary files"] = strings.Join(temporary, " ")
 	open, _ := os.ReadDir("/proc/self/fd")
 	state["descriptors"] = fmt.Sprint(len(open))

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/google/nftables"
+	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/resource"
@@ -109,16 +110,18 @@ func filterTables(p resource.Place, tables []*nftables.Table) []int {
 
 // run starts a program in the namespace; a failure carries what it printed. The
 // lock that iptables takes is one file of the host for all namespaces; each call
-// gets one of its own instead, since nothing else works in the namespace.
+// gets one of its own instead, since nothing else works in the namespace. It has no
+// name, so that nothing is left of a call that is killed.
 func run(ref, input string, args ...string) (string, error) {
-	lock, err := os.CreateTemp("", "nfchain-xtables-")
+	fd, err := unix.MemfdCreate("lock of iptables", unix.MFD_CLOEXEC)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("no place for the lock of %s: %w", args[0], err)
 	}
-	_ = lock.Close()
-	defer func() { _ = os.Remove(lock.Name()) }()
+	lock := os.NewFile(uintptr(fd), "lock of iptables")
+	defer func() { _ = lock.Close() }()
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Env = append(os.Environ(), "XTABLES_LOCKFILE="+lock.Name())
+	cmd.ExtraFiles = []*os.File{lock} // the first is descriptor 3
+	cmd.Env = append(os.Environ(), "XTABLES_LOCKFILE=/proc/self/fd/3")
 	var out, complaint bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &out, &complaint
 	if err := netns.Start(ref, cmd); err != nil {

@@ -5,10 +5,10 @@ package sockperf
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"strconv"
 
 	"nfchain.dev/nfchain/internal/netns"
@@ -38,12 +38,12 @@ func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 	if err := job.PortsFree(); err != nil {
 		return traffic.Sample{}, err
 	}
-	dir, err := os.MkdirTemp("", "nfchain-sockperf-")
+	log, err := unnamed()
 	if err != nil {
 		return traffic.Sample{}, err
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	log := filepath.Join(dir, "messages.csv")
+	defer func() { _ = log.Close() }()
+	logName := fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), log.Fd())
 
 	server, err := job.StartServer(ctx, serverArgs(job)...)
 	if err != nil {
@@ -54,7 +54,7 @@ func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 	if err := server.Until(ctx, ready, "it does not have its UDP port"); err != nil {
 		return traffic.Sample{}, err
 	}
-	client, err := job.StartClient(ctx, clientArgs(job, log)...)
+	client, err := job.StartClient(ctx, clientArgs(job, logName)...)
 	if err != nil {
 		return traffic.Sample{}, err
 	}
@@ -65,6 +65,20 @@ func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 	s, err := sample(job.Condition, log, client)
 	s.Raw = []trial.ToolOutput{client.Output(), server.Output()}
 	return s, err
+}
+
+// unnamed makes a file on disk, for its log can be large, that vanishes with this
+// process however it ends.
+func unnamed() (*os.File, error) {
+	f, err := os.CreateTemp("", "nfchain-sockperf-")
+	if err != nil {
+		return nil, fmt.Errorf("no place for the log of sockperf: %w", err)
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 func serverArgs(job traffic.Job) []string {
@@ -85,13 +99,11 @@ func clientArgs(job traffic.Job, log string) []string {
 func wholeSeconds(duration float64) int { return max(1, int(math.Ceil(duration))) }
 
 // sample is what the log comes to.
-func sample(c trial.Condition, log string, client *traffic.Process) (traffic.Sample, error) {
-	file, err := os.Open(log)
-	if err != nil {
-		return traffic.Sample{}, fmt.Errorf("%s wrote no log: %w: %q", client, err, traffic.Excerpt(client.Stdout()))
+func sample(c trial.Condition, log *os.File, client *traffic.Process) (traffic.Sample, error) {
+	if info, err := log.Stat(); err != nil || info.Size() == 0 {
+		return traffic.Sample{}, errors.Join(fmt.Errorf("%s wrote no log: %q", client, traffic.Excerpt(client.Stdout())), err)
 	}
-	defer func() { _ = file.Close() }()
-	messages, err := parse(file)
+	messages, err := parse(log)
 	if bytes.Contains(client.Stdout(), []byte("No valid observations")) {
 		return traffic.Sample{}, fmt.Errorf("%s measured nothing: it waits for ever for a message that was lost; ping does not", client)
 	}

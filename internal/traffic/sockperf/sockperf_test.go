@@ -60,7 +60,7 @@ func TestFails(t *testing.T) {
 		"no such address": {want: "sockperf", change: func(j *traffic.Job) { j.Address = netip.MustParseAddr("192.0.2.9") }},
 		"too large":       {want: "sockperf", change: func(j *traffic.Job) { j.Condition.PayloadSize = 1 << 20 }},
 		"no log":          {script: real + "echo rubbish", want: `wrote no log`},
-		"rubbish":         {script: real + `for a; do case $a in */messages.csv) echo rubbish > $a;; esac; done`, want: `no messages`},
+		"rubbish":         {script: real + `for a; do case $a in */fd/*) echo rubbish > $a;; esac; done`, want: `no messages`},
 		"hangs":           {script: real + "exec sleep 1000", want: "hangs"},
 		"server exits":    {script: "echo broken; exit 3", want: "broken"},
 	} {
