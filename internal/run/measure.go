@@ -146,7 +146,7 @@ func (m *Measurement) one(ctx context.Context, slot experiment.Slot, c trial.Con
 	}
 	t := trial.Trial{
 		Condition: slot.Condition, Repeat: slot.Repeat, StartedAt: began, DurationS: took.Seconds(),
-		Metrics: sample.Metrics, Histograms: sample.Histograms, Observed: observed, Raw: sample.Raw, Warnings: sample.Warnings,
+		Metrics: sample.Metrics, Histograms: sample.Histograms, Series: sample.Series, Observed: observed, Raw: sample.Raw, Warnings: sample.Warnings,
 	}
 	return t, nil
 }

@@ -38,6 +38,7 @@ type Job struct {
 type Sample struct {
 	Metrics    map[string]float64
 	Histograms map[string]string
+	Series     map[string]trial.Series
 	Raw        []trial.ToolOutput
 	Warnings   []string
 }

@@ -85,12 +85,23 @@ type Trial struct {
 	// values in the unit of the name, so that percentiles can be taken over
 	// several trials instead of being averaged.
 	Histograms Map[string] `json:"histograms"`
+	// Series are metrics over the time of the trial, by name.
+	Series Map[Series] `json:"series"`
 	// Observed is what the machine did meanwhile.
 	Observed Observation `json:"observed"`
 	// Raw is each tool process's own output, as it printed it.
 	Raw List[ToolOutput] `json:"raw"`
 	// Warnings a reader must see beside the numbers.
 	Warnings List[string] `json:"warnings"`
+}
+
+// Series is one metric over the time of a trial, from its start.
+type Series struct {
+	// StepS is the time from one value to the next, seconds. Value i is of the
+	// time from i to i+1 steps.
+	StepS float64 `json:"step_s"`
+	// Values in the metric's unit; null where nothing was measured in that step.
+	Values List[*float64] `json:"values"`
 }
 
 // ToolOutput is what one process of a traffic tool printed.

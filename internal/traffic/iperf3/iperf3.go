@@ -108,12 +108,14 @@ func affinity(c trial.Condition, flow int) []string {
 func collect(c trial.Condition, pairs []pair) traffic.Sample {
 	s := traffic.Sample{Histograms: map[string]string{}}
 	var sum total
+	var flows []flow
 	warned := map[string]bool{}
 	if whole := wholeSeconds(c.DurationS); whole != c.DurationS {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("iperf3 counts whole seconds: the trial took %v s", whole))
 	}
 	for _, p := range pairs {
 		sum.add(p.counted)
+		flows = append(flows, p.counted)
 		s.Raw = append(s.Raw, p.client.Output(), p.server.Output())
 		for _, w := range append(warnings(p.client.Stderr()), warnings(p.server.Stderr())...) {
 			if !warned[w] {
@@ -123,5 +125,6 @@ func collect(c trial.Condition, pairs []pair) traffic.Sample {
 		}
 	}
 	s.Metrics = sum.metrics(c.Protocol)
+	s.Series = series(flows)
 	return s
 }

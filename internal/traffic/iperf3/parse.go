@@ -77,6 +77,18 @@ func (s sum) possible() bool {
 
 func countable(n float64) bool { return n >= 0 && n < 1<<62 }
 
+// bySecond is the rate of each whole second, bit/s. A last interval that was cut
+// short ends it.
+func (o output) bySecond() (rates []float64) {
+	for _, i := range o.Intervals {
+		if !i.Sum.possible() || i.Sum.Seconds < 0.9 {
+			break
+		}
+		rates = append(rates, i.Sum.Bytes*8/i.Sum.Seconds)
+	}
+	return rates
+}
+
 // flow is what one pair counted: what arrived by the server, what was sent by the
 // client.
 type flow struct {
@@ -85,11 +97,12 @@ type flow struct {
 	reordered      float64
 	jitter         float64 // ms
 	retransmits    *float64
+	bySecond       []float64 // bit/s at the receiver
 }
 
 func count(client, server output, protocol string) (flow, error) {
 	r := server.End.Received
-	f := flow{bytes: r.Bytes, seconds: r.Seconds}
+	f := flow{bytes: r.Bytes, seconds: r.Seconds, bySecond: server.bySecond()}
 	if protocol == trial.UDP {
 		f.sent, f.received, f.jitter = client.End.Sent.Packets, r.Packets-r.Lost, r.Jitter
 		for _, stream := range server.End.Streams {
