@@ -62,6 +62,9 @@ func summaryNote(s stats.Summary) string {
 	if s.Unsettled {
 		notes = append(notes, "unsettled")
 	}
+	if s.Method == stats.Bootstrap {
+		notes = append(notes, "bootstrap")
+	}
 	return strings.Join(notes, "; ")
 }
 
@@ -82,7 +85,10 @@ func statisticsNotes(r Report) (notes []string) {
 		}
 	}
 	add(used[stats.StudentT], "Means have Student's t interval (n − 1 degrees of freedom), because repeats are few and their variance is not known beforehand.")
+	add(used[stats.Bootstrap], "“Bootstrap” marks a mean whose repeats are not normally distributed (Anderson and Darling's test, eight repeats or more), which Student's t assumes: its interval is the studentized bootstrap's, of 4,000 draws from a fixed seed.")
 	add(used[stats.OrderStatistics], "Percentiles, minima and maxima are never averaged: given is the median over the trials, bounded by two of the trials themselves (order statistics), which assumes nothing of their distribution.")
+	add(r.Run.Until > 0, fmt.Sprintf("The repeats went on until the interval of each condition's main metric was at most %s of its centre wide. It is looked at from the sixth repeat on, two more follow, and no narrower interval is reported than was asked for: so the rule costs the interval nothing of its 95%%.", shareText(r.Run.Until)))
+	add(r.Run.Redeploy > 1, "The chain was made anew between repeats. Repeats on one instance are not independent, so every interval is that of the instances' centres.")
 	add(short, "Fewer than six trials cannot bound a median with 95%: their whole range is given, with what it covers.")
 	add(unsettled, "“Unsettled” marks an interval that is wider than 10% of its centre or not known with 95%: repeat more often before relying on it.")
 	add(r.hasPooled(), "“All samples” is the percentile over the samples of all trials together.")

@@ -56,10 +56,8 @@ func cardLabel(condition, protocol, metric string) string {
 
 // mainMetric is the one a condition is about.
 func mainMetric(c trial.Summary) string {
-	for _, m := range []string{"goodput_bps", "throughput_bps", "throughput_pps", "latency_p50_ns"} {
-		if _, has := c.Metrics[m]; has {
-			return m
-		}
+	if m := trial.MainMetric(func(name string) bool { _, has := c.Metrics[name]; return has }); m != "" {
+		return m
 	}
 	if all := metricsOf(c); len(all) > 0 {
 		return all[0]
@@ -70,7 +68,7 @@ func mainMetric(c trial.Summary) string {
 // besideDirect is "25.1% of direct, 38.2 Gb/s", or "2.1 × direct, 40 µs".
 func (r Report) besideDirect(direct, chain int, metric string) string {
 	s, has := r.Conditions[direct].Metrics[metric]
-	e := ratioOf(r, direct, r, chain, metric)
+	e := r.besides(direct, chain, metric)
 	if !has || !finite(e.Value) {
 		return ""
 	}

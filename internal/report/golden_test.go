@@ -15,7 +15,7 @@ var (
 )
 
 func TestGolden(t *testing.T) {
-	reports := map[string]Report{"bench": sampleBench(), "experiment": sampleExperiment()}
+	reports := map[string]Report{"bench": sampleBench(), "experiment": sampleExperiment(), "instances": sampleInstances()}
 	writers := map[string]func(io.Writer, Report) error{"txt": Text, "md": Markdown, "json": JSON, "csv": CSV}
 	for name, r := range reports {
 		for suffix, write := range writers {

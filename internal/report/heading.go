@@ -30,8 +30,15 @@ func (r Report) what() string {
 // extent says how much was measured.
 func (r Report) extent() string {
 	run := r.Run
+	conditions := len(run.Conditions)
 	text := fmt.Sprintf("%s × %s, %d of %d trials, seed %d",
-		plural(len(run.Conditions), "condition"), plural(run.Repeats, "repeat"), len(run.Trials), r.planned(), run.Seed)
+		plural(conditions, "condition"), plural(r.planned()/max(1, conditions), "repeat"), len(run.Trials), r.planned(), run.Seed)
+	if run.Until > 0 {
+		text += fmt.Sprintf(", until intervals are %s wide (%d repeats at most)", shareText(run.Until), run.MaxRepeats)
+	}
+	if run.Redeploy > 1 {
+		text += fmt.Sprintf(", over %d instances of the chain", run.Redeploy)
+	}
 	if run.Quick {
 		text += ", quick"
 	}

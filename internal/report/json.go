@@ -22,6 +22,9 @@ type document struct {
 	Spec          string                    `json:"spec"`
 	Seed          int64                     `json:"seed"`
 	Repeats       int                       `json:"repeats"`
+	Until         float64                   `json:"until_ratio,omitempty"`
+	MaxRepeats    int                       `json:"max_repeats,omitempty"`
+	Redeploy      int                       `json:"redeploy,omitempty"`
 	Quick         bool                      `json:"quick"`
 	Environment   trial.Environment         `json:"environment"`
 	Trials        trial.List[trialDocument] `json:"trials"`
@@ -42,6 +45,7 @@ type trialDocument struct {
 	// Index is the condition's in conditions.
 	Index      int                `json:"condition_index"`
 	Repeat     int                `json:"repeat"`
+	Instance   int                `json:"instance,omitempty"`
 	StartedAt  time.Time          `json:"started_at"`
 	DurationS  float64            `json:"duration_s"`
 	Metrics    trial.Map[float64] `json:"metrics"`
@@ -76,6 +80,7 @@ func newDocument(r Report) document {
 	d := document{
 		SchemaVersion: trial.SchemaVersion, Run: run.ID, Chain: run.Chain, Experiment: run.Experiment, State: run.State,
 		CreatedAt: run.CreatedAt, Command: run.Command, Spec: run.Spec, Seed: run.Seed, Repeats: run.Repeats, Quick: run.Quick,
+		Until: run.Until, MaxRepeats: run.MaxRepeats, Redeploy: run.Redeploy,
 		Environment: run.Environment, Conditions: r.Conditions, Summary: r.summary(), Models: r.Fits, Claims: r.Verdicts,
 		Warnings: run.Warnings, Source: newSource(r.Source),
 	}
@@ -89,7 +94,7 @@ func newDocument(r Report) document {
 }
 
 func newTrial(run trial.Run, t trial.Trial) trialDocument {
-	d := trialDocument{Index: t.Condition, Repeat: t.Repeat, StartedAt: t.StartedAt, DurationS: t.DurationS,
+	d := trialDocument{Index: t.Condition, Repeat: t.Repeat, Instance: t.Instance, StartedAt: t.StartedAt, DurationS: t.DurationS,
 		Metrics: t.Metrics, Histograms: t.Histograms, Observed: t.Observed, Warnings: t.Warnings}
 	if t.Condition >= 0 && t.Condition < len(run.Conditions) {
 		d.Condition = run.Conditions[t.Condition]

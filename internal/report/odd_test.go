@@ -18,7 +18,7 @@ func everyReport() map[string]Report {
 		"no conditions": New(trial.Run{ID: "20261121-035352-0000", Chain: "none", State: trial.Failed, Environment: sampleEnvironment}),
 		"no trials":     sampleWithout(func(trial.Trial) bool { return false }),
 		"one trial":     sampleWithout(func(t trial.Trial) bool { return t.Repeat == 1 }),
-		"zeros":         sampleZeros(),
+		"zeros":         sampleZeros(), "instances": sampleInstances(),
 	}
 }
 

@@ -10,14 +10,36 @@ import (
 // ratioOf estimates how a metric under one condition stands to the same under
 // another, as b divided by a.
 func ratioOf(ra Report, a int, rb Report, b int, metric string) stats.Estimate {
-	if !trial.NeverAveraged(metric) {
-		e := stats.RatioInterval(ra.Run.Samples(a, metric), rb.Run.Samples(b, metric))
-		if !awayFromZero(ra.Conditions[a].Metrics[metric]) {
-			e.CI95 = nil // however little b varies
-		}
-		return e
+	return ratioAt(.95, ra, a, rb, b, metric)
+}
+
+// ratioAt is ratioOf at another confidence. That of a quotient of medians does not
+// follow it (see medianRatio).
+func ratioAt(level float64, ra Report, a int, rb Report, b int, metric string) stats.Estimate {
+	if trial.NeverAveraged(metric) {
+		return medianRatio(ra.Conditions[a].Metrics[metric], rb.Conditions[b].Metrics[metric])
 	}
-	return medianRatio(ra.Conditions[a].Metrics[metric], rb.Conditions[b].Metrics[metric])
+	e := stats.RatioIntervalAt(level, ra.Run.Independent(a, metric), rb.Run.Independent(b, metric))
+	return divided(e, ra.Conditions[a].Metrics[metric])
+}
+
+// besides is how a metric under condition b stands to the same under a of one run,
+// whose trials were interleaved: pair by pair where there are enough pairs.
+func (r Report) besides(a, b int, metric string) stats.Estimate {
+	xs, ys := r.Run.Pairs(a, b, metric)
+	if trial.NeverAveraged(metric) || len(xs) < stats.FewestPairs {
+		return ratioOf(r, a, r, b, metric)
+	}
+	return divided(stats.PairedRatioInterval(xs, ys), r.Conditions[a].Metrics[metric])
+}
+
+// divided takes the interval of a quotient away where the divisor may be zero,
+// however little the dividend varies.
+func divided(e stats.Estimate, divisor stats.Summary) stats.Estimate {
+	if !awayFromZero(divisor) {
+		e.CI95 = nil
+	}
+	return e
 }
 
 // medianRatio divides two medians. Its interval runs between the quotients of

@@ -38,5 +38,14 @@ func (r Report) title() string {
 	return r.Run.Chain
 }
 
-// planned is how many trials the run is to have.
-func (r Report) planned() int { return len(r.Run.Conditions) * r.Run.Repeats }
+// planned is how many trials the run is to have, as far as is known: where the
+// repeats go on until intervals are narrow, it is the blocks that were begun.
+func (r Report) planned() int {
+	repeats := r.Run.Repeats
+	for _, t := range r.Run.Trials {
+		if r.Run.Until > 0 {
+			repeats = max(repeats, t.Repeat)
+		}
+	}
+	return len(r.Run.Conditions) * repeats
+}

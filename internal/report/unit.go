@@ -85,3 +85,8 @@ func fixed(v float64, decimals int) string {
 
 // printed writes one value of a metric in the unit that suits it.
 func printed(metric string, v float64) string { return unitFor(metric, v).value(v) }
+
+// shareText writes a share in per cent, with the digits that its size deserves.
+func shareText(share float64) string {
+	return strconv.FormatFloat(100*share, 'g', 3, 64) + "%"
+}

@@ -10,8 +10,9 @@ import (
 type Estimate struct {
 	// Value is NaN where the samples do not define it.
 	Value float64
-	// CI95 is absent where a sample has fewer than two values, or where the
-	// samples do not bound the quantity.
+	// CI95 is the interval, of 95% where no other confidence was asked for. It is
+	// absent where a sample has fewer than two values, or where the samples do not
+	// bound the quantity.
 	CI95 *[2]float64
 }
 
@@ -26,7 +27,11 @@ type Estimate struct {
 //
 // The samples are taken as independent although trials are run in blocks: what
 // the blocks have in common then widens the interval, and never narrows it.
-func RatioInterval(a, b []float64) Estimate {
+func RatioInterval(a, b []float64) Estimate { return RatioIntervalAt(confidence, a, b) }
+
+// RatioIntervalAt is [RatioInterval] with another confidence than 95%, 0 to 1, for
+// one of several estimates that are to hold at once.
+func RatioIntervalAt(level float64, a, b []float64) Estimate {
 	a, b = finite(a), finite(b)
 	if len(a) == 0 || len(b) == 0 || stat.Mean(a, nil) == 0 {
 		return Estimate{Value: math.NaN()}
@@ -43,7 +48,7 @@ func RatioInterval(a, b []float64) Estimate {
 		// At an estimate of 0 from a b that never varies, what is left to doubt is a.
 		df = float64(len(a) - 1)
 	}
-	t := quantileT(confidence, df)
+	t := quantileT(level, df)
 	e.CI95 = fieller(meanA, meanB, t*t*varA, t*t*varB)
 	return e
 }

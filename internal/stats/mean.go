@@ -8,12 +8,21 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// StudentT is the [Summary.Method] of an interval that bounds the mean.
+// StudentT is the [Summary.Method] of Student's interval of the mean.
 const StudentT = "student-t"
 
 // settledWidth is the widest interval, as a share of its centre, that still
 // counts as settled.
 const settledWidth = 0.10
+
+// The [Summary.Reason] of an interval of the mean.
+const (
+	ReasonAlike    = "the repeats are all alike"
+	ReasonFew      = "too few repeats to tell their distribution from a normal one"
+	ReasonNormal   = "the repeats may well be normally distributed"
+	ReasonSkewed   = "the repeats are not normally distributed, which Student's t assumes"
+	ReasonOrdinals = "the mean of such values is no such value of anything; assumes nothing of their distribution"
+)
 
 // Summarize gives mean, median and the 95% interval of the mean of repeats, in
 // the unit of xs. Values that are not finite are left out and not counted.
@@ -22,6 +31,9 @@ const settledWidth = 0.10
 // their variance is not known, so the normal quantile would be too narrow (1.96
 // where three repeats need 4.30); and each trial is itself an average over very
 // many packets, so its distribution is close to the normal one that t assumes.
+// Where eight repeats or more say that it is not (see [looksNormal]), the interval
+// is the studentized bootstrap's (see [bootstrapT]). What choosing by the sample
+// does to the coverage is simulated in TestChosenIntervalCovers.
 //
 // With fewer than two values there is no interval. Such a summary is marked
 // unsettled: nothing is known of its spread, and not known is not settled.
@@ -36,10 +48,28 @@ func Summarize(xs []float64) Summary {
 	if len(xs) < 2 {
 		return s
 	}
-	half := quantileT(confidence, float64(len(xs)-1)) * math.Sqrt(varianceOfMean(xs))
-	s.CI95, s.Method = &[2]float64{mean - half, mean + half}, StudentT
+	s.CI95, s.Method, s.Reason = meanInterval(xs)
 	s.Unsettled = wide(*s.CI95, mean)
 	return s
+}
+
+// meanInterval is the 95% interval of the mean of two ascending values or more,
+// how it was made, and why so.
+func meanInterval(xs []float64) (ci *[2]float64, method, reason string) {
+	switch {
+	case xs[0] == xs[len(xs)-1]:
+		reason = ReasonAlike
+	case len(xs) < fewForShape:
+		reason = ReasonFew
+	case !looksNormal(xs):
+		boot := bootstrapT(confidence, xs)
+		return &boot, Bootstrap, ReasonSkewed
+	default:
+		reason = ReasonNormal
+	}
+	mean := stat.Mean(xs, nil)
+	half := quantileT(confidence, float64(len(xs)-1)) * math.Sqrt(varianceOfMean(xs))
+	return &[2]float64{mean - half, mean + half}, StudentT, reason
 }
 
 // confidence of every interval that does not say otherwise.

@@ -34,7 +34,7 @@ func SummarizePercentile(xs []float64, pooled float64) Summary {
 		return s
 	}
 	rank, covered := medianRank(len(xs))
-	s.CI95, s.Method = &[2]float64{xs[rank-1], xs[len(xs)-rank]}, OrderStatistics
+	s.CI95, s.Method, s.Reason = &[2]float64{xs[rank-1], xs[len(xs)-rank]}, OrderStatistics, ReasonOrdinals
 	if covered < confidence {
 		s.Confidence = covered
 		return s

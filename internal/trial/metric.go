@@ -54,3 +54,17 @@ func percentOf(part string) (float64, bool) {
 	percent, err := strconv.ParseFloat(digits, 64)
 	return percent, err == nil
 }
+
+// mainMetrics are what a trial is run to find out, the first that it has.
+var mainMetrics = []string{"goodput_bps", "throughput_bps", "throughput_pps", "forwarding_rate_pps", "latency_p50_ns"}
+
+// MainMetric is the one that repeats go by and gates look at; empty for none. Of
+// percentiles it is the median, which few repeats already know well.
+func MainMetric(has func(metric string) bool) string {
+	for _, m := range mainMetrics {
+		if has(m) {
+			return m
+		}
+	}
+	return ""
+}

@@ -25,7 +25,7 @@ type Summary struct {
 func Summarize(run Run) []Summary {
 	out := make([]Summary, len(run.Conditions))
 	for i, c := range run.Conditions {
-		out[i] = Summary{Condition: c, Metrics: summarizeTrials(trialsOf(run, i))}
+		out[i] = Summary{Condition: c, Metrics: summarizeTrials(run, trialsOf(run, i))}
 	}
 	return out
 }
@@ -42,30 +42,64 @@ func trialsOf(run Run, condition int) []Trial {
 	return out
 }
 
-func summarizeTrials(trials []Trial) map[string]stats.Summary {
+func summarizeTrials(run Run, trials []Trial) map[string]stats.Summary {
 	out := map[string]stats.Summary{}
 	for _, t := range trials {
 		for name := range t.Metrics {
 			if _, done := out[name]; !done {
-				out[name] = summarizeMetric(trials, name)
+				out[name] = summarizeMetric(run, trials, name)
 			}
 		}
+	}
+	if m := MainMetric(func(name string) bool { _, has := out[name]; return has }); m != "" && run.Until > 0 {
+		out[m] = within(m, stats.AtLeastWide(out[m], run.Until))
 	}
 	return out
 }
 
-func summarizeMetric(trials []Trial, name string) stats.Summary {
-	var with []Trial
+func summarizeMetric(run Run, trials []Trial, name string) stats.Summary {
+	with := measuring(trials, name)
+	var s stats.Summary
+	groups := instancesOf(run, with, name)
+	xs, independent := values(with, name), centres(groups, name)
+	if place, is := parseOrderStatistic(name); is {
+		s = stats.SummarizePercentile(independent, pooled(with, xs, place))
+	} else {
+		s = within(name, stats.Summarize(independent))
+		s.DetectableRatio = known(stats.Detectable(independent))
+	}
+	if len(groups) < len(xs) {
+		s.N, s.Components = len(xs), stats.PartVariance(groups)
+	}
+	if run.Redeploy > 1 {
+		s.Instances = len(groups)
+	}
+	s.Drift = stats.FindTrend(independent, driftLevel/float64(len(run.Conditions)))
+	for _, i := range stats.Outliers(xs) {
+		s.Outliers = append(s.Outliers, with[i].Repeat)
+	}
+	return s
+}
+
+// driftLevel is how often a run without any drift is said to have some.
+const driftLevel = 0.05
+
+// measuring are the trials that gave a metric a finite value.
+func measuring(trials []Trial, name string) (with []Trial) {
 	for _, t := range trials {
-		if _, measured := t.Metrics[name]; measured {
+		if x, measured := t.Metrics[name]; measured && !math.IsNaN(x) && !math.IsInf(x, 0) {
 			with = append(with, t)
 		}
 	}
-	xs := values(with, name)
-	if place, is := parseOrderStatistic(name); is {
-		return stats.SummarizePercentile(xs, pooled(with, xs, place))
+	return with
+}
+
+// known is a pointer to a number, nil for what is none.
+func known(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
 	}
-	return within(name, stats.Summarize(xs))
+	return &x
 }
 
 // within cuts an interval at what its metric can be: Student's t knows nothing of
@@ -92,6 +126,9 @@ func values(trials []Trial, name string) []float64 {
 
 // pooled is an order statistic over all trials' samples; NaN if not known.
 func pooled(trials []Trial, xs []float64, place orderStatistic) float64 {
+	if len(xs) == 0 {
+		return math.NaN()
+	}
 	switch place.Percent {
 	case 0:
 		return slices.Min(xs)
@@ -113,11 +150,5 @@ func pooled(trials []Trial, xs []float64, place orderStatistic) float64 {
 // order of the repeats and in the metric's unit. The condition is an index into
 // the run's conditions. Trials that did not measure it are left out.
 func (r Run) Samples(condition int, metric string) []float64 {
-	var xs []float64
-	for _, t := range trialsOf(r, condition) {
-		if x, measured := t.Metrics[metric]; measured && !math.IsNaN(x) && !math.IsInf(x, 0) {
-			xs = append(xs, x)
-		}
-	}
-	return xs
+	return values(measuring(trialsOf(r, condition), metric), metric)
 }

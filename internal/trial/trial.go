@@ -39,9 +39,9 @@ type Condition struct {
 	// OfferedPps is the load offered in sum over the flows, frames/s.
 	OfferedPps float64 `json:"offered_pps,omitempty"`
 	Frames
-	Zerocopy   bool    `json:"zerocopy"`
-	Affinity   string  `json:"affinity"`
-	DurationS  float64 `json:"duration_s"`
+	Zerocopy  bool    `json:"zerocopy"`
+	Affinity  string  `json:"affinity"`
+	DurationS float64 `json:"duration_s"`
 	// Length counts the nodes of the path, both ends included.
 	Length int `json:"length"`
 	// Factors are the swept values that lead to this condition, by field name.
@@ -75,7 +75,10 @@ type Trial struct {
 	// OfferedPps is the load that the search chose for this trial, frames/s.
 	OfferedPps float64 `json:"offered_pps,omitempty"`
 	// Purpose is why the search asked for this trial.
-	Purpose   string    `json:"purpose,omitempty"`
+	Purpose string `json:"purpose,omitempty"`
+	// Instance counts, from 1, how often chains had been made anew in this run when
+	// the trial began; trials of one instance went through the same objects.
+	Instance  int       `json:"instance,omitempty"`
 	StartedAt time.Time `json:"started_at"`
 	DurationS float64   `json:"duration_s"`
 	// Metrics by name, units in the name: goodput_bps, loss_ratio, latency_p99_ns.
@@ -201,9 +204,18 @@ type Run struct {
 	// Command repeats the run.
 	Command List[string] `json:"command"`
 	// Spec is the file the run was made from, as it was read.
-	Spec        string          `json:"spec"`
-	Seed        int64           `json:"seed"`
-	Repeats     int             `json:"repeats"`
+	Spec string `json:"spec"`
+	Seed int64  `json:"seed"`
+	// Repeats asked for of every condition; the least number where Until is set.
+	Repeats int `json:"repeats"`
+	// Until is how wide the interval of each condition's main metric may be, as a
+	// share of its centre, before the repeats end; 0 for a fixed number of repeats.
+	Until float64 `json:"until_ratio,omitempty"`
+	// MaxRepeats bounds the repeats where Until is set.
+	MaxRepeats int `json:"max_repeats,omitempty"`
+	// Redeploy is how many instances of the chain, made one after the other, the
+	// Repeats are spread over; 0 for one.
+	Redeploy    int             `json:"redeploy,omitempty"`
 	Quick       bool            `json:"quick"`
 	Environment Environment     `json:"environment"`
 	Conditions  List[Condition] `json:"conditions"`

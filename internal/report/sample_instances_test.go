@@ -1,0 +1,46 @@
+package report
+
+import (
+	"math/rand"
+	"strings"
+	"testing"
+
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// sampleInstances is a bench on five instances of a chain, until intervals are
+// narrow, that slowed down and stalled once.
+func sampleInstances() Report {
+	run := trial.Run{
+		SchemaVersion: trial.SchemaVersion, ID: "20261121-050000-0000", Chain: "edge", State: trial.Done, CreatedAt: sampleStart,
+		Command: []string{"nfchain", "bench", "edge.yaml", "--redeploy", "6", "--until", "6%"}, Seed: 5,
+		Repeats: 18, Until: .06, MaxRepeats: 60, Redeploy: 6, Environment: sampleEnvironment,
+	}
+	r, made := rand.New(rand.NewSource(6)), []float64{1.03, 1.01, 1, .985, .98, .95}
+	for _, protocol := range []string{trial.TCP, trial.Latency} {
+		repeat := 0
+		addCondition(&run, trial.Condition{Path: trial.PathChain, Protocol: protocol, Tool: "tool", Flows: 1, DurationS: 5, Length: 3}, func() map[string]float64 {
+			instance := made[repeat/3]
+			if repeat++; protocol == trial.Latency {
+				return latencies(r, 40e3*around(r, 1, .01))
+			}
+			if repeat == 17 {
+				return map[string]float64{"goodput_bps": 7e9}
+			}
+			return map[string]float64{"goodput_bps": around(r, 9.7e9*instance, .004)}
+		})
+	}
+	for i := range run.Trials {
+		run.Trials[i].Instance = 1 + (run.Trials[i].Repeat-1)/3
+	}
+	return New(run)
+}
+
+func TestInstancesReachEveryReport(t *testing.T) {
+	text := renderHTML(t, sampleInstances())
+	for _, want := range []string{"Within and between instances", "The repeats", "repeat 17: 7.000 Gb/s", "fell by", "over 6 instances of the chain"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package trial
+
+import (
+	"slices"
+
+	"nfchain.dev/nfchain/internal/stats"
+)
+
+// instancesOf are the values of a metric by the instance of the chain that they
+// were measured on, in the order in which those were made; without [Run.Redeploy]
+// each value by itself.
+func instancesOf(run Run, trials []Trial, metric string) (groups [][]float64) {
+	if run.Redeploy <= 1 {
+		for _, x := range values(trials, metric) {
+			groups = append(groups, []float64{x})
+		}
+		return groups
+	}
+	at := map[int]int{}
+	for _, t := range trials {
+		i, seen := at[t.Instance]
+		if !seen {
+			i, at[t.Instance] = len(groups), len(groups)
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], t.Metrics[metric])
+	}
+	return groups
+}
+
+// centres are what is independent of one another: the mean on each instance, or
+// the median of what is never averaged.
+func centres(groups [][]float64, metric string) []float64 {
+	out := make([]float64, len(groups))
+	for i, xs := range groups {
+		s := stats.SummarizePercentile(xs, 0)
+		out[i] = s.Median
+		if !NeverAveraged(metric) {
+			out[i] = *stats.Summarize(xs).Mean
+		}
+	}
+	return out
+}
+
+// Independent is what a condition measured of one metric as values that are
+// independent of one another: those of [Run.Samples], or, where the chain was made
+// anew between them, one for each instance.
+func (r Run) Independent(condition int, metric string) []float64 {
+	return centres(instancesOf(r, measuring(trialsOf(r, condition), metric), metric), metric)
+}
+
+// Pairs is what two conditions of the run measured of one metric next to each
+// other: in the same block of the order, or on the same instance. What only one of
+// them has is left out.
+func (r Run) Pairs(a, b int, metric string) (xs, ys []float64) {
+	first, second := r.byBlock(a, metric), r.byBlock(b, metric)
+	var blocks []int
+	for block := range first {
+		if _, both := second[block]; both {
+			blocks = append(blocks, block)
+		}
+	}
+	slices.Sort(blocks)
+	for _, block := range blocks {
+		xs = append(xs, centres([][]float64{first[block]}, metric)...)
+		ys = append(ys, centres([][]float64{second[block]}, metric)...)
+	}
+	return xs, ys
+}
+
+// byBlock are a condition's values by repeat, or by instance.
+func (r Run) byBlock(condition int, metric string) map[int][]float64 {
+	out := map[int][]float64{}
+	for _, t := range measuring(trialsOf(r, condition), metric) {
+		block := t.Repeat
+		if r.Redeploy > 1 {
+			block = t.Instance
+		}
+		out[block] = append(out[block], t.Metrics[metric])
+	}
+	return out
+}
