@@ -244,19 +244,26 @@ func (a *app) completeChains(*cobra.Command, []string, string) ([]string, cobra.
 // planned gives the plan of a chain, from a file or of one that is up.
 func (a *app) planned(ctx context.Context, arg string, o plan.Options) (*plan.Plan, error) {
 	h := a.host(ctx)
-	if !isFile(arg) {
-		if err := checkName(arg); err != nil {
-			return nil, err
-		}
-		chain, err := h.Chain(arg)
-		if err != nil {
-			return nil, err
-		}
-		return h.Plan(chain, nil, o)
-	}
-	chain, file, _, err := a.oneChain(arg)
+	chain, alone, err := a.chain(h, arg)
 	if err != nil {
 		return nil, err
 	}
-	return h.Plan(chain, file.Functions, o)
+	return h.Plan(chain, alone, o)
+}
+
+// chain gives a chain, from a file with the functions that stand alone there, or one
+// that is up.
+func (a *app) chain(h *runs.Host, arg string) (api.Chain, []api.StandaloneFunction, error) {
+	if isFile(arg) {
+		chain, file, _, err := a.oneChain(arg)
+		if err != nil {
+			return chain, nil, err
+		}
+		return chain, file.Functions, nil
+	}
+	if err := checkName(arg); err != nil {
+		return api.Chain{}, nil, err
+	}
+	chain, err := h.Chain(arg)
+	return chain, nil, err
 }

@@ -6,20 +6,29 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/plan"
+	runs "nfchain.dev/nfchain/internal/run"
 )
 
 func (a *app) planCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "plan FILE", Short: "Print everything `up` would make, before it is made",
 		Long: `Print everything that ` + "`up`" + ` would make of a chain: as text, as JSON, or as a shell
-script of the same ip, tc, nft and iptables commands, which works by itself.`,
+script of the same ip, tc, nft and iptables commands, which works by itself. What those
+cannot say (a program that is kept running, an interface that is put back later) the
+script calls nfchain for, and says so.`,
 		Example: "  nfchain plan examples/edge-chain.yaml\n  nfchain plan examples/edge-chain.yaml -o sh > edge.sh",
 		Args:    cobra.ExactArgs(1),
 	}
 	var o *string
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
-		p, err := a.planned(cmd.Context(), args[0], plan.Options{})
+		h := a.host(cmd.Context())
+		chain, alone, err := a.chain(h, args[0])
+		if err != nil {
+			return err
+		}
+		p, err := h.Plan(chain, alone, plan.Options{})
 		if err != nil {
 			return err
 		}
@@ -27,12 +36,37 @@ script of the same ip, tc, nft and iptables commands, which works by itself.`,
 		case "json":
 			return a.printJSON(p)
 		case "sh":
-			_, err = fmt.Fprint(a.stdout, p.Script())
+			remembering, err := runs.Remembering(chain)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprint(a.stdout, p.Script(remembering))
 			return err
 		}
 		_, err = fmt.Fprint(a.stdout, strings.TrimRight(p.Text(), "\n")+"\n")
 		return err
 	}))
 	o = outputFlag(cmd, "text", "json", "sh")
+	return cmd
+}
+
+func (a *app) applyCmd() *cobra.Command {
+	cmd := &cobra.Command{Use: plan.ApplyCommand + " CHAIN KIND", Short: "Make what a plan's script cannot", Hidden: true,
+		Args: cobra.ExactArgs(2), Example: "  nfchain apply edge process < spec.json"}
+	cmd.RunE = does(func(cmd *cobra.Command, args []string) error {
+		if err := checkName(args[0]); err != nil {
+			return err
+		}
+		spec, err := a.read("-")
+		if err != nil {
+			return err
+		}
+		lock, err := a.host(cmd.Context()).Lock(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		defer lock.Release()
+		return deploy.Apply(args[0], args[1], spec)
+	})
 	return cmd
 }

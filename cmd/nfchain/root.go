@@ -147,7 +147,7 @@ compare); 2 the input is wrong; 3 this machine lacks something, which is named.`
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress on standard error")
 	root.PersistentFlags().StringVar(&a.results, "results", "", "results database (default: $XDG_DATA_HOME/nfchain/results.db)")
 	root.AddCommand(a.doctorCmd(), a.validateCmd(), a.planCmd(), a.upCmd(), a.downCmd(), a.lsCmd(), a.showCmd(),
-		a.execCmd(), a.logsCmd(), a.benchCmd(), a.experimentCmd(), a.reproduceCmd(), a.runsCmd(), a.reportCmd(), a.compareCmd(), a.schemaCmd(), a.versionCmd(), a.superviseCmd(), a.insideCmd(), a.holdCmd())
+		a.execCmd(), a.logsCmd(), a.benchCmd(), a.experimentCmd(), a.reproduceCmd(), a.runsCmd(), a.reportCmd(), a.compareCmd(), a.schemaCmd(), a.versionCmd(), a.superviseCmd(), a.applyCmd(), a.insideCmd(), a.holdCmd())
 	root.SetFlagErrorFunc(explainFlag)
 	explainCobra(root)
 	return root

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 )
@@ -37,6 +38,11 @@ func Remember(owner string, text []byte) error {
 		return fmt.Errorf("keep the chain's file: %w", err)
 	}
 	return os.Rename(part, sourceFile(owner))
+}
+
+// Remembering is the command that does what Remember does.
+func Remembering(owner string, text []byte) resource.Command {
+	return resource.Command{Args: []string{"install", "-D", "-m", "644", "/dev/stdin", sourceFile(owner)}, Stdin: string(text) + "\n"}
 }
 
 // Recall gives back what Remember kept; fs.ErrNotExist when there is nothing.

@@ -1,12 +1,12 @@
 package plan
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
 
 	"nfchain.dev/nfchain/internal/resource"
-	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/process"
 )
@@ -49,25 +49,59 @@ func brief(text string) string {
 	return text
 }
 
+// ApplyCommand is the hidden command by which a script has nfchain make one
+// resource: ApplyCommand CHAIN KIND, with the resource's spec on standard input.
+const ApplyCommand = "apply"
+
 // Script is the plan as a POSIX shell script of the commands that make the same
-// objects. It stops at the first that fails.
-func (p *Plan) Script() string {
+// objects, after those given, which go with them. It stops at the first that fails.
+// What no command makes it has nfchain make; without nfchain it makes nothing.
+func (p *Plan) Script(first ...resource.Command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "#!/bin/sh\n# Makes the chain %s as `nfchain up` would. Needs root, iproute2, and nft or iptables\n", p.Chain)
 	fmt.Fprintf(&b, "# where functions use them. Removes nothing: that is `nfchain down %s`, which finds\n# what this made by its names.\nset -eu\n", p.Chain)
+	b.WriteString(p.needsNfchain())
+	if len(first) > 0 {
+		b.WriteString("\n# what `nfchain show`, `exec` and `logs` know the chain by\n")
+	}
+	for _, c := range first {
+		b.WriteString(shell(c))
+	}
 	for _, r := range p.Resources {
-		if r.Kind == adopted.KindName {
-			fmt.Fprintf(&b, "\n# %s: moved without writing down what it was; only what `nfchain up` took is put back by `down`\n", r.ID)
-		} else if r.Kind == process.KindName {
-			fmt.Fprintf(&b, "\n# %s: started once; keeping it running takes `nfchain up`\n", r.ID)
-		} else {
-			fmt.Fprintf(&b, "\n# %s\n", r.ID)
+		commands, note := r.Spec.Commands(r.Namespace), ""
+		if len(commands) == 0 {
+			commands, note = []resource.Command{p.apply(r)}, ": no ip, tc or nft command makes this; nfchain does"
 		}
-		for _, c := range r.Spec.Commands(r.Namespace) {
+		fmt.Fprintf(&b, "\n# %s%s\n", r.ID, note)
+		for _, c := range commands {
 			b.WriteString(shell(c))
 		}
 	}
 	return b.String()
+}
+
+// needsNfchain is how a script begins that has nfchain make something.
+func (p *Plan) needsNfchain() string {
+	var what []string
+	for _, r := range p.Resources {
+		if len(r.Spec.Commands(r.Namespace)) == 0 {
+			what = append(what, r.ID)
+		}
+	}
+	if len(what) == 0 {
+		return ""
+	}
+	message := "needs nfchain on PATH, which makes " + strings.Join(what, ", ") + "; nothing was made"
+	return "\ncommand -v nfchain >/dev/null || { echo " + quote(message) + " >&2; exit 3; }\n"
+}
+
+// apply is the command that has nfchain make a resource.
+func (p *Plan) apply(r resource.Resource) resource.Command {
+	text, err := json.Marshal(r.Spec)
+	if err != nil {
+		panic(err) // a Spec is plain data
+	}
+	return resource.Command{Args: []string{"nfchain", ApplyCommand, p.Chain, r.Kind}, Stdin: string(text) + "\n"}
 }
 
 func shell(c resource.Command) string {
@@ -79,7 +113,7 @@ func shell(c resource.Command) string {
 	if c.Stdin == "" {
 		return line + "\n"
 	}
-	return line + " <<'END-OF-RULES'\n" + c.Stdin + "END-OF-RULES\n"
+	return line + " <<'END-OF-INPUT'\n" + c.Stdin + "END-OF-INPUT\n"
 }
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)

@@ -25,7 +25,8 @@ type Spec interface {
 	// Fingerprint is everything about it that can be read back from the kernel.
 	// An object whose fingerprint differs is changed.
 	Fingerprint() string
-	// Commands are the ip, tc, nft ... commands that make the same object.
+	// Commands are the ip, tc, nft ... commands that make the same object; none for
+	// what only nfchain can make.
 	Commands(namespace string) []Command
 }
 

@@ -8,6 +8,7 @@ import (
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/resource"
 )
 
 // Remembered is what is kept of a chain while it is up.
@@ -36,15 +37,27 @@ func remembered(name string) (r Remembered, err error) {
 }
 
 func remember(name string, document any, temporary bool) error {
-	text, err := json.Marshal(document)
-	if err != nil {
-		return err
-	}
-	text, err = json.Marshal(Remembered{text, temporary})
+	text, err := memory(document, temporary)
 	if err != nil {
 		return err
 	}
 	return deploy.Remember(name, text)
+}
+
+// Remembering is the command by which a plan's script keeps what the chain is made
+// from, as Up does.
+func Remembering(chain api.Chain) (resource.Command, error) {
+	text, err := memory(chain, false)
+	return deploy.Remembering(chain.Metadata.Name, text), err
+}
+
+// memory is the text that is kept.
+func memory(document any, temporary bool) ([]byte, error) {
+	text, err := json.Marshal(document)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(Remembered{text, temporary})
 }
 
 // ErrUnknown is returned for a name of which nothing is there.

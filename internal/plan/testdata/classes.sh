@@ -127,7 +127,7 @@ tc -n nfchain.edge.shape class replace dev eth1 parent 1:1 classid 1:10 htb prio
 tc -n nfchain.edge.shape class replace dev eth1 parent 1:1 classid 1:11 htb prio 1 rate 1000000bit ceil 10000000bit burst 131072 cburst 131072 quantum 12500
 
 # ruleset:nfchain.edge.shape:nftables/nfchain-shaper/postrouting
-ip netns exec nfchain.edge.shape nft -f - <<'END-OF-RULES'
+ip netns exec nfchain.edge.shape nft -f - <<'END-OF-INPUT'
 table inet nfchain-shaper
 delete table inet nfchain-shaper
 table inet nfchain-shaper {
@@ -139,4 +139,4 @@ table inet nfchain-shaper {
 	chain content-61e562de73860093 {
 	}
 }
-END-OF-RULES
+END-OF-INPUT

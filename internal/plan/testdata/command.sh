@@ -4,6 +4,8 @@
 # what this made by its names.
 set -eu
 
+command -v nfchain >/dev/null || { echo 'needs nfchain on PATH, which makes process:web; nothing was made' >&2; exit 3; }
+
 # namespace:nfchain.edge.client
 ip netns add nfchain.edge.client
 ip -n nfchain.edge.client link set lo up
@@ -112,5 +114,7 @@ ip -n nfchain.edge.web route add 2001:2:0:fc9d:8000::/65 via 2001:2:0:fc9d:8000:
 # route:nfchain.edge.server:2001:2:0:fc9d::/65
 ip -n nfchain.edge.server route add 2001:2:0:fc9d::/65 via 2001:2:0:fc9d::b dev eth0 onlink proto 78
 
-# process:web: started once; keeping it running takes `nfchain up`
-setsid --fork ip netns exec nfchain.edge.web python3 -m http.server 'it'\''s'
+# process:web: no ip, tc or nft command makes this; nfchain does
+nfchain apply edge process <<'END-OF-INPUT'
+{"node":"web","netns":"nfchain.edge.web","args":["python3","-m","http.server","it's"],"env":["A=b"],"restart":"always","ready":{"tcp_port":8000,"timeout_s":10},"hosts":[{"name":"client","address":"198.19.39.88"},{"name":"client","address":"2001:2:0:fc9d::18"},{"name":"web","address":"198.19.39.107"},{"name":"web","address":"2001:2:0:fc9d:8000::b"},{"name":"server","address":"198.19.39.118"},{"name":"server","address":"2001:2:0:fc9d:8000::16"}]}
+END-OF-INPUT

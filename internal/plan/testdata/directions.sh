@@ -215,7 +215,7 @@ ip -n nfchain.edge.old route add 2001:2:0:fc9d:8000::/65 via 2001:2:0:fc9d:8000:
 ip -n nfchain.edge.server route add 2001:2:0:fc9d::/65 via 2001:2:0:fc9d::c dev eth0 onlink proto 78
 
 # ruleset:nfchain.edge.there:nftables/nfchain-firewall/forward
-ip netns exec nfchain.edge.there nft -f - <<'END-OF-RULES'
+ip netns exec nfchain.edge.there nft -f - <<'END-OF-INPUT'
 table inet nfchain-firewall
 delete table inet nfchain-firewall
 table inet nfchain-firewall {
@@ -228,13 +228,13 @@ table inet nfchain-firewall {
 	chain content-063c1404425eb7f1 {
 	}
 }
-END-OF-RULES
+END-OF-INPUT
 
 # qdisc:nfchain.edge.back:eth0
 tc -n nfchain.edge.back qdisc replace dev eth0 root handle 1: tbf rate 100000000bit burst 131100 limit 756100
 
 # ruleset:nfchain.edge.old:iptables/nfchain/forward
-ip netns exec nfchain.edge.old iptables-restore <<'END-OF-RULES'
+ip netns exec nfchain.edge.old iptables-restore <<'END-OF-INPUT'
 *filter
 :FORWARD ACCEPT [0:0]
 :nfchain-48d504312bc85ca1 - [0:0]
@@ -243,12 +243,12 @@ ip netns exec nfchain.edge.old iptables-restore <<'END-OF-RULES'
 -A nfchain-48d504312bc85ca1 -i eth1 -s 240.0.0.2/32 -j DROP
 -A FORWARD -j nfchain-48d504312bc85ca1
 COMMIT
-END-OF-RULES
-ip netns exec nfchain.edge.old ip6tables-restore <<'END-OF-RULES'
+END-OF-INPUT
+ip netns exec nfchain.edge.old ip6tables-restore <<'END-OF-INPUT'
 *filter
 :FORWARD ACCEPT [0:0]
 :nfchain-48d504312bc85ca1 - [0:0]
 -A nfchain-48d504312bc85ca1 -i eth0 -j ACCEPT
 -A FORWARD -j nfchain-48d504312bc85ca1
 COMMIT
-END-OF-RULES
+END-OF-INPUT

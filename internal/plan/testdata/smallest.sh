@@ -164,7 +164,7 @@ ip -n nfchain.edge.shape route add 2001:2:0:fc9d:8000::/65 via 2001:2:0:fc9d:800
 ip -n nfchain.edge.server route add 2001:2:0:fc9d::/65 via 2001:2:0:fc9d::b dev eth0 onlink proto 78
 
 # ruleset:nfchain.edge.fw:nftables/nfchain-firewall/forward
-ip netns exec nfchain.edge.fw nft -f - <<'END-OF-RULES'
+ip netns exec nfchain.edge.fw nft -f - <<'END-OF-INPUT'
 table inet nfchain-firewall
 delete table inet nfchain-firewall
 table inet nfchain-firewall {
@@ -274,7 +274,7 @@ table inet nfchain-firewall {
 	chain content-362fb430166c4547 {
 	}
 }
-END-OF-RULES
+END-OF-INPUT
 
 # qdisc:nfchain.edge.shape:eth0
 tc -n nfchain.edge.shape qdisc replace dev eth0 root handle 1: htb default 1

@@ -44,12 +44,9 @@ func (s Spec) Key() string { return s.Interface }
 // Fingerprint is the namespace it is in, and that it is complete.
 func (s Spec) Fingerprint() string { return s.Into + " complete" }
 
-// Commands implements resource.Spec. Writing down what the interface was, and
-// putting it back, is more than ip(8) can say.
-func (s Spec) Commands(string) []resource.Command {
-	return []resource.Command{resource.Cmd("ip", "link", "set", s.Interface, "netns", s.Into),
-		resource.IP(s.Into, "link", "set", s.Interface, "up")}
-}
+// Commands implements resource.Spec: ip(8) can move an interface, and not write
+// down what it was.
+func (Spec) Commands(string) []resource.Command { return nil }
 
 // record is what an interface was.
 type record struct {

@@ -70,12 +70,8 @@ func (s Spec) Fingerprint() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Commands implements resource.Spec. ip and tc cannot keep a program running, so
-// the script starts it once.
-func (s Spec) Commands(string) []resource.Command {
-	start := append([]string{"setsid", "--fork", "ip", "netns", "exec", s.Netns}, s.Args...)
-	return []resource.Command{resource.Cmd(start...)}
-}
+// Commands implements resource.Spec: no command keeps a program running.
+func (Spec) Commands(string) []resource.Command { return nil }
 
 // Name of the program for messages.
 func (s Spec) Name() string { return strings.Join(s.Args, " ") }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/netip"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -77,12 +76,5 @@ func TestMemoryFile(t *testing.T) {
 	}
 	if text, err := os.ReadFile(path); err != nil || string(text) != "said" {
 		t.Errorf("%q, error %v", text, err)
-	}
-}
-
-func TestCommands(t *testing.T) {
-	c := example().Commands("")
-	if len(c) != 1 || !slices.Equal(c[0].Args, []string{"setsid", "--fork", "ip", "netns", "exec", "nfchain.edge.proxy", "proxy", "--port", "80"}) {
-		t.Errorf("%+v", c)
 	}
 }

@@ -76,7 +76,7 @@ func TestFails(t *testing.T) {
 		script, want string
 		change       func(*traffic.Job)
 	}{
-		"cannot connect":     {want: "the client's iperf3 says \"unable to connect to server", change: refuse},
+		"cannot connect":     {want: "says \"unable to connect to server", change: refuse},
 		"wrong payload":      {want: "block size too large", change: func(j *traffic.Job) { j.Condition.PayloadSize = 1 << 30 }},
 		"server exits":       {script: "exit 1", want: "on server"},
 		"server listens not": {script: "exec sleep 1000", want: "hangs"},

@@ -1,0 +1,61 @@
+package deploy
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/adopted"
+	"nfchain.dev/nfchain/internal/resource/process"
+)
+
+// scripted are the kinds that a plan's script calls nfchain for, since no other
+// command makes them. They live in the host's namespace.
+var scripted = map[string]struct {
+	resource.Kind
+	decode func([]byte) (resource.Spec, error)
+}{
+	adopted.KindName: {adopted.Kind{}, decode[adopted.Spec]},
+	process.KindName: {process.Kind{}, decode[process.Spec]},
+}
+
+// Apply makes one resource of an owner, given by its kind and its spec as JSON, as Up
+// would. The rest of what the owner has stays as it is.
+func Apply(owner, kind string, text []byte) error {
+	k, ok := scripted[kind]
+	if !ok {
+		return fmt.Errorf("resources of kind %q are made by ip, tc and nft commands; see `nfchain plan -o sh`", kind)
+	}
+	spec, err := k.decode(text)
+	if err != nil {
+		return fmt.Errorf("the %s is not one: %w; make the script again with this version's `nfchain plan -o sh`", kind, err)
+	}
+	h, err := netns.Open(netns.Host)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	at := resource.At(h, owner)
+	observed, err := k.Read(at)
+	if err != nil {
+		return err
+	}
+	for _, o := range observed {
+		if o.Key == spec.Key() && o.Fingerprint == spec.Fingerprint() {
+			return nil
+		}
+	}
+	r := resource.New(netns.Host, spec)
+	return k.Apply(at, []resource.Change{{Op: resource.Create, ID: r.ID, Kind: kind, Key: spec.Key(), Spec: spec}})
+}
+
+// decode reads a spec, of which every field must be known.
+func decode[S resource.Spec](text []byte) (resource.Spec, error) {
+	var s S
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	err := d.Decode(&s)
+	return s, err
+}
