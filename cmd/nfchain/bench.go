@@ -105,8 +105,7 @@ func protocolsOf(l api.Load) []string {
 
 func (a *app) benchCmd() *cobra.Command {
 	var l loadFlags
-	var strict bool
-	var html string
+	var o output
 	cmd := &cobra.Command{
 		Use: "bench FILE|CHAIN", Short: "Offer load to a chain, repeat, store, and print what came out",
 		Long: `Offer load to a chain and measure what comes out at the far end, against the direct
@@ -119,7 +118,6 @@ ways; a run whose traffic misses one is refused.`,
   nfchain bench edge --flows 8 --zerocopy --duration 30s --repeats 10 -o json`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChains,
 	}
-	var o *string
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
 		load, err := l.read()
 		if err != nil {
@@ -128,12 +126,10 @@ ways; a run whose traffic misses one is refused.`,
 		if !cmd.Flags().Changed("protocol") {
 			load.Protocols = protocolsOf(load)
 		}
-		return a.bench(cmd.Context(), args[0], load, l.seed, output{*o, html, strict})
+		return a.bench(cmd.Context(), args[0], load, l.seed, o)
 	}))
 	l.register(cmd)
-	cmd.Flags().BoolVar(&strict, "strict", false, "exit with 1 if a result is unsettled (interval wider than 10%)")
-	cmd.Flags().StringVar(&html, "html", "", "write the report as one HTML file too")
-	o = outputFlag(cmd, "text", "json", "csv", "md")
+	o.register(cmd)
 	return cmd
 }
 

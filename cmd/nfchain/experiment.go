@@ -21,20 +21,15 @@ import (
 
 // experimentFlags are what `experiment run` and `reproduce` have in common.
 type experimentFlags struct {
-	quick, fresh, strict bool
-	html                 string
-	format               *string
+	quick, fresh bool
+	output       output
 }
 
 func (e *experimentFlags) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&e.quick, "quick", false, "the file's quick load: minutes instead of hours, and marked so")
 	cmd.Flags().BoolVar(&e.fresh, "fresh", false, "start anew even if an interrupted run could go on")
-	cmd.Flags().BoolVar(&e.strict, "strict", false, "exit with 1 if a result is unsettled (interval wider than 10%)")
-	cmd.Flags().StringVar(&e.html, "html", "", "write the report as one HTML file too")
-	e.format = outputFlag(cmd, "text", "json", "csv", "md")
+	e.output.register(cmd)
 }
-
-func (e *experimentFlags) output() output { return output{*e.format, e.html, e.strict} }
 
 func (a *app) experimentCmd() *cobra.Command {
 	cmd := &cobra.Command{Use: "experiment", Short: "Run experiments: a chain, a load, what to vary, what is claimed",
@@ -73,7 +68,7 @@ source's statements hold on this machine.`,
 	}
 	cmd.RunE = does(func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return a.listPublished(*e.format)
+			return a.listPublished(*e.output.format)
 		}
 		return a.privileged(func(cmd *cobra.Command, args []string) error {
 			return a.reproduce(cmd.Context(), args[0], e)
@@ -171,7 +166,7 @@ func rough(seconds float64) string {
 
 // experiment runs the one experiment of a file.
 func (a *app) experiment(ctx context.Context, f *api.File, text string, e experimentFlags) error {
-	if err := checkWritable(e.html); err != nil {
+	if err := checkWritable(e.output.html); err != nil {
 		return err
 	}
 	x := f.Experiments[0]
@@ -202,7 +197,7 @@ func (a *app) experiment(ctx context.Context, f *api.File, text string, e experi
 	if err != nil {
 		return err
 	}
-	return a.measure(ctx, m, &r, store, h.Features.Has, e.output())
+	return a.measure(ctx, m, &r, store, h.Features.Has, e.output)
 }
 
 // points turns the sweep into conditions, each with its chain.

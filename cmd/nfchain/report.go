@@ -19,15 +19,31 @@ import (
 	"nfchain.dev/nfchain/internal/trial"
 )
 
-// output says how a run is to be reported.
+// output says how a run is to be reported, while it lasts and after.
 type output struct {
-	format, html string
-	strict       bool
+	format      *string
+	html        string
+	openmetrics string
+	strict      bool
+}
+
+// register adds the flags that all commands that measure have.
+func (o *output) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&o.strict, "strict", false, "exit with 1 if a result is unsettled (interval wider than 10%)")
+	f.StringVar(&o.html, "html", "", "write the report as one HTML file too")
+	f.StringVar(&o.openmetrics, "openmetrics", "", "serve the running measurement for a collector at this address, such as 127.0.0.1:9464")
+	o.format = outputFlag(cmd, "text", "json", "csv", "md", "junit")
 }
 
 // measure runs the trials and reports them, whatever became of them: what was
 // measured before a failure is stored and shown.
 func (a *app) measure(ctx context.Context, m *runs.Measurement, r *trial.Run, store *results.Store, has func(string) bool, o output) error {
+	stop, err := a.serve(o.openmetrics, m)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	failed := m.Run(ctx, r)
 	a.bar.clear()
 	if len(r.Trials) > 0 {
@@ -76,17 +92,18 @@ func (a *app) publish(rep report.Report, o output) error {
 		}
 		a.say("report written to %s", o.html)
 	}
-	return render(a.stdout, rep, o.format)
+	return render(a.stdout, rep, *o.format)
+}
+
+// formats a run can be written in, besides text.
+var formats = map[string]func(io.Writer, report.Report) error{
+	"json": report.JSON, "csv": report.CSV, "md": report.Markdown,
+	"parquet": report.Parquet, "hdr": report.HDRLog, "junit": report.JUnit, "openmetrics": report.OpenMetrics,
 }
 
 func render(w io.Writer, rep report.Report, format string) error {
-	switch format {
-	case "json":
-		return report.JSON(w, rep)
-	case "csv":
-		return report.CSV(w, rep)
-	case "md":
-		return report.Markdown(w, rep)
+	if write := formats[format]; write != nil {
+		return write(w, rep)
 	}
 	return report.Text(w, rep)
 }
@@ -145,8 +162,12 @@ func (a *app) reportCmd() *cobra.Command {
 	var html string
 	cmd := &cobra.Command{
 		Use: "report RUN", Short: "Report a stored run again",
-		Long:    "Report a stored run: by its id, the beginning of it, or \"last\".",
-		Example: "  nfchain report last\n  nfchain report last --html last.html\n  nfchain report last -o csv", Args: cobra.ExactArgs(1),
+		Long: `Report a stored run: by its id, the beginning of it, or "last".
+
+csv and parquet have a row for each metric of each trial, hdr is a log of the
+latency histograms in the format of HdrHistogram, junit is for a CI server, and
+openmetrics for a collector.`,
+		Example: "  nfchain report last\n  nfchain report last --html last.html\n  nfchain report last -o parquet > last.parquet", Args: cobra.ExactArgs(1),
 	}
 	var o *string
 	cmd.RunE = does(func(cmd *cobra.Command, args []string) error {
@@ -161,9 +182,9 @@ func (a *app) reportCmd() *cobra.Command {
 		}
 		rep := a.build(r, nil)
 		rep.Place = store.Path()
-		return a.publish(rep, output{format: *o, html: html})
+		return a.publish(rep, output{format: o, html: html})
 	})
-	o = outputFlag(cmd, "text", "json", "csv", "md")
+	o = outputFlag(cmd, "text", "json", "csv", "md", "parquet", "hdr", "junit", "openmetrics")
 	cmd.Flags().StringVar(&html, "html", "", "write the report as one HTML file too")
 	return cmd
 }

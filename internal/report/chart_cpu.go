@@ -58,7 +58,7 @@ func cpuFigure(groups []plot.Group, hidden, nth int) figure {
 		caption += fmt.Sprintf(" The %d busiest cores are shown, %d others are not.", manyCores, hidden)
 	}
 	b := plot.Bars{ID: fmt.Sprintf("cpu-%d", nth), Title: "CPU use per core and condition", Description: cpuDescription(groups),
-		X: plot.Axis{Label: "share of time in %", At: []float64{0, 100}}, Kinds: cpuKinds, Groups: groups}
+		X: plot.Axis{Label: "share of time in % (lower is better, for the same traffic)", At: []float64{0, 100}}, Kinds: cpuKinds, Groups: groups}
 	return figure{Title: continued("CPU use", nth), Caption: caption, SVG: template.HTML(b.SVG())}
 }
 

@@ -11,9 +11,13 @@ import (
 // manySeries is where one chart stops being readable.
 const manySeries = 6
 
+// distributionStems are the metrics whose distribution is drawn, by the part of
+// their names that their percentiles share.
+var distributionStems = []string{"latency_ns", "one_way_latency_ns"}
+
 // latencyFigures has the latency percentiles of the conditions that have any.
-func (r Report) latencyFigures() (out []figure) {
-	percentiles := r.latencyPercentiles()
+func (r Report) latencyFigures(stem string) (out []figure) {
+	percentiles := r.latencyPercentiles(stem)
 	if len(percentiles) < 2 {
 		return nil
 	}
@@ -25,30 +29,30 @@ func (r Report) latencyFigures() (out []figure) {
 	}
 	// Every chart of a long run shows a few conditions, all on the same scale.
 	for at := 0; at < len(series); at += manySeries {
-		out = append(out, r.latencyFigure(percentiles, series[at:min(at+manySeries, len(series))], len(out)))
+		out = append(out, r.latencyFigure(stem, percentiles, series[at:min(at+manySeries, len(series))], len(out)))
 	}
 	return out
 }
 
-// latencyPercentiles are the metrics of one round trip's distribution.
-func (r Report) latencyPercentiles() (out []string) {
+// latencyPercentiles are the metrics of one distribution.
+func (r Report) latencyPercentiles(stem string) (out []string) {
 	for _, m := range metricsOf(r.Conditions...) {
-		if strings.HasPrefix(m, "latency_") && strings.HasSuffix(m, "_ns") && trial.NeverAveraged(m) {
+		if strings.HasPrefix(m, strings.TrimSuffix(stem, "ns")) && strings.HasSuffix(m, "_ns") && trial.NeverAveraged(m) {
 			out = append(out, m)
 		}
 	}
 	return out
 }
 
-func (r Report) latencyFigure(percentiles []string, conditions []int, nth int) figure {
+func (r Report) latencyFigure(stem string, percentiles []string, conditions []int, nth int) figure {
 	least, most := r.latencyRange(percentiles)
-	u := unitFor("latency_ns", most)
+	u := unitFor(stem, most)
 	if least > 0 && most/least > 100 {
-		u = unitFor("latency_ns", least)
+		u = unitFor(stem, least)
 	}
-	l := plot.Lines{ID: "latency-" + string(rune('a'+nth)), Title: "latency percentiles", Description: r.describe(percentiles[0]),
-		X: plot.Axis{Label: "percentile of the round trips", Names: percentileNames(percentiles)},
-		Y: plot.Axis{Label: axisLabel("latency_ns", u), Zero: true, Log: least > 0 && most/least > 12}}
+	l := plot.Lines{ID: stem + "-" + string(rune('a'+nth)), Title: metricName(stem) + " percentiles", Description: r.describe(percentiles[0]),
+		X: plot.Axis{Label: "percentile", Names: percentileNames(stem, percentiles)},
+		Y: plot.Axis{Label: axisLabel(stem, u), Zero: true, Log: least > 0 && most/least > 12}}
 	l.Y.Zero = !l.Y.Log
 	name := labels(r.Conditions)
 	for n, i := range conditions {
@@ -64,7 +68,7 @@ func (r Report) latencyFigure(percentiles []string, conditions []int, nth int) f
 	if l.Y.Log {
 		caption += " The scale is logarithmic."
 	}
-	return figure{Title: continued("Latency", nth), Caption: caption, SVG: template.HTML(l.SVG())}
+	return figure{Title: continued(upperFirst(metricName(stem)), nth), Caption: caption, SVG: template.HTML(l.SVG())}
 }
 
 // latencyRange is the least and the greatest value of any trial.
@@ -82,9 +86,9 @@ func (r Report) latencyRange(percentiles []string) (least, most float64) {
 	return least, most
 }
 
-func percentileNames(metrics []string) (names []string) {
+func percentileNames(stem string, metrics []string) (names []string) {
 	for _, m := range metrics {
-		names = append(names, strings.TrimPrefix(metricName(m), "latency "))
+		names = append(names, strings.TrimPrefix(metricName(m), metricName(stem)+" "))
 	}
 	return names
 }

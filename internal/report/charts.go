@@ -25,7 +25,11 @@ func (r Report) figures() []figure {
 	} else {
 		out = append(out, r.goodputFigures()...)
 	}
-	out = append(out, r.latencyFigures()...)
+	for _, stem := range distributionStems {
+		out = append(out, r.latencyFigures(stem)...)
+		out = append(out, r.distributionFigures(stem)...)
+	}
+	out = append(out, r.timeFigures()...)
 	return append(out, r.cpuFigures()...)
 }
 
@@ -80,11 +84,16 @@ func (r Report) point(x float64, condition int, metric string, u unit) plot.Poin
 	return plot.Point{X: x, Y: centre(s) / u.factor, CI: scaled(s.CI95, u), Dots: r.dots(condition, metric, u)}
 }
 
+// axisLabel is a metric with its unit and which way is good.
 func axisLabel(metric string, u unit) string {
-	if u.name == "" {
-		return metricName(metric)
+	text := metricName(metric)
+	if u.name != "" {
+		text += " in " + u.name
 	}
-	return metricName(metric) + " in " + u.name
+	if good := goodDirection(metric).inWords(); good != "" {
+		text += " (" + good + ")"
+	}
+	return text
 }
 
 // measured lists the conditions that have a metric.

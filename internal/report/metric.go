@@ -23,10 +23,13 @@ var directions = []struct {
 	word string
 	good direction
 }{
+	{"offered", unknownDirection}, {"sent", unknownDirection}, {"selftest", unknownDirection},
 	{"goodput", higherIsBetter}, {"throughput", higherIsBetter},
 	{"loss", lowerIsBetter}, {"latency", lowerIsBetter}, {"rtt", lowerIsBetter}, {"jitter", lowerIsBetter},
 	{"outage", lowerIsBetter}, {"reordered", lowerIsBetter}, {"retransmits", lowerIsBetter}, {"lost", lowerIsBetter},
 	{"dropped", lowerIsBetter}, {"errors", lowerIsBetter}, {"duplicates", lowerIsBetter},
+	{"duplicate", lowerIsBetter}, {"unsent", lowerIsBetter}, {"error", lowerIsBetter}, {"reorder", lowerIsBetter},
+	{"pdv", lowerIsBetter}, {"ipdv", lowerIsBetter},
 	{"transactions", higherIsBetter}, {"rate", higherIsBetter}, {"pps", higherIsBetter},
 }
 
@@ -39,6 +42,11 @@ func goodDirection(metric string) direction {
 		}
 	}
 	return unknownDirection
+}
+
+// inWords says which way is good, for the axis of a chart; empty if not known.
+func (d direction) inWords() string {
+	return map[direction]string{higherIsBetter: "higher is better", lowerIsBetter: "lower is better"}[d]
 }
 
 // metricName is a metric in words, without its unit: "latency p99".
@@ -57,7 +65,9 @@ func metricName(metric string) string {
 
 // metricOrder puts what is read first first; the rest follows by name.
 var metricOrder = []string{
-	"goodput_bps", "throughput_bps", "throughput_pps", "loss_ratio",
+	"goodput_bps", "throughput_bps", "throughput_pps", "forwarding_rate_pps", "loss_ratio",
+	"one_way_latency_min_ns", "one_way_latency_p50_ns", "one_way_latency_p90_ns", "one_way_latency_p99_ns",
+	"one_way_latency_p999_ns", "one_way_latency_p9999_ns", "one_way_latency_p99999_ns", "one_way_latency_max_ns",
 	"latency_min_ns", "latency_p50_ns", "latency_median_ns", "latency_mean_ns", "latency_p90_ns", "latency_p95_ns",
 	"latency_p99_ns", "latency_p999_ns", "latency_p9999_ns", "latency_max_ns",
 	"jitter_ns",

@@ -14,7 +14,7 @@ import (
 // everyReport is every kind of run that a reader may have.
 func everyReport() map[string]Report {
 	return map[string]Report{
-		"bench": sampleBench(), "experiment": sampleExperiment(), "big": sampleBig(),
+		"bench": sampleBench(), "experiment": sampleExperiment(), "big": sampleBig(), "detailed": sampleDetailed(),
 		"no conditions": New(trial.Run{ID: "20261121-035352-0000", Chain: "none", State: trial.Failed, Environment: sampleEnvironment}),
 		"no trials":     sampleWithout(func(trial.Trial) bool { return false }),
 		"one trial":     sampleWithout(func(t trial.Trial) bool { return t.Repeat == 1 }),
@@ -72,7 +72,8 @@ func sampleBig() Report {
 
 func TestEveryWriterTakesEveryReport(t *testing.T) {
 	for name, r := range everyReport() {
-		for kind, write := range map[string]func(io.Writer, Report) error{"text": Text, "markdown": Markdown, "json": JSON, "csv": CSV} {
+		for kind, write := range map[string]func(io.Writer, Report) error{"text": Text, "markdown": Markdown, "json": JSON, "csv": CSV,
+			"parquet": Parquet, "hdr": HDRLog, "junit": JUnit, "openmetrics": OpenMetrics} {
 			var b bytes.Buffer
 			if err := write(&b, r); err != nil || b.Len() == 0 {
 				t.Errorf("%s as %s: %d bytes, %v", name, kind, b.Len(), err)

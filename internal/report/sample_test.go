@@ -136,6 +136,36 @@ func observe(run *trial.Run, r *rand.Rand) {
 	}
 }
 
+// sampleDetailed is the bench with all that tools may keep of a trial.
+func sampleDetailed() Report {
+	run := sampleBench().Run
+	detail(&run, rand.New(rand.NewSource(4)))
+	return New(run)
+}
+
+// detail adds the distribution of latencies, and goodput by the second.
+func detail(run *trial.Run, r *rand.Rand) {
+	for i := range run.Trials {
+		t := &run.Trials[i]
+		if p50, has := t.Metrics["latency_p50_ns"]; has {
+			h := trial.NewHistogram()
+			for range 20000 {
+				_ = h.RecordValue(int64(p50 * (.6 + .4*r.ExpFloat64())))
+			}
+			text, _ := trial.EncodeHistogram(h)
+			t.Histograms = map[string]string{"latency_ns": text}
+		}
+		if goodput, has := t.Metrics["goodput_bps"]; has {
+			s := trial.Series{StepS: 1}
+			for range 5 {
+				v := around(r, goodput, .05)
+				s.Values = append(s.Values, &v)
+			}
+			t.Series = map[string]trial.Series{"goodput_bps": s}
+		}
+	}
+}
+
 func around(r *rand.Rand, centre, share float64) float64 { return centre * (1 + share*r.NormFloat64()) }
 
 func b2f(b bool) float64 {

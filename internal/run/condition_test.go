@@ -100,7 +100,7 @@ func TestFrames(t *testing.T) {
 		t.Errorf("latency beside: %+v", c)
 	}
 	for want, change := range map[string]func(*api.Load){
-		"bulk does not make frames":         func(l *api.Load) { l.Tool = "bulk" },
+		"bulk does not make frames":          func(l *api.Load) { l.Tool = "bulk" },
 		"are offered over udp, not over tcp": func(l *api.Load) { l.Protocols = []string{trial.TCP} },
 	} {
 		l := load

@@ -29,7 +29,7 @@ type NodeState struct {
 	Rules      []ruleset.Counter       `json:"rules"`
 	// Dropped is what a firewall's policy dropped; nil where it accepts.
 	Dropped *ruleset.Dropped `json:"policy_dropped,omitempty"`
-	Program    *process.Status         `json:"program,omitempty"`
+	Program *process.Status  `json:"program,omitempty"`
 }
 
 // Inspect reads what a chain is and has counted.

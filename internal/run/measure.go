@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -32,6 +33,9 @@ type Measurement struct {
 	Keep bool
 	// Trial is told before each trial; it may be nil.
 	Trial func(done, total int, c trial.Condition, left time.Duration)
+	// Stored is given the run at its start and after each trial; it may be nil. What
+	// it is given does not change.
+	Stored func(trial.Run)
 
 	up     *plan.Plan
 	upFor  int
@@ -56,6 +60,7 @@ func (m *Measurement) Run(ctx context.Context, r *trial.Run) (err error) {
 	}()
 	todo := experiment.Remaining(experiment.Order(len(r.Conditions), r.Repeats, r.Seed), done(r))
 	m.began = m.Now()
+	m.tell(*r)
 	for i, slot := range todo {
 		c := r.Conditions[slot.Condition]
 		if m.Trial != nil {
@@ -72,8 +77,16 @@ func (m *Measurement) Run(ctx context.Context, r *trial.Run) (err error) {
 		if err := m.Store.AppendTrial(context.WithoutCancel(ctx), r.ID, t); err != nil {
 			return err
 		}
+		m.tell(*r)
 	}
 	return nil
+}
+
+func (m *Measurement) tell(r trial.Run) {
+	if m.Stored != nil {
+		r.Trials, r.Warnings = slices.Clip(r.Trials), slices.Clone(r.Warnings)
+		m.Stored(r)
+	}
 }
 
 func stateAfter(err error) string {

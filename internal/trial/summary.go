@@ -135,15 +135,29 @@ func pooled(trials []Trial, xs []float64, place orderStatistic) float64 {
 	case 100:
 		return slices.Max(xs)
 	}
+	h := merged(trials, place.Stem)
+	if h == nil {
+		return math.NaN()
+	}
+	return Percentile(h, place.Percent)
+}
+
+// Merged is all samples of a condition's trials, by the histograms' name; nil
+// where there are none, or where one of the trials lacks its own.
+func Merged(r Run, condition int, stem string) *hdrhistogram.Histogram {
+	return merged(trialsOf(r, condition), stem)
+}
+
+func merged(trials []Trial, stem string) *hdrhistogram.Histogram {
 	hs := make([]*hdrhistogram.Histogram, len(trials))
 	for i, t := range trials {
-		h, err := DecodeHistogram(t.Histograms[place.Stem])
-		if err != nil {
-			return math.NaN()
+		h, err := DecodeHistogram(t.Histograms[stem])
+		if err != nil || h.TotalCount() == 0 {
+			return nil
 		}
 		hs[i] = h
 	}
-	return Percentile(MergeHistograms(hs), place.Percent)
+	return MergeHistograms(hs)
 }
 
 // Samples is what each trial of a condition measured of one metric, in the

@@ -69,7 +69,7 @@ func (l Lines) across(left float64) scale {
 		}
 	}
 	full, _ := l.X.span(xs)
-	s.lo, s.hi = full.lo, full.hi
+	s.lo, s.hi, s.log = full.lo, full.hi, full.log
 	if len(l.X.At) > 0 { // no need to end on a tick: end a little outside the last
 		last := l.X.At[len(l.X.At)-1]
 		s.hi = last + (last-s.lo)*.05
@@ -125,6 +125,9 @@ func (l Lines) ticks() (at []float64, names []string) {
 			}
 		}
 		_, at = l.X.span(xs)
+	}
+	if len(l.X.AtNames) == len(at) && len(at) > 0 {
+		return at, l.X.AtNames
 	}
 	for _, t := range at {
 		names = append(names, tickText(t, at))

@@ -13,6 +13,10 @@ var dashes = map[Dash]string{
 	Dashed:  ` stroke-dasharray="8 4"`,
 	Dotted:  ` stroke-dasharray="2 3.5"`,
 	DashDot: ` stroke-dasharray="9 3.5 2 3.5"`,
+
+	LongDash:   ` stroke-dasharray="18 6"`,
+	DashDotDot: ` stroke-dasharray="12 3.5 2 3.5 2 3.5"`,
+	ShortDash:  ` stroke-dasharray="5 3"`,
 }
 
 // mark draws a marker centred on x, y.

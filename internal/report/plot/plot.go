@@ -28,6 +28,8 @@ type Axis struct {
 	// At puts the ticks at these values, as far as their labels fit; else they
 	// are nice numbers.
 	At []float64
+	// AtNames are what is written at each of At; without them, the values.
+	AtNames []string
 	// Zero makes the axis start at zero.
 	Zero bool
 	// Log makes the axis logarithmic; its values must be positive.
@@ -58,6 +60,9 @@ const (
 	Dashed
 	Dotted
 	DashDot
+	LongDash
+	DashDotDot
+	ShortDash
 )
 
 // Style is what a series looks like.
@@ -75,8 +80,10 @@ const colours = 6
 
 // Ours is the style of the i-th measured series: its colour, marker and dash
 // all differ from its neighbours'.
+//
+// Six curves without markers can be told apart too.
 func Ours(i int) Style {
 	markers := []Marker{Circle, Square, Triangle, Diamond, Wedge}
-	dashes := []Dash{Solid, Dotted, DashDot}
+	dashes := []Dash{Solid, Dotted, DashDot, LongDash, DashDotDot, ShortDash}
 	return Style{Colour: i % colours, Marker: markers[i%len(markers)], Dash: dashes[i%len(dashes)]}
 }

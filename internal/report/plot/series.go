@@ -84,6 +84,9 @@ func (l Lines) gap(x scale) float64 {
 // entries explain the series, and what the errors and dots are.
 func (l Lines) entries(c *canvas) (out []entry) {
 	for _, s := range l.Series {
+		if s.Name == "" { // another of the series before
+			continue
+		}
 		out = append(out, entry{s.Name, func(x, y float64) { c.sample(s.Style, x, y) }})
 	}
 	return out

@@ -1,0 +1,100 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/parquet-go/parquet-go"
+)
+
+func TestParquetReadsBack(t *testing.T) {
+	r := sampleBench()
+	var b bytes.Buffer
+	if err := Parquet(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := parquet.Read[parquetRow](bytes.NewReader(b.Bytes()), int64(b.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := 0
+	for _, trial := range r.Run.Trials {
+		want += len(trial.Metrics)
+	}
+	if len(rows) != want {
+		t.Fatalf("%d rows, want %d", len(rows), want)
+	}
+	first := r.Run.Trials[0]
+	at := slices.IndexFunc(rows, func(x parquetRow) bool { return x.Metric == "goodput_bps" })
+	if x := rows[at]; x.Value != first.Metrics["goodput_bps"] || !x.StartedAt.Equal(first.StartedAt) || x.PayloadSize != nil || x.Path != "chain" || x.Factors != "{}" {
+		t.Errorf("%+v", x)
+	}
+}
+
+func TestHDRLogReadsBack(t *testing.T) {
+	r := sampleDetailed()
+	var b bytes.Buffer
+	if err := HDRLog(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	log, read := hdrhistogram.NewHistogramLogReader(bytes.NewReader(b.Bytes())), 0
+	for {
+		h, err := log.NextIntervalHistogram()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h == nil {
+			break
+		}
+		if h.TotalCount() != 20000 || !strings.HasSuffix(h.Tag(), ":latency_ns") {
+			t.Errorf("%s with %d samples", h.Tag(), h.TotalCount())
+		}
+		read++
+	}
+	if read != 12 {
+		t.Errorf("%d histograms, want 12\n%s", read, b.String())
+	}
+}
+
+func TestJUnitCounts(t *testing.T) {
+	var b bytes.Buffer
+	if err := JUnit(&b, sampleExperiment()); err != nil {
+		t.Fatal(err)
+	}
+	var s suite
+	if err := xml.Unmarshal(b.Bytes(), &s); err != nil {
+		t.Fatal(err)
+	}
+	// Ten conditions, of which one lacks a trial; four claims.
+	if s.Tests != 14 || len(s.Cases) != 14 || s.Failures != 1 || s.Errors != 1 || s.Skipped != 2 {
+		t.Errorf("%+v", s)
+	}
+	if c := s.Cases[11]; c.Name != "livi2016/fig7-fade" || c.Failure == nil || c.Failure.Message != "it is 0.4% more <per> hop" {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestOpenMetricsEnds(t *testing.T) {
+	r := sampleBench()
+	r.Run.Trials = r.Run.Trials[:2]
+	var b bytes.Buffer
+	if err := OpenMetrics(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	for _, want := range []string{
+		`nfchain_trials{chain="edge",experiment="",run="20261121-035352-k3f9"} 2.0`, "nfchain_trials_planned{", `} 36.0`,
+		`metric="goodput_bps",path="chain"`, `state="done"} 1.0`, "# TYPE nfchain_trial gauge",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	if !strings.HasSuffix(text, "# EOF\n") {
+		t.Errorf("no end: %s", text)
+	}
+}

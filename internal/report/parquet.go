@@ -1,0 +1,90 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// parquetRow is one metric of one trial with its condition, as CSV has it but typed. What
+// was not set is null.
+type parquetRow struct {
+	Run            string    `parquet:"run,dict"`
+	Chain          string    `parquet:"chain,dict"`
+	Condition      int32     `parquet:"condition"`
+	Path           string    `parquet:"path,dict"`
+	Protocol       string    `parquet:"protocol,dict"`
+	Tool           string    `parquet:"tool,dict"`
+	Flows          int32     `parquet:"flows"`
+	PayloadSize    *int64    `parquet:"payload_size,optional"`
+	FrameSize      *int64    `parquet:"frame_size,optional"`
+	IMIX           *string   `parquet:"imix,optional,dict"`
+	OfferedBps     *float64  `parquet:"offered_bps,optional"`
+	OfferedPps     *float64  `parquet:"offered_pps,optional"`
+	Zerocopy       bool      `parquet:"zerocopy"`
+	Bidirectional  bool      `parquet:"bidirectional"`
+	Affinity       string    `parquet:"affinity,dict"`
+	Length         int32     `parquet:"length"`
+	DurationS      float64   `parquet:"duration_s"`
+	Factors        string    `parquet:"factors,dict,json"`
+	Repeat         int32     `parquet:"repeat"`
+	Step           *int32    `parquet:"step,optional"`
+	StartedAt      time.Time `parquet:"started_at,timestamp(microsecond)"`
+	TrialDurationS float64   `parquet:"trial_duration_s"`
+	Metric         string    `parquet:"metric,dict"`
+	Value          float64   `parquet:"value"`
+}
+
+// Parquet writes one row for every metric of every trial, raw, as an Apache
+// Parquet file.
+func Parquet(w io.Writer, r Report) error {
+	out := parquet.NewGenericWriter[parquetRow](w, parquet.Compression(&parquet.Zstd))
+	for _, t := range r.Run.Trials {
+		if t.Condition < 0 || t.Condition >= len(r.Run.Conditions) {
+			continue
+		}
+		rows, err := r.rowsOf(t)
+		if err == nil {
+			_, err = out.Write(rows)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
+
+func (r Report) rowsOf(t trial.Trial) ([]parquetRow, error) {
+	c := r.Run.Conditions[t.Condition]
+	factors, err := json.Marshal(c.Factors)
+	if err != nil {
+		return nil, err
+	}
+	var rows []parquetRow
+	for _, metric := range slices.Sorted(maps.Keys(t.Metrics)) {
+		rows = append(rows, parquetRow{
+			Run: r.Run.ID, Chain: r.Run.Chain, Condition: int32(t.Condition), Path: c.Path, Protocol: c.Protocol, Tool: c.Tool,
+			Flows: int32(c.Flows), PayloadSize: unlessZero(int64(c.PayloadSize)), FrameSize: unlessZero(int64(c.FrameSize)),
+			IMIX: unlessZero(c.IMIX), OfferedBps: unlessZero(c.OfferedBps), OfferedPps: unlessZero(c.OfferedPps),
+			Zerocopy: c.Zerocopy, Bidirectional: c.Bidirectional, Affinity: c.Affinity, Length: int32(c.Length),
+			DurationS: c.DurationS, Factors: string(factors), Repeat: int32(t.Repeat), Step: unlessZero(int32(t.Step)),
+			StartedAt: t.StartedAt, TrialDurationS: t.DurationS, Metric: metric, Value: t.Metrics[metric],
+		})
+	}
+	return rows, nil
+}
+
+// unlessZero is nil for what is not set.
+func unlessZero[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
