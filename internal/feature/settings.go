@@ -2,51 +2,60 @@ package feature
 
 import "strings"
 
-// sysctls are the settings that move a measurement on one machine.
+// sysctls are the settings that move a measurement on one machine. Those that each
+// namespace has of its own are the host's here; a chain's are read from its own.
 var sysctls = []string{
+	"kernel.nmi_watchdog",
 	"kernel.numa_balancing",
 	"kernel.randomize_va_space",
 	"kernel.sched_autogroup_enabled",
+	"kernel.sched_rt_runtime_us",
+	"kernel.timer_migration",
 	"kernel.unprivileged_bpf_disabled",
 	"net.bridge.bridge-nf-call-iptables",
 	"net.core.bpf_jit_enable",
+	"net.core.bpf_jit_harden",
 	"net.core.busy_poll",
 	"net.core.busy_read",
 	"net.core.default_qdisc",
 	"net.core.dev_weight",
+	"net.core.dev_weight_rx_bias",
+	"net.core.dev_weight_tx_bias",
+	"net.core.flow_limit_table_len",
+	"net.core.gro_normal_batch",
+	"net.core.high_order_alloc_disable",
 	"net.core.netdev_budget",
 	"net.core.netdev_budget_usecs",
 	"net.core.netdev_max_backlog",
+	"net.core.netdev_tstamp_prequeue",
 	"net.core.optmem_max",
 	"net.core.rmem_default",
 	"net.core.rmem_max",
 	"net.core.rps_sock_flow_entries",
+	"net.core.skb_defer_max",
+	"net.core.somaxconn",
 	"net.core.wmem_default",
 	"net.core.wmem_max",
 	"net.ipv4.tcp_congestion_control",
+	"net.ipv4.tcp_limit_output_bytes",
+	"net.ipv4.tcp_mem",
 	"net.ipv4.tcp_mtu_probing",
 	"net.ipv4.tcp_rmem",
 	"net.ipv4.tcp_sack",
 	"net.ipv4.tcp_slow_start_after_idle",
 	"net.ipv4.tcp_timestamps",
 	"net.ipv4.tcp_wmem",
+	"net.ipv4.udp_mem",
 	"net.netfilter.nf_conntrack_max",
+	"vm.compaction_proactiveness",
 	"vm.nr_hugepages",
 	"vm.swappiness",
 }
 
 // elsewhere are settings that are no sysctls, by the name they are told under.
 var elsewhere = map[string]string{
-	"clocksource":            "sys/devices/system/clocksource/clocksource0/current_clocksource",
-	"cpu_idle_driver":        "sys/devices/system/cpu/cpuidle/current_driver",
-	"cpu_isolated":           "sys/devices/system/cpu/isolated",
-	"cpu_scaling_driver":     "sys/devices/system/cpu/cpu0/cpufreq/scaling_driver",
-	"cpu_boost":              "sys/devices/system/cpu/cpufreq/boost",
-	"intel_no_turbo":         "sys/devices/system/cpu/intel_pstate/no_turbo",
-	"smt":                    "sys/devices/system/cpu/smt/control",
-	"transparent_hugepage":   "sys/kernel/mm/transparent_hugepage/enabled",
-	"vulnerability_spectre":  "sys/devices/system/cpu/vulnerabilities/spectre_v2",
-	"vulnerability_meltdown": "sys/devices/system/cpu/vulnerabilities/meltdown",
+	"clocksource":          "sys/devices/system/clocksource/clocksource0/current_clocksource",
+	"transparent_hugepage": "sys/kernel/mm/transparent_hugepage/enabled",
 }
 
 // settings are the values of what this machine has of these.

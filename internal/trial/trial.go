@@ -126,6 +126,8 @@ type Observation struct {
 	BlockWritten *uint64               `json:"block_written_bytes,omitempty"`
 	FrequencyHz  []float64             `json:"cpu_frequency_hz,omitempty"`
 	TemperatureC map[string]float64    `json:"temperature_celsius,omitempty"`
+	// Load is how busy the machine was with everything.
+	Load *Load `json:"load,omitempty"`
 }
 
 // CPUUse is the share of the trial's time that a core spent, each 0 to 1.
@@ -163,27 +165,6 @@ type InterfaceCounts struct {
 	TxErrors  uint64 `json:"tx_errors"`
 }
 
-// Environment is what a reader needs to know of the machine (RFC 8204 §3.3 as
-// far as a machine can tell it). Unknown values are absent.
-type Environment struct {
-	NfchainVersion string      `json:"nfchain_version"`
-	OS             string      `json:"os,omitempty"`
-	Kernel         string      `json:"kernel"`
-	KernelCmdline  string      `json:"kernel_cmdline,omitempty"`
-	Architecture   string      `json:"architecture"`
-	Hardware       string      `json:"hardware,omitempty"`
-	Virtualization string      `json:"virtualization,omitempty"`
-	CPUModel       string      `json:"cpu_model,omitempty"`
-	Microcode      string      `json:"microcode,omitempty"`
-	CPUs           int         `json:"cpus"`
-	NUMANodes      int         `json:"numa_nodes,omitempty"`
-	MemoryBytes    uint64      `json:"memory_bytes,omitempty"`
-	Governor       string      `json:"cpu_governor,omitempty"`
-	Privileges     string      `json:"privileges"`
-	Tools          Map[string] `json:"tools"`
-	Settings       Map[string] `json:"settings"`
-}
-
 // The states of a run.
 const (
 	Running     = "running"
@@ -215,11 +196,14 @@ type Run struct {
 	MaxRepeats int `json:"max_repeats,omitempty"`
 	// Redeploy is how many instances of the chain, made one after the other, the
 	// Repeats are spread over; 0 for one.
-	Redeploy    int             `json:"redeploy,omitempty"`
-	Quick       bool            `json:"quick"`
-	Environment Environment     `json:"environment"`
-	Conditions  List[Condition] `json:"conditions"`
-	Trials      List[Trial]     `json:"trials"`
+	Redeploy    int         `json:"redeploy,omitempty"`
+	Quick       bool        `json:"quick"`
+	Environment Environment `json:"environment"`
+	// Setups are the chains that were made for the conditions, as they were read
+	// back; runs of before have none.
+	Setups     List[Setup]     `json:"setups"`
+	Conditions List[Condition] `json:"conditions"`
+	Trials     List[Trial]     `json:"trials"`
 	// Warnings a reader must see beside the numbers.
 	Warnings List[string] `json:"warnings"`
 }

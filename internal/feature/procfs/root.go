@@ -76,3 +76,12 @@ func (r Root) Glob(pattern string) []string {
 	sortNatural(names)
 	return names
 }
+
+// Link is where a symbolic link leads, empty where there is none.
+func (r Root) Link(name string) string {
+	target, err := os.Readlink(r.Path(name))
+	if err != nil {
+		return ""
+	}
+	return target
+}
