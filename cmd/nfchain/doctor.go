@@ -4,12 +4,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/observe"
+	runs "nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/trial"
 )
 
 // diagnosis is what doctor prints as JSON.
 type diagnosis struct {
 	SchemaVersion int               `json:"schema_version"`
 	Features      []feature.Feature `json:"features"`
+	// Environment is what a run would store of this machine.
+	Environment trial.Environment `json:"environment"`
 }
 
 func (a *app) doctorCmd() *cobra.Command {
@@ -23,7 +28,9 @@ func (a *app) doctorCmd() *cobra.Command {
 		set := feature.Probe(cmd.Context(), feature.Host())
 		all := set.All()
 		if *o == "json" {
-			if err := a.printJSON(diagnosis{1, all}); err != nil {
+			e := set.Environment(versionText())
+			e.LoadBefore = observe.Load(cmd.Context(), "", runs.LoadOver)
+			if err := a.printJSON(diagnosis{1, all, e}); err != nil {
 				return err
 			}
 		} else {

@@ -45,6 +45,7 @@ type counters struct {
 	cores      map[int]coreTimes
 	disks      map[string]diskSectors
 	interfaces []trial.InterfaceCounts
+	busy       busyness
 }
 
 // Start begins an observation; its error is that of Targets.Interfaces. Watch.Stop
@@ -62,6 +63,7 @@ func Start(ctx context.Context, targets Targets) (*Watch, error) {
 	w.processes = newLedger(targets.Files)
 	w.processes.begin(targets.processes())
 	w.before.disks = readDisks(targets.Files)
+	w.before.busy = readBusyness(targets.Files)
 	// The cores come last here and first in Stop: they are what the observation
 	// itself keeps busy.
 	w.before.cores = readCores(targets.Files)
@@ -110,6 +112,7 @@ func (w *Watch) Stop(ctx context.Context) (trial.Observation, error) {
 	w.cancel()
 	<-w.ended
 	w.sample()
+	load := loadSince(w.targets.Files, w.before.busy, w.own())
 	interfaces, err := w.targets.interfaces(ctx)
 
 	w.mu.Lock()
@@ -124,7 +127,22 @@ func (w *Watch) Stop(ctx context.Context) (trial.Observation, error) {
 		BlockWritten: written,
 		FrequencyHz:  w.sensors.frequencies(),
 		TemperatureC: w.sensors.celsius,
+		Load:         load,
 	}, err
+}
+
+// own are the processes that were followed.
+func (w *Watch) own() map[int]bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	own := map[int]bool{}
+	for id := range w.processes.entries {
+		own[id.pid] = true
+	}
+	for pid := range w.processes.ended {
+		own[pid] = true
+	}
+	return own
 }
 
 func (t Targets) processes() map[string][]int {

@@ -18,7 +18,12 @@ type processTimes struct {
 	user, system uint64  // ticks
 	started      uint64  // ticks since boot; with the id it names the process
 	peak         *uint64 // largest resident size, bytes
+	parent       int
+	flags        uint64
 }
+
+// kernelThread is PF_KTHREAD of linux/sched.h.
+const kernelThread = 0x00200000
 
 // readProcess is false for a process that is gone.
 func readProcess(root procfs.Root, pid int) (processTimes, bool) {
@@ -46,13 +51,15 @@ func parseProcess(s string) (processTimes, bool) {
 	}
 	p := processTimes{command: strings.ToValidUTF8(s[opened+1:closed], "�")}
 	// Fields are counted from 1 there, and these begin with the third.
-	for field, to := range map[int]*uint64{14: &p.user, 15: &p.system, 22: &p.started} {
+	var parent uint64
+	for field, to := range map[int]*uint64{4: &parent, 9: &p.flags, 14: &p.user, 15: &p.system, 22: &p.started} {
 		n, err := strconv.ParseUint(fields[field-3], 10, 64)
 		if err != nil {
 			return processTimes{}, false
 		}
 		*to = n
 	}
+	p.parent = int(parent)
 	return p, true
 }
 

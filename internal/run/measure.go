@@ -58,6 +58,9 @@ func (m *Measurement) Run(ctx context.Context, r *trial.Run) (err error) {
 			err = store
 		}
 	}()
+	if err := m.noteLoad(ctx, r); err != nil {
+		return err
+	}
 	todo := experiment.Remaining(experiment.Order(len(r.Conditions), r.Repeats, r.Seed), done(r))
 	m.began = m.Now()
 	m.tell(*r)

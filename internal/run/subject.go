@@ -47,7 +47,10 @@ func (m *Measurement) bringUp(ctx context.Context, condition int, r *trial.Run) 
 	})
 	// What was made before an error is removed too.
 	m.up, m.upFor, m.proven = p, condition, map[string]bool{}
-	return err
+	if err != nil {
+		return err
+	}
+	return m.noteSetup(ctx, condition, r)
 }
 
 // tellRepairs warns the reader when a chain that was up was not what it was

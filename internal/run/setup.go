@@ -1,0 +1,158 @@
+package run
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/observe"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// LoadOver is how long the machine is watched before anything is made: long enough
+// to see who else works, by ticks of a hundredth of a second.
+const LoadOver = 500 * time.Millisecond
+
+// noteLoad stores how busy the machine is before the first trial of a run.
+func (m *Measurement) noteLoad(ctx context.Context, r *trial.Run) error {
+	if r.Environment.LoadBefore != nil {
+		return nil
+	}
+	r.Environment.LoadBefore = observe.Load(ctx, "", LoadOver)
+	return m.Store.SetMachine(context.WithoutCancel(ctx), r.ID, r.Environment, r.Setups)
+}
+
+// noteSetup reads back the chain that was brought up for a condition and stores
+// it, once for each chain. It refuses nothing: what cannot be read is said.
+func (m *Measurement) noteSetup(ctx context.Context, condition int, r *trial.Run) error {
+	s := ReadSetup(m.up)
+	for i := range r.Conditions {
+		if sameChain(m.Chains[i], m.Chains[condition]) {
+			s.Conditions = append(s.Conditions, i)
+		}
+	}
+	for _, known := range r.Setups {
+		if slices.Equal(known.Conditions, s.Conditions) && sameSetup(known, s) {
+			return nil
+		}
+	}
+	r.Setups = append(r.Setups, s)
+	return m.Store.SetMachine(context.WithoutCancel(ctx), r.ID, r.Environment, r.Setups)
+}
+
+func sameSetup(a, b trial.Setup) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && string(x) == string(y)
+}
+
+// ReadSetup reads back how a chain that is up is set.
+func ReadSetup(p *plan.Plan) trial.Setup {
+	s := trial.Setup{Wiring: p.Wiring, Length: len(p.Nodes), Plan: digest(p), Settings: map[string]string{}}
+	read := &readback{settings: map[string][]string{}}
+	for _, ns := range namespacesOf(p) {
+		if err := read.namespace(p, ns); err != nil {
+			s.Unread = append(s.Unread, err.Error())
+		}
+	}
+	s.Interfaces = read.groups
+	for name, values := range read.settings {
+		slices.Sort(values)
+		s.Settings[name] = strings.Join(slices.Compact(values), ", ")
+	}
+	return s
+}
+
+// digest tells plans apart.
+func digest(p *plan.Plan) string {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// namespacesOf a plan: those of its nodes in path order, and others in which
+// something of it lies.
+func namespacesOf(p *plan.Plan) (refs []string) {
+	add := func(ref string) {
+		if !slices.Contains(refs, ref) {
+			refs = append(refs, ref)
+		}
+	}
+	known := map[string]bool{}
+	for _, n := range p.Nodes {
+		if !known[n.Namespace] {
+			known[n.Namespace], refs = true, append(refs, n.Namespace)
+		}
+	}
+	var rest []string
+	for _, r := range p.Resources {
+		if !known[r.Namespace] && r.Namespace != netns.Host {
+			known[r.Namespace], rest = true, append(rest, r.Namespace)
+		}
+	}
+	refs = append(refs, rest...)
+	add(netns.Host)
+	return refs
+}
+
+// chainSettings are the settings that each network namespace has of its own and
+// that move what passes through it.
+var chainSettings = []string{
+	"net.ipv4.conf.all.rp_filter",
+	"net.ipv4.fib_multipath_hash_policy",
+	"net.ipv4.ip_early_demux",
+	"net.ipv4.ip_forward",
+	"net.ipv4.tcp_autocorking",
+	"net.ipv4.tcp_congestion_control",
+	"net.ipv4.tcp_early_demux",
+	"net.ipv4.tcp_ecn",
+	"net.ipv4.tcp_limit_output_bytes",
+	"net.ipv4.tcp_mtu_probing",
+	"net.ipv4.tcp_rmem",
+	"net.ipv4.tcp_sack",
+	"net.ipv4.tcp_slow_start_after_idle",
+	"net.ipv4.tcp_timestamps",
+	"net.ipv4.tcp_window_scaling",
+	"net.ipv4.tcp_wmem",
+	"net.ipv4.udp_early_demux",
+	"net.ipv6.conf.all.forwarding",
+	"net.netfilter.nf_conntrack_max",
+}
+
+// readSettings reads them in a namespace of the chain; those that this kernel lacks
+// are left out.
+func (b *readback) readSettings(h *netns.Handle) error {
+	return h.Do(func() error {
+		for _, name := range chainSettings {
+			text, err := os.ReadFile("/proc/sys/" + strings.ReplaceAll(name, ".", "/"))
+			if err == nil {
+				b.settings[name] = append(b.settings[name], strings.Join(strings.Fields(string(text)), " "))
+			}
+		}
+		return nil
+	})
+}
+
+// nodeOf names what lives in a namespace.
+func nodeOf(p *plan.Plan, ref string) string {
+	for _, n := range p.Nodes {
+		if n.Namespace == ref {
+			return n.Name
+		}
+	}
+	if ref == netns.Host {
+		return "host"
+	}
+	return fmt.Sprintf("namespace %s", ref)
+}
