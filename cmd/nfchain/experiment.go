@@ -13,6 +13,7 @@ import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/registry"
+	"nfchain.dev/nfchain/internal/report"
 	"nfchain.dev/nfchain/internal/results"
 	runs "nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/trial"
@@ -227,7 +228,11 @@ func (a *app) startOrResume(ctx context.Context, h *runs.Host, store *results.St
 	if !e.fresh {
 		if id, err := store.Unfinished(ctx, x.Metadata.Name, text); err == nil {
 			r, err := store.Resume(ctx, id)
-			if err == nil && r.Quick == e.quick && len(r.Conditions) == len(conditions) {
+			unlike := report.Unlike(r.Environment, h.Features.Environment(versionText()))
+			for _, d := range unlike {
+				a.say("run %s cannot go on: %s since", id, d)
+			}
+			if err == nil && len(unlike) == 0 && r.Quick == e.quick && len(r.Conditions) == len(conditions) {
 				a.say("going on with run %s: %d of %d trials are done (--fresh starts anew)", r.ID, len(r.Trials), len(r.Conditions)*r.Repeats)
 				return r, nil
 			}

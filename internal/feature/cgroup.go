@@ -135,7 +135,7 @@ func relative(p string) string { return strings.TrimPrefix(p, "/") }
 // cpuLimit is how many cores' worth of time a group may use; nil is unlimited.
 func (e Env) cpuLimit(dir string) *float64 {
 	fields := strings.Fields(e.text(path.Join(dir, "cpu.max")))
-	if fields == nil {
+	if len(fields) == 0 {
 		fields = []string{e.text(path.Join(dir, "cpu.cfs_quota_us")), e.text(path.Join(dir, "cpu.cfs_period_us"))}
 	}
 	if len(fields) != 2 {

@@ -12,7 +12,7 @@ func (r Report) heading() []string {
 	if r.Source != nil {
 		lines = append(lines, "source: "+r.sourceText())
 	}
-	lines = append(lines, r.extent())
+	lines = append(lines, r.extent(), r.sharing())
 	if len(r.Verdicts) > 0 {
 		lines = append(lines, "claims: "+r.verdictCounts())
 	}

@@ -27,6 +27,7 @@ type document struct {
 	Redeploy      int                       `json:"redeploy,omitempty"`
 	Quick         bool                      `json:"quick"`
 	Environment   trial.Environment         `json:"environment"`
+	Setups        trial.List[trial.Setup]   `json:"setups"`
 	Trials        trial.List[trialDocument] `json:"trials"`
 	Conditions    trial.List[trial.Summary] `json:"conditions"`
 	// Summary is the metrics of the chain's first condition.
@@ -81,7 +82,7 @@ func newDocument(r Report) document {
 		SchemaVersion: trial.SchemaVersion, Run: run.ID, Chain: run.Chain, Experiment: run.Experiment, State: run.State,
 		CreatedAt: run.CreatedAt, Command: run.Command, Spec: run.Spec, Seed: run.Seed, Repeats: run.Repeats, Quick: run.Quick,
 		Until: run.Until, MaxRepeats: run.MaxRepeats, Redeploy: run.Redeploy,
-		Environment: run.Environment, Conditions: r.Conditions, Summary: r.summary(), Models: r.Fits, Claims: r.Verdicts,
+		Environment: run.Environment, Setups: run.Setups, Conditions: r.Conditions, Summary: r.summary(), Models: r.Fits, Claims: r.Verdicts,
 		Warnings: run.Warnings, Source: newSource(r.Source),
 	}
 	for _, t := range run.Trials {

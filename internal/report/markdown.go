@@ -14,7 +14,7 @@ func Markdown(w io.Writer, r Report) error {
 		b.WriteString(escapeMarkdown(line) + "\n")
 	}
 	markdownList(&b, "Warnings", r.warnings())
-	for _, t := range append(r.tables(), environmentTable(r.Run.Environment)) {
+	for _, t := range append(r.tables(), environmentTable(r.Run)) {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", t.Title, escapeMarkdown(t.Caption))
 		markdownTable(&b, t)
 	}

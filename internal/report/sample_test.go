@@ -21,6 +21,55 @@ var sampleEnvironment = trial.Environment{
 	Settings: map[string]string{"net.ipv4.tcp_congestion_control": "cubic"},
 }
 
+// describedFully is an environment of which a machine told all it could.
+func describedFully(e trial.Environment) trial.Environment {
+	node := 0
+	e.Build, e.Firmware, e.Container, e.Microcode = "go1.24.4, linux/amd64", "SeaBIOS 1.16.2 04/01/2014", "Docker", "0xa101148"
+	e.Processor = &trial.Processor{
+		Sockets: 1, Cores: 2, ThreadsPerCore: 1, SMT: "notsupported", Driver: "acpi-cpufreq", MinHz: 1.5e9, MaxHz: 2.6e9, Turbo: "on",
+		Caches:     []trial.Cache{{Level: 1, Type: "Data", SizeBytes: 32 << 10, SharedBy: "0"}, {Level: 3, Type: "Unified", SizeBytes: 32 << 20, SharedBy: "0-1"}},
+		IdleDriver: "haltpoll, governor haltpoll", IdleStates: []trial.IdleState{{Name: "POLL"}, {Name: "C6", Disabled: true, LatencyS: 133e-6}},
+		Isolated: "none", NohzFull: "1", RCUNocbs: "none", Allowed: "0-1",
+	}
+	e.NUMA = []trial.NUMANode{{Node: 0, CPUs: "0-1", MemoryBytes: 8 << 30}}
+	e.Mitigations = map[string]string{"meltdown": "Not affected", "mds": "Not affected", "spectre_v2": "Mitigation: Retpolines"}
+	e.Hugepages = []trial.HugepagePool{{SizeBytes: 2 << 20, Total: 512, Free: 500}}
+	e.NICs = []trial.NIC{{Interface: "ens1", Driver: "i40e", Slot: "0000:3b:00.0", Device: "0x8086:0x1572", NUMANode: &node, SpeedBps: 1e10, Interrupts: 2, IRQCores: "0 1"}}
+	cores, memory := 1.5, uint64(4<<30)
+	e.Cgroup = &trial.Cgroup{Version: "v2", Path: "/user.slice", CPUs: &cores, CPUWeight: "100", CPUSet: "0-1", MemoryBytes: &memory}
+	e.Limits = map[string]string{"nofile": "1024 / 1048576"}
+	e.ToolsFound = map[string]string{"iperf3": "/usr/bin/iperf3 --version"}
+	busy, steal := .11, .002
+	e.LoadBefore = &trial.Load{OverS: .5, Average: &[3]float64{.4, 1.2, 2}, Busy: &busy, Steal: &steal, Pressure: map[string]trial.Pressure{"cpu": {Some: &busy}}}
+	return e
+}
+
+// sampleSetup is a chain as it was read back.
+func sampleSetup(conditions ...int) trial.Setup {
+	return trial.Setup{
+		Conditions: conditions, Wiring: "veth", Length: 4, Nodes: map[string]int{"endpoint": 2, "firewall": 1, "forward": 1}, Plan: "9f86d081",
+		Interfaces: []trial.InterfaceSetup{{
+			Interfaces: []string{"client:eth0", "fw:eth0"}, Type: "veth", Driver: "veth", MTU: 1500, QueueLen: 1000, RxQueues: 1, TxQueues: 1,
+			GSOMaxBytes: 65536, GSOMaxSegments: 65535, GSOIPv4MaxBytes: 65536, GROMaxBytes: 65536, GROIPv4MaxBytes: 65536, Qdiscs: []string{"noqueue root"},
+			OffloadsOn: []string{"tx-tcp-segmentation", "rx-checksum"}, OffloadsOff: []string{"rx-gro"},
+		}},
+		Settings: map[string]string{"net.ipv4.ip_forward": "0, 1", "net.ipv4.tcp_sack": "1"},
+	}
+}
+
+// sharedMachine has every trial see others at work.
+func sharedMachine(run *trial.Run) {
+	for i := range run.Trials {
+		busy, others := .8, .12
+		o := &run.Trials[i].Observed
+		o.Load = &trial.Load{OverS: 5, Busy: &busy, Others: &others, Largest: []trial.OtherUse{{Command: "backup", Ratio: .1}},
+			Pressure: map[string]trial.Pressure{"cpu": {Some: &busy}, "io": {Some: &others, Full: &others}}}
+		for j := range o.CPUs {
+			o.CPUs[j].Steal = .03
+		}
+	}
+}
+
 // sampleBench is a run of `nfchain bench`: TCP, UDP and latency, through the
 // chain and direct.
 func sampleBench() Report {
@@ -46,6 +95,8 @@ func sampleBench() Report {
 			func() map[string]float64 { return latencies(r, 40e3*slow) })
 	}
 	observe(&run, r)
+	sharedMachine(&run)
+	run.Environment, run.Setups = describedFully(run.Environment), []trial.Setup{sampleSetup(0, 1, 2, 3, 4, 5)}
 	report := New(run)
 	report.Place = "/home/u/.local/share/nfchain/results.db"
 	return report

@@ -1,9 +1,6 @@
 package report
 
 import (
-	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 
 	"nfchain.dev/nfchain/internal/stats"
@@ -60,44 +57,3 @@ func (r Report) drops(condition int) (out []trial.InterfaceCounts) {
 }
 
 func count(n uint64) string { return strconv.FormatUint(n, 10) }
-
-// environmentTable is the machine; what it could not tell is left out.
-func environmentTable(e trial.Environment) table {
-	t := table{Title: "Environment", Caption: "The machine as it was during the run. What it could not tell is left out."}
-	t.column("what", false)
-	t.column("value", false)
-	add := func(what, value string) {
-		if value != "" {
-			t.add(len(t.Rows) == 0, what, value)
-		}
-	}
-	add("nfchain", e.NfchainVersion)
-	add("system", e.OS)
-	add("kernel", join(e.Kernel, e.Architecture))
-	add("kernel command line", e.KernelCmdline)
-	add("hardware", e.Hardware)
-	add("virtualization", e.Virtualization)
-	add("CPU", e.CPUModel)
-	add("CPUs", positive(e.CPUs))
-	add("NUMA nodes", positive(e.NUMANodes))
-	add("microcode", e.Microcode)
-	add("governor", e.Governor)
-	if e.MemoryBytes > 0 {
-		add("memory", printed("memory_bytes", float64(e.MemoryBytes)))
-	}
-	add("privileges", e.Privileges)
-	for _, name := range slices.Sorted(maps.Keys(e.Tools)) {
-		add(name, e.Tools[name])
-	}
-	for _, name := range slices.Sorted(maps.Keys(e.Settings)) {
-		add(name, e.Settings[name])
-	}
-	return t
-}
-
-func positive(n int) string {
-	if n <= 0 {
-		return ""
-	}
-	return fmt.Sprint(n)
-}

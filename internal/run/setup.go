@@ -56,7 +56,10 @@ func sameSetup(a, b trial.Setup) bool {
 
 // ReadSetup reads back how a chain that is up is set.
 func ReadSetup(p *plan.Plan) trial.Setup {
-	s := trial.Setup{Wiring: p.Wiring, Length: len(p.Nodes), Plan: digest(p), Settings: map[string]string{}}
+	s := trial.Setup{Wiring: p.Wiring, Length: len(p.Nodes), Plan: digest(p), Settings: map[string]string{}, Nodes: map[string]int{}}
+	for _, n := range p.Nodes {
+		s.Nodes[n.Kind]++
+	}
 	read := &readback{settings: map[string][]string{}}
 	for _, ns := range namespacesOf(p) {
 		if err := read.namespace(p, ns); err != nil {

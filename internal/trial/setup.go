@@ -5,6 +5,8 @@ type Setup struct {
 	Conditions List[int] `json:"conditions"`
 	Wiring     string    `json:"wiring"`
 	Length     int       `json:"length"`
+	// Nodes are how many endpoints and functions there are, by kind.
+	Nodes Map[int] `json:"nodes"`
 	// Plan is the SHA-256 of all that was to be made.
 	Plan string `json:"plan_sha256"`
 	// Interfaces are the chain's, those that are set alike together.

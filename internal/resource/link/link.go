@@ -196,6 +196,7 @@ func add(h, far *netns.Handle, s Spec) error {
 	veth := &netlink.Veth{
 		LinkAttrs: attrs, PeerName: s.B.Device, PeerHardwareAddr: macB,
 		PeerMTU: uint32(s.MTU), PeerNamespace: netlink.NsFd(far.FD()),
+		PeerTxQLen: -1, // the kernel's own, as at this end; 0 would be asked for
 	}
 	err = h.LinkAdd(veth)
 	if !errors.Is(err, unix.EEXIST) {

@@ -1,0 +1,95 @@
+package run_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vishvananda/netlink"
+
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/plan/plantest"
+	"nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/traffic"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// TestMachineIsStored: a run tells of the machine before, and of its chain as it
+// was made, without being asked.
+func TestMachineIsStored(t *testing.T) {
+	b := newBed(t, plantest.Forwards(2))
+	m, r := b.measurement(load(1, trial.TCP), tool{func(context.Context, traffic.Job) (traffic.Sample, error) {
+		return traffic.Sample{Metrics: map[string]float64{"goodput_bps": 1}}, nil
+	}})
+	if err := m.Run(context.Background(), r); err != nil {
+		t.Fatal(err)
+	}
+	b.gone()
+	got := b.stored(r.ID)
+	before := got.Environment.LoadBefore
+	if before == nil || before.Busy == nil || before.Others == nil || before.OverS < run.LoadOver.Seconds() {
+		t.Errorf("load before %+v", before)
+	}
+	for _, s := range got.Trials {
+		// This trial may be shorter than a tick, of which there is no share.
+		if l := s.Observed.Load; l == nil || l.OverS <= 0 || l.Average == nil {
+			t.Errorf("load during a trial %+v", l)
+		}
+	}
+	if len(got.Setups) != 1 {
+		t.Fatalf("set-ups %+v", got.Setups)
+	}
+	s := got.Setups[0]
+	if s.Wiring != "veth" || s.Length != 4 || s.Nodes["forward"] != 2 || len(s.Plan) != 64 || len(s.Unread) > 0 || !slices.Equal(s.Conditions, []int{0, 1}) {
+		t.Errorf("set-up %+v", s)
+	}
+	if s.Settings["net.ipv4.ip_forward"] != "0, 1" || s.Settings["net.ipv4.conf.all.rp_filter"] != "0" {
+		t.Errorf("settings of its namespaces: %v", s.Settings)
+	}
+	var names []string
+	for _, i := range s.Interfaces {
+		names = append(names, i.Interfaces...)
+		if i.Type != "veth" || i.Driver != "veth" || i.MTU == 0 || !slices.Contains(i.OffloadsOn, "tx-tcp-segmentation") || len(i.Qdiscs) != 1 {
+			t.Errorf("interface %+v", i)
+		}
+	}
+	slices.Sort(names)
+	if want := "client:eth0 client:ethd0 f0:eth0 f0:eth1 f1:eth0 f1:eth1 server:eth0 server:ethd1"; strings.Join(names, " ") != want {
+		t.Errorf("interfaces %v, want %s", names, want)
+	}
+}
+
+// TestSetupTellsInterfacesApart changes one interface and reads the chain again.
+func TestSetupTellsInterfacesApart(t *testing.T) {
+	b := newBed(t, plantest.Forwards(1))
+	b.up(run.UpOptions{})
+	p, err := b.host.Plan(b.chain, nil, plan.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := run.ReadSetup(p); len(s.Interfaces) != 1 || len(s.Interfaces[0].Interfaces) != 4 {
+		t.Fatalf("interfaces of a chain that is set alike: %+v", s.Interfaces)
+	}
+	f := p.Functions()[0]
+	h := nstest.Open(t, f.Namespace)
+	l, err := h.LinkByName(f.West.Device)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.LinkSetMTU(l, 1400); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.QdiscReplace(&netlink.GenericQdisc{QdiscAttrs: netlink.QdiscAttrs{LinkIndex: l.Attrs().Index, Parent: netlink.HANDLE_ROOT}, QdiscType: "pfifo"}); err != nil {
+		t.Fatal(err)
+	}
+	s := run.ReadSetup(p)
+	if len(s.Interfaces) != 2 {
+		t.Fatalf("%+v", s.Interfaces)
+	}
+	i := s.Interfaces[1]
+	if !slices.Equal(i.Interfaces, []string{"f0:" + f.West.Device}) || i.MTU != 1400 || !slices.Equal(i.Qdiscs, []string{"pfifo root"}) {
+		t.Errorf("%+v", i)
+	}
+}
