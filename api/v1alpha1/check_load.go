@@ -39,7 +39,7 @@ func (c Catalogue) CheckLoad(l Load) []FieldProblem {
 		f.addf("ip_version", "5 is no version in use; write 4 or 6")
 	}
 	f.add("affinity", checkAffinity(l.Affinity))
-	return f
+	return append(f, checkRepetition(l)...)
 }
 
 func checkProtocols(given []string) []FieldProblem {

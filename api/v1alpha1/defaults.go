@@ -50,6 +50,7 @@ func (l Load) With(over Load) Load {
 	l.Frames = l.Frames.with(over.Frames)
 	replace(&l.Duration, over.Duration)
 	replace(&l.Repeats, over.Repeats)
+	l.Repetition = l.Repetition.with(over.Repetition)
 	replace(&l.Zerocopy, over.Zerocopy)
 	replace(&l.Affinity, over.Affinity)
 	replace(&l.Direct, over.Direct)

@@ -19,6 +19,8 @@ type Load struct {
 	Duration Duration `json:"duration,omitempty"`
 	// Repeats of every condition. Default 3.
 	Repeats int `json:"repeats,omitempty" jsonschema:"minimum=1,maximum=10000"`
+	// Repetition says how the repeats go on beyond a fixed number.
+	Repetition
 	// Zerocopy uses sendfile instead of write (iperf3's -Z).
 	Zerocopy bool `json:"zerocopy,omitempty"`
 	// Affinity of the tools: none (default), spread (flow i on core i modulo

@@ -15,6 +15,7 @@ const (
 	loadPattern     = numberPattern + `([kKmMgGtT]?([bB][iI][tT](/s)?|bps)|[kKmMgG]?[pP][pP][sS])?$`
 	sizePattern     = numberPattern + `(B|[kKMG]B|[KMG]iB)?$`
 	durationPattern = `^(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h))+)$`
+	shareText       = `^[0-9]+(\.[0-9]+)?%$`
 )
 
 // scalarSchema describes the types that are written as one word or number; nil
@@ -27,6 +28,8 @@ func scalarSchema(t reflect.Type) *jsonschema.Schema {
 		return textOrNumber(loadPattern)
 	case reflect.TypeFor[Size]():
 		return textOrNumber(sizePattern)
+	case reflect.TypeFor[Share]():
+		return &jsonschema.Schema{Type: "string", Pattern: shareText}
 	case reflect.TypeFor[Duration]():
 		return &jsonschema.Schema{Type: "string", Pattern: durationPattern}
 	}

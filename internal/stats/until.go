@@ -19,9 +19,9 @@ func Narrow(s Summary, width float64) bool {
 	return s.independent() >= UntilLeast && s.CI95 != nil && s.Confidence == 0 && s.CI95[1]-s.CI95[0] <= width*math.Abs(centreOf(s))
 }
 
-// Stop tells after how many of the repeats a measurement that is to go on until
-// its interval is narrow may stop; 0 if it may not yet. narrow(n) tells of the
-// first n repeats whether they are.
+// Enough tells whether a measurement that is to go on until its interval is
+// narrow may stop after so many repeats. narrow(n) tells of the first n repeats
+// whether their interval is. It is asked after every repeat.
 //
 // A rule that stops when the interval happens to be narrow stops too often where
 // the variance happens to be underestimated: the interval of three repeats or
@@ -31,14 +31,10 @@ func Narrow(s Summary, width float64) bool {
 // (Simons 1968 shows that a fixed number of more repeats is enough for any
 // width); and the interval that is reported is never narrower than what was
 // asked for (see [AtLeastWide]), which is all that the rule went for. Simulated
-// in TestUntilCovers: 94.5% or more of normal repeats.
-func Stop(repeats int, narrow func(n int) bool) int {
-	for n := UntilLeast; n+UntilMore <= repeats; n++ {
-		if narrow(n) {
-			return n + UntilMore
-		}
-	}
-	return 0
+// in TestUntilCovers: 95% or more of normal repeats.
+func Enough(repeats int, narrow func(n int) bool) bool {
+	n := repeats - UntilMore
+	return n >= UntilLeast && narrow(n)
 }
 
 // AtLeastWide widens the interval of a summary about its middle to width, as a

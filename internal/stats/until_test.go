@@ -9,14 +9,9 @@ import (
 // measureUntil draws repeats until the rule stops, or most of them are drawn.
 func measureUntil(draw func() float64, width float64, summarize func([]float64) Summary, most int) (Summary, bool) {
 	var xs []float64
-	met := -1 // how many repeats had an interval that was narrow
 	for len(xs) < most {
 		xs = append(xs, draw())
-		if met < 0 && Narrow(summarize(xs), width) {
-			met = len(xs)
-		}
-		stop := Stop(len(xs), func(n int) bool { return n == met })
-		if stop == len(xs) {
+		if Enough(len(xs), func(n int) bool { return Narrow(summarize(xs[:n]), width) }) {
 			return AtLeastWide(summarize(xs), width), true
 		}
 	}
@@ -33,11 +28,22 @@ func student(xs []float64) Summary {
 	}
 	s := Summary{N: len(xs), Mean: &mean}
 	if len(xs) > 1 {
-		half := quantileT(confidence, float64(len(xs)-1)) * math.Sqrt(varianceOfMean(xs))
+		half := quantiles(len(xs)-1) * math.Sqrt(varianceOfMean(xs))
 		s.CI95 = &[2]float64{mean - half, mean + half}
 	}
 	return s
 }
+
+// quantiles of Student's t by degrees of freedom, each computed once.
+var quantiles = func() func(int) float64 {
+	known := map[int]float64{}
+	return func(degrees int) float64 {
+		if _, has := known[degrees]; !has {
+			known[degrees] = quantileT(confidence, float64(degrees))
+		}
+		return known[degrees]
+	}
+}()
 
 func TestUntilCovers(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
@@ -63,8 +69,8 @@ func TestUntilCoversOtherShapes(t *testing.T) {
 			func(xs []float64) Summary { return SummarizePercentile(xs, math.NaN()) }, 200)
 		median.count(in(*s.CI95, 100))
 	}
-	for range 60 {
-		s, _ := measureUntil(func() float64 { return 97 + 3*r.ExpFloat64() }, .05, Summarize, 60)
+	for range 40 {
+		s, _ := measureUntil(func() float64 { return 97 + 3*r.ExpFloat64() }, .05, Summarize, 40)
 		skewed.count(in(*s.CI95, 100))
 	}
 	median.atLeast(t, "median", .93)
@@ -87,13 +93,13 @@ func TestUntilWithoutItsCorrections(t *testing.T) {
 	covered.atMost(t, "stopping at once", .92)
 }
 
-func TestStop(t *testing.T) {
-	narrowFrom := func(least int) func(int) bool { return func(n int) bool { return n >= least } }
-	for _, c := range []struct{ repeats, narrow, want int }{
-		{7, 0, 0}, {8, 0, 8}, {20, 0, 8}, {8, 7, 0}, {9, 7, 9}, {11, 10, 0}, {12, 10, 12}, {0, 0, 0},
-	} {
-		if got := Stop(c.repeats, narrowFrom(c.narrow)); got != c.want {
-			t.Errorf("%d repeats, narrow from %d: stops after %d, want %d", c.repeats, c.narrow, got, c.want)
+func TestEnough(t *testing.T) {
+	for _, c := range []struct {
+		repeats, narrow int
+		want            bool
+	}{{7, 0, false}, {8, 0, true}, {8, 7, false}, {9, 7, true}, {11, 10, false}, {12, 10, true}, {0, 0, false}} {
+		if got := Enough(c.repeats, func(n int) bool { return n >= c.narrow }); got != c.want {
+			t.Errorf("%d repeats, narrow from %d: enough is %v", c.repeats, c.narrow, got)
 		}
 	}
 }

@@ -51,10 +51,40 @@ func summarizeTrials(run Run, trials []Trial) map[string]stats.Summary {
 			}
 		}
 	}
-	if m := MainMetric(func(name string) bool { _, has := out[name]; return has }); m != "" && run.Until > 0 {
+	if m := mainOf(trials); m != "" && run.Until > 0 {
 		out[m] = within(m, stats.AtLeastWide(out[m], run.Until))
 	}
 	return out
+}
+
+// mainOf is the main metric of a condition's trials; empty for none.
+func mainOf(trials []Trial) string {
+	return MainMetric(func(name string) bool {
+		return slices.ContainsFunc(trials, func(t Trial) bool { _, has := t.Metrics[name]; return has })
+	})
+}
+
+// Narrow tells whether the first repeats of every condition, as many as said, have
+// an interval of their main metric that is at most [Run.Until] wide. A condition
+// without a main metric has nothing to become narrow.
+func (r Run) Narrow(repeats int) bool {
+	for i := range r.Conditions {
+		first := slices.DeleteFunc(trialsOf(r, i), func(t Trial) bool { return t.Repeat > repeats })
+		m := mainOf(first)
+		if m != "" && !stats.Narrow(r.bounds(first, m), r.Until) {
+			return false
+		}
+	}
+	return true
+}
+
+// bounds summarizes a metric of some trials as far as its interval goes.
+func (r Run) bounds(trials []Trial, metric string) stats.Summary {
+	groups := instancesOf(r, measuring(trials, metric), metric)
+	if NeverAveraged(metric) {
+		return stats.SummarizePercentile(centres(groups, metric), math.NaN())
+	}
+	return stats.Summarize(centres(groups, metric))
 }
 
 func summarizeMetric(run Run, trials []Trial, name string) stats.Summary {
