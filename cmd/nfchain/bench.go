@@ -28,6 +28,7 @@ type loadFlags struct {
 	payload, rate, duration string
 	direct                  bool
 	seed                    int64
+	repeat                  repeatFlags
 }
 
 func (l *loadFlags) register(cmd *cobra.Command) {
@@ -39,7 +40,7 @@ func (l *loadFlags) register(cmd *cobra.Command) {
 	f.StringVar(&l.payload, "payload-size", "", "bytes of one send (default: the tool's own)")
 	f.StringVar(&l.rate, "rate", "", "load offered in sum, such as 500Mbit or 100kpps (default: as much as the tool can)")
 	f.StringVar(&l.duration, "duration", "5s", "length of one trial")
-	f.IntVar(&l.load.Repeats, "repeats", 3, "trials of every condition")
+	l.repeat.register(cmd, &l.load)
 	f.BoolVar(&l.load.Zerocopy, "zerocopy", false, "send with sendfile instead of write (iperf3)")
 	f.StringVar(&l.load.Affinity, "affinity", "none", "cores of the tools: none, spread, or a list such as 0,2-3")
 	f.IntVar(&l.load.FrameSize, "frame-size", 0, "bytes of a frame with its check sequence, 64 to 9216, of a tool that makes its own")
@@ -70,6 +71,9 @@ func (l *loadFlags) read() (api.Load, error) {
 	}
 	if err := load.Duration.UnmarshalText([]byte(l.duration)); err != nil {
 		return load, fmt.Errorf("--duration: %w: %w", err, runs.ErrInput)
+	}
+	if err := l.repeat.read(&load); err != nil {
+		return load, err
 	}
 	for _, core := range traffic.Cores(load.Affinity) {
 		if core >= runtime.NumCPU() {
@@ -106,6 +110,7 @@ func protocolsOf(l api.Load) []string {
 func (a *app) benchCmd() *cobra.Command {
 	var l loadFlags
 	var o output
+	var g gateFlags
 	cmd := &cobra.Command{
 		Use: "bench FILE|CHAIN", Short: "Offer load to a chain, repeat, store, and print what came out",
 		Long: `Offer load to a chain and measure what comes out at the far end, against the direct
@@ -113,9 +118,15 @@ path between the same ends. Given a file, the chain is deployed first and remove
 after; given the name of a chain that is up, it stays.
 
 Before the first trial, marked packets are counted at every function in order, both
-ways; a run whose traffic misses one is refused.`,
+ways; a run whose traffic misses one is refused.
+
+With --baseline, the conditions of a stored run are measured again and compared
+with it: exit code 1 if the chain became slower by more than --tolerance.`,
 		Example: `  nfchain bench examples/edge-chain.yaml --protocol tcp,udp,latency
-  nfchain bench edge --flows 8 --zerocopy --duration 30s --repeats 10 -o json`,
+  nfchain bench edge --flows 8 --zerocopy --duration 30s --repeats 10 -o json
+  nfchain bench examples/edge-chain.yaml --until 2% --max-repeats 40
+  nfchain bench examples/edge-chain.yaml --redeploy 5
+  nfchain bench examples/edge-chain.yaml --baseline last --tolerance 2%`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChains,
 	}
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
@@ -126,9 +137,13 @@ ways; a run whose traffic misses one is refused.`,
 		if !cmd.Flags().Changed("protocol") {
 			load.Protocols = protocolsOf(load)
 		}
+		if o.baseline, err = a.baseline(cmd, g, &load); err != nil {
+			return err
+		}
 		return a.bench(cmd.Context(), args[0], load, l.seed, o)
 	}))
 	l.register(cmd)
+	g.register(cmd)
 	o.register(cmd)
 	return cmd
 }
@@ -151,15 +166,21 @@ func (a *app) bench(ctx context.Context, arg string, load api.Load, seed int64, 
 	if err := a.mayDeploy(h, chain.Metadata.Name, m.Keep); err != nil {
 		return err
 	}
-	conditions, err := runs.Conditions(load, len(chain.Spec.Functions)+2, nil, registry.Tools, h.Features)
+	if m.Keep && load.Redeploy > 1 {
+		return fmt.Errorf("--redeploy would take down %s, which is up; give its file, or bring it down first: %w", arg, runs.ErrInput)
+	}
+	conditions, err := conditionsOf(load, len(chain.Spec.Functions)+2, h, o.baseline)
 	if err != nil {
 		return err
 	}
 	for range conditions {
 		m.Chains = append(m.Chains, chain)
 	}
-	r := a.newRun(h, chain.Metadata.Name, spec, seed, load.Repeats)
+	r := a.newRun(h, chain.Metadata.Name, spec, seed, load)
 	r.Conditions = conditions
+	if err := o.baseline.allows(r.Environment); err != nil {
+		return err
+	}
 	store, err := a.store()
 	if err != nil {
 		return err
@@ -216,16 +237,21 @@ func (a *app) mayDeploy(h *runs.Host, name string, keep bool) error {
 	return nil
 }
 
-func (a *app) newRun(h *runs.Host, chain, spec string, seed int64, repeats int) trial.Run {
+func (a *app) newRun(h *runs.Host, chain, spec string, seed int64, load api.Load) trial.Run {
 	if seed == 0 {
 		seed = int64(random() >> 1)
 	}
 	var b [4]byte
 	binary.BigEndian.PutUint32(b[:], uint32(random()))
-	return trial.Run{
+	r := trial.Run{
 		SchemaVersion: trial.SchemaVersion, ID: results.NewID(a.now(), b), Chain: chain, State: trial.Running,
-		CreatedAt: a.now(), Command: a.args, Spec: spec, Seed: seed, Repeats: repeats, Environment: h.Features.Environment(versionText()),
+		CreatedAt: a.now(), Command: a.args, Spec: spec, Seed: seed, Repeats: load.Repeats, Until: float64(load.Until),
+		Redeploy: load.Redeploy, Environment: h.Features.Environment(versionText()),
 	}
+	if load.Until > 0 {
+		r.MaxRepeats = load.MostRepeats()
+	}
+	return r
 }
 
 func random() uint64 {

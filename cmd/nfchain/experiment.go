@@ -241,7 +241,7 @@ func (a *app) startOrResume(ctx context.Context, h *runs.Host, store *results.St
 			}
 		}
 	}
-	r := a.newRun(h, x.Metadata.Name, text, x.Spec.Seed, x.Spec.Load.Repeats)
+	r := a.newRun(h, x.Metadata.Name, text, x.Spec.Seed, x.Spec.Load)
 	r.Experiment, r.Quick, r.Conditions = x.Metadata.Name, e.quick, conditions
 	return r, store.CreateRun(ctx, r)
 }

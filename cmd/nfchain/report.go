@@ -25,6 +25,7 @@ type output struct {
 	html        string
 	openmetrics string
 	strict      bool
+	baseline    *baseline
 }
 
 // register adds the flags that all commands that measure have.
@@ -49,11 +50,18 @@ func (a *app) measure(ctx context.Context, m *runs.Measurement, r *trial.Run, st
 	if len(r.Trials) > 0 {
 		rep := a.build(*r, has)
 		rep.Place = store.Path()
+		worse := error(nil)
+		if failed == nil {
+			worse = o.baseline.compare(&rep)
+		}
 		if err := a.publish(rep, o); err != nil {
 			return errors.Join(failed, err)
 		}
-		if failed == nil && o.strict {
-			return unsettled(rep)
+		if failed == nil && worse == nil && o.strict {
+			worse = unsettled(rep)
+		}
+		if worse != nil {
+			return worse
 		}
 	}
 	if errors.Is(failed, context.Canceled) {
@@ -143,16 +151,12 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// gated are the metrics that --strict looks at: what a run is made to find out.
-var gated = map[string]bool{"goodput_bps": true, "latency_p50_ns": true}
-
 // unsettled is the gate of --strict.
 func unsettled(rep report.Report) error {
 	for i, c := range rep.Conditions {
-		for name, s := range c.Metrics {
-			if s.Unsettled && gated[name] {
-				return fmt.Errorf("condition %d: %s is unsettled: its interval is wider than 10%%; use more repeats or longer trials", i+1, name)
-			}
+		name := trial.MainMetric(func(m string) bool { _, has := c.Metrics[m]; return has })
+		if c.Metrics[name].Unsettled {
+			return fmt.Errorf("condition %d: %s is unsettled: its interval is wider than 10%%; use more repeats or longer trials", i+1, name)
 		}
 	}
 	return nil

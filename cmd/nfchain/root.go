@@ -137,7 +137,7 @@ offers them load, and reports goodput, loss and latency with intervals that a
 reader can trust and repeat.
 
 Exit codes: 0 done; 1 the run failed, or a gate that was asked for (--strict,
-compare); 2 the input is wrong; 3 this machine lacks something, which is named.`,
+--baseline, compare); 2 the input is wrong; 3 this machine lacks something, which is named.`,
 		Example: `  nfchain doctor                            # what this machine can do
   nfchain bench examples/edge-chain.yaml    # deploy, measure, report, remove
   nfchain up examples/edge-chain.yaml       # deploy and leave

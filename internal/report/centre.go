@@ -89,9 +89,13 @@ func statisticsNotes(r Report) (notes []string) {
 	add(used[stats.OrderStatistics], "Percentiles, minima and maxima are never averaged: given is the median over the trials, bounded by two of the trials themselves (order statistics), which assumes nothing of their distribution.")
 	add(r.Run.Until > 0, fmt.Sprintf("The repeats went on until the interval of each condition's main metric was at most %s of its centre wide. It is looked at from the sixth repeat on, two more follow, and no narrower interval is reported than was asked for: so the rule costs the interval nothing of its 95%%.", shareText(r.Run.Until)))
 	add(r.Run.Redeploy > 1, "The chain was made anew between repeats. Repeats on one instance are not independent, so every interval is that of the instances' centres.")
+	add(r.Run.Redeploy <= 1 && len(r.Run.Trials) > 1 && r.Run.Experiment == "", "All repeats were on one instance of the chain; what the same chain made anew would do, --redeploy tells.")
 	add(short, "Fewer than six trials cannot bound a median with 95%: their whole range is given, with what it covers.")
 	add(unsettled, "“Unsettled” marks an interval that is wider than 10% of its centre or not known with 95%: repeat more often before relying on it.")
 	add(r.hasPooled(), "“All samples” is the percentile over the samples of all trials together.")
+	if r.Against != nil {
+		notes = append(notes, r.Against.notes()...)
+	}
 	return notes
 }
 

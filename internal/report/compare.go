@@ -20,9 +20,18 @@ var (
 type CompareOptions struct {
 	// Force compares unlike environments all the same; the comparison is marked.
 	Force bool
-	// Margin is the change that does not matter, as a share; 0 stands for 0.02.
-	Margin float64
+	// Tolerance is the change that does not matter, as a share; 0 stands for 0.02.
+	Tolerance float64
 }
+
+// DefaultTolerance of a comparison.
+const DefaultTolerance = 0.02
+
+// The verdicts of a comparison as a whole, over its gated changes.
+const (
+	Slower = "slower" // at least one is worse
+	Faster = "faster" // none is worse or undecided, and at least one better
+)
 
 // The verdicts of a comparison.
 const (
@@ -44,6 +53,11 @@ type Comparison struct {
 	Unlike trial.List[Difference] `json:"unlike"`
 	Noted  trial.List[Difference] `json:"noted"`
 	Margin float64                `json:"margin_ratio"`
+	// Verdict is slower, faster, same or undecided, over the gated changes.
+	Verdict string `json:"verdict"`
+	// GateConfidence of each gated change's interval: so high that all of them
+	// hold at once with 95% (Bonferroni).
+	GateConfidence float64 `json:"gate_confidence"`
 	// Changes has every metric of every condition that both runs measured.
 	Changes trial.List[Change] `json:"changes"`
 	// OnlyA and OnlyB are the conditions without a partner.
@@ -73,8 +87,14 @@ type Change struct {
 	// Ratio is B divided by A, absent where it is not defined.
 	Ratio *float64 `json:"ratio,omitempty"`
 	// CI95 bounds Ratio; absent where the trials are too few to.
-	CI95    *[2]float64 `json:"ci95,omitempty"`
-	Verdict string      `json:"verdict"`
+	CI95 *[2]float64 `json:"ci95,omitempty"`
+	// Gated marks the metrics that the comparison as a whole goes by: the main one
+	// of each condition through the chain.
+	Gated bool `json:"gated"`
+	// GateInterval bounds Ratio with the comparison's GateConfidence; of gated
+	// changes, whose verdict goes by it.
+	GateInterval *[2]float64 `json:"gate_interval,omitempty"`
+	Verdict      string      `json:"verdict"`
 
 	textA, textB string
 }
@@ -84,31 +104,68 @@ type Change struct {
 // swept, and the duration of a trial, which is noted. The error wraps
 // [ErrUnlike] and names what differs, unless forced, or [ErrNothingInCommon].
 func Compare(a, b Report, o CompareOptions) (Comparison, error) {
-	if o.Margin == 0 {
-		o.Margin = .02
+	if o.Tolerance == 0 {
+		o.Tolerance = DefaultTolerance
 	}
-	c := Comparison{SchemaVersion: trial.SchemaVersion, A: refTo(a.Run), B: refTo(b.Run), Margin: o.Margin,
+	c := Comparison{SchemaVersion: trial.SchemaVersion, A: refTo(a.Run), B: refTo(b.Run), Margin: o.Tolerance,
 		label: labels(append(append([]trial.Summary(nil), a.Conditions...), b.Conditions...), "duration_s")}
 	c.Unlike, c.Noted = differences(a.Run, b.Run)
 	c.Forced = len(c.Unlike) > 0
 	if c.Forced && !o.Force {
 		return c, fmt.Errorf("%w: %s", ErrUnlike, joinDifferences(c.Unlike))
 	}
-	c.match(a, b)
+	pairs := c.match(a, b)
+	gated := gatedPairs(a, b, pairs)
+	c.GateConfidence = 1 - .05/float64(max(1, len(gated)))
+	for _, p := range pairs {
+		c.compare(a, b, p, gated)
+	}
 	if len(c.Changes) == 0 {
 		return c, fmt.Errorf("%w: %s and %s", ErrNothingInCommon, a.Run.ID, b.Run.ID)
 	}
+	c.Verdict = c.overall()
 	return c, nil
 }
 
-// Worse counts the changes for the worse, for a gate to act on.
-func (c Comparison) Worse() (n int) {
+// CheckAlike tells before anything is measured whether a run could be compared
+// with one measured in another environment; the error wraps [ErrUnlike].
+func CheckAlike(a trial.Run, environment trial.Environment) error {
+	b := a
+	b.Environment = environment
+	if unlike, _ := differences(a, b); len(unlike) > 0 {
+		return fmt.Errorf("%w: %s", ErrUnlike, joinDifferences(unlike))
+	}
+	return nil
+}
+
+// overall is the verdict over the gated changes.
+func (c Comparison) overall() string {
+	n := map[string]int{}
 	for _, change := range c.Changes {
-		if change.Verdict == Worse {
-			n++
+		if change.Gated {
+			n[change.Verdict]++
 		}
 	}
-	return n
+	switch {
+	case n[Worse] > 0:
+		return Slower
+	case n[Undecided]+n[Changed] > 0 || len(n) == 0:
+		return Undecided
+	case n[Better] > 0:
+		return Faster
+	}
+	return Same
+}
+
+// Worse lists the gated changes for the worse, each in a line, for a gate to act
+// on.
+func (c Comparison) Worse() (lines []string) {
+	for _, change := range c.Changes {
+		if change.Gated && change.Verdict == Worse {
+			lines = append(lines, fmt.Sprintf("%s: %s was %s and is %s", c.labelOf(change.Condition), metricName(change.Metric), change.textA, change.textB))
+		}
+	}
+	return lines
 }
 
 func refTo(r trial.Run) Ref {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nfchain.dev/nfchain/internal/stats"
+	"nfchain.dev/nfchain/internal/trial"
 )
 
 // JSON writes a comparison as one object.
@@ -19,7 +20,7 @@ func (c Comparison) JSON(w io.Writer) error {
 // Text writes a comparison for a terminal.
 func (c Comparison) Text(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "a: %s\nb: %s\n", c.A, c.B)
+	fmt.Fprintf(&b, "a: %s\nb: %s\nb is %s, at a tolerance of %s\n", c.A, c.B, c.overallText(), shareText(c.Margin))
 	if c.Forced {
 		section(&b, "FORCED: UNLIKE ENVIRONMENTS, WHICH MAY BE THE WHOLE DIFFERENCE", bulleted(differenceLines(c.Unlike)))
 	}
@@ -62,9 +63,48 @@ func (c Comparison) table() table {
 		if change.Ratio != nil {
 			ratio, interval = ratioText(stats.Estimate{Value: *change.Ratio, CI95: change.CI95})
 		}
-		t.add(true, c.labelOf(change.Condition), metricName(change.Metric), change.textA, change.textB, ratio, interval, change.Verdict)
+		t.add(true, c.labelOf(change.Condition), metricName(change.Metric), change.textA, change.textB, ratio, interval, verdictText(change))
 	}
 	return t
+}
+
+// againstTable is the comparison with the baseline within a report.
+func (r Report) againstTable() table {
+	if r.Against == nil {
+		return table{}
+	}
+	t := r.Against.table()
+	t.Title = "Against the baseline"
+	t.Caption = "a: " + r.Against.A.String() + ". This run, b, is " + r.Against.overallText() + ", at a tolerance of " + shareText(r.Against.Margin) + "."
+	return t
+}
+
+// against says in a line how the run stands to its baseline.
+func (r Report) against() string {
+	text := "this run is " + r.Against.overallText() + ", run " + r.Against.A.Run + ", at a tolerance of " + shareText(r.Against.Margin)
+	if r.Against.Forced {
+		text += ", FORCED: the environments are unlike (" + joinDifferences(r.Against.Unlike) + "), which may be the whole difference"
+	}
+	return text
+}
+
+// overallText is the verdict on run b as a whole.
+func (c Comparison) overallText() string {
+	switch c.Verdict {
+	case Same:
+		return "the same as a"
+	case Undecided:
+		return "undecided against a: the repeats are too few or scatter too much"
+	}
+	return c.Verdict + " than a"
+}
+
+// verdictText marks the changes that the whole goes by.
+func verdictText(c Change) string {
+	if c.Gated {
+		return c.Verdict + " (gate)"
+	}
+	return c.Verdict
 }
 
 // alone are the conditions without a partner.
@@ -90,15 +130,32 @@ func (c Comparison) notes() []string {
 			counts = append(counts, fmt.Sprintf("%d %s", n[verdict], verdict))
 		}
 	}
+	t := shareText(c.Margin)
 	lines := []string{strings.Join(counts, ", "),
-		fmt.Sprintf("same: the whole interval lies within %s%% of 1. better, worse: all of it lies on one side of 1.", raw(100*c.Margin))}
+		"same: the whole interval lies within " + t + " of 1. better, worse: all of it lies on one side of 1, and the ratio more than " + t + " from it.",
+		fmt.Sprintf("gate: the main metric of each condition through the chain, by its interval of %s, so that all of them hold at once with 95%%.", shareText(c.GateConfidence))}
+	if c.directChanged() {
+		lines = append(lines, "The direct path, which no function touches, changed too: the machine may be the cause.")
+	}
 	if c.tooFew() {
-		lines = append(lines, "Where there is no interval the trials are too few, six for a percentile, or a may be zero.")
+		lines = append(lines, "Where there is no interval the trials are too few, four for a percentile, or a may be zero.")
 	}
 	if len(c.Changes) >= 10 {
 		lines = append(lines, fmt.Sprintf("Of %d comparisons at 95%%, about %d would miss by chance alone.", len(c.Changes), (len(c.Changes)+10)/20))
 	}
 	return lines
+}
+
+// directChanged tells whether the direct path is not what it was, where that is not
+// what is asked.
+func (c Comparison) directChanged() bool {
+	for _, change := range c.Changes {
+		if !change.Gated && change.Condition.Path == trial.PathDirect && change.Metric == trial.MainMetric(func(m string) bool { return m == change.Metric }) &&
+			(change.Verdict == Worse || change.Verdict == Better) {
+			return true
+		}
+	}
+	return false
 }
 
 // tooFew tells whether any ratio has no interval.

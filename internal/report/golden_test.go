@@ -15,7 +15,7 @@ var (
 )
 
 func TestGolden(t *testing.T) {
-	reports := map[string]Report{"bench": sampleBench(), "experiment": sampleExperiment(), "instances": sampleInstances()}
+	reports := map[string]Report{"bench": sampleBench(), "experiment": sampleExperiment(), "instances": sampleInstances(), "gate": sampleGate(t)}
 	writers := map[string]func(io.Writer, Report) error{"txt": Text, "md": Markdown, "json": JSON, "csv": CSV}
 	for name, r := range reports {
 		for suffix, write := range writers {

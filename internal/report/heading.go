@@ -13,6 +13,9 @@ func (r Report) heading() []string {
 		lines = append(lines, "source: "+r.sourceText())
 	}
 	lines = append(lines, r.extent(), r.sharing())
+	if r.Against != nil {
+		lines = append(lines, "baseline: "+r.against())
+	}
 	if len(r.Verdicts) > 0 {
 		lines = append(lines, "claims: "+r.verdictCounts())
 	}

@@ -55,6 +55,9 @@ func newPage(r Report) pageData {
 			d.Heading = append([]string{"chain " + r.Run.Chain}, d.Heading...)
 		}
 	}
+	if r.Against != nil {
+		d.Heading = append(d.Heading, r.against())
+	}
 	if r.Source != nil {
 		d.Source = r.sourceText()
 	}

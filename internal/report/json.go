@@ -36,7 +36,9 @@ type document struct {
 	References trial.List[referenceDocument]  `json:"references"`
 	Models     trial.List[experiment.Fit]     `json:"models"`
 	Claims     trial.List[experiment.Verdict] `json:"claims"`
-	Warnings   trial.List[string]             `json:"warnings"`
+	// Comparison is with the run's baseline, if one was given.
+	Comparison *Comparison        `json:"comparison,omitempty"`
+	Warnings   trial.List[string] `json:"warnings"`
 }
 
 // trialDocument is one trial with its condition in place. What the tools printed
@@ -83,7 +85,7 @@ func newDocument(r Report) document {
 		CreatedAt: run.CreatedAt, Command: run.Command, Spec: run.Spec, Seed: run.Seed, Repeats: run.Repeats, Quick: run.Quick,
 		Until: run.Until, MaxRepeats: run.MaxRepeats, Redeploy: run.Redeploy,
 		Environment: run.Environment, Setups: run.Setups, Conditions: r.Conditions, Summary: r.summary(), Models: r.Fits, Claims: r.Verdicts,
-		Warnings: run.Warnings, Source: newSource(r.Source),
+		Warnings: run.Warnings, Source: newSource(r.Source), Comparison: r.Against,
 	}
 	for _, t := range run.Trials {
 		d.Trials = append(d.Trials, newTrial(run, t))

@@ -21,6 +21,8 @@ type Report struct {
 	References []api.Reference
 	Fits       []experiment.Fit
 	Verdicts   []experiment.Verdict
+	// Against is how the run stands to its baseline, nil for none.
+	Against *Comparison
 	// Place is where the run is stored, empty if it is not to be told.
 	Place string
 }

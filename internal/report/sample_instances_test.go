@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"math/rand"
 	"strings"
 	"testing"
@@ -42,5 +43,50 @@ func TestInstancesReachEveryReport(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}
+	}
+}
+
+// sampleGate is a bench that was slower than its baseline, measured on another
+// kernel.
+func sampleGate(t *testing.T) Report {
+	t.Helper()
+	run := sampleInstances().Run
+	run.ID, run.Until, run.Environment.Kernel = "20261122-000000-0000", 0, "6.19.0"
+	for i := range run.Trials {
+		for m := range run.Trials[i].Metrics {
+			run.Trials[i].Metrics[m] *= .8
+		}
+	}
+	r := New(run)
+	c, err := Compare(sampleInstances(), r, CompareOptions{Force: true, Tolerance: .03})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Against = &c
+	return r
+}
+
+func TestBaselineReachesEveryReport(t *testing.T) {
+	r := sampleGate(t)
+	if lines := r.Against.Worse(); len(lines) != 1 || r.Against.Verdict != Slower {
+		t.Fatalf("%s: %v", r.Against.Verdict, lines)
+	}
+	text := renderHTML(t, r)
+	for _, want := range []string{"Against the baseline", "this run is slower than a", "worse (gate)", "FORCED", "6.19.0"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+func TestCheckAlike(t *testing.T) {
+	run := sampleInstances().Run
+	if err := CheckAlike(run, run.Environment); err != nil {
+		t.Error(err)
+	}
+	other := run.Environment
+	other.CPUModel = "another"
+	if err := CheckAlike(run, other); !errors.Is(err, ErrUnlike) || !strings.Contains(err.Error(), "CPU model") {
+		t.Error(err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"nfchain.dev/nfchain/internal/stats"
+	"nfchain.dev/nfchain/internal/trial"
 )
 
 // fewForRepeats is from how many repeats on there is something to say of them.
@@ -89,6 +90,29 @@ func (r Report) driftWarnings() (out []string) {
 		}
 		out = append(out, fmt.Sprintf("%s: %s %s by %s from the first repeat to the last, which is no chance (p = %.2g): the mean is of no steady state.",
 			name.of(c.Condition), metricName(m), went, shareText(math.Abs(d.ChangeRatio)), d.P))
+	}
+	return out
+}
+
+// untilWarnings name the conditions whose interval did not become as narrow as was
+// asked for.
+func (r Report) untilWarnings() (out []string) {
+	if r.Run.Until == 0 || r.Run.State != trial.Done {
+		return nil
+	}
+	name := labels(r.Conditions)
+	for _, c := range r.Conditions {
+		m := mainMetric(c)
+		s := c.Metrics[m]
+		if m == "" || s.CI95 != nil && s.CI95[1]-s.CI95[0] <= r.Run.Until*math.Abs(centre(s))*(1+1e-9) {
+			continue
+		}
+		reached := "is not known"
+		if s.CI95 != nil && centre(s) != 0 {
+			reached = "is " + shareText((s.CI95[1]-s.CI95[0])/math.Abs(centre(s))) + " of its centre wide"
+		}
+		out = append(out, fmt.Sprintf("%s: after %s the interval of %s %s, and not the %s that was asked for.",
+			name.of(c.Condition), plural(s.N, "repeat"), metricName(m), reached, shareText(r.Run.Until)))
 	}
 	return out
 }

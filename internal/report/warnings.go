@@ -24,7 +24,8 @@ func (r Report) warnings() (out []string) {
 	if r.Run.Quick {
 		out = append(out, "This was a quick run: shorter or fewer trials than the experiment asks for.")
 	}
-	out = append(append(out, r.Run.Warnings...), r.driftWarnings()...)
+	out = append(append(out, r.Run.Warnings...), r.untilWarnings()...)
+	out = append(out, r.driftWarnings()...)
 	return append(out, r.trialWarnings()...)
 }
 

@@ -41,6 +41,9 @@ type Measurement struct {
 	upFor  int
 	proven map[string]bool
 	began  time.Time
+	// instance counts the chains made in this run, those before an interruption
+	// included; made is which of the run's planned instances is up.
+	instance, made int
 }
 
 // Run measures what the run still lacks, in its shuffled order, and stores each
@@ -61,10 +64,13 @@ func (m *Measurement) Run(ctx context.Context, r *trial.Run) (err error) {
 	if err := m.noteLoad(ctx, r); err != nil {
 		return err
 	}
-	todo := experiment.Remaining(experiment.Order(len(r.Conditions), r.Repeats, r.Seed), done(r))
+	todo := experiment.Remaining(experiment.Order(len(r.Conditions), mostRepeats(r), r.Seed), done(r))
 	m.began = m.Now()
 	m.tell(*r)
 	for i, slot := range todo {
+		if m.enough(r, i, todo) {
+			break
+		}
 		c := r.Conditions[slot.Condition]
 		if m.Trial != nil {
 			m.Trial(i, len(todo), c, m.left(i, todo, r))
@@ -90,6 +96,21 @@ func (m *Measurement) tell(r trial.Run) {
 		r.Trials, r.Warnings = slices.Clip(r.Trials), slices.Clone(r.Warnings)
 		m.Stored(r)
 	}
+}
+
+// mostRepeats of every condition that there may be.
+func mostRepeats(r *trial.Run) int {
+	if r.Until > 0 {
+		return r.MaxRepeats
+	}
+	return r.Repeats
+}
+
+// enough tells, before the first trial of a block, whether the intervals are as
+// narrow as was asked for.
+func (m *Measurement) enough(r *trial.Run, i int, todo []experiment.Slot) bool {
+	begins := i == 0 || todo[i-1].Repeat != todo[i].Repeat
+	return r.Until > 0 && begins && experiment.Enough(*r, todo[i].Repeat-1)
 }
 
 func stateAfter(err error) string {
@@ -130,7 +151,7 @@ func (m *Measurement) left(i int, todo []experiment.Slot, r *trial.Run) time.Dur
 // one runs one trial, bringing up the chain it needs first.
 func (m *Measurement) one(ctx context.Context, slot experiment.Slot, c trial.Condition, r *trial.Run) (trial.Trial, error) {
 	none := trial.Trial{}
-	if err := m.bringUp(ctx, slot.Condition, r); err != nil {
+	if err := m.bringUp(ctx, slot, r); err != nil {
 		return none, err
 	}
 	if err := m.prove(ctx, c); err != nil {
@@ -161,7 +182,7 @@ func (m *Measurement) one(ctx context.Context, slot experiment.Slot, c trial.Con
 		return none, fmt.Errorf("%s over the %s path, repeat %d: %w", c.Protocol, c.Path, slot.Repeat, err)
 	}
 	t := trial.Trial{
-		Condition: slot.Condition, Repeat: slot.Repeat, StartedAt: began, DurationS: took.Seconds(),
+		Condition: slot.Condition, Repeat: slot.Repeat, Instance: m.instance, StartedAt: began, DurationS: took.Seconds(),
 		Metrics: sample.Metrics, Histograms: sample.Histograms, Series: sample.Series, Observed: observed, Raw: sample.Raw, Warnings: sample.Warnings,
 	}
 	return t, nil

@@ -7,6 +7,7 @@ import (
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/traffic/proof"
@@ -27,9 +28,14 @@ func (m *Measurement) job(c trial.Condition) traffic.Job {
 	}
 }
 
-// bringUp makes sure that the condition's chain is up, and no other of ours.
-func (m *Measurement) bringUp(ctx context.Context, condition int, r *trial.Run) error {
-	if m.up != nil && (m.upFor == condition || sameChain(m.Chains[m.upFor], m.Chains[condition])) {
+// bringUp makes sure that the chain of the slot's condition is up, and no other of
+// ours: the instance that the slot's repeat is to be on.
+func (m *Measurement) bringUp(ctx context.Context, slot experiment.Slot, r *trial.Run) error {
+	condition, made := slot.Condition, 0
+	if r.Redeploy > 1 {
+		made = (slot.Repeat - 1) / experiment.RepeatsEach(*r)
+	}
+	if m.up != nil && m.made == made && (m.upFor == condition || sameChain(m.Chains[m.upFor], m.Chains[condition])) {
 		return nil
 	}
 	if err := m.remove(); err != nil {
@@ -46,11 +52,20 @@ func (m *Measurement) bringUp(ctx context.Context, condition int, r *trial.Run) 
 		Options: plan.Options{Direct: direct}, Alone: m.Alone, Temporary: !m.Keep, Wait: true,
 	})
 	// What was made before an error is removed too.
-	m.up, m.upFor, m.proven = p, condition, map[string]bool{}
+	m.up, m.upFor, m.proven, m.made = p, condition, map[string]bool{}, made
+	m.instance = lastInstance(r) + 1
 	if err != nil {
 		return err
 	}
 	return m.noteSetup(ctx, condition, r)
+}
+
+// lastInstance of the chain that the run has trials on.
+func lastInstance(r *trial.Run) (last int) {
+	for _, t := range r.Trials {
+		last = max(last, t.Instance)
+	}
+	return last
 }
 
 // tellRepairs warns the reader when a chain that was up was not what it was

@@ -1,0 +1,41 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+func TestUntilSaysWhenItDidNotGetThere(t *testing.T) {
+	said := strings.Join(sampleInstances().warnings(), "\n")
+	if !strings.Contains(said, "TCP: after 18 repeats the interval of goodput is 11.8% of its centre wide, and not the 6% that was asked for") {
+		t.Error(said)
+	}
+	for state, until := range map[string]float64{trial.Done: .5, trial.Interrupted: .06} {
+		run := sampleInstances().Run
+		run.State, run.Until = state, until
+		if said := New(run).untilWarnings(); len(said) > 0 {
+			t.Errorf("%s, until %v: %v", state, until, said)
+		}
+	}
+}
+
+func TestChainIsSetAgainstDirectPairByPair(t *testing.T) {
+	run := trial.Run{Conditions: []trial.Condition{{Path: trial.PathChain}, {Path: trial.PathDirect}}, Repeats: 8}
+	for repeat := 1; repeat <= 8; repeat++ {
+		state := 1 + .1*float64(repeat%3) // what the machine did, to both alike
+		for c, x := range []float64{9e9, 10e9 + 1e7*float64(repeat%2)} {
+			run.Trials = append(run.Trials, trial.Trial{Condition: c, Repeat: repeat, Metrics: trial.Map[float64]{"goodput_bps": x * state}})
+		}
+	}
+	paired := New(run).besides(1, 0, "goodput_bps")
+	apart := ratioOf(New(run), 1, New(run), 0, "goodput_bps")
+	if paired.CI95[1]-paired.CI95[0] > .1*(apart.CI95[1]-apart.CI95[0]) || paired.Value != apart.Value {
+		t.Errorf("pairs %v, apart %v", *paired.CI95, *apart.CI95)
+	}
+	run.Trials = run.Trials[:10] // five pairs
+	if few := New(run).besides(1, 0, "goodput_bps"); *few.CI95 != *ratioOf(New(run), 1, New(run), 0, "goodput_bps").CI95 {
+		t.Errorf("%v", *few.CI95)
+	}
+}
