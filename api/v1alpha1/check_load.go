@@ -38,6 +38,10 @@ func (c Catalogue) CheckLoad(l Load) []FieldProblem {
 	if l.IPVersion == 5 {
 		f.addf("ip_version", "5 is no version in use; write 4 or 6")
 	}
+	if l.Search != nil && l.Rate != (LoadRate{}) {
+		f.addf("search", "rate is given too; a load is either given or searched for")
+	}
+	f.under("search", checkSearch(l.Search))
 	f.add("affinity", checkAffinity(l.Affinity))
 	return append(f, checkRepetition(l)...)
 }

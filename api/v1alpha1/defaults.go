@@ -48,6 +48,7 @@ func (l Load) With(over Load) Load {
 	replace(&l.PayloadSize, over.PayloadSize)
 	replace(&l.Rate, over.Rate)
 	l.Frames = l.Frames.with(over.Frames)
+	replace(&l.Search, over.Search)
 	replace(&l.Duration, over.Duration)
 	replace(&l.Repeats, over.Repeats)
 	l.Repetition = l.Repetition.with(over.Repetition)

@@ -15,6 +15,8 @@ type Load struct {
 	Rate LoadRate `json:"rate,omitzero"`
 	// Frames says what the frames of a tool that makes its own are like.
 	Frames
+	// Search for loads, instead of the rate. Each condition is searched for itself.
+	Search *Search `json:"search,omitempty"`
 	// Duration of one trial. Default 5s.
 	Duration Duration `json:"duration,omitempty"`
 	// Repeats of every condition. Default 3.

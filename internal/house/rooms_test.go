@@ -16,6 +16,7 @@ run
 report
 results
 experiment
+search
 traffic, observe, supervise
 deploy
 plan

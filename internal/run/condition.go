@@ -22,6 +22,9 @@ func Conditions(load api.Load, length int, factors map[string]any, tools []traff
 	if load.Direct != nil && *load.Direct && length > 2 {
 		paths = append(paths, trial.PathDirect)
 	}
+	if load.Search != nil {
+		return nil, fmt.Errorf("load.search is checked and not yet run; give a rate instead: %w", ErrInput)
+	}
 	if err := useful(load, tools); err != nil {
 		return nil, err
 	}
