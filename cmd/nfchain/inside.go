@@ -93,6 +93,9 @@ func inside(ns, hosts string, s process.Spec, words []string) []string {
 	if err != nil {
 		self = os.Args[0]
 	}
+	if s.Own {
+		words = append([]string{self}, words[1:]...)
+	}
 	args := []string{self, "inside", "--netns", ns, "--hosts", hosts}
 	if s.Dir != "" {
 		args = append(args, "--dir", s.Dir)

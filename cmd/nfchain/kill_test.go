@@ -21,6 +21,7 @@ spec:
   - {name: fw, kind: firewall, firewall: {rules: {generate: 20}}}
   - {name: prog, kind: command, command: {args: [sleep, "1000"]}}
   - {name: shape, kind: shaper, shaper: {rate: 1Gbit}}
+  - {name: far, kind: impair, impair: {delay: 1ms}}
 `
 
 // built builds the command as a user gets it.

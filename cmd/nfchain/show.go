@@ -12,7 +12,7 @@ import (
 
 func (a *app) showCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "show CHAIN", Short: "Show a chain's nodes, addresses, programs, rule and interface counters",
+		Use: "show CHAIN", Short: "Show a chain's nodes, addresses, programs, rule, impairment and interface counters",
 		Example: "  nfchain show edge\n  nfchain show edge -o json", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChains,
 	}
 	var o *string
@@ -56,6 +56,9 @@ func (a *app) printState(s runs.State) error {
 	}
 	for _, n := range s.Nodes {
 		a.printCounters(n)
+		if err := a.printImpairments(n); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -20,8 +20,10 @@ import (
 	"nfchain.dev/nfchain/internal/resource/neighbour"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/qdisc"
+	"nfchain.dev/nfchain/internal/resource/redirect"
 	"nfchain.dev/nfchain/internal/resource/route"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
+	"nfchain.dev/nfchain/internal/resource/tun"
 )
 
 // stages are made in this order and unmade in the reverse one. Kinds of one stage
@@ -29,8 +31,8 @@ import (
 var stages = [][]resource.Kind{
 	{namespace.Kind{}},
 	{adopted.Kind{}},
-	{link.Kind{}},
-	{address.Kind{}, neighbour.Kind{}, route.Kind{}, ruleset.Kind{}, qdisc.Kind{}},
+	{link.Kind{}, tun.Kind{}},
+	{address.Kind{}, neighbour.Kind{}, route.Kind{}, ruleset.Kind{}, qdisc.Kind{}, redirect.Kind{}},
 	{process.Kind{}},
 }
 

@@ -25,6 +25,9 @@ func StateDir(owner string) string { return filepath.Join(stateRoot, owner) }
 // LogFile is where a function's program writes.
 func LogFile(owner, node string) string { return filepath.Join(StateDir(owner), node+".log") }
 
+// RecordFile is where a function's program counts what it does.
+func RecordFile(owner, node string) string { return filepath.Join(StateDir(owner), node+".record") }
+
 // sourceFile keeps the file a chain was made from.
 func sourceFile(owner string) string { return filepath.Join(StateDir(owner), "source") }
 

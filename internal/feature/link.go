@@ -42,6 +42,11 @@ var (
 		make: func(a netlink.LinkAttrs, _ int) netlink.Link {
 			return &netlink.Vxlan{LinkAttrs: a, VxlanId: 1, Port: 4789}
 		}}
+	// A tun device is made by /dev/net/tun.
+	tunKind = linkKind{part: part{"tun devices", "tun", "CONFIG_TUN"},
+		make: func(a netlink.LinkAttrs, _ int) netlink.Link {
+			return &netlink.Tuntap{LinkAttrs: a, Mode: netlink.TUNTAP_MODE_TUN, Flags: netlink.TUNTAP_NO_PI}
+		}}
 )
 
 // linkAsking asks for a kind by making a link of it.

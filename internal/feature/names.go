@@ -22,6 +22,8 @@ const (
 	QdiscHTB    = "qdisc.htb"
 	QdiscTBF    = "qdisc.tbf"
 	QdiscNetem  = "qdisc.netem"
+	Redirect    = "tc.redirect" // what an interface takes in goes to another
+	Tun         = "tun"
 	Conntrack   = "conntrack"
 	BPFTCX      = "bpf.tcx"
 	BPFXDP      = "bpf.xdp"

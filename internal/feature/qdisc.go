@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 )
 
 // qdiscKind is a kind of queueing discipline and the way to make one.
@@ -42,4 +43,24 @@ func (k qdiscKind) add() error {
 		Handle:    netlink.MakeHandle(1, 0),
 		Parent:    netlink.HANDLE_ROOT,
 	}))
+}
+
+var redirectPart = part{"classifier u32 with action mirred", "act_mirred", "CONFIG_NET_ACT_MIRRED, CONFIG_NET_CLS_U32 and CONFIG_NET_SCH_INGRESS"}
+
+// askRedirect passes on what one end of a pair takes in.
+func askRedirect(ctx context.Context, env Env) answer {
+	return redirectPart.try(ctx, env, func() error {
+		index, err := addVeth()
+		if err != nil {
+			return err
+		}
+		clsact := netlink.QdiscAttrs{LinkIndex: index, Handle: netlink.MakeHandle(0xffff, 0), Parent: netlink.HANDLE_CLSACT}
+		if err := netlink.QdiscAdd(&netlink.Clsact{QdiscAttrs: clsact}); err != nil {
+			return err
+		}
+		return netlink.FilterAdd(&netlink.U32{
+			FilterAttrs: netlink.FilterAttrs{LinkIndex: index, Parent: netlink.HANDLE_MIN_INGRESS, Priority: 1, Protocol: unix.ETH_P_IP},
+			Actions:     []netlink.Action{netlink.NewMirredAction(index)},
+		})
+	})
 }

@@ -64,3 +64,10 @@ type Kind interface {
 	// Contribute turns a site into resources.
 	Contribute(site Site, options any) ([]resource.Resource, error)
 }
+
+// Settler is a kind some of whose options leave a choice to the machine.
+type Settler interface {
+	// Settle gives options in which the choice is made; has tells whether the machine
+	// has a feature.
+	Settle(options any, has func(feature string) bool) any
+}

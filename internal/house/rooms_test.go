@@ -21,6 +21,7 @@ traffic, observe, supervise
 deploy
 plan
 wiring, function
+impair
 resource
 feature
 netns

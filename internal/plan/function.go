@@ -2,8 +2,10 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"nfchain.dev/nfchain/internal/function"
+	"nfchain.dev/nfchain/internal/resource"
 )
 
 // functions lets each function contribute to its place.
@@ -17,10 +19,7 @@ func (b *builder) functions() error {
 		if !ok {
 			return fmt.Errorf("function %s: there is no function kind %q", n.Name, n.Kind)
 		}
-		options := n.body.Options
-		if options == nil {
-			options = kind.Options()
-		}
+		options := settled(kind, n.body.Options, b.facts.Has)
 		for _, name := range kind.Requires(options) {
 			b.requires[name] = true
 		}
@@ -30,12 +29,35 @@ func (b *builder) functions() error {
 		}
 		for _, r := range made {
 			// The rest of a standalone function is its own, not this chain's.
-			if !n.shared || onInterface(r) {
-				b.add(r)
+			if n.shared && !onInterface(r) {
+				continue
 			}
+			if n.shared {
+				r.Needs = slices.DeleteFunc(r.Needs, func(id string) bool { return slices.ContainsFunc(made, named(id)) })
+			}
+			b.add(r)
 		}
 	}
 	return nil
+}
+
+func named(id string) func(resource.Resource) bool {
+	return func(r resource.Resource) bool { return r.ID == id }
+}
+
+// settled options leave nothing to choose. Where nothing is known of the machine, it
+// has everything.
+func settled(kind function.Kind, options any, has func(string) bool) any {
+	if options == nil {
+		options = kind.Options()
+	}
+	if has == nil {
+		has = func(string) bool { return true }
+	}
+	if s, chooses := kind.(function.Settler); chooses {
+		return s.Settle(options, has)
+	}
+	return options
 }
 
 func (b *builder) site(i int) function.Site {

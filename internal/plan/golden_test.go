@@ -52,6 +52,8 @@ func TestGolden(t *testing.T) {
 		"ipv4":       "addresses: {ipv6: none}\nfunctions: [{name: a, kind: forward}]\n",
 		"ipv6":       "addresses: {ipv4: none}\nfunctions: [{name: a, kind: forward}]\n",
 		"forty":      plantest.Forwards(40),
+		"impair":     "functions:\n- {name: bad, kind: impair, direction: forward, impair: {loss: {every: 1000}, reorder: {ratio: 0.01, by: 3}, delay: 5ms, jitter: 1ms}}\n",
+		"netem":      "functions:\n- {name: bad, kind: impair, impair: {backend: netem, loss: {ratio: 0.001}, duplicate: {ratio: 0.5}, delay: 5ms, jitter: 1ms}}\n",
 		"command":    "functions:\n- {name: web, kind: command, command: {args: [python3, -m, http.server, it's], env: {A: b}, ready: {tcp_port: 8000}}}\n",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -34,6 +34,9 @@ type Facts struct {
 	Networks map[string][]netip.Prefix
 	// Functions that stand alone, by name.
 	Functions map[string]api.FunctionBody
+	// Has tells whether the machine has a feature, where a function leaves a choice to
+	// it; nil is a machine that has all.
+	Has func(feature string) bool
 }
 
 // Options of a plan.
@@ -72,6 +75,15 @@ type Node struct {
 	body     api.FunctionBody
 	// shared namespaces belong to a standalone function.
 	shared bool
+}
+
+// Delay that the function adds to every packet on purpose, on its way there and back
+// together.
+func (n Node) Delay() api.Duration {
+	if o, delays := n.body.Options.(interface{ Delays() api.Duration }); delays {
+		return o.Delays()
+	}
+	return 0
 }
 
 // Interface is one of a node's ends of a hop.

@@ -173,7 +173,7 @@ func TestStandaloneFunctions(t *testing.T) {
 		"kind: command\ncommand: {args: [sleep, infinity]}\n": {"namespace", "process"},
 		"kind: shaper\nshaper: {rate: 1Gbit, classes: [{name: a, rate: 1Mbit, match: {protocol: tcp}}]}\n": {"namespace", "ruleset"},
 	} {
-		p, err := plan.MakeFunction(plantest.Function(t, "fn", spec), plantest.Catalogue())
+		p, err := plan.MakeFunction(plantest.Function(t, "fn", spec), plantest.Catalogue(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

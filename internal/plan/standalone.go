@@ -9,12 +9,13 @@ import (
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/qdisc"
+	"nfchain.dev/nfchain/internal/resource/redirect"
 )
 
 // MakeFunction plans a function that stands alone: its namespace and what it does
 // there. What it does on interfaces comes with the chain that refers to it, which
-// brings them.
-func MakeFunction(f api.StandaloneFunction, c Catalogue) (*Plan, error) {
+// brings them. has is as in [Facts].
+func MakeFunction(f api.StandaloneFunction, c Catalogue, has func(feature string) bool) (*Plan, error) {
 	name := f.Metadata.Name
 	kind, ok := c.Functions[f.Spec.Kind]
 	if !ok {
@@ -23,11 +24,12 @@ func MakeFunction(f api.StandaloneFunction, c Catalogue) (*Plan, error) {
 	if f.Spec.Direction != api.Both && f.Spec.Direction != "" {
 		return nil, fmt.Errorf("function %s: a standalone function acts on both directions; leave direction out", name)
 	}
+	options := settled(kind, f.Spec.Options, has)
 	n := Node{Name: name, Kind: f.Spec.Kind, Namespace: namespace.Alone(name), Made: true}
-	p := &Plan{SchemaVersion: 1, Chain: name, Nodes: []Node{n}, Requires: append([]string{"netns"}, kind.Requires(f.Spec.Options)...)}
+	p := &Plan{SchemaVersion: 1, Chain: name, Nodes: []Node{n}, Requires: append([]string{"netns"}, kind.Requires(options)...)}
 	sort.Strings(p.Requires)
 	p.Resources = []resource.Resource{resource.New("", namespace.Spec{Name: n.Namespace, Sysctls: Sysctls(true, true)})}
-	made, err := kind.Contribute(function.Site{Owner: name, Node: name, Namespace: n.Namespace, Resources: f.Spec.Resources, Needs: need(n)}, f.Spec.Options)
+	made, err := kind.Contribute(function.Site{Owner: name, Node: name, Namespace: n.Namespace, Resources: f.Spec.Resources, Needs: need(n)}, options)
 	if err != nil {
 		return nil, fmt.Errorf("function %s: %w", name, err)
 	}
@@ -41,4 +43,6 @@ func MakeFunction(f api.StandaloneFunction, c Catalogue) (*Plan, error) {
 
 // onInterface tells whether a resource belongs to an interface, and so to the
 // chain that brings it.
-func onInterface(r resource.Resource) bool { return r.Kind == qdisc.KindName }
+func onInterface(r resource.Resource) bool {
+	return r.Kind == qdisc.KindName || r.Kind == redirect.KindName
+}

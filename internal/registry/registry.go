@@ -8,6 +8,7 @@ import (
 	"nfchain.dev/nfchain/internal/function/command"
 	"nfchain.dev/nfchain/internal/function/firewall"
 	"nfchain.dev/nfchain/internal/function/forward"
+	"nfchain.dev/nfchain/internal/function/impair"
 	"nfchain.dev/nfchain/internal/function/shaper"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/traffic"
@@ -20,7 +21,7 @@ import (
 
 var wirings = []wiring.Wiring{veth.Wiring{}}
 
-var functions = []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}}
+var functions = []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}}
 
 // Tools in the order in which "auto" prefers them.
 var Tools = []traffic.Tool{iperf3.Tool{}, sockperf.Tool{}, ping.Tool{}}

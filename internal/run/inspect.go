@@ -30,6 +30,8 @@ type NodeState struct {
 	// Dropped is what a firewall's policy dropped; nil where it accepts.
 	Dropped *ruleset.Dropped `json:"policy_dropped,omitempty"`
 	Program *process.Status  `json:"program,omitempty"`
+	// Impairments are what an impair function did, since it was made.
+	Impairments []trial.Impairment `json:"impairments,omitempty"`
 }
 
 // Inspect reads what a chain is and has counted.
@@ -75,6 +77,9 @@ func inspect(p *plan.Plan, n plan.Node) (NodeState, error) {
 	defer h.Close()
 	at := resource.At(h, p.Chain)
 	if s.Interfaces, err = countersOf(n.Name, at); err != nil {
+		return s, err
+	}
+	if s.Impairments, err = impairedSince(n, at, nil); err != nil {
 		return s, err
 	}
 	for _, r := range p.Resources {

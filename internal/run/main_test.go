@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/impair"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -26,6 +27,8 @@ func TestMain(m *testing.M) {
 			exit(superviseOwner(os.Args[2]))
 		case "inside":
 			exit(inside(os.Args[2], os.Args[3], os.Args[4:]))
+		case impair.Command:
+			exit(impairs(os.Args[2:]))
 		case "bench":
 			exit(bench(os.Args[2:]))
 		}
@@ -50,6 +53,9 @@ func superviseOwner(owner string) error {
 		Inside: func(s process.Spec, args []string) []string {
 			hosts, _ := run.WriteHosts(owner, s.Node, s.Hosts)
 			text, _ := json.Marshal(s)
+			if s.Own {
+				args = append([]string{"/proc/self/exe"}, args[1:]...)
+			}
 			return append([]string{"/proc/self/exe", "inside", string(text), hosts}, args...)
 		},
 	})
@@ -61,4 +67,19 @@ func inside(text, hosts string, args []string) error {
 		return err
 	}
 	return netns.Become{Ref: s.Netns, Hosts: hosts}.Run(args)
+}
+
+// impairs is the program of an impair function: chain, function, config, and perhaps
+// that it is only asked whether it is ready.
+func impairs(args []string) error {
+	c, err := impair.Decode(args[2])
+	if err != nil {
+		return err
+	}
+	if len(args) > 3 {
+		return impair.Ready(c)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	return impair.Run(ctx, c, deploy.RecordFile(args[0], args[1]))
 }

@@ -161,6 +161,10 @@ func (m *Measurement) one(ctx context.Context, slot experiment.Slot, c trial.Con
 	if tool == nil {
 		return none, fmt.Errorf("there is no traffic tool %q", c.Tool)
 	}
+	impairedBefore, err := impairedNow(m.up)
+	if err != nil {
+		return none, err
+	}
 	w := newWatch(m.up)
 	watch, err := observe.Start(ctx, w.targets())
 	if err != nil {
@@ -174,6 +178,9 @@ func (m *Measurement) one(ctx context.Context, slot experiment.Slot, c trial.Con
 	observed, watched := watch.Stop(context.WithoutCancel(ctx))
 	if err == nil {
 		err = watched
+	}
+	if err == nil {
+		observed.Impairments, err = impairedBefore.since(m.up)
 	}
 	if ctx.Err() != nil {
 		return none, deploy.Interrupted(ctx.Err())

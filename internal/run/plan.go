@@ -23,6 +23,7 @@ func (h *Host) Plan(chain api.Chain, alone []api.StandaloneFunction, o plan.Opti
 	if err != nil {
 		return nil, err
 	}
+	facts.Has = h.Features.Has
 	facts.Functions = map[string]api.FunctionBody{}
 	for _, f := range chain.Spec.Functions {
 		if f.Ref == "" {
@@ -100,7 +101,7 @@ func notShared(function, chain string) error {
 		return err
 	}
 	for _, o := range owners {
-		if o != chain {
+		if o != chain && o != function {
 			return fmt.Errorf("function %s is in use by chain %s; wiring veth cannot share a function between chains yet: %w", function, o, ErrInput)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
@@ -95,6 +96,7 @@ func (m *Measurement) prove(ctx context.Context, c trial.Condition) error {
 	path := proof.Path{ClientNetns: m.up.Client().Namespace, ServerNetns: m.up.Server().Namespace,
 		Address: m.up.Server().West.Addresses[0], Port: FirstPort, Protocol: kind}
 	for _, n := range m.up.Functions() {
+		path.Delay += time.Duration(n.Delay())
 		path.Functions = append(path.Functions, proof.Function{Name: n.Name, Netns: n.Namespace, West: n.West.Device, East: n.East.Device})
 	}
 	if _, err := proof.Check(ctx, path); err != nil {

@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"nfchain.dev/nfchain/internal/netns"
@@ -21,6 +22,7 @@ func unused(name string) error {
 	}
 	defer h.Close()
 	owners, err := link.Owners(h)
+	owners = slices.DeleteFunc(owners, func(o string) bool { return o == name })
 	if err != nil || len(owners) == 0 {
 		return err
 	}

@@ -45,7 +45,7 @@ func (h *Host) Up(ctx context.Context, chain api.Chain, o UpOptions) (*plan.Plan
 // UpFunction makes a standalone function what it should be. The caller holds its
 // lock.
 func (h *Host) UpFunction(ctx context.Context, f api.StandaloneFunction, o UpOptions) ([]resource.Change, error) {
-	p, err := plan.MakeFunction(f, h.Catalogue)
+	p, err := plan.MakeFunction(f, h.Catalogue, h.Features.Has)
 	if err != nil {
 		return nil, err
 	}

@@ -128,6 +128,8 @@ type Observation struct {
 	TemperatureC map[string]float64    `json:"temperature_celsius,omitempty"`
 	// Load is how busy the machine was with everything.
 	Load *Load `json:"load,omitempty"`
+	// Impairments are what impair functions did.
+	Impairments List[Impairment] `json:"impairments,omitempty"`
 }
 
 // CPUUse is the share of the trial's time that a core spent, each 0 to 1.

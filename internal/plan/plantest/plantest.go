@@ -12,6 +12,7 @@ import (
 	"nfchain.dev/nfchain/internal/function/command"
 	"nfchain.dev/nfchain/internal/function/firewall"
 	"nfchain.dev/nfchain/internal/function/forward"
+	"nfchain.dev/nfchain/internal/function/impair"
 	"nfchain.dev/nfchain/internal/function/shaper"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/wiring"
@@ -21,7 +22,7 @@ import (
 // Catalogue to plan with.
 func Catalogue() plan.Catalogue {
 	c := plan.Catalogue{Wirings: map[string]wiring.Wiring{"veth": veth.Wiring{}}, Functions: map[string]function.Kind{}}
-	for _, k := range []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}} {
+	for _, k := range []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}} {
 		c.Functions[k.Name()] = k
 	}
 	return c

@@ -23,7 +23,10 @@ type Spec struct {
 	// Netns is the namespace it runs in.
 	Netns string   `json:"netns"`
 	Args  []string `json:"args"`
-	Env   []string `json:"env"`
+	// Own tells that the program is nfchain itself: the first argument stands for
+	// whichever binary supervises it, for its ready command too.
+	Own bool     `json:"own,omitempty"`
+	Env []string `json:"env"`
 	// Dir is the working directory; "" is the root.
 	Dir string `json:"dir,omitempty"`
 	// Restart is always, on-failure or never.

@@ -1,4 +1,4 @@
-// Package qdisc makes queueing disciplines: HTB with its classes, and TBF.
+// Package qdisc makes queueing disciplines: HTB with its classes, TBF and netem.
 package qdisc
 
 import (
@@ -33,6 +33,8 @@ type Spec struct {
 	// directs elsewhere. TBF has exactly one.
 	Classes []Class `json:"classes"`
 	Default uint16  `json:"default,omitempty"`
+	// Impair is what a netem does; nil for others.
+	Impair *Impair `json:"impair,omitempty"`
 }
 
 // Class is a rate with the burst that may exceed it.
@@ -59,6 +61,9 @@ func (s Spec) Key() string { return s.Device }
 
 // Fingerprint is the discipline with its classes.
 func (s Spec) Fingerprint() string {
+	if s.Impair != nil {
+		return describe(s.Impair.netem(netlink.QdiscAttrs{}))
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s default=%d", s.Discipline, s.Default)
 	for _, c := range s.Classes {
@@ -83,6 +88,9 @@ func whole(rate uint64) uint64 {
 // Commands implements resource.Spec.
 func (s Spec) Commands(ns string) []resource.Command {
 	root := []string{"qdisc", "replace", "dev", s.Device, "root", "handle", fmt.Sprintf("%d:", Major), s.Discipline}
+	if s.Impair != nil {
+		return []resource.Command{s.Impair.command(ns, root)}
+	}
 	if s.Discipline == TBF {
 		c := s.Classes[0]
 		return []resource.Command{resource.TC(ns, append(root, "rate", bits(c.rate()),
@@ -125,16 +133,25 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 		if !ours || q.Attrs().Parent != netlink.HANDLE_ROOT || q.Attrs().Handle != netlink.MakeHandle(Major, 0) {
 			continue
 		}
-		s, err := observe(p, name, q)
+		text, err := observe(p, name, q)
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, resource.Observed{Key: name, Fingerprint: s.Fingerprint()})
+		found = append(found, resource.Observed{Key: name, Fingerprint: text})
 	}
 	return found, nil
 }
 
-func observe(p resource.Place, device string, q netlink.Qdisc) (Spec, error) {
+// observe is the fingerprint of what was found.
+func observe(p resource.Place, device string, q netlink.Qdisc) (string, error) {
+	if n, is := q.(*netlink.Netem); is {
+		return describe(n), nil
+	}
+	s, err := rates(p, device, q)
+	return s.Fingerprint(), err
+}
+
+func rates(p resource.Place, device string, q netlink.Qdisc) (Spec, error) {
 	s := Spec{Device: device, Discipline: q.Type()}
 	switch q := q.(type) {
 	case *netlink.Tbf:
@@ -194,6 +211,9 @@ func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 }
 
 func create(p resource.Place, attrs netlink.QdiscAttrs, s Spec) error {
+	if s.Impair != nil {
+		return p.QdiscReplace(s.Impair.netem(attrs))
+	}
 	if s.Discipline == TBF {
 		c := s.Classes[0]
 		return p.QdiscReplace(&netlink.Tbf{QdiscAttrs: attrs, Rate: c.rate(), Limit: c.LimitBytes, Buffer: ticks(c.rate(), c.BurstBytes)})

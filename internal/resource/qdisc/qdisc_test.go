@@ -166,3 +166,23 @@ func readsBack(t testing.TB, p resource.Place, s qdisc.Spec) {
 		t.Fatalf("read %+v,\nwant %s %s", found, s.Key(), s.Fingerprint())
 	}
 }
+
+// TestNetemReadsBack, and tc makes the same of it.
+func TestNetemReadsBack(t *testing.T) {
+	nstest.Require(t, feature.QdiscNetem)
+	p := place(t)
+	for _, i := range []qdisc.Impair{
+		{LimitPackets: 10}, {DelayNS: 5e6, JitterNS: 1e6, LimitPackets: 1000}, {Loss: 0.001, Duplicate: 0.5, LimitPackets: 1000}, {Loss: 1, LimitPackets: 1},
+	} {
+		s := qdisc.Spec{Device: "eth0", Discipline: qdisc.Netem, Impair: &i}
+		apply(t, p, resource.Create, s)
+		readsBack(t, p, s)
+		apply(t, p, resource.Delete, s)
+		for _, c := range s.Commands(p.Ref) {
+			if out, err := exec.Command(c.Args[0], c.Args[1:]...).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", c.Args, out)
+			}
+		}
+		readsBack(t, p, s)
+	}
+}

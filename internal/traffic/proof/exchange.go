@@ -34,21 +34,23 @@ func exchangeTCP(ctx context.Context, p Path, nonce []byte) error {
 	}
 	defer func() { _ = listener.Close() }()
 	var client net.Conn
+	limited, cancel := context.WithTimeout(ctx, p.patience())
+	defer cancel()
 	err = netns.Do(p.ClientNetns, func() (err error) {
-		client, err = (&net.Dialer{}).DialContext(ctx, "tcp", server.String())
+		client, err = (&net.Dialer{}).DialContext(limited, "tcp", server.String())
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("no TCP connection from client to server (%w)", err)
 	}
 	defer func() { _ = client.Close() }()
-	defer interrupt(ctx, listener)()
+	defer interrupt(limited, listener)()
 	far, err := listener.Accept()
 	if err != nil {
 		return fmt.Errorf("no TCP connection from client to server (%w)", err)
 	}
 	defer func() { _ = far.Close() }()
-	return pingPong(ctx, nonce, side{Conn: client}, side{Conn: far})
+	return pingPong(ctx, nonce, p.patience(), side{Conn: client}, side{Conn: far})
 }
 
 func exchangeUDP(ctx context.Context, p Path, nonce []byte) error {
@@ -70,7 +72,8 @@ func exchangeUDP(ctx context.Context, p Path, nonce []byte) error {
 		return err
 	}
 	defer func() { _ = client.Close() }()
-	return pingPong(ctx, nonce, side{Conn: client, again: resend}, side{Conn: &answering{UDPConn: far}, again: resend})
+	again := resend + p.Delay
+	return pingPong(ctx, nonce, p.patience(), side{Conn: client, again: again}, side{Conn: &answering{UDPConn: far}, again: again})
 }
 
 // answering is an unconnected socket that writes to whom it last read from.
@@ -89,7 +92,7 @@ func (a *answering) Read(b []byte) (n int, err error) {
 func (a *answering) Write(b []byte) (int, error) { return a.WriteToUDPAddrPort(b, a.to) }
 
 // resend is when a UDP packet is taken to be lost and sent again: a chain may be
-// under load, and that is no matter of its path.
+// under load, or lose packets on purpose, and that is no matter of its path.
 const resend = 200 * time.Millisecond
 
 // side is one end of the exchange.
@@ -102,18 +105,25 @@ type side struct {
 
 // pingPong has one packet in flight at a time, so that each is a packet of its
 // own on the wire.
-func pingPong(ctx context.Context, nonce []byte, client, server side) error {
-	defer interrupt(ctx, client)()
-	defer interrupt(ctx, server)()
+func pingPong(ctx context.Context, nonce []byte, patience time.Duration, client, server side) error {
 	for n := range rounds {
-		if err := carry(ctx, client, server, message(nonce, forward, n)); err != nil {
+		if err := carryWithin(ctx, patience, client, server, message(nonce, forward, n)); err != nil {
 			return fmt.Errorf("a packet from client to server did not arrive (%w)", err)
 		}
-		if err := carry(ctx, server, client, message(nonce, reverse, n)); err != nil {
+		if err := carryWithin(ctx, patience, server, client, message(nonce, reverse, n)); err != nil {
 			return fmt.Errorf("a packet from server to client did not arrive (%w)", err)
 		}
 	}
 	return nil
+}
+
+// carryWithin gives up after some time.
+func carryWithin(ctx context.Context, limit time.Duration, from, to side, m []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	defer interrupt(ctx, from)()
+	defer interrupt(ctx, to)()
+	return carry(ctx, from, to, m)
 }
 
 // carry sends a message from one side until the other has it.

@@ -22,6 +22,8 @@ type Path struct {
 	// Protocol is trial.TCP, or anything else for UDP.
 	Protocol  string
 	Functions []Function
+	// Delay that the functions add on purpose, there and back.
+	Delay time.Duration
 }
 
 // Function is one that must see every packet.
@@ -31,10 +33,10 @@ type Function struct {
 	West, East string
 }
 
-// patience is how long the packets may take; a chain may be long and its queues
-// full.
-func patience(functions int) time.Duration {
-	return 5*time.Second + time.Duration(functions)*20*time.Millisecond
+// patience is how long a packet may take, sent again where it is lost; a chain may
+// be long and its queues full.
+func (p Path) patience() time.Duration {
+	return 5*time.Second + time.Duration(len(p.Functions))*20*time.Millisecond + p.Delay
 }
 
 // late is how long after the packets themselves the taps may show them.
@@ -62,9 +64,7 @@ func Check(ctx context.Context, p Path) ([]Seen, error) {
 	if err := awaitStamps(); err != nil {
 		return nil, err
 	}
-	limited, cancel := context.WithTimeout(ctx, patience(len(taps)))
-	defer cancel()
-	sent := exchange(limited, p, nonce)
+	sent := exchange(ctx, p, nonce)
 	// What arrived has passed every tap on its way.
 	for end := time.Now().Add(late); !complete(taps) && sent == nil && ctx.Err() == nil && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)

@@ -1,0 +1,122 @@
+package redirect
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netlink/nl"
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// rule is one filter: packets whose word at the offset, under the mask, is the value.
+type rule struct {
+	// priority is also how a filter of ours is known.
+	priority    uint16
+	protocol    uint16
+	name        string
+	offset      int32
+	value, mask uint32
+	// stays leaves the packets where they are.
+	stays bool
+}
+
+// Destinations of the link alone: 224.0.0.0/3 is all multicast and above; fe00::/7 has
+// the link-local addresses and multicast (RFC 4291 §2.4).
+var rules = []rule{
+	{7801, unix.ETH_P_IP, "ip", 16, 0xe0000000, 0xe0000000, true},
+	{7802, unix.ETH_P_IP, "ip", 0, 0, 0, false},
+	{7803, unix.ETH_P_IPV6, "ipv6", 24, 0xfe000000, 0xfe000000, true},
+	{7804, unix.ETH_P_IPV6, "ipv6", 0, 0, 0, false},
+}
+
+// text is the rule as a fingerprint has it; to is empty where packets stay.
+func (r rule) text(to string) string {
+	if to == "" {
+		to = "stays"
+	} else {
+		to = "goes to " + to
+	}
+	return fmt.Sprintf("%d: %04x %08x/%08x at %d %s", r.priority, r.protocol, r.value, r.mask, r.offset, to)
+}
+
+func (r rule) filter(index, to int) netlink.Filter {
+	f := &netlink.U32{
+		FilterAttrs: netlink.FilterAttrs{LinkIndex: index, Parent: netlink.HANDLE_MIN_INGRESS, Priority: r.priority, Protocol: r.protocol},
+		Sel:         &nl.TcU32Sel{Flags: nl.TC_U32_TERMINAL, Keys: []nl.TcU32Key{{Off: r.offset, Val: r.value, Mask: r.mask}}},
+	}
+	if r.stays {
+		f.ClassId = netlink.MakeHandle(0, 1)
+		return f
+	}
+	a := netlink.NewMirredAction(to)
+	a.MirredAction = netlink.TCA_EGRESS_REDIR
+	f.Actions = []netlink.Action{a}
+	return f
+}
+
+// own lists the filters of an interface that are ours, in order.
+func own(p resource.Place, index int) ([]*netlink.U32, error) {
+	dev := &netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: index}}
+	all, err := p.FilterList(dev, netlink.HANDLE_MIN_INGRESS)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOENT) {
+		return nil, nil // no clsact, so no filters
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list filters in namespace %q: %w", p.Ref, err)
+	}
+	var mine []*netlink.U32
+	for _, f := range all {
+		u, ok := f.(*netlink.U32)
+		if ok && u.Sel != nil && slices.ContainsFunc(rules, func(r rule) bool { return r.priority == u.Priority }) {
+			mine = append(mine, u)
+		}
+	}
+	slices.SortFunc(mine, func(a, b *netlink.U32) int { return int(a.Priority) - int(b.Priority) })
+	return mine, nil
+}
+
+// whole stands for all that has a filter's priority: without a handle the kernel
+// removes it with its table.
+func whole(f *netlink.U32) netlink.Filter {
+	return &netlink.U32{FilterAttrs: netlink.FilterAttrs{
+		LinkIndex: f.LinkIndex, Parent: netlink.HANDLE_MIN_INGRESS, Priority: f.Priority, Protocol: f.Protocol,
+	}}
+}
+
+// describe is what was found, in the words of [rule.text].
+func describe(f *netlink.U32, links []netlink.Link) string {
+	r := rule{priority: f.Priority, protocol: f.Protocol}
+	if f.Sel != nil && len(f.Sel.Keys) == 1 {
+		k := f.Sel.Keys[0]
+		r.offset, r.value, r.mask = k.Off, k.Val, k.Mask
+	}
+	to := ""
+	for _, a := range mirrors(f) {
+		to = "interface that is gone"
+		for _, l := range links {
+			if l.Attrs().Index == a.Ifindex {
+				to = l.Attrs().Name
+			}
+		}
+	}
+	return r.text(to)
+}
+
+// mirrors are a filter's actions that pass packets on.
+func mirrors(f netlink.Filter) []*netlink.MirredAction {
+	u, ok := f.(*netlink.U32)
+	if !ok {
+		return nil
+	}
+	var out []*netlink.MirredAction
+	for _, a := range u.Actions {
+		if m, ok := a.(*netlink.MirredAction); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}

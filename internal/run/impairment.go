@@ -1,0 +1,143 @@
+package run
+
+import (
+	"strings"
+
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/impair"
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/redirect"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// impaired is what impair functions had counted at one moment, by node.
+type impaired map[string][]impairCounts
+
+// impairCounts is one direction of a function.
+type impairCounts struct {
+	way    impair.Way
+	counts *impair.Counts
+	// unread packets were redirected to the program, and lost before it had them.
+	unread uint64
+}
+
+// impairedNow reads the counters of every impair function of a chain.
+func impairedNow(p *plan.Plan) (impaired, error) {
+	all := impaired{}
+	for _, n := range p.Functions() {
+		if n.Kind != "impair" {
+			continue
+		}
+		h, err := netns.Open(n.Namespace)
+		if err != nil {
+			return nil, err
+		}
+		all[n.Name], err = readImpair(n, resource.At(h, p.Chain))
+		h.Close()
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// impairedSince is what the chain's impair functions did after a reading.
+func (before impaired) since(p *plan.Plan) ([]trial.Impairment, error) {
+	var all []trial.Impairment
+	for _, n := range p.Functions() {
+		if n.Kind != "impair" {
+			continue
+		}
+		h, err := netns.Open(n.Namespace)
+		if err != nil {
+			return nil, err
+		}
+		list, err := impairedSince(n, resource.At(h, p.Chain), before[n.Name])
+		h.Close()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	return all, nil
+}
+
+// impairedSince is what one function did after a reading, or ever; none if it is no
+// impair function, or one of the kernel's, which keeps no record.
+func impairedSince(n plan.Node, at resource.Place, before []impairCounts) ([]trial.Impairment, error) {
+	now, err := readImpair(n, at)
+	if err != nil {
+		return nil, err
+	}
+	var out []trial.Impairment
+	for _, c := range now {
+		for _, b := range before {
+			if b.way == c.way {
+				c.counts, c.unread = c.counts.Since(b.counts), c.unread-min(b.unread, c.unread)
+			}
+		}
+		i, err := c.impairment(n.Name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, i)
+	}
+	return out, nil
+}
+
+func readImpair(n plan.Node, at resource.Place) ([]impairCounts, error) {
+	if n.Kind != "impair" {
+		return nil, nil
+	}
+	ways, err := impair.Read(recordOf(n))
+	if err != nil || ways == nil {
+		return nil, err
+	}
+	var out []impairCounts
+	for _, c := range []struct {
+		impairCounts
+		in *plan.Interface
+	}{{impairCounts{way: impair.Forward, counts: &ways[0]}, n.West}, {impairCounts{way: impair.Reverse, counts: &ways[1]}, n.East}} {
+		if _, err := at.Device(c.way.Device); err != nil {
+			continue // the function does not act on this direction
+		}
+		redirected, err := redirect.Count(at, redirect.Spec{Device: c.in.Device, To: c.way.Device})
+		if err != nil {
+			return nil, err
+		}
+		c.unread = redirected.Lost
+		out = append(out, c.impairCounts)
+	}
+	return out, nil
+}
+
+// recordOf a node follows from its namespace: a standalone function's is its own, not
+// that of a chain through it.
+func recordOf(n plan.Node) string {
+	if owner, node, ours := namespace.Split(n.Namespace); ours {
+		return deploy.RecordFile(owner, node)
+	}
+	alone := strings.TrimPrefix(n.Namespace, namespace.Prefix)
+	return deploy.RecordFile(alone, alone)
+}
+
+func (c impairCounts) impairment(node string) (trial.Impairment, error) {
+	late := trial.NewHistogram()
+	for bucket, n := range c.counts.Late {
+		if n > 0 {
+			if err := late.RecordValues(max(1, impair.Middle(bucket)), int64(n)); err != nil {
+				return trial.Impairment{}, err
+			}
+		}
+	}
+	text, err := trial.EncodeHistogram(late)
+	n := c.counts
+	return trial.Impairment{
+		Node: node, Direction: c.way.Name, Seen: n.Seen, Unread: c.unread, Dropped: n.Dropped, Duplicated: n.Duplicated,
+		Reordered: n.Reordered, GivenUp: n.GivenUp, Delayed: n.Delayed, Overflowed: n.Overflowed, Left: n.Left,
+		Refused: n.Refused, Unstamped: n.Unstamped, Late: text,
+	}, err
+}
