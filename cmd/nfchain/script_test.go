@@ -137,7 +137,7 @@ func interrupt(ts *testscript.TestScript, _ bool, args []string) {
 // leftovers of a chain on this machine: namespaces, state, processes, mounts.
 func leftovers(name string) string {
 	var left []string
-	for _, pattern := range []string{"/run/netns/nfchain." + name, "/run/netns/nfchain." + name + ".*", "/run/nfchain/" + name} {
+	for _, pattern := range []string{"/run/netns/nfchain." + name, "/run/netns/nfchain." + name + ".*", "/run/nfchain/" + name, "/run/nfchain/.locks/" + name + ".lock"} {
 		found, _ := filepath.Glob(pattern)
 		left = append(left, found...)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/netns/rundir"
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
@@ -43,6 +44,7 @@ func (d *Deployer) Down(ctx context.Context, owner string) (int, error) {
 	if err := os.RemoveAll(StateDir(owner)); err != nil {
 		return 0, err
 	}
+	rundir.Sweep()
 	_ = os.Remove(stateRoot)
 	netns.Tidy()
 	return len(names), nil

@@ -3,16 +3,17 @@ package deploy_test
 import (
 	"context"
 	"errors"
-	"net"
+	"io/fs"
 	"os"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/deploy"
-	"nfchain.dev/nfchain/internal/netns/abstract"
 	"nfchain.dev/nfchain/internal/nstest"
 )
 
@@ -39,45 +40,57 @@ func TestLock(t *testing.T) {
 	second.Release()
 }
 
-// TestLockManyAsk: a lock that is asked for often still tells who has it.
-func TestLockManyAsk(t *testing.T) {
-	owner := nstest.Owner(t)
+// TestLockIsNoOtherUsers: no other user can keep a chain from nfchain, and nothing is
+// left of a lock.
+func TestLockIsNoOtherUsers(t *testing.T) {
+	nstest.Root(t) // to become another user
+	owner := nstest.Owner(t) + "/odd name"
+	tried := make(chan error)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends
+		if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, 65534, 65534, 65534); errno != 0 {
+			tried <- errno
+			return
+		}
+		_, err := deploy.Acquire(context.Background(), owner, nil)
+		tried <- err
+	}()
+	if err := <-tried; !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("another user: %v", err)
+	}
 	lock, err := deploy.Acquire(context.Background(), owner, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer lock.Release()
-	for range 10_000 {
-		c, err := abstract.Dial("nfchain/lock/" + owner)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = c.Close()
+	all, err := deploy.Owners()
+	if err != nil || slices.ContainsFunc(all, func(o string) bool { return strings.Contains(o, "lock") }) {
+		t.Errorf("a lock is taken for a chain: %v, error %v", all, err)
+	}
+	lock.Release()
+	if _, err := os.Stat(deploy.LockFile(owner)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the lock left its file: %v", err)
 	}
 }
 
-// TestLockSquatted: another user cannot make nfchain wait for it.
-func TestLockSquatted(t *testing.T) {
-	nstest.Root(t) // to become another user
+// TestDownSweepsLocks: down removes the files of locks whose processes were killed,
+// and leaves those that are held.
+func TestDownSweepsLocks(t *testing.T) {
+	needs(t)
 	owner := nstest.Owner(t)
-	var squatter net.Listener
-	taken := make(chan error)
-	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends
-		if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, 65534, 65534, 65534); errno != 0 {
-			taken <- errno
-			return
-		}
-		l, err := net.Listen("unix", "@nfchain/lock/"+owner)
-		squatter = l
-		taken <- err
-	}()
-	if err := <-taken; err != nil {
+	held, err := deploy.Acquire(context.Background(), owner+"/held", nil)
+	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = squatter.Close() }()
-	var stranger *abstract.StrangerError
-	if _, err := deploy.Acquire(context.Background(), owner, func(int) {}); !errors.As(err, &stranger) || stranger.UID != 65534 {
-		t.Errorf("error %v", err)
+	defer held.Release()
+	left := deploy.LockFile(owner + "/left")
+	if err := os.WriteFile(left, []byte("1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	down(t, owner)
+	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s is left: %v", left, err)
+	}
+	if _, err := os.Stat(deploy.LockFile(owner + "/held")); err != nil {
+		t.Error(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/netns/rundir"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
@@ -17,7 +18,7 @@ import (
 
 // stateRoot holds a directory for each chain. Nothing in it is needed to find or
 // remove a chain; it remembers the file a chain was made from, and keeps logs.
-const stateRoot = "/run/nfchain"
+const stateRoot = rundir.Root
 
 // StateDir is the chain's directory.
 func StateDir(owner string) string { return filepath.Join(stateRoot, owner) }
@@ -76,7 +77,9 @@ func Owners() ([]string, error) {
 		return nil, err
 	}
 	for _, e := range entries {
-		seen[e.Name()] = true
+		if e.Name() != filepath.Base(rundir.Locks) {
+			seen[e.Name()] = true
+		}
 	}
 	owners := make([]string, 0, len(seen))
 	for owner := range seen {

@@ -8,7 +8,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/netns"
-	"nfchain.dev/nfchain/internal/netns/abstract"
+	"nfchain.dev/nfchain/internal/netns/rundir"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/namespace"
@@ -151,7 +151,7 @@ func (c *chain) noneLeft() {
 
 // supervisor is the process that supervises the chain; 0 for none.
 func (c *chain) supervisor() int {
-	s, err := abstract.Dial(process.Address(c.owner))
+	s, err := rundir.Dial(process.Address(c.owner))
 	if err != nil {
 		return 0
 	}

@@ -1,6 +1,6 @@
 // Package supervise is the process that keeps a chain's programs running. There
-// is one a chain, only if it has programs; it is reached over a socket with an
-// abstract name and leaves no file but the programs' logs.
+// is one a chain, only if it has programs; it is reached over a socket of the chain's
+// and leaves no file but the programs' logs.
 package supervise
 
 import (
@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"nfchain.dev/nfchain/internal/netns/abstract"
+	"nfchain.dev/nfchain/internal/netns/rundir"
 	"nfchain.dev/nfchain/internal/resource/process"
 )
 
@@ -30,7 +30,7 @@ type Config struct {
 // Run supervises until it is asked to stop, the last program is removed, or the
 // context ends. A second supervisor for the same owner is an error.
 func Run(ctx context.Context, c Config) error {
-	listener, err := abstract.Listen(process.Address(c.Owner))
+	listener, err := rundir.Listen(process.Address(c.Owner))
 	if err != nil {
 		return fmt.Errorf("supervise %s: %w", c.Owner, err)
 	}
@@ -88,10 +88,10 @@ const (
 	longestRequest = 16 << 20
 )
 
-// serve answers one request of a process of the same user.
+// serve answers one request.
 func (s *supervisor) serve(conn *net.UnixConn) {
 	defer func() { _ = conn.Close() }()
-	if _, err := abstract.Peer(conn); err != nil || s.ending() {
+	if s.ending() {
 		return
 	}
 	_ = conn.SetReadDeadline(time.Now().Add(asksWithin))

@@ -4,9 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"net"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -15,9 +14,8 @@ import (
 	"time"
 
 	"nfchain.dev/nfchain/internal/deploy"
-	"nfchain.dev/nfchain/internal/netns/abstract"
+	"nfchain.dev/nfchain/internal/netns/rundir"
 	"nfchain.dev/nfchain/internal/nstest"
-	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/supervise"
 )
@@ -276,7 +274,7 @@ func TestStopHanging(t *testing.T) {
 func TestSecondSupervisor(t *testing.T) {
 	c := newChain(t, "a")
 	c.up(c.spec("a", "exec sleep 1000"))
-	if err := supervise.Run(context.Background(), config(c.owner)); !errors.Is(err, abstract.ErrTaken) {
+	if err := supervise.Run(context.Background(), config(c.owner)); !errors.As(err, new(*rundir.TakenError)) {
 		t.Errorf("error %v", err)
 	}
 	c.ready("a")
@@ -301,7 +299,7 @@ func TestRequests(t *testing.T) {
 		}
 	}
 	// One that says nothing keeps nobody waiting.
-	silent, err := abstract.Dial(process.Address(c.owner))
+	silent, err := rundir.Dial(process.Address(c.owner))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,7 +309,7 @@ func TestRequests(t *testing.T) {
 
 func converse(t *testing.T, owner, request string) (reply process.Reply) {
 	t.Helper()
-	conn, err := abstract.Dial(process.Address(owner))
+	conn, err := rundir.Dial(process.Address(owner))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,46 +324,29 @@ func converse(t *testing.T, owner, request string) (reply process.Reply) {
 	return reply
 }
 
-// TestStrangers: other users neither are listened to nor pass for the supervisor.
+// TestStrangers: other users neither reach the supervisor nor take its place.
 func TestStrangers(t *testing.T) {
 	c := newChain(t, "a")
 	c.up(c.spec("a", "exec sleep 1000"))
 	c.ready("a")
+	address := process.Address(c.owner)
 	if err := asNobody(func() error {
-		conn, err := net.Dial("unix", "@"+process.Address(c.owner))
-		if err != nil {
-			return err
-		}
-		defer func() { _ = conn.Close() }()
-		_, _ = io.WriteString(conn, `{"op":"stop"}`)
-		if answer, _ := io.ReadAll(conn); len(answer) > 0 {
-			return fmt.Errorf("a stranger is answered %q", answer)
-		}
-		return nil
-	}); err != nil {
-		t.Error(err)
-	}
-	c.ready("a")
-	if err := process.Stop(c.owner); err != nil {
-		t.Fatal(err)
-	}
-	var squatter net.Listener
-	if err := asNobody(func() (err error) {
-		squatter, err = net.Listen("unix", "@"+process.Address(c.owner))
+		_, err := rundir.Dial(address)
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = squatter.Close() }()
-	spec := c.spec("a", "exec sleep 1000")
-	err := process.Kind{}.Apply(resource.Place{Owner: c.owner}, []resource.Change{{Op: resource.Create, Key: "a", Spec: spec}})
-	var stranger *abstract.StrangerError
-	if !errors.As(err, &stranger) || stranger.UID != nobody {
-		t.Errorf("error %v", err)
+	}); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("a stranger connects: %v", err)
 	}
 	if err := process.Stop(c.owner); err != nil {
-		t.Errorf("stop: %v", err)
+		t.Fatal(err)
 	}
+	if err := asNobody(func() error {
+		_, err := rundir.Listen(address)
+		return err
+	}); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("a stranger listens: %v", err)
+	}
+	c.up(c.spec("a", "exec sleep 1000"))
+	c.ready("a")
 }
 
 // TestLog keeps what a program writes, its newest, within bounds.

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/netns/rundir"
 	"nfchain.dev/nfchain/internal/resource"
 )
 
@@ -27,7 +28,7 @@ const KindName = "adopted"
 
 // Records is the directory that holds a directory of each owner, in which what
 // interfaces were is written down.
-const Records = "/run/nfchain"
+const Records = rundir.Root
 
 // Spec of an adopted interface. The resource lives in the host's namespace.
 type Spec struct {

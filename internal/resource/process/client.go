@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"nfchain.dev/nfchain/internal/netns/abstract"
+	"nfchain.dev/nfchain/internal/netns/rundir"
 )
 
 // answersWithin is how long a supervisor may take: ending a program takes a while.
@@ -20,7 +20,7 @@ const answersWithin = 20 * time.Second
 // is none, once it has.
 func call(owner string, r Request) (Reply, error) {
 	for deadline := time.Now().Add(endsWithin); ; time.Sleep(5 * time.Millisecond) {
-		c, err := abstract.Dial(Address(owner))
+		c, err := rundir.Dial(Address(owner))
 		if err != nil {
 			return Reply{}, err
 		}
@@ -36,7 +36,7 @@ func hungUp(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, unix.ECONNRESET) || errors.Is(err, unix.EPIPE)
 }
 
-func ask(c abstract.Conn, owner string, r Request) (reply Reply, err error) {
+func ask(c rundir.Conn, owner string, r Request) (reply Reply, err error) {
 	_ = c.SetDeadline(time.Now().Add(answersWithin))
 	if err := json.NewEncoder(c).Encode(r); err != nil {
 		return reply, fmt.Errorf("ask the supervisor of %s: %w", owner, err)
@@ -50,16 +50,10 @@ func ask(c abstract.Conn, owner string, r Request) (reply Reply, err error) {
 	return reply, nil
 }
 
-// noneOfOurs tells that the owner has no supervisor: nobody listens, or a stranger.
-func noneOfOurs(err error) bool {
-	var stranger *abstract.StrangerError
-	return errors.Is(err, abstract.ErrNone) || errors.As(err, &stranger)
-}
-
 // Statuses of the owner's programs; none when no supervisor runs.
 func Statuses(owner string) ([]Status, error) {
 	reply, err := call(owner, Request{Op: OpStatus})
-	if noneOfOurs(err) {
+	if errors.Is(err, rundir.ErrNone) {
 		return nil, nil
 	}
 	return reply.Programs, err
@@ -72,8 +66,8 @@ const endsWithin = 15 * time.Second
 // supervisor's end. One that does not answer is killed; its programs are found by
 // their namespaces. None running is success.
 func Stop(owner string) error {
-	c, err := abstract.Dial(Address(owner))
-	if noneOfOurs(err) {
+	c, err := rundir.Dial(Address(owner))
+	if errors.Is(err, rundir.ErrNone) {
 		return nil
 	}
 	if err != nil {

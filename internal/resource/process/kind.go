@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"nfchain.dev/nfchain/internal/netns/abstract"
+	"nfchain.dev/nfchain/internal/netns/rundir"
 	"nfchain.dev/nfchain/internal/resource"
 )
 
@@ -36,7 +36,7 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 		}
 		return found, nil
 	}
-	if !noneOfOurs(err) {
+	if !errors.Is(err, rundir.ErrNone) {
 		return nil, err
 	}
 	left, err := Find(p.Owner)
@@ -84,7 +84,7 @@ const startsWithin = 10 * time.Second
 // start makes sure that a supervisor runs: the same binary, in a session of its
 // own, so that it outlives the command that needs it.
 func start(owner string) error {
-	if _, err := call(owner, Request{Op: OpStatus}); !errors.Is(err, abstract.ErrNone) {
+	if _, err := call(owner, Request{Op: OpStatus}); !errors.Is(err, rundir.ErrNone) {
 		return err
 	}
 	self, err := os.Executable()
@@ -107,7 +107,7 @@ func start(owner string) error {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	for deadline := time.Now().Add(startsWithin); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
-		if _, err := call(owner, Request{Op: OpStatus}); !errors.Is(err, abstract.ErrNone) {
+		if _, err := call(owner, Request{Op: OpStatus}); !errors.Is(err, rundir.ErrNone) {
 			return err
 		}
 		select {

@@ -58,7 +58,7 @@ func TestMark(t *testing.T) {
 }
 
 func TestAddress(t *testing.T) {
-	if longest := "@" + Address(strings.Repeat("x", 63)); len(longest) > 107 {
+	if longest := Address(strings.Repeat("x", 63)); len(longest) > 107 {
 		t.Errorf("%d bytes do not fit an address (unix(7))", len(longest))
 	}
 }

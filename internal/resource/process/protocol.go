@@ -1,5 +1,11 @@
 package process
 
+import (
+	"path/filepath"
+
+	"nfchain.dev/nfchain/internal/netns/rundir"
+)
+
 // The states of a program.
 const (
 	Starting = "starting" // runs, not ready yet
@@ -44,8 +50,8 @@ type Reply struct {
 	Error    string   `json:"error,omitempty"`
 }
 
-// Address is the abstract name of the owner's supervisor.
-func Address(owner string) string { return "nfchain/supervisor/" + owner }
+// Address is the socket of the owner's supervisor.
+func Address(owner string) string { return filepath.Join(rundir.Root, owner, "supervisor") }
 
 // SuperviseCommand is the hidden command that is the supervisor.
 const SuperviseCommand = "supervise"

@@ -1,0 +1,13 @@
+// Package rundir is the directory by which nfchain's processes find each other:
+// locks and sockets, in files that nobody but the user that runs nfchain may open.
+// (Names of abstract sockets (unix(7)) need no file, but every user of the machine
+// may take one first, and so keep a chain from its owner.) The user is root, or root
+// of a user namespace, which has a /run of its own. What a killed process leaves here
+// binds nobody: the next one takes it over.
+package rundir
+
+// Root is the directory. It holds a directory of each chain's own beside the locks.
+const Root = "/run/nfchain"
+
+// Locks is where the locks of chains are.
+const Locks = Root + "/.locks"
