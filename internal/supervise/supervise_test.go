@@ -61,8 +61,11 @@ func TestReadyByCommand(t *testing.T) {
 	s.Ready.Command = []string{"sh", "-c", "sleep 1000 & test -e $FILE"}
 	c.up(s)
 	c.ready("a")
-	if n := len(c.alive()); n != 1 {
-		t.Errorf("%d processes: the ready command's are left", n)
+	// What is killed takes a moment to go.
+	for deadline := time.Now().Add(10 * time.Second); len(c.alive()) != 1; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("processes %v: the ready command's are left", c.alive())
+		}
 	}
 }
 
