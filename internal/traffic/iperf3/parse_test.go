@@ -33,7 +33,7 @@ func read(client, server []byte, protocol string) (flow, error) {
 	return count(c, s, protocol)
 }
 
-// TestCount checks, on what iperf3 3.12 printed, that goodput is the server's and
+// TestCount checks, on what iperf3 3.12 and 3.18 printed, that goodput is the server's and
 // that loss is what the client sent and the server did not get.
 func TestCount(t *testing.T) {
 	for _, c := range []struct {
@@ -44,6 +44,10 @@ func TestCount(t *testing.T) {
 		// 164 910 were sent; the server saw numbers up to 164 881 and missed 16 702.
 		{"3.12-udp", trial.UDP, map[string]float64{"goodput_bps": 214563192 * 8 / 1.000185, "packet_rate_pps": 148179 / 1.000185,
 			"loss_ratio": 1 - 148179.0/164910, "jitter_ns": 5172.781794531432, "reordered_packets": 0}},
+		{"3.18-tcp", trial.TCP, map[string]float64{"goodput_bps": 1529741312 * 8 / 1.00203, "retransmits": 12}},
+		// The server saw numbers up to 135790 and missed 55321.
+		{"3.18-udp", trial.UDP, map[string]float64{"goodput_bps": 112656600 * 8 / 1.00144, "packet_rate_pps": 80469 / 1.00144,
+			"loss_ratio": 1 - 80469.0/135790, "jitter_ns": 20953.34812655792, "reordered_packets": 0}},
 		{"3.12-udpbig", trial.UDP, map[string]float64{"goodput_bps": 12492000 * 8 / 1.000161, "packet_rate_pps": 1388 / 1.000161,
 			"loss_ratio": 0, "jitter_ns": 27358.137380312633, "reordered_packets": 0}},
 	} {
@@ -144,6 +148,7 @@ func TestRubbish(t *testing.T) {
 		`{"end":{"sum_sent":{"seconds":1},"sum_received":{"seconds":1,"bytes":-5}}}`:     "no result",
 		`{"end":{"sum_sent":{"seconds":1},"sum_received":{"seconds":1,"bytes":1e300}}}`:  "no result",
 		`{"end":{"sum_sent":{"seconds":1},"sum_received":{"seconds":1e-300,"bytes":1}}}`: "no result",
+		string(captured(t, "3.18-refused-client")):                                       "unable to connect to server - server may",
 		string(captured(t, "3.12-refused-client")):                                       "unable to connect to server: Connection refused",
 	} {
 		if _, err := parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
