@@ -4,7 +4,7 @@
 GO ?= go
 export CGO_ENABLED ?= 0
 
-.PHONY: build demo test bench fuzz lint schema packages packages-test clean
+.PHONY: build demo test bench fuzz lint schema bpf packages packages-test clean
 
 build: bin/nfchain
 
@@ -38,6 +38,11 @@ lint:
 
 schema:
 	$(GO) run ./cmd/nfchain schema > api/v1alpha1/schema.json
+
+# The programs for the kernel, after a change of their C; what they compile to is
+# committed.
+bpf:
+	@./scripts/bpf
 
 clean:
 	rm -rf bin

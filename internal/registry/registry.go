@@ -12,6 +12,7 @@ import (
 	"nfchain.dev/nfchain/internal/function/shaper"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/traffic"
+	"nfchain.dev/nfchain/internal/traffic/builtin"
 	"nfchain.dev/nfchain/internal/traffic/iperf3"
 	"nfchain.dev/nfchain/internal/traffic/ping"
 	"nfchain.dev/nfchain/internal/traffic/sockperf"
@@ -24,7 +25,7 @@ var wirings = []wiring.Wiring{veth.Wiring{}}
 var functions = []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}}
 
 // Tools in the order in which "auto" prefers them.
-var Tools = []traffic.Tool{iperf3.Tool{}, sockperf.Tool{}, ping.Tool{}}
+var Tools = []traffic.Tool{iperf3.Tool{}, sockperf.Tool{}, ping.Tool{}, builtin.Tool{}}
 
 var runtimes = []string{"netns"}
 

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
+//go:build ignore
+
+/* A packet sink: takes the packets that carry this run's signature off an interface,
+ * counts them, and bins their one-way times; strangers pass. */
+#include "../include/kernel.h"
+#include "../include/stamp.h"
+#include "../include/bucket.h"
+
+char licensed[] SEC("license") = "GPL";
+
+enum {
+	WORD_BITS = 17,
+	WORDS = 1 << WORD_BITS, /* of 32 packets each: what is remembered of a stream */
+	GAP_BITS = 13,
+	GAPS = 1 << GAP_BITS,
+};
+
+volatile const __u32 signature;
+volatile const __u32 streams = 1;
+volatile const __u32 locked;      /* packets of a stream may come on several cores at once */
+volatile const __u32 binned = 1;  /* else only counted: for measuring what bins cost */
+
+/* What a core has counted of a stream. */
+struct count {
+	__u64 packets, bytes;       /* bytes count the FCS */
+	__u64 payload;              /* bytes behind the UDP header */
+	__u64 first, last;          /* when packets came, ns */
+	__u64 early;                /* came before they were due: a clock that is not one */
+	__u64 low, high, sum;       /* of the one-way times, ns; low is one more, so that 0 is none */
+	__s64 step_low, step_high;  /* of the differences between neighbours */
+	__u64 latency[BUCKETS];
+	__u64 up[BUCKETS], down[BUCKETS]; /* differences by sign */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct count);
+} counts SEC(".maps");
+
+/* A step over packets that had not come yet. */
+struct gap {
+	__u64 start;   /* the first of them */
+	__u64 arrival; /* which packet made the step, by its place among those that came */
+};
+
+/* The order of a stream (RFC 4737): numbers are widened to 64 bits. */
+struct order {
+	struct bpf_spin_lock lock;
+	__u32 begun;
+	__u64 first;      /* the smallest number seen */
+	__u64 next;       /* one more than the largest (NextExp) */
+	__u64 arrivals;   /* first copies */
+	__u64 duplicates;
+	__u64 reordered;
+	__u64 extent;     /* the largest (section 4.2) */
+	__u64 unknown;    /* reordered, by an extent that is not remembered */
+	__u64 stale;      /* too late to tell a first copy from a second */
+	__u64 previous, previous_delay; /* the one that came before */
+	__u64 gaps_seen;
+	struct gap gaps[GAPS];
+	__u64 words[WORDS]; /* lap of the window in the upper half, packets seen in the lower */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct order);
+} orders SEC(".maps");
+
+__u64 strangers;
+
+struct packet {
+	__u32 sequence, stream;
+	__u64 due;
+	__u32 payload;
+};
+
+/* read a packet; 0 if it is a stranger's. */
+static inline int parse(void *data, void *end, struct packet *p)
+{
+	void *ip = data + ETHERNET, *stamp;
+	__u16 type;
+
+	if (ip > end)
+		return 0;
+	type = *(__u16 *)(ip - 2);
+	if (type == 0x0081 || type == 0xa888) { /* 802.1Q, 802.1ad */
+		ip += VLAN_TAG;
+		if (ip > end)
+			return 0;
+		type = *(__u16 *)(ip - 2);
+	}
+	if (type == 0x0008) {
+		if (ip + IPV4 > end || *(__u8 *)ip != 0x45 || *(__u8 *)(ip + 9) != 17)
+			return 0;
+		stamp = ip + IPV4 + UDP;
+	} else if (type == 0xdd86) {
+		if (ip + IPV6 > end || *(__u8 *)(ip + 6) != 17)
+			return 0;
+		stamp = ip + IPV6 + UDP;
+	} else
+		return 0;
+	if (stamp + STAMP_SIZE > end || *(__u32 *)(stamp + STAMP_SIGNATURE) != signature)
+		return 0;
+	p->sequence = *(__u32 *)(stamp + STAMP_SEQUENCE);
+	p->due = *(__u32 *)(stamp + STAMP_DUE) | (__u64) * (__u16 *)(stamp + STAMP_DUE_HIGH) << 32;
+	p->stream = *(__u16 *)(stamp + STAMP_STREAM);
+	p->payload = __builtin_bswap16(*(__u16 *)(stamp - 4)) - UDP;
+	return 1;
+}
+
+/* late_by looks up how many packets came between the one that stepped over this number
+ * and now; 0 if that is no longer known. */
+static inline __u64 late_by(struct order *o, __u64 number)
+{
+	__u64 seen = o->gaps_seen, low, high;
+
+	low = seen > GAPS ? seen - GAPS : 0;
+	high = seen;
+	for (int i = 0; i <= GAP_BITS && low < high; i++) { /* the first gap behind the number */
+		__u64 middle = (low + high) >> 1;
+
+		if (o->gaps[middle & (GAPS - 1)].start > number)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	if (high == 0 || seen - high >= GAPS)
+		return 0;
+	return o->arrivals - o->gaps[(high - 1) & (GAPS - 1)].arrival;
+}
+
+/* seen tells whether a packet came before, and remembers it: 0 new, 1 seen, 2 forgotten. */
+static inline int seen(struct order *o, __u64 number)
+{
+	__u64 lap = (number >> (5 + WORD_BITS)) + 1;
+	__u64 *word = &o->words[(number >> 5) & (WORDS - 1)], had = *word;
+	__u64 bit = 1ULL << (number & 31);
+
+	if (had >> 32 > lap)
+		return 2;
+	if (had >> 32 < lap)
+		had = lap << 32;
+	if (had & bit)
+		return 1;
+	*word = had | bit;
+	return 0;
+}
+
+/* widen gives a number its upper bits, by the largest seen. The first stream starts
+ * at 2^32, so that what comes before the first packet seen has a number too. */
+static inline __u64 widen(struct order *o, __u32 sequence)
+{
+	if (unlikely(!o->begun)) {
+		o->begun = 1;
+		o->first = o->next = (1ULL << 32) + sequence;
+	}
+	return o->next + (__s64)(__s32)(sequence - (__u32)o->next);
+}
+
+enum { ADJACENT = 1, FIRST_COPY = 2 };
+
+/* place a packet in the order of its stream. */
+static inline int place(struct order *o, __u32 sequence, __u64 delay, __u64 *previous_delay)
+{
+	__u64 number = widen(o, sequence);
+	int what = FIRST_COPY, before = seen(o, number);
+
+	if (before) {
+		if (before == 1)
+			o->duplicates++;
+		else
+			o->stale++;
+		return 0;
+	}
+	if (number < o->first)
+		o->first = number;
+	if (likely(number >= o->next)) {
+		if (number > o->next) {
+			struct gap *g = &o->gaps[o->gaps_seen++ & (GAPS - 1)];
+
+			g->start = o->next;
+			g->arrival = o->arrivals;
+		}
+		o->next = number + 1;
+	} else {
+		__u64 extent = late_by(o, number);
+
+		o->reordered++;
+		if (!extent)
+			o->unknown++;
+		if (extent > o->extent)
+			o->extent = extent;
+	}
+	if (o->arrivals && number == o->previous + 1)
+		what |= ADJACENT;
+	*previous_delay = o->previous_delay;
+	o->previous = number;
+	o->previous_delay = delay;
+	o->arrivals++;
+	return what;
+}
+
+static inline void add(__u64 *buckets, __u64 value)
+{
+	__u32 b = bucket(value);
+
+	if (b < BUCKETS)
+		buckets[b]++;
+}
+
+/* step counts the difference between neighbours (IPDV). */
+static inline void step(struct count *c, __s64 difference)
+{
+	if (difference < c->step_low)
+		c->step_low = difference;
+	if (difference > c->step_high)
+		c->step_high = difference;
+	if (difference < 0)
+		add(c->down, -difference);
+	else
+		add(c->up, difference);
+}
+
+/* take counts a packet if it is one of ours. */
+static inline int take(void *data, void *end, __u32 length)
+{
+	struct packet p;
+	struct count *c;
+	struct order *o;
+	__u64 now, delay, before = 0;
+	__u32 key;
+	int what;
+
+	if (!parse(data, end, &p) || p.stream >= streams)
+		return 0;
+	now = bpf_ktime_get_ns();
+	key = bpf_get_smp_processor_id() * streams + p.stream;
+	c = bpf_map_lookup_elem(&counts, &key);
+	if (!c)
+		return 0;
+	c->packets++;
+	c->bytes += length + 4;
+	c->payload += p.payload;
+	if (!c->first)
+		c->first = now;
+	c->last = now;
+	if (!binned)
+		return 1;
+	key = p.stream;
+	o = bpf_map_lookup_elem(&orders, &key);
+	if (!o)
+		return 0;
+	delay = (now - p.due) & STAMP_CLOCK;
+	if (delay >> 47) { /* less than nothing */
+		c->early++;
+		delay = 0;
+	}
+	if (locked)
+		bpf_spin_lock(&o->lock);
+	what = place(o, p.sequence, delay, &before);
+	if (locked)
+		bpf_spin_unlock(&o->lock);
+	if (!(what & FIRST_COPY))
+		return 1;
+	if (delay > c->high)
+		c->high = delay;
+	if (delay < c->low - 1)
+		c->low = delay + 1;
+	c->sum += delay;
+	add(c->latency, delay);
+	if (what & ADJACENT)
+		step(c, delay - before);
+	return 1;
+}
+
+SEC("xdp")
+int sink(struct xdp_md *xdp)
+{
+	void *data = (void *)(long)xdp->data, *end = (void *)(long)xdp->data_end;
+
+	if (take(data, end, end - data))
+		return XDP_DROP;
+	strangers++;
+	return XDP_PASS;
+}
+
+SEC("tcx/ingress")
+int sink_skb(struct __sk_buff *skb)
+{
+	bpf_skb_pull_data(skb, ETHERNET + VLAN_TAG + IPV6 + UDP + STAMP_SIZE < skb->len ? ETHERNET + VLAN_TAG + IPV6 + UDP + STAMP_SIZE : skb->len);
+	if (take((void *)(long)skb->data, (void *)(long)skb->data_end, skb->len))
+		return TCX_DROP;
+	strangers++;
+	return TCX_NEXT;
+}
+
+/* pass lets everything pass; it makes a veth take XDP frames from its peer. */
+SEC("xdp")
+int pass(struct xdp_md *xdp) { return XDP_PASS; }

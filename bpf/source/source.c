@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
+//go:build ignore
+
+/* A packet source: run in live-frame mode, each run either sends one packet that is
+ * due or drops its frame. Frames are recycled, and the stack leaves in them what it
+ * likes: every packet's header is written anew. */
+#include "../include/kernel.h"
+#include "../include/stamp.h"
+#include "../include/bucket.h"
+
+char licensed[] SEC("license") = "GPL";
+
+enum {
+	SHAPES = 64,          /* positions of an IMIX genome */
+	HEADER = 66,          /* the longest: Ethernet, VLAN tag, IPv6, UDP */
+	EXPONENTIAL_BITS = 12,
+	EXPONENTIALS = 1 << EXPONENTIAL_BITS,
+	SPIN = 24,            /* readings of the clock before a frame is given up */
+	PORTS = 1 << 14,      /* flows that differ in their source port alone */
+};
+
+/* Constants of a run, set before the program is loaded. */
+volatile const __u32 device;    /* index of the interface to send from */
+volatile const __u32 signature;
+volatile const __u32 stream;
+volatile const __u32 ipv6;      /* else IPv4 */
+volatile const __u32 tagged;    /* with a VLAN tag */
+volatile const __u32 paced;     /* else as fast as it goes: each is due when it is sent */
+volatile const __u32 poisson;   /* else periodic */
+volatile const __u32 stamped = 1; /* else bare: for measuring what stamps cost */
+volatile const __u32 flows = 1;
+volatile const __u32 shapes = 1;
+volatile const __u32 longest;   /* length of the frames as the run has them */
+volatile const __u32 batch = 1; /* frames that the kernel sends at once */
+volatile const __u32 source_port, server_port;
+volatile const __u64 duration;  /* ns of the load */
+volatile const __u64 grace;     /* ns after it in which late packets are still sent */
+volatile const __u64 burst = 1;
+volatile const __u64 gap;       /* ns from one burst to the next */
+volatile const __u32 gap_part;  /* and 2^-32 ns */
+
+/* A header as it is written, with zeroes where it varies. */
+struct shape {
+	__u32 length;     /* of the frame, FCS not counted */
+	__u32 udp_sum;    /* ones' complement sum of all that does not vary; IPv6 alone */
+	__u8 header[HEADER];
+	__u8 unused[6];
+};
+
+struct shape templates[SHAPES];
+__u32 exponentials[EXPONENTIALS + 1]; /* quantiles of Exp(1), times 2^16 */
+
+/* What has happened. */
+struct progress {
+	__u64 start, stop;      /* when the load began and will have ended, ns */
+	__u64 last;             /* when the last packet was sent */
+	__u64 due;              /* of the next packet */
+	__u64 due_part;
+	__u64 left;             /* of the burst */
+	__u64 sent, sent_bytes; /* bytes count the FCS */
+	__u64 unsent;           /* due, and not sent in time */
+	__u64 idle;             /* frames dropped because nothing was due */
+	__u64 late_max;
+	__u64 random;
+	__u32 flow, position;
+	__u32 slot, pending;    /* place in the batch, and how many it holds */
+	__u32 done, unused;
+};
+
+struct progress state;
+__u32 quit; /* set from outside: send no more */
+
+__u64 lateness[BUCKETS]; /* of what was sent, ns after it was due */
+
+static inline __u32 draw(void)
+{
+	__u64 x = state.random;
+
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	state.random = x;
+	return x >> 16;
+}
+
+/* A draw from Exp(1), times 2^16: by inversion, linear between the quantiles. The
+ * last cell has no upper end; there the distribution begins anew. */
+static inline __u64 exponential(void)
+{
+	__u64 sum = 0;
+
+	for (int i = 0; i < 8; i++) {
+		__u32 r = draw(), cell = r & (EXPONENTIALS - 1), part = r >> EXPONENTIAL_BITS & 0xffff;
+		__u64 low = exponentials[cell];
+
+		if (cell == EXPONENTIALS - 1) {
+			sum += low;
+			continue;
+		}
+		return sum + low + ((exponentials[cell + 1] - low) * part >> 16);
+	}
+	return sum;
+}
+
+/* The next packet's time. */
+static inline void advance(void)
+{
+	if (state.left > 1) {
+		state.left--;
+		return;
+	}
+	state.left = burst;
+	if (poisson) {
+		/* ns with 8 bits behind the point, times 2^16 */
+		__u64 mean = gap << 8 | gap_part >> 24;
+		__u64 part = state.due_part + mean * exponential();
+
+		state.due += part >> 24;
+		state.due_part = part & 0xffffff;
+		return;
+	}
+	__u64 part = state.due_part + gap_part;
+
+	state.due += gap + (part >> 32);
+	state.due_part = part & 0xffffffff;
+}
+
+static inline __u32 fold(__u64 sum)
+{
+	sum = (sum & 0xffffffff) + (sum >> 32);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return sum;
+}
+
+static inline __u16 network(__u16 v) { return __builtin_bswap16(v); }
+
+/* write a packet; the frame holds it. */
+static inline int write(void *data, void *end, struct shape *s, __u64 due, __u64 now)
+{
+	const __u32 at = ETHERNET + (tagged ? VLAN_TAG : 0) + (ipv6 ? IPV6 : IPV4);
+	__u32 f = state.flow;
+	__u16 from = network(source_port + f % PORTS), to = network(server_port + f / PORTS);
+	void *udp = data + at, *stamp = udp + UDP;
+	__u32 late = bucket(now - due), number = state.sent;
+
+	if (data + at + UDP + STAMP_SIZE > end)
+		return 0;
+	if (ipv6 && tagged)
+		__builtin_memcpy(data, s->header, ETHERNET + VLAN_TAG + IPV6 + UDP);
+	else if (ipv6)
+		__builtin_memcpy(data, s->header, ETHERNET + IPV6 + UDP);
+	else if (tagged)
+		__builtin_memcpy(data, s->header, ETHERNET + VLAN_TAG + IPV4 + UDP);
+	else
+		__builtin_memcpy(data, s->header, ETHERNET + IPV4 + UDP);
+	*(__u16 *)udp = from;
+	*(__u16 *)(udp + 2) = to;
+	*(__u32 *)(stamp + STAMP_SIGNATURE) = signature;
+	*(__u32 *)(stamp + STAMP_SEQUENCE) = number;
+	*(__u32 *)(stamp + STAMP_DUE) = due;
+	*(__u16 *)(stamp + STAMP_DUE_HIGH) = due >> 32;
+	*(__u16 *)(stamp + STAMP_STREAM) = stream;
+	*(__u16 *)(stamp + STAMP_LATE) = late;
+	if (ipv6) {
+		__u64 sum = (__u64)s->udp_sum + from + to + signature + number + (__u32)due + (__u16)(due >> 32) + stream + late;
+		__u16 check = ~fold(sum);
+
+		*(__u16 *)(udp + 6) = check ? check : 0xffff;
+	}
+	if (++f >= flows)
+		f = 0;
+	state.flow = f;
+	return 1;
+}
+
+/* begin starts the load's clock with the first frame. */
+static inline void begin(__u64 now)
+{
+	state.start = now;
+	state.stop = now + duration;
+	state.due = now;
+	state.left = burst;
+}
+
+/* wait gives the time at which the next packet may go, or one before it is due. A frame
+ * is not held up while others of its batch wait to be sent. */
+static inline __u64 wait(__u64 now, __u64 due)
+{
+	if (state.pending)
+		return now;
+	for (int i = 0; i < SPIN && now < due; i++)
+		now = bpf_ktime_get_ns();
+	return now;
+}
+
+/* over tells whether the load has ended; what is due and can no longer be sent is
+ * counted, one packet a call. */
+static inline int over(__u64 now)
+{
+	if (quit || (paced ? state.due : now) >= state.stop) {
+		state.done = 1;
+		return 1;
+	}
+	if (now < state.stop + grace)
+		return 0;
+	state.unsent++;
+	advance();
+	return 1;
+}
+
+SEC("xdp")
+int source(struct xdp_md *xdp)
+{
+	__u64 now, due;
+	__u32 position = state.position;
+	struct shape *s;
+
+	if (state.done)
+		return XDP_DROP;
+	if (++state.slot >= batch) {
+		state.slot = 0;
+		state.pending = 0;
+	}
+	now = bpf_ktime_get_ns();
+	if (unlikely(!state.start))
+		begin(now);
+	if (over(now))
+		return XDP_DROP;
+	due = now;
+	if (paced) {
+		due = state.due;
+		if (now < due) {
+			now = wait(now, due);
+			if (now < due) {
+				state.idle++;
+				return XDP_DROP;
+			}
+		}
+	}
+	if (position >= SHAPES)
+		return XDP_ABORTED;
+	s = &templates[position];
+	if (shapes > 1) {
+		if (s->length < longest && bpf_xdp_adjust_tail(xdp, (int)s->length - (int)longest))
+			return XDP_ABORTED;
+		state.position = position + 1 < shapes ? position + 1 : 0;
+	}
+	if (stamped && !write((void *)(long)xdp->data, (void *)(long)xdp->data_end, s, due, now))
+		return XDP_ABORTED;
+	state.sent++;
+	state.sent_bytes += s->length + 4;
+	state.last = now;
+	state.pending = 1;
+	if (paced) {
+		__u32 b = bucket(now - due);
+
+		if (b < BUCKETS)
+			lateness[b]++;
+		if (now - due > state.late_max)
+			state.late_max = now - due;
+		advance();
+	}
+	return bpf_redirect(device, 0);
+}

@@ -1,0 +1,69 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/traffic"
+	"nfchain.dev/nfchain/internal/traffic/traffictest"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// measure a trial over a veth pair.
+func measure(t *testing.T, c trial.Condition) (traffic.Job, traffic.Sample) {
+	t.Helper()
+	nstest.Require(t, feature.Root, feature.BPFXDP)
+	job := traffictest.Job(t, c)
+	s, err := Tool{}.Run(context.Background(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return job, s
+}
+
+// TestCountsAreExact offers loads whose packets can be counted.
+func TestCountsAreExact(t *testing.T) {
+	for name, c := range map[string]trial.Condition{
+		"one":     {OfferedPps: 1},
+		"slow":    {OfferedPps: 1000},
+		"fast":    {OfferedPps: 200_000},
+		"bursts":  {OfferedPps: 1000, Frames: trial.Frames{Burst: 100}},
+		"vlan":    {OfferedPps: 1000, Frames: trial.Frames{VLAN: 7, FrameSize: 128}},
+		"large":   {OfferedPps: 1000, Frames: trial.Frames{FrameSize: 1514}},
+		"imix":    {OfferedPps: 1200, Frames: trial.Frames{IMIX: "aaaaaaaddddg"}},
+		"flows":   {OfferedPps: 10_000, Flows: 2000},
+		"bits":    {OfferedBps: 512_000, Frames: trial.Frames{FrameSize: 64}},
+		"payload": {OfferedPps: 1000, PayloadSize: 100},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, s := measure(t, c)
+			p := pace{pps: c.OfferedPps, burst: uint64(max(c.Burst, 1)), duration: 1e9}
+			if c.OfferedBps > 0 {
+				p.pps = c.OfferedBps / 8 / 64
+			}
+			o := raw(t, s)
+			if got := o.Sent + o.Unsent; got != p.intended() {
+				t.Errorf("%d packets were due, want %d", got, p.intended())
+			}
+			if o.Received != o.Sent || s.Metrics["loss_ratio"] != 0 || s.Metrics["duplicate_ratio"] != 0 || s.Metrics["reordered_ratio"] != 0 {
+				t.Errorf("%d of %d came: %v", o.Received, o.Sent, s.Metrics)
+			}
+			h, err := trial.DecodeHistogram(s.Histograms["one_way_latency_ns"])
+			if err != nil || uint64(h.TotalCount()) != o.Sent {
+				t.Errorf("the histogram does not hold them: %v", err)
+			}
+		})
+	}
+}
+
+// raw counters of a sample.
+func raw(t *testing.T, s traffic.Sample) (c counters) {
+	t.Helper()
+	if err := json.Unmarshal(s.Raw[0].Output, &c); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}

@@ -1,0 +1,167 @@
+package builtin
+
+import (
+	"fmt"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"nfchain.dev/nfchain/internal/traffic"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// sent, received and the rest, of all lanes together.
+type totals struct {
+	seconds                                           float64
+	sent, unsent, sentBytes                           uint64
+	arrived, unique, duplicates, reordered            uint64
+	extent, unknown, stale, early, payload, strangers uint64
+	latency, up, down, lateness                       [buckets]uint64
+	low, high, lateMax                                uint64
+	stepLow, stepHigh                                 int64
+	steps                                             uint64
+	native                                            bool
+}
+
+// add a lane up.
+func (t *totals) add(o outcome) {
+	p, c, r := &o.Progress, &o.Count, &o.Order
+	ended := max(p.Stop, p.Last)
+	t.seconds = max(t.seconds, float64(ended-p.Start)/1e9)
+	t.sent, t.unsent, t.sentBytes = t.sent+p.Sent, t.unsent+p.Unsent, t.sentBytes+p.SentBytes
+	t.arrived, t.unique, t.payload = t.arrived+c.Packets, t.unique+r.Arrivals, t.payload+c.Payload
+	t.duplicates, t.reordered = t.duplicates+r.Duplicates, t.reordered+r.Reordered
+	t.extent, t.unknown, t.stale = max(t.extent, r.Extent), t.unknown+r.Unknown, t.stale+r.Stale
+	t.native, t.strangers = o.Native, t.strangers+o.Strangers
+	t.early, t.lateMax = t.early+c.Early, max(t.lateMax, p.LateMax)
+	if c.Low > 0 && (t.low == 0 || c.Low < t.low) {
+		t.low = c.Low
+	}
+	t.high = max(t.high, c.High)
+	t.stepLow, t.stepHigh = min(t.stepLow, c.StepLow), max(t.stepHigh, c.StepHigh)
+	for b := range buckets {
+		t.latency[b] += c.Latency[b]
+		t.up[b] += c.Up[b]
+		t.down[b] += c.Down[b]
+		t.lateness[b] += o.Lateness[b]
+		t.steps += c.Up[b] + c.Down[b]
+	}
+}
+
+// percentiles of the one-way latency, by their name; each only where as many packets
+// came that it is not the maximum by another name.
+var percentiles = []struct {
+	name    string
+	percent float64
+}{
+	{"p50", 50}, {"p90", 90}, {"p99", 99}, {"p999", 99.9}, {"p9999", 99.99}, {"p99999", 99.999},
+}
+
+// sample is what lanes come to.
+func sample(lanes []outcome) (traffic.Sample, error) {
+	var t totals
+	for _, o := range lanes {
+		t.add(o)
+	}
+	s := traffic.Sample{Metrics: map[string]float64{}, Histograms: map[string]string{}}
+	if t.sent == 0 {
+		return s, fmt.Errorf("the generator sent nothing")
+	}
+	t.rates(s.Metrics)
+	if t.unique > 0 {
+		if err := t.latencies(&s); err != nil {
+			return s, err
+		}
+	}
+	if lanes[0].Paced {
+		if err := t.schedule(&s); err != nil {
+			return s, err
+		}
+	}
+	s.Warnings = t.warnings()
+	return s, t.keep(&s)
+}
+
+func (t *totals) rates(m map[string]float64) {
+	intended := float64(t.sent + t.unsent)
+	m["offered_pps"] = intended / t.seconds
+	m["sent_pps"] = float64(t.sent) / t.seconds
+	m["unsent_ratio"] = float64(t.unsent) / intended
+	m["forwarding_rate_pps"] = float64(t.unique) / t.seconds
+	m["loss_ratio"] = 1 - float64(t.unique)/float64(t.sent)
+	m["load_loss_ratio"] = 1 - float64(t.unique)/intended
+	m["goodput_bps"] = float64(t.payload) * 8 / t.seconds
+	m["duplicate_ratio"] = float64(t.duplicates) / float64(t.sent)
+	if t.unique > 0 {
+		m["reordered_ratio"] = float64(t.reordered) / float64(t.unique)
+		m["reorder_extent_max"] = float64(t.extent)
+	}
+}
+
+func (t *totals) latencies(s *traffic.Sample) error {
+	lowest := t.low - 1 // the kernel's half counts from one
+	h := histogram(t.latency[:], lowest, t.high)
+	m := s.Metrics
+	m["one_way_latency_min_ns"], m["one_way_latency_max_ns"] = float64(lowest), float64(t.high)
+	for _, p := range percentiles {
+		if enough(h, p.percent) {
+			m["one_way_latency_"+p.name+"_ns"] = trial.Percentile(h, p.percent)
+		}
+	}
+	if enough(h, 99.9) { // RFC 8219 §7.3.1
+		m["pdv_ns"] = trial.Percentile(h, 99.9) - float64(lowest)
+	}
+	if t.steps > 0 {
+		m["ipdv_min_ns"], m["ipdv_max_ns"] = float64(t.stepLow), float64(t.stepHigh)
+		m["ipdv_median_ns"] = signedMedian(t.down[:], t.up[:])
+	}
+	text, err := trial.EncodeHistogram(h)
+	s.Histograms["one_way_latency_ns"] = text
+	return err
+}
+
+// enough values to speak of a percentile: one at least lies above it.
+func enough(h *hdrhistogram.Histogram, percent float64) bool {
+	return float64(h.TotalCount())*(100-percent) >= 100
+}
+
+func (t *totals) schedule(s *traffic.Sample) error {
+	h := histogram(t.lateness[:], 0, t.lateMax)
+	s.Metrics["schedule_error_p50_ns"] = trial.Percentile(h, 50)
+	s.Metrics["schedule_error_max_ns"] = float64(t.lateMax)
+	if enough(h, 99) {
+		s.Metrics["schedule_error_p99_ns"] = trial.Percentile(h, 99)
+	}
+	text, err := trial.EncodeHistogram(h)
+	s.Histograms["schedule_error_ns"] = text
+	return err
+}
+
+// signedMedian is the middle of values whose sizes are counted apart by sign.
+func signedMedian(down, up []uint64) float64 {
+	var below, above uint64
+	for b := range down {
+		below += down[b]
+		above += up[b]
+	}
+	if half := (below + above) / 2; below > half {
+		// The half-th of the falling ones, from the largest fall on.
+		return -float64(quantile(down, 1-float64(half)/float64(below)))
+	}
+	return float64(quantile(up, (float64(below+above)/2-float64(below))/float64(above)))
+}
+
+func (t *totals) warnings() (w []string) {
+	if t.unsent > 0 {
+		w = append(w, fmt.Sprintf("the generator did not send %d packets of %d in time: the load was not what was asked for", t.unsent, t.sent+t.unsent))
+	}
+	if t.stale > 0 {
+		w = append(w, fmt.Sprintf("%d packets came too late to tell first copies from second ones; they count as lost", t.stale))
+	}
+	if t.unknown > 0 {
+		w = append(w, fmt.Sprintf("%d reordered packets came too late to tell by how much; the extent leaves them out", t.unknown))
+	}
+	if t.early > 0 {
+		w = append(w, fmt.Sprintf("%d packets came before they were due: the clock went back, and their latency counts as zero", t.early))
+	}
+	return w
+}

@@ -1,0 +1,137 @@
+package builtin
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/link"
+
+	"nfchain.dev/nfchain/bpf/sink"
+	"nfchain.dev/nfchain/internal/netns"
+)
+
+// meter is a sink in the kernel.
+type meter struct {
+	objects sink.ProgramObjects
+	streams int
+	cpus    int
+	link    io.Closer
+	// native tells that packets are taken by XDP in the driver, before the stack.
+	native bool
+}
+
+// meterOptions say what a sink takes, and where.
+type meterOptions struct {
+	netns     string
+	device    int
+	signature uint32
+	streams   int
+	// bare only counts, for measuring what binning costs.
+	bare bool
+	// stack takes packets from the stack (tcx) rather than from the driver.
+	stack bool
+}
+
+// newMeter loads a sink and attaches it. It goes with its descriptors, and so with
+// the process, however that ends.
+func newMeter(o meterOptions) (*meter, error) {
+	spec, err := sink.LoadProgram()
+	if err != nil {
+		return nil, err
+	}
+	m := &meter{streams: o.streams, cpus: ebpf.MustPossibleCPU()}
+	spec.Maps["counts"].MaxEntries = uint32(m.cpus * o.streams)
+	spec.Maps["orders"].MaxEntries = uint32(o.streams)
+	for name, v := range map[string]uint32{
+		"signature": o.signature, "streams": uint32(o.streams), "binned": flag(!o.bare), "locked": flag(m.cpus > 1),
+	} {
+		if err := spec.Variables[name].Set(v); err != nil {
+			return nil, fmt.Errorf("packet sink: set %s: %w", name, err)
+		}
+	}
+	if err := spec.LoadAndAssign(&m.objects, nil); err != nil {
+		return nil, fmt.Errorf("load the packet sink: %w", err)
+	}
+	if err := netns.Do(o.netns, func() error { return m.attach(o) }); err != nil {
+		m.close()
+		return nil, err
+	}
+	return m, nil
+}
+
+// attach the sink to XDP in the driver, or else to the stack.
+func (m *meter) attach(o meterOptions) (native error) {
+	if !o.stack {
+		l, err := link.AttachXDP(link.XDPOptions{Program: m.objects.Sink, Interface: o.device, Flags: link.XDPDriverMode})
+		if err == nil {
+			m.link, m.native = l, true
+			return nil
+		}
+		native = err
+	}
+	l, err := link.AttachTCX(link.TCXOptions{Program: m.objects.SinkSkb, Interface: o.device, Attach: ebpf.AttachTCXIngress, Anchor: link.Head()})
+	if err != nil {
+		return fmt.Errorf("attach the packet sink to interface %d: %w", o.device, errors.Join(native, err))
+	}
+	m.link = l
+	return nil
+}
+
+// count adds up what the cores counted of a stream.
+func (m *meter) count(stream int) (total sink.ProgramCount, err error) {
+	for cpu := range m.cpus {
+		var c sink.ProgramCount
+		if err := m.objects.Counts.Lookup(uint32(cpu*m.streams+stream), &c); err != nil {
+			return total, fmt.Errorf("read the packet sink: %w", err)
+		}
+		total = merged(total, c)
+	}
+	return total, nil
+}
+
+// merged adds two counts up.
+func merged(a, b sink.ProgramCount) sink.ProgramCount {
+	switch {
+	case b.Packets == 0:
+		return a
+	case a.Packets == 0:
+		return b
+	}
+	a.Packets, a.Bytes, a.Payload, a.Early, a.Sum = a.Packets+b.Packets, a.Bytes+b.Bytes, a.Payload+b.Payload, a.Early+b.Early, a.Sum+b.Sum
+	a.First, a.Last = min(a.First, b.First), max(a.Last, b.Last)
+	if a.Low == 0 || b.Low > 0 && b.Low < a.Low {
+		a.Low = b.Low
+	}
+	a.High = max(a.High, b.High)
+	a.StepLow, a.StepHigh = min(a.StepLow, b.StepLow), max(a.StepHigh, b.StepHigh)
+	for i := range a.Latency {
+		a.Latency[i] += b.Latency[i]
+		a.Up[i] += b.Up[i]
+		a.Down[i] += b.Down[i]
+	}
+	return a
+}
+
+// order of a stream, without what the kernel remembers of each packet.
+func (m *meter) order(stream int) (*sink.ProgramOrder, error) {
+	o := new(sink.ProgramOrder)
+	if err := m.objects.Orders.Lookup(uint32(stream), o); err != nil {
+		return nil, fmt.Errorf("read the packet sink: %w", err)
+	}
+	return o, nil
+}
+
+// strangers are packets that were not ours.
+func (m *meter) strangers() (n uint64, err error) {
+	err = m.objects.Strangers.Get(&n)
+	return n, err
+}
+
+func (m *meter) close() {
+	if m.link != nil {
+		_ = m.link.Close()
+	}
+	_ = m.objects.Close()
+}

@@ -1,0 +1,198 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/bpf/source"
+	"nfchain.dev/nfchain/internal/netns"
+)
+
+// load is what one source sends.
+type load struct {
+	headers
+	pace
+	// sizes of the frames in turn, FCS counted.
+	sizes []int
+	flows int
+	port  int // of the server
+	// netns and device to send from, and the core that does.
+	netns  string
+	device int
+	core   int
+	// bare frames carry no stamps, for measuring what those cost.
+	bare bool
+}
+
+// firstSourcePort of the flows of a load.
+const firstSourcePort = 20000
+
+// generator is a source in the kernel.
+type generator struct {
+	load
+	objects source.ProgramObjects
+	frame   []byte
+}
+
+// newGenerator loads the program for a load.
+func newGenerator(l load) (*generator, error) {
+	spec, err := source.LoadProgram()
+	if err != nil {
+		return nil, err
+	}
+	g := &generator{load: l}
+	values, err := l.variables()
+	if err != nil {
+		return nil, err
+	}
+	for name, v := range values {
+		if err := spec.Variables[name].Set(v); err != nil {
+			return nil, fmt.Errorf("packet source: set %s: %w", name, err)
+		}
+	}
+	if err := spec.LoadAndAssign(&g.objects, nil); err != nil {
+		return nil, fmt.Errorf("load the packet source: %w", err)
+	}
+	g.frame = make([]byte, l.longest()-fcs)
+	return g, nil
+}
+
+func (l load) longest() int {
+	longest := 0
+	for _, s := range l.sizes {
+		longest = max(longest, s)
+	}
+	return longest
+}
+
+// variables of the program, by name.
+func (l load) variables() (map[string]any, error) {
+	shapes, err := l.shapes()
+	if err != nil {
+		return nil, err
+	}
+	v := map[string]any{
+		"device": uint32(l.device), "signature": l.signature, "stream": uint32(l.stream),
+		"ipv6": flag(!l.to.Is4()), "tagged": flag(l.vlan > 0), "stamped": flag(!l.bare),
+		"flows": uint32(l.flows), "shapes": uint32(len(l.sizes)), "longest": uint32(l.longest() - fcs),
+		"batch": l.batch(), "source_port": uint32(firstSourcePort), "server_port": uint32(l.port),
+		"duration": uint64(l.duration), "grace": uint64(l.grace()), "burst": l.burst,
+		"paced": flag(l.pps > 0), "poisson": flag(l.pattern == poisson),
+		"templates": shapes, "state": source.ProgramProgress{Random: rand.Uint64() | 1},
+	}
+	if l.pps > 0 {
+		v["gap"], v["gap_part"] = l.gap()
+	}
+	if l.pattern == poisson {
+		v["exponentials"] = exponentials(exponentialCells)
+	}
+	return v, nil
+}
+
+// The sizes of tables in bpf/source/source.c.
+const (
+	maxShapes        = 64
+	exponentialCells = 1 << 12
+)
+
+func (l load) shapes() (all [maxShapes]source.ProgramShape, err error) {
+	for i, size := range l.sizes {
+		if all[i], err = l.shape(size); err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+func flag(on bool) uint32 {
+	if on {
+		return 1
+	}
+	return 0
+}
+
+// progress of the source so far.
+func (g *generator) progress() (p source.ProgramProgress, err error) {
+	err = g.objects.State.Get(&p)
+	return p, err
+}
+
+// lateness of what was sent, by bucket.
+func (g *generator) lateness() (b [buckets]uint64, err error) {
+	err = g.objects.Lateness.Get(&b)
+	return b, err
+}
+
+// run sends the load and waits until all of it is sent or given up, or until the
+// context ends.
+func (g *generator) run(ctx context.Context) error {
+	var thread atomic.Int64
+	ended := make(chan error, 1)
+	go func() { ended <- netns.Do(g.netns, func() error { return g.send(&thread) }) }()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-ended:
+			return errors.Join(err, ctx.Err())
+		case <-tick.C:
+		}
+		p, err := g.progress()
+		if err != nil || ctx.Err() != nil {
+			_ = g.objects.Quit.Set(uint32(1))
+		}
+		if tid := int(thread.Load()); tid != 0 && (p.Done != 0 || err != nil || ctx.Err() != nil) {
+			// The kernel leaves its loop when a signal comes; Go's own one for threads
+			// means nothing else to this thread.
+			_ = unix.Tgkill(os.Getpid(), tid, unix.SIGURG)
+		}
+	}
+}
+
+// send runs on a thread of its own in the namespace of the device.
+func (g *generator) send(thread *atomic.Int64) error {
+	unpin, err := pin(g.core)
+	if err != nil {
+		return err
+	}
+	defer unpin()
+	thread.Store(int64(unix.Gettid()))
+	defer thread.Store(0)
+	for {
+		err := runLive(g.objects.Source.FD(), g.frame, math.MaxInt32, g.batch())
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			return fmt.Errorf("run the packet source: %w", err)
+		}
+		p, err := g.progress()
+		if err != nil {
+			return err
+		}
+		var quit uint32
+		if err := g.objects.Quit.Get(&quit); err != nil || p.Done != 0 || quit != 0 {
+			return err
+		}
+	}
+}
+
+// pin this thread to a core, and give what takes it back.
+func pin(core int) (unpin func(), err error) {
+	var before, only unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &before); err != nil {
+		return nil, fmt.Errorf("read the cores of the packet source: %w", err)
+	}
+	only.Set(core)
+	if err := unix.SchedSetaffinity(0, &only); err != nil {
+		return nil, fmt.Errorf("bind the packet source to core %d: %w", core, err)
+	}
+	return func() { _ = unix.SchedSetaffinity(0, &before) }, nil
+}
+
+func (g *generator) close() { _ = g.objects.Close() }
