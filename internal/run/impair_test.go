@@ -14,7 +14,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/netns"
-	"nfchain.dev/nfchain/internal/netns/abstract"
+	"nfchain.dev/nfchain/internal/netns/rundir"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/plan/plantest"
 	"nfchain.dev/nfchain/internal/resource"
@@ -278,7 +278,7 @@ func TestImpairedProgramStalled(t *testing.T) {
 
 func (b *bed) supervisor() int {
 	b.Helper()
-	c, err := abstract.Dial(process.Address(b.name()))
+	c, err := rundir.Dial(process.Address(b.name()))
 	if err != nil {
 		b.Fatal(err)
 	}
