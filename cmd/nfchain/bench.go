@@ -163,7 +163,7 @@ func (a *app) bench(ctx context.Context, arg string, load api.Load, seed int64, 
 		return err
 	}
 	defer lock.Release()
-	if err := a.mayDeploy(h, chain.Metadata.Name, m.Keep); err != nil {
+	if err := a.mayDeploy(chain.Metadata.Name, m.Keep); err != nil {
 		return err
 	}
 	if m.Keep && load.Redeploy > 1 {
@@ -217,7 +217,7 @@ func (a *app) subject(h *runs.Host, arg string, m *runs.Measurement) (api.Chain,
 
 // mayDeploy refuses to deploy over a chain that somebody brought up; what a killed
 // bench left is taken over.
-func (a *app) mayDeploy(h *runs.Host, name string, keep bool) error {
+func (a *app) mayDeploy(name string, keep bool) error {
 	if keep {
 		return nil
 	}
@@ -225,14 +225,8 @@ func (a *app) mayDeploy(h *runs.Host, name string, keep bool) error {
 	if err != nil || len(nodes) == 0 {
 		return err
 	}
-	list, err := h.List()
-	if err != nil {
-		return err
-	}
-	for _, l := range list {
-		if l.Name == name && !l.Temporary {
-			return fmt.Errorf("%s is up already; `nfchain bench %s` measures it, `nfchain down %s` removes it: %w", name, name, name, runs.ErrInput)
-		}
+	if !runs.Temporary(name) {
+		return fmt.Errorf("%s is up already; `nfchain bench %s` measures it, `nfchain down %s` removes it: %w", name, name, name, runs.ErrInput)
 	}
 	return nil
 }

@@ -208,11 +208,14 @@ type listing struct {
 func (a *app) lsCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List the chains and functions that are there, whole or in part",
+		Long: `List the chains and standalone functions of which anything is there. Each is compared
+with its plan, as ` + "`up --dry-run`" + ` does: it is up, partial when something of it is missing,
+or changed when something is not as planned; ` + "`show`" + ` says what.`,
 		Example: "  nfchain ls\n  nfchain ls -o json", Args: cobra.NoArgs,
 	}
 	var o *string
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, _ []string) error {
-		list, err := a.host(cmd.Context()).List()
+		list, err := a.host(cmd.Context()).List(cmd.Context())
 		if err != nil {
 			return err
 		}
@@ -241,14 +244,21 @@ func (a *app) completeChains(*cobra.Command, []string, string) ([]string, cobra.
 	return owners, cobra.ShellCompDirectiveNoFileComp
 }
 
-// planned gives the plan of a chain, from a file or of one that is up.
-func (a *app) planned(ctx context.Context, arg string, o plan.Options) (*plan.Plan, error) {
+// planned gives the plan of a chain from a file, or of a chain or standalone
+// function that is up.
+func (a *app) planned(ctx context.Context, arg string) (*plan.Plan, error) {
 	h := a.host(ctx)
-	chain, alone, err := a.chain(h, arg)
-	if err != nil {
+	if isFile(arg) {
+		chain, alone, err := a.chain(h, arg)
+		if err != nil {
+			return nil, err
+		}
+		return h.Plan(chain, alone, plan.Options{})
+	}
+	if err := checkName(arg); err != nil {
 		return nil, err
 	}
-	return h.Plan(chain, alone, o)
+	return h.Made(arg)
 }
 
 // chain gives a chain, from a file with the functions that stand alone there, or one

@@ -181,7 +181,7 @@ func (a *app) experiment(ctx context.Context, f *api.File, text string, e experi
 		return err
 	}
 	defer lock.Release()
-	if err := a.mayDeploy(h, x.Metadata.Name, false); err != nil {
+	if err := a.mayDeploy(x.Metadata.Name, false); err != nil {
 		return err
 	}
 	conditions, err := a.points(h, x, m)

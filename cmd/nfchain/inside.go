@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -22,29 +23,33 @@ import (
 
 func (a *app) execCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "exec CHAIN NODE -- COMMAND [ARG...]", Short: "Run a command inside a function or endpoint of a chain",
-		Long: `Run a command in the network namespace of a chain's function or endpoint. The names
-of the chain's nodes resolve inside. The exit code is the command's own.`,
-		Example:           "  nfchain exec edge client -- ping -c 3 server\n  nfchain exec edge fw -- nft list ruleset",
-		Args:              cobra.MinimumNArgs(3),
+		Use: "exec NAME [NODE] -- COMMAND [ARG...]", Short: "Run a command inside a function or endpoint",
+		Long: `Run a command in the network namespace of a chain's function or endpoint, or of a
+standalone function, which needs no NODE. The names of the chain's nodes resolve
+inside. The exit code is the command's own.`,
+		Example:           "  nfchain exec edge client -- ping -c 3 server\n  nfchain exec edge fw -- nft list ruleset\n  nfchain exec filter -- nft list ruleset",
+		Args:              cobra.MinimumNArgs(2),
 		ValidArgsFunction: a.completeChains,
 	}
 	cmd.Flags().SetInterspersed(false)
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
-		p, n, err := a.node(cmd, args[0], args[1])
+		node, words := "", args[1:]
+		if words[0] != "--" {
+			node, words = words[0], words[1:]
+		}
+		if len(words) > 0 && words[0] == "--" {
+			words = words[1:]
+		}
+		p, n, err := a.node(cmd, args[0], node)
 		if err != nil {
 			return err
+		}
+		if len(words) == 0 {
+			return fmt.Errorf("say what to run, after --: %w", runs.ErrInput)
 		}
 		hosts, err := runs.HostsFile(p, n.Name)
 		if err != nil {
 			return err
-		}
-		words := args[2:]
-		if words[0] == "--" {
-			words = words[1:]
-		}
-		if len(words) == 0 {
-			return fmt.Errorf("say what to run, after --: %w", runs.ErrInput)
 		}
 		here, err := os.Getwd()
 		if err != nil {
@@ -55,22 +60,33 @@ of the chain's nodes resolve inside. The exit code is the command's own.`,
 	return cmd
 }
 
-// node finds a node of a chain that is up.
-func (a *app) node(cmd *cobra.Command, chain, node string) (*plan.Plan, plan.Node, error) {
-	p, err := a.planned(cmd.Context(), chain, plan.Options{})
+// node finds a node of a chain that is up. A standalone function is its own node,
+// which need not be named.
+func (a *app) node(cmd *cobra.Command, name, node string) (*plan.Plan, plan.Node, error) {
+	none := plan.Node{}
+	p, err := a.planned(cmd.Context(), name)
 	if err != nil {
-		return nil, plan.Node{}, err
+		return nil, none, err
+	}
+	if p.Alone() && node == "" {
+		node = name
+	}
+	if node == "" {
+		return nil, none, fmt.Errorf("say which node of chain %s; `nfchain show %s` lists what it has: %w", name, name, runs.ErrInput)
 	}
 	for _, n := range p.Nodes {
 		if n.Name != node {
 			continue
 		}
 		if !netns.Exists(n.Namespace) {
-			return nil, n, fmt.Errorf("%s of chain %s is not up; `nfchain up` brings it up: %w", node, chain, runs.ErrInput)
+			return nil, n, fmt.Errorf("%s of %s is not up; `nfchain up` brings it up: %w", node, name, runs.ErrInput)
 		}
 		return p, n, nil
 	}
-	return nil, plan.Node{}, fmt.Errorf("chain %s has no %q; `nfchain show %s` lists what it has: %w", chain, node, chain, runs.ErrInput)
+	if p.Alone() {
+		return nil, none, fmt.Errorf("%s is a standalone function and has no %q; leave the node out: %w", name, node, runs.ErrInput)
+	}
+	return nil, none, fmt.Errorf("chain %s has no %q; `nfchain show %s` lists what it has: %w", name, node, name, runs.ErrInput)
 }
 
 // execute runs a command with this process's streams and passes its exit code on.
@@ -155,12 +171,13 @@ func (a *app) superviseCmd() *cobra.Command {
 func (a *app) logsCmd() *cobra.Command {
 	var follow bool
 	cmd := &cobra.Command{
-		Use: "logs CHAIN FUNCTION", Short: "Print what a function's program wrote",
-		Example: "  nfchain logs edge proxy\n  nfchain logs edge proxy --follow", Args: cobra.ExactArgs(2),
+		Use: "logs NAME [FUNCTION]", Short: "Print what a function's program wrote",
+		Long:    "Print what the program of a chain's function wrote, or that of a standalone function.",
+		Example: "  nfchain logs edge proxy\n  nfchain logs edge proxy --follow", Args: cobra.RangeArgs(1, 2),
 		ValidArgsFunction: a.completeChains,
 	}
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
-		p, n, err := a.node(cmd, args[0], args[1])
+		p, n, err := a.node(cmd, args[0], strings.Join(args[1:], ""))
 		if err != nil {
 			return err
 		}

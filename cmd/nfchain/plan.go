@@ -8,7 +8,6 @@ import (
 
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/plan"
-	runs "nfchain.dev/nfchain/internal/run"
 )
 
 func (a *app) planCmd() *cobra.Command {
@@ -36,7 +35,7 @@ script calls nfchain for, and says so.`,
 		case "json":
 			return a.printJSON(p)
 		case "sh":
-			remembering, err := runs.Remembering(chain)
+			remembering, err := h.Remembering(chain, alone)
 			if err != nil {
 				return err
 			}

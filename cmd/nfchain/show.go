@@ -6,22 +6,23 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nfchain.dev/nfchain/internal/plan"
 	runs "nfchain.dev/nfchain/internal/run"
 )
 
 func (a *app) showCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "show CHAIN", Short: "Show a chain's nodes, addresses, programs, rule, impairment and interface counters",
+		Use: "show NAME", Short: "Show a chain or function: nodes, addresses, programs, rule, impairment and interface counters",
+		Long: `Show a chain or a standalone function as it is now: its nodes with their addresses and
+programs, what interfaces, rules and policies counted, and what differs from its plan.`,
 		Example: "  nfchain show edge\n  nfchain show edge -o json", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChains,
 	}
 	var o *string
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
-		p, err := a.planned(cmd.Context(), args[0], plan.Options{})
+		p, err := a.planned(cmd.Context(), args[0])
 		if err != nil {
 			return err
 		}
-		state, err := runs.Inspect(p)
+		state, err := runs.Inspect(cmd.Context(), p)
 		if err != nil {
 			return err
 		}
@@ -35,7 +36,11 @@ func (a *app) showCmd() *cobra.Command {
 }
 
 func (a *app) printState(s runs.State) error {
-	a.printf("chain %s, wiring %s\n", s.Chain, s.Wiring)
+	if s.Kind == "function" {
+		a.printf("function %s: %s\n", s.Chain, s.State)
+	} else {
+		a.printf("chain %s, wiring %s: %s\n", s.Chain, s.Wiring, s.State)
+	}
 	w := a.table("NODE\tKIND\tSTATE\tNAMESPACE\tADDRESSES\tPROGRAM")
 	for _, n := range s.Nodes {
 		program := ""
@@ -60,7 +65,34 @@ func (a *app) printState(s runs.State) error {
 			return err
 		}
 	}
+	for _, n := range s.Nodes {
+		a.printDrift(n.Name, n.Drift)
+	}
+	a.printDrift(s.Chain, s.Drift)
 	return nil
+}
+
+// mostDrift is how many resources of a node are named; JSON has them all.
+const mostDrift = 20
+
+// printDrift says what differs from the plan, and with up makes good.
+func (a *app) printDrift(of string, d runs.Drift) {
+	for _, list := range []struct {
+		what string
+		ids  []string
+	}{{"missing", d.Missing}, {"not as planned", d.Differs}, {"not planned", d.Surplus}} {
+		if len(list.ids) == 0 {
+			continue
+		}
+		a.printf("\n%s: %d %s\n", of, len(list.ids), list.what)
+		for i, id := range list.ids {
+			if i == mostDrift {
+				a.printf("  … and %d more (-o json has them all)\n", len(list.ids)-i)
+				break
+			}
+			a.printf("  %s\n", id)
+		}
+	}
 }
 
 // mostRules is how many rules of a function are printed; JSON has them all.

@@ -92,6 +92,9 @@ func hosts(nodes []Node, from int) []function.Host {
 		if i < from || port == nil {
 			port = n.East
 		}
+		if port == nil { // a standalone function has none of its own
+			continue
+		}
 		for _, a := range port.Addresses {
 			out = append(out, function.Host{Name: n.Name, Address: a})
 		}

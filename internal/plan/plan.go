@@ -99,6 +99,9 @@ type Direct struct {
 	Server Interface `json:"server"`
 }
 
+// Alone tells that this is the plan of a standalone function, not of a chain.
+func (p *Plan) Alone() bool { return p.Wiring == "" }
+
 // Client is the first endpoint, Server the second.
 func (p *Plan) Client() Node { return p.Nodes[0] }
 

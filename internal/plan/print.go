@@ -21,7 +21,11 @@ func (p *Plan) Text() string {
 			names[i] += " (" + n.Kind + ")"
 		}
 	}
-	fmt.Fprintf(&b, "chain %s, wiring %s\npath: %s\n", p.Chain, p.Wiring, strings.Join(names, " → "))
+	if p.Alone() {
+		fmt.Fprintf(&b, "function %s\n", strings.Join(names, ""))
+	} else {
+		fmt.Fprintf(&b, "chain %s, wiring %s\npath: %s\n", p.Chain, p.Wiring, strings.Join(names, " → "))
+	}
 	for _, block := range p.Blocks {
 		fmt.Fprintf(&b, "addresses: %s\n", block)
 	}

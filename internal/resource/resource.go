@@ -200,7 +200,12 @@ func Make[S Spec](changes []Change, remove func(key string) error, set func(S) e
 }
 
 // Mark is how an object says whose it is: the prefix of an interface's alias.
-func Mark(owner string) string { return "nfchain " + owner + " " }
+func Mark(owner string) string { return mark + owner + " " }
+
+const mark = "nfchain "
+
+// Marked tells whether an interface alias carries the mark of any owner.
+func Marked(alias string) bool { return strings.HasPrefix(alias, mark) }
 
 // Owned tells whether an interface alias carries the owner's mark.
 func Owned(alias, owner string) bool { return strings.HasPrefix(alias, Mark(owner)) }

@@ -43,7 +43,7 @@ func (b *bed) did() map[string]trial.Impairment {
 	if err != nil {
 		b.Fatal(err)
 	}
-	state, err := run.Inspect(p)
+	state, err := run.Inspect(context.Background(), p)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,6 +1,9 @@
 package run
 
 import (
+	"context"
+	"slices"
+
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
@@ -9,20 +12,27 @@ import (
 	"nfchain.dev/nfchain/internal/trial"
 )
 
-// State is a chain as it is now.
+// State is a chain or standalone function as it is now.
 type State struct {
-	SchemaVersion int         `json:"schema_version"`
-	Chain         string      `json:"chain"`
-	Wiring        string      `json:"wiring"`
-	Nodes         []NodeState `json:"nodes"`
+	SchemaVersion int    `json:"schema_version"`
+	Chain         string `json:"chain"`
+	// Kind is chain or function.
+	Kind   string `json:"kind"`
+	Wiring string `json:"wiring"`
+	// State is up, partial or changed.
+	State string      `json:"state"`
+	Nodes []NodeState `json:"nodes"`
+	// Drift that is no node's.
+	Drift
 }
 
 // NodeState is one endpoint or function as it is now.
 type NodeState struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
-	// State is up or missing.
-	State      string                  `json:"state"`
+	// State is up, partial, changed or missing.
+	State string `json:"state"`
+	Drift
 	Namespace  string                  `json:"namespace"`
 	Addresses  []string                `json:"addresses"`
 	Interfaces []trial.InterfaceCounts `json:"interfaces"`
@@ -34,9 +44,13 @@ type NodeState struct {
 	Impairments []trial.Impairment `json:"impairments,omitempty"`
 }
 
-// Inspect reads what a chain is and has counted.
-func Inspect(p *plan.Plan) (State, error) {
-	s := State{SchemaVersion: 1, Chain: p.Chain, Wiring: p.Wiring, Nodes: []NodeState{}}
+// Inspect reads what a chain or standalone function is and has counted, and compares
+// it with its plan.
+func Inspect(ctx context.Context, p *plan.Plan) (State, error) {
+	s := State{SchemaVersion: 1, Chain: p.Chain, Kind: "chain", Wiring: p.Wiring, Nodes: []NodeState{}, Drift: noDrift()}
+	if p.Alone() {
+		s.Kind = "function"
+	}
 	programs, err := process.Statuses(p.Chain)
 	if err != nil {
 		return s, err
@@ -53,11 +67,33 @@ func Inspect(p *plan.Plan) (State, error) {
 		}
 		s.Nodes = append(s.Nodes, node)
 	}
-	return s, nil
+	return s, s.compare(ctx, p)
+}
+
+// compare what is there with the plan, node by node.
+func (s *State) compare(ctx context.Context, p *plan.Plan) error {
+	changes, err := drift(ctx, p)
+	if err != nil {
+		return err
+	}
+	s.State = total(changes).State()
+	for _, c := range changes {
+		if i := concerned(p, c); i >= 0 {
+			s.Nodes[i].add(c)
+		} else {
+			s.add(c)
+		}
+	}
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; n.State != StateMissing {
+			n.State = n.Drift.State()
+		}
+	}
+	return nil
 }
 
 func inspect(p *plan.Plan, n plan.Node) (NodeState, error) {
-	s := NodeState{Name: n.Name, Kind: n.Kind, State: "missing", Namespace: n.Namespace,
+	s := NodeState{Name: n.Name, Kind: n.Kind, State: StateMissing, Namespace: n.Namespace, Drift: noDrift(),
 		Addresses: []string{}, Interfaces: []trial.InterfaceCounts{}, Rules: []ruleset.Counter{}}
 	for _, port := range []*plan.Interface{n.West, n.East} {
 		if port != nil {
@@ -69,32 +105,48 @@ func inspect(p *plan.Plan, n plan.Node) (NodeState, error) {
 	if !netns.Exists(n.Namespace) {
 		return s, nil
 	}
-	s.State = "up"
+	s.State = StateUp
 	h, err := netns.Open(n.Namespace)
 	if err != nil {
 		return s, err
 	}
 	defer h.Close()
 	at := resource.At(h, p.Chain)
-	if s.Interfaces, err = countersOf(n.Name, at); err != nil {
+	counted := ofChain(p.Chain)
+	if p.Alone() {
+		counted = ofAnyChain
+	}
+	if s.Interfaces, err = countersOf(n.Name, at, counted); err != nil {
 		return s, err
 	}
-	if s.Impairments, err = impairedSince(n, at, nil); err != nil {
-		return s, err
+	if !p.Alone() { // what impairs is at interfaces, which a function has of its chain
+		if s.Impairments, err = impairedSince(n, at, nil); err != nil {
+			return s, err
+		}
+	}
+	return s, s.count(p, at)
+}
+
+// count reads the counters of the node's rule sets. One that is not there is told
+// as missing.
+func (s *NodeState) count(p *plan.Plan, at resource.Place) error {
+	found, err := (ruleset.Kind{}).Read(at)
+	if err != nil {
+		return err
 	}
 	for _, r := range p.Resources {
 		spec, ok := r.Spec.(ruleset.Spec)
-		if !ok || r.Namespace != n.Namespace {
+		if !ok || r.Namespace != s.Namespace || !slices.ContainsFunc(found, func(o resource.Observed) bool { return o.Key == spec.Key() }) {
 			continue
 		}
 		counters, err := ruleset.Count(at, spec)
 		if err != nil {
-			return s, err
+			return err
 		}
 		s.Rules = append(s.Rules, counters.Rules...)
 		if counters.Dropped != nil {
 			s.Dropped = counters.Dropped
 		}
 	}
-	return s, nil
+	return nil
 }

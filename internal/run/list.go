@@ -1,69 +1,92 @@
 package run
 
 import (
+	"context"
+	"errors"
+	"io/fs"
+
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/resource/namespace"
 )
 
 // Live is a chain or standalone function of which something is there.
 type Live struct {
 	Name string `json:"name"`
+	// Kind is chain or function.
 	Kind string `json:"kind"`
-	// State is up, or partial when something of it is missing.
+	// State is up, partial when something of it is missing, or changed when something
+	// is not as planned.
 	State     string `json:"state"`
 	Wiring    string `json:"wiring,omitempty"`
 	Functions int    `json:"functions"`
 	// Namespaces that are there.
 	Namespaces int  `json:"namespaces"`
 	Temporary  bool `json:"temporary"`
+	// Problem is why it cannot be compared with its plan; it counts as partial then.
+	Problem string `json:"problem,omitempty"`
 }
 
-// List finds everything that is there.
-func (h *Host) List() ([]Live, error) {
+// List finds everything that is there and compares it with its plan.
+func (h *Host) List(ctx context.Context) ([]Live, error) {
 	owners, err := deploy.Owners()
 	if err != nil {
 		return nil, err
 	}
 	list := []Live{}
 	for _, name := range owners {
-		nodes, err := deploy.Nodes(name)
+		live, err := h.live(ctx, name)
 		if err != nil {
 			return nil, err
-		}
-		live := Live{Name: name, Kind: "chain", State: "partial", Namespaces: len(nodes)}
-		if r, err := remembered(name); err == nil {
-			live.Temporary = r.Temporary
-		}
-		if file, err := h.Recall(name); err == nil {
-			h.describe(&live, file)
 		}
 		list = append(list, live)
 	}
 	return list, nil
 }
 
-func (h *Host) describe(live *Live, file *api.File) {
+func (h *Host) live(ctx context.Context, name string) (Live, error) {
+	live := Live{Name: name, Kind: "chain", State: StatePartial, Temporary: Temporary(name)}
+	if netns.Exists(namespace.Alone(name)) {
+		live.Kind = "function"
+	}
+	nodes, err := deploy.Nodes(name)
+	if err != nil {
+		return live, err
+	}
+	live.Namespaces = len(nodes)
+	file, err := h.Recall(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		live.Problem = "what it was made from is no longer known; `nfchain down " + name + "` removes it"
+		return live, nil
+	}
+	if err == nil {
+		live.describe(file)
+		live.State, err = h.state(ctx, name)
+	}
+	if ctx.Err() != nil {
+		return live, deploy.Interrupted(ctx.Err())
+	}
+	if err != nil {
+		live.State, live.Problem = StatePartial, err.Error()
+	}
+	return live, nil
+}
+
+func (l *Live) describe(file *api.File) {
 	if len(file.Functions) > 0 {
-		live.Kind, live.Functions = "function", 1
-		if live.Namespaces == 1 {
-			live.State = "up"
-		}
+		l.Kind, l.Functions = "function", 1
 		return
 	}
-	chain := file.Chains[0]
-	live.Wiring, live.Functions = chain.Spec.Wiring, len(chain.Spec.Functions)
-	want := 0
-	for _, e := range chain.Spec.Endpoints {
-		if e.Namespace == "" {
-			want++
-		}
+	l.Kind, l.Wiring, l.Functions = "chain", file.Chains[0].Spec.Wiring, len(file.Chains[0].Spec.Functions)
+}
+
+// state compares what has this name with its plan.
+func (h *Host) state(ctx context.Context, name string) (string, error) {
+	p, err := h.Made(name)
+	if err != nil {
+		return "", err
 	}
-	for _, f := range chain.Spec.Functions {
-		if f.Ref == "" {
-			want++
-		}
-	}
-	if live.Namespaces == want {
-		live.State = "up"
-	}
+	changes, err := drift(ctx, p)
+	return total(changes).State(), err
 }

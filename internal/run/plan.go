@@ -16,6 +16,35 @@ import (
 // Plan makes the plan of a chain with what this machine is now. Functions that
 // stand alone are looked for in alone and then among those that are up.
 func (h *Host) Plan(chain api.Chain, alone []api.StandaloneFunction, o plan.Options) (*plan.Plan, error) {
+	through, err := h.through(chain, alone, nil)
+	if err != nil {
+		return nil, err
+	}
+	return h.planThrough(chain, through, o)
+}
+
+// Made is the plan of a chain or standalone function, by its name, as it was last
+// made. A function that is gone counts as it was then.
+func (h *Host) Made(name string) (*plan.Plan, error) {
+	file, err := h.recall(name)
+	if err != nil {
+		return nil, err
+	}
+	if len(file.Functions) > 0 {
+		return plan.MakeFunction(file.Functions[0], h.Catalogue, h.Features.Has)
+	}
+	r, err := remembered(name)
+	if err != nil {
+		return nil, err
+	}
+	through, err := h.through(file.Chains[0], nil, h.functionsOf(r))
+	if err != nil {
+		return nil, err
+	}
+	return h.planThrough(file.Chains[0], through, plan.Options{Direct: r.Direct})
+}
+
+func (h *Host) planThrough(chain api.Chain, through []api.StandaloneFunction, o plan.Options) (*plan.Plan, error) {
 	facts, err := deploy.Facts(chain)
 	if errors.Is(err, adopted.ErrNotFound) {
 		return nil, fmt.Errorf("%w: %w", err, ErrInput)
@@ -25,31 +54,54 @@ func (h *Host) Plan(chain api.Chain, alone []api.StandaloneFunction, o plan.Opti
 	}
 	facts.Has = h.Features.Has
 	facts.Functions = map[string]api.FunctionBody{}
-	for _, f := range chain.Spec.Functions {
-		if f.Ref == "" {
-			continue
-		}
-		if body, ok := h.standalone(f.Ref, alone); ok {
-			facts.Functions[f.Ref] = body
-		}
+	for _, f := range through {
+		facts.Functions[f.Metadata.Name] = f.Spec
 	}
 	return plan.Make(chain, h.Catalogue, facts, o)
 }
 
-func (h *Host) standalone(name string, alone []api.StandaloneFunction) (api.FunctionBody, bool) {
-	for _, f := range alone {
+// through are the standalone functions that a chain refers to: from a file, else
+// those that are up, else as they once were.
+func (h *Host) through(chain api.Chain, alone, once []api.StandaloneFunction) ([]api.StandaloneFunction, error) {
+	var all []api.StandaloneFunction
+	for _, f := range chain.Spec.Functions {
+		if f.Ref == "" {
+			continue
+		}
+		found, ok := named(f.Ref, alone)
+		if !ok {
+			found, ok = h.standalone(f.Ref)
+		}
+		if !ok {
+			found, ok = named(f.Ref, once)
+		}
+		if !ok {
+			return nil, fmt.Errorf("function %s refers to %s, which is not there; `nfchain up` it first or put it into the same file: %w", f.Name, f.Ref, ErrInput)
+		}
+		all = append(all, found)
+	}
+	return all, nil
+}
+
+func named(name string, among []api.StandaloneFunction) (api.StandaloneFunction, bool) {
+	for _, f := range among {
 		if f.Metadata.Name == name {
-			return f.Spec, true
+			return f, true
 		}
 	}
+	return api.StandaloneFunction{}, false
+}
+
+// standalone is a function that is up.
+func (h *Host) standalone(name string) (api.StandaloneFunction, bool) {
 	if !netns.Exists(namespace.Alone(name)) {
-		return api.FunctionBody{}, false
+		return api.StandaloneFunction{}, false
 	}
 	file, err := h.Recall(name)
 	if err != nil || len(file.Functions) == 0 {
-		return api.FunctionBody{}, false
+		return api.StandaloneFunction{}, false
 	}
-	return file.Functions[0].Spec, true
+	return file.Functions[0], true
 }
 
 // RefersToLive refuses a chain that refers to functions which are not up: bench

@@ -15,8 +15,13 @@ import (
 type Remembered struct {
 	// Document is the chain or function, as JSON.
 	Document json.RawMessage `json:"document"`
-	// Temporary chains are made by bench and removed by it.
+	// Functions that stand alone and that the chain goes through, as they were when
+	// it was made, as JSON.
+	Functions []json.RawMessage `json:"functions,omitempty"`
+	// Temporary ones are made by bench and removed by it.
 	Temporary bool `json:"temporary"`
+	// Direct tells that a temporary chain has the hop beside it.
+	Direct bool `json:"direct,omitempty"`
 }
 
 // Recall reads what a chain or standalone function was made from.
@@ -28,6 +33,17 @@ func (h *Host) Recall(name string) (*api.File, error) {
 	return h.Words.Decode(name, r.Document)
 }
 
+// functionsOf a chain that stand alone, as they were when it was made.
+func (h *Host) functionsOf(r Remembered) []api.StandaloneFunction {
+	var all []api.StandaloneFunction
+	for _, text := range r.Functions {
+		if file, err := h.Words.Decode("", text); err == nil {
+			all = append(all, file.Functions...)
+		}
+	}
+	return all
+}
+
 func remembered(name string) (r Remembered, err error) {
 	text, err := deploy.Recall(name)
 	if err != nil {
@@ -36,8 +52,9 @@ func remembered(name string) (r Remembered, err error) {
 	return r, json.Unmarshal(text, &r)
 }
 
-func remember(name string, document any, temporary bool) error {
-	text, err := memory(document, temporary)
+// remember a chain or function, with the functions it goes through.
+func remember(name string, document any, through []api.StandaloneFunction, r Remembered) error {
+	text, err := r.of(document, through)
 	if err != nil {
 		return err
 	}
@@ -46,18 +63,35 @@ func remember(name string, document any, temporary bool) error {
 
 // Remembering is the command by which a plan's script keeps what the chain is made
 // from, as Up does.
-func Remembering(chain api.Chain) (resource.Command, error) {
-	text, err := memory(chain, false)
+func (h *Host) Remembering(chain api.Chain, alone []api.StandaloneFunction) (resource.Command, error) {
+	through, err := h.through(chain, alone, nil)
+	if err != nil {
+		return resource.Command{}, err
+	}
+	text, err := Remembered{}.of(chain, through)
 	return deploy.Remembering(chain.Metadata.Name, text), err
 }
 
-// memory is the text that is kept.
-func memory(document any, temporary bool) ([]byte, error) {
-	text, err := json.Marshal(document)
-	if err != nil {
+// of is the text that is kept of a chain or function.
+func (r Remembered) of(document any, through []api.StandaloneFunction) ([]byte, error) {
+	var err error
+	if r.Document, err = json.Marshal(document); err != nil {
 		return nil, err
 	}
-	return json.Marshal(Remembered{text, temporary})
+	for _, f := range through {
+		text, err := json.Marshal(f)
+		if err != nil {
+			return nil, err
+		}
+		r.Functions = append(r.Functions, text)
+	}
+	return json.Marshal(r)
+}
+
+// Temporary tells whether what has this name is a bench's, or was left by one.
+func Temporary(name string) bool {
+	r, err := remembered(name)
+	return err == nil && r.Temporary
 }
 
 // ErrUnknown is returned for a name of which nothing is there.
@@ -65,10 +99,7 @@ var ErrUnknown = errors.New("there is no such chain")
 
 // Chain recalls a chain that is up, or was.
 func (h *Host) Chain(name string) (api.Chain, error) {
-	file, err := h.Recall(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return api.Chain{}, fmt.Errorf("%q: %w; `nfchain ls` shows those there are", name, ErrUnknown)
-	}
+	file, err := h.recall(name)
 	if err != nil {
 		return api.Chain{}, err
 	}
@@ -76,4 +107,12 @@ func (h *Host) Chain(name string) (api.Chain, error) {
 		return api.Chain{}, fmt.Errorf("%q is a standalone function, not a chain: %w", name, ErrUnknown)
 	}
 	return file.Chains[0], nil
+}
+
+func (h *Host) recall(name string) (*api.File, error) {
+	file, err := h.Recall(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%q: %w; `nfchain ls` shows those there are", name, ErrUnknown)
+	}
+	return file, err
 }

@@ -26,7 +26,11 @@ func (h *Host) Up(ctx context.Context, chain api.Chain, o UpOptions) (*plan.Plan
 		return nil, nil, err
 	}
 	defer addresses.Release()
-	p, err := h.Plan(chain, o.Alone, o.Options)
+	through, err := h.through(chain, o.Alone, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := h.planThrough(chain, through, o.Options)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -34,7 +38,7 @@ func (h *Host) Up(ctx context.Context, chain api.Chain, o UpOptions) (*plan.Plan
 		return p, nil, err
 	}
 	if !o.DryRun {
-		if err := remember(chain.Metadata.Name, chain, o.Temporary); err != nil {
+		if err := remember(chain.Metadata.Name, chain, through, Remembered{Temporary: o.Temporary, Direct: o.Temporary && o.Direct}); err != nil {
 			return p, nil, err
 		}
 	}
@@ -53,7 +57,7 @@ func (h *Host) UpFunction(ctx context.Context, f api.StandaloneFunction, o UpOpt
 		return nil, err
 	}
 	if !o.DryRun {
-		if err := remember(f.Metadata.Name, f, false); err != nil {
+		if err := remember(f.Metadata.Name, f, nil, Remembered{Temporary: o.Temporary}); err != nil {
 			return nil, err
 		}
 	}

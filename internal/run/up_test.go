@@ -107,7 +107,7 @@ func TestList(t *testing.T) {
 	if err := os.Remove(deploy.StateDir(b.name()) + "/source"); err != nil {
 		t.Fatal(err)
 	}
-	if l, _ := b.live(); l.State != "partial" || l.Namespaces != 3 {
+	if l, _ := b.live(); l.State != "partial" || l.Namespaces != 3 || !strings.Contains(l.Problem, "nfchain down "+b.name()) {
 		t.Errorf("without its file: %+v", l)
 	}
 	if _, err := b.host.Chain(b.name()); !errors.Is(err, run.ErrUnknown) {
@@ -123,7 +123,7 @@ func TestInspect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := run.Inspect(p)
+	s, err := run.Inspect(context.Background(), p)
 	if err != nil || len(s.Nodes) != 4 {
 		t.Fatalf("%+v, error %v", s, err)
 	}
@@ -135,7 +135,7 @@ func TestInspect(t *testing.T) {
 		t.Errorf("%+v", fw)
 	}
 	b.down()
-	s, err = run.Inspect(p)
+	s, err = run.Inspect(context.Background(), p)
 	if err != nil || s.Nodes[1].State != "missing" || s.Nodes[1].Interfaces == nil {
 		t.Errorf("%+v, error %v", s, err)
 	}

@@ -65,7 +65,7 @@ func (w *watchList) interfaces(context.Context) ([]trial.InterfaceCounts, error)
 		if err != nil {
 			return nil, err
 		}
-		counts, err := countersOf(n.Name, resource.At(h, w.plan.Chain))
+		counts, err := countersOf(n.Name, resource.At(h, w.plan.Chain), ofChain(w.plan.Chain))
 		h.Close()
 		if err != nil {
 			return nil, err
@@ -75,8 +75,16 @@ func (w *watchList) interfaces(context.Context) ([]trial.InterfaceCounts, error)
 	return all, nil
 }
 
-// countersOf a node's interfaces, made for it or adopted, by name.
-func countersOf(node string, at resource.Place) ([]trial.InterfaceCounts, error) {
+// ofChain tells a chain's interfaces, made for it or adopted, by their alias.
+func ofChain(chain string) func(string) bool {
+	return func(alias string) bool { return resource.Owned(alias, chain) || adopted.Owned(alias, chain) }
+}
+
+// ofAnyChain tells the interfaces that chains have in a standalone function.
+func ofAnyChain(alias string) bool { return resource.Marked(alias) }
+
+// countersOf a node's interfaces, by name.
+func countersOf(node string, at resource.Place, counted func(alias string) bool) ([]trial.InterfaceCounts, error) {
 	links, err := at.Links()
 	if err != nil {
 		return nil, err
@@ -84,7 +92,7 @@ func countersOf(node string, at resource.Place) ([]trial.InterfaceCounts, error)
 	counts := []trial.InterfaceCounts{}
 	for _, l := range links {
 		a := l.Attrs()
-		if s := a.Statistics; s != nil && (resource.Owned(a.Alias, at.Owner) || adopted.Owned(a.Alias, at.Owner)) {
+		if s := a.Statistics; s != nil && counted(a.Alias) {
 			counts = append(counts, trial.InterfaceCounts{
 				Node: node, Interface: a.Name, RxPackets: s.RxPackets, TxPackets: s.TxPackets, RxBytes: s.RxBytes, TxBytes: s.TxBytes,
 				RxDropped: s.RxDropped, TxDropped: s.TxDropped, RxErrors: s.RxErrors, TxErrors: s.TxErrors,

@@ -1,0 +1,92 @@
+package run
+
+import (
+	"context"
+
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/adopted"
+	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/process"
+)
+
+// The states of a chain, a standalone function or a node, by comparison with its
+// plan.
+const (
+	StateUp      = "up"
+	StatePartial = "partial" // something is missing
+	StateChanged = "changed" // nothing is missing, but something is not as planned
+	StateMissing = "missing" // a node without its namespace
+)
+
+// Drift is how what is there differs from its plan, by the IDs of resources.
+type Drift struct {
+	Missing []string `json:"missing"`
+	// Differs is there, but not as planned.
+	Differs []string `json:"differs"`
+	// Surplus is there and not planned.
+	Surplus []string `json:"surplus"`
+}
+
+func noDrift() Drift { return Drift{Missing: []string{}, Differs: []string{}, Surplus: []string{}} }
+
+// State by the drift.
+func (d Drift) State() string {
+	switch {
+	case len(d.Missing) > 0:
+		return StatePartial
+	case len(d.Differs)+len(d.Surplus) > 0:
+		return StateChanged
+	}
+	return StateUp
+}
+
+func (d *Drift) add(c resource.Change) {
+	switch c.Op {
+	case resource.Create:
+		d.Missing = append(d.Missing, c.ID)
+	case resource.Update:
+		d.Differs = append(d.Differs, c.ID)
+	case resource.Delete:
+		d.Surplus = append(d.Surplus, c.ID)
+	}
+}
+
+// drift compares what is there with a plan, as `up --dry-run` does.
+func drift(ctx context.Context, p *plan.Plan) ([]resource.Change, error) {
+	return (&deploy.Deployer{DryRun: true}).Up(ctx, p)
+}
+
+// total is the drift of all nodes together.
+func total(changes []resource.Change) Drift {
+	d := noDrift()
+	for _, c := range changes {
+		d.add(c)
+	}
+	return d
+}
+
+// concerned is the index of the node that a change is of, or -1.
+func concerned(p *plan.Plan, c resource.Change) int {
+	for i, n := range p.Nodes {
+		switch {
+		case c.Kind == namespace.KindName:
+			if c.Key == n.Namespace {
+				return i
+			}
+		case c.Kind == process.KindName:
+			if c.Key == n.Name {
+				return i
+			}
+		case c.Kind == adopted.KindName:
+			if spec, ok := c.Spec.(adopted.Spec); ok && spec.Into == n.Namespace {
+				return i
+			}
+		case c.Namespace != netns.Host && c.Namespace == n.Namespace:
+			return i
+		}
+	}
+	return -1
+}
