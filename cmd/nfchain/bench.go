@@ -115,7 +115,8 @@ func (a *app) benchCmd() *cobra.Command {
 		Use: "bench FILE|CHAIN", Short: "Offer load to a chain, repeat, store, and print what came out",
 		Long: `Offer load to a chain and measure what comes out at the far end, against the direct
 path between the same ends. Given a file, the chain is deployed first and removed
-after; given the name of a chain that is up, it stays.
+after, with those standalone functions of the file that it goes through and that are
+not up; given the name of a chain that is up, it stays.
 
 Before the first trial, marked packets are counted at every function in order, both
 ways; a run whose traffic misses one is refused.
@@ -154,7 +155,7 @@ func (a *app) bench(ctx context.Context, arg string, load api.Load, seed int64, 
 	}
 	h := a.host(ctx)
 	m := &runs.Measurement{Host: h, Tools: registry.Tools, Now: a.now, Trial: a.trial}
-	chain, spec, err := a.subject(h, arg, m)
+	chain, spec, err := a.subject(ctx, h, arg, m)
 	if err != nil {
 		return err
 	}
@@ -194,12 +195,12 @@ func (a *app) bench(ctx context.Context, arg string, load api.Load, seed int64, 
 }
 
 // subject is the chain to measure and the text it comes from.
-func (a *app) subject(h *runs.Host, arg string, m *runs.Measurement) (api.Chain, string, error) {
+func (a *app) subject(ctx context.Context, h *runs.Host, arg string, m *runs.Measurement) (api.Chain, string, error) {
 	if isFile(arg) {
 		chain, file, text, err := a.oneChain(arg)
 		if err == nil {
 			m.Alone = file.Functions
-			err = h.RefersToLive(chain)
+			err = h.CheckFunctions(ctx, chain, file.Functions)
 		}
 		return chain, string(text), err
 	}

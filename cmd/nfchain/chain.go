@@ -100,7 +100,7 @@ func (a *app) upOne(ctx context.Context, h *runs.Host, name, kind string, o runs
 	if err != nil {
 		return err
 	}
-	if err := kindIs(h, name, kind); err != nil {
+	if err := h.CheckKind(name, kind); err != nil {
 		return err
 	}
 	changes, err := up()
@@ -118,19 +118,6 @@ func (a *app) upOne(ctx context.Context, h *runs.Host, name, kind string, o runs
 		for _, c := range changes {
 			a.printf("  %s %s\n", c.Op, c.ID)
 		}
-	}
-	return nil
-}
-
-// kindIs refuses a chain with the name of a standalone function, and the reverse:
-// they share one space of names.
-func kindIs(h *runs.Host, name, kind string) error {
-	file, err := h.Recall(name)
-	if err != nil {
-		return nil
-	}
-	if len(file.Chains) > 0 && kind != "chain" || len(file.Functions) > 0 && kind != "function" {
-		return fmt.Errorf("%s %s cannot be made: something of the other kind has that name; `nfchain down %s` removes it: %w", kind, name, name, runs.ErrInput)
 	}
 	return nil
 }

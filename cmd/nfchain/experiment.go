@@ -184,7 +184,7 @@ func (a *app) experiment(ctx context.Context, f *api.File, text string, e experi
 	if err := a.mayDeploy(x.Metadata.Name, false); err != nil {
 		return err
 	}
-	conditions, err := a.points(h, x, m)
+	conditions, err := a.points(ctx, h, x, m)
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func (a *app) experiment(ctx context.Context, f *api.File, text string, e experi
 }
 
 // points turns the sweep into conditions, each with its chain.
-func (a *app) points(h *runs.Host, x api.Experiment, m *runs.Measurement) ([]trial.Condition, error) {
+func (a *app) points(ctx context.Context, h *runs.Host, x api.Experiment, m *runs.Measurement) ([]trial.Condition, error) {
 	points, err := experiment.Points(x.Spec)
 	if err != nil {
 		return nil, err
@@ -210,6 +210,9 @@ func (a *app) points(h *runs.Host, x api.Experiment, m *runs.Measurement) ([]tri
 	var all []trial.Condition
 	for _, p := range points {
 		chain := api.Chain{APIVersion: api.Version, Kind: api.KindChain, Metadata: api.Metadata{Name: x.Metadata.Name}, Spec: p.Chain}
+		if err := h.CheckFunctions(ctx, chain, m.Alone); err != nil {
+			return nil, err
+		}
 		conditions, err := runs.Conditions(p.Load, len(chain.Spec.Functions)+2, p.Factors, m.Tools, h.Features)
 		if err != nil {
 			return nil, err

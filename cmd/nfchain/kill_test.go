@@ -6,10 +6,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"nfchain.dev/nfchain/internal/netns"
 )
 
 const killedChain = `
@@ -111,6 +114,55 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 	if out := c.must("runs", "ls"); strings.Contains(out, "running") {
 		t.Errorf("a killed run is said to be running:\n%s", out)
+	}
+}
+
+const lentFunction = `
+apiVersion: nfchain.dev/v1alpha1
+kind: ServiceFunction
+metadata: {name: e2e-lent-fw}
+spec: {kind: firewall, firewall: {rules: {generate: 20}}}
+---
+apiVersion: nfchain.dev/v1alpha1
+kind: NetworkServiceChain
+metadata: {name: e2e-lent}
+spec:
+  functions:
+  - {name: fw, ref: e2e-lent-fw}
+  - {name: prog, kind: command, command: {args: [sleep, "1000"]}}
+`
+
+// TestKilledBenchOfFunction kills a bench that brings a standalone function up for
+// itself. What is left says that it is a bench's; the next bench takes it over and
+// removes it, and so does down.
+func TestKilledBenchOfFunction(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root: it makes chains")
+	}
+	const chain, function = "e2e-lent", "e2e-lent-fw"
+	c := cli{t, built(t), t.TempDir()}
+	file := filepath.Join(c.dir, "files.yaml")
+	if err := os.WriteFile(file, []byte(lentFunction), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.must("down", function, chain) })
+	bench := []string{"bench", file, "--duration", "1s", "--repeats", "1", "--direct=false"}
+	listed := regexp.MustCompile(`(?m)^e2e-lent-fw .*`)
+	moments := rand.New(rand.NewPCG(2, uint64(time.Now().UnixNano())))
+	for round := range 6 {
+		c.killAfter(time.Duration(moments.Int64N(int64(time.Second))), bench...)
+		there := netns.Exists("nfchain." + function)
+		if line := listed.FindString(c.must("ls")); there && !strings.Contains(line, "(of a bench)") {
+			t.Fatalf("round %d: ls says %q", round, line)
+		}
+		if round%2 == 0 {
+			c.must(bench...)
+		} else {
+			c.must("down", function, chain)
+		}
+		if left := leftovers(chain) + leftovers(function); left != "" {
+			t.Fatalf("round %d: left behind:\n%s", round, left)
+		}
 	}
 }
 

@@ -37,6 +37,8 @@ type Measurement struct {
 	// it is given does not change.
 	Stored func(trial.Run)
 
+	// lent standalone functions are up for this measurement alone.
+	lent   []lent
 	up     *plan.Plan
 	upFor  int
 	proven map[string]bool
@@ -50,7 +52,7 @@ type Measurement struct {
 // trial as it ends. The run is brought up to date meanwhile, whatever happens.
 func (m *Measurement) Run(ctx context.Context, r *trial.Run) (err error) {
 	defer func() {
-		if down := m.remove(); err == nil {
+		if down := errors.Join(m.remove(), m.takeBack()); err == nil {
 			err = down
 		} else if down != nil {
 			err = fmt.Errorf("%w; and removing what was made failed: %w", err, down)
@@ -66,6 +68,9 @@ func (m *Measurement) Run(ctx context.Context, r *trial.Run) (err error) {
 	}
 	todo := experiment.Remaining(experiment.Order(len(r.Conditions), mostRepeats(r), r.Seed), done(r))
 	m.began = m.Now()
+	if err := m.lendFunctions(ctx); err != nil {
+		return err
+	}
 	m.tell(*r)
 	for i, slot := range todo {
 		if m.enough(r, i, todo) {

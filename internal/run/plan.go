@@ -104,17 +104,6 @@ func (h *Host) standalone(name string) (api.StandaloneFunction, bool) {
 	return file.Functions[0], true
 }
 
-// RefersToLive refuses a chain that refers to functions which are not up: bench
-// removes what it made, and must not decide over a function that outlives chains.
-func (h *Host) RefersToLive(chain api.Chain) error {
-	for _, f := range chain.Spec.Functions {
-		if f.Ref != "" && !netns.Exists(namespace.Alone(f.Ref)) {
-			return fmt.Errorf("function %s refers to %s, which is not up; bring it up with `nfchain up` first: %w", f.Name, f.Ref, ErrInput)
-		}
-	}
-	return nil
-}
-
 // check refuses a plan that this machine cannot carry out, before anything is
 // made.
 func (h *Host) check(p *plan.Plan, chain api.Chain) error {
