@@ -49,7 +49,7 @@ type reader struct {
 }
 
 func (r *reader) problem(at tree.Pos, path, message string) {
-	r.problems = append(r.problems, Problem{r.filename, at.Line, at.Column, path, message})
+	r.problems = append(r.problems, Problem{r.filename, at.Line, at.Column, path, message, nearest.Suggested(message)})
 }
 
 func (r *reader) document(doc *tree.Node) {

@@ -9,11 +9,15 @@ import (
 
 // Problem is one thing that is wrong with a file, and where.
 type Problem struct {
-	File         string
-	Line, Column int // from 1
+	File   string `json:"file"`
+	Line   int    `json:"line"`   // from 1
+	Column int    `json:"column"` // from 1
 	// Path of the field: spec.functions[1].shaper.rate. Empty for the whole document.
-	Path    string
-	Message string
+	Path    string `json:"path"`
+	Message string `json:"message"`
+	// Suggestion is the right word nearest to a wrong one, which the message names too;
+	// empty where there is none.
+	Suggestion string `json:"suggestion,omitempty"`
 }
 
 // String is one line as compilers print it.

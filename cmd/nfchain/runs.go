@@ -59,6 +59,7 @@ func (a *app) storedRuns(ctx context.Context) ([]results.Summary, error) {
 
 func (a *app) runsRemoveCmd() *cobra.Command {
 	cmd := &cobra.Command{Use: "rm RUN...", Short: "Remove stored runs", Example: "  nfchain runs rm 20261121-035352-k3f9", Args: cobra.MinimumNArgs(1)}
+	var o *string
 	cmd.RunE = does(a.withStore(func(cmd *cobra.Command, store *results.Store, args []string) error {
 		ids := make([]string, len(args))
 		for i, ref := range args {
@@ -71,11 +72,18 @@ func (a *app) runsRemoveCmd() *cobra.Command {
 		if err := store.Remove(cmd.Context(), ids...); err != nil {
 			return err
 		}
+		if *o == "json" {
+			return a.printJSON(struct {
+				SchemaVersion int      `json:"schema_version"`
+				Removed       []string `json:"removed"`
+			}{1, ids})
+		}
 		for _, id := range ids {
 			a.printf("%s: removed\n", id)
 		}
 		return nil
 	}))
+	o = outputFlag(cmd, "text", "json")
 	return cmd
 }
 
@@ -96,7 +104,8 @@ func (a *app) runsExportCmd() *cobra.Command {
 }
 
 func (a *app) runsImportCmd() *cobra.Command {
-	cmd := &cobra.Command{Use: "import FILE", Short: "Store a run that was exported", Example: "  nfchain runs import run.json", Args: cobra.ExactArgs(1)}
+	cmd := &cobra.Command{Use: "import FILE", Short: "Store a run that was exported", Example: "  nfchain runs import run.json\n  nfchain runs import run.json -o json", Args: cobra.ExactArgs(1)}
+	var o *string
 	cmd.RunE = does(a.with(a.store, func(cmd *cobra.Command, store *results.Store, args []string) error {
 		in := a.stdin
 		if args[0] != "-" {
@@ -114,9 +123,16 @@ func (a *app) runsImportCmd() *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("%w: %w", err, runs.ErrInput)
 		}
+		if *o == "json" {
+			return a.printJSON(struct {
+				SchemaVersion int    `json:"schema_version"`
+				Run           string `json:"run"`
+			}{1, id})
+		}
 		a.printf("%s: imported\n", id)
 		return nil
 	}))
+	o = outputFlag(cmd, "text", "json")
 	return cmd
 }
 

@@ -2,8 +2,8 @@
 package nearest
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agext/levenshtein"
@@ -31,11 +31,27 @@ func Word(word string, known []string) string {
 	return best
 }
 
+// What a nearest word stands between in a message.
+const before, after = "; did you mean ", "?"
+
+// Suggested is the nearest word that a message ends with by Hint, or "".
+func Suggested(message string) string {
+	i := strings.LastIndex(message, before)
+	if i < 0 || !strings.HasSuffix(message, after) {
+		return ""
+	}
+	word, err := strconv.Unquote(strings.TrimSuffix(message[i+len(before):], after))
+	if err != nil {
+		return ""
+	}
+	return word
+}
+
 // Hint ends a message about a wrong word: with the nearest known one, or with
 // all of them when none is near.
 func Hint(word string, known []string) string {
 	if near := Word(word, known); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
+		return before + strconv.Quote(near) + after
 	}
 	switch len(known) {
 	case 0:

@@ -24,3 +24,15 @@ func TestHint(t *testing.T) {
 		t.Errorf("no known word: %q", got)
 	}
 }
+
+func TestSuggested(t *testing.T) {
+	known := []string{"veth", `a "b"?`}
+	for word, want := range map[string]string{"veht": "veth", `a "b"`: `a "b"?`, "ovs": "", "": ""} {
+		if got := Suggested("it is wrong" + Hint(word, known)); got != want {
+			t.Errorf("%q: %q, want %q", word, got, want)
+		}
+	}
+	if got := Suggested("; did you mean nothing?"); got != "" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/resource/namespace"
+	runs "nfchain.dev/nfchain/internal/run"
+)
+
+func (a *app) downCmd() *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use: "down NAME...", Short: "Remove chains and functions, with everything they are made of",
+		Long: `Remove chains and standalone functions by name. They are found by the mark that
+everything of theirs carries, so nothing need be known of how they were made.`,
+		Example:           "  nfchain down edge\n  nfchain down --all",
+		ValidArgsFunction: a.completeChains,
+	}
+	var o *string
+	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
+		h := a.host(cmd.Context())
+		if all == (len(args) > 0) {
+			return fmt.Errorf("say which chains, or --all: %w", runs.ErrInput)
+		}
+		if all {
+			var err error
+			if args, err = deploy.Owners(); err != nil {
+				return err
+			}
+		}
+		// Chains first: a function that stands alone is kept while one goes through it.
+		slices.SortStableFunc(args, func(x, y string) int { return alone(x) - alone(y) })
+		gone := removed{1, []removedItem{}}
+		var failed error
+		for _, name := range args {
+			n, err := a.downOne(cmd.Context(), h, name)
+			if failed = err; err != nil {
+				break
+			}
+			gone.Removed = append(gone.Removed, removedItem{name, n})
+			if *o == "text" {
+				a.printRemoved(name, n)
+			}
+		}
+		if *o == "json" {
+			failed = errors.Join(failed, a.printJSON(gone))
+		}
+		return failed
+	}))
+	o = outputFlag(cmd, "text", "json")
+	cmd.Flags().BoolVar(&all, "all", false, "every chain and function there is")
+	return cmd
+}
+
+// alone is 1 for a standalone function and 0 for a chain.
+func alone(name string) int {
+	if netns.Exists(namespace.Alone(name)) {
+		return 1
+	}
+	return 0
+}
+
+// removed is what down prints as JSON.
+type removed struct {
+	SchemaVersion int           `json:"schema_version"`
+	Removed       []removedItem `json:"removed"`
+}
+
+// removedItem is one chain or standalone function of which nothing is left.
+type removedItem struct {
+	Name string `json:"name"`
+	// Namespaces that there were; 0 where nothing was there.
+	Namespaces int `json:"namespaces"`
+}
+
+func (a *app) printRemoved(name string, n int) {
+	if n == 0 {
+		a.printf("%s: nothing was there\n", name)
+		return
+	}
+	a.printf("%s: removed, with %d namespace(s)\n", name, n)
+}
+
+// downOne removes one thing under its lock and gives how many namespaces it had.
+func (a *app) downOne(ctx context.Context, h *runs.Host, name string) (int, error) {
+	if err := checkName(name); err != nil {
+		return 0, err
+	}
+	lock, err := h.Lock(ctx, name)
+	if err != nil {
+		return 0, err
+	}
+	defer lock.Release()
+	// What has begun is finished: a chain half removed is worth nothing.
+	n, err := h.Down(context.WithoutCancel(ctx), name)
+	a.bar.clear()
+	return n, err
+}
