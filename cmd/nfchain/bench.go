@@ -29,6 +29,7 @@ type loadFlags struct {
 	direct                  bool
 	seed                    int64
 	repeat                  repeatFlags
+	search                  searchFlags
 }
 
 func (l *loadFlags) register(cmd *cobra.Command) {
@@ -41,6 +42,7 @@ func (l *loadFlags) register(cmd *cobra.Command) {
 	f.StringVar(&l.rate, "rate", "", "load offered in sum, such as 500Mbit or 100kpps (default: as much as the tool can)")
 	f.StringVar(&l.duration, "duration", "5s", "length of one trial")
 	l.repeat.register(cmd, &l.load)
+	l.search.register(cmd)
 	f.BoolVar(&l.load.Zerocopy, "zerocopy", false, "send with sendfile instead of write (iperf3)")
 	f.StringVar(&l.load.Affinity, "affinity", "none", "cores of the tools: none, spread, or a list such as 0,2-3")
 	f.IntVar(&l.load.FrameSize, "frame-size", 0, "bytes of a frame with its check sequence, 64 to 9216, of a tool that makes its own")
@@ -55,7 +57,7 @@ func (l *loadFlags) register(cmd *cobra.Command) {
 }
 
 // read gives the load, or everything that is wrong with it.
-func (l *loadFlags) read() (api.Load, error) {
+func (l *loadFlags) read(cmd *cobra.Command) (api.Load, error) {
 	load := l.load
 	load.Direct = &l.direct
 	var err error
@@ -73,6 +75,9 @@ func (l *loadFlags) read() (api.Load, error) {
 		return load, fmt.Errorf("--duration: %w: %w", err, runs.ErrInput)
 	}
 	if err := l.repeat.read(&load); err != nil {
+		return load, err
+	}
+	if err := l.search.read(cmd, &load); err != nil {
 		return load, err
 	}
 	for _, core := range traffic.Cores(load.Affinity) {
@@ -131,12 +136,15 @@ with it: exit code 1 if the chain became slower by more than --tolerance.`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChains,
 	}
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
-		load, err := l.read()
+		load, err := l.read(cmd)
 		if err != nil {
 			return err
 		}
 		if !cmd.Flags().Changed("protocol") {
 			load.Protocols = protocolsOf(load)
+		}
+		if load.Search != nil && !cmd.Flags().Changed("repeats") {
+			load.Repeats = 1 // a search repeats what it must by itself
 		}
 		if o.baseline, err = a.baseline(cmd, g, &load); err != nil {
 			return err
@@ -172,6 +180,9 @@ func (a *app) bench(ctx context.Context, arg string, load api.Load, seed int64, 
 	}
 	conditions, err := conditionsOf(load, len(chain.Spec.Functions)+2, h, o.baseline)
 	if err != nil {
+		return err
+	}
+	if err := runs.Calibrate(ctx, conditions, registry.Tools); err != nil {
 		return err
 	}
 	for range conditions {
@@ -261,6 +272,10 @@ func (a *app) trial(done, total int, c trial.Condition, left time.Duration) {
 		return
 	}
 	a.bar.out = a.stderr
+	if total == 0 { // of a search, whose end nobody knows
+		a.bar.show(a.now(), true, fmt.Sprintf("trial %d: %.0f frames/s for %v s over the %s path", done+1, c.OfferedPps, c.DurationS, c.Path))
+		return
+	}
 	a.bar.show(a.now(), true, fmt.Sprintf("trial %d of %d: %s over the %s path, length %d, %d flow(s); %s left",
 		done+1, total, c.Protocol, c.Path, c.Length, c.Flows, left))
 }

@@ -244,6 +244,9 @@ func (a *app) startOrResume(ctx context.Context, h *runs.Host, store *results.St
 			}
 		}
 	}
+	if err := runs.Calibrate(ctx, conditions, registry.Tools); err != nil {
+		return trial.Run{}, err
+	}
 	r := a.newRun(h, x.Metadata.Name, text, x.Spec.Seed, x.Spec.Load)
 	r.Experiment, r.Quick, r.Conditions = x.Metadata.Name, e.quick, conditions
 	return r, store.CreateRun(ctx, r)

@@ -8,6 +8,7 @@ import (
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/search"
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -15,15 +16,12 @@ import (
 // Conditions that a load means for a chain: one for each protocol and path, the
 // chain's first.
 func Conditions(load api.Load, length int, factors map[string]any, tools []traffic.Tool, features feature.Set) ([]trial.Condition, error) {
-	if d := time.Duration(load.Duration); d < time.Second || d%time.Second != 0 {
+	if d := time.Duration(load.Duration); load.Search == nil && (d < time.Second || d%time.Second != 0) {
 		return nil, fmt.Errorf("a duration of %v cannot be had: the traffic tools count whole seconds, 1s or more: %w", d, ErrInput)
 	}
 	paths := []string{trial.PathChain}
 	if load.Direct != nil && *load.Direct && length > 2 {
 		paths = append(paths, trial.PathDirect)
-	}
-	if load.Search != nil {
-		return nil, fmt.Errorf("load.search is checked and not yet run; give a rate instead: %w", ErrInput)
 	}
 	if err := useful(load, tools); err != nil {
 		return nil, err
@@ -56,6 +54,10 @@ func condition(load api.Load, protocol string, among bool) trial.Condition {
 		OfferedBps: float64(load.Rate.Bits), OfferedPps: float64(load.Rate.Frames), Frames: trial.Frames(load.Frames),
 		Zerocopy: load.Zerocopy, Affinity: load.Affinity, DurationS: float64(load.Duration) / 1e9,
 	}
+	if load.Search != nil && protocol == trial.UDP {
+		s := search.Spec(*load.Search)
+		c.Search, c.DurationS = &s, 0 // each trial has a duration of its own
+	}
 	if protocol != trial.UDP {
 		c.Frames, c.OfferedPps = trial.Frames{}, 0
 	}
@@ -74,12 +76,14 @@ func condition(load api.Load, protocol string, among bool) trial.Condition {
 }
 
 // NeedsFrames tells whether only a tool that makes its own frames offers a load.
-func NeedsFrames(l api.Load) bool { return l.Frames != api.Frames{} || l.Rate.Frames > 0 }
+func NeedsFrames(l api.Load) bool {
+	return l.Frames != api.Frames{} || l.Rate.Frames > 0 || l.Search != nil
+}
 
 // useful refuses a load that nothing of what is asked for can be measured under.
 func useful(load api.Load, tools []traffic.Tool) error {
 	if NeedsFrames(load) && !slices.Contains(load.Protocols, trial.UDP) {
-		return fmt.Errorf("frames and rates in frames are offered over udp, not over %s: %w", strings.Join(load.Protocols, ", "), ErrInput)
+		return fmt.Errorf("frames, rates in frames and searches are for udp, not over %s: %w", strings.Join(load.Protocols, ", "), ErrInput)
 	}
 	for _, t := range tools {
 		if t.Name() != load.Tool {
@@ -108,7 +112,7 @@ func choose(load api.Load, protocol string, tools []traffic.Tool, features featu
 			}
 			if framed && !makesFrames(t) {
 				if t.Name() == name {
-					return nil, fmt.Errorf("%s does not make frames of its own: frame_size, imix, pattern, burst, bidirectional, ip_version, vlan and rates in frames are for tools that do: %w", name, ErrInput)
+					return nil, fmt.Errorf("%s does not make frames of its own: frame_size, imix, pattern, burst, bidirectional, ip_version, vlan and rates in frames and searches are for tools that do: %w", name, ErrInput)
 				}
 				continue
 			}

@@ -83,7 +83,7 @@ func equal(a, b trial.Condition) bool {
 // framer is a traffic tool that makes its own frames.
 type framer struct{ named }
 
-func (framer) MakesFrames() {}
+func (framer) Ceiling(context.Context, trial.Condition) (float64, error) { return 1e6, nil }
 
 func TestFrames(t *testing.T) {
 	all := append([]traffic.Tool{framer{named{"frames", nil, []string{trial.UDP}}}}, tools...)
@@ -101,7 +101,7 @@ func TestFrames(t *testing.T) {
 	}
 	for want, change := range map[string]func(*api.Load){
 		"bulk does not make frames":          func(l *api.Load) { l.Tool = "bulk" },
-		"are offered over udp, not over tcp": func(l *api.Load) { l.Protocols = []string{trial.TCP} },
+		"searches are for udp, not over tcp": func(l *api.Load) { l.Protocols = []string{trial.TCP} },
 	} {
 		l := load
 		change(&l)

@@ -76,10 +76,13 @@ func load(repeats int, protocols ...string) api.Load {
 }
 
 // measurement of the chain with a tool, and its run, stored.
-func (b *bed) measurement(l api.Load, with tool) (*run.Measurement, *trial.Run) {
+func (b *bed) measurement(l api.Load, with traffic.Tool) (*run.Measurement, *trial.Run) {
 	b.Helper()
 	conditions, err := run.Conditions(l, len(b.chain.Spec.Functions)+2, nil, []traffic.Tool{with}, b.host.Features)
 	if err != nil {
+		b.Fatal(err)
+	}
+	if err := run.Calibrate(context.Background(), conditions, []traffic.Tool{with}); err != nil {
 		b.Fatal(err)
 	}
 	r := trial.Run{SchemaVersion: trial.SchemaVersion, ID: "20260101-000000-" + nstest.Name(b), Chain: b.name(), State: trial.Running,
@@ -91,7 +94,7 @@ func (b *bed) measurement(l api.Load, with tool) (*run.Measurement, *trial.Run) 
 }
 
 // of is a measurement of a run.
-func (b *bed) of(with tool, r *trial.Run) *run.Measurement {
+func (b *bed) of(with traffic.Tool, r *trial.Run) *run.Measurement {
 	m := &run.Measurement{Host: b.host, Store: b.store, Tools: []traffic.Tool{with}, Now: time.Now}
 	for range r.Conditions {
 		m.Chains = append(m.Chains, b.chain)

@@ -80,19 +80,32 @@ func (m *Measurement) Run(ctx context.Context, r *trial.Run) (err error) {
 		if m.Trial != nil {
 			m.Trial(i, len(todo), c, m.left(i, todo, r))
 		}
-		t, err := m.one(ctx, slot, c, r)
-		if errors.Is(err, context.Canceled) {
-			return deploy.Interrupted(err)
-		}
-		if err != nil {
+		if err := m.slot(ctx, slot, c, r); err != nil {
 			return err
 		}
-		r.Trials = append(r.Trials, t)
-		if err := m.Store.AppendTrial(context.WithoutCancel(ctx), r.ID, t); err != nil {
-			return err
-		}
-		m.tell(*r)
 	}
+	return nil
+}
+
+// slot runs the trial, or the whole search, of one repeat of a condition.
+func (m *Measurement) slot(ctx context.Context, slot experiment.Slot, c trial.Condition, r *trial.Run) error {
+	if c.Search != nil {
+		return m.search(ctx, slot, c, r)
+	}
+	t, err := m.one(ctx, slot, c, nil, r)
+	if err != nil {
+		return err
+	}
+	return m.keep(ctx, r, t)
+}
+
+// keep stores a trial before anything is made of it.
+func (m *Measurement) keep(ctx context.Context, r *trial.Run, t trial.Trial) error {
+	r.Trials = append(r.Trials, t)
+	if err := m.Store.AppendTrial(context.WithoutCancel(ctx), r.ID, t); err != nil {
+		return err
+	}
+	m.tell(*r)
 	return nil
 }
 
@@ -131,6 +144,9 @@ func stateAfter(err error) string {
 func done(r *trial.Run) []experiment.Slot {
 	var slots []experiment.Slot
 	for _, t := range r.Trials {
+		if t.Step > 0 { // of a search, which is done when its result is there
+			continue
+		}
 		slots = append(slots, experiment.Slot{Condition: t.Condition, Repeat: t.Repeat})
 	}
 	return slots
@@ -153,8 +169,17 @@ func (m *Measurement) left(i int, todo []experiment.Slot, r *trial.Run) time.Dur
 	return time.Duration(seconds * float64(time.Second)).Round(time.Second)
 }
 
-// one runs one trial, bringing up the chain it needs first.
-func (m *Measurement) one(ctx context.Context, slot experiment.Slot, c trial.Condition, r *trial.Run) (trial.Trial, error) {
+// one runs one trial, bringing up the chain it needs first. An error that wraps
+// context.Canceled tells that it was interrupted.
+func (m *Measurement) one(ctx context.Context, slot experiment.Slot, c trial.Condition, asked *trial.Step, r *trial.Run) (trial.Trial, error) {
+	t, err := m.tried(ctx, slot, c, asked, r)
+	if errors.Is(err, context.Canceled) {
+		return t, deploy.Interrupted(err)
+	}
+	return t, err
+}
+
+func (m *Measurement) tried(ctx context.Context, slot experiment.Slot, c trial.Condition, asked *trial.Step, r *trial.Run) (trial.Trial, error) {
 	none := trial.Trial{}
 	if err := m.bringUp(ctx, slot, r); err != nil {
 		return none, err
@@ -176,6 +201,7 @@ func (m *Measurement) one(ctx context.Context, slot experiment.Slot, c trial.Con
 		return none, err
 	}
 	job := m.job(c)
+	job.Asked = asked
 	job.Started, job.Ended = w.started, watch.Ended
 	began := m.Now()
 	sample, err := tool.Run(ctx, job)
@@ -194,7 +220,7 @@ func (m *Measurement) one(ctx context.Context, slot experiment.Slot, c trial.Con
 		return none, fmt.Errorf("%s over the %s path, repeat %d: %w", c.Protocol, c.Path, slot.Repeat, err)
 	}
 	t := trial.Trial{
-		Condition: slot.Condition, Repeat: slot.Repeat, Instance: m.instance, StartedAt: began, DurationS: took.Seconds(),
+		Condition: slot.Condition, Repeat: slot.Repeat, Asked: asked, Instance: m.instance, StartedAt: began, DurationS: took.Seconds(),
 		Metrics: sample.Metrics, Histograms: sample.Histograms, Series: sample.Series, Observed: observed, Raw: sample.Raw, Warnings: sample.Warnings,
 	}
 	return t, nil

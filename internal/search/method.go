@@ -68,7 +68,7 @@ func check(s trial.Search) error {
 	return checkGoals(s)
 }
 
-func wait(s float64) bool { return s >= 0 && s <= longest }
+func wait(s float64) bool    { return s >= 0 && s <= longest }
 func lasting(s float64) bool { return s > 0 && s <= longest }
 
 func checkGoals(s trial.Search) error {

@@ -25,6 +25,9 @@ type Ends struct {
 type Job struct {
 	Ends
 	Condition trial.Condition
+	// Asked is what a search asks for, nil without one. Its load and duration are
+	// the condition's too; the rest is for tools that make their own frames.
+	Asked *trial.Step
 	// FirstPort of as many as there are flows.
 	FirstPort int
 	// Started is told of every process of the tool, for observing it; it may be nil.
@@ -47,7 +50,9 @@ type Sample struct {
 // [trial.Frames] or a rate in frames.
 type Framer interface {
 	Tool
-	MakesFrames()
+	// Ceiling is the most frames a second that the tool can send and count on this
+	// machine under the condition, with nothing between, to begin a search with.
+	Ceiling(ctx context.Context, c trial.Condition) (float64, error)
 }
 
 // Tool is one traffic tool.

@@ -30,11 +30,12 @@ func Summarize(run Run) []Summary {
 	return out
 }
 
-// trialsOf lists a condition's trials in the order of their repeats.
+// trialsOf lists a condition's trials in the order of their repeats. The steps of
+// a search are no repeats: each had a load of its own.
 func trialsOf(run Run, condition int) []Trial {
 	var out []Trial
 	for _, t := range run.Trials {
-		if t.Condition == condition {
+		if t.Condition == condition && t.Step == 0 {
 			out = append(out, t)
 		}
 	}

@@ -44,6 +44,8 @@ type Condition struct {
 	DurationS float64 `json:"duration_s"`
 	// Length counts the nodes of the path, both ends included.
 	Length int `json:"length"`
+	// Search chooses the load of each trial; absent where the load is given.
+	Search *Search `json:"search,omitempty"`
 	// Factors are the swept values that lead to this condition, by field name.
 	Factors Map[any] `json:"factors"`
 }
@@ -72,10 +74,9 @@ type Trial struct {
 	Repeat int `json:"repeat"`
 	// Step counts the trials of one search from 1; absent without a search.
 	Step int `json:"step,omitempty"`
-	// OfferedPps is the load that the search chose for this trial, frames/s.
-	OfferedPps float64 `json:"offered_pps,omitempty"`
-	// Purpose is why the search asked for this trial.
-	Purpose string `json:"purpose,omitempty"`
+	// Asked is what the search asked for, with the reason; absent without one. The
+	// trial that a search ends with, of step 0, is what the search came to.
+	Asked *Step `json:"asked,omitempty"`
 	// Instance counts, from 1, how often chains had been made anew in this run when
 	// the trial began; trials of one instance went through the same objects.
 	Instance  int       `json:"instance,omitempty"`

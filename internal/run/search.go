@@ -1,0 +1,117 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/experiment"
+	"nfchain.dev/nfchain/internal/search"
+	"nfchain.dev/nfchain/internal/traffic"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// search runs the trials that a search asks for, from where those that are stored
+// leave it, and stores what it came to.
+func (m *Measurement) search(ctx context.Context, slot experiment.Slot, c trial.Condition, r *trial.Run) error {
+	method, err := search.New(*c.Search)
+	if err != nil {
+		return err
+	}
+	history := search.History(r.Trials, slot.Condition, slot.Repeat)
+	began := m.Now()
+	for {
+		step, more := method.Next(history)
+		if !more {
+			break
+		}
+		t, err := m.step(ctx, slot, c, step, r)
+		if err != nil {
+			return err
+		}
+		t.Step = len(history) + 1
+		if err := m.keep(ctx, r, t); err != nil {
+			return err
+		}
+		history = append(history, search.OutcomeOf(t))
+	}
+	result := method.Result(history)
+	t := trial.Trial{Condition: slot.Condition, Repeat: slot.Repeat, Instance: m.instance, StartedAt: began,
+		DurationS: m.Now().Sub(began).Seconds(), Metrics: result.Metrics()}
+	if result.Irregular {
+		t.Warnings = []string{"the search is irregular: " + result.Why}
+	}
+	return m.keep(ctx, r, t)
+}
+
+// step runs one trial of a search with its pauses (RFC 2544 §23).
+func (m *Measurement) step(ctx context.Context, slot experiment.Slot, c trial.Condition, step trial.Step, r *trial.Run) (trial.Trial, error) {
+	c.OfferedBps, c.OfferedPps, c.DurationS = 0, step.LoadPps, step.DurationS
+	if m.Trial != nil {
+		m.Trial(len(r.Trials), 0, c, 0)
+	}
+	if err := m.pause(ctx, step.LearnS); err != nil {
+		return trial.Trial{}, err
+	}
+	t, err := m.one(ctx, slot, c, &step, r)
+	if err != nil {
+		return t, err
+	}
+	return t, m.pause(ctx, step.SettleS)
+}
+
+// pause waits unless the run is interrupted.
+func (m *Measurement) pause(ctx context.Context, seconds float64) error {
+	select {
+	case <-ctx.Done():
+		return deploy.Interrupted(ctx.Err())
+	case <-time.After(time.Duration(seconds * float64(time.Second))):
+		return nil
+	}
+}
+
+// Calibrate completes the searches of conditions: one that names no highest load
+// takes the most that its tool can send here.
+func Calibrate(ctx context.Context, conditions []trial.Condition, tools []traffic.Tool) error {
+	for i, c := range conditions {
+		if c.Search == nil {
+			continue
+		}
+		s := *c.Search
+		if s.MaxPps == 0 {
+			ceiling, err := ceiling(ctx, c, tools)
+			if err != nil {
+				return err
+			}
+			s.MaxPps = ceiling
+		}
+		s = search.Complete(s)
+		if _, err := search.New(s); err != nil {
+			return fmt.Errorf("%w: %w", err, ErrInput)
+		}
+		conditions[i].Search = &s
+	}
+	return nil
+}
+
+func ceiling(ctx context.Context, c trial.Condition, tools []traffic.Tool) (float64, error) {
+	i := slices.IndexFunc(tools, func(t traffic.Tool) bool { return t.Name() == c.Tool })
+	if i < 0 {
+		return 0, fmt.Errorf("there is no traffic tool %q", c.Tool)
+	}
+	framer, is := tools[i].(traffic.Framer)
+	if !is {
+		return 0, fmt.Errorf("%s cannot tell how much it can send; give the search a max_rate: %w", c.Tool, ErrInput)
+	}
+	pps, err := framer.Ceiling(ctx, c)
+	if err == nil && pps <= 0 {
+		err = errors.New("nothing arrived")
+	}
+	if err != nil {
+		return 0, fmt.Errorf("how much %s can send: %w", c.Tool, err)
+	}
+	return pps, nil
+}
