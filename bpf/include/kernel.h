@@ -44,6 +44,7 @@ static __u32 (*bpf_get_smp_processor_id)(void) = (void *)8;
 static long (*bpf_redirect)(__u32 ifindex, __u64 flags) = (void *)23;
 static long (*bpf_skb_pull_data)(struct __sk_buff *skb, __u32 len) = (void *)39;
 static long (*bpf_xdp_adjust_tail)(struct xdp_md *xdp, int delta) = (void *)65;
+static __u64 (*bpf_xdp_get_buff_len)(struct xdp_md *xdp) = (void *)188;
 static long (*bpf_spin_lock)(struct bpf_spin_lock *lock) = (void *)93;
 static long (*bpf_spin_unlock)(struct bpf_spin_lock *lock) = (void *)94;
 

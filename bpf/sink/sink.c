@@ -152,13 +152,16 @@ static inline int seen(struct order *o, __u64 number)
 	return 0;
 }
 
-/* widen gives a number its upper bits, by the largest seen. The first stream starts
- * at 2^32, so that what comes before the first packet seen has a number too. */
+/* widen gives a number its upper bits, by the largest seen. Numbers begin at 2^32, so
+ * that what comes after the first packet seen, and is numbered before it, has one too;
+ * the first packet stepped over all of those. */
 static inline __u64 widen(struct order *o, __u32 sequence)
 {
 	if (unlikely(!o->begun)) {
 		o->begun = 1;
 		o->first = o->next = (1ULL << 32) + sequence;
+		o->gaps[0].start = o->gaps[0].arrival = 0;
+		o->gaps_seen = 1;
 	}
 	return o->next + (__s64)(__s32)(sequence - (__u32)o->next);
 }
@@ -279,12 +282,14 @@ static inline int take(void *data, void *end, __u32 length)
 	return 1;
 }
 
-SEC("xdp")
+/* Packets may be in several parts (frags), as those of a large MTU are; the first holds the
+ * headers. */
+SEC("xdp.frags")
 int sink(struct xdp_md *xdp)
 {
 	void *data = (void *)(long)xdp->data, *end = (void *)(long)xdp->data_end;
 
-	if (take(data, end, end - data))
+	if (take(data, end, bpf_xdp_get_buff_len(xdp)))
 		return XDP_DROP;
 	strangers++;
 	return XDP_PASS;
@@ -301,5 +306,5 @@ int sink_skb(struct __sk_buff *skb)
 }
 
 /* pass lets everything pass; it makes a veth take XDP frames from its peer. */
-SEC("xdp")
+SEC("xdp.frags")
 int pass(struct xdp_md *xdp) { return XDP_PASS; }

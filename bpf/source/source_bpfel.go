@@ -39,8 +39,7 @@ type ProgramShape struct {
 	_      structs.HostLayout
 	Length uint32
 	UdpSum uint32
-	Header [66]uint8
-	Unused [6]uint8
+	Header [72]uint8
 }
 
 // LoadProgram returns the embedded CollectionSpec for Program.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -36,52 +37,69 @@ func (Tool) MakesFrames() {}
 
 // Run implements traffic.Tool.
 func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
-	ctx, cancel := traffic.Deadline(ctx, job.Condition.DurationS)
-	defer cancel()
-	l, err := loadOf(job)
-	if err != nil {
-		return traffic.Sample{}, err
-	}
-	a, err := openLane(ends{job.ClientNetns, job.ServerNetns, job.Address}, l, false)
-	if err != nil {
-		return traffic.Sample{}, fmt.Errorf("builtin: %w", err)
-	}
-	defer a.close()
-	if err := a.run(ctx); err != nil {
-		return traffic.Sample{}, fmt.Errorf("builtin: %w", err)
-	}
-	o, err := a.outcome()
-	if err != nil {
-		return traffic.Sample{}, fmt.Errorf("builtin: %w", err)
-	}
-	s, err := sample([]outcome{o})
+	s, err := run(ctx, job)
 	if err != nil {
 		return s, fmt.Errorf("builtin: %w", err)
 	}
 	return s, nil
 }
 
-// loadOf a condition.
-func loadOf(job traffic.Job) (load, error) {
-	c := job.Condition
-	l := load{
-		headers: headers{to: job.Address, vlan: c.VLAN, signature: rand.Uint32()},
-		pace:    pace{pattern: c.Pattern, burst: uint64(max(c.Burst, 1)), duration: time.Duration(c.DurationS * 1e9)},
-		flows:   max(c.Flows, 1), port: job.FirstPort, core: coreOf(c.Affinity),
-	}
-	sizes, err := l.sizesOf(c)
+func run(ctx context.Context, job traffic.Job) (none traffic.Sample, err error) {
+	l, e, err := loadOf(job)
 	if err != nil {
-		return l, err
+		return none, err
 	}
-	l.sizes = sizes
+	limits, err := selfTested(ctx, l)
+	if err != nil {
+		return none, fmt.Errorf("self-test: %w", err)
+	}
+	ctx, cancel := traffic.Deadline(ctx, job.Condition.DurationS)
+	defer cancel()
+	lanes, err := openLanes(e, l, job.Condition)
+	defer closeLanes(lanes)
+	if err != nil {
+		return none, err
+	}
+	outcomes, err := runLanes(ctx, lanes)
+	if err != nil {
+		return none, err
+	}
+	s, err := sample(outcomes)
+	if err != nil {
+		return none, err
+	}
+	limits.judge(&s)
+	return s, nil
+}
+
+// loadOf a condition, and the ends it goes between.
+func loadOf(job traffic.Job) (l load, e ends, err error) {
+	c := job.Condition
+	server, err := netns.Open(job.ServerNetns)
+	if err != nil {
+		return l, e, err
+	}
+	defer server.Close()
+	e = ends{from: job.ClientNetns, to: job.ServerNetns}
+	if e.address, err = addressOf(server, job.Address, c.IPVersion); err != nil {
+		return l, e, err
+	}
+	l = load{
+		headers: headers{to: e.address, vlan: c.VLAN, signature: rand.Uint32()},
+		pace:    pace{pattern: c.Pattern, burst: uint64(max(c.Burst, 1)), duration: time.Duration(c.DurationS * 1e9)},
+		flows:   max(c.Flows, 1), port: job.FirstPort, core: coreOf(c.Affinity, 0),
+	}
+	if l.sizes, err = l.sizesOf(c); err != nil {
+		return l, e, err
+	}
 	l.pps = c.OfferedPps
 	if c.OfferedBps > 0 {
 		l.pps = c.OfferedBps / 8 / mean(l.sizes)
 	}
 	if l.pps == 0 && (c.Pattern == poisson || c.Burst > 1) {
-		return l, errors.New("builtin: a pattern of sending needs a rate; give one")
+		return l, e, errors.New("bursts and patterns of sending need a rate; give one")
 	}
-	return l, nil
+	return l, e, nil
 }
 
 // sizesOf the frames of a condition, in turn.
@@ -105,11 +123,11 @@ func mean(sizes []int) float64 {
 	return float64(sum) / float64(len(sizes))
 }
 
-// coreOf the generator: the first that the affinity names, else the last there is,
-// since what is not bound begins at the first.
-func coreOf(affinity string) int {
+// coreOf the generator of a lane: those that the affinity names in turn, else the last
+// there are, since what is not bound begins at the first.
+func coreOf(affinity string, lane int) int {
 	if cores := traffic.Cores(affinity); len(cores) > 0 {
-		return cores[0]
+		return cores[lane%len(cores)]
 	}
-	return runtime.NumCPU() - 1
+	return max(0, runtime.NumCPU()-1-lane)
 }

@@ -37,6 +37,7 @@ func TestCountsAreExact(t *testing.T) {
 		"flows":   {OfferedPps: 10_000, Flows: 2000},
 		"bits":    {OfferedBps: 512_000, Frames: trial.Frames{FrameSize: 64}},
 		"payload": {OfferedPps: 1000, PayloadSize: 100},
+		"both":    {OfferedPps: 1000, Frames: trial.Frames{Bidirectional: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, s := measure(t, c)
@@ -44,9 +45,12 @@ func TestCountsAreExact(t *testing.T) {
 			if c.OfferedBps > 0 {
 				p.pps = c.OfferedBps / 8 / 64
 			}
-			o := raw(t, s)
-			if got := o.Sent + o.Unsent; got != p.intended() {
-				t.Errorf("%d packets were due, want %d", got, p.intended())
+			o, want := raw(t, s), p.intended()
+			if c.Bidirectional {
+				want *= 2
+			}
+			if got := o.Sent + o.Unsent; got != want {
+				t.Errorf("%d packets were due, want %d", got, want)
 			}
 			if o.Received != o.Sent || s.Metrics["loss_ratio"] != 0 || s.Metrics["duplicate_ratio"] != 0 || s.Metrics["reordered_ratio"] != 0 {
 				t.Errorf("%d of %d came: %v", o.Received, o.Sent, s.Metrics)

@@ -15,6 +15,9 @@ import (
 
 // lane is one direction of a trial: a source at one end and a sink at the other.
 type lane struct {
+	ends      ends
+	load      load
+	out       netlink.Link
 	generator *generator
 	meter     *meter
 	peer      *opened
@@ -32,58 +35,66 @@ type outcome struct {
 	Paced bool
 	// Strangers are packets at the sink that were not ours.
 	Strangers uint64
+	// Shared are packets that the sink took on the source's own core.
+	Shared uint64
 	// Native is whether the sink took packets in the driver.
 	Native bool
 }
 
-// ends of a lane, by the namespaces' references.
+// ends of a lane, by the namespaces' references, and the address that the far one has.
 type ends struct {
 	from, to string
 	address  netip.Addr
 }
 
-// openLane finds the way, attaches the sink and readies the source.
-func openLane(e ends, l load, bare bool) (*lane, error) {
-	from, err := netns.Open(e.from)
-	if err != nil {
-		return nil, err
-	}
-	defer from.Close()
+// back is the lane the other way: to the address that packets come from.
+func (a *lane) back() ends {
+	return ends{from: a.ends.to, to: a.ends.from, address: a.load.from}
+}
+
+// newLane finds the way and attaches the sink, so that it is there before what sends to it, and its far end, so that a sink is there before what sends to it, and
+// takes what another lane sends the other way.
+func newLane(e ends, l load) (a *lane, err error) {
 	to, err := netns.Open(e.to)
 	if err != nil {
 		return nil, err
 	}
 	defer to.Close()
-	out, err := exitTo(from, e.address)
-	if err != nil {
-		return nil, err
-	}
 	in, err := entrance(to, e.address)
 	if err != nil {
 		return nil, err
 	}
-	l.netns, l.device = e.from, out.device.Attrs().Index
-	l.headers = headers{fromMAC: out.fromMAC, toMAC: out.toMAC, from: out.from, to: e.address, vlan: l.vlan, signature: l.signature, stream: l.stream}
-	l.bare = bare
-	a := &lane{}
-	if err := a.open(from, out.device, l, meterOptions{netns: e.to, device: in.Attrs().Index, signature: l.signature, streams: 1, bare: bare}); err != nil {
-		a.close()
+	from, err := netns.Open(e.from)
+	if err != nil {
 		return nil, err
 	}
-	return a, nil
+	defer from.Close()
+	out, err := exitTo(from, e.address)
+	if err != nil {
+		return nil, err
+	}
+	l.fromMAC, l.toMAC, l.from, l.to = out.fromMAC, out.toMAC, out.from, e.address
+	l.netns, l.device = e.from, out.device.Attrs().Index
+	a = &lane{ends: e, load: l, out: out.device}
+	a.meter, err = newMeter(meterOptions{netns: e.to, device: in.Attrs().Index, queues: in.Attrs().NumRxQueues,
+		signature: l.signature, streams: 1, bare: l.bare})
+	return a, err
 }
 
-func (a *lane) open(from *netns.Handle, out netlink.Link, l load, o meterOptions) (err error) {
-	if a.meter, err = newMeter(o); err != nil {
+// ready the source. All sinks are attached by then.
+func (a *lane) ready() error {
+	if a.out.Type() != "veth" {
+		return fmt.Errorf("%s is a %s: the generator sends from a veth", a.out.Attrs().Name, a.out.Type())
+	}
+	from, err := netns.Open(a.ends.from)
+	if err != nil {
 		return err
 	}
-	if out.Type() != "veth" {
-		return fmt.Errorf("%s is a %s: the generator sends from a veth", out.Attrs().Name, out.Type())
-	}
-	if a.peer, err = openPeer(from, out); err != nil {
+	defer from.Close()
+	if a.peer, err = openPeer(from, a.out, a.ends.to); err != nil {
 		return err
 	}
-	a.generator, err = newGenerator(l)
+	a.generator, err = newGenerator(a.load)
 	return err
 }
 
@@ -149,6 +160,9 @@ func (a *lane) outcome() (o outcome, err error) {
 		return o, err
 	}
 	o.Order = *order
+	if o.Shared, err = a.meter.on(a.load.core, 0); err != nil {
+		return o, err
+	}
 	o.Strangers, err = a.meter.strangers()
 	return o, err
 }

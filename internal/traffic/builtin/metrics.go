@@ -11,27 +11,26 @@ import (
 
 // sent, received and the rest, of all lanes together.
 type totals struct {
-	seconds                                           float64
-	sent, unsent, sentBytes                           uint64
-	arrived, unique, duplicates, reordered            uint64
-	extent, unknown, stale, early, payload, strangers uint64
-	latency, up, down, lateness                       [buckets]uint64
-	low, high, lateMax                                uint64
-	stepLow, stepHigh                                 int64
-	steps                                             uint64
-	native                                            bool
+	seconds                                                   float64
+	sent, unsent, sentBytes                                   uint64
+	arrived, unique, duplicates, reordered                    uint64
+	extent, unknown, stale, early, payload, strangers, shared uint64
+	latency, up, down, lateness                               [buckets]uint64
+	low, high, lateMax                                        uint64
+	stepLow, stepHigh                                         int64
+	steps                                                     uint64
+	native                                                    bool
 }
 
 // add a lane up.
 func (t *totals) add(o outcome) {
 	p, c, r := &o.Progress, &o.Count, &o.Order
-	ended := max(p.Stop, p.Last)
-	t.seconds = max(t.seconds, float64(ended-p.Start)/1e9)
+	t.seconds = max(t.seconds, o.seconds())
 	t.sent, t.unsent, t.sentBytes = t.sent+p.Sent, t.unsent+p.Unsent, t.sentBytes+p.SentBytes
 	t.arrived, t.unique, t.payload = t.arrived+c.Packets, t.unique+r.Arrivals, t.payload+c.Payload
 	t.duplicates, t.reordered = t.duplicates+r.Duplicates, t.reordered+r.Reordered
 	t.extent, t.unknown, t.stale = max(t.extent, r.Extent), t.unknown+r.Unknown, t.stale+r.Stale
-	t.native, t.strangers = o.Native, t.strangers+o.Strangers
+	t.native, t.strangers, t.shared = o.Native, t.strangers+o.Strangers, t.shared+o.Shared
 	t.early, t.lateMax = t.early+c.Early, max(t.lateMax, p.LateMax)
 	if c.Low > 0 && (t.low == 0 || c.Low < t.low) {
 		t.low = c.Low
@@ -45,6 +44,16 @@ func (t *totals) add(o outcome) {
 		t.lateness[b] += o.Lateness[b]
 		t.steps += c.Up[b] + c.Down[b]
 	}
+}
+
+// seconds that the load took: as long as it was due, unless not all of it was sent;
+// then up to the last packet.
+func (o *outcome) seconds() float64 {
+	p := &o.Progress
+	if p.Unsent == 0 {
+		return float64(p.Stop-p.Start) / 1e9
+	}
+	return float64(max(p.Last, p.Stop)-p.Start) / 1e9
 }
 
 // percentiles of the one-way latency, by their name; each only where as many packets
@@ -153,6 +162,9 @@ func signedMedian(down, up []uint64) float64 {
 func (t *totals) warnings() (w []string) {
 	if t.unsent > 0 {
 		w = append(w, fmt.Sprintf("the generator did not send %d packets of %d in time: the load was not what was asked for", t.unsent, t.sent+t.unsent))
+	}
+	if t.shared > 0 {
+		w = append(w, fmt.Sprintf("%.0f%% of the packets reached the meter on the core that generates them: generator and chain shared it, and each took from the other", 100*float64(t.shared)/float64(t.arrived)))
 	}
 	if t.stale > 0 {
 		w = append(w, fmt.Sprintf("%d packets came too late to tell first copies from second ones; they count as lost", t.stale))

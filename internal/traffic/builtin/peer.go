@@ -21,9 +21,10 @@ type opened struct {
 
 // openPeer attaches a program that lets everything pass to the far side of a veth:
 // without one there the kernel takes no frames (veth_xdp_xmit). It goes with its
-// descriptors. Where a program is attached already, nothing has to be.
-func openPeer(h *netns.Handle, l netlink.Link) (*opened, error) {
-	ref, err := peerNamespace(h, l)
+// descriptors. Where a program is attached already, nothing has to be. The far side may be in
+// a namespace without a name, which is then given.
+func openPeer(h *netns.Handle, l netlink.Link, perhaps string) (*opened, error) {
+	ref, err := peerNamespace(h, l, perhaps)
 	if err != nil {
 		return nil, err
 	}
@@ -59,8 +60,9 @@ func (o *opened) close() {
 	_ = o.objects.Close()
 }
 
-// peerNamespace finds the namespace of a veth's other end among those that have names.
-func peerNamespace(h *netns.Handle, l netlink.Link) (string, error) {
+// peerNamespace finds the namespace of a veth's other end among those that have names,
+// and one more.
+func peerNamespace(h *netns.Handle, l netlink.Link, perhaps string) (string, error) {
 	id := l.Attrs().NetNsID
 	if id < 0 {
 		return h.Ref, nil
@@ -69,7 +71,7 @@ func peerNamespace(h *netns.Handle, l netlink.Link) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, name := range append(names, netns.Host) {
+	for _, name := range append([]string{perhaps, netns.Host}, names...) {
 		other, err := netns.Open(name)
 		if err != nil {
 			continue // one that is going

@@ -122,3 +122,25 @@ func entrance(h *netns.Handle, address netip.Addr) (netlink.Link, error) {
 	}
 	return nil, fmt.Errorf("no interface of %q has the address %s", h.Ref, address)
 }
+
+// addressOf gives the address of a version that an interface has which has another one.
+func addressOf(h *netns.Handle, known netip.Addr, version int) (netip.Addr, error) {
+	if version == 0 || known.Is4() == (version == 4) {
+		return known, nil
+	}
+	l, err := entrance(h, known)
+	if err != nil {
+		return known, err
+	}
+	addresses, err := h.AddrList(l, netlink.FAMILY_ALL)
+	if err != nil {
+		return known, err
+	}
+	for _, a := range addresses {
+		ip, ok := netip.AddrFromSlice(a.IP)
+		if ip = ip.Unmap(); ok && ip.Is4() == (version == 4) && !ip.IsLinkLocalUnicast() {
+			return ip, nil
+		}
+	}
+	return known, fmt.Errorf("%s in %q has no address of IP version %d", l.Attrs().Name, h.Ref, version)
+}

@@ -30,13 +30,34 @@ type meterOptions struct {
 	streams   int
 	// bare only counts, for measuring what binning costs.
 	bare bool
-	// stack takes packets from the stack (tcx) rather than from the driver.
-	stack bool
+	// queues of the device for what it receives.
+	queues int
 }
 
 // newMeter loads a sink and attaches it. It goes with its descriptors, and so with
-// the process, however that ends.
+// the process, however that ends. XDP takes packets of one queue one after the other;
+// in the stack several cores may meet, and the sink locks what they share.
 func newMeter(o meterOptions) (*meter, error) {
+	m, err := loadMeter(o, o.queues != 1)
+	if err != nil {
+		return nil, err
+	}
+	native := netns.Do(o.netns, func() error { return m.attachXDP(o.device) })
+	if native == nil {
+		return m, nil
+	}
+	m.close()
+	if m, err = loadMeter(o, true); err != nil {
+		return nil, err
+	}
+	if err := netns.Do(o.netns, func() error { return m.attachTCX(o.device) }); err != nil {
+		m.close()
+		return nil, fmt.Errorf("attach the packet sink to interface %d of %q: %w", o.device, o.netns, errors.Join(native, err))
+	}
+	return m, nil
+}
+
+func loadMeter(o meterOptions, locked bool) (*meter, error) {
 	spec, err := sink.LoadProgram()
 	if err != nil {
 		return nil, err
@@ -45,7 +66,7 @@ func newMeter(o meterOptions) (*meter, error) {
 	spec.Maps["counts"].MaxEntries = uint32(m.cpus * o.streams)
 	spec.Maps["orders"].MaxEntries = uint32(o.streams)
 	for name, v := range map[string]uint32{
-		"signature": o.signature, "streams": uint32(o.streams), "binned": flag(!o.bare), "locked": flag(m.cpus > 1),
+		"signature": o.signature, "streams": uint32(o.streams), "binned": flag(!o.bare), "locked": flag(locked),
 	} {
 		if err := spec.Variables[name].Set(v); err != nil {
 			return nil, fmt.Errorf("packet sink: set %s: %w", name, err)
@@ -54,29 +75,25 @@ func newMeter(o meterOptions) (*meter, error) {
 	if err := spec.LoadAndAssign(&m.objects, nil); err != nil {
 		return nil, fmt.Errorf("load the packet sink: %w", err)
 	}
-	if err := netns.Do(o.netns, func() error { return m.attach(o) }); err != nil {
-		m.close()
-		return nil, err
-	}
 	return m, nil
 }
 
-// attach the sink to XDP in the driver, or else to the stack.
-func (m *meter) attach(o meterOptions) (native error) {
-	if !o.stack {
-		l, err := link.AttachXDP(link.XDPOptions{Program: m.objects.Sink, Interface: o.device, Flags: link.XDPDriverMode})
-		if err == nil {
-			m.link, m.native = l, true
-			return nil
-		}
-		native = err
+// attachXDP takes packets in the driver, before the stack.
+func (m *meter) attachXDP(device int) error {
+	l, err := link.AttachXDP(link.XDPOptions{Program: m.objects.Sink, Interface: device, Flags: link.XDPDriverMode})
+	if err == nil {
+		m.link, m.native = l, true
 	}
-	l, err := link.AttachTCX(link.TCXOptions{Program: m.objects.SinkSkb, Interface: o.device, Attach: ebpf.AttachTCXIngress, Anchor: link.Head()})
-	if err != nil {
-		return fmt.Errorf("attach the packet sink to interface %d: %w", o.device, errors.Join(native, err))
+	return err
+}
+
+// attachTCX takes packets at the entrance of the stack.
+func (m *meter) attachTCX(device int) error {
+	l, err := link.AttachTCX(link.TCXOptions{Program: m.objects.SinkSkb, Interface: device, Attach: ebpf.AttachTCXIngress, Anchor: link.Head()})
+	if err == nil {
+		m.link = l
 	}
-	m.link = l
-	return nil
+	return err
 }
 
 // count adds up what the cores counted of a stream.
@@ -89,6 +106,13 @@ func (m *meter) count(stream int) (total sink.ProgramCount, err error) {
 		total = merged(total, c)
 	}
 	return total, nil
+}
+
+// on a core, how many packets of a stream were counted.
+func (m *meter) on(core, stream int) (uint64, error) {
+	var c sink.ProgramCount
+	err := m.objects.Counts.Lookup(uint32(core*m.streams+stream), &c)
+	return c.Packets, err
 }
 
 // merged adds two counts up.

@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -40,6 +41,9 @@ type generator struct {
 	load
 	objects source.ProgramObjects
 	frame   []byte
+	// busy is the CPU time that sending took, with all that the kernel did with the
+	// packets meanwhile on the same thread.
+	busy time.Duration
 }
 
 // newGenerator loads the program for a load.
@@ -61,8 +65,17 @@ func newGenerator(l load) (*generator, error) {
 	if err := spec.LoadAndAssign(&g.objects, nil); err != nil {
 		return nil, fmt.Errorf("load the packet source: %w", err)
 	}
-	g.frame = make([]byte, l.longest()-fcs)
+	g.frame = l.frame(values["templates"].([maxShapes]source.ProgramShape))
 	return g, nil
+}
+
+// frame as the kernel first has it. Those that are not stamped stay so, and are known
+// by the signature.
+func (l load) frame(shapes [maxShapes]source.ProgramShape) []byte {
+	frame := make([]byte, l.longest()-fcs)
+	n := copy(frame, shapes[0].Header[:l.transport()+udpHeader])
+	binary.NativeEndian.PutUint32(frame[n:], l.signature)
+	return frame
 }
 
 func (l load) longest() int {
@@ -164,6 +177,8 @@ func (g *generator) send(thread *atomic.Int64) error {
 		return err
 	}
 	defer unpin()
+	began := cpuTime()
+	defer func() { g.busy = cpuTime() - began }()
 	thread.Store(int64(unix.Gettid()))
 	defer thread.Store(0)
 	for {
@@ -180,19 +195,6 @@ func (g *generator) send(thread *atomic.Int64) error {
 			return err
 		}
 	}
-}
-
-// pin this thread to a core, and give what takes it back.
-func pin(core int) (unpin func(), err error) {
-	var before, only unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &before); err != nil {
-		return nil, fmt.Errorf("read the cores of the packet source: %w", err)
-	}
-	only.Set(core)
-	if err := unix.SchedSetaffinity(0, &only); err != nil {
-		return nil, fmt.Errorf("bind the packet source to core %d: %w", core, err)
-	}
-	return func() { _ = unix.SchedSetaffinity(0, &before) }, nil
 }
 
 func (g *generator) close() { _ = g.objects.Close() }

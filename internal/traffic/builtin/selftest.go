@@ -1,0 +1,191 @@
+package builtin
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/traffic"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// limits are what generator and meter can do by themselves: from source to sink over
+// one veth pair, with nothing between.
+type limits struct {
+	// ceiling is the highest rate, packets/s.
+	ceiling float64
+	// floor is the smallest one-way latency, and jitter the 99th percentile above it, ns.
+	floor, jitter float64
+}
+
+// limitShare of the ceiling above which the generator may be what limits a result.
+const limitShare = 0.9
+
+// judge marks a sample that the generator limited, and keeps the limits with it.
+func (l limits) judge(s *traffic.Sample) {
+	s.Metrics["selftest_ceiling_pps"] = l.ceiling
+	s.Metrics["selftest_floor_ns"] = l.floor
+	s.Metrics["selftest_jitter_ns"] = l.jitter
+	limited := s.Metrics["forwarding_rate_pps"] > limitShare*l.ceiling
+	s.Metrics["generator_limited"] = float64(flag(limited))
+	if limited {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("limited by the generator: %.0f packets/s came through, and its own ceiling over one veth is %.0f", s.Metrics["forwarding_rate_pps"], l.ceiling))
+	}
+}
+
+// kind of load, for each of which the generator is tested once.
+type kind struct {
+	sizes        string
+	ipv4, tagged bool
+	flows, core  int
+}
+
+var tested struct {
+	sync.Mutex
+	limits map[kind]limits
+}
+
+// selfTested gives the limits for a kind of load, which are found once a process.
+func selfTested(ctx context.Context, l load) (limits, error) {
+	k := kind{fmt.Sprint(l.sizes), l.to.Is4(), l.vlan > 0, l.flows, l.core}
+	tested.Lock()
+	defer tested.Unlock()
+	if found, ok := tested.limits[k]; ok {
+		return found, nil
+	}
+	found, err := selfTest(ctx, l)
+	if err == nil {
+		if tested.limits == nil {
+			tested.limits = map[kind]limits{}
+		}
+		tested.limits[k] = found
+	}
+	return found, err
+}
+
+// How long the self-test offers each of its loads, and the rate of the slow one.
+const (
+	selfTestTime = 200 * time.Millisecond
+	selfTestRate = 10_000
+)
+
+// selfTest sends from a source to a sink as fast as it goes, and then slowly.
+func selfTest(ctx context.Context, l load) (found limits, err error) {
+	e, done, err := workbench(l.to.Is4())
+	if err != nil {
+		return found, err
+	}
+	defer done()
+	l.to, l.pattern, l.burst, l.duration = e.address, periodic, 1, selfTestTime
+	for _, pps := range []float64{0, selfTestRate} {
+		l.pps = pps
+		s, err := once(ctx, e, l)
+		switch {
+		case err != nil:
+			return found, err
+		case pps == 0:
+			found.ceiling = s.Metrics["forwarding_rate_pps"]
+		default:
+			found.floor = s.Metrics["one_way_latency_min_ns"]
+			found.jitter = s.Metrics["one_way_latency_p99_ns"] - found.floor
+		}
+	}
+	return found, nil
+}
+
+// once runs a load over a lane of its own.
+func once(ctx context.Context, e ends, l load) (traffic.Sample, error) {
+	lanes, err := openLanes(e, l, trial.Condition{})
+	defer closeLanes(lanes)
+	if err != nil {
+		return traffic.Sample{}, err
+	}
+	outcomes, err := runLanes(ctx, lanes)
+	if err != nil {
+		return traffic.Sample{}, err
+	}
+	return sample(outcomes)
+}
+
+// benchMTU holds the largest frame there is.
+const benchMTU = 9216
+
+// workbench makes two namespaces without names and a veth pair between them. The kernel
+// frees all of it when they are closed, or when this process ends.
+func workbench(ipv4 bool) (e ends, done func(), err error) {
+	a, err := netns.NewUnnamed()
+	if err != nil {
+		return e, nil, err
+	}
+	b, err := netns.NewUnnamed()
+	if err != nil {
+		a.Close()
+		return e, nil, err
+	}
+	done = func() { a.Close(); b.Close() }
+	from, to := netip.MustParsePrefix("2001:db8::1/64"), netip.MustParsePrefix("2001:db8::2/64")
+	if ipv4 {
+		from, to = netip.MustParsePrefix("192.0.2.1/24"), netip.MustParsePrefix("192.0.2.2/24")
+	}
+	e = ends{from: a.Ref(), to: b.Ref(), address: to.Addr()}
+	if err := join(e, from, to); err != nil {
+		done()
+		return e, nil, fmt.Errorf("make a veth pair: %w", err)
+	}
+	return e, done, nil
+}
+
+// The link-layer addresses of the self-test's veth pair.
+var (
+	benchFrom = net.HardwareAddr{2, 0, 0, 0, 0, 1}
+	benchTo   = net.HardwareAddr{2, 0, 0, 0, 0, 2}
+)
+
+// join two namespaces, each of which knows the other's address.
+func join(e ends, from, to netip.Prefix) error {
+	a, err := netns.Open(e.from)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	b, err := netns.Open(e.to)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	pair := netlink.NewVeth(netlink.LinkAttrs{Name: "veth0", MTU: benchMTU, HardwareAddr: benchFrom})
+	pair.PeerName, pair.PeerHardwareAddr, pair.PeerNamespace = "veth0", benchTo, netlink.NsFd(b.FD())
+	if err := a.LinkAdd(pair); err != nil {
+		return err
+	}
+	if err := settle(a, from, to.Addr(), benchTo); err != nil {
+		return err
+	}
+	return settle(b, to, from.Addr(), benchFrom)
+}
+
+// settle an end of the veth pair: its address, and who is at the other end.
+func settle(h *netns.Handle, own netip.Prefix, other netip.Addr, mac net.HardwareAddr) error {
+	l, err := h.LinkByName("veth0")
+	if err != nil {
+		return err
+	}
+	if err := h.LinkSetUp(l); err != nil {
+		return err
+	}
+	address := &netlink.Addr{IPNet: &net.IPNet{IP: own.Addr().AsSlice(), Mask: net.CIDRMask(own.Bits(), own.Addr().BitLen())}}
+	if own.Addr().Is6() {
+		address.Flags = unix.IFA_F_NODAD
+	}
+	if err := h.AddrAdd(l, address); err != nil {
+		return err
+	}
+	return h.NeighSet(&netlink.Neigh{LinkIndex: l.Attrs().Index, State: netlink.NUD_PERMANENT, IP: other.AsSlice(), HardwareAddr: mac})
+}
