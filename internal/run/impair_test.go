@@ -265,13 +265,14 @@ func TestImpairedProgramStalled(t *testing.T) {
 	const sent, queue = 10_000, 8192
 	_ = syscall.Kill(s[0].PID, syscall.SIGSTOP)
 	b.talk("forward", 0).send(0, sent)
-	b.until("the queue is full", func() bool { return b.lost() == sent-queue })
+	b.until("the queue is full", func() bool { return b.lost() >= sent-queue })
 	_ = syscall.Kill(s[0].PID, syscall.SIGCONT)
 	b.until("the rest is let go", func() bool {
 		i := b.did()["forward"]
-		return i.Seen == queue && i.Unread == sent-queue && i.Left+i.Refused == queue*3/2
+		return i.Seen+i.Unread == sent && i.Left == i.Seen+i.Seen/2
 	})
-	if i := b.did()["forward"]; i.Unstamped > 0 || i.Overflowed > 0 {
+	// The namespace's own packets to its interfaces take some places.
+	if i := b.did()["forward"]; i.Unread < sent-queue || i.Unread > sent-queue+100 || i.Unstamped+i.Overflowed+i.Refused > 0 {
 		t.Errorf("%+v", i)
 	}
 }
