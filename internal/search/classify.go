@@ -90,7 +90,7 @@ func compareBool(a, b bool) int {
 }
 
 // bounds of a goal: the smallest upper bound, and the largest lower bound below
-// it (MLRsearch §4.7.3); without an upper bound, the largest lower bound there is.
+// it (MLRsearch §4.8.1 and §4.8.2); without an upper bound, the largest lower bound there is.
 type bounds struct{ low, high *atLoad }
 
 func relevant(g trial.Goal, loads []atLoad) bounds {

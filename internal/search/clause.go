@@ -54,7 +54,7 @@ func (s section) holds(so bool, text, why string, args ...any) Clause {
 func rfc2544(number string) section { return section{"RFC 2544", number} }
 
 // phaseClauses are those of RFC 2544 §23, which every method's trials are held to
-// (MLRsearch §4.2.3: deviations must be told).
+// (MLRsearch §4.4.3: deviations must be told).
 func phaseClauses(r Result) []Clause {
 	s, w := rfc2544("23"), r.Search.Waits
 	return []Clause{

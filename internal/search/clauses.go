@@ -116,7 +116,7 @@ func backToBackClauses(r Result) []Clause {
 		s("6.2").holds(r.Search.Waits.DrainS >= 2, "at least 2 s after the burst was received", "%v s", r.Search.Waits.DrainS),
 		s("6.2").kept("the longest burst is configurable, up to 30 s"),
 		s("6.2").kept("halving with loss verification (TST 009)"),
-		rfc2544("26.4").holds(repeats >= 50, "at least 50 repeats (RFC 9004 §6.3: N, reported)", "%d repeats", repeats),
+		rfc2544("26.4").holds(repeats >= 50, "at least 50 repeats (RFC 9004 §6.3 has N, reported)", "%d repeats", repeats),
 		found(s("6.4"), r, "average, minimum, maximum and deviation, and the buffer time implied and corrected"),
 		s("7").kept("the number of repeats and the step of the length are reported"))
 }
@@ -125,14 +125,15 @@ func mlrClauses(r Result) []Clause {
 	s := func(number string) section { return section{"draft-ietf-bmwg-mlrsearch-15", number} }
 	clauses := []Clause{
 		s("4.5").kept("a trial is given a load and a duration only, and gives loss ratio, forwarding rate and effective duration"),
+		s("4.5.2").kept("loads are of one interface and direction, and every name says its unit"),
 		s("4.6").kept("every value of every goal is reported, the defaults too"),
 		exceedClause(s("4.6.4"), r.Search.Goals),
 		widthClause(s("4.6.5"), r.Search.Goals),
 		sameClause(s("4.6.1"), r.Search.Goals),
-		s("4.8.1").kept("what the generator did not send counts as lost"),
+		s("4.9.1").kept("what the generator did not send counts as lost"),
 		s("A").kept("loads are classified as in Appendix A"),
 		s("B").kept("conditional throughput is computed as in Appendix B"),
-		found(s("4.7.5"), r, "every goal has a regular result; one that has not is marked"),
+		s("4.8.4").kept("the relevant lower bound of each goal is reported, and a result that is not regular is marked"),
 	}
 	for _, g := range r.Search.Goals {
 		clauses = append(clauses, equivalent(s("4.10.2"), g)...)

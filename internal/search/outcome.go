@@ -27,7 +27,7 @@ type Outcome struct {
 }
 
 // unsentTolerance is the share of a load that may go unsent before it counts as
-// lost. MLRsearch §4.8.1 recommends to count severe gaps, and leaves open what is
+// lost. MLRsearch §4.9.1 recommends to count severe gaps, and leaves open what is
 // severe; a tenth of a per cent is what a paced source is expected to keep.
 const unsentTolerance = 0.001
 

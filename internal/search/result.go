@@ -9,7 +9,7 @@ type Result struct {
 	// Finished tells whether the search came to its end, and not to its limit of trials.
 	Finished bool `json:"finished"`
 	// Irregular tells that a goal, or what the method measures, has no regular
-	// result (MLRsearch §4.7.5); Why says what is missing.
+	// result (MLRsearch §4.8.4); Why says what is missing.
 	Irregular bool   `json:"irregular"`
 	Why       string `json:"why,omitempty"`
 	Trials    int    `json:"trials"`

@@ -90,7 +90,7 @@ func missing(g trial.Goal, b bounds, s trial.Search) string {
 	return "not enough trials to bring the bounds as close as asked"
 }
 
-// inverted tells whether a load above the upper bound meets the goal (MLRsearch §6.3).
+// inverted tells whether a load above the upper bound meets the goal (MLRsearch §5.3).
 func inverted(g trial.Goal, b bounds, loads []atLoad) bool {
 	return b.high != nil && slices.ContainsFunc(loads, func(l atLoad) bool {
 		return l.pps > b.high.pps && classify(g, l.trials) == lower
