@@ -14,6 +14,40 @@ var (
 	xdpPart = part{"native XDP on veth (Linux 5.9 and later)", "", "CONFIG_BPF_SYSCALL"}
 )
 
+// tracePart needs what kfree_skb tells since Linux 5.17.
+var tracePart = part{"BPF programs at the tracepoint kfree_skb (Linux 5.17 and later)", "", "CONFIG_BPF_SYSCALL and CONFIG_DEBUG_INFO_BTF"}
+
+// kernelTypes is where a kernel describes its types.
+const kernelTypes = "sys/kernel/btf/vmlinux"
+
+func askTrace(ctx context.Context, env Env) answer {
+	if !env.Files.Exists(kernelTypes) {
+		return no("this kernel does not describe its types: there is no /"+kernelTypes, "a kernel built with CONFIG_DEBUG_INFO_BTF")
+	}
+	return tracePart.try(ctx, env, attachTracepoint)
+}
+
+// attachTracepoint puts a program that does nothing but read its third argument at
+// kfree_skb, which kernels that tell no reason refuse.
+func attachTracepoint() error {
+	readThird := []instruction{{code: 0x79, registers: 0x10, offset: 16}, {code: 0xb7}, {code: 0x95}} // r0 = args[2]; r0 = 0; exit
+	prog, err := load(unix.BPF_PROG_TYPE_RAW_TRACEPOINT, readThird)
+	if err != nil {
+		return fmt.Errorf("load a BPF program: %w", err)
+	}
+	defer func() { _ = unix.Close(prog) }()
+	name := []byte("kfree_skb\x00")
+	var pinned runtime.Pinner
+	defer pinned.Unpin()
+	pinned.Pin(&name[0])
+	attr := rawTracepoint{name: uint64(uintptr(unsafe.Pointer(&name[0]))), progFD: uint32(prog)}
+	fd, err := bpf(unix.BPF_RAW_TRACEPOINT_OPEN, unsafe.Pointer(&attr), unsafe.Sizeof(attr))
+	if err != nil {
+		return fmt.Errorf("attach a BPF program: %w", err)
+	}
+	return unix.Close(fd)
+}
+
 // xdpDriverMode asks for XDP in the driver (XDP_FLAGS_DRV_MODE); the generic mode
 // is too slow to be worth having.
 const xdpDriverMode = 1 << 2
@@ -66,11 +100,21 @@ type progLoad struct {
 	logBuffer             uint64
 }
 
+// rawTracepoint begins as the BPF_RAW_TRACEPOINT_OPEN part.
+type rawTracepoint struct {
+	name   uint64
+	progFD uint32
+	_      uint32
+}
+
 type linkCreate struct{ progFD, ifindex, attachType, flags uint32 }
 
 // loadNothing loads "return 0" (TC_ACT_OK, XDP_ABORTED; no packet meets it).
 func loadNothing(progType uint32) (int, error) {
-	program := []instruction{{code: 0xb7}, {code: 0x95}} // r0 = 0; exit
+	return load(progType, []instruction{{code: 0xb7}, {code: 0x95}}) // r0 = 0; exit
+}
+
+func load(progType uint32, program []instruction) (int, error) {
 	license := []byte("Apache-2.0\x00")
 	var pinned runtime.Pinner
 	defer pinned.Unpin()

@@ -41,6 +41,7 @@ func kernelQuestions() []question {
 		{Conntrack, "stateful firewalls and address translation", askConntrack},
 		{BPFTCX, "inline functions on tcx", askTCX},
 		{BPFXDP, "inline functions on XDP, and the built-in generator", askXDP},
+		{BPFTrace, "nfchain trace: where packets go in a live chain", askTrace},
 	}
 }
 

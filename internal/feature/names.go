@@ -27,6 +27,7 @@ const (
 	Conntrack   = "conntrack"
 	BPFTCX      = "bpf.tcx"
 	BPFXDP      = "bpf.xdp"
+	BPFTrace    = "bpf.trace" // programs at tracepoints, and types that say where to look
 	ToolIP      = "tool.ip"
 	ToolTC      = "tool.tc"
 	ToolNFT     = "tool.nft"

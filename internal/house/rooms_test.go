@@ -17,7 +17,7 @@ report
 results
 experiment
 search
-traffic, observe, supervise
+traffic, observe, supervise, trace
 deploy
 plan
 wiring, function

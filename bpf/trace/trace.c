@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
+//go:build ignore
+
+/* Looks on where packets pass and where they end; changes nothing. */
+#include "../include/kernel.h"
+#include "../include/stamp.h"
+
+char licensed[] SEC("license") = "GPL";
+
+enum { MAP_HASH = 1, MAP_PERCPU_HASH = 5, MAP_PERCPU_ARRAY = 6 };
+
+static long (*bpf_map_update_elem)(void *map, const void *key, const void *value, __u64 flags) = (void *)2;
+static long (*bpf_probe_read_kernel)(void *to, __u32 size, const void *from) = (void *)113;
+
+/* What is read of the kernel's own structures; where it lies there is found when the
+ * programs are loaded. */
+#define found_at_load __attribute__((preserve_access_index))
+struct ns_common {
+	__u32 inum;
+} found_at_load;
+struct net {
+	struct ns_common ns;
+} found_at_load;
+struct net_of {
+	struct net *net;
+};
+struct net_device {
+	int ifindex;
+	struct net_of nd_net;
+} found_at_load;
+struct sock_common {
+	struct net_of skc_net;
+} found_at_load;
+struct sock {
+	struct sock_common __sk_common;
+} found_at_load;
+struct dst_entry {
+	struct net_device *dev;
+} found_at_load;
+struct sk_buff {
+	struct net_device *dev;
+	struct sock *sk;
+	unsigned long _skb_refdst;
+	unsigned int len;
+	__u16 network_header;
+	unsigned char *head, *data;
+} found_at_load;
+
+#define get(to, from, field) bpf_probe_read_kernel(&(to), sizeof(to), &(from)->field)
+
+volatile const __u32 signature; /* 0: there are no packets of our own */
+volatile const __u32 stride = 1; /* the time of every so manieth packet is kept */
+volatile const __u32 samples = 1; /* so many of a point */
+
+/* A place that packets pass. */
+struct point {
+	__u32 netns, ifindex, out;
+};
+
+struct {
+	__uint(type, MAP_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct point);
+	__type(value, __u32); /* its number */
+} points SEC(".maps");
+
+struct amount {
+	__u64 packets, bytes;
+};
+
+struct {
+	__uint(type, MAP_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32); /* a point's number */
+	__type(value, struct amount);
+} passed SEC(".maps");
+
+/* How long packets took to a point, ns and one, by point and packet; 0 is none. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} times SEC(".maps");
+
+/* The chain's namespaces, by their inode. */
+struct {
+	__uint(type, MAP_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32); /* its number */
+} namespaces SEC(".maps");
+
+/* Why and where packets end. */
+struct cause {
+	__u32 netns, ifindex, reason, own;
+	__u64 location;
+};
+
+struct {
+	__uint(type, MAP_PERCPU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, struct cause);
+	__type(value, struct amount);
+} drops SEC(".maps");
+
+/* What XDP lost, which no packet tells of. */
+enum { XDP_EXCEPTION, XDP_SENDING, XDP_REDIRECTING };
+struct frame_cause {
+	__u32 netns, ifindex, kind;
+	__s32 detail; /* the program's verdict, or the error */
+};
+
+struct {
+	__uint(type, MAP_PERCPU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct frame_cause);
+	__type(value, struct amount);
+} frames SEC(".maps");
+
+__u64 uncounted; /* ends for which no room was left */
+
+struct mark {
+	__u32 signature, sequence, due;
+	__u16 due_high;
+};
+
+/* read the mark of a packet whose IP header is there. */
+static inline int mark_at(const unsigned char *ip, struct mark *m)
+{
+	unsigned char head[10];
+	__u32 header;
+
+	if (bpf_probe_read_kernel(head, sizeof(head), ip))
+		return 0;
+	if (head[0] >> 4 == 4 && head[9] == 17)
+		header = (head[0] & 15) * 4;
+	else if (head[0] >> 4 == 6 && head[6] == 17)
+		header = IPV6;
+	else
+		return 0;
+	if (bpf_probe_read_kernel(m, 14, ip + header + UDP))
+		return 0;
+	return m->signature == signature;
+}
+
+/* mine tells whether a packet is one of ours. Its network header is known where the
+ * stack has seen it; where it comes from a driver, its data begins with one. */
+static inline int mine(struct sk_buff *skb, struct mark *m)
+{
+	unsigned char *head, *data;
+	__u16 network;
+
+	if (!signature || get(head, skb, head) || get(network, skb, network_header) || get(data, skb, data))
+		return 0;
+	return mark_at(head + network, m) || mark_at(data, m);
+}
+
+static inline __u32 inode(struct net_of *of)
+{
+	struct net *net;
+	__u32 number = 0;
+
+	if (!bpf_probe_read_kernel(&net, sizeof(net), of) && net)
+		get(number, net, ns.inum);
+	return number;
+}
+
+static inline void at(struct net_device *dev, struct point *p)
+{
+	if (!dev)
+		return;
+	p->netns = inode(&dev->nd_net);
+	get(p->ifindex, dev, ifindex);
+}
+
+static inline void count(struct amount *a, __u32 packets, __u32 bytes)
+{
+	a->packets += packets;
+	a->bytes += bytes;
+}
+
+static inline void pass(struct sk_buff *skb, struct net_device *dev, __u32 out)
+{
+	struct point p = {.out = out};
+	struct amount *a;
+	struct mark m = {};
+	__u32 *number, length, slot;
+	__u64 took, *time;
+
+	if (!mine(skb, &m))
+		return;
+	at(dev, &p);
+	number = bpf_map_lookup_elem(&points, &p);
+	if (!number)
+		return;
+	a = bpf_map_lookup_elem(&passed, number);
+	if (!a)
+		return;
+	get(length, skb, len);
+	count(a, 1, length);
+	slot = m.sequence / stride;
+	if (m.sequence % stride || slot >= samples)
+		return;
+	slot += *number * samples;
+	time = bpf_map_lookup_elem(&times, &slot);
+	took = (bpf_ktime_get_ns() - (m.due | (__u64)m.due_high << 32)) & STAMP_CLOCK;
+	if (time && !*time)
+		*time = took + 1;
+}
+
+SEC("raw_tp/netif_receive_skb")
+int receive(__u64 *args)
+{
+	struct sk_buff *skb = (void *)args[0];
+	struct net_device *dev;
+
+	if (!get(dev, skb, dev))
+		pass(skb, dev, 0);
+	return 0;
+}
+
+SEC("raw_tp/net_dev_start_xmit")
+int transmit(__u64 *args)
+{
+	pass((void *)args[0], (void *)args[1], 1);
+	return 0;
+}
+
+/* known tells whether a place is in the chain. */
+static inline int known(struct point *p) { return p->netns && bpf_map_lookup_elem(&namespaces, &p->netns); }
+
+/* place finds where a packet is. Its device is the first to tell; where there is none,
+ * or something else is kept in its stead, its socket or its route knows. */
+static inline void place(struct sk_buff *skb, struct sock *receiver, struct point *p)
+{
+	struct net_device *dev = 0;
+	struct sock *sk = receiver;
+	unsigned long route = 0;
+
+	get(dev, skb, dev);
+	at(dev, p);
+	if (known(p))
+		return;
+	p->ifindex = 0;
+	if (!sk)
+		get(sk, skb, sk);
+	if (sk)
+		p->netns = inode(&sk->__sk_common.skc_net);
+	if (known(p))
+		return;
+	get(route, skb, _skb_refdst);
+	route &= ~7UL;
+	if (route && !get(dev, (struct dst_entry *)route, dev))
+		at(dev, p);
+}
+
+static inline void drop(struct sk_buff *skb, __u64 location, __u32 reason, struct sock *receiver)
+{
+	struct amount *a, none = {};
+	struct cause c = {.reason = reason, .location = location};
+	struct point p = {};
+	struct mark m = {};
+	__u32 length;
+
+	c.own = mine(skb, &m);
+	place(skb, receiver, &p);
+	if (!c.own && !known(&p))
+		return;
+	c.netns = p.netns;
+	c.ifindex = p.ifindex;
+	a = bpf_map_lookup_elem(&drops, &c);
+	if (!a) {
+		bpf_map_update_elem(&drops, &c, &none, 0);
+		a = bpf_map_lookup_elem(&drops, &c);
+	}
+	if (!a) {
+		__sync_fetch_and_add(&uncounted, 1);
+		return;
+	}
+	get(length, skb, len);
+	count(a, 1, length);
+}
+
+/* Newer kernels tell the socket that the packet was meant for. */
+SEC("raw_tp/kfree_skb")
+int ended_at_socket(__u64 *args)
+{
+	drop((void *)args[0], args[1], args[2], (void *)args[3]);
+	return 0;
+}
+
+SEC("raw_tp/kfree_skb")
+int ended(__u64 *args)
+{
+	drop((void *)args[0], args[1], args[2], 0);
+	return 0;
+}
+
+static inline void lost(struct net_device *dev, __u32 kind, __s32 detail, __u32 packets)
+{
+	struct frame_cause c = {.kind = kind, .detail = detail};
+	struct amount *a, none = {};
+	struct point p = {};
+
+	at(dev, &p);
+	if (!packets || !known(&p))
+		return;
+	c.netns = p.netns;
+	c.ifindex = p.ifindex;
+	a = bpf_map_lookup_elem(&frames, &c);
+	if (!a) {
+		bpf_map_update_elem(&frames, &c, &none, 0);
+		a = bpf_map_lookup_elem(&frames, &c);
+	}
+	if (a)
+		count(a, packets, 0);
+	else
+		__sync_fetch_and_add(&uncounted, packets);
+}
+
+SEC("raw_tp/xdp_exception")
+int frame_exception(__u64 *args)
+{
+	lost((void *)args[0], XDP_EXCEPTION, args[2], 1);
+	return 0;
+}
+
+SEC("raw_tp/xdp_bulk_tx")
+int frames_back(__u64 *args)
+{
+	lost((void *)args[0], XDP_SENDING, args[3], args[2]);
+	return 0;
+}
+
+SEC("raw_tp/xdp_devmap_xmit")
+int frames_on(__u64 *args)
+{
+	lost((void *)args[1], XDP_SENDING, args[4], args[3]);
+	return 0;
+}
+
+SEC("raw_tp/xdp_redirect_err")
+int frame_nowhere(__u64 *args)
+{
+	lost((void *)args[0], XDP_REDIRECTING, args[3], 1);
+	return 0;
+}
+
+/* The time that cores spend on received packets, by the namespace that has them: from
+ * the moment one comes there until the next comes anywhere, or the softirq ends. */
+struct turn {
+	__u64 since;
+	__u32 number; /* of the namespace, and one; 0 is none of the chain's */
+	__u32 inside;
+};
+
+struct {
+	__uint(type, MAP_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct turn);
+} turns SEC(".maps");
+
+struct {
+	__uint(type, MAP_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32); /* the namespace's number, and one */
+	__type(value, __u64);
+} spent SEC(".maps");
+
+static inline void hand_over(__u32 number, __u32 inside)
+{
+	__u32 first = 0;
+	__u64 now = bpf_ktime_get_ns(), *sum;
+	struct turn *t = bpf_map_lookup_elem(&turns, &first);
+
+	if (!t)
+		return;
+	if (t->inside) {
+		sum = bpf_map_lookup_elem(&spent, &t->number);
+		if (sum)
+			*sum += now - t->since;
+	}
+	t->since = now;
+	t->number = number;
+	t->inside = inside;
+}
+
+enum { NET_TX = 2, NET_RX = 3 };
+
+SEC("raw_tp/softirq_entry")
+int softirq_begins(__u64 *args)
+{
+	if (args[0] == NET_TX || args[0] == NET_RX)
+		hand_over(0, 1);
+	return 0;
+}
+
+SEC("raw_tp/softirq_exit")
+int softirq_ends(__u64 *args)
+{
+	if (args[0] == NET_TX || args[0] == NET_RX)
+		hand_over(0, 0);
+	return 0;
+}
+
+SEC("raw_tp/netif_receive_skb")
+int softirq_takes(__u64 *args)
+{
+	struct sk_buff *skb = (void *)args[0];
+	struct net_device *dev;
+	struct point p = {};
+	__u32 *number, first = 0;
+	struct turn *t = bpf_map_lookup_elem(&turns, &first);
+
+	if (!t || !t->inside || get(dev, skb, dev))
+		return 0;
+	at(dev, &p);
+	number = bpf_map_lookup_elem(&namespaces, &p.netns);
+	hand_over(number ? *number + 1 : 0, 1);
+	return 0;
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/plan"
+	runs "nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/trace"
+)
+
+func (a *app) traceCmd() *cobra.Command {
+	t := trace.Options{}
+	cmd := &cobra.Command{
+		Use: "trace CHAIN", Short: "Show where packets go in a live chain: each hop's traffic, drops by cause, and times",
+		Long: `Look at a chain that is up and show, hop by hop, what came in and went out, what was
+dropped and why (the kernel's reasons and functions, XDP, the function's rules), and with
+--send how long packets took to each hop: then marked packets go from the first endpoint
+to the last, and what was sent is set against what was received and dropped. What is left
+is shown as unexplained. Without --send the chain's own traffic is looked at.
+
+It needs root and a kernel that describes its types (Linux 5.17 or newer). Packets that
+XDP programs pass from interface to interface are not seen in between.`,
+		Example: `  nfchain trace edge --send 1000
+  nfchain trace edge --for 10s --softirq -o json`,
+		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChains,
+	}
+	var o *string
+	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
+		if err := checkTrace(t); err != nil {
+			return err
+		}
+		if err := a.host(cmd.Context()).Features.Missing(feature.BPFTrace); err != nil {
+			return err
+		}
+		p, err := a.planned(cmd.Context(), args[0], plan.Options{})
+		if err != nil {
+			return err
+		}
+		r, err := trace.Run(cmd.Context(), runs.Traced(p), t)
+		if err != nil {
+			return err
+		}
+		if *o == "json" {
+			return a.printJSON(r)
+		}
+		return r.Text(a.stdout)
+	}))
+	o = outputFlag(cmd, "text", "json")
+	f := cmd.Flags()
+	f.IntVar(&t.Send, "send", 0, "marked packets to send from the first endpoint to the last")
+	f.Float64Var(&t.Rate, "rate", 1000, "packets per second of --send; 0 is as fast as a socket takes them")
+	f.IntVar(&t.Payload, "payload-size", 64, "bytes of each packet behind its UDP header")
+	f.IntVar(&t.TTL, "ttl", 0, "hops that the packets may take (default: the system's)")
+	f.DurationVar(&t.For, "for", 5*time.Second, "how long to look where nothing is sent")
+	f.DurationVar(&t.Patience, "patience", 2*time.Second, "how long to wait for packets of which nothing more is seen")
+	f.BoolVar(&t.Softirq, "softirq", false, "show the time that cores spend at each hop; it slows packets down by 10 to 30%")
+	return cmd
+}
+
+// checkTrace refuses what cannot be meant.
+func checkTrace(t trace.Options) error {
+	switch {
+	case t.Send < 0 || t.Send > trace.MaxSend:
+		return fmt.Errorf("--send: %d packets cannot be sent, at most %d: %w", t.Send, trace.MaxSend, runs.ErrInput)
+	case t.Rate < 0:
+		return fmt.Errorf("--rate: %v is less than nothing: %w", t.Rate, runs.ErrInput)
+	case t.Payload < trace.MinPayload || t.Payload > trace.MaxPayload:
+		return fmt.Errorf("--payload-size: %d to %d bytes are possible, not %d: %w", trace.MinPayload, trace.MaxPayload, t.Payload, runs.ErrInput)
+	case t.TTL < 0 || t.TTL > 255:
+		return fmt.Errorf("--ttl: %d is not between 1 and 255: %w", t.TTL, runs.ErrInput)
+	case t.For < 0 || t.Patience < 0:
+		return fmt.Errorf("--for, --patience: a time cannot be less than nothing: %w", runs.ErrInput)
+	}
+	return nil
+}

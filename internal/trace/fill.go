@@ -1,0 +1,272 @@
+package trace
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// sent tells of the packets of our own.
+func (r *Report) sent(s *sender) {
+	if s.options.Send <= 0 {
+		return
+	}
+	r.Own = &Conservation{Sent: s.sent, Received: s.received.Load(), Duplicates: s.duplicates.Load(), Refused: s.refused}
+	if s.refusal != nil {
+		r.Own.Error = s.refusal.Error()
+	}
+}
+
+// fill puts what was seen and what was counted where it belongs.
+func (r *Report) fill(v *view, s seen, before, after reading) {
+	n := newNames()
+	place := map[uint32]*seat{}
+	for i, node := range v.nodes {
+		place[node.inode] = node
+		h := Hop{Name: node.Name, Kind: node.Kind, Namespace: node.Namespace}
+		for _, device := range node.Interfaces {
+			h.Interfaces = append(h.Interfaces, interfaceOf(device, before.interfaces[node.Name][device], after.interfaces[node.Name][device]))
+		}
+		if s.spent != nil {
+			h.SoftirqS = &s.spent[i]
+		}
+		h.Rules = moved(before.rules[node.Name], after.rules[node.Name])
+		r.Hops = append(r.Hops, h)
+	}
+	r.addPoints(v, s)
+	for i := range r.Hops {
+		r.Hops[i].total()
+	}
+	r.addDrops(place, s, n)
+	r.addFrames(place, s)
+	r.conserve(s)
+	r.warn(s)
+}
+
+func interfaceOf(name string, before, after counters) Interface {
+	i := Interface{Name: name, In: after.in.since(before.in), Out: after.out.since(before.out), Driver: map[string]uint64{}}
+	for what, n := range after.driver {
+		if d := n - before.driver[what]; n > before.driver[what] {
+			i.Driver[what] = d
+		}
+	}
+	for j, q := range after.queues {
+		if j < len(before.queues) && before.queues[j].Kind == q.Kind {
+			q.Drops -= min(q.Drops, before.queues[j].Drops)
+			q.Overlimits -= min(q.Overlimits, before.queues[j].Overlimits)
+		}
+		i.Queues = append(i.Queues, q)
+	}
+	return i
+}
+
+// since is the difference of two readings; counters of an interface that was made
+// anew begin again.
+func (a Amount) since(b Amount) Amount {
+	if a.Packets < b.Packets || a.Bytes < b.Bytes {
+		return a
+	}
+	return Amount{a.Packets - b.Packets, a.Bytes - b.Bytes}
+}
+
+func (a *Amount) add(b Amount) {
+	a.Packets += b.Packets
+	a.Bytes += b.Bytes
+}
+
+// moved are the rules that matched between two readings.
+func moved(before, after []RuleCount) (out []RuleCount) {
+	for i, rule := range after {
+		if i < len(before) && before[i].Rule == rule.Rule {
+			rule.Packets -= min(rule.Packets, before[i].Packets)
+			rule.Bytes -= min(rule.Bytes, before[i].Bytes)
+		}
+		if rule.Packets > 0 {
+			out = append(out, rule)
+		}
+	}
+	return out
+}
+
+// addPoints tells each interface what of our packets passed it, and when.
+func (r *Report) addPoints(v *view, s seen) {
+	for i, p := range v.points {
+		at := r.hop(p.node.Name).at(p.device)
+		if p.out {
+			at.OwnOut, at.TimeOut = s.passed[i], s.times[i]
+		} else {
+			at.OwnIn, at.TimeIn = s.passed[i], s.times[i]
+		}
+	}
+}
+
+func (r *Report) hop(name string) *Hop {
+	for i := range r.Hops {
+		if r.Hops[i].Name == name {
+			return &r.Hops[i]
+		}
+	}
+	return nil
+}
+
+func (h *Hop) at(device string) *Interface {
+	for i := range h.Interfaces {
+		if h.Interfaces[i].Name == device {
+			return &h.Interfaces[i]
+		}
+	}
+	return nil
+}
+
+// total sums a hop's interfaces up. Our packets come in at one and leave by another;
+// the time to the hop is that of the interface that most came in at.
+func (h *Hop) total() {
+	var in, out uint64
+	for _, i := range h.Interfaces {
+		h.In.add(i.In)
+		h.Out.add(i.Out)
+		h.OwnIn.add(i.OwnIn)
+		h.OwnOut.add(i.OwnOut)
+		if i.OwnIn.Packets > in {
+			in, h.TimeIn = i.OwnIn.Packets, i.TimeIn
+		}
+		if i.OwnOut.Packets > out {
+			out, h.TimeOut = i.OwnOut.Packets, i.TimeOut
+		}
+	}
+}
+
+// addDrops puts the ends of packets with the hop they ended at, those of a cause at a
+// place together.
+func (r *Report) addDrops(place map[uint32]*seat, s seen, n *names) {
+	for _, e := range s.drops {
+		d := Drop{Cause: n.reason(e.reason), At: n.function(e.location)}
+		d.Copy = copies[d.Cause]
+		if e.own {
+			d.Own = e.Amount
+		} else {
+			d.Others = e.Amount
+		}
+		list := &r.Elsewhere
+		if node, ok := place[e.inode]; ok {
+			d.Interface = node.devices[e.index]
+			list = &r.hop(node.Name).Drops
+		}
+		*list = merge(*list, d)
+	}
+	for i := range r.Hops {
+		sortDrops(r.Hops[i].Drops)
+	}
+	sortDrops(r.Elsewhere)
+}
+
+// copies are reasons for which only a copy ends: a packet socket's, such as that of
+// tcpdump.
+var copies = map[string]bool{"PACKET_SOCK_ERROR": true}
+
+func merge(all []Drop, d Drop) []Drop {
+	for i := range all {
+		if a := &all[i]; a.Cause == d.Cause && a.Interface == d.Interface && a.At == d.At {
+			a.Own.add(d.Own)
+			a.Others.add(d.Others)
+			return all
+		}
+	}
+	return append(all, d)
+}
+
+func sortDrops(all []Drop) {
+	slices.SortFunc(all, func(a, b Drop) int {
+		return cmp.Or(cmp.Compare(b.Own.Packets, a.Own.Packets), cmp.Compare(b.Others.Packets, a.Others.Packets), strings.Compare(a.Cause, b.Cause), strings.Compare(a.At, b.At))
+	})
+}
+
+// addFrames puts what XDP lost with the hop. No packet tells whose it was.
+func (r *Report) addFrames(place map[uint32]*seat, s seen) {
+	for _, f := range s.frames {
+		if node, ok := place[f.inode]; ok {
+			h := r.hop(node.Name)
+			h.Drops = append(h.Drops, Drop{Cause: f.cause, Interface: node.devices[f.index], Others: Amount{Packets: f.packets}})
+		}
+	}
+}
+
+// conserve sets what was sent against what became of it.
+func (r *Report) conserve(s seen) {
+	if r.Own == nil {
+		return
+	}
+	for _, d := range r.allDrops() {
+		if !d.Copy {
+			r.Own.Dropped += d.Own.Packets
+		}
+	}
+	rest := int64(r.Own.Sent) - int64(r.Own.Received) - int64(r.Own.Dropped)
+	r.Own.XDP = uint64(min(max(rest, 0), int64(r.lostByXDP(s))))
+	r.Own.Unexplained = rest - int64(r.Own.XDP)
+}
+
+// lostByXDP counts what programs dropped on purpose, by the drivers, and what got lost
+// on the way between interfaces, by the tracepoints.
+func (r *Report) lostByXDP(s seen) (n uint64) {
+	for _, h := range r.Hops {
+		for _, i := range h.Interfaces {
+			for name, drops := range i.Driver {
+				if strings.HasSuffix(name, "xdp_drops") {
+					n += drops
+				}
+			}
+		}
+	}
+	for _, f := range s.frames {
+		if !f.counted {
+			n += f.packets
+		}
+	}
+	return n
+}
+
+func (r *Report) allDrops() (all []Drop) {
+	for _, h := range r.Hops {
+		all = append(all, h.Drops...)
+	}
+	return append(all, r.Elsewhere...)
+}
+
+// warn says what a reader must know of what is not there.
+func (r *Report) warn(s seen) {
+	if s.uncounted > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d drops are not counted: they had more causes and places than there is room for", s.uncounted))
+	}
+	if s.missed > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d events were missed: they came while the same core was at another", s.missed))
+	}
+	if r.Own == nil || r.Own.Unexplained <= 0 {
+		return
+	}
+	for _, h := range r.Hops {
+		for _, i := range h.Interfaces {
+			r.Warnings = append(r.Warnings, suspects(h, i)...)
+		}
+	}
+}
+
+// suspects are counters in which packets may be that nothing explains.
+func suspects(h Hop, i Interface) (out []string) {
+	at := h.Name + ":" + i.Name
+	for _, q := range i.Queues {
+		if q.Backlog > 0 {
+			out = append(out, fmt.Sprintf("%d packets are still in the queue %s of %s, ours may be among them", q.Backlog, q.Kind, at))
+		}
+	}
+	names := []string{}
+	for name := range i.Driver {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		out = append(out, fmt.Sprintf("the driver of %s counted %s %d, ours may be among them", at, name, i.Driver[name]))
+	}
+	return out
+}

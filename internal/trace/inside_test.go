@@ -1,0 +1,173 @@
+package trace
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	bpf "nfchain.dev/nfchain/bpf/trace"
+)
+
+func TestTimesOf(t *testing.T) {
+	if got := timesOf(nil); got != nil {
+		t.Errorf("times of nothing: %+v", got)
+	}
+	if got, want := *timesOf([]uint64{7}), (Times{1, 7, 7, 7, 7}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	var ns []uint64
+	for i := range uint64(200) {
+		ns = append(ns, 200-i)
+	}
+	if got, want := *timesOf(ns), (Times{200, 1, 100, 198, 200}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestSymbols(t *testing.T) {
+	all := parseSymbols([]byte("ffffffff81000100 T second\nffffffff81000000 t first\nffffffff81000200 d data\nffffffff81000180 t inside\t[module]\nrubbish\n0000000000000000 T hidden\n"))
+	for address, want := range map[uint64]string{
+		0xffffffff80ffffff: "", 0xffffffff81000000: "first", 0xffffffff810000ff: "first", 0xffffffff81000105: "second", 0xffffffff81000300: "inside",
+	} {
+		if got := all.at(address); got != want {
+			t.Errorf("%x is in %q, want %q", address, got, want)
+		}
+	}
+	if got := symbols(nil).at(1); got != "" {
+		t.Errorf("without symbols: %q", got)
+	}
+}
+
+func TestReasonsAreTheKernels(t *testing.T) {
+	n := &names{reasons: map[uint32]string{6: "NETFILTER_DROP"}}
+	if a, b := n.reason(6), n.reason(999); a != "NETFILTER_DROP" || b != "reason 999" {
+		t.Errorf("%q, %q", a, b)
+	}
+}
+
+func TestFrameText(t *testing.T) {
+	for want, c := range map[string]bpf.ProgramFrameCause{
+		"XDP_ABORTED":    {Kind: frameException, Detail: 0},
+		"XDP verdict 77": {Kind: frameException, Detail: 77},
+		"XDP ring full":  {Kind: frameSending},
+		"XDP sending failed (no such device or address)": {Kind: frameSending, Detail: -6},
+		"XDP redirect failed (invalid argument)":         {Kind: frameRedirecting, Detail: -22},
+	} {
+		if got := frameText(c); got != want {
+			t.Errorf("%+v is %q, want %q", c, got, want)
+		}
+	}
+}
+
+func TestCountersThatBeganAgain(t *testing.T) {
+	if got, want := (Amount{5, 50}).since(Amount{3, 20}), (Amount{2, 30}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got, want := (Amount{5, 50}).since(Amount{30, 200}), (Amount{5, 50}); got != want {
+		t.Errorf("of an interface made anew: %+v, want %+v", got, want)
+	}
+}
+
+func TestMoved(t *testing.T) {
+	before := []RuleCount{{Rule: 1, Packets: 5, Bytes: 50}, {Rule: 2, Packets: 7}}
+	after := []RuleCount{{Rule: 1, Packets: 8, Bytes: 80}, {Rule: 2, Packets: 7}, {Rule: 3, Packets: 1}}
+	if got, want := moved(before, after), []RuleCount{{Rule: 1, Packets: 3, Bytes: 30}, {Rule: 3, Packets: 1}}; !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// sample is a chain in which a firewall dropped, XDP lost, a copy ended, and one packet
+// ended outside.
+func sample() (Report, seen) {
+	r := Report{Chain: "edge", Wiring: "veth", DurationS: 1.25, Own: &Conservation{Sent: 100, Received: 60, Duplicates: 2, Refused: 1, Error: "message too long"}}
+	r.Hops = []Hop{
+		{Name: "client", OwnOut: Amount{100, 9200}, Out: Amount{103, 9500}, TimeOut: &Times{100, 1000, 2000, 3000, 4000}},
+		{Name: "fw", OwnIn: Amount{100, 9200}, OwnOut: Amount{70, 6440}, In: Amount{105, 9700}, Out: Amount{71, 6500}, TimeIn: &Times{100, 3000, 4120, 6000, 9000},
+			Interfaces: []Interface{{Name: "eth1", Driver: map[string]uint64{"rx_queue_0_xdp_drops": 3}, Queues: []Queue{{Kind: "htb", Backlog: 4}}}},
+			Drops: []Drop{
+				{Cause: "NETFILTER_DROP", Interface: "eth0", At: "nf_hook_slow", Own: Amount{30, 2760}, Others: Amount{2, 100}},
+				{Cause: "PACKET_SOCK_ERROR", Own: Amount{9, 900}, Copy: true},
+			},
+			Rules: []RuleCount{{Rule: 1, Comment: "no UDP", Packets: 32}, {Packets: 1}}},
+		{Name: "server", OwnIn: Amount{60, 5520}, In: Amount{60, 5520}},
+	}
+	r.Elsewhere = []Drop{{Cause: "TTL", Own: Amount{1, 92}}}
+	return r, seen{frames: []frames{{packets: 2}, {packets: 50, counted: true}}, uncounted: 4, missed: 5}
+}
+
+// TestConservation: copies are no losses, what XDP lost may explain the rest but no
+// more than that, and what is left is said with what may hold it.
+func TestConservation(t *testing.T) {
+	r, s := sample()
+	r.conserve(s)
+	if want := (Conservation{Sent: 100, Received: 60, Duplicates: 2, Dropped: 31, XDP: 5, Unexplained: 4, Refused: 1, Error: "message too long"}); *r.Own != want {
+		t.Errorf("got %+v, want %+v", *r.Own, want)
+	}
+	r.warn(s)
+	for _, want := range []string{"4 drops are not counted", "5 events were missed", "4 packets are still in the queue htb of fw:eth1", "rx_queue_0_xdp_drops 3"} {
+		if !strings.Contains(strings.Join(r.Warnings, "\n"), want) {
+			t.Errorf("no warning of %q: %q", want, r.Warnings)
+		}
+	}
+	r, s = sample()
+	r.Own.Received = 69
+	r.conserve(s)
+	if r.Own.XDP != 0 || r.Own.Unexplained != 0 {
+		t.Errorf("with nothing left to explain: %+v", *r.Own)
+	}
+	r, s = sample()
+	r.Own.Received = 80
+	r.conserve(s)
+	if r.Own.XDP != 0 || r.Own.Unexplained != -11 {
+		t.Errorf("with more than was sent: %+v", *r.Own)
+	}
+}
+
+func TestText(t *testing.T) {
+	r, s := sample()
+	r.conserve(s)
+	var b strings.Builder
+	if err := r.Text(&b); err != nil {
+		t.Fatal(err)
+	}
+	const want = `chain edge, wiring veth, looked at for 1.25 s
+
+HOP     IN   OUT  TIME TO IT  ALL IN  ALL OUT  DROPPED
+client  -    100  2µs         -       103
+fw      100  70   4.12µs      105     71       30 and 2 of others NETFILTER_DROP at eth0 in nf_hook_slow; 9 PACKET_SOCK_ERROR (copies); rule 1 matched 32 (no UDP); its policy dropped 1
+server  60   -    -           60      -
+
+outside the chain: 1 TTL
+
+100 sent = 60 received + 31 dropped + 5 lost by XDP + 4 unexplained; 2 came twice; 1 were not sent (message too long)
+`
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+	r.Own, r.Elsewhere = nil, nil
+	half := .5
+	for i := range r.Hops {
+		r.Hops[i].SoftirqS = &half
+	}
+	b.Reset()
+	if err := r.Text(&b); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), "HOP     ALL IN  ALL OUT  SOFTIRQ  DROPPED\nclient  -       103      500ms\n") {
+		t.Errorf("without packets of our own:\n%s", b.String())
+	}
+}
+
+// TestMergeKeepsPlacesApart.
+func TestMergeKeepsPlacesApart(t *testing.T) {
+	var all []Drop
+	for _, d := range []Drop{
+		{Cause: "A", Interface: "eth0", Own: Amount{1, 10}}, {Cause: "A", Interface: "eth0", Others: Amount{2, 20}},
+		{Cause: "A", Interface: "eth1", Own: Amount{1, 10}}, {Cause: "A", Interface: "eth0", At: "f", Own: Amount{1, 10}},
+	} {
+		all = merge(all, d)
+	}
+	if len(all) != 3 || all[0].Own.Packets != 1 || all[0].Others.Packets != 2 {
+		t.Errorf("%+v", all)
+	}
+}

@@ -1,0 +1,104 @@
+package trace_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cilium/ebpf"
+
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/trace"
+)
+
+// childEnv names the namespace that a child of the test looks at until it is killed.
+const childEnv = "NFCHAIN_TEST_TRACE"
+
+func child(ref string) {
+	c := trace.Chain{Name: "child", Nodes: []trace.Node{{Name: "only", Namespace: ref, Interfaces: []string{"lo"}}}}
+	_, err := trace.Run(context.Background(), c, trace.Options{For: time.Hour, Softirq: true})
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// TestKilledLeavesNothing: programs and maps of a trace that was killed are gone.
+func TestKilledLeavesNothing(t *testing.T) {
+	nstest.Require(t, feature.BPFTrace)
+	ref := nstest.Namespace(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env, cmd.Stderr = append(os.Environ(), childEnv+"="+ref), os.Stderr
+	if err := netns.Start(netns.Host, cmd); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Wait() }()
+	defer func() { _ = cmd.Process.Kill() }()
+	var links []uint32
+	for deadline := time.Now().Add(30 * time.Second); len(links) < 10 && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		links = numbers(t, cmd.Process.Pid, "link_id")
+	}
+	programs := numbers(t, cmd.Process.Pid, "prog_id")
+	if len(links) < 10 || len(programs) < 10 {
+		t.Fatalf("links %v, programs %v", links, programs)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	for _, id := range programs {
+		waitGone(t, id)
+	}
+}
+
+// numbers of the BPF objects that a process holds, by its descriptors.
+func numbers(t *testing.T, pid int, what string) (all []uint32) {
+	t.Helper()
+	seen := map[uint32]bool{}
+	infos, err := filepath.Glob(fmt.Sprintf("/proc/%d/fdinfo/*", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range infos {
+		text, err := os.ReadFile(name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			var id uint32
+			if n, _ := fmt.Sscanf(line, what+":\t%d", &id); n == 1 && !seen[id] {
+				seen[id] = true
+				all = append(all, id)
+			}
+		}
+	}
+	return all
+}
+
+// waitGone waits for the kernel to free a program, which it does a while after the
+// last descriptor of it is closed.
+func waitGone(t *testing.T, id uint32) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		p, err := ebpf.NewProgramFromID(ebpf.ProgramID(id))
+		if errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = p.Close()
+	}
+	t.Errorf("program %d is still there", id)
+}

@@ -1,0 +1,151 @@
+package trace
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// Text writes what was seen for a terminal: a line for each hop, and what became of
+// the packets that were sent.
+func (r Report) Text(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "chain %s, wiring %s, looked at for %.3g s\n\n", r.Chain, r.Wiring, r.DurationS)
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, strings.Join(r.head(), "\t"))
+	for i := range r.Hops {
+		fmt.Fprintln(t, strings.Join(r.row(r.Hops[i]), "\t"))
+	}
+	_ = t.Flush() // into memory
+	for _, d := range r.Elsewhere {
+		fmt.Fprintf(&b, "\noutside the chain: %s\n", dropText(d, true))
+	}
+	if r.Own != nil {
+		b.WriteString("\n" + r.Own.text() + "\n")
+	}
+	for _, warning := range r.Warnings {
+		fmt.Fprintf(&b, "- %s\n", warning)
+	}
+	_, err := io.WriteString(w, trimmed(b.String()))
+	return err
+}
+
+// trimmed has no space at the end of a line.
+func trimmed(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (r Report) head() []string {
+	head := []string{"HOP"}
+	if r.Own != nil {
+		head = append(head, "IN", "OUT", "TIME TO IT")
+	}
+	head = append(head, "ALL IN", "ALL OUT")
+	if r.timed() {
+		head = append(head, "SOFTIRQ")
+	}
+	return append(head, "DROPPED")
+}
+
+// timed tells whether softirqs were.
+func (r Report) timed() bool { return len(r.Hops) > 0 && r.Hops[0].SoftirqS != nil }
+
+func (r Report) row(h Hop) []string {
+	row := []string{h.Name}
+	if r.Own != nil {
+		row = append(row, amount(h.OwnIn), amount(h.OwnOut), h.median())
+	}
+	row = append(row, amount(h.In), amount(h.Out))
+	if r.timed() {
+		row = append(row, seconds(*h.SoftirqS))
+	}
+	var drops []string
+	for _, d := range h.Drops {
+		drops = append(drops, dropText(d, r.Own != nil))
+	}
+	for _, rule := range h.Rules {
+		drops = append(drops, rule.text())
+	}
+	return append(row, strings.Join(drops, "; "))
+}
+
+func amount(a Amount) string {
+	if a.Packets == 0 {
+		return "-"
+	}
+	return fmt.Sprint(a.Packets)
+}
+
+// median time to a hop: until packets came in, and at the first until they went out.
+func (h Hop) median() string {
+	t := h.TimeIn
+	if t == nil {
+		t = h.TimeOut
+	}
+	if t == nil {
+		return "-"
+	}
+	return seconds(float64(t.MedianNS) / 1e9)
+}
+
+func seconds(s float64) string {
+	return time.Duration(s * 1e9).Round(10 * time.Nanosecond).String()
+}
+
+// dropText is "50 NETFILTER_DROP at eth0, 3 of others".
+func dropText(d Drop, own bool) string {
+	var parts []string
+	if own && d.Own.Packets > 0 {
+		parts = append(parts, fmt.Sprint(d.Own.Packets))
+	}
+	if d.Others.Packets > 0 {
+		n := fmt.Sprint(d.Others.Packets)
+		if own {
+			n += " of others"
+		}
+		parts = append(parts, n)
+	}
+	text := strings.Join(parts, " and ") + " " + d.Cause
+	if d.Interface != "" {
+		text += " at " + d.Interface
+	}
+	if d.At != "" {
+		text += " in " + d.At
+	}
+	if d.Copy {
+		text += " (copies)"
+	}
+	return text
+}
+
+func (c RuleCount) text() string {
+	text := fmt.Sprintf("rule %d matched %d", c.Rule, c.Packets)
+	if c.Rule == 0 {
+		text = fmt.Sprintf("its policy dropped %d", c.Packets)
+	}
+	if c.Comment != "" {
+		text += " (" + c.Comment + ")"
+	}
+	return text
+}
+
+func (c Conservation) text() string {
+	text := fmt.Sprintf("%d sent = %d received + %d dropped", c.Sent, c.Received, c.Dropped)
+	if c.XDP > 0 {
+		text += fmt.Sprintf(" + %d lost by XDP", c.XDP)
+	}
+	text += fmt.Sprintf(" + %d unexplained", c.Unexplained)
+	if c.Duplicates > 0 {
+		text += fmt.Sprintf("; %d came twice", c.Duplicates)
+	}
+	if c.Refused > 0 {
+		text += fmt.Sprintf("; %d were not sent (%s)", c.Refused, c.Error)
+	}
+	return text
+}

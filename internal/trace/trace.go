@@ -1,0 +1,106 @@
+// Package trace looks at a live chain while packets pass: what each hop took in and
+// gave on, what it dropped and why, and how long packets took to it. It sends marked
+// packets of its own if asked, and knows those at every interface by a signature in
+// their payload; of others it has the interfaces' counters. Its programs sit at the
+// kernel's tracepoints, so that they see every wiring whose packets the stack handles,
+// and go with their descriptors, however this process ends. It changes no chain.
+package trace
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// Chain is what is looked at.
+type Chain struct {
+	Name, Wiring string
+	// Nodes in path order, both ends included.
+	Nodes []Node
+	// Address of the far end, to which packets are sent.
+	Address netip.Addr
+	// Rules gives each node's counted rules now; nil for none.
+	Rules func() (map[string][]RuleCount, error)
+}
+
+// Node is an endpoint or a function.
+type Node struct {
+	Name, Kind, Namespace string
+	// Interfaces are the chain's there, in path order.
+	Interfaces []string
+}
+
+// Options are how to look.
+type Options struct {
+	// Send is how many packets to send; with none, only others' are looked at.
+	Send int
+	// Rate of sending, packets per second; 0 is as fast as a socket takes them.
+	Rate float64
+	// Payload is the bytes behind the UDP header, at least [MinPayload].
+	Payload int
+	// For is how long to look where nothing is sent.
+	For time.Duration
+	// Patience is how long after the last packet that arrived or was dropped the rest
+	// are waited for.
+	Patience time.Duration
+	// Softirq splits the time of softirqs by namespace, which slows packets down.
+	Softirq bool
+	// TTL of the packets sent; 0 is the system's.
+	TTL int
+}
+
+// Run looks at a chain: for as long as asked, or until the packets sent have all
+// arrived, been dropped or been waited for. When ctx ends, what was seen until then
+// comes back.
+func Run(ctx context.Context, c Chain, o Options) (Report, error) {
+	v, err := open(c)
+	if err != nil {
+		return Report{}, err
+	}
+	defer v.close()
+	s, err := newSender(c, o)
+	if err != nil {
+		return Report{}, err
+	}
+	defer s.close()
+	p, err := newProbe(v, o, s.signature)
+	if err != nil {
+		return Report{}, err
+	}
+	defer p.close()
+	before, err := v.read(c)
+	if err != nil {
+		return Report{}, err
+	}
+	began := time.Now()
+	if o.Send > 0 {
+		s.run(ctx, p)
+	} else {
+		wait(ctx, o.For)
+	}
+	took := time.Since(began)
+	after, err := v.read(c)
+	if err != nil {
+		return Report{}, err
+	}
+	seen, err := p.read()
+	if err != nil {
+		return Report{}, fmt.Errorf("read what was seen: %w", err)
+	}
+	r := Report{SchemaVersion: trial.SchemaVersion, Chain: c.Name, Wiring: c.Wiring, DurationS: took.Seconds()}
+	r.sent(s)
+	r.fill(v, seen, before, after)
+	return r, nil
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}

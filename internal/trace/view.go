@@ -1,0 +1,188 @@
+package trace
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/netns/ethtool"
+)
+
+// view is a chain's namespaces held open.
+type view struct {
+	nodes  []*seat
+	points []point
+}
+
+// seat is a node with what is asked of its namespace.
+type seat struct {
+	Node
+	*netns.Handle
+	drivers *ethtool.Socket
+	inode   uint32
+	// devices are its interfaces by index.
+	devices map[uint32]string
+}
+
+// point is where packets pass: in at an interface, or out.
+type point struct {
+	node   *seat
+	device string
+	inode  uint32
+	index  uint32
+	out    bool
+}
+
+func open(c Chain) (*view, error) {
+	v := &view{}
+	for _, n := range c.Nodes {
+		s := &seat{Node: n, devices: map[uint32]string{}}
+		v.nodes = append(v.nodes, s)
+		if err := s.open(); err != nil {
+			v.close()
+			return nil, fmt.Errorf("node %s: %w", n.Name, err)
+		}
+		if err := v.addPoints(s); err != nil {
+			v.close()
+			return nil, fmt.Errorf("node %s: %w", n.Name, err)
+		}
+	}
+	return v, nil
+}
+
+func (s *seat) open() (err error) {
+	var st unix.Stat_t
+	if err := unix.Stat(netns.Path(s.Namespace), &st); err != nil {
+		return &os.PathError{Op: "look at namespace", Path: netns.Path(s.Namespace), Err: err}
+	}
+	s.inode = uint32(st.Ino)
+	if s.Handle, err = netns.Open(s.Namespace); err != nil {
+		return err
+	}
+	s.drivers, err = ethtool.Open(s.Namespace)
+	return err
+}
+
+func (v *view) addPoints(s *seat) error {
+	links, err := s.LinkList()
+	if err != nil {
+		return err
+	}
+	for _, l := range links {
+		s.devices[uint32(l.Attrs().Index)] = l.Attrs().Name
+	}
+	for _, name := range s.Interfaces {
+		index, ok := s.indexOf(name)
+		if !ok {
+			return fmt.Errorf("namespace %q has no interface %s; `nfchain up` mends the chain", s.Namespace, name)
+		}
+		v.points = append(v.points, point{s, name, s.inode, index, false}, point{s, name, s.inode, index, true})
+	}
+	return nil
+}
+
+func (s *seat) indexOf(name string) (uint32, bool) {
+	for index, n := range s.devices {
+		if n == name {
+			return index, true
+		}
+	}
+	return 0, false
+}
+
+func (v *view) close() {
+	for _, s := range v.nodes {
+		if s.drivers != nil {
+			s.drivers.Close()
+		}
+		if s.Handle != nil {
+			s.Handle.Close()
+		}
+	}
+}
+
+// reading is a chain's counters at one moment, by node.
+type reading struct {
+	interfaces map[string]map[string]counters
+	rules      map[string][]RuleCount
+}
+
+// counters of an interface.
+type counters struct {
+	in, out Amount
+	driver  map[string]uint64
+	queues  []Queue
+}
+
+func (v *view) read(c Chain) (r reading, err error) {
+	r.interfaces = map[string]map[string]counters{}
+	for _, s := range v.nodes {
+		if r.interfaces[s.Name], err = s.read(); err != nil {
+			return r, fmt.Errorf("read the counters of %s: %w", s.Name, err)
+		}
+	}
+	if c.Rules != nil {
+		r.rules, err = c.Rules()
+	}
+	return r, err
+}
+
+func (s *seat) read() (map[string]counters, error) {
+	links, err := s.LinkList()
+	if err != nil {
+		return nil, err
+	}
+	queues, err := s.queues()
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]counters{}
+	for _, l := range links {
+		a := l.Attrs()
+		if a.Statistics == nil {
+			continue
+		}
+		all[a.Name] = counters{
+			in:     Amount{a.Statistics.RxPackets, a.Statistics.RxBytes},
+			out:    Amount{a.Statistics.TxPackets, a.Statistics.TxBytes},
+			driver: s.losses(a.Name),
+			queues: queues[a.Index],
+		}
+	}
+	return all, nil
+}
+
+// losses are the driver's own counters of what it lost. A driver that does not answer
+// has none.
+func (s *seat) losses(device string) map[string]uint64 {
+	found := map[string]uint64{}
+	stats, _ := s.drivers.Statistics(device)
+	for name, n := range stats {
+		if strings.Contains(name, "drop") || strings.Contains(name, "err") {
+			found[name] = n
+		}
+	}
+	return found
+}
+
+// queues of a namespace by the index of their interface.
+func (s *seat) queues() (map[int][]Queue, error) {
+	list, err := s.QdiscList(nil)
+	if err != nil {
+		return nil, err
+	}
+	found := map[int][]Queue{}
+	for _, q := range list {
+		a := q.Attrs()
+		if a.Statistics == nil || a.Statistics.Queue == nil {
+			continue
+		}
+		stats := a.Statistics.Queue
+		found[a.LinkIndex] = append(found[a.LinkIndex], Queue{Kind: q.Type(), Drops: uint64(stats.Drops),
+			Overlimits: uint64(stats.Overlimits), Backlog: uint64(stats.Qlen)})
+	}
+	return found, nil
+}
