@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"nfchain.dev/nfchain/internal/feature"
-	"nfchain.dev/nfchain/internal/plan"
 	runs "nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/trace"
 )
@@ -36,7 +35,7 @@ XDP programs pass from interface to interface are not seen in between.`,
 		if err := a.host(cmd.Context()).Features.Missing(feature.BPFTrace); err != nil {
 			return err
 		}
-		p, err := a.planned(cmd.Context(), args[0], plan.Options{})
+		p, err := a.planned(cmd.Context(), args[0])
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,8 @@
 package run
 
 import (
+	"context"
+
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/trace"
 )
@@ -17,13 +19,13 @@ func Traced(p *plan.Plan) trace.Chain {
 		}
 		c.Nodes = append(c.Nodes, node)
 	}
-	c.Rules = func() (map[string][]trace.RuleCount, error) { return countedRules(p) }
+	c.Rules = func(ctx context.Context) (map[string][]trace.RuleCount, error) { return countedRules(ctx, p) }
 	return c
 }
 
 // countedRules are each node's, and what its policy dropped.
-func countedRules(p *plan.Plan) (map[string][]trace.RuleCount, error) {
-	state, err := Inspect(p)
+func countedRules(ctx context.Context, p *plan.Plan) (map[string][]trace.RuleCount, error) {
+	state, err := Inspect(ctx, p)
 	if err != nil {
 		return nil, err
 	}

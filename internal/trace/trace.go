@@ -23,7 +23,7 @@ type Chain struct {
 	// Address of the far end, to which packets are sent.
 	Address netip.Addr
 	// Rules gives each node's counted rules now; nil for none.
-	Rules func() (map[string][]RuleCount, error)
+	Rules func(context.Context) (map[string][]RuleCount, error)
 }
 
 // Node is an endpoint or a function.
@@ -71,7 +71,7 @@ func Run(ctx context.Context, c Chain, o Options) (Report, error) {
 		return Report{}, err
 	}
 	defer p.close()
-	before, err := v.read(c)
+	before, err := v.read(context.WithoutCancel(ctx), c)
 	if err != nil {
 		return Report{}, err
 	}
@@ -82,7 +82,7 @@ func Run(ctx context.Context, c Chain, o Options) (Report, error) {
 		wait(ctx, o.For)
 	}
 	took := time.Since(began)
-	after, err := v.read(c)
+	after, err := v.read(context.WithoutCancel(ctx), c)
 	if err != nil {
 		return Report{}, err
 	}

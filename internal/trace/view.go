@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -117,7 +118,7 @@ type counters struct {
 	queues  []Queue
 }
 
-func (v *view) read(c Chain) (r reading, err error) {
+func (v *view) read(ctx context.Context, c Chain) (r reading, err error) {
 	r.interfaces = map[string]map[string]counters{}
 	for _, s := range v.nodes {
 		if r.interfaces[s.Name], err = s.read(); err != nil {
@@ -125,7 +126,7 @@ func (v *view) read(c Chain) (r reading, err error) {
 		}
 	}
 	if c.Rules != nil {
-		r.rules, err = c.Rules()
+		r.rules, err = c.Rules(ctx)
 	}
 	return r, err
 }
