@@ -127,6 +127,28 @@ func TestLatencyAtTheThroughput(t *testing.T) {
 	}
 }
 
+// Every method says what its quick trials and waits do not keep, and by default
+// that nothing is amiss but what it cannot know.
+func TestQuickDeviatesAndSaysSo(t *testing.T) {
+	for _, method := range trial.Methods() {
+		count := func(quick bool) (amiss int) {
+			spec := trial.Search{Method: method, MaxPps: 1e6, MediumPps: 1e6, Quick: quick}
+			for _, c := range newBench(cliff(4e5), 1).search(t, spec).Compliance {
+				if c.Text == "" || c.Section == "" || c.Standard == "" || (c.Status == Kept) != (c.Why == "") {
+					t.Errorf("%s: %+v", method, c)
+				}
+				if c.Status != Kept {
+					amiss++
+				}
+			}
+			return amiss
+		}
+		if slow, fast := count(false), count(true); fast < slow || fast < 3 {
+			t.Errorf("%s: %d clauses not kept when quick, %d else", method, fast, slow)
+		}
+	}
+}
+
 func TestFrameLossCurve(t *testing.T) {
 	r := newBench(cliff(5.5e5), 1).search(t, trial.Search{Method: trial.RFC2544FrameLoss, MaxPps: 1e6})
 	if r.Trials != 7 || r.Irregular || len(r.Loads) != 7 || r.Loads[0].LoadPps != 4e5 || r.Loads[6].LoadRatio != 1 {
@@ -272,7 +294,7 @@ func TestHalvingTriesTheLastRate(t *testing.T) {
 
 // What the generator cannot send is not what the chain cannot carry.
 func TestGeneratorTooSlow(t *testing.T) {
-	for _, method := range []string{trial.RFC2544Throughput, trial.MLRsearch} {
+	for _, method := range []string{trial.RFC2544Throughput, trial.TST009, trial.MLRsearch} {
 		b := newBench(cliff(2e6), 1)
 		b.most = 5e5
 		for _, g := range b.search(t, trial.Search{Method: method, MaxPps: 1e6}).Goals {

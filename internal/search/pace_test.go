@@ -48,7 +48,8 @@ func TestTwoDropRatesTakeAThirdOfTheTime(t *testing.T) {
 			}
 			e := stats.RatioInterval(theirs, ours)
 			t.Logf("%s, goals %s: %.3f of the time, 95%% from %.3f to %.3f", name, how, e.Value, e.CI95[0], e.CI95[1])
-			hard := name == "ramp" || name == "random" || name == "drifting"
+			// One trial of RFC 2544 shows that nothing is lost.
+			hard := name == "ramp" || name == "random" || name == "drifting" || name == "lossless"
 			if e.CI95[1] > 1.0/3 && (how == "default" || !hard) {
 				t.Errorf("%s, goals %s: %.3f of the time", name, how, e.Value)
 			}

@@ -20,6 +20,8 @@ var systems = map[string]func(seed uint64) system{
 	"drifting":    func(s uint64) system { return drifting(capacity(s), 0.5) },
 	"remembering": func(s uint64) system { return remembering(capacity(s), 0.05) },
 	"collapsing":  func(s uint64) system { return collapsing(capacity(s)) },
+	"lossless": func(uint64) system { return cliff(1e9) },
+	"dead":     func(uint64) system { return cliff(1) },
 	"random": func(uint64) system {
 		return func(r *rand.Rand, _ float64, _ trial.Step) float64 { return max(0, r.Float64()*2-1) }
 	},
@@ -35,7 +37,8 @@ func TestEverySearchEnds(t *testing.T) {
 				if seed == 2 {
 					b.most = 4e5
 				}
-				spec := trial.Search{Method: method, MaxPps: 1e6, Repeats: 3}
+				// Bounds as a generator that was measured has them.
+				spec := trial.Search{Method: method, MaxPps: 1e6 - 0.0123456 + float64(seed)/3, MinPps: 1234.56751, Repeats: 3}
 				r := b.search(t, spec)
 				if _, err := json.Marshal(r); err != nil {
 					t.Errorf("%s, %s: %v", method, name, err)

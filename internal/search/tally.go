@@ -106,9 +106,13 @@ func limited(g trial.Goal, at atLoad) bool {
 	return classify(g, sent) != upper
 }
 
-// round keeps seven digits, so that a load can be read, and stays within bounds.
+// round keeps seven digits, so that a load can be read, and stays within bounds,
+// which are as they were given.
 func round(pps float64, s trial.Search) float64 {
-	if digits, err := strconv.ParseFloat(strconv.FormatFloat(pps, 'e', 6, 64), 64); err == nil && positive(digits) {
+	if pps >= s.MaxPps {
+		return s.MaxPps
+	}
+	if digits, err := strconv.ParseFloat(strconv.FormatFloat(pps, 'e', 6, 64), 64); err == nil && pps > s.MinPps {
 		return min(max(digits, s.MinPps), s.MaxPps)
 	}
 	return s.MinPps

@@ -78,23 +78,36 @@ func (v verified) Next(history []Outcome) (trial.Step, bool) {
 // as its upper one.
 func (v verified) Result(history []Outcome) Result {
 	r := tally(v.spec, history)
-	h := v.state(sound(history, trial.StepLoad))
+	trials := sound(history, trial.StepLoad)
+	h := v.state(trials)
+	loads := byLoad(trials)
+	b := bounds{at(loads, v.load(h.found)), at(loads, v.load(h.high+1))}
 	g := GoalResult{Goal: v.spec.Goals[0]}
-	if h.found > 0 {
-		low := v.load(h.found)
-		g.LowerPps, g.ConditionalPps = &low, &low
+	if h.found > 0 && b.low != nil {
+		g.LowerPps, g.ConditionalPps = &b.low.pps, &b.low.pps
 	}
-	if h.high < v.steps() {
-		high := v.load(h.high + 1)
-		g.UpperPps = &high
+	if h.high < v.steps() && b.high != nil {
+		g.UpperPps, g.GeneratorLimited = &b.high.pps, limited(g.Goal, *b.high)
 	}
 	_, more := v.Next(history)
 	g.Regular = !more && h.low > h.high && g.LowerPps != nil && g.UpperPps != nil
-	if !g.Regular {
+	if g.Regular {
+		g.Confidence, g.CriticalCI95 = trust(g.Goal, b, loads)
+	} else {
 		g.Why = v.missing(h)
 	}
 	r.Goals = append(r.Goals, g)
 	return closed(r, more, verifiedClauses)
+}
+
+// at is the trials at a load; nil if there are none.
+func at(loads []atLoad, pps float64) *atLoad {
+	for i := range loads {
+		if loads[i].pps == pps {
+			return &loads[i]
+		}
+	}
+	return nil
 }
 
 func (v verified) missing(h halving) string {
