@@ -247,3 +247,19 @@ func TestConfig(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkLine is what deciding and holding cost a short packet, beside the kernel's
+// taking it out and in.
+func BenchmarkLine(b *testing.B) {
+	c := Config{Loss: Pick{Every: 1000}, Duplicate: Pick{Ratio: 0.001}, Reorder: Pick{Every: 500}, By: 3, DelayNS: 5 * ms, JitterNS: ms, Limit: 100_000}
+	l := newLine(c, 0, &Counts{})
+	data := make([]byte, 46)
+	b.ReportAllocs()
+	for i := range int64(b.N) {
+		now := i * 5000 // 200,000 a second
+		l.arrive(now, data)
+		for p, due := l.leave(now); due; p, due = l.leave(now) {
+			l.done(p)
+		}
+	}
+}
