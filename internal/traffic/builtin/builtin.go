@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/netip"
 	"runtime"
 	"time"
 
@@ -32,8 +33,21 @@ func (Tool) Requires() []string { return []string{feature.Root, feature.BPFXDP} 
 // Protocols implements traffic.Tool.
 func (Tool) Protocols() []string { return []string{trial.UDP} }
 
-// MakesFrames implements traffic.Framer.
-func (Tool) MakesFrames() {}
+var _ traffic.Framer = Tool{}
+
+// Ceiling implements traffic.Framer: what the self-test finds.
+func (Tool) Ceiling(ctx context.Context, c trial.Condition) (float64, error) {
+	address := netip.MustParseAddr("192.0.2.2")
+	if c.IPVersion == 6 {
+		address = netip.MustParseAddr("2001:db8::2")
+	}
+	l, err := loadTo(address, c, 0)
+	if err != nil {
+		return 0, err
+	}
+	limits, err := selfTested(ctx, l)
+	return limits.ceiling, err
+}
 
 // Run implements traffic.Tool.
 func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
@@ -84,22 +98,28 @@ func loadOf(job traffic.Job) (l load, e ends, err error) {
 	if e.address, err = addressOf(server, job.Address, c.IPVersion); err != nil {
 		return l, e, err
 	}
+	l, err = loadTo(e.address, c, job.FirstPort)
+	return l, e, err
+}
+
+// loadTo an address, as the condition has it.
+func loadTo(address netip.Addr, c trial.Condition, port int) (l load, err error) {
 	l = load{
-		headers: headers{to: e.address, vlan: c.VLAN, signature: rand.Uint32()},
+		headers: headers{to: address, vlan: c.VLAN, signature: rand.Uint32()},
 		pace:    pace{pattern: c.Pattern, burst: uint64(max(c.Burst, 1)), duration: time.Duration(c.DurationS * 1e9)},
-		flows:   max(c.Flows, 1), port: job.FirstPort, core: coreOf(c.Affinity, 0),
+		flows:   max(c.Flows, 1), port: port, core: coreOf(c.Affinity, 0),
 	}
 	if l.sizes, err = l.sizesOf(c); err != nil {
-		return l, e, err
+		return l, err
 	}
 	l.pps = c.OfferedPps
 	if c.OfferedBps > 0 {
 		l.pps = c.OfferedBps / 8 / mean(l.sizes)
 	}
 	if l.pps == 0 && (c.Pattern == poisson || c.Burst > 1) {
-		return l, e, errors.New("bursts and patterns of sending need a rate; give one")
+		return l, errors.New("bursts and patterns of sending need a rate; give one")
 	}
-	return l, e, nil
+	return l, nil
 }
 
 // sizesOf the frames of a condition, in turn.
