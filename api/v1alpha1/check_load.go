@@ -3,6 +3,7 @@ package v1alpha1
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"nfchain.dev/nfchain/api/v1alpha1/internal/nearest"
@@ -16,6 +17,9 @@ const (
 	maxPayload  = 1 << 20
 )
 
+// maxMessage is the largest request or response over TCP.
+const maxMessage = 64 << 20
+
 const maxDuration = 24 * time.Hour
 
 // CheckLoad validates a load whatever it was made from, a file or flags. Paths
@@ -26,6 +30,8 @@ func (c Catalogue) CheckLoad(l Load) []FieldProblem {
 	f.add("tool", unknown(l.Tool, "traffic tool", c.tools()))
 	f.under("protocols", checkProtocols(l.Protocols))
 	f.add("payload_size", checkPayload(l.PayloadSize, l.Protocols))
+	f = append(f, l.checkMessages(l.Protocols)...)
+	f = append(f, l.checkTransactions()...)
 	switch d := time.Duration(l.Duration); {
 	case d <= 0:
 		f.addf("duration", "a trial must take some time; write a duration such as 5s")
@@ -67,6 +73,54 @@ func checkPayload(size Size, protocols []string) string {
 		return fmt.Sprintf("%d bytes are too many for one send; at most %d", uint64(size), maxPayload)
 	}
 	return ""
+}
+
+// checkMessages validates the sizes of messages, where there are transactions.
+func (m Messages) checkMessages(protocols []string) []FieldProblem {
+	var f findings
+	for _, size := range []struct {
+		field string
+		bytes Size
+	}{{"request_size", m.RequestSize}, {"response_size", m.ResponseSize}} {
+		f.add(size.field, checkMessage(size.bytes, protocols))
+	}
+	if m.BusyLoop && !hasTransactions(protocols) {
+		f.addf("busy_loop", "only transactions have it: %s", strings.Join(transactions, ", "))
+	}
+	return f
+}
+
+// checkTransactions refuses what says nothing where there are transactions alone.
+func (l Load) checkTransactions() []FieldProblem {
+	var f findings
+	if len(l.Protocols) == 0 || slices.ContainsFunc(l.Protocols, func(p string) bool { return !slices.Contains(transactions, p) }) {
+		return nil
+	}
+	if l.PayloadSize > 0 {
+		f.addf("payload_size", "transactions have a request_size and a response_size")
+	}
+	if l.Rate != (LoadRate{}) {
+		f.addf("rate", "transactions follow one another; their rate is what is measured")
+	}
+	return f
+}
+
+func checkMessage(size Size, protocols []string) string {
+	switch {
+	case size == 0:
+		return ""
+	case !hasTransactions(protocols):
+		return "only transactions have it: " + strings.Join(transactions, ", ")
+	case slices.Contains(protocols, "udp_rr") && size > maxDatagram:
+		return fmt.Sprintf("%d bytes do not fit in a UDP datagram; at most %d", uint64(size), maxDatagram)
+	case size > maxMessage:
+		return fmt.Sprintf("%d bytes are too many for one message; at most %d", uint64(size), maxMessage)
+	}
+	return ""
+}
+
+func hasTransactions(protocols []string) bool {
+	return slices.ContainsFunc(protocols, func(p string) bool { return slices.Contains(transactions, p) })
 }
 
 func checkAffinity(text string) string {

@@ -49,6 +49,7 @@ func (l Load) With(over Load) Load {
 	replace(&l.Rate, over.Rate)
 	l.Frames = l.Frames.with(over.Frames)
 	replace(&l.Search, over.Search)
+	l.Messages = l.Messages.with(over.Messages)
 	replace(&l.Duration, over.Duration)
 	replace(&l.Repeats, over.Repeats)
 	l.Repetition = l.Repetition.with(over.Repetition)
@@ -68,6 +69,13 @@ func (f Frames) with(over Frames) Frames {
 	replace(&f.IPVersion, over.IPVersion)
 	replace(&f.VLAN, over.VLAN)
 	return f
+}
+
+func (m Messages) with(over Messages) Messages {
+	replace(&m.RequestSize, over.RequestSize)
+	replace(&m.ResponseSize, over.ResponseSize)
+	replace(&m.BusyLoop, over.BusyLoop)
+	return m
 }
 
 func replaceList[T any](field *[]T, with []T) {

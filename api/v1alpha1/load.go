@@ -4,8 +4,9 @@ package v1alpha1
 type Load struct {
 	// Tool names the traffic tools: iperf3, sockperf, ping, or auto (default).
 	Tool string `json:"tool,omitempty"`
-	// Protocols to measure, each its own condition: tcp, udp, latency.
-	Protocols []string `json:"protocols,omitempty" jsonschema:"minItems=1,enum=tcp,enum=udp,enum=latency"`
+	// Protocols to measure, each its own condition: tcp, udp, latency, or
+	// transactions: tcp_rr, udp_rr, tcp_crr.
+	Protocols []string `json:"protocols,omitempty" jsonschema:"minItems=1,enum=tcp,enum=udp,enum=latency,enum=tcp_rr,enum=udp_rr,enum=tcp_crr"`
 	// Flows is the number of parallel independent client/server pairs. Default 1.
 	Flows int `json:"flows,omitempty" jsonschema:"minimum=1,maximum=1024"`
 	// PayloadSize is the bytes of one send (iperf3's -l). 0: the tool's own.
@@ -17,6 +18,8 @@ type Load struct {
 	Frames
 	// Search for loads, instead of the rate. Each condition is searched for itself.
 	Search *Search `json:"search,omitempty"`
+	// Messages says what transactions are made of.
+	Messages
 	// Duration of one trial. Default 5s.
 	Duration Duration `json:"duration,omitempty"`
 	// Repeats of every condition. Default 3.
@@ -50,4 +53,15 @@ type Frames struct {
 	IPVersion int `json:"ip_version,omitzero" jsonschema:"minimum=4,maximum=6"`
 	// VLAN identifier the frames are tagged with. Unset: no tag.
 	VLAN int `json:"vlan,omitzero" jsonschema:"minimum=1,maximum=4094"`
+}
+
+// Messages says what the transactions of tcp_rr, udp_rr and tcp_crr are made of.
+type Messages struct {
+	// RequestSize in bytes, of the message that the client sends. Default 1.
+	RequestSize Size `json:"request_size,omitzero"`
+	// ResponseSize in bytes, of the message that answers it. Default 1.
+	ResponseSize Size `json:"response_size,omitzero"`
+	// BusyLoop asks the kernel for messages again and again, on both sides, instead
+	// of sleeping until one comes: less latency, and a core for every thread.
+	BusyLoop bool `json:"busy_loop,omitzero"`
 }

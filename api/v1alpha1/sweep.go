@@ -83,8 +83,8 @@ func (s sweep) checkSelector(at map[string]any) []FieldProblem {
 	return f
 }
 
-// on is the load with the protocols that are swept, and without a payload size
-// if that is swept, since each is judged where it stands.
+// on is the load with the protocols that are swept, and without the sizes
+// that are swept, since each is judged where it stands.
 func (s sweep) on(l Load) Load {
 	if fac := s.factors["protocol"]; fac != nil {
 		var protocols []string
@@ -98,18 +98,31 @@ func (s sweep) on(l Load) Load {
 	if s.factors["payload_size"] != nil {
 		l.PayloadSize = 0
 	}
+	if s.factors["request_size"] != nil {
+		l.RequestSize = 0
+	}
+	if s.factors["response_size"] != nil {
+		l.ResponseSize = 0
+	}
 	return l
+}
+
+// sizeChecks judge the sizes that may be swept.
+var sizeChecks = map[string]func(Size, []string) string{
+	"payload_size": checkPayload, "request_size": checkMessage, "response_size": checkMessage,
 }
 
 func (s sweep) checkPayloads(l Load) []FieldProblem {
 	var f findings
-	fac := s.factors["payload_size"]
-	if fac == nil {
-		return nil
-	}
-	for j, v := range fac.values {
-		if size, ok := v.(int); ok {
-			f.add(item(item("", fac.index)+".values", j), checkPayload(Size(size), s.on(l).Protocols))
+	for field, check := range sizeChecks {
+		fac := s.factors[field]
+		if fac == nil {
+			continue
+		}
+		for j, v := range fac.values {
+			if size, ok := v.(int); ok {
+				f.add(item(item("", fac.index)+".values", j), check(Size(size), s.on(l).Protocols))
+			}
 		}
 	}
 	return f

@@ -18,17 +18,22 @@ const (
 // valueTypes bring a factor's value, as decoded with no type to go by, to the
 // type that [Factor] promises; nil and an error if it is none.
 var valueTypes = map[string]func(any) (any, error){
-	"length":       func(v any) (any, error) { return wholeBetween(v, minLength, maxLength) },
-	"flows":        func(v any) (any, error) { return wholeBetween(v, minFlows, maxFlows) },
-	"payload_size": func(v any) (any, error) { return quantityOf(v, ParseSize) },
-	"rate":         loadRateOf,
-	"zerocopy":     onOff,
-	"protocol":     protocolOf,
-	"affinity":     affinityOf,
+	"length":        func(v any) (any, error) { return wholeBetween(v, minLength, maxLength) },
+	"flows":         func(v any) (any, error) { return wholeBetween(v, minFlows, maxFlows) },
+	"payload_size":  func(v any) (any, error) { return quantityOf(v, ParseSize) },
+	"request_size":  func(v any) (any, error) { return quantityOf(v, ParseSize) },
+	"response_size": func(v any) (any, error) { return quantityOf(v, ParseSize) },
+	"rate":          loadRateOf,
+	"zerocopy":      onOff,
+	"protocol":      protocolOf,
+	"affinity":      affinityOf,
 }
 
 // protocols a condition may use, as package trial has them.
-var protocols = []string{"tcp", "udp", "latency"}
+var protocols = []string{"tcp", "udp", "latency", "tcp_rr", "udp_rr", "tcp_crr"}
+
+// transactions are those of them that send requests and wait for responses.
+var transactions = []string{"tcp_rr", "udp_rr", "tcp_crr"}
 
 func wholeBetween(v any, least, most int) (any, error) {
 	n, ok := v.(int)

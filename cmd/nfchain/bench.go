@@ -26,6 +26,7 @@ import (
 type loadFlags struct {
 	load                    api.Load
 	payload, rate, duration string
+	request, response       string
 	direct                  bool
 	seed                    int64
 	repeat                  repeatFlags
@@ -36,7 +37,7 @@ func (l *loadFlags) register(cmd *cobra.Command) {
 	l.load = api.DefaultLoad()
 	f := cmd.Flags()
 	f.StringVar(&l.load.Tool, "traffic", "auto", "traffic tool: auto, "+strings.Join(toolNames(), ", "))
-	f.StringSliceVar(&l.load.Protocols, "protocol", []string{trial.TCP}, "what to measure, each its own condition: tcp, udp, latency")
+	f.StringSliceVar(&l.load.Protocols, "protocol", []string{trial.TCP}, "what to measure, each its own condition: tcp, udp, latency, tcp_rr, udp_rr, tcp_crr")
 	f.IntVar(&l.load.Flows, "flows", 1, "parallel independent client/server pairs")
 	f.StringVar(&l.payload, "payload-size", "", "bytes of one send (default: the tool's own)")
 	f.StringVar(&l.rate, "rate", "", "load offered in sum, such as 500Mbit or 100kpps (default: as much as the tool can)")
@@ -52,6 +53,9 @@ func (l *loadFlags) register(cmd *cobra.Command) {
 	f.BoolVar(&l.load.Bidirectional, "bidirectional", false, "send frames from both ends at once, each at the whole rate")
 	f.IntVar(&l.load.IPVersion, "ip-version", 0, "IP version of the frames, 4 or 6 (default: the chain's)")
 	f.IntVar(&l.load.VLAN, "vlan", 0, "VLAN identifier of the frames (default: no tag)")
+	f.StringVar(&l.request, "request-size", "", "bytes of a transaction's request (default 1)")
+	f.StringVar(&l.response, "response-size", "", "bytes of a transaction's response (default 1)")
+	f.BoolVar(&l.load.BusyLoop, "busy-loop", false, "transactions: ask for messages without sleeping")
 	f.BoolVar(&l.direct, "direct", true, "measure the path without functions too")
 	f.Int64Var(&l.seed, "seed", 0, "seed of the order of trials (default: drawn, and recorded)")
 }
@@ -61,9 +65,15 @@ func (l *loadFlags) read(cmd *cobra.Command) (api.Load, error) {
 	load := l.load
 	load.Direct = &l.direct
 	var err error
-	if l.payload != "" {
-		if load.PayloadSize, err = api.ParseSize(l.payload); err != nil {
-			return load, fmt.Errorf("--payload-size: %w: %w", err, runs.ErrInput)
+	for _, size := range []struct {
+		flag, text string
+		into       *api.Size
+	}{{"payload-size", l.payload, &load.PayloadSize}, {"request-size", l.request, &load.RequestSize}, {"response-size", l.response, &load.ResponseSize}} {
+		if size.text == "" {
+			continue
+		}
+		if *size.into, err = api.ParseSize(size.text); err != nil {
+			return load, fmt.Errorf("--%s: %w: %w", size.flag, err, runs.ErrInput)
 		}
 	}
 	if l.rate != "" {
@@ -129,6 +139,7 @@ ways; a run whose traffic misses one is refused.
 With --baseline, the conditions of a stored run are measured again and compared
 with it: exit code 1 if the chain became slower by more than --tolerance.`,
 		Example: `  nfchain bench examples/edge-chain.yaml --protocol tcp,udp,latency
+  nfchain bench edge --protocol tcp_rr,tcp_crr --request-size 200 --response-size 4KiB
   nfchain bench edge --flows 8 --zerocopy --duration 30s --repeats 10 -o json
   nfchain bench examples/edge-chain.yaml --until 2% --max-repeats 40
   nfchain bench examples/edge-chain.yaml --redeploy 5

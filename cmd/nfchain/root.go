@@ -144,6 +144,7 @@ Exit codes: 0 done; 1 the run failed, or a gate that was asked for (--strict,
   nfchain down edge`,
 		SilenceErrors: true, SilenceUsage: true,
 	}
+	root.AddCommand(a.trafficCmds()...)
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress on standard error")
 	root.PersistentFlags().StringVar(&a.results, "results", "", "results database (default: $XDG_DATA_HOME/nfchain/results.db)")
 	root.AddCommand(a.doctorCmd(), a.validateCmd(), a.planCmd(), a.upCmd(), a.downCmd(), a.lsCmd(), a.showCmd(), a.traceCmd(),

@@ -28,13 +28,23 @@ var fields = map[string]func(*Point, any) error{
 	},
 	"flows": func(p *Point, v any) (err error) { p.Load.Flows, err = whole(v, 1, maxFlows); return err },
 	"protocol": func(p *Point, v any) error {
-		s, err := oneOf(v, trial.TCP, trial.UDP, trial.Latency)
+		s, err := oneOf(v, trial.TCP, trial.UDP, trial.Latency, trial.TCPRR, trial.UDPRR, trial.TCPCRR)
 		p.Load.Protocols = []string{s}
 		return err
 	},
 	"payload_size": func(p *Point, v any) error {
 		n, err := quantity(v, parseSize)
 		p.Load.PayloadSize = api.Size(n)
+		return err
+	},
+	"request_size": func(p *Point, v any) error {
+		n, err := quantity(v, parseSize)
+		p.Load.RequestSize = api.Size(n)
+		return err
+	},
+	"response_size": func(p *Point, v any) error {
+		n, err := quantity(v, parseSize)
+		p.Load.ResponseSize = api.Size(n)
 		return err
 	},
 	"rate": func(p *Point, v any) error {

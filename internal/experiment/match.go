@@ -35,6 +35,7 @@ func own(c trial.Condition) map[string]any {
 		"payload_size": c.PayloadSize, "rate": rateOf(c), "offered_bps": c.OfferedBps, "offered_pps": c.OfferedPps,
 		"frame_size": c.FrameSize, "imix": c.IMIX, "pattern": c.Pattern, "burst": c.Burst,
 		"bidirectional": c.Bidirectional, "ip_version": c.IPVersion, "vlan": c.VLAN,
+		"request_size": c.RequestSize, "response_size": c.ResponseSize, "busy_loop": c.BusyLoop,
 		"zerocopy": c.Zerocopy, "affinity": c.Affinity, "length": c.Length,
 	}
 }
@@ -67,7 +68,7 @@ func canonical(field string, v any) any {
 // canonicalText is a size in bytes, a rate in bit/s or in frames by its one text.
 func canonicalText(field, s string) any {
 	switch field {
-	case "payload_size":
+	case "payload_size", "request_size", "response_size":
 		if n, err := parseSize(s); err == nil {
 			return float64(n)
 		}

@@ -15,6 +15,7 @@ import (
 	"nfchain.dev/nfchain/internal/traffic/builtin"
 	"nfchain.dev/nfchain/internal/traffic/iperf3"
 	"nfchain.dev/nfchain/internal/traffic/ping"
+	"nfchain.dev/nfchain/internal/traffic/rr"
 	"nfchain.dev/nfchain/internal/traffic/sockperf"
 	"nfchain.dev/nfchain/internal/wiring"
 	"nfchain.dev/nfchain/internal/wiring/veth"
@@ -25,7 +26,10 @@ var wirings = []wiring.Wiring{veth.Wiring{}}
 var functions = []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}}
 
 // Tools in the order in which "auto" prefers them.
-var Tools = []traffic.Tool{iperf3.Tool{}, sockperf.Tool{}, ping.Tool{}, builtin.Tool{}}
+var Tools = []traffic.Tool{
+	iperf3.Tool{}, sockperf.Tool{}, ping.Tool{}, builtin.Tool{},
+	rr.Tool{},
+}
 
 var runtimes = []string{"netns"}
 

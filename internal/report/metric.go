@@ -25,6 +25,7 @@ var directions = []struct {
 }{
 	{"offered", unknownDirection}, {"sent", unknownDirection}, {"selftest", unknownDirection},
 	{"goodput", higherIsBetter}, {"throughput", higherIsBetter},
+	{"failed", lowerIsBetter}, {"unfinished", lowerIsBetter}, {"late", lowerIsBetter},
 	{"loss", lowerIsBetter}, {"latency", lowerIsBetter}, {"rtt", lowerIsBetter}, {"jitter", lowerIsBetter},
 	{"outage", lowerIsBetter}, {"reordered", lowerIsBetter}, {"retransmits", lowerIsBetter}, {"lost", lowerIsBetter},
 	{"dropped", lowerIsBetter}, {"errors", lowerIsBetter}, {"duplicates", lowerIsBetter},
@@ -65,11 +66,11 @@ func metricName(metric string) string {
 
 // metricOrder puts what is read first first; the rest follows by name.
 var metricOrder = []string{
-	"goodput_bps", "throughput_bps", "throughput_pps", "forwarding_rate_pps", "loss_ratio",
+	"goodput_bps", "throughput_bps", "throughput_pps", "forwarding_rate_pps", "transactions_per_second", "loss_ratio",
 	"one_way_latency_min_ns", "one_way_latency_p50_ns", "one_way_latency_p90_ns", "one_way_latency_p99_ns",
 	"one_way_latency_p999_ns", "one_way_latency_p9999_ns", "one_way_latency_p99999_ns", "one_way_latency_max_ns",
 	"latency_min_ns", "latency_p50_ns", "latency_median_ns", "latency_mean_ns", "latency_p90_ns", "latency_p95_ns",
-	"latency_p99_ns", "latency_p999_ns", "latency_p9999_ns", "latency_max_ns",
+	"latency_p99_ns", "latency_p999_ns", "latency_p9999_ns", "latency_p99999_ns", "latency_max_ns",
 	"jitter_ns",
 }
 

@@ -52,6 +52,7 @@ func condition(load api.Load, protocol string, among bool) trial.Condition {
 	c := trial.Condition{
 		Protocol: protocol, Flows: load.Flows, PayloadSize: uint64(load.PayloadSize),
 		OfferedBps: float64(load.Rate.Bits), OfferedPps: float64(load.Rate.Frames), Frames: trial.Frames(load.Frames),
+		Messages: trial.Messages{RequestSize: uint64(load.RequestSize), ResponseSize: uint64(load.ResponseSize), BusyLoop: load.BusyLoop},
 		Zerocopy: load.Zerocopy, Affinity: load.Affinity, DurationS: float64(load.Duration) / 1e9,
 	}
 	if load.Search != nil && protocol == trial.UDP {
@@ -61,9 +62,15 @@ func condition(load api.Load, protocol string, among bool) trial.Condition {
 	if protocol != trial.UDP {
 		c.Frames, c.OfferedPps = trial.Frames{}, 0
 	}
+	if !transacts(protocol) {
+		c.Messages = trial.Messages{}
+	}
 	switch protocol {
 	case trial.UDP:
 		c.Zerocopy = false // sendfile is for streams
+	case trial.TCPRR, trial.UDPRR, trial.TCPCRR:
+		// As many as there can be, of messages that have sizes of their own.
+		c.PayloadSize, c.OfferedBps, c.Zerocopy = 0, 0, false
 	case trial.Latency:
 		// One message at a time, whatever the bulk load is; its size counts only
 		// where it can be meant for nothing else.
@@ -73,6 +80,11 @@ func condition(load api.Load, protocol string, among bool) trial.Condition {
 		}
 	}
 	return c
+}
+
+// transacts tells whether a protocol sends requests and waits for responses.
+func transacts(protocol string) bool {
+	return protocol == trial.TCPRR || protocol == trial.UDPRR || protocol == trial.TCPCRR
 }
 
 // NeedsFrames tells whether only a tool that makes its own frames offers a load.

@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -47,7 +48,7 @@ const taskset = "taskset"
 // program is the name of what runs in the end.
 func program(args []string) string {
 	if args[0] == taskset {
-		return args[3]
+		args = args[3:]
 	}
-	return args[0]
+	return filepath.Base(args[0])
 }

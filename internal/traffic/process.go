@@ -111,6 +111,14 @@ func (p *Process) said() string {
 	return ""
 }
 
+// Stop interrupts a program that ends so, with what it has counted, and waits for it.
+func (p *Process) Stop(ctx context.Context) error {
+	if err := p.cmd.Process.Signal(os.Interrupt); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("interrupt %s: %w", p, err)
+	}
+	return p.Wait(ctx)
+}
+
 // Kill ends the process with everything it started and waits for it.
 func (p *Process) Kill() {
 	p.end()

@@ -23,6 +23,9 @@ const (
 	TCP     = "tcp"     // bulk goodput over TCP
 	UDP     = "udp"     // bulk goodput and loss over UDP
 	Latency = "latency" // round trips of single small messages
+	TCPRR   = "tcp_rr"  // transactions over one TCP connection a flow
+	UDPRR   = "udp_rr"  // transactions over UDP
+	TCPCRR  = "tcp_crr" // transactions with a TCP connection made and closed for each
 )
 
 // Condition is what is held fixed during a trial and repeated.
@@ -39,6 +42,7 @@ type Condition struct {
 	// OfferedPps is the load offered in sum over the flows, frames/s.
 	OfferedPps float64 `json:"offered_pps,omitempty"`
 	Frames
+	Messages
 	Zerocopy  bool    `json:"zerocopy"`
 	Affinity  string  `json:"affinity"`
 	DurationS float64 `json:"duration_s"`
@@ -64,6 +68,16 @@ type Frames struct {
 	Bidirectional bool `json:"bidirectional,omitempty"`
 	IPVersion     int  `json:"ip_version,omitempty"`
 	VLAN          int  `json:"vlan,omitempty"`
+}
+
+// Messages are what transactions are made of; absent for what has none.
+type Messages struct {
+	// RequestSize and ResponseSize in bytes; absent leaves them to the tool, which
+	// takes 1.
+	RequestSize  uint64 `json:"request_size,omitempty"`
+	ResponseSize uint64 `json:"response_size,omitempty"`
+	// BusyLoop has both sides ask for messages without sleeping.
+	BusyLoop bool `json:"busy_loop,omitempty"`
 }
 
 // Trial is one measurement under one condition, raw.

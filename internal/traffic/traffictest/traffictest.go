@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
@@ -89,4 +90,24 @@ func Empty(tb testing.TB, j traffic.Job) {
 			tb.Errorf("process %d is left in %s: %q", pid, ref, strings.ReplaceAll(string(command), "\x00", " "))
 		}
 	}
+}
+
+// IPv6 has a job's traffic go over IPv6.
+func IPv6(tb testing.TB, j *traffic.Job) {
+	tb.Helper()
+	addresses := map[string]string{j.ClientNetns: "2001:db8::1/64", j.ServerNetns: "2001:db8::2/64"}
+	for ref, cidr := range addresses {
+		h := nstest.Open(tb, ref)
+		l, err := h.LinkByName("veth0")
+		if err != nil {
+			tb.Fatal(err)
+		}
+		ip, network, _ := net.ParseCIDR(cidr)
+		// Without duplicate address detection, which takes a second.
+		addr := &netlink.Addr{IPNet: &net.IPNet{IP: ip, Mask: network.Mask}, Flags: unix.IFA_F_NODAD}
+		if err := h.AddrAdd(l, addr); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	j.Address = netip.MustParseAddr("2001:db8::2")
 }

@@ -1,0 +1,19 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"nfchain.dev/nfchain/internal/traffic/rr"
+)
+
+// trafficCmds are the sides of the built-in traffic tools, which bench starts
+// inside the ends of a chain.
+func (a *app) trafficCmds() []*cobra.Command { return []*cobra.Command{a.transactCmd()} }
+
+// transactCmd is one side of a measurement of transactions.
+func (a *app) transactCmd() *cobra.Command {
+	cmd := &cobra.Command{Use: rr.Command + " SIDE SETTINGS", Short: "Be one side of a measurement of transactions", Hidden: true,
+		Args: cobra.ExactArgs(2), Example: "  nfchain transact server '{\"protocol\": \"tcp_rr\", …}'"}
+	cmd.RunE = does(func(_ *cobra.Command, args []string) error { return rr.Main(args, a.stdout, a.stderr) })
+	return cmd
+}

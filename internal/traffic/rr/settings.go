@@ -1,0 +1,39 @@
+package rr
+
+import (
+	"encoding/json"
+	"net/netip"
+	"time"
+
+	"nfchain.dev/nfchain/internal/traffic"
+)
+
+// settings are a trial as both sides' command lines carry it.
+type settings struct {
+	Protocol string `json:"protocol"`
+	// Address of the server and the first of as many ports as there are flows.
+	Address netip.AddrPort `json:"address"`
+	Flows   int            `json:"flows"`
+	// Request and Response are sizes in bytes, 1 or more.
+	Request  int           `json:"request_size"`
+	Response int           `json:"response_size"`
+	Duration time.Duration `json:"duration_ns"`
+	// Cores that the flows' threads are bound to in turn; none leaves them free.
+	Cores []int `json:"cores,omitempty"`
+	// Busy asks for what came again and again instead of sleeping until it comes.
+	Busy bool `json:"busy_loop,omitempty"`
+}
+
+// args is the command line of one side.
+func (s settings) args(side string) ([]string, error) {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	return traffic.Self(Command, side, string(text))
+}
+
+// port of a flow at the server.
+func (s settings) port(flow int) netip.AddrPort {
+	return netip.AddrPortFrom(s.Address.Addr(), s.Address.Port()+uint16(flow))
+}
