@@ -15,7 +15,7 @@ FORCE:
 
 # What the demo runs: the programs that measure.
 packages:
-	@./scripts/packages iproute2 nftables iperf3 sockperf iputils-ping
+	@./scripts/packages iproute2 nftables iperf3 sockperf iputils-ping fping
 
 # What the tests run besides.
 packages-test: packages

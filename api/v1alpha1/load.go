@@ -2,7 +2,8 @@ package v1alpha1
 
 // Load is what is offered to a chain and how often.
 type Load struct {
-	// Tool names the traffic tools: iperf3, sockperf, ping, or auto (default).
+	// Tool names the traffic tool; auto (default) takes the first that is installed and
+	// measures the protocol.
 	Tool string `json:"tool,omitempty"`
 	// Protocols to measure, each its own condition: tcp, udp, latency, or
 	// transactions: tcp_rr, udp_rr, tcp_crr.

@@ -35,6 +35,7 @@ const (
 	ToolSockp   = "tool.sockperf"
 	ToolPing    = "tool.ping"
 	ToolFping   = "tool.fping"
+	ToolNetperf = "tool.netperf"
 	ToolEthtool = "tool.ethtool"
 	ToolOVS     = "tool.ovs"
 	ToolDocker  = "tool.docker" // the client, and an engine that answers it

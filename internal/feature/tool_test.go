@@ -22,6 +22,7 @@ var versionTexts = []struct{ name, printed, version string }{
 	{ToolPing, "ping utility, iputils-s20190709", "20190709"},
 	{ToolPing, "ping (GNU inetutils) 2.4", ""},
 	{ToolFping, "fping: Version 5.1", "5.1"},
+	{ToolNetperf, "Netperf version 2.7.0", "2.7.0"},
 	{ToolEthtool, "ethtool version 6.1", "6.1"},
 	{ToolOVS, "ovs-vswitchd (Open vSwitch) 3.1.0", "3.1.0"},
 	{ToolQEMU, "QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18+b3)", "7.2.22"},

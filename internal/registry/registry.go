@@ -13,7 +13,9 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/traffic/builtin"
+	"nfchain.dev/nfchain/internal/traffic/fping"
 	"nfchain.dev/nfchain/internal/traffic/iperf3"
+	"nfchain.dev/nfchain/internal/traffic/netperf"
 	"nfchain.dev/nfchain/internal/traffic/ping"
 	"nfchain.dev/nfchain/internal/traffic/rr"
 	"nfchain.dev/nfchain/internal/traffic/sockperf"
@@ -28,7 +30,7 @@ var functions = []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, 
 // Tools in the order in which "auto" prefers them.
 var Tools = []traffic.Tool{
 	iperf3.Tool{}, sockperf.Tool{}, ping.Tool{}, builtin.Tool{},
-	rr.Tool{},
+	rr.Tool{}, fping.Tool{}, netperf.Tool{},
 }
 
 var runtimes = []string{"netns"}

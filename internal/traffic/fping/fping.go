@@ -1,0 +1,94 @@
+// Package fping measures round-trip times with fping, every reply of which is
+// kept, to three digits: a microsecond below a millisecond.
+package fping
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+
+	"nfchain.dev/nfchain/internal/traffic"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+const (
+	// interval between requests.
+	interval = 2 * time.Millisecond
+	// lostAfter is how long a reply is waited for.
+	lostAfter = time.Second
+	// longest round trip that is believed, in milliseconds: an hour.
+	longest = 3.6e6
+)
+
+// Tool is fping.
+type Tool struct{}
+
+// Name implements traffic.Tool.
+func (Tool) Name() string { return "fping" }
+
+// Requires implements traffic.Tool.
+func (Tool) Requires() []string { return []string{"tool.fping"} }
+
+// Protocols implements traffic.Tool.
+func (Tool) Protocols() []string { return []string{trial.Latency} }
+
+// Run implements traffic.Tool.
+func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
+	ctx, cancel := traffic.Deadline(ctx, job.Condition.DurationS)
+	defer cancel()
+	count := max(1, int(job.Condition.DurationS/interval.Seconds()))
+	p, err := job.StartClient(ctx, args(job, count)...)
+	if err != nil {
+		return traffic.Sample{}, err
+	}
+	defer p.Kill()
+	// The exit code tells of lost replies too; those are a result.
+	failed := p.Wait(ctx)
+	times := parse(p.Stdout())
+	if ctx.Err() != nil || len(times) == 0 {
+		if failed == nil {
+			failed = fmt.Errorf("%s printed no reply: %q", p, traffic.Excerpt(p.Stdout()))
+		}
+		return traffic.Sample{}, failed
+	}
+	s, err := traffic.LatencySample(times)
+	if err != nil {
+		return s, err
+	}
+	s.Metrics["loss_ratio"] = max(0, 1-float64(len(times))/float64(count))
+	s.Raw = []trial.ToolOutput{p.Output()}
+	return s, nil
+}
+
+func args(job traffic.Job, count int) []string {
+	args := []string{"fping", "-c", strconv.Itoa(count), "-p", milliseconds(interval), "-t", milliseconds(lostAfter)}
+	if size := job.Condition.PayloadSize; size > 0 {
+		args = append(args, "-b", strconv.FormatUint(size, 10))
+	}
+	return traffic.Bound(job.Condition.Affinity, append(args, job.Address.String()))
+}
+
+func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+
+var reply = regexp.MustCompile(`: \[(\d+)\], \d+ bytes, ([0-9.]+) ms`)
+
+// parse finds every reply's round-trip time, in nanoseconds. A reply that came
+// twice counts once.
+func parse(text []byte) []int64 {
+	var times []int64
+	seen := map[string]bool{}
+	for line := range bytes.Lines(text) {
+		m := reply.FindSubmatch(line)
+		if m == nil || seen[string(m[1])] {
+			continue
+		}
+		seen[string(m[1])] = true
+		if ms, err := strconv.ParseFloat(string(m[2]), 64); err == nil && ms < longest {
+			times = append(times, int64(ms*1e6+0.5))
+		}
+	}
+	return times
+}
