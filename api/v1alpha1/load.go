@@ -6,14 +6,15 @@ type Load struct {
 	// measures the protocol.
 	Tool string `json:"tool,omitempty"`
 	// Protocols to measure, each its own condition: tcp, udp, latency, or
-	// transactions: tcp_rr, udp_rr, tcp_crr.
-	Protocols []string `json:"protocols,omitempty" jsonschema:"minItems=1,enum=tcp,enum=udp,enum=latency,enum=tcp_rr,enum=udp_rr,enum=tcp_crr"`
+	// transactions: tcp_rr, udp_rr, tcp_crr, or TCP by the method of RFC 6349: rfc6349.
+	Protocols []string `json:"protocols,omitempty" jsonschema:"minItems=1,enum=tcp,enum=udp,enum=latency,enum=tcp_rr,enum=udp_rr,enum=tcp_crr,enum=rfc6349"`
 	// Flows is the number of parallel independent client/server pairs. Default 1.
 	Flows int `json:"flows,omitempty" jsonschema:"minimum=1,maximum=1024"`
 	// PayloadSize is the bytes of one send (iperf3's -l). 0: the tool's own.
 	PayloadSize Size `json:"payload_size,omitempty"`
 	// Rate offered, in sum over the flows: bits, or frames (100kpps) for a tool that
-	// makes its own. Unset: as much as the tool can.
+	// makes its own. Unset: as much as the tool can. Of rfc6349 it is the bandwidth of
+	// the bottleneck, where that is known.
 	Rate LoadRate `json:"rate,omitzero"`
 	// Frames says what the frames of a tool that makes its own are like.
 	Frames

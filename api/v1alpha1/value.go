@@ -30,7 +30,7 @@ var valueTypes = map[string]func(any) (any, error){
 }
 
 // protocols a condition may use, as package trial has them.
-var protocols = []string{"tcp", "udp", "latency", "tcp_rr", "udp_rr", "tcp_crr"}
+var protocols = []string{"tcp", "udp", "latency", "tcp_rr", "udp_rr", "tcp_crr", "rfc6349"}
 
 // transactions are those of them that send requests and wait for responses.
 var transactions = []string{"tcp_rr", "udp_rr", "tcp_crr"}

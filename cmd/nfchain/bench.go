@@ -31,17 +31,20 @@ type loadFlags struct {
 	seed                    int64
 	repeat                  repeatFlags
 	search                  searchFlags
+	// given tells whether a flag was.
+	given func(flag string) bool
 }
 
 func (l *loadFlags) register(cmd *cobra.Command) {
 	l.load = api.DefaultLoad()
 	f := cmd.Flags()
+	l.given = f.Changed
 	f.StringVar(&l.load.Tool, "traffic", "auto", "traffic tool: auto, "+strings.Join(toolNames(), ", "))
-	f.StringSliceVar(&l.load.Protocols, "protocol", []string{trial.TCP}, "what to measure, each its own condition: tcp, udp, latency, tcp_rr, udp_rr, tcp_crr")
+	f.StringSliceVar(&l.load.Protocols, "protocol", []string{trial.TCP}, "what to measure, each its own condition: tcp, udp, latency, tcp_rr, udp_rr, tcp_crr, rfc6349")
 	f.IntVar(&l.load.Flows, "flows", 1, "parallel independent client/server pairs")
 	f.StringVar(&l.payload, "payload-size", "", "bytes of one send (default: the tool's own)")
 	f.StringVar(&l.rate, "rate", "", "load offered in sum, such as 500Mbit or 100kpps (default: as much as the tool can)")
-	f.StringVar(&l.duration, "duration", "5s", "length of one trial")
+	f.StringVar(&l.duration, "duration", "5s", "length of one trial; of rfc6349 alone 31s")
 	l.repeat.register(cmd, &l.load)
 	l.search.register(cmd)
 	f.BoolVar(&l.load.Zerocopy, "zerocopy", false, "send with sendfile instead of write (iperf3)")
@@ -80,6 +83,9 @@ func (l *loadFlags) read(cmd *cobra.Command) (api.Load, error) {
 		if load.Rate, err = api.ParseLoadRate(l.rate); err != nil {
 			return load, fmt.Errorf("--rate: %w: %w", err, runs.ErrInput)
 		}
+	}
+	if !l.given("duration") && slices.Equal(load.Protocols, []string{trial.RFC6349}) {
+		l.duration = "31s" // longer than 30 s, as the RFC wants
 	}
 	if err := load.Duration.UnmarshalText([]byte(l.duration)); err != nil {
 		return load, fmt.Errorf("--duration: %w: %w", err, runs.ErrInput)
@@ -140,6 +146,7 @@ With --baseline, the conditions of a stored run are measured again and compared
 with it: exit code 1 if the chain became slower by more than --tolerance.`,
 		Example: `  nfchain bench examples/edge-chain.yaml --protocol tcp,udp,latency
   nfchain bench edge --protocol tcp_rr,tcp_crr --request-size 200 --response-size 4KiB
+  nfchain bench edge --protocol rfc6349 --rate 100Mbit --duration 31s
   nfchain bench edge --flows 8 --zerocopy --duration 30s --repeats 10 -o json
   nfchain bench examples/edge-chain.yaml --until 2% --max-repeats 40
   nfchain bench examples/edge-chain.yaml --redeploy 5

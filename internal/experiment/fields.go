@@ -28,7 +28,7 @@ var fields = map[string]func(*Point, any) error{
 	},
 	"flows": func(p *Point, v any) (err error) { p.Load.Flows, err = whole(v, 1, maxFlows); return err },
 	"protocol": func(p *Point, v any) error {
-		s, err := oneOf(v, trial.TCP, trial.UDP, trial.Latency, trial.TCPRR, trial.UDPRR, trial.TCPCRR)
+		s, err := oneOf(v, trial.TCP, trial.UDP, trial.Latency, trial.TCPRR, trial.UDPRR, trial.TCPCRR, trial.RFC6349)
 		p.Load.Protocols = []string{s}
 		return err
 	},

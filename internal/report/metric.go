@@ -25,6 +25,7 @@ var directions = []struct {
 }{
 	{"offered", unknownDirection}, {"sent", unknownDirection}, {"selftest", unknownDirection},
 	{"goodput", higherIsBetter}, {"throughput", higherIsBetter},
+	{"efficiency", higherIsBetter}, {"transfer", lowerIsBetter}, {"delay", lowerIsBetter}, {"retransmitted", lowerIsBetter},
 	{"failed", lowerIsBetter}, {"unfinished", lowerIsBetter}, {"late", lowerIsBetter},
 	{"loss", lowerIsBetter}, {"latency", lowerIsBetter}, {"rtt", lowerIsBetter}, {"jitter", lowerIsBetter},
 	{"outage", lowerIsBetter}, {"reordered", lowerIsBetter}, {"retransmits", lowerIsBetter}, {"lost", lowerIsBetter},

@@ -71,6 +71,8 @@ func condition(load api.Load, protocol string, among bool) trial.Condition {
 	case trial.TCPRR, trial.UDPRR, trial.TCPCRR:
 		// As many as there can be, of messages that have sizes of their own.
 		c.PayloadSize, c.OfferedBps, c.Zerocopy = 0, 0, false
+	case trial.RFC6349:
+		c.Zerocopy = false // the kernel tells of writes
 	case trial.Latency:
 		// One message at a time, whatever the bulk load is; its size counts only
 		// where it can be meant for nothing else.

@@ -133,6 +133,9 @@ func known(x float64) *float64 {
 	return &x
 }
 
+// noShares are ratios that may be above one (RFC 6349 §4.1, §4.3).
+var noShares = []string{"transfer_time_ratio", "buffer_delay_ratio"}
+
 // within cuts an interval at what its metric can be: Student's t knows nothing of
 // bounds, while no metric of a trial is below zero and no share above one. What is
 // cut off held nothing, so the rest covers as much.
@@ -141,7 +144,7 @@ func within(name string, s stats.Summary) stats.Summary {
 		return s
 	}
 	s.CI95[0] = max(s.CI95[0], 0)
-	if strings.HasSuffix(name, "_ratio") {
+	if strings.HasSuffix(name, "_ratio") && !slices.Contains(noShares, name) {
 		s.CI95[1] = min(s.CI95[1], 1)
 	}
 	return s

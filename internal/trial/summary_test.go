@@ -141,3 +141,18 @@ func TestRunSurvivesJSON(t *testing.T) {
 		t.Error("differs after a round trip")
 	}
 }
+
+// TestRatiosThatAreNoShares may be above one, with their intervals.
+func TestRatiosThatAreNoShares(t *testing.T) {
+	run := Run{Conditions: []Condition{{}}}
+	for i, v := range []float64{0.9, 1, 1.1} {
+		run.Trials = append(run.Trials, Trial{Repeat: i + 1, Metrics: Map[float64]{"transfer_time_ratio": v, "loss_ratio": v - 0.1}})
+	}
+	m := Summarize(run)[0].Metrics
+	if hi := m["transfer_time_ratio"].CI95[1]; hi <= 1.1 {
+		t.Errorf("the interval of a ratio ends at %v", hi)
+	}
+	if hi := m["loss_ratio"].CI95[1]; hi != 1 {
+		t.Errorf("the interval of a share ends at %v", hi)
+	}
+}

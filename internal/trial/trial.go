@@ -25,6 +25,7 @@ const (
 	Latency = "latency" // round trips of single small messages
 	TCPRR   = "tcp_rr"  // transactions over one TCP connection a flow
 	UDPRR   = "udp_rr"  // transactions over UDP
+	RFC6349 = "rfc6349" // TCP by the method of RFC 6349
 	TCPCRR  = "tcp_crr" // transactions with a TCP connection made and closed for each
 )
 

@@ -1,0 +1,125 @@
+// Package rfc6349 tests TCP by the method of RFC 6349: the baseline round-trip time
+// (§3.1) and the bottleneck's bandwidth (§3.2) first, then a transfer, and from
+// them the three metrics of §4: transfer time ratio, efficiency and buffer delay.
+// Both sides are this binary, run again inside the chain's ends; what the sender
+// sent again and its round-trip times are the kernel's own (TCP_INFO).
+package rfc6349
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"nfchain.dev/nfchain/internal/traffic"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// The lengths of what goes before the transfer, and of what follows it.
+const (
+	baselineFor = time.Second
+	blastFor    = 2 * time.Second
+	drainFor    = 5 * time.Second
+)
+
+// shortest transfer that the RFC wants, which is to be longer than this (§3.3).
+const shortest = 30
+
+// Tool is the built-in test of TCP.
+type Tool struct{}
+
+// Name implements traffic.Tool.
+func (Tool) Name() string { return "rfc6349" }
+
+// Requires implements traffic.Tool: nothing but this binary.
+func (Tool) Requires() []string { return nil }
+
+// Protocols implements traffic.Tool.
+func (Tool) Protocols() []string { return []string{trial.RFC6349} }
+
+// settings are a trial as both sides' command lines carry it.
+type settings struct {
+	// Address of the server and its port.
+	Address netip.AddrPort `json:"address"`
+	// Connections of the transfer.
+	Connections int           `json:"connections"`
+	Duration    time.Duration `json:"duration_ns"`
+	// Write is the bytes of one write.
+	Write int `json:"write_bytes"`
+	// Blast measures the bottleneck's bandwidth, where it is not known.
+	Blast bool `json:"blast"`
+}
+
+// defaultWrite is the bytes of one write where nobody says.
+const defaultWrite = 128 << 10
+
+func settingsOf(job traffic.Job) settings {
+	c := job.Condition
+	s := settings{
+		Address: netip.AddrPortFrom(job.Address, uint16(job.FirstPort)), Connections: c.Flows, Write: defaultWrite,
+		Duration: time.Duration(c.DurationS * float64(time.Second)), Blast: c.OfferedBps == 0,
+	}
+	if c.PayloadSize > 0 {
+		s.Write = int(c.PayloadSize)
+	}
+	return s
+}
+
+// Run implements traffic.Tool.
+func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
+	c := job.Condition
+	ctx, cancel := traffic.Deadline(ctx, c.DurationS+(baselineFor+blastFor+drainFor).Seconds())
+	defer cancel()
+	if err := job.PortsFree(); err != nil {
+		return traffic.Sample{}, err
+	}
+	s := settingsOf(job)
+	text, err := json.Marshal(s)
+	if err != nil {
+		return traffic.Sample{}, err
+	}
+	server, err := side(ctx, job.StartServer, c.Affinity, "server", text)
+	if err != nil {
+		return traffic.Sample{}, err
+	}
+	defer server.Kill()
+	ready := func() bool { return bytes.Contains(server.Stderr(), []byte(greeting)) }
+	if err := server.Until(ctx, ready, "it does not listen"); err != nil {
+		return traffic.Sample{}, err
+	}
+	client, err := side(ctx, job.StartClient, c.Affinity, "client", text)
+	if err != nil {
+		return traffic.Sample{}, err
+	}
+	defer client.Kill()
+	if err := client.Wait(ctx); err != nil {
+		return traffic.Sample{}, err
+	}
+	if err := server.Stop(ctx); err != nil {
+		return traffic.Sample{}, err
+	}
+	return collect(job, client, server)
+}
+
+func side(ctx context.Context, start func(context.Context, ...string) (*traffic.Process, error), affinity, name string, settings []byte) (*traffic.Process, error) {
+	args, err := traffic.Self(Command, name, string(settings))
+	if err != nil {
+		return nil, err
+	}
+	return start(ctx, traffic.Bound(affinity, args)...)
+}
+
+func collect(job traffic.Job, client, server *traffic.Process) (traffic.Sample, error) {
+	var sent sentReport
+	var received receivedReport
+	for p, report := range map[*traffic.Process]any{client: &sent, server: &received} {
+		if err := json.Unmarshal(p.Stdout(), report); err != nil {
+			return traffic.Sample{}, fmt.Errorf("%s printed no result (%w): %q", p, err, traffic.Excerpt(p.Stdout()))
+		}
+	}
+	s, err := judge(job.Condition, !job.Address.Is4(), sent, received)
+	s.Raw = []trial.ToolOutput{client.Output(), server.Output()}
+	return s, err
+}
