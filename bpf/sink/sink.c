@@ -24,7 +24,7 @@ volatile const __u32 binned = 1;  /* else only counted: for measuring what bins 
 /* What a core has counted of a stream. */
 struct count {
 	__u64 packets, bytes;       /* bytes count the FCS */
-	__u64 payload;              /* bytes behind the UDP header */
+	__u64 payload;              /* bytes behind the UDP headers of first copies */
 	__u64 first, last;          /* when packets came, ns */
 	__u64 early;                /* came before they were due: a clock that is not one */
 	__u64 low, high, sum;       /* of the one-way times, ns; low is one more, so that 0 is none */
@@ -249,7 +249,6 @@ static inline int take(void *data, void *end, __u32 length)
 		return 0;
 	c->packets++;
 	c->bytes += length + 4;
-	c->payload += p.payload;
 	if (!c->first)
 		c->first = now;
 	c->last = now;
@@ -271,6 +270,7 @@ static inline int take(void *data, void *end, __u32 length)
 		bpf_spin_unlock(&o->lock);
 	if (!(what & FIRST_COPY))
 		return 1;
+	c->payload += p.payload;
 	if (delay > c->high)
 		c->high = delay;
 	if (delay < c->low - 1)

@@ -214,7 +214,9 @@ static inline __u64 wait(__u64 now, __u64 due)
  * counted, one packet a call. */
 static inline int over(__u64 now)
 {
-	if (quit || (paced ? state.due : now) >= state.stop) {
+	if (quit)
+		state.stop = now;
+	if ((paced && !quit ? state.due : now) >= state.stop) {
 		state.done = 1;
 		return 1;
 	}

@@ -55,16 +55,12 @@ func histogram(counts []uint64, lowest, highest uint64) *hdrhistogram.Histogram 
 	return h
 }
 
-// quantile is the value that a share of the counted values do not exceed, as the
-// middle of its bucket; 0 where nothing was counted.
-func quantile(counts []uint64, share float64) uint64 {
-	var total uint64
-	for _, n := range counts {
-		total += n
-	}
-	rank, seen := uint64(share*float64(total)), uint64(0)
-	for b, n := range counts {
-		if seen += n; n > 0 && seen > rank || seen == total && total > 0 {
+// nth is the counted value that so many others come before, as the middle of its
+// bucket; 0 where there are not as many.
+func nth(counts []uint64, n uint64) uint64 {
+	var seen uint64
+	for b, count := range counts {
+		if seen += count; seen > n {
 			low, above := bounds(b)
 			return (low + above - 1) / 2
 		}

@@ -103,23 +103,29 @@ func loadOf(job traffic.Job) (l load, e ends, err error) {
 }
 
 // loadTo an address, as the condition has it.
-func loadTo(address netip.Addr, c trial.Condition, port int) (l load, err error) {
-	l = load{
-		headers: headers{to: address, vlan: c.VLAN, signature: rand.Uint32()},
-		pace:    pace{pattern: c.Pattern, burst: uint64(max(c.Burst, 1)), duration: time.Duration(c.DurationS * 1e9)},
-		flows:   max(c.Flows, 1), port: port, core: coreOf(c.Affinity, 0),
+func loadTo(address netip.Addr, c trial.Condition, port int) (load, error) {
+	l := load{headers: headers{to: address, vlan: c.VLAN, signature: rand.Uint32()}, port: port}
+	err := l.shaped(c)
+	return l, err
+}
+
+// shaped by a condition: the frames, and when they are due.
+func (l *load) shaped(c trial.Condition) (err error) {
+	l.pace = pace{pps: c.OfferedPps, pattern: c.Pattern, burst: uint64(max(c.Burst, 1)), duration: time.Duration(c.DurationS * 1e9)}
+	if l.duration == 0 {
+		l.duration = endless
 	}
+	l.flows, l.core = max(c.Flows, 1), coreOf(c.Affinity, 0)
 	if l.sizes, err = l.sizesOf(c); err != nil {
-		return l, err
+		return err
 	}
-	l.pps = c.OfferedPps
 	if c.OfferedBps > 0 {
 		l.pps = c.OfferedBps / 8 / mean(l.sizes)
 	}
 	if l.pps == 0 && (c.Pattern == poisson || c.Burst > 1) {
-		return l, errors.New("bursts and patterns of sending need a rate; give one")
+		return errors.New("bursts and patterns of sending need a rate; give one")
 	}
-	return l, nil
+	return nil
 }
 
 // sizesOf the frames of a condition, in turn.

@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"context"
-	"fmt"
 	"net/netip"
 	"time"
 
@@ -15,18 +14,15 @@ import (
 
 // lane is one direction of a trial: a source at one end and a sink at the other.
 type lane struct {
-	ends      ends
-	load      load
-	out       netlink.Link
-	generator *generator
-	meter     *meter
-	peer      *opened
+	ends   ends
+	load   load
+	out    netlink.Link
+	sender *sender
+	meter  *meter
 }
 
 // outcome is what a lane counted, raw.
 type outcome struct {
-	// Duration of the load, ns.
-	Duration uint64
 	Progress source.ProgramProgress
 	Lateness [buckets]uint64
 	Count    sink.ProgramCount
@@ -69,7 +65,7 @@ func newLane(e ends, l load) (a *lane, err error) {
 		return nil, err
 	}
 	defer from.Close()
-	out, err := exitTo(from, e.address)
+	out, err := exitTo(from, e.address, "")
 	if err != nil {
 		return nil, err
 	}
@@ -83,26 +79,17 @@ func newLane(e ends, l load) (a *lane, err error) {
 
 // ready the source. All sinks are attached by then.
 func (a *lane) ready() error {
-	if a.out.Type() != "veth" {
-		return fmt.Errorf("%s is a %s: the generator sends from a veth", a.out.Attrs().Name, a.out.Type())
-	}
 	from, err := netns.Open(a.ends.from)
 	if err != nil {
 		return err
 	}
 	defer from.Close()
-	if a.peer, err = openPeer(from, a.out, a.ends.to); err != nil {
-		return err
-	}
-	a.generator, err = newGenerator(a.load)
+	a.sender, err = newSender(from, a.out, a.load, a.ends.to)
 	return err
 }
 
 func (a *lane) close() {
-	if a.generator != nil {
-		a.generator.close()
-	}
-	a.peer.close()
+	a.sender.close()
 	if a.meter != nil {
 		a.meter.close()
 	}
@@ -117,10 +104,10 @@ const (
 
 // run sends the load and waits for what is under way.
 func (a *lane) run(ctx context.Context) error {
-	if err := a.generator.run(ctx); err != nil {
+	if err := a.sender.run(ctx); err != nil {
 		return err
 	}
-	p, err := a.generator.progress()
+	p, err := a.sender.progress()
 	if err != nil {
 		return err
 	}
@@ -145,24 +132,30 @@ func (a *lane) run(ctx context.Context) error {
 
 // outcome of a lane that has run.
 func (a *lane) outcome() (o outcome, err error) {
-	o.Paced, o.Duration, o.Native = a.generator.pps > 0, uint64(a.generator.duration), a.meter.native
-	if o.Progress, err = a.generator.progress(); err != nil {
+	o.Paced = a.sender.pps > 0
+	if o.Progress, err = a.sender.progress(); err != nil {
 		return o, err
 	}
-	if o.Lateness, err = a.generator.lateness(); err != nil {
+	if o.Lateness, err = a.sender.lateness(); err != nil {
 		return o, err
 	}
-	if o.Count, err = a.meter.count(0); err != nil {
-		return o, err
-	}
-	order, err := a.meter.order(0)
-	if err != nil {
-		return o, err
-	}
-	o.Order = *order
 	if o.Shared, err = a.meter.on(a.load.core, 0); err != nil {
 		return o, err
 	}
-	o.Strangers, err = a.meter.strangers()
-	return o, err
+	return o, a.meter.outcome(&o)
+}
+
+// outcome of what came.
+func (m *meter) outcome(o *outcome) (err error) {
+	o.Native = m.native
+	if o.Count, err = m.count(0); err != nil {
+		return err
+	}
+	order, err := m.order(0)
+	if err != nil {
+		return err
+	}
+	o.Order = *order
+	o.Strangers, err = m.strangers()
+	return err
 }

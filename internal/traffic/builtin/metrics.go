@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -66,40 +67,94 @@ var percentiles = []struct {
 }
 
 // sample is what lanes come to.
-func sample(lanes []outcome) (traffic.Sample, error) {
+func sample(lanes []outcome) (s traffic.Sample, err error) {
 	var t totals
 	for _, o := range lanes {
 		t.add(o)
 	}
-	s := traffic.Sample{Metrics: map[string]float64{}, Histograms: map[string]string{}}
+	s = newSample()
 	if t.sent == 0 {
-		return s, fmt.Errorf("the generator sent nothing")
+		return s, errNothing
 	}
+	t.offered(s.Metrics)
 	t.rates(s.Metrics)
 	if t.unique > 0 {
-		if err := t.latencies(&s); err != nil {
-			return s, err
-		}
+		err = t.latencies(&s)
 	}
-	if lanes[0].Paced {
-		if err := t.schedule(&s); err != nil {
-			return s, err
-		}
+	if err == nil && lanes[0].Paced {
+		err = t.schedule(&s)
 	}
 	s.Warnings = t.warnings()
-	return s, t.keep(&s)
+	return s, errors.Join(err, t.keep(&s))
 }
 
-func (t *totals) rates(m map[string]float64) {
+// sampleSent is what a source by itself comes to.
+func sampleSent(o outcome) (s traffic.Sample, err error) {
+	var t totals
+	t.add(o)
+	s = newSample()
+	if t.sent == 0 {
+		return s, errNothing
+	}
+	t.offered(s.Metrics)
+	s.Metrics["sent_packets"] = float64(t.sent)
+	if o.Paced {
+		err = t.schedule(&s)
+	}
+	s.Warnings = t.warnings()
+	return s, err
+}
+
+// sampleReceived is what a sink by itself comes to. What was lost is known by the
+// numbers that are missing between the first and the last; the rate is that of the
+// packets after the first.
+func sampleReceived(o outcome) (s traffic.Sample, err error) {
+	var t totals
+	t.add(o)
+	s = newSample()
+	m := s.Metrics
+	m["received_packets"] = float64(t.unique)
+	if numbers := o.Order.Next - o.Order.First; numbers > 0 {
+		m["loss_ratio"] = 1 - float64(t.unique)/float64(numbers)
+		m["duplicate_ratio"] = float64(t.duplicates) / float64(numbers)
+		t.order(m)
+		err = t.latencies(&s)
+	}
+	if seconds := float64(o.Count.Last-o.Count.First) / 1e9; seconds > 0 {
+		m["forwarding_rate_pps"] = float64(t.unique-1) / seconds
+	}
+	s.Warnings = t.warnings()
+	return s, err
+}
+
+func newSample() traffic.Sample {
+	return traffic.Sample{Metrics: map[string]float64{}, Histograms: map[string]string{}}
+}
+
+// errNothing has no number to give.
+var errNothing = errors.New("the generator sent nothing")
+
+// offered is the load as it was meant and as it was sent.
+func (t *totals) offered(m map[string]float64) {
 	intended := float64(t.sent + t.unsent)
 	m["offered_pps"] = intended / t.seconds
 	m["sent_pps"] = float64(t.sent) / t.seconds
 	m["unsent_ratio"] = float64(t.unsent) / intended
+}
+
+// rates are what came of the load. What was not sent is no loss of the path, but the
+// load as it was meant lacks it too.
+func (t *totals) rates(m map[string]float64) {
 	m["forwarding_rate_pps"] = float64(t.unique) / t.seconds
 	m["loss_ratio"] = 1 - float64(t.unique)/float64(t.sent)
-	m["load_loss_ratio"] = 1 - float64(t.unique)/intended
+	m["load_loss_ratio"] = 1 - float64(t.unique)/float64(t.sent+t.unsent)
 	m["goodput_bps"] = float64(t.payload) * 8 / t.seconds
 	m["duplicate_ratio"] = float64(t.duplicates) / float64(t.sent)
+	t.order(m)
+}
+
+// order of what came (RFC 4737 sections 4.1 and 4.2).
+func (t *totals) order(m map[string]float64) {
 	if t.unique > 0 {
 		m["reordered_ratio"] = float64(t.reordered) / float64(t.unique)
 		m["reorder_extent_max"] = float64(t.extent)
@@ -152,11 +207,11 @@ func signedMedian(down, up []uint64) float64 {
 		below += down[b]
 		above += up[b]
 	}
-	if half := (below + above) / 2; below > half {
-		// The half-th of the falling ones, from the largest fall on.
-		return -float64(quantile(down, 1-float64(half)/float64(below)))
+	half := (below + above) / 2
+	if below > half {
+		return -float64(nth(down, below-1-half))
 	}
-	return float64(quantile(up, (float64(below+above)/2-float64(below))/float64(above)))
+	return float64(nth(up, half-below))
 }
 
 func (t *totals) warnings() (w []string) {

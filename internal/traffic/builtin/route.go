@@ -20,10 +20,10 @@ type exit struct {
 	fromMAC, toMAC net.HardwareAddr
 }
 
-// exitTo finds how a namespace reaches an address.
-func exitTo(h *netns.Handle, to netip.Addr) (e exit, err error) {
+// exitTo finds how a namespace reaches an address, by a device if one is named.
+func exitTo(h *netns.Handle, to netip.Addr, device string) (e exit, err error) {
 	e.netns = h.Ref
-	routes, err := h.RouteGet(to.AsSlice())
+	routes, err := h.RouteGetWithOptions(to.AsSlice(), &netlink.RouteGetOptions{Oif: device})
 	if err != nil || len(routes) == 0 {
 		return e, fmt.Errorf("there is no route to %s in %q: %w", to, h.Ref, err)
 	}

@@ -44,6 +44,9 @@ type generator struct {
 	// busy is the CPU time that sending took, with all that the kernel did with the
 	// packets meanwhile on the same thread.
 	busy time.Duration
+	// cut tells that the load was ended before its time: with its last packet, unless
+	// the program saw it.
+	cut bool
 }
 
 // newGenerator loads the program for a load.
@@ -135,6 +138,9 @@ func flag(on bool) uint32 {
 // progress of the source so far.
 func (g *generator) progress() (p source.ProgramProgress, err error) {
 	err = g.objects.State.Get(&p)
+	if g.cut && p.Done == 0 {
+		p.Stop = max(p.Start, p.Last) + 1
+	}
 	return p, err
 }
 
@@ -155,6 +161,7 @@ func (g *generator) run(ctx context.Context) error {
 	for {
 		select {
 		case err := <-ended:
+			g.cut = ctx.Err() != nil
 			return errors.Join(err, ctx.Err())
 		case <-tick.C:
 		}

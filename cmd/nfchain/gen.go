@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	runs "nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/traffic/builtin"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// genFlags are the flags of gen as they are written.
+type genFlags struct {
+	offer                        builtin.Offer
+	to, toMAC, from, rate, cores string
+	frames                       api.Frames
+	flows                        int
+	duration                     time.Duration
+}
+
+func (a *app) genCmd() *cobra.Command {
+	var g genFlags
+	cmd := &cobra.Command{
+		Use: "gen --dev IF --dst ADDRESS", Short: "Send measured frames from an interface, by itself",
+		Long: `Send frames from an interface, from this kernel and as fast as one core can or at a rate,
+until the duration or an interrupt ends it; then print what was sent, and how late after
+it was due. nfchain meter, on the interface where they arrive and on this host, whose
+clock their times are of, says what became of them.`,
+		Example: `  nfchain gen --dev eth0 --dst 192.0.2.2 --rate 100kpps --duration 10s
+  nfchain gen --netns client --dev eth0 --dst 2001:db8::2 --frame-size 512 --rate 2Gbit -o json`,
+		Args: cobra.NoArgs,
+	}
+	var o *string
+	cmd.RunE = does(func(cmd *cobra.Command, _ []string) error {
+		offer, err := g.read()
+		if err != nil {
+			return fmt.Errorf("%w: %w", err, runs.ErrInput)
+		}
+		s, err := builtin.Send(cmd.Context(), offer)
+		if err != nil {
+			return err
+		}
+		return a.printSample(s, *o)
+	})
+	g.register(cmd)
+	o = outputFlag(cmd, "text", "json")
+	return cmd
+}
+
+func (g *genFlags) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&g.offer.Device, "dev", "", "interface to send from")
+	f.StringVar(&g.offer.Netns, "netns", "", "network namespace of the interface (default: this one)")
+	f.StringVar(&g.to, "dst", "", "address to send to")
+	f.StringVar(&g.toMAC, "dst-mac", "", "link-layer address of the next hop (default: as the kernel knows it)")
+	f.StringVar(&g.from, "src", "", "source address (default: as the kernel would choose)")
+	f.IntVar(&g.offer.Port, "port", runs.FirstPort, "UDP port to send to")
+	f.StringVar(&g.rate, "rate", "", "load, such as 100kpps or 2Gbit (default: as fast as it goes)")
+	f.IntVar(&g.frames.FrameSize, "frame-size", 0, "bytes of a frame with its check sequence (default: the smallest)")
+	f.StringVar(&g.frames.IMIX, "imix", "", "mix of frame sizes by its genome (RFC 6985), such as aaaaaaaddddg")
+	f.StringVar(&g.frames.Pattern, "pattern", "", "how frames are sent: periodic or poisson (default periodic)")
+	f.IntVar(&g.frames.Burst, "burst", 0, "frames sent back to back whenever they are due (default 1)")
+	f.IntVar(&g.frames.VLAN, "vlan", 0, "VLAN identifier of the frames (default: no tag)")
+	f.IntVar(&g.flows, "flows", 1, "flows, by source port and then by destination port")
+	f.DurationVar(&g.duration, "duration", 0, "how long to send (default: until interrupted)")
+	f.StringVar(&g.cores, "affinity", "none", "core to send from (default: the last)")
+	f.Uint32Var(&g.offer.ID, "id", 0, "number of the load, which its meter is given too")
+	for _, name := range []string{"dev", "dst"} {
+		_ = cmd.MarkFlagRequired(name)
+	}
+}
+
+// read gives the offer, or the first thing that is wrong with it.
+func (g *genFlags) read() (o builtin.Offer, err error) {
+	o = g.offer
+	if o.To, err = netip.ParseAddr(g.to); err != nil {
+		return o, fmt.Errorf("--dst: %w", err)
+	}
+	if g.from != "" {
+		if o.From, err = netip.ParseAddr(g.from); err != nil {
+			return o, fmt.Errorf("--src: %w", err)
+		}
+	}
+	if g.toMAC != "" {
+		if o.ToMAC, err = net.ParseMAC(g.toMAC); err != nil {
+			return o, fmt.Errorf("--dst-mac: %w", err)
+		}
+	}
+	rate := api.LoadRate{}
+	if g.rate != "" {
+		if rate, err = api.ParseLoadRate(g.rate); err != nil {
+			return o, fmt.Errorf("--rate: %w", err)
+		}
+	}
+	o.Condition = trial.Condition{Frames: trial.Frames(g.frames), Flows: g.flows, Affinity: g.cores,
+		OfferedBps: float64(rate.Bits), OfferedPps: float64(rate.Frames), DurationS: g.duration.Seconds()}
+	return o, builtin.Check(o.Condition)
+}

@@ -1,0 +1,147 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/vishvananda/netlink"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/traffic"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// Offer is a load that is sent by itself, for a [Meter] elsewhere on this host to take.
+type Offer struct {
+	// Netns is a namespace reference, and Device the interface to send from.
+	Netns, Device string
+	// To is where to, and ToMAC the link-layer address of the next hop; without one the
+	// kernel's neighbour table has it.
+	To    netip.Addr
+	ToMAC net.HardwareAddr
+	// From is the source address; unset, the one that the kernel would take.
+	From netip.Addr
+	Port int
+	// Condition says what is sent; without a duration the load ends with the context.
+	Condition trial.Condition
+	// ID tells loads apart: a meter takes those of its own.
+	ID uint32
+}
+
+// Meter takes loads off an interface.
+type Meter struct {
+	Netns, Device string
+	// Duration to measure; without one the context ends it.
+	Duration time.Duration
+	ID       uint32
+}
+
+// signatureOf loads with an ID.
+func signatureOf(id uint32) uint32 { return 0x6e666368 ^ id*0x9e3779b1 }
+
+// endless is the duration of a load that somebody ends, in nanoseconds.
+const endless = time.Duration(math.MaxInt64 / 4)
+
+// Send offers a load. A load that the context ends is no error.
+func Send(ctx context.Context, o Offer) (traffic.Sample, error) {
+	h, err := netns.Open(o.Netns)
+	if err != nil {
+		return traffic.Sample{}, err
+	}
+	defer h.Close()
+	l, out, err := o.load(h)
+	if err != nil {
+		return traffic.Sample{}, err
+	}
+	s, err := newSender(h, out, l, o.Netns)
+	if err != nil {
+		return traffic.Sample{}, err
+	}
+	defer s.close()
+	if err := s.run(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		return traffic.Sample{}, err
+	}
+	return s.sample()
+}
+
+// load that an offer is, and the device that it leaves by.
+func (o Offer) load(h *netns.Handle) (load, netlink.Link, error) {
+	out, err := o.exit(h)
+	if err != nil {
+		return load{}, nil, err
+	}
+	c := o.Condition
+	l := load{
+		headers: headers{fromMAC: out.fromMAC, toMAC: out.toMAC, from: out.from, to: o.To, vlan: c.VLAN, signature: signatureOf(o.ID)},
+		netns:   o.Netns, device: out.device.Attrs().Index, port: o.Port,
+	}
+	err = l.shaped(c)
+	return l, out.device, err
+}
+
+func (o Offer) exit(h *netns.Handle) (e exit, err error) {
+	if o.ToMAC == nil || !o.From.IsValid() {
+		if e, err = exitTo(h, o.To, o.Device); err != nil {
+			return e, err
+		}
+	} else if e.device, err = h.LinkByName(o.Device); err != nil {
+		return e, fmt.Errorf("interface %q: %w", o.Device, err)
+	}
+	e.fromMAC = e.device.Attrs().HardwareAddr
+	if o.ToMAC != nil {
+		e.toMAC = o.ToMAC
+	}
+	if o.From.IsValid() {
+		e.from = o.From
+	}
+	if e.from.Is4() != o.To.Is4() {
+		return e, fmt.Errorf("%s and %s are not of one IP version", e.from, o.To)
+	}
+	return e, nil
+}
+
+// sample of what was sent; nobody here knows what became of it.
+func (s *sender) sample() (none traffic.Sample, err error) {
+	o := outcome{Paced: s.pps > 0}
+	if o.Progress, err = s.progress(); err != nil {
+		return none, err
+	}
+	if o.Lateness, err = s.lateness(); err != nil {
+		return none, err
+	}
+	return sampleSent(o)
+}
+
+// Receive measures what comes until the duration or the context ends.
+func Receive(ctx context.Context, o Meter) (none traffic.Sample, err error) {
+	h, err := netns.Open(o.Netns)
+	if err != nil {
+		return none, err
+	}
+	defer h.Close()
+	l, err := h.LinkByName(o.Device)
+	if err != nil {
+		return none, fmt.Errorf("interface %q: %w", o.Device, err)
+	}
+	m, err := newMeter(meterOptions{netns: o.Netns, device: l.Attrs().Index, queues: l.Attrs().NumRxQueues, signature: signatureOf(o.ID), streams: 1})
+	if err != nil {
+		return none, err
+	}
+	defer m.close()
+	if o.Duration > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, o.Duration)
+		defer cancel()
+	}
+	<-ctx.Done()
+	var out outcome
+	if err := m.outcome(&out); err != nil {
+		return none, err
+	}
+	return sampleReceived(out)
+}

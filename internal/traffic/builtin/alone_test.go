@@ -1,0 +1,106 @@
+package builtin
+
+import (
+	"context"
+	"math"
+	"net/netip"
+	"testing"
+
+	"nfchain.dev/nfchain/internal/traffic"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// TestAlone has generator and meter by themselves at the ends of a router, each ended
+// from outside.
+func TestAlone(t *testing.T) {
+	r := newRouted(t, trial.Condition{})
+	metering, stop := context.WithCancel(context.Background())
+	defer stop()
+	type result struct {
+		traffic.Sample
+		error
+	}
+	met := make(chan result, 1)
+	go func() {
+		s, err := Receive(metering, Meter{Netns: r.ServerNetns, Device: "eth0", ID: 7})
+		met <- result{s, err}
+	}()
+	within(t, "the meter is not attached", func() bool { return attached(t, r.ServerNetns, "eth0") })
+
+	sending, enough := context.WithCancel(context.Background())
+	defer enough()
+	before := received(t, r.ServerNetns)
+	go func() {
+		within(t, "nothing is sent", func() bool { return received(t, r.ServerNetns) > before+500 })
+		enough()
+	}()
+	sent, err := Send(sending, Offer{Netns: r.ClientNetns, Device: "eth0", To: netip.MustParseAddr("198.51.100.2"), Port: 9, ID: 7,
+		Condition: trial.Condition{OfferedPps: 1000, Flows: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := sent.Metrics["sent_packets"]
+	if pps := sent.Metrics["sent_pps"]; n < 400 || math.Abs(pps/1000-1) > 0.1 {
+		t.Errorf("%v packets at %v a second: %v", n, pps, sent.Metrics)
+	}
+	// Another load is none of the meter's.
+	if _, err := Send(context.Background(), Offer{Netns: r.ClientNetns, Device: "eth0", To: netip.MustParseAddr("198.51.100.2"), Port: 9, ID: 8,
+		Condition: trial.Condition{OfferedPps: 1000, Flows: 1, DurationS: 0.1}}); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	got := <-met
+	if got.error != nil || got.Metrics["received_packets"] != n || got.Metrics["loss_ratio"] != 0 {
+		t.Errorf("%v of %v packets came: %v %v", got.Metrics["received_packets"], n, got.Metrics, got.error)
+	}
+}
+
+// TestMeterLateAndLossy starts in the middle of a stream and misses numbers of it.
+func TestMeterLateAndLossy(t *testing.T) {
+	o, now := newOffline(t), monotonic(t)
+	for _, n := range []uint32{1000, 1001, 1003, 1003, 1004} {
+		o.take(t, n, now)
+	}
+	var out outcome
+	if err := o.outcome(&out); err != nil {
+		t.Fatal(err)
+	}
+	s, err := sampleReceived(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]float64{"received_packets": 4, "loss_ratio": 0.2, "duplicate_ratio": 0.2, "reordered_ratio": 0} {
+		if got := s.Metrics[name]; math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+}
+
+// TestMeterOfNothing has no latency and no loss to tell.
+func TestMeterOfNothing(t *testing.T) {
+	s, err := sampleReceived(outcome{})
+	if err != nil || len(s.Metrics) != 1 || s.Metrics["received_packets"] != 0 {
+		t.Errorf("%v %v", s.Metrics, err)
+	}
+}
+
+func TestSignedMedian(t *testing.T) {
+	for _, c := range []struct {
+		down, up []uint64
+		want     float64
+	}{
+		{nil, []uint64{1, 2, 3}, 2}, {[]uint64{1, 2, 3}, nil, -2}, {[]uint64{5}, []uint64{7, 9}, 7},
+		{[]uint64{5, 6}, []uint64{7}, -5}, {nil, []uint64{0, 0, 0, 40}, 0}, {[]uint64{9, 3, 4}, []uint64{1, 1}, -3},
+	} {
+		down, up := make([]uint64, buckets), make([]uint64, buckets)
+		for _, v := range c.down {
+			down[bucket(v)]++
+		}
+		for _, v := range c.up {
+			up[bucket(v)]++
+		}
+		if got := signedMedian(down, up); got != c.want {
+			t.Errorf("down by %v, up by %v: median %v, want %v", c.down, c.up, got, c.want)
+		}
+	}
+}
