@@ -20,8 +20,8 @@ var systems = map[string]func(seed uint64) system{
 	"drifting":    func(s uint64) system { return drifting(capacity(s), 0.5) },
 	"remembering": func(s uint64) system { return remembering(capacity(s), 0.05) },
 	"collapsing":  func(s uint64) system { return collapsing(capacity(s)) },
-	"lossless": func(uint64) system { return cliff(1e9) },
-	"dead":     func(uint64) system { return cliff(1) },
+	"lossless":    func(uint64) system { return cliff(1e9) },
+	"dead":        func(uint64) system { return cliff(1) },
 	"random": func(uint64) system {
 		return func(r *rand.Rand, _ float64, _ trial.Step) float64 { return max(0, r.Float64()*2-1) }
 	},
