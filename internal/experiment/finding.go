@@ -55,7 +55,7 @@ func findRatio(_ api.ExperimentSpec, run trial.Run, c api.Check) (finding, error
 	if a.condition == b.condition {
 		return finding{}, fmt.Errorf("a and b are the same condition")
 	}
-	ratio := stats.RatioInterval(a.values, b.values)
+	ratio := ratioOf(run, a, b, c.Metric)
 	return finding{
 		quantity: "ratio of " + c.Metric + " " + contrast(c.A, c.B),
 		estimate: ratio,
@@ -63,4 +63,14 @@ func findRatio(_ api.ExperimentSpec, run trial.Run, c api.Check) (finding, error
 		found:    times(ratio.Value) + " times as much",
 		value:    times,
 	}, nil
+}
+
+// ratioOf two conditions of a run, whose trials were interleaved: pair by pair where
+// there are enough pairs of neighbouring trials, so that what the machine did to both
+// drops out.
+func ratioOf(run trial.Run, a, b sample, metric string) stats.Estimate {
+	if xs, ys := run.Pairs(a.condition, b.condition, metric); len(xs) >= stats.FewestPairs {
+		return stats.PairedRatioInterval(xs, ys)
+	}
+	return stats.RatioInterval(a.values, b.values)
 }

@@ -53,7 +53,7 @@ func collect(m api.Model, run trial.Run) (series, error) {
 	}
 	seen := map[int]bool{}
 	for _, i := range matching(run, m.Where) {
-		n, ys := lengthOf(run.Conditions[i]), run.Samples(i, m.Metric)
+		n, ys := lengthOf(run.Conditions[i]), run.Independent(i, m.Metric)
 		if seen[n] {
 			return s, fmt.Errorf("%s is true of several conditions of length %d; the model must name one", Describe(m.Where), n)
 		}

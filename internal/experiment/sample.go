@@ -26,7 +26,7 @@ func pick(run trial.Run, where map[string]any, metric string) (sample, error) {
 	case len(found) > 1:
 		return sample{}, fmt.Errorf("%s is true of %d conditions of the run; the claim must name one", Describe(where), len(found))
 	}
-	s := sample{found[0], lengthOf(run.Conditions[found[0]]), run.Samples(found[0], metric)}
+	s := sample{found[0], lengthOf(run.Conditions[found[0]]), run.Independent(found[0], metric)}
 	if len(s.values) == 0 {
 		return sample{}, fmt.Errorf("no trial with %s measured %s", Describe(where), metric)
 	}
