@@ -80,6 +80,9 @@ type Ref struct {
 type Change struct {
 	Condition trial.Condition `json:"condition"`
 	Metric    string          `json:"metric"`
+	// OverDirect marks the metric relative to the direct path of the same run, trial
+	// by neighbouring trial; A and B are then without unit.
+	OverDirect bool `json:"over_direct,omitempty"`
 	// A and B are the runs' centres: means, or medians for what is never averaged.
 	A      float64 `json:"a"`
 	B      float64 `json:"b"`
@@ -89,7 +92,7 @@ type Change struct {
 	// CI95 bounds Ratio; absent where the trials are too few to.
 	CI95 *[2]float64 `json:"ci95,omitempty"`
 	// Gated marks the metrics that the comparison as a whole goes by: the main one
-	// of each condition through the chain.
+	// of each condition through the chain, over direct where both runs have that.
 	Gated bool `json:"gated"`
 	// GateInterval bounds Ratio with the comparison's GateConfidence; of gated
 	// changes, whose verdict goes by it.
@@ -162,10 +165,18 @@ func (c Comparison) overall() string {
 func (c Comparison) Worse() (lines []string) {
 	for _, change := range c.Changes {
 		if change.Gated && change.Verdict == Worse {
-			lines = append(lines, fmt.Sprintf("%s: %s was %s and is %s", c.labelOf(change.Condition), metricName(change.Metric), change.textA, change.textB))
+			lines = append(lines, fmt.Sprintf("%s: %s was %s and is %s", c.labelOf(change.Condition), change.name(), change.textA, change.textB))
 		}
 	}
 	return lines
+}
+
+// name of the metric that changed, in words.
+func (c Change) name() string {
+	if c.OverDirect {
+		return metricName(c.Metric) + " over direct"
+	}
+	return metricName(c.Metric)
 }
 
 func refTo(r trial.Run) Ref {

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"math"
+
 	"nfchain.dev/nfchain/internal/stats"
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -64,17 +66,62 @@ func (c *Comparison) compare(a, b Report, p matched, gated map[matched]bool) {
 		}
 		e := ratioOf(a, p.a, b, p.b, m)
 		change := Change{Condition: cb.Condition, Metric: m, A: centre(sa), B: centre(sb), Centre: centreName(sb),
-			CI95: e.CI95, Gated: gated[p] && m == mainMetric(ca), textA: summaryValue(m, sa), textB: summaryValue(m, sb)}
+			CI95: e.CI95, textA: summaryValue(m, sa), textB: summaryValue(m, sb)}
 		if finite(e.Value) {
 			change.Ratio = &e.Value
 		}
-		if change.Gated {
-			e = ratioAt(c.GateConfidence, a, p.a, b, p.b, m)
-			change.GateInterval = e.CI95
+		if gated[p] && m == mainMetric(ca) {
+			if over, has := c.overDirect(change, a, b, p); has {
+				c.Changes = append(c.Changes, over)
+			} else {
+				change.Gated, e = true, ratioAt(c.GateConfidence, a, p.a, b, p.b, m)
+				change.GateInterval = e.CI95
+			}
 		}
 		change.Verdict = judge(e, sa, sb, goodDirection(m), c.Margin)
 		c.Changes = append(c.Changes, change)
 	}
+}
+
+// overDirect is a gated change relative to the direct path of the same run, where
+// both runs have one: each trial divided by its neighbour on the direct path. What
+// the machine did to both alike drops out, and runs an hour apart can be told apart
+// by their chains; what became of the direct path itself does not count.
+func (c *Comparison) overDirect(change Change, a, b Report, p matched) (over Change, has bool) {
+	xs, ys := a.overDirect(p.a, change.Metric), b.overDirect(p.b, change.Metric)
+	if len(xs) < 2 || len(ys) < 2 {
+		return change, false
+	}
+	sa, sb, ratio := stats.Summarize(xs), stats.Summarize(ys), stats.RatioIntervalAt
+	if trial.NeverAveraged(change.Metric) {
+		sa, sb, ratio = stats.SummarizePercentile(xs, math.NaN()), stats.SummarizePercentile(ys, math.NaN()), stats.MedianRatioAt
+	}
+	e, gate := ratio(.95, xs, ys), ratio(c.GateConfidence, xs, ys)
+	if !finite(e.Value) {
+		return change, false
+	}
+	over = Change{Condition: change.Condition, Metric: change.Metric, OverDirect: true, A: centre(sa), B: centre(sb), Centre: centreName(sb),
+		Ratio: &e.Value, CI95: e.CI95, Gated: true, GateInterval: gate.CI95,
+		textA: fixed(centre(sa), 3), textB: fixed(centre(sb), 3)}
+	over.Verdict = judge(gate, sa, sb, goodDirection(change.Metric), c.Margin)
+	return over, true
+}
+
+// overDirect is a metric of a condition in each block, divided by that of the direct
+// path there; nil where there is no direct path.
+func (r Report) overDirect(condition int, metric string) (out []float64) {
+	for _, p := range r.pairs() {
+		if p.chain != condition {
+			continue
+		}
+		direct, chain := r.Run.Pairs(p.direct, p.chain, metric)
+		for i, x := range direct {
+			if x > 0 {
+				out = append(out, chain[i]/x)
+			}
+		}
+	}
+	return out
 }
 
 // judge turns a ratio into a verdict: same where the whole interval lies within

@@ -13,12 +13,13 @@ import (
 )
 
 // changed is the sample bench with every metric of the chain's TCP and latency
-// multiplied.
-func changed(by float64) Report {
+// multiplied; those of the direct path too, where alike says so.
+func changed(by float64, alike ...bool) Report {
 	run := sampleBench().Run
 	run.ID = "20261122-000000-0000"
 	for i := range run.Trials {
-		if run.Conditions[run.Trials[i].Condition].Protocol != trial.UDP {
+		c := run.Conditions[run.Trials[i].Condition]
+		if c.Protocol != trial.UDP && (c.Path == trial.PathChain || len(alike) > 0) {
 			for m := range run.Trials[i].Metrics {
 				run.Trials[i].Metrics[m] *= by
 			}
@@ -27,10 +28,25 @@ func changed(by float64) Report {
 	return New(run)
 }
 
+// TestWhatTheMachineDoesIsNoAlarm: where the direct path slowed down as much, the
+// chain is not to blame, and the reader is told.
+func TestWhatTheMachineDoesIsNoAlarm(t *testing.T) {
+	c, err := Compare(sampleBench(), changed(.5, true), CompareOptions{Tolerance: .05})
+	if err != nil || len(c.Worse()) > 0 || c.Verdict == Slower {
+		t.Errorf("%s: %v, %v", c.Verdict, c.Worse(), err)
+	}
+	if got := verdictOf(t, c, trial.PathChain, "goodput_bps"); got != Worse {
+		t.Errorf("goodput itself is %s", got)
+	}
+	if notes := strings.Join(c.notes(), "\n"); !strings.Contains(notes, "The direct path, which no function touches, changed too") {
+		t.Error(notes)
+	}
+}
+
 func verdictOf(t *testing.T, c Comparison, path, metric string) string {
 	t.Helper()
 	for _, change := range c.Changes {
-		if change.Condition.Path == path && change.Metric == metric && change.Condition.Protocol != trial.UDP {
+		if change.Condition.Path == path && change.Metric == metric && !change.OverDirect && change.Condition.Protocol != trial.UDP {
 			return change.Verdict
 		}
 	}
@@ -159,7 +175,7 @@ func TestComparisonAsAWhole(t *testing.T) {
 		}
 		for _, change := range c.Changes {
 			main := change.Metric == "goodput_bps" || change.Metric == "latency_p50_ns"
-			if want := main && change.Condition.Path == trial.PathChain; change.Gated != want || change.Gated != (change.GateInterval != nil) {
+			if want := main && change.Condition.Path == trial.PathChain && change.OverDirect; change.Gated != want || change.Gated != (change.GateInterval != nil) {
 				t.Errorf("%s %s: gated is %v", change.Condition.Path, change.Metric, change.Gated)
 			}
 			if change.Gated && change.GateInterval[1]-change.GateInterval[0] < change.CI95[1]-change.CI95[0] {

@@ -63,7 +63,7 @@ func (c Comparison) table() table {
 		if change.Ratio != nil {
 			ratio, interval = ratioText(stats.Estimate{Value: *change.Ratio, CI95: change.CI95})
 		}
-		t.add(true, c.labelOf(change.Condition), metricName(change.Metric), change.textA, change.textB, ratio, interval, verdictText(change))
+		t.add(true, c.labelOf(change.Condition), change.name(), change.textA, change.textB, ratio, interval, verdictText(change))
 	}
 	return t
 }
@@ -133,7 +133,7 @@ func (c Comparison) notes() []string {
 	t := shareText(c.Margin)
 	lines := []string{strings.Join(counts, ", "),
 		"same: the whole interval lies within " + t + " of 1. better, worse: all of it lies on one side of 1, and the ratio more than " + t + " from it.",
-		fmt.Sprintf("gate: the main metric of each condition through the chain, by its interval of %s, so that all of them hold at once with 95%%.", shareText(c.GateConfidence))}
+		fmt.Sprintf("gate: the main metric of each condition through the chain, relative to the direct path where both runs have it, by its interval of %s, so that all of them hold at once with 95%%.", shareText(c.GateConfidence))}
 	if c.directChanged() {
 		lines = append(lines, "The direct path, which no function touches, changed too: the machine may be the cause.")
 	}

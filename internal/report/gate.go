@@ -129,28 +129,18 @@ func gatePools(runs []trial.Run) (pools []pool, err error) {
 	return pools, nil
 }
 
-// newPool keeps the conditions through the chain, or all where there are none, and
-// of their trials the main metric.
+// newPool keeps the main metric of each trial of the blocks that are whole.
 func newPool(r trial.Run) pool {
-	chain := slices.ContainsFunc(r.Conditions, func(c trial.Condition) bool { return c.Path == trial.PathChain })
-	p := pool{run: trial.Run{ID: r.ID, Chain: r.Chain, Environment: r.Environment}}
-	index := map[int]int{}
-	for i, c := range r.Conditions {
-		if !chain || c.Path == trial.PathChain {
-			index[i] = len(p.run.Conditions)
-			p.run.Conditions = append(p.run.Conditions, c)
-		}
-	}
+	p := pool{run: trial.Run{ID: r.ID, Chain: r.Chain, Environment: r.Environment, Conditions: r.Conditions}}
 	blocks := map[int][]trial.Trial{}
 	for _, t := range r.Trials {
-		i, kept := index[t.Condition]
 		m := trial.MainMetric(func(name string) bool { _, has := t.Metrics[name]; return has })
-		if kept && m != "" {
-			blocks[t.Repeat] = append(blocks[t.Repeat], trial.Trial{Condition: i, Metrics: trial.Map[float64]{m: t.Metrics[m]}})
+		if m != "" {
+			blocks[t.Repeat] = append(blocks[t.Repeat], trial.Trial{Condition: t.Condition, Metrics: trial.Map[float64]{m: t.Metrics[m]}})
 		}
 	}
 	for repeat := 1; len(blocks) > 0; repeat++ {
-		if len(blocks[repeat]) == len(p.run.Conditions) {
+		if len(blocks[repeat]) == len(r.Conditions) {
 			p.repeats = append(p.repeats, blocks[repeat])
 		}
 		delete(blocks, repeat)
@@ -232,10 +222,15 @@ func (p pool) with(repeats [][]trial.Trial) trial.Run {
 	return r
 }
 
-// slowed makes every metric of a run worse by a share.
+// slowed makes the metrics of a run worse by a share: those through the chain, since
+// the direct path has nothing that could be slower; or all, where there is no chain.
 func slowed(r trial.Run, share float64) trial.Run {
+	chain := slices.ContainsFunc(r.Conditions, func(c trial.Condition) bool { return c.Path == trial.PathChain })
 	r.Trials = slices.Clone(r.Trials)
 	for i, t := range r.Trials {
+		if chain && r.Conditions[t.Condition].Path != trial.PathChain {
+			continue
+		}
 		metrics := trial.Map[float64]{}
 		for m, x := range t.Metrics {
 			if metrics[m] = x * (1 - share); goodDirection(m) == lowerIsBetter {
