@@ -13,6 +13,7 @@ import (
 const (
 	minLength, maxLength = 2, 10000
 	minFlows, maxFlows   = 1, 1024
+	minFrame, maxFrame   = 64, 9216
 )
 
 // valueTypes bring a factor's value, as decoded with no type to go by, to the
@@ -27,6 +28,7 @@ var valueTypes = map[string]func(any) (any, error){
 	"zerocopy":      onOff,
 	"protocol":      protocolOf,
 	"affinity":      affinityOf,
+	"frame_size":    func(v any) (any, error) { return wholeBetween(v, minFrame, maxFrame) },
 }
 
 // protocols a condition may use, as package trial has them.

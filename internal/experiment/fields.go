@@ -32,6 +32,7 @@ var fields = map[string]func(*Point, any) error{
 		p.Load.Protocols = []string{s}
 		return err
 	},
+	"frame_size": func(p *Point, v any) (err error) { p.Load.FrameSize, err = whole(v, 64, 9216); return err },
 	"payload_size": func(p *Point, v any) error {
 		n, err := quantity(v, parseSize)
 		p.Load.PayloadSize = api.Size(n)

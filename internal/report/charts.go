@@ -25,6 +25,7 @@ func (r Report) figures() []figure {
 	} else {
 		out = append(out, r.goodputFigures()...)
 	}
+	out = append(out, r.searchFigures()...)
 	for _, stem := range distributionStems {
 		out = append(out, r.latencyFigures(stem)...)
 		out = append(out, r.distributionFigures(stem)...)

@@ -47,8 +47,16 @@ func protocolText(c trial.Condition) string { return c.Protocol }
 func toolText(c trial.Condition) string     { return c.Tool }
 func flowsText(c trial.Condition) string    { return strconv.Itoa(c.Flows) }
 func lengthText(c trial.Condition) string   { return strconv.Itoa(c.Length) }
-func durationText(c trial.Condition) string { return secondsText(c.DurationS) }
-func silent(trial.Condition) string         { return "" }
+
+// durationText of a search is empty: each of its trials has a duration of its own.
+func durationText(c trial.Condition) string {
+	if c.Search != nil {
+		return "searched"
+	}
+	return secondsText(c.DurationS)
+}
+
+func silent(trial.Condition) string { return "" }
 
 // rawUnlessZero is empty for what is not set.
 func rawUnlessZero(v float64) string {
@@ -83,6 +91,8 @@ func payloadText(c trial.Condition) string {
 
 func offeredText(c trial.Condition) string {
 	switch {
+	case c.Search != nil:
+		return "searched by " + c.Search.Method
 	case c.OfferedPps > 0:
 		return printed("offered_pps", c.OfferedPps)
 	case c.OfferedBps == 0:
@@ -91,7 +101,12 @@ func offeredText(c trial.Condition) string {
 	return printed("offered_bps", c.OfferedBps)
 }
 
-func offeredWords(c trial.Condition) string { return offeredText(c) + " offered" }
+func offeredWords(c trial.Condition) string {
+	if c.Search != nil {
+		return c.Search.Method
+	}
+	return offeredText(c) + " offered"
+}
 
 func zerocopyWords(c trial.Condition) string {
 	if c.Zerocopy {

@@ -30,6 +30,8 @@ type document struct {
 	Setups        trial.List[trial.Setup]   `json:"setups"`
 	Trials        trial.List[trialDocument] `json:"trials"`
 	Conditions    trial.List[trial.Summary] `json:"conditions"`
+	// Searches are what searches came to; their trials are in Trials, with a step.
+	Searches trial.List[Search] `json:"searches"`
 	// Summary is the metrics of the chain's first condition.
 	Summary    metrics                        `json:"summary"`
 	Source     *sourceDocument                `json:"source,omitempty"`
@@ -48,6 +50,8 @@ type trialDocument struct {
 	// Index is the condition's in conditions.
 	Index      int                `json:"condition_index"`
 	Repeat     int                `json:"repeat"`
+	Step       int                `json:"step,omitempty"`
+	Asked      *trial.Step        `json:"asked,omitempty"`
 	Instance   int                `json:"instance,omitempty"`
 	StartedAt  time.Time          `json:"started_at"`
 	DurationS  float64            `json:"duration_s"`
@@ -84,7 +88,7 @@ func newDocument(r Report) document {
 		SchemaVersion: trial.SchemaVersion, Run: run.ID, Chain: run.Chain, Experiment: run.Experiment, State: run.State,
 		CreatedAt: run.CreatedAt, Command: run.Command, Spec: run.Spec, Seed: run.Seed, Repeats: run.Repeats, Quick: run.Quick,
 		Until: run.Until, MaxRepeats: run.MaxRepeats, Redeploy: run.Redeploy,
-		Environment: run.Environment, Setups: run.Setups, Conditions: r.Conditions, Summary: r.summary(), Models: r.Fits, Claims: r.Verdicts,
+		Environment: run.Environment, Setups: run.Setups, Conditions: r.Conditions, Searches: r.Searches, Summary: r.summary(), Models: r.Fits, Claims: r.Verdicts,
 		Warnings: run.Warnings, Source: newSource(r.Source), Comparison: r.Against,
 	}
 	for _, t := range run.Trials {
@@ -97,7 +101,7 @@ func newDocument(r Report) document {
 }
 
 func newTrial(run trial.Run, t trial.Trial) trialDocument {
-	d := trialDocument{Index: t.Condition, Repeat: t.Repeat, Instance: t.Instance, StartedAt: t.StartedAt, DurationS: t.DurationS,
+	d := trialDocument{Index: t.Condition, Repeat: t.Repeat, Step: t.Step, Asked: t.Asked, Instance: t.Instance, StartedAt: t.StartedAt, DurationS: t.DurationS,
 		Metrics: t.Metrics, Histograms: t.Histograms, Observed: t.Observed, Warnings: t.Warnings}
 	if t.Condition >= 0 && t.Condition < len(run.Conditions) {
 		d.Condition = run.Conditions[t.Condition]

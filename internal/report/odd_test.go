@@ -14,7 +14,7 @@ import (
 // everyReport is every kind of run that a reader may have.
 func everyReport() map[string]Report {
 	return map[string]Report{
-		"bench": sampleBench(), "experiment": sampleExperiment(), "big": sampleBig(), "detailed": sampleDetailed(),
+		"bench": sampleBench(), "experiment": sampleExperiment(), "big": sampleBig(), "detailed": sampleDetailed(), "search": sampleSearch(),
 		"no conditions": New(trial.Run{ID: "20261121-035352-0000", Chain: "none", State: trial.Failed, Environment: sampleEnvironment}),
 		"no trials":     sampleWithout(func(trial.Trial) bool { return false }),
 		"one trial":     sampleWithout(func(t trial.Trial) bool { return t.Repeat == 1 }),

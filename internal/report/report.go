@@ -15,6 +15,9 @@ type Report struct {
 	Run trial.Run
 	// Conditions are the run's, in its order, with what their repeats come to.
 	Conditions []trial.Summary
+	// Searches are what the run's searches came to, in the order of conditions and
+	// repeats.
+	Searches []Search
 	// Source is the publication that the run reproduces, nil for none.
 	Source *api.Source
 	// References are the source's values.
@@ -29,7 +32,7 @@ type Report struct {
 
 // New summarizes a run. What an experiment adds is the caller's to put in.
 func New(run trial.Run) Report {
-	return Report{Run: run, Conditions: trial.Summarize(run)}
+	return Report{Run: run, Conditions: trial.Summarize(run), Searches: searches(run)}
 }
 
 // title is what the run is of.
@@ -38,6 +41,16 @@ func (r Report) title() string {
 		return r.Run.Experiment
 	}
 	return r.Run.Chain
+}
+
+// finished is how many trials the run has; a search counts as one when it has ended.
+func (r Report) finished() (n int) {
+	for _, t := range r.Run.Trials {
+		if t.Step == 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // planned is how many trials the run is to have, as far as is known: where the

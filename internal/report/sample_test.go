@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
+	"sync"
 	"time"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/experiment"
+	"nfchain.dev/nfchain/internal/search"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -192,6 +194,45 @@ func sampleDetailed() Report {
 	run := sampleBench().Run
 	detail(&run, rand.New(rand.NewSource(4)))
 	return New(run)
+}
+
+// sampleSearch looks for the throughput of a chain with a sharp capacity at three
+// frame sizes, and for two rates with loss.
+var sampleSearch = sync.OnceValue(func() Report {
+	run := trial.Run{SchemaVersion: trial.SchemaVersion, ID: "20261121-041500-0002", Chain: "edge", State: trial.Done, CreatedAt: sampleStart,
+		Command: []string{"nfchain", "bench", "edge.yaml", "--search", "rfc2544_throughput"}, Seed: 3, Repeats: 1, Environment: sampleEnvironment}
+	for _, c := range []struct {
+		size     int
+		method   string
+		capacity float64
+	}{{64, trial.RFC2544Throughput, 812e3}, {512, trial.RFC2544Throughput, 640e3}, {1518, trial.RFC2544Throughput, 401e3}, {64, trial.MLRsearch, 812e3}} {
+		spec := search.Complete(trial.Search{Method: c.method, MaxPps: 2e6, MediumPps: 10e9 / 8 / float64(c.size+20)})
+		condition := trial.Condition{Path: trial.PathChain, Protocol: trial.UDP, Tool: "builtin", Flows: 1, Length: 4, Search: &spec, Frames: trial.Frames{FrameSize: c.size}}
+		run.Conditions = append(run.Conditions, condition)
+		runSearch(&run, len(run.Conditions)-1, c.capacity)
+	}
+	return New(run)
+})
+
+func runSearch(run *trial.Run, condition int, capacity float64) {
+	method, err := search.New(*run.Conditions[condition].Search)
+	if err != nil {
+		panic(err)
+	}
+	add := func(t trial.Trial) {
+		t.Condition, t.Repeat, t.StartedAt = condition, 1, sampleStart.Add(time.Duration(len(run.Trials))*time.Minute)
+		run.Trials = append(run.Trials, t)
+	}
+	for {
+		history := search.History(run.Trials, condition, 1)
+		step, more := method.Next(history)
+		if !more {
+			add(trial.Trial{Metrics: method.Result(history).Metrics()})
+			return
+		}
+		add(trial.Trial{Step: len(history) + 1, Asked: &step, DurationS: step.DurationS, Metrics: map[string]float64{
+			"sent_pps": step.LoadPps, "forwarding_rate_pps": min(step.LoadPps, capacity), "loss_ratio": max(0, 1-capacity/step.LoadPps)}})
+	}
 }
 
 // detail adds the distribution of latencies, and goodput by the second.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"nfchain.dev/nfchain/internal/trial"
@@ -18,18 +19,26 @@ func (r Report) warnings() (out []string) {
 	case trial.Failed:
 		out = append(out, "The run failed; what it measured before is shown.")
 	}
-	if missing := r.planned() - len(r.Run.Trials); missing > 0 {
+	if missing := r.planned() - r.finished(); missing > 0 {
 		out = append(out, fmt.Sprintf("Missing: %d of %d trials.", missing, r.planned()))
 	}
 	if r.Run.Quick {
 		out = append(out, "This was a quick run: shorter or fewer trials than the experiment asks for.")
 	}
 	out = append(append(out, r.Run.Warnings...), r.untilWarnings()...)
+	out = append(out, r.irregular()...)
 	out = append(out, r.driftWarnings()...)
 	return append(out, r.trialWarnings()...)
 }
 
-// trialWarnings lists the trials' warnings, each once for every condition.
+// figures in a warning, by which trials differ that say the same.
+var figuresIn = regexp.MustCompile(`[0-9][0-9.,]*`)
+
+// alike is a warning without its figures.
+func alike(warning string) string { return figuresIn.ReplaceAllString(warning, "#") }
+
+// trialWarnings lists the trials' warnings, each once for every condition, with
+// the figures of the first trial that said so.
 func (r Report) trialWarnings() (out []string) {
 	name := labels(r.Conditions)
 	for i, c := range r.Conditions {
@@ -41,14 +50,14 @@ func (r Report) trialWarnings() (out []string) {
 			}
 			trials++
 			for _, w := range t.Warnings {
-				if said[w] == 0 {
+				if said[alike(w)] == 0 {
 					order = append(order, w)
 				}
-				said[w]++
+				said[alike(w)]++
 			}
 		}
 		for _, w := range order {
-			out = append(out, fmt.Sprintf("%s: %s (%d of %s)", name.of(c.Condition), w, said[w], plural(trials, "trial")))
+			out = append(out, fmt.Sprintf("%s: %s (%d of %s)", name.of(c.Condition), w, said[alike(w)], plural(trials, "trial")))
 		}
 	}
 	return out

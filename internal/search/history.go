@@ -33,6 +33,11 @@ func OutcomeOf(t trial.Trial) Outcome {
 	o := Outcome{LossRatio: loss, OfferedPps: t.Metrics["sent_pps"], ForwardingRatePps: t.Metrics["forwarding_rate_pps"], Metrics: t.Metrics}
 	if t.Asked != nil {
 		o.Step = *t.Asked
+		// Where traffic goes both ways, what was sent is of both together; the share is
+		// of each.
+		if unsent, told := t.Metrics["unsent_ratio"]; told {
+			o.OfferedPps = o.LoadPps * (1 - unsent)
+		}
 	}
 	return o
 }
