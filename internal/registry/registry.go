@@ -20,6 +20,7 @@ import (
 	"nfchain.dev/nfchain/internal/traffic/rfc6349"
 	"nfchain.dev/nfchain/internal/traffic/rr"
 	"nfchain.dev/nfchain/internal/traffic/sockperf"
+	"nfchain.dev/nfchain/internal/traffic/testpmd"
 	"nfchain.dev/nfchain/internal/wiring"
 	"nfchain.dev/nfchain/internal/wiring/veth"
 )
@@ -31,7 +32,7 @@ var functions = []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, 
 // Tools in the order in which "auto" prefers them.
 var Tools = []traffic.Tool{
 	iperf3.Tool{}, sockperf.Tool{}, ping.Tool{}, builtin.Tool{},
-	rr.Tool{}, rfc6349.Tool{}, fping.Tool{}, netperf.Tool{},
+	rr.Tool{}, rfc6349.Tool{}, fping.Tool{}, netperf.Tool{}, testpmd.Tool{},
 }
 
 var runtimes = []string{"netns"}

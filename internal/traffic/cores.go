@@ -45,10 +45,14 @@ func Bound(affinity string, args []string) []string {
 // taskset binds a program to cores and then becomes it.
 const taskset = "taskset"
 
-// program is the name of what runs in the end.
+// program is the name of what runs in the end, after taskset and env with one
+// variable.
 func program(args []string) string {
 	if args[0] == taskset {
 		args = args[3:]
+	}
+	if args[0] == "env" {
+		args = args[2:]
 	}
 	return filepath.Base(args[0])
 }

@@ -119,6 +119,20 @@ func (p *Process) Stop(ctx context.Context) error {
 	return p.Wait(ctx)
 }
 
+// During waits for a time in which the process should not end.
+func (p *Process) During(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+	case <-p.done:
+	}
+	if err := p.Wait(ctx); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s ended before it was told to%s", p, p.said())
+}
+
 // Kill ends the process with everything it started and waits for it.
 func (p *Process) Kill() {
 	p.end()
