@@ -99,7 +99,6 @@ type ProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramProgramSpecs struct {
-	Pass    *ebpf.ProgramSpec `ebpf:"pass"`
 	Sink    *ebpf.ProgramSpec `ebpf:"sink"`
 	SinkSkb *ebpf.ProgramSpec `ebpf:"sink_skb"`
 }
@@ -169,14 +168,12 @@ type ProgramVariables struct {
 //
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramPrograms struct {
-	Pass    *ebpf.Program `ebpf:"pass"`
 	Sink    *ebpf.Program `ebpf:"sink"`
 	SinkSkb *ebpf.Program `ebpf:"sink_skb"`
 }
 
 func (p *ProgramPrograms) Close() error {
 	return _ProgramClose(
-		p.Pass,
 		p.Sink,
 		p.SinkSkb,
 	)

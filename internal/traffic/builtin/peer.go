@@ -9,13 +9,13 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"nfchain.dev/nfchain/bpf/sink"
+	"nfchain.dev/nfchain/bpf/feed"
 	"nfchain.dev/nfchain/internal/netns"
 )
 
 // opened is what makes a veth take XDP frames that its peer sends it.
 type opened struct {
-	objects sink.ProgramObjects
+	objects feed.ProgramObjects
 	link    io.Closer
 }
 
@@ -28,7 +28,7 @@ func openPeer(h *netns.Handle, l netlink.Link, perhaps string) (*opened, error) 
 	if err != nil {
 		return nil, err
 	}
-	spec, err := sink.LoadProgram()
+	spec, err := feed.LoadProgram()
 	if err != nil {
 		return nil, err
 	}
