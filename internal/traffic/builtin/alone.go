@@ -66,7 +66,7 @@ func Send(ctx context.Context, o Offer) (traffic.Sample, error) {
 	if err := s.run(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		return traffic.Sample{}, err
 	}
-	return s.sample()
+	return s.sample(l)
 }
 
 // load that an offer is, and the device that it leaves by.
@@ -106,15 +106,19 @@ func (o Offer) exit(h *netns.Handle) (e exit, err error) {
 }
 
 // sample of what was sent; nobody here knows what became of it.
-func (s *sender) sample() (none traffic.Sample, err error) {
-	o := outcome{Paced: s.pps > 0}
+func (s *sender) sample(l load) (none traffic.Sample, err error) {
+	o := outcome{Paced: l.pps > 0}
 	if o.Progress, err = s.progress(); err != nil {
 		return none, err
 	}
 	if o.Lateness, err = s.lateness(); err != nil {
 		return none, err
 	}
-	return sampleSent(o)
+	sent, err := sampleSent(o)
+	if remark := s.way.remark(); remark != "" {
+		sent.Warnings = append(sent.Warnings, remark)
+	}
+	return sent, err
 }
 
 // Receive measures what comes until the duration or the context ends.

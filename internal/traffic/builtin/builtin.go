@@ -63,17 +63,18 @@ func run(ctx context.Context, job traffic.Job) (none traffic.Sample, err error) 
 	if err != nil {
 		return none, err
 	}
+	lanes, err := openLanes(e, l, job.Condition)
+	defer closeLanes(lanes)
+	if err != nil {
+		return none, err
+	}
+	l.way = lanes[0].sender.way
 	limits, err := selfTested(ctx, l)
 	if err != nil {
 		return none, fmt.Errorf("self-test: %w", err)
 	}
 	ctx, cancel := traffic.Deadline(ctx, job.Condition.DurationS)
 	defer cancel()
-	lanes, err := openLanes(e, l, job.Condition)
-	defer closeLanes(lanes)
-	if err != nil {
-		return none, err
-	}
 	outcomes, err := runLanes(ctx, lanes)
 	if err != nil {
 		return none, err
@@ -83,6 +84,9 @@ func run(ctx context.Context, job traffic.Job) (none traffic.Sample, err error) 
 		return none, err
 	}
 	limits.judge(&s)
+	if remark := l.way.remark(); remark != "" {
+		s.Warnings = append(s.Warnings, remark)
+	}
 	return s, nil
 }
 

@@ -48,12 +48,12 @@ func (s *helper) make(h *netns.Handle, out netlink.Link) error {
 		return err
 	}
 	name := fmt.Sprintf("nfgen-%08x", rand.Uint32())
-	pair := netlink.NewVeth(netlink.LinkAttrs{Name: "helper", MTU: out.Attrs().MTU})
+	pair := netlink.NewVeth(netlink.LinkAttrs{Name: helperName, MTU: out.Attrs().MTU})
 	pair.PeerName, pair.PeerNamespace = name, netlink.NsFd(h.FD())
 	if err := own.LinkAdd(pair); err != nil {
 		return err
 	}
-	near, err := raise(own, "helper")
+	near, err := raise(own, helperName)
 	if err != nil {
 		return err
 	}
@@ -117,5 +117,13 @@ func (s *helper) close() {
 		_ = l.Close()
 	}
 	_ = s.objects.Close()
+	// With the namespace the pair would go a little later.
+	if own, err := netns.Open(s.netns.Ref()); err == nil {
+		_ = own.LinkDel(&netlink.Veth{LinkAttrs: netlink.LinkAttrs{Index: s.device, Name: helperName}})
+		own.Close()
+	}
 	s.netns.Close()
 }
+
+// helperName is the device of a helper that the source sends from.
+const helperName = "helper"

@@ -132,7 +132,7 @@ func (a *lane) run(ctx context.Context) error {
 
 // outcome of a lane that has run.
 func (a *lane) outcome() (o outcome, err error) {
-	o.Paced = a.sender.pps > 0
+	o.Paced = a.load.pps > 0
 	if o.Progress, err = a.sender.progress(); err != nil {
 		return o, err
 	}

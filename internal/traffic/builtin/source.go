@@ -29,6 +29,8 @@ type load struct {
 	netns  string
 	device int
 	core   int
+	// way onto the device, where there is no choice.
+	way way
 	// bare frames carry no stamps, for measuring what those cost.
 	bare bool
 }
