@@ -23,12 +23,14 @@ type probe struct {
 	stride  int
 	samples int
 	softirq bool
+	// marked tells that there are packets of our own; others need no look at each.
+	marked bool
 }
 
 // newProbe loads and attaches the programs for a chain and for packets with that
 // signature; 0 is none.
 func newProbe(v *view, o Options, signature uint32) (*probe, error) {
-	p := &probe{view: v, stride: max(1, (o.Send+most-1)/most), softirq: o.Softirq}
+	p := &probe{view: v, stride: max(1, (o.Send+most-1)/most), softirq: o.Softirq, marked: signature != 0}
 	p.samples = max(1, (o.Send+p.stride-1)/p.stride)
 	types, err := btf.LoadKernelSpec()
 	if err != nil {
@@ -107,13 +109,14 @@ func (p *probe) attach(socket bool) error {
 		ended = p.objects.EndedAtSocket
 	}
 	hooks := []hook{
-		{"netif_receive_skb", p.objects.Receive, false},
-		{"net_dev_start_xmit", p.objects.Transmit, false},
 		{"kfree_skb", ended, false},
 		{"xdp_exception", p.objects.FrameException, true},
 		{"xdp_bulk_tx", p.objects.FramesBack, true},
 		{"xdp_devmap_xmit", p.objects.FramesOn, true},
 		{"xdp_redirect_err", p.objects.FrameNowhere, true},
+	}
+	if p.marked {
+		hooks = append(hooks, hook{"netif_receive_skb", p.objects.Receive, false}, hook{"net_dev_start_xmit", p.objects.Transmit, false})
 	}
 	if p.softirq {
 		hooks = append(hooks, hook{"softirq_entry", p.objects.SoftirqBegins, false}, hook{"softirq_exit", p.objects.SoftirqEnds, false},
