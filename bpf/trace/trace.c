@@ -3,59 +3,14 @@
 
 /* Looks on where packets pass and where they end; changes nothing. */
 #include "../include/kernel.h"
+#include "../include/place.h"
 #include "../include/stamp.h"
 
 char licensed[] SEC("license") = "GPL";
 
-enum { MAP_HASH = 1, MAP_PERCPU_HASH = 5, MAP_PERCPU_ARRAY = 6 };
-
-static long (*bpf_map_update_elem)(void *map, const void *key, const void *value, __u64 flags) = (void *)2;
-static long (*bpf_probe_read_kernel)(void *to, __u32 size, const void *from) = (void *)113;
-
-/* What is read of the kernel's own structures; where it lies there is found when the
- * programs are loaded. */
-#define found_at_load __attribute__((preserve_access_index))
-struct ns_common {
-	__u32 inum;
-} found_at_load;
-struct net {
-	struct ns_common ns;
-} found_at_load;
-struct net_of {
-	struct net *net;
-};
-struct net_device {
-	int ifindex;
-	struct net_of nd_net;
-} found_at_load;
-struct sock_common {
-	struct net_of skc_net;
-} found_at_load;
-struct sock {
-	struct sock_common __sk_common;
-} found_at_load;
-struct dst_entry {
-	struct net_device *dev;
-} found_at_load;
-struct sk_buff {
-	struct net_device *dev;
-	struct sock *sk;
-	unsigned long _skb_refdst;
-	unsigned int len;
-	__u16 network_header;
-	unsigned char *head, *data;
-} found_at_load;
-
-#define get(to, from, field) bpf_probe_read_kernel(&(to), sizeof(to), &(from)->field)
-
 volatile const __u32 signature; /* 0: there are no packets of our own */
 volatile const __u32 stride = 1; /* the time of every so manieth packet is kept */
 volatile const __u32 samples = 1; /* so many of a point */
-
-/* A place that packets pass. */
-struct point {
-	__u32 netns, ifindex, out;
-};
 
 struct {
 	__uint(type, MAP_HASH);
@@ -82,14 +37,6 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } times SEC(".maps");
-
-/* The chain's namespaces, by their inode. */
-struct {
-	__uint(type, MAP_HASH);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32); /* its number */
-} namespaces SEC(".maps");
 
 /* Why and where packets end. */
 struct cause {
@@ -154,24 +101,6 @@ static inline int mine(struct sk_buff *skb, struct mark *m)
 	if (!signature || get(head, skb, head) || get(network, skb, network_header) || get(data, skb, data))
 		return 0;
 	return mark_at(head + network, m) || mark_at(data, m);
-}
-
-static inline __u32 inode(struct net_of *of)
-{
-	struct net *net;
-	__u32 number = 0;
-
-	if (!bpf_probe_read_kernel(&net, sizeof(net), of) && net)
-		get(number, net, ns.inum);
-	return number;
-}
-
-static inline void at(struct net_device *dev, struct point *p)
-{
-	if (!dev)
-		return;
-	p->netns = inode(&dev->nd_net);
-	get(p->ifindex, dev, ifindex);
 }
 
 static inline void count(struct amount *a, __u32 packets, __u32 bytes)
@@ -347,21 +276,7 @@ int frame_nowhere(__u64 *args)
 	return 0;
 }
 
-/* The time that cores spend on received packets, by the namespace that has them: from
- * the moment one comes there until the next comes anywhere, or the softirq ends. */
-struct turn {
-	__u64 since;
-	__u32 number; /* of the namespace, and one; 0 is none of the chain's */
-	__u32 inside;
-};
-
-struct {
-	__uint(type, MAP_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct turn);
-} turns SEC(".maps");
-
+/* The time of softirqs by namespace. */
 struct {
 	__uint(type, MAP_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -369,55 +284,12 @@ struct {
 	__type(value, __u64);
 } spent SEC(".maps");
 
-static inline void hand_over(__u32 number, __u32 inside)
+static inline void took(__u32 number, __u64 ns)
 {
-	__u32 first = 0;
-	__u64 now = bpf_ktime_get_ns(), *sum;
-	struct turn *t = bpf_map_lookup_elem(&turns, &first);
+	__u64 *sum = bpf_map_lookup_elem(&spent, &number);
 
-	if (!t)
-		return;
-	if (t->inside) {
-		sum = bpf_map_lookup_elem(&spent, &t->number);
-		if (sum)
-			*sum += now - t->since;
-	}
-	t->since = now;
-	t->number = number;
-	t->inside = inside;
+	if (sum)
+		*sum += ns;
 }
 
-enum { NET_TX = 2, NET_RX = 3 };
-
-SEC("raw_tp/softirq_entry")
-int softirq_begins(__u64 *args)
-{
-	if (args[0] == NET_TX || args[0] == NET_RX)
-		hand_over(0, 1);
-	return 0;
-}
-
-SEC("raw_tp/softirq_exit")
-int softirq_ends(__u64 *args)
-{
-	if (args[0] == NET_TX || args[0] == NET_RX)
-		hand_over(0, 0);
-	return 0;
-}
-
-SEC("raw_tp/netif_receive_skb")
-int softirq_takes(__u64 *args)
-{
-	struct sk_buff *skb = (void *)args[0];
-	struct net_device *dev;
-	struct point p = {};
-	__u32 *number, first = 0;
-	struct turn *t = bpf_map_lookup_elem(&turns, &first);
-
-	if (!t || !t->inside || get(dev, skb, dev))
-		return 0;
-	at(dev, &p);
-	number = bpf_map_lookup_elem(&namespaces, &p.netns);
-	hand_over(number ? *number + 1 : 0, 1);
-	return 0;
-}
+#include "../include/turn.h"
