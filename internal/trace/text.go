@@ -14,9 +14,9 @@ func (r Report) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "chain %s, wiring %s, looked at for %.3g s\n\n", r.Chain, r.Wiring, r.DurationS)
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, strings.Join(r.head(), "\t"))
+	_, _ = fmt.Fprintln(t, strings.Join(r.head(), "\t"))
 	for i := range r.Hops {
-		fmt.Fprintln(t, strings.Join(r.row(r.Hops[i]), "\t"))
+		_, _ = fmt.Fprintln(t, strings.Join(r.row(r.Hops[i]), "\t"))
 	}
 	_ = t.Flush() // into memory
 	for _, d := range r.Elsewhere {

@@ -18,8 +18,8 @@ func listen(t *testing.T, r routed) func() [][]byte {
 		if fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0); err != nil {
 			return err
 		}
-		device := &unix.Ifreq{}
-		if device, err = unix.NewIfreq("eth0"); err != nil {
+		device, err := unix.NewIfreq("eth0")
+		if err != nil {
 			return err
 		}
 		if err := unix.IoctlIfreq(fd, unix.SIOCGIFINDEX, device); err != nil {
