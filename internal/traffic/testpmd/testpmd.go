@@ -39,8 +39,13 @@ func (Tool) Requires() []string { return []string{"tool.testpmd"} }
 // Protocols implements traffic.Tool.
 func (Tool) Protocols() []string { return []string{trial.UDP} }
 
-// MakesFrames implements traffic.Framer.
-func (Tool) MakesFrames() {}
+var _ traffic.Framer = Tool{}
+
+// errNoRate is returned where a search asks what it may offer.
+var errNoRate = errors.New("testpmd sends as fast as it can, so that nothing can be searched for with it; use builtin")
+
+// Ceiling implements traffic.Framer: there is none, as there are no lower rates.
+func (Tool) Ceiling(context.Context, trial.Condition) (float64, error) { return 0, errNoRate }
 
 // errOptions is returned for loads that testpmd does not offer.
 var errOptions = errors.New("testpmd sends frames of one size over IPv4, one way, as fast as it can: leave out everything but the frame size, or use builtin")

@@ -94,6 +94,12 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
+func TestNoSearch(t *testing.T) {
+	if _, err := (testpmd.Tool{}).Ceiling(context.Background(), trial.Condition{}); err == nil || !strings.Contains(err.Error(), "as fast as it can") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestInterrupted(t *testing.T) {
 	nstest.Require(t, "tool.testpmd")
 	j := job(t, trial.Condition{DurationS: 60})
