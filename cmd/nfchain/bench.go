@@ -294,8 +294,12 @@ func (a *app) trial(done, total int, c trial.Condition, left time.Duration) {
 		a.bar.show(a.now(), true, fmt.Sprintf("trial %d: %.0f frames/s for %v s over the %s path", done+1, c.OfferedPps, c.DurationS, c.Path))
 		return
 	}
-	a.bar.show(a.now(), true, fmt.Sprintf("trial %d of %d: %s over the %s path, length %d, %d flow(s); %s left",
-		done+1, total, c.Protocol, c.Path, c.Length, c.Flows, left))
+	of := "of"
+	if a.upTo {
+		of = "of at most"
+	}
+	a.bar.show(a.now(), true, fmt.Sprintf("trial %d %s %d: %s over the %s path, length %d, %d flow(s); %s left",
+		done+1, of, total, c.Protocol, c.Path, c.Length, c.Flows, left))
 }
 
 // flagOf a load's field, by its path in a file.

@@ -45,6 +45,7 @@ func (a *app) measure(ctx context.Context, m *runs.Measurement, r *trial.Run, st
 		return err
 	}
 	defer stop()
+	a.upTo = r.Until > 0
 	failed := m.Run(ctx, r)
 	a.bar.clear()
 	if len(r.Trials) > 0 {

@@ -47,6 +47,8 @@ type app struct {
 	quiet   bool
 	results string
 	bar     bar
+	// upTo tells that a run's number of trials is only the most that there may be.
+	upTo bool
 	// unwritten is why standard output did not take something.
 	unwritten error
 }
