@@ -17,7 +17,7 @@ var pathKinds = []plot.Kind{
 
 // goodputFigures has a chart of bars for goodput, and one for loss where any was.
 func (r Report) goodputFigures() (out []figure) {
-	for _, metric := range []string{"goodput_bps", "throughput_bps", "throughput_pps", "loss_ratio"} {
+	for _, metric := range []string{"goodput_bps", "throughput_bps", "throughput_pps", "forwarding_rate_pps", "loss_ratio"} {
 		if largest(r.Conditions, metric) > 0 {
 			out = append(out, r.barFigure(metric))
 		}

@@ -29,21 +29,36 @@ func (r Report) cards() (out []card) {
 	}
 	name := labels(r.Conditions, "path")
 	for i, c := range r.Conditions {
-		metric := mainMetric(c)
-		if c.Path == trial.PathDirect || metric == "" || len(out) == manyCards {
-			continue
+		for _, metric := range glanced(c) {
+			if c.Path == trial.PathDirect || len(out) == manyCards {
+				continue
+			}
+			s := c.Metrics[metric]
+			one := card{Label: cardLabel(name.of(c.Condition), c.Protocol, metric), Value: summaryValue(metric, s)}
+			if d, has := direct[i]; has {
+				one.Below = r.besideDirect(d, i, metric)
+			} else if _, interval := summaryParts(metric, s); interval != "" {
+				one.Below = "95% interval " + interval
+			}
+			out = append(out, one)
 		}
-		s := c.Metrics[metric]
-		one := card{Label: cardLabel(name.of(c.Condition), c.Protocol, metric), Value: summaryValue(metric, s)}
-		if d, has := direct[i]; has {
-			one.Below = r.besideDirect(d, i, metric)
-		} else if _, interval := summaryParts(metric, s); interval != "" {
-			one.Below = "95% interval " + interval
-		}
-		out = append(out, one)
 	}
 	return out
 }
+
+// glanced are a condition's main metric, and its latency where the same packets
+// gave both.
+func glanced(c trial.Summary) (metrics []string) {
+	if m := mainMetric(c); m != "" {
+		metrics = append(metrics, m)
+	}
+	if _, has := c.Metrics[oneWayMedian]; has && mainMetric(c) != oneWayMedian {
+		metrics = append(metrics, oneWayMedian)
+	}
+	return metrics
+}
+
+const oneWayMedian = "one_way_latency_p50_ns"
 
 // cardLabel is "TCP, 8 flows: goodput", or "latency p50, 8 flows" where the
 // protocol is already in the metric's name.

@@ -56,7 +56,9 @@ func percentOf(part string) (float64, bool) {
 }
 
 // mainMetrics are what a trial is run to find out, the first that it has.
-var mainMetrics = []string{"goodput_bps", "throughput_bps", "throughput_pps", "forwarding_rate_pps", "latency_p50_ns"}
+var mainMetrics = []string{
+	"throughput_pps", "throughput_bps", "ndr_conditional_throughput_pps", "forwarding_rate_pps", "goodput_bps", "latency_p50_ns",
+}
 
 // MainMetric is the one that repeats go by and gates look at; empty for none. Of
 // percentiles it is the median, which few repeats already know well.
