@@ -19,24 +19,32 @@ func Traced(p *plan.Plan) trace.Chain {
 		}
 		c.Nodes = append(c.Nodes, node)
 	}
-	c.Rules = func(ctx context.Context) (map[string][]trace.RuleCount, error) { return countedRules(ctx, p) }
+	c.Counted = func(ctx context.Context) (map[string]trace.Counted, error) { return counted(ctx, p) }
 	return c
 }
 
-// countedRules are each node's, and what its policy dropped.
-func countedRules(ctx context.Context, p *plan.Plan) (map[string][]trace.RuleCount, error) {
+// counted is what each node's function has counted: its rules, what its policy
+// dropped, and what its program did.
+func counted(ctx context.Context, p *plan.Plan) (map[string]trace.Counted, error) {
 	state, err := Inspect(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	all := map[string][]trace.RuleCount{}
+	all := map[string]trace.Counted{}
 	for _, n := range state.Nodes {
+		var c trace.Counted
 		for _, r := range n.Rules {
-			all[n.Name] = append(all[n.Name], trace.RuleCount{Rule: r.Rule, Comment: r.Comment, Packets: r.Packets, Bytes: r.Bytes})
+			c.Rules = append(c.Rules, trace.RuleCount{Rule: r.Rule, Comment: r.Comment, Packets: r.Packets, Bytes: r.Bytes})
 		}
 		if d := n.Dropped; d != nil {
-			all[n.Name] = append(all[n.Name], trace.RuleCount{Packets: d.Packets, Bytes: d.Bytes})
+			c.Rules = append(c.Rules, trace.RuleCount{Packets: d.Packets, Bytes: d.Bytes})
 		}
+		for _, i := range n.Impairments {
+			c.Losses = append(c.Losses, trace.Loss{Cause: "dropped on purpose (" + i.Direction + ")", Packets: i.Dropped},
+				trace.Loss{Cause: "dropped at its limit (" + i.Direction + ")", Packets: i.Overflowed},
+				trace.Loss{Cause: "refused by the kernel (" + i.Direction + ")", Packets: i.Refused})
+		}
+		all[n.Name] = c
 	}
 	return all, nil
 }

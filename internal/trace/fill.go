@@ -31,7 +31,7 @@ func (r *Report) fill(v *view, s seen, before, after reading) {
 		if s.spent != nil {
 			h.SoftirqS = &s.spent[i]
 		}
-		h.Rules = moved(before.rules[node.Name], after.rules[node.Name])
+		h.count(before.counted[node.Name], after.counted[node.Name])
 		r.Hops = append(r.Hops, h)
 	}
 	r.addPoints(v, s)
@@ -59,6 +59,20 @@ func interfaceOf(name string, before, after counters) Interface {
 		i.Queues = append(i.Queues, q)
 	}
 	return i
+}
+
+// count puts what the function counted between two readings with its hop. It does not
+// tell whose packets those were.
+func (h *Hop) count(before, after Counted) {
+	h.Rules = moved(before.Rules, after.Rules)
+	for i, loss := range after.Losses {
+		if i < len(before.Losses) && before.Losses[i].Cause == loss.Cause {
+			loss.Packets -= min(loss.Packets, before.Losses[i].Packets)
+		}
+		if loss.Packets > 0 {
+			h.Drops = append(h.Drops, Drop{Cause: loss.Cause, Others: Amount{Packets: loss.Packets}, Function: true})
+		}
+	}
 }
 
 // since is the difference of two readings; counters of an interface that was made
@@ -167,7 +181,7 @@ var copies = map[string]bool{"PACKET_SOCK_ERROR": true}
 
 func merge(all []Drop, d Drop) []Drop {
 	for i := range all {
-		if a := &all[i]; a.Cause == d.Cause && a.Interface == d.Interface && a.At == d.At {
+		if a := &all[i]; a.Cause == d.Cause && a.Function == d.Function && a.Interface == d.Interface && a.At == d.At {
 			a.Own.add(d.Own)
 			a.Others.add(d.Others)
 			return all
@@ -203,8 +217,20 @@ func (r *Report) conserve(s seen) {
 		}
 	}
 	rest := int64(r.Own.Sent) - int64(r.Own.Received) - int64(r.Own.Dropped)
+	r.Own.Functions = uint64(min(max(rest, 0), int64(r.lostByFunctions())))
+	rest -= int64(r.Own.Functions)
 	r.Own.XDP = uint64(min(max(rest, 0), int64(r.lostByXDP(s))))
 	r.Own.Unexplained = rest - int64(r.Own.XDP)
+}
+
+// lostByFunctions counts what functions' programs dropped, as they say themselves.
+func (r *Report) lostByFunctions() (n uint64) {
+	for _, d := range r.allDrops() {
+		if d.Function {
+			n += d.Others.Packets
+		}
+	}
+	return n
 }
 
 // lostByXDP counts what programs dropped on purpose, by the drivers, and what got lost

@@ -110,6 +110,12 @@ func TestConservation(t *testing.T) {
 		}
 	}
 	r, s = sample()
+	r.Hops[1].count(Counted{Losses: []Loss{{"on purpose", 3}, {"full", 1}}}, Counted{Losses: []Loss{{"on purpose", 6}, {"full", 1}}})
+	r.conserve(s)
+	if r.Own.Functions != 3 || r.Own.XDP != 5 || r.Own.Unexplained != 1 {
+		t.Errorf("with a function that counts its drops: %+v", *r.Own)
+	}
+	r, s = sample()
 	r.Own.Received = 69
 	r.conserve(s)
 	if r.Own.XDP != 0 || r.Own.Unexplained != 0 {

@@ -28,7 +28,10 @@ type Conservation struct {
 	// XDP are packets that XDP lost, as far as they can be ours: it is not told whose
 	// they were.
 	XDP uint64 `json:"xdp_dropped_packets"`
-	// Unexplained is Sent − Received − Dropped − XDP. It is negative where packets were
+	// Functions are packets that functions' programs dropped, by their own count, as far
+	// as they can be ours.
+	Functions uint64 `json:"function_dropped_packets"`
+	// Unexplained is Sent − Received − Dropped − Functions − XDP. It is negative where packets were
 	// both dropped and received, as copies can be.
 	Unexplained int64 `json:"unexplained_packets"`
 	// Refused were not taken by the sending socket; they are not in Sent.
@@ -103,6 +106,8 @@ type Drop struct {
 	Others Amount `json:"others"`
 	// Copy is a copy of a packet for somebody who watches; the packet went on.
 	Copy bool `json:"copy,omitempty"`
+	// Function is one that the hop's own program counted.
+	Function bool `json:"function,omitempty"`
 }
 
 // Queue is a queueing discipline: what it dropped, and what was in it at the end.

@@ -101,6 +101,9 @@ func seconds(s float64) string {
 // dropText is "50 NETFILTER_DROP at eth0, 3 of others".
 func dropText(d Drop, own bool) string {
 	var parts []string
+	if d.Function {
+		return fmt.Sprintf("%d %s, by the function itself", d.Others.Packets, d.Cause)
+	}
 	if own && d.Own.Packets > 0 {
 		parts = append(parts, fmt.Sprint(d.Own.Packets))
 	}
@@ -137,6 +140,9 @@ func (c RuleCount) text() string {
 
 func (c Conservation) text() string {
 	text := fmt.Sprintf("%d sent = %d received + %d dropped", c.Sent, c.Received, c.Dropped)
+	if c.Functions > 0 {
+		text += fmt.Sprintf(" + %d dropped by functions", c.Functions)
+	}
 	if c.XDP > 0 {
 		text += fmt.Sprintf(" + %d lost by XDP", c.XDP)
 	}

@@ -22,8 +22,21 @@ type Chain struct {
 	Nodes []Node
 	// Address of the far end, to which packets are sent.
 	Address netip.Addr
-	// Rules gives each node's counted rules now; nil for none.
-	Rules func(context.Context) (map[string][]RuleCount, error)
+	// Counted gives what each node's function has counted by now; nil for nothing.
+	Counted func(context.Context) (map[string]Counted, error)
+}
+
+// Counted is what a function itself counts.
+type Counted struct {
+	Rules []RuleCount
+	// Losses are packets that the function's program dropped, by why.
+	Losses []Loss
+}
+
+// Loss is how many packets a function dropped for one reason.
+type Loss struct {
+	Cause   string
+	Packets uint64
 }
 
 // Node is an endpoint or a function.

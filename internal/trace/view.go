@@ -108,7 +108,7 @@ func (v *view) close() {
 // reading is a chain's counters at one moment, by node.
 type reading struct {
 	interfaces map[string]map[string]counters
-	rules      map[string][]RuleCount
+	counted    map[string]Counted
 }
 
 // counters of an interface.
@@ -125,8 +125,8 @@ func (v *view) read(ctx context.Context, c Chain) (r reading, err error) {
 			return r, fmt.Errorf("read the counters of %s: %w", s.Name, err)
 		}
 	}
-	if c.Rules != nil {
-		r.rules, err = c.Rules(ctx)
+	if c.Counted != nil {
+		r.counted, err = c.Counted(ctx)
 	}
 	return r, err
 }

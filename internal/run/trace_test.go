@@ -1,0 +1,67 @@
+package run_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vishvananda/netlink"
+
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/trace"
+)
+
+// traced sends packets of a trace through the chain, once its interfaces have their
+// carriers.
+func (b *bed) traced(send int) trace.Report {
+	b.Helper()
+	p, err := b.host.Plan(b.chain, nil, planOptions)
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := run.Traced(p)
+	for _, n := range c.Nodes {
+		h := nstest.Open(b, n.Namespace)
+		for _, device := range n.Interfaces {
+			b.until("interface "+device+" of "+n.Name+" is up", func() bool {
+				l, err := h.LinkByName(device)
+				return err == nil && l.Attrs().OperState == netlink.OperUp
+			})
+		}
+	}
+	r, err := trace.Run(b.Context(), c, trace.Options{Send: send, Payload: 64, Patience: time.Second})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return r
+}
+
+// TestTraceOfAFunctionThatDrops: a program tells itself what it dropped, and that
+// explains what nothing in the kernel does.
+func TestTraceOfAFunctionThatDrops(t *testing.T) {
+	nstest.Require(t, feature.BPFTrace)
+	b := newImpaired(t, "direction: forward, impair: {loss: {every: 10}}")
+	r := b.traced(500)
+	var text strings.Builder
+	if err := r.Text(&text); err != nil {
+		t.Fatal(err)
+	}
+	if c := *r.Own; c.Sent != 500 || c.Received != 450 || c.Dropped != 0 || c.Functions != 50 || c.Unexplained != 0 {
+		t.Errorf("%+v\n%s", c, text.String())
+	}
+	if !strings.Contains(text.String(), "50 dropped on purpose (forward), by the function itself") {
+		t.Errorf("the hop does not say so:\n%s", text.String())
+	}
+}
+
+// TestTraceOfAFunctionThatDuplicates: what comes twice is no packet more.
+func TestTraceOfAFunctionThatDuplicates(t *testing.T) {
+	nstest.Require(t, feature.BPFTrace)
+	b := newImpaired(t, "direction: forward, impair: {duplicate: {every: 5}}")
+	r := b.traced(500)
+	if c := *r.Own; c.Received != 500 || c.Unexplained != 0 || r.Hops[2].OwnIn.Packets != 600 {
+		t.Errorf("%+v, %+v", c, r.Hops[2].OwnIn)
+	}
+}
