@@ -54,18 +54,17 @@ int softirq_ends(__u64 *args)
 	return 0;
 }
 
-SEC("raw_tp/netif_receive_skb")
+SEC("tp_btf/netif_receive_skb")
 int softirq_takes(__u64 *args)
 {
 	struct sk_buff *skb = (void *)args[0];
-	struct net_device *dev;
 	struct point p = {};
 	__u32 *number, first = 0;
 	struct turn *t = bpf_map_lookup_elem(&turns, &first);
 
-	if (!t || !t->inside || get(dev, skb, dev))
+	if (!t || !t->inside)
 		return 0;
-	at(dev, &p);
+	stands(skb->dev, &p);
 	number = bpf_map_lookup_elem(&namespaces, &p.netns);
 	hand_over(number ? *number + 1 : 0, 1);
 	return 0;

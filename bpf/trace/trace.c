@@ -91,8 +91,14 @@ static inline int mark_at(const unsigned char *ip, struct mark *m)
 	return m->signature == signature;
 }
 
-/* mine tells whether a packet is one of ours. Its network header is known where the
- * stack has seen it; where it comes from a driver, its data begins with one. */
+/* marked looks where an IP header may be: where the stack has seen one, and where the
+ * data of a packet begins that comes from a driver. */
+static inline int marked(const unsigned char *network, const unsigned char *data, struct mark *m)
+{
+	return mark_at(network, m) || (data != network && mark_at(data, m));
+}
+
+/* mine tells whether a packet is one of ours. */
 static inline int mine(struct sk_buff *skb, struct mark *m)
 {
 	unsigned char *head, *data;
@@ -100,7 +106,7 @@ static inline int mine(struct sk_buff *skb, struct mark *m)
 
 	if (!signature || get(head, skb, head) || get(network, skb, network_header) || get(data, skb, data))
 		return 0;
-	return mark_at(head + network, m) || mark_at(data, m);
+	return marked(head + network, data, m);
 }
 
 static inline void count(struct amount *a, __u32 packets, __u32 bytes)
@@ -114,20 +120,19 @@ static inline void pass(struct sk_buff *skb, struct net_device *dev, __u32 out)
 	struct point p = {.out = out};
 	struct amount *a;
 	struct mark m = {};
-	__u32 *number, length, slot;
+	__u32 *number, slot;
 	__u64 took, *time;
 
-	if (!mine(skb, &m))
+	if (!marked(skb->head + skb->network_header, skb->data, &m))
 		return;
-	at(dev, &p);
+	stands(dev, &p);
 	number = bpf_map_lookup_elem(&points, &p);
 	if (!number)
 		return;
 	a = bpf_map_lookup_elem(&passed, number);
 	if (!a)
 		return;
-	get(length, skb, len);
-	count(a, 1, length);
+	count(a, 1, skb->len);
 	slot = m.sequence / stride;
 	if (m.sequence % stride || slot >= samples)
 		return;
@@ -138,18 +143,16 @@ static inline void pass(struct sk_buff *skb, struct net_device *dev, __u32 out)
 		*time = took + 1;
 }
 
-SEC("raw_tp/netif_receive_skb")
+SEC("tp_btf/netif_receive_skb")
 int receive(__u64 *args)
 {
 	struct sk_buff *skb = (void *)args[0];
-	struct net_device *dev;
 
-	if (!get(dev, skb, dev))
-		pass(skb, dev, 0);
+	pass(skb, skb->dev, 0);
 	return 0;
 }
 
-SEC("raw_tp/net_dev_start_xmit")
+SEC("tp_btf/net_dev_start_xmit")
 int transmit(__u64 *args)
 {
 	pass((void *)args[0], (void *)args[1], 1);
@@ -232,8 +235,10 @@ static inline void lost(struct net_device *dev, __u32 kind, __s32 detail, __u32 
 	struct amount *a, none = {};
 	struct point p = {};
 
+	if (!packets)
+		return; /* as nearly always */
 	at(dev, &p);
-	if (!packets || !known(&p))
+	if (!known(&p))
 		return;
 	c.netns = p.netns;
 	c.ifindex = p.ifindex;

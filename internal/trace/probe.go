@@ -123,7 +123,7 @@ func (p *probe) attach(socket bool) error {
 			hook{"netif_receive_skb", p.objects.SoftirqTakes, false})
 	}
 	for _, h := range hooks {
-		l, err := link.AttachRawTracepoint(link.RawTracepointOptions{Name: h.name, Program: h.program})
+		l, err := h.attach()
 		if err != nil && !h.optional {
 			return fmt.Errorf("attach to the kernel's tracepoint %s: %w", h.name, err)
 		}
@@ -132,6 +132,15 @@ func (p *probe) attach(socket bool) error {
 		}
 	}
 	return nil
+}
+
+// attach a program. The kernel vouches for what some programs are given, and they look
+// without asking it each time.
+func (h hook) attach() (link.Link, error) {
+	if h.program.Type() == ebpf.Tracing {
+		return link.AttachTracing(link.TracingOptions{Program: h.program})
+	}
+	return link.AttachRawTracepoint(link.RawTracepointOptions{Name: h.name, Program: h.program})
 }
 
 // hook is a program and its tracepoint, which a kernel without XDP may lack.

@@ -107,7 +107,7 @@ func (s *sampler) follow() error {
 		{"softirq_entry", s.objects.SoftirqBegins, false}, {"softirq_exit", s.objects.SoftirqEnds, false},
 		{"netif_receive_skb", s.objects.SoftirqTakes, false},
 	} {
-		l, err := link.AttachRawTracepoint(link.RawTracepointOptions{Name: h.name, Program: h.program})
+		l, err := h.attach()
 		if err != nil {
 			return fmt.Errorf("attach to the kernel's tracepoint %s: %w", h.name, err)
 		}
