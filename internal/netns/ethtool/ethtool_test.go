@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -39,6 +40,23 @@ func TestDriver(t *testing.T) {
 	}
 	if _, err := s.Driver("none"); err == nil || !strings.Contains(err.Error(), "none") {
 		t.Errorf("an interface that is not there: %v", err)
+	}
+}
+
+// TestReceiveQueues sets them by ethtool(8) and reads them back.
+func TestReceiveQueues(t *testing.T) {
+	ref, s := pair(t)
+	nstest.Require(t, feature.ToolEthtool, feature.CPUCount)
+	for _, want := range []int{2, 1} {
+		if out, err := exec.Command("ip", "netns", "exec", ref, "ethtool", "-L", "a", "rx", strconv.Itoa(want)).CombinedOutput(); err != nil && want > 1 {
+			t.Fatalf("%v: %s", err, out)
+		}
+		if n, err := s.ReceiveQueues("a"); n != want || err != nil {
+			t.Errorf("%d queues, %v; want %d", n, err, want)
+		}
+	}
+	if _, err := s.ReceiveQueues("none"); err == nil {
+		t.Error("an interface that is not there has queues")
 	}
 }
 

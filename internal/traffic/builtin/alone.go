@@ -132,7 +132,7 @@ func Receive(ctx context.Context, o Meter) (none traffic.Sample, err error) {
 	if err != nil {
 		return none, fmt.Errorf("interface %q: %w", o.Device, err)
 	}
-	m, err := newMeter(meterOptions{netns: o.Netns, device: l.Attrs().Index, queues: l.Attrs().NumRxQueues, signature: signatureOf(o.ID), streams: 1})
+	m, err := newMeter(meterOptions{netns: o.Netns, device: l, signature: signatureOf(o.ID), streams: 1})
 	if err != nil {
 		return none, err
 	}

@@ -72,8 +72,7 @@ func newLane(e ends, l load) (a *lane, err error) {
 	l.fromMAC, l.toMAC, l.from, l.to = out.fromMAC, out.toMAC, out.from, e.address
 	l.netns, l.device = e.from, out.device.Attrs().Index
 	a = &lane{ends: e, load: l, out: out.device}
-	a.meter, err = newMeter(meterOptions{netns: e.to, device: in.Attrs().Index, queues: in.Attrs().NumRxQueues,
-		signature: l.signature, streams: 1, bare: l.bare})
+	a.meter, err = newMeter(meterOptions{netns: e.to, device: in, signature: l.signature, streams: 1, bare: l.bare})
 	return a, err
 }
 

@@ -7,9 +7,11 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/link"
+	"github.com/vishvananda/netlink"
 
 	"nfchain.dev/nfchain/bpf/sink"
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/netns/ethtool"
 )
 
 // meter is a sink in the kernel.
@@ -25,24 +27,22 @@ type meter struct {
 // meterOptions say what a sink takes, and where.
 type meterOptions struct {
 	netns     string
-	device    int
+	device    netlink.Link
 	signature uint32
 	streams   int
 	// bare only counts, for measuring what binning costs.
 	bare bool
-	// queues of the device for what it receives.
-	queues int
 }
 
 // newMeter loads a sink and attaches it. It goes with its descriptors, and so with
 // the process, however that ends. XDP takes packets of one queue one after the other;
 // in the stack several cores may meet, and the sink locks what they share.
 func newMeter(o meterOptions) (*meter, error) {
-	m, err := loadMeter(o, o.queues != 1)
+	m, err := loadMeter(o, !oneQueue(o.netns, o.device.Attrs().Name))
 	if err != nil {
 		return nil, err
 	}
-	native := netns.Do(o.netns, func() error { return m.attachXDP(o.device) })
+	native := netns.Do(o.netns, func() error { return m.attachXDP(o.device.Attrs().Index) })
 	if native == nil {
 		return m, nil
 	}
@@ -50,11 +50,22 @@ func newMeter(o meterOptions) (*meter, error) {
 	if m, err = loadMeter(o, true); err != nil {
 		return nil, err
 	}
-	if err := netns.Do(o.netns, func() error { return m.attachTCX(o.device) }); err != nil {
+	if err := netns.Do(o.netns, func() error { return m.attachTCX(o.device.Attrs().Index) }); err != nil {
 		m.close()
-		return nil, fmt.Errorf("attach the packet sink to interface %d of %q: %w", o.device, o.netns, errors.Join(native, err))
+		return nil, fmt.Errorf("attach the packet sink to %s in %q: %w", o.device.Attrs().Name, o.netns, errors.Join(native, err))
 	}
 	return m, nil
+}
+
+// oneQueue tells whether a device is known to receive on one queue.
+func oneQueue(ref, device string) bool {
+	s, err := ethtool.Open(ref)
+	if err != nil {
+		return false
+	}
+	defer s.Close()
+	n, err := s.ReceiveQueues(device)
+	return err == nil && n == 1
 }
 
 func loadMeter(o meterOptions, locked bool) (*meter, error) {
