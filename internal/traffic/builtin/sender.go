@@ -69,7 +69,7 @@ func newSender(h *netns.Handle, out netlink.Link, l load, perhaps string) (*send
 func (s *sender) open(h *netns.Handle, out netlink.Link, l load, perhaps string) (err error) {
 	s.way = wayVeth
 	if out.Type() == "veth" && l.way != wayHelper {
-		s.peer, err = openPeer(h, out, perhaps)
+		s.peer, _ = openPeer(h, out, perhaps) // without one there is the helper
 	}
 	if s.peer == nil {
 		if s.helper, err = newHelper(h, out); err != nil {
