@@ -5,7 +5,6 @@ package fping
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"regexp"
 	"strconv"
 	"time"
@@ -37,30 +36,8 @@ func (Tool) Protocols() []string { return []string{trial.Latency} }
 
 // Run implements traffic.Tool.
 func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
-	ctx, cancel := traffic.Deadline(ctx, job.Condition.DurationS)
-	defer cancel()
 	count := max(1, int(job.Condition.DurationS/interval.Seconds()))
-	p, err := job.StartClient(ctx, args(job, count)...)
-	if err != nil {
-		return traffic.Sample{}, err
-	}
-	defer p.Kill()
-	// The exit code tells of lost replies too; those are a result.
-	failed := p.Wait(ctx)
-	times := parse(p.Stdout())
-	if ctx.Err() != nil || len(times) == 0 {
-		if failed == nil {
-			failed = fmt.Errorf("%s printed no reply: %q", p, traffic.Excerpt(p.Stdout()))
-		}
-		return traffic.Sample{}, failed
-	}
-	s, err := traffic.LatencySample(times)
-	if err != nil {
-		return s, err
-	}
-	s.Metrics["loss_ratio"] = max(0, 1-float64(len(times))/float64(count))
-	s.Raw = []trial.ToolOutput{p.Output()}
-	return s, nil
+	return job.Echo(ctx, count, parse, args(job, count)...)
 }
 
 func args(job traffic.Job, count int) []string {

@@ -34,34 +34,13 @@ func (Tool) Protocols() []string { return []string{trial.Latency} }
 
 // Run implements traffic.Tool.
 func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
-	ctx, cancel := traffic.Deadline(ctx, job.Condition.DurationS)
-	defer cancel()
 	c := job.Condition
 	count := max(1, int(c.DurationS/interval.Seconds()))
-	p, err := job.StartClient(ctx, args(job, count)...)
-	if err != nil {
-		return traffic.Sample{}, err
-	}
-	defer p.Kill()
-	// Ping's exit code tells of lost replies too; those are a result.
-	failed := p.Wait(ctx)
-	times := parse(p.Stdout())
-	if ctx.Err() != nil || len(times) == 0 {
-		if failed == nil {
-			failed = fmt.Errorf("%s printed no reply: %q", p, traffic.Excerpt(p.Stdout()))
-		}
-		return traffic.Sample{}, failed
-	}
-	s, err := traffic.LatencySample(times)
-	if err != nil {
-		return s, err
-	}
-	if c.PayloadSize > 0 && c.PayloadSize < smallest {
+	s, err := job.Echo(ctx, count, parse, args(job, count)...)
+	if err == nil && c.PayloadSize > 0 && c.PayloadSize < smallest {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("ping measures times only from payloads of %d bytes: that size was sent", smallest))
 	}
-	s.Metrics["loss_ratio"] = max(0, 1-float64(len(times))/float64(count))
-	s.Raw = []trial.ToolOutput{p.Output()}
-	return s, nil
+	return s, err
 }
 
 func args(job traffic.Job, count int) []string {

@@ -1,0 +1,36 @@
+package traffic
+
+import (
+	"context"
+	"fmt"
+
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// Echo runs a program that sends so many requests and prints the reply to each, of
+// which parse finds the round-trip times in nanoseconds. What was not answered is
+// loss, also where the program calls it a failure; only no answer at all is an error.
+func (j Job) Echo(ctx context.Context, count int, parse func([]byte) []int64, args ...string) (Sample, error) {
+	ctx, cancel := Deadline(ctx, j.Condition.DurationS)
+	defer cancel()
+	p, err := j.StartClient(ctx, args...)
+	if err != nil {
+		return Sample{}, err
+	}
+	defer p.Kill()
+	failed := p.Wait(ctx)
+	times := parse(p.Stdout())
+	if ctx.Err() != nil || len(times) == 0 {
+		if failed == nil {
+			failed = fmt.Errorf("%s printed no reply: %q", p, Excerpt(p.Stdout()))
+		}
+		return Sample{}, failed
+	}
+	s, err := LatencySample(times)
+	if err != nil {
+		return s, err
+	}
+	s.Metrics["loss_ratio"] = max(0, 1-float64(len(times))/float64(count))
+	s.Raw = []trial.ToolOutput{p.Output()}
+	return s, nil
+}
