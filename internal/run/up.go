@@ -71,7 +71,9 @@ func (h *Host) deploy(ctx context.Context, p *plan.Plan, o UpOptions) ([]resourc
 		return changes, err
 	}
 	if o.Wait && !o.DryRun {
-		err = h.waitReady(ctx, p)
+		if err = h.waitReady(ctx, p); err == nil {
+			err = waitCarrier(ctx, p)
+		}
 	}
 	return changes, err
 }
