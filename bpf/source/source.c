@@ -57,7 +57,6 @@ struct progress {
 	__u64 due_part;
 	__u64 left;             /* of the burst */
 	__u64 sent, sent_bytes; /* bytes count the FCS */
-	__u64 unsent;           /* due, and not sent in time */
 	__u64 idle;             /* frames dropped because nothing was due */
 	__u64 late_max;
 	__u64 random;
@@ -210,20 +209,15 @@ static inline __u64 wait(__u64 now, __u64 due)
 	return now;
 }
 
-/* over tells whether the load has ended; what is due and can no longer be sent is
- * counted, one packet a call. */
+/* over tells whether the load has ended. What was due by then and can no longer be sent
+ * is counted outside, from the time that the next packet was due. */
 static inline int over(__u64 now)
 {
 	if (quit)
 		state.stop = now;
-	if ((paced && !quit ? state.due : now) >= state.stop) {
-		state.done = 1;
-		return 1;
-	}
-	if (now < state.stop + grace)
+	if ((paced && !quit ? state.due : now) < state.stop && now < state.stop + grace)
 		return 0;
-	state.unsent++;
-	advance();
+	state.done = 1;
 	return 1;
 }
 

@@ -23,7 +23,6 @@ type ProgramProgress struct {
 	Left      uint64
 	Sent      uint64
 	SentBytes uint64
-	Unsent    uint64
 	Idle      uint64
 	LateMax   uint64
 	Random    uint64

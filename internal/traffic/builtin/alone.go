@@ -111,6 +111,7 @@ func (s *sender) sample(l load) (none traffic.Sample, err error) {
 	if o.Progress, err = s.progress(); err != nil {
 		return none, err
 	}
+	o.Unsent = l.unsent(&o.Progress)
 	if o.Lateness, err = s.lateness(); err != nil {
 		return none, err
 	}

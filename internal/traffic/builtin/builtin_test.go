@@ -3,6 +3,7 @@ package builtin
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"nfchain.dev/nfchain/internal/feature"
@@ -70,4 +71,41 @@ func raw(t *testing.T, s traffic.Sample) (c counters) {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// TestMoreThanItCan asks for more than any machine sends: what was not sent is said.
+func TestMoreThanItCan(t *testing.T) {
+	_, s := measure(t, trial.Condition{OfferedPps: 1e9})
+	m, o := s.Metrics, raw(t, s)
+	if o.Sent+o.Unsent != 1e9 || m["unsent_ratio"] < 0.5 || m["load_loss_ratio"] < 0.5 || m["offered_pps"] < 9e8 {
+		t.Errorf("sent %d, unsent %d: %v", o.Sent, o.Unsent, m)
+	}
+	if !strings.Contains(strings.Join(s.Warnings, "\n"), "did not send") {
+		t.Errorf("no warning: %q", s.Warnings)
+	}
+}
+
+// TestTooLong refuses frames that the interface would not take.
+func TestTooLong(t *testing.T) {
+	nstest.Require(t, feature.Root, feature.BPFXDP)
+	job := traffictest.Job(t, trial.Condition{OfferedPps: 1000, Frames: trial.Frames{FrameSize: 1519}})
+	if _, err := (Tool{}).Run(context.Background(), job); err == nil || !strings.Contains(err.Error(), "MTU") {
+		t.Error(err)
+	}
+	job.Condition.FrameSize = 1518
+	s, err := Tool{}.Run(context.Background(), job)
+	if err != nil || s.Metrics["loss_ratio"] != 0 {
+		t.Error(s.Metrics, err)
+	}
+}
+
+func TestJudge(t *testing.T) {
+	for pps, limited := range map[float64]float64{899_000: 0, 901_000: 1} {
+		s := newSample()
+		s.Metrics["forwarding_rate_pps"] = pps
+		limits{ceiling: 1e6, floor: 300, jitter: 50}.judge(&s)
+		if s.Metrics["generator_limited"] != limited || len(s.Warnings) != int(limited) || s.Metrics["selftest_ceiling_pps"] != 1e6 {
+			t.Errorf("%v pps: %v %q", pps, s.Metrics, s.Warnings)
+		}
+	}
 }

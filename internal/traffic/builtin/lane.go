@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
 	"time"
 
@@ -19,11 +20,15 @@ type lane struct {
 	out    netlink.Link
 	sender *sender
 	meter  *meter
+	// refused by the far side of the device while the lane ran.
+	refused uint64
 }
 
 // outcome is what a lane counted, raw.
 type outcome struct {
 	Progress source.ProgramProgress
+	// Unsent were due before the load's end, and not sent in time.
+	Unsent   uint64
 	Lateness [buckets]uint64
 	Count    sink.ProgramCount
 	Order    sink.ProgramOrder
@@ -33,6 +38,10 @@ type outcome struct {
 	Strangers uint64
 	// Shared are packets that the sink took on the source's own core.
 	Shared uint64
+	// Refused are packets that the far side of the first interface had no room for.
+	Refused uint64
+	// Busy is the CPU time of the source, and of what the kernel did on its thread.
+	Busy time.Duration
 	// Native is whether the sink took packets in the driver.
 	Native bool
 }
@@ -103,9 +112,18 @@ const (
 
 // run sends the load and waits for what is under way.
 func (a *lane) run(ctx context.Context) error {
+	before, err := dropped(a.ends.from, a.out)
+	if err != nil {
+		return err
+	}
 	if err := a.sender.run(ctx); err != nil {
 		return err
 	}
+	after, err := dropped(a.ends.from, a.out)
+	if err != nil {
+		return err
+	}
+	a.refused = after - before
 	p, err := a.sender.progress()
 	if err != nil {
 		return err
@@ -129,12 +147,27 @@ func (a *lane) run(ctx context.Context) error {
 	}
 }
 
+// dropped is how many packets a device could not hand on.
+func dropped(ref string, device netlink.Link) (uint64, error) {
+	h, err := netns.Open(ref)
+	if err != nil {
+		return 0, err
+	}
+	defer h.Close()
+	l, err := h.LinkByIndex(device.Attrs().Index)
+	if err != nil {
+		return 0, fmt.Errorf("the interface of the generator: %w", err)
+	}
+	return l.Attrs().Statistics.TxDropped, nil
+}
+
 // outcome of a lane that has run.
 func (a *lane) outcome() (o outcome, err error) {
-	o.Paced = a.load.pps > 0
+	o.Paced, o.Busy, o.Refused = a.load.pps > 0, a.sender.busyFor(), a.refused
 	if o.Progress, err = a.sender.progress(); err != nil {
 		return o, err
 	}
+	o.Unsent = a.load.unsent(&o.Progress)
 	if o.Lateness, err = a.sender.lateness(); err != nil {
 		return o, err
 	}

@@ -3,6 +3,7 @@ package builtin
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
@@ -21,17 +22,20 @@ type totals struct {
 	stepLow, stepHigh                                         int64
 	steps                                                     uint64
 	native                                                    bool
+	refused                                                   uint64
+	busy                                                      time.Duration
 }
 
 // add a lane up.
 func (t *totals) add(o outcome) {
 	p, c, r := &o.Progress, &o.Count, &o.Order
 	t.seconds = max(t.seconds, o.seconds())
-	t.sent, t.unsent, t.sentBytes = t.sent+p.Sent, t.unsent+p.Unsent, t.sentBytes+p.SentBytes
+	t.sent, t.unsent, t.sentBytes = t.sent+p.Sent, t.unsent+o.Unsent, t.sentBytes+p.SentBytes
 	t.arrived, t.unique, t.payload = t.arrived+c.Packets, t.unique+r.Arrivals, t.payload+c.Payload
 	t.duplicates, t.reordered = t.duplicates+r.Duplicates, t.reordered+r.Reordered
 	t.extent, t.unknown, t.stale = max(t.extent, r.Extent), t.unknown+r.Unknown, t.stale+r.Stale
 	t.native, t.strangers, t.shared = o.Native, t.strangers+o.Strangers, t.shared+o.Shared
+	t.refused, t.busy = t.refused+o.Refused, t.busy+o.Busy
 	t.early, t.lateMax = t.early+c.Early, max(t.lateMax, p.LateMax)
 	if c.Low > 0 && (t.low == 0 || c.Low < t.low) {
 		t.low = c.Low
@@ -51,7 +55,7 @@ func (t *totals) add(o outcome) {
 // then up to the last packet.
 func (o *outcome) seconds() float64 {
 	p := &o.Progress
-	if p.Unsent == 0 {
+	if o.Unsent == 0 {
 		return float64(p.Stop-p.Start) / 1e9
 	}
 	return float64(max(p.Last, p.Stop)-p.Start) / 1e9
@@ -220,6 +224,9 @@ func (t *totals) warnings() (w []string) {
 	}
 	if t.shared > 0 {
 		w = append(w, fmt.Sprintf("%.0f%% of the packets reached the meter on the core that generates them: generator and chain shared it, and each took from the other", 100*float64(t.shared)/float64(t.arrived)))
+	}
+	if t.refused > 0 {
+		w = append(w, fmt.Sprintf("%d packets were lost at the first interface, whose far side had no room for them", t.refused))
 	}
 	if t.stale > 0 {
 		w = append(w, fmt.Sprintf("%d packets came too late to tell first copies from second ones; they count as lost", t.stale))

@@ -47,6 +47,21 @@ func (p pace) intended() uint64 {
 	return quotientUp(d, p.fineGap()).Uint64() * p.burst
 }
 
+// remaining is how many packets are due before stop, when the next is due at a time in
+// nanoseconds (and 2^-32 of one), with so many left of its burst. Of a Poisson process
+// it is the mean.
+func (p pace) remaining(due, part, left, stop uint64) uint64 {
+	if p.pps == 0 || due >= stop {
+		return 0
+	}
+	if p.pattern == poisson {
+		return left + uint64(float64(stop-due)*p.pps/1e9)/p.burst*p.burst
+	}
+	span := new(big.Int).Lsh(new(big.Int).SetUint64(stop-due), 32)
+	span.Sub(span, new(big.Int).SetUint64(part))
+	return left + (quotientUp(span, p.fineGap()).Uint64()-1)*p.burst
+}
+
 func quotientUp(a, b *big.Int) *big.Int {
 	q, rest := new(big.Int).QuoRem(a, b, new(big.Int))
 	if rest.Sign() > 0 {

@@ -24,6 +24,32 @@ func TestIntended(t *testing.T) {
 	}
 }
 
+// TestRemaining leaves off after every packet of a load: what went before and what
+// remains are all of it.
+func TestRemaining(t *testing.T) {
+	for _, p := range []pace{{pps: 997, burst: 1}, {pps: 1200, burst: 7}, {pps: 0.5, burst: 1}} {
+		p.duration = 3 * time.Second
+		const begin = 1 << 50
+		s, sent := newSchedule(p, begin, 1), uint64(0)
+		for ; s.due < begin+3e9; s.advance() {
+			if rest := s.remaining(s.due, s.part, s.left, begin+3e9); sent+rest != p.intended() {
+				t.Fatalf("%v pps in bursts of %d: %d remain after %d of %d", p.pps, p.burst, rest, sent, p.intended())
+			}
+			sent++
+		}
+		if rest := s.remaining(s.due, s.part, s.left, begin+3e9); rest != 0 {
+			t.Errorf("%d remain after all", rest)
+		}
+	}
+	p := pace{pps: 1000, burst: 1, pattern: poisson}
+	if rest := p.remaining(0, 0, 1, 1e9); rest != 1001 {
+		t.Errorf("%d remain of a Poisson process, want 1001", rest)
+	}
+	if rest := (pace{}).remaining(0, 0, 1, 1e9); rest != 0 {
+		t.Errorf("%d remain of a load without a rate", rest)
+	}
+}
+
 // TestGapIsTheRate adds a million gaps up as the kernel does.
 func TestGapIsTheRate(t *testing.T) {
 	for _, pps := range []float64{1, 3, 999.7, 1e5, 3e6, 14_880_952} {

@@ -26,6 +26,7 @@ type packetSource struct {
 	pinned runtime.Pinner
 	socket int
 
+	busy   time.Duration
 	done   source.ProgramProgress
 	binned [buckets]uint64
 }
@@ -77,6 +78,8 @@ func (s *packetSource) close() {
 	s.pinned.Unpin()
 }
 
+func (s *packetSource) busyFor() time.Duration { return s.busy }
+
 func (s *packetSource) progress() (source.ProgramProgress, error) { return s.done, nil }
 
 func (s *packetSource) lateness() ([buckets]uint64, error) { return s.binned, nil }
@@ -90,7 +93,9 @@ func (s *packetSource) run(ctx context.Context) error {
 		unpin, err := pin(s.core)
 		if err == nil {
 			defer unpin()
+			began := cpuTime()
 			err = s.send(ctx)
+			s.busy = cpuTime() - began
 		}
 		ended <- errors.Join(err, ctx.Err())
 	}()
@@ -112,11 +117,12 @@ func (s *packetSource) send(ctx context.Context) error {
 	for {
 		now := clock()
 		if ctx.Err() != nil {
-			p.Stop = now
+			p.Due, p.Stop = now, now
 			return nil
 		}
 		n, over := s.fill(times, now)
 		if over {
+			p.Due, p.DuePart, p.Left = times.due, times.part, times.left
 			return nil
 		}
 		if n == 0 {
@@ -142,9 +148,7 @@ func (s *packetSource) fill(times *schedule, now uint64) (n int, over bool) {
 		case due >= p.Stop:
 			return n, n == 0
 		case s.pps > 0 && now >= p.Stop+uint64(s.grace()):
-			p.Unsent++
-			times.advance()
-			continue
+			return n, n == 0
 		case due > now:
 			return n, false
 		}

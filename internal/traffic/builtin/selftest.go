@@ -19,7 +19,8 @@ import (
 // limits are what generator and meter can do by themselves: from source to sink over
 // one veth pair, with nothing between.
 type limits struct {
-	// ceiling is the highest rate, packets/s.
+	// ceiling is the highest rate, packets/s, with the source's core to itself: by the
+	// CPU time that it took, since what else the machine does is no limit of the generator's.
 	ceiling float64
 	// floor is the smallest one-way latency, and jitter the 99th percentile above it, ns.
 	floor, jitter float64
@@ -87,12 +88,16 @@ func selfTest(ctx context.Context, l load) (found limits, err error) {
 	l.to, l.pattern, l.burst, l.duration = e.address, periodic, 1, selfTestTime
 	for _, pps := range []float64{0, selfTestRate} {
 		l.pps = pps
-		s, err := once(ctx, e, l)
+		o, err := once(ctx, e, l)
+		if err != nil {
+			return found, err
+		}
+		s, err := sample([]outcome{o})
 		switch {
 		case err != nil:
 			return found, err
 		case pps == 0:
-			found.ceiling = s.Metrics["forwarding_rate_pps"]
+			found.ceiling = float64(o.Order.Arrivals) / max(o.Busy.Seconds(), 1e-9)
 		default:
 			found.floor = s.Metrics["one_way_latency_min_ns"]
 			found.jitter = s.Metrics["one_way_latency_p99_ns"] - found.floor
@@ -102,17 +107,17 @@ func selfTest(ctx context.Context, l load) (found limits, err error) {
 }
 
 // once runs a load over a lane of its own.
-func once(ctx context.Context, e ends, l load) (traffic.Sample, error) {
+func once(ctx context.Context, e ends, l load) (none outcome, err error) {
 	lanes, err := openLanes(e, l, trial.Condition{})
 	defer closeLanes(lanes)
 	if err != nil {
-		return traffic.Sample{}, err
+		return none, err
 	}
 	outcomes, err := runLanes(ctx, lanes)
 	if err != nil {
-		return traffic.Sample{}, err
+		return none, err
 	}
-	return sample(outcomes)
+	return outcomes[0], nil
 }
 
 // benchMTU holds the largest frame there is.

@@ -3,6 +3,8 @@ package builtin
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -16,6 +18,9 @@ type offering interface {
 	run(ctx context.Context) error
 	progress() (source.ProgramProgress, error)
 	lateness() ([buckets]uint64, error)
+	// busyFor is the CPU time that sending took, with all that the kernel did with the
+	// packets meanwhile on the same thread.
+	busyFor() time.Duration
 	close()
 }
 
@@ -45,6 +50,10 @@ type sender struct {
 // newSender readies a load for a device. The far side of a veth is found among the
 // namespaces that have names, or where it may be else.
 func newSender(h *netns.Handle, out netlink.Link, l load, perhaps string) (*sender, error) {
+	if room := out.Attrs().MTU + l.network() + fcs; l.longest() > room {
+		return nil, fmt.Errorf("a frame of %d bytes does not fit through %s, whose MTU of %d takes %d: raise the MTU or send shorter ones",
+			l.longest(), out.Attrs().Name, out.Attrs().MTU, room)
+	}
 	if l.way != wayPacket && l.longest() <= liveLongest {
 		s := &sender{}
 		err := s.open(h, out, l, perhaps)

@@ -43,11 +43,8 @@ type generator struct {
 	load
 	objects source.ProgramObjects
 	frame   []byte
-	// busy is the CPU time that sending took, with all that the kernel did with the
-	// packets meanwhile on the same thread.
-	busy time.Duration
-	// cut tells that the load was ended before its time: with its last packet, unless
-	// the program saw it.
+	busy    time.Duration
+	// cut tells that the load was ended before its time: with its last packet.
 	cut bool
 }
 
@@ -137,11 +134,16 @@ func flag(on bool) uint32 {
 	return 0
 }
 
+// unsent packets of a load that has ended.
+func (l load) unsent(p *source.ProgramProgress) uint64 {
+	return l.remaining(p.Due, p.DuePart, p.Left, p.Stop)
+}
+
 // progress of the source so far.
 func (g *generator) progress() (p source.ProgramProgress, err error) {
 	err = g.objects.State.Get(&p)
-	if g.cut && p.Done == 0 {
-		p.Stop = max(p.Start, p.Last) + 1
+	if g.cut {
+		p.Stop = min(p.Stop, max(p.Start, p.Last)+1)
 	}
 	return p, err
 }
@@ -205,5 +207,7 @@ func (g *generator) send(thread *atomic.Int64) error {
 		}
 	}
 }
+
+func (g *generator) busyFor() time.Duration { return g.busy }
 
 func (g *generator) close() { _ = g.objects.Close() }
