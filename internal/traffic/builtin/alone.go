@@ -77,30 +77,30 @@ func (o Offer) load(h *netns.Handle) (load, netlink.Link, error) {
 	}
 	c := o.Condition
 	l := load{
-		headers: headers{fromMAC: out.fromMAC, toMAC: out.toMAC, from: out.from, to: o.To, vlan: c.VLAN, signature: signatureOf(o.ID)},
-		netns:   o.Netns, device: out.device.Attrs().Index, port: o.Port,
+		headers: headers{fromMAC: out.FromMAC, toMAC: out.ToMAC, from: out.From, to: o.To, vlan: c.VLAN, signature: signatureOf(o.ID)},
+		netns:   o.Netns, device: out.Device.Attrs().Index, port: o.Port,
 	}
 	err = l.shaped(c)
-	return l, out.device, err
+	return l, out.Device, err
 }
 
-func (o Offer) exit(h *netns.Handle) (e exit, err error) {
+func (o Offer) exit(h *netns.Handle) (e traffic.Exit, err error) {
 	if o.ToMAC == nil || !o.From.IsValid() {
-		if e, err = exitTo(h, o.To, o.Device); err != nil {
+		if e, err = traffic.ExitTo(h, o.To, o.Device); err != nil {
 			return e, err
 		}
-	} else if e.device, err = h.LinkByName(o.Device); err != nil {
+	} else if e.Device, err = h.LinkByName(o.Device); err != nil {
 		return e, fmt.Errorf("interface %q: %w", o.Device, err)
 	}
-	e.fromMAC = e.device.Attrs().HardwareAddr
+	e.FromMAC = e.Device.Attrs().HardwareAddr
 	if o.ToMAC != nil {
-		e.toMAC = o.ToMAC
+		e.ToMAC = o.ToMAC
 	}
 	if o.From.IsValid() {
-		e.from = o.From
+		e.From = o.From
 	}
-	if e.from.Is4() != o.To.Is4() {
-		return e, fmt.Errorf("%s and %s are not of one IP version", e.from, o.To)
+	if e.From.Is4() != o.To.Is4() {
+		return e, fmt.Errorf("%s and %s are not of one IP version", e.From, o.To)
 	}
 	return e, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -33,11 +34,12 @@ func BenchmarkOneVeth(b *testing.B) {
 // rate of packets that arrive, by time and by CPU time.
 func rate(b *testing.B, bare bool) (pps, perCore float64) {
 	b.Helper()
-	e, done, err := workbench(true)
+	bench, done, err := traffic.Workbench(true)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer done()
+	e := endsOf(bench)
 	l := load{headers: headers{to: e.address, signature: rand.Uint32()}, pace: pace{burst: 1, duration: time.Second},
 		sizes: []int{64}, flows: 1, port: 9, core: coreOf("", 0), bare: bare}
 	lanes, err := openLanes(e, l, trial.Condition{})

@@ -99,7 +99,7 @@ func loadOf(job traffic.Job) (l load, e ends, err error) {
 	}
 	defer server.Close()
 	e = ends{from: job.ClientNetns, to: job.ServerNetns}
-	if e.address, err = addressOf(server, job.Address, c.IPVersion); err != nil {
+	if e.address, err = traffic.AddressOf(server, job.Address, c.IPVersion); err != nil {
 		return l, e, err
 	}
 	l, err = loadTo(e.address, c, job.FirstPort)

@@ -11,6 +11,7 @@ import (
 	"nfchain.dev/nfchain/bpf/sink"
 	"nfchain.dev/nfchain/bpf/source"
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/traffic"
 )
 
 // lane is one direction of a trial: a source at one end and a sink at the other.
@@ -52,6 +53,10 @@ type ends struct {
 	address  netip.Addr
 }
 
+func endsOf(e traffic.Ends) ends {
+	return ends{from: e.ClientNetns, to: e.ServerNetns, address: e.Address}
+}
+
 // back is the lane the other way: to the address that packets come from.
 func (a *lane) back() ends {
 	return ends{from: a.ends.to, to: a.ends.from, address: a.load.from}
@@ -65,7 +70,7 @@ func newLane(e ends, l load) (a *lane, err error) {
 		return nil, err
 	}
 	defer to.Close()
-	in, err := entrance(to, e.address)
+	in, err := traffic.Entrance(to, e.address)
 	if err != nil {
 		return nil, err
 	}
@@ -74,13 +79,13 @@ func newLane(e ends, l load) (a *lane, err error) {
 		return nil, err
 	}
 	defer from.Close()
-	out, err := exitTo(from, e.address, "")
+	out, err := traffic.ExitTo(from, e.address, "")
 	if err != nil {
 		return nil, err
 	}
-	l.fromMAC, l.toMAC, l.from, l.to = out.fromMAC, out.toMAC, out.from, e.address
-	l.netns, l.device = e.from, out.device.Attrs().Index
-	a = &lane{ends: e, load: l, out: out.device}
+	l.fromMAC, l.toMAC, l.from, l.to = out.FromMAC, out.ToMAC, out.From, e.address
+	l.netns, l.device = e.from, out.Device.Attrs().Index
+	a = &lane{ends: e, load: l, out: out.Device}
 	a.meter, err = newMeter(meterOptions{netns: e.to, device: in, signature: l.signature, streams: 1, bare: l.bare})
 	return a, err
 }

@@ -3,15 +3,9 @@ package builtin
 import (
 	"context"
 	"fmt"
-	"net"
-	"net/netip"
 	"sync"
 	"time"
 
-	"github.com/vishvananda/netlink"
-	"golang.org/x/sys/unix"
-
-	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -80,11 +74,12 @@ const (
 
 // selfTest sends from a source to a sink as fast as it goes, and then slowly.
 func selfTest(ctx context.Context, l load) (found limits, err error) {
-	e, done, err := workbench(l.to.Is4())
+	bench, done, err := traffic.Workbench(l.to.Is4())
 	if err != nil {
 		return found, err
 	}
 	defer done()
+	e := endsOf(bench)
 	l.to, l.pattern, l.burst, l.duration = e.address, periodic, 1, selfTestTime
 	for _, pps := range []float64{0, selfTestRate} {
 		l.pps = pps
@@ -118,80 +113,4 @@ func once(ctx context.Context, e ends, l load) (none outcome, err error) {
 		return none, err
 	}
 	return outcomes[0], nil
-}
-
-// benchMTU holds the largest frame there is.
-const benchMTU = 9216
-
-// workbench makes two namespaces without names and a veth pair between them. The kernel
-// frees all of it when they are closed, or when this process ends.
-func workbench(ipv4 bool) (e ends, done func(), err error) {
-	a, err := netns.NewUnnamed()
-	if err != nil {
-		return e, nil, err
-	}
-	b, err := netns.NewUnnamed()
-	if err != nil {
-		a.Close()
-		return e, nil, err
-	}
-	done = func() { a.Close(); b.Close() }
-	from, to := netip.MustParsePrefix("2001:db8::1/64"), netip.MustParsePrefix("2001:db8::2/64")
-	if ipv4 {
-		from, to = netip.MustParsePrefix("192.0.2.1/24"), netip.MustParsePrefix("192.0.2.2/24")
-	}
-	e = ends{from: a.Ref(), to: b.Ref(), address: to.Addr()}
-	if err := join(e, from, to); err != nil {
-		done()
-		return e, nil, fmt.Errorf("make a veth pair: %w", err)
-	}
-	return e, done, nil
-}
-
-// The link-layer addresses of the self-test's veth pair.
-var (
-	benchFrom = net.HardwareAddr{2, 0, 0, 0, 0, 1}
-	benchTo   = net.HardwareAddr{2, 0, 0, 0, 0, 2}
-)
-
-// join two namespaces, each of which knows the other's address.
-func join(e ends, from, to netip.Prefix) error {
-	a, err := netns.Open(e.from)
-	if err != nil {
-		return err
-	}
-	defer a.Close()
-	b, err := netns.Open(e.to)
-	if err != nil {
-		return err
-	}
-	defer b.Close()
-	pair := netlink.NewVeth(netlink.LinkAttrs{Name: "veth0", MTU: benchMTU, HardwareAddr: benchFrom})
-	pair.PeerName, pair.PeerHardwareAddr, pair.PeerNamespace = "veth0", benchTo, netlink.NsFd(b.FD())
-	if err := a.LinkAdd(pair); err != nil {
-		return err
-	}
-	if err := settle(a, from, to.Addr(), benchTo); err != nil {
-		return err
-	}
-	return settle(b, to, from.Addr(), benchFrom)
-}
-
-// settle an end of the veth pair: its address, and who is at the other end.
-func settle(h *netns.Handle, own netip.Prefix, other netip.Addr, mac net.HardwareAddr) error {
-	l, err := h.LinkByName("veth0")
-	if err != nil {
-		return err
-	}
-	if err := h.LinkSetUp(l); err != nil {
-		return err
-	}
-	address := &netlink.Addr{IPNet: &net.IPNet{IP: own.Addr().AsSlice(), Mask: net.CIDRMask(own.Bits(), own.Addr().BitLen())}}
-	if own.Addr().Is6() {
-		address.Flags = unix.IFA_F_NODAD
-	}
-	if err := h.AddrAdd(l, address); err != nil {
-		return err
-	}
-	return h.NeighSet(&netlink.Neigh{LinkIndex: l.Attrs().Index, State: netlink.NUD_PERMANENT, IP: other.AsSlice(), HardwareAddr: mac})
 }

@@ -1,4 +1,4 @@
-package builtin
+package traffic
 
 import (
 	"errors"
@@ -12,31 +12,32 @@ import (
 	"nfchain.dev/nfchain/internal/netns"
 )
 
-// exit is where packets to an address leave a namespace.
-type exit struct {
-	netns          string
-	device         netlink.Link
-	from           netip.Addr
-	fromMAC, toMAC net.HardwareAddr
+// Exit is where packets to an address leave a namespace.
+type Exit struct {
+	Device netlink.Link
+	// From is the address that the kernel would send from.
+	From netip.Addr
+	// ToMAC is the next hop's link-layer address.
+	FromMAC, ToMAC net.HardwareAddr
 }
 
-// exitTo finds how a namespace reaches an address, by a device if one is named.
-func exitTo(h *netns.Handle, to netip.Addr, device string) (e exit, err error) {
-	e.netns = h.Ref
+// ExitTo finds how a namespace reaches an address, by a device if one is named. A
+// neighbour that the kernel does not know yet is looked up.
+func ExitTo(h *netns.Handle, to netip.Addr, device string) (e Exit, err error) {
 	routes, err := h.RouteGetWithOptions(to.AsSlice(), &netlink.RouteGetOptions{Oif: device})
 	if err != nil || len(routes) == 0 {
 		return e, fmt.Errorf("there is no route to %s in %q: %w", to, h.Ref, err)
 	}
 	r := routes[0]
-	if e.device, err = h.LinkByIndex(r.LinkIndex); err != nil {
+	if e.Device, err = h.LinkByIndex(r.LinkIndex); err != nil {
 		return e, fmt.Errorf("the interface towards %s: %w", to, err)
 	}
-	if e.device.Attrs().Flags&net.FlagLoopback != 0 {
+	if e.Device.Attrs().Flags&net.FlagLoopback != 0 {
 		return e, fmt.Errorf("%s is an address of %q itself: packets to it never leave", to, h.Ref)
 	}
-	e.fromMAC = e.device.Attrs().HardwareAddr
-	e.from, _ = netip.AddrFromSlice(r.Src)
-	e.from = e.from.Unmap()
+	e.FromMAC = e.Device.Attrs().HardwareAddr
+	e.From, _ = netip.AddrFromSlice(r.Src)
+	e.From = e.From.Unmap()
 	next := to
 	if gateway, ok := netip.AddrFromSlice(r.Gw); ok {
 		next = gateway.Unmap()
@@ -45,9 +46,9 @@ func exitTo(h *netns.Handle, to netip.Addr, device string) (e exit, err error) {
 			next = gateway.Unmap()
 		}
 	}
-	e.toMAC, err = neighbour(h, r.LinkIndex, next)
+	e.ToMAC, err = neighbour(h, r.LinkIndex, next)
 	if errors.Is(err, errUnresolved) {
-		e.toMAC, err = resolve(h, r.LinkIndex, to, next)
+		e.ToMAC, err = resolve(h, r.LinkIndex, to, next)
 	}
 	return e, err
 }
@@ -101,46 +102,4 @@ func neighbour(h *netns.Handle, device int, address netip.Addr) (net.HardwareAdd
 		}
 	}
 	return nil, fmt.Errorf("neighbour %s: %w", address, errUnresolved)
-}
-
-// entrance finds the interface of a namespace that has an address.
-func entrance(h *netns.Handle, address netip.Addr) (netlink.Link, error) {
-	links, err := h.LinkList()
-	if err != nil {
-		return nil, err
-	}
-	for _, l := range links {
-		addresses, err := h.AddrList(l, netlink.FAMILY_ALL)
-		if err != nil {
-			return nil, err
-		}
-		for _, a := range addresses {
-			if ip, ok := netip.AddrFromSlice(a.IP); ok && ip.Unmap() == address {
-				return l, nil
-			}
-		}
-	}
-	return nil, fmt.Errorf("no interface of %q has the address %s", h.Ref, address)
-}
-
-// addressOf gives the address of a version that an interface has which has another one.
-func addressOf(h *netns.Handle, known netip.Addr, version int) (netip.Addr, error) {
-	if version == 0 || known.Is4() == (version == 4) {
-		return known, nil
-	}
-	l, err := entrance(h, known)
-	if err != nil {
-		return known, err
-	}
-	addresses, err := h.AddrList(l, netlink.FAMILY_ALL)
-	if err != nil {
-		return known, err
-	}
-	for _, a := range addresses {
-		ip, ok := netip.AddrFromSlice(a.IP)
-		if ip = ip.Unmap(); ok && ip.Is4() == (version == 4) && !ip.IsLinkLocalUnicast() {
-			return ip, nil
-		}
-	}
-	return known, fmt.Errorf("%s in %q has no address of IP version %d", l.Attrs().Name, h.Ref, version)
 }
