@@ -10,8 +10,10 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -65,15 +67,15 @@ func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 	}
 	ctx, cancel := traffic.Deadline(ctx, job.Condition.DurationS+settle.Seconds())
 	defer cancel()
-	way, err := wayOf(job)
+	way, err := exitOf(job)
 	if err != nil {
 		return traffic.Sample{}, err
 	}
-	count, err := listen(job.ServerNetns, job.FirstPort)
+	count, err := traffic.Count(job.ServerNetns, traffic.Arrivals{Port: job.FirstPort})
 	if err != nil {
 		return traffic.Sample{}, err
 	}
-	defer count.close()
+	defer count.Close()
 	// DPDK leaves files behind, wherever it is told to.
 	dir, err := os.MkdirTemp("", "nfchain-testpmd-")
 	if err != nil {
@@ -86,7 +88,7 @@ func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 	}
 	defer p.Kill()
 	var before uint64
-	arrives := func() bool { before, err = count.read(); return err != nil || before > 0 }
+	arrives := func() bool { before, err = count.Read(); return err != nil || before > 0 }
 	if err := errors.Join(p.Until(ctx, arrives, "nothing of what it sends arrives"), err); err != nil {
 		return traffic.Sample{}, err
 	}
@@ -94,8 +96,8 @@ func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 }
 
 // measure counts for the trial's length, and then until frames under way arrived.
-func measure(ctx context.Context, job traffic.Job, p *traffic.Process, count *counter) (traffic.Sample, error) {
-	before, err := count.read()
+func measure(ctx context.Context, job traffic.Job, p *traffic.Process, count *traffic.Counter) (traffic.Sample, error) {
+	before, err := count.Read()
 	if err != nil {
 		return traffic.Sample{}, err
 	}
@@ -103,13 +105,13 @@ func measure(ctx context.Context, job traffic.Job, p *traffic.Process, count *co
 	if err := p.During(ctx, time.Duration(job.Condition.DurationS*float64(time.Second))); err != nil {
 		return traffic.Sample{}, err
 	}
-	after, err := count.read()
+	after, err := count.Read()
 	took := time.Since(began)
 	if err = errors.Join(err, p.Stop(ctx)); err != nil {
 		return traffic.Sample{}, err
 	}
 	time.Sleep(settle)
-	arrived, err := count.read()
+	arrived, err := count.Read()
 	if err != nil {
 		return traffic.Sample{}, err
 	}
@@ -125,15 +127,38 @@ func measure(ctx context.Context, job traffic.Job, p *traffic.Process, count *co
 	}}, nil
 }
 
+// exitOf the client towards the server.
+func exitOf(job traffic.Job) (traffic.Exit, error) {
+	h, err := netns.Open(job.ClientNetns)
+	if err != nil {
+		return traffic.Exit{}, err
+	}
+	defer h.Close()
+	return traffic.ExitTo(h, job.Address, "")
+}
+
+// cores that testpmd's threads may use, all of them where none are named.
+func cores(affinity string) string {
+	list := traffic.Cores(affinity)
+	if len(list) == 0 {
+		list = traffic.Cores("spread")
+	}
+	words := make([]string, len(list))
+	for i, c := range list {
+		words[i] = strconv.Itoa(c)
+	}
+	return strings.Join(words, ",")
+}
+
 func frameSize(c trial.Condition) int { return max(smallest, c.FrameSize) }
 
-func args(job traffic.Job, w way, dir string) []string {
+func args(job traffic.Job, w traffic.Exit, dir string) []string {
 	port := strconv.Itoa(job.FirstPort)
 	return traffic.Bound(job.Condition.Affinity, []string{"env", "RUNTIME_DIRECTORY=" + dir, "dpdk-testpmd", "--no-huge", "-m", "256", "--no-pci", "--no-telemetry", "--no-shconf",
-		"--vdev=net_af_packet0,iface=" + w.device, "--lcores", "(0,1)@(" + cores(job.Condition.Affinity) + ")", "--",
+		"--vdev=net_af_packet0,iface=" + w.Device.Attrs().Name, "--lcores", "(0,1)@(" + cores(job.Condition.Affinity) + ")", "--",
 		"--forward-mode=txonly", "--auto-start", "--stats-period=3600", "--total-num-mbufs=4096",
-		"--txpkts=" + strconv.Itoa(frameSize(job.Condition)-fcs), "--eth-peer=0," + w.next.String(),
-		"--tx-ip=" + w.from.String() + "," + job.Address.String(), "--tx-udp=" + port + "," + port})
+		"--txpkts=" + strconv.Itoa(frameSize(job.Condition)-fcs), "--eth-peer=0," + w.ToMAC.String(),
+		"--tx-ip=" + w.From.String() + "," + job.Address.String(), "--tx-udp=" + port + "," + port})
 }
 
 var transmitted = regexp.MustCompile(`Accumulated forward statistics[^\n]*\n[^\n]*\n\s*TX-packets: (\d+)`)

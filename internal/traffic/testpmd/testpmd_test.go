@@ -3,12 +3,10 @@ package testpmd_test
 import (
 	"context"
 	"errors"
-	"net"
 	"strings"
 	"testing"
 	"time"
 
-	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/traffic/testpmd"
@@ -16,30 +14,10 @@ import (
 	"nfchain.dev/nfchain/internal/trial"
 )
 
-// job has the neighbours know each other, as those of a chain do.
 func job(t *testing.T, c trial.Condition) traffic.Job {
 	t.Helper()
 	c.Protocol = trial.UDP
-	j := traffictest.Job(t, c)
-	err := netns.Do(j.ClientNetns, func() error {
-		conn, err := net.Dial("udp", "192.0.2.2:9")
-		if err != nil {
-			return err
-		}
-		_, err = conn.Write([]byte{0})
-		return errors.Join(err, conn.Close())
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := nstest.Open(t, j.ClientNetns)
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if list, _ := h.NeighList(0, 0); len(list) > 0 && len(list[0].HardwareAddr) == 6 {
-			return j
-		}
-	}
-	t.Fatal("the neighbour does not answer")
-	return j
+	return traffictest.Job(t, c)
 }
 
 func TestRun(t *testing.T) {
