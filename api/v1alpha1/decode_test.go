@@ -89,6 +89,18 @@ func TestExperiment(t *testing.T) {
 	equal(t, "chain", spec.Chain, DefaultChainSpec())
 }
 
+func TestDefaultDuration(t *testing.T) {
+	for load, want := range map[string]time.Duration{
+		"{}":                                   5 * time.Second,
+		"{protocols: [rfc6349]}":               31 * time.Second,
+		"{protocols: [rfc6349, tcp]}":          5 * time.Second,
+		"{protocols: [rfc6349], duration: 5s}": 5 * time.Second,
+	} {
+		f := mustDecode(t, []byte("apiVersion: nfchain.dev/v1alpha1\nkind: Experiment\nmetadata: {name: long}\nspec:\n  load: "+load+"\n"))
+		equal(t, load, time.Duration(f.Experiments[0].Spec.Load.Duration), want)
+	}
+}
+
 // What was decoded and written as JSON is a file that says the same.
 func TestEncodeDecode(t *testing.T) {
 	for _, name := range []string{"smallest.yaml", "full.yaml", "experiment.yaml"} {

@@ -1,6 +1,9 @@
 package v1alpha1
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // ToolAuto lets nfchain choose the traffic tool by protocol.
 const ToolAuto = "auto"
@@ -29,10 +32,25 @@ func DefaultLoad() Load {
 		Tool:      ToolAuto,
 		Protocols: []string{"tcp"},
 		Flows:     1,
-		Duration:  Duration(5 * time.Second),
+		Duration:  defaultDuration,
 		Repeats:   3,
 		Affinity:  AffinityNone,
 	}
+}
+
+// The lengths of a trial of which nothing is said.
+const (
+	defaultDuration = Duration(5 * time.Second)
+	// RFC 6349 §3.3 wants more than 30 s, and trials last whole seconds.
+	rfc6349Duration = Duration(31 * time.Second)
+)
+
+// DefaultDuration of one trial, where nothing is said but what to measure.
+func (l Load) DefaultDuration() Duration {
+	if slices.Equal(l.Protocols, []string{"rfc6349"}) {
+		return rfc6349Duration
+	}
+	return defaultDuration
 }
 
 // SetDefaults fills in what a function is unless its file says otherwise.

@@ -31,14 +31,11 @@ type loadFlags struct {
 	seed                    int64
 	repeat                  repeatFlags
 	search                  searchFlags
-	// given tells whether a flag was.
-	given func(flag string) bool
 }
 
 func (l *loadFlags) register(cmd *cobra.Command) {
 	l.load = api.DefaultLoad()
 	f := cmd.Flags()
-	l.given = f.Changed
 	f.StringVar(&l.load.Tool, "traffic", "auto", "traffic tool: auto, "+strings.Join(toolNames(), ", "))
 	f.StringSliceVar(&l.load.Protocols, "protocol", []string{trial.TCP}, "what to measure, each its own condition: tcp, udp, latency, tcp_rr, udp_rr, tcp_crr, rfc6349")
 	f.IntVar(&l.load.Flows, "flows", 1, "parallel independent client/server pairs")
@@ -83,9 +80,6 @@ func (l *loadFlags) read(cmd *cobra.Command) (api.Load, error) {
 		if load.Rate, err = api.ParseLoadRate(l.rate); err != nil {
 			return load, fmt.Errorf("--rate: %w: %w", err, runs.ErrInput)
 		}
-	}
-	if !l.given("duration") && slices.Equal(load.Protocols, []string{trial.RFC6349}) {
-		l.duration = "31s" // longer than 30 s, as the RFC wants
 	}
 	if err := load.Duration.UnmarshalText([]byte(l.duration)); err != nil {
 		return load, fmt.Errorf("--duration: %w: %w", err, runs.ErrInput)
@@ -160,6 +154,9 @@ with it: exit code 1 if the chain became slower by more than --tolerance.`,
 		}
 		if !cmd.Flags().Changed("protocol") {
 			load.Protocols = protocolsOf(load)
+		}
+		if !cmd.Flags().Changed("duration") {
+			load.Duration = load.DefaultDuration()
 		}
 		if load.Search != nil && !cmd.Flags().Changed("repeats") {
 			load.Repeats = 1 // a search repeats what it must by itself
