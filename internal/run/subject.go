@@ -18,14 +18,14 @@ import (
 // job is one trial for a tool, over the chain that is up.
 func (m *Measurement) job(c trial.Condition) traffic.Job {
 	client, server := m.up.Client(), m.up.Server()
-	address := server.West.Addresses[0]
+	address, held := server.West.Addresses[0], m.held()
 	if c.Path == trial.PathDirect {
-		address = m.up.Direct.Server.Addresses[0]
+		address, held = m.up.Direct.Server.Addresses[0], 0
 	}
 	return traffic.Job{
 		Ends: traffic.Ends{ClientNetns: client.Namespace, ServerNetns: server.Namespace,
 			ClientNode: client.Name, ServerNode: server.Name, Address: address},
-		Condition: c, FirstPort: FirstPort,
+		Condition: c, Held: held, FirstPort: FirstPort,
 	}
 }
 
@@ -94,9 +94,8 @@ func (m *Measurement) prove(ctx context.Context, c trial.Condition) error {
 		return nil
 	}
 	path := proof.Path{ClientNetns: m.up.Client().Namespace, ServerNetns: m.up.Server().Namespace,
-		Address: m.up.Server().West.Addresses[0], Port: FirstPort, Protocol: kind}
+		Address: m.up.Server().West.Addresses[0], Port: FirstPort, Protocol: kind, Delay: m.held()}
 	for _, n := range m.up.Functions() {
-		path.Delay += time.Duration(n.Delay())
 		path.Functions = append(path.Functions, proof.Function{Name: n.Name, Netns: n.Namespace, West: n.West.Device, East: n.East.Device})
 	}
 	if _, err := proof.Check(ctx, path); err != nil {
@@ -107,6 +106,14 @@ func (m *Measurement) prove(ctx context.Context, c trial.Condition) error {
 	}
 	m.proven[kind] = true
 	return nil
+}
+
+// held is how long the chain's functions may hold a packet on purpose.
+func (m *Measurement) held() (longest time.Duration) {
+	for _, n := range m.up.Functions() {
+		longest += time.Duration(n.Delay())
+	}
+	return longest
 }
 
 // remove takes down what bringUp made; a chain that was up before loses only the

@@ -7,6 +7,7 @@ import (
 	"context"
 	"net/netip"
 	"os"
+	"time"
 
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -28,6 +29,8 @@ type Job struct {
 	// Asked is what a search asks for, nil without one. Its load and duration are
 	// the condition's too; the rest is for tools that make their own frames.
 	Asked *trial.Step
+	// Held is how long the path may hold a packet on purpose, beyond what any path takes.
+	Held time.Duration
 	// FirstPort of as many as there are flows.
 	FirstPort int
 	// Started is told of every process of the tool, for observing it; it may be nil.

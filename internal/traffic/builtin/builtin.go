@@ -73,7 +73,7 @@ func run(ctx context.Context, job traffic.Job) (none traffic.Sample, err error) 
 	if err != nil {
 		return none, fmt.Errorf("self-test: %w", err)
 	}
-	ctx, cancel := traffic.Deadline(ctx, job.Condition.DurationS)
+	ctx, cancel := traffic.Deadline(ctx, job.Condition.DurationS+l.held.Seconds())
 	defer cancel()
 	outcomes, err := runLanes(ctx, lanes)
 	if err != nil {
@@ -103,6 +103,7 @@ func loadOf(job traffic.Job) (l load, e ends, err error) {
 		return l, e, err
 	}
 	l, err = loadTo(e.address, c, job.FirstPort)
+	l.held = job.Held
 	return l, e, err
 }
 

@@ -23,6 +23,8 @@ type lane struct {
 	meter  *meter
 	// refused by the far side of the device while the lane ran.
 	refused uint64
+	// cut tells that packets still came when the wait for them ended.
+	cut bool
 }
 
 // outcome is what a lane counted, raw.
@@ -45,6 +47,8 @@ type outcome struct {
 	Busy time.Duration
 	// Native is whether the sink took packets in the driver.
 	Native bool
+	// Cut is whether packets still came when the wait for them ended.
+	Cut bool
 }
 
 // ends of a lane, by the namespaces' references, and the address that the far one has.
@@ -62,8 +66,8 @@ func (a *lane) back() ends {
 	return ends{from: a.ends.to, to: a.ends.from, address: a.load.from}
 }
 
-// newLane finds the way and attaches the sink, so that it is there before what sends to it, and its far end, so that a sink is there before what sends to it, and
-// takes what another lane sends the other way.
+// newLane finds the way and attaches the sink, so that it is there before what sends to it,
+// and takes what another lane sends the other way.
 func newLane(e ends, l load) (a *lane, err error) {
 	to, err := netns.Open(e.to)
 	if err != nil {
@@ -108,13 +112,6 @@ func (a *lane) close() {
 	}
 }
 
-// How long packets that are under way after the load's end are waited for
-// (RFC 2544 §23), and how long nothing must have come to say that none are.
-const (
-	drainLimit = 2 * time.Second
-	drainStep  = 5 * time.Millisecond
-)
-
 // run sends the load and waits for what is under way.
 func (a *lane) run(ctx context.Context) error {
 	before, err := dropped(a.ends.from, a.out)
@@ -129,23 +126,26 @@ func (a *lane) run(ctx context.Context) error {
 		return err
 	}
 	a.refused = after - before
+	return a.wait(ctx)
+}
+
+// wait for what is under way.
+func (a *lane) wait(ctx context.Context) error {
 	p, err := a.sender.progress()
 	if err != nil {
 		return err
 	}
-	deadline := time.NewTimer(drainLimit)
-	defer deadline.Stop()
+	d := drain{sent: p.Sent, held: a.load.held, bare: a.load.bare}
 	tick := time.NewTicker(drainStep)
 	defer tick.Stop()
-	for {
+	for began := time.Now(); ; {
 		c, err := a.meter.count(0)
-		if err != nil || c.Packets >= p.Sent {
+		if now := time.Since(began); err != nil || d.over(now, c) {
+			a.cut = err == nil && !a.load.bare && d.cut(now, c)
 			return err
 		}
 		select {
 		case <-tick.C:
-		case <-deadline.C:
-			return nil
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -168,7 +168,7 @@ func dropped(ref string, device netlink.Link) (uint64, error) {
 
 // outcome of a lane that has run.
 func (a *lane) outcome() (o outcome, err error) {
-	o.Paced, o.Busy, o.Refused = a.load.pps > 0, a.sender.busyFor(), a.refused
+	o.Paced, o.Cut, o.Busy, o.Refused = a.load.pps > 0, a.cut, a.sender.busyFor(), a.refused
 	if o.Progress, err = a.sender.progress(); err != nil {
 		return o, err
 	}

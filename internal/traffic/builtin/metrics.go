@@ -21,7 +21,7 @@ type totals struct {
 	low, high, lateMax                                        uint64
 	stepLow, stepHigh                                         int64
 	steps                                                     uint64
-	native                                                    bool
+	native, cut                                               bool
 	refused                                                   uint64
 	busy                                                      time.Duration
 }
@@ -36,6 +36,7 @@ func (t *totals) add(o outcome) {
 	t.extent, t.unknown, t.stale = max(t.extent, r.Extent), t.unknown+r.Unknown, t.stale+r.Stale
 	t.native, t.strangers, t.shared = o.Native, t.strangers+o.Strangers, t.shared+o.Shared
 	t.refused, t.busy = t.refused+o.Refused, t.busy+o.Busy
+	t.cut = t.cut || o.Cut
 	t.early, t.lateMax = t.early+c.Early, max(t.lateMax, p.LateMax)
 	if c.Low > 0 && (t.low == 0 || c.Low < t.low) {
 		t.low = c.Low
@@ -233,6 +234,9 @@ func (t *totals) warnings() (w []string) {
 	}
 	if t.unknown > 0 {
 		w = append(w, fmt.Sprintf("%d reordered packets came too late to tell by how much; the extent leaves them out", t.unknown))
+	}
+	if t.cut {
+		w = append(w, fmt.Sprintf("packets still came when the wait for them ended, %v after the load and what the path always takes: those that came later count as lost", drainLimit))
 	}
 	if t.early > 0 {
 		w = append(w, fmt.Sprintf("%d packets came before they were due: the clock went back, and their latency counts as zero", t.early))

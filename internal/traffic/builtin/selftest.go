@@ -80,7 +80,7 @@ func selfTest(ctx context.Context, l load) (found limits, err error) {
 	}
 	defer done()
 	e := endsOf(bench)
-	l.to, l.pattern, l.burst, l.duration = e.address, periodic, 1, selfTestTime
+	l.to, l.pattern, l.burst, l.duration, l.held = e.address, periodic, 1, selfTestTime, 0
 	for _, pps := range []float64{0, selfTestRate} {
 		l.pps = pps
 		o, err := once(ctx, e, l)

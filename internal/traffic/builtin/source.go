@@ -25,6 +25,8 @@ type load struct {
 	sizes []int
 	flows int
 	port  int // of the server
+	// held is how long the path may hold a packet on purpose.
+	held time.Duration
 	// netns and device to send from, and the core that does.
 	netns  string
 	device int
