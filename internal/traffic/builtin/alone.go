@@ -133,7 +133,7 @@ func Receive(ctx context.Context, o Meter) (none traffic.Sample, err error) {
 	if err != nil {
 		return none, fmt.Errorf("interface %q: %w", o.Device, err)
 	}
-	m, err := newMeter(meterOptions{netns: o.Netns, device: l, signature: signatureOf(o.ID), streams: 1})
+	m, err := newReceiver(meterOptions{netns: o.Netns, device: l, signature: signatureOf(o.ID), streams: 1})
 	if err != nil {
 		return none, err
 	}
@@ -145,7 +145,7 @@ func Receive(ctx context.Context, o Meter) (none traffic.Sample, err error) {
 	}
 	<-ctx.Done()
 	var out outcome
-	if err := m.outcome(&out); err != nil {
+	if err := m.outcome(&out, -1); err != nil {
 		return none, err
 	}
 	return sampleReceived(out)

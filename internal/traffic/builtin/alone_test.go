@@ -62,7 +62,7 @@ func TestMeterLateAndLossy(t *testing.T) {
 		o.take(t, n, now)
 	}
 	var out outcome
-	if err := o.outcome(&out); err != nil {
+	if err := o.outcome(&out, 0); err != nil {
 		t.Fatal(err)
 	}
 	s, err := sampleReceived(out)

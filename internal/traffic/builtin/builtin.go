@@ -27,8 +27,9 @@ type Tool struct{}
 // Name implements traffic.Tool.
 func (Tool) Name() string { return "builtin" }
 
-// Requires implements traffic.Tool.
-func (Tool) Requires() []string { return []string{feature.Root, feature.BPFXDP} }
+// Requires implements traffic.Tool. Without root, or where BPF is refused otherwise, packet
+// sockets do the work.
+func (Tool) Requires() []string { return []string{feature.NetAdmin} }
 
 // Protocols implements traffic.Tool.
 func (Tool) Protocols() []string { return []string{trial.UDP} }

@@ -20,7 +20,7 @@ type lane struct {
 	load   load
 	out    netlink.Link
 	sender *sender
-	meter  *meter
+	meter  receiving
 	// refused by the far side of the device while the lane ran.
 	refused uint64
 	// cut tells that packets still came when the wait for them ended.
@@ -45,6 +45,10 @@ type outcome struct {
 	Refused uint64
 	// Busy is the CPU time of the source, and of what the kernel did on its thread.
 	Busy time.Duration
+	// Unread are packets that came and that the sink had no room for.
+	Unread uint64
+	// Slow is whether the sink is a packet socket.
+	Slow bool
 	// Native is whether the sink took packets in the driver.
 	Native bool
 	// Cut is whether packets still came when the wait for them ended.
@@ -90,7 +94,7 @@ func newLane(e ends, l load) (a *lane, err error) {
 	l.fromMAC, l.toMAC, l.from, l.to = out.FromMAC, out.ToMAC, out.From, e.address
 	l.netns, l.device = e.from, out.Device.Attrs().Index
 	a = &lane{ends: e, load: l, out: out.Device}
-	a.meter, err = newMeter(meterOptions{netns: e.to, device: in, signature: l.signature, streams: 1, bare: l.bare})
+	a.meter, err = newReceiver(meterOptions{ports: l.ports(), netns: e.to, device: in, signature: l.signature, streams: 1, bare: l.bare})
 	return a, err
 }
 
@@ -139,7 +143,7 @@ func (a *lane) wait(ctx context.Context) error {
 	tick := time.NewTicker(drainStep)
 	defer tick.Stop()
 	for began := time.Now(); ; {
-		c, err := a.meter.count(0)
+		c, err := a.meter.soFar()
 		if now := time.Since(began); err != nil || d.over(now, c) {
 			a.cut = err == nil && !a.load.bare && d.cut(now, c)
 			return err
@@ -176,14 +180,11 @@ func (a *lane) outcome() (o outcome, err error) {
 	if o.Lateness, err = a.sender.lateness(); err != nil {
 		return o, err
 	}
-	if o.Shared, err = a.meter.on(a.load.core, 0); err != nil {
-		return o, err
-	}
-	return o, a.meter.outcome(&o)
+	return o, a.meter.outcome(&o, a.load.core)
 }
 
-// outcome of what came.
-func (m *meter) outcome(o *outcome) (err error) {
+// outcome of what came, and of how much of it on a core.
+func (m *meter) outcome(o *outcome, core int) (err error) {
 	o.Native = m.native
 	if o.Count, err = m.count(0); err != nil {
 		return err
@@ -193,6 +194,11 @@ func (m *meter) outcome(o *outcome) (err error) {
 		return err
 	}
 	o.Order = *order
+	if core >= 0 {
+		if o.Shared, err = m.on(core, 0); err != nil {
+			return err
+		}
+	}
 	o.Strangers, err = m.strangers()
 	return err
 }

@@ -13,7 +13,8 @@ import (
 
 // sent, received and the rest, of all lanes together.
 type totals struct {
-	seconds                                                   float64
+	// seconds that the load took, and that it was meant to take.
+	seconds, meant                                            float64
 	sent, unsent, sentBytes                                   uint64
 	arrived, unique, duplicates, reordered                    uint64
 	extent, unknown, stale, early, payload, strangers, shared uint64
@@ -21,15 +22,15 @@ type totals struct {
 	low, high, lateMax                                        uint64
 	stepLow, stepHigh                                         int64
 	steps                                                     uint64
-	native, cut                                               bool
-	refused                                                   uint64
+	native, cut, slow                                         bool
+	refused, unread                                           uint64
 	busy                                                      time.Duration
 }
 
 // add a lane up.
 func (t *totals) add(o outcome) {
 	p, c, r := &o.Progress, &o.Count, &o.Order
-	t.seconds = max(t.seconds, o.seconds())
+	t.seconds, t.meant = max(t.seconds, o.seconds()), max(t.meant, float64(p.Stop-p.Start)/1e9)
 	t.sent, t.unsent, t.sentBytes = t.sent+p.Sent, t.unsent+o.Unsent, t.sentBytes+p.SentBytes
 	t.arrived, t.unique, t.payload = t.arrived+c.Packets, t.unique+r.Arrivals, t.payload+c.Payload
 	t.duplicates, t.reordered = t.duplicates+r.Duplicates, t.reordered+r.Reordered
@@ -37,6 +38,7 @@ func (t *totals) add(o outcome) {
 	t.native, t.strangers, t.shared = o.Native, t.strangers+o.Strangers, t.shared+o.Shared
 	t.refused, t.busy = t.refused+o.Refused, t.busy+o.Busy
 	t.cut = t.cut || o.Cut
+	t.unread, t.slow = t.unread+o.Unread, t.slow || o.Slow
 	t.early, t.lateMax = t.early+c.Early, max(t.lateMax, p.LateMax)
 	if c.Low > 0 && (t.low == 0 || c.Low < t.low) {
 		t.low = c.Low
@@ -142,7 +144,7 @@ var errNothing = errors.New("the generator sent nothing")
 // offered is the load as it was meant and as it was sent.
 func (t *totals) offered(m map[string]float64) {
 	intended := float64(t.sent + t.unsent)
-	m["offered_pps"] = intended / t.seconds
+	m["offered_pps"] = intended / t.meant
 	m["sent_pps"] = float64(t.sent) / t.seconds
 	m["unsent_ratio"] = float64(t.unsent) / intended
 }
@@ -228,6 +230,12 @@ func (t *totals) warnings() (w []string) {
 	}
 	if t.refused > 0 {
 		w = append(w, fmt.Sprintf("%d packets were lost at the first interface, whose far side had no room for them", t.refused))
+	}
+	if t.slow {
+		w = append(w, "the meter is a packet socket, because BPF is refused: its ceiling is lower, and the times of packets are those at which a program read them")
+	}
+	if t.unread > 0 {
+		w = append(w, fmt.Sprintf("%d packets came and were not counted, because the meter had no room for them: they are in the loss", t.unread))
 	}
 	if t.stale > 0 {
 		w = append(w, fmt.Sprintf("%d packets came too late to tell first copies from second ones; they count as lost", t.stale))

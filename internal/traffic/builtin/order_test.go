@@ -107,6 +107,14 @@ func check(t *testing.T, numbers []uint32) {
 	if got := (reference{r.Arrivals, r.Duplicates, r.Reordered, r.Extent}); got != want || r.Stale != 0 || r.Unknown != 0 {
 		t.Errorf("%v: %+v, want %+v (stale %d, unknown %d)", numbers, got, want, r.Stale, r.Unknown)
 	}
+	book := newOrderBook()
+	for _, n := range numbers {
+		book.place(n, 0)
+	}
+	if b := &book.ProgramOrder; b.Arrivals != r.Arrivals || b.Duplicates != r.Duplicates || b.Reordered != r.Reordered || b.Extent != r.Extent ||
+		b.First != r.First || b.Next != r.Next || b.GapsSeen != r.GapsSeen || b.Stale != 0 || b.Unknown != 0 {
+		t.Errorf("%v: outside the kernel the order is another", numbers)
+	}
 }
 
 func TestOrderByTheBook(t *testing.T) {

@@ -2,12 +2,10 @@ package builtin
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/vishvananda/netlink"
-	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/bpf/source"
 	"nfchain.dev/nfchain/internal/netns"
@@ -61,7 +59,7 @@ func newSender(h *netns.Handle, out netlink.Link, l load, perhaps string) (*send
 			return s, nil
 		}
 		s.close()
-		if !errors.Is(err, unix.EPERM) {
+		if !refused(err) {
 			return nil, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/link"
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/bpf/sink"
 	"nfchain.dev/nfchain/internal/netns"
@@ -30,9 +31,38 @@ type meterOptions struct {
 	device    netlink.Link
 	signature uint32
 	streams   int
+	// ports that the packets go to, for which the stack must have no answer.
+	ports []int
 	// bare only counts, for measuring what binning costs.
 	bare bool
 }
+
+// receiving is a sink.
+type receiving interface {
+	// soFar is what was counted until now.
+	soFar() (sink.ProgramCount, error)
+	// outcome of what came, and of how much of it on a core, if one is named.
+	outcome(o *outcome, core int) error
+	close()
+}
+
+// newReceiver is a sink in the kernel, or a packet socket where BPF is refused.
+func newReceiver(o meterOptions) (receiving, error) {
+	m, err := newMeter(o)
+	if err == nil {
+		return m, nil
+	}
+	if !refused(err) {
+		return nil, err
+	}
+	return newPacketSink(o)
+}
+
+// refused tells whether a machine lets this process load no programs.
+func refused(err error) bool { return errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) }
+
+// soFar is what was counted until now.
+func (m *meter) soFar() (sink.ProgramCount, error) { return m.count(0) }
 
 // newMeter loads a sink and attaches it. It goes with its descriptors, and so with
 // the process, however that ends. XDP takes packets of one queue one after the other;

@@ -1,0 +1,85 @@
+package builtin
+
+import (
+	"sort"
+
+	"nfchain.dev/nfchain/bpf/sink"
+)
+
+// orderBook is the order of a stream, as bpf/sink/sink.c keeps it: for sinks outside the
+// kernel.
+type orderBook struct{ sink.ProgramOrder }
+
+func newOrderBook() *orderBook { return &orderBook{} }
+
+// widen gives a number its upper bits, by the largest seen. Numbers begin at 2^32; the
+// first packet stepped over all that are before it.
+func (o *orderBook) widen(number uint32) uint64 {
+	if o.Begun == 0 {
+		o.Begun, o.GapsSeen = 1, 1
+		o.First = 1<<32 + uint64(number)
+		o.Next = o.First
+	}
+	return o.Next + uint64(int64(int32(number-uint32(o.Next))))
+}
+
+// place a packet in the order. It gives the delay of the one before, and tells whether
+// this is a first copy, and numbered next to the one before.
+func (o *orderBook) place(sequence uint32, delay uint64) (before uint64, fresh, adjacent bool) {
+	number := o.widen(sequence)
+	if !o.fresh(number) {
+		return 0, false, false
+	}
+	o.First = min(o.First, number)
+	if number >= o.Next {
+		if number > o.Next {
+			g := &o.Gaps[o.GapsSeen%uint64(len(o.Gaps))]
+			g.Start, g.Arrival = o.Next, o.Arrivals
+			o.GapsSeen++
+		}
+		o.Next = number + 1
+	} else {
+		o.late(number)
+	}
+	adjacent = o.Arrivals > 0 && number == o.Previous+1
+	before = o.PreviousDelay
+	o.Previous, o.PreviousDelay = number, delay
+	o.Arrivals++
+	return before, true, adjacent
+}
+
+// fresh tells whether a packet did not come before, and remembers it.
+func (o *orderBook) fresh(number uint64) bool {
+	words := uint64(len(o.Words))
+	lap := number/(32*words) + 1
+	word, bit := &o.Words[number/32%words], uint64(1)<<(number%32)
+	switch had := *word >> 32; {
+	case had > lap:
+		o.Stale++
+		return false
+	case had < lap:
+		*word = lap << 32
+	}
+	if *word&bit != 0 {
+		o.Duplicates++
+		return false
+	}
+	*word |= bit
+	return true
+}
+
+// late counts a packet that others with larger numbers came before.
+func (o *orderBook) late(number uint64) {
+	o.Reordered++
+	gaps := uint64(len(o.Gaps))
+	oldest := uint64(0)
+	if o.GapsSeen > gaps {
+		oldest = o.GapsSeen - gaps
+	}
+	behind := sort.Search(int(o.GapsSeen-oldest), func(i int) bool { return o.Gaps[(oldest+uint64(i))%gaps].Start > number })
+	if behind == 0 {
+		o.Unknown++
+		return
+	}
+	o.Extent = max(o.Extent, o.Arrivals-o.Gaps[(oldest+uint64(behind)-1)%gaps].Arrival)
+}

@@ -1,0 +1,38 @@
+package builtin
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// swallow opens a UDP socket on a port, of both IP versions, that takes everything and
+// keeps nothing: without it the stack would answer each copied packet with an error
+// (ICMP, port unreachable), and so load the chain the other way.
+func swallow(port int) (fd int, err error) {
+	fd, err = unix.Socket(unix.AF_INET6, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return -1, err
+	}
+	nothing := unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K}
+	err = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0)
+	if err == nil {
+		err = unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &nothing})
+	}
+	if err == nil {
+		err = unix.Bind(fd, &unix.SockaddrInet6{Port: port})
+	}
+	if err != nil {
+		_ = unix.Close(fd)
+		return -1, fmt.Errorf("take UDP port %d, which the load goes to: %w", port, err)
+	}
+	return fd, nil
+}
+
+// ports that a load goes to, as many as are worth a socket.
+func (l load) ports() (list []int) {
+	for p := l.port; p <= l.port+(l.flows-1)/flowsByPort && len(list) < 64; p++ {
+		list = append(list, p)
+	}
+	return list
+}
