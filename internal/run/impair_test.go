@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"fmt"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -220,11 +223,11 @@ func TestImpairedProgramKilled(t *testing.T) {
 		t.Fatalf("%d came", len(got))
 	}
 	supervisor := b.supervisor()
-	_ = syscall.Kill(supervisor, syscall.SIGSTOP) // so that nobody starts it again yet
+	b.stop(supervisor) // so that nobody starts it again yet
 	b.killProgram()
 	talk := b.talk("forward", 0)
 	talk.send(25, 5)
-	b.until("lost packets are counted", func() bool { return b.lost() == 5 })
+	b.until("lost packets are counted", func() bool { return b.arrived().Lost == 5 })
 	_ = syscall.Kill(supervisor, syscall.SIGCONT)
 	b.until("it runs again", func() bool {
 		s, err := process.Statuses(b.name())
@@ -239,8 +242,9 @@ func TestImpairedProgramKilled(t *testing.T) {
 	b.unchanged()
 }
 
-// lost is how many packets came in that nobody read, as the kernel has it.
-func (b *bed) lost() uint64 {
+// arrived is what came in to be redirected, as the kernel has it: how many packets,
+// and how many of them nobody read.
+func (b *bed) arrived() redirect.Counts {
 	b.Helper()
 	h, err := netns.Open(namespace.Name(b.name(), "bad"))
 	if err != nil {
@@ -251,7 +255,7 @@ func (b *bed) lost() uint64 {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return c.Lost
+	return c
 }
 
 // TestImpairedProgramStalled: what does not fit into its queue meanwhile is counted,
@@ -263,9 +267,11 @@ func TestImpairedProgramStalled(t *testing.T) {
 		t.Fatal(s, err)
 	}
 	const sent, queue = 10_000, 8192
-	_ = syscall.Kill(s[0].PID, syscall.SIGSTOP)
-	b.talk("forward", 0).send(0, sent)
-	b.until("the queue is full", func() bool { return b.lost() >= sent-queue })
+	b.stop(s[0].PID)
+	b.sendUnread(sent)
+	if lost := b.arrived().Lost; lost < sent-queue {
+		t.Errorf("of %d packets that nobody read only %d are lost; the queue holds %d", sent, lost, queue)
+	}
 	_ = syscall.Kill(s[0].PID, syscall.SIGCONT)
 	b.until("the rest is let go", func() bool {
 		i := b.did()["forward"]
@@ -275,6 +281,35 @@ func TestImpairedProgramStalled(t *testing.T) {
 	if i := b.did()["forward"]; i.Unread < sent-queue || i.Unread > sent-queue+100 || i.Unstamped+i.Overflowed+i.Refused > 0 {
 		t.Errorf("%+v", i)
 	}
+}
+
+// sendUnread sends packets to a function whose program is stopped, no more at once
+// than the kernel keeps for a core that is busy (net.core.netdev_max_backlog).
+func (b *bed) sendUnread(n int) {
+	b.Helper()
+	k, before := b.talk("forward", 0), b.arrived().Packets
+	for sent := 0; sent < n; sent += window {
+		k.send(sent, window)
+		b.until("all have arrived", func() bool { return b.arrived().Packets >= before+uint64(sent+window) })
+	}
+}
+
+// stop holds a process still. The signal only asks for it: a thread that runs on
+// another core still reads a packet or a hundred, so every one of them is waited for.
+func (b *bed) stop(pid int) {
+	b.Helper()
+	_ = syscall.Kill(pid, syscall.SIGSTOP)
+	b.until("the process is stopped", func() bool {
+		stats, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		if err != nil || len(stats) == 0 {
+			b.Fatalf("process %d has no threads: %v", pid, err)
+		}
+		return !slices.ContainsFunc(stats, func(path string) bool {
+			stat, err := os.ReadFile(path)
+			_, after, _ := bytes.Cut(stat, []byte(") "))
+			return err == nil && !bytes.HasPrefix(after, []byte("T"))
+		})
+	})
 }
 
 func (b *bed) supervisor() int {
