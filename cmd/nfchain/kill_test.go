@@ -15,7 +15,7 @@ import (
 	"nfchain.dev/nfchain/internal/netns"
 )
 
-const killedChain = `
+var killedChain = owned(`
 apiVersion: nfchain.dev/v1alpha1
 kind: NetworkServiceChain
 metadata: {name: e2e-killed}
@@ -25,7 +25,7 @@ spec:
   - {name: prog, kind: command, command: {args: [sleep, "1000"]}}
   - {name: shape, kind: shaper, shaper: {rate: 1Gbit}}
   - {name: far, kind: impair, impair: {delay: 1ms}}
-`
+`)
 
 // built builds the command as a user gets it.
 func built(t *testing.T) string {
@@ -81,7 +81,7 @@ func TestKilledAnywhere(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root: it makes chains")
 	}
-	const name = "e2e-killed"
+	name := owned("e2e-killed")
 	c := cli{t, built(t), t.TempDir()}
 	file := filepath.Join(c.dir, "chain.yaml")
 	if err := os.WriteFile(file, []byte(killedChain), 0o644); err != nil {
@@ -117,7 +117,7 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
-const lentFunction = `
+var lentFunction = owned(`
 apiVersion: nfchain.dev/v1alpha1
 kind: ServiceFunction
 metadata: {name: e2e-lent-fw}
@@ -130,7 +130,7 @@ spec:
   functions:
   - {name: fw, ref: e2e-lent-fw}
   - {name: prog, kind: command, command: {args: [sleep, "1000"]}}
-`
+`)
 
 // TestKilledBenchOfFunction kills a bench that brings a standalone function up for
 // itself. What is left says that it is a bench's; the next bench takes it over and
@@ -139,7 +139,7 @@ func TestKilledBenchOfFunction(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root: it makes chains")
 	}
-	const chain, function = "e2e-lent", "e2e-lent-fw"
+	chain, function := owned("e2e-lent"), owned("e2e-lent-fw")
 	c := cli{t, built(t), t.TempDir()}
 	file := filepath.Join(c.dir, "files.yaml")
 	if err := os.WriteFile(file, []byte(lentFunction), 0o644); err != nil {
@@ -147,7 +147,7 @@ func TestKilledBenchOfFunction(t *testing.T) {
 	}
 	t.Cleanup(func() { c.must("down", function, chain) })
 	bench := []string{"bench", file, "--duration", "1s", "--repeats", "1", "--direct=false"}
-	listed := regexp.MustCompile(`(?m)^e2e-lent-fw .*`)
+	listed := regexp.MustCompile(`(?m)^` + function + ` .*`)
 	moments := rand.New(rand.NewPCG(2, uint64(time.Now().UnixNano())))
 	for round := range 6 {
 		c.killAfter(time.Duration(moments.Int64N(int64(time.Second))), bench...)
@@ -173,12 +173,13 @@ func TestTwoAtOnce(t *testing.T) {
 		t.Skip("needs root: it makes chains")
 	}
 	c := cli{t, built(t), t.TempDir()}
+	atOnce := []string{owned("e2e-at-once-a"), owned("e2e-at-once-b"), owned("e2e-at-once-c")}
 	var running []*exec.Cmd
 	var outputs []*bytes.Buffer
 	for i := range 6 {
-		name := "e2e-at-once-" + string(rune('a'+i%3))
+		name := atOnce[i%len(atOnce)]
 		file := filepath.Join(c.dir, name+".yaml")
-		text := strings.ReplaceAll(killedChain, "e2e-killed", name)
+		text := strings.ReplaceAll(killedChain, owned("e2e-killed"), name)
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +208,7 @@ func TestTwoAtOnce(t *testing.T) {
 	if unchanged != 3 {
 		t.Errorf("of each two processes with one chain, one should find nothing to change; %d of 3 did", unchanged)
 	}
-	for _, name := range []string{"e2e-at-once-a", "e2e-at-once-b", "e2e-at-once-c"} {
+	for _, name := range atOnce {
 		c.must("exec", name, "client", "--", "ping", "-c", "1", "-W", "2", "server")
 	}
 }
@@ -215,7 +216,7 @@ func TestTwoAtOnce(t *testing.T) {
 // TestWithoutRoot runs a chain as a user without privileges, in a user namespace.
 func TestWithoutRoot(t *testing.T) {
 	const nobody = 65534
-	path := built(t)
+	name, path := owned("e2e-rootless"), built(t)
 	dir, err := os.MkdirTemp("", "nfchain-rootless-")
 	if err != nil {
 		t.Fatal(err)
@@ -227,7 +228,7 @@ func TestWithoutRoot(t *testing.T) {
 		}
 	}
 	file := filepath.Join(dir, "chain.yaml")
-	if err := os.WriteFile(file, []byte(strings.ReplaceAll(killedChain, "e2e-killed", "e2e-rootless")), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(killedChain, owned("e2e-killed"), name)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	as := func(args ...string) (string, error) {
@@ -248,14 +249,14 @@ func TestWithoutRoot(t *testing.T) {
 		t.Fatalf("%v\n%s", err, doctor)
 	}
 	for _, args := range [][]string{
-		{"up", filepath.Base(file), "--wait"}, {"ls"}, {"exec", "e2e-rootless", "client", "--", "ping", "-c", "1", "-W", "2", "server"},
-		{"bench", "e2e-rootless", "--duration", "1s", "--repeats", "1", "--protocol", "tcp,udp,latency"}, {"down", "e2e-rootless"},
+		{"up", filepath.Base(file), "--wait"}, {"ls"}, {"exec", name, "client", "--", "ping", "-c", "1", "-W", "2", "server"},
+		{"bench", name, "--duration", "1s", "--repeats", "1", "--protocol", "tcp,udp,latency"}, {"down", name},
 	} {
 		if out, err := as(args...); err != nil {
 			t.Fatalf("nfchain %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
 	}
-	if left := leftovers("e2e-rootless"); left != "" {
+	if left := leftovers(name); left != "" {
 		t.Errorf("left behind: %s", left)
 	}
 	awaitNoHolder(t, path)

@@ -16,9 +16,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// prefix of the name of every chain that these tests make, by which what they
-// leave behind is told from what others on the machine do.
-const prefix = "e2e-"
+// own begins the name of everything that these tests make: e2e and this process's
+// id, so that tests of two checkouts at once on one machine do not share a name.
+var own = "e2e" + strconv.Itoa(os.Getpid())
+
+// owned is a text of the tests, where names begin with e2e, with names of this
+// process's own.
+func owned(text string) string { return strings.ReplaceAll(text, "e2e", own) }
 
 func TestMain(m *testing.M) {
 	// testscript.Main exits, so leaks are looked for in the tests' own clean-up.
@@ -30,20 +34,21 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the command as a user does. The name of every script is the
-// name of its chains, after the prefix.
+// name of its chains, after e2e and a dash.
 func TestScripts(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root: the scripts make chains; TestWithoutRoot covers the rest")
 	}
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Files: ownedScripts(t),
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("NFCHAIN_RESULTS", filepath.Join(e.WorkDir, "results.db"))
 			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("PID", strconv.Itoa(os.Getpid()))
 			nfchain := filepath.Join(strings.SplitN(e.Getenv("PATH"), ":", 2)[0], "nfchain")
 			e.Setenv("NFCHAIN", nfchain)
 			// A script that fails leaves its chain; the next run must not find it.
-			chain := prefix + strings.TrimPrefix(filepath.Base(e.WorkDir), "script-")
+			chain := own + "-" + strings.TrimPrefix(filepath.Base(e.WorkDir), "script-")
 			e.Defer(func() {
 				_ = exec.Command(nfchain, "down", chain, chain+"-2").Run()
 				_ = exec.Command(nfchain, "down", chain+"-fw").Run()
@@ -56,6 +61,28 @@ func TestScripts(t *testing.T) {
 			"exits": exits, "json": jsonPath, "gone": gone, "interrupt": interrupt,
 		},
 	})
+}
+
+// ownedScripts are copies of the scripts with names of this process's own.
+func ownedScripts(t *testing.T) (copies []string) {
+	t.Helper()
+	scripts, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	dir := t.TempDir()
+	for _, path := range scripts {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		copied := filepath.Join(dir, filepath.Base(path))
+		if err := os.WriteFile(copied, []byte(owned(string(text))), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		copies = append(copies, copied)
+	}
+	return copies
 }
 
 // exits CODE COMMAND... runs a command and checks its exit code.
