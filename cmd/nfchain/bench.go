@@ -260,7 +260,7 @@ func (a *app) mayDeploy(name string, keep bool) error {
 
 func (a *app) newRun(h *runs.Host, chain, spec string, seed int64, load api.Load) trial.Run {
 	if seed == 0 {
-		seed = int64(random() >> 1)
+		seed = drawnSeed()
 	}
 	var b [4]byte
 	binary.BigEndian.PutUint32(b[:], uint32(random()))
@@ -274,6 +274,10 @@ func (a *app) newRun(h *runs.Host, chain, spec string, seed int64, load api.Load
 	}
 	return r
 }
+
+// drawnSeed has 53 bits, so that readers of JSON that know only float64 (RFC 8259,
+// section 6), such as jq, give back the seed that repeats the run.
+func drawnSeed() int64 { return int64(random() >> 11) }
 
 func random() uint64 {
 	var b [8]byte

@@ -24,3 +24,13 @@ func TestResultsThatCannotBeWrittenAreNoSuccess(t *testing.T) {
 		}
 	}
 }
+
+// TestDrawnSeedSurvivesFloat64: a reader of JSON that has no other numbers gives it
+// back as it was.
+func TestDrawnSeedSurvivesFloat64(t *testing.T) {
+	for range 1000 {
+		if seed := drawnSeed(); seed < 0 || int64(float64(seed)) != seed {
+			t.Fatalf("%d becomes %d", seed, int64(float64(seed)))
+		}
+	}
+}

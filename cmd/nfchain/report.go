@@ -176,6 +176,9 @@ openmetrics for a collector.`,
 	}
 	var o *string
 	cmd.RunE = does(func(cmd *cobra.Command, args []string) error {
+		if err := checkWritable(html); err != nil {
+			return err
+		}
 		store, err := a.stored()
 		if err != nil {
 			return err

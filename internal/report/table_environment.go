@@ -110,9 +110,22 @@ func coresText(p trial.Processor) string {
 		parts = append(parts, plural(p.ThreadsPerCore, "thread")+" each")
 	}
 	if p.SMT != "" {
-		parts = append(parts, "SMT "+p.SMT)
+		parts = append(parts, "SMT "+smtText(p.SMT))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// smtText is the kernel's word for simultaneous multithreading as people write it.
+func smtText(state string) string {
+	switch state {
+	case "notsupported":
+		return "not supported"
+	case "notimplemented":
+		return "not implemented"
+	case "forceoff":
+		return "forced off"
+	}
+	return state
 }
 
 func cachesText(all []trial.Cache) string {

@@ -1,5 +1,7 @@
 package plot
 
+import "math"
+
 // Series is values that belong together, drawn in one style.
 type Series struct {
 	Name   string
@@ -70,11 +72,22 @@ func (l Lines) across(left float64) scale {
 	}
 	full, _ := l.X.span(xs)
 	s.lo, s.hi, s.log = full.lo, full.hi, full.log
-	if len(l.X.At) > 0 { // no need to end on a tick: end a little outside the last
+	if len(l.X.At) > 0 { // no need to end on a tick: end a little outside the last, or with the points
 		last := l.X.At[len(l.X.At)-1]
-		s.hi = last + (last-s.lo)*.05
+		s.hi = max(last+(last-s.lo)*.05, largest(xs))
 	}
 	return s
+}
+
+// largest of values that are numbers.
+func largest(values []float64) float64 {
+	most := math.Inf(-1)
+	for _, v := range values {
+		if v > most && !math.IsInf(v, 1) {
+			most = v
+		}
+	}
+	return most
 }
 
 // widest is how much room the labels of ticks take.
@@ -102,9 +115,10 @@ func (l Lines) bottom(c *canvas, x scale, left float64) {
 	free := left - 100
 	for i, t := range ticks {
 		c.line("axis", x.at(t), base, x.at(t), base+5)
-		if w := width(names[i]); x.at(t)-w/2 > free {
-			c.text("", "middle", x.at(t), base+19, names[i])
-			free = x.at(t) + w/2 + 4
+		w := width(names[i])
+		if at := min(x.at(t), chartWidth-w/2); at-w/2 > free {
+			c.text("", "middle", at, base+19, names[i])
+			free = at + w/2 + 4
 		}
 	}
 	c.text("", "middle", (x.from+x.to)/2, base+39, l.X.Label)

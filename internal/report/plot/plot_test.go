@@ -6,6 +6,8 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -79,6 +81,26 @@ func TestLinesDrawEverything(t *testing.T) {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %s", want)
 		}
+	}
+}
+
+// TestNothingSticksOut: curves that go on behind the last tick, and the label of a tick
+// at the very edge, stay within the chart.
+func TestNothingSticksOut(t *testing.T) {
+	beyond := Lines{ID: "x", X: Axis{At: []float64{0, 1, 4}}, Series: []Series{{"s", []Point{{X: 0, Y: 1}, {X: 4.7, Y: 2}}, Ours(0)}}}
+	if x := beyond.across(40); x.at(4.7) > chartWidth-12 {
+		t.Errorf("a point lies at %v of %v", x.at(4.7), chartWidth)
+	}
+	edge := Lines{ID: "x", X: Axis{Log: true}, Series: []Series{{"s", []Point{{X: 10, Y: 1}, {X: 50_000, Y: 2}}, Ours(0)}}}
+	labels := regexp.MustCompile(`text-anchor="middle" x="([0-9.]+)" y="[0-9.]+">([^<]+)<`).FindAllStringSubmatch(edge.SVG(), -1)
+	for _, label := range labels {
+		at, err := strconv.ParseFloat(label[1], 64)
+		if err != nil || at+width(label[2])/2 > chartWidth {
+			t.Errorf("%q is centred at %v of %v, error %v", label[2], at, chartWidth, err)
+		}
+	}
+	if len(labels) < 4 {
+		t.Errorf("labels %v", labels)
 	}
 }
 
