@@ -13,8 +13,8 @@ import (
 
 // sent, received and the rest, of all lanes together.
 type totals struct {
-	// seconds that the load took, and that it was meant to take.
-	seconds, meant                                            float64
+	// seconds that the load took, and that it was meant to take; wall is of all lanes.
+	seconds, meant, wall                                      float64
 	sent, unsent, sentBytes                                   uint64
 	arrived, unique, duplicates, reordered                    uint64
 	extent, unknown, stale, early, payload, strangers, shared uint64
@@ -36,7 +36,7 @@ func (t *totals) add(o outcome) {
 	t.duplicates, t.reordered = t.duplicates+r.Duplicates, t.reordered+r.Reordered
 	t.extent, t.unknown, t.stale = max(t.extent, r.Extent), t.unknown+r.Unknown, t.stale+r.Stale
 	t.native, t.strangers, t.shared = o.Native, t.strangers+o.Strangers, t.shared+o.Shared
-	t.refused, t.busy = t.refused+o.Refused, t.busy+o.Busy
+	t.refused, t.busy, t.wall = t.refused+o.Refused, t.busy+o.Busy, t.wall+o.seconds()
 	t.cut = t.cut || o.Cut
 	t.unread, t.slow = t.unread+o.Unread, t.slow || o.Slow
 	t.early, t.lateMax = t.early+c.Early, max(t.lateMax, p.LateMax)
@@ -223,7 +223,8 @@ func signedMedian(down, up []uint64) float64 {
 
 func (t *totals) warnings() (w []string) {
 	if t.unsent > 0 {
-		w = append(w, fmt.Sprintf("the generator did not send %d packets of %d in time: the load was not what was asked for", t.unsent, t.sent+t.unsent))
+		w = append(w, fmt.Sprintf("the generator did not send %d packets of %d in time: the load was not what was asked for; it had its core for %.0f%% of the time",
+			t.unsent, t.sent+t.unsent, 100*min(1, t.busy.Seconds()/t.wall)))
 	}
 	if t.shared > 0 {
 		w = append(w, fmt.Sprintf("%.0f%% of the packets reached the meter on the core that generates them: generator and chain shared it, and each took from the other", 100*float64(t.shared)/float64(t.arrived)))

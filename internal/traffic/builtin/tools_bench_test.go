@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"encoding/json"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/traffic/iperf3"
 	"nfchain.dev/nfchain/internal/traffic/traffictest"
 	"nfchain.dev/nfchain/internal/trial"
@@ -78,7 +80,7 @@ func BenchmarkPacing(b *testing.B) {
 	}
 	for name, pps := range map[string]float64{"1k": 1e3, "10k": 1e4, "100k": 1e5, "1M": 1e6, "40%": .4 * ceiling, "80%": .8 * ceiling} {
 		b.Run(name, func(b *testing.B) {
-			var off, late float64
+			var off, late, core float64
 			for range b.N {
 				job := traffictest.Job(b, trial.Condition{OfferedPps: pps, Frames: trial.Frames{FrameSize: 64}})
 				s, err := Tool{}.Run(context.Background(), job)
@@ -87,12 +89,24 @@ func BenchmarkPacing(b *testing.B) {
 				}
 				off = max(off, 100*abs(s.Metrics["sent_pps"]/pps-1))
 				late += s.Metrics["schedule_error_p50_ns"]
+				core += busy(b, s)
 			}
 			b.ReportMetric(pps, "pps")
 			b.ReportMetric(off, "%off")
 			b.ReportMetric(late/float64(b.N), "late-p50-ns")
+			b.ReportMetric(100*core/float64(b.N), "%core")
 		})
 	}
+}
+
+// busy is the share of its core that the generator had: all, on a machine at rest.
+func busy(b *testing.B, s traffic.Sample) float64 {
+	b.Helper()
+	var c counters
+	if err := json.Unmarshal(s.Raw[0].Output, &c); err != nil {
+		b.Fatal(err)
+	}
+	return c.BusyS / c.Seconds
 }
 
 func abs(v float64) float64 { return max(v, -v) }
