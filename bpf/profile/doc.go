@@ -1,5 +1,4 @@
-// Package profile is the kernel's half of `nfchain profile`: a program that is run at
-// every tick of a clock on each core, and notes the stacks that it finds there and
-// whose packets the core was at.
-// Package nfchain.dev/nfchain/internal/trace loads and reads it.
+// Package profile is the kernel's half of `nfchain profile`: programs that note which
+// device's packets each core is at, and tell it with each sample of a core's stack.
+// Package nfchain.dev/nfchain/internal/profile loads and reads it.
 package profile

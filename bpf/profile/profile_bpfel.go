@@ -13,25 +13,11 @@ import (
 	"github.com/cilium/ebpf"
 )
 
-type ProgramFrames struct {
-	_  structs.HostLayout
-	At [127]uint64
-}
-
-type ProgramSample struct {
-	_       structs.HostLayout
-	Kernel  int32
-	User    int32
-	Process uint32
-	Number  uint32
-	Command [16]int8
-}
-
 type ProgramTurn struct {
-	_      structs.HostLayout
-	Since  uint64
-	Number uint32
-	Inside uint32
+	_       structs.HostLayout
+	Device  uint64
+	Softirq uint32
+	Polling uint32
 }
 
 // LoadProgram returns the embedded CollectionSpec for Program.
@@ -76,29 +62,26 @@ type ProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramProgramSpecs struct {
+	PollEnds      *ebpf.ProgramSpec `ebpf:"poll_ends"`
+	Receive       *ebpf.ProgramSpec `ebpf:"receive"`
+	Sample        *ebpf.ProgramSpec `ebpf:"sample"`
 	SoftirqBegins *ebpf.ProgramSpec `ebpf:"softirq_begins"`
 	SoftirqEnds   *ebpf.ProgramSpec `ebpf:"softirq_ends"`
-	SoftirqTakes  *ebpf.ProgramSpec `ebpf:"softirq_takes"`
-	Tick          *ebpf.ProgramSpec `ebpf:"tick"`
 }
 
 // ProgramMapSpecs contains maps before they are loaded into the kernel.
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramMapSpecs struct {
-	Namespaces *ebpf.MapSpec `ebpf:"namespaces"`
-	Samples    *ebpf.MapSpec `ebpf:"samples"`
-	Stacks     *ebpf.MapSpec `ebpf:"stacks"`
-	Turns      *ebpf.MapSpec `ebpf:"turns"`
+	Samples *ebpf.MapSpec `ebpf:"samples"`
+	Turns   *ebpf.MapSpec `ebpf:"turns"`
 }
 
 // ProgramVariableSpecs contains global variables before they are loaded into the kernel.
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramVariableSpecs struct {
-	Idle  *ebpf.VariableSpec `ebpf:"idle"`
-	Lost  *ebpf.VariableSpec `ebpf:"lost"`
-	Taken *ebpf.VariableSpec `ebpf:"taken"`
+	Missed *ebpf.VariableSpec `ebpf:"missed"`
 }
 
 // ProgramObjects contains all objects after they have been loaded into the kernel.
@@ -121,17 +104,13 @@ func (o *ProgramObjects) Close() error {
 //
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramMaps struct {
-	Namespaces *ebpf.Map `ebpf:"namespaces"`
-	Samples    *ebpf.Map `ebpf:"samples"`
-	Stacks     *ebpf.Map `ebpf:"stacks"`
-	Turns      *ebpf.Map `ebpf:"turns"`
+	Samples *ebpf.Map `ebpf:"samples"`
+	Turns   *ebpf.Map `ebpf:"turns"`
 }
 
 func (m *ProgramMaps) Close() error {
 	return _ProgramClose(
-		m.Namespaces,
 		m.Samples,
-		m.Stacks,
 		m.Turns,
 	)
 }
@@ -140,27 +119,27 @@ func (m *ProgramMaps) Close() error {
 //
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramVariables struct {
-	Idle  *ebpf.Variable `ebpf:"idle"`
-	Lost  *ebpf.Variable `ebpf:"lost"`
-	Taken *ebpf.Variable `ebpf:"taken"`
+	Missed *ebpf.Variable `ebpf:"missed"`
 }
 
 // ProgramPrograms contains all programs after they have been loaded into the kernel.
 //
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramPrograms struct {
+	PollEnds      *ebpf.Program `ebpf:"poll_ends"`
+	Receive       *ebpf.Program `ebpf:"receive"`
+	Sample        *ebpf.Program `ebpf:"sample"`
 	SoftirqBegins *ebpf.Program `ebpf:"softirq_begins"`
 	SoftirqEnds   *ebpf.Program `ebpf:"softirq_ends"`
-	SoftirqTakes  *ebpf.Program `ebpf:"softirq_takes"`
-	Tick          *ebpf.Program `ebpf:"tick"`
 }
 
 func (p *ProgramPrograms) Close() error {
 	return _ProgramClose(
+		p.PollEnds,
+		p.Receive,
+		p.Sample,
 		p.SoftirqBegins,
 		p.SoftirqEnds,
-		p.SoftirqTakes,
-		p.Tick,
 	)
 }
 

@@ -34,6 +34,14 @@ type loadFlags struct {
 }
 
 func (l *loadFlags) register(cmd *cobra.Command) {
+	l.registerOffered(cmd)
+	l.repeat.register(cmd, &l.load)
+	l.search.register(cmd)
+	cmd.Flags().BoolVar(&l.direct, "direct", true, "measure the path without functions too")
+}
+
+// registerOffered adds the flags that say what one trial offers.
+func (l *loadFlags) registerOffered(cmd *cobra.Command) {
 	l.load = api.DefaultLoad()
 	f := cmd.Flags()
 	f.StringVar(&l.load.Tool, "traffic", "auto", "traffic tool: auto, "+strings.Join(toolNames(), ", "))
@@ -42,8 +50,6 @@ func (l *loadFlags) register(cmd *cobra.Command) {
 	f.StringVar(&l.payload, "payload-size", "", "bytes of one send (default: the tool's own)")
 	f.StringVar(&l.rate, "rate", "", "load offered in sum, such as 500Mbit or 100kpps (default: as much as the tool can)")
 	f.StringVar(&l.duration, "duration", "5s", "length of one trial; of rfc6349 alone 31s")
-	l.repeat.register(cmd, &l.load)
-	l.search.register(cmd)
 	f.BoolVar(&l.load.Zerocopy, "zerocopy", false, "send with sendfile instead of write (iperf3)")
 	f.StringVar(&l.load.Affinity, "affinity", "none", "cores of the tools: none, spread, or a list such as 0,2-3")
 	f.IntVar(&l.load.FrameSize, "frame-size", 0, "bytes of a frame with its check sequence, 64 to 9216, of a tool that makes its own")
@@ -56,7 +62,6 @@ func (l *loadFlags) register(cmd *cobra.Command) {
 	f.StringVar(&l.request, "request-size", "", "bytes of a transaction's request (default 1)")
 	f.StringVar(&l.response, "response-size", "", "bytes of a transaction's response (default 1)")
 	f.BoolVar(&l.load.BusyLoop, "busy-loop", false, "transactions: ask for messages without sleeping")
-	f.BoolVar(&l.direct, "direct", true, "measure the path without functions too")
 	f.Int64Var(&l.seed, "seed", 0, "seed of the order of trials (default: drawn, and recorded)")
 }
 
@@ -173,7 +178,7 @@ with it: exit code 1 if the chain became slower by more than --tolerance.`,
 }
 
 func (a *app) bench(ctx context.Context, arg string, load api.Load, seed int64, o output) error {
-	if err := checkWritable(o.html); err != nil {
+	if err := checkWritable("html", o.html); err != nil {
 		return err
 	}
 	h := a.host(ctx)

@@ -167,7 +167,7 @@ func rough(seconds float64) string {
 
 // experiment runs the one experiment of a file.
 func (a *app) experiment(ctx context.Context, f *api.File, text string, e experimentFlags) error {
-	if err := checkWritable(e.output.html); err != nil {
+	if err := checkWritable("html", e.output.html); err != nil {
 		return err
 	}
 	x := f.Experiments[0]

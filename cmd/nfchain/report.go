@@ -118,13 +118,13 @@ func render(w io.Writer, rep report.Report, format string) error {
 }
 
 // checkWritable finds out before hours of measuring that a report has no place.
-func checkWritable(path string) error {
+func checkWritable(flag, path string) error {
 	if path == "" {
 		return nil
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".nfchain-*")
 	if err != nil {
-		return fmt.Errorf("--html %s cannot be written: %w: %w", path, errors.Unwrap(err), runs.ErrInput)
+		return fmt.Errorf("--%s %s cannot be written: %w: %w", flag, path, errors.Unwrap(err), runs.ErrInput)
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }

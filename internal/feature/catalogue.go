@@ -42,6 +42,7 @@ func kernelQuestions() []question {
 		{BPFTCX, "inline functions on tcx", askTCX},
 		{BPFXDP, "inline functions on XDP, and the built-in generator", askXDP},
 		{BPFTrace, "nfchain trace: where packets go in a live chain", askTrace},
+		{PerfEvents, "nfchain profile: what the cores execute during a trial", askPerf},
 	}
 }
 

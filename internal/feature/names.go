@@ -27,7 +27,8 @@ const (
 	Conntrack   = "conntrack"
 	BPFTCX      = "bpf.tcx"
 	BPFXDP      = "bpf.xdp"
-	BPFTrace    = "bpf.trace" // programs at tracepoints, and types that say where to look
+	BPFTrace    = "bpf.trace"   // programs at tracepoints, and types that say where to look
+	PerfEvents  = "perf.events" // stacks of every core can be sampled
 	ToolIP      = "tool.ip"
 	ToolTC      = "tool.tc"
 	ToolNFT     = "tool.nft"

@@ -17,7 +17,7 @@ report
 results
 experiment
 search
-traffic, observe, supervise, trace
+traffic, observe, supervise, trace, profile
 deploy
 plan
 wiring, function

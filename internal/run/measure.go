@@ -37,6 +37,10 @@ type Measurement struct {
 	// it is given does not change.
 	Stored func(trial.Run)
 
+	// Beside is called when a trial's traffic is about to begin, and what it returns
+	// when that has ended; it may be nil.
+	Beside func(p *plan.Plan, condition int) (end func() error, err error)
+
 	// lent standalone functions are up for this measurement alone.
 	lent   []lent
 	up     *plan.Plan
@@ -203,9 +207,17 @@ func (m *Measurement) tried(ctx context.Context, slot experiment.Slot, c trial.C
 	job := m.job(c)
 	job.Asked = asked
 	job.Started, job.Ended = w.started, watch.Ended
+	end, err := m.beside(slot.Condition)
+	if err != nil {
+		_, _ = watch.Stop(context.WithoutCancel(ctx))
+		return none, err
+	}
 	began := m.Now()
 	sample, err := tool.Run(ctx, job)
 	took := m.Now().Sub(began)
+	if ended := end(); err == nil {
+		err = ended
+	}
 	observed, watched := watch.Stop(context.WithoutCancel(ctx))
 	if err == nil {
 		err = watched
@@ -224,6 +236,14 @@ func (m *Measurement) tried(ctx context.Context, slot experiment.Slot, c trial.C
 		Metrics: sample.Metrics, Histograms: sample.Histograms, Series: sample.Series, Observed: observed, Raw: sample.Raw, Warnings: sample.Warnings,
 	}
 	return t, nil
+}
+
+// beside begins what the caller wants beside a trial.
+func (m *Measurement) beside(condition int) (end func() error, err error) {
+	if m.Beside == nil {
+		return func() error { return nil }, nil
+	}
+	return m.Beside(m.up, condition)
 }
 
 func (m *Measurement) tool(name string) traffic.Tool {

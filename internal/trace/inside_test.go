@@ -24,20 +24,6 @@ func TestTimesOf(t *testing.T) {
 	}
 }
 
-func TestSymbols(t *testing.T) {
-	all := parseSymbols([]byte("ffffffff81000100 T second\nffffffff81000000 t first\nffffffff81000200 d data\nffffffff81000180 t inside\t[module]\nrubbish\n0000000000000000 T hidden\n"))
-	for address, want := range map[uint64]string{
-		0xffffffff80ffffff: "", 0xffffffff81000000: "first", 0xffffffff810000ff: "first", 0xffffffff81000105: "second", 0xffffffff81000300: "inside",
-	} {
-		if got := all.at(address); got != want {
-			t.Errorf("%x is in %q, want %q", address, got, want)
-		}
-	}
-	if got := symbols(nil).at(1); got != "" {
-		t.Errorf("without symbols: %q", got)
-	}
-}
-
 func TestReasonsAreTheKernels(t *testing.T) {
 	n := &names{reasons: map[uint32]string{6: "NETFILTER_DROP"}}
 	if a, b := n.reason(6), n.reason(999); a != "NETFILTER_DROP" || b != "reason 999" {
