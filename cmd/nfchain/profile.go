@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +22,8 @@ type profileFlags struct {
 	options     profile.Options
 	pairs       int
 	svg, output string
+	// look is how long to sample the load that is there; 0 offers one.
+	look time.Duration
 }
 
 func (a *app) profileCmd() *cobra.Command {
@@ -39,16 +42,22 @@ as (softirq) if no packet of the chain is known there. Processes elsewhere are (
 
 Stacks of programs are as deep as they keep frame pointers; what has no symbol is
 [unknown]. Trials with sampling come in turn with trials without, which shows its cost;
-both are stored as a run. As root only.`,
+both are stored as a run. With --for, a chain that is up is sampled as it is, and no load
+is offered. As root only.`,
 		Example: `  nfchain profile edge --svg edge.svg
   nfchain profile examples/edge-chain.yaml --traffic builtin --frame-size 64 --pairs 0
-  nfchain profile edge --protocol udp --rate 2Gbit --duration 10s -o folded`,
+  nfchain profile edge --protocol udp --rate 2Gbit --duration 10s -o folded
+  nfchain profile edge --for 10s -o svg > edge.svg`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChains,
 	}
 	var o *string
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
+		p.output = *o
 		if err := p.check(); err != nil {
 			return err
+		}
+		if cmd.Flags().Changed("for") {
+			return a.look(cmd, args[0], p)
 		}
 		load, err := l.read(cmd)
 		if err != nil {
@@ -61,15 +70,15 @@ both are stored as a run. As root only.`,
 			return fmt.Errorf("--protocol: one at a time is profiled, not %d: %w", len(load.Protocols), runs.ErrInput)
 		}
 		load.Repeats = max(1, p.pairs)
-		p.output = *o
 		return a.profile(cmd.Context(), args[0], load, l.seed, p)
 	}))
-	o = outputFlag(cmd, "text", "folded", "json")
+	o = outputFlag(cmd, "text", "folded", "svg", "json")
 	l.registerOffered(cmd)
 	f := cmd.Flags()
 	f.IntVar(&p.options.Frequency, "frequency", 499, "samples a second on each core; an odd number keeps clear of what comes at round ones")
 	f.BoolVar(&p.options.Softirq, "softirq", true, "tell the node whose packets a softirq has, which costs a little of each packet")
 	f.IntVar(&p.pairs, "pairs", 3, "trials with sampling, each beside one without; 0 is one trial, whose cost is not known")
+	f.DurationVar(&p.look, "for", 0, "offer no load, and sample for so long what a chain that is up carries")
 	f.StringVar(&p.svg, "svg", "", "write a flame graph, an SVG file that needs nothing else")
 	return cmd
 }
@@ -78,6 +87,8 @@ func (p profileFlags) check() error {
 	switch {
 	case p.options.Frequency < 1 || p.options.Frequency > profile.MaxFrequency:
 		return fmt.Errorf("--frequency: 1 to %d are possible, not %d: %w", profile.MaxFrequency, p.options.Frequency, runs.ErrInput)
+	case p.look < 0:
+		return fmt.Errorf("--for: a time cannot be less than nothing: %w", runs.ErrInput)
 	case p.pairs < 0 || p.pairs > 1000:
 		return fmt.Errorf("--pairs: 0 to 1000 are possible, not %d: %w", p.pairs, runs.ErrInput)
 	}
@@ -177,8 +188,12 @@ const samplingFactor = "sampling_hz"
 
 func (a *app) showProfile(seen *profiled, r trial.Run, p profileFlags) error {
 	rep := profile.NewReport(seen.chain, seen.samples)
-	rep.Run, rep.Condition, rep.Overhead = r.ID, r.Conditions[sampling], overhead(r)
+	rep.Run, rep.Condition, rep.Overhead = r.ID, &r.Conditions[sampling], overhead(r)
 	rep.Warnings = append(rep.Warnings, r.Warnings...)
+	return a.writeProfile(rep, seen.samples, p)
+}
+
+func (a *app) writeProfile(rep profile.Report, samples profile.Samples, p profileFlags) error {
 	if p.svg != "" {
 		if err := writeFile(p.svg, func(w io.Writer) error {
 			_, err := io.WriteString(w, flame(rep).SVG())
@@ -192,7 +207,10 @@ func (a *app) showProfile(seen *profiled, r trial.Run, p profileFlags) error {
 	case "json":
 		return a.printJSON(rep)
 	case "folded":
-		return seen.samples.Folded(a.stdout)
+		return samples.Folded(a.stdout)
+	case "svg":
+		a.printf("%s\n", flame(rep).SVG())
+		return nil
 	}
 	return rep.Text(a.stdout)
 }

@@ -26,6 +26,8 @@ var witnesses = map[string]string{
 	Conntrack:  "nft add table t && nft add chain t c && nft add rule t c ct state new",
 	BPFTCX:     "", // none of these tools can tell
 	BPFXDP:     "",
+	BPFTrace:   "",
+	PerfEvents: "",
 }
 
 // tools that the witnesses are, besides unshare.

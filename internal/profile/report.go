@@ -14,9 +14,10 @@ type Report struct {
 	SchemaVersion int    `json:"schema_version"`
 	Chain         string `json:"chain"`
 	Wiring        string `json:"wiring"`
-	// Run has the trials, by which the cost was measured.
-	Run       string          `json:"run"`
-	Condition trial.Condition `json:"condition"`
+	// Run has the trials, by which the cost was measured, and Condition the load; both
+	// are absent where none was offered.
+	Run       string           `json:"run,omitempty"`
+	Condition *trial.Condition `json:"condition,omitempty"`
 	// Clock that samples were taken by: cpu-clock or cycles.
 	Clock       string  `json:"clock"`
 	FrequencyHz int     `json:"frequency_hz"`
@@ -74,17 +75,11 @@ type Function struct {
 
 // StackCount is one stack, its frames from the outermost on.
 type StackCount struct {
-	CPU     int                      `json:"cpu"`
-	Hop     string                   `json:"hop"`
-	Process string                   `json:"process"`
-	Frames  trial.List[FrameInStack] `json:"frames"`
-	Samples int                      `json:"samples"`
-}
-
-// FrameInStack is a function in it.
-type FrameInStack struct {
-	Function string `json:"function"`
-	Kernel   bool   `json:"kernel"`
+	CPU     int               `json:"cpu"`
+	Hop     string            `json:"hop"`
+	Process string            `json:"process"`
+	Frames  trial.List[Frame] `json:"frames"`
+	Samples int               `json:"samples"`
 }
 
 // Overhead is what sampling costs: the same trials with and without it, in shuffled
@@ -113,6 +108,14 @@ func NewReport(c Chain, s Samples) Report {
 	}
 	r.warn(s)
 	return r
+}
+
+// Load that was offered, in words.
+func (r Report) Load() string {
+	if r.Condition == nil {
+		return "its own load"
+	}
+	return r.Condition.Protocol + " by " + r.Condition.Tool
 }
 
 func count(stacks []Stack) (n int) {
@@ -156,7 +159,7 @@ func (r *Report) hops(c Chain, busy []Stack) {
 		own := only(busy, func(st Stack) bool { return st.Hop == n.Name })
 		h := Hop{Name: n.Name, Kind: n.Kind, Share: shareOf(count(own), r.Busy)}
 		h.Functions = functionsOf(own, h.Samples)
-		h.Softirq = count(only(own, func(st Stack) bool { return inSoftirq(st.Frames) }))
+		h.Softirq = count(only(own, func(st Stack) bool { return SoftirqIn(st.Frames) >= 0 }))
 		r.Hops = append(r.Hops, h)
 	}
 }
@@ -188,11 +191,7 @@ func functionsOf(stacks []Stack, all int) []Function {
 }
 
 func (st Stack) counted() StackCount {
-	c := StackCount{CPU: st.CPU, Hop: st.Hop, Process: st.Process, Samples: st.Count}
-	for _, f := range st.Frames {
-		c.Frames = append(c.Frames, FrameInStack(f))
-	}
-	return c
+	return StackCount{CPU: st.CPU, Hop: st.Hop, Process: st.Process, Samples: st.Count, Frames: st.Frames}
 }
 
 // fewest is the part of the samples that were due below which a reader is told.

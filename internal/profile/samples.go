@@ -38,8 +38,8 @@ type Stack struct {
 
 // Frame is a function in a stack.
 type Frame struct {
-	Function string
-	Kernel   bool
+	Function string `json:"function"`
+	Kernel   bool   `json:"kernel"`
 }
 
 // What a core is at besides the nodes of a chain. None can be the name of a node.
@@ -71,7 +71,7 @@ func (s *Sampler) samples(took time.Duration) Samples {
 
 // hop that a core worked for.
 func (s *Sampler) hop(st *stack, frames []Frame) string {
-	softirq := st.whom.softirq != 0 || inSoftirq(frames)
+	softirq := st.whom.softirq != 0 || SoftirqIn(frames) >= 0
 	node, known := s.nodes[st.whom.device]
 	switch {
 	case known && st.whom.device != 0:
@@ -87,9 +87,10 @@ func (s *Sampler) hop(st *stack, frames []Frame) string {
 	return Outside
 }
 
-// inSoftirq tells it by the functions that run them (kernel/softirq.c).
-func inSoftirq(frames []Frame) bool {
-	return slices.ContainsFunc(frames, func(f Frame) bool {
+// SoftirqIn gives the place in a stack from which on it is a softirq's, by the
+// functions that run them (kernel/softirq.c); -1 where there is none.
+func SoftirqIn(frames []Frame) int {
+	return slices.IndexFunc(frames, func(f Frame) bool {
 		return f.Kernel && (f.Function == "handle_softirqs" || f.Function == "__do_softirq")
 	})
 }

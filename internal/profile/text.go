@@ -21,8 +21,8 @@ const (
 // core by core.
 func (r Report) Text(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "chain %s, wiring %s: %s by %s, %.3g s sampled at %d Hz (%s), %d samples, %d of them busy\n",
-		r.Chain, r.Wiring, r.Condition.Protocol, r.Condition.Tool, r.DurationS, r.FrequencyHz, r.Clock, r.Samples, r.Busy)
+	fmt.Fprintf(&b, "chain %s, wiring %s: %s, %.3g s sampled at %d Hz (%s), %d samples, %d of them busy\n",
+		r.Chain, r.Wiring, r.Load(), r.DurationS, r.FrequencyHz, r.Clock, r.Samples, r.Busy)
 	r.hopTable(&b)
 	b.WriteString("\nfunctions of the busy samples, all cores\n")
 	functionTable(&b, r.All, shownFunctions)

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/profile"
+	runs "nfchain.dev/nfchain/internal/run"
+)
+
+// besideLook are the flags of a profile that say nothing of a load.
+var besideLook = []string{"for", "frequency", "softirq", "svg", "output", "quiet", "results"}
+
+// look samples a chain that is up, with the load that it has.
+func (a *app) look(cmd *cobra.Command, name string, p profileFlags) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if err == nil && !slices.Contains(besideLook, f.Name) {
+			err = fmt.Errorf("--%s: --for offers no load, so leave this out: %w", f.Name, runs.ErrInput)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	if err := a.host(ctx).Features.Missing(feature.PerfEvents); err != nil {
+		return err
+	}
+	made, err := a.planned(ctx, name)
+	if err != nil {
+		return err
+	}
+	chain := runs.Profiled(made)
+	s, err := profile.Start(chain, p.options)
+	if err != nil {
+		return err
+	}
+	enough := time.NewTimer(p.look)
+	defer enough.Stop()
+	select {
+	case <-ctx.Done():
+	case <-enough.C:
+	}
+	samples, err := s.Stop()
+	if err != nil {
+		return err
+	}
+	return a.writeProfile(profile.NewReport(chain, samples), samples, p)
+}
