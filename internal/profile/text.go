@@ -46,11 +46,17 @@ func trimmed(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-func columns(b *strings.Builder) *tabwriter.Writer { return tabwriter.NewWriter(b, 0, 0, 2, ' ', 0) }
+// columns are a table in memory, which take everything.
+type columns struct{ *tabwriter.Writer }
+
+func columnsOf(b *strings.Builder) columns { return columns{tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)} }
+
+func (c columns) row(cells ...string) { _, _ = io.WriteString(c, strings.Join(cells, "\t")+"\n") }
 
 func (r Report) hopTable(b *strings.Builder) {
-	t := columns(b)
-	fmt.Fprintln(t, "\nHOP\tBUSY\t95%\tIN SOFTIRQ\tMOST IN")
+	t := columnsOf(b)
+	b.WriteString("\n")
+	t.row("HOP", "BUSY", "95%", "IN SOFTIRQ", "MOST IN")
 	for _, h := range r.Hops {
 		most, softirq := "", "-"
 		if len(h.Functions) > 0 {
@@ -59,20 +65,20 @@ func (r Report) hopTable(b *strings.Builder) {
 		if h.Samples > 0 {
 			softirq = fmt.Sprintf("%.0f%%", 100*float64(h.Softirq)/float64(h.Samples))
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", h.Name, percent(h.Ratio), interval(h.Share), softirq, most)
+		t.row(h.Name, percent(h.Ratio), interval(h.Share), softirq, most)
 	}
 	_ = t.Flush() // into memory
 }
 
 func functionTable(b *strings.Builder, all []Function, most int) {
-	t := columns(b)
-	fmt.Fprintln(t, "FUNCTION\tSELF\t95%\tTOTAL\t95%")
+	t := columnsOf(b)
+	t.row("FUNCTION", "SELF", "95%", "TOTAL", "95%")
 	for _, f := range all[:min(most, len(all))] {
 		name := f.Name
 		if !f.Kernel {
 			name += " (user)"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", name, percent(f.Self.Ratio), interval(f.Self), percent(f.Total.Ratio), interval(f.Total))
+		t.row(name, percent(f.Self.Ratio), interval(f.Self), percent(f.Total.Ratio), interval(f.Total))
 	}
 	_ = t.Flush() // into memory
 }
