@@ -176,7 +176,7 @@ openmetrics for a collector.`,
 	}
 	var o *string
 	cmd.RunE = does(func(cmd *cobra.Command, args []string) error {
-		if err := checkWritable(html); err != nil {
+		if err := checkWritable("html", html); err != nil {
 			return err
 		}
 		store, err := a.stored()
