@@ -56,7 +56,7 @@ func (h headers) smallest() int { return max(64, h.transport()+udpHeader+stampSi
 func (h headers) shape(size int) (source.ProgramShape, error) {
 	s := source.ProgramShape{Length: uint32(size - fcs)}
 	if size < h.smallest() {
-		return s, fmt.Errorf("a frame of %d bytes is too small for what is measured: its headers and the stamp take %d", size, h.smallest())
+		return s, fmt.Errorf("a frame of %d bytes is too small for what is measured: its headers and the stamp take %d (in a mix, {%d})", size, h.smallest(), h.smallest())
 	}
 	b := s.Header[:]
 	copy(b, h.toMAC)
