@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/trial"
 )
 
 // MaxPoints is the most combinations a sweep may have. Ten thousand trials of
@@ -52,7 +53,23 @@ func Points(spec api.ExperimentSpec) ([]Point, error) {
 		}
 		points = next
 	}
-	return points, nil
+	return bulkSizes(points), nil
+}
+
+// bulkSizes takes the payload's size away from points of latency alone where others
+// measure something else: it is what a bulk load sends at once, and may be more than a
+// datagram of latency holds. A point with several protocols knows of that by itself.
+func bulkSizes(points []Point) []Point {
+	latency := func(p Point) bool { return slices.Equal(p.Load.Protocols, []string{trial.Latency}) }
+	if !slices.ContainsFunc(points, func(p Point) bool { return !latency(p) }) {
+		return points
+	}
+	for i := range points {
+		if latency(points[i]) {
+			points[i].Load.PayloadSize = 0
+		}
+	}
+	return points
 }
 
 func start(spec api.ExperimentSpec) Point {

@@ -101,6 +101,24 @@ func TestFieldsOfLoad(t *testing.T) {
 	}
 }
 
+// TestPayloadIsOfBulkLoads: latency has it only where nothing else is measured.
+func TestPayloadIsOfBulkLoads(t *testing.T) {
+	for _, c := range []struct {
+		protocols []any
+		want      []api.Size
+	}{{[]any{"tcp", "latency", "udp"}, []api.Size{1000, 0, 1000}}, {[]any{"latency"}, []api.Size{1000}}} {
+		points, err := Points(api.ExperimentSpec{Load: api.Load{PayloadSize: 1000}, Sweep: sweep("protocol", c.protocols)})
+		if err != nil || len(points) != len(c.want) {
+			t.Fatalf("%d points, error %v", len(points), err)
+		}
+		for i, p := range points {
+			if p.Load.PayloadSize != c.want[i] {
+				t.Errorf("%v: payload of %d bytes, want %d", p.Load.Protocols, p.Load.PayloadSize, c.want[i])
+			}
+		}
+	}
+}
+
 func TestPointsTellAllThatIsWrong(t *testing.T) {
 	spec := api.ExperimentSpec{Sweep: sweep(
 		"length", []any{1, 2, 2.5, "three", 1e9}, "flow", []any{1}, "zerocopy", []any{}, "protocol", []any{"sctp"},
