@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -96,8 +95,8 @@ func (l *loadFlags) read(cmd *cobra.Command) (api.Load, error) {
 		return load, err
 	}
 	for _, core := range traffic.Cores(load.Affinity) {
-		if core >= runtime.NumCPU() {
-			return load, fmt.Errorf("--affinity: there is no core %d; this machine has %d: %w", core, runtime.NumCPU(), runs.ErrInput)
+		if !slices.Contains(traffic.Allowed(), core) {
+			return load, fmt.Errorf("--affinity: there is no core %d for this program; it may use %v: %w", core, traffic.Allowed(), runs.ErrInput)
 		}
 	}
 	for _, p := range registry.Words().CheckLoad(load) {

@@ -1,10 +1,13 @@
 package traffic
 
 import (
+	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 )
@@ -16,17 +19,28 @@ func Cores(affinity string) []int {
 	case "", "none":
 		return nil
 	case "spread":
-		all := make([]int, runtime.NumCPU())
-		for i := range all {
-			all[i] = i
-		}
-		return all
+		return Allowed()
 	}
 	list, err := api.ParseCPUList(affinity)
 	if err != nil {
 		return nil // validated when the load was read
 	}
 	return list
+}
+
+// Allowed are the cores that this program may run on: those of its control group or
+// of taskset(1).
+func Allowed() (cores []int) {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(os.Getpid(), &set); err != nil {
+		return []int{0}
+	}
+	for core := range 8 * int(unsafe.Sizeof(set)) {
+		if set.IsSet(core) {
+			cores = append(cores, core)
+		}
+	}
+	return cores
 }
 
 // Bound is a command line that runs args on the cores that an affinity names.

@@ -52,5 +52,5 @@ func rate(b *testing.B, bare bool) (pps, perCore float64) {
 		b.Fatal(err)
 	}
 	arrived := float64(o[0].Count.Packets)
-	return arrived / o[0].seconds(), arrived / o[0].Busy.Seconds()
+	return arrived / o[0].seconds(), arrived / o[0].busy.Seconds()
 }

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
-	"runtime"
 	"time"
 
 	"nfchain.dev/nfchain/internal/feature"
@@ -84,7 +83,7 @@ func run(ctx context.Context, job traffic.Job) (none traffic.Sample, err error) 
 	if err != nil {
 		return none, err
 	}
-	limits.judge(&s)
+	limits.judge(&s, l.pps > 0)
 	if remark := l.way.remark(); remark != "" {
 		s.Warnings = append(s.Warnings, remark)
 	}
@@ -156,10 +155,11 @@ func mean(sizes []int) float64 {
 }
 
 // coreOf the generator of a lane: those that the affinity names in turn, else the last
-// there are, since what is not bound begins at the first.
+// that are allowed, since what is not bound begins at the first.
 func coreOf(affinity string, lane int) int {
 	if cores := traffic.Cores(affinity); len(cores) > 0 {
 		return cores[lane%len(cores)]
 	}
-	return max(0, runtime.NumCPU()-1-lane)
+	cores := traffic.Allowed()
+	return cores[max(0, len(cores)-1-lane)]
 }

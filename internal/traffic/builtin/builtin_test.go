@@ -3,8 +3,13 @@ package builtin
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/nstest"
@@ -103,9 +108,98 @@ func TestJudge(t *testing.T) {
 	for pps, limited := range map[float64]float64{899_000: 0, 901_000: 1} {
 		s := newSample()
 		s.Metrics["forwarding_rate_pps"] = pps
-		limits{ceiling: 1e6, floor: 300, jitter: 50}.judge(&s)
+		limits{ceiling: 1e6, floor: 300, jitter: 50}.judge(&s, true)
 		if s.Metrics["generator_limited"] != limited || len(s.Warnings) != int(limited) || s.Metrics["selftest_ceiling_pps"] != 1e6 {
 			t.Errorf("%v pps: %v %q", pps, s.Metrics, s.Warnings)
+		}
+	}
+}
+
+// TestJudgeUnpaced: a load as fast as it goes that loses nothing shows no limit of the chain.
+func TestJudgeUnpaced(t *testing.T) {
+	for loss, limited := range map[float64]float64{0: 1, 0.01: 0} {
+		s := newSample()
+		s.Metrics["forwarding_rate_pps"], s.Metrics["loss_ratio"] = 100_000, loss
+		limits{ceiling: 1e6}.judge(&s, false)
+		if s.Metrics["generator_limited"] != limited || len(s.Warnings) != int(limited) {
+			t.Errorf("loss %v: %v %q", loss, s.Metrics, s.Warnings)
+		}
+	}
+}
+
+// TestLateIsTold where it is a large part of the latency.
+func TestLateIsTold(t *testing.T) {
+	for late, told := range map[uint64]bool{100: false, 90_000: true} {
+		o := outcome{Paced: true}
+		o.Progress.Start, o.Progress.Stop, o.Progress.Sent, o.Progress.LateMax = 1, 1e9+1, 1000, late
+		o.Count.Packets, o.Count.Low, o.Count.High, o.Order.Arrivals = 1000, 100_001, 100_000, 1000
+		o.Count.Latency[bucket(100_000)], o.Lateness[bucket(late)] = 1000, 1000
+		s, err := sample([]outcome{o})
+		if err != nil || (len(s.Warnings) == 1) != told {
+			t.Errorf("%d ns late: %q, %v", late, s.Warnings, err)
+		}
+		for name, v := range s.Metrics {
+			if strings.HasPrefix(name, "one_way_latency_") && v > 100_000 {
+				t.Errorf("%s %v is more than the most, 100000", name, v)
+			}
+		}
+	}
+}
+
+func TestOffset(t *testing.T) {
+	for text, want := range map[string]int64{"": 0, "monotonic           0         0\n": 0,
+		"monotonic      -86400         5\nboottime   1    1\n": -86_399_999_999_995} {
+		if got := offsetIn(text); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}
+
+// TestCoreTakenAway binds the generator to another core amid a load.
+func TestCoreTakenAway(t *testing.T) {
+	nstest.Require(t, feature.Root, feature.BPFXDP)
+	if len(traffic.Allowed()) < 2 {
+		return // nowhere to go on
+	}
+	job := traffictest.Job(t, trial.Condition{OfferedPps: 1000, Affinity: "spread"})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s, err := Tool{}.Run(context.Background(), job)
+		if err != nil || !slices.ContainsFunc(s.Warnings, func(w string) bool { return strings.Contains(w, "taken away") }) {
+			t.Errorf("%q, %v", s.Warnings, err)
+			return
+		}
+		if o := raw(t, s); o.Received != o.Sent {
+			t.Errorf("%d of %d came", o.Received, o.Sent)
+		}
+	}()
+	takeAway(t, traffic.Allowed(), ended)
+}
+
+// takeAway binds what is bound to the first core to the second instead, until the end.
+func takeAway(t *testing.T, cores []int, ended <-chan struct{}) {
+	t.Helper()
+	var first, second unix.CPUSet
+	first.Set(cores[0])
+	second.Set(cores[1])
+	for {
+		select {
+		case <-ended:
+			return
+		default:
+		}
+		tasks, err := os.ReadDir("/proc/self/task")
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for _, task := range tasks {
+			var now unix.CPUSet
+			tid, _ := strconv.Atoi(task.Name())
+			if unix.SchedGetaffinity(tid, &now) == nil && now == first {
+				_ = unix.SchedSetaffinity(tid, &second)
+			}
 		}
 	}
 }

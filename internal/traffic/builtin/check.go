@@ -3,7 +3,7 @@ package builtin
 import (
 	"errors"
 	"fmt"
-	"runtime"
+	"slices"
 
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/trial"
@@ -29,8 +29,8 @@ func Check(c trial.Condition) error {
 		return fmt.Errorf("flows are 1 to %d, a VLAN is 1 to 4094, and bursts and durations are not negative", maxFlows)
 	}
 	for _, core := range traffic.Cores(c.Affinity) {
-		if core >= runtime.NumCPU() {
-			return fmt.Errorf("there is no core %d; this machine has %d", core, runtime.NumCPU())
+		if !slices.Contains(traffic.Allowed(), core) {
+			return fmt.Errorf("there is no core %d for this program; it may use %v", core, traffic.Allowed())
 		}
 	}
 	return nil

@@ -29,6 +29,7 @@ type lane struct {
 
 // outcome is what a lane counted, raw.
 type outcome struct {
+	turn
 	Progress source.ProgramProgress
 	// Unsent were due before the load's end, and not sent in time.
 	Unsent   uint64
@@ -43,8 +44,6 @@ type outcome struct {
 	Shared uint64
 	// Refused are packets that the far side of the first interface had no room for.
 	Refused uint64
-	// Busy is the CPU time of the source, and of what the kernel did on its thread.
-	Busy time.Duration
 	// Unread are packets that came and that the sink had no room for.
 	Unread uint64
 	// Slow is whether the sink is a packet socket.
@@ -172,7 +171,7 @@ func dropped(ref string, device netlink.Link) (uint64, error) {
 
 // outcome of a lane that has run.
 func (a *lane) outcome() (o outcome, err error) {
-	o.Paced, o.Cut, o.Busy, o.Refused = a.load.pps > 0, a.cut, a.sender.busyFor(), a.refused
+	o.Paced, o.Cut, o.turn, o.Refused = a.load.pps > 0, a.cut, a.sender.had(), a.refused
 	if o.Progress, err = a.sender.progress(); err != nil {
 		return o, err
 	}

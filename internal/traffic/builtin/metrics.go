@@ -22,7 +22,8 @@ type totals struct {
 	low, high, lateMax                                        uint64
 	stepLow, stepHigh                                         int64
 	steps                                                     uint64
-	native, cut, slow                                         bool
+	late                                                      float64 // schedule error's part of the latency
+	native, cut, slow, moved                                  bool
 	refused, unread                                           uint64
 	busy                                                      time.Duration
 }
@@ -36,8 +37,8 @@ func (t *totals) add(o outcome) {
 	t.duplicates, t.reordered = t.duplicates+r.Duplicates, t.reordered+r.Reordered
 	t.extent, t.unknown, t.stale = max(t.extent, r.Extent), t.unknown+r.Unknown, t.stale+r.Stale
 	t.native, t.strangers, t.shared = o.Native, t.strangers+o.Strangers, t.shared+o.Shared
-	t.refused, t.busy, t.wall = t.refused+o.Refused, t.busy+o.Busy, t.wall+o.seconds()
-	t.cut = t.cut || o.Cut
+	t.refused, t.busy, t.wall = t.refused+o.Refused, t.busy+o.busy, t.wall+o.seconds()
+	t.cut, t.moved = t.cut || o.Cut, t.moved || o.moved
 	t.unread, t.slow = t.unread+o.Unread, t.slow || o.Slow
 	t.early, t.lateMax = t.early+c.Early, max(t.lateMax, p.LateMax)
 	if c.Low > 0 && (t.low == 0 || c.Low < t.low) {
@@ -175,7 +176,7 @@ func (t *totals) latencies(s *traffic.Sample) error {
 	m["one_way_latency_min_ns"], m["one_way_latency_max_ns"] = float64(lowest), float64(t.high)
 	for _, p := range percentiles {
 		if enough(h, p.percent) {
-			m["one_way_latency_"+p.name+"_ns"] = trial.Percentile(h, p.percent)
+			m["one_way_latency_"+p.name+"_ns"] = min(trial.Percentile(h, p.percent), float64(t.high))
 		}
 	}
 	if enough(h, 99.9) { // RFC 8219 §7.3.1
@@ -200,11 +201,23 @@ func (t *totals) schedule(s *traffic.Sample) error {
 	s.Metrics["schedule_error_p50_ns"] = trial.Percentile(h, 50)
 	s.Metrics["schedule_error_max_ns"] = float64(t.lateMax)
 	if enough(h, 99) {
-		s.Metrics["schedule_error_p99_ns"] = trial.Percentile(h, 99)
+		s.Metrics["schedule_error_p99_ns"] = min(trial.Percentile(h, 99), float64(t.lateMax))
+		t.late = share(s.Metrics["schedule_error_p99_ns"], s.Metrics["one_way_latency_p99_ns"])
 	}
 	text, err := trial.EncodeHistogram(h)
 	s.Histograms["schedule_error_ns"] = text
 	return err
+}
+
+// lateShare of the 99th percentile of the latency above which the generator's own
+// delay is told.
+const lateShare = 0.1
+
+func share(part, of float64) float64 {
+	if of <= 0 {
+		return 0
+	}
+	return min(part/of, 1)
 }
 
 // signedMedian is the middle of values whose sizes are counted apart by sign.
@@ -226,8 +239,14 @@ func (t *totals) warnings() (w []string) {
 		w = append(w, fmt.Sprintf("the generator did not send %d packets of %d in time: the load was not what was asked for; it had its core for %.0f%% of the time",
 			t.unsent, t.sent+t.unsent, 100*min(1, t.busy.Seconds()/t.wall)))
 	}
+	if t.late > lateShare {
+		w = append(w, fmt.Sprintf("the generator was late: what one packet in a hundred waited to be sent is %.0f%% of the p99 latency, which counts from when it was due", 100*t.late))
+	}
 	if t.shared > 0 {
 		w = append(w, fmt.Sprintf("%.0f%% of the packets reached the meter on the core that generates them: generator and chain shared it, and each took from the other", 100*float64(t.shared)/float64(t.arrived)))
+	}
+	if t.moved {
+		w = append(w, "the core of the generator was taken away while it sent: it went on on others, and how much it shared with the chain is not known")
 	}
 	if t.refused > 0 {
 		w = append(w, fmt.Sprintf("%d packets were lost at the first interface, whose far side had no room for them", t.refused))

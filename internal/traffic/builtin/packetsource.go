@@ -26,7 +26,7 @@ type packetSource struct {
 	pinned runtime.Pinner
 	socket int
 
-	busy   time.Duration
+	turn   turn
 	done   source.ProgramProgress
 	binned [buckets]uint64
 }
@@ -78,7 +78,7 @@ func (s *packetSource) close() {
 	s.pinned.Unpin()
 }
 
-func (s *packetSource) busyFor() time.Duration { return s.busy }
+func (s *packetSource) had() turn { return s.turn }
 
 func (s *packetSource) progress() (source.ProgramProgress, error) { return s.done, nil }
 
@@ -90,23 +90,11 @@ func (s *packetSource) run(ctx context.Context) error {
 	go func() {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		unpin, err := pin(s.core)
-		if err == nil {
-			defer unpin()
-			began := cpuTime()
-			err = s.send(ctx)
-			s.busy = cpuTime() - began
-		}
+		var err error
+		s.turn, err = onCore(s.core, func() error { return s.send(ctx) })
 		ended <- errors.Join(err, ctx.Err())
 	}()
 	return <-ended
-}
-
-// clock reads CLOCK_MONOTONIC, ns.
-func clock() uint64 {
-	var t unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // cannot fail
-	return uint64(t.Nano())
 }
 
 func (s *packetSource) send(ctx context.Context) error {
@@ -183,17 +171,30 @@ func (s *packetSource) put(n int, due, now uint64) {
 // flush the frames that are filled. What the device does not take at once is tried
 // again: it is due all the same.
 func (s *packetSource) flush(ctx context.Context, n int) error {
-	for done := 0; done < n && ctx.Err() == nil; {
+	for done := 0; done < n; {
 		sent, _, errno := unix.Syscall6(unix.SYS_SENDMMSG, uintptr(s.socket), uintptr(unsafe.Pointer(&s.heads[done])), uintptr(n-done), 0, 0, 0)
 		switch errno {
 		case 0:
 			done += int(sent)
 		case unix.EINTR, unix.EAGAIN, unix.ENOBUFS:
+			if ctx.Err() != nil {
+				s.takeBack(s.parts[done:n])
+				return nil
+			}
 		default:
 			return fmt.Errorf("send from interface %d: %w", s.device, errno)
 		}
 	}
 	return nil
+}
+
+// takeBack what was counted and never left.
+func (s *packetSource) takeBack(frames []unix.Iovec) {
+	p := &s.done
+	p.Sent -= uint64(len(frames))
+	for _, f := range frames {
+		p.SentBytes -= f.Len + fcs
+	}
 }
 
 // rest until a little before a packet is due.

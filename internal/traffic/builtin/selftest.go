@@ -23,15 +23,20 @@ type limits struct {
 // limitShare of the ceiling above which the generator may be what limits a result.
 const limitShare = 0.9
 
-// judge marks a sample that the generator limited, and keeps the limits with it.
-func (l limits) judge(s *traffic.Sample) {
+// judge marks a sample that the generator limited, and keeps the limits with it. A load
+// that is not paced and loses nothing shows no limit of the chain.
+func (l limits) judge(s *traffic.Sample, paced bool) {
 	s.Metrics["selftest_ceiling_pps"] = l.ceiling
 	s.Metrics["selftest_floor_ns"] = l.floor
 	s.Metrics["selftest_jitter_ns"] = l.jitter
-	limited := s.Metrics["forwarding_rate_pps"] > limitShare*l.ceiling
-	s.Metrics["generator_limited"] = float64(flag(limited))
-	if limited {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("limited by the generator: %.0f packets/s came through, and its own ceiling over one veth is %.0f", s.Metrics["forwarding_rate_pps"], l.ceiling))
+	rate := s.Metrics["forwarding_rate_pps"]
+	atCeiling, all := rate > limitShare*l.ceiling, !paced && s.Metrics["loss_ratio"] == 0
+	s.Metrics["generator_limited"] = float64(flag(atCeiling || all))
+	switch {
+	case atCeiling:
+		s.Warnings = append(s.Warnings, fmt.Sprintf("limited by the generator: %.0f packets/s came through, and its own ceiling over one veth is %.0f", rate, l.ceiling))
+	case all:
+		s.Warnings = append(s.Warnings, fmt.Sprintf("limited by the generator: all of the %.0f packets/s that it could send here came through, and the chain may take more", rate))
 	}
 }
 
@@ -92,7 +97,7 @@ func selfTest(ctx context.Context, l load) (found limits, err error) {
 		case err != nil:
 			return found, err
 		case pps == 0:
-			found.ceiling = float64(o.Order.Arrivals) / max(o.Busy.Seconds(), 1e-9)
+			found.ceiling = float64(o.Order.Arrivals) / max(o.busy.Seconds(), 1e-9)
 		default:
 			found.floor = s.Metrics["one_way_latency_min_ns"]
 			found.jitter = s.Metrics["one_way_latency_p99_ns"] - found.floor

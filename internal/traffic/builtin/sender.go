@@ -3,7 +3,6 @@ package builtin
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/vishvananda/netlink"
 
@@ -16,9 +15,7 @@ type offering interface {
 	run(ctx context.Context) error
 	progress() (source.ProgramProgress, error)
 	lateness() ([buckets]uint64, error)
-	// busyFor is the CPU time that sending took, with all that the kernel did with the
-	// packets meanwhile on the same thread.
-	busyFor() time.Duration
+	had() turn
 	close()
 }
 

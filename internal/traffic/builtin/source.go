@@ -45,7 +45,7 @@ type generator struct {
 	load
 	objects source.ProgramObjects
 	frame   []byte
-	busy    time.Duration
+	turn    turn
 	// cut tells that the load was ended before its time: with its last packet.
 	cut bool
 }
@@ -161,7 +161,12 @@ func (g *generator) lateness() (b [buckets]uint64, err error) {
 func (g *generator) run(ctx context.Context) error {
 	var thread atomic.Int64
 	ended := make(chan error, 1)
-	go func() { ended <- netns.Do(g.netns, func() error { return g.send(&thread) }) }()
+	go func() {
+		ended <- netns.Do(g.netns, func() (err error) {
+			g.turn, err = onCore(g.core, func() error { return g.send(&thread) })
+			return err
+		})
+	}()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -185,13 +190,6 @@ func (g *generator) run(ctx context.Context) error {
 
 // send runs on a thread of its own in the namespace of the device.
 func (g *generator) send(thread *atomic.Int64) error {
-	unpin, err := pin(g.core)
-	if err != nil {
-		return err
-	}
-	defer unpin()
-	began := cpuTime()
-	defer func() { g.busy = cpuTime() - began }()
 	thread.Store(int64(unix.Gettid()))
 	defer thread.Store(0)
 	for {
@@ -210,6 +208,6 @@ func (g *generator) send(thread *atomic.Int64) error {
 	}
 }
 
-func (g *generator) busyFor() time.Duration { return g.busy }
+func (g *generator) had() turn { return g.turn }
 
 func (g *generator) close() { _ = g.objects.Close() }
