@@ -58,7 +58,7 @@ func gatedPairs(a, b Report, pairs []matched) map[matched]bool {
 // compare adds the changes of one pair of conditions.
 func (c *Comparison) compare(a, b Report, p matched, gated map[matched]bool) {
 	ca, cb := a.Conditions[p.a], b.Conditions[p.b]
-	for _, m := range metricsOf(ca) {
+	for _, m := range ofChain(ca) {
 		sa := ca.Metrics[m]
 		sb, both := cb.Metrics[m]
 		if !both {

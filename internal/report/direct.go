@@ -55,7 +55,7 @@ func (r Report) directTable() table {
 	for _, p := range r.pairs() {
 		a, b := r.Conditions[p.direct], r.Conditions[p.chain]
 		begins := true
-		for _, m := range metricsOf(b) {
+		for _, m := range ofChain(b) {
 			sa, both := a.Metrics[m]
 			if !both {
 				continue

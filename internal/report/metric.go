@@ -88,6 +88,20 @@ func metricsOf(conditions ...trial.Summary) []string {
 	})
 }
 
+// ofTool tells a metric of the tool itself rather than of what was measured: what
+// a generator was asked, sent and can, and what a search took.
+func ofTool(metric string) bool {
+	switch metric {
+	case "offered_pps", "sent_pps", "unsent_ratio":
+		return true
+	}
+	first, _, _ := strings.Cut(metric, "_")
+	return first == "selftest" || first == "schedule" || first == "generator" || first == "search"
+}
+
+// ofChain are the metrics of a condition that say something of the chain.
+func ofChain(c trial.Summary) []string { return slices.DeleteFunc(metricsOf(c), ofTool) }
+
 func metricRank(metric string) int {
 	if i := slices.Index(metricOrder, metric); i >= 0 {
 		return i

@@ -1,14 +1,28 @@
 package report
 
 import (
+	"slices"
 	"strconv"
 
 	"nfchain.dev/nfchain/internal/trial"
 )
 
-// conditionsTable has one row for every metric of every condition.
+// conditionsTable has one row for every metric of every condition that says
+// something of the chain.
 func (r Report) conditionsTable() table {
 	t := table{Title: "Measurements", Caption: "Every metric of every condition, over its repeats."}
+	return r.metricsTable(t, ofChain, true)
+}
+
+// toolsTable has what the tools tell of themselves.
+func (r Report) toolsTable() table {
+	t := table{Title: "The tools themselves", Caption: "What a generator was asked, sent and can over one link with nothing between, how late it was, and what a search took: not results of the chain."}
+	return r.metricsTable(t, func(c trial.Summary) []string {
+		return slices.DeleteFunc(metricsOf(c), func(m string) bool { return !ofTool(m) })
+	}, false)
+}
+
+func (r Report) metricsTable(t table, of func(trial.Summary) []string, empty bool) table {
 	columns, extra := r.columns()
 	for _, f := range columns {
 		t.column(f.head, f.name == "flows" || f.name == "length")
@@ -26,10 +40,10 @@ func (r Report) conditionsTable() table {
 	t.column("note", false)
 	for _, c := range r.Conditions {
 		fixed := conditionCells(c, columns, extra)
-		for i, m := range metricsOf(c) {
+		for i, m := range of(c) {
 			t.add(i == 0, append(append([]string(nil), fixed...), r.metricCells(m, c)...)...)
 		}
-		if len(c.Metrics) == 0 {
+		if empty && len(c.Metrics) == 0 {
 			t.add(true, append(fixed, r.pooledCell([]string{"nothing measured", "", "", "0"}, "", "")...)...)
 		}
 	}
