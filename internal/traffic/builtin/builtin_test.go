@@ -146,6 +146,23 @@ func TestLateIsTold(t *testing.T) {
 	}
 }
 
+// TestVariation is told where the buckets of latencies are narrow beside it.
+func TestVariation(t *testing.T) {
+	for low, told := range map[uint64]bool{10_000: true, 3_000_000_000: false} {
+		o := outcome{}
+		high := low + 100_000
+		o.Progress.Start, o.Progress.Stop, o.Progress.Sent = 1, 1e9+1, 10_000
+		o.Count.Packets, o.Count.Low, o.Count.High, o.Order.Arrivals = 10_000, low+1, high, 10_000
+		o.Count.Latency[bucket(low)] += 9_900
+		o.Count.Latency[bucket(high)] += 100
+		s, err := sample([]outcome{o})
+		pdv, is := s.Metrics["pdv_ns"]
+		if err != nil || is != told || len(s.Warnings) == 0 != told || told && (pdv < 98_000 || pdv > 102_000) {
+			t.Errorf("from %d ns: %v %v, %q, %v", low, pdv, is, s.Warnings, err)
+		}
+	}
+}
+
 func TestOffset(t *testing.T) {
 	for text, want := range map[string]int64{"": 0, "monotonic           0         0\n": 0,
 		"monotonic      -86400         5\nboottime   1    1\n": -86_399_999_999_995} {

@@ -26,6 +26,7 @@ type totals struct {
 	native, cut, slow, moved                                  bool
 	refused, unread                                           uint64
 	busy                                                      time.Duration
+	coarse                                                    time.Duration // what latencies are told to, where no variation is
 }
 
 // add a lane up.
@@ -180,7 +181,7 @@ func (t *totals) latencies(s *traffic.Sample) error {
 		}
 	}
 	if enough(h, 99.9) { // RFC 8219 §7.3.1
-		m["pdv_ns"] = trial.Percentile(h, 99.9) - float64(lowest)
+		t.variation(m, trial.Percentile(h, 99.9), float64(lowest))
 	}
 	if t.steps > 0 {
 		m["ipdv_min_ns"], m["ipdv_max_ns"] = float64(t.stepLow), float64(t.stepHigh)
@@ -189,6 +190,21 @@ func (t *totals) latencies(s *traffic.Sample) error {
 	text, err := trial.EncodeHistogram(h)
 	s.Histograms["one_way_latency_ns"] = text
 	return err
+}
+
+// variationError is the largest part of a delay variation that it may be wrong by.
+const variationError = 0.1
+
+// variation is the difference of two latencies, where it is not lost in the width of the
+// bucket that the higher one lies in.
+func (t *totals) variation(m map[string]float64, high, lowest float64) {
+	from, above := bounds(bucket(uint64(high)))
+	off := float64(above-from) / 2
+	if high-lowest == 0 || off <= variationError*(high-lowest) {
+		m["pdv_ns"] = high - lowest
+		return
+	}
+	t.coarse = time.Duration(off)
 }
 
 // enough values to speak of a percentile: one at least lies above it.
@@ -265,6 +281,9 @@ func (t *totals) warnings() (w []string) {
 	}
 	if t.cut {
 		w = append(w, fmt.Sprintf("packets still came when the wait for them ended, %v after the load and what the path always takes: those that came later count as lost", drainLimit))
+	}
+	if t.coarse > 0 {
+		w = append(w, fmt.Sprintf("the delay variation is left out: latencies as long as these are told to ±%v only, and it is little more or less; see ipdv", t.coarse))
 	}
 	if t.early > 0 {
 		w = append(w, fmt.Sprintf("%d packets came before they were due: the clock went back, and their latency counts as zero", t.early))
