@@ -61,6 +61,9 @@ func (a *app) baseline(cmd *cobra.Command, g gateFlags, load *api.Load) (*baseli
 	if r.Experiment != "" || len(r.Trials) == 0 {
 		return nil, fmt.Errorf("run %s is no bench with trials, so there is nothing to measure again: %w", r.ID, runs.ErrInput)
 	}
+	if slices.ContainsFunc(r.Conditions, func(c trial.Condition) bool { return len(c.Factors) > 0 }) {
+		return nil, fmt.Errorf("run %s varied something that bench does not, as a profile does: it is no baseline: %w", r.ID, runs.ErrInput)
+	}
 	repeatAs(load, r, cmd.Flags())
 	return &baseline{r, options}, nil
 }
