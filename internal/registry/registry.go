@@ -17,6 +17,7 @@ import (
 	"nfchain.dev/nfchain/internal/traffic/iperf3"
 	"nfchain.dev/nfchain/internal/traffic/netperf"
 	"nfchain.dev/nfchain/internal/traffic/ping"
+	"nfchain.dev/nfchain/internal/traffic/pktgen"
 	"nfchain.dev/nfchain/internal/traffic/rfc6349"
 	"nfchain.dev/nfchain/internal/traffic/rr"
 	"nfchain.dev/nfchain/internal/traffic/sockperf"
@@ -32,7 +33,7 @@ var functions = []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, 
 // Tools in the order in which "auto" prefers them.
 var Tools = []traffic.Tool{
 	iperf3.Tool{}, sockperf.Tool{}, ping.Tool{}, builtin.Tool{},
-	rr.Tool{}, rfc6349.Tool{}, fping.Tool{}, netperf.Tool{}, testpmd.Tool{},
+	rr.Tool{}, rfc6349.Tool{}, fping.Tool{}, netperf.Tool{}, testpmd.Tool{}, pktgen.Tool{},
 }
 
 var runtimes = []string{"netns"}

@@ -21,6 +21,16 @@ type Exit struct {
 	FromMAC, ToMAC net.HardwareAddr
 }
 
+// Exit of a job's client towards an address of the server.
+func (j Job) Exit(to netip.Addr) (Exit, error) {
+	h, err := netns.Open(j.ClientNetns)
+	if err != nil {
+		return Exit{}, err
+	}
+	defer h.Close()
+	return ExitTo(h, to, "")
+}
+
 // ExitTo finds how a namespace reaches an address, by a device if one is named. A
 // neighbour that the kernel does not know yet is looked up.
 func ExitTo(h *netns.Handle, to netip.Addr, device string) (e Exit, err error) {

@@ -11,9 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
-	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -25,8 +23,6 @@ const (
 	smallest = 64
 	// headers of Ethernet, IPv4 and UDP.
 	headers = 14 + 20 + 8
-	// settle is how long frames under way are waited for (RFC 2544 §23).
-	settle = 2 * time.Second
 )
 
 // Tool is testpmd.
@@ -65,9 +61,9 @@ func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 	if err := check(job); err != nil {
 		return traffic.Sample{}, err
 	}
-	ctx, cancel := traffic.Deadline(ctx, job.Condition.DurationS+settle.Seconds())
+	ctx, cancel := traffic.FloodDeadline(ctx, job.Condition.DurationS)
 	defer cancel()
-	way, err := exitOf(job)
+	way, err := job.Exit(job.Address)
 	if err != nil {
 		return traffic.Sample{}, err
 	}
@@ -87,54 +83,22 @@ func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 		return traffic.Sample{}, err
 	}
 	defer p.Kill()
-	var before uint64
-	arrives := func() bool { before, err = count.Read(); return err != nil || before > 0 }
-	if err := errors.Join(p.Until(ctx, arrives, "nothing of what it sends arrives"), err); err != nil {
+	flood, err := count.Flood(ctx, p, job.Condition.DurationS)
+	if err != nil {
 		return traffic.Sample{}, err
 	}
-	return measure(ctx, job, p, count)
+	return sample(job, p, flood)
 }
 
-// measure counts for the trial's length, and then until frames under way arrived.
-func measure(ctx context.Context, job traffic.Job, p *traffic.Process, count *traffic.Counter) (traffic.Sample, error) {
-	before, err := count.Read()
-	if err != nil {
-		return traffic.Sample{}, err
-	}
-	began := time.Now()
-	if err := p.During(ctx, time.Duration(job.Condition.DurationS*float64(time.Second))); err != nil {
-		return traffic.Sample{}, err
-	}
-	after, err := count.Read()
-	took := time.Since(began)
-	if err = errors.Join(err, p.Stop(ctx)); err != nil {
-		return traffic.Sample{}, err
-	}
-	time.Sleep(settle)
-	arrived, err := count.Read()
-	if err != nil {
-		return traffic.Sample{}, err
-	}
+func sample(job traffic.Job, p *traffic.Process, flood traffic.Flood) (traffic.Sample, error) {
 	sent, err := parse(p.Stdout())
 	if err != nil {
 		return traffic.Sample{}, err
 	}
-	rate := float64(after-before) / took.Seconds()
-	size := frameSize(job.Condition)
 	return traffic.Sample{Histograms: map[string]string{}, Raw: []trial.ToolOutput{p.Output()}, Metrics: map[string]float64{
-		"forwarding_rate_pps": rate, "goodput_bps": rate * 8 * float64(size-fcs-headers),
-		"loss_ratio": max(0, 1-float64(arrived)/float64(sent)), "sent_packets": float64(sent),
+		"forwarding_rate_pps": flood.Rate, "goodput_bps": flood.Rate * 8 * float64(frameSize(job.Condition)-fcs-headers),
+		"loss_ratio": max(0, 1-float64(flood.Arrived)/float64(sent)), "sent_packets": float64(sent),
 	}}, nil
-}
-
-// exitOf the client towards the server.
-func exitOf(job traffic.Job) (traffic.Exit, error) {
-	h, err := netns.Open(job.ClientNetns)
-	if err != nil {
-		return traffic.Exit{}, err
-	}
-	defer h.Close()
-	return traffic.ExitTo(h, job.Address, "")
 }
 
 // cores that testpmd's threads may use, all of them where none are named.
