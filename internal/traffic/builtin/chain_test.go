@@ -239,3 +239,40 @@ func TestPortsAreRewritten(t *testing.T) {
 		t.Errorf("%d of %d came", o.Received, o.Sent)
 	}
 }
+
+// TestPortsOfBothEndsAreRewritten has the router translate where packets go, too.
+func TestPortsOfBothEndsAreRewritten(t *testing.T) {
+	nstest.Require(t, feature.Conntrack)
+	r := newRouted(t, trial.Condition{OfferedPps: 1000, Flows: 10})
+	r.rules(t, `table ip rewriting {
+		chain prerouting {
+			type nat hook prerouting priority -100
+			udp dport 5201 dnat to :6000
+		}
+		chain postrouting {
+			type nat hook postrouting priority 100
+			udp dport 6000 masquerade to :30000-50000
+		}
+	}`)
+	if o := raw(t, r.run(t)); o.Received != o.Sent || o.Sent != 1000 || o.Reordered+o.Duplicates != 0 {
+		t.Errorf("%d of %d came, %d copies, %d out of order", o.Received, o.Sent, o.Duplicates, o.Reordered)
+	}
+}
+
+// TestLoop has the router send packets back, and the client forward them once more, until
+// they have lived too long: all are lost, and the trial ends.
+func TestLoop(t *testing.T) {
+	r := newRouted(t, trial.Condition{OfferedPps: 100})
+	router := nstest.Open(t, r.router)
+	_, there, _ := net.ParseCIDR("198.51.100.2/32")
+	if err := router.RouteAdd(&netlink.Route{Dst: there, Gw: net.ParseIP("192.0.2.1")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := netns.Do(r.ClientNetns, func() error { return os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o644) }); err != nil {
+		t.Fatal(err)
+	}
+	s := r.run(t)
+	if o := raw(t, s); s.Metrics["loss_ratio"] != 1 || o.Sent != 100 || o.Arrived != 0 {
+		t.Errorf("%d of %d came, %v", o.Arrived, o.Sent, s.Metrics)
+	}
+}
