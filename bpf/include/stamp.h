@@ -17,6 +17,9 @@ enum {
 	STAMP_SIZE = 18,
 };
 
+/* In STAMP_LATE, beside the bucket: the frame is the tagged one (RFC 2544 section 26.2). */
+#define STAMP_TAG 0x8000
+
 /* 2^48 ns, after which the time a packet was due begins again: 78 hours. */
 #define STAMP_CLOCK ((1ULL << 48) - 1)
 

@@ -6,6 +6,7 @@
 #include "../include/kernel.h"
 #include "../include/stamp.h"
 #include "../include/bucket.h"
+#include "../include/moment.h"
 
 char licensed[] SEC("license") = "GPL";
 
@@ -21,6 +22,16 @@ volatile const __u32 streams = 1;
 volatile const __u32 locked;      /* packets of a stream may come on several cores at once */
 volatile const __u32 binned = 1;  /* else only counted: for measuring what bins cost */
 
+volatile const __u64 scale;       /* of the steps that packets are counted by; 0: there are none */
+__u64 origin;                     /* from where those count, ns */
+
+/* What a core has counted in a step of the trial. */
+struct part {
+	__u64 came;      /* first copies that were due in it */
+	__u64 sum, high; /* of their one-way times, ns */
+	__u64 arrived;   /* first copies that arrived in it */
+};
+
 /* What a core has counted of a stream. */
 struct count {
 	__u64 packets, bytes;       /* bytes count the FCS */
@@ -28,9 +39,11 @@ struct count {
 	__u64 first, last;          /* when packets came, ns */
 	__u64 early;                /* came before they were due: a clock that is not one */
 	__u64 low, high, sum;       /* of the one-way times, ns; low is one more, so that 0 is none */
+	__u64 tag;                  /* one-way time of the tagged frame, and one more; 0: it did not come */
 	__s64 step_low, step_high;  /* of the differences between neighbours */
 	__u64 latency[BUCKETS];
 	__u64 up[BUCKETS], down[BUCKETS]; /* differences by sign */
+	struct part parts[MOMENTS];
 };
 
 struct {
@@ -60,6 +73,7 @@ struct order {
 	__u64 unknown;    /* reordered, by an extent that is not remembered */
 	__u64 stale;      /* too late to tell a first copy from a second */
 	__u64 previous, previous_delay; /* the one that came before */
+	__u64 lost_base, lost;  /* the last 32 forgotten numbers of which some had not come, and which, by bit */
 	__u64 gaps_seen;
 	struct gap gaps[GAPS];
 	__u64 words[WORDS]; /* lap of the window in the upper half, packets seen in the lower */
@@ -78,6 +92,7 @@ struct packet {
 	__u32 sequence, stream;
 	__u64 due;
 	__u32 payload;
+	int tagged;
 };
 
 /* read a packet; 0 if it is a stranger's. */
@@ -110,6 +125,7 @@ static inline int parse(void *data, void *end, struct packet *p)
 	p->sequence = *(__u32 *)(stamp + STAMP_SEQUENCE);
 	p->due = *(__u32 *)(stamp + STAMP_DUE) | (__u64) * (__u16 *)(stamp + STAMP_DUE_HIGH) << 32;
 	p->stream = *(__u16 *)(stamp + STAMP_STREAM);
+	p->tagged = *(__u16 *)(stamp + STAMP_LATE) & STAMP_TAG;
 	p->payload = __builtin_bswap16(*(__u16 *)(stamp - 4)) - UDP;
 	return 1;
 }
@@ -135,6 +151,19 @@ static inline __u64 late_by(struct order *o, __u64 number)
 	return o->arrivals - o->gaps[(high - 1) & (GAPS - 1)].arrival;
 }
 
+/* forget what a word of the window held a lap ago, but for the last numbers that had not
+ * come by now. */
+static inline void forget(struct order *o, __u64 number, __u64 had, __u64 lap)
+{
+	__u64 base = (number & ~31ULL) - ((__u64)WORDS << 5);
+	__u32 missing = had >> 32 == lap - 1 ? ~(__u32)had : ~0U;
+
+	if (base < 1ULL << 32 || !missing || base < o->lost_base)
+		return;
+	o->lost_base = base;
+	o->lost = missing;
+}
+
 /* seen tells whether a packet came before, and remembers it: 0 new, 1 seen, 2 forgotten. */
 static inline int seen(struct order *o, __u64 number)
 {
@@ -144,8 +173,10 @@ static inline int seen(struct order *o, __u64 number)
 
 	if (had >> 32 > lap)
 		return 2;
-	if (had >> 32 < lap)
+	if (had >> 32 < lap) {
+		forget(o, number, had, lap);
 		had = lap << 32;
+	}
 	if (had & bit)
 		return 1;
 	*word = had | bit;
@@ -230,6 +261,24 @@ static inline void step(struct count *c, __s64 difference)
 		add(c->up, difference);
 }
 
+/* part counts a first copy by step: by when it was due, and by when it came. */
+static inline void part(struct count *c, __u64 due, __u64 now, __u64 delay)
+{
+	__u64 m = moment(due, origin, scale);
+
+	if (m < MOMENTS) {
+		struct part *p = &c->parts[m];
+
+		p->came++;
+		p->sum += delay;
+		if (delay > p->high)
+			p->high = delay;
+	}
+	m = moment(now, origin, scale);
+	if (m < MOMENTS)
+		c->parts[m].arrived++;
+}
+
 /* take counts a packet if it is one of ours. */
 static inline int take(void *data, void *end, __u32 length)
 {
@@ -277,6 +326,10 @@ static inline int take(void *data, void *end, __u32 length)
 		c->low = delay + 1;
 	c->sum += delay;
 	add(c->latency, delay);
+	if (p.tagged)
+		c->tag = delay + 1;
+	if (scale)
+		part(c, p.due, now, delay);
 	if (what & ADJACENT)
 		step(c, delay - before);
 	return 1;

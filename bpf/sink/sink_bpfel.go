@@ -24,11 +24,19 @@ type ProgramCount struct {
 	Low      uint64
 	High     uint64
 	Sum      uint64
+	Tag      uint64
 	StepLow  int64
 	StepHigh int64
 	Latency  [2368]uint64
 	Up       [2368]uint64
 	Down     [2368]uint64
+	Parts    [64]struct {
+		_       structs.HostLayout
+		Came    uint64
+		Sum     uint64
+		High    uint64
+		Arrived uint64
+	}
 }
 
 type ProgramOrder struct {
@@ -48,6 +56,8 @@ type ProgramOrder struct {
 	Stale         uint64
 	Previous      uint64
 	PreviousDelay uint64
+	LostBase      uint64
+	Lost          uint64
 	GapsSeen      uint64
 	Gaps          [8192]struct {
 		_       structs.HostLayout
@@ -117,6 +127,8 @@ type ProgramMapSpecs struct {
 type ProgramVariableSpecs struct {
 	Binned    *ebpf.VariableSpec `ebpf:"binned"`
 	Locked    *ebpf.VariableSpec `ebpf:"locked"`
+	Origin    *ebpf.VariableSpec `ebpf:"origin"`
+	Scale     *ebpf.VariableSpec `ebpf:"scale"`
 	Signature *ebpf.VariableSpec `ebpf:"signature"`
 	Strangers *ebpf.VariableSpec `ebpf:"strangers"`
 	Streams   *ebpf.VariableSpec `ebpf:"streams"`
@@ -159,6 +171,8 @@ func (m *ProgramMaps) Close() error {
 type ProgramVariables struct {
 	Binned    *ebpf.Variable `ebpf:"binned"`
 	Locked    *ebpf.Variable `ebpf:"locked"`
+	Origin    *ebpf.Variable `ebpf:"origin"`
+	Scale     *ebpf.Variable `ebpf:"scale"`
 	Signature *ebpf.Variable `ebpf:"signature"`
 	Strangers *ebpf.Variable `ebpf:"strangers"`
 	Streams   *ebpf.Variable `ebpf:"streams"`

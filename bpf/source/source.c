@@ -7,6 +7,7 @@
 #include "../include/kernel.h"
 #include "../include/stamp.h"
 #include "../include/bucket.h"
+#include "../include/moment.h"
 
 char licensed[] SEC("license") = "GPL";
 
@@ -38,6 +39,13 @@ volatile const __u64 grace;     /* ns after it in which late packets are still s
 volatile const __u64 burst = 1;
 volatile const __u64 gap;       /* ns from one burst to the next */
 volatile const __u32 gap_part;  /* and 2^-32 ns */
+volatile const __u64 limit;     /* packets of the load; 0: those that are due in its time */
+volatile const __u64 change;    /* ns after the start from which the gap is another; 0: it stays */
+volatile const __u64 then_gap;
+volatile const __u32 then_gap_part;
+volatile const __u64 overdue;   /* ns after the change in which late packets of before are still sent */
+volatile const __u64 tag;       /* ns after the start; the first packet due from then on is tagged; 0: none */
+volatile const __u64 scale;     /* of the steps that packets are counted by; 0: there are none */
 
 /* A header as it is written, with zeroes where it varies. */
 struct shape {
@@ -62,13 +70,16 @@ struct progress {
 	__u64 random;
 	__u32 flow, position;
 	__u32 slot, pending;    /* place in the batch, and how many it holds */
-	__u32 done, unused;
+	__u64 turn;             /* number of the first packet after the change */
+	__u32 done, turned, tagged, unused;
 };
 
 struct progress state;
 __u32 quit; /* set from outside: send no more */
+__u64 origin; /* when to begin, and from where steps count, ns */
 
 __u64 lateness[BUCKETS]; /* of what was sent, ns after it was due */
+__u64 sent_in[MOMENTS];  /* what was sent, by when it was due */
 
 static inline __u32 draw(void)
 {
@@ -117,9 +128,10 @@ static inline void advance(void)
 		state.due_part = part & 0xffffff;
 		return;
 	}
-	__u64 part = state.due_part + gap_part;
+	int turned = change && state.turned;
+	__u64 part = state.due_part + (turned ? then_gap_part : gap_part);
 
-	state.due += gap + (part >> 32);
+	state.due += (turned ? then_gap : gap) + (part >> 32);
 	state.due_part = part & 0xffffffff;
 }
 
@@ -209,16 +221,60 @@ static inline __u64 wait(__u64 now, __u64 due)
 	return now;
 }
 
+/* turn to the other gap when it is time. What was due before, and could not be sent in
+ * time, is given up at once, so that it does not come on top of what is due then. */
+static inline void turn(__u64 now)
+{
+	__u64 at = state.start + change;
+
+	if (!change || state.turned || (state.due < at && now < at + overdue))
+		return;
+	state.turned = 1;
+	state.turn = state.sent;
+	state.due = at;
+	state.due_part = 0;
+	state.left = burst;
+}
+
 /* over tells whether the load has ended. What was due by then and can no longer be sent
  * is counted outside, from the time that the next packet was due. */
 static inline int over(__u64 now)
 {
-	if (quit)
+	int ended = quit || (limit && state.sent >= limit);
+
+	if (ended)
 		state.stop = now;
-	if ((paced && !quit ? state.due : now) < state.stop && now < state.stop + grace)
+	if ((paced && !ended ? state.due : now) < state.stop && now < state.stop + grace)
 		return 0;
 	state.done = 1;
 	return 1;
+}
+
+/* tagging tells whether the packet that is due is the one to tag. */
+static inline int tagging(__u64 due)
+{
+	if (!tag || state.tagged || due - state.start < tag)
+		return 0;
+	state.tagged = 1;
+	return 1;
+}
+
+/* counted adds a packet up that was sent. */
+static inline void counted(__u64 now, __u64 due, __u32 late)
+{
+	if (scale) {
+		__u64 m = moment(due, origin, scale);
+
+		if (m < MOMENTS)
+			sent_in[m]++;
+	}
+	if (!paced)
+		return;
+	if (late < BUCKETS)
+		lateness[late]++;
+	if (now - due > state.late_max)
+		state.late_max = now - due;
+	advance();
 }
 
 SEC("xdp")
@@ -235,8 +291,12 @@ int source(struct xdp_md *xdp)
 		state.pending = 0;
 	}
 	now = bpf_ktime_get_ns();
-	if (unlikely(!state.start))
+	if (unlikely(!state.start)) {
+		if (now < origin)
+			return XDP_DROP;
 		begin(now);
+	}
+	turn(now);
 	if (over(now))
 		return XDP_DROP;
 	due = now;
@@ -259,18 +319,12 @@ int source(struct xdp_md *xdp)
 		state.position = position + 1 < shapes ? position + 1 : 0;
 	}
 	late = bucket(now - due);
-	if (stamped && !write((void *)(long)xdp->data, (void *)(long)xdp->data_end, s, due, late))
+	if (stamped && !write((void *)(long)xdp->data, (void *)(long)xdp->data_end, s, due, late | (tagging(due) ? STAMP_TAG : 0)))
 		return XDP_ABORTED;
 	state.sent++;
 	state.sent_bytes += s->length + 4;
 	state.last = now;
 	state.pending = 1;
-	if (paced) {
-		if (late < BUCKETS)
-			lateness[late]++;
-		if (now - due > state.late_max)
-			state.late_max = now - due;
-		advance();
-	}
+	counted(now, due, late);
 	return bpf_redirect(device, 0);
 }

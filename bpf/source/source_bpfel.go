@@ -30,7 +30,10 @@ type ProgramProgress struct {
 	Position  uint32
 	Slot      uint32
 	Pending   uint32
+	Turn      uint64
 	Done      uint32
+	Turned    uint32
+	Tagged    uint32
 	Unused    uint32
 }
 
@@ -98,6 +101,7 @@ type ProgramMapSpecs struct {
 type ProgramVariableSpecs struct {
 	Batch        *ebpf.VariableSpec `ebpf:"batch"`
 	Burst        *ebpf.VariableSpec `ebpf:"burst"`
+	Change       *ebpf.VariableSpec `ebpf:"change"`
 	Device       *ebpf.VariableSpec `ebpf:"device"`
 	Duration     *ebpf.VariableSpec `ebpf:"duration"`
 	Exponentials *ebpf.VariableSpec `ebpf:"exponentials"`
@@ -107,10 +111,15 @@ type ProgramVariableSpecs struct {
 	Grace        *ebpf.VariableSpec `ebpf:"grace"`
 	Ipv6         *ebpf.VariableSpec `ebpf:"ipv6"`
 	Lateness     *ebpf.VariableSpec `ebpf:"lateness"`
+	Limit        *ebpf.VariableSpec `ebpf:"limit"`
 	Longest      *ebpf.VariableSpec `ebpf:"longest"`
+	Origin       *ebpf.VariableSpec `ebpf:"origin"`
+	Overdue      *ebpf.VariableSpec `ebpf:"overdue"`
 	Paced        *ebpf.VariableSpec `ebpf:"paced"`
 	Poisson      *ebpf.VariableSpec `ebpf:"poisson"`
 	Quit         *ebpf.VariableSpec `ebpf:"quit"`
+	Scale        *ebpf.VariableSpec `ebpf:"scale"`
+	SentIn       *ebpf.VariableSpec `ebpf:"sent_in"`
 	ServerPort   *ebpf.VariableSpec `ebpf:"server_port"`
 	Shapes       *ebpf.VariableSpec `ebpf:"shapes"`
 	Signature    *ebpf.VariableSpec `ebpf:"signature"`
@@ -118,8 +127,11 @@ type ProgramVariableSpecs struct {
 	Stamped      *ebpf.VariableSpec `ebpf:"stamped"`
 	State        *ebpf.VariableSpec `ebpf:"state"`
 	Stream       *ebpf.VariableSpec `ebpf:"stream"`
+	Tag          *ebpf.VariableSpec `ebpf:"tag"`
 	Tagged       *ebpf.VariableSpec `ebpf:"tagged"`
 	Templates    *ebpf.VariableSpec `ebpf:"templates"`
+	ThenGap      *ebpf.VariableSpec `ebpf:"then_gap"`
+	ThenGapPart  *ebpf.VariableSpec `ebpf:"then_gap_part"`
 }
 
 // ProgramObjects contains all objects after they have been loaded into the kernel.
@@ -154,6 +166,7 @@ func (m *ProgramMaps) Close() error {
 type ProgramVariables struct {
 	Batch        *ebpf.Variable `ebpf:"batch"`
 	Burst        *ebpf.Variable `ebpf:"burst"`
+	Change       *ebpf.Variable `ebpf:"change"`
 	Device       *ebpf.Variable `ebpf:"device"`
 	Duration     *ebpf.Variable `ebpf:"duration"`
 	Exponentials *ebpf.Variable `ebpf:"exponentials"`
@@ -163,10 +176,15 @@ type ProgramVariables struct {
 	Grace        *ebpf.Variable `ebpf:"grace"`
 	Ipv6         *ebpf.Variable `ebpf:"ipv6"`
 	Lateness     *ebpf.Variable `ebpf:"lateness"`
+	Limit        *ebpf.Variable `ebpf:"limit"`
 	Longest      *ebpf.Variable `ebpf:"longest"`
+	Origin       *ebpf.Variable `ebpf:"origin"`
+	Overdue      *ebpf.Variable `ebpf:"overdue"`
 	Paced        *ebpf.Variable `ebpf:"paced"`
 	Poisson      *ebpf.Variable `ebpf:"poisson"`
 	Quit         *ebpf.Variable `ebpf:"quit"`
+	Scale        *ebpf.Variable `ebpf:"scale"`
+	SentIn       *ebpf.Variable `ebpf:"sent_in"`
 	ServerPort   *ebpf.Variable `ebpf:"server_port"`
 	Shapes       *ebpf.Variable `ebpf:"shapes"`
 	Signature    *ebpf.Variable `ebpf:"signature"`
@@ -174,8 +192,11 @@ type ProgramVariables struct {
 	Stamped      *ebpf.Variable `ebpf:"stamped"`
 	State        *ebpf.Variable `ebpf:"state"`
 	Stream       *ebpf.Variable `ebpf:"stream"`
+	Tag          *ebpf.Variable `ebpf:"tag"`
 	Tagged       *ebpf.Variable `ebpf:"tagged"`
 	Templates    *ebpf.Variable `ebpf:"templates"`
+	ThenGap      *ebpf.Variable `ebpf:"then_gap"`
+	ThenGapPart  *ebpf.Variable `ebpf:"then_gap_part"`
 }
 
 // ProgramPrograms contains all programs after they have been loaded into the kernel.

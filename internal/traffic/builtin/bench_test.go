@@ -40,7 +40,7 @@ func rate(b *testing.B, bare bool) (pps, perCore float64) {
 	}
 	defer done()
 	e := endsOf(bench)
-	l := load{headers: headers{to: e.address, signature: rand.Uint32()}, pace: pace{burst: 1, duration: time.Second},
+	l := load{drain: drainLimit, headers: headers{to: e.address, signature: rand.Uint32()}, pace: pace{burst: 1, duration: time.Second},
 		sizes: []int{64}, flows: 1, port: 9, core: coreOf("", 0), bare: bare}
 	lanes, err := openLanes(e, l, trial.Condition{})
 	defer closeLanes(lanes)

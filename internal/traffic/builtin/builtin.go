@@ -63,6 +63,10 @@ func run(ctx context.Context, job traffic.Job) (none traffic.Sample, err error) 
 	if err != nil {
 		return none, err
 	}
+	if err := l.ask(ctx, job.Asked); err != nil {
+		return none, err
+	}
+	l.steps = stepsOf(l.duration)
 	lanes, err := openLanes(e, l, job.Condition)
 	defer closeLanes(lanes)
 	if err != nil {
@@ -73,7 +77,7 @@ func run(ctx context.Context, job traffic.Job) (none traffic.Sample, err error) 
 	if err != nil {
 		return none, fmt.Errorf("self-test: %w", err)
 	}
-	ctx, cancel := traffic.Deadline(ctx, job.Condition.DurationS+l.held.Seconds())
+	ctx, cancel := traffic.Deadline(ctx, l.lasts())
 	defer cancel()
 	outcomes, err := runLanes(ctx, lanes)
 	if err != nil {
@@ -109,7 +113,7 @@ func loadOf(job traffic.Job) (l load, e ends, err error) {
 
 // loadTo an address, as the condition has it.
 func loadTo(address netip.Addr, c trial.Condition, port int) (load, error) {
-	l := load{headers: headers{to: address, vlan: c.VLAN, signature: rand.Uint32()}, port: port}
+	l := load{headers: headers{to: address, vlan: c.VLAN, signature: rand.Uint32()}, port: port, drain: drainLimit}
 	err := l.shaped(c)
 	return l, err
 }

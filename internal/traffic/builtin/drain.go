@@ -11,6 +11,8 @@ import (
 type drain struct {
 	// sent is how many packets there are to come.
 	sent uint64
+	// limit is how long a packet is waited for beyond what the path always takes.
+	limit time.Duration
 	// held is how long the path may hold one on purpose.
 	held time.Duration
 	// bare packets have no numbers that tell copies apart.
@@ -21,8 +23,7 @@ type drain struct {
 	came time.Duration
 }
 
-// drainLimit is how long a packet is waited for beyond what the path always takes
-// (RFC 2544 §23), drainQuiet how long nothing must have come to say that no copies are
+// drainLimit is the limit where nobody asks for another (RFC 2544 §23), drainQuiet how long nothing must have come to say that no copies are
 // under way, and drainStep how often that is asked.
 const (
 	drainLimit = 2 * time.Second
@@ -43,7 +44,7 @@ func (d *drain) over(now time.Duration, c sink.ProgramCount) bool {
 	if first >= d.sent && (first == c.Packets || now-d.came >= drainQuiet) {
 		return true
 	}
-	return now >= drainLimit+max(d.held, lowest(c))
+	return now >= d.limit+max(d.held, lowest(c))
 }
 
 // cut tells whether packets still came when the wait ended, although not all had come.

@@ -36,6 +36,7 @@ func TestDrain(t *testing.T) {
 				if found, changed := c.counts[now]; changed {
 					last = found
 				}
+				c.limit = drainLimit
 				if c.drain.over(now, last) {
 					if now != c.over || c.drain.cut(now, last) != c.cut {
 						t.Errorf("over at %v, cut %v; want %v, %v", now, c.drain.cut(now, last), c.over, c.cut)

@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"time"
@@ -25,6 +26,8 @@ type lane struct {
 	refused uint64
 	// cut tells that packets still came when the wait for them ended.
 	cut bool
+	// waited for packets after the last was sent.
+	waited time.Duration
 }
 
 // outcome is what a lane counted, raw.
@@ -52,6 +55,11 @@ type outcome struct {
 	Native bool
 	// Cut is whether packets still came when the wait for them ended.
 	Cut bool
+	// Load that this is of, with the steps that SentIn counts by, and how long packets
+	// were waited for after it.
+	Load   load
+	SentIn [moments]uint64
+	Waited time.Duration
 }
 
 // ends of a lane, by the namespaces' references, and the address that the far one has.
@@ -93,7 +101,7 @@ func newLane(e ends, l load) (a *lane, err error) {
 	l.fromMAC, l.toMAC, l.from, l.to = out.FromMAC, out.ToMAC, out.From, e.address
 	l.netns, l.device = e.from, out.Device.Attrs().Index
 	a = &lane{ends: e, load: l, out: out.Device}
-	a.meter, err = newReceiver(meterOptions{ports: l.ports(), netns: e.to, device: in, signature: l.signature, streams: 1, bare: l.bare})
+	a.meter, err = newReceiver(meterOptions{ports: l.ports(), netns: e.to, device: in, signature: l.signature, streams: 1, bare: l.bare, steps: l.steps})
 	return a, err
 }
 
@@ -121,6 +129,9 @@ func (a *lane) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := a.begin(); err != nil {
+		return err
+	}
 	if err := a.sender.run(ctx); err != nil {
 		return err
 	}
@@ -132,18 +143,25 @@ func (a *lane) run(ctx context.Context) error {
 	return a.wait(ctx)
 }
 
+// begin has source and sink count from one time, a little ahead, at which the load begins.
+func (a *lane) begin() error {
+	a.load.origin = clock() + uint64(headStart)
+	return errors.Join(a.meter.begin(a.load.origin), a.sender.begin(a.load.origin))
+}
+
 // wait for what is under way.
 func (a *lane) wait(ctx context.Context) error {
 	p, err := a.sender.progress()
 	if err != nil {
 		return err
 	}
-	d := drain{sent: p.Sent, held: a.load.held, bare: a.load.bare}
+	d := drain{sent: p.Sent, limit: a.load.drain, held: a.load.held, bare: a.load.bare}
 	tick := time.NewTicker(drainStep)
 	defer tick.Stop()
 	for began := time.Now(); ; {
 		c, err := a.meter.soFar()
 		if now := time.Since(began); err != nil || d.over(now, c) {
+			a.waited = now
 			a.cut = err == nil && !a.load.bare && d.cut(now, c)
 			return err
 		}
@@ -176,6 +194,10 @@ func (a *lane) outcome() (o outcome, err error) {
 		return o, err
 	}
 	o.Unsent = a.load.unsent(&o.Progress)
+	o.Load, o.Waited = a.load, a.waited
+	if o.SentIn, err = a.sender.bySteps(); err != nil {
+		return o, err
+	}
 	if o.Lateness, err = a.sender.lateness(); err != nil {
 		return o, err
 	}

@@ -19,7 +19,7 @@ type totals struct {
 	arrived, unique, duplicates, reordered                    uint64
 	extent, unknown, stale, early, payload, strangers, shared uint64
 	latency, up, down, lateness                               [buckets]uint64
-	low, high, lateMax                                        uint64
+	low, high, lateMax, sum                                   uint64
 	stepLow, stepHigh                                         int64
 	steps                                                     uint64
 	late                                                      float64 // schedule error's part of the latency
@@ -45,7 +45,7 @@ func (t *totals) add(o outcome) {
 	if c.Low > 0 && (t.low == 0 || c.Low < t.low) {
 		t.low = c.Low
 	}
-	t.high = max(t.high, c.High)
+	t.high, t.sum = max(t.high, c.High), t.sum+c.Sum
 	t.stepLow, t.stepHigh = min(t.stepLow, c.StepLow), max(t.stepHigh, c.StepHigh)
 	for b := range buckets {
 		t.latency[b] += c.Latency[b]
@@ -60,6 +60,9 @@ func (t *totals) add(o outcome) {
 // then up to the last packet.
 func (o *outcome) seconds() float64 {
 	p := &o.Progress
+	if o.Load.train.frames > 0 {
+		return o.burstSeconds()
+	}
 	if o.Unsent == 0 {
 		return float64(p.Stop-p.Start) / 1e9
 	}
@@ -93,7 +96,11 @@ func sample(lanes []outcome) (s traffic.Sample, err error) {
 	if err == nil && lanes[0].Paced {
 		err = t.schedule(&s)
 	}
-	s.Warnings = t.warnings()
+	s.Warnings = append(t.warnings(), t.answer(lanes, s.Metrics)...)
+	for _, o := range lanes {
+		s.Warnings = append(s.Warnings, o.silent()...)
+	}
+	s.Series = seriesOf(lanes)
 	return s, errors.Join(err, t.keep(&s))
 }
 
@@ -175,6 +182,7 @@ func (t *totals) latencies(s *traffic.Sample) error {
 	h := histogram(t.latency[:], lowest, t.high)
 	m := s.Metrics
 	m["one_way_latency_min_ns"], m["one_way_latency_max_ns"] = float64(lowest), float64(t.high)
+	m["one_way_latency_mean_ns"] = float64(t.sum) / float64(h.TotalCount())
 	for _, p := range percentiles {
 		if enough(h, p.percent) {
 			m["one_way_latency_"+p.name+"_ns"] = min(trial.Percentile(h, p.percent), float64(t.high))

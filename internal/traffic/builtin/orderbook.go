@@ -58,6 +58,7 @@ func (o *orderBook) fresh(number uint64) bool {
 		o.Stale++
 		return false
 	case had < lap:
+		o.forget(number, lap)
 		*word = lap << 32
 	}
 	if *word&bit != 0 {
@@ -66,6 +67,20 @@ func (o *orderBook) fresh(number uint64) bool {
 	}
 	*word |= bit
 	return true
+}
+
+// forget what the word of a number held a lap ago, but for the last numbers that had not
+// come by now.
+func (o *orderBook) forget(number, lap uint64) {
+	words := uint64(len(o.Words))
+	base, had := number/wordPackets*wordPackets-words*wordPackets, o.Words[number/wordPackets%words]
+	missing := ^uint32(0)
+	if had>>32 == lap-1 {
+		missing = ^uint32(had)
+	}
+	if base >= firstNumber && missing != 0 && base >= o.LostBase {
+		o.LostBase, o.Lost = base, uint64(missing)
+	}
 }
 
 // late counts a packet that others with larger numbers came before.

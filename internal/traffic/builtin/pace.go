@@ -23,6 +23,8 @@ type pace struct {
 	burst uint64
 	// duration of the load.
 	duration time.Duration
+	second   second
+	train    train
 }
 
 // gap from one burst to the next: whole nanoseconds, and 2^-32 of one, rounded up, so

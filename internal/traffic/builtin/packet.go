@@ -7,6 +7,7 @@ type packet struct {
 	number          uint32
 	due             uint64
 	length, payload uint64
+	tagged          bool
 }
 
 // parsePacket reads a packet as bpf/sink/sink.c does; it tells whether it is one of the
@@ -38,6 +39,7 @@ func parsePacket(b []byte, signature uint32) (p packet, ours bool) {
 	}
 	p.number = order.Uint32(stamp[4:])
 	p.due = uint64(order.Uint32(stamp[8:])) | uint64(order.Uint16(stamp[12:]))<<32
+	p.tagged = order.Uint16(stamp[16:])&tagBit != 0
 	p.payload = uint64(binary.BigEndian.Uint16(b[at+4:])) - udpHeader
 	return p, true
 }

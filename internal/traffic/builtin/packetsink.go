@@ -31,6 +31,7 @@ type packetSink struct {
 	other uint64
 	// unread are packets that the socket had no room for.
 	unread uint64
+	steps  steps
 }
 
 // packetSnap is how much of a packet is read: its headers and the stamp.
@@ -40,7 +41,7 @@ const packetSnap = 128
 const packetBuffer = 32 << 20
 
 func newPacketSink(o meterOptions) (*packetSink, error) {
-	s := &packetSink{signature: o.signature, socket: -1, stop: make(chan struct{}), ended: make(chan error, 1), book: newOrderBook()}
+	s := &packetSink{signature: o.signature, socket: -1, stop: make(chan struct{}), ended: make(chan error, 1), steps: o.steps, book: newOrderBook()}
 	if err := netns.Do(o.netns, func() error { return s.open(o.device.Attrs().Index, o.ports) }); err != nil {
 		s.release()
 		return nil, fmt.Errorf("open a packet socket at %s in %q: %w", o.device.Attrs().Name, o.netns, err)
@@ -149,6 +150,10 @@ func (s *packetSink) one(p packet, now uint64) {
 		c.Low = delay + 1
 	}
 	c.Latency[bucket(delay)]++
+	if p.tagged {
+		c.Tag = delay + 1
+	}
+	s.part(p.due, now, delay)
 	if adjacent {
 		step := int64(delay) - int64(before)
 		c.StepLow, c.StepHigh = min(c.StepLow, step), max(c.StepHigh, step)
@@ -158,6 +163,24 @@ func (s *packetSink) one(p packet, now uint64) {
 			c.Up[bucket(uint64(step))]++
 		}
 	}
+}
+
+// part counts a first copy by step: by when it was due, and by when it came.
+func (s *packetSink) part(due, now, delay uint64) {
+	if m, is := s.steps.moment(due); is {
+		p := &s.total.Parts[m]
+		p.Came, p.Sum, p.High = p.Came+1, p.Sum+delay, max(p.High, delay)
+	}
+	if m, is := s.steps.moment(now); is {
+		s.total.Parts[m].Arrived++
+	}
+}
+
+func (s *packetSink) begin(at uint64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.steps.origin = at
+	return nil
 }
 
 func (s *packetSink) soFar() (sink.ProgramCount, error) {

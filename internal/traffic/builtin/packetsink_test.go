@@ -54,7 +54,7 @@ func withoutBPF(t *testing.T, e ends, l load) outcome {
 	to := nstest.Open(t, e.to)
 	in, err := traffic.Entrance(to, e.address)
 	must(t, err)
-	a.meter, err = newPacketSink(meterOptions{netns: e.to, device: in, signature: l.signature, ports: l.ports()})
+	a.meter, err = newPacketSink(meterOptions{netns: e.to, device: in, signature: l.signature, ports: l.ports(), steps: l.steps})
 	must(t, err)
 	must(t, a.ready())
 	must(t, a.run(context.Background()))

@@ -29,6 +29,7 @@ type packetSource struct {
 	turn   turn
 	done   source.ProgramProgress
 	binned [buckets]uint64
+	sentIn [moments]uint64
 }
 
 // message is struct mmsghdr of sendmmsg(2).
@@ -84,6 +85,13 @@ func (s *packetSource) progress() (source.ProgramProgress, error) { return s.don
 
 func (s *packetSource) lateness() ([buckets]uint64, error) { return s.binned, nil }
 
+func (s *packetSource) bySteps() ([moments]uint64, error) { return s.sentIn, nil }
+
+func (s *packetSource) begin(at uint64) error {
+	s.origin = at
+	return nil
+}
+
 // run sends the load on a thread of its own.
 func (s *packetSource) run(ctx context.Context) error {
 	ended := make(chan error, 1)
@@ -99,7 +107,7 @@ func (s *packetSource) run(ctx context.Context) error {
 
 func (s *packetSource) send(ctx context.Context) error {
 	p := &s.done
-	p.Start = clock()
+	p.Start = max(clock(), s.origin)
 	p.Stop = p.Start + uint64(s.duration)
 	times := newSchedule(s.pace, p.Start, rand.Uint64())
 	for {
@@ -114,7 +122,7 @@ func (s *packetSource) send(ctx context.Context) error {
 			return nil
 		}
 		if n == 0 {
-			s.rest(times.due, now)
+			s.rest(max(times.due, p.Start), now)
 			continue
 		}
 		if err := s.flush(ctx, n); err != nil {
@@ -128,11 +136,19 @@ func (s *packetSource) send(ctx context.Context) error {
 func (s *packetSource) fill(times *schedule, now uint64) (n int, over bool) {
 	p := &s.done
 	for n < maxBatch {
+		if times.turn(now) {
+			p.Turned, p.Turn = 1, p.Sent
+		}
 		due := now
 		if s.pps > 0 {
 			due = times.due
 		}
 		switch {
+		case s.train.frames > 0 && p.Sent >= s.train.frames:
+			p.Stop = min(p.Stop, now)
+			return n, n == 0
+		case now < p.Start:
+			return n, false
 		case due >= p.Stop:
 			return n, n == 0
 		case s.pps > 0 && now >= p.Stop+uint64(s.grace()):
@@ -152,8 +168,11 @@ func (s *packetSource) fill(times *schedule, now uint64) (n int, over bool) {
 func (s *packetSource) put(n int, due, now uint64) {
 	p := &s.done
 	shape := &s.shapes[p.Position]
-	s.write(s.frames[n], shape, mark{p.Flow, uint32(p.Sent), due, now - due})
+	s.write(s.frames[n], shape, mark{p.Flow, uint32(p.Sent), due, now - due, s.tags(due)})
 	s.parts[n].SetLen(int(shape.Length))
+	if m, is := s.moment(due); is {
+		s.sentIn[m]++
+	}
 	if s.pps > 0 {
 		s.binned[bucket(now-due)]++
 		p.LateMax = max(p.LateMax, now-due)
@@ -166,6 +185,15 @@ func (s *packetSource) put(n int, due, now uint64) {
 	if p.Position++; int(p.Position) >= len(s.sizes) {
 		p.Position = 0
 	}
+}
+
+// tags tells whether a packet is the one to tag.
+func (s *packetSource) tags(due uint64) bool {
+	if s.tag == 0 || s.done.Tagged != 0 || due-s.done.Start < uint64(s.tag) {
+		return false
+	}
+	s.done.Tagged = 1
+	return true
 }
 
 // flush the frames that are filled. What the device does not take at once is tried

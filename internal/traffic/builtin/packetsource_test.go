@@ -85,7 +85,7 @@ func TestWrittenChecksums(t *testing.T) {
 	must(t, err)
 	for range 1000 {
 		frame := make([]byte, 96)
-		l.write(frame, &s, mark{rand.Uint32N(1 << 20), rand.Uint32(), rand.Uint64(), rand.Uint64() >> 24})
+		l.write(frame, &s, mark{rand.Uint32N(1 << 20), rand.Uint32(), rand.Uint64(), rand.Uint64() >> 24, rand.Uint32()&1 == 0})
 		if got := checksum(frame); got != 0xffff {
 			t.Fatalf("the checksum adds up to %#x in % x", got, frame)
 		}

@@ -14,15 +14,29 @@ type schedule struct {
 	gapNS     uint64
 	gapPart   uint32
 	random    *rand.Rand
+	begin     uint64
+	turned    bool
 }
 
 // newSchedule begins at a time, ns.
 func newSchedule(p pace, begin uint64, seed uint64) *schedule {
-	s := &schedule{pace: p, due: begin, left: p.burst, random: rand.New(rand.NewPCG(seed, 0))}
+	s := &schedule{pace: p, begin: begin, due: begin, left: p.burst, random: rand.New(rand.NewPCG(seed, 0))}
 	if p.pps > 0 {
 		s.gapNS, s.gapPart = p.gap()
 	}
 	return s
+}
+
+// turn to the second rate when it is time; what was due before, and is not sent by then,
+// is given up. It tells whether it did now.
+func (s *schedule) turn(now uint64) bool {
+	at := s.begin + uint64(s.second.after)
+	if s.second.after == 0 || s.turned || s.due < at && now < at+uint64(s.overdue()) {
+		return false
+	}
+	s.turned, s.due, s.part, s.left = true, at, 0, s.burst
+	s.gapNS, s.gapPart = s.then().gap()
+	return true
 }
 
 // advance to the next packet.

@@ -85,6 +85,7 @@ func selfTest(ctx context.Context, l load) (found limits, err error) {
 	}
 	defer done()
 	e := endsOf(bench)
+	l.pace, l.steps, l.tag, l.drain = pace{}, steps{}, 0, drainLimit
 	l.to, l.pattern, l.burst, l.duration, l.held = e.address, periodic, 1, selfTestTime, 0
 	for _, pps := range []float64{0, selfTestRate} {
 		l.pps = pps

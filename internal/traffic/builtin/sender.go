@@ -12,10 +12,14 @@ import (
 
 // offering is a source that sends a load.
 type offering interface {
+	// begin the load at a time, ns, which its steps count from.
+	begin(at uint64) error
 	run(ctx context.Context) error
 	progress() (source.ProgramProgress, error)
 	lateness() ([buckets]uint64, error)
 	had() turn
+	// bySteps is what was sent, by the step of the trial that it was due in.
+	bySteps() ([moments]uint64, error)
 	close()
 }
 

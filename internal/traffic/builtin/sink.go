@@ -34,11 +34,14 @@ type meterOptions struct {
 	// ports that the packets go to, for which the stack must have no answer.
 	ports []int
 	// bare only counts, for measuring what binning costs.
-	bare bool
+	bare  bool
+	steps steps
 }
 
 // receiving is a sink.
 type receiving interface {
+	// begin the steps of a trial at a time, ns.
+	begin(at uint64) error
 	// soFar is what was counted until now.
 	soFar() (sink.ProgramCount, error)
 	// outcome of what came, and of how much of it on a core, if one is named.
@@ -113,6 +116,9 @@ func loadMeter(o meterOptions, locked bool) (*meter, error) {
 			return nil, fmt.Errorf("packet sink: set %s: %w", name, err)
 		}
 	}
+	if err := spec.Variables["scale"].Set(o.steps.scale()); err != nil {
+		return nil, fmt.Errorf("packet sink: set scale: %w", err)
+	}
 	if err := spec.LoadAndAssign(&m.objects, nil); err != nil {
 		return nil, fmt.Errorf("load the packet sink: %w", err)
 	}
@@ -169,13 +175,14 @@ func merged(a, b sink.ProgramCount) sink.ProgramCount {
 	if a.Low == 0 || b.Low > 0 && b.Low < a.Low {
 		a.Low = b.Low
 	}
-	a.High = max(a.High, b.High)
+	a.High, a.Tag = max(a.High, b.High), max(a.Tag, b.Tag)
 	a.StepLow, a.StepHigh = min(a.StepLow, b.StepLow), max(a.StepHigh, b.StepHigh)
 	for i := range a.Latency {
 		a.Latency[i] += b.Latency[i]
 		a.Up[i] += b.Up[i]
 		a.Down[i] += b.Down[i]
 	}
+	mergedParts(&a, &b)
 	return a
 }
 
@@ -187,6 +194,9 @@ func (m *meter) order(stream int) (*sink.ProgramOrder, error) {
 	}
 	return o, nil
 }
+
+// begin the steps of a trial at a time.
+func (m *meter) begin(at uint64) error { return m.objects.Origin.Set(at) }
 
 // strangers are packets that were not ours.
 func (m *meter) strangers() (n uint64, err error) {

@@ -27,6 +27,11 @@ type load struct {
 	port  int // of the server
 	// held is how long the path may hold a packet on purpose.
 	held time.Duration
+	// drain is how long packets are waited for beyond that (RFC 2544 §23).
+	drain time.Duration
+	steps
+	// tag is when, after the start, a frame is tagged; 0: none is.
+	tag time.Duration
 	// netns and device to send from, and the core that does.
 	netns  string
 	device int
@@ -103,7 +108,11 @@ func (l load) variables() (map[string]any, error) {
 		"batch": l.batch(), "source_port": uint32(firstSourcePort), "server_port": uint32(l.port),
 		"duration": uint64(l.duration), "grace": uint64(l.grace()), "burst": l.burst,
 		"paced": flag(l.pps > 0), "poisson": flag(l.pattern == poisson),
+		"limit": l.train.frames, "change": uint64(l.second.after), "overdue": uint64(l.overdue()), "tag": uint64(l.tag), "scale": l.scale(),
 		"templates": shapes, "state": source.ProgramProgress{Random: rand.Uint64() | 1},
+	}
+	if l.second.after > 0 {
+		v["then_gap"], v["then_gap_part"] = l.then().gap()
 	}
 	if l.pps > 0 {
 		v["gap"], v["gap_part"] = l.gap()
@@ -138,7 +147,14 @@ func flag(on bool) uint32 {
 
 // unsent packets of a load that has ended.
 func (l load) unsent(p *source.ProgramProgress) uint64 {
-	return l.remaining(p.Due, p.DuePart, p.Left, p.Stop)
+	if l.train.frames > 0 {
+		return l.train.frames - p.Sent
+	}
+	now := l.pace
+	if p.Turned != 0 {
+		now = l.then()
+	}
+	return l.givenUp(p) + now.remaining(p.Due, p.DuePart, p.Left, p.Stop)
 }
 
 // progress of the source so far.
@@ -155,6 +171,15 @@ func (g *generator) lateness() (b [buckets]uint64, err error) {
 	err = g.objects.Lateness.Get(&b)
 	return b, err
 }
+
+// bySteps is what was sent, by the step of the trial that it was due in.
+func (g *generator) bySteps() (n [moments]uint64, err error) {
+	err = g.objects.SentIn.Get(&n)
+	return n, err
+}
+
+// begin the load at a time, from which its steps count.
+func (g *generator) begin(at uint64) error { return g.objects.Origin.Set(at) }
 
 // run sends the load and waits until all of it is sent or given up, or until the
 // context ends.

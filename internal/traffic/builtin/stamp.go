@@ -10,7 +10,11 @@ import (
 type mark struct {
 	flow, number uint32
 	due, late    uint64 // ns, and ns after that
+	tagged       bool
 }
+
+// tagBit beside the bucket of the lateness is that of a tagged frame.
+const tagBit = 0x8000
 
 // flowsByPort differ in their source port; those beyond in their destination port too.
 const flowsByPort = 1 << 14
@@ -30,7 +34,11 @@ func (l *load) write(frame []byte, s *source.ProgramShape, m mark) {
 	order.PutUint32(stamp[8:], uint32(m.due))
 	order.PutUint16(stamp[12:], uint16(m.due>>32))
 	order.PutUint16(stamp[14:], l.stream)
-	order.PutUint16(stamp[16:], uint16(bucket(m.late)))
+	late := uint16(bucket(m.late))
+	if m.tagged {
+		late |= tagBit
+	}
+	order.PutUint16(stamp[16:], late)
 	if !l.to.Is4() {
 		sum := uint64(swapped(uint16(s.UdpSum))) + uint64(from) + uint64(to) + sum16(stamp[:stampSize])
 		check := ^fold(sum)
