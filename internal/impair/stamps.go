@@ -21,6 +21,9 @@ type stamps struct {
 	fd   int
 	ring []byte
 	next int
+	// clock that the times are of, and since when it is watched.
+	clock steady
+	began time.Time
 }
 
 const (
@@ -30,14 +33,13 @@ const (
 	frameSize = 256
 	blockSize = 1 << 16
 	frames    = 1 << 14
-	// oldest a packet may be when it is read, so that a clock that was set meanwhile is
-	// not believed.
+	// oldest a packet may be when it is read.
 	oldest = time.Second
 )
 
 // openStamps watches a device of the thread's namespace.
 func openStamps(device string) (*stamps, error) {
-	s := &stamps{fd: -1}
+	s := &stamps{fd: -1, began: time.Now()}
 	if err := s.open(device); err != nil {
 		s.close()
 		return nil, fmt.Errorf("watch when packets reach %s: %w", device, err)
@@ -107,9 +109,10 @@ func (s *stamps) age(data []byte, now time.Time) (age time.Duration, ok bool) {
 		if !s.holds(h, data) {
 			continue
 		}
-		age := time.Duration(now.UnixNano() - int64(h.Sec)*1e9 - int64(h.Nsec))
+		stamp := int64(h.Sec)*1e9 + int64(h.Nsec)
 		s.release(i + 1)
-		return age, age >= 0 && age < oldest
+		age := time.Duration(now.UnixNano() - stamp)
+		return age, s.clock.believes(stamp, now.UnixNano(), int64(now.Sub(s.began))) && age < oldest
 	}
 	return 0, false
 }
