@@ -14,9 +14,9 @@ import (
 
 // searchFlags ask for a search instead of a load.
 type searchFlags struct {
-	method, least, most string
-	goals, limits       []string
-	quick               bool
+	method, least, most, medium string
+	goals, limits               []string
+	quick                       bool
 }
 
 func (s *searchFlags) register(cmd *cobra.Command) {
@@ -26,6 +26,7 @@ func (s *searchFlags) register(cmd *cobra.Command) {
 	f.StringArrayVar(&s.limits, "limit", nil, "service level that each goal must keep too, such as 'one_way_latency_p99_ns<=50000'")
 	f.StringVar(&s.least, "min-rate", "", "lowest load of a search (default: a thousandth of the highest)")
 	f.StringVar(&s.most, "max-rate", "", "highest load of a search, such as 2Mpps (default: what the generator can send)")
+	f.StringVar(&s.medium, "medium-rate", "", "most that the medium carries: 14.88Mpps, or 10Gbit, which is rate/((size+20)*8) frames (default: no limit)")
 	f.BoolVar(&s.quick, "quick", false, "search with trials of a second and short waits, which deviates from the standards")
 	_ = cmd.RegisterFlagCompletionFunc("search", cobra.FixedCompletions(api.SearchMethods(), cobra.ShellCompDirectiveNoFileComp))
 }
@@ -33,7 +34,7 @@ func (s *searchFlags) register(cmd *cobra.Command) {
 // read puts the search into the load, if there is one.
 func (s *searchFlags) read(cmd *cobra.Command, l *api.Load) error {
 	if s.method == "" {
-		for _, name := range []string{"goal", "limit", "min-rate", "max-rate", "quick"} {
+		for _, name := range []string{"goal", "limit", "min-rate", "max-rate", "medium-rate", "quick"} {
 			if cmd.Flags().Changed(name) {
 				return fmt.Errorf("--%s is for searches; say which with --search: %w", name, runs.ErrInput)
 			}
@@ -55,6 +56,9 @@ func (s *searchFlags) read(cmd *cobra.Command, l *api.Load) error {
 		}
 		*field = rate
 	}
+	if err := s.readMedium(l.FrameSize, &out.MediumRate); err != nil {
+		return err
+	}
 	limits, err := s.readLimits()
 	if err != nil {
 		return err
@@ -73,6 +77,29 @@ func (s *searchFlags) read(cmd *cobra.Command, l *api.Load) error {
 		out.Goals[i].Limits = limits
 	}
 	l.Search = out
+	return nil
+}
+
+// betweenFrames is what Ethernet sends beside each frame, bytes: preamble and gap (RFC 2544
+// appendix B).
+const betweenFrames = 20
+
+// readMedium reads the most that the medium carries, in frames, or in bits of frames of a size.
+func (s *searchFlags) readMedium(size int, to *api.LoadRate) error {
+	if s.medium == "" {
+		return nil
+	}
+	rate, err := api.ParseLoadRate(s.medium)
+	if err != nil {
+		return fmt.Errorf("--medium-rate: %w: %w", err, runs.ErrInput)
+	}
+	if rate.Bits > 0 {
+		if size == 0 {
+			return fmt.Errorf("--medium-rate %s: how many frames that is depends on their size; give --frame-size, or a rate of frames: %w", s.medium, runs.ErrInput)
+		}
+		rate = api.LoadRate{Frames: rate.Bits / uint64((size+betweenFrames)*8)}
+	}
+	*to = rate
 	return nil
 }
 
