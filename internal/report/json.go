@@ -57,8 +57,10 @@ type trialDocument struct {
 	DurationS  float64            `json:"duration_s"`
 	Metrics    trial.Map[float64] `json:"metrics"`
 	Histograms trial.Map[string]  `json:"histograms"`
-	Observed   trial.Observation  `json:"observed"`
-	Warnings   trial.List[string] `json:"warnings"`
+	// Series are metrics over the time of the trial.
+	Series   trial.Map[trial.Series] `json:"series"`
+	Observed trial.Observation       `json:"observed"`
+	Warnings trial.List[string]      `json:"warnings"`
 }
 
 type sourceDocument struct {
@@ -102,7 +104,7 @@ func newDocument(r Report) document {
 
 func newTrial(run trial.Run, t trial.Trial) trialDocument {
 	d := trialDocument{Index: t.Condition, Repeat: t.Repeat, Step: t.Step, Asked: t.Asked, Instance: t.Instance, StartedAt: t.StartedAt, DurationS: t.DurationS,
-		Metrics: t.Metrics, Histograms: t.Histograms, Observed: t.Observed, Warnings: t.Warnings}
+		Metrics: t.Metrics, Histograms: t.Histograms, Series: t.Series, Observed: t.Observed, Warnings: t.Warnings}
 	if t.Condition >= 0 && t.Condition < len(run.Conditions) {
 		d.Condition = run.Conditions[t.Condition]
 	}

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"fmt"
 	"math"
 
 	"nfchain.dev/nfchain/internal/trial"
@@ -82,18 +83,41 @@ func (b backToBack) burst(frames uint64, rate float64) trial.Step {
 func (b backToBack) Result(history []Outcome) Result {
 	r := rateResult(tally(b.spec, history), b.spec, history)
 	rate, _, _ := rateOf(b.spec, history)
-	found, _ := b.state(sound(history, trial.StepBurst))
+	bursts := sound(history, trial.StepBurst)
+	found, _ := b.state(bursts)
 	r.BackToBack = &BackToBack{Lengths: found, StepFrames: b.spec.BurstStepFrames, Frames: spread(found)}
-	if mean := r.BackToBack.Frames.Mean; mean != nil && rate > 0 {
+	reached, slow := b.slowest(bursts)
+	if mean := r.BackToBack.Frames.Mean; mean != nil && rate > 0 && !slow {
 		implied := *mean / b.full()
 		corrected := implied * (1 - min(1, rate/b.full()))
 		r.BackToBack.ImpliedS, r.BackToBack.CorrectedS = &implied, &corrected
 	}
-	r.Why = b.missing(rate, found)
+	if r.Why = b.missing(rate, found); r.Why == "" && slow {
+		r.Why = fmt.Sprintf("bursts were sent at %.0f frames/s where %.0f were asked for: they were not back to back, and nothing follows of buffers", reached, b.full())
+	}
 	r.Irregular = r.Why != ""
 	_, more := b.Next(history)
 	return closed(r, more, backToBackClauses)
 }
+
+// slowest is the lowest rate at which a burst was sent, and whether that is too low
+// to be back to back. A short burst is over before its rate can be told.
+func (b backToBack) slowest(bursts []Outcome) (pps float64, slow bool) {
+	pps = b.full()
+	for _, o := range bursts {
+		if sent, told := o.Metrics["sent_pps"]; told && sent > 0 && o.BurstFrames >= tellingBurst {
+			pps = min(pps, sent)
+		}
+	}
+	return pps, pps < b.full()*(1-slowTolerance)
+}
+
+// A burst of fewer frames tells nothing of its rate, and one within the tolerance
+// of the full rate is back to back.
+const (
+	tellingBurst  = 1000
+	slowTolerance = 0.05
+)
 
 func (b backToBack) missing(rate float64, found []float64) string {
 	longest := float64(b.values()) * float64(b.spec.BurstStepFrames)

@@ -338,3 +338,26 @@ func TestServiceLevelAsAGoal(t *testing.T) {
 		t.Errorf("%v to %v, want 640000 between", low, high)
 	}
 }
+
+// Bursts that a generator could not send back to back say nothing of buffers.
+func TestSlowBursts(t *testing.T) {
+	m, err := New(trial.Search{Method: trial.RFC9004BackToBack, MaxPps: 1e6, MediumPps: 1e6, ThroughputPps: 4e5, Repeats: 1, BurstMaxS: 0.01})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sent, irregular := range map[float64]bool{3e5: true, 0.99e6: false} {
+		var history []Outcome
+		for {
+			step, more := m.Next(history)
+			if !more {
+				break
+			}
+			lost := max(0, 1-5000/float64(max(step.BurstFrames, 1)))
+			history = append(history, Outcome{Step: step, LossRatio: lost, Metrics: map[string]float64{"sent_pps": sent}})
+		}
+		r := m.Result(history)
+		if r.Irregular != irregular || irregular != (r.BackToBack.CorrectedS == nil) || irregular != strings.Contains(r.Why, "back to back") {
+			t.Errorf("sent at %v: irregular %t, %q, %+v", sent, r.Irregular, r.Why, r.BackToBack)
+		}
+	}
+}
