@@ -79,8 +79,13 @@ func TestCopiesAndOrder(t *testing.T) {
 	for p.seen = range p.copied {
 		can = append(can, orderOf(p.leave(sent)))
 	}
-	if !slices.Contains(can, got) {
-		t.Errorf("%v packets out of order, by %v at most; the pattern has one of %v", got[0], got[1], can)
+	// One that the function gave up waiting for others to overtake, because the machine
+	// stalled or the load ended, may have left in order.
+	early := float64(did.GivenUp)
+	if !slices.ContainsFunc(can, func(c [2]float64) bool {
+		return got[0] <= c[0] && got[0] >= c[0]-early && got[1] <= c[1] && (early > 2 || got[1] == c[1])
+	}) {
+		t.Errorf("%v packets out of order, by %v at most, and %v given up; the pattern has one of %v", got[0], got[1], early, can[:4])
 	}
 }
 
