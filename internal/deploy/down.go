@@ -24,16 +24,9 @@ func (d *Deployer) Down(ctx context.Context, owner string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := process.Stop(owner); err != nil {
-		return 0, err
-	}
-	if err := endProcesses(names); err != nil {
-		return 0, err
-	}
-	if err := adopted.Restore(owner, ""); err != nil {
-		return 0, err
-	}
-	if err := removeElsewhere(ctx, owner, names); err != nil {
+	elsewhere := make(chan error, 1)
+	go func() { elsewhere <- removeElsewhere(ctx, owner, names) }()
+	if err := errors.Join(vacate(owner, names), <-elsewhere); err != nil {
 		return 0, err
 	}
 	for _, name := range names { // unmounting at once takes no less time
@@ -48,6 +41,18 @@ func (d *Deployer) Down(ctx context.Context, owner string) (int, error) {
 	_ = os.Remove(stateRoot)
 	netns.Tidy()
 	return len(names), nil
+}
+
+// vacate ends what runs in the owner's namespaces and gives back the interfaces
+// that are not its own.
+func vacate(owner string, names []string) error {
+	if err := process.Stop(owner); err != nil {
+		return err
+	}
+	if err := endProcesses(names); err != nil {
+		return err
+	}
+	return adopted.Restore(owner, "")
 }
 
 // namespacesOf lists the owner's namespaces: a chain's nodes, or the one of a
