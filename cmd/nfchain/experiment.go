@@ -236,7 +236,7 @@ func (a *app) startOrResume(ctx context.Context, h *runs.Host, store *results.St
 				a.say("run %s cannot go on: %s since", id, d)
 			}
 			if err == nil && len(unlike) == 0 && r.Quick == e.quick && len(r.Conditions) == len(conditions) {
-				a.say("going on with run %s: %d of %d trials are done (--fresh starts anew)", r.ID, len(r.Trials), len(r.Conditions)*r.Repeats)
+				a.say("going on with run %s: %d of %d trials are done (--fresh starts anew)", r.ID, r.Finished(), len(r.Conditions)*r.Repeats)
 				return r, nil
 			}
 			if err == nil {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/parquet-go/parquet-go"
+
+	"nfchain.dev/nfchain/internal/trial"
 )
 
 func TestParquetReadsBack(t *testing.T) {
@@ -22,8 +24,8 @@ func TestParquetReadsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := 0
-	for _, trial := range r.Run.Trials {
-		want += len(trial.Metrics)
+	for _, done := range r.Run.Trials {
+		want += len(done.Metrics)
 	}
 	if len(rows) != want {
 		t.Fatalf("%d rows, want %d", len(rows), want)
@@ -96,5 +98,33 @@ func TestOpenMetricsEnds(t *testing.T) {
 	}
 	if !strings.HasSuffix(text, "# EOF\n") {
 		t.Errorf("no end: %s", text)
+	}
+}
+
+// TestJUnitOfASearch: one that was interrupted is an error; one that ended has the time
+// of its steps, once.
+func TestJUnitOfASearch(t *testing.T) {
+	whole := sampleSearch()
+	cut := whole.Run
+	cut.State = trial.Interrupted
+	cut.Trials = slices.DeleteFunc(slices.Clone(cut.Trials), func(t trial.Trial) bool { return t.Condition == 1 && t.Step == 0 })
+	for name, c := range map[string]struct {
+		report Report
+		errors int
+	}{"whole": {whole, 0}, "interrupted": {New(cut), 1}} {
+		var b bytes.Buffer
+		if err := JUnit(&b, c.report); err != nil {
+			t.Fatal(err)
+		}
+		var s suite
+		if err := xml.Unmarshal(b.Bytes(), &s); err != nil {
+			t.Fatal(err)
+		}
+		if s.Tests != 4 || s.Errors != c.errors || (s.Cases[1].Error != nil) != (c.errors == 1) {
+			t.Errorf("%s: %+v", name, s)
+		}
+		if want := c.report.Searches[0].TrafficS + c.report.Searches[0].WaitS; s.Cases[0].Time != raw(want) {
+			t.Errorf("%s: %s s, want %v", name, s.Cases[0].Time, want)
+		}
 	}
 }

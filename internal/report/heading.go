@@ -35,7 +35,7 @@ func (r Report) extent() string {
 	run := r.Run
 	conditions := len(run.Conditions)
 	text := fmt.Sprintf("%s × %s, %d of %d trials, seed %d",
-		plural(conditions, "condition"), plural(r.planned()/max(1, conditions), "repeat"), r.finished(), r.planned(), run.Seed)
+		plural(conditions, "condition"), plural(r.planned()/max(1, conditions), "repeat"), run.Finished(), r.planned(), run.Seed)
 	if run.Until > 0 {
 		text += fmt.Sprintf(", until intervals are %s wide (%d repeats at most)", shareText(run.Until), run.MaxRepeats)
 	}

@@ -76,16 +76,16 @@ func (s *suite) add(c testcase) {
 	s.Cases = append(s.Cases, c)
 }
 
-// spent is how long a condition's trials took, and how many repeats there are.
+// spent is how long a condition's repeats took, and how many there are. A search that
+// has not ended is none, and its steps are in the time of the one that has.
 func (r Report) spent(condition int) (seconds float64, repeats int) {
-	seen := map[int]bool{}
 	for _, t := range r.Run.Trials {
-		if t.Condition == condition {
+		if t.Condition == condition && t.Step == 0 {
 			seconds += t.DurationS
-			seen[t.Repeat] = true
+			repeats++
 		}
 	}
-	return seconds, len(seen)
+	return seconds, repeats
 }
 
 func (r Report) missing(repeats int) *message {

@@ -25,7 +25,7 @@ func OpenMetrics(w io.Writer, r Report) error {
 		registry.MustRegister(g)
 		return g
 	}
-	gauge("trials", "Trials that are finished.").WithLabelValues().Set(float64(r.finished()))
+	gauge("trials", "Trials that are finished.").WithLabelValues().Set(float64(r.Run.Finished()))
 	gauge("trials_planned", "Trials that the run is to have.").WithLabelValues().Set(float64(r.planned()))
 	gauge("run_state", "One for the state that the run is in.", "state").WithLabelValues(r.Run.State).Set(1)
 	about := []string{"condition", "path", "protocol", "tool", "flows"}

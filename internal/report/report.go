@@ -43,16 +43,6 @@ func (r Report) title() string {
 	return r.Run.Chain
 }
 
-// finished is how many trials the run has; a search counts as one when it has ended.
-func (r Report) finished() (n int) {
-	for _, t := range r.Run.Trials {
-		if t.Step == 0 {
-			n++
-		}
-	}
-	return n
-}
-
 // planned is how many trials the run is to have, as far as is known: where the
 // repeats go on until intervals are narrow, it is the blocks that were begun.
 func (r Report) planned() int {

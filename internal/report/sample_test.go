@@ -227,7 +227,8 @@ func runSearch(run *trial.Run, condition int, capacity float64) {
 		history := search.History(run.Trials, condition, 1)
 		step, more := method.Next(history)
 		if !more {
-			add(trial.Trial{Metrics: method.Result(history).Metrics()})
+			result := method.Result(history)
+			add(trial.Trial{DurationS: result.TrafficS + result.WaitS, Metrics: result.Metrics()})
 			return
 		}
 		add(trial.Trial{Step: len(history) + 1, Asked: &step, DurationS: step.DurationS, Metrics: map[string]float64{

@@ -24,10 +24,12 @@ func searches(run trial.Run) (out []Search) {
 		if err != nil {
 			continue // stored by a newer nfchain, with a method of its own
 		}
-		for repeat := 1; repeat <= run.Repeats; repeat++ {
-			if history := search.History(run.Trials, i, repeat); len(history) > 0 {
-				out = append(out, Search{i, repeat, method.Result(history)})
+		for repeat := 1; ; repeat++ {
+			history := search.History(run.Trials, i, repeat)
+			if len(history) == 0 { // repeats follow each other
+				break
 			}
+			out = append(out, Search{i, repeat, method.Result(history)})
 		}
 	}
 	return out

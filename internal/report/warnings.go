@@ -19,7 +19,7 @@ func (r Report) warnings() (out []string) {
 	case trial.Failed:
 		out = append(out, "The run failed; what it measured before is shown.")
 	}
-	if missing := r.planned() - r.finished(); missing > 0 {
+	if missing := r.planned() - r.Run.Finished(); missing > 0 {
 		out = append(out, fmt.Sprintf("Missing: %d of %d trials.", missing, r.planned()))
 	}
 	if r.Run.Quick {

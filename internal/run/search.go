@@ -36,35 +36,32 @@ func (m *Measurement) search(ctx context.Context, slot experiment.Slot, c trial.
 		if err := m.keep(ctx, r, t); err != nil {
 			return err
 		}
+		if err := pause(ctx, step.SettleS); err != nil {
+			return err
+		}
 		history = append(history, search.OutcomeOf(t))
 	}
+	// What it came to follows from the steps, its length too: a search that was
+	// interrupted took no longer for the time that it lay still.
 	result := method.Result(history)
-	t := trial.Trial{Condition: slot.Condition, Repeat: slot.Repeat, Instance: m.instance, StartedAt: began,
-		DurationS: m.Now().Sub(began).Seconds(), Metrics: result.Metrics()}
-	if result.Irregular {
-		t.Warnings = []string{"the search is irregular: " + result.Why}
-	}
-	return m.keep(ctx, r, t)
+	return m.keep(ctx, r, trial.Trial{Condition: slot.Condition, Repeat: slot.Repeat, Instance: m.instance, StartedAt: began,
+		DurationS: result.TrafficS + result.WaitS, Metrics: result.Metrics()})
 }
 
-// step runs one trial of a search with its pauses (RFC 2544 §23).
+// step runs one trial of a search, after the pause that comes before it.
 func (m *Measurement) step(ctx context.Context, slot experiment.Slot, c trial.Condition, step trial.Step, r *trial.Run) (trial.Trial, error) {
 	c.OfferedBps, c.OfferedPps, c.DurationS = 0, step.LoadPps, step.DurationS
 	if m.Trial != nil {
 		m.Trial(len(r.Trials), 0, c, 0)
 	}
-	if err := m.pause(ctx, step.LearnS); err != nil {
+	if err := pause(ctx, step.LearnS); err != nil {
 		return trial.Trial{}, err
 	}
-	t, err := m.one(ctx, slot, c, &step, r)
-	if err != nil {
-		return t, err
-	}
-	return t, m.pause(ctx, step.SettleS)
+	return m.one(ctx, slot, c, &step, r)
 }
 
 // pause waits unless the run is interrupted.
-func (m *Measurement) pause(ctx context.Context, seconds float64) error {
+func pause(ctx context.Context, seconds float64) error {
 	select {
 	case <-ctx.Done():
 		return deploy.Interrupted(ctx.Err())

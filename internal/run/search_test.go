@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/plan/plantest"
@@ -116,5 +117,28 @@ func TestCalibrateRefuses(t *testing.T) {
 		if err := run.Calibrate(context.Background(), c, tools); err == nil {
 			t.Errorf("%s is taken", name)
 		}
+	}
+}
+
+// TestInterruptedWhileItSettles: a trial that is finished is kept before the pause
+// that follows it.
+func TestInterruptedWhileItSettles(t *testing.T) {
+	b := newBed(t, plantest.Forwards(1))
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	l := searching()
+	l.Search.Waits.Settle = api.Duration(time.Hour)
+	m, r := b.measurement(l, generator{tool{carries}})
+	m.Stored = func(r trial.Run) {
+		if len(r.Trials) == 1 {
+			cancel()
+		}
+	}
+	if err := m.Run(ctx, r); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	b.gone()
+	if got := b.stored(r.ID); len(got.Trials) != 1 || got.Trials[0].Step != 1 || got.Finished() != 0 {
+		t.Errorf("%d trials stored, %d finished", len(got.Trials), got.Finished())
 	}
 }

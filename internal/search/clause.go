@@ -58,7 +58,8 @@ func rfc2544(number string) section { return section{"RFC 2544", number} }
 func phaseClauses(r Result) []Clause {
 	s, w := rfc2544("23"), r.Search.Waits
 	return []Clause{
-		waitClause(s, "pause 2 s after the frames that fill tables", w.LearnS, standardWaits.LearnS),
+		s.partly("pause 2 s after the frames that fill tables",
+			fmt.Sprintf("no such frames are sent: a plan fills the tables of its chain; the pause before each trial is %v s", w.LearnS)),
 		waitClause(s, "wait 2 s for frames that still come", w.DrainS, standardWaits.DrainS),
 		waitClause(s, "wait at least 5 s to settle before the next trial", w.SettleS, standardWaits.SettleS),
 	}

@@ -225,3 +225,14 @@ type Run struct {
 	// Warnings a reader must see beside the numbers.
 	Warnings List[string] `json:"warnings"`
 }
+
+// Finished is how many repeats of conditions the run has. The steps of a search are
+// none; it counts as one when it has ended.
+func (r Run) Finished() (n int) {
+	for _, t := range r.Trials {
+		if t.Step == 0 {
+			n++
+		}
+	}
+	return n
+}
