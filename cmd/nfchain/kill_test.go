@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/nstest"
 )
 
 var killedChain = owned(`
@@ -78,9 +80,7 @@ func (c cli) killAfter(wait time.Duration, args ...string) {
 // TestKilledAnywhere kills up, bench and down at random moments, over and over.
 // Whatever is left then: ls finds it, up makes it whole, and down leaves nothing.
 func TestKilledAnywhere(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("needs root: it makes chains")
-	}
+	nstest.Root(t)
 	name := owned("e2e-killed")
 	c := cli{t, built(t), t.TempDir()}
 	file := filepath.Join(c.dir, "chain.yaml")
@@ -136,9 +136,7 @@ spec:
 // itself. What is left says that it is a bench's; the next bench takes it over and
 // removes it, and so does down.
 func TestKilledBenchOfFunction(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("needs root: it makes chains")
-	}
+	nstest.Root(t)
 	chain, function := owned("e2e-lent"), owned("e2e-lent-fw")
 	c := cli{t, built(t), t.TempDir()}
 	file := filepath.Join(c.dir, "files.yaml")
@@ -169,9 +167,7 @@ func TestKilledBenchOfFunction(t *testing.T) {
 // TestTwoAtOnce has several processes work on one chain and on different chains
 // at the same time.
 func TestTwoAtOnce(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("needs root: it makes chains")
-	}
+	nstest.Root(t)
 	c := cli{t, built(t), t.TempDir()}
 	atOnce := []string{owned("e2e-at-once-a"), owned("e2e-at-once-b"), owned("e2e-at-once-c")}
 	var running []*exec.Cmd
@@ -215,7 +211,6 @@ func TestTwoAtOnce(t *testing.T) {
 
 // TestWithoutRoot runs a chain as a user without privileges, in a user namespace.
 func TestWithoutRoot(t *testing.T) {
-	const nobody = 65534
 	name, path := owned("e2e-rootless"), built(t)
 	dir, err := os.MkdirTemp("", "nfchain-rootless-")
 	if err != nil {
@@ -231,25 +226,20 @@ func TestWithoutRoot(t *testing.T) {
 	if err := os.WriteFile(file, []byte(strings.ReplaceAll(killedChain, owned("e2e-killed"), name)), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	plain := plainUser()
 	as := func(args ...string) (string, error) {
 		cmd := exec.Command(path, args...)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "HOME="+dir, "NFCHAIN_RESULTS="+filepath.Join(dir, "results.db"))
-		if os.Geteuid() == 0 {
-			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-		}
+		cmd.SysProcAttr = plain
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
-	doctor, err := as("doctor")
-	if err != nil {
-		if strings.Contains(doctor, "privilege.userns") {
-			t.Skipf("this system allows no user namespaces: %s", doctor)
-		}
-		t.Fatalf("%v\n%s", err, doctor)
+	if refused := userNamespace(t, plain); refused != "" {
+		t.Skip("a plain user may make no user namespace: ", refused)
 	}
 	for _, args := range [][]string{
-		{"up", filepath.Base(file), "--wait"}, {"ls"}, {"exec", name, "client", "--", "ping", "-c", "1", "-W", "2", "server"},
+		{"doctor"}, {"up", filepath.Base(file), "--wait"}, {"ls"}, {"exec", name, "client", "--", "ping", "-c", "1", "-W", "2", "server"},
 		{"bench", name, "--duration", "1s", "--repeats", "1", "--protocol", "tcp,udp,latency"}, {"down", name},
 	} {
 		if out, err := as(args...); err != nil {
@@ -260,6 +250,31 @@ func TestWithoutRoot(t *testing.T) {
 		t.Errorf("left behind: %s", left)
 	}
 	awaitNoHolder(t, path)
+}
+
+// plainUser has a process run as a user without privileges, which this one may be already.
+func plainUser() *syscall.SysProcAttr {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	const nobody = 65534
+	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+}
+
+// userNamespace asks util-linux for what nfchain needs without root, and gives why it
+// is refused; nothing where it is not.
+func userNamespace(t *testing.T, as *syscall.SysProcAttr) string {
+	t.Helper()
+	unshare, err := exec.LookPath("unshare")
+	if err != nil {
+		t.Fatal("nothing to witness with: ", err)
+	}
+	cmd := exec.Command(unshare, "--user", "--map-root-user", "--net", "--mount", "true")
+	cmd.Dir, cmd.SysProcAttr = "/", as
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Sprintf("%v: %s", err, out)
+	}
+	return ""
 }
 
 // awaitNoHolder checks that the process that kept the user namespace ends once

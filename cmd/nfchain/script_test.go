@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"nfchain.dev/nfchain/internal/nstest"
 )
 
 // own begins the name of everything that these tests make: e2e and this process's
@@ -36,9 +38,7 @@ func TestMain(m *testing.M) {
 // TestScripts runs the command as a user does. The name of every script is the
 // name of its chains, after e2e and a dash.
 func TestScripts(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("needs root: the scripts make chains; TestWithoutRoot covers the rest")
-	}
+	nstest.Root(t) // TestWithoutRoot covers the rest
 	testscript.Run(t, testscript.Params{
 		Files: ownedScripts(t),
 		Setup: func(e *testscript.Env) error {

@@ -31,17 +31,9 @@ var witnesses = map[string]string{
 	PerfEvents: "",
 }
 
-// tools that the witnesses are, besides unshare.
-var witnessTools = []string{ToolIP, ToolTC, ToolNFT}
-
 func TestKernelAgreesWithIndependentTools(t *testing.T) {
 	s := Probe(t.Context(), Host())
-	if _, err := exec.LookPath("unshare"); err != nil {
-		t.Skip("no unshare to witness with: ", err)
-	}
-	if err := s.Missing(witnessTools...); err != nil {
-		t.Skip("no tools to witness with: ", err)
-	}
+	needWitnesses(t, "unshare", "ip", "tc", "nft")
 	for _, q := range kernelQuestions() {
 		script, known := witnesses[q.name]
 		switch {

@@ -2,7 +2,9 @@ package feature
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"nfchain.dev/nfchain/internal/feature/procfs"
@@ -15,6 +17,27 @@ func TestMain(m *testing.M) {
 		os.Exit(untouchedChild())
 	}
 	os.Exit(m.Run())
+}
+
+// needNetNS skips a test where the kernel refuses a network namespace, which a program is
+// started in to see: what is tested here is no witness for itself.
+func needNetNS(t *testing.T) {
+	t.Helper()
+	cmd := exec.Command("/proc/self/exe", "-test.run=^$")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNET}
+	if err := cmd.Run(); err != nil {
+		t.Skip("no network namespace: ", err)
+	}
+}
+
+// needWitnesses skips a test where a program is missing that tells the same in its own way.
+func needWitnesses(t *testing.T, programs ...string) {
+	t.Helper()
+	for _, p := range programs {
+		if _, err := exec.LookPath(p); err != nil {
+			t.Skip("nothing to witness with: ", err)
+		}
+	}
 }
 
 // tree writes files under a fresh root.

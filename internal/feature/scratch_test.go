@@ -13,9 +13,7 @@ import (
 )
 
 func TestScratchIsElsewhereAndGone(t *testing.T) {
-	if f := Probe(t.Context(), Host()).Get(NetNS); !f.Present {
-		t.Skip("netns: ", f.Why)
-	}
+	needNetNS(t)
 	before := namespace(t, "/proc/self/ns/net")
 	var wg sync.WaitGroup
 	for range 50 {
@@ -43,9 +41,7 @@ func TestScratchIsElsewhereAndGone(t *testing.T) {
 }
 
 func TestScratchThatHangs(t *testing.T) {
-	if f := Probe(t.Context(), Host()).Get(NetNS); !f.Present {
-		t.Skip("netns: ", f.Why)
-	}
+	needNetNS(t)
 	release := make(chan struct{})
 	env := Env{Timeout: 50 * time.Millisecond}
 	a := vethKind.try(t.Context(), env, func() error { <-release; return nil })

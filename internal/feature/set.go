@@ -2,7 +2,6 @@ package feature
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 )
 
@@ -94,6 +93,3 @@ func (s Set) list(entries []*entry) []Feature {
 	wg.Wait()
 	return all
 }
-
-// MarshalJSON gives the list of all features.
-func (s Set) MarshalJSON() ([]byte, error) { return json.Marshal(s.All()) }

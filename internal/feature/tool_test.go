@@ -129,9 +129,7 @@ func TestIPTablesVariants(t *testing.T) {
 		"iptables":        "case $1 in --version) echo 'iptables v1.8.9 (nf_tables)';; *) echo 'Failed to initialize nft' >&2; exit 1;; esac",
 		"iptables-legacy": "exit 0",
 	}
-	if !Probe(t.Context(), Host()).Has(NetNS) {
-		t.Skip("no scratch network namespace: netns is absent here")
-	}
+	needNetNS(t)
 	env := bin(t, broken)
 	f := Probe(t.Context(), env).Get(IPTables)
 	if f.Present || f.Detail != "1.8.9 (nf_tables)" || f.Fix != "update-alternatives --set iptables "+env.Path+"/iptables-legacy" {

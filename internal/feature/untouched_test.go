@@ -22,9 +22,7 @@ const untouchedEnv = "NFCHAIN_TEST_UNTOUCHED"
 // The child has network and mount namespaces of its own, so that what others do
 // on this machine meanwhile is not seen, and what probing would leave is.
 func TestProbingChangesNothing(t *testing.T) {
-	if f := Probe(t.Context(), Host()).Get(NetNS); !f.Present {
-		t.Skip("netns: ", f.Why)
-	}
+	needNetNS(t)
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Env = append(os.Environ(), untouchedEnv+"=1", "TMPDIR="+t.TempDir())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS}

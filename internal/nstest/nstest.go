@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -84,6 +85,7 @@ func settleIn(tb testing.TB) {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		tb.Fatal(err)
 	}
+	forgetOthers()
 	if err := unix.Mount("tmpfs", "/run", "tmpfs", 0, ""); err != nil {
 		tb.Fatal(err)
 	}
@@ -94,6 +96,17 @@ func settleIn(tb testing.TB) {
 	}
 	if err := netlink.LinkSetUp(lo); err != nil {
 		tb.Fatal(err)
+	}
+}
+
+// forgetOthers takes what is mounted below /run out of this mount namespace: other tests'
+// namespaces, which would vanish from it whenever those tests remove them.
+func forgetOthers() {
+	mounts, _ := os.ReadFile("/proc/self/mountinfo")
+	for _, line := range slices.Backward(strings.Split(string(mounts), "\n")) {
+		if f := strings.Fields(line); len(f) > 4 && strings.HasPrefix(f[4], "/run/") {
+			_ = unix.Unmount(f[4], unix.MNT_DETACH)
+		}
 	}
 }
 
