@@ -21,7 +21,11 @@ type ChainSpec struct {
 	// Functions are visited in this order by traffic from the first endpoint
 	// to the second and in the reverse order by traffic back.
 	Functions []Function `json:"functions,omitempty"`
-	Addresses Addresses  `json:"addresses,omitempty"`
+	// Everywhere are functions that act in each of the chain's namespaces, the
+	// ends' included, besides the function that is there: rules or a shaper on
+	// every interface.
+	Everywhere []Everywhere `json:"everywhere,omitempty"`
+	Addresses  Addresses    `json:"addresses,omitempty"`
 	// MTU of every link of the chain, bytes of IP packet. Default 1500.
 	MTU int `json:"mtu,omitempty" jsonschema:"minimum=576,maximum=65535"`
 }
@@ -60,6 +64,14 @@ type Function struct {
 	FunctionBody
 	// Ref is the name of a ServiceFunction to use instead of one of the chain's own.
 	Ref string `json:"ref,omitempty"`
+}
+
+// Everywhere is a function that acts in many namespaces. It has no namespace of
+// its own: runtime, replicas and resources cannot be given.
+type Everywhere struct {
+	FunctionBody
+	// Except are the names of endpoints and functions where it does not act.
+	Except []string `json:"except,omitempty"`
 }
 
 // FunctionBody is what a function in a chain and a standalone one share.

@@ -28,6 +28,10 @@ func (c Catalogue) checkChain(s *ChainSpec, at place) []FieldProblem {
 		path := item("functions", i)
 		f.under(path, c.checkFunction(&s.Functions[i], wiring, at.under(path)))
 	}
+	for i, e := range s.Everywhere {
+		path := item("everywhere", i)
+		f.under(path, c.checkEverywhere(e, s, at.under(path)))
+	}
 	f.under("", checkNodeNames(s, at))
 	f.under("addresses", checkAddresses(s.Addresses))
 	if s.Addresses.IPv6 != None && !at.lost("addresses.ipv6") && s.MTU < minMTUv6 {
@@ -91,6 +95,29 @@ func checkReference(fn *Function, at place) []FieldProblem {
 		}
 	}
 	fn.FunctionBody = FunctionBody{}
+	return f
+}
+
+// checkEverywhere validates a function that has no namespace of its own.
+func (c Catalogue) checkEverywhere(e Everywhere, s *ChainSpec, at place) []FieldProblem {
+	var f findings
+	f.add("kind", c.unknownKind(e.Kind))
+	for _, field := range []string{"runtime", "replicas", "resources"} {
+		if at.has(field) {
+			f.addf(field, "is for a function with a namespace of its own; leave it out")
+		}
+	}
+	var nodes []string
+	for _, end := range s.Endpoints {
+		nodes = append(nodes, end.Name)
+	}
+	for _, fn := range s.Functions {
+		nodes = append(nodes, fn.Name)
+	}
+	for i, name := range e.Except {
+		f.add(item("except", i), unknown(name, "endpoint or function of the chain", nodes))
+	}
+	f.under("", at.checkOptions())
 	return f
 }
 

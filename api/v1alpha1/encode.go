@@ -12,6 +12,15 @@ func (f Function) MarshalJSON() ([]byte, error) {
 	}{f.Name, plainBody(f.FunctionBody), f.Ref}, f.FunctionBody)
 }
 
+// MarshalJSON writes it as a file has it, its options under the key that is named
+// like its kind.
+func (e Everywhere) MarshalJSON() ([]byte, error) {
+	return withOptions(struct {
+		plainBody
+		Except []string `json:"except,omitempty"`
+	}{plainBody(e.FunctionBody), e.Except}, e.FunctionBody)
+}
+
 // MarshalJSON writes the body as a file has it, its options under the key that
 // is named like its kind.
 func (b FunctionBody) MarshalJSON() ([]byte, error) {

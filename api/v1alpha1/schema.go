@@ -69,7 +69,7 @@ func (g *generator) nameWords(c Catalogue) {
 	for _, definition := range []string{"ChainSpec", "FunctionBody", "Function"} {
 		g.words(definition, "runtime", c.Runtimes)
 	}
-	for _, definition := range []string{"FunctionBody", "Function"} {
+	for _, definition := range []string{"FunctionBody", "Function", "Everywhere"} {
 		g.words(definition, "kind", c.union().Kinds())
 	}
 	g.words("Load", "tool", c.tools())

@@ -5,15 +5,19 @@ import "github.com/invopop/jsonschema"
 // openFunctions gives functions a key for the options of each kind, which only
 // a function of that kind may have.
 func (g *generator) openFunctions(c Catalogue) {
-	inChain, alone := g.definitions["Function"], g.definitions["FunctionBody"]
+	inChain, alone, everywhere := g.definitions["Function"], g.definitions["FunctionBody"], g.definitions["Everywhere"]
 	for _, kind := range c.union().Kinds() {
 		options := g.reflect(c.Functions[kind]())
-		for _, s := range []*jsonschema.Schema{inChain, alone} {
+		for _, s := range []*jsonschema.Schema{inChain, alone, everywhere} {
 			g.addOptions(s, kind, options)
 		}
 	}
 	inChain.OneOf = []*jsonschema.Schema{{Required: []string{"kind"}}, {Required: []string{"ref"}}}
 	alone.Required = append(alone.Required, "kind")
+	everywhere.Required = append(everywhere.Required, "kind")
+	for _, field := range []string{"runtime", "replicas", "resources"} {
+		everywhere.Properties.Delete(field)
+	}
 }
 
 func (g *generator) addOptions(s *jsonschema.Schema, kind string, options *jsonschema.Schema) {

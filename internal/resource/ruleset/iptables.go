@@ -3,6 +3,7 @@ package ruleset
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -42,42 +43,47 @@ var families = []int{4, 6}
 // readIPTables looks only where the kernel already has iptables tables, so that
 // looking neither makes them nor needs the tools.
 func readIPTables(p resource.Place, tables []*nftables.Table) ([]resource.Observed, error) {
-	var hook string
-	var digests, policies []string
+	var all []held
 	rows := 0
 	for _, family := range filterTables(p, tables) {
 		out, err := run(p.Ref, "", saveTool(family), "-t", "filter")
 		if err != nil {
 			return nil, err
 		}
-		policy := map[string]string{}
-		for _, line := range strings.Split(out, "\n") {
-			f := strings.Fields(line)
-			switch {
-			case len(f) >= 2 && strings.HasPrefix(f[0], ":"):
-				policy[f[0][1:]] = strings.ToLower(f[1])
-			case len(f) >= 4 && f[0] == "-A" && f[2] == "-j" && strings.HasPrefix(f[3], chainPrefix):
-				hook = strings.ToLower(f[1])
-				digests = append(digests, strings.TrimPrefix(f[3], chainPrefix))
-				policies = append(policies, policy[f[1]])
-			case len(f) >= 2 && f[0] == "-A": // ours, and what others put beside them
-				rows++
-			}
+		h := parseIPTables(out)
+		rows += h.rows
+		if len(h.hooks) > 0 {
+			all = append(all, h)
 		}
 	}
-	if hook == "" {
+	if len(all) == 0 {
 		return nil, nil
 	}
-	key := Spec{Backend: IPTables, Table: TablePrefix, Hook: hook}.Key()
-	return []resource.Observed{{Key: key, Fingerprint: fingerprint(same(policies), same(digests), rows)}}, nil
+	found := all[0]
+	if len(all) != len(families) || all[0].content != all[1].content || !maps.Equal(all[0].hooks, all[1].hooks) {
+		found.content = "mixed"
+	}
+	found.rows = rows
+	return []resource.Observed{found.observed(IPTables, TablePrefix)}, nil
 }
 
-// same is what both families have.
-func same(of []string) string {
-	if len(of) != len(families) || of[0] != of[1] {
-		return "mixed"
+// parseIPTables reads what iptables-save printed of one family.
+func parseIPTables(saved string) held {
+	h := held{hooks: map[string]string{}}
+	policy := map[string]string{}
+	for _, line := range strings.Split(saved, "\n") {
+		f := strings.Fields(line)
+		switch {
+		case len(f) >= 2 && strings.HasPrefix(f[0], ":"):
+			policy[f[0][1:]] = strings.ToLower(f[1])
+		case len(f) >= 4 && f[0] == "-A" && f[2] == "-j" && strings.HasPrefix(f[3], chainPrefix):
+			h.hooks[strings.ToLower(f[1])] = policy[f[1]]
+			h.content = strings.TrimPrefix(f[3], chainPrefix)
+		case len(f) >= 2 && f[0] == "-A": // ours, and what others put beside them
+			h.rows++
+		}
 	}
-	return of[0]
+	return h
 }
 
 // filterTables lists the families that have a filter table, a legacy one or an
@@ -154,13 +160,13 @@ func iptablesCounters(p resource.Place, s Spec) (Counters, error) {
 
 // addIPTables adds what iptables-save -c printed of one family.
 func (c *Counters) addIPTables(s Spec, family int, out string) {
-	chain, hook, next := s.iptablesChain(), ":"+strings.ToUpper(s.Hook), 0
+	chain, next := s.iptablesChain(), 0
 	for _, line := range strings.Split(out, "\n") {
 		f := strings.Fields(line)
 		if len(f) < 3 {
 			continue
 		}
-		if f[0] == hook && c.Dropped != nil {
+		if hook := strings.TrimPrefix(strings.ToLower(f[0]), ":"); c.Dropped != nil && slices.Contains(s.hooks(), hook) {
 			packets, bytes := counts(f[2])
 			c.Dropped.Packets += packets
 			c.Dropped.Bytes += bytes

@@ -60,14 +60,7 @@ func (s Spec) send(p resource.Place, batch int) error {
 	conn.AddTable(table)
 	conn.DelTable(table)
 	conn.AddTable(table)
-	policy := nftables.ChainPolicyAccept
-	if s.Policy == "drop" {
-		policy = nftables.ChainPolicyDrop
-	}
-	chain := conn.AddChain(&nftables.Chain{
-		Name: s.Hook, Table: table, Type: nftables.ChainTypeFilter, Hooknum: hooks[s.Hook],
-		Priority: nftables.ChainPriorityRef(nftables.ChainPriority(s.Priority)), Policy: &policy,
-	})
+	chain := s.chains(conn, table)
 	for i, r := range s.Rules {
 		if i > 0 && i%batch == 0 {
 			if err := conn.Flush(); err != nil {
@@ -83,7 +76,32 @@ func (s Spec) send(p resource.Place, batch int) error {
 	return conn.Flush()
 }
 
-// readNFT finds our tables' base chains among the tables that there are.
+// chains makes those that the rules and hooks need, and gives the one for the rules.
+func (s Spec) chains(conn *nftables.Conn, table *nftables.Table) *nftables.Chain {
+	if !s.jumps() {
+		return conn.AddChain(s.base(table, s.Hook))
+	}
+	rules := conn.AddChain(&nftables.Chain{Name: s.rulesChain(), Table: table})
+	for _, hook := range s.hooks() {
+		chain := conn.AddChain(s.base(table, hook))
+		conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{&expr.Verdict{Kind: expr.VerdictJump, Chain: rules.Name}}})
+	}
+	return rules
+}
+
+// base is the chain of a hook.
+func (s Spec) base(table *nftables.Table, hook string) *nftables.Chain {
+	policy := nftables.ChainPolicyAccept
+	if s.Policy == "drop" {
+		policy = nftables.ChainPolicyDrop
+	}
+	return &nftables.Chain{
+		Name: hook, Table: table, Type: nftables.ChainTypeFilter, Hooknum: hooks[hook],
+		Priority: nftables.ChainPriorityRef(nftables.ChainPriority(s.Priority)), Policy: &policy,
+	}
+}
+
+// readNFT finds our tables among those that there are.
 func readNFT(conn *nftables.Conn, tables []*nftables.Table) ([]resource.Observed, error) {
 	ours := func(t *nftables.Table) bool {
 		return t.Family == nftables.TableFamilyINet && strings.HasPrefix(t.Name, TablePrefix)
@@ -95,29 +113,73 @@ func readNFT(conn *nftables.Conn, tables []*nftables.Table) ([]resource.Observed
 	if err != nil {
 		return nil, err
 	}
-	content := map[string]string{}
-	for _, c := range chains {
-		if digest, ok := strings.CutPrefix(c.Name, contentPrefix); ok {
-			content[c.Table.Name] = digest
+	var found []resource.Observed
+	for _, t := range tables {
+		if !ours(t) {
+			continue
+		}
+		table, err := readTable(conn, t, chains)
+		if err != nil {
+			return nil, err
+		}
+		if len(table.hooks) > 0 {
+			found = append(found, table.observed(NFTables, t.Name))
 		}
 	}
-	var found []resource.Observed
+	return found, nil
+}
+
+// held is what one table was found to hold.
+type held struct {
+	// hooks with their policies.
+	hooks   map[string]string
+	content string
+	rows    int
+}
+
+func (h held) observed(backend, table string) resource.Observed {
+	var hooks, policies []string
+	for _, hook := range inOrder {
+		if policy, has := h.hooks[hook]; has {
+			hooks, policies = append(hooks, hook), append(policies, policy)
+		}
+	}
+	return resource.Observed{Key: key(backend, table, hooks), Fingerprint: fingerprint(same(policies), h.content, h.rows)}
+}
+
+// same is what all are.
+func same(of []string) string {
+	if len(slices.Compact(slices.Clone(of))) != 1 {
+		return "mixed"
+	}
+	return of[0]
+}
+
+// readTable reads the chains of one table.
+func readTable(conn *nftables.Conn, t *nftables.Table, chains []*nftables.Chain) (held, error) {
+	h := held{hooks: map[string]string{}}
 	for _, c := range chains {
-		if !ours(c.Table) || c.Hooknum == nil {
+		if c.Table.Name != t.Name {
+			continue
+		}
+		if digest, ok := strings.CutPrefix(c.Name, contentPrefix); ok {
+			h.content = digest
 			continue
 		}
 		rules, err := conn.GetRules(c.Table, c)
 		if err != nil {
-			return nil, err
+			return h, err
 		}
-		policy := "accept"
+		h.rows += len(rules)
+		if c.Hooknum == nil {
+			continue
+		}
+		h.hooks[c.Name] = "accept"
 		if c.Policy != nil && *c.Policy == nftables.ChainPolicyDrop {
-			policy = "drop"
+			h.hooks[c.Name] = "drop"
 		}
-		key := Spec{Backend: NFTables, Table: c.Table.Name, Hook: c.Name}.Key()
-		found = append(found, resource.Observed{Key: key, Fingerprint: fingerprint(policy, content[c.Table.Name], len(rules))})
 	}
-	return found, nil
+	return h, nil
 }
 
 func comment(text string) []byte {

@@ -85,7 +85,7 @@ func Count(p resource.Place, s Spec) (Counters, error) {
 		return c, err
 	}
 	table := &nftables.Table{Family: nftables.TableFamilyINet, Name: s.Table}
-	rules, err := conn.GetRules(table, &nftables.Chain{Name: s.Hook, Table: table})
+	rules, err := conn.GetRules(table, &nftables.Chain{Name: s.rulesChain(), Table: table})
 	if err != nil {
 		return c, fmt.Errorf("read counters of namespace %q: %w", p.Ref, err)
 	}

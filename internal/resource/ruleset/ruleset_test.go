@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -99,6 +100,30 @@ func TestIPTablesTextIsWhatIsApplied(t *testing.T) {
 	for name, rule := range each {
 		s := ruleset.Spec{Backend: ruleset.IPTables, Table: ruleset.TablePrefix, Hook: "forward", Policy: "drop", Rules: []ruleset.Rule{rule}}
 		t.Run(name, func(t *testing.T) { agree(t, p, s, "sh", "-c", "iptables-save; ip6tables-save") })
+	}
+}
+
+// TestSeveralHooks has the same rules on the way in and on the way through.
+func TestSeveralHooks(t *testing.T) {
+	nstest.Require(t, feature.NFTables, feature.IPTables, feature.ToolNFT)
+	p := place(t)
+	for _, policy := range []string{"accept", "drop"} {
+		s := ruleset.Spec{Backend: ruleset.NFTables, Table: "nfchain-test", Hook: "input", AlsoHooks: []string{"forward"}, Policy: policy,
+			Rules: []ruleset.Rule{{Match: ruleset.Match{Protocol: "tcp"}, Counted: true, Verdict: "accept"}, {Match: ruleset.Match{Protocol: "udp"}, Verdict: "drop"}}}
+		t.Run("nftables "+policy, func(t *testing.T) { agree(t, p, s, "nft", "list", "ruleset") })
+		s.Backend, s.Table = ruleset.IPTables, ruleset.TablePrefix
+		t.Run("iptables "+policy, func(t *testing.T) {
+			agree(t, p, s, "sh", "-c", "iptables-save; ip6tables-save")
+			apply(t, p, resource.Create, s)
+			one := s
+			one.Hook, one.AlsoHooks = "forward", nil
+			apply(t, p, resource.Update, one) // and the hook that is left accepts again
+			readsBack(t, p, one)
+			if out := shown(t, p, []string{"iptables-save"}); !strings.Contains(out, ":INPUT ACCEPT") {
+				t.Error(out)
+			}
+			apply(t, p, resource.Delete, one)
+		})
 	}
 }
 
@@ -248,6 +273,40 @@ func TestTamperedIsSeen(t *testing.T) {
 	}
 }
 
+// TestTamperedHook changes one of two hooks.
+func TestTamperedHook(t *testing.T) {
+	nstest.Require(t, feature.NFTables, feature.IPTables, feature.ToolNFT)
+	rules := []ruleset.Rule{{Match: ruleset.Match{Source: prefix("10.0.0.1/32")}, Verdict: "drop"}}
+	nft := ruleset.Spec{Backend: ruleset.NFTables, Table: "nfchain-firewall", Hook: "input", AlsoHooks: []string{"forward"}, Policy: "drop", Rules: rules}
+	old := nft
+	old.Backend, old.Table = ruleset.IPTables, ruleset.TablePrefix
+	for command, s := range map[string]ruleset.Spec{
+		"nft flush chain inet nfchain-firewall input":              nft,
+		"nft flush chain inet nfchain-firewall rules":              nft,
+		"nft chain inet nfchain-firewall input '{policy accept;}'": nft,
+		"iptables -P INPUT ACCEPT":                                 old,
+		"iptables -F INPUT":                                        old,
+		"ip6tables -F INPUT":                                       old,
+	} {
+		t.Run(command, func(t *testing.T) {
+			p := place(t)
+			apply(t, p, resource.Create, s)
+			if out, err := exec.Command("ip", "netns", "exec", p.Ref, "sh", "-c", command).CombinedOutput(); err != nil {
+				t.Fatalf("%v %s", err, out)
+			}
+			found, err := (ruleset.Kind{}).Read(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.ContainsFunc(found, func(o resource.Observed) bool { return o.Key == s.Key() && o.Fingerprint == s.Fingerprint() }) {
+				t.Errorf("not seen: %v", found)
+			}
+			apply(t, p, resource.Update, s)
+			readsBack(t, p, s)
+		})
+	}
+}
+
 // TestForeignTablesStay makes and deletes beside tables of others.
 func TestForeignTablesStay(t *testing.T) {
 	nstest.Require(t, feature.NFTables, feature.ToolNFT)
@@ -269,10 +328,14 @@ func TestForeignTablesStay(t *testing.T) {
 // TestPolicyDropsAreCounted sends packets that no rule decides over.
 func TestPolicyDropsAreCounted(t *testing.T) {
 	nstest.Require(t, feature.NFTables, feature.IPTables, feature.ToolPing)
-	for backend, table := range map[string]string{ruleset.NFTables: "nfchain-firewall", ruleset.IPTables: ruleset.TablePrefix} {
-		t.Run(backend, func(t *testing.T) {
+	for name, hooks := range map[string][]string{"nftables": nil, "iptables": nil, "nftables both": {"forward"}, "iptables both": {"forward"}} {
+		t.Run(name, func(t *testing.T) {
 			p := place(t)
-			s := ruleset.Spec{Backend: backend, Table: table, Hook: "input", Policy: "drop",
+			backend, table := ruleset.NFTables, "nfchain-firewall"
+			if strings.HasPrefix(name, "iptables") {
+				backend, table = ruleset.IPTables, ruleset.TablePrefix
+			}
+			s := ruleset.Spec{Backend: backend, Table: table, Hook: "input", AlsoHooks: hooks, Policy: "drop",
 				Rules: []ruleset.Rule{{Match: ruleset.Match{Protocol: "tcp"}, Counted: true, Verdict: "accept"}}}
 			apply(t, p, resource.Create, s)
 			readsBack(t, p, s)

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
+	"strings"
 
 	"nfchain.dev/nfchain/internal/resource"
 )
@@ -22,15 +23,18 @@ const (
 	IPTables = "iptables"
 )
 
-// Spec of a rule set: one base chain on one netfilter hook.
+// Spec of a rule set: one list of rules on one netfilter hook or several.
 type Spec struct {
 	Backend string `json:"backend"`
 	// Table is the name of the nf_tables table (family inet); iptables uses its
 	// own filter table and a chain named after the rule set's content.
 	Table string `json:"table"`
 	// Hook is prerouting, forward, postrouting, input or output.
-	Hook     string `json:"hook"`
-	Priority int    `json:"priority"`
+	Hook string `json:"hook"`
+	// AlsoHooks are later ones, in the order in which packets meet them, where the same
+	// rules apply and count.
+	AlsoHooks []string `json:"also_hooks,omitempty"`
+	Priority  int      `json:"priority"`
 	// Policy for what no rule decides: accept or drop.
 	Policy string `json:"policy"`
 	Rules  []Rule `json:"rules"`
@@ -76,8 +80,28 @@ type Ports struct {
 // Kind implements resource.Spec.
 func (Spec) Kind() string { return KindName }
 
-// Key is the backend with the table and hook.
-func (s Spec) Key() string { return s.Backend + "/" + s.Table + "/" + s.Hook }
+// Key is the backend with the table and its hooks.
+func (s Spec) Key() string { return key(s.Backend, s.Table, s.hooks()) }
+
+func key(backend, table string, hooks []string) string {
+	return backend + "/" + table + "/" + strings.Join(hooks, "+")
+}
+
+// inOrder are the hooks in the order in which packets meet them.
+var inOrder = []string{"prerouting", "input", "forward", "output", "postrouting"}
+
+func (s Spec) hooks() []string { return append([]string{s.Hook}, s.AlsoHooks...) }
+
+// jumps tells that the rules are in a chain of their own, to which each hook jumps.
+func (s Spec) jumps() bool { return len(s.AlsoHooks) > 0 }
+
+// rulesChain is the name of the nf_tables chain that has the rules.
+func (s Spec) rulesChain() string {
+	if s.jumps() {
+		return "rules"
+	}
+	return s.Hook
+}
 
 // Fingerprint is the policy, a digest of the rules and how many there are, all
 // of which the kernel holds and gives back.
@@ -104,6 +128,9 @@ func (s Spec) rows() int {
 		n++
 	}
 	if s.Backend != IPTables {
+		if s.jumps() {
+			n += len(s.hooks())
+		}
 		return n + len(s.Rules)
 	}
 	for _, r := range s.Rules {

@@ -2,6 +2,7 @@ package ruleset
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -15,16 +16,28 @@ func (s Spec) markChain() string { return contentPrefix + s.digest() }
 func (s Spec) nft() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "table inet %s\ndelete table inet %s\n", s.Table, s.Table)
-	fmt.Fprintf(&b, "table inet %s {\n\tchain %s {\n", s.Table, s.Hook)
-	fmt.Fprintf(&b, "\t\ttype filter hook %s priority %d; policy %s;\n", s.Hook, s.Priority, s.Policy)
+	fmt.Fprintf(&b, "table inet %s {\n\tchain %s {\n", s.Table, s.rulesChain())
+	if !s.jumps() {
+		b.WriteString(s.nftBase(s.Hook))
+	}
 	for _, r := range s.Rules {
 		fmt.Fprintf(&b, "\t\t%s\n", strings.Join(r.nft(), " "))
 	}
 	if s.countsPolicy() {
 		b.WriteString("\t\tcounter\n")
 	}
+	if s.jumps() {
+		for _, hook := range s.hooks() {
+			fmt.Fprintf(&b, "\t}\n\tchain %s {\n%s\t\tjump %s\n", hook, s.nftBase(hook), s.rulesChain())
+		}
+	}
 	fmt.Fprintf(&b, "\t}\n\tchain %s {\n\t}\n}\n", s.markChain())
 	return b.String()
+}
+
+// nftBase is what makes a chain a hook's.
+func (s Spec) nftBase(hook string) string {
+	return fmt.Sprintf("\t\ttype filter hook %s priority %d; policy %s;\n", hook, s.Priority, s.Policy)
 }
 
 func (r Rule) nft() []string {
@@ -117,16 +130,30 @@ func (s Spec) iptablesChain() string { return chainPrefix + s.digest() }
 // the namespace, which belongs to the function.
 func (s Spec) iptables(family int) string {
 	var b strings.Builder
-	hook, chain := strings.ToUpper(s.Hook), s.iptablesChain()
-	fmt.Fprintf(&b, "*filter\n:%s %s [0:0]\n:%s - [0:0]\n", hook, strings.ToUpper(s.Policy), chain)
+	chain := s.iptablesChain()
+	b.WriteString("*filter\n")
+	for _, hook := range filterHooks {
+		policy := "accept"
+		if slices.Contains(s.hooks(), hook) {
+			policy = s.Policy
+		}
+		fmt.Fprintf(&b, ":%s %s [0:0]\n", strings.ToUpper(hook), strings.ToUpper(policy))
+	}
+	fmt.Fprintf(&b, ":%s - [0:0]\n", chain)
 	for _, r := range s.Rules {
 		if r.appliesTo(family) {
 			fmt.Fprintf(&b, "-A %s %s\n", chain, strings.Join(r.iptables(family), " "))
 		}
 	}
-	fmt.Fprintf(&b, "-A %s -j %s\nCOMMIT\n", hook, chain)
+	for _, hook := range s.hooks() {
+		fmt.Fprintf(&b, "-A %s -j %s\n", strings.ToUpper(hook), chain)
+	}
+	b.WriteString("COMMIT\n")
 	return b.String()
 }
+
+// filterHooks are those of iptables' filter table.
+var filterHooks = []string{"input", "forward", "output"}
 
 func (r Rule) iptables(family int) []string {
 	var w []string
