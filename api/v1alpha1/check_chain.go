@@ -115,7 +115,7 @@ func (c Catalogue) checkEverywhere(e Everywhere, s *ChainSpec, at place) []Field
 		nodes = append(nodes, fn.Name)
 	}
 	for i, name := range e.Except {
-		f.add(item("except", i), unknown(name, "endpoint or function of the chain", nodes))
+		f.add(item("except", i), unknown(name, "node of the chain", nodes))
 	}
 	f.under("", at.checkOptions())
 	return f

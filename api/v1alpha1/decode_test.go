@@ -72,6 +72,9 @@ func TestDocumentsOfOneFile(t *testing.T) {
 	equal(t, "burst", *shaper.Burst, Size(65536))
 	equal(t, "classes", shaper.Classes, []shaperClass{{Rate: 1e8, Share: 0.5}, {Rate: 1e9}})
 	equal(t, "options that are empty", functions[2].Options, &forwardOptions{})
+	everywhere := f.Chains[0].Spec.Everywhere
+	equal(t, "everywhere", everywhere, []Everywhere{{Except: []string{"users", "last"}, FunctionBody: FunctionBody{
+		Kind: "firewall", Replicas: 1, Direction: Forward, Options: &firewallOptions{Policy: "drop"}}}})
 }
 
 func TestExperiment(t *testing.T) {

@@ -15,6 +15,7 @@ func (f Function) MarshalJSON() ([]byte, error) {
 // MarshalJSON writes it as a file has it, its options under the key that is named
 // like its kind.
 func (e Everywhere) MarshalJSON() ([]byte, error) {
+	e.Replicas = 0 // a file cannot say it
 	return withOptions(struct {
 		plainBody
 		Except []string `json:"except,omitempty"`

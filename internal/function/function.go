@@ -5,6 +5,7 @@ package function
 
 import (
 	"net/netip"
+	"slices"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/resource"
@@ -15,10 +16,19 @@ type Site struct {
 	Owner     string
 	Node      string
 	Namespace string
-	// West faces the first endpoint, East the second; both are interface names.
+	// West faces the first endpoint, East the second; both are interface names. An
+	// end of the chain has one of them.
 	West, East string
-	Direction  api.Direction
-	Resources  *api.Resources
+	// Beside tells the function from the one that the namespace is for; "" for that one.
+	Beside string
+	// End tells that the chain's traffic ends in the namespace and is not forwarded.
+	End bool
+	// Aside are interfaces of the namespace that are not on the chain's path.
+	Aside []string
+	// Part is the place of this namespace among the Parts that share the options.
+	Part, Parts int
+	Direction   api.Direction
+	Resources   *api.Resources
 	// Hosts are the names that resolve inside the function.
 	Hosts []Host
 	// Needs are the resources that the function's interfaces come from.
@@ -33,13 +43,14 @@ type Host struct {
 
 // Out lists the interfaces by which traffic leaves that the function acts on.
 func (s Site) Out() []string {
+	out := []string{s.West, s.East}
 	switch s.Direction {
 	case api.Forward:
-		return []string{s.East}
+		out = []string{s.East}
 	case api.Reverse:
-		return []string{s.West}
+		out = []string{s.West}
 	}
-	return []string{s.West, s.East}
+	return slices.DeleteFunc(out, func(device string) bool { return device == "" })
 }
 
 // In is the interface by which the only traffic that the function acts on comes
@@ -54,6 +65,12 @@ func (s Site) In() string {
 	return ""
 }
 
+// Idle tells that nothing comes in of the one direction that the function acts on,
+// because the chain begins here.
+func (s Site) Idle() bool {
+	return (s.Direction == api.Forward || s.Direction == api.Reverse) && s.In() == ""
+}
+
 // Kind is one kind of function.
 type Kind interface {
 	Name() string
@@ -63,6 +80,13 @@ type Kind interface {
 	Requires(options any) []string
 	// Contribute turns a site into resources.
 	Contribute(site Site, options any) ([]resource.Resource, error)
+}
+
+// Companion is a kind that can act in a namespace beside the function that this is
+// for, and at the chain's ends.
+type Companion interface {
+	Kind
+	Accompanies()
 }
 
 // Settler is a kind some of whose options leave a choice to the machine.

@@ -4,41 +4,69 @@ import (
 	"fmt"
 	"slices"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/function"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/ruleset"
 )
 
 // functions lets each function contribute to its place.
 func (b *builder) functions() error {
-	for i := range b.nodes {
-		n := b.nodes[i]
+	for i, n := range b.nodes {
 		if n.Kind == "endpoint" {
 			continue
 		}
-		kind, ok := b.catalogue.Functions[n.Kind]
-		if !ok {
-			return fmt.Errorf("function %s: there is no function kind %q", n.Name, n.Kind)
+		made, err := b.contribution(n.body, b.site(i))
+		if err == nil {
+			err = b.take(n, "function "+n.Name, made)
 		}
-		options := settled(kind, n.body.Options, b.facts.Has)
-		for _, name := range kind.Requires(options) {
-			b.requires[name] = true
-		}
-		made, err := kind.Contribute(b.site(i), options)
 		if err != nil {
 			return fmt.Errorf("function %s: %w", n.Name, err)
 		}
-		for _, r := range made {
-			// The rest of a standalone function is its own, not this chain's.
-			if n.shared && !onInterface(r) {
-				continue
-			}
-			if n.shared {
-				r.Needs = slices.DeleteFunc(r.Needs, func(id string) bool { return slices.ContainsFunc(made, named(id)) })
-			}
-			b.add(r)
-		}
 	}
 	return nil
+}
+
+// contribution is what a function makes at a site.
+func (b *builder) contribution(body api.FunctionBody, site function.Site) ([]resource.Resource, error) {
+	kind, ok := b.catalogue.Functions[body.Kind]
+	if !ok {
+		return nil, fmt.Errorf("there is no function kind %q", body.Kind)
+	}
+	options := settled(kind, body.Options, b.facts.Has)
+	for _, name := range kind.Requires(options) {
+		b.requires[name] = true
+	}
+	return kind.Contribute(site, options)
+}
+
+// take adds what a function makes to the plan.
+func (b *builder) take(n Node, who string, made []resource.Resource) error {
+	for _, r := range made {
+		// The rest of a standalone function is its own, not this chain's.
+		if n.shared && !onInterface(r) {
+			continue
+		}
+		if n.shared {
+			r.Needs = slices.DeleteFunc(r.Needs, func(id string) bool { return slices.ContainsFunc(made, named(id)) })
+		}
+		only := exclusive(r)
+		if other := b.by[only]; other != "" {
+			return fmt.Errorf("%s makes %s already, of which there is only one; take one of them away", other, only)
+		}
+		b.by[only] = who
+		b.add(r)
+	}
+	return nil
+}
+
+// exclusive is what a resource takes for itself: a rule set its whole table, whatever
+// the hooks.
+func exclusive(r resource.Resource) string {
+	if s, is := r.Spec.(ruleset.Spec); is {
+		return resource.ID(r.Kind, r.Namespace, s.Backend+"/"+s.Table)
+	}
+	return r.ID
 }
 
 func named(id string) func(resource.Resource) bool {

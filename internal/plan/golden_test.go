@@ -39,6 +39,13 @@ const directions = `functions:
 - {name: old, kind: firewall, direction: reverse, firewall: {backend: iptables, rules: {generate: 2}}}
 `
 
+const everywhere = `functions:
+- {name: fw, kind: firewall}
+everywhere:
+- {kind: firewall, except: [client], firewall: {hooks: [forward, input], rules: {total: 3}}}
+- {kind: shaper, shaper: {rate: 1Tbit}}
+`
+
 // TestGolden compares plans with files, as text, JSON and shell commands.
 func TestGolden(t *testing.T) {
 	shared := plantest.Function(t, "filter", "kind: firewall\nfirewall: {policy: drop}\n")
@@ -47,6 +54,7 @@ func TestGolden(t *testing.T) {
 		"smallest":   smallest,
 		"classes":    classes,
 		"directions": directions,
+		"everywhere": everywhere,
 		"standalone": "functions:\n- {name: a, kind: forward}\n- {name: fw, ref: filter}\n",
 		"existing":   "endpoints: [{name: l, namespace: left}, {name: r, namespace: right}]\nfunctions: [{name: a, kind: forward}]\n",
 		"ipv4":       "addresses: {ipv6: none}\nfunctions: [{name: a, kind: forward}]\n",

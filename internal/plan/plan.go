@@ -138,6 +138,8 @@ type builder struct {
 	// links are the resources that a node's interfaces come from, by node.
 	links     map[string][]string
 	resources []resource.Resource
+	// by tells which function contributed a resource.
+	by map[string]string
 }
 
 func (b *builder) build() (err error) {
@@ -147,7 +149,7 @@ func (b *builder) build() (err error) {
 	if b.space, err = b.chooseSpace(); err != nil {
 		return err
 	}
-	b.requires, b.links = map[string]bool{"netns": true}, map[string][]string{}
+	b.requires, b.links, b.by = map[string]bool{"netns": true}, map[string][]string{}, map[string]string{}
 	for _, name := range b.wiring.Requires() {
 		b.requires[name] = true
 	}
@@ -158,7 +160,10 @@ func (b *builder) build() (err error) {
 	if err := b.hopLimits(); err != nil {
 		return err
 	}
-	return b.functions()
+	if err := b.functions(); err != nil {
+		return err
+	}
+	return b.everywhere()
 }
 
 func (b *builder) plan() *Plan {

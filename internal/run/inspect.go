@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -127,6 +128,14 @@ func inspect(p *plan.Plan, n plan.Node) (NodeState, error) {
 	return s, s.count(p, at)
 }
 
+// both are the drops of two policies together; nil where neither drops.
+func both(a, b *ruleset.Dropped) *ruleset.Dropped {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	return &ruleset.Dropped{Packets: a.Packets + b.Packets, Bytes: a.Bytes + b.Bytes}
+}
+
 // count reads the counters of the node's rule sets. One that is not there is told
 // as missing.
 func (s *NodeState) count(p *plan.Plan, at resource.Place) error {
@@ -144,9 +153,7 @@ func (s *NodeState) count(p *plan.Plan, at resource.Place) error {
 			return err
 		}
 		s.Rules = append(s.Rules, counters.Rules...)
-		if counters.Dropped != nil {
-			s.Dropped = counters.Dropped
-		}
+		s.Dropped = both(s.Dropped, counters.Dropped)
 	}
 	return nil
 }

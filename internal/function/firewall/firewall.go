@@ -3,7 +3,9 @@
 package firewall
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/function"
@@ -17,7 +19,11 @@ type Options struct {
 	Backend string `json:"backend,omitempty" jsonschema:"enum=nftables,enum=iptables"`
 	// Policy for packets that no rule decides: accept (default) or drop.
 	Policy string `json:"policy,omitempty" jsonschema:"enum=accept,enum=drop"`
-	Rules  Rules  `json:"rules,omitempty"`
+	// Hooks where the rules apply: forward to packets on their way through, input
+	// to those for the namespace itself. Default: forward, or input at an end of
+	// the chain.
+	Hooks []string `json:"hooks,omitempty" jsonschema:"enum=input,enum=forward"`
+	Rules Rules    `json:"rules,omitempty"`
 }
 
 // Rules are generated ones first, then those given, so that the generated ones
@@ -25,13 +31,16 @@ type Options struct {
 type Rules struct {
 	// Generate is the number of rules to make that match nothing.
 	Generate int `json:"generate,omitempty"`
+	// Total is that number for the whole chain, of a firewall that is everywhere:
+	// split evenly over the namespaces where it is.
+	Total int `json:"total,omitempty"`
 	// Stateful rules test the connection's byte count (connbytes); stateless
 	// ones an address that nobody uses. Both match nothing.
 	Stateful bool   `json:"stateful,omitempty"`
 	List     []Rule `json:"list,omitempty"`
 }
 
-// Rule is one rule of the user's, applied to forwarded packets.
+// Rule is one rule of the user's.
 type Rule struct {
 	function.Match
 	// Action is accept or drop.
@@ -54,9 +63,8 @@ func (o *Options) Validate() []api.FieldProblem {
 	if o.Policy != "accept" && o.Policy != "drop" {
 		add("policy", "%q is not a policy; use accept or drop", o.Policy)
 	}
-	if o.Rules.Generate < 0 || o.Rules.Generate > most {
-		add("rules.generate", "%d rules cannot be generated; use 0 to %d", o.Rules.Generate, most)
-	}
+	o.checkHooks(add)
+	o.Rules.checkNumbers(add)
 	for i, r := range o.Rules.List {
 		at := fmt.Sprintf("rules.list[%d]", i)
 		if r.Action != "accept" && r.Action != "drop" {
@@ -72,6 +80,31 @@ func (o *Options) Validate() []api.FieldProblem {
 	return wrong
 }
 
+func (o *Options) checkHooks(add func(path, format string, args ...any)) {
+	for i, hook := range o.Hooks {
+		at := fmt.Sprintf("hooks[%d]", i)
+		if !slices.Contains(hooks, hook) {
+			add(at, "%q is not a hook of a firewall; use input or forward", hook)
+		} else if slices.Contains(o.Hooks[:i], hook) {
+			add(at, "%s is already among the hooks", hook)
+		}
+	}
+}
+
+// hooks in the order in which a rule set has them.
+var hooks = []string{"input", "forward"}
+
+func (r Rules) checkNumbers(add func(path, format string, args ...any)) {
+	for field, n := range map[string]int{"generate": r.Generate, "total": r.Total} {
+		if n < 0 || n > most {
+			add("rules."+field, "%d rules cannot be generated; use 0 to %d", n, most)
+		}
+	}
+	if r.Generate != 0 && r.Total != 0 {
+		add("rules.total", "is given beside generate; only one of them can be")
+	}
+}
+
 // Kind is the firewall function.
 type Kind struct{}
 
@@ -85,7 +118,7 @@ func (Kind) Options() any { return &Options{Backend: ruleset.NFTables, Policy: "
 func (Kind) Requires(options any) []string {
 	o := options.(*Options)
 	if o.Backend == ruleset.IPTables {
-		if o.Rules.Stateful && o.Rules.Generate > 0 {
+		if o.stateful() {
 			return []string{"iptables", "iptables.connbytes"}
 		}
 		return []string{"iptables"}
@@ -96,19 +129,30 @@ func (Kind) Requires(options any) []string {
 	return []string{"nftables"}
 }
 
-func (o *Options) stateful() bool { return o.Rules.Stateful && o.Rules.Generate > 0 }
+func (o *Options) stateful() bool { return o.Rules.Stateful && o.Rules.Generate+o.Rules.Total > 0 }
+
+// Accompanies implements function.Companion.
+func (Kind) Accompanies() {}
 
 // Contribute implements function.Kind.
 func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, error) {
-	spec := Ruleset(site, options.(*Options))
+	o := options.(*Options)
+	if o.Rules.Total > 0 && site.Parts == 0 {
+		return nil, errors.New("rules.total is split over namespaces, and this firewall has one; put it under everywhere, or use rules.generate")
+	}
+	if site.Idle() {
+		return nil, nil
+	}
+	spec := Ruleset(site, o)
 	return []resource.Resource{resource.New(site.Namespace, spec, site.Needs...)}, nil
 }
 
 // Ruleset is the rule set of a firewall at a site; its counters are read by it.
 func Ruleset(site function.Site, o *Options) ruleset.Spec {
+	at := o.at(site)
 	spec := ruleset.Spec{
-		Backend: o.Backend, Table: ruleset.TablePrefix + "-firewall", Hook: "forward", Policy: o.Policy,
-		Rules: generated(o.Rules),
+		Backend: o.Backend, Table: table(site), Hook: at[0], AlsoHooks: at[1:], Policy: o.Policy,
+		Rules: generated(o.Rules, site),
 	}
 	if o.Backend == ruleset.IPTables {
 		spec.Table = ruleset.TablePrefix
@@ -116,13 +160,37 @@ func Ruleset(site function.Site, o *Options) ruleset.Spec {
 	for _, r := range o.Rules.List {
 		spec.Rules = append(spec.Rules, ruleset.Rule{Match: r.Match.Compile(), Verdict: r.Action, Counted: true, Comment: r.Comment})
 	}
+	// What the firewall does not act on passes, whatever the policy.
+	pass := slices.Clone(site.Aside)
 	if in := site.In(); in != "" {
 		for i := range spec.Rules {
 			spec.Rules[i].InputDevice = in
 		}
-		// The other direction passes, whatever the policy.
-		other := map[string]string{site.West: site.East, site.East: site.West}[in]
-		spec.Rules = append([]ruleset.Rule{{Match: ruleset.Match{InputDevice: other}, Verdict: "accept"}}, spec.Rules...)
+		pass = append(pass, map[string]string{site.West: site.East, site.East: site.West}[in])
+	}
+	for _, device := range pass {
+		if device != "" {
+			spec.Rules = slices.Insert(spec.Rules, 0, ruleset.Rule{Match: ruleset.Match{InputDevice: device}, Verdict: "accept"})
+		}
 	}
 	return spec
+}
+
+// at are the hooks, in order.
+func (o *Options) at(site function.Site) []string {
+	switch {
+	case len(o.Hooks) > 0:
+		return slices.DeleteFunc(slices.Clone(hooks), func(hook string) bool { return !slices.Contains(o.Hooks, hook) })
+	case site.End:
+		return []string{"input"}
+	}
+	return []string{"forward"}
+}
+
+func table(site function.Site) string {
+	name := ruleset.TablePrefix + "-firewall"
+	if site.Beside != "" {
+		name += "-" + site.Beside
+	}
+	return name
 }

@@ -18,6 +18,9 @@ func TestRefuses(t *testing.T) {
 		"":                      func(*firewall.Options) {},
 		"backend":               func(o *firewall.Options) { o.Backend = "pf" },
 		"policy":                func(o *firewall.Options) { o.Policy = "reject" },
+		"hooks[0]":              func(o *firewall.Options) { o.Hooks = []string{"output"} },
+		"hooks[1]":              func(o *firewall.Options) { o.Hooks = []string{"input", "input"} },
+		"rules.total":           func(o *firewall.Options) { o.Rules.Generate, o.Rules.Total = 1, 1 },
 		"rules.generate":        func(o *firewall.Options) { o.Rules.Generate = 100_001 },
 		"rules.list[0].action":  func(o *firewall.Options) { o.Rules.List = []firewall.Rule{{Action: "log"}} },
 		"rules.list[0].comment": func(o *firewall.Options) { o.Rules.List = []firewall.Rule{{Action: "drop", Comment: "a\"b"}} },
@@ -82,6 +85,43 @@ func TestDirection(t *testing.T) {
 		rules := firewall.Ruleset(function.Site{West: "west", East: "east", Direction: direction}, o).Rules
 		if len(rules) != 2 || rules[0].InputDevice != in[0] || rules[0].Verdict != "accept" || rules[1].InputDevice != in[1] {
 			t.Errorf("%s: %+v", direction, rules)
+		}
+	}
+}
+
+// TestHooks are as given, in the order of packets, or follow from the place.
+func TestHooks(t *testing.T) {
+	for _, c := range []struct {
+		given []string
+		end   bool
+		want  []string
+	}{
+		{nil, false, []string{"forward"}}, {nil, true, []string{"input"}}, {[]string{"forward"}, true, []string{"forward"}},
+		{[]string{"forward", "input"}, false, []string{"input", "forward"}},
+	} {
+		o := options()
+		o.Hooks = c.given
+		s := firewall.Ruleset(function.Site{End: c.end}, o)
+		if got := append([]string{s.Hook}, s.AlsoHooks...); !slices.Equal(got, c.want) {
+			t.Errorf("%v at an end %t: %v, want %v", c.given, c.end, got, c.want)
+		}
+	}
+}
+
+// TestAtAnEnd lets pass what is not of the chain's path, and acts on no direction that
+// begins there.
+func TestAtAnEnd(t *testing.T) {
+	o := options()
+	o.Policy = "drop"
+	server := function.Site{Namespace: "ns", West: "eth0", End: true, Beside: "everywhere0", Aside: []string{"ethd1"}, Direction: api.Forward}
+	s := firewall.Ruleset(server, o)
+	if len(s.Rules) != 1 || s.Rules[0].InputDevice != "ethd1" || s.Rules[0].Verdict != "accept" || s.Table != "nfchain-firewall-everywhere0" {
+		t.Errorf("%+v", s)
+	}
+	for direction, want := range map[api.Direction]int{api.Forward: 1, api.Reverse: 0, api.Both: 1} {
+		server.Direction = direction
+		if made, err := (firewall.Kind{}).Contribute(server, o); err != nil || len(made) != want {
+			t.Errorf("%s: %v, error %v", direction, made, err)
 		}
 	}
 }

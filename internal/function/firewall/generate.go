@@ -3,6 +3,7 @@ package firewall
 import (
 	"net/netip"
 
+	"nfchain.dev/nfchain/internal/function"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
 )
 
@@ -16,10 +17,11 @@ var unused = netip.AddrFrom4([4]byte{240, 0, 0, 0})
 // generated rules match nothing, so every packet is tested by all of them. A
 // stateless one names an address nobody uses, each its own; a stateful one asks
 // connection tracking for a byte count nobody reaches.
-func generated(r Rules) []ruleset.Rule {
-	rules := make([]ruleset.Rule, 0, r.Generate)
+func generated(r Rules, site function.Site) []ruleset.Rule {
+	n := r.Generate + share(r.Total, site.Part, site.Parts)
+	rules := make([]ruleset.Rule, 0, n)
 	source := unused
-	for range r.Generate {
+	for range n {
 		rule := ruleset.Rule{Verdict: "drop", Counted: true}
 		if r.Stateful {
 			rule.ConnectionBytes = neverReached
@@ -30,4 +32,17 @@ func generated(r Rules) []ruleset.Rule {
 		rules = append(rules, rule)
 	}
 	return rules
+}
+
+// share of a number that is split evenly: parts differ by one at most, and the first
+// are the larger.
+func share(total, part, parts int) int {
+	if parts == 0 {
+		return 0
+	}
+	n := total / parts
+	if part < total%parts {
+		n++
+	}
+	return n
 }

@@ -126,15 +126,19 @@ func (Kind) Requires(options any) []string {
 	return features
 }
 
-// Contribute implements function.Kind.
+// Accompanies implements function.Companion.
+func (Kind) Accompanies() {}
+
+// Contribute implements function.Kind. One that stands alone has no interfaces of its
+// own, and classifies for those that chains bring.
 func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, error) {
 	o := options.(*Options)
 	var out []resource.Resource
 	for _, device := range site.Out() {
 		out = append(out, resource.New(site.Namespace, discipline(device, o), site.Needs...))
 	}
-	if len(o.Classes) > 0 {
-		out = append(out, resource.New(site.Namespace, classifier(o), site.Needs...))
+	if len(o.Classes) > 0 && (len(out) > 0 || site.Beside == "") {
+		out = append(out, resource.New(site.Namespace, classifier(site, o), site.Needs...))
 	}
 	return out, nil
 }
@@ -195,8 +199,12 @@ func (o *Options) burst(given api.Size, rate api.Rate) uint32 {
 
 // classifier directs packets to classes by setting their priority, which HTB
 // takes for a class when its upper half is the discipline's handle.
-func classifier(o *Options) ruleset.Spec {
-	s := ruleset.Spec{Backend: ruleset.NFTables, Table: ruleset.TablePrefix + "-shaper", Hook: "postrouting", Priority: -150, Policy: "accept"}
+func classifier(site function.Site, o *Options) ruleset.Spec {
+	table := ruleset.TablePrefix + "-shaper"
+	if site.Beside != "" {
+		table += "-" + site.Beside
+	}
+	s := ruleset.Spec{Backend: ruleset.NFTables, Table: table, Hook: "postrouting", Priority: -150, Policy: "accept"}
 	for i, c := range o.Classes {
 		s.Rules = append(s.Rules, ruleset.Rule{
 			Match: c.Match.Compile(), Class: qdisc.Major<<16 | uint32(firstMinor+i), Counted: true, Verdict: "accept", Comment: c.Name,

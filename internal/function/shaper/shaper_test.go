@@ -88,3 +88,14 @@ func TestDefaultBurst(t *testing.T) {
 		}
 	}
 }
+
+// TestAtAnEnd has one interface, and none in the direction that ends there.
+func TestAtAnEnd(t *testing.T) {
+	o := options(func(o *shaper.Options) { o.Classes = []shaper.Class{{Name: "web", Rate: 1e9}} })
+	for direction, want := range map[api.Direction]int{api.Both: 2, api.Forward: 0, api.Reverse: 2} {
+		made, err := (shaper.Kind{}).Contribute(function.Site{Namespace: "ns", West: "eth0", End: true, Beside: "everywhere0", Direction: direction}, o)
+		if err != nil || len(made) != want {
+			t.Errorf("%s: %v, error %v", direction, made, err)
+		}
+	}
+}

@@ -236,7 +236,9 @@ tc -n nfchain.edge.back qdisc replace dev eth0 root handle 1: tbf rate 100000000
 # ruleset:nfchain.edge.old:iptables/nfchain/forward
 ip netns exec nfchain.edge.old iptables-restore <<'END-OF-INPUT'
 *filter
+:INPUT ACCEPT [0:0]
 :FORWARD ACCEPT [0:0]
+:OUTPUT ACCEPT [0:0]
 :nfchain-48d504312bc85ca1 - [0:0]
 -A nfchain-48d504312bc85ca1 -i eth0 -j ACCEPT
 -A nfchain-48d504312bc85ca1 -i eth1 -s 240.0.0.1/32 -j DROP
@@ -246,7 +248,9 @@ COMMIT
 END-OF-INPUT
 ip netns exec nfchain.edge.old ip6tables-restore <<'END-OF-INPUT'
 *filter
+:INPUT ACCEPT [0:0]
 :FORWARD ACCEPT [0:0]
+:OUTPUT ACCEPT [0:0]
 :nfchain-48d504312bc85ca1 - [0:0]
 -A nfchain-48d504312bc85ca1 -i eth0 -j ACCEPT
 -A FORWARD -j nfchain-48d504312bc85ca1

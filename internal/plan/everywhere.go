@@ -1,0 +1,72 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/function"
+)
+
+// everywhere lets functions that have no namespace of their own contribute to those
+// that there are.
+func (b *builder) everywhere() error {
+	for i, e := range b.chain.Spec.Everywhere {
+		if err := b.spread(e, fmt.Sprintf("everywhere%d", i)); err != nil {
+			return fmt.Errorf("everywhere[%d]: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (b *builder) spread(e api.Everywhere, beside string) error {
+	if _, can := b.catalogue.Functions[e.Kind].(function.Companion); !can {
+		return fmt.Errorf("a %s needs a namespace of its own; put it among the functions", e.Kind)
+	}
+	var places []int
+	for i, n := range b.nodes {
+		if !slices.Contains(e.Except, n.Name) {
+			places = append(places, i)
+		}
+	}
+	for part, i := range places {
+		n := b.nodes[i]
+		site := b.besides(i)
+		site.Beside, site.Direction, site.Part, site.Parts = beside, e.Direction, part, len(places)
+		made, err := b.contribution(e.FunctionBody, site)
+		if err != nil {
+			return err
+		}
+		for _, r := range made {
+			if !n.Made && !onInterface(r) {
+				return fmt.Errorf("namespace %s is not the chain's own, so only its interface is; write except: [%s]", n.Namespace, n.Name)
+			}
+		}
+		if err := b.take(n, "everywhere", made); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// besides is the site of a function that is at any node, an end too.
+func (b *builder) besides(i int) function.Site {
+	n := b.nodes[i]
+	site := function.Site{
+		Owner: b.chain.Metadata.Name, Node: n.Name, Namespace: n.Namespace,
+		End: n.Kind == "endpoint" && n.endpoint.Interface == "", Needs: append(need(n), b.links[n.Name]...),
+	}
+	if n.West != nil {
+		site.West = n.West.Device
+	}
+	if n.East != nil {
+		site.East = n.East.Device
+	}
+	if b.direct != nil && n.West == nil {
+		site.Aside = append(site.Aside, b.direct.Client.Device)
+	}
+	if b.direct != nil && n.East == nil {
+		site.Aside = append(site.Aside, b.direct.Server.Device)
+	}
+	return site
+}
