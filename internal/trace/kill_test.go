@@ -2,17 +2,11 @@ package trace_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/cilium/ebpf"
 
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/netns"
@@ -50,9 +44,9 @@ func TestKilledLeavesNothing(t *testing.T) {
 	defer func() { _ = cmd.Process.Kill() }()
 	var links []uint32
 	for deadline := time.Now().Add(30 * time.Second); len(links) < tracepoints && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		links = numbers(t, cmd.Process.Pid, "link_id")
+		links = nstest.Held(t, cmd.Process.Pid, "link_id")
 	}
-	programs := numbers(t, cmd.Process.Pid, "prog_id")
+	programs := nstest.Held(t, cmd.Process.Pid, "prog_id")
 	if len(links) < tracepoints || len(programs) < tracepoints {
 		t.Fatalf("links %v, programs %v", links, programs)
 	}
@@ -61,47 +55,6 @@ func TestKilledLeavesNothing(t *testing.T) {
 	}
 	_ = cmd.Wait()
 	for _, id := range programs {
-		waitGone(t, id)
+		nstest.Freed(t, id)
 	}
-}
-
-// numbers of the BPF objects that a process holds, by its descriptors.
-func numbers(t *testing.T, pid int, what string) (all []uint32) {
-	t.Helper()
-	seen := map[uint32]bool{}
-	infos, err := filepath.Glob(fmt.Sprintf("/proc/%d/fdinfo/*", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range infos {
-		text, err := os.ReadFile(name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		for line := range strings.Lines(string(text)) {
-			var id uint32
-			if n, _ := fmt.Sscanf(line, what+":\t%d", &id); n == 1 && !seen[id] {
-				seen[id] = true
-				all = append(all, id)
-			}
-		}
-	}
-	return all
-}
-
-// waitGone waits for the kernel to free a program, which it does a while after the
-// last descriptor of it is closed.
-func waitGone(t *testing.T, id uint32) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		p, err := ebpf.NewProgramFromID(ebpf.ProgramID(id))
-		if errors.Is(err, fs.ErrNotExist) {
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = p.Close()
-	}
-	t.Errorf("program %d is still there", id)
 }

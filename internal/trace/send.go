@@ -59,7 +59,7 @@ func newSender(c Chain, o Options) (*sender, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen at %s: %w", last.Name, err)
 	}
-	_ = s.to.SetReadBuffer(4 << 20)
+	s.makeRoom()
 	err = netns.Do(first.Namespace, func() (err error) {
 		s.from, err = net.DialUDP("udp", nil, s.to.LocalAddr().(*net.UDPAddr))
 		return err
@@ -73,6 +73,18 @@ func newSender(c Chain, o Options) (*sender, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// room for packets that came and were not read yet, bytes.
+const room = 4 << 20
+
+// makeRoom for what comes, beyond the limit for users (net.core.rmem_max) where that is
+// allowed, so that a reader who is held up loses none of it.
+func (s *sender) makeRoom() {
+	_ = s.to.SetReadBuffer(room) // as much as is allowed
+	if raw, err := s.to.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { _ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, room) })
+	}
 }
 
 // setTTL gives the packets their hops to live.

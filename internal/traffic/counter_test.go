@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/netns"
@@ -51,27 +50,10 @@ func bench(t *testing.T, ipv4 bool) traffic.Ends {
 		t.Fatal(err)
 	}
 	t.Cleanup(done)
-	carries(t, e.ClientNetns)
-	carries(t, e.ServerNetns)
-	return e
-}
-
-// carries waits until the kernel sends packets of sockets over the link.
-func carries(t *testing.T, ref string) {
-	t.Helper()
-	h := nstest.Open(t, ref)
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		l, err := h.LinkByName("veth0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if l.Attrs().OperState == netlink.OperUp {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("veth0 is %s", l.Attrs().OperState)
-		}
+	for _, ref := range []string{e.ClientNetns, e.ServerNetns} {
+		nstest.Carries(t, nstest.Open(t, ref), "veth0")
 	}
+	return e
 }
 
 func counting(t *testing.T, e traffic.Ends, a traffic.Arrivals) *traffic.Counter {
