@@ -3,6 +3,8 @@ package traffic
 import (
 	"context"
 	"fmt"
+	"math"
+	"strconv"
 
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -33,4 +35,17 @@ func (j Job) Echo(ctx context.Context, count int, parse func([]byte) []int64, ar
 	s.Metrics["loss_ratio"] = max(0, 1-float64(len(times))/float64(count))
 	s.Raw = []trial.ToolOutput{p.Output()}
 	return s, nil
+}
+
+// longest round trip that is believed, in milliseconds: an hour.
+const longest = 3.6e6
+
+// RoundTrip reads a time that a program printed in milliseconds, as nanoseconds; false
+// for what can be none.
+func RoundTrip(milliseconds []byte) (ns int64, believed bool) {
+	ms, err := strconv.ParseFloat(string(milliseconds), 64)
+	if err != nil || math.IsNaN(ms) || ms >= longest {
+		return 0, false
+	}
+	return int64(ms*1e6 + 0.5), true
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"strings"
@@ -170,3 +171,7 @@ const Grace = 15 * time.Second
 func Deadline(ctx context.Context, seconds float64) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, time.Duration(seconds*float64(time.Second))+Grace)
 }
+
+// WholeSeconds is how long a program is told to send that reads no fractions, and takes
+// 0 for ever.
+func WholeSeconds(duration float64) float64 { return max(1, math.Ceil(duration)) }

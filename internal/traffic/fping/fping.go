@@ -18,8 +18,6 @@ const (
 	interval = 2 * time.Millisecond
 	// lostAfter is how long a reply is waited for.
 	lostAfter = time.Second
-	// longest round trip that is believed, in milliseconds: an hour.
-	longest = 3.6e6
 )
 
 // Tool is fping.
@@ -63,8 +61,8 @@ func parse(text []byte) []int64 {
 			continue
 		}
 		seen[string(m[1])] = true
-		if ms, err := strconv.ParseFloat(string(m[2]), 64); err == nil && ms < longest {
-			times = append(times, int64(ms*1e6+0.5))
+		if ns, believed := traffic.RoundTrip(m[2]); believed {
+			times = append(times, ns)
 		}
 	}
 	return times

@@ -28,7 +28,7 @@ func (Tool) Protocols() []string { return []string{trial.TCP, trial.UDP} }
 
 // Run implements traffic.Tool.
 func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
-	ctx, cancel := traffic.Deadline(ctx, wholeSeconds(job.Condition.DurationS))
+	ctx, cancel := traffic.Deadline(ctx, traffic.WholeSeconds(job.Condition.DurationS))
 	defer cancel()
 	if err := job.PortsFree(); err != nil {
 		return traffic.Sample{}, err
@@ -74,7 +74,7 @@ func serverArgs(job traffic.Job, flow int) []string {
 func clientArgs(job traffic.Job, flow int) []string {
 	c := job.Condition
 	args := []string{"iperf3", "--client", job.Address.String(), "--json", "--connect-timeout", "5000",
-		"--port", strconv.Itoa(job.FirstPort + flow), "--time", strconv.FormatFloat(wholeSeconds(c.DurationS), 'f', -1, 64)}
+		"--port", strconv.Itoa(job.FirstPort + flow), "--time", strconv.FormatFloat(traffic.WholeSeconds(c.DurationS), 'f', -1, 64)}
 	if c.Protocol == trial.UDP {
 		args = append(args, "--udp")
 	}
@@ -91,10 +91,6 @@ func clientArgs(job traffic.Job, flow int) []string {
 	return append(args, affinity(c, flow)...)
 }
 
-// wholeSeconds is how long iperf3 is told to send: it reads no fractions, and 0
-// would be for ever.
-func wholeSeconds(duration float64) float64 { return max(1, math.Ceil(duration)) }
-
 // affinity binds both of a flow's processes to one core, the flows in turn.
 func affinity(c trial.Condition, flow int) []string {
 	cores := traffic.Cores(c.Affinity)
@@ -110,7 +106,7 @@ func collect(c trial.Condition, pairs []pair) traffic.Sample {
 	var sum total
 	var flows []flow
 	warned := map[string]bool{}
-	if whole := wholeSeconds(c.DurationS); whole != c.DurationS {
+	if whole := traffic.WholeSeconds(c.DurationS); whole != c.DurationS {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("iperf3 counts whole seconds: the trial took %v s", whole))
 	}
 	for _, p := range pairs {

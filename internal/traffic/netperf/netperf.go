@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -44,7 +43,7 @@ func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 	if c.OfferedBps > 0 || c.Zerocopy || c.BusyLoop {
 		return traffic.Sample{}, errOptions
 	}
-	ctx, cancel := traffic.Deadline(ctx, wholeSeconds(c.DurationS))
+	ctx, cancel := traffic.Deadline(ctx, traffic.WholeSeconds(c.DurationS))
 	defer cancel()
 	ports := job
 	ports.Condition.Flows++ // the first is netserver's own
@@ -112,7 +111,7 @@ func clientArgs(job traffic.Job, flow int) []string {
 	c := job.Condition
 	// -j keeps the times that percentiles are made of; -R 1 lets UDP through routers.
 	args := []string{"netperf", "-H", job.Address.String() + "," + family(job), "-p", strconv.Itoa(job.FirstPort), "-t", tests[c.Protocol],
-		"-l", strconv.FormatFloat(wholeSeconds(c.DurationS), 'f', -1, 64), "-P", "0", "-j", "--", "-R", "1", "-P", "," + strconv.Itoa(job.FirstPort+1+flow)}
+		"-l", strconv.FormatFloat(traffic.WholeSeconds(c.DurationS), 'f', -1, 64), "-P", "0", "-j", "--", "-R", "1", "-P", "," + strconv.Itoa(job.FirstPort+1+flow)}
 	keys := transactionKeys
 	if isBulk(c.Protocol) {
 		keys = bulkKeys
@@ -129,6 +128,3 @@ func clientArgs(job traffic.Job, flow int) []string {
 	}
 	return traffic.Bound(strconv.Itoa(cores[flow%len(cores)]), args)
 }
-
-// wholeSeconds is how long netperf is told to send: it reads no fractions.
-func wholeSeconds(duration float64) float64 { return max(1, math.Ceil(duration)) }

@@ -2,7 +2,6 @@ package netperf_test
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -168,11 +167,5 @@ func TestRefuses(t *testing.T) {
 
 func TestInterrupted(t *testing.T) {
 	pretended(t, "exec sleep 1000")
-	job := traffictest.Job(t, trial.Condition{Protocol: trial.TCP, Flows: 2, DurationS: 60})
-	ctx, cancel := context.WithCancel(context.Background())
-	time.AfterFunc(300*time.Millisecond, cancel)
-	if _, err := (netperf.Tool{}).Run(ctx, job); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
-	traffictest.Empty(t, job)
+	traffictest.Interrupted(t, netperf.Tool{}, traffictest.Job(t, trial.Condition{Protocol: trial.TCP, Flows: 2, DurationS: 60}), 3)
 }

@@ -57,7 +57,7 @@ func collect(c trial.Condition, clients []*traffic.Process) (traffic.Sample, err
 		}
 		s.Raw = append(s.Raw, p.Output())
 	}
-	if whole := wholeSeconds(c.DurationS); whole != c.DurationS {
+	if whole := traffic.WholeSeconds(c.DurationS); whole != c.DurationS {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("netperf counts whole seconds: the trial took %v s", whole))
 	}
 	add(s.Metrics, results, "retransmits", func(r result) (float64, bool) { v, has := r["LOCAL_TRANSPORT_RETRANS"]; return v, has })

@@ -62,12 +62,9 @@ func parse(text []byte) []int64 {
 		if m == nil || bytes.Contains(line, []byte("DUP!")) {
 			continue
 		}
-		if ms, err := strconv.ParseFloat(string(m[1]), 64); err == nil && ms < longest {
-			times = append(times, int64(ms*1e6+0.5))
+		if ns, believed := traffic.RoundTrip(m[1]); believed {
+			times = append(times, ns)
 		}
 	}
 	return times
 }
-
-// longest round trip that is believed, in milliseconds: an hour.
-const longest = 3.6e6

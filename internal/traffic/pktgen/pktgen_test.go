@@ -2,11 +2,9 @@ package pktgen_test
 
 import (
 	"context"
-	"errors"
 	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/nstest"
@@ -72,13 +70,7 @@ func TestNoBursts(t *testing.T) {
 
 func TestInterrupted(t *testing.T) {
 	nstest.Require(t, feature.Root, feature.Pktgen)
-	j := traffictest.Job(t, trial.Condition{DurationS: 60})
-	ctx, cancel := context.WithCancel(context.Background())
-	time.AfterFunc(time.Second, cancel)
-	if _, err := (pktgen.Tool{}).Run(ctx, j); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
-	traffictest.Empty(t, j)
+	traffictest.Interrupted(t, pktgen.Tool{}, traffictest.Job(t, trial.Condition{DurationS: 60}), 1)
 }
 
 func TestRefuses(t *testing.T) {

@@ -6,10 +6,7 @@
 package rfc6349
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 	"net/netip"
 	"time"
 
@@ -72,54 +69,13 @@ func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 	c := job.Condition
 	ctx, cancel := traffic.Deadline(ctx, c.DurationS+(baselineFor+blastFor+drainFor).Seconds())
 	defer cancel()
-	if err := job.PortsFree(); err != nil {
-		return traffic.Sample{}, err
-	}
-	s := settingsOf(job)
-	text, err := json.Marshal(s)
-	if err != nil {
-		return traffic.Sample{}, err
-	}
-	server, err := side(ctx, job.StartServer, c.Affinity, "server", text)
-	if err != nil {
-		return traffic.Sample{}, err
-	}
-	defer server.Kill()
-	ready := func() bool { return bytes.Contains(server.Stderr(), []byte(greeting)) }
-	if err := server.Until(ctx, ready, "it does not listen"); err != nil {
-		return traffic.Sample{}, err
-	}
-	client, err := side(ctx, job.StartClient, c.Affinity, "client", text)
-	if err != nil {
-		return traffic.Sample{}, err
-	}
-	defer client.Kill()
-	if err := client.Wait(ctx); err != nil {
-		return traffic.Sample{}, err
-	}
-	if err := server.Stop(ctx); err != nil {
-		return traffic.Sample{}, err
-	}
-	return collect(job, client, server)
-}
-
-func side(ctx context.Context, start func(context.Context, ...string) (*traffic.Process, error), affinity, name string, settings []byte) (*traffic.Process, error) {
-	args, err := traffic.Self(Command, name, string(settings))
-	if err != nil {
-		return nil, err
-	}
-	return start(ctx, traffic.Bound(affinity, args)...)
-}
-
-func collect(job traffic.Job, client, server *traffic.Process) (traffic.Sample, error) {
 	var sent sentReport
 	var received receivedReport
-	for p, report := range map[*traffic.Process]any{client: &sent, server: &received} {
-		if err := json.Unmarshal(p.Stdout(), report); err != nil {
-			return traffic.Sample{}, fmt.Errorf("%s printed no result (%w): %q", p, err, traffic.Excerpt(p.Stdout()))
-		}
+	raw, err := job.Sides(ctx, Command, settingsOf(job), &sent, &received)
+	if err != nil {
+		return traffic.Sample{}, err
 	}
-	s, err := judge(job.Condition, !job.Address.Is4(), sent, received)
-	s.Raw = []trial.ToolOutput{client.Output(), server.Output()}
+	s, err := judge(c, !job.Address.Is4(), sent, received)
+	s.Raw = raw
 	return s, err
 }

@@ -2,30 +2,15 @@ package rfc6349_test
 
 import (
 	"context"
-	"errors"
-	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
-	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/traffic/rfc6349"
 	"nfchain.dev/nfchain/internal/traffic/traffictest"
 	"nfchain.dev/nfchain/internal/trial"
 )
-
-func command(t *testing.T, ref, program string, args ...string) {
-	t.Helper()
-	c := exec.Command(program, args...)
-	if err := netns.Start(ref, c); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Wait(); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // TestShaped measures a bottleneck whose bandwidth is known: 20 Mbit/s, with a
 // buffer of 50 kB, which is 20 ms.
@@ -40,7 +25,7 @@ func TestShaped(t *testing.T) {
 			if name == "IPv6" {
 				traffictest.IPv6(t, &job)
 			}
-			command(t, job.ClientNetns, "tc", "qdisc", "add", "dev", "veth0", "root", "tbf", "rate", "20mbit", "burst", "20kb", "limit", "50kb")
+			traffictest.Command(t, job.ClientNetns, "tc", "qdisc", "add", "dev", "veth0", "root", "tbf", "rate", "20mbit", "burst", "20kb", "limit", "50kb")
 			s := run(t, job)
 			m := s.Metrics
 			for metric, between := range map[string][2]float64{
@@ -80,16 +65,10 @@ func TestUnlimited(t *testing.T) {
 	}
 }
 
-func filter(t *testing.T, job traffic.Job, rule string) {
-	t.Helper()
-	nstest.Require(t, "nftables", "tool.nft")
-	command(t, job.ServerNetns, "nft", "add table t; add chain t c { type filter hook input priority 0; }; add rule t c "+rule)
-}
-
 // TestRetransmits has some of the segments lost: they are sent again, and counted.
 func TestRetransmits(t *testing.T) {
 	job := traffictest.Job(t, trial.Condition{Protocol: trial.RFC6349, OfferedBps: 1e9})
-	filter(t, job, "tcp dport 5201 numgen random mod 50 == 0 drop")
+	traffictest.Filter(t, job.ServerNetns, "input", "tcp dport 5201 numgen random mod 50 == 0 drop")
 	if m := run(t, job).Metrics; m["retransmitted_bytes"] <= 0 || m["tcp_efficiency_ratio"] >= 1 || m["tcp_efficiency_ratio"] <= 0 {
 		t.Errorf("%v", m)
 	}
@@ -101,7 +80,7 @@ func TestFails(t *testing.T) {
 		"tcp dport 5201 reject with tcp reset": "connection refused",
 	} {
 		job := traffictest.Job(t, trial.Condition{Protocol: trial.RFC6349})
-		filter(t, job, rule)
+		traffictest.Filter(t, job.ServerNetns, "input", rule)
 		if _, err := (rfc6349.Tool{}).Run(context.Background(), job); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", rule, err, want)
 		}
@@ -110,11 +89,5 @@ func TestFails(t *testing.T) {
 }
 
 func TestInterrupted(t *testing.T) {
-	job := traffictest.Job(t, trial.Condition{Protocol: trial.RFC6349, DurationS: 60})
-	ctx, cancel := context.WithCancel(context.Background())
-	time.AfterFunc(500*time.Millisecond, cancel)
-	if _, err := (rfc6349.Tool{}).Run(ctx, job); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
-	traffictest.Empty(t, job)
+	traffictest.Interrupted(t, rfc6349.Tool{}, traffictest.Job(t, trial.Condition{Protocol: trial.RFC6349, DurationS: 60}), 2)
 }

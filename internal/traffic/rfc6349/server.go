@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/traffic"
 )
 
 // What a connection is for, its first byte.
@@ -48,7 +50,7 @@ func serve(ctx context.Context, s settings, stderr io.Writer) (receivedReport, e
 	sv := &server{datagrams: map[int]*arrivals{}}
 	go sv.accept(listener)
 	go sv.count(udp)
-	if _, err := io.WriteString(stderr, greeting); err != nil {
+	if _, err := io.WriteString(stderr, traffic.Greeting); err != nil {
 		return receivedReport{}, err
 	}
 	<-ctx.Done()

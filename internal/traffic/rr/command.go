@@ -2,21 +2,18 @@ package rr
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
 	"math"
 	"os/signal"
 	"runtime/debug"
 
 	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/traffic"
 )
 
 // Command is the hidden command of this binary that is one side of a trial.
 const Command = "transact"
-
-// greeting is what a server says on standard error once all flows have their port.
-const greeting = "ready\n"
 
 // heap that may grow before memory is collected: there is next to nothing to
 // collect, and collecting would be seen in the percentiles.
@@ -25,27 +22,19 @@ const heap = 1 << 30
 // Main is the hidden command: "client" or "server", then the settings. It prints
 // what it counted, as JSON; a server does so when it is interrupted.
 func Main(args []string, stdout, stderr io.Writer) error {
-	var s settings
-	if len(args) != 2 {
-		return fmt.Errorf("%s needs a side and its settings", Command)
-	}
-	if err := json.Unmarshal([]byte(args[1]), &s); err != nil {
-		return fmt.Errorf("settings of %s: %w", Command, err)
-	}
+	return traffic.Side(Command, args, stdout,
+		func(s settings) (any, error) { defer undisturbed()(); return serve(s, stderr) },
+		func(s settings) (any, error) { defer undisturbed()(); return offer(s) })
+}
+
+// undisturbed leaves memory uncollected until the heap is full, or what it gives is called.
+func undisturbed() (over func()) {
 	debug.SetMemoryLimit(heap)
-	debug.SetGCPercent(-1)
-	defer debug.SetMemoryLimit(math.MaxInt64)
-	var report any
-	var err error
-	if args[0] == "server" {
-		report, err = serve(s, stderr)
-	} else {
-		report, err = offer(s)
+	percent := debug.SetGCPercent(-1)
+	return func() {
+		debug.SetMemoryLimit(math.MaxInt64)
+		debug.SetGCPercent(percent)
 	}
-	if err != nil {
-		return err
-	}
-	return json.NewEncoder(stdout).Encode(report)
 }
 
 // serve answers on every flow's port until it is interrupted.
@@ -63,7 +52,7 @@ func serve(s settings, stderr io.Writer) (servedReport, error) {
 	for flow, sv := range servers {
 		go func() { ended <- onCore(s.Cores, flow, sv.answer) }()
 	}
-	if _, err := io.WriteString(stderr, greeting); err != nil {
+	if _, err := io.WriteString(stderr, traffic.Greeting); err != nil {
 		return servedReport{}, err
 	}
 	select {

@@ -7,10 +7,7 @@
 package rr
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 	"net/netip"
 	"time"
 
@@ -34,60 +31,16 @@ func (Tool) Protocols() []string { return []string{trial.TCPRR, trial.UDPRR, tri
 func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 	ctx, cancel := traffic.Deadline(ctx, job.Condition.DurationS)
 	defer cancel()
-	if err := job.PortsFree(); err != nil {
-		return traffic.Sample{}, err
-	}
-	s := settingsOf(job)
-	args, err := s.args("server")
-	if err != nil {
-		return traffic.Sample{}, err
-	}
-	server, err := job.StartServer(ctx, traffic.Bound(job.Condition.Affinity, args)...)
-	if err != nil {
-		return traffic.Sample{}, err
-	}
-	defer server.Kill()
-	ready := func() bool { return bytes.Contains(server.Stderr(), []byte(greeting)) }
-	if err := server.Until(ctx, ready, "it does not listen"); err != nil {
-		return traffic.Sample{}, err
-	}
-	if args, err = s.args("client"); err != nil {
-		return traffic.Sample{}, err
-	}
-	client, err := job.StartClient(ctx, traffic.Bound(job.Condition.Affinity, args)...)
-	if err != nil {
-		return traffic.Sample{}, err
-	}
-	defer client.Kill()
-	if err := client.Wait(ctx); err != nil {
-		return traffic.Sample{}, err
-	}
-	if err := server.Stop(ctx); err != nil {
-		return traffic.Sample{}, err
-	}
-	return collect(s, client, server)
-}
-
-// collect reads what both sides counted.
-func collect(s settings, client, server *traffic.Process) (traffic.Sample, error) {
 	var sent sentReport
 	var served servedReport
-	if err := read(client, &sent); err != nil {
-		return traffic.Sample{}, err
-	}
-	if err := read(server, &served); err != nil {
+	s := settingsOf(job)
+	raw, err := job.Sides(ctx, Command, s, &sent, &served)
+	if err != nil {
 		return traffic.Sample{}, err
 	}
 	sample, err := sent.sample(s, served)
-	sample.Raw = []trial.ToolOutput{client.Output(), server.Output()}
+	sample.Raw = raw
 	return sample, err
-}
-
-func read(p *traffic.Process, report any) error {
-	if err := json.Unmarshal(p.Stdout(), report); err != nil {
-		return fmt.Errorf("%s printed no result (%w): %q", p, err, traffic.Excerpt(p.Stdout()))
-	}
-	return nil
 }
 
 // settingsOf is a job as both sides are told of it.

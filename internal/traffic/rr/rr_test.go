@@ -2,18 +2,14 @@ package rr_test
 
 import (
 	"context"
-	"errors"
 	"net/netip"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
-	"nfchain.dev/nfchain/internal/netns"
-	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/traffic/rr"
 	"nfchain.dev/nfchain/internal/traffic/traffictest"
@@ -96,19 +92,6 @@ func TestLargest(t *testing.T) {
 	}
 }
 
-// filter puts nftables rules for the traffic into a namespace.
-func filter(t *testing.T, ref, hook, rules string) {
-	t.Helper()
-	nstest.Require(t, "nftables", "tool.nft")
-	nft := exec.Command("nft", "add table t; add chain t c { type filter hook "+hook+" priority 0; }; add rule t c "+rules)
-	if err := netns.Start(ref, nft); err != nil {
-		t.Fatal(err)
-	}
-	if err := nft.Wait(); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestUDPLoss loses requests, responses or both, and has every one counted.
 func TestUDPLoss(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -122,10 +105,10 @@ func TestUDPLoss(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			job := traffictest.Job(t, trial.Condition{Protocol: trial.UDPRR, DurationS: 2})
 			if c.requests != "" {
-				filter(t, job.ServerNetns, "input", c.requests)
+				traffictest.Filter(t, job.ServerNetns, "input", c.requests)
 			}
 			if c.responses != "" {
-				filter(t, job.ServerNetns, "output", c.responses)
+				traffictest.Filter(t, job.ServerNetns, "output", c.responses)
 			}
 			s := run(t, job)
 			m := s.Metrics
@@ -164,7 +147,7 @@ func TestUDPLate(t *testing.T) {
 // TestUDPLosesAll is a result, not an error: nothing comes back.
 func TestUDPLosesAll(t *testing.T) {
 	job := traffictest.Job(t, trial.Condition{Protocol: trial.UDPRR, Flows: 3})
-	filter(t, job.ServerNetns, "input", "udp dport 5201-5203 drop")
+	traffictest.Filter(t, job.ServerNetns, "input", "udp dport 5201-5203 drop")
 	s := run(t, job)
 	if m := s.Metrics; m["loss_ratio"] != 1 || m["transactions"] != 0 || m["transactions_lost"] < 3 || m["requests_lost"] != m["transactions_lost"] {
 		t.Errorf("metrics %v", m)
@@ -177,7 +160,7 @@ func TestUDPLosesAll(t *testing.T) {
 // TestTCPStalls has a connection stop in the middle: what is under way is told.
 func TestTCPStalls(t *testing.T) {
 	job := traffictest.Job(t, trial.Condition{Protocol: trial.TCPRR})
-	filter(t, job.ServerNetns, "input", "tcp dport 5201 limit rate over 1/day burst 300 packets drop")
+	traffictest.Filter(t, job.ServerNetns, "input", "tcp dport 5201 limit rate over 1/day burst 300 packets drop")
 	s := run(t, job)
 	if m := s.Metrics; m["transactions_unfinished"] != 1 || m["transactions"] < 10 || m["retransmits"] < 1 {
 		t.Errorf("metrics %v", m)
@@ -190,7 +173,7 @@ func TestTCPStalls(t *testing.T) {
 // TestCRRFails has the server's host refuse connections after a while.
 func TestCRRFails(t *testing.T) {
 	job := traffictest.Job(t, trial.Condition{Protocol: trial.TCPCRR})
-	filter(t, job.ServerNetns, "input", "tcp dport 5201 tcp flags & (syn | ack) == syn limit rate over 1/day burst 200 packets reject with tcp reset")
+	traffictest.Filter(t, job.ServerNetns, "input", "tcp dport 5201 tcp flags & (syn | ack) == syn limit rate over 1/day burst 200 packets reject with tcp reset")
 	s := run(t, job)
 	if m := s.Metrics; m["transactions"] < 200 || m["transactions"] > 202 || m["transactions_failed"] < 1 {
 		t.Errorf("metrics %v", m)
@@ -216,7 +199,7 @@ func TestFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			job := traffictest.Job(t, trial.Condition{Protocol: c.protocol})
 			if c.rule != "" {
-				filter(t, job.ServerNetns, "input", c.rule)
+				traffictest.Filter(t, job.ServerNetns, "input", c.rule)
 			}
 			if c.change != nil {
 				c.change(&job)
@@ -253,19 +236,7 @@ func TestPortTaken(t *testing.T) {
 
 func TestInterrupted(t *testing.T) {
 	for _, protocol := range []string{trial.TCPRR, trial.UDPRR, trial.TCPCRR} {
-		job := traffictest.Job(t, trial.Condition{Protocol: protocol, Flows: 2, DurationS: 60})
-		ctx, cancel := context.WithCancel(context.Background())
-		n := 0
-		job.Started = func(string, int) {
-			if n++; n == 2 {
-				time.AfterFunc(100*time.Millisecond, cancel)
-			}
-		}
-		if _, err := (rr.Tool{}).Run(ctx, job); !errors.Is(err, context.Canceled) {
-			t.Errorf("error %v", err)
-		}
-		traffictest.Empty(t, job)
-		cancel()
+		traffictest.Interrupted(t, rr.Tool{}, traffictest.Job(t, trial.Condition{Protocol: protocol, Flows: 2, DurationS: 60}), 2)
 	}
 }
 

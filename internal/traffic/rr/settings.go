@@ -1,11 +1,8 @@
 package rr
 
 import (
-	"encoding/json"
 	"net/netip"
 	"time"
-
-	"nfchain.dev/nfchain/internal/traffic"
 )
 
 // settings are a trial as both sides' command lines carry it.
@@ -22,15 +19,6 @@ type settings struct {
 	Cores []int `json:"cores,omitempty"`
 	// Busy asks for what came again and again instead of sleeping until it comes.
 	Busy bool `json:"busy_loop,omitempty"`
-}
-
-// args is the command line of one side.
-func (s settings) args(side string) ([]string, error) {
-	text, err := json.Marshal(s)
-	if err != nil {
-		return nil, err
-	}
-	return traffic.Self(Command, side, string(text))
 }
 
 // port of a flow at the server.

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"strconv"
 
@@ -88,15 +87,13 @@ func serverArgs(job traffic.Job) []string {
 func clientArgs(job traffic.Job, log string) []string {
 	c := job.Condition
 	args := []string{"sockperf", "ping-pong", "-i", job.Address.String(), "-p", strconv.Itoa(job.FirstPort),
-		"-t", strconv.Itoa(wholeSeconds(c.DurationS)), "--full-log", log, "--full-rtt"}
+		"-t", strconv.FormatFloat(traffic.WholeSeconds(c.DurationS), 'f', -1, 64), "--full-log", log, "--full-rtt"}
 	if c.PayloadSize > 0 {
 		args = append(args, "-m", strconv.FormatUint(max(c.PayloadSize, smallest), 10))
 	}
 	// sockperf's own option for affinity takes one of its threads only.
 	return traffic.Bound(c.Affinity, args)
 }
-
-func wholeSeconds(duration float64) int { return max(1, int(math.Ceil(duration))) }
 
 // sample is what the log comes to.
 func sample(c trial.Condition, log *os.File, client *traffic.Process) (traffic.Sample, error) {
@@ -105,7 +102,7 @@ func sample(c trial.Condition, log *os.File, client *traffic.Process) (traffic.S
 	}
 	messages, err := parse(log)
 	if bytes.Contains(client.Stdout(), []byte("No valid observations")) {
-		return traffic.Sample{}, fmt.Errorf("%s measured nothing: it waits for ever for a message that was lost; ping does not", client)
+		return traffic.Sample{}, fmt.Errorf("%s measured nothing: a message was lost, for which it waits for ever, or hardly any was sent; ping measures all the same", client)
 	}
 	if err != nil {
 		return traffic.Sample{}, fmt.Errorf("%w; it printed %q", err, traffic.Excerpt(client.Stdout()))
@@ -117,7 +114,7 @@ func sample(c trial.Condition, log *os.File, client *traffic.Process) (traffic.S
 	if c.PayloadSize > 0 && c.PayloadSize < smallest {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("sockperf's messages are not smaller than %d bytes: that size was sent", smallest))
 	}
-	if asked := float64(wholeSeconds(c.DurationS)); messages.seconds() < asked/3 {
+	if asked := traffic.WholeSeconds(c.DurationS); messages.seconds() < asked/3 {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("sockperf stopped measuring after %.1f s of %v: it waits for ever for a message that was lost", messages.seconds(), asked))
 	}
 	return s, nil

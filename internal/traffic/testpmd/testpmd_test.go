@@ -2,7 +2,6 @@ package testpmd_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -80,11 +79,5 @@ func TestNoSearch(t *testing.T) {
 
 func TestInterrupted(t *testing.T) {
 	nstest.Require(t, "tool.testpmd")
-	j := job(t, trial.Condition{DurationS: 60})
-	ctx, cancel := context.WithCancel(context.Background())
-	time.AfterFunc(time.Second, cancel)
-	if _, err := (testpmd.Tool{}).Run(ctx, j); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
-	traffictest.Empty(t, j)
+	traffictest.Interrupted(t, testpmd.Tool{}, job(t, trial.Condition{DurationS: 60}), 1)
 }

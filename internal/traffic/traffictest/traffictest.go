@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -43,27 +42,11 @@ func Job(tb testing.TB, c trial.Condition) traffic.Job {
 	}
 	address(tb, a, "192.0.2.1/24")
 	address(tb, b, "192.0.2.2/24")
-	carries(tb, a)
-	carries(tb, b)
+	// Until then the first packets are lost, and addresses are asked for again only after
+	// a second.
+	nstest.Carries(tb, a, "veth0")
+	nstest.Carries(tb, b, "veth0")
 	return job
-}
-
-// carries waits until the link carries packets: until then the first are lost, and
-// addresses are asked for again only after a second.
-func carries(tb testing.TB, h *netns.Handle) {
-	tb.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		l, err := h.LinkByName("veth0")
-		if err != nil {
-			tb.Fatal(err)
-		}
-		if l.Attrs().OperState == netlink.OperUp {
-			return
-		}
-		if time.Now().After(deadline) {
-			tb.Fatalf("veth0 is %s", l.Attrs().OperState)
-		}
-	}
 }
 
 func address(tb testing.TB, h *netns.Handle, cidr string) {
