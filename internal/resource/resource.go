@@ -182,6 +182,12 @@ type Kind interface {
 	Apply(p Place, changes []Change) error
 }
 
+// Living is a Kind whose objects may come to an end by themselves, as programs do.
+type Living interface {
+	// Alive is an error that says what of the owner's in the place has ended.
+	Alive(p Place) error
+}
+
 // Make makes changes in order: remove takes away what goes, and set makes what
 // comes or is to be another.
 func Make[S Spec](changes []Change, remove func(key string) error, set func(S) error) error {

@@ -219,7 +219,7 @@ func removeStale(h *netns.Handle, name, owner string) error {
 		return ifThere(err)
 	}
 	alias := l.Attrs().Alias
-	if l.Type() != "veth" || alias != "" && !resource.Owned(alias, owner) {
+	if !resource.Owned(alias, owner) && (alias != "" || l.Type() != "veth") {
 		return fmt.Errorf("interface %s already exists in namespace %q and is not this chain's; remove or rename it", name, h.Ref)
 	}
 	return remove(h, l)

@@ -1,0 +1,121 @@
+package ovs
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// Kind starts and ends the daemons.
+type Kind struct{}
+
+// Name implements resource.Kind.
+func (Kind) Name() string { return KindName }
+
+// Read implements resource.Kind.
+func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
+	found, err := find(p.Owner, p.Ref)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return []resource.Observed{{Key: Spec{}.Key(), Fingerprint: running(runs(found))}}, nil
+}
+
+// Apply implements resource.Kind. Where one of the pair has died both begin anew, with
+// an empty database: what the other still knows is of switches that are no more.
+func (Kind) Apply(p resource.Place, changes []resource.Change) error {
+	return resource.Make(changes, func(string) error { return remove(p) }, func(s Spec) error { return start(p, s) })
+}
+
+func remove(p resource.Place) error {
+	if err := RemoveDatapath(p.Owner, p.Ref); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(Dir(p.Owner)); err != nil {
+		return err
+	}
+	_ = os.Remove(filepath.Dir(Dir(p.Owner))) // unless there is more of the owner's
+	return nil
+}
+
+func start(p resource.Place, s Spec) error {
+	if err := remove(p); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(Dir(s.Owner), 0o700); err != nil {
+		return err
+	}
+	for _, words := range s.steps() {
+		if _, err := run(p.Ref, s, "", words...); err != nil {
+			return fmt.Errorf("start Open vSwitch: %w", err)
+		}
+	}
+	return nil
+}
+
+// takes is how long a program of Open vSwitch's may take, beyond the time-outs of its
+// own.
+const takes = 60 * time.Second
+
+// run a program in a namespace with the daemons' environment; what it prints comes
+// back, and what it complains of is the error.
+func run(ref string, s Spec, stdin string, words ...string) (string, error) {
+	cmd := exec.Command(words[0], words[1:]...)
+	cmd.Env = append(os.Environ(), s.environment()...)
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.WaitDelay = time.Second
+	if stdin != "" {
+		cmd.Stdin = strings.NewReader(stdin)
+	}
+	var out, complaint bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	if err := netns.Start(ref, cmd); err != nil {
+		return "", err
+	}
+	late := time.AfterFunc(takes, func() { _ = cmd.Process.Kill() })
+	err := cmd.Wait()
+	if !late.Stop() {
+		err = fmt.Errorf("no answer within %v", takes)
+	}
+	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
+		return "", fmt.Errorf("%s: %w: %s", words[0], err, strings.Join(strings.Fields(complaint.String()), " "))
+	}
+	return out.String(), nil
+}
+
+// Alive implements resource.Living.
+func (Kind) Alive(p resource.Place) error { return alive(p.Owner, p.Ref) }
+
+// alive tells by an error which daemon has ended.
+func alive(owner, ref string) error {
+	found, err := find(owner, ref)
+	if err != nil {
+		return err
+	}
+	for _, program := range []string{server, daemon} {
+		if len(found[program]) == 0 {
+			return fmt.Errorf("%s of chain %s has ended%s; `nfchain up` with the chain's file starts it again", program, owner, lastWords(owner, program))
+		}
+	}
+	return nil
+}
+
+// lastWords is the last line of a daemon's log.
+func lastWords(owner, program string) string {
+	text, err := os.ReadFile(in(owner, program+".log"))
+	words := strings.TrimSpace(string(text))
+	if err != nil || words == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (its log ends with %q)", words[strings.LastIndexByte(words, '\n')+1:])
+}
