@@ -23,6 +23,7 @@ var witnesses = map[string]string{
 	QdiscNetem: "ip link add p1 type veth peer name p2 && tc qdisc add dev p1 root netem delay 1ms",
 	Redirect:   "ip link add p1 type veth peer name p2 && tc qdisc add dev p1 clsact && tc filter add dev p1 ingress protocol ip u32 match u32 0 0 action mirred egress redirect dev p1",
 	Tun:        "ip tuntap add dev p1 mode tun",
+	OVSKernel:  "genl ctrl get name ovs_datapath",
 	Pktgen:     "echo stop > /proc/net/pktgen/pgctrl",
 	Conntrack:  "nft add table t && nft add chain t c && nft add rule t c ct state new",
 	BPFTCX:     "", // none of these tools can tell

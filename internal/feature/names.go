@@ -29,6 +29,7 @@ const (
 	BPFXDP      = "bpf.xdp"
 	BPFTrace    = "bpf.trace"   // programs at tracepoints, and types that say where to look
 	PerfEvents  = "perf.events" // stacks of every core can be sampled
+	OVSKernel   = "ovs.kernel"  // Open vSwitch's datapath in the kernel
 	Pktgen      = "pktgen"      // the kernel's own packet generator
 	ToolIP      = "tool.ip"
 	ToolTC      = "tool.tc"

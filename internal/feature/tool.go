@@ -3,8 +3,10 @@ package feature
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"runtime"
+	"strings"
 )
 
 // tool is an external program that can say its version.
@@ -18,6 +20,9 @@ type tool struct {
 	debian string
 }
 
+// least are the first versions that will do, where not any does.
+var least = map[string]string{ToolOVS: "2.17"}
+
 func tools() []tool {
 	return []tool{
 		{ToolIP, "plans as shell scripts", run("ip", "-V"), match(`iproute2-([^\s,]+)`), "iproute2"},
@@ -29,7 +34,7 @@ func tools() []tool {
 		{ToolFping, "traffic tool fping: round trips", run("fping", "--version"), match(`fping: Version (\S+)`), "fping"},
 		{ToolNetperf, "traffic tool netperf: goodput and transactions", run("netperf", "-V"), match(`Netperf version (\S+)`), "netperf (Debian 12 has it in its section non-free, later ones in main)"},
 		{ToolEthtool, "plans as shell scripts: offloads", run("ethtool", "--version"), match(`ethtool version (\S+)`), "ethtool"},
-		{ToolOVS, "wirings of Open vSwitch", run("ovs-vswitchd", "--version"), match(`\(Open vSwitch\) (\S+)`), "openvswitch-switch"},
+		{ToolOVS, "wiring ovs", run("ovs-vswitchd", "--version"), match(`\(Open vSwitch\) (\S+)`), "openvswitch-switch"},
 		{ToolQEMU, "functions in virtual machines", run(qemu(), "--version"), match(`QEMU emulator version (\S+)`), "qemu-system"},
 		// --help keeps testpmd from starting its environment, which would leave files.
 		{ToolTestpmd, "functions and traffic on DPDK", run("dpdk-testpmd", "-v", "--help"), match(`DPDK ([0-9][^\s']*)`), "dpdk-dev"},
@@ -60,7 +65,29 @@ func (t tool) ask(ctx context.Context, env Env) answer {
 		path, _ := env.look(t.program)
 		return no(path+" prints no version that can be read: "+excerpt(out), t.reinstall())
 	}
+	if older(found[1], least[t.name]) {
+		a := no(fmt.Sprintf("%s is version %s, and %s is the first that will do", t.program, found[1], least[t.name]), "install a later release of your distribution's package "+t.debian)
+		a.detail = found[1]
+		return a
+	}
 	return yes(found[1])
+}
+
+// older tells whether a version comes before another, by the numbers that their parts
+// begin with.
+func older(version, least string) bool {
+	have := strings.Split(version, ".")
+	for i, part := range strings.Split(least, ".") {
+		var has, needs int
+		if i < len(have) {
+			_, _ = fmt.Sscanf(have[i], "%d", &has)
+		}
+		_, _ = fmt.Sscanf(part, "%d", &needs)
+		if has != needs {
+			return has < needs
+		}
+	}
+	return false
 }
 
 // failed explains a tool that gave no version.

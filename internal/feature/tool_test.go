@@ -25,6 +25,7 @@ var versionTexts = []struct{ name, printed, version string }{
 	{ToolNetperf, "Netperf version 2.7.0", "2.7.0"},
 	{ToolEthtool, "ethtool version 6.1", "6.1"},
 	{ToolOVS, "ovs-vswitchd (Open vSwitch) 3.1.0", "3.1.0"},
+	{ToolOVS, "ovs-vswitchd (Open vSwitch) 2.17.9", "2.17.9"},
 	{ToolQEMU, "QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18+b3)", "7.2.22"},
 	{ToolTestpmd, "EAL: Detected NUMA nodes: 1\nEAL: RTE Version: 'DPDK 22.11.11'\n", "22.11.11"},
 }
@@ -41,6 +42,26 @@ func TestToolVersions(t *testing.T) {
 			if a.present != (c.version != "") || a.detail != c.version {
 				t.Errorf("%s printing %q: %+v", c.name, c.printed, a)
 			}
+		}
+	}
+}
+
+// TestToolTooOld: it is there, and will not do.
+func TestToolTooOld(t *testing.T) {
+	env := bin(t, map[string]string{"ovs-vswitchd": "echo 'ovs-vswitchd (Open vSwitch) 2.9.8'"})
+	f := Probe(t.Context(), env).Get(ToolOVS)
+	if f.Present || f.Detail != "2.9.8" || !strings.Contains(f.Why, "2.17") || f.Fix == "" {
+		t.Errorf("got %+v", f)
+	}
+}
+
+func TestOlder(t *testing.T) {
+	for _, c := range []struct {
+		version, least string
+		older          bool
+	}{{"3.1.0", "2.17", false}, {"2.17", "2.17", false}, {"2.17.1", "2.17", false}, {"2.9", "2.17", true}, {"1.20", "2.17", true}, {"2", "2.17", true}, {"2.18-rc1", "2.17", false}, {"1", "", false}} {
+		if got := older(c.version, c.least); got != c.older {
+			t.Errorf("%s before %s: %v", c.version, c.least, got)
 		}
 	}
 }

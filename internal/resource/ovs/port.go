@@ -50,7 +50,9 @@ func portFingerprint(alias, mac string, mtu int, up, carrier bool) string {
 // link.
 const aliasSign = "ovs:"
 
-func (s PortSpec) alias() string { return resource.Mark(s.Owner) + aliasSign + s.Node + ":" + s.Port.Name }
+func (s PortSpec) alias() string {
+	return resource.Mark(s.Owner) + aliasSign + s.Node + ":" + s.Port.Name
+}
 
 // Commands implements resource.Spec.
 func (s PortSpec) Commands(ns string) []resource.Command {
