@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
 )
 
@@ -15,8 +16,8 @@ func (a *app) planCmd() *cobra.Command {
 		Use: "plan FILE", Short: "Print everything `up` would make, before it is made",
 		Long: `Print everything that ` + "`up`" + ` would make of a chain: as text, as JSON, or as a shell
 script of the same ip, tc, nft and iptables commands, which works by itself. What those
-cannot say (a program that is kept running, an interface that is put back later) the
-script calls nfchain for, and says so.`,
+cannot say (a program that is kept running, an interface that is put back later, a burst
+of 4 GiB or more) the script calls nfchain for, and says so.`,
 		Example: "  nfchain plan examples/edge-chain.yaml\n  nfchain plan examples/edge-chain.yaml -o sh > edge.sh",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -50,8 +51,8 @@ script calls nfchain for, and says so.`,
 }
 
 func (a *app) applyCmd() *cobra.Command {
-	cmd := &cobra.Command{Use: plan.ApplyCommand + " CHAIN KIND", Short: "Make what a plan's script cannot", Hidden: true,
-		Args: cobra.ExactArgs(2), Example: "  nfchain apply edge process < spec.json"}
+	cmd := &cobra.Command{Use: plan.ApplyCommand + " CHAIN KIND [NAMESPACE]", Short: "Make what a plan's script cannot", Hidden: true,
+		Args: cobra.RangeArgs(2, 3), Example: "  nfchain apply edge process < spec.json"}
 	cmd.RunE = does(func(cmd *cobra.Command, args []string) error {
 		if err := checkName(args[0]); err != nil {
 			return err
@@ -65,7 +66,11 @@ func (a *app) applyCmd() *cobra.Command {
 			return err
 		}
 		defer lock.Release()
-		return deploy.Apply(args[0], args[1], spec)
+		namespace := netns.Host
+		if len(args) == 3 {
+			namespace = args[2]
+		}
+		return deploy.Apply(args[0], args[1], namespace, spec)
 	})
 	return cmd
 }

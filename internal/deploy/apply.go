@@ -9,21 +9,23 @@ import (
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource/qdisc"
 )
 
 // scripted are the kinds that a plan's script calls nfchain for, since no other
-// command makes them. They live in the host's namespace.
+// command makes them, or not all of them.
 var scripted = map[string]struct {
 	resource.Kind
 	decode func([]byte) (resource.Spec, error)
 }{
 	adopted.KindName: {adopted.Kind{}, decode[adopted.Spec]},
 	process.KindName: {process.Kind{}, decode[process.Spec]},
+	qdisc.KindName:   {qdisc.Kind{}, decode[qdisc.Spec]},
 }
 
-// Apply makes one resource of an owner, given by its kind and its spec as JSON, as Up
-// would. The rest of what the owner has stays as it is.
-func Apply(owner, kind string, text []byte) error {
+// Apply makes one resource of an owner in a namespace, given by its kind and its spec as
+// JSON, as Up would. The rest of what the owner has stays as it is.
+func Apply(owner, kind, namespace string, text []byte) error {
 	k, ok := scripted[kind]
 	if !ok {
 		return fmt.Errorf("resources of kind %q are made by ip, tc and nft commands; see `nfchain plan -o sh`", kind)
@@ -32,7 +34,7 @@ func Apply(owner, kind string, text []byte) error {
 	if err != nil {
 		return fmt.Errorf("the %s is not one: %w; make the script again with this version's `nfchain plan -o sh`", kind, err)
 	}
-	h, err := netns.Open(netns.Host)
+	h, err := netns.Open(namespace)
 	if err != nil {
 		return err
 	}
@@ -47,7 +49,7 @@ func Apply(owner, kind string, text []byte) error {
 			return nil
 		}
 	}
-	r := resource.New(netns.Host, spec)
+	r := resource.New(namespace, spec)
 	return k.Apply(at, []resource.Change{{Op: resource.Create, ID: r.ID, Kind: kind, Key: spec.Key(), Spec: spec}})
 }
 

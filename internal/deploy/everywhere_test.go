@@ -20,7 +20,7 @@ func TestEverywhere(t *testing.T) {
 	needs(t)
 	for _, backend := range []string{"nftables", "iptables"} {
 		t.Run(backend, func(t *testing.T) {
-			spec := spec(forward("f0"), forward("f1")) + "everywhere:\n- {kind: shaper, shaper: {rate: 1Tbit}}\n" +
+			spec := spec(forward("f0"), forward("f1")) + "everywhere:\n- {kind: shaper, shaper: {rate: 1Tbit, burst: max}}\n" +
 				"- {kind: firewall, except: [client], firewall: {backend: " + backend + ", rules: {total: 100, stateful: true, list: [" +
 				"{protocol: udp, destination_port: 99, action: drop, comment: named}, {protocol: udp, action: accept, comment: seen}]}}}\n"
 			p := direct(t, nstest.Owner(t), spec)

@@ -43,7 +43,7 @@ const everywhere = `functions:
 - {name: fw, kind: firewall}
 everywhere:
 - {kind: firewall, except: [client], firewall: {hooks: [forward, input], rules: {total: 3}}}
-- {kind: shaper, shaper: {rate: 1Tbit}}
+- {kind: shaper, shaper: {rate: 1Tbit, burst: max}}
 `
 
 // TestGolden compares plans with files, as text, JSON and shell commands.

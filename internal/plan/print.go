@@ -105,7 +105,11 @@ func (p *Plan) apply(r resource.Resource) resource.Command {
 	if err != nil {
 		panic(err) // a Spec is plain data
 	}
-	return resource.Command{Args: []string{"nfchain", ApplyCommand, p.Chain, r.Kind}, Stdin: string(text) + "\n"}
+	args := []string{"nfchain", ApplyCommand, p.Chain, r.Kind}
+	if r.Namespace != "" {
+		args = append(args, r.Namespace)
+	}
+	return resource.Command{Args: args, Stdin: string(text) + "\n"}
 }
 
 func shell(c resource.Command) string {

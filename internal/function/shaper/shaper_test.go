@@ -28,15 +28,15 @@ func TestRefuses(t *testing.T) {
 		return func(o *shaper.Options) { o.Classes = []shaper.Class{c} }
 	}
 	for path, changes := range map[string][]func(*shaper.Options){
-		"":                        {func(*shaper.Options) {}, class(shaper.Class{}), func(o *shaper.Options) { o.Rate = 1e12 }, func(o *shaper.Options) { o.Rate = 8000 }},
+		"":                        {func(*shaper.Options) {}, class(shaper.Class{}), func(o *shaper.Options) { o.Rate = 1e12 }, func(o *shaper.Options) { o.Rate = 8000 }, func(o *shaper.Options) { o.Burst = "max" }, func(o *shaper.Options) { o.Burst = "300GB" }},
 		"discipline":              {func(o *shaper.Options) { o.Discipline = "sfq" }},
 		"rate":                    {func(o *shaper.Options) { o.Rate = 7999 }, func(o *shaper.Options) { o.Rate = 1e12 + 1 }, func(o *shaper.Options) { o.Rate = 0 }},
-		"burst":                   {func(o *shaper.Options) { o.Burst = 1<<31 + 1 }, func(o *shaper.Options) { o.Rate, o.Burst, o.Discipline = 8000, 5000, qdisc.TBF }},
+		"burst":                   {func(o *shaper.Options) { o.Burst = "much" }, func(o *shaper.Options) { o.Burst = "400GB" }, func(o *shaper.Options) { o.Rate, o.Burst, o.Discipline = 8000, "5000", qdisc.TBF }},
 		"classes":                 {func(o *shaper.Options) { o.Discipline = qdisc.TBF; class(shaper.Class{})(o) }},
 		"classes[0].name":         {class(shaper.Class{Name: `a" drop`})},
 		"classes[0].rate":         {class(shaper.Class{Rate: 11e9})},
 		"classes[0].ceil":         {class(shaper.Class{Rate: 2e6, Ceil: 1e6}), class(shaper.Class{Ceil: 11e9})},
-		"classes[0].burst":        {class(shaper.Class{Rate: 8000, Burst: 1 << 20})},
+		"classes[0].burst":        {class(shaper.Class{Rate: 8000, Burst: "1MiB"})},
 		"classes[0].priority":     {class(shaper.Class{Priority: 8}), class(shaper.Class{Priority: -1})},
 		"classes[0].match.source": {class(shaper.Class{Match: function.Match{Source: "x"}})},
 		"classes[1].name": {func(o *shaper.Options) {
@@ -77,13 +77,13 @@ func TestContributes(t *testing.T) {
 
 // TestDefaultBurst lets the rate be reached: a millisecond of it and two segments.
 func TestDefaultBurst(t *testing.T) {
-	for rate, least := range map[api.Rate]uint32{8000: 128 << 10, 1e6: 128 << 10, 10e9: 1.25e6, 1e12: 125e6} {
+	for rate, least := range map[api.Rate]uint64{8000: 128 << 10, 1e6: 128 << 10, 10e9: 1.25e6, 1e12: 125e6} {
 		o := options(func(o *shaper.Options) { o.Rate = rate })
 		made, err := (shaper.Kind{}).Contribute(function.Site{Namespace: "ns", West: "eth0", East: "eth1", Direction: api.Forward}, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c := made[0].Spec.(qdisc.Spec).Classes[0]; c.BurstBytes < least || uint64(c.BurstBytes) > uint64(least)*5/4+500_000 {
+		if c := made[0].Spec.(qdisc.Spec).Classes[0]; c.BurstBytes < least || c.BurstBytes > least*5/4+500_000 {
 			t.Errorf("at %d: %+v, want at least %d", rate, c, least)
 		}
 	}
@@ -96,6 +96,21 @@ func TestAtAnEnd(t *testing.T) {
 		made, err := (shaper.Kind{}).Contribute(function.Site{Namespace: "ns", West: "eth0", End: true, Beside: "everywhere0", Direction: direction}, o)
 		if err != nil || len(made) != want {
 			t.Errorf("%s: %v, error %v", direction, made, err)
+		}
+	}
+}
+
+// TestLargestBurst is a time at the rate, at the ceiling too.
+func TestLargestBurst(t *testing.T) {
+	for discipline, want := range map[string]float64{qdisc.HTB: 274, qdisc.TBF: 4.29} {
+		o := options(func(o *shaper.Options) { o.Rate, o.Burst, o.Discipline = 1e12, "max", discipline })
+		made, err := (shaper.Kind{}).Contribute(function.Site{Namespace: "ns", East: "eth1"}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := made[0].Spec.(qdisc.Spec).Classes[0]
+		if seconds := float64(c.BurstBytes) / 1e12 * 8; seconds < want || seconds > want*1.0001 || discipline == qdisc.HTB && c.CeilBurstBytes != c.BurstBytes {
+			t.Errorf("%s: %+v is %g s, want %g", discipline, c, seconds, want)
 		}
 	}
 }

@@ -4,6 +4,8 @@
 # what this made by its names.
 set -eu
 
+command -v nfchain >/dev/null || { echo 'needs nfchain on PATH, which makes qdisc:nfchain.edge.client:eth0, qdisc:nfchain.edge.fw:eth0, qdisc:nfchain.edge.fw:eth1, qdisc:nfchain.edge.server:eth0; nothing was made' >&2; exit 3; }
+
 # namespace:nfchain.edge.client
 ip netns add nfchain.edge.client
 ip -n nfchain.edge.client link set lo up
@@ -168,18 +170,22 @@ table inet nfchain-firewall-everywhere0 {
 }
 END-OF-INPUT
 
-# qdisc:nfchain.edge.client:eth0
-tc -n nfchain.edge.client qdisc replace dev eth0 root handle 1: htb default 1
-tc -n nfchain.edge.client class replace dev eth0 parent 1:0 classid 1:1 htb prio 0 rate 1000000000000bit ceil 1000000000000bit burst 125250000 cburst 125250000 quantum 200000
+# qdisc:nfchain.edge.client:eth0: no ip, tc or nft command makes this; nfchain does
+nfchain apply edge qdisc nfchain.edge.client <<'END-OF-INPUT'
+{"device":"eth0","discipline":"htb","classes":[{"minor":1,"rate_bps":1000000000000,"ceil_bps":1000000000000,"burst_bytes":34250000250000,"ceil_burst_bytes":34250000250000}],"default":1}
+END-OF-INPUT
 
-# qdisc:nfchain.edge.fw:eth0
-tc -n nfchain.edge.fw qdisc replace dev eth0 root handle 1: htb default 1
-tc -n nfchain.edge.fw class replace dev eth0 parent 1:0 classid 1:1 htb prio 0 rate 1000000000000bit ceil 1000000000000bit burst 125250000 cburst 125250000 quantum 200000
+# qdisc:nfchain.edge.fw:eth0: no ip, tc or nft command makes this; nfchain does
+nfchain apply edge qdisc nfchain.edge.fw <<'END-OF-INPUT'
+{"device":"eth0","discipline":"htb","classes":[{"minor":1,"rate_bps":1000000000000,"ceil_bps":1000000000000,"burst_bytes":34250000250000,"ceil_burst_bytes":34250000250000}],"default":1}
+END-OF-INPUT
 
-# qdisc:nfchain.edge.fw:eth1
-tc -n nfchain.edge.fw qdisc replace dev eth1 root handle 1: htb default 1
-tc -n nfchain.edge.fw class replace dev eth1 parent 1:0 classid 1:1 htb prio 0 rate 1000000000000bit ceil 1000000000000bit burst 125250000 cburst 125250000 quantum 200000
+# qdisc:nfchain.edge.fw:eth1: no ip, tc or nft command makes this; nfchain does
+nfchain apply edge qdisc nfchain.edge.fw <<'END-OF-INPUT'
+{"device":"eth1","discipline":"htb","classes":[{"minor":1,"rate_bps":1000000000000,"ceil_bps":1000000000000,"burst_bytes":34250000250000,"ceil_burst_bytes":34250000250000}],"default":1}
+END-OF-INPUT
 
-# qdisc:nfchain.edge.server:eth0
-tc -n nfchain.edge.server qdisc replace dev eth0 root handle 1: htb default 1
-tc -n nfchain.edge.server class replace dev eth0 parent 1:0 classid 1:1 htb prio 0 rate 1000000000000bit ceil 1000000000000bit burst 125250000 cburst 125250000 quantum 200000
+# qdisc:nfchain.edge.server:eth0: no ip, tc or nft command makes this; nfchain does
+nfchain apply edge qdisc nfchain.edge.server <<'END-OF-INPUT'
+{"device":"eth0","discipline":"htb","classes":[{"minor":1,"rate_bps":1000000000000,"ceil_bps":1000000000000,"burst_bytes":34250000250000,"ceil_burst_bytes":34250000250000}],"default":1}
+END-OF-INPUT

@@ -13,9 +13,9 @@ const (
 	step = 3 * time.Microsecond
 )
 
-// longest burst of each discipline: a TBF keeps its nanoseconds and an HTB its
-// ticks in 32 bits.
-var longest = map[string]time.Duration{TBF: 4 * time.Second, HTB: 250 * time.Second}
+// longest burst of each discipline: an HTB keeps its ticks in 32 bits, and some
+// kernels a TBF's nanoseconds. What is left of them is for rounding.
+var longest = map[string]time.Duration{TBF: 4290 * time.Millisecond, HTB: 274 * time.Second}
 
 // Longest is the largest burst in bytes that a discipline can have at a rate.
 func Longest(discipline string, rateBps uint64) uint64 {
@@ -24,9 +24,9 @@ func Longest(discipline string, rateBps uint64) uint64 {
 
 // Burst is the least burst of at least so many bytes that reads back the same,
 // whoever rounded it.
-func Burst(rateBps, bytes uint64) uint32 {
+func Burst(rateBps, bytes uint64) uint64 {
 	g := grain(whole(rateBps / 8))
-	return uint32(min((bytes+g-1)/g*g, math.MaxUint32/g*g))
+	return (bytes + g - 1) / g * g
 }
 
 // grain is the bytes that leave in a step.
@@ -34,11 +34,11 @@ func grain(rate uint64) uint64 {
 	return max(1, uint64(math.Ceil(step.Seconds()*float64(rate))))
 }
 
-func ticks(rate uint64, bytes uint32) uint32 {
+func ticks(rate uint64, bytes uint64) uint32 {
 	return uint32(math.Ceil(float64(bytes) / float64(rate) / tick.Seconds()))
 }
 
-func fromTicks(rate uint64, n uint32) uint32 {
+func fromTicks(rate uint64, n uint32) uint64 {
 	g := float64(grain(rate))
-	return uint32(math.Round(float64(n)*tick.Seconds()*float64(rate)/g) * g)
+	return uint64(math.Round(float64(n)*tick.Seconds()*float64(rate)/g) * g)
 }

@@ -4,6 +4,7 @@ package qdisc
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -47,8 +48,8 @@ type Class struct {
 	CeilBps uint64 `json:"ceil_bps"`
 	// BurstBytes may leave at once beyond the rate and CeilBurstBytes beyond the
 	// ceiling, see [Burst]; LimitBytes is the queue of a TBF.
-	BurstBytes     uint32 `json:"burst_bytes"`
-	CeilBurstBytes uint32 `json:"ceil_burst_bytes,omitempty"`
+	BurstBytes     uint64 `json:"burst_bytes"`
+	CeilBurstBytes uint64 `json:"ceil_burst_bytes,omitempty"`
 	LimitBytes     uint32 `json:"limit_bytes,omitempty"`
 	Priority       uint32 `json:"priority,omitempty"`
 }
@@ -85,8 +86,11 @@ func whole(rate uint64) uint64 {
 	return rate
 }
 
-// Commands implements resource.Spec.
+// Commands implements resource.Spec. tc(8) takes no burst of 4 GiB.
 func (s Spec) Commands(ns string) []resource.Command {
+	if slices.ContainsFunc(s.Classes, func(c Class) bool { return max(c.BurstBytes, c.CeilBurstBytes) > math.MaxUint32 }) {
+		return nil
+	}
 	root := []string{"qdisc", "replace", "dev", s.Device, "root", "handle", fmt.Sprintf("%d:", Major), s.Discipline}
 	if s.Impair != nil {
 		return []resource.Command{s.Impair.command(ns, root)}

@@ -2,6 +2,7 @@ package qdisc_test
 
 import (
 	"fmt"
+	"math"
 	"os/exec"
 	"strings"
 	"testing"
@@ -44,7 +45,7 @@ func htb(rate uint64, burst uint64) qdisc.Spec {
 func tbf(rate uint64, burst uint64) qdisc.Spec {
 	b := qdisc.Burst(rate, min(burst, qdisc.Longest(qdisc.TBF, rate)))
 	return qdisc.Spec{Device: "eth0", Discipline: qdisc.TBF, Classes: []qdisc.Class{
-		{Minor: 1, RateBps: rate, CeilBps: rate, BurstBytes: b, LimitBytes: 2 * b}}}
+		{Minor: 1, RateBps: rate, CeilBps: rate, BurstBytes: b, LimitBytes: uint32(min(2*b, 1<<31))}}}
 }
 
 // TestRatesReadBack makes every discipline at every kind of rate, by the package
@@ -74,6 +75,41 @@ func TestRatesReadBack(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestLongestBurst is as much as the kernel takes; any more of an HTB's it cannot keep.
+func TestLongestBurst(t *testing.T) {
+	p := place(t)
+	for _, rate := range []uint64{8000, 1e6, 1e9, 40e9, 1e12} {
+		for _, make := range []func(rate, burst uint64) qdisc.Spec{htb, tbf} {
+			s := make(rate, 0)
+			most := qdisc.Longest(s.Discipline, rate)
+			s = make(rate, most)
+			t.Run(fmt.Sprintf("%s %d", s.Discipline, rate), func(t *testing.T) {
+				apply(t, p, resource.Create, s)
+				readsBack(t, p, s)
+				if got := s.Classes[0].BurstBytes; got < most || (got > math.MaxUint32) != (len(s.Commands(p.Ref)) == 0) {
+					t.Errorf("%d bytes of %d, commands %v", got, most, s.Commands(p.Ref))
+				}
+				if s.Discipline == qdisc.TBF {
+					return
+				}
+				s = tooLong(s)
+				apply(t, p, resource.Update, s)
+				if found, err := (qdisc.Kind{}).Read(p); err != nil || len(found) == 1 && found[0].Fingerprint == s.Fingerprint() {
+					t.Errorf("the kernel kept %d bytes too: %v, error %v", s.Classes[0].BurstBytes, found, err)
+				}
+			})
+		}
+	}
+}
+
+// tooLong has a burst a hundredth longer.
+func tooLong(s qdisc.Spec) qdisc.Spec {
+	c := s.Classes[0]
+	c.BurstBytes = qdisc.Burst(c.RateBps, c.BurstBytes/100*101)
+	s.Classes = []qdisc.Class{c}
+	return s
 }
 
 // TestToolSeesTheRate has tc(8) read what the package made.
