@@ -133,9 +133,9 @@ func (w *work) alsoVisit(kinds []resource.Kind, p *plan.Plan, wanted map[string]
 		}
 		return places
 	}
-	for _, n := range p.Nodes {
-		if wanted[n.Namespace] == nil && !w.isFresh(n.Namespace) {
-			places = append(places, n.Namespace)
+	for _, name := range p.Namespaces() {
+		if wanted[name] == nil && !w.isFresh(name) {
+			places = append(places, name)
 		}
 	}
 	return places

@@ -19,8 +19,8 @@ func (w *work) removeDropped(ctx context.Context, p *plan.Plan) error {
 		return err
 	}
 	wanted := map[string]bool{}
-	for _, n := range p.Nodes {
-		wanted[n.Namespace] = true
+	for _, name := range p.Namespaces() {
+		wanted[name] = true
 	}
 	names, err := netns.List()
 	if err != nil {

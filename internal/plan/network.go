@@ -54,32 +54,54 @@ func (b *builder) ipv6() bool {
 	return false
 }
 
+// hop is two neighbours with the interfaces by which they are joined.
+type hop struct {
+	a, z   Node
+	pa, pz Interface
+}
+
 // hops joins each node to the next, and the ends to each other if asked.
-func (b *builder) hops() {
-	client, server := b.nodes[0], b.nodes[len(b.nodes)-1]
+func (b *builder) hops() error {
+	var all []hop
 	for i := 0; i+1 < len(b.nodes); i++ {
-		a, z := b.nodes[i], b.nodes[i+1]
-		id := b.join(a, z, *a.East, *z.West)
-		for f, h := range b.space.families {
-			b.routeTo(a, *a.East, h.east, z.West.Addresses[f], id)
-			b.routeTo(z, *z.West, h.west, a.East.Addresses[f], id)
-		}
-		b.outside(a, *a.East, server, *z.West, id)
-		b.outside(z, *z.West, client, *a.East, id)
+		all = append(all, hop{b.nodes[i], b.nodes[i+1], *b.nodes[i].East, *b.nodes[i+1].West})
 	}
 	if b.options.Direct {
-		b.directHop()
+		all = append(all, b.directHop())
 	}
+	joined, err := b.join(all)
+	if err != nil {
+		return err
+	}
+	for i, h := range all {
+		b.connect(h, joined.Ends[i])
+		if i+1 < len(b.nodes) {
+			b.routes(h, joined.Ends[i])
+		}
+	}
+	return nil
+}
+
+// routes lead from both sides of a hop over it: east from its west side, and west
+// from its east one.
+func (b *builder) routes(h hop, ends wiring.Ends) {
+	client, server := b.nodes[0], b.nodes[len(b.nodes)-1]
+	for f, half := range b.space.families {
+		b.routeTo(h.a, h.pa, half.east, h.pz.Addresses[f], ends.A)
+		b.routeTo(h.z, h.pz, half.west, h.pa.Addresses[f], ends.B)
+	}
+	b.outside(h.a, h.pa, server, h.pz, ends.A)
+	b.outside(h.z, h.pz, client, h.pa, ends.B)
 }
 
 // directHop is the path without functions: the same ends, the same wiring.
-func (b *builder) directHop() {
+func (b *builder) directHop() hop {
 	a, z := b.nodes[0], b.nodes[len(b.nodes)-1]
 	d := &Direct{}
 	d.Client = *b.port(a, "ethd0", func(h halves) netip.Addr { return offset(h.west.Addr(), directSlot, 0) })
 	d.Server = *b.port(z, "ethd1", func(h halves) netip.Addr { return offset(h.east.Addr(), directSlot, 0) })
-	b.join(a, z, d.Client, d.Server)
 	b.direct = d
+	return hop{a, z, d.Client, d.Server}
 }
 
 // adopt contributes the host's interfaces that endpoints take in.
@@ -102,23 +124,44 @@ func (b *builder) outside(n Node, out Interface, end Node, via Interface, link s
 	}
 }
 
-// join contributes one hop with both ends' addresses and neighbours, and gives
-// the ID of what makes it.
-func (b *builder) join(a, z Node, pa, pz Interface) string {
-	made := b.wiring.Join(wiring.Hop{
-		Owner: b.chain.Metadata.Name, MTU: b.chain.Spec.MTU, Needs: append(need(a), need(z)...),
-		A: wiring.Port{Node: a.Name, Namespace: a.Namespace, Device: pa.Device, MAC: pa.MAC},
-		B: wiring.Port{Node: z.Name, Namespace: z.Namespace, Device: pz.Device, MAC: pz.MAC},
-	})
-	b.add(made...)
-	id := made[len(made)-1].ID
-	b.links[a.Name] = append(b.links[a.Name], id)
-	b.links[z.Name] = append(b.links[z.Name], id)
-	for f := range pa.Addresses {
-		b.side(a, pa, pz, f, id)
-		b.side(z, pz, pa, f, id)
+// join has the wiring contribute what makes the hops.
+func (b *builder) join(all []hop) (wiring.Joined, error) {
+	n := wiring.Network{
+		Owner: b.chain.Metadata.Name, MTU: b.chain.Spec.MTU, Options: b.wiring.Options(), Has: b.facts.Has,
+		Node: WiringNode, Namespace: b.namespaceOf(WiringNode),
 	}
-	return id
+	if n.Has == nil {
+		n.Has = func(string) bool { return true }
+	}
+	for i, h := range all {
+		n.Hops = append(n.Hops, wiring.Hop{
+			A: portOf(h.a, h.pa), B: portOf(h.z, h.pz), Needs: append(need(h.a), need(h.z)...), Direct: i+1 >= len(b.nodes),
+		})
+	}
+	joined, err := b.wiring.Join(n)
+	if err != nil {
+		return joined, fmt.Errorf("wiring %s: %w", b.wiring.Name(), err)
+	}
+	b.add(joined.Resources...)
+	b.settings = joined.Settings
+	for _, name := range joined.Requires {
+		b.requires[name] = true
+	}
+	return joined, nil
+}
+
+func portOf(n Node, i Interface) wiring.Port {
+	return wiring.Port{Node: n.Name, Namespace: n.Namespace, Device: i.Device, MAC: i.MAC}
+}
+
+// connect gives both sides of a hop their addresses and each the other as neighbour.
+func (b *builder) connect(h hop, ends wiring.Ends) {
+	b.links[h.a.Name] = append(b.links[h.a.Name], ends.A)
+	b.links[h.z.Name] = append(b.links[h.z.Name], ends.B)
+	for f := range h.pa.Addresses {
+		b.side(h.a, h.pa, h.pz, f, ends.A)
+		b.side(h.z, h.pz, h.pa, f, ends.B)
+	}
 }
 
 func (b *builder) side(n Node, own, peer Interface, family int, needs string) {

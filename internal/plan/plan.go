@@ -51,6 +51,8 @@ type Plan struct {
 	SchemaVersion int    `json:"schema_version"`
 	Chain         string `json:"chain"`
 	Wiring        string `json:"wiring"`
+	// Settings are what the wiring chose.
+	Settings map[string]string `json:"settings,omitempty"`
 	// Nodes in path order, both endpoints included.
 	Nodes     []Node              `json:"nodes"`
 	Blocks    []netip.Prefix      `json:"blocks"`
@@ -58,6 +60,10 @@ type Plan struct {
 	Requires  []string            `json:"requires"`
 	Resources []resource.Resource `json:"resources"`
 }
+
+// WiringNode stands for a wiring's own namespace where nodes have their names; no
+// node can be called so.
+const WiringNode = "_wiring"
 
 // Node is an endpoint or a function.
 type Node struct {
@@ -111,6 +117,25 @@ func (p *Plan) Server() Node { return p.Nodes[len(p.Nodes)-1] }
 // Functions are the nodes between the endpoints.
 func (p *Plan) Functions() []Node { return p.Nodes[1 : len(p.Nodes)-1] }
 
+// Namespaces are those of the nodes in path order, then others in which something of
+// the chain lies. The host's own is none of them.
+func (p *Plan) Namespaces() []string {
+	var all []string
+	known := map[string]bool{"": true}
+	add := func(name string) {
+		if !known[name] {
+			known[name], all = true, append(all, name)
+		}
+	}
+	for _, n := range p.Nodes {
+		add(n.Namespace)
+	}
+	for _, r := range p.Resources {
+		add(r.Namespace)
+	}
+	return all
+}
+
 // Make plans a chain.
 func Make(chain api.Chain, c Catalogue, f Facts, o Options) (*Plan, error) {
 	w, ok := c.Wirings[chain.Spec.Wiring]
@@ -135,6 +160,7 @@ type builder struct {
 	space    space
 	direct   *Direct
 	requires map[string]bool
+	settings map[string]string
 	// links are the resources that a node's interfaces come from, by node.
 	links     map[string][]string
 	resources []resource.Resource
@@ -150,13 +176,12 @@ func (b *builder) build() (err error) {
 		return err
 	}
 	b.requires, b.links, b.by = map[string]bool{"netns": true}, map[string][]string{}, map[string]string{}
-	for _, name := range b.wiring.Requires() {
-		b.requires[name] = true
-	}
 	b.number()
 	b.namespaces()
 	b.adopt()
-	b.hops()
+	if err := b.hops(); err != nil {
+		return err
+	}
 	if err := b.hopLimits(); err != nil {
 		return err
 	}
@@ -168,7 +193,7 @@ func (b *builder) build() (err error) {
 
 func (b *builder) plan() *Plan {
 	p := &Plan{
-		SchemaVersion: 1, Chain: b.chain.Metadata.Name, Wiring: b.wiring.Name(),
+		SchemaVersion: 1, Chain: b.chain.Metadata.Name, Wiring: b.wiring.Name(), Settings: b.settings,
 		Nodes: b.nodes, Blocks: b.space.blocks(), Direct: b.direct, Requires: []string{}, Resources: b.resources,
 	}
 	for name := range b.requires {

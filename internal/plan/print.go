@@ -3,7 +3,10 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"nfchain.dev/nfchain/internal/resource"
@@ -24,25 +27,51 @@ func (p *Plan) Text() string {
 	if p.Alone() {
 		fmt.Fprintf(&b, "function %s\n", strings.Join(names, ""))
 	} else {
-		fmt.Fprintf(&b, "chain %s, wiring %s\npath: %s\n", p.Chain, p.Wiring, strings.Join(names, " → "))
+		fmt.Fprintf(&b, "chain %s, wiring %s%s\npath: %s\n", p.Chain, p.Wiring, p.chosen(), strings.Join(names, " → "))
 	}
 	for _, block := range p.Blocks {
 		fmt.Fprintf(&b, "addresses: %s\n", block)
 	}
 	fmt.Fprintf(&b, "needs of the machine: %s\n", strings.Join(p.Requires, ", "))
 	for _, n := range p.Nodes {
-		fmt.Fprintf(&b, "\n%s: namespace %s", n.Name, n.Namespace)
-		if !n.Made {
-			b.WriteString(" (exists)")
+		exists := " (exists)"
+		if n.Made {
+			exists = ""
 		}
-		b.WriteString("\n")
-		for _, r := range p.Resources {
-			if r.Namespace == n.Namespace || r.Kind == namespace.KindName && r.Spec.Key() == n.Namespace || r.Kind == process.KindName && r.Spec.Key() == n.Name {
-				fmt.Fprintf(&b, "  %-10s %s  [%s]\n", r.Kind, r.Spec.Key(), brief(r.Spec.Fingerprint()))
-			}
-		}
+		fmt.Fprintf(&b, "\n%s: namespace %s%s\n", n.Name, n.Namespace, exists)
+		p.list(&b, n.Name, n.Namespace)
+	}
+	if own := namespace.Name(p.Chain, WiringNode); p.makes(own) {
+		fmt.Fprintf(&b, "\nwiring %s: namespace %s\n", p.Wiring, own)
+		p.list(&b, WiringNode, own)
 	}
 	return b.String()
+}
+
+// chosen is what the wiring chose, for a person: " (datapath netdev, ports veth)".
+func (p *Plan) chosen() string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(p.Settings)) {
+		words = append(words, name+" "+p.Settings[name])
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(words, ", ") + ")"
+}
+
+// makes tells whether a namespace is made for the chain.
+func (p *Plan) makes(name string) bool {
+	return slices.ContainsFunc(p.Resources, named(resource.ID(namespace.KindName, "", name)))
+}
+
+// list every resource of a node.
+func (p *Plan) list(w io.Writer, node, place string) {
+	for _, r := range p.Resources {
+		if r.Namespace == place || r.Kind == namespace.KindName && r.Spec.Key() == place || r.Kind == process.KindName && r.Spec.Key() == node {
+			_, _ = fmt.Fprintf(w, "  %-10s %s  [%s]\n", r.Kind, r.Spec.Key(), brief(r.Spec.Fingerprint()))
+		}
+	}
 }
 
 func brief(text string) string {

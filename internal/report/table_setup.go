@@ -17,6 +17,9 @@ func (t *rows) setup(s trial.Setup, several bool) {
 		of = "chain of " + conditionsText(s.Conditions)
 	}
 	t.say(of, fmt.Sprintf("wiring %s, length %d: %s", s.Wiring, s.Length, kindsText(s.Nodes)))
+	for _, name := range slices.Sorted(maps.Keys(s.WiringSettings)) {
+		t.say(of+", wiring's "+name, s.WiringSettings[name])
+	}
 	t.say(of+", SHA-256 of its plan", s.Plan)
 	for _, i := range s.Interfaces {
 		t.say(of+", "+interfacesText(i.Interfaces), interfaceText(i))

@@ -14,6 +14,7 @@ import (
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/observe"
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -56,12 +57,12 @@ func sameSetup(a, b trial.Setup) bool {
 
 // ReadSetup reads back how a chain that is up is set.
 func ReadSetup(p *plan.Plan) trial.Setup {
-	s := trial.Setup{Wiring: p.Wiring, Length: len(p.Nodes), Plan: digest(p), Settings: map[string]string{}, Nodes: map[string]int{}}
+	s := trial.Setup{Wiring: p.Wiring, WiringSettings: p.Settings, Length: len(p.Nodes), Plan: digest(p), Settings: map[string]string{}, Nodes: map[string]int{}}
 	for _, n := range p.Nodes {
 		s.Nodes[n.Kind]++
 	}
 	read := &readback{settings: map[string][]string{}}
-	for _, ns := range namespacesOf(p) {
+	for _, ns := range append(p.Namespaces(), netns.Host) {
 		if err := read.namespace(p, ns); err != nil {
 			s.Unread = append(s.Unread, err.Error())
 		}
@@ -82,31 +83,6 @@ func digest(p *plan.Plan) string {
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
-}
-
-// namespacesOf a plan: those of its nodes in path order, and others in which
-// something of it lies.
-func namespacesOf(p *plan.Plan) (refs []string) {
-	add := func(ref string) {
-		if !slices.Contains(refs, ref) {
-			refs = append(refs, ref)
-		}
-	}
-	known := map[string]bool{}
-	for _, n := range p.Nodes {
-		if !known[n.Namespace] {
-			known[n.Namespace], refs = true, append(refs, n.Namespace)
-		}
-	}
-	var rest []string
-	for _, r := range p.Resources {
-		if !known[r.Namespace] && r.Namespace != netns.Host {
-			known[r.Namespace], rest = true, append(rest, r.Namespace)
-		}
-	}
-	refs = append(refs, rest...)
-	add(netns.Host)
-	return refs
 }
 
 // chainSettings are the settings that each network namespace has of its own and
@@ -154,8 +130,11 @@ func nodeOf(p *plan.Plan, ref string) string {
 			return n.Name
 		}
 	}
-	if ref == netns.Host {
+	switch ref {
+	case netns.Host:
 		return "host"
+	case namespace.Name(p.Chain, plan.WiringNode):
+		return "wiring"
 	}
 	return fmt.Sprintf("namespace %s", ref)
 }

@@ -4,7 +4,9 @@ package trial
 type Setup struct {
 	Conditions List[int] `json:"conditions"`
 	Wiring     string    `json:"wiring"`
-	Length     int       `json:"length"`
+	// WiringSettings are what the wiring chose: which datapath, which ports.
+	WiringSettings Map[string] `json:"wiring_settings"`
+	Length         int         `json:"length"`
 	// Nodes are how many endpoints and functions there are, by kind.
 	Nodes Map[int] `json:"nodes"`
 	// Plan is the SHA-256 of all that was to be made.

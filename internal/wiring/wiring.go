@@ -1,6 +1,6 @@
 // Package wiring says what a way of joining neighbours must do. Each wiring is a
-// package below this one that turns one hop into resources; addresses and routes
-// are the plan's, the same for every wiring.
+// package below this one that turns the hops of a chain into resources; addresses
+// and routes are the plan's, the same for every wiring.
 package wiring
 
 import "nfchain.dev/nfchain/internal/resource"
@@ -15,19 +15,49 @@ type Port struct {
 
 // Hop is two neighbouring ports that are to be joined.
 type Hop struct {
-	Owner string
-	MTU   int
-	A, B  Port
+	A, B Port
 	// Needs are the resources that both ports' namespaces come from.
 	Needs []string
+	// Direct is the hop between the two ends, beside the chain.
+	Direct bool
 }
+
+// Network is all that is to be joined of a chain.
+type Network struct {
+	Owner string
+	MTU   int
+	// Hops in path order; the direct one, if there is one, is the last.
+	Hops []Hop
+	// Node and Namespace are the wiring's own, for its switches. It makes the namespace
+	// if it uses it.
+	Node, Namespace string
+	// Options are of the type that Wiring.Options gives.
+	Options any
+	// Has tells whether the machine has a feature.
+	Has func(feature string) bool
+}
+
+// Joined is what a wiring made of a network.
+type Joined struct {
+	Resources []resource.Resource
+	// Requires names the features the machine must have.
+	Requires []string
+	// Ends are, for each hop, the resources that its ports come from; the ports'
+	// addresses need them.
+	Ends []Ends
+	// Settings are what the wiring chose, by name, to be shown beside results.
+	Settings map[string]string
+}
+
+// Ends of a hop, by the IDs of what makes them.
+type Ends struct{ A, B string }
 
 // Wiring joins neighbours.
 type Wiring interface {
 	Name() string
-	// Requires names the features the machine must have.
-	Requires() []string
-	// Join contributes what makes the hop. The last resource is the one that
-	// the ports' addresses need.
-	Join(Hop) []resource.Resource
+	// Options is a pointer to a fresh struct of options with their defaults, as
+	// [nfchain.dev/nfchain/api/v1alpha1.Catalogue] wants it.
+	Options() any
+	// Join contributes what makes the hops.
+	Join(Network) (Joined, error)
 }

@@ -35,6 +35,11 @@ ip -n nfchain.edge.client link add eth0 address 02:6d:ef:16:ff:39 mtu 1500 type 
 ip -n nfchain.edge.client link set eth0 up alias 'nfchain edge client:eth0=shape:eth0'
 ip -n nfchain.edge.shape link set eth0 up alias 'nfchain edge client:eth0=shape:eth0'
 
+# link:nfchain.edge.shape:eth1
+ip -n nfchain.edge.shape link add eth1 address 02:08:1a:34:9b:4e mtu 1500 type veth peer name eth0 address 02:60:11:b7:31:ea mtu 1500 netns nfchain.edge.server
+ip -n nfchain.edge.shape link set eth1 up alias 'nfchain edge shape:eth1=server:eth0'
+ip -n nfchain.edge.server link set eth0 up alias 'nfchain edge shape:eth1=server:eth0'
+
 # address:nfchain.edge.client:eth0=198.19.39.88
 ip -n nfchain.edge.client address add 198.19.39.88 peer 198.19.39.107 dev eth0
 
@@ -70,11 +75,6 @@ ip -n nfchain.edge.client route add 2001:2:0:fc9d:8000::/65 via 2001:2:0:fc9d:80
 
 # route:nfchain.edge.shape:2001:2:0:fc9d::/65
 ip -n nfchain.edge.shape route add 2001:2:0:fc9d::/65 via 2001:2:0:fc9d::18 dev eth0 onlink proto 78
-
-# link:nfchain.edge.shape:eth1
-ip -n nfchain.edge.shape link add eth1 address 02:08:1a:34:9b:4e mtu 1500 type veth peer name eth0 address 02:60:11:b7:31:ea mtu 1500 netns nfchain.edge.server
-ip -n nfchain.edge.shape link set eth1 up alias 'nfchain edge shape:eth1=server:eth0'
-ip -n nfchain.edge.server link set eth0 up alias 'nfchain edge shape:eth1=server:eth0'
 
 # address:nfchain.edge.shape:eth1=198.19.39.75
 ip -n nfchain.edge.shape address add 198.19.39.75 peer 198.19.39.118 dev eth1

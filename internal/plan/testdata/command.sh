@@ -37,6 +37,11 @@ ip -n nfchain.edge.client link add eth0 address 02:6d:ef:16:ff:39 mtu 1500 type 
 ip -n nfchain.edge.client link set eth0 up alias 'nfchain edge client:eth0=web:eth0'
 ip -n nfchain.edge.web link set eth0 up alias 'nfchain edge client:eth0=web:eth0'
 
+# link:nfchain.edge.web:eth1
+ip -n nfchain.edge.web link add eth1 address 02:26:38:b6:40:e8 mtu 1500 type veth peer name eth0 address 02:60:11:b7:31:ea mtu 1500 netns nfchain.edge.server
+ip -n nfchain.edge.web link set eth1 up alias 'nfchain edge web:eth1=server:eth0'
+ip -n nfchain.edge.server link set eth0 up alias 'nfchain edge web:eth1=server:eth0'
+
 # address:nfchain.edge.client:eth0=198.19.39.88
 ip -n nfchain.edge.client address add 198.19.39.88 peer 198.19.39.107 dev eth0
 
@@ -72,11 +77,6 @@ ip -n nfchain.edge.client route add 2001:2:0:fc9d:8000::/65 via 2001:2:0:fc9d:80
 
 # route:nfchain.edge.web:2001:2:0:fc9d::/65
 ip -n nfchain.edge.web route add 2001:2:0:fc9d::/65 via 2001:2:0:fc9d::18 dev eth0 onlink proto 78
-
-# link:nfchain.edge.web:eth1
-ip -n nfchain.edge.web link add eth1 address 02:26:38:b6:40:e8 mtu 1500 type veth peer name eth0 address 02:60:11:b7:31:ea mtu 1500 netns nfchain.edge.server
-ip -n nfchain.edge.web link set eth1 up alias 'nfchain edge web:eth1=server:eth0'
-ip -n nfchain.edge.server link set eth0 up alias 'nfchain edge web:eth1=server:eth0'
 
 # address:nfchain.edge.web:eth1=198.19.39.75
 ip -n nfchain.edge.web address add 198.19.39.75 peer 198.19.39.118 dev eth1

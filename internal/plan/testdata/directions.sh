@@ -55,6 +55,21 @@ ip -n nfchain.edge.client link add eth0 address 02:6d:ef:16:ff:39 mtu 1500 type 
 ip -n nfchain.edge.client link set eth0 up alias 'nfchain edge client:eth0=there:eth0'
 ip -n nfchain.edge.there link set eth0 up alias 'nfchain edge client:eth0=there:eth0'
 
+# link:nfchain.edge.there:eth1
+ip -n nfchain.edge.there link add eth1 address 02:f0:48:7f:55:2d mtu 1500 type veth peer name eth0 address 02:09:39:63:6a:84 mtu 1500 netns nfchain.edge.back
+ip -n nfchain.edge.there link set eth1 up alias 'nfchain edge there:eth1=back:eth0'
+ip -n nfchain.edge.back link set eth0 up alias 'nfchain edge there:eth1=back:eth0'
+
+# link:nfchain.edge.back:eth1
+ip -n nfchain.edge.back link add eth1 address 02:48:f3:49:2e:49 mtu 1500 type veth peer name eth0 address 02:3f:6f:a8:c5:24 mtu 1500 netns nfchain.edge.old
+ip -n nfchain.edge.back link set eth1 up alias 'nfchain edge back:eth1=old:eth0'
+ip -n nfchain.edge.old link set eth0 up alias 'nfchain edge back:eth1=old:eth0'
+
+# link:nfchain.edge.old:eth1
+ip -n nfchain.edge.old link add eth1 address 02:14:56:2c:92:1c mtu 1500 type veth peer name eth0 address 02:60:11:b7:31:ea mtu 1500 netns nfchain.edge.server
+ip -n nfchain.edge.old link set eth1 up alias 'nfchain edge old:eth1=server:eth0'
+ip -n nfchain.edge.server link set eth0 up alias 'nfchain edge old:eth1=server:eth0'
+
 # address:nfchain.edge.client:eth0=198.19.39.88
 ip -n nfchain.edge.client address add 198.19.39.88 peer 198.19.39.114 dev eth0
 
@@ -90,11 +105,6 @@ ip -n nfchain.edge.client route add 2001:2:0:fc9d:8000::/65 via 2001:2:0:fc9d:80
 
 # route:nfchain.edge.there:2001:2:0:fc9d::/65
 ip -n nfchain.edge.there route add 2001:2:0:fc9d::/65 via 2001:2:0:fc9d::18 dev eth0 onlink proto 78
-
-# link:nfchain.edge.there:eth1
-ip -n nfchain.edge.there link add eth1 address 02:f0:48:7f:55:2d mtu 1500 type veth peer name eth0 address 02:09:39:63:6a:84 mtu 1500 netns nfchain.edge.back
-ip -n nfchain.edge.there link set eth1 up alias 'nfchain edge there:eth1=back:eth0'
-ip -n nfchain.edge.back link set eth0 up alias 'nfchain edge there:eth1=back:eth0'
 
 # address:nfchain.edge.there:eth1=198.19.39.82
 ip -n nfchain.edge.there address add 198.19.39.82 peer 198.19.39.121 dev eth1
@@ -132,11 +142,6 @@ ip -n nfchain.edge.there route add 2001:2:0:fc9d:8000::/65 via 2001:2:0:fc9d:800
 # route:nfchain.edge.back:2001:2:0:fc9d::/65
 ip -n nfchain.edge.back route add 2001:2:0:fc9d::/65 via 2001:2:0:fc9d::12 dev eth0 onlink proto 78
 
-# link:nfchain.edge.back:eth1
-ip -n nfchain.edge.back link add eth1 address 02:48:f3:49:2e:49 mtu 1500 type veth peer name eth0 address 02:3f:6f:a8:c5:24 mtu 1500 netns nfchain.edge.old
-ip -n nfchain.edge.back link set eth1 up alias 'nfchain edge back:eth1=old:eth0'
-ip -n nfchain.edge.old link set eth0 up alias 'nfchain edge back:eth1=old:eth0'
-
 # address:nfchain.edge.back:eth1=198.19.39.89
 ip -n nfchain.edge.back address add 198.19.39.89 peer 198.19.39.108 dev eth1
 
@@ -172,11 +177,6 @@ ip -n nfchain.edge.back route add 2001:2:0:fc9d:8000::/65 via 2001:2:0:fc9d:8000
 
 # route:nfchain.edge.old:2001:2:0:fc9d::/65
 ip -n nfchain.edge.old route add 2001:2:0:fc9d::/65 via 2001:2:0:fc9d::19 dev eth0 onlink proto 78
-
-# link:nfchain.edge.old:eth1
-ip -n nfchain.edge.old link add eth1 address 02:14:56:2c:92:1c mtu 1500 type veth peer name eth0 address 02:60:11:b7:31:ea mtu 1500 netns nfchain.edge.server
-ip -n nfchain.edge.old link set eth1 up alias 'nfchain edge old:eth1=server:eth0'
-ip -n nfchain.edge.server link set eth0 up alias 'nfchain edge old:eth1=server:eth0'
 
 # address:nfchain.edge.old:eth1=198.19.39.76
 ip -n nfchain.edge.old address add 198.19.39.76 peer 198.19.39.118 dev eth1

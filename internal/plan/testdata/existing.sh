@@ -19,6 +19,11 @@ ip -n left link add nfc279391b10 address 02:6d:5c:08:37:9f mtu 1500 type veth pe
 ip -n left link set nfc279391b10 up alias 'nfchain edge l@360f8403:nfc279391b10=a:eth0'
 ip -n nfchain.edge.a link set eth0 up alias 'nfchain edge l@360f8403:nfc279391b10=a:eth0'
 
+# link:nfchain.edge.a:eth1
+ip -n nfchain.edge.a link add eth1 address 02:f7:f0:5b:5b:42 mtu 1500 type veth peer name nfcb931eb830 address 02:7c:32:06:8b:c7 mtu 1500 netns right
+ip -n nfchain.edge.a link set eth1 up alias 'nfchain edge a:eth1=r@27042f4e:nfcb931eb830'
+ip -n right link set nfcb931eb830 up alias 'nfchain edge a:eth1=r@27042f4e:nfcb931eb830'
+
 # address:left:nfc279391b10=198.19.39.85
 ip -n left address add 198.19.39.85 peer 198.19.39.112 dev nfc279391b10
 
@@ -54,11 +59,6 @@ ip -n left route add 2001:2:0:fc9d:8000::/65 via 2001:2:0:fc9d:8000::10 dev nfc2
 
 # route:nfchain.edge.a:2001:2:0:fc9d::/65
 ip -n nfchain.edge.a route add 2001:2:0:fc9d::/65 via 2001:2:0:fc9d::15 dev eth0 onlink proto 78
-
-# link:nfchain.edge.a:eth1
-ip -n nfchain.edge.a link add eth1 address 02:f7:f0:5b:5b:42 mtu 1500 type veth peer name nfcb931eb830 address 02:7c:32:06:8b:c7 mtu 1500 netns right
-ip -n nfchain.edge.a link set eth1 up alias 'nfchain edge a:eth1=r@27042f4e:nfcb931eb830'
-ip -n right link set nfcb931eb830 up alias 'nfchain edge a:eth1=r@27042f4e:nfcb931eb830'
 
 # address:nfchain.edge.a:eth1=198.19.39.80
 ip -n nfchain.edge.a address add 198.19.39.80 peer 198.19.39.119 dev eth1

@@ -28,6 +28,11 @@ ip -n nfchain.edge.client link add eth0 address 02:6d:ef:16:ff:39 mtu 1500 type 
 ip -n nfchain.edge.client link set eth0 up alias 'nfchain edge client:eth0=a:eth0'
 ip -n nfchain.edge.a link set eth0 up alias 'nfchain edge client:eth0=a:eth0'
 
+# link:nfchain.edge.a:eth1
+ip -n nfchain.edge.a link add eth1 address 02:f7:f0:5b:5b:42 mtu 1500 type veth peer name eth0 address 02:60:11:b7:31:ea mtu 1500 netns nfchain.edge.server
+ip -n nfchain.edge.a link set eth1 up alias 'nfchain edge a:eth1=server:eth0'
+ip -n nfchain.edge.server link set eth0 up alias 'nfchain edge a:eth1=server:eth0'
+
 # address:nfchain.edge.client:eth0=198.19.39.88
 ip -n nfchain.edge.client address add 198.19.39.88 peer 198.19.39.112 dev eth0
 
@@ -45,11 +50,6 @@ ip -n nfchain.edge.client route add 198.19.39.96/27 via 198.19.39.112 dev eth0 o
 
 # route:nfchain.edge.a:198.19.39.64/27
 ip -n nfchain.edge.a route add 198.19.39.64/27 via 198.19.39.88 dev eth0 onlink proto 78
-
-# link:nfchain.edge.a:eth1
-ip -n nfchain.edge.a link add eth1 address 02:f7:f0:5b:5b:42 mtu 1500 type veth peer name eth0 address 02:60:11:b7:31:ea mtu 1500 netns nfchain.edge.server
-ip -n nfchain.edge.a link set eth1 up alias 'nfchain edge a:eth1=server:eth0'
-ip -n nfchain.edge.server link set eth0 up alias 'nfchain edge a:eth1=server:eth0'
 
 # address:nfchain.edge.a:eth1=198.19.39.80
 ip -n nfchain.edge.a address add 198.19.39.80 peer 198.19.39.118 dev eth1

@@ -35,6 +35,11 @@ ip -n nfchain.edge.client link add eth0 address 02:6d:ef:16:ff:39 mtu 1500 type 
 ip -n nfchain.edge.client link set eth0 up alias 'nfchain edge client:eth0=a:eth0'
 ip -n nfchain.edge.a link set eth0 up alias 'nfchain edge client:eth0=a:eth0'
 
+# link:nfchain.edge.a:eth1
+ip -n nfchain.edge.a link add eth1 address 02:f7:f0:5b:5b:42 mtu 1500 type veth peer name eth0 address 02:60:11:b7:31:ea mtu 1500 netns nfchain.edge.server
+ip -n nfchain.edge.a link set eth1 up alias 'nfchain edge a:eth1=server:eth0'
+ip -n nfchain.edge.server link set eth0 up alias 'nfchain edge a:eth1=server:eth0'
+
 # address:nfchain.edge.client:eth0=2001:2:0:fc9d::6873
 ip -n nfchain.edge.client address add 2001:2:0:fc9d::6873 peer 2001:2:0:fc9d:8000::624b dev eth0 nodad
 
@@ -52,11 +57,6 @@ ip -n nfchain.edge.client route add 2001:2:0:fc9d:8000::/65 via 2001:2:0:fc9d:80
 
 # route:nfchain.edge.a:2001:2:0:fc9d::/65
 ip -n nfchain.edge.a route add 2001:2:0:fc9d::/65 via 2001:2:0:fc9d::6873 dev eth0 onlink proto 78
-
-# link:nfchain.edge.a:eth1
-ip -n nfchain.edge.a link add eth1 address 02:f7:f0:5b:5b:42 mtu 1500 type veth peer name eth0 address 02:60:11:b7:31:ea mtu 1500 netns nfchain.edge.server
-ip -n nfchain.edge.a link set eth1 up alias 'nfchain edge a:eth1=server:eth0'
-ip -n nfchain.edge.server link set eth0 up alias 'nfchain edge a:eth1=server:eth0'
 
 # address:nfchain.edge.a:eth1=2001:2:0:fc9d::624b
 ip -n nfchain.edge.a address add 2001:2:0:fc9d::624b peer 2001:2:0:fc9d:8000::495e dev eth1 nodad

@@ -35,6 +35,16 @@ ip -n nfchain.edge.client link add eth0 address 02:6d:ef:16:ff:39 mtu 1500 type 
 ip -n nfchain.edge.client link set eth0 up alias 'nfchain edge client:eth0=a:eth0'
 ip -n nfchain.edge.a link set eth0 up alias 'nfchain edge client:eth0=a:eth0'
 
+# link:nfchain.edge.a:eth1
+ip -n nfchain.edge.a link add eth1 address 02:f7:f0:5b:5b:42 mtu 1500 type veth peer name nfc8aa9e06a0 address 02:8b:de:3a:60:fe mtu 1500 netns nfchain.filter
+ip -n nfchain.edge.a link set eth1 up alias 'nfchain edge a:eth1=fw@0605f377:nfc8aa9e06a0'
+ip -n nfchain.filter link set nfc8aa9e06a0 up alias 'nfchain edge a:eth1=fw@0605f377:nfc8aa9e06a0'
+
+# link:nfchain.filter:nfc8aa9e06a1
+ip -n nfchain.filter link add nfc8aa9e06a1 address 02:62:4f:ae:dc:af mtu 1500 type veth peer name eth0 address 02:60:11:b7:31:ea mtu 1500 netns nfchain.edge.server
+ip -n nfchain.filter link set nfc8aa9e06a1 up alias 'nfchain edge fw@0605f377:nfc8aa9e06a1=server:eth0'
+ip -n nfchain.edge.server link set eth0 up alias 'nfchain edge fw@0605f377:nfc8aa9e06a1=server:eth0'
+
 # address:nfchain.edge.client:eth0=198.19.39.88
 ip -n nfchain.edge.client address add 198.19.39.88 peer 198.19.39.112 dev eth0
 
@@ -71,11 +81,6 @@ ip -n nfchain.edge.client route add 2001:2:0:fc9d:8000::/65 via 2001:2:0:fc9d:80
 # route:nfchain.edge.a:2001:2:0:fc9d::/65
 ip -n nfchain.edge.a route add 2001:2:0:fc9d::/65 via 2001:2:0:fc9d::18 dev eth0 onlink proto 78
 
-# link:nfchain.edge.a:eth1
-ip -n nfchain.edge.a link add eth1 address 02:f7:f0:5b:5b:42 mtu 1500 type veth peer name nfc8aa9e06a0 address 02:8b:de:3a:60:fe mtu 1500 netns nfchain.filter
-ip -n nfchain.edge.a link set eth1 up alias 'nfchain edge a:eth1=fw@0605f377:nfc8aa9e06a0'
-ip -n nfchain.filter link set nfc8aa9e06a0 up alias 'nfchain edge a:eth1=fw@0605f377:nfc8aa9e06a0'
-
 # address:nfchain.edge.a:eth1=198.19.39.80
 ip -n nfchain.edge.a address add 198.19.39.80 peer 198.19.39.105 dev eth1
 
@@ -111,11 +116,6 @@ ip -n nfchain.edge.a route add 2001:2:0:fc9d:8000::/65 via 2001:2:0:fc9d:8000::9
 
 # route:nfchain.filter:2001:2:0:fc9d::/65
 ip -n nfchain.filter route add 2001:2:0:fc9d::/65 via 2001:2:0:fc9d::10 dev nfc8aa9e06a0 onlink proto 78
-
-# link:nfchain.filter:nfc8aa9e06a1
-ip -n nfchain.filter link add nfc8aa9e06a1 address 02:62:4f:ae:dc:af mtu 1500 type veth peer name eth0 address 02:60:11:b7:31:ea mtu 1500 netns nfchain.edge.server
-ip -n nfchain.filter link set nfc8aa9e06a1 up alias 'nfchain edge fw@0605f377:nfc8aa9e06a1=server:eth0'
-ip -n nfchain.edge.server link set eth0 up alias 'nfchain edge fw@0605f377:nfc8aa9e06a1=server:eth0'
 
 # address:nfchain.filter:nfc8aa9e06a1=198.19.39.73
 ip -n nfchain.filter address add 198.19.39.73 peer 198.19.39.118 dev nfc8aa9e06a1

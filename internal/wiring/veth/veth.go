@@ -11,14 +11,23 @@ import (
 // Wiring is the veth wiring.
 type Wiring struct{}
 
+// Options of a wiring that leaves nothing to choose.
+type Options struct{}
+
 // Name implements wiring.Wiring.
 func (Wiring) Name() string { return "veth" }
 
-// Requires implements wiring.Wiring.
-func (Wiring) Requires() []string { return []string{"veth"} }
+// Options implements wiring.Wiring.
+func (Wiring) Options() any { return &Options{} }
 
 // Join implements wiring.Wiring.
-func (Wiring) Join(h wiring.Hop) []resource.Resource {
-	spec := link.Spec{Owner: h.Owner, MTU: h.MTU, A: link.End(h.A), B: link.End(h.B)}
-	return []resource.Resource{resource.New(h.A.Namespace, spec, h.Needs...)}
+func (Wiring) Join(n wiring.Network) (wiring.Joined, error) {
+	j := wiring.Joined{Requires: []string{"veth"}}
+	for _, h := range n.Hops {
+		spec := link.Spec{Owner: n.Owner, MTU: n.MTU, A: link.End(h.A), B: link.End(h.B)}
+		pair := resource.New(h.A.Namespace, spec, h.Needs...)
+		j.Resources = append(j.Resources, pair)
+		j.Ends = append(j.Ends, wiring.Ends{A: pair.ID, B: pair.ID})
+	}
+	return j, nil
 }
