@@ -104,8 +104,8 @@ func TestKilledAnywhere(t *testing.T) {
 		if out := c.must("up", file); !strings.Contains(out, "nothing changed") {
 			t.Fatalf("round %d: up after a kill did not converge:\n%s", round, out)
 		}
-		c.must("exec", name, "client", "--", "ping", "-c", "1", "-W", "2", "server")
-		c.must("exec", name, "server", "--", "ping", "-4", "-c", "1", "-W", "2", "client")
+		c.must("exec", name, "client", "--", "ping", "-c", "1", "-W", "20", "server")
+		c.must("exec", name, "server", "--", "ping", "-4", "-c", "1", "-W", "20", "client")
 		c.killAfter(within(60*time.Millisecond), "down", name)
 		c.must("down", name)
 		if left := leftovers(name); left != "" {
@@ -205,7 +205,7 @@ func TestTwoAtOnce(t *testing.T) {
 		t.Errorf("of each two processes with one chain, one should find nothing to change; %d of 3 did", unchanged)
 	}
 	for _, name := range atOnce {
-		c.must("exec", name, "client", "--", "ping", "-c", "1", "-W", "2", "server")
+		c.must("exec", name, "client", "--", "ping", "-c", "1", "-W", "20", "server")
 	}
 }
 
@@ -239,7 +239,7 @@ func TestWithoutRoot(t *testing.T) {
 		t.Skip("a plain user may make no user namespace: ", refused)
 	}
 	for _, args := range [][]string{
-		{"doctor"}, {"up", filepath.Base(file), "--wait"}, {"ls"}, {"exec", name, "client", "--", "ping", "-c", "1", "-W", "2", "server"},
+		{"doctor"}, {"up", filepath.Base(file), "--wait"}, {"ls"}, {"exec", name, "client", "--", "ping", "-c", "1", "-W", "20", "server"},
 		{"bench", name, "--duration", "1s", "--repeats", "1", "--protocol", "tcp,udp,latency"}, {"down", name},
 	} {
 		if out, err := as(args...); err != nil {
@@ -281,7 +281,7 @@ func userNamespace(t *testing.T, as *syscall.SysProcAttr) string {
 // nothing needs it.
 func awaitNoHolder(t *testing.T, path string) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		found := ""
 		links, _ := filepath.Glob("/proc/[0-9]*/exe")
 		for _, l := range links {

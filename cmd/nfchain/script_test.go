@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -144,18 +145,25 @@ func gone(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// interrupt AFTER COMMAND... runs a command, interrupts it after a while and
-// waits for it.
+// interrupt COMMAND... runs a command that measures, interrupts it when it has stored a
+// trial and waits for it.
 func interrupt(ts *testscript.TestScript, _ bool, args []string) {
-	after, err := time.ParseDuration(args[0])
-	ts.Check(err)
-	cmd := exec.Command(ts.Getenv("NFCHAIN"), args[2:]...)
-	cmd.Dir = ts.MkAbs(".")
-	cmd.Env = append(os.Environ(), "NFCHAIN_RESULTS="+ts.Getenv("NFCHAIN_RESULTS"))
+	command := func(args ...string) *exec.Cmd {
+		cmd := exec.Command(ts.Getenv("NFCHAIN"), args...)
+		cmd.Dir = ts.MkAbs(".")
+		cmd.Env = append(os.Environ(), "NFCHAIN_RESULTS="+ts.Getenv("NFCHAIN_RESULTS"))
+		return cmd
+	}
+	cmd := command(args[1:]...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	ts.Check(cmd.Start())
-	time.Sleep(after)
+	stored := regexp.MustCompile(`"trials": [1-9]`)
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		if runs, _ := command("runs", "ls", "-o", "json").Output(); stored.Match(runs) || time.Now().After(deadline) {
+			break
+		}
+	}
 	ts.Check(cmd.Process.Signal(os.Interrupt))
 	_ = cmd.Wait()
 	ts.Logf("%s", out.String())

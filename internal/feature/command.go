@@ -74,7 +74,7 @@ func (e Env) prepare(ctx context.Context, path string, c command, out *limited) 
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = 100 * time.Millisecond
+	cmd.WaitDelay = 2 * time.Second // more than a busy machine takes to read what is there
 	return cmd
 }
 

@@ -35,7 +35,7 @@ func TestScratchIsElsewhereAndGone(t *testing.T) {
 		}()
 	}
 	wg.Wait()
-	for _, tid := range strayThreads(t, before, 2*time.Second) {
+	for _, tid := range strayThreads(t, before, time.Minute) {
 		t.Errorf("thread %s stayed in a scratch namespace", tid)
 	}
 }

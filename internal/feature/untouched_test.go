@@ -43,7 +43,7 @@ func untouchedChild() int {
 	for range 3 {
 		Probe(context.Background(), Host()).All()
 	}
-	for range 200 {
+	for range 6000 {
 		if len(threadsOutside(home)) == 0 {
 			break
 		}

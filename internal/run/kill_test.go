@@ -84,7 +84,7 @@ func (b *bed) killBench(keep string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		found, err := netns.Processes(nodes)
 		if err != nil {
 			b.Fatal(err)

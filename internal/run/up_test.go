@@ -34,13 +34,11 @@ func TestWait(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t, program(c.options))
 			t.Cleanup(b.down)
-			began := time.Now()
-			_, _, err := b.host.Up(context.Background(), b.chain, run.UpOptions{Wait: true})
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // not for ever
+			defer cancel()
+			_, _, err := b.host.Up(ctx, b.chain, run.UpOptions{Wait: true})
 			if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want %q", err, c.want)
-			}
-			if took := time.Since(began); took > 5*time.Second {
-				t.Errorf("took %v", took)
 			}
 		})
 	}

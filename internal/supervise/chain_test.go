@@ -94,7 +94,7 @@ func (c *chain) up(specs ...process.Spec) int {
 // until waits for a node's program to be as asked for.
 func (c *chain) until(node, what string, is func(process.Status) bool) (s process.Status) {
 	c.Helper()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		list, err := process.Statuses(c.owner)
 		if err != nil {
 			c.Fatal(err)
@@ -139,7 +139,7 @@ func (c *chain) alive() (pids []int) {
 func (c *chain) noneLeft() {
 	c.Helper()
 	pids := c.alive()
-	for deadline := time.Now().Add(2 * time.Second); len(pids) > 0 && time.Now().Before(deadline); pids = c.alive() {
+	for deadline := time.Now().Add(time.Minute); len(pids) > 0 && time.Now().Before(deadline); pids = c.alive() {
 		time.Sleep(5 * time.Millisecond)
 	}
 	for _, pid := range pids {
@@ -170,7 +170,7 @@ func (c *chain) killSupervisor() {
 
 func (c *chain) supervisorGone() {
 	c.Helper()
-	for deadline := time.Now().Add(10 * time.Second); c.supervisor() != 0; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); c.supervisor() != 0; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			c.Fatal("the supervisor does not end")
 		}
