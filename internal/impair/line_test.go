@@ -218,23 +218,6 @@ func TestPool(t *testing.T) {
 	}
 }
 
-func TestBuckets(t *testing.T) {
-	last := -1
-	for ns := int64(0); ns < 1<<41; ns += 1 + ns/100 {
-		b := Bucket(ns)
-		if b < last || b >= Buckets {
-			t.Fatalf("%d ns is in bucket %d after %d", ns, b, last)
-		}
-		last = b
-		if m := Middle(b); ns < 1<<40 && math.Abs(float64(m-ns)) > float64(ns)/64 {
-			t.Fatalf("%d ns counts as %d", ns, m)
-		}
-	}
-	if Bucket(-5) != 0 || last != Buckets-1 {
-		t.Error(Bucket(-5), last)
-	}
-}
-
 func TestConfig(t *testing.T) {
 	c := Config{Ways: []Way{Forward, Reverse}, Loss: Pick{Every: 5}, Duplicate: Pick{Ratio: 0.5}, By: 2, DelayNS: 3, Limit: 4, Seed: 1 << 63}
 	back, err := Decode(c.Encode())

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/resource/tun"
+	"nfchain.dev/nfchain/internal/trial"
 )
 
 const (
@@ -136,7 +137,7 @@ func (p *port) send() {
 			p.line.counts.Refused++
 		} else {
 			p.line.counts.Left++
-			p.line.counts.Late[Bucket(now-out.due)]++
+			p.line.counts.Late[trial.Bucket(uint64(now-out.due))]++ // never before its time
 		}
 		p.line.done(out)
 	}

@@ -11,6 +11,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/trial"
 )
 
 // Counts is what the program did in one direction, since the function was made:
@@ -34,8 +36,8 @@ type Counts struct {
 	// Unstamped came without the kernel's time of their arrival; they count from when
 	// they were read.
 	Unstamped uint64
-	// Late counts by how long after its time each packet had left, see [Bucket].
-	Late [Buckets]uint64
+	// Late counts by how long after its time each packet had left, see [trial.Bucket].
+	Late [trial.Buckets]uint64
 }
 
 // Since gives what was counted after an earlier reading.
@@ -62,7 +64,7 @@ type file struct {
 	Ways  [2]Counts
 }
 
-const magic = 0x6e66636861696e01 // "nfchain", version 1
+const magic = 0x6e66636861696e02 // "nfchain", version 2
 
 // openRecord maps a record into memory, so that what the program counts can be read at
 // any moment and outlives it: the next program goes on with it.

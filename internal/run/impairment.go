@@ -1,6 +1,7 @@
 package run
 
 import (
+	"math"
 	"strings"
 
 	"nfchain.dev/nfchain/internal/deploy"
@@ -125,15 +126,7 @@ func recordOf(n plan.Node) string {
 }
 
 func (c impairCounts) impairment(node string) (trial.Impairment, error) {
-	late := trial.NewHistogram()
-	for bucket, n := range c.counts.Late {
-		if n > 0 {
-			if err := late.RecordValues(max(1, impair.Middle(bucket)), int64(n)); err != nil {
-				return trial.Impairment{}, err
-			}
-		}
-	}
-	text, err := trial.EncodeHistogram(late)
+	text, err := trial.EncodeHistogram(trial.BucketHistogram(c.counts.Late[:], 0, math.MaxInt64))
 	n := c.counts
 	return trial.Impairment{
 		Node: node, Direction: c.way.Name, Seen: n.Seen, Unread: c.unread, Dropped: n.Dropped, Duplicated: n.Duplicated,

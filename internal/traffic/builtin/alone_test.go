@@ -96,12 +96,12 @@ func TestSignedMedian(t *testing.T) {
 		{nil, []uint64{1, 2, 3}, 2}, {[]uint64{1, 2, 3}, nil, -2}, {[]uint64{5}, []uint64{7, 9}, 7},
 		{[]uint64{5, 6}, []uint64{7}, -5}, {nil, []uint64{0, 0, 0, 40}, 0}, {[]uint64{9, 3, 4}, []uint64{1, 1}, -3},
 	} {
-		down, up := make([]uint64, buckets), make([]uint64, buckets)
+		down, up := make([]uint64, trial.Buckets), make([]uint64, trial.Buckets)
 		for _, v := range c.down {
-			down[bucket(v)]++
+			down[trial.Bucket(v)]++
 		}
 		for _, v := range c.up {
-			up[bucket(v)]++
+			up[trial.Bucket(v)]++
 		}
 		if got := signedMedian(down, up); got != c.want {
 			t.Errorf("down by %v, up by %v: median %v, want %v", c.down, c.up, got, c.want)

@@ -8,28 +8,8 @@ import (
 	"nfchain.dev/nfchain/bpf/buckettest"
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/trial"
 )
-
-// TestBucketsAreNarrow holds every bucket to its promise and to its neighbours.
-func TestBucketsAreNarrow(t *testing.T) {
-	var next uint64
-	for b := range buckets {
-		low, above := bounds(b)
-		if low != next || above <= low {
-			t.Fatalf("bucket %d is [%d, %d), the one before ends at %d", b, low, above, next)
-		}
-		if width := above - low; width > 1 && float64(width)/float64(low) > 1.0/64 {
-			t.Fatalf("bucket %d is [%d, %d): wider than a 64th", b, low, above)
-		}
-		if bucket(low) != b || bucket(above-1) != b {
-			t.Fatalf("bucket %d: its ends fall into %d and %d", b, bucket(low), bucket(above-1))
-		}
-		next = above
-	}
-	if next != 1<<bucketTop || bucket(next) != buckets-1 || bucket(1<<63) != buckets-1 {
-		t.Errorf("the buckets end at %d", next)
-	}
-}
 
 // TestKernelBucketsAlike runs the kernel's half on the ends of every bucket and on
 // random values.
@@ -41,8 +21,8 @@ func TestKernelBucketsAlike(t *testing.T) {
 	}
 	defer func() { _ = objects.Close() }()
 	values := []uint64{1 << 42, 1<<42 + 1, 1<<64 - 1}
-	for b := range buckets {
-		low, above := bounds(b)
+	for b := range trial.Buckets {
+		low, above := trial.BucketBounds(b)
 		values = append(values, low, above-1)
 	}
 	for range 5000 {
@@ -55,28 +35,18 @@ func TestKernelBucketsAlike(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := binary.NativeEndian.Uint64(out[22:]); got != uint64(bucket(v)) {
-			t.Fatalf("%d falls into bucket %d in the kernel, and %d here", v, got, bucket(v))
+		if got := binary.NativeEndian.Uint64(out[22:]); got != uint64(trial.Bucket(v)) {
+			t.Fatalf("%d falls into bucket %d in the kernel, and %d here", v, got, trial.Bucket(v))
 		}
 	}
 }
 
-func TestHistogramKeepsWhatWasSeen(t *testing.T) {
-	counts := make([]uint64, buckets)
+func TestNth(t *testing.T) {
+	counts := make([]uint64, trial.Buckets)
 	for _, v := range []uint64{5, 1000, 1000, 123456789} {
-		counts[bucket(v)]++
+		counts[trial.Bucket(v)]++
 	}
-	h := histogram(counts, 5, 123456789)
-	if h.TotalCount() != 4 || h.Min() != 5 {
-		t.Errorf("%d values from %d", h.TotalCount(), h.Min())
-	}
-	if p := float64(h.ValueAtPercentile(50)); p < 1000*0.99 || p > 1000*1.01 {
-		t.Errorf("median %v, want 1000 within 1%%", p)
-	}
-	if p := float64(h.Max()); p < 123456789*0.99 || p > 123456789*1.01 {
-		t.Errorf("maximum %v", p)
-	}
-	if q := nth(counts, 2); bucket(q) != bucket(1000) {
+	if q := nth(counts, 2); trial.Bucket(q) != trial.Bucket(1000) {
 		t.Errorf("the third value is %d", q)
 	}
 	if q := nth(counts, 4); q != 0 {

@@ -145,7 +145,7 @@ func TestLateIsTold(t *testing.T) {
 		o := outcome{Paced: true}
 		o.Progress.Start, o.Progress.Stop, o.Progress.Sent, o.Progress.LateMax = 1, 1e9+1, 1000, late
 		o.Count.Packets, o.Count.Low, o.Count.High, o.Order.Arrivals = 1000, 100_001, 100_000, 1000
-		o.Count.Latency[bucket(100_000)], o.Lateness[bucket(late)] = 1000, 1000
+		o.Count.Latency[trial.Bucket(100_000)], o.Lateness[trial.Bucket(late)] = 1000, 1000
 		s, err := sample([]outcome{o})
 		if err != nil || (len(s.Warnings) == 1) != told {
 			t.Errorf("%d ns late: %q, %v", late, s.Warnings, err)
@@ -165,8 +165,8 @@ func TestVariation(t *testing.T) {
 		high := low + 100_000
 		o.Progress.Start, o.Progress.Stop, o.Progress.Sent = 1, 1e9+1, 10_000
 		o.Count.Packets, o.Count.Low, o.Count.High, o.Order.Arrivals = 10_000, low+1, high, 10_000
-		o.Count.Latency[bucket(low)] += 9_900
-		o.Count.Latency[bucket(high)] += 100
+		o.Count.Latency[trial.Bucket(low)] += 9_900
+		o.Count.Latency[trial.Bucket(high)] += 100
 		s, err := sample([]outcome{o})
 		pdv, is := s.Metrics["pdv_ns"]
 		if err != nil || is != told || len(s.Warnings) == 0 != told || told && (pdv < 98_000 || pdv > 102_000) {

@@ -13,6 +13,7 @@ import (
 	"nfchain.dev/nfchain/bpf/source"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/traffic"
+	"nfchain.dev/nfchain/internal/trial"
 )
 
 // lane is one direction of a trial: a source at one end and a sink at the other.
@@ -36,7 +37,7 @@ type outcome struct {
 	Progress source.ProgramProgress
 	// Unsent were due before the load's end, and not sent in time.
 	Unsent   uint64
-	Lateness [buckets]uint64
+	Lateness [trial.Buckets]uint64
 	Count    sink.ProgramCount
 	Order    sink.ProgramOrder
 	// Paced is whether packets were due at times of their own.

@@ -18,7 +18,7 @@ type totals struct {
 	sent, unsent, sentBytes                                   uint64
 	arrived, unique, duplicates, reordered                    uint64
 	extent, unknown, stale, early, payload, strangers, shared uint64
-	latency, up, down, lateness                               [buckets]uint64
+	latency, up, down, lateness                               [trial.Buckets]uint64
 	low, high, lateMax, sum                                   uint64
 	stepLow, stepHigh                                         int64
 	steps                                                     uint64
@@ -47,7 +47,7 @@ func (t *totals) add(o outcome) {
 	}
 	t.high, t.sum = max(t.high, c.High), t.sum+c.Sum
 	t.stepLow, t.stepHigh = min(t.stepLow, c.StepLow), max(t.stepHigh, c.StepHigh)
-	for b := range buckets {
+	for b := range trial.Buckets {
 		t.latency[b] += c.Latency[b]
 		t.up[b] += c.Up[b]
 		t.down[b] += c.Down[b]
@@ -179,7 +179,7 @@ func (t *totals) order(m map[string]float64) {
 
 func (t *totals) latencies(s *traffic.Sample) error {
 	lowest := t.low - 1 // the kernel's half counts from one
-	h := histogram(t.latency[:], lowest, t.high)
+	h := trial.BucketHistogram(t.latency[:], lowest, t.high)
 	m := s.Metrics
 	m["one_way_latency_min_ns"], m["one_way_latency_max_ns"] = float64(lowest), float64(t.high)
 	m["one_way_latency_mean_ns"] = float64(t.sum) / float64(h.TotalCount())
@@ -206,7 +206,7 @@ const variationError = 0.1
 // variation is the difference of two latencies, where it is not lost in the width of the
 // bucket that the higher one lies in.
 func (t *totals) variation(m map[string]float64, high, lowest float64) {
-	from, above := bounds(bucket(uint64(high)))
+	from, above := trial.BucketBounds(trial.Bucket(uint64(high)))
 	off := float64(above-from) / 2
 	if high-lowest == 0 || off <= variationError*(high-lowest) {
 		m["pdv_ns"] = high - lowest
@@ -221,7 +221,7 @@ func enough(h *hdrhistogram.Histogram, percent float64) bool {
 }
 
 func (t *totals) schedule(s *traffic.Sample) error {
-	h := histogram(t.lateness[:], 0, t.lateMax)
+	h := trial.BucketHistogram(t.lateness[:], 0, t.lateMax)
 	s.Metrics["schedule_error_p50_ns"] = trial.Percentile(h, 50)
 	s.Metrics["schedule_error_max_ns"] = float64(t.lateMax)
 	if enough(h, 99) {

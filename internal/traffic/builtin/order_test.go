@@ -11,6 +11,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/trial"
 )
 
 // reference is RFC 4737 by the book, over all packets at once.
@@ -197,7 +198,7 @@ func TestLatencyFromWhenDue(t *testing.T) {
 		t.Errorf("%d packets, %d early, latency up to %d", c.Packets, c.Early, c.High)
 	}
 	var above uint64
-	for b := bucket(late); b < buckets; b++ {
+	for b := trial.Bucket(late); b < trial.Buckets; b++ {
 		above += c.Latency[b]
 	}
 	if above != 10 || c.Latency[0] != 1 {

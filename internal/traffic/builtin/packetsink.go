@@ -11,6 +11,7 @@ import (
 
 	"nfchain.dev/nfchain/bpf/sink"
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/trial"
 )
 
 // packetSink takes packets from a packet socket: slower than the kernel's own sink, for
@@ -149,7 +150,7 @@ func (s *packetSink) one(p packet, now uint64) {
 	if c.Low == 0 || delay < c.Low-1 {
 		c.Low = delay + 1
 	}
-	c.Latency[bucket(delay)]++
+	c.Latency[trial.Bucket(delay)]++
 	if p.tagged {
 		c.Tag = delay + 1
 	}
@@ -158,9 +159,9 @@ func (s *packetSink) one(p packet, now uint64) {
 		step := int64(delay) - int64(before)
 		c.StepLow, c.StepHigh = min(c.StepLow, step), max(c.StepHigh, step)
 		if step < 0 {
-			c.Down[bucket(uint64(-step))]++
+			c.Down[trial.Bucket(uint64(-step))]++
 		} else {
-			c.Up[bucket(uint64(step))]++
+			c.Up[trial.Bucket(uint64(step))]++
 		}
 	}
 }

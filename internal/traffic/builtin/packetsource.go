@@ -13,6 +13,7 @@ import (
 
 	"nfchain.dev/nfchain/bpf/source"
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/trial"
 )
 
 // packetSource sends a load through a packet socket: slower than the kernel's own source,
@@ -28,7 +29,7 @@ type packetSource struct {
 
 	turn   turn
 	done   source.ProgramProgress
-	binned [buckets]uint64
+	binned [trial.Buckets]uint64
 	sentIn [moments]uint64
 }
 
@@ -83,7 +84,7 @@ func (s *packetSource) had() turn { return s.turn }
 
 func (s *packetSource) progress() (source.ProgramProgress, error) { return s.done, nil }
 
-func (s *packetSource) lateness() ([buckets]uint64, error) { return s.binned, nil }
+func (s *packetSource) lateness() ([trial.Buckets]uint64, error) { return s.binned, nil }
 
 func (s *packetSource) bySteps() ([moments]uint64, error) { return s.sentIn, nil }
 
@@ -174,7 +175,7 @@ func (s *packetSource) put(n int, due, now uint64) {
 		s.sentIn[m]++
 	}
 	if s.pps > 0 {
-		s.binned[bucket(now-due)]++
+		s.binned[trial.Bucket(now-due)]++
 		p.LateMax = max(p.LateMax, now-due)
 	}
 	p.Sent++

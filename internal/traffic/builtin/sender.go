@@ -8,6 +8,7 @@ import (
 
 	"nfchain.dev/nfchain/bpf/source"
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/trial"
 )
 
 // offering is a source that sends a load.
@@ -16,7 +17,7 @@ type offering interface {
 	begin(at uint64) error
 	run(ctx context.Context) error
 	progress() (source.ProgramProgress, error)
-	lateness() ([buckets]uint64, error)
+	lateness() ([trial.Buckets]uint64, error)
 	had() turn
 	// bySteps is what was sent, by the step of the trial that it was due in.
 	bySteps() ([moments]uint64, error)

@@ -15,6 +15,7 @@ import (
 
 	"nfchain.dev/nfchain/bpf/source"
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/trial"
 )
 
 // load is what one source sends.
@@ -167,7 +168,7 @@ func (g *generator) progress() (p source.ProgramProgress, err error) {
 }
 
 // lateness of what was sent, by bucket.
-func (g *generator) lateness() (b [buckets]uint64, err error) {
+func (g *generator) lateness() (b [trial.Buckets]uint64, err error) {
 	err = g.objects.Lateness.Get(&b)
 	return b, err
 }

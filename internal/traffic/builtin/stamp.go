@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"nfchain.dev/nfchain/bpf/source"
+	"nfchain.dev/nfchain/internal/trial"
 )
 
 // mark is what varies from packet to packet.
@@ -34,7 +35,7 @@ func (l *load) write(frame []byte, s *source.ProgramShape, m mark) {
 	order.PutUint32(stamp[8:], uint32(m.due))
 	order.PutUint16(stamp[12:], uint16(m.due>>32))
 	order.PutUint16(stamp[14:], l.stream)
-	late := uint16(bucket(m.late))
+	late := uint16(trial.Bucket(m.late))
 	if m.tagged {
 		late |= tagBit
 	}
