@@ -46,7 +46,7 @@ func (a *app) baseline(cmd *cobra.Command, g gateFlags, load *api.Load) (*baseli
 	if err != nil {
 		return nil, err
 	}
-	if err := onlyRepeats(cmd); err != nil {
+	if err := onlyFlags(cmd, besideBaseline, "--baseline measures the conditions of the run it names"); err != nil {
 		return nil, err
 	}
 	store, err := a.stored()
@@ -71,16 +71,6 @@ func (a *app) baseline(cmd *cobra.Command, g gateFlags, load *api.Load) (*baseli
 // besideBaseline are the flags that do not say what is measured.
 var besideBaseline = []string{"baseline", "tolerance", "force", "repeats", "until", "max-repeats", "redeploy", "seed",
 	"strict", "html", "openmetrics", "output", "quiet", "results"}
-
-// onlyRepeats refuses flags that would measure something else than the baseline.
-func onlyRepeats(cmd *cobra.Command) (err error) {
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if err == nil && !slices.Contains(besideBaseline, f.Name) {
-			err = fmt.Errorf("--%s: --baseline measures the conditions of the run it names, so leave this out: %w", f.Name, runs.ErrInput)
-		}
-	})
-	return err
-}
 
 // repeatAs gives a load the repeats of a run, where the flags do not say another.
 func repeatAs(load *api.Load, r trial.Run, flags *pflag.FlagSet) {

@@ -3,11 +3,24 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	runs "nfchain.dev/nfchain/internal/run"
 )
+
+// onlyFlags refuses flags other than those named, saying why.
+func onlyFlags(cmd *cobra.Command, names []string, why string) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if err == nil && !slices.Contains(names, f.Name) {
+			err = fmt.Errorf("--%s: %s, so leave this out: %w", f.Name, why, runs.ErrInput)
+		}
+	})
+	return err
+}
 
 // explainFlag says what is wrong with a flag's value, and what is right.
 func explainFlag(_ *cobra.Command, err error) error {

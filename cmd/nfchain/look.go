@@ -1,12 +1,9 @@
 package main
 
 import (
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/profile"
@@ -17,13 +14,8 @@ import (
 var besideLook = []string{"for", "frequency", "softirq", "svg", "output", "quiet", "results"}
 
 // look samples a chain that is up, with the load that it has.
-func (a *app) look(cmd *cobra.Command, name string, p profileFlags) (err error) {
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if err == nil && !slices.Contains(besideLook, f.Name) {
-			err = fmt.Errorf("--%s: --for offers no load, so leave this out: %w", f.Name, runs.ErrInput)
-		}
-	})
-	if err != nil {
+func (a *app) look(cmd *cobra.Command, name string, p profileFlags) error {
+	if err := onlyFlags(cmd, besideLook, "--for offers no load"); err != nil {
 		return err
 	}
 	ctx := cmd.Context()

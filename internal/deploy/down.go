@@ -134,8 +134,11 @@ func removeElsewhere(ctx context.Context, owner string, own []string) error {
 	sort.Strings(others)
 	return each(ctx, others, func(name string) error {
 		h, err := netns.Open(name)
-		if err != nil {
+		if err != nil && name != netns.Host && !netns.Exists(name) {
 			return nil // gone meanwhile
+		}
+		if err != nil {
+			return err
 		}
 		defer h.Close()
 		return link.RemoveAll(h, owner)

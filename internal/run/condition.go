@@ -157,11 +157,4 @@ func makesFrames(t traffic.Tool) bool {
 	return does
 }
 
-func measures(t traffic.Tool, protocol string) bool {
-	for _, p := range t.Protocols() {
-		if p == protocol {
-			return true
-		}
-	}
-	return false
-}
+func measures(t traffic.Tool, protocol string) bool { return slices.Contains(t.Protocols(), protocol) }

@@ -28,42 +28,39 @@ type impairCounts struct {
 // impairedNow reads the counters of every impair function of a chain.
 func impairedNow(p *plan.Plan) (impaired, error) {
 	all := impaired{}
-	for _, n := range p.Functions() {
-		if n.Kind != "impair" {
-			continue
-		}
-		h, err := netns.Open(n.Namespace)
-		if err != nil {
-			return nil, err
-		}
-		all[n.Name], err = readImpair(n, resource.At(h, p.Chain))
-		h.Close()
-		if err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
+	return all, eachImpair(p, func(n plan.Node, at resource.Place) (err error) {
+		all[n.Name], err = readImpair(n, at)
+		return err
+	})
 }
 
-// impairedSince is what the chain's impair functions did after a reading.
-func (before impaired) since(p *plan.Plan) ([]trial.Impairment, error) {
-	var all []trial.Impairment
+// since is what the chain's impair functions did after a reading.
+func (before impaired) since(p *plan.Plan) (all []trial.Impairment, err error) {
+	err = eachImpair(p, func(n plan.Node, at resource.Place) error {
+		list, err := impairedSince(n, at, before[n.Name])
+		all = append(all, list...)
+		return err
+	})
+	return all, err
+}
+
+// eachImpair visits the chain's impair functions, until one fails.
+func eachImpair(p *plan.Plan, visit func(plan.Node, resource.Place) error) error {
 	for _, n := range p.Functions() {
 		if n.Kind != "impair" {
 			continue
 		}
 		h, err := netns.Open(n.Namespace)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		list, err := impairedSince(n, resource.At(h, p.Chain), before[n.Name])
+		err = visit(n, resource.At(h, p.Chain))
 		h.Close()
 		if err != nil {
-			return nil, err
+			return err
 		}
-		all = append(all, list...)
 	}
-	return all, nil
+	return nil
 }
 
 // impairedSince is what one function did after a reading, or ever; none if it is no

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/vishvananda/netlink"
@@ -96,17 +95,11 @@ func qdiscsOf(h *netns.Handle) (map[int][]string, error) {
 func (b *readback) add(name string, s trial.InterfaceSetup) {
 	for i, known := range b.groups {
 		known.Interfaces = nil
-		if sameInterface(known, s) {
+		if alike(known, s) {
 			b.groups[i].Interfaces = append(b.groups[i].Interfaces, name)
 			return
 		}
 	}
 	s.Interfaces = trial.List[string]{name}
 	b.groups = append(b.groups, s)
-}
-
-func sameInterface(a, b trial.InterfaceSetup) bool {
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
-	return errX == nil && errY == nil && string(x) == string(y)
 }

@@ -36,23 +36,15 @@ func (m *Measurement) noteLoad(ctx context.Context, r *trial.Run) error {
 func (m *Measurement) noteSetup(ctx context.Context, condition int, r *trial.Run) error {
 	s := ReadSetup(m.up)
 	for i := range r.Conditions {
-		if sameChain(m.Chains[i], m.Chains[condition]) {
+		if alike(m.Chains[i], m.Chains[condition]) {
 			s.Conditions = append(s.Conditions, i)
 		}
 	}
-	for _, known := range r.Setups {
-		if slices.Equal(known.Conditions, s.Conditions) && sameSetup(known, s) {
-			return nil
-		}
+	if slices.ContainsFunc(r.Setups, func(known trial.Setup) bool { return alike(known, s) }) {
+		return nil
 	}
 	r.Setups = append(r.Setups, s)
 	return m.Store.SetMachine(context.WithoutCancel(ctx), r.ID, r.Environment, r.Setups)
-}
-
-func sameSetup(a, b trial.Setup) bool {
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
-	return errX == nil && errY == nil && string(x) == string(y)
 }
 
 // ReadSetup reads back how a chain that is up is set.

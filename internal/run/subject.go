@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/plan"
@@ -36,7 +35,7 @@ func (m *Measurement) bringUp(ctx context.Context, slot experiment.Slot, r *tria
 	if r.Redeploy > 1 {
 		made = (slot.Repeat - 1) / experiment.RepeatsEach(*r)
 	}
-	if m.up != nil && m.made == made && (m.upFor == condition || sameChain(m.Chains[m.upFor], m.Chains[condition])) {
+	if m.up != nil && m.made == made && (m.upFor == condition || alike(m.Chains[m.upFor], m.Chains[condition])) {
 		return nil
 	}
 	if err := m.remove(); err != nil {
@@ -44,7 +43,7 @@ func (m *Measurement) bringUp(ctx context.Context, slot experiment.Slot, r *tria
 	}
 	direct := false
 	for i, c := range r.Conditions {
-		direct = direct || c.Path == trial.PathDirect && sameChain(m.Chains[i], m.Chains[condition])
+		direct = direct || c.Path == trial.PathDirect && alike(m.Chains[i], m.Chains[condition])
 	}
 	if err := m.tellRepairs(ctx, condition, r); err != nil {
 		return err
@@ -133,8 +132,8 @@ func (m *Measurement) remove() error {
 	return err
 }
 
-// sameChain tells whether two chains are declared alike.
-func sameChain(a, b api.Chain) bool {
+// alike tells whether two things are the same in all that is stored of them.
+func alike[T any](a, b T) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)
 	return errX == nil && errY == nil && string(x) == string(y)

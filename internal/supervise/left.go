@@ -22,10 +22,14 @@ func (p *program) endLeft(which func(process.Found) bool) {
 
 func all(process.Found) bool { return true }
 
+// killWithin is how long the kernel may take to end what is killed, which on a busy
+// machine is not at once.
+const killWithin = 5 * time.Second
+
 // killAll kills until nothing is found, for what is killed may just have started
 // another.
 func killAll(find func() ([]process.Found, error), which func(process.Found) bool) {
-	for range 100 {
+	for deadline := time.Now().Add(killWithin); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
 		found, err := find()
 		if err != nil {
 			return
@@ -40,7 +44,6 @@ func killAll(find func() ([]process.Found, error), which func(process.Found) boo
 		if !left {
 			return
 		}
-		time.Sleep(2 * time.Millisecond)
 	}
 }
 
