@@ -41,7 +41,11 @@ func TestThroughputOfACliff(t *testing.T) {
 			t.Errorf("%d trials take %v s and %v s", r.Trials, r.TrafficS, r.WaitS)
 		}
 		for _, clause := range r.Compliance {
-			if clause.Status != Kept {
+			want := Kept
+			if strings.Contains(clause.Text, "frames that fill tables") {
+				want = Partly // a plan fills them
+			}
+			if clause.Status != want {
 				t.Errorf("%+v", clause)
 			}
 		}
