@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"slices"
 
 	"nfchain.dev/nfchain/internal/trial"
@@ -25,23 +26,15 @@ func (f forwardingRate) Next(history []Outcome) (trial.Step, bool) {
 		return trial.Step{}, false
 	}
 	trials := sound(history, trial.StepLoad)
-	pps := f.spec.MaxPps * (1 - float64(len(trials))*f.spec.StepRatio)
-	if len(trials) > 0 && (pps <= best(trials).forwarded() || pps < f.spec.MinPps*(1-1e-9)) {
+	pps, allowed := down(f.spec, len(trials))
+	if len(trials) > 0 && (pps <= best(trials).forwarded() || !allowed) {
 		return trial.Step{}, false
 	}
 	return ask(f.spec, pps, f.spec.DurationS, "forwarding rate by load"), true
 }
 
 func best(trials []Outcome) Outcome {
-	return slices.MaxFunc(trials, func(a, b Outcome) int {
-		switch {
-		case a.forwarded() < b.forwarded():
-			return -1
-		case a.forwarded() > b.forwarded():
-			return 1
-		}
-		return 0
-	})
+	return slices.MaxFunc(trials, func(a, b Outcome) int { return cmp.Compare(a.forwarded(), b.forwarded()) })
 }
 
 // Result is FRMOL and MFR.

@@ -12,13 +12,17 @@ func (f frameLoss) Next(history []Outcome) (trial.Step, bool) {
 		return trial.Step{}, false
 	}
 	trials := sound(history, trial.StepLoad)
-	pps := f.spec.MaxPps * (1 - float64(len(trials))*f.spec.StepRatio)
-	lossless := f.lossless(trials)
-	switch {
-	case lossless >= 2 || pps < f.spec.MinPps*(1-1e-9):
+	pps, allowed := down(f.spec, len(trials))
+	if !allowed || f.lossless(trials) >= 2 {
 		return trial.Step{}, false
 	}
 	return ask(f.spec, pps, f.spec.DurationS, "loss by load"), true
+}
+
+// down so many steps from the highest load, and whether a load as low as that is allowed.
+func down(s trial.Search, steps int) (pps float64, allowed bool) {
+	pps = s.MaxPps * (1 - float64(steps)*s.StepRatio)
+	return pps, pps >= s.MinPps*(1-1e-9)
 }
 
 // lossless trials in a row at the end.
