@@ -215,3 +215,28 @@ func Marked(alias string) bool { return strings.HasPrefix(alias, mark) }
 
 // Owned tells whether an interface alias carries the owner's mark.
 func Owned(alias, owner string) bool { return strings.HasPrefix(alias, Mark(owner)) }
+
+// Discipline is a queueing discipline and the interface that it is at.
+type Discipline struct {
+	Device string
+	netlink.Qdisc
+}
+
+// Disciplines are those at the interfaces that bear the owner's mark.
+func (p Place) Disciplines() ([]Discipline, error) {
+	mine, err := p.Mine()
+	if err != nil || len(mine) == 0 {
+		return nil, err
+	}
+	list, err := p.QdiscList(nil)
+	if err != nil {
+		return nil, fmt.Errorf("list queueing disciplines of namespace %q: %w", p.Ref, err)
+	}
+	var found []Discipline
+	for _, q := range list {
+		if device, ours := mine[q.Attrs().LinkIndex]; ours {
+			found = append(found, Discipline{device, q})
+		}
+	}
+	return found, nil
+}

@@ -98,18 +98,13 @@ func (Kind) Name() string { return KindName }
 
 // Read implements resource.Kind.
 func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
-	mine, err := p.Mine()
-	if err != nil || len(mine) == 0 {
-		return nil, err
-	}
-	list, err := p.QdiscList(nil)
+	list, err := p.Disciplines()
 	if err != nil {
-		return nil, fmt.Errorf("list queueing disciplines of namespace %q: %w", p.Ref, err)
+		return nil, err
 	}
 	var found []resource.Observed
 	for _, q := range list {
-		name, ours := mine[q.Attrs().LinkIndex]
-		if !ours || q.Attrs().Parent != netlink.HANDLE_CLSACT {
+		if q.Attrs().Parent != netlink.HANDLE_CLSACT {
 			continue
 		}
 		text, err := observe(p, q.Attrs().LinkIndex)
@@ -117,7 +112,7 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 			return nil, err
 		}
 		if text != "" {
-			found = append(found, resource.Observed{Key: name, Fingerprint: text})
+			found = append(found, resource.Observed{Key: q.Device, Fingerprint: text})
 		}
 	}
 	return found, nil
