@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/netns/socketfilter"
 )
 
 // stamps gives the kernel's time at which packets went into a tun device, which does
@@ -73,20 +75,12 @@ func (s *stamps) open(device string) (err error) {
 
 // filter lets in the beginnings of packets that leave the kernel for the device.
 func (s *stamps) filter() error {
-	program, err := bpf.Assemble([]bpf.Instruction{
+	return socketfilter.Attach(s.fd, []bpf.Instruction{
 		bpf.LoadExtension{Num: bpf.ExtType},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.PACKET_OUTGOING, SkipFalse: 1},
 		bpf.RetConstant{Val: snap},
 		bpf.RetConstant{Val: 0},
 	})
-	if err != nil {
-		return err
-	}
-	raw := make([]unix.SockFilter, len(program))
-	for i, in := range program {
-		raw[i] = unix.SockFilter{Code: in.Op, Jt: in.Jt, Jf: in.Jf, K: in.K}
-	}
-	return unix.SetsockoptSockFprog(s.fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: uint16(len(raw)), Filter: &raw[0]})
 }
 
 func (s *stamps) close() {

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/netns/socketfilter"
 )
 
 // Arrivals are the packets that a [Counter] counts: whole UDP packets to a port, that
@@ -44,15 +45,7 @@ func Count(ref string, a Arrivals) (*Counter, error) {
 }
 
 func (c *Counter) filter(a Arrivals) error {
-	code, err := bpf.Assemble(a.program())
-	if err != nil {
-		return err
-	}
-	program := make([]unix.SockFilter, len(code))
-	for i, in := range code {
-		program[i] = unix.SockFilter{Code: in.Op, Jt: in.Jt, Jf: in.Jf, K: in.K}
-	}
-	if err := unix.SetsockoptSockFprog(c.fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}); err != nil {
+	if err := socketfilter.Attach(c.fd, a.program()); err != nil {
 		return err
 	}
 	kind := a.kind()

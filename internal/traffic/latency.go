@@ -26,8 +26,8 @@ func LatencySample(roundTrips []int64) (Sample, error) {
 	return s, err
 }
 
-// percentiles of a trial, by the metrics' names. One is given only of so many
-// samples that some lie beyond it.
+// percentiles of a trial, by the metrics' names. The highest are given only of so many
+// samples that some lie beyond them; the others always, so that trials can be compared.
 var percentiles = []struct {
 	metric  string
 	percent float64

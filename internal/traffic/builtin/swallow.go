@@ -3,7 +3,10 @@ package builtin
 import (
 	"fmt"
 
+	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/netns/socketfilter"
 )
 
 // swallow opens a UDP socket on a port, of both IP versions, that takes everything and
@@ -14,10 +17,9 @@ func swallow(port int) (fd int, err error) {
 	if err != nil {
 		return -1, err
 	}
-	nothing := unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K}
 	err = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0)
 	if err == nil {
-		err = unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &nothing})
+		err = socketfilter.Attach(fd, []bpf.Instruction{bpf.RetConstant{Val: 0}})
 	}
 	if err == nil {
 		err = unix.Bind(fd, &unix.SockaddrInet6{Port: port})

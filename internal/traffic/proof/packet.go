@@ -5,7 +5,8 @@ import (
 	"encoding/binary"
 
 	"golang.org/x/net/bpf"
-	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/netns/socketfilter"
 )
 
 // A marked packet ends with its payload: the nonce, the way it goes, its number,
@@ -63,7 +64,7 @@ func opens(frame []byte, port uint16) bool {
 func attach(fd int, nonce []byte) error {
 	const accept, reject = 12, 13 // places in the program
 	skip := func(from, to int) uint8 { return uint8(to - from - 1) }
-	program, err := bpf.Assemble([]bpf.Instruction{
+	return socketfilter.Attach(fd, []bpf.Instruction{
 		0:      bpf.LoadExtension{Num: bpf.ExtLen},
 		1:      bpf.JumpIf{Cond: bpf.JumpEqual, Val: opening4, SkipTrue: skip(1, 8)},
 		2:      bpf.JumpIf{Cond: bpf.JumpEqual, Val: opening6, SkipTrue: skip(2, 10)},
@@ -79,12 +80,4 @@ func attach(fd int, nonce []byte) error {
 		accept: bpf.RetConstant{Val: longest},
 		reject: bpf.RetConstant{Val: 0},
 	})
-	if err != nil {
-		return err
-	}
-	raw := make([]unix.SockFilter, len(program))
-	for i, in := range program {
-		raw[i] = unix.SockFilter{Code: in.Op, Jt: in.Jt, Jf: in.Jf, K: in.K}
-	}
-	return unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: uint16(len(raw)), Filter: &raw[0]})
 }
