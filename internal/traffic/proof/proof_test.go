@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/plan/plantest"
@@ -145,9 +147,10 @@ func TestInterrupted(t *testing.T) {
 	for _, protocol := range protocols {
 		ctx, cancel := context.WithCancel(context.Background())
 		time.AfterFunc(200*time.Millisecond, cancel)
-		began := time.Now()
-		if _, err := proof.Check(ctx, path(p, protocol)); !errors.Is(err, context.Canceled) || time.Since(began) > 2*time.Second {
-			t.Errorf("%s: error %v after %v", protocol, err, time.Since(began))
+		patient := path(p, protocol)
+		patient.Delay = time.Hour // which nobody waits for who is interrupted
+		if _, err := proof.Check(ctx, patient); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: error %v", protocol, err)
 		}
 	}
 }
@@ -165,19 +168,40 @@ func TestUnderLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Kill()
-		time.Sleep(200 * time.Millisecond)
+		number, _ := strconv.Atoi(port)
+		if err := s.Until(context.Background(), func() bool { return netns.Listens(s.PID(), number) }, "it does not listen"); err != nil {
+			t.Fatal(err)
+		}
 		c, err := job.StartClient(context.Background(), append([]string{"iperf3", "--client", address, "--port", port, "--time", "60"}, load...)...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Kill()
 	}
-	time.Sleep(time.Second)
+	carried(t, p.Server(), 10_000)
 	for range 3 {
 		for _, protocol := range protocols {
 			if _, err := proof.Check(context.Background(), path(p, protocol)); err != nil {
 				t.Errorf("%s: %v", protocol, err)
 			}
+		}
+	}
+}
+
+// carried waits until a node has got so many packets.
+func carried(t *testing.T, n plan.Node, packets uint64) {
+	t.Helper()
+	h := nstest.Open(t, n.Namespace)
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		l, err := h.LinkByName(n.West.Device)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Attrs().Statistics.RxPackets >= packets {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s got %d packets", n.Name, l.Attrs().Statistics.RxPackets)
 		}
 	}
 }
