@@ -17,8 +17,10 @@ type Catalogue struct {
 	// (encoding.TextUnmarshaler) is written as a scalar. An option struct may
 	// be a [Validator]; an item of a list in it may have SetDefaults().
 	Functions map[string]func() any
-	// Wirings, Runtimes and Tools are the known names. "auto" is always a tool.
-	Wirings, Runtimes, Tools []string
+	// Wirings gives the same for each wiring.
+	Wirings map[string]func() any
+	// Runtimes and Tools are the known names. "auto" is always a tool.
+	Runtimes, Tools []string
 }
 
 // Validator is an option struct that has rules its type cannot say. The paths
@@ -33,6 +35,18 @@ func (c Catalogue) union() strict.Union {
 		Kind:    "Kind",
 		Options: "Options",
 		New:     c.Functions,
+	}
+}
+
+// wirings tells the decoder which options a chain may have for its wiring. Those of
+// other wirings may stay in a file, so that `wiring` is the only edit between two.
+func (c Catalogue) wirings() strict.Union {
+	return strict.Union{
+		In:      reflect.TypeFor[ChainSpec](),
+		Kind:    "Wiring",
+		Options: "WiringOptions",
+		New:     c.Wirings,
+		All:     true,
 	}
 }
 

@@ -11,13 +11,29 @@ func testCatalogue() Catalogue {
 			"firewall": func() any { return &firewallOptions{Policy: "accept"} },
 			"shaper":   func() any { return &shaperOptions{Discipline: "htb"} },
 		},
-		Wirings:  []string{"veth", "bridge"},
+		Wirings: map[string]func() any{
+			"veth":   func() any { return &forwardOptions{} },
+			"bridge": func() any { return &bridgeOptions{Per: "hop"} },
+		},
 		Runtimes: []string{"netns"},
 		Tools:    []string{"iperf3", "sockperf", "ping"},
 	}
 }
 
 type forwardOptions struct{}
+
+type bridgeOptions struct {
+	Per   string `json:"per,omitempty" jsonschema:"enum=hop,enum=chain"`
+	Ports int    `json:"ports,omitempty" jsonschema:"minimum=0"`
+}
+
+// Validate refuses ports that no bridge has.
+func (o *bridgeOptions) Validate() []FieldProblem {
+	if o.Per == "hop" && o.Ports > 2 {
+		return []FieldProblem{{"ports", "a hop has two"}}
+	}
+	return nil
+}
 
 type firewallOptions struct {
 	Policy string       `json:"policy,omitempty" jsonschema:"enum=accept,enum=drop"`

@@ -26,6 +26,10 @@ type ChainSpec struct {
 	// every interface.
 	Everywhere []Everywhere `json:"everywhere,omitempty"`
 	Addresses  Addresses    `json:"addresses,omitempty"`
+	// WiringOptions are the values found under the keys named like wirings, decoded into
+	// the option types that the catalogue gives for them. Where there is none for Wiring,
+	// it has its defaults.
+	WiringOptions map[string]any `json:"-"`
 	// MTU of every link of the chain, bytes of IP packet. Default 1500.
 	MTU int `json:"mtu,omitempty" jsonschema:"minimum=576,maximum=65535"`
 }

@@ -2,7 +2,6 @@ package v1alpha1
 
 import (
 	"fmt"
-	"slices"
 
 	"nfchain.dev/nfchain/api/v1alpha1/internal/nearest"
 )
@@ -17,11 +16,11 @@ const anyWiring = "*"
 // the body of functions that refer to another.
 func (c Catalogue) checkChain(s *ChainSpec, at place) []FieldProblem {
 	var f findings
-	f.add("wiring", unknown(s.Wiring, "wiring", c.Wirings))
+	f.add("wiring", unknown(s.Wiring, "wiring", c.wirings().Kinds()))
 	f.add("runtime", unknown(s.Runtime, "runtime", c.Runtimes))
 	f.under("endpoints", checkEndpoints(s.Endpoints))
 	wiring := s.Wiring
-	if at.lost("wiring") || !slices.Contains(c.Wirings, wiring) {
+	if at.lost("wiring") || c.Wirings[wiring] == nil {
 		wiring = anyWiring
 	}
 	for i := range s.Functions {
@@ -32,6 +31,7 @@ func (c Catalogue) checkChain(s *ChainSpec, at place) []FieldProblem {
 		path := item("everywhere", i)
 		f.under(path, c.checkEverywhere(e, s, at.under(path)))
 	}
+	f.under("", at.checkOptions())
 	f.under("", checkNodeNames(s, at))
 	f.under("addresses", checkAddresses(s.Addresses))
 	if s.Addresses.IPv6 != None && !at.lost("addresses.ipv6") && s.MTU < minMTUv6 {

@@ -31,15 +31,28 @@ func (b FunctionBody) MarshalJSON() ([]byte, error) {
 // plainBody is a FunctionBody without its MarshalJSON.
 type plainBody FunctionBody
 
-// withOptions appends the options to the JSON object that v makes.
+// MarshalJSON writes the chain as a file has it, options of wirings under their keys.
+func (s ChainSpec) MarshalJSON() ([]byte, error) {
+	type plain ChainSpec
+	return withKeys(plain(s), s.WiringOptions)
+}
+
 func withOptions(v any, b FunctionBody) ([]byte, error) {
+	if b.Options == nil || b.Kind == "" {
+		return json.Marshal(v)
+	}
+	return withKeys(v, map[string]any{b.Kind: b.Options})
+}
+
+// withKeys appends keys to the JSON object that v makes.
+func withKeys(v any, keys map[string]any) ([]byte, error) {
 	object, err := json.Marshal(v)
-	if err != nil || b.Options == nil || b.Kind == "" {
+	if err != nil || len(keys) == 0 {
 		return object, err
 	}
-	options, err := json.Marshal(map[string]any{b.Kind: b.Options})
+	more, err := json.Marshal(keys)
 	if err != nil {
 		return nil, err
 	}
-	return append(append(object[:len(object)-1], ','), options[1:]...), nil
+	return append(append(object[:len(object)-1], ','), more[1:]...), nil
 }

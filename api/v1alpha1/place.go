@@ -22,20 +22,21 @@ func (p place) has(path string) bool { return p.document.Given(joinPath(p.path, 
 // lost tells whether the value is not the file's, since that could not be read.
 func (p place) lost(path string) bool { return p.document.Lost(joinPath(p.path, path)) }
 
-// checkOptions validates what could be read of a function's options.
+// checkOptions validates what could be read of the options of a function or of wirings.
 func (p place) checkOptions() []FieldProblem {
 	var f findings
-	variant := p.document.Variant(p.path)
-	options, ok := variant.Options.(Validator)
-	if !ok {
-		return nil
+	for _, variant := range p.document.Variants(p.path) {
+		options, ok := variant.Options.(Validator)
+		if !ok {
+			continue
+		}
+		problems := options.Validate()
+		if other, ok := variant.Other.(Validator); ok {
+			still := other.Validate()
+			problems = slices.DeleteFunc(problems, func(p FieldProblem) bool { return !slices.Contains(still, p) })
+		}
+		f.under(variant.Kind, problems)
 	}
-	problems := options.Validate()
-	if other, ok := variant.Other.(Validator); ok {
-		still := other.Validate()
-		problems = slices.DeleteFunc(problems, func(p FieldProblem) bool { return !slices.Contains(still, p) })
-	}
-	f.under(variant.Kind, problems)
 	return f
 }
 

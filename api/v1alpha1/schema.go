@@ -37,6 +37,7 @@ func (c Catalogue) Schema() ([]byte, error) {
 	}
 	g.nameWords(c)
 	g.openFunctions(c)
+	g.openWirings(c)
 	out, err := json.MarshalIndent(root, "", "  ")
 	return append(out, '\n'), err
 }
@@ -65,7 +66,7 @@ func definitionName(t reflect.Type) string {
 
 // nameWords says which words the catalogue knows, and what a name is.
 func (g *generator) nameWords(c Catalogue) {
-	g.words("ChainSpec", "wiring", c.Wirings)
+	g.words("ChainSpec", "wiring", c.wirings().Kinds())
 	for _, definition := range []string{"ChainSpec", "FunctionBody", "Function"} {
 		g.words(definition, "runtime", c.Runtimes)
 	}

@@ -20,6 +20,13 @@ func (g *generator) openFunctions(c Catalogue) {
 	}
 }
 
+// openWirings gives chains a key for the options of each wiring.
+func (g *generator) openWirings(c Catalogue) {
+	for _, name := range c.wirings().Kinds() {
+		g.definitions["ChainSpec"].Properties.Set(name, g.reflect(c.Wirings[name]()))
+	}
+}
+
 func (g *generator) addOptions(s *jsonschema.Schema, kind string, options *jsonschema.Schema) {
 	s.Properties.Set(kind, options)
 	if s.DependentSchemas == nil {

@@ -127,8 +127,11 @@ func (b *builder) outside(n Node, out Interface, end Node, via Interface, link s
 // join has the wiring contribute what makes the hops.
 func (b *builder) join(all []hop) (wiring.Joined, error) {
 	n := wiring.Network{
-		Owner: b.chain.Metadata.Name, MTU: b.chain.Spec.MTU, Options: b.wiring.Options(), Has: b.facts.Has,
+		Owner: b.chain.Metadata.Name, MTU: b.chain.Spec.MTU, Options: b.chain.Spec.WiringOptions[b.wiring.Name()], Has: b.facts.Has,
 		Node: WiringNode, Namespace: b.namespaceOf(WiringNode),
+	}
+	if n.Options == nil {
+		n.Options = b.wiring.Options()
 	}
 	if n.Has == nil {
 		n.Has = func(string) bool { return true }

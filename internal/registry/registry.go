@@ -52,9 +52,9 @@ func Plan() plan.Catalogue {
 
 // Words is the catalogue that files are read with.
 func Words() api.Catalogue {
-	c := api.Catalogue{Functions: map[string]func() any{}, Runtimes: runtimes}
+	c := api.Catalogue{Functions: map[string]func() any{}, Wirings: map[string]func() any{}, Runtimes: runtimes}
 	for _, w := range wirings {
-		c.Wirings = append(c.Wirings, w.Name())
+		c.Wirings[w.Name()] = w.Options
 	}
 	for _, k := range functions {
 		c.Functions[k.Name()] = k.Options

@@ -19,7 +19,7 @@ func TestEveryGoodFileMakesASearch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := api.Catalogue{Wirings: []string{"veth"}, Runtimes: []string{"netns"}}.Decode(name, text)
+	f, err := api.Catalogue{Wirings: map[string]func() any{"veth": func() any { return &struct{}{} }}, Runtimes: []string{"netns"}}.Decode(name, text)
 	if err != nil {
 		t.Fatal(err)
 	}

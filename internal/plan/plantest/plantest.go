@@ -31,9 +31,12 @@ func Catalogue() plan.Catalogue {
 // File reads a file.
 func File(tb testing.TB, text string) *api.File {
 	tb.Helper()
-	words := api.Catalogue{Functions: map[string]func() any{}, Runtimes: []string{"netns"}, Wirings: []string{"veth"}}
+	words := api.Catalogue{Functions: map[string]func() any{}, Wirings: map[string]func() any{}, Runtimes: []string{"netns"}}
 	for name, k := range Catalogue().Functions {
 		words.Functions[name] = k.Options
+	}
+	for name, w := range Catalogue().Wirings {
+		words.Wirings[name] = w.Options
 	}
 	file, err := words.Decode("test", []byte(text))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // text and lists of text that are direct fields of the struct.
 func Check(target any, report func(path, message string)) {
 	v := reflect.ValueOf(target).Elem()
-	f := New(Union{}).fields(v.Type())
+	f := New().fields(v.Type())
 	for _, field := range f.list {
 		field.rule.check(field.name, v.FieldByIndex(field.index), report)
 	}

@@ -2,6 +2,7 @@ package strict
 
 import (
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -17,9 +18,9 @@ type field struct {
 type fields struct {
 	list   []field
 	byName map[string]int
-	// union is the index of the Union's struct, when it is the type or embedded in it.
-	union []int
-	isIt  bool
+	// union whose struct is the type or embedded in it, at the index; nil if there is none.
+	union *Union
+	at    []int
 }
 
 func (f *fields) names() []string {
@@ -41,8 +42,8 @@ func (d *Decoder) fields(t reflect.Type) *fields {
 }
 
 func (d *Decoder) collect(f *fields, t reflect.Type, index []int) {
-	if t == d.Union.In {
-		f.union, f.isIt = index, true
+	if i := slices.IndexFunc(d.Unions, func(u Union) bool { return u.In == t }); i >= 0 {
+		f.union, f.at = &d.Unions[i], index
 	}
 	for i := range t.NumField() {
 		sf := t.Field(i)

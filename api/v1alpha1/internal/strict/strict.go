@@ -5,7 +5,7 @@
 // Fields go by their json tag. Of the jsonschema tag it enforces required,
 // enum, minimum and maximum, so that a JSON schema made from the same types
 // says the same. It knows no particular type; those that differ by kind are
-// handed to it as a [Union].
+// handed to it as [Union]s.
 package strict
 
 import (
@@ -33,14 +33,14 @@ type Defaulter interface{ SetDefaults() }
 
 // Decoder decodes one document.
 type Decoder struct {
-	// Union is the one struct type of the document whose fields vary by kind.
-	Union Union
+	// Unions are the struct types of the document whose fields vary by kind.
+	Unions []Union
 	// Problems so far.
 	Problems []Problem
 
 	places   map[string]tree.Pos
 	spoilt   map[string]bool
-	variants map[string]Variant
+	variants map[string][]Variant
 	// other makes the decoder put another value where none could be decoded.
 	other    bool
 	cut      bool
@@ -48,12 +48,12 @@ type Decoder struct {
 }
 
 // New returns a decoder for one document.
-func New(union Union) *Decoder {
+func New(unions ...Union) *Decoder {
 	return &Decoder{
-		Union:    union,
+		Unions:   unions,
 		places:   map[string]tree.Pos{},
 		spoilt:   map[string]bool{},
-		variants: map[string]Variant{},
+		variants: map[string][]Variant{},
 		fieldsOf: map[reflect.Type]*fields{},
 	}
 }

@@ -35,7 +35,7 @@ func decode(t *testing.T, text string) (whole, []string) {
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	d, w := New(Union{}), whole{}
+	d, w := New(), whole{}
 	d.Decode(docs[0], &w)
 	var problems []string
 	for _, p := range d.Problems {

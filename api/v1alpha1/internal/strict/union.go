@@ -19,6 +19,9 @@ type Union struct {
 	Kind, Options string
 	// New makes the options of a kind, a pointer to a struct with its defaults.
 	New map[string]func() any
+	// All has those options decoded that are given, whatever kinds they belong to, into a
+	// map[string]any.
+	All bool
 }
 
 // Variant is the options that were decoded for a union.
@@ -32,30 +35,43 @@ type Variant struct {
 	Options, Other any
 }
 
-// Variant is the options of the union that is at the path.
-func (d *Decoder) Variant(path string) Variant { return d.variants[path] }
+// Variants are the options of the union that is at the path.
+func (d *Decoder) Variants(path string) []Variant { return d.variants[path] }
 
 // Kinds in alphabetical order.
 func (u Union) Kinds() []string { return slices.Sorted(maps.Keys(u.New)) }
 
-// variant decodes the options of the kind that v says it is. Options that are
-// not written are decoded from nothing, so that a required one is missed.
-func (d *Decoder) variant(n *tree.Node, path string, v reflect.Value, given map[string]tree.Entry) {
-	kind := v.FieldByName(d.Union.Kind).String()
+// variant decodes the options of the kind that v says it is: if they are not written,
+// from nothing, so that a required one is missed.
+func (d *Decoder) variant(u Union, n *tree.Node, path string, v reflect.Value, given map[string]tree.Entry) {
+	if u.All {
+		all := map[string]any{}
+		for _, key := range slices.Sorted(maps.Keys(given)) {
+			all[key] = d.options(u, key, n, path, given)
+		}
+		if len(all) > 0 {
+			v.FieldByName(u.Options).Set(reflect.ValueOf(all))
+		}
+		return
+	}
+	kind := v.FieldByName(u.Kind).String()
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		if key != kind {
-			d.strange(given[key], path, kind)
+			d.strange(u, given[key], path, kind)
 		}
 	}
-	if d.Union.New[kind] == nil && len(given) == 1 {
+	if u.New[kind] == nil && len(given) == 1 {
 		for key := range given {
 			kind = key
 		}
 	}
-	make, ok := d.Union.New[kind]
-	if !ok {
-		return
+	if u.New[kind] != nil {
+		v.FieldByName(u.Options).Set(reflect.ValueOf(d.options(u, kind, n, path, given)))
 	}
+}
+
+// options of one kind.
+func (d *Decoder) options(u Union, kind string, n *tree.Node, path string, given map[string]tree.Entry) any {
 	node := &tree.Node{Pos: n.Pos, Kind: tree.Map}
 	if e, ok := given[kind]; ok {
 		node = e.Value
@@ -63,28 +79,28 @@ func (d *Decoder) variant(n *tree.Node, path string, v reflect.Value, given map[
 			node = &tree.Node{Pos: e.KeyPos, Kind: tree.Map}
 		}
 	}
-	options := make()
+	options := u.New[kind]()
 	at := Join(path, kind)
 	d.value(node, at, reflect.ValueOf(options).Elem(), rule{})
 	found := Variant{Kind: kind, Options: options}
 	if !d.sound(at) {
-		found.Other = make()
-		again := New(d.Union)
+		found.Other = u.New[kind]()
+		again := New(d.Unions...)
 		again.other = true
 		again.value(node, at, reflect.ValueOf(found.Other).Elem(), rule{})
 	}
-	d.variants[path] = found
-	v.FieldByName(d.Union.Options).Set(reflect.ValueOf(options))
+	d.variants[path] = append(d.variants[path], found)
+	return options
 }
 
 // strange reports options of another kind. Where the kind itself is misspelt,
 // that is the error, and it is reported as such.
-func (d *Decoder) strange(e tree.Entry, path, kind string) {
+func (d *Decoder) strange(u Union, e tree.Entry, path, kind string) {
 	switch {
 	case kind == "":
 		d.spoilt[Join(path, "kind")] = true
 		d.add(e.KeyPos, Join(path, e.Key), fmt.Sprintf("options of %s given, but no kind: %s", e.Key, e.Key))
-	case d.Union.New[kind] != nil:
+	case u.New[kind] != nil:
 		d.spoil(e.KeyPos, Join(path, e.Key), fmt.Sprintf("options of %s given, but kind is %s", e.Key, kind))
 	}
 }

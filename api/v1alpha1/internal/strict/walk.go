@@ -61,7 +61,7 @@ func (d *Decoder) structure(n *tree.Node, path string, v reflect.Value) {
 	for _, e := range d.unique(n, path) {
 		if i, ok := f.byName[e.Key]; ok {
 			d.value(e.Value, Join(path, e.Key), v.FieldByIndex(f.list[i].index), f.list[i].rule)
-		} else if f.isIt && d.Union.New[e.Key] != nil {
+		} else if f.union != nil && f.union.New[e.Key] != nil {
 			variants[e.Key] = e
 		} else {
 			meant[d.unknown(e, path, f)] = true
@@ -71,8 +71,8 @@ func (d *Decoder) structure(n *tree.Node, path string, v reflect.Value) {
 	if d.other {
 		d.replaceLost(path, v, f)
 	}
-	if f.isIt {
-		d.variant(n, path, v.FieldByIndex(f.union), variants)
+	if f.union != nil {
+		d.variant(*f.union, n, path, v.FieldByIndex(f.at), variants)
 	}
 }
 
@@ -97,8 +97,8 @@ func (d *Decoder) unknown(e tree.Entry, path string, f *fields) string {
 		return ""
 	}
 	names := f.names()
-	if f.isIt {
-		names = append(names, d.Union.Kinds()...)
+	if f.union != nil {
+		names = append(names, f.union.Kinds()...)
 	}
 	d.spoil(e.KeyPos, Join(path, e.Key), "unknown field"+nearest.Hint(e.Key, names))
 	near := nearest.Word(e.Key, names)
