@@ -9,6 +9,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/address"
 	"nfchain.dev/nfchain/internal/resource/adopted"
+	"nfchain.dev/nfchain/internal/resource/ovs"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/qdisc"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
@@ -21,6 +22,10 @@ var nouns = map[string][2]string{
 	process.KindName: {"program", "programs"},
 	qdisc.KindName:   {"queueing discipline", "queueing disciplines"},
 	ruleset.KindName: {"rule set", "rule sets"},
+
+	ovs.KindName:       {"Open vSwitch", "Open vSwitches"},
+	ovs.SwitchKindName: {"switch", "switches"},
+	ovs.PortKindName:   {"switch port", "switch ports"},
 }
 
 // verbs of operations, and those of kinds that have their own.
@@ -28,6 +33,7 @@ var (
 	verbs     = map[resource.Op]string{resource.Create: "created", resource.Update: "updated", resource.Delete: "removed"}
 	kindVerbs = map[string]map[resource.Op]string{
 		adopted.KindName: {resource.Create: "adopted", resource.Update: "adopted anew", resource.Delete: "put back"},
+		ovs.KindName:     {resource.Create: "started", resource.Update: "started again", resource.Delete: "ended"},
 		process.KindName: {resource.Create: "started", resource.Update: "replaced", resource.Delete: "ended"},
 	}
 )

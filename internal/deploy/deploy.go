@@ -18,6 +18,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/neighbour"
+	"nfchain.dev/nfchain/internal/resource/ovs"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/qdisc"
 	"nfchain.dev/nfchain/internal/resource/redirect"
@@ -32,6 +33,9 @@ var stages = [][]resource.Kind{
 	{namespace.Kind{}},
 	{adopted.Kind{}},
 	{link.Kind{}, tun.Kind{}},
+	{ovs.Kind{}},
+	{ovs.SwitchKind{}},
+	{ovs.PortKind{}},
 	{address.Kind{}, neighbour.Kind{}, route.Kind{}, ruleset.Kind{}, qdisc.Kind{}, redirect.Kind{}},
 	{process.Kind{}},
 }
@@ -130,6 +134,12 @@ func (w *work) alsoVisit(kinds []resource.Kind, p *plan.Plan, wanted map[string]
 	case process.KindName, adopted.KindName:
 		if wanted[netns.Host] == nil {
 			places = append(places, netns.Host)
+		}
+		return places
+	case ovs.KindName, ovs.SwitchKindName:
+		own := namespace.Name(p.Chain, plan.WiringNode)
+		if wanted[own] == nil && netns.Exists(own) && !w.isFresh(own) {
+			places = append(places, own)
 		}
 		return places
 	}

@@ -5,15 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sort"
 	"syscall"
 	"time"
 
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/netns/rundir"
+	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/ovs"
 	"nfchain.dev/nfchain/internal/resource/process"
 )
 
@@ -22,6 +25,9 @@ import (
 func (d *Deployer) Down(ctx context.Context, owner string) (int, error) {
 	names, err := namespacesOf(owner)
 	if err != nil {
+		return 0, err
+	}
+	if err := removeSwitches(owner, names); err != nil {
 		return 0, err
 	}
 	elsewhere := make(chan error, 1)
@@ -41,6 +47,16 @@ func (d *Deployer) Down(ctx context.Context, owner string) (int, error) {
 	_ = os.Remove(stateRoot)
 	netns.Tidy()
 	return len(names), nil
+}
+
+// removeSwitches removes the chain's Open vSwitch, if it has one, and with it the ports
+// that it has in namespaces of others.
+func removeSwitches(owner string, names []string) error {
+	own := namespace.Name(owner, plan.WiringNode)
+	if !slices.Contains(names, own) || !netns.Exists(own) {
+		return nil
+	}
+	return ovs.Remove(owner, own)
 }
 
 // vacate ends what runs in the owner's namespaces and gives back the interfaces
@@ -74,6 +90,9 @@ func namespacesOf(owner string) ([]string, error) {
 // dissolve ends what runs in a namespace, takes its interfaces away with their
 // peers and then its name.
 func dissolve(name, owner string) error {
+	if err := removeSwitches(owner, []string{name}); err != nil {
+		return err
+	}
 	if err := endProcesses([]string{name}); err != nil {
 		return err
 	}

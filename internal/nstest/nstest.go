@@ -54,6 +54,9 @@ func Require(tb testing.TB, features ...string) {
 	}
 }
 
+// Has tells whether this machine has a feature, for plans that leave a choice to it.
+func Has(name string) bool { return machine().Has(name) }
+
 // aloneEnv tells the test binary that it is in namespaces of its own.
 const aloneEnv = "NFCHAIN_TEST_ALONE"
 

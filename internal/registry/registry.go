@@ -23,10 +23,11 @@ import (
 	"nfchain.dev/nfchain/internal/traffic/sockperf"
 	"nfchain.dev/nfchain/internal/traffic/testpmd"
 	"nfchain.dev/nfchain/internal/wiring"
+	"nfchain.dev/nfchain/internal/wiring/ovs"
 	"nfchain.dev/nfchain/internal/wiring/veth"
 )
 
-var wirings = []wiring.Wiring{veth.Wiring{}}
+var wirings = []wiring.Wiring{veth.Wiring{}, ovs.Wiring{}}
 
 var functions = []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}}
 

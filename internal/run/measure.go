@@ -228,6 +228,10 @@ func (m *Measurement) tried(ctx context.Context, slot experiment.Slot, c trial.C
 	if ctx.Err() != nil {
 		return none, deploy.Interrupted(ctx.Err())
 	}
+	// What the tool says of a chain that broke is only what followed from that.
+	if broken := deploy.Alive(m.up); broken != nil {
+		err = broken
+	}
 	if err != nil {
 		return none, fmt.Errorf("%s over the %s path, repeat %d: %w", c.Protocol, c.Path, slot.Repeat, err)
 	}

@@ -53,8 +53,8 @@ func (s Spec) steps() [][]string {
 // options of a daemon: every file in the owner's directory.
 func (s Spec) options(program string) []string {
 	return []string{
+		"-vconsole:off", "--log-file=" + in(s.Owner, program+".log"), "--no-chdir", "--detach",
 		"--pidfile=" + in(s.Owner, program+".pid"), "--unixctl=" + in(s.Owner, program+".ctl"),
-		"--log-file=" + in(s.Owner, program+".log"), "-vconsole:off", "--no-chdir", "--detach",
 	}
 }
 

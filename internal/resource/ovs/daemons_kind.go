@@ -33,22 +33,27 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 // Apply implements resource.Kind. Where one of the pair has died both begin anew, with
 // an empty database: what the other still knows is of switches that are no more.
 func (Kind) Apply(p resource.Place, changes []resource.Change) error {
-	return resource.Make(changes, func(string) error { return remove(p) }, func(s Spec) error { return start(p, s) })
+	return resource.Make(changes, func(string) error { return Remove(p.Owner, p.Ref) }, func(s Spec) error { return start(p, s) })
 }
 
-func remove(p resource.Place) error {
-	if err := RemoveDatapath(p.Owner, p.Ref); err != nil {
+// Remove the owner's daemons from a namespace, with their switches, wherever the ports
+// are, and their files. Nothing there is success.
+func Remove(owner, ref string) error {
+	if err := end(owner, ref); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(Dir(p.Owner)); err != nil {
+	if err := removeDatapath(owner, ref); err != nil {
 		return err
 	}
-	_ = os.Remove(filepath.Dir(Dir(p.Owner))) // unless there is more of the owner's
+	if err := os.RemoveAll(Dir(owner)); err != nil {
+		return err
+	}
+	_ = os.Remove(filepath.Dir(Dir(owner))) // unless there is more of the owner's
 	return nil
 }
 
 func start(p resource.Place, s Spec) error {
-	if err := remove(p); err != nil {
+	if err := Remove(p.Owner, p.Ref); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(Dir(s.Owner), 0o700); err != nil {

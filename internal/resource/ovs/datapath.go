@@ -12,13 +12,10 @@ import (
 // kernelDatapath is the interface that stands for the datapath of type system.
 const kernelDatapath = "ovs-system"
 
-// RemoveDatapath ends the owner's daemons in a namespace and removes their datapath in
-// the kernel, with the ports that were moved elsewhere, which nothing else removes. The
-// datapath in user space goes with its daemon. Nothing there is success.
-func RemoveDatapath(owner, ref string) error {
-	if err := end(owner, ref); err != nil {
-		return err
-	}
+// removeDatapath of the kernel, which outlives its daemon, and with it the ports that were
+// moved elsewhere, which nothing else removes. The one in user space is gone with its
+// daemon.
+func removeDatapath(owner, ref string) error {
 	h, err := netns.Open(ref)
 	if err != nil {
 		return err

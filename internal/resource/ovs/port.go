@@ -57,7 +57,7 @@ func (s PortSpec) alias() string {
 // Commands implements resource.Spec.
 func (s PortSpec) Commands(ns string) []resource.Command {
 	if s.Port.Type == Device {
-		return []resource.Command{resource.In(ns, "ethtool", "-K", s.Device, "tx", "off")}
+		return []resource.Command{resource.In(ns, "sh", "-c", "ethtool -K "+s.Device+" tx off >/dev/null")}
 	}
 	into := ns
 	if into == "" {
