@@ -152,14 +152,19 @@ func removeElsewhere(ctx context.Context, owner string, own []string) error {
 	}
 	sort.Strings(others)
 	return each(ctx, others, func(name string) error {
-		h, err := netns.Open(name)
-		if err != nil && name != netns.Host && !netns.Exists(name) {
-			return nil // gone meanwhile
-		}
-		if err != nil {
-			return err
-		}
-		defer h.Close()
-		return link.RemoveAll(h, owner)
+		return inside(name, func(h *netns.Handle) error { return link.RemoveAll(h, owner) })
 	})
+}
+
+// inside does something in a namespace, unless that has gone meanwhile or never was whole.
+func inside(name string, do func(*netns.Handle) error) error {
+	h, err := netns.Open(name)
+	if err != nil && name != netns.Host && !netns.Exists(name) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	return do(h)
 }

@@ -79,22 +79,19 @@ func (w *work) dropNamespace(name string) error {
 }
 
 func (w *work) dropInterfaces(name string) error {
-	h, err := netns.Open(name)
-	if err != nil {
-		return nil // gone meanwhile
-	}
-	defer h.Close()
-	mine, err := link.Mine(h, w.owner)
-	if err != nil {
-		return err
-	}
-	for _, device := range mine {
-		w.record(deletion(link.KindName, name, device))
-	}
-	if w.dry || len(mine) == 0 {
-		return nil
-	}
-	return link.RemoveAll(h, w.owner)
+	return inside(name, func(h *netns.Handle) error {
+		mine, err := link.Mine(h, w.owner)
+		if err != nil {
+			return err
+		}
+		for _, device := range mine {
+			w.record(deletion(link.KindName, name, device))
+		}
+		if w.dry || len(mine) == 0 {
+			return nil
+		}
+		return link.RemoveAll(h, w.owner)
+	})
 }
 
 func deletion(kind, place, key string) resource.Change {

@@ -82,27 +82,21 @@ func addressesOf(chain api.Chain, all []string) (map[string][]netip.Addr, error)
 	return found, err
 }
 
-func ownAddresses(name, owner string) ([]netip.Addr, error) {
-	h, err := netns.Open(name)
-	if err != nil {
-		return nil, nil // gone meanwhile
-	}
-	defer h.Close()
-	mine, err := link.Mine(h, owner)
-	if err != nil || len(mine) == 0 {
-		return nil, err
-	}
-	list, err := h.AddrList(nil, netlink.FAMILY_ALL)
-	if err != nil {
-		return nil, err
-	}
-	var own []netip.Addr
-	for _, a := range list {
-		if ip, ok := netip.AddrFromSlice(a.IP); ok && mine[a.LinkIndex] != "" {
-			own = append(own, ip.Unmap())
+func ownAddresses(name, owner string) (own []netip.Addr, err error) {
+	err = inside(name, func(h *netns.Handle) error {
+		mine, err := link.Mine(h, owner)
+		if err != nil || len(mine) == 0 {
+			return err
 		}
-	}
-	return own, nil
+		list, err := h.AddrList(nil, netlink.FAMILY_ALL)
+		for _, a := range list {
+			if ip, ok := netip.AddrFromSlice(a.IP); ok && mine[a.LinkIndex] != "" {
+				own = append(own, ip.Unmap())
+			}
+		}
+		return err
+	})
+	return own, err
 }
 
 // taken are the networks that the chain's addresses must keep clear of: those that
@@ -143,24 +137,21 @@ func reached(name, owner string) ([]netip.Prefix, error) {
 // addBlocks adds the blocks of those chains that have interfaces in a namespace
 // and whose blocks are not known yet.
 func addBlocks(blocks map[string][]netip.Prefix, name string) error {
-	h, err := netns.Open(name)
-	if err != nil {
-		return nil // gone meanwhile
-	}
-	defer h.Close()
-	owners, err := link.Owners(h)
-	if err != nil {
-		return err
-	}
-	for _, owner := range owners {
-		if len(blocks[owner]) > 0 {
-			continue
-		}
-		if blocks[owner], err = blocksOf(h, owner); err != nil {
+	return inside(name, func(h *netns.Handle) error {
+		owners, err := link.Owners(h)
+		if err != nil {
 			return err
 		}
-	}
-	return nil
+		for _, owner := range owners {
+			if len(blocks[owner]) > 0 {
+				continue
+			}
+			if blocks[owner], err = blocksOf(h, owner); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // blocksOf a chain follow from its routes in any of its namespaces: those that

@@ -68,7 +68,11 @@ func Owners() ([]string, error) {
 		if alone, ours := strings.CutPrefix(name, namespace.Prefix); ours {
 			seen[alone] = true
 		}
-		for _, guest := range guests(name) {
+		there, err := guests(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, guest := range there {
 			seen[guest] = true
 		}
 	}
@@ -90,17 +94,12 @@ func Owners() ([]string, error) {
 }
 
 // guests are the chains that have interfaces in a namespace of others.
-func guests(name string) []string {
-	h, err := netns.Open(name)
-	if err != nil {
-		return nil // gone meanwhile, or never whole
-	}
-	defer h.Close()
-	owners, err := link.Owners(h)
-	if err != nil {
-		return nil
-	}
-	return owners
+func guests(name string) (owners []string, err error) {
+	err = inside(name, func(h *netns.Handle) error {
+		owners, err = link.Owners(h)
+		return err
+	})
+	return owners, err
 }
 
 // Nodes lists the owner's namespaces that are there.
