@@ -86,6 +86,7 @@ func (f Frames) with(over Frames) Frames {
 	replace(&f.Bidirectional, over.Bidirectional)
 	replace(&f.IPVersion, over.IPVersion)
 	replace(&f.VLAN, over.VLAN)
+	replace(&f.FlowsBy, over.FlowsBy)
 	return f
 }
 

@@ -43,7 +43,7 @@ type Source struct {
 // and rate (bit/s), bool for zerocopy and string for the rest, so that == tells
 // whether two are the same.
 type Factor struct {
-	Field  string `json:"field" jsonschema:"required,enum=length,enum=flows,enum=protocol,enum=payload_size,enum=frame_size,enum=request_size,enum=response_size,enum=rate,enum=zerocopy,enum=affinity"`
+	Field  string `json:"field" jsonschema:"required,enum=length,enum=flows,enum=protocol,enum=payload_size,enum=frame_size,enum=flows_by,enum=request_size,enum=response_size,enum=rate,enum=zerocopy,enum=affinity"`
 	Values []any  `json:"values" jsonschema:"required,minItems=1"`
 }
 

@@ -8,8 +8,10 @@ type Load struct {
 	// Protocols to measure, each its own condition: tcp, udp, latency, or
 	// transactions: tcp_rr, udp_rr, tcp_crr, or TCP by the method of RFC 6349: rfc6349.
 	Protocols []string `json:"protocols,omitempty" jsonschema:"minItems=1,enum=tcp,enum=udp,enum=latency,enum=tcp_rr,enum=udp_rr,enum=tcp_crr,enum=rfc6349"`
-	// Flows is the number of parallel independent client/server pairs. Default 1.
-	Flows int `json:"flows,omitempty" jsonschema:"minimum=1,maximum=1024"`
+	// Flows is the number of parallel independent client/server pairs, or of flows that the
+	// frames of a tool that makes its own are of in turn. A tool may take fewer than can be
+	// written here. Default 1.
+	Flows int `json:"flows,omitempty" jsonschema:"minimum=1,maximum=1048576"`
 	// PayloadSize is the bytes of one send (iperf3's -l). 0: the tool's own.
 	PayloadSize Size `json:"payload_size,omitempty"`
 	// Rate offered, in sum over the flows: bits, or frames (100kpps) for a tool that
@@ -55,6 +57,8 @@ type Frames struct {
 	IPVersion int `json:"ip_version,omitzero" jsonschema:"minimum=4,maximum=6"`
 	// VLAN identifier the frames are tagged with. Unset: no tag.
 	VLAN int `json:"vlan,omitzero" jsonschema:"minimum=1,maximum=4094"`
+	// FlowsBy is what flows differ in: ports (default), addresses, or both.
+	FlowsBy string `json:"flows_by,omitzero" jsonschema:"enum=ports,enum=addresses,enum=both"`
 }
 
 // Messages says what the transactions of tcp_rr, udp_rr and tcp_crr are made of.

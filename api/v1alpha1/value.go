@@ -12,7 +12,7 @@ import (
 // The bounds of swept numbers. Beyond so long a chain a typing error is likelier.
 const (
 	minLength, maxLength = 2, 10000
-	minFlows, maxFlows   = 1, 1024
+	minFlows, maxFlows   = 1, 1 << 20
 	minFrame, maxFrame   = 64, 9216
 )
 
@@ -29,10 +29,22 @@ var valueTypes = map[string]func(any) (any, error){
 	"protocol":      protocolOf,
 	"affinity":      affinityOf,
 	"frame_size":    func(v any) (any, error) { return wholeBetween(v, minFrame, maxFrame) },
+	"flows_by":      flowsByOf,
 }
 
 // protocols a condition may use, as package trial has them.
 var protocols = []string{"tcp", "udp", "latency", "tcp_rr", "udp_rr", "tcp_crr", "rfc6349"}
+
+// flowRules are the rules by which flows may differ, as package trial has them.
+var flowRules = []string{"ports", "addresses", "both"}
+
+func flowsByOf(v any) (any, error) {
+	text, ok := v.(string)
+	if !ok || !slices.Contains(flowRules, text) {
+		return nil, errors.New(shown(v) + " is nothing that flows differ in" + nearest.Hint(text, flowRules))
+	}
+	return text, nil
+}
 
 // transactions are those of them that send requests and wait for responses.
 var transactions = []string{"tcp_rr", "udp_rr", "tcp_crr"}

@@ -42,7 +42,7 @@ func TestCheckLoad(t *testing.T) {
 	if problems := c.CheckLoad(DefaultLoad()); len(problems) > 0 {
 		t.Errorf("the default load is wrong: %v", problems)
 	}
-	load := DefaultLoad().With(Load{Flows: 2000, Protocols: []string{"icmp"}, Affinity: "0-"})
+	load := DefaultLoad().With(Load{Flows: 2_000_000, Protocols: []string{"icmp"}, Affinity: "0-"})
 	want := []string{"protocols[0]", "flows", "affinity"}
 	var got []string
 	for _, p := range c.CheckLoad(load) {

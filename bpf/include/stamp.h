@@ -12,12 +12,12 @@ enum {
 	STAMP_SEQUENCE = 4,  /* u32: the low bits of the packet's number in its stream */
 	STAMP_DUE = 8,       /* u32: the low bits of when it was due, in ns of CLOCK_MONOTONIC */
 	STAMP_DUE_HIGH = 12, /* u16: the next 16 bits of that */
-	STAMP_STREAM = 14,   /* u16 */
-	STAMP_LATE = 16,     /* u16: how long after it was due it was sent, as bucket() has it */
+	STAMP_FLAGS = 14,    /* u16 */
+	STAMP_CHECK = 16,    /* u16: brings the sum of the stamp to 0xffff (RFC 1071) */
 	STAMP_SIZE = 18,
 };
 
-/* In STAMP_LATE, beside the bucket: the frame is the tagged one (RFC 2544 section 26.2). */
+/* In STAMP_FLAGS: the frame is the tagged one (RFC 2544 section 26.2). */
 #define STAMP_TAG 0x8000
 
 /* 2^48 ns, after which the time a packet was due begins again: 78 hours. */
@@ -31,5 +31,19 @@ enum {
 	IPV6 = 40,
 	UDP = 8,
 };
+
+/* fold a sum of words to the 16 bits of ones' complement arithmetic: both halves are
+ * added up in the upper one, with what is carried from the lower one. */
+static inline __u32 fold(__u64 sum)
+{
+	__u32 half;
+
+	sum += sum << 32 | sum >> 32;
+	half = sum >> 32;
+	half += half << 16 | half >> 16;
+	return half >> 16;
+}
+
+static inline __u16 network(__u16 v) { return __builtin_bswap16(v); }
 
 #endif

@@ -18,7 +18,7 @@ enum {
 };
 
 volatile const __u32 signature;
-volatile const __u32 streams = 1;
+volatile const __u32 flows = 1;   /* of which packets come in turn; 1 counts none apart */
 volatile const __u32 locked;      /* packets of a stream may come on several cores at once */
 volatile const __u32 binned = 1;  /* else only counted: for measuring what bins cost */
 
@@ -32,11 +32,12 @@ struct part {
 	__u64 arrived;   /* first copies that arrived in it */
 };
 
-/* What a core has counted of a stream. */
+/* What a core has counted. */
 struct count {
 	__u64 packets, bytes;       /* bytes count the FCS */
 	__u64 payload;              /* bytes behind the UDP headers of first copies */
 	__u64 first, last;          /* when packets came, ns */
+	__u64 damaged;              /* came with a sum that is not theirs, and are counted nowhere else */
 	__u64 early;                /* came before they were due: a clock that is not one */
 	__u64 low, high, sum;       /* of the one-way times, ns; low is one more, so that 0 is none */
 	__u64 tag;                  /* one-way time of the tagged frame, and one more; 0: it did not come */
@@ -73,6 +74,8 @@ struct order {
 	__u64 unknown;    /* reordered, by an extent that is not remembered */
 	__u64 stale;      /* too late to tell a first copy from a second */
 	__u64 previous, previous_delay; /* the one that came before */
+	__u32 flow;       /* that it was of */
+	__u32 unused;
 	__u64 lost_base, lost;  /* the last 32 forgotten numbers of which some had not come, and which, by bit */
 	__u64 gaps_seen;
 	struct gap gaps[GAPS];
@@ -86,14 +89,52 @@ struct {
 	__type(value, struct order);
 } orders SEC(".maps");
 
+/* First copies by flow. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} flow_counts SEC(".maps");
+
 __u64 strangers;
 
 struct packet {
-	__u32 sequence, stream;
+	__u32 sequence;
 	__u64 due;
+	__u64 sum; /* of all that checksums are of; 0xffff when it is folded */
 	__u32 payload;
 	int tagged;
 };
+
+/* The words of the header of IPv4, which has a checksum of its own; UDP goes without. */
+static inline __u64 sum_ipv4(void *ip)
+{
+	__u32 *w = ip;
+
+	return (__u64)w[0] + w[1] + w[2] + w[3] + w[4];
+}
+
+/* The words of the pseudo-header of IPv6 and of the header of UDP. What they add up to
+ * with the payload is checked, of which all but the stamp is nothing, and the stamp adds
+ * nothing. */
+static inline __u64 sum_ipv6(void *ip)
+{
+	__u32 *w = ip, *udp = ip + IPV6;
+	__u64 sum = (__u64)udp[0] + udp[1] + *(__u16 *)((void *)udp + 4) + network(17);
+
+#pragma unroll
+	for (int i = 2; i < 10; i++)
+		sum += w[i];
+	return sum;
+}
+
+static inline __u64 sum_stamp(void *stamp)
+{
+	__u32 *w = stamp;
+
+	return (__u64)w[0] + w[1] + w[2] + w[3] + *(__u16 *)(stamp + STAMP_CHECK);
+}
 
 /* read a packet; 0 if it is a stranger's. */
 static inline int parse(void *data, void *end, struct packet *p)
@@ -124,9 +165,9 @@ static inline int parse(void *data, void *end, struct packet *p)
 		return 0;
 	p->sequence = *(__u32 *)(stamp + STAMP_SEQUENCE);
 	p->due = *(__u32 *)(stamp + STAMP_DUE) | (__u64) * (__u16 *)(stamp + STAMP_DUE_HIGH) << 32;
-	p->stream = *(__u16 *)(stamp + STAMP_STREAM);
-	p->tagged = *(__u16 *)(stamp + STAMP_LATE) & STAMP_TAG;
-	p->payload = __builtin_bswap16(*(__u16 *)(stamp - 4)) - UDP;
+	p->tagged = *(__u16 *)(stamp + STAMP_FLAGS) & STAMP_TAG;
+	p->payload = network(*(__u16 *)(stamp - 4)) - UDP;
+	p->sum = (type == 0x0008 ? sum_ipv4(ip) : sum_ipv6(ip)) + sum_stamp(stamp);
 	return 1;
 }
 
@@ -199,8 +240,11 @@ static inline __u64 widen(struct order *o, __u32 sequence)
 
 enum { ADJACENT = 1, FIRST_COPY = 2 };
 
+/* The flow after another: packets take them in turn, so that a number tells the flow. */
+static inline __u32 after(__u32 flow) { return flow + 1 < flows ? flow + 1 : 0; }
+
 /* place a packet in the order of its stream. */
-static inline int place(struct order *o, __u32 sequence, __u64 delay, __u64 *previous_delay)
+static inline int place(struct order *o, __u32 sequence, __u64 delay, __u64 *previous_delay, __u32 *flow)
 {
 	__u64 number = widen(o, sequence);
 	int what = FIRST_COPY, before = seen(o, number);
@@ -233,6 +277,8 @@ static inline int place(struct order *o, __u32 sequence, __u64 delay, __u64 *pre
 	}
 	if (o->arrivals && number == o->previous + 1)
 		what |= ADJACENT;
+	if (flows > 1)
+		*flow = o->flow = what & ADJACENT ? after(o->flow) : (number - (1ULL << 32)) % flows;
 	*previous_delay = o->previous_delay;
 	o->previous = number;
 	o->previous_delay = delay;
@@ -279,6 +325,17 @@ static inline void part(struct count *c, __u64 due, __u64 now, __u64 delay)
 		c->parts[m].arrived++;
 }
 
+/* belongs counts a first copy by its flow. */
+static inline void belongs(__u32 flow)
+{
+	__u64 *n = bpf_map_lookup_elem(&flow_counts, &flow);
+
+	if (n && locked)
+		__sync_fetch_and_add(n, 1);
+	else if (n)
+		++*n;
+}
+
 /* take counts a packet if it is one of ours. */
 static inline int take(void *data, void *end, __u32 length)
 {
@@ -286,16 +343,20 @@ static inline int take(void *data, void *end, __u32 length)
 	struct count *c;
 	struct order *o;
 	__u64 now, delay, before = 0;
-	__u32 key;
+	__u32 key, flow = 0;
 	int what;
 
-	if (!parse(data, end, &p) || p.stream >= streams)
+	if (!parse(data, end, &p))
 		return 0;
 	now = bpf_ktime_get_ns();
-	key = bpf_get_smp_processor_id() * streams + p.stream;
+	key = bpf_get_smp_processor_id();
 	c = bpf_map_lookup_elem(&counts, &key);
 	if (!c)
 		return 0;
+	if (unlikely(binned && fold(p.sum) != 0xffff)) {
+		c->damaged++;
+		return 1;
+	}
 	c->packets++;
 	c->bytes += length + 4;
 	if (!c->first)
@@ -303,7 +364,7 @@ static inline int take(void *data, void *end, __u32 length)
 	c->last = now;
 	if (!binned)
 		return 1;
-	key = p.stream;
+	key = 0;
 	o = bpf_map_lookup_elem(&orders, &key);
 	if (!o)
 		return 0;
@@ -314,11 +375,13 @@ static inline int take(void *data, void *end, __u32 length)
 	}
 	if (locked)
 		bpf_spin_lock(&o->lock);
-	what = place(o, p.sequence, delay, &before);
+	what = place(o, p.sequence, delay, &before, &flow);
 	if (locked)
 		bpf_spin_unlock(&o->lock);
 	if (!(what & FIRST_COPY))
 		return 1;
+	if (flows > 1)
+		belongs(flow);
 	c->payload += p.payload;
 	if (delay > c->high)
 		c->high = delay;

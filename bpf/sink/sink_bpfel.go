@@ -20,6 +20,7 @@ type ProgramCount struct {
 	Payload  uint64
 	First    uint64
 	Last     uint64
+	Damaged  uint64
 	Early    uint64
 	Low      uint64
 	High     uint64
@@ -56,6 +57,8 @@ type ProgramOrder struct {
 	Stale         uint64
 	Previous      uint64
 	PreviousDelay uint64
+	Flow          uint32
+	Unused        uint32
 	LostBase      uint64
 	Lost          uint64
 	GapsSeen      uint64
@@ -117,8 +120,9 @@ type ProgramProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramMapSpecs struct {
-	Counts *ebpf.MapSpec `ebpf:"counts"`
-	Orders *ebpf.MapSpec `ebpf:"orders"`
+	Counts     *ebpf.MapSpec `ebpf:"counts"`
+	FlowCounts *ebpf.MapSpec `ebpf:"flow_counts"`
+	Orders     *ebpf.MapSpec `ebpf:"orders"`
 }
 
 // ProgramVariableSpecs contains global variables before they are loaded into the kernel.
@@ -126,12 +130,12 @@ type ProgramMapSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramVariableSpecs struct {
 	Binned    *ebpf.VariableSpec `ebpf:"binned"`
+	Flows     *ebpf.VariableSpec `ebpf:"flows"`
 	Locked    *ebpf.VariableSpec `ebpf:"locked"`
 	Origin    *ebpf.VariableSpec `ebpf:"origin"`
 	Scale     *ebpf.VariableSpec `ebpf:"scale"`
 	Signature *ebpf.VariableSpec `ebpf:"signature"`
 	Strangers *ebpf.VariableSpec `ebpf:"strangers"`
-	Streams   *ebpf.VariableSpec `ebpf:"streams"`
 }
 
 // ProgramObjects contains all objects after they have been loaded into the kernel.
@@ -154,13 +158,15 @@ func (o *ProgramObjects) Close() error {
 //
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramMaps struct {
-	Counts *ebpf.Map `ebpf:"counts"`
-	Orders *ebpf.Map `ebpf:"orders"`
+	Counts     *ebpf.Map `ebpf:"counts"`
+	FlowCounts *ebpf.Map `ebpf:"flow_counts"`
+	Orders     *ebpf.Map `ebpf:"orders"`
 }
 
 func (m *ProgramMaps) Close() error {
 	return _ProgramClose(
 		m.Counts,
+		m.FlowCounts,
 		m.Orders,
 	)
 }
@@ -170,12 +176,12 @@ func (m *ProgramMaps) Close() error {
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramVariables struct {
 	Binned    *ebpf.Variable `ebpf:"binned"`
+	Flows     *ebpf.Variable `ebpf:"flows"`
 	Locked    *ebpf.Variable `ebpf:"locked"`
 	Origin    *ebpf.Variable `ebpf:"origin"`
 	Scale     *ebpf.Variable `ebpf:"scale"`
 	Signature *ebpf.Variable `ebpf:"signature"`
 	Strangers *ebpf.Variable `ebpf:"strangers"`
-	Streams   *ebpf.Variable `ebpf:"streams"`
 }
 
 // ProgramPrograms contains all programs after they have been loaded into the kernel.

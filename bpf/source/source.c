@@ -18,18 +18,22 @@ enum {
 	EXPONENTIALS = 1 << EXPONENTIAL_BITS,
 	SPIN = 24,            /* readings of the clock before a frame is given up */
 	PORTS = 1 << 14,      /* flows that differ in their source port alone */
+	TARGETS = 1 << 8,     /* addresses that packets go to */
 };
 
 /* Constants of a run, set before the program is loaded. */
 volatile const __u32 device;    /* index of the interface to send from */
 volatile const __u32 signature;
-volatile const __u32 stream;
 volatile const __u32 ipv6;      /* else IPv4 */
 volatile const __u32 tagged;    /* with a VLAN tag */
 volatile const __u32 paced;     /* else as fast as it goes: each is due when it is sent */
 volatile const __u32 poisson;   /* else periodic */
 volatile const __u32 stamped = 1; /* else bare: for measuring what stamps cost */
 volatile const __u32 flows = 1;
+volatile const __u32 by_ports;     /* flows differ in their ports */
+volatile const __u32 by_addresses; /* flows differ in their source address, and go to the targets in turn */
+volatile const __u32 first_source; /* low 32 bits of the first source address, in the host's byte order */
+volatile const __u32 targets = 1;  /* a power of two */
 volatile const __u32 shapes = 1;
 volatile const __u32 longest;   /* length of the frames as the run has them */
 volatile const __u32 batch = 1; /* frames that the kernel sends at once */
@@ -50,11 +54,12 @@ volatile const __u64 scale;     /* of the steps that packets are counted by; 0: 
 /* A header as it is written, with zeroes where it varies. */
 struct shape {
 	__u32 length;     /* of the frame, FCS not counted */
-	__u32 udp_sum;    /* ones' complement sum of all that does not vary; IPv6 alone */
+	__u32 sum;        /* ones' complement sum of what does not vary: of the header in IPv4, of UDP in IPv6 */
 	__u8 header[HEADER] __attribute__((aligned(8)));
 };
 
 struct shape templates[SHAPES];
+__u32 target[TARGETS]; /* low 32 bits of where packets go, as the header has them */
 __u32 exponentials[EXPONENTIALS + 1]; /* quantiles of Exp(1), times 2^16 */
 
 /* What has happened. */
@@ -135,17 +140,6 @@ static inline void advance(void)
 	state.due_part = part & 0xffffffff;
 }
 
-static inline __u32 fold(__u64 sum)
-{
-	sum = (sum & 0xffffffff) + (sum >> 32);
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return sum;
-}
-
-static inline __u16 network(__u16 v) { return __builtin_bswap16(v); }
-
 /* copy a header by the largest words that there are; the compiler would take bytes. */
 static inline void copy(void *to, void *from, int length)
 {
@@ -162,14 +156,38 @@ static inline void copy(void *to, void *from, int length)
 		*(__u16 *)(to + i) = *(__u16 *)(from + i);
 }
 
-/* write a packet, if the frame holds it. */
-static inline int write(void *data, void *end, struct shape *s, __u64 due, __u32 late)
+/* address a packet by its flow; gives what that adds to a checksum of the addresses. */
+static inline __u64 address(void *ip, __u32 f)
 {
-	const __u32 at = ETHERNET + (tagged ? VLAN_TAG : 0) + (ipv6 ? IPV6 : IPV4);
-	__u32 f = state.flow;
-	__u16 from = network(source_port + f % PORTS), to = network(server_port + f / PORTS);
-	void *udp = data + at, *stamp = udp + UDP;
+	__u32 from = __builtin_bswap32(first_source + f), to = target[f & (targets - 1) & (TARGETS - 1)];
+
+	*(__u32 *)(ip + (ipv6 ? 20 : 12)) = from;
+	*(__u32 *)(ip + (ipv6 ? 36 : 16)) = to;
+	return (__u64)from + to;
+}
+
+/* stamp a packet. */
+static inline void stamp(void *at, __u64 due, __u32 flags)
+{
 	__u32 number = state.sent;
+
+	*(__u32 *)(at + STAMP_SIGNATURE) = signature;
+	*(__u32 *)(at + STAMP_SEQUENCE) = number;
+	*(__u32 *)(at + STAMP_DUE) = due;
+	*(__u16 *)(at + STAMP_DUE_HIGH) = due >> 32;
+	*(__u16 *)(at + STAMP_FLAGS) = flags;
+	*(__u16 *)(at + STAMP_CHECK) = ~fold((__u64)signature + number + (__u32)due + (__u16)(due >> 32) + flags);
+}
+
+/* write a packet, if the frame holds it. The stamp adds nothing to the checksum of UDP,
+ * since it has one of its own. */
+static inline int write(void *data, void *end, struct shape *s, __u64 due, __u32 flags)
+{
+	const __u32 network_at = ETHERNET + (tagged ? VLAN_TAG : 0), at = network_at + (ipv6 ? IPV6 : IPV4);
+	__u32 f = state.flow, place = by_ports ? f : 0;
+	__u16 from = network(source_port + place % PORTS), to = network(server_port + place / PORTS);
+	void *udp = data + at;
+	__u64 sum = s->sum;
 
 	if (data + at + UDP + STAMP_SIZE > end)
 		return 0;
@@ -181,20 +199,17 @@ static inline int write(void *data, void *end, struct shape *s, __u64 due, __u32
 		copy(data, s->header, ETHERNET + VLAN_TAG + IPV4 + UDP);
 	else
 		copy(data, s->header, ETHERNET + IPV4 + UDP);
+	if (by_addresses)
+		sum += address(data + network_at, f);
 	*(__u16 *)udp = from;
 	*(__u16 *)(udp + 2) = to;
-	*(__u32 *)(stamp + STAMP_SIGNATURE) = signature;
-	*(__u32 *)(stamp + STAMP_SEQUENCE) = number;
-	*(__u32 *)(stamp + STAMP_DUE) = due;
-	*(__u16 *)(stamp + STAMP_DUE_HIGH) = due >> 32;
-	*(__u16 *)(stamp + STAMP_STREAM) = stream;
-	*(__u16 *)(stamp + STAMP_LATE) = late;
 	if (ipv6) {
-		__u64 sum = (__u64)s->udp_sum + from + to + signature + number + (__u32)due + (__u16)(due >> 32) + stream + late;
-		__u16 check = ~fold(sum);
+		__u16 check = ~fold(sum + from + to);
 
 		*(__u16 *)(udp + 6) = check ? check : 0xffff;
-	}
+	} else if (by_addresses)
+		*(__u16 *)(data + network_at + 10) = ~fold(sum);
+	stamp(udp + UDP, due, flags);
 	if (++f >= flows)
 		f = 0;
 	state.flow = f;
@@ -260,8 +275,10 @@ static inline int tagging(__u64 due)
 }
 
 /* counted adds a packet up that was sent. */
-static inline void counted(__u64 now, __u64 due, __u32 late)
+static inline void counted(__u64 now, __u64 due)
 {
+	__u32 late;
+
 	if (scale) {
 		__u64 m = moment(due, origin, scale);
 
@@ -270,6 +287,7 @@ static inline void counted(__u64 now, __u64 due, __u32 late)
 	}
 	if (!paced)
 		return;
+	late = bucket(now - due);
 	if (late < BUCKETS)
 		lateness[late]++;
 	if (now - due > state.late_max)
@@ -281,7 +299,7 @@ SEC("xdp")
 int source(struct xdp_md *xdp)
 {
 	__u64 now, due;
-	__u32 position = state.position, late;
+	__u32 position = state.position;
 	struct shape *s;
 
 	if (state.done)
@@ -318,13 +336,12 @@ int source(struct xdp_md *xdp)
 			return XDP_ABORTED;
 		state.position = position + 1 < shapes ? position + 1 : 0;
 	}
-	late = bucket(now - due);
-	if (stamped && !write((void *)(long)xdp->data, (void *)(long)xdp->data_end, s, due, late | (tagging(due) ? STAMP_TAG : 0)))
+	if (stamped && !write((void *)(long)xdp->data, (void *)(long)xdp->data_end, s, due, tagging(due) ? STAMP_TAG : 0))
 		return XDP_ABORTED;
 	state.sent++;
 	state.sent_bytes += s->length + 4;
 	state.last = now;
 	state.pending = 1;
-	counted(now, due, late);
+	counted(now, due);
 	return bpf_redirect(device, 0);
 }

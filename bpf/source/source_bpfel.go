@@ -40,7 +40,7 @@ type ProgramProgress struct {
 type ProgramShape struct {
 	_      structs.HostLayout
 	Length uint32
-	UdpSum uint32
+	Sum    uint32
 	Header [72]uint8
 }
 
@@ -101,10 +101,13 @@ type ProgramMapSpecs struct {
 type ProgramVariableSpecs struct {
 	Batch        *ebpf.VariableSpec `ebpf:"batch"`
 	Burst        *ebpf.VariableSpec `ebpf:"burst"`
+	ByAddresses  *ebpf.VariableSpec `ebpf:"by_addresses"`
+	ByPorts      *ebpf.VariableSpec `ebpf:"by_ports"`
 	Change       *ebpf.VariableSpec `ebpf:"change"`
 	Device       *ebpf.VariableSpec `ebpf:"device"`
 	Duration     *ebpf.VariableSpec `ebpf:"duration"`
 	Exponentials *ebpf.VariableSpec `ebpf:"exponentials"`
+	FirstSource  *ebpf.VariableSpec `ebpf:"first_source"`
 	Flows        *ebpf.VariableSpec `ebpf:"flows"`
 	Gap          *ebpf.VariableSpec `ebpf:"gap"`
 	GapPart      *ebpf.VariableSpec `ebpf:"gap_part"`
@@ -126,9 +129,10 @@ type ProgramVariableSpecs struct {
 	SourcePort   *ebpf.VariableSpec `ebpf:"source_port"`
 	Stamped      *ebpf.VariableSpec `ebpf:"stamped"`
 	State        *ebpf.VariableSpec `ebpf:"state"`
-	Stream       *ebpf.VariableSpec `ebpf:"stream"`
 	Tag          *ebpf.VariableSpec `ebpf:"tag"`
 	Tagged       *ebpf.VariableSpec `ebpf:"tagged"`
+	Target       *ebpf.VariableSpec `ebpf:"target"`
+	Targets      *ebpf.VariableSpec `ebpf:"targets"`
 	Templates    *ebpf.VariableSpec `ebpf:"templates"`
 	ThenGap      *ebpf.VariableSpec `ebpf:"then_gap"`
 	ThenGapPart  *ebpf.VariableSpec `ebpf:"then_gap_part"`
@@ -166,10 +170,13 @@ func (m *ProgramMaps) Close() error {
 type ProgramVariables struct {
 	Batch        *ebpf.Variable `ebpf:"batch"`
 	Burst        *ebpf.Variable `ebpf:"burst"`
+	ByAddresses  *ebpf.Variable `ebpf:"by_addresses"`
+	ByPorts      *ebpf.Variable `ebpf:"by_ports"`
 	Change       *ebpf.Variable `ebpf:"change"`
 	Device       *ebpf.Variable `ebpf:"device"`
 	Duration     *ebpf.Variable `ebpf:"duration"`
 	Exponentials *ebpf.Variable `ebpf:"exponentials"`
+	FirstSource  *ebpf.Variable `ebpf:"first_source"`
 	Flows        *ebpf.Variable `ebpf:"flows"`
 	Gap          *ebpf.Variable `ebpf:"gap"`
 	GapPart      *ebpf.Variable `ebpf:"gap_part"`
@@ -191,9 +198,10 @@ type ProgramVariables struct {
 	SourcePort   *ebpf.Variable `ebpf:"source_port"`
 	Stamped      *ebpf.Variable `ebpf:"stamped"`
 	State        *ebpf.Variable `ebpf:"state"`
-	Stream       *ebpf.Variable `ebpf:"stream"`
 	Tag          *ebpf.Variable `ebpf:"tag"`
 	Tagged       *ebpf.Variable `ebpf:"tagged"`
+	Target       *ebpf.Variable `ebpf:"target"`
+	Targets      *ebpf.Variable `ebpf:"targets"`
 	Templates    *ebpf.Variable `ebpf:"templates"`
 	ThenGap      *ebpf.Variable `ebpf:"then_gap"`
 	ThenGapPart  *ebpf.Variable `ebpf:"then_gap_part"`

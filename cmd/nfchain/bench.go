@@ -58,6 +58,7 @@ func (l *loadFlags) registerOffered(cmd *cobra.Command) {
 	f.BoolVar(&l.load.Bidirectional, "bidirectional", false, "send frames from both ends at once, each at the whole rate")
 	f.IntVar(&l.load.IPVersion, "ip-version", 0, "IP version of the frames, 4 or 6 (default: the chain's)")
 	f.IntVar(&l.load.VLAN, "vlan", 0, "VLAN identifier of the frames (default: no tag)")
+	f.StringVar(&l.load.FlowsBy, "flows-by", "", "what flows of frames differ in: ports, addresses or both (default ports)")
 	f.StringVar(&l.request, "request-size", "", "bytes of a transaction's request (default 1)")
 	f.StringVar(&l.response, "response-size", "", "bytes of a transaction's response (default 1)")
 	f.BoolVar(&l.load.BusyLoop, "busy-loop", false, "transactions: ask for messages without sleeping")

@@ -14,7 +14,7 @@ import (
 // The limits of a sweep's values.
 const (
 	maxLength = 4096
-	maxFlows  = 65536
+	maxFlows  = 1 << 20
 )
 
 // fields are the factors of a sweep: each puts one value into a point.
@@ -30,6 +30,10 @@ var fields = map[string]func(*Point, any) error{
 	"protocol": func(p *Point, v any) error {
 		s, err := oneOf(v, trial.TCP, trial.UDP, trial.Latency, trial.TCPRR, trial.UDPRR, trial.TCPCRR, trial.RFC6349)
 		p.Load.Protocols = []string{s}
+		return err
+	},
+	"flows_by": func(p *Point, v any) (err error) {
+		p.Load.FlowsBy, err = oneOf(v, trial.FlowsByPorts, trial.FlowsByAddresses, trial.FlowsByBoth)
 		return err
 	},
 	"frame_size": func(p *Point, v any) (err error) { p.Load.FrameSize, err = whole(v, 64, 9216); return err },

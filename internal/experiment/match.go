@@ -34,7 +34,7 @@ func own(c trial.Condition) map[string]any {
 		"path": c.Path, "protocol": c.Protocol, "tool": c.Tool, "flows": c.Flows,
 		"payload_size": c.PayloadSize, "rate": rateOf(c), "offered_bps": c.OfferedBps, "offered_pps": c.OfferedPps,
 		"frame_size": c.FrameSize, "imix": c.IMIX, "pattern": c.Pattern, "burst": c.Burst,
-		"bidirectional": c.Bidirectional, "ip_version": c.IPVersion, "vlan": c.VLAN,
+		"bidirectional": c.Bidirectional, "ip_version": c.IPVersion, "vlan": c.VLAN, "flows_by": c.FlowsBy,
 		"request_size": c.RequestSize, "response_size": c.ResponseSize, "busy_loop": c.BusyLoop,
 		"zerocopy": c.Zerocopy, "affinity": c.Affinity, "length": c.Length,
 	}

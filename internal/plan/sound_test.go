@@ -44,6 +44,13 @@ func sound(t testing.TB, p *plan.Plan) {
 				w.crosses(t, p, way[0], h.Address)
 			}
 		}
+		spare := p.Spare(way[0].Name == p.Server().Name, 3)
+		if len(spare) < len(p.Blocks) || len(spare) > 3*len(p.Blocks) {
+			t.Errorf("%d addresses are spare, %v", len(spare), spare)
+		}
+		for _, a := range spare {
+			w.crosses(t, p, way[0], a)
+		}
 	}
 }
 
@@ -111,13 +118,20 @@ func newWorld(p *plan.Plan) world {
 	return w
 }
 
-// crosses sends a packet and checks that it visits every function on the way.
+// crosses sends a packet and checks that it visits every function on the way, and gets to
+// who has the address; to the far end if nobody has.
 func (w world) crosses(t testing.TB, p *plan.Plan, from plan.Node, to netip.Addr) {
 	t.Helper()
-	ns, visited := from.Namespace, []string{}
+	ns, visited, far, had := from.Namespace, []string{}, p.Server().Namespace, false
+	if from.Name == p.Server().Name {
+		far = p.Client().Namespace
+	}
+	for _, addresses := range w.addresses {
+		had = had || addresses[to]
+	}
 	for hops := 64; ; hops-- {
 		visited = append(visited, ns)
-		if w.addresses[ns][to] {
+		if w.addresses[ns][to] || !had && ns == far {
 			break
 		}
 		if w.restores[ns] {
@@ -127,11 +141,11 @@ func (w world) crosses(t testing.TB, p *plan.Plan, from plan.Node, to netip.Addr
 			t.Fatalf("from %s a packet to %s dies after %d hops", from.Name, to, len(visited))
 		}
 		via, device, ok := w.next(ns, to)
-		far := w.far[[2]string{ns, device}]
-		if !ok || w.macs[ns][neighbour.Spec{Device: device, Address: via}.Key()] != far.MAC {
+		peer := w.far[[2]string{ns, device}]
+		if !ok || w.macs[ns][neighbour.Spec{Device: device, Address: via}.Key()] != peer.MAC {
 			t.Fatalf("%s has no way to %s: via %s on %q", ns, to, via, device)
 		}
-		ns = far.Namespace
+		ns = peer.Namespace
 	}
 	var want []string
 	for _, n := range p.Nodes {

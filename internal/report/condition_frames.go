@@ -16,6 +16,7 @@ var frameFields = []field{
 		func(c trial.Condition) string { return strconv.FormatBool(c.Bidirectional) }},
 	whole("ip_version", "IP", " as IP version", func(c trial.Condition) int { return c.IPVersion }),
 	whole("vlan", "VLAN", " as VLAN", func(c trial.Condition) int { return c.VLAN }),
+	{"flows_by", "flows by", flowsByText, false, flowsByWords, flowsByText},
 }
 
 // whole is a field that is a number, not set where it is zero.
@@ -27,6 +28,18 @@ func whole(name, head, words string, of func(trial.Condition) int) field {
 		}
 		return text(c) + words
 	}, text}
+}
+
+func flowsByText(c trial.Condition) string { return c.FlowsBy }
+
+func flowsByWords(c trial.Condition) string {
+	switch c.FlowsBy {
+	case "":
+		return ""
+	case trial.FlowsByBoth:
+		return "flows by ports and addresses"
+	}
+	return "flows by " + c.FlowsBy
 }
 
 func imixText(c trial.Condition) string    { return c.IMIX }

@@ -25,6 +25,7 @@ type parquetRow struct {
 	PayloadSize    *int64    `parquet:"payload_size,optional"`
 	FrameSize      *int64    `parquet:"frame_size,optional"`
 	IMIX           *string   `parquet:"imix,optional,dict"`
+	FlowsBy        *string   `parquet:"flows_by,optional,dict"`
 	OfferedBps     *float64  `parquet:"offered_bps,optional"`
 	OfferedPps     *float64  `parquet:"offered_pps,optional"`
 	Zerocopy       bool      `parquet:"zerocopy"`
@@ -71,7 +72,7 @@ func (r Report) rowsOf(t trial.Trial) ([]parquetRow, error) {
 		rows = append(rows, parquetRow{
 			Run: r.Run.ID, Chain: r.Run.Chain, Condition: int32(t.Condition), Path: c.Path, Protocol: c.Protocol, Tool: c.Tool,
 			Flows: int32(c.Flows), PayloadSize: unlessZero(int64(c.PayloadSize)), FrameSize: unlessZero(int64(c.FrameSize)),
-			IMIX: unlessZero(c.IMIX), OfferedBps: unlessZero(c.OfferedBps), OfferedPps: unlessZero(c.OfferedPps),
+			IMIX: unlessZero(c.IMIX), FlowsBy: unlessZero(c.FlowsBy), OfferedBps: unlessZero(c.OfferedBps), OfferedPps: unlessZero(c.OfferedPps),
 			Zerocopy: c.Zerocopy, Bidirectional: c.Bidirectional, Affinity: c.Affinity, Length: int32(c.Length),
 			DurationS: c.DurationS, Factors: string(factors), Repeat: int32(t.Repeat), Step: unlessZero(int32(t.Step)),
 			StartedAt: t.StartedAt, TrialDurationS: t.DurationS, Metric: metric, Value: t.Metrics[metric],

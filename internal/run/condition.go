@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -118,16 +119,18 @@ func useful(load api.Load, tools []traffic.Tool) error {
 // others are left to auto, so that `--traffic iperf3` with latency still works.
 func choose(load api.Load, protocol string, tools []traffic.Tool, features feature.Set) (traffic.Tool, error) {
 	var candidates, missing []string
-	name, framed := load.Tool, protocol == trial.UDP && NeedsFrames(load)
+	var unsuited error
+	name := load.Tool
 	for _, pass := range []bool{true, false} {
 		for _, t := range tools {
 			if !measures(t, protocol) || pass != (t.Name() == name) {
 				continue
 			}
-			if framed && !makesFrames(t) {
+			if err := suits(t, load, protocol); err != nil {
 				if t.Name() == name {
-					return nil, fmt.Errorf("%s does not make frames of its own: frame_size, imix, pattern, burst, bidirectional, ip_version, vlan and rates in frames and searches are for tools that do: %w", name, ErrInput)
+					return nil, err
 				}
+				unsuited = cmp.Or(unsuited, err) // the first: tools are in order of preference
 				continue
 			}
 			if err := features.Missing(t.Requires()...); err != nil {
@@ -146,10 +149,21 @@ func choose(load api.Load, protocol string, tools []traffic.Tool, features featu
 	for _, t := range tools {
 		candidates = append(candidates, t.Name())
 	}
-	if framed {
-		return nil, fmt.Errorf("no traffic tool of %v makes frames of its own: %w", candidates, ErrInput)
+	if unsuited != nil {
+		return nil, fmt.Errorf("no traffic tool of %v offers this load: %w", candidates, unsuited)
 	}
 	return nil, fmt.Errorf("no traffic tool of %v measures %s: %w", candidates, protocol, ErrInput)
+}
+
+// suits refuses what a tool cannot offer of a load.
+func suits(t traffic.Tool, load api.Load, protocol string) error {
+	if protocol == trial.UDP && NeedsFrames(load) && !makesFrames(t) {
+		return fmt.Errorf("%s does not make frames of its own: frame_size, imix, pattern, burst, bidirectional, ip_version, vlan, flows_by and rates in frames and searches are for tools that do: %w", t.Name(), ErrInput)
+	}
+	if most := traffic.FlowsOf(t); load.Flows > most && protocol != trial.Latency {
+		return fmt.Errorf("%s has at most %d flows, not %d: %w", t.Name(), most, load.Flows, ErrInput)
+	}
+	return nil
 }
 
 func makesFrames(t traffic.Tool) bool {

@@ -85,6 +85,11 @@ type framer struct{ named }
 
 func (framer) Ceiling(context.Context, trial.Condition) (float64, error) { return 1e6, nil }
 
+// many is one that takes as many flows as there can be.
+type many struct{ framer }
+
+func (many) MaxFlows() int { return 1 << 20 }
+
 func TestFrames(t *testing.T) {
 	all := append([]traffic.Tool{framer{named{"frames", nil, []string{trial.UDP}}}}, tools...)
 	load := api.Load{Tool: "auto", Protocols: []string{trial.UDP, trial.Latency}, Flows: 1, Rate: api.LoadRate{Frames: 1000},
@@ -100,8 +105,10 @@ func TestFrames(t *testing.T) {
 		t.Errorf("latency beside: %+v", c)
 	}
 	for want, change := range map[string]func(*api.Load){
-		"bulk does not make frames":          func(l *api.Load) { l.Tool = "bulk" },
-		"searches are for udp, not over tcp": func(l *api.Load) { l.Protocols = []string{trial.TCP} },
+		"bulk does not make frames":           func(l *api.Load) { l.Tool = "bulk" },
+		"bulk has at most 1024 flows":         func(l *api.Load) { l.Tool, l.Frames, l.Rate, l.Flows = "bulk", api.Frames{}, api.LoadRate{}, 1025 },
+		"has at most 1024 flows, not 1048577": func(l *api.Load) { l.Flows = 1<<20 + 1 },
+		"searches are for udp, not over tcp":  func(l *api.Load) { l.Protocols = []string{trial.TCP} },
 	} {
 		l := load
 		change(&l)
@@ -109,6 +116,11 @@ func TestFrames(t *testing.T) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
+	load.Flows, load.Frames, load.Rate = 5000, api.Frames{}, api.LoadRate{}
+	if got, err := run.Conditions(load, 3, nil, append(tools, many{all[0].(framer)}), feature.Set{}); err != nil || got[0].Tool != "frames" || got[1].Flows != 1 {
+		t.Errorf("flows for another tool than the first: %+v, %v", got, err)
+	}
+	load.Frames.FrameSize = 64
 	if _, err := run.Conditions(load, 3, nil, tools, feature.Set{}); !errors.Is(err, run.ErrInput) {
 		t.Errorf("no tool makes frames: %v", err)
 	}

@@ -24,9 +24,13 @@ func (m *Measurement) job(c trial.Condition) traffic.Job {
 	return traffic.Job{
 		Ends: traffic.Ends{ClientNetns: client.Namespace, ServerNetns: server.Namespace,
 			ClientNode: client.Name, ServerNode: server.Name, Address: address},
+		SpareEast: m.up.Spare(false, spareAddresses), SpareWest: m.up.Spare(true, spareAddresses),
 		Condition: c, Held: held, FirstPort: FirstPort,
 	}
 }
+
+// spareAddresses of each IP version for loads to go to, as many as RFC 2544 §12 wants.
+const spareAddresses = 256
 
 // bringUp makes sure that the chain of the slot's condition is up, and no other of
 // ours: the instance that the slot's repeat is to be on.

@@ -31,6 +31,9 @@ type Job struct {
 	Asked *trial.Step
 	// Held is how long the path may hold a packet on purpose, beyond what any path takes.
 	Held time.Duration
+	// SpareEast and SpareWest are addresses that nobody has and that the path carries to the
+	// server's end and to the client's; of both IP versions, where there are any.
+	SpareEast, SpareWest []netip.Addr
 	// FirstPort of as many as there are flows.
 	FirstPort int
 	// Started is told of every process of the tool, for observing it; it may be nil.
@@ -56,6 +59,24 @@ type Framer interface {
 	// Ceiling is the most frames a second that the tool can send and count on this
 	// machine under the condition, with nothing between, to begin a search with.
 	Ceiling(ctx context.Context, c trial.Condition) (float64, error)
+}
+
+// ManyFlows is a tool that has as many flows as it says. Others have a process, a socket
+// or a connection for each, and [MostFlows] of them.
+type ManyFlows interface {
+	Tool
+	MaxFlows() int
+}
+
+// MostFlows of a tool that says nothing else.
+const MostFlows = 1024
+
+// FlowsOf is how many flows a tool may have.
+func FlowsOf(t Tool) int {
+	if many, is := t.(ManyFlows); is {
+		return many.MaxFlows()
+	}
+	return MostFlows
 }
 
 // Tool is one traffic tool.

@@ -69,7 +69,16 @@ type Frames struct {
 	Bidirectional bool `json:"bidirectional,omitempty"`
 	IPVersion     int  `json:"ip_version,omitempty"`
 	VLAN          int  `json:"vlan,omitempty"`
+	// FlowsBy is what flows differ in, one of the rules below; absent for ports.
+	FlowsBy string `json:"flows_by,omitempty"`
 }
+
+// The rules by which flows differ.
+const (
+	FlowsByPorts     = "ports"
+	FlowsByAddresses = "addresses"
+	FlowsByBoth      = "both"
+)
 
 // Messages are what transactions are made of; absent for what has none.
 type Messages struct {

@@ -80,7 +80,9 @@ func (o Offer) load(h *netns.Handle) (load, netlink.Link, error) {
 		headers: headers{fromMAC: out.FromMAC, toMAC: out.ToMAC, from: out.From, to: o.To, vlan: c.VLAN, signature: signatureOf(o.ID)},
 		netns:   o.Netns, device: out.Device.Attrs().Index, port: o.Port,
 	}
-	err = l.shaped(c)
+	if err = l.shaped(c); err == nil {
+		err = l.spread(o.From, nil)
+	}
 	return l, out.Device, err
 }
 
@@ -133,7 +135,7 @@ func Receive(ctx context.Context, o Meter) (none traffic.Sample, err error) {
 	if err != nil {
 		return none, fmt.Errorf("interface %q: %w", o.Device, err)
 	}
-	m, err := newReceiver(meterOptions{netns: o.Netns, device: l, signature: signatureOf(o.ID), streams: 1})
+	m, err := newReceiver(meterOptions{netns: o.Netns, device: l, signature: signatureOf(o.ID)})
 	if err != nil {
 		return none, err
 	}

@@ -53,7 +53,7 @@ func warned(s traffic.Sample, text string) bool {
 // tagged matches the frame that is tagged, by its bit, and that with number 500, both
 // where bpf/include/stamp.h has them, in the host's byte order.
 const (
-	taggedRule    = "@th,200,8 & 0x80 == 0x80"
+	taggedRule    = "@th,184,8 & 0x80 == 0x80"
 	number500Rule = "@th,96,32 == 0xf4010000"
 )
 

@@ -102,7 +102,7 @@ func loadOf(job traffic.Job) (l load, e ends, err error) {
 		return l, e, err
 	}
 	defer server.Close()
-	e = ends{from: job.ClientNetns, to: job.ServerNetns}
+	e = ends{from: job.ClientNetns, to: job.ServerNetns, spare: job.SpareEast, spareBack: job.SpareWest}
 	if e.address, err = traffic.AddressOf(server, job.Address, c.IPVersion); err != nil {
 		return l, e, err
 	}
@@ -125,6 +125,7 @@ func (l *load) shaped(c trial.Condition) (err error) {
 		l.duration = endless
 	}
 	l.flows, l.core = max(c.Flows, 1), coreOf(c.Affinity, 0)
+	l.variety = varietyOf(c.FlowsBy)
 	if l.sizes, err = l.sizesOf(c); err != nil {
 		return err
 	}

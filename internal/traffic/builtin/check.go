@@ -25,6 +25,9 @@ func Check(c trial.Condition) error {
 	if c.Pattern != "" && c.Pattern != periodic && c.Pattern != poisson {
 		return fmt.Errorf("frames are sent %s or %s, not %q", periodic, poisson, c.Pattern)
 	}
+	if !slices.Contains([]string{"", trial.FlowsByPorts, trial.FlowsByAddresses, trial.FlowsByBoth}, c.FlowsBy) {
+		return fmt.Errorf("flows differ in their %s, %s or %s, not %q", trial.FlowsByPorts, trial.FlowsByAddresses, trial.FlowsByBoth, c.FlowsBy)
+	}
 	if c.Flows < 1 || c.Flows > maxFlows || c.Burst < 0 || c.VLAN < 0 || c.VLAN > 4094 || c.DurationS < 0 {
 		return fmt.Errorf("flows are 1 to %d, a VLAN is 1 to 4094, and bursts and durations are not negative", maxFlows)
 	}
@@ -35,6 +38,3 @@ func Check(c trial.Condition) error {
 	}
 	return nil
 }
-
-// maxFlows differ in their source ports, and then in their destination ports.
-const maxFlows = 1 << 24

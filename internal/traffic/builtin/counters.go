@@ -18,6 +18,7 @@ type counters struct {
 	Duplicates uint64  `json:"duplicate_packets"`
 	Reordered  uint64  `json:"reordered_packets"`
 	Stale      uint64  `json:"stale_packets"`
+	Damaged    uint64  `json:"damaged_packets"`
 	Early      uint64  `json:"early_packets"`
 	Strangers  uint64  `json:"stranger_packets"`
 	Refused    uint64  `json:"refused_packets"`
@@ -30,7 +31,7 @@ type counters struct {
 func (t *totals) keep(s *traffic.Sample) error {
 	text, err := json.Marshal(counters{
 		Seconds: t.seconds, Sent: t.sent, Unsent: t.unsent, SentBytes: t.sentBytes, Arrived: t.arrived, Received: t.unique,
-		Duplicates: t.duplicates, Reordered: t.reordered, Stale: t.stale, Early: t.early, Strangers: t.strangers, Refused: t.refused, BusyS: t.busy.Seconds(), Payload: t.payload, Native: t.native,
+		Duplicates: t.duplicates, Reordered: t.reordered, Stale: t.stale, Damaged: t.damaged, Early: t.early, Strangers: t.strangers, Refused: t.refused, BusyS: t.busy.Seconds(), Payload: t.payload, Native: t.native,
 	})
 	s.Raw = append(s.Raw, trial.ToolOutput{Command: []string{"builtin"}, Output: text})
 	return err

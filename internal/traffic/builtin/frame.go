@@ -30,7 +30,7 @@ type headers struct {
 	// vlan identifier; 0 is no tag.
 	vlan      int
 	signature uint32
-	stream    uint16
+	variety
 }
 
 func (h headers) network() int {
@@ -72,22 +72,28 @@ func (h headers) shape(size int) (source.ProgramShape, error) {
 	binary.BigEndian.PutUint16(b[h.network()-2:], kind)
 	udp := size - fcs - h.transport()
 	binary.BigEndian.PutUint16(b[h.transport()+4:], uint16(udp))
+	if h.addresses {
+		h.from, h.to = without(h.nearest), without(h.to)
+	}
 	if h.to.Is4() {
-		h.ipv4(b[h.network():], udp)
+		s.Sum = h.ipv4(b[h.network():], udp)
 	} else {
-		s.UdpSum = h.ipv6(b[h.network():], udp)
+		s.Sum = h.ipv6(b[h.network():], udp)
 	}
 	return s, nil
 }
 
-// ipv4 writes an IPv4 header (RFC 791); UDP goes without a checksum, as it may there.
-func (h headers) ipv4(b []byte, udp int) {
+// ipv4 writes an IPv4 header (RFC 791), and gives the sum that its checksum is of, as
+// [headers.ipv6] does; UDP goes without a checksum, as it may there.
+func (h headers) ipv4(b []byte, udp int) uint32 {
 	b[0], b[8], b[9] = 0x45, hops, udpProtocol
 	binary.BigEndian.PutUint16(b[2:], uint16(ipv4Header+udp))
 	binary.BigEndian.PutUint16(b[6:], 0x4000) // do not fragment
 	copy(b[12:], h.from.AsSlice())
 	copy(b[16:], h.to.AsSlice())
-	binary.BigEndian.PutUint16(b[10:], ^fold(sum16(b[:ipv4Header])))
+	sum := fold(sum16(b[:ipv4Header]))
+	binary.BigEndian.PutUint16(b[10:], ^sum)
+	return uint32(swapped(sum))
 }
 
 // ipv6 writes an IPv6 header (RFC 8200) and gives the part of the UDP checksum that

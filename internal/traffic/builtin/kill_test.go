@@ -106,7 +106,7 @@ func look(t *testing.T, ref, device string) *netlink.LinkAttrs {
 // that the generator sends to: it stays, and the frames go through it.
 func TestProgramIsThere(t *testing.T) {
 	r := newRouted(t, trial.Condition{OfferedPps: 1000})
-	m, err := loadMeter(meterOptions{streams: 1}, true)
+	m, err := loadMeter(meterOptions{}, true)
 	if err != nil {
 		t.Fatal(err)
 	}

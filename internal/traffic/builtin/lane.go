@@ -40,6 +40,8 @@ type outcome struct {
 	Lateness [trial.Buckets]uint64
 	Count    sink.ProgramCount
 	Order    sink.ProgramOrder
+	// ByFlow is how many first copies came of each flow; nil where there is one.
+	ByFlow []uint64
 	// Paced is whether packets were due at times of their own.
 	Paced bool
 	// Strangers are packets at the sink that were not ours.
@@ -67,6 +69,8 @@ type outcome struct {
 type ends struct {
 	from, to string
 	address  netip.Addr
+	// spare addresses that the path carries to the far end as well, and to the near one.
+	spare, spareBack []netip.Addr
 }
 
 func endsOf(e traffic.Ends) ends {
@@ -75,7 +79,7 @@ func endsOf(e traffic.Ends) ends {
 
 // back is the lane the other way: to the address that packets come from.
 func (a *lane) back() ends {
-	return ends{from: a.ends.to, to: a.ends.from, address: a.load.from}
+	return ends{from: a.ends.to, to: a.ends.from, address: a.load.from, spare: a.ends.spareBack, spareBack: a.ends.spare}
 }
 
 // newLane finds the way and attaches the sink, so that it is there before what sends to it,
@@ -100,9 +104,12 @@ func newLane(e ends, l load) (a *lane, err error) {
 		return nil, err
 	}
 	l.fromMAC, l.toMAC, l.from, l.to = out.FromMAC, out.ToMAC, out.From, e.address
+	if err := l.spread(netip.Addr{}, e.spare); err != nil {
+		return nil, err
+	}
 	l.netns, l.device = e.from, out.Device.Attrs().Index
 	a = &lane{ends: e, load: l, out: out.Device}
-	a.meter, err = newReceiver(meterOptions{ports: l.ports(), netns: e.to, device: in, signature: l.signature, streams: 1, bare: l.bare, steps: l.steps})
+	a.meter, err = newReceiver(meterOptions{ports: l.targetPorts(), netns: e.to, device: in, signature: l.signature, flows: l.flows, bare: l.bare, steps: l.steps})
 	return a, err
 }
 
@@ -208,16 +215,19 @@ func (a *lane) outcome() (o outcome, err error) {
 // outcome of what came, and of how much of it on a core.
 func (m *meter) outcome(o *outcome, core int) (err error) {
 	o.Native = m.native
-	if o.Count, err = m.count(0); err != nil {
+	if o.Count, err = m.count(); err != nil {
 		return err
 	}
-	order, err := m.order(0)
+	order, err := m.order()
 	if err != nil {
 		return err
 	}
 	o.Order = *order
+	if o.ByFlow, err = m.byFlow(); err != nil {
+		return err
+	}
 	if core >= 0 {
-		if o.Shared, err = m.on(core, 0); err != nil {
+		if o.Shared, err = m.on(core); err != nil {
 			return err
 		}
 	}

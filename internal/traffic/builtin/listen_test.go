@@ -25,7 +25,7 @@ func listen(t *testing.T, r routed) func() [][]byte {
 		if err := unix.IoctlIfreq(fd, unix.SIOCGIFINDEX, device); err != nil {
 			return err
 		}
-		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, 8<<20); err != nil {
+		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, 64<<20); err != nil {
 			return err
 		}
 		all := uint16(unix.ETH_P_ALL<<8&0xff00 | unix.ETH_P_ALL>>8)

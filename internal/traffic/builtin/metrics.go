@@ -3,6 +3,7 @@ package builtin
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -18,6 +19,7 @@ type totals struct {
 	sent, unsent, sentBytes                                   uint64
 	arrived, unique, duplicates, reordered                    uint64
 	extent, unknown, stale, early, payload, strangers, shared uint64
+	damaged                                                   uint64
 	latency, up, down, lateness                               [trial.Buckets]uint64
 	low, high, lateMax, sum                                   uint64
 	stepLow, stepHigh                                         int64
@@ -41,6 +43,7 @@ func (t *totals) add(o outcome) {
 	t.refused, t.busy, t.wall = t.refused+o.Refused, t.busy+o.busy, t.wall+o.seconds()
 	t.cut, t.moved = t.cut || o.Cut, t.moved || o.moved
 	t.unread, t.slow = t.unread+o.Unread, t.slow || o.Slow
+	t.damaged = t.damaged + c.Damaged
 	t.early, t.lateMax = t.early+c.Early, max(t.lateMax, p.LateMax)
 	if c.Low > 0 && (t.low == 0 || c.Low < t.low) {
 		t.low = c.Low
@@ -90,13 +93,14 @@ func sample(lanes []outcome) (s traffic.Sample, err error) {
 	}
 	t.offered(s.Metrics)
 	t.rates(s.Metrics)
+	s.Warnings = append(s.Warnings, flowLosses(lanes, s.Metrics)...)
 	if t.unique > 0 {
 		err = t.latencies(&s)
 	}
 	if err == nil && lanes[0].Paced {
 		err = t.schedule(&s)
 	}
-	s.Warnings = append(t.warnings(), t.answer(lanes, s.Metrics)...)
+	s.Warnings = slices.Concat(t.warnings(), s.Warnings, t.answer(lanes, s.Metrics))
 	for _, o := range lanes {
 		s.Warnings = append(s.Warnings, o.silent()...)
 	}
@@ -166,6 +170,7 @@ func (t *totals) rates(m map[string]float64) {
 	m["load_loss_ratio"] = 1 - float64(t.unique)/float64(t.sent+t.unsent)
 	m["goodput_bps"] = float64(t.payload) * 8 / t.seconds
 	m["duplicate_ratio"] = float64(t.duplicates) / float64(t.sent)
+	m["damaged_ratio"] = float64(t.damaged) / float64(t.sent)
 	t.order(m)
 }
 
@@ -280,6 +285,9 @@ func (t *totals) warnings() (w []string) {
 	}
 	if t.unread > 0 {
 		w = append(w, fmt.Sprintf("%d packets came and were not counted, because the meter had no room for them: they are in the loss", t.unread))
+	}
+	if t.damaged > 0 {
+		w = append(w, fmt.Sprintf("%d packets came damaged, with a checksum that is not theirs; they count as lost", t.damaged))
 	}
 	if t.stale > 0 {
 		w = append(w, fmt.Sprintf("%d packets came too late to tell first copies from second ones; they count as lost", t.stale))

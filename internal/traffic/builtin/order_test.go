@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"encoding/binary"
 	"math/rand/v2"
 	"net"
 	"net/netip"
@@ -55,7 +54,7 @@ const testSignature = 0x12345678
 func newOffline(t *testing.T) offline {
 	t.Helper()
 	nstest.Require(t, feature.Root, feature.BPFXDP)
-	m, err := loadMeter(meterOptions{signature: testSignature, streams: 1}, false)
+	m, err := loadMeter(meterOptions{signature: testSignature}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,16 +67,13 @@ func newOffline(t *testing.T) offline {
 	}
 	frame := make([]byte, 60)
 	copy(frame, s.Header[:42])
-	binary.NativeEndian.PutUint32(frame[42:], testSignature)
 	return offline{m, frame}
 }
 
 // take runs the sink on one packet and gives its verdict.
 func (o offline) take(t *testing.T, number uint32, due uint64) uint32 {
 	t.Helper()
-	binary.NativeEndian.PutUint32(o.frame[46:], number)
-	binary.NativeEndian.PutUint32(o.frame[50:], uint32(due))
-	binary.NativeEndian.PutUint16(o.frame[54:], uint16(due>>32))
+	stamp(o.frame[42:], testSignature, number, due, 0)
 	verdict, _, err := o.objects.Sink.Test(o.frame)
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +97,7 @@ func check(t *testing.T, numbers []uint32) {
 	for _, n := range numbers {
 		o.take(t, n, now)
 	}
-	r, err := o.order(0)
+	r, err := o.order()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +152,7 @@ func TestNumbersGoRound(t *testing.T) {
 	for _, n := range []uint32{1<<32 - 3, 1<<32 - 2, 0, 1<<32 - 1, 1, 1, 2} {
 		o.take(t, n, now)
 	}
-	r, err := o.order(0)
+	r, err := o.order()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +167,7 @@ func TestTooLate(t *testing.T) {
 	for _, n := range []uint32{0, 1 << 22, 1<<22 + 1, 1, 1<<22 + 1} {
 		o.take(t, n, now)
 	}
-	r, err := o.order(0)
+	r, err := o.order()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +186,7 @@ func TestLatencyFromWhenDue(t *testing.T) {
 	}
 	o.take(t, 10, monotonic(t)+60_000_000_000)
 	after := monotonic(t)
-	c, err := o.count(0)
+	c, err := o.count()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +214,6 @@ func TestStrangersPass(t *testing.T) {
 		"protocol":  func(b []byte) []byte { b[23] = 6; return b },
 		"type":      func(b []byte) []byte { b[12], b[13] = 0x08, 0x06; return b },
 		"options":   func(b []byte) []byte { b[14] = 0x46; return b },
-		"stream":    func(b []byte) []byte { b[56] = 1; return b },
 		"short":     func(b []byte) []byte { return b[:44] },
 		"shorter":   func(b []byte) []byte { return b[:20] },
 	} {
@@ -227,10 +222,10 @@ func TestStrangersPass(t *testing.T) {
 			t.Errorf("%s: verdict %d, %v", name, verdict, err)
 		}
 	}
-	if n, err := o.strangers(); err != nil || n != 7 {
+	if n, err := o.strangers(); err != nil || n != 6 {
 		t.Errorf("%d strangers, %v", n, err)
 	}
-	if c, err := o.count(0); err != nil || c.Packets != 1 {
+	if c, err := o.count(); err != nil || c.Packets != 1 {
 		t.Errorf("%d packets counted, %v", c.Packets, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -18,6 +19,7 @@ import (
 // machines that refuse BPF. The stack gets a copy of each packet too.
 type packetSink struct {
 	signature uint32
+	flows     int
 	socket    int
 	swallowed []int // sockets on the ports that the packets go to
 	frames    [maxBatch][packetSnap]byte
@@ -29,7 +31,9 @@ type packetSink struct {
 	mu    sync.Mutex
 	total sink.ProgramCount
 	book  *orderBook
-	other uint64
+	// byFlow are first copies.
+	byFlow []uint64
+	other  uint64
 	// unread are packets that the socket had no room for.
 	unread uint64
 	steps  steps
@@ -42,7 +46,7 @@ const packetSnap = 128
 const packetBuffer = 32 << 20
 
 func newPacketSink(o meterOptions) (*packetSink, error) {
-	s := &packetSink{signature: o.signature, socket: -1, stop: make(chan struct{}), ended: make(chan error, 1), steps: o.steps, book: newOrderBook()}
+	s := &packetSink{signature: o.signature, flows: o.flows, socket: -1, stop: make(chan struct{}), ended: make(chan error, 1), steps: o.steps, book: newOrderBook(), byFlow: make([]uint64, o.flows)}
 	if err := netns.Do(o.netns, func() error { return s.open(o.device.Attrs().Index, o.ports) }); err != nil {
 		s.release()
 		return nil, fmt.Errorf("open a packet socket at %s in %q: %w", o.device.Attrs().Name, o.netns, err)
@@ -129,6 +133,10 @@ func (s *packetSink) take(n int) {
 // one packet is counted, as take() of bpf/sink/sink.c does.
 func (s *packetSink) one(p packet, now uint64) {
 	c := &s.total
+	if p.damaged {
+		c.Damaged++
+		return
+	}
 	c.Packets++
 	c.Bytes += p.length + fcs
 	if c.First == 0 {
@@ -144,6 +152,9 @@ func (s *packetSink) one(p packet, now uint64) {
 	before, fresh, adjacent := s.book.place(p.number, delay)
 	if !fresh {
 		return
+	}
+	if s.flows > 1 {
+		s.byFlow[(s.book.Previous-firstNumber)%uint64(s.flows)]++
 	}
 	c.Payload += p.payload
 	c.High, c.Sum = max(c.High, delay), c.Sum+delay
@@ -197,6 +208,7 @@ func (s *packetSink) outcome(o *outcome, _ int) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	o.ByFlow = slices.Clone(s.byFlow)
 	o.Count, o.Order, o.Strangers, o.Unread, o.Slow = s.total, s.book.ProgramOrder, s.other, s.unread, true
 	return nil
 }

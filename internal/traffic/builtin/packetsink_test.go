@@ -54,7 +54,7 @@ func withoutBPF(t *testing.T, e ends, l load) outcome {
 	to := nstest.Open(t, e.to)
 	in, err := traffic.Entrance(to, e.address)
 	must(t, err)
-	a.meter, err = newPacketSink(meterOptions{netns: e.to, device: in, signature: l.signature, ports: l.ports(), steps: l.steps})
+	a.meter, err = newPacketSink(meterOptions{netns: e.to, device: in, signature: l.signature, ports: l.targetPorts(), steps: l.steps})
 	must(t, err)
 	must(t, a.ready())
 	must(t, a.run(context.Background()))
@@ -84,7 +84,8 @@ func errorsSent(t *testing.T, ref string) (n int) {
 // TestParseIsTheKernels gives both sinks the same packets, whole and damaged.
 func TestParseIsTheKernels(t *testing.T) {
 	o := newOffline(t)
-	r := rand.New(rand.NewPCG(1, 1))
+	o.take(t, 0, monotonic(t))
+	r, damaged := rand.New(rand.NewPCG(1, 1)), uint64(0)
 	for range 2000 {
 		b := append([]byte(nil), o.frame[:14+r.IntN(47)]...)
 		for range r.IntN(3) {
@@ -92,8 +93,17 @@ func TestParseIsTheKernels(t *testing.T) {
 		}
 		verdict, _, err := o.objects.Sink.Test(b)
 		must(t, err)
-		if _, ours := parsePacket(b, testSignature); ours != (verdict == 1) {
+		p, ours := parsePacket(b, testSignature)
+		if ours != (verdict == 1) {
 			t.Fatalf("ours %v here, verdict %d in the kernel: % x", ours, verdict, b)
 		}
+		if ours && p.damaged {
+			damaged++
+		}
+	}
+	c, err := o.count()
+	must(t, err)
+	if c.Damaged != damaged || damaged == 0 {
+		t.Errorf("%d packets are damaged here, %d in the kernel", damaged, c.Damaged)
 	}
 }

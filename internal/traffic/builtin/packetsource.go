@@ -169,7 +169,7 @@ func (s *packetSource) fill(times *schedule, now uint64) (n int, over bool) {
 func (s *packetSource) put(n int, due, now uint64) {
 	p := &s.done
 	shape := &s.shapes[p.Position]
-	s.write(s.frames[n], shape, mark{p.Flow, uint32(p.Sent), due, now - due, s.tags(due)})
+	s.write(s.frames[n], shape, mark{p.Flow, uint32(p.Sent), due, s.tags(due)})
 	s.parts[n].SetLen(int(shape.Length))
 	if m, is := s.moment(due); is {
 		s.sentIn[m]++

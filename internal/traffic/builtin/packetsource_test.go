@@ -79,13 +79,13 @@ func TestSchedulePoisson(t *testing.T) {
 
 // TestWrittenChecksums adds up those that are written outside the kernel.
 func TestWrittenChecksums(t *testing.T) {
-	l := load{headers: headers{fromMAC: make(net.HardwareAddr, 6), toMAC: make(net.HardwareAddr, 6), signature: rand.Uint32(), stream: 3,
+	l := load{headers: headers{fromMAC: make(net.HardwareAddr, 6), toMAC: make(net.HardwareAddr, 6), signature: rand.Uint32(),
 		from: netip.MustParseAddr("2001:db8::1"), to: netip.MustParseAddr("2001:db8::2")}, port: 5201}
 	s, err := l.shape(100)
 	must(t, err)
 	for range 1000 {
 		frame := make([]byte, 96)
-		l.write(frame, &s, mark{rand.Uint32N(1 << 20), rand.Uint32(), rand.Uint64(), rand.Uint64() >> 24, rand.Uint32()&1 == 0})
+		l.write(frame, &s, mark{rand.Uint32N(1 << 20), rand.Uint32(), rand.Uint64(), rand.Uint32()&1 == 0})
 		if got := checksum(frame); got != 0xffff {
 			t.Fatalf("the checksum adds up to %#x in % x", got, frame)
 		}

@@ -68,7 +68,7 @@ func TestForgetting(t *testing.T) {
 	}
 	expect := func(base, lost uint64) {
 		t.Helper()
-		r, err := o.order(0)
+		r, err := o.order()
 		must(t, err)
 		if book.LostBase != base || book.Lost != lost {
 			t.Errorf("outside the kernel %#x are lost from %d; want %#x from %d", book.Lost, book.LostBase, lost, base)

@@ -45,6 +45,7 @@ type kind struct {
 	sizes        string
 	ipv4, tagged bool
 	flows, core  int
+	by           [2]bool // ports, addresses
 	way          way
 }
 
@@ -55,7 +56,7 @@ var tested struct {
 
 // selfTested gives the limits for a kind of load, which are found once a process.
 func selfTested(ctx context.Context, l load) (limits, error) {
-	k := kind{fmt.Sprint(l.sizes), l.to.Is4(), l.vlan > 0, l.flows, l.core, l.way}
+	k := kind{fmt.Sprint(l.sizes), l.to.Is4(), l.vlan > 0, l.flows, l.core, [2]bool{l.ports, l.addresses}, l.way}
 	tested.Lock()
 	defer tested.Unlock()
 	if found, ok := tested.limits[k]; ok {

@@ -23,7 +23,7 @@ func TestStepsOf(t *testing.T) {
 func TestMoments(t *testing.T) {
 	nstest.Require(t, feature.Root, feature.BPFXDP)
 	s := steps{step: 2 * time.Second, origin: monotonic(t) - 100e9}
-	m, err := loadMeter(meterOptions{signature: testSignature, streams: 1, steps: s}, false)
+	m, err := loadMeter(meterOptions{signature: testSignature, steps: s}, false)
 	must(t, err)
 	t.Cleanup(m.close)
 	must(t, m.begin(s.origin))
@@ -36,7 +36,7 @@ func TestMoments(t *testing.T) {
 			want[i]++
 		}
 	}
-	c, err := m.count(0)
+	c, err := m.count()
 	must(t, err)
 	arrived := uint64(0)
 	for i, p := range c.Parts {

@@ -18,7 +18,7 @@ import (
 // meter is a sink in the kernel.
 type meter struct {
 	objects sink.ProgramObjects
-	streams int
+	flows   int
 	cpus    int
 	link    io.Closer
 	// native tells that packets are taken by XDP in the driver, before the stack.
@@ -30,7 +30,8 @@ type meterOptions struct {
 	netns     string
 	device    netlink.Link
 	signature uint32
-	streams   int
+	// flows that packets are of in turn; fewer than two are not counted apart.
+	flows int
 	// ports that the packets go to, for which the stack must have no answer.
 	ports []int
 	// bare only counts, for measuring what binning costs.
@@ -65,7 +66,7 @@ func newReceiver(o meterOptions) (receiving, error) {
 func refused(err error) bool { return errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) }
 
 // soFar is what was counted until now.
-func (m *meter) soFar() (sink.ProgramCount, error) { return m.count(0) }
+func (m *meter) soFar() (sink.ProgramCount, error) { return m.count() }
 
 // newMeter loads a sink and attaches it. It goes with its descriptors, and so with
 // the process, however that ends. XDP takes packets of one queue one after the other;
@@ -106,11 +107,11 @@ func loadMeter(o meterOptions, locked bool) (*meter, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &meter{streams: o.streams, cpus: ebpf.MustPossibleCPU()}
-	spec.Maps["counts"].MaxEntries = uint32(m.cpus * o.streams)
-	spec.Maps["orders"].MaxEntries = uint32(o.streams)
+	m := &meter{flows: max(1, o.flows), cpus: ebpf.MustPossibleCPU()}
+	spec.Maps["counts"].MaxEntries = uint32(m.cpus)
+	spec.Maps["flow_counts"].MaxEntries = uint32(m.flows)
 	for name, v := range map[string]uint32{
-		"signature": o.signature, "streams": uint32(o.streams), "binned": flag(!o.bare), "locked": flag(locked),
+		"signature": o.signature, "flows": uint32(m.flows), "binned": flag(!o.bare), "locked": flag(locked),
 	} {
 		if err := spec.Variables[name].Set(v); err != nil {
 			return nil, fmt.Errorf("packet sink: set %s: %w", name, err)
@@ -143,11 +144,11 @@ func (m *meter) attachTCX(device int) error {
 	return err
 }
 
-// count adds up what the cores counted of a stream.
-func (m *meter) count(stream int) (total sink.ProgramCount, err error) {
+// count adds up what the cores counted.
+func (m *meter) count() (total sink.ProgramCount, err error) {
 	for cpu := range m.cpus {
 		var c sink.ProgramCount
-		if err := m.objects.Counts.Lookup(uint32(cpu*m.streams+stream), &c); err != nil {
+		if err := m.objects.Counts.Lookup(uint32(cpu), &c); err != nil {
 			return total, fmt.Errorf("read the packet sink: %w", err)
 		}
 		total = merged(total, c)
@@ -155,10 +156,10 @@ func (m *meter) count(stream int) (total sink.ProgramCount, err error) {
 	return total, nil
 }
 
-// on a core, how many packets of a stream were counted.
-func (m *meter) on(core, stream int) (uint64, error) {
+// on a core, how many packets were counted.
+func (m *meter) on(core int) (uint64, error) {
 	var c sink.ProgramCount
-	err := m.objects.Counts.Lookup(uint32(core*m.streams+stream), &c)
+	err := m.objects.Counts.Lookup(uint32(core), &c)
 	return c.Packets, err
 }
 
@@ -166,10 +167,13 @@ func (m *meter) on(core, stream int) (uint64, error) {
 func merged(a, b sink.ProgramCount) sink.ProgramCount {
 	switch {
 	case b.Packets == 0:
+		a.Damaged += b.Damaged
 		return a
 	case a.Packets == 0:
+		b.Damaged += a.Damaged
 		return b
 	}
+	a.Damaged += b.Damaged
 	a.Packets, a.Bytes, a.Payload, a.Early, a.Sum = a.Packets+b.Packets, a.Bytes+b.Bytes, a.Payload+b.Payload, a.Early+b.Early, a.Sum+b.Sum
 	a.First, a.Last = min(a.First, b.First), max(a.Last, b.Last)
 	if a.Low == 0 || b.Low > 0 && b.Low < a.Low {
@@ -186,13 +190,26 @@ func merged(a, b sink.ProgramCount) sink.ProgramCount {
 	return a
 }
 
-// order of a stream, without what the kernel remembers of each packet.
-func (m *meter) order(stream int) (*sink.ProgramOrder, error) {
+// order of the packets.
+func (m *meter) order() (*sink.ProgramOrder, error) {
 	o := new(sink.ProgramOrder)
-	if err := m.objects.Orders.Lookup(uint32(stream), o); err != nil {
+	if err := m.objects.Orders.Lookup(uint32(0), o); err != nil {
 		return nil, fmt.Errorf("read the packet sink: %w", err)
 	}
 	return o, nil
+}
+
+// byFlow is how many first copies of each flow came; none where there is one flow.
+func (m *meter) byFlow() ([]uint64, error) {
+	if m.flows < 2 {
+		return nil, nil
+	}
+	keys, n := make([]uint32, m.flows), make([]uint64, m.flows)
+	var at ebpf.MapBatchCursor
+	if _, err := m.objects.FlowCounts.BatchLookup(&at, keys, n, nil); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
+		return nil, fmt.Errorf("read the packet sink, flow by flow: %w", err)
+	}
+	return n, nil
 }
 
 // begin the steps of a trial at a time.

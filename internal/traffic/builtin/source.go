@@ -103,7 +103,8 @@ func (l load) variables() (map[string]any, error) {
 		return nil, err
 	}
 	v := map[string]any{
-		"device": uint32(l.device), "signature": l.signature, "stream": uint32(l.stream),
+		"device": uint32(l.device), "signature": l.signature, "by_ports": flag(l.ports), "by_addresses": flag(l.addresses),
+		"first_source": l.firstSource(), "targets": uint32(max(1, len(l.targets))), "target": l.swappedTargets(),
 		"ipv6": flag(!l.to.Is4()), "tagged": flag(l.vlan > 0), "stamped": flag(!l.bare),
 		"flows": uint32(l.flows), "shapes": uint32(len(l.sizes)), "longest": uint32(l.longest() - fcs),
 		"batch": l.batch(), "source_port": uint32(firstSourcePort), "server_port": uint32(l.port),

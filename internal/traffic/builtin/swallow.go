@@ -32,8 +32,12 @@ func swallow(port int) (fd int, err error) {
 }
 
 // ports that a load goes to, as many as are worth a socket.
-func (l load) ports() (list []int) {
-	for p := l.port; p <= l.port+(l.flows-1)/flowsByPort && len(list) < 64; p++ {
+func (l load) targetPorts() (list []int) {
+	last := l.port
+	if l.ports {
+		last += (l.flows - 1) / flowsByPort
+	}
+	for p := l.port; p <= last && len(list) < 64; p++ {
 		list = append(list, p)
 	}
 	return list

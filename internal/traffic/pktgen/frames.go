@@ -43,12 +43,12 @@ type frames struct {
 }
 
 // errOptions is returned for loads that pktgen does not offer.
-var errOptions = errors.New("pktgen sends frames of one size, one way, at even distances: leave out imix, pattern, bidirectional and payload_size, or use builtin")
+var errOptions = errors.New("pktgen sends frames of one size, one way, at even distances: leave out imix, pattern, bidirectional, flows_by and payload_size, or use builtin")
 
 // framesOf a job: their shape, without the way that they take.
 func framesOf(job traffic.Job, to netip.Addr) (frames, error) {
 	c := job.Condition
-	if c.IMIX != "" || c.Bidirectional || c.PayloadSize > 0 || c.Pattern != "" && c.Pattern != "periodic" {
+	if c.IMIX != "" || c.Bidirectional || c.PayloadSize > 0 || c.FlowsBy != "" && c.FlowsBy != trial.FlowsByPorts || c.Pattern != "" && c.Pattern != "periodic" {
 		return frames{}, errOptions
 	}
 	f := frames{to: to, port: job.FirstPort, flows: max(1, c.Flows), vlan: c.VLAN, burst: max(1, c.Burst)}

@@ -25,6 +25,11 @@ type Tool struct {
 
 var _ traffic.Framer = Tool{}
 
+// MaxFlows implements traffic.ManyFlows.
+func (Tool) MaxFlows() int { return ports - 1 - firstSource }
+
+var _ traffic.ManyFlows = Tool{}
+
 // Name implements traffic.Tool.
 func (Tool) Name() string { return "pktgen" }
 

@@ -1,0 +1,48 @@
+package plan
+
+import (
+	"net/netip"
+)
+
+// Spare addresses of each family, at most so many, that no node of the chain has, and that
+// every node sends the same way as packets to the server, or, westward, to the client.
+func (p *Plan) Spare(west bool, most int) []netip.Addr {
+	var all []netip.Addr
+	taken := p.addresses()
+	for _, block := range p.Blocks {
+		half := split(block).east
+		if west {
+			half = split(block).west
+		}
+		n := 0
+		// The first is the half's own, and IPv4's last of the eastern one is the block's.
+		for a := half.Addr().Next(); n < most && half.Contains(a.Next()); a = a.Next() {
+			if !taken[a] {
+				all = append(all, a)
+				n++
+			}
+		}
+	}
+	return all
+}
+
+// addresses of all nodes, and of the direct hop.
+func (p *Plan) addresses() map[netip.Addr]bool {
+	all := map[netip.Addr]bool{}
+	interfaces := []*Interface{}
+	for _, n := range p.Nodes {
+		interfaces = append(interfaces, n.West, n.East)
+	}
+	if p.Direct != nil {
+		interfaces = append(interfaces, &p.Direct.Client, &p.Direct.Server)
+	}
+	for _, i := range interfaces {
+		if i == nil {
+			continue
+		}
+		for _, a := range i.Addresses {
+			all[a] = true
+		}
+	}
+	return all
+}

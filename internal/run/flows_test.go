@@ -1,0 +1,36 @@
+package run_test
+
+import (
+	"context"
+	"testing"
+
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/traffic/builtin"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// TestFlowsThroughAChain sends 4,096 flows by addresses both ways through a firewall and a
+// forwarder, and over the direct path: all of them arrive.
+func TestFlowsThroughAChain(t *testing.T) {
+	nstest.Require(t, feature.BPFXDP, feature.NFTables)
+	b := newBed(t, "functions:\n- {name: fw, kind: firewall, firewall: {rules: {generate: 10}}}\n- {name: on, kind: forward}\n")
+	l := load(1, trial.UDP)
+	l.Flows, l.FlowsBy, l.Bidirectional, l.FrameSize = 4096, trial.FlowsByAddresses, true, 128
+	for _, version := range []int{4, 6} {
+		l.IPVersion = version
+		m, r := b.measurement(l, builtin.Tool{})
+		for i := range r.Conditions {
+			r.Conditions[i].OfferedPps, r.Conditions[i].DurationS = 2000, 3
+		}
+		if err := m.Run(context.Background(), r); err != nil {
+			t.Fatal(err)
+		}
+		for _, tr := range b.stored(r.ID).Trials {
+			c := r.Conditions[tr.Condition]
+			if tr.Metrics["loss_ratio"] != 0 || tr.Metrics["silent_flows"] != 0 || tr.Metrics["flow_loss_ratio_max"] != 0 || c.FlowsBy != trial.FlowsByAddresses {
+				t.Errorf("IPv%d over the %s path by %q: %v, %q", version, c.Path, c.FlowsBy, tr.Metrics, tr.Warnings)
+			}
+		}
+	}
+}
