@@ -15,6 +15,10 @@ func key(c trial.Condition, withPath bool) string {
 	if !withPath {
 		c.Path = ""
 	}
+	if c.Search != nil && c.Search.Reach { // the generator's ceiling is found anew in each run
+		s := *c.Search
+		s.MinPps, s.MaxPps, c.Search = 0, 0, &s
+	}
 	b, err := json.Marshal(c)
 	if err != nil {
 		return ""

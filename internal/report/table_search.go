@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"nfchain.dev/nfchain/internal/search"
 )
@@ -55,8 +56,9 @@ func goalNote(s Search, g search.GoalResult) string {
 			note += text
 		}
 	}
-	add(!g.Regular, "irregular: "+g.Why)
+	add(!g.Regular && s.Exempt == "", "irregular: "+g.Why)
 	add(!s.Finished, "not finished")
+	add(s.Exempt != "", s.Exempt)
 	add(g.GeneratorLimited, "the upper bound is the generator's: not all of it was sent")
 	add(g.LossInversion, "a higher load met the goal")
 	return note
@@ -125,23 +127,51 @@ func (r Report) clausesTable() table {
 
 // irregular are warnings of the searches that found less than they were to.
 func (r Report) irregular() (out []string) {
-	name := labels(r.Conditions)
 	for _, s := range r.Searches {
-		if s.Irregular {
-			out = append(out, fmt.Sprintf("%s, repeat %d: the search is irregular: %s", name.of(r.Conditions[s.Condition].Condition), s.Repeat, s.Why))
+		add := func(when bool, format string, args ...any) {
+			if when {
+				out = append(out, r.which(s)+": "+fmt.Sprintf(format, args...))
+			}
+		}
+		add(s.Irregular, "the search is irregular: %s", s.Why)
+		add(s.Exempt != "", "nothing to measure: %s", s.Exempt)
+		if reached := s.Reached; reached != nil {
+			add(reached.HighestPps < reached.CeilingPps, "of the %s that the generator can send by itself, about %s could be sent through the chain, where the search began",
+				printed("load_pps", reached.CeilingPps), printed("load_pps", reached.HighestPps))
+		}
+		if unsent := unsentLoads(s); len(unsent) > 0 {
+			add(true, "not all was sent of %s: what is missing counts as lost", strings.Join(unsent, ", "))
 		}
 	}
 	return append(out, r.generatorLimited()...)
 }
 
+// which search it is.
+func (r Report) which(s Search) string {
+	return fmt.Sprintf("%s, repeat %d", labels(r.Conditions).of(r.Conditions[s.Condition].Condition), s.Repeat)
+}
+
+// unsentLoads are those that the generator never sent whole, the highest first, of a
+// search that has no goals to say so.
+func unsentLoads(s Search) (out []string) {
+	if len(s.Goals) > 0 {
+		return nil
+	}
+	for _, p := range slices.Backward(s.Loads) {
+		if p.UnsentRatio > 0 {
+			out = append(out, fmt.Sprintf("%s (%s missing)", printed("load_pps", p.LoadPps), shareText(p.UnsentRatio)))
+		}
+	}
+	return out
+}
+
 // generatorLimited are warnings of bounds that say nothing of the chain.
 func (r Report) generatorLimited() (out []string) {
-	name := labels(r.Conditions)
 	for _, s := range r.Searches {
 		for _, g := range s.Goals {
 			if g.GeneratorLimited {
-				out = append(out, fmt.Sprintf("%s, repeat %d, goal %s: limited by the generator: the upper bound missed the goal because not all of it was sent",
-					name.of(r.Conditions[s.Condition].Condition), s.Repeat, g.Goal.Name))
+				out = append(out, fmt.Sprintf("%s, goal %s: limited by the generator: the upper bound missed the goal because not all of it was sent",
+					r.which(s), g.Goal.Name))
 			}
 		}
 	}

@@ -71,7 +71,8 @@ func pause(ctx context.Context, seconds float64) error {
 }
 
 // Calibrate completes the searches of conditions: one that names no highest load
-// takes the most that its tool can send here.
+// takes the most that its tool can send here by itself, or that the medium carries if that
+// is less, and finds out first how much of it can be sent through the chain.
 func Calibrate(ctx context.Context, conditions []trial.Condition, tools []traffic.Tool) error {
 	for i, c := range conditions {
 		if c.Search == nil {
@@ -83,7 +84,10 @@ func Calibrate(ctx context.Context, conditions []trial.Condition, tools []traffi
 			if err != nil {
 				return err
 			}
-			s.MaxPps = ceiling
+			s.MaxPps, s.Reach = ceiling, true
+			if s.MediumPps > 0 {
+				s.MaxPps = min(ceiling, s.MediumPps)
+			}
 		}
 		s = search.Complete(s)
 		if _, err := search.New(s); err != nil {

@@ -59,7 +59,7 @@ func (b backToBack) Next(history []Outcome) (trial.Step, bool) {
 		return step, true
 	}
 	found, now := b.state(sound(history, trial.StepBurst))
-	if rate == 0 || rate >= b.full() || len(found) >= b.spec.Repeats {
+	if rate == 0 || b.exempt(history, rate) != "" || len(found) >= b.spec.Repeats {
 		return trial.Step{}, false
 	}
 	value, _ := now.now()
@@ -92,12 +92,30 @@ func (b backToBack) Result(history []Outcome) Result {
 		corrected := implied * (1 - min(1, rate/b.full()))
 		r.BackToBack.ImpliedS, r.BackToBack.CorrectedS = &implied, &corrected
 	}
-	if r.Why = b.missing(rate, found); r.Why == "" && slow {
+	r.Exempt = b.exempt(history, rate)
+	if r.Why = b.missing(rate, found); r.Exempt == "" && r.Why == "" && slow {
 		r.Why = fmt.Sprintf("bursts were sent at %.0f frames/s where %.0f were asked for: they were not back to back, and nothing follows of buffers", reached, b.full())
+	}
+	if r.Exempt != "" {
+		r.Why = ""
 	}
 	r.Irregular = r.Why != ""
 	_, more := b.Next(history)
 	return closed(r, more, backToBackClauses)
+}
+
+// exempt says why there is no burst to look for, if so.
+func (b backToBack) exempt(history []Outcome, rate float64) string {
+	goals := rateResult(Result{}, b.spec, history).Goals
+	switch {
+	case rate == 0:
+		return ""
+	case rate >= b.full():
+		return fmt.Sprintf("the throughput is all of the %.0f frames/s that can be sent, so that no burst is faster than it", b.full())
+	case len(goals) > 0 && goals[0].GeneratorLimited:
+		return "the chain takes all that the generator can send here, so that no burst is faster than its throughput"
+	}
+	return ""
 }
 
 // slowest is the lowest rate at which a burst was sent, and whether that is too low
@@ -124,8 +142,6 @@ func (b backToBack) missing(rate float64, found []float64) string {
 	switch {
 	case rate == 0:
 		return "no load without loss was found"
-	case rate >= b.full():
-		return "the throughput is all that can be sent, so there is no burst to look for"
 	case len(found) < b.spec.Repeats:
 		return "not enough trials for every repeat"
 	}

@@ -11,7 +11,7 @@ import (
 func closed(r Result, more bool, clauses func(Result) []Clause) Result {
 	r.Finished = !more && r.Trials < r.Search.MaxTrials
 	for _, g := range r.Goals {
-		if !g.Regular {
+		if !g.Regular && r.Exempt == "" {
 			r.Irregular = true
 			if r.Why == "" {
 				r.Why = "goal " + g.Goal.Name + ": " + g.Why
@@ -21,12 +21,15 @@ func closed(r Result, more bool, clauses func(Result) []Clause) Result {
 	if !r.Finished {
 		r.Irregular = true
 		if r.Why == "" {
-			r.Why = "the search has not come to its end"
+			r.Why = unfinished
 		}
 	}
 	r.Compliance = append(clauses(r), phaseClauses(r)...)
 	return r
 }
+
+// unfinished is why a search has no result yet.
+const unfinished = "the search has not come to its end"
 
 // section of a standard, for its clauses.
 type section struct{ standard, number string }

@@ -37,11 +37,20 @@ func latencyClauses(r Result) []Clause {
 	}
 	repeats := len(sampled(r.Latency))
 	return append(startClauses(r),
+		whole(s.kept("the load is the throughput"), r.Latency),
 		atLeast(s, r.Search.DurationS, 120),
 		s.holds(r.Search.DurationS/2 >= 60, "the tagged frame is sent after 60 s", "it is sent after %v s", r.Search.DurationS/2),
 		tagged,
 		s.holds(repeats >= 20, "at least 20 repeats, of which the mean is reported", "%d repeats", repeats),
 		s.kept("the definition of latency is stated (RFC 1242 §3.8): from when a frame was due to when its last bit arrived"))
+}
+
+// whole is a clause on a load that must have been sent.
+func whole(c Clause, r *Repeated) Clause {
+	if c.Status == Kept && r != nil && r.UnsentRatio > 0 {
+		c.Status, c.Why = Partly, fmt.Sprintf("in a trial %.2g%% of it was not sent", 100*r.UnsentRatio)
+	}
+	return c
 }
 
 func sampled(r *Repeated) []float64 {
@@ -59,7 +68,7 @@ func recoveryClauses(r Result) []Clause {
 			fmt.Sprintf("the highest load allowed is %.3g of the throughput", r.Recovery.LoadPps/rate))
 	}
 	repeats := len(sampled(r.Recovery))
-	return append(startClauses(r), over,
+	return append(startClauses(r), whole(over, r.Recovery),
 		s.holds(r.Search.DurationS >= 60, "the overload lasts at least 60 s", "it lasts %v s", r.Search.DurationS),
 		s.kept("then half of that load, and the time to the last frame lost"),
 		s.holds(repeats > 1, "repeated, and the mean reported", "%d repeats", repeats),

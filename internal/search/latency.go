@@ -79,8 +79,12 @@ func values(trials []Outcome, metrics ...string) *Repeated {
 	if len(trials) == 0 {
 		return nil
 	}
+	unsent := 0.0
+	for _, o := range trials {
+		unsent = max(unsent, o.unsent())
+	}
 	for _, metric := range metrics {
-		r := Repeated{LoadPps: trials[0].LoadPps, Repeats: len(trials), Metric: metric}
+		r := Repeated{LoadPps: trials[0].LoadPps, Repeats: len(trials), Metric: metric, UnsentRatio: unsent}
 		for _, o := range trials {
 			if v, is := o.Metrics[metric]; is && !math.IsNaN(v) && !math.IsInf(v, 0) {
 				r.Values = append(r.Values, v)
@@ -90,7 +94,7 @@ func values(trials []Outcome, metrics ...string) *Repeated {
 			return &r
 		}
 	}
-	return &Repeated{LoadPps: trials[0].LoadPps, Repeats: len(trials), Metric: metrics[0]}
+	return &Repeated{LoadPps: trials[0].LoadPps, Repeats: len(trials), Metric: metrics[0], UnsentRatio: unsent}
 }
 
 // measured marks a result that lacks what its method is for.

@@ -44,6 +44,9 @@ func New(spec trial.Search) (Method, error) {
 	if err := check(spec); err != nil {
 		return nil, err
 	}
+	if spec.Reach {
+		return reaching{spec, make}, nil
+	}
 	return make(spec), nil
 }
 

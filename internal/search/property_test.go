@@ -35,10 +35,10 @@ func TestEverySearchEnds(t *testing.T) {
 			for seed := range uint64(3) {
 				b := newBench(make(seed), seed)
 				if seed == 2 {
-					b.most = 4e5
+					b.most, b.varies = 4e5, 0.3
 				}
 				// Bounds as a generator that was measured has them.
-				spec := trial.Search{Method: method, MaxPps: 1e6 - 0.0123456 + float64(seed)/3, MinPps: 1234.56751, Repeats: 3}
+				spec := trial.Search{Method: method, MaxPps: 1e6 - 0.0123456 + float64(seed)/3, MinPps: 1234.56751, Repeats: 3, Reach: seed > 0}
 				r := b.search(t, spec)
 				if _, err := json.Marshal(r); err != nil {
 					t.Errorf("%s, %s: %v", method, name, err)
@@ -55,9 +55,10 @@ func TestEverySearchEnds(t *testing.T) {
 // is, and it is left as it was.
 func TestNothingIsRemembered(t *testing.T) {
 	for _, method := range trial.Methods() {
-		spec := trial.Search{Method: method, MaxPps: 1e6, Repeats: 2}
+		spec := trial.Search{Method: method, MaxPps: 1e6, Repeats: 2, Reach: true}
 		one, _ := New(spec)
 		b := newBench(noisy(5e5, 0.01), 3)
+		b.most, b.varies = 4e5, 0.3
 		var history []Outcome
 		for {
 			before := append([]Outcome{}, history...)

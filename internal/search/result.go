@@ -16,6 +16,11 @@ type Result struct {
 	// TrafficS is the time spent sending, WaitS the time spent waiting.
 	TrafficS float64 `json:"traffic_s"`
 	WaitS    float64 `json:"wait_s"`
+	// Reached tells of a search whose highest load was to be found first.
+	Reached *Reached `json:"reached,omitempty"`
+	// Exempt says why there is nothing for the method to measure, where that is an
+	// answer of its own and no failure (RFC 9004 §6.1).
+	Exempt string `json:"exempt,omitempty"`
 	// Goals in the order of the specification.
 	Goals trial.List[GoalResult] `json:"goals"`
 	// Loads is the loss at each load that was tried, for a curve: the trials of a
@@ -60,8 +65,10 @@ type LoadPoint struct {
 	LoadPps float64 `json:"load_pps"`
 	// LoadRatio is its share of the highest load.
 	LoadRatio float64 `json:"load_ratio"`
-	LossRatio float64 `json:"loss_ratio"`
-	Trials    int     `json:"trials"`
+	// LossRatio counts what was not sent as lost; UnsentRatio is that part of the load.
+	LossRatio   float64 `json:"loss_ratio"`
+	UnsentRatio float64 `json:"unsent_ratio,omitempty"`
+	Trials      int     `json:"trials"`
 }
 
 // Repeated is a quantity that was measured several times at one load.
@@ -72,6 +79,8 @@ type Repeated struct {
 	// Metric is the name of what was measured.
 	Metric string              `json:"metric"`
 	Values trial.List[float64] `json:"values"`
+	// UnsentRatio is the largest share of the load that went unsent in a trial.
+	UnsentRatio float64 `json:"unsent_ratio,omitempty"`
 	Spread
 }
 

@@ -77,17 +77,22 @@ func collapsing(capacity float64) system {
 	}
 }
 
-// bench runs a search against a system, by a generator that sends at most so much.
+// bench runs a search against a system, by a generator that sends at most so much,
+// which varies from trial to trial.
 type bench struct {
 	system
-	most float64
-	r    *rand.Rand
-	now  float64
+	most, varies float64
+	r            *rand.Rand
+	now          float64
 }
 
 func (b *bench) trial(s trial.Step) Outcome {
 	sent := s
-	sent.LoadPps = min(s.LoadPps, b.most)
+	most := b.most
+	if b.varies > 0 {
+		most *= 1 - b.varies*b.r.Float64()
+	}
+	sent.LoadPps = min(s.LoadPps, most)
 	loss := b.system(b.r, b.now, sent)
 	b.now += s.DurationS + s.ThenS + s.LearnS + s.DrainS + s.SettleS
 	return Outcome{Step: s, OfferedPps: sent.LoadPps, LossRatio: loss, ForwardingRatePps: sent.LoadPps * (1 - loss)}

@@ -24,18 +24,18 @@ func tally(s trial.Search, history []Outcome) Result {
 			}
 		}
 	}
-	for _, at := range byLoad(sound(history, trial.StepLoad)) {
+	for _, at := range settled(nothing, byLoad(sound(history, trial.StepLoad))) {
 		r.Loads = append(r.Loads, point(s, at))
 	}
 	return r
 }
 
 func point(s trial.Search, at atLoad) LoadPoint {
-	var lost, whole float64
+	var lost, unsent, whole float64
 	for _, o := range at.trials {
-		lost, whole = lost+o.loss()*o.duration(), whole+o.duration()
+		lost, unsent, whole = lost+o.loss()*o.duration(), unsent+o.unsent()*o.duration(), whole+o.duration()
 	}
-	return LoadPoint{LoadPps: at.pps, LoadRatio: at.pps / s.MaxPps, LossRatio: lost / whole, Trials: len(at.trials)}
+	return LoadPoint{LoadPps: at.pps, LoadRatio: at.pps / s.MaxPps, LossRatio: lost / whole, UnsentRatio: unsent / whole, Trials: len(at.trials)}
 }
 
 // spread of values, all of them numbers.

@@ -7,7 +7,7 @@ import (
 )
 
 // throughput is RFC 2544 §26.1: the fastest rate without loss, each rate tried
-// once. How to go from rate to rate the RFC leaves open: next does it.
+// once, unless it was not sent. How to go from rate to rate the RFC leaves open: next does it.
 type throughput struct {
 	spec trial.Search
 	next func(trial.Search, rates) (pps float64, more bool)
@@ -40,7 +40,10 @@ func (t throughput) Next(history []Outcome) (trial.Step, bool) {
 
 func (t throughput) step(trials []Outcome) (trial.Step, bool) {
 	g := t.spec.Goals[0]
-	found := ratesOf(g, byLoad(trials))
+	if pps, seconds, more := again(g, byLoad(trials), t.spec.LossTrials); more {
+		return ask(t.spec, pps, seconds, "again, because not all of it was sent"), true
+	}
+	found := ratesOf(g, settled(g, byLoad(trials)))
 	if pps, more := t.next(t.spec, found); more {
 		return ask(t.spec, pps, g.InitialDurationS, "the fastest rate without loss"), true
 	}
@@ -93,7 +96,7 @@ func (t throughput) goal(loads []atLoad) trial.Goal {
 // Result is the goal's, since RFC 2544 is one of the goals of MLRsearch (§4.10.2).
 func (t throughput) Result(history []Outcome) Result {
 	r := tally(t.spec, history)
-	loads := byLoad(sound(history, trial.StepLoad))
+	loads := settled(t.spec.Goals[0], byLoad(sound(history, trial.StepLoad)))
 	r.Goals = append(r.Goals, goalResult(t.goal(loads), t.spec, loads))
 	_, more := t.Next(history)
 	return closed(r, more, throughputClauses)
@@ -110,7 +113,7 @@ func rateOf(s trial.Search, history []Outcome) (pps float64, step trial.Step, mo
 	if step, more := t.step(trials); more {
 		return 0, step, true
 	}
-	if found := ratesOf(s.Goals[0], byLoad(trials)); found.lossless != nil {
+	if found := ratesOf(s.Goals[0], settled(s.Goals[0], byLoad(trials))); found.lossless != nil {
 		return found.lossless.pps, trial.Step{}, false
 	}
 	return 0, trial.Step{}, false
@@ -119,7 +122,7 @@ func rateOf(s trial.Search, history []Outcome) (pps float64, step trial.Step, mo
 // rateResult adds the throughput that a method started from.
 func rateResult(r Result, s trial.Search, history []Outcome) Result {
 	if s.ThroughputPps == 0 {
-		loads := byLoad(sound(history, trial.StepLoad))
+		loads := settled(s.Goals[0], byLoad(sound(history, trial.StepLoad)))
 		r.Goals = append(r.Goals, goalResult(s.Goals[0], s, loads))
 	}
 	return r

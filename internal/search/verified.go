@@ -55,7 +55,10 @@ func (v verified) state(trials []Outcome) halving {
 	g := v.spec.Goals[0]
 	for _, o := range trials {
 		lost := 0.0
-		if !o.meets(g) {
+		switch {
+		case o.void(g): // there is no telling what would be lost
+			lost = math.SmallestNonzeroFloat64
+		case !o.meets(g):
 			lost = max(o.lostFrames(), math.SmallestNonzeroFloat64)
 		}
 		if _, more := h.now(); more {

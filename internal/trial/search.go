@@ -31,6 +31,9 @@ type Search struct {
 	// MinPps and MaxPps bound every load that is asked for.
 	MinPps float64 `json:"min_pps"`
 	MaxPps float64 `json:"max_pps"`
+	// Reach tells that MaxPps is what the generator can send by itself: the search
+	// begins by finding how much of that it can send through the chain.
+	Reach bool `json:"reach,omitempty"`
 	// MediumPps is the most frames a second that the medium carries at this frame
 	// size (RFC 2544 §20); absent where it has no such limit.
 	MediumPps float64 `json:"medium_pps,omitempty"`
@@ -98,6 +101,7 @@ type Limit struct {
 // The kinds of trial that a search asks for.
 const (
 	StepLoad     = "load"     // one load for a time
+	StepReach    = "reach"    // one load for a time, to see how much of it can be sent
 	StepLatency  = "latency"  // one load, with one tagged frame
 	StepBurst    = "burst"    // frames back to back, then silence
 	StepRecovery = "recovery" // an overload, then a lower load

@@ -35,7 +35,8 @@ func (Tool) Protocols() []string { return []string{trial.UDP} }
 
 var _ traffic.Framer = Tool{}
 
-// Ceiling implements traffic.Framer: what the self-test finds.
+// Ceiling implements traffic.Framer: what the self-test finds, of which each way has half
+// where both are sent by one core.
 func (Tool) Ceiling(ctx context.Context, c trial.Condition) (float64, error) {
 	address := netip.MustParseAddr("192.0.2.2")
 	if c.IPVersion == 6 {
@@ -46,6 +47,9 @@ func (Tool) Ceiling(ctx context.Context, c trial.Condition) (float64, error) {
 		return 0, err
 	}
 	limits, err := selfTested(ctx, l)
+	if c.Bidirectional && coreOf(c.Affinity, 1) == l.core {
+		limits.ceiling /= 2
+	}
 	return limits.ceiling, err
 }
 
@@ -87,7 +91,7 @@ func run(ctx context.Context, job traffic.Job) (none traffic.Sample, err error) 
 	if err != nil {
 		return none, err
 	}
-	limits.judge(&s, l.pps > 0)
+	limits.judge(&s, outcomes)
 	if remark := l.way.remark(); remark != "" {
 		s.Warnings = append(s.Warnings, remark)
 	}

@@ -24,20 +24,32 @@ type limits struct {
 const limitShare = 0.9
 
 // judge marks a sample that the generator limited, and keeps the limits with it. A load
-// that is not paced and loses nothing shows no limit of the chain.
-func (l limits) judge(s *traffic.Sample, paced bool) {
+// that is not paced and loses nothing shows no limit of the chain. The ceiling is of one
+// core: what goes both ways comes from two, or shares one.
+func (l limits) judge(s *traffic.Sample, lanes []outcome) {
 	s.Metrics["selftest_ceiling_pps"] = l.ceiling
 	s.Metrics["selftest_floor_ns"] = l.floor
 	s.Metrics["selftest_jitter_ns"] = l.jitter
-	rate := s.Metrics["forwarding_rate_pps"]
-	atCeiling, all := rate > limitShare*l.ceiling, !paced && s.Metrics["loss_ratio"] == 0
+	rate := busiest(lanes)
+	atCeiling, all := rate > limitShare*l.ceiling, !lanes[0].Paced && s.Metrics["loss_ratio"] == 0
 	s.Metrics["generator_limited"] = float64(flag(atCeiling || all))
 	switch {
 	case atCeiling:
-		s.Warnings = append(s.Warnings, fmt.Sprintf("limited by the generator: %.0f packets/s came through, and its own ceiling over one veth is %.0f", rate, l.ceiling))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("limited by the generator: %.0f packets/s came through of one core, and its own ceiling over one veth is %.0f", rate, l.ceiling))
 	case all:
-		s.Warnings = append(s.Warnings, fmt.Sprintf("limited by the generator: all of the %.0f packets/s that it could send here came through, and the chain may take more", rate))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("limited by the generator: all of the %.0f packets/s that it could send here came through, and the chain may take more", s.Metrics["forwarding_rate_pps"]))
 	}
+}
+
+// busiest is the most that came through of what one core sent, packets/s.
+func busiest(lanes []outcome) (most float64) {
+	of := map[int]float64{}
+	for i := range lanes {
+		core := lanes[i].Load.core
+		of[core] += float64(lanes[i].Order.Arrivals) / lanes[i].seconds()
+		most = max(most, of[core])
+	}
+	return most
 }
 
 // kind of load, for each of which the generator is tested once.
