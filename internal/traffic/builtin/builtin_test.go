@@ -116,13 +116,30 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
+// carried is what a lane came to that lasted a second.
+func carried(pps uint64, core int, paced bool) (o outcome) {
+	o.Load.core, o.Paced = core, paced
+	o.Progress.Stop, o.Order.Arrivals = 1e9, pps
+	return o
+}
+
 func TestJudge(t *testing.T) {
-	for pps, limited := range map[float64]float64{899_000: 0, 901_000: 1} {
+	for pps, limited := range map[uint64]float64{899_000: 0, 901_000: 1} {
 		s := newSample()
-		s.Metrics["forwarding_rate_pps"] = pps
-		limits{ceiling: 1e6, floor: 300, jitter: 50}.judge(&s, true)
+		limits{ceiling: 1e6, floor: 300, jitter: 50}.judge(&s, []outcome{carried(pps, 0, true)})
 		if s.Metrics["generator_limited"] != limited || len(s.Warnings) != int(limited) || s.Metrics["selftest_ceiling_pps"] != 1e6 {
 			t.Errorf("%v pps: %v %q", pps, s.Metrics, s.Warnings)
+		}
+	}
+}
+
+// TestJudgeBothWays: each core has a ceiling of its own.
+func TestJudgeBothWays(t *testing.T) {
+	for cores, limited := range map[[2]int]float64{{0, 1}: 0, {1, 1}: 1} {
+		s := newSample()
+		limits{ceiling: 1e6}.judge(&s, []outcome{carried(600_000, cores[0], true), carried(600_000, cores[1], true)})
+		if s.Metrics["generator_limited"] != limited || len(s.Warnings) != int(limited) {
+			t.Errorf("on cores %v: %v %q", cores, s.Metrics, s.Warnings)
 		}
 	}
 }
@@ -132,7 +149,7 @@ func TestJudgeUnpaced(t *testing.T) {
 	for loss, limited := range map[float64]float64{0: 1, 0.01: 0} {
 		s := newSample()
 		s.Metrics["forwarding_rate_pps"], s.Metrics["loss_ratio"] = 100_000, loss
-		limits{ceiling: 1e6}.judge(&s, false)
+		limits{ceiling: 1e6}.judge(&s, []outcome{carried(100_000, 0, false)})
 		if s.Metrics["generator_limited"] != limited || len(s.Warnings) != int(limited) {
 			t.Errorf("loss %v: %v %q", loss, s.Metrics, s.Warnings)
 		}
