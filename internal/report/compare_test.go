@@ -200,3 +200,16 @@ func TestComparisonAsAWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestCeilingsDoNotSetSearchesApart: what the generator can send is found anew in each
+// run, unless the file says how far to go.
+func TestCeilingsDoNotSetSearchesApart(t *testing.T) {
+	for _, reach := range []bool{true, false} {
+		of := func(most float64) string {
+			return key(trial.Condition{Search: &trial.Search{Method: trial.MLRsearch, MinPps: most / 1000, MaxPps: most, Reach: reach}}, true)
+		}
+		if (of(4.2e6) == of(4.3e6)) != reach {
+			t.Errorf("reach %t: %s, %s", reach, of(4.2e6), of(4.3e6))
+		}
+	}
+}
