@@ -31,6 +31,7 @@ func kernelQuestions() []question {
 		{VXLAN, "wirings between hosts", linkAsking(vxlanKind)},
 		{NFTables, "firewalls in nftables", askNFTables},
 		{NFTBytes, "stateful generated rules in nftables", askNFTBytes},
+		{NFTNAT, "address translation and load balancing", askNFTNAT},
 		{IPTables, "firewalls in iptables", askIPTables},
 		{IPTBytes, "stateful generated rules in iptables", askIPTBytes},
 		{QdiscHTB, "shapers: HTB", qdiscAsking(htbKind)},

@@ -15,6 +15,7 @@ var witnesses = map[string]string{
 	IPvlan:     "ip link add p1 type veth peer name p2 && ip link add p3 link p1 type ipvlan mode l3",
 	VXLAN:      "ip link add p1 type vxlan id 1 dstport 4789",
 	NFTables:   "nft add table ip t",
+	NFTNAT:     "nft add table t && nft 'add chain t c { type nat hook postrouting priority 100; }' && nft add rule t c numgen inc mod 2 0 snat to 192.0.2.1 && nft add rule t c jhash ip saddr mod 2 0 masquerade",
 	NFTBytes:   "nft add table t && nft add chain t c && nft add rule t c ct bytes '>' 1",
 	IPTables:   "iptables -A FORWARD -s 198.51.100.1 -j DROP",
 	IPTBytes:   "iptables -A FORWARD -m connbytes --connbytes 1: --connbytes-dir both --connbytes-mode bytes",

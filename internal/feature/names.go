@@ -17,6 +17,7 @@ const (
 	VXLAN       = "vxlan"
 	NFTables    = "nftables"
 	NFTBytes    = "nft.connbytes" // nftables can match on the bytes of a connection
+	NFTNAT      = "nft.nat"       // nftables can translate addresses, and share connections out
 	IPTables    = "iptables"      // the tool, working; Detail names its variant
 	IPTBytes    = "iptables.connbytes"
 	QdiscHTB    = "qdisc.htb"

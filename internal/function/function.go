@@ -19,6 +19,11 @@ type Site struct {
 	// West faces the first endpoint, East the second; both are interface names. An
 	// end of the chain has one of them.
 	West, East string
+	// WestAddresses and EastAddresses are those of these interfaces, one a family.
+	WestAddresses, EastAddresses []netip.Addr
+	// Target is where the end is reached from here to which the connections go that
+	// the function acts on, one address a family.
+	Target []netip.Addr
 	// Beside tells the function from the one that the namespace is for; "" for that one.
 	Beside string
 	// End tells that the chain's traffic ends in the namespace and is not forwarded.
@@ -63,6 +68,23 @@ func (s Site) In() string {
 		return s.East
 	}
 	return ""
+}
+
+// Opens gives the sides of the connections that the function acts on: they come in by
+// the one and leave by the other. Those that the first endpoint opens are meant,
+// unless the direction is reverse.
+func (s Site) Opens() (in, out Side) {
+	in, out = Side{s.West, s.WestAddresses}, Side{s.East, s.EastAddresses}
+	if s.Direction == api.Reverse {
+		return out, in
+	}
+	return in, out
+}
+
+// Side of a site: an interface with its addresses, one a family.
+type Side struct {
+	Device    string
+	Addresses []netip.Addr
 }
 
 // Idle tells that nothing comes in of the one direction that the function acts on,

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -92,7 +93,11 @@ func (b *builder) site(i int) function.Site {
 	n := b.nodes[i]
 	site := function.Site{
 		Owner: b.chain.Metadata.Name, Node: n.Name, Namespace: n.Namespace, West: n.West.Device, East: n.East.Device,
+		WestAddresses: n.West.Addresses, EastAddresses: n.East.Addresses, Target: n.toServer,
 		Direction: n.body.Direction, Resources: n.body.Resources, Needs: append(need(n), b.links[n.Name]...),
+	}
+	if n.body.Direction == api.Reverse {
+		site.Target = n.toClient
 	}
 	if n.Kind == "command" { // names are written only where a program may ask for them
 		site.Hosts = hosts(b.nodes, i)
@@ -112,10 +117,18 @@ func (p *Plan) Hosts(node string) []function.Host {
 }
 
 // hosts: nodes in the west are reached at their east interface, nodes in the east
-// at their west one, and oneself at any.
+// at their west one, oneself at any, and the ends where functions between translate to
+// them.
 func hosts(nodes []Node, from int) []function.Host {
 	var out []function.Host
 	for i, n := range nodes {
+		end := map[int][]netip.Addr{0: nodes[from].toClient, len(nodes) - 1: nodes[from].toServer}[i]
+		if i != from && len(end) > 0 {
+			for _, a := range end {
+				out = append(out, function.Host{Name: n.Name, Address: a})
+			}
+			continue
+		}
 		port := n.West
 		if i < from || port == nil {
 			port = n.East

@@ -73,6 +73,7 @@ func (b *builder) hops() error {
 	if err != nil {
 		return err
 	}
+	b.ends = joined.Ends
 	for i, h := range all {
 		b.connect(h, joined.Ends[i])
 		if i+1 < len(b.nodes) {

@@ -54,9 +54,12 @@ type Plan struct {
 	// Settings are what the wiring chose.
 	Settings map[string]string `json:"settings,omitempty"`
 	// Nodes in path order, both endpoints included.
-	Nodes     []Node              `json:"nodes"`
-	Blocks    []netip.Prefix      `json:"blocks"`
-	Direct    *Direct             `json:"direct,omitempty"`
+	Nodes  []Node         `json:"nodes"`
+	Blocks []netip.Prefix `json:"blocks"`
+	Direct *Direct        `json:"direct,omitempty"`
+	// Service is where the first endpoint reaches the second by way of functions that
+	// translate addresses; nil where none does.
+	Service   *Service            `json:"service,omitempty"`
 	Requires  []string            `json:"requires"`
 	Resources []resource.Resource `json:"resources"`
 }
@@ -81,6 +84,8 @@ type Node struct {
 	body     api.FunctionBody
 	// shared namespaces belong to a standalone function.
 	shared bool
+	// toServer and toClient are where the ends are reached from the node.
+	toServer, toClient []netip.Addr
 }
 
 // Delay that the function adds to every packet on purpose, on its way there and back
@@ -156,11 +161,15 @@ type builder struct {
 	facts     Facts
 	options   Options
 
-	nodes    []Node
-	space    space
-	direct   *Direct
-	requires map[string]bool
-	settings map[string]string
+	nodes   []Node
+	space   space
+	direct  *Direct
+	service *Service
+	// ends of the hops, and what is published over them.
+	ends      []wiring.Ends
+	published []published
+	requires  map[string]bool
+	settings  map[string]string
 	// links are the resources that a node's interfaces come from, by node.
 	links     map[string][]string
 	resources []resource.Resource
@@ -177,9 +186,15 @@ func (b *builder) build() (err error) {
 	}
 	b.requires, b.links, b.by = map[string]bool{"netns": true}, map[string][]string{}, map[string]string{}
 	b.number()
+	if err := b.services(); err != nil {
+		return err
+	}
 	b.namespaces()
 	b.adopt()
 	if err := b.hops(); err != nil {
+		return err
+	}
+	if err := b.publish(); err != nil {
 		return err
 	}
 	if err := b.hopLimits(); err != nil {
@@ -194,7 +209,7 @@ func (b *builder) build() (err error) {
 func (b *builder) plan() *Plan {
 	p := &Plan{
 		SchemaVersion: 1, Chain: b.chain.Metadata.Name, Wiring: b.wiring.Name(), Settings: b.settings,
-		Nodes: b.nodes, Blocks: b.space.blocks(), Direct: b.direct, Requires: []string{}, Resources: b.resources,
+		Nodes: b.nodes, Blocks: b.space.blocks(), Direct: b.direct, Service: b.service, Requires: []string{}, Resources: b.resources,
 	}
 	for name := range b.requires {
 		p.Requires = append(p.Requires, name)

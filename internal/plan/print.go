@@ -32,6 +32,9 @@ func (p *Plan) Text() string {
 	for _, block := range p.Blocks {
 		fmt.Fprintf(&b, "addresses: %s\n", block)
 	}
+	if p.Service != nil {
+		b.WriteString(p.Service.text(p.Client().Name, p.Server().Name))
+	}
 	fmt.Fprintf(&b, "needs of the machine: %s\n", strings.Join(p.Requires, ", "))
 	for _, n := range p.Nodes {
 		exists := " (exists)"

@@ -188,12 +188,15 @@ func (m *Measurement) tried(ctx context.Context, slot experiment.Slot, c trial.C
 	if err := m.bringUp(ctx, slot, r); err != nil {
 		return none, err
 	}
-	if err := m.prove(ctx, c); err != nil {
-		return none, err
-	}
 	tool := m.tool(c.Tool)
 	if tool == nil {
 		return none, fmt.Errorf("there is no traffic tool %q", c.Tool)
+	}
+	if err := reaches(m.up.Reached(), c, tool); err != nil {
+		return none, err
+	}
+	if err := m.prove(ctx, c); err != nil {
+		return none, err
 	}
 	impairedBefore, err := impairedNow(m.up)
 	if err != nil {

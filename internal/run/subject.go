@@ -17,16 +17,20 @@ import (
 // job is one trial for a tool, over the chain that is up.
 func (m *Measurement) job(c trial.Condition) traffic.Job {
 	client, server := m.up.Client(), m.up.Server()
-	address, held := server.West.Addresses[0], m.held()
+	ends := traffic.Ends{ClientNetns: client.Namespace, ServerNetns: server.Namespace, ClientNode: client.Name, ServerNode: server.Name}
 	if c.Path == trial.PathDirect {
-		address, held = m.up.Direct.Server.Addresses[0], 0
+		ends.Address = m.up.Direct.Server.Addresses[0]
+		return traffic.Job{Ends: ends, SpareEast: m.up.Spare(false, spareAddresses), SpareWest: m.up.Spare(true, spareAddresses), Condition: c, FirstPort: FirstPort}
 	}
-	return traffic.Job{
-		Ends: traffic.Ends{ClientNetns: client.Namespace, ServerNetns: server.Namespace,
-			ClientNode: client.Name, ServerNode: server.Name, Address: address},
-		SpareEast: m.up.Spare(false, spareAddresses), SpareWest: m.up.Spare(true, spareAddresses),
-		Condition: c, Held: held, FirstPort: FirstPort,
+	service := m.up.Reached()
+	ends.Address, ends.Addresses = service.Addresses[0], service.Addresses
+	ends.Server, ends.Bind = server.West.Addresses[0], boundTo(service)
+	job := traffic.Job{Ends: ends, Condition: c, Held: m.held()}
+	job.FirstPort, job.BindPort = ports(service)
+	if m.up.Service == nil { // only the service's address is translated
+		job.SpareEast, job.SpareWest = m.up.Spare(false, spareAddresses), m.up.Spare(true, spareAddresses)
 	}
+	return job
 }
 
 // spareAddresses of each IP version for loads to go to, as many as RFC 2544 §12 wants.
@@ -89,15 +93,12 @@ func (m *Measurement) tellRepairs(ctx context.Context, condition int, r *trial.R
 
 // prove refuses to measure traffic that misses a function.
 func (m *Measurement) prove(ctx context.Context, c trial.Condition) error {
-	kind := trial.UDP
-	if c.Protocol == trial.TCP {
-		kind = trial.TCP
-	}
+	kind := transport(c.Protocol)
 	if c.Path != trial.PathChain || m.proven[kind] {
 		return nil
 	}
-	path := proof.Path{ClientNetns: m.up.Client().Namespace, ServerNetns: m.up.Server().Namespace,
-		Address: m.up.Server().West.Addresses[0], Port: FirstPort, Protocol: kind, Delay: m.held()}
+	path := proof.Path{ClientNetns: m.up.Client().Namespace, ServerNetns: m.up.Server().Namespace, Protocol: kind, Delay: m.held()}
+	path.To, path.At, path.Source = marked(m.up.Reached())
 	for _, n := range m.up.Functions() {
 		path.Functions = append(path.Functions, proof.Function{Name: n.Name, Netns: n.Namespace, West: n.West.Device, East: n.East.Device})
 	}

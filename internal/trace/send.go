@@ -53,7 +53,7 @@ func newSender(c Chain, o Options) (*sender, error) {
 	}
 	first, last := c.Nodes[0], c.Nodes[len(c.Nodes)-1]
 	err := netns.Do(last.Namespace, func() (err error) {
-		s.to, err = net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(c.Address, 0)))
+		s.to, err = net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(c.server(), 0)))
 		return err
 	})
 	if err != nil {
@@ -61,7 +61,8 @@ func newSender(c Chain, o Options) (*sender, error) {
 	}
 	s.makeRoom()
 	err = netns.Do(first.Namespace, func() (err error) {
-		s.from, err = net.DialUDP("udp", nil, s.to.LocalAddr().(*net.UDPAddr))
+		port := s.to.LocalAddr().(*net.UDPAddr).AddrPort().Port()
+		s.from, err = net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(c.Address, port)))
 		return err
 	})
 	if err != nil {
@@ -85,6 +86,13 @@ func (s *sender) makeRoom() {
 	if raw, err := s.to.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) { _ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, room) })
 	}
+}
+
+func (c Chain) server() netip.Addr {
+	if c.Server.IsValid() {
+		return c.Server
+	}
+	return c.Address
 }
 
 // setTTL gives the packets their hops to live.

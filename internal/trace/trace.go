@@ -20,8 +20,8 @@ type Chain struct {
 	Name, Wiring string
 	// Nodes in path order, both ends included.
 	Nodes []Node
-	// Address of the far end, to which packets are sent.
-	Address netip.Addr
+	// Address to which packets are sent, and Server where they arrive: absent, the same.
+	Address, Server netip.Addr
 	// Counted gives what each node's function has counted by now; nil for nothing.
 	Counted func(context.Context) (map[string]Counted, error)
 }

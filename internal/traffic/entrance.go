@@ -29,6 +29,16 @@ func Entrance(h *netns.Handle, address netip.Addr) (netlink.Link, error) {
 	return nil, fmt.Errorf("no interface of %q has the address %s", h.Ref, address)
 }
 
+// To is where the client sends packets of an IP version, or of any with 0.
+func (e Ends) To(server *netns.Handle, version int) (netip.Addr, error) {
+	for _, a := range append([]netip.Addr{e.Address}, e.Addresses...) {
+		if version == 0 || a.Is4() == (version == 4) {
+			return a, nil
+		}
+	}
+	return AddressOf(server, e.Own(), version)
+}
+
 // AddressOf gives the address of a version that an interface has which has another one.
 func AddressOf(h *netns.Handle, known netip.Addr, version int) (netip.Addr, error) {
 	if version == 0 || known.Is4() == (version == 4) {

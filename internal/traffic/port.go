@@ -10,7 +10,7 @@ import (
 // PortsFree checks that nothing else has the job's ports on the server, TCP and
 // UDP, so that no stranger answers in the tool's place.
 func (j Job) PortsFree() error {
-	for port := j.FirstPort; port < j.FirstPort+j.Condition.Flows; port++ {
+	for port := j.ListenPort(); port < j.ListenPort()+j.Condition.Flows; port++ {
 		err := netns.Do(j.ServerNetns, func() error {
 			tcp, err := net.ListenTCP("tcp", &net.TCPAddr{Port: port})
 			if err != nil {

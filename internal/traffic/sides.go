@@ -16,17 +16,13 @@ const Greeting = "ready\n"
 
 // Sides runs a trial between two processes of this binary, which one of its hidden
 // commands makes: first the server, and once that has said its [Greeting] the client,
-// whose end is the trial's. What each prints goes into sent and received, and raw into
+// whose end is the trial's. Each is told its settings. What each prints goes into sent and received, and raw into
 // the trial.
-func (j Job) Sides(ctx context.Context, command string, settings, sent, received any) (raw []trial.ToolOutput, err error) {
+func (j Job) Sides(ctx context.Context, command string, serve, send, sent, received any) (raw []trial.ToolOutput, err error) {
 	if err := j.PortsFree(); err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(settings)
-	if err != nil {
-		return nil, err
-	}
-	server, err := j.side(ctx, j.StartServer, command, "server", text)
+	server, err := j.side(ctx, j.StartServer, command, "server", serve)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +31,7 @@ func (j Job) Sides(ctx context.Context, command string, settings, sent, received
 	if err := server.Until(ctx, ready, "it does not listen"); err != nil {
 		return nil, err
 	}
-	client, err := j.side(ctx, j.StartClient, command, "client", text)
+	client, err := j.side(ctx, j.StartClient, command, "client", send)
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +48,12 @@ func (j Job) Sides(ctx context.Context, command string, settings, sent, received
 	return []trial.ToolOutput{client.Output(), server.Output()}, server.report(received)
 }
 
-func (j Job) side(ctx context.Context, start func(context.Context, ...string) (*Process, error), command, name string, settings []byte) (*Process, error) {
-	args, err := Self(command, name, string(settings))
+func (j Job) side(ctx context.Context, start func(context.Context, ...string) (*Process, error), command, name string, settings any) (*Process, error) {
+	text, err := json.Marshal(settings)
+	if err != nil {
+		return nil, err
+	}
+	args, err := Self(command, name, string(text))
 	if err != nil {
 		return nil, err
 	}

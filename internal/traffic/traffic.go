@@ -18,8 +18,29 @@ type Ends struct {
 	ClientNetns, ServerNetns string
 	// ClientNode and ServerNode are their names in the chain.
 	ClientNode, ServerNode string
-	// Address of the server, as the client reaches it.
-	Address netip.Addr
+	// Address of the server, as the client reaches it; Addresses has those of all
+	// families, where there are others.
+	Address   netip.Addr
+	Addresses []netip.Addr
+	// Server is an address that the server itself has, and Bind the one where it
+	// listens, unspecified if at several; absent, both are Address.
+	Server, Bind netip.Addr
+}
+
+// Own is an address that the server has.
+func (e Ends) Own() netip.Addr {
+	if e.Server.IsValid() {
+		return e.Server
+	}
+	return e.Address
+}
+
+// Listen is the address where the server listens.
+func (e Ends) Listen() netip.Addr {
+	if e.Bind.IsValid() {
+		return e.Bind
+	}
+	return e.Own()
 }
 
 // Job is one trial for a tool.
@@ -33,9 +54,9 @@ type Job struct {
 	Held time.Duration
 	// SpareEast and SpareWest are addresses that nobody has and that the path carries to the
 	// server's end and to the client's; of both IP versions, where there are any.
-	SpareEast, SpareWest []netip.Addr
-	// FirstPort of as many as there are flows.
-	FirstPort int
+	// FirstPort of as many as there are flows, and BindPort the one where the server
+	// listens for it; 0 is the same.
+	FirstPort, BindPort int
 	// Started is told of every process of the tool, for observing it; it may be nil.
 	Started func(node string, pid int)
 	// Ended is told of each when it has ended, and what it came to; it may be nil.
@@ -50,6 +71,26 @@ type Sample struct {
 	Series     map[string]trial.Series
 	Raw        []trial.ToolOutput
 	Warnings   []string
+}
+
+// ListenPort is where the server listens for the first port.
+func (j Job) ListenPort() int {
+	if j.BindPort != 0 {
+		return j.BindPort
+	}
+	return j.FirstPort
+}
+
+// Redirected is a tool whose server can listen on another port than its client sends to.
+type Redirected interface {
+	Tool
+	Redirects()
+}
+
+// Portless is a tool whose packets have no ports.
+type Portless interface {
+	Tool
+	HasNoPorts()
 }
 
 // Framer is a tool that makes its own frames. No other takes the fields of

@@ -95,8 +95,12 @@ func (s Spec) base(table *nftables.Table, hook string) *nftables.Chain {
 	if s.Policy == "drop" {
 		policy = nftables.ChainPolicyDrop
 	}
+	kind := nftables.ChainTypeFilter
+	if s.Translates {
+		kind = nftables.ChainTypeNAT
+	}
 	return &nftables.Chain{
-		Name: hook, Table: table, Type: nftables.ChainTypeFilter, Hooknum: hooks[hook],
+		Name: hook, Table: table, Type: kind, Hooknum: hooks[hook],
 		Priority: nftables.ChainPriorityRef(nftables.ChainPriority(s.Priority)), Policy: &policy,
 	}
 }
@@ -211,9 +215,10 @@ func (r Rule) exprs() []expr.Any {
 		e = append(e, meta(expr.MetaKeyNFPROTO), equal([]byte{proto}))
 	}
 	if r.InputDevice != "" {
-		name := make([]byte, unix.IFNAMSIZ)
-		copy(name, r.InputDevice)
-		e = append(e, meta(expr.MetaKeyIIFNAME), equal(name))
+		e = append(e, meta(expr.MetaKeyIIFNAME), equal(deviceName(r.InputDevice)))
+	}
+	if r.OutputDevice != "" {
+		e = append(e, meta(expr.MetaKeyOIFNAME), equal(deviceName(r.OutputDevice)))
 	}
 	e = append(e, addressExprs(r.Source, 12, 8)...)
 	e = append(e, addressExprs(r.Destination, 16, 24)...)
@@ -223,7 +228,14 @@ func (r Rule) exprs() []expr.Any {
 	e = append(e, portExprs(r.SourcePorts, 0)...)
 	e = append(e, portExprs(r.DestinationPorts, 2)...)
 	e = append(e, r.connectionExprs()...)
+	e = append(e, r.shareExprs()...)
 	return append(e, r.actions()...)
+}
+
+func deviceName(name string) []byte {
+	b := make([]byte, unix.IFNAMSIZ)
+	copy(b, name)
+	return b
 }
 
 var protocols = map[string]byte{
@@ -306,6 +318,7 @@ func (r Rule) actions() []expr.Any {
 	if r.HopLimit != 0 {
 		e = append(e, r.hopLimitExprs()...)
 	}
+	e = append(e, r.Translate.exprs()...)
 	switch r.Verdict {
 	case "accept":
 		e = append(e, &expr.Verdict{Kind: expr.VerdictAccept})

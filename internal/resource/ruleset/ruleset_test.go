@@ -81,6 +81,44 @@ var actions = map[string]ruleset.Rule{
 	"hop limit counted": {Match: ruleset.Match{Family: 4, InputDevice: "eth0"}, HopLimit: 255, Counted: true},
 }
 
+func to(kind, address string, port uint16) *ruleset.Translation {
+	t := &ruleset.Translation{Kind: kind, Port: port}
+	if address != "" {
+		t.Address = netip.MustParseAddr(address)
+	}
+	return t
+}
+
+// translations by the hook where each can be.
+var translations = map[string]map[string]ruleset.Rule{
+	"prerouting": {
+		"destination 4": {Match: ruleset.Match{InputDevice: "eth0", Destination: prefix("192.0.2.1/32")}, Counted: true, Translate: to(ruleset.Destination, "192.0.2.2", 0)},
+		"destination 6": {Match: ruleset.Match{Destination: prefix("2001:db8::1/128")}, Translate: to(ruleset.Destination, "2001:db8::2", 0)},
+		"port 4": {Match: ruleset.Match{Protocol: "tcp", Destination: prefix("192.0.2.1/32"), DestinationPorts: ruleset.Ports{First: 80, Last: 80}},
+			Translate: to(ruleset.Destination, "192.0.2.2", 8080)},
+		"port 6":          {Match: ruleset.Match{Protocol: "udp", Destination: prefix("2001:db8::1/128")}, Translate: to(ruleset.Destination, "2001:db8::2", 8080)},
+		"in turn":         {Match: ruleset.Match{Family: 4, OneIn: 3}, Counted: true, Translate: to(ruleset.Destination, "192.0.2.2", 0), Comment: "first"},
+		"by the source 4": {Match: ruleset.Match{Family: 4, Share: ruleset.Share{Part: 1, Of: 3}}, Counted: true, Translate: to(ruleset.Destination, "192.0.2.2", 0)},
+		"by the source 6": {Match: ruleset.Match{Family: 6, Share: ruleset.Share{Part: 2, Of: 3}}, Translate: to(ruleset.Destination, "2001:db8::2", 0)},
+	},
+	"postrouting": {
+		"source 4":   {Match: ruleset.Match{OutputDevice: "eth1", Family: 4}, Counted: true, Translate: to(ruleset.Source, "192.0.2.2", 0)},
+		"source 6":   {Match: ruleset.Match{OutputDevice: "eth1", Family: 6}, Translate: to(ruleset.Source, "2001:db8::2", 0), Comment: "out"},
+		"masquerade": {Match: ruleset.Match{OutputDevice: "eth1"}, Counted: true, Translate: to(ruleset.Masquerade, "", 0)},
+	},
+}
+
+func TestTranslationsAgree(t *testing.T) {
+	nstest.Require(t, feature.NFTables, feature.NFTNAT, feature.ToolNFT)
+	p := place(t)
+	for hook, rules := range translations {
+		for name, rule := range rules {
+			s := ruleset.Spec{Backend: ruleset.NFTables, Table: "nfchain-test", Hook: hook, Priority: -100, Policy: "accept", Translates: true, Rules: []ruleset.Rule{rule}}
+			t.Run(name, func(t *testing.T) { agree(t, p, s, "nft", "list", "ruleset") })
+		}
+	}
+}
+
 // TestTextAndBinaryAgree makes every rule by nft(8) and by netlink, and has nft(8)
 // read both.
 func TestTextAndBinaryAgree(t *testing.T) {

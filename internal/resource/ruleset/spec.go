@@ -34,7 +34,10 @@ type Spec struct {
 	// AlsoHooks are later ones, in the order in which packets meet them, where the same
 	// rules apply and count.
 	AlsoHooks []string `json:"also_hooks,omitempty"`
-	Priority  int      `json:"priority"`
+	// Translates tells that the rules see only the first packet of each connection, and
+	// may translate its addresses.
+	Translates bool `json:"translates,omitempty"`
+	Priority   int  `json:"priority"`
 	// Policy for what no rule decides: accept or drop.
 	Policy string `json:"policy"`
 	Rules  []Rule `json:"rules"`
@@ -50,15 +53,36 @@ type Rule struct {
 	// Class sets the packet's priority to this traffic class (major<<16 | minor).
 	Class uint32 `json:"class,omitempty"`
 	// HopLimit sets the IPv4 time to live or the IPv6 hop limit, as Match.Family says.
-	HopLimit uint8  `json:"hop_limit,omitempty"`
-	Comment  string `json:"comment,omitempty"`
+	HopLimit uint8 `json:"hop_limit,omitempty"`
+	// Translate the connection; such a rule decides.
+	Translate *Translation `json:"translate,omitempty"`
+	Comment   string       `json:"comment,omitempty"`
 }
+
+// Translation gives the packets of a connection another address, and those of the
+// answers the old one back.
+type Translation struct {
+	// Kind is source, destination or masquerade: the address of the interface by which
+	// they leave, as it then is.
+	Kind    string     `json:"kind"`
+	Address netip.Addr `json:"address,omitzero"`
+	// Port is the destination's new one; 0 leaves it.
+	Port uint16 `json:"port,omitempty"`
+}
+
+// The kinds of translation.
+const (
+	Source      = "source"
+	Destination = "destination"
+	Masquerade  = "masquerade"
+)
 
 // Match selects packets. Zero fields select everything.
 type Match struct {
 	// Family is 4 or 6, or 0 for both.
 	Family           int          `json:"family,omitempty"`
 	InputDevice      string       `json:"input_device,omitempty"`
+	OutputDevice     string       `json:"output_device,omitempty"`
 	Source           netip.Prefix `json:"source,omitzero"`
 	Destination      netip.Prefix `json:"destination,omitzero"`
 	Protocol         string       `json:"protocol,omitempty"`
@@ -69,6 +93,16 @@ type Match struct {
 	// ConnectionBytes is the least number of bytes, both ways, that the
 	// connection must have carried. Such a rule has the kernel count them.
 	ConnectionBytes uint64 `json:"connection_bytes,omitempty"`
+	// OneIn matches the first of every so many packets that come to the rule.
+	OneIn uint32 `json:"one_in,omitempty"`
+	// Share of packets by their source address and port; Family must be given.
+	Share Share `json:"share,omitzero"`
+}
+
+// Share is one of several parts of all sources, about equal and always the same.
+type Share struct {
+	Part uint32 `json:"part"`
+	Of   uint32 `json:"of"`
 }
 
 // Ports is an inclusive range; zero is every port.

@@ -37,7 +37,11 @@ func (s Spec) nft() string {
 
 // nftBase is what makes a chain a hook's.
 func (s Spec) nftBase(hook string) string {
-	return fmt.Sprintf("\t\ttype filter hook %s priority %d; policy %s;\n", hook, s.Priority, s.Policy)
+	kind := "filter"
+	if s.Translates {
+		kind = "nat"
+	}
+	return fmt.Sprintf("\t\ttype "+kind+" hook %s priority %d; policy %s;\n", hook, s.Priority, s.Policy)
 }
 
 func (r Rule) nft() []string {
@@ -49,6 +53,9 @@ func (r Rule) nft() []string {
 	ip := map[int]string{4: "ip", 6: "ip6"}[r.family()]
 	if r.InputDevice != "" {
 		w = append(w, "iifname", quote(r.InputDevice))
+	}
+	if r.OutputDevice != "" {
+		w = append(w, "oifname", quote(r.OutputDevice))
 	}
 	if r.Source.IsValid() {
 		w = append(w, ip, "saddr", r.Source.String())
@@ -63,6 +70,7 @@ func (r Rule) nft() []string {
 	if r.ConnectionBytes > 0 {
 		w = append(w, "ct", "bytes", ">=", fmt.Sprint(r.ConnectionBytes))
 	}
+	w = append(w, r.shareText()...)
 	if r.Counted {
 		w = append(w, "counter")
 	}
@@ -72,6 +80,7 @@ func (r Rule) nft() []string {
 	if r.HopLimit != 0 {
 		w = append(w, ip, map[int]string{4: "ttl", 6: "hoplimit"}[r.Family], "set", fmt.Sprint(r.HopLimit))
 	}
+	w = append(w, r.Translate.nft()...)
 	if r.Verdict != "" {
 		w = append(w, r.Verdict)
 	}

@@ -107,9 +107,10 @@ func loadOf(job traffic.Job) (l load, e ends, err error) {
 	}
 	defer server.Close()
 	e = ends{from: job.ClientNetns, to: job.ServerNetns, spare: job.SpareEast, spareBack: job.SpareWest}
-	if e.address, err = traffic.AddressOf(server, job.Address, c.IPVersion); err != nil {
+	if e.address, err = job.To(server, c.IPVersion); err != nil {
 		return l, e, err
 	}
+	e.server = job.Own()
 	l, err = loadTo(e.address, c, job.FirstPort)
 	l.held = job.Held
 	return l, e, err

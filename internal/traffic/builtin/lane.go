@@ -65,21 +65,22 @@ type outcome struct {
 	Waited time.Duration
 }
 
-// ends of a lane, by the namespaces' references, and the address that the far one has.
+// ends of a lane, by the namespaces' references, the address where the far one is
+// reached, and one that it has.
 type ends struct {
-	from, to string
-	address  netip.Addr
+	from, to        string
+	address, server netip.Addr
 	// spare addresses that the path carries to the far end as well, and to the near one.
 	spare, spareBack []netip.Addr
 }
 
 func endsOf(e traffic.Ends) ends {
-	return ends{from: e.ClientNetns, to: e.ServerNetns, address: e.Address}
+	return ends{from: e.ClientNetns, to: e.ServerNetns, address: e.Address, server: e.Own()}
 }
 
 // back is the lane the other way: to the address that packets come from.
 func (a *lane) back() ends {
-	return ends{from: a.ends.to, to: a.ends.from, address: a.load.from, spare: a.ends.spareBack, spareBack: a.ends.spare}
+	return ends{from: a.ends.to, to: a.ends.from, address: a.load.from, server: a.load.from, spare: a.ends.spareBack, spareBack: a.ends.spare}
 }
 
 // newLane finds the way and attaches the sink, so that it is there before what sends to it,
@@ -90,7 +91,7 @@ func newLane(e ends, l load) (a *lane, err error) {
 		return nil, err
 	}
 	defer to.Close()
-	in, err := traffic.Entrance(to, e.address)
+	in, err := traffic.Entrance(to, e.server)
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,9 @@ type Tool struct{}
 // Name implements traffic.Tool.
 func (Tool) Name() string { return "iperf3" }
 
+// Redirects implements traffic.Redirected.
+func (Tool) Redirects() {}
+
 // Requires implements traffic.Tool.
 func (Tool) Requires() []string { return []string{"tool.iperf3"} }
 
@@ -52,7 +55,7 @@ func start(ctx context.Context, job traffic.Job, pairs []pair) (err error) {
 		}
 	}
 	for flow := range pairs {
-		s, port := pairs[flow].server, job.FirstPort+flow
+		s, port := pairs[flow].server, job.ListenPort()+flow
 		listens := func() bool { return netns.Listens(s.PID(), port) }
 		if err := s.Until(ctx, listens, fmt.Sprintf("it does not listen on TCP port %d", port)); err != nil {
 			return explain(ctx, s, err)
@@ -67,7 +70,7 @@ func start(ctx context.Context, job traffic.Job, pairs []pair) (err error) {
 }
 
 func serverArgs(job traffic.Job, flow int) []string {
-	args := []string{"iperf3", "--server", "--one-off", "--json", "--port", strconv.Itoa(job.FirstPort + flow)}
+	args := []string{"iperf3", "--server", "--one-off", "--json", "--port", strconv.Itoa(job.ListenPort() + flow)}
 	return append(args, affinity(job.Condition, flow)...)
 }
 

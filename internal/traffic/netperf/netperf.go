@@ -95,7 +95,7 @@ func family(job traffic.Job) string {
 }
 
 func serverArgs(job traffic.Job) []string {
-	return traffic.Bound(job.Condition.Affinity, []string{"netserver", "-D", "-N", "-L", job.Address.String() + "," + family(job), "-p", strconv.Itoa(job.FirstPort)})
+	return traffic.Bound(job.Condition.Affinity, []string{"netserver", "-D", "-N", "-L", job.Listen().String() + "," + family(job), "-p", strconv.Itoa(job.FirstPort)})
 }
 
 // keys that netperf is asked for, by what is measured.

@@ -26,6 +26,9 @@ type Tool struct{}
 // Name implements traffic.Tool.
 func (Tool) Name() string { return "ping" }
 
+// HasNoPorts implements traffic.Portless: the packets are ICMP's.
+func (Tool) HasNoPorts() {}
+
 // Requires implements traffic.Tool.
 func (Tool) Requires() []string { return []string{"tool.ping"} }
 

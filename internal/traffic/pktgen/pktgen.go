@@ -113,7 +113,7 @@ func addressOf(job traffic.Job) (netip.Addr, error) {
 		return netip.Addr{}, err
 	}
 	defer server.Close()
-	return traffic.AddressOf(server, job.Address, job.Condition.IPVersion)
+	return job.To(server, job.Condition.IPVersion)
 }
 
 func measure(ctx context.Context, job traffic.Job, f frames, at control, count *traffic.Counter) (none traffic.Sample, err error) {

@@ -23,10 +23,9 @@ func exchange(ctx context.Context, p Path, nonce []byte) error {
 }
 
 func exchangeTCP(ctx context.Context, p Path, nonce []byte) error {
-	server := netip.AddrPortFrom(p.Address, uint16(p.Port))
 	var listener *net.TCPListener
 	err := netns.Do(p.ServerNetns, func() (err error) {
-		listener, err = net.ListenTCP("tcp", net.TCPAddrFromAddrPort(server))
+		listener, err = net.ListenTCP("tcp", net.TCPAddrFromAddrPort(p.At))
 		return err
 	})
 	if err != nil {
@@ -37,7 +36,7 @@ func exchangeTCP(ctx context.Context, p Path, nonce []byte) error {
 	limited, cancel := context.WithTimeout(ctx, p.patience())
 	defer cancel()
 	err = netns.Do(p.ClientNetns, func() (err error) {
-		client, err = (&net.Dialer{}).DialContext(limited, "tcp", server.String())
+		client, err = (&net.Dialer{}).DialContext(limited, "tcp", p.To.String())
 		return err
 	})
 	if err != nil {
@@ -50,14 +49,16 @@ func exchangeTCP(ctx context.Context, p Path, nonce []byte) error {
 		return fmt.Errorf("no TCP connection from client to server (%w)", err)
 	}
 	defer func() { _ = far.Close() }()
+	if err := p.from(far.RemoteAddr().(*net.TCPAddr).AddrPort()); err != nil {
+		return err
+	}
 	return pingPong(ctx, nonce, p.patience(), side{Conn: client}, side{Conn: far})
 }
 
 func exchangeUDP(ctx context.Context, p Path, nonce []byte) error {
-	server := netip.AddrPortFrom(p.Address, uint16(p.Port))
 	var client, far *net.UDPConn
 	err := netns.Do(p.ServerNetns, func() (err error) {
-		far, err = net.ListenUDP("udp", net.UDPAddrFromAddrPort(server))
+		far, err = net.ListenUDP("udp", net.UDPAddrFromAddrPort(p.At))
 		return err
 	})
 	if err != nil {
@@ -65,31 +66,31 @@ func exchangeUDP(ctx context.Context, p Path, nonce []byte) error {
 	}
 	defer func() { _ = far.Close() }()
 	err = netns.Do(p.ClientNetns, func() (err error) {
-		client, err = net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(server))
+		client, err = net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(p.To))
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = client.Close() }()
-	again := resend + p.Delay
-	return pingPong(ctx, nonce, p.patience(), side{Conn: client, again: again}, side{Conn: &answering{UDPConn: far}, again: again})
+	again, server := resend+p.Delay, &answering{UDPConn: far}
+	if err := server.whole(); err != nil {
+		return err
+	}
+	err = pingPong(ctx, nonce, p.patience(), side{Conn: client, again: again}, side{Conn: server, again: again})
+	if err != nil {
+		return err
+	}
+	return p.from(server.to)
 }
 
-// answering is an unconnected socket that writes to whom it last read from.
-type answering struct {
-	*net.UDPConn
-	to netip.AddrPort
+// from tells whether packets come from where they should.
+func (p Path) from(source netip.AddrPort) error {
+	if got := source.Addr().Unmap(); p.Source.IsValid() && got != p.Source {
+		return fmt.Errorf("packets come from %s at the server, not from %s: the function that should translate them does not", got, p.Source)
+	}
+	return nil
 }
-
-// Read implements io.Reader.
-func (a *answering) Read(b []byte) (n int, err error) {
-	n, a.to, err = a.ReadFromUDPAddrPort(b)
-	return n, err
-}
-
-// Write implements io.Writer.
-func (a *answering) Write(b []byte) (int, error) { return a.WriteToUDPAddrPort(b, a.to) }
 
 // resend is when a UDP packet is taken to be lost and sent again: a chain may be
 // under load, or lose packets on purpose, and that is no matter of its path.

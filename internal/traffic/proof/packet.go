@@ -3,6 +3,7 @@ package proof
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 
 	"golang.org/x/net/bpf"
 
@@ -45,8 +46,8 @@ const (
 	synFlag            = 2
 )
 
-// opens tells whether a frame opens a TCP connection with the port.
-func opens(frame []byte, port uint16) bool {
+// opens tells whether a frame opens a TCP connection with one of the ports.
+func opens(frame []byte, ports ...uint16) bool {
 	at := header4
 	switch len(frame) {
 	case opening6:
@@ -56,7 +57,7 @@ func opens(frame []byte, port uint16) bool {
 		return false
 	}
 	tcp := frame[at:]
-	return tcp[flagsAt]&synFlag != 0 && (binary.BigEndian.Uint16(tcp) == port || binary.BigEndian.Uint16(tcp[2:]) == port)
+	return tcp[flagsAt]&synFlag != 0 && (slices.Contains(ports, binary.BigEndian.Uint16(tcp)) || slices.Contains(ports, binary.BigEndian.Uint16(tcp[2:])))
 }
 
 // attach lets only marked packets and those that open TCP connections into a

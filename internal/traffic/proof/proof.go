@@ -16,9 +16,11 @@ import (
 // Path is what the packets must take.
 type Path struct {
 	ClientNetns, ServerNetns string
-	// Address and Port of the server.
-	Address netip.Addr
-	Port    int
+	// To is where the client sends, and At where the server listens: on the way a
+	// function may translate the one to the other.
+	To, At netip.AddrPort
+	// Source is what packets must come from at the server; the zero address is any.
+	Source netip.Addr
 	// Protocol is trial.TCP, or anything else for UDP.
 	Protocol  string
 	Functions []Function

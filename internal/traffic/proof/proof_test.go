@@ -1,6 +1,7 @@
 package proof_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -49,8 +50,10 @@ func up(tb testing.TB, spec string) *plan.Plan {
 
 // path is the path of a chain for each protocol.
 func path(p *plan.Plan, protocol string) proof.Path {
-	path := proof.Path{ClientNetns: p.Client().Namespace, ServerNetns: p.Server().Namespace,
-		Address: p.Server().West.Addresses[0], Port: 5201, Protocol: protocol}
+	s := p.Reached()
+	to, at := cmp.Or(s.FirstPort, 5201), cmp.Or(s.ToPort, s.FirstPort, 5201)
+	path := proof.Path{ClientNetns: p.Client().Namespace, ServerNetns: p.Server().Namespace, Source: s.Source[0], Protocol: protocol,
+		To: netip.AddrPortFrom(s.Addresses[0], to), At: netip.AddrPortFrom(s.Served[0], at)}
 	for _, n := range p.Functions() {
 		path.Functions = append(path.Functions, proof.Function{Name: n.Name, Netns: n.Namespace, West: n.West.Device, East: n.East.Device})
 	}

@@ -33,7 +33,7 @@ type tap struct {
 	function   Function
 	fd         int
 	nonce      []byte
-	port       uint16
+	ports      []uint16
 	west, east int
 	// in and out are the visits to the interfaces where packets should enter and
 	// leave.
@@ -50,7 +50,7 @@ func open(p Path, f Function, nonce []byte) (*tap, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tap{function: f, nonce: nonce, port: uint16(p.Port), west: index[f.West], east: index[f.East]}
+	t := &tap{function: f, nonce: nonce, ports: []uint16{p.To.Port(), p.At.Port()}, west: index[f.West], east: index[f.East]}
 	err = h.Do(func() error {
 		// The protocol is bound after the filter is in place.
 		t.fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
@@ -99,7 +99,7 @@ func (t *tap) drain() {
 func (t *tap) note(packet []byte, at *unix.SockaddrLinklayer, when time.Time) {
 	way, number, ok := read(packet, t.nonce)
 	if !ok {
-		if !opens(packet, t.port) {
+		if !opens(packet, t.ports...) {
 			return
 		}
 		number, way = opening, forward

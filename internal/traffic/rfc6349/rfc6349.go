@@ -30,6 +30,9 @@ type Tool struct{}
 // Name implements traffic.Tool.
 func (Tool) Name() string { return "rfc6349" }
 
+// Redirects implements traffic.Redirected.
+func (Tool) Redirects() {}
+
 // Requires implements traffic.Tool: nothing but this binary.
 func (Tool) Requires() []string { return nil }
 
@@ -52,6 +55,12 @@ type settings struct {
 // defaultWrite is the bytes of one write where nobody says.
 const defaultWrite = 128 << 10
 
+// at is where the server of a job listens.
+func (s settings) at(job traffic.Job) settings {
+	s.Address = netip.AddrPortFrom(job.Listen(), uint16(job.ListenPort()))
+	return s
+}
+
 func settingsOf(job traffic.Job) settings {
 	c := job.Condition
 	s := settings{
@@ -71,7 +80,7 @@ func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 	defer cancel()
 	var sent sentReport
 	var received receivedReport
-	raw, err := job.Sides(ctx, Command, settingsOf(job), &sent, &received)
+	raw, err := job.Sides(ctx, Command, settingsOf(job).at(job), settingsOf(job), &sent, &received)
 	if err != nil {
 		return traffic.Sample{}, err
 	}

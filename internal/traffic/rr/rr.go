@@ -21,6 +21,9 @@ type Tool struct{}
 // Name implements traffic.Tool.
 func (Tool) Name() string { return "rr" }
 
+// Redirects implements traffic.Redirected.
+func (Tool) Redirects() {}
+
 // Requires implements traffic.Tool: nothing but this binary.
 func (Tool) Requires() []string { return nil }
 
@@ -34,13 +37,19 @@ func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 	var sent sentReport
 	var served servedReport
 	s := settingsOf(job)
-	raw, err := job.Sides(ctx, Command, s, &sent, &served)
+	raw, err := job.Sides(ctx, Command, s.at(job), s, &sent, &served)
 	if err != nil {
 		return traffic.Sample{}, err
 	}
 	sample, err := sent.sample(s, served)
 	sample.Raw = raw
 	return sample, err
+}
+
+// at is where the server of a job listens.
+func (s settings) at(job traffic.Job) settings {
+	s.Address = netip.AddrPortFrom(job.Listen(), uint16(job.ListenPort()))
+	return s
 }
 
 // settingsOf is a job as both sides are told of it.

@@ -24,6 +24,9 @@ type Tool struct{}
 // Name implements traffic.Tool.
 func (Tool) Name() string { return "sockperf" }
 
+// Redirects implements traffic.Redirected.
+func (Tool) Redirects() {}
+
 // Requires implements traffic.Tool.
 func (Tool) Requires() []string { return []string{"tool.sockperf"} }
 
@@ -49,7 +52,7 @@ func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 		return traffic.Sample{}, err
 	}
 	defer server.Kill()
-	ready := func() bool { return netns.BoundUDP(server.PID(), job.FirstPort) }
+	ready := func() bool { return netns.BoundUDP(server.PID(), job.ListenPort()) }
 	if err := server.Until(ctx, ready, "it does not have its UDP port"); err != nil {
 		return traffic.Sample{}, err
 	}
@@ -81,7 +84,7 @@ func unnamed() (*os.File, error) {
 }
 
 func serverArgs(job traffic.Job) []string {
-	return traffic.Bound(job.Condition.Affinity, []string{"sockperf", "server", "-i", job.Address.String(), "-p", strconv.Itoa(job.FirstPort)})
+	return traffic.Bound(job.Condition.Affinity, []string{"sockperf", "server", "-i", job.Listen().String(), "-p", strconv.Itoa(job.ListenPort())})
 }
 
 func clientArgs(job traffic.Job, log string) []string {

@@ -1,0 +1,232 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/function"
+)
+
+// Service is where the first endpoint reaches the second, and how that sees it.
+type Service struct {
+	// Addresses that connections go to, one a family.
+	Addresses []netip.Addr `json:"addresses"`
+	// Served are the second endpoint's, where they arrive: one a family, unless
+	// connections are shared out.
+	Served []netip.Addr `json:"served"`
+	// Source is what they come from there, one a family.
+	Source []netip.Addr `json:"source"`
+	// Protocol and ports that alone get there; zero is all. ToPort is what the one port
+	// becomes; 0 is itself.
+	Protocol  string `json:"protocol,omitempty"`
+	FirstPort uint16 `json:"first_port,omitempty"`
+	LastPort  uint16 `json:"last_port,omitempty"`
+	ToPort    uint16 `json:"to_port,omitempty"`
+}
+
+// limited tells that not everything that goes to the addresses gets to the endpoint.
+func (s Service) limited() bool { return s.Protocol != "" || s.FirstPort != 0 }
+
+// Reached is the chain's Service, or what it is where no function translates.
+func (p *Plan) Reached() Service {
+	if p.Service != nil {
+		return *p.Service
+	}
+	server := p.Server().West.Addresses
+	return Service{Addresses: server, Served: server, Source: p.Client().East.Addresses}
+}
+
+// text says for each family what a connection between the ends goes to and becomes.
+func (s Service) text(client, server string) string {
+	var b strings.Builder
+	for _, a := range s.Addresses {
+		fmt.Fprintf(&b, "%s reaches %s at %s", client, server, a)
+		if s.limited() {
+			fmt.Fprintf(&b, ", %s", s.Protocol)
+		}
+		if s.FirstPort != 0 {
+			fmt.Fprintf(&b, " port %d", s.FirstPort)
+		}
+		if s.LastPort != s.FirstPort {
+			fmt.Fprintf(&b, " to %d", s.LastPort)
+		}
+		from, _ := function.OfFamily(a, s.Source)
+		fmt.Fprintf(&b, "; it arrives from %s at %s", from, joined(ofFamily(a, s.Served)))
+		if s.ToPort != 0 {
+			fmt.Fprintf(&b, " port %d", s.ToPort)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func joined(list []netip.Addr) string {
+	words := make([]string, len(list))
+	for i, a := range list {
+		words[i] = a.String()
+	}
+	return strings.Join(words, ", ")
+}
+
+// services follows connections from each end to the other, beginning at the other: at
+// each node it is known where the end is reached from there.
+func (b *builder) services() error {
+	last := len(b.nodes) - 1
+	client, server := b.nodes[0].East.Addresses, b.nodes[last].West.Addresses
+	there := Service{Addresses: server, Served: server}
+	for i := last; i >= 0; i-- {
+		if err := b.pass(i, api.Forward, &there); err != nil {
+			return err
+		}
+	}
+	back := Service{Addresses: client, Served: client}
+	for i := range b.nodes {
+		if err := b.pass(i, api.Reverse, &back); err != nil {
+			return err
+		}
+	}
+	translated := len(there.Source) > 0 || !slices.Equal(there.Addresses, server)
+	there.Source = instead(there.Source, client)
+	if translated {
+		b.service = &there
+	}
+	return nil
+}
+
+// pass goes by a node on the way from the far end: s is where that is reached behind the
+// node, and becomes where it is before.
+func (b *builder) pass(i int, direction api.Direction, s *Service) error {
+	n := &b.nodes[i]
+	kind, translates := b.catalogue.Functions[n.Kind].(function.Translator)
+	if direction == api.Forward {
+		n.toServer = s.Addresses
+	} else {
+		n.toClient = s.Addresses
+	}
+	if !translates || n.shared || (n.body.Direction == api.Reverse) != (direction == api.Reverse) {
+		return nil
+	}
+	t := kind.Translates(b.site(i), settled(kind, n.body.Options, b.facts.Has))
+	if err := s.behind(t); err != nil {
+		return fmt.Errorf("function %s: %w", n.Name, err)
+	}
+	b.published = append(b.published, published{i, direction, t})
+	return nil
+}
+
+// behind is where the end is reached in front of a function that translates.
+func (s *Service) behind(t function.Translation) error {
+	served := slices.Clone(s.Served)
+	for _, service := range t.Service {
+		if to := ofFamily(service, t.Served); !slices.Equal(to, ofFamily(service, s.Addresses)) {
+			served = append(slices.DeleteFunc(served, func(a netip.Addr) bool { return a.Is4() == service.Is4() }), to...)
+		}
+	}
+	s.Served, s.Addresses, s.Source = served, instead(t.Service, s.Addresses), instead(s.Source, t.Source)
+	if t.Protocol == "" {
+		return nil
+	}
+	if s.limited() {
+		return errors.New("a function behind it translates certain ports only, too; leave protocol and port out of one of them")
+	}
+	s.Protocol, s.FirstPort, s.LastPort, s.ToPort = t.Protocol, t.Ports.First, t.Ports.Last, t.ToPort
+	return nil
+}
+
+func ofFamily(of netip.Addr, among []netip.Addr) (list []netip.Addr) {
+	for _, a := range among {
+		if a.Is4() == of.Is4() {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// instead gives addresses, and the others in families that they lack.
+func instead(of, others []netip.Addr) []netip.Addr {
+	out := slices.Clone(of)
+	for _, a := range others {
+		if _, has := function.OfFamily(a, of); !has {
+			out = append(out, a)
+		}
+	}
+	slices.SortFunc(out, func(a, b netip.Addr) int { return a.BitLen() - b.BitLen() })
+	return out
+}
+
+// published is what a node translates for connections of one direction.
+type published struct {
+	node      int
+	direction api.Direction
+	t         function.Translation
+}
+
+// publish routes addresses to the functions that translate them, where these are not
+// addresses of their own: those that connections go to from one side, and those that
+// they come from from the other.
+func (b *builder) publish() error {
+	for _, p := range b.published {
+		before, behind := b.toEast, b.toWest
+		if p.direction == api.Reverse {
+			before, behind = behind, before
+		}
+		for _, a := range p.t.Service {
+			if err := before(p.node, a); err != nil {
+				return err
+			}
+		}
+		for _, a := range p.t.Source {
+			if err := behind(p.node, a); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// toEast leads to a node's address from all that are west of it.
+func (b *builder) toEast(node int, a netip.Addr) error {
+	if own, err := b.own(node, a); own || err != nil {
+		return err
+	}
+	for i := range node {
+		via, _ := function.OfFamily(a, b.nodes[i+1].West.Addresses)
+		b.routeTo(b.nodes[i], *b.nodes[i].East, netip.PrefixFrom(a, a.BitLen()), via, b.ends[i].A)
+	}
+	return nil
+}
+
+// toWest leads to a node's address from all that are east of it.
+func (b *builder) toWest(node int, a netip.Addr) error {
+	if own, err := b.own(node, a); own || err != nil {
+		return err
+	}
+	for i := node + 1; i < len(b.nodes); i++ {
+		via, _ := function.OfFamily(a, b.nodes[i-1].East.Addresses)
+		b.routeTo(b.nodes[i], *b.nodes[i].West, netip.PrefixFrom(a, a.BitLen()), via, b.ends[i-1].B)
+	}
+	return nil
+}
+
+// own tells whether an address is one that the plan gave the node. Others of the chain's
+// blocks may become a node's.
+func (b *builder) own(node int, a netip.Addr) (bool, error) {
+	for _, port := range []*Interface{b.nodes[node].West, b.nodes[node].East} {
+		if port != nil && slices.Contains(port.Addresses, a) {
+			return true, nil
+		}
+	}
+	for _, h := range b.space.families {
+		if h.block.Contains(a) {
+			return false, fmt.Errorf("%s: %s is in the chain's own block %s; choose one outside", b.nodes[node].Name, a, h.block)
+		}
+	}
+	if _, has := function.OfFamily(a, b.nodes[0].East.Addresses); !has {
+		return false, fmt.Errorf("%s: the chain has no addresses of the family of %s; give it a pool under addresses", b.nodes[node].Name, a)
+	}
+	return false, nil
+}
