@@ -46,6 +46,9 @@ type Endpoint struct {
 	// namespace made for the endpoint, which then routes between it and the
 	// chain; `down` puts it back with its addresses and state.
 	Interface string `json:"interface,omitempty"`
+	// Addresses that the endpoint has besides the chain's own, such as those that a
+	// loadbalancer shares connections out over. The chain routes them to it.
+	Addresses []string `json:"addresses,omitempty"`
 }
 
 // Addresses says where the chain's addresses come from. Each chain takes one

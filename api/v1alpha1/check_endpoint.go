@@ -2,6 +2,8 @@ package v1alpha1
 
 import (
 	"fmt"
+	"net/netip"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -40,6 +42,15 @@ func checkEndpoint(e Endpoint) []FieldProblem {
 	}
 	if e.Interface != "" {
 		f.add("interface", checkInterface(e.Interface))
+	}
+	for i, text := range e.Addresses {
+		at := item("addresses", i)
+		switch a, err := netip.ParseAddr(text); {
+		case err != nil || a.Zone() != "" || a.Is4In6() || !a.IsGlobalUnicast():
+			f.addf(at, "%s is not the address of a host; write one like 192.0.2.1 or 2001:db8::1", quote(text))
+		case slices.Contains(e.Addresses[:i], text):
+			f.addf(at, "%s is already among the addresses", text)
+		}
 	}
 	return f
 }

@@ -24,6 +24,8 @@ type Site struct {
 	// Target is where the end is reached from here to which the connections go that
 	// the function acts on, one address a family.
 	Target []netip.Addr
+	// Further addresses that this end has.
+	Further []netip.Addr
 	// Beside tells the function from the one that the namespace is for; "" for that one.
 	Beside string
 	// End tells that the chain's traffic ends in the namespace and is not forwarded.

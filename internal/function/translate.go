@@ -44,6 +44,16 @@ func OfFamily(of netip.Addr, among []netip.Addr) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
+// AllOfFamily are those of the addresses that are of an address's family.
+func AllOfFamily(of netip.Addr, among []netip.Addr) (list []netip.Addr) {
+	for _, a := range among {
+		if a.Is4() == of.Is4() {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
 // Addresses is a list of them as a user writes it, checked by [CheckAddresses].
 type Addresses []string
 

@@ -93,11 +93,11 @@ func (b *builder) site(i int) function.Site {
 	n := b.nodes[i]
 	site := function.Site{
 		Owner: b.chain.Metadata.Name, Node: n.Name, Namespace: n.Namespace, West: n.West.Device, East: n.East.Device,
-		WestAddresses: n.West.Addresses, EastAddresses: n.East.Addresses, Target: n.toServer,
+		WestAddresses: n.West.Addresses, EastAddresses: n.East.Addresses, Target: n.toServer, Further: b.nodes[len(b.nodes)-1].further(),
 		Direction: n.body.Direction, Resources: n.body.Resources, Needs: append(need(n), b.links[n.Name]...),
 	}
 	if n.body.Direction == api.Reverse {
-		site.Target = n.toClient
+		site.Target, site.Further = n.toClient, b.nodes[0].further()
 	}
 	if n.Kind == "command" { // names are written only where a program may ask for them
 		site.Hosts = hosts(b.nodes, i)

@@ -64,6 +64,7 @@ func TestGolden(t *testing.T) {
 		"netem":      "functions:\n- {name: bad, kind: impair, impair: {backend: netem, loss: {ratio: 0.001}, duplicate: {ratio: 0.5}, delay: 5ms, jitter: 1ms}}\n",
 		"nat":        "functions:\n- {name: a, kind: forward}\n- {name: nat, kind: nat, nat: {source: {masquerade: true}, destination: {protocol: tcp, port: 80, to_port: 8080}}}\n- {name: b, kind: forward}\n",
 		"publicnat":  "functions:\n- {name: a, kind: forward}\n- {name: nat, kind: nat, nat: {source: {addresses: [203.0.113.1]}, destination: {addresses: [203.0.113.2, \"2001:db8::2\"]}}}\n- {name: b, kind: forward}\n",
+		"balance":    "endpoints: [{name: client}, {name: server, addresses: [203.0.113.1, 203.0.113.2]}]\nfunctions:\n- {name: a, kind: forward}\n- {name: lb, kind: loadbalancer}\n",
 		"command":    "functions:\n- {name: web, kind: command, command: {args: [python3, -m, http.server, it's], env: {A: b}, ready: {tcp_port: 8000}}}\n",
 	} {
 		t.Run(name, func(t *testing.T) {

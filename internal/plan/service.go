@@ -9,6 +9,8 @@ import (
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/function"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/address"
 )
 
 // Service is where the first endpoint reaches the second, and how that sees it.
@@ -55,7 +57,7 @@ func (s Service) text(client, server string) string {
 			fmt.Fprintf(&b, " to %d", s.LastPort)
 		}
 		from, _ := function.OfFamily(a, s.Source)
-		fmt.Fprintf(&b, "; it arrives from %s at %s", from, joined(ofFamily(a, s.Served)))
+		fmt.Fprintf(&b, "; it arrives from %s at %s", from, joined(function.AllOfFamily(a, s.Served)))
 		if s.ToPort != 0 {
 			fmt.Fprintf(&b, " port %d", s.ToPort)
 		}
@@ -122,7 +124,7 @@ func (b *builder) pass(i int, direction api.Direction, s *Service) error {
 func (s *Service) behind(t function.Translation) error {
 	served := slices.Clone(s.Served)
 	for _, service := range t.Service {
-		if to := ofFamily(service, t.Served); !slices.Equal(to, ofFamily(service, s.Addresses)) {
+		if to := function.AllOfFamily(service, t.Served); !slices.Equal(to, function.AllOfFamily(service, s.Addresses)) {
 			served = append(slices.DeleteFunc(served, func(a netip.Addr) bool { return a.Is4() == service.Is4() }), to...)
 		}
 	}
@@ -135,15 +137,6 @@ func (s *Service) behind(t function.Translation) error {
 	}
 	s.Protocol, s.FirstPort, s.LastPort, s.ToPort = t.Protocol, t.Ports.First, t.Ports.Last, t.ToPort
 	return nil
-}
-
-func ofFamily(of netip.Addr, among []netip.Addr) (list []netip.Addr) {
-	for _, a := range among {
-		if a.Is4() == of.Is4() {
-			list = append(list, a)
-		}
-	}
-	return list
 }
 
 // instead gives addresses, and the others in families that they lack.
@@ -169,6 +162,9 @@ type published struct {
 // addresses of their own: those that connections go to from one side, and those that
 // they come from from the other.
 func (b *builder) publish() error {
+	if err := b.further(); err != nil {
+		return err
+	}
 	for _, p := range b.published {
 		before, behind := b.toEast, b.toWest
 		if p.direction == api.Reverse {
@@ -186,6 +182,33 @@ func (b *builder) publish() error {
 		}
 	}
 	return nil
+}
+
+// further addresses of an end.
+func (n Node) further() []netip.Addr { return function.Addresses(n.endpoint.Addresses).Parse() }
+
+// further gives the ends the addresses that they have besides, and leads there.
+func (b *builder) further() error {
+	last := len(b.nodes) - 1
+	for _, a := range b.nodes[0].further() {
+		if err := b.toWest(0, a); err != nil {
+			return err
+		}
+		b.has(b.nodes[0], *b.nodes[0].East, *b.nodes[1].West, a, b.ends[0].A)
+	}
+	for _, a := range b.nodes[last].further() {
+		if err := b.toEast(last, a); err != nil {
+			return err
+		}
+		b.has(b.nodes[last], *b.nodes[last].West, *b.nodes[last-1].East, a, b.ends[last-1].B)
+	}
+	return nil
+}
+
+// has gives a node one more address at an interface.
+func (b *builder) has(n Node, own, peer Interface, a netip.Addr, needs string) {
+	via, _ := function.OfFamily(a, peer.Addresses)
+	b.add(resource.New(n.Namespace, address.Spec{Device: own.Device, Address: a, Peer: via}, needs))
 }
 
 // toEast leads to a node's address from all that are west of it.

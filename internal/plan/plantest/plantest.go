@@ -13,6 +13,7 @@ import (
 	"nfchain.dev/nfchain/internal/function/firewall"
 	"nfchain.dev/nfchain/internal/function/forward"
 	"nfchain.dev/nfchain/internal/function/impair"
+	"nfchain.dev/nfchain/internal/function/loadbalancer"
 	"nfchain.dev/nfchain/internal/function/nat"
 	"nfchain.dev/nfchain/internal/function/shaper"
 	"nfchain.dev/nfchain/internal/plan"
@@ -24,7 +25,7 @@ import (
 // Catalogue to plan with.
 func Catalogue() plan.Catalogue {
 	c := plan.Catalogue{Wirings: map[string]wiring.Wiring{"veth": veth.Wiring{}, "ovs": ovs.Wiring{}}, Functions: map[string]function.Kind{}}
-	for _, k := range []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}, nat.Kind{}} {
+	for _, k := range []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}, nat.Kind{}, loadbalancer.Kind{}} {
 		c.Functions[k.Name()] = k
 	}
 	return c
