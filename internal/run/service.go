@@ -49,13 +49,22 @@ func marked(s plan.Service) (to, at netip.AddrPort, source netip.Addr) {
 }
 
 // reaches refuses a condition whose packets a function would not translate, because it
-// translates certain ports only: then the function itself would answer, or nobody.
+// translates certain ports only: then the function itself would answer, or nobody. It
+// refuses datagrams, too, whose answers would come from another address than they went
+// to.
 func reaches(s plan.Service, c trial.Condition, tool traffic.Tool) error {
-	if s.Protocol == "" || c.Path == trial.PathDirect {
+	if c.Path == trial.PathDirect || len(s.Addresses) == 0 {
 		return nil
 	}
 	_, portless := tool.(traffic.Portless)
 	_, redirected := tool.(traffic.Redirected)
+	if boundTo(s).IsUnspecified() && redirected && transport(c.Protocol) == trial.UDP {
+		return fmt.Errorf("%s cannot measure %s over this chain, which shares connections out over %d addresses: its server answers datagrams from one of them; measure over TCP, or with --traffic builtin: %w",
+			tool.Name(), c.Protocol, len(s.Served), ErrInput)
+	}
+	if s.Protocol == "" {
+		return nil
+	}
 	to, at := ports(s)
 	need := max(c.Flows, 1)
 	room := int(s.LastPort) - to + 1

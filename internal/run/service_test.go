@@ -7,6 +7,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/traffic"
+	"nfchain.dev/nfchain/internal/traffic/builtin"
 	"nfchain.dev/nfchain/internal/traffic/iperf3"
 	"nfchain.dev/nfchain/internal/traffic/netperf"
 	"nfchain.dev/nfchain/internal/traffic/ping"
@@ -18,10 +19,12 @@ import (
 // TestReaches refuses what would be answered by the function that translates, or by
 // nobody.
 func TestReaches(t *testing.T) {
-	all := plan.Service{}
-	web := plan.Service{Protocol: "tcp", FirstPort: 80, LastPort: 80, ToPort: 8080}
-	few := plan.Service{Protocol: "tcp", FirstPort: 5200, LastPort: 5203}
-	names := plan.Service{Protocol: "udp"}
+	a := []netip.Addr{netip.MustParseAddr("192.0.2.1")}
+	all := plan.Service{Addresses: a, Served: a}
+	web := plan.Service{Addresses: a, Served: a, Protocol: "tcp", FirstPort: 80, LastPort: 80, ToPort: 8080}
+	few := plan.Service{Addresses: a, Served: a, Protocol: "tcp", FirstPort: 5200, LastPort: 5203}
+	names := plan.Service{Addresses: a, Served: a, Protocol: "udp"}
+	shared := plan.Service{Addresses: a, Served: append(a, a[0].Next())}
 	for _, c := range []struct {
 		service  plan.Service
 		tool     traffic.Tool
@@ -30,6 +33,8 @@ func TestReaches(t *testing.T) {
 		want     string
 	}{
 		{all, ping.Tool{}, trial.Latency, 1, ""}, {all, iperf3.Tool{}, trial.TCP, 100, ""},
+		{shared, iperf3.Tool{}, trial.TCP, 8, ""}, {shared, iperf3.Tool{}, trial.UDP, 1, "answers datagrams"}, {shared, ping.Tool{}, trial.Latency, 1, ""},
+		{shared, sockperf.Tool{}, trial.Latency, 1, "answers datagrams"}, {shared, builtin.Tool{}, trial.UDP, 1, ""}, {shared, rr.Tool{}, trial.TCPRR, 1, ""},
 		{web, iperf3.Tool{}, trial.TCP, 1, ""}, {web, rr.Tool{}, trial.TCPCRR, 1, ""},
 		{web, iperf3.Tool{}, trial.TCP, 2, "only tcp port 80 to its second end: its 2 flow(s) need 2 ports"},
 		{web, ping.Tool{}, trial.Latency, 1, "its packets have no ports"}, {web, iperf3.Tool{}, trial.UDP, 1, "goes over udp"},

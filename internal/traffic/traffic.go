@@ -54,8 +54,6 @@ type Job struct {
 	Held time.Duration
 	// SpareEast and SpareWest are addresses that nobody has and that the path carries to the
 	// server's end and to the client's; of both IP versions, where there are any.
-	// SpareEast and SpareWest are addresses that nobody has and that the path carries to the
-	// server's end and to the client's; of both IP versions, where there are any.
 	SpareEast, SpareWest []netip.Addr
 	// FirstPort of as many as there are flows, and BindPort the one where the server
 	// listens for it; 0 is the same.

@@ -88,4 +88,22 @@ func TestPortNotTranslated(t *testing.T) {
 	refused(t, path(p, trial.UDP), "")
 }
 
+// TestSharedOut proves that whatever back end a connection gets is behind the chain.
+func TestSharedOut(t *testing.T) {
+	nstest.Require(t, feature.NFTables, feature.NFTNAT)
+	for _, by := range []string{"round-robin", "hash"} {
+		p := up(t, "endpoints: [{name: client}, {name: server, addresses: [203.0.113.1, 203.0.113.2]}]\n"+
+			"functions:\n- {name: a, kind: forward}\n- {name: lb, kind: loadbalancer, loadbalancer: {by: "+by+"}}\n- {name: b, kind: forward}\n")
+		for range 3 { // one for each
+			for _, protocol := range protocols {
+				anywhere := path(p, protocol)
+				anywhere.At = netip.AddrPortFrom(netip.IPv4Unspecified(), anywhere.At.Port())
+				if seen, err := proof.Check(context.Background(), anywhere); err != nil {
+					t.Errorf("%s %s: %v, error %v", by, protocol, seen, err)
+				}
+			}
+		}
+	}
+}
+
 func natted(nat string) string { return strings.Replace(between, "NAT", nat, 1) }
