@@ -54,10 +54,37 @@ func (m *Measurement) step(ctx context.Context, slot experiment.Slot, c trial.Co
 	if m.Trial != nil {
 		m.Trial(len(r.Trials), 0, c, 0)
 	}
-	if err := pause(ctx, step.LearnS); err != nil {
+	if err := m.learn(ctx, slot, c, step, r); err != nil {
 		return trial.Trial{}, err
 	}
 	return m.one(ctx, slot, c, &step, r)
+}
+
+// learn has the tool send the frames that fill tables, if it does, and pauses for them.
+func (m *Measurement) learn(ctx context.Context, slot experiment.Slot, c trial.Condition, step trial.Step, r *trial.Run) error {
+	if c.Search.LearningFrames && step.LearnS > 0 {
+		if err := m.teach(ctx, slot, c, r); errors.Is(err, context.Canceled) {
+			return deploy.Interrupted(err)
+		} else if err != nil {
+			return fmt.Errorf("learning frames over the %s path: %w", c.Path, err)
+		}
+	}
+	return pause(ctx, step.LearnS)
+}
+
+// teach over the chain of the slot's condition, which must be up and proven as for a trial.
+func (m *Measurement) teach(ctx context.Context, slot experiment.Slot, c trial.Condition, r *trial.Run) error {
+	teacher, is := m.tool(c.Tool).(traffic.Teacher)
+	if !is {
+		return fmt.Errorf("%q sends none, although it did when the search was planned: %w", c.Tool, ErrInput)
+	}
+	if err := m.bringUp(ctx, slot, r); err != nil {
+		return err
+	}
+	if err := m.prove(ctx, c); err != nil {
+		return err
+	}
+	return teacher.Teach(ctx, m.job(c))
 }
 
 // pause waits unless the run is interrupted.
@@ -90,12 +117,20 @@ func Calibrate(ctx context.Context, conditions []trial.Condition, tools []traffi
 			}
 		}
 		s = search.Complete(s)
+		s.LearningFrames = teaches(c.Tool, tools)
 		if _, err := search.New(s); err != nil {
 			return fmt.Errorf("%w: %w", err, ErrInput)
 		}
 		conditions[i].Search = &s
 	}
 	return nil
+}
+
+func teaches(name string, tools []traffic.Tool) bool {
+	return slices.ContainsFunc(tools, func(t traffic.Tool) bool {
+		_, does := t.(traffic.Teacher)
+		return does && t.Name() == name
+	})
 }
 
 func ceiling(ctx context.Context, c trial.Condition, tools []traffic.Tool) (float64, error) {

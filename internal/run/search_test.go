@@ -142,3 +142,43 @@ func TestInterruptedWhileItSettles(t *testing.T) {
 		t.Errorf("%d trials stored, %d finished", len(got.Trials), got.Finished())
 	}
 }
+
+// teacher is a generator that sends learning frames, of a test.
+type teacher struct {
+	generator
+	taught func(traffic.Job)
+}
+
+func (t teacher) Teach(_ context.Context, job traffic.Job) error {
+	t.taught(job)
+	return nil
+}
+
+// TestLearningFrames are sent once before each trial of a search that pauses for them, with
+// the flows of the trial, over the same chain.
+func TestLearningFrames(t *testing.T) {
+	b := newBed(t, plantest.Forwards(1))
+	l := searching()
+	l.Flows, l.Repeats, l.Search.Waits.Learn = 7, 1, api.Duration(time.Millisecond)
+	taught, trials := 0, 0
+	var last traffic.Job
+	with := teacher{generator{tool{func(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
+		if trials++; taught != trials || last.Condition.OfferedPps != job.Condition.OfferedPps || last.Condition.Flows != 7 || last.Address != job.Address || last.Asked != nil {
+			t.Errorf("trial %d is of %+v, taught %d times, last of %+v", trials, job, taught, last)
+		}
+		return carries(ctx, job)
+	}}}, func(job traffic.Job) { taught, last = taught+1, job }}
+	m, r := b.measurement(l, with)
+	if !r.Conditions[0].Search.LearningFrames {
+		t.Error("the search does not know of learning frames")
+	}
+	if err := m.Run(context.Background(), r); err != nil || trials < 10 {
+		t.Errorf("%d trials, %v", trials, err)
+	}
+	b.gone()
+	// A tool that sends none any more cannot go on.
+	r.Trials = nil
+	if err := b.of(generator{tool{carries}}, r).Run(context.Background(), r); !errors.Is(err, run.ErrInput) {
+		t.Errorf("without learning frames: %v", err)
+	}
+}

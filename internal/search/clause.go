@@ -61,11 +61,19 @@ func rfc2544(number string) section { return section{"RFC 2544", number} }
 func phaseClauses(r Result) []Clause {
 	s, w := rfc2544("23"), r.Search.Waits
 	return []Clause{
-		s.partly("pause 2 s after the frames that fill tables",
-			fmt.Sprintf("no such frames are sent: a plan fills the tables of its chain; the pause before each trial is %v s", w.LearnS)),
+		learningClause(s, r),
 		waitClause(s, "wait 2 s for frames that still come", w.DrainS, standardWaits.DrainS),
 		waitClause(s, "wait at least 5 s to settle before the next trial", w.SettleS, standardWaits.SettleS),
 	}
+}
+
+// learningClause is of frames that not every tool sends.
+func learningClause(s section, r Result) Clause {
+	text, is := "pause 2 s after the frames that fill tables", r.Search.Waits.LearnS
+	if r.Search.LearningFrames {
+		return waitClause(s, text, is, standardWaits.LearnS)
+	}
+	return s.partly(text, fmt.Sprintf("no such frames are sent: a plan fills the tables of its chain; the pause before each trial is %v s", is))
 }
 
 func waitClause(s section, text string, is, should float64) Clause {

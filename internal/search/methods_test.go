@@ -32,7 +32,7 @@ func status(t *testing.T, r Result, standard, section, text string) string {
 func TestThroughputOfACliff(t *testing.T) {
 	for seed := range uint64(50) {
 		c := capacity(seed)
-		r := newBench(cliff(c), seed).search(t, trial.Search{Method: trial.RFC2544Throughput, MaxPps: 1e6, MediumPps: 1e6})
+		r := newBench(cliff(c), seed).search(t, trial.Search{Method: trial.RFC2544Throughput, MaxPps: 1e6, MediumPps: 1e6, LearningFrames: seed%2 == 1})
 		low, high := lowHigh(t, r)
 		if low > c || high <= c || 1-low/high > 0.005 || r.Irregular || r.Trials > 14 {
 			t.Fatalf("capacity %v: %v to %v in %d trials", c, low, high, r.Trials)
@@ -42,7 +42,7 @@ func TestThroughputOfACliff(t *testing.T) {
 		}
 		for _, clause := range r.Compliance {
 			want := Kept
-			if strings.Contains(clause.Text, "frames that fill tables") {
+			if strings.Contains(clause.Text, "frames that fill tables") && seed%2 == 0 {
 				want = Partly // a plan fills them
 			}
 			if clause.Status != want {

@@ -103,6 +103,15 @@ type Framer interface {
 	Ceiling(ctx context.Context, c trial.Condition) (float64, error)
 }
 
+// Teacher is a tool that sends learning frames: those that fill the tables of what they
+// cross, before a trial (RFC 2544 §23).
+type Teacher interface {
+	Tool
+	// Teach sends frames of each of a job's flows, both ways. What becomes of them counts in
+	// no trial.
+	Teach(ctx context.Context, job Job) error
+}
+
 // ManyFlows is a tool that has as many flows as it says. Others have a process, a socket
 // or a connection for each, and [MostFlows] of them.
 type ManyFlows interface {

@@ -56,6 +56,8 @@ type Search struct {
 	BurstMaxS       float64 `json:"burst_max_s,omitempty"`
 	BurstStepFrames uint64  `json:"burst_step_frames,omitempty"`
 	Waits           *Waits  `json:"waits,omitempty"`
+	// LearningFrames are sent before the pause that is for them; absent, the tool sends none.
+	LearningFrames bool `json:"learning_frames,omitempty"`
 	// MaxTrials ends a search that does not end by itself.
 	MaxTrials int `json:"max_trials,omitempty"`
 	// Quick takes short defaults, which deviate from the standards.

@@ -126,6 +126,9 @@ func (a *lane) ready() error {
 }
 
 func (a *lane) close() {
+	if a == nil {
+		return
+	}
 	a.sender.close()
 	if a.meter != nil {
 		a.meter.close()

@@ -59,7 +59,11 @@ func newReceiver(o meterOptions) (receiving, error) {
 	if !refused(err) {
 		return nil, err
 	}
-	return newPacketSink(o)
+	s, err := newPacketSink(o)
+	if err != nil {
+		return nil, err // and no receiver that is a nil sink
+	}
+	return s, nil
 }
 
 // refused tells whether a machine lets this process load no programs.
