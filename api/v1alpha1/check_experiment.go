@@ -10,6 +10,7 @@ func (c Catalogue) checkExperiment(s *ExperimentSpec, at place) []FieldProblem {
 	swept, problems := checkSweep(s.Sweep, at)
 	f.under("sweep", problems)
 	f.under("load", c.CheckLoad(swept.on(s.Load)))
+	f.under("load", s.Load.checkNothing(at.under("load")))
 	f.under("sweep", swept.checkPayloads(s.Load))
 	if s.Quick != nil {
 		f.under("quick", c.checkQuick(swept.on(s.Load), *s.Quick, at.under("quick")))

@@ -52,6 +52,28 @@ func (c Catalogue) CheckLoad(l Load) []FieldProblem {
 	return append(f, checkRepetition(l)...)
 }
 
+// nothing is said by these fields when they are left out, and nothing can be meant by 0.
+var nothing = []struct {
+	field, instead string
+	is             func(Load) bool
+}{
+	{"payload_size", "the tool's own", func(l Load) bool { return l.PayloadSize == 0 }},
+	{"request_size", "1 byte", func(l Load) bool { return l.RequestSize == 0 }},
+	{"response_size", "1 byte", func(l Load) bool { return l.ResponseSize == 0 }},
+	{"rate", "as much as the tool can", func(l Load) bool { return l.Rate == LoadRate{} }},
+}
+
+// checkNothing refuses fields that a document gives as 0, which would be taken as not given.
+func (l Load) checkNothing(at place) []FieldProblem {
+	var f findings
+	for _, n := range nothing {
+		if n.is(l) && at.has(n.field) && !at.lost(n.field) {
+			f.addf(n.field, "0 cannot be had; leave it out for %s", n.instead)
+		}
+	}
+	return f
+}
+
 func checkProtocols(given []string) []FieldProblem {
 	var f findings
 	if len(given) == 0 {
@@ -144,6 +166,7 @@ func (c Catalogue) checkQuick(load, quick Load, at place) []FieldProblem {
 			f.add(p.Path, p.Message)
 		}
 	}
+	f = append(f, quick.checkNothing(at)...)
 	if quick.Duration == 0 && at.has("duration") {
 		f.addf("duration", "a trial must take some time; write a duration such as 1s")
 	}

@@ -12,7 +12,7 @@ type Load struct {
 	// frames of a tool that makes its own are of in turn. A tool may take fewer than can be
 	// written here. Default 1.
 	Flows int `json:"flows,omitempty" jsonschema:"minimum=1,maximum=1048576"`
-	// PayloadSize is the bytes of one send (iperf3's -l). 0: the tool's own.
+	// PayloadSize is the bytes of one send (iperf3's -l). Unset: the tool's own.
 	PayloadSize Size `json:"payload_size,omitempty"`
 	// Rate offered, in sum over the flows: bits, or frames (100kpps) for a tool that
 	// makes its own. Unset: as much as the tool can. Of rfc6349 it is the bandwidth of

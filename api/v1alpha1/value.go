@@ -67,8 +67,11 @@ func quantityOf[Q ~uint64](v any, parse func(string) (Q, error)) (any, error) {
 		return nil, errors.New("a number, perhaps with a unit, is expected, found " + shown(v))
 	}
 	q, err := parse(plainText(v))
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case q == 0:
+		return nil, errors.New("0 cannot be had; leave the value out")
 	}
 	return int(q), nil
 }
@@ -86,6 +89,8 @@ func loadRateOf(v any) (any, error) {
 		return nil, err
 	case r.Frames > 0:
 		return r.String(), nil
+	case r.Bits == 0:
+		return nil, errors.New("0 cannot be had; leave the value out")
 	}
 	return int(r.Bits), nil
 }

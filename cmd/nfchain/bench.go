@@ -86,6 +86,11 @@ func (l *loadFlags) read(cmd *cobra.Command) (api.Load, error) {
 			return load, fmt.Errorf("--rate: %w: %w", err, runs.ErrInput)
 		}
 	}
+	if err := refuseZero(cmd, zero{"payload-size", load.PayloadSize == 0}, zero{"request-size", load.RequestSize == 0},
+		zero{"response-size", load.ResponseSize == 0}, zero{"rate", load.Rate == api.LoadRate{}}, zero{"frame-size", load.FrameSize == 0},
+		zero{"burst", load.Burst == 0}, zero{"ip-version", load.IPVersion == 0}, zero{"vlan", load.VLAN == 0}); err != nil {
+		return load, err
+	}
 	if err := load.Duration.UnmarshalText([]byte(l.duration)); err != nil {
 		return load, fmt.Errorf("--duration: %w: %w", err, runs.ErrInput)
 	}

@@ -22,6 +22,22 @@ func onlyFlags(cmd *cobra.Command, names []string, why string) (err error) {
 	return err
 }
 
+// zero is a flag with whether its value is 0.
+type zero struct {
+	name string
+	is   bool
+}
+
+// refuseZero refuses flags that are given as 0, where leaving them out means something else.
+func refuseZero(cmd *cobra.Command, flags ...zero) error {
+	for _, z := range flags {
+		if f := cmd.Flags().Lookup(z.name); z.is && f != nil && f.Changed && f.Value.String() != "" {
+			return fmt.Errorf("--%s: 0 cannot be had; leave it out for the default: %w", z.name, runs.ErrInput)
+		}
+	}
+	return nil
+}
+
 // explainFlag says what is wrong with a flag's value, and what is right.
 func explainFlag(_ *cobra.Command, err error) error {
 	var wrong *pflag.InvalidValueError

@@ -37,7 +37,7 @@ clock their times are of, says what became of them.`,
 	}
 	var o *string
 	cmd.RunE = does(func(cmd *cobra.Command, _ []string) error {
-		offer, err := g.read()
+		offer, err := g.read(cmd)
 		if err != nil {
 			return fmt.Errorf("%w: %w", err, runs.ErrInput)
 		}
@@ -77,7 +77,7 @@ func (g *genFlags) register(cmd *cobra.Command) {
 }
 
 // read gives the offer, or the first thing that is wrong with it.
-func (g *genFlags) read() (o builtin.Offer, err error) {
+func (g *genFlags) read(cmd *cobra.Command) (o builtin.Offer, err error) {
 	o = g.offer
 	if o.To, err = netip.ParseAddr(g.to); err != nil {
 		return o, fmt.Errorf("--dst: %w", err)
@@ -97,6 +97,10 @@ func (g *genFlags) read() (o builtin.Offer, err error) {
 		if rate, err = api.ParseLoadRate(g.rate); err != nil {
 			return o, fmt.Errorf("--rate: %w", err)
 		}
+	}
+	if err := refuseZero(cmd, zero{"rate", rate == api.LoadRate{}}, zero{"frame-size", g.frames.FrameSize == 0},
+		zero{"burst", g.frames.Burst == 0}, zero{"vlan", g.frames.VLAN == 0}); err != nil {
+		return o, err
 	}
 	o.Condition = trial.Condition{Frames: trial.Frames(g.frames), Flows: g.flows, Affinity: g.cores,
 		OfferedBps: float64(rate.Bits), OfferedPps: float64(rate.Frames), DurationS: g.duration.Seconds()}

@@ -27,6 +27,8 @@ func TestGenRefuses(t *testing.T) {
 		{"--dev x --dst 192.0.2.1 --src me", "--src"}, {"--dev x --dst 192.0.2.1 --dst-mac 1", "--dst-mac"},
 		{"--dev x --dst 192.0.2.1 --rate fast", "--rate"}, {"--dev x --dst 192.0.2.1 --frame-size 63", "64 to 9216"},
 		{"--dev x --dst 192.0.2.1 --imix q", "IMIX"}, {"--dev x --dst 192.0.2.1 --imix a --frame-size 64", "not both"},
+		{"--dev x --dst 192.0.2.1 --frame-size 0", "--frame-size: 0"}, {"--dev x --dst 192.0.2.1 --rate 0", "--rate: 0"},
+		{"--dev x --dst 192.0.2.1 --flows-by luck", "addresses or both"},
 		{"--dev x --dst 192.0.2.1 --pattern odd", "poisson"}, {"--dev x --dst 192.0.2.1 --flows 0", "flows"},
 		{"--dev x --dst 192.0.2.1 --affinity 4095", "no core 4095"}, {"--dev x --dst 192.0.2.1 -o xml", "xml"},
 	} {
