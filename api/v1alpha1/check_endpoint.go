@@ -81,13 +81,19 @@ func checkNamespace(name string) string {
 }
 
 func checkInterface(name string) string {
+	if name == "lo" {
+		return "the loopback interface cannot be an endpoint, since it cannot leave its namespace"
+	}
+	return InterfaceProblem(name)
+}
+
+// InterfaceProblem says why no interface can have a name; "" if one can.
+func InterfaceProblem(name string) string {
 	switch {
 	case len(name) > maxInterface:
 		return fmt.Sprintf("%s is longer than an interface's name can be (%d bytes)", quote(name), maxInterface)
 	case strings.ContainsAny(name, "/:") || name == "." || name == ".." || hasSpace(name):
 		return quote(name) + " is not the name of an interface; write one that `ip link` shows"
-	case name == "lo":
-		return "the loopback interface cannot be an endpoint, since it cannot leave its namespace"
 	}
 	return ""
 }

@@ -16,6 +16,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/address"
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/macvlan"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/neighbour"
 	"nfchain.dev/nfchain/internal/resource/ovs"
@@ -33,6 +34,7 @@ var stages = [][]resource.Kind{
 	{namespace.Kind{}},
 	{adopted.Kind{}},
 	{link.Kind{}, tun.Kind{}},
+	{macvlan.Kind{}},
 	{ovs.Kind{}},
 	{ovs.SwitchKind{}},
 	{ovs.PortKind{}},
@@ -142,6 +144,10 @@ func (w *work) alsoVisit(kinds []resource.Kind, p *plan.Plan, wanted map[string]
 			places = append(places, own)
 		}
 		return places
+	case macvlan.KindName:
+		if len(wanted) == 0 && !macvlan.OverHost(w.owner) {
+			return places // those over a parent of the chain's own went with it
+		}
 	}
 	for _, name := range p.Namespaces() {
 		if wanted[name] == nil && !w.isFresh(name) {

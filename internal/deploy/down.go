@@ -15,6 +15,7 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/macvlan"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/ovs"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -34,6 +35,11 @@ func (d *Deployer) Down(ctx context.Context, owner string) (int, error) {
 	go func() { elsewhere <- removeElsewhere(ctx, owner, names) }()
 	if err := errors.Join(vacate(owner, names), <-elsewhere); err != nil {
 		return 0, err
+	}
+	if macvlan.OverHost(owner) {
+		if err := removeDevices(ctx, owner, names); err != nil {
+			return 0, err
+		}
 	}
 	for _, name := range names { // unmounting at once takes no less time
 		if err := netns.Remove(name); err != nil {
@@ -57,6 +63,16 @@ func removeSwitches(owner string, names []string) error {
 		return nil
 	}
 	return ovs.Remove(owner, own)
+}
+
+// removeDevices removes the owner's interfaces of its own namespaces one by one.
+func removeDevices(ctx context.Context, owner string, names []string) error {
+	return each(ctx, names, func(name string) error {
+		if !netns.Exists(name) {
+			return nil // half-made
+		}
+		return inside(name, func(h *netns.Handle) error { return link.RemoveAll(h, owner) })
+	})
 }
 
 // vacate ends what runs in the owner's namespaces and gives back the interfaces

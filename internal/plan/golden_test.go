@@ -65,6 +65,9 @@ func TestGolden(t *testing.T) {
 		"nat":        "functions:\n- {name: a, kind: forward}\n- {name: nat, kind: nat, nat: {source: {masquerade: true}, destination: {protocol: tcp, port: 80, to_port: 8080}}}\n- {name: b, kind: forward}\n",
 		"publicnat":  "functions:\n- {name: a, kind: forward}\n- {name: nat, kind: nat, nat: {source: {addresses: [203.0.113.1]}, destination: {addresses: [203.0.113.2, \"2001:db8::2\"]}}}\n- {name: b, kind: forward}\n",
 		"balance":    "endpoints: [{name: client}, {name: server, addresses: [203.0.113.1, 203.0.113.2]}]\nfunctions:\n- {name: a, kind: forward}\n- {name: lb, kind: loadbalancer}\n",
+		"macvlan":    "wiring: macvlan\nfunctions: [{name: a, kind: forward}]\n",
+		"passthru":   "wiring: macvlan\nmacvlan: {mode: passthru}\nfunctions: [{name: a, kind: forward}]\n",
+		"card":       "wiring: macvlan\nmacvlan: {parent: eth1}\novs: {per: chain}\nfunctions: [{name: a, kind: forward}]\n",
 		"command":    "functions:\n- {name: web, kind: command, command: {args: [python3, -m, http.server, it's], env: {A: b}, ready: {tcp_port: 8000}}}\n",
 	} {
 		t.Run(name, func(t *testing.T) {

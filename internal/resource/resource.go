@@ -188,6 +188,12 @@ type Living interface {
 	Alive(p Place) error
 }
 
+// Wary is a Kind that can tell, before anything is made, that something cannot be.
+type Wary interface {
+	// Possible is an error that says what of the specs this machine does not let be made.
+	Possible(specs []Spec) error
+}
+
 // Make makes changes in order: remove takes away what goes, and set makes what
 // comes or is to be another.
 func Make[S Spec](changes []Change, remove func(key string) error, set func(S) error) error {

@@ -110,6 +110,9 @@ func (h *Host) check(p *plan.Plan, chain api.Chain) error {
 	if err := h.Features.Missing(p.Requires...); err != nil {
 		return err
 	}
+	if err := deploy.Possible(p); err != nil {
+		return fmt.Errorf("chain %s: %w: %w", p.Chain, err, ErrInput)
+	}
 	for _, e := range chain.Spec.Endpoints {
 		if e.Namespace != "" && !netns.Exists(e.Namespace) {
 			return fmt.Errorf("endpoint %s: there is no network namespace %q; `ip netns list` shows those there are: %w", e.Name, e.Namespace, ErrInput)

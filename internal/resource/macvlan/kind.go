@@ -1,0 +1,191 @@
+package macvlan
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// Kind makes macvlan devices.
+type Kind struct{}
+
+// Name implements resource.Kind.
+func (Kind) Name() string { return KindName }
+
+// Read implements resource.Kind. It lists interfaces anew, for the parents of an
+// earlier stage may have taken some with them.
+func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
+	links, err := p.LinkList()
+	if err != nil {
+		return nil, fmt.Errorf("list interfaces of namespace %q: %w", p.Ref, err)
+	}
+	var found []resource.Observed
+	for _, l := range links {
+		if ours(l, p.Owner) {
+			found = append(found, resource.Observed{Key: l.Attrs().Name, Fingerprint: observe(p, l)})
+		}
+	}
+	return found, nil
+}
+
+func ours(l netlink.Link, owner string) bool {
+	return strings.HasPrefix(l.Attrs().Alias, resource.Mark(owner)+aliasSign)
+}
+
+func observe(p resource.Place, l netlink.Link) string {
+	a := l.Attrs()
+	device, is := l.(*netlink.Macvlan)
+	if !is {
+		return "a " + l.Type()
+	}
+	above, err := parent(p, a)
+	if err != nil {
+		return fmt.Sprintf("parent unknown: %v", err)
+	}
+	own := resource.Owned(above.Alias, p.Owner)
+	return fingerprint(a.Alias, modeName(device.Mode), above.Name, own, a.MTU, a.HardwareAddr.String(), a.Flags&net.FlagUp != 0)
+}
+
+func parent(p resource.Place, a *netlink.LinkAttrs) (*netlink.LinkAttrs, error) {
+	l, err := netlink.Link(nil), error(nil)
+	if a.NetNsID < 0 {
+		l, err = p.LinkByIndex(a.ParentIndex)
+	} else {
+		l, err = p.Elsewhere(a.NetNsID, a.ParentIndex)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l.Attrs(), nil
+}
+
+func modeName(mode netlink.MacvlanMode) string {
+	for name, m := range modes {
+		if m == mode {
+			return name
+		}
+	}
+	return fmt.Sprintf("number %d", mode)
+}
+
+// Apply implements resource.Kind.
+func (Kind) Apply(p resource.Place, changes []resource.Change) error {
+	return resource.Make(changes, func(name string) error { return remove(p, name) }, func(s Spec) error { return set(p, s) })
+}
+
+// set makes a device anew: its parent, mode and passthru address cannot be changed.
+func set(p resource.Place, s Spec) error {
+	if err := clear(p, s); err != nil {
+		return err
+	}
+	if err := noteParent(s); err != nil {
+		return err
+	}
+	above, err := netns.Open(s.Parent.Namespace)
+	if err != nil {
+		return err
+	}
+	defer above.Close()
+	if err := eventually(s.Mode, func() error { return create(p, above, s) }); err != nil {
+		return fmt.Errorf("%s of %s: macvlan over %s, mode %s: %w", s.Device, s.Node, s.Parent.Device, s.Mode, explain(err))
+	}
+	return nil
+}
+
+// clear the device's name. What has no mark is what a killed process left between making
+// and marking; what has the owner's is from before an edit. Any other belongs to
+// somebody.
+func clear(p resource.Place, s Spec) error {
+	l, err := p.LinkByName(s.Device)
+	if err != nil {
+		return ifThere(err)
+	}
+	alias := l.Attrs().Alias
+	if !resource.Owned(alias, s.Owner) && (alias != "" || l.Type() != KindName) {
+		return fmt.Errorf("interface %s already exists in namespace %q and is not this chain's; remove or rename it", s.Device, p.Ref)
+	}
+	return remove(p, s.Device)
+}
+
+// create makes, marks and raises the device, or leaves nothing.
+func create(p resource.Place, above *netns.Handle, s Spec) error {
+	mac, err := net.ParseMAC(s.MAC)
+	if err != nil {
+		return err
+	}
+	parent, err := above.LinkByName(s.Parent.Device)
+	if err != nil {
+		return err
+	}
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name, attrs.MTU, attrs.HardwareAddr = s.Device, s.MTU, mac
+	attrs.ParentIndex, attrs.Namespace = parent.Attrs().Index, netlink.NsFd(p.FD())
+	if err := above.LinkAdd(&netlink.Macvlan{LinkAttrs: attrs, Mode: modes[s.Mode]}); err != nil {
+		return err
+	}
+	l, err := p.LinkByName(s.Device)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(p.LinkSetAlias(l, s.alias()), p.LinkSetUp(l)); err != nil {
+		return errors.Join(err, remove(p, s.Device))
+	}
+	return nil
+}
+
+// frees is how long the kernel may take to free the namespace of a device from before,
+// which still has the address, or a parent that takes one device alone.
+const frees = 10 * time.Second
+
+// eventually does what the kernel may refuse until it has freed what was removed.
+func eventually(mode string, do func() error) error {
+	for deadline := time.Now().Add(frees); ; time.Sleep(5 * time.Millisecond) {
+		err := do()
+		taken := errors.Is(err, unix.EADDRINUSE) || mode == Passthru && errors.Is(err, unix.EINVAL)
+		if !taken || time.Now().After(deadline) {
+			return err
+		}
+	}
+}
+
+// explain what the kernel says in one word.
+func explain(err error) error {
+	for _, known := range []struct{ err, why error }{
+		{unix.EADDRINUSE, errors.New("another macvlan over it has the same address")},
+		{unix.EBUSY, errors.New("it is part of a bridge, bond or switch; take it out first, or name another parent")},
+		{unix.EINVAL, errors.New("it takes none: it is given to a macvlan of mode passthru alone, is the loopback interface, has a smaller mtu, or no Ethernet addresses")},
+	} {
+		if errors.Is(err, known.err) {
+			return fmt.Errorf("%w (%w)", known.why, err)
+		}
+	}
+	return err
+}
+
+func remove(p resource.Place, name string) error {
+	l, err := p.LinkByName(name)
+	if err != nil {
+		return ifThere(err)
+	}
+	if err := p.LinkDel(l); err != nil && !errors.Is(err, unix.ENODEV) {
+		return fmt.Errorf("remove interface %s of namespace %q: %w", name, p.Ref, err)
+	}
+	return nil
+}
+
+// ifThere forgives that an interface was not found.
+func ifThere(err error) error {
+	var gone netlink.LinkNotFoundError
+	if errors.As(err, &gone) {
+		return nil
+	}
+	return err
+}
