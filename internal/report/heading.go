@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -13,6 +15,9 @@ func (r Report) heading() []string {
 		lines = append(lines, "source: "+r.sourceText())
 	}
 	lines = append(lines, r.extent(), r.sharing())
+	if made := r.wirings(); made != "" {
+		lines = append(lines, made)
+	}
 	if r.Against != nil {
 		lines = append(lines, "baseline: "+r.against())
 	}
@@ -46,6 +51,24 @@ func (r Report) extent() string {
 		text += ", quick"
 	}
 	return text
+}
+
+// wirings says what the wirings of the run chose; nothing where they leave no choice.
+func (r Report) wirings() string {
+	var all []string
+	for _, s := range r.Run.Setups {
+		var words []string
+		for _, name := range slices.Sorted(maps.Keys(s.WiringSettings)) {
+			words = append(words, name+" "+s.WiringSettings[name])
+		}
+		if text := s.Wiring + " (" + strings.Join(words, ", ") + ")"; len(words) > 0 && !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "wiring: " + strings.Join(all, "; ")
 }
 
 func plural(n int, word string) string {

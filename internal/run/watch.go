@@ -11,6 +11,7 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/adopted"
+	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -35,7 +36,8 @@ func (w *watchList) targets() observe.Targets {
 	return observe.Targets{Processes: w.processes, Interfaces: w.interfaces}
 }
 
-// processes of the traffic tool, and those that live in the chain's functions.
+// processes of the traffic tool, and those that live in the chain's functions or that
+// its wiring has.
 // What else runs in an endpoint is not the chain's.
 func (w *watchList) processes() map[string][]int {
 	all := map[string][]int{}
@@ -44,6 +46,8 @@ func (w *watchList) processes() map[string][]int {
 		nodes[n.Namespace] = n.Name
 		refs = append(refs, n.Namespace)
 	}
+	own := namespace.Name(w.plan.Chain, plan.WiringNode)
+	nodes[own], refs = plan.WiringNode, append(refs, own)
 	if found, err := netns.Processes(refs); err == nil {
 		for ref, pids := range found {
 			all[nodes[ref]] = pids

@@ -115,12 +115,14 @@ func alive(owner, ref string) error {
 	return nil
 }
 
-// lastWords is the last line of a daemon's log.
-func lastWords(owner, program string) string {
-	text, err := os.ReadFile(in(owner, program+".log"))
-	words := strings.TrimSpace(string(text))
-	if err != nil || words == "" {
-		return ""
+// lastWords is the last complaint in a daemon's log, if there is one. One that was killed
+// says nothing.
+func lastWords(owner, program string) (words string) {
+	text, _ := os.ReadFile(in(owner, program+".log"))
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, "|ERR|") || strings.Contains(line, "|EMER|") {
+			words = fmt.Sprintf(" (its log complains: %q)", strings.TrimSpace(line))
+		}
 	}
-	return fmt.Sprintf(" (its log ends with %q)", words[strings.LastIndexByte(words, '\n')+1:])
+	return words
 }

@@ -3,7 +3,6 @@ package ovs
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"net"
 
 	"nfchain.dev/nfchain/internal/resource/ovs"
 	"nfchain.dev/nfchain/internal/wiring"
@@ -41,12 +40,4 @@ func (j *joiner) number(p wiring.Port) int {
 	}
 	j.numbers[n] = true
 	return n + 1
-}
-
-// address of a switch's end of a pair, which follows from its name.
-func address(owner, device string) string {
-	sum := sha256.Sum256([]byte(owner + "/" + device))
-	mac := net.HardwareAddr(sum[:6])
-	mac[0] = mac[0]&^3 | 2 // of one station, and nobody's but ours
-	return mac.String()
 }

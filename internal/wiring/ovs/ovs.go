@@ -15,7 +15,6 @@ import (
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/link"
-	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/ovs"
 	"nfchain.dev/nfchain/internal/wiring"
 )
@@ -32,7 +31,7 @@ func (Wiring) Join(n wiring.Network) (wiring.Joined, error) {
 	if err := j.check(); err != nil {
 		return wiring.Joined{}, err
 	}
-	home := resource.New("", namespace.Spec{Name: n.Namespace, Sysctls: silent})
+	home := n.Home()
 	daemons := resource.New(n.Namespace, ovs.Spec{Owner: n.Owner}, home.ID)
 	j.home, j.daemons = home.ID, daemons.ID
 	j.made.Resources = []resource.Resource{home, daemons}
@@ -45,12 +44,6 @@ func (Wiring) Join(n wiring.Network) (wiring.Joined, error) {
 	}
 	j.made.Requires, j.made.Settings = j.requires(), j.settings()
 	return j.made, nil
-}
-
-// silent keeps the kernel from sending anything of its own over the switches' ports.
-var silent = []namespace.Sysctl{
-	{Path: "net/ipv6/conf/all/disable_ipv6", Value: "1"},
-	{Path: "net/ipv6/conf/default/disable_ipv6", Value: "1"},
 }
 
 // settled options leave nothing to choose.
@@ -137,16 +130,11 @@ func (j *joiner) side(p wiring.Port, number int, needs []string) side {
 		s.port.Type, s.port.MTU = ovs.Internal, j.MTU
 		return s
 	}
-	pair := link.Spec{Owner: j.Owner, MTU: j.MTU, A: link.End(p), B: j.end(s.port.Name)}
+	pair := link.Spec{Owner: j.Owner, MTU: j.MTU, A: link.End(p), B: j.Own(s.port.Name)}
 	r := resource.New(p.Namespace, pair, append([]string{j.home}, needs...)...)
 	j.add(r)
 	s.pair = r.ID
 	return s
-}
-
-// end of a pair at a switch.
-func (j *joiner) end(device string) link.End {
-	return link.End{Node: j.Node, Namespace: j.Namespace, Device: device, MAC: address(j.Owner, device)}
 }
 
 // pairs that a switch's ports are ends of.

@@ -48,7 +48,7 @@ func (j *joiner) trunk(from, to string) (out, in ovs.Port, needs []string) {
 		return out, in, nil
 	}
 	out.Type, out.Peer, in.Type, in.Peer = ovs.Device, "", ovs.Device, ""
-	pair := resource.New(j.Namespace, link.Spec{Owner: j.Owner, MTU: j.MTU, A: j.end(out.Name), B: j.end(in.Name)}, j.home)
+	pair := resource.New(j.Namespace, link.Spec{Owner: j.Owner, MTU: j.MTU, A: j.Own(out.Name), B: j.Own(in.Name)}, j.home)
 	j.add(pair)
 	return out, in, []string{pair.ID}
 }
