@@ -1,6 +1,7 @@
 package deploy_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -197,4 +198,39 @@ func TestSwitchesToOthers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// BenchmarkSwitches makes and removes chains of many switches: in a row between two
+// ends, one for each of as many pairs of neighbours, and one with many ports.
+func BenchmarkSwitches(b *testing.B) {
+	needsSwitches(b)
+	for _, c := range []struct{ name, spec, options string }{
+		{"20 in a row", spec(), "ovs: {switches: 20}\n"},
+		{"20 in a row, paired", spec(), "ovs: {switches: 20, switch_to_switch: veth}\n"},
+		{"20 neighbours", plantest.Forwards(19), ""},
+		{"20 neighbours, internal", plantest.Forwards(19), "ovs: {ports: internal}\n"},
+		{"20 neighbours of 20", plantest.Forwards(19), "ovs: {switches: 20}\n"},
+		{"1 of 400 ports", plantest.Forwards(198), "ovs: {per: chain}\n"},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			p := switched(b, nstest.Owner(b), c.spec, c.options)
+			var up, again, down []time.Duration
+			for b.Loop() {
+				d := &deploy.Deployer{}
+				up = append(up, timed(b, func() error { _, err := d.Up(b.Context(), p); return err }))
+				again = append(again, timed(b, func() error { _, err := d.Up(b.Context(), p); return err }))
+				down = append(down, timed(b, func() error { _, err := d.Down(context.Background(), p.Chain); return err }))
+				settle(b, p.Chain)
+			}
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(median(up), "up-s")
+			b.ReportMetric(median(again), "up-again-s")
+			b.ReportMetric(median(down), "down-s")
+		})
+	}
+}
+
+func median(d []time.Duration) float64 {
+	slices.Sort(d)
+	return d[len(d)/2].Seconds()
 }

@@ -59,6 +59,8 @@ func TestGolden(t *testing.T) {
 		"existing":   "endpoints: [{name: l, namespace: left}, {name: r, namespace: right}]\nfunctions: [{name: a, kind: forward}]\n",
 		"ipv4":       "addresses: {ipv6: none}\nfunctions: [{name: a, kind: forward}]\n",
 		"ipv6":       "addresses: {ipv4: none}\nfunctions: [{name: a, kind: forward}]\n",
+		"ovs":        "wiring: ovs\novs: {datapath: netdev, switches: 2}\nfunctions: [{name: a, kind: forward}]\n",
+		"ovsone":     "wiring: ovs\novs: {per: chain, ports: internal}\nfunctions: [{name: a, kind: forward}]\n",
 		"forty":      plantest.Forwards(40),
 		"impair":     "functions:\n- {name: bad, kind: impair, direction: forward, impair: {loss: {every: 1000}, reorder: {ratio: 0.01, by: 3}, delay: 5ms, jitter: 1ms}}\n",
 		"netem":      "functions:\n- {name: bad, kind: impair, impair: {backend: netem, loss: {ratio: 0.001}, duplicate: {ratio: 0.5}, delay: 5ms, jitter: 1ms}}\n",

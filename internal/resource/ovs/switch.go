@@ -56,15 +56,14 @@ func (s SwitchSpec) Fingerprint() string {
 	for _, p := range s.Ports {
 		ports = append(ports, p.text())
 	}
-	return fingerprint(s.Datapath, secure, s.Joins, ports, slices.Clone(s.Flows))
+	return fingerprint(s.Datapath, secure, s.Joins, ports, s.Flows)
 }
 
 // secure switches do nothing but what flows say.
 const secure = "secure"
 
 func fingerprint(datapath, mode, joins string, ports, flows []string) string {
-	slices.Sort(ports)
-	slices.Sort(flows)
+	ports, flows = slices.Sorted(slices.Values(ports)), slices.Sorted(slices.Values(flows))
 	return fmt.Sprintf("datapath=%s fail_mode=%s joins=%s ports: %s; flows: %s", datapath, mode, joins, strings.Join(ports, ", "), strings.Join(flows, ", "))
 }
 

@@ -28,15 +28,13 @@ func (SwitchKind) Read(p resource.Place) ([]resource.Observed, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found []resource.Observed
-	for _, b := range s.switches {
+	found := make([]resource.Observed, len(s.switches))
+	return found, together(len(found), func(i int) error {
+		b := s.switches[i]
 		flows, err := readFlows(p, b.name)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, resource.Observed{Key: b.name, Fingerprint: s.fingerprint(b, indexes, flows)})
-	}
-	return found, nil
+		found[i] = resource.Observed{Key: b.name, Fingerprint: s.fingerprint(b, indexes, flows)}
+		return err
+	})
 }
 
 // indexes of the interfaces in the place, as they are now.
@@ -194,17 +192,17 @@ func finish(p resource.Place, changes []resource.Change) error {
 	for _, b := range is.switches {
 		found[b.name] = b
 	}
-	for _, c := range changes {
-		if c.Op == resource.Delete {
-			continue
+	return together(len(changes), func(i int) error {
+		if changes[i].Op == resource.Delete {
+			return nil
 		}
-		s := c.Spec.(SwitchSpec)
+		s := changes[i].Spec.(SwitchSpec)
 		if now := is.fingerprint(found[s.Name], there, s.Flows); now != s.Fingerprint() {
 			return fmt.Errorf("switch %s of chain %s (%s) did not become what it should: it has %s; %s says why", s.Name, p.Owner, s.Joins, now, in(p.Owner, daemon+".log"))
 		}
 		if _, err := run(p.Ref, Spec{p.Owner}, flowText(s), setFlows(s)...); err != nil {
 			return fmt.Errorf("set the flows of switch %s of chain %s: %w", s.Name, p.Owner, err)
 		}
-	}
-	return nil
+		return nil
+	})
 }
