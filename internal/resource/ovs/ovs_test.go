@@ -314,6 +314,27 @@ func TestSaysWhatFails(t *testing.T) {
 	}
 }
 
+// TestFullSwitch: the daemon has no more open files for another port, and says so; with
+// fewer ports the switch is as it should be.
+func TestFullSwitch(t *testing.T) {
+	w := makeWorld(t, ovs.Internal)
+	w.do(t, ovs.Kind{}, w.home, resource.Create, w.daemons)
+	sh(t, "prlimit --nofile=100:100 --pid $(cat "+ovs.Dir(w.owner)+"/ovs-vswitchd.pid)")
+	full := w.between
+	for i := range 200 {
+		full.Ports = append(full.Ports[:len(full.Ports):len(full.Ports)], w.port(fmt.Sprint("n", i), ovs.Internal, 10+i).Port)
+	}
+	err := (ovs.SwitchKind{}).Apply(w.home, []resource.Change{{Op: resource.Create, Key: full.Name, Spec: full}})
+	if err == nil || !strings.Contains(err.Error(), "of its 202 ports cannot be used") || !strings.Contains(err.Error(), "Too many open files") {
+		t.Errorf("it does not say what is wrong: %v", err)
+	}
+	w.do(t, ovs.SwitchKind{}, w.home, resource.Update, w.between)
+	w.do(t, ovs.PortKind{}, fresh(w.a), resource.Create, w.portA)
+	w.do(t, ovs.PortKind{}, fresh(w.b), resource.Create, w.portB)
+	w.asPlanned(t)
+	w.crosses(t)
+}
+
 // TestCommands make the same.
 func TestCommands(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {

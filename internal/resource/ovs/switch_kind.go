@@ -177,6 +177,20 @@ func concerns(changes []resource.Change, name string) bool {
 	return false
 }
 
+// unlike says what is wrong with a switch, which now is as the text says.
+func (s state) unlike(b bridge, now string) string {
+	var bad []string
+	for _, name := range b.ports {
+		if s.ports[name].trouble != "" {
+			bad = append(bad, name)
+		}
+	}
+	if len(bad) == 0 {
+		return "it has " + now
+	}
+	return fmt.Sprintf("%d of its %d ports cannot be used, such as %s: %s", len(bad), len(b.ports), bad[0], s.ports[bad[0]].trouble)
+}
+
 // finish gives the switches their flows and looks whether each is as it should be: the
 // daemon takes a port that it cannot open, and says so only when it is asked.
 func finish(p resource.Place, changes []resource.Change) error {
@@ -198,7 +212,8 @@ func finish(p resource.Place, changes []resource.Change) error {
 		}
 		s := changes[i].Spec.(SwitchSpec)
 		if now := is.fingerprint(found[s.Name], there, s.Flows); now != s.Fingerprint() {
-			return fmt.Errorf("switch %s of chain %s (%s) did not become what it should: it has %s; %s says why", s.Name, p.Owner, s.Joins, now, in(p.Owner, daemon+".log"))
+			return fmt.Errorf("switch %s of chain %s (%s) did not become what it should: %s%s",
+				s.Name, p.Owner, s.Joins, is.unlike(found[s.Name], now), lastWords(p.Owner, daemon))
 		}
 		if _, err := run(p.Ref, Spec{p.Owner}, flowText(s), setFlows(s)...); err != nil {
 			return fmt.Errorf("set the flows of switch %s of chain %s: %w", s.Name, p.Owner, err)
