@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,6 +17,7 @@ import (
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/process"
 	runs "nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/supervise"
@@ -25,7 +27,8 @@ func (a *app) execCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "exec NAME [NODE] -- COMMAND [ARG...]", Short: "Run a command inside a function or endpoint",
 		Long: `Run a command in the network namespace of a chain's function or endpoint, or of a
-standalone function, which needs no NODE. The names of the chain's nodes resolve
+standalone function, which needs no NODE, or in the tap of a mirror, whose name is the
+mirror's with .tap behind. The names of the chain's nodes resolve
 inside. The exit code is the command's own.`,
 		Example:           "  nfchain exec edge client -- ping -c 3 server\n  nfchain exec edge fw -- nft list ruleset\n  nfchain exec filter -- nft list ruleset",
 		Args:              cobra.MinimumNArgs(2),
@@ -82,6 +85,9 @@ func (a *app) node(cmd *cobra.Command, name, node string) (*plan.Plan, plan.Node
 			return nil, n, fmt.Errorf("%s of %s is not up; `nfchain up` brings it up: %w", node, name, runs.ErrInput)
 		}
 		return p, n, nil
+	}
+	if ns := namespace.Name(p.Chain, node); slices.Contains(p.Namespaces(), ns) && netns.Exists(ns) {
+		return p, plan.Node{Name: node, Namespace: ns}, nil // a tap
 	}
 	if p.Alone() {
 		return nil, none, fmt.Errorf("%s is a standalone function and has no %q; leave the node out: %w", name, node, runs.ErrInput)

@@ -21,6 +21,8 @@ type Site struct {
 	West, East string
 	// WestAddresses and EastAddresses are those of these interfaces, one a family.
 	WestAddresses, EastAddresses []netip.Addr
+	// MTU of the chain's links, bytes of IP packet.
+	MTU int
 	// Target is where the end is reached from here to which the connections go that
 	// the function acts on, one address a family.
 	Target []netip.Addr

@@ -5,10 +5,10 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
-	"net"
 	"net/netip"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/resource/link"
 )
 
 // space is the addresses of one chain. Each family has one block cut in two
@@ -205,14 +205,6 @@ func hash(parts ...string) uint64 {
 	return binary.BigEndian.Uint64(h.Sum(nil))
 }
 
-// mac of an interface: locally administered, unicast, and the same every time.
-func mac(parts ...string) string {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], hash(append([]string{"mac"}, parts...)...))
-	b[0] = 0x02
-	return net.HardwareAddr(b[:6]).String()
-}
-
 // number gives every node its interfaces.
 func (b *builder) number() {
 	last := len(b.nodes) - 1
@@ -237,7 +229,7 @@ func (b *builder) port(n Node, device string, pick func(halves) netip.Addr) *Int
 		// In a namespace that is not the chain's own the name must meet nobody's.
 		device = fmt.Sprintf("nfc%08x%s", uint32(hash("device", b.chain.Metadata.Name, n.Name)), device[3:])
 	}
-	p := &Interface{Device: device, MAC: mac(b.chain.Metadata.Name, n.Name, device)}
+	p := &Interface{Device: device, MAC: link.MAC(b.chain.Metadata.Name, n.Name, device)}
 	for _, h := range b.space.families {
 		p.Addresses = append(p.Addresses, pick(h))
 	}

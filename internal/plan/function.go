@@ -93,7 +93,7 @@ func (b *builder) site(i int) function.Site {
 	n := b.nodes[i]
 	site := function.Site{
 		Owner: b.chain.Metadata.Name, Node: n.Name, Namespace: n.Namespace, West: n.West.Device, East: n.East.Device,
-		WestAddresses: n.West.Addresses, EastAddresses: n.East.Addresses, Target: n.toServer, Further: b.nodes[len(b.nodes)-1].further(),
+		MTU: b.chain.Spec.MTU, WestAddresses: n.West.Addresses, EastAddresses: n.East.Addresses, Target: n.toServer, Further: b.nodes[len(b.nodes)-1].further(),
 		Direction: n.body.Direction, Resources: n.body.Resources, Needs: append(need(n), b.links[n.Name]...),
 	}
 	if n.body.Direction == api.Reverse {

@@ -19,30 +19,9 @@ func (b *builder) namespaces() {
 	for _, n := range b.nodes {
 		if n.Made {
 			forwards := n.Kind != "endpoint" || n.endpoint.Interface != ""
-			b.add(resource.New("", namespace.Spec{Name: n.Namespace, Sysctls: Sysctls(forwards, b.ipv6())}))
+			b.add(resource.New("", namespace.Spec{Name: n.Namespace, Sysctls: namespace.Sysctls(forwards, b.ipv6())}))
 		}
 	}
-}
-
-// Sysctls of a namespace. Reverse path filtering is off because a chain's way
-// back need not be its way there; link-local addresses are not made because
-// nothing needs them and their announcements would be traffic in the chain.
-func Sysctls(forwards, ipv6 bool) []namespace.Sysctl {
-	s := []namespace.Sysctl{
-		{Path: "net/ipv4/conf/all/rp_filter", Value: "0"},
-		{Path: "net/ipv4/conf/default/rp_filter", Value: "0"},
-	}
-	if forwards {
-		s = append(s, namespace.Sysctl{Path: "net/ipv4/ip_forward", Value: "1"})
-	}
-	if ipv6 {
-		s = append(s, namespace.Sysctl{Path: "net/ipv6/conf/default/addr_gen_mode", Value: "1"},
-			namespace.Sysctl{Path: "net/ipv6/conf/default/accept_dad", Value: "0"})
-		if forwards {
-			s = append(s, namespace.Sysctl{Path: "net/ipv6/conf/all/forwarding", Value: "1"})
-		}
-	}
-	return s
 }
 
 func (b *builder) ipv6() bool {

@@ -44,11 +44,27 @@ func (p *Plan) Text() string {
 		fmt.Fprintf(&b, "\n%s: namespace %s%s\n", n.Name, n.Namespace, exists)
 		p.list(&b, n.Name, n.Namespace)
 	}
+	for _, n := range p.beside() {
+		_, node, _ := namespace.Split(n)
+		fmt.Fprintf(&b, "\n%s: namespace %s\n", node, n)
+		p.list(&b, node, n)
+	}
 	if own := namespace.Name(p.Chain, WiringNode); p.makes(own) {
 		fmt.Fprintf(&b, "\nwiring %s: namespace %s\n", p.Wiring, own)
 		p.list(&b, WiringNode, own)
 	}
 	return b.String()
+}
+
+// beside are the namespaces that functions make besides their own.
+func (p *Plan) beside() []string {
+	var others []string
+	for _, name := range p.Namespaces() {
+		if node := slices.ContainsFunc(p.Nodes, func(n Node) bool { return n.Namespace == name }); !node && name != namespace.Name(p.Chain, WiringNode) {
+			others = append(others, name)
+		}
+	}
+	return others
 }
 
 // chosen is what the wiring chose, for a person: " (datapath netdev, ports veth)".

@@ -28,7 +28,7 @@ func MakeFunction(f api.StandaloneFunction, c Catalogue, has func(feature string
 	n := Node{Name: name, Kind: f.Spec.Kind, Namespace: namespace.Alone(name), Made: true}
 	p := &Plan{SchemaVersion: 1, Chain: name, Nodes: []Node{n}, Requires: append([]string{"netns"}, kind.Requires(options)...)}
 	sort.Strings(p.Requires)
-	p.Resources = []resource.Resource{resource.New("", namespace.Spec{Name: n.Namespace, Sysctls: Sysctls(true, true)})}
+	p.Resources = []resource.Resource{resource.New("", namespace.Spec{Name: n.Namespace, Sysctls: namespace.Sysctls(true, true)})}
 	made, err := kind.Contribute(function.Site{Owner: name, Node: name, Namespace: n.Namespace, Resources: f.Spec.Resources, Needs: need(n)}, options)
 	if err != nil {
 		return nil, fmt.Errorf("function %s: %w", name, err)

@@ -10,6 +10,7 @@ import (
 	"nfchain.dev/nfchain/internal/function/forward"
 	"nfchain.dev/nfchain/internal/function/impair"
 	"nfchain.dev/nfchain/internal/function/loadbalancer"
+	"nfchain.dev/nfchain/internal/function/mirror"
 	"nfchain.dev/nfchain/internal/function/nat"
 	"nfchain.dev/nfchain/internal/function/shaper"
 	"nfchain.dev/nfchain/internal/plan"
@@ -32,7 +33,7 @@ import (
 
 var wirings = []wiring.Wiring{veth.Wiring{}, macvlan.Wiring{}, ovs.Wiring{}}
 
-var functions = []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}, nat.Kind{}, loadbalancer.Kind{}}
+var functions = []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}, nat.Kind{}, loadbalancer.Kind{}, mirror.Kind{}}
 
 // Tools in the order in which "auto" prefers them.
 var Tools = []traffic.Tool{

@@ -14,6 +14,7 @@ import (
 	"nfchain.dev/nfchain/internal/function/forward"
 	"nfchain.dev/nfchain/internal/function/impair"
 	"nfchain.dev/nfchain/internal/function/loadbalancer"
+	"nfchain.dev/nfchain/internal/function/mirror"
 	"nfchain.dev/nfchain/internal/function/nat"
 	"nfchain.dev/nfchain/internal/function/shaper"
 	"nfchain.dev/nfchain/internal/plan"
@@ -29,7 +30,7 @@ func Catalogue() plan.Catalogue {
 	for _, w := range []wiring.Wiring{veth.Wiring{}, macvlan.Wiring{}, ovs.Wiring{}} {
 		c.Wirings[w.Name()] = w
 	}
-	for _, k := range []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}, nat.Kind{}, loadbalancer.Kind{}} {
+	for _, k := range []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}, nat.Kind{}, loadbalancer.Kind{}, mirror.Kind{}} {
 		c.Functions[k.Name()] = k
 	}
 	return c

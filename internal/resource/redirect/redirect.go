@@ -1,5 +1,5 @@
 // Package redirect passes what an interface takes in to another device, before
-// the kernel looks at it: a classifier of tc(8) on the way in. Packets to link-local
+// the kernel looks at it, or a copy of it: a classifier of tc(8) on the way in. Packets to link-local
 // and multicast addresses stay, for they concern the link alone.
 package redirect
 
@@ -22,6 +22,8 @@ type Spec struct {
 	Device string `json:"device"`
 	// To is the device that gets the packets.
 	To string `json:"to"`
+	// Copy lets the packets go on as well.
+	Copy bool `json:"copy,omitempty"`
 }
 
 // Kind implements resource.Spec.
@@ -38,7 +40,7 @@ func (s Spec) Fingerprint() string {
 		if r.stays {
 			to = ""
 		}
-		words = append(words, r.text(to))
+		words = append(words, r.text(to, s.Copy))
 	}
 	return strings.Join(words, ", ")
 }
@@ -52,7 +54,7 @@ func (s Spec) Commands(ns string) []resource.Command {
 		if r.stays {
 			args = append(args, "flowid", ":1")
 		} else {
-			args = append(args, "action", "mirred", "egress", "redirect", "dev", s.To)
+			args = append(args, "action", "mirred", "egress", map[bool]string{false: "redirect", true: "mirror"}[s.Copy], "dev", s.To)
 		}
 		out = append(out, resource.TC(ns, args...))
 	}
@@ -165,7 +167,7 @@ func apply(p resource.Place, index int, c resource.Change) error {
 		return err
 	}
 	for _, r := range rules {
-		if err := p.FilterAdd(r.filter(index, to.Attrs().Index)); err != nil {
+		if err := p.FilterAdd(r.filter(index, to.Attrs().Index, spec.Copy)); err != nil {
 			return err
 		}
 	}

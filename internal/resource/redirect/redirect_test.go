@@ -12,7 +12,10 @@ import (
 	"nfchain.dev/nfchain/internal/resource/redirect"
 )
 
-var spec = redirect.Spec{Device: "eth0", To: "to0"}
+var (
+	spec   = redirect.Spec{Device: "eth0", To: "to0"}
+	copied = redirect.Spec{Device: "eth0", To: "to0", Copy: true}
+)
 
 // place is a namespace with interfaces of the owner's, raised, and their peers.
 func place(t testing.TB) resource.Place {
@@ -59,7 +62,7 @@ func TestReadsBack(t *testing.T) {
 	for _, step := range []struct {
 		op resource.Op
 		s  redirect.Spec
-	}{{resource.Create, spec}, {resource.Create, spec}, {resource.Update, elsewhere}, {resource.Update, spec}} {
+	}{{resource.Create, spec}, {resource.Create, spec}, {resource.Update, elsewhere}, {resource.Update, spec}, {resource.Update, copied}, {resource.Update, spec}} {
 		apply(t, p, step.op, step.s)
 		found := read(t, p)
 		if len(found) != 1 || found[0].Key != "eth0" || found[0].Fingerprint != step.s.Fingerprint() {
@@ -92,14 +95,16 @@ func TestSeesDamage(t *testing.T) {
 
 // TestCommands make the same as Apply does.
 func TestCommands(t *testing.T) {
-	p := place(t)
-	for _, c := range spec.Commands(p.Ref) {
-		if out, err := exec.Command(c.Args[0], c.Args[1:]...).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v: %s", c.Args, err, out)
+	for _, spec := range []redirect.Spec{spec, copied} {
+		p := place(t)
+		for _, c := range spec.Commands(p.Ref) {
+			if out, err := exec.Command(c.Args[0], c.Args[1:]...).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %v: %s", c.Args, err, out)
+			}
 		}
-	}
-	if found := read(t, p); len(found) != 1 || found[0].Fingerprint != spec.Fingerprint() {
-		t.Errorf("%+v, want %s", found, spec.Fingerprint())
+		if found := read(t, p); len(found) != 1 || found[0].Fingerprint != spec.Fingerprint() {
+			t.Errorf("%+v, want %s", found, spec.Fingerprint())
+		}
 	}
 }
 

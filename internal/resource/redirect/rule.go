@@ -34,16 +34,19 @@ var rules = []rule{
 }
 
 // text is the rule as a fingerprint has it; to is empty where packets stay.
-func (r rule) text(to string) string {
-	if to == "" {
+func (r rule) text(to string, copied bool) string {
+	switch {
+	case to == "":
 		to = "stays"
-	} else {
+	case copied:
+		to = "is copied to " + to
+	default:
 		to = "goes to " + to
 	}
 	return fmt.Sprintf("%d: %04x %08x/%08x at %d %s", r.priority, r.protocol, r.value, r.mask, r.offset, to)
 }
 
-func (r rule) filter(index, to int) netlink.Filter {
+func (r rule) filter(index, to int, copied bool) netlink.Filter {
 	f := &netlink.U32{
 		FilterAttrs: netlink.FilterAttrs{LinkIndex: index, Parent: netlink.HANDLE_MIN_INGRESS, Priority: r.priority, Protocol: r.protocol},
 		Sel:         &nl.TcU32Sel{Flags: nl.TC_U32_TERMINAL, Keys: []nl.TcU32Key{{Off: r.offset, Val: r.value, Mask: r.mask}}},
@@ -54,6 +57,9 @@ func (r rule) filter(index, to int) netlink.Filter {
 	}
 	a := netlink.NewMirredAction(to)
 	a.MirredAction = netlink.TCA_EGRESS_REDIR
+	if copied {
+		a.MirredAction, a.Attrs().Action = netlink.TCA_EGRESS_MIRROR, netlink.TC_ACT_PIPE
+	}
 	f.Actions = []netlink.Action{a}
 	return f
 }
@@ -94,16 +100,16 @@ func describe(f *netlink.U32, links []netlink.Link) string {
 		k := f.Sel.Keys[0]
 		r.offset, r.value, r.mask = k.Off, k.Val, k.Mask
 	}
-	to := ""
+	to, copied := "", false
 	for _, a := range mirrors(f) {
-		to = "interface that is gone"
+		to, copied = "interface that is gone", a.MirredAction == netlink.TCA_EGRESS_MIRROR
 		for _, l := range links {
 			if l.Attrs().Index == a.Ifindex {
 				to = l.Attrs().Name
 			}
 		}
 	}
-	return r.text(to)
+	return r.text(to, copied)
 }
 
 // mirrors are a filter's actions that pass packets on.

@@ -1,0 +1,140 @@
+package deploy_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/namespace"
+)
+
+// TestMirrorCopies what passes in its direction, whole, once, while it goes on; the tap
+// sends nothing.
+func TestMirrorCopies(t *testing.T) {
+	needs(t)
+	nstest.Require(t, feature.Redirect)
+	const packets = 20
+	for direction, want := range map[string][2]int{"both": {packets, packets}, "forward": {packets, 0}, "reverse": {0, packets}} {
+		t.Run(direction, func(t *testing.T) {
+			p := planned(t, nstest.Owner(t), spec(forward("a"), "{name: m, kind: mirror, direction: "+direction+"}", forward("b")))
+			downAfter(t, p.Chain)
+			up(t, p)
+			unchanged(t, p)
+			crosses(t, p)
+			tap := namespace.Name(p.Chain, "m.tap")
+			before := received(t, tap)
+			there, back := 0, 0
+			for _, family := range []int{0, 1} {
+				capture := listen(t, tap)
+				there += carried(t, p.Client(), p.Server(), p.Server().West.Addresses[family], packets/2)
+				back += carried(t, p.Server(), p.Client(), p.Client().East.Addresses[family], packets/2)
+				seen := captured(t, capture, (want[0]+want[1])/2)
+				if seen["forward"] != want[0]/2 || seen["reverse"] != want[1]/2 {
+					t.Errorf("captured %v, want %v of each family", seen, want)
+				}
+			}
+			if there != packets || back != packets {
+				t.Errorf("%d and %d packets of %d arrived at the ends", there, back, packets)
+			}
+			after := received(t, tap)
+			if got := after[0] - before[0]; got != want[0]+want[1] || after[1] != 0 {
+				t.Errorf("the tap counted %d packets, want %d, and sent %d", got, want[0]+want[1], after[1])
+			}
+		})
+	}
+}
+
+// TestMirrorGoes with its tap, and the function that takes its place has none.
+func TestMirrorGoes(t *testing.T) {
+	needs(t)
+	nstest.Require(t, feature.Redirect)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	for _, functions := range [][]string{{"{name: m, kind: mirror}"}, {forward("m")}, {"{name: m, kind: mirror, direction: forward}"}} {
+		p := planned(t, owner, spec(functions...))
+		up(t, p)
+		unchanged(t, p)
+		crosses(t, p)
+	}
+	down(t, owner)
+	if out := sh(t, "ip netns list | grep -c '^nfchain."+owner+"[.]' || true"); out != "0\n" {
+		t.Errorf("%s namespaces are left", out)
+	}
+}
+
+// received and sent packets of the tap's interface.
+func received(t *testing.T, tap string) [2]int {
+	t.Helper()
+	var counts [2]int
+	out := sh(t, "ip netns exec "+tap+" sh -c 'cat /sys/class/net/eth0/statistics/rx_packets /sys/class/net/eth0/statistics/tx_packets'")
+	if _, err := fmt.Sscan(out, &counts[0], &counts[1]); err != nil {
+		t.Fatal(err)
+	}
+	return counts
+}
+
+// carried is how many datagrams of a node's arrive at another, one after the other.
+func carried(t *testing.T, from, to plan.Node, address netip.Addr, n int) (arrived int) {
+	t.Helper()
+	for range n {
+		if reaches(t, "udp", from.Namespace, to.Namespace, address, map[bool]uint16{true: toServer, false: toClient}[from.West == nil], long) {
+			arrived++
+		}
+	}
+	return arrived
+}
+
+// The ports that tell the directions of captured packets.
+const toServer, toClient = 7001, 7002
+
+// listen captures in a namespace.
+func listen(t *testing.T, ns string) int {
+	t.Helper()
+	fd := -1
+	inside(t, ns, func() (err error) {
+		fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, int(binary.NativeEndian.Uint16([]byte{0, unix.ETH_P_ALL})))
+		return err
+	})
+	t.Cleanup(func() { _ = unix.Close(fd) })
+	return fd
+}
+
+// captured counts the datagrams that came in, by direction, until there are enough; then
+// it looks whether there are more.
+func captured(t *testing.T, fd, enough int) map[string]int {
+	t.Helper()
+	seen, buffer := map[string]int{}, make([]byte, 2048)
+	for patience := long; ; {
+		tv := unix.NsecToTimeval(int64(patience))
+		if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &tv); err != nil {
+			t.Fatal(err)
+		}
+		n, _, err := unix.Recvfrom(fd, buffer, 0)
+		if err != nil {
+			return seen
+		}
+		at := 14 + 20
+		if buffer[12] == 0x86 {
+			at = 14 + 40
+		}
+		if n < at+4 {
+			continue
+		}
+		switch binary.BigEndian.Uint16(buffer[at+2:]) {
+		case toServer:
+			seen["forward"]++
+		case toClient:
+			seen["reverse"]++
+		}
+		if seen["forward"]+seen["reverse"] >= enough {
+			patience = 50 * time.Millisecond
+		}
+	}
+}

@@ -1,0 +1,69 @@
+// Package mirror copies every packet that passes to a tap: a namespace that hangs off the
+// function, where programs can capture. The tap has no addresses and forwards nothing.
+package mirror
+
+import (
+	"errors"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/function"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/redirect"
+)
+
+// Options of a mirror: there are none. Its direction says what is copied.
+type Options struct{}
+
+// Kind is the mirror function.
+type Kind struct{}
+
+// Name implements function.Kind.
+func (Kind) Name() string { return "mirror" }
+
+// Options implements function.Kind.
+func (Kind) Options() any { return &Options{} }
+
+// Requires implements function.Kind.
+func (Kind) Requires(any) []string { return []string{feature.Veth, feature.Redirect} }
+
+// The interfaces of the link to the tap: Out at the function, In at the tap.
+const (
+	Out = "tap0"
+	In  = "eth0"
+)
+
+// Tap is the name of a function's tap where nodes have theirs.
+func Tap(node string) string { return node + ".tap" }
+
+// Contribute implements function.Kind.
+func (Kind) Contribute(site function.Site, _ any) ([]resource.Resource, error) {
+	if site.West == "" || site.East == "" {
+		return nil, errors.New("a mirror has a tap of its chain's, so it cannot stand alone")
+	}
+	tap := namespace.Name(site.Owner, Tap(site.Node))
+	place := resource.New("", namespace.Spec{Name: tap, Sysctls: namespace.Sysctls(false, true)})
+	pair := resource.New(tap, link.Spec{
+		Owner: site.Owner, MTU: site.MTU,
+		A: link.End{Node: Tap(site.Node), Namespace: tap, Device: In, MAC: link.MAC(site.Owner, Tap(site.Node), In)},
+		B: link.End{Node: site.Node, Namespace: site.Namespace, Device: Out, MAC: link.MAC(site.Owner, site.Node, Out)},
+	}, append([]string{place.ID}, site.Needs...)...)
+	made := []resource.Resource{place, pair}
+	for _, in := range copied(site) {
+		made = append(made, resource.New(site.Namespace, redirect.Spec{Device: in, To: Out, Copy: true}, append([]string{pair.ID}, site.Needs...)...))
+	}
+	return made, nil
+}
+
+// copied is where packets come in that are copied.
+func copied(site function.Site) []string {
+	switch site.Direction {
+	case api.Forward:
+		return []string{site.West}
+	case api.Reverse:
+		return []string{site.East}
+	}
+	return []string{site.West, site.East}
+}
