@@ -44,7 +44,7 @@ func (p *Plan) Text() string {
 		fmt.Fprintf(&b, "\n%s: namespace %s%s\n", n.Name, n.Namespace, exists)
 		p.list(&b, n.Name, n.Namespace)
 	}
-	for _, n := range p.beside() {
+	for _, n := range p.Beside() {
 		_, node, _ := namespace.Split(n)
 		fmt.Fprintf(&b, "\n%s: namespace %s\n", node, n)
 		p.list(&b, node, n)
@@ -56,8 +56,8 @@ func (p *Plan) Text() string {
 	return b.String()
 }
 
-// beside are the namespaces that functions make besides their own.
-func (p *Plan) beside() []string {
+// Beside are the namespaces that functions make besides their own.
+func (p *Plan) Beside() []string {
 	var others []string
 	for _, name := range p.Namespaces() {
 		if node := slices.ContainsFunc(p.Nodes, func(n Node) bool { return n.Namespace == name }); !node && name != namespace.Name(p.Chain, WiringNode) {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/trace"
 )
 
@@ -19,8 +20,19 @@ func Traced(p *plan.Plan) trace.Chain {
 		}
 		c.Nodes = append(c.Nodes, node)
 	}
+	c.Taps = taps(p)
 	c.Counted = func(ctx context.Context) (map[string]trace.Counted, error) { return counted(ctx, p) }
 	return c
+}
+
+// taps are the namespaces that functions make besides their own, by name.
+func taps(p *plan.Plan) map[string]string {
+	all := map[string]string{}
+	for _, ns := range p.Beside() {
+		_, name, _ := namespace.Split(ns)
+		all[name] = ns
+	}
+	return all
 }
 
 // counted is what each node's function has counted: its rules, what its policy

@@ -38,7 +38,7 @@ func (r *Report) fill(v *view, s seen, before, after reading) {
 	for i := range r.Hops {
 		r.Hops[i].total()
 	}
-	r.addDrops(place, s, n)
+	r.addDrops(v.taps, place, s, n)
 	r.addFrames(place, s)
 	r.conserve(s)
 	r.warn(s)
@@ -153,7 +153,7 @@ func (h *Hop) total() {
 
 // addDrops puts the ends of packets with the hop they ended at, those of a cause at a
 // place together.
-func (r *Report) addDrops(place map[uint32]*seat, s seen, n *names) {
+func (r *Report) addDrops(taps map[uint32]string, place map[uint32]*seat, s seen, n *names) {
 	for _, e := range s.drops {
 		d := Drop{Cause: n.reason(e.reason), At: n.function(e.location)}
 		d.Copy = copies[d.Cause]
@@ -163,6 +163,9 @@ func (r *Report) addDrops(place map[uint32]*seat, s seen, n *names) {
 			d.Others = e.Amount
 		}
 		list := &r.Elsewhere
+		if tap := taps[e.inode]; tap != "" {
+			d.Interface, d.Copy = tap, true
+		}
 		if node, ok := place[e.inode]; ok {
 			d.Interface = node.devices[e.index]
 			list = &r.hop(node.Name).Drops

@@ -22,6 +22,8 @@ type Chain struct {
 	Nodes []Node
 	// Address to which packets are sent, and Server where they arrive: absent, the same.
 	Address, Server netip.Addr
+	// Taps are namespaces where copies of packets end, by their names in the chain.
+	Taps map[string]string
 	// Counted gives what each node's function has counted by now; nil for nothing.
 	Counted func(context.Context) (map[string]Counted, error)
 }

@@ -353,3 +353,24 @@ func TestInterruptGivesWhatWasSeen(t *testing.T) {
 		t.Errorf("%+v, %v", r.Own, err)
 	}
 }
+
+// TestCopiesAtATap are not taken for packets that were lost.
+func TestCopiesAtATap(t *testing.T) {
+	nstest.Require(t, feature.Redirect)
+	b := newBed(t, "functions:\n- {name: m, kind: mirror}\n- {name: f, kind: forward}\n")
+	r := b.trace(sending(100))
+	b.became(r, 100, 100, 0)
+	b.passed(r, "client 0 100, m 100 100, f 100 100, server 100 0")
+	if len(r.Elsewhere) != 1 || !r.Elsewhere[0].Copy || r.Elsewhere[0].Interface != "m.tap" || r.Elsewhere[0].Own.Packets != 100 {
+		t.Errorf("%+v", r.Elsewhere)
+	}
+}
+
+// TestTranslatedPackets are followed to where they arrive.
+func TestTranslatedPackets(t *testing.T) {
+	nstest.Require(t, feature.NFTNAT)
+	b := newBed(t, "functions:\n- {name: nat, kind: nat, nat: {source: {}, destination: {}}}\n- {name: f, kind: forward}\n")
+	r := b.trace(sending(100))
+	b.became(r, 100, 100, 0)
+	b.passed(r, "client 0 100, nat 100 100, f 100 100, server 100 0")
+}

@@ -16,6 +16,8 @@ import (
 type view struct {
 	nodes  []*seat
 	points []point
+	// taps are the names of places where copies end, by the inode of their namespace.
+	taps map[uint32]string
 }
 
 // seat is a node with what is asked of its namespace.
@@ -38,7 +40,14 @@ type point struct {
 }
 
 func open(c Chain) (*view, error) {
-	v := &view{}
+	v := &view{taps: map[uint32]string{}}
+	for name, ns := range c.Taps {
+		inode, err := inodeOf(ns)
+		if err != nil {
+			return nil, err
+		}
+		v.taps[inode] = name
+	}
 	for _, n := range c.Nodes {
 		s := &seat{Node: n, devices: map[uint32]string{}}
 		v.nodes = append(v.nodes, s)
@@ -54,12 +63,18 @@ func open(c Chain) (*view, error) {
 	return v, nil
 }
 
-func (s *seat) open() (err error) {
+func inodeOf(ns string) (uint32, error) {
 	var st unix.Stat_t
-	if err := unix.Stat(netns.Path(s.Namespace), &st); err != nil {
-		return &os.PathError{Op: "look at namespace", Path: netns.Path(s.Namespace), Err: err}
+	if err := unix.Stat(netns.Path(ns), &st); err != nil {
+		return 0, &os.PathError{Op: "look at namespace", Path: netns.Path(ns), Err: err}
 	}
-	s.inode = uint32(st.Ino)
+	return uint32(st.Ino), nil
+}
+
+func (s *seat) open() (err error) {
+	if s.inode, err = inodeOf(s.Namespace); err != nil {
+		return err
+	}
 	if s.Handle, err = netns.Open(s.Namespace); err != nil {
 		return err
 	}
