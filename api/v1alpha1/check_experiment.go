@@ -7,11 +7,15 @@ import "slices"
 func (c Catalogue) checkExperiment(s *ExperimentSpec, at place) []FieldProblem {
 	var f findings
 	f.under("chain", c.checkChain(&s.Chain, at.under("chain")))
-	swept, problems := checkSweep(s.Sweep, at)
-	f.under("sweep", problems)
+	f.under("mixes", c.checkMixes(s, at))
+	swept, problems := checkSweep(s, at)
+	f = append(f, problems...)
 	f.under("load", c.CheckLoad(swept.on(s.Load)))
 	f.under("load", s.Load.checkNothing(at.under("load")))
-	f.under("sweep", swept.checkPayloads(s.Load))
+	f = append(f, swept.checkPayloads(s.Load)...)
+	if len(f) == 0 && !swept.partial && at.sound() {
+		f = append(f, c.checkCombinations(swept)...)
+	}
 	if s.Quick != nil {
 		f.under("quick", c.checkQuick(swept.on(s.Load), *s.Quick, at.under("quick")))
 	}
@@ -20,6 +24,25 @@ func (c Catalogue) checkExperiment(s *ExperimentSpec, at place) []FieldProblem {
 	}
 	f.under("models", checkModels(s.Models, swept))
 	f.under("claims", checkClaims(s, swept, at))
+	return f
+}
+
+// checkMixes validates the functions of every mix, which stand in the chain's place.
+func (c Catalogue) checkMixes(s *ExperimentSpec, at place) []FieldProblem {
+	var f findings
+	for i, m := range s.Mixes {
+		path := item("", i)
+		if err := CheckName(m.Name); err != nil {
+			f.add(path+".name", err.Error())
+		}
+		if slices.ContainsFunc(s.Mixes[:i], func(other Mix) bool { return other.Name == m.Name }) {
+			f.addf(path+".name", "%s is already the name of a mix", quote(m.Name))
+		}
+		for j := range m.Functions {
+			under := path + item(".functions", j)
+			f.under(under, c.checkFunction(&m.Functions[j], anyWiring, at.under("mixes"+under)))
+		}
+	}
 	return f
 }
 

@@ -15,8 +15,13 @@ type ExperimentSpec struct {
 	// Chain is the chain at every point of the sweep, before the point's values.
 	Chain ChainSpec `json:"chain,omitempty"`
 	Load  Load      `json:"load,omitempty"`
+	// Mixes are lists of functions that the factor mix puts in the place of the chain's.
+	Mixes []Mix `json:"mixes,omitempty"`
 	// Sweep lists the factors; every combination of values is a condition.
 	Sweep []Factor `json:"sweep,omitempty"`
+	// Cells lists combinations of factors by field, instead of every combination; with
+	// a sweep too, each cell is combined with every combination of that.
+	Cells []map[string]any `json:"cells,omitempty"`
 	// Quick replaces parts of Load under --quick; such runs are marked.
 	Quick *Load `json:"quick,omitempty"`
 	// Seed of the order of trials. 0: drawn, and recorded.
@@ -38,13 +43,22 @@ type Source struct {
 }
 
 // Factor is one thing that is varied: length (namespaces, both ends included),
-// protocol, or another field of Load by its JSON name. After decoding, Values
-// and whatever selects by them are int for length, flows, payload_size (bytes)
-// and rate (bit/s), bool for zerocopy and string for the rest, so that == tells
+// copies (of the whole list of functions) or copies.NAME (of one of them), mix (one of
+// Mixes), protocol, wiring, mtu, another field of Load by its JSON name, or any field
+// of the chain or the load by its path, such as chain.functions[0].firewall.default or
+// chain.functions[fw].shaper.rate. After decoding, Values and whatever selects by them
+// are int for length, copies, flows, payload_size (bytes) and rate (bit/s), bool for
+// zerocopy, what the file has for paths and string for the rest, so that == tells
 // whether two are the same.
 type Factor struct {
-	Field  string `json:"field" jsonschema:"required,enum=length,enum=flows,enum=protocol,enum=payload_size,enum=frame_size,enum=flows_by,enum=request_size,enum=response_size,enum=rate,enum=zerocopy,enum=affinity"`
+	Field  string `json:"field" jsonschema:"required"`
 	Values []any  `json:"values" jsonschema:"required,minItems=1"`
+}
+
+// Mix is a list of functions under a name.
+type Mix struct {
+	Name      string     `json:"name" jsonschema:"required"`
+	Functions []Function `json:"functions,omitempty"`
 }
 
 // Reference is one value the source prints.

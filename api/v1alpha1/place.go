@@ -22,6 +22,9 @@ func (p place) has(path string) bool { return p.document.Given(joinPath(p.path, 
 // lost tells whether the value is not the file's, since that could not be read.
 func (p place) lost(path string) bool { return p.document.Lost(joinPath(p.path, path)) }
 
+// sound tells whether nothing that was written is wrong so far.
+func (p place) sound() bool { return len(p.document.Problems) == 0 }
+
 // checkOptions validates what could be read of the options of a function or of wirings.
 func (p place) checkOptions() []FieldProblem {
 	var f findings

@@ -36,6 +36,7 @@ func (c Catalogue) Schema() ([]byte, error) {
 		},
 	}
 	g.nameWords(c)
+	g.nameFactors()
 	g.openFunctions(c)
 	g.openWirings(c)
 	out, err := json.MarshalIndent(root, "", "  ")
@@ -75,7 +76,7 @@ func (g *generator) nameWords(c Catalogue) {
 	}
 	g.words("Load", "tool", c.tools())
 	longest := uint64(maxName)
-	for _, definition := range []string{"Metadata", "Endpoint", "Function"} {
+	for _, definition := range []string{"Metadata", "Endpoint", "Function", "Mix"} {
 		name := g.property(definition, "name")
 		name.Pattern, name.MaxLength = `^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`, &longest
 	}

@@ -7,56 +7,125 @@ import (
 	"nfchain.dev/nfchain/api/v1alpha1/internal/strict"
 )
 
-// factor is where a swept field stands in the file, and its values in their
-// own types, nil where one is wrong.
+// factor is the values of a swept field in their own types, nil where one is
+// wrong, and where each stands in the experiment's spec.
 type factor struct {
-	index  int
 	values []any
+	places []string
 }
 
-// sweep is the factors of an experiment by field. A field that cannot be swept
-// is in it without values, since it has been complained of.
+// sweep is the factors of an experiment by field, of its sweep and of its cells. A
+// field that cannot be swept is in it without a type, since it has been complained of.
 type sweep struct {
+	spec    *ExperimentSpec
 	factors map[string]*factor
 	// partial if not every factor could be read.
 	partial bool
 }
 
-// checkSweep brings the values of every factor to their types, in place.
-func checkSweep(factors []Factor, at place) (sweep, []FieldProblem) {
-	var f findings
-	swept := sweep{map[string]*factor{}, at.lost("sweep")}
-	for i, fac := range factors {
-		path := item("", i)
-		swept.partial = swept.partial || at.lost("sweep"+path+".field") || at.lost("sweep"+path+".values")
-		switch {
-		case swept.factors[fac.Field] != nil:
-			f.addf(path+".field", "%s is already a factor", quote(fac.Field))
-		case valueTypes[fac.Field] == nil:
-			swept.factors[fac.Field] = &factor{index: i}
-		default:
-			swept.factors[fac.Field] = &factor{i, fac.Values}
-			f.under(path+".values", checkValues(fac))
-		}
+// checkSweep brings the values of every factor to their types, in place. Paths are
+// the spec's.
+func checkSweep(s *ExperimentSpec, at place) (sweep, []FieldProblem) {
+	swept := sweep{s, map[string]*factor{}, at.lost("sweep") || at.lost("cells")}
+	f := swept.checkCells(at)
+	taken := map[string]string{}
+	for field := range swept.factors {
+		taken[pathOf(field)] = field
 	}
+	for i, fac := range s.Sweep {
+		path := item("sweep", i)
+		swept.partial = swept.partial || at.lost(path+".field") || at.lost(path+".values")
+		other, twice := taken[pathOf(fac.Field)]
+		switch {
+		case twice && other == fac.Field:
+			f.addf(path+".field", "%s is already a factor", quote(fac.Field))
+			continue
+		case twice:
+			f.addf(path+".field", "is the same as %s, which is already a factor", quote(other))
+			continue
+		case s.typeOf(fac.Field) == nil:
+			f.add(path+".field", s.unknownFactor(fac.Field))
+			swept.factors[fac.Field] = &factor{}
+		default:
+			f.under(path+".values", swept.checkValues(fac, path))
+		}
+		taken[pathOf(fac.Field)] = fac.Field
+	}
+	f.add("sweep", lengthTwice(swept.factors))
 	return swept, f
 }
 
-func checkValues(fac Factor) []FieldProblem {
+func (s sweep) checkValues(fac Factor, path string) []FieldProblem {
 	var f findings
 	if len(fac.Values) == 0 {
 		f.addf("", "has no values")
 	}
 	for j, v := range fac.Values {
-		typed, err := valueTypes[fac.Field](v)
+		typed, err := s.spec.typeOf(fac.Field)(v)
 		if err != nil {
 			f.add(item("", j), err.Error())
 		} else if slices.Contains(fac.Values[:j], typed) {
 			f.addf(item("", j), "%v is already among the values", typed)
 		}
 		fac.Values[j] = typed
+		s.note(fac.Field, typed, item(path+".values", j))
+	}
+	if len(fac.Values) == 0 {
+		s.factors[fac.Field] = &factor{}
 	}
 	return f
+}
+
+// note a value of a field and where it stands.
+func (s sweep) note(field string, v any, place string) {
+	if s.factors[field] == nil {
+		s.factors[field] = &factor{}
+	}
+	fac := s.factors[field]
+	fac.values, fac.places = append(fac.values, v), append(fac.places, place)
+}
+
+// checkCells brings the values of every cell to their types, in place.
+func (s sweep) checkCells(at place) findings {
+	var f findings
+	for i, cell := range s.spec.Cells {
+		path := item("cells", i)
+		if len(cell) == 0 && !at.lost(path) {
+			f.addf(path, "has no values")
+		}
+		for _, field := range slices.Sorted(maps.Keys(cell)) {
+			here := strict.Join(path, field)
+			typeOf := s.spec.typeOf(field)
+			if typeOf == nil {
+				f.add(here, s.spec.unknownFactor(field))
+				s.factors[field] = &factor{}
+				continue
+			}
+			typed, err := typeOf(cell[field])
+			if err != nil {
+				f.add(here, err.Error())
+			}
+			cell[field] = typed
+			s.note(field, typed, here)
+		}
+		if slices.ContainsFunc(s.spec.Cells[:i], func(other map[string]any) bool { return maps.Equal(other, cell) }) {
+			f.addf(path, "is already among the cells")
+		}
+	}
+	return f
+}
+
+// lengthTwice is the message about factors that both say how many functions there are.
+func lengthTwice(factors map[string]*factor) string {
+	if factors["length"] == nil {
+		return ""
+	}
+	for _, field := range slices.Sorted(maps.Keys(factors)) {
+		if _, copied := CopiedFunction(field); copied || field == FactorCopies {
+			return "length and " + field + " both say how many functions there are; leave one out"
+		}
+	}
+	return ""
 }
 
 // checkSelector brings the values that select conditions to their types, in
@@ -69,10 +138,11 @@ func (s sweep) checkSelector(at map[string]any) []FieldProblem {
 			f.add(path, unknown(field, "factor of the sweep", slices.Collect(maps.Keys(s.factors))))
 			continue
 		}
-		if valueTypes[field] == nil {
+		typeOf := s.spec.typeOf(field)
+		if typeOf == nil {
 			continue
 		}
-		typed, err := valueTypes[field](at[field])
+		typed, err := typeOf(at[field])
 		if err != nil {
 			f.add(path, err.Error())
 		} else if !s.partial && !slices.Contains(s.factors[field].values, typed) {
@@ -112,6 +182,7 @@ var sizeChecks = map[string]func(Size, []string) string{
 	"payload_size": checkPayload, "request_size": checkMessage, "response_size": checkMessage,
 }
 
+// checkPayloads judges the sizes that are swept. Paths are the spec's.
 func (s sweep) checkPayloads(l Load) []FieldProblem {
 	var f findings
 	for field, check := range sizeChecks {
@@ -121,7 +192,7 @@ func (s sweep) checkPayloads(l Load) []FieldProblem {
 		}
 		for j, v := range fac.values {
 			if size, ok := v.(int); ok {
-				f.add(item(item("", fac.index)+".values", j), check(Size(size), s.on(l).Protocols))
+				f.add(fac.places[j], check(Size(size), s.on(l).Protocols))
 			}
 		}
 	}

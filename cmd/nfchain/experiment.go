@@ -139,7 +139,7 @@ func describePublished(id string) (publishedEntry, error) {
 		return publishedEntry{}, err
 	}
 	x := f.Experiments[0]
-	points, err := experiment.Points(x.Spec)
+	points, err := experiment.Points(x.Spec, registry.Words())
 	if err != nil {
 		return publishedEntry{}, err
 	}
@@ -203,7 +203,7 @@ func (a *app) experiment(ctx context.Context, f *api.File, text string, e experi
 
 // points turns the sweep into conditions, each with its chain.
 func (a *app) points(ctx context.Context, h *runs.Host, x api.Experiment, m *runs.Measurement) ([]trial.Condition, error) {
-	points, err := experiment.Points(x.Spec)
+	points, err := experiment.Points(x.Spec, registry.Words())
 	if err != nil {
 		return nil, err
 	}

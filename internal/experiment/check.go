@@ -3,6 +3,7 @@ package experiment
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -11,7 +12,8 @@ import (
 // checkSweep tries every value by itself, so that all that is wrong is told at once.
 func checkSweep(spec api.ExperimentSpec) error {
 	var errs []error
-	seen, points := map[string]bool{}, 1
+	seen, points := map[string]bool{}, min(max(1, len(spec.Cells)), MaxPoints+1)
+	errs = append(errs, checkCells(spec)...)
 	for i, factor := range spec.Sweep {
 		path := fmt.Sprintf("spec.sweep[%d]", i)
 		if seen[factor.Field] {
@@ -28,7 +30,7 @@ func checkSweep(spec api.ExperimentSpec) error {
 }
 
 func checkFactor(spec api.ExperimentSpec, factor api.Factor, path string) (errs []error) {
-	if _, known := fields[factor.Field]; !known {
+	if !varied(factor.Field) {
 		return []error{fmt.Errorf("%w: %s.field: %w", ErrSweep, path, unknownField(factor.Field))}
 	}
 	if len(factor.Values) == 0 {
@@ -41,6 +43,27 @@ func checkFactor(spec api.ExperimentSpec, factor api.Factor, path string) (errs 
 		}
 		if repeated(factor, j) {
 			errs = append(errs, fmt.Errorf("%w: %s.values[%d]: %v is there already", ErrSweep, path, j, v))
+		}
+	}
+	return errs
+}
+
+// checkCells tries every value of every cell by itself.
+func checkCells(spec api.ExperimentSpec) (errs []error) {
+	for i, cell := range spec.Cells {
+		for _, field := range slices.Sorted(maps.Keys(cell)) {
+			path := fmt.Sprintf("spec.cells[%d].%s", i, field)
+			if !varied(field) {
+				errs = append(errs, fmt.Errorf("%w: %s: %w", ErrSweep, path, unknownField(field)))
+				continue
+			}
+			if slices.ContainsFunc(spec.Sweep, func(f api.Factor) bool { return f.Field == field }) {
+				errs = append(errs, fmt.Errorf("%w: %s: is varied by the sweep too", ErrSweep, path))
+			}
+			p := start(spec)
+			if err := p.put(field, cell[field]); err != nil {
+				errs = append(errs, fmt.Errorf("%w: %s: %w", ErrSweep, path, err))
+			}
 		}
 	}
 	return errs

@@ -26,6 +26,13 @@ var fields = map[string]func(*Point, any) error{
 		}
 		return err
 	},
+	"copies": func(p *Point, v any) error {
+		n, err := whole(v, 0, maxLength)
+		if err == nil {
+			p.copyAll(n)
+		}
+		return err
+	},
 	"flows": func(p *Point, v any) (err error) { p.Load.Flows, err = whole(v, 1, maxFlows); return err },
 	"protocol": func(p *Point, v any) error {
 		s, err := oneOf(v, trial.TCP, trial.UDP, trial.Latency, trial.TCPRR, trial.UDPRR, trial.TCPCRR, trial.RFC6349)
@@ -67,21 +74,35 @@ var fields = map[string]func(*Point, any) error{
 	"tool":     func(p *Point, v any) (err error) { p.Load.Tool, err = text(v); return err },
 }
 
-// Fields are the names a sweep may vary, in alphabetical order.
-func Fields() []string { return slices.Sorted(maps.Keys(fields)) }
+// Fields are the names a sweep may vary besides paths, in alphabetical order.
+func Fields() []string {
+	all := append(slices.Collect(maps.Keys(fields)), api.SweepFields()...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
 
-// put sets one factor of a point.
+// varied tells the fields that a sweep may vary.
+func varied(field string) bool {
+	_, copied := api.CopiedFunction(field)
+	return copied || fields[field] != nil || api.InTemplate(field)
+}
+
+// put sets one factor of a point that no template is needed for.
 func (p *Point) put(field string, v any) error {
-	set, known := fields[field]
-	if !known {
+	p.Factors[field] = v
+	switch name, copied := api.CopiedFunction(field); {
+	case p.Infeasible != "" || api.InTemplate(field):
+		return nil
+	case copied:
+		return p.copyOne(name, v)
+	case fields[field] == nil:
 		return unknownField(field)
 	}
-	p.Factors[field] = v
-	return set(p, v)
+	return fields[field](p, v)
 }
 
 func unknownField(field string) error {
-	return fmt.Errorf("cannot vary %q; a sweep varies %s", field, strings.Join(Fields(), ", "))
+	return fmt.Errorf("cannot vary %q; a sweep varies %s, or a path such as chain.mtu or load.tool", field, strings.Join(Fields(), ", "))
 }
 
 func duration(v any) (time.Duration, error) {

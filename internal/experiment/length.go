@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -39,4 +40,38 @@ func numbered(name string, place int) string {
 		name = strings.TrimRight(name[:len(name)-over], "-")
 	}
 	return name + suffix
+}
+
+// copyAll repeats the whole list of functions n times.
+func (p *Point) copyAll(n int) {
+	own := p.Chain.Functions
+	switch {
+	case len(own) == 0:
+		p.refuse("the chain has no functions to copy")
+		return
+	case len(own)*n > maxLength:
+		p.refuse(fmt.Sprintf("%d copies of %d functions are more than %d", n, len(own), maxLength))
+		return
+	}
+	p.Chain.Functions = ofLength(own, len(own)*n+2)
+}
+
+// copyOne puts n copies of one function, side by side, where it is.
+func (p *Point) copyOne(name string, v any) error {
+	n, err := whole(v, 0, maxLength)
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(p.Chain.Functions, func(f api.Function) bool { return f.Name == name })
+	switch {
+	case at < 0:
+		p.refuse("the chain has no function " + name + " to copy")
+		return nil
+	case len(p.Chain.Functions)+n > maxLength:
+		p.refuse(fmt.Sprintf("%d copies of %s make a chain of more than %d", n, name, maxLength))
+		return nil
+	}
+	copies := ofLength(p.Chain.Functions[at:at+1], n+2)
+	p.Chain.Functions = slices.Replace(slices.Clone(p.Chain.Functions), at, at+1, copies...)
+	return nil
 }

@@ -25,35 +25,95 @@ type Point struct {
 	// are the point's own; what they point at is shared and not to be changed.
 	Chain api.ChainSpec
 	Load  api.Load
+	// Infeasible is why the point cannot be measured; empty as far as is known. Such a
+	// point has no Chain and no Load.
+	Infeasible string
 }
 
 // Points makes every combination of the sweep's values, the last factor varying
-// fastest; without a sweep, the one point of the chain and load as they are.
-// Factors are set in the order of the sweep. Load.Protocols is left as it is
-// unless protocol is swept: it may make several conditions of one point.
-// The quick load is the caller's to put into spec.Load before.
+// fastest; with cells, each of them with every combination; without either, the one
+// point of the chain and load as they are. What goes by path is put in first, then the
+// rest in the order of cell and sweep. Load.Protocols is left as it is unless protocol
+// is swept: it may make several conditions of one point.
+// The quick load is the caller's to put into spec.Load before. A combination that
+// words refuse is a point that is infeasible.
 //
 // Errors wrap [ErrSweep] and name every wrong factor and value by its path in
 // the file.
-func Points(spec api.ExperimentSpec) ([]Point, error) {
+func Points(spec api.ExperimentSpec, words api.Catalogue) ([]Point, error) {
 	if err := checkSweep(spec); err != nil {
 		return nil, err
 	}
-	points := []Point{start(spec)}
-	for _, factor := range spec.Sweep {
-		var next []Point
-		for _, p := range points {
-			for _, v := range factor.Values {
-				q := p.clone()
-				if err := q.put(factor.Field, v); err != nil {
-					return nil, fmt.Errorf("%w: %w", ErrSweep, err)
-				}
-				next = append(next, q)
-			}
+	template, err := words.Template(spec)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSweep, err)
+	}
+	points := []Point{}
+	for _, c := range combinations(spec) {
+		p := start(spec)
+		if err := p.putAll(c, template); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrSweep, err)
 		}
-		points = next
+		points = append(points, p)
 	}
 	return bulkSizes(points), nil
+}
+
+// combinations of values, each in the order in which they are put in.
+func combinations(spec api.ExperimentSpec) [][]api.Setting {
+	all := [][]api.Setting{nil}
+	if len(spec.Cells) > 0 {
+		all = nil
+		for _, cell := range spec.Cells {
+			var settings []api.Setting
+			for _, field := range slices.Sorted(maps.Keys(cell)) {
+				settings = append(settings, api.Setting{Field: field, Value: cell[field]})
+			}
+			all = append(all, settings)
+		}
+	}
+	for _, factor := range spec.Sweep {
+		var next [][]api.Setting
+		for _, c := range all {
+			for _, v := range factor.Values {
+				next = append(next, append(slices.Clip(c), api.Setting{Field: factor.Field, Value: v}))
+			}
+		}
+		all = next
+	}
+	return all
+}
+
+// putAll sets a combination.
+func (p *Point) putAll(settings []api.Setting, template *api.Template) error {
+	var first, rest []api.Setting
+	for _, s := range settings {
+		p.Factors[s.Field] = s.Value
+		if api.InTemplate(s.Field) {
+			first = append(first, s)
+		} else {
+			rest = append(rest, s)
+		}
+	}
+	if len(first) > 0 {
+		chain, load, problems := template.With(first)
+		if len(problems) > 0 {
+			p.refuse(problems[0].Path + ": " + problems[0].Message)
+			return nil
+		}
+		p.Chain, p.Load = chain, load
+	}
+	for _, s := range rest {
+		if err := p.put(s.Field, s.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refuse the point.
+func (p *Point) refuse(reason string) {
+	p.Chain, p.Load, p.Infeasible = api.ChainSpec{}, api.Load{}, reason
 }
 
 // bulkSizes takes the payload's size away from points of latency alone where others
@@ -61,7 +121,7 @@ func Points(spec api.ExperimentSpec) ([]Point, error) {
 // datagram of latency holds. A point with several protocols knows of that by itself.
 func bulkSizes(points []Point) []Point {
 	latency := func(p Point) bool { return slices.Equal(p.Load.Protocols, []string{trial.Latency}) }
-	if !slices.ContainsFunc(points, func(p Point) bool { return !latency(p) }) {
+	if !slices.ContainsFunc(points, func(p Point) bool { return p.Infeasible == "" && !latency(p) }) {
 		return points
 	}
 	for i := range points {

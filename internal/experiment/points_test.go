@@ -30,7 +30,7 @@ func function(name, kind string) api.Function {
 
 func TestPointsAreEveryCombination(t *testing.T) {
 	spec := api.ExperimentSpec{Sweep: sweep("length", []any{uint64(2), 5}, "zerocopy", []any{false, true})}
-	points, err := Points(spec)
+	points, err := Points(spec, api.Catalogue{})
 	if err != nil || len(points) != 4 {
 		t.Fatalf("%d points, %v", len(points), err)
 	}
@@ -47,7 +47,7 @@ func TestPointsAreEveryCombination(t *testing.T) {
 
 func TestWithoutSweepThereIsOnePoint(t *testing.T) {
 	spec := api.ExperimentSpec{Chain: api.ChainSpec{Functions: []api.Function{function("fw", "firewall")}}}
-	points, err := Points(spec)
+	points, err := Points(spec, api.Catalogue{})
 	if err != nil || len(points) != 1 || points[0].Factors == nil || points[0].Chain.Functions[0].Name != "fw" {
 		t.Fatalf("%+v %v", points, err)
 	}
@@ -63,7 +63,7 @@ func TestLengthRepeatsTheChainsOwnFunctions(t *testing.T) {
 		Chain: api.ChainSpec{Functions: []api.Function{function("fw", "firewall"), function(long, "shaper")}},
 		Sweep: sweep("length", []any{14.0}),
 	}
-	points, err := Points(spec)
+	points, err := Points(spec, api.Catalogue{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestFieldsOfLoad(t *testing.T) {
 		Sweep: sweep("flows", []any{uint64(8)}, "protocol", []any{"udp"}, "payload_size", []any{"32KiB"}, "rate", []any{"10Gbit"},
 			"affinity", []any{uint64(0)}, "tool", []any{"iperf3"}, "duration", []any{"30s"}),
 	}
-	points, err := Points(spec)
+	points, err := Points(spec, api.Catalogue{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestPayloadIsOfBulkLoads(t *testing.T) {
 		protocols []any
 		want      []api.Size
 	}{{[]any{"tcp", "latency", "udp"}, []api.Size{1000, 0, 1000}}, {[]any{"latency"}, []api.Size{1000}}} {
-		points, err := Points(api.ExperimentSpec{Load: api.Load{PayloadSize: 1000}, Sweep: sweep("protocol", c.protocols)})
+		points, err := Points(api.ExperimentSpec{Load: api.Load{PayloadSize: 1000}, Sweep: sweep("protocol", c.protocols)}, api.Catalogue{})
 		if err != nil || len(points) != len(c.want) {
 			t.Fatalf("%d points, error %v", len(points), err)
 		}
@@ -124,7 +124,7 @@ func TestPointsTellAllThatIsWrong(t *testing.T) {
 		"length", []any{1, 2, 2.5, "three", 1e9}, "flow", []any{1}, "zerocopy", []any{}, "protocol", []any{"sctp"},
 		"payload_size", []any{"64KiB", 65536, -1}, "rate", []any{"fast"}, "duration", []any{"0s"}, "flows", []any{8, 8.0}, "flows", []any{true},
 	)}
-	_, err := Points(spec)
+	_, err := Points(spec, api.Catalogue{})
 	if !errors.Is(err, ErrSweep) {
 		t.Fatal(err)
 	}
@@ -144,8 +144,35 @@ func TestTooManyPoints(t *testing.T) {
 	for i := range 101 {
 		values = append(values, i+2)
 	}
-	_, err := Points(api.ExperimentSpec{Sweep: sweep("length", values, "flows", values)})
+	_, err := Points(api.ExperimentSpec{Sweep: sweep("length", values, "flows", values)}, api.Catalogue{})
 	if !errors.Is(err, ErrSweep) || !strings.Contains(err.Error(), "10000") {
 		t.Error(err)
+	}
+}
+
+func TestCellsAreCombinedWithTheSweep(t *testing.T) {
+	spec := api.ExperimentSpec{
+		Chain: api.ChainSpec{Functions: []api.Function{function("fw", "firewall"), function("dpi", "forward")}},
+		Cells: []map[string]any{{"copies.fw": 3, "flows": 2}, {"copies": 2}, {"copies.fw": 0}, {"copies.ids": 2}},
+		Sweep: sweep("zerocopy", []any{false, true}),
+	}
+	points, err := Points(spec, api.Catalogue{})
+	if err != nil || len(points) != 8 {
+		t.Fatalf("%d points, error %v", len(points), err)
+	}
+	for i, want := range []string{"fw-1 fw-2 fw-3 dpi", "fw-1 dpi-2 fw-3 dpi-4", "dpi", ""} {
+		var got []string
+		for _, f := range points[2*i+1].Chain.Functions {
+			got = append(got, f.Name)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("cell %d: functions %v, want %s", i, got, want)
+		}
+	}
+	if p := points[1]; p.Load.Flows != 2 || !p.Load.Zerocopy || !reflect.DeepEqual(p.Factors, map[string]any{"copies.fw": 3, "flows": 2, "zerocopy": true}) {
+		t.Errorf("%+v", p)
+	}
+	if why := points[7].Infeasible; why != "the chain has no function ids to copy" || points[5].Infeasible != "" {
+		t.Errorf("infeasible because %q, %q", why, points[5].Infeasible)
 	}
 }

@@ -37,7 +37,7 @@ func readPublished(t *testing.T, path string) api.Experiment {
 // confirm the paper, as far as nfchain can tell.
 func TestFig7OnTheMachineOfThePaper(t *testing.T) {
 	spec := readPublished(t, "../../published/livi2016/fig7.yaml").Spec
-	points, err := Points(spec)
+	points, err := Points(spec, api.Catalogue{})
 	if err != nil || len(points) != 20 {
 		t.Fatalf("%d points, %v", len(points), err)
 	}

@@ -143,6 +143,7 @@ func extraFactors(conditions []trial.Summary) (names []string) {
 }
 
 func isField(name string) bool {
+	name = strings.TrimPrefix(name, "load.")
 	return name == "rate" || name == "duration" || slices.ContainsFunc(fields, func(f field) bool { return f.name == name })
 }
 
