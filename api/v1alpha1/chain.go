@@ -32,6 +32,8 @@ type ChainSpec struct {
 	WiringOptions map[string]any `json:"-"`
 	// MTU of every link of the chain, bytes of IP packet. Default 1500.
 	MTU int `json:"mtu,omitempty" jsonschema:"minimum=576,maximum=65535"`
+	// Tuning is how the kernel handles packets at the chain's interfaces, and TCP.
+	Tuning Tuning `json:"tuning,omitzero"`
 }
 
 // Endpoint is one end of a chain. With neither Namespace nor Interface it is

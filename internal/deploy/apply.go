@@ -10,6 +10,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/qdisc"
+	"nfchain.dev/nfchain/internal/resource/tuning"
 )
 
 // scripted are the kinds that a plan's script calls nfchain for, since no other
@@ -21,6 +22,7 @@ var scripted = map[string]struct {
 	adopted.KindName: {adopted.Kind{}, decode[adopted.Spec]},
 	process.KindName: {process.Kind{}, decode[process.Spec]},
 	qdisc.KindName:   {qdisc.Kind{}, decode[qdisc.Spec]},
+	tuning.KindName:  {tuning.Kind{}, decode[tuning.Spec]},
 }
 
 // Apply makes one resource of an owner in a namespace, given by its kind and its spec as

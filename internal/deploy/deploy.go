@@ -26,6 +26,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/route"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
 	"nfchain.dev/nfchain/internal/resource/tun"
+	"nfchain.dev/nfchain/internal/resource/tuning"
 )
 
 // stages are made in this order and unmade in the reverse one. Kinds of one stage
@@ -38,7 +39,7 @@ var stages = [][]resource.Kind{
 	{ovs.Kind{}},
 	{ovs.SwitchKind{}},
 	{ovs.PortKind{}},
-	{address.Kind{}, neighbour.Kind{}, route.Kind{}, ruleset.Kind{}, qdisc.Kind{}, redirect.Kind{}},
+	{address.Kind{}, neighbour.Kind{}, route.Kind{}, ruleset.Kind{}, qdisc.Kind{}, redirect.Kind{}, tuning.Kind{}},
 	{process.Kind{}},
 }
 

@@ -39,6 +39,10 @@ const directions = `functions:
 - {name: old, kind: firewall, direction: reverse, firewall: {backend: iptables, rules: {generate: 2}}}
 `
 
+const tuned = `functions: [{name: a, kind: forward}]
+tuning: {tso: false, gro: true, gso_max_size: 185000, rx_queues: 2, rps: "1,0", threaded_napi: true, tcp_rmem: [4KiB, 1MiB, 16MiB], tcp_window_scaling: false}
+`
+
 const everywhere = `functions:
 - {name: fw, kind: firewall}
 everywhere:
@@ -55,6 +59,7 @@ func TestGolden(t *testing.T) {
 		"classes":    classes,
 		"directions": directions,
 		"everywhere": everywhere,
+		"tuned":      tuned,
 		"standalone": "functions:\n- {name: a, kind: forward}\n- {name: fw, ref: filter}\n",
 		"existing":   "endpoints: [{name: l, namespace: left}, {name: r, namespace: right}]\nfunctions: [{name: a, kind: forward}]\n",
 		"ipv4":       "addresses: {ipv6: none}\nfunctions: [{name: a, kind: forward}]\n",

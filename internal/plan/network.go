@@ -59,7 +59,7 @@ func (b *builder) hops() error {
 			b.routes(h, joined.Ends[i])
 		}
 	}
-	return nil
+	return b.tune(all, joined)
 }
 
 // routes lead from both sides of a hop over it: east from its west side, and west

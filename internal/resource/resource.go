@@ -87,6 +87,9 @@ func onNamespace(tool, namespace string, args []string) Command {
 	return Cmd(append([]string{tool, "-n", namespace}, args...)...)
 }
 
+// Interface is one network interface.
+type Interface struct{ Namespace, Device string }
+
 // Observed is an object as it was found.
 type Observed struct {
 	Key         string

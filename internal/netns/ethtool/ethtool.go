@@ -1,6 +1,6 @@
-// Package ethtool reads what the drivers of interfaces tell: offloads, names and
-// counters, through a socket that was opened in the interfaces' namespace. It
-// changes nothing. It uses ioctl(2) (linux/ethtool.h), which kernels without
+// Package ethtool reads what the drivers of interfaces tell, names and counters, and
+// reads and changes offloads and queues, through a socket that was opened in the
+// interfaces' namespace. It uses ioctl(2) (linux/ethtool.h), which kernels without
 // ethtool's netlink family have too.
 package ethtool
 

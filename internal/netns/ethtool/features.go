@@ -42,3 +42,30 @@ func parseFeatures(names []string, blocks []byte) (all []Feature) {
 	}
 	return all
 }
+
+// cmdSetFeatures is ETHTOOL_SFEATURES of linux/ethtool.h.
+const cmdSetFeatures = 0x3b
+
+// SetFeatures switches offloads on or off, by the kernel's names. It does not fail
+// where the driver or another offload does not allow it: read them back.
+func (s *Socket) SetFeatures(device string, on map[string]bool) error {
+	if _, err := s.Features(device); err != nil { // which asks for the names
+		return err
+	}
+	blocks := (len(s.features) + 31) / 32
+	b := make([]byte, 8+8*blocks) // struct ethtool_set_features_block: which, and how
+	native.PutUint32(b, cmdSetFeatures)
+	native.PutUint32(b[4:], uint32(blocks))
+	for i, name := range s.features {
+		wanted, meant := on[name]
+		if !meant {
+			continue
+		}
+		block := b[8+8*(i/32):]
+		native.PutUint32(block, native.Uint32(block)|1<<(i%32))
+		if wanted {
+			native.PutUint32(block[4:], native.Uint32(block[4:])|1<<(i%32))
+		}
+	}
+	return s.ask(device, b)
+}

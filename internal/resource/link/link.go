@@ -48,6 +48,11 @@ func (s Spec) Fingerprint() string {
 	return fingerprint(seen{s.A.Device, s.alias(), s.MTU, s.A.MAC}, seen{s.B.Device, s.alias(), s.MTU, s.B.MAC}, true)
 }
 
+// Interfaces are both ends.
+func (s Spec) Interfaces() []resource.Interface {
+	return []resource.Interface{{Namespace: s.A.Namespace, Device: s.A.Device}, {Namespace: s.B.Namespace, Device: s.B.Device}}
+}
+
 // seen is what can be read of one end.
 type seen struct {
 	name, alias string
