@@ -99,10 +99,10 @@ func (r *reader) experiment(d *strict.Decoder, doc *tree.Node) {
 	d.Decode(doc, &experiment)
 	r.metadata(d, KindExperiment, experiment.Metadata)
 	spec := place{d, "spec"}
-	if load := &experiment.Spec.Load; !spec.has("load.duration") {
-		load.Duration = load.DefaultDuration()
-	}
 	spec.report(r.catalogue.checkExperiment(&experiment.Spec, spec))
+	if !spec.has("load.duration") {
+		experiment.Spec.Load.Duration = 0 // each point's own: its protocol may be swept
+	}
 	r.file.Experiments = append(r.file.Experiments, experiment)
 }
 

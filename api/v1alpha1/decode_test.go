@@ -92,11 +92,14 @@ func TestExperiment(t *testing.T) {
 	equal(t, "chain", spec.Chain, DefaultChainSpec())
 }
 
+// A duration of which nothing is said is left to the points, whose protocol may be swept.
 func TestDefaultDuration(t *testing.T) {
+	for protocol, want := range map[string]time.Duration{"tcp": 5 * time.Second, "rfc6349": 31 * time.Second} {
+		equal(t, protocol, time.Duration(Load{Protocols: []string{protocol}}.DefaultDuration()), want)
+	}
 	for load, want := range map[string]time.Duration{
-		"{}":                                   5 * time.Second,
-		"{protocols: [rfc6349]}":               31 * time.Second,
-		"{protocols: [rfc6349, tcp]}":          5 * time.Second,
+		"{}":                                   0,
+		"{protocols: [rfc6349]}":               0,
 		"{protocols: [rfc6349], duration: 5s}": 5 * time.Second,
 	} {
 		f := mustDecode(t, []byte("apiVersion: nfchain.dev/v1alpha1\nkind: Experiment\nmetadata: {name: long}\nspec:\n  load: "+load+"\n"))

@@ -24,7 +24,7 @@ type Load struct {
 	Search *Search `json:"search,omitempty"`
 	// Messages says what transactions are made of.
 	Messages
-	// Duration of one trial. Default 5s; of rfc6349 alone 31s.
+	// Duration of one trial. Default 5s; of rfc6349 alone, or where a sweep comes to it, 31s.
 	Duration Duration `json:"duration,omitempty"`
 	// Repeats of every condition. Default 3.
 	Repeats int `json:"repeats,omitempty" jsonschema:"minimum=1,maximum=10000"`

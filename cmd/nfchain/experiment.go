@@ -147,15 +147,20 @@ func describePublished(id string) (publishedEntry, error) {
 	if s := x.Spec.Source; s != nil {
 		e.Title, e.Source, e.At = s.Title, s.ID, s.At
 	}
-	e.DurationS = planned(x.Spec.Load, len(points))
+	e.DurationS = planned(points, api.Load{})
 	if x.Spec.Quick != nil {
-		e.QuickS = planned(x.Spec.Load.With(*x.Spec.Quick), len(points))
+		e.QuickS = planned(points, *x.Spec.Quick)
 	}
 	return e, nil
 }
 
-func planned(l api.Load, points int) float64 {
-	return time.Duration(l.Duration).Seconds() * float64(l.Repeats*points)
+// planned is how long the trials of the points take, s, with a load put over theirs.
+func planned(points []experiment.Point, over api.Load) (seconds float64) {
+	for _, p := range points {
+		l := p.Load.With(over)
+		seconds += time.Duration(l.Duration).Seconds() * float64(l.Repeats)
+	}
+	return seconds
 }
 
 func rough(seconds float64) string {

@@ -36,7 +36,8 @@ type Point struct {
 // rest in the order of cell and sweep. Load.Protocols is left as it is unless protocol
 // is swept: it may make several conditions of one point.
 // The quick load is the caller's to put into spec.Load before. A combination that
-// words refuse is a point that is infeasible.
+// words refuse is a point that is infeasible. One that says nothing of its duration has
+// the default of what it measures.
 //
 // Errors wrap [ErrSweep] and name every wrong factor and value by its path in
 // the file.
@@ -55,6 +56,11 @@ func Points(spec api.ExperimentSpec, words api.Catalogue) ([]Point, error) {
 			return nil, fmt.Errorf("%w: %w", ErrSweep, err)
 		}
 		points = append(points, p)
+	}
+	for i := range points {
+		if load := &points[i].Load; load.Duration == 0 {
+			load.Duration = load.DefaultDuration()
+		}
 	}
 	return bulkSizes(points), nil
 }

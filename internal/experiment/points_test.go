@@ -45,6 +45,22 @@ func TestPointsAreEveryCombination(t *testing.T) {
 	}
 }
 
+// TestDurationIsTheProtocols unless the file says one.
+func TestDurationIsTheProtocols(t *testing.T) {
+	for said, want := range map[time.Duration][2]time.Duration{0: {5 * time.Second, 31 * time.Second}, 2 * time.Second: {2 * time.Second, 2 * time.Second}} {
+		spec := api.ExperimentSpec{Load: api.Load{Protocols: []string{"tcp"}, Duration: api.Duration(said)}, Sweep: sweep("protocol", []any{"tcp", "rfc6349"})}
+		points, err := Points(spec, api.Catalogue{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range points {
+			if got := time.Duration(p.Load.Duration); got != want[i] {
+				t.Errorf("said %v: %s for %v", said, p.Load.Protocols[0], got)
+			}
+		}
+	}
+}
+
 func TestWithoutSweepThereIsOnePoint(t *testing.T) {
 	spec := api.ExperimentSpec{Chain: api.ChainSpec{Functions: []api.Function{function("fw", "firewall")}}}
 	points, err := Points(spec, api.Catalogue{})
