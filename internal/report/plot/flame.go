@@ -1,13 +1,23 @@
 package plot
 
 import (
+	_ "embed" // the script
 	"fmt"
 	"html"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
+// zoom is the script that makes a box as wide as the graph. It reads and writes nothing
+// but the graph that it is in.
+//
+//go:embed zoom.js
+var zoom string
+
 // Flame is a flame graph: frames as wide as their value, those that a frame called
-// above it. Nothing tells by how high it is or by its place along a row.
+// above it. A click on one shows it and what it called alone. Nothing tells by how high
+// it is or by its place along a row.
 type Flame struct {
 	// ID must be of its own on a page.
 	ID, Title, Description string
@@ -75,13 +85,15 @@ func (f Flame) SVG() string {
 		scale = (flameWidth - 2*flameEdge) / float64(f.Root.Value)
 	}
 	height := flameTop + flameRow*float64(f.Root.rows(scale)) + flameEdge
-	c.begin(flameWidth, height, f.Title, f.Description+" Boxes narrower than half a pixel are left out.")
+	c.begin(flameWidth, height, f.Title, f.Description+" A click on a box makes it as wide as the graph. Boxes narrower than half a pixel are left out.")
 	c.printf(`<style>.nf .box{font-size:11px;color:var(--ink,#1b1f24)}.nf .box rect{stroke:currentColor;stroke-width:.5}</style>`)
 	c.printf(`<rect width="%s" height="%s" style="fill:var(--paper,#fff)"/>`, px(flameWidth), px(height))
 	c.text("", "middle", flameWidth/2, 20, f.Title)
 	f.key(c)
-	f.box(c, &f.Root, scale, flameEdge, height-flameEdge-flameRow)
-	return c.end()
+	f.box(c, &f.Root, scale, flameEdge, height-flameEdge-flameRow, 0)
+	c.printf(`<script type="text/javascript"><![CDATA[%s]]></script>`, zoom)
+	return strings.Replace(c.end(), "<svg ", fmt.Sprintf(`<svg data-edge="%s" data-full="%s" data-letter="%s" `,
+		px(flameEdge), px(flameWidth-2*flameEdge), px(flameLetter)), 1)
 }
 
 // rows that are drawn of a frame and what it called.
@@ -109,7 +121,7 @@ func (f Flame) key(c *canvas) {
 	}
 }
 
-func (f Flame) box(c *canvas, frame *Frame, scale, x, y float64) {
+func (f Flame) box(c *canvas, frame *Frame, scale, x, y float64, row int) {
 	wide := float64(frame.Value) * scale
 	if wide < narrowest {
 		return
@@ -118,17 +130,21 @@ func (f Flame) box(c *canvas, frame *Frame, scale, x, y float64) {
 	if f.Root.Value > 0 {
 		share = 100 * float64(frame.Value) / float64(f.Root.Value)
 	}
-	c.printf(`<g class="box"><title>%s: %d %s, %s</title><rect x="%s" y="%s" width="%s" height="%s" %s/>`, html.EscapeString(frame.Name),
-		frame.Value, f.Unit, fmt.Sprintf("%.2f%%", share), px(x), px(y), px(wide), px(flameRow-1), shades[frame.Shade])
+	name := html.EscapeString(frame.Name)
+	c.printf(`<g class="box" data-name="%s" data-row="%d" data-x="%s" data-w="%s">`, name, row, exact(x), exact(wide))
+	c.printf(`<title>%s: %d %s, %s</title><rect x="%s" y="%s" width="%s" height="%s" %s/>`, name, frame.Value, f.Unit, fmt.Sprintf("%.2f%%", share), px(x), px(y), px(wide), px(flameRow-1), shades[frame.Shade])
 	if name := fitting(frame.Name, wide-4); name != "" {
 		c.text("", "start", x+2, y+flameRow-5, name)
 	}
 	c.printf("</g>\n")
 	for _, child := range frame.Children {
-		f.box(c, child, scale, x, y-flameRow)
+		f.box(c, child, scale, x, y-flameRow, row+1)
 		x += float64(child.Value) * scale
 	}
 }
+
+// exact is a length that a box as wide as the graph can be found by.
+func exact(x float64) string { return strconv.FormatFloat(x, 'g', 9, 64) }
 
 // fitting is as much of a name as a width takes, empty where that says nothing.
 func fitting(name string, wide float64) string {

@@ -67,6 +67,24 @@ func TestFlameBoxes(t *testing.T) {
 	elements(t, Flame{ID: "none"}.SVG())
 }
 
+// TestFlameZooms by a script that is of the graph alone: the same whatever the names are, it
+// asks nothing of elsewhere, and each box carries what it needs.
+func TestFlameZooms(t *testing.T) {
+	svg := flame().SVG()
+	if n := elements(t, svg)["script"]; n != 1 || strings.Count(svg, zoom) != 1 || strings.Count(svg, "data-row=") != 10 {
+		t.Errorf("%d scripts", n)
+	}
+	for _, bad := range []string{"innerHTML", "eval", "http:", "fetch", "]]>", "</script"} {
+		if strings.Contains(strings.ReplaceAll(zoom, "http://www.w3.org/2000/svg", ""), bad) {
+			t.Errorf("the script has %s", bad)
+		}
+	}
+	evil := Flame{ID: "evil", Root: Frame{Name: `"><script>alert(1)</script>]]>`, Value: 1}}.SVG()
+	if n := elements(t, evil); n["script"] != 1 {
+		t.Errorf("a name becomes %d elements", n["script"]-1)
+	}
+}
+
 // TestShadesDifferWithoutColour: none names a colour, and no two are alike.
 func TestShadesDifferWithoutColour(t *testing.T) {
 	seen := map[string]bool{}
