@@ -95,10 +95,22 @@ func sample(job traffic.Job, p *traffic.Process, flood traffic.Flood) (traffic.S
 	if err != nil {
 		return traffic.Sample{}, err
 	}
-	return traffic.Sample{Histograms: map[string]string{}, Raw: []trial.ToolOutput{p.Output()}, Metrics: map[string]float64{
-		"forwarding_rate_pps": flood.Rate, "goodput_bps": flood.Rate * 8 * float64(frameSize(job.Condition)-fcs-headers),
-		"loss_ratio": max(0, 1-float64(flood.Arrived)/float64(sent)), "sent_packets": float64(sent),
-	}}, nil
+	return traffic.Sample{Histograms: map[string]string{}, Raw: []trial.ToolOutput{p.Output()}, Metrics: metrics(job.Condition, sent, flood)}, nil
+}
+
+// metrics of a flood. testpmd tells how many frames it sent but not for how long, so the
+// rate at which it sent is that at which they arrived, with those that did not. As
+// nothing was asked for but as much as it can, nothing is unsent.
+func metrics(c trial.Condition, sent uint64, flood traffic.Flood) map[string]float64 {
+	loss := max(0, 1-float64(flood.Arrived)/float64(sent))
+	m := map[string]float64{
+		"forwarding_rate_pps": flood.Rate, "goodput_bps": flood.Rate * 8 * float64(frameSize(c)-fcs-headers),
+		"loss_ratio": loss, "sent_packets": float64(sent), "unsent_ratio": 0,
+	}
+	if loss < 1 {
+		m["sent_pps"] = flood.Rate / (1 - loss)
+	}
+	return m
 }
 
 // cores that testpmd's threads may use, all of them where none are named.

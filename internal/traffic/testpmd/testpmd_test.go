@@ -31,6 +31,9 @@ func TestRun(t *testing.T) {
 		if m["forwarding_rate_pps"] < 1000 || m["sent_packets"] < m["forwarding_rate_pps"]/2 || m["loss_ratio"] < 0 || m["loss_ratio"] > 0.5 || len(s.Raw) != 1 {
 			t.Errorf("metrics %v", m)
 		}
+		if rate := m["sent_pps"] * (1 - m["loss_ratio"]); rate < m["forwarding_rate_pps"]*0.999 || rate > m["forwarding_rate_pps"]*1.001 || m["unsent_ratio"] != 0 {
+			t.Errorf("sent %v/s, of which %v were lost: %v", m["sent_pps"], m["loss_ratio"], m)
+		}
 		if payload := m["goodput_bps"] / m["forwarding_rate_pps"] / 8; payload < float64(max(64, size)-46)*0.999 || payload > float64(max(64, size)-46)*1.001 {
 			t.Errorf("a payload of %v bytes in frames of %d", payload, size)
 		}
