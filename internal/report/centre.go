@@ -2,9 +2,11 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"nfchain.dev/nfchain/internal/stats"
+	"nfchain.dev/nfchain/internal/trial"
 )
 
 // centre is the value a summary is known by: the mean, or for percentiles,
@@ -93,10 +95,27 @@ func statisticsNotes(r Report) (notes []string) {
 	add(short, "Fewer than six trials cannot bound a median with 95%: their whole range is given, with what it covers.")
 	add(unsettled, "“Unsettled” marks an interval that is wider than 10% of its centre or not known with 95%: repeat more often before relying on it.")
 	add(r.hasPooled(), "“All samples” is the percentile over the samples of all trials together.")
+	if alone := r.unpooled(); len(alone) > 0 {
+		notes = append(notes, "Told without the samples behind them, so that there is none over all trials together, only the median of the trials' own: "+strings.Join(alone, ", ")+".")
+	}
 	if r.Against != nil {
 		notes = append(notes, r.Against.notes()...)
 	}
 	return notes
+}
+
+// unpooled are the percentiles of several trials that cannot be had over the samples of
+// all, by tool.
+func (r Report) unpooled() (out []string) {
+	for _, c := range r.Conditions {
+		for metric, s := range c.Metrics {
+			if trial.NeverAveraged(metric) && s.N > 1 && s.Pooled == nil {
+				out = append(out, metricName(metric)+" by "+c.Tool)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 func (r Report) hasPooled() bool {

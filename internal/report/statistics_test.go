@@ -39,3 +39,23 @@ func TestChainIsSetAgainstDirectPairByPair(t *testing.T) {
 		t.Errorf("%v", *few.CI95)
 	}
 }
+
+// TestPercentilesWithoutSamples: several trials of a tool that keeps no histogram have no
+// percentile over all of them, and the reader is told.
+func TestPercentilesWithoutSamples(t *testing.T) {
+	run := trial.Run{Conditions: []trial.Condition{{Protocol: trial.TCPRR, Tool: "netperf", Path: trial.PathChain, Flows: 1}}, Repeats: 3}
+	for i := range 3 {
+		run.Trials = append(run.Trials, trial.Trial{Repeat: i + 1, Metrics: map[string]float64{"latency_p99_ns": 1000 + float64(i), "latency_max_ns": 5000}})
+	}
+	r := New(run)
+	if said := strings.Join(statisticsNotes(r), "\n"); !strings.Contains(said, "own: latency p99 by netperf.") {
+		t.Error(said)
+	}
+	if s := r.Conditions[0].Metrics["latency_p99_ns"]; s.Pooled != nil || s.Median != 1001 {
+		t.Errorf("%+v", s)
+	}
+	run.Trials = run.Trials[:1]
+	if said := strings.Join(statisticsNotes(New(run)), "\n"); strings.Contains(said, "without the samples") {
+		t.Errorf("of one trial: %s", said)
+	}
+}
