@@ -178,6 +178,7 @@ with it: exit code 1 if the chain became slower by more than --tolerance.`,
 	}))
 	l.register(cmd)
 	g.register(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("baseline", a.completeRuns)
 	o.register(cmd)
 	return cmd
 }

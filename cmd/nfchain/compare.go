@@ -27,6 +27,7 @@ on the wrong side of 1 and more than --tolerance from it.
 
 Runs from unlike machines are refused unless --force, and then marked.`,
 		Example: "  nfchain compare 20261121-0353 last\n  nfchain compare 20261121-0353 last --tolerance 5% -o json", Args: cobra.ExactArgs(2),
+		ValidArgsFunction: a.completeRuns,
 	}
 	var format *string
 	cmd.RunE = does(func(cmd *cobra.Command, args []string) error {

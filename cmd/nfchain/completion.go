@@ -1,6 +1,11 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
 
 // completionExamples by shell: how its completion is switched on.
 var completionExamples = map[string]string{
@@ -25,4 +30,47 @@ func explainCobra(root *cobra.Command) {
 			}
 		}
 	}
+}
+
+// completeRuns names the stored runs, the newest first, with what they are of; those that
+// the line has already are left out.
+func (a *app) completeRuns(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	const inOrder = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	list, err := a.storedRuns(cmd.Context())
+	if err != nil {
+		return nil, inOrder // the command itself says what is wrong
+	}
+	var out []string
+	add := func(ref, about string) {
+		if strings.HasPrefix(ref, begun) && !slices.Contains(args, ref) {
+			out = append(out, cobra.CompletionWithDesc(ref, about))
+		}
+	}
+	if len(list) > 0 {
+		add("last", "the newest")
+	}
+	for _, s := range list {
+		about := s.Chain
+		if s.Experiment != "" {
+			about = s.Experiment
+		}
+		add(s.ID, about+", "+s.State)
+	}
+	return out, inOrder
+}
+
+// completeRun names the stored runs for a first argument; what follows is a file's.
+func (a *app) completeRun(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	return a.completeRuns(cmd, args, begun)
+}
+
+// completeOneRun names them for commands of one run.
+func (a *app) completeOneRun(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return a.completeRuns(cmd, args, begun)
 }

@@ -173,6 +173,7 @@ csv and parquet have a row for each metric of each trial, hdr is a log of the
 latency histograms in the format of HdrHistogram, junit is for a CI server, and
 openmetrics for a collector.`,
 		Example: "  nfchain report last\n  nfchain report last --html last.html\n  nfchain report last -o parquet > last.parquet", Args: cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeOneRun,
 	}
 	var o *string
 	cmd.RunE = does(func(cmd *cobra.Command, args []string) error {

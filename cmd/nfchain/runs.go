@@ -58,7 +58,7 @@ func (a *app) storedRuns(ctx context.Context) ([]results.Summary, error) {
 }
 
 func (a *app) runsRemoveCmd() *cobra.Command {
-	cmd := &cobra.Command{Use: "rm RUN...", Short: "Remove stored runs", Example: "  nfchain runs rm 20261121-035352-k3f9", Args: cobra.MinimumNArgs(1)}
+	cmd := &cobra.Command{Use: "rm RUN...", Short: "Remove stored runs", Example: "  nfchain runs rm 20261121-035352-k3f9", Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.completeRuns}
 	var o *string
 	cmd.RunE = does(a.withStore(func(cmd *cobra.Command, store *results.Store, args []string) error {
 		ids := make([]string, len(args))
@@ -89,7 +89,7 @@ func (a *app) runsRemoveCmd() *cobra.Command {
 
 func (a *app) runsExportCmd() *cobra.Command {
 	cmd := &cobra.Command{Use: "export RUN [FILE]", Short: "Write a run with its raw samples as one JSON document",
-		Example: "  nfchain runs export last run.json", Args: cobra.RangeArgs(1, 2)}
+		Example: "  nfchain runs export last run.json", Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.completeRun}
 	cmd.RunE = does(a.withStore(func(cmd *cobra.Command, store *results.Store, args []string) error {
 		id, err := store.Find(cmd.Context(), args[0])
 		if err != nil {
