@@ -28,7 +28,7 @@ var directions = []struct {
 	{"efficiency", higherIsBetter}, {"transfer", lowerIsBetter}, {"delay", lowerIsBetter}, {"retransmitted", lowerIsBetter},
 	{"failed", lowerIsBetter}, {"unfinished", lowerIsBetter}, {"late", lowerIsBetter},
 	{"loss", lowerIsBetter}, {"latency", lowerIsBetter}, {"rtt", lowerIsBetter}, {"jitter", lowerIsBetter},
-	{"outage", lowerIsBetter}, {"reordered", lowerIsBetter}, {"retransmits", lowerIsBetter}, {"lost", lowerIsBetter},
+	{"damaged", lowerIsBetter}, {"silent", lowerIsBetter}, {"outage", lowerIsBetter}, {"reordered", lowerIsBetter}, {"retransmits", lowerIsBetter}, {"lost", lowerIsBetter},
 	{"dropped", lowerIsBetter}, {"errors", lowerIsBetter}, {"duplicates", lowerIsBetter},
 	{"duplicate", lowerIsBetter}, {"unsent", lowerIsBetter}, {"error", lowerIsBetter}, {"reorder", lowerIsBetter},
 	{"pdv", lowerIsBetter}, {"ipdv", lowerIsBetter},

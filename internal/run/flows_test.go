@@ -28,7 +28,7 @@ func TestFlowsThroughAChain(t *testing.T) {
 		}
 		for _, tr := range b.stored(r.ID).Trials {
 			c := r.Conditions[tr.Condition]
-			if tr.Metrics["loss_ratio"] != 0 || tr.Metrics["silent_flows"] != 0 || tr.Metrics["flow_loss_ratio_max"] != 0 || c.FlowsBy != trial.FlowsByAddresses {
+			if tr.Metrics["loss_ratio"] != 0 || tr.Metrics["silent_flows"] != 0 || tr.Metrics["flow_loss_max_ratio"] != 0 || c.FlowsBy != trial.FlowsByAddresses {
 				t.Errorf("IPv%d over the %s path by %q: %v, %q", version, c.Path, c.FlowsBy, tr.Metrics, tr.Warnings)
 			}
 		}

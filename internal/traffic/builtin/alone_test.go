@@ -83,7 +83,7 @@ func TestMeterLateAndLossy(t *testing.T) {
 // TestMeterOfNothing has no latency and no loss to tell.
 func TestMeterOfNothing(t *testing.T) {
 	s, err := sampleReceived(outcome{})
-	if err != nil || len(s.Metrics) != 1 || s.Metrics["received_packets"] != 0 {
+	if err != nil || len(s.Metrics) != 2 || s.Metrics["damaged_packets"] != 0 || s.Metrics["received_packets"] != 0 {
 		t.Errorf("%v %v", s.Metrics, err)
 	}
 }

@@ -18,9 +18,9 @@ func BenchmarkOneVeth(b *testing.B) {
 	nstest.Require(b, feature.Root, feature.BPFXDP)
 	var whole, bare, wholeCore, bareCore float64
 	for range b.N {
-		pps, core := rate(b, false)
+		pps, core := rate(b, load{flows: 1})
 		whole, wholeCore = whole+pps, wholeCore+core
-		pps, core = rate(b, true)
+		pps, core = rate(b, load{flows: 1, bare: true})
 		bare, bareCore = bare+pps, bareCore+core
 	}
 	n := float64(b.N)
@@ -31,8 +31,29 @@ func BenchmarkOneVeth(b *testing.B) {
 	b.ReportMetric(wholeCore/bareCore, "share/core")
 }
 
-// rate of packets that arrive, by time and by CPU time.
-func rate(b *testing.B, bare bool) (pps, perCore float64) {
+// BenchmarkFlows measures what flows cost that differ in their addresses, by CPU time: a
+// second of each rule, against one flow, in turns.
+func BenchmarkFlows(b *testing.B) {
+	nstest.Require(b, feature.Root, feature.BPFXDP)
+	rules := []string{trial.FlowsByPorts, trial.FlowsByAddresses, trial.FlowsByBoth}
+	var one float64
+	each := make([]float64, len(rules))
+	for range b.N {
+		_, core := rate(b, load{flows: 1})
+		one += core
+		for i, rule := range rules {
+			_, core := rate(b, load{flows: maxSources, headers: headers{variety: varietyOf(rule)}})
+			each[i] += core
+		}
+	}
+	b.ReportMetric(one/float64(b.N), "pps/core")
+	for i, rule := range rules {
+		b.ReportMetric(each[i]/one, rule+"-share")
+	}
+}
+
+// rate of packets of a kind of load that arrive, by time and by CPU time.
+func rate(b *testing.B, l load) (pps, perCore float64) {
 	b.Helper()
 	bench, done, err := traffic.Workbench(true)
 	if err != nil {
@@ -40,8 +61,8 @@ func rate(b *testing.B, bare bool) (pps, perCore float64) {
 	}
 	defer done()
 	e := endsOf(bench)
-	l := load{drain: drainLimit, headers: headers{to: e.address, signature: rand.Uint32()}, pace: pace{burst: 1, duration: time.Second},
-		sizes: []int{64}, flows: 1, port: 9, core: coreOf("", 0), bare: bare}
+	l.drain, l.to, l.signature, l.pace = drainLimit, e.address, rand.Uint32(), pace{burst: 1, duration: time.Second}
+	l.sizes, l.port, l.core = []int{64}, 9, coreOf("", 0)
 	lanes, err := openLanes(e, l, trial.Condition{})
 	defer closeLanes(lanes)
 	if err != nil {

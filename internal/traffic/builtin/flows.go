@@ -154,7 +154,7 @@ func flowLosses(lanes []outcome, m map[string]float64) (warnings []string) {
 	if all < 2 {
 		return nil
 	}
-	m["silent_flows"], m["flow_loss_ratio_min"], m["flow_loss_ratio_max"] = float64(silent), lowest, highest
+	m["silent_flows"], m["flow_loss_min_ratio"], m["flow_loss_max_ratio"] = float64(silent), lowest, highest
 	if silent > 0 && silent < all {
 		flows := "flows"
 		if silent == 1 {

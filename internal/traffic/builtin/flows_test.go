@@ -29,7 +29,7 @@ func TestFlowsDifferOnTheWire(t *testing.T) {
 			heard := listen(t, r)
 			s := r.run(t)
 			o := raw(t, s)
-			if o.Received != o.Sent || s.Metrics["silent_flows"] != 0 || s.Metrics["flow_loss_ratio_max"] != 0 {
+			if o.Received != o.Sent || s.Metrics["silent_flows"] != 0 || s.Metrics["flow_loss_max_ratio"] != 0 {
 				t.Errorf("IPv%d by %q: %d of %d came: %v", version, rule, o.Received, o.Sent, s.Metrics)
 			}
 			sources, targets, ports := distinct(t, heard())
@@ -84,7 +84,7 @@ func TestFlowLosses(t *testing.T) {
 	s := r.run(t)
 	o := raw(t, s)
 	m, want := s.Metrics, o.Sent-sentOf(o.Sent, 3, 8)-(sentOf(o.Sent, 5, 8)+3)/4
-	if m["silent_flows"] != 1 || m["flow_loss_ratio_max"] != 1 || m["flow_loss_ratio_min"] != 0 || o.Received != want || !warned(s, "of 1 flow of 8 nothing came") {
+	if m["silent_flows"] != 1 || m["flow_loss_max_ratio"] != 1 || m["flow_loss_min_ratio"] != 0 || o.Received != want || !warned(s, "of 1 flow of 8 nothing came") {
 		t.Errorf("%d came: %v, %q", o.Received, m, s.Warnings)
 	}
 }

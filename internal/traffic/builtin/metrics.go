@@ -133,7 +133,7 @@ func sampleReceived(o outcome) (s traffic.Sample, err error) {
 	t.add(o)
 	s = newSample()
 	m := s.Metrics
-	m["received_packets"] = float64(t.unique)
+	m["received_packets"], m["damaged_packets"] = float64(t.unique), float64(t.damaged)
 	if numbers := o.Order.Next - o.Order.First; numbers > 0 {
 		m["loss_ratio"] = 1 - float64(t.unique)/float64(numbers)
 		m["duplicate_ratio"] = float64(t.duplicates) / float64(numbers)

@@ -24,7 +24,7 @@ func BenchmarkAgainstTools(b *testing.B) {
 	nstest.Require(b, feature.Root, feature.BPFXDP, feature.ToolIperf3, feature.ToolSockp)
 	var own, iperf, sockperf float64
 	for range b.N {
-		pps, _ := rate(b, false)
+		pps, _ := rate(b, load{flows: 1})
 		own += pps
 		job := traffictest.Job(b, trial.Condition{Protocol: trial.UDP, PayloadSize: 18})
 		s, err := iperf3.Tool{}.Run(context.Background(), job)
