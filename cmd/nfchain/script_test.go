@@ -58,6 +58,8 @@ func TestScripts(t *testing.T) {
 			})
 			return nil
 		},
+		// A script that needs a feature begins with [!feature] skip.
+		Condition: func(feature string) (bool, error) { return nstest.Has(feature), nil },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "json": jsonPath, "gone": gone, "interrupt": interrupt,
 		},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nfchain.dev/nfchain/internal/plan"
 	runs "nfchain.dev/nfchain/internal/run"
 )
 
@@ -39,7 +40,7 @@ func (a *app) printState(s runs.State) error {
 	if s.Kind == "function" {
 		a.printf("function %s: %s\n", s.Chain, s.State)
 	} else {
-		a.printf("chain %s, wiring %s: %s\n", s.Chain, s.Wiring, s.State)
+		a.printf("chain %s, wiring %s%s: %s\n", s.Chain, s.Wiring, plan.Chosen(s.WiringSettings), s.State)
 	}
 	w := a.table("NODE\tKIND\tSTATE\tNAMESPACE\tADDRESSES\tPROGRAM")
 	for _, n := range s.Nodes {

@@ -9,6 +9,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/address"
 	"nfchain.dev/nfchain/internal/resource/adopted"
+	"nfchain.dev/nfchain/internal/resource/macvlan"
 	"nfchain.dev/nfchain/internal/resource/ovs"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/qdisc"
@@ -20,6 +21,7 @@ var nouns = map[string][2]string{
 	address.KindName: {"address", "addresses"},
 	adopted.KindName: {"interface", "interfaces"},
 	process.KindName: {"program", "programs"},
+	macvlan.KindName: {"macvlan device", "macvlan devices"},
 	qdisc.KindName:   {"queueing discipline", "queueing disciplines"},
 	ruleset.KindName: {"rule set", "rule sets"},
 

@@ -27,7 +27,7 @@ func (p *Plan) Text() string {
 	if p.Alone() {
 		fmt.Fprintf(&b, "function %s\n", strings.Join(names, ""))
 	} else {
-		fmt.Fprintf(&b, "chain %s, wiring %s%s\npath: %s\n", p.Chain, p.Wiring, p.chosen(), strings.Join(names, " → "))
+		fmt.Fprintf(&b, "chain %s, wiring %s%s\npath: %s\n", p.Chain, p.Wiring, Chosen(p.Settings), strings.Join(names, " → "))
 	}
 	for _, block := range p.Blocks {
 		fmt.Fprintf(&b, "addresses: %s\n", block)
@@ -67,11 +67,11 @@ func (p *Plan) Beside() []string {
 	return others
 }
 
-// chosen is what the wiring chose, for a person: " (datapath netdev, ports veth)".
-func (p *Plan) chosen() string {
+// Chosen is what a wiring chose, for a person: " (datapath netdev, ports veth)".
+func Chosen(settings map[string]string) string {
 	var words []string
-	for _, name := range slices.Sorted(maps.Keys(p.Settings)) {
-		words = append(words, name+" "+p.Settings[name])
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		words = append(words, name+" "+settings[name])
 	}
 	if len(words) == 0 {
 		return ""

@@ -20,6 +20,8 @@ type State struct {
 	// Kind is chain or function.
 	Kind   string `json:"kind"`
 	Wiring string `json:"wiring"`
+	// WiringSettings are what the wiring chose.
+	WiringSettings trial.Map[string] `json:"wiring_settings"`
 	// State is up, partial or changed.
 	State string      `json:"state"`
 	Nodes []NodeState `json:"nodes"`
@@ -48,7 +50,7 @@ type NodeState struct {
 // Inspect reads what a chain or standalone function is and has counted, and compares
 // it with its plan.
 func Inspect(ctx context.Context, p *plan.Plan) (State, error) {
-	s := State{SchemaVersion: 1, Chain: p.Chain, Kind: "chain", Wiring: p.Wiring, Nodes: []NodeState{}, Drift: noDrift()}
+	s := State{SchemaVersion: 1, Chain: p.Chain, Kind: "chain", Wiring: p.Wiring, WiringSettings: p.Settings, Nodes: []NodeState{}, Drift: noDrift()}
 	if p.Alone() {
 		s.Kind = "function"
 	}

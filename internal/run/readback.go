@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/vishvananda/netlink"
 
@@ -9,6 +10,7 @@ import (
 	"nfchain.dev/nfchain/internal/netns/ethtool"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/macvlan"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -41,7 +43,7 @@ func (b *readback) namespace(p *plan.Plan, ref string) error {
 	}
 	mine := 0
 	for _, l := range links {
-		if !resource.Owned(l.Attrs().Alias, p.Chain) {
+		if !resource.Owned(l.Attrs().Alias, p.Chain) && !lends(p, ref, l.Attrs().Name) {
 			continue
 		}
 		mine++
@@ -53,6 +55,15 @@ func (b *readback) namespace(p *plan.Plan, ref string) error {
 		return nil
 	}
 	return b.readSettings(h)
+}
+
+// lends tells whether an interface is one that is not the chain's and has devices of the
+// chain over it, so that its packets go through it.
+func lends(p *plan.Plan, ref, device string) bool {
+	return slices.ContainsFunc(p.Resources, func(r resource.Resource) bool {
+		s, is := r.Spec.(macvlan.Spec)
+		return is && s.Parent == macvlan.Parent{Namespace: ref, Device: device}
+	})
 }
 
 // interfaceSetup is what the kernel and the driver tell of an interface.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/netns/rundir"
@@ -90,7 +91,7 @@ func usable(host *netns.Handle, s Spec) error {
 			a.MTU, s.MTU, a.MTU, a.Name, s.MTU)
 	case a.Flags&net.FlagUp == 0:
 		return fmt.Errorf("it is down; `ip link set %s up`", a.Name)
-	case a.OperState == netlink.OperDown || a.OperState == netlink.OperLowerLayerDown:
+	case a.RawFlags&unix.IFF_LOWER_UP == 0: // its operational state follows a while later
 		return errors.New("it has no carrier, without which what is over it carries nothing; plug it in, or raise its other end")
 	}
 	return free(host, l)
