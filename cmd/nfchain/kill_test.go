@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 )
@@ -81,17 +82,29 @@ func (c cli) killAfter(wait time.Duration, args ...string) {
 // Whatever is left then: ls finds it, up makes it whole, and down leaves nothing.
 func TestKilledAnywhere(t *testing.T) {
 	nstest.Root(t)
-	name := owned("e2e-killed")
+	killedAnywhere(t, owned("e2e-killed"), killedChain, 15)
+}
+
+// TestKilledAnywhereWithBridges has more to make: a namespace of the wiring's own, and in
+// it what no function's namespace takes along.
+func TestKilledAnywhereWithBridges(t *testing.T) {
+	nstest.Root(t)
+	nstest.Require(t, feature.Bridge)
+	killedAnywhere(t, owned("e2e-killed"), strings.Replace(killedChain, "spec:\n", "spec:\n  wiring: bridge\n", 1), 5)
+}
+
+func killedAnywhere(t *testing.T, name, chain string, rounds int) {
+	t.Helper()
 	c := cli{t, built(t), t.TempDir()}
 	file := filepath.Join(c.dir, "chain.yaml")
-	if err := os.WriteFile(file, []byte(killedChain), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(chain), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.must("down", name) })
 	moments := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
 	within := func(d time.Duration) time.Duration { return time.Duration(moments.Int64N(int64(d))) }
 
-	for round := range 15 {
+	for round := range rounds {
 		c.killAfter(within(80*time.Millisecond), "up", file, "--wait")
 		if nodes, _ := filepath.Glob("/run/netns/nfchain." + name + ".*"); len(nodes) > 0 {
 			if out := c.must("ls"); !strings.Contains(out, name) {

@@ -15,6 +15,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/address"
 	"nfchain.dev/nfchain/internal/resource/adopted"
+	"nfchain.dev/nfchain/internal/resource/bridge"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/macvlan"
 	"nfchain.dev/nfchain/internal/resource/namespace"
@@ -36,6 +37,8 @@ var stages = [][]resource.Kind{
 	{adopted.Kind{}},
 	{link.Kind{}, tun.Kind{}},
 	{macvlan.Kind{}},
+	{bridge.Kind{}},
+	{bridge.PortKind{}},
 	{ovs.Kind{}},
 	{ovs.SwitchKind{}},
 	{ovs.PortKind{}},
@@ -139,7 +142,7 @@ func (w *work) alsoVisit(kinds []resource.Kind, p *plan.Plan, wanted map[string]
 			places = append(places, netns.Host)
 		}
 		return places
-	case ovs.KindName, ovs.SwitchKindName:
+	case bridge.KindName, bridge.PortKindName, ovs.KindName, ovs.SwitchKindName:
 		own := namespace.Name(p.Chain, plan.WiringNode)
 		if wanted[own] == nil && netns.Exists(own) && !w.isFresh(own) {
 			places = append(places, own)

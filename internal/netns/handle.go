@@ -40,9 +40,9 @@ func (h *Handle) FD() int { return int(h.file.Fd()) }
 // Do runs fn inside the namespace; see [Do].
 func (h *Handle) Do(fn func() error) error { return Do(h.Ref, fn) }
 
-// Elsewhere describes an interface of another namespace, which this one knows by
-// the number nsid (ip-netns(8)).
-func (h *Handle) Elsewhere(nsid, index int) (netlink.Link, error) {
+// Request begins an rtnetlink request in the namespace, for what the library has no
+// call for.
+func (h *Handle) Request(message, flags int) (*nl.NetlinkRequest, error) {
 	if h.raw == nil {
 		raw, err := nl.GetNetlinkSocketAt(vnetns.NsHandle(h.file.Fd()), vnetns.None(), unix.NETLINK_ROUTE)
 		if err != nil {
@@ -50,8 +50,18 @@ func (h *Handle) Elsewhere(nsid, index int) (netlink.Link, error) {
 		}
 		h.raw = raw
 	}
-	r := nl.NewNetlinkRequest(unix.RTM_GETLINK, 0)
+	r := nl.NewNetlinkRequest(message, flags)
 	r.Sockets = map[int]*nl.SocketHandle{unix.NETLINK_ROUTE: {Socket: h.raw}}
+	return r, nil
+}
+
+// Elsewhere describes an interface of another namespace, which this one knows by
+// the number nsid (ip-netns(8)).
+func (h *Handle) Elsewhere(nsid, index int) (netlink.Link, error) {
+	r, err := h.Request(unix.RTM_GETLINK, 0)
+	if err != nil {
+		return nil, err
+	}
 	about := nl.NewIfInfomsg(unix.AF_UNSPEC)
 	about.Index = int32(index)
 	r.AddData(about)

@@ -8,6 +8,7 @@ import (
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource/address"
+	"nfchain.dev/nfchain/internal/resource/bridge"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/neighbour"
 	"nfchain.dev/nfchain/internal/resource/route"
@@ -89,12 +90,13 @@ type world struct {
 	onLink    map[string]map[netip.Addr]string // peers by namespace, with the device
 	macs      map[string]map[string]string     // neighbours' by namespace and device=address
 	far       map[[2]string]link.End           // the other end of a namespace's device
+	ports     map[[2]string]bridge.PortSpec    // bridges' ports by namespace and device
 	restores  map[string]bool
 }
 
 func newWorld(p *plan.Plan) world {
 	w := world{map[string]map[netip.Addr]bool{}, map[string][]route.Spec{}, map[string]map[netip.Addr]string{},
-		map[string]map[string]string{}, map[[2]string]link.End{}, map[string]bool{}}
+		map[string]map[string]string{}, map[[2]string]link.End{}, map[[2]string]bridge.PortSpec{}, map[string]bool{}}
 	for _, n := range p.Nodes {
 		w.addresses[n.Namespace], w.onLink[n.Namespace], w.macs[n.Namespace] = map[netip.Addr]bool{}, map[netip.Addr]string{}, map[string]string{}
 	}
@@ -109,6 +111,8 @@ func newWorld(p *plan.Plan) world {
 			w.macs[r.Namespace][s.Key()] = s.MAC
 		case link.Spec:
 			w.far[[2]string{s.A.Namespace, s.A.Device}], w.far[[2]string{s.B.Namespace, s.B.Device}] = s.B, s.A
+		case bridge.PortSpec:
+			w.ports[[2]string{r.Namespace, s.Device}] = s
 		case ruleset.Spec:
 			for _, rule := range s.Rules {
 				w.restores[r.Namespace] = w.restores[r.Namespace] || rule.HopLimit != 0
@@ -141,7 +145,7 @@ func (w world) crosses(t testing.TB, p *plan.Plan, from plan.Node, to netip.Addr
 			t.Fatalf("from %s a packet to %s dies after %d hops", from.Name, to, len(visited))
 		}
 		via, device, ok := w.next(ns, to)
-		peer := w.far[[2]string{ns, device}]
+		peer := w.passes(w.far[[2]string{ns, device}], w.macs[ns][neighbour.Spec{Device: device, Address: via}.Key()])
 		if !ok || w.macs[ns][neighbour.Spec{Device: device, Address: via}.Key()] != peer.MAC {
 			t.Fatalf("%s has no way to %s: via %s on %q", ns, to, via, device)
 		}
@@ -157,6 +161,20 @@ func (w world) crosses(t testing.TB, p *plan.Plan, from plan.Node, to netip.Addr
 	if !slices.Equal(visited, want) {
 		t.Errorf("from %s to %s by way of %v", from.Name, to, visited)
 	}
+}
+
+// passes a frame on by the bridge of the port that it came to, if it came to one.
+func (w world) passes(at link.End, to string) link.End {
+	in, isPort := w.ports[[2]string{at.Namespace, at.Device}]
+	if !isPort {
+		return at
+	}
+	for key, out := range w.ports {
+		if key[0] == at.Namespace && out.Bridge == in.Bridge && out.MAC == to && out.Device != in.Device {
+			return w.far[key]
+		}
+	}
+	return link.End{}
 }
 
 // next hop: a peer itself, or by the longest prefix.

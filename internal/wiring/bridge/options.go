@@ -1,0 +1,54 @@
+package bridge
+
+import (
+	"fmt"
+	"time"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+)
+
+// Options of the wiring.
+type Options struct {
+	// Per is hop (default), each pair of neighbours having a bridge of its own; or
+	// chain, one bridge for all.
+	Per string `json:"per,omitempty" jsonschema:"enum=hop,enum=chain"`
+	// STP is the spanning tree protocol; off by default, for there is no loop. With it a
+	// port takes 4 s until it forwards.
+	STP bool `json:"stp,omitempty"`
+	// Snooping is of multicast (IGMP and MLD); off by default.
+	Snooping bool `json:"snooping,omitempty"`
+	// Forwarding is static (default), bridges being told who is at which port; or
+	// learning: they find out, and flood what is for nobody that they know, or for many.
+	Forwarding string `json:"forwarding,omitempty" jsonschema:"enum=static,enum=learning"`
+	// Ageing is how long a bridge remembers what it learned. Default 5m, as the kernel's.
+	Ageing api.Duration `json:"ageing,omitempty"`
+}
+
+// The choices.
+const (
+	perHop   = "hop"
+	perChain = "chain"
+	static   = "static"
+	learning = "learning"
+)
+
+// Ageing times that the kernel takes (IEEE 802.1Q-2014, table 8-6), and its own.
+const (
+	shortestAgeing = 10 * time.Second
+	longestAgeing  = 1000000 * time.Second
+	usualAgeing    = 300 * time.Second
+)
+
+// Options implements wiring.Wiring.
+func (Wiring) Options() any {
+	return &Options{Per: perHop, Forwarding: static, Ageing: api.Duration(usualAgeing)}
+}
+
+// Validate implements the catalogue's check of options.
+func (o *Options) Validate() []api.FieldProblem {
+	var wrong []api.FieldProblem
+	if age := time.Duration(o.Ageing); age < shortestAgeing || age > longestAgeing || age%time.Second != 0 {
+		wrong = append(wrong, api.FieldProblem{Path: "ageing", Message: fmt.Sprintf("a bridge forgets after %v to %v, in whole seconds", shortestAgeing, longestAgeing)})
+	}
+	return wrong
+}
