@@ -22,13 +22,14 @@ import (
 
 // experimentFlags are what `experiment run` and `reproduce` have in common.
 type experimentFlags struct {
-	quick, fresh bool
-	output       output
+	quick, fresh, dryRun bool
+	output               output
 }
 
 func (e *experimentFlags) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&e.quick, "quick", false, "the file's quick load: minutes instead of hours, and marked so")
 	cmd.Flags().BoolVar(&e.fresh, "fresh", false, "start anew even if an interrupted run could go on")
+	cmd.Flags().BoolVar(&e.dryRun, "dry-run", false, "measure nothing: say how many trials there would be, how long, and which combinations cannot be had")
 	e.output.register(cmd)
 }
 
@@ -41,7 +42,7 @@ func (a *app) experimentCmd() *cobra.Command {
 		Long: `Run every combination of an experiment's sweep, as often as it says, in a shuffled
 order whose seed is recorded. Run again after an interruption, it goes on where it
 stopped.`,
-		Example: "  nfchain experiment run published/livi2016/fig7.yaml --quick --html fig7.html", Args: cobra.ExactArgs(1),
+		Example: "  nfchain experiment run published/livi2016/fig7.yaml --dry-run\n  nfchain experiment run published/livi2016/fig7.yaml --quick --html fig7.html", Args: cobra.ExactArgs(1),
 	}
 	run.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
 		f, text, err := a.file(args[0])
@@ -181,6 +182,9 @@ func (a *app) experiment(ctx context.Context, f *api.File, text string, e experi
 	if e.quick && x.Spec.Quick != nil {
 		x.Spec.Load = x.Spec.Load.With(*x.Spec.Quick)
 	}
+	if e.dryRun {
+		return a.foresee(ctx, x, m, e)
+	}
 	lock, err := h.Lock(ctx, x.Metadata.Name)
 	if err != nil {
 		return err
@@ -189,9 +193,12 @@ func (a *app) experiment(ctx context.Context, f *api.File, text string, e experi
 	if err := a.mayDeploy(x.Metadata.Name, false); err != nil {
 		return err
 	}
-	conditions, err := a.points(ctx, h, x, m)
+	conditions, infeasible, err := a.cells(ctx, x, m)
 	if err != nil {
 		return err
+	}
+	for _, c := range infeasible {
+		a.say("infeasible: %s: %s", experiment.Describe(c.Factors), c.Reason)
 	}
 	store, err := a.store()
 	if err != nil {
@@ -199,40 +206,25 @@ func (a *app) experiment(ctx context.Context, f *api.File, text string, e experi
 	}
 	defer func() { _ = store.Close() }()
 	m.Store = store
-	r, err := a.startOrResume(ctx, h, store, x, text, conditions, e)
+	r, err := a.startOrResume(ctx, h, store, x, text, trial.Run{Conditions: conditions, Infeasible: infeasible}, e)
 	if err != nil {
 		return err
 	}
 	return a.measure(ctx, m, &r, store, h.Features.Has, e.output)
 }
 
-// points turns the sweep into conditions, each with its chain.
-func (a *app) points(ctx context.Context, h *runs.Host, x api.Experiment, m *runs.Measurement) ([]trial.Condition, error) {
+// cells turns the sweep into conditions, each with its chain, and what is infeasible.
+func (a *app) cells(ctx context.Context, x api.Experiment, m *runs.Measurement) ([]trial.Condition, []trial.Infeasible, error) {
 	points, err := experiment.Points(x.Spec, registry.Words())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var all []trial.Condition
-	for _, p := range points {
-		chain := api.Chain{APIVersion: api.Version, Kind: api.KindChain, Metadata: api.Metadata{Name: x.Metadata.Name}, Spec: p.Chain}
-		if err := h.CheckFunctions(ctx, chain, m.Alone); err != nil {
-			return nil, err
-		}
-		conditions, err := runs.Conditions(p.Load, len(chain.Spec.Functions)+2, p.Factors, m.Tools, h.Features)
-		if err != nil {
-			return nil, err
-		}
-		for range conditions {
-			m.Chains = append(m.Chains, chain)
-		}
-		all = append(all, conditions...)
-	}
-	return all, nil
+	return m.Cells(ctx, x.Metadata.Name, points)
 }
 
 // startOrResume goes on with an interrupted run of the same file and load, or
 // begins a new one.
-func (a *app) startOrResume(ctx context.Context, h *runs.Host, store *results.Store, x api.Experiment, text string, conditions []trial.Condition, e experimentFlags) (trial.Run, error) {
+func (a *app) startOrResume(ctx context.Context, h *runs.Host, store *results.Store, x api.Experiment, text string, cells trial.Run, e experimentFlags) (trial.Run, error) {
 	if !e.fresh {
 		if id, err := store.Unfinished(ctx, x.Metadata.Name, text); err == nil {
 			r, err := store.Resume(ctx, id)
@@ -240,7 +232,7 @@ func (a *app) startOrResume(ctx context.Context, h *runs.Host, store *results.St
 			for _, d := range unlike {
 				a.say("run %s cannot go on: %s since", id, d)
 			}
-			if err == nil && len(unlike) == 0 && r.Quick == e.quick && len(r.Conditions) == len(conditions) {
+			if err == nil && len(unlike) == 0 && r.Quick == e.quick && alike(r, cells) {
 				a.say("going on with run %s: %d of %d trials are done (--fresh starts anew)", r.ID, r.Finished(), len(r.Conditions)*r.Repeats)
 				return r, nil
 			}
@@ -249,10 +241,10 @@ func (a *app) startOrResume(ctx context.Context, h *runs.Host, store *results.St
 			}
 		}
 	}
-	if err := runs.Calibrate(ctx, conditions, registry.Tools); err != nil {
+	if err := runs.Calibrate(ctx, cells.Conditions, registry.Tools); err != nil {
 		return trial.Run{}, err
 	}
 	r := a.newRun(h, x.Metadata.Name, text, x.Spec.Seed, x.Spec.Load)
-	r.Experiment, r.Quick, r.Conditions = x.Metadata.Name, e.quick, conditions
+	r.Experiment, r.Quick, r.Conditions, r.Infeasible = x.Metadata.Name, e.quick, cells.Conditions, cells.Infeasible
 	return r, store.CreateRun(ctx, r)
 }

@@ -86,7 +86,11 @@ func canonicalText(field, s string) any {
 func Describe(where map[string]any) string {
 	words := make([]string, 0, len(where))
 	for _, field := range slices.Sorted(maps.Keys(where)) {
-		words = append(words, fmt.Sprintf("%s=%v", field, where[field]))
+		value, err := text(where[field])
+		if err != nil {
+			value = fmt.Sprint(where[field])
+		}
+		words = append(words, field+"="+value)
 	}
 	if len(words) == 0 {
 		return "the only condition"

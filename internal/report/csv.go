@@ -10,10 +10,14 @@ import (
 )
 
 // CSV writes one row for every metric of every trial, raw, with a header: run,
-// chain, the condition, then repeat, started_at, duration_s, metric and value.
+// chain, the condition, then repeat, started_at, duration_s, metric and value; and a row
+// for every combination that is infeasible, with the reason.
 func CSV(w io.Writer, r Report) error {
 	extra := extraFactors(r.Conditions)
 	head := append(conditionHead(extra), "repeat", "step", "started_at", "trial_duration_s", "metric", "value")
+	if len(r.Run.Infeasible) > 0 {
+		head = append(head, reasonColumn)
+	}
 	rows := [][]string{head}
 	for _, t := range r.Run.Trials {
 		if t.Condition < 0 || t.Condition >= len(r.Run.Conditions) {
@@ -22,10 +26,11 @@ func CSV(w io.Writer, r Report) error {
 		begin := append(conditionRow(r, t.Condition, extra),
 			strconv.Itoa(t.Repeat), rawUnlessZero(float64(t.Step)), t.StartedAt.UTC().Format(time.RFC3339Nano), raw(t.DurationS))
 		for _, m := range slices.Sorted(maps.Keys(t.Metrics)) {
-			rows = append(rows, append(slices.Clip(begin), m, raw(t.Metrics[m])))
+			row := append(slices.Clip(begin), m, raw(t.Metrics[m]))
+			rows = append(rows, append(row, make([]string, len(head)-len(row))...))
 		}
 	}
-	return writeCSV(w, rows)
+	return writeCSV(w, append(rows, r.infeasibleRows(head)...))
 }
 
 func conditionHead(extra []string) []string {

@@ -44,6 +44,9 @@ func (r Report) extent() string {
 	if run.Until > 0 {
 		text += fmt.Sprintf(", until intervals are %s wide (%d repeats at most)", shareText(run.Until), run.MaxRepeats)
 	}
+	if n := len(run.Infeasible); n > 0 {
+		text += fmt.Sprintf(", %s infeasible", plural(n, "combination"))
+	}
 	if run.Redeploy > 1 {
 		text += fmt.Sprintf(", over %d instances of the chain", run.Redeploy)
 	}

@@ -46,7 +46,8 @@ type message struct {
 
 // JUnit writes a run for a CI server: one case for each condition, which is an
 // error where trials are missing, and one for each claim, which fails where the
-// claim does not hold and is skipped where that is not known.
+// claim does not hold and is skipped where that is not known. Combinations that are
+// infeasible are skipped cases too.
 func JUnit(w io.Writer, r Report) error {
 	s := suite{Name: "nfchain " + r.title(), Timestamp: r.Run.CreatedAt.UTC().Format("2006-01-02T15:04:05"),
 		Property: []property{{"run", r.Run.ID}, {"kernel", r.Run.Environment.Kernel}, {"cpu_model", r.Run.Environment.CPUModel}}}
@@ -55,6 +56,9 @@ func JUnit(w io.Writer, r Report) error {
 		seconds, trials := r.spent(i)
 		total += seconds
 		s.add(testcase{Class: r.title() + ".conditions", Name: name.of(c.Condition), Time: raw(seconds), Error: r.missing(trials), Output: conditionText(c)})
+	}
+	for _, c := range r.infeasibleCases() {
+		s.add(c)
 	}
 	for _, v := range r.Verdicts {
 		s.add(claimCase(r.title(), v))

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
 
+	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -28,6 +29,10 @@ func OpenMetrics(w io.Writer, r Report) error {
 	gauge("trials", "Trials that are finished.").WithLabelValues().Set(float64(r.Run.Finished()))
 	gauge("trials_planned", "Trials that the run is to have.").WithLabelValues().Set(float64(r.planned()))
 	gauge("run_state", "One for the state that the run is in.", "state").WithLabelValues(r.Run.State).Set(1)
+	infeasible := gauge("infeasible", "One for each combination that cannot be measured here.", "factors", "reason")
+	for _, c := range r.Run.Infeasible {
+		infeasible.WithLabelValues(experiment.Describe(c.Factors), c.Reason).Set(1)
+	}
 	about := []string{"condition", "path", "protocol", "tool", "flows"}
 	values := gauge("trial", "What the latest trial of a condition measured, in the unit that the metric's name ends with.", append(about, "metric")...)
 	started := gauge("trial_started_timestamp_seconds", "When the latest trial of a condition began.", about...)

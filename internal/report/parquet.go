@@ -40,6 +40,8 @@ type parquetRow struct {
 	TrialDurationS float64   `parquet:"trial_duration_s"`
 	Metric         string    `parquet:"metric,dict"`
 	Value          float64   `parquet:"value"`
+	// Reason of the metric infeasible, whose value is 1, in a row without a trial.
+	Reason *string `parquet:"reason,optional"`
 }
 
 // Parquet writes one row for every metric of every trial, raw, as an Apache
@@ -58,7 +60,26 @@ func Parquet(w io.Writer, r Report) error {
 			return err
 		}
 	}
+	rows, err := r.infeasibleParquet()
+	if err == nil {
+		_, err = out.Write(rows)
+	}
+	if err != nil {
+		return err
+	}
 	return out.Close()
+}
+
+func (r Report) infeasibleParquet() (rows []parquetRow, err error) {
+	for _, c := range r.Run.Infeasible {
+		factors, err := json.Marshal(c.Factors)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, parquetRow{Run: r.Run.ID, Chain: r.Run.Chain, Condition: -1, Factors: string(factors),
+			Metric: "infeasible", Value: 1, Reason: unlessZero(c.Reason), StartedAt: r.Run.CreatedAt})
+	}
+	return rows, nil
 }
 
 func (r Report) rowsOf(t trial.Trial) ([]parquetRow, error) {

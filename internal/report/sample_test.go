@@ -128,6 +128,7 @@ func sampleExperiment() Report {
 			addCondition(&run, c, func() map[string]float64 { return map[string]float64{"goodput_bps": around(r, rate, .03)} })
 		}
 	}
+	run.Infeasible = []trial.Infeasible{{Factors: map[string]any{"length": 5000, "zerocopy": true, "flows": 8}, Reason: "a bridge takes 1,023 ports | and no more"}}
 	run.Trials = run.Trials[:len(run.Trials)-1]
 	observe(&run, r)
 	report := New(run)

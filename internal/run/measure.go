@@ -46,7 +46,8 @@ type Measurement struct {
 	up     *plan.Plan
 	upFor  int
 	proven map[string]bool
-	began  time.Time
+	// chainOf tells conditions that need the same chain; see ChainOf.
+	chainOf []int
 	// instance counts the chains made in this run, those before an interruption
 	// included; made is which of the run's planned instances is up.
 	instance, made int
@@ -71,7 +72,6 @@ func (m *Measurement) Run(ctx context.Context, r *trial.Run) (err error) {
 		return err
 	}
 	todo := experiment.Remaining(experiment.Order(len(r.Conditions), mostRepeats(r), r.Seed), done(r))
-	m.began = m.Now()
 	if err := m.lendFunctions(ctx); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (m *Measurement) Run(ctx context.Context, r *trial.Run) (err error) {
 		}
 		c := r.Conditions[slot.Condition]
 		if m.Trial != nil {
-			m.Trial(i, len(todo), c, m.left(i, todo, r))
+			m.Trial(i, len(todo), c, m.left(todo[i:], r))
 		}
 		if err := m.slot(ctx, slot, c, r); err != nil {
 			return err
@@ -154,23 +154,6 @@ func done(r *trial.Run) []experiment.Slot {
 		slots = append(slots, experiment.Slot{Condition: t.Condition, Repeat: t.Repeat})
 	}
 	return slots
-}
-
-// left is how long the rest should take, by what a trial took so far beyond its
-// own duration.
-func (m *Measurement) left(i int, todo []experiment.Slot, r *trial.Run) time.Duration {
-	planned := func(slots []experiment.Slot) (s float64) {
-		for _, slot := range slots {
-			s += r.Conditions[slot.Condition].DurationS
-		}
-		return s
-	}
-	perTrial := 0.3
-	if i > 0 {
-		perTrial = max(0, (m.Now().Sub(m.began).Seconds()-planned(todo[:i]))/float64(i))
-	}
-	seconds := planned(todo[i:]) + perTrial*float64(len(todo)-i)
-	return time.Duration(seconds * float64(time.Second)).Round(time.Second)
 }
 
 // one runs one trial, bringing up the chain it needs first. An error that wraps

@@ -230,7 +230,9 @@ type Run struct {
 	// back; runs of before have none.
 	Setups     List[Setup]     `json:"setups"`
 	Conditions List[Condition] `json:"conditions"`
-	Trials     List[Trial]     `json:"trials"`
+	// Infeasible are the combinations of the sweep that are no conditions.
+	Infeasible List[Infeasible] `json:"infeasible"`
+	Trials     List[Trial]      `json:"trials"`
 	// Warnings a reader must see beside the numbers.
 	Warnings List[string] `json:"warnings"`
 }

@@ -1,0 +1,120 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/experiment"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// Cells are the conditions of a sweep's points, with the chain of each in m.Chains, and
+// the points that cannot be measured here with the reason: the words refuse them, a
+// feature is missing, a wiring or a function cannot do it, a frame does not fit. Where
+// none can be measured, the first reason is the error.
+func (m *Measurement) Cells(ctx context.Context, name string, points []experiment.Point) ([]trial.Condition, []trial.Infeasible, error) {
+	var all []trial.Condition
+	var infeasible []trial.Infeasible
+	var first error
+	planned := map[string]error{}
+	for _, p := range points {
+		chain := api.Chain{APIVersion: api.Version, Kind: api.KindChain, Metadata: api.Metadata{Name: name}, Spec: p.Chain}
+		conditions, err := m.cell(ctx, chain, p, planned)
+		if ctx.Err() != nil {
+			return nil, nil, deploy.Interrupted(ctx.Err())
+		}
+		if err != nil {
+			infeasible = append(infeasible, trial.Infeasible{Factors: p.Factors, Reason: strings.TrimSuffix(err.Error(), ": "+ErrInput.Error())})
+			first = errors.Join(first, err)
+			continue
+		}
+		for range conditions {
+			m.Chains = append(m.Chains, chain)
+		}
+		all = append(all, conditions...)
+	}
+	if len(all) == 0 && first != nil {
+		return nil, infeasible, nothing(first, infeasible)
+	}
+	return all, infeasible, nil
+}
+
+// nothing can be measured: of several points the first tells why, and the kind of all
+// errors decides the exit code.
+func nothing(all error, infeasible []trial.Infeasible) error {
+	if len(infeasible) == 1 {
+		return all
+	}
+	return refusal{fmt.Sprintf("none of %d combinations can be measured here; the first, %s, because: %s",
+		len(infeasible), experiment.Describe(infeasible[0].Factors), infeasible[0].Reason), all}
+}
+
+// refusal says one thing of many errors.
+type refusal struct {
+	text string
+	all  error
+}
+
+func (r refusal) Error() string { return r.text }
+func (r refusal) Unwrap() error { return r.all }
+
+// cell is one point's conditions. What plans came to is kept by chain.
+func (m *Measurement) cell(ctx context.Context, chain api.Chain, p experiment.Point, planned map[string]error) ([]trial.Condition, error) {
+	if p.Infeasible != "" {
+		return nil, fmt.Errorf("%s: %w", p.Infeasible, ErrInput)
+	}
+	conditions, err := Conditions(p.Load, len(chain.Spec.Functions)+2, p.Factors, m.Tools, m.Host.Features)
+	if err != nil {
+		return nil, err
+	}
+	if err := fits(p.Load.Frames, p.Chain.MTU); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(chain)
+	if err != nil {
+		return nil, err
+	}
+	err, known := planned[string(text)]
+	if !known {
+		err = m.feasible(ctx, chain)
+		planned[string(text)] = err
+	}
+	return conditions, err
+}
+
+// feasible plans a chain as it would be made.
+func (m *Measurement) feasible(ctx context.Context, chain api.Chain) error {
+	if err := m.Host.CheckFunctions(ctx, chain, m.Alone); err != nil {
+		return err
+	}
+	p, err := m.Host.Plan(chain, m.Alone, plan.Options{Direct: true})
+	if err != nil {
+		return err
+	}
+	return m.Host.check(p, chain)
+}
+
+// What surrounds an IP packet in a frame, in bytes: the header, the check sequence, a
+// VLAN's tag (IEEE 802.3 §3.1.1, 802.1Q §9.6).
+const (
+	aroundPacket = 14 + 4
+	aroundTag    = 4
+)
+
+// fits tells whether frames of a size go through links of an MTU.
+func fits(f api.Frames, mtu int) error {
+	room := mtu + aroundPacket
+	if f.VLAN > 0 {
+		room += aroundTag
+	}
+	if f.FrameSize > room {
+		return fmt.Errorf("a frame of %d bytes does not fit through an MTU of %d, which takes %d: %w", f.FrameSize, mtu, room, ErrInput)
+	}
+	return nil
+}

@@ -1,0 +1,37 @@
+package run
+
+import (
+	"encoding/json"
+	"time"
+
+	"nfchain.dev/nfchain/internal/experiment"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// left is how long the trials that are to do should take, by what those that are done
+// took, set-up between chains included.
+func (m *Measurement) left(todo []experiment.Slot, r *trial.Run) time.Duration {
+	chains := m.ChainOf()
+	up := -1
+	if m.up != nil {
+		up = chains[m.upFor]
+	}
+	seconds := experiment.CostOf(r.Trials).Seconds(todo, r.Conditions, chains, up)
+	return time.Duration(seconds * float64(time.Second)).Round(time.Second)
+}
+
+// ChainOf each condition, as numbers from 0: conditions that need the same have the same.
+func (m *Measurement) ChainOf() []int {
+	if m.chainOf != nil {
+		return m.chainOf
+	}
+	seen := map[string]int{}
+	for _, chain := range m.Chains {
+		text, _ := json.Marshal(chain)
+		if _, known := seen[string(text)]; !known {
+			seen[string(text)] = len(seen)
+		}
+		m.chainOf = append(m.chainOf, seen[string(text)])
+	}
+	return m.chainOf
+}
