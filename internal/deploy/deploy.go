@@ -142,7 +142,7 @@ func (w *work) alsoVisit(kinds []resource.Kind, p *plan.Plan, wanted map[string]
 			places = append(places, netns.Host)
 		}
 		return places
-	case bridge.KindName, bridge.PortKindName, ovs.KindName, ovs.SwitchKindName:
+	case bridge.PortKindName, ovs.KindName, ovs.SwitchKindName:
 		own := namespace.Name(p.Chain, plan.WiringNode)
 		if wanted[own] == nil && netns.Exists(own) && !w.isFresh(own) {
 			places = append(places, own)

@@ -28,6 +28,9 @@ type Site struct {
 	Target []netip.Addr
 	// Further addresses that this end has.
 	Further []netip.Addr
+	// WestMAC and EastMAC are the link-layer addresses of the next nodes that have
+	// addresses.
+	WestMAC, EastMAC string
 	// Beside tells the function from the one that the namespace is for; "" for that one.
 	Beside string
 	// End tells that the chain's traffic ends in the namespace and is not forwarded.
@@ -113,6 +116,13 @@ type Kind interface {
 type Companion interface {
 	Kind
 	Accompanies()
+}
+
+// Transparent is a kind that has no addresses of its own: its neighbours on both sides
+// reach each other through it.
+type Transparent interface {
+	Kind
+	IsTransparent()
 }
 
 // Settler is a kind some of whose options leave a choice to the machine.

@@ -230,6 +230,9 @@ func (b *builder) port(n Node, device string, pick func(halves) netip.Addr) *Int
 		device = fmt.Sprintf("nfc%08x%s", uint32(hash("device", b.chain.Metadata.Name, n.Name)), device[3:])
 	}
 	p := &Interface{Device: device, MAC: link.MAC(b.chain.Metadata.Name, n.Name, device)}
+	if n.Transparent {
+		return p
+	}
 	for _, h := range b.space.families {
 		p.Addresses = append(p.Addresses, pick(h))
 	}

@@ -6,6 +6,7 @@ import (
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/function"
+	"nfchain.dev/nfchain/internal/resource/ruleset"
 )
 
 // everywhere lets functions that have no namespace of their own contribute to those
@@ -38,6 +39,9 @@ func (b *builder) spread(e api.Everywhere, beside string) error {
 			return err
 		}
 		for _, r := range made {
+			if n.Transparent && r.Kind == ruleset.KindName {
+				return fmt.Errorf("what %s passes on meets no rules; write except: [%s]", n.Name, n.Name)
+			}
 			if !n.Made && !onInterface(r) {
 				return fmt.Errorf("namespace %s is not the chain's own, so only its interface is; write except: [%s]", n.Namespace, n.Name)
 			}

@@ -96,6 +96,7 @@ func (b *builder) site(i int) function.Site {
 		MTU: b.chain.Spec.MTU, WestAddresses: n.West.Addresses, EastAddresses: n.East.Addresses, Target: n.toServer, Further: b.nodes[len(b.nodes)-1].further(),
 		Direction: n.body.Direction, Resources: n.body.Resources, Needs: append(need(n), b.links[n.Name]...),
 	}
+	site.WestMAC, site.EastMAC = b.nodes[b.previous(i)].East.MAC, b.nodes[b.next(i)].West.MAC
 	if n.body.Direction == api.Reverse {
 		site.Target, site.Further = n.toClient, b.nodes[0].further()
 	}

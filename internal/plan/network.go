@@ -18,7 +18,7 @@ import (
 func (b *builder) namespaces() {
 	for _, n := range b.nodes {
 		if n.Made {
-			forwards := n.Kind != "endpoint" || n.endpoint.Interface != ""
+			forwards := n.Kind != "endpoint" && !n.Transparent || n.endpoint.Interface != ""
 			b.add(resource.New("", namespace.Spec{Name: n.Namespace, Sysctls: namespace.Sysctls(forwards, b.ipv6())}))
 		}
 	}
@@ -54,10 +54,17 @@ func (b *builder) hops() error {
 	}
 	b.ends = joined.Ends
 	for i, h := range all {
-		b.connect(h, joined.Ends[i])
-		if i+1 < len(b.nodes) {
-			b.routes(h, joined.Ends[i])
-		}
+		b.links[h.a.Name] = append(b.links[h.a.Name], joined.Ends[i].A)
+		b.links[h.z.Name] = append(b.links[h.z.Name], joined.Ends[i].B)
+	}
+	hops, ends := b.adjacent(joined.Ends)
+	for i, h := range hops {
+		b.connect(h, ends[i])
+		b.routes(h, ends[i])
+	}
+	if b.options.Direct {
+		last := len(all) - 1
+		b.connect(all[last], joined.Ends[last])
 	}
 	return b.tune(all, joined)
 }
@@ -139,8 +146,6 @@ func portOf(n Node, i Interface) wiring.Port {
 
 // connect gives both sides of a hop their addresses and each the other as neighbour.
 func (b *builder) connect(h hop, ends wiring.Ends) {
-	b.links[h.a.Name] = append(b.links[h.a.Name], ends.A)
-	b.links[h.z.Name] = append(b.links[h.z.Name], ends.B)
 	for f := range h.pa.Addresses {
 		b.side(h.a, h.pa, h.pz, f, ends.A)
 		b.side(h.z, h.pz, h.pa, f, ends.B)
@@ -193,6 +198,9 @@ func (b *builder) hopLimits() error {
 	}
 	since := 0
 	for _, n := range functions {
+		if n.Transparent { // no hop
+			continue
+		}
 		if since++; since > hopsMost {
 			return fmt.Errorf("more than %d functions in a row stand alone, where hop limits are not restored; put one of the chain's own between them", hopsMost)
 		}

@@ -80,6 +80,9 @@ type Node struct {
 	West *Interface `json:"west,omitempty"`
 	East *Interface `json:"east,omitempty"`
 
+	// Transparent nodes have no addresses: their neighbours reach each other through them.
+	Transparent bool `json:"transparent,omitempty"`
+
 	endpoint api.Endpoint
 	body     api.FunctionBody
 	// shared namespaces belong to a standalone function.
@@ -230,6 +233,9 @@ func (b *builder) listNodes() ([]Node, error) {
 				return nil, fmt.Errorf("function %s refers to %s, which is not there; `nfchain up` it first or put it into the same file", f.Name, f.Ref)
 			}
 			n.Kind, n.body, n.Made, n.shared, n.Namespace = body.Kind, body, false, true, namespace.Alone(f.Ref)
+		}
+		if err := b.clear(&n); err != nil {
+			return nil, err
 		}
 		nodes = append(nodes, n)
 	}

@@ -194,13 +194,13 @@ func (b *builder) further() error {
 		if err := b.toWest(0, a); err != nil {
 			return err
 		}
-		b.has(b.nodes[0], *b.nodes[0].East, *b.nodes[1].West, a, b.ends[0].A)
+		b.has(b.nodes[0], *b.nodes[0].East, *b.nodes[b.next(0)].West, a, b.ends[0].A)
 	}
 	for _, a := range b.nodes[last].further() {
 		if err := b.toEast(last, a); err != nil {
 			return err
 		}
-		b.has(b.nodes[last], *b.nodes[last].West, *b.nodes[last-1].East, a, b.ends[last-1].B)
+		b.has(b.nodes[last], *b.nodes[last].West, *b.nodes[b.previous(last)].East, a, b.ends[last-1].B)
 	}
 	return nil
 }
@@ -216,8 +216,8 @@ func (b *builder) toEast(node int, a netip.Addr) error {
 	if own, err := b.own(node, a); own || err != nil {
 		return err
 	}
-	for i := range node {
-		via, _ := function.OfFamily(a, b.nodes[i+1].West.Addresses)
+	for i := 0; i < node; i = b.next(i) {
+		via, _ := function.OfFamily(a, b.nodes[b.next(i)].West.Addresses)
 		b.routeTo(b.nodes[i], *b.nodes[i].East, netip.PrefixFrom(a, a.BitLen()), via, b.ends[i].A)
 	}
 	return nil
@@ -228,8 +228,9 @@ func (b *builder) toWest(node int, a netip.Addr) error {
 	if own, err := b.own(node, a); own || err != nil {
 		return err
 	}
-	for i := node + 1; i < len(b.nodes); i++ {
-		via, _ := function.OfFamily(a, b.nodes[i-1].East.Addresses)
+	for i := node; i+1 < len(b.nodes); {
+		i = b.next(i)
+		via, _ := function.OfFamily(a, b.nodes[b.previous(i)].East.Addresses)
 		b.routeTo(b.nodes[i], *b.nodes[i].West, netip.PrefixFrom(a, a.BitLen()), via, b.ends[i-1].B)
 	}
 	return nil

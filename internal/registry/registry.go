@@ -5,6 +5,7 @@ package registry
 import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/function"
+	bump "nfchain.dev/nfchain/internal/function/bridge"
 	"nfchain.dev/nfchain/internal/function/command"
 	"nfchain.dev/nfchain/internal/function/firewall"
 	"nfchain.dev/nfchain/internal/function/forward"
@@ -34,7 +35,7 @@ import (
 
 var wirings = []wiring.Wiring{veth.Wiring{}, bridge.Wiring{}, macvlan.Wiring{}, ovs.Wiring{}}
 
-var functions = []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}, nat.Kind{}, loadbalancer.Kind{}, mirror.Kind{}}
+var functions = []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}, nat.Kind{}, loadbalancer.Kind{}, mirror.Kind{}, bump.Kind{}}
 
 // Tools in the order in which "auto" prefers them.
 var Tools = []traffic.Tool{

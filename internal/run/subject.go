@@ -100,7 +100,7 @@ func (m *Measurement) prove(ctx context.Context, c trial.Condition) error {
 	path := proof.Path{ClientNetns: m.up.Client().Namespace, ServerNetns: m.up.Server().Namespace, Protocol: kind, Delay: m.held()}
 	path.To, path.At, path.Source = marked(m.up.Reached())
 	for _, n := range m.up.Functions() {
-		path.Functions = append(path.Functions, proof.Function{Name: n.Name, Netns: n.Namespace, West: n.West.Device, East: n.East.Device})
+		path.Functions = append(path.Functions, proof.Function{Name: n.Name, Netns: n.Namespace, West: n.West.Device, East: n.East.Device, Transparent: n.Transparent})
 	}
 	if _, err := proof.Check(ctx, path); err != nil {
 		if ctx.Err() != nil {

@@ -52,6 +52,13 @@ type Joined struct {
 // Ends of a hop, by the IDs of what makes them.
 type Ends struct{ A, B string }
 
+// Clear is a wiring over which a function can be without addresses of its own: what it
+// passes on for others gets through.
+type Clear interface {
+	Wiring
+	PassesOthers()
+}
+
 // Wiring joins neighbours.
 type Wiring interface {
 	Name() string

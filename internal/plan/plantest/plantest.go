@@ -9,6 +9,7 @@ import (
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/function"
+	bump "nfchain.dev/nfchain/internal/function/bridge"
 	"nfchain.dev/nfchain/internal/function/command"
 	"nfchain.dev/nfchain/internal/function/firewall"
 	"nfchain.dev/nfchain/internal/function/forward"
@@ -31,7 +32,7 @@ func Catalogue() plan.Catalogue {
 	for _, w := range []wiring.Wiring{veth.Wiring{}, bridge.Wiring{}, macvlan.Wiring{}, ovs.Wiring{}} {
 		c.Wirings[w.Name()] = w
 	}
-	for _, k := range []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}, nat.Kind{}, loadbalancer.Kind{}, mirror.Kind{}} {
+	for _, k := range []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}, nat.Kind{}, loadbalancer.Kind{}, mirror.Kind{}, bump.Kind{}} {
 		c.Functions[k.Name()] = k
 	}
 	return c

@@ -107,3 +107,17 @@ func TestSharedOut(t *testing.T) {
 }
 
 func natted(nat string) string { return strings.Replace(between, "NAT", nat, 1) }
+
+// TestTransparent has functions prove packets that are not for them.
+func TestTransparent(t *testing.T) {
+	nstest.Require(t, feature.Bridge)
+	p := up(t, "functions:\n- {name: a, kind: bridge}\n- {name: b, kind: forward}\n- {name: c, kind: bridge}\n")
+	for _, protocol := range protocols {
+		if seen, err := proof.Check(context.Background(), path(p, protocol)); err != nil || len(seen) != 3 {
+			t.Errorf("%s: %v, error %v", protocol, seen, err)
+		}
+		swapped := path(p, protocol)
+		swapped.Functions[0], swapped.Functions[2] = swapped.Functions[2], swapped.Functions[0]
+		refused(t, swapped, "not visit the functions in order")
+	}
+}

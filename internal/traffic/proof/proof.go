@@ -33,6 +33,8 @@ type Function struct {
 	Name, Netns string
 	// West and East are its interfaces.
 	West, East string
+	// Transparent functions pass on packets that are not for them.
+	Transparent bool
 }
 
 // patience is how long a packet may take, sent again where it is lost; a chain may

@@ -55,7 +55,7 @@ func path(p *plan.Plan, protocol string) proof.Path {
 	path := proof.Path{ClientNetns: p.Client().Namespace, ServerNetns: p.Server().Namespace, Source: s.Source[0], Protocol: protocol,
 		To: netip.AddrPortFrom(s.Addresses[0], to), At: netip.AddrPortFrom(s.Served[0], at)}
 	for _, n := range p.Functions() {
-		path.Functions = append(path.Functions, proof.Function{Name: n.Name, Netns: n.Namespace, West: n.West.Device, East: n.East.Device})
+		path.Functions = append(path.Functions, proof.Function{Name: n.Name, Netns: n.Namespace, West: n.West.Device, East: n.East.Device, Transparent: n.Transparent})
 	}
 	return path
 }

@@ -115,7 +115,7 @@ func (t *tap) note(packet []byte, at *unix.SockaddrLinklayer, when time.Time) {
 	switch {
 	case at.Pkttype == unix.PACKET_OUTGOING && at.Ifindex == exit:
 		list = &t.out
-	case at.Pkttype == unix.PACKET_HOST && at.Ifindex == entry:
+	case at.Ifindex == entry && (at.Pkttype == unix.PACKET_HOST || t.function.Transparent && at.Pkttype == unix.PACKET_OTHERHOST):
 	default:
 		return
 	}

@@ -17,6 +17,9 @@ type Options struct{}
 // Name implements wiring.Wiring.
 func (Wiring) Name() string { return "veth" }
 
+// PassesOthers implements wiring.Clear.
+func (Wiring) PassesOthers() {}
+
 // Options implements wiring.Wiring.
 func (Wiring) Options() any { return &Options{} }
 

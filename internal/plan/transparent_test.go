@@ -1,0 +1,71 @@
+package plan_test
+
+import (
+	"strings"
+	"testing"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/plan/plantest"
+	"nfchain.dev/nfchain/internal/resource/address"
+	"nfchain.dev/nfchain/internal/resource/neighbour"
+	"nfchain.dev/nfchain/internal/resource/route"
+)
+
+// TestTransparent nodes have no addresses, and those around them are neighbours.
+func TestTransparent(t *testing.T) {
+	p := made(t, "functions:\n- {name: a, kind: bridge}\n- {name: b, kind: forward}\n- {name: c, kind: bridge}\n- {name: d, kind: bridge}\n", plan.Facts{}, plan.Options{Direct: true})
+	macs := map[string]string{}
+	for _, n := range p.Nodes {
+		for _, port := range []*plan.Interface{n.West, n.East} {
+			if port != nil && n.Transparent != (len(port.Addresses) == 0) {
+				t.Errorf("%s: %+v", n.Name, port)
+			}
+			for i := 0; port != nil && i < len(port.Addresses); i++ {
+				macs[port.Addresses[i].String()] = port.MAC
+			}
+		}
+	}
+	pairs := 0
+	for _, r := range p.Resources {
+		transparent := false
+		for _, n := range p.Nodes {
+			transparent = transparent || n.Transparent && n.Namespace == r.Namespace
+		}
+		switch s := r.Spec.(type) {
+		case address.Spec, route.Spec:
+			if transparent {
+				t.Errorf("%s", r.ID)
+			}
+		case neighbour.Spec:
+			pairs++
+			if want := macs[s.Address.String()]; want != "" && s.MAC != want || transparent {
+				t.Errorf("%s: %+v, want %s", r.ID, s, want)
+			}
+		}
+	}
+	if pairs != 2*2*3 { // both ways and families: client to b, b to server, and directly
+		t.Errorf("%d neighbours", pairs)
+	}
+}
+
+func TestTransparentRefuses(t *testing.T) {
+	alone := plantest.Function(t, "bump", "kind: bridge\n")
+	facts := plan.Facts{Functions: map[string]api.FunctionBody{"bump": alone.Spec}}
+	const bump = "functions: [{name: b, kind: bridge}]\n"
+	for spec, want := range map[string]string{
+		"wiring: ovs\n" + bump:                                       "use wiring: veth",
+		"functions: [{name: b, ref: bump}]\n":                        "cannot stand alone",
+		"functions: [{name: b, kind: bridge, direction: forward}]\n": "leave direction out",
+		bump + "everywhere: [{kind: firewall}]\n":                    "except: [b]",
+	} {
+		_, err := plan.Make(plantest.Chain(t, "edge", spec), plantest.Catalogue(), facts, plan.Options{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", spec, err, want)
+		}
+	}
+	made(t, bump+"everywhere: [{kind: firewall, except: [b]}, {kind: shaper, shaper: {rate: 1Gbit}}]\n", plan.Facts{}, plan.Options{})
+	if _, err := plan.MakeFunction(alone, plantest.Catalogue(), nil); err == nil {
+		t.Error("it stands alone")
+	}
+}
