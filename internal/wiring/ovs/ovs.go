@@ -52,7 +52,7 @@ func settled(o Options, has func(string) bool) Options {
 		return o
 	}
 	o.Datapath = netdev
-	if has(feature.OVSKernel) {
+	if has(feature.OVSKernel) && o.Ports != internal {
 		o.Datapath = system
 	}
 	return o
@@ -75,6 +75,9 @@ type joiner struct {
 const longestInternal = 1500
 
 func (j *joiner) check() error {
+	if j.Ports == internal && j.Datapath == system {
+		return fmt.Errorf("internal ports of the datapath system are lost when their interfaces get the names that they have in a node, by which the kernel knows them; use ports: veth, or datapath: netdev")
+	}
 	if j.Ports == internal && j.Datapath == netdev && j.MTU > longestInternal {
 		return fmt.Errorf("internal ports of the datapath netdev lose packets longer than %d bytes, and the chain's mtu is %d; use ports: veth, or a smaller mtu", longestInternal, j.MTU)
 	}

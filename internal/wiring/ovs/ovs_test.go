@@ -234,6 +234,15 @@ func TestDatapath(t *testing.T) {
 	}
 }
 
+// TestInternalIsInUserSpace where it was left to the machine.
+func TestInternalIsInUserSpace(t *testing.T) {
+	n := network(2, shapes["internal"])
+	n.Has = func(string) bool { return true }
+	if s := join(t, n).Settings; s["datapath"] != "netdev" {
+		t.Errorf("settings %v", s)
+	}
+}
+
 func TestLearning(t *testing.T) {
 	for _, s := range of[made.SwitchSpec](join(t, network(2, func(o *ovs.Options) { o.Forwarding = "learning" }))) {
 		if !slices.Equal(s.Flows, []string{"priority=0 actions=NORMAL"}) {
@@ -242,13 +251,13 @@ func TestLearning(t *testing.T) {
 	}
 }
 
-// TestLongPackets are refused where they would be lost.
-func TestLongPackets(t *testing.T) {
+// TestRefused is what would lose packets, all of them or the long ones.
+func TestRefused(t *testing.T) {
 	for _, c := range []struct {
 		ports, datapath string
 		mtu             int
 		refused         bool
-	}{{"internal", "netdev", 1500, false}, {"internal", "netdev", 1501, true}, {"veth", "netdev", 9000, false}, {"internal", "system", 9000, false}} {
+	}{{"internal", "netdev", 1500, false}, {"internal", "netdev", 1501, true}, {"veth", "netdev", 9000, false}, {"internal", "system", 1500, true}, {"veth", "system", 9000, false}} {
 		n := network(1, func(o *ovs.Options) { o.Ports, o.Datapath = c.ports, c.datapath })
 		n.MTU = c.mtu
 		if _, err := (ovs.Wiring{}).Join(n); (err != nil) != c.refused || err != nil && !strings.Contains(err.Error(), "ports: veth") {
