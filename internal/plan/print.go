@@ -49,7 +49,7 @@ func (p *Plan) Text() string {
 		fmt.Fprintf(&b, "\n%s: namespace %s\n", node, n)
 		p.list(&b, node, n)
 	}
-	if own := namespace.Name(p.Chain, WiringNode); p.makes(own) {
+	if own := p.Between(); own != "" {
 		fmt.Fprintf(&b, "\nwiring %s: namespace %s\n", p.Wiring, own)
 		p.list(&b, WiringNode, own)
 	}
@@ -77,6 +77,14 @@ func Chosen(settings map[string]string) string {
 		return ""
 	}
 	return " (" + strings.Join(words, ", ") + ")"
+}
+
+// Between is the namespace of what a wiring has between nodes, empty where it has none.
+func (p *Plan) Between() string {
+	if own := namespace.Name(p.Chain, WiringNode); p.makes(own) {
+		return own
+	}
+	return ""
 }
 
 // makes tells whether a namespace is made for the chain.

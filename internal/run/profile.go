@@ -11,5 +11,8 @@ func Profiled(p *plan.Plan) profile.Chain {
 	for _, n := range p.Nodes {
 		c.Nodes = append(c.Nodes, profile.Node{Name: n.Name, Kind: n.Kind, Namespace: n.Namespace})
 	}
+	if own := p.Between(); own != "" {
+		c.Nodes = append(c.Nodes, profile.Node{Name: "(wiring)", Kind: "wiring", Namespace: own})
+	}
 	return c
 }

@@ -10,7 +10,7 @@ import (
 
 // Traced is a chain as package trace looks at it.
 func Traced(p *plan.Plan) trace.Chain {
-	c := trace.Chain{Name: p.Chain, Wiring: p.Wiring, Address: p.Reached().Addresses[0], Server: boundTo(p.Reached())}
+	c := trace.Chain{Name: p.Chain, Wiring: p.Wiring, Address: p.Reached().Addresses[0], Server: boundTo(p.Reached()), Between: p.Between()}
 	for _, n := range p.Nodes {
 		node := trace.Node{Name: n.Name, Kind: n.Kind, Namespace: n.Namespace}
 		for _, i := range []*plan.Interface{n.West, n.East} {

@@ -40,7 +40,7 @@ type Conservation struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Hop is one node of the chain.
+// Hop is one node of the chain, or (wiring): what is between nodes, where packets only end.
 type Hop struct {
 	Name      string `json:"name"`
 	Kind      string `json:"kind"`

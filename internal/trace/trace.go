@@ -20,6 +20,9 @@ type Chain struct {
 	Name, Wiring string
 	// Nodes in path order, both ends included.
 	Nodes []Node
+	// Between is the namespace of what the wiring has between nodes, empty where it has
+	// none: packets can end there too.
+	Between string
 	// Address to which packets are sent, and Server where they arrive: absent, the same.
 	Address, Server netip.Addr
 	// Taps are namespaces where copies of packets end, by their names in the chain.

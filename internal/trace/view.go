@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -48,7 +49,7 @@ func open(c Chain) (*view, error) {
 		}
 		v.taps[inode] = name
 	}
-	for _, n := range c.Nodes {
+	for _, n := range c.places() {
 		s := &seat{Node: n, devices: map[uint32]string{}}
 		v.nodes = append(v.nodes, s)
 		if err := s.open(); err != nil {
@@ -69,6 +70,17 @@ func inodeOf(ns string) (uint32, error) {
 		return 0, &os.PathError{Op: "look at namespace", Path: netns.Path(ns), Err: err}
 	}
 	return uint32(st.Ino), nil
+}
+
+// wiringKind is what the wiring's own namespace is called.
+const wiringKind = "wiring"
+
+// places are the nodes, and after them what is between.
+func (c Chain) places() []Node {
+	if c.Between == "" {
+		return c.Nodes
+	}
+	return append(slices.Clone(c.Nodes), Node{Name: "(" + wiringKind + ")", Kind: wiringKind, Namespace: c.Between})
 }
 
 func (s *seat) open() (err error) {
