@@ -33,7 +33,7 @@ func over(tb testing.TB, owner, options, spec string) *plan.Plan {
 func needsMacvlan(tb testing.TB) {
 	tb.Helper()
 	nstest.Root(tb)
-	nstest.Require(tb, feature.Macvlan, feature.Veth, feature.ToolPing, feature.ToolIP)
+	nstest.Require(tb, feature.Macvlan, feature.Redirect, feature.Veth, feature.ToolPing, feature.ToolIP)
 }
 
 // card gives the host an interface that stands for a network card, for as long as the
@@ -52,6 +52,7 @@ func parented(card string) map[string]string {
 	return map[string]string{
 		"bridge":   "",
 		"private":  "macvlan: {mode: private}\n",
+		"vepa":     "macvlan: {mode: vepa}\n",
 		"passthru": "macvlan: {mode: passthru}\n",
 		"long":     "macvlan: {mode: bridge}\nmtu: 9000\n",
 		"card":     "macvlan: {parent: " + card + "}\n",
@@ -108,7 +109,7 @@ func TestMacvlanRewired(t *testing.T) {
 	needsMacvlan(t)
 	owner, ways := nstest.Owner(t), parented(card(t))
 	downAfter(t, owner)
-	for _, name := range []string{"", "bridge", "", "card", "", "card", "private", "passthru", "card", "passthru", ""} {
+	for _, name := range []string{"", "bridge", "", "card", "", "card", "vepa", "private", "vepa", "bridge", "passthru", "card", "passthru", ""} {
 		p := planned(t, owner, spec(forward("a")))
 		if name != "" {
 			p = over(t, owner, ways[name], spec(forward("a")))
@@ -137,6 +138,7 @@ func TestMacvlanDrift(t *testing.T) {
 		{"bridge", "ip netns del $w"},
 		{"private", "for l in $(ip -n $w -o link | grep -o 'near[0-9a-f]*' | sort -u); do ip -n $w link del $l; done"},
 		{"passthru", "for l in $(ip -n $w -o link | grep -o 'far[0-9a-f]*' | sort -u); do ip -n $w link set $l down; done"},
+		{"vepa", "for l in $(ip -n $w -o link | grep -o 'far[0-9a-f]*' | sort -u); do tc -n $w qdisc del dev $l clsact; done"},
 		{"passthru", "ip -n $a link set eth0 address 02:00:00:00:00:77"},
 	} {
 		t.Run(c.way+" "+c.change, func(t *testing.T) {
@@ -185,6 +187,27 @@ func TestCardAsItWas(t *testing.T) {
 			t.Fatalf("the interface differs:\n%s", difference(before, after))
 		}
 	}
+}
+
+// TestCardBehindReflectingSwitch: devices of mode vepa reach each other by a switch behind
+// the interface that sends back what it gets, and not by one that does not.
+func TestCardBehindReflectingSwitch(t *testing.T) {
+	needsMacvlan(t)
+	nstest.Require(t, feature.Bridge)
+	host, behind, owner := card(t), nstest.Namespace(t), nstest.Owner(t)
+	sh(t, strings.NewReplacer("$b", behind, "$p", host+"p").Replace(`ip link set $p netns $b; ip -n $b link add switch type bridge mcast_snooping 0
+		ip -n $b link set switch up; ip -n $b link set $p master switch up`))
+	nstest.Carries(t, nstest.Open(t, netns.Host), host)
+	downAfter(t, owner)
+	p := over(t, owner, "macvlan: {mode: vepa, parent: "+host+"}\n", spec(forward("a")))
+	up(t, p)
+	unchanged(t, p)
+	to := addresses(p, p.Client().Name, p.Server().Name)[0]
+	if reaches(t, "udp", p.Client().Namespace, p.Server().Namespace, to, 7007, short) {
+		t.Error("a switch that does not reflect passed a packet back")
+	}
+	sh(t, "ip -n "+behind+" link set "+host+"p type bridge_slave hairpin on")
+	crosses(t, p)
 }
 
 // TestParentRefused: what cannot be a parent is told before anything is made.

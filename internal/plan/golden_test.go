@@ -75,6 +75,7 @@ func TestGolden(t *testing.T) {
 		"balance":    "endpoints: [{name: client}, {name: server, addresses: [203.0.113.1, 203.0.113.2]}]\nfunctions:\n- {name: a, kind: forward}\n- {name: lb, kind: loadbalancer}\n",
 		"macvlan":    "wiring: macvlan\nfunctions: [{name: a, kind: forward}]\n",
 		"passthru":   "wiring: macvlan\nmacvlan: {mode: passthru}\nfunctions: [{name: a, kind: forward}]\n",
+		"vepa":       "wiring: macvlan\nmacvlan: {mode: vepa}\nfunctions: [{name: a, kind: forward}]\n",
 		"card":       "wiring: macvlan\nmacvlan: {parent: eth1}\novs: {per: chain}\nfunctions: [{name: a, kind: forward}]\n",
 		"bump":       "functions:\n- {name: a, kind: forward}\n- {name: b, kind: bridge}\n- {name: c, kind: bridge}\n",
 		"mirror":     "functions:\n- {name: a, kind: forward}\n- {name: m, kind: mirror}\n",

@@ -1,7 +1,9 @@
 // Package macvlan joins neighbours by macvlan devices over a parent: an interface of the
 // host, or, where none is named, one end of a veth pair of each hop's own, which stands
 // for a network card. Over one parent only devices of mode bridge reach each other by
-// themselves; the two of mode private or passthru are at both ends of the pair.
+// themselves; the two of mode private or passthru are at both ends of the pair. Those of
+// mode vepa send to each other by way of a switch that sends back what it takes in by the
+// port it came from (a reflective relay, IEEE 802.1Qbg): the pair's far end does that.
 package macvlan
 
 import (
@@ -9,6 +11,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/macvlan"
+	"nfchain.dev/nfchain/internal/resource/redirect"
 	"nfchain.dev/nfchain/internal/wiring"
 )
 
@@ -26,6 +29,9 @@ func (Wiring) Join(n wiring.Network) (wiring.Joined, error) {
 	if j.Parent == "" {
 		j.made.Settings["parent"] = j.standIn()
 		j.made.Requires = append(j.made.Requires, feature.Veth)
+		if j.Mode == macvlan.VEPA {
+			j.made.Requires = append(j.made.Requires, feature.Redirect)
+		}
 		home := n.Home()
 		j.home = home.ID
 		j.add(home)
@@ -68,7 +74,11 @@ func (j *joiner) parents(h wiring.Hop) (a, b parent) {
 	j.add(r)
 	a = parent{macvlan.Parent{Namespace: j.Namespace, Device: pair.A.Device}, r.ID}
 	b = parent{macvlan.Parent{Namespace: j.Namespace, Device: pair.B.Device}, r.ID}
-	if j.Mode == macvlan.Bridge {
+	switch j.Mode {
+	case macvlan.Bridge:
+		b = a
+	case macvlan.VEPA:
+		j.add(resource.New(j.Namespace, redirect.Spec{Device: b.Device, To: b.Device}, r.ID))
 		b = a
 	}
 	return a, b

@@ -9,6 +9,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/link"
 	made "nfchain.dev/nfchain/internal/resource/macvlan"
+	"nfchain.dev/nfchain/internal/resource/redirect"
 	"nfchain.dev/nfchain/internal/wiring"
 	"nfchain.dev/nfchain/internal/wiring/macvlan"
 )
@@ -81,6 +82,28 @@ func TestJoins(t *testing.T) {
 	}
 }
 
+// TestReflects: in mode vepa both devices of a hop are over one parent, and the far end of
+// its pair sends back what it gets.
+func TestReflects(t *testing.T) {
+	n, j := join(t, macvlan.Options{Mode: made.VEPA}, "a", "b", "c")
+	devices, far := fabric(j)
+	reflects := map[string]bool{}
+	for _, r := range j.Resources {
+		if s, is := r.Spec.(redirect.Spec); is {
+			reflects[s.Device] = s.To == s.Device && !s.Copy && r.Namespace == n.Namespace
+		}
+	}
+	for _, ends := range j.Ends {
+		a, b := devices[ends.A], devices[ends.B]
+		if a.Parent != b.Parent || !reflects[far[a.Parent.Device].Device] || a.Mode != made.VEPA || b.Mode != made.VEPA {
+			t.Errorf("%+v and %+v, reflecting: %v", a, b, reflects)
+		}
+	}
+	if !slices.Contains(j.Requires, "tc.redirect") {
+		t.Errorf("requires %v", j.Requires)
+	}
+}
+
 // TestOverCard: everything is over the host's interface, and nothing else is made.
 func TestOverCard(t *testing.T) {
 	_, j := join(t, macvlan.Options{Mode: made.Bridge, Parent: "eth1"}, "a", "b", "c")
@@ -126,6 +149,7 @@ func TestRefuses(t *testing.T) {
 		{macvlan.Options{Mode: made.Passthru, Parent: "eth1"}, "one device alone"},
 		{macvlan.Options{Mode: made.Bridge, Parent: "eth1"}, ""},
 		{macvlan.Options{Mode: made.Private}, ""},
+		{macvlan.Options{Mode: made.VEPA, Parent: "eth1"}, ""},
 		{macvlan.Options{Mode: made.Bridge, Parent: "a/b"}, "not the name of an interface"},
 		{macvlan.Options{Mode: made.Bridge, Parent: "sixteen-letters-"}, "longer"},
 	} {

@@ -10,9 +10,10 @@ import (
 // Options of the wiring.
 type Options struct {
 	// Mode is bridge (default), in which devices over one parent reach each other;
-	// private, in which they do not, so that each hop has two parents; or passthru, in
-	// which a parent has one device, so that each hop has two.
-	Mode string `json:"mode,omitempty" jsonschema:"enum=bridge,enum=private,enum=passthru"`
+	// vepa, in which they do by way of the switch behind it, which must send back what it
+	// gets by the port it came from; private, in which they do not, so that each hop has
+	// two parents; or passthru, in which a parent has one device, so that each hop has two.
+	Mode string `json:"mode,omitempty" jsonschema:"enum=bridge,enum=vepa,enum=private,enum=passthru"`
 	// Parent is the interface of the host that all devices of the chain are over. It is
 	// not changed, and may have other macvlan devices. Without it each hop has a veth pair
 	// in place of a network card.
@@ -40,8 +41,11 @@ func (o *Options) Validate() []api.FieldProblem {
 
 // standIn says what is in place of a network card.
 func (o Options) standIn() string {
-	if o.Mode == macvlan.Bridge {
+	switch o.Mode {
+	case macvlan.Bridge:
 		return "one end of a veth pair per hop"
+	case macvlan.VEPA:
+		return "one end of a veth pair per hop, whose other end reflects"
 	}
 	return "both ends of a veth pair per hop"
 }

@@ -1,0 +1,149 @@
+#!/bin/sh
+# Makes the chain edge as `nfchain up` would. Needs root, iproute2, and nft or iptables
+# where functions use them. Removes nothing: that is `nfchain down edge`, which finds
+# what this made by its names.
+set -eu
+
+# namespace:nfchain.edge.client
+ip netns add nfchain.edge.client
+ip -n nfchain.edge.client link set lo up
+ip netns exec nfchain.edge.client sysctl -qw net.ipv4.conf.all.rp_filter=0
+ip netns exec nfchain.edge.client sysctl -qw net.ipv4.conf.default.rp_filter=0
+ip netns exec nfchain.edge.client sysctl -qw net.ipv6.conf.default.addr_gen_mode=1
+ip netns exec nfchain.edge.client sysctl -qw net.ipv6.conf.default.accept_dad=0
+
+# namespace:nfchain.edge.a
+ip netns add nfchain.edge.a
+ip -n nfchain.edge.a link set lo up
+ip netns exec nfchain.edge.a sysctl -qw net.ipv4.conf.all.rp_filter=0
+ip netns exec nfchain.edge.a sysctl -qw net.ipv4.conf.default.rp_filter=0
+ip netns exec nfchain.edge.a sysctl -qw net.ipv4.ip_forward=1
+ip netns exec nfchain.edge.a sysctl -qw net.ipv6.conf.default.addr_gen_mode=1
+ip netns exec nfchain.edge.a sysctl -qw net.ipv6.conf.default.accept_dad=0
+ip netns exec nfchain.edge.a sysctl -qw net.ipv6.conf.all.forwarding=1
+
+# namespace:nfchain.edge.server
+ip netns add nfchain.edge.server
+ip -n nfchain.edge.server link set lo up
+ip netns exec nfchain.edge.server sysctl -qw net.ipv4.conf.all.rp_filter=0
+ip netns exec nfchain.edge.server sysctl -qw net.ipv4.conf.default.rp_filter=0
+ip netns exec nfchain.edge.server sysctl -qw net.ipv6.conf.default.addr_gen_mode=1
+ip netns exec nfchain.edge.server sysctl -qw net.ipv6.conf.default.accept_dad=0
+
+# namespace:nfchain.edge._wiring
+ip netns add nfchain.edge._wiring
+ip -n nfchain.edge._wiring link set lo up
+ip netns exec nfchain.edge._wiring sysctl -qw net.ipv6.conf.all.disable_ipv6=1
+ip netns exec nfchain.edge._wiring sysctl -qw net.ipv6.conf.default.disable_ipv6=1
+
+# link:nfchain.edge._wiring:near9bd1f3d1
+ip -n nfchain.edge._wiring link add near9bd1f3d1 address ae:6d:f7:9b:39:45 mtu 1500 type veth peer name far9bd1f3d1 address 66:57:a6:f4:14:93 mtu 1500 netns nfchain.edge._wiring
+ip -n nfchain.edge._wiring link set near9bd1f3d1 up alias 'nfchain edge _wiring:near9bd1f3d1=_wiring:far9bd1f3d1'
+ip -n nfchain.edge._wiring link set far9bd1f3d1 up alias 'nfchain edge _wiring:near9bd1f3d1=_wiring:far9bd1f3d1'
+
+# redirect:nfchain.edge._wiring:far9bd1f3d1
+tc -n nfchain.edge._wiring qdisc add dev far9bd1f3d1 clsact
+tc -n nfchain.edge._wiring filter add dev far9bd1f3d1 ingress protocol ip prio 7801 u32 match u32 0xe0000000 0xe0000000 at 16 flowid :1
+tc -n nfchain.edge._wiring filter add dev far9bd1f3d1 ingress protocol ip prio 7802 u32 match u32 0x00000000 0x00000000 at 0 action mirred egress redirect dev far9bd1f3d1
+tc -n nfchain.edge._wiring filter add dev far9bd1f3d1 ingress protocol ipv6 prio 7803 u32 match u32 0xfe000000 0xfe000000 at 24 flowid :1
+tc -n nfchain.edge._wiring filter add dev far9bd1f3d1 ingress protocol ipv6 prio 7804 u32 match u32 0x00000000 0x00000000 at 0 action mirred egress redirect dev far9bd1f3d1
+
+# macvlan:nfchain.edge.client:eth0
+ip -n nfchain.edge._wiring link add link near9bd1f3d1 name eth0 address 02:6d:ef:16:ff:39 mtu 1500 netns nfchain.edge.client type macvlan mode vepa
+ip -n nfchain.edge.client link set eth0 up alias 'nfchain edge macvlan:client:eth0'
+
+# macvlan:nfchain.edge.a:eth0
+ip -n nfchain.edge._wiring link add link near9bd1f3d1 name eth0 address 02:9a:e9:39:06:ac mtu 1500 netns nfchain.edge.a type macvlan mode vepa
+ip -n nfchain.edge.a link set eth0 up alias 'nfchain edge macvlan:a:eth0'
+
+# link:nfchain.edge._wiring:near321a69db
+ip -n nfchain.edge._wiring link add near321a69db address 9a:19:2b:37:f3:a3 mtu 1500 type veth peer name far321a69db address 4a:cc:25:73:c1:c0 mtu 1500 netns nfchain.edge._wiring
+ip -n nfchain.edge._wiring link set near321a69db up alias 'nfchain edge _wiring:near321a69db=_wiring:far321a69db'
+ip -n nfchain.edge._wiring link set far321a69db up alias 'nfchain edge _wiring:near321a69db=_wiring:far321a69db'
+
+# redirect:nfchain.edge._wiring:far321a69db
+tc -n nfchain.edge._wiring qdisc add dev far321a69db clsact
+tc -n nfchain.edge._wiring filter add dev far321a69db ingress protocol ip prio 7801 u32 match u32 0xe0000000 0xe0000000 at 16 flowid :1
+tc -n nfchain.edge._wiring filter add dev far321a69db ingress protocol ip prio 7802 u32 match u32 0x00000000 0x00000000 at 0 action mirred egress redirect dev far321a69db
+tc -n nfchain.edge._wiring filter add dev far321a69db ingress protocol ipv6 prio 7803 u32 match u32 0xfe000000 0xfe000000 at 24 flowid :1
+tc -n nfchain.edge._wiring filter add dev far321a69db ingress protocol ipv6 prio 7804 u32 match u32 0x00000000 0x00000000 at 0 action mirred egress redirect dev far321a69db
+
+# macvlan:nfchain.edge.a:eth1
+ip -n nfchain.edge._wiring link add link near321a69db name eth1 address 02:f7:f0:5b:5b:42 mtu 1500 netns nfchain.edge.a type macvlan mode vepa
+ip -n nfchain.edge.a link set eth1 up alias 'nfchain edge macvlan:a:eth1'
+
+# macvlan:nfchain.edge.server:eth0
+ip -n nfchain.edge._wiring link add link near321a69db name eth0 address 02:60:11:b7:31:ea mtu 1500 netns nfchain.edge.server type macvlan mode vepa
+ip -n nfchain.edge.server link set eth0 up alias 'nfchain edge macvlan:server:eth0'
+
+# address:nfchain.edge.client:eth0=198.19.39.88
+ip -n nfchain.edge.client address add 198.19.39.88 peer 198.19.39.112 dev eth0
+
+# neighbour:nfchain.edge.client:eth0=198.19.39.112
+ip -n nfchain.edge.client neighbour replace 198.19.39.112 lladdr 02:9a:e9:39:06:ac dev eth0 nud permanent
+
+# address:nfchain.edge.a:eth0=198.19.39.112
+ip -n nfchain.edge.a address add 198.19.39.112 peer 198.19.39.88 dev eth0
+
+# neighbour:nfchain.edge.a:eth0=198.19.39.88
+ip -n nfchain.edge.a neighbour replace 198.19.39.88 lladdr 02:6d:ef:16:ff:39 dev eth0 nud permanent
+
+# address:nfchain.edge.client:eth0=2001:2:0:fc9d::18
+ip -n nfchain.edge.client address add 2001:2:0:fc9d::18 peer 2001:2:0:fc9d:8000::10 dev eth0 nodad
+
+# neighbour:nfchain.edge.client:eth0=2001:2:0:fc9d:8000::10
+ip -n nfchain.edge.client neighbour replace 2001:2:0:fc9d:8000::10 lladdr 02:9a:e9:39:06:ac dev eth0 nud permanent
+
+# address:nfchain.edge.a:eth0=2001:2:0:fc9d:8000::10
+ip -n nfchain.edge.a address add 2001:2:0:fc9d:8000::10 peer 2001:2:0:fc9d::18 dev eth0 nodad
+
+# neighbour:nfchain.edge.a:eth0=2001:2:0:fc9d::18
+ip -n nfchain.edge.a neighbour replace 2001:2:0:fc9d::18 lladdr 02:6d:ef:16:ff:39 dev eth0 nud permanent
+
+# route:nfchain.edge.client:198.19.39.96/27
+ip -n nfchain.edge.client route add 198.19.39.96/27 via 198.19.39.112 dev eth0 onlink proto 78
+
+# route:nfchain.edge.a:198.19.39.64/27
+ip -n nfchain.edge.a route add 198.19.39.64/27 via 198.19.39.88 dev eth0 onlink proto 78
+
+# route:nfchain.edge.client:2001:2:0:fc9d:8000::/65
+ip -n nfchain.edge.client route add 2001:2:0:fc9d:8000::/65 via 2001:2:0:fc9d:8000::10 dev eth0 onlink proto 78
+
+# route:nfchain.edge.a:2001:2:0:fc9d::/65
+ip -n nfchain.edge.a route add 2001:2:0:fc9d::/65 via 2001:2:0:fc9d::18 dev eth0 onlink proto 78
+
+# address:nfchain.edge.a:eth1=198.19.39.80
+ip -n nfchain.edge.a address add 198.19.39.80 peer 198.19.39.118 dev eth1
+
+# neighbour:nfchain.edge.a:eth1=198.19.39.118
+ip -n nfchain.edge.a neighbour replace 198.19.39.118 lladdr 02:60:11:b7:31:ea dev eth1 nud permanent
+
+# address:nfchain.edge.server:eth0=198.19.39.118
+ip -n nfchain.edge.server address add 198.19.39.118 peer 198.19.39.80 dev eth0
+
+# neighbour:nfchain.edge.server:eth0=198.19.39.80
+ip -n nfchain.edge.server neighbour replace 198.19.39.80 lladdr 02:f7:f0:5b:5b:42 dev eth0 nud permanent
+
+# address:nfchain.edge.a:eth1=2001:2:0:fc9d::10
+ip -n nfchain.edge.a address add 2001:2:0:fc9d::10 peer 2001:2:0:fc9d:8000::16 dev eth1 nodad
+
+# neighbour:nfchain.edge.a:eth1=2001:2:0:fc9d:8000::16
+ip -n nfchain.edge.a neighbour replace 2001:2:0:fc9d:8000::16 lladdr 02:60:11:b7:31:ea dev eth1 nud permanent
+
+# address:nfchain.edge.server:eth0=2001:2:0:fc9d:8000::16
+ip -n nfchain.edge.server address add 2001:2:0:fc9d:8000::16 peer 2001:2:0:fc9d::10 dev eth0 nodad
+
+# neighbour:nfchain.edge.server:eth0=2001:2:0:fc9d::10
+ip -n nfchain.edge.server neighbour replace 2001:2:0:fc9d::10 lladdr 02:f7:f0:5b:5b:42 dev eth0 nud permanent
+
+# route:nfchain.edge.a:198.19.39.96/27
+ip -n nfchain.edge.a route add 198.19.39.96/27 via 198.19.39.118 dev eth1 onlink proto 78
+
+# route:nfchain.edge.server:198.19.39.64/27
+ip -n nfchain.edge.server route add 198.19.39.64/27 via 198.19.39.80 dev eth0 onlink proto 78
+
+# route:nfchain.edge.a:2001:2:0:fc9d:8000::/65
+ip -n nfchain.edge.a route add 2001:2:0:fc9d:8000::/65 via 2001:2:0:fc9d:8000::16 dev eth1 onlink proto 78
+
+# route:nfchain.edge.server:2001:2:0:fc9d::/65
+ip -n nfchain.edge.server route add 2001:2:0:fc9d::/65 via 2001:2:0:fc9d::10 dev eth0 onlink proto 78
