@@ -45,7 +45,7 @@ func (r *Report) fill(v *view, s seen, before, after reading) {
 }
 
 func interfaceOf(name string, before, after counters) Interface {
-	i := Interface{Name: name, In: after.in.since(before.in), Out: after.out.since(before.out), Driver: map[string]uint64{}}
+	i := Interface{Name: name, kind: after.kind, In: after.in.since(before.in), Out: after.out.since(before.out), Driver: map[string]uint64{}}
 	for what, n := range after.driver {
 		if d := n - before.driver[what]; n > before.driver[what] {
 			i.Driver[what] = d
@@ -271,7 +271,13 @@ func (r *Report) warn(s seen) {
 	if s.missed > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d events were missed: they came while the same core was at another", s.missed))
 	}
-	if r.Own == nil || r.Own.Unexplained <= 0 {
+	if r.Own == nil {
+		return
+	}
+	if r.unseenIn() {
+		r.Warnings = append(r.Warnings, "what comes in at macvlan devices the kernel tells of at their parent alone: IN is not known, but ALL IN is, and TIME TO IT is until the hop sends on")
+	}
+	if r.Own.Unexplained <= 0 {
 		return
 	}
 	for _, h := range r.Hops {
@@ -279,6 +285,13 @@ func (r *Report) warn(s seen) {
 			r.Warnings = append(r.Warnings, suspects(h, i)...)
 		}
 	}
+}
+
+// unseenIn tells whether there are interfaces that take packets in unseen.
+func (r *Report) unseenIn() bool {
+	return slices.ContainsFunc(r.Hops, func(h Hop) bool {
+		return slices.ContainsFunc(h.Interfaces, func(i Interface) bool { return i.kind == "macvlan" })
+	})
 }
 
 // suspects are counters in which packets may be that nothing explains.

@@ -65,6 +65,8 @@ type Hop struct {
 
 // Interface is one of a hop's.
 type Interface struct {
+	// kind of interface it is.
+	kind    string
 	Name    string `json:"name"`
 	In      Amount `json:"in"`
 	Out     Amount `json:"out"`

@@ -140,6 +140,8 @@ type reading struct {
 
 // counters of an interface.
 type counters struct {
+	// kind of interface it is, as ip-link(8) has it.
+	kind    string
 	in, out Amount
 	driver  map[string]uint64
 	queues  []Queue
@@ -174,6 +176,7 @@ func (s *seat) read() (map[string]counters, error) {
 			continue
 		}
 		all[a.Name] = counters{
+			kind:   l.Type(),
 			in:     Amount{a.Statistics.RxPackets, a.Statistics.RxBytes},
 			out:    Amount{a.Statistics.TxPackets, a.Statistics.TxBytes},
 			driver: s.losses(a.Name),
