@@ -93,6 +93,14 @@ func TestKilledAnywhereWithBridges(t *testing.T) {
 	killedAnywhere(t, owned("e2e-killed"), strings.Replace(killedChain, "spec:\n", "spec:\n  wiring: bridge\n", 1), 5)
 }
 
+// TestKilledAnywhereWithMacvlan has devices over parents that are elsewhere, and whose
+// addresses the kernel keeps taken for a while after their namespaces are gone.
+func TestKilledAnywhereWithMacvlan(t *testing.T) {
+	nstest.Root(t)
+	nstest.Require(t, feature.Macvlan)
+	killedAnywhere(t, owned("e2e-killed"), strings.Replace(killedChain, "spec:\n", "spec:\n  wiring: macvlan\n", 1), 5)
+}
+
 func killedAnywhere(t *testing.T, name, chain string, rounds int) {
 	t.Helper()
 	c := cli{t, built(t), t.TempDir()}
