@@ -21,7 +21,7 @@ func (r *repeatFlags) register(cmd *cobra.Command, load *api.Load) {
 	f.IntVar(&load.Repeats, "repeats", load.Repeats, "trials of every condition; with --until at least, with --redeploy two an instance by default")
 	f.StringVar(&r.until, "until", "", "repeat until the 95% interval of each condition's main metric is at most this wide, such as 2%")
 	f.IntVar(&load.MaxRepeats, "max-repeats", 0, "most trials of every condition with --until (default 50)")
-	f.IntVar(&load.Redeploy, "redeploy", 0, "make the chain anew this many times, the repeats spread over them")
+	f.IntVar(&load.Redeploy, "redeploy", 0, "make the chain anew this many times, with --until at least, the repeats spread over them")
 }
 
 // read puts the flags into the load.

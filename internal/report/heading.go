@@ -1,10 +1,13 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"nfchain.dev/nfchain/internal/trial"
 )
 
 // heading says in a few lines what run this is.
@@ -48,7 +51,7 @@ func (r Report) extent() string {
 		text += fmt.Sprintf(", %s infeasible", plural(n, "combination"))
 	}
 	if run.Redeploy > 1 {
-		text += fmt.Sprintf(", over %d instances of the chain", run.Redeploy)
+		text += fmt.Sprintf(", over %d instances of the chain", cmp.Or(instancesMade(run), run.Redeploy))
 	}
 	if run.Quick {
 		text += ", quick"
@@ -112,4 +115,18 @@ func nonEmpty(words ...string) (out []string) {
 		}
 	}
 	return out
+}
+
+// instancesMade of the chain of a condition, the most of any: with an interval to reach
+// there may be more than the run began with.
+func instancesMade(run trial.Run) (most int) {
+	made := map[int]map[int]bool{}
+	for _, t := range run.Trials {
+		if made[t.Condition] == nil {
+			made[t.Condition] = map[int]bool{}
+		}
+		made[t.Condition][t.Instance] = true
+		most = max(most, len(made[t.Condition]))
+	}
+	return most
 }

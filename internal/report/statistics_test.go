@@ -59,3 +59,14 @@ func TestPercentilesWithoutSamples(t *testing.T) {
 		t.Errorf("of one trial: %s", said)
 	}
 }
+
+// TestInstancesThatWereMade are told, not those that the run began with.
+func TestInstancesThatWereMade(t *testing.T) {
+	run := trial.Run{Redeploy: 2, Conditions: make([]trial.Condition, 2)}
+	for i := range 6 {
+		run.Trials = append(run.Trials, trial.Trial{Condition: 0, Instance: i/2 + 1}, trial.Trial{Condition: 1, Instance: 9})
+	}
+	if n := instancesMade(run); n != 3 {
+		t.Errorf("%d instances, not 3", n)
+	}
+}
