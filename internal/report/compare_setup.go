@@ -68,6 +68,7 @@ func setupDifferences(a, b *trial.Setup) []Difference {
 	}
 	all = append(all, unequalMaps("wiring's ", a.WiringSettings, b.WiringSettings)...)
 	all = append(all, unequalMaps("offload ", offloads(*a), offloads(*b))...)
+	all = append(all, unequalMaps("knob ", knobs(*a), knobs(*b))...)
 	return unequal(append(all, unequalMaps("chain's setting ", ownSettings(*a), ownSettings(*b))...))
 }
 
@@ -104,6 +105,17 @@ func distinct(s trial.Setup, f func(trial.InterfaceSetup) string) string {
 	}
 	slices.Sort(values)
 	return strings.Join(slices.Compact(values), "; ")
+}
+
+// knobs of a chain by name, with every value that its interfaces have.
+func knobs(s trial.Setup) map[string]string {
+	found := map[string]string{}
+	for _, i := range s.Interfaces {
+		for name := range i.Knobs {
+			found[name] = distinct(s, func(i trial.InterfaceSetup) string { return i.Knobs[name] })
+		}
+	}
+	return found
 }
 
 // offloads of a chain by name: on, off, or both where its interfaces differ.

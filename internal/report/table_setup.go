@@ -78,6 +78,9 @@ func interfaceText(i trial.InterfaceSetup) string {
 	if i.GROIPv4MaxBytes > 0 {
 		parts = append(parts, fmt.Sprintf("IPv4 %d", i.GROIPv4MaxBytes))
 	}
+	for _, name := range slices.Sorted(maps.Keys(i.Knobs)) {
+		parts = append(parts, name+" "+i.Knobs[name])
+	}
 	for _, q := range i.Qdiscs {
 		parts = append(parts, "qdisc "+q)
 	}

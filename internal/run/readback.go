@@ -11,6 +11,7 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/macvlan"
+	"nfchain.dev/nfchain/internal/resource/tuning"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -41,17 +42,16 @@ func (b *readback) namespace(p *plan.Plan, ref string) error {
 	if err != nil {
 		return err
 	}
-	mine := 0
-	for _, l := range links {
-		if !resource.Owned(l.Attrs().Alias, p.Chain) && !lends(p, ref, l.Attrs().Name) {
-			continue
-		}
-		mine++
+	mine := slices.DeleteFunc(slices.Clone(links), func(l netlink.Link) bool {
+		return !resource.Owned(l.Attrs().Alias, p.Chain) && !lends(p, ref, l.Attrs().Name)
+	})
+	knobs := tuning.Served(resource.At(h, p.Chain), mine)
+	for _, l := range mine {
 		s := interfaceSetup(l, drivers)
-		s.Qdiscs = qdiscs[l.Attrs().Index]
+		s.Qdiscs, s.Knobs = qdiscs[l.Attrs().Index], knobs[l.Attrs().Index]
 		b.add(nodeOf(p, ref)+":"+l.Attrs().Name, s)
 	}
-	if mine == 0 || ref == netns.Host {
+	if len(mine) == 0 || ref == netns.Host {
 		return nil
 	}
 	return b.readSettings(h)

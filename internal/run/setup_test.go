@@ -93,3 +93,31 @@ func TestSetupTellsInterfacesApart(t *testing.T) {
 		t.Errorf("%+v", i)
 	}
 }
+
+// TestSetupTellsKnobs: each that a file sets is with the results, as the kernel has it.
+func TestSetupTellsKnobs(t *testing.T) {
+	b := newBed(t, `functions: []
+tuning: {gro: true, tso: false, gso_max_size: 100000, gro_ipv4_max_size: 90000, rps: "0", threaded_napi: true, tcp_mss: 1000, tcp_window_scaling: false, tcp_rmem: [4096, 65536, 1MiB]}
+`)
+	b.up(run.UpOptions{})
+	p, err := b.host.Plan(b.chain, nil, plan.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := run.ReadSetup(p)
+	if len(s.Interfaces) != 1 || len(s.Unread) > 0 {
+		t.Fatalf("%+v", s)
+	}
+	i := s.Interfaces[0]
+	if !slices.Contains(i.OffloadsOn, "rx-gro") || !slices.Contains(i.OffloadsOff, "tx-tcp-segmentation") || i.GSOMaxBytes != 100000 || i.GROIPv4MaxBytes != 90000 {
+		t.Errorf("%+v", i)
+	}
+	for name, want := range map[string]string{"rx_queues": "1", "tx_queues": "1", "rps": "0", "xps": "", "threaded_napi": "true", "tcp_mss": "1000"} {
+		if i.Knobs[name] != want {
+			t.Errorf("%s is %q, want %q", name, i.Knobs[name], want)
+		}
+	}
+	if s.Settings["net.ipv4.tcp_window_scaling"] != "0" || s.Settings["net.ipv4.tcp_rmem"] != "4096 65536 1048576" {
+		t.Errorf("%+v", s.Settings)
+	}
+}

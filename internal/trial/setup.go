@@ -43,4 +43,7 @@ type InterfaceSetup struct {
 	// is off and could be on.
 	OffloadsOn  []string `json:"offloads_on,omitempty"`
 	OffloadsOff []string `json:"offloads_off,omitempty"`
+	// Knobs are others by their names in a chain's file: queues in use, who serves them,
+	// the segment size that is announced. None is absent.
+	Knobs map[string]string `json:"knobs,omitempty"`
 }

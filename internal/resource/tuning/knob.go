@@ -2,6 +2,7 @@ package tuning
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/vishvananda/netlink"
 
@@ -26,14 +27,7 @@ type knob struct {
 
 // knobs in the order in which they are set: queues before what serves them, and
 // offloads before those that rest on them.
-var knobs = slicesOf(queues, offloads, sizes, serving, tcp)
-
-func slicesOf(groups ...[]knob) (all []knob) {
-	for _, g := range groups {
-		all = append(all, g...)
-	}
-	return all
-}
+var knobs = slices.Concat(queues, offloads, sizes, serving, tcp, segment)
 
 // Knobs are the names of all that can be set, in the order in which they are.
 func Knobs() []string {

@@ -10,15 +10,16 @@ import (
 )
 
 // offloads by the kernel's names of them (net/ethtool/common.c). Checksums and
-// scatter-gather come first, because segmentation rests on them.
+// scatter-gather come first, because segmentation rests on them. With an offload come those
+// that only refine it and mean nothing alone.
 var offloads = []knob{
-	offload("checksum", "cs", "tx", "tx-checksum-ipv4", "tx-checksum-ip-generic", "tx-checksum-ipv6", "tx-checksum-sctp"),
-	offload("scatter_gather", "sg", "sg", "tx-scatter-gather", "tx-scatter-gather-fraglist"),
-	offload("tso", "ts", "tso", "tx-tcp-segmentation", "tx-tcp-ecn-segmentation", "tx-tcp-mangleid-segmentation",
-		"tx-tcp6-segmentation", "tx-tcp-accecn-segmentation"),
-	offload("gso", "gs", "gso", "tx-generic-segmentation"),
-	offload("gro", "gr", "gro", "rx-gro"),
-	offload("udp_gro_forwarding", "uf", "rx-udp-gro-forwarding", "rx-udp-gro-forwarding"),
+	offload("checksum", "cs", "tx", []string{"tx-checksum-ipv4", "tx-checksum-ip-generic", "tx-checksum-ipv6"}, "tx-checksum-sctp"),
+	offload("scatter_gather", "sg", "sg", []string{"tx-scatter-gather"}, "tx-scatter-gather-fraglist"),
+	offload("tso", "ts", "tso", []string{"tx-tcp-segmentation", "tx-tcp6-segmentation"},
+		"tx-tcp-ecn-segmentation", "tx-tcp-mangleid-segmentation", "tx-tcp-accecn-segmentation"),
+	offload("gso", "gs", "gso", []string{"tx-generic-segmentation"}),
+	offload("gro", "gr", "gro", []string{"rx-gro"}),
+	offload("udp_gro_forwarding", "uf", "rx-udp-gro-forwarding", []string{"rx-udp-gro-forwarding"}),
 }
 
 // The values of a knob that is on or off.
@@ -27,7 +28,11 @@ const (
 	off = "false"
 )
 
-func offload(name, code, tool string, features ...string) knob {
+// partly is the value of an offload of which one main feature is on and another off.
+const partly = "partly"
+
+func offload(name, code, tool string, main []string, finer ...string) knob {
+	features := append(finer, main...)
 	return knob{
 		name: name, code: code, command: switchCommand(tool),
 		read: func(at *port) (string, error) {
@@ -35,7 +40,7 @@ func offload(name, code, tool string, features ...string) knob {
 			if err != nil {
 				return "", err
 			}
-			return state(meant)
+			return state(meant, main), nil
 		},
 		write: func(at *port, value string) error {
 			meant, err := at.features(features)
@@ -66,29 +71,26 @@ func (at *port) features(names []string) ([]ethtool.Feature, error) {
 	return meant, err
 }
 
-// state of features that are switched together: those that can be changed, or all
-// where none can.
-func state(meant []ethtool.Feature) (string, error) {
-	ons, offs, fixedOn := 0, 0, false
+// state of features that are switched together, by the main ones: on where all are that
+// can be changed, or one is that never changes.
+func state(meant []ethtool.Feature, main []string) string {
+	ons, offs := 0, 0
 	for _, f := range meant {
 		switch {
-		case f.Fixed:
-			fixedOn = fixedOn || f.On
+		case !slices.Contains(main, f.Name):
 		case f.On:
 			ons++
-		default:
+		case !f.Fixed:
 			offs++
 		}
 	}
 	switch {
-	case ons+offs == 0:
-		return strconv.FormatBool(fixedOn), nil
+	case ons == 0:
+		return off
 	case offs == 0:
-		return on, nil
-	case ons == 0 && !fixedOn:
-		return off, nil
+		return on
 	}
-	return "partly", nil
+	return partly
 }
 
 func (at *port) setFeatures(meant []ethtool.Feature, wanted bool) error {

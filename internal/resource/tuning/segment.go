@@ -18,6 +18,9 @@ const protocol = 79
 // nearer is the metric of such a route, less than the 256 of the kernel's own.
 const nearer = 128
 
+// segment is how large a segment may be.
+var segment = []knob{{name: "tcp_mss", code: "ms", read: readMSS, write: writeMSS}}
+
 // readMSS is the largest segment that the routes over an interface announce.
 func readMSS(at *port) (string, error) {
 	routes, err := at.routes()

@@ -13,7 +13,6 @@ var tcp = []knob{
 	setting("tcp_window_scaling", "ws", "tcp_window_scaling", map[string]string{off: "0", on: "1"}, ""),
 	setting("tcp_rmem", "rb", "tcp_rmem", nil, ""),
 	setting("tcp_wmem", "wb", "tcp_wmem", nil, ""),
-	{name: "tcp_mss", code: "ms", read: readMSS, write: writeMSS},
 }
 
 // setting of a namespace by the name of its file; words translate values where the

@@ -165,8 +165,8 @@ func (at *port) putBack(s Spec, was mark) error {
 	for _, k := range knobs {
 		value, known := was[k.code]
 		if _, wanted := s.value(k.name); known && !wanted {
-			if value == "" {
-				return fmt.Errorf("%s: a script set it, which did not keep what it was; `nfchain down` the chain and make it anew", k.name)
+			if value == "" || value == partly || value == differs {
+				return fmt.Errorf("%s: what it was before cannot be asked for again; `nfchain down` the chain and make it anew", k.name)
 			}
 			old[k.name] = value
 			delete(was, k.code)

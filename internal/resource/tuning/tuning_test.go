@@ -300,3 +300,40 @@ func TestEverythingAtOnce(t *testing.T) {
 	must(t, p, resource.Delete, lo)
 	reads(t, p)
 }
+
+// TestOtherDrivers: on a macvlan interface sizes and cores can be set. Its offloads are those
+// of the interface below, which is said.
+func TestOtherDrivers(t *testing.T) {
+	p := place(t)
+	nstest.Require(t, feature.Macvlan)
+	in(t, p, "ethtool -K far gro on; ip link add link far name eth1 type macvlan mode bridge; ip link set eth1 up alias '"+resource.Mark(p.Owner)+"a:eth1'")
+	s := set("eth1", "gso_max_size=100000", "gro_max_size=100000", "rps=0")
+	must(t, p, resource.Create, s)
+	reads(t, p, s)
+	for knob, name := range map[string]string{"tso": "tcp-segmentation-offload", "gro": "generic-receive-offload"} {
+		err := apply(p, resource.Update, set("eth1", knob+"=false"))
+		if got := in(t, p, "ethtool -k eth1 | grep "+name); (err == nil) == strings.HasPrefix(got, name+": on") {
+			t.Errorf("%v, and the kernel has %s", err, got)
+		}
+		must(t, p, resource.Update, s)
+		reads(t, p, s)
+	}
+	must(t, p, resource.Delete, s)
+	reads(t, p)
+}
+
+// TestMadeByScript: what was there before is not known, so it is not guessed.
+func TestMadeByScript(t *testing.T) {
+	p := place(t)
+	s := set("eth0", "gro=true")
+	for _, c := range s.Commands(p.Ref) {
+		if out, err := exec.Command(c.Args[0], c.Args[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v %s", c.Args, err, out)
+		}
+	}
+	reads(t, p, s)
+	if err := apply(p, resource.Delete, s); err == nil || !strings.Contains(err.Error(), "gro: what it was before") {
+		t.Error(err)
+	}
+	reads(t, p, s)
+}
