@@ -201,6 +201,16 @@ func TestComparisonAsAWhole(t *testing.T) {
 	}
 }
 
+// TestLearningFramesDoNotSetSearchesApart: a baseline of before can still be compared with.
+func TestLearningFramesDoNotSetSearchesApart(t *testing.T) {
+	of := func(learning bool) string {
+		return key(trial.Condition{Search: &trial.Search{Method: trial.MLRsearch, LearningFrames: learning}}, true)
+	}
+	if of(true) != of(false) {
+		t.Errorf("%s, %s", of(true), of(false))
+	}
+}
+
 // TestCeilingsDoNotSetSearchesApart: what the generator can send is found anew in each
 // run, unless the file says how far to go.
 func TestCeilingsDoNotSetSearchesApart(t *testing.T) {

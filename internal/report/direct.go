@@ -15,9 +15,12 @@ func key(c trial.Condition, withPath bool) string {
 	if !withPath {
 		c.Path = ""
 	}
-	if c.Search != nil && c.Search.Reach { // the generator's ceiling is found anew in each run
+	if c.Search != nil {
 		s := *c.Search
-		s.MinPps, s.MaxPps, c.Search = 0, 0, &s
+		if s.Reach { // the generator's ceiling is found anew in each run
+			s.MinPps, s.MaxPps = 0, 0
+		}
+		s.LearningFrames, c.Search = false, &s // which runs of before were not said to have
 	}
 	b, err := json.Marshal(c)
 	if err != nil {
