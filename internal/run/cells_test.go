@@ -28,7 +28,9 @@ func TestCellsThatCannotBeHadAreListed(t *testing.T) {
 	points := []experiment.Point{
 		swept("lacking", 0, nil),
 		swept("bulk", 0, nil),
-		swept("bulk", 0, func(p *experiment.Point) { p.Chain, p.Load, p.Infeasible = api.ChainSpec{}, api.Load{}, "chain.mtu: no" }),
+		swept("bulk", 0, func(p *experiment.Point) {
+			p.Chain, p.Load, p.Infeasible = api.ChainSpec{}, api.Load{}, "chain.mtu: no"
+		}),
 		swept("frames", 1518, nil),
 		swept("frames", 1518, func(p *experiment.Point) { p.Chain.MTU = 1499 }),
 		swept("frames", 1522, func(p *experiment.Point) { p.Load.VLAN = 7 }),

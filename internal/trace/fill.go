@@ -20,7 +20,6 @@ func (r *Report) sent(s *sender) {
 
 // fill puts what was seen and what was counted where it belongs.
 func (r *Report) fill(v *view, s seen, before, after reading) {
-	n := newNames()
 	place := map[uint32]*seat{}
 	for i, node := range v.nodes {
 		place[node.inode] = node
@@ -38,7 +37,7 @@ func (r *Report) fill(v *view, s seen, before, after reading) {
 	for i := range r.Hops {
 		r.Hops[i].total()
 	}
-	r.addDrops(v.taps, place, s, n)
+	r.addDrops(v, place, s)
 	r.addFrames(place, s)
 	r.conserve(s)
 	r.warn(s)
@@ -153,18 +152,17 @@ func (h *Hop) total() {
 
 // addDrops puts the ends of packets with the hop they ended at, those of a cause at a
 // place together.
-func (r *Report) addDrops(taps map[uint32]string, place map[uint32]*seat, s seen, n *names) {
+func (r *Report) addDrops(v *view, place map[uint32]*seat, s seen) {
 	for _, e := range s.drops {
-		d := Drop{Cause: n.reason(e.reason), At: n.function(e.location)}
-		d.Copy = copies[d.Cause]
+		d := Drop{Cause: v.names.reason(e.reason), At: v.names.function(e.location), Copy: v.copied(e.inode, e.reason)}
 		if e.own {
 			d.Own = e.Amount
 		} else {
 			d.Others = e.Amount
 		}
 		list := &r.Elsewhere
-		if tap := taps[e.inode]; tap != "" {
-			d.Interface, d.Copy = tap, true
+		if tap := v.taps[e.inode]; tap != "" {
+			d.Interface = tap
 		}
 		if node, ok := place[e.inode]; ok {
 			d.Interface = node.devices[e.index]

@@ -157,10 +157,11 @@ func (p *probe) close() {
 	_ = p.objects.Close()
 }
 
-// ownDrops counts our packets that ended, for who waits for them.
+// ownDrops counts our packets that ended, for who waits for them: where only a copy
+// ended, the packet itself is still under way.
 func (p *probe) ownDrops() (n uint64, err error) {
 	err = p.eachDrop(func(c bpf.ProgramCause, a Amount) {
-		if c.Own != 0 {
+		if c.Own != 0 && !p.view.copied(c.Netns, c.Reason) {
 			n += a.Packets
 		}
 	})

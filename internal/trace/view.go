@@ -18,7 +18,13 @@ type view struct {
 	nodes  []*seat
 	points []point
 	// taps are the names of places where copies end, by the inode of their namespace.
-	taps map[uint32]string
+	taps  map[uint32]string
+	names *names
+}
+
+// copied tells whether what ends there for that reason is only a copy.
+func (v *view) copied(inode, reason uint32) bool {
+	return v.taps[inode] != "" || copies[v.names.reason(reason)]
 }
 
 // seat is a node with what is asked of its namespace.
@@ -41,7 +47,7 @@ type point struct {
 }
 
 func open(c Chain) (*view, error) {
-	v := &view{taps: map[uint32]string{}}
+	v := &view{taps: map[uint32]string{}, names: newNames()}
 	for name, ns := range c.Taps {
 		inode, err := inodeOf(ns)
 		if err != nil {
