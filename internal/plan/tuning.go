@@ -15,11 +15,11 @@ import (
 // namespaces.
 func (b *builder) tune(all []hop, joined wiring.Joined) error {
 	t := b.chain.Spec.Tuning
-	at, routed := interfaceSettings(t), routeSettings(t)
+	at := interfaceSettings(t)
 	done := map[[2]string]bool{}
 	for i, h := range all {
-		b.tunePort(h.a, h.pa, append(at[:len(at):len(at)], routed...), joined.Ends[i].A, done)
-		b.tunePort(h.z, h.pz, append(at[:len(at):len(at)], routed...), joined.Ends[i].B, done)
+		b.tunePort(h.a, h.pa, nodeSettings(t, h.a), joined.Ends[i].A, done)
+		b.tunePort(h.z, h.pz, nodeSettings(t, h.z), joined.Ends[i].B, done)
 	}
 	b.tuneBetween(joined.Resources, at, done)
 	return b.tuneNamespaces(namespaceSettings(t))
@@ -129,6 +129,14 @@ func interfaceSettings(t api.Tuning) []tuning.Setting {
 	s.cores("rps", t.RPS)
 	s.cores("xps", t.XPS)
 	return s
+}
+
+// nodeSettings are those of a node's interfaces: no route leads over what has no address.
+func nodeSettings(t api.Tuning, n Node) []tuning.Setting {
+	if n.Transparent {
+		return interfaceSettings(t)
+	}
+	return append(interfaceSettings(t), routeSettings(t)...)
 }
 
 // routeSettings are those that only an interface with addresses has.

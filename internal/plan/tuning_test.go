@@ -36,3 +36,20 @@ func TestTuningIsEverywhere(t *testing.T) {
 		}
 	}
 }
+
+// TestTuningOfWhatHasNoRoute: the segment size is of routes, and a node without
+// addresses has none; the rest is set there as anywhere.
+func TestTuningOfWhatHasNoRoute(t *testing.T) {
+	p := made(t, "tuning: {gro: true, tcp_mss: 1000}\nfunctions: [{name: b, kind: bridge}]\n", plan.Facts{}, plan.Options{})
+	got := map[string]int{}
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(tuning.Spec); is {
+			got[r.Namespace] += len(s.Settings)
+		}
+	}
+	for _, n := range p.Nodes {
+		if got[n.Namespace] != 2 {
+			t.Errorf("%s has %d settings, want 2", n.Name, got[n.Namespace])
+		}
+	}
+}

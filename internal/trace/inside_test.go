@@ -62,6 +62,16 @@ func TestMoved(t *testing.T) {
 	}
 }
 
+// TestWhatASwitchTookIsACopy: in the wiring's namespace alone, and for that reason alone.
+func TestWhatASwitchTookIsACopy(t *testing.T) {
+	v := &view{taps: map[uint32]string{3: "m.tap"}, between: 7, names: &names{reasons: map[uint32]string{1: "OTHERHOST", 2: "NO_SOCKET"}}}
+	for at, want := range map[[2]uint32]bool{{7, 1}: true, {7, 2}: false, {8, 1}: false, {3, 2}: true} {
+		if got := v.copied(at[0], at[1]); got != want {
+			t.Errorf("in namespace %d for reason %d: %v", at[0], at[1], got)
+		}
+	}
+}
+
 // sample is a chain in which a firewall dropped, XDP lost, a copy ended, and one packet
 // ended outside.
 func sample() (Report, seen) {

@@ -18,13 +18,18 @@ type view struct {
 	nodes  []*seat
 	points []point
 	// taps are the names of places where copies end, by the inode of their namespace.
-	taps  map[uint32]string
-	names *names
+	taps map[uint32]string
+	// between is the inode of the wiring's own namespace, 0 where there is none.
+	between uint32
+	names   *names
 }
 
-// copied tells whether what ends there for that reason is only a copy.
+// copied tells whether what ends there for that reason is only a copy. A switch in user
+// space takes packets by sockets, and what the kernel then finds to be for another host
+// is what it keeps of a packet that was taken.
 func (v *view) copied(inode, reason uint32) bool {
-	return v.taps[inode] != "" || copies[v.names.reason(reason)]
+	name := v.names.reason(reason)
+	return v.taps[inode] != "" || copies[name] || inode == v.between && name == "OTHERHOST"
 }
 
 // seat is a node with what is asked of its namespace.
@@ -61,6 +66,9 @@ func open(c Chain) (*view, error) {
 		if err := s.open(); err != nil {
 			v.close()
 			return nil, fmt.Errorf("node %s: %w", n.Name, err)
+		}
+		if n.Kind == wiringKind {
+			v.between = s.inode
 		}
 		if err := v.addPoints(s); err != nil {
 			v.close()
