@@ -9,6 +9,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/address"
 	"nfchain.dev/nfchain/internal/resource/adopted"
+	"nfchain.dev/nfchain/internal/resource/bridge"
 	"nfchain.dev/nfchain/internal/resource/macvlan"
 	"nfchain.dev/nfchain/internal/resource/ovs"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -18,12 +19,13 @@ import (
 
 // nouns of kinds that are not called what their package is, one and several.
 var nouns = map[string][2]string{
-	address.KindName: {"address", "addresses"},
-	adopted.KindName: {"interface", "interfaces"},
-	process.KindName: {"program", "programs"},
-	macvlan.KindName: {"macvlan device", "macvlan devices"},
-	qdisc.KindName:   {"queueing discipline", "queueing disciplines"},
-	ruleset.KindName: {"rule set", "rule sets"},
+	address.KindName:    {"address", "addresses"},
+	adopted.KindName:    {"interface", "interfaces"},
+	process.KindName:    {"program", "programs"},
+	bridge.PortKindName: {"bridge port", "bridge ports"},
+	macvlan.KindName:    {"macvlan device", "macvlan devices"},
+	qdisc.KindName:      {"queueing discipline", "queueing disciplines"},
+	ruleset.KindName:    {"rule set", "rule sets"},
 
 	ovs.KindName:       {"Open vSwitch", "Open vSwitches"},
 	ovs.SwitchKindName: {"switch", "switches"},
