@@ -4,7 +4,7 @@
 GO ?= go
 export CGO_ENABLED ?= 0
 
-.PHONY: build demo test bench fuzz lint schema bpf packages packages-test clean
+.PHONY: build demo test test-vm bench fuzz lint schema bpf packages packages-test clean
 
 build: bin/nfchain
 
@@ -26,6 +26,10 @@ demo: packages build
 
 test: packages-test build
 	@./scripts/test
+
+# What this machine's kernel may lack, in a virtual machine with Debian's.
+test-vm:
+	@./scripts/test-vm
 
 bench: packages build
 	@./scripts/bench

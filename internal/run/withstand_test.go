@@ -51,15 +51,23 @@ func sentIn(tr trial.Trial, seconds float64) float64 {
 	return math.Round(tr.Metrics["offered_pps"] * seconds * (1 - tr.Metrics["unsent_ratio"]))
 }
 
-// TestLossOfOneInAThousand reads 0.100%.
+// TestLossOfOneInAThousand reads 0.100%, once another program on the machine has let all
+// be sent in time; and what was lost is what the function dropped, of however many.
 func TestLossOfOneInAThousand(t *testing.T) {
-	tr, did := measured(t, "kind: impair, impair: {loss: {every: 1000}}", 1000, 5)
-	if text := fmt.Sprintf("%.3f%%", 100*tr.Metrics["loss_ratio"]); text != "0.100%" {
-		t.Errorf("loss %s, and the function dropped %d of %d", text, did.Dropped, did.Seen)
+	for range 10 {
+		tr, did := measured(t, "kind: impair, impair: {loss: {every: 1000}}", 1000, 5)
+		if lost := packets(t, tr, "loss_ratio", sentIn(tr, 5)); lost != float64(did.Dropped) {
+			t.Errorf("%v packets were lost, and the function dropped %d", lost, did.Dropped)
+		}
+		if tr.Metrics["unsent_ratio"] > 0 {
+			continue
+		}
+		if text := fmt.Sprintf("%.3f%%", 100*tr.Metrics["loss_ratio"]); text != "0.100%" {
+			t.Errorf("loss %s, and the function dropped %d of %d", text, did.Dropped, did.Seen)
+		}
+		return
 	}
-	if lost := packets(t, tr, "loss_ratio", sentIn(tr, 5)); lost != float64(did.Dropped) {
-		t.Errorf("%v packets were lost, and the function dropped %d", lost, did.Dropped)
-	}
+	t.Fatal("this machine never sent a slow load in time")
 }
 
 // TestCopiesAndOrder are as the function says, and as the definitions have it for the
