@@ -69,6 +69,9 @@ func (l *loadFlags) registerOffered(cmd *cobra.Command) {
 func (l *loadFlags) read(cmd *cobra.Command) (api.Load, error) {
 	load := l.load
 	load.Direct = &l.direct
+	if flag := cmd.Flags().Lookup("direct"); flag != nil && !flag.Changed {
+		load.Direct = nil // the default, which follows from the chain
+	}
 	var err error
 	for _, size := range []struct {
 		flag, text string
@@ -198,14 +201,20 @@ func (a *app) bench(ctx context.Context, arg string, load api.Load, seed int64, 
 		return err
 	}
 	defer lock.Release()
-	if err := a.mayDeploy(chain.Metadata.Name, m.Keep); err != nil {
+	if err := mayDeploy(h, chain.Metadata.Name, m.Keep); err != nil {
 		return err
 	}
 	if m.Keep && load.Redeploy > 1 {
 		return fmt.Errorf("--redeploy would take down %s, which is up; give its file, or bring it down first: %w", arg, runs.ErrInput)
 	}
+	if load.Direct, err = a.direct(h, chain, load.Direct); err != nil {
+		return err
+	}
 	conditions, err := conditionsOf(load, len(chain.Spec.Functions)+2, h, o.baseline)
 	if err != nil {
+		return err
+	}
+	if err := h.Offers(chain, conditions, registry.Tools); err != nil {
 		return err
 	}
 	if err := runs.Calibrate(ctx, conditions, registry.Tools); err != nil {
@@ -229,6 +238,21 @@ func (a *app) bench(ctx context.Context, arg string, load api.Load, seed int64, 
 	}
 	m.Store = store
 	return a.measure(ctx, m, &r, store, nil, o)
+}
+
+// direct tells whether the path without functions is measured too: unless asked, where
+// the wiring has one.
+func (a *app) direct(h *runs.Host, chain api.Chain, asked *bool) (*bool, error) {
+	wanted := asked == nil || *asked
+	if !wanted || !h.Catalogue.Bare(chain.Spec.Wiring) {
+		return &wanted, nil
+	}
+	if asked != nil {
+		return nil, fmt.Errorf("--direct: wiring %s is the direct path itself, with nothing to compare it with: %w", chain.Spec.Wiring, runs.ErrInput)
+	}
+	a.say("wiring %s is the direct path itself: no other is measured beside it", chain.Spec.Wiring)
+	wanted = false
+	return &wanted, nil
 }
 
 // subject is the chain to measure and the text it comes from.
@@ -255,12 +279,12 @@ func (a *app) subject(ctx context.Context, h *runs.Host, arg string, m *runs.Mea
 
 // mayDeploy refuses to deploy over a chain that somebody brought up; what a killed
 // bench left is taken over.
-func (a *app) mayDeploy(name string, keep bool) error {
+func mayDeploy(h *runs.Host, name string, keep bool) error {
 	if keep {
 		return nil
 	}
 	nodes, err := deploy.Nodes(name)
-	if err != nil || len(nodes) == 0 {
+	if err != nil || len(nodes) == 0 && !h.BareIsUp(name) {
 		return err
 	}
 	if !runs.Temporary(name) {

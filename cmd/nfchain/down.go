@@ -40,13 +40,14 @@ everything of theirs carries, so nothing need be known of how they were made.`,
 		gone := removed{1, []removedItem{}}
 		var failed error
 		for _, name := range args {
+			bare := checkName(name) == nil && h.BareIsUp(name)
 			n, err := a.downOne(cmd.Context(), h, name)
 			if failed = err; err != nil {
 				break
 			}
 			gone.Removed = append(gone.Removed, removedItem{name, n})
 			if *o == "text" {
-				a.printRemoved(name, n)
+				a.printRemoved(name, n, bare)
 			}
 		}
 		if *o == "json" {
@@ -80,8 +81,8 @@ type removedItem struct {
 	Namespaces int `json:"namespaces"`
 }
 
-func (a *app) printRemoved(name string, n int) {
-	if n == 0 {
+func (a *app) printRemoved(name string, n int, bare bool) {
+	if n == 0 && !bare {
 		a.printf("%s: nothing was there\n", name)
 		return
 	}

@@ -190,7 +190,7 @@ func (a *app) experiment(ctx context.Context, f *api.File, text string, e experi
 		return err
 	}
 	defer lock.Release()
-	if err := a.mayDeploy(x.Metadata.Name, false); err != nil {
+	if err := mayDeploy(h, x.Metadata.Name, false); err != nil {
 		return err
 	}
 	conditions, infeasible, err := a.cells(ctx, x, m)

@@ -26,6 +26,9 @@ func (a *app) look(cmd *cobra.Command, name string, p profileFlags) error {
 	if err != nil {
 		return err
 	}
+	if err := a.host(ctx).NeedsHops(made.Wiring, "profile"); err != nil {
+		return err
+	}
 	chain := runs.Profiled(made)
 	s, err := profile.Start(chain, p.options)
 	if err != nil {

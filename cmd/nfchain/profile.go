@@ -133,12 +133,15 @@ func (a *app) profile(ctx context.Context, arg string, load api.Load, seed int64
 	if err != nil {
 		return err
 	}
+	if err := h.NeedsHops(chain.Spec.Wiring, "profile"); err != nil {
+		return err
+	}
 	lock, err := h.Lock(ctx, chain.Metadata.Name)
 	if err != nil {
 		return err
 	}
 	defer lock.Release()
-	if err := a.mayDeploy(chain.Metadata.Name, m.Keep); err != nil {
+	if err := mayDeploy(h, chain.Metadata.Name, m.Keep); err != nil {
 		return err
 	}
 	r := a.newRun(h, chain.Metadata.Name, spec, seed, load)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -48,7 +49,7 @@ func (a *app) printState(s runs.State) error {
 		if n.Program != nil {
 			program = fmt.Sprintf("%s, pid %d, %d restart(s)", n.Program.State, n.Program.PID, n.Program.Restarts)
 		}
-		w.row("%s\t%s\t%s\t%s\t%s\t%s\n", n.Name, n.Kind, n.State, n.Namespace, strings.Join(n.Addresses, " "), program)
+		w.row("%s\t%s\t%s\t%s\t%s\t%s\n", n.Name, n.Kind, n.State, cmp.Or(n.Namespace, "(host)"), strings.Join(n.Addresses, " "), program)
 	}
 	w.row("\nNODE\tINTERFACE\tRX PACKETS\tTX PACKETS\tRX BYTES\tTX BYTES\tDROPPED\tERRORS\n")
 	for _, n := range s.Nodes {

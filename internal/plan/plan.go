@@ -181,6 +181,9 @@ type builder struct {
 }
 
 func (b *builder) build() (err error) {
+	if b.catalogue.Bare(b.chain.Spec.Wiring) {
+		return b.buildBare()
+	}
 	if b.nodes, err = b.listNodes(); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -35,7 +36,10 @@ func (p *Plan) Text() string {
 	if p.Service != nil {
 		b.WriteString(p.Service.text(p.Client().Name, p.Server().Name))
 	}
-	fmt.Fprintf(&b, "needs of the machine: %s\n", strings.Join(p.Requires, ", "))
+	fmt.Fprintf(&b, "needs of the machine: %s\n", cmp.Or(strings.Join(p.Requires, ", "), "nothing"))
+	if p.Bare() {
+		return b.String() + p.bareText()
+	}
 	for _, n := range p.Nodes {
 		exists := " (exists)"
 		if n.Made {

@@ -73,6 +73,9 @@ func (m *Measurement) cell(ctx context.Context, chain api.Chain, p experiment.Po
 	if err != nil {
 		return nil, err
 	}
+	if err := m.Host.Offers(chain, conditions, m.Tools); err != nil {
+		return nil, err
+	}
 	if err := fits(p.Load.Frames, p.Chain.MTU); err != nil {
 		return nil, err
 	}
@@ -93,7 +96,7 @@ func (m *Measurement) feasible(ctx context.Context, chain api.Chain) error {
 	if err := m.Host.CheckFunctions(ctx, chain, m.Alone); err != nil {
 		return err
 	}
-	p, err := m.Host.Plan(chain, m.Alone, plan.Options{Direct: true})
+	p, err := m.Host.Plan(chain, m.Alone, plan.Options{Direct: len(chain.Spec.Functions) > 0})
 	if err != nil {
 		return err
 	}

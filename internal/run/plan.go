@@ -57,7 +57,11 @@ func (h *Host) planThrough(chain api.Chain, through []api.StandaloneFunction, o 
 	for _, f := range through {
 		facts.Functions[f.Metadata.Name] = f.Spec
 	}
-	return plan.Make(chain, h.Catalogue, facts, o)
+	p, err := plan.Make(chain, h.Catalogue, facts, o)
+	if refused := (plan.Refused{}); errors.As(err, &refused) {
+		return nil, fmt.Errorf("%w: %w", err, ErrInput)
+	}
+	return p, err
 }
 
 // through are the standalone functions that a chain refers to: from a file, else

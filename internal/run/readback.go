@@ -13,6 +13,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/macvlan"
 	"nfchain.dev/nfchain/internal/resource/tuning"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/wiring"
 )
 
 // readback collects how a chain's interfaces and namespaces are set; interfaces
@@ -51,15 +52,18 @@ func (b *readback) namespace(p *plan.Plan, ref string) error {
 		s.Qdiscs, s.Knobs = qdiscs[l.Attrs().Index], knobs[l.Attrs().Index]
 		b.add(nodeOf(p, ref)+":"+l.Attrs().Name, s)
 	}
-	if len(mine) == 0 || ref == netns.Host {
+	if len(mine) == 0 || ref == netns.Host && !p.Bare() {
 		return nil
 	}
 	return b.readSettings(h)
 }
 
-// lends tells whether an interface is one that is not the chain's and has devices of the
-// chain over it, so that its packets go through it.
+// lends tells whether an interface is one that is not the chain's and that its packets go
+// through: it has devices of the chain over it, or it is the loopback of a bare wiring.
 func lends(p *plan.Plan, ref, device string) bool {
+	if p.Bare() {
+		return ref == netns.Host && device == wiring.Loopback
+	}
 	return slices.ContainsFunc(p.Resources, func(r resource.Resource) bool {
 		s, is := r.Spec.(macvlan.Spec)
 		return is && s.Parent == macvlan.Parent{Namespace: ref, Device: device}

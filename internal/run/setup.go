@@ -117,15 +117,15 @@ func (b *readback) readSettings(h *netns.Handle) error {
 
 // nodeOf names what lives in a namespace.
 func nodeOf(p *plan.Plan, ref string) string {
+	if ref == netns.Host {
+		return "host"
+	}
 	for _, n := range p.Nodes {
 		if n.Namespace == ref {
 			return n.Name
 		}
 	}
-	switch ref {
-	case netns.Host:
-		return "host"
-	case namespace.Name(p.Chain, plan.WiringNode):
+	if ref == namespace.Name(p.Chain, plan.WiringNode) {
 		return "wiring"
 	}
 	return fmt.Sprintf("namespace %s", ref)

@@ -59,6 +59,16 @@ type Clear interface {
 	PassesOthers()
 }
 
+// Loopback is the interface of the host over which the ends of a bare wiring meet.
+const Loopback = "lo"
+
+// Bare is a wiring of two ends that are both in the host's own namespace, where nothing
+// is the chain's: neither namespaces nor interfaces nor addresses are made.
+type Bare interface {
+	Wiring
+	Bare()
+}
+
 // Wiring joins neighbours.
 type Wiring interface {
 	Name() string

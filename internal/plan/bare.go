@@ -1,0 +1,121 @@
+package plan
+
+import (
+	"fmt"
+	"net/netip"
+	"reflect"
+	"strings"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/wiring"
+)
+
+// Refused is a field of a chain that its wiring has no way to honour.
+type Refused struct{ Field, Reason string }
+
+// Error implements error: the field, and why.
+func (r Refused) Error() string { return r.Field + ": " + r.Reason }
+
+// Bare tells whether a wiring is one of that name that makes nothing.
+func (c Catalogue) Bare(name string) bool {
+	_, bare := c.Wirings[name].(wiring.Bare)
+	return bare
+}
+
+// hostsOwn is the reference of the host's own namespace.
+const hostsOwn = ""
+
+// Bare tells that both ends are in the host's own namespace and that nothing is made.
+func (p *Plan) Bare() bool { return p.Client().Namespace == hostsOwn }
+
+// buildBare plans two ends in the host's own namespace, which meet over its loopback.
+func (b *builder) buildBare() error {
+	if err := b.refuseBare(); err != nil {
+		return err
+	}
+	for _, e := range b.chain.Spec.Endpoints {
+		b.nodes = append(b.nodes, Node{Name: e.Name, Kind: "endpoint", Namespace: hostsOwn, endpoint: e})
+	}
+	port := Interface{Device: wiring.Loopback, MAC: "00:00:00:00:00:00", Addresses: loopbacks(b.chain.Spec.Addresses)}
+	west, east := port, port
+	b.nodes[0].East, b.nodes[1].West = &west, &east
+	b.requires, b.resources = map[string]bool{}, []resource.Resource{}
+	_, err := b.join([]hop{{b.nodes[0], b.nodes[1], west, east}})
+	return err
+}
+
+// loopbacks are the loopback's addresses (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3) of the
+// families that a chain has.
+func loopbacks(a api.Addresses) (all []netip.Addr) {
+	if a.IPv4 != api.None {
+		all = append(all, netip.AddrFrom4([4]byte{127, 0, 0, 1}))
+	}
+	if a.IPv6 != api.None {
+		all = append(all, netip.IPv6Loopback())
+	}
+	return all
+}
+
+// refuseBare names what would need something of the chain's own, or change the host.
+func (b *builder) refuseBare() error {
+	s, usual := b.chain.Spec, api.DefaultChainSpec()
+	refuse := func(field, why string) error {
+		return Refused{field, fmt.Sprintf("wiring %s %s", s.Wiring, why)}
+	}
+	switch {
+	case len(s.Functions) > 0:
+		return refuse("spec.functions", "has no namespaces for functions to be in; write functions: [], or use wiring: veth")
+	case len(s.Everywhere) > 0:
+		return refuse("spec.everywhere", "has the host's own namespace alone, where functions would act on all of the host's packets; use wiring: veth")
+	case !reflect.ValueOf(s.Tuning).IsZero():
+		return refuse("spec.tuning", "has nothing but the host's own interface and settings, and this would change them; use wiring: veth")
+	case s.MTU != usual.MTU:
+		return refuse("spec.mtu", "goes over the host's loopback, whose MTU stays as it is; leave it out")
+	case b.options.Direct:
+		return refuse("direct", "is the direct path itself, with nothing to compare it with")
+	}
+	if err := refuseBarePools(s.Addresses, usual.Addresses, refuse); err != nil {
+		return err
+	}
+	return b.refuseBareEnds(refuse)
+}
+
+func refuseBarePools(is, usual api.Addresses, refuse func(field, why string) error) error {
+	for _, pool := range []struct{ field, is, usual string }{{"ipv4", is.IPv4, usual.IPv4}, {"ipv6", is.IPv6, usual.IPv6}} {
+		if pool.is != pool.usual && pool.is != api.None {
+			return refuse("spec.addresses."+pool.field, "has the loopback's own addresses; leave it out, or write none")
+		}
+	}
+	return nil
+}
+
+func (b *builder) refuseBareEnds(refuse func(field, why string) error) error {
+	for i, e := range b.chain.Spec.Endpoints {
+		at := fmt.Sprintf("spec.endpoints[%d].", i)
+		switch {
+		case e.Namespace != "":
+			return refuse(at+"namespace", "has both ends in the host's own namespace; use wiring: veth")
+		case e.Interface != "":
+			return refuse(at+"interface", "goes over the host's loopback, and through no other interface; use wiring: veth")
+		case len(e.Addresses) > 0:
+			return refuse(at+"addresses", "gives the host no addresses; use wiring: veth")
+		}
+	}
+	return nil
+}
+
+// bareText is where the ends are, for a person.
+func (p *Plan) bareText() string {
+	var b strings.Builder
+	for _, n := range []struct {
+		name string
+		at   *Interface
+	}{{p.Client().Name, p.Client().East}, {p.Server().Name, p.Server().West}} {
+		fmt.Fprintf(&b, "\n%s: the host's own namespace\n", n.name)
+		for _, a := range n.at.Addresses {
+			fmt.Fprintf(&b, "  %s at %s, as it is\n", a, n.at.Device)
+		}
+	}
+	return b.String()
+}
