@@ -11,12 +11,6 @@ import (
 	"nfchain.dev/nfchain/internal/wiring"
 )
 
-// Refused is a field of a chain that its wiring has no way to honour.
-type Refused struct{ Field, Reason string }
-
-// Error implements error: the field, and why.
-func (r Refused) Error() string { return r.Field + ": " + r.Reason }
-
 // Bare tells whether a wiring is one of that name that makes nothing.
 func (c Catalogue) Bare(name string) bool {
 	_, bare := c.Wirings[name].(wiring.Bare)
@@ -61,7 +55,7 @@ func loopbacks(a api.Addresses) (all []netip.Addr) {
 func (b *builder) refuseBare() error {
 	s, usual := b.chain.Spec, api.DefaultChainSpec()
 	refuse := func(field, why string) error {
-		return Refused{field, fmt.Sprintf("wiring %s %s", s.Wiring, why)}
+		return fmt.Errorf("%s: wiring %s %s", field, s.Wiring, why)
 	}
 	switch {
 	case len(s.Functions) > 0:

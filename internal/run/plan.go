@@ -58,10 +58,10 @@ func (h *Host) planThrough(chain api.Chain, through []api.StandaloneFunction, o 
 		facts.Functions[f.Metadata.Name] = f.Spec
 	}
 	p, err := plan.Make(chain, h.Catalogue, facts, o)
-	if refused := (plan.Refused{}); errors.As(err, &refused) {
+	if err != nil { // a plan asks nobody but the file and the facts
 		return nil, fmt.Errorf("%w: %w", err, ErrInput)
 	}
-	return p, err
+	return p, nil
 }
 
 // through are the standalone functions that a chain refers to: from a file, else
