@@ -129,6 +129,17 @@ type Place struct {
 // At is a Place that lists its interfaces once.
 func At(h *netns.Handle, owner string) Place { return Place{h, owner, new([]netlink.Link)} }
 
+// Notice reads one interface by its name, and has the kernel act at once on what it knows
+// of its carrier. By itself it does so up to a second later, and until then a device may be
+// down, and a bridge's port closed, whose other end is up. Kernels before 6.8 only read.
+func (p Place) Notice(name string) (netlink.Link, error) {
+	l, err := p.LinkByName(name)
+	if err != nil {
+		return nil, fmt.Errorf("read interface %s in namespace %q: %w", name, p.Ref, err)
+	}
+	return l, nil
+}
+
 // Links lists the interfaces of the place.
 func (p Place) Links() ([]netlink.Link, error) {
 	if p.links != nil && *p.links != nil {

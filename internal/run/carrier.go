@@ -14,15 +14,16 @@ import (
 )
 
 // carrierWithin is how long the kernel may take to notice that both ends of a link
-// are up. It does so in work that it puts off, and until then drops what is sent.
+// are up. It does so in work that it puts off, unless it is asked, and until then may drop
+// what is sent.
 const carrierWithin = 10 * time.Second
 
 // waitCarrier waits until every interface of a plan's own carries packets.
 func waitCarrier(ctx context.Context, p *plan.Plan) error {
 	deadline := time.After(carrierWithin)
-	for _, n := range p.Nodes {
+	for _, ns := range p.Namespaces() {
 		for {
-			idle, err := withoutCarrier(p.Chain, n.Namespace)
+			idle, err := withoutCarrier(p.Chain, ns)
 			if err != nil {
 				return err
 			}
@@ -33,7 +34,7 @@ func waitCarrier(ctx context.Context, p *plan.Plan) error {
 			case <-ctx.Done():
 				return deploy.Interrupted(ctx.Err())
 			case <-deadline:
-				return fmt.Errorf("interface %s of %s carries nothing after %v; `nfchain show %s` tells what is not as planned", idle, n.Name, carrierWithin, p.Chain)
+				return fmt.Errorf("interface %s of %s carries nothing after %v; `nfchain show %s` tells what is not as planned", idle, nodeOf(p, ns), carrierWithin, p.Chain)
 			case <-time.After(2 * time.Millisecond):
 			}
 		}
@@ -48,15 +49,27 @@ func withoutCarrier(owner, namespace string) (string, error) {
 		return "", err
 	}
 	defer h.Close()
-	links, err := resource.At(h, owner).Links()
+	at := resource.At(h, owner)
+	links, err := at.Links()
 	if err != nil {
 		return "", err
 	}
 	for _, l := range links {
-		state := l.Attrs().OperState
-		if resource.Owned(l.Attrs().Alias, owner) && (state == netlink.OperDown || state == netlink.OperLowerLayerDown) {
-			return l.Attrs().Name, nil
+		a := l.Attrs()
+		if resource.Owned(a.Alias, owner) && noCarrier(l) {
+			l, err := at.Notice(a.Name)
+			if err != nil {
+				return "", err
+			}
+			if noCarrier(l) {
+				return a.Name, nil
+			}
 		}
 	}
 	return "", nil
+}
+
+func noCarrier(l netlink.Link) bool {
+	state := l.Attrs().OperState
+	return state == netlink.OperDown || state == netlink.OperLowerLayerDown
 }

@@ -21,6 +21,15 @@ type UpOptions struct {
 
 // Up makes a chain what it should be. The caller holds its lock.
 func (h *Host) Up(ctx context.Context, chain api.Chain, o UpOptions) (*plan.Plan, []resource.Change, error) {
+	p, changes, err := h.raise(ctx, chain, o)
+	if err == nil {
+		err = h.wait(ctx, p, o)
+	}
+	return p, changes, err
+}
+
+// raise makes a chain, at addresses that no other takes meanwhile.
+func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.Plan, []resource.Change, error) {
 	addresses, err := h.Lock(ctx, addressLock)
 	if err != nil {
 		return nil, nil, err
@@ -42,7 +51,7 @@ func (h *Host) Up(ctx context.Context, chain api.Chain, o UpOptions) (*plan.Plan
 			return p, nil, err
 		}
 	}
-	changes, err := h.deploy(ctx, p, o)
+	changes, err := h.deploy(ctx, p, o.DryRun)
 	return p, changes, err
 }
 
@@ -61,21 +70,27 @@ func (h *Host) UpFunction(ctx context.Context, f api.StandaloneFunction, o UpOpt
 			return nil, err
 		}
 	}
-	return h.deploy(ctx, p, o)
-}
-
-func (h *Host) deploy(ctx context.Context, p *plan.Plan, o UpOptions) ([]resource.Change, error) {
-	d := &deploy.Deployer{Progress: h.Progress, DryRun: o.DryRun}
-	changes, err := d.Up(ctx, p)
-	if err != nil {
-		return changes, err
-	}
-	if o.Wait && !o.DryRun {
-		if err = h.waitReady(ctx, p); err == nil {
-			err = waitCarrier(ctx, p)
-		}
+	changes, err := h.deploy(ctx, p, o.DryRun)
+	if err == nil {
+		err = h.wait(ctx, p, o)
 	}
 	return changes, err
+}
+
+func (h *Host) deploy(ctx context.Context, p *plan.Plan, dry bool) ([]resource.Change, error) {
+	d := &deploy.Deployer{Progress: h.Progress, DryRun: dry}
+	return d.Up(ctx, p)
+}
+
+// wait until what was made is ready, if that was asked for.
+func (h *Host) wait(ctx context.Context, p *plan.Plan, o UpOptions) error {
+	if !o.Wait || o.DryRun {
+		return nil
+	}
+	if err := h.waitReady(ctx, p); err != nil {
+		return err
+	}
+	return waitCarrier(ctx, p)
 }
 
 // Down removes a chain or standalone function. The caller holds its lock.

@@ -147,8 +147,8 @@ func (j join) tell(l netlink.Link, s PortSpec) error {
 }
 
 // forwardsWithin is how long ports may take until they pass packets on: the kernel
-// notices in work that it puts off that both ends of a pair are up, and with a spanning
-// tree it listens and learns first.
+// notices in work that it puts off that both ends of a pair are up, unless it is asked, and
+// with a spanning tree it listens and learns first.
 const forwardsWithin = 30 * time.Second
 
 // await ports that are to forward.
@@ -162,6 +162,9 @@ func await(p resource.Place, ports map[string]bool) error {
 		for _, port := range now {
 			if ports[port.name] && port.state != forwarding {
 				idle = port.name
+				if _, err := p.Notice(idle); err != nil {
+					return err
+				}
 			}
 		}
 		if idle == "" {
