@@ -73,13 +73,16 @@ type Function struct {
 	FunctionBody
 	// Ref is the name of a ServiceFunction to use instead of one of the chain's own.
 	Ref string `json:"ref,omitempty"`
+	// Group is the name of the namespace that neighbours with the same one share, passed
+	// in their order. Default: a namespace of its own.
+	Group string `json:"group,omitempty"`
 }
 
 // Everywhere is a function that acts in many namespaces. It has no namespace of
 // its own: runtime, replicas and resources cannot be given.
 type Everywhere struct {
 	FunctionBody
-	// Except are the names of endpoints and functions where it does not act.
+	// Except are the names of endpoints, functions and groups where it does not act.
 	Except []string `json:"except,omitempty"`
 }
 

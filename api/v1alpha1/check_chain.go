@@ -33,6 +33,7 @@ func (c Catalogue) checkChain(s *ChainSpec, at place) []FieldProblem {
 	}
 	f.under("", at.checkOptions())
 	f.under("", checkNodeNames(s, at))
+	f.under("", checkGroups(s))
 	f.under("addresses", checkAddresses(s.Addresses))
 	f.under("tuning", checkTuning(s.Tuning))
 	if s.Addresses.IPv6 != None && !at.lost("addresses.ipv6") && s.MTU < minMTUv6 {
@@ -108,15 +109,8 @@ func (c Catalogue) checkEverywhere(e Everywhere, s *ChainSpec, at place) []Field
 			f.addf(field, "is for a function with a namespace of its own; leave it out")
 		}
 	}
-	var nodes []string
-	for _, end := range s.Endpoints {
-		nodes = append(nodes, end.Name)
-	}
-	for _, fn := range s.Functions {
-		nodes = append(nodes, fn.Name)
-	}
 	for i, name := range e.Except {
-		f.add(item("except", i), unknown(name, "node of the chain", nodes))
+		f.add(item("except", i), unknown(name, "node of the chain", s.NodeNames()))
 	}
 	f.under("", at.checkOptions())
 	return f

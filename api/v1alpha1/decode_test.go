@@ -73,7 +73,7 @@ func TestDocumentsOfOneFile(t *testing.T) {
 	equal(t, "classes", shaper.Classes, []shaperClass{{Rate: 1e8, Share: 0.5}, {Rate: 1e9}})
 	equal(t, "options that are empty", functions[2].Options, &forwardOptions{})
 	everywhere := f.Chains[0].Spec.Everywhere
-	equal(t, "everywhere", everywhere, []Everywhere{{Except: []string{"users", "last"}, FunctionBody: FunctionBody{
+	equal(t, "everywhere", everywhere, []Everywhere{{Except: []string{"users", "box"}, FunctionBody: FunctionBody{
 		Kind: "firewall", Replicas: 1, Direction: Forward, Options: &firewallOptions{Policy: "drop"}}}})
 }
 

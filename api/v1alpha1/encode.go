@@ -8,8 +8,9 @@ func (f Function) MarshalJSON() ([]byte, error) {
 	return withOptions(struct {
 		Name string `json:"name"`
 		plainBody
-		Ref string `json:"ref,omitempty"`
-	}{f.Name, plainBody(f.FunctionBody), f.Ref}, f.FunctionBody)
+		Ref   string `json:"ref,omitempty"`
+		Group string `json:"group,omitempty"`
+	}{f.Name, plainBody(f.FunctionBody), f.Ref, f.Group}, f.FunctionBody)
 }
 
 // MarshalJSON writes it as a file has it, its options under the key that is named

@@ -210,7 +210,7 @@ func (a *app) bench(ctx context.Context, arg string, load api.Load, seed int64, 
 	if load.Direct, err = a.direct(h, chain, load.Direct); err != nil {
 		return err
 	}
-	conditions, err := conditionsOf(load, len(chain.Spec.Functions)+2, h, o.baseline)
+	conditions, err := conditionsOf(load, chain.Spec.Length(), h, o.baseline)
 	if err != nil {
 		return err
 	}

@@ -78,9 +78,10 @@ func (a *app) node(cmd *cobra.Command, name, node string) (*plan.Plan, plan.Node
 		return nil, none, fmt.Errorf("say which node of chain %s; `nfchain show %s` lists what it has: %w", name, name, runs.ErrInput)
 	}
 	for _, n := range p.Nodes {
-		if n.Name != node {
+		if !n.Has(node) {
 			continue
 		}
+		n.Name = node
 		if !netns.Exists(n.Namespace) {
 			return nil, n, fmt.Errorf("%s of %s is not up; `nfchain up` brings it up: %w", node, name, runs.ErrInput)
 		}

@@ -145,7 +145,7 @@ func (a *app) profile(ctx context.Context, arg string, load api.Load, seed int64
 		return err
 	}
 	r := a.newRun(h, chain.Metadata.Name, spec, seed, load)
-	if r.Conditions, err = sampledConditions(load, len(chain.Spec.Functions)+2, h, p); err != nil {
+	if r.Conditions, err = sampledConditions(load, chain.Spec.Length(), h, p); err != nil {
 		return err
 	}
 	for range r.Conditions {

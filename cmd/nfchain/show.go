@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/process"
 	runs "nfchain.dev/nfchain/internal/run"
 )
 
@@ -45,11 +46,10 @@ func (a *app) printState(s runs.State) error {
 	}
 	w := a.table("NODE\tKIND\tSTATE\tNAMESPACE\tADDRESSES\tPROGRAM")
 	for _, n := range s.Nodes {
-		program := ""
-		if n.Program != nil {
-			program = fmt.Sprintf("%s, pid %d, %d restart(s)", n.Program.State, n.Program.PID, n.Program.Restarts)
+		w.row("%s\t%s\t%s\t%s\t%s\t%s\n", n.Name, n.Kind, n.State, cmp.Or(n.Namespace, "(host)"), strings.Join(n.Addresses, " "), programText(n.Program))
+		for _, f := range n.Functions {
+			w.row("  %s\t%s\t\t\t\t%s\n", f.Name, f.Kind, programText(f.Program))
 		}
-		w.row("%s\t%s\t%s\t%s\t%s\t%s\n", n.Name, n.Kind, n.State, cmp.Or(n.Namespace, "(host)"), strings.Join(n.Addresses, " "), program)
 	}
 	w.row("\nNODE\tINTERFACE\tRX PACKETS\tTX PACKETS\tRX BYTES\tTX BYTES\tDROPPED\tERRORS\n")
 	for _, n := range s.Nodes {
@@ -72,6 +72,13 @@ func (a *app) printState(s runs.State) error {
 	}
 	a.printDrift(s.Chain, s.Drift)
 	return nil
+}
+
+func programText(s *process.Status) string {
+	if s == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s, pid %d, %d restart(s)", s.State, s.PID, s.Restarts)
 }
 
 // mostDrift is how many resources of a node are named; JSON has them all.
@@ -108,11 +115,20 @@ func (a *app) printCounters(n runs.NodeState) {
 	if n.Dropped != nil {
 		a.printf("  policy drop: %d packets, %d bytes\n", n.Dropped.Packets, n.Dropped.Bytes)
 	}
+	for _, f := range n.Functions {
+		if f.Dropped != nil {
+			a.printf("  policy drop of %s: %d packets, %d bytes\n", f.Name, f.Dropped.Packets, f.Dropped.Bytes)
+		}
+	}
 	for i, r := range n.Rules {
 		if i == mostRules {
 			a.printf("  … and %d more (-o json has them all)\n", len(n.Rules)-i)
 			return
 		}
-		a.printf("  rule %d: %d packets, %d bytes  %s\n", r.Rule, r.Packets, r.Bytes, r.Comment)
+		of := ""
+		if r.Function != "" {
+			of = r.Function + " "
+		}
+		a.printf("  %srule %d: %d packets, %d bytes  %s\n", of, r.Rule, r.Packets, r.Bytes, r.Comment)
 	}
 }

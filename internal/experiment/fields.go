@@ -22,7 +22,7 @@ var fields = map[string]func(*Point, any) error{
 	"length": func(p *Point, v any) error {
 		n, err := whole(v, 2, maxLength)
 		if err == nil {
-			p.Chain.Functions = ofLength(p.Chain.Functions, n)
+			p.lengthen(n)
 		}
 		return err
 	},

@@ -42,6 +42,15 @@ func numbered(name string, place int) string {
 	return name + suffix
 }
 
+// lengthen the chain to n namespaces.
+func (p *Point) lengthen(n int) {
+	if i := slices.IndexFunc(p.Chain.Functions, func(f api.Function) bool { return f.Group != "" }); i >= 0 {
+		p.refuse("length counts namespaces, and functions of the group " + p.Chain.Functions[i].Group + " share one; vary copies instead")
+		return
+	}
+	p.Chain.Functions = ofLength(p.Chain.Functions, n)
+}
+
 // copyAll repeats the whole list of functions n times.
 func (p *Point) copyAll(n int) {
 	own := p.Chain.Functions

@@ -45,6 +45,22 @@ func TestPointsAreEveryCombination(t *testing.T) {
 	}
 }
 
+// TestLengthIsOfNamespaces, of which a group has one.
+func TestLengthIsOfNamespaces(t *testing.T) {
+	fw := function("fw", "forward")
+	fw.Group = "box"
+	spec := api.ExperimentSpec{Chain: api.ChainSpec{Functions: []api.Function{fw}}, Sweep: sweep("length", []any{4})}
+	points, err := Points(spec, api.Catalogue{})
+	if err != nil || len(points) != 1 || !strings.Contains(points[0].Infeasible, "vary copies instead") {
+		t.Errorf("%+v, %v", points, err)
+	}
+	spec.Sweep = sweep("copies", []any{4})
+	points, err = Points(spec, api.Catalogue{})
+	if err != nil || len(points) != 1 || points[0].Chain.Length() != 3 || len(points[0].Chain.Functions) != 4 {
+		t.Errorf("%+v, %v", points, err)
+	}
+}
+
 // TestDurationIsTheProtocols unless the file says one.
 func TestDurationIsTheProtocols(t *testing.T) {
 	for said, want := range map[time.Duration][2]time.Duration{0: {5 * time.Second, 31 * time.Second}, 2 * time.Second: {2 * time.Second, 2 * time.Second}} {

@@ -31,8 +31,11 @@ type Site struct {
 	// WestMAC and EastMAC are the link-layer addresses of the next nodes that have
 	// addresses.
 	WestMAC, EastMAC string
-	// Beside tells the function from the one that the namespace is for; "" for that one.
+	// Beside tells the function from others in the namespace; "" for the one that it is
+	// for.
 	Beside string
+	// Order among those that act at the same stage of a packet's way: lower ones first.
+	Order int
 	// End tells that the chain's traffic ends in the namespace and is not forwarded.
 	End bool
 	// Aside are interfaces of the namespace that are not on the chain's path.

@@ -30,8 +30,8 @@ type Translation struct {
 }
 
 // Translating is an empty rule set for translations on a hook.
-func Translating(name, hook string, priority int) ruleset.Spec {
-	return ruleset.Spec{Backend: ruleset.NFTables, Table: ruleset.TablePrefix + "-" + name, Hook: hook, Translates: true, Priority: priority, Policy: "accept", Rules: []ruleset.Rule{}}
+func Translating(table, hook string, priority int) ruleset.Spec {
+	return ruleset.Spec{Backend: ruleset.NFTables, Table: table, Hook: hook, Translates: true, Priority: priority, Policy: "accept", Rules: []ruleset.Rule{}}
 }
 
 // OfFamily is the first of the addresses that is of an address's family.

@@ -61,8 +61,8 @@ func TestEverywhereRefuses(t *testing.T) {
 	shared := plantest.Function(t, "filter", "kind: firewall\n")
 	facts := plan.Facts{Functions: map[string]api.FunctionBody{"filter": shared.Spec}}
 	for spec, want := range map[string]string{
-		"functions: [{name: s, kind: shaper, shaper: {rate: 1Gbit}}]\neverywhere: [{kind: shaper, shaper: {rate: 1Gbit}}]\n":                                              "function s makes qdisc:nfchain.edge.s:eth0 already",
-		"functions: [{name: f, kind: firewall, firewall: {backend: iptables}}]\neverywhere: [{kind: firewall, firewall: {backend: iptables, hooks: [input, forward]}}]\n": "function f makes ruleset:nfchain.edge.f:iptables/nfchain already",
+		"functions: [{name: s, kind: shaper, shaper: {rate: 1Gbit}}]\neverywhere: [{kind: shaper, shaper: {rate: 1Gbit}}]\n":                                              "function s takes qdisc:nfchain.edge.s:eth0 already",
+		"functions: [{name: f, kind: firewall, firewall: {backend: iptables}}]\neverywhere: [{kind: firewall, firewall: {backend: iptables, hooks: [input, forward]}}]\n": "function f takes ruleset:nfchain.edge.f:iptables/nfchain already",
 		"everywhere: [{kind: command, command: {args: [sleep, inf]}}]\n":                                                                                                  "a command needs a namespace of its own",
 		"endpoints: [{name: l, namespace: left}, {name: r}]\neverywhere: [{kind: firewall}]\n":                                                                            "write except: [l]",
 		"functions: [{name: f, ref: filter}]\neverywhere: [{kind: firewall}]\n":                                                                                           "write except: [f]",

@@ -8,6 +8,7 @@ import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/function"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
 )
 
@@ -17,12 +18,28 @@ func (b *builder) functions() error {
 		if n.Kind == "endpoint" {
 			continue
 		}
-		made, err := b.contribution(n.body, b.site(i))
+		all := n.members()
+		for j := range all {
+			if err := b.function(i, &all[j]); err != nil {
+				return fmt.Errorf("function %s: %w", all[j].Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// function lets one of a node's contribute.
+func (b *builder) function(i int, m *Member) error {
+	for _, site := range m.sites(b.site(i, *m)) {
+		made, err := b.contribution(m.body, site)
 		if err == nil {
-			err = b.take(n, "function "+n.Name, made)
+			err = b.take(b.nodes[i], "function "+m.Name, made)
 		}
 		if err != nil {
-			return fmt.Errorf("function %s: %w", n.Name, err)
+			return err
+		}
+		for _, r := range made {
+			m.made = append(m.made, r.ID)
 		}
 	}
 	return nil
@@ -53,7 +70,7 @@ func (b *builder) take(n Node, who string, made []resource.Resource) error {
 		}
 		only := exclusive(r)
 		if other := b.by[only]; other != "" {
-			return fmt.Errorf("%s makes %s already, of which there is only one; take one of them away", other, only)
+			return fmt.Errorf("%s takes %s already, of which there is only one; take one of them away", other, only)
 		}
 		b.by[only] = who
 		b.add(r)
@@ -62,10 +79,15 @@ func (b *builder) take(n Node, who string, made []resource.Resource) error {
 }
 
 // exclusive is what a resource takes for itself: a rule set its whole table, whatever
-// the hooks.
+// the hooks, and a program the port that it is ready at.
 func exclusive(r resource.Resource) string {
-	if s, is := r.Spec.(ruleset.Spec); is {
+	switch s := r.Spec.(type) {
+	case ruleset.Spec:
 		return resource.ID(r.Kind, r.Namespace, s.Backend+"/"+s.Table)
+	case process.Spec:
+		if s.Ready.TCPPort != 0 {
+			return fmt.Sprintf("TCP port %d of namespace %s", s.Ready.TCPPort, s.Netns)
+		}
 	}
 	return r.ID
 }
@@ -89,18 +111,18 @@ func settled(kind function.Kind, options any, has func(string) bool) any {
 	return options
 }
 
-func (b *builder) site(i int) function.Site {
+func (b *builder) site(i int, m Member) function.Site {
 	n := b.nodes[i]
 	site := function.Site{
-		Owner: b.chain.Metadata.Name, Node: n.Name, Namespace: n.Namespace, West: n.West.Device, East: n.East.Device,
+		Owner: b.chain.Metadata.Name, Node: m.Name, Namespace: n.Namespace, West: n.West.Device, East: n.East.Device,
 		MTU: b.chain.Spec.MTU, WestAddresses: n.West.Addresses, EastAddresses: n.East.Addresses, Target: n.toServer, Further: b.nodes[len(b.nodes)-1].further(),
-		Direction: n.body.Direction, Resources: n.body.Resources, Needs: append(need(n), b.links[n.Name]...),
+		Beside: m.beside, Direction: m.body.Direction, Resources: m.body.Resources, Needs: append(need(n), b.links[n.Name]...),
 	}
 	site.WestMAC, site.EastMAC = b.nodes[b.previous(i)].East.MAC, b.nodes[b.next(i)].West.MAC
-	if n.body.Direction == api.Reverse {
+	if m.body.Direction == api.Reverse {
 		site.Target, site.Further = n.toClient, b.nodes[0].further()
 	}
-	if n.Kind == "command" { // names are written only where a program may ask for them
+	if m.Kind == "command" { // names are written only where a program may ask for them
 		site.Hosts = hosts(b.nodes, i)
 	}
 	return site
@@ -110,7 +132,7 @@ func (b *builder) site(i int) function.Site {
 // that node reaches it.
 func (p *Plan) Hosts(node string) []function.Host {
 	for i, n := range p.Nodes {
-		if n.Name == node {
+		if n.Has(node) {
 			return hosts(p.Nodes, i)
 		}
 	}
@@ -125,9 +147,7 @@ func hosts(nodes []Node, from int) []function.Host {
 	for i, n := range nodes {
 		end := map[int][]netip.Addr{0: nodes[from].toClient, len(nodes) - 1: nodes[from].toServer}[i]
 		if i != from && len(end) > 0 {
-			for _, a := range end {
-				out = append(out, function.Host{Name: n.Name, Address: a})
-			}
+			out = append(out, n.called(end)...)
 			continue
 		}
 		port := n.West
@@ -137,8 +157,18 @@ func hosts(nodes []Node, from int) []function.Host {
 		if port == nil { // a standalone function has none of its own
 			continue
 		}
-		for _, a := range port.Addresses {
-			out = append(out, function.Host{Name: n.Name, Address: a})
+		out = append(out, n.called(port.Addresses)...)
+	}
+	return out
+}
+
+// called is what a node is called at its addresses: by its name, and by those of the
+// functions that share it.
+func (n Node) called(at []netip.Addr) (out []function.Host) {
+	for _, a := range at {
+		out = append(out, function.Host{Name: n.Name, Address: a})
+		for _, m := range n.Functions {
+			out = append(out, function.Host{Name: m.Name, Address: a})
 		}
 	}
 	return out

@@ -50,6 +50,17 @@ everywhere:
 - {kind: shaper, shaper: {rate: 1Tbit, burst: max}}
 `
 
+const group = `functions:
+- {name: a, kind: forward, group: box}
+- {name: limit, kind: shaper, direction: reverse, group: box, shaper: {rate: 1Gbit}}
+- {name: in, kind: nat, group: box, nat: {destination: {protocol: tcp, port: 80}}}
+- {name: fw, kind: firewall, group: box, firewall: {policy: drop, rules: {list: [{protocol: tcp, action: accept}]}}}
+- {name: old, kind: firewall, group: box, firewall: {backend: iptables}}
+- {name: there, kind: firewall, direction: forward, group: box}
+- {name: web, kind: command, group: box, command: {args: [sleep, inf]}}
+- {name: last, kind: forward}
+`
+
 // TestGolden compares plans with files, as text, JSON and shell commands.
 func TestGolden(t *testing.T) {
 	shared := plantest.Function(t, "filter", "kind: firewall\nfirewall: {policy: drop}\n")
@@ -80,6 +91,7 @@ func TestGolden(t *testing.T) {
 		"host":       "wiring: host\nfunctions: []\n",
 		"bump":       "functions:\n- {name: a, kind: forward}\n- {name: b, kind: bridge}\n- {name: c, kind: bridge}\n",
 		"mirror":     "functions:\n- {name: a, kind: forward}\n- {name: m, kind: mirror}\n",
+		"group":      group,
 		"command":    "functions:\n- {name: web, kind: command, command: {args: [python3, -m, http.server, it's], env: {A: b}, ready: {tcp_port: 8000}}}\n",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -83,6 +83,9 @@ type Node struct {
 	// Transparent nodes have no addresses: their neighbours reach each other through them.
 	Transparent bool `json:"transparent,omitempty"`
 
+	// Functions that share the namespace, in path order; none where it is for one.
+	Functions []Member `json:"functions,omitempty"`
+
 	endpoint api.Endpoint
 	body     api.FunctionBody
 	// shared namespaces belong to a standalone function.
@@ -228,7 +231,16 @@ func (b *builder) plan() *Plan {
 func (b *builder) listNodes() ([]Node, error) {
 	spec := b.chain.Spec
 	nodes := []Node{b.endpoint(spec.Endpoints[0])}
-	for _, f := range spec.Functions {
+	for _, seat := range spec.Seats() {
+		if seat.Grouped() {
+			n, err := b.group(seat, nodes)
+			if err != nil {
+				return nil, err
+			}
+			nodes = append(nodes, n)
+			continue
+		}
+		f := seat.Functions[0]
 		n := Node{Name: f.Name, Kind: f.Kind, Namespace: b.namespaceOf(f.Name), Made: true, body: f.FunctionBody}
 		if f.Ref != "" {
 			body, ok := b.facts.Functions[f.Ref]

@@ -22,7 +22,7 @@ func (p *Plan) Text() string {
 	for i, n := range p.Nodes {
 		names[i] = n.Name
 		if n.Kind != "endpoint" {
-			names[i] += " (" + n.Kind + ")"
+			names[i] += " (" + n.KindText() + ")"
 		}
 	}
 	if p.Alone() {
@@ -46,16 +46,19 @@ func (p *Plan) Text() string {
 			exists = ""
 		}
 		fmt.Fprintf(&b, "\n%s: namespace %s%s\n", n.Name, n.Namespace, exists)
-		p.list(&b, n.Name, n.Namespace)
+		for _, m := range n.Functions {
+			fmt.Fprintf(&b, "  %-10s %s  [%s]\n", "function", m.Name, m.Kind)
+		}
+		p.list(&b, n.Has, n.Namespace)
 	}
 	for _, n := range p.Beside() {
 		_, node, _ := namespace.Split(n)
 		fmt.Fprintf(&b, "\n%s: namespace %s\n", node, n)
-		p.list(&b, node, n)
+		p.list(&b, (Node{Name: node}).Has, n)
 	}
 	if own := p.Between(); own != "" {
 		fmt.Fprintf(&b, "\nwiring %s: namespace %s\n", p.Wiring, own)
-		p.list(&b, WiringNode, own)
+		p.list(&b, (Node{Name: WiringNode}).Has, own)
 	}
 	return b.String()
 }
@@ -96,10 +99,10 @@ func (p *Plan) makes(name string) bool {
 	return slices.ContainsFunc(p.Resources, named(resource.ID(namespace.KindName, "", name)))
 }
 
-// list every resource of a node.
-func (p *Plan) list(w io.Writer, node, place string) {
+// list every resource of a node, whose programs have names that are its own.
+func (p *Plan) list(w io.Writer, own func(name string) bool, place string) {
 	for _, r := range p.Resources {
-		if r.Namespace == place || r.Kind == namespace.KindName && r.Spec.Key() == place || r.Kind == process.KindName && r.Spec.Key() == node {
+		if r.Namespace == place || r.Kind == namespace.KindName && r.Spec.Key() == place || r.Kind == process.KindName && own(r.Spec.Key()) {
 			_, _ = fmt.Fprintf(w, "  %-10s %s  [%s]\n", r.Kind, r.Spec.Key(), brief(r.Spec.Fingerprint()))
 		}
 	}

@@ -103,20 +103,25 @@ func (b *builder) services() error {
 // node, and becomes where it is before.
 func (b *builder) pass(i int, direction api.Direction, s *Service) error {
 	n := &b.nodes[i]
-	kind, translates := b.catalogue.Functions[n.Kind].(function.Translator)
 	if direction == api.Forward {
 		n.toServer = s.Addresses
 	} else {
 		n.toClient = s.Addresses
 	}
-	if !translates || n.shared || (n.body.Direction == api.Reverse) != (direction == api.Reverse) {
+	if n.shared {
 		return nil
 	}
-	t := kind.Translates(b.site(i), settled(kind, n.body.Options, b.facts.Has))
-	if err := s.behind(t); err != nil {
-		return fmt.Errorf("function %s: %w", n.Name, err)
+	for _, m := range n.members() { // at most one of them takes connections elsewhere
+		kind, translates := b.catalogue.Functions[m.Kind].(function.Translator)
+		if !translates || (m.body.Direction == api.Reverse) != (direction == api.Reverse) {
+			continue
+		}
+		t := kind.Translates(b.site(i, m), settled(kind, m.body.Options, b.facts.Has))
+		if err := s.behind(t); err != nil {
+			return fmt.Errorf("function %s: %w", m.Name, err)
+		}
+		b.published = append(b.published, published{i, direction, t})
 	}
-	b.published = append(b.published, published{i, direction, t})
 	return nil
 }
 

@@ -69,7 +69,7 @@ func (m *Measurement) cell(ctx context.Context, chain api.Chain, p experiment.Po
 	if p.Infeasible != "" {
 		return nil, fmt.Errorf("%s: %w", p.Infeasible, ErrInput)
 	}
-	conditions, err := Conditions(p.Load, len(chain.Spec.Functions)+2, p.Factors, m.Tools, m.Host.Features)
+	conditions, err := Conditions(p.Load, chain.Spec.Length(), p.Factors, m.Tools, m.Host.Features)
 	if err != nil {
 		return nil, err
 	}

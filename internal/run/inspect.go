@@ -43,6 +43,8 @@ type NodeState struct {
 	// Dropped is what a firewall's policy dropped; nil where it accepts.
 	Dropped *ruleset.Dropped `json:"policy_dropped,omitempty"`
 	Program *process.Status  `json:"program,omitempty"`
+	// Functions are those that share the node; none where it is for one.
+	Functions []FunctionState `json:"functions,omitempty"`
 	// Impairments are what an impair function did, since it was made.
 	Impairments []trial.Impairment `json:"impairments,omitempty"`
 }
@@ -64,9 +66,7 @@ func Inspect(ctx context.Context, p *plan.Plan) (State, error) {
 			return s, err
 		}
 		for i := range programs {
-			if programs[i].Node == n.Name {
-				node.Program = &programs[i]
-			}
+			node.runs(&programs[i])
 		}
 		s.Nodes = append(s.Nodes, node)
 	}
@@ -97,7 +97,7 @@ func (s *State) compare(ctx context.Context, p *plan.Plan) error {
 
 func inspect(p *plan.Plan, n plan.Node) (NodeState, error) {
 	s := NodeState{Name: n.Name, Kind: n.Kind, State: StateMissing, Namespace: n.Namespace, Drift: noDrift(),
-		Addresses: []string{}, Interfaces: []trial.InterfaceCounts{}, Rules: []ruleset.Counter{}}
+		Addresses: []string{}, Interfaces: []trial.InterfaceCounts{}, Rules: []ruleset.Counter{}, Functions: functionsOf(n)}
 	for _, port := range []*plan.Interface{n.West, n.East} {
 		if port != nil {
 			for _, a := range port.Addresses {
@@ -127,7 +127,7 @@ func inspect(p *plan.Plan, n plan.Node) (NodeState, error) {
 			return s, err
 		}
 	}
-	return s, s.count(p, at)
+	return s, s.count(p, n, at)
 }
 
 // both are the drops of two policies together; nil where neither drops.
@@ -140,7 +140,7 @@ func both(a, b *ruleset.Dropped) *ruleset.Dropped {
 
 // count reads the counters of the node's rule sets. One that is not there is told
 // as missing.
-func (s *NodeState) count(p *plan.Plan, at resource.Place) error {
+func (s *NodeState) count(p *plan.Plan, n plan.Node, at resource.Place) error {
 	found, err := (ruleset.Kind{}).Read(at)
 	if err != nil {
 		return err
@@ -154,8 +154,12 @@ func (s *NodeState) count(p *plan.Plan, at resource.Place) error {
 		if err != nil {
 			return err
 		}
-		s.Rules = append(s.Rules, counters.Rules...)
 		s.Dropped = both(s.Dropped, counters.Dropped)
+		if m := n.Maker(r.ID); m != nil {
+			s.counted(m.Name, counters)
+			continue
+		}
+		s.Rules = append(s.Rules, counters.Rules...)
 	}
 	return nil
 }

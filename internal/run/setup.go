@@ -51,7 +51,7 @@ func (m *Measurement) noteSetup(ctx context.Context, condition int, r *trial.Run
 func ReadSetup(p *plan.Plan) trial.Setup {
 	s := trial.Setup{Wiring: p.Wiring, WiringSettings: p.Settings, Length: len(p.Nodes), Plan: digest(p), Settings: map[string]string{}, Nodes: map[string]int{}}
 	for _, n := range p.Nodes {
-		s.Nodes[n.Kind]++
+		s.Nodes[n.KindText()]++
 	}
 	read := &readback{settings: map[string][]string{}}
 	for _, ns := range append(p.Namespaces(), netns.Host) {

@@ -77,7 +77,7 @@ func concerned(p *plan.Plan, c resource.Change) int {
 				return i
 			}
 		case c.Kind == process.KindName:
-			if c.Key == n.Name {
+			if n.Has(c.Key) {
 				return i
 			}
 		case c.Kind == adopted.KindName:

@@ -46,10 +46,12 @@ func counted(ctx context.Context, p *plan.Plan) (map[string]trace.Counted, error
 	for _, n := range state.Nodes {
 		var c trace.Counted
 		for _, r := range n.Rules {
-			c.Rules = append(c.Rules, trace.RuleCount{Rule: r.Rule, Comment: r.Comment, Packets: r.Packets, Bytes: r.Bytes})
+			c.Rules = append(c.Rules, trace.RuleCount{Function: r.Function, Rule: r.Rule, Comment: r.Comment, Packets: r.Packets, Bytes: r.Bytes})
 		}
-		if d := n.Dropped; d != nil {
-			c.Rules = append(c.Rules, trace.RuleCount{Packets: d.Packets, Bytes: d.Bytes})
+		for _, f := range append(n.Functions, FunctionState{Dropped: n.Dropped}) {
+			if d := f.Dropped; d != nil && (len(n.Functions) == 0 || f.Name != "") {
+				c.Rules = append(c.Rules, trace.RuleCount{Function: f.Name, Packets: d.Packets, Bytes: d.Bytes})
+			}
 		}
 		for _, i := range n.Impairments {
 			c.Losses = append(c.Losses, trace.Loss{Cause: "dropped on purpose (" + i.Direction + ")", Packets: i.Dropped},

@@ -122,6 +122,8 @@ type Queue struct {
 
 // RuleCount is what a function's rule matched.
 type RuleCount struct {
+	// Function that the rule is of, where several share the hop.
+	Function string `json:"function,omitempty"`
 	// Rule is its place, from 1; 0 is the policy.
 	Rule    int    `json:"rule"`
 	Comment string `json:"comment"`

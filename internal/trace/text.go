@@ -129,8 +129,13 @@ func dropText(d Drop, own bool) string {
 
 func (c RuleCount) text() string {
 	text := fmt.Sprintf("rule %d matched %d", c.Rule, c.Packets)
-	if c.Rule == 0 {
+	switch {
+	case c.Rule == 0 && c.Function != "":
+		text = fmt.Sprintf("the policy of %s dropped %d", c.Function, c.Packets)
+	case c.Rule == 0:
 		text = fmt.Sprintf("its policy dropped %d", c.Packets)
+	case c.Function != "":
+		text = c.Function + ": " + text
 	}
 	if c.Comment != "" {
 		text += " (" + c.Comment + ")"

@@ -134,6 +134,11 @@ func (o *Options) stateful() bool { return o.Rules.Stateful && o.Rules.Generate+
 // Accompanies implements function.Companion.
 func (Kind) Accompanies() {}
 
+// Acts implements function.Grouped. The chain that iptables has is one.
+func (Kind) Acts(_ bool, options any) function.Span {
+	return function.Span{First: function.Passing, Last: function.Passing, Ordered: options.(*Options).Backend == ruleset.NFTables}
+}
+
 // Contribute implements function.Kind.
 func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, error) {
 	o := options.(*Options)
@@ -151,7 +156,7 @@ func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, er
 func Ruleset(site function.Site, o *Options) ruleset.Spec {
 	at := o.at(site)
 	spec := ruleset.Spec{
-		Backend: o.Backend, Table: table(site), Hook: at[0], AlsoHooks: at[1:], Policy: o.Policy,
+		Backend: o.Backend, Table: site.Table("firewall"), Hook: at[0], AlsoHooks: at[1:], Priority: site.Order, Policy: o.Policy,
 		Rules: generated(o.Rules, site),
 	}
 	if o.Backend == ruleset.IPTables {
@@ -185,12 +190,4 @@ func (o *Options) at(site function.Site) []string {
 		return []string{"input"}
 	}
 	return []string{"forward"}
-}
-
-func table(site function.Site) string {
-	name := ruleset.TablePrefix + "-firewall"
-	if site.Beside != "" {
-		name += "-" + site.Beside
-	}
-	return name
 }

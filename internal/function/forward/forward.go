@@ -22,6 +22,9 @@ func (Kind) Options() any { return &Options{} }
 // Requires implements function.Kind.
 func (Kind) Requires(any) []string { return nil }
 
+// Acts implements function.Grouped: what it does the namespace does.
+func (Kind) Acts(bool, any) function.Span { return function.Span{} }
+
 // Contribute implements function.Kind. Forwarding is a setting of the
 // namespace, which every function has.
 func (Kind) Contribute(function.Site, any) ([]resource.Resource, error) { return nil, nil }

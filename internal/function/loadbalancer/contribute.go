@@ -36,11 +36,19 @@ func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, er
 	if len(t.Service) == 0 {
 		return nil, errors.New("none of the back ends is of the family of an address that they are reached at")
 	}
-	spec := function.Translating("loadbalancer", "prerouting", priority)
+	spec := function.Translating(site.Table("loadbalancer"), "prerouting", priority)
 	for _, service := range t.Service {
 		spec.Rules = append(spec.Rules, o.share(in.Device, service, function.AllOfFamily(service, t.Served))...)
 	}
 	return []resource.Resource{resource.New(site.Namespace, spec, site.Needs...)}, nil
+}
+
+// Acts implements function.Grouped: answers leave from the address that was asked.
+func (Kind) Acts(answers bool, _ any) function.Span {
+	if answers {
+		return function.Span{First: function.Leaving, Last: function.Leaving}
+	}
+	return function.Span{First: function.Arriving, Last: function.Arriving}
 }
 
 // share has one rule a back end, each of which counts its connections.

@@ -45,8 +45,22 @@ func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, er
 	return made, nil
 }
 
+// Acts implements function.Grouped. Answers are translated back where they would have
+// been translated had they come first.
+func (Kind) Acts(answers bool, options any) function.Span {
+	o := options.(*Options)
+	s := function.Span{First: function.Arriving, Last: function.Leaving}
+	switch one := o.Source == nil || o.Destination == nil; {
+	case one && (o.Source == nil) != answers:
+		s.Last = function.Arriving
+	case one:
+		s.First = function.Leaving
+	}
+	return s
+}
+
 func (o *Options) inbound(site function.Site) ruleset.Spec {
-	spec := function.Translating("nat-destination", "prerouting", destinationPriority)
+	spec := function.Translating(site.Table("nat-destination"), "prerouting", destinationPriority)
 	in, _ := site.Opens()
 	d, t := o.Destination, Kind{}.Translates(site, o)
 	for _, service := range t.Service {
@@ -61,7 +75,7 @@ func (o *Options) inbound(site function.Site) ruleset.Spec {
 }
 
 func (o *Options) outbound(site function.Site) ruleset.Spec {
-	spec := function.Translating("nat-source", "postrouting", sourcePriority)
+	spec := function.Translating(site.Table("nat-source"), "postrouting", sourcePriority)
 	_, out := site.Opens()
 	if o.Source.Masquerade {
 		spec.Rules = []ruleset.Rule{{Match: ruleset.Match{OutputDevice: out.Device}, Counted: true, Comment: "masquerade",

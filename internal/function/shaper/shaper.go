@@ -120,6 +120,15 @@ func (Kind) Requires(options any) []string {
 // Accompanies implements function.Companion.
 func (Kind) Accompanies() {}
 
+// Acts implements function.Grouped. Classes are told before sources are translated.
+func (Kind) Acts(_ bool, options any) function.Span {
+	s := function.Span{First: function.Queueing, Last: function.Queueing}
+	if len(options.(*Options).Classes) > 0 {
+		s.First = function.Classing
+	}
+	return s
+}
+
 // Contribute implements function.Kind. One that stands alone has no interfaces of its
 // own, and classifies for those that chains bring.
 func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, error) {
@@ -179,14 +188,14 @@ func discipline(device string, o *Options) qdisc.Spec {
 // classifier directs packets to classes by setting their priority, which HTB
 // takes for a class when its upper half is the discipline's handle.
 func classifier(site function.Site, o *Options) ruleset.Spec {
-	table := ruleset.TablePrefix + "-shaper"
-	if site.Beside != "" {
-		table += "-" + site.Beside
-	}
-	s := ruleset.Spec{Backend: ruleset.NFTables, Table: table, Hook: "postrouting", Priority: -150, Policy: "accept"}
+	s := ruleset.Spec{Backend: ruleset.NFTables, Table: site.Table("shaper"), Hook: "postrouting", Priority: -150, Policy: "accept"}
 	for i, c := range o.Classes {
+		match := c.Match.Compile()
+		if out := site.Out(); len(out) == 1 && site.In() != "" {
+			match.OutputDevice = out[0]
+		}
 		s.Rules = append(s.Rules, ruleset.Rule{
-			Match: c.Match.Compile(), Class: qdisc.Major<<16 | uint32(firstMinor+i), Counted: true, Verdict: "accept", Comment: c.Name,
+			Match: match, Class: qdisc.Major<<16 | uint32(firstMinor+i), Counted: true, Verdict: "accept", Comment: c.Name,
 		})
 	}
 	return s

@@ -198,10 +198,12 @@ func (m Match) appliesTo(family int) bool { return m.family() == 0 || m.family()
 
 // Counter is what one rule counted.
 type Counter struct {
-	Rule    int    `json:"rule"`
-	Comment string `json:"comment"`
-	Packets uint64 `json:"packets"`
-	Bytes   uint64 `json:"bytes"`
+	// Function that the rule is of, where several share a namespace.
+	Function string `json:"function,omitempty"`
+	Rule     int    `json:"rule"`
+	Comment  string `json:"comment"`
+	Packets  uint64 `json:"packets"`
+	Bytes    uint64 `json:"bytes"`
 }
 
 // Dropped is what the policy dropped, because no rule decided over it.
