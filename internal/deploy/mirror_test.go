@@ -4,12 +4,14 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource/namespace"
@@ -51,6 +53,23 @@ func TestMirrorCopies(t *testing.T) {
 	}
 }
 
+// TestMirrorStaysQuiet: where somebody has the kernel speak to the tap, `up` ends it.
+func TestMirrorStaysQuiet(t *testing.T) {
+	needs(t)
+	nstest.Require(t, feature.Redirect)
+	p := planned(t, nstest.Owner(t), spec("{name: m, kind: mirror}"))
+	downAfter(t, p.Chain)
+	up(t, p)
+	speaks := "ip netns exec " + namespace.Name(p.Chain, "m") + " sysctl -n net.ipv6.conf.tap0.disable_ipv6"
+	sh(t, strings.Replace(speaks, "-n", "-qw", 1)+"=0")
+	up(t, p)
+	if got := sh(t, speaks); got != "1\n" {
+		t.Errorf("disable_ipv6 of the tap's link is %s", got)
+	}
+	unchanged(t, p)
+	crosses(t, p)
+}
+
 // TestMirrorGoes with its tap, and the function that takes its place has none.
 func TestMirrorGoes(t *testing.T) {
 	needs(t)
@@ -64,8 +83,14 @@ func TestMirrorGoes(t *testing.T) {
 		crosses(t, p)
 	}
 	down(t, owner)
-	if out := sh(t, "ip netns list | grep -c '^nfchain."+owner+"[.]' || true"); out != "0\n" {
-		t.Errorf("%s namespaces are left", out)
+	names, err := netns.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if namespace.Owns(owner, name) {
+			t.Errorf("%s is left", name)
+		}
 	}
 }
 

@@ -128,8 +128,8 @@ func (p *Plan) Server() Node { return p.Nodes[len(p.Nodes)-1] }
 // Functions are the nodes between the endpoints.
 func (p *Plan) Functions() []Node { return p.Nodes[1 : len(p.Nodes)-1] }
 
-// Namespaces are those of the nodes in path order, then others in which something of
-// the chain lies. The host's own is none of them.
+// Namespaces are those of the nodes in path order, then others that the chain makes or in
+// which something of it lies. The host's own is none of them.
 func (p *Plan) Namespaces() []string {
 	var all []string
 	known := map[string]bool{"": true}
@@ -142,6 +142,9 @@ func (p *Plan) Namespaces() []string {
 		add(n.Namespace)
 	}
 	for _, r := range p.Resources {
+		if made, is := r.Spec.(namespace.Spec); is {
+			add(made.Name)
+		}
 		add(r.Namespace)
 	}
 	return all

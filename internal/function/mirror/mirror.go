@@ -45,10 +45,10 @@ func (Kind) Contribute(site function.Site, _ any) ([]resource.Resource, error) {
 	}
 	tap := namespace.Name(site.Owner, Tap(site.Node))
 	place := resource.New("", namespace.Spec{Name: tap, Sysctls: namespace.Sysctls(false, true)})
-	pair := resource.New(tap, link.Spec{
-		Owner: site.Owner, MTU: site.MTU,
-		A: link.End{Node: Tap(site.Node), Namespace: tap, Device: In, MAC: link.MAC(site.Owner, Tap(site.Node), In)},
-		B: link.End{Node: site.Node, Namespace: site.Namespace, Device: Out, MAC: link.MAC(site.Owner, site.Node, Out)},
+	pair := resource.New(site.Namespace, link.Spec{
+		Owner: site.Owner, MTU: site.MTU, Quiet: true, // the tap gets copies and nothing else
+		A: link.End{Node: site.Node, Namespace: site.Namespace, Device: Out, MAC: link.MAC(site.Owner, site.Node, Out)},
+		B: link.End{Node: Tap(site.Node), Namespace: tap, Device: In, MAC: link.MAC(site.Owner, Tap(site.Node), In)},
 	}, append([]string{place.ID}, site.Needs...)...)
 	made := []resource.Resource{place, pair}
 	for _, in := range copied(site) {

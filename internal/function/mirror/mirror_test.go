@@ -28,7 +28,7 @@ func TestContributes(t *testing.T) {
 					t.Errorf("%+v", s)
 				}
 			case link.Spec:
-				if r.Namespace != "nfchain.edge.m.tap" || s.B.Namespace != site.Namespace || s.MTU != 9000 || s.A.MAC == s.B.MAC {
+				if r.Namespace != site.Namespace || s.B.Namespace != "nfchain.edge.m.tap" || !s.Quiet || s.MTU != 9000 || s.A.MAC == s.B.MAC {
 					t.Errorf("%+v", r)
 				}
 			case redirect.Spec:

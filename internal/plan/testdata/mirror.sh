@@ -171,10 +171,11 @@ ip netns exec nfchain.edge.m.tap sysctl -qw net.ipv4.conf.default.rp_filter=0
 ip netns exec nfchain.edge.m.tap sysctl -qw net.ipv6.conf.default.addr_gen_mode=1
 ip netns exec nfchain.edge.m.tap sysctl -qw net.ipv6.conf.default.accept_dad=0
 
-# link:nfchain.edge.m.tap:eth0
-ip -n nfchain.edge.m.tap link add eth0 address 02:98:f0:16:37:23 mtu 1500 type veth peer name tap0 address 02:ca:55:50:3a:89 mtu 1500 netns nfchain.edge.m
-ip -n nfchain.edge.m.tap link set eth0 up alias 'nfchain edge m.tap:eth0=m:tap0'
-ip -n nfchain.edge.m link set tap0 up alias 'nfchain edge m.tap:eth0=m:tap0'
+# link:nfchain.edge.m:tap0
+ip -n nfchain.edge.m link add tap0 address 02:ca:55:50:3a:89 mtu 1500 type veth peer name eth0 address 02:98:f0:16:37:23 mtu 1500 netns nfchain.edge.m.tap
+ip netns exec nfchain.edge.m sysctl -qw net.ipv6.conf.tap0.disable_ipv6=1
+ip -n nfchain.edge.m link set tap0 up alias 'nfchain edge m:tap0=m.tap:eth0 quiet'
+ip -n nfchain.edge.m.tap link set eth0 up alias 'nfchain edge m:tap0=m.tap:eth0 quiet'
 
 # redirect:nfchain.edge.m:eth0
 tc -n nfchain.edge.m qdisc add dev eth0 clsact

@@ -35,6 +35,9 @@ type Spec struct {
 	A     End    `json:"a"`
 	B     End    `json:"b"`
 	MTU   int    `json:"mtu"`
+	// Quiet has the kernel send nothing of its own from A: there is no IPv6 at that end,
+	// whose groups it would announce at times of its choosing (RFC 3810).
+	Quiet bool `json:"quiet,omitempty"`
 }
 
 // Kind implements resource.Spec.
@@ -45,7 +48,7 @@ func (s Spec) Key() string { return s.A.Device }
 
 // Fingerprint is who is joined to whom, and how, at both ends.
 func (s Spec) Fingerprint() string {
-	return fingerprint(seen{s.A.Device, s.alias(), s.MTU, s.A.MAC}, seen{s.B.Device, s.alias(), s.MTU, s.B.MAC}, true)
+	return fingerprint(seen{s.A.Device, s.alias(), s.MTU, s.A.MAC}, seen{s.B.Device, s.alias(), s.MTU, s.B.MAC}, true) + hush(s.Quiet)
 }
 
 // Interfaces are both ends.
@@ -67,7 +70,7 @@ func fingerprint(a, b seen, up bool) string {
 // alias marks both ends with their owner and with what they join; three names of
 // 63 letters fit the kernel's 255.
 func (s Spec) alias() string {
-	return fmt.Sprintf("%s%s:%s=%s:%s", resource.Mark(s.Owner), s.A.place(s.Owner), s.A.Device, s.B.place(s.Owner), s.B.Device)
+	return fmt.Sprintf("%s%s:%s=%s:%s%s", resource.Mark(s.Owner), s.A.place(s.Owner), s.A.Device, s.B.place(s.Owner), s.B.Device, hush(s.Quiet))
 }
 
 // place is the node, with a sign of its namespace where that is not the node's own.
@@ -89,11 +92,13 @@ func (s Spec) Commands(string) []resource.Command {
 		peer = append(peer, "netns", "1")
 	}
 	add := append([]string{"link", "add", s.A.Device, "address", s.A.MAC, "mtu", mtu, "type", "veth"}, peer...)
-	return []resource.Command{
-		resource.IP(s.A.Namespace, add...),
-		resource.IP(s.A.Namespace, "link", "set", s.A.Device, "up", "alias", s.alias()),
-		resource.IP(s.B.Namespace, "link", "set", s.B.Device, "up", "alias", s.alias()),
+	commands := []resource.Command{resource.IP(s.A.Namespace, add...)}
+	if s.Quiet {
+		commands = append(commands, resource.In(s.A.Namespace, "sysctl", "-qw", "net.ipv6.conf."+s.A.Device+".disable_ipv6=1"))
 	}
+	return append(commands,
+		resource.IP(s.A.Namespace, "link", "set", s.A.Device, "up", "alias", s.alias()),
+		resource.IP(s.B.Namespace, "link", "set", s.B.Device, "up", "alias", s.alias()))
 }
 
 // Kind makes links.
@@ -125,7 +130,7 @@ func observe(p resource.Place, l netlink.Link) string {
 	if err != nil {
 		return fmt.Sprintf("other end unknown: %v", err)
 	}
-	return fingerprint(look(a), look(far.Attrs()), a.Flags&far.Attrs().Flags&net.FlagUp != 0)
+	return fingerprint(look(a), look(far.Attrs()), a.Flags&far.Attrs().Flags&net.FlagUp != 0) + hush(quiet(p, a))
 }
 
 func look(a *netlink.LinkAttrs) seen { return seen{a.Name, a.Alias, a.MTU, a.HardwareAddr.String()} }
@@ -177,6 +182,11 @@ func create(h *netns.Handle, s Spec) error {
 	defer far.Close()
 	if err := add(h, far, s); err != nil {
 		return fmt.Errorf("join %s to %s: create veth pair: %w", s.A.Node, s.B.Node, err)
+	}
+	if s.Quiet {
+		if err := silence(h, s.A.Device); err != nil {
+			return err
+		}
 	}
 	if err := raise(h, s.A.Device, s.alias()); err != nil {
 		return err
