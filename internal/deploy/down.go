@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"sort"
@@ -175,7 +176,7 @@ func removeElsewhere(ctx context.Context, owner string, own []string) error {
 // inside does something in a namespace, unless that has gone meanwhile or never was whole.
 func inside(name string, do func(*netns.Handle) error) error {
 	h, err := netns.Open(name)
-	if err != nil && name != netns.Host && !netns.Exists(name) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {

@@ -22,9 +22,9 @@ type Handle struct {
 
 // Open holds a namespace open.
 func Open(ref string) (*Handle, error) {
-	file, err := os.Open(Path(ref))
+	file, err := open(ref)
 	if err != nil {
-		return nil, fmt.Errorf("open network namespace %q: %w", ref, err)
+		return nil, err
 	}
 	nl, err := netlink.NewHandleAt(vnetns.NsHandle(file.Fd()), unix.NETLINK_ROUTE)
 	if err != nil {

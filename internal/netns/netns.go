@@ -46,9 +46,9 @@ func Do(ref string, fn func() error) error {
 	if ref == Host {
 		return fn()
 	}
-	target, err := os.Open(Path(ref))
+	target, err := open(ref)
 	if err != nil {
-		return fmt.Errorf("open network namespace %q: %w", ref, err)
+		return err
 	}
 	defer func() { _ = target.Close() }()
 	return onThread(func() error {
@@ -57,6 +57,21 @@ func Do(ref string, fn func() error) error {
 		}
 		return fn()
 	})
+}
+
+// open holds a namespace's file open. One that no namespace is mounted on does not count:
+// another process is making the namespace at this moment, or was killed when it did.
+func open(ref string) (*os.File, error) {
+	file, err := os.Open(Path(ref))
+	if err != nil {
+		return nil, fmt.Errorf("open network namespace %q: %w", ref, err)
+	}
+	var st unix.Statfs_t
+	if err := unix.Fstatfs(int(file.Fd()), &st); err != nil || st.Type != unix.NSFS_MAGIC {
+		_ = file.Close()
+		return nil, fmt.Errorf("open network namespace %q: %s stands for none: %w", ref, Path(ref), fs.ErrNotExist)
+	}
+	return file, nil
 }
 
 // onThread runs fn locked to a thread whose network namespace is put back after.

@@ -101,6 +101,43 @@ func TestStaleFile(t *testing.T) {
 	}
 }
 
+// TestHalfMade is no namespace to enter, at any moment of its making.
+func TestHalfMade(t *testing.T) {
+	nstest.Root(t)
+	name := nstest.Name(t)
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if err := errors.Join(netns.Create(name, func() error { return nil }), netns.Remove(name)); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}()
+	opened, absent := 0, 0
+	for opened < 50 || absent < 50 {
+		h, err := netns.Open(name)
+		switch {
+		case err == nil:
+			h.Close()
+			opened++
+		case errors.Is(err, fs.ErrNotExist):
+			absent++
+		default:
+			t.Errorf("%v", err)
+			opened, absent = 50, 50
+		}
+	}
+	close(stop)
+	<-done
+}
+
 // TestManyAtOnce enters two namespaces from 200 goroutines; every thread comes
 // back, and the process never leaves the host's.
 func TestManyAtOnce(t *testing.T) {
