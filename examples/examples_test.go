@@ -139,8 +139,8 @@ func carries(t *testing.T, nfchain program, f *api.File) {
 			if pool == api.None {
 				continue
 			}
-			nfchain.run(t, "exec", c.Metadata.Name, west, "--", "ping", family, "-c", "1", "-W", "5", east)
-			nfchain.run(t, "exec", c.Metadata.Name, east, "--", "ping", family, "-c", "1", "-W", "5", west)
+			nfchain.run(t, "exec", c.Metadata.Name, west, "--", "ping", family, "-c", "1", "-W", "20", east)
+			nfchain.run(t, "exec", c.Metadata.Name, east, "--", "ping", family, "-c", "1", "-W", "20", west)
 		}
 	}
 }

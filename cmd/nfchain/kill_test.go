@@ -133,6 +133,7 @@ func killedAnywhere(t *testing.T, name, chain string, rounds int) {
 			t.Fatalf("round %d: left behind:\n%s", round, left)
 		}
 	}
+	c.must("bench", file, "--duration", "1s", "--repeats", "1") // perhaps the first that came to store anything
 	if out := c.must("runs", "ls"); strings.Contains(out, "running") {
 		t.Errorf("a killed run is said to be running:\n%s", out)
 	}

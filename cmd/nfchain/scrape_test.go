@@ -57,7 +57,7 @@ func get(t *testing.T, url string) (int, string) {
 
 func TestScrapeAddressIsWrong(t *testing.T) {
 	a := &app{env: env{stderr: io.Discard, now: time.Now}}
-	for _, address := range []string{"nowhere", "127.0.0.1:99999", "192.0.2.1:80"} {
+	for _, address := range []string{"nowhere", "127.0.0.1:99999", "203.0.113.1:80"} {
 		if _, err := a.serve(address, &runs.Measurement{}); !errors.Is(err, runs.ErrInput) || !strings.Contains(err.Error(), "127.0.0.1:9464") {
 			t.Errorf("%s: %v", address, err)
 		}

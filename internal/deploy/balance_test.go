@@ -74,7 +74,8 @@ func connect(t *testing.T, p *plan.Plan, to netip.AddrPort, from int) netip.Addr
 		near, err = (&net.Dialer{LocalAddr: &net.TCPAddr{Port: from}, Timeout: long}).Dial("tcp", to.String())
 		return
 	})
-	defer func() { _ = near.Close() }()
+	// Without a linger, so that its port is free at once, whoever closes first.
+	defer func() { _ = near.(*net.TCPConn).SetLinger(0); _ = near.Close() }()
 	far, err := listener.Accept()
 	if err != nil {
 		t.Fatal(err)

@@ -80,12 +80,12 @@ func addresses(p *plan.Plan, from, to string) (list []netip.Addr) {
 	return list
 }
 
-// ping sends up to three requests; a chain that has just come up is whole at once,
-// but a loaded machine may be slow to answer.
+// ping sends a request a second until one is answered; a chain that has just come up is
+// whole at once, but a loaded machine may be slow to answer.
 func ping(ns string, to netip.Addr) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "ip", "netns", "exec", ns, "ping", "-n", "-c", "1", "-w", "5", to.String()).CombinedOutput()
+	out, err := exec.CommandContext(ctx, "ip", "netns", "exec", ns, "ping", "-n", "-c", "1", "-w", "20", to.String()).CombinedOutput()
 	return string(out), err
 }
 

@@ -37,12 +37,7 @@ func reaches(t *testing.T, network, fromNS, toNS string, to netip.Addr, port uin
 		defer func() { _ = listener.Close() }()
 		inside(t, fromNS, func() (err error) { conn, err = net.Dial(network, at); return })
 		defer func() { _ = conn.Close() }()
-		if _, err := conn.Write([]byte("hello")); err != nil {
-			t.Fatal(err)
-		}
-		_ = listener.SetReadDeadline(time.Now().Add(patience))
-		_, _, err := listener.ReadFrom(make([]byte, 16))
-		return err == nil
+		return asked(t, conn, listener, patience)
 	}
 	var listener net.Listener
 	inside(t, toNS, func() (err error) { listener, err = net.Listen(network, at); return })
@@ -57,6 +52,22 @@ func reaches(t *testing.T, network, fromNS, toNS string, to netip.Addr, port uin
 		return nil
 	})
 	return reached
+}
+
+// asked sends a datagram, and again each second of its patience: a machine that is full of
+// others' packets may lose one. It tells whether one arrived.
+func asked(t *testing.T, from net.Conn, to net.PacketConn, patience time.Duration) bool {
+	t.Helper()
+	for left := patience; left > 0; left -= time.Second {
+		if _, err := from.Write([]byte("hello")); err != nil {
+			t.Fatal(err)
+		}
+		_ = to.SetReadDeadline(time.Now().Add(min(left, time.Second)))
+		if _, _, err := to.ReadFrom(make([]byte, 16)); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 func inside(t *testing.T, ns string, fn func() error) {

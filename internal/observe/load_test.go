@@ -49,7 +49,7 @@ func TestLoadSince(t *testing.T) {
 	before := readBusyness(root)
 
 	write("proc/stat", "cpu0 150 0 120 820 0 0 0 10\ncpu1 130 0 120 840 0 0 0 10\n") // 200 ticks, 60 idle, 20 stolen
-	write("proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=1500000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n")
+	write("proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=51000000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n")
 	process(2000001, "backup", 1, 0, 130)
 	process(2000002, "ksoftirqd/0", 2, kernelThread, 150)
 	process(2000003, "iperf3", 1, 0, 180)
@@ -57,7 +57,7 @@ func TestLoadSince(t *testing.T) {
 	process(2000005, "backup", 1, 0, 10) // new
 	process(2000006, "child", 2000004, 0, 10)
 	process(2000007, "cron", 1, 0, 2)
-	before.at = time.Now().Add(-time.Second)
+	before.at = time.Now().Add(-100 * time.Second) // long beside any stall of this machine
 	l := loadSince(root, before, map[int]bool{2000003: true})
 	if l == nil || l.Busy == nil || l.Steal == nil || l.Others == nil || l.Average == nil {
 		t.Fatalf("%+v", l)

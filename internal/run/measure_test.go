@@ -214,7 +214,7 @@ func TestRefused(t *testing.T) {
 
 // TestCannotComeUp: a chain that fails to come up is removed.
 func TestCannotComeUp(t *testing.T) {
-	b := newBed(t, plantest.Forwards(1)+"- {name: prog, kind: command, command: {args: [sh, -c, 'echo it is broken; exit 3']}}\n")
+	b := newBed(t, plantest.Forwards(1)+"- {name: prog, kind: command, command: {args: [sh, -c, 'echo it is broken; exit 3'], ready: {command: ['false']}}}\n")
 	m, r := b.measurement(load(1, trial.TCP), tool{sampled})
 	err := m.Run(context.Background(), r)
 	if err == nil || !strings.Contains(err.Error(), "function prog is not ready: its program ended with exit code 3; its log ends with \"it is broken\"") {

@@ -77,7 +77,7 @@ func (k *talk) send(first, n int) {
 func (k *talk) receive(n uint64) (got []int) {
 	b := make([]byte, 100)
 	for range n {
-		_ = k.to.SetReadDeadline(time.Now().Add(20 * time.Second))
+		_ = k.to.SetReadDeadline(time.Now().Add(time.Minute))
 		size, err := k.to.Read(b)
 		if err != nil || size != 4 {
 			k.Fatalf("after %d packets of %d: %d bytes, %v", len(got), n, size, err)

@@ -31,7 +31,7 @@ func (b *bed) traced(send int) trace.Report {
 			})
 		}
 	}
-	r, err := trace.Run(b.Context(), c, trace.Options{Send: send, Payload: 64, Patience: time.Second})
+	r, err := trace.Run(b.Context(), c, trace.Options{Send: send, Payload: 64, Patience: 5 * time.Second})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -25,9 +26,9 @@ func TestWait(t *testing.T) {
 	for name, c := range map[string]struct{ options, want string }{
 		"ready":         {"args: [sleep, '1000']", ""},
 		"ready command": {"args: [sleep, '1000'], ready: {command: ['true']}", ""},
-		"exits":         {"args: [sh, -c, 'echo no luck; exit 4']", `function prog is not ready: its program ended with exit code 4; its log ends with "no luck"`},
-		"exits, stays":  {"args: ['true'], restart: never", "its program ended with exit code 0; its log is empty"},
-		"missing":       {"args: [no-such-program]", "no-such-program"},
+		"exits":         {"args: [sh, -c, 'echo no luck; exit 4'], ready: {command: ['false']}", `function prog is not ready: its program ended with exit code 4; its log ends with "no luck"`},
+		"exits, stays":  {"args: ['true'], restart: never, ready: {command: ['false']}", "its program ended with exit code 0; its log is empty"},
+		"missing":       {"args: [no-such-program], ready: {command: ['false']}", "no-such-program"},
 		"no port":       {"args: [sleep, '1000'], ready: {tcp_port: 80, timeout: 300ms}", "its program is not ready after 300ms: nothing listens on TCP port 80"},
 		"command fails": {"args: [sleep, '1000'], ready: {command: ['false'], timeout: 300ms}", "its ready command fails (exit status 1)"},
 	} {
@@ -56,12 +57,13 @@ func TestWaitInterrupted(t *testing.T) {
 
 // TestNames checks that a chain's nodes are known by name in it.
 func TestNames(t *testing.T) {
-	b := newBed(t, plantest.Forwards(1)+"- {name: prog, kind: command, command: {args: [sh, -c, 'getent ahosts server client f0; exec sleep 1000']}}\n")
+	b := newBed(t, plantest.Forwards(1)+"- {name: prog, kind: command, command: {args: [sh, -c, 'getent ahosts server client f0; echo done; exec sleep 1000']}}\n")
 	b.up(run.UpOptions{Wait: true})
-	log, err := os.ReadFile(deploy.LogFile(b.name(), "prog"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	var log []byte
+	b.until("the program has looked all names up", func() (all bool) {
+		log, _ = os.ReadFile(deploy.LogFile(b.name(), "prog"))
+		return bytes.Contains(log, []byte("done\n"))
+	})
 	p, err := b.host.Plan(b.chain, nil, planOptions)
 	if err != nil {
 		t.Fatal(err)

@@ -136,6 +136,28 @@ func (c *chain) alive() (pids []int) {
 	return pids
 }
 
+// says waits until a node's program has printed a text, and nothing else: it is taken for
+// ready a second after its start, in which a busy machine may not let it print.
+func (c *chain) says(node, want string) {
+	c.Helper()
+	for deadline := time.Now().Add(time.Minute); c.log(node) != want; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			c.Fatalf("log %q, want %q", c.log(node), want)
+		}
+	}
+}
+
+// living waits until so many processes are in the chain's namespaces: those that are
+// started and those that are killed take a moment.
+func (c *chain) living(n int) {
+	c.Helper()
+	for deadline := time.Now().Add(time.Minute); len(c.alive()) != n; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			c.Fatalf("processes %v, want %d", c.alive(), n)
+		}
+	}
+}
+
 func (c *chain) noneLeft() {
 	c.Helper()
 	pids := c.alive()

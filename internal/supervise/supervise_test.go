@@ -32,9 +32,7 @@ func TestReadyByTime(t *testing.T) {
 	if ran := time.Since(began); ran < time.Second || s.PID == 0 || s.Restarts != 0 {
 		t.Errorf("ready after %v: %+v", ran, s)
 	}
-	if c.log("a") != "hello\n" {
-		t.Errorf("log %q", c.log("a"))
-	}
+	c.says("a", "hello\n")
 	if n := c.up(c.spec("a", "echo hello; exec sleep 1000")); n != 0 {
 		t.Errorf("the same again: %d changes", n)
 	}
@@ -61,12 +59,7 @@ func TestReadyByCommand(t *testing.T) {
 	s.Ready.Command = []string{"sh", "-c", "sleep 1000 & test -e $FILE"}
 	c.up(s)
 	c.ready("a")
-	// What is killed takes a moment to go.
-	for deadline := time.Now().Add(time.Minute); len(c.alive()) != 1; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("processes %v: the ready command's are left", c.alive())
-		}
-	}
+	c.living(1)
 }
 
 func TestNeverReady(t *testing.T) {
@@ -134,9 +127,7 @@ func TestLimits(t *testing.T) {
 	s.Env, s.Dir, s.CPUs, s.MemoryBytes = []string{"GREETING=hello world"}, "/usr", "0", 256<<20
 	c.up(s)
 	c.ready("a")
-	if want := "hello world\n/usr\n0\n262144\nlo\n"; c.log("a") != want {
-		t.Errorf("log %q, want %q", c.log("a"), want)
-	}
+	c.says("a", "hello world\n/usr\n0\n262144\nlo\n")
 }
 
 // TestReplace checks that an edited program replaces the old one with everything
@@ -147,9 +138,7 @@ func TestReplace(t *testing.T) {
 	c.up(c.spec("a", "setsid sleep 1001 & sleep 1002 & trap '' TERM; exec sleep 1003"), b)
 	c.ready("a")
 	before := c.ready("b")
-	if n := len(c.alive()); n != 4 {
-		t.Errorf("%d processes", n)
-	}
+	c.living(4)
 	if n := c.up(c.spec("a", "exec sleep 1004"), b); n != 1 {
 		t.Errorf("%d changes", n)
 	}
@@ -157,9 +146,7 @@ func TestReplace(t *testing.T) {
 	if after := c.ready("b"); after.PID != before.PID {
 		t.Error("b was started again")
 	}
-	if n := len(c.alive()); n != 2 {
-		t.Errorf("%d processes", n)
-	}
+	c.living(2)
 	// The last one takes the supervisor with it, whatever the order of changes.
 	if n := c.up(c.spec("b", "exec sleep 1005")); n != 2 {
 		t.Errorf("%d changes", n)
@@ -176,9 +163,7 @@ func TestRename(t *testing.T) {
 	c.up(c.spec("a", "exec sleep 1000"))
 	c.up(c.spec("b", "exec sleep 1000"))
 	c.ready("b")
-	if n := len(c.alive()); n != 1 {
-		t.Errorf("%d processes", n)
-	}
+	c.living(1)
 }
 
 // TestLeftovers: a program that ends takes along what it started before it is
@@ -187,8 +172,10 @@ func TestLeftovers(t *testing.T) {
 	c := newChain(t, "a")
 	c.up(c.spec("a", "setsid sleep 1000 & sleep 0.05"))
 	c.until("a", "restarted", func(s process.Status) bool { return s.Restarts >= 3 })
-	if n := len(c.alive()); n > 3 {
-		t.Errorf("%d processes", n)
+	for deadline := time.Now().Add(time.Minute); len(c.alive()) > 3; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("processes %v", c.alive())
+		}
 	}
 }
 
@@ -213,9 +200,7 @@ func TestSupervisorKilled(t *testing.T) {
 	if after := c.ready("b"); after.PID == b.PID {
 		t.Errorf("b was edited and not replaced: %+v", after)
 	}
-	if n := len(c.alive()); n != 3 {
-		t.Errorf("%d processes", n)
-	}
+	c.living(3)
 	// What was taken over is started again when it ends.
 	if err := syscall.Kill(a.PID, syscall.SIGTERM); err != nil {
 		t.Fatal(err)

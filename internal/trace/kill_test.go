@@ -43,7 +43,7 @@ func TestKilledLeavesNothing(t *testing.T) {
 	defer func() { _ = cmd.Wait() }()
 	defer func() { _ = cmd.Process.Kill() }()
 	var links []uint32
-	for deadline := time.Now().Add(30 * time.Second); len(links) < tracepoints && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); len(links) < tracepoints && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		links = nstest.Held(t, cmd.Process.Pid, "link_id")
 	}
 	programs := nstest.Held(t, cmd.Process.Pid, "prog_id")

@@ -70,7 +70,7 @@ func counting(t *testing.T, e traffic.Ends, a traffic.Arrivals) *traffic.Counter
 func reaches(t *testing.T, c *traffic.Counter, want uint64) {
 	t.Helper()
 	var n uint64
-	for deadline := time.Now().Add(5 * time.Second); n < want && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); n < want && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		var err error
 		if n, err = c.Read(); err != nil {
 			t.Fatal(err)

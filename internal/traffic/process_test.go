@@ -23,8 +23,8 @@ func TestProcessMisbehaves(t *testing.T) {
 		script, want string
 		within       time.Duration
 	}{
-		"hangs":          {"sleep 1000", "sleeper on client hangs", time.Second},
-		"hangs deaf":     {"trap '' TERM INT HUP; while :; do sleep 1; done", "hangs", time.Second},
+		"hangs":          {"sleep 1000", "sleeper on client hangs", 5 * time.Second},
+		"hangs deaf":     {"trap '' TERM INT HUP; while :; do sleep 1; done", "hangs", 5 * time.Second},
 		"fails":          {"echo it broke >&2; exit 3", `exit status 3: "it broke"`, time.Minute},
 		"endless output": {"exec yes rubbish", "printed more than 64 MiB", time.Minute},
 	} {
@@ -146,7 +146,7 @@ func TestPortsFree(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Kill()
-	for deadline := time.Now().Add(5 * time.Second); job.PortsFree() == nil && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); job.PortsFree() == nil && time.Now().Before(deadline); {
 		time.Sleep(5 * time.Millisecond)
 	}
 	if err := job.PortsFree(); err == nil || !strings.Contains(err.Error(), "port 5202") {

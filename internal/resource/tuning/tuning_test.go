@@ -48,6 +48,9 @@ func place(t *testing.T) resource.Place {
 	} {
 		in(t, p, line)
 	}
+	// Until then it gets a link-local address and a route to others of its own.
+	nstest.Carries(t, h, "eth0")
+	nstest.Carries(t, h, "far")
 	return p
 }
 

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/traffic"
@@ -139,21 +138,22 @@ func mac(t *testing.T, j traffic.Job) string {
 
 // TestFails has threads that pktgen's should not be like.
 func TestFails(t *testing.T) {
-	for name, c := range map[string]struct{ script, want string }{
-		"exits":     {"echo write error: Operation not permitted >&2; exit 1", "Operation not permitted"},
-		"silent":    {"exec sleep 1000", "nothing of what it sends arrives"},
-		"ends":      {flood + "; sleep 0.2", "ended before it was told to"},
-		"no result": {"trap 'exit 0' INT; " + flood + "; while :; do sleep 0.05; done", "pktgen gave no result"},
-		"nothing":   {"trap 'cat testdata/6.1-nothing.txt > DIR/veth0; exit 0' INT; " + flood + "; while :; do sleep 0.05; done", "sent nothing"},
-		"vanishes":  {"trap 'rm DIR/veth0; exit 0' INT; " + flood + "; while :; do sleep 0.05; done", "read what pktgen sent"},
+	for name, c := range map[string]struct {
+		script, want string
+		seconds      float64
+	}{
+		"exits":     {script: "echo write error: Operation not permitted >&2; exit 1", want: "Operation not permitted"},
+		"silent":    {script: "exec sleep 1000", want: "nothing of what it sends arrives"},
+		"ends":      {script: flood + "; sleep 2", want: "ended before it was told to", seconds: 60},
+		"no result": {script: "trap 'exit 0' INT; " + flood + "; while :; do sleep 0.05; done", want: "pktgen gave no result"},
+		"nothing":   {script: "trap 'cat testdata/6.1-nothing.txt > DIR/veth0; exit 0' INT; " + flood + "; while :; do sleep 0.05; done", want: "sent nothing"},
+		"vanishes":  {script: "trap 'rm DIR/veth0; exit 0' INT; " + flood + "; while :; do sleep 0.05; done", want: "read what pktgen sent"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j := traffictest.Job(t, trial.Condition{})
+			j := traffictest.Job(t, trial.Condition{DurationS: c.seconds})
 			dir := tree(t)
 			traffictest.Replace(t, "sh", strings.ReplaceAll(c.script, "DIR", dir))
-			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-			defer cancel()
-			if _, err := (pktgen.Tool{Dir: dir}).Run(ctx, j); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := (pktgen.Tool{Dir: dir}).Run(context.Background(), j); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
 			traffictest.Empty(t, j)

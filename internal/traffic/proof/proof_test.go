@@ -139,7 +139,7 @@ func TestPortTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Kill()
-	for deadline := time.Now().Add(5 * time.Second); job.PortsFree() == nil && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); job.PortsFree() == nil && time.Now().Before(deadline); {
 		time.Sleep(5 * time.Millisecond)
 	}
 	refused(t, path(p, trial.TCP), "cannot listen")
