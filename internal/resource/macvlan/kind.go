@@ -142,8 +142,9 @@ func create(p resource.Place, above *netns.Handle, s Spec) error {
 }
 
 // frees is how long the kernel may take to free the namespace of a device from before,
-// which still has the address, or a parent that takes one device alone.
-const frees = 10 * time.Second
+// which still has the address, or a parent that takes one device alone: it frees them one
+// after the other, also those of other chains, of which there may be a thousand.
+const frees = 60 * time.Second
 
 // eventually does what the kernel may refuse until it has freed what was removed.
 func eventually(mode string, do func() error) error {

@@ -45,7 +45,7 @@ func (s Spec) steps() [][]string {
 	return [][]string{
 		{"ovsdb-tool", "create", database(s.Owner)},
 		append([]string{server, database(s.Owner), "--remote=p" + socket(s.Owner)}, s.options(server)...),
-		{"ovs-vsctl", "--db=" + socket(s.Owner), "--timeout=30", "--no-wait", "init"},
+		{"ovs-vsctl", "--db=" + socket(s.Owner), "--timeout=60", "--no-wait", "init"},
 		append([]string{daemon, socket(s.Owner)}, s.options(daemon)...),
 	}
 }

@@ -69,7 +69,7 @@ func start(p resource.Place, s Spec) error {
 
 // takes is how long a program of Open vSwitch's may take, beyond the time-outs of its
 // own.
-const takes = 60 * time.Second
+const takes = 90 * time.Second
 
 // run a program in a namespace with the daemons' environment; what it prints comes
 // back, and what it complains of is the error.

@@ -116,13 +116,13 @@ func (p Port) words(bridge string) []string {
 // vsctl is a call of ovs-vsctl(8), which returns when the daemon has done what the
 // database says.
 func vsctl(owner string, words []string) []string {
-	return append([]string{"ovs-vsctl", "--db=" + socket(owner), "--timeout=30"}, words...)
+	return append([]string{"ovs-vsctl", "--db=" + socket(owner), "--timeout=60"}, words...)
 }
 
 // setFlows is a call of ovs-ofctl(8) that replaces all flows of a switch by those on its
 // standard input, in one step.
 func setFlows(s SwitchSpec) []string {
-	return []string{"ovs-ofctl", "--bundle", "--timeout=30", "replace-flows", management(s.Owner, s.Name), "-"}
+	return []string{"ovs-ofctl", "--bundle", "--timeout=60", "replace-flows", management(s.Owner, s.Name), "-"}
 }
 
 func flowText(s SwitchSpec) string {

@@ -92,7 +92,7 @@ func note(s SwitchSpec, indexes map[string]int) (words []string) {
 
 // readFlows of a switch, in the words of ovs-ofctl(8).
 func readFlows(p resource.Place, name string) (flows []string, err error) {
-	text, err := run(p.Ref, Spec{p.Owner}, "", "ovs-ofctl", "--timeout=30", "--no-names", "--no-stats", "dump-flows", management(p.Owner, name))
+	text, err := run(p.Ref, Spec{p.Owner}, "", "ovs-ofctl", "--timeout=60", "--no-names", "--no-stats", "dump-flows", management(p.Owner, name))
 	if err != nil {
 		return nil, fmt.Errorf("ask switch %s of chain %s for its flows: %w", name, p.Owner, err)
 	}
