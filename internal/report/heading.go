@@ -17,7 +17,7 @@ func (r Report) heading() []string {
 	if r.Source != nil {
 		lines = append(lines, "source: "+r.sourceText())
 	}
-	lines = append(lines, r.extent(), r.sharing())
+	lines = append(lines, r.opening()...)
 	if made := r.wirings(); made != "" {
 		lines = append(lines, made)
 	}
@@ -36,6 +36,15 @@ func (r Report) what() string {
 		return "experiment " + r.Run.Experiment
 	}
 	return "chain " + r.Run.Chain
+}
+
+// opening says how much was measured, where the time went and who else was there.
+func (r Report) opening() []string {
+	lines := []string{r.extent()}
+	if u := r.Run.TimeUse(); u != nil {
+		lines = append(lines, timeText(*u))
+	}
+	return append(lines, r.sharing())
 }
 
 // extent says how much was measured.
@@ -57,6 +66,11 @@ func (r Report) extent() string {
 		text += ", quick"
 	}
 	return text
+}
+
+// timeText says where the time went.
+func timeText(u trial.TimeUse) string {
+	return fmt.Sprintf("time: %.1f s, %.1f%% of it between trials, %.1f%% in their tools' starting and ending", u.WholeS, 100*u.Outside, 100*(u.Unloaded-u.Outside))
 }
 
 // wirings says what the wirings of the run chose; nothing where they leave no choice.

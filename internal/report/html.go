@@ -45,7 +45,7 @@ func HTML(w io.Writer, r Report) error {
 
 func newPage(r Report) pageData {
 	d := pageData{
-		Style: template.CSS(pageStyle), Title: r.title(), Kind: "chain", Run: r.Run, Heading: []string{r.extent(), r.sharing()},
+		Style: template.CSS(pageStyle), Title: r.title(), Kind: "chain", Run: r.Run, Heading: r.opening(),
 		Warnings: r.warnings(), Cards: r.cards(), Tallies: r.tallies(), Claims: r.claims(), Figures: r.figures(),
 		Environment: environmentTable(r.Run), Notes: statisticsNotes(r), Command: quoted(r.Run.Command), Place: r.Place,
 	}

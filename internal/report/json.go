@@ -12,24 +12,26 @@ import (
 
 // document is the object that JSON writes; it only ever gains fields.
 type document struct {
-	SchemaVersion int                       `json:"schema_version"`
-	Run           string                    `json:"run"`
-	Chain         string                    `json:"chain"`
-	Experiment    string                    `json:"experiment,omitempty"`
-	State         string                    `json:"state"`
-	CreatedAt     time.Time                 `json:"created_at"`
-	Command       trial.List[string]        `json:"command"`
-	Spec          string                    `json:"spec"`
-	Seed          int64                     `json:"seed"`
-	Repeats       int                       `json:"repeats"`
-	Until         float64                   `json:"until_ratio,omitempty"`
-	MaxRepeats    int                       `json:"max_repeats,omitempty"`
-	Redeploy      int                       `json:"redeploy,omitempty"`
-	Quick         bool                      `json:"quick"`
-	Environment   trial.Environment         `json:"environment"`
-	Setups        trial.List[trial.Setup]   `json:"setups"`
-	Trials        trial.List[trialDocument] `json:"trials"`
-	Conditions    trial.List[trial.Summary] `json:"conditions"`
+	SchemaVersion int                     `json:"schema_version"`
+	Run           string                  `json:"run"`
+	Chain         string                  `json:"chain"`
+	Experiment    string                  `json:"experiment,omitempty"`
+	State         string                  `json:"state"`
+	CreatedAt     time.Time               `json:"created_at"`
+	Command       trial.List[string]      `json:"command"`
+	Spec          string                  `json:"spec"`
+	Seed          int64                   `json:"seed"`
+	Repeats       int                     `json:"repeats"`
+	Until         float64                 `json:"until_ratio,omitempty"`
+	MaxRepeats    int                     `json:"max_repeats,omitempty"`
+	Redeploy      int                     `json:"redeploy,omitempty"`
+	Quick         bool                    `json:"quick"`
+	Environment   trial.Environment       `json:"environment"`
+	Setups        trial.List[trial.Setup] `json:"setups"`
+	// Time is where the run's time went.
+	Time       *trial.TimeUse            `json:"time,omitempty"`
+	Trials     trial.List[trialDocument] `json:"trials"`
+	Conditions trial.List[trial.Summary] `json:"conditions"`
 	// Infeasible are the combinations of the sweep that cannot be measured here.
 	Infeasible trial.List[trial.Infeasible] `json:"infeasible"`
 	// Searches are what searches came to; their trials are in Trials, with a step.
@@ -57,6 +59,7 @@ type trialDocument struct {
 	Instance   int                `json:"instance,omitempty"`
 	StartedAt  time.Time          `json:"started_at"`
 	DurationS  float64            `json:"duration_s"`
+	OutsideS   float64            `json:"outside_s,omitempty"`
 	Metrics    trial.Map[float64] `json:"metrics"`
 	Histograms trial.Map[string]  `json:"histograms"`
 	// Series are metrics over the time of the trial.
@@ -92,7 +95,7 @@ func newDocument(r Report) document {
 		SchemaVersion: trial.SchemaVersion, Run: run.ID, Chain: run.Chain, Experiment: run.Experiment, State: run.State,
 		CreatedAt: run.CreatedAt, Command: run.Command, Spec: run.Spec, Seed: run.Seed, Repeats: run.Repeats, Quick: run.Quick,
 		Until: run.Until, MaxRepeats: run.MaxRepeats, Redeploy: run.Redeploy,
-		Environment: run.Environment, Setups: run.Setups, Conditions: r.Conditions, Infeasible: run.Infeasible, Searches: r.Searches, Summary: r.summary(), Models: r.Fits, Claims: r.Verdicts,
+		Environment: run.Environment, Setups: run.Setups, Time: run.TimeUse(), Conditions: r.Conditions, Infeasible: run.Infeasible, Searches: r.Searches, Summary: r.summary(), Models: r.Fits, Claims: r.Verdicts,
 		Warnings: run.Warnings, Source: newSource(r.Source), Comparison: r.Against,
 	}
 	for _, t := range run.Trials {
@@ -105,7 +108,7 @@ func newDocument(r Report) document {
 }
 
 func newTrial(run trial.Run, t trial.Trial) trialDocument {
-	d := trialDocument{Index: t.Condition, Repeat: t.Repeat, Step: t.Step, Asked: t.Asked, Instance: t.Instance, StartedAt: t.StartedAt, DurationS: t.DurationS,
+	d := trialDocument{Index: t.Condition, Repeat: t.Repeat, Step: t.Step, Asked: t.Asked, Instance: t.Instance, StartedAt: t.StartedAt, DurationS: t.DurationS, OutsideS: t.OutsideS,
 		Metrics: t.Metrics, Histograms: t.Histograms, Series: t.Series, Observed: t.Observed, Warnings: t.Warnings}
 	if t.Condition >= 0 && t.Condition < len(run.Conditions) {
 		d.Condition = run.Conditions[t.Condition]

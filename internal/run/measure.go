@@ -51,11 +51,14 @@ type Measurement struct {
 	// instance counts the chains made in this run, those before an interruption
 	// included; made is which of the run's planned instances is up.
 	instance, made int
+	// ended is when the latest trial did, or else when Run was called.
+	ended time.Time
 }
 
 // Run measures what the run still lacks, in its shuffled order, and stores each
 // trial as it ends. The run is brought up to date meanwhile, whatever happens.
 func (m *Measurement) Run(ctx context.Context, r *trial.Run) (err error) {
+	m.ended = m.Now()
 	defer func() {
 		if down := errors.Join(m.remove(), m.takeBack()); err == nil {
 			err = down
@@ -200,7 +203,8 @@ func (m *Measurement) tried(ctx context.Context, slot experiment.Slot, c trial.C
 	}
 	began := m.Now()
 	sample, err := tool.Run(ctx, job)
-	took := m.Now().Sub(began)
+	outside, ended := began.Sub(m.ended), m.Now()
+	m.ended = ended
 	if ended := end(); err == nil {
 		err = ended
 	}
@@ -222,7 +226,7 @@ func (m *Measurement) tried(ctx context.Context, slot experiment.Slot, c trial.C
 		return none, fmt.Errorf("%s over the %s path, repeat %d: %w", c.Protocol, c.Path, slot.Repeat, err)
 	}
 	t := trial.Trial{
-		Condition: slot.Condition, Repeat: slot.Repeat, Asked: asked, Instance: m.instance, StartedAt: began, DurationS: took.Seconds(),
+		Condition: slot.Condition, Repeat: slot.Repeat, Asked: asked, Instance: m.instance, StartedAt: began, DurationS: ended.Sub(began).Seconds(), OutsideS: outside.Seconds(),
 		Metrics: sample.Metrics, Histograms: sample.Histograms, Series: sample.Series, Observed: observed, Raw: sample.Raw, Warnings: sample.Warnings,
 	}
 	return t, nil

@@ -65,6 +65,9 @@ func TestRedeploy(t *testing.T) {
 		if want := 1 + (s.Repeat-1)/2; s.Instance != want {
 			t.Errorf("repeat %d is said to be on instance %d, not %d", s.Repeat, s.Instance, want)
 		}
+		if s.OutsideS <= 0 || s.DurationS <= 0 {
+			t.Errorf("repeat %d took %v s, and %v s before it", s.Repeat, s.DurationS, s.OutsideS)
+		}
 	}
 }
 

@@ -106,6 +106,10 @@ type Trial struct {
 	Instance  int       `json:"instance,omitempty"`
 	StartedAt time.Time `json:"started_at"`
 	DurationS float64   `json:"duration_s"`
+	// OutsideS is the time before the trial in which none was under way, since the one
+	// before or since the run began or went on: chains were made and proven, and a search
+	// paused. Runs of before have none.
+	OutsideS float64 `json:"outside_s,omitempty"`
 	// Metrics by name, units in the name: goodput_bps, loss_ratio, latency_p99_ns.
 	// What was not measured is absent.
 	Metrics Map[float64] `json:"metrics"`
