@@ -34,6 +34,8 @@ type ChainSpec struct {
 	MTU int `json:"mtu,omitempty" jsonschema:"minimum=576,maximum=65535"`
 	// Tuning is how the kernel handles packets at the chain's interfaces, and TCP.
 	Tuning Tuning `json:"tuning,omitzero"`
+	// Placement is which CPUs do the chain's work.
+	Placement Placement `json:"placement,omitzero"`
 }
 
 // Endpoint is one end of a chain. With neither Namespace nor Interface it is

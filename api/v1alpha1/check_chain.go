@@ -36,6 +36,7 @@ func (c Catalogue) checkChain(s *ChainSpec, at place) []FieldProblem {
 	f.under("", checkGroups(s))
 	f.under("addresses", checkAddresses(s.Addresses))
 	f.under("tuning", checkTuning(s.Tuning))
+	f.under("placement", checkPlacement(s))
 	if s.Addresses.IPv6 != None && !at.lost("addresses.ipv6") && s.MTU < minMTUv6 {
 		f.addf("mtu", "%d is too small for IPv6; at least %d, or write addresses: {ipv6: none}", s.MTU, minMTUv6)
 	}

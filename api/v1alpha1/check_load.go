@@ -151,8 +151,10 @@ func checkAffinity(text string) string {
 	if text == AffinityNone || text == AffinitySpread {
 		return ""
 	}
-	if _, err := ParseCPUList(text); err != nil {
-		return quote(text) + " is not an affinity; write none, spread or a list of CPUs such as 0,2-3"
+	for _, list := range strings.SplitN(text, "/", 2) {
+		if _, err := ParseCPUList(list); err != nil {
+			return quote(text) + " is not an affinity; write none, spread, a list of CPUs such as 0,2-3, or a list for each end: 0/1"
+		}
 	}
 	return ""
 }

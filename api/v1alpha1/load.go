@@ -33,7 +33,8 @@ type Load struct {
 	// Zerocopy uses sendfile instead of write (iperf3's -Z).
 	Zerocopy bool `json:"zerocopy,omitempty"`
 	// Affinity of the tools: none (default), spread (flow i on core i modulo
-	// the cores), or a CPU list for all of them.
+	// the cores), a CPU list for all of them, or one for each end of the chain, the
+	// client's first: "0/1". A chain's placement says the same with the chain.
 	Affinity string `json:"affinity,omitempty"`
 	// Direct measures the path without functions too. Default true for bench.
 	Direct *bool `json:"direct,omitempty"`

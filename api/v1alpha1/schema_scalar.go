@@ -15,6 +15,7 @@ const (
 	loadPattern     = numberPattern + `([kKmMgGtT]?([bB][iI][tT](/s)?|bps)|[kKmMgG]?[pP][pP][sS])?$`
 	sizePattern     = numberPattern + `(B|[kKMG]B|[KMG]iB)?$`
 	durationPattern = `^(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h))+)$`
+	cpuListPattern  = `[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*`
 	shareText       = `^[0-9]+(\.[0-9]+)?%$`
 )
 
@@ -28,6 +29,8 @@ func scalarSchema(t reflect.Type) *jsonschema.Schema {
 		return textOrNumber(loadPattern)
 	case reflect.TypeFor[Size]():
 		return textOrNumber(sizePattern)
+	case reflect.TypeFor[CPUs]():
+		return cpusSchema()
 	case reflect.TypeFor[Share]():
 		return &jsonschema.Schema{Type: "string", Pattern: shareText}
 	case reflect.TypeFor[Duration]():
@@ -43,5 +46,15 @@ func textOrNumber(pattern string) *jsonschema.Schema {
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
 		{Type: "string", Pattern: pattern},
 		{Type: "integer", Minimum: json.Number("0")},
+	}}
+}
+
+// cpusSchema is a word, or a list of CPUs under a word.
+func cpusSchema() *jsonschema.Schema {
+	shared := jsonschema.NewProperties()
+	shared.Set("shared", textOrNumber("^"+cpuListPattern+"$"))
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
+		{Type: "string", Pattern: "^(none|exclusive|shared: ?" + cpuListPattern + ")$"},
+		{Type: "object", Properties: shared, Required: []string{"shared"}, AdditionalProperties: jsonschema.FalseSchema},
 	}}
 }

@@ -50,7 +50,7 @@ func (l *loadFlags) registerOffered(cmd *cobra.Command) {
 	f.StringVar(&l.rate, "rate", "", "load offered in sum, such as 500Mbit or 100kpps (default: as much as the tool can)")
 	f.StringVar(&l.duration, "duration", "5s", "length of one trial; of rfc6349 alone 31s")
 	f.BoolVar(&l.load.Zerocopy, "zerocopy", false, "send with sendfile instead of write (iperf3)")
-	f.StringVar(&l.load.Affinity, "affinity", "none", "cores of the tools: none, spread, or a list such as 0,2-3")
+	f.StringVar(&l.load.Affinity, "affinity", "none", "cores of the tools: none, spread, a list such as 0,2-3, or one for each end: 0/1")
 	f.IntVar(&l.load.FrameSize, "frame-size", 0, "bytes of a frame with its check sequence, 64 to 9216, of a tool that makes its own")
 	f.StringVar(&l.load.IMIX, "imix", "", "mix of frame sizes by its genome (RFC 6985), such as aaaaaaaddddg")
 	f.StringVar(&l.load.Pattern, "pattern", "", "how frames are sent: periodic or poisson (default periodic)")
@@ -103,10 +103,8 @@ func (l *loadFlags) read(cmd *cobra.Command) (api.Load, error) {
 	if err := l.search.read(cmd, &load); err != nil {
 		return load, err
 	}
-	for _, core := range traffic.Cores(load.Affinity) {
-		if !slices.Contains(traffic.Allowed(), core) {
-			return load, fmt.Errorf("--affinity: there is no core %d for this program; it may use %v: %w", core, traffic.Allowed(), runs.ErrInput)
-		}
+	if err := traffic.CheckAffinity(load.Affinity); err != nil {
+		return load, fmt.Errorf("--affinity: %w: %w", err, runs.ErrInput)
 	}
 	for _, p := range registry.Words().CheckLoad(load) {
 		return load, fmt.Errorf("--%s: %s: %w", flagOf(p.Path), p.Message, runs.ErrInput)
@@ -208,6 +206,9 @@ func (a *app) bench(ctx context.Context, arg string, load api.Load, seed int64, 
 		return fmt.Errorf("--redeploy would take down %s, which is up; give its file, or bring it down first: %w", arg, runs.ErrInput)
 	}
 	if load.Direct, err = a.direct(h, chain, load.Direct); err != nil {
+		return err
+	}
+	if load, err = runs.Placed(chain, load); err != nil {
 		return err
 	}
 	conditions, err := conditionsOf(load, chain.Spec.Length(), h, o.baseline)

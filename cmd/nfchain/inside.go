@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
@@ -123,9 +122,6 @@ func inside(ns, hosts string, s process.Spec, words []string) []string {
 	if s.Dir != "" {
 		args = append(args, "--dir", s.Dir)
 	}
-	if s.CPUs != "" {
-		args = append(args, "--cpus", s.CPUs)
-	}
 	if s.MemoryBytes != 0 {
 		args = append(args, "--memory", strconv.FormatUint(s.MemoryBytes, 10))
 	}
@@ -134,23 +130,14 @@ func inside(ns, hosts string, s process.Spec, words []string) []string {
 
 func (a *app) insideCmd() *cobra.Command {
 	var o netns.Become
-	var cpus string
 	cmd := &cobra.Command{Use: "inside", Short: "Become a program inside a namespace", Hidden: true,
 		Args: cobra.MinimumNArgs(1), Example: "  nfchain inside --netns nfchain.edge.fw -- ip address"}
 	cmd.RunE = does(func(_ *cobra.Command, args []string) error {
-		if cpus != "" {
-			list, err := api.ParseCPUList(cpus)
-			if err != nil {
-				return err
-			}
-			o.CPUs = list
-		}
 		return o.Run(args)
 	})
 	cmd.Flags().StringVar(&o.Ref, "netns", "", "network namespace")
 	cmd.Flags().StringVar(&o.Hosts, "hosts", "", "file to see as /etc/hosts")
 	cmd.Flags().StringVar(&o.Dir, "dir", "", "working directory")
-	cmd.Flags().StringVar(&cpus, "cpus", "", "processors it may use")
 	cmd.Flags().Uint64Var(&o.MemoryBytes, "memory", 0, "bytes it may map")
 	return cmd
 }

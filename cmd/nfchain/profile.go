@@ -144,6 +144,9 @@ func (a *app) profile(ctx context.Context, arg string, load api.Load, seed int64
 	if err := mayDeploy(h, chain.Metadata.Name, m.Keep); err != nil {
 		return err
 	}
+	if load, err = runs.Placed(chain, load); err != nil {
+		return err
+	}
 	r := a.newRun(h, chain.Metadata.Name, spec, seed, load)
 	if r.Conditions, err = sampledConditions(load, chain.Spec.Length(), h, p); err != nil {
 		return err

@@ -128,6 +128,14 @@ type Transparent interface {
 	IsTransparent()
 }
 
+// Runner is a kind that may have a program of its own in the function's namespace, which
+// can be placed.
+type Runner interface {
+	Kind
+	// Runs tells whether it has one with these options.
+	Runs(options any) bool
+}
+
 // Settler is a kind some of whose options leave a choice to the machine.
 type Settler interface {
 	// Settle gives options in which the choice is made; has tells whether the machine

@@ -16,8 +16,6 @@ type Become struct {
 	Hosts string
 	// Dir is the working directory; "" is the root.
 	Dir string
-	// CPUs it may use; none means all.
-	CPUs []int
 	// MemoryBytes it may map; 0 is any.
 	MemoryBytes uint64
 }
@@ -76,15 +74,6 @@ func (b Become) mounts() error {
 }
 
 func (b Become) limits() error {
-	if len(b.CPUs) > 0 {
-		var set unix.CPUSet
-		for _, c := range b.CPUs {
-			set.Set(c)
-		}
-		if err := unix.SchedSetaffinity(0, &set); err != nil {
-			return fmt.Errorf("bind to processors %v: %w", b.CPUs, err)
-		}
-	}
 	if b.MemoryBytes > 0 {
 		limit := unix.Rlimit{Cur: b.MemoryBytes, Max: b.MemoryBytes}
 		if err := unix.Setrlimit(unix.RLIMIT_AS, &limit); err != nil {

@@ -67,6 +67,7 @@ func (l *ledger) see(nodes map[string][]int) {
 		}
 		if p.peak == nil {
 			p.peak = e.last.peak // it is ending
+			p.cpus = e.last.cpus
 		}
 		e.last = p
 	})
@@ -95,7 +96,7 @@ func (l *ledger) end(node, command string, state *os.ProcessState) {
 		if id.pid == use.PID {
 			// The kernel's own figure at the end (ru_maxrss) begins with the size of
 			// the process that started it, so what was seen is better.
-			use.MemoryPeak = e.last.peak
+			use.MemoryPeak, use.CPUs = e.last.peak, e.last.cpus
 			delete(l.entries, id)
 		}
 	}
@@ -112,7 +113,7 @@ func (l *ledger) use() []trial.ProcessUse {
 				Node: e.node, Command: e.last.command, PID: id.pid,
 				UserS:      seconds(forward(e.first.user, e.last.user)),
 				SystemS:    seconds(forward(e.first.system, e.last.system)),
-				MemoryPeak: e.last.peak,
+				MemoryPeak: e.last.peak, CPUs: e.last.cpus,
 			})
 		}
 	}

@@ -18,6 +18,7 @@ type processTimes struct {
 	user, system uint64  // ticks
 	started      uint64  // ticks since boot; with the id it names the process
 	peak         *uint64 // largest resident size, bytes
+	cpus         string  // that it may run on, as a list
 	parent       int
 	flags        uint64
 }
@@ -33,7 +34,7 @@ func readProcess(root procfs.Root, pid int) (processTimes, bool) {
 	}
 	p, ok := parseProcess(s)
 	if status, told := root.Text(fmt.Sprintf("proc/%d/status", pid)); told {
-		p.peak = parsePeak(status)
+		p.peak, p.cpus = parsePeak(status), parseAllowed(status)
 	}
 	return p, ok
 }
@@ -71,6 +72,16 @@ func parsePeak(status string) *uint64 {
 		return nil
 	}
 	return &peak
+}
+
+// parseAllowed reads Cpus_allowed_list of /proc/PID/status: that of the first thread.
+func parseAllowed(status string) string {
+	for line := range strings.Lines(status) {
+		if list, is := strings.CutPrefix(line, "Cpus_allowed_list:"); is {
+			return strings.TrimSpace(list)
+		}
+	}
+	return ""
 }
 
 // uptimeTicks is the time since boot; false where it cannot be read.

@@ -34,6 +34,9 @@ func (b *builder) buildBare() error {
 	port := Interface{Device: wiring.Loopback, MAC: "00:00:00:00:00:00", Addresses: loopbacks(b.chain.Spec.Addresses)}
 	west, east := port, port
 	b.nodes[0].East, b.nodes[1].West = &west, &east
+	if err := b.place(); err != nil {
+		return err
+	}
 	b.requires, b.resources = map[string]bool{}, []resource.Resource{}
 	_, err := b.join([]hop{{b.nodes[0], b.nodes[1], west, east}})
 	return err
@@ -64,6 +67,8 @@ func (b *builder) refuseBare() error {
 		return refuse("spec.everywhere", "has the host's own namespace alone, where functions would act on all of the host's packets; use wiring: veth")
 	case !reflect.ValueOf(s.Tuning).IsZero():
 		return refuse("spec.tuning", "has nothing but the host's own interface and settings, and this would change them; use wiring: veth")
+	case !s.Placement.Softirqs.Any():
+		return refuse("spec.placement.softirqs", "goes over the host's loopback, whose softirqs are the host's; leave it out, or use wiring: veth")
 	case s.MTU != usual.MTU:
 		return refuse("spec.mtu", "goes over the host's loopback, whose MTU stays as it is; leave it out")
 	case b.options.Direct:

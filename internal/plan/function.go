@@ -116,7 +116,7 @@ func (b *builder) site(i int, m Member) function.Site {
 	site := function.Site{
 		Owner: b.chain.Metadata.Name, Node: m.Name, Namespace: n.Namespace, West: n.West.Device, East: n.East.Device,
 		MTU: b.chain.Spec.MTU, WestAddresses: n.West.Addresses, EastAddresses: n.East.Addresses, Target: n.toServer, Further: b.nodes[len(b.nodes)-1].further(),
-		Beside: m.beside, Direction: m.body.Direction, Resources: m.body.Resources, Needs: append(need(n), b.links[n.Name]...),
+		Beside: m.beside, Direction: m.body.Direction, Resources: b.resourcesOf(m), Needs: append(need(n), b.links[n.Name]...),
 	}
 	site.WestMAC, site.EastMAC = b.nodes[b.previous(i)].East.MAC, b.nodes[b.next(i)].West.MAC
 	if m.body.Direction == api.Reverse {

@@ -34,6 +34,8 @@ type Facts struct {
 	Networks map[string][]netip.Prefix
 	// Functions that stand alone, by name.
 	Functions map[string]api.FunctionBody
+	// CPUs that nfchain may use, in ascending order.
+	CPUs []int
 	// Has tells whether the machine has a feature, where a function leaves a choice to
 	// it; nil is a machine that has all.
 	Has func(feature string) bool
@@ -59,7 +61,9 @@ type Plan struct {
 	Direct *Direct        `json:"direct,omitempty"`
 	// Service is where the first endpoint reaches the second by way of functions that
 	// translate addresses; nil where none does.
-	Service   *Service            `json:"service,omitempty"`
+	Service *Service `json:"service,omitempty"`
+	// Placement is which CPUs do the chain's work; nil where all is left to the kernel.
+	Placement *Placement          `json:"placement,omitempty"`
 	Requires  []string            `json:"requires"`
 	Resources []resource.Resource `json:"resources"`
 }
@@ -182,6 +186,7 @@ type builder struct {
 	// links are the resources that a node's interfaces come from, by node.
 	links     map[string][]string
 	resources []resource.Resource
+	placement *Placement
 	// by tells which function contributed a resource.
 	by map[string]string
 }
@@ -201,6 +206,9 @@ func (b *builder) build() (err error) {
 	if err := b.services(); err != nil {
 		return err
 	}
+	if err := b.place(); err != nil {
+		return err
+	}
 	b.namespaces()
 	b.adopt()
 	if err := b.hops(); err != nil {
@@ -215,13 +223,16 @@ func (b *builder) build() (err error) {
 	if err := b.functions(); err != nil {
 		return err
 	}
-	return b.everywhere()
+	if err := b.everywhere(); err != nil {
+		return err
+	}
+	return b.keptAlone()
 }
 
 func (b *builder) plan() *Plan {
 	p := &Plan{
 		SchemaVersion: 1, Chain: b.chain.Metadata.Name, Wiring: b.wiring.Name(), Settings: b.settings,
-		Nodes: b.nodes, Blocks: b.space.blocks(), Direct: b.direct, Service: b.service, Requires: []string{}, Resources: b.resources,
+		Nodes: b.nodes, Blocks: b.space.blocks(), Direct: b.direct, Service: b.service, Placement: b.placement, Requires: []string{}, Resources: b.resources,
 	}
 	for name := range b.requires {
 		p.Requires = append(p.Requires, name)

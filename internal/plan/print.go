@@ -36,6 +36,7 @@ func (p *Plan) Text() string {
 	if p.Service != nil {
 		b.WriteString(p.Service.text(p.Client().Name, p.Server().Name))
 	}
+	b.WriteString(p.Placement.text(p.Nodes))
 	fmt.Fprintf(&b, "needs of the machine: %s\n", cmp.Or(strings.Join(p.Requires, ", "), "nothing"))
 	if p.Bare() {
 		return b.String() + p.bareText()

@@ -15,14 +15,33 @@ import (
 // namespaces.
 func (b *builder) tune(all []hop, joined wiring.Joined) error {
 	t := b.chain.Spec.Tuning
-	at := interfaceSettings(t)
+	// Softirqs of what lies between nodes are no node's: where they are not shared they
+	// stay on the CPU of the node that sent.
+	between := t
+	if cpus := b.chain.Spec.Placement.Softirqs.Shared; cpus != "" {
+		between = steered(t, cpus)
+	}
+	at := interfaceSettings(between)
 	done := map[[2]string]bool{}
 	for i, h := range all {
-		b.tunePort(h.a, h.pa, nodeSettings(t, h.a), joined.Ends[i].A, done)
-		b.tunePort(h.z, h.pz, nodeSettings(t, h.z), joined.Ends[i].B, done)
+		b.tunePort(h.a, h.pa, nodeSettings(b.placed(t, h.a.Name), h.a), joined.Ends[i].A, done)
+		b.tunePort(h.z, h.pz, nodeSettings(b.placed(t, h.z.Name), h.z), joined.Ends[i].B, done)
 	}
 	b.tuneBetween(joined.Resources, at, done)
 	return b.tuneNamespaces(namespaceSettings(t))
+}
+
+// placed is the tuning of a node's interfaces with the CPUs of its softirqs.
+func (b *builder) placed(t api.Tuning, node string) api.Tuning {
+	if b.placement == nil || b.placement.Softirqs[node] == "" {
+		return t
+	}
+	return steered(t, b.placement.Softirqs[node])
+}
+
+func steered(t api.Tuning, cpus string) api.Tuning {
+	t.RPS = cpus
+	return t
 }
 
 func (b *builder) tunePort(n Node, p Interface, settings []tuning.Setting, needs string, done map[[2]string]bool) {

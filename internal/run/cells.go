@@ -69,7 +69,11 @@ func (m *Measurement) cell(ctx context.Context, chain api.Chain, p experiment.Po
 	if p.Infeasible != "" {
 		return nil, fmt.Errorf("%s: %w", p.Infeasible, ErrInput)
 	}
-	conditions, err := Conditions(p.Load, chain.Spec.Length(), p.Factors, m.Tools, m.Host.Features)
+	load, err := Placed(chain, p.Load)
+	if err != nil {
+		return nil, err
+	}
+	conditions, err := Conditions(load, chain.Spec.Length(), p.Factors, m.Tools, m.Host.Features)
 	if err != nil {
 		return nil, err
 	}

@@ -184,6 +184,10 @@ func (m *Measurement) tried(ctx context.Context, slot experiment.Slot, c trial.C
 	if err := m.prove(ctx, c); err != nil {
 		return none, err
 	}
+	job, err := m.job(c)
+	if err != nil {
+		return none, err
+	}
 	impairedBefore, err := impairedNow(m.up)
 	if err != nil {
 		return none, err
@@ -193,7 +197,6 @@ func (m *Measurement) tried(ctx context.Context, slot experiment.Slot, c trial.C
 	if err != nil {
 		return none, err
 	}
-	job := m.job(c)
 	job.Asked = asked
 	job.Started, job.Ended = w.started, watch.Ended
 	end, err := m.beside(slot.Condition)

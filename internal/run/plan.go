@@ -52,7 +52,7 @@ func (h *Host) planThrough(chain api.Chain, through []api.StandaloneFunction, o 
 	if err != nil {
 		return nil, err
 	}
-	facts.Has = h.Features.Has
+	facts.Has, facts.CPUs = h.Features.Has, h.Features.AllowedCPUs()
 	facts.Functions = map[string]api.FunctionBody{}
 	for _, f := range through {
 		facts.Functions[f.Metadata.Name] = f.Spec

@@ -84,7 +84,11 @@ func (m *Measurement) teach(ctx context.Context, slot experiment.Slot, c trial.C
 	if err := m.prove(ctx, c); err != nil {
 		return err
 	}
-	return teacher.Teach(ctx, m.job(c))
+	job, err := m.job(c)
+	if err != nil {
+		return err
+	}
+	return teacher.Teach(ctx, job)
 }
 
 // pause waits unless the run is interrupted.

@@ -15,7 +15,18 @@ import (
 )
 
 // job is one trial for a tool, over the chain that is up.
-func (m *Measurement) job(c trial.Condition) traffic.Job {
+func (m *Measurement) job(c trial.Condition) (traffic.Job, error) {
+	job := m.placeless(c)
+	var err error
+	job.Condition.Affinity, err = m.up.Placement.Affinity(c.Affinity)
+	if err != nil {
+		return job, fmt.Errorf("%w: %w", err, ErrInput)
+	}
+	return job, nil
+}
+
+// placeless is a job whose tools run on the cores that its load says.
+func (m *Measurement) placeless(c trial.Condition) traffic.Job {
 	client, server := m.up.Client(), m.up.Server()
 	ends := traffic.Ends{ClientNetns: client.Namespace, ServerNetns: server.Namespace, ClientNode: client.Name, ServerNode: server.Name}
 	if c.Path == trial.PathDirect {

@@ -90,6 +90,9 @@ func (h *Host) wait(ctx context.Context, p *plan.Plan, o UpOptions) error {
 	if err := h.waitReady(ctx, p); err != nil {
 		return err
 	}
+	if err := programsPlaced(p); err != nil {
+		return err
+	}
 	return waitCarrier(ctx, p)
 }
 

@@ -9,7 +9,6 @@ import (
 	"syscall"
 	"testing"
 
-	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
@@ -61,8 +60,5 @@ func inside(text string, args []string) error {
 		return err
 	}
 	b := netns.Become{Ref: s.Netns, Dir: s.Dir, MemoryBytes: s.MemoryBytes}
-	if s.CPUs != "" {
-		b.CPUs, _ = api.ParseCPUList(s.CPUs)
-	}
 	return b.Run(args)
 }

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/resource/process"
 )
 
@@ -139,7 +141,8 @@ func (p *program) start(ctx context.Context) error {
 	cmd := p.command(p.spec.Args)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Env = append(cmd.Env, process.Mark(p.config.Owner, p.spec))
-	if err := cmd.Start(); err != nil {
+	cpus, _ := api.ParseCPUList(p.spec.CPUs) // none where there is no list
+	if err := netns.Start(netns.Host, cmd, cpus...); err != nil {
 		return fmt.Errorf("could not be started: %w", err)
 	}
 	return p.watch(ctx, cmd.Process.Pid, cmd.Wait)

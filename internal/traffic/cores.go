@@ -1,9 +1,10 @@
 package traffic
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -12,9 +13,19 @@ import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 )
 
-// Cores that an affinity names: none of them for "none", all in turn for
-// "spread", else the list.
+// ServerAffinity is the part of an affinity that is for the server's end: all of it, or
+// what follows the stroke of "0/1".
+func ServerAffinity(affinity string) string {
+	if _, server, two := strings.Cut(affinity, "/"); two {
+		return server
+	}
+	return affinity
+}
+
+// Cores that an affinity names, at the client's end where it has two parts: none of them
+// for "none", all in turn for "spread", else the list.
 func Cores(affinity string) []int {
+	affinity, _, _ = strings.Cut(affinity, "/")
 	switch affinity {
 	case "", "none":
 		return nil
@@ -31,40 +42,55 @@ func Cores(affinity string) []int {
 // Allowed are the cores that this program may run on: those of its control group or
 // of taskset(1).
 func Allowed() (cores []int) {
-	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(os.Getpid(), &set); err != nil {
+	cores, err := coresOf(os.Getpid())
+	if err != nil {
 		return []int{0}
+	}
+	return cores
+}
+
+// CheckAffinity refuses cores that this program may not run on.
+func CheckAffinity(affinity string) error {
+	allowed := Allowed()
+	for _, core := range append(Cores(affinity), Cores(ServerAffinity(affinity))...) {
+		if !slices.Contains(allowed, core) {
+			return fmt.Errorf("there is no core %d for this program; it may use %v", core, allowed)
+		}
+	}
+	return nil
+}
+
+// coresOf a process's first thread.
+func coresOf(pid int) (cores []int, err error) {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(pid, &set); err != nil {
+		return nil, err
 	}
 	for core := range 8 * int(unsafe.Sizeof(set)) {
 		if set.IsSet(core) {
 			cores = append(cores, core)
 		}
 	}
-	return cores
+	return cores, nil
 }
 
-// Bound is a command line that runs args on the cores that an affinity names.
-func Bound(affinity string, args []string) []string {
-	cores := Cores(affinity)
-	if len(cores) == 0 {
-		return args
+// bound tells whether a process that was just started runs on these cores alone, as the
+// kernel has it.
+func bound(pid int, cores []int) error {
+	have, err := coresOf(pid)
+	if err != nil || len(cores) == 0 {
+		return nil // it has ended already, or may run on any
 	}
-	list := make([]string, len(cores))
-	for i, c := range cores {
-		list[i] = strconv.Itoa(c)
+	for _, core := range have {
+		if !slices.Contains(cores, core) {
+			return fmt.Errorf("the kernel lets it run on cores %v, and the affinity is %v", have, cores)
+		}
 	}
-	return append([]string{taskset, "--cpu-list", strings.Join(list, ",")}, args...)
+	return nil
 }
 
-// taskset binds a program to cores and then becomes it.
-const taskset = "taskset"
-
-// program is the name of what runs in the end, after taskset and env with one
-// variable.
+// program is the name of what runs in the end, after env with one variable.
 func program(args []string) string {
-	if args[0] == taskset {
-		args = args[3:]
-	}
 	if args[0] == "env" {
 		args = args[2:]
 	}

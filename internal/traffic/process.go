@@ -27,19 +27,19 @@ type Process struct {
 	err  error
 }
 
-// StartClient starts a tool's program in the client's namespace. It is killed
-// when the context ends.
+// StartClient starts a tool's program in the client's namespace, on the cores that the
+// affinity names. It is killed when the context ends.
 func (j Job) StartClient(ctx context.Context, args ...string) (*Process, error) {
-	return j.start(ctx, j.ClientNetns, j.ClientNode, args)
+	return j.start(ctx, j.ClientNetns, j.ClientNode, Cores(j.Condition.Affinity), args)
 }
 
-// StartServer starts a tool's program in the server's namespace. It is killed
-// when the context ends.
+// StartServer starts a tool's program in the server's namespace, on the cores that the
+// affinity names. It is killed when the context ends.
 func (j Job) StartServer(ctx context.Context, args ...string) (*Process, error) {
-	return j.start(ctx, j.ServerNetns, j.ServerNode, args)
+	return j.start(ctx, j.ServerNetns, j.ServerNode, Cores(ServerAffinity(j.Condition.Affinity)), args)
 }
 
-func (j Job) start(ctx context.Context, ref, node string, args []string) (*Process, error) {
+func (j Job) start(ctx context.Context, ref, node string, cores []int, args []string) (*Process, error) {
 	p := &Process{cmd: exec.CommandContext(ctx, args[0], args[1:]...), name: program(args), node: node, done: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), "LC_ALL=C")
 	p.stdout.full, p.stderr.full = p.end, p.end
@@ -49,7 +49,12 @@ func (j Job) start(ctx context.Context, ref, node string, args []string) (*Proce
 	// Ctrl-C from it.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID, Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	p.cmd.WaitDelay = time.Second
-	if err := netns.Start(ref, p.cmd); err != nil {
+	if err := netns.Start(ref, p.cmd, cores...); err != nil {
+		return nil, fmt.Errorf("start %s on %s: %w", p.name, node, err)
+	}
+	if err := bound(p.cmd.Process.Pid, cores); err != nil {
+		p.end()
+		_ = p.cmd.Wait()
 		return nil, fmt.Errorf("start %s on %s: %w", p.name, node, err)
 	}
 	if j.Started != nil {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"nfchain.dev/nfchain/internal/nstest"
-	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/traffic/traffictest"
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -120,7 +119,7 @@ func TestProcessTells(t *testing.T) {
 		}
 		told = append(told, "ended "+node+" "+command)
 	}
-	p, err := job.StartClient(context.Background(), traffic.Bound("0", []string{"sh", "-c", "grep Cpus_allowed_list /proc/self/status; i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done"})...)
+	p, err := job.StartClient(context.Background(), "sh", "-c", "grep Cpus_allowed_list /proc/self/status; i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func (j Job) side(ctx context.Context, start func(context.Context, ...string) (*
 	if err != nil {
 		return nil, err
 	}
-	return start(ctx, Bound(j.Condition.Affinity, args)...)
+	return start(ctx, args...)
 }
 
 // report reads what a side counted.

@@ -180,6 +180,8 @@ type ProcessUse struct {
 	SystemS float64 `json:"system_s"`
 	// MemoryPeak is the largest resident size, bytes, where the kernel told.
 	MemoryPeak *uint64 `json:"memory_peak_bytes,omitempty"`
+	// CPUs that it was allowed to run on when it was last seen, as the kernel told.
+	CPUs string `json:"cpus_allowed,omitempty"`
 }
 
 // InterfaceCounts is how much an interface of the chain counted during the trial.

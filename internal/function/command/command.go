@@ -89,6 +89,9 @@ func (Kind) Requires(any) []string { return nil }
 // Acts implements function.Grouped: where its program looks at packets is the program's.
 func (Kind) Acts(bool, any) function.Span { return function.Span{} }
 
+// Runs implements function.Runner.
+func (Kind) Runs(any) bool { return true }
+
 // Contribute implements function.Kind.
 func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, error) {
 	o := options.(*Options)

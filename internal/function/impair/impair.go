@@ -144,6 +144,9 @@ func (Kind) Requires(options any) []string {
 	return programNeeds
 }
 
+// Runs implements function.Runner.
+func (Kind) Runs(options any) bool { return options.(*Options).Backend != netem }
+
 // Contribute implements function.Kind.
 func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, error) {
 	o := options.(*Options)

@@ -164,9 +164,13 @@ func mean(sizes []int) float64 {
 	return float64(sum) / float64(len(sizes))
 }
 
-// coreOf the generator of a lane: those that the affinity names in turn, else the last
-// that are allowed, since what is not bound begins at the first.
+// coreOf the generator of a lane, the second of which is the one back: those that the
+// affinity names in turn, or for its end, else the last that are allowed, since what is
+// not bound begins at the first.
 func coreOf(affinity string, lane int) int {
+	if server := traffic.ServerAffinity(affinity); lane > 0 && server != affinity {
+		return traffic.Cores(server)[0]
+	}
 	if cores := traffic.Cores(affinity); len(cores) > 0 {
 		return cores[lane%len(cores)]
 	}

@@ -31,10 +31,5 @@ func Check(c trial.Condition) error {
 	if c.Flows < 1 || c.Flows > maxFlows || c.Burst < 0 || c.VLAN < 0 || c.VLAN > 4094 || c.DurationS < 0 {
 		return fmt.Errorf("flows are 1 to %d, a VLAN is 1 to 4094, and bursts and durations are not negative", maxFlows)
 	}
-	for _, core := range traffic.Cores(c.Affinity) {
-		if !slices.Contains(traffic.Allowed(), core) {
-			return fmt.Errorf("there is no core %d for this program; it may use %v", core, traffic.Allowed())
-		}
-	}
-	return nil
+	return traffic.CheckAffinity(c.Affinity)
 }

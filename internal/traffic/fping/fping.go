@@ -46,7 +46,7 @@ func args(job traffic.Job, count int) []string {
 	if size := job.Condition.PayloadSize; size > 0 {
 		args = append(args, "-b", strconv.FormatUint(size, 10))
 	}
-	return traffic.Bound(job.Condition.Affinity, append(args, job.Address.String()))
+	return append(args, job.Address.String())
 }
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

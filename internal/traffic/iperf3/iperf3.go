@@ -71,7 +71,7 @@ func start(ctx context.Context, job traffic.Job, pairs []pair) (err error) {
 
 func serverArgs(job traffic.Job, flow int) []string {
 	args := []string{"iperf3", "--server", "--one-off", "--json", "--port", strconv.Itoa(job.ListenPort() + flow)}
-	return append(args, affinity(job.Condition, flow)...)
+	return append(args, affinity(traffic.ServerAffinity(job.Condition.Affinity), flow)...)
 }
 
 func clientArgs(job traffic.Job, flow int) []string {
@@ -91,12 +91,12 @@ func clientArgs(job traffic.Job, flow int) []string {
 	if c.Zerocopy {
 		args = append(args, "--zerocopy")
 	}
-	return append(args, affinity(c, flow)...)
+	return append(args, affinity(c.Affinity, flow)...)
 }
 
-// affinity binds both of a flow's processes to one core, the flows in turn.
-func affinity(c trial.Condition, flow int) []string {
-	cores := traffic.Cores(c.Affinity)
+// affinity binds a flow's process to one core of its end, the flows in turn.
+func affinity(of string, flow int) []string {
+	cores := traffic.Cores(of)
 	if len(cores) == 0 {
 		return nil
 	}

@@ -68,7 +68,7 @@ func flows(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 	defer cancel()
 	clients := make([]*traffic.Process, job.Condition.Flows)
 	for flow := range clients {
-		p, err := job.StartClient(ctx, clientArgs(job, flow)...)
+		p, err := ofFlow(job, flow).StartClient(ctx, clientArgs(job, flow)...)
 		if err != nil {
 			return traffic.Sample{}, err
 		}
@@ -95,7 +95,7 @@ func family(job traffic.Job) string {
 }
 
 func serverArgs(job traffic.Job) []string {
-	return traffic.Bound(job.Condition.Affinity, []string{"netserver", "-D", "-N", "-L", job.Listen().String() + "," + family(job), "-p", strconv.Itoa(job.FirstPort)})
+	return []string{"netserver", "-D", "-N", "-L", job.Listen().String() + "," + family(job), "-p", strconv.Itoa(job.FirstPort)}
 }
 
 // keys that netperf is asked for, by what is measured.
@@ -121,10 +121,13 @@ func clientArgs(job traffic.Job, flow int) []string {
 	} else {
 		args = append(args, "-r", fmt.Sprintf("%d,%d", max(1, c.RequestSize), max(1, c.ResponseSize)))
 	}
-	args = append(args, "-k", strings.Join(keys, ","))
-	cores := traffic.Cores(c.Affinity)
-	if len(cores) == 0 {
-		return args
+	return append(args, "-k", strings.Join(keys, ","))
+}
+
+// ofFlow is the job of one flow's client: on one core of those that there are, in turn.
+func ofFlow(job traffic.Job, flow int) traffic.Job {
+	if cores := traffic.Cores(job.Condition.Affinity); len(cores) > 0 {
+		job.Condition.Affinity = strconv.Itoa(cores[flow%len(cores)])
 	}
-	return traffic.Bound(strconv.Itoa(cores[flow%len(cores)]), args)
+	return job
 }

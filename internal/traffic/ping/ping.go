@@ -51,7 +51,7 @@ func args(job traffic.Job, count int) []string {
 	if size := job.Condition.PayloadSize; size > 0 {
 		args = append(args, "-s", strconv.FormatUint(max(size, smallest), 10))
 	}
-	return traffic.Bound(job.Condition.Affinity, append(args, job.Address.String()))
+	return append(args, job.Address.String())
 }
 
 var reply = regexp.MustCompile(`icmp_seq=\d+ .*time=([0-9.]+) ms`)

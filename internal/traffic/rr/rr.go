@@ -49,6 +49,7 @@ func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 // at is where the server of a job listens.
 func (s settings) at(job traffic.Job) settings {
 	s.Address = netip.AddrPortFrom(job.Listen(), uint16(job.ListenPort()))
+	s.Cores = traffic.Cores(traffic.ServerAffinity(job.Condition.Affinity))
 	return s
 }
 

@@ -84,7 +84,7 @@ func unnamed() (*os.File, error) {
 }
 
 func serverArgs(job traffic.Job) []string {
-	return traffic.Bound(job.Condition.Affinity, []string{"sockperf", "server", "-i", job.Listen().String(), "-p", strconv.Itoa(job.ListenPort())})
+	return []string{"sockperf", "server", "-i", job.Listen().String(), "-p", strconv.Itoa(job.ListenPort())}
 }
 
 func clientArgs(job traffic.Job, log string) []string {
@@ -94,8 +94,7 @@ func clientArgs(job traffic.Job, log string) []string {
 	if c.PayloadSize > 0 {
 		args = append(args, "-m", strconv.FormatUint(max(c.PayloadSize, smallest), 10))
 	}
-	// sockperf's own option for affinity takes one of its threads only.
-	return traffic.Bound(c.Affinity, args)
+	return args
 }
 
 // sample is what the log comes to.

@@ -130,11 +130,11 @@ func frameSize(c trial.Condition) int { return max(smallest, c.FrameSize) }
 
 func args(job traffic.Job, w traffic.Exit, dir string) []string {
 	port := strconv.Itoa(job.FirstPort)
-	return traffic.Bound(job.Condition.Affinity, []string{"env", "RUNTIME_DIRECTORY=" + dir, "dpdk-testpmd", "--no-huge", "-m", "256", "--no-pci", "--no-telemetry", "--no-shconf",
+	return []string{"env", "RUNTIME_DIRECTORY=" + dir, "dpdk-testpmd", "--no-huge", "-m", "256", "--no-pci", "--no-telemetry", "--no-shconf",
 		"--vdev=net_af_packet0,iface=" + w.Device.Attrs().Name, "--lcores", "(0,1)@(" + cores(job.Condition.Affinity) + ")", "--",
 		"--forward-mode=txonly", "--auto-start", "--stats-period=3600", "--total-num-mbufs=4096",
 		"--txpkts=" + strconv.Itoa(frameSize(job.Condition)-fcs), "--eth-peer=0," + w.ToMAC.String(),
-		"--tx-ip=" + w.From.String() + "," + job.Address.String(), "--tx-udp=" + port + "," + port})
+		"--tx-ip=" + w.From.String() + "," + job.Address.String(), "--tx-udp=" + port + "," + port}
 }
 
 var transmitted = regexp.MustCompile(`Accumulated forward statistics[^\n]*\n[^\n]*\n\s*TX-packets: (\d+)`)

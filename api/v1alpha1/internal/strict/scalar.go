@@ -12,6 +12,9 @@ import (
 
 // text hands a scalar, quoted or not, to a type that reads text.
 func (d *Decoder) text(n *tree.Node, path string, v reflect.Value) {
+	if _, is := v.Addr().Interface().(Phrase); is {
+		n = phrase(n)
+	}
 	if n.Kind == tree.List || n.Kind == tree.Map {
 		d.expect(n, tree.Text, path)
 		return
@@ -19,6 +22,22 @@ func (d *Decoder) text(n *tree.Node, path string, v reflect.Value) {
 	if err := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(n.Text)); err != nil {
 		d.spoil(n.Pos, path, err.Error())
 	}
+}
+
+// Phrase is a type whose text may be a word and a value, which YAML takes for a mapping
+// of one key.
+type Phrase interface{ IsPhrase() }
+
+// phrase is a mapping of one key to a scalar as the text that it is written as.
+func phrase(n *tree.Node) *tree.Node {
+	if n.Kind != tree.Map || len(n.Entries) != 1 {
+		return n
+	}
+	e := n.Entries[0]
+	if e.Value.Kind == tree.List || e.Value.Kind == tree.Map {
+		return n
+	}
+	return &tree.Node{Pos: n.Pos, Kind: tree.Text, Text: e.Key + ": " + e.Value.Text}
 }
 
 func (d *Decoder) scalar(n *tree.Node, path string, v reflect.Value, r rule) {

@@ -1,0 +1,303 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/function"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/ovs"
+	"nfchain.dev/nfchain/internal/resource/tuning"
+)
+
+// Placement is which CPUs do a chain's work: lists such as 0,2-3, absent where that is
+// left to the kernel.
+type Placement struct {
+	// Functions are those of functions' programs, by function.
+	Functions map[string]string `json:"functions,omitempty"`
+	// Softirqs are those that handle what a node's interfaces receive, by node.
+	Softirqs map[string]string `json:"softirqs,omitempty"`
+	// Client and Server are those of the load at the chain's ends.
+	Client string `json:"client,omitempty"`
+	Server string `json:"server,omitempty"`
+	// Own are the CPUs that one node has to itself.
+	Own string `json:"own,omitempty"`
+
+	own []int
+}
+
+// placing is a choice of CPUs on its way.
+type placing struct {
+	asked api.Placement
+	// allowed are the CPUs there are, in ascending order.
+	allowed []int
+	// named are those that a file names for something.
+	named map[int]bool
+	own   map[string]int
+}
+
+// place chooses the CPUs of the chain's work.
+func (b *builder) place() error {
+	asked := b.chain.Spec.Placement
+	if asked == (api.Placement{}) {
+		return nil
+	}
+	p := placing{asked: asked, allowed: b.facts.CPUs, named: map[int]bool{}, own: map[string]int{}}
+	programs, err := b.programs()
+	if err == nil {
+		err = p.name("functions", asked.Functions.Shared, "load", asked.Load.Shared, "softirqs", asked.Softirqs.Shared)
+	}
+	if err != nil {
+		return fmt.Errorf("placement.%w", err)
+	}
+	for _, n := range b.nodes {
+		for _, m := range n.members() {
+			if m.body.Resources != nil {
+				p.note(m.body.Resources.CPUs)
+			}
+		}
+	}
+	if err := p.choose(b.alone(programs)); err != nil {
+		return fmt.Errorf("placement: %w", err)
+	}
+	b.placement, err = p.result(b.nodes, programs)
+	if err != nil {
+		return fmt.Errorf("placement.%w", err)
+	}
+	return nil
+}
+
+// programs are the functions whose programs a placement is for.
+func (b *builder) programs() (map[string]bool, error) {
+	asked, all, any := b.chain.Spec.Placement.Functions, map[string]bool{}, false
+	for _, n := range b.nodes {
+		for _, m := range n.members() {
+			if !b.runs(m) {
+				continue
+			}
+			bound := m.body.Resources != nil && m.body.Resources.CPUs != ""
+			switch {
+			case n.shared && !asked.Any():
+				return nil, fmt.Errorf("functions: the program of %s is a standalone function's, which may serve other chains; give that resources: {cpus: ...} and leave this out", m.Name)
+			case bound && !asked.Any():
+				return nil, fmt.Errorf("functions: resources.cpus of %s says the same; leave one of them out", m.Name)
+			}
+			any = true
+			all[m.Name] = !n.shared && !bound
+		}
+	}
+	if !any && !asked.Any() {
+		return nil, errors.New("functions: no function of the chain has a program; what the kernel does for them is placed by softirqs")
+	}
+	return all, nil
+}
+
+func (b *builder) runs(m Member) bool {
+	kind, may := b.catalogue.Functions[m.body.Kind].(function.Runner)
+	return may && kind.Runs(settled(kind, m.body.Options, b.facts.Has))
+}
+
+// alone are the nodes, and functions that share one, that need a CPU of their own, in path order.
+func (b *builder) alone(programs map[string]bool) (names []string) {
+	asked := b.chain.Spec.Placement
+	for i, n := range b.nodes {
+		end := i == 0 || i == len(b.nodes)-1
+		if asked.Softirqs.Exclusive || end && asked.Load.Exclusive {
+			names = append(names, n.Name)
+		}
+		for _, m := range n.members() {
+			if programs[m.Name] && asked.Functions.Exclusive && !slices.Contains(names, m.Name) {
+				names = append(names, m.Name)
+			}
+		}
+	}
+	return names
+}
+
+// name takes lists by the fields that they stand in.
+func (p *placing) name(lists ...string) error {
+	for i := 0; i < len(lists); i += 2 {
+		for _, cpu := range p.note(lists[i+1]) {
+			if p.allowed != nil && !slices.Contains(p.allowed, cpu) {
+				return fmt.Errorf("%s: there is no CPU %d for nfchain, which may use %s", lists[i], cpu, tuning.List(p.allowed))
+			}
+		}
+	}
+	return nil
+}
+
+func (p *placing) note(list string) []int {
+	cpus, err := api.ParseCPUList(list)
+	if err != nil {
+		return nil // there is none, or the file was refused for it
+	}
+	for _, cpu := range cpus {
+		p.named[cpu] = true
+	}
+	return cpus
+}
+
+// choose a CPU for each of the nodes. The first is had last: most interrupts go there.
+func (p *placing) choose(nodes []string) error {
+	var free []int
+	for _, cpu := range p.allowed {
+		if !p.named[cpu] {
+			free = append(free, cpu)
+		}
+	}
+	if len(free) < len(nodes) {
+		return fmt.Errorf("exclusive needs %d CPUs, one each for %s, and of those that nfchain may use (%s) %d are not named for anything else; share some of the work, or leave some to the kernel (none)",
+			len(nodes), strings.Join(nodes, ", "), tuning.List(p.allowed), len(free))
+	}
+	for i, cpu := range free[len(free)-len(nodes):] {
+		p.own[nodes[i]] = cpu
+	}
+	return nil
+}
+
+// result is who has which CPUs.
+func (p *placing) result(nodes []Node, programs map[string]bool) (*Placement, error) {
+	out := &Placement{Functions: map[string]string{}, Softirqs: map[string]string{}}
+	for _, cpu := range p.own {
+		out.own = append(out.own, cpu)
+	}
+	for _, n := range nodes {
+		if list := p.exactly(n.Name, p.asked.Softirqs); list != "" {
+			out.Softirqs[n.Name] = list
+		}
+	}
+	slices.Sort(out.own)
+	if len(out.own) > 0 {
+		out.Own = tuning.List(out.own)
+	}
+	for _, name := range slices.Sorted(maps.Keys(programs)) {
+		if !programs[name] {
+			continue
+		}
+		list, err := p.clear(name, p.asked.Functions)
+		if err != nil {
+			return nil, fmt.Errorf("functions: %w", err)
+		}
+		if list != "" {
+			out.Functions[name] = list
+		}
+	}
+	var err error
+	for i, to := range map[int]*string{0: &out.Client, len(nodes) - 1: &out.Server} {
+		if *to, err = p.clear(nodes[i].Name, p.asked.Load); err != nil {
+			return nil, fmt.Errorf("load: %w", err)
+		}
+	}
+	return out, nil
+}
+
+// exactly what was asked for.
+func (p *placing) exactly(node string, asked api.CPUs) string {
+	if asked.Exclusive {
+		return tuning.List([]int{p.own[node]})
+	}
+	cpus, err := api.ParseCPUList(asked.Shared)
+	if err != nil {
+		return ""
+	}
+	return tuning.List(cpus)
+}
+
+// clear is what was asked for, or else what nobody has to itself.
+func (p *placing) clear(node string, asked api.CPUs) (string, error) {
+	if list := p.exactly(node, asked); list != "" || len(p.own) == 0 {
+		return list, nil
+	}
+	var rest []int
+	for _, cpu := range p.allowed {
+		if !p.isOwn(cpu) {
+			rest = append(rest, cpu)
+		}
+	}
+	if len(rest) == 0 {
+		return "", fmt.Errorf("others have every CPU (%s) to themselves, and none is left for %s; share some of the work", tuning.List(p.allowed), node)
+	}
+	return tuning.List(rest), nil
+}
+
+func (p *placing) isOwn(cpu int) bool {
+	for _, own := range p.own {
+		if own == cpu {
+			return true
+		}
+	}
+	return false
+}
+
+// keptAlone refuses CPUs of one's own beside what runs where it likes.
+func (b *builder) keptAlone() error {
+	if b.placement == nil || b.placement.Own == "" {
+		return nil
+	}
+	if i := slices.IndexFunc(b.resources, func(r resource.Resource) bool { return r.Kind == ovs.KindName }); i >= 0 {
+		return errors.New("placement: exclusive cannot be had with wiring ovs, whose daemon runs on any CPU; write shared: with lists, or use another wiring")
+	}
+	return nil
+}
+
+// resourcesOf a function, with the CPUs of its placement.
+func (b *builder) resourcesOf(m Member) *api.Resources {
+	if b.placement == nil || b.placement.Functions[m.Name] == "" {
+		return m.body.Resources
+	}
+	r := api.Resources{}
+	if m.body.Resources != nil {
+		r = *m.body.Resources
+	}
+	r.CPUs = b.placement.Functions[m.Name]
+	return &r
+}
+
+// Affinity is that of the load, as it is given or, where that leaves it to the chain, as
+// the placement has it.
+func (p *Placement) Affinity(given string) (string, error) {
+	left := given == "" || given == api.AffinityNone
+	switch {
+	case given == AffinityExclusive && (p == nil || p.Client == p.Server):
+		return "", errors.New("the load is to have CPUs of its own, and the chain gives it none; write placement: {load: exclusive}")
+	case !left && given != AffinityExclusive || p == nil || p.Client == "":
+		return given, nil
+	case p.Client == p.Server:
+		return p.Client, nil
+	}
+	return p.Client + "/" + p.Server, nil
+}
+
+// AffinityExclusive is the affinity of a load that the chain gives CPUs of its own.
+const AffinityExclusive = "exclusive"
+
+// text is the placement for a person.
+func (p *Placement) text(nodes []Node) string {
+	if p == nil {
+		return ""
+	}
+	var parts []string
+	for _, n := range nodes {
+		for _, m := range n.members() {
+			if cpus := p.Functions[m.Name]; cpus != "" {
+				parts = append(parts, m.Name+" on "+cpus)
+			}
+		}
+	}
+	if p.Client != "" {
+		parts = append(parts, fmt.Sprintf("load on %s at %s and %s at %s", p.Client, nodes[0].Name, p.Server, nodes[len(nodes)-1].Name))
+	}
+	for _, n := range nodes {
+		if cpus := p.Softirqs[n.Name]; cpus != "" {
+			parts = append(parts, "softirqs of "+n.Name+" on "+cpus)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "CPUs: " + strings.Join(parts, "; ") + "\n"
+}

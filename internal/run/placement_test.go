@@ -1,0 +1,153 @@
+package run_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource/tuning"
+	"nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/traffic"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// ends of the CPUs that a test may use, and all but the last.
+func someCPUs(t *testing.T) (first, last string, rest string) {
+	t.Helper()
+	nstest.Require(t, feature.CPUCount)
+	all := machine().AllowedCPUs()
+	return strconv.Itoa(all[0]), strconv.Itoa(all[len(all)-1]), tuning.List(all[:len(all)-1])
+}
+
+const sleeper = "functions:\n- {name: proxy, kind: command, command: {args: [sleep, \"1000\"], ready: {command: [\"true\"]}}}\n"
+
+// TestPlacementIsTheKernels: programs, the load and softirqs are where the kernel says, which
+// is stored with the trials.
+func TestPlacementIsTheKernels(t *testing.T) {
+	first, last, rest := someCPUs(t)
+	b := newBed(t, sleeper+"placement: {functions: exclusive, softirqs: {shared: "+first+"}}\n")
+	direct := false
+	l := load(1, trial.Latency)
+	l.Direct = &direct
+	m, r := b.measurement(l, tool{func(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
+		return sampledOn(ctx, job, rest, rest, func() { b.seen(last, first) })
+	}})
+	if err := m.Run(context.Background(), r); err != nil {
+		t.Fatal(err)
+	}
+	b.gone()
+	on := map[string]string{}
+	for _, p := range b.stored(r.ID).Trials[0].Observed.Processes {
+		on[p.Node] = p.CPUs
+	}
+	if on["proxy"] != last {
+		t.Errorf("stored: %v, want %s for the proxy", on, last)
+	}
+}
+
+// TestLoadAlone has each end of the load on a CPU of its own.
+func TestLoadAlone(t *testing.T) {
+	someCPUs(t)
+	b := newBed(t, "functions:\n- {name: a, kind: forward}\nplacement: {load: exclusive}\n")
+	all := machine().AllowedCPUs()
+	client, server := all[len(all)-2], all[len(all)-1]
+	l, err := run.Placed(b.chain, load(1, trial.Latency))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, r := b.measurement(l, tool{func(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
+		return sampledOn(ctx, job, strconv.Itoa(client), strconv.Itoa(server), func() {})
+	}})
+	if err := m.Run(context.Background(), r); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.stored(r.ID).Conditions[0].Affinity; got != "exclusive" {
+		t.Errorf("the condition has affinity %q", got)
+	}
+	l.Affinity = "0"
+	if _, err := run.Placed(b.chain, l); err == nil || !strings.Contains(err.Error(), "placement") {
+		t.Errorf("two places for one load: error %v", err)
+	}
+}
+
+// sampledOn measures nothing, with a process at each end that must be on these CPUs.
+func sampledOn(ctx context.Context, job traffic.Job, client, server string, meanwhile func()) (traffic.Sample, error) {
+	for _, end := range []struct {
+		start func(context.Context, ...string) (*traffic.Process, error)
+		want  string
+	}{{job.StartClient, client}, {job.StartServer, server}} {
+		p, err := end.start(ctx, "grep", "Cpus_allowed_list", "/proc/self/status")
+		if err != nil {
+			return traffic.Sample{}, err
+		}
+		if err := p.Wait(ctx); err != nil {
+			return traffic.Sample{}, err
+		}
+		if got := strings.Fields(string(p.Stdout())); len(got) != 2 || got[1] != end.want {
+			return traffic.Sample{}, fmt.Errorf("%s is on %v, not on %s", p, got, end.want)
+		}
+	}
+	meanwhile()
+	return sampled(ctx, job)
+}
+
+// seen fails the test unless the proxy's program and the chain's softirqs are on these.
+func (b *bed) seen(program, softirqs string) {
+	b.Helper()
+	ns := namespace.Name(b.name(), "proxy")
+	found, err := process.FindIn(b.name(), ns)
+	if err != nil || len(found) == 0 {
+		b.Errorf("programs %v, error %v", found, err)
+	}
+	for _, f := range found {
+		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", f.PID))
+		for _, task := range tasks {
+			text, _ := os.ReadFile(task)
+			if !strings.Contains(string(text), "Cpus_allowed_list:\t"+program+"\n") {
+				b.Errorf("%s is not on %s", task, program)
+			}
+		}
+	}
+	sys, err := netns.OpenSysfs(ns)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer sys.Close()
+	cpu, _ := strconv.Atoi(softirqs)
+	for _, device := range []string{"eth0", "eth1"} {
+		mask, err := sys.Read("class/net/" + device + "/queues/rx-0/rps_cpus")
+		words := strings.Split(mask, ",")
+		slices.Reverse(words)
+		word, _ := strconv.ParseUint(words[cpu/32], 16, 32)
+		if err != nil || word != 1<<(cpu%32) {
+			b.Errorf("rps of %s: %q, error %v, want CPU %d", device, mask, err, cpu)
+		}
+	}
+}
+
+// TestProgramThatBindsItself is not where the plan says, and that is said.
+func TestProgramThatBindsItself(t *testing.T) {
+	first, last, _ := someCPUs(t)
+	bound := filepath.Join(t.TempDir(), "bound")
+	b := newBed(t, fmt.Sprintf(`functions:
+- name: proxy
+  kind: command
+  command: {args: [sh, -c, "taskset -pc %s $$; touch %s; exec sleep 1000"], ready: {command: [test, -e, %s], timeout: 1m}}
+placement: {functions: {shared: %s}}
+`, first, bound, bound, last))
+	t.Cleanup(b.down)
+	_, _, err := b.host.Up(context.Background(), b.chain, run.UpOptions{Wait: true})
+	if err == nil || !strings.Contains(err.Error(), "may run on CPUs "+first+", and was given "+last) {
+		t.Errorf("error %v", err)
+	}
+}
