@@ -93,6 +93,15 @@ func TestKilledAnywhereWithBridges(t *testing.T) {
 	killedAnywhere(t, owned("e2e-killed"), strings.Replace(killedChain, "spec:\n", "spec:\n  wiring: bridge\n", 1), 5)
 }
 
+// TestKilledAnywhereWithOneArm has functions of one interface on one bridge.
+func TestKilledAnywhereWithOneArm(t *testing.T) {
+	nstest.Root(t)
+	nstest.Require(t, feature.Bridge)
+	chain := strings.NewReplacer("spec:\n", "spec:\n  wiring: bridge\n  bridge: {per: chain, arms: 1}\n",
+		"kind: shaper, shaper: {rate: 1Gbit}", "kind: forward", "kind: impair, impair: {delay: 1ms}", "kind: forward").Replace(killedChain)
+	killedAnywhere(t, owned("e2e-killed"), chain, 5)
+}
+
 // TestKilledAnywhereWithMacvlan has devices over parents that are elsewhere, and whose
 // addresses the kernel keeps taken for a while after their namespaces are gone.
 func TestKilledAnywhereWithMacvlan(t *testing.T) {

@@ -6,12 +6,13 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netlink/nl"
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/deploy"
@@ -20,6 +21,7 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/plan/plantest"
 	"nfchain.dev/nfchain/internal/resource/address"
+	"nfchain.dev/nfchain/internal/resource/bridge"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/neighbour"
@@ -34,29 +36,40 @@ func BenchmarkChain(b *testing.B) {
 	nstest.Root(b)
 	for _, n := range []int{100, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			p := planned(b, nstest.Owner(b), plantest.Forwards(n-2))
-			var up, again, down, floorUp, floorDown []time.Duration
-			for b.Loop() {
-				floorUp = append(floorUp, timed(b, func() error { return floor(p) }))
-				floorDown = append(floorDown, timed(b, func() error { return floorRemove(p) }))
-				settle(b, p.Chain)
-				d := &deploy.Deployer{}
-				up = append(up, timed(b, func() error { _, err := d.Up(b.Context(), p); return err }))
-				again = append(again, timed(b, func() error { _, err := d.Up(b.Context(), p); return err }))
-				down = append(down, timed(b, func() error { _, err := d.Down(context.Background(), p.Chain); return err }))
-				settle(b, p.Chain)
-			}
-			each := func(d []time.Duration) float64 { slices.Sort(d); return d[len(d)/2].Seconds() }
-			b.ReportMetric(0, "ns/op")
-			b.ReportMetric(each(up), "up-s")
-			b.ReportMetric(each(again), "up-again-s")
-			b.ReportMetric(each(down), "down-s")
-			b.ReportMetric(each(floorUp), "floor-up-s")
-			b.ReportMetric(each(floorDown), "floor-down-s")
-			b.ReportMetric(each(up)/each(floorUp), "up/floor")
-			b.ReportMetric(each(down)/each(floorDown), "down/floor")
+			besideFloor(b, planned(b, nstest.Owner(b), plantest.Forwards(n-2)))
 		})
 	}
+}
+
+// BenchmarkOneBridge is a thousand functions of one interface on one bridge, beside the
+// floor.
+func BenchmarkOneBridge(b *testing.B) {
+	needsBridge(b)
+	besideFloor(b, planned(b, nstest.Owner(b), bridged(oneArm, plantest.Forwards(1000))))
+}
+
+// besideFloor makes and removes a plan and its floor by turns.
+func besideFloor(b *testing.B, p *plan.Plan) {
+	var up, again, down, floorUp, floorDown []time.Duration
+	for b.Loop() {
+		floorUp = append(floorUp, timed(b, func() error { return floor(p) }))
+		floorDown = append(floorDown, timed(b, func() error { return floorRemove(p) }))
+		settle(b, p.Chain)
+		d := &deploy.Deployer{}
+		up = append(up, timed(b, func() error { _, err := d.Up(b.Context(), p); return err }))
+		again = append(again, timed(b, func() error { _, err := d.Up(b.Context(), p); return err }))
+		down = append(down, timed(b, func() error { _, err := d.Down(context.Background(), p.Chain); return err }))
+		settle(b, p.Chain)
+	}
+	each := func(d []time.Duration) float64 { slices.Sort(d); return d[len(d)/2].Seconds() }
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(each(up), "up-s")
+	b.ReportMetric(each(again), "up-again-s")
+	b.ReportMetric(each(down), "down-s")
+	b.ReportMetric(each(floorUp), "floor-up-s")
+	b.ReportMetric(each(floorDown), "floor-down-s")
+	b.ReportMetric(each(up)/each(floorUp), "up/floor")
+	b.ReportMetric(each(down)/each(floorDown), "down/floor")
 }
 
 func timed(tb testing.TB, fn func() error) time.Duration {
@@ -126,12 +139,7 @@ func floorMake(open map[string]*netns.Handle, index map[string]map[string]int, n
 	switch s := spec.(type) {
 	case namespace.Spec:
 		err = netns.Create(s.Name, func() error {
-			for _, c := range s.Sysctls {
-				if err := os.WriteFile(filepath.Join("/proc/sys", c.Path), []byte(c.Value), 0); err != nil {
-					return err
-				}
-			}
-			return nil
+			return floorSettings(s.Sysctls)
 		})
 		if err != nil {
 			return err
@@ -143,8 +151,15 @@ func floorMake(open map[string]*netns.Handle, index map[string]map[string]int, n
 		return open[s.Name].LinkSetUp(&netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: 1}})
 	case link.Spec:
 		return floorLink(open, index, s)
+	case bridge.Spec:
+		return floorBridge(open[ns], index[ns], s)
+	case bridge.PortSpec:
+		return floorPort(open[ns], index[ns], s)
 	case address.Spec:
-		a := &netlink.Addr{IPNet: alone(s.Address), Peer: alone(s.Peer)}
+		a := &netlink.Addr{IPNet: alone(s.Address)}
+		if s.Peer.IsValid() {
+			a.Peer = alone(s.Peer)
+		}
 		if s.Address.Is6() {
 			a.Flags = unix.IFA_F_NODAD
 		}
@@ -156,10 +171,38 @@ func floorMake(open map[string]*netns.Handle, index map[string]map[string]int, n
 		}
 		return open[ns].NeighSet(&netlink.Neigh{LinkIndex: index[ns][s.Device], State: netlink.NUD_PERMANENT, IP: s.Address.AsSlice(), HardwareAddr: mac})
 	case route.Spec:
-		return open[ns].RouteAdd(&netlink.Route{LinkIndex: index[ns][s.Device], Gw: s.Via.AsSlice(), Flags: int(netlink.FLAG_ONLINK),
+		return open[ns].RouteAdd(&netlink.Route{LinkIndex: index[ns][s.Device], Gw: s.Via.AsSlice(), Src: s.Source.AsSlice(), Flags: int(netlink.FLAG_ONLINK),
 			Dst: &net.IPNet{IP: s.Destination.Addr().AsSlice(), Mask: net.CIDRMask(s.Destination.Bits(), s.Destination.Addr().BitLen())}})
 	}
 	return nil // rule sets are not in the floor
+}
+
+// floorSettings looks each directory of a family up once: below it, every path is looked
+// for among those of all namespaces.
+func floorSettings(all []namespace.Sysctl) error {
+	for _, family := range []string{"net/ipv4/", "net/ipv6/"} {
+		at, err := unix.Open("/proc/sys/"+family, unix.O_PATH|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = unix.Close(at) }()
+		for _, c := range all {
+			name, of := strings.CutPrefix(c.Path, family)
+			if !of {
+				continue
+			}
+			fd, err := unix.Openat(at, name, unix.O_WRONLY|unix.O_CLOEXEC, 0)
+			if err != nil {
+				return err
+			}
+			_, err = unix.Write(fd, []byte(c.Value))
+			_ = unix.Close(fd)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func floorLink(open map[string]*netns.Handle, index map[string]map[string]int, s link.Spec) error {
@@ -193,9 +236,57 @@ func floorLink(open map[string]*netns.Handle, index map[string]map[string]int, s
 	return nil
 }
 
+func floorBridge(h *netns.Handle, index map[string]int, s bridge.Spec) error {
+	mac, err := net.ParseMAC(s.MAC)
+	if err != nil {
+		return err
+	}
+	attrs, snooping := netlink.NewLinkAttrs(), s.Snooping
+	attrs.Name, attrs.MTU, attrs.HardwareAddr = s.Device, s.MTU, mac
+	if err := h.LinkAdd(&netlink.Bridge{LinkAttrs: attrs, MulticastSnooping: &snooping}); err != nil {
+		return err
+	}
+	l, err := h.LinkByName(s.Device)
+	if err != nil {
+		return err
+	}
+	index[s.Device] = l.Attrs().Index
+	return h.LinkSetUp(l)
+}
+
+// floorPort takes three requests: to be a port, what not to do, and who is there.
+func floorPort(h *netns.Handle, index map[string]int, s bridge.PortSpec) error {
+	l := &netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: index[s.Device]}}
+	if err := h.LinkSetMasterByIndex(l, index[s.Bridge]); err != nil {
+		return err
+	}
+	r, err := h.Request(unix.RTM_NEWLINK, unix.NLM_F_ACK)
+	if err != nil {
+		return err
+	}
+	about := nl.NewIfInfomsg(unix.AF_UNSPEC)
+	about.Index = int32(l.Index)
+	r.AddData(about)
+	info := nl.NewRtAttr(unix.IFLA_LINKINFO, nil)
+	info.AddRtAttr(nl.IFLA_INFO_SLAVE_KIND, nl.NonZeroTerminated("bridge"))
+	data := info.AddRtAttr(nl.IFLA_INFO_SLAVE_DATA, nil)
+	for _, off := range []int{unix.IFLA_BRPORT_LEARNING, unix.IFLA_BRPORT_UNICAST_FLOOD, unix.IFLA_BRPORT_MCAST_FLOOD, unix.IFLA_BRPORT_BCAST_FLOOD} {
+		data.AddRtAttr(off, nl.Uint8Attr(0))
+	}
+	r.AddData(info)
+	if _, err := r.Execute(unix.NETLINK_ROUTE, 0); err != nil {
+		return err
+	}
+	mac, err := net.ParseMAC(s.MAC)
+	if err != nil {
+		return err
+	}
+	return h.NeighSet(&netlink.Neigh{LinkIndex: l.Index, Family: unix.AF_BRIDGE, Flags: netlink.NTF_MASTER, State: netlink.NUD_NOARP, HardwareAddr: mac})
+}
+
 func floorRemove(p *plan.Plan) error {
-	for _, n := range p.Nodes {
-		if err := netns.Remove(n.Namespace); err != nil {
+	for _, name := range p.Namespaces() {
+		if err := netns.Remove(name); err != nil {
 			return err
 		}
 	}

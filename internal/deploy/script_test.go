@@ -32,6 +32,7 @@ func TestScriptMakesTheSame(t *testing.T) {
 		"tuned":               tuned("gro: true, tso: false, gso_max_size: 100000, rps: '0', threaded_napi: true, tcp_rmem: [4096, 65536, 1MiB], tcp_window_scaling: false"),
 		"bridges":             "wiring: bridge\n" + spec(forward("a")),
 		"one bridge":          "wiring: bridge\nbridge: {per: chain, snooping: true, forwarding: learning, ageing: 10s}\n" + spec(forward("a")),
+		"one arm":             bridged(oneArm, spec(forward("a"), firewall)),
 		"jumbo":               "mtu: 9000\n" + spec(forward("a")),
 		"existing namespaces": "endpoints: [{name: l, namespace: " + left + "}, {name: r, namespace: " + right + "}]\n" + spec(firewall, shaper),
 	} {

@@ -65,7 +65,7 @@ func (s Site) Out() []string {
 	case api.Reverse:
 		out = []string{s.West}
 	}
-	return slices.DeleteFunc(out, func(device string) bool { return device == "" })
+	return slices.Compact(slices.DeleteFunc(out, func(device string) bool { return device == "" }))
 }
 
 // In is the interface by which the only traffic that the function acts on comes

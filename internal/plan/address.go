@@ -216,7 +216,7 @@ func (b *builder) number() {
 		}
 		if i < last {
 			device := "eth1"
-			if i == 0 {
+			if i == 0 || b.oneArm() {
 				device = "eth0"
 			}
 			n.East = b.port(*n, device, func(h halves) netip.Addr { return offset(h.west.Addr(), slot, 0) })

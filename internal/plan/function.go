@@ -55,6 +55,9 @@ func (b *builder) contribution(body api.FunctionBody, site function.Site) ([]res
 	for _, name := range kind.Requires(options) {
 		b.requires[name] = true
 	}
+	if err := b.checkArms(kind, site, options); err != nil {
+		return nil, err
+	}
 	return kind.Contribute(site, options)
 }
 

@@ -79,6 +79,7 @@ func TestGolden(t *testing.T) {
 		"ovsone":     "wiring: ovs\novs: {per: chain, ports: internal}\nfunctions: [{name: a, kind: forward}]\n",
 		"forty":      plantest.Forwards(40),
 		"bridge":     "wiring: bridge\nfunctions: [{name: a, kind: forward}]\n",
+		"onearm":     oneArm + "functions: [{name: a, kind: forward}]\n",
 		"impair":     "functions:\n- {name: bad, kind: impair, direction: forward, impair: {loss: {every: 1000}, reorder: {ratio: 0.01, by: 3}, delay: 5ms, jitter: 1ms}}\n",
 		"netem":      "functions:\n- {name: bad, kind: impair, impair: {backend: netem, loss: {ratio: 0.001}, duplicate: {ratio: 0.5}, delay: 5ms, jitter: 1ms}}\n",
 		"nat":        "functions:\n- {name: a, kind: forward}\n- {name: nat, kind: nat, nat: {source: {masquerade: true}, destination: {protocol: tcp, port: 80, to_port: 8080}}}\n- {name: b, kind: forward}\n",

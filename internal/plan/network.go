@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/address"
@@ -54,8 +55,8 @@ func (b *builder) hops() error {
 	}
 	b.ends = joined.Ends
 	for i, h := range all {
-		b.links[h.a.Name] = append(b.links[h.a.Name], joined.Ends[i].A)
-		b.links[h.z.Name] = append(b.links[h.z.Name], joined.Ends[i].B)
+		b.link(h.a, joined.Ends[i].A)
+		b.link(h.z, joined.Ends[i].B)
 	}
 	hops, ends := b.adjacent(joined.Ends)
 	for i, h := range hops {
@@ -67,6 +68,13 @@ func (b *builder) hops() error {
 		b.connect(all[last], joined.Ends[last])
 	}
 	return b.tune(all, joined)
+}
+
+// link notes what a node's interface comes from; one that is for both sides comes twice.
+func (b *builder) link(n Node, from string) {
+	if !slices.Contains(b.links[n.Name], from) {
+		b.links[n.Name] = append(b.links[n.Name], from)
+	}
 }
 
 // routes lead from both sides of a hop over it: east from its west side, and west
@@ -114,11 +122,8 @@ func (b *builder) outside(n Node, out Interface, end Node, via Interface, link s
 // join has the wiring contribute what makes the hops.
 func (b *builder) join(all []hop) (wiring.Joined, error) {
 	n := wiring.Network{
-		Owner: b.chain.Metadata.Name, MTU: b.chain.Spec.MTU, Options: b.chain.Spec.WiringOptions[b.wiring.Name()], Has: b.facts.Has,
+		Owner: b.chain.Metadata.Name, MTU: b.chain.Spec.MTU, Options: b.wiringOptions(), Has: b.facts.Has,
 		Node: WiringNode, Namespace: b.namespaceOf(WiringNode),
-	}
-	if n.Options == nil {
-		n.Options = b.wiring.Options()
 	}
 	if n.Has == nil {
 		n.Has = func(string) bool { return true }
@@ -140,6 +145,14 @@ func (b *builder) join(all []hop) (wiring.Joined, error) {
 	return joined, nil
 }
 
+// wiringOptions are the file's, or the wiring's defaults.
+func (b *builder) wiringOptions() any {
+	if o := b.chain.Spec.WiringOptions[b.wiring.Name()]; o != nil {
+		return o
+	}
+	return b.wiring.Options()
+}
+
 func portOf(n Node, i Interface) wiring.Port {
 	return wiring.Port{Node: n.Name, Namespace: n.Namespace, Device: i.Device, MAC: i.MAC}
 }
@@ -152,9 +165,18 @@ func (b *builder) connect(h hop, ends wiring.Ends) {
 	}
 }
 
+// side is one's address and whom it meets there. Where both sides are one interface, no
+// address has a peer, and all leaves by routes that say the source. Else IPv6 would take
+// the address of the one side for packets to the other, because that is nearer to where
+// they go (RFC 6724 §5, rule 8), and answers would not find back; and the kernel would
+// tell peers of the shorter way, which leads round the node (RFC 1122 §3.2.2.2).
 func (b *builder) side(n Node, own, peer Interface, family int, needs string) {
+	at := address.Spec{Device: own.Device, Address: own.Addresses[family], Peer: peer.Addresses[family]}
+	if n.oneArm() {
+		at.Peer = netip.Addr{}
+	}
 	b.add(
-		resource.New(n.Namespace, address.Spec{Device: own.Device, Address: own.Addresses[family], Peer: peer.Addresses[family]}, needs),
+		resource.New(n.Namespace, at, needs),
 		resource.New(n.Namespace, neighbour.Spec{Device: own.Device, Address: peer.Addresses[family], MAC: peer.MAC}, needs),
 	)
 }
@@ -166,8 +188,11 @@ func (b *builder) routeTo(n Node, out Interface, dst netip.Prefix, via netip.Add
 			from.Address = out.Addresses[i]
 		}
 	}
-	b.add(resource.New(n.Namespace, route.Spec{Destination: dst, Via: via, Device: out.Device},
-		link, resource.ID(address.KindName, n.Namespace, from.Key())))
+	to := route.Spec{Destination: dst, Via: via, Device: out.Device}
+	if n.oneArm() {
+		to.Source = from.Address
+	}
+	b.add(resource.New(n.Namespace, to, link, resource.ID(address.KindName, n.Namespace, from.Key())))
 }
 
 // A packet begins with 64 hops to live (RFC 1700's default, and Linux's), so the

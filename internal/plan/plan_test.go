@@ -20,7 +20,7 @@ func TestPlansAreSound(t *testing.T) {
 	facts := plan.Facts{Functions: map[string]api.FunctionBody{"filter": shared.Spec}}
 	specs := []string{smallest, classes, directions, "functions: []\n", "functions:\n- {name: fw, ref: filter}\n",
 		"endpoints: [{name: l, namespace: left}, {name: r, namespace: right}]\n", "endpoints: [{name: l, namespace: left}, {name: r}]\n",
-		"wiring: bridge\n" + smallest[len("wiring: veth\n"):], "wiring: bridge\nbridge: {per: chain}\n" + plantest.Forwards(40)}
+		"wiring: bridge\n" + smallest[len("wiring: veth\n"):], "wiring: bridge\nbridge: {per: chain}\n" + plantest.Forwards(40), oneArm + plantest.Forwards(40), oneArm + plantest.Forwards(1000)}
 	for _, n := range []int{1, 7, 8, 29, 30, 31, 62, 63, 64, 65, 100, 1000} {
 		specs = append(specs, plantest.Forwards(n), "addresses: {ipv6: none}\n"+plantest.Forwards(n), "addresses: {ipv4: none}\n"+plantest.Forwards(n))
 	}

@@ -66,7 +66,7 @@ func unique(t testing.TB, p *plan.Plan) {
 				t.Errorf("%s is given twice", s.Address)
 			}
 			addresses[s.Address] = true
-			if !slices.ContainsFunc(p.Blocks, func(b netip.Prefix) bool { return b.Contains(s.Address) && b.Contains(s.Peer) }) {
+			if !slices.ContainsFunc(p.Blocks, func(b netip.Prefix) bool { return b.Contains(s.Address) && (!s.Peer.IsValid() || b.Contains(s.Peer)) }) {
 				t.Errorf("%s is in none of %v", s.Address, p.Blocks)
 			}
 		case link.Spec:
@@ -104,7 +104,9 @@ func newWorld(p *plan.Plan) world {
 		switch s := r.Spec.(type) {
 		case address.Spec:
 			w.addresses[r.Namespace][s.Address] = true
-			w.onLink[r.Namespace][s.Peer] = s.Device
+			if s.Peer.IsValid() {
+				w.onLink[r.Namespace][s.Peer] = s.Device
+			}
 		case route.Spec:
 			w.routes[r.Namespace] = append(w.routes[r.Namespace], s)
 		case neighbour.Spec:

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"slices"
 
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource/namespace"
@@ -14,7 +15,7 @@ func Traced(p *plan.Plan) trace.Chain {
 	for _, n := range p.Nodes {
 		node := trace.Node{Name: n.Name, Kind: n.Kind, Namespace: n.Namespace}
 		for _, i := range []*plan.Interface{n.West, n.East} {
-			if i != nil {
+			if i != nil && !slices.Contains(node.Interfaces, i.Device) {
 				node.Interfaces = append(node.Interfaces, i.Device)
 			}
 		}

@@ -59,6 +59,13 @@ type Clear interface {
 	PassesOthers()
 }
 
+// Armed is a wiring that can give a function one interface, by which packets come in and
+// leave again, instead of two. Its option is called arms, 1 or 2.
+type Armed interface {
+	Wiring
+	Arms(options any) int
+}
+
 // Loopback is the interface of the host over which the ends of a bare wiring meet.
 const Loopback = "lo"
 

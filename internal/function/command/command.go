@@ -92,6 +92,9 @@ func (Kind) Acts(bool, any) function.Span { return function.Span{} }
 // Runs implements function.Runner.
 func (Kind) Runs(any) bool { return true }
 
+// OnOneArm implements function.OneArmed.
+func (Kind) OnOneArm(function.Site, any) error { return nil }
+
 // Contribute implements function.Kind.
 func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, error) {
 	o := options.(*Options)

@@ -139,6 +139,9 @@ func (Kind) Acts(_ bool, options any) function.Span {
 	return function.Span{First: function.Passing, Last: function.Passing, Ordered: options.(*Options).Backend == ruleset.NFTables}
 }
 
+// OnOneArm implements function.OneArmed.
+func (Kind) OnOneArm(site function.Site, _ any) error { return function.OneWay(site) }
+
 // Contribute implements function.Kind.
 func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, error) {
 	o := options.(*Options)

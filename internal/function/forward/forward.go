@@ -28,3 +28,6 @@ func (Kind) Acts(bool, any) function.Span { return function.Span{} }
 // Contribute implements function.Kind. Forwarding is a setting of the
 // namespace, which every function has.
 func (Kind) Contribute(function.Site, any) ([]resource.Resource, error) { return nil, nil }
+
+// OnOneArm implements function.OneArmed.
+func (Kind) OnOneArm(function.Site, any) error { return nil }

@@ -51,6 +51,9 @@ func (Kind) Acts(answers bool, _ any) function.Span {
 	return function.Span{First: function.Arriving, Last: function.Arriving}
 }
 
+// OnOneArm implements function.OneArmed: connections are told by where they go to.
+func (Kind) OnOneArm(function.Site, any) error { return nil }
+
 // share has one rule a back end, each of which counts its connections.
 func (o *Options) share(device string, service netip.Addr, backends []netip.Addr) []ruleset.Rule {
 	family := 4

@@ -4,6 +4,7 @@ package mirror
 
 import (
 	"errors"
+	"slices"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/feature"
@@ -57,6 +58,9 @@ func (Kind) Contribute(site function.Site, _ any) ([]resource.Resource, error) {
 	return made, nil
 }
 
+// OnOneArm implements function.OneArmed.
+func (Kind) OnOneArm(site function.Site, _ any) error { return function.OneWay(site) }
+
 // copied is where packets come in that are copied.
 func copied(site function.Site) []string {
 	switch site.Direction {
@@ -65,5 +69,5 @@ func copied(site function.Site) []string {
 	case api.Reverse:
 		return []string{site.East}
 	}
-	return []string{site.West, site.East}
+	return slices.Compact([]string{site.West, site.East})
 }

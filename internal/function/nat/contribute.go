@@ -59,6 +59,15 @@ func (Kind) Acts(answers bool, options any) function.Span {
 	return s
 }
 
+// OnOneArm implements function.OneArmed: destinations are told by their address, and
+// connections that leave to one side, which get another source, by the interface.
+func (Kind) OnOneArm(_ function.Site, options any) error {
+	if options.(*Options).Source != nil {
+		return errors.New("source: is for connections that leave by one interface, not for those that leave by the other")
+	}
+	return nil
+}
+
 func (o *Options) inbound(site function.Site) ruleset.Spec {
 	spec := function.Translating(site.Table("nat-destination"), "prerouting", destinationPriority)
 	in, _ := site.Opens()

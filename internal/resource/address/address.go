@@ -21,8 +21,9 @@ const KindName = "address"
 type Spec struct {
 	Device  string     `json:"device"`
 	Address netip.Addr `json:"address"`
-	// Peer is the address at the other end; both are host routes.
-	Peer netip.Addr `json:"peer"`
+	// Peer is the address at the other end; both are host routes. Without one the
+	// address leads nowhere by itself.
+	Peer netip.Addr `json:"peer,omitzero"`
 }
 
 // Kind implements resource.Spec.
@@ -32,11 +33,20 @@ func (Spec) Kind() string { return KindName }
 func (s Spec) Key() string { return s.Device + "=" + s.Address.String() }
 
 // Fingerprint is the peer.
-func (s Spec) Fingerprint() string { return s.Peer.String() }
+func (s Spec) Fingerprint() string {
+	if !s.Peer.IsValid() {
+		return "no peer"
+	}
+	return s.Peer.String()
+}
 
 // Commands implements resource.Spec.
 func (s Spec) Commands(ns string) []resource.Command {
-	args := []string{"address", "add", s.Address.String(), "peer", s.Peer.String(), "dev", s.Device}
+	args := []string{"address", "add", s.Address.String()}
+	if s.Peer.IsValid() {
+		args = append(args, "peer", s.Peer.String())
+	}
+	args = append(args, "dev", s.Device)
 	if s.Address.Is6() {
 		args = append(args, "nodad")
 	}
@@ -101,7 +111,10 @@ func add(p resource.Place, s Spec) error {
 	if err != nil {
 		return err
 	}
-	a := &netlink.Addr{IPNet: host(s.Address), Peer: host(s.Peer)}
+	a := &netlink.Addr{IPNet: host(s.Address)}
+	if s.Peer.IsValid() {
+		a.Peer = host(s.Peer)
+	}
 	if s.Address.Is6() {
 		a.Flags = unix.IFA_F_NODAD
 	}

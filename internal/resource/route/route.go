@@ -26,6 +26,9 @@ type Spec struct {
 	Destination netip.Prefix `json:"destination"`
 	Via         netip.Addr   `json:"via"`
 	Device      string       `json:"device"`
+	// Source is the address that packets come from which the namespace sends itself;
+	// the kernel chooses where it is not given.
+	Source netip.Addr `json:"source,omitzero"`
 }
 
 // Kind implements resource.Spec.
@@ -34,13 +37,22 @@ func (Spec) Kind() string { return KindName }
 // Key is the destination.
 func (s Spec) Key() string { return s.Destination.String() }
 
-// Fingerprint is the next hop.
-func (s Spec) Fingerprint() string { return s.Via.String() + "%" + s.Device }
+// Fingerprint is the next hop, and the source where it is given.
+func (s Spec) Fingerprint() string {
+	hop := s.Via.String() + "%" + s.Device
+	if s.Source.IsValid() {
+		hop += " from " + s.Source.String()
+	}
+	return hop
+}
 
 // Commands implements resource.Spec.
 func (s Spec) Commands(ns string) []resource.Command {
-	return []resource.Command{resource.IP(ns, "route", "add", s.Destination.String(), "via", s.Via.String(),
-		"dev", s.Device, "onlink", "proto", fmt.Sprint(Protocol))}
+	args := []string{"route", "add", s.Destination.String(), "via", s.Via.String(), "dev", s.Device, "onlink", "proto", fmt.Sprint(Protocol)}
+	if s.Source.IsValid() {
+		args = append(args, "src", s.Source.String())
+	}
+	return []resource.Command{resource.IP(ns, args...)}
 }
 
 // Kind makes routes.
@@ -78,7 +90,8 @@ func each(p resource.Place, visit func(netlink.Route, Spec) error) error {
 		ones, _ := r.Dst.Mask.Size()
 		dst, _ := netip.AddrFromSlice(r.Dst.IP)
 		via, _ := netip.AddrFromSlice(r.Gw)
-		if err := visit(r, Spec{netip.PrefixFrom(dst.Unmap(), ones), via.Unmap(), name}); err != nil {
+		source, _ := netip.AddrFromSlice(r.Src)
+		if err := visit(r, Spec{netip.PrefixFrom(dst.Unmap(), ones), via.Unmap(), name, source.Unmap()}); err != nil {
 			return err
 		}
 	}
@@ -105,7 +118,18 @@ func replace(p resource.Place, s Spec) error {
 		Flags: int(netlink.FLAG_ONLINK),
 		Dst:   &net.IPNet{IP: s.Destination.Addr().AsSlice(), Mask: net.CIDRMask(s.Destination.Bits(), s.Destination.Addr().BitLen())},
 	}
-	if err := p.RouteReplace(r); err != nil {
+	if s.Source.IsValid() {
+		r.Src = s.Source.AsSlice()
+	}
+	err = p.RouteReplace(r)
+	if errors.Is(err, unix.EINVAL) && s.Via.Is6() {
+		// A route over another interface was there, by which the kernel found the next
+		// hop while the link of this one is coming up.
+		if err = remove(p, s.Key()); err == nil {
+			err = p.RouteReplace(r)
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("route %s via %s in namespace %q: %w", s.Destination, s.Via, p.Ref, err)
 	}
 	return nil

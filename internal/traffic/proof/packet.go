@@ -46,18 +46,26 @@ const (
 	synFlag            = 2
 )
 
-// opens tells whether a frame opens a TCP connection with one of the ports.
-func opens(frame []byte, ports ...uint16) bool {
+// opens tells whether a frame opens a TCP connection with one of the ports, and which way
+// it goes: to the port, or from it.
+func opens(frame []byte, ports ...uint16) (way int, is bool) {
 	at := header4
 	switch len(frame) {
 	case opening6:
 		at = header6
 	case opening4:
 	default:
-		return false
+		return 0, false
 	}
 	tcp := frame[at:]
-	return tcp[flagsAt]&synFlag != 0 && (slices.Contains(ports, binary.BigEndian.Uint16(tcp)) || slices.Contains(ports, binary.BigEndian.Uint16(tcp[2:])))
+	switch {
+	case tcp[flagsAt]&synFlag == 0:
+	case slices.Contains(ports, binary.BigEndian.Uint16(tcp[2:])):
+		return forward, true
+	case slices.Contains(ports, binary.BigEndian.Uint16(tcp)):
+		return reverse, true
+	}
+	return 0, false
 }
 
 // attach lets only marked packets and those that open TCP connections into a

@@ -60,6 +60,9 @@ func path(p *plan.Plan, protocol string) proof.Path {
 	return path
 }
 
+// oneArm gives functions one interface for both sides.
+const oneArm = "wiring: bridge\nbridge: {per: chain, arms: 1}\n"
+
 var protocols = []string{trial.TCP, trial.UDP}
 
 func TestProven(t *testing.T) {
@@ -70,6 +73,7 @@ func TestProven(t *testing.T) {
 		"ipv6":   plantest.Forwards(2) + "addresses: {ipv4: none}\n",
 		"filter": "functions:\n- {name: fw, kind: firewall, firewall: {rules: {generate: 10, stateful: true}}}\n- {name: shape, kind: shaper, shaper: {rate: 10Mbit}}\n",
 		"long":   plantest.Forwards(70),
+		"armed":  oneArm + plantest.Forwards(3),
 		"large":  plantest.Forwards(2) + "mtu: 9000\n",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -109,9 +113,11 @@ func TestOrder(t *testing.T) {
 
 // TestDropped names the function that drops the traffic, or where it gets lost.
 func TestDropped(t *testing.T) {
-	p := up(t, plantest.Forwards(1)+"- {name: fw, kind: firewall, firewall: {policy: drop}}\n- {name: last, kind: forward}\n")
-	for _, protocol := range protocols {
-		refused(t, path(p, protocol), "packets to the server reach fw and do not leave it: it drops them")
+	for _, wiring := range []string{"", oneArm} {
+		p := up(t, wiring+plantest.Forwards(1)+"- {name: fw, kind: firewall, firewall: {policy: drop}}\n- {name: last, kind: forward}\n")
+		for _, protocol := range protocols {
+			refused(t, path(p, protocol), "packets to the server reach fw and do not leave it: it drops them")
+		}
 	}
 }
 

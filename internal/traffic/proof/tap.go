@@ -99,13 +99,10 @@ func (t *tap) drain() {
 func (t *tap) note(packet []byte, at *unix.SockaddrLinklayer, when time.Time) {
 	way, number, ok := read(packet, t.nonce)
 	if !ok {
-		if !opens(packet, t.ports...) {
+		if way, ok = opens(packet, t.ports...); !ok {
 			return
 		}
-		number, way = opening, forward
-		if outgoing := at.Pkttype == unix.PACKET_OUTGOING; outgoing == (at.Ifindex == t.west) {
-			way = reverse
-		}
+		number = opening
 	}
 	entry, exit := t.west, t.east
 	if way == reverse {

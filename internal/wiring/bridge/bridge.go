@@ -67,14 +67,26 @@ func (j *joiner) check() error {
 	for _, h := range j.Hops {
 		ports[key(h.A)], ports[key(h.B)] = true, true
 	}
-	if j.Per == perChain && len(ports) > bridge.MostPorts {
-		return fmt.Errorf("the chain needs %d ports, and a Linux bridge takes %d (it answers EXFULL to the next); use per: hop, or fewer functions", len(ports), bridge.MostPorts)
+	if over := len(ports) - bridge.MostPorts; j.Per == perChain && over > 0 {
+		return fmt.Errorf("the chain needs %d ports, and a Linux bridge takes %d (it answers EXFULL to the next); use %s, or leave out %d of the functions",
+			len(ports), bridge.MostPorts, j.roomier(), (over+j.Arms-1)/j.Arms)
 	}
 	return nil
 }
 
+// roomier is what takes fewer ports of a bridge.
+func (j *joiner) roomier() string {
+	if j.Arms == 1 {
+		return "per: hop and arms: 2, which make a bridge for each two ports"
+	}
+	return "arms: 1, with which a function takes one port instead of two, or per: hop"
+}
+
 func (j *joiner) settings() map[string]string {
 	s := map[string]string{"per": j.Per, "forwarding": j.Forwarding, "stp": onOff(j.STP), "multicast snooping": onOff(j.Snooping)}
+	if j.Arms == 1 {
+		s["arms"] = "1"
+	}
 	if j.learns() {
 		s["ageing"] = time.Duration(j.Ageing).String()
 	}

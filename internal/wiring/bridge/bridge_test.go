@@ -68,17 +68,43 @@ func TestInsertedFunctionLeavesOthers(t *testing.T) {
 	}
 }
 
-// TestTooManyPorts are refused before anything is made, with the number.
+// TestOneArm: one port a function, two for the direct hop.
+func TestOneArm(t *testing.T) {
+	p, err := planned(t, "per: chain, arms: 1", plantest.Forwards(3), plan.Options{Direct: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, ports := count(p, kinds.KindName), count(p, kinds.PortKindName); b != 1 || ports != 7 || p.Settings["arms"] != "1" {
+		t.Errorf("%d bridges with %d ports, %v", b, ports, p.Settings)
+	}
+}
+
+// TestTooManyPorts are refused before anything is made, with the number and the fix.
 func TestTooManyPorts(t *testing.T) {
-	if _, err := planned(t, "per: chain", plantest.Forwards(510), plan.Options{}); err != nil {
-		t.Error("1,022 ports:", err)
-	}
-	_, err := planned(t, "per: chain", plantest.Forwards(511), plan.Options{})
-	if err == nil || !strings.Contains(err.Error(), "needs 1024 ports") || !strings.Contains(err.Error(), "takes 1023") {
-		t.Error("1,024 ports:", err)
-	}
-	if _, err := planned(t, "per: hop", plantest.Forwards(511), plan.Options{}); err != nil {
-		t.Error("1,024 ports of 512 bridges:", err)
+	const oneArm = "per: chain, arms: 1"
+	for _, c := range []struct {
+		options   string
+		functions int
+		direct    bool
+		says      []string
+	}{
+		{"per: chain", 510, false, nil},
+		{"per: chain", 511, false, []string{"needs 1024 ports", "takes 1023", "EXFULL", "arms: 1", "1 of the functions"}},
+		{"per: hop", 511, false, nil},
+		{oneArm, 1021, false, nil},
+		{oneArm, 1022, false, []string{"needs 1024 ports", "takes 1023", "EXFULL", "per: hop", "1 of the functions"}},
+		{oneArm, 1021, true, []string{"needs 1025 ports", "2 of the functions"}},
+		{oneArm, 1019, true, nil},
+	} {
+		_, err := planned(t, c.options, plantest.Forwards(c.functions), plan.Options{Direct: c.direct})
+		if (err != nil) != (len(c.says) > 0) {
+			t.Errorf("%+v: %v", c, err)
+		}
+		for _, word := range c.says {
+			if !strings.Contains(err.Error(), word) {
+				t.Errorf("%+v: %v", c, err)
+			}
+		}
 	}
 }
 
@@ -90,5 +116,12 @@ func TestOptions(t *testing.T) {
 	o.Ageing = 1
 	if wrong := o.Validate(); len(wrong) != 1 || wrong[0].Path != "ageing" {
 		t.Error(wrong)
+	}
+	for _, arms := range []int{0, 1, 3} { // one needs per: chain
+		o := bridge.Wiring{}.Options().(*bridge.Options)
+		o.Arms = arms
+		if wrong := o.Validate(); len(wrong) != 1 || wrong[0].Path != "arms" {
+			t.Error(arms, wrong)
+		}
 	}
 }

@@ -12,6 +12,10 @@ type Options struct {
 	// Per is hop (default), each pair of neighbours having a bridge of its own; or
 	// chain, one bridge for all.
 	Per string `json:"per,omitempty" jsonschema:"enum=hop,enum=chain"`
+	// Arms is how many interfaces a function has, each of which takes a port: 2
+	// (default), or 1 with per: chain, by which packets come in and leave again. So
+	// 1,021 functions fit on one bridge, where with two 510 do.
+	Arms int `json:"arms,omitempty" jsonschema:"minimum=1,maximum=2"`
 	// STP is the spanning tree protocol; off by default, for there is no loop. With it a
 	// port takes 4 s until it forwards.
 	STP bool `json:"stp,omitempty"`
@@ -41,14 +45,23 @@ const (
 
 // Options implements wiring.Wiring.
 func (Wiring) Options() any {
-	return &Options{Per: perHop, Forwarding: static, Ageing: api.Duration(usualAgeing)}
+	return &Options{Per: perHop, Arms: 2, Forwarding: static, Ageing: api.Duration(usualAgeing)}
 }
+
+// Arms implements wiring.Armed.
+func (Wiring) Arms(options any) int { return options.(*Options).Arms }
 
 // Validate implements the catalogue's check of options.
 func (o *Options) Validate() []api.FieldProblem {
 	var wrong []api.FieldProblem
 	if age := time.Duration(o.Ageing); age < shortestAgeing || age > longestAgeing || age%time.Second != 0 {
 		wrong = append(wrong, api.FieldProblem{Path: "ageing", Message: fmt.Sprintf("a bridge forgets after %v to %v, in whole seconds", shortestAgeing, longestAgeing)})
+	}
+	switch {
+	case o.Arms != 1 && o.Arms != 2:
+		wrong = append(wrong, api.FieldProblem{Path: "arms", Message: fmt.Sprintf("a function has 1 or 2 interfaces, not %d", o.Arms)})
+	case o.Arms == 1 && o.Per != perChain:
+		wrong = append(wrong, api.FieldProblem{Path: "arms", Message: "one interface reaches both neighbours only if they are on the same bridge; add per: chain, or leave arms out"})
 	}
 	return wrong
 }
