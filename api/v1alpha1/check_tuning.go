@@ -29,6 +29,41 @@ func checkTuning(t Tuning) []FieldProblem {
 	}
 	f.under("tcp_rmem", checkBuffers(t.TCPRmem))
 	f.under("tcp_wmem", checkBuffers(t.TCPWmem))
+	f.under("", t.MachineTuning.check())
+	return f
+}
+
+// governor is what a frequency governor can be called (CPUFREQ_NAME_LEN).
+var governor = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,14}$`)
+
+// check refuses what changes the whole machine without being allowed to.
+func (t MachineTuning) check() []FieldProblem {
+	var f findings
+	for _, s := range []struct {
+		field string
+		set   bool
+	}{{"rmem_max", t.RmemMax > 0}, {"wmem_max", t.WmemMax > 0}, {"netdev_max_backlog", t.NetdevMaxBacklog > 0},
+		{"hugepages", t.Hugepages > 0}, {"governor", t.Governor != ""}, {"interrupts", t.Interrupts != ""}} {
+		if s.set && t.Host == "" {
+			f.addf(s.field, "is the whole machine's; write host: allow beside it to have it changed while the chain is up, or leave it out")
+		}
+	}
+	for _, s := range []struct {
+		field string
+		size  Size
+	}{{"rmem_max", t.RmemMax}, {"wmem_max", t.WmemMax}} {
+		if s.size > largestBuffer {
+			f.addf(s.field, "%s is out of bounds; at most %d", s.size, largestBuffer)
+		}
+	}
+	if t.Governor != "" && !governor.MatchString(t.Governor) {
+		f.addf("governor", "%s is no name of a governor, such as performance", quote(t.Governor))
+	}
+	if t.Interrupts != "" {
+		if _, err := ParseCPUList(t.Interrupts); err != nil {
+			f.add("interrupts", err.Error())
+		}
+	}
 	return f
 }
 

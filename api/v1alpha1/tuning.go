@@ -47,4 +47,27 @@ type Tuning struct {
 	TCPWmem []Size `json:"tcp_wmem,omitempty"`
 	// TCPMSS is the largest segment that the ends announce, bytes of TCP payload.
 	TCPMSS int `json:"tcp_mss,omitzero" jsonschema:"minimum=88,maximum=65495"`
+	// MachineTuning is of the whole machine.
+	MachineTuning
+}
+
+// MachineTuning is what the whole machine has one of. A chain changes it only where host
+// says that it may, one chain at a time; what it was is written down before, and put back
+// by `nfchain down`.
+type MachineTuning struct {
+	// Host must be allow for any of the others to be set.
+	Host string `json:"host,omitempty" jsonschema:"enum=allow"`
+	// RmemMax is the largest receive buffer that a program may ask for (net.core.rmem_max).
+	RmemMax Size `json:"rmem_max,omitzero"`
+	// WmemMax is the largest send buffer that a program may ask for (net.core.wmem_max).
+	WmemMax Size `json:"wmem_max,omitzero"`
+	// NetdevMaxBacklog is how many packets may wait for a core (net.core.netdev_max_backlog).
+	NetdevMaxBacklog int `json:"netdev_max_backlog,omitzero" jsonschema:"minimum=1,maximum=2147483647"`
+	// Hugepages is how many of the kernel's usual size are reserved (vm.nr_hugepages).
+	Hugepages int `json:"hugepages,omitzero" jsonschema:"minimum=1,maximum=1073741824"`
+	// Governor chooses the frequency of every core (cpufreq), such as performance.
+	Governor string `json:"governor,omitempty"`
+	// Interrupts are the CPUs that take those of the network cards that endpoints take in,
+	// as in taskset's list.
+	Interrupts string `json:"interrupts,omitempty"`
 }

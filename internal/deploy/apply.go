@@ -8,6 +8,7 @@ import (
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/adopted"
+	"nfchain.dev/nfchain/internal/resource/machine"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/qdisc"
 	"nfchain.dev/nfchain/internal/resource/tuning"
@@ -20,6 +21,7 @@ var scripted = map[string]struct {
 	decode func([]byte) (resource.Spec, error)
 }{
 	adopted.KindName: {adopted.Kind{}, decode[adopted.Spec]},
+	machine.KindName: {machine.Kind{}, decode[machine.Spec]},
 	process.KindName: {process.Kind{}, decode[process.Spec]},
 	qdisc.KindName:   {qdisc.Kind{}, decode[qdisc.Spec]},
 	tuning.KindName:  {tuning.Kind{}, decode[tuning.Spec]},

@@ -17,6 +17,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/bridge"
 	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/machine"
 	"nfchain.dev/nfchain/internal/resource/macvlan"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/neighbour"
@@ -33,6 +34,7 @@ import (
 // stages are made in this order and unmade in the reverse one. Kinds of one stage
 // share a visit to each namespace and are made in the order given.
 var stages = [][]resource.Kind{
+	{machine.Kind{}},
 	{namespace.Kind{}},
 	{adopted.Kind{}},
 	{link.Kind{}, tun.Kind{}},
@@ -137,7 +139,7 @@ func (w *work) alsoVisit(kinds []resource.Kind, p *plan.Plan, wanted map[string]
 	switch kinds[0].Name() {
 	case namespace.KindName:
 		return places
-	case process.KindName, adopted.KindName:
+	case process.KindName, adopted.KindName, machine.KindName:
 		if wanted[netns.Host] == nil {
 			places = append(places, netns.Host)
 		}

@@ -16,6 +16,7 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/machine"
 	"nfchain.dev/nfchain/internal/resource/macvlan"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/ovs"
@@ -85,7 +86,10 @@ func vacate(owner string, names []string) error {
 	if err := endProcesses(names); err != nil {
 		return err
 	}
-	return adopted.Restore(owner, "")
+	if err := adopted.Restore(owner, ""); err != nil {
+		return err
+	}
+	return machine.Restore(owner)
 }
 
 // namespacesOf lists the owner's namespaces: a chain's nodes, or the one of a

@@ -13,6 +13,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/nstest/hosttest"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/plan/plantest"
 )
@@ -24,6 +25,7 @@ const network = `ip -d addr; ip -d -4 route show table all; ip -d -6 route show 
 // TestExistingNamespaces are as they were after a chain has used them as its ends.
 func TestExistingNamespaces(t *testing.T) {
 	needs(t)
+	hosttest.Looks(t)
 	left, right := nstest.Namespace(t), nstest.Namespace(t)
 	sh(t, strings.NewReplacer("$left", left, "$right", right).Replace(`
 		ip -n $left link add eth0 type veth peer name eth1 netns $right
@@ -151,6 +153,7 @@ func TestThousand(t *testing.T) {
 // nobody else changes meanwhile.
 func TestHostIsUntouched(t *testing.T) {
 	needs(t)
+	hosttest.Looks(t)
 	if !nstest.Alone(t) {
 		return
 	}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/nstest/hosttest"
 )
 
 // untouchedEnv turns the test binary into the child of TestProbingChangesNothing.
@@ -23,6 +25,7 @@ const untouchedEnv = "NFCHAIN_TEST_UNTOUCHED"
 // on this machine meanwhile is not seen, and what probing would leave is.
 func TestProbingChangesNothing(t *testing.T) {
 	needNetNS(t)
+	hosttest.Looks(t)
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Env = append(os.Environ(), untouchedEnv+"=1", "TMPDIR="+t.TempDir())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS}

@@ -209,6 +209,9 @@ func (b *builder) build() (err error) {
 	if err := b.place(); err != nil {
 		return err
 	}
+	if err := b.machine(); err != nil {
+		return err
+	}
 	b.namespaces()
 	b.adopt()
 	if err := b.hops(); err != nil {

@@ -61,6 +61,7 @@ func (p *Plan) Text() string {
 		fmt.Fprintf(&b, "\nwiring %s: namespace %s\n", p.Wiring, own)
 		p.list(&b, (Node{Name: WiringNode}).Has, own)
 	}
+	p.listMachine(&b)
 	return b.String()
 }
 

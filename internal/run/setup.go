@@ -14,6 +14,7 @@ import (
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/observe"
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/machine"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -63,6 +64,11 @@ func ReadSetup(p *plan.Plan) trial.Setup {
 	for name, values := range read.settings {
 		slices.Sort(values)
 		s.Settings[name] = strings.Join(slices.Compact(values), ", ")
+	}
+	for _, r := range p.Resources {
+		if m, is := r.Spec.(machine.Spec); is {
+			s.Settings["machine."+m.Key()] = machine.Current(m)
+		}
 	}
 	return s
 }
