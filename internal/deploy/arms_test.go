@@ -12,6 +12,7 @@ import (
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/plan/plantest"
+	"nfchain.dev/nfchain/internal/resource/namespace"
 )
 
 const oneArm = "per: chain, arms: 1"
@@ -172,5 +173,26 @@ func TestThousandOnOneBridge(t *testing.T) {
 	down(t, owner)
 	if names, err := deploy.Nodes(owner); err != nil || len(names) > 0 {
 		t.Error("left:", names, err)
+	}
+}
+
+// TestOneArmMirrors what passes, once, whichever way.
+func TestOneArmMirrors(t *testing.T) {
+	needsBridge(t)
+	nstest.Require(t, feature.Redirect)
+	p := planned(t, nstest.Owner(t), bridged(oneArm, spec(forward("a"), "{name: m, kind: mirror}", forward("b"))))
+	downAfter(t, p.Chain)
+	up(t, p)
+	unchanged(t, p)
+	crosses(t, p)
+	const packets = 10
+	for _, family := range []int{0, 1} {
+		capture := listen(t, namespace.Name(p.Chain, "m.tap"))
+		there := carried(t, p.Client(), p.Server(), p.Server().West.Addresses[family], packets)
+		back := carried(t, p.Server(), p.Client(), p.Client().East.Addresses[family], packets)
+		seen := captured(t, capture, 2*packets)
+		if there != packets || back != packets || seen["forward"] != packets || seen["reverse"] != packets {
+			t.Errorf("of %d each way %d and %d arrived, and %v were captured", packets, there, back, seen)
+		}
 	}
 }
