@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -33,7 +34,7 @@ const sampled = unix.PERF_SAMPLE_TID | unix.PERF_SAMPLE_CPU | unix.PERF_SAMPLE_C
 type events struct {
 	clock string
 	cores []*core
-	// lost records, for which there was no room.
+	// lost records, for which there was no room, as later records tell.
 	lost uint64
 }
 
@@ -42,10 +43,13 @@ type events struct {
 type core struct {
 	cpu           int
 	clock, record int
-	ring          []byte
+	// told is whether the record says at any time how many were lost. Kernels before 6.0
+	// say it only with the next that there is room for.
+	told bool
+	ring []byte
 }
 
-func openEvents(frequency int, h *hops) (*events, error) {
+func openEvents(frequency, pages int, h *hops) (*events, error) {
 	cpus, ok := procfs.Root("/").List("sys/devices/system/cpu/online")
 	if !ok {
 		return nil, errors.New("/sys/devices/system/cpu/online does not tell which cores there are")
@@ -54,7 +58,7 @@ func openEvents(frequency int, h *hops) (*events, error) {
 	for _, cpu := range cpus {
 		c := &core{cpu: cpu, clock: -1, record: -1}
 		all.cores = append(all.cores, c)
-		if err := c.open(all.clock, frequency, h); err != nil {
+		if err := c.open(all.clock, frequency, pages, h); err != nil {
 			all.close()
 			return nil, fmt.Errorf("sample core %d: %w", cpu, err)
 		}
@@ -64,8 +68,7 @@ func openEvents(frequency int, h *hops) (*events, error) {
 
 // clockOf a core is the processor's where it counts.
 func clockOf(cpu int) string {
-	attr := clockAttr(Cycles, 1)
-	fd, err := unix.PerfEventOpen(&attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	fd, _, err := openEvent(clockAttr(Cycles, 1), cpu)
 	if err != nil {
 		return CPUClock
 	}
@@ -85,29 +88,40 @@ func clockAttr(clock string, frequency int) unix.PerfEventAttr {
 	if clock == Cycles {
 		attr.Type, attr.Config = unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CPU_CYCLES
 	}
-	attr.Size = uint32(unsafe.Sizeof(attr))
 	return attr
 }
 
 // open makes the events of a core. With programs, theirs is the record, and the
 // clock's own is left out.
-func (c *core) open(clock string, frequency int, h *hops) (err error) {
+func (c *core) open(clock string, frequency, pages int, h *hops) (err error) {
 	attr := clockAttr(clock, frequency)
 	if h == nil {
 		attr.Bits |= tellSymbols
 	}
-	if c.clock, err = unix.PerfEventOpen(&attr, -1, c.cpu, -1, unix.PERF_FLAG_FD_CLOEXEC); err != nil {
-		return os.NewSyscallError("perf_event_open", err)
+	if c.clock, c.told, err = openEvent(attr, c.cpu); err != nil {
+		return err
 	}
 	c.record = c.clock
 	if h != nil {
-		if c.record, err = h.record(c.cpu, c.clock); err != nil {
+		if c.record, c.told, err = h.record(c.cpu, c.clock); err != nil {
 			return err
 		}
 	}
-	size := (1 + ringPages) * os.Getpagesize()
+	size := (1 + pages) * os.Getpagesize()
 	c.ring, err = unix.Mmap(c.record, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	return os.NewSyscallError("mmap of a perf event", err)
+}
+
+// openEvent of a core, where possible one that tells how many of its records were lost.
+func openEvent(attr unix.PerfEventAttr, cpu int) (fd int, told bool, err error) {
+	attr.Size = uint32(unsafe.Sizeof(attr))
+	attr.Read_format = unix.PERF_FORMAT_LOST
+	fd, err = unix.PerfEventOpen(&attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	if told = err == nil; !told {
+		attr.Read_format = 0
+		fd, err = unix.PerfEventOpen(&attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	}
+	return fd, told, os.NewSyscallError("perf_event_open", err)
 }
 
 func (e *events) enable(on bool) error {
@@ -147,6 +161,25 @@ func (c *core) read(take func(record)) (lost uint64) {
 	}
 	atomic.StoreUint64(&page.Data_tail, tail)
 	return lost
+}
+
+// missing is how many records there was no room for. What was lost last would else be known
+// only by a record after it, which may never come.
+func (e *events) missing() uint64 {
+	told := uint64(0)
+	for _, c := range e.cores {
+		told += c.missing()
+	}
+	return max(told, e.lost)
+}
+
+// missing of a core: 0 where the kernel tells by records alone.
+func (c *core) missing() uint64 {
+	b := make([]byte, 16) // the count of the event, and what was lost of it
+	if n, err := unix.Read(c.record, b); !c.told || err != nil || n < len(b) {
+		return 0
+	}
+	return binary.NativeEndian.Uint64(b[8:])
 }
 
 // wrapped copies what may go on at the beginning of a ring, whose size is a power

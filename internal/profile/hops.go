@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"unsafe"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/btf"
@@ -65,24 +64,22 @@ func (h *hops) attach() error {
 
 // record opens the event through which a core's samples are told, and has its clock
 // run the program that does. The caller closes it.
-func (h *hops) record(cpu, clock int) (int, error) {
+func (h *hops) record(cpu, clock int) (fd int, told bool, err error) {
 	attr := unix.PerfEventAttr{
 		Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_BPF_OUTPUT, Sample: 1,
 		Sample_type: sampled | unix.PERF_SAMPLE_RAW, Bits: tellSymbols,
 	}
-	attr.Size = uint32(unsafe.Sizeof(attr))
-	fd, err := unix.PerfEventOpen(&attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
-	if err != nil {
-		return -1, os.NewSyscallError("perf_event_open", err)
+	if fd, told, err = openEvent(attr, cpu); err != nil {
+		return -1, false, err
 	}
 	err = h.all.Maps["samples"].Put(uint32(cpu), uint32(fd))
 	if err == nil {
 		err = os.NewSyscallError("PERF_EVENT_IOC_SET_BPF", unix.IoctlSetInt(clock, unix.PERF_EVENT_IOC_SET_BPF, h.all.Programs["sample"].FD()))
 	}
 	if err != nil {
-		return -1, errors.Join(err, unix.Close(fd))
+		return -1, false, errors.Join(err, unix.Close(fd))
 	}
-	return fd, nil
+	return fd, told, nil
 }
 
 // missed samples, of which a program could not tell.

@@ -58,7 +58,10 @@ type Sampler struct {
 const drainEvery = 20 * time.Millisecond
 
 // Start begins to sample; [Sampler.Stop] must follow.
-func Start(c Chain, o Options) (*Sampler, error) {
+func Start(c Chain, o Options) (*Sampler, error) { return start(c, o, ringPages) }
+
+// start with rings of so many pages.
+func start(c Chain, o Options, pages int) (*Sampler, error) {
 	s := &Sampler{options: o, nodes: map[uint32]string{}, stop: make(chan struct{}), ended: make(chan struct{})}
 	for _, n := range c.Nodes {
 		var st unix.Stat_t
@@ -69,7 +72,7 @@ func Start(c Chain, o Options) (*Sampler, error) {
 	}
 	s.kernel = readKernelSymbols()
 	s.table = newTable(s.kernel)
-	if err := s.open(); err != nil {
+	if err := s.open(pages); err != nil {
 		s.close()
 		return nil, err
 	}
@@ -83,13 +86,13 @@ func Start(c Chain, o Options) (*Sampler, error) {
 }
 
 // open makes the events, with the programs where they can be had.
-func (s *Sampler) open() (err error) {
+func (s *Sampler) open(pages int) (err error) {
 	if s.options.Softirq {
 		if s.hops, err = newHops(); err != nil {
 			s.warnings = append(s.warnings, fmt.Sprintf("softirqs are not told by hop: %v", err))
 		}
 	}
-	s.events, err = openEvents(s.options.Frequency, s.hops)
+	s.events, err = openEvents(s.options.Frequency, pages, s.hops)
 	return err
 }
 

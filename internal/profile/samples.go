@@ -18,7 +18,8 @@ type Samples struct {
 	// Cores that were sampled.
 	Cores  []int
 	Stacks []Stack
-	// Lost samples, for which there was no room or which could not be told.
+	// Lost samples, for which there was no room or which could not be told. Where programs
+	// tell of samples, they and the kernel count the same ones.
 	Lost     uint64
 	Warnings []string
 }
@@ -55,7 +56,7 @@ const (
 
 func (s *Sampler) samples(took time.Duration) Samples {
 	out := Samples{Clock: s.events.clock, Frequency: s.options.Frequency, ByHop: s.hops != nil, Seconds: took.Seconds(),
-		Lost: s.events.lost + s.hops.missed(), Warnings: s.warnings}
+		Lost: max(s.events.missing(), s.hops.missed()), Warnings: s.warnings}
 	for _, c := range s.events.cores {
 		out.Cores = append(out.Cores, c.cpu)
 	}
