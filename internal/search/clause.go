@@ -133,8 +133,10 @@ func found(s section, r Result, text string) Clause {
 func mediumClause(r Result) Clause {
 	text := "the highest load tried is the most the medium carries"
 	switch s := r.Search; {
-	case s.MediumPps == 0:
+	case s.MediumPps == 0 && s.Reach:
 		return rfc2544("20").partly(text, "the medium has no such limit; the highest load is what the generator can send")
+	case s.MediumPps == 0:
+		return rfc2544("20").partly(text, fmt.Sprintf("the medium has no such limit; the highest load is the %.0f frames a second that were asked for", s.MaxPps))
 	case s.MaxPps < s.MediumPps:
 		return rfc2544("20").not(text, fmt.Sprintf("%v frames a second are the highest load, of %v", s.MaxPps, s.MediumPps))
 	}

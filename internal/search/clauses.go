@@ -121,13 +121,30 @@ func backToBackClauses(r Result) []Clause {
 	s := func(number string) section { return section{"RFC 9004", number} }
 	repeats := len(r.BackToBack.Lengths)
 	return append(startClauses(r),
-		s("6.1").kept("only frame sizes whose throughput is below what the medium carries"),
+		fasterClause(s("6.1"), r),
 		s("6.2").holds(r.Search.Waits.DrainS >= 2, "at least 2 s after the burst was received", "%v s", r.Search.Waits.DrainS),
 		s("6.2").kept("the longest burst is configurable, up to 30 s"),
 		s("6.2").kept("halving with loss verification (TST 009)"),
 		rfc2544("26.4").holds(repeats >= 50, "at least 50 repeats (RFC 9004 §6.3 has N, reported)", "%d repeats", repeats),
 		found(s("6.4"), r, "average, minimum, maximum and deviation, and the buffer time implied and corrected"),
 		s("7").kept("the number of repeats and the step of the length are reported"))
+}
+
+// fasterClause of RFC 9004 §6.1: what the medium carries must be more than the throughput, so
+// that a burst fills a buffer. Where it is not known, the rate of the bursts stands for it.
+func fasterClause(s section, r Result) Clause {
+	text, b := "only frame sizes whose throughput is below what the medium carries", backToBack{r.Search}
+	whose := "that were asked for"
+	if r.Search.Reach {
+		whose = "that the generator can send"
+	}
+	switch medium := r.Search.MediumPps; {
+	case medium == 0:
+		return s.partly(text, fmt.Sprintf("the medium has no such limit: the %.0f frames a second %s stand for it", b.full(), whose))
+	case b.full() < medium:
+		return s.partly(text, fmt.Sprintf("bursts come at %.0f frames a second, of %.0f that the medium carries", b.full(), medium))
+	}
+	return s.kept(text)
 }
 
 func mlrClauses(r Result) []Clause {

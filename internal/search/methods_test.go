@@ -20,13 +20,18 @@ func lowHigh(t *testing.T, r Result) (low, high float64) {
 
 func status(t *testing.T, r Result, standard, section, text string) string {
 	t.Helper()
+	return clause(t, r, standard, section, text).Status
+}
+
+func clause(t *testing.T, r Result, standard, section, text string) Clause {
+	t.Helper()
 	for _, c := range r.Compliance {
 		if c.Standard == standard && c.Section == section && strings.Contains(c.Text, text) {
-			return c.Status
+			return c
 		}
 	}
 	t.Fatalf("no clause %s %s about %q in %+v", standard, section, text, r.Compliance)
-	return ""
+	return Clause{}
 }
 
 func TestThroughputOfACliff(t *testing.T) {
@@ -227,6 +232,36 @@ func TestBackToBack(t *testing.T) {
 	spec.ThroughputPps = medium
 	if r := newBench(buffer(held, medium), 1).search(t, spec); r.Trials != 0 || r.Irregular || r.Exempt == "" || !r.Finished {
 		t.Errorf("%d trials where the throughput is the medium's: %+v", r.Trials, r)
+	}
+}
+
+// TestMediumIsNotGuessed: without a medium whose rate is known, the clauses on it say what stood
+// for it, and whether that was asked for or is what the generator can send.
+func TestMediumIsNotGuessed(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		max, medium float64
+		reach       bool
+		want, said  string
+	}{
+		{"asked for", 1e6, 0, false, Partly, "1000000 frames a second that were asked for"},
+		{"the generator's", 1e6, 0, true, Partly, "generator can send"},
+		{"half the medium", 1e6, 2e6, false, Partly, "1000000 frames a second, of 2000000"},
+		{"the medium", 1e6, 1e6, false, Kept, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			spec := Complete(trial.Search{Method: trial.RFC9004BackToBack, MaxPps: c.max, MediumPps: c.medium, ThroughputPps: 4e5, Reach: c.reach})
+			r := backToBack{spec}.Result(nil)
+			if got := clause(t, r, "RFC 9004", "6.1", "throughput is below"); got.Status != c.want || !strings.Contains(got.Why, c.said) {
+				t.Errorf("%+v", got)
+			}
+			spec.ThroughputPps = 0
+			r = backToBack{spec}.Result(nil)
+			got := clause(t, r, "RFC 2544", "20", "highest load")
+			if c.medium == 0 && (got.Status != Partly || !strings.Contains(got.Why, c.said)) {
+				t.Errorf("%+v", got)
+			}
+		})
 	}
 }
 
