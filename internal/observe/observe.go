@@ -1,6 +1,6 @@
 // Package observe reads what the machine did during one trial: cores, processes,
-// memory, disks, interfaces, and where there are sensors, frequency and
-// temperature. It reads counters at both ends and takes the difference; in
+// memory, disks, interfaces, where there are sensors, frequency and
+// temperature, and whether somebody took a core away or set the clock. It reads counters at both ends and takes the difference; in
 // between it looks now and then, and only at what would be gone by the end. What
 // the machine cannot tell is absent. It measures no traffic and changes nothing.
 package observe
@@ -38,6 +38,7 @@ type Watch struct {
 	mu        sync.Mutex // guards what follows
 	processes *ledger
 	sensors   sensors
+	steady    *steady
 }
 
 // counters are the readings that are subtracted.
@@ -54,7 +55,7 @@ func Start(ctx context.Context, targets Targets) (*Watch, error) {
 	if targets.Every <= 0 {
 		targets.Every = time.Second
 	}
-	w := &Watch{targets: targets, ended: make(chan struct{})}
+	w := &Watch{targets: targets, ended: make(chan struct{}), steady: newSteady(targets.Files, ahead)}
 	interfaces, err := targets.interfaces(ctx)
 	if err != nil {
 		return nil, err
@@ -102,6 +103,7 @@ func (w *Watch) sample() {
 	defer w.mu.Unlock()
 	w.processes.see(pids)
 	w.sensors.read(w.targets.Files)
+	w.steady.look(w.targets.Files)
 }
 
 // Stop ends the observation and gives the differences since Start. Its error is
@@ -128,6 +130,9 @@ func (w *Watch) Stop(ctx context.Context) (trial.Observation, error) {
 		FrequencyHz:  w.sensors.frequencies(),
 		TemperatureC: w.sensors.celsius,
 		Load:         load,
+		CoresLost:    w.steady.lost,
+		CoresCame:    w.steady.came,
+		ClockSetS:    w.steady.clockSet(),
 	}, err
 }
 

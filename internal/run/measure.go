@@ -230,7 +230,7 @@ func (m *Measurement) tried(ctx context.Context, slot experiment.Slot, c trial.C
 	}
 	t := trial.Trial{
 		Condition: slot.Condition, Repeat: slot.Repeat, Asked: asked, Instance: m.instance, StartedAt: began, DurationS: ended.Sub(began).Seconds(), OutsideS: outside.Seconds(),
-		Metrics: sample.Metrics, Histograms: sample.Histograms, Series: sample.Series, Observed: observed, Raw: sample.Raw, Warnings: sample.Warnings,
+		Metrics: sample.Metrics, Histograms: sample.Histograms, Series: sample.Series, Observed: observed, Raw: sample.Raw, Warnings: append(sample.Warnings, upsets(observed, tool)...),
 	}
 	return t, nil
 }

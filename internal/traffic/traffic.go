@@ -94,6 +94,13 @@ type Portless interface {
 	HasNoPorts()
 }
 
+// WallClocked is a tool whose times are of the wall clock, which somebody may set while it
+// measures. Others have a clock that nobody can set.
+type WallClocked interface {
+	Tool
+	ReadsWallClock()
+}
+
 // Framer is a tool that makes its own frames. No other takes the fields of
 // [trial.Frames] or a rate in frames.
 type Framer interface {

@@ -159,6 +159,12 @@ type Observation struct {
 	Load *Load `json:"load,omitempty"`
 	// Impairments are what impair functions did.
 	Impairments List[Impairment] `json:"impairments,omitempty"`
+	// CoresLost are the cores that were taken away, by their numbers, and CoresCame those
+	// that were not there at the start.
+	CoresLost []int `json:"cores_taken_away,omitempty"`
+	CoresCame []int `json:"cores_added,omitempty"`
+	// ClockSetS is how far the wall clock was set, s, at the most.
+	ClockSetS *float64 `json:"wall_clock_set_s,omitempty"`
 }
 
 // CPUUse is the share of the trial's time that a core spent, each 0 to 1.

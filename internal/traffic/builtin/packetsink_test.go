@@ -47,20 +47,28 @@ func TestWithoutBPF(t *testing.T) {
 // withoutBPF runs a load from a packet socket to one.
 func withoutBPF(t *testing.T, e ends, l load) outcome {
 	t.Helper()
-	a, err := newLane(e, l)
-	must(t, err)
+	a, _ := packetLane(t, e, l)
 	defer func() { a.close() }()
-	a.meter.close()
-	to := nstest.Open(t, e.to)
-	in, err := traffic.Entrance(to, e.address)
-	must(t, err)
-	a.meter, err = newPacketSink(meterOptions{netns: e.to, device: in, signature: l.signature, ports: l.targetPorts(), steps: l.steps})
-	must(t, err)
 	must(t, a.ready())
 	must(t, a.run(context.Background()))
 	o, err := a.outcome()
 	must(t, err)
 	return o
+}
+
+// packetLane has a packet socket for a sink.
+func packetLane(t *testing.T, e ends, l load) (*lane, *packetSink) {
+	t.Helper()
+	a, err := newLane(e, l)
+	must(t, err)
+	a.meter.close()
+	to := nstest.Open(t, e.to)
+	in, err := traffic.Entrance(to, e.address)
+	must(t, err)
+	s, err := newPacketSink(meterOptions{netns: e.to, device: in, signature: l.signature, ports: l.targetPorts(), steps: l.steps})
+	must(t, err)
+	a.meter = s
+	return a, s
 }
 
 // errorsSent is how many packets a namespace answered with ICMP's unreachable.

@@ -21,6 +21,9 @@ type Tool struct{}
 // Name implements traffic.Tool.
 func (Tool) Name() string { return "netperf" }
 
+// ReadsWallClock implements traffic.WallClocked.
+func (Tool) ReadsWallClock() {}
+
 // Requires implements traffic.Tool.
 func (Tool) Requires() []string { return []string{"tool.netperf"} }
 

@@ -29,6 +29,9 @@ func (Tool) Name() string { return "ping" }
 // HasNoPorts implements traffic.Portless: the packets are ICMP's.
 func (Tool) HasNoPorts() {}
 
+// ReadsWallClock implements traffic.WallClocked.
+func (Tool) ReadsWallClock() {}
+
 // Requires implements traffic.Tool.
 func (Tool) Requires() []string { return []string{"tool.ping"} }
 
