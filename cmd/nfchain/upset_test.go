@@ -52,7 +52,7 @@ func upsetting(t *testing.T, something func(ended chan struct{}), args ...string
 		failed = cmd.Wait()
 		close(ended)
 	}()
-	if awaitLoad(ended, 300) {
+	if awaitLoad(ended, 150) {
 		something(ended)
 	}
 	if <-ended; failed != nil {
@@ -241,7 +241,7 @@ func TestClockSet(t *testing.T) {
 			}
 		})
 		t.Run("ping, "+c.by.String(), func(t *testing.T) {
-			tr := upsetting(t, func(chan struct{}) { setClock(t, c.by) }, "--traffic", "ping", "--protocol", "latency", "--duration", "2s")
+			tr := upsetting(t, func(chan struct{}) { setClock(t, c.by) }, "--traffic", "ping", "--protocol", "latency", "--duration", "1s")
 			warned(t, tr, c.said+": ping measures by that clock")
 		})
 	}
