@@ -3,6 +3,7 @@ package profile
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,15 +14,11 @@ import (
 // keepBusy gives a core something to sample until the test ends.
 func keepBusy(t *testing.T) {
 	t.Helper()
-	stop := make(chan struct{})
-	t.Cleanup(func() { close(stop) })
+	var ended atomic.Bool
+	t.Cleanup(func() { ended.Store(true) })
 	go func() {
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-			}
+		for !ended.Load() {
+			continue
 		}
 	}()
 }
