@@ -121,6 +121,9 @@ type Resources struct {
 	CPUs string `json:"cpus,omitempty"`
 	// Memory is the most a function's processes may map each (RLIMIT_AS).
 	Memory Size `json:"memory,omitempty"`
+	// Hugepages that the function's program needs, in bytes: a chain is refused where
+	// fewer are reserved, and for a function that uses none.
+	Hugepages Size `json:"hugepages,omitempty"`
 }
 
 // StandaloneFunction is a function that chains refer to and that outlives them.

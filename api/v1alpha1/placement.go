@@ -17,6 +17,10 @@ type Placement struct {
 	// packet steering, and where threaded_napi is on those of its threads too. Where none
 	// are said it is done where the packet was sent.
 	Softirqs CPUs `json:"softirqs,omitzero"`
+	// NUMA is which memory nodes do the work, with their CPUs and their memory: same, all
+	// of it one node; different, neighbours of the path in turn another; or the number of
+	// a node, in quotes. Refused where the machine has one.
+	NUMA string `json:"numa,omitempty" jsonschema:"pattern=^(same|different|[0-9]+)$"`
 }
 
 // CPUs says which CPUs do a kind of work: none (default), which leaves it to the kernel,

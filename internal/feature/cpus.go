@@ -8,3 +8,23 @@ func (s Set) AllowedCPUs() []int {
 	cpus, _ := procfs.ParseList(field(s.env.text("proc/self/status"), "Cpus_allowed_list"))
 	return cpus
 }
+
+// MemoryNodes are the CPUs of each memory node that has some, by its number; none where the
+// machine does not tell.
+func (s Set) MemoryNodes() map[int][]int {
+	nodes := map[int][]int{}
+	for _, n := range s.env.numa() {
+		if cpus, ok := procfs.ParseList(n.CPUs); ok {
+			nodes[n.Node] = cpus
+		}
+	}
+	return nodes
+}
+
+// ReservedHugepages are how many of the kernel's usual size are reserved, and that size in bytes;
+// not told where the kernel has none.
+func (s Set) ReservedHugepages() (size, reserved uint64, told bool) {
+	info := procfs.ParseMeminfo(s.env.text("proc/meminfo"))
+	size, told = info["Hugepagesize"]
+	return size, info["HugePages_Total"], told && size > 0
+}

@@ -136,6 +136,12 @@ type Runner interface {
 	Runs(options any) bool
 }
 
+// Hugepager is a kind whose program may use hugepages.
+type Hugepager interface {
+	Runner
+	UsesHugepages()
+}
+
 // Settler is a kind some of whose options leave a choice to the machine.
 type Settler interface {
 	// Settle gives options in which the choice is made; has tells whether the machine

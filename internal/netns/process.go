@@ -1,44 +1,18 @@
 package netns
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-// Start starts the command inside the namespace, on these cores alone where some are
-// given.
-func Start(ref string, cmd *exec.Cmd, cores ...int) error {
-	if len(cores) == 0 {
-		return Do(ref, cmd.Start)
-	}
-	return Do(ref, func() error { return onCores(cores, cmd.Start) })
-}
-
-// onCores has what fn starts run on these cores: it inherits those of its thread.
-func onCores(cores []int, fn func() error) error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	var before, only unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &before); err != nil {
-		return fmt.Errorf("read the cores of this thread: %w", err)
-	}
-	for _, core := range cores {
-		only.Set(core)
-	}
-	if err := unix.SchedSetaffinity(0, &only); err != nil {
-		return fmt.Errorf("bind to cores %v: %w", cores, err)
-	}
-	err := fn()
-	return errors.Join(err, unix.SchedSetaffinity(0, &before))
-}
+// Start starts the command inside the namespace.
+func Start(ref string, cmd *exec.Cmd) error { return Do(ref, cmd.Start) }
 
 // Processes finds every process that lives in one of the named namespaces, by
 // comparing namespaces, so that nothing started there can hide: pids by name.

@@ -32,6 +32,7 @@ func (b *builder) functions() error {
 func (b *builder) function(i int, m *Member) error {
 	for _, site := range m.sites(b.site(i, *m)) {
 		made, err := b.contribution(m.body, site)
+		b.seat(made)
 		if err == nil {
 			err = b.take(b.nodes[i], "function "+m.Name, made)
 		}

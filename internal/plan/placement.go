@@ -24,6 +24,8 @@ type Placement struct {
 	// Client and Server are those of the load at the chain's ends.
 	Client string `json:"client,omitempty"`
 	Server string `json:"server,omitempty"`
+	// Memory has the memory nodes of what a node's programs, or the load at an end, use.
+	Memory map[string][]int `json:"memory,omitempty"`
 	// Own are the CPUs that one node has to itself.
 	Own string `json:"own,omitempty"`
 
@@ -38,6 +40,9 @@ type placing struct {
 	// named are those that a file names for something.
 	named map[int]bool
 	own   map[string]int
+	// near is the memory node of each, where one is asked for, and memory the CPUs of all.
+	near   map[string]int
+	memory map[int][]int
 }
 
 // place chooses the CPUs of the chain's work.
@@ -46,7 +51,10 @@ func (b *builder) place() error {
 	if asked == (api.Placement{}) {
 		return nil
 	}
-	p := placing{asked: asked, allowed: b.facts.CPUs, named: map[int]bool{}, own: map[string]int{}}
+	p := placing{asked: asked, allowed: b.facts.CPUs, named: map[int]bool{}, own: map[string]int{}, memory: b.facts.MemoryNodes}
+	if err := p.chooseMemory(b.nodes); err != nil {
+		return fmt.Errorf("placement.numa: %w", err)
+	}
 	programs, err := b.programs()
 	if err == nil {
 		err = p.name("functions", asked.Functions.Shared, "load", asked.Load.Shared, "softirqs", asked.Softirqs.Shared)
@@ -153,6 +161,9 @@ func (p *placing) choose(nodes []string) error {
 		return fmt.Errorf("exclusive needs %d CPUs, one each for %s, and of those that nfchain may use (%s) %d are not named for anything else; share some of the work, or leave some to the kernel (none)",
 			len(nodes), strings.Join(nodes, ", "), tuning.List(p.allowed), len(free))
 	}
+	if p.near != nil {
+		return p.chooseNear(nodes, free)
+	}
 	for i, cpu := range free[len(free)-len(nodes):] {
 		p.own[nodes[i]] = cpu
 	}
@@ -166,7 +177,11 @@ func (p *placing) result(nodes []Node, programs map[string]bool) (*Placement, er
 		out.own = append(out.own, cpu)
 	}
 	for _, n := range nodes {
-		if list := p.exactly(n.Name, p.asked.Softirqs); list != "" {
+		list, err := p.exactly(n.Name, p.asked.Softirqs)
+		if err != nil {
+			return nil, fmt.Errorf("softirqs: %w", err)
+		}
+		if list != "" {
 			out.Softirqs[n.Name] = list
 		}
 	}
@@ -187,6 +202,7 @@ func (p *placing) result(nodes []Node, programs map[string]bool) (*Placement, er
 		}
 	}
 	var err error
+	out.Memory = p.nodesOfMemory()
 	for i, to := range map[int]*string{0: &out.Client, len(nodes) - 1: &out.Server} {
 		if *to, err = p.clear(nodes[i].Name, p.asked.Load); err != nil {
 			return nil, fmt.Errorf("load: %w", err)
@@ -196,24 +212,28 @@ func (p *placing) result(nodes []Node, programs map[string]bool) (*Placement, er
 }
 
 // exactly what was asked for.
-func (p *placing) exactly(node string, asked api.CPUs) string {
+func (p *placing) exactly(node string, asked api.CPUs) (string, error) {
 	if asked.Exclusive {
-		return tuning.List([]int{p.own[node]})
+		return tuning.List([]int{p.own[node]}), nil
 	}
 	cpus, err := api.ParseCPUList(asked.Shared)
 	if err != nil {
-		return ""
+		return "", nil // there is no list
 	}
-	return tuning.List(cpus)
+	near := p.nearTo(node, cpus)
+	if len(near) == 0 {
+		return "", fmt.Errorf("none of CPUs %s is of memory node %d, where %s is to be", asked.Shared, p.near[node], node)
+	}
+	return tuning.List(near), nil
 }
 
 // clear is what was asked for, or else what nobody has to itself.
 func (p *placing) clear(node string, asked api.CPUs) (string, error) {
-	if list := p.exactly(node, asked); list != "" || len(p.own) == 0 {
-		return list, nil
+	if list, err := p.exactly(node, asked); err != nil || list != "" || len(p.own) == 0 && p.near == nil {
+		return list, err
 	}
 	var rest []int
-	for _, cpu := range p.allowed {
+	for _, cpu := range p.nearTo(node, p.allowed) {
 		if !p.isOwn(cpu) {
 			rest = append(rest, cpu)
 		}
@@ -295,6 +315,9 @@ func (p *Placement) text(nodes []Node) string {
 		if cpus := p.Softirqs[n.Name]; cpus != "" {
 			parts = append(parts, "softirqs of "+n.Name+" on "+cpus)
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Memory)) {
+		parts = append(parts, fmt.Sprintf("memory of %s at node %d", name, p.Memory[name][0]))
 	}
 	if len(parts) == 0 {
 		return ""

@@ -58,6 +58,72 @@ func TestPlacement(t *testing.T) {
 	}
 }
 
+// TestMemoryNodes: two sockets of three CPUs each.
+func TestMemoryNodes(t *testing.T) {
+	for _, c := range []struct {
+		functions, asked, want string
+	}{
+		{relay, "{numa: same}", "CPUs: load on 0-2 at client and 0-2 at server; memory of client at node 0; memory of relay at node 0; memory of server at node 0"},
+		{relay, "{numa: \"1\", load: exclusive}", "CPUs: load on 5 at client and 4 at server; memory of client at node 1; memory of relay at node 1; memory of server at node 1"},
+		{proxy, "{numa: different, functions: exclusive}", "CPUs: proxy on 5; load on 0-2 at client and 0-2 at server; memory of client at node 0; memory of proxy at node 1; memory of server at node 0"},
+		{proxy, "{numa: different, functions: {shared: 2-3}}", "CPUs: proxy on 3; load on 0-2 at client and 0-2 at server; memory of client at node 0; memory of proxy at node 1; memory of server at node 0"},
+		{proxy, "{numa: different, functions: {shared: 0-2}}", "placement.functions: none of CPUs 0-2 is of memory node 1, where proxy is to be"},
+		{relay + ", {name: b, kind: forward}", "{numa: same, softirqs: exclusive}", "exclusive needs another CPU, for server, and memory node 0 has none left"},
+		{relay, "{numa: \"2\"}", "placement.numa: there is no memory node 2 with CPUs that nfchain may use; there are 0-1"},
+	} {
+		text := "functions: [" + c.functions + "]\nplacement: " + c.asked + "\n"
+		facts := plan.Facts{CPUs: upTo(6), MemoryNodes: map[int][]int{0: {0, 1, 2}, 1: {3, 4, 5}, 2: {}}}
+		p, err := plan.Make(plantest.Chain(t, "edge", text), plantest.Catalogue(), facts, plan.Options{})
+		line := ""
+		if err == nil {
+			line = cpuLine(p)
+		}
+		if err == nil && line != c.want || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s\ngot  %q, error %v\nwant %q", text, line, err, c.want)
+		}
+	}
+	for _, nodes := range []map[int][]int{nil, {0: {0, 1}}, {0: {0, 1}, 1: {9}}} {
+		_, err := plan.Make(plantest.Chain(t, "edge", "placement: {numa: same}\n"), plantest.Catalogue(), plan.Facts{CPUs: upTo(2), MemoryNodes: nodes}, plan.Options{})
+		if err == nil || !strings.Contains(err.Error(), "nothing to choose") {
+			t.Errorf("%v: error %v", nodes, err)
+		}
+	}
+}
+
+// TestHugepages are refused where there are too few, and for functions that use none.
+func TestHugepages(t *testing.T) {
+	needs := "{name: proxy, kind: command, command: {args: [proxy]}, resources: {hugepages: 5MiB}}"
+	for _, c := range []struct{ spec, want string }{
+		{"functions: [" + needs + "]\n", "need 3 hugepages of 2048 KiB, and 2 are reserved"},
+		{"functions: [" + needs + "]\ntuning: {host: allow, hugepages: 2}\n", "and 2 tuning.hugepages reserves"},
+		{"functions: [" + needs + "]\ntuning: {host: allow, hugepages: 3}\n", ""},
+		{"functions: [{name: fw, kind: firewall, resources: {hugepages: 2MiB}}]\n", "function fw: resources.hugepages: kind firewall uses no hugepages"},
+		{"functions: [{name: bad, kind: impair, impair: {delay: 1ms}, resources: {hugepages: 2MiB}}]\n", "impair uses no hugepages"},
+	} {
+		_, err := plan.Make(plantest.Chain(t, "edge", c.spec), plantest.Catalogue(), plan.Facts{Hugepages: &plan.Hugepages{PageBytes: 2 << 20, Reserved: 2}}, plan.Options{})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s\nerror %v, want %q", c.spec, err, c.want)
+		}
+	}
+	if _, err := plan.MakeFunction(plantest.Function(t, "filter", "kind: firewall\nresources: {hugepages: 2MiB}\n"), plantest.Catalogue(), nil); err == nil {
+		t.Error("a standalone firewall with hugepages")
+	}
+}
+
+// TestMemoryOfPrograms: a program is told its memory node.
+func TestMemoryOfPrograms(t *testing.T) {
+	facts := plan.Facts{CPUs: upTo(4), MemoryNodes: map[int][]int{0: {0, 1}, 1: {2, 3}}}
+	p, err := plan.Make(plantest.Chain(t, "edge", "functions: ["+proxy+"]\nplacement: {numa: different}\n"), plantest.Catalogue(), facts, plan.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(process.Spec); is && (len(s.MemoryNodes) != 1 || s.MemoryNodes[0] != 1 || s.CPUs != "2-3") {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
 func upTo(n int) (cpus []int) {
 	for i := range n {
 		cpus = append(cpus, i)

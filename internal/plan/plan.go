@@ -36,6 +36,11 @@ type Facts struct {
 	Functions map[string]api.FunctionBody
 	// CPUs that nfchain may use, in ascending order.
 	CPUs []int
+	// MemoryNodes are the CPUs of each memory node, by its number.
+	MemoryNodes map[int][]int
+	// Hugepages of the kernel's usual size; nil where the machine
+	// does not tell.
+	Hugepages *Hugepages
 	// Has tells whether the machine has a feature, where a function leaves a choice to
 	// it; nil is a machine that has all.
 	Has func(feature string) bool
@@ -210,6 +215,9 @@ func (b *builder) build() (err error) {
 		return err
 	}
 	if err := b.machine(); err != nil {
+		return err
+	}
+	if err := b.hugepages(); err != nil {
 		return err
 	}
 	b.namespaces()

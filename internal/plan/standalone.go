@@ -24,6 +24,9 @@ func MakeFunction(f api.StandaloneFunction, c Catalogue, has func(feature string
 	if f.Spec.Direction != api.Both && f.Spec.Direction != "" {
 		return nil, fmt.Errorf("function %s: a standalone function acts on both directions; leave direction out", name)
 	}
+	if _, err := hugepagesOf(kind, f.Spec); err != nil {
+		return nil, fmt.Errorf("function %s: %w", name, err)
+	}
 	options := settled(kind, f.Spec.Options, has)
 	n := Node{Name: name, Kind: f.Spec.Kind, Namespace: namespace.Alone(name), Made: true}
 	p := &Plan{SchemaVersion: 1, Chain: name, Nodes: []Node{n}, Requires: append([]string{"netns"}, kind.Requires(options)...)}

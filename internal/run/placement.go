@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource/process"
 )
@@ -35,7 +36,7 @@ func programsPlaced(p *plan.Plan) error {
 	for _, r := range p.Resources {
 		s, is := r.Spec.(process.Spec)
 		if !is || s.CPUs == "" {
-			continue
+			continue // memory is placed with CPUs
 		}
 		given, err := api.ParseCPUList(s.CPUs)
 		if err != nil {
@@ -46,6 +47,9 @@ func programsPlaced(p *plan.Plan) error {
 			return err
 		}
 		for _, f := range found {
+			if err := (netns.Seat{Memory: s.MemoryNodes}).Check(f.PID); err != nil {
+				return fmt.Errorf("function %s: %w", s.Node, err)
+			}
 			if thread, where := astray(f.PID, given); f.Node == s.Node && where != "" {
 				return fmt.Errorf("function %s: thread %s of its program may run on CPUs %s, and was given %s: the program binds itself; tell it which CPUs it has", s.Node, thread, where, s.CPUs)
 			}

@@ -151,3 +151,23 @@ placement: {functions: {shared: %s}}
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestMemoryNodesOfThisMachine: there is nothing to choose on a machine of one; on another
+// the program is where the plan says, which Up reads back.
+func TestMemoryNodesOfThisMachine(t *testing.T) {
+	b := newBed(t, sleeper+"placement: {numa: different}\n")
+	several := 0
+	for _, cpus := range machine().MemoryNodes() {
+		if slices.ContainsFunc(cpus, func(cpu int) bool { return slices.Contains(machine().AllowedCPUs(), cpu) }) {
+			several++
+		}
+	}
+	t.Cleanup(b.down)
+	_, _, err := b.host.Up(context.Background(), b.chain, run.UpOptions{Wait: true})
+	if several > 1 && err != nil || several <= 1 && (err == nil || !strings.Contains(err.Error(), "placement.numa: this machine")) {
+		t.Errorf("%d nodes: error %v", several, err)
+	}
+	if several <= 1 {
+		b.gone()
+	}
+}

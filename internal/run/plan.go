@@ -53,6 +53,10 @@ func (h *Host) planThrough(chain api.Chain, through []api.StandaloneFunction, o 
 		return nil, err
 	}
 	facts.Has, facts.CPUs = h.Features.Has, h.Features.AllowedCPUs()
+	facts.MemoryNodes = h.Features.MemoryNodes()
+	if size, reserved, told := h.Features.ReservedHugepages(); told {
+		facts.Hugepages = &plan.Hugepages{PageBytes: size, Reserved: reserved}
+	}
 	facts.Functions = map[string]api.FunctionBody{}
 	for _, f := range through {
 		facts.Functions[f.Metadata.Name] = f.Spec

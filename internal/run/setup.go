@@ -70,6 +70,11 @@ func ReadSetup(p *plan.Plan) trial.Setup {
 			s.Settings["machine."+m.Key()] = machine.Current(m)
 		}
 	}
+	if p.Placement != nil { // Up has read it back from every program
+		for name, nodes := range p.Placement.Memory {
+			s.Settings["placement."+name+".memory_nodes"] = fmt.Sprint(nodes)
+		}
+	}
 	return s
 }
 

@@ -17,6 +17,9 @@ import (
 // job is one trial for a tool, over the chain that is up.
 func (m *Measurement) job(c trial.Condition) (traffic.Job, error) {
 	job := m.placeless(c)
+	if m.up.Placement != nil {
+		job.Memory = m.up.Placement.Memory
+	}
 	var err error
 	job.Condition.Affinity, err = m.up.Placement.Affinity(c.Affinity)
 	if err != nil {

@@ -142,7 +142,7 @@ func (p *program) start(ctx context.Context) error {
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Env = append(cmd.Env, process.Mark(p.config.Owner, p.spec))
 	cpus, _ := api.ParseCPUList(p.spec.CPUs) // none where there is no list
-	if err := netns.Start(netns.Host, cmd, cpus...); err != nil {
+	if err := netns.StartAt(netns.Host, cmd, netns.Seat{Cores: cpus, Memory: p.spec.MemoryNodes}); err != nil {
 		return fmt.Errorf("could not be started: %w", err)
 	}
 	return p.watch(ctx, cmd.Process.Pid, cmd.Wait)

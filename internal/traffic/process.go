@@ -49,10 +49,11 @@ func (j Job) start(ctx context.Context, ref, node string, cores []int, args []st
 	// Ctrl-C from it.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID, Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	p.cmd.WaitDelay = time.Second
-	if err := netns.Start(ref, p.cmd, cores...); err != nil {
+	seat := netns.Seat{Cores: cores, Memory: j.Memory[node]}
+	if err := netns.StartAt(ref, p.cmd, seat); err != nil {
 		return nil, fmt.Errorf("start %s on %s: %w", p.name, node, err)
 	}
-	if err := bound(p.cmd.Process.Pid, cores); err != nil {
+	if err := errors.Join(bound(p.cmd.Process.Pid, cores), seat.Check(p.cmd.Process.Pid)); err != nil {
 		p.end()
 		_ = p.cmd.Wait()
 		return nil, fmt.Errorf("start %s on %s: %w", p.name, node, err)

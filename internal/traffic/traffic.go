@@ -58,6 +58,8 @@ type Job struct {
 	// FirstPort of as many as there are flows, and BindPort the one where the server
 	// listens for it; 0 is the same.
 	FirstPort, BindPort int
+	// Memory has the memory nodes of the tools, by node of the chain; none is any.
+	Memory map[string][]int
 	// Started is told of every process of the tool, for observing it; it may be nil.
 	Started func(node string, pid int)
 	// Ended is told of each when it has ended, and what it came to; it may be nil.

@@ -95,6 +95,9 @@ func (Kind) Runs(any) bool { return true }
 // OnOneArm implements function.OneArmed.
 func (Kind) OnOneArm(function.Site, any) error { return nil }
 
+// UsesHugepages implements function.Hugepager: a user's program may be anything.
+func (Kind) UsesHugepages() {}
+
 // Contribute implements function.Kind.
 func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, error) {
 	o := options.(*Options)

@@ -34,6 +34,8 @@ type Spec struct {
 	Ready   Ready  `json:"ready"`
 	// CPUs it may use, as a list; "" is all.
 	CPUs string `json:"cpus,omitempty"`
+	// MemoryNodes that its memory is of; none is any.
+	MemoryNodes []int `json:"memory_nodes,omitempty"`
 	// MemoryBytes it may map; 0 is any.
 	MemoryBytes uint64 `json:"memory_bytes,omitempty"`
 	// Hosts are lines for the program's own /etc/hosts.

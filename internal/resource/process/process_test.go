@@ -27,6 +27,7 @@ func TestFingerprint(t *testing.T) {
 		"command": func(s *Spec) { s.Ready.Command = []string{"true"} },
 		"timeout": func(s *Spec) { s.Ready.TimeoutS = 6 },
 		"cpus":    func(s *Spec) { s.CPUs = "0" },
+		"nodes":   func(s *Spec) { s.MemoryNodes = []int{1} },
 		"memory":  func(s *Spec) { s.MemoryBytes = 0 },
 		"hosts":   func(s *Spec) { s.Hosts = nil },
 	} {
