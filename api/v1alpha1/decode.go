@@ -20,7 +20,24 @@ type File struct {
 // filled in. If anything is wrong the error is a [Problems] with all of it, and
 // there is no File; filename only appears in it.
 func (c Catalogue) Decode(filename string, data []byte) (*File, error) {
-	r := reader{catalogue: c, filename: filename, names: map[string]int{}}
+	r := c.take(filename, data)
+	if len(r.problems) > 0 {
+		r.problems.sort()
+		return nil, r.problems
+	}
+	return &r.file, nil
+}
+
+// Wrong is a problem with a document of a file, by its kind and name, that only shows when
+// all of it is looked at. It is where the document has its name, whatever field is named.
+func (c Catalogue) Wrong(filename string, data []byte, kind, name, path, message string) Problem {
+	at := c.take(filename, data).names[kind+"/"+name]
+	return Problem{filename, at.Line, at.Column, path, message, nearest.Suggested(message)}
+}
+
+// take a file's documents in.
+func (c Catalogue) take(filename string, data []byte) *reader {
+	r := &reader{catalogue: c, filename: filename, names: map[string]tree.Pos{}}
 	docs, errs := tree.Parse(data)
 	for _, e := range errs {
 		r.problem(e.Pos, "", e.Message)
@@ -31,11 +48,7 @@ func (c Catalogue) Decode(filename string, data []byte) (*File, error) {
 	for _, doc := range docs {
 		r.document(doc)
 	}
-	if len(r.problems) > 0 {
-		r.problems.sort()
-		return nil, r.problems
-	}
-	return &r.file, nil
+	return r
 }
 
 // reader takes the documents of one file in.
@@ -44,8 +57,8 @@ type reader struct {
 	filename  string
 	file      File
 	problems  Problems
-	// names gives the line of each name taken, by kind and name.
-	names map[string]int
+	// names gives the place of each name taken, by kind and name.
+	names map[string]tree.Pos
 }
 
 func (r *reader) problem(at tree.Pos, path, message string) {
@@ -113,11 +126,11 @@ func (r *reader) metadata(d *strict.Decoder, kind string, m Metadata) {
 		return
 	}
 	key := kind + "/" + m.Name
-	if line, taken := r.names[key]; taken {
-		d.Report(path, fmt.Sprintf("%s %s is already declared in line %d", kind, m.Name, line))
+	if first, taken := r.names[key]; taken {
+		d.Report(path, fmt.Sprintf("%s %s is already declared in line %d", kind, m.Name, first.Line))
 		return
 	}
-	r.names[key] = d.Place(path).Line
+	r.names[key] = d.Place(path)
 }
 
 // kinds of document.

@@ -201,3 +201,12 @@ func BenchmarkDecode1000Functions(b *testing.B) {
 		mustDecode(b, []byte(text.String()))
 	}
 }
+
+// TestWrongIsAtTheName of the document that is meant.
+func TestWrongIsAtTheName(t *testing.T) {
+	const one, two = "apiVersion: nfchain.dev/v1alpha1\nkind: NetworkServiceChain\nmetadata: {name: a}\n", "apiVersion: nfchain.dev/v1alpha1\nkind: NetworkServiceChain\nmetadata:\n  name: b\n"
+	p := testCatalogue().Wrong("f.yaml", []byte(one+"---\n"+two), KindChain, "b", "spec.mtu", "it is late")
+	if got, want := p.String(), "f.yaml:8:9: spec.mtu: it is late"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

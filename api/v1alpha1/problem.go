@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"nfchain.dev/nfchain/api/v1alpha1/internal/nearest"
 )
 
 // Problem is one thing that is wrong with a file, and where.
@@ -19,6 +21,9 @@ type Problem struct {
 	// empty where there is none.
 	Suggestion string `json:"suggestion,omitempty"`
 }
+
+// Nearest is the known word that somebody may have meant by another, or "".
+func Nearest(word string, known []string) string { return nearest.Word(word, known) }
 
 // String is one line as compilers print it.
 func (p Problem) String() string {

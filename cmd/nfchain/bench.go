@@ -19,6 +19,7 @@ import (
 	runs "nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // loadFlags are the flags of a load; text ones are read as a file's words are.
@@ -85,7 +86,7 @@ func (l *loadFlags) read(cmd *cobra.Command) (api.Load, error) {
 		}
 	}
 	if l.rate != "" {
-		if load.Rate, err = api.ParseLoadRate(l.rate); err != nil {
+		if load.Rate, err = flagRate(l.rate); err != nil {
 			return load, fmt.Errorf("--rate: %w: %w", err, runs.ErrInput)
 		}
 	}
@@ -335,8 +336,8 @@ func (a *app) trial(done, total int, c trial.Condition, left time.Duration) {
 	if a.upTo {
 		of = "of at most"
 	}
-	a.bar.show(a.now(), true, fmt.Sprintf("trial %d %s %d: %s over the %s path, length %d, %d flow(s); %s left",
-		done+1, of, total, c.Protocol, c.Path, c.Length, c.Flows, left))
+	a.bar.show(a.now(), true, fmt.Sprintf("trial %d %s %d: %s over the %s path, length %d, %s; %s left",
+		done+1, of, total, c.Protocol, c.Path, c.Length, words.Plural(c.Flows, "flow"), left))
 }
 
 // flagOf a load's field, by its path in a file.

@@ -25,6 +25,7 @@ func explainCobra(root *cobra.Command) {
 			cmd.Example = "  nfchain help bench"
 		case "completion":
 			cmd.Example = "  " + completionExamples["bash"]
+			cmd.Args, cmd.RunE = cobra.ArbitraryArgs, otherShell
 			for _, shell := range cmd.Commands() {
 				shell.Example = "  " + completionExamples[shell.Name()]
 			}

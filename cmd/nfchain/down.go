@@ -12,6 +12,7 @@ import (
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	runs "nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 func (a *app) downCmd() *cobra.Command {
@@ -86,7 +87,7 @@ func (a *app) printRemoved(name string, n int, bare bool) {
 		a.printf("%s: nothing was there\n", name)
 		return
 	}
-	a.printf("%s: removed, with %d namespace(s)\n", name, n)
+	a.printf("%s: removed, with %s\n", name, words.Plural(n, "namespace"))
 }
 
 // downOne removes one thing under its lock and gives how many namespaces it had.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	runs "nfchain.dev/nfchain/internal/run"
 )
 
@@ -38,11 +39,23 @@ func refuseZero(cmd *cobra.Command, flags ...zero) error {
 	return nil
 }
 
+// flagRate reads the load that a flag asks for. A number alone would be so many bits a second,
+// which nobody means.
+func flagRate(text string) (rate api.LoadRate, err error) {
+	if rate, err = api.ParseLoadRate(text); err != nil || rate == (api.LoadRate{}) {
+		return rate, err
+	}
+	if _, bare := strconv.ParseFloat(text, 64); bare == nil {
+		return rate, fmt.Errorf("%q has no unit; write %sbit, %sMbit or %spps", text, text, text, text)
+	}
+	return rate, nil
+}
+
 // explainFlag says what is wrong with a flag's value, and what is right.
-func explainFlag(_ *cobra.Command, err error) error {
+func explainFlag(cmd *cobra.Command, err error) error {
 	var wrong *pflag.InvalidValueError
 	if !errors.As(err, &wrong) {
-		return err
+		return unknownFlag(cmd, err)
 	}
 	flag, value := wrong.GetFlag(), strconv.Quote(wrong.GetValue())
 	var number *strconv.NumError

@@ -94,7 +94,7 @@ func (g *genFlags) read(cmd *cobra.Command) (o builtin.Offer, err error) {
 	}
 	rate := api.LoadRate{}
 	if g.rate != "" {
-		if rate, err = api.ParseLoadRate(g.rate); err != nil {
+		if rate, err = flagRate(g.rate); err != nil {
 			return o, fmt.Errorf("--rate: %w", err)
 		}
 	}

@@ -109,6 +109,9 @@ func describe(err error) string {
 		return "the file is wrong:\n" + problems.Error()
 	}
 	text := strings.TrimSuffix(err.Error(), ": "+runs.ErrInput.Error())
+	if flags, is := strings.CutPrefix(text, "required flag(s) "); is { // cobra's own words
+		text = "say " + strings.ReplaceAll(strings.TrimSuffix(flags, " not set"), `"`, "") + " with flags of these names"
+	}
 	return strings.ReplaceAll(text, context.Canceled.Error(), "interrupted")
 }
 
@@ -153,6 +156,7 @@ Exit codes: 0 done; 1 the run failed, or a gate that was asked for (--strict,
 		a.execCmd(), a.logsCmd(), a.benchCmd(), a.experimentCmd(), a.reproduceCmd(), a.runsCmd(), a.reportCmd(), a.compareCmd(), a.gateCmd(), a.schemaCmd(), a.versionCmd(), a.genCmd(), a.meterCmd(), a.superviseCmd(), a.applyCmd(), a.insideCmd(), a.impairProgramCmd(), a.holdCmd())
 	root.SetFlagErrorFunc(explainFlag)
 	explainCobra(root)
+	explainArguments(root)
 	return root
 }
 

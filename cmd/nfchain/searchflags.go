@@ -50,7 +50,7 @@ func (s *searchFlags) read(cmd *cobra.Command, l *api.Load) error {
 		if text == "" {
 			continue
 		}
-		rate, err := api.ParseLoadRate(text)
+		rate, err := flagRate(text)
 		if err != nil {
 			return fmt.Errorf("--%s: %w: %w", flag, err, runs.ErrInput)
 		}
@@ -89,7 +89,7 @@ func (s *searchFlags) readMedium(size int, to *api.LoadRate) error {
 	if s.medium == "" {
 		return nil
 	}
-	rate, err := api.ParseLoadRate(s.medium)
+	rate, err := flagRate(s.medium)
 	if err != nil {
 		return fmt.Errorf("--medium-rate: %w: %w", err, runs.ErrInput)
 	}

@@ -10,6 +10,7 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource/process"
 	runs "nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 func (a *app) showCmd() *cobra.Command {
@@ -78,7 +79,7 @@ func programText(s *process.Status) string {
 	if s == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s, pid %d, %d restart(s)", s.State, s.PID, s.Restarts)
+	return fmt.Sprintf("%s, pid %d, %s", s.State, s.PID, words.Plural(s.Restarts, "restart"))
 }
 
 // mostDrift is how many resources of a node are named; JSON has them all.
@@ -111,7 +112,7 @@ func (a *app) printCounters(n runs.NodeState) {
 	if len(n.Rules) == 0 && n.Dropped == nil {
 		return
 	}
-	a.printf("\n%s: %d counted rule(s)\n", n.Name, len(n.Rules))
+	a.printf("\n%s: %s counted\n", n.Name, words.Plural(len(n.Rules), "rule"))
 	if n.Dropped != nil {
 		a.printf("  policy drop: %d packets, %d bytes\n", n.Dropped.Packets, n.Dropped.Bytes)
 	}
@@ -129,6 +130,10 @@ func (a *app) printCounters(n runs.NodeState) {
 		if r.Function != "" {
 			of = r.Function + " "
 		}
-		a.printf("  %srule %d: %d packets, %d bytes  %s\n", of, r.Rule, r.Packets, r.Bytes, r.Comment)
+		text := r.Text
+		if r.Comment != "" {
+			text += " (" + r.Comment + ")"
+		}
+		a.printf("  %srule %d: %d packets, %d bytes  %s\n", of, r.Rule, r.Packets, r.Bytes, text)
 	}
 }

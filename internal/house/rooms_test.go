@@ -27,7 +27,7 @@ feature
 netns
 api
 trial, model
-stats, published, bpf
+stats, words, published, bpf
 `
 
 // siblings are rooms in which each package is one way of doing the same: it may

@@ -236,7 +236,7 @@ func TestTextOfAReport(t *testing.T) {
 		"\nserver     0.0%   0.0 to 4.0%    -\n",
 		"\nloop (user)      11.1%  5.5 to 19.5%   11.1%  5.5 to 19.5%\n",
 		"\ncore 1: busy 25.0% (16.0 to 35.9%)\n",
-		"\ncost of sampling: goodput_bps with it is 98.0% of that without, by 3 pair(s) of trials (95%: 95.0 to 101.0%)\n",
+		"\ncost of sampling: goodput_bps with it is 98.0% of that without, by 3 pairs of trials (95%: 95.0 to 101.0%)\n",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())

@@ -7,7 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
+
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // How much of a report a terminal is shown; JSON has all of it.
@@ -33,30 +34,14 @@ func (r Report) Text(w io.Writer) error {
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(&b, "- %s\n", warning)
 	}
-	_, err := io.WriteString(w, trimmed(b.String()))
+	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// trimmed has no space at the end of a line.
-func trimmed(s string) string {
-	lines := strings.Split(s, "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	return strings.Join(lines, "\n")
-}
-
-// columns are a table in memory, which take everything.
-type columns struct{ *tabwriter.Writer }
-
-func columnsOf(b *strings.Builder) columns { return columns{tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)} }
-
-func (c columns) row(cells ...string) { _, _ = io.WriteString(c, strings.Join(cells, "\t")+"\n") }
-
 func (r Report) hopTable(b *strings.Builder) {
-	t := columnsOf(b)
+	t := words.NewTable()
 	b.WriteString("\n")
-	t.row("HOP", "BUSY", "95%", "IN SOFTIRQ", "MOST IN")
+	t.Row("HOP", "BUSY", "95%", "IN SOFTIRQ", "MOST IN")
 	for _, h := range r.Hops {
 		most, softirq := "", "-"
 		if len(h.Functions) > 0 {
@@ -65,22 +50,22 @@ func (r Report) hopTable(b *strings.Builder) {
 		if h.Samples > 0 {
 			softirq = fmt.Sprintf("%.0f%%", 100*float64(h.Softirq)/float64(h.Samples))
 		}
-		t.row(h.Name, percent(h.Ratio), interval(h.Share), softirq, most)
+		t.Row(h.Name, percent(h.Ratio), interval(h.Share), softirq, most)
 	}
-	_ = t.Flush() // into memory
+	b.WriteString(t.String())
 }
 
 func functionTable(b *strings.Builder, all []Function, most int) {
-	t := columnsOf(b)
-	t.row("FUNCTION", "SELF", "95%", "TOTAL", "95%")
+	t := words.NewTable()
+	t.Row("FUNCTION", "SELF", "95%", "TOTAL", "95%")
 	for _, f := range all[:min(most, len(all))] {
 		name := f.Name
 		if !f.Kernel {
 			name += " (user)"
 		}
-		t.row(name, percent(f.Self.Ratio), interval(f.Self), percent(f.Total.Ratio), interval(f.Total))
+		t.Row(name, percent(f.Self.Ratio), interval(f.Self), percent(f.Total.Ratio), interval(f.Total))
 	}
-	_ = t.Flush() // into memory
+	b.WriteString(t.String())
 }
 
 // coreTables show the busiest cores, in their order.
@@ -106,7 +91,7 @@ func percent(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }
 func interval(s Share) string { return fmt.Sprintf("%.1f to %.1f%%", 100*s.CI95[0], 100*s.CI95[1]) }
 
 func (o Overhead) text() string {
-	text := fmt.Sprintf("cost of sampling: %s with it is %.1f%% of that without, by %d pair(s) of trials", o.Metric, 100*o.Ratio, o.Pairs)
+	text := fmt.Sprintf("cost of sampling: %s with it is %.1f%% of that without, by %s of trials", o.Metric, 100*o.Ratio, words.Plural(o.Pairs, "pair"))
 	if o.CI95 != nil {
 		text += fmt.Sprintf(" (95%%: %.1f to %.1f%%)", 100*o.CI95[0], 100*o.CI95[1])
 	}

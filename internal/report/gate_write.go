@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // JSON writes what a gate is worth as one object.
@@ -18,7 +20,7 @@ func (g Gate) JSON(w io.Writer) error {
 func (g Gate) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the gate of bench --baseline, at a tolerance of %s, with %d repeats on each side\n", shareText(g.Tolerance), g.Repeats)
-	fmt.Fprintf(&b, "%s drawn from %s, seed %d\n\n", plural(g.FalseAlarms.Pairs, "pair"), plural(len(g.Runs), "run"), g.Seed)
+	fmt.Fprintf(&b, "%s drawn from %s, seed %d\n\n", words.Plural(g.FalseAlarms.Pairs, "pair"), words.Plural(len(g.Runs), "run"), g.Seed)
 	t := table{}
 	t.column("slowed by", true)
 	t.column("alarms", true)

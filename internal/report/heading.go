@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // heading says in a few lines what run this is.
@@ -52,12 +53,12 @@ func (r Report) extent() string {
 	run := r.Run
 	conditions := len(run.Conditions)
 	text := fmt.Sprintf("%s × %s, %d of %d trials, seed %d",
-		plural(conditions, "condition"), plural(r.planned()/max(1, conditions), "repeat"), run.Finished(), r.planned(), run.Seed)
+		words.Plural(conditions, "condition"), words.Plural(r.planned()/max(1, conditions), "repeat"), run.Finished(), r.planned(), run.Seed)
 	if run.Until > 0 {
 		text += fmt.Sprintf(", until intervals are %s wide (%d repeats at most)", shareText(run.Until), run.MaxRepeats)
 	}
 	if n := len(run.Infeasible); n > 0 {
-		text += fmt.Sprintf(", %s infeasible", plural(n, "combination"))
+		text += fmt.Sprintf(", %s infeasible", words.Plural(n, "combination"))
 	}
 	if run.Redeploy > 1 {
 		text += fmt.Sprintf(", over %d instances of the chain", cmp.Or(instancesMade(run), run.Redeploy))
@@ -91,13 +92,6 @@ func (r Report) wirings() string {
 	return "wiring: " + strings.Join(all, "; ")
 }
 
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
-}
-
 func (r Report) sourceText() string {
 	text := fmt.Sprintf("%s, %s", r.Source.ID, r.Source.Title)
 	if r.Source.At != "" {
@@ -112,7 +106,7 @@ func (r Report) sourceText() string {
 // footing says where the run is and how to repeat it.
 func (r Report) footing() (lines []string) {
 	e := r.Run.Environment
-	lines = append(lines, "machine: "+strings.Join(nonEmpty(e.CPUModel, plural(e.CPUs, "CPU"), e.Kernel, e.Virtualization, e.Privileges), ", "))
+	lines = append(lines, "machine: "+strings.Join(nonEmpty(e.CPUModel, words.Plural(e.CPUs, "CPU"), e.Kernel, e.Virtualization, e.Privileges), ", "))
 	if len(r.Run.Command) > 0 {
 		lines = append(lines, "repeat:  "+quoted(r.Run.Command))
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // environmentTable is the machine and the chains as they were made. What could not
@@ -104,10 +105,10 @@ func (t *rows) mitigations(all map[string]string) {
 func coresText(p trial.Processor) string {
 	var parts []string
 	if p.Sockets > 0 && p.Cores > 0 {
-		parts = append(parts, fmt.Sprintf("%s on %s", plural(p.Cores, "core"), plural(p.Sockets, "socket")))
+		parts = append(parts, fmt.Sprintf("%s on %s", words.Plural(p.Cores, "core"), words.Plural(p.Sockets, "socket")))
 	}
 	if p.ThreadsPerCore > 0 {
-		parts = append(parts, plural(p.ThreadsPerCore, "thread")+" each")
+		parts = append(parts, words.Plural(p.ThreadsPerCore, "thread")+" each")
 	}
 	if p.SMT != "" {
 		parts = append(parts, "SMT "+smtText(p.SMT))
@@ -182,7 +183,7 @@ func (t *rows) network(e trial.Environment) {
 			parts = append(parts, printed("speed_bps", n.SpeedBps))
 		}
 		if n.Interrupts > 0 {
-			parts = append(parts, plural(n.Interrupts, "interrupt")+" to cores "+n.IRQCores)
+			parts = append(parts, words.Plural(n.Interrupts, "interrupt")+" to cores "+n.IRQCores)
 		}
 		t.say("physical interface "+n.Interface, strings.Join(parts, ", "))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/stats"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // fewForRepeats is from how many repeats on there is something to say of them.
@@ -112,7 +113,7 @@ func (r Report) untilWarnings() (out []string) {
 			reached = "is " + shareText((s.CI95[1]-s.CI95[0])/math.Abs(centre(s))) + " of its centre wide"
 		}
 		out = append(out, fmt.Sprintf("%s: after %s the interval of %s %s, and not the %s that was asked for.",
-			name.of(c.Condition), plural(s.N, "repeat"), metricName(m), reached, shareText(r.Run.Until)))
+			name.of(c.Condition), words.Plural(s.N, "repeat"), metricName(m), reached, shareText(r.Run.Until)))
 	}
 	return out
 }

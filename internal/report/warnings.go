@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // warnings are all that a reader must see beside the numbers: the run's own,
@@ -57,7 +58,7 @@ func (r Report) trialWarnings() (out []string) {
 			}
 		}
 		for _, w := range order {
-			out = append(out, fmt.Sprintf("%s: %s (%d of %s)", name.of(c.Condition), w, said[alike(w)], plural(trials, "trial")))
+			out = append(out, fmt.Sprintf("%s: %s (%d of %s)", name.of(c.Condition), w, said[alike(w)], words.Plural(trials, "trial")))
 		}
 	}
 	return out

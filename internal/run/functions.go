@@ -9,6 +9,7 @@ import (
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // lent is a standalone function that is up for a measurement alone. Its lock is
@@ -53,8 +54,8 @@ func (h *Host) asDeclared(ctx context.Context, f api.StandaloneFunction) error {
 	if err != nil || len(changes) == 0 {
 		return err
 	}
-	return fmt.Errorf("function %s is up, but not as the file declares it: %d object(s) differ, such as %s; `nfchain up` with the file makes it so, `nfchain down %s` removes it: %w",
-		f.Metadata.Name, len(changes), changes[0].ID, f.Metadata.Name, ErrInput)
+	return fmt.Errorf("function %s is up, but not as the file declares it: what differs is %s, such as %s; `nfchain up` with the file makes it so, `nfchain down %s` removes it: %w",
+		f.Metadata.Name, words.Plural(len(changes), "object"), changes[0].ID, f.Metadata.Name, ErrInput)
 }
 
 // lendFunctions brings up those standalone functions of the file that the chains go

@@ -8,6 +8,7 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // boundTo is where a server listens for what goes to a service's first address:
@@ -76,7 +77,7 @@ func reaches(s plan.Service, c trial.Condition, tool traffic.Tool) error {
 	case portless:
 		why = "its packets have no ports"
 	case s.FirstPort != 0 && need > room:
-		why = fmt.Sprintf("its %d flow(s) need %d ports", c.Flows, need)
+		why = fmt.Sprintf("its %s need %d ports", words.Plural(c.Flows, "flow"), need)
 	case to != at && !redirected:
 		why = "it listens at the port that it sends to"
 	case transport(c.Protocol) != s.Protocol:

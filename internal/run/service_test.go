@@ -36,7 +36,7 @@ func TestReaches(t *testing.T) {
 		{shared, iperf3.Tool{}, trial.TCP, 8, ""}, {shared, iperf3.Tool{}, trial.UDP, 1, "answers datagrams"}, {shared, ping.Tool{}, trial.Latency, 1, ""},
 		{shared, sockperf.Tool{}, trial.Latency, 1, "answers datagrams"}, {shared, builtin.Tool{}, trial.UDP, 1, ""}, {shared, rr.Tool{}, trial.TCPRR, 1, ""},
 		{web, iperf3.Tool{}, trial.TCP, 1, ""}, {web, rr.Tool{}, trial.TCPCRR, 1, ""},
-		{web, iperf3.Tool{}, trial.TCP, 2, "only tcp port 80 to its second end: its 2 flow(s) need 2 ports"},
+		{web, iperf3.Tool{}, trial.TCP, 2, "only tcp port 80 to its second end: its 2 flows need 2 ports"},
 		{web, ping.Tool{}, trial.Latency, 1, "its packets have no ports"}, {web, iperf3.Tool{}, trial.UDP, 1, "goes over udp"},
 		{web, sockperf.Tool{}, trial.Latency, 1, "goes over udp"}, {web, netperf.Tool{}, trial.TCPRR, 1, "need 2 ports"},
 		{few, iperf3.Tool{}, trial.TCP, 3, ""}, {few, iperf3.Tool{}, trial.TCP, 4, "ports 5200 to 5203"}, {few, netperf.Tool{}, trial.TCPRR, 2, ""},

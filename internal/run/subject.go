@@ -12,6 +12,7 @@ import (
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/traffic/proof"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // job is one trial for a tool, over the chain that is up.
@@ -100,8 +101,8 @@ func (m *Measurement) tellRepairs(ctx context.Context, condition int, r *trial.R
 	if err != nil || len(changes) == 0 {
 		return err
 	}
-	r.Warnings = append(r.Warnings, fmt.Sprintf("the chain was not as declared: %d object(s) were mended before the first trial, such as %s (%s)",
-		len(changes), changes[0].ID, changes[0].Op))
+	r.Warnings = append(r.Warnings, fmt.Sprintf("the chain was not as declared: %s made good before the first trial, such as %s (%s)",
+		words.Plural(len(changes), "object"), changes[0].ID, changes[0].Op))
 	return m.Store.SetWarnings(context.WithoutCancel(ctx), r.ID, r.Warnings)
 }
 

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
+
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // Text writes what was seen for a terminal: a line for each hop, and what became of
@@ -13,12 +14,12 @@ import (
 func (r Report) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "chain %s, wiring %s, looked at for %.3g s\n\n", r.Chain, r.Wiring, r.DurationS)
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(t, strings.Join(r.head(), "\t"))
+	t := words.NewTable()
+	t.Row(r.head()...)
 	for i := range r.Hops {
-		_, _ = fmt.Fprintln(t, strings.Join(r.row(r.Hops[i]), "\t"))
+		t.Row(r.row(r.Hops[i])...)
 	}
-	_ = t.Flush() // into memory
+	b.WriteString(t.String())
 	for _, d := range r.Elsewhere {
 		fmt.Fprintf(&b, "\noutside the chain: %s\n", dropText(d, true))
 	}
@@ -28,17 +29,8 @@ func (r Report) Text(w io.Writer) error {
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(&b, "- %s\n", warning)
 	}
-	_, err := io.WriteString(w, trimmed(b.String()))
+	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// trimmed has no space at the end of a line.
-func trimmed(s string) string {
-	lines := strings.Split(s, "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	return strings.Join(lines, "\n")
 }
 
 func (r Report) head() []string {

@@ -76,9 +76,20 @@ func apply(p resource.Place, c resource.Change) error {
 
 // Count reads what the counted rules of a rule set have counted, and its policy.
 func Count(p resource.Place, s Spec) (Counters, error) {
+	count := nftCounters
 	if s.Backend == IPTables {
-		return iptablesCounters(p, s)
+		count = iptablesCounters
 	}
+	c, err := count(p, s)
+	for i, r := range c.Rules {
+		if r.Rule <= len(s.Rules) { // somebody may have added some
+			c.Rules[i].Text = s.Rules[r.Rule-1].text()
+		}
+	}
+	return c, err
+}
+
+func nftCounters(p resource.Place, s Spec) (Counters, error) {
 	c := Counters{Rules: []Counter{}}
 	conn, err := connect(p)
 	if err != nil {

@@ -202,8 +202,10 @@ type Counter struct {
 	Function string `json:"function,omitempty"`
 	Rule     int    `json:"rule"`
 	Comment  string `json:"comment"`
-	Packets  uint64 `json:"packets"`
-	Bytes    uint64 `json:"bytes"`
+	// Text is what the rule matches and does, as nft(8) writes it, whatever the backend.
+	Text    string `json:"text"`
+	Packets uint64 `json:"packets"`
+	Bytes   uint64 `json:"bytes"`
 }
 
 // Dropped is what the policy dropped, because no rule decided over it.

@@ -44,6 +44,12 @@ func (s Spec) nftBase(hook string) string {
 	return fmt.Sprintf("\t\ttype "+kind+" hook %s priority %d; policy %s;\n", hook, s.Priority, s.Policy)
 }
 
+// text is what a rule matches and does, as nft(8) writes it.
+func (r Rule) text() string {
+	r.Counted, r.Comment = false, ""
+	return strings.Join(r.nft(), " ")
+}
+
 func (r Rule) nft() []string {
 	var w []string
 	// The family of addresses follows from them.

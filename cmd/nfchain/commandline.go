@@ -1,0 +1,70 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/words"
+)
+
+// explainArguments has every command say what to write where cobra counts its arguments
+// and finds too few or too many.
+func explainArguments(cmd *cobra.Command) {
+	for _, c := range cmd.Commands() {
+		explainArguments(c)
+	}
+	count := cmd.Args
+	if count == nil || !cmd.Runnable() {
+		return
+	}
+	cmd.Args = func(c *cobra.Command, args []string) error {
+		if err := count(c, args); err != nil && strings.Contains(err.Error(), "arg(s)") {
+			return fmt.Errorf("write `%s`, not %s; `%s --help` has examples", written(c), words.Plural(len(args), "argument"), c.CommandPath())
+		} else if err != nil {
+			return err
+		}
+		return nil
+	}
+}
+
+// written is how a command is written.
+func written(c *cobra.Command) string { return strings.TrimSuffix(c.UseLine(), " [flags]") }
+
+// unknownFlag names the nearest of a command's flags for one that it has not.
+func unknownFlag(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	var known []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			known = append(known, f.Name)
+		}
+	})
+	name := unknown.GetSpecifiedName()
+	if len(name) == 1 {
+		return fmt.Errorf("%s has no flag -%s; `%s --help` lists those it has", cmd.CommandPath(), name, cmd.CommandPath())
+	}
+	hint := fmt.Sprintf("`%s --help` lists those it has", cmd.CommandPath())
+	if near := api.Nearest(name, known); near != "" {
+		hint = "did you mean --" + near + "?"
+	}
+	return fmt.Errorf("%s has no flag --%s; %s", cmd.CommandPath(), name, hint)
+}
+
+// otherShell refuses a shell that there is no completion for; without one, all are told.
+func otherShell(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	shells := slices.Sorted(maps.Keys(completionExamples))
+	return fmt.Errorf("there is no completion for %q; write one of %s", args[0], strings.Join(shells, ", "))
+}

@@ -1,0 +1,25 @@
+package words_test
+
+import (
+	"testing"
+
+	"nfchain.dev/nfchain/internal/words"
+)
+
+func TestPlural(t *testing.T) {
+	for n, want := range map[int]string{0: "0 pairs", 1: "1 pair", 2: "2 pairs"} {
+		if got := words.Plural(n, "pair"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	table := words.NewTable()
+	table.Row("A", "B", "C")
+	table.Row("longer", "2", "")
+	table.Row("x", "", "")
+	if got, want := table.String(), "A       B  C\nlonger  2\nx\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
