@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path"
 	"reflect"
+	"strings"
 
 	"github.com/invopop/jsonschema"
 )
@@ -15,6 +16,12 @@ const SchemaID = "https://nfchain.dev/schema/v1alpha1.json"
 // Schema returns a JSON Schema (draft 2020-12) of every document the catalogue
 // can read, made from the types, indented and always in the same order.
 func (c Catalogue) Schema() ([]byte, error) {
+	said := comments()
+	for _, options := range []map[string]func() any{c.Functions, c.Wirings} {
+		for _, newOptions := range options {
+			said.declared(newOptions())
+		}
+	}
 	g := generator{
 		definitions: jsonschema.Definitions{},
 		reflector: jsonschema.Reflector{
@@ -22,7 +29,7 @@ func (c Catalogue) Schema() ([]byte, error) {
 			RequiredFromJSONSchemaTags: true,
 			Mapper:                     scalarSchema,
 			Namer:                      definitionName,
-			LookupComment:              comments().lookup,
+			LookupComment:              said.lookup,
 		},
 	}
 	root := &jsonschema.Schema{
@@ -57,12 +64,22 @@ func (g *generator) reflect(v any) *jsonschema.Schema {
 	return s
 }
 
-// definitionName keeps the option types of different packages apart.
+// definitionName keeps the option types of different packages apart: a wiring and a function
+// may have packages of one name.
 func definitionName(t reflect.Type) string {
 	if t.Name() == "" || t.PkgPath() == reflect.TypeFor[Chain]().PkgPath() {
 		return t.Name()
 	}
-	return path.Base(t.PkgPath()) + "." + t.Name()
+	return packageName(t) + "." + t.Name()
+}
+
+// packageName of a type, such as wiring.bridge.
+func packageName(t reflect.Type) string {
+	_, within, is := strings.Cut(t.PkgPath(), "/internal/")
+	if !is {
+		within = path.Base(t.PkgPath())
+	}
+	return strings.ReplaceAll(within, "/", ".")
 }
 
 // nameWords says which words the catalogue knows, and what a name is.

@@ -23,17 +23,22 @@ func comments() commentMap {
 	entries, _ := sources.ReadDir(".")
 	for _, entry := range entries {
 		text, _ := sources.ReadFile(entry.Name())
-		file, err := parser.ParseFile(token.NewFileSet(), entry.Name(), text, parser.ParseComments)
-		if err != nil {
-			continue // the compiler has read it, so this cannot be
-		}
-		for _, declaration := range file.Decls {
-			if types, ok := declaration.(*ast.GenDecl); ok && types.Tok == token.TYPE {
-				m.declaration(types)
-			}
-		}
+		m.file(text)
 	}
 	return m
+}
+
+// file takes in the comments of a source file.
+func (m commentMap) file(text []byte) {
+	file, err := parser.ParseFile(token.NewFileSet(), "", text, parser.ParseComments)
+	if err != nil {
+		return // the compiler has read it, so this cannot be
+	}
+	for _, declaration := range file.Decls {
+		if types, ok := declaration.(*ast.GenDecl); ok && types.Tok == token.TYPE {
+			m.declaration(types)
+		}
+	}
 }
 
 func (m commentMap) declaration(types *ast.GenDecl) {
@@ -59,12 +64,27 @@ func (m commentMap) fields(of string, list *ast.FieldList) {
 
 func oneLine(comment string) string { return strings.Join(strings.Fields(comment), " ") }
 
+// lookup a type's comment, or a field's, by the name that the type has in the schema.
 func (m commentMap) lookup(t reflect.Type, field string) string {
-	if t.PkgPath() != reflect.TypeFor[Chain]().PkgPath() {
-		return ""
-	}
 	if field == "" {
-		return m[t.Name()]
+		return m[definitionName(t)]
 	}
-	return m[t.Name()+"."+field]
+	return m[definitionName(t)+"."+field]
+}
+
+// Declared is implemented by options that tell the Go source of their types: its comments
+// become the schema's descriptions.
+type Declared interface{ Declared() string }
+
+// declared takes in the comments of an option type, and of those beside it.
+func (m commentMap) declared(options any) {
+	d, is := options.(Declared)
+	if !is {
+		return
+	}
+	beside := commentMap{}
+	beside.file([]byte(d.Declared()))
+	for name, text := range beside {
+		m[packageName(reflect.TypeOf(options).Elem())+"."+name] = text
+	}
 }

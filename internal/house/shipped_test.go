@@ -82,6 +82,37 @@ func TestSchemaRefusesWhatNfchainRefuses(t *testing.T) {
 	}
 }
 
+// TestSchemaTellsPackagesOfOneNameApart: a wiring and a function are called bridge, and each
+// has its own options, all of which are described.
+func TestSchemaTellsPackagesOfOneNameApart(t *testing.T) {
+	document := map[string]any{"apiVersion": "nfchain.dev/v1alpha1", "kind": api.KindChain, "metadata": map[string]any{"name": "edge"}, "spec": map[string]any{
+		"wiring": "bridge", "bridge": map[string]any{"per": "chain"},
+		"functions": []any{map[string]any{"name": "b", "kind": "bridge", "bridge": map[string]any{"learning": true}}},
+	}}
+	if err := fits(compiled(t), document); err != nil {
+		t.Error(err)
+	}
+	var schema struct {
+		Definitions map[string]struct {
+			Properties map[string]struct{ Description string }
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal([]byte(read(t, schemaFile)), &schema); err != nil {
+		t.Fatal(err)
+	}
+	for _, wiring := range []string{"bridge", "macvlan", "ovs"} {
+		options := schema.Definitions["wiring."+wiring+".Options"].Properties
+		for name, p := range options {
+			if p.Description == "" {
+				t.Errorf("%s.%s has no description", wiring, name)
+			}
+		}
+		if len(options) == 0 {
+			t.Errorf("wiring %s has no options", wiring)
+		}
+	}
+}
+
 func TestCommittedSchemaIsTheTypes(t *testing.T) {
 	want, err := registry.Words().Schema()
 	if err != nil {

@@ -4,6 +4,7 @@
 package bridge
 
 import (
+	_ "embed"
 	"errors"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -21,6 +22,12 @@ type Options struct {
 	// snooping.
 	Learning bool `json:"learning,omitempty"`
 }
+
+//go:embed bridge.go
+var declared string
+
+// Declared implements api.Declared.
+func (*Options) Declared() string { return declared }
 
 // Kind is the bridge function.
 type Kind struct{}

@@ -3,6 +3,7 @@
 package command
 
 import (
+	_ "embed"
 	"fmt"
 	"path/filepath"
 	"sort"
@@ -26,6 +27,12 @@ type Options struct {
 	Restart string `json:"restart,omitempty" jsonschema:"enum=always,enum=on-failure,enum=never"`
 	Ready   Ready  `json:"ready,omitempty"`
 }
+
+//go:embed command.go
+var declared string
+
+// Declared implements api.Declared.
+func (*Options) Declared() string { return declared }
 
 // Ready says when the program counts as ready; by default once it has run for a
 // second.

@@ -3,6 +3,7 @@
 package firewall
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,6 +26,12 @@ type Options struct {
 	Hooks []string `json:"hooks,omitempty" jsonschema:"enum=input,enum=forward"`
 	Rules Rules    `json:"rules,omitempty"`
 }
+
+//go:embed firewall.go
+var declared string
+
+// Declared implements api.Declared.
+func (*Options) Declared() string { return declared }
 
 // Rules are generated ones first, then those given, so that the generated ones
 // cost every packet.

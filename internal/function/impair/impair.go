@@ -3,6 +3,7 @@
 package impair
 
 import (
+	_ "embed"
 	"fmt"
 	"math"
 	"time"
@@ -31,6 +32,12 @@ type Options struct {
 	// Seed of everything random; the same seed picks the same packets (tun only).
 	Seed uint64 `json:"seed,omitempty"`
 }
+
+//go:embed impair.go
+var declared string
+
+// Declared implements api.Declared.
+func (*Options) Declared() string { return declared }
 
 // Pick says which packets are meant; give one of its fields.
 type Pick struct {

@@ -3,6 +3,7 @@
 package loadbalancer
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
 
@@ -29,6 +30,12 @@ type Options struct {
 	// and port, always the same for the same.
 	By string `json:"by,omitempty" jsonschema:"enum=round-robin,enum=hash"`
 }
+
+//go:embed loadbalancer.go
+var declared string
+
+// Declared implements api.Declared.
+func (*Options) Declared() string { return declared }
 
 const (
 	roundRobin = "round-robin"

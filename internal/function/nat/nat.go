@@ -4,6 +4,7 @@
 package nat
 
 import (
+	_ "embed"
 	"fmt"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -19,6 +20,12 @@ type Options struct {
 	// Destination takes connections to the endpoint that are sent to another address.
 	Destination *Destination `json:"destination,omitempty"`
 }
+
+//go:embed nat.go
+var declared string
+
+// Declared implements api.Declared.
+func (*Options) Declared() string { return declared }
 
 // Source of the connections that leave.
 type Source struct {

@@ -3,6 +3,7 @@
 package shaper
 
 import (
+	_ "embed"
 	"fmt"
 	"math"
 
@@ -29,6 +30,12 @@ type Options struct {
 	// they leave.
 	Classes []Class `json:"classes,omitempty"`
 }
+
+//go:embed shaper.go
+var declared string
+
+// Declared implements api.Declared.
+func (*Options) Declared() string { return declared }
 
 // Class is a part of the traffic with a rate of its own.
 type Class struct {

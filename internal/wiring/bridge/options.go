@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	_ "embed"
 	"fmt"
 	"time"
 
@@ -27,6 +28,12 @@ type Options struct {
 	// Ageing is how long a bridge remembers what it learned. Default 5m, as the kernel's.
 	Ageing api.Duration `json:"ageing,omitempty"`
 }
+
+//go:embed options.go
+var declared string
+
+// Declared implements api.Declared.
+func (*Options) Declared() string { return declared }
 
 // The choices.
 const (

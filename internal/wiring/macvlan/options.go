@@ -1,6 +1,7 @@
 package macvlan
 
 import (
+	_ "embed"
 	"fmt"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -19,6 +20,12 @@ type Options struct {
 	// in place of a network card.
 	Parent string `json:"parent,omitempty"`
 }
+
+//go:embed options.go
+var declared string
+
+// Declared implements api.Declared.
+func (*Options) Declared() string { return declared }
 
 // Options implements wiring.Wiring.
 func (Wiring) Options() any { return &Options{Mode: macvlan.Bridge} }

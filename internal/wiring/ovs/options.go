@@ -1,5 +1,7 @@
 package ovs
 
+import _ "embed"
+
 import api "nfchain.dev/nfchain/api/v1alpha1"
 
 // Options of the wiring.
@@ -23,6 +25,12 @@ type Options struct {
 	// to; or learning, as a switch does that nobody told anything.
 	Forwarding string `json:"forwarding,omitempty" jsonschema:"enum=flows,enum=learning"`
 }
+
+//go:embed options.go
+var declared string
+
+// Declared implements api.Declared.
+func (*Options) Declared() string { return declared }
 
 // The choices.
 const (
