@@ -338,9 +338,15 @@ func TestTrafficOfOthers(t *testing.T) {
 		_ = ping.Process.Kill()
 		_ = ping.Wait()
 	}()
-	r, err := trace.Run(ctx, run.Traced(b.plan), trace.Options{For: time.Second, Softirq: true})
-	if err != nil {
-		t.Fatal(err)
+	var r trace.Report
+	for range 20 { // until ping is under way
+		var err error
+		if r, err = trace.Run(ctx, run.Traced(b.plan), trace.Options{For: time.Second, Softirq: true}); err != nil {
+			t.Fatal(err)
+		}
+		if last := r.Hops[len(r.Hops)-1]; last.In.Packets > 0 && last.Out.Packets > 0 {
+			break
+		}
 	}
 	if r.Own != nil {
 		t.Errorf("own packets without sending: %+v", r.Own)
