@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/function/firewall"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/registry"
@@ -39,6 +40,48 @@ func TestEveryExampleCarriesTraffic(t *testing.T) {
 			continue // an experiment
 		}
 		t.Run(name, func(t *testing.T) { carries(t, nfchain, unique(t, file)) })
+	}
+}
+
+// TestTenantsShare a firewall, which is one namespace less, and reach their own ends.
+func TestTenantsShare(t *testing.T) {
+	nstest.Root(t)
+	nfchain := build(t)
+	var paths, names []string
+	comment := nstest.Owner(t) // so that no other test's function is alike
+	for _, name := range []string{"tenant-shop.yaml", "tenant-bank.yaml"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := registry.Words().Decode(name, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file = unique(t, file)
+		options := file.Chains[0].Spec.Functions[0].Options.(*firewall.Options)
+		options.Rules.List[0].Comment = comment
+		paths, names = append(paths, write(t, file)), append(names, file.Chains[0].Metadata.Name)
+	}
+	requires(t, nfchain, paths[0])
+	shared := struct {
+		Saved  int `json:"namespaces_saved"`
+		Shared []struct {
+			Name string `json:"name"`
+		} `json:"shared"`
+	}{}
+	out := nfchain.run(t, append([]string{"plan", "--share", "-o", "json"}, paths...)...)
+	if err := json.Unmarshal([]byte(out), &shared); err != nil || shared.Saved != 1 || len(shared.Shared) != 1 {
+		t.Fatalf("%v: %s", err, out)
+	}
+	t.Cleanup(func() {
+		nfchain.run(t, append([]string{"down"}, names...)...)
+		nfchain.run(t, "down", shared.Shared[0].Name)
+	})
+	nfchain.run(t, append([]string{"up", "--share", "--wait"}, paths...)...)
+	for _, name := range names {
+		nfchain.run(t, "exec", name, "client", "--", "ping", "-4", "-c", "1", "-W", "5", "server")
+		nfchain.run(t, "exec", name, "server", "--", "ping", "-6", "-c", "1", "-W", "5", "client")
 	}
 }
 

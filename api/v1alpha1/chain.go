@@ -21,6 +21,9 @@ type ChainSpec struct {
 	// Functions are visited in this order by traffic from the first endpoint
 	// to the second and in the reverse order by traffic back.
 	Functions []Function `json:"functions,omitempty"`
+	// Tenant is whose chain it is. Chains of different tenants may have the same addresses,
+	// and a standalone function that they go through keeps them apart. Default: nobody's.
+	Tenant string `json:"tenant,omitempty"`
 	// Everywhere are functions that act in each of the chain's namespaces, the
 	// ends' included, besides the function that is there: rules or a shaper on
 	// every interface.

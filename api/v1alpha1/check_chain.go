@@ -18,6 +18,11 @@ func (c Catalogue) checkChain(s *ChainSpec, at place) []FieldProblem {
 	var f findings
 	f.add("wiring", unknown(s.Wiring, "wiring", c.wirings().Kinds()))
 	f.add("runtime", unknown(s.Runtime, "runtime", c.Runtimes))
+	if s.Tenant != "" {
+		if err := CheckName(s.Tenant); err != nil {
+			f.add("tenant", err.Error())
+		}
+	}
 	f.under("endpoints", checkEndpoints(s.Endpoints))
 	wiring := s.Wiring
 	if at.lost("wiring") || c.Wirings[wiring] == nil {

@@ -13,17 +13,24 @@ import (
 
 func (a *app) planCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "plan FILE", Short: "Print everything `up` would make, before it is made",
+		Use: "plan FILE...", Short: "Print everything `up` would make, before it is made",
 		Long: `Print everything that ` + "`up`" + ` would make of a chain: as text, as JSON, or as a shell
 script of the same ip, tc, nft and iptables commands, which works by itself. What those
 cannot say (a program that is kept running, an interface that is put back later, a burst
-of 4 GiB or more) the script calls nfchain for, and says so.`,
-		Example: "  nfchain plan examples/edge-chain.yaml\n  nfchain plan examples/edge-chain.yaml -o sh > edge.sh",
-		Args:    cobra.ExactArgs(1),
+of 4 GiB or more) the script calls nfchain for, and says so.
+
+With --share, functions that several chains of the files have alike become one, which
+each of the chains goes through with interfaces and a routing table of its own. It says
+what is shared, what is not and why, and how many namespaces that saves.`,
+		Example: "  nfchain plan examples/edge-chain.yaml\n  nfchain plan examples/edge-chain.yaml -o sh > edge.sh\n  nfchain plan --share examples/tenants.yaml",
 	}
 	var o *string
+	share := shareFlag(cmd)
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
 		h := a.host(cmd.Context())
+		if *share {
+			return a.planShared(h, args, *o)
+		}
 		chain, alone, err := a.chain(h, args[0])
 		if err != nil {
 			return err

@@ -53,6 +53,9 @@ func TestScripts(t *testing.T) {
 			e.Defer(func() {
 				_ = exec.Command(nfchain, "down", chain, chain+"-2").Run()
 				_ = exec.Command(nfchain, "down", chain+"-fw").Run()
+				if shared, err := os.ReadFile(filepath.Join(e.WorkDir, "shared")); err == nil {
+					_ = exec.Command(nfchain, append([]string{"down"}, strings.Fields(string(shared))...)...).Run()
+				}
 				// With the interface whose peer is in it. The name is the script's own: scripts run at once.
 				_ = exec.Command("ip", "netns", "del", chain+"-outside").Run()
 			})

@@ -10,6 +10,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/address"
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/bridge"
+	"nfchain.dev/nfchain/internal/resource/lookup"
 	"nfchain.dev/nfchain/internal/resource/macvlan"
 	"nfchain.dev/nfchain/internal/resource/ovs"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -24,6 +25,7 @@ var nouns = map[string][2]string{
 	process.KindName:    {"program", "programs"},
 	bridge.PortKindName: {"bridge port", "bridge ports"},
 	macvlan.KindName:    {"macvlan device", "macvlan devices"},
+	lookup.KindName:     {"table of its own", "tables of their own"},
 	qdisc.KindName:      {"queueing discipline", "queueing disciplines"},
 	ruleset.KindName:    {"rule set", "rule sets"},
 

@@ -16,16 +16,17 @@ import (
 func (a *app) upCmd() *cobra.Command {
 	var o runs.UpOptions
 	cmd := &cobra.Command{
-		Use: "up FILE", Short: "Bring a file's chains and functions up, changing only what differs",
+		Use: "up FILE...", Short: "Bring a file's chains and functions up, changing only what differs",
 		Long: `Bring up every chain and standalone function of a file. What is there already is
 compared with the file and only the difference is made; a second run changes
-nothing and says so.`,
-		Example: "  nfchain up examples/edge-chain.yaml --wait\n  nfchain up edge.yaml --dry-run",
-		Args:    cobra.ExactArgs(1),
+nothing and says so. With --share, identical functions of the files' chains are one, as
+` + "`plan --share`" + ` tells.`,
+		Example: "  nfchain up examples/edge-chain.yaml --wait\n  nfchain up edge.yaml --dry-run\n  nfchain up --share examples/tenants.yaml",
 	}
 	var format *string
+	share := shareFlag(cmd)
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
-		f, _, err := a.file(args[0])
+		f, err := a.toDeploy(cmd.Context(), args, *share)
 		if err != nil {
 			return err
 		}
@@ -49,6 +50,19 @@ nothing and says so.`,
 	cmd.Flags().BoolVar(&o.Wait, "wait", false, "wait until every function is ready")
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would change and change nothing")
 	return cmd
+}
+
+// toDeploy is what a file holds, or several whose chains share functions.
+func (a *app) toDeploy(ctx context.Context, args []string, share bool) (*api.File, error) {
+	if !share {
+		f, _, err := a.file(args[0])
+		return f, err
+	}
+	s, err := a.sharing(a.host(ctx), args)
+	if err != nil {
+		return nil, err
+	}
+	return &api.File{Functions: s.Functions, Chains: s.Chains}, nil
 }
 
 // deployed is what up prints as JSON: what was done, also when a later step failed.

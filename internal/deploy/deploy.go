@@ -17,6 +17,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/bridge"
 	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/lookup"
 	"nfchain.dev/nfchain/internal/resource/machine"
 	"nfchain.dev/nfchain/internal/resource/macvlan"
 	"nfchain.dev/nfchain/internal/resource/namespace"
@@ -44,7 +45,7 @@ var stages = [][]resource.Kind{
 	{ovs.Kind{}},
 	{ovs.SwitchKind{}},
 	{ovs.PortKind{}},
-	{address.Kind{}, neighbour.Kind{}, route.Kind{}, ruleset.Kind{}, qdisc.Kind{}, redirect.Kind{}, tuning.Kind{}},
+	{address.Kind{}, neighbour.Kind{}, route.Kind{}, lookup.Kind{}, ruleset.Kind{}, qdisc.Kind{}, redirect.Kind{}, tuning.Kind{}},
 	{process.Kind{}},
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"sort"
+	"strings"
 	"syscall"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/lookup"
 	"nfchain.dev/nfchain/internal/resource/machine"
 	"nfchain.dev/nfchain/internal/resource/macvlan"
 	"nfchain.dev/nfchain/internal/resource/namespace"
@@ -173,8 +175,19 @@ func removeElsewhere(ctx context.Context, owner string, own []string) error {
 	}
 	sort.Strings(others)
 	return each(ctx, others, func(name string) error {
-		return inside(name, func(h *netns.Handle) error { return link.RemoveAll(h, owner) })
+		return inside(name, func(h *netns.Handle) error { return removeGuest(h, name, owner) })
 	})
+}
+
+// removeGuest removes what an owner has in a namespace of others. Only standalone
+// functions have look-ups.
+func removeGuest(h *netns.Handle, name, owner string) error {
+	if _, _, node := namespace.Split(name); !node && strings.HasPrefix(name, namespace.Prefix) {
+		if err := lookup.RemoveAll(h, owner); err != nil {
+			return err
+		}
+	}
+	return link.RemoveAll(h, owner)
 }
 
 // inside does something in a namespace, unless that has gone meanwhile or never was whole.

@@ -90,7 +90,7 @@ func (w *work) dropInterfaces(name string) error {
 		if w.dry || len(mine) == 0 {
 			return nil
 		}
-		return link.RemoveAll(h, w.owner)
+		return removeGuest(h, name, w.owner)
 	})
 }
 

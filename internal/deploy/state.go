@@ -102,5 +102,8 @@ func guests(name string) (owners []string, err error) {
 	return owners, err
 }
 
+// Guests are the chains that go through a standalone function that is up.
+func Guests(function string) ([]string, error) { return guests(namespace.Alone(function)) }
+
 // Nodes lists the owner's namespaces that are there.
 func Nodes(owner string) ([]string, error) { return namespacesOf(owner) }

@@ -156,7 +156,7 @@ func (b *builder) free(block netip.Prefix) bool {
 	}
 	for chain, blocks := range b.facts.Blocks {
 		for _, other := range blocks {
-			if chain != b.chain.Metadata.Name && other.Overlaps(block) {
+			if chain != b.chain.Metadata.Name && other.Overlaps(block) && !b.stranger(chain) {
 				return false
 			}
 		}
@@ -227,7 +227,7 @@ func (b *builder) number() {
 func (b *builder) port(n Node, device string, pick func(halves) netip.Addr) *Interface {
 	if !n.Made {
 		// In a namespace that is not the chain's own the name must meet nobody's.
-		device = fmt.Sprintf("nfc%08x%s", uint32(hash("device", b.chain.Metadata.Name, n.Name)), device[3:])
+		device = fmt.Sprintf("nfc%08x%s", b.guest(n), device[3:])
 	}
 	p := &Interface{Device: device, MAC: link.MAC(b.chain.Metadata.Name, n.Name, device)}
 	if n.Transparent {

@@ -169,6 +169,9 @@ func hosts(nodes []Node, from int) []function.Host {
 // called is what a node is called at its addresses: by its name, and by those of the
 // functions that share it.
 func (n Node) called(at []netip.Addr) (out []function.Host) {
+	if n.Apart != 0 {
+		return nil // nothing answers there
+	}
 	for _, a := range at {
 		out = append(out, function.Host{Name: n.Name, Address: a})
 		for _, m := range n.Functions {

@@ -72,6 +72,7 @@ func TestGolden(t *testing.T) {
 		"everywhere": everywhere,
 		"tuned":      tuned,
 		"standalone": "functions:\n- {name: a, kind: forward}\n- {name: fw, ref: filter}\n",
+		"tenant":     "tenant: shop\nfunctions:\n- {name: a, kind: forward}\n- {name: fw, ref: filter}\n",
 		"existing":   "endpoints: [{name: l, namespace: left}, {name: r, namespace: right}]\nfunctions: [{name: a, kind: forward}]\n",
 		"ipv4":       "addresses: {ipv6: none}\nfunctions: [{name: a, kind: forward}]\n",
 		"ipv6":       "addresses: {ipv4: none}\nfunctions: [{name: a, kind: forward}]\n",

@@ -58,6 +58,7 @@ func (b *builder) hops() error {
 		b.link(h.a, joined.Ends[i].A)
 		b.link(h.z, joined.Ends[i].B)
 	}
+	b.lookUps()
 	hops, ends := b.adjacent(joined.Ends)
 	for i, h := range hops {
 		b.connect(h, ends[i])
@@ -175,13 +176,17 @@ func (b *builder) side(n Node, own, peer Interface, family int, needs string) {
 	if n.oneArm() {
 		at.Peer = netip.Addr{}
 	}
-	b.add(
-		resource.New(n.Namespace, at, needs),
-		resource.New(n.Namespace, neighbour.Spec{Device: own.Device, Address: peer.Addresses[family], MAC: peer.MAC}, needs),
-	)
+	if n.Apart == 0 {
+		b.add(resource.New(n.Namespace, at, needs))
+	}
+	b.add(resource.New(n.Namespace, neighbour.Spec{Device: own.Device, Address: peer.Addresses[family], MAC: peer.MAC}, needs))
 }
 
 func (b *builder) routeTo(n Node, out Interface, dst netip.Prefix, via netip.Addr, link string) {
+	if n.Apart != 0 {
+		b.add(resource.New(n.Namespace, route.Spec{Destination: dst, Via: via, Device: out.Device, Table: n.Apart}, link))
+		return
+	}
 	from := address.Spec{Device: out.Device, Address: out.Addresses[0]}
 	for i, a := range out.Addresses {
 		if a.Is4() == via.Is4() {

@@ -32,6 +32,10 @@ type Facts struct {
 	// Networks that the host's interfaces are in, by interface; those that
 	// endpoints name must be there.
 	Networks map[string][]netip.Prefix
+	// Tenants of chains, by chain; those that have none are absent.
+	Tenants map[string]string
+	// Guests are the chains that go through a standalone function, by function.
+	Guests map[string][]string
 	// Functions that stand alone, by name.
 	Functions map[string]api.FunctionBody
 	// CPUs that nfchain may use, in ascending order.
@@ -92,6 +96,9 @@ type Node struct {
 	// Transparent nodes have no addresses: their neighbours reach each other through them.
 	Transparent bool `json:"transparent,omitempty"`
 
+	// Apart is the routing table that packets of the chain have in a standalone function,
+	// where it has no addresses; 0 where it is not kept apart from other chains.
+	Apart uint32 `json:"apart,omitempty"`
 	// Functions that share the namespace, in path order; none where it is for one.
 	Functions []Member `json:"functions,omitempty"`
 
@@ -273,6 +280,9 @@ func (b *builder) listNodes() ([]Node, error) {
 				return nil, fmt.Errorf("function %s refers to %s, which is not there; `nfchain up` it first or put it into the same file", f.Name, f.Ref)
 			}
 			n.Kind, n.body, n.Made, n.shared, n.Namespace = body.Kind, body, false, true, namespace.Alone(f.Ref)
+			if err := b.keepApart(&n, f.Ref); err != nil {
+				return nil, err
+			}
 		}
 		if err := b.clear(&n); err != nil {
 			return nil, err

@@ -99,7 +99,7 @@ func inspect(p *plan.Plan, n plan.Node) (NodeState, error) {
 	s := NodeState{Name: n.Name, Kind: n.Kind, State: StateMissing, Namespace: n.Namespace, Drift: noDrift(),
 		Addresses: []string{}, Interfaces: []trial.InterfaceCounts{}, Rules: []ruleset.Counter{}, Functions: functionsOf(n)}
 	for _, port := range []*plan.Interface{n.West, n.East} {
-		if port != nil {
+		if port != nil && n.Apart == 0 {
 			for _, a := range port.Addresses {
 				s.Addresses = append(s.Addresses, a.String())
 			}

@@ -9,7 +9,6 @@ import (
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource/adopted"
-	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 )
 
@@ -60,6 +59,9 @@ func (h *Host) planThrough(chain api.Chain, through []api.StandaloneFunction, o 
 	facts.Functions = map[string]api.FunctionBody{}
 	for _, f := range through {
 		facts.Functions[f.Metadata.Name] = f.Spec
+	}
+	if err := h.tenants(chain, &facts); err != nil {
+		return nil, err
 	}
 	p, err := plan.Make(chain, h.Catalogue, facts, o)
 	if err != nil { // a plan asks nobody but the file and the facts
@@ -124,37 +126,6 @@ func (h *Host) check(p *plan.Plan, chain api.Chain) error {
 	for _, e := range chain.Spec.Endpoints {
 		if e.Namespace != "" && !netns.Exists(e.Namespace) {
 			return fmt.Errorf("endpoint %s: there is no network namespace %q; `ip netns list` shows those there are: %w", e.Name, e.Namespace, ErrInput)
-		}
-	}
-	for _, f := range chain.Spec.Functions {
-		if f.Ref == "" {
-			continue
-		}
-		if err := notShared(f.Ref, chain.Metadata.Name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// notShared refuses a standalone function that another chain already goes through.
-func notShared(function, chain string) error {
-	ns := namespace.Alone(function)
-	if !netns.Exists(ns) {
-		return nil
-	}
-	h, err := netns.Open(ns)
-	if err != nil {
-		return err
-	}
-	defer h.Close()
-	owners, err := link.Owners(h)
-	if err != nil {
-		return err
-	}
-	for _, o := range owners {
-		if o != chain && o != function {
-			return fmt.Errorf("function %s is in use by chain %s; wiring veth cannot share a function between chains yet: %w", function, o, ErrInput)
 		}
 	}
 	return nil

@@ -149,6 +149,16 @@ func (Kind) Acts(_ bool, options any) function.Span {
 // OnOneArm implements function.OneArmed.
 func (Kind) OnOneArm(site function.Site, _ any) error { return function.OneWay(site) }
 
+// Shares implements function.Shareable.
+func (Kind) Shares(options any) string {
+	o := options.(*Options)
+	matches := make([]function.Match, 0, len(o.Rules.List))
+	for _, r := range o.Rules.List {
+		matches = append(matches, r.Match)
+	}
+	return function.SharedUnless(o.stateful(), matches...)
+}
+
 // Contribute implements function.Kind.
 func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, error) {
 	o := options.(*Options)

@@ -25,6 +25,9 @@ func (Kind) Requires(any) []string { return nil }
 // Acts implements function.Grouped: what it does the namespace does.
 func (Kind) Acts(bool, any) function.Span { return function.Span{} }
 
+// Shares implements function.Shareable.
+func (Kind) Shares(any) string { return "" }
+
 // Contribute implements function.Kind. Forwarding is a setting of the
 // namespace, which every function has.
 func (Kind) Contribute(function.Site, any) ([]resource.Resource, error) { return nil, nil }

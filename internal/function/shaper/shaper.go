@@ -136,6 +136,16 @@ func (Kind) Acts(_ bool, options any) function.Span {
 	return s
 }
 
+// Shares implements function.Shareable. Each tenant has its interfaces, and so its rate.
+func (Kind) Shares(options any) string {
+	o := options.(*Options)
+	matches := make([]function.Match, 0, len(o.Classes))
+	for _, c := range o.Classes {
+		matches = append(matches, c.Match)
+	}
+	return function.SharedUnless(false, matches...)
+}
+
 // Contribute implements function.Kind. One that stands alone has no interfaces of its
 // own, and classifies for those that chains bring.
 func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, error) {

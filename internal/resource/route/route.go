@@ -29,13 +29,20 @@ type Spec struct {
 	// Source is the address that packets come from which the namespace sends itself;
 	// the kernel chooses where it is not given.
 	Source netip.Addr `json:"source,omitzero"`
+	// Table is another than the main one; 0 is that.
+	Table uint32 `json:"table,omitempty"`
 }
 
 // Kind implements resource.Spec.
 func (Spec) Kind() string { return KindName }
 
 // Key is the destination.
-func (s Spec) Key() string { return s.Destination.String() }
+func (s Spec) Key() string {
+	if s.Table == 0 {
+		return s.Destination.String()
+	}
+	return fmt.Sprintf("%s in table %d", s.Destination, s.Table)
+}
 
 // Fingerprint is the next hop, and the source where it is given.
 func (s Spec) Fingerprint() string {
@@ -51,6 +58,9 @@ func (s Spec) Commands(ns string) []resource.Command {
 	args := []string{"route", "add", s.Destination.String(), "via", s.Via.String(), "dev", s.Device, "onlink", "proto", fmt.Sprint(Protocol)}
 	if s.Source.IsValid() {
 		args = append(args, "src", s.Source.String())
+	}
+	if s.Table != 0 {
+		args = append(args, "table", fmt.Sprint(s.Table))
 	}
 	return []resource.Command{resource.IP(ns, args...)}
 }
@@ -77,7 +87,7 @@ func each(p resource.Place, visit func(netlink.Route, Spec) error) error {
 	if err != nil || len(mine) == 0 {
 		return err
 	}
-	filter := &netlink.Route{Protocol: Protocol, Table: unix.RT_TABLE_MAIN}
+	filter := &netlink.Route{Protocol: Protocol, Table: unix.RT_TABLE_UNSPEC}
 	list, err := p.RouteListFiltered(netlink.FAMILY_ALL, filter, netlink.RT_FILTER_PROTOCOL|netlink.RT_FILTER_TABLE)
 	if err != nil {
 		return fmt.Errorf("list routes of namespace %q: %w", p.Ref, err)
@@ -91,7 +101,11 @@ func each(p resource.Place, visit func(netlink.Route, Spec) error) error {
 		dst, _ := netip.AddrFromSlice(r.Dst.IP)
 		via, _ := netip.AddrFromSlice(r.Gw)
 		source, _ := netip.AddrFromSlice(r.Src)
-		if err := visit(r, Spec{netip.PrefixFrom(dst.Unmap(), ones), via.Unmap(), name, source.Unmap()}); err != nil {
+		spec := Spec{Destination: netip.PrefixFrom(dst.Unmap(), ones), Via: via.Unmap(), Device: name, Source: source.Unmap()}
+		if r.Table != unix.RT_TABLE_MAIN {
+			spec.Table = uint32(r.Table)
+		}
+		if err := visit(r, spec); err != nil {
 			return err
 		}
 	}
@@ -111,7 +125,7 @@ func replace(p resource.Place, s Spec) error {
 		return err
 	}
 	r := &netlink.Route{
-		LinkIndex: dev.Attrs().Index, Gw: s.Via.AsSlice(), Protocol: Protocol,
+		LinkIndex: dev.Attrs().Index, Gw: s.Via.AsSlice(), Protocol: Protocol, Table: int(s.Table),
 		// The next hop is the peer of the interface's own address. Saying so spares
 		// the kernel looking it up, which for IPv6 fails now and then while the link
 		// is coming up.

@@ -1,0 +1,241 @@
+package deploy_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"net"
+	"net/netip"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/plan/plantest"
+	"nfchain.dev/nfchain/internal/resource/lookup"
+	"nfchain.dev/nfchain/internal/resource/namespace"
+)
+
+// common is an address that the servers of all tenants have.
+var common = netip.MustParseAddr("203.0.113.10")
+
+const tenantSpec = `
+endpoints: [{name: client}, {name: server, addresses: [203.0.113.10]}]
+addresses: {ipv4: 240.77.8.0/26, ipv6: "fd77:8::/64"}
+functions:
+- {name: a, kind: forward}
+- {name: fw, ref: SHARED}
+- {name: limit, kind: shaper, shaper: {rate: 10Gbit}}
+`
+
+// tenant is the plan of a tenant's chain through a function, beside another's. Both have
+// the same addresses to choose from.
+func tenant(t *testing.T, owner, other string, f api.StandaloneFunction) *plan.Plan {
+	t.Helper()
+	chain := plantest.Chain(t, owner, "tenant: of-"+owner+strings.Replace(tenantSpec, "SHARED", f.Metadata.Name, 1))
+	facts, err := deploy.Facts(chain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts.Functions = map[string]api.FunctionBody{f.Metadata.Name: f.Spec}
+	facts.Tenants = map[string]string{owner: "of-" + owner, other: "of-" + other}
+	p, err := plan.Make(chain, plantest.Catalogue(), facts, plan.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestTenantsAreKeptApart in a function that two chains with the same addresses go
+// through: what each sends, to its own addresses or the other's, is seen in its own chain
+// and at its own interfaces of the function.
+func TestTenantsAreKeptApart(t *testing.T) {
+	needs(t)
+	one, two, name := nstest.Owner(t)+"-1", nstest.Owner(t)+"-2", nstest.Owner(t)+"-fw"
+	f := plantest.Function(t, name, "kind: firewall\nfirewall: {rules: {generate: 10}}\n")
+	own, err := plan.MakeFunction(f, plantest.Catalogue(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	downAfter(t, name)
+	up(t, own)
+	downAfter(t, one)
+	up(t, tenant(t, one, two, f))
+	downAfter(t, two)
+	up(t, tenant(t, two, one, f))
+	a, b := tenant(t, one, two, f), tenant(t, two, one, f)
+	if a.Blocks[0] != b.Blocks[0] || a.Blocks[1] != b.Blocks[1] {
+		t.Fatalf("the tenants have the blocks %v and %v, not the same", a.Blocks, b.Blocks)
+	}
+	for _, p := range []*plan.Plan{a, b} {
+		unchanged(t, p)
+		crosses(t, p)
+	}
+	if out := sh(t, "ip -n "+namespace.Alone(name)+" -o address show scope global"); out != "" {
+		t.Errorf("the function has addresses of tenants:\n%s", out)
+	}
+	onlyOwn(t, a, b)
+	onlyOwn(t, b, a)
+	noneOfOthers(t, name, a, b)
+	noneOfOthers(t, name, b, a)
+
+	down(t, one)
+	crosses(t, b)
+	h := nstest.Open(t, namespace.Alone(name))
+	if rules := sh(t, "ip -n "+namespace.Alone(name)+" rule; ip -n "+namespace.Alone(name)+" -6 rule"); strings.Count(rules, b.Nodes[2].West.Device+" ") != 4 || strings.Contains(rules, a.Nodes[2].West.Device) {
+		t.Errorf("once one tenant is gone there are the rules\n%s", rules)
+	}
+	down(t, two)
+	if rules := sh(t, "ip -n "+namespace.Alone(name)+" rule"); strings.Contains(rules, "iif") {
+		t.Errorf("once both are gone there are the rules\n%s", rules)
+	}
+	if err := lookup.RemoveAll(h, one); err != nil {
+		t.Error(err)
+	}
+}
+
+// onlyOwn sends to the address that both servers have, while both listen.
+func onlyOwn(t *testing.T, own, other *plan.Plan) {
+	t.Helper()
+	at := netip.AddrPortFrom(common, 7000).String()
+	var mine, theirs net.PacketConn
+	inside(t, own.Server().Namespace, func() (err error) { mine, err = net.ListenPacket("udp", at); return })
+	defer func() { _ = mine.Close() }()
+	inside(t, other.Server().Namespace, func() (err error) { theirs, err = net.ListenPacket("udp", at); return })
+	defer func() { _ = theirs.Close() }()
+	for _, way := range []struct {
+		from *plan.Plan
+		to   net.PacketConn
+	}{{own, mine}, {other, theirs}} {
+		sendTo(t, way.from.Client().Namespace, netip.AddrPortFrom(common, 7000), way.from.Chain)
+		text := make([]byte, 100)
+		_ = way.to.SetReadDeadline(time.Now().Add(long))
+		// The first that arrives at the other tenant's is its own.
+		if n, _, err := way.to.ReadFrom(text); err != nil || string(text[:n]) != way.from.Chain {
+			t.Errorf("at the server of %s there is %q, %v", way.from.Chain, text[:n], err)
+		}
+	}
+}
+
+func sendTo(t *testing.T, ns string, to netip.AddrPort, text string) {
+	t.Helper()
+	inside(t, ns, func() error {
+		conn, err := net.Dial("udp", to.String())
+		if errors.Is(err, unix.ENETUNREACH) { // it does not even lead out of the end
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		_, err = conn.Write([]byte(text))
+		return errors.Join(err, conn.Close())
+	})
+}
+
+// noneOfOthers sends from one tenant's ends to every address that the other's nodes have,
+// and looks at the interfaces of the function and in the other's namespaces.
+func noneOfOthers(t *testing.T, function string, from, other *plan.Plan) {
+	t.Helper()
+	ns := namespace.Alone(function)
+	taps := map[string]int{ns: listen(t, ns)}
+	for _, n := range other.Nodes {
+		taps[n.Namespace] = listen(t, n.Namespace)
+	}
+	sent := 0
+	for _, n := range other.Nodes {
+		for _, port := range []*plan.Interface{n.West, n.East} {
+			if port == nil {
+				continue
+			}
+			for _, to := range port.Addresses {
+				if has(from, to) {
+					continue
+				}
+				sent++
+				sendTo(t, from.Client().Namespace, netip.AddrPortFrom(to, toServer), "cross")
+				sendTo(t, from.Server().Namespace, netip.AddrPortFrom(to, toServer), "cross")
+			}
+		}
+	}
+	if sent < 4 {
+		t.Fatalf("only %d addresses of the other tenant's are not also one's own", sent)
+	}
+	// Then one of the other tenant's own, behind which nothing comes.
+	sendTo(t, other.Client().Namespace, netip.AddrPortFrom(common, toClient), "last")
+	foreign := map[string]bool{from.Nodes[2].West.Device: true, from.Nodes[2].East.Device: true}
+	for place, fd := range taps {
+		for _, p := range untilLast(t, fd, place) {
+			if place != ns || !foreign[p] {
+				t.Errorf("what %s sent is seen in %s at %s", from.Chain, place, p)
+			}
+		}
+	}
+	for _, to := range other.Server().West.Addresses {
+		if has(from, to) {
+			continue
+		}
+		if out, err := exec.CommandContext(t.Context(), "ip", "netns", "exec", from.Client().Namespace, "ping", "-n", "-c", "1", "-W", "1", to.String()).CombinedOutput(); err == nil {
+			t.Errorf("%s reaches the server of %s at %s:\n%s", from.Chain, other.Chain, to, out)
+		}
+	}
+}
+
+func has(p *plan.Plan, a netip.Addr) bool {
+	for _, n := range p.Nodes {
+		for _, port := range []*plan.Interface{n.West, n.East} {
+			if port == nil {
+				continue
+			}
+			for _, own := range port.Addresses {
+				if own == a {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// untilLast gives the interfaces where marked packets are seen, until the last one is.
+func untilLast(t *testing.T, fd int, ns string) (devices []string) {
+	t.Helper()
+	h, err := netns.Open(ns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	buffer := make([]byte, 2048)
+	tv := unix.NsecToTimeval(int64(long))
+	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &tv); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		n, from, err := unix.Recvfrom(fd, buffer, 0)
+		if err != nil {
+			t.Fatalf("in %s the last packet is not seen: %v", ns, err)
+		}
+		at := 14 + 20
+		if buffer[12] == 0x86 {
+			at = 14 + 40
+		}
+		if n < at+4 {
+			continue
+		}
+		switch binary.BigEndian.Uint16(buffer[at+2:]) {
+		case toClient:
+			return devices
+		case toServer:
+			l, err := h.LinkByIndex(from.(*unix.SockaddrLinklayer).Ifindex)
+			if err != nil {
+				t.Fatal(err)
+			}
+			devices = append(devices, l.Attrs().Name)
+		}
+	}
+}
