@@ -57,6 +57,7 @@ func (g *genFlags) register(cmd *cobra.Command) {
 	f.StringVar(&g.offer.Device, "dev", "", "interface to send from")
 	f.StringVar(&g.offer.Netns, "netns", "", "network namespace of the interface (default: this one)")
 	f.StringVar(&g.to, "dst", "", "address to send to")
+	f.IntVar(&g.offer.Targets, "destinations", 0, "addresses from --dst on that flows go to in turn, a power of two up to 256, with --flows-by addresses or both (default 1)")
 	f.StringVar(&g.toMAC, "dst-mac", "", "link-layer address of the next hop (default: as the kernel knows it)")
 	f.StringVar(&g.from, "src", "", "source address (default: as the kernel would choose)")
 	f.IntVar(&g.offer.Port, "port", runs.FirstPort, "UDP port to send to")
@@ -99,10 +100,17 @@ func (g *genFlags) read(cmd *cobra.Command) (o builtin.Offer, err error) {
 		}
 	}
 	if err := refuseZero(cmd, zero{"rate", rate == api.LoadRate{}}, zero{"frame-size", g.frames.FrameSize == 0},
-		zero{"burst", g.frames.Burst == 0}, zero{"vlan", g.frames.VLAN == 0}); err != nil {
+		zero{"burst", g.frames.Burst == 0}, zero{"vlan", g.frames.VLAN == 0},
+		zero{"destinations", g.offer.Targets == 0}); err != nil {
 		return o, err
 	}
 	o.Condition = trial.Condition{Frames: trial.Frames(g.frames), Flows: g.flows, Affinity: g.cores,
 		OfferedBps: float64(rate.Bits), OfferedPps: float64(rate.Frames), DurationS: g.duration.Seconds()}
-	return o, builtin.Check(o.Condition)
+	if err := builtin.Check(o.Condition); err != nil {
+		return o, err
+	}
+	if err := o.Check(); err != nil {
+		return o, fmt.Errorf("--destinations: %w", err)
+	}
+	return o, nil
 }

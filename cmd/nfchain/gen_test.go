@@ -30,6 +30,11 @@ func TestGenRefuses(t *testing.T) {
 		{"--dev x --dst 192.0.2.1 --imix q", "IMIX"}, {"--dev x --dst 192.0.2.1 --imix a --frame-size 64", "not both"},
 		{"--dev x --dst 192.0.2.1 --frame-size 0", "--frame-size: 0"}, {"--dev x --dst 192.0.2.1 --rate 0", "--rate: 0"},
 		{"--dev x --dst 192.0.2.1 --flows-by luck", "addresses or both"},
+		{"--dev x --dst 192.0.2.1 --flows 4 --flows-by both --destinations 3", "--destinations: flows go to 1, 2, 4"},
+		{"--dev x --dst 192.0.2.1 --flows 4 --destinations 4", "addresses, or both"}, {"--dev x --dst 192.0.2.1 --destinations 0", "--destinations: 0"},
+		{"--dev x --dst 192.0.2.1 --flows 4 --flows-by both --destinations 512", "256"},
+		{"--dev x --dst 192.0.2.1 --flows 4 --flows-by addresses --destinations 8", "4 flows cannot go to 8"},
+		{"--dev x --dst 255.255.255.254 --flows 4 --flows-by both --destinations 4", "are not there"},
 		{"--dev x --dst 192.0.2.1 --pattern odd", "poisson"}, {"--dev x --dst 192.0.2.1 --flows 0", "flows"},
 		{"--dev x --dst 192.0.2.1 --affinity 4095", "no core 4095"}, {"--dev x --dst 192.0.2.1 -o xml", "xml"},
 	} {

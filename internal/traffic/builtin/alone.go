@@ -24,6 +24,9 @@ type Offer struct {
 	// kernel's neighbour table has it.
 	To    netip.Addr
 	ToMAC net.HardwareAddr
+	// Targets are how many addresses, from To on, flows go to in turn that differ in their
+	// addresses: a power of two, at most 256. 0 is one.
+	Targets int
 	// From is the source address; unset, the one that the kernel would take.
 	From netip.Addr
 	Port int
@@ -81,9 +84,34 @@ func (o Offer) load(h *netns.Handle) (load, netlink.Link, error) {
 		netns:   o.Netns, device: out.Device.Attrs().Index, port: o.Port,
 	}
 	if err = l.shaped(c); err == nil {
-		err = l.spread(o.From, nil)
+		err = l.spread(o.From, o.following())
 	}
 	return l, out.Device, err
+}
+
+// following are the addresses after the first that packets go to.
+func (o Offer) following() (list []netip.Addr) {
+	for a := o.To; len(list) < o.Targets-1; list = append(list, a) {
+		a = a.Next()
+	}
+	return list
+}
+
+// Check says what is wrong with an offer, besides its condition.
+func (o Offer) Check() error {
+	switch v := varietyOf(o.Condition.FlowsBy); {
+	case o.Targets == 0:
+		return nil
+	case o.Targets < 1 || o.Targets > maxTargets || powerBelow(o.Targets) != o.Targets:
+		return fmt.Errorf("flows go to 1, 2, 4 … or %d addresses, not %d", maxTargets, o.Targets)
+	case !v.addresses:
+		return errors.New("flows that differ in their ports alone go to one address; have them differ in their addresses, or both")
+	case o.Targets > o.Condition.Flows:
+		return fmt.Errorf("%d flows cannot go to %d addresses", o.Condition.Flows, o.Targets)
+	case uint64(low(o.To))+uint64(o.Targets) > 1<<32:
+		return fmt.Errorf("%d addresses from %s on are not there", o.Targets, o.To)
+	}
+	return nil
 }
 
 func (o Offer) exit(h *netns.Handle) (e traffic.Exit, err error) {

@@ -175,6 +175,37 @@ func TestLateIsTold(t *testing.T) {
 	}
 }
 
+// TestFewPackets have no percentiles that less than one of them lies above, and no PDV, which is
+// said; a thousand have them.
+func TestFewPackets(t *testing.T) {
+	for n, told := range map[uint64]bool{999: true, 1000: false} {
+		o := outcome{}
+		o.Progress.Start, o.Progress.Stop, o.Progress.Sent = 1, 1e9+1, n
+		o.Count.Packets, o.Count.Low, o.Count.High, o.Order.Arrivals = n, 10_001, 10_000, n
+		o.Count.Latency[trial.Bucket(10_000)] = n
+		s, err := sample([]outcome{o})
+		_, pdv := s.Metrics["pdv_ns"]
+		_, p999 := s.Metrics["one_way_latency_p999_ns"]
+		if said := strings.Contains(strings.Join(s.Warnings, "\n"), "are too few for all percentiles"); err != nil || said != told || pdv == told || p999 == told {
+			t.Errorf("%d packets: %v, %q, %v", n, s.Metrics, s.Warnings, err)
+		}
+	}
+}
+
+// TestNeighboursOfReordered tells how many pairs the differences of neighbours are of.
+func TestNeighboursOfReordered(t *testing.T) {
+	for reordered, told := range map[uint64]bool{0: false, 3: true} {
+		o := outcome{}
+		o.Progress.Start, o.Progress.Stop, o.Progress.Sent = 1, 1e9+1, 2000
+		o.Count.Packets, o.Count.Low, o.Count.High, o.Order.Arrivals, o.Order.Reordered = 2000, 10_001, 10_000, 2000, reordered
+		o.Count.Latency[trial.Bucket(10_000)], o.Count.Up[0] = 2000, 1990
+		s, err := sample([]outcome{o})
+		if said := strings.Contains(strings.Join(s.Warnings, "\n"), "(IPDV) are of the 1990 pairs"); err != nil || said != told {
+			t.Errorf("%d reordered: %q, %v", reordered, s.Warnings, err)
+		}
+	}
+}
+
 // TestVariation is told where the buckets of latencies are narrow beside it.
 func TestVariation(t *testing.T) {
 	for low, told := range map[uint64]bool{10_000: true, 3_000_000_000: false} {

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"context"
 	"encoding/binary"
 	"net/netip"
 	"slices"
@@ -152,5 +153,17 @@ func TestSpread(t *testing.T) {
 		if err != nil || l.nearest.String() != c.nearest || len(l.targets) != c.targets || l.targets[0] != l.to {
 			t.Errorf("%+v: from %s on, to %v, %v", c, l.nearest, l.targets, err)
 		}
+	}
+}
+
+// TestAloneToManyAddresses has a load by itself go to addresses in turn.
+func TestAloneToManyAddresses(t *testing.T) {
+	r := newRouted(t, trial.Condition{})
+	heard := listen(t, r)
+	_, err := Send(context.Background(), Offer{Netns: r.ClientNetns, Device: "eth0", To: netip.MustParseAddr("198.51.100.16"), Targets: 4, Port: 9,
+		Condition: trial.Condition{OfferedPps: 1000, DurationS: 0.2, Flows: 16, Frames: trial.Frames{FrameSize: 128, FlowsBy: trial.FlowsByBoth}}})
+	must(t, err)
+	if sources, targets, ports := distinct(t, heard()); sources != 16 || targets != 4 || ports != 16 {
+		t.Errorf("%d sources, %d targets, %d ports", sources, targets, ports)
 	}
 }

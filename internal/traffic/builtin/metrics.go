@@ -29,6 +29,8 @@ type totals struct {
 	refused, unread                                           uint64
 	busy                                                      time.Duration
 	coarse                                                    time.Duration // what latencies are told to, where no variation is
+	few                                                       bool          // too few packets came for all percentiles
+	train                                                     bool
 }
 
 // add a lane up.
@@ -43,7 +45,7 @@ func (t *totals) add(o outcome) {
 	t.refused, t.busy, t.wall = t.refused+o.Refused, t.busy+o.busy, t.wall+o.seconds()
 	t.cut, t.moved = t.cut || o.Cut, t.moved || o.moved
 	t.unread, t.slow = t.unread+o.Unread, t.slow || o.Slow
-	t.damaged = t.damaged + c.Damaged
+	t.damaged, t.train = t.damaged+c.Damaged, o.Load.train.frames > 0
 	t.early, t.lateMax = t.early+c.Early, max(t.lateMax, p.LateMax)
 	if c.Low > 0 && (t.low == 0 || c.Low < t.low) {
 		t.low = c.Low
@@ -193,8 +195,8 @@ func (t *totals) latencies(s *traffic.Sample) error {
 			m["one_way_latency_"+p.name+"_ns"] = min(trial.Percentile(h, p.percent), float64(t.high))
 		}
 	}
-	if enough(h, 99.9) { // RFC 8219 §7.3.1
-		t.variation(m, trial.Percentile(h, 99.9), float64(lowest))
+	if t.few = !enough(h, 99.9); !t.few { // RFC 8219 §7.3.1
+		t.variation(m, min(trial.Percentile(h, 99.9), float64(t.high)), float64(lowest))
 	}
 	if t.steps > 0 {
 		m["ipdv_min_ns"], m["ipdv_max_ns"] = float64(t.stepLow), float64(t.stepHigh)
@@ -222,7 +224,7 @@ func (t *totals) variation(m map[string]float64, high, lowest float64) {
 
 // enough values to speak of a percentile: one at least lies above it.
 func enough(h *hdrhistogram.Histogram, percent float64) bool {
-	return float64(h.TotalCount())*(100-percent) >= 100
+	return float64(h.TotalCount())*(100-percent) >= 100*(1-1e-9) // 100 - 99.9 is a little less than 0.1
 }
 
 func (t *totals) schedule(s *traffic.Sample) error {
@@ -299,7 +301,13 @@ func (t *totals) warnings() (w []string) {
 		w = append(w, fmt.Sprintf("packets still came when the wait for them ended, %v after the load and what the path always takes: those that came later count as lost", drainLimit))
 	}
 	if t.coarse > 0 {
-		w = append(w, fmt.Sprintf("the delay variation is left out: latencies as long as these are told to ±%v only, and it is little more or less; see ipdv", t.coarse))
+		w = append(w, fmt.Sprintf("the delay variation (PDV) is left out: latencies as long as these are told to ±%v only, and it is little more or less; see ipdv", t.coarse))
+	}
+	if t.few && !t.train { // a train of frames is as long as was asked for
+		w = append(w, fmt.Sprintf("%d packets are too few for all percentiles: those that less than one packet lies above are left out, and the delay variation (PDV), which is up to p99.9", t.unique))
+	}
+	if t.steps > 0 && t.reordered > 0 {
+		w = append(w, fmt.Sprintf("the differences of neighbours (IPDV) are of the %d pairs that were sent and came one after the other: those that packets out of order came between are left out", t.steps))
 	}
 	if t.early > 0 {
 		w = append(w, fmt.Sprintf("%d packets came before they were due: the clock went back, and their latency counts as zero", t.early))

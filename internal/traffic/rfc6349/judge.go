@@ -96,7 +96,7 @@ func framesOf(c trial.Condition, mtu int, got receivedReport, h headers) (float6
 
 func warnings(c trial.Condition, ratio, product float64, buffer uint64) (w []string) {
 	if c.DurationS <= shortest {
-		w = append(w, fmt.Sprintf("RFC 6349 wants transfers longer than %d s (§3.3): %v s deviates", shortest, c.DurationS))
+		w = append(w, fmt.Sprintf("RFC 6349 wants transfers longer than %d s (§5): %v s deviates", shortest, c.DurationS))
 	}
 	if buffer > 0 && float64(buffer) < product/float64(c.Flows) {
 		w = append(w, fmt.Sprintf("a socket's buffer cannot hold the bandwidth-delay product (RFC 6349 §3.3.1): it grows to %d bytes, and %.0f are needed", buffer, product/float64(c.Flows)))
