@@ -21,7 +21,7 @@ const (
 	drainFor    = 5 * time.Second
 )
 
-// shortest transfer that the RFC wants, which is to be longer than this (§3.3).
+// shortest transfer that the RFC wants, which is to be longer than this (§5).
 const shortest = 30
 
 // Tool is the built-in test of TCP.
