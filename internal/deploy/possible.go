@@ -6,11 +6,13 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/adopted"
+	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/macvlan"
+	"nfchain.dev/nfchain/internal/resource/tuning"
 )
 
 // Possible is an error that says what of a plan this machine does not let be made. It
-// changes nothing.
+// changes nothing: what has to be tried is tried in a namespace that nobody finds.
 func Possible(p *plan.Plan) error {
 	specs, taken := map[string][]resource.Spec{}, map[string]bool{}
 	for _, r := range p.Resources {
@@ -34,5 +36,24 @@ func Possible(p *plan.Plan) error {
 			}
 		}
 	}
-	return nil
+	return tuning.Try(tried(p))
+}
+
+// tried is what is set in namespaces and at links, which can be tried elsewhere before. Other
+// interfaces have drivers that cannot be made for that.
+func tried(p *plan.Plan) (specs []tuning.Spec) {
+	links := map[resource.Interface]bool{}
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(link.Spec); is {
+			links[resource.Interface{Namespace: s.A.Namespace, Device: s.A.Device}] = true
+			links[resource.Interface{Namespace: s.B.Namespace, Device: s.B.Device}] = true
+		}
+	}
+	for _, r := range p.Resources {
+		s, is := r.Spec.(tuning.Spec)
+		if is && (s.Device == tuning.Loopback || links[resource.Interface{Namespace: r.Namespace, Device: s.Device}]) {
+			specs = append(specs, s)
+		}
+	}
+	return specs
 }
