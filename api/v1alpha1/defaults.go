@@ -66,6 +66,8 @@ func (l Load) With(over Load) Load {
 	replace(&l.PayloadSize, over.PayloadSize)
 	replace(&l.Rate, over.Rate)
 	l.Frames = l.Frames.with(over.Frames)
+	replace(&l.ActiveChains, over.ActiveChains)
+	replace(&l.IdleContainers, over.IdleContainers)
 	replace(&l.Search, over.Search)
 	l.Messages = l.Messages.with(over.Messages)
 	replace(&l.Duration, over.Duration)

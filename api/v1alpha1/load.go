@@ -20,6 +20,8 @@ type Load struct {
 	Rate LoadRate `json:"rate,omitzero"`
 	// Frames says what the frames of a tool that makes its own are like.
 	Frames
+	// Beside says what else there is while a trial runs.
+	Beside
 	// Search for loads, instead of the rate. Each condition is searched for itself.
 	Search *Search `json:"search,omitempty"`
 	// Messages says what transactions are made of.
@@ -60,6 +62,17 @@ type Frames struct {
 	VLAN int `json:"vlan,omitzero" jsonschema:"minimum=1,maximum=4094"`
 	// FlowsBy is what flows differ in: ports (default), addresses, or both.
 	FlowsBy string `json:"flows_by,omitzero" jsonschema:"enum=ports,enum=addresses,enum=both"`
+}
+
+// Beside says what else there is on the machine while a chain is measured: more chains
+// like it, or containers that do nothing. They are made and removed with it.
+type Beside struct {
+	// ActiveChains is how many chains like this one carry the load at once, this one
+	// included, each the whole load. Default 1.
+	ActiveChains int `json:"active_chains,omitzero" jsonschema:"minimum=1,maximum=64"`
+	// IdleContainers is the length of a chain of forwarders over the same wiring that
+	// carries nothing meanwhile, both its ends included. Default 0: there is none.
+	IdleContainers int `json:"idle_containers,omitzero" jsonschema:"minimum=0,maximum=4096"`
 }
 
 // Messages says what the transactions of tcp_rr, udp_rr and tcp_crr are made of.

@@ -37,6 +37,7 @@ func own(c trial.Condition) map[string]any {
 		"bidirectional": c.Bidirectional, "ip_version": c.IPVersion, "vlan": c.VLAN, "flows_by": c.FlowsBy,
 		"request_size": c.RequestSize, "response_size": c.ResponseSize, "busy_loop": c.BusyLoop,
 		"zerocopy": c.Zerocopy, "affinity": c.Affinity, "length": c.Length,
+		"active_chains": max(1, c.ActiveChains), "idle_containers": c.IdleContainers,
 	}
 }
 

@@ -80,19 +80,36 @@ func (m *Measurement) cell(ctx context.Context, chain api.Chain, p experiment.Po
 	if err := m.Host.Offers(chain, conditions, m.Tools); err != nil {
 		return nil, err
 	}
+	if err := m.mayStandBeside(chain, p.Load, conditions); err != nil {
+		return nil, err
+	}
 	if err := fits(p.Load.Frames, p.Chain.MTU); err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(chain)
+	beside, err := m.Host.beside(chain, conditions[0].Beside)
 	if err != nil {
 		return nil, err
+	}
+	for _, c := range append([]companion{{chain: chain}}, beside...) {
+		if err := m.feasibleOnce(ctx, c.chain, planned); err != nil {
+			return nil, err
+		}
+	}
+	return conditions, nil
+}
+
+// feasibleOnce plans a chain unless it was planned before.
+func (m *Measurement) feasibleOnce(ctx context.Context, chain api.Chain, planned map[string]error) error {
+	text, err := json.Marshal(chain)
+	if err != nil {
+		return err
 	}
 	err, known := planned[string(text)]
 	if !known {
 		err = m.feasible(ctx, chain)
 		planned[string(text)] = err
 	}
-	return conditions, err
+	return err
 }
 
 // feasible plans a chain as it would be made.

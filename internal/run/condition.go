@@ -54,7 +54,11 @@ func condition(load api.Load, protocol string, among bool) trial.Condition {
 		Protocol: protocol, Flows: load.Flows, PayloadSize: uint64(load.PayloadSize),
 		OfferedBps: float64(load.Rate.Bits), OfferedPps: float64(load.Rate.Frames), Frames: trial.Frames(load.Frames),
 		Messages: trial.Messages{RequestSize: uint64(load.RequestSize), ResponseSize: uint64(load.ResponseSize), BusyLoop: load.BusyLoop},
+		Beside:   trial.Beside{IdleContainers: load.IdleContainers},
 		Zerocopy: load.Zerocopy, Affinity: load.Affinity, DurationS: float64(load.Duration) / 1e9,
+	}
+	if load.ActiveChains > 1 {
+		c.ActiveChains = load.ActiveChains
 	}
 	if load.Search != nil && protocol == trial.UDP {
 		s := search.Spec(*load.Search)

@@ -42,10 +42,12 @@ type Measurement struct {
 	Beside func(p *plan.Plan, condition int) (end func() error, err error)
 
 	// lent standalone functions are up for this measurement alone.
-	lent   []lent
-	up     *plan.Plan
-	upFor  int
-	proven map[string]bool
+	lent []lent
+	up   *plan.Plan
+	// companions are up beside it.
+	companions []companion
+	upFor      int
+	proven     map[string]bool
 	// chainOf tells conditions that need the same chain; see ChainOf.
 	chainOf []int
 	// instance counts the chains made in this run, those before an interruption
@@ -76,6 +78,9 @@ func (m *Measurement) Run(ctx context.Context, r *trial.Run) (err error) {
 	}
 	todo := experiment.Remaining(experiment.Order(len(r.Conditions), mostRepeats(r), r.Seed), done(r))
 	if err := m.lendFunctions(ctx); err != nil {
+		return err
+	}
+	if err := m.clear(ctx, r); err != nil {
 		return err
 	}
 	m.tell(*r)
@@ -174,6 +179,9 @@ func (m *Measurement) tried(ctx context.Context, slot experiment.Slot, c trial.C
 	if err := m.bringUp(ctx, slot, r); err != nil {
 		return none, err
 	}
+	if err := m.accompany(ctx, slot, c); err != nil {
+		return none, err
+	}
 	tool := m.tool(c.Tool)
 	if tool == nil {
 		return none, fmt.Errorf("there is no traffic tool %q", c.Tool)
@@ -205,7 +213,7 @@ func (m *Measurement) tried(ctx context.Context, slot experiment.Slot, c trial.C
 		return none, err
 	}
 	began := m.Now()
-	sample, err := tool.Run(ctx, job)
+	sample, err := m.offer(ctx, tool, c, job)
 	outside, ended := began.Sub(m.ended), m.Now()
 	m.ended = ended
 	if ended := end(); err == nil {
@@ -222,8 +230,10 @@ func (m *Measurement) tried(ctx context.Context, slot experiment.Slot, c trial.C
 		return none, deploy.Interrupted(ctx.Err())
 	}
 	// What the tool says of a chain that broke is only what followed from that.
-	if broken := deploy.Alive(m.up); broken != nil {
-		err = broken
+	for _, p := range append([]*plan.Plan{m.up}, m.active()...) {
+		if broken := deploy.Alive(p); broken != nil {
+			err = broken
+		}
 	}
 	if err != nil {
 		return none, fmt.Errorf("%s over the %s path, repeat %d: %w", c.Protocol, c.Path, slot.Repeat, err)

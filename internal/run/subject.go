@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,14 +16,17 @@ import (
 	"nfchain.dev/nfchain/internal/words"
 )
 
-// job is one trial for a tool, over the chain that is up.
-func (m *Measurement) job(c trial.Condition) (traffic.Job, error) {
-	job := m.placeless(c)
-	if m.up.Placement != nil {
-		job.Memory = m.up.Placement.Memory
+// job is one trial for a tool, over the chain that is measured.
+func (m *Measurement) job(c trial.Condition) (traffic.Job, error) { return jobOver(m.up, c) }
+
+// jobOver a chain that is up.
+func jobOver(p *plan.Plan, c trial.Condition) (traffic.Job, error) {
+	job := placeless(p, c)
+	if p.Placement != nil {
+		job.Memory = p.Placement.Memory
 	}
 	var err error
-	job.Condition.Affinity, err = m.up.Placement.Affinity(c.Affinity)
+	job.Condition.Affinity, err = p.Placement.Affinity(c.Affinity)
 	if err != nil {
 		return job, fmt.Errorf("%w: %w", err, ErrInput)
 	}
@@ -30,20 +34,20 @@ func (m *Measurement) job(c trial.Condition) (traffic.Job, error) {
 }
 
 // placeless is a job whose tools run on the cores that its load says.
-func (m *Measurement) placeless(c trial.Condition) traffic.Job {
-	client, server := m.up.Client(), m.up.Server()
+func placeless(p *plan.Plan, c trial.Condition) traffic.Job {
+	client, server := p.Client(), p.Server()
 	ends := traffic.Ends{ClientNetns: client.Namespace, ServerNetns: server.Namespace, ClientNode: client.Name, ServerNode: server.Name}
 	if c.Path == trial.PathDirect {
-		ends.Address = m.up.Direct.Server.Addresses[0]
-		return traffic.Job{Ends: ends, SpareEast: m.up.Spare(false, spareAddresses), SpareWest: m.up.Spare(true, spareAddresses), Condition: c, FirstPort: FirstPort}
+		ends.Address = p.Direct.Server.Addresses[0]
+		return traffic.Job{Ends: ends, SpareEast: p.Spare(false, spareAddresses), SpareWest: p.Spare(true, spareAddresses), Condition: c, FirstPort: FirstPort}
 	}
-	service := m.up.Reached()
+	service := p.Reached()
 	ends.Address, ends.Addresses = service.Addresses[0], service.Addresses
 	ends.Server, ends.Bind = server.West.Addresses[0], boundTo(service)
-	job := traffic.Job{Ends: ends, Condition: c, Held: m.held()}
+	job := traffic.Job{Ends: ends, Condition: c, Held: held(p)}
 	job.FirstPort, job.BindPort = ports(service)
-	if m.up.Service == nil { // only the service's address is translated
-		job.SpareEast, job.SpareWest = m.up.Spare(false, spareAddresses), m.up.Spare(true, spareAddresses)
+	if p.Service == nil { // only the service's address is translated
+		job.SpareEast, job.SpareWest = p.Spare(false, spareAddresses), p.Spare(true, spareAddresses)
 	}
 	return job
 }
@@ -109,12 +113,26 @@ func (m *Measurement) tellRepairs(ctx context.Context, condition int, r *trial.R
 // prove refuses to measure traffic that misses a function.
 func (m *Measurement) prove(ctx context.Context, c trial.Condition) error {
 	kind := transport(c.Protocol)
-	if c.Path != trial.PathChain || m.proven[kind] {
+	if c.Path != trial.PathChain {
 		return nil
 	}
-	path := proof.Path{ClientNetns: m.up.Client().Namespace, ServerNetns: m.up.Server().Namespace, Protocol: kind, Delay: m.held()}
-	path.To, path.At, path.Source = marked(m.up.Reached())
-	for _, n := range m.up.Functions() {
+	for _, p := range append([]*plan.Plan{m.up}, m.active()...) {
+		if m.proven[kind+" "+p.Chain] {
+			continue
+		}
+		if err := proven(ctx, p, kind); err != nil {
+			return err
+		}
+		m.proven[kind+" "+p.Chain] = true
+	}
+	return nil
+}
+
+// proven shows that one chain's traffic takes its path.
+func proven(ctx context.Context, p *plan.Plan, kind string) error {
+	path := proof.Path{ClientNetns: p.Client().Namespace, ServerNetns: p.Server().Namespace, Protocol: kind, Delay: held(p)}
+	path.To, path.At, path.Source = marked(p.Reached())
+	for _, n := range p.Functions() {
 		path.Functions = append(path.Functions, proof.Function{Name: n.Name, Netns: n.Namespace, West: n.West.Device, East: n.East.Device, Transparent: n.Transparent})
 	}
 	if _, err := proof.Check(ctx, path); err != nil {
@@ -123,13 +141,12 @@ func (m *Measurement) prove(ctx context.Context, c trial.Condition) error {
 		}
 		return err
 	}
-	m.proven[kind] = true
 	return nil
 }
 
 // held is how long the chain's functions may hold a packet on purpose.
-func (m *Measurement) held() (longest time.Duration) {
-	for _, n := range m.up.Functions() {
+func held(p *plan.Plan) (longest time.Duration) {
+	for _, n := range p.Functions() {
 		longest += time.Duration(n.Delay())
 	}
 	return longest
@@ -138,6 +155,10 @@ func (m *Measurement) held() (longest time.Duration) {
 // remove takes down what bringUp made; a chain that was up before loses only the
 // direct hop.
 func (m *Measurement) remove() error {
+	return errors.Join(m.dismiss(), m.removeChain())
+}
+
+func (m *Measurement) removeChain() error {
 	if m.up == nil {
 		return nil
 	}

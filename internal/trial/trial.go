@@ -44,6 +44,7 @@ type Condition struct {
 	OfferedPps float64 `json:"offered_pps,omitempty"`
 	Frames
 	Messages
+	Beside
 	Zerocopy  bool    `json:"zerocopy"`
 	Affinity  string  `json:"affinity"`
 	DurationS float64 `json:"duration_s"`
@@ -79,6 +80,15 @@ const (
 	FlowsByAddresses = "addresses"
 	FlowsByBoth      = "both"
 )
+
+// Beside is what else there was on the machine; absent where there was nothing.
+type Beside struct {
+	// ActiveChains carried the load at once, each the whole of it. The metrics that add
+	// up are sums, and those of chain 2 begin with chain2_.
+	ActiveChains int `json:"active_chains,omitempty"`
+	// IdleContainers carried nothing.
+	IdleContainers int `json:"idle_containers,omitempty"`
+}
 
 // Messages are what transactions are made of; absent for what has none.
 type Messages struct {
