@@ -26,7 +26,11 @@ func Open(ref string) (*Handle, error) {
 	if err != nil {
 		return nil, err
 	}
-	nl, err := netlink.NewHandleAt(vnetns.NsHandle(file.Fd()), unix.NETLINK_ROUTE)
+	var nl *netlink.Handle
+	err = offMain(func() (err error) {
+		nl, err = netlink.NewHandleAt(vnetns.NsHandle(file.Fd()), unix.NETLINK_ROUTE)
+		return err
+	})
 	if err != nil {
 		_ = file.Close()
 		return nil, fmt.Errorf("open rtnetlink in namespace %q: %w", ref, err)
@@ -44,11 +48,13 @@ func (h *Handle) Do(fn func() error) error { return Do(h.Ref, fn) }
 // call for.
 func (h *Handle) Request(message, flags int) (*nl.NetlinkRequest, error) {
 	if h.raw == nil {
-		raw, err := nl.GetNetlinkSocketAt(vnetns.NsHandle(h.file.Fd()), vnetns.None(), unix.NETLINK_ROUTE)
+		err := offMain(func() (err error) {
+			h.raw, err = nl.GetNetlinkSocketAt(vnetns.NsHandle(h.file.Fd()), vnetns.None(), unix.NETLINK_ROUTE)
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
-		h.raw = raw
 	}
 	r := nl.NewNetlinkRequest(message, flags)
 	r.Sockets = map[int]*nl.SocketHandle{unix.NETLINK_ROUTE: {Socket: h.raw}}

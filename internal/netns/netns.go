@@ -74,6 +74,15 @@ func open(ref string) (*os.File, error) {
 	return file, nil
 }
 
+// offMain runs fn on any thread but the main one. A library enters a namespace for a moment
+// to make a socket there, and by its main thread a process is known to live in one: another
+// nfchain that removes the namespace at that moment would end this process with it.
+func offMain(fn func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- fn() }()
+	return <-done
+}
+
 // onThread runs fn locked to a thread whose network namespace is put back after.
 func onThread(fn func() error) error {
 	done := make(chan error, 1)

@@ -2,6 +2,7 @@ package netns_test
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -16,7 +17,64 @@ import (
 	"nfchain.dev/nfchain/internal/nstest"
 )
 
-func TestMain(m *testing.M) { os.Exit(nstest.Main(m)) }
+// opens names the namespace that a process started by TestNotSeenInside looks into.
+const opens = "NETNS_TEST_OPENS"
+
+func TestMain(m *testing.M) {
+	if name := os.Getenv(opens); name != "" {
+		os.Exit(lookInto(name))
+	}
+	os.Exit(nstest.Main(m))
+}
+
+// lookInto a namespace from the main thread until standard input ends.
+func lookInto(name string) int {
+	ended := make(chan struct{})
+	go func() { _, _ = io.Copy(io.Discard, os.Stdin); close(ended) }()
+	for {
+		select {
+		case <-ended:
+			return 0
+		default:
+		}
+		h, err := netns.Open(name)
+		if err != nil {
+			return 1
+		}
+		_, err = h.Request(unix.RTM_GETLINK, 0)
+		h.Close()
+		if err != nil {
+			return 1
+		}
+	}
+}
+
+// TestNotSeenInside: a process that looks into a namespace is never taken for one that
+// lives there, and so is not ended with it.
+func TestNotSeenInside(t *testing.T) {
+	nstest.Root(t)
+	name := nstest.Namespace(t)
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), opens+"="+name)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for range 500 {
+		found, err := netns.Processes([]string{name})
+		if err != nil || len(found) > 0 {
+			t.Errorf("found %v, %v", found, err)
+			break
+		}
+	}
+	_ = in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
 
 // here is the namespace that the calling thread is in.
 func here(t testing.TB) string {
