@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/bits"
 	"net/netip"
+	"slices"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/resource/link"
@@ -122,7 +123,9 @@ func (b *builder) halfSize() uint64 {
 
 // chooseBlock keeps the chain's own block if it still fits; else it starts at a
 // place that follows from the chain's name and takes the first block clear of
-// the host's routes and of other chains.
+// the host's routes and of other chains. A chain that meets no other in any namespace also
+// keeps a block of which another took some later (by a script, beside the lock): moving
+// would end what goes through it, and help nobody.
 func (b *builder) chooseBlock(pool netip.Prefix, half uint64) (halves, error) {
 	width := bits.Len64(half-1) + 1
 	length := pool.Addr().BitLen() - width
@@ -133,7 +136,7 @@ func (b *builder) chooseBlock(pool netip.Prefix, half uint64) (halves, error) {
 		return halves{}, fmt.Errorf("spec.addresses: %s is too small for %d nodes; use a pool of at least /%d", pool, len(b.nodes), length)
 	}
 	for _, own := range b.facts.Blocks[b.chain.Metadata.Name] {
-		if own.Bits() == length && pool.Overlaps(own) && pool.Bits() <= own.Bits() && b.free(own) {
+		if own.Bits() == length && pool.Overlaps(own) && pool.Bits() <= own.Bits() && b.unreached(own) && (b.secluded() || b.untaken(own)) {
 			return split(own), nil
 		}
 	}
@@ -141,19 +144,25 @@ func (b *builder) chooseBlock(pool netip.Prefix, half uint64) (halves, error) {
 	start := hash("block", b.chain.Metadata.Name)
 	for i := range min(count, 1<<16) {
 		block := netip.PrefixFrom(offset(pool.Masked().Addr(), (start+i)%count, pool.Addr().BitLen()-length), length)
-		if b.free(block) {
+		if b.unreached(block) && b.untaken(block) {
 			return split(block), nil
 		}
 	}
 	return halves{}, fmt.Errorf("spec.addresses: no block of /%d in %s is clear of the host's routes and other chains; use another pool", length, pool)
 }
 
-func (b *builder) free(block netip.Prefix) bool {
-	for _, r := range b.facts.Routes {
-		if r.Bits() > 0 && r.Overlaps(block) {
-			return false
-		}
-	}
+// unreached by the host's routes, and by those of existing namespaces at the chain's ends.
+func (b *builder) unreached(block netip.Prefix) bool {
+	return !slices.ContainsFunc(b.facts.Routes, func(r netip.Prefix) bool { return r.Bits() > 0 && r.Overlaps(block) })
+}
+
+// secluded is a chain all of whose namespaces are its own.
+func (b *builder) secluded() bool {
+	return !slices.ContainsFunc(b.nodes, func(n Node) bool { return !n.Made })
+}
+
+// untaken by another chain.
+func (b *builder) untaken(block netip.Prefix) bool {
 	for chain, blocks := range b.facts.Blocks {
 		for _, other := range blocks {
 			if chain != b.chain.Metadata.Name && other.Overlaps(block) && !b.stranger(chain) {

@@ -133,6 +133,30 @@ func TestBlocksKeepClear(t *testing.T) {
 	}
 }
 
+// TestBlockIsKept by a chain that is up, though another has taken some of it since; it is
+// left where the two would meet in a namespace, and for a route of the host.
+func TestBlockIsKept(t *testing.T) {
+	own, other := prefix("198.18.64.0/26"), prefix("198.18.64.0/24")
+	body := plantest.Function(t, "one", "kind: forward\n").Spec
+	for spec, kept := range map[string]bool{
+		"functions: [{name: f, kind: forward}]":                          true,
+		"functions: [{name: f, ref: one}]":                               false,
+		"functions: []\nendpoints: [{name: a, namespace: x}, {name: b}]": false,
+	} {
+		facts := plan.Facts{
+			Blocks:    map[string][]netip.Prefix{"edge": {own}, "late": {other}},
+			Functions: map[string]api.FunctionBody{"one": body},
+		}
+		if p := made(t, spec, facts, plan.Options{}); (p.Blocks[0] == own) != kept || p.Blocks[0].Overlaps(other) != kept {
+			t.Errorf("%s: it had %s and has %v; %s was taken meanwhile", spec, own, p.Blocks, other)
+		}
+		facts.Routes = []netip.Prefix{prefix("198.18.64.0/30")}
+		if p := made(t, spec, facts, plan.Options{}); p.Blocks[0].Overlaps(own) {
+			t.Errorf("%s: the host reaches %v", spec, p.Blocks)
+		}
+	}
+}
+
 // TestRefusals are plans that cannot be; each says why.
 func TestRefusals(t *testing.T) {
 	shared := map[string]api.FunctionBody{}
