@@ -23,12 +23,15 @@ type drain struct {
 	came time.Duration
 }
 
-// drainLimit is the limit where nobody asks for another (RFC 2544 §23), drainQuiet how long nothing must have come to say that no copies are
-// under way, and drainStep how often that is asked.
+// drainLimit is the limit where nobody asks for another (RFC 2544 §23), drainCopies how long
+// nothing must have come to say that no copies are under way (a user-space function on a
+// busy machine may not be let run for some tenths of a second), drainQuiet how long to say
+// that none came any more when the wait ended, and drainStep how often that is asked.
 const (
-	drainLimit = 2 * time.Second
-	drainQuiet = 100 * time.Millisecond
-	drainStep  = 5 * time.Millisecond
+	drainLimit  = 2 * time.Second
+	drainCopies = 500 * time.Millisecond
+	drainQuiet  = 100 * time.Millisecond
+	drainStep   = 5 * time.Millisecond
 )
 
 // over tells whether to wait no more, at a time after the load's end. A path that delays
@@ -41,7 +44,7 @@ func (d *drain) over(now time.Duration, c sink.ProgramCount) bool {
 	if !d.bare {
 		first = firstCopies(c)
 	}
-	if first >= d.sent && (first == c.Packets || now-d.came >= drainQuiet) {
+	if first >= d.sent && (first == c.Packets || now-d.came >= drainCopies) {
 		return true
 	}
 	return now >= d.limit+max(d.held, lowest(c))

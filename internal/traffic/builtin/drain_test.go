@@ -23,7 +23,7 @@ func TestDrain(t *testing.T) {
 		cut    bool
 	}{
 		"all are there":               {drain: drain{sent: 9}, counts: map[time.Duration]sink.ProgramCount{0: came(9, 9, 0)}},
-		"copies do not count as such": {drain: drain{sent: 9}, counts: map[time.Duration]sink.ProgramCount{0: came(12, 6, 0), s: came(18, 9, 0)}, over: s + drainQuiet},
+		"copies do not count as such": {drain: drain{sent: 9}, counts: map[time.Duration]sink.ProgramCount{0: came(12, 6, 0), s: came(18, 9, 0)}, over: s + drainCopies},
 		"nothing comes":               {drain: drain{sent: 9}, over: 2 * s},
 		"nothing yet, as was known":   {drain: drain{sent: 9, held: 5 * s}, counts: map[time.Duration]sink.ProgramCount{4 * s: came(9, 9, 4*s)}, over: 4 * s},
 		"nothing, and more was known": {drain: drain{sent: 9, held: 5 * s}, over: 7 * s},
