@@ -14,13 +14,13 @@ type Env struct {
 	Files procfs.Root
 	// Path is the directories tools are looked up in, as in $PATH.
 	Path string
-	// Timeout is how long a tool or the kernel may take to answer; 0 is 2 s.
+	// Timeout is how long a tool or the kernel may take to answer; 0 is 5 s.
 	Timeout time.Duration
 }
 
 // defaultTimeout is far above what any answer takes on a busy machine, and still
 // short enough to wait for.
-const defaultTimeout = 2 * time.Second
+const defaultTimeout = 5 * time.Second
 
 // Host is this machine as the environment describes it.
 func Host() Env {
