@@ -78,6 +78,7 @@ func checkClaims(s *ExperimentSpec, swept sweep, at place) []FieldProblem {
 var needs = map[string][]string{
 	"loss":        {"metric", "a", "b"},
 	"ratio":       {"metric", "a", "b"},
+	"best_ratio":  {"metric", "a", "b"},
 	"slope_fades": {"metric", "a", "b", "c", "d"},
 	"model_error": {"model"},
 }

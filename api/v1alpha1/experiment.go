@@ -99,12 +99,14 @@ type Claim struct {
 
 // Check is the estimate of a claim and the range in which the claim holds.
 type Check struct {
-	// Kind: loss (1 − b/a), ratio (b/a), slope_fades (the loss per namespace
+	// Kind: loss (1 − b/a), ratio (b/a), best_ratio (b/a of the conditions with the
+	// highest mean among those that each selects: the best is chosen in odd repeats and
+	// compared in even ones), slope_fades (the loss per namespace
 	// between long chains less that between short ones), model_error (the
 	// largest relative error of a model over its fitted lengths), unavailable.
-	Kind   string `json:"kind" jsonschema:"required,enum=loss,enum=ratio,enum=slope_fades,enum=model_error,enum=unavailable"`
+	Kind   string `json:"kind" jsonschema:"required,enum=loss,enum=ratio,enum=best_ratio,enum=slope_fades,enum=model_error,enum=unavailable"`
 	Metric string `json:"metric,omitempty"`
-	// A and B select one condition each by factor value.
+	// A and B select one condition each by factor value; for best_ratio, any number.
 	A map[string]any `json:"a,omitempty"`
 	B map[string]any `json:"b,omitempty"`
 	// C and D are the second pair of a comparison of two steps.

@@ -23,6 +23,7 @@ type finding struct {
 var checks = map[string]func(api.ExperimentSpec, trial.Run, api.Check) (finding, error){
 	"loss":        findLoss,
 	"ratio":       findRatio,
+	"best_ratio":  findBestRatio,
 	"slope_fades": findSlopeFades,
 	"model_error": findModelError,
 }
