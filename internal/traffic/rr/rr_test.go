@@ -54,10 +54,23 @@ func run(t *testing.T, job traffic.Job) traffic.Sample {
 	return s
 }
 
+// inTime is a trial during which the machine did not stall for so long that responses
+// counted as lost and came all the same.
+func inTime(t *testing.T, job traffic.Job) traffic.Sample {
+	t.Helper()
+	for range 10 {
+		if s := run(t, job); s.Metrics["responses_late"] == 0 {
+			return s
+		}
+	}
+	t.Fatal("this machine never answered all within a second")
+	return traffic.Sample{}
+}
+
 // sound checks a trial over a path that loses nothing.
 func sound(t *testing.T, job traffic.Job) {
 	t.Helper()
-	s := run(t, job)
+	s := inTime(t, job)
 	m := s.Metrics
 	h, err := trial.DecodeHistogram(s.Histograms["latency_ns"])
 	if err != nil {
