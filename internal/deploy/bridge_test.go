@@ -119,20 +119,32 @@ func TestOneBridgeFloodsNothing(t *testing.T) {
 	p := planned(t, nstest.Owner(t), bridged("per: chain", spec(forward("a"), forward("b"), forward("c"))))
 	downAfter(t, p.Chain)
 	up(t, p)
+	// While it was made a port may have flooded what the nodes said of their own: the kernel
+	// has ports flood until they are told not to.
+	before := portsSent(t, p)
 	crosses(t, p)
+	sent := portsSent(t, p)
+	for i := range sent {
+		sent[i] -= before[i]
+	}
+	if len(sent) != 8 || sent[0] == 0 || slices.Max(sent) != slices.Min(sent) {
+		t.Errorf("pings went out by %d ports so often: %v", len(sent), sent)
+	}
+}
+
+// portsSent is how many packets the chain's bridge sent by each of its ports.
+func portsSent(t *testing.T, p *plan.Plan) (sent []uint64) {
+	t.Helper()
 	links, err := nstest.Open(t, wiringOf(p)).LinkList()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var sent []uint64
 	for _, l := range links {
 		if l.Attrs().MasterIndex != 0 {
 			sent = append(sent, l.Attrs().Statistics.TxPackets)
 		}
 	}
-	if len(sent) != 8 || sent[0] == 0 || len(slices.Compact(sent)) != 1 {
-		t.Errorf("pings went out by %d ports so often: %v", len(sent), sent)
-	}
+	return sent
 }
 
 // TestBridgesHeal breaks bridges in one place at a time. One pass mends it, touching only
