@@ -93,24 +93,32 @@ func (s sweep) checkCells(at place) findings {
 		if len(cell) == 0 && !at.lost(path) {
 			f.addf(path, "has no values")
 		}
-		for _, field := range slices.Sorted(maps.Keys(cell)) {
-			here := strict.Join(path, field)
-			typeOf := s.spec.typeOf(field)
-			if typeOf == nil {
-				f.add(here, s.spec.unknownFactor(field))
-				s.factors[field] = &factor{}
-				continue
-			}
-			typed, err := typeOf(cell[field])
-			if err != nil {
-				f.add(here, err.Error())
-			}
-			cell[field] = typed
-			s.note(field, typed, here)
-		}
-		if slices.ContainsFunc(s.spec.Cells[:i], func(other map[string]any) bool { return maps.Equal(other, cell) }) {
+		wrong := s.checkCell(cell, path)
+		f = append(f, wrong...)
+		// Only values that could be read are sure to be of types that == compares.
+		if len(wrong) == 0 && slices.ContainsFunc(s.spec.Cells[:i], func(other map[string]any) bool { return maps.Equal(other, cell) }) {
 			f.addf(path, "is already among the cells")
 		}
+	}
+	return f
+}
+
+func (s sweep) checkCell(cell map[string]any, path string) findings {
+	var f findings
+	for _, field := range slices.Sorted(maps.Keys(cell)) {
+		here := strict.Join(path, field)
+		typeOf := s.spec.typeOf(field)
+		if typeOf == nil {
+			f.add(here, s.spec.unknownFactor(field))
+			s.factors[field] = &factor{}
+			continue
+		}
+		typed, err := typeOf(cell[field])
+		if err != nil {
+			f.add(here, err.Error())
+		}
+		cell[field] = typed
+		s.note(field, typed, here)
 	}
 	return f
 }
