@@ -138,6 +138,9 @@ func (t *Template) read(root *tree.Node) (filled, []FieldProblem) {
 	load := place{d, "load"}
 	load.report(t.catalogue.CheckLoad(t.swept.on(out.Load)))
 	load.report(out.Load.checkNothing(load))
+	if !load.has("duration") {
+		out.Load.Duration = 0 // each point's own, as where no template is needed
+	}
 	var problems []FieldProblem
 	for _, p := range d.Problems {
 		problems = append(problems, FieldProblem{p.Path, p.Message})

@@ -3,6 +3,7 @@ package v1alpha1
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 const knobs = `
@@ -45,6 +46,21 @@ func TestTemplateReadsWhatIsPutIn(t *testing.T) {
 	equal(t, "problems", len(problems), 0)
 	equal(t, "the chain as it was", chain, spec.Chain)
 	equal(t, "the load as it was", load, spec.Load)
+}
+
+// TestTemplateLeavesTheDurationToThePoints where the file says none: their protocol may be
+// swept too.
+func TestTemplateLeavesTheDurationToThePoints(t *testing.T) {
+	spec := mustDecode(t, []byte(strings.Replace(knobs, ", duration: 2s", "", 1))).Experiments[0].Spec
+	template, err := testCatalogue().Template(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, settings := range map[Duration][]Setting{0: {{"mtu", 9000}}, Duration(7 * time.Second): {{"load.duration", "7s"}}} {
+		_, load, problems := template.With(settings)
+		equal(t, "problems", len(problems), 0)
+		equal(t, "duration", load.Duration, want)
+	}
 }
 
 // TestMixComesBeforeWhatGoesIntoIt, in whatever order they are varied.

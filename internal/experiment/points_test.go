@@ -77,6 +77,24 @@ func TestDurationIsTheProtocols(t *testing.T) {
 	}
 }
 
+// TestDurationIsTheProtocolsBesidePaths: what is put in by path leaves it alone.
+func TestDurationIsTheProtocolsBesidePaths(t *testing.T) {
+	words := api.Catalogue{Wirings: map[string]func() any{"veth": func() any { return &struct{}{} }}, Runtimes: []string{"netns"}}
+	load := api.DefaultLoad()
+	load.Duration = 0
+	spec := api.ExperimentSpec{Chain: api.DefaultChainSpec(), Load: load, Sweep: sweep("chain.mtu", []any{1500, 9000}, "protocol", []any{"tcp", "rfc6349"})}
+	points, err := Points(spec, words)
+	if err != nil || len(points) != 4 {
+		t.Fatalf("%d points, error %v", len(points), err)
+	}
+	for i, p := range points {
+		want := []time.Duration{5 * time.Second, 31 * time.Second}[i%2]
+		if got := time.Duration(p.Load.Duration); got != want || p.Infeasible != "" {
+			t.Errorf("%v: %s, want %s; infeasible because %q", p.Factors, got, want, p.Infeasible)
+		}
+	}
+}
+
 func TestWithoutSweepThereIsOnePoint(t *testing.T) {
 	spec := api.ExperimentSpec{Chain: api.ChainSpec{Functions: []api.Function{function("fw", "firewall")}}}
 	points, err := Points(spec, api.Catalogue{})
