@@ -160,12 +160,17 @@ func checkAffinity(text string) string {
 }
 
 // checkQuick validates what the load becomes under --quick, and leaves out what
-// is wrong with the load itself.
+// is wrong with the load itself. What does not go together may stand at a field that only
+// the load has.
 func (c Catalogue) checkQuick(load, quick Load, at place) []FieldProblem {
 	var f findings
+	own := c.CheckLoad(load)
 	for _, p := range c.CheckLoad(load.With(quick)) {
-		if at.has(p.Path) {
+		switch {
+		case at.has(p.Path):
 			f.add(p.Path, p.Message)
+		case at.sound() && !slices.Contains(own, p):
+			f.add("", "does not go with load."+p.Path+": "+p.Message)
 		}
 	}
 	f = append(f, quick.checkNothing(at)...)
