@@ -58,7 +58,7 @@ func (s *ExperimentSpec) typeOf(field string) func(any) (any, error) {
 	case valueTypes[field] != nil:
 		return valueTypes[field]
 	case field == FactorCopies, copied && slices.Contains(s.functionNames(), name):
-		return func(v any) (any, error) { return wholeBetween(v, 0, maxLength) }
+		return func(v any) (any, error) { return wholeBetween(v, 0, MaxLength) }
 	case field == FactorMix:
 		return s.mixOf
 	case isPath(pathOf(field)):

@@ -11,16 +11,16 @@ import (
 
 // The bounds of swept numbers. Beyond so long a chain a typing error is likelier.
 const (
-	minLength, maxLength = 2, 10000
-	minFlows, maxFlows   = 1, 1 << 20
-	minFrame, maxFrame   = 64, 9216
+	MinLength, MaxLength = 2, 4096
+	MinFlows, MaxFlows   = 1, 1 << 20
+	MinFrame, MaxFrame   = 64, 9216
 )
 
 // valueTypes bring a factor's value, as decoded with no type to go by, to the
 // type that [Factor] promises; nil and an error if it is none.
 var valueTypes = map[string]func(any) (any, error){
-	"length":        func(v any) (any, error) { return wholeBetween(v, minLength, maxLength) },
-	"flows":         func(v any) (any, error) { return wholeBetween(v, minFlows, maxFlows) },
+	"length":        func(v any) (any, error) { return wholeBetween(v, MinLength, MaxLength) },
+	"flows":         func(v any) (any, error) { return wholeBetween(v, MinFlows, MaxFlows) },
 	"payload_size":  func(v any) (any, error) { return quantityOf(v, ParseSize) },
 	"request_size":  func(v any) (any, error) { return quantityOf(v, ParseSize) },
 	"response_size": func(v any) (any, error) { return quantityOf(v, ParseSize) },
@@ -28,7 +28,7 @@ var valueTypes = map[string]func(any) (any, error){
 	"zerocopy":      onOff,
 	"protocol":      protocolOf,
 	"affinity":      affinityOf,
-	"frame_size":    func(v any) (any, error) { return wholeBetween(v, minFrame, maxFrame) },
+	"frame_size":    func(v any) (any, error) { return wholeBetween(v, MinFrame, MaxFrame) },
 	"flows_by":      flowsByOf,
 }
 

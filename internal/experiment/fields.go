@@ -11,29 +11,26 @@ import (
 	"nfchain.dev/nfchain/internal/trial"
 )
 
-// The limits of a sweep's values.
-const (
-	maxLength = 4096
-	maxFlows  = 1 << 20
-)
-
 // fields are the factors of a sweep: each puts one value into a point.
 var fields = map[string]func(*Point, any) error{
 	"length": func(p *Point, v any) error {
-		n, err := whole(v, 2, maxLength)
+		n, err := whole(v, api.MinLength, api.MaxLength)
 		if err == nil {
 			p.lengthen(n)
 		}
 		return err
 	},
 	"copies": func(p *Point, v any) error {
-		n, err := whole(v, 0, maxLength)
+		n, err := whole(v, 0, api.MaxLength)
 		if err == nil {
 			p.copyAll(n)
 		}
 		return err
 	},
-	"flows": func(p *Point, v any) (err error) { p.Load.Flows, err = whole(v, 1, maxFlows); return err },
+	"flows": func(p *Point, v any) (err error) {
+		p.Load.Flows, err = whole(v, api.MinFlows, api.MaxFlows)
+		return err
+	},
 	"protocol": func(p *Point, v any) error {
 		s, err := oneOf(v, trial.TCP, trial.UDP, trial.Latency, trial.TCPRR, trial.UDPRR, trial.TCPCRR, trial.RFC6349)
 		p.Load.Protocols = []string{s}
@@ -43,7 +40,10 @@ var fields = map[string]func(*Point, any) error{
 		p.Load.FlowsBy, err = oneOf(v, trial.FlowsByPorts, trial.FlowsByAddresses, trial.FlowsByBoth)
 		return err
 	},
-	"frame_size": func(p *Point, v any) (err error) { p.Load.FrameSize, err = whole(v, 64, 9216); return err },
+	"frame_size": func(p *Point, v any) (err error) {
+		p.Load.FrameSize, err = whole(v, api.MinFrame, api.MaxFrame)
+		return err
+	},
 	"payload_size": func(p *Point, v any) error {
 		n, err := quantity(v, parseSize)
 		p.Load.PayloadSize = api.Size(n)

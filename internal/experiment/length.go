@@ -58,8 +58,8 @@ func (p *Point) copyAll(n int) {
 	case len(own) == 0:
 		p.refuse("the chain has no functions to copy")
 		return
-	case len(own)*n > maxLength:
-		p.refuse(fmt.Sprintf("%d copies of %d functions are more than %d", n, len(own), maxLength))
+	case len(own)*n > api.MaxLength:
+		p.refuse(fmt.Sprintf("%d copies of %d functions are more than %d", n, len(own), api.MaxLength))
 		return
 	}
 	p.Chain.Functions = ofLength(own, len(own)*n+2)
@@ -67,7 +67,7 @@ func (p *Point) copyAll(n int) {
 
 // copyOne puts n copies of one function, side by side, where it is.
 func (p *Point) copyOne(name string, v any) error {
-	n, err := whole(v, 0, maxLength)
+	n, err := whole(v, 0, api.MaxLength)
 	if err != nil {
 		return err
 	}
@@ -76,8 +76,8 @@ func (p *Point) copyOne(name string, v any) error {
 	case at < 0:
 		p.refuse("the chain has no function " + name + " to copy")
 		return nil
-	case len(p.Chain.Functions)+n > maxLength:
-		p.refuse(fmt.Sprintf("%d copies of %s make a chain of more than %d", n, name, maxLength))
+	case len(p.Chain.Functions)+n > api.MaxLength:
+		p.refuse(fmt.Sprintf("%d copies of %s make a chain of more than %d", n, name, api.MaxLength))
 		return nil
 	}
 	copies := ofLength(p.Chain.Functions[at:at+1], n+2)
