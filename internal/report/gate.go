@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -135,15 +136,14 @@ func newPool(r trial.Run) pool {
 	blocks := map[int][]trial.Trial{}
 	for _, t := range r.Trials {
 		m := trial.MainMetric(func(name string) bool { _, has := t.Metrics[name]; return has })
-		if m != "" {
+		if m != "" && t.Step == 0 { // a search's steps are no repeats
 			blocks[t.Repeat] = append(blocks[t.Repeat], trial.Trial{Condition: t.Condition, Metrics: trial.Map[float64]{m: t.Metrics[m]}})
 		}
 	}
-	for repeat := 1; len(blocks) > 0; repeat++ {
+	for _, repeat := range slices.Sorted(maps.Keys(blocks)) {
 		if len(blocks[repeat]) == len(r.Conditions) {
 			p.repeats = append(p.repeats, blocks[repeat])
 		}
-		delete(blocks, repeat)
 	}
 	return p
 }

@@ -79,6 +79,31 @@ func TestGateGolden(t *testing.T) {
 	golden(t, "worth.txt", text.Bytes())
 }
 
+// TestGateOfOddRepeats: repeats that are counted from nought, as in a document that another
+// program wrote, are drawn from like any other.
+func TestGateOfOddRepeats(t *testing.T) {
+	runs := gateRuns(6, 1, 8, .01, 0)
+	for i := range runs[0].Trials {
+		runs[0].Trials[i].Repeat = (runs[0].Trials[i].Repeat - 1) << 40
+	}
+	if g := try(t, runs, GateOptions{Pairs: 5}); g.Repeats != 4 {
+		t.Errorf("%d repeats on each side, want 4", g.Repeats)
+	}
+}
+
+// TestGateOfASearch goes by what each search came to, not by its steps.
+func TestGateOfASearch(t *testing.T) {
+	runs := gateRuns(7, 1, 8, .01, 0)
+	for i := range runs[0].Trials {
+		step := runs[0].Trials[i]
+		step.Step, step.Metrics = 1, map[string]float64{"goodput_bps": 5}
+		runs[0].Trials = append(runs[0].Trials, step)
+	}
+	if g := try(t, runs, GateOptions{Pairs: 5}); g.Repeats != 4 {
+		t.Errorf("%d repeats on each side, want 4", g.Repeats)
+	}
+}
+
 func TestGateRefuses(t *testing.T) {
 	good := gateRuns(5, 2, 6, .01, 0)
 	remade, other := good[0], gateRuns(5, 1, 6, .01, 0)[0]
