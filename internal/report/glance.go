@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 
 	"nfchain.dev/nfchain/internal/trial"
@@ -17,20 +18,24 @@ type card struct {
 const manyCards = 6
 
 // cards are the chain's first conditions, each by its main metric and by how it
-// stands to the direct path. Beside verdicts, a few cards of many conditions
-// would only distract.
-func (r Report) cards() (out []card) {
+// stands to the direct path, and how many more there would be. Beside verdicts, a few
+// cards of many conditions would only distract.
+func (r Report) cards() (out []card, more int) {
 	direct := map[int]int{}
 	for _, p := range r.pairs() {
 		direct[p.chain] = p.direct
 	}
 	if len(r.Verdicts) > 0 && len(r.Conditions)-len(direct) > manyCards {
-		return nil
+		return nil, 0
 	}
 	name := labels(r.Conditions, "path")
 	for i, c := range r.Conditions {
 		for _, metric := range glanced(c) {
-			if c.Path == trial.PathDirect || len(out) == manyCards {
+			if c.Path == trial.PathDirect {
+				continue
+			}
+			if len(out) == manyCards {
+				more++
 				continue
 			}
 			s := c.Metrics[metric]
@@ -43,7 +48,15 @@ func (r Report) cards() (out []card) {
 			out = append(out, one)
 		}
 	}
-	return out
+	return out, more
+}
+
+// leftOut says how many numbers are not among the cards, nothing where all are.
+func leftOut(cards, more int) string {
+	if more == 0 {
+		return ""
+	}
+	return fmt.Sprintf("The first %d of %d: %d more are in the table of measurements.", cards, cards+more, more)
 }
 
 // glanced are a condition's main metric, and its latency where the same packets

@@ -27,6 +27,7 @@ type pageData struct {
 	Run         trial.Run
 	Warnings    []string
 	Cards       []card
+	LeftOut     string
 	Tallies     []tally
 	Claims      []claim
 	Figures     []figure
@@ -44,9 +45,10 @@ func HTML(w io.Writer, r Report) error {
 }
 
 func newPage(r Report) pageData {
+	cards, more := r.cards()
 	d := pageData{
 		Style: template.CSS(pageStyle), Title: r.title(), Kind: "chain", Run: r.Run, Heading: r.opening(),
-		Warnings: r.warnings(), Cards: r.cards(), Tallies: r.tallies(), Claims: r.claims(), Figures: r.figures(),
+		Warnings: r.warnings(), Cards: cards, LeftOut: leftOut(len(cards), more), Tallies: r.tallies(), Claims: r.claims(), Figures: r.figures(),
 		Environment: environmentTable(r.Run), Notes: statisticsNotes(r), Command: quoted(r.Run.Command), Place: r.Place,
 	}
 	if r.Run.Experiment != "" {

@@ -90,6 +90,19 @@ func TestPageHasEveryMetric(t *testing.T) {
 	}
 }
 
+// TestPageSaysWhatItLeavesOutAtAGlance, where a sweep has more numbers than are seen so.
+func TestPageSaysWhatItLeavesOutAtAGlance(t *testing.T) {
+	for name, want := range map[string]string{"big": "The first 6 of 18: 12 more are in the table of measurements.", "bench": ""} {
+		cards, more := everyReport()[name].cards()
+		if said := leftOut(len(cards), more); said != want {
+			t.Errorf("%s: %q, want %q", name, said, want)
+		}
+		if text := renderHTML(t, everyReport()[name]); strings.Count(text, "<dt>") != len(cards) || strings.Contains(text, "more are in the table") != (want != "") || !strings.Contains(text, want) {
+			t.Errorf("%s: the page has %d cards and does not say %q", name, strings.Count(text, "<dt>"), want)
+		}
+	}
+}
+
 func TestPageEscapesWhatOthersWrote(t *testing.T) {
 	const evil = `<script>alert("x")</script>`
 	r := sampleBench()
