@@ -66,7 +66,7 @@ func percentText(share float64) string {
 	if share >= .995 {
 		return strconv.FormatFloat(100*share, 'f', 0, 64) + "%"
 	}
-	return strconv.FormatFloat(100*share, 'g', 2, 64) + "%"
+	return significant(100*share, 2) + "%"
 }
 
 // enumeration is "a, b and c".

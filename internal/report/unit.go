@@ -54,6 +54,9 @@ func (u unit) centred(v float64, ci *[2]float64) (value, interval string) {
 	}
 	lo, hi := ci[0]/u.factor, ci[1]/u.factor
 	d := decimals(v / u.factor)
+	if v == 0 {
+		d = decimals(max(math.Abs(lo), math.Abs(hi)))
+	}
 	if half := (hi - lo) / 2; half > 0 && finite(half) {
 		d = max(0, min(d, 1-int(math.Floor(math.Log10(half)))))
 	}
@@ -67,13 +70,18 @@ func join(number, unit string) string {
 	return number + " " + unit
 }
 
-// decimals leave four significant digits, and no more than four after the point.
+// decimals leave four significant digits, and no more than four after the point, unless
+// less than two of the digits would be left: one frame lost of ten million is not none.
 func decimals(v float64) int {
 	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0
 	}
-	return max(0, min(4, 3-int(math.Floor(math.Log10(math.Abs(v))))))
+	size := int(math.Floor(math.Log10(math.Abs(v)) + 1e-9)) // 1e-7/.01 is a little less than 1e-5
+	return max(0, min(4, 3-size), min(mostDecimals, 1-size))
 }
+
+// mostDecimals that are written of any value.
+const mostDecimals = 12
 
 func fixed(v float64, decimals int) string {
 	s := strconv.FormatFloat(v, 'f', decimals, 64)
@@ -86,7 +94,21 @@ func fixed(v float64, decimals int) string {
 // printed writes one value of a metric in the unit that suits it.
 func printed(metric string, v float64) string { return unitFor(metric, v).value(v) }
 
-// shareText writes a share in per cent, with the digits that its size deserves.
+// shareText writes a share in per cent, with the digits that its size deserves: three, and
+// more where what is not all would read as all.
 func shareText(share float64) string {
-	return strconv.FormatFloat(100*share, 'g', 3, 64) + "%"
+	text := significant(100*share, 3)
+	for n := 4; text == "100" && share < 1 && n < mostDecimals; n++ {
+		text = significant(100*share, n)
+	}
+	return text + "%"
+}
+
+// significant writes so many digits of a value, without an exponent.
+func significant(v float64, digits int) string {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
+	if err != nil {
+		return strconv.FormatFloat(v, 'g', digits, 64)
+	}
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }

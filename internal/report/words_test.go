@@ -14,15 +14,34 @@ func TestUnits(t *testing.T) {
 	}{
 		{"goodput_bps", 9.7213e9, "9.721 Gb/s"}, {"goodput_bps", 999, "999.0 b/s"}, {"goodput_bps", 0, "0 b/s"}, {"goodput_bps", 2.5e13, "25.00 Tb/s"},
 		{"latency_p99_ns", 40420, "40.42 µs"}, {"latency_p99_ns", 2.42e6, "2.420 ms"}, {"loss_ratio", .0779, "7.790 %"},
-		{"loss_ratio", 1.2e-5, "0.0012 %"}, {"throughput_pps", 1.488e6, "1.488 Mp/s"}, {"retransmits", 12, "12"}, {"memory_bytes", 1 << 31, "2.000 GiB"},
+		{"loss_ratio", 1.2e-5, "0.0012 %"}, {"loss_ratio", 1e-7, "0.000010 %"}, {"loss_ratio", 0, "0 %"}, {"throughput_pps", 1.488e6, "1.488 Mp/s"}, {"retransmits", 12, "12"}, {"memory_bytes", 1 << 31, "2.000 GiB"},
 	} {
 		if got := printed(c.metric, c.value); got != c.want {
 			t.Errorf("%s %v: %q, want %q", c.metric, c.value, got, c.want)
 		}
 	}
-	value, interval := unit{factor: 1e9}.centred(9.7213e9, &[2]float64{9.5994e9, 9.8431e9})
-	if value != "9.72" || interval != "[9.60, 9.84]" {
-		t.Errorf("%s %s", value, interval)
+	for _, c := range []struct {
+		factor, value float64
+		ci            [2]float64
+		want          string
+	}{{1e9, 9.7213e9, [2]float64{9.5994e9, 9.8431e9}, "9.72 [9.60, 9.84]"}, {.01, 0, [2]float64{0, 1e-6}, "0.00000 [0.00000, 0.00010]"}} {
+		if value, interval := (unit{factor: c.factor}).centred(c.value, &c.ci); value+" "+interval != c.want {
+			t.Errorf("%v %v: %s %s, want %s", c.value, c.ci, value, interval, c.want)
+		}
+	}
+}
+
+// TestShares are told without exponents, and none that is less than all as all.
+func TestShares(t *testing.T) {
+	for share, want := range map[float64]string{
+		.02: "2%", .1234: "12.3%", 1: "100%", .9999: "99.99%", 1 - .05/150: "99.97%", 1e-7: "0.00001%", 12.5: "1250%", 0: "0%", -.003: "-0.3%",
+	} {
+		if got := shareText(share); got != want {
+			t.Errorf("%v: %s, want %s", share, got, want)
+		}
+	}
+	if got := percentText(1.23e-7); got != "0.000012%" {
+		t.Error(got)
 	}
 }
 
