@@ -15,9 +15,15 @@ var pathKinds = []plot.Kind{
 	{Name: "direct path", Colour: 1, Hatch: plot.Empty},
 }
 
-// goodputFigures has a chart of bars for goodput, and one for loss where any was.
+// carried are the metrics of what a chain carries, and what it loses.
+var carried = []string{
+	"goodput_bps", "throughput_bps", "throughput_pps", "ndr_conditional_throughput_pps", "pdr_conditional_throughput_pps",
+	"forwarding_rate_pps", "transactions_per_second", "loss_ratio",
+}
+
+// goodputFigures has a chart of bars for goodput and its like, and one for loss where any was.
 func (r Report) goodputFigures() (out []figure) {
-	for _, metric := range []string{"goodput_bps", "throughput_bps", "throughput_pps", "forwarding_rate_pps", "loss_ratio"} {
+	for _, metric := range carried {
 		if largest(r.Conditions, metric) > 0 {
 			out = append(out, r.barFigure(metric))
 		}

@@ -14,7 +14,7 @@ import (
 // lengthFigures has a chart over the length of the chain for each metric that
 // experiments are about.
 func (r Report) lengthFigures() (out []figure) {
-	for _, metric := range []string{"goodput_bps", "throughput_bps", "throughput_pps", "loss_ratio", "latency_p50_ns", "latency_p99_ns"} {
+	for _, metric := range slices.Concat(carried, []string{"latency_p50_ns", "latency_p99_ns", "one_way_latency_p50_ns", "one_way_latency_p99_ns"}) {
 		if largest(r.Conditions, metric) > 0 {
 			out = append(out, r.lengthFigure(metric))
 			if r.hasReference(metric) {

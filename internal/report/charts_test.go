@@ -1,0 +1,42 @@
+package report
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// sampleOf is a run of one metric over chains of so many lengths; of one, the length is not
+// swept.
+func sampleOf(metric string, lengths int) Report {
+	run := trial.Run{Repeats: 2}
+	for i := range lengths {
+		c := trial.Condition{Path: trial.PathChain, Protocol: trial.UDP, Tool: "tool", Flows: 1, Length: 2 + i}
+		if lengths > 1 {
+			c.Factors = map[string]any{"length": c.Length}
+		}
+		value := 1000.
+		addCondition(&run, c, func() map[string]float64 { value++; return map[string]float64{metric: value} })
+	}
+	return New(run)
+}
+
+// TestEveryMainMetricHasAChart, by itself and over the length of the chain.
+func TestEveryMainMetricHasAChart(t *testing.T) {
+	for _, metric := range []string{"goodput_bps", "throughput_bps", "throughput_pps", "ndr_conditional_throughput_pps", "forwarding_rate_pps",
+		"transactions_per_second", "one_way_latency_p50_ns", "latency_p99_ns"} {
+		title := upperFirst(metricName(metric)) + " over the length of the chain"
+		if !drawn(sampleOf(metric, 3), title) {
+			t.Errorf("%s has no chart over the length", metric)
+		}
+		if !strings.Contains(metric, "latency") && !drawn(sampleOf(metric, 1), upperFirst(metricName(metric))) {
+			t.Errorf("%s has no chart", metric)
+		}
+	}
+}
+
+func drawn(r Report, title string) bool {
+	return slices.ContainsFunc(r.figures(), func(f figure) bool { return f.Title == title })
+}
