@@ -43,10 +43,10 @@ func (r Report) cpuFigures() (out []figure) {
 		for _, core := range busiest(cores) {
 			g.Bars = append(g.Bars, cpuBar(core))
 		}
-		if bars += len(g.Bars); bars > manyBars {
+		if bars+len(g.Bars) > manyBars {
 			flush()
 		}
-		groups = append(groups, g)
+		groups, bars = append(groups, g), bars+len(g.Bars)
 	}
 	flush()
 	return out

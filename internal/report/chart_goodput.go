@@ -36,7 +36,7 @@ func (r Report) barFigure(metric string) figure {
 	name := metricName(metric)
 	bars := plot.Bars{ID: "bars-" + metric, Title: name + " of every condition", Kinds: pathKinds,
 		X: plot.Axis{Label: axisLabel(metric, u)}, Groups: r.barGroups(metric, u)}
-	bars.Description = r.describe(metric)
+	bars.Description = r.describe(metric, r.measured(metric))
 	caption := howToRead
 	if len(r.pairs()) > 0 {
 		caption = "Chain against direct path. " + caption
@@ -69,12 +69,15 @@ func pathKind(path string) int {
 	return 0
 }
 
-// describe is a chart in words, for those who do not see it.
-func (r Report) describe(metric string) (text string) {
+// describe is a chart of some conditions in words, for those who do not see it.
+func (r Report) describe(metric string, conditions []int) (text string) {
 	name := labels(r.Conditions)
-	for _, i := range r.measured(metric) {
-		c := r.Conditions[i]
-		text += fmt.Sprintf("%s: %s. ", name.of(c.Condition), summaryText(metric, c.Metrics[metric]))
+	for _, i := range conditions {
+		c, what := r.Conditions[i], "drawn"
+		if s, has := c.Metrics[metric]; has {
+			what = summaryText(metric, s)
+		}
+		text += fmt.Sprintf("%s: %s. ", name.of(c.Condition), what)
 	}
 	return text
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"html/template"
 	"strings"
 
@@ -50,7 +51,7 @@ func (r Report) latencyFigure(stem string, percentiles []string, conditions []in
 	if least > 0 && most/least > 100 {
 		u = unitFor(stem, least)
 	}
-	l := plot.Lines{ID: stem + "-" + string(rune('a'+nth)), Title: metricName(stem) + " percentiles", Description: r.describe(percentiles[0]),
+	l := plot.Lines{ID: fmt.Sprintf("%s-%d", stem, nth), Title: metricName(stem) + " percentiles", Description: r.describe(percentiles[0], conditions),
 		X: plot.Axis{Label: "percentile", Names: percentileNames(stem, percentiles)},
 		Y: plot.Axis{Label: axisLabel(stem, u), Zero: true, Log: least > 0 && most/least > 12}}
 	l.Y.Zero = !l.Y.Log

@@ -28,7 +28,7 @@ func (r Report) lengthFigures() (out []figure) {
 func (r Report) lengthFigure(metric string) figure {
 	u := unitFor(metric, max(largest(r.Conditions, metric), r.largestReference(metric)))
 	ours, at := r.ourSeries(metric, u)
-	l := plot.Lines{ID: "length-" + metric, Title: metricName(metric) + " over the length of the chain", Description: r.describe(metric),
+	l := plot.Lines{ID: "length-" + metric, Title: metricName(metric) + " over the length of the chain", Description: r.describe(metric, r.measured(metric)),
 		X:      plot.Axis{Label: "length of the chain (namespaces, both ends included)", At: at, Zero: true},
 		Y:      plot.Axis{Label: axisLabel(metric, u), Zero: true, Log: r.farFromSource(metric)},
 		Series: ours}

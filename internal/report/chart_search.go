@@ -33,7 +33,7 @@ func (r Report) sweepsFrameSize(metric string) bool {
 
 func (r Report) frameSizeFigure(metric string) figure {
 	u := unitFor(metric, largest(r.Conditions, metric))
-	l := plot.Lines{ID: "frames-" + metric, Title: metricName(metric) + " by frame size", Description: r.describe(metric),
+	l := plot.Lines{ID: "frames-" + metric, Title: metricName(metric) + " by frame size", Description: r.describe(metric, r.measured(metric)),
 		X: plot.Axis{Label: "frame size in bytes, with check sequence", Zero: true}, Y: plot.Axis{Label: axisLabel(metric, u), Zero: true}}
 	name, at := labels(r.Conditions, "frame_size"), map[string]int{}
 	for _, i := range r.measured(metric) {

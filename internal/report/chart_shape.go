@@ -32,7 +32,7 @@ func (r Report) farFromSource(metric string) bool {
 // at the shortest chain, which machines have in common when rates are not.
 func (r Report) shapeFigure(metric string) figure {
 	one := unit{"", 1}
-	l := plot.Lines{ID: "shape-" + metric, Title: metricName(metric) + " as a share of the shortest chain's", Description: r.describe(metric),
+	l := plot.Lines{ID: "shape-" + metric, Title: metricName(metric) + " as a share of the shortest chain's", Description: r.describe(metric, r.measured(metric)),
 		X: plot.Axis{Label: "length of the chain (namespaces, both ends included)", Zero: true},
 		Y: plot.Axis{Label: "share of the value at the shortest length", Zero: true}}
 	ours, at := r.ourSeries(metric, one)

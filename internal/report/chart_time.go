@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"html/template"
 	"maps"
 	"slices"
@@ -48,7 +49,7 @@ func (r Report) withSeries(metric string) (conditions []int) {
 // timeFigure has one curve for each trial; those of one condition look alike.
 func (r Report) timeFigure(metric string, conditions []int, nth int) figure {
 	u := unitFor(metric, r.largestOverTime(metric))
-	l := plot.Lines{ID: "time-" + metric + string(rune('a'+nth)), Title: metricName(metric) + " over the time of a trial", Description: r.describe(metric),
+	l := plot.Lines{ID: fmt.Sprintf("time-%s-%d", metric, nth), Title: metricName(metric) + " over the time of a trial", Description: r.describe(metric, conditions),
 		X: plot.Axis{Label: "time in the trial in s", Zero: true}, Y: plot.Axis{Label: axisLabel(metric, u), Zero: true}}
 	name := labels(r.Conditions)
 	for n, i := range conditions {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -33,6 +34,27 @@ func TestEveryMainMetricHasAChart(t *testing.T) {
 		}
 		if !strings.Contains(metric, "latency") && !drawn(sampleOf(metric, 1), upperFirst(metricName(metric))) {
 			t.Errorf("%s has no chart", metric)
+		}
+	}
+}
+
+// TestChartIsDescribedByWhatItShows: of many conditions each chart has a few, says so of
+// those alone, and has a name that XML takes.
+func TestChartIsDescribedByWhatItShows(t *testing.T) {
+	run := trial.Run{Repeats: 1}
+	for flows := range 40 * manySeries {
+		c := trial.Condition{Path: trial.PathChain, Protocol: trial.Latency, Tool: "tool", Flows: 1 + flows}
+		addCondition(&run, c, func() map[string]float64 { return map[string]float64{"latency_p50_ns": 1e4, "latency_p99_ns": 5e4} })
+	}
+	figures := New(run).latencyFigures("latency_ns")
+	if len(figures) != 40 {
+		t.Fatalf("%d charts", len(figures))
+	}
+	name := regexp.MustCompile(`<desc id="[a-z0-9_-]+">([^<]*)</desc>`)
+	for i, f := range figures {
+		found := name.FindStringSubmatch(string(f.SVG))
+		if found == nil || strings.Count(found[1], "flow") != manySeries {
+			t.Errorf("chart %d is described by %q", i, found)
 		}
 	}
 }
