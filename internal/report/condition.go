@@ -40,7 +40,7 @@ var fields = slices.Concat([]field{
 		func(c trial.Condition) string { return c.Affinity }},
 	{"length", "length", lengthText, true, func(c trial.Condition) string { return "length " + lengthText(c) }, lengthText},
 	{"duration_s", "duration", durationText, false, durationText, func(c trial.Condition) string { return raw(c.DurationS) }},
-}, frameFields, messageFields)
+}, frameFields, messageFields, besideFields)
 
 func pathText(c trial.Condition) string     { return c.Path }
 func protocolText(c trial.Condition) string { return c.Protocol }

@@ -25,7 +25,16 @@ type parquetRow struct {
 	PayloadSize    *int64    `parquet:"payload_size,optional"`
 	FrameSize      *int64    `parquet:"frame_size,optional"`
 	IMIX           *string   `parquet:"imix,optional,dict"`
+	Pattern        *string   `parquet:"pattern,optional,dict"`
+	Burst          *int64    `parquet:"burst,optional"`
+	IPVersion      *int32    `parquet:"ip_version,optional"`
+	VLAN           *int32    `parquet:"vlan,optional"`
 	FlowsBy        *string   `parquet:"flows_by,optional,dict"`
+	RequestSize    *int64    `parquet:"request_size,optional"`
+	ResponseSize   *int64    `parquet:"response_size,optional"`
+	BusyLoop       bool      `parquet:"busy_loop"`
+	ActiveChains   int32     `parquet:"active_chains"`
+	IdleContainers int32     `parquet:"idle_containers"`
 	OfferedBps     *float64  `parquet:"offered_bps,optional"`
 	OfferedPps     *float64  `parquet:"offered_pps,optional"`
 	Zerocopy       bool      `parquet:"zerocopy"`
@@ -93,7 +102,10 @@ func (r Report) rowsOf(t trial.Trial) ([]parquetRow, error) {
 		rows = append(rows, parquetRow{
 			Run: r.Run.ID, Chain: r.Run.Chain, Condition: int32(t.Condition), Path: c.Path, Protocol: c.Protocol, Tool: c.Tool,
 			Flows: int32(c.Flows), PayloadSize: unlessZero(int64(c.PayloadSize)), FrameSize: unlessZero(int64(c.FrameSize)),
-			IMIX: unlessZero(c.IMIX), FlowsBy: unlessZero(c.FlowsBy), OfferedBps: unlessZero(c.OfferedBps), OfferedPps: unlessZero(c.OfferedPps),
+			IMIX: unlessZero(c.IMIX), Pattern: unlessZero(c.Pattern), Burst: unlessZero(int64(c.Burst)), IPVersion: unlessZero(int32(c.IPVersion)),
+			VLAN: unlessZero(int32(c.VLAN)), FlowsBy: unlessZero(c.FlowsBy), RequestSize: unlessZero(int64(c.RequestSize)),
+			ResponseSize: unlessZero(int64(c.ResponseSize)), BusyLoop: c.BusyLoop, ActiveChains: int32(activeChains(c)),
+			IdleContainers: int32(c.IdleContainers), OfferedBps: unlessZero(c.OfferedBps), OfferedPps: unlessZero(c.OfferedPps),
 			Zerocopy: c.Zerocopy, Bidirectional: c.Bidirectional, Affinity: c.Affinity, Length: int32(c.Length),
 			DurationS: c.DurationS, Factors: string(factors), Repeat: int32(t.Repeat), Step: unlessZero(int32(t.Step)),
 			StartedAt: t.StartedAt, TrialDurationS: t.DurationS, Metric: metric, Value: t.Metrics[metric],

@@ -1,0 +1,20 @@
+package report
+
+import (
+	"strconv"
+
+	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
+)
+
+// besideFields are what else there was while a condition was measured.
+var besideFields = []field{
+	{"active_chains", "active chains", chainsText, false, func(c trial.Condition) string { return words.Plural(activeChains(c), "active chain") }, chainsText},
+	{"idle_containers", "idle containers", idleContainersText, false, func(c trial.Condition) string { return idleContainersText(c) + " idle containers" }, idleContainersText},
+}
+
+// activeChains are those that carry the load, the measured one included.
+func activeChains(c trial.Condition) int { return max(1, c.ActiveChains) }
+
+func chainsText(c trial.Condition) string         { return strconv.Itoa(activeChains(c)) }
+func idleContainersText(c trial.Condition) string { return strconv.Itoa(c.IdleContainers) }
