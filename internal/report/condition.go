@@ -132,13 +132,19 @@ func yesNo(b bool) string {
 // extraFactors are swept factors that no field of a condition shows.
 func extraFactors(conditions []trial.Summary) (names []string) {
 	for _, c := range conditions {
-		for name := range c.Factors {
-			if !isField(name) && !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
+		names = appendExtra(names, c.Factors)
 	}
 	slices.Sort(names)
+	return names
+}
+
+// appendExtra adds those of some factors that no field shows, each once.
+func appendExtra(names []string, factors map[string]any) []string {
+	for name := range factors {
+		if !isField(name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
 	return names
 }
 

@@ -13,7 +13,7 @@ import (
 // chain, the condition, then repeat, started_at, duration_s, metric and value; and a row
 // for every combination that is infeasible, with the reason.
 func CSV(w io.Writer, r Report) error {
-	extra := extraFactors(r.Conditions)
+	extra := r.everyExtraFactor()
 	head := append(conditionHead(extra), "repeat", "step", "started_at", "trial_duration_s", "metric", "value")
 	if len(r.Run.Infeasible) > 0 {
 		head = append(head, reasonColumn)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/xml"
 	"slices"
 	"strings"
@@ -34,6 +35,35 @@ func TestParquetReadsBack(t *testing.T) {
 	at := slices.IndexFunc(rows, func(x parquetRow) bool { return x.Metric == "goodput_bps" })
 	if x := rows[at]; x.Value != first.Metrics["goodput_bps"] || !x.StartedAt.Equal(first.StartedAt) || x.PayloadSize != nil || x.Path != "chain" || x.Factors != "{}" {
 		t.Errorf("%+v", x)
+	}
+}
+
+// TestInfeasibleCombinationsAreWholeInCSV: each factor is in its condition's column, raw, or
+// in one of its own, also where no condition has it.
+func TestInfeasibleCombinationsAreWholeInCSV(t *testing.T) {
+	r := sampleBench()
+	r.Run.Infeasible = []trial.Infeasible{
+		{Factors: map[string]any{"load.rate": "100kpps", "duration": "1m30s", "load.payload_size": "64KiB", "flows": 8, "copies.fw": 3}, Reason: "no"},
+		{Factors: map[string]any{"rate": 1e9, "chain.wiring": "ovs"}, Reason: "none"},
+	}
+	var b bytes.Buffer
+	if err := CSV(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&b).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []map[string]string{
+		{"offered_pps": "100000", "offered_bps": "", "duration_s": "90", "payload_size": "65536", "flows": "8", "factor_copies.fw": "3", "factor_chain.wiring": "", "reason": "no"},
+		{"offered_pps": "", "offered_bps": "1000000000", "factor_copies.fw": "", "factor_chain.wiring": "ovs", "reason": "none", "metric": "infeasible"},
+	} {
+		row := rows[len(rows)-2+i]
+		for column, value := range want {
+			if at := slices.Index(rows[0], column); at < 0 || row[at] != value {
+				t.Errorf("row %d has not %s in column %s (%d): %v", i, value, column, at, row)
+			}
+		}
 	}
 }
 

@@ -3,8 +3,11 @@ package report
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/experiment"
 )
 
@@ -40,7 +43,7 @@ func (r Report) infeasibleRows(head []string) (rows [][]string) {
 		set("run", r.Run.ID)
 		set("chain", r.Run.Chain)
 		for _, name := range slices.Sorted(maps.Keys(c.Factors)) {
-			set(strings.TrimPrefix(name, "load."), factorText(c.Factors[name]))
+			set(rawFactor(strings.TrimPrefix(name, "load."), factorText(c.Factors[name])))
 			set("factor_"+name, factorText(c.Factors[name]))
 		}
 		set("metric", "infeasible")
@@ -48,6 +51,43 @@ func (r Report) infeasibleRows(head []string) (rows [][]string) {
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// everyExtraFactor is [extraFactors] with those that only infeasible combinations have.
+func (r Report) everyExtraFactor() []string {
+	names := extraFactors(r.Conditions)
+	for _, c := range r.Run.Infeasible {
+		names = appendExtra(names, c.Factors)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// rawFactor is the column that has a factor of a load in a row of a trial, and the value as
+// it is there: a file may write it with a unit.
+func rawFactor(name, text string) (column, value string) {
+	switch name {
+	case "rate":
+		rate, err := api.ParseLoadRate(text)
+		switch {
+		case err != nil:
+			return "offered_bps", text
+		case rate.Frames > 0:
+			return "offered_pps", strconv.FormatUint(rate.Frames, 10)
+		}
+		return "offered_bps", strconv.FormatUint(rate.Bits, 10)
+	case "duration":
+		var d api.Duration
+		if d.UnmarshalText([]byte(text)) == nil {
+			text = raw(time.Duration(d).Seconds())
+		}
+		return "duration_s", text
+	case "payload_size", "request_size", "response_size":
+		if size, err := api.ParseSize(text); err == nil {
+			text = strconv.FormatUint(uint64(size), 10)
+		}
+	}
+	return name, text
 }
 
 // reasonColumn is in a CSV only where something is infeasible.
