@@ -238,7 +238,7 @@ func (b *builder) port(n Node, device string, pick func(halves) netip.Addr) *Int
 		// In a namespace that is not the chain's own the name must meet nobody's.
 		device = fmt.Sprintf("nfc%08x%s", b.guest(n), device[3:])
 	}
-	p := &Interface{Device: device, MAC: link.MAC(b.chain.Metadata.Name, n.Name, device)}
+	p := &Interface{Device: device, MAC: link.MAC(b.chain.Metadata.Name, n.Name, device), Addresses: []netip.Addr{}}
 	if n.Transparent {
 		return p
 	}

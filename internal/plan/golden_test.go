@@ -105,6 +105,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			hasNoNull(t, text)
 			golden(t, name+".txt", []byte(p.Text()))
 			if name == "forty" {
 				return // the shorter ones show all there is of the rest
@@ -112,6 +113,38 @@ func TestGolden(t *testing.T) {
 			golden(t, name+".json", append(text, '\n'))
 			golden(t, name+".sh", []byte(p.Script()))
 		})
+	}
+}
+
+// hasNoNull wants an empty list to be [], as JSON of every noun has it.
+func hasNoNull(t *testing.T, text []byte) {
+	t.Helper()
+	if at := bytes.Index(text, []byte(": null")); at >= 0 {
+		t.Errorf("null in ...%s", text[max(0, at-60):at+6])
+	}
+}
+
+// TestNothingIsNull of what stands alone, and of chains that have nothing to share.
+func TestNothingIsNull(t *testing.T) {
+	nouns := map[string]any{}
+	for _, body := range []string{"kind: firewall\n", "kind: forward\n", "kind: command\ncommand: {args: [sleep, infinity]}\n", "kind: shaper\nshaper: {rate: 1Gbit}\n"} {
+		p, err := plan.MakeFunction(plantest.Function(t, "fn", body), plantest.Catalogue(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nouns[body] = p
+	}
+	s, err := plan.Share(&api.File{Chains: []api.Chain{plantest.Chain(t, "edge", smallest)}}, plantest.Catalogue(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nouns["share"] = s
+	for name, noun := range nouns {
+		text, err := json.MarshalIndent(noun, "", "  ")
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		hasNoNull(t, text)
 	}
 }
 

@@ -47,7 +47,7 @@ type Unshared struct {
 // have alike: the first of one chain goes with the first of another, the second with the
 // second. Each chain is of a tenant then, by default of its own.
 func Share(f *api.File, c Catalogue, has func(feature string) bool) (*Sharing, error) {
-	s := &Sharing{SchemaVersion: 1, Shared: []Shared{}, Unshared: []Unshared{}, Functions: slices.Clone(f.Functions), Chains: slices.Clone(f.Chains)}
+	s := &Sharing{SchemaVersion: 1, Shared: []Shared{}, Unshared: []Unshared{}, Functions: append([]api.StandaloneFunction{}, f.Functions...), Chains: slices.Clone(f.Chains)}
 	alike, order, err := identical(f.Chains)
 	if err != nil {
 		return nil, err

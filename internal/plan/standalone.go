@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"net/netip"
 	"sort"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -29,7 +30,7 @@ func MakeFunction(f api.StandaloneFunction, c Catalogue, has func(feature string
 	}
 	options := settled(kind, f.Spec.Options, has)
 	n := Node{Name: name, Kind: f.Spec.Kind, Namespace: namespace.Alone(name), Made: true}
-	p := &Plan{SchemaVersion: 1, Chain: name, Nodes: []Node{n}, Requires: append([]string{"netns"}, kind.Requires(options)...)}
+	p := &Plan{SchemaVersion: 1, Chain: name, Nodes: []Node{n}, Blocks: []netip.Prefix{}, Requires: append([]string{"netns"}, kind.Requires(options)...)}
 	sort.Strings(p.Requires)
 	p.Resources = []resource.Resource{resource.New("", namespace.Spec{Name: n.Namespace, Sysctls: namespace.Sysctls(true, true)})}
 	made, err := kind.Contribute(function.Site{Owner: name, Node: name, Namespace: n.Namespace, Resources: f.Spec.Resources, Needs: need(n)}, options)

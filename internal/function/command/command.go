@@ -111,6 +111,7 @@ func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, er
 	spec := process.Spec{
 		Node: site.Node, Netns: site.Namespace, Args: o.Args, Env: environment(o.Env), Dir: o.Dir, Restart: o.Restart,
 		Ready: process.Ready{TCPPort: o.Ready.TCPPort, Command: o.Ready.Command, TimeoutS: float64(o.Ready.Timeout) / 1e9},
+		Hosts: []process.HostLine{},
 	}
 	for _, h := range site.Hosts {
 		spec.Hosts = append(spec.Hosts, process.HostLine(h))

@@ -34,7 +34,7 @@ func (o *Options) discipline(site function.Site) []resource.Resource {
 	var out []resource.Resource
 	for _, device := range site.Out() {
 		out = append(out, resource.New(site.Namespace, qdisc.Spec{
-			Device: device, Discipline: qdisc.Netem,
+			Device: device, Discipline: qdisc.Netem, Classes: []qdisc.Class{},
 			Impair: &qdisc.Impair{
 				DelayNS: uint64(o.Delay), JitterNS: uint64(o.Jitter), Loss: o.Loss.Ratio, Duplicate: o.Duplicate.Ratio,
 				LimitPackets: uint32(o.Limit),
