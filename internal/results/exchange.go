@@ -75,10 +75,22 @@ func checkRun(run trial.Run) error {
 	if !validState(run.State) {
 		return fmt.Errorf("run %s: %q is not a state of a run", run.ID, run.State)
 	}
+	return checkTrials(run)
+}
+
+// checkTrials wants each trial to be of one of the run's conditions, and the only one of its
+// repeat and step.
+func checkTrials(run trial.Run) error {
+	seen := map[[3]int]bool{}
 	for i, t := range run.Trials {
 		if t.Condition < 0 || t.Condition >= len(run.Conditions) {
 			return fmt.Errorf("run %s: trial %d belongs to condition %d of %d", run.ID, i, t.Condition, len(run.Conditions))
 		}
+		at := [3]int{t.Condition, t.Repeat, t.Step}
+		if seen[at] {
+			return fmt.Errorf("run %s: trial %d is the second of condition %d, repeat %d, step %d", run.ID, i, t.Condition, t.Repeat, t.Step)
+		}
+		seen[at] = true
 	}
 	return nil
 }

@@ -72,6 +72,15 @@ func TestImportRefuses(t *testing.T) {
 	}
 }
 
+// TestImportTellsOfATrialTwice, and not that a run of which nothing is stored is missing.
+func TestImportTellsOfATrialTwice(t *testing.T) {
+	document, s := exported(t), open(t)
+	_, err := s.Import(context.Background(), strings.NewReader(strings.Replace(document, `"condition": 1`, `"condition": 0`, 1)))
+	if err == nil || errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "trial 1 is the second of condition 0, repeat 1, step 0") {
+		t.Error(err)
+	}
+}
+
 func FuzzImport(f *testing.F) {
 	f.Add(`{"schema_version":1,"run":"a","state":"done","conditions":[{}],"trials":[{"condition":0}]}`)
 	f.Fuzz(func(t *testing.T, text string) {
