@@ -28,7 +28,7 @@ var (
 	// ErrFull: there is no space left for the results.
 	ErrFull = errors.New("no space left; free some or choose another disk with --results, what was stored before is safe")
 	// ErrReadOnly: the results cannot be written where they lie.
-	ErrReadOnly = errors.New("not writable; make the file and its directory writable or choose another place with XDG_DATA_HOME")
+	ErrReadOnly = errors.New("not writable; make the file and its directory writable or choose another place with --results")
 	// ErrCorrupt: the file is damaged.
 	ErrCorrupt = errors.New("damaged; keep a copy, move the file away, and recover what `sqlite3 FILE .recover` finds")
 )
@@ -37,7 +37,7 @@ var (
 var errCondition = errors.New("no such condition")
 
 // errForeign: a file that nfchain did not make and will not touch.
-var errForeign = errors.New("not an nfchain results file; move it away or choose another place with XDG_DATA_HOME")
+var errForeign = errors.New("not an nfchain results file; move it away or choose another place with --results")
 
 // explain names the file and, for what a user can mend, how. Errors of ours,
 // which name a run, go through as they are.
