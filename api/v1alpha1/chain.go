@@ -3,6 +3,7 @@ package v1alpha1
 // Chain is an ordered list of service functions between two endpoints
 // (RFC 7665's service function chain).
 type Chain struct {
+	// APIVersion and Kind say what the document is.
 	APIVersion string    `json:"apiVersion" jsonschema:"required,enum=nfchain.dev/v1alpha1"`
 	Kind       string    `json:"kind" jsonschema:"required,enum=NetworkServiceChain"`
 	Metadata   Metadata  `json:"metadata" jsonschema:"required"`
@@ -28,7 +29,8 @@ type ChainSpec struct {
 	// ends' included, besides the function that is there: rules or a shaper on
 	// every interface.
 	Everywhere []Everywhere `json:"everywhere,omitempty"`
-	Addresses  Addresses    `json:"addresses,omitempty"`
+	// Addresses says where the chain's addresses come from.
+	Addresses Addresses `json:"addresses,omitempty"`
 	// WiringOptions are the values found under the keys named like wirings, decoded into
 	// the option types that the catalogue gives for them. Where there is none for Wiring,
 	// it has its defaults.
@@ -44,6 +46,7 @@ type ChainSpec struct {
 // Endpoint is one end of a chain. With neither Namespace nor Interface it is
 // a namespace made for the chain and removed with it.
 type Endpoint struct {
+	// Name of the endpoint in the chain.
 	Name string `json:"name" jsonschema:"required"`
 	// Namespace is an existing named network namespace (as `ip netns list`
 	// shows) to be used as the endpoint. It gains one interface, its addresses
@@ -73,6 +76,7 @@ const None = "none"
 
 // Function is one service function of a chain.
 type Function struct {
+	// Name of the function in the chain.
 	Name string `json:"name" jsonschema:"required"`
 	// FunctionBody is empty when Ref is set.
 	FunctionBody
@@ -101,7 +105,8 @@ type FunctionBody struct {
 	// Replicas of the function. Default 1; wirings refuse what they cannot do.
 	Replicas int `json:"replicas,omitempty" jsonschema:"minimum=1"`
 	// Direction in which the function acts: both (default), forward, reverse.
-	Direction Direction  `json:"direction,omitempty" jsonschema:"enum=both,enum=forward,enum=reverse"`
+	Direction Direction `json:"direction,omitempty" jsonschema:"enum=both,enum=forward,enum=reverse"`
+	// Resources bounds what the function's processes may use.
 	Resources *Resources `json:"resources,omitempty"`
 	// Options is the value found under the key named like Kind, decoded into
 	// the option type that the catalogue gives for it; never nil after decoding.
@@ -131,6 +136,7 @@ type Resources struct {
 
 // StandaloneFunction is a function that chains refer to and that outlives them.
 type StandaloneFunction struct {
+	// APIVersion and Kind say what the document is.
 	APIVersion string       `json:"apiVersion" jsonschema:"required,enum=nfchain.dev/v1alpha1"`
 	Kind       string       `json:"kind" jsonschema:"required,enum=ServiceFunction"`
 	Metadata   Metadata     `json:"metadata" jsonschema:"required"`

@@ -2,6 +2,7 @@ package v1alpha1
 
 // Experiment is a chain, a load, what to vary, and what is claimed of it.
 type Experiment struct {
+	// APIVersion and Kind say what the document is.
 	APIVersion string         `json:"apiVersion" jsonschema:"required,enum=nfchain.dev/v1alpha1"`
 	Kind       string         `json:"kind" jsonschema:"required,enum=Experiment"`
 	Metadata   Metadata       `json:"metadata" jsonschema:"required"`
@@ -14,7 +15,8 @@ type ExperimentSpec struct {
 	Source *Source `json:"source,omitempty"`
 	// Chain is the chain at every point of the sweep, before the point's values.
 	Chain ChainSpec `json:"chain,omitempty"`
-	Load  Load      `json:"load,omitempty"`
+	// Load is what is offered at every point, before the point's values.
+	Load Load `json:"load,omitempty"`
 	// Mixes are lists of functions that the factor mix puts in the place of the chain's.
 	Mixes []Mix `json:"mixes,omitempty"`
 	// Sweep lists the factors; every combination of values is a condition.
@@ -25,16 +27,20 @@ type ExperimentSpec struct {
 	// Quick replaces parts of Load under --quick; such runs are marked.
 	Quick *Load `json:"quick,omitempty"`
 	// Seed of the order of trials. 0: drawn, and recorded.
-	Seed      int64       `json:"seed,omitempty"`
+	Seed int64 `json:"seed,omitempty"`
+	// Reference has values that the source prints.
 	Reference []Reference `json:"reference,omitempty"`
-	Models    []Model     `json:"models,omitempty"`
-	Claims    []Claim     `json:"claims,omitempty"`
+	// Models are fitted to what was measured.
+	Models []Model `json:"models,omitempty"`
+	// Claims are held to what was measured.
+	Claims []Claim `json:"claims,omitempty"`
 }
 
 // Source says where an experiment was published.
 type Source struct {
 	// ID is author+year, as in the experiment ids: livi2016.
-	ID    string `json:"id" jsonschema:"required"`
+	ID string `json:"id" jsonschema:"required"`
+	// Title of the publication.
 	Title string `json:"title" jsonschema:"required"`
 	// At is the section, figure or table.
 	At string `json:"at,omitempty"`
@@ -51,30 +57,37 @@ type Source struct {
 // zerocopy, what the file has for paths and string for the rest, so that == tells
 // whether two are the same.
 type Factor struct {
-	Field  string `json:"field" jsonschema:"required"`
-	Values []any  `json:"values" jsonschema:"required,minItems=1"`
+	// Field is what is varied.
+	Field string `json:"field" jsonschema:"required"`
+	// Values that it has, one after another.
+	Values []any `json:"values" jsonschema:"required,minItems=1"`
 }
 
 // Mix is a list of functions under a name.
 type Mix struct {
-	Name      string     `json:"name" jsonschema:"required"`
+	// Name by which the factor mix takes it.
+	Name string `json:"name" jsonschema:"required"`
+	// Functions in path order.
 	Functions []Function `json:"functions,omitempty"`
 }
 
 // Reference is one value the source prints.
 type Reference struct {
 	// At are the factor values it belongs to.
-	At     map[string]any `json:"at" jsonschema:"required"`
-	Metric string         `json:"metric" jsonschema:"required"`
-	Value  float64        `json:"value" jsonschema:"required"`
-	Note   string         `json:"note,omitempty"`
+	At map[string]any `json:"at" jsonschema:"required"`
+	// Metric, Value in the unit of the metric's name, and a Note for who reads it.
+	Metric string  `json:"metric" jsonschema:"required"`
+	Value  float64 `json:"value" jsonschema:"required"`
+	Note   string  `json:"note,omitempty"`
 }
 
 // Model is a fit over the conditions of an experiment.
 type Model struct {
+	// Name by which claims take it.
 	Name string `json:"name" jsonschema:"required"`
 	// Kind: loss_per_hop, t(n) = t(2)·(1−l)^(n−2) (Livi et al. §IV-C).
-	Kind   string `json:"kind" jsonschema:"required,enum=loss_per_hop"`
+	Kind string `json:"kind" jsonschema:"required,enum=loss_per_hop"`
+	// Metric that it is fitted to.
 	Metric string `json:"metric" jsonschema:"required"`
 	// Where restricts the conditions by factor value.
 	Where map[string]any `json:"where,omitempty"`
@@ -87,6 +100,7 @@ type Model struct {
 // interval lies in the range, does not when none of it does, and is undecided
 // otherwise.
 type Claim struct {
+	// ID of the claim, its Text, where the source has it (At), and a Note for who reads it.
 	ID   string `json:"id" jsonschema:"required"`
 	Text string `json:"text" jsonschema:"required"`
 	At   string `json:"at,omitempty"`
@@ -104,7 +118,8 @@ type Check struct {
 	// compared in even ones), slope_fades (the loss per namespace
 	// between long chains less that between short ones), model_error (the
 	// largest relative error of a model over its fitted lengths), unavailable.
-	Kind   string `json:"kind" jsonschema:"required,enum=loss,enum=ratio,enum=best_ratio,enum=slope_fades,enum=model_error,enum=unavailable"`
+	Kind string `json:"kind" jsonschema:"required,enum=loss,enum=ratio,enum=best_ratio,enum=slope_fades,enum=model_error,enum=unavailable"`
+	// Metric of the conditions that are compared.
 	Metric string `json:"metric,omitempty"`
 	// A and B select one condition each by factor value; for best_ratio, any number.
 	A map[string]any `json:"a,omitempty"`

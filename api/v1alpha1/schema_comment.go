@@ -6,13 +6,15 @@ import (
 	"go/parser"
 	"go/token"
 	"reflect"
+	"slices"
 	"strings"
+	"unicode"
 )
 
 // sources are read for the comments on the types, which become the schema's
 // descriptions.
 //
-//go:embed types.go chain.go tuning.go placement.go load.go search.go experiment.go
+//go:embed types.go chain.go tuning.go placement.go load.go repetition.go search.go experiment.go
 var sources embed.FS
 
 // commentMap gives a comment by "Type" or "Type.Field".
@@ -54,13 +56,24 @@ func (m commentMap) declaration(types *ast.GenDecl) {
 	}
 }
 
+// fields of a struct. A comment is of the fields below too that it names: "A and B are …".
 func (m commentMap) fields(of string, list *ast.FieldList) {
+	last := ""
 	for _, field := range list.List {
+		own := oneLine(field.Doc.Text())
+		if own != "" {
+			last = own
+		}
 		for _, name := range field.Names {
-			m[of+"."+name.Name] = oneLine(field.Doc.Text())
+			if own != "" || slices.Contains(strings.FieldsFunc(last, notInName), name.Name) {
+				m[of+"."+name.Name] = last
+			}
 		}
 	}
 }
+
+// notInName tells what a field's name ends at.
+func notInName(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
 func oneLine(comment string) string { return strings.Join(strings.Fields(comment), " ") }
 
@@ -76,15 +89,28 @@ func (m commentMap) lookup(t reflect.Type, field string) string {
 // become the schema's descriptions.
 type Declared interface{ Declared() string }
 
-// declared takes in the comments of an option type, and of those beside it.
+// declared takes in the comments of an option type, of those beside it, and of what it is
+// made of.
 func (m commentMap) declared(options any) {
-	d, is := options.(Declared)
-	if !is {
+	m.declaredOf(reflect.TypeOf(options), map[reflect.Type]bool{})
+}
+
+func (m commentMap) declaredOf(t reflect.Type, seen map[reflect.Type]bool) {
+	for slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Map}, t.Kind()) {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || seen[t] {
 		return
 	}
-	beside := commentMap{}
-	beside.file([]byte(d.Declared()))
-	for name, text := range beside {
-		m[packageName(reflect.TypeOf(options).Elem())+"."+name] = text
+	seen[t] = true
+	if d, is := reflect.New(t).Interface().(Declared); is {
+		beside := commentMap{}
+		beside.file([]byte(d.Declared()))
+		for name, text := range beside {
+			m[packageName(t)+"."+name] = text
+		}
+	}
+	for i := range t.NumField() {
+		m.declaredOf(t.Field(i).Type, seen)
 	}
 }

@@ -83,6 +83,7 @@ type SearchGoal struct {
 // SearchLimit is a service level: a metric of a trial, in the unit that its name
 // says, and what it may be, such as one_way_latency_p99_ns, at most 50000.
 type SearchLimit struct {
+	// Metric by its name.
 	Metric string `json:"metric" jsonschema:"required"`
 	// AtMost and AtLeast bound the metric; one is needed.
 	AtMost  *float64 `json:"at_most,omitempty"`

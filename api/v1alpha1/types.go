@@ -18,7 +18,10 @@ const (
 // letters, digits and '-', at most 63, starting and ending with a letter or
 // digit. It becomes part of the names of what is made, so nothing else fits.
 type Metadata struct {
-	Name        string            `json:"name" jsonschema:"required"`
-	Description string            `json:"description,omitempty"`
-	Labels      map[string]string `json:"labels,omitempty"`
+	// Name of what the document describes.
+	Name string `json:"name" jsonschema:"required"`
+	// Description is for people.
+	Description string `json:"description,omitempty"`
+	// Labels are the user's own, by name.
+	Labels map[string]string `json:"labels,omitempty"`
 }

@@ -1,6 +1,7 @@
 package function
 
 import (
+	_ "embed" // this file
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -24,6 +25,12 @@ type Match struct {
 	// State lists connection states: new, established, related, invalid.
 	State []string `json:"state,omitempty"`
 }
+
+//go:embed match.go
+var declared string
+
+// Declared implements api.Declared.
+func (*Match) Declared() string { return declared }
 
 // Validate reports everything wrong with the match.
 func (m Match) Validate() []api.FieldProblem {

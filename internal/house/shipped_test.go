@@ -113,6 +113,39 @@ func TestSchemaTellsPackagesOfOneNameApart(t *testing.T) {
 	}
 }
 
+// TestSchemaDescribesEveryField, so that an editor can tell what it is for. What is referred to
+// is described there.
+func TestSchemaDescribesEveryField(t *testing.T) {
+	type property struct {
+		Description string
+		Ref         string `json:"$ref"`
+	}
+	var schema struct {
+		Definitions map[string]struct {
+			Description string
+			Properties  map[string]property
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal([]byte(read(t, schemaFile)), &schema); err != nil {
+		t.Fatal(err)
+	}
+	fields := 0
+	for definition, d := range schema.Definitions {
+		if d.Description == "" && len(d.Properties) > 0 {
+			t.Errorf("%s has no description", definition)
+		}
+		for name, p := range d.Properties {
+			fields++
+			if p.Description == "" && p.Ref == "" {
+				t.Errorf("%s.%s has no description", definition, name)
+			}
+		}
+	}
+	if fields < 150 {
+		t.Errorf("%d fields: the test does not see them", fields)
+	}
+}
+
 func TestCommittedSchemaIsTheTypes(t *testing.T) {
 	want, err := registry.Words().Schema()
 	if err != nil {

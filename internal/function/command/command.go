@@ -19,13 +19,15 @@ import (
 type Options struct {
 	// Args are the program and its arguments. Nothing is passed to a shell; for
 	// one, say so: ["sh", "-c", "..."].
-	Args []string          `json:"args" jsonschema:"required"`
-	Env  map[string]string `json:"env,omitempty"`
+	Args []string `json:"args" jsonschema:"required"`
+	// Env are variables of its environment, by name.
+	Env map[string]string `json:"env,omitempty"`
 	// Dir is the working directory, absolute. Default: /.
 	Dir string `json:"dir,omitempty"`
 	// Restart when it ends: always (default), on-failure or never.
 	Restart string `json:"restart,omitempty" jsonschema:"enum=always,enum=on-failure,enum=never"`
-	Ready   Ready  `json:"ready,omitempty"`
+	// Ready says when it counts as ready.
+	Ready Ready `json:"ready,omitempty"`
 }
 
 //go:embed command.go

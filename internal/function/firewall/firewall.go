@@ -24,7 +24,8 @@ type Options struct {
 	// to those for the namespace itself. Default: forward, or input at an end of
 	// the chain.
 	Hooks []string `json:"hooks,omitempty" jsonschema:"enum=input,enum=forward"`
-	Rules Rules    `json:"rules,omitempty"`
+	// Rules that packets are held to.
+	Rules Rules `json:"rules,omitempty"`
 }
 
 //go:embed firewall.go
@@ -43,15 +44,17 @@ type Rules struct {
 	Total int `json:"total,omitempty"`
 	// Stateful rules test the connection's byte count (connbytes); stateless
 	// ones an address that nobody uses. Both match nothing.
-	Stateful bool   `json:"stateful,omitempty"`
-	List     []Rule `json:"list,omitempty"`
+	Stateful bool `json:"stateful,omitempty"`
+	// List of rules, asked in this order.
+	List []Rule `json:"list,omitempty"`
 }
 
 // Rule is one rule of the user's.
 type Rule struct {
 	function.Match
 	// Action is accept or drop.
-	Action  string `json:"action" jsonschema:"required,enum=accept,enum=drop"`
+	Action string `json:"action" jsonschema:"required,enum=accept,enum=drop"`
+	// Comment stands with the rule in the kernel.
 	Comment string `json:"comment,omitempty"`
 }
 

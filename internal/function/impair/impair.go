@@ -18,12 +18,14 @@ type Options struct {
 	// Backend is tun, a program that keeps a record of what it did and how late; netem,
 	// the kernel's queueing discipline, faster and without record; or auto (default):
 	// tun where the kernel has it.
-	Backend   string `json:"backend,omitempty" jsonschema:"enum=auto,enum=tun,enum=netem"`
-	Loss      Pick   `json:"loss,omitempty"`
-	Duplicate Pick   `json:"duplicate,omitempty"`
+	Backend string `json:"backend,omitempty" jsonschema:"enum=auto,enum=tun,enum=netem"`
+	// Loss says which packets are lost.
+	Loss Pick `json:"loss,omitempty"`
+	// Duplicate says which packets go on twice.
+	Duplicate Pick `json:"duplicate,omitempty"`
 	// Reorder puts packets behind later ones (tun only).
 	Reorder Reorder `json:"reorder,omitempty"`
-	// Delay of every packet, and how much more or less it may be, evenly spread.
+	// Delay of every packet; Jitter is how much more or less it may be, evenly spread.
 	Delay  api.Duration `json:"delay,omitempty"`
 	Jitter api.Duration `json:"jitter,omitempty"`
 	// Limit is how many packets are held at once; more are dropped, and counted.

@@ -39,6 +39,7 @@ func (*Options) Declared() string { return declared }
 
 // Class is a part of the traffic with a rate of its own.
 type Class struct {
+	// Name of the class.
 	Name string `json:"name" jsonschema:"required"`
 	// Rate the class always gets; Ceil is what it may borrow up to (default: the
 	// shaper's rate).
@@ -47,8 +48,9 @@ type Class struct {
 	// Burst as for the shaper.
 	Burst Burst `json:"burst,omitempty"`
 	// Priority among classes that want to borrow: 0 (first) to 7.
-	Priority int            `json:"priority,omitempty"`
-	Match    function.Match `json:"match" jsonschema:"required"`
+	Priority int `json:"priority,omitempty"`
+	// Match says which packets are of the class.
+	Match function.Match `json:"match" jsonschema:"required"`
 }
 
 const (
