@@ -3,6 +3,7 @@ package v1alpha1
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 )
 
 // The longest prefixes a pool may have: less would not hold a chain's block.
@@ -10,6 +11,14 @@ const (
 	longestPool4 = 26
 	longestPool6 = 112
 )
+
+// unroutable is what no packet goes to through a chain: this network, loopback, link-local
+// and multicast addresses (RFC 1122 §3.2.1.3, RFC 3927, RFC 5771, RFC 4291 §2.4). A pool must be
+// clear of them, for a chain's block may be any part of it.
+var unroutable = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("224.0.0.0/4"),
+	netip.MustParsePrefix("::/64"), netip.MustParsePrefix("fe80::/10"), netip.MustParsePrefix("ff00::/8"),
+}
 
 func checkAddresses(a Addresses) []FieldProblem {
 	var f findings
@@ -34,7 +43,7 @@ func checkPool(text, family, example string, is func(netip.Addr) bool, longest i
 		return fmt.Sprintf("%s has bits set after its length; write %s", quote(text), pool.Masked())
 	case pool.Bits() > longest:
 		return fmt.Sprintf("%s is too small a pool; at most /%d", quote(text), longest)
-	case addr.IsMulticast() || addr.IsLoopback() || addr.IsLinkLocalUnicast():
+	case slices.ContainsFunc(unroutable, pool.Overlaps):
 		return fmt.Sprintf("%s cannot be routed through a chain; write a prefix such as %s", quote(text), example)
 	}
 	return ""
