@@ -45,18 +45,32 @@ func checkEndpoint(e Endpoint) []FieldProblem {
 	}
 	for i, text := range e.Addresses {
 		at := item("addresses", i)
-		switch a, err := netip.ParseAddr(text); {
-		case err != nil || a.Zone() != "" || a.Is4In6() || !a.IsGlobalUnicast():
+		switch a, is := hostAddress(text); {
+		case !is:
 			f.addf(at, "%s is not the address of a host; write one like 192.0.2.1 or 2001:db8::1", quote(text))
-		case slices.Contains(e.Addresses[:i], text):
+		case hasAddress(e.Addresses[:i], a):
 			f.addf(at, "%s is already among the addresses", text)
 		}
 	}
 	return f
 }
 
-// checkShared refuses two ends in one place: traffic between them would never
-// enter the chain.
+// hostAddress reads an address that a host can have.
+func hostAddress(text string) (netip.Addr, bool) {
+	a, err := netip.ParseAddr(text)
+	return a, err == nil && a.Zone() == "" && !a.Is4In6() && a.IsGlobalUnicast()
+}
+
+// hasAddress tells whether an address is among others, however those are written.
+func hasAddress(texts []string, a netip.Addr) bool {
+	return slices.ContainsFunc(texts, func(text string) bool {
+		other, is := hostAddress(text)
+		return is && other == a
+	})
+}
+
+// checkShared refuses two ends in one place, or with one address: traffic between them would
+// never enter the chain.
 func checkShared(a, b Endpoint) []FieldProblem {
 	var f findings
 	if a.Namespace != "" && a.Namespace == b.Namespace {
@@ -64,6 +78,11 @@ func checkShared(a, b Endpoint) []FieldProblem {
 	}
 	if a.Interface != "" && a.Interface == b.Interface {
 		f.addf("interface", "both endpoints are interface %s", quote(a.Interface))
+	}
+	for i, text := range b.Addresses {
+		if addr, is := hostAddress(text); is && hasAddress(a.Addresses, addr) && !hasAddress(b.Addresses[:i], addr) {
+			f.addf(item("addresses", i), "%s is an address of the other endpoint too", text)
+		}
 	}
 	return f
 }
