@@ -151,6 +151,9 @@ func (a *app) profile(ctx context.Context, arg string, load api.Load, seed int64
 	if r.Conditions, err = sampledConditions(load, chain.Spec.Length(), h, p); err != nil {
 		return err
 	}
+	if err := h.Offers(chain, r.Conditions, registry.Tools); err != nil {
+		return err
+	}
 	for range r.Conditions {
 		m.Chains = append(m.Chains, chain)
 	}

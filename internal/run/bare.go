@@ -8,19 +8,31 @@ import (
 	"nfchain.dev/nfchain/internal/trial"
 )
 
-// Offers refuses loads that a chain's wiring has no place for: over a bare one, frames
-// that a tool makes would go past the host's own stack, by an interface that is not
-// Ethernet.
+// Offers refuses loads that a chain has no place for: frames that do not fit through its
+// links, and over a bare wiring all that a tool makes itself, which would go past the host's
+// own stack, by an interface that is not Ethernet.
 func (h *Host) Offers(chain api.Chain, conditions []trial.Condition, tools []traffic.Tool) error {
-	if !h.Catalogue.Bare(chain.Spec.Wiring) {
-		return nil
-	}
 	for _, c := range conditions {
-		for _, t := range tools {
-			if t.Name() == c.Tool && makesFrames(t) {
-				return fmt.Errorf("%s makes frames of its own, and wiring %s has the host's loopback alone, which carries packets between sockets; use a tool such as iperf3, or wiring: veth: %w",
-					c.Tool, chain.Spec.Wiring, ErrInput)
-			}
+		t := framerOf(c, tools)
+		if t == nil {
+			continue
+		}
+		if h.Catalogue.Bare(chain.Spec.Wiring) {
+			return fmt.Errorf("%s makes frames of its own, and wiring %s has the host's loopback alone, which carries packets between sockets; use a tool such as iperf3, or wiring: veth: %w",
+				c.Tool, chain.Spec.Wiring, ErrInput)
+		}
+		if err := fits(chain.Spec, c, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// framerOf a condition is its tool, if that makes its own frames.
+func framerOf(c trial.Condition, tools []traffic.Tool) traffic.Framer {
+	for _, t := range tools {
+		if f, is := t.(traffic.Framer); is && t.Name() == c.Tool {
+			return f
 		}
 	}
 	return nil

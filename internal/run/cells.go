@@ -83,9 +83,6 @@ func (m *Measurement) cell(ctx context.Context, chain api.Chain, p experiment.Po
 	if err := m.mayStandBeside(chain, p.Load, conditions); err != nil {
 		return nil, err
 	}
-	if err := fits(p.Load.Frames, p.Chain.MTU); err != nil {
-		return nil, err
-	}
 	beside, err := m.Host.beside(chain, conditions[0].Beside)
 	if err != nil {
 		return nil, err
@@ -122,23 +119,4 @@ func (m *Measurement) feasible(ctx context.Context, chain api.Chain) error {
 		return err
 	}
 	return m.Host.check(p, chain)
-}
-
-// What surrounds an IP packet in a frame, in bytes: the header, the check sequence, a
-// VLAN's tag (IEEE 802.3 §3.1.1, 802.1Q §9.6).
-const (
-	aroundPacket = 14 + 4
-	aroundTag    = 4
-)
-
-// fits tells whether frames of a size go through links of an MTU.
-func fits(f api.Frames, mtu int) error {
-	room := mtu + aroundPacket
-	if f.VLAN > 0 {
-		room += aroundTag
-	}
-	if f.FrameSize > room {
-		return fmt.Errorf("a frame of %d bytes does not fit through an MTU of %d, which takes %d: %w", f.FrameSize, mtu, room, ErrInput)
-	}
-	return nil
 }

@@ -112,6 +112,14 @@ type Framer interface {
 	Ceiling(ctx context.Context, c trial.Condition) (float64, error)
 }
 
+// Mixer is one that sends frames of several sizes in turn.
+type Mixer interface {
+	Framer
+	// Mix has the sizes of a mix by its genome (RFC 6985 §4), in bytes with the check
+	// sequence.
+	Mix(genome string) ([]int, error)
+}
+
 // Teacher is a tool that sends learning frames: those that fill the tables of what they
 // cross, before a trial (RFC 2544 §23).
 type Teacher interface {

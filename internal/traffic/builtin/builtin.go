@@ -33,7 +33,10 @@ func (Tool) Requires() []string { return []string{feature.NetAdmin} }
 // Protocols implements traffic.Tool.
 func (Tool) Protocols() []string { return []string{trial.UDP} }
 
-var _ traffic.Framer = Tool{}
+var _ traffic.Mixer = Tool{}
+
+// Mix implements traffic.Mixer.
+func (Tool) Mix(genome string) ([]int, error) { return parseGenome(genome) }
 
 // Ceiling implements traffic.Framer: what the self-test finds, of which each way has half
 // where both are sent by one core.
