@@ -135,12 +135,15 @@ func underHypervisor(r trial.Run) standing {
 // switched tells whether a chain of the run went through a switch with a version
 // of its own.
 func switched(r trial.Run) bool {
-	return slices.ContainsFunc(r.Setups, func(s trial.Setup) bool { return strings.Contains(s.Wiring, "ovs") })
+	return slices.ContainsFunc(r.Setups, func(s trial.Setup) bool { return strings.Contains(s.Wiring, vSwitch) })
 }
+
+// vSwitch is what the wiring of a virtual switch is called, and its version among the tools'.
+const vSwitch = "ovs"
 
 func vswitch(r trial.Run) standing {
 	if switched(r) {
-		return standingOf(r.Environment.Tools["ovs"] != "")
+		return standingOf(r.Environment.Tools[vSwitch] != "")
 	}
 	return setups(r) // the wiring, whose version is the kernel's
 }

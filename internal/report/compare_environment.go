@@ -35,8 +35,8 @@ func differences(a, b trial.Run) (unlike, noted []Difference) {
 	unlike, unknown := split(unequal(append(mattering(a.Environment, b.Environment), chainDifferences(a, b)...)))
 	noted = append(unequal(notable(a, b)), unknown...)
 	for _, d := range unequalMaps("tool ", a.Environment.Tools, b.Environment.Tools) {
-		used := usesTool(a, strings.TrimPrefix(d.What, "tool ")) && usesTool(b, strings.TrimPrefix(d.What, "tool "))
-		if used && d.A != "" && d.B != "" {
+		name := strings.TrimPrefix(d.What, "tool ")
+		if usesTool(a, name) && usesTool(b, name) && d.A != "" && d.B != "" {
 			unlike = append(unlike, d)
 		} else {
 			noted = append(noted, d)
@@ -155,9 +155,9 @@ func hugepagesText(all []trial.HugepagePool) string {
 	return strings.Join(parts, ", ")
 }
 
-// usesTool tells whether a run measured anything with a tool.
+// usesTool tells whether a run measured anything with a tool, or through it.
 func usesTool(r trial.Run, tool string) bool {
-	return slices.ContainsFunc(r.Conditions, func(c trial.Condition) bool { return c.Tool == tool })
+	return tool == vSwitch && switched(r) || slices.ContainsFunc(r.Conditions, func(c trial.Condition) bool { return c.Tool == tool })
 }
 
 // followMemory are settings that the kernel works out from the memory there is.

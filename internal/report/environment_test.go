@@ -156,6 +156,24 @@ func TestCompareNamesWhatMatters(t *testing.T) {
 	}
 }
 
+// TestSwitchMattersToWhatGoesThroughIt: its version makes runs over it unlike, and no others.
+func TestSwitchMattersToWhatGoesThroughIt(t *testing.T) {
+	for wiring, matters := range map[string]bool{"ovs": true, "veth": false} {
+		of := func(version string) Report {
+			r := sampleBench().Run
+			r.Environment.Tools = map[string]string{"ovs": version}
+			for i := range r.Setups {
+				r.Setups[i].Wiring = wiring
+			}
+			return New(r)
+		}
+		_, err := Compare(of("2.17"), of("3.5"), CompareOptions{})
+		if errors.Is(err, ErrUnlike) != matters {
+			t.Errorf("%s: %v", wiring, err)
+		}
+	}
+}
+
 // TestLoadAndDatesDoNotMatter.
 func TestLoadAndDatesDoNotMatter(t *testing.T) {
 	b := sampleBench().Run
