@@ -60,6 +60,21 @@ func TestPercentilesWithoutSamples(t *testing.T) {
 	}
 }
 
+// TestWhatStandsOutIsARepeat, not the steps by which a search came to it.
+func TestWhatStandsOutIsARepeat(t *testing.T) {
+	run := trial.Run{Conditions: []trial.Condition{{Path: trial.PathChain, Protocol: trial.UDP}}, Repeats: 6}
+	for repeat, rate := range []float64{100, 101, 50, 99, 100, 102} {
+		for step, x := range []float64{rate, 7, 9} {
+			run.Trials = append(run.Trials, trial.Trial{Repeat: repeat + 1, Step: step, Metrics: map[string]float64{"forwarding_rate_pps": x}})
+		}
+	}
+	r := New(run)
+	s := r.Conditions[0].Metrics["forwarding_rate_pps"]
+	if got := r.outlierText(0, "forwarding_rate_pps", s.Outliers); got != "repeat 3: 50.00 p/s" {
+		t.Errorf("%q of %v", got, s.Outliers)
+	}
+}
+
 // TestInstancesThatWereMade are told, not those that the run began with.
 func TestInstancesThatWereMade(t *testing.T) {
 	run := trial.Run{Redeploy: 2, Conditions: make([]trial.Condition, 2)}

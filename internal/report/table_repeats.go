@@ -57,7 +57,7 @@ func (r Report) repeatsCells(condition int, metric string, s stats.Summary) []st
 func (r Report) outlierText(condition int, metric string, repeats []int) string {
 	var words []string
 	for _, t := range r.Run.Trials {
-		if x, has := t.Metrics[metric]; has && t.Condition == condition && slices.Contains(repeats, t.Repeat) {
+		if x, has := t.Metrics[metric]; has && t.Condition == condition && t.Step == 0 && slices.Contains(repeats, t.Repeat) {
 			words = append(words, fmt.Sprintf("repeat %d: %s", t.Repeat, printed(metric, x)))
 		}
 	}
