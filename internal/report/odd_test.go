@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -117,6 +118,17 @@ func TestFailingWriterIsTold(t *testing.T) {
 type closed struct{}
 
 func (closed) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+// TestSourceOfNothing: a source that lost nothing has no value to divide ours by.
+func TestSourceOfNothing(t *testing.T) {
+	r := sampleBench()
+	r.References = []api.Reference{{At: map[string]any{"protocol": "udp"}, Metric: "loss_ratio"}, {At: map[string]any{"protocol": "tcp"}, Metric: "goodput_bps"}}
+	for _, row := range r.referenceTable().Rows {
+		if row.Cells[2] == "not measured" || row.Cells[4] != "–" {
+			t.Errorf("%q", row.Cells)
+		}
+	}
+}
 
 func TestShapeOfAChainThatCarriesNothing(t *testing.T) {
 	r := sampleExperiment()

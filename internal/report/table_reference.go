@@ -18,7 +18,9 @@ func (r Report) referenceTable() table {
 		here, ratio := "not measured", "–"
 		if s, measured := r.at(ref.At)[ref.Metric]; measured {
 			here = summaryText(ref.Metric, s)
-			ratio = fixed(centre(s)/ref.Value, decimals(centre(s)/ref.Value))
+			if q := centre(s) / ref.Value; finite(q) {
+				ratio = fixed(q, decimals(q))
+			}
 		}
 		t.add(true, experiment.Describe(ref.At), metricName(ref.Metric), here, printed(ref.Metric, ref.Value), ratio, ref.Note)
 	}
