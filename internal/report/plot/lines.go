@@ -49,8 +49,13 @@ func (l Lines) values() (out []float64) {
 	for _, s := range l.Series {
 		for _, p := range s.Points {
 			out = append(append(out, p.Y), p.Dots...)
-			if p.CI != nil && (!l.Y.Log || p.CI[0] > 0) {
-				out = append(out, p.CI[:]...)
+			if p.CI == nil {
+				continue
+			}
+			for _, bound := range p.CI {
+				if !l.Y.Log || bound > 0 { // else the bar begins at the end of the axis
+					out = append(out, bound)
+				}
 			}
 		}
 	}

@@ -104,6 +104,28 @@ func TestNothingSticksOut(t *testing.T) {
 	}
 }
 
+// TestNothingSticksOutOfLegendsAndLogarithms: a long name goes on in the next line, and an
+// error bar that begins below what a logarithm has ends within the chart.
+func TestNothingSticksOutOfLegendsAndLogarithms(t *testing.T) {
+	l := Lines{ID: "x", Y: Axis{Log: true}, Series: []Series{
+		{"one", []Point{{X: 1, Y: 10, CI: &[2]float64{-5, 8000}}, {X: 2, Y: 20}}, Ours(0)},
+		{strings.Repeat("chain.functions[fw].firewall.rules.generate 1000, ", 5) + "the end", []Point{{X: 1, Y: 15}}, Ours(1)}}}
+	if y, _ := l.Y.span(l.values()); y.hi < 8000 || !y.log {
+		t.Errorf("the axis ends at %v", y.hi)
+	}
+	ended := false
+	for _, text := range regexp.MustCompile(`text-anchor="start" x="([0-9.]+)" y="[0-9.]+">([^<]+)<`).FindAllStringSubmatch(l.SVG(), -1) {
+		at, err := strconv.ParseFloat(text[1], 64)
+		if err != nil || at+width(text[2]) > chartWidth {
+			t.Errorf("%q begins at %v of %v, error %v", text[2], at, chartWidth, err)
+		}
+		ended = ended || strings.HasSuffix(text[2], "the end")
+	}
+	if !ended {
+		t.Error("the end of a long name is missing")
+	}
+}
+
 func TestSeriesDifferWithoutColour(t *testing.T) {
 	seen := map[string]bool{}
 	for i := range 6 {
