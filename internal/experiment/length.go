@@ -48,7 +48,23 @@ func (p *Point) lengthen(n int) {
 		p.refuse("length counts namespaces, and functions of the group " + p.Chain.Functions[i].Group + " share one; vary copies instead")
 		return
 	}
-	p.Chain.Functions = ofLength(p.Chain.Functions, n)
+	p.repeat(ofLength(p.Chain.Functions, n))
+}
+
+// repeat the chain's functions as these, if no two nodes of the chain are called alike then.
+func (p *Point) repeat(functions []api.Function) {
+	taken := map[string]bool{}
+	for _, e := range p.Chain.Endpoints {
+		taken[e.Name] = true
+	}
+	for _, f := range functions {
+		if taken[f.Name] {
+			p.refuse("two nodes of the chain would be called " + f.Name + ", since copies have their place behind their name; rename one of them")
+			return
+		}
+		taken[f.Name] = true
+	}
+	p.Chain.Functions = functions
 }
 
 // copyAll repeats the whole list of functions n times.
@@ -62,7 +78,7 @@ func (p *Point) copyAll(n int) {
 		p.refuse(fmt.Sprintf("%d copies of %d functions are more than %d", n, len(own), api.MaxLength))
 		return
 	}
-	p.Chain.Functions = ofLength(own, len(own)*n+2)
+	p.repeat(ofLength(own, len(own)*n+2))
 }
 
 // copyOne puts n copies of one function, side by side, where it is.
@@ -81,6 +97,6 @@ func (p *Point) copyOne(name string, v any) error {
 		return nil
 	}
 	copies := ofLength(p.Chain.Functions[at:at+1], n+2)
-	p.Chain.Functions = slices.Replace(slices.Clone(p.Chain.Functions), at, at+1, copies...)
+	p.repeat(slices.Replace(slices.Clone(p.Chain.Functions), at, at+1, copies...))
 	return nil
 }

@@ -61,6 +61,28 @@ func TestLengthIsOfNamespaces(t *testing.T) {
 	}
 }
 
+// TestCopiesAreCalledLikeNothingElse of the chain.
+func TestCopiesAreCalledLikeNothingElse(t *testing.T) {
+	for _, c := range []struct {
+		functions []api.Function
+		end       string
+		sweep     []api.Factor
+		refused   string
+	}{
+		{[]api.Function{function("fw", "firewall"), function("fw-2", "firewall")}, "a", sweep("copies.fw", []any{2}), "called fw-2"},
+		{[]api.Function{function("fw", "firewall"), function("fw-2", "firewall")}, "a", sweep("copies.fw", []any{1}), ""},
+		{[]api.Function{function("fw", "firewall")}, "fw-3", sweep("length", []any{5}), "called fw-3"},
+		{nil, "f1", sweep("length", []any{3}), "called f1"},
+		{[]api.Function{function("fw", "firewall"), function("fw-1", "firewall")}, "a", sweep("copies", []any{20}), ""},
+	} {
+		spec := api.ExperimentSpec{Chain: api.ChainSpec{Endpoints: []api.Endpoint{{Name: c.end}, {Name: "z"}}, Functions: c.functions}, Sweep: c.sweep}
+		points, err := Points(spec, api.Catalogue{})
+		if err != nil || len(points) != 1 || !strings.Contains(points[0].Infeasible, c.refused) || (points[0].Infeasible == "") != (c.refused == "") {
+			t.Errorf("%v, end %s: %+v, %v, want %q", c.sweep, c.end, points, err, c.refused)
+		}
+	}
+}
+
 // TestDurationIsTheProtocols unless the file says one.
 func TestDurationIsTheProtocols(t *testing.T) {
 	for said, want := range map[time.Duration][2]time.Duration{0: {5 * time.Second, 31 * time.Second}, 2 * time.Second: {2 * time.Second, 2 * time.Second}} {
