@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // Text is the plan for a person: the path, then every resource by namespace.
@@ -161,7 +161,7 @@ func (p *Plan) needsNfchain() string {
 		return ""
 	}
 	message := "needs nfchain on PATH, which makes " + strings.Join(what, ", ") + "; nothing was made"
-	return "\ncommand -v nfchain >/dev/null || { echo " + quote(message) + " >&2; exit 3; }\n"
+	return "\ncommand -v nfchain >/dev/null || { echo " + words.Shell(message) + " >&2; exit 3; }\n"
 }
 
 // apply is the command that has nfchain make a resource.
@@ -178,23 +178,9 @@ func (p *Plan) apply(r resource.Resource) resource.Command {
 }
 
 func shell(c resource.Command) string {
-	words := make([]string, len(c.Args))
-	for i, a := range c.Args {
-		words[i] = quote(a)
-	}
-	line := strings.Join(words, " ")
+	line := words.Shell(c.Args...)
 	if c.Stdin == "" {
 		return line + "\n"
 	}
 	return line + " <<'END-OF-INPUT'\n" + c.Stdin + "END-OF-INPUT\n"
-}
-
-var plain = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
-
-// quote makes one shell word of any text.
-func quote(word string) string {
-	if plain.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

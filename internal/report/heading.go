@@ -108,7 +108,7 @@ func (r Report) footing() (lines []string) {
 	e := r.Run.Environment
 	lines = append(lines, "machine: "+strings.Join(nonEmpty(e.CPUModel, words.Plural(e.CPUs, "CPU"), e.Kernel, e.Virtualization, e.Privileges), ", "))
 	if len(r.Run.Command) > 0 {
-		lines = append(lines, "repeat:  "+quoted(r.Run.Command))
+		lines = append(lines, "repeat:  "+words.Shell(r.Run.Command...))
 	}
 	if r.Place != "" {
 		lines = append(lines, "stored:  "+r.Place)

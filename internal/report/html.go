@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 //go:embed page.html
@@ -49,7 +50,7 @@ func newPage(r Report) pageData {
 	d := pageData{
 		Style: template.CSS(pageStyle), Title: r.title(), Kind: "chain", Run: r.Run, Heading: r.opening(),
 		Warnings: r.warnings(), Cards: cards, LeftOut: leftOut(len(cards), more), Tallies: r.tallies(), Claims: r.claims(), Figures: r.figures(),
-		Environment: environmentTable(r.Run), Notes: statisticsNotes(r), Command: quoted(r.Run.Command), Place: r.Place,
+		Environment: environmentTable(r.Run), Notes: statisticsNotes(r), Command: words.Shell(r.Run.Command...), Place: r.Place,
 	}
 	if r.Run.Experiment != "" {
 		d.Kind = "experiment"

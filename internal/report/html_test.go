@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
+
+	"nfchain.dev/nfchain/internal/words"
 )
 
 func renderHTML(t *testing.T, r Report) string {
@@ -82,7 +84,7 @@ func TestPageHasEveryMetric(t *testing.T) {
 				}
 			}
 		}
-		for _, want := range append(r.warnings(), quoted(r.Run.Command), r.Run.ID, r.Run.Environment.Kernel) {
+		for _, want := range append(r.warnings(), words.Shell(r.Run.Command...), r.Run.ID, r.Run.Environment.Kernel) {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: %q is not on the page", name, want)
 			}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // Markdown writes a report as GitHub flavoured Markdown.
@@ -20,7 +22,7 @@ func Markdown(w io.Writer, r Report) error {
 	}
 	markdownList(&b, "Notes", statisticsNotes(r))
 	if len(r.Run.Command) > 0 {
-		b.WriteString("\n## To repeat it\n\n" + fenced("sh", quoted(r.Run.Command)))
+		b.WriteString("\n## To repeat it\n\n" + fenced("sh", words.Shell(r.Run.Command...)))
 	}
 	if r.Run.Spec != "" {
 		b.WriteString("\n" + fenced("yaml", strings.TrimRight(r.Run.Spec, "\n")))

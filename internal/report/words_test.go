@@ -71,12 +71,6 @@ func TestLabelsSayWhatSetsApart(t *testing.T) {
 	}
 }
 
-func TestQuoted(t *testing.T) {
-	if got := quoted([]string{"nfchain", "bench", "a b.yaml", "it's", "-x=$HOME", ""}); got != `nfchain bench 'a b.yaml' 'it'\''s' '-x=$HOME' ''` {
-		t.Error(got)
-	}
-}
-
 func TestMarkdownEscapes(t *testing.T) {
 	if got := escapeMarkdown("a|b_<c>\n*"); got != `a\|b\_&lt;c&gt; \*` {
 		t.Error(got)

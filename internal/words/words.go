@@ -1,5 +1,5 @@
 // Package words writes what a person reads in a terminal: how many there are of a thing,
-// and tables. It knows nothing of what they are about.
+// tables, and commands. It knows nothing of what they are about.
 package words
 
 import (

@@ -14,6 +14,12 @@ func TestPlural(t *testing.T) {
 	}
 }
 
+func TestShell(t *testing.T) {
+	if got := words.Shell("nfchain", "bench", "a b.yaml", "it's", "-x=$HOME", ""); got != `nfchain bench 'a b.yaml' 'it'\''s' '-x=$HOME' ''` {
+		t.Error(got)
+	}
+}
+
 func TestTable(t *testing.T) {
 	table := words.NewTable()
 	table.Row("A", "B", "C")
