@@ -15,7 +15,7 @@ const (
 	loadPattern     = numberPattern + `([kKmMgGtT]?([bB][iI][tT](/s)?|bps)|[kKmMgG]?[pP][pP][sS])?$`
 	sizePattern     = numberPattern + `(B|[kKMG]B|[KMG]iB)?$`
 	durationPattern = `^(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h))+)$`
-	cpuListPattern  = `[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*`
+	cpuListPattern  = ` *[0-9]+(-[0-9]+)?( *, *[0-9]+(-[0-9]+)?)* *`
 	shareText       = `^[0-9]+(\.[0-9]+)?%$`
 )
 
@@ -54,7 +54,7 @@ func cpusSchema() *jsonschema.Schema {
 	shared := jsonschema.NewProperties()
 	shared.Set("shared", textOrNumber("^"+cpuListPattern+"$"))
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
-		{Type: "string", Pattern: "^(none|exclusive|shared: ?" + cpuListPattern + ")$"},
+		{Type: "string", Pattern: "^(none|exclusive|shared:" + cpuListPattern + ")$"},
 		{Type: "object", Properties: shared, Required: []string{"shared"}, AdditionalProperties: jsonschema.FalseSchema},
 	}}
 }

@@ -106,6 +106,18 @@ func TestSchemaRefusesOneFault(t *testing.T) {
 	}
 }
 
+// TestSchemaTakesListsOfCPUsAsTheyAreRead, with spaces too.
+func TestSchemaTakesListsOfCPUsAsTheyAreRead(t *testing.T) {
+	schema := compiledSchema(t)
+	for _, load := range []string{`"shared: 0, 2-3"`, `"shared:1"`, `{shared: "1 ,2"}`, "{shared: 1}", "exclusive"} {
+		text := []byte("apiVersion: nfchain.dev/v1alpha1\nkind: NetworkServiceChain\nmetadata: {name: edge}\nspec: {placement: {load: " + load + "}}\n")
+		mustDecode(t, text)
+		if err := validate(t, schema, text); err != nil {
+			t.Errorf("%s is read, and the schema refuses it: %v", load, err)
+		}
+	}
+}
+
 func TestSchemaIsTheSameEachTime(t *testing.T) {
 	first, _ := testCatalogue().Schema()
 	for range 10 {
