@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/cobra"
 )
 
 // TestDocsShowRealCommands: every command line that the documents show is one that
@@ -33,6 +35,47 @@ func TestDocsShowRealCommands(t *testing.T) {
 	}
 	if seen < 40 {
 		t.Errorf("only %d commands were found", seen)
+	}
+}
+
+// TestHelpShowsRealCommands: so are the examples of every --help, and the files that they
+// name from here are in the repository.
+func TestHelpShowsRealCommands(t *testing.T) {
+	seen := 0
+	root := (&app{env: env{args: []string{"nfchain"}, getenv: func(string) string { return "" }, now: time.Now}}).root()
+	for _, cmd := range everyCommand(root) {
+		for line := range strings.Lines(cmd.Example) {
+			if args, is := shown(line); is && !cmd.Hidden {
+				seen++
+				checkCommand(t, "`"+cmd.CommandPath()+" --help`", args)
+				checkFiles(t, cmd.CommandPath(), args)
+			}
+		}
+	}
+	if seen < 50 {
+		t.Errorf("only %d commands were found", seen)
+	}
+}
+
+// everyCommand is cmd and all those below it.
+func everyCommand(cmd *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{cmd}
+	for _, c := range cmd.Commands() {
+		all = append(all, everyCommand(c)...)
+	}
+	return all
+}
+
+// checkFiles finds those of a command's arguments that lie in the repository.
+func checkFiles(t *testing.T, command string, args []string) {
+	t.Helper()
+	for _, arg := range args {
+		if !strings.HasPrefix(arg, "examples/") && !strings.HasPrefix(arg, "published/") {
+			continue
+		}
+		if _, err := os.Stat("../../" + arg); err != nil {
+			t.Errorf("`%s --help` names a file that is not there: %v", command, err)
+		}
 	}
 }
 

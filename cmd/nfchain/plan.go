@@ -22,7 +22,7 @@ of 4 GiB or more) the script calls nfchain for, and says so.
 With --share, functions that several chains of the files have alike become one, which
 each of the chains goes through with interfaces and a routing table of its own. It says
 what is shared, what is not and why, and how many namespaces that saves.`,
-		Example: "  nfchain plan examples/edge-chain.yaml\n  nfchain plan examples/edge-chain.yaml -o sh > edge.sh\n  nfchain plan --share examples/tenants.yaml",
+		Example: "  nfchain plan examples/edge-chain.yaml\n  nfchain plan examples/edge-chain.yaml -o sh > edge.sh\n  nfchain plan --share examples/tenant-shop.yaml examples/tenant-bank.yaml",
 	}
 	var o *string
 	share := shareFlag(cmd)

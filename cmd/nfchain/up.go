@@ -21,7 +21,7 @@ func (a *app) upCmd() *cobra.Command {
 compared with the file and only the difference is made; a second run changes
 nothing and says so. With --share, identical functions of the files' chains are one, as
 ` + "`plan --share`" + ` tells.`,
-		Example: "  nfchain up examples/edge-chain.yaml --wait\n  nfchain up edge.yaml --dry-run\n  nfchain up --share examples/tenants.yaml",
+		Example: "  nfchain up examples/edge-chain.yaml --wait\n  nfchain up edge.yaml --dry-run\n  nfchain up --share examples/tenant-shop.yaml examples/tenant-bank.yaml",
 	}
 	var format *string
 	share := shareFlag(cmd)
