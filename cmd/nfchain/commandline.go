@@ -25,12 +25,11 @@ func explainArguments(cmd *cobra.Command) {
 		return
 	}
 	cmd.Args = func(c *cobra.Command, args []string) error {
-		if err := count(c, args); err != nil && strings.Contains(err.Error(), "arg(s)") {
+		err := count(c, args)
+		if err != nil && (strings.Contains(err.Error(), "arg(s)") || !c.HasSubCommands()) {
 			return fmt.Errorf("write `%s`, not %s; `%s --help` has examples", written(c), words.Plural(len(args), "argument"), c.CommandPath())
-		} else if err != nil {
-			return err
 		}
-		return nil
+		return err
 	}
 }
 

@@ -27,14 +27,9 @@ everything of theirs carries, so nothing need be known of how they were made.`,
 	var o *string
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
 		h := a.host(cmd.Context())
-		if all == (len(args) > 0) {
-			return fmt.Errorf("say which chains, or --all: %w", runs.ErrInput)
-		}
-		if all {
-			var err error
-			if args, err = deploy.Owners(); err != nil {
-				return err
-			}
+		args, err := whichDown(args, all)
+		if err != nil {
+			return err
 		}
 		// Chains first: a function that stands alone is kept while one goes through it.
 		slices.SortStableFunc(args, func(x, y string) int { return alone(x) - alone(y) })
@@ -59,6 +54,19 @@ everything of theirs carries, so nothing need be known of how they were made.`,
 	o = outputFlag(cmd, "text", "json")
 	cmd.Flags().BoolVar(&all, "all", false, "every chain and function there is")
 	return cmd
+}
+
+// whichDown is what there is to remove: what is named, or everything.
+func whichDown(named []string, all bool) ([]string, error) {
+	switch {
+	case all && len(named) > 0:
+		return nil, fmt.Errorf("--all leaves nothing to name; leave out one of the two: %w", runs.ErrInput)
+	case all:
+		return deploy.Owners()
+	case len(named) == 0:
+		return nil, fmt.Errorf("say which chains, or --all: %w", runs.ErrInput)
+	}
+	return named, nil
 }
 
 // alone is 1 for a standalone function and 0 for a chain.

@@ -17,6 +17,7 @@ import (
 	"nfchain.dev/nfchain/internal/results"
 	runs "nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // output says how a run is to be reported, while it lasts and after.
@@ -66,7 +67,7 @@ func (a *app) measure(ctx context.Context, m *runs.Measurement, r *trial.Run, st
 		}
 	}
 	if errors.Is(failed, context.Canceled) {
-		return fmt.Errorf("run %s: %w; its %d trials are kept in %s", r.ID, failed, len(r.Trials), store.Path())
+		return fmt.Errorf("run %s: %w; %s stored in %s", r.ID, failed, words.Plural(len(r.Trials), "trial"), store.Path())
 	}
 	return failed
 }
@@ -122,6 +123,9 @@ func checkWritable(flag, path string) error {
 	if path == "" {
 		return nil
 	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("--%s %s cannot be written: it is a directory: %w", flag, path, runs.ErrInput)
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".nfchain-*")
 	if err != nil {
 		return fmt.Errorf("--%s %s cannot be written: %w: %w", flag, path, errors.Unwrap(err), runs.ErrInput)
@@ -131,6 +135,9 @@ func checkWritable(flag, path string) error {
 
 // writeFile writes a file whole or not at all.
 func writeFile(path string, write func(io.Writer) error) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("write %s: it is a directory; name a file: %w", path, runs.ErrInput)
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".nfchain-*")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)

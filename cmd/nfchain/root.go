@@ -127,7 +127,7 @@ func code(err error) int {
 	case errors.Is(err, feature.ErrMissing):
 		return exitMachine
 	case errors.As(err, &problems), errors.Is(err, runs.ErrInput), errors.Is(err, runs.ErrUnknown),
-		errors.Is(err, results.ErrNotFound), errors.Is(err, results.ErrNone), errors.Is(err, results.ErrAmbiguous), errors.Is(err, experiment.ErrSweep), !errors.As(err, &acted{}):
+		errors.Is(err, results.ErrNotFound), errors.Is(err, results.ErrNone), errors.Is(err, results.ErrAmbiguous), errors.Is(err, results.ErrForeign), errors.Is(err, experiment.ErrSweep), !errors.As(err, &acted{}):
 		return exitInput
 	}
 	return exitFailed

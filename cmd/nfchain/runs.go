@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -110,6 +111,9 @@ func (a *app) runsImportCmd() *cobra.Command {
 		in := a.stdin
 		if args[0] != "-" {
 			f, err := os.Open(args[0])
+			if errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("there is no file %q: %w", args[0], runs.ErrInput)
+			}
 			if err != nil {
 				return fmt.Errorf("%w: %w", err, runs.ErrInput)
 			}

@@ -29,15 +29,14 @@ var (
 	ErrFull = errors.New("no space left; free some or choose another disk with --results, what was stored before is safe")
 	// ErrReadOnly: the results cannot be written where they lie.
 	ErrReadOnly = errors.New("not writable; make the file and its directory writable or choose another place with --results")
+	// ErrForeign: a file that nfchain did not make and will not touch, or a directory.
+	ErrForeign = errors.New("not an nfchain results file; move it away or choose another place with --results")
 	// ErrCorrupt: the file is damaged.
 	ErrCorrupt = errors.New("damaged; keep a copy, move the file away, and recover what `sqlite3 FILE .recover` finds")
 )
 
 // errCondition: a trial of a condition that its run does not have.
 var errCondition = errors.New("no such condition")
-
-// errForeign: a file that nfchain did not make and will not touch.
-var errForeign = errors.New("not an nfchain results file; move it away or choose another place with --results")
 
 // explain names the file and, for what a user can mend, how. Errors of ours,
 // which name a run, go through as they are.
@@ -70,6 +69,8 @@ func remedy(err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return ErrFull
+	case errors.Is(err, syscall.EISDIR):
+		return ErrForeign
 	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
 		return ErrReadOnly
 	}
@@ -86,7 +87,7 @@ func remedyOfCode(code int) error {
 	case sqlite3.SQLITE_CORRUPT:
 		return ErrCorrupt
 	case sqlite3.SQLITE_NOTADB:
-		return errForeign
+		return ErrForeign
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // busyMillis is how long one process waits for another's transaction. Ours take
@@ -33,10 +34,18 @@ func makePrivate(path string) error {
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil
+		return notDirectory(path)
 	}
 	if err != nil {
 		return err
 	}
 	return f.Close()
+}
+
+// notDirectory refuses a directory, of which SQLite says that it is out of memory.
+func notDirectory(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
+	}
+	return nil
 }

@@ -99,7 +99,7 @@ func version(ctx context.Context, q querier) (have int, err error) {
 		q.QueryRowContext(ctx, "PRAGMA application_id").Scan(&application),
 		q.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables))
 	if err == nil && tables > 0 && application != applicationID {
-		return 0, errForeign
+		return 0, ErrForeign
 	}
 	return have, err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -39,7 +40,7 @@ func TestForeignFilesAreLeftAlone(t *testing.T) {
 	for _, path := range []string{database, text} {
 		before, err := os.ReadFile(path)
 		must(t, err)
-		if _, err := Open(path); !errors.Is(err, errForeign) {
+		if _, err := Open(path); !errors.Is(err, ErrForeign) {
 			t.Errorf("%s: %v", path, err)
 		}
 		after, err := os.ReadFile(path)
@@ -47,6 +48,9 @@ func TestForeignFilesAreLeftAlone(t *testing.T) {
 		if string(before) != string(after) {
 			t.Errorf("%s was changed", path)
 		}
+	}
+	if _, err := Open(dir); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "is a directory") {
+		t.Errorf("a directory: %v", err)
 	}
 }
 
