@@ -11,11 +11,13 @@ import (
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/bridge"
 	"nfchain.dev/nfchain/internal/resource/lookup"
+	"nfchain.dev/nfchain/internal/resource/machine"
 	"nfchain.dev/nfchain/internal/resource/macvlan"
 	"nfchain.dev/nfchain/internal/resource/ovs"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/qdisc"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
+	"nfchain.dev/nfchain/internal/resource/tuning"
 )
 
 // nouns of kinds that are not called what their package is, one and several.
@@ -25,7 +27,9 @@ var nouns = map[string][2]string{
 	process.KindName:    {"program", "programs"},
 	bridge.PortKindName: {"bridge port", "bridge ports"},
 	macvlan.KindName:    {"macvlan device", "macvlan devices"},
-	lookup.KindName:     {"table of its own", "tables of their own"},
+	lookup.KindName:     {"routing table", "routing tables"},
+	machine.KindName:    {"setting of the machine", "settings of the machine"},
+	tuning.KindName:     {"interface", "interfaces"},
 	qdisc.KindName:      {"queueing discipline", "queueing disciplines"},
 	ruleset.KindName:    {"rule set", "rule sets"},
 
@@ -40,7 +44,9 @@ var (
 	kindVerbs = map[string]map[resource.Op]string{
 		adopted.KindName: {resource.Create: "adopted", resource.Update: "adopted anew", resource.Delete: "put back"},
 		ovs.KindName:     {resource.Create: "started", resource.Update: "started again", resource.Delete: "ended"},
+		machine.KindName: {resource.Create: "changed", resource.Update: "changed", resource.Delete: "put back"},
 		process.KindName: {resource.Create: "started", resource.Update: "replaced", resource.Delete: "ended"},
+		tuning.KindName:  {resource.Create: "tuned", resource.Update: "tuned anew", resource.Delete: "put back"},
 	}
 )
 

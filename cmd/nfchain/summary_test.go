@@ -25,8 +25,11 @@ func TestSummary(t *testing.T) {
 	add(1, resource.Create, "adopted")
 	add(1, resource.Update, "ruleset")
 	add(1, resource.Delete, "process")
-	want := "1 interface adopted, 4 addresses created, 2 queueing disciplines created, 12 routes created, 1 program started, " +
-		"1 rule set updated, 1 namespace removed, 1 program ended"
+	add(1, resource.Create, "machine")
+	add(3, resource.Create, "tuning")
+	add(2, resource.Create, "lookup")
+	want := "1 setting of the machine changed, 1 interface adopted, 4 addresses created, 2 routing tables created, " +
+		"2 queueing disciplines created, 12 routes created, 3 interfaces tuned, 1 program started, 1 rule set updated, 1 namespace removed, 1 program ended"
 	if got := summary("edge", changes, false); got != "edge: up; "+want {
 		t.Error(got)
 	}
