@@ -10,6 +10,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/stats"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // GateOptions is how the gate of `bench --baseline` is tried out.
@@ -165,7 +166,7 @@ func gateRepeats(pools []pool, asked int) (int, error) {
 	case asked > least:
 		return 0, fmt.Errorf("%d repeats on each side cannot be drawn; these runs give %d", asked, least)
 	case least < 2:
-		return 0, fmt.Errorf("these runs give %d repeats on each side of a pair, and it takes two or more", least)
+		return 0, fmt.Errorf("these runs give %s on each side of a pair, and it takes two or more; measure with --repeats 4 or more, or name several runs", words.Plural(least, "repeat"))
 	}
 	return cmp.Or(asked, least), nil
 }

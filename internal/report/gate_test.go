@@ -119,7 +119,7 @@ func TestGateRefuses(t *testing.T) {
 		"these runs give 3":            {good[:1], 4},
 		"these runs give 6":            {good, 7},
 		"no repeat with a trial":       {[]trial.Run{{ID: "empty"}}, 0},
-		"takes two or more":            {[]trial.Run{gateRuns(5, 1, 3, 0, 0)[0]}, 0},
+		"takes two or more; measure":   {[]trial.Run{gateRuns(5, 1, 3, 0, 0)[0]}, 0},
 	} {
 		if _, err := TryGate(c.runs, GateOptions{Repeats: c.repeats, Pairs: 1}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
