@@ -137,7 +137,7 @@ func (o Offer) exit(h *netns.Handle) (e traffic.Exit, err error) {
 
 // sample of what was sent; nobody here knows what became of it.
 func (s *sender) sample(l load) (none traffic.Sample, err error) {
-	o := outcome{Paced: l.pps > 0}
+	o := outcome{Paced: l.pps > 0, turn: s.had()}
 	if o.Progress, err = s.progress(); err != nil {
 		return none, err
 	}

@@ -4,8 +4,11 @@ import (
 	"context"
 	"math"
 	"net/netip"
+	"strings"
 	"testing"
+	"time"
 
+	"nfchain.dev/nfchain/bpf/source"
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -106,5 +109,17 @@ func TestSignedMedian(t *testing.T) {
 		if got := signedMedian(down, up); got != c.want {
 			t.Errorf("down by %v, up by %v: median %v, want %v", c.down, c.up, got, c.want)
 		}
+	}
+}
+
+// TestSentAloneHadItsCore: what went unsent is told with the share of its core that the
+// generator had meanwhile.
+func TestSentAloneHadItsCore(t *testing.T) {
+	s := &sender{offering: &packetSource{
+		done: source.ProgramProgress{Start: 1e9, Stop: 3e9, Last: 3e9, Sent: 900}, turn: turn{busy: time.Second},
+	}}
+	got, err := s.sample(load{pace: pace{train: train{frames: 1000}}})
+	if err != nil || len(got.Warnings) == 0 || !strings.Contains(got.Warnings[0], "did not send 100 packets of 1000") || !strings.Contains(got.Warnings[0], "for 50% of the time") {
+		t.Errorf("%v %v", got.Warnings, err)
 	}
 }
