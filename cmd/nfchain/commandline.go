@@ -26,7 +26,7 @@ func explainArguments(cmd *cobra.Command) {
 	}
 	cmd.Args = func(c *cobra.Command, args []string) error {
 		err := count(c, args)
-		if err != nil && (strings.Contains(err.Error(), "arg(s)") || !c.HasSubCommands()) {
+		if err != nil && (strings.Contains(err.Error(), "arg(s)") || strings.HasPrefix(err.Error(), "unknown command") && !c.HasSubCommands()) {
 			return fmt.Errorf("write `%s`, not %s; `%s --help` has examples", written(c), words.Plural(len(args), "argument"), c.CommandPath())
 		}
 		return err

@@ -33,7 +33,7 @@ everything of theirs carries, so nothing need be known of how they were made.`,
 		}
 		// Chains first: a function that stands alone is kept while one goes through it.
 		slices.SortStableFunc(args, func(x, y string) int { return alone(x) - alone(y) })
-		gone := removed{1, []removedItem{}}
+		gone, through := removed{1, []removedItem{}}, standalone(h, args)
 		var failed error
 		for _, name := range args {
 			bare := checkName(name) == nil && h.BareIsUp(name)
@@ -45,6 +45,9 @@ everything of theirs carries, so nothing need be known of how they were made.`,
 			if *o == "text" {
 				a.printRemoved(name, n, bare)
 			}
+		}
+		if *o == "text" && failed == nil {
+			return a.printLeft(through)
 		}
 		if *o == "json" {
 			failed = errors.Join(failed, a.printJSON(gone))
@@ -96,6 +99,37 @@ func (a *app) printRemoved(name string, n int, bare bool) {
 		return
 	}
 	a.printf("%s: removed, with %s\n", name, words.Plural(n, "namespace"))
+}
+
+// standalone are the functions that stand alone and that these chains go through.
+func standalone(h *runs.Host, names []string) (functions []string) {
+	for _, name := range names {
+		if checkName(name) != nil {
+			continue
+		}
+		chain, _ := h.Chain(name) // what nobody knows goes through none
+		for _, f := range chain.Spec.Functions {
+			if f.Ref != "" && !slices.Contains(functions, f.Ref) {
+				functions = append(functions, f.Ref)
+			}
+		}
+	}
+	return functions
+}
+
+// printLeft names those of the functions that are still up and that no chain goes through
+// any more, because a shared one has a name that nobody has written.
+func (a *app) printLeft(functions []string) error {
+	for _, name := range functions {
+		guests, err := deploy.Guests(name)
+		if err != nil {
+			return err
+		}
+		if len(guests) == 0 && alone(name) == 1 {
+			a.printf("%s: is still up, and no chain goes through it; `nfchain down %s` removes it\n", name, name)
+		}
+	}
+	return nil
 }
 
 // downOne removes one thing under its lock and gives how many namespaces it had.

@@ -18,6 +18,9 @@ func shareFlag(cmd *cobra.Command) *bool {
 		if *share {
 			return cobra.MinimumNArgs(1)(cmd, args)
 		}
+		if len(args) > 1 {
+			return fmt.Errorf("several files are taken with --share alone; without it, `%s` takes one at a time", cmd.CommandPath())
+		}
 		return cobra.ExactArgs(1)(cmd, args)
 	}
 	return share

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // Sharing is several tenants' chains with one function in the place of identical ones.
@@ -141,6 +142,6 @@ func (s *Sharing) Text() string {
 	for _, u := range s.Unshared {
 		fmt.Fprintf(&b, "%s/%s is not shared: %s\n", u.Chain, u.Function, u.Why)
 	}
-	fmt.Fprintf(&b, "%d namespace(s) saved\n", s.NamespacesSaved)
+	fmt.Fprintf(&b, "%s saved\n", words.Plural(s.NamespacesSaved, "namespace"))
 	return b.String()
 }
