@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strconv"
 
 	"nfchain.dev/nfchain/internal/trial"
@@ -11,6 +12,13 @@ import (
 var besideFields = []field{
 	{"active_chains", "active chains", chainsText, false, func(c trial.Condition) string { return words.Plural(activeChains(c), "active chain") }, chainsText},
 	{"idle_containers", "idle containers", idleContainersText, false, func(c trial.Condition) string { return idleContainersText(c) + " idle containers" }, idleContainersText},
+}
+
+// notAlone tells a field of them that says of some condition that there was something: then
+// it is told although it never varies, as goodput is the sum over all active chains.
+func notAlone(f field, conditions []trial.Summary) bool {
+	return slices.ContainsFunc(besideFields, func(b field) bool { return b.name == f.name }) &&
+		slices.ContainsFunc(conditions, func(c trial.Summary) bool { return f.text(c.Condition) != f.text(trial.Condition{}) })
 }
 
 // activeChains are those that carry the load, the measured one included.

@@ -49,6 +49,20 @@ func TestEveryFieldOfAConditionIsTold(t *testing.T) {
 	}
 }
 
+// TestChainsBesideAreTold where all conditions have them, and where there are none they are not.
+func TestChainsBesideAreTold(t *testing.T) {
+	for chains, want := range map[int]bool{0: false, 3: true} {
+		run := trial.Run{Repeats: 1}
+		c := trial.Condition{Path: trial.PathChain, Protocol: trial.TCP, Flows: 1}
+		c.ActiveChains = chains
+		addCondition(&run, c, func() map[string]float64 { return map[string]float64{"goodput_bps": 1e9} })
+		var b strings.Builder
+		if err := Text(&b, New(run)); err != nil || strings.Contains(b.String(), "ACTIVE CHAINS") != want {
+			t.Errorf("%d active chains: %v\n%s", chains, err, b.String())
+		}
+	}
+}
+
 // TestConditionsBesideOthersAreToldApart, also where nothing of that was swept.
 func TestConditionsBesideOthersAreToldApart(t *testing.T) {
 	one, three := trial.Condition{Path: trial.PathChain, Protocol: trial.TCP}, trial.Condition{Path: trial.PathChain, Protocol: trial.TCP}

@@ -1,5 +1,6 @@
 // Package report turns a stored run into what people and programs read: text,
-// Markdown, CSV, JSON and one self-contained HTML page, and compares two runs.
+// Markdown, CSV, JSON, Parquet, HDR logs, JUnit's XML, OpenMetrics and one
+// self-contained HTML page, and compares two runs.
 // Every report is a function of what is stored: nothing here measures, judges a
 // claim or fits a model; verdicts and fits arrive made.
 package report

@@ -69,7 +69,7 @@ func (r Report) columns() (columns []field, extra []string) {
 		differ[f.name] = true
 	}
 	for _, f := range fields {
-		if f.always || differ[f.name] {
+		if f.always || differ[f.name] || notAlone(f, r.Conditions) {
 			columns = append(columns, f)
 		}
 	}
