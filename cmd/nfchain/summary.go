@@ -26,7 +26,7 @@ var nouns = map[string][2]string{
 	adopted.KindName:    {"interface", "interfaces"},
 	process.KindName:    {"program", "programs"},
 	bridge.PortKindName: {"bridge port", "bridge ports"},
-	macvlan.KindName:    {"macvlan device", "macvlan devices"},
+	macvlan.KindName:    {"macvlan or ipvlan device", "macvlan or ipvlan devices"},
 	lookup.KindName:     {"routing table", "routing tables"},
 	machine.KindName:    {"setting of the machine", "settings of the machine"},
 	tuning.KindName:     {"interface", "interfaces"},

@@ -87,6 +87,7 @@ func TestGolden(t *testing.T) {
 		"publicnat":  "functions:\n- {name: a, kind: forward}\n- {name: nat, kind: nat, nat: {source: {addresses: [203.0.113.1]}, destination: {addresses: [203.0.113.2, \"2001:db8::2\"]}}}\n- {name: b, kind: forward}\n",
 		"balance":    "endpoints: [{name: client}, {name: server, addresses: [203.0.113.1, 203.0.113.2]}]\nfunctions:\n- {name: a, kind: forward}\n- {name: lb, kind: loadbalancer}\n",
 		"macvlan":    "wiring: macvlan\nfunctions: [{name: a, kind: forward}]\n",
+		"ipvlan":     "wiring: ipvlan\nfunctions: []\n",
 		"passthru":   "wiring: macvlan\nmacvlan: {mode: passthru}\nfunctions: [{name: a, kind: forward}]\n",
 		"vepa":       "wiring: macvlan\nmacvlan: {mode: vepa}\nfunctions: [{name: a, kind: forward}]\n",
 		"card":       "wiring: macvlan\nmacvlan: {parent: eth1}\novs: {per: chain}\nfunctions: [{name: a, kind: forward}]\n",

@@ -173,13 +173,18 @@ func (b *builder) connect(h hop, ends wiring.Ends) {
 // tell peers of the shorter way, which leads round the node (RFC 1122 §3.2.2.2).
 func (b *builder) side(n Node, own, peer Interface, family int, needs string) {
 	at := address.Spec{Device: own.Device, Address: own.Addresses[family], Peer: peer.Addresses[family]}
-	if n.oneArm() {
+	_, plain := b.wiring.(wiring.Plain)
+	plain = plain && at.Address.Is4()
+	if n.oneArm() || plain {
 		at.Peer = netip.Addr{}
 	}
 	if n.Apart == 0 {
 		b.add(resource.New(n.Namespace, at, needs))
 	}
 	b.add(resource.New(n.Namespace, neighbour.Spec{Device: own.Device, Address: peer.Addresses[family], MAC: peer.MAC}, needs))
+	if plain { // nothing else would lead over the direct hop
+		b.routeTo(n, own, netip.PrefixFrom(peer.Addresses[family], peer.Addresses[family].BitLen()), peer.Addresses[family], needs)
+	}
 }
 
 func (b *builder) routeTo(n Node, out Interface, dst netip.Prefix, via netip.Addr, link string) {

@@ -273,7 +273,7 @@ func (r *Report) warn(s seen) {
 		return
 	}
 	if r.unseenIn() {
-		r.Warnings = append(r.Warnings, "what comes in at macvlan devices the kernel tells of at their parent alone: IN is not known, but ALL IN is, and TIME TO IT is until the hop sends on")
+		r.Warnings = append(r.Warnings, "what comes in at macvlan and ipvlan devices the kernel tells of at their parent alone: IN is not known, but ALL IN is, and TIME TO IT is until the hop sends on")
 	}
 	if r.Own.Unexplained <= 0 {
 		return
@@ -288,7 +288,7 @@ func (r *Report) warn(s seen) {
 // unseenIn tells whether there are interfaces that take packets in unseen.
 func (r *Report) unseenIn() bool {
 	return slices.ContainsFunc(r.Hops, func(h Hop) bool {
-		return slices.ContainsFunc(h.Interfaces, func(i Interface) bool { return i.kind == "macvlan" })
+		return slices.ContainsFunc(h.Interfaces, func(i Interface) bool { return i.kind == "macvlan" || i.kind == "ipvlan" })
 	})
 }
 

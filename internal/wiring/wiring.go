@@ -66,6 +66,12 @@ type Armed interface {
 	Arms(options any) int
 }
 
+// Plain is a wiring over whose devices an IPv4 address has no peer (ip-address(8)).
+type Plain interface {
+	Wiring
+	PlainAddresses()
+}
+
 // Loopback is the interface of the host over which the ends of a bare wiring meet.
 const Loopback = "lo"
 

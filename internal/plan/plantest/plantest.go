@@ -22,6 +22,7 @@ import (
 	"nfchain.dev/nfchain/internal/wiring"
 	"nfchain.dev/nfchain/internal/wiring/bridge"
 	"nfchain.dev/nfchain/internal/wiring/host"
+	"nfchain.dev/nfchain/internal/wiring/ipvlan"
 	"nfchain.dev/nfchain/internal/wiring/macvlan"
 	"nfchain.dev/nfchain/internal/wiring/ovs"
 	"nfchain.dev/nfchain/internal/wiring/veth"
@@ -30,7 +31,7 @@ import (
 // Catalogue to plan with.
 func Catalogue() plan.Catalogue {
 	c := plan.Catalogue{Wirings: map[string]wiring.Wiring{}, Functions: map[string]function.Kind{}}
-	for _, w := range []wiring.Wiring{veth.Wiring{}, bridge.Wiring{}, macvlan.Wiring{}, ovs.Wiring{}, host.Wiring{}} {
+	for _, w := range []wiring.Wiring{veth.Wiring{}, bridge.Wiring{}, macvlan.Wiring{}, ipvlan.Wiring{}, ovs.Wiring{}, host.Wiring{}} {
 		c.Wirings[w.Name()] = w
 	}
 	for _, k := range []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}, nat.Kind{}, loadbalancer.Kind{}, mirror.Kind{}, bump.Kind{}} {

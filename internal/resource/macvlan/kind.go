@@ -14,7 +14,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource"
 )
 
-// Kind makes macvlan devices.
+// Kind makes macvlan and ipvlan devices.
 type Kind struct{}
 
 // Name implements resource.Kind.
@@ -42,8 +42,8 @@ func ours(l netlink.Link, owner string) bool {
 
 func observe(p resource.Place, l netlink.Link) string {
 	a := l.Attrs()
-	device, is := l.(*netlink.Macvlan)
-	if !is {
+	mode := modeOf(l)
+	if mode == "" {
 		return "a " + l.Type()
 	}
 	above, err := parent(p, a)
@@ -51,7 +51,7 @@ func observe(p resource.Place, l netlink.Link) string {
 		return fmt.Sprintf("parent unknown: %v", err)
 	}
 	own := resource.Owned(above.Alias, p.Owner)
-	return fingerprint(a.Alias, modeName(device.Mode), above.Name, own, a.MTU, a.HardwareAddr.String(), a.Flags&net.FlagUp != 0)
+	return fingerprint(a.Alias, mode, above.Name, own, a.MTU, a.HardwareAddr.String(), a.Flags&net.FlagUp != 0)
 }
 
 func parent(p resource.Place, a *netlink.LinkAttrs) (*netlink.LinkAttrs, error) {
@@ -67,13 +67,23 @@ func parent(p resource.Place, a *netlink.LinkAttrs) (*netlink.LinkAttrs, error) 
 	return l.Attrs(), nil
 }
 
-func modeName(mode netlink.MacvlanMode) string {
-	for name, m := range modes {
-		if m == mode {
-			return name
+// modeOf a device; "" for one of another type.
+func modeOf(l netlink.Link) string {
+	switch d := l.(type) {
+	case *netlink.Macvlan:
+		for name, m := range modes {
+			if m == d.Mode {
+				return name
+			}
 		}
+		return fmt.Sprintf("number %d", d.Mode)
+	case *netlink.IPVlan:
+		if d.Mode == netlink.IPVLAN_MODE_L2 {
+			return L2
+		}
+		return fmt.Sprintf("ipvlan's number %d", d.Mode)
 	}
-	return fmt.Sprintf("number %d", mode)
+	return ""
 }
 
 // Apply implements resource.Kind.
@@ -95,7 +105,7 @@ func set(p resource.Place, s Spec) error {
 	}
 	defer above.Close()
 	if err := eventually(s.Mode, func() error { return create(p, above, s) }); err != nil {
-		return fmt.Errorf("%s of %s: macvlan over %s, mode %s: %w", s.Device, s.Node, s.Parent.Device, s.Mode, explain(err))
+		return fmt.Errorf("%s of %s: %s over %s, mode %s: %w", s.Device, s.Node, s.linkType(), s.Parent.Device, s.Mode, explain(err))
 	}
 	return nil
 }
@@ -109,7 +119,7 @@ func clear(p resource.Place, s Spec) error {
 		return ifThere(err)
 	}
 	alias := l.Attrs().Alias
-	if !resource.Owned(alias, s.Owner) && (alias != "" || l.Type() != KindName) {
+	if !resource.Owned(alias, s.Owner) && (alias != "" || modeOf(l) == "") {
 		return fmt.Errorf("interface %s already exists in namespace %q and is not this chain's; remove or rename it", s.Device, p.Ref)
 	}
 	return remove(p, s.Device)
@@ -117,18 +127,18 @@ func clear(p resource.Place, s Spec) error {
 
 // create makes, marks and raises the device, or leaves nothing.
 func create(p resource.Place, above *netns.Handle, s Spec) error {
-	mac, err := net.ParseMAC(s.MAC)
-	if err != nil {
-		return err
-	}
 	parent, err := above.LinkByName(s.Parent.Device)
 	if err != nil {
 		return err
 	}
 	attrs := netlink.NewLinkAttrs()
-	attrs.Name, attrs.MTU, attrs.HardwareAddr = s.Device, s.MTU, mac
+	attrs.Name, attrs.MTU = s.Device, s.MTU
 	attrs.ParentIndex, attrs.Namespace = parent.Attrs().Index, netlink.NsFd(p.FD())
-	if err := above.LinkAdd(&netlink.Macvlan{LinkAttrs: attrs, Mode: modes[s.Mode]}); err != nil {
+	device, err := s.link(attrs)
+	if err != nil {
+		return err
+	}
+	if err := above.LinkAdd(device); err != nil {
 		return err
 	}
 	l, err := p.LinkByName(s.Device)

@@ -1,9 +1,11 @@
 // Package macvlan gives namespaces devices of their own over an interface that lies
-// elsewhere, their parent: the chain's, or one of the host that others use too.
+// elsewhere, their parent: the chain's, or one of the host that others use too. They are
+// macvlan devices, or ipvlan ones, which have no Ethernet address but the parent's.
 package macvlan
 
 import (
 	"fmt"
+	"net"
 
 	"github.com/vishvananda/netlink"
 
@@ -25,6 +27,8 @@ const (
 	VEPA = "vepa"
 	// Passthru gives the parent to one device alone, with the parent's own address.
 	Passthru = "passthru"
+	// L2 is of ipvlan: a device gets what goes to its own IP addresses.
+	L2 = "l2"
 )
 
 var modes = map[string]netlink.MacvlanMode{
@@ -46,7 +50,7 @@ type Spec struct {
 	Owner  string `json:"owner"`
 	Node   string `json:"node"`
 	Device string `json:"device"`
-	// MAC is the parent's own in mode passthru.
+	// MAC is the parent's own in modes passthru and l2.
 	MAC    string `json:"mac"`
 	MTU    int    `json:"mtu"`
 	Mode   string `json:"mode"`
@@ -76,14 +80,35 @@ func fingerprint(alias, mode, parent string, own bool, mtu int, mac string, up b
 // veth pair.
 const aliasSign = "macvlan:"
 
+// linkType is the kernel's word for the kind of device.
+func (s Spec) linkType() string {
+	if s.Mode == L2 {
+		return "ipvlan"
+	}
+	return "macvlan"
+}
+
+// link is the device as it is to be made.
+func (s Spec) link(attrs netlink.LinkAttrs) (netlink.Link, error) {
+	if s.Mode == L2 {
+		return &netlink.IPVlan{LinkAttrs: attrs, Mode: netlink.IPVLAN_MODE_L2}, nil
+	}
+	var err error
+	attrs.HardwareAddr, err = net.ParseMAC(s.MAC)
+	return &netlink.Macvlan{LinkAttrs: attrs, Mode: modes[s.Mode]}, err
+}
+
 func (s Spec) alias() string {
 	return resource.Mark(s.Owner) + aliasSign + s.Node + ":" + s.Device
 }
 
 // Commands implements resource.Spec.
 func (s Spec) Commands(ns string) []resource.Command {
-	add := []string{"link", "add", "link", s.Parent.Device, "name", s.Device, "address", s.MAC, "mtu", fmt.Sprint(s.MTU),
-		"netns", ns, "type", "macvlan", "mode", s.Mode}
+	add := []string{"link", "add", "link", s.Parent.Device, "name", s.Device}
+	if s.Mode != L2 {
+		add = append(add, "address", s.MAC)
+	}
+	add = append(add, "mtu", fmt.Sprint(s.MTU), "netns", ns, "type", s.linkType(), "mode", s.Mode)
 	all := []resource.Command{
 		resource.IP(s.Parent.Namespace, add...),
 		resource.IP(ns, "link", "set", s.Device, "up", "alias", s.alias()),
