@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// settled is the age, when it is read, by which a packet shows that it was
+// settled is the age, before it is read, by which a packet shows that it was
 // stamped on its way.
 const settled = time.Millisecond
 
@@ -46,13 +46,14 @@ func awaitStamps() error {
 }
 
 // stampAge sends the socket a packet, reads it some time later and says how old
-// its stamp is.
+// its stamp was before: a stamp that it gets by being read is younger than that, however long a
+// busy machine then takes to say so.
 func stampAge(socket *net.UDPConn) (time.Duration, error) {
 	if _, err := socket.WriteTo([]byte{0}, socket.LocalAddr()); err != nil {
 		return 0, err
 	}
 	time.Sleep(2 * settled)
-	b, control := make([]byte, 1), make([]byte, 128)
+	b, control, before := make([]byte, 1), make([]byte, 128), time.Now()
 	if err := socket.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
 		return 0, err
 	}
@@ -60,5 +61,5 @@ func stampAge(socket *net.UDPConn) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	return time.Since(stamp(control[:n])), nil
+	return before.Sub(stamp(control[:n])), nil
 }
