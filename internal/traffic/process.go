@@ -148,9 +148,9 @@ func (p *Process) Kill() {
 
 func (p *Process) end() { _ = p.cmd.Process.Kill() }
 
-// readyWithin is how long a server may take to become ready: far above what a busy machine
-// takes to start one, since who ends or says what is wrong is heard at once.
-const readyWithin = 30 * time.Second
+// readyWithin is how long a server may take to become ready: less than [Grace], so that it is
+// said which of two programs was not.
+const readyWithin = 12 * time.Second
 
 // Until waits for a condition of a just started process; otherwise says what it
 // means that the condition is not met.
