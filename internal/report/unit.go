@@ -26,6 +26,9 @@ var units = map[string][]unit{
 
 // unitFor is the unit to print values of a metric in, the largest of them given.
 func unitFor(metric string, largest float64) unit {
+	if strings.HasSuffix(metric, "mtu_bytes") {
+		return unit{"B", 1} // as everybody writes it
+	}
 	choice := unit{"", 1}
 	for i, u := range units[metric[strings.LastIndexByte(metric, '_')+1:]] {
 		if i == 0 || math.Abs(largest) >= u.factor {
@@ -59,6 +62,8 @@ func (u unit) centred(v float64, ci *[2]float64) (value, interval string) {
 	}
 	if half := (hi - lo) / 2; half > 0 && finite(half) {
 		d = max(0, min(d, 1-int(math.Floor(math.Log10(half)))))
+	} else if half == 0 {
+		return u.number(v), "[" + u.number(v) + ", " + u.number(v) + "]"
 	}
 	return fixed(v/u.factor, d), "[" + fixed(lo, d) + ", " + fixed(hi, d) + "]"
 }

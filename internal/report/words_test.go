@@ -14,7 +14,7 @@ func TestUnits(t *testing.T) {
 	}{
 		{"goodput_bps", 9.7213e9, "9.721 Gb/s"}, {"goodput_bps", 999, "999.0 b/s"}, {"goodput_bps", 0, "0 b/s"}, {"goodput_bps", 2.5e13, "25.00 Tb/s"},
 		{"latency_p99_ns", 40420, "40.42 µs"}, {"latency_p99_ns", 2.42e6, "2.420 ms"}, {"loss_ratio", .0779, "7.790 %"},
-		{"loss_ratio", 1.2e-5, "0.0012 %"}, {"loss_ratio", 1e-7, "0.000010 %"}, {"loss_ratio", 0, "0 %"}, {"throughput_pps", 1.488e6, "1.488 Mp/s"}, {"retransmits", 12, "12"}, {"memory_bytes", 1 << 31, "2.000 GiB"},
+		{"loss_ratio", 1.2e-5, "0.0012 %"}, {"loss_ratio", 1e-7, "0.000010 %"}, {"loss_ratio", 0, "0 %"}, {"throughput_pps", 1.488e6, "1.488 Mp/s"}, {"retransmits", 12, "12"}, {"path_mtu_bytes", 1500, "1500 B"}, {"memory_bytes", 1 << 31, "2.000 GiB"},
 	} {
 		if got := printed(c.metric, c.value); got != c.want {
 			t.Errorf("%s %v: %q, want %q", c.metric, c.value, got, c.want)
@@ -24,7 +24,7 @@ func TestUnits(t *testing.T) {
 		factor, value float64
 		ci            [2]float64
 		want          string
-	}{{1e9, 9.7213e9, [2]float64{9.5994e9, 9.8431e9}, "9.72 [9.60, 9.84]"}, {.01, 0, [2]float64{0, 1e-6}, "0.00000 [0.00000, 0.00010]"}} {
+	}{{1e9, 9.7213e9, [2]float64{9.5994e9, 9.8431e9}, "9.72 [9.60, 9.84]"}, {.01, 0, [2]float64{0, 1e-6}, "0.00000 [0.00000, 0.00010]"}, {1, 2, [2]float64{2, 2}, "2 [2, 2]"}} {
 		if value, interval := (unit{factor: c.factor}).centred(c.value, &c.ci); value+" "+interval != c.want {
 			t.Errorf("%v %v: %s %s, want %s", c.value, c.ci, value, interval, c.want)
 		}
