@@ -10,6 +10,7 @@ import (
 	"nfchain.dev/nfchain/internal/results"
 	runs "nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // foreseen is what an experiment would do.
@@ -84,15 +85,15 @@ func (a *app) printForeseen(f foreseen) error {
 	if f.Learnt {
 		how = "as in the latest run"
 	}
-	a.printf("%d conditions × %d repeats: %d trials over %d chains, about %s, of which %s traffic; %.2g s for a trial and %.2g s for another chain, %s\n",
-		f.Conditions, f.Repeats, f.Trials, f.Chains, rough(f.DurationS), rough(f.TrafficS), f.Cost.Trial, f.Cost.Chain, how)
+	a.printf("%s × %s: %s over %s, about %s, of which %s traffic; %.2g s for a trial and %.2g s for another chain, %s\n",
+		words.Plural(f.Conditions, "condition"), words.Plural(f.Repeats, "repeat"), words.Plural(f.Trials, "trial"), words.Plural(f.Chains, "chain"), rough(f.DurationS), rough(f.TrafficS), f.Cost.Trial, f.Cost.Chain, how)
 	if f.Searches > 0 {
 		a.printf("%d of the conditions are searches, whose time is not counted\n", f.Searches)
 	}
 	if len(f.Infeasible) == 0 {
 		return nil
 	}
-	a.printf("%d combinations are infeasible:\n", len(f.Infeasible))
+	a.printf("%s cannot be had here:\n", words.Plural(len(f.Infeasible), "combination"))
 	w := a.table("COMBINATION\tWHY")
 	for _, c := range f.Infeasible {
 		w.row("%s\t%s\n", experiment.Describe(c.Factors), c.Reason)

@@ -67,7 +67,11 @@ func (a *app) measure(ctx context.Context, m *runs.Measurement, r *trial.Run, st
 		}
 	}
 	if errors.Is(failed, context.Canceled) {
-		return fmt.Errorf("run %s: %w; %s stored in %s", r.ID, failed, words.Plural(len(r.Trials), "trial"), store.Path())
+		goOn := ""
+		if r.Experiment != "" {
+			goOn = "; the same command again goes on from there"
+		}
+		return fmt.Errorf("run %s: %w; %s stored in %s%s", r.ID, failed, words.Plural(len(r.Trials), "trial"), store.Path(), goOn)
 	}
 	return failed
 }

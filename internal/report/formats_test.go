@@ -134,6 +134,19 @@ func TestOpenMetricsEnds(t *testing.T) {
 	}
 }
 
+// TestInterruptedSaysWhatGoesOn: an experiment does, and nothing else.
+func TestInterruptedSaysWhatGoesOn(t *testing.T) {
+	r := sampleSearch()
+	r.Run.State, r.Run.Experiment = trial.Interrupted, ""
+	if got := r.warnings()[0]; got != "The run was interrupted; what it measured before is shown." {
+		t.Error(got)
+	}
+	r.Run.Experiment = "falls"
+	if got := r.warnings()[0]; got != "The run was interrupted; the same command again goes on where it stopped." {
+		t.Error(got)
+	}
+}
+
 // TestJUnitOfASearch: one that was interrupted is an error; one that ended has the time
 // of its steps, once.
 func TestJUnitOfASearch(t *testing.T) {

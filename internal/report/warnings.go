@@ -16,7 +16,7 @@ func (r Report) warnings() (out []string) {
 	case trial.Running:
 		out = append(out, "The run is still going on: these numbers will change.")
 	case trial.Interrupted:
-		out = append(out, "The run was interrupted; what is missing can be resumed.")
+		out = append(out, r.interrupted())
 	case trial.Failed:
 		out = append(out, "The run failed; what it measured before is shown.")
 	}
@@ -30,6 +30,14 @@ func (r Report) warnings() (out []string) {
 	out = append(out, r.irregular()...)
 	out = append(out, r.driftWarnings()...)
 	return append(out, r.trialWarnings()...)
+}
+
+// interrupted says what became of the rest of a run, which only an experiment's takes up again.
+func (r Report) interrupted() string {
+	if r.Run.Experiment == "" {
+		return "The run was interrupted; what it measured before is shown."
+	}
+	return "The run was interrupted; the same command again goes on where it stopped."
 }
 
 // figures in a warning, by which trials differ that say the same.
