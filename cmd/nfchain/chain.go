@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -71,6 +72,22 @@ func (a *app) planned(ctx context.Context, arg string) (*plan.Plan, error) {
 		return nil, err
 	}
 	return h.Made(arg)
+}
+
+// live is the plan of a chain whose nodes a command looks at, and which must be up for it.
+func (a *app) live(ctx context.Context, arg, command string) (*plan.Plan, error) {
+	p, err := a.planned(ctx, arg)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.host(ctx).NeedsHops(p.Wiring, command); err != nil {
+		return nil, err
+	}
+	nodes, err := deploy.Nodes(p.Chain)
+	if err == nil && len(nodes) == 0 {
+		return nil, fmt.Errorf("%s is not up; bring it up first, by `nfchain up`: %w", p.Chain, runs.ErrInput)
+	}
+	return p, err
 }
 
 // chain gives a chain, from a file with the functions that stand alone there, or one

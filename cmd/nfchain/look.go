@@ -22,11 +22,8 @@ func (a *app) look(cmd *cobra.Command, name string, p profileFlags) error {
 	if err := a.host(ctx).Features.Missing(feature.PerfEvents); err != nil {
 		return err
 	}
-	made, err := a.planned(ctx, name)
+	made, err := a.live(ctx, name, "profile")
 	if err != nil {
-		return err
-	}
-	if err := a.host(ctx).NeedsHops(made.Wiring, "profile"); err != nil {
 		return err
 	}
 	chain := runs.Profiled(made)

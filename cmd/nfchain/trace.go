@@ -35,11 +35,8 @@ XDP programs pass from interface to interface are not seen in between.`,
 		if err := a.host(cmd.Context()).Features.Missing(feature.BPFTrace); err != nil {
 			return err
 		}
-		p, err := a.planned(cmd.Context(), args[0])
+		p, err := a.live(cmd.Context(), args[0], "trace")
 		if err != nil {
-			return err
-		}
-		if err := a.host(cmd.Context()).NeedsHops(p.Wiring, "trace"); err != nil {
 			return err
 		}
 		r, err := trace.Run(cmd.Context(), runs.Traced(p), t)
