@@ -49,6 +49,9 @@ stopped.`,
 		if err != nil {
 			return err
 		}
+		if len(f.Experiments) == 0 && len(f.Chains) > 0 {
+			return fmt.Errorf("%s holds a chain; `nfchain bench %s` measures it: %w", args[0], args[0], runs.ErrInput)
+		}
 		if len(f.Experiments) != 1 {
 			return fmt.Errorf("%s holds %d experiments; this command takes a file with exactly one: %w", args[0], len(f.Experiments), runs.ErrInput)
 		}

@@ -244,6 +244,9 @@ func (a *app) oneChain(name string) (api.Chain, *api.File, []byte, error) {
 	if err != nil {
 		return api.Chain{}, nil, nil, err
 	}
+	if len(f.Chains) == 0 && len(f.Experiments) > 0 {
+		return api.Chain{}, nil, nil, fmt.Errorf("%s holds an experiment; `nfchain experiment run %s --dry-run` says what it would do: %w", name, name, runs.ErrInput)
+	}
 	if len(f.Chains) != 1 {
 		return api.Chain{}, nil, nil, fmt.Errorf("%s holds %d chains; this command takes a file with exactly one: %w", name, len(f.Chains), runs.ErrInput)
 	}
