@@ -80,17 +80,17 @@ func (g *genFlags) register(cmd *cobra.Command) {
 // read gives the offer, or the first thing that is wrong with it.
 func (g *genFlags) read(cmd *cobra.Command) (o builtin.Offer, err error) {
 	o = g.offer
-	if o.To, err = netip.ParseAddr(g.to); err != nil {
+	if o.To, err = flagAddress(g.to); err != nil {
 		return o, fmt.Errorf("--dst: %w", err)
 	}
 	if g.from != "" {
-		if o.From, err = netip.ParseAddr(g.from); err != nil {
+		if o.From, err = flagAddress(g.from); err != nil {
 			return o, fmt.Errorf("--src: %w", err)
 		}
 	}
 	if g.toMAC != "" {
 		if o.ToMAC, err = net.ParseMAC(g.toMAC); err != nil {
-			return o, fmt.Errorf("--dst-mac: %w", err)
+			return o, fmt.Errorf("--dst-mac: %q is not a link-layer address; write one such as 02:00:00:00:00:01", g.toMAC)
 		}
 	}
 	rate := api.LoadRate{}
@@ -113,4 +113,13 @@ func (g *genFlags) read(cmd *cobra.Command) (o builtin.Offer, err error) {
 		return o, fmt.Errorf("--destinations: %w", err)
 	}
 	return o, nil
+}
+
+// flagAddress reads an address as a person is told of it.
+func flagAddress(text string) (netip.Addr, error) {
+	address, err := netip.ParseAddr(text)
+	if err != nil {
+		return address, fmt.Errorf("%q is not an address; write one such as 192.0.2.1 or 2001:db8::1", text)
+	}
+	return address, nil
 }

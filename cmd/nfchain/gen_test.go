@@ -24,7 +24,7 @@ func command(args ...string) (code int, stdout, stderr string) {
 
 func TestGenRefuses(t *testing.T) {
 	for _, c := range []struct{ args, says string }{
-		{"--dev x", "dst"}, {"--dst 192.0.2.1", "dev"}, {"--dev x --dst nowhere", "--dst"},
+		{"--dev x", "dst"}, {"--dst 192.0.2.1", "dev"}, {"--dev x --dst nowhere", `--dst: "nowhere" is not an address`},
 		{"--dev x --dst 192.0.2.1 --src me", "--src"}, {"--dev x --dst 192.0.2.1 --dst-mac 1", "--dst-mac"},
 		{"--dev x --dst 192.0.2.1 --rate fast", "--rate"}, {"--dev x --dst 192.0.2.1 --frame-size 63", "64 to 9216"},
 		{"--dev x --dst 192.0.2.1 --imix q", "IMIX"}, {"--dev x --dst 192.0.2.1 --imix a --frame-size 64", "not both"},
@@ -35,7 +35,7 @@ func TestGenRefuses(t *testing.T) {
 		{"--dev x --dst 192.0.2.1 --flows 4 --flows-by both --destinations 512", "256"},
 		{"--dev x --dst 192.0.2.1 --flows 4 --flows-by addresses --destinations 8", "4 flows cannot go to 8"},
 		{"--dev x --dst 255.255.255.254 --flows 4 --flows-by both --destinations 4", "are not there"},
-		{"--dev x --dst 192.0.2.1 --pattern odd", "poisson"}, {"--dev x --dst 192.0.2.1 --flows 0", "flows"},
+		{"--dev x --dst 192.0.2.1 --dst-mac x", "is not a link-layer address"}, {"--dev x --dst 192.0.2.1 --pattern odd", "poisson"}, {"--dev x --dst 192.0.2.1 --flows 0", "flows"},
 		{"--dev x --dst 192.0.2.1 --affinity 4095", "no core 4095"}, {"--dev x --dst 192.0.2.1 -o xml", "xml"},
 	} {
 		code, out, err := command(append([]string{"gen"}, strings.Fields(c.args)...)...)

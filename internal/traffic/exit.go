@@ -34,16 +34,21 @@ func (j Job) Exit(to netip.Addr) (Exit, error) {
 // ExitTo finds how a namespace reaches an address, by a device if one is named. A
 // neighbour that the kernel does not know yet is looked up.
 func ExitTo(h *netns.Handle, to netip.Addr, device string) (e Exit, err error) {
+	if device != "" {
+		if _, err := h.LinkByName(device); err != nil {
+			return e, fmt.Errorf("there is no interface %q %s: %w", device, place(h), err)
+		}
+	}
 	routes, err := h.RouteGetWithOptions(to.AsSlice(), &netlink.RouteGetOptions{Oif: device})
 	if err != nil || len(routes) == 0 {
-		return e, fmt.Errorf("there is no route to %s in %q: %w", to, h.Ref, err)
+		return e, fmt.Errorf("there is no route to %s %s: %w", to, place(h), err)
 	}
 	r := routes[0]
 	if e.Device, err = h.LinkByIndex(r.LinkIndex); err != nil {
 		return e, fmt.Errorf("the interface towards %s: %w", to, err)
 	}
 	if e.Device.Attrs().Flags&net.FlagLoopback != 0 {
-		return e, fmt.Errorf("%s is an address of %q itself: packets to it never leave", to, h.Ref)
+		return e, fmt.Errorf("%s is an address %s itself: packets to it never leave", to, place(h))
 	}
 	e.FromMAC = e.Device.Attrs().HardwareAddr
 	e.From, _ = netip.AddrFromSlice(r.Src)
@@ -61,6 +66,14 @@ func ExitTo(h *netns.Handle, to netip.Addr, device string) (e Exit, err error) {
 		e.ToMAC, err = resolve(h, r.LinkIndex, to, next)
 	}
 	return e, err
+}
+
+// place of a namespace in a sentence.
+func place(h *netns.Handle) string {
+	if h.Ref == "" {
+		return "in this namespace"
+	}
+	return fmt.Sprintf("in %q", h.Ref)
 }
 
 // resolve has the kernel look a neighbour up, by a packet to the discard service
