@@ -31,3 +31,19 @@ func planned(tb testing.TB, owner, spec string, alone ...api.StandaloneFunction)
 	}
 	return p
 }
+
+// joined is the plan of a chain on this machine, with what it has.
+func joined(t *testing.T, owner, spec string) *plan.Plan {
+	t.Helper()
+	chain := plantest.Chain(t, owner, spec)
+	facts, err := deploy.Facts(chain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts.Has = nstest.Has
+	p, err := plan.Make(chain, plantest.Catalogue(), facts, plan.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}

@@ -173,14 +173,20 @@ func removeOld(p resource.Place, name string) error {
 	return remove(p.Handle, l)
 }
 
-// create makes a pair in one request, then marks and raises its ends.
+// create makes a pair in one request, then marks and raises its ends. What a process that
+// was killed between left unmarked goes with the owner's namespace; a pair of which no end
+// is in one is made and marked elsewhere.
 func create(h *netns.Handle, s Spec) error {
 	far, err := netns.Open(s.B.Namespace)
 	if err != nil {
 		return err
 	}
 	defer far.Close()
-	if err := add(h, far, s); err != nil {
+	join := add
+	if !namespace.Owns(s.Owner, s.A.Namespace) && !namespace.Owns(s.Owner, s.B.Namespace) {
+		join = bring
+	}
+	if err := join(h, far, s); err != nil {
 		return fmt.Errorf("join %s to %s: create veth pair: %w", s.A.Node, s.B.Node, err)
 	}
 	if s.Quiet {

@@ -12,6 +12,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/namespace"
 )
 
 // Kind makes macvlan and ipvlan devices.
@@ -132,23 +133,67 @@ func create(p resource.Place, above *netns.Handle, s Spec) error {
 		return err
 	}
 	attrs := netlink.NewLinkAttrs()
-	attrs.Name, attrs.MTU = s.Device, s.MTU
-	attrs.ParentIndex, attrs.Namespace = parent.Attrs().Index, netlink.NsFd(p.FD())
+	attrs.Name, attrs.MTU, attrs.ParentIndex = s.Device, s.MTU, parent.Attrs().Index
 	device, err := s.link(attrs)
 	if err != nil {
 		return err
 	}
-	if err := above.LinkAdd(device); err != nil {
+	if namespace.Owns(s.Owner, p.Ref) {
+		err = made(p.Handle, above, device, s.alias())
+	} else {
+		err = bring(p.Handle, above, device, s.alias())
+	}
+	if err != nil {
 		return err
 	}
 	l, err := p.LinkByName(s.Device)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(p.LinkSetAlias(l, s.alias()), p.LinkSetUp(l)); err != nil {
+	if err := p.LinkSetUp(l); err != nil {
 		return errors.Join(err, remove(p, s.Device))
 	}
 	return nil
+}
+
+// made and marked in a namespace: what a process that was killed between left there
+// unmarked goes with the namespace, if that is the owner's.
+func made(in, above *netns.Handle, device netlink.Link, alias string) error {
+	device.Attrs().Namespace = netlink.NsFd(in.FD())
+	if err := above.LinkAdd(device); err != nil {
+		return err
+	}
+	l, err := in.LinkByName(device.Attrs().Name)
+	if err != nil {
+		return err
+	}
+	if err := in.LinkSetAlias(l, alias); err != nil {
+		return errors.Join(err, in.LinkDel(l))
+	}
+	return nil
+}
+
+// bring a device to a namespace of others. It is made in one that goes with this process, so
+// that it has the mark there from the first moment.
+func bring(to, above *netns.Handle, device netlink.Link, alias string) error {
+	u, err := netns.NewUnnamed()
+	if err != nil {
+		return err
+	}
+	defer u.Close()
+	aside, err := netns.Open(u.Ref())
+	if err != nil {
+		return err
+	}
+	defer aside.Close()
+	if err := made(aside, above, device, alias); err != nil {
+		return err
+	}
+	l, err := aside.LinkByName(device.Attrs().Name)
+	if err != nil {
+		return err
+	}
+	return aside.LinkSetNsFd(l, to.FD())
 }
 
 // frees is how long the kernel may take to free the namespace of a device from before,

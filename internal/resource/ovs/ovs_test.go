@@ -14,6 +14,7 @@ import (
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/ovs"
 )
 
@@ -36,7 +37,7 @@ func makeWorld(t testing.TB, kind string) *world {
 	nstest.Require(t, feature.ToolOVS, feature.Tun)
 	w := &world{owner: nstest.Owner(t)}
 	place := func() resource.Place { return resource.At(nstest.Open(t, nstest.Namespace(t)), w.owner) }
-	w.home, w.a, w.b = place(), place(), place()
+	w.home, w.a, w.b = resource.At(nstest.Open(t, own(t, w.owner)), w.owner), place(), place()
 	w.daemons = ovs.Spec{Owner: w.owner}
 	w.portA, w.portB = w.port("a", kind, 1), w.port("b", kind, 2)
 	w.between = ovs.SwitchSpec{
@@ -46,6 +47,21 @@ func makeWorld(t testing.TB, kind string) *world {
 	}
 	t.Cleanup(func() { w.do(t, ovs.Kind{}, w.home, resource.Delete, w.daemons) })
 	return w
+}
+
+// own makes the chain's own namespace for its switches, as a wiring does.
+func own(t testing.TB, owner string) string {
+	t.Helper()
+	name := namespace.Name(owner, "_wiring")
+	if err := netns.Create(name, func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := netns.Remove(name); err != nil {
+			t.Error(err)
+		}
+	})
+	return name
 }
 
 func (w *world) port(node, kind string, number int) ovs.PortSpec {
