@@ -32,7 +32,7 @@ func (d *Deployer) Down(ctx context.Context, owner string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := removeSwitches(owner, names); err != nil {
+	if err := removeAllSwitches(owner, names); err != nil {
 		return 0, err
 	}
 	elsewhere := make(chan error, 1)
@@ -67,6 +67,14 @@ func removeSwitches(owner string, names []string) error {
 		return nil
 	}
 	return ovs.Remove(owner, own)
+}
+
+// removeAllSwitches does so wherever they are.
+func removeAllSwitches(owner string, names []string) error {
+	if err := removeSwitches(owner, names); err != nil {
+		return err
+	}
+	return ovs.RemoveStrays(owner)
 }
 
 // removeDevices removes the owner's interfaces of its own namespaces one by one.

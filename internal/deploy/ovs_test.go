@@ -178,6 +178,38 @@ func TestSwitchDies(t *testing.T) {
 	}
 }
 
+// TestSwitchesOfALostNamespace: where somebody takes the name of the switches' namespace away,
+// the daemons live on in it. The next up, or down, ends them.
+func TestSwitchesOfALostNamespace(t *testing.T) {
+	needsSwitches(t)
+	for _, name := range []string{"default", "internal"} {
+		t.Run(name, func(t *testing.T) {
+			owner := nstest.Owner(t)
+			downAfter(t, owner)
+			p := switched(t, owner, spec(forward("a")), fabrics[name])
+			for _, after := range []func(){
+				func() { up(t, p); unchanged(t, p); crosses(t, p) },
+				func() { up(t, planned(t, owner, spec(forward("a")))); down(t, owner) },
+				func() { down(t, owner) },
+			} {
+				up(t, p)
+				own := wiringOf(p)
+				living, err := netns.Processes([]string{own})
+				if err != nil || len(living[own]) != 2 {
+					t.Fatalf("processes %v, error %v", living, err)
+				}
+				sh(t, "ip netns delete "+own)
+				after()
+				for _, pid := range living[own] {
+					if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil && strings.Contains(string(text), ovs.Dir(owner)) {
+						t.Errorf("process %d is left", pid)
+					}
+				}
+			}
+		})
+	}
+}
+
 // TestSwitchesToOthers join namespaces that are not the chain's, and leave them as they
 // were.
 func TestSwitchesToOthers(t *testing.T) {

@@ -2,17 +2,21 @@ package run_test
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
-	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/ovs"
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/trial"
@@ -23,9 +27,13 @@ import (
 func TestSwitchDiesInATrial(t *testing.T) {
 	nstest.Require(t, feature.ToolOVS, feature.Tun)
 	b := newBed(t, "wiring: ovs\nfunctions: [{name: a, kind: forward}]\n")
-	trials := 0
+	trials, daemons := 0, map[string][]int{}
 	m, r := b.measurement(load(3, trial.TCP), tool{func(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 		if trials++; trials == 3 {
+			var err error
+			if daemons, err = netns.Processes([]string{namespace.Name(b.name(), plan.WiringNode)}); err != nil {
+				return traffic.Sample{}, err
+			}
 			killDaemon(t, b.name())
 		}
 		return sampled(ctx, job)
@@ -38,8 +46,14 @@ func TestSwitchDiesInATrial(t *testing.T) {
 	if stored.State != trial.Failed || len(stored.Trials) != 2 {
 		t.Errorf("%s with %d trials, want failed with 2", stored.State, len(stored.Trials))
 	}
-	if _, err := os.Stat(deploy.StateDir(b.name())); err == nil {
-		t.Error("the chain's directory is left")
+	b.gone()
+	for _, pid := range slices.Concat(slices.Collect(maps.Values(daemons))...) {
+		if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil && strings.Contains(string(text), ovs.Dir(b.name())) {
+			t.Errorf("process %d is left: %q", pid, text)
+		}
+	}
+	if len(daemons) == 0 {
+		t.Error("no daemons were seen")
 	}
 	// Of those before it is stored what switched them, and how busy that was.
 	if s := stored.Setups[0].WiringSettings; s["datapath"] != "netdev" && s["datapath"] != "system" {

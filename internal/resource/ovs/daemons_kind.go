@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,10 +40,22 @@ func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 // Remove the owner's daemons from a namespace, with their switches, wherever the ports
 // are, and their files. Nothing there is success.
 func Remove(owner, ref string) error {
-	if err := end(owner, ref); err != nil {
+	if err := end(func() (map[string][]int, error) { return find(owner, ref) }); err != nil {
 		return err
 	}
 	if err := removeDatapath(owner, ref); err != nil {
+		return err
+	}
+	return RemoveStrays(owner)
+}
+
+// RemoveStrays ends what is left of the owner's daemons in a namespace that has no name any
+// more, and removes their files. Nothing there is success.
+func RemoveStrays(owner string) error {
+	if _, err := os.Stat(Dir(owner)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := end(func() (map[string][]int, error) { return strays(owner) }); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(Dir(owner)); err != nil {

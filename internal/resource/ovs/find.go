@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,8 +20,13 @@ func find(owner, ref string) (map[string][]int, error) {
 	if err != nil {
 		return nil, err
 	}
+	return marked(owner, living[ref]), nil
+}
+
+// marked are those of the processes that carry the owner's mark, by program.
+func marked(owner string, pids []int) map[string][]int {
 	found := map[string][]int{}
-	for _, pid := range living[ref] {
+	for _, pid := range pids {
 		environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 		name, gone := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
 		if err != nil || gone != nil {
@@ -31,7 +37,42 @@ func find(owner, ref string) (map[string][]int, error) {
 			found[program] = append(found[program], pid)
 		}
 	}
+	return found
+}
+
+// strays are the owner's daemons wherever they live: somebody may have taken the name of
+// their namespace away (`ip netns delete`), which lives on as long as they do. Those of an
+// owner of the same name in a container, or in another user's namespace, are not among them:
+// they have other files.
+func strays(owner string) (map[string][]int, error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, err
+	}
+	var pids []int
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	found := marked(owner, pids)
+	for program, pids := range found {
+		found[program] = slices.DeleteFunc(pids, func(pid int) bool { return !sees(pid, Dir(owner)) })
+		if len(found[program]) == 0 {
+			delete(found, program)
+		}
+	}
 	return found, nil
+}
+
+// sees tells whether a directory is to a process what it is to this one.
+func sees(pid int, dir string) bool {
+	own, err := os.Stat(dir)
+	if err != nil {
+		return false
+	}
+	theirs, err := os.Stat(fmt.Sprintf("/proc/%d/root%s", pid, dir))
+	return err == nil && os.SameFile(own, theirs)
 }
 
 // runs lists which of the daemons run, in the order in which they are started.
@@ -47,10 +88,10 @@ func runs(found map[string][]int) (programs []string) {
 // endsWithin is how long killed processes may take to go.
 const endsWithin = 10 * time.Second
 
-// end the owner's daemons, if any run.
-func end(owner, ref string) error {
+// end the daemons that are found, if any run.
+func end(find func() (map[string][]int, error)) error {
 	for deadline := time.Now().Add(endsWithin); ; time.Sleep(2 * time.Millisecond) {
-		found, err := find(owner, ref)
+		found, err := find()
 		if err != nil || len(found) == 0 {
 			return err
 		}
