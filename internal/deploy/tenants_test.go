@@ -31,18 +31,31 @@ addresses: {ipv4: 240.77.8.0/26, ipv6: "fd77:8::/64"}
 functions:
 - {name: a, kind: forward}
 - {name: fw, ref: SHARED}
-- {name: limit, kind: shaper, shaper: {rate: 10Gbit}}
+- {name: limit, LIMIT}
 `
+
+// tenantWirings are those over which tenants are kept apart. Bridges and switches that
+// learn flood what they do not know.
+var tenantWirings = []struct{ name, wiring, limit string }{
+	{"veth", "", shaped},
+	{"one bridge", "wiring: bridge\nbridge: {per: chain, forwarding: learning}\n", shaped},
+	{"one arm", "wiring: bridge\nbridge: {per: chain, arms: 1}\n", "kind: forward"},
+	{"one arm that learns", "wiring: bridge\nbridge: {per: chain, arms: 1, forwarding: learning}\n", "kind: forward"},
+	{"one switch", "wiring: ovs\novs: {per: chain, forwarding: learning}\n", shaped},
+}
+
+const shaped = "kind: shaper, shaper: {rate: 10Gbit}"
 
 // tenant is the plan of a tenant's chain through a function, beside another's. Both have
 // the same addresses to choose from.
-func tenant(t *testing.T, owner, other string, f api.StandaloneFunction) *plan.Plan {
+func tenant(t *testing.T, owner, other, spec string, f api.StandaloneFunction) *plan.Plan {
 	t.Helper()
-	chain := plantest.Chain(t, owner, "tenant: of-"+owner+strings.Replace(tenantSpec, "SHARED", f.Metadata.Name, 1))
+	chain := plantest.Chain(t, owner, "tenant: of-"+owner+"\n"+strings.Replace(spec, "SHARED", f.Metadata.Name, 1))
 	facts, err := deploy.Facts(chain)
 	if err != nil {
 		t.Fatal(err)
 	}
+	facts.Has = nstest.Has
 	facts.Functions = map[string]api.FunctionBody{f.Metadata.Name: f.Spec}
 	facts.Tenants = map[string]string{owner: "of-" + owner, other: "of-" + other}
 	p, err := plan.Make(chain, plantest.Catalogue(), facts, plan.Options{})
@@ -57,6 +70,21 @@ func tenant(t *testing.T, owner, other string, f api.StandaloneFunction) *plan.P
 // and at its own interfaces of the function.
 func TestTenantsAreKeptApart(t *testing.T) {
 	needs(t)
+	for _, c := range tenantWirings {
+		t.Run(c.name, func(t *testing.T) {
+			switch {
+			case strings.HasPrefix(c.wiring, "wiring: bridge"):
+				needsBridge(t)
+			case c.wiring != "":
+				needsSwitches(t)
+			}
+			keptApart(t, c.wiring+strings.Replace(tenantSpec, "LIMIT", c.limit, 1))
+		})
+	}
+}
+
+func keptApart(t *testing.T, spec string) {
+	t.Helper()
 	one, two, name := nstest.Owner(t)+"-1", nstest.Owner(t)+"-2", nstest.Owner(t)+"-fw"
 	f := plantest.Function(t, name, "kind: firewall\nfirewall: {rules: {generate: 10}}\n")
 	own, err := plan.MakeFunction(f, plantest.Catalogue(), nil)
@@ -66,10 +94,10 @@ func TestTenantsAreKeptApart(t *testing.T) {
 	downAfter(t, name)
 	up(t, own)
 	downAfter(t, one)
-	up(t, tenant(t, one, two, f))
+	up(t, tenant(t, one, two, spec, f))
 	downAfter(t, two)
-	up(t, tenant(t, two, one, f))
-	a, b := tenant(t, one, two, f), tenant(t, two, one, f)
+	up(t, tenant(t, two, one, spec, f))
+	a, b := tenant(t, one, two, spec, f), tenant(t, two, one, spec, f)
 	if a.Blocks[0] != b.Blocks[0] || a.Blocks[1] != b.Blocks[1] {
 		t.Fatalf("the tenants have the blocks %v and %v, not the same", a.Blocks, b.Blocks)
 	}
@@ -84,18 +112,24 @@ func TestTenantsAreKeptApart(t *testing.T) {
 	onlyOwn(t, b, a)
 	noneOfOthers(t, name, a, b)
 	noneOfOthers(t, name, b, a)
+	leave(t, name, a, b)
+}
 
-	down(t, one)
-	crosses(t, b)
-	h := nstest.Open(t, namespace.Alone(name))
-	if rules := sh(t, "ip -n "+namespace.Alone(name)+" rule; ip -n "+namespace.Alone(name)+" -6 rule"); strings.Count(rules, b.Nodes[2].West.Device+" ") != 4 || strings.Contains(rules, a.Nodes[2].West.Device) {
+// leave the function, one after the other: what the first had there goes with it, and the
+// second is none the worse.
+func leave(t *testing.T, function string, first, second *plan.Plan) {
+	t.Helper()
+	down(t, first.Chain)
+	crosses(t, second)
+	ns := namespace.Alone(function)
+	if rules := sh(t, "ip -n "+ns+" rule; ip -n "+ns+" -6 rule"); strings.Count(rules, second.Nodes[2].West.Device+" ") != 4 || strings.Contains(rules, first.Nodes[2].West.Device) {
 		t.Errorf("once one tenant is gone there are the rules\n%s", rules)
 	}
-	down(t, two)
-	if rules := sh(t, "ip -n "+namespace.Alone(name)+" rule"); strings.Contains(rules, "iif") {
+	down(t, second.Chain)
+	if rules := sh(t, "ip -n "+ns+" rule"); strings.Contains(rules, "iif") {
 		t.Errorf("once both are gone there are the rules\n%s", rules)
 	}
-	if err := lookup.RemoveAll(h, one); err != nil {
+	if err := lookup.RemoveAll(nstest.Open(t, ns), first.Chain); err != nil {
 		t.Error(err)
 	}
 }
@@ -146,6 +180,9 @@ func noneOfOthers(t *testing.T, function string, from, other *plan.Plan) {
 	taps := map[string]int{ns: listen(t, ns)}
 	for _, n := range other.Nodes {
 		taps[n.Namespace] = listen(t, n.Namespace)
+	}
+	if between := other.Between(); between != "" {
+		taps[between] = listen(t, between)
 	}
 	sent := 0
 	for _, n := range other.Nodes {
