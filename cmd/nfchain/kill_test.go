@@ -78,11 +78,30 @@ func (c cli) killAfter(wait time.Duration, args ...string) {
 	_ = cmd.Wait()
 }
 
+// kills are how many rounds of them there are, and within which time of its beginning an
+// up and a down are killed in each.
+type kills struct {
+	rounds   int
+	up, down time.Duration
+}
+
+// most of what a chain is made of is there within this time.
+func soon(rounds int) kills { return kills{rounds, 80 * time.Millisecond, 60 * time.Millisecond} }
+
 // TestKilledAnywhere kills up, bench and down at random moments, over and over.
 // Whatever is left then: ls finds it, up makes it whole, and down leaves nothing.
 func TestKilledAnywhere(t *testing.T) {
 	nstest.Root(t)
-	killedAnywhere(t, owned("e2e-killed"), killedChain, 15)
+	c, file := killedAnywhere(t, owned("e2e-killed"), killedChain, soon(15))
+	c.must("bench", file, "--duration", "1s", "--repeats", "1") // perhaps the first that came to store anything
+	if out := c.must("runs", "ls"); strings.Contains(out, "running") {
+		t.Errorf("a killed run is said to be running:\n%s", out)
+	}
+}
+
+// wired is the chain over another wiring.
+func wired(wiring string) string {
+	return strings.Replace(killedChain, "spec:\n", "spec:\n  wiring: "+wiring+"\n", 1)
 }
 
 // TestKilledAnywhereWithBridges has more to make: a namespace of the wiring's own, and in
@@ -90,30 +109,100 @@ func TestKilledAnywhere(t *testing.T) {
 func TestKilledAnywhereWithBridges(t *testing.T) {
 	nstest.Root(t)
 	nstest.Require(t, feature.Bridge)
-	killedAnywhere(t, owned("e2e-killed"), strings.Replace(killedChain, "spec:\n", "spec:\n  wiring: bridge\n", 1), 5)
+	killedAnywhere(t, owned("e2e-killed"), wired("bridge"), soon(3))
 }
 
 // TestKilledAnywhereWithOneArm has functions of one interface on one bridge.
 func TestKilledAnywhereWithOneArm(t *testing.T) {
 	nstest.Root(t)
 	nstest.Require(t, feature.Bridge)
-	chain := strings.NewReplacer("spec:\n", "spec:\n  wiring: bridge\n  bridge: {per: chain, arms: 1}\n",
-		"kind: shaper, shaper: {rate: 1Gbit}", "kind: forward", "kind: impair, impair: {delay: 1ms}", "kind: forward").Replace(killedChain)
-	killedAnywhere(t, owned("e2e-killed"), chain, 5)
+	chain := strings.NewReplacer("kind: shaper, shaper: {rate: 1Gbit}", "kind: forward", "kind: impair, impair: {delay: 1ms}", "kind: forward").
+		Replace(wired("bridge\n  bridge: {per: chain, arms: 1}"))
+	killedAnywhere(t, owned("e2e-killed"), chain, soon(3))
 }
 
 // TestKilledAnywhereWithMacvlan has devices over parents that are elsewhere, and whose
-// addresses the kernel keeps taken for a while after their namespaces are gone.
+// addresses the kernel keeps taken for a while after their namespaces are gone. A parent of
+// the host's is after all of it as it was.
 func TestKilledAnywhereWithMacvlan(t *testing.T) {
 	nstest.Root(t)
-	nstest.Require(t, feature.Macvlan)
-	killedAnywhere(t, owned("e2e-killed"), strings.Replace(killedChain, "spec:\n", "spec:\n  wiring: macvlan\n", 1), 5)
+	nstest.Require(t, feature.Macvlan, feature.ToolIP)
+	killedAnywhere(t, owned("e2e-killed"), wired("macvlan"), soon(2))
+	card := newCard(t)
+	before := card.looks()
+	killedAnywhere(t, owned("e2e-killed"), wired("macvlan\n  macvlan: {parent: "+card.name+"}"), soon(2))
+	if after := card.looks(); after != before {
+		t.Errorf("the parent was\n%sand is\n%s", before, after)
+	}
 }
 
-func killedAnywhere(t *testing.T, name, chain string, rounds int) {
+// TestKilledAnywhereWithInterface takes an interface of the host into the chain. It is put
+// back as it was, whatever was killed between.
+func TestKilledAnywhereWithInterface(t *testing.T) {
+	nstest.Root(t)
+	nstest.Require(t, feature.ToolIP)
+	card := newCard(t)
+	card.ip("address add 240.77.42.1/24 dev " + card.name)
+	card.ip("route add 240.77.43.0/24 via 240.77.42.2 dev " + card.name)
+	before := card.looks()
+	chain := strings.Replace(killedChain, "spec:\n", "spec:\n  endpoints: [{name: client, interface: "+card.name+"}, {name: server}]\n", 1)
+	killedAnywhere(t, owned("e2e-killed"), chain, soon(2))
+	if after := card.looks(); after != before {
+		t.Errorf("the interface was\n%sand is\n%s", before, after)
+	}
+}
+
+// card is an interface that stands for a network card of the host.
+type card struct {
+	*testing.T
+	name string
+}
+
+func newCard(t *testing.T) card {
 	t.Helper()
-	c := cli{t, built(t), t.TempDir()}
-	file := filepath.Join(c.dir, "chain.yaml")
+	c := card{t, nstest.Device(t)}
+	c.ip("link add " + c.name + " type veth peer name " + c.name + "p")
+	t.Cleanup(func() { c.ip("link del " + c.name) })
+	for _, end := range []string{c.name + "p", c.name} {
+		c.ip("link set " + end + " addrgenmode none")
+		c.ip("link set " + end + " up")
+	}
+	nstest.Carries(t, nstest.Open(t, netns.Host), c.name)
+	return c
+}
+
+// looks is how the interface is set.
+func (c card) looks() string {
+	c.Helper()
+	nstest.Carries(c.T, nstest.Open(c.T, netns.Host), c.name)
+	return c.ip("-br -d link show "+c.name) + c.ip("-br address show "+c.name) + c.ip("route show dev "+c.name)
+}
+
+func (c card) ip(line string) string {
+	c.Helper()
+	out, err := exec.Command("ip", strings.Fields(line)...).CombinedOutput()
+	if err != nil {
+		c.Fatalf("ip %s: %v\n%s", line, err, out)
+	}
+	return string(out)
+}
+
+// TestKilledAnywhereWithSwitches has daemons of its own, which outlive whoever started them,
+// and their files; and ports that a switch makes in its own namespace and that are moved.
+func TestKilledAnywhereWithSwitches(t *testing.T) {
+	nstest.Root(t)
+	nstest.Require(t, feature.ToolOVS, feature.Tun)
+	for ports, options := range map[string]string{"veth": "{}", "internal": "{per: chain, ports: internal}"} {
+		t.Run(ports, func(t *testing.T) {
+			killedAnywhere(t, owned("e2e-killed"), wired("ovs\n  ovs: "+options), kills{2, 700 * time.Millisecond, 200 * time.Millisecond})
+		})
+	}
+}
+
+func killedAnywhere(t *testing.T, name, chain string, k kills) (c cli, file string) {
+	t.Helper()
+	c = cli{t, built(t), t.TempDir()}
+	file = filepath.Join(c.dir, "chain.yaml")
 	if err := os.WriteFile(file, []byte(chain), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -121,30 +210,82 @@ func killedAnywhere(t *testing.T, name, chain string, rounds int) {
 	moments := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
 	within := func(d time.Duration) time.Duration { return time.Duration(moments.Int64N(int64(d))) }
 
-	for round := range rounds {
-		c.killAfter(within(80*time.Millisecond), "up", file, "--wait")
+	for round := range k.rounds {
+		c.killAfter(within(k.up), "up", file, "--wait")
 		if nodes, _ := filepath.Glob("/run/netns/nfchain." + name + ".*"); len(nodes) > 0 {
 			if out := c.must("ls"); !strings.Contains(out, name) {
 				t.Fatalf("round %d: ls does not find %v:\n%s", round, nodes, out)
 			}
 		}
-		c.killAfter(within(40*time.Millisecond), "down", name)
+		if round%2 == 0 { // else up goes on from where it was killed
+			c.killAfter(within(k.down), "down", name)
+		}
 		c.killAfter(within(time.Second), "bench", file, "--duration", "1s", "--repeats", "1")
 		c.must("up", file, "--wait")
 		if out := c.must("up", file); !strings.Contains(out, "nothing changed") {
 			t.Fatalf("round %d: up after a kill did not converge:\n%s", round, out)
 		}
-		c.must("exec", name, "client", "--", "ping", "-c", "1", "-W", "20", "server")
-		c.must("exec", name, "server", "--", "ping", "-4", "-c", "1", "-W", "20", "client")
-		c.killAfter(within(60*time.Millisecond), "down", name)
+		c.must("exec", name, "client", "--", "ping", "-c", "1", "-w", "20", "server")
+		c.must("exec", name, "server", "--", "ping", "-4", "-c", "1", "-w", "20", "client")
+		c.killAfter(within(k.down), "down", name)
 		c.must("down", name)
 		if left := leftovers(name); left != "" {
 			t.Fatalf("round %d: left behind:\n%s", round, left)
 		}
+		c.killAfter(within(k.up), "up", file) // and what is begun goes by one down
+		c.must("down", name)
+		if left := leftovers(name); left != "" {
+			t.Fatalf("round %d: left behind of what was begun:\n%s", round, left)
+		}
 	}
-	c.must("bench", file, "--duration", "1s", "--repeats", "1") // perhaps the first that came to store anything
-	if out := c.must("runs", "ls"); strings.Contains(out, "running") {
-		t.Errorf("a killed run is said to be running:\n%s", out)
+	return c, file
+}
+
+// TestKilledBenchWithoutContainers: where both ends are in the host's own namespace, which
+// another stands for here, what a killed bench had started there is gone with it.
+func TestKilledBenchWithoutContainers(t *testing.T) {
+	nstest.Root(t)
+	nstest.Require(t, feature.ToolIperf3, feature.ToolIP)
+	name, host := owned("e2e-killed"), nstest.Namespace(t)
+	if err := netns.Do(host, func() error { return exec.Command("ip", "link", "set", "lo", "up").Run() }); err != nil {
+		t.Fatal(err)
+	}
+	c := cli{t, built(t), t.TempDir()}
+	file := filepath.Join(c.dir, "chain.yaml")
+	if err := os.WriteFile(file, []byte("apiVersion: nfchain.dev/v1alpha1\nkind: NetworkServiceChain\nmetadata: {name: "+name+"}\nspec: {wiring: host}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.must("down", name) })
+	for range 3 {
+		bench := c.command("bench", file, "--traffic", "iperf3", "--duration", "20s", "--repeats", "1")
+		if err := netns.Start(host, bench); err != nil {
+			t.Fatal(err)
+		}
+		awaitIn(t, host, func(pids []int) bool { return len(pids) > 2 }) // itself, and both ends of the load
+		_ = bench.Process.Kill()
+		_ = bench.Wait()
+		awaitIn(t, host, func(pids []int) bool { return len(pids) == 0 })
+		c.must("down", name)
+		if left := leftovers(name); left != "" {
+			t.Fatalf("left behind:\n%s", left)
+		}
+	}
+}
+
+// awaitIn waits until the processes in a namespace are as they should be.
+func awaitIn(t *testing.T, ns string, right func(pids []int) bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		found, err := netns.Processes([]string{ns})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if right(found[ns]) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("in %s there are the processes %v", ns, found[ns])
+		}
 	}
 }
 

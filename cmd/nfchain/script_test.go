@@ -16,7 +16,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/resource/link"
 )
 
 // own begins the name of everything that these tests make: e2e and this process's
@@ -174,7 +176,8 @@ func interrupt(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Logf("%s", out.String())
 }
 
-// leftovers of a chain on this machine: namespaces, state, processes, mounts.
+// leftovers of a chain on this machine: namespaces, state, processes, mounts, and
+// interfaces of the host.
 func leftovers(name string) string {
 	var left []string
 	for _, pattern := range []string{"/run/netns/nfchain." + name, "/run/netns/nfchain." + name + ".*", "/run/nfchain/" + name, "/run/nfchain/.locks/" + name + ".lock"} {
@@ -190,9 +193,27 @@ func leftovers(name string) string {
 	commands, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, c := range commands {
 		text, _ := os.ReadFile(c)
-		if strings.Contains(string(text), "supervise\x00"+name+"\x00") || strings.Contains(string(text), "nfchain."+name+".") {
+		if strings.Contains(string(text), "supervise\x00"+name+"\x00") || strings.Contains(string(text), "nfchain."+name+".") ||
+			strings.Contains(string(text), "/run/nfchain/"+name+"/") {
 			left = append(left, strings.ReplaceAll(string(text), "\x00", " "))
 		}
 	}
-	return strings.Join(left, "\n")
+	return strings.Join(append(left, interfacesOf(name)...), "\n")
+}
+
+// interfacesOf a chain in the host's own namespace.
+func interfacesOf(name string) (left []string) {
+	h, err := netns.Open(netns.Host)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	defer h.Close()
+	mine, err := link.Mine(h, name)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, device := range mine {
+		left = append(left, "interface "+device)
+	}
+	return left
 }
