@@ -20,16 +20,14 @@ import (
 
 // Facts reads what a plan of the chain must know of this machine.
 func Facts(chain api.Chain) (plan.Facts, error) {
-	f := plan.Facts{Blocks: map[string][]netip.Prefix{}, Networks: map[string][]netip.Prefix{}, Addresses: map[string][]netip.Addr{}}
+	f := plan.Facts{Blocks: map[string][]netip.Prefix{}, Networks: map[string][]netip.Prefix{}, MTUs: map[string]int{}, Addresses: map[string][]netip.Addr{}}
 	for _, e := range chain.Spec.Endpoints {
 		if e.Interface == "" {
 			continue
 		}
-		networks, err := adopted.Networks(chain.Metadata.Name, e.Interface)
-		if err != nil {
+		if err := addInterface(&f, chain.Metadata.Name, e.Interface); err != nil {
 			return f, fmt.Errorf("endpoint %s: %w", e.Name, err)
 		}
-		f.Networks[e.Interface] = networks
 	}
 	var err error
 	if f.Routes, err = taken(chain); err != nil {
@@ -49,6 +47,15 @@ func Facts(chain api.Chain) (plan.Facts, error) {
 	}
 	f.Addresses, err = addressesOf(chain, names)
 	return f, err
+}
+
+// addInterface adds what is known of an interface that an endpoint takes in.
+func addInterface(f *plan.Facts, owner, name string) (err error) {
+	if f.Networks[name], err = adopted.Networks(owner, name); err != nil {
+		return err
+	}
+	f.MTUs[name], err = adopted.MTU(owner, name)
+	return err
 }
 
 // addressesOf the chain's interfaces, by namespace.

@@ -32,6 +32,8 @@ type Facts struct {
 	// Networks that the host's interfaces are in, by interface; those that
 	// endpoints name must be there.
 	Networks map[string][]netip.Prefix
+	// MTUs of those interfaces.
+	MTUs map[string]int
 	// Tenants of chains, by chain; those that have none are absent.
 	Tenants map[string]string
 	// Guests are the chains that go through a standalone function, by function.
@@ -72,7 +74,9 @@ type Plan struct {
 	// translate addresses; nil where none does.
 	Service *Service `json:"service,omitempty"`
 	// Placement is which CPUs do the chain's work; nil where all is left to the kernel.
-	Placement *Placement          `json:"placement,omitempty"`
+	Placement *Placement `json:"placement,omitempty"`
+	// Warnings are what works and should be known before it surprises; none where there is nothing.
+	Warnings  []string            `json:"warnings,omitempty"`
 	Requires  []string            `json:"requires"`
 	Resources []resource.Resource `json:"resources"`
 }
@@ -250,7 +254,7 @@ func (b *builder) build() (err error) {
 func (b *builder) plan() *Plan {
 	p := &Plan{
 		SchemaVersion: 1, Chain: b.chain.Metadata.Name, Wiring: b.wiring.Name(), Settings: b.settings,
-		Nodes: b.nodes, Blocks: b.space.blocks(), Direct: b.direct, Service: b.service, Placement: b.placement, Requires: []string{}, Resources: b.resources,
+		Nodes: b.nodes, Blocks: b.space.blocks(), Direct: b.direct, Service: b.service, Placement: b.placement, Warnings: b.mtus(), Requires: []string{}, Resources: b.resources,
 	}
 	for name := range b.requires {
 		p.Requires = append(p.Requires, name)

@@ -37,6 +37,9 @@ func (p *Plan) Text() string {
 		b.WriteString(p.Service.text(p.Client().Name, p.Server().Name))
 	}
 	b.WriteString(p.Placement.text(p.Nodes))
+	for _, w := range p.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", w)
+	}
 	fmt.Fprintf(&b, "needs of the machine: %s\n", cmp.Or(strings.Join(p.Requires, ", "), "nothing"))
 	if p.Bare() {
 		return b.String() + p.bareText()

@@ -168,6 +168,33 @@ func asItWas(host *netns.Handle, l netlink.Link, r record) error {
 	return nil
 }
 
+// MTU of an interface of the host, or of one that the owner has taken.
+func MTU(owner, name string) (int, error) {
+	r, err := load(owner, name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, err
+	}
+	for _, ref := range []string{r.Into, netns.Host} {
+		if mtu, err := mtuIn(ref, name); err == nil {
+			return mtu, nil
+		}
+	}
+	return 0, fmt.Errorf("interface %s: %w", name, ErrNotFound)
+}
+
+func mtuIn(ref, name string) (int, error) {
+	h, err := netns.Open(ref)
+	if err != nil {
+		return 0, err
+	}
+	defer h.Close()
+	l, err := h.LinkByName(name)
+	if err != nil {
+		return 0, err
+	}
+	return l.Attrs().MTU, nil
+}
+
 // Networks are the networks that an interface's addresses are in, wherever it is
 // now: on the host, or adopted by the owner.
 func Networks(owner, name string) ([]netip.Prefix, error) {
