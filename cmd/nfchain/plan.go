@@ -21,7 +21,8 @@ of 4 GiB or more) the script calls nfchain for, and says so.
 
 With --share, functions that several chains of the files have alike become one, which
 each of the chains goes through with interfaces and a routing table of its own. It says
-what is shared, what is not and why, and how many namespaces that saves.`,
+what is shared, what is not and why, and how many namespaces that saves. A script then
+makes the functions and all of the chains.`,
 		Example: "  nfchain plan examples/edge-chain.yaml\n  nfchain plan examples/edge-chain.yaml -o sh > edge.sh\n  nfchain plan --share examples/tenant-shop.yaml examples/tenant-bank.yaml",
 	}
 	var o *string

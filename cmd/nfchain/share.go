@@ -8,6 +8,7 @@ import (
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
 	runs "nfchain.dev/nfchain/internal/run"
 )
 
@@ -77,34 +78,56 @@ type sharedPlans struct {
 
 // planShared prints what is shared, and the plan of everything.
 func (a *app) planShared(h *runs.Host, files []string, format string) error {
-	if format == "sh" {
-		return fmt.Errorf("a script is of one chain; leave --share or -o sh out: %w", runs.ErrInput)
-	}
 	s, err := a.sharing(h, files)
 	if err != nil {
 		return err
 	}
+	parts, err := scripted(h, s)
+	if err != nil {
+		return err
+	}
 	out := sharedPlans{Sharing: s, Plans: []*plan.Plan{}}
-	for _, f := range s.Functions {
-		p, err := plan.MakeFunction(f, h.Catalogue, h.Features.Has)
-		if err != nil {
-			return fmt.Errorf("%w: %w", err, runs.ErrInput)
-		}
-		out.Plans = append(out.Plans, p)
+	for _, part := range parts {
+		out.Plans = append(out.Plans, part.Plan)
 	}
-	for _, chain := range s.Chains {
-		p, err := h.Plan(chain, s.Functions, plan.Options{})
-		if err != nil {
-			return err
-		}
-		out.Plans = append(out.Plans, p)
-	}
-	if format == "json" {
+	switch format {
+	case "json":
 		return a.printJSON(out)
+	case "sh":
+		a.printf("%s", plan.Script(parts...))
+		return nil
 	}
 	a.printf("%s", s.Text())
 	for _, p := range out.Plans {
 		a.printf("\n%s\n", strings.TrimRight(p.Text(), "\n"))
 	}
 	return nil
+}
+
+// scripted are the plans of everything, functions first, with the commands that a script
+// has for them besides.
+func scripted(h *runs.Host, s *plan.Sharing) (parts []plan.Part, err error) {
+	for _, f := range s.Functions {
+		p, err := plan.MakeFunction(f, h.Catalogue, h.Features.Has)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", err, runs.ErrInput)
+		}
+		remembering, err := h.RememberingFunction(f)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, plan.Part{Plan: p, First: []resource.Command{remembering}})
+	}
+	plans, err := h.PlanAll(s.Chains, s.Functions, plan.Options{})
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range plans {
+		remembering, err := h.Remembering(s.Chains[i], s.Functions)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, plan.Part{Plan: p, First: []resource.Command{remembering}})
+	}
+	return parts, nil
 }

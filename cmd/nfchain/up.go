@@ -9,7 +9,10 @@ import (
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/namespace"
 	runs "nfchain.dev/nfchain/internal/run"
 )
 
@@ -20,13 +23,15 @@ func (a *app) upCmd() *cobra.Command {
 		Long: `Bring up every chain and standalone function of a file. What is there already is
 compared with the file and only the difference is made; a second run changes
 nothing and says so. With --share, identical functions of the files' chains are one, as
-` + "`plan --share`" + ` tells.`,
+` + "`plan --share`" + ` tells; when no chain comes to go through such a function, because this
+fails, it is removed again.`,
 		Example: "  nfchain up examples/edge-chain.yaml --wait\n  nfchain up edge.yaml --dry-run\n  nfchain up --share examples/tenant-shop.yaml examples/tenant-bank.yaml",
 	}
 	var format *string
 	share := shareFlag(cmd)
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
-		f, err := a.toDeploy(cmd.Context(), args, *share)
+		h := a.host(cmd.Context())
+		f, fresh, err := a.toDeploy(h, args, *share)
 		if err != nil {
 			return err
 		}
@@ -35,12 +40,15 @@ nothing and says so. With --share, identical functions of the files' chains are 
 		}
 		o.Alone = f.Functions
 		done := deployed{SchemaVersion: 1, DryRun: o.DryRun, Items: []deployedItem{}}
-		err = a.upAll(cmd.Context(), f, o, func(item deployedItem) {
+		err = a.upAll(cmd.Context(), h, f, o, func(item deployedItem) {
 			done.Items = append(done.Items, item)
 			if *format == "text" {
 				a.printItem(item, o.DryRun)
 			}
 		})
+		if err != nil && !o.DryRun {
+			err = errors.Join(err, a.takeBack(cmd.Context(), h, fresh))
+		}
 		if *format == "json" {
 			err = errors.Join(err, a.printJSON(done))
 		}
@@ -52,17 +60,45 @@ nothing and says so. With --share, identical functions of the files' chains are 
 	return cmd
 }
 
-// toDeploy is what a file holds, or several whose chains share functions.
-func (a *app) toDeploy(ctx context.Context, args []string, share bool) (*api.File, error) {
+// toDeploy is what a file holds, or several whose chains share functions; fresh are those
+// shared functions that are not there yet.
+func (a *app) toDeploy(h *runs.Host, args []string, share bool) (f *api.File, fresh []string, err error) {
 	if !share {
 		f, _, err := a.file(args[0])
-		return f, err
+		return f, nil, err
 	}
-	s, err := a.sharing(a.host(ctx), args)
+	s, err := a.sharing(h, args)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return &api.File{Functions: s.Functions, Chains: s.Chains}, nil
+	for _, shared := range s.Shared {
+		if !netns.Exists(namespace.Alone(shared.Name)) {
+			fresh = append(fresh, shared.Name)
+		}
+	}
+	// What one of the chains is refused for is told before anything of the others is made.
+	if _, err := h.PlanAll(s.Chains, s.Functions, plan.Options{}); err != nil {
+		return nil, nil, err
+	}
+	return &api.File{Functions: s.Functions, Chains: s.Chains}, fresh, nil
+}
+
+// takeBack removes functions that no chain goes through: nobody's file names those that are
+// shared.
+func (a *app) takeBack(ctx context.Context, h *runs.Host, names []string) error {
+	var failed []error
+	for _, name := range names {
+		guests, err := deploy.Guests(name)
+		if err == nil && len(guests) == 0 {
+			if _, err = a.downOne(context.WithoutCancel(ctx), h, name); err == nil {
+				a.say("%s: removed again, since no chain came to go through it", name)
+			}
+		}
+		if err != nil {
+			failed = append(failed, fmt.Errorf("and removing function %s, which was made for the chains, failed: %w", name, err))
+		}
+	}
+	return errors.Join(failed...)
 }
 
 // deployed is what up prints as JSON: what was done, also when a later step failed.
@@ -79,6 +115,8 @@ type deployedItem struct {
 	// Kind is chain or function.
 	Kind    string        `json:"kind"`
 	Changes []changedItem `json:"changes"`
+	// Warnings of its plan.
+	Warnings []string `json:"warnings"`
 
 	changes []resource.Change
 }
@@ -91,7 +129,7 @@ type changedItem struct {
 }
 
 func itemOf(name, kind string, changes []resource.Change) deployedItem {
-	item := deployedItem{Name: name, Kind: kind, Changes: []changedItem{}, changes: changes}
+	item := deployedItem{Name: name, Kind: kind, Changes: []changedItem{}, Warnings: []string{}, changes: changes}
 	for _, c := range changes {
 		item.Changes = append(item.Changes, changedItem{c.Op, c.ID, c.Kind})
 	}
@@ -109,8 +147,7 @@ func (a *app) printItem(item deployedItem, dry bool) {
 }
 
 // upAll brings up the functions of a file and then its chains, telling done of each.
-func (a *app) upAll(ctx context.Context, f *api.File, o runs.UpOptions, done func(deployedItem)) error {
-	h := a.host(ctx)
+func (a *app) upAll(ctx context.Context, h *runs.Host, f *api.File, o runs.UpOptions, done func(deployedItem)) error {
 	for _, fn := range f.Functions {
 		changes, err := a.upOne(ctx, h, fn.Metadata.Name, "function", o, func() ([]resource.Change, error) {
 			return h.UpFunction(ctx, fn, o)
@@ -121,14 +158,23 @@ func (a *app) upAll(ctx context.Context, f *api.File, o runs.UpOptions, done fun
 		done(itemOf(fn.Metadata.Name, "function", changes))
 	}
 	for _, chain := range f.Chains {
+		var warnings []string
 		changes, err := a.upOne(ctx, h, chain.Metadata.Name, "chain", o, func() ([]resource.Change, error) {
-			_, changes, err := h.Up(ctx, chain, o)
+			p, changes, err := h.Up(ctx, chain, o)
+			if err == nil {
+				warnings = p.Warnings
+			}
 			return changes, err
 		})
 		if err != nil {
 			return err
 		}
-		done(itemOf(chain.Metadata.Name, "chain", changes))
+		item := itemOf(chain.Metadata.Name, "chain", changes)
+		for _, w := range warnings {
+			item.Warnings = append(item.Warnings, w)
+			a.say("warning: chain %s: %s", item.Name, w)
+		}
+		done(item)
 	}
 	return nil
 }

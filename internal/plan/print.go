@@ -128,36 +128,68 @@ const ApplyCommand = "apply"
 // Script is the plan as a POSIX shell script of the commands that make the same
 // objects, after those given, which go with them. It stops at the first that fails.
 // What no command makes it has nfchain make; without nfchain it makes nothing.
-func (p *Plan) Script(first ...resource.Command) string {
+func (p *Plan) Script(first ...resource.Command) string { return Script(Part{p, first}) }
+
+// Part is a plan in a script, and the commands that go with it and come first.
+type Part struct {
+	Plan  *Plan
+	First []resource.Command
+}
+
+// Script is one of several plans, which are made in this order.
+func Script(parts ...Part) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "#!/bin/sh\n# Makes the chain %s as `nfchain up` would. Needs root, iproute2, and nft or iptables\n", p.Chain)
-	fmt.Fprintf(&b, "# where functions use them. Removes nothing: that is `nfchain down %s`, which finds\n# what this made by its names.\nset -eu\n", p.Chain)
-	b.WriteString(p.needsNfchain())
-	if len(first) > 0 {
-		b.WriteString("\n# what `nfchain show`, `exec` and `logs` know the chain by\n")
+	what, names := "the chain", make([]string, len(parts))
+	for i, part := range parts {
+		names[i] = part.Plan.Chain
 	}
-	for _, c := range first {
-		b.WriteString(shell(c))
+	if len(parts) > 1 {
+		what = "functions and chains"
 	}
-	for _, r := range p.Resources {
-		commands, note := r.Spec.Commands(r.Namespace), ""
-		if len(commands) == 0 {
-			commands, note = []resource.Command{p.apply(r)}, ": no ip, tc or nft command makes this; nfchain does"
-		}
-		fmt.Fprintf(&b, "\n# %s%s\n", r.ID, note)
-		for _, c := range commands {
-			b.WriteString(shell(c))
-		}
+	fmt.Fprintf(&b, "#!/bin/sh\n# Makes %s %s as `nfchain up` would. Needs root, iproute2, and nft or iptables\n", what, strings.Join(names, ", "))
+	fmt.Fprintf(&b, "# where functions use them. Removes nothing: that is `nfchain down %s`, which finds\n# what this made by its names.\nset -eu\n", strings.Join(names, " "))
+	b.WriteString(needsNfchain(parts))
+	for _, part := range parts {
+		part.write(&b)
 	}
 	return b.String()
 }
 
+func (part Part) write(b *strings.Builder) {
+	if len(part.First) > 0 {
+		b.WriteString("\n# what `nfchain show`, `exec` and `logs` know " + part.Plan.whatItIs() + " by\n")
+	}
+	for _, c := range part.First {
+		b.WriteString(shell(c))
+	}
+	for _, r := range part.Plan.Resources {
+		commands, note := r.Spec.Commands(r.Namespace), ""
+		if len(commands) == 0 {
+			commands, note = []resource.Command{part.Plan.apply(r)}, ": no ip, tc or nft command makes this; nfchain does"
+		}
+		fmt.Fprintf(b, "\n# %s%s\n", r.ID, note)
+		for _, c := range commands {
+			b.WriteString(shell(c))
+		}
+	}
+}
+
+// whatItIs in a sentence.
+func (p *Plan) whatItIs() string {
+	if p.Alone() {
+		return "the function"
+	}
+	return "the chain"
+}
+
 // needsNfchain is how a script begins that has nfchain make something.
-func (p *Plan) needsNfchain() string {
+func needsNfchain(parts []Part) string {
 	var what []string
-	for _, r := range p.Resources {
-		if len(r.Spec.Commands(r.Namespace)) == 0 {
-			what = append(what, r.ID)
+	for _, part := range parts {
+		for _, r := range part.Plan.Resources {
+			if len(r.Spec.Commands(r.Namespace)) == 0 {
+				what = append(what, r.ID)
+			}
 		}
 	}
 	if len(what) == 0 {

@@ -8,9 +8,11 @@ import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/plan/plantest"
+	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/address"
 	"nfchain.dev/nfchain/internal/resource/lookup"
 	"nfchain.dev/nfchain/internal/resource/route"
+	"nfchain.dev/nfchain/internal/resource/tuning"
 )
 
 const (
@@ -56,6 +58,60 @@ func TestShare(t *testing.T) {
 		if _, err := plan.Make(s.Chains[i], plantest.Catalogue(), facts, plan.Options{}); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestSharedFunctionsArePlaced by each chain for what comes in by its own interfaces there.
+func TestSharedFunctionsArePlaced(t *testing.T) {
+	f := &api.File{Chains: []api.Chain{
+		plantest.Chain(t, "shop", "functions: [{name: fw, "+mail+"]\nplacement: {softirqs: {shared: 0}, load: {shared: 1}}\n"),
+		plantest.Chain(t, "bank", "functions: [{name: filter, "+mail+"]\nplacement: {softirqs: exclusive}\n"),
+		plantest.Chain(t, "club", "functions: [{name: a, "+mail+"]\n"),
+	}}
+	s, err := plan.Share(f, plantest.Catalogue(), nil)
+	if err != nil || len(s.Shared) != 1 || len(s.Shared[0].Of) != 3 {
+		t.Fatal(s, err)
+	}
+	facts := plan.Facts{CPUs: upTo(4), Functions: map[string]api.FunctionBody{s.Functions[0].Metadata.Name: s.Functions[0].Spec}}
+	for i, want := range []string{"0", "2", ""} {
+		p, err := plan.Make(s.Chains[i], plantest.Catalogue(), facts, plan.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fw, got := p.Nodes[1], map[string]string{}
+		for _, r := range p.Resources {
+			if at, is := r.Spec.(tuning.Spec); is && r.Namespace == fw.Namespace {
+				got[at.Device] = at.Settings[0].Knob + " " + at.Settings[0].Value
+			}
+		}
+		for _, device := range []string{fw.West.Device, fw.East.Device} {
+			if want != "" && got[device] != "rps "+want || want == "" && len(got) > 0 {
+				t.Errorf("in the shared function %s's interfaces have %v, want rps %q at %s", p.Chain, got, want, device)
+			}
+		}
+	}
+}
+
+// TestScriptOfSeveral is one script, which looks for nfchain once before it makes anything.
+func TestScriptOfSeveral(t *testing.T) {
+	alone := plantest.Function(t, "filter", "kind: firewall\n")
+	own, err := plan.MakeFunction(alone, plantest.Catalogue(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := made(t, "tenant: s\nfunctions: [{name: fw, ref: filter}, {name: web, kind: command, command: {args: [sleep, inf]}}]\n",
+		plan.Facts{Functions: map[string]api.FunctionBody{"filter": alone.Spec}}, plan.Options{})
+	text := plan.Script(plan.Part{Plan: own, First: []resource.Command{resource.Cmd("first")}}, plan.Part{Plan: p})
+	if !strings.HasPrefix(text, "#!/bin/sh\n# Makes functions and chains filter, edge as `nfchain up` would.") || !strings.Contains(text, "`nfchain down filter edge`") {
+		t.Errorf("it begins\n%s", text[:300])
+	}
+	for _, once := range []string{"#!/bin/sh", "command -v nfchain", "know the function by\nfirst\n", "ip netns add nfchain.filter\n", "ip netns add nfchain.edge.client\n"} {
+		if n := strings.Count(text, once); n != 1 {
+			t.Errorf("%q is there %d times", once, n)
+		}
+	}
+	if strings.Index(text, "command -v nfchain") > strings.Index(text, "ip netns add") {
+		t.Error("it makes something before it looks for nfchain")
 	}
 }
 

@@ -3,6 +3,7 @@ package run
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
@@ -20,6 +21,45 @@ func (h *Host) Plan(chain api.Chain, alone []api.StandaloneFunction, o plan.Opti
 		return nil, err
 	}
 	return h.planThrough(chain, through, o)
+}
+
+// PlanAll plans chains as they would be were one made after the other: each keeps clear of
+// the addresses of those before it, unless they are another tenant's.
+func (h *Host) PlanAll(chains []api.Chain, alone []api.StandaloneFunction, o plan.Options) ([]*plan.Plan, error) {
+	var all []*plan.Plan
+	for _, chain := range chains {
+		through, err := h.through(chain, alone, nil)
+		if err != nil {
+			return nil, err
+		}
+		facts, err := h.facts(chain, through)
+		if err != nil {
+			return nil, err
+		}
+		for j, before := range all {
+			meet(&facts, chains[j], before)
+		}
+		p, err := h.make(chain, facts, o)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// meet adds to the facts what they would be with another chain as planned.
+func meet(f *plan.Facts, other api.Chain, p *plan.Plan) {
+	f.Blocks[p.Chain] = p.Blocks
+	delete(f.Tenants, p.Chain)
+	if other.Spec.Tenant != "" {
+		f.Tenants[p.Chain] = other.Spec.Tenant
+	}
+	for _, fn := range other.Spec.Functions {
+		if guests, both := f.Guests[fn.Ref]; both && !slices.Contains(guests, p.Chain) {
+			f.Guests[fn.Ref] = append(guests, p.Chain)
+		}
+	}
 }
 
 // Made is the plan of a chain or standalone function, by its name, as it was last
@@ -44,12 +84,21 @@ func (h *Host) Made(name string) (*plan.Plan, error) {
 }
 
 func (h *Host) planThrough(chain api.Chain, through []api.StandaloneFunction, o plan.Options) (*plan.Plan, error) {
-	facts, err := deploy.Facts(chain)
-	if errors.Is(err, adopted.ErrNotFound) {
-		return nil, fmt.Errorf("%w: %w", err, ErrInput)
-	}
+	facts, err := h.facts(chain, through)
 	if err != nil {
 		return nil, err
+	}
+	return h.make(chain, facts, o)
+}
+
+// facts of this machine that a plan of the chain needs.
+func (h *Host) facts(chain api.Chain, through []api.StandaloneFunction) (plan.Facts, error) {
+	facts, err := deploy.Facts(chain)
+	if errors.Is(err, adopted.ErrNotFound) {
+		return facts, fmt.Errorf("%w: %w", err, ErrInput)
+	}
+	if err != nil {
+		return facts, err
 	}
 	facts.Has, facts.CPUs = h.Features.Has, h.Features.AllowedCPUs()
 	facts.MemoryNodes = h.Features.MemoryNodes()
@@ -60,9 +109,12 @@ func (h *Host) planThrough(chain api.Chain, through []api.StandaloneFunction, o 
 	for _, f := range through {
 		facts.Functions[f.Metadata.Name] = f.Spec
 	}
-	if err := h.tenants(chain, &facts); err != nil {
-		return nil, err
-	}
+	err = h.tenants(chain, &facts)
+	return facts, err
+}
+
+// make the plan of a chain.
+func (h *Host) make(chain api.Chain, facts plan.Facts, o plan.Options) (*plan.Plan, error) {
 	p, err := plan.Make(chain, h.Catalogue, facts, o)
 	if err != nil { // a plan asks nobody but the file and the facts
 		return nil, fmt.Errorf("%w: %w", err, ErrInput)

@@ -72,6 +72,12 @@ func (h *Host) Remembering(chain api.Chain, alone []api.StandaloneFunction) (res
 	return deploy.Remembering(chain.Metadata.Name, text), err
 }
 
+// RememberingFunction is the command that does so for a standalone function.
+func (h *Host) RememberingFunction(f api.StandaloneFunction) (resource.Command, error) {
+	text, err := Remembered{}.of(f, nil)
+	return deploy.Remembering(f.Metadata.Name, text), err
+}
+
 // of is the text that is kept of a chain or function.
 func (r Remembered) of(document any, through []api.StandaloneFunction) ([]byte, error) {
 	var err error
