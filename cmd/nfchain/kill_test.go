@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -97,6 +98,54 @@ func TestKilledAnywhere(t *testing.T) {
 	if out := c.must("runs", "ls"); strings.Contains(out, "running") {
 		t.Errorf("a killed run is said to be running:\n%s", out)
 	}
+}
+
+// TestKilledAsSupervisorStarts kills up when it has just started the chain's supervisor, which
+// nobody finds by its socket before it listens.
+func TestKilledAsSupervisorStarts(t *testing.T) {
+	nstest.Root(t)
+	name := owned("e2e-killed")
+	c := cli{t, built(t), t.TempDir()}
+	file := filepath.Join(c.dir, "chain.yaml")
+	if err := os.WriteFile(file, []byte(killedChain), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.must("down", name) })
+	for round := range 5 {
+		up := c.command("up", file)
+		if err := up.Start(); err != nil {
+			t.Fatal(err)
+		}
+		supervisor := supervises(up.Process.Pid)
+		time.Sleep(time.Duration(round) * 4 * time.Millisecond) // another moment each time
+		_ = up.Process.Kill()
+		_ = up.Wait()
+		if supervisor == 0 {
+			t.Fatal("no supervisor was seen")
+		}
+		c.must("down", name)
+		if left := leftovers(name); left != "" {
+			t.Fatalf("round %d: left behind:\n%s", round, left)
+		}
+	}
+}
+
+// supervises waits until a process has started a supervisor, and gives that; 0 if it never
+// does.
+func supervises(pid int) int {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Microsecond) {
+		lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+		for _, list := range lists {
+			children, _ := os.ReadFile(list)
+			for _, child := range strings.Fields(string(children)) {
+				command, _ := os.ReadFile("/proc/" + child + "/cmdline")
+				if n, err := strconv.Atoi(child); err == nil && strings.Contains(string(command), "\x00supervise\x00") {
+					return n
+				}
+			}
+		}
+	}
+	return 0
 }
 
 // wired is the chain over another wiring.

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"nfchain.dev/nfchain/internal/netns/rundir"
 	"nfchain.dev/nfchain/internal/resource/process"
 )
@@ -61,6 +63,7 @@ func Run(ctx context.Context, c Config) error {
 			calls.Wait()
 			return nil
 		}
+		outlive()
 		calls.Add(1)
 		go func() {
 			defer calls.Done()
@@ -68,6 +71,10 @@ func Run(ctx context.Context, c Config) error {
 		}()
 	}
 }
+
+// outlive the process that started this one, now that others find it by its socket. What
+// is taken back is of the thread that the process began with, on which Run is called.
+func outlive() { _ = unix.Prctl(unix.PR_SET_PDEATHSIG, 0, 0, 0, 0) }
 
 type supervisor struct {
 	config Config

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -82,8 +83,12 @@ func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 const startsWithin = 10 * time.Second
 
 // start makes sure that a supervisor runs: the same binary, in a session of its
-// own, so that it outlives the command that needs it.
+// own, so that it outlives the command that needs it. Until somebody has asked it for
+// something it does not: where this process is killed before the other listens, nobody
+// would ever find that.
 func start(owner string) error {
+	runtime.LockOSThread() // whose end would be this process's, for Pdeathsig
+	defer runtime.UnlockOSThread()
 	if _, err := call(owner, Request{Op: OpStatus}); !errors.Is(err, rundir.ErrNone) {
 		return err
 	}
@@ -100,7 +105,7 @@ func start(owner string) error {
 	cmd.Args[0] = os.Args[0]
 	cmd.Dir = "/"
 	cmd.Stderr = said
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start the supervisor of %s: %w", owner, err)
 	}
