@@ -20,7 +20,7 @@ func (c Comparison) JSON(w io.Writer) error {
 // Text writes a comparison for a terminal.
 func (c Comparison) Text(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "a: %s\nb: %s\nb is %s, at a tolerance of %s\n", c.A, c.B, c.overallText(), shareText(c.Margin))
+	fmt.Fprintf(&b, "a: %s\nb: %s\nb is %s\n", c.A, c.B, c.overallText("a"))
 	if c.Forced {
 		section(&b, "FORCED: UNLIKE ENVIRONMENTS, WHICH MAY BE THE WHOLE DIFFERENCE", bulleted(differenceLines(c.Unlike)))
 	}
@@ -75,28 +75,29 @@ func (r Report) againstTable() table {
 	}
 	t := r.Against.table()
 	t.Title = "Against the baseline"
-	t.Caption = "a: " + r.Against.A.String() + ". This run, b, is " + r.Against.overallText() + ", at a tolerance of " + shareText(r.Against.Margin) + "."
+	t.Caption = "a: " + r.Against.A.String() + ". This run, b, is " + r.Against.overallText("a") + "."
 	return t
 }
 
 // against says in a line how the run stands to its baseline.
 func (r Report) against() string {
-	text := "this run is " + r.Against.overallText() + ", run " + r.Against.A.Run + ", at a tolerance of " + shareText(r.Against.Margin)
+	text := "this run is " + r.Against.overallText("run "+r.Against.A.Run)
 	if r.Against.Forced {
 		text += ", FORCED: the environments are unlike (" + joinDifferences(r.Against.Unlike) + "), which may be the whole difference"
 	}
 	return text
 }
 
-// overallText is the verdict on run b as a whole.
-func (c Comparison) overallText() string {
+// overallText is the verdict on run b as a whole, a being called so.
+func (c Comparison) overallText(a string) string {
+	tolerance := a + ", at a tolerance of " + shareText(c.Margin)
 	switch c.Verdict {
 	case Same:
-		return "the same as a"
+		return "the same as " + tolerance
 	case Undecided:
-		return "undecided against a: the repeats are too few or scatter too much"
+		return "undecided against " + tolerance + ": the repeats are too few or scatter too much"
 	}
-	return c.Verdict + " than a"
+	return c.Verdict + " than " + tolerance
 }
 
 // verdictText marks the changes that the whole goes by.
