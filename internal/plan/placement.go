@@ -12,6 +12,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/ovs"
 	"nfchain.dev/nfchain/internal/resource/tuning"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // Placement is which CPUs do a chain's work: lists such as 0,2-3, absent where that is
@@ -158,8 +159,8 @@ func (p *placing) choose(nodes []string) error {
 		}
 	}
 	if len(free) < len(nodes) {
-		return fmt.Errorf("exclusive needs %d CPUs, one each for %s, and of those that nfchain may use (%s) %d are not named for anything else; share some of the work, or leave some to the kernel (none)",
-			len(nodes), strings.Join(nodes, ", "), tuning.List(p.allowed), len(free))
+		return fmt.Errorf("exclusive needs %s, one each for %s, and of those that nfchain may use (%s) %d are not named for anything else; share some of the work, or leave some to the kernel (none)",
+			words.Plural(len(nodes), "CPU"), strings.Join(nodes, ", "), tuning.List(p.allowed), len(free))
 	}
 	if p.near != nil {
 		return p.chooseNear(nodes, free)

@@ -32,6 +32,7 @@ func TestPlacement(t *testing.T) {
 		{2, proxy, "{load: {shared: 0-1}}", "CPUs: load on 0-1 at client and 0-1 at server"},
 		{2, proxy, "{load: exclusive}", "placement.functions: others have every CPU (0-1) to themselves"},
 		{2, relay, "{load: exclusive}", "CPUs: load on 0 at client and 1 at server"},
+		{2, proxy, "{functions: exclusive, load: {shared: 0-1}}", "placement: exclusive needs 1 CPU, one each for proxy, and of those that nfchain may use (0-1) 0 are"},
 		{2, relay, "{softirqs: {shared: 1}}", "CPUs: softirqs of client on 1; softirqs of relay on 1; softirqs of server on 1"},
 		{2, relay, "{softirqs: exclusive}", "placement: exclusive needs 3 CPUs, one each for client, relay, server, and of those that nfchain may use (0-1) 2 are"},
 		{4, relay, "{softirqs: exclusive}", "CPUs: load on 0 at client and 0 at server; softirqs of client on 1; softirqs of relay on 2; softirqs of server on 3"},
