@@ -43,6 +43,31 @@ func TestEveryExampleCarriesTraffic(t *testing.T) {
 	}
 }
 
+// TestNamesAreOfOneExample, so that one that is up is not changed into another.
+func TestNamesAreOfOneExample(t *testing.T) {
+	names, err := filepath.Glob("*.yaml")
+	if err != nil || len(names) < 2 {
+		t.Fatalf("found %v, %v", names, err)
+	}
+	first := map[string]string{}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := registry.Words().Decode(name, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range file.Chains {
+			if other := first[c.Metadata.Name]; other != "" {
+				t.Errorf("%s and %s both have a chain %s", other, name, c.Metadata.Name)
+			}
+			first[c.Metadata.Name] = name
+		}
+	}
+}
+
 // TestTenantsShare a firewall, which is one namespace less, and reach their own ends.
 func TestTenantsShare(t *testing.T) {
 	nstest.Root(t)
