@@ -94,11 +94,14 @@ type removedItem struct {
 }
 
 func (a *app) printRemoved(name string, n int, bare bool) {
-	if n == 0 && !bare {
+	switch {
+	case n > 0:
+		a.printf("%s: removed, with %s\n", name, words.Plural(n, "namespace"))
+	case bare:
+		a.printf("%s: removed; it had made nothing\n", name)
+	default:
 		a.printf("%s: nothing was there\n", name)
-		return
 	}
-	a.printf("%s: removed, with %s\n", name, words.Plural(n, "namespace"))
 }
 
 // standalone are the functions that stand alone and that these chains go through.
