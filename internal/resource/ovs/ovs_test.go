@@ -310,6 +310,20 @@ func TestNodeMadeAgain(t *testing.T) {
 	})
 }
 
+// TestKilledBetween: whoever moved a switch's own interface was killed before it was marked, or
+// before it had its name.
+func TestKilledBetween(t *testing.T) {
+	w := makeWorld(t, ovs.Internal)
+	w.up(t)
+	for _, left := range []string{"alias ''", "down name " + w.portA.Port.Name, "down name " + w.portA.Port.Name + " alias ''"} {
+		sh(t, "ip -n "+w.a.Ref+" link set eth0 "+left)
+		w.do(t, ovs.SwitchKind{}, w.home, resource.Update, w.between)
+		w.do(t, ovs.PortKind{}, fresh(w.a), resource.Create, w.portA)
+		w.asPlanned(t)
+		w.crosses(t)
+	}
+}
+
 // TestTakesNothingOfOthers: an interface of the same name that is not the owner's.
 func TestTakesNothingOfOthers(t *testing.T) {
 	w := makeWorld(t, ovs.Internal)

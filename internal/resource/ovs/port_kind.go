@@ -147,7 +147,7 @@ func present(p resource.Place, from *netns.Handle, s PortSpec) error {
 		if internal(l.Attrs().Alias, s.Owner) && l.Attrs().Alias == s.alias() && attached(p.Handle, l) {
 			return nil
 		}
-		if !resource.Owned(l.Attrs().Alias, s.Owner) {
+		if alias := l.Attrs().Alias; !resource.Owned(alias, s.Owner) && (alias != "" || !ofSwitch(l)) {
 			return errors.New("there is another interface of this name, which is not this chain's; remove or rename it")
 		}
 		if err := discard(p.Handle, l); err != nil {
@@ -161,6 +161,10 @@ func present(p resource.Place, from *netns.Handle, s PortSpec) error {
 	}
 	return rename(p.Handle, s)
 }
+
+// ofSwitch tells whether a device is of a type that switches make. One that has no mark is what
+// was left when somebody who ran a plan's script was killed between naming and marking.
+func ofSwitch(l netlink.Link) bool { return l.Type() == "tuntap" || l.Type() == "openvswitch" }
 
 // attached raises a device, without which none has a carrier, and looks for it.
 func attached(h *netns.Handle, l netlink.Link) bool {
@@ -202,15 +206,19 @@ func remake(s PortSpec) error {
 	return change(s.Owner, s.From, s.Port.words(s.Switch))
 }
 
+// rename a device that has come here, once it is marked: after a kill nobody's else has its name.
 func rename(h *netns.Handle, s PortSpec) error {
 	l, err := h.LinkByName(s.Port.Name)
 	if err != nil {
 		return err
 	}
+	if err := h.LinkSetAlias(l, s.alias()); err != nil {
+		return err
+	}
 	return h.LinkSetName(l, s.Device)
 }
 
-// set marks the device first, so that it is found after a kill.
+// set brings a device that is present to what it should be.
 func set(h *netns.Handle, s PortSpec) error {
 	mac, err := net.ParseMAC(s.MAC)
 	if err != nil {
@@ -220,7 +228,7 @@ func set(h *netns.Handle, s PortSpec) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(h.LinkSetAlias(l, s.alias()), h.LinkSetHardwareAddr(l, mac), h.LinkSetMTU(l, s.Port.MTU), h.LinkSetUp(l))
+	return errors.Join(h.LinkSetHardwareAddr(l, mac), h.LinkSetMTU(l, s.Port.MTU), h.LinkSetUp(l))
 }
 
 func gone(err error) bool { return errors.As(err, new(netlink.LinkNotFoundError)) }
