@@ -20,22 +20,30 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(nstest.Main(m)) }
 
-func TestEveryExampleCarriesTraffic(t *testing.T) {
-	nstest.Root(t)
-	nfchain := build(t)
+// decoded are the examples by their files.
+func decoded(t *testing.T) map[string]*api.File {
+	t.Helper()
 	names, err := filepath.Glob("*.yaml")
 	if err != nil || len(names) < 2 {
 		t.Fatalf("found %v, %v", names, err)
 	}
+	files := map[string]*api.File{}
 	for _, name := range names {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		file, err := registry.Words().Decode(name, text)
-		if err != nil {
+		if files[name], err = registry.Words().Decode(name, text); err != nil {
 			t.Fatal(err)
 		}
+	}
+	return files
+}
+
+func TestEveryExampleCarriesTraffic(t *testing.T) {
+	nstest.Root(t)
+	nfchain := build(t)
+	for name, file := range decoded(t) {
 		if len(file.Chains) == 0 {
 			continue // an experiment
 		}
@@ -45,20 +53,8 @@ func TestEveryExampleCarriesTraffic(t *testing.T) {
 
 // TestNamesAreOfOneExample, so that one that is up is not changed into another.
 func TestNamesAreOfOneExample(t *testing.T) {
-	names, err := filepath.Glob("*.yaml")
-	if err != nil || len(names) < 2 {
-		t.Fatalf("found %v, %v", names, err)
-	}
 	first := map[string]string{}
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		file, err := registry.Words().Decode(name, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for name, file := range decoded(t) {
 		for _, c := range file.Chains {
 			if other := first[c.Metadata.Name]; other != "" {
 				t.Errorf("%s and %s both have a chain %s", other, name, c.Metadata.Name)

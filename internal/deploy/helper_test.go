@@ -121,3 +121,24 @@ const (
 )
 
 func forward(name string) string { return fmt.Sprintf("{name: %s, kind: forward}", name) }
+
+// heals breaks a chain by a shell line and brings it up again, which touches nothing but
+// resources of these kinds.
+func heals(t *testing.T, p *plan.Plan, line string, kinds []string) {
+	t.Helper()
+	sh(t, line)
+	changes := up(t, p)
+	if len(changes) == 0 {
+		t.Errorf("%s: not seen", line)
+	}
+	for _, c := range changes {
+		if kind := strings.FieldsFunc(c, func(r rune) bool { return r == ' ' || r == ':' })[1]; !slices.Contains(kinds, kind) {
+			t.Errorf("%s: unnecessary: %s", line, c)
+		}
+	}
+	crosses(t, p)
+	unchanged(t, p)
+	if t.Failed() {
+		t.Fatalf("after %q", line)
+	}
+}

@@ -131,6 +131,18 @@ func listen(t *testing.T, ns string) int {
 	return fd
 }
 
+// destinationPort of a datagram in a frame; 0 where the frame is too short for one.
+func destinationPort(frame []byte) uint16 {
+	at := 14 + 20
+	if len(frame) > 12 && frame[12] == 0x86 {
+		at = 14 + 40
+	}
+	if len(frame) < at+4 {
+		return 0
+	}
+	return binary.BigEndian.Uint16(frame[at+2:])
+}
+
 // captured counts the datagrams that came in, by direction, until there are enough; then
 // it looks whether there are more.
 func captured(t *testing.T, fd, enough int) map[string]int {
@@ -145,14 +157,7 @@ func captured(t *testing.T, fd, enough int) map[string]int {
 		if err != nil {
 			return seen
 		}
-		at := 14 + 20
-		if buffer[12] == 0x86 {
-			at = 14 + 40
-		}
-		if n < at+4 {
-			continue
-		}
-		switch binary.BigEndian.Uint16(buffer[at+2:]) {
+		switch destinationPort(buffer[:n]) {
 		case toServer:
 			seen["forward"]++
 		case toClient:

@@ -34,14 +34,10 @@ func sourceFile(owner string) string { return filepath.Join(StateDir(owner), "so
 
 // Remember keeps the text a chain was made from, whole or not at all.
 func Remember(owner string, text []byte) error {
-	if err := os.MkdirAll(StateDir(owner), 0o755); err != nil {
+	if err := rundir.Keep(sourceFile(owner), text, 0o644); err != nil {
 		return fmt.Errorf("keep the chain's file: %w", err)
 	}
-	part := sourceFile(owner) + ".part"
-	if err := os.WriteFile(part, text, 0o644); err != nil {
-		return fmt.Errorf("keep the chain's file: %w", err)
-	}
-	return os.Rename(part, sourceFile(owner))
+	return nil
 }
 
 // Remembering is the command that does what Remember does.

@@ -1,7 +1,6 @@
 package deploy_test
 
 import (
-	"encoding/binary"
 	"errors"
 	"net"
 	"net/netip"
@@ -257,14 +256,7 @@ func untilLast(t *testing.T, fd int, ns string) (devices []string) {
 		if err != nil {
 			t.Fatalf("in %s the last packet is not seen: %v", ns, err)
 		}
-		at := 14 + 20
-		if buffer[12] == 0x86 {
-			at = 14 + 40
-		}
-		if n < at+4 {
-			continue
-		}
-		switch binary.BigEndian.Uint16(buffer[at+2:]) {
+		switch destinationPort(buffer[:n]) {
 		case toClient:
 			return devices
 		case toServer:

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -60,18 +61,13 @@ func best(search, judge trial.Run, where map[string]any, metric string) (sample,
 	if len(found) == 0 {
 		return sample{}, fmt.Errorf("the run has no condition with %s", Describe(where))
 	}
-	highest := func(i int) float64 { return *stats.Summarize(search.Independent(i, metric)).Mean }
+	mean := func(i int) float64 { return *stats.Summarize(search.Independent(i, metric)).Mean }
 	found = slices.DeleteFunc(found, func(i int) bool {
 		return len(search.Independent(i, metric)) == 0 || len(judge.Independent(i, metric)) == 0
 	})
 	if len(found) == 0 {
 		return sample{}, fmt.Errorf("no condition with %s has %s in two repeats, one to choose by and one to compare", Describe(where), metric)
 	}
-	i := slices.MaxFunc(found, func(i, j int) int {
-		if highest(i) < highest(j) {
-			return -1
-		}
-		return 1
-	})
+	i := slices.MaxFunc(found, func(i, j int) int { return cmp.Compare(mean(i), mean(j)) })
 	return sample{i, lengthOf(search.Conditions[i]), judge.Independent(i, metric)}, nil
 }

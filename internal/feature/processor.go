@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"nfchain.dev/nfchain/internal/feature/procfs"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -24,7 +25,7 @@ func (e Env) processor() *trial.Processor {
 		Isolated:   e.coreList("isolated", "isolcpus"),
 		NohzFull:   e.coreList("nohz_full", "nohz_full"),
 		RCUNocbs:   e.coreList("", "rcu_nocbs"),
-		Allowed:    field(e.text("proc/self/status"), "Cpus_allowed_list"),
+		Allowed:    procfs.Field(e.text("proc/self/status"), "Cpus_allowed_list"),
 	}
 	p.Sockets, p.Cores, p.ThreadsPerCore = e.topology()
 	if emptyProcessor(p) {
@@ -141,16 +142,6 @@ func (e Env) coreList(file, word string) string {
 		}
 	}
 	return "none"
-}
-
-// field is a line "name: value" of a file of /proc.
-func field(text, name string) string {
-	for line := range strings.Lines(text) {
-		if key, value, ok := strings.Cut(line, ":"); ok && key == name {
-			return strings.TrimSpace(value)
-		}
-	}
-	return ""
 }
 
 // mitigations are what the kernel does about each vulnerability it knows.

@@ -6,11 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strconv"
 	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // Seat is where a process does its work; the zero Seat is anywhere.
@@ -69,31 +70,14 @@ func (s Seat) Check(pid int) error {
 	}
 	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/numa_maps", pid))
 	first, _, _ := strings.Cut(string(maps), "\n")
-	words := strings.Fields(first)
-	if err != nil || len(words) < 2 {
+	told := strings.Fields(first)
+	if err != nil || len(told) < 2 {
 		return nil
 	}
-	if want := "bind:" + listed(s.Memory); words[1] != want {
-		return fmt.Errorf("process %d has memory policy %s, and %s was asked for", pid, words[1], want)
+	if want := "bind:" + words.Ranges(s.Memory); told[1] != want {
+		return fmt.Errorf("process %d has memory policy %s, and %s was asked for", pid, told[1], want)
 	}
 	return nil
-}
-
-// listed writes nodes in ascending order as the kernel does: 0-1,3.
-func listed(nodes []int) string {
-	var words []string
-	for i := 0; i < len(nodes); {
-		j := i
-		for j+1 < len(nodes) && nodes[j+1] == nodes[j]+1 {
-			j++
-		}
-		word := strconv.Itoa(nodes[i])
-		if j > i {
-			word += "-" + strconv.Itoa(nodes[j])
-		}
-		words, i = append(words, word), j+1
-	}
-	return strings.Join(words, ",")
 }
 
 // The policies of linux/mempolicy.h, and how many nodes a mask of them has.

@@ -32,3 +32,18 @@ func (u *Unnamed) Ref() string { return fmt.Sprintf("/proc/self/fd/%d", u.file.F
 
 // Close lets the kernel free the namespace, with all interfaces in it.
 func (u *Unnamed) Close() { _ = u.file.Close() }
+
+// Aside does something in a namespace that no other process finds and that is gone after.
+func Aside(do func(*Handle) error) error {
+	u, err := NewUnnamed()
+	if err != nil {
+		return err
+	}
+	defer u.Close()
+	h, err := Open(u.Ref())
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	return do(h)
+}

@@ -2,19 +2,23 @@ package observe
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // What is written and synced must reach the disk, where the temporary directory
 // is on one.
 func TestBlocksWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "data")
-	if out, err := exec.Command("stat", "-f", "-c", "%T", filepath.Dir(path)).Output(); err != nil || !strings.HasPrefix(string(out), "ext") {
-		t.Skipf("the temporary directory is on %s, not on a disk's ext4", strings.TrimSpace(string(out)))
+	var on unix.Statfs_t
+	if err := unix.Statfs(filepath.Dir(path), &on); err != nil {
+		t.Fatal(err)
+	}
+	if on.Type != unix.EXT4_SUPER_MAGIC {
+		t.Skipf("the temporary directory is on a file system of type %#x, not on a disk's ext4 (%#x)", on.Type, unix.EXT4_SUPER_MAGIC)
 	}
 	w, err := Start(t.Context(), Targets{})
 	if err != nil {

@@ -34,7 +34,7 @@ func readProcess(root procfs.Root, pid int) (processTimes, bool) {
 	}
 	p, ok := parseProcess(s)
 	if status, told := root.Text(fmt.Sprintf("proc/%d/status", pid)); told {
-		p.peak, p.cpus = parsePeak(status), parseAllowed(status)
+		p.peak, p.cpus = parsePeak(status), procfs.Field(status, "Cpus_allowed_list")
 	}
 	return p, ok
 }
@@ -72,16 +72,6 @@ func parsePeak(status string) *uint64 {
 		return nil
 	}
 	return &peak
-}
-
-// parseAllowed reads Cpus_allowed_list of /proc/PID/status: that of the first thread.
-func parseAllowed(status string) string {
-	for line := range strings.Lines(status) {
-		if list, is := strings.CutPrefix(line, "Cpus_allowed_list:"); is {
-			return strings.TrimSpace(list)
-		}
-	}
-	return ""
 }
 
 // uptimeTicks is the time since boot; false where it cannot be read.

@@ -8,7 +8,7 @@ import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/machine"
-	"nfchain.dev/nfchain/internal/resource/tuning"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // machine contributes what the chain changes of the whole machine.
@@ -34,7 +34,7 @@ func (b *builder) machine() error {
 	for _, n := range b.nodes {
 		if n.endpoint.Interface != "" {
 			cards++
-			b.ofMachine(machine.Spec{Setting: machine.Interrupts, Device: n.endpoint.Interface, Value: tuning.List(cpus)})
+			b.ofMachine(machine.Spec{Setting: machine.Interrupts, Device: n.endpoint.Interface, Value: words.Ranges(cpus)})
 		}
 	}
 	if cards == 0 {

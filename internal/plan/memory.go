@@ -10,7 +10,7 @@ import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/process"
-	"nfchain.dev/nfchain/internal/resource/tuning"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // chooseMemory gives every node of the path, and every function that shares one, a memory
@@ -56,7 +56,7 @@ func (p *placing) turns(usable []int) ([]int, error) {
 	}
 	n, err := strconv.Atoi(p.asked.NUMA)
 	if err != nil || !slices.Contains(usable, n) {
-		return nil, fmt.Errorf("there is no memory node %s with CPUs that nfchain may use; there are %s", p.asked.NUMA, tuning.List(usable))
+		return nil, fmt.Errorf("there is no memory node %s with CPUs that nfchain may use; there are %s", p.asked.NUMA, words.Ranges(usable))
 	}
 	return []int{n}, nil
 }
@@ -85,7 +85,7 @@ func (p *placing) chooseNear(nodes []string, free []int) error {
 		near := slices.DeleteFunc(p.nearTo(name, free), p.isOwn)
 		if len(near) == 0 {
 			return fmt.Errorf("exclusive needs another CPU, for %s, and memory node %d has none left for it (%s); share some of the work, or leave some to the kernel (none)",
-				name, p.near[name], tuning.List(p.memory[p.near[name]]))
+				name, p.near[name], words.Ranges(p.memory[p.near[name]]))
 		}
 		p.own[name] = near[len(near)-1]
 	}

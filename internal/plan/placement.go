@@ -11,7 +11,6 @@ import (
 	"nfchain.dev/nfchain/internal/function"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/ovs"
-	"nfchain.dev/nfchain/internal/resource/tuning"
 	"nfchain.dev/nfchain/internal/words"
 )
 
@@ -132,7 +131,7 @@ func (p *placing) name(lists ...string) error {
 	for i := 0; i < len(lists); i += 2 {
 		for _, cpu := range p.note(lists[i+1]) {
 			if p.allowed != nil && !slices.Contains(p.allowed, cpu) {
-				return fmt.Errorf("%s: there is no CPU %d for nfchain, which may use %s", lists[i], cpu, tuning.List(p.allowed))
+				return fmt.Errorf("%s: there is no CPU %d for nfchain, which may use %s", lists[i], cpu, words.Ranges(p.allowed))
 			}
 		}
 	}
@@ -160,7 +159,7 @@ func (p *placing) choose(nodes []string) error {
 	}
 	if len(free) < len(nodes) {
 		return fmt.Errorf("exclusive needs %s, one each for %s, and of those that nfchain may use (%s) %d are not named for anything else; share some of the work, or leave some to the kernel (none)",
-			words.Plural(len(nodes), "CPU"), strings.Join(nodes, ", "), tuning.List(p.allowed), len(free))
+			words.Plural(len(nodes), "CPU"), strings.Join(nodes, ", "), words.Ranges(p.allowed), len(free))
 	}
 	if p.near != nil {
 		return p.chooseNear(nodes, free)
@@ -188,7 +187,7 @@ func (p *placing) result(nodes []Node, programs map[string]bool) (*Placement, er
 	}
 	slices.Sort(out.own)
 	if len(out.own) > 0 {
-		out.Own = tuning.List(out.own)
+		out.Own = words.Ranges(out.own)
 	}
 	for _, name := range slices.Sorted(maps.Keys(programs)) {
 		if !programs[name] {
@@ -215,7 +214,7 @@ func (p *placing) result(nodes []Node, programs map[string]bool) (*Placement, er
 // exactly what was asked for.
 func (p *placing) exactly(node string, asked api.CPUs) (string, error) {
 	if asked.Exclusive {
-		return tuning.List([]int{p.own[node]}), nil
+		return words.Ranges([]int{p.own[node]}), nil
 	}
 	cpus, err := api.ParseCPUList(asked.Shared)
 	if err != nil {
@@ -225,7 +224,7 @@ func (p *placing) exactly(node string, asked api.CPUs) (string, error) {
 	if len(near) == 0 {
 		return "", fmt.Errorf("none of CPUs %s is of memory node %d, where %s is to be", asked.Shared, p.near[node], node)
 	}
-	return tuning.List(near), nil
+	return words.Ranges(near), nil
 }
 
 // clear is what was asked for, or else what nobody has to itself.
@@ -240,9 +239,9 @@ func (p *placing) clear(node string, asked api.CPUs) (string, error) {
 		}
 	}
 	if len(rest) == 0 {
-		return "", fmt.Errorf("others have every CPU (%s) to themselves, and none is left for %s; share some of the work", tuning.List(p.allowed), node)
+		return "", fmt.Errorf("others have every CPU (%s) to themselves, and none is left for %s; share some of the work", words.Ranges(p.allowed), node)
 	}
-	return tuning.List(rest), nil
+	return words.Ranges(rest), nil
 }
 
 func (p *placing) isOwn(cpu int) bool {

@@ -9,6 +9,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/tuning"
 	"nfchain.dev/nfchain/internal/wiring"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // tune sets the chain's interfaces, whatever the wiring makes them of, and TCP in its
@@ -125,7 +126,7 @@ func (s *settings) sizes(knob string, all []api.Size) {
 // cores puts a list of CPUs into its one form.
 func (s *settings) cores(knob, list string) {
 	if cpus, err := api.ParseCPUList(list); err == nil {
-		list = tuning.List(cpus)
+		list = words.Ranges(cpus)
 	}
 	s.text(knob, list)
 }

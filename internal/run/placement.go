@@ -5,9 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/feature/procfs"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -47,10 +47,13 @@ func programsPlaced(p *plan.Plan) error {
 			return err
 		}
 		for _, f := range found {
+			if f.Node != s.Node {
+				continue
+			}
 			if err := (netns.Seat{Memory: s.MemoryNodes}).Check(f.PID); err != nil {
 				return fmt.Errorf("function %s: %w", s.Node, err)
 			}
-			if thread, where := astray(f.PID, given); f.Node == s.Node && where != "" {
+			if thread, where := astray(f.PID, given); where != "" {
 				return fmt.Errorf("function %s: thread %s of its program may run on CPUs %s, and was given %s: the program binds itself; tell it which CPUs it has", s.Node, thread, where, s.CPUs)
 			}
 		}
@@ -66,9 +69,7 @@ func astray(pid int, given []int) (thread, where string) {
 		if err != nil {
 			continue // it has ended
 		}
-		_, rest, _ := strings.Cut(string(text), "Cpus_allowed_list:")
-		list, _, _ := strings.Cut(rest, "\n")
-		list = strings.TrimSpace(list)
+		list := procfs.Field(string(text), "Cpus_allowed_list")
 		have, err := api.ParseCPUList(list)
 		if err == nil && slices.ContainsFunc(have, func(cpu int) bool { return !slices.Contains(given, cpu) }) {
 			return filepath.Base(filepath.Dir(name)), list

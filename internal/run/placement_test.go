@@ -15,10 +15,10 @@ import (
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/process"
-	"nfchain.dev/nfchain/internal/resource/tuning"
 	"nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // ends of the CPUs that a test may use, and all but the last.
@@ -26,7 +26,7 @@ func someCPUs(t *testing.T) (first, last string, rest string) {
 	t.Helper()
 	nstest.Require(t, feature.CPUCount)
 	all := machine().AllowedCPUs()
-	return strconv.Itoa(all[0]), strconv.Itoa(all[len(all)-1]), tuning.List(all[:len(all)-1])
+	return strconv.Itoa(all[0]), strconv.Itoa(all[len(all)-1]), words.Ranges(all[:len(all)-1])
 }
 
 const sleeper = "functions:\n- {name: proxy, kind: command, command: {args: [sleep, \"1000\"], ready: {command: [\"true\"]}}}\n"

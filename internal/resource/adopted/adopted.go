@@ -78,14 +78,7 @@ func save(owner string, r record) error {
 	if err != nil {
 		return err
 	}
-	to := path(owner, r.Interface)
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(to+".part", text, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(to+".part", to)
+	return rundir.Keep(path(owner, r.Interface), text, 0o600)
 }
 
 // list gives the owner's records.
@@ -96,9 +89,6 @@ func list(owner string) ([]record, error) {
 	}
 	var all []record
 	for _, n := range names {
-		if strings.HasSuffix(n, ".part") {
-			continue
-		}
 		r, err := load(owner, strings.TrimPrefix(filepath.Base(n), "interface-"))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s: %w", n, err)

@@ -9,28 +9,20 @@ import (
 // bring a pair to namespaces of others. It is made and marked in one that goes with this
 // process, so that whatever of it comes to others has the mark from the first moment.
 func bring(h, far *netns.Handle, s Spec) error {
-	u, err := netns.NewUnnamed()
-	if err != nil {
-		return err
-	}
-	defer u.Close()
-	aside, err := netns.Open(u.Ref())
-	if err != nil {
-		return err
-	}
-	defer aside.Close()
 	if err := errors.Join(removeStale(h, s.A.Device, s.Owner), removeStale(far, s.B.Device, s.Owner)); err != nil {
 		return err
 	}
 	made := s
 	made.B.Device = "far" // both ends may have one name
-	if err := add(aside, aside, made); err != nil {
-		return err
-	}
-	if err := move(aside, h, s.A.Device, s.A.Device, s.alias()); err != nil {
-		return err
-	}
-	return move(aside, far, made.B.Device, s.B.Device, s.alias())
+	return netns.Aside(func(aside *netns.Handle) error {
+		if err := add(aside, aside, made); err != nil {
+			return err
+		}
+		if err := move(aside, h, s.A.Device, s.A.Device, s.alias()); err != nil {
+			return err
+		}
+		return move(aside, far, made.B.Device, s.B.Device, s.alias())
+	})
 }
 
 // move an end to a namespace, marked and under its name.

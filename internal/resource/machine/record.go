@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"nfchain.dev/nfchain/internal/netns/rundir"
 )
 
 // record is what a setting was.
@@ -46,15 +48,7 @@ func save(owner string, r record) error {
 	if err != nil {
 		return err
 	}
-	to := recordPath(owner, r.Key)
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return err
-	}
-	part := filepath.Join(filepath.Dir(to), "part-"+filepath.Base(to)) // of another name, so that it is no record
-	if err := os.WriteFile(part, text, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(part, to)
+	return rundir.Keep(recordPath(owner, r.Key), text, 0o600)
 }
 
 func load(owner, key string) (r record, err error) {

@@ -176,24 +176,16 @@ func made(in, above *netns.Handle, device netlink.Link, alias string) error {
 // bring a device to a namespace of others. It is made in one that goes with this process, so
 // that it has the mark there from the first moment.
 func bring(to, above *netns.Handle, device netlink.Link, alias string) error {
-	u, err := netns.NewUnnamed()
-	if err != nil {
-		return err
-	}
-	defer u.Close()
-	aside, err := netns.Open(u.Ref())
-	if err != nil {
-		return err
-	}
-	defer aside.Close()
-	if err := made(aside, above, device, alias); err != nil {
-		return err
-	}
-	l, err := aside.LinkByName(device.Attrs().Name)
-	if err != nil {
-		return err
-	}
-	return aside.LinkSetNsFd(l, to.FD())
+	return netns.Aside(func(aside *netns.Handle) error {
+		if err := made(aside, above, device, alias); err != nil {
+			return err
+		}
+		l, err := aside.LinkByName(device.Attrs().Name)
+		if err != nil {
+			return err
+		}
+		return aside.LinkSetNsFd(l, to.FD())
+	})
 }
 
 // frees is how long the kernel may take to free the namespace of a device from before,

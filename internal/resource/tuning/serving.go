@@ -1,10 +1,13 @@
 package tuning
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"strconv"
 	"strings"
+
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // None is the value of a knob that is a list of cores, or a bound, and is not set.
@@ -98,9 +101,9 @@ const word = 32
 // coresOf a mask as the kernel writes it, "00000001,0000000f", as a list: 0-3,32.
 func coresOf(text string) (string, error) {
 	var cores []int
-	words := strings.Split(text, ",")
-	for i := range words {
-		w, err := strconv.ParseUint(words[len(words)-1-i], 16, word)
+	parts := strings.Split(text, ",")
+	for i := range parts {
+		w, err := strconv.ParseUint(parts[len(parts)-1-i], 16, word)
 		if err != nil {
 			return "", fmt.Errorf("%q is not a mask of cores", text)
 		}
@@ -108,28 +111,11 @@ func coresOf(text string) (string, error) {
 			cores = append(cores, i*word+bits.TrailingZeros64(w))
 		}
 	}
-	return List(cores), nil
+	return listed(cores), nil
 }
 
-// List writes cores, in ascending order, as ranges: 0-3,32; none where there are none.
-func List(cores []int) string {
-	if len(cores) == 0 {
-		return None
-	}
-	var parts []string
-	for i := 0; i < len(cores); {
-		j := i
-		for j+1 < len(cores) && cores[j+1] == cores[j]+1 {
-			j++
-		}
-		part := strconv.Itoa(cores[i])
-		if j > i {
-			part += "-" + strconv.Itoa(cores[j])
-		}
-		parts, i = append(parts, part), j+1
-	}
-	return strings.Join(parts, ",")
-}
+// listed is the cores as ranges, or none.
+func listed(cores []int) string { return cmp.Or(words.Ranges(cores), None) }
 
 // maskOf is the inverse of coresOf.
 func maskOf(list string) (string, error) {

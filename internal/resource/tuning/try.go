@@ -17,16 +17,11 @@ func Try(specs []Spec) error {
 	if len(specs) == 0 {
 		return nil
 	}
-	u, err := netns.NewUnnamed()
-	if err != nil {
-		return err
-	}
-	defer u.Close()
-	h, err := netns.Open(u.Ref())
-	if err != nil {
-		return err
-	}
-	defer h.Close()
+	return netns.Aside(func(h *netns.Handle) error { return tryAll(h, specs) })
+}
+
+// tryAll tries what is alike once.
+func tryAll(h *netns.Handle, specs []Spec) error {
 	tried := map[string]bool{}
 	for _, s := range specs {
 		s.Settings = slices.DeleteFunc(slices.Clone(s.Settings), func(set Setting) bool {

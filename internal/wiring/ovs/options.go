@@ -1,8 +1,10 @@
 package ovs
 
-import _ "embed"
+import (
+	_ "embed"
 
-import api "nfchain.dev/nfchain/api/v1alpha1"
+	api "nfchain.dev/nfchain/api/v1alpha1"
+)
 
 // Options of the wiring.
 type Options struct {
