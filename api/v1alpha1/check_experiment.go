@@ -74,47 +74,6 @@ func checkClaims(s *ExperimentSpec, swept sweep, at place) []FieldProblem {
 	return f
 }
 
-// needs are the fields of a check that its kind cannot do without.
-var needs = map[string][]string{
-	"loss":        {"metric", "a", "b"},
-	"ratio":       {"metric", "a", "b"},
-	"best_ratio":  {"metric", "a", "b"},
-	"slope_fades": {"metric", "a", "b", "c", "d"},
-	"model_error": {"model"},
-}
-
-func checkCheck(c Check, models []string, swept sweep, at place) []FieldProblem {
-	var f findings
-	selectors := map[string]map[string]any{"a": c.A, "b": c.B, "c": c.C, "d": c.D}
-	given := map[string]bool{"metric": c.Metric != "", "model": c.Model != ""}
-	for _, name := range []string{"a", "b", "c", "d"} {
-		given[name] = len(selectors[name]) > 0
-		f.under(name, swept.checkSelector(selectors[name]))
-	}
-	for _, name := range needs[c.Kind] {
-		if !given[name] {
-			f.addf(name, "is missing; a check of kind %s needs it", c.Kind)
-		}
-	}
-	if c.Model != "" && models != nil {
-		f.add("model", unknown(c.Model, "model of this experiment", models))
-	}
-	f.under("", checkRange(c, at))
-	return f
-}
-
-func checkRange(c Check, at place) []FieldProblem {
-	var f findings
-	switch {
-	case needs[c.Kind] == nil || at.lost("at_least") || at.lost("at_most"):
-	case c.AtLeast == nil && c.AtMost == nil:
-		f.addf("", "has neither at_least nor at_most, so it would always hold")
-	case c.AtLeast != nil && c.AtMost != nil && *c.AtLeast > *c.AtMost:
-		f.addf("at_least", "%v is above at_most, %v", *c.AtLeast, *c.AtMost)
-	}
-	return f
-}
-
 // modelNames is nil if not every name could be read.
 func modelNames(models []Model, at place) []string {
 	if at.lost("models") {

@@ -113,23 +113,38 @@ type Claim struct {
 
 // Check is the estimate of a claim and the range in which the claim holds.
 type Check struct {
-	// Kind: loss (1 − b/a), ratio (b/a), best_ratio (b/a of the conditions with the
+	// Kind: value (the metric at a), loss (1 − b/a), ratio (b/a), best_ratio (b/a of the
+	// conditions with the
 	// highest mean among those that each selects: the best is chosen in odd repeats and
-	// compared in even ones), slope_fades (the loss per namespace
+	// compared in even ones), ratio_each (b/a at every value of over, which must all lie
+	// in the range), ratio_change ((d/c)/(b/a)), flat (the greatest mean over the least
+	// among the values of over, less 1), rises (the slope of the metric's logarithm by that
+	// of over), peak (the value of over at which the metric is highest), slope_fades (the
+	// loss per namespace
 	// between long chains less that between short ones), model_error (the
 	// largest relative error of a model over its fitted lengths), unavailable.
-	Kind string `json:"kind" jsonschema:"required,enum=loss,enum=ratio,enum=best_ratio,enum=slope_fades,enum=model_error,enum=unavailable"`
+	Kind string `json:"kind" jsonschema:"required,enum=value,enum=loss,enum=ratio,enum=best_ratio,enum=ratio_each,enum=ratio_change,enum=flat,enum=rises,enum=peak,enum=slope_fades,enum=model_error,enum=unavailable"`
 	// Metric of the conditions that are compared.
 	Metric string `json:"metric,omitempty"`
-	// A and B select one condition each by factor value; for best_ratio, any number.
+	// A and B select one condition each by factor value; for best_ratio, any number, and
+	// with over one at each of its values.
 	A map[string]any `json:"a,omitempty"`
 	B map[string]any `json:"b,omitempty"`
 	// C and D are the second pair of a comparison of two steps.
 	C map[string]any `json:"c,omitempty"`
 	D map[string]any `json:"d,omitempty"`
+	// Over is the factor whose values ratio_each, flat, rises and peak go over: all of
+	// them, or those of Values.
+	Over   string `json:"over,omitempty"`
+	Values []any  `json:"values,omitempty"`
+	// Scale of rises: log, the default, is the power of over with which the metric
+	// grows; linear is the change with each unit of over, as a share of the mean, for
+	// metrics that may be 0.
+	Scale string `json:"scale,omitempty" jsonschema:"enum=log,enum=linear"`
 	// Model names the model of a model_error check.
 	Model string `json:"model,omitempty"`
-	// AtLeast and AtMost bound the range; absent means unbounded.
+	// AtLeast and AtMost bound the range; absent means unbounded. That of peak is in the
+	// unit of over.
 	AtLeast *float64 `json:"at_least,omitempty"`
 	AtMost  *float64 `json:"at_most,omitempty"`
 }

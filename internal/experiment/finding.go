@@ -17,15 +17,38 @@ type finding struct {
 	// found puts the estimate in words, value any value of the quantity.
 	found string
 	value func(float64) string
+	// side tells which bound of the range the quantity has to keep.
+	side side
+	// candidates are the values that the quantity may have, where it can have only some:
+	// they stand for the interval.
+	candidates []float64
+	// missing says why some of what was to be looked at was not measured. The claim can
+	// then be refuted, and never holds.
+	missing string
 }
+
+// side is which bound of a range matters.
+type side int
+
+const (
+	bothSides side = iota
+	lowerSide
+	upperSide
+)
 
 // checks are the kinds of api.Check. Their errors say why a claim cannot be told.
 var checks = map[string]func(api.ExperimentSpec, trial.Run, api.Check) (finding, error){
-	"loss":        findLoss,
-	"ratio":       findRatio,
-	"best_ratio":  findBestRatio,
-	"slope_fades": findSlopeFades,
-	"model_error": findModelError,
+	"value":        findValue,
+	"loss":         findLoss,
+	"ratio":        findRatio,
+	"best_ratio":   findBestRatio,
+	"ratio_each":   findRatioEach,
+	"ratio_change": findRatioChange,
+	"flat":         findFlat,
+	"rises":        findRises,
+	"peak":         findPeak,
+	"slope_fades":  findSlopeFades,
+	"model_error":  findModelError,
 }
 
 // findLoss estimates 1 − b/a.
@@ -70,8 +93,13 @@ func findRatio(_ api.ExperimentSpec, run trial.Run, c api.Check) (finding, error
 // there are enough pairs of neighbouring trials, so that what the machine did to both
 // drops out.
 func ratioOf(run trial.Run, a, b sample, metric string) stats.Estimate {
+	return ratioAt(0.95, run, a, b, metric)
+}
+
+// ratioAt is ratioOf with an interval of another confidence than 95%.
+func ratioAt(level float64, run trial.Run, a, b sample, metric string) stats.Estimate {
 	if xs, ys := run.Pairs(a.condition, b.condition, metric); len(xs) >= stats.FewestPairs {
-		return stats.PairedRatioInterval(xs, ys)
+		return stats.PairedRatioIntervalAt(level, xs, ys)
 	}
-	return stats.RatioInterval(a.values, b.values)
+	return stats.RatioIntervalAt(level, a.values, b.values)
 }

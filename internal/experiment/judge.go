@@ -15,7 +15,8 @@ const unavailable = "unavailable"
 // of it. has tells whether the run had a feature or wiring that a claim needs;
 // nil has none. A claim holds when the whole 95% interval of its quantity lies
 // in the claim's range, its ends included, does not hold when no part of it does,
-// and is undecided otherwise. The intervals are per claim: of twenty claims that
+// and is undecided otherwise; so is one that would hold where a trial that it looks
+// at failed. The intervals are per claim: of twenty claims that
 // hold in truth, one may be expected to come back otherwise.
 func Judge(spec api.ExperimentSpec, run trial.Run, has func(feature string) bool) []Verdict {
 	out := make([]Verdict, len(spec.Claims))
@@ -27,6 +28,7 @@ func Judge(spec api.ExperimentSpec, run trial.Run, has func(feature string) bool
 			v.Verdict, v.Reason = CannotBeTold, err.Error()
 		} else {
 			v.decide(f)
+			v.doubt(lacking(spec, run, c.Check))
 		}
 		out[i] = v
 	}
@@ -64,21 +66,47 @@ func (v *Verdict) decide(f finding) {
 		v.CI95 = nil
 		v.Verdict, v.Reason = Undecided, f.found+", but fewer than two repeats give no interval"+needs
 	case v.CI95 == nil:
-		v.Verdict, v.Reason = Undecided, f.found+", but the trials scatter too much to give an interval"+needs
+		v.Verdict, v.Reason = Undecided, f.found+", but the trials are too few, or scatter too much, to give an interval"+needs
 	default:
-		v.Verdict = v.place(*v.CI95)
+		v.Verdict = v.placed(f)
 		v.Reason = fmt.Sprintf("%s (95%% interval %s to %s)%s", f.found, f.value(v.CI95[0]), f.value(v.CI95[1]), needs)
+	}
+	if f.missing != "" && v.Verdict != DoesNotHold {
+		v.Verdict, v.Reason = CannotBeTold, f.missing+"; of the rest: "+v.Reason
 	}
 }
 
-// place tells where an interval lies, seen from the range.
-func (v *Verdict) place(ci [2]float64) string {
-	least, most := math.Inf(-1), math.Inf(1)
-	if v.AtLeast != nil {
-		least = *v.AtLeast
+// doubt takes back that a claim holds, for a reason; an empty one is none.
+func (v *Verdict) doubt(why string) {
+	if v.Verdict == Holds && why != "" {
+		v.Verdict, v.Reason = Undecided, v.Reason+"; but "+why+", and what is left of such a condition may flatter it"
 	}
-	if v.AtMost != nil {
-		most = *v.AtMost
+}
+
+// placed tells where a finding lies, seen from the range.
+func (v *Verdict) placed(f finding) string {
+	if len(f.candidates) == 0 {
+		return place(*v.CI95, v.AtLeast, v.AtMost, f.side)
+	}
+	verdict := ""
+	for _, x := range f.candidates {
+		at := place([2]float64{x, x}, v.AtLeast, v.AtMost, f.side)
+		if verdict != "" && verdict != at {
+			return Undecided
+		}
+		verdict = at
+	}
+	return verdict
+}
+
+// place tells where an interval lies, seen from a range, or from one of its bounds.
+func place(ci [2]float64, atLeast, atMost *float64, s side) string {
+	least, most := math.Inf(-1), math.Inf(1)
+	if atLeast != nil && s != upperSide {
+		least = *atLeast
+	}
+	if atMost != nil && s != lowerSide {
+		most = *atMost
 	}
 	switch {
 	case ci[0] >= least && ci[1] <= most:

@@ -121,11 +121,10 @@ func TestZeroReferenceIsNoNumber(t *testing.T) {
 }
 
 func TestEndsOfTheRangeBelongToIt(t *testing.T) {
-	v := Verdict{AtLeast: bound(1), AtMost: bound(2)}
 	for ci, want := range map[[2]float64]string{
 		{1, 2}: Holds, {0.5, 1}: Undecided, {2, 3}: Undecided, {0, 0.9}: DoesNotHold, {2.1, 3}: DoesNotHold, {0, 3}: Undecided,
 	} {
-		if got := v.place(ci); got != want {
+		if got := place(ci, bound(1), bound(2), bothSides); got != want {
 			t.Errorf("%v: %s, want %s", ci, got, want)
 		}
 	}

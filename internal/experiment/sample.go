@@ -19,10 +19,17 @@ func pick(run trial.Run, where map[string]any, metric string) (sample, error) {
 	if err := averageable(metric); err != nil {
 		return sample{}, err
 	}
+	return pickAny(run, where, metric)
+}
+
+// pickAny is pick for metrics that are never averaged too.
+func pickAny(run trial.Run, where map[string]any, metric string) (sample, error) {
 	found := matching(run, where)
 	switch {
+	case metric == "":
+		return sample{}, fmt.Errorf("no metric is named")
 	case len(found) == 0:
-		return sample{}, fmt.Errorf("the run has no condition with %s", Describe(where))
+		return sample{}, absent(run, where)
 	case len(found) > 1:
 		return sample{}, fmt.Errorf("%s is true of %d conditions of the run; the claim must name one", Describe(where), len(found))
 	}
@@ -31,6 +38,16 @@ func pick(run trial.Run, where map[string]any, metric string) (sample, error) {
 		return sample{}, fmt.Errorf("no trial with %s measured %s", Describe(where), metric)
 	}
 	return s, nil
+}
+
+// absent says why a run has no condition.
+func absent(run trial.Run, where map[string]any) error {
+	for _, cell := range run.Infeasible {
+		if Matches(trial.Condition{Factors: cell.Factors}, where) {
+			return fmt.Errorf("%s cannot be had here: %s", Describe(where), cell.Reason)
+		}
+	}
+	return fmt.Errorf("the run has no condition with %s", Describe(where))
 }
 
 // averageable refuses percentiles: checks and models compare means over trials.

@@ -17,7 +17,11 @@ const FewestPairs = 6
 // differences b[i] − θ·a[i] do not speak against zero, by Student's t with n−1
 // degrees of freedom. What pairs have in common drops out of the differences.
 // Pairs of which one is not finite are left out.
-func PairedRatioInterval(a, b []float64) Estimate {
+func PairedRatioInterval(a, b []float64) Estimate { return PairedRatioIntervalAt(confidence, a, b) }
+
+// PairedRatioIntervalAt is [PairedRatioInterval] with another confidence than 95%, 0
+// to 1, for one of several estimates that are to hold at once.
+func PairedRatioIntervalAt(level float64, a, b []float64) Estimate {
 	a, b = finitePairs(a, b)
 	if len(a) == 0 || stat.Mean(a, nil) == 0 {
 		return Estimate{Value: math.NaN()}
@@ -28,7 +32,7 @@ func PairedRatioInterval(a, b []float64) Estimate {
 		return e
 	}
 	n := float64(len(a))
-	t := quantileT(confidence, n-1)
+	t := quantileT(level, n-1)
 	u := t * t / n
 	e.CI95 = fiellerPaired(meanA, meanB, u*stat.Variance(a, nil), u*stat.Variance(b, nil), u*stat.Covariance(a, b, nil))
 	return e

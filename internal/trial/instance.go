@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"maps"
 	"slices"
 
 	"nfchain.dev/nfchain/internal/stats"
@@ -53,19 +54,30 @@ func (r Run) Independent(condition int, metric string) []float64 {
 // other: in the same block of the order, or on the same instance. What only one of
 // them has is left out.
 func (r Run) Pairs(a, b int, metric string) (xs, ys []float64) {
-	first, second := r.byBlock(a, metric), r.byBlock(b, metric)
-	var blocks []int
-	for block := range first {
-		if _, both := second[block]; both {
-			blocks = append(blocks, block)
+	both := r.Blocks([]int{a, b}, metric)
+	return both[0], both[1]
+}
+
+// Blocks is what several conditions measured of one metric in each block of the
+// order, or on each instance, that all of them have: a list for each condition, all
+// equally long and in the order of the blocks.
+func (r Run) Blocks(conditions []int, metric string) [][]float64 {
+	out, of := make([][]float64, len(conditions)), make([]map[int][]float64, len(conditions))
+	for i, c := range conditions {
+		of[i] = r.byBlock(c, metric)
+	}
+	if len(of) == 0 {
+		return out
+	}
+	for _, block := range slices.Sorted(maps.Keys(of[0])) {
+		if slices.ContainsFunc(of, func(m map[int][]float64) bool { return m[block] == nil }) {
+			continue
+		}
+		for i := range of {
+			out[i] = append(out[i], centres([][]float64{of[i][block]}, metric)...)
 		}
 	}
-	slices.Sort(blocks)
-	for _, block := range blocks {
-		xs = append(xs, centres([][]float64{first[block]}, metric)...)
-		ys = append(ys, centres([][]float64{second[block]}, metric)...)
-	}
-	return xs, ys
+	return out
 }
 
 // byBlock are a condition's values by repeat, or by instance.

@@ -1,0 +1,82 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
+)
+
+// lacking says what failed among the trials that a check looks at; empty where nothing
+// did. What was measured beside trials that failed is not what would have been without:
+// a chain that breaks under load is slow in none of the trials that are left. A claim
+// does not hold on such.
+func lacking(spec api.ExperimentSpec, run trial.Run, c api.Check) string {
+	for _, where := range selections(spec, c) {
+		for _, i := range matching(run, where) {
+			if why := failedOf(run, i, c.Metric); why != "" {
+				return why
+			}
+		}
+	}
+	for _, m := range spec.Models {
+		for _, i := range matching(run, m.Where) {
+			if m.Name != c.Model || !fitted(m, lengthOf(run.Conditions[i])) {
+				continue
+			}
+			if why := failedOf(run, i, m.Metric); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// selections are the conditions that a check names, by factor value.
+func selections(spec api.ExperimentSpec, c api.Check) (wheres []map[string]any) {
+	named := []map[string]any{c.A}
+	for _, where := range []map[string]any{c.B, c.C, c.D} {
+		if len(where) > 0 {
+			named = append(named, where)
+		}
+	}
+	switch {
+	case c.Metric == "":
+		return nil
+	case c.Over == "":
+		return named
+	}
+	values, _ := valuesOver(spec, c)
+	for _, where := range named {
+		for _, v := range values {
+			wheres = append(wheres, with(where, c.Over, v))
+		}
+	}
+	return wheres
+}
+
+// failedOf says how many trials of a condition did not measure a metric.
+func failedOf(run trial.Run, condition int, metric string) string {
+	of, without := 0, 0
+	for _, t := range run.Trials {
+		if t.Condition != condition || t.Step > 0 {
+			continue
+		}
+		of++
+		if x, has := t.Metrics[metric]; !has || math.IsNaN(x) || math.IsInf(x, 0) {
+			without++
+		}
+	}
+	name := Describe(run.Conditions[condition].Factors)
+	switch {
+	case of < 2:
+		return fmt.Sprintf("there is %s with %s", []string{"no trial", "one trial only"}[of], name)
+	case without > 0:
+		return fmt.Sprintf("%d of %s with %s did not measure %s", without, words.Plural(of, "trial"), name, metric)
+	case run.State == trial.Failed && of < run.Repeats:
+		return fmt.Sprintf("the run failed when %s had %d of its %s", name, of, words.Plural(run.Repeats, "trial"))
+	}
+	return ""
+}
