@@ -44,8 +44,12 @@ func (m *Measurement) search(ctx context.Context, slot experiment.Slot, c trial.
 	// What it came to follows from the steps, its length too: a search that was
 	// interrupted took no longer for the time that it lay still.
 	result := method.Result(history)
+	metrics := result.Metrics()
+	if bps, found := result.Goodput(history); found {
+		metrics["goodput_bps"] = bps
+	}
 	return m.keep(ctx, r, trial.Trial{Condition: slot.Condition, Repeat: slot.Repeat, Instance: m.instance, StartedAt: began,
-		DurationS: result.TrafficS + result.WaitS, Metrics: result.Metrics()})
+		DurationS: result.TrafficS + result.WaitS, Metrics: metrics})
 }
 
 // step runs one trial of a search, after the pause that comes before it.
