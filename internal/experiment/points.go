@@ -62,7 +62,7 @@ func Points(spec api.ExperimentSpec, words api.Catalogue) ([]Point, error) {
 			load.Duration = load.DefaultDuration()
 		}
 	}
-	return bulkSizes(points), nil
+	return frames(bulkSizes(points)), nil
 }
 
 // combinations of values, each in the order in which they are put in.
@@ -133,6 +133,26 @@ func bulkSizes(points []Point) []Point {
 	for i := range points {
 		if latency(points[i]) {
 			points[i].Load.PayloadSize = 0
+		}
+	}
+	return points
+}
+
+// frames takes what is said of them, and a search for their rate, away from points that
+// measure no UDP where others do: nothing else can be offered in frames.
+func frames(points []Point) []Point {
+	udp := func(p Point) bool { return p.Infeasible == "" && slices.Contains(p.Load.Protocols, trial.UDP) }
+	if !slices.ContainsFunc(points, udp) {
+		return points
+	}
+	for i, p := range points {
+		if udp(p) {
+			continue
+		}
+		load := &points[i].Load
+		load.Frames, load.Search = api.Frames{}, nil
+		if load.Rate.Frames > 0 {
+			load.Rate = api.LoadRate{}
 		}
 	}
 	return points

@@ -248,3 +248,24 @@ func TestCellsAreCombinedWithTheSweep(t *testing.T) {
 		t.Errorf("infeasible because %q, %q", why, points[5].Infeasible)
 	}
 }
+
+// TestFramesAreOfUDPAlone: what a sweep over protocols says of frames, and a search for their
+// rate, is not meant for TCP.
+func TestFramesAreOfUDPAlone(t *testing.T) {
+	load := api.Load{Search: &api.Search{Method: "mlrsearch"}, Frames: api.Frames{FrameSize: 1518}, Rate: api.LoadRate{Frames: 7}}
+	points, err := Points(api.ExperimentSpec{Load: load, Sweep: sweep("protocol", []any{"tcp", "udp"})}, api.Catalogue{})
+	if err != nil || len(points) != 2 {
+		t.Fatalf("%d points, %v", len(points), err)
+	}
+	if l := points[0].Load; l.Search != nil || l.FrameSize != 0 || l.Rate != (api.LoadRate{}) {
+		t.Errorf("TCP: %+v", l)
+	}
+	if l := points[1].Load; l.Search == nil || l.FrameSize != 1518 || l.Rate.Frames != 7 {
+		t.Errorf("UDP: %+v", l)
+	}
+	load.Protocols = []string{"tcp"}
+	points, err = Points(api.ExperimentSpec{Load: load, Sweep: sweep("flows", []any{1})}, api.Catalogue{})
+	if err != nil || points[0].Load.Search == nil {
+		t.Errorf("with no UDP at all, whoever measures refuses it: %+v, %v", points, err)
+	}
+}
