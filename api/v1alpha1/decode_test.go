@@ -210,3 +210,9 @@ func TestWrongIsAtTheName(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestNoMemoryNodeIsOneThing, said or not, so that it can be one of a sweep's values.
+func TestNoMemoryNodeIsOneThing(t *testing.T) {
+	f := mustDecode(t, []byte("{apiVersion: nfchain.dev/v1alpha1, kind: NetworkServiceChain, metadata: {name: a}, spec: {placement: {numa: none}}}"))
+	equal(t, "placement", f.Chains[0].Spec.Placement, Placement{})
+}

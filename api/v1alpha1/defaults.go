@@ -76,6 +76,7 @@ func (l Load) With(over Load) Load {
 	replace(&l.Zerocopy, over.Zerocopy)
 	replace(&l.Affinity, over.Affinity)
 	replace(&l.Direct, over.Direct)
+	replace(&l.Path, over.Path)
 	replaceList(&l.Protocols, over.Protocols)
 	return l
 }

@@ -40,6 +40,10 @@ type Load struct {
 	Affinity string `json:"affinity,omitempty"`
 	// Direct measures the path without functions too. Default true for bench.
 	Direct *bool `json:"direct,omitempty"`
+	// Path that is measured: chain (default), or direct, the path without functions alone,
+	// while the chain's functions are there. Over one switch for all, they are so many more
+	// containers on it.
+	Path string `json:"path,omitzero" jsonschema:"enum=chain,enum=direct"`
 }
 
 // Frames says what frames a generator sends. Only tools that make their own

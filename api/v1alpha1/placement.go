@@ -17,10 +17,10 @@ type Placement struct {
 	// packet steering. Where none are said it is done where the packet was sent. Threads
 	// of threaded_napi are no softirqs: the two are refused together.
 	Softirqs CPUs `json:"softirqs,omitzero"`
-	// NUMA is which memory nodes do the work, with their CPUs and their memory: same, all
-	// of it one node; different, neighbours of the path in turn another; or the number of
+	// NUMA is which memory nodes do the work, with their CPUs and their memory: none
+	// (default), which leaves it to the kernel; same, all of it one node; different, neighbours of the path in turn another; or the number of
 	// a node, in quotes. Refused where the machine has one.
-	NUMA string `json:"numa,omitempty" jsonschema:"pattern=^(same|different|[0-9]+)$"`
+	NUMA string `json:"numa,omitempty" jsonschema:"pattern=^(none|same|different|[0-9]+)$"`
 }
 
 // CPUs says which CPUs do a kind of work: none (default), which leaves it to the kernel,

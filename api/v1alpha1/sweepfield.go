@@ -26,6 +26,7 @@ var standsFor = map[string]string{
 	"frame_size": "load.frame_size", "flows_by": "load.flows_by", "request_size": "load.request_size",
 	"response_size": "load.response_size", "rate": "load.rate", "zerocopy": "load.zerocopy", "affinity": "load.affinity",
 	"active_chains": "load.active_chains", "idle_containers": "load.idle_containers",
+	"path": "load.path",
 }
 
 // pathOf a factor: of itself where it is a path or has no other name.
@@ -90,7 +91,7 @@ func scalarOf(v any) (any, error) {
 
 // SweepFields are the factors that have a name of their own, in alphabetical order.
 func SweepFields() []string {
-	names := append(slices.Collect(maps.Keys(valueTypes)), "wiring", "mtu", "active_chains", "idle_containers", FactorMix, FactorCopies)
+	names := append(slices.Collect(maps.Keys(valueTypes)), "wiring", "mtu", "active_chains", "idle_containers", "path", FactorMix, FactorCopies)
 	slices.Sort(names)
 	return names
 }

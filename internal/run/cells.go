@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -87,34 +88,36 @@ func (m *Measurement) cell(ctx context.Context, chain api.Chain, p experiment.Po
 	if err != nil {
 		return nil, err
 	}
+	direct := slices.ContainsFunc(conditions, func(c trial.Condition) bool { return c.Path == trial.PathDirect })
 	for _, c := range append([]companion{{chain: chain}}, beside...) {
-		if err := m.feasibleOnce(ctx, c.chain, planned); err != nil {
+		if err := m.feasibleOnce(ctx, c.chain, direct, planned); err != nil {
 			return nil, err
 		}
 	}
 	return conditions, nil
 }
 
-// feasibleOnce plans a chain unless it was planned before.
-func (m *Measurement) feasibleOnce(ctx context.Context, chain api.Chain, planned map[string]error) error {
+// feasibleOnce plans a chain, with the direct path or without, unless it was planned before.
+func (m *Measurement) feasibleOnce(ctx context.Context, chain api.Chain, direct bool, planned map[string]error) error {
 	text, err := json.Marshal(chain)
 	if err != nil {
 		return err
 	}
-	err, known := planned[string(text)]
+	key := fmt.Sprint(direct, string(text))
+	err, known := planned[key]
 	if !known {
-		err = m.feasible(ctx, chain)
-		planned[string(text)] = err
+		err = m.feasible(ctx, chain, direct)
+		planned[key] = err
 	}
 	return err
 }
 
 // feasible plans a chain as it would be made.
-func (m *Measurement) feasible(ctx context.Context, chain api.Chain) error {
+func (m *Measurement) feasible(ctx context.Context, chain api.Chain, direct bool) error {
 	if err := m.Host.CheckFunctions(ctx, chain, m.Alone); err != nil {
 		return err
 	}
-	p, err := m.Host.Plan(chain, m.Alone, plan.Options{Direct: len(chain.Spec.Functions) > 0})
+	p, err := m.Host.Plan(chain, m.Alone, plan.Options{Direct: direct})
 	if err != nil {
 		return err
 	}

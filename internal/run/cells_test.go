@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/wiring/bridge"
 )
 
 // swept is a point with a load of one protocol over a chain of the defaults.
@@ -48,6 +50,31 @@ func TestCellsThatCannotBeHadAreListed(t *testing.T) {
 		if i >= len(infeasible) || !strings.Contains(infeasible[i].Reason, want) || strings.HasSuffix(infeasible[i].Reason, run.ErrInput.Error()) {
 			t.Errorf("%d: %+v, want %q", i, infeasible, want)
 		}
+	}
+}
+
+// TestDirectPathTakesPortsWhereItIsMeasured, and nowhere else: 1,021 functions fill a bridge.
+func TestDirectPathTakesPortsWhereItIsMeasured(t *testing.T) {
+	full := func(path string) experiment.Point {
+		return swept("bulk", 0, func(p *experiment.Point) {
+			p.Chain.Wiring = "bridge"
+			options := bridge.Wiring{}.Options().(*bridge.Options)
+			options.Per, options.Arms = "chain", 1
+			p.Chain.WiringOptions = map[string]any{"bridge": options}
+			p.Load.Path = path
+			for i := range 1021 {
+				p.Chain.Functions = append(p.Chain.Functions, api.Function{
+					Name: fmt.Sprintf("f%d", i), FunctionBody: api.FunctionBody{Kind: "forward", Runtime: "netns", Replicas: 1, Direction: api.Both, Options: &struct{}{}}})
+			}
+		})
+	}
+	m := &run.Measurement{Host: newHost(), Tools: tools}
+	conditions, infeasible, err := m.Cells(t.Context(), "e2e-cells", []experiment.Point{full(""), full(trial.PathDirect)})
+	if err != nil || len(conditions) != 1 || conditions[0].Path != trial.PathChain {
+		t.Fatalf("%v, %v", conditions, err)
+	}
+	if len(infeasible) != 1 || !strings.Contains(infeasible[0].Reason, "needs 1025 ports") {
+		t.Errorf("%+v", infeasible)
 	}
 }
 

@@ -20,10 +20,7 @@ func Conditions(load api.Load, length int, factors map[string]any, tools []traff
 	if d := time.Duration(load.Duration); load.Search == nil && (d < time.Second || d%time.Second != 0) {
 		return nil, fmt.Errorf("a duration of %v cannot be had: the traffic tools count whole seconds, 1s or more: %w", d, ErrInput)
 	}
-	paths := []string{trial.PathChain}
-	if load.Direct != nil && *load.Direct && length > 2 {
-		paths = append(paths, trial.PathDirect)
-	}
+	paths := pathsOf(load, length)
 	if err := useful(load, tools); err != nil {
 		return nil, err
 	}
@@ -46,6 +43,20 @@ func Conditions(load api.Load, length int, factors map[string]any, tools []traff
 		}
 	}
 	return out, nil
+}
+
+// pathsOf a load are those that it is measured over. A chain of two ends is the direct path
+// already.
+func pathsOf(load api.Load, length int) []string {
+	switch {
+	case length <= 2:
+		return []string{trial.PathChain}
+	case load.Path == trial.PathDirect:
+		return []string{trial.PathDirect}
+	case load.Direct != nil && *load.Direct:
+		return []string{trial.PathChain, trial.PathDirect}
+	}
+	return []string{trial.PathChain}
 }
 
 // condition is what a load means for one protocol, perhaps among others.

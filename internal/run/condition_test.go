@@ -52,6 +52,8 @@ func TestConditions(t *testing.T) {
 	}{
 		"all":         {full, 5, []trial.Condition{bulk, direct(bulk), latency, direct(latency)}},
 		"no function": {change(func(l *api.Load) { l.Protocols = l.Protocols[:1] }), 2, []trial.Condition{func() trial.Condition { c := bulk; c.Length = 2; return c }()}},
+		"only direct": {change(func(l *api.Load) { l.Path = trial.PathDirect }), 5, []trial.Condition{direct(bulk), direct(latency)}},
+		"ends alone":  {change(func(l *api.Load) { l.Path, l.Protocols = trial.PathDirect, l.Protocols[:1] }), 2, []trial.Condition{func() trial.Condition { c := bulk; c.Length = 2; return c }()}},
 		"no direct":   {change(func(l *api.Load) { l.Direct = nil }), 5, []trial.Condition{bulk, latency}},
 		"latency":     {change(func(l *api.Load) { l.Direct, l.Protocols = nil, l.Protocols[1:] }), 5, []trial.Condition{sized}},
 		"other tool":  {change(func(l *api.Load) { l.Direct, l.Tool = nil, "echo" }), 5, []trial.Condition{bulk, latency}},
