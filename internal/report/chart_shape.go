@@ -6,78 +6,57 @@ import (
 	"nfchain.dev/nfchain/internal/report/plot"
 )
 
-// farRatio is from where values on one linear scale hide each other.
-const farRatio = 3
-
-func (r Report) hasReference(metric string) bool { return r.largestReference(metric) != 0 }
-
-// largestReference is the source's greatest value of a metric, 0 for none.
-func (r Report) largestReference(metric string) (most float64) {
-	for _, ref := range r.References {
-		if ref.Metric == metric {
-			most = max(most, ref.Value)
+// shape sets shapes side by side: each line of the source and ours of the same
+// conditions as shares of their own values at the first level that both have. That is
+// what machines have in common when rates are not. Without such lines there is none.
+func (s *sweep) shape(ours []int, nth int) []figure {
+	theirs, drawn := s.of(ours, nth), map[int]bool{}
+	title := metricName(s.metric) + " as a share of the first value, here and in the source"
+	l := plot.Lines{ID: s.id("shape", nth), Title: title, Description: s.describe(s.metric, s.conditions(ours)) + s.describeSource(theirs), X: s.axis.drawn(),
+		Y: plot.Axis{Label: "share of the first value that both have", Zero: true}}
+	for n, t := range theirs {
+		if first, value := s.base(t); first >= 0 {
+			if !drawn[t.ours] {
+				l.Series = append(l.Series, s.ourShares(t, n, first))
+			}
+			drawn[t.ours] = true
+			l.Series = append(l.Series, s.theirShares(t, n, value))
 		}
 	}
-	return most
+	if len(l.Series) == 0 {
+		return nil
+	}
+	return []figure{{Title: continued(upperFirst(title), nth), SVG: template.HTML(l.SVG()),
+		Caption: "What the source and this machine have in common, if anything: each line divided by its own value at the first level at which both were measured. Error bars are 95% intervals of the quotient; open markers are the source’s."}}
 }
 
-// farFromSource tells whether our values and the source's need a logarithmic
-// scale to be read together.
-func (r Report) farFromSource(metric string) bool {
-	theirs, ours := r.largestReference(metric), largest(r.Conditions, metric)
-	return theirs > 0 && ours > 0 && (theirs > farRatio*ours || ours > farRatio*theirs)
+// base is where both a line of the source and ours beside it are 1.
+func (s *sweep) base(t sourceLine) (condition int, value float64) {
+	if t.ours < 0 {
+		return -1, 0
+	}
+	return s.Report.base(s.axis, s.metric, s.ours[t.ours], t)
 }
 
-// shapeFigure sets shapes side by side: every series as a share of its own value
-// at the shortest chain, which machines have in common when rates are not.
-func (r Report) shapeFigure(metric string) figure {
-	one := unit{"", 1}
-	l := plot.Lines{ID: "shape-" + metric, Title: metricName(metric) + " as a share of the shortest chain's", Description: r.describe(metric, r.measured(metric)),
-		X: plot.Axis{Label: "length of the chain (namespaces, both ends included)", Zero: true},
-		Y: plot.Axis{Label: "share of the value at the shortest length", Zero: true}}
-	ours, at := r.ourSeries(metric, one)
-	l.X.At = at
-	for i := range ours {
-		l.Series = append(l.Series, r.sharesOf(ours[i], metric))
-	}
-	for _, s := range append(r.sourceSeries(metric, one), r.fitSeries(metric, one)...) {
-		l.Series = append(l.Series, shares(s))
-	}
-	return figure{Title: upperFirst(l.Title), SVG: template.HTML(l.SVG()),
-		Caption: "What the source and this machine have in common, if anything: each series divided by its own value at its shortest length. Error bars are 95% intervals of the quotient; open markers are the source's."}
+func (s *sweep) theirShares(t sourceLine, n int, value float64) plot.Series {
+	series := s.sourceSeries(t, s.styleOf(t, n), unit{"", value})
+	series.Name = s.sourceID() + ": " + series.Name
+	return series
 }
 
-// shares divides a series by its first value; one that begins at zero has none.
-func shares(s plot.Series) plot.Series {
-	if len(s.Points) == 0 || s.Points[0].Y <= 0 {
-		s.Points = nil
-		return s
-	}
-	points := make([]plot.Point, len(s.Points))
-	for i, p := range s.Points {
-		points[i] = plot.Point{X: p.X, Y: p.Y / s.Points[0].Y}
-	}
-	s.Points = points
-	return s
-}
-
-// sharesOf divides one of our series by its first value, with intervals.
-func (r Report) sharesOf(s plot.Series, metric string) plot.Series {
-	byLength, name := map[float64]int{}, labels(r.Conditions, "length")
-	for _, i := range r.measured(metric) {
-		if name.of(r.Conditions[i].Condition) == s.Name {
-			byLength[float64(r.Conditions[i].Length)] = i
+// ourShares have the intervals of the quotients.
+func (s *sweep) ourShares(t sourceLine, n, first int) plot.Series {
+	style := s.styleOf(t, n)
+	style.Open, style.Dash = false, s.style(n).Dash
+	out := plot.Series{Name: "here: " + s.ours[t.ours].name, Style: style}
+	whole := centre(s.Conditions[first].Metrics[s.metric])
+	for _, i := range s.ours[t.ours].conditions {
+		at, _ := s.axis.of(s.Conditions[i].Condition)
+		p := plot.Point{X: s.axis.place(at), Y: centre(s.Conditions[i].Metrics[s.metric]) / whole}
+		if i != first { // which is 1 by definition
+			p.CI = ratioOf(s.Report, first, s.Report, i, s.metric).CI95
 		}
+		out.Points = append(out.Points, p)
 	}
-	divided := shares(s)
-	if len(divided.Points) == 0 {
-		return divided
-	}
-	first := byLength[s.Points[0].X]
-	for i := range divided.Points {
-		if i > 0 { // the first is 1 by definition
-			divided.Points[i].CI = ratioOf(r, first, r, byLength[divided.Points[i].X], metric).CI95
-		}
-	}
-	return divided
+	return out
 }

@@ -12,6 +12,14 @@ type figure struct {
 	Title   string
 	Caption string
 	SVG     template.HTML
+	// Panels are the charts of a figure that has several, side by side where there is room.
+	Panels []panel
+}
+
+// panel is one chart of several.
+type panel struct {
+	Head string
+	SVG  template.HTML
 }
 
 // howToRead is said below every chart with intervals.
@@ -20,11 +28,7 @@ const howToRead = "Error bars are 95% intervals; small dots are the single trial
 // figures are a report's, in reading order.
 func (r Report) figures() []figure {
 	var out []figure
-	if r.sweepsLength() {
-		out = append(out, r.lengthFigures()...)
-	} else {
-		out = append(out, r.goodputFigures()...)
-	}
+	out = append(out, r.mainFigures()...)
 	out = append(out, r.searchFigures()...)
 	for _, stem := range distributionStems {
 		out = append(out, r.latencyFigures(stem)...)
@@ -34,15 +38,16 @@ func (r Report) figures() []figure {
 	return append(out, r.cpuFigures()...)
 }
 
-// sweepsLength tells an experiment on the length of chains.
-func (r Report) sweepsLength() bool {
-	lengths := map[int]bool{}
-	for _, c := range r.Conditions {
-		if _, swept := c.Factors["length"]; swept {
-			lengths[c.Length] = true
-		}
+// mainFigures are curves where a factor has enough levels, marks where the source has
+// values of one that has not, and else bars.
+func (r Report) mainFigures() []figure {
+	if a, has := r.axis(); has {
+		return r.sweepFigures(a)
 	}
-	return len(lengths) > 1
+	if a, has := r.namedAxis(); has && len(r.References) > 0 {
+		return append(r.sweepFigures(a), r.goodputFigures()...)
+	}
+	return r.goodputFigures()
 }
 
 // continued names the figures of one subject that do not fit into one chart.

@@ -12,10 +12,13 @@ import (
 //go:embed page.html
 var pageText string
 
+//go:embed parts.html
+var partsText string
+
 //go:embed page.css
 var pageStyle string
 
-var page = template.Must(template.New("report").Parse(pageText))
+var page = template.Must(template.New("report").Parse(pageText + partsText))
 
 // pageData is what the page shows; everything is escaped by the template but the
 // charts, which package plot escapes.
@@ -30,7 +33,8 @@ type pageData struct {
 	Cards       []card
 	LeftOut     string
 	Tallies     []tally
-	Claims      []claim
+	Statements  []statement
+	Gaps        *table
 	Figures     []figure
 	Tables      []table
 	Environment table
@@ -49,7 +53,7 @@ func newPage(r Report) pageData {
 	cards, more := r.cards()
 	d := pageData{
 		Style: template.CSS(pageStyle), Title: r.title(), Kind: "chain", Run: r.Run, Heading: r.opening(),
-		Warnings: r.warnings(), Cards: cards, LeftOut: leftOut(len(cards), more), Tallies: r.tallies(), Claims: r.claims(), Figures: r.figures(),
+		Warnings: r.warnings(), Cards: cards, LeftOut: leftOut(len(cards), more), Tallies: tallies(r.Verdicts), Statements: r.statements(), Gaps: r.gapsTable(), Figures: r.figures(),
 		Environment: environmentTable(r.Run), Notes: statisticsNotes(r), Command: words.Shell(r.Run.Command...), Place: r.Place,
 	}
 	if r.Run.Experiment != "" {

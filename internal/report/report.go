@@ -29,6 +29,8 @@ type Report struct {
 	Against *Comparison
 	// Place is where the run is stored, empty if it is not to be told.
 	Place string
+	// prefix makes the ids of its charts unique on a page of several reports.
+	prefix string
 }
 
 // New summarizes a run. What an experiment adds is the caller's to put in.

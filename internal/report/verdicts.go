@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"strings"
 
 	"nfchain.dev/nfchain/internal/experiment"
 )
@@ -32,9 +31,10 @@ func lookOf(verdict string) tally {
 	return tally{Verdict: verdict, Symbol: "–", Class: "untold"}
 }
 
-func (r Report) tallies() (out []tally) {
+// tallies count verdicts, without those that there are none of.
+func tallies(verdicts []experiment.Verdict) (out []tally) {
 	for _, l := range verdictLooks {
-		for _, v := range r.Verdicts {
+		for _, v := range verdicts {
 			if v.Verdict == l.Verdict {
 				l.Count++
 			}
@@ -42,26 +42,6 @@ func (r Report) tallies() (out []tally) {
 		if l.Count > 0 {
 			out = append(out, l)
 		}
-	}
-	return out
-}
-
-// claim is a verdict as the page shows it.
-type claim struct {
-	experiment.Verdict
-	Look tally
-	// Numbers is the estimate with its interval, and Range where it should lie.
-	Numbers, Range string
-}
-
-func (r Report) claims() (out []claim) {
-	for _, v := range r.Verdicts {
-		c := claim{Verdict: v, Look: lookOf(v.Verdict), Range: rangeText(v)}
-		if v.Estimate != nil && finite(*v.Estimate) {
-			value, interval := unit{factor: 1}.centred(*v.Estimate, v.CI95)
-			c.Numbers = strings.TrimSpace(value + " " + interval)
-		}
-		out = append(out, c)
 	}
 	return out
 }

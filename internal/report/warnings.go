@@ -75,7 +75,7 @@ func (r Report) trialWarnings() (out []string) {
 // verdictCounts is "3 holds, 1 does not hold, 1 undecided".
 func (r Report) verdictCounts() string {
 	var parts []string
-	for _, t := range r.tallies() {
+	for _, t := range tallies(r.Verdicts) {
 		parts = append(parts, fmt.Sprintf("%d %s", t.Count, t.Verdict))
 	}
 	return strings.Join(parts, ", ")

@@ -39,6 +39,11 @@ func (c *canvas) printf(format string, args ...any) { _, _ = fmt.Fprintf(c, form
 
 // begin opens the SVG with what a screen reader tells of it.
 func (c *canvas) begin(width, height float64, title, description string) {
+	c.open(width, height, title, description, style)
+}
+
+// open is begin with another style sheet.
+func (c *canvas) open(width, height float64, title, description, style string) {
 	c.printf(`<svg xmlns="http://www.w3.org/2000/svg" class="nf" role="img" viewBox="0 0 %s %s" width="%s" height="%s" aria-labelledby="%s-t %s-d">`,
 		px(width), px(height), px(width), px(height), c.id, c.id)
 	c.printf(`<title id="%s-t">%s</title><desc id="%s-d">%s</desc>%s`,

@@ -1,6 +1,9 @@
 package plot
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // Series is values that belong together, drawn in one style.
 type Series struct {
@@ -17,6 +20,9 @@ type Lines struct {
 	Description string
 	X, Y        Axis
 	Series      []Series
+	// Width of the chart in CSS pixels; 0 for that of a page. One that is to stand beside
+	// another is narrower.
+	Width float64
 }
 
 // The size of a chart of lines, without its legend.
@@ -26,17 +32,20 @@ const (
 	topMargin  = 14
 )
 
+// wide is the chart's width.
+func (l Lines) wide() float64 { return cmp.Or(l.Width, chartWidth) }
+
 // SVG draws the chart.
 func (l Lines) SVG() string {
 	c := &canvas{id: l.ID}
 	y, yTicks := l.Y.span(l.values())
 	left := 34 + widest(yTicks)
-	rows := legendRows(l.entries(c), chartWidth-left)
+	rows := legendRows(l.entries(c), l.wide()-left)
 	height := topMargin + plotHeight + 52 + float64(len(rows))*legendRow
-	c.begin(chartWidth, height, l.Title, l.Description)
+	c.begin(l.wide(), height, l.Title, l.Description)
 	y.from, y.to = topMargin+plotHeight, topMargin
 	x := l.across(left)
-	c.rules(y, yTicks, left)
+	c.rules(y, yTicks, left, l.wide()-12)
 	c.upright(14, topMargin+plotHeight/2, l.Y.Label)
 	l.bottom(c, x, left)
 	l.series(c, x, y)
@@ -64,7 +73,7 @@ func (l Lines) values() (out []float64) {
 
 // across is the X axis.
 func (l Lines) across(left float64) scale {
-	s := scale{from: left, to: chartWidth - 12}
+	s := scale{from: left, to: l.wide() - 12}
 	if len(l.X.Names) > 0 {
 		s.lo, s.hi = -.5, float64(len(l.X.Names))-.5
 		return s
@@ -104,9 +113,9 @@ func widest(ticks []float64) (w float64) {
 }
 
 // rules draws the Y axis with its grid.
-func (c *canvas) rules(y scale, ticks []float64, left float64) {
+func (c *canvas) rules(y scale, ticks []float64, left, right float64) {
 	for _, t := range ticks {
-		c.line("grid", left, y.at(t), chartWidth-12, y.at(t))
+		c.line("grid", left, y.at(t), right, y.at(t))
 		c.text("", "end", left-7, y.at(t)+4, tickText(t, ticks))
 	}
 	c.line("axis", left, y.from, left, y.to)
@@ -115,13 +124,13 @@ func (c *canvas) rules(y scale, ticks []float64, left float64) {
 // bottom draws the X axis.
 func (l Lines) bottom(c *canvas, x scale, left float64) {
 	const base = topMargin + plotHeight
-	c.line("axis", left, base, chartWidth-12, base)
+	c.line("axis", left, base, l.wide()-12, base)
 	ticks, names := l.ticks()
 	free := left - 100
 	for i, t := range ticks {
 		c.line("axis", x.at(t), base, x.at(t), base+5)
 		w := width(names[i])
-		if at := min(x.at(t), chartWidth-w/2); at-w/2 > free {
+		if at := min(x.at(t), l.wide()-w/2); at-w/2 > free {
 			c.text("", "middle", at, base+19, names[i])
 			free = at + w/2 + 4
 		}

@@ -1,0 +1,57 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"nfchain.dev/nfchain/internal/experiment"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+func TestReadingsOfOneStatementStandTogether(t *testing.T) {
+	low, high := .1, .15
+	r := Report{Verdicts: []experiment.Verdict{
+		{ID: "a2016/fig1:eleven", Verdict: experiment.Holds, Estimate: &low, CI95: &[2]float64{.09, .12}, AtMost: &high},
+		{ID: "a2016/fig2", Verdict: experiment.CannotBeTold},
+		{ID: "a2016/fig1:fifteen", Verdict: experiment.DoesNotHold, Estimate: &low, AtLeast: &high, Note: "later in the text"},
+	}}
+	all := r.statements()
+	if len(all) != 2 || all[0].Count() != 2 || all[0].ID != "a2016/fig1" || all[0].Claims[1].ID != "a2016/fig1:fifteen" || all[1].Several() {
+		t.Fatalf("%+v", all)
+	}
+	if all[0].Claims[0].Span == "" || all[1].Claims[0].Span != "" {
+		t.Error("an estimate has no bar, or what has none has one")
+	}
+}
+
+// TestGapsHaveReasons: claims, conditions without trials, and combinations, many of one
+// reason in one row.
+func TestGapsHaveReasons(t *testing.T) {
+	r := sampleExperiment()
+	for i := range 200 {
+		r.Run.Infeasible = append(r.Run.Infeasible, trial.Infeasible{Factors: map[string]any{"length": 6000 + i}, Reason: "too long"})
+	}
+	r.Run.Conditions = append(r.Run.Conditions, trial.Condition{Path: trial.PathChain, Protocol: trial.TCP, Length: 99})
+	r.Conditions = trial.Summarize(r.Run)
+	table := r.gapsTable()
+	var rows []string
+	for _, row := range table.Rows {
+		rows = append(rows, strings.Join(row.Cells, " | "))
+	}
+	text := strings.Join(rows, "\n")
+	for _, want := range []string{
+		"livi2016/fig7-power: undecided | the interval spans the bound", "livi2016/fig7-veth-ovs: cannot be told here | needs wiring ovs, which is not here",
+		"zerocopy, length 20, 2 s | has 2 of 3 trials", "zerocopy, length 99, 0 s | no trial of it is stored: the run is interrupted",
+		"length=6000; length=6001; length=6002; length=6003 and 196 more | too long",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not among\n%s", want, text)
+		}
+	}
+	if len(table.Rows) != 6 {
+		t.Errorf("%d rows:\n%s", len(table.Rows), text)
+	}
+	if whole := sampleBench(); whole.gapsTable() != nil {
+		t.Error("a run that told everything has gaps")
+	}
+}

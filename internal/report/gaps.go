@@ -1,0 +1,90 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"nfchain.dev/nfchain/internal/experiment"
+	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
+)
+
+// gapsTable has what a run could not tell, and why: claims, conditions without trials
+// and combinations that are no conditions. Nil where it told everything.
+func (r Report) gapsTable() *table {
+	t := &table{Caption: "An undecided claim may be decided by more repeats; what is not to be had here takes another machine."}
+	t.column("what", false)
+	t.column("why", false)
+	for _, v := range r.Verdicts {
+		if v.Verdict == experiment.CannotBeTold || v.Verdict == experiment.Undecided {
+			t.add(true, v.ID+": "+v.Verdict, v.Reason)
+		}
+	}
+	for _, g := range append(r.unmeasured(), r.leftOutCells()...) {
+		t.add(true, g.what, g.why)
+	}
+	if len(t.Rows) == 0 {
+		return nil
+	}
+	return t
+}
+
+// gap is something that was not measured, and why.
+type gap struct{ what, why string }
+
+// unmeasured are the conditions with fewer trials than were asked for.
+func (r Report) unmeasured() (out []gap) {
+	if r.Run.State == trial.Running {
+		return nil
+	}
+	done := make([]int, len(r.Conditions))
+	for _, t := range r.Run.Trials {
+		if t.Step == 0 && t.Condition >= 0 && t.Condition < len(done) {
+			done[t.Condition]++
+		}
+	}
+	name, without := labels(r.Conditions), []string{}
+	for i, c := range r.Conditions {
+		switch {
+		case done[i] == 0:
+			without = append(without, name.of(c.Condition))
+		case done[i] < r.Run.Repeats:
+			out = append(out, gap{name.of(c.Condition), fmt.Sprintf("has %d of %s", done[i], words.Plural(r.Run.Repeats, "trial"))})
+		}
+	}
+	if len(without) > 0 {
+		out = append(out, gap{few(without), "no trial of it is stored: the run is " + r.Run.State})
+	}
+	return out
+}
+
+// leftOutCells are the combinations of the sweep that are no conditions, by reason.
+func (r Report) leftOutCells() []gap { return byReason(r.Run.Infeasible) }
+
+// byReason has the combinations with one reason together.
+func byReason(cells []trial.Infeasible) (out []gap) {
+	var reasons []string
+	cases := map[string][]string{}
+	for _, c := range cells {
+		if !slices.Contains(reasons, c.Reason) {
+			reasons = append(reasons, c.Reason)
+		}
+		cases[c.Reason] = append(cases[c.Reason], experiment.Describe(c.Factors))
+	}
+	for _, reason := range reasons {
+		out = append(out, gap{few(cases[reason]), reason})
+	}
+	return out
+}
+
+// fewNamed is how many of many things a sentence names.
+const fewNamed = 4
+
+// few names some of many things, and how many more there are.
+func few(names []string) string {
+	if more := len(names) - fewNamed; more > 1 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:fewNamed], "; "), more)
+	}
+	return strings.Join(names, "; ")
+}
