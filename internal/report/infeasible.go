@@ -22,6 +22,17 @@ func (r Report) infeasibleTable() table {
 	return t
 }
 
+// droppedTable has the combinations that were left out for want of time.
+func (r Report) droppedTable() table {
+	t := table{Title: "Dropped combinations", Caption: "Of the sweep; they were left out for want of time, and can be measured without a budget."}
+	t.column("combination", false)
+	t.column("why", false)
+	for _, c := range r.Run.Dropped {
+		t.add(true, experiment.Describe(c.Factors), c.Reason)
+	}
+	return t
+}
+
 // infeasibleCases are skipped tests, one for each combination.
 func (r Report) infeasibleCases() (out []testcase) {
 	for _, c := range r.Run.Infeasible {

@@ -34,6 +34,8 @@ type document struct {
 	Conditions trial.List[trial.Summary] `json:"conditions"`
 	// Infeasible are the combinations of the sweep that cannot be measured here.
 	Infeasible trial.List[trial.Infeasible] `json:"infeasible"`
+	// Dropped are those that were left out for want of time; most runs have none.
+	Dropped trial.List[trial.Infeasible] `json:"dropped,omitempty"`
 	// Searches are what searches came to; their trials are in Trials, with a step.
 	Searches trial.List[Search] `json:"searches"`
 	// Summary is the metrics of the chain's first condition.
@@ -95,7 +97,7 @@ func newDocument(r Report) document {
 		SchemaVersion: trial.SchemaVersion, Run: run.ID, Chain: run.Chain, Experiment: run.Experiment, State: run.State,
 		CreatedAt: run.CreatedAt, Command: run.Command, Spec: run.Spec, Seed: run.Seed, Repeats: run.Repeats, Quick: run.Quick,
 		Until: run.Until, MaxRepeats: run.MaxRepeats, Redeploy: run.Redeploy,
-		Environment: run.Environment, Setups: run.Setups, Time: run.TimeUse(), Conditions: r.Conditions, Infeasible: run.Infeasible, Searches: r.Searches, Summary: r.summary(), Models: r.Fits, Claims: r.Verdicts,
+		Environment: run.Environment, Setups: run.Setups, Time: run.TimeUse(), Conditions: r.Conditions, Infeasible: run.Infeasible, Dropped: run.Dropped, Searches: r.Searches, Summary: r.summary(), Models: r.Fits, Claims: r.Verdicts,
 		Warnings: run.Warnings, Source: newSource(r.Source), Comparison: r.Against,
 	}
 	for _, t := range run.Trials {

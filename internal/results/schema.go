@@ -49,6 +49,13 @@ var migrations = []string{
 	INSERT INTO steps SELECT n, run, condition, repeat, 0, document FROM trials;
 	DROP TABLE trials;
 	ALTER TABLE steps RENAME TO trials;`,
+	// What is kept beside runs.
+	`CREATE TABLE records (
+		kind TEXT NOT NULL,
+		key TEXT NOT NULL,
+		document TEXT NOT NULL,
+		PRIMARY KEY (kind, key)
+	) STRICT;`,
 }
 
 // migrate brings the file to the newest schema, in one transaction, so that a

@@ -254,7 +254,9 @@ type Run struct {
 	Conditions List[Condition] `json:"conditions"`
 	// Infeasible are the combinations of the sweep that are no conditions.
 	Infeasible List[Infeasible] `json:"infeasible"`
-	Trials     List[Trial]      `json:"trials"`
+	// Dropped are the combinations that were left out for want of time; most runs have none.
+	Dropped List[Infeasible] `json:"dropped,omitempty"`
+	Trials  List[Trial]      `json:"trials"`
 	// Warnings a reader must see beside the numbers.
 	Warnings List[string] `json:"warnings"`
 }
