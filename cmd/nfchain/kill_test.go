@@ -201,8 +201,9 @@ func TestKilledAnywhereWithInterface(t *testing.T) {
 	nstest.Root(t)
 	nstest.Require(t, feature.ToolIP)
 	card := newCard(t)
-	card.ip("address add 240.77.42.1/24 dev " + card.name)
-	card.ip("route add 240.77.43.0/24 via 240.77.42.2 dev " + card.name)
+	net := fmt.Sprintf("240.%d.%d.", 78+os.Getpid()/256%128, os.Getpid()%256) // others test at the same time
+	card.ip("address add " + net + "1/25 dev " + card.name)
+	card.ip("route add " + net + "128/25 via " + net + "2 dev " + card.name)
 	before := card.looks()
 	chain := strings.Replace(killedChain, "spec:\n", "spec:\n  endpoints: [{name: client, interface: "+card.name+"}, {name: server}]\n", 1)
 	killedAnywhere(t, owned("e2e-killed"), chain, soon(2))

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/netns"
@@ -54,10 +56,21 @@ func config(owner string) supervise.Config {
 	}
 }
 
+// holdsUntil is the word of a program's environment that names a file: what is to become a
+// program that a shell runs waits for it.
+const holdsUntil = "HOLDS_UNTIL="
+
 func inside(text string, args []string) error {
 	var s process.Spec
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
 		return err
+	}
+	for _, word := range s.Env {
+		if file, held := strings.CutPrefix(word, holdsUntil); held && args[0] == "sh" {
+			for _, err := os.Stat(file); err != nil; _, err = os.Stat(file) {
+				time.Sleep(time.Millisecond)
+			}
+		}
 	}
 	b := netns.Become{Ref: s.Netns, Dir: s.Dir, MemoryBytes: s.MemoryBytes}
 	return b.Run(args)

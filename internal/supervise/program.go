@@ -73,7 +73,7 @@ func (p *program) keep(ctx context.Context, left bool) {
 	run := p.start
 	if pid := p.adopt(left); pid != 0 {
 		run = func(ctx context.Context) error {
-			return p.watch(ctx, pid, func() error { return waitAdopted(pid) })
+			return p.watch(ctx, pid, nil, func() error { return waitAdopted(pid) })
 		}
 	}
 	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, longestPause) {
@@ -145,7 +145,7 @@ func (p *program) start(ctx context.Context) error {
 	if err := netns.StartAt(netns.Host, cmd, netns.Seat{Cores: cpus, Memory: p.spec.MemoryNodes}); err != nil {
 		return fmt.Errorf("could not be started: %w", err)
 	}
-	return p.watch(ctx, cmd.Process.Pid, cmd.Wait)
+	return p.watch(ctx, cmd.Process.Pid, cmd.Args, cmd.Wait)
 }
 
 // command runs args where the program runs, in a session of its own.
@@ -158,14 +158,14 @@ func (p *program) command(args []string) *exec.Cmd {
 }
 
 // watch follows a running program until wait returns; a cancelled context ends
-// it, first politely.
-func (p *program) watch(ctx context.Context, pid int, wait func() error) error {
+// it, first politely. Before is what the process is until it becomes the program.
+func (p *program) watch(ctx context.Context, pid int, before []string, wait func() error) error {
 	p.update(func(s *process.Status) { s.PID, s.State = pid, process.Starting })
 	probing, stopProbing := context.WithCancel(ctx)
 	var meanwhile sync.WaitGroup
 	defer meanwhile.Wait()
 	defer stopProbing()
-	for _, work := range []func(context.Context){func(ctx context.Context) { p.probe(ctx, pid) }, p.trimLog} {
+	for _, work := range []func(context.Context){func(ctx context.Context) { p.probe(ctx, pid, before) }, p.trimLog} {
 		meanwhile.Add(1)
 		go func() {
 			defer meanwhile.Done()

@@ -3,6 +3,8 @@ package supervise
 import (
 	"context"
 	"fmt"
+	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -19,10 +21,13 @@ const (
 
 // probe finds out when the program is ready. It goes on when that took too long,
 // for a program may still become so.
-func (p *program) probe(ctx context.Context, pid int) {
+func (p *program) probe(ctx context.Context, pid int, before []string) {
 	limit := time.Duration(p.spec.Ready.TimeoutS * float64(time.Second))
 	for began, wait := time.Now(), probeEvery; ctx.Err() == nil; {
-		ready, why := p.ready(ctx, pid, time.Since(began))
+		ready, why := false, "it has not begun"
+		if !still(pid, before) {
+			ready, why = p.ready(ctx, pid, time.Since(began))
+		}
 		if ctx.Err() != nil {
 			return
 		}
@@ -41,6 +46,15 @@ func (p *program) probe(ctx context.Context, pid int) {
 		case <-time.After(wait):
 		}
 	}
+}
+
+// still tells whether a process is yet what it was started as, which enters the program's
+// namespace and then becomes the program. Until then a port is looked for among the host's, and
+// a command that is content with little would call ready what is not there. What has no
+// arguments is just becoming something else.
+func still(pid int, words []string) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return err == nil && len(words) > 0 && (len(text) == 0 || string(text) == strings.Join(words, "\x00")+"\x00")
 }
 
 // ready tells whether the program is ready, or why not.

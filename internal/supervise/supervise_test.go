@@ -62,14 +62,34 @@ func TestReadyByCommand(t *testing.T) {
 	c.living(1)
 }
 
+// TestNotReadyBeforeItBegins: a command that is content with anything does not call ready
+// what is still on its way into its namespace.
+func TestNotReadyBeforeItBegins(t *testing.T) {
+	c := newChain(t, "a")
+	file := t.TempDir() + "/go"
+	s := c.spec("a", "exec sleep 1000")
+	s.Env = []string{holdsUntil + file}
+	s.Ready = process.Ready{Command: []string{"true"}, TimeoutS: 0.2}
+	c.up(s)
+	late := c.until("a", "late or ready", func(s process.Status) bool { return s.Late || s.State == process.Running })
+	if late.State != process.Starting || !strings.Contains(late.Message, "has not begun") {
+		t.Errorf("before it begins: %+v", late)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.ready("a")
+	c.living(1)
+}
+
 func TestNeverReady(t *testing.T) {
 	c := newChain(t, "port", "command")
 	port, command := c.spec("port", "exec sleep 1000"), c.spec("command", "exec sleep 1000")
 	port.Ready, command.Ready = process.Ready{TCPPort: 7777, TimeoutS: 0.2}, process.Ready{Command: []string{"false"}, TimeoutS: 0.2}
 	c.up(port, command)
 	for node, want := range map[string]string{"port": "nothing listens on TCP port 7777", "command": "exit status 1"} {
-		s := c.until(node, "late", func(s process.Status) bool { return s.Late })
-		if s.State != process.Starting || !strings.Contains(s.Message, "is not ready after 200ms") || !strings.Contains(s.Message, want) {
+		s := c.until(node, "late as "+want, func(s process.Status) bool { return s.Late && strings.Contains(s.Message, want) })
+		if s.State != process.Starting || !strings.Contains(s.Message, "is not ready after 200ms") {
 			t.Errorf("%s: %+v", node, s)
 		}
 	}

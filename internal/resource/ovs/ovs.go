@@ -40,4 +40,7 @@ func database(owner string) string { return in(owner, "conf.db") }
 func socket(owner string) string { return "unix:" + in(owner, "db.sock") }
 
 // management is the socket by which a switch speaks OpenFlow.
-func management(owner, name string) string { return "unix:" + in(owner, name+".mgmt") }
+func management(owner, name string) string { return "unix:" + in(owner, name+managementSuffix) }
+
+// managementSuffix is what the daemon puts behind a switch's name.
+const managementSuffix = ".mgmt"

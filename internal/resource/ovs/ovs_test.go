@@ -324,6 +324,19 @@ func TestKilledBetween(t *testing.T) {
 	}
 }
 
+// TestKilledBeforeTheDaemon: whoever put a switch into the database was killed before the daemon
+// had made it. It is waited for.
+func TestKilledBeforeTheDaemon(t *testing.T) {
+	w := makeWorld(t, ovs.Internal)
+	w.up(t)
+	pid := "$(cat " + ovs.Dir(w.owner) + "/ovs-vswitchd.pid)"
+	sh(t, "kill -STOP "+pid+"; ovs-vsctl --db=unix:"+ovs.Dir(w.owner)+"/db.sock --no-wait add-br late")
+	time.AfterFunc(200*time.Millisecond, func() { _ = exec.Command("sh", "-c", "kill -CONT "+pid).Run() })
+	if found := read(t, ovs.SwitchKind{}, w.home); len(found) != 2 {
+		t.Errorf("switches %v", found)
+	}
+}
+
 // TestTakesNothingOfOthers: an interface of the same name that is not the owner's.
 func TestTakesNothingOfOthers(t *testing.T) {
 	w := makeWorld(t, ovs.Internal)

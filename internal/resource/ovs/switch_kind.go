@@ -3,8 +3,10 @@ package ovs
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"nfchain.dev/nfchain/internal/resource"
 )
@@ -90,8 +92,25 @@ func note(s SwitchSpec, indexes map[string]int) (words []string) {
 	return words
 }
 
-// readFlows of a switch, in the words of ovs-ofctl(8).
+// madeWithin is how long the daemon may take to make a switch that the database has.
+const madeWithin = 10 * time.Second
+
+// made waits until the daemon has made a switch that the database has: whoever put it there
+// may have been killed before the daemon was done.
+func made(owner, name string) bool {
+	for deadline := time.Now().Add(madeWithin); ; time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(in(owner, name+managementSuffix)); err == nil || time.Now().After(deadline) {
+			return err == nil
+		}
+	}
+}
+
+// readFlows of a switch, in the words of ovs-ofctl(8). One that the daemon has not made has
+// none.
 func readFlows(p resource.Place, name string) (flows []string, err error) {
+	if !made(p.Owner, name) {
+		return nil, nil
+	}
 	text, err := run(p.Ref, Spec{p.Owner}, "", "ovs-ofctl", "--timeout=60", "--no-names", "--no-stats", "dump-flows", management(p.Owner, name))
 	if err != nil {
 		return nil, fmt.Errorf("ask switch %s of chain %s for its flows: %w", name, p.Owner, err)
