@@ -24,13 +24,14 @@ func TestReadingsOfOneStatementStandTogether(t *testing.T) {
 	}
 }
 
-// TestGapsHaveReasons: claims, conditions without trials, and combinations, many of one
+// TestGapsHaveReasons: conditions without trials, and combinations, many of one
 // reason in one row.
 func TestGapsHaveReasons(t *testing.T) {
 	r := sampleExperiment()
 	for i := range 200 {
 		r.Run.Infeasible = append(r.Run.Infeasible, trial.Infeasible{Factors: map[string]any{"length": 6000 + i}, Reason: "too long"})
 	}
+	r.Run.Dropped = []trial.Infeasible{{Factors: map[string]any{"flows": 1}, Reason: "no time"}}
 	r.Run.Conditions = append(r.Run.Conditions, trial.Condition{Path: trial.PathChain, Protocol: trial.TCP, Length: 99})
 	r.Conditions = trial.Summarize(r.Run)
 	table := r.gapsTable()
@@ -40,15 +41,14 @@ func TestGapsHaveReasons(t *testing.T) {
 	}
 	text := strings.Join(rows, "\n")
 	for _, want := range []string{
-		"livi2016/fig7-power: undecided | the interval spans the bound", "livi2016/fig7-veth-ovs: cannot be told here | needs wiring ovs, which is not here",
 		"zerocopy, length 20, 2 s | has 2 of 3 trials", "zerocopy, length 99, 0 s | no trial of it is stored: the run is interrupted",
-		"length=6000; length=6001; length=6002; length=6003 and 196 more | too long",
+		"length=6000; length=6001; length=6002; length=6003 and 196 more | too long", "flows=1 | no time",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not among\n%s", want, text)
 		}
 	}
-	if len(table.Rows) != 6 {
+	if len(table.Rows) != 5 {
 		t.Errorf("%d rows:\n%s", len(table.Rows), text)
 	}
 	if whole := sampleBench(); whole.gapsTable() != nil {

@@ -10,17 +10,12 @@ import (
 	"nfchain.dev/nfchain/internal/words"
 )
 
-// gapsTable has what a run could not tell, and why: claims, conditions without trials
-// and combinations that are no conditions. Nil where it told everything.
+// gapsTable has what a run did not measure, and why: conditions without trials, and
+// combinations that are no conditions. Nil where it measured everything.
 func (r Report) gapsTable() *table {
-	t := &table{Caption: "An undecided claim may be decided by more repeats; what is not to be had here takes another machine."}
+	t := &table{Caption: "Claims that need one of these cannot be told here."}
 	t.column("what", false)
 	t.column("why", false)
-	for _, v := range r.Verdicts {
-		if v.Verdict == experiment.CannotBeTold || v.Verdict == experiment.Undecided {
-			t.add(true, v.ID+": "+v.Verdict, v.Reason)
-		}
-	}
 	for _, g := range append(r.unmeasured(), r.leftOutCells()...) {
 		t.add(true, g.what, g.why)
 	}
@@ -59,8 +54,11 @@ func (r Report) unmeasured() (out []gap) {
 	return out
 }
 
-// leftOutCells are the combinations of the sweep that are no conditions, by reason.
-func (r Report) leftOutCells() []gap { return byReason(r.Run.Infeasible) }
+// leftOutCells are the combinations of the sweep that are no conditions, by reason:
+// those that cannot be had, and those that were dropped.
+func (r Report) leftOutCells() []gap {
+	return append(byReason(r.Run.Infeasible), byReason(r.Run.Dropped)...)
+}
 
 // byReason has the combinations with one reason together.
 func byReason(cells []trial.Infeasible) (out []gap) {

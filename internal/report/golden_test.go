@@ -62,4 +62,9 @@ func TestPagesForTheEye(t *testing.T) {
 		}
 		_ = f.Close()
 	}
+	for name, d := range oddIndexes() {
+		if err := os.WriteFile(filepath.Join(*pages, "index-"+name+".html"), []byte(renderIndex(t, d)), 0o644); err != nil {
+			t.Error(err)
+		}
+	}
 }
