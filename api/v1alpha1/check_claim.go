@@ -23,10 +23,12 @@ var checkKinds = map[string]checkKind{
 	"ratio":        {fields("metric a b"), nil, 0, math.Inf(1)},
 	"best_ratio":   {fields("metric a b"), nil, 0, math.Inf(1)},
 	"ratio_each":   {fields("metric a b over"), fields("values"), 0, math.Inf(1)},
+	"ratio_mean":   {fields("metric a b over"), fields("values"), 0, math.Inf(1)},
 	"ratio_change": {fields("metric a b c d"), nil, 0, math.Inf(1)},
 	"flat":         {fields("metric over"), fields("a values"), 0, math.Inf(1)},
 	"rises":        {fields("metric over"), fields("a values scale"), math.Inf(-1), math.Inf(1)},
 	"peak":         {fields("metric over"), fields("a values"), math.Inf(-1), math.Inf(1)},
+	"possible":     {fields("metric over refusal"), fields("a values"), math.Inf(-1), math.Inf(1)},
 	"slope_fades":  {fields("metric a b c d"), nil, math.Inf(-1), math.Inf(1)},
 	"model_error":  {fields("model"), nil, 0, math.Inf(1)},
 }
@@ -37,7 +39,7 @@ func fields(names string) []string { return strings.Fields(names) }
 func (c Check) given() map[string]bool {
 	return map[string]bool{
 		"metric": c.Metric != "", "a": len(c.A) > 0, "b": len(c.B) > 0, "c": len(c.C) > 0, "d": len(c.D) > 0,
-		"over": c.Over != "", "values": len(c.Values) > 0, "scale": c.Scale != "", "model": c.Model != "",
+		"over": c.Over != "", "values": len(c.Values) > 0, "scale": c.Scale != "", "refusal": c.Refusal != "", "model": c.Model != "",
 	}
 }
 
@@ -73,7 +75,7 @@ func (c Check) checkFields(at place) []FieldProblem {
 			f.addf(name, "is missing; a check of kind %s needs it", c.Kind)
 		}
 	}
-	for _, name := range fields("metric a b c d over values scale model") {
+	for _, name := range fields("metric a b c d over values scale refusal model") {
 		if given[name] && !slices.Contains(kind.needs, name) && !slices.Contains(kind.takes, name) {
 			f.addf(name, "is of no use to a check of kind %s; leave it out", c.Kind)
 		}
@@ -153,7 +155,7 @@ func checkLevels(c Check, all []any) []FieldProblem {
 // numbersOf are the numbers that the values of a check stand for, or why a check of
 // this kind can do nothing with them.
 func numbersOf(c Check, all []any) (levels []float64, why string) {
-	if c.Kind != "rises" && c.Kind != "peak" {
+	if c.Kind != "rises" && c.Kind != "peak" && c.Kind != "possible" {
 		return nil, ""
 	}
 	_, texts := all[0].(string)

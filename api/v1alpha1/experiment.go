@@ -105,7 +105,8 @@ type Claim struct {
 	Text string `json:"text" jsonschema:"required"`
 	At   string `json:"at,omitempty"`
 	Note string `json:"note,omitempty"`
-	// Needs names a feature or wiring without which the claim cannot be told here.
+	// Needs names a feature or wiring, or says how many cores (16 cores), without which the
+	// claim cannot be told here.
 	Needs string `json:"needs,omitempty"`
 	// Check says what to estimate; see package experiment for the kinds.
 	Check Check `json:"check" jsonschema:"required"`
@@ -117,13 +118,14 @@ type Check struct {
 	// conditions with the
 	// highest mean among those that each selects: the best is chosen in odd repeats and
 	// compared in even ones), ratio_each (b/a at every value of over, which must all lie
-	// in the range), ratio_change ((d/c)/(b/a)), flat (the greatest mean over the least
+	// in the range), ratio_mean (b/a of the means over the values of over), ratio_change ((d/c)/(b/a)), flat (the greatest mean over the least
 	// among the values of over, less 1), rises (the slope of the metric's logarithm by that
-	// of over), peak (the value of over at which the metric is highest), slope_fades (the
+	// of over), peak (the value of over at which the metric is highest), possible (the largest value of
+	// over that can be had and measured, where the next is refused), slope_fades (the
 	// loss per namespace
 	// between long chains less that between short ones), model_error (the
 	// largest relative error of a model over its fitted lengths), unavailable.
-	Kind string `json:"kind" jsonschema:"required,enum=value,enum=loss,enum=ratio,enum=best_ratio,enum=ratio_each,enum=ratio_change,enum=flat,enum=rises,enum=peak,enum=slope_fades,enum=model_error,enum=unavailable"`
+	Kind string `json:"kind" jsonschema:"required,enum=value,enum=loss,enum=ratio,enum=best_ratio,enum=ratio_each,enum=ratio_mean,enum=ratio_change,enum=flat,enum=rises,enum=peak,enum=possible,enum=slope_fades,enum=model_error,enum=unavailable"`
 	// Metric of the conditions that are compared.
 	Metric string `json:"metric,omitempty"`
 	// A and B select one condition each by factor value; for best_ratio, any number, and
@@ -133,18 +135,21 @@ type Check struct {
 	// C and D are the second pair of a comparison of two steps.
 	C map[string]any `json:"c,omitempty"`
 	D map[string]any `json:"d,omitempty"`
-	// Over is the factor whose values ratio_each, flat, rises and peak go over: all of
-	// them, or those of Values.
+	// Over is the factor whose values ratio_each, ratio_mean, flat, rises, peak and possible
+	// go over: all of them, or those of Values.
 	Over   string `json:"over,omitempty"`
 	Values []any  `json:"values,omitempty"`
 	// Scale of rises: log, the default, is the power of over with which the metric
 	// grows; linear is the change with each unit of over, as a share of the mean, for
 	// metrics that may be 0.
 	Scale string `json:"scale,omitempty" jsonschema:"enum=log,enum=linear"`
+	// Refusal is what the reason has in it with which a value is refused, for possible to
+	// count it as that: values that cannot be had for another reason tell nothing.
+	Refusal string `json:"refusal,omitempty"`
 	// Model names the model of a model_error check.
 	Model string `json:"model,omitempty"`
-	// AtLeast and AtMost bound the range; absent means unbounded. That of peak is in the
-	// unit of over.
+	// AtLeast and AtMost bound the range; absent means unbounded. Those of peak and
+	// possible are in the unit of over.
 	AtLeast *float64 `json:"at_least,omitempty"`
 	AtMost  *float64 `json:"at_most,omitempty"`
 }

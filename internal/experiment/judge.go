@@ -3,6 +3,8 @@ package experiment
 import (
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/trial"
@@ -22,7 +24,7 @@ func Judge(spec api.ExperimentSpec, run trial.Run, has func(feature string) bool
 	out := make([]Verdict, len(spec.Claims))
 	for i, c := range spec.Claims {
 		v := Verdict{ID: c.ID, Text: c.Text, At: c.At, Note: c.Note, AtLeast: c.Check.AtLeast, AtMost: c.Check.AtMost}
-		if why := cannot(c, has); why != "" {
+		if why := cannot(c, run, has); why != "" {
 			v.Verdict, v.Reason = CannotBeTold, why
 		} else if f, err := checks[c.Check.Kind](spec, run, c.Check); err != nil {
 			v.Verdict, v.Reason = CannotBeTold, err.Error()
@@ -36,9 +38,9 @@ func Judge(spec api.ExperimentSpec, run trial.Run, has func(feature string) bool
 }
 
 // cannot is why a claim cannot be told before looking at any trial; empty if it can.
-func cannot(c api.Claim, has func(string) bool) string {
-	if c.Needs != "" && (has == nil || !has(c.Needs)) {
-		return fmt.Sprintf("it needs %s, which is not to be had here", c.Needs)
+func cannot(c api.Claim, run trial.Run, has func(string) bool) string {
+	if why := wants(c.Needs, run.Environment.CPUs, has); why != "" {
+		return why
 	}
 	if c.Check.Kind == unavailable || c.Check.Kind == "" {
 		return "this version of nfchain has no check for it"
@@ -48,6 +50,21 @@ func cannot(c api.Claim, has func(string) bool) string {
 	}
 	if c.Check.AtLeast == nil && c.Check.AtMost == nil {
 		return "the claim gives no range, so anything would fulfil it"
+	}
+	return ""
+}
+
+// wants is what a claim needs and the run had not; empty if it had.
+func wants(needs string, cores int, has func(string) bool) string {
+	number, ofCores := strings.CutSuffix(needs, " cores")
+	if n, err := strconv.Atoi(number); ofCores && err == nil {
+		if cores >= n {
+			return ""
+		}
+		return fmt.Sprintf("it needs %d cores, and there were %d", n, cores)
+	}
+	if needs != "" && (has == nil || !has(needs)) {
+		return fmt.Sprintf("it needs %s, which is not to be had here", needs)
 	}
 	return ""
 }

@@ -42,10 +42,8 @@ func pickAny(run trial.Run, where map[string]any, metric string) (sample, error)
 
 // absent says why a run has no condition.
 func absent(run trial.Run, where map[string]any) error {
-	for _, cell := range run.Infeasible {
-		if Matches(trial.Condition{Factors: cell.Factors}, where) {
-			return fmt.Errorf("%s cannot be had here: %s", Describe(where), cell.Reason)
-		}
+	if why := refusal(run, where); why != "" {
+		return fmt.Errorf("%s cannot be had here: %s", Describe(where), why)
 	}
 	return fmt.Errorf("the run has no condition with %s", Describe(where))
 }
