@@ -29,6 +29,11 @@ type ChainSpec struct {
 	// ends' included, besides the function that is there: rules or a shaper on
 	// every interface.
 	Everywhere []Everywhere `json:"everywhere,omitempty"`
+	// Outside puts the chain's two ends beyond the host, behind one port of it: what they
+	// send comes in there, passes the functions, and leaves by it again (north/south).
+	// Default: the ends are on the host, as functions are (east/west). A wiring without
+	// such a port refuses it.
+	Outside bool `json:"outside,omitempty"`
 	// Addresses says where the chain's addresses come from.
 	Addresses Addresses `json:"addresses,omitempty"`
 	// WiringOptions are the values found under the keys named like wirings, decoded into

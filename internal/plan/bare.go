@@ -63,6 +63,8 @@ func (b *builder) refuseBare() error {
 	switch {
 	case len(s.Functions) > 0:
 		return refuse("spec.functions", "has no namespaces for functions to be in; write functions: [], or use wiring: veth")
+	case s.Outside:
+		return refuse("spec.outside", "has both ends in the host's own namespace; use wiring: bridge")
 	case len(s.Everywhere) > 0:
 		return refuse("spec.everywhere", "has the host's own namespace alone, where functions would act on all of the host's packets; use wiring: veth")
 	case !reflect.ValueOf(s.Tuning).IsZero():

@@ -47,6 +47,7 @@ func TestBareRefuses(t *testing.T) {
 	for field, spec := range map[string]string{
 		"spec.functions":              "functions: [{name: a, kind: forward}]\n",
 		"spec.everywhere":             "everywhere: [{kind: shaper, shaper: {rate: 1Gbit}}]\n",
+		"spec.outside":                "outside: true\n",
 		"spec.tuning":                 "tuning: {gro: false}\n",
 		"spec.mtu":                    "mtu: 9000\n",
 		"spec.addresses.ipv4":         "addresses: {ipv4: 10.9.0.0/16}\n",

@@ -124,7 +124,7 @@ func (b *builder) outside(n Node, out Interface, end Node, via Interface, link s
 func (b *builder) join(all []hop) (wiring.Joined, error) {
 	n := wiring.Network{
 		Owner: b.chain.Metadata.Name, MTU: b.chain.Spec.MTU, Options: b.wiringOptions(), Has: b.facts.Has,
-		Node: WiringNode, Namespace: b.namespaceOf(WiringNode),
+		Outside: b.chain.Spec.Outside, Node: WiringNode, Namespace: b.namespaceOf(WiringNode),
 	}
 	if n.Has == nil {
 		n.Has = func(string) bool { return true }

@@ -211,6 +211,9 @@ func (b *builder) build() (err error) {
 	if b.catalogue.Bare(b.chain.Spec.Wiring) {
 		return b.buildBare()
 	}
+	if err := b.checkOutside(); err != nil {
+		return err
+	}
 	if b.nodes, err = b.listNodes(); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/address"
 	"nfchain.dev/nfchain/internal/resource/bridge"
 	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/macvlan"
 	"nfchain.dev/nfchain/internal/resource/neighbour"
 	"nfchain.dev/nfchain/internal/resource/route"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
@@ -91,12 +92,13 @@ type world struct {
 	macs      map[string]map[string]string     // neighbours' by namespace and device=address
 	far       map[[2]string]link.End           // the other end of a namespace's device
 	ports     map[[2]string]bridge.PortSpec    // bridges' ports by namespace and device
+	over      map[[2]string]macvlan.Spec       // devices over others by namespace and device
 	restores  map[string]bool
 }
 
 func newWorld(p *plan.Plan) world {
 	w := world{map[string]map[netip.Addr]bool{}, map[string][]route.Spec{}, map[string]map[netip.Addr]string{},
-		map[string]map[string]string{}, map[[2]string]link.End{}, map[[2]string]bridge.PortSpec{}, map[string]bool{}}
+		map[string]map[string]string{}, map[[2]string]link.End{}, map[[2]string]bridge.PortSpec{}, map[[2]string]macvlan.Spec{}, map[string]bool{}}
 	for _, n := range p.Nodes {
 		w.addresses[n.Namespace], w.onLink[n.Namespace], w.macs[n.Namespace] = map[netip.Addr]bool{}, map[netip.Addr]string{}, map[string]string{}
 	}
@@ -115,6 +117,8 @@ func newWorld(p *plan.Plan) world {
 			w.far[[2]string{s.A.Namespace, s.A.Device}], w.far[[2]string{s.B.Namespace, s.B.Device}] = s.B, s.A
 		case bridge.PortSpec:
 			w.ports[[2]string{r.Namespace, s.Device}] = s
+		case macvlan.Spec:
+			w.over[[2]string{r.Namespace, s.Device}] = s
 		case ruleset.Spec:
 			for _, rule := range s.Rules {
 				w.restores[r.Namespace] = w.restores[r.Namespace] || rule.HopLimit != 0
@@ -147,7 +151,7 @@ func (w world) crosses(t testing.TB, p *plan.Plan, from plan.Node, to netip.Addr
 			t.Fatalf("from %s a packet to %s dies after %d hops", from.Name, to, len(visited))
 		}
 		via, device, ok := w.next(ns, to)
-		peer := w.passes(w.far[[2]string{ns, device}], w.macs[ns][neighbour.Spec{Device: device, Address: via}.Key()])
+		peer := w.sends([2]string{ns, device}, w.macs[ns][neighbour.Spec{Device: device, Address: via}.Key()])
 		if !ok || w.macs[ns][neighbour.Spec{Device: device, Address: via}.Key()] != peer.MAC {
 			t.Fatalf("%s has no way to %s: via %s on %q", ns, to, via, device)
 		}
@@ -165,6 +169,31 @@ func (w world) crosses(t testing.TB, p *plan.Plan, from plan.Node, to netip.Addr
 	}
 }
 
+// sends a frame by a device, and gives where it comes to.
+func (w world) sends(by [2]string, to string) link.End {
+	if d, is := w.over[by]; is {
+		by = [2]string{d.Parent.Namespace, d.Parent.Device}
+		if at := w.above(by, to); d.Mode == macvlan.Bridge && at.Device != "" {
+			return at
+		}
+	}
+	at := w.passes(w.far[by], to)
+	if d := w.above([2]string{at.Namespace, at.Device}, to); d.Device != "" {
+		return d
+	}
+	return at
+}
+
+// above a device is another that takes what is for it.
+func (w world) above(parent [2]string, mac string) link.End {
+	for key, d := range w.over {
+		if parent == [2]string{d.Parent.Namespace, d.Parent.Device} && d.MAC == mac {
+			return link.End{Node: d.Node, Namespace: key[0], Device: key[1], MAC: mac}
+		}
+	}
+	return link.End{}
+}
+
 // passes a frame on by the bridge of the port that it came to, if it came to one.
 func (w world) passes(at link.End, to string) link.End {
 	in, isPort := w.ports[[2]string{at.Namespace, at.Device}]
@@ -172,7 +201,7 @@ func (w world) passes(at link.End, to string) link.End {
 		return at
 	}
 	for key, out := range w.ports {
-		if key[0] == at.Namespace && out.Bridge == in.Bridge && out.MAC == to && out.Device != in.Device {
+		if key[0] == at.Namespace && out.Bridge == in.Bridge && slices.Contains(append(out.Also, out.MAC), to) && (out.Device != in.Device || in.Hairpin) {
 			return w.far[key]
 		}
 	}

@@ -23,7 +23,7 @@ func newBridged(t *testing.T, options string) *bed {
 
 // TestBridgedChainIsMeasured, proven and told as it is, the direct hop beside it.
 func TestBridgedChainIsMeasured(t *testing.T) {
-	for _, options := range []string{"", "per: chain", "per: chain, arms: 1", "per: chain, forwarding: learning"} {
+	for _, options := range []string{"", "per: chain", "per: ends", "per: chain, arms: 1", "per: chain, forwarding: learning"} {
 		t.Run(options, func(t *testing.T) {
 			b := newBridged(t, options)
 			m, r := b.measurement(load(1, trial.TCP, trial.UDP), tool{sampled})

@@ -31,6 +31,21 @@ func (n Network) Own(device string) link.End {
 	return link.End{Node: n.Node, Namespace: n.Namespace, Device: device, MAC: mac.String()}
 }
 
+// Pair is a virtual Ethernet pair for a hop, with nothing in between.
+func (n Network) Pair(h Hop) resource.Resource {
+	return resource.New(h.A.Namespace, link.Spec{Owner: n.Owner, MTU: n.MTU, A: link.End(h.A), B: link.End(h.B)}, h.Needs...)
+}
+
+// IsEnd tells whether a port is of one of the chain's two ends.
+func (n Network) IsEnd(p Port) bool {
+	for _, h := range n.Hops {
+		if h.Direct {
+			return p.Node == h.A.Node || p.Node == h.B.Node
+		}
+	}
+	return p.Node == n.Hops[0].A.Node || p.Node == n.Hops[len(n.Hops)-1].B.Node
+}
+
 // Called names what belongs to a port, short enough for an interface behind a prefix of
 // seven letters. It follows from the node's name, so that a function more or less leaves
 // others' as they are.

@@ -28,6 +28,9 @@ type Network struct {
 	MTU   int
 	// Hops in path order; the direct one, if there is one, is the last.
 	Hops []Hop
+	// Outside tells that the chain's ends are beyond the host, behind one port of it. Only
+	// a wiring that is Outer is told so.
+	Outside bool
 	// Node and Namespace are the wiring's own, for its switches. It makes the namespace
 	// if it uses it.
 	Node, Namespace string
@@ -64,6 +67,13 @@ type Clear interface {
 type Armed interface {
 	Wiring
 	Arms(options any) int
+}
+
+// Outer is a wiring that has a port for the chain's ends to be behind, outside the host:
+// see [Network.Card].
+type Outer interface {
+	Wiring
+	Outside()
 }
 
 // Plain is a wiring over whose devices an IPv4 address has no peer (ip-address(8)).

@@ -108,12 +108,13 @@ func TestPortReadsBack(t *testing.T) {
 	apply(t, bridge.Kind{}, p, resource.Create, second)
 	pair(t, p, "p0")
 	told := bridge.PortSpec{Bridge: "br0", Device: "p0", MAC: "02:00:00:00:00:10"}
-	learns, moved, pairs := told, told, told
+	learns, moved, pairs, several := told, told, told, told
+	several.Also, several.Hairpin = []string{"02:00:00:00:00:0f", "02:00:00:00:00:12"}, true
 	learns.Learns, learns.Floods = true, true
 	moved.Bridge, moved.MAC = "br1", "02:00:00:00:00:11"
 	pairs.Floods = true
 	none(t, bridge.PortKind{}, p)
-	for _, step := range []bridge.PortSpec{told, told, learns, told, moved, pairs, told} {
+	for _, step := range []bridge.PortSpec{told, told, learns, told, several, moved, pairs, told} {
 		apply(t, bridge.PortKind{}, p, resource.Update, step)
 		as(t, bridge.PortKind{}, p, step)
 	}

@@ -125,6 +125,7 @@ func (j join) flags(l netlink.Link, s PortSpec) error {
 	data.AddRtAttr(unix.IFLA_BRPORT_UNICAST_FLOOD, nl.Uint8Attr(uint8(flag(s.Learns))))
 	data.AddRtAttr(unix.IFLA_BRPORT_MCAST_FLOOD, nl.Uint8Attr(uint8(flag(s.Floods))))
 	data.AddRtAttr(unix.IFLA_BRPORT_BCAST_FLOOD, nl.Uint8Attr(uint8(flag(s.Floods))))
+	data.AddRtAttr(unix.IFLA_BRPORT_MODE, nl.Uint8Attr(uint8(flag(s.Hairpin))))
 	r.AddData(info)
 	_, err = r.Execute(unix.NETLINK_ROUTE, 0)
 	return err

@@ -39,7 +39,9 @@ type seenPort struct {
 	// What the port is given though it is for others: frames for addresses that the
 	// bridge does not know, and those for many.
 	unknown, multicast, broadcast bool
-	state                         uint8
+	// hairpin lets what came in by the port leave by it again.
+	hairpin bool
+	state   uint8
 	// carrier tells that the kernel has noticed the other end.
 	carrier bool
 }
@@ -136,7 +138,7 @@ func portOf(a *netlink.LinkAttrs, data map[uint16][]byte) seenPort {
 		name: a.Name, index: a.Index, master: a.MasterIndex, state: uint8(number(data[unix.IFLA_BRPORT_STATE])),
 		carrier:  a.OperState == netlink.OperUp,
 		learning: on(unix.IFLA_BRPORT_LEARNING), unknown: on(unix.IFLA_BRPORT_UNICAST_FLOOD),
-		multicast: on(unix.IFLA_BRPORT_MCAST_FLOOD), broadcast: on(unix.IFLA_BRPORT_BCAST_FLOOD),
+		multicast: on(unix.IFLA_BRPORT_MCAST_FLOOD), broadcast: on(unix.IFLA_BRPORT_BCAST_FLOOD), hairpin: on(unix.IFLA_BRPORT_MODE),
 	}
 }
 

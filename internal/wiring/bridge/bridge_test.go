@@ -8,6 +8,7 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/plan/plantest"
 	kinds "nfchain.dev/nfchain/internal/resource/bridge"
+	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/wiring/bridge"
 )
 
@@ -36,6 +37,21 @@ func TestBridgesAndPorts(t *testing.T) {
 		}
 		if b, ports := count(p, kinds.KindName), count(p, kinds.PortKindName); b != bridges || ports != 10 {
 			t.Errorf("%q makes %d bridges with %d ports, want %d with 10", options, b, ports, bridges)
+		}
+	}
+}
+
+// TestPipeline: one bridge with the ends and their neighbours on it, and pairs between
+// functions.
+func TestPipeline(t *testing.T) {
+	for functions, ports := range map[int]int{0: 2, 1: 4, 2: 4, 5: 4} {
+		p, err := planned(t, "per: ends", plantest.Forwards(functions), plan.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		between := max(0, functions-1)
+		if b, got, links := count(p, kinds.KindName), count(p, kinds.PortKindName), count(p, link.KindName); b != 1 || got != ports || links != ports+between {
+			t.Errorf("%d functions: %d bridges with %d ports and %d pairs, want 1 with %d and %d", functions, b, got, links, ports, ports+between)
 		}
 	}
 }

@@ -10,9 +10,11 @@ import (
 
 // Options of the wiring.
 type Options struct {
-	// Per is hop (default), each pair of neighbours having a bridge of its own; or
-	// chain, one bridge for all.
-	Per string `json:"per,omitempty" jsonschema:"enum=hop,enum=chain"`
+	// Per is hop (default), each pair of neighbours having a bridge of its own; chain, one
+	// bridge for all, so that packets pass it between any two functions; or ends, one bridge
+	// between the ends and the functions next to them, functions being joined to each other
+	// by veth pairs.
+	Per string `json:"per,omitempty" jsonschema:"enum=hop,enum=chain,enum=ends"`
 	// Arms is how many interfaces a function has, each of which takes a port: 2
 	// (default), or 1 with per: chain, by which packets come in and leave again. So
 	// 1,021 functions fit on one bridge, where with two 510 do.
@@ -39,6 +41,7 @@ func (*Options) Declared() string { return declared }
 const (
 	perHop   = "hop"
 	perChain = "chain"
+	perEnds  = "ends"
 	static   = "static"
 	learning = "learning"
 )

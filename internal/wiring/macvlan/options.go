@@ -47,11 +47,13 @@ func (o *Options) Validate() []api.FieldProblem {
 }
 
 // standIn says what is in place of a network card.
-func (o Options) standIn() string {
-	switch o.Mode {
-	case macvlan.Bridge:
+func (o Options) standIn(outside bool) string {
+	switch {
+	case outside:
+		return "one end of a veth pair for all, with the chain's ends over its other end"
+	case o.Mode == macvlan.Bridge:
 		return "one end of a veth pair per hop"
-	case macvlan.VEPA:
+	case o.Mode == macvlan.VEPA:
 		return "one end of a veth pair per hop, whose other end reflects"
 	}
 	return "both ends of a veth pair per hop"

@@ -2,11 +2,7 @@
 // in between.
 package veth
 
-import (
-	"nfchain.dev/nfchain/internal/resource"
-	"nfchain.dev/nfchain/internal/resource/link"
-	"nfchain.dev/nfchain/internal/wiring"
-)
+import "nfchain.dev/nfchain/internal/wiring"
 
 // Wiring is the veth wiring.
 type Wiring struct{}
@@ -27,8 +23,7 @@ func (Wiring) Options() any { return &Options{} }
 func (Wiring) Join(n wiring.Network) (wiring.Joined, error) {
 	j := wiring.Joined{Requires: []string{"veth"}}
 	for _, h := range n.Hops {
-		spec := link.Spec{Owner: n.Owner, MTU: n.MTU, A: link.End(h.A), B: link.End(h.B)}
-		pair := resource.New(h.A.Namespace, spec, h.Needs...)
+		pair := n.Pair(h)
 		j.Resources = append(j.Resources, pair)
 		j.Ends = append(j.Ends, wiring.Ends{A: pair.ID, B: pair.ID})
 	}

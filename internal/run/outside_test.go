@@ -1,0 +1,93 @@
+package run_test
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/traffic"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// TestEndsOutside are measured through every function and past them, behind one port.
+func TestEndsOutside(t *testing.T) {
+	nstest.Require(t, feature.Bridge, feature.Macvlan)
+	for name, wiring := range map[string]string{
+		"snake":    "wiring: bridge\nbridge: {per: chain}\n",
+		"one arm":  "wiring: bridge\nbridge: {per: chain, arms: 1}\n",
+		"pipeline": "wiring: bridge\nbridge: {per: ends}\n",
+		"learning": "wiring: bridge\nbridge: {per: chain, forwarding: learning}\n",
+		"card":     "wiring: macvlan\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			if strings.Contains(wiring, "macvlan") {
+				nstest.Require(t, feature.Redirect)
+			}
+			b := newBed(t, "outside: true\n"+wiring+"functions: [{name: a, kind: forward}, {name: b, kind: forward}]\n")
+			m, r := b.measurement(load(1, trial.TCP), tool{answered})
+			if err := m.Run(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+			b.gone()
+			s := r.Setups[0]
+			if len(s.Unread) > 0 {
+				t.Errorf("unread: %v", s.Unread)
+			}
+			if len(r.Trials) != 2 {
+				t.Fatalf("%d trials, want one through the functions and one past them", len(r.Trials))
+			}
+			for _, got := range r.Trials {
+				if got.Metrics["goodput_bps"] != 1 {
+					t.Errorf("%s: %+v", r.Conditions[got.Condition].Path, got)
+				}
+			}
+		})
+	}
+}
+
+// answered is a tool that sends one packet to the server and has it sent back.
+func answered(_ context.Context, job traffic.Job) (s traffic.Sample, err error) {
+	var server, client *net.UDPConn
+	err = netns.Do(job.ServerNetns, func() (err error) {
+		server, err = net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(job.Listen(), 0)))
+		return err
+	})
+	if err != nil {
+		return s, err
+	}
+	defer func() { _ = server.Close() }()
+	err = netns.Do(job.ClientNetns, func() (err error) {
+		client, err = net.DialUDP("udp", nil, server.LocalAddr().(*net.UDPAddr))
+		return err
+	})
+	if err != nil {
+		return s, err
+	}
+	defer func() { _ = client.Close() }()
+	buffer := make([]byte, 8)
+	for _, c := range []*net.UDPConn{server, client} {
+		if err := c.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+			return s, err
+		}
+	}
+	if _, err := client.Write([]byte("there")); err != nil {
+		return s, err
+	}
+	_, from, err := server.ReadFromUDPAddrPort(buffer)
+	if err != nil {
+		return s, err
+	}
+	if _, err := server.WriteToUDPAddrPort([]byte("back"), from); err != nil {
+		return s, err
+	}
+	if _, err := client.Read(buffer); err != nil {
+		return s, err
+	}
+	return sampled(context.Background(), job)
+}
