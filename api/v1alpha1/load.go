@@ -72,7 +72,8 @@ type Frames struct {
 // like it, or containers that do nothing. They are made and removed with it.
 type Beside struct {
 	// ActiveChains is how many chains like this one carry the load at once, this one
-	// included, each the whole load. Default 1.
+	// included, each the whole load. Those beside one with a tenant are of other tenants,
+	// so that they may go through one function that stands alone. Default 1.
 	ActiveChains int `json:"active_chains,omitzero" jsonschema:"minimum=1,maximum=64"`
 	// IdleContainers is the length of a chain of forwarders over the same wiring that
 	// carries nothing meanwhile, both its ends included. Default 0: there is none.

@@ -125,6 +125,9 @@ func (h *Host) beside(chain api.Chain, b trial.Beside) (all []companion, err err
 	for n := 2; n <= b.ActiveChains; n++ {
 		another := chain
 		another.Metadata.Name = fmt.Sprintf("%s-beside-%d", chain.Metadata.Name, n)
+		if chain.Spec.Tenant != "" { // each is another's, so that they may go through one function
+			another.Spec.Tenant = fmt.Sprintf("%s-%d", chain.Spec.Tenant, n)
+		}
 		all = append(all, companion{chain: another, active: true})
 	}
 	if b.IdleContainers > 0 {
@@ -187,8 +190,8 @@ func severalOf(chain api.Chain) error {
 		}
 	}
 	for _, f := range chain.Spec.Functions {
-		if f.Ref != "" {
-			return fmt.Errorf("active_chains: function %s stands alone and cannot be in several chains: %w", f.Name, ErrInput)
+		if f.Ref != "" && chain.Spec.Tenant == "" {
+			return fmt.Errorf("active_chains: function %s stands alone, and chains that are nobody's cannot go through it together; give the chain a tenant, and each of them is another's: %w", f.Name, ErrInput)
 		}
 	}
 	return nil
