@@ -7,6 +7,7 @@ package observe
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -21,6 +22,8 @@ type Targets struct {
 	Processes func() map[string][]int
 	// Interfaces dumps the counters of the chain's interfaces. Nil observes none.
 	Interfaces func(context.Context) ([]trial.InterfaceCounts, error)
+	// Fragments reads what namespaces counted of fragments. Nil observes none.
+	Fragments func() ([]trial.FragmentCounts, error)
 	// Files is where /proc and /sys are; empty is the machine's own.
 	Files procfs.Root
 	// Every is the time between two looks during the trial, 0 is one second; it is
@@ -46,11 +49,12 @@ type counters struct {
 	cores      map[int]coreTimes
 	disks      map[string]diskSectors
 	interfaces []trial.InterfaceCounts
+	fragments  []trial.FragmentCounts
 	busy       busyness
 }
 
-// Start begins an observation; its error is that of Targets.Interfaces. Watch.Stop
-// must follow. When ctx is done, looking ends, but Stop still gives what is known.
+// Start begins an observation; its error is that of Targets.Interfaces or
+// Targets.Fragments. Watch.Stop must follow. When ctx is done, looking ends, but Stop still gives what is known.
 func Start(ctx context.Context, targets Targets) (*Watch, error) {
 	if targets.Every <= 0 {
 		targets.Every = time.Second
@@ -58,6 +62,9 @@ func Start(ctx context.Context, targets Targets) (*Watch, error) {
 	w := &Watch{targets: targets, ended: make(chan struct{}), steady: newSteady(targets.Files, ahead)}
 	interfaces, err := targets.interfaces(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if w.before.fragments, err = targets.fragments(); err != nil {
 		return nil, err
 	}
 	w.before.interfaces = interfaces
@@ -107,7 +114,7 @@ func (w *Watch) sample() {
 }
 
 // Stop ends the observation and gives the differences since Start. Its error is
-// that of Targets.Interfaces; everything else is given all the same.
+// that of Targets.Interfaces or Targets.Fragments; everything else is given all the same.
 func (w *Watch) Stop(ctx context.Context) (trial.Observation, error) {
 	cores := readCores(w.targets.Files)
 	disks := readDisks(w.targets.Files)
@@ -116,6 +123,7 @@ func (w *Watch) Stop(ctx context.Context) (trial.Observation, error) {
 	w.sample()
 	load := loadSince(w.targets.Files, w.before.busy, w.own())
 	interfaces, err := w.targets.interfaces(ctx)
+	fragments, failed := w.targets.fragments()
 
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -124,6 +132,7 @@ func (w *Watch) Stop(ctx context.Context) (trial.Observation, error) {
 		CPUs:         coreUse(w.before.cores, cores),
 		Processes:    w.processes.use(),
 		Interfaces:   interfaceUse(w.before.interfaces, interfaces),
+		Fragments:    fragmentsSince(w.before.fragments, fragments),
 		MemoryUsed:   memoryUsed(w.targets.Files),
 		BlockRead:    read,
 		BlockWritten: written,
@@ -133,7 +142,7 @@ func (w *Watch) Stop(ctx context.Context) (trial.Observation, error) {
 		CoresLost:    w.steady.lost,
 		CoresCame:    w.steady.came,
 		ClockSetS:    w.steady.clockSet(),
-	}, err
+	}, errors.Join(err, failed)
 }
 
 // own are the processes that were followed.
@@ -162,4 +171,11 @@ func (t Targets) interfaces(ctx context.Context) ([]trial.InterfaceCounts, error
 		return nil, nil
 	}
 	return t.Interfaces(ctx)
+}
+
+func (t Targets) fragments() ([]trial.FragmentCounts, error) {
+	if t.Fragments == nil {
+		return nil, nil
+	}
+	return t.Fragments()
 }

@@ -238,6 +238,7 @@ func (m *Measurement) tried(ctx context.Context, slot experiment.Slot, c trial.C
 	if err != nil {
 		return none, fmt.Errorf("%s over the %s path, repeat %d: %w", c.Protocol, c.Path, slot.Repeat, err)
 	}
+	fragmented(sample.Metrics, c, tool, observed.Fragments)
 	t := trial.Trial{
 		Condition: slot.Condition, Repeat: slot.Repeat, Asked: asked, Instance: m.instance, StartedAt: began, DurationS: ended.Sub(began).Seconds(), OutsideS: outside.Seconds(),
 		Metrics: sample.Metrics, Histograms: sample.Histograms, Series: sample.Series, Observed: observed, Raw: sample.Raw, Warnings: append(sample.Warnings, upsets(observed, tool)...),

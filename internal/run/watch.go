@@ -33,7 +33,7 @@ func (w *watchList) started(node string, pid int) {
 }
 
 func (w *watchList) targets() observe.Targets {
-	return observe.Targets{Processes: w.processes, Interfaces: w.interfaces}
+	return observe.Targets{Processes: w.processes, Interfaces: w.interfaces, Fragments: w.fragments}
 }
 
 // processes of the traffic tool, and those that live in the chain's functions or that

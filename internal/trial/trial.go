@@ -157,14 +157,16 @@ type ToolOutput struct {
 // Observation is the machine during one trial. What this machine cannot tell is
 // absent, never zero.
 type Observation struct {
-	CPUs         List[CPUUse]          `json:"cpus"`
-	Processes    List[ProcessUse]      `json:"processes"`
-	Interfaces   List[InterfaceCounts] `json:"interfaces"`
-	MemoryUsed   *uint64               `json:"memory_used_bytes,omitempty"`
-	BlockRead    *uint64               `json:"block_read_bytes,omitempty"`
-	BlockWritten *uint64               `json:"block_written_bytes,omitempty"`
-	FrequencyHz  []float64             `json:"cpu_frequency_hz,omitempty"`
-	TemperatureC map[string]float64    `json:"temperature_celsius,omitempty"`
+	CPUs       List[CPUUse]          `json:"cpus"`
+	Processes  List[ProcessUse]      `json:"processes"`
+	Interfaces List[InterfaceCounts] `json:"interfaces"`
+	// Fragments are of the ends' namespaces; absent where those are not the chain's own.
+	Fragments    []FragmentCounts   `json:"fragments,omitempty"`
+	MemoryUsed   *uint64            `json:"memory_used_bytes,omitempty"`
+	BlockRead    *uint64            `json:"block_read_bytes,omitempty"`
+	BlockWritten *uint64            `json:"block_written_bytes,omitempty"`
+	FrequencyHz  []float64          `json:"cpu_frequency_hz,omitempty"`
+	TemperatureC map[string]float64 `json:"temperature_celsius,omitempty"`
 	// Load is how busy the machine was with everything.
 	Load *Load `json:"load,omitempty"`
 	// Impairments are what impair functions did.
