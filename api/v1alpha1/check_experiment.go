@@ -42,6 +42,12 @@ func (c Catalogue) checkMixes(s *ExperimentSpec, at place) []FieldProblem {
 			under := path + item(".functions", j)
 			f.under(under, c.checkFunction(&m.Functions[j], anyWiring, at.under("mixes"+under)))
 		}
+		chain := s.Chain
+		chain.Functions = m.Functions
+		for j, e := range m.Everywhere {
+			under := path + item(".everywhere", j)
+			f.under(under, c.checkEverywhere(e, &chain, at.under("mixes"+under)))
+		}
 	}
 	return f
 }

@@ -52,10 +52,11 @@ type Source struct {
 // copies (of the whole list of functions) or copies.NAME (of one of them), mix (one of
 // Mixes), protocol, wiring, mtu, another field of Load by its JSON name, or any field
 // of the chain or the load by its path, such as chain.functions[0].firewall.default or
-// chain.functions[fw].shaper.rate. After decoding, Values and whatever selects by them
-// are int for length, copies, flows, payload_size (bytes) and rate (bit/s), bool for
-// zerocopy, what the file has for paths and string for the rest, so that == tells
-// whether two are the same.
+// chain.functions[fw].shaper.rate. Flows may be as many as the machine has cores, or a
+// share or multiple of that: cores, cores/2, cores*2. After decoding, Values and whatever
+// selects by them are int for length, copies, flows, payload_size (bytes) and rate
+// (bit/s), bool for zerocopy, what the file has for paths and string for the rest, flows
+// by cores among it, so that == tells whether two are the same.
 type Factor struct {
 	// Field is what is varied.
 	Field string `json:"field" jsonschema:"required"`
@@ -69,6 +70,9 @@ type Mix struct {
 	Name string `json:"name" jsonschema:"required"`
 	// Functions in path order.
 	Functions []Function `json:"functions,omitempty"`
+	// Everywhere are functions that act in each namespace, in the place of the chain's.
+	// Default: the chain's.
+	Everywhere []Everywhere `json:"everywhere,omitempty"`
 }
 
 // Reference is one value the source prints.

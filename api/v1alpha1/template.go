@@ -17,6 +17,8 @@ type Template struct {
 	swept     sweep
 	root      *tree.Node
 	mixes     map[string]*tree.Node
+	// everywhere of those mixes that say it.
+	everywhere map[string]*tree.Node
 }
 
 // Setting is a value for a factor that [InTemplate] knows.
@@ -46,7 +48,7 @@ func (c Catalogue) Template(s ExperimentSpec) (*Template, error) {
 }
 
 func (c Catalogue) template(swept sweep) (*Template, error) {
-	t := &Template{catalogue: c, swept: swept, mixes: map[string]*tree.Node{}}
+	t := &Template{catalogue: c, swept: swept, mixes: map[string]*tree.Node{}, everywhere: map[string]*tree.Node{}}
 	var err error
 	if t.root, err = nodeOf(filled{swept.spec.Chain, swept.spec.Load}); err != nil {
 		return nil, err
@@ -57,6 +59,12 @@ func (c Catalogue) template(swept sweep) (*Template, error) {
 			functions = []Function{}
 		}
 		if t.mixes[m.Name], err = nodeOf(functions); err != nil {
+			return nil, err
+		}
+		if m.Everywhere == nil {
+			continue
+		}
+		if t.everywhere[m.Name], err = nodeOf(m.Everywhere); err != nil {
 			return nil, err
 		}
 	}
@@ -96,6 +104,9 @@ func (t *Template) fill(settings []Setting) (filled, []string, []FieldProblem) {
 		if err == nil {
 			changed, places[i], err = put(root, "", steps(pathOf(settings[i].Field)), value)
 		}
+		if err == nil {
+			changed, err = t.beside(changed, settings[i])
+		}
 		if err != nil {
 			problems = append(problems, FieldProblem{pathOf(settings[i].Field), err.Error()})
 			continue
@@ -116,6 +127,16 @@ func inOrder(settings []Setting) []int {
 		return len(steps(pathOf(settings[a].Field))) - len(steps(pathOf(settings[b].Field)))
 	})
 	return order
+}
+
+// beside the functions of a mix is what it has everywhere.
+func (t *Template) beside(root *tree.Node, s Setting) (*tree.Node, error) {
+	name, _ := s.Value.(string)
+	if s.Field != FactorMix || t.everywhere[name] == nil {
+		return root, nil
+	}
+	changed, _, err := put(root, "", steps("chain.everywhere"), t.everywhere[name])
+	return changed, err
 }
 
 func (t *Template) value(s Setting) (*tree.Node, error) {

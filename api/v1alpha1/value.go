@@ -20,7 +20,7 @@ const (
 // type that [Factor] promises; nil and an error if it is none.
 var valueTypes = map[string]func(any) (any, error){
 	"length":        func(v any) (any, error) { return wholeBetween(v, MinLength, MaxLength) },
-	"flows":         func(v any) (any, error) { return wholeBetween(v, MinFlows, MaxFlows) },
+	"flows":         flowsOf,
 	"payload_size":  func(v any) (any, error) { return quantityOf(v, ParseSize) },
 	"request_size":  func(v any) (any, error) { return quantityOf(v, ParseSize) },
 	"response_size": func(v any) (any, error) { return quantityOf(v, ParseSize) },

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime"
 	"strings"
 	"time"
 
@@ -143,7 +144,7 @@ func describePublished(id string) (publishedEntry, error) {
 		return publishedEntry{}, err
 	}
 	x := f.Experiments[0]
-	points, err := experiment.Points(x.Spec, registry.Words())
+	points, err := experiment.Points(experiment.OnCores(x.Spec, runtime.NumCPU()), registry.Words())
 	if err != nil {
 		return publishedEntry{}, err
 	}
@@ -218,11 +219,20 @@ func (a *app) experiment(ctx context.Context, f *api.File, text string, e experi
 
 // cells turns the sweep into conditions, each with its chain, and what is infeasible.
 func (a *app) cells(ctx context.Context, x api.Experiment, m *runs.Measurement) ([]trial.Condition, []trial.Infeasible, error) {
-	points, err := experiment.Points(x.Spec, registry.Words())
+	points, err := experiment.Points(onThisMachine(x.Spec, m.Host), registry.Words())
 	if err != nil {
 		return nil, nil, err
 	}
 	return m.Cells(ctx, x.Metadata.Name, points)
+}
+
+// onThisMachine has numbers where an experiment tells flows by cores. Machines are asked
+// only where that is so, since it takes a while.
+func onThisMachine(spec api.ExperimentSpec, h *runs.Host) api.ExperimentSpec {
+	if experiment.CoresNote(spec, 1) == "" {
+		return spec
+	}
+	return experiment.OnMachine(spec, h.Features.Environment(versionText()))
 }
 
 // startOrResume goes on with an interrupted run of the same file and load, or

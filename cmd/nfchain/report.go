@@ -88,7 +88,11 @@ func (a *app) build(r trial.Run, has func(string) bool) report.Report {
 		rep.Run.Warnings = append(rep.Run.Warnings, "the experiment's file can no longer be read, so its claims are not judged")
 		return rep
 	}
-	spec := f.Experiments[0].Spec
+	spec, cores := f.Experiments[0].Spec, experiment.CoresOf(r.Environment)
+	if note := experiment.CoresNote(spec, cores); note != "" {
+		rep.Run.Warnings = append(rep.Run.Warnings, note)
+	}
+	spec = experiment.OnCores(spec, cores)
 	if has == nil {
 		has = feature.Probe(context.Background(), feature.Host()).Has
 	}

@@ -28,6 +28,10 @@ var fields = map[string]func(*Point, any) error{
 		return err
 	},
 	"flows": func(p *Point, v any) (err error) {
+		if api.FlowsByCores(v) { // what there is of them was put in before
+			p.refuse(fmt.Sprintf("%v come to no number of flows here", v))
+			return nil
+		}
 		p.Load.Flows, err = whole(v, api.MinFlows, api.MaxFlows)
 		return err
 	},

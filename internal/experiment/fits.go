@@ -19,6 +19,7 @@ var formulas = map[string]string{lossPerHop: "t(n) = t(2)·(1−l)^(n−2)"}
 // experiment's order. A model that cannot be fitted comes back without params
 // and points, and its notes say why.
 func Fits(spec api.ExperimentSpec, run trial.Run) []Fit {
+	run = withBusy(run)
 	out := make([]Fit, len(spec.Models))
 	for i, m := range spec.Models {
 		out[i] = Fit{
