@@ -105,13 +105,14 @@ func (a *axis) sort() {
 	slices.SortStableFunc(a.levels, func(x, y level) int { return cmp.Compare(x.value, y.value) })
 }
 
-// of is the level of a condition. The direct path has a length of its own.
+// of is the level of a condition. The direct path has a length of its own, unless it is
+// itself what was asked for.
 func (a axis) of(c trial.Condition) (level, bool) {
 	v, has := c.Factors[a.field]
 	if !has {
 		return level{}, false
 	}
-	if a.field == "length" {
+	if _, asked := c.Factors["path"]; a.field == "length" && !asked {
 		v = c.Length
 	}
 	return levelOf(a.field, v), true
