@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"html/template"
+	"math"
 	"strconv"
 	"strings"
 
@@ -65,11 +66,38 @@ func newClaim(v experiment.Verdict, id string) claim {
 	if v.Estimate == nil || !finite(*v.Estimate) {
 		return c
 	}
-	value, interval := unit{factor: 1}.centred(*v.Estimate, v.CI95)
-	c.Numbers = strings.TrimSpace(value + " " + interval)
+	c.Numbers = estimateText(*v.Estimate, v.CI95)
 	c.Span = template.HTML(plot.Span{ID: id, Title: "estimate of " + v.ID, Description: spanWords(c), Estimate: *v.Estimate, CI: v.CI95,
-		AtLeast: v.AtLeast, AtMost: v.AtMost, Text: raw}.SVG())
+		AtLeast: v.AtLeast, AtMost: v.AtMost, Text: boundText}.SVG())
 	return c
+}
+
+// tiny is from where on a number is written with an exponent.
+const tiny = 1e-4
+
+// estimateText is an estimate with its interval: 0.102 [0.081, 0.123].
+func estimateText(v float64, ci *[2]float64) string {
+	most := math.Abs(v)
+	if ci != nil {
+		most = max(most, math.Abs(ci[0]), math.Abs(ci[1]))
+	}
+	if most > 0 && most < tiny {
+		small := func(x float64) string { return strconv.FormatFloat(x, 'e', 1, 64) }
+		if ci == nil {
+			return small(v)
+		}
+		return fmt.Sprintf("%s [%s, %s]", small(v), small(ci[0]), small(ci[1]))
+	}
+	value, interval := unit{factor: 1}.centred(v, ci)
+	return strings.TrimSpace(value + " " + interval)
+}
+
+// boundText is an end of a range.
+func boundText(v float64) string {
+	if v != 0 && math.Abs(v) < tiny {
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return raw(v)
 }
 
 // spanWords tells what a span shows to those who do not see it.

@@ -55,3 +55,21 @@ func TestGapsHaveReasons(t *testing.T) {
 		t.Error("a run that told everything has gaps")
 	}
 }
+
+// TestEstimatesAreShort, however small they are.
+func TestEstimatesAreShort(t *testing.T) {
+	for want, c := range map[string]struct {
+		v  float64
+		ci *[2]float64
+	}{
+		"0.102 [0.081, 0.123]": {.102, &[2]float64{.081, .123}}, "-3.2e-10 [-6.7e-10, 3.3e-11]": {-3.2e-10, &[2]float64{-6.73e-10, 3.32e-11}},
+		"0 [0, 0]": {0, &[2]float64{0, 0}}, "2.0e-06": {2e-6, nil}, "1.085": {1.085, nil}, "0.00000 [-0.00020, 0.00020]": {0, &[2]float64{-.0002, .0002}},
+	} {
+		if got := estimateText(c.v, c.ci); got != want {
+			t.Errorf("%v %v: %q, want %q", c.v, c.ci, got, want)
+		}
+	}
+	if got := boundText(1e-9) + " " + boundText(.08) + " " + boundText(0) + " " + boundText(100); got != "1e-09 0.08 0 100" {
+		t.Error(got)
+	}
+}

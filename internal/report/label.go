@@ -11,6 +11,8 @@ import (
 type labeller struct {
 	fields []field
 	extra  []string
+	// short has factors go by the last word of their paths, where that is enough.
+	short bool
 }
 
 // labels names conditions by protocol and by the fields in which they differ,
@@ -39,9 +41,18 @@ func (l labeller) of(c trial.Condition) string {
 		words = append(words, f.words(c))
 	}
 	for _, name := range l.extra {
-		words = append(words, name+" "+factorText(c.Factors[name]))
+		words = append(words, l.factor(name)+" "+factorText(c.Factors[name]))
 	}
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), ", ")
+}
+
+// factor is how a swept factor is called.
+func (l labeller) factor(name string) string {
+	same := func(other string) bool { return other != name && shortFactor(other) == shortFactor(name) }
+	if !l.short || slices.ContainsFunc(l.extra, same) {
+		return name
+	}
+	return strings.ReplaceAll(shortFactor(name), "_", " ")
 }
 
 // implied tells whether path and protocol decide a field: each protocol has its
