@@ -33,7 +33,7 @@ func (b Bars) bar(c *canvas, bar Bar, x scale, y, left float64) {
 	sum := 0.0
 	for _, p := range bar.Parts {
 		if p.Value > 0 {
-			c.area(p.Kind, b.Kinds[p.Kind].Colour, x.at(sum), y, x.at(sum+p.Value)-x.at(sum), thick)
+			c.hatched(b.Kinds[p.Kind], x.at(sum), y, x.at(sum+p.Value)-x.at(sum), thick)
 		}
 		sum += p.Value
 	}
@@ -51,12 +51,6 @@ func (b Bars) bar(c *canvas, bar Bar, x scale, y, left float64) {
 	c.text("halo", "start", end+8, middle+4, bar.Text)
 }
 
-// area draws one part of a bar.
-func (c *canvas) area(kind, colour int, x, y, w, h float64) {
-	c.printf(`<rect class="%s bar" x="%s" y="%s" width="%s" height="%s" fill="url(#%s)"/>`,
-		key(colour), px(x), px(y), px(w), px(h), c.pattern(kind))
-}
-
 // level draws an error bar that lies.
 func (c *canvas) level(class string, lo, hi, y float64) {
 	c.line(class, lo, y, hi, y)
@@ -71,7 +65,7 @@ func (b Bars) entries(c *canvas) (out []entry) {
 		if !shown[i] {
 			continue
 		}
-		out = append(out, entry{k.Name, func(x, y float64) { c.area(i, k.Colour, x, y-6, sampleWidth, 12) }})
+		out = append(out, entry{k.Name, func(x, y float64) { c.hatched(k, x, y-6, sampleWidth, 12) }})
 	}
 	return out
 }

@@ -1,7 +1,5 @@
 package plot
 
-import "fmt"
-
 // Hatch is how the area of a bar is filled.
 type Hatch int
 
@@ -76,7 +74,6 @@ func (b Bars) SVG() string {
 	bottom := topMargin + b.height()
 	rows := legendRows(b.entries(c), chartWidth-left)
 	c.begin(chartWidth, bottom+46+float64(len(rows))*legendRow, b.Title, b.Description)
-	c.hatches(b.Kinds)
 	for _, t := range ticks {
 		c.line("grid", x.at(t), topMargin, x.at(t), bottom)
 		c.text("", "middle", x.at(t), bottom+17, tickText(t, ticks))
@@ -160,6 +157,3 @@ func (b Bars) textRoom() (room float64) {
 	}
 	return room + 8*float64(b2i(room > 0))
 }
-
-// pattern is the id of a kind's hatch.
-func (c *canvas) pattern(kind int) string { return fmt.Sprintf("%s-h%d", c.id, kind) }

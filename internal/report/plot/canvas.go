@@ -32,6 +32,9 @@ const style = `<style>
 .nf .whisker{fill:none;stroke:var(--ink,#1b1f24);stroke-width:1.4}
 .nf .under{fill:none;stroke:var(--paper,#fff);stroke-width:3.4;stroke-opacity:.85}
 .nf .bar{stroke:currentColor;stroke-width:1.2}
+.nf .paper{fill:var(--paper,#fff)}
+.nf .hatch{fill:none;stroke:currentColor;stroke-width:1.3}
+.nf .points{fill:none;stroke:currentColor;stroke-width:1.8;stroke-linecap:round}
 </style>`
 
 // printf adds to the drawing, which is in memory and takes everything.
