@@ -10,11 +10,23 @@ import (
 	"nfchain.dev/nfchain/internal/report/plot"
 )
 
-// logarithmic tells levels that lie decades apart. A zero among them is no reason
-// against: it stands by itself, left of the rest.
+// logarithmic tells levels that lie decades apart, and more evenly by shares than by
+// differences. A zero among them is no reason against: it stands by itself, left of the
+// rest.
 func (a axis) logarithmic() bool {
 	least, most, above := a.reach()
-	return a.numbers && above >= fewLevels && a.levels[0].value >= 0 && most/least >= decades
+	if !a.numbers || above < fewLevels || a.levels[0].value < 0 || most/least < decades {
+		return false
+	}
+	linear, shares := 0., 0. // the widest gaps
+	for i, l := range a.levels[1:] {
+		before := a.levels[i].value
+		linear = max(linear, (l.value-before)/(most-least))
+		if before > 0 {
+			shares = max(shares, math.Log(l.value/before)/math.Log(most/least))
+		}
+	}
+	return shares < linear
 }
 
 // reach is the least level above zero, the greatest, and how many are above zero.
@@ -75,7 +87,7 @@ func (a axis) text(l level) string {
 	switch {
 	case !finite(l.value) || !a.numbers:
 		return l.text
-	case strings.HasSuffix(a.field, "_size") && l.value >= 1<<10:
+	case strings.HasSuffix(a.field, "_size") && l.value > 0 && math.Mod(l.value, 1<<10) == 0:
 		return api.Size(l.value).String()
 	}
 	return raw(l.value / a.unit().factor)

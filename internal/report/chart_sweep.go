@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"slices"
+	"strings"
 
 	"nfchain.dev/nfchain/internal/report/plot"
 )
@@ -43,7 +44,7 @@ type sweep struct {
 func (s *sweep) figures() (out []figure) {
 	for nth, some := range s.charts() {
 		if nth == manyCharts {
-			out[len(out)-1].Caption += fmt.Sprintf(" %d more lines are in the table of measurements.", len(s.ours)-nth*manySeries)
+			out[len(out)-1].Caption += fmt.Sprintf(" %d more are in the table of measurements.", len(s.ours)-nth*s.perChart())
 			break
 		}
 		out = append(out, s.figure(some, nth))
@@ -59,7 +60,18 @@ func (s *sweep) charts() (out [][]int) {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(x, y int) int { return b2i(s.inSource(y)) - b2i(s.inSource(x)) })
-	return slices.Collect(slices.Chunk(order, manySeries))
+	return slices.Collect(slices.Chunk(order, s.perChart()))
+}
+
+// manyLevels is from how many levels on fewer lines can be told apart.
+const manyLevels = 16
+
+// perChart is how many lines one chart has.
+func (s *sweep) perChart() int {
+	if len(s.axis.levels) > manyLevels {
+		return manySeries / 2
+	}
+	return manySeries
 }
 
 func (s *sweep) inSource(ours int) bool {
@@ -95,8 +107,11 @@ func (s *sweep) figure(ours []int, nth int) figure {
 	if l.Y.Log {
 		f.Caption += " The scale is logarithmic."
 	}
-	if len(theirs) == 0 {
+	if len(sourceLevels(theirs)) < 2 { // one value is a sentence rather than a chart
 		f.SVG = template.HTML(l.SVG())
+		if len(theirs) > 0 {
+			f.Caption += fmt.Sprintf(" %s has one value: %s", upperFirst(s.sourceID()), strings.TrimSpace(s.describeSource(theirs)))
+		}
 		return f
 	}
 	l.Width = besideWidth

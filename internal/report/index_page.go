@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -59,14 +60,21 @@ func newIndexPage(d IndexData) indexPage {
 		p.Settings = filled(environmentTable(trial.Run{Environment: d.Environment}))
 	}
 	for i, e := range d.Experiments {
-		id, _, _ := strings.Cut(e.ID, "/")
-		if n := len(p.Sources); n == 0 || p.Sources[n-1].ID != id {
-			p.Sources = append(p.Sources, newIndexSource(id, e.Source))
-		}
-		s := &p.Sources[len(p.Sources)-1]
+		s := p.source(e)
 		s.Experiments = append(s.Experiments, newIndexExperiment(e, i))
 	}
 	return p
+}
+
+// source is where an experiment stands, with the others of its source.
+func (p *indexPage) source(e IndexEntry) *indexSource {
+	id, _, _ := strings.Cut(e.ID, "/")
+	at := slices.IndexFunc(p.Sources, func(s indexSource) bool { return s.ID == id })
+	if at < 0 {
+		at = len(p.Sources)
+		p.Sources = append(p.Sources, newIndexSource(id, e.Source))
+	}
+	return &p.Sources[at]
 }
 
 func newIndexSource(id string, s *api.Source) indexSource {

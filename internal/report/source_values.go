@@ -93,8 +93,12 @@ func (r Report) conditionAt(a axis, l line, where level) int {
 }
 
 // base is the first level at which both have a value that can be divided by: the
-// condition of ours, and the value of the source. None is -1.
+// condition of ours, and the value of the source. None is -1, as for a source with one
+// value, which has no shape.
 func (r Report) base(a axis, metric string, ours line, theirs sourceLine) (condition int, value float64) {
+	if len(theirs.values) < 2 {
+		return -1, 0
+	}
 	for _, v := range theirs.values {
 		if i := r.conditionAt(a, ours, v.level); i >= 0 && v.Value > 0 && centre(r.Conditions[i].Metrics[metric]) > 0 {
 			return i, v.Value

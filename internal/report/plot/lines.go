@@ -132,7 +132,7 @@ func (l Lines) bottom(c *canvas, x scale, left float64) {
 		w := width(names[i])
 		if at := min(x.at(t), l.wide()-w/2); at-w/2 > free {
 			c.text("", "middle", at, base+19, names[i])
-			free = at + w/2 + 4
+			free = at + w/2 + 9
 		}
 	}
 	c.text("", "middle", (x.from+x.to)/2, base+39, l.X.Label)
