@@ -40,12 +40,12 @@ func TestAxisIsTheFactorWithMostLevels(t *testing.T) {
 	}{
 		"sizes, decades apart": {swept("goodput_bps", grid("payload_size", []any{"64", "1KiB", 65536}, "zerocopy", []any{true, false})...),
 			"payload_size", "64 1KiB 64KiB", []float64{.25, 1.454, 3.26}},
-		"rules, with none":     {swept("goodput_bps", grid(rules, []any{0, 10, 100, 1000}, "wiring", []any{"veth", "ovs"})...), rules, "0 10 100 1000", []float64{.25, .917, 1.917, 2.917}},
-		"flows before lengths": {swept("goodput_bps", grid("flows", []any{1, 2, 4, 8}, "load.zerocopy", []any{true})...), "flows", "1 2 4 8", []float64{1, 2, 4, 8}},
-		"rates":                {swept("loss_ratio", grid("rate", []any{"10Mbps", "20Mbps", "200Mbps"}, "wiring", []any{"veth"})...), "rate", "10 20 200", []float64{1e7, 2e7, 2e8}},
+		"rules, with none":              {swept("goodput_bps", grid(rules, []any{0, 10, 100, 1000}, "wiring", []any{"veth", "ovs"})...), rules, "0 10 100 1000", []float64{.25, .917, 1.917, 2.917}},
+		"flows before lengths":          {swept("goodput_bps", grid("flows", []any{1, 2, 4, 8}, "load.zerocopy", []any{true})...), "flows", "1 2 4 8", []float64{1, 2, 4, 8}},
+		"rates":                         {swept("loss_ratio", grid("rate", []any{"10Mbps", "20Mbps", "200Mbps"}, "wiring", []any{"veth"})...), "rate", "10 20 200", []float64{1e7, 2e7, 2e8}},
 		"many sizes, as far apart each": {swept("goodput_bps", grid("payload_size", []any{2019, 18403, 34787, 65507}, "zerocopy", []any{true})...), "payload_size", "2019 18403 34787 65507", []float64{2019, 18403, 34787, 65507}},
-		"words alone":          {swept("goodput_bps", grid("wiring", []any{"veth", "ovs", "bridge"}, "affinity", []any{"0", "1", "2", "3"})...), "", "", nil},
-		"two levels":           {swept("goodput_bps", grid("mtu", []any{1500, 9000}, "zerocopy", []any{true, false})...), "", "", nil},
+		"words alone":                   {swept("goodput_bps", grid("wiring", []any{"veth", "ovs", "bridge"}, "affinity", []any{"0", "1", "2", "3"})...), "", "", nil},
+		"two levels":                    {swept("goodput_bps", grid("mtu", []any{1500, 9000}, "zerocopy", []any{true, false})...), "", "", nil},
 	} {
 		a, has := c.r.axis()
 		if has != (c.field != "") || a.field != c.field {
@@ -138,7 +138,7 @@ func TestManyLinesAreSpreadOverCharts(t *testing.T) {
 	r := swept("goodput_bps", grid("kind", fifty, "flows", []any{1, 2, 4, 8})...)
 	r.References = []api.Reference{{At: map[string]any{"flows": 1, "kind": fifty[49]}, Metric: "goodput_bps", Value: 7}}
 	figures := r.mainFigures()
-	if len(figures) != manyCharts || !strings.HasSuffix(figures[0].Caption, " Source has one value: UDP, kind "+fifty[49].(string)+", flows 1: 7.000 b/s.") {
+	if len(figures) != manyCharts || !strings.HasSuffix(figures[0].Caption, " The one value in the source: UDP, kind "+fifty[49].(string)+", flows 1: 7.000 b/s.") {
 		t.Fatalf("%d figures, %s", len(figures), figures[0].Caption)
 	}
 	if !strings.Contains(string(figures[0].SVG), ">UDP, kind "+fifty[49].(string)+"<") {

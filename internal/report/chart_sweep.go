@@ -110,7 +110,7 @@ func (s *sweep) figure(ours []int, nth int) figure {
 	if len(sourceLevels(theirs)) < 2 { // one value is a sentence rather than a chart
 		f.SVG = template.HTML(l.SVG())
 		if len(theirs) > 0 {
-			f.Caption += fmt.Sprintf(" %s has one value: %s", upperFirst(s.sourceID()), strings.TrimSpace(s.describeSource(theirs)))
+			f.Caption += fmt.Sprintf(" The one value in %s: %s", s.sourceID(), strings.TrimSpace(s.describeSource(theirs)))
 		}
 		return f
 	}

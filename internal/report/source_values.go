@@ -112,7 +112,7 @@ func (r Report) sourceID() string {
 	if r.Source != nil && r.Source.ID != "" {
 		return r.Source.ID
 	}
-	return "source"
+	return "the source"
 }
 
 // nameOf a line of the source: as ours is named where it stands beside one.
