@@ -43,3 +43,15 @@ func TestNumbersAreRead(t *testing.T) {
 	}
 	t.Error("livi2016/fig1-peak is not there")
 }
+
+func TestIDsAreInNaturalOrder(t *testing.T) {
+	ids := []string{"livi2016/fig11", "zhao2017/fig3", "livi2016/fig5", "livi2016/fig1", "livi2016/fig10", "livi2016/future-mix", "ocansey2017/table-5.2", "ocansey2017/table-5.1"}
+	slices.SortFunc(ids, compare)
+	want := []string{"livi2016/fig1", "livi2016/fig5", "livi2016/fig10", "livi2016/fig11", "livi2016/future-mix", "ocansey2017/table-5.1", "ocansey2017/table-5.2", "zhao2017/fig3"}
+	if !slices.Equal(ids, want) {
+		t.Errorf("%q", ids)
+	}
+	if !slices.IsSortedFunc(IDs(), compare) || !slices.Contains(Sources(), "livi2016") {
+		t.Errorf("%q of %q", IDs(), Sources())
+	}
+}

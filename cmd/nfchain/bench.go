@@ -329,15 +329,19 @@ func (a *app) trial(done, total int, c trial.Condition, left time.Duration) {
 	}
 	a.bar.out = a.stderr
 	if total == 0 { // of a search, whose end nobody knows
-		a.bar.show(a.now(), true, fmt.Sprintf("trial %d: %.0f frames/s for %v s over the %s path", done+1, c.OfferedPps, c.DurationS, c.Path))
+		a.bar.show(a.now(), true, fmt.Sprintf("%strial %d: %.0f frames/s for %v s over the %s path", a.whole, done+1, c.OfferedPps, c.DurationS, c.Path))
 		return
 	}
 	of := "of"
 	if a.upTo {
 		of = "of at most"
 	}
-	a.bar.show(a.now(), true, fmt.Sprintf("trial %d %s %d: %s over the %s path, length %d, %s; %s left",
-		done+1, of, total, c.Protocol, c.Path, c.Length, words.Plural(c.Flows, "flow"), left))
+	rest := fmt.Sprintf("%s left", left)
+	if a.whole != "" {
+		rest += fmt.Sprintf(", %s of all", (left + a.after).Round(time.Second))
+	}
+	a.bar.show(a.now(), true, fmt.Sprintf("%strial %d %s %d: %s over the %s path, length %d, %s; %s",
+		a.whole, done+1, of, total, c.Protocol, c.Path, c.Length, words.Plural(c.Flows, "flow"), rest))
 }
 
 // flagOf a load's field, by its path in a file.

@@ -5,10 +5,8 @@ import (
 	"slices"
 	"time"
 
-	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/results"
-	runs "nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/trial"
 	"nfchain.dev/nfchain/internal/words"
 )
@@ -29,17 +27,21 @@ type foreseen struct {
 	// Learnt tells that the cost is that of an earlier run.
 	Learnt     bool                         `json:"cost_learnt"`
 	Infeasible trial.List[trial.Infeasible] `json:"infeasible"`
+	// Dropped are the combinations that a budget leaves out.
+	Dropped  trial.List[trial.Infeasible] `json:"dropped,omitempty"`
+	Warnings trial.List[string]           `json:"warnings"`
 }
 
 // foresee says what an experiment would do, and does nothing.
-func (a *app) foresee(ctx context.Context, x api.Experiment, m *runs.Measurement, e experimentFlags) error {
-	conditions, infeasible, err := a.cells(ctx, x, m)
+func (a *app) foresee(ctx context.Context, s subject, e experimentFlags) error {
+	cells, _, err := a.cells(ctx, s)
 	if err != nil {
 		return err
 	}
+	x, m, conditions := s.x, s.m, cells.Conditions
 	chains, repeats := m.ChainOf(), x.Spec.Load.Repeats
 	f := foreseen{SchemaVersion: trial.SchemaVersion, Experiment: x.Metadata.Name, Conditions: len(conditions),
-		Chains: slices.Max(chains) + 1, Repeats: repeats, Trials: len(conditions) * repeats, Infeasible: infeasible}
+		Chains: slices.Max(chains) + 1, Repeats: repeats, Trials: len(conditions) * repeats, Infeasible: cells.Infeasible, Dropped: cells.Dropped, Warnings: cells.Warnings}
 	before := a.lastTrials(ctx, x.Metadata.Name)
 	f.Cost, f.Learnt = experiment.CostOf(before), len(before) > 1
 	order := experiment.Order(len(conditions), repeats, x.Spec.Seed)
@@ -90,12 +92,23 @@ func (a *app) printForeseen(f foreseen) error {
 	if f.Searches > 0 {
 		a.printf("%d of the conditions are searches, whose time is not counted\n", f.Searches)
 	}
-	if len(f.Infeasible) == 0 {
+	for _, w := range f.Warnings {
+		a.printf("%s\n", w)
+	}
+	if err := a.printLeftOut(f.Infeasible, "cannot be had here"); err != nil {
+		return err
+	}
+	return a.printLeftOut(f.Dropped, "would be dropped")
+}
+
+// printLeftOut lists combinations that would not be measured, if there are any.
+func (a *app) printLeftOut(all []trial.Infeasible, what string) error {
+	if len(all) == 0 {
 		return nil
 	}
-	a.printf("%s cannot be had here:\n", words.Plural(len(f.Infeasible), "combination"))
+	a.printf("%s %s:\n", words.Plural(len(all), "combination"), what)
 	w := a.table("COMBINATION\tWHY")
-	for _, c := range f.Infeasible {
+	for _, c := range all {
 		w.row("%s\t%s\n", experiment.Describe(c.Factors), c.Reason)
 	}
 	return w.end()

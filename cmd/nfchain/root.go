@@ -49,6 +49,10 @@ type app struct {
 	bar     bar
 	// upTo tells that a run's number of trials is only the most that there may be.
 	upTo bool
+	// whole says which of several experiments is running, empty for one alone; after is how
+	// long those take that come after it.
+	whole string
+	after time.Duration
 	// unwritten is why standard output did not take something.
 	unwritten error
 }

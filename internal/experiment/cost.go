@@ -15,8 +15,8 @@ type Cost struct {
 	Chain float64 `json:"chain_s"`
 }
 
-// usualCost is for when nothing was measured yet: small chains on a machine of two cores.
-var usualCost = Cost{Trial: 0.1, Chain: 1}
+// UsualCost is for when nothing was measured yet: small chains on a machine of two cores.
+var UsualCost = Cost{Trial: 0.1, Chain: 1}
 
 // CostOf what trials took so far: the medians of the gaps between them, so that an
 // interruption does not count.
@@ -33,7 +33,7 @@ func CostOf(trials []trial.Trial) Cost {
 			other = append(other, gap)
 		}
 	}
-	return Cost{Trial: middle(same, usualCost.Trial), Chain: middle(other, usualCost.Chain)}
+	return Cost{Trial: middle(same, UsualCost.Trial), Chain: middle(other, UsualCost.Chain)}
 }
 
 // middle of the values, or what is usual where there are none.

@@ -9,7 +9,7 @@ import (
 )
 
 func TestCostIsLearntFromTheGaps(t *testing.T) {
-	if got := CostOf(nil); got != usualCost {
+	if got := CostOf(nil); got != UsualCost {
 		t.Errorf("of nothing: %+v", got)
 	}
 	var trials []trial.Trial

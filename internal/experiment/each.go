@@ -41,7 +41,7 @@ func findRatioEach(spec api.ExperimentSpec, run trial.Run, c api.Check) (finding
 
 // ratiosOf picks the conditions that both selections name at each value.
 func ratiosOf(spec api.ExperimentSpec, run trial.Run, c api.Check) (ratios, error) {
-	values, err := valuesOver(spec, c)
+	values, err := valuesOver(spec, run, c)
 	if err != nil {
 		return ratios{}, err
 	}

@@ -32,6 +32,7 @@ func Judge(spec api.ExperimentSpec, run trial.Run, has func(feature string) bool
 		} else {
 			v.decide(f)
 			v.doubt(lacking(spec, run, c.Check))
+			v.Reason += notLookedAt(spec, run, c.Check)
 		}
 		out[i] = v
 	}

@@ -14,7 +14,7 @@ import (
 // a chain that breaks under load is slow in none of the trials that are left. A claim
 // does not hold on such.
 func lacking(spec api.ExperimentSpec, run trial.Run, c api.Check) string {
-	for _, where := range selections(spec, c) {
+	for _, where := range selections(spec, run, c) {
 		for _, i := range matching(run, where) {
 			if why := failedOf(run, i, c.Metric); why != "" {
 				return why
@@ -35,26 +35,32 @@ func lacking(spec api.ExperimentSpec, run trial.Run, c api.Check) string {
 }
 
 // selections are the conditions that a check names, by factor value.
-func selections(spec api.ExperimentSpec, c api.Check) (wheres []map[string]any) {
-	named := []map[string]any{c.A}
-	for _, where := range []map[string]any{c.B, c.C, c.D} {
-		if len(where) > 0 {
-			named = append(named, where)
-		}
-	}
+func selections(spec api.ExperimentSpec, run trial.Run, c api.Check) (wheres []map[string]any) {
+	named := named(c)
 	switch {
 	case c.Metric == "":
 		return nil
 	case c.Over == "":
 		return named
 	}
-	values, _ := valuesOver(spec, c)
+	values, _ := valuesOver(spec, run, c)
 	for _, where := range named {
 		for _, v := range values {
 			wheres = append(wheres, with(where, c.Over, v))
 		}
 	}
 	return wheres
+}
+
+// named are the selections that a check gives, without the values that it goes over.
+func named(c api.Check) []map[string]any {
+	all := []map[string]any{c.A}
+	for _, where := range []map[string]any{c.B, c.C, c.D} {
+		if len(where) > 0 {
+			all = append(all, where)
+		}
+	}
+	return all
 }
 
 // failedOf says how many trials of a condition did not measure a metric.

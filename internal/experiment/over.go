@@ -22,7 +22,7 @@ type levels struct {
 // levelsOf picks the condition that where selects at each value that a check goes
 // over. Its error is the reason why the claim cannot be told.
 func levelsOf(spec api.ExperimentSpec, run trial.Run, c api.Check, where map[string]any) (levels, error) {
-	values, err := valuesOver(spec, c)
+	values, err := valuesOver(spec, run, c)
 	if err != nil {
 		return levels{}, err
 	}
@@ -40,11 +40,12 @@ func levelsOf(spec api.ExperimentSpec, run trial.Run, c api.Check, where map[str
 
 // valuesOver are the values that a check goes over: its own, or all that the
 // experiment gives the factor together with what the check selects. They are the
-// experiment's and not the run's, so that one that could not be measured is missed.
-func valuesOver(spec api.ExperimentSpec, c api.Check) ([]any, error) {
+// experiment's and not the run's, so that one that could not be measured is missed; those
+// are left out that the run dropped for want of time.
+func valuesOver(spec api.ExperimentSpec, run trial.Run, c api.Check) ([]any, error) {
 	values := c.Values
 	if len(values) == 0 {
-		values = varies(spec, c)
+		values = slices.DeleteFunc(varies(spec, c), func(v any) bool { return leftOut(run, c, v) })
 	}
 	if c.Over == "" || len(values) == 0 {
 		return nil, fmt.Errorf("the experiment does not vary %q, over which the check goes", c.Over)

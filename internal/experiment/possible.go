@@ -20,7 +20,7 @@ type bounds struct {
 // that was measured to the one before the least that was refused for the reason that
 // the check names. What cannot be had for another reason tells nothing.
 func findPossible(spec api.ExperimentSpec, run trial.Run, c api.Check) (finding, error) {
-	values, err := valuesOver(spec, c)
+	values, err := valuesOver(spec, run, c)
 	if err != nil {
 		return finding{}, err
 	}

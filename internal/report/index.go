@@ -30,6 +30,9 @@ type IndexData struct {
 	Place string `json:"-"`
 }
 
+// NotRun is the state of an experiment that has no run.
+const NotRun = "not run"
+
 // IndexEntry is one experiment of an index.
 type IndexEntry struct {
 	// ID as the source's experiments have it: livi2016/fig7.
@@ -37,7 +40,7 @@ type IndexEntry struct {
 	// Description is the experiment's own, one line.
 	Description string      `json:"description,omitempty"`
 	Source      *api.Source `json:"source,omitempty"`
-	// State is the run's, or failed or not run where there is none.
+	// State is the run's, or [NotRun] where there is none.
 	State string `json:"state"`
 	// Failure is why it has no whole run; empty where it has.
 	Failure string `json:"failure,omitempty"`

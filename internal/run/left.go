@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -34,4 +35,13 @@ func (m *Measurement) ChainOf() []int {
 		m.chainOf = append(m.chainOf, seen[string(text)])
 	}
 	return m.chainOf
+}
+
+// Only keeps the chains of some conditions, in the order of what [Measurement.Cells] gave.
+func (m *Measurement) Only(kept []int) {
+	chains := make([]api.Chain, len(kept))
+	for at, i := range kept {
+		chains[at] = m.Chains[i]
+	}
+	m.Chains, m.chainOf = chains, nil
 }

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"nfchain.dev/nfchain/internal/experiment"
+	runs "nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
+)
+
+// foreseenStep is what one experiment of several would do.
+type foreseenStep struct {
+	ID         string  `json:"id"`
+	Conditions int     `json:"conditions"`
+	Trials     int     `json:"trials"`
+	DurationS  float64 `json:"duration_s"`
+	// NotHere is why nothing of it can be measured.
+	NotHere    string                       `json:"not_here,omitempty"`
+	Infeasible trial.List[trial.Infeasible] `json:"infeasible"`
+	Dropped    trial.List[trial.Infeasible] `json:"dropped"`
+	Warnings   trial.List[string]           `json:"warnings"`
+}
+
+// foreseeAll says what several experiments would do, and does nothing.
+func (a *app) foreseeAll(ctx context.Context, h *runs.Host, works []work, e experimentFlags) error {
+	s := &sequence{}
+	spans, err := a.plan(ctx, h, s, works, e)
+	if err != nil {
+		return err
+	}
+	s.share(spans, e.budget)
+	all, total := []foreseenStep{}, 0.0
+	for i, step := range s.Steps {
+		one, err := a.foreseeStep(ctx, h, works[i], step, e)
+		if err != nil {
+			return err
+		}
+		all, total = append(all, one), total+one.DurationS+aroundSeconds
+	}
+	if *e.output.format == "json" {
+		return a.printJSON(struct {
+			SchemaVersion int            `json:"schema_version"`
+			DurationS     float64        `json:"duration_s"`
+			Experiments   []foreseenStep `json:"experiments"`
+		}{trial.SchemaVersion, total, all})
+	}
+	return a.printForeseenSteps(all, total)
+}
+
+func (a *app) foreseeStep(ctx context.Context, h *runs.Host, w work, step sequenceStep, e experimentFlags) (foreseenStep, error) {
+	one := foreseenStep{ID: step.ID, NotHere: step.NotHere}
+	if step.NotHere != "" {
+		return one, nil
+	}
+	e.budget = time.Duration(step.BudgetS * float64(time.Second))
+	s := a.subjectOf(h, w.f, w.text, e)
+	cells, trimmed, err := a.cells(ctx, s)
+	one.Conditions, one.DurationS = len(cells.Conditions), trimmed.Seconds
+	one.Trials = one.Conditions * s.x.Spec.Load.Repeats
+	one.Infeasible, one.Dropped, one.Warnings = cells.Infeasible, cells.Dropped, cells.Warnings
+	return one, err
+}
+
+func (a *app) printForeseenSteps(all []foreseenStep, total float64) error {
+	w := a.table("EXPERIMENT\tCONDITIONS\tTRIALS\tTAKES\tINFEASIBLE\tDROPPED")
+	for _, s := range all {
+		if s.NotHere != "" {
+			w.row("%s\t-\t-\t-\t-\t-\n", s.ID)
+			continue
+		}
+		w.row("%s\t%d\t%d\t%s\t%d\t%d\n", s.ID, s.Conditions, s.Trials, rough(s.DurationS), len(s.Infeasible), len(s.Dropped))
+	}
+	if err := w.end(); err != nil {
+		return err
+	}
+	a.printf("%s, about %s in all\n", words.Plural(len(all), "experiment"), rough(total))
+	for _, s := range all {
+		if s.NotHere != "" {
+			a.printf("%s cannot be measured here: %s\n", s.ID, s.NotHere)
+		}
+		for _, c := range s.Infeasible {
+			a.printf("%s: cannot be had here: %s: %s\n", s.ID, experiment.Describe(c.Factors), c.Reason)
+		}
+		for _, c := range s.Dropped {
+			a.printf("%s: would be dropped: %s: %s\n", s.ID, experiment.Describe(c.Factors), c.Reason)
+		}
+		for _, text := range s.Warnings {
+			a.printf("%s: %s\n", s.ID, text)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/experiment"
+	"nfchain.dev/nfchain/internal/report"
+	"nfchain.dev/nfchain/internal/results"
+	runs "nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// sequenceKind is the kind of the records that say how far sequences are.
+const sequenceKind = "sequence"
+
+// sequenceLock begins the name of what is held by who runs several experiments. It is no
+// chain's.
+const sequenceLock = "/reproduce"
+
+// sequence is several experiments, one after another, as it is kept until all are done, so
+// that the same command goes on with it.
+type sequence struct {
+	StartedAt time.Time `json:"started_at"`
+	// Environment is where it began; it goes on nowhere else.
+	Environment trial.Environment `json:"environment"`
+	Steps       []sequenceStep    `json:"steps"`
+}
+
+// sequenceStep is one experiment of a sequence.
+type sequenceStep struct {
+	ID string `json:"id"`
+	// Text is the experiment's file as it was planned.
+	Text string `json:"text"`
+	// BudgetS is its part of the budget, 0 for none; ExpectedS how long it should take.
+	BudgetS   float64 `json:"budget_s,omitempty"`
+	ExpectedS float64 `json:"expected_s"`
+	// Run is the stored run, once it is whole.
+	Run string `json:"run,omitempty"`
+	// NotHere is why nothing of it can be measured on this machine.
+	NotHere string `json:"not_here,omitempty"`
+}
+
+// done tells whether nothing is left to do of a step.
+func (s sequenceStep) done() bool { return s.Run != "" || s.NotHere != "" }
+
+// left is how long the steps from one on should take.
+func (s sequence) left(from int) (seconds float64) {
+	for _, step := range s.Steps[from:] {
+		if !step.done() {
+			seconds += step.ExpectedS
+		}
+	}
+	return seconds
+}
+
+// sequenceKey tells sequences apart: what is run, and how.
+func sequenceKey(all []work, e experimentFlags) string {
+	var ids []string
+	for _, w := range all {
+		ids = append(ids, w.id)
+	}
+	return fmt.Sprintf("%s quick=%t budget=%s", strings.Join(ids, " "), e.quick, e.budget)
+}
+
+// work is one experiment to run, with the file that it is in.
+type work struct {
+	id, text string
+	f        *api.File
+}
+
+func (w work) experiment() api.Experiment { return w.f.Experiments[0] }
+
+// sequenceOf what a command line asks for: one that was interrupted, or a new one.
+func (a *app) sequenceOf(ctx context.Context, h *runs.Host, store *results.Store, all []work, e experimentFlags) (*sequence, error) {
+	s := &sequence{}
+	key, now := sequenceKey(all, e), h.Features.Environment(versionText())
+	there, err := store.Record(ctx, sequenceKind, key, s)
+	if err != nil {
+		return nil, err
+	}
+	if there && !e.fresh && a.goesOn(s, all, now) {
+		return s, nil
+	}
+	s = &sequence{StartedAt: a.now(), Environment: now}
+	spans, err := a.plan(ctx, h, s, all, e)
+	if err != nil {
+		return nil, err
+	}
+	s.share(spans, e.budget)
+	return s, store.SetRecord(ctx, sequenceKind, key, s)
+}
+
+// goesOn tells whether an interrupted sequence is still what it was.
+func (a *app) goesOn(s *sequence, all []work, now trial.Environment) bool {
+	same := true
+	for _, d := range report.Unlike(s.Environment, now) {
+		a.say("what began at %s cannot go on: %s since", clock(s.StartedAt), d)
+		same = false
+	}
+	done := 0
+	for i, step := range s.Steps {
+		if i >= len(all) || all[i].id != step.ID || all[i].text != step.Text {
+			a.say("what began at %s cannot go on: %s is another experiment since", clock(s.StartedAt), step.ID)
+			return false
+		}
+		if step.done() {
+			done++
+		}
+	}
+	if same {
+		a.say("going on with what began at %s: %d of %d experiments are done (--fresh starts anew)", clock(s.StartedAt), done, len(s.Steps))
+	}
+	return same
+}
+
+func clock(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
+
+// plan finds out what each experiment would take here. One that this machine cannot measure
+// at all is told so at once.
+func (a *app) plan(ctx context.Context, h *runs.Host, s *sequence, all []work, e experimentFlags) ([]experiment.Span, error) {
+	var spans []experiment.Span
+	e.budget = 0
+	for i, w := range all {
+		a.progress("planned experiments", i+1, len(all))
+		_, trimmed, err := a.cells(ctx, a.subjectOf(h, w.f, w.text, e))
+		if ctx.Err() != nil {
+			return nil, deploy.Interrupted(ctx.Err())
+		}
+		step := sequenceStep{ID: w.id, Text: w.text}
+		if err != nil {
+			step.NotHere = describe(err)
+		}
+		s.Steps, spans = append(s.Steps, step), append(spans, trimmed.Span)
+	}
+	return spans, nil
+}
+
+// aroundSeconds is what an experiment takes besides its trials and chains.
+const aroundSeconds = 1.5
+
+// share the budget among the steps.
+func (s *sequence) share(spans []experiment.Span, budget time.Duration) {
+	around := aroundSeconds * float64(len(spans))
+	shares := experiment.Share(max(1, budget.Seconds()-around), spans)
+	for i := range s.Steps {
+		s.Steps[i].ExpectedS = spans[i].Most
+		if budget > 0 {
+			s.Steps[i].BudgetS, s.Steps[i].ExpectedS = shares[i], shares[i]
+		}
+	}
+}
+
+// alone keeps other sequences away that store what they measure in the same place: it waits
+// until they are through.
+func (a *app) alone(ctx context.Context) (release func(), err error) {
+	place := sha256.Sum256([]byte(a.resultsPath()))
+	name, told := fmt.Sprintf("%s-%x", sequenceLock, place[:6]), false
+	for {
+		lock, err := deploy.Acquire(ctx, name, func(pid int) {
+			if !told {
+				a.say("waiting for another nfchain process (%d) to finish with its experiments", pid)
+			}
+			told = true
+		})
+		if err == nil {
+			return lock.Release, nil
+		}
+		if !errors.Is(err, deploy.ErrLocked) {
+			return nil, err
+		}
+	}
+}
