@@ -66,38 +66,55 @@ func newClaim(v experiment.Verdict, id string) claim {
 	if v.Estimate == nil || !finite(*v.Estimate) {
 		return c
 	}
-	c.Numbers = estimateText(*v.Estimate, v.CI95)
+	u := unitOf(v)
+	c.Numbers = estimateText(u, *v.Estimate, v.CI95)
 	c.Span = template.HTML(plot.Span{ID: id, Title: "estimate of " + v.ID, Description: spanWords(c), Estimate: *v.Estimate, CI: v.CI95,
-		AtLeast: v.AtLeast, AtMost: v.AtMost, Text: boundText}.SVG())
+		AtLeast: v.AtLeast, AtMost: v.AtMost, Text: u.bound}.SVG())
 	return c
 }
 
 // tiny is from where on a number is written with an exponent.
 const tiny = 1e-4
 
+// unitOf is what a claim's numbers are in: that of the metric where the claim is about
+// its value, and none where it is about shares and ratios.
+func unitOf(v experiment.Verdict) unit {
+	metric, rest, _ := strings.Cut(v.Quantity, " ")
+	if !strings.HasPrefix(rest, "with ") {
+		return unit{"", 1}
+	}
+	most := 0.
+	for _, x := range []*float64{v.Estimate, v.AtLeast, v.AtMost} {
+		if x != nil && finite(*x) {
+			most = max(most, math.Abs(*x))
+		}
+	}
+	return unitFor(metric, most)
+}
+
 // estimateText is an estimate with its interval: 0.102 [0.081, 0.123].
-func estimateText(v float64, ci *[2]float64) string {
+func estimateText(u unit, v float64, ci *[2]float64) string {
 	most := math.Abs(v)
 	if ci != nil {
 		most = max(most, math.Abs(ci[0]), math.Abs(ci[1]))
 	}
-	if most > 0 && most < tiny {
+	if u.name == "" && most > 0 && most < tiny {
 		small := func(x float64) string { return strconv.FormatFloat(x, 'e', 1, 64) }
 		if ci == nil {
 			return small(v)
 		}
 		return fmt.Sprintf("%s [%s, %s]", small(v), small(ci[0]), small(ci[1]))
 	}
-	value, interval := unit{factor: 1}.centred(v, ci)
-	return strings.TrimSpace(value + " " + interval)
+	value, interval := u.centred(v, ci)
+	return join(strings.TrimSpace(value+" "+interval), u.name)
 }
 
-// boundText is an end of a range.
-func boundText(v float64) string {
-	if v != 0 && math.Abs(v) < tiny {
-		return strconv.FormatFloat(v, 'g', -1, 64)
+// bound writes an end of a range.
+func (u unit) bound(v float64) string {
+	if v /= u.factor; v != 0 && math.Abs(v) < tiny {
+		return join(strconv.FormatFloat(v, 'g', -1, 64), u.name)
 	}
-	return raw(v)
+	return join(significant(v, 6), u.name)
 }
 
 // spanWords tells what a span shows to those who do not see it.

@@ -65,11 +65,27 @@ func TestEstimatesAreShort(t *testing.T) {
 		"0.102 [0.081, 0.123]": {.102, &[2]float64{.081, .123}}, "-3.2e-10 [-6.7e-10, 3.3e-11]": {-3.2e-10, &[2]float64{-6.73e-10, 3.32e-11}},
 		"0 [0, 0]": {0, &[2]float64{0, 0}}, "2.0e-06": {2e-6, nil}, "1.085": {1.085, nil}, "0.00000 [-0.00020, 0.00020]": {0, &[2]float64{-.0002, .0002}},
 	} {
-		if got := estimateText(c.v, c.ci); got != want {
+		if got := estimateText(unit{factor: 1}, c.v, c.ci); got != want {
 			t.Errorf("%v %v: %q, want %q", c.v, c.ci, got, want)
 		}
 	}
-	if got := boundText(1e-9) + " " + boundText(.08) + " " + boundText(0) + " " + boundText(100); got != "1e-09 0.08 0 100" {
-		t.Error(got)
+	if u := (unit{factor: 1}); u.bound(1e-9)+" "+u.bound(.08)+" "+u.bound(0)+" "+u.bound(100) != "1e-09 0.08 0 100" {
+		t.Errorf("%s %s %s %s", u.bound(1e-9), u.bound(.08), u.bound(0), u.bound(100))
+	}
+}
+
+// TestValuesHaveTheirUnit, ratios and places have none.
+func TestValuesHaveTheirUnit(t *testing.T) {
+	estimate, most := 4.006e9, 3.75e6
+	v := experiment.Verdict{Quantity: "goodput_bps with copies=8", Estimate: &estimate, CI95: &[2]float64{3.78e9, 4.23e9}, AtMost: &most}
+	if c := newClaim(v, "x"); c.Numbers != "4.01 [3.78, 4.23] Gb/s" || c.Range != "at most 0.00375 Gb/s" || !strings.Contains(string(c.Span), ">0.00375 Gb/s<") {
+		t.Errorf("%s, %s, %s", c.Numbers, c.Range, c.Span)
+	}
+	estimate, most = 1.5, 2
+	for _, quantity := range []string{"ratio of goodput_bps from a to b", "goodput_bps at which more is had", ""} {
+		v.Quantity, v.CI95 = quantity, &[2]float64{1, 2}
+		if c := newClaim(v, "x"); c.Numbers != "1.50 [1.00, 2.00]" || c.Range != "at most 2" {
+			t.Errorf("%s: %s, %s", quantity, c.Numbers, c.Range)
+		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 func IndexMarkdown(w io.Writer, d IndexData) error {
 	var b strings.Builder
 	page := newIndexPage(d)
-	fmt.Fprintf(&b, "# %s\n\n%s\n", escapeMarkdown(page.Title), escapeMarkdown(page.When+" · "+strings.Join(page.Heading, " · ")))
+	fmt.Fprintf(&b, "# %s\n\n%s\n", escapeMarkdown(page.Title), escapeMarkdown(strings.Join(nonEmpty(append([]string{page.When}, page.Heading...)...), " · ")))
 	for _, text := range []string{page.Quick, tallyText(page.Tallies)} {
 		if text != "" {
 			b.WriteString("\n" + escapeMarkdown(text) + "\n")

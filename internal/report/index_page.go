@@ -53,7 +53,7 @@ type indexExperiment struct {
 func IndexHTML(w io.Writer, d IndexData) error { return indexTemplate.Execute(w, newIndexPage(d)) }
 
 func newIndexPage(d IndexData) indexPage {
-	p := indexPage{Style: template.CSS(pageStyle), Title: d.title(), When: d.CreatedAt.UTC().Format("2 January 2006, 15:04 UTC"),
+	p := indexPage{Style: template.CSS(pageStyle), Title: d.title(), When: whenText(d.CreatedAt),
 		Heading: d.heading(), Tallies: tallies(d.verdicts()), Command: words.Shell(d.Command...), Place: d.Place, Quick: d.quick(),
 		Machine: filled(d.machineTable()), Untold: filled(d.untoldTable()), Dropped: filled(d.droppedTable()), Elsewhere: filled(d.elsewhereTable())}
 	if d.Environment.Kernel != "" {
@@ -127,6 +127,14 @@ func verdictColumns(some []tally) (out []string) {
 		out = append(out, count)
 	}
 	return out
+}
+
+// whenText is a time as a page has it; empty for none.
+func whenText(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format("2 January 2006, 15:04 UTC")
 }
 
 // tookText is a duration as people say it; empty for none.

@@ -47,7 +47,7 @@ func tallies(verdicts []experiment.Verdict) (out []tally) {
 }
 
 func rangeText(v experiment.Verdict) string {
-	at := func(p *float64) string { return boundText(*p) }
+	at := func(p *float64) string { return unitOf(v).bound(*p) }
 	switch {
 	case v.AtLeast != nil && v.AtMost != nil:
 		return fmt.Sprintf("from %s to %s", at(v.AtLeast), at(v.AtMost))
