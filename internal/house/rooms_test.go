@@ -13,6 +13,7 @@ const rooms = `
 cmd
 registry
 run
+advise
 report
 results
 experiment

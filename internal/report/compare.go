@@ -115,7 +115,7 @@ func Compare(a, b Report, o CompareOptions) (Comparison, error) {
 	c.Unlike, c.Noted = differences(a.Run, b.Run)
 	c.Forced = len(c.Unlike) > 0
 	if c.Forced && !o.Force {
-		return c, fmt.Errorf("%w: %s", ErrUnlike, joinDifferences(c.Unlike))
+		return c, fmt.Errorf("%w: %s", ErrUnlike, JoinDifferences(c.Unlike))
 	}
 	pairs := c.match(a, b)
 	gated := gatedPairs(a, b, pairs)
@@ -136,7 +136,7 @@ func CheckAlike(a trial.Run, environment trial.Environment) error {
 	b := a
 	b.Environment = environment
 	if unlike, _ := differences(a, b); len(unlike) > 0 {
-		return fmt.Errorf("%w: %s", ErrUnlike, joinDifferences(unlike))
+		return fmt.Errorf("%w: %s", ErrUnlike, JoinDifferences(unlike))
 	}
 	return nil
 }
@@ -183,7 +183,8 @@ func refTo(r trial.Run) Ref {
 	return Ref{Run: r.ID, Chain: r.Chain, Experiment: r.Experiment, State: r.State, CreatedAt: r.CreatedAt}
 }
 
-func joinDifferences(all []Difference) string {
+// JoinDifferences is one line of all that differs.
+func JoinDifferences(all []Difference) string {
 	words := make([]string, len(all))
 	for i, d := range all {
 		words[i] = d.String()

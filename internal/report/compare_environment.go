@@ -59,6 +59,14 @@ func Unlike(a, b trial.Environment) []Difference {
 	return unlike
 }
 
+// UnlikeMachines is what makes the machines of two runs unlike, and the tools that both
+// used, whatever their chains were.
+func UnlikeMachines(a, b trial.Run) []Difference {
+	a.Setups, b.Setups = nil, nil
+	unlike, _ := differences(a, b)
+	return unlike
+}
+
 // split keeps apart what differs and what one of the two does not know.
 func split(all []Difference) (unlike, unknown []Difference) {
 	for _, d := range all {

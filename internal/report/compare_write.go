@@ -83,7 +83,7 @@ func (r Report) againstTable() table {
 func (r Report) against() string {
 	text := "this run is " + r.Against.overallText("run "+r.Against.A.Run)
 	if r.Against.Forced {
-		text += ", FORCED: the environments are unlike (" + joinDifferences(r.Against.Unlike) + "), which may be the whole difference"
+		text += ", FORCED: the environments are unlike (" + JoinDifferences(r.Against.Unlike) + "), which may be the whole difference"
 	}
 	return text
 }

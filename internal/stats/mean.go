@@ -48,27 +48,41 @@ func Summarize(xs []float64) Summary {
 	if len(xs) < 2 {
 		return s
 	}
-	s.CI95, s.Method, s.Reason = meanInterval(xs)
+	s.CI95, s.Method, s.Reason = meanInterval(confidence, xs)
 	s.Unsettled = wide(*s.CI95, mean)
 	return s
 }
 
-// meanInterval is the 95% interval of the mean of two ascending values or more,
-// how it was made, and why so.
-func meanInterval(xs []float64) (ci *[2]float64, method, reason string) {
+// MeanIntervalAt is the mean of repeats with the interval of [Summarize], but of another
+// confidence than 95%, 0 to 1, for one of several that are to hold at once.
+func MeanIntervalAt(level float64, xs []float64) Estimate {
+	xs = finite(xs)
+	if len(xs) == 0 {
+		return Estimate{Value: math.NaN()}
+	}
+	e := Estimate{Value: stat.Mean(xs, nil)}
+	if len(xs) >= 2 {
+		e.CI95, _, _ = meanInterval(level, xs)
+	}
+	return e
+}
+
+// meanInterval is the interval of the mean of two ascending values or more, how it was
+// made, and why so.
+func meanInterval(level float64, xs []float64) (ci *[2]float64, method, reason string) {
 	switch {
 	case xs[0] == xs[len(xs)-1]:
 		reason = ReasonAlike
 	case len(xs) < fewForShape:
 		reason = ReasonFew
 	case !looksNormal(xs):
-		boot := bootstrapT(confidence, xs)
+		boot := bootstrapT(level, xs)
 		return &boot, Bootstrap, ReasonSkewed
 	default:
 		reason = ReasonNormal
 	}
 	mean := stat.Mean(xs, nil)
-	half := quantileT(confidence, float64(len(xs)-1)) * math.Sqrt(varianceOfMean(xs))
+	half := quantileT(level, float64(len(xs)-1)) * math.Sqrt(varianceOfMean(xs))
 	return &[2]float64{mean - half, mean + half}, StudentT, reason
 }
 

@@ -1,0 +1,66 @@
+package advise
+
+import (
+	"math"
+
+	"nfchain.dev/nfchain/internal/stats"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// price sets the clauses' metrics of every other choice against those of the best. All
+// the ratios there could be between two of the choices hold at once with 95%, since
+// which one is the best was found in the same trials.
+func (j judge) price(choices []Choice, best int) {
+	n := len(choices)
+	level := 1 - .05/float64(max(1, n*(n-1)/2*len(j.goal)))
+	for i := range choices {
+		if i == best {
+			continue
+		}
+		for k := range j.goal {
+			for _, e := range choices[best].Clauses[k].Evidence {
+				if p, has := priceOf(level, choices[best], choices[i], e); has {
+					choices[i].Prices = append(choices[i].Prices, p)
+				}
+			}
+		}
+	}
+}
+
+// priceOf a choice in one metric: over the advised choice's, where both were measured
+// under the same load.
+func priceOf(level float64, best, other Choice, e Evidence) (Price, bool) {
+	of := func(c Choice) (cell, bool) {
+		for _, at := range c.cells {
+			if loadOf(at.at()) == loadOf(e.Condition) && len(at.run.Samples(at.condition, e.Metric)) > 0 {
+				return at, true
+			}
+		}
+		return cell{}, false
+	}
+	a, hasA := of(best)
+	b, hasB := of(other)
+	if !hasA || !hasB {
+		return Price{}, false
+	}
+	ratio := ratioOf(level, a, b, e.Metric)
+	if math.IsNaN(ratio.Value) || math.IsInf(ratio.Value, 0) {
+		return Price{}, false
+	}
+	return Price{e.Metric, ratio.Value, ratio.CI95}, true
+}
+
+// ratioOf two conditions, b over a: pair by pair where they were interleaved in one
+// run often enough.
+func ratioOf(level float64, a, b cell, metric string) stats.Estimate {
+	xs, ys := a.run.Independent(a.condition, metric), b.run.Independent(b.condition, metric)
+	if trial.NeverAveraged(metric) {
+		return stats.MedianRatioAt(level, xs, ys)
+	}
+	if a.run == b.run {
+		if x, y := a.run.Pairs(a.condition, b.condition, metric); len(x) >= stats.FewestPairs {
+			return stats.PairedRatioIntervalAt(level, x, y)
+		}
+	}
+	return stats.RatioIntervalAt(level, xs, ys)
+}
