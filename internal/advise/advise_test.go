@@ -143,21 +143,22 @@ func TestPooledPercentileMustKeepItToo(t *testing.T) {
 // Where every choice lies on the bound, so that none exceeds it, one is advised in fewer
 // than one of twenty cases.
 func TestFalseAdviceIsRare(t *testing.T) {
-	const runs = 300
+	const runs = 200
 	edge := func(wiring string) chain { return chain{wiring, []string{"fw"}, 10e9, 200e3, -1} }
 	for _, goal := range []string{"goodput > 10Gbit", "p99 < 200us", wanted} {
 		for _, m := range []machine{{.03, 3}, {.05, 12}, {.2, 10}} {
 			if m.repeats == 3 && goal != "goodput > 10Gbit" {
 				continue // too few to say anything of percentiles
 			}
+			// e^noise is skewed: at a noise of 0.2 its mean is above e^0 by 2%, so that
+			// advice is not false.
+			if m.noise == .2 && goal != "p99 < 200us" {
+				continue
+			}
 			wrong := map[string]int{}
 			for seed := range uint64(runs) {
 				a := advised(t, goal, m.measure(seed, edge("veth"), edge("bridge"), edge("ovs"), edge("macvlan")))
 				wrong[a.Cases[0].Verdict]++
-			}
-			// e^noise is skewed: its mean is above e^0, by 2% at a noise of 0.2, which is not false advice.
-			if m.noise == .2 && goal != "p99 < 200us" {
-				continue
 			}
 			if ci := stats.ProportionInterval(wrong[Use], runs); ci[0] > .05 {
 				t.Errorf("%s, %+v: advised in %d of %d", goal, m, wrong[Use], runs)
@@ -171,7 +172,7 @@ func TestFalseAdviceIsRare(t *testing.T) {
 
 // Prices of many choices hold at once, the best having been chosen by the same trials.
 func TestPricesCover(t *testing.T) {
-	const runs = 300
+	const runs = 200
 	wrong := 0
 	for seed := range uint64(runs) {
 		var chains []chain

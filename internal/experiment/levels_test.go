@@ -147,7 +147,7 @@ func TestKindsOfCheckRarelyErr(t *testing.T) {
 			C: with(ovs, "flows", 1), D: with(ovs, "flows", 8), AtLeast: on(1)}, growing(.5, .9)},
 		"value at the edge": {api.Check{Kind: "value", A: with(veth, "flows", 1), AtLeast: on(10e9)}, growing(.5, 1)},
 	}
-	const runs = 400
+	const runs = 250
 	for name, c := range cases {
 		for _, repeats := range []int{3, 8} {
 			decided := 0
@@ -169,7 +169,7 @@ func TestPeakIsAmongTheBest(t *testing.T) {
 	nearly := func(_ string, flows int) float64 {
 		return map[int]float64{1: 10e9, 2: 10.3e9, 4: 10.5e9, 8: 10.4e9}[flows]
 	}
-	const runs = 400
+	const runs = 250
 	missed := 0
 	for seed := range uint64(runs) {
 		v := judged(api.Check{Kind: "peak", A: veth, Over: "flows", AtMost: bound(3)}, machine{nearly, .03, .05, 5}.measure(seed))
