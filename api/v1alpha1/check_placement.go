@@ -16,9 +16,6 @@ func checkPlacement(s *ChainSpec) []FieldProblem {
 	if !s.Placement.Softirqs.Any() && s.Tuning.RPS != "" {
 		f.addf("softirqs", "tuning.rps says the same; leave one of them out")
 	}
-	if !s.Placement.Softirqs.Any() && s.Tuning.ThreadedNAPI != nil && *s.Tuning.ThreadedNAPI {
-		f.addf("softirqs", "tuning.threaded_napi has threads in the place of softirqs, which run on any CPU; leave one of them out")
-	}
 	n := s.Placement.NUMA
 	if _, number := cpuNumber(n); n != "" && n != NUMASame && n != NUMADifferent && !number {
 		f.addf("numa", "%s is no choice of memory nodes; write none, same, different, or the number of one", quote(n))

@@ -14,8 +14,8 @@ type Placement struct {
 	// Load are the CPUs that traffic tools run on, those of the built-in generator too.
 	Load CPUs `json:"load,omitzero"`
 	// Softirqs are the CPUs that handle what the chain's interfaces receive, by receive
-	// packet steering. Where none are said it is done where the packet was sent. Threads
-	// of threaded_napi are no softirqs: the two are refused together.
+	// packet steering. Where none are said it is done where the packet was sent. With
+	// threaded_napi the threads that do it are bound there instead.
 	Softirqs CPUs `json:"softirqs,omitzero"`
 	// NUMA is which memory nodes do the work, with their CPUs and their memory: none
 	// (default), which leaves it to the kernel; same, all of it one node; different, neighbours of the path in turn another; or the number of

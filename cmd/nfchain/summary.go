@@ -43,7 +43,7 @@ var (
 	verbs     = map[resource.Op]string{resource.Create: "created", resource.Update: "updated", resource.Delete: "removed"}
 	kindVerbs = map[string]map[resource.Op]string{
 		adopted.KindName: {resource.Create: "adopted", resource.Update: "adopted anew", resource.Delete: "put back"},
-		ovs.KindName:     {resource.Create: "started", resource.Update: "started again", resource.Delete: "ended"},
+		ovs.KindName:     {resource.Create: "started", resource.Update: "set anew", resource.Delete: "ended"},
 		machine.KindName: {resource.Create: "changed", resource.Update: "changed", resource.Delete: "put back"},
 		process.KindName: {resource.Create: "started", resource.Update: "replaced", resource.Delete: "ended"},
 		tuning.KindName:  {resource.Create: "tuned", resource.Update: "tuned anew", resource.Delete: "put back"},
@@ -60,6 +60,14 @@ func summary(name string, changes []resource.Change, dry bool) string {
 		verb = ": would be changed; "
 	}
 	return name + verb + strings.Join(counted(changes), ", ")
+}
+
+// bareSummary says so of a chain that comes up and makes nothing.
+func bareSummary(name string, dry bool) string {
+	if dry {
+		return name + ": would be up; it makes nothing, and its ends are the host's own"
+	}
+	return name + ": up; it makes nothing, and its ends are the host's own"
 }
 
 // counted are the changes by operation and kind, in the order in which kinds are made.

@@ -53,6 +53,7 @@ var fabrics = map[string]string{
 	"one that learns": "ovs: {forwarding: learning, per: chain}\n",
 	"in user space":   "ovs: {datapath: netdev}\n",
 	"long packets":    "ovs: {datapath: netdev}\nmtu: 9000\n",
+	"bound":           "placement: {softirqs: {shared: 0}}\n",
 }
 
 // TestSwitches brings up a chain over each fabric, edits it, and finds nothing left when

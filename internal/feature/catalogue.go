@@ -43,6 +43,7 @@ func kernelQuestions() []question {
 		{BPFTCX, "inline functions on tcx", askTCX},
 		{BPFXDP, "inline functions on XDP, and the built-in generator", askXDP},
 		{OVSKernel, "wiring ovs: the datapath in the kernel, instead of the one in user space", askOVSKernel},
+		{NAPIThreads, "placing the threads of threaded_napi", askNAPIThreads},
 		{Pktgen, "traffic tool pktgen: frames from the kernel's own generator", askPktgen},
 		{BPFTrace, "nfchain trace: where packets go in a live chain", askTrace},
 		{PerfEvents, "nfchain profile: what the cores execute during a trial", askPerf},

@@ -28,10 +28,11 @@ const (
 	Conntrack   = "conntrack"
 	BPFTCX      = "bpf.tcx"
 	BPFXDP      = "bpf.xdp"
-	BPFTrace    = "bpf.trace"   // programs at tracepoints, and types that say where to look
-	PerfEvents  = "perf.events" // stacks of every core can be sampled
-	OVSKernel   = "ovs.kernel"  // Open vSwitch's datapath in the kernel
-	Pktgen      = "pktgen"      // the kernel's own packet generator
+	BPFTrace    = "bpf.trace"    // programs at tracepoints, and types that say where to look
+	PerfEvents  = "perf.events"  // stacks of every core can be sampled
+	OVSKernel   = "ovs.kernel"   // Open vSwitch's datapath in the kernel
+	Pktgen      = "pktgen"       // the kernel's own packet generator
+	NAPIThreads = "napi.threads" // the threads of threaded NAPI can be found and bound
 	ToolIP      = "tool.ip"
 	ToolTC      = "tool.tc"
 	ToolNFT     = "tool.nft"

@@ -64,7 +64,7 @@ const group = `functions:
 // TestGolden compares plans with files, as text, JSON and shell commands.
 func TestGolden(t *testing.T) {
 	shared := plantest.Function(t, "filter", "kind: firewall\nfirewall: {policy: drop}\n")
-	facts := plan.Facts{Functions: map[string]api.FunctionBody{"filter": shared.Spec}}
+	facts := plan.Facts{Functions: map[string]api.FunctionBody{"filter": shared.Spec}, CPUs: upTo(4)}
 	for name, spec := range map[string]string{
 		"smallest":   smallest,
 		"classes":    classes,
@@ -78,6 +78,7 @@ func TestGolden(t *testing.T) {
 		"ipv6":       "addresses: {ipv4: none}\nfunctions: [{name: a, kind: forward}]\n",
 		"ovs":        "wiring: ovs\novs: {datapath: netdev, switches: 2}\nfunctions: [{name: a, kind: forward}]\n",
 		"ovsone":     "wiring: ovs\novs: {per: chain, ports: internal}\nfunctions: [{name: a, kind: forward}]\n",
+		"ovsbound":   "wiring: ovs\novs: {datapath: netdev}\nplacement: {load: exclusive}\nfunctions: [{name: a, kind: forward}]\n",
 		"forty":      plantest.Forwards(40),
 		"bridge":     "wiring: bridge\nfunctions: [{name: a, kind: forward}]\n",
 		"pipeline":   "wiring: bridge\nbridge: {per: ends}\nfunctions: [{name: a, kind: forward}, {name: b, kind: forward}]\n",

@@ -36,6 +36,9 @@ func (p *placing) chooseMemory(nodes []Node) error {
 		return err
 	}
 	p.near = map[string]int{}
+	if len(turn) == 1 {
+		p.near[WiringNode] = turn[0]
+	}
 	for i, n := range nodes {
 		p.near[n.Name] = turn[i%len(turn)]
 		for _, m := range n.members() {
@@ -71,12 +74,13 @@ func (p *placing) of(memory int, cpus []int) (some []int) {
 	return some
 }
 
-// nearTo a node of the path are those CPUs of its memory node; all where none is asked for.
+// nearTo a node of the path are those CPUs of its memory node; all where it has none.
 func (p *placing) nearTo(node string, cpus []int) []int {
-	if p.near == nil {
+	memory, has := p.near[node]
+	if !has {
 		return cpus
 	}
-	return p.of(p.near[node], cpus)
+	return p.of(memory, cpus)
 }
 
 // chooseNear gives each of the nodes a free CPU of its memory node, the last first.
@@ -98,7 +102,9 @@ func (p *placing) nodesOfMemory() map[string][]int {
 	}
 	all := map[string][]int{}
 	for name, n := range p.near {
-		all[name] = []int{n}
+		if name != WiringNode { // whose memory is where its CPUs first use it
+			all[name] = []int{n}
+		}
 	}
 	return all
 }

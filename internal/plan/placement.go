@@ -9,7 +9,6 @@ import (
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/function"
-	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/ovs"
 	"nfchain.dev/nfchain/internal/words"
 )
@@ -24,12 +23,16 @@ type Placement struct {
 	// Client and Server are those of the load at the chain's ends.
 	Client string `json:"client,omitempty"`
 	Server string `json:"server,omitempty"`
+	// Wiring are those of what a wiring runs between the nodes, such as a switch's daemons.
+	Wiring string `json:"wiring,omitempty"`
 	// Memory has the memory nodes of what a node's programs, or the load at an end, use.
 	Memory map[string][]int `json:"memory,omitempty"`
 	// Own are the CPUs that one node has to itself.
 	Own string `json:"own,omitempty"`
 
 	own []int
+	// threads do the work of softirqs.
+	threads bool
 }
 
 // placing is a choice of CPUs on its way.
@@ -51,7 +54,7 @@ func (b *builder) place() error {
 	if asked == (api.Placement{}) {
 		return nil
 	}
-	p := placing{asked: asked, allowed: b.facts.CPUs, named: map[int]bool{}, own: map[string]int{}, memory: b.facts.MemoryNodes}
+	p := &placing{asked: asked, allowed: b.facts.CPUs, named: map[int]bool{}, own: map[string]int{}, memory: b.facts.MemoryNodes}
 	if err := p.chooseMemory(b.nodes); err != nil {
 		return fmt.Errorf("placement.numa: %w", err)
 	}
@@ -76,6 +79,7 @@ func (b *builder) place() error {
 	if err != nil {
 		return fmt.Errorf("placement.%w", err)
 	}
+	b.placing, b.placement.threads = p, inThreads(b.chain.Spec.Tuning)
 	return nil
 }
 
@@ -222,7 +226,7 @@ func (p *placing) exactly(node string, asked api.CPUs) (string, error) {
 	}
 	near := p.nearTo(node, cpus)
 	if len(near) == 0 {
-		return "", fmt.Errorf("none of CPUs %s is of memory node %d, where %s is to be", asked.Shared, p.near[node], node)
+		return "", fmt.Errorf("none of CPUs %s is of memory node %d, where %s is to be", asked.Shared, p.near[node], called(node))
 	}
 	return words.Ranges(near), nil
 }
@@ -239,7 +243,7 @@ func (p *placing) clear(node string, asked api.CPUs) (string, error) {
 		}
 	}
 	if len(rest) == 0 {
-		return "", fmt.Errorf("others have every CPU (%s) to themselves, and none is left for %s; share some of the work", words.Ranges(p.allowed), node)
+		return "", fmt.Errorf("others have every CPU (%s) to themselves, and none is left for %s; share some of the work", words.Ranges(p.allowed), called(node))
 	}
 	return words.Ranges(rest), nil
 }
@@ -253,15 +257,42 @@ func (p *placing) isOwn(cpu int) bool {
 	return false
 }
 
-// keptAlone refuses CPUs of one's own beside what runs where it likes.
-func (b *builder) keptAlone() error {
-	if b.placement == nil || b.placement.Own == "" {
-		return nil
+// called is how a node is called in a sentence.
+func called(node string) string {
+	if node == WiringNode {
+		return "what the wiring runs between the nodes"
 	}
-	if i := slices.IndexFunc(b.resources, func(r resource.Resource) bool { return r.Kind == ovs.KindName }); i >= 0 {
-		return errors.New("placement: exclusive cannot be had with wiring ovs, whose daemon runs on any CPU; write shared: with lists, or use another wiring")
+	return node
+}
+
+// placeWiring binds what a wiring runs between the nodes, the work of which is that of
+// softirqs: where those are shared it is done there, else by no CPU that one has to itself.
+func (b *builder) placeWiring() error {
+	for i, r := range b.resources {
+		s, runs := r.Spec.(ovs.Spec)
+		if !runs {
+			continue
+		}
+		cpus, err := b.between()
+		if err != nil {
+			return err
+		}
+		b.resources[i].Spec = s.OnCPUs(cpus)
 	}
 	return nil
+}
+
+// between are the CPUs of what a wiring runs between the nodes, which the plan then has.
+func (b *builder) between() (string, error) {
+	if b.placing == nil {
+		return "", nil
+	}
+	cpus, err := b.placing.clear(WiringNode, api.CPUs{Shared: b.placing.asked.Softirqs.Shared})
+	if err != nil {
+		return "", fmt.Errorf("placement.softirqs: %w", err)
+	}
+	b.placement.Wiring = cpus
+	return cpus, nil
 }
 
 // resourcesOf a function, with the CPUs of its placement.
@@ -295,6 +326,14 @@ func (p *Placement) Affinity(given string) (string, error) {
 // AffinityExclusive is the affinity of a load that the chain gives CPUs of its own.
 const AffinityExclusive = "exclusive"
 
+// workers are what handles what an interface receives.
+func (p *Placement) workers() string {
+	if p.threads {
+		return "NAPI threads"
+	}
+	return "softirqs"
+}
+
 // text is the placement for a person.
 func (p *Placement) text(nodes []Node) string {
 	if p == nil {
@@ -313,8 +352,11 @@ func (p *Placement) text(nodes []Node) string {
 	}
 	for _, n := range nodes {
 		if cpus := p.Softirqs[n.Name]; cpus != "" {
-			parts = append(parts, "softirqs of "+n.Name+" on "+cpus)
+			parts = append(parts, p.workers()+" of "+n.Name+" on "+cpus)
 		}
+	}
+	if p.Wiring != "" {
+		parts = append(parts, "wiring on "+p.Wiring)
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Memory)) {
 		parts = append(parts, fmt.Sprintf("memory of %s at node %d", name, p.Memory[name][0]))

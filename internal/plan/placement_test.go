@@ -8,6 +8,7 @@ import (
 	"nfchain.dev/nfchain/internal/function"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/plan/plantest"
+	"nfchain.dev/nfchain/internal/resource/ovs"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/tuning"
 )
@@ -55,6 +56,43 @@ func TestPlacement(t *testing.T) {
 		}
 		if err == nil && line != c.want || err != nil && (c.want == "" || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%d CPUs, %s\ngot  %q, error %v\nwant %q", c.cpus, text, line, err, c.want)
+		}
+	}
+}
+
+// TestPlacementOfSwitches: their daemons keep off the CPUs that others have to themselves.
+func TestPlacementOfSwitches(t *testing.T) {
+	for _, c := range []struct {
+		cpus  int
+		asked string
+		bound string // the daemons' CPUs
+		want  string // the plan's line, or a part of the error
+	}{
+		{4, "{load: exclusive}", "0-1", "CPUs: load on 2 at client and 3 at server; wiring on 0-1"},
+		{4, "{load: exclusive, softirqs: {shared: 0}}", "0", "CPUs: load on 2 at client and 3 at server; softirqs of client on 0; softirqs of relay on 0; softirqs of server on 0; wiring on 0"},
+		{4, "{softirqs: exclusive}", "0", "CPUs: load on 0 at client and 0 at server; softirqs of client on 1; softirqs of relay on 2; softirqs of server on 3; wiring on 0"},
+		{2, "{softirqs: {shared: 1}}", "1", "CPUs: softirqs of client on 1; softirqs of relay on 1; softirqs of server on 1; wiring on 1"},
+		{2, "{load: {shared: 1}}", "", "CPUs: load on 1 at client and 1 at server"},
+		{2, "{load: exclusive}", "", "placement.softirqs: others have every CPU (0-1) to themselves, and none is left for what the wiring runs between the nodes"},
+		{6, "{numa: \"1\", load: exclusive}", "3", "CPUs: load on 5 at client and 4 at server; wiring on 3; memory of client at node 1; memory of relay at node 1; memory of server at node 1"},
+		{6, "{numa: different, load: exclusive}", "0,3-5", "CPUs: load on 2 at client and 1 at server; wiring on 0,3-5; memory of client at node 0; memory of relay at node 1; memory of server at node 0"},
+	} {
+		text := "wiring: ovs\nfunctions: [" + relay + "]\nplacement: " + c.asked + "\n"
+		facts := plan.Facts{CPUs: upTo(c.cpus), MemoryNodes: map[int][]int{0: {0, 1, 2}, 1: {3, 4, 5}}}
+		p, err := plan.Make(plantest.Chain(t, "edge", text), plantest.Catalogue(), facts, plan.Options{})
+		if err != nil {
+			if !strings.HasPrefix(c.want, "placement") || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%+v: error %v", c, err)
+			}
+			continue
+		}
+		if line := cpuLine(p); line != c.want {
+			t.Errorf("%+v\ngot %q", c, line)
+		}
+		for _, r := range p.Resources {
+			if s, is := r.Spec.(ovs.Spec); is && s.CPUs != c.bound {
+				t.Errorf("%+v: the daemons have %q", c, s.CPUs)
+			}
 		}
 	}
 }
@@ -162,6 +200,44 @@ func TestPlacementBecomesResources(t *testing.T) {
 	}
 	if len(steered) != 6 || !steered["nfchain.edge.relay eth0 rps=4"] || !steered["nfchain.edge.relay eth1 rps=4"] || !steered["nfchain.edge.server eth0 rps=5"] && !steered["nfchain.edge.server eth1 rps=5"] {
 		t.Errorf("interfaces: %v", steered)
+	}
+}
+
+// TestThreadsArePlaced in the place of softirqs; those between nodes are kept off CPUs that a
+// node has to itself.
+func TestThreadsArePlaced(t *testing.T) {
+	for _, c := range []struct {
+		wiring, asked, want string
+		between             string // what the wiring's interfaces have; "" is none of it
+	}{
+		{"veth", "{softirqs: exclusive}", "CPUs: load on 0-2 at client and 0-2 at server; NAPI threads of client on 3; NAPI threads of relay on 4; NAPI threads of server on 5", ""},
+		{"bridge", "{softirqs: exclusive}", "CPUs: load on 0-2 at client and 0-2 at server; NAPI threads of client on 3; NAPI threads of relay on 4; NAPI threads of server on 5; wiring on 0-2", "0-2"},
+		{"bridge", "{softirqs: {shared: 1}}", "CPUs: NAPI threads of client on 1; NAPI threads of relay on 1; NAPI threads of server on 1", "1"},
+		{"bridge", "{load: exclusive}", "CPUs: load on 4 at client and 5 at server", ""},
+	} {
+		text := "functions: [" + relay + "]\nwiring: " + c.wiring + "\ntuning: {gro: true, threaded_napi: true}\nplacement: " + c.asked + "\n"
+		p, err := plan.Make(plantest.Chain(t, "edge", text), plantest.Catalogue(), plan.Facts{CPUs: upTo(6)}, plan.Options{})
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+			continue
+		}
+		if line := cpuLine(p); line != c.want {
+			t.Errorf("%+v\ngot %q", c, line)
+		}
+		for _, r := range p.Resources {
+			s, is := r.Spec.(tuning.Spec)
+			if !is {
+				continue
+			}
+			words, cpus := s.Fingerprint(), p.Placement.Softirqs[strings.TrimPrefix(r.Namespace, "nfchain.edge.")]
+			if strings.HasSuffix(r.Namespace, plan.WiringNode) {
+				cpus = c.between
+			}
+			bound := strings.HasSuffix(words, " threaded_napi=true napi_cpus="+cpus)
+			if strings.Contains(words, "rps=") || bound != (cpus != "") || strings.Contains(words, "napi_cpus") != bound {
+				t.Errorf("%+v: %s has %s, want CPUs %q", c, r.ID, words, cpus)
+			}
+		}
 	}
 }
 

@@ -203,6 +203,8 @@ type builder struct {
 	links     map[string][]string
 	resources []resource.Resource
 	placement *Placement
+	// placing is how that was chosen; nil where none is asked for.
+	placing *placing
 	// by tells which function contributed a resource.
 	by map[string]string
 }
@@ -251,7 +253,7 @@ func (b *builder) build() (err error) {
 	if err := b.everywhere(); err != nil {
 		return err
 	}
-	return b.keptAlone()
+	return b.placeWiring()
 }
 
 func (b *builder) plan() *Plan {

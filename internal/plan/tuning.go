@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/tuning"
 	"nfchain.dev/nfchain/internal/wiring"
@@ -16,34 +17,40 @@ import (
 // namespaces.
 func (b *builder) tune(all []hop, joined wiring.Joined) error {
 	t := b.chain.Spec.Tuning
-	// Softirqs of what lies between nodes are no node's: where they are not shared they
-	// stay on the CPU of the node that sent.
-	between := t
-	if cpus := b.chain.Spec.Placement.Softirqs.Shared; cpus != "" {
-		between = steered(t, cpus)
-	}
-	at := interfaceSettings(between)
 	done := map[[2]string]bool{}
 	for i, h := range all {
-		b.tunePort(h.a, h.pa, nodeSettings(b.placed(t, h.a.Name), h.a), joined.Ends[i].A, done)
-		b.tunePort(h.z, h.pz, nodeSettings(b.placed(t, h.z.Name), h.z), joined.Ends[i].B, done)
+		b.tunePort(h.a, h.pa, nodeSettings(t, h.a, b.softirqs(h.a.Name)), joined.Ends[i].A, done)
+		b.tunePort(h.z, h.pz, nodeSettings(t, h.z, b.softirqs(h.z.Name)), joined.Ends[i].B, done)
 	}
-	b.tuneBetween(joined.Resources, at, done)
+	if err := b.tuneBetween(joined.Resources, t, done); err != nil {
+		return err
+	}
+	if inThreads(t) && !b.chain.Spec.Placement.Softirqs.Any() {
+		b.requires[feature.NAPIThreads] = true
+	}
 	return b.tuneNamespaces(namespaceSettings(t))
 }
 
-// placed is the tuning of a node's interfaces with the CPUs of its softirqs.
-func (b *builder) placed(t api.Tuning, node string) api.Tuning {
-	if b.placement == nil || b.placement.Softirqs[node] == "" {
-		return t
+// softirqs are the CPUs that handle what a node's interfaces receive, "" where it is not said.
+func (b *builder) softirqs(node string) string {
+	if b.placement == nil {
+		return ""
 	}
-	return steered(t, b.placement.Softirqs[node])
+	return b.placement.Softirqs[node]
 }
 
-func steered(t api.Tuning, cpus string) api.Tuning {
-	t.RPS = cpus
-	return t
+// softirqsBetween are those of what lies between nodes. Its softirqs are no node's: where they
+// are not shared they stay on the CPU of the node that sent. Threads would not.
+func (b *builder) softirqsBetween() (string, error) {
+	asked := b.chain.Spec.Placement.Softirqs
+	if asked.Exclusive && inThreads(b.chain.Spec.Tuning) {
+		return b.between()
+	}
+	return asked.Shared, nil
 }
+
+// inThreads tells that packets are taken off queues by threads.
+func inThreads(t api.Tuning) bool { return t.ThreadedNAPI != nil && *t.ThreadedNAPI }
 
 func (b *builder) tunePort(n Node, p Interface, settings []tuning.Setting, needs string, done map[[2]string]bool) {
 	key := [2]string{n.Namespace, p.Device}
@@ -60,22 +67,28 @@ type between interface{ Interfaces() []resource.Interface }
 
 // tuneBetween sets what a wiring has between the nodes as it sets the nodes' own: a
 // super-packet is cut at the first interface that does not take it whole.
-func (b *builder) tuneBetween(made []resource.Resource, settings []tuning.Setting, done map[[2]string]bool) {
-	if len(settings) == 0 {
-		return
-	}
+func (b *builder) tuneBetween(made []resource.Resource, t api.Tuning, done map[[2]string]bool) error {
 	for _, r := range made {
 		s, is := r.Spec.(between)
 		if !is {
 			continue
 		}
 		for _, i := range s.Interfaces() {
-			if key := [2]string{i.Namespace, i.Device}; !done[key] {
-				done[key] = true
+			key := [2]string{i.Namespace, i.Device}
+			if done[key] {
+				continue
+			}
+			done[key] = true
+			cpus, err := b.softirqsBetween()
+			if err != nil {
+				return err
+			}
+			if settings := interfaceSettings(t, cpus); len(settings) > 0 {
 				b.add(resource.New(i.Namespace, tuning.Spec{Device: i.Device, Settings: settings}, r.ID))
 			}
 		}
 	}
+	return nil
 }
 
 // tuneNamespaces sets what connections start from. A namespace that the chain does not
@@ -131,7 +144,12 @@ func (s *settings) cores(knob, list string) {
 	s.text(knob, list)
 }
 
-func interfaceSettings(t api.Tuning) []tuning.Setting {
+// interfaceSettings are those of any interface. What it receives is handled by these CPUs,
+// where they are said: packets are steered to them, and threads bound.
+func interfaceSettings(t api.Tuning, cpus string) []tuning.Setting {
+	if cpus != "" && !inThreads(t) {
+		t.RPS = cpus
+	}
 	var s settings
 	s.number("rx_queues", uint64(t.RxQueues))
 	s.number("tx_queues", uint64(t.TxQueues))
@@ -146,17 +164,20 @@ func interfaceSettings(t api.Tuning) []tuning.Setting {
 	s.number("gso_ipv4_max_size", uint64(t.GSOIPv4MaxSize))
 	s.number("gro_ipv4_max_size", uint64(t.GROIPv4MaxSize))
 	s.flag("threaded_napi", t.ThreadedNAPI)
+	if inThreads(t) {
+		s.cores(tuning.NAPICPUs, cpus)
+	}
 	s.cores("rps", t.RPS)
 	s.cores("xps", t.XPS)
 	return s
 }
 
 // nodeSettings are those of a node's interfaces: no route leads over what has no address.
-func nodeSettings(t api.Tuning, n Node) []tuning.Setting {
+func nodeSettings(t api.Tuning, n Node, cpus string) []tuning.Setting {
 	if n.Transparent {
-		return interfaceSettings(t)
+		return interfaceSettings(t, cpus)
 	}
-	return append(interfaceSettings(t), routeSettings(t)...)
+	return append(interfaceSettings(t, cpus), routeSettings(t)...)
 }
 
 // routeSettings are those that only an interface with addresses has.

@@ -13,6 +13,8 @@ import (
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/plan/plantest"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/run"
@@ -78,6 +80,52 @@ func TestLoadAlone(t *testing.T) {
 	if _, err := run.Placed(b.chain, l); err == nil || !strings.Contains(err.Error(), "placement") {
 		t.Errorf("two places for one load: error %v", err)
 	}
+}
+
+// TestSwitchDaemonsKeepOff the CPU that a program has to itself. Where the placement changes
+// they are moved, and the switches stay as they are.
+func TestSwitchDaemonsKeepOff(t *testing.T) {
+	_, last, rest := someCPUs(t)
+	nstest.Require(t, feature.ToolOVS, feature.Tun)
+	const wired = "wiring: ovs\novs: {datapath: netdev}\n" + sleeper
+	b := newBed(t, wired+"placement: {functions: exclusive}\n")
+	b.up(run.UpOptions{})
+	daemons := b.daemonsOn(rest)
+	for _, c := range []struct{ placement, on string }{
+		{"placement: {softirqs: {shared: " + last + "}}\n", last}, {"", words.Ranges(machine().AllowedCPUs())}, {"placement: {functions: exclusive}\n", rest},
+	} {
+		b.chain = plantest.Chain(t, b.name(), wired+c.placement)
+		for _, again := range []bool{false, true} {
+			_, changes, err := b.host.Up(context.Background(), b.chain, run.UpOptions{})
+			if err != nil || again != (len(changes) == 0) {
+				t.Errorf("%q, again %t: changes %v, error %v", c.placement, again, changes, err)
+			}
+			if now := b.daemonsOn(c.on); !slices.Equal(now, daemons) {
+				t.Errorf("%q: the daemons were processes %v and are %v", c.placement, daemons, now)
+			}
+		}
+	}
+}
+
+// daemonsOn fails the test unless every thread of the switches' daemons may run on these CPUs
+// alone; it gives the processes.
+func (b *bed) daemonsOn(cpus string) []int {
+	b.Helper()
+	own := namespace.Name(b.name(), plan.WiringNode)
+	living, err := netns.Processes([]string{own})
+	if err != nil || len(living[own]) != 2 {
+		b.Fatalf("processes %v, error %v", living, err)
+	}
+	for _, pid := range living[own] {
+		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
+		for _, task := range tasks {
+			if text, err := os.ReadFile(task); err == nil && !strings.Contains(string(text), "Cpus_allowed_list:\t"+cpus+"\n") {
+				b.Errorf("%s is not on %s", task, cpus)
+			}
+		}
+	}
+	slices.Sort(living[own])
+	return living[own]
 }
 
 // sampledOn measures nothing, with a process at each end that must be on these CPUs.

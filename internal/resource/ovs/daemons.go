@@ -1,6 +1,7 @@
 package ovs
 
 import (
+	"slices"
 	"strings"
 
 	"nfchain.dev/nfchain/internal/resource"
@@ -12,9 +13,14 @@ const (
 	daemon = "ovs-vswitchd"
 )
 
+// programs in the order in which they are started.
+var programs = []string{server, daemon}
+
 // Spec of the owner's daemons. The resource lives in the namespace that they run in.
 type Spec struct {
 	Owner string `json:"owner"`
+	// CPUs that they may use, as a list; "" is all.
+	CPUs string `json:"cpus,omitempty"`
 }
 
 // Kind implements resource.Spec.
@@ -23,10 +29,10 @@ func (Spec) Kind() string { return KindName }
 // Key implements resource.Spec: there is one pair.
 func (Spec) Key() string { return "daemons" }
 
-// Fingerprint is which of them run.
-func (Spec) Fingerprint() string { return running([]string{server, daemon}) }
+// Fingerprint is which of them run, and where.
+func (s Spec) Fingerprint() string { return running(programs) + onCPUs(s.CPUs) }
 
-func running(programs []string) string { return "running: " + strings.Join(programs, ", ") }
+func running(those []string) string { return "running: " + strings.Join(those, ", ") }
 
 // Commands implements resource.Spec.
 func (s Spec) Commands(ns string) []resource.Command {
@@ -34,8 +40,13 @@ func (s Spec) Commands(ns string) []resource.Command {
 		resource.Cmd("rm", "-rf", Dir(s.Owner)),
 		resource.Cmd("install", "-d", "-m", "700", Dir(s.Owner)),
 	}
+	first := append([]string{"env"}, s.environment()...)
+	if s.CPUs != "" {
+		all = append(all, resource.Cmd("sh", "-c", "echo "+s.CPUs+" >"+bound(s.Owner)))
+		first = append([]string{"taskset", "-c", s.CPUs}, first...)
+	}
 	for _, words := range s.steps() {
-		all = append(all, resource.In(ns, append(append([]string{"env"}, s.environment()...), words...)...))
+		all = append(all, resource.In(ns, append(slices.Clip(first), words...)...))
 	}
 	return all
 }

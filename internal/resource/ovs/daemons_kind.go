@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/resource"
 )
@@ -28,11 +29,13 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	return []resource.Observed{{Key: Spec{}.Key(), Fingerprint: running(runs(found))}}, nil
+	cpus, err := boundTo(p.Owner, found)
+	return []resource.Observed{{Key: Spec{}.Key(), Fingerprint: running(runs(found)) + onCPUs(cpus)}}, err
 }
 
 // Apply implements resource.Kind. Where one of the pair has died both begin anew, with
-// an empty database: what the other still knows is of switches that are no more.
+// an empty database: what the other still knows is of switches that are no more. Where both
+// run they are moved to their CPUs, and the switches stay.
 func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 	return resource.Make(changes, func(string) error { return Remove(p.Owner, p.Ref) }, func(s Spec) error { return start(p, s) })
 }
@@ -66,10 +69,20 @@ func RemoveStrays(owner string) error {
 }
 
 func start(p resource.Place, s Spec) error {
+	found, err := find(p.Owner, p.Ref)
+	if err == nil && len(runs(found)) == len(programs) {
+		return move(s, found)
+	}
+	if err != nil {
+		return err
+	}
 	if err := Remove(p.Owner, p.Ref); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(Dir(s.Owner), 0o700); err != nil {
+		return err
+	}
+	if err := s.note(); err != nil {
 		return err
 	}
 	for _, words := range s.steps() {
@@ -97,7 +110,8 @@ func run(ref string, s Spec, stdin string, words ...string) (string, error) {
 	}
 	var out, complaint bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaint
-	if err := netns.Start(ref, cmd); err != nil {
+	cores, _ := api.ParseCPUList(s.CPUs) // none is all
+	if err := netns.StartAt(ref, cmd, netns.Seat{Cores: cores}); err != nil {
 		return "", err
 	}
 	late := time.AfterFunc(takes, func() { _ = cmd.Process.Kill() })
@@ -120,7 +134,7 @@ func alive(owner, ref string) error {
 	if err != nil {
 		return err
 	}
-	for _, program := range []string{server, daemon} {
+	for _, program := range programs {
 		if len(found[program]) == 0 {
 			return fmt.Errorf("%s of chain %s has ended%s; `nfchain up` with the chain's file starts it again", program, owner, lastWords(owner, program))
 		}

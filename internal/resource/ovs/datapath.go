@@ -27,7 +27,7 @@ func removeDatapath(owner, ref string) error {
 	} else if err != nil {
 		return err
 	}
-	if _, err := run(ref, Spec{owner}, "", "ovs-dpctl", "del-dp", "system@"+kernelDatapath); err != nil {
+	if _, err := run(ref, Spec{Owner: owner}, "", "ovs-dpctl", "del-dp", "system@"+kernelDatapath); err != nil {
 		return fmt.Errorf("remove the datapath of chain %s: %w", owner, err)
 	}
 	return nil

@@ -76,13 +76,13 @@ func sees(pid int, dir string) bool {
 }
 
 // runs lists which of the daemons run, in the order in which they are started.
-func runs(found map[string][]int) (programs []string) {
-	for _, program := range []string{server, daemon} {
+func runs(found map[string][]int) (those []string) {
+	for _, program := range programs {
 		if len(found[program]) > 0 {
-			programs = append(programs, program)
+			those = append(those, program)
 		}
 	}
-	return programs
+	return those
 }
 
 // endsWithin is how long killed processes may take to go.

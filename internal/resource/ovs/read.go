@@ -40,7 +40,7 @@ func readState(owner, ref string) (state, error) {
 		"--", "--columns=" + portColumns, "list", "Port",
 		"--", "--columns=" + interfaceColumns, "list", "Interface",
 	}
-	text, err := run(ref, Spec{owner}, "", vsctl(owner, words)...)
+	text, err := run(ref, Spec{Owner: owner}, "", vsctl(owner, words)...)
 	if err != nil {
 		return state{}, err
 	}

@@ -80,7 +80,7 @@ func (p Port) text() string {
 
 // Commands implements resource.Spec.
 func (s SwitchSpec) Commands(ns string) []resource.Command {
-	d := Spec{s.Owner}
+	d := Spec{Owner: s.Owner}
 	env := append([]string{"env"}, d.environment()...)
 	flows := resource.In(ns, append(env, setFlows(s)...)...)
 	flows.Stdin = flowText(s)

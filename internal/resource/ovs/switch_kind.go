@@ -111,7 +111,7 @@ func readFlows(p resource.Place, name string) (flows []string, err error) {
 	if !made(p.Owner, name) {
 		return nil, nil
 	}
-	text, err := run(p.Ref, Spec{p.Owner}, "", "ovs-ofctl", "--timeout=60", "--no-names", "--no-stats", "dump-flows", management(p.Owner, name))
+	text, err := run(p.Ref, Spec{Owner: p.Owner}, "", "ovs-ofctl", "--timeout=60", "--no-names", "--no-stats", "dump-flows", management(p.Owner, name))
 	if err != nil {
 		return nil, fmt.Errorf("ask switch %s of chain %s for its flows: %w", name, p.Owner, err)
 	}
@@ -154,7 +154,7 @@ func change(owner, ref string, words []string) error {
 	if len(words) == 0 {
 		return nil
 	}
-	if _, err := run(ref, Spec{owner}, "", vsctl(owner, words)...); err != nil {
+	if _, err := run(ref, Spec{Owner: owner}, "", vsctl(owner, words)...); err != nil {
 		return errors.Join(fmt.Errorf("change the switches of chain %s: %w", owner, err), alive(owner, ref))
 	}
 	return nil
@@ -234,7 +234,7 @@ func finish(p resource.Place, changes []resource.Change) error {
 			return fmt.Errorf("switch %s of chain %s (%s) did not become what it should: %s%s",
 				s.Name, p.Owner, s.Joins, is.unlike(found[s.Name], now), lastWords(p.Owner, daemon))
 		}
-		if _, err := run(p.Ref, Spec{p.Owner}, flowText(s), setFlows(s)...); err != nil {
+		if _, err := run(p.Ref, Spec{Owner: p.Owner}, flowText(s), setFlows(s)...); err != nil {
 			return fmt.Errorf("set the flows of switch %s of chain %s: %w", s.Name, p.Owner, err)
 		}
 		return nil

@@ -19,6 +19,9 @@ func Served(p resource.Place, links []netlink.Link) map[int]map[string]string {
 		at.link = l
 		values := map[string]string{}
 		for _, k := range slices.Concat(queues, serving, segment) {
+			if k.name == NAPICPUs && values["threaded_napi"] != on {
+				continue // there are no threads
+			}
 			if v, err := k.read(at); err == nil && v != None {
 				values[k.name] = v
 			}

@@ -20,6 +20,7 @@ const differs = "differs"
 var serving = []knob{
 	{name: "threaded_napi", code: "th", read: readThreaded, write: writeThreaded, command: threadedCommand,
 		hint: "a veth has threads only where it receives by NAPI: with gro: true"},
+	napiCPUs,
 	mask("rps", "rp", "rx", "rps_cpus"),
 	mask("xps", "xp", "tx", "xps_cpus"),
 }

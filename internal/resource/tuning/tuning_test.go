@@ -1,7 +1,10 @@
 package tuning_test
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -9,6 +12,7 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/feature/procfs"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/namespace"
@@ -183,6 +187,70 @@ func TestKnobs(t *testing.T) {
 	}
 }
 
+// TestThreadsAreBound, become unbound when they are not asked for any more, and are bound
+// again when an interface that went down has others.
+func TestThreadsAreBound(t *testing.T) {
+	nstest.Require(t, feature.NAPIThreads, feature.CPUCount)
+	p, device := place(t), nstest.Device(t)
+	in(t, p, "ip link add "+device+" type veth peer name "+device+"p; ip link set "+device+"p up; ip link set "+device+" up alias '"+resource.Mark(p.Owner)+"a:x=b:y'")
+	nstest.Carries(t, p.Handle, device)
+	free, bound := set(device, "gro=true", "threaded_napi=true"), set(device, "gro=true", "threaded_napi=true", "napi_cpus=0")
+	must(t, p, resource.Create, free)
+	anywhere := threadsOf(t, device)
+	if len(anywhere) != 1 || anywhere[0] == "0" {
+		t.Fatalf("threads on %q", anywhere)
+	}
+	for range 2 {
+		must(t, p, resource.Update, bound)
+		reads(t, p, bound)
+		if on := threadsOf(t, device); !slices.Equal(on, []string{"0"}) {
+			t.Errorf("threads on %q", on)
+		}
+		in(t, p, "ip link set "+device+" down; ip link set "+device+" up")
+		found, err := (tuning.Kind{}).Read(resource.At(p.Handle, p.Owner))
+		if err != nil || len(found) != 1 || found[0].Fingerprint == bound.Fingerprint() {
+			t.Errorf("new threads pass for bound: %v, error %v", found, err)
+		}
+	}
+	must(t, p, resource.Update, bound)
+	must(t, p, resource.Update, free)
+	reads(t, p, free)
+	if on := threadsOf(t, device); !slices.Equal(on, anywhere) {
+		t.Errorf("threads on %q, and before on %q", on, anywhere)
+	}
+	must(t, p, resource.Update, bound)
+	must(t, p, resource.Delete, bound)
+	reads(t, p)
+	if on := threadsOf(t, device); len(on) > 0 {
+		t.Errorf("threads on %q are left", on)
+	}
+	if err := apply(p, resource.Create, set(device, "napi_cpus=0")); err == nil || !strings.Contains(err.Error(), "threaded_napi") {
+		t.Errorf("threads that are not there are bound: error %v", err)
+	}
+}
+
+// threadsOf a device, whose name is nobody else's: the CPUs that each may use, by what the
+// kernel calls them.
+func threadsOf(t *testing.T, device string) (on []string) {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/comm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range all {
+		name, err := os.ReadFile(file)
+		if err != nil || !strings.HasPrefix(string(name), "napi/"+device+"-") {
+			continue
+		}
+		status, err := os.ReadFile(filepath.Join(filepath.Dir(file), "status"))
+		if err != nil {
+			continue
+		}
+		on = append(on, procfs.Field(string(status), "Cpus_allowed_list"))
+	}
+	return on
+}
+
 // TestIPv4Sizes are what iproute2 cannot show before 6.3.
 func TestIPv4Sizes(t *testing.T) {
 	p := place(t)
@@ -296,8 +364,13 @@ func TestEverythingAtOnce(t *testing.T) {
 	must(t, p, resource.Create, s)
 	must(t, p, resource.Create, lo)
 	reads(t, p, lo, s)
-	if all := len(s.Settings) + len(lo.Settings) + 1; all != len(tuning.Knobs()) { // but xps
-		t.Errorf("%d of %d knobs are set here", all-1, len(tuning.Knobs()))
+	if all := len(s.Settings) + len(lo.Settings) + 2; all != len(tuning.Knobs()) { // but xps, and napi_cpus in the place of rps
+		t.Errorf("%d of %d knobs are set here", all-2, len(tuning.Knobs()))
+	}
+	if nstest.Has(feature.NAPIThreads) {
+		s.Settings[slices.Index(s.Settings, tuning.Setting{Knob: "rps", Value: "0"})] = tuning.Setting{Knob: tuning.NAPICPUs, Value: "0"}
+		must(t, p, resource.Update, s)
+		reads(t, p, lo, s)
 	}
 	must(t, p, resource.Delete, s)
 	must(t, p, resource.Delete, lo)
