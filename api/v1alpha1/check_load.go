@@ -30,6 +30,7 @@ func (c Catalogue) CheckLoad(l Load) []FieldProblem {
 	f.add("tool", unknown(l.Tool, "traffic tool", c.tools()))
 	f.under("protocols", checkProtocols(l.Protocols))
 	f.add("payload_size", checkPayload(l.PayloadSize, l.Protocols))
+	f.add("zerocopy", checkZerocopy(l.Zerocopy, l.Protocols))
 	f = append(f, l.checkMessages(l.Protocols)...)
 	f = append(f, l.checkTransactions()...)
 	switch d := time.Duration(l.Duration); {
@@ -97,6 +98,14 @@ func checkPayload(size Size, protocols []string) string {
 		return fmt.Sprintf("%d bytes are too many for one send; at most %d", uint64(size), maxPayload)
 	}
 	return ""
+}
+
+// checkZerocopy refuses it where nothing is sent that sendfile(2) can send.
+func checkZerocopy(on bool, protocols []string) string {
+	if !on || len(protocols) == 0 || slices.Contains(protocols, "tcp") {
+		return ""
+	}
+	return "only tcp has it, whose streams sendfile sends; leave it out, or add tcp"
 }
 
 // checkMessages validates the sizes of messages, where there are transactions.

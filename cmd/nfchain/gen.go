@@ -41,9 +41,12 @@ clock their times are of, says what became of them.`,
 		if err != nil {
 			return fmt.Errorf("%w: %w", err, runs.ErrInput)
 		}
+		if err := namespaceThere(offer.Netns); err != nil {
+			return err
+		}
 		s, err := builtin.Send(cmd.Context(), offer)
 		if err != nil {
-			return err
+			return deviceThere(err)
 		}
 		return a.printSample(s, *o)
 	})

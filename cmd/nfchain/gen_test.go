@@ -45,6 +45,23 @@ func TestGenRefuses(t *testing.T) {
 	}
 }
 
+// TestNoSuchPlace: an interface or a namespace that is not there is wrong input.
+func TestNoSuchPlace(t *testing.T) {
+	nstest.Root(t)
+	for _, c := range []struct{ args, says string }{
+		{"meter --dev e2enone", `--dev: there is no interface "e2enone" in this namespace`},
+		{"gen --dev e2enone --dst 198.18.0.1", `--dev: there is no interface "e2enone" in this namespace`},
+		{"gen --dev e2enone --dst 198.18.0.1 --src 198.18.0.2 --dst-mac 02:00:00:00:00:01", `--dev: there is no interface "e2enone"`},
+		{"meter --dev lo --netns e2enone", `--netns: there is no network namespace "e2enone"`},
+		{"gen --dev lo --netns e2enone --dst 198.18.0.1", `--netns: there is no network namespace "e2enone"`},
+	} {
+		code, out, err := command(strings.Fields(c.args)...)
+		if code != exitInput || out != "" || !strings.Contains(err, c.says) {
+			t.Errorf("%s: exit code %d, %q, %q; want %d and %q", c.args, code, out, err, exitInput, c.says)
+		}
+	}
+}
+
 // TestGenAndMeter run the commands over a veth pair, one after the other.
 func TestGenAndMeter(t *testing.T) {
 	nstest.Require(t, feature.Root, feature.BPFXDP)

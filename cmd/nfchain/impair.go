@@ -47,7 +47,7 @@ func (a *app) printImpairments(n runs.NodeState) error {
 			if h.TotalCount() == 0 {
 				return "-"
 			}
-			return fmt.Sprintf("%.1fµs", trial.Percentile(h, percentile)/1000)
+			return fmt.Sprintf("%.1f µs", trial.Percentile(h, percentile)/1000)
 		}
 		w.row("%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s\n", i.Direction, i.Seen, i.Dropped, i.Duplicated, i.Reordered, i.Delayed,
 			i.Overflowed, i.Unread, i.Left, late(50), late(99), late(100))

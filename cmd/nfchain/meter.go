@@ -1,12 +1,16 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"nfchain.dev/nfchain/internal/netns"
+	runs "nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/traffic/builtin"
 )
@@ -25,9 +29,12 @@ duplicates. Other packets pass. Times hold where both run on one host.`,
 	}
 	var o *string
 	cmd.RunE = does(func(cmd *cobra.Command, _ []string) error {
+		if err := namespaceThere(m.Netns); err != nil {
+			return err
+		}
 		s, err := builtin.Receive(cmd.Context(), m)
 		if err != nil {
-			return err
+			return deviceThere(err)
 		}
 		return a.printSample(s, *o)
 	})
@@ -39,6 +46,22 @@ duplicates. Other packets pass. Times hold where both run on one host.`,
 	_ = cmd.MarkFlagRequired("dev")
 	o = outputFlag(cmd, "text", "json")
 	return cmd
+}
+
+// namespaceThere refuses a namespace that is not.
+func namespaceThere(name string) error {
+	if name == "" || netns.Exists(name) {
+		return nil
+	}
+	return fmt.Errorf("--netns: there is no network namespace %q; `ip netns list` shows those there are: %w", name, runs.ErrInput)
+}
+
+// deviceThere marks an error as wrong input where it is about an interface that is not.
+func deviceThere(err error) error {
+	if errors.Is(err, traffic.ErrNoDevice) {
+		return fmt.Errorf("--dev: %w: %w", err, runs.ErrInput)
+	}
+	return err
 }
 
 // measured is what gen and meter print as JSON.

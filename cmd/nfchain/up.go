@@ -119,6 +119,8 @@ type deployedItem struct {
 	Warnings []string `json:"warnings"`
 
 	changes []resource.Change
+	// bare tells of a chain that makes nothing and was not up before.
+	bare bool
 }
 
 // changedItem is one resource that was created, updated or deleted.
@@ -137,6 +139,10 @@ func itemOf(name, kind string, changes []resource.Change) deployedItem {
 }
 
 func (a *app) printItem(item deployedItem, dry bool) {
+	if item.bare {
+		a.printf("%s\n", bareSummary(item.Name, dry))
+		return
+	}
 	a.printf("%s\n", summary(item.Name, item.changes, dry))
 	if !dry {
 		return
@@ -159,10 +165,12 @@ func (a *app) upAll(ctx context.Context, h *runs.Host, f *api.File, o runs.UpOpt
 	}
 	for _, chain := range f.Chains {
 		var warnings []string
+		bare := false
 		changes, err := a.upOne(ctx, h, chain.Metadata.Name, "chain", o, func() ([]resource.Change, error) {
+			_, unknown := deploy.Recall(chain.Metadata.Name)
 			p, changes, err := h.Up(ctx, chain, o)
 			if err == nil {
-				warnings = p.Warnings
+				warnings, bare = p.Warnings, p.Bare() && unknown != nil && len(changes) == 0
 			}
 			return changes, err
 		})
@@ -170,6 +178,7 @@ func (a *app) upAll(ctx context.Context, h *runs.Host, f *api.File, o runs.UpOpt
 			return err
 		}
 		item := itemOf(chain.Metadata.Name, "chain", changes)
+		item.bare = bare
 		for _, w := range warnings {
 			item.Warnings = append(item.Warnings, w)
 			a.say("warning: chain %s: %s", item.Name, w)

@@ -35,8 +35,8 @@ func (j Job) Exit(to netip.Addr) (Exit, error) {
 // neighbour that the kernel does not know yet is looked up.
 func ExitTo(h *netns.Handle, to netip.Addr, device string) (e Exit, err error) {
 	if device != "" {
-		if _, err := h.LinkByName(device); err != nil {
-			return e, fmt.Errorf("there is no interface %q %s: %w", device, place(h), err)
+		if _, err := Device(h, device); err != nil {
+			return e, err
 		}
 	}
 	routes, err := h.RouteGetWithOptions(to.AsSlice(), &netlink.RouteGetOptions{Oif: device})
@@ -66,6 +66,21 @@ func ExitTo(h *netns.Handle, to netip.Addr, device string) (e Exit, err error) {
 		e.ToMAC, err = resolve(h, r.LinkIndex, to, next)
 	}
 	return e, err
+}
+
+// ErrNoDevice is returned for an interface that is not there.
+var ErrNoDevice = errors.New("`ip link` shows those there are")
+
+// Device of a namespace by its name.
+func Device(h *netns.Handle, name string) (netlink.Link, error) {
+	l, err := h.LinkByName(name)
+	if errors.As(err, new(netlink.LinkNotFoundError)) {
+		return nil, fmt.Errorf("there is no interface %q %s; %w", name, place(h), ErrNoDevice)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("interface %q %s: %w", name, place(h), err)
+	}
+	return l, nil
 }
 
 // place of a namespace in a sentence.

@@ -119,8 +119,8 @@ func (o Offer) exit(h *netns.Handle) (e traffic.Exit, err error) {
 		if e, err = traffic.ExitTo(h, o.To, o.Device); err != nil {
 			return e, err
 		}
-	} else if e.Device, err = h.LinkByName(o.Device); err != nil {
-		return e, fmt.Errorf("interface %q: %w", o.Device, err)
+	} else if e.Device, err = traffic.Device(h, o.Device); err != nil {
+		return e, err
 	}
 	e.FromMAC = e.Device.Attrs().HardwareAddr
 	if o.ToMAC != nil {
@@ -159,9 +159,9 @@ func Receive(ctx context.Context, o Meter) (none traffic.Sample, err error) {
 		return none, err
 	}
 	defer h.Close()
-	l, err := h.LinkByName(o.Device)
+	l, err := traffic.Device(h, o.Device)
 	if err != nil {
-		return none, fmt.Errorf("interface %q: %w", o.Device, err)
+		return none, err
 	}
 	m, err := newReceiver(meterOptions{netns: o.Netns, device: l, signature: signatureOf(o.ID)})
 	if err != nil {

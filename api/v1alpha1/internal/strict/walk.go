@@ -109,18 +109,22 @@ func (d *Decoder) unknown(e tree.Entry, path string, f *fields) string {
 }
 
 func (d *Decoder) missing(n *tree.Node, path string, f *fields, meant map[string]bool) {
-	given := map[string]bool{}
+	given := map[string]tree.Entry{}
 	for _, e := range n.Entries {
-		given[e.Key] = e.Value.Kind != tree.Null
+		given[e.Key] = e
 	}
 	for _, field := range f.list {
-		if !field.rule.required || given[field.name] {
+		e, there := given[field.name]
+		if !field.rule.required || there && e.Value.Kind != tree.Null {
 			continue
 		}
 		at := Join(path, field.name)
 		d.spoilt[at] = true
-		if !meant[field.name] {
-			d.add(n.Pos, at, "is missing"+nearest.Hint("", field.rule.enum))
+		switch hint := nearest.Hint("", field.rule.enum); {
+		case there:
+			d.add(e.KeyPos, at, "is empty"+hint)
+		case !meant[field.name]:
+			d.add(n.Pos, at, "is missing"+hint)
 		}
 	}
 }
