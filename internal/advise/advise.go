@@ -42,9 +42,6 @@ type Advice struct {
 	SchemaVersion int                `json:"schema_version"`
 	Goal          trial.List[Clause] `json:"goal"`
 	Runs          trial.List[string] `json:"runs"`
-	// Confidence of every interval, so high that all of them, over all choices and
-	// clauses, hold at once with 95% (Bonferroni).
-	Confidence float64 `json:"confidence"`
 	// Forced marks advice from unlike environments; Unlike is what differs.
 	Forced bool                          `json:"forced"`
 	Unlike trial.List[report.Difference] `json:"unlike"`
@@ -61,6 +58,9 @@ type Case struct {
 	// Verdict is use, none or cannot tell; Choice is the one to use.
 	Verdict string `json:"verdict"`
 	Choice  string `json:"choice,omitempty"`
+	// Confidence of every interval, so high that all of the case, over its choices and
+	// clauses, hold at once with 95% (Bonferroni).
+	Confidence float64 `json:"confidence"`
 	// Advice is what to do and why; Alternatives what the other choices cost.
 	Advice       string             `json:"advice"`
 	Alternatives string             `json:"alternatives"`
@@ -70,6 +70,7 @@ type Case struct {
 
 // Choice is one way to make the chain.
 type Choice struct {
+	// Name has what the choices of a case differ in.
 	Name   string `json:"choice"`
 	Wiring string `json:"wiring"`
 	// Order is the functions from the first endpoint to the second, those that share a
@@ -98,10 +99,10 @@ type Finding struct {
 
 // Price is a metric of a choice over that of the advised one.
 type Price struct {
-	Metric string  `json:"metric"`
-	Ratio  float64 `json:"ratio"`
-	// Interval bounds Ratio with the advice's confidence of prices: all hold at once
-	// with 95%. Absent where the trials are too few.
+	Protocol string  `json:"protocol"`
+	Metric   string  `json:"metric"`
+	Ratio    float64 `json:"ratio"`
+	// Interval bounds Ratio so that all of a case hold at once with 95%. Absent where the trials are too few.
 	Interval *[2]float64 `json:"interval,omitempty"`
 }
 
@@ -122,22 +123,13 @@ func Make(subjects []Subject, o Options) (Advice, error) {
 	if len(a.Cases) == 0 {
 		return a, fmt.Errorf("%w%s", ErrNothing, among(o.Where))
 	}
-	j := judge{o.Goal, confidence(a.Cases, o.Goal)}
-	a.Confidence = j.level
 	for i := range a.Cases {
-		j.decide(&a.Cases[i])
+		c := &a.Cases[i]
+		c.Confidence = 1 - .05/float64(len(c.Choices)*len(o.Goal))
+		judge{o.Goal, c.Confidence}.decide(c)
 	}
 	a.Unknown = unknown(subjects, o)
 	return a, nil
-}
-
-// confidence of each interval for all to hold at once with 95%.
-func confidence(cases []Case, goal Goal) float64 {
-	n := 0
-	for _, c := range cases {
-		n += len(c.Choices) * len(goal)
-	}
-	return 1 - .05/float64(max(1, n))
 }
 
 // decide judges every choice of a case and words the advice.

@@ -24,7 +24,7 @@ const wanted = "goodput > 10Gbit, p99 < 200us"
 
 func TestAdviceOnKnownSystems(t *testing.T) {
 	c := advised(t, wanted, steady.measure(1, slow, fast, late)).Cases
-	if len(c) != 1 || c[0].Verdict != Use || c[0].Choice != "wiring veth, order fw → dpi" || c[0].Name != "dpi, fw" {
+	if len(c) != 1 || c[0].Verdict != Use || c[0].Choice != "wiring veth" || c[0].Name != "dpi, fw" {
 		t.Fatalf("%+v", c)
 	}
 	for _, want := range []string{"Use wiring veth", "which meets goodput > 10Gbit", "which meets p99 < 200us", "12 trials of tcp]"} {
@@ -32,7 +32,7 @@ func TestAdviceOnKnownSystems(t *testing.T) {
 			t.Errorf("%s: no %q", c[0].Advice, want)
 		}
 	}
-	for _, want := range []string{"Wiring bridge, order fw → dpi meets it too, with 0.", "times the goodput", "ovs, order fw → dpi misses it, since its latency p99 is ", "which misses p99 < 200us"} {
+	for _, want := range []string{"Wiring bridge meets it too, with 0.", "times the goodput", "ovs misses it, since its latency p99 is ", "which misses p99 < 200us"} {
 		if !strings.Contains(c[0].Alternatives, want) {
 			t.Errorf("%s: no %q", c[0].Alternatives, want)
 		}
@@ -307,5 +307,47 @@ func TestAmounts(t *testing.T) {
 	}
 	if got := fmt.Sprint(subject("latency_p999_ns"), subject("one_way_latency_max_ns")); got != "latency p99.9one way latency max" {
 		t.Error(got)
+	}
+}
+
+// Names have what choices differ in and no more, and sentences name a few of many.
+func TestManyChoicesAreNamedByWhatTheyDifferIn(t *testing.T) {
+	var chains []chain
+	for range 9 {
+		chains = append(chains, fast)
+	}
+	s := steady.measure(13, chains...)
+	for i := range s.Run.Conditions {
+		s.Chains[i].MTU = 1500 + i/3
+		s.Run.Conditions[i].Factors = trial.Map[any]{"wiring": "veth", "chain.tuning.gro": true, "mtu": 1500 + i/3}
+	}
+	c := advised(t, "goodput > 19Gbit", s).Cases[0]
+	if len(c.Choices) != 9 || c.Choices[1].Name != "wiring veth, mtu=1501" || c.Choices[1].Settings["chain.tuning.gro"] != true {
+		t.Fatalf("%+v", c.Choices[1])
+	}
+	if !strings.Contains(c.Alternatives, "4 more below") || strings.Count(c.Alternatives, "meets it too") != 4 {
+		t.Error(c.Alternatives)
+	}
+	open := advised(t, "goodput > 20Gbit", s).Cases[0]
+	if open.Verdict != CannotTell || !strings.Contains(open.Advice, "none of 9 choices surely meets the goal, and these may: wiring veth, mtu=1500; ") {
+		t.Error(open.Advice)
+	}
+	if len(open.Unknown) != 1 || !strings.HasPrefix(open.Unknown[0], "goodput > 20Gbit: the interval lies on both sides") {
+		t.Error(open.Unknown)
+	}
+}
+
+// Chains whose file is not known are told apart by wiring and length.
+func TestChainsOfUnknownFiles(t *testing.T) {
+	s := steady.measure(14, fast, slow)
+	s.Run.Setups = []trial.Setup{{Conditions: []int{0, 1, 2}, Wiring: "veth"}, {Conditions: []int{3, 4, 5}, Wiring: "bridge"}}
+	s.Chains = nil
+	c := advised(t, wanted, s).Cases
+	if len(c) != 1 || c[0].Choice != "wiring veth" || len(c[0].Choices) != 2 {
+		t.Errorf("%+v", c)
+	}
+	s.Run.Setups = nil
+	if c := advised(t, wanted, s).Cases; len(c) != 1 || !strings.HasPrefix(c[0].Choices[0].Name, "a chain whose file cannot be read") {
+		t.Errorf("%+v", c)
 	}
 }

@@ -63,7 +63,7 @@ func sortOut(subjects []Subject, where map[string]any) (cases []Case) {
 
 // chain of a condition; of one whose file is not known, the wiring as it was read back.
 func (s Subject) chain(condition int) api.ChainSpec {
-	if condition < len(s.Chains) {
+	if condition < len(s.Chains) && s.Chains[condition].Wiring != "" {
 		return s.Chains[condition]
 	}
 	for _, setup := range s.Run.Setups {
@@ -108,6 +108,9 @@ func caseOf(chain api.ChainSpec, c trial.Condition) (name, key string) {
 	if len(kinds) > 0 {
 		name = counted(kinds)
 	}
+	for _, e := range chain.Everywhere {
+		name += ", " + e.Kind + " everywhere"
+	}
 	if len(fixed) > 0 {
 		name += "; " + experiment.Describe(fixed)
 	}
@@ -148,16 +151,6 @@ func newChoice(chain api.ChainSpec, c trial.Condition) Choice {
 			choice.Settings[field] = v
 		}
 	}
-	choice.Name = "wiring " + choice.Wiring
-	if choice.Wiring == "" {
-		choice.Name = "the chain as it was"
-	}
-	if len(chain.Functions) > 1 {
-		choice.Name += ", order " + strings.Join(choice.Order, " → ")
-	}
-	if len(choice.Settings) > 0 {
-		choice.Name += ", " + experiment.Describe(choice.Settings)
-	}
 	return choice
 }
 
@@ -173,24 +166,6 @@ func orderOf(chain api.ChainSpec) (order trial.List[string]) {
 		group = f.Group
 	}
 	return order
-}
-
-// nameApart gives choices of one name those of the runs that they were measured in.
-func nameApart(choices []Choice) {
-	names := map[string]int{}
-	for _, c := range choices {
-		names[c.Name]++
-	}
-	seen := map[string]bool{}
-	for i := range choices {
-		if c := &choices[i]; names[c.Name] > 1 {
-			c.Name += " (as in run " + c.cells[0].run.ID + ")"
-		}
-		for n := 2; seen[choices[i].Name]; n++ {
-			choices[i].Name = fmt.Sprintf("%s, %d", choices[i].Name, n)
-		}
-		seen[choices[i].Name] = true
-	}
 }
 
 // unlikeLoads are the protocols that runs offered unlike loads of, beside what was varied.

@@ -19,7 +19,7 @@ type Evidence struct {
 	// Centre is what Estimate is: the mean over the trials, or of percentiles the median.
 	Centre   string  `json:"centre"`
 	Estimate float64 `json:"estimate"`
-	// Interval of the advice's confidence; absent where the trials are too few.
+	// Interval of the case's confidence; absent where the trials are too few.
 	Interval *[2]float64 `json:"interval,omitempty"`
 	// Pooled is a percentile over all trials' samples together.
 	Pooled  *float64 `json:"pooled,omitempty"`
@@ -27,6 +27,8 @@ type Evidence struct {
 	Verdict string   `json:"verdict"`
 	// Why it is open; empty otherwise.
 	Why string `json:"why,omitempty"`
+
+	at cell
 }
 
 // judge holds choices to a goal, with intervals of a confidence.
@@ -102,7 +104,7 @@ func (c Clause) metricOf(at cell) string {
 // weigh what a condition measured.
 func (j judge) weigh(clause Clause, at cell, metric string) Evidence {
 	values := at.run.Independent(at.condition, metric)
-	e := Evidence{Run: at.run.ID, Condition: at.at(), Metric: metric, Centre: "mean", Trials: len(values)}
+	e := Evidence{Run: at.run.ID, Condition: at.at(), Metric: metric, Centre: "mean", Trials: len(values), at: at}
 	estimate := stats.MeanIntervalAt(j.level, values)
 	if trial.NeverAveraged(metric) {
 		e.Centre, estimate = "median", stats.MedianIntervalAt(j.level, values)

@@ -1,7 +1,9 @@
 package advise
 
 import (
+	"fmt"
 	"math"
+	"strings"
 
 	"nfchain.dev/nfchain/internal/stats"
 	"nfchain.dev/nfchain/internal/trial"
@@ -47,7 +49,10 @@ func priceOf(level float64, best, other Choice, e Evidence) (Price, bool) {
 	if math.IsNaN(ratio.Value) || math.IsInf(ratio.Value, 0) {
 		return Price{}, false
 	}
-	return Price{e.Metric, ratio.Value, ratio.CI95}, true
+	if ratio.CI95 != nil { // no metric is below zero
+		ratio.CI95[0] = max(0, ratio.CI95[0])
+	}
+	return Price{e.Condition.Protocol, e.Metric, ratio.Value, ratio.CI95}, true
 }
 
 // ratioOf two conditions, b over a: pair by pair where they were interleaved in one
@@ -63,4 +68,41 @@ func ratioOf(level float64, a, b cell, metric string) stats.Estimate {
 		}
 	}
 	return stats.RatioIntervalAt(level, xs, ys)
+}
+
+// pricesText says them in a sentence.
+func pricesText(prices []Price) string {
+	parts := make([]string, len(prices))
+	for i, p := range prices {
+		of := ""
+		for k, other := range prices {
+			if k != i && other.Metric == p.Metric {
+				of = " of " + p.Protocol
+			}
+		}
+		parts[i] = fmt.Sprintf("%s times the %s%s (%s)", digits(p.Ratio, 3), subject(p.Metric), of, p.bounds())
+	}
+	return strings.Join(parts, " and ")
+}
+
+// bounds of a price in words.
+func (p Price) bounds() string {
+	if p.Interval == nil {
+		return "no interval"
+	}
+	text := digits(p.Interval[0], 3) + " to " + digits(p.Interval[1], 3)
+	if p.Interval[0] <= 1 && p.Interval[1] >= 1 {
+		text += ": cannot be told apart"
+	}
+	return text
+}
+
+// priceText is that of one metric of a choice for a table; "-" where there is none.
+func (c Choice) priceText(e Evidence) string {
+	for _, p := range c.Prices {
+		if p.Metric == e.Metric && p.Protocol == e.Condition.Protocol {
+			return digits(p.Ratio, 3) + " (" + p.bounds() + ")"
+		}
+	}
+	return "-"
 }

@@ -3,6 +3,7 @@ package advise
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"nfchain.dev/nfchain/internal/experiment"
@@ -19,9 +20,20 @@ func (j judge) word(c *Case, best int) {
 		c.Advice = "No choice that was measured meets the goal" + j.nearest(c.Choices) + "."
 		c.Alternatives = each(c.Choices, -1)
 	default:
-		c.Advice = "Cannot tell which to use: none of " + words.Plural(len(c.Choices), "choice") + " surely meets the goal, and " + open(c.Choices) + " may."
-		c.Alternatives = each(c.Choices, -1)
+		c.Advice = cannotTell(c.Choices)
+		c.Alternatives = others(c.Choices, 0)
+		if len(c.Choices) > 1 {
+			c.Alternatives = each(c.Choices, -1)
+		}
 	}
+}
+
+// cannotTell says so, and of what.
+func cannotTell(choices []Choice) string {
+	if len(choices) == 1 {
+		return "Cannot tell whether " + choices[0].Name + " meets the goal: " + choices[0].first(Open).say() + "."
+	}
+	return fmt.Sprintf("Cannot tell which to use: none of %d choices surely meets the goal, and these may: %s.", len(choices), open(choices))
 }
 
 // sayAll says of every clause what was measured.
@@ -82,7 +94,7 @@ func each(choices []Choice, but int) string {
 			parts = append(parts, c.Name+" "+c.summary())
 		}
 	}
-	return capital(strings.Join(parts, "; ")) + "."
+	return capital(some(parts)) + "."
 }
 
 // summary of a choice that is not advised.
@@ -98,23 +110,6 @@ func (c Choice) summary() string {
 		return "misses it, since its " + c.first(Misses).say() + price
 	}
 	return "cannot be told, since " + c.first(Open).say() + price
-}
-
-func pricesText(prices []Price) string {
-	var parts []string
-	for _, p := range prices {
-		text := fmt.Sprintf("%s times the %s", digits(p.Ratio, 3), subject(p.Metric))
-		switch {
-		case p.Interval == nil:
-			text += " (no interval)"
-		case p.Interval[0] <= 1 && p.Interval[1] >= 1:
-			text += fmt.Sprintf(" (%s to %s: cannot be told apart)", digits(p.Interval[0], 3), digits(p.Interval[1], 3))
-		default:
-			text += fmt.Sprintf(" (%s to %s)", digits(p.Interval[0], 3), digits(p.Interval[1], 3))
-		}
-		parts = append(parts, text)
-	}
-	return strings.Join(parts, " and ")
 }
 
 // first clause of a verdict.
@@ -134,7 +129,18 @@ func open(choices []Choice) string {
 			names = append(names, c.Name)
 		}
 	}
-	return strings.Join(names, "; ")
+	return some(names)
+}
+
+// told is how many of several things a sentence names.
+const told = 4
+
+// some of several things, and how many more there are.
+func some(parts []string) string {
+	if more := len(parts) - told; more > 0 {
+		parts = append(slices.Clone(parts[:told]), fmt.Sprintf("%d more below", more))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // nearest of the choices that miss the goal, by its first clause.

@@ -9,48 +9,53 @@ import (
 	"nfchain.dev/nfchain/internal/words"
 )
 
-// doubts are what a reader must know of a case beside its verdict.
+// doubts are what a reader must know of a case beside its verdict, each with the
+// choices that it is about.
 func (j judge) doubts(c Case) (out []string) {
+	about := map[string][]string{}
+	note := func(what string, choice Choice) {
+		if about[what] == nil {
+			out = append(out, what)
+		}
+		if !slices.Contains(about[what], choice.Name) {
+			about[what] = append(about[what], choice.Name)
+		}
+	}
 	for _, choice := range c.Choices {
-		for _, f := range choice.Clauses {
+		for k, f := range choice.Clauses {
 			if f.Verdict == Open {
-				out = append(out, fmt.Sprintf("%s: %s: %s", choice.Name, f.Clause, f.Why))
+				note(f.Clause+": "+f.Why, choice)
 			}
 			for _, e := range f.Evidence {
-				out = append(out, j.remarks(choice, f, e)...)
+				for _, remark := range j.remarks(j.goal[k], e) {
+					note(remark, choice)
+				}
 			}
+		}
+	}
+	for i, what := range out {
+		if len(about[what]) < len(c.Choices) {
+			out[i] += " (" + some(about[what]) + ")"
 		}
 	}
 	if slices.ContainsFunc(c.Choices, Choice.apart) {
 		out = append(out, "the clauses of the goal were measured in trials of their own, one after another and not at once")
 	}
-	return once(out)
-}
-
-// remarks on evidence, beside its verdict.
-func (j judge) remarks(choice Choice, f Finding, e Evidence) (out []string) {
-	i := slices.IndexFunc(choice.cells, func(at cell) bool {
-		return at.run.ID == e.Run && encoded(at.at()) == encoded(e.Condition)
-	})
-	if i < 0 {
-		return nil
-	}
-	at, name := choice.cells[i], choice.Name+": "+f.Clause
-	higher := e.Metric == "goodput_bps" || e.Metric == "packet_rate_pps" || e.Metric == "forwarding_rate_pps"
-	if loss := at.greatest("loss_ratio"); higher && loss > j.allowed(e.Condition.Protocol) {
-		out = append(out, fmt.Sprintf("%s: measured with up to %s of loss by %s", name, amount("loss_ratio", loss), e.Condition.Protocol))
-	}
-	if f.Clause != "" && e.Metric == "goodput_bps" && j.asksThroughput(f.Clause) {
-		out = append(out, name+": no search for a load without loss was run, so goodput stands for throughput")
-	}
-	if at.generatorLimited() {
-		out = append(out, name+": limited by the generator, which could not send all that was asked for")
-	}
 	return out
 }
 
-func (j judge) asksThroughput(text string) bool {
-	return slices.ContainsFunc(j.goal, func(c Clause) bool { return c.Text == text && c.Word == "throughput" })
+// remarks on evidence, beside its verdict.
+func (j judge) remarks(c Clause, e Evidence) (out []string) {
+	if loss := e.at.greatest("loss_ratio"); c.AtLeast && e.at.at().Search == nil && loss > j.allowed(e.Condition.Protocol) {
+		out = append(out, fmt.Sprintf("%s: some of it was measured by %s with loss, and the goal allows %s", c.Text, e.Condition.Protocol, amount("loss_ratio", j.allowed(e.Condition.Protocol))))
+	}
+	if c.Word == "throughput" && e.Metric == "goodput_bps" {
+		out = append(out, c.Text+": no search for a load without loss was run, so goodput stands for throughput")
+	}
+	if e.at.generatorLimited() {
+		out = append(out, c.Text+": limited by the generator, which could not send all that was asked for")
+	}
+	return out
 }
 
 // apart tells that the clauses of a choice were told by different conditions.

@@ -28,10 +28,10 @@ func (a Advice) Text(w io.Writer) error {
 	for _, c := range a.Cases {
 		fmt.Fprintf(&b, "\n%s\n%s\n%s\n\n%s", c.Name, c.Advice, c.Alternatives, c.table())
 		list(&b, c.Unknown)
+		fmt.Fprintf(&b, "- intervals hold at once with 95%%: each is of %s%%\n", digits(100*c.Confidence, 4))
 	}
 	fmt.Fprintf(&b, "\nNot known:\n")
 	list(&b, a.Unknown)
-	fmt.Fprintf(&b, "All intervals hold at once with 95%%: each is of %s%%.\n", digits(100*a.Confidence, 4))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -53,18 +53,18 @@ func (a Advice) goal() string {
 // table has the evidence, a line for each condition that says something of a clause.
 func (c Case) table() string {
 	t := words.NewTable()
-	t.Row("CHOICE", "GOAL", "VERDICT", "MEASURED", "INTERVAL", "TRIALS", "RUN")
+	t.Row("CHOICE", "GOAL", "VERDICT", "MEASURED", "INTERVAL", "TIMES THE ADVISED", "TRIALS", "RUN")
 	for _, choice := range c.Choices {
 		for _, f := range choice.Clauses {
 			if len(f.Evidence) == 0 {
-				t.Row(choice.Name, f.Clause, f.Verdict, "-", "-", "0", "-")
+				t.Row(choice.Name, f.Clause, f.Verdict, "-", "-", "-", "0", "-")
 			}
 			for _, e := range f.Evidence {
 				interval := "-"
 				if e.Interval != nil {
 					interval = amount(e.Metric, e.Interval[0]) + " to " + amount(e.Metric, e.Interval[1])
 				}
-				t.Row(choice.Name, f.Clause, e.Verdict, subject(e.Metric)+" "+amount(e.Metric, e.Estimate), interval,
+				t.Row(choice.Name, f.Clause, e.Verdict, subject(e.Metric)+" "+amount(e.Metric, e.Estimate), interval, choice.priceText(e),
 					fmt.Sprintf("%d %s", e.Trials, e.Condition.Protocol), e.Run)
 			}
 		}
