@@ -18,19 +18,21 @@ type checkKind struct {
 
 // checkKinds are the kinds that estimate something.
 var checkKinds = map[string]checkKind{
-	"value":        {fields("metric"), fields("a"), 0, math.Inf(1)},
-	"loss":         {fields("metric a b"), nil, math.Inf(-1), 1},
-	"ratio":        {fields("metric a b"), nil, 0, math.Inf(1)},
-	"best_ratio":   {fields("metric a b"), nil, 0, math.Inf(1)},
-	"ratio_each":   {fields("metric a b over"), fields("values"), 0, math.Inf(1)},
-	"ratio_mean":   {fields("metric a b over"), fields("values"), 0, math.Inf(1)},
-	"ratio_change": {fields("metric a b c d"), nil, 0, math.Inf(1)},
-	"flat":         {fields("metric over"), fields("a values"), 0, math.Inf(1)},
-	"rises":        {fields("metric over"), fields("a values scale"), math.Inf(-1), math.Inf(1)},
-	"peak":         {fields("metric over"), fields("a values"), math.Inf(-1), math.Inf(1)},
-	"possible":     {fields("metric over refusal"), fields("a values"), math.Inf(-1), math.Inf(1)},
-	"slope_fades":  {fields("metric a b c d"), nil, math.Inf(-1), math.Inf(1)},
-	"model_error":  {fields("model"), nil, 0, math.Inf(1)},
+	"value":         {fields("metric"), fields("a"), 0, math.Inf(1)},
+	"loss":          {fields("metric a b"), nil, math.Inf(-1), 1},
+	"ratio":         {fields("metric a b"), nil, 0, math.Inf(1)},
+	"best_ratio":    {fields("metric a b"), nil, 0, math.Inf(1)},
+	"ratio_each":    {fields("metric a b over"), fields("values"), 0, math.Inf(1)},
+	"ratio_mean":    {fields("metric a b over"), fields("values"), 0, math.Inf(1)},
+	"ratio_change":  {fields("metric a b c d"), nil, 0, math.Inf(1)},
+	"flat":          {fields("metric over"), fields("a values"), 0, math.Inf(1)},
+	"rises":         {fields("metric over"), fields("a values scale"), math.Inf(-1), math.Inf(1)},
+	"peak":          {fields("metric over"), fields("a values"), math.Inf(-1), math.Inf(1)},
+	"possible":      {fields("metric over refusal"), fields("a values"), math.Inf(-1), math.Inf(1)},
+	"rank_changes":  {fields("metric a b over"), fields("values"), -1, math.Inf(1)},
+	"between_share": {fields("metric a"), nil, 0, 1},
+	"slope_fades":   {fields("metric a b c d"), nil, math.Inf(-1), math.Inf(1)},
+	"model_error":   {fields("model"), nil, 0, math.Inf(1)},
 }
 
 func fields(names string) []string { return strings.Fields(names) }

@@ -127,9 +127,13 @@ type Check struct {
 	// of over), peak (the value of over at which the metric is highest), possible (the largest value of
 	// over that can be had and measured, where the next is refused), slope_fades (the
 	// loss per namespace
-	// between long chains less that between short ones), model_error (the
+	// between long chains less that between short ones), rank_changes (how far two values of over
+	// change places between a and b: the lead, as a share, that the one has in a and the
+	// other in b, whichever is smaller; below zero they keep their order), between_share
+	// (the share of the variance at a that lies between instances of its chain, which
+	// redeploy in the load makes anew), model_error (the
 	// largest relative error of a model over its fitted lengths), unavailable.
-	Kind string `json:"kind" jsonschema:"required,enum=value,enum=loss,enum=ratio,enum=best_ratio,enum=ratio_each,enum=ratio_mean,enum=ratio_change,enum=flat,enum=rises,enum=peak,enum=possible,enum=slope_fades,enum=model_error,enum=unavailable"`
+	Kind string `json:"kind" jsonschema:"required,enum=value,enum=loss,enum=ratio,enum=best_ratio,enum=ratio_each,enum=ratio_mean,enum=ratio_change,enum=flat,enum=rises,enum=peak,enum=possible,enum=slope_fades,enum=rank_changes,enum=between_share,enum=model_error,enum=unavailable"`
 	// Metric of the conditions that are compared.
 	Metric string `json:"metric,omitempty"`
 	// A and B select one condition each by factor value; for best_ratio, any number, and

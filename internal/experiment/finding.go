@@ -38,19 +38,21 @@ const (
 
 // checks are the kinds of api.Check. Their errors say why a claim cannot be told.
 var checks = map[string]func(api.ExperimentSpec, trial.Run, api.Check) (finding, error){
-	"value":        findValue,
-	"loss":         findLoss,
-	"ratio":        findRatio,
-	"best_ratio":   findBestRatio,
-	"ratio_each":   findRatioEach,
-	"ratio_mean":   findRatioMean,
-	"ratio_change": findRatioChange,
-	"flat":         findFlat,
-	"rises":        findRises,
-	"peak":         findPeak,
-	"possible":     findPossible,
-	"slope_fades":  findSlopeFades,
-	"model_error":  findModelError,
+	"value":         findValue,
+	"loss":          findLoss,
+	"ratio":         findRatio,
+	"best_ratio":    findBestRatio,
+	"ratio_each":    findRatioEach,
+	"ratio_mean":    findRatioMean,
+	"ratio_change":  findRatioChange,
+	"flat":          findFlat,
+	"rises":         findRises,
+	"peak":          findPeak,
+	"possible":      findPossible,
+	"slope_fades":   findSlopeFades,
+	"rank_changes":  findRankChanges,
+	"between_share": findBetweenShare,
+	"model_error":   findModelError,
 }
 
 // findLoss estimates 1 − b/a.

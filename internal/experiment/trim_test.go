@@ -50,7 +50,7 @@ func randomCheck(r *rand.Rand, spec api.ExperimentSpec, kind string) api.Check {
 	}
 	c := api.Check{Kind: kind, Metric: metric, A: at(2), B: at(3), C: at(10), D: at(20), AtLeast: bound(-1e9)}
 	switch kind {
-	case "ratio_each", "ratio_mean":
+	case "ratio_each", "ratio_mean", "rank_changes":
 		c.A, c.B, c.C, c.D, c.Over = map[string]any{"length": 2, "zerocopy": true}, map[string]any{"length": 3, "zerocopy": true}, nil, nil, "flows"
 	case "flat", "rises", "peak":
 		c.A, c.B, c.C, c.D, c.Over = map[string]any{"flows": flows, "zerocopy": true}, nil, nil, nil, "length"
@@ -59,7 +59,7 @@ func randomCheck(r *rand.Rand, spec api.ExperimentSpec, kind string) api.Check {
 		}
 	case "possible":
 		c.A, c.B, c.C, c.D, c.Over, c.Refusal = map[string]any{"flows": flows, "zerocopy": true}, nil, nil, nil, "length", "full"
-	case "value":
+	case "value", "between_share":
 		c.B, c.C, c.D = nil, nil, nil
 	case "best_ratio":
 		c.A, c.B, c.C, c.D = map[string]any{"zerocopy": false}, map[string]any{"zerocopy": true}, nil, nil
@@ -69,9 +69,10 @@ func randomCheck(r *rand.Rand, spec api.ExperimentSpec, kind string) api.Check {
 	return c
 }
 
-// simulated measures every combination of a sweep, three times.
+// simulated measures every combination of a sweep, three times, now and then on two
+// instances of its chain.
 func simulated(r *rand.Rand, spec api.ExperimentSpec) trial.Run {
-	run := trial.Run{Repeats: 3, State: trial.Done}
+	run := trial.Run{Repeats: 3, State: trial.Done, Redeploy: 2 * r.IntN(2)}
 	for _, settings := range combinations(spec) {
 		c := trial.Condition{Path: trial.PathChain, Protocol: trial.TCP, DurationS: 1, Factors: map[string]any{}}
 		for _, s := range settings {
@@ -88,7 +89,7 @@ func simulated(r *rand.Rand, spec api.ExperimentSpec) trial.Run {
 			y *= 1.5
 		}
 		for k := range 3 {
-			run.Trials = append(run.Trials, trial.Trial{Condition: len(run.Conditions), Repeat: k + 1,
+			run.Trials = append(run.Trials, trial.Trial{Condition: len(run.Conditions), Repeat: k + 1, Instance: k/2 + 1,
 				Metrics: map[string]float64{metric: y * (1 + 0.01*r.NormFloat64())}})
 		}
 		run.Conditions = append(run.Conditions, c)

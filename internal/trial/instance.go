@@ -47,7 +47,13 @@ func centres(groups [][]float64, metric string) []float64 {
 // independent of one another: those of [Run.Samples], or, where the chain was made
 // anew between them, one for each instance.
 func (r Run) Independent(condition int, metric string) []float64 {
-	return centres(instancesOf(r, measuring(trialsOf(r, condition), metric), metric), metric)
+	return centres(r.Instances(condition, metric), metric)
+}
+
+// Instances are a condition's values of one metric by the instance of the chain that they
+// were measured on; where it was not made anew, each value by itself.
+func (r Run) Instances(condition int, metric string) [][]float64 {
+	return instancesOf(r, measuring(trialsOf(r, condition), metric), metric)
 }
 
 // Pairs is what two conditions of the run measured of one metric next to each
