@@ -45,6 +45,9 @@ func (a *app) foresee(ctx context.Context, s subject, e experimentFlags) error {
 	before := a.lastTrials(ctx, x.Metadata.Name)
 	f.Cost, f.Learnt = experiment.CostOf(before), len(before) > 1
 	order := experiment.Order(len(conditions), repeats, x.Spec.Seed)
+	if anew := x.Spec.Load.Redeploy; anew > 1 {
+		order = experiment.OnInstances(order, experiment.RepeatsEach(trial.Run{Repeats: repeats, Redeploy: anew}), chains)
+	}
 	f.DurationS = f.Cost.Seconds(order, conditions, chains, -1)
 	f.TrafficS = experiment.Cost{}.Seconds(order, conditions, chains, -1)
 	for _, c := range conditions {

@@ -1,8 +1,10 @@
 package experiment
 
 import (
+	"cmp"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 )
 
 // Slot is one trial to run: which condition, for the how-manieth time.
@@ -30,6 +32,26 @@ func Order(conditions, repeats int, seed int64) []Slot {
 		}
 	}
 	return slots
+}
+
+// OnInstances is an order in which so many repeats of all conditions that need the same
+// chain follow each other, before another chain is made: they are on one instance of it,
+// where chains are made anew. Chain tells which one each condition needs. Among the chains,
+// and among the trials on each, the order stays.
+func OnInstances(order []Slot, each int, chain []int) []Slot {
+	type instance struct{ block, chain int }
+	of := func(s Slot) instance { return instance{(s.Repeat - 1) / each, chain[s.Condition]} }
+	first := map[instance]int{}
+	for i, s := range order {
+		if _, seen := first[of(s)]; !seen {
+			first[of(s)] = i
+		}
+	}
+	out := slices.Clone(order)
+	slices.SortStableFunc(out, func(a, b Slot) int {
+		return cmp.Or(cmp.Compare(of(a).block, of(b).block), cmp.Compare(first[of(a)], first[of(b)]))
+	})
+	return out
 }
 
 // shuffled is Fisher and Yates' shuffle of 0 to n−1. It is written out because

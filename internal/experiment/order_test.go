@@ -69,3 +69,28 @@ func TestRemainingGoesOn(t *testing.T) {
 		t.Errorf("left %v", left)
 	}
 }
+
+// TestTrialsOnOneInstanceAreTogether, of every chain, and lose nothing by it.
+func TestTrialsOnOneInstanceAreTogether(t *testing.T) {
+	chain := []int{0, 1, 0, 2} // two conditions of the first
+	order := Order(4, 6, 11)
+	got := OnInstances(order, 2, chain)
+	if left := Remaining(order, got); len(got) != len(order) || len(left) > 0 {
+		t.Fatalf("%d of %d slots, without %v", len(got), len(order), left)
+	}
+	changes := 0
+	for i, s := range got {
+		if i == 0 || chain[got[i-1].Condition] != chain[s.Condition] || (got[i-1].Repeat-1)/2 != (s.Repeat-1)/2 {
+			changes++
+		}
+		if i > 0 && (got[i-1].Repeat-1)/2 > (s.Repeat-1)/2 {
+			t.Errorf("%v comes after %v", s, got[i-1])
+		}
+	}
+	if changes != 9 {
+		t.Errorf("chains are made %d times, want each of three for each of three pairs of repeats", changes)
+	}
+	if one := OnInstances(order, 6, []int{0, 0, 0, 0}); !slices.Equal(one, order) {
+		t.Error("the order of one chain's trials changes")
+	}
+}

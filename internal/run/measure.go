@@ -76,7 +76,7 @@ func (m *Measurement) Run(ctx context.Context, r *trial.Run) (err error) {
 	if err := m.noteLoad(ctx, r); err != nil {
 		return err
 	}
-	todo := experiment.Remaining(experiment.Order(len(r.Conditions), mostRepeats(r), r.Seed), done(r))
+	todo := experiment.Remaining(m.order(r), done(r))
 	if err := m.lendFunctions(ctx); err != nil {
 		return err
 	}
@@ -97,6 +97,15 @@ func (m *Measurement) Run(ctx context.Context, r *trial.Run) (err error) {
 		}
 	}
 	return nil
+}
+
+// order of all trials.
+func (m *Measurement) order(r *trial.Run) []experiment.Slot {
+	order := experiment.Order(len(r.Conditions), mostRepeats(r), r.Seed)
+	if r.Redeploy > 1 {
+		return experiment.OnInstances(order, experiment.RepeatsEach(*r), m.ChainOf())
+	}
+	return order
 }
 
 // slot runs the trial, or the whole search, of one repeat of a condition.

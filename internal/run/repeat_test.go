@@ -131,3 +131,29 @@ func TestUntil(t *testing.T) {
 		})
 	}
 }
+
+// TestRedeployOfSeveralChains has as many repeats on each instance of every chain, though
+// their trials come in turn.
+func TestRedeployOfSeveralChains(t *testing.T) {
+	b := newBed(t, plantest.Forwards(1))
+	m, r := b.measurement(load(4, trial.TCP), tool{sampled})
+	r.Conditions[1].Path = trial.PathChain
+	m.Chains[1] = plantest.Chain(t, b.name(), plantest.Forwards(2))
+	r.Redeploy = 2
+	if err := m.Run(context.Background(), r); err != nil {
+		t.Fatal(err)
+	}
+	b.gone()
+	on := map[int][]trial.Trial{}
+	for _, s := range b.stored(r.ID).Trials {
+		on[s.Instance] = append(on[s.Instance], s)
+	}
+	if len(on) != 4 {
+		t.Errorf("%d instances, want two of each chain", len(on))
+	}
+	for i, trials := range on {
+		if len(trials) != 2 || trials[0].Condition != trials[1].Condition {
+			t.Errorf("instance %d has %+v", i, trials)
+		}
+	}
+}
