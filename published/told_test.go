@@ -1,0 +1,162 @@
+package published_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"path"
+	"slices"
+	"testing"
+
+	"nfchain.dev/nfchain/internal/experiment"
+	"nfchain.dev/nfchain/internal/registry"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// machine of a simulation: what it measures of a point on an instance of its chain.
+type machineOf func(p experiment.Point, instance int) float64
+
+// told decodes a published experiment, measures it on a simulated machine, and gives the
+// verdict on each claim. Values of the load's first protocol are stored under every metric
+// that a claim names.
+func told(t *testing.T, id string, machine machineOf, has ...string) map[string]string {
+	t.Helper()
+	spec := specOf(t, id)
+	points, err := experiment.Points(spec, registry.Words())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	run := trial.Run{Repeats: spec.Load.Repeats, Redeploy: spec.Load.Redeploy, State: trial.Done, Environment: trial.Environment{CPUs: 16}}
+	for _, p := range points {
+		if p.Infeasible != "" {
+			t.Fatalf("%s: %v: %s", id, p.Factors, p.Infeasible)
+		}
+		run.Conditions = append(run.Conditions, trial.Condition{Path: trial.PathChain, Length: p.Chain.Length(), Factors: p.Factors})
+		each := p.Load.Repeats / max(1, p.Load.Redeploy)
+		for k := range p.Load.Repeats {
+			instance := k/each + 1
+			value := machine(p, instance) * (1 + 0.005*r.NormFloat64())
+			run.Trials = append(run.Trials, trial.Trial{Condition: len(run.Conditions) - 1, Repeat: k + 1, Instance: instance, Metrics: map[string]float64{
+				"goodput_bps": value, "packet_rate_pps": value,
+			}})
+		}
+	}
+	verdicts := map[string]string{}
+	for _, v := range experiment.Judge(spec, run, func(f string) bool { return slices.Contains(has, f) }) {
+		verdicts[v.ID] = v.Verdict
+		t.Logf("%s: %s: %s", v.ID, v.Verdict, v.Reason)
+	}
+	return verdicts
+}
+
+func factor(p experiment.Point, field string) float64 {
+	n, is := p.Factors[field].(int)
+	if !is {
+		return 1
+	}
+	return float64(n)
+}
+
+// TestDraftsOnKnownMachines has the drafts' experiments, and what Livi et al. left for later, on a machine of which its claims are
+// true, and on one of which they are not.
+func TestDraftsOnKnownMachines(t *testing.T) {
+	power := func(share, k float64) float64 { return 1e9 * math.Pow(1-share, k) }
+	is := func(p experiment.Point, field string, value any) bool { return p.Factors[field] == value }
+	gain := func(yes bool, by float64) float64 {
+		if yes {
+			return 1 + by
+		}
+		return 1
+	}
+	for _, c := range []struct {
+		id      string
+		machine machineOf
+		has     []string
+		want    map[string]string
+	}{
+		{"konstantynowicz2019/density", func(p experiment.Point, _ int) float64 { // hops cost, and cores are shared
+			k := factor(p, "copies")
+			if is(p, "chain.bridge.per", "ends") {
+				k *= 0.7
+			}
+			return power(0.1, k)
+		}, nil, map[string]string{"snake-pipeline": holds, "functions": holds, "services": holds, "switch-alone": holds}},
+		{"konstantynowicz2019/density", func(p experiment.Point, _ int) float64 { // functions are free, and so are cores
+			return 1e9 * factor(p, "active_chains") * gain(is(p, "chain.bridge.per", "chain"), 0.1) * gain(true, 0.01*factor(p, "copies"))
+		}, nil, map[string]string{"snake-pipeline": fails, "functions": fails, "services": fails, "switch-alone": fails}},
+		{"konstantynowicz2019/one-port", func(p experiment.Point, _ int) float64 {
+			k := factor(p, "copies")
+			if is(p, "chain.functions[nf].group", "box") {
+				k = 1
+			}
+			return power(0.1, k) / gain(is(p, "chain.outside", true), 0.3)
+		}, nil, map[string]string{"one-port": holds, "north-south": holds}},
+		{"konstantynowicz2019/one-port", func(p experiment.Point, _ int) float64 {
+			return 1e9 * gain(is(p, "chain.functions[nf].group", ""), 0.1) * gain(is(p, "chain.outside", true), 0.3)
+		}, nil, map[string]string{"one-port": fails, "north-south": fails}},
+		{"dcn05/multiqueue", func(p experiment.Point, _ int) float64 { // as many packets as flows that have a queue
+			return 1e5 * min(factor(p, "flows"), factor(p, "chain.tuning.rx_queues"))
+		}, nil, map[string]string{"multiqueue": holds, "multiqueue:grows": holds, "multiqueue:one-flow": holds}},
+		{"dcn05/multiqueue", func(p experiment.Point, _ int) float64 { // queues only cost
+			return 1e5 / (0.8 + 0.2*factor(p, "chain.tuning.rx_queues"))
+		}, nil, map[string]string{"multiqueue": fails, "multiqueue:grows": fails, "multiqueue:one-flow": fails}},
+		{"dcn05/instantiation", func(p experiment.Point, instance int) float64 {
+			return 1e9 * (1 + 0.05*float64(instance*7%20)/20)
+		}, nil, map[string]string{"instantiation": holds, "instantiation:bridge": holds, "instantiation:macvlan": holds, "instantiation:ovs": untold}},
+		{"dcn05/direction", func(p experiment.Point, _ int) float64 { // a card is faster from outside alone
+			return 1e9 * gain(is(p, "wiring", "macvlan"), map[bool]float64{true: 0.5, false: -0.2}[is(p, "chain.outside", true)])
+		}, nil, map[string]string{"direction": holds, "direction:functions": holds}},
+		{"dcn05/direction", func(p experiment.Point, _ int) float64 { return 1e9 * gain(is(p, "wiring", "macvlan"), 0.3) },
+			nil, map[string]string{"direction": fails, "direction:functions": fails}},
+		{"dcn05/fig12", func(p experiment.Point, _ int) float64 { // the figure's own values
+			return 1e9 * map[string]float64{
+				"0 none ": 3.1, "0 exclusive same": 9.8, "1 none ": 1.5, "1 exclusive ": 4.7, "1 shared: 0-1 ": 3.5,
+				"1 exclusive same": 4.7, "1 exclusive different": 3.1, "1 shared: 0-1 same": 3.5, "1 shared: 0-1 different": 2.3,
+			}[map[bool]string{true: "0 ", false: "1 "}[factor(p, "copies") == 0]+p.Factors["chain.placement.load"].(string)+" "+p.Factors["chain.placement.numa"].(string)]
+		}, []string{"numa"}, map[string]string{"fig12-exclusive": holds, "fig12-exclusive:one-node": holds, "fig12-exclusive:ends": holds,
+			"fig12-numa": holds, "fig12-numa:unpinned": holds, "fig12-numa:one-node": holds, "fig12-switch-pod": holds, "fig12-switch-pod:unpinned": holds}},
+		{"dcn05/fig12", func(experiment.Point, int) float64 { return 1e9 }, nil,
+			map[string]string{"fig12-exclusive": untold, "fig12-exclusive:one-node": undecided, "fig12-exclusive:ends": undecided,
+				"fig12-numa": untold, "fig12-numa:unpinned": untold, "fig12-numa:one-node": undecided, "fig12-switch-pod": untold, "fig12-switch-pod:unpinned": fails}},
+		{"livi2016/future-active", func(p experiment.Point, _ int) float64 {
+			return 1e9 * min(4, factor(p, "active_chains")*factor(p, "flows")) / 4
+		},
+			nil, map[string]string{"future-active": fails, "future-active:flows": holds}},
+		{"livi2016/future-active", func(p experiment.Point, _ int) float64 { return 1e9 / factor(p, "active_chains") },
+			nil, map[string]string{"future-active": holds, "future-active:flows": fails}},
+		{"livi2016/future-mix", func(p experiment.Point, _ int) float64 {
+			return 1e9 * map[string]float64{"forward-forward": 1, "firewall-forward": 0.7, "forward-shaper": 0.9, "firewall-shaper": 0.63, "shaper-firewall": 0.63,
+				"firewall-firewall": 0.49, "shaper-shaper": 0.81}[p.Factors["mix"].(string)]
+		}, nil, map[string]string{"future-mix": holds, "future-mix:product": holds, "future-mix:order": holds}},
+		{"livi2016/future-mix", func(p experiment.Point, _ int) float64 {
+			return 1e9 * map[string]float64{"forward-forward": 1, "firewall-forward": 0.9, "forward-shaper": 0.7, "firewall-shaper": 0.4, "shaper-firewall": 0.63,
+				"firewall-firewall": 0.81, "shaper-shaper": 0.49}[p.Factors["mix"].(string)]
+		}, nil, map[string]string{"future-mix": fails, "future-mix:product": fails, "future-mix:order": fails}},
+		{"livi2016/future-group", func(p experiment.Point, _ int) float64 {
+			k := factor(p, "copies.fw")
+			if is(p, "chain.functions[fw].group", "box") {
+				return power(0.05, k)
+			}
+			return power(0.15, k)
+		}, nil, map[string]string{"group": holds, "group:gain": holds}},
+		{"livi2016/future-group", func(p experiment.Point, _ int) float64 {
+			return power(0.05, factor(p, "copies.fw")*gain(is(p, "chain.functions[fw].group", "box"), 0.5))
+		}, nil, map[string]string{"group": fails, "group:gain": fails}},
+		{"livi2016/future-shared", func(experiment.Point, int) float64 { return 1e9 },
+			nil, map[string]string{"future-shared": holds, "future-shared:alone": holds}},
+		{"livi2016/future-shared", func(p experiment.Point, _ int) float64 { return 1e9 / gain(is(p, "mix", "shared"), 0.5) },
+			nil, map[string]string{"future-shared": fails, "future-shared:alone": fails}},
+	} {
+		got := told(t, c.id, c.machine, c.has...)
+		source := path.Dir(c.id) + "/"
+		for id, want := range c.want {
+			if got[source+id] != want {
+				t.Errorf("%s: %s%s: %q, want %q", c.id, source, id, got[source+id], want)
+			}
+			delete(got, source+id)
+		}
+		if len(got) > 0 {
+			t.Errorf("%s: and verdicts on %v", c.id, got)
+		}
+	}
+}
