@@ -41,6 +41,7 @@ struct sk_buff {
 	unsigned long _skb_refdst;
 	unsigned int len;
 	__u16 network_header;
+	unsigned int tail; /* from the head on, on machines of 64 bits */
 	unsigned char *head, *data;
 } found_at_load;
 

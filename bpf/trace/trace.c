@@ -72,8 +72,11 @@ struct mark {
 	__u16 due_high;
 };
 
-/* read the mark of a packet whose IP header is there. */
-static inline int mark_at(const unsigned char *ip, struct mark *m)
+enum { MARK = 14 }; /* bytes of a mark */
+
+/* read the mark of a packet whose IP header is there, and which ends there: what is behind
+ * that is left of another packet. */
+static inline int mark_at(const unsigned char *ip, const unsigned char *end, struct mark *m)
 {
 	unsigned char head[10];
 	__u32 header;
@@ -86,27 +89,28 @@ static inline int mark_at(const unsigned char *ip, struct mark *m)
 		header = IPV6;
 	else
 		return 0;
-	if (bpf_probe_read_kernel(m, 14, ip + header + UDP))
+	if (ip + header + UDP + MARK > end || bpf_probe_read_kernel(m, MARK, ip + header + UDP))
 		return 0;
 	return m->signature == signature;
 }
 
 /* marked looks where an IP header may be: where the stack has seen one, and where the
  * data of a packet begins that comes from a driver. */
-static inline int marked(const unsigned char *network, const unsigned char *data, struct mark *m)
+static inline int marked(const unsigned char *network, const unsigned char *data, const unsigned char *end, struct mark *m)
 {
-	return mark_at(network, m) || (data != network && mark_at(data, m));
+	return mark_at(network, end, m) || (data != network && mark_at(data, end, m));
 }
 
 /* mine tells whether a packet is one of ours. */
 static inline int mine(struct sk_buff *skb, struct mark *m)
 {
 	unsigned char *head, *data;
+	unsigned int tail;
 	__u16 network;
 
-	if (!signature || get(head, skb, head) || get(network, skb, network_header) || get(data, skb, data))
+	if (!signature || get(head, skb, head) || get(network, skb, network_header) || get(data, skb, data) || get(tail, skb, tail))
 		return 0;
-	return marked(head + network, data, m);
+	return marked(head + network, data, head + tail, m);
 }
 
 static inline void count(struct amount *a, __u32 packets, __u32 bytes)
@@ -123,7 +127,7 @@ static inline void pass(struct sk_buff *skb, struct net_device *dev, __u32 out)
 	__u32 *number, slot;
 	__u64 took, *time;
 
-	if (!marked(skb->head + skb->network_header, skb->data, &m))
+	if (!marked(skb->head + skb->network_header, skb->data, skb->head + skb->tail, &m))
 		return;
 	stands(dev, &p);
 	number = bpf_map_lookup_elem(&points, &p);
