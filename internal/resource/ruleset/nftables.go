@@ -3,6 +3,7 @@ package ruleset
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -17,7 +18,14 @@ import (
 	"nfchain.dev/nfchain/internal/resource"
 )
 
+// connect asks for a socket first: the library that opens its own in a namespace gives none, and no
+// error, where the kernel has no netlink of netfilter's.
 func connect(p resource.Place, options ...nftables.ConnOption) (*nftables.Conn, error) {
+	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_NETFILTER)
+	if err != nil {
+		return nil, fmt.Errorf("open a netlink socket of netfilter's (CONFIG_NETFILTER_NETLINK): %w", err)
+	}
+	_ = unix.Close(fd)
 	return nftables.New(append(options, nftables.WithNetNSFd(p.FD()))...)
 }
 

@@ -29,14 +29,7 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 	if !namespace.Owns(p.Owner, p.Ref) {
 		return nil, nil
 	}
-	conn, err := connect(p)
-	if err != nil {
-		return nil, err
-	}
-	tables, err := conn.ListTables()
-	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EPROTONOSUPPORT) {
-		tables, err = nil, nil // no nf_tables in this kernel, so no tables
-	}
+	conn, tables, err := listTables(p)
 	if err != nil {
 		return nil, fmt.Errorf("list nf_tables of namespace %q: %w", p.Ref, err)
 	}
@@ -46,6 +39,20 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 	}
 	old, err := readIPTables(p, tables)
 	return append(found, old...), err
+}
+
+// listTables of a namespace. A kernel that lacks nf_tables, which netfilter's netlink answers
+// by EINVAL, has none.
+func listTables(p resource.Place) (conn *nftables.Conn, tables []*nftables.Table, err error) {
+	if conn, err = connect(p); err == nil {
+		tables, err = conn.ListTables()
+	}
+	for _, lacks := range []error{unix.EOPNOTSUPP, unix.EPROTONOSUPPORT, unix.EINVAL} {
+		if errors.Is(err, lacks) {
+			return conn, nil, nil
+		}
+	}
+	return conn, tables, err
 }
 
 // Apply implements resource.Kind.
