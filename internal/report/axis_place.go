@@ -96,7 +96,7 @@ func (a axis) text(l level) string {
 // unit of the levels of a rate; of others none.
 func (a axis) unit() unit {
 	_, most, _ := a.reach()
-	if column, _ := rawFactor(a.name(), a.levels[len(a.levels)-1].text); strings.HasPrefix(column, "offered_") {
+	if column, _ := rawFactor(strings.TrimPrefix(a.field, "load."), a.levels[len(a.levels)-1].text); strings.HasPrefix(column, "offered_") {
 		return unitFor(column, most)
 	}
 	if rate, err := api.ParseRate(a.levels[len(a.levels)-1].text); err == nil && strings.HasSuffix(a.field, "rate") {
@@ -108,9 +108,14 @@ func (a axis) unit() unit {
 // name is the factor without where it is from.
 func (a axis) name() string { return shortFactor(a.field) }
 
-// shortFactor is the last word of a factor's path: rules of
-// chain.functions[fw].firewall.rules.
-func shortFactor(field string) string { return field[strings.LastIndexByte(field, '.')+1:] }
+// shortFactor is the end of a factor's path: firewall rules of
+// chain.functions[fw].firewall.rules, and mtu of chain.mtu.
+func shortFactor(field string) string {
+	words := slices.DeleteFunc(strings.Split(field, "."), func(word string) bool {
+		return word == "chain" || word == "load" || strings.Contains(word, "[")
+	})
+	return strings.Join(words[max(0, len(words)-2):], " ")
+}
 
 // factorWords are the factors that have better words than their names.
 var factorWords = map[string]string{

@@ -13,7 +13,7 @@ import (
 
 // infeasibleTable has the combinations that cannot be measured here.
 func (r Report) infeasibleTable() table {
-	t := table{Title: "Infeasible combinations", Caption: "Of the sweep; they are no conditions and have no trials."}
+	t := table{Title: "Infeasible combinations", Aside: true, Caption: "Of the sweep; they are no conditions and have no trials."}
 	t.column("combination", false)
 	t.column("why", false)
 	for _, c := range r.Run.Infeasible {
@@ -24,7 +24,7 @@ func (r Report) infeasibleTable() table {
 
 // droppedTable has the combinations that were left out for want of time.
 func (r Report) droppedTable() table {
-	t := table{Title: "Dropped combinations", Caption: "Of the sweep; they were left out for want of time, and can be measured without a budget."}
+	t := table{Title: "Dropped combinations", Aside: true, Caption: "Of the sweep; they were left out for want of time, and can be measured without a budget."}
 	t.column("combination", false)
 	t.column("why", false)
 	for _, c := range r.Run.Dropped {

@@ -11,8 +11,6 @@ import (
 type labeller struct {
 	fields []field
 	extra  []string
-	// short has factors go by the last word of their paths, where that is enough.
-	short bool
 }
 
 // labels names conditions by protocol and by the fields in which they differ,
@@ -41,18 +39,25 @@ func (l labeller) of(c trial.Condition) string {
 		words = append(words, f.words(c))
 	}
 	for _, name := range l.extra {
-		words = append(words, l.factor(name)+" "+factorText(c.Factors[name]))
+		if value, has := c.Factors[name]; has { // cells need not have the same factors
+			words = append(words, l.factor(name)+" "+factorText(value))
+		}
 	}
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), ", ")
 }
 
-// factor is how a swept factor is called.
+// factor is how a swept factor is called: by the end of its path, where that is enough.
 func (l labeller) factor(name string) string {
+	return strings.ReplaceAll(shortest(name, l.extra), "_", " ")
+}
+
+// shortest is the end of a factor's path, or all of it where another's ends alike.
+func shortest(name string, all []string) string {
 	same := func(other string) bool { return other != name && shortFactor(other) == shortFactor(name) }
-	if !l.short || slices.ContainsFunc(l.extra, same) {
+	if slices.ContainsFunc(all, same) {
 		return name
 	}
-	return strings.ReplaceAll(shortFactor(name), "_", " ")
+	return shortFactor(name)
 }
 
 // implied tells whether path and protocol decide a field: each protocol has its

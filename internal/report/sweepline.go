@@ -67,7 +67,7 @@ func (r Report) nameLines(a axis, lines []line) {
 	}
 	name := labels(drawn, a.field, a.name())
 	name.fields = slices.DeleteFunc(name.fields, func(f field) bool { return r.changesAlong(lines, f) })
-	name.extra, name.short = varyingFactors(drawn, name.extra), true
+	name.extra = varyingFactors(drawn, name.extra)
 	said := map[string]int{}
 	for i, l := range lines {
 		lines[i].name = name.of(r.Conditions[l.conditions[0]].Condition)

@@ -11,6 +11,8 @@ type table struct {
 	// Numeric columns are aligned at the right.
 	Numeric []bool
 	Rows    []row
+	// Aside folds the table up on a page, where another says the most of it.
+	Aside bool
 }
 
 // row is one line; Begins marks the first of those that belong together.

@@ -28,7 +28,7 @@ func (r Report) metricsTable(t table, of func(trial.Summary) []string, empty boo
 		t.column(f.head, f.name == "flows" || f.name == "length")
 	}
 	for _, name := range extra {
-		t.column(name, false)
+		t.column(shortest(name, extra), false)
 	}
 	t.column("metric", false)
 	t.column(r.centreHead(), true)

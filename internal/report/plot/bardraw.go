@@ -7,13 +7,14 @@ func (b Bars) groups(c *canvas, x scale, left float64) {
 		if i > 0 {
 			c.line("grid", 0, y-groupGap/2, x.to, y-groupGap/2)
 		}
-		height := float64(len(g.Bars))*(thick+barGap) - barGap
+		height := b.groupHeight(g)
 		c.name(g.Name, y+height/2)
+		at := y + (height-b.barsHeight(g))/2
 		for _, bar := range g.Bars {
-			b.bar(c, bar, x, y, left)
-			y += thick + barGap
+			b.bar(c, bar, x, at, left)
+			at += thick + barGap
 		}
-		y += groupGap - barGap
+		y += height + groupGap
 	}
 }
 
@@ -21,7 +22,7 @@ func (b Bars) groups(c *canvas, x scale, left float64) {
 func (c *canvas) name(name string, y float64) {
 	lines := wrap(name, groupNameChars)
 	for i, line := range lines {
-		c.text("", "start", 0, y+4+(float64(i)-float64(len(lines)-1)/2)*14, line)
+		c.text("", "start", 0, y+4+(float64(i)-float64(len(lines)-1)/2)*nameRow, line)
 	}
 }
 

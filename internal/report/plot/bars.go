@@ -60,6 +60,7 @@ type Bars struct {
 const (
 	barGap   = 4
 	groupGap = 14
+	nameRow  = 14.
 )
 
 // SVG draws the chart.
@@ -110,9 +111,18 @@ func (b Bars) shown() map[int]bool {
 func (b Bars) height() float64 {
 	h := float64(groupGap)
 	for _, g := range b.Groups {
-		h += float64(len(g.Bars))*(b.thickness()+barGap) - barGap + groupGap
+		h += b.groupHeight(g) + groupGap
 	}
 	return h
+}
+
+// groupHeight has room for the bars, and for the lines of the name.
+func (b Bars) groupHeight(g Group) float64 {
+	return max(b.barsHeight(g), nameRow*float64(len(wrap(g.Name, groupNameChars))))
+}
+
+func (b Bars) barsHeight(g Group) float64 {
+	return float64(len(g.Bars))*(b.thickness()+barGap) - barGap
 }
 
 // values are all that the X axis must hold.

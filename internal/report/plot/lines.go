@@ -89,8 +89,36 @@ func (l Lines) across(left float64) scale {
 	if len(l.X.At) > 0 { // no need to end on a tick: end a little outside the last, or with the points
 		last := l.X.At[len(l.X.At)-1]
 		s.hi = max(last+(last-s.lo)*.05, largest(xs))
+		s.widen(l.X.At[0], last, l.room())
 	}
 	return s
+}
+
+// farthest is how far apart the markers of two series at one position are at most.
+const farthest = 16
+
+// room is what markers take on either side of their position, in pixels.
+func (l Lines) room() float64 {
+	if l.marked() == 0 {
+		return 0
+	}
+	return farthest/2*float64(l.marked()-1) + 6
+}
+
+// widen the scale so that what stands beside the first and the last position is within it.
+func (s *scale) widen(first, last, room float64) {
+	if free := s.to - s.from - 2*room; room > 0 && free > 0 {
+		more := (last - first) * room / free
+		s.lo, s.hi = min(s.lo, first-more), max(s.hi, last+more)
+	}
+}
+
+// marked is how many series have markers.
+func (l Lines) marked() (n int) {
+	for _, s := range l.Series {
+		n += b2i(s.Style.Marker != NoMarker)
+	}
+	return n
 }
 
 // largest of values that are numbers.

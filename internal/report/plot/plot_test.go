@@ -162,3 +162,29 @@ func TestWrap(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestMarkersStayRightOfTheAxis, also those of many series at its first value.
+func TestMarkersStayRightOfTheAxis(t *testing.T) {
+	l := Lines{X: Axis{At: []float64{0, 1000, 5000}, Zero: true}}
+	for i := range 6 {
+		l.Series = append(l.Series, Series{Points: []Point{{X: 0}, {X: 1000}, {X: 5000}}, Style: Ours(i)})
+	}
+	x := l.across(40)
+	for i := range l.Series {
+		if xs, _ := l.pixels(i, x, scale{hi: 1}); xs[0] < 40 || xs[2] > chartWidth {
+			t.Errorf("series %d goes from %v to %v", i, xs[0], xs[2])
+		}
+	}
+}
+
+// TestNamesOfGroupsDoNotCoverEachOther: one of four lines has their height.
+func TestNamesOfGroupsDoNotCoverEachOther(t *testing.T) {
+	long := strings.Repeat("twenty-nine characters long-- ", 4)
+	b := Bars{Kinds: []Kind{{Name: "k"}}}
+	for range 30 {
+		b.Groups = append(b.Groups, Group{Name: long, Bars: []Bar{{Parts: []Part{{Value: 1}}}}})
+	}
+	if lines := len(wrap(long, groupNameChars)); lines != 4 || b.height() < 30*4*nameRow {
+		t.Errorf("%d names of %d lines in a height of %v", len(b.Groups), lines, b.height())
+	}
+}

@@ -53,17 +53,11 @@ func (l Lines) pixels(series int, x, y scale) (xs, ys []float64) {
 
 // shift keeps the markers of several series apart. Curves without markers stay.
 func (l Lines) shift(series int, x scale) float64 {
-	marked, mine := 0, 0
-	for i, s := range l.Series {
-		if i == series {
-			mine = marked
-		}
-		marked += b2i(s.Style.Marker != NoMarker)
-	}
+	marked, mine := l.marked(), Lines{Series: l.Series[:series]}.marked()
 	if l.Series[series].Style.Marker == NoMarker {
 		return 0
 	}
-	step := min(16, .7*l.gap(x)/float64(max(marked, 1)))
+	step := min(farthest, .7*l.gap(x)/float64(max(marked, 1)))
 	return (float64(mine) - float64(marked-1)/2) * step
 }
 
