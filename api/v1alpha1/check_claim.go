@@ -33,6 +33,7 @@ var checkKinds = map[string]checkKind{
 	"between_share": {fields("metric a"), nil, 0, 1},
 	"slope_fades":   {fields("metric a b c d"), nil, math.Inf(-1), math.Inf(1)},
 	"model_error":   {fields("model"), nil, 0, math.Inf(1)},
+	"model_better":  {fields("model other"), nil, 0, math.Inf(1)},
 }
 
 func fields(names string) []string { return strings.Fields(names) }
@@ -41,7 +42,7 @@ func fields(names string) []string { return strings.Fields(names) }
 func (c Check) given() map[string]bool {
 	return map[string]bool{
 		"metric": c.Metric != "", "a": len(c.A) > 0, "b": len(c.B) > 0, "c": len(c.C) > 0, "d": len(c.D) > 0,
-		"over": c.Over != "", "values": len(c.Values) > 0, "scale": c.Scale != "", "refusal": c.Refusal != "", "model": c.Model != "",
+		"over": c.Over != "", "values": len(c.Values) > 0, "scale": c.Scale != "", "refusal": c.Refusal != "", "model": c.Model != "", "other": c.Other != "",
 	}
 }
 
@@ -58,6 +59,12 @@ func checkCheck(c Check, models []string, swept sweep, at place) []FieldProblem 
 	f.under("", c.checkFields(at))
 	if c.Model != "" && models != nil {
 		f.add("model", unknown(c.Model, "model of this experiment", models))
+	}
+	if c.Other != "" && models != nil {
+		f.add("other", unknown(c.Other, "model of this experiment", models))
+	}
+	if c.Other != "" && c.Other == c.Model {
+		f.addf("other", "is the model itself")
 	}
 	f.under("", swept.checkOver(c))
 	f.under("", checkRange(c, at))
@@ -77,7 +84,7 @@ func (c Check) checkFields(at place) []FieldProblem {
 			f.addf(name, "is missing; a check of kind %s needs it", c.Kind)
 		}
 	}
-	for _, name := range fields("metric a b c d over values scale refusal model") {
+	for _, name := range fields("metric a b c d over values scale refusal model other") {
 		if given[name] && !slices.Contains(kind.needs, name) && !slices.Contains(kind.takes, name) {
 			f.addf(name, "is of no use to a check of kind %s; leave it out", c.Kind)
 		}

@@ -22,7 +22,7 @@ func (c Catalogue) checkExperiment(s *ExperimentSpec, at place) []FieldProblem {
 	for i, r := range s.Reference {
 		f.under(item("reference", i)+".at", swept.checkSelector(r.At))
 	}
-	f.under("models", checkModels(s.Models, swept))
+	f.under("models", swept.checkModels(s.Models, at.under("models")))
 	f.under("claims", checkClaims(s, swept, at))
 	return f
 }
@@ -48,21 +48,6 @@ func (c Catalogue) checkMixes(s *ExperimentSpec, at place) []FieldProblem {
 			under := path + item(".everywhere", j)
 			f.under(under, c.checkEverywhere(e, &chain, at.under("mixes"+under)))
 		}
-	}
-	return f
-}
-
-func checkModels(models []Model, swept sweep) []FieldProblem {
-	var f findings
-	for i, m := range models {
-		path := item("", i)
-		if slices.ContainsFunc(models[:i], func(other Model) bool { return other.Name == m.Name }) {
-			f.addf(path+".name", "%s is already the name of a model", quote(m.Name))
-		}
-		if !swept.partial && swept.factors["length"] == nil {
-			f.addf(path, "a model of loss per hop needs length among the factors of the sweep")
-		}
-		f.under(path+".where", swept.checkSelector(m.Where))
 	}
 	return f
 }

@@ -85,18 +85,34 @@ type Reference struct {
 	Note   string  `json:"note,omitempty"`
 }
 
-// Model is a fit over the conditions of an experiment.
+// Model is a fit over the conditions of an experiment. docs/statistics.md tells what each
+// kind is, where it comes from and how sure its parameters are.
 type Model struct {
 	// Name by which claims take it.
 	Name string `json:"name" jsonschema:"required"`
-	// Kind: loss_per_hop, t(n) = t(2)·(1−l)^(n−2) (Livi et al. §IV-C).
-	Kind string `json:"kind" jsonschema:"required,enum=loss_per_hop"`
-	// Metric that it is fitted to.
+	// Kind: loss_per_hop (each hop loses the same share), cost_per_hop (each hop adds the
+	// same time to a packet's), fading (the share that a hop loses gets less), shared_cores
+	// (flows, hops and cores), two_factor (what a switch loses and what a namespace loses),
+	// usl (the universal scalability law over flows), per_rule, per_container and
+	// delay_per_hop (so much more for each), container_step (per_container with one jump).
+	Kind string `json:"kind" jsonschema:"required,enum=loss_per_hop,enum=cost_per_hop,enum=fading,enum=shared_cores,enum=two_factor,enum=usl,enum=per_rule,enum=per_container,enum=container_step,enum=delay_per_hop"`
+	// Metric that it is fitted to: a rate (_bps, _pps, _per_second) or a time (_ns, _s).
 	Metric string `json:"metric" jsonschema:"required"`
 	// Where restricts the conditions by factor value.
 	Where map[string]any `json:"where,omitempty"`
+	// Over is the factor that it goes over, whose values are numbers; by default length,
+	// of usl flows, of per_container and container_step idle_containers.
+	Over string `json:"over,omitempty"`
 	// MaxLength leaves longer chains out of the fit; they are still compared with it.
 	MaxLength int `json:"max_length,omitempty" jsonschema:"minimum=2"`
+	// Holdout are values of Over that are left out of the fit and compared with it: the
+	// model's error is taken there. Without any, each is left out in turn.
+	Holdout []any `json:"holdout,omitempty"`
+	// From is the loss_per_hop model of a chain of switches whose loss is that of a
+	// switch, for two_factor; Namespaces one of a chain without switches whose loss is
+	// that of a namespace, which is fitted else.
+	From       string `json:"from,omitempty"`
+	Namespaces string `json:"namespaces,omitempty"`
 }
 
 // Claim is one statement of the source, made checkable: an estimate with an
@@ -132,8 +148,9 @@ type Check struct {
 	// other in b, whichever is smaller; below zero they keep their order), between_share
 	// (the share of the variance at a that lies between instances of its chain, which
 	// redeploy in the load makes anew), model_error (the
-	// largest relative error of a model over its fitted lengths), unavailable.
-	Kind string `json:"kind" jsonschema:"required,enum=value,enum=loss,enum=ratio,enum=best_ratio,enum=ratio_each,enum=ratio_mean,enum=ratio_change,enum=flat,enum=rises,enum=peak,enum=possible,enum=slope_fades,enum=rank_changes,enum=between_share,enum=model_error,enum=unavailable"`
+	// largest relative error of a model over its fitted values), model_better (the error
+	// of a model at what it was not fitted to over that of another), unavailable.
+	Kind string `json:"kind" jsonschema:"required,enum=value,enum=loss,enum=ratio,enum=best_ratio,enum=ratio_each,enum=ratio_mean,enum=ratio_change,enum=flat,enum=rises,enum=peak,enum=possible,enum=slope_fades,enum=rank_changes,enum=between_share,enum=model_error,enum=model_better,enum=unavailable"`
 	// Metric of the conditions that are compared.
 	Metric string `json:"metric,omitempty"`
 	// A and B select one condition each by factor value; for best_ratio, any number, and
@@ -154,8 +171,9 @@ type Check struct {
 	// Refusal is what the reason has in it with which a value is refused, for possible to
 	// count it as that: values that cannot be had for another reason tell nothing.
 	Refusal string `json:"refusal,omitempty"`
-	// Model names the model of a model_error check.
+	// Model names the model of a check of models, Other the one that it is set against.
 	Model string `json:"model,omitempty"`
+	Other string `json:"other,omitempty"`
 	// AtLeast and AtMost bound the range; absent means unbounded. Those of peak and
 	// possible are in the unit of over.
 	AtLeast *float64 `json:"at_least,omitempty"`

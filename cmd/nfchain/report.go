@@ -98,7 +98,7 @@ func (a *app) build(r trial.Run, has func(string) bool) report.Report {
 	}
 	known := func(name string) bool { return has(name) || registry.Has(name) }
 	rep.Source, rep.References = spec.Source, spec.Reference
-	rep.Fits, rep.Verdicts = experiment.Fits(spec, r), experiment.Judge(spec, r, known)
+	rep.Fits, rep.Rankings, rep.Verdicts = experiment.Fits(spec, r), experiment.Rankings(spec, r), experiment.Judge(spec, r, known)
 	return rep
 }
 

@@ -44,7 +44,11 @@ func OnCores(spec api.ExperimentSpec, cores int) api.ExperimentSpec {
 	}
 	spec.Models = slices.Clone(spec.Models)
 	for i := range spec.Models {
-		spec.Models[i].Where = at(spec.Models[i].Where)
+		m := &spec.Models[i]
+		m.Where = at(m.Where)
+		if overOf(*m) == flowsField {
+			m.Holdout = eachOnce(m.Holdout, on)
+		}
 	}
 	spec.Claims = slices.Clone(spec.Claims)
 	for i := range spec.Claims {

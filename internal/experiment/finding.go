@@ -53,6 +53,7 @@ var checks = map[string]func(api.ExperimentSpec, trial.Run, api.Check) (finding,
 	"rank_changes":  findRankChanges,
 	"between_share": findBetweenShare,
 	"model_error":   findModelError,
+	"model_better":  findModelBetter,
 }
 
 // findLoss estimates 1 − b/a.

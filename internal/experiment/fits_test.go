@@ -21,7 +21,7 @@ func TestFitBringsBackTheLaw(t *testing.T) {
 	if t2.Name != "t2" || math.Abs(t2.Value/155e9-1) > 0.02 {
 		t.Errorf("%+v", t2)
 	}
-	if p := fits[0].Points[4]; p.Length != 20 || p.Fitted {
+	if p := fits[0].Points[4]; p.Length != 20 || p.X != 20 || p.Fitted || !p.Stretched {
 		t.Errorf("%+v", p)
 	}
 }
@@ -31,7 +31,7 @@ func TestFitNotes(t *testing.T) {
 	run.Trials = run.Trials[:8] // none of length 20
 	notes := strings.Join(Fits(fig7(), run)[0].Notes, "\n")
 	for _, want := range []string{
-		"6 trials at lengths 2, 3, 5", "Student's t", "4 degrees of freedom",
+		"6 trials at length 2, 3, 5", "Student's t", "4 degrees of freedom",
 		"At n = 5: k = n−2 predicts 109.3 Gb/s, k = n−1 predicts 97.25 Gb/s", "measured 109.3 Gb/s",
 		"largest relative error", "no trials yet of length 20",
 	} {
@@ -56,7 +56,7 @@ func TestNoFitSaysWhy(t *testing.T) {
 	run.Conditions = append(run.Conditions, other)
 	run.Trials = run.Trials[:1]
 	fits := Fits(spec, run)
-	for i, want := range []string{"two lengths", "several conditions of length 2", `"magic"`, "not to be averaged"} {
+	for i, want := range []string{"it takes trials at 2 values of what is varied, and there are 1", "several conditions of length 2", `"magic"`, "not to be averaged"} {
 		if notes := strings.Join(fits[i].Notes, "\n"); !strings.Contains(notes, want) {
 			t.Errorf("no %q in %q", want, notes)
 		}
@@ -80,7 +80,7 @@ func TestModelErrorNeedsItsLengths(t *testing.T) {
 	if v := verdicts(fig7(), missing)["power"]; v.Verdict != CannotBeTold || !strings.Contains(v.Reason, "no trial of length 3") {
 		t.Errorf("%s: %s", v.Verdict, v.Reason)
 	}
-	if v := verdicts(short, whole)["power"]; v.Verdict != CannotBeTold || !strings.Contains(v.Reason, "takes three") {
+	if v := verdicts(short, whole)["power"]; v.Verdict != CannotBeTold || !strings.Contains(v.Reason, "it takes 3") {
 		t.Errorf("%s: %s", v.Verdict, v.Reason)
 	}
 }

@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/trial"
@@ -21,9 +22,17 @@ func lacking(spec api.ExperimentSpec, run trial.Run, c api.Check) string {
 			}
 		}
 	}
-	for _, m := range spec.Models {
+	return lackingOfModels(spec, run, c)
+}
+
+// lackingOfModels is [lacking] of what a check's models are fitted to, and of what they
+// are tried on where two are set against each other.
+func lackingOfModels(spec api.ExperimentSpec, run trial.Run, c api.Check) string {
+	for _, m := range modelsOf(spec, c) {
+		s := series{m: m, over: overOf(m)}
 		for _, i := range matching(run, m.Where) {
-			if m.Name != c.Model || !fitted(m, lengthOf(run.Conditions[i])) {
+			x, is := valueOf(run.Conditions[i], s.over)
+			if !is || c.Other == "" && s.leaves(x) {
 				continue
 			}
 			if why := failedOf(run, i, m.Metric); why != "" {
@@ -32,6 +41,22 @@ func lacking(spec api.ExperimentSpec, run trial.Run, c api.Check) string {
 		}
 	}
 	return ""
+}
+
+// modelsOf a check are those that it names, and those that they take parameters from.
+func modelsOf(spec api.ExperimentSpec, c api.Check) (out []api.Model) {
+	names := []string{c.Model, c.Other}
+	for _, m := range spec.Models {
+		if m.Name == c.Model || m.Name == c.Other {
+			names = append(names, m.From, m.Namespaces)
+		}
+	}
+	for _, m := range spec.Models {
+		if slices.Contains(names, m.Name) {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 // selections are the conditions that a check names, by factor value.

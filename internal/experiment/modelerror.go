@@ -6,63 +6,109 @@ import (
 	"slices"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/model"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
 // findModelError estimates the largest relative error of a model over its fitted
-// lengths. Two lengths tell nothing, since the model's two parameters always meet
-// them; nor does a fit that waits for some of its lengths.
+// values. As many values as parameters tell nothing, since the parameters always meet
+// them; nor does a fit that waits for some of its values.
 func findModelError(spec api.ExperimentSpec, run trial.Run, c api.Check) (finding, error) {
-	at := slices.IndexFunc(spec.Models, func(m api.Model) bool { return m.Name == c.Model })
-	if at < 0 {
-		return finding{}, fmt.Errorf("the experiment has no model %q", c.Model)
-	}
-	m := spec.Models[at]
-	s, err := collect(m, run)
+	s, err := seriesOf(spec, run, c.Model)
 	if err != nil {
 		return finding{}, err
 	}
-	if err := s.enough(m); err != nil {
+	if err := s.complete(false); err != nil {
+		return finding{}, err
+	}
+	if err := s.solve(); err != nil {
+		return finding{}, err
+	}
+	if err := s.enough(); err != nil {
 		return finding{}, err
 	}
 	return finding{
-		quantity: fmt.Sprintf("largest relative error of the model %s for %s", m.Name, m.Metric),
+		quantity: fmt.Sprintf("largest relative error of the model %s for %s", s.m.Name, s.m.Metric),
 		estimate: s.fit.MaxError,
-		repeats:  s.fewest(m),
+		repeats:  s.fewest(),
 		found:    "the model is off by up to " + percent(s.fit.MaxError.Value),
 		value:    percent,
 	}, nil
 }
 
-// enough tells what a fit lacks for its error to mean anything.
-func (s series) enough(m api.Model) error {
-	for _, n := range s.missing {
-		if fitted(m, n) {
-			return fmt.Errorf("no trial of length %d measured %s", n, m.Metric)
+// findModelBetter estimates the error of a model, at what it was not fitted to, over
+// that of another. Both have to have been tried on the same.
+func findModelBetter(spec api.ExperimentSpec, run trial.Run, c api.Check) (finding, error) {
+	a, err := seriesOf(spec, run, c.Model)
+	if err != nil {
+		return finding{}, err
+	}
+	b, err := seriesOf(spec, run, c.Other)
+	if err != nil {
+		return finding{}, err
+	}
+	for _, s := range []series{a, b} {
+		if err := s.complete(true); err != nil {
+			return finding{}, err
 		}
 	}
-	lengths := 0
-	for _, p := range s.points {
-		if fitted(m, p.N) {
-			lengths++
-		}
+	if a.m.Metric != b.m.Metric || a.over != b.over {
+		return finding{}, fmt.Errorf("the models %s and %s are not of the same metric over the same factor", a.m.Name, b.m.Name)
 	}
-	if lengths < 3 {
-		return fmt.Errorf("the model %s is fitted to %d lengths, which its two parameters always meet; it takes three", m.Name, lengths)
+	ratio, err := model.Better(0.95, a.Series, b.Series)
+	if err != nil {
+		return finding{}, fmt.Errorf("%s", plainly(err))
+	}
+	return finding{
+		quantity: fmt.Sprintf("held-out error of the model %s over that of %s for %s", a.m.Name, b.m.Name, a.m.Metric),
+		estimate: ratio,
+		repeats:  min(a.fewest(), b.fewest()),
+		found:    fmt.Sprintf("the model %s is off by %s times as much as %s at what neither was fitted to", a.m.Name, times(ratio.Value), b.m.Name),
+		value:    times,
+	}, nil
+}
+
+// seriesOf gathers what a model of the experiment is fitted to.
+func seriesOf(spec api.ExperimentSpec, run trial.Run, name string) (series, error) {
+	at := slices.IndexFunc(spec.Models, func(m api.Model) bool { return m.Name == name })
+	if at < 0 {
+		return series{}, fmt.Errorf("the experiment has no model %q", name)
+	}
+	return collect(spec.Models, spec.Models[at], run)
+}
+
+// complete tells what a fit waits for, and what its error at values that were left out
+// waits for, if that is wanted.
+func (s series) complete(withLeft bool) error {
+	for _, x := range s.missing {
+		if withLeft || !s.leaves(x) {
+			return fmt.Errorf("no trial of %s %s measured %s", s.over, short(x), s.m.Metric)
+		}
 	}
 	return nil
 }
 
-// fewest is the number of trials of the fitted length that has the fewest.
-func (s series) fewest(m api.Model) int {
+// enough tells what a fit lacks for its error to mean anything.
+func (s series) enough() error {
+	parameters, values := model.Parameters(s.Series), 0
+	for _, l := range s.Levels {
+		if !l.Left {
+			values++
+		}
+	}
+	if values <= parameters {
+		return fmt.Errorf("the model %s is fitted to %d values of %s, which its %d parameters always meet; it takes %d", s.m.Name, values, s.over, parameters, parameters+1)
+	}
+	return nil
+}
+
+// fewest is the number of trials of the fitted value that has the fewest.
+func (s series) fewest() int {
 	n := math.MaxInt
-	for _, p := range s.points {
-		if fitted(m, p.N) {
-			n = min(n, len(p.Y))
+	for _, l := range s.Levels {
+		if !l.Left {
+			n = min(n, len(l.Y))
 		}
 	}
 	return n
 }
-
-// fitted tells whether a model is fitted to a length, not only compared with it.
-func fitted(m api.Model, length int) bool { return m.MaxLength == 0 || length <= m.MaxLength }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/model"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -50,7 +51,7 @@ func bound(x float64) *float64 { return &x }
 func fig7() api.ExperimentSpec {
 	return api.ExperimentSpec{
 		Models: []api.Model{{
-			Name: "hop", Kind: lossPerHop, Metric: metric, MaxLength: 5,
+			Name: "hop", Kind: model.LossPerHop, Metric: metric, MaxLength: 5,
 			Where: map[string]any{"flows": 8, "zerocopy": true},
 		}},
 		Claims: []api.Claim{

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/model"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -20,7 +21,7 @@ func trimmable(r *rand.Rand) (api.ExperimentSpec, trial.Run) {
 			{Field: "length", Values: []any{2, 3, 5, 10, 20}}, {Field: "flows", Values: []any{1, 2, 4, 6, 8}[:1+r.IntN(5)]},
 			{Field: "zerocopy", Values: []any{false, true}},
 		},
-		Models:    []api.Model{{Name: "hop", Kind: lossPerHop, Metric: metric, Where: map[string]any{"flows": 1, "zerocopy": true}, MaxLength: 5 * r.IntN(2)}},
+		Models:    randomModels(5 * r.IntN(2)),
 		Reference: []api.Reference{{At: map[string]any{"length": 10, "flows": 1, "zerocopy": true}, Metric: metric, Value: 1}},
 	}
 	if r.IntN(2) == 0 {
@@ -30,6 +31,15 @@ func trimmable(r *rand.Rand) (api.ExperimentSpec, trial.Run) {
 		spec.Claims = append(spec.Claims, api.Claim{ID: fmt.Sprint(i, " ", kind), Check: randomCheck(r, spec, kind)})
 	}
 	return spec, simulated(r, spec)
+}
+
+// randomModels are two of the same trials.
+func randomModels(longest int) []api.Model {
+	where := map[string]any{"flows": 1, "zerocopy": true}
+	return []api.Model{
+		{Name: "hop", Kind: model.LossPerHop, Metric: metric, Where: where, MaxLength: longest},
+		{Name: "adds", Kind: model.CostPerHop, Metric: metric, Where: where, MaxLength: longest},
+	}
 }
 
 // refusedLength is one that the simulated machine cannot have.
@@ -63,8 +73,10 @@ func randomCheck(r *rand.Rand, spec api.ExperimentSpec, kind string) api.Check {
 		c.B, c.C, c.D = nil, nil, nil
 	case "best_ratio":
 		c.A, c.B, c.C, c.D = map[string]any{"zerocopy": false}, map[string]any{"zerocopy": true}, nil, nil
-	case "model_error", "model_better":
+	case "model_error":
 		c = api.Check{Kind: kind, Model: "hop", AtLeast: bound(-1e9)}
+	case "model_better":
+		c = api.Check{Kind: kind, Model: "adds", Other: "hop", AtLeast: bound(-1e9)}
 	}
 	return c
 }

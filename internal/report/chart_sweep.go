@@ -102,7 +102,7 @@ func (s *sweep) figure(ours []int, nth int) figure {
 	theirs := s.of(ours, nth)
 	l, fitted := s.measured(ours, nth)
 	if fitted {
-		f.Caption += " Dashed lines without markers are fitted models, drawn beyond the points that they were fitted to as well."
+		f.Caption += " Lines without markers are fitted models, drawn beyond the points that they were fitted to as well."
 	}
 	if l.Y.Log {
 		f.Caption += " The scale is logarithmic."

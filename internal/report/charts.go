@@ -29,6 +29,7 @@ const howToRead = "Error bars are 95% intervals; small dots are the single trial
 func (r Report) figures() []figure {
 	var out []figure
 	out = append(out, r.mainFigures()...)
+	out = append(out, r.modelFigures()...)
 	out = append(out, r.searchFigures()...)
 	for _, stem := range distributionStems {
 		out = append(out, r.latencyFigures(stem)...)

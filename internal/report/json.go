@@ -39,11 +39,13 @@ type document struct {
 	// Searches are what searches came to; their trials are in Trials, with a step.
 	Searches trial.List[Search] `json:"searches"`
 	// Summary is the metrics of the chain's first condition.
-	Summary    metrics                        `json:"summary"`
-	Source     *sourceDocument                `json:"source,omitempty"`
-	References trial.List[referenceDocument]  `json:"references"`
-	Models     trial.List[experiment.Fit]     `json:"models"`
-	Claims     trial.List[experiment.Verdict] `json:"claims"`
+	Summary    metrics                       `json:"summary"`
+	Source     *sourceDocument               `json:"source,omitempty"`
+	References trial.List[referenceDocument] `json:"references"`
+	Models     trial.List[experiment.Fit]    `json:"models"`
+	// Rankings set models of the same trials side by side.
+	Rankings trial.List[experiment.Ranking] `json:"model_rankings"`
+	Claims   trial.List[experiment.Verdict] `json:"claims"`
 	// Comparison is with the run's baseline, if one was given.
 	Comparison *Comparison        `json:"comparison,omitempty"`
 	Warnings   trial.List[string] `json:"warnings"`
@@ -97,7 +99,7 @@ func newDocument(r Report) document {
 		SchemaVersion: trial.SchemaVersion, Run: run.ID, Chain: run.Chain, Experiment: run.Experiment, State: run.State,
 		CreatedAt: run.CreatedAt, Command: run.Command, Spec: run.Spec, Seed: run.Seed, Repeats: run.Repeats, Quick: run.Quick,
 		Until: run.Until, MaxRepeats: run.MaxRepeats, Redeploy: run.Redeploy,
-		Environment: run.Environment, Setups: run.Setups, Time: run.TimeUse(), Conditions: r.Conditions, Infeasible: run.Infeasible, Dropped: run.Dropped, Searches: r.Searches, Summary: r.summary(), Models: r.Fits, Claims: r.Verdicts,
+		Environment: run.Environment, Setups: run.Setups, Time: run.TimeUse(), Conditions: r.Conditions, Infeasible: run.Infeasible, Dropped: run.Dropped, Searches: r.Searches, Summary: r.summary(), Models: r.Fits, Rankings: r.Rankings, Claims: r.Verdicts,
 		Warnings: run.Warnings, Source: newSource(r.Source), Comparison: r.Against,
 	}
 	for _, t := range run.Trials {

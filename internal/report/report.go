@@ -24,7 +24,9 @@ type Report struct {
 	// References are the source's values.
 	References []api.Reference
 	Fits       []experiment.Fit
-	Verdicts   []experiment.Verdict
+	// Rankings set the fits side by side.
+	Rankings []experiment.Ranking
+	Verdicts []experiment.Verdict
 	// Against is how the run stands to its baseline, nil for none.
 	Against *Comparison
 	// Place is where the run is stored, empty if it is not to be told.

@@ -140,20 +140,43 @@ func sampleExperiment() Report {
 		report.References = append(report.References, api.Reference{At: map[string]any{"length": length, "zerocopy": true},
 			Metric: "goodput_bps", Value: []float64{155e9, 138e9, 97.25e9}[i]})
 	}
-	report.Fits, report.Verdicts = sampleFits(report), sampleVerdicts()
+	report.Fits, report.Rankings, report.Verdicts = sampleFits(report), sampleRankings(), sampleVerdicts()
 	return report
 }
 
+// sampleFits are two models of the same lengths, one of which was tried on 20.
 func sampleFits(r Report) []experiment.Fit {
-	f := experiment.Fit{Name: "loss", Kind: "loss_per_hop", Metric: "goodput_bps", Formula: "t(n) = t(2)·(1−l)^(n−2)",
-		Params: []experiment.Param{{Name: "l", Value: .0993, CI95: &[2]float64{.081, .1176}}, {Name: "t(2)", Value: 63.9e9, CI95: &[2]float64{62e9, 66e9}}},
-		Notes:  []string{"the source also prints l = 0.15"}}
+	loss := experiment.Fit{Name: "loss", Kind: "loss_per_hop", Metric: "goodput_bps", Over: "length", Where: map[string]any{"zerocopy": true},
+		Formula: "t(n) = t(2)·(1−l)^(n−2)",
+		Params:  []experiment.Param{{Name: "t2", Value: 63.9e9, CI95: &[2]float64{62e9, 66e9}, Unit: "bps"}, {Name: "l", Value: .0993, CI95: &[2]float64{.081, .1176}}},
+		Notes:   []string{"the source also prints l = 0.15"}, HeldOut: &experiment.HeldOut{ErrorRatio: .021, CI95: &[2]float64{.011, .034}}}
+	sampleCurve(r, &loss, func(n float64) float64 { return 63.9e9 * math.Pow(.9007, n-2) })
+	adds := experiment.Fit{Name: "adds", Kind: "cost_per_hop", Metric: "goodput_bps", Over: "length", Where: map[string]any{"zerocopy": true},
+		Formula: "1/t(n) = 1/t(2) + per_hop·(n−2)",
+		Params:  []experiment.Param{{Name: "t2", Value: 66e9, CI95: &[2]float64{64e9, 68e9}, Unit: "bps"}, {Name: "per_hop", Value: 2.1, CI95: &[2]float64{1.9, 2.3}, Unit: "ns/kbit"}},
+		Notes:   []string{}, HeldOut: &experiment.HeldOut{ErrorRatio: .35, CI95: &[2]float64{.31, .41}}}
+	sampleCurve(r, &adds, func(n float64) float64 { return 1 / (1/66e9 + 2.1e-12*(n-2)) })
+	return []experiment.Fit{loss, adds, {Name: "many", Kind: "usl", Metric: "goodput_bps", Over: "flows", Formula: "t(N) = λ·N/(1+σ·(N−1)+κ·N·(N−1))",
+		Params: []experiment.Param{}, Points: []experiment.FitPoint{}, Notes: []string{"not fitted: it takes trials at 3 values of what is varied, and there are 1"}}}
+}
+
+// sampleCurve gives a model its points and its curve.
+func sampleCurve(r Report, f *experiment.Fit, at func(n float64) float64) {
+	f.Range, f.HeldOut.Points = &[2]float64{2, 5}, []experiment.FitPoint{}
 	for i, length := range []int{2, 3, 5, 10, 20} {
-		measured, predicted := centre(r.Conditions[5+i].Metrics["goodput_bps"]), 63.9e9*math.Pow(.9007, float64(length-2))
-		f.Points = append(f.Points, experiment.FitPoint{Length: length, Measured: measured, Predicted: predicted,
-			RelativeError: predicted/measured - 1, Fitted: length <= 5})
+		n, measured := float64(length), centre(r.Conditions[5+i].Metrics["goodput_bps"])
+		p := experiment.FitPoint{X: n, Length: length, Measured: measured, Predicted: at(n), RelativeError: at(n)/measured - 1, Fitted: length <= 5, Stretched: length > 5}
+		f.Points, f.Curve = append(f.Points, p), append(f.Curve, [2]float64{n, at(n)})
+		if length > 5 {
+			f.HeldOut.Points = append(f.HeldOut.Points, p)
+		}
 	}
-	return []experiment.Fit{f}
+}
+
+func sampleRankings() []experiment.Ranking {
+	return []experiment.Ranking{{Metric: "goodput_bps", Over: "length", Where: map[string]any{"zerocopy": true}, Best: "loss", Reason: "loss (2.1%) foretells better than every other",
+		Models: []experiment.Ranked{{Name: "loss", Kind: "loss_per_hop", ErrorRatio: .021, CI95: &[2]float64{.011, .034}},
+			{Name: "adds", Kind: "cost_per_hop", ErrorRatio: .35, CI95: &[2]float64{.31, .41}, OverBest: &experiment.Bounded{Value: 16.7, CI95: &[2]float64{10.2, 31.5}}}}}}
 }
 
 func sampleVerdicts() []experiment.Verdict {

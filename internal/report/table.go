@@ -46,7 +46,7 @@ func (t *table) add(begins bool, cells ...string) {
 // tables are a report's, in reading order, without the empty ones.
 func (r Report) tables() (out []table) {
 	for _, t := range []table{
-		r.againstTable(), r.goalsTable(), r.measuredTable(), r.conditionsTable(), r.infeasibleTable(), r.droppedTable(), r.repeatsTable(), r.instancesTable(), r.directTable(), r.referenceTable(), r.claimsTable(), r.paramsTable(), r.fitTable(), r.dropsTable(), r.toolsTable(), r.clausesTable(),
+		r.againstTable(), r.goalsTable(), r.measuredTable(), r.conditionsTable(), r.infeasibleTable(), r.droppedTable(), r.repeatsTable(), r.instancesTable(), r.directTable(), r.referenceTable(), r.claimsTable(), r.paramsTable(), r.fitTable(), r.rankingTable(), r.dropsTable(), r.toolsTable(), r.clausesTable(),
 	} {
 		if len(t.Rows) > 0 {
 			out = append(out, t)
