@@ -351,3 +351,61 @@ func TestChainsOfUnknownFiles(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// Throughput is what searches found, in bits where the size of frames is known.
+func TestThroughputOfSearches(t *testing.T) {
+	searched := func(metric string, pps float64, size int) Subject {
+		s := steady.measure(15, fast)
+		s.Run.Conditions, s.Run.Trials = s.Run.Conditions[:1], s.Run.Trials[:12]
+		s.Run.Conditions[0].FrameSize = size
+		s.Run.Conditions[0].Protocol = trial.UDP
+		for i := range s.Run.Trials {
+			s.Run.Trials[i].Metrics = trial.Map[float64]{metric: pps * (1 + .001*float64(i%3))}
+		}
+		return s
+	}
+	for _, metric := range []string{"throughput_pps", "ndr_conditional_throughput_pps"} {
+		c := advised(t, "throughput > 10Gbit", searched(metric, 1e6, 1500)).Cases[0]
+		if c.Verdict != Use || !strings.Contains(strings.Join(c.Unknown, "\n"), "throughput > 10Gbit is 833.3 kpps of 1500 bytes") {
+			t.Errorf("%s: %v", c.Advice, c.Unknown)
+		}
+	}
+	if c := advised(t, "throughput > 10Gbit", searched("throughput_pps", 1e6, 512)).Cases[0]; c.Verdict != None {
+		t.Error(c.Advice)
+	}
+	if c := advised(t, "throughput > 900kpps, packets > 900kpps", searched("throughput_pps", 1e6, 0)).Cases[0]; c.Verdict != Use {
+		t.Error(c.Advice)
+	}
+	if c := advised(t, "throughput > 1Gbit", searched("throughput_pps", 1e6, 0)).Cases[0]; c.Verdict != CannotTell {
+		t.Error(c.Advice)
+	}
+}
+
+// What a search found because its generator could send no more says nothing of more.
+func TestGeneratorLimitedSearchRefutesNothing(t *testing.T) {
+	for unsent, want := range map[float64]string{0: None, .3: CannotTell} {
+		s := steady.measure(16, fast)
+		s.Run.Conditions, s.Run.Trials = s.Run.Conditions[:1], nil
+		s.Run.Conditions[0].FrameSize = 64
+		s.Run.Conditions[0].Search = &trial.Search{Method: trial.RFC2544Throughput, MinPps: 1e5, MaxPps: 1e6,
+			Goals: trial.List[trial.Goal]{{Name: "ndr", FinalDurationS: 1, DurationSumS: 1, WidthRatio: .05, InitialDurationS: 1}}}
+		for k := range 3 {
+			for step, load := range []float64{1e6, 5e5, 7.5e5} {
+				lost := 0.0
+				if load > 5e5 {
+					lost = .2
+				}
+				metrics := trial.Map[float64]{"loss_ratio": lost, "unsent_ratio": 0}
+				if load > 5e5 && unsent > 0 {
+					metrics = trial.Map[float64]{"loss_ratio": 0, "unsent_ratio": unsent}
+				}
+				s.Run.Trials = append(s.Run.Trials, trial.Trial{Repeat: k + 1, Step: step + 1, Metrics: metrics,
+					Asked: &trial.Step{Kind: trial.StepLoad, LoadPps: load, DurationS: 1}})
+			}
+			s.Run.Trials = append(s.Run.Trials, trial.Trial{Repeat: k + 1, Metrics: trial.Map[float64]{"throughput_pps": 5e5}})
+		}
+		if c := advised(t, "throughput > 900kpps", s).Cases[0]; c.Verdict != want {
+			t.Errorf("unsent %v: %s %v", unsent, c.Advice, c.Unknown)
+		}
+	}
+}

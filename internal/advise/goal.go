@@ -33,6 +33,9 @@ type Clause struct {
 	AtLeast bool    `json:"at_least"`
 	Strict  bool    `json:"strict"`
 	Bound   float64 `json:"bound"`
+
+	// frames tells that Bound counts frames where the word also has bits.
+	frames bool
 }
 
 // word is something that a goal may ask for.
@@ -49,12 +52,19 @@ func both(percentile string) []string {
 	return []string{"latency_" + percentile + "_ns", "one_way_latency_" + percentile + "_ns"}
 }
 
+// searched is what searches for a load without loss find: the throughput, and of
+// MLRsearch the conditional one of the goal that allows no loss.
+var searched = []string{"throughput_pps", "ndr_conditional_throughput_pps"}
+
+// inFrames are rates of frames, searched or not.
+var inFrames = append(slices.Clone(searched), "forwarding_rate_pps", "packet_rate_pps")
+
 // asked is what a goal may ask for. Throughput is what a search for a load without loss
 // found (RFC 1242 §3.17); goodput stands for it where there was none.
 var asked = []word{
 	{"goodput", []string{"goodput_bps"}, true, readBits},
-	{"throughput", []string{"throughput_bps", "goodput_bps"}, true, readBits},
-	{"packets", []string{"throughput_pps", "forwarding_rate_pps", "packet_rate_pps"}, true, readFrames},
+	{"throughput", append(slices.Clone(searched), "goodput_bps"), true, readBits},
+	{"packets", inFrames, true, readFrames},
 	{"loss", []string{"loss_ratio"}, false, readShare},
 	{"p50", both("p50"), false, readTime},
 	{"p90", both("p90"), false, readTime},
@@ -205,7 +215,8 @@ func (r *reader) comparator(w word) (atLeast, strict bool, err error) {
 // packetsOrBits takes a throughput that was written in frames as such.
 func (c *Clause) packetsOrBits(value string) {
 	if rate, err := api.ParseLoadRate(value); c.Word == "throughput" && err == nil && rate.Frames > 0 {
-		c.Metrics = []string{"throughput_pps", "forwarding_rate_pps", "packet_rate_pps"}
+		c.Metrics, c.Bound = inFrames, float64(rate.Frames)
+		c.frames = true
 	}
 }
 

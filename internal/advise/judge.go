@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"nfchain.dev/nfchain/internal/search"
 	"nfchain.dev/nfchain/internal/stats"
@@ -21,6 +22,8 @@ type Evidence struct {
 	Estimate float64 `json:"estimate"`
 	// Interval of the case's confidence; absent where the trials are too few.
 	Interval *[2]float64 `json:"interval,omitempty"`
+	// Bound of the clause in the unit of Metric.
+	Bound float64 `json:"bound"`
 	// Pooled is a percentile over all trials' samples together.
 	Pooled  *float64 `json:"pooled,omitempty"`
 	Trials  int      `json:"trials"`
@@ -94,17 +97,31 @@ func (c Clause) metricOf(at cell) string {
 		return ""
 	}
 	for _, m := range c.Metrics {
-		if len(at.run.Samples(at.condition, m)) > 0 {
+		if len(at.run.Samples(at.condition, m)) > 0 && c.in(m, condition) > 0 {
 			return m
 		}
 	}
 	return ""
 }
 
+// in is how much of a metric's unit one of the clause's is under a condition; 0 where
+// that is not known: bits of frames need the frames' size (with the check sequence, as
+// RFC 1242 counts).
+func (c Clause) in(metric string, condition trial.Condition) float64 {
+	if c.Word != "throughput" || c.frames || !strings.HasSuffix(metric, "_pps") {
+		return 1
+	}
+	if condition.FrameSize <= 0 {
+		return 0
+	}
+	return 1 / float64(8*condition.FrameSize)
+}
+
 // weigh what a condition measured.
 func (j judge) weigh(clause Clause, at cell, metric string) Evidence {
 	values := at.run.Independent(at.condition, metric)
-	e := Evidence{Run: at.run.ID, Condition: at.at(), Metric: metric, Centre: "mean", Trials: len(values), at: at}
+	clause.Bound *= clause.in(metric, at.at())
+	e := Evidence{Bound: clause.Bound, Run: at.run.ID, Condition: at.at(), Metric: metric, Centre: "mean", Trials: len(values), at: at}
 	estimate := stats.MeanIntervalAt(j.level, values)
 	if trial.NeverAveraged(metric) {
 		e.Centre, estimate = "median", stats.MedianIntervalAt(j.level, values)
@@ -160,7 +177,7 @@ func (j judge) unsure(c Clause, at cell, metric, verdict string) string {
 	if at.run.State == trial.Failed && len(at.run.Samples(at.condition, metric)) < at.run.Repeats {
 		return "the run failed before its end"
 	}
-	if c.Word == "throughput" && metric == "goodput_bps" {
+	if c.Word == "throughput" && !slices.Contains(searched, metric) {
 		if loss := at.greatest("loss_ratio"); loss > j.allowed(at.at().Protocol) {
 			return fmt.Sprintf("it was measured with %s of loss, more than the goal allows; what passes without is not known", amount("loss_ratio", loss))
 		}
@@ -264,9 +281,9 @@ func (j judge) best(choices []Choice) int {
 func (j judge) margin(c Choice) float64 {
 	least := math.Inf(1)
 	for _, e := range c.Clauses[0].Evidence {
-		kept := e.Estimate / j.goal[0].Bound
+		kept := e.Estimate / e.Bound
 		if !j.goal[0].AtLeast {
-			kept = j.goal[0].Bound / e.Estimate
+			kept = e.Bound / e.Estimate
 		}
 		if math.IsNaN(kept) { // nothing where nothing is allowed
 			kept = 1

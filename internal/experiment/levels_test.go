@@ -193,6 +193,7 @@ func everyKind() map[string]api.Check {
 		"ratio":        {Kind: "ratio", A: with(veth, "flows", 1), B: with(ovs, "flows", 1), AtMost: bound(.95)},
 		"best_ratio":   {Kind: "best_ratio", A: veth, B: ovs, AtMost: bound(.95)},
 		"ratio_each":   {Kind: "ratio_each", A: veth, B: ovs, Over: "flows", AtMost: bound(.95)},
+		"ratio_mean":   {Kind: "ratio_mean", A: veth, B: ovs, Over: "flows", AtMost: bound(.95)},
 		"ratio_change": {Kind: "ratio_change", A: with(veth, "flows", 1), B: with(veth, "flows", 2), C: with(ovs, "flows", 1), D: with(ovs, "flows", 2), AtMost: bound(2)},
 		"flat":         {Kind: "flat", A: veth, Over: "flows", AtMost: bound(5)},
 		"rises":        {Kind: "rises", A: veth, Over: "flows", AtLeast: bound(.1)},
