@@ -38,7 +38,8 @@ var fields = slices.Concat([]field{
 		func(c trial.Condition) string { return strconv.FormatBool(c.Zerocopy) }},
 	{"affinity", "affinity", affinityText, false, func(c trial.Condition) string { return "affinity " + affinityText(c) },
 		func(c trial.Condition) string { return c.Affinity }},
-	{"length", "length", lengthText, true, func(c trial.Condition) string { return "length " + lengthText(c) }, lengthText},
+	{"length", "length", lengthText, true, func(c trial.Condition) string { return "length " + lengthText(c) },
+		func(c trial.Condition) string { return strconv.Itoa(c.Length) }},
 	{"duration_s", "duration", durationText, false, durationText, func(c trial.Condition) string { return raw(c.DurationS) }},
 }, frameFields, messageFields, besideFields)
 
@@ -46,7 +47,17 @@ func pathText(c trial.Condition) string     { return c.Path }
 func protocolText(c trial.Condition) string { return c.Protocol }
 func toolText(c trial.Condition) string     { return c.Tool }
 func flowsText(c trial.Condition) string    { return strconv.Itoa(c.Flows) }
-func lengthText(c trial.Condition) string   { return strconv.Itoa(c.Length) }
+
+// lengthText is the length of the path; of a direct path that was asked for, 2 of those that
+// the chain has, past which it leads.
+func lengthText(c trial.Condition) string {
+	text := strconv.Itoa(c.Length)
+	length, swept := c.Factors["length"]
+	if _, asked := c.Factors["path"]; asked && swept && c.Path == trial.PathDirect {
+		text += fmt.Sprintf(" of %v", length)
+	}
+	return text
+}
 
 // durationText of a search is empty: each of its trials has a duration of its own.
 func durationText(c trial.Condition) string {
