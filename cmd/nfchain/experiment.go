@@ -135,7 +135,7 @@ type subject struct {
 func (a *app) subjectOf(h *runs.Host, f *api.File, text string, e experimentFlags) subject {
 	s := subject{
 		x: f.Experiments[0], text: text, h: h, quick: e.quick, fresh: e.fresh, budget: e.budget,
-		m: &runs.Measurement{Host: h, Tools: registry.Tools, Now: a.now, Trial: a.trial, Alone: f.Functions},
+		m: &runs.Measurement{Host: h, Tools: registry.Tools, Now: a.now, Trial: a.trial, Alone: f.Functions, GoOn: true},
 	}
 	if e.quick && s.x.Spec.Quick != nil {
 		s.x.Spec.Load = s.x.Spec.Load.With(*s.x.Spec.Quick)

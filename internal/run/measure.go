@@ -31,6 +31,9 @@ type Measurement struct {
 	Alone  []api.StandaloneFunction
 	// Keep leaves the chain up, because it was up before.
 	Keep bool
+	// GoOn with the rest when the traffic of a trial fails, which is stored as a trial without
+	// metrics that says why.
+	GoOn bool
 	// Trial is told before each trial; it may be nil.
 	Trial func(done, total int, c trial.Condition, left time.Duration)
 	// Stored is given the run at its start and after each trial; it may be nil. What
@@ -96,6 +99,9 @@ func (m *Measurement) Run(ctx context.Context, r *trial.Run) (err error) {
 			return err
 		}
 	}
+	if m.GoOn {
+		return allFailed(r)
+	}
 	return nil
 }
 
@@ -113,9 +119,12 @@ func (m *Measurement) slot(ctx context.Context, slot experiment.Slot, c trial.Co
 	if c.Search != nil {
 		return m.search(ctx, slot, c, r)
 	}
+	if m.GoOn && hopeless(r, slot.Condition) {
+		return m.keep(ctx, r, m.empty(slot, "not tried again, since it had failed each time"))
+	}
 	t, err := m.one(ctx, slot, c, nil, r)
 	if err != nil {
-		return err
+		return m.goOn(ctx, slot, r, err)
 	}
 	return m.keep(ctx, r, t)
 }
@@ -245,7 +254,7 @@ func (m *Measurement) tried(ctx context.Context, slot experiment.Slot, c trial.C
 		}
 	}
 	if err != nil {
-		return none, fmt.Errorf("%s over the %s path, repeat %d: %w", c.Protocol, c.Path, slot.Repeat, err)
+		return none, unmeasured{fmt.Errorf("%s over the %s path, repeat %d: %w", c.Protocol, c.Path, slot.Repeat, err)}
 	}
 	fragmented(sample.Metrics, c, tool, observed.Fragments)
 	t := trial.Trial{
