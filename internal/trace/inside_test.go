@@ -135,8 +135,8 @@ func TestText(t *testing.T) {
 	const want = `chain edge, wiring veth, looked at for 1.25 s
 
 HOP     IN   OUT  TIME TO IT  ALL IN  ALL OUT  DROPPED
-client  -    100  2µs         -       103
-fw      100  70   4.12µs      105     71       30 and 2 of others NETFILTER_DROP at eth0 in nf_hook_slow; 9 PACKET_SOCK_ERROR (copies); rule 1 matched 32 (no UDP); its policy dropped 1
+client  -    100  2 µs        -       103
+fw      100  70   4.12 µs     105     71       30 and 2 of others NETFILTER_DROP at eth0 in nf_hook_slow; 9 PACKET_SOCK_ERROR (copies); rule 1 matched 32 (no UDP); its policy dropped 1
 server  60   -    -           60      -
 
 outside the chain: 1 TTL
@@ -155,7 +155,7 @@ outside the chain: 1 TTL
 	if err := r.Text(&b); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(b.String(), "HOP     ALL IN  ALL OUT  SOFTIRQ  DROPPED\nclient  -       103      500ms\n") {
+	if !strings.Contains(b.String(), "HOP     ALL IN  ALL OUT  SOFTIRQ  DROPPED\nclient  -       103      500 ms\n") {
 		t.Errorf("without packets of our own:\n%s", b.String())
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode"
 
 	"nfchain.dev/nfchain/internal/words"
 )
@@ -86,8 +87,14 @@ func (h Hop) median() string {
 	return seconds(float64(t.MedianNS) / 1e9)
 }
 
+// seconds with the unit that suits their number, as reports have it.
 func seconds(s float64) string {
-	return time.Duration(s * 1e9).Round(10 * time.Nanosecond).String()
+	if s >= 60 {
+		return fmt.Sprintf("%.1f s", s)
+	}
+	text := time.Duration(s * 1e9).Round(10 * time.Nanosecond).String()
+	unit := strings.IndexFunc(text, unicode.IsLetter)
+	return text[:unit] + " " + text[unit:]
 }
 
 // dropText is "50 NETFILTER_DROP at eth0, 3 of others".
