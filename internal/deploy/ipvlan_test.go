@@ -1,6 +1,7 @@
 package deploy_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -58,9 +59,59 @@ func TestIPvlan(t *testing.T) {
 	}
 	down(t, owner)
 
+	longAndShort(t, owner, two)
+	tenantsOnTheirOwn(t, two)
+
 	p = planned(t, nstest.Owner(t)+"s", two)
 	downAfter(t, p.Chain)
 	runScript(t, p)
 	unchanged(t, p)
 	crosses(t, p)
+}
+
+// longAndShort has the longest packets cross, and longer ones refused. An MTU that somebody
+// lowers between the nodes, which takes the devices' with it, is seen and mended.
+func longAndShort(t *testing.T, owner, spec string) {
+	t.Helper()
+	p := planned(t, owner, spec+withMTU(jumbo))
+	up(t, p)
+	longest(t, p, jumbo)
+	longerThan(t, p, jumbo)
+	own := wiringOf(p)
+	port, _, _ := strings.Cut(sh(t, "ip -n "+own+" -br link show type veth"), "@")
+	sh(t, fmt.Sprintf("ip -n %s link set %s mtu %d", own, port, little))
+	if seen := dryUp(t, p); len(seen) == 0 {
+		t.Errorf("the MTU of %s is not seen", port)
+	}
+	up(t, p)
+	unchanged(t, p)
+	longest(t, p, jumbo)
+	down(t, owner)
+}
+
+// tenantsOnTheirOwn have the same addresses, each a wiring of its own: what one sends comes
+// to its own server.
+func tenantsOnTheirOwn(t *testing.T, spec string) {
+	t.Helper()
+	one, two := nstest.Owner(t)+"-1", nstest.Owner(t)+"-2"
+	common := spec + "endpoints: [{name: client}, {name: server, addresses: [203.0.113.10]}]\naddresses: {ipv4: 240.77.9.0/26, ipv6: \"fd77:9::/64\"}\n"
+	f := plantest.Function(t, nstest.Owner(t), "kind: forward\n") // which ipvlan has no place for
+	a, b := tenant(t, one, two, common, f), tenant(t, two, one, common, f)
+	for _, p := range []*plan.Plan{a, b} {
+		downAfter(t, p.Chain)
+		up(t, p)
+	}
+	a, b = tenant(t, one, two, common, f), tenant(t, two, one, common, f)
+	if a.Blocks[0] != b.Blocks[0] || a.Blocks[1] != b.Blocks[1] {
+		t.Errorf("the tenants have the blocks %v and %v, not the same", a.Blocks, b.Blocks)
+	}
+	for _, p := range []*plan.Plan{a, b} {
+		unchanged(t, p)
+		crosses(t, p)
+	}
+	onlyOwn(t, a, b)
+	onlyOwn(t, b, a)
+	down(t, a.Chain)
+	crosses(t, b)
+	down(t, b.Chain)
 }

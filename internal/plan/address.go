@@ -10,6 +10,7 @@ import (
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/wiring"
 )
 
 // space is the addresses of one chain. Each family has one block cut in two
@@ -233,12 +234,29 @@ func (b *builder) number() {
 	}
 }
 
+// called is the name that the wiring has for a node's device. In a namespace that is not the
+// chain's own it has one already that is nobody else's.
+func (b *builder) called(n Node, device string) string {
+	if w, is := b.wiring.(wiring.Naming); is && n.Made {
+		return w.Called(b.wiringOptions(), b.machineHas(), n.Name, device)
+	}
+	return device
+}
+
+// machineHas tells what the machine has; where nothing is known, it has all.
+func (b *builder) machineHas() func(string) bool {
+	if b.facts.Has == nil {
+		return func(string) bool { return true }
+	}
+	return b.facts.Has
+}
+
 func (b *builder) port(n Node, device string, pick func(halves) netip.Addr) *Interface {
 	if !n.Made {
 		// In a namespace that is not the chain's own the name must meet nobody's.
 		device = fmt.Sprintf("nfc%08x%s", b.guest(n), device[3:])
 	}
-	p := &Interface{Device: device, MAC: link.MAC(b.chain.Metadata.Name, n.Name, device), Addresses: []netip.Addr{}}
+	p := &Interface{Device: b.called(n, device), MAC: link.MAC(b.chain.Metadata.Name, n.Name, device), Addresses: []netip.Addr{}}
 	if n.Transparent {
 		return p
 	}

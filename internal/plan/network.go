@@ -123,11 +123,8 @@ func (b *builder) outside(n Node, out Interface, end Node, via Interface, link s
 // join has the wiring contribute what makes the hops.
 func (b *builder) join(all []hop) (wiring.Joined, error) {
 	n := wiring.Network{
-		Owner: b.chain.Metadata.Name, MTU: b.chain.Spec.MTU, Options: b.wiringOptions(), Has: b.facts.Has,
+		Owner: b.chain.Metadata.Name, MTU: b.chain.Spec.MTU, Options: b.wiringOptions(), Has: b.machineHas(),
 		Outside: b.chain.Spec.Outside, Node: WiringNode, Namespace: b.namespaceOf(WiringNode),
-	}
-	if n.Has == nil {
-		n.Has = func(string) bool { return true }
 	}
 	for i, h := range all {
 		n.Hops = append(n.Hops, wiring.Hop{
@@ -173,8 +170,7 @@ func (b *builder) connect(h hop, ends wiring.Ends) {
 // tell peers of the shorter way, which leads round the node (RFC 1122 §3.2.2.2).
 func (b *builder) side(n Node, own, peer Interface, family int, needs string) {
 	at := address.Spec{Device: own.Device, Address: own.Addresses[family], Peer: peer.Addresses[family]}
-	_, plain := b.wiring.(wiring.Plain)
-	plain = plain && at.Address.Is4()
+	plain := b.plain(at.Address)
 	if n.oneArm() || plain {
 		at.Peer = netip.Addr{}
 	}

@@ -12,6 +12,7 @@ import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/plan/plantest"
+	"nfchain.dev/nfchain/internal/resource/address"
 	"nfchain.dev/nfchain/internal/resource/route"
 )
 
@@ -235,5 +236,26 @@ func BenchmarkPlan1000(b *testing.B) {
 		if _, err := plan.Make(chain, plantest.Catalogue(), plan.Facts{}, plan.Options{}); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestPlainAddresses: over devices that take an IPv4 address's peer for their own, none has one,
+// those that an end has besides included.
+func TestPlainAddresses(t *testing.T) {
+	p := made(t, "wiring: ipvlan\nendpoints: [{name: client}, {name: server, addresses: [203.0.113.10, \"2001:db8::10\"]}]\nfunctions: []\n", plan.Facts{}, plan.Options{})
+	plain, further := 0, false
+	for _, r := range p.Resources {
+		s, is := r.Spec.(address.Spec)
+		if !is || s.Address.Is6() {
+			continue
+		}
+		plain++
+		further = further || s.Address == netip.MustParseAddr("203.0.113.10")
+		if s.Peer.IsValid() {
+			t.Errorf("%s has the peer %s", r.ID, s.Peer)
+		}
+	}
+	if plain != 3 || !further {
+		t.Errorf("%d addresses, the further one among them: %t", plain, further)
 	}
 }

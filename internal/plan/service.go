@@ -11,6 +11,7 @@ import (
 	"nfchain.dev/nfchain/internal/function"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/address"
+	"nfchain.dev/nfchain/internal/wiring"
 )
 
 // Service is where the first endpoint reaches the second, and how that sees it.
@@ -213,7 +214,16 @@ func (b *builder) further() error {
 // has gives a node one more address at an interface.
 func (b *builder) has(n Node, own, peer Interface, a netip.Addr, needs string) {
 	via, _ := function.OfFamily(a, peer.Addresses)
+	if b.plain(a) {
+		via = netip.Addr{}
+	}
 	b.add(resource.New(n.Namespace, address.Spec{Device: own.Device, Address: a, Peer: via}, needs))
+}
+
+// plain tells whether the wiring's devices may have an address with no peer alone.
+func (b *builder) plain(a netip.Addr) bool {
+	_, plain := b.wiring.(wiring.Plain)
+	return plain && a.Is4()
 }
 
 // toEast leads to a node's address from all that are west of it.

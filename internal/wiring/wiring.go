@@ -76,6 +76,13 @@ type Outer interface {
 	Outside()
 }
 
+// Naming is a wiring whose nodes' interfaces may have other names than eth0 and eth1.
+type Naming interface {
+	Wiring
+	// Called is the name of the interface of a node that with other wirings is the device.
+	Called(options any, has func(feature string) bool, node, device string) string
+}
+
 // Plain is a wiring over whose devices an IPv4 address has no peer (ip-address(8)).
 type Plain interface {
 	Wiring

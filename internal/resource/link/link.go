@@ -269,8 +269,14 @@ func ifThere(err error) error {
 	return err
 }
 
+// remove an interface. A port of a switch in the kernel cannot be; it goes with its switch, or with
+// the namespace that it is in.
 func remove(h *netns.Handle, l netlink.Link) error {
-	if err := h.LinkDel(l); err != nil && !errors.Is(err, unix.ENODEV) {
+	err := h.LinkDel(l)
+	if errors.Is(err, unix.EOPNOTSUPP) && l.Type() == "openvswitch" {
+		return nil
+	}
+	if err != nil && !errors.Is(err, unix.ENODEV) {
 		return fmt.Errorf("remove interface %s of namespace %q: %w", l.Attrs().Name, h.Ref, err)
 	}
 	return nil

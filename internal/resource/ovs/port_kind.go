@@ -212,7 +212,7 @@ func rename(h *netns.Handle, s PortSpec) error {
 	if err != nil {
 		return err
 	}
-	if err := h.LinkSetAlias(l, s.alias()); err != nil {
+	if err := h.LinkSetAlias(l, s.alias()); err != nil || s.Device == s.Port.Name {
 		return err
 	}
 	return h.LinkSetName(l, s.Device)

@@ -9,7 +9,7 @@ import (
 // Options of the wiring.
 type Options struct {
 	// Datapath is system, in the kernel; netdev, in user space, within the daemon; or
-	// auto (default): system where the kernel has it and ports are veth, else netdev.
+	// auto (default): system where the kernel has it, else netdev.
 	Datapath string `json:"datapath,omitempty" jsonschema:"enum=auto,enum=system,enum=netdev"`
 	// Ports join a function to its switch: veth (default), a pair whose other end the
 	// switch has; or internal, an interface of the switch's own, given to the function.

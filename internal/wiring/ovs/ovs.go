@@ -52,10 +52,19 @@ func settled(o Options, has func(string) bool) Options {
 		return o
 	}
 	o.Datapath = netdev
-	if has(feature.OVSKernel) && o.Ports != internal {
+	if has(feature.OVSKernel) {
 		o.Datapath = system
 	}
 	return o
+}
+
+// Called implements wiring.Naming: the kernel's datapath knows an internal port by its
+// interface's name, so that this stays as it was made, unlike any other of the chain's.
+func (Wiring) Called(options any, has func(string) bool, node, device string) string {
+	if o := settled(*options.(*Options), has); o.Ports == internal && o.Datapath == system {
+		return ovs.InternalName(node, device)
+	}
+	return device
 }
 
 // joiner is one call of Join.
@@ -75,9 +84,6 @@ type joiner struct {
 const longestInternal = 1500
 
 func (j *joiner) check() error {
-	if j.Ports == internal && j.Datapath == system {
-		return fmt.Errorf("internal ports of the datapath system are lost when their interfaces get the names that they have in a node, by which the kernel knows them; use ports: veth, or datapath: netdev")
-	}
 	if j.Ports == internal && j.Datapath == netdev && j.MTU > longestInternal {
 		return fmt.Errorf("internal ports of the datapath netdev lose packets longer than %d bytes, and the chain's mtu is %d; use ports: veth, or a smaller mtu", longestInternal, j.MTU)
 	}
@@ -131,6 +137,9 @@ func (j *joiner) side(p wiring.Port, number int, needs []string) side {
 	s := side{Port: p, port: ovs.Port{Name: ovs.PortName(p.Node, p.Device), Number: number, Type: ovs.Device}}
 	if j.Ports == internal {
 		s.port.Type, s.port.MTU = ovs.Internal, j.MTU
+		if j.Datapath == system {
+			s.port.Name = p.Device
+		}
 		return s
 	}
 	pair := link.Spec{Owner: j.Owner, MTU: j.MTU, A: link.End(p), B: j.Own(s.port.Name)}

@@ -21,7 +21,7 @@ func network(hops int, change func(*ovs.Options)) wiring.Network {
 	n := wiring.Network{Owner: "edge", MTU: 1500, Node: "_wiring", Namespace: "nfchain.edge._wiring", Options: o, Has: func(string) bool { return false }}
 	port := func(node int, device string) wiring.Port {
 		name := string(rune('a' + node))
-		return wiring.Port{Node: name, Namespace: "nfchain.edge." + name, Device: device, MAC: fmt.Sprintf("02:00:00:00:%02d:%s", node, device[3:]+"0")}
+		return wiring.Port{Node: name, Namespace: "nfchain.edge." + name, Device: ovs.Wiring{}.Called(o, n.Has, name, device), MAC: fmt.Sprintf("02:00:00:00:%02d:%s", node, device[3:]+"0")}
 	}
 	for i := range hops {
 		n.Hops = append(n.Hops, wiring.Hop{A: port(i, "eth1"), B: port(i+1, "eth0"), Needs: []string{"namespace:" + string(rune('a'+i))}})
@@ -110,6 +110,8 @@ var shapes = map[string]func(*ovs.Options){
 	"twenty, patched": func(o *ovs.Options) { o.Switches = 20 },
 	"three, paired":   func(o *ovs.Options) { o.Switches, o.SwitchToSwitch = 3, "veth" },
 	"in the kernel":   func(o *ovs.Options) { o.Datapath = "system" },
+
+	"internal, in the kernel": func(o *ovs.Options) { o.Datapath, o.Ports, o.Per = "system", "internal", "chain" },
 }
 
 // TestJoinsNeighbours: what one sends by its side of a hop comes to the other alone,
@@ -234,12 +236,28 @@ func TestDatapath(t *testing.T) {
 	}
 }
 
-// TestInternalIsInUserSpace where it was left to the machine.
-func TestInternalIsInUserSpace(t *testing.T) {
-	n := network(2, shapes["internal"])
-	n.Has = func(string) bool { return true }
-	if s := join(t, n).Settings; s["datapath"] != "netdev" {
-		t.Errorf("settings %v", s)
+// TestInternalNames: in the kernel an internal port keeps the name that it is made with, which
+// is unlike any other's; in user space it gets the node's.
+func TestInternalNames(t *testing.T) {
+	for _, kernel := range []bool{false, true} {
+		o := ovs.Wiring{}.Options().(*ovs.Options)
+		o.Ports = "internal"
+		n := network(3, shapes["internal"])
+		n.Has = func(string) bool { return kernel }
+		for i := range n.Hops {
+			n.Hops[i].A.Device = ovs.Wiring{}.Called(o, n.Has, n.Hops[i].A.Node, "eth1")
+			n.Hops[i].B.Device = ovs.Wiring{}.Called(o, n.Has, n.Hops[i].B.Node, "eth0")
+		}
+		j, names := join(t, n), map[string]bool{}
+		for _, p := range of[made.PortSpec](j) {
+			if kept := p.Device == p.Port.Name; kept != kernel || len(p.Port.Name) > 15 || names[p.Port.Name] || !strings.HasPrefix(p.Device, "eth") {
+				t.Errorf("in the kernel %t: %+v", kernel, p)
+			}
+			names[p.Port.Name] = true
+		}
+		if len(names) != 6 || (j.Settings["datapath"] == "system") != kernel {
+			t.Errorf("in the kernel %t: ports %v, settings %v", kernel, names, j.Settings)
+		}
 	}
 }
 
@@ -257,7 +275,7 @@ func TestRefused(t *testing.T) {
 		ports, datapath string
 		mtu             int
 		refused         bool
-	}{{"internal", "netdev", 1500, false}, {"internal", "netdev", 1501, true}, {"veth", "netdev", 9000, false}, {"internal", "system", 1500, true}, {"veth", "system", 9000, false}} {
+	}{{"internal", "netdev", 1500, false}, {"internal", "netdev", 1501, true}, {"veth", "netdev", 9000, false}, {"internal", "system", 9000, false}, {"veth", "system", 9000, false}} {
 		n := network(1, func(o *ovs.Options) { o.Ports, o.Datapath = c.ports, c.datapath })
 		n.MTU = c.mtu
 		if _, err := (ovs.Wiring{}).Join(n); (err != nil) != c.refused || err != nil && !strings.Contains(err.Error(), "ports: veth") {
