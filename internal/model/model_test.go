@@ -309,6 +309,7 @@ func TestNoFit(t *testing.T) {
 		"few for jump": {Series{Kind: ContainerStep, Levels: []Level{{X: 1, Y: y(1)}, {X: 2, Y: y(2)}, {X: 3, Y: y(2)}}}, "4 values"},
 		"no flow":      {Series{Kind: USL, Rate: true, Levels: []Level{{X: 0, Y: y(1)}}}, "fewer flows than one"},
 		"no cores":     {Series{Kind: SharedCores, Rate: true, Levels: []Level{{X: 2, Flows: 1, Y: y(1)}}}, "how many cores"},
+		"no fading":    {Series{Kind: Fading, Zero: 2, Rate: true, Levels: law(func(x, _ float64) float64 { return 21 - x }).measure(seeded(1), 0, 2, 2, 3, 5, 10, 20)}, "grows"},
 		"no rate":      {Series{Kind: Fading, Levels: []Level{{X: 2, Y: y(1)}}}, "not of a time"},
 		"no time":      {Series{Kind: DelayPerHop, Rate: true, Levels: []Level{{X: 2, Y: y(1)}}}, "not of a rate"},
 	} {

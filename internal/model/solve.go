@@ -38,8 +38,15 @@ func (d data) solve(at []int, means []float64, from []float64) ([]float64, form,
 	if best == nil {
 		return nil, form{}, fmt.Errorf("%w: the model has no value at some of the trials", ErrNoFit)
 	}
+	if d.series.Kind == Fading && best[2] < steepest {
+		return nil, form{}, fmt.Errorf("%w: the share lost grows with what is varied, instead of fading", ErrNoFit)
+	}
 	return best, chosen, nil
 }
+
+// steepest is the least c of [Fading], in shares of the greatest value, that is taken for
+// a fit: at −1 all is lost there, and the trials do not bound it.
+const steepest = -0.9
 
 // fewest levels that a kind takes, for a message where no form can be made.
 var fewest = map[string]int{ContainerStep: 4}
