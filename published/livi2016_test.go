@@ -80,6 +80,10 @@ func simulate(spec api.ExperimentSpec, points []experiment.Point, cores int, sys
 // everything but a container engine is there.
 func has(feature string) bool { return feature != "docker" }
 
+// open are claims of which the opposite world can say no more than that they are not
+// shown: a model with one parameter more is never much worse.
+var open = map[string]bool{"livi2016/fig7-fade:form": true}
+
 // TestLiviOnTheMachineOfThePaper: where the paper's numbers are the truth its claims
 // hold, and where the opposite is they do not.
 func TestLiviOnTheMachineOfThePaper(t *testing.T) {
@@ -100,7 +104,7 @@ func TestLiviOnTheMachineOfThePaper(t *testing.T) {
 				if v.Verdict != want {
 					t.Errorf("%s: %s on the paper's machine, want %s: %s", v.ID, v.Verdict, want, v.Reason)
 				}
-				if o.Verdict != wrong {
+				if o.Verdict != wrong && (!open[v.ID] || o.Verdict == experiment.Holds) {
 					t.Errorf("%s: %s on the opposite one, want %s: %s", v.ID, o.Verdict, wrong, o.Reason)
 				}
 			}

@@ -132,7 +132,7 @@ func fig7Opposite(c cell) measured {
 	case c.of(switchesFactor) > 0:
 		return carries(90e9)
 	case c.is("wiring", "ovs"):
-		return carries(2 * t)
+		return carries(2 * t * math.Pow(1.5, float64(c.length-2)))
 	}
 	return carries(t)
 }

@@ -12,7 +12,8 @@ import (
 // byCores is an experiment whose flows and claim are said by cores.
 func byCores() api.ExperimentSpec {
 	return api.ExperimentSpec{
-		Sweep: []api.Factor{{Field: "flows", Values: []any{1, "cores/2", "cores", 8}}},
+		Sweep:  []api.Factor{{Field: "flows", Values: []any{1, "cores/2", "cores", 8}}},
+		Models: []api.Model{{Name: "law", Kind: "usl", Metric: metric, Holdout: []any{"cores"}}},
 		Claims: []api.Claim{{ID: "grows", Check: api.Check{
 			Kind: "ratio", Metric: metric, A: map[string]any{"flows": 1}, B: map[string]any{"flows": "cores"}, AtLeast: bound(1.2),
 		}}, {ID: "rises", Check: api.Check{
@@ -61,6 +62,9 @@ func TestFlowsByCores(t *testing.T) {
 		there := OnMachine(spec, trial.Environment{CPUs: c.cores})
 		if got := there.Sweep[0].Values; !reflect.DeepEqual(got, c.flows) {
 			t.Errorf("%d cores: %v, want %v", c.cores, got, c.flows)
+		}
+		if got := there.Models[0].Holdout[0]; got != c.cores {
+			t.Errorf("%d cores: %v is held out", c.cores, got)
 		}
 		run, points := onCores(t, there, c.cores)
 		for _, p := range points {
