@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/report"
 	runs "nfchain.dev/nfchain/internal/run"
@@ -46,8 +47,12 @@ func (q *queue) entry(w work, r trial.Run, failed error) report.IndexEntry {
 	if use := r.TimeUse(); use != nil {
 		e.DurationS = use.WholeS
 	}
+	checks := map[string]api.Check{}
+	for _, c := range x.Spec.Claims {
+		checks[c.ID] = c.Check
+	}
 	for _, v := range rep.Verdicts {
-		e.Claims = append(e.Claims, report.IndexClaim{Verdict: v})
+		e.Claims = append(e.Claims, report.IndexClaim{Verdict: v, Floor: q.calibration.below(checks[v.ID], v, r.Repeats)})
 	}
 	if q.flags.index != "" {
 		e.Page = pageOf(w.id)

@@ -23,6 +23,8 @@ type queue struct {
 	works []work
 	flags experimentFlags
 	*sequence
+	// calibration of this machine; nil where there is none.
+	calibration *calibration
 	// index is what there is to say so far.
 	index report.IndexData
 }
@@ -76,6 +78,9 @@ func (q *queue) run(ctx context.Context) error {
 		BudgetS: q.flags.budget.Seconds(), Environment: q.Environment, Place: q.store.Path(),
 	}
 	q.index.Elsewhere = elsewhere(q.Steps)
+	if err := q.calibrated(ctx); err != nil {
+		return err
+	}
 	for i := range q.Steps {
 		entry, err := q.step(ctx, i)
 		q.index.Experiments = append(q.index.Experiments, entry)
@@ -90,6 +95,20 @@ func (q *queue) run(ctx context.Context) error {
 		return err
 	}
 	return q.end(ctx)
+}
+
+// calibrated finds out what is known of this machine.
+func (q *queue) calibrated(ctx context.Context) error {
+	c, why, err := calibrationOf(ctx, q.store, q.Environment)
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		q.say("%s, so that nobody knows how small a difference it can show", why)
+		return nil
+	}
+	q.calibration, q.index.Calibration = c, &c.Calibration
+	return nil
 }
 
 // stopped tells how to go on with a sequence that ended before its end.

@@ -13,7 +13,7 @@ func IndexText(w io.Writer, d IndexData) error {
 	experiments := d.experimentsTable()
 	b.WriteString(strings.ToUpper(experiments.Title) + "\n")
 	aligned(&b, experiments)
-	for _, t := range []table{d.claimsTable(), d.untoldTable(), d.droppedTable(), d.elsewhereTable()} {
+	for _, t := range []table{d.claimsTable(), d.untoldTable(), d.droppedTable(), d.machineTable(), d.elsewhereTable()} {
 		if len(t.Rows) > 0 {
 			b.WriteString("\n" + strings.ToUpper(t.Title) + "\n")
 			aligned(&b, t)

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/experiment"
+	"nfchain.dev/nfchain/internal/registry"
+	"nfchain.dev/nfchain/internal/report"
+	"nfchain.dev/nfchain/internal/results"
+	runs "nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// calibrateFlags say how a calibration measures.
+type calibrateFlags struct {
+	name           string
+	try            []string
+	duration       time.Duration
+	repeats, pairs int
+	fresh          bool
+	output         *string
+}
+
+func (a *app) calibrateCmd() *cobra.Command {
+	var c calibrateFlags
+	cmd := &cobra.Command{
+		Use: "calibrate", Short: "Find the load that this machine carries most of, and the smallest difference it can show",
+		Long: `Look for the number of flows, the payload size and the settings (zerocopy, MTU, sizes of
+super-packets) with which TCP carries most over the direct path of two namespaces joined
+by veth, one after another, all else as it is. The best is looked for in the odd repeats
+and told from the one before in the even ones, and taken if it is surely better.
+
+Then the noise floor: two conditions that are the same are compared, and what so many
+repeats of them would differ by is the smallest difference that this machine can show.
+
+What is found is stored for this machine as it is now. Published experiments run at these
+values too, and tell where a difference is below the noise floor.`,
+		Example: "  nfchain calibrate\n  nfchain calibrate --duration 5s --repeats 10\n  nfchain calibrate show", Args: cobra.NoArgs,
+	}
+	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, _ []string) error { return a.calibrate(cmd.Context(), c) }))
+	f := cmd.Flags()
+	f.StringVar(&c.name, "name", "calibrate", "name of the chain that is made for it")
+	f.StringSliceVar(&c.try, "try", nil, "what to vary: flows, zerocopy, payload_size, mtu, super-packets (default: all of it)")
+	f.DurationVar(&c.duration, "duration", time.Second, "length of one trial")
+	f.IntVar(&c.repeats, "repeats", 8, "repeats of each setting, half of them to choose by")
+	f.IntVar(&c.pairs, "pairs", 20, "pairs of equal trials by which the noise floor is told")
+	f.BoolVar(&c.fresh, "fresh", false, "start anew even if an interrupted calibration could go on")
+	c.output = outputFlag(cmd, "text", "json")
+	cmd.AddCommand(a.calibrateShowCmd())
+	return cmd
+}
+
+// check what was given before anything is measured.
+func (c calibrateFlags) check() error {
+	names := []string{}
+	for _, one := range experiment.Coordinates(1) {
+		names = append(names, one.Name)
+	}
+	for _, name := range c.try {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("--try %s: there is nothing of that name to vary; choose from %s: %w", name, strings.Join(names, ", "), runs.ErrInput)
+		}
+	}
+	switch {
+	case c.duration < time.Second || c.duration%time.Second != 0:
+		return fmt.Errorf("--duration %v: give whole seconds, 1s or more: %w", c.duration, runs.ErrInput)
+	case c.repeats < 4 || c.repeats > 1000:
+		return fmt.Errorf("--repeats %d: give 4 or more, for half of them choose and half of them tell, and at most 1000: %w", c.repeats, runs.ErrInput)
+	case c.pairs < 3 || c.pairs > 1000:
+		return fmt.Errorf("--pairs %d: give 3 to 1000: %w", c.pairs, runs.ErrInput)
+	}
+	return checkName(c.name)
+}
+
+// stageText is an experiment over some cells as a file says it.
+func (c calibrateFlags) stageText(what string, repeats int, cells []map[string]any) (string, error) {
+	direct := false
+	text, err := json.MarshalIndent(api.Experiment{
+		APIVersion: api.Version, Kind: api.KindExperiment,
+		Metadata: api.Metadata{Name: c.name, Description: "Calibration: " + what},
+		Spec: api.ExperimentSpec{
+			Chain: api.ChainSpec{Wiring: "veth"},
+			Load:  api.Load{Tool: "iperf3", Protocols: []string{trial.TCP}, Duration: api.Duration(c.duration), Repeats: repeats, Direct: &direct},
+			Cells: cells,
+		},
+	}, "", "  ")
+	return string(text), err
+}
+
+// calibrating is a calibration under way: which runs are done, by the text of their file.
+type calibrating struct {
+	Environment trial.Environment `json:"environment"`
+	Runs        map[string]string `json:"runs"`
+}
+
+// calibratingKind is of records of calibrations that are under way.
+const calibratingKind = "calibrating"
+
+// bench is what a calibration measures with.
+type calibrator struct {
+	*app
+	calibrateFlags
+	h     *runs.Host
+	store *results.Store
+	calibrating
+	found calibration
+}
+
+func (a *app) calibrate(ctx context.Context, c calibrateFlags) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	release, err := a.alone(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	store, err := a.store()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = store.Close() }()
+	b := &calibrator{app: a, calibrateFlags: c, h: a.host(ctx), store: store}
+	if err := b.begin(ctx); err != nil {
+		return err
+	}
+	if err := b.run(ctx); err != nil {
+		return fmt.Errorf("%w; the same command again goes on from there", err)
+	}
+	return a.printCalibration(b.found, *c.output)
+}
+
+// begin takes up a calibration that was interrupted, or begins one.
+func (b *calibrator) begin(ctx context.Context) error {
+	now := b.h.Features.Environment(versionText())
+	there, err := b.store.Record(ctx, calibratingKind, b.name, &b.calibrating)
+	if err != nil {
+		return err
+	}
+	if !there || b.fresh || len(report.Unlike(b.Environment, now)) > 0 {
+		b.calibrating = calibrating{Environment: now, Runs: map[string]string{}}
+	}
+	b.found = calibration{Environment: now, DurationS: b.duration.Seconds()}
+	b.found.Best = experiment.CalibrationStart()
+	return nil
+}
+
+// run every coordinate, then the floor, and keep what was found.
+func (b *calibrator) run(ctx context.Context) error {
+	all := slices.DeleteFunc(experiment.Coordinates(b.Environment.CPUs), func(c experiment.Coordinate) bool {
+		return len(b.try) > 0 && !slices.Contains(b.try, c.Name)
+	})
+	for i, c := range all {
+		b.whole = fmt.Sprintf("%d/%d %s: ", i+1, len(all)+1, c.Name)
+		if err := b.coordinate(ctx, c); err != nil {
+			return err
+		}
+	}
+	b.whole = fmt.Sprintf("%d/%d noise floor: ", len(all)+1, len(all)+1)
+	if err := b.floor(ctx); err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err := b.store.SetRecord(ctx, calibrationKind, machineKey(b.Environment), b.found); err != nil {
+		return err
+	}
+	return b.store.RemoveRecord(ctx, calibratingKind, b.name)
+}
+
+// coordinate tries one thing and keeps what is surely better.
+func (b *calibrator) coordinate(ctx context.Context, c experiment.Coordinate) error {
+	cells := c.Cells(b.found.Best)
+	r, err := b.measured(ctx, c.Name, b.repeats, cells)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Name, err)
+	}
+	before := slices.IndexFunc(r.Conditions, func(t trial.Condition) bool { return experiment.Matches(t, b.found.Best) })
+	if before < 0 {
+		return fmt.Errorf("%s: what it begins with cannot be measured here: %s", c.Name, experiment.Describe(b.found.Best))
+	}
+	choice, err := experiment.Choose(r, goodput, before)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Name, err)
+	}
+	b.found.Best = r.Conditions[choice.Condition].Factors
+	b.found.Steps = append(b.found.Steps, calibrationStep{c.Name, r.ID, choice.Why, r.Infeasible})
+	b.say("%s: %s", c.Name, choice.Why)
+	return nil
+}
+
+// floor compares the best with itself.
+func (b *calibrator) floor(ctx context.Context) error {
+	r, err := b.measured(ctx, "noise floor", 2*b.pairs, []map[string]any{b.found.Best})
+	if err != nil {
+		return fmt.Errorf("noise floor: %w", err)
+	}
+	b.found.Run, b.found.CreatedAt = r.ID, r.CreatedAt
+	return b.found.tell(r)
+}
+
+// measured is the whole run of some cells: one that is stored already, or else a new one.
+func (b *calibrator) measured(ctx context.Context, what string, repeats int, cells []map[string]any) (trial.Run, error) {
+	text, err := b.stageText(what, repeats, cells)
+	if err != nil {
+		return trial.Run{}, err
+	}
+	if id := b.Runs[text]; id != "" {
+		if r, err := b.store.Get(ctx, id); err == nil {
+			return r, nil
+		}
+	}
+	f, err := registry.Words().Decode(what, []byte(text))
+	if err != nil {
+		return trial.Run{}, err
+	}
+	r, err := b.runStage(ctx, b.subjectOf(b.h, f, text, experimentFlags{fresh: b.fresh}))
+	if err != nil {
+		return r, err
+	}
+	b.Runs[text] = r.ID
+	return r, b.store.SetRecord(context.WithoutCancel(ctx), calibratingKind, b.name, b.calibrating)
+}
+
+func (b *calibrator) runStage(ctx context.Context, s subject) (r trial.Run, err error) {
+	s.m.Store = b.store
+	err = b.locked(ctx, s, func() error {
+		cells, _, err := b.cells(ctx, s)
+		if err != nil {
+			return err
+		}
+		if r, err = b.startOrResume(ctx, b.store, s, cells); err != nil {
+			return err
+		}
+		return s.m.Run(ctx, &r)
+	})
+	b.bar.clear()
+	return r, err
+}

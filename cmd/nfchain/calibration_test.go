@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/experiment"
+	"nfchain.dev/nfchain/internal/report"
+	"nfchain.dev/nfchain/internal/results"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// TestCalibrationOfThisMachineAsItIs: one of another kernel is not found, and one that was
+// made under other settings counts no longer.
+func TestCalibrationOfThisMachineAsItIs(t *testing.T) {
+	store, err := results.Open(filepath.Join(t.TempDir(), "results.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	ctx := context.Background()
+	then := trial.Environment{Kernel: "6.1", CPUModel: "a CPU", CPUs: 2, Governor: "performance"}
+	made := calibration{Calibration: report.Calibration{Run: "r", GoodputBps: 1}, Environment: then}
+	if err := store.SetRecord(ctx, calibrationKind, machineKey(then), made); err != nil {
+		t.Fatal(err)
+	}
+	changed, other := then, then
+	changed.Governor, other.Kernel = "powersave", "6.18"
+	for _, c := range []struct {
+		now  trial.Environment
+		why  string
+		here bool
+	}{{then, "", true}, {changed, "CPU governor: performance and powersave", false}, {other, "is not calibrated", false}} {
+		got, why, err := calibrationOf(ctx, store, c.now)
+		if err != nil || (got != nil) != c.here || !strings.Contains(why, c.why) {
+			t.Errorf("%+v: %+v, %q, %v", c.now, got, why, err)
+		}
+	}
+}
+
+func TestBelowTheNoiseFloor(t *testing.T) {
+	c := &calibration{Calibration: report.Calibration{Floors: []report.NoiseFloor{{Repeats: 10, Ratio: 0.02}, {Repeats: 3, Ratio: 0.05}}}}
+	at := func(x float64) experiment.Verdict { return experiment.Verdict{Estimate: &x} }
+	for _, one := range []struct {
+		of       *calibration
+		kind     string
+		estimate float64
+		repeats  int
+		below    string
+	}{
+		{c, "ratio", 1.04, 3, "with 3 repeats this machine cannot show less than 5%"}, {c, "ratio", 0.94, 3, ""}, {c, "ratio", 1.04, 10, ""},
+		{c, "loss", 0.01, 20, "less than 2%"}, {c, "loss", -0.01, 2, "less than 5%"}, {c, "flat", 0.01, 10, "less than 2%"},
+		{c, "rises", 0.001, 3, ""}, {nil, "ratio", 1, 3, ""}, {&calibration{}, "ratio", 1, 3, ""},
+	} {
+		got := one.of.below(api.Check{Kind: one.kind}, at(one.estimate), one.repeats)
+		if (got == "") != (one.below == "") || !strings.Contains(got, one.below) {
+			t.Errorf("%+v: %q", one, got)
+		}
+	}
+	if got := c.below(api.Check{Kind: "ratio"}, experiment.Verdict{}, 3); got != "" {
+		t.Errorf("without an estimate: %q", got)
+	}
+}
