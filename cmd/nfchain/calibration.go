@@ -89,6 +89,20 @@ func calibrationOf(ctx context.Context, store *results.Store, now trial.Environm
 	return c, "", nil
 }
 
+// bestLoad of this machine, where it is calibrated.
+func (a *app) bestLoad(ctx context.Context) map[string]any {
+	store, err := a.stored()
+	if err != nil {
+		return nil // nothing is stored yet
+	}
+	defer func() { _ = store.Close() }()
+	c, _, err := calibrationOf(ctx, store, feature.Probe(ctx, feature.Host()).Environment(versionText()))
+	if err != nil || c == nil {
+		return nil // the index says why
+	}
+	return c.Best
+}
+
 func (a *app) calibrateShowCmd() *cobra.Command {
 	cmd := &cobra.Command{Use: "show", Short: "Show what was found of this machine", Example: "  nfchain calibrate show\n  nfchain calibrate show -o json", Args: cobra.NoArgs}
 	var o *string

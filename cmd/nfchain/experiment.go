@@ -22,7 +22,9 @@ type experimentFlags struct {
 	quick, fresh, dryRun bool
 	budget               time.Duration
 	index                string
-	output               output
+	// best is the load of this machine's calibration, for published experiments.
+	best   map[string]any
+	output output
 }
 
 func (e *experimentFlags) register(cmd *cobra.Command) {
@@ -129,12 +131,14 @@ type subject struct {
 	// quick and fresh are as the user said; budget is the time that it may take, 0 for any.
 	quick, fresh bool
 	budget       time.Duration
+	// best is the load of this machine's calibration; nil where that is not measured too.
+	best map[string]any
 }
 
 // subjectOf a file, with the quick load put in if that was asked for.
 func (a *app) subjectOf(h *runs.Host, f *api.File, text string, e experimentFlags) subject {
 	s := subject{
-		x: f.Experiments[0], text: text, h: h, quick: e.quick, fresh: e.fresh, budget: e.budget,
+		x: f.Experiments[0], text: text, h: h, quick: e.quick, fresh: e.fresh, budget: e.budget, best: e.best,
 		m: &runs.Measurement{Host: h, Tools: registry.Tools, Now: a.now, Trial: a.trial, Alone: f.Functions, GoOn: true},
 	}
 	if e.quick && s.x.Spec.Quick != nil {
@@ -164,13 +168,14 @@ func (a *app) cells(ctx context.Context, s subject) (trial.Run, experiment.Trimm
 	if err != nil {
 		return trial.Run{}, experiment.Trimmed{}, err
 	}
+	points = experiment.AtCalibrated(points, s.best)
 	conditions, infeasible, err := s.m.Cells(ctx, s.x.Metadata.Name, points)
 	cells := trial.Run{Infeasible: infeasible}
 	if err != nil {
 		return cells, experiment.Trimmed{}, err
 	}
 	t := experiment.Trimming{
-		Spec: spec, Conditions: conditions, Chain: s.m.ChainOf(), Repeats: s.x.Spec.Load.Repeats, Cost: experiment.UsualCost,
+		Spec: experiment.WithTwins(spec, conditions), Conditions: conditions, Chain: s.m.ChainOf(), Repeats: s.x.Spec.Load.Repeats, Cost: experiment.UsualCost,
 	}.To(s.budget.Seconds())
 	s.m.Only(t.Kept)
 	for _, i := range t.Kept {
@@ -197,12 +202,33 @@ func (a *app) tellLeftOut(cells trial.Run) {
 	for _, c := range cells.Infeasible {
 		a.say("infeasible: %s: %s", experiment.Describe(c.Factors), c.Reason)
 	}
-	for _, c := range cells.Dropped {
-		a.say("dropped: %s: %s", experiment.Describe(c.Factors), c.Reason)
+	for _, line := range byReason(cells.Dropped) {
+		a.say("dropped: %s", line)
 	}
 	for _, w := range cells.Warnings {
 		a.say("%s", w)
 	}
+}
+
+// byReason counts combinations that are left out for one reason, and names the first.
+func byReason(all []trial.Infeasible) (lines []string) {
+	count := map[string]int{}
+	for _, c := range all {
+		count[c.Reason]++
+	}
+	told := map[string]bool{}
+	for _, c := range all {
+		if told[c.Reason] {
+			continue
+		}
+		told[c.Reason] = true
+		line := fmt.Sprintf("%s: %s", experiment.Describe(c.Factors), c.Reason)
+		if more := count[c.Reason] - 1; more > 0 {
+			line = fmt.Sprintf("%s and %d more: %s", experiment.Describe(c.Factors), more, c.Reason)
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // startOrResume goes on with an interrupted run of the same file and load, or

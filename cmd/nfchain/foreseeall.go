@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"nfchain.dev/nfchain/internal/experiment"
 	runs "nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/trial"
 	"nfchain.dev/nfchain/internal/words"
@@ -80,11 +79,11 @@ func (a *app) printForeseenSteps(all []foreseenStep, total float64) error {
 		if s.NotHere != "" {
 			a.printf("%s cannot be measured here: %s\n", s.ID, s.NotHere)
 		}
-		for _, c := range s.Infeasible {
-			a.printf("%s: cannot be had here: %s: %s\n", s.ID, experiment.Describe(c.Factors), c.Reason)
+		for _, line := range byReason(s.Infeasible) {
+			a.printf("%s: cannot be had here: %s\n", s.ID, line)
 		}
-		for _, c := range s.Dropped {
-			a.printf("%s: would be dropped: %s: %s\n", s.ID, experiment.Describe(c.Factors), c.Reason)
+		for _, line := range byReason(s.Dropped) {
+			a.printf("%s: would be dropped: %s\n", s.ID, line)
 		}
 		for _, text := range s.Warnings {
 			a.printf("%s: %s\n", s.ID, text)

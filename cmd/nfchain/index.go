@@ -48,7 +48,7 @@ func (q *queue) entry(w work, r trial.Run, failed error) report.IndexEntry {
 		e.DurationS = use.WholeS
 	}
 	checks := map[string]api.Check{}
-	for _, c := range x.Spec.Claims {
+	for _, c := range experiment.WithTwins(x.Spec, r.Conditions).Claims {
 		checks[c.ID] = c.Check
 	}
 	for _, v := range rep.Verdicts {
@@ -64,13 +64,16 @@ func (q *queue) entry(w work, r trial.Run, failed error) report.IndexEntry {
 func pageOf(id string) string { return strings.ReplaceAll(id, "/", "-") + ".html" }
 
 // elsewhere are the claims, of the sources of some experiments, that this one host cannot tell.
-func elsewhere(steps []sequenceStep) (out []report.Elsewhere) {
-	sources := map[string]bool{}
-	for _, s := range steps {
-		sources[published.Source(s.ID)] = true
+func elsewhere(works []work) (out []report.Elsewhere) {
+	sources, tested := map[string]bool{}, map[string]bool{}
+	for _, w := range works {
+		sources[published.Source(w.id)] = true
+		for _, c := range w.experiment().Spec.Claims {
+			tested[published.Whole(c.ID)] = true
+		}
 	}
 	for _, c := range published.Claims() {
-		if sources[published.Source(c.ID)] && c.Needs != published.OneHost {
+		if sources[published.Source(c.ID)] && c.Needs != published.OneHost && !tested[c.ID] {
 			out = append(out, report.Elsewhere{ID: c.ID, At: c.At, Text: c.Text, Needs: c.NeedsText(), Note: c.Note})
 		}
 	}

@@ -77,7 +77,7 @@ func (q *queue) run(ctx context.Context) error {
 		SchemaVersion: trial.SchemaVersion, CreatedAt: q.StartedAt, Command: q.args, Quick: q.flags.quick,
 		BudgetS: q.flags.budget.Seconds(), Environment: q.Environment, Place: q.store.Path(),
 	}
-	q.index.Elsewhere = elsewhere(q.Steps)
+	q.index.Elsewhere = elsewhere(q.works)
 	if err := q.calibrated(ctx); err != nil {
 		return err
 	}

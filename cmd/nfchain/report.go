@@ -98,7 +98,11 @@ func (a *app) build(r trial.Run, has func(string) bool) report.Report {
 	}
 	known := func(name string) bool { return has(name) || registry.Has(name) }
 	rep.Source, rep.References = spec.Source, spec.Reference
-	rep.Fits, rep.Rankings, rep.Verdicts = experiment.Fits(spec, r), experiment.Rankings(spec, r), experiment.Judge(spec, r, known)
+	if note := experiment.CalibratedNote(r.Conditions); note != "" {
+		rep.Run.Warnings = append(rep.Run.Warnings, note)
+	}
+	rep.Fits, rep.Rankings = experiment.Fits(spec, r), experiment.Rankings(spec, r)
+	rep.Verdicts = experiment.Untwinned(experiment.Judge(experiment.WithTwins(spec, r.Conditions), r, known), r)
 	return rep
 }
 

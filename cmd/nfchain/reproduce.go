@@ -116,6 +116,7 @@ func (a *app) reproduce(ctx context.Context, ids []string, r reproduceFlags) err
 		}
 		all = append(all, work{id, text, f})
 	}
+	r.best = a.bestLoad(ctx)
 	return a.experiments(ctx, all, r.experimentFlags)
 }
 

@@ -66,7 +66,7 @@ func sequenceKey(all []work, e experimentFlags) string {
 	for _, w := range all {
 		ids = append(ids, w.id)
 	}
-	return fmt.Sprintf("%s quick=%t budget=%s", strings.Join(ids, " "), e.quick, e.budget)
+	return fmt.Sprintf("%s quick=%t budget=%s best: %s", strings.Join(ids, " "), e.quick, e.budget, experiment.Describe(e.best))
 }
 
 // work is one experiment to run, with the file that it is in.

@@ -13,7 +13,7 @@ import (
 func leftOut(run trial.Run, c api.Check, value any) bool {
 	for _, cell := range run.Dropped {
 		for _, where := range named(c) {
-			if agrees(cell.Factors, with(where, c.Over, value)) {
+			if isCalibrated(cell.Factors) == isCalibrated(where) && agrees(cell.Factors, with(where, c.Over, value)) {
 				return true
 			}
 		}

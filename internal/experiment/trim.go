@@ -28,17 +28,15 @@ type Trimmed struct {
 type Trimming struct {
 	Spec       api.ExperimentSpec
 	Conditions []trial.Condition
-	// Chain tells which chain each condition needs, and Last those conditions that are
-	// the first to go whatever they are good for.
+	// Chain tells which chain each condition needs.
 	Chain []int
-	Last  func(condition int) bool
 	// Repeats of each condition; they are never fewer for want of time.
 	Repeats int
 	Cost    Cost
 }
 
-// To a time, s: conditions are left out until the rest takes no longer. First those go that
-// nobody asks for, then those of which the source prints a value, then those that claims
+// To a time, s: conditions are left out until the rest takes no longer. First those at the
+// calibrated load go, then those that nobody asks for, then those of which the source prints a value, then those that claims
 // and models take in without being told by them, the dearest first; those without which a
 // claim cannot be told stay. A time of 0 drops nothing.
 func (t Trimming) To(budget float64) Trimmed {
@@ -76,8 +74,8 @@ func (t Trimming) To(budget float64) Trimmed {
 // inOrder are the conditions that may be dropped, the first to go first. One always stays.
 func (t Trimming) inOrder(all []int, value []worth) []int {
 	of := func(i int) worth {
-		if t.Last != nil && t.Last(i) {
-			return -1
+		if t.last(i) {
+			return value[i] - beyond
 		}
 		return value[i]
 	}
@@ -92,11 +90,14 @@ func (t Trimming) inOrder(all []int, value []worth) []int {
 	return spared
 }
 
+// last tells conditions of which the source knows nothing: they go before all others.
+func (t Trimming) last(i int) bool { return isCalibrated(t.Conditions[i].Factors) }
+
 // why a condition was dropped.
 func (t Trimming) why(i int, value worth, budget float64) string {
 	reason := reasons[value]
-	if t.Last != nil && t.Last(i) {
-		reason = "it is beyond what the source measured"
+	if t.last(i) {
+		reason = "it is at this machine's calibrated load, beyond what the source measured"
 	}
 	return fmt.Sprintf("left out for want of time (%s): %s", time.Duration(budget*float64(time.Second)).Round(time.Second), reason)
 }

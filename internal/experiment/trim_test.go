@@ -213,24 +213,28 @@ func TestTrimmingKeepsItsTime(t *testing.T) {
 	}
 }
 
-// TestTrimmingDropsTheLeastWorthFirst: what is marked as last goes before all, then what
-// nobody asks for, then the source's values.
+// TestTrimmingDropsTheLeastWorthFirst: what is at the calibrated load goes before all, then
+// what nobody asks for, then the source's values.
 func TestTrimmingDropsTheLeastWorthFirst(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
 	spec, run := trimmable(r)
-	one := trimming(spec, run)
-	last := indices(run, func(c trial.Condition) bool { return c.Length == 2 })
-	one.Last = func(i int) bool { return slices.Contains(last, i) }
-	value := worths(spec, run.Conditions)
+	for i := range 10 {
+		c := run.Conditions[3*i]
+		c.Factors = maps.Clone(c.Factors)
+		c.Factors["flows"], c.Factors[CalibratedFactor] = 5, true
+		run.Conditions = append(run.Conditions, c)
+	}
+	one := trimming(WithTwins(spec, run.Conditions), run)
+	value := worths(one.Spec, run.Conditions)
 	rank := func(i int) int {
-		if one.Last(i) {
-			return -1
+		if isCalibrated(run.Conditions[i].Factors) {
+			return int(value[i]) - 10
 		}
 		return int(value[i])
 	}
 	for budget := one.To(0).Span.Most; budget > 1; budget -= 5 {
 		kept := one.To(budget).Kept
-		least, most := 10, -2
+		least, most := 10, -20
 		for i := range run.Conditions {
 			if slices.Contains(kept, i) {
 				least = min(least, rank(i))

@@ -17,6 +17,9 @@ const (
 	needed                // a claim cannot be told without it
 )
 
+// beyond is how much less a condition at the calibrated load is worth than the source's own.
+const beyond worth = 10
+
 // valuer finds what the conditions of a run are worth.
 type valuer struct {
 	spec  api.ExperimentSpec

@@ -1,12 +1,39 @@
 package house
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"nfchain.dev/nfchain/internal/registry"
 	"nfchain.dev/nfchain/published"
 )
+
+// wholly are the sources all of whose one-host claims experiments test.
+var wholly = []string{"livi2016", "zhao2017", "ocansey2017", "dcn05"}
+
+// TestEveryClaimOfOneHostIsTested by some published experiment.
+func TestEveryClaimOfOneHostIsTested(t *testing.T) {
+	tested := map[string]bool{}
+	for _, id := range published.IDs() {
+		text, err := published.Read(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := registry.Words().Decode(id, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range f.Experiments[0].Spec.Claims {
+			tested[published.Whole(c.ID)] = true
+		}
+	}
+	for _, c := range published.Claims() {
+		if slices.Contains(wholly, published.Source(c.ID)) && c.Needs == published.OneHost && !tested[c.ID] {
+			t.Errorf("no published experiment tests %s: %s", c.ID, c.Text)
+		}
+	}
+}
 
 // TestClaimsOfExperimentsAreCatalogued: what an experiment claims of a source that the
 // catalogue has is in it. What a source left to the future has no statement there.
