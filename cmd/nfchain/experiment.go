@@ -182,7 +182,7 @@ func (a *app) cells(ctx context.Context, s subject) (trial.Run, experiment.Trimm
 		cells.Conditions = append(cells.Conditions, conditions[i])
 	}
 	cells.Dropped = t.Dropped
-	if t.Over > 0 {
+	if t.Over >= 1 { // less is how seconds were rounded
 		cells.Warnings = append(cells.Warnings, fmt.Sprintf("what the claims need takes about %s, %s more than the budget of %s", rough(t.Seconds), rough(t.Over), rough(s.budget.Seconds())))
 	}
 	return cells, t, nil

@@ -104,7 +104,7 @@ func (q *queue) calibrated(ctx context.Context) error {
 		return err
 	}
 	if c == nil {
-		q.say("%s, so that nobody knows how small a difference it can show", why)
+		q.say("%s; until then nobody knows how small a difference it can show", why)
 		return nil
 	}
 	q.calibration, q.index.Calibration = c, &c.Calibration
