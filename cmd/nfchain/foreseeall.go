@@ -42,8 +42,12 @@ func (a *app) foreseeAll(ctx context.Context, h *runs.Host, works []work, e expe
 		return a.printJSON(struct {
 			SchemaVersion int            `json:"schema_version"`
 			DurationS     float64        `json:"duration_s"`
+			Over          string         `json:"over_budget,omitempty"`
 			Experiments   []foreseenStep `json:"experiments"`
-		}{trial.SchemaVersion, total, all})
+		}{trial.SchemaVersion, total, s.Over, all})
+	}
+	if s.Over != "" {
+		a.printf("%s\n", s.Over)
 	}
 	return a.printForeseenSteps(all, total)
 }

@@ -78,6 +78,9 @@ func (q *queue) run(ctx context.Context) error {
 		BudgetS: q.flags.budget.Seconds(), Environment: q.Environment, Place: q.store.Path(),
 	}
 	q.index.Elsewhere = elsewhere(q.works)
+	if q.Over != "" {
+		q.say("%s", q.Over)
+	}
 	if err := q.calibrated(ctx); err != nil {
 		return err
 	}

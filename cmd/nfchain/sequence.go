@@ -31,6 +31,9 @@ type sequence struct {
 	// Environment is where it began; it goes on nowhere else.
 	Environment trial.Environment `json:"environment"`
 	Steps       []sequenceStep    `json:"steps"`
+	// Over is by how much the claims' needs are more than the budget, in words; empty where
+	// they are not.
+	Over string `json:"over_budget,omitempty"`
 }
 
 // sequenceStep is one experiment of a sequence.
@@ -149,6 +152,13 @@ const aroundSeconds = 1.5
 func (s *sequence) share(spans []experiment.Span, budget time.Duration) {
 	around := aroundSeconds * float64(len(spans))
 	shares := experiment.Share(max(1, budget.Seconds()-around), spans)
+	least := around
+	for _, span := range spans {
+		least += span.Least
+	}
+	if over := least - budget.Seconds(); budget > 0 && over >= 1 {
+		s.Over = fmt.Sprintf("what the claims need takes about %s, %s more than the budget of %s", rough(least), rough(over), budget)
+	}
 	for i := range s.Steps {
 		s.Steps[i].ExpectedS = spans[i].Most
 		if budget > 0 {
