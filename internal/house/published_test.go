@@ -12,6 +12,9 @@ import (
 // wholly are the sources all of whose one-host claims experiments test.
 var wholly = []string{"livi2016", "zhao2017", "ocansey2017", "dcn05"}
 
+// untested are those that no experiment tests yet, with the reason.
+var untested = map[string]string{"zhao2017/cited-native": "it compares a container engine with none, and there is no runtime of one yet"}
+
 // TestEveryClaimOfOneHostIsTested by some published experiment.
 func TestEveryClaimOfOneHostIsTested(t *testing.T) {
 	tested := map[string]bool{}
@@ -29,8 +32,8 @@ func TestEveryClaimOfOneHostIsTested(t *testing.T) {
 		}
 	}
 	for _, c := range published.Claims() {
-		if slices.Contains(wholly, published.Source(c.ID)) && c.Needs == published.OneHost && !tested[c.ID] {
-			t.Errorf("no published experiment tests %s: %s", c.ID, c.Text)
+		if slices.Contains(wholly, published.Source(c.ID)) && c.Needs == published.OneHost && tested[c.ID] == (untested[c.ID] != "") {
+			t.Errorf("%s: %s: tested by a published experiment: %t; said to be untested: %q", c.ID, c.Text, tested[c.ID], untested[c.ID])
 		}
 	}
 }
