@@ -251,17 +251,20 @@ func (c cell) generatorLimited() bool {
 	if err != nil {
 		return true // stored by a newer nfchain: not known to be the chain's
 	}
-	for repeat := 1; ; repeat++ {
+	return slices.ContainsFunc(c.repeats(), func(repeat int) bool {
 		history := search.History(c.run.Trials, c.condition, repeat)
-		if len(history) == 0 {
-			return false
-		}
-		for _, g := range method.Result(history).Goals {
-			if g.GeneratorLimited {
-				return true
-			}
+		return len(history) > 0 && slices.ContainsFunc(method.Result(history).Goals, func(g search.GoalResult) bool { return g.GeneratorLimited })
+	})
+}
+
+// repeats of a condition that were begun.
+func (c cell) repeats() (all []int) {
+	for _, t := range c.run.Trials {
+		if t.Condition == c.condition && !slices.Contains(all, t.Repeat) {
+			all = append(all, t.Repeat)
 		}
 	}
+	return all
 }
 
 // best is the place of the choice to use: of those that meet the goal, the one that is

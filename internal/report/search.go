@@ -24,13 +24,23 @@ func searches(run trial.Run) (out []Search) {
 		if err != nil {
 			continue // stored by a newer nfchain, with a method of its own
 		}
-		for repeat := 1; ; repeat++ {
-			history := search.History(run.Trials, i, repeat)
-			if len(history) == 0 { // repeats follow each other
-				break
+		last := lastRepeat(run, i)
+		for repeat := 1; repeat <= last; repeat++ {
+			// One whose first trial failed has none.
+			if history := search.History(run.Trials, i, repeat); len(history) > 0 {
+				out = append(out, Search{i, repeat, method.Result(history)})
 			}
-			out = append(out, Search{i, repeat, method.Result(history)})
 		}
 	}
 	return out
+}
+
+// lastRepeat of a condition that was begun.
+func lastRepeat(run trial.Run, condition int) (last int) {
+	for _, t := range run.Trials {
+		if t.Condition == condition {
+			last = max(last, t.Repeat)
+		}
+	}
+	return last
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"nfchain.dev/nfchain/internal/plan/plantest"
+	"nfchain.dev/nfchain/internal/report"
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -53,6 +55,40 @@ func TestGoesOnWithTheRest(t *testing.T) {
 	}
 	if said["failed"] != 2 || said["not tried again, since it had failed each time"] != 2 {
 		t.Errorf("%v", said)
+	}
+	b.gone()
+}
+
+// TestGoesOnWithTheRestOfSearches: a trial that fails ends its search, and neither the next
+// repeat nor another condition.
+func TestGoesOnWithTheRestOfSearches(t *testing.T) {
+	b, calls := newBed(t, plantest.Forwards(1)), 0
+	m, r := b.measurement(searching(), generator{tool{func(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
+		if calls++; calls == 1 || calls == 4 {
+			return traffic.Sample{}, errors.New("the tool hangs")
+		}
+		return carries(ctx, job)
+	}}})
+	r.Repeats, m.GoOn = 3, true
+	if err := m.Run(context.Background(), r); err != nil || r.State != trial.Done {
+		t.Fatalf("%s: %v", r.State, err)
+	}
+	var results []trial.Trial
+	for _, one := range b.stored(r.ID).Trials {
+		if one.Step == 0 {
+			results = append(results, one)
+		}
+	}
+	if len(results) != 3 || len(results[0].Metrics)+len(results[1].Metrics) > 0 || results[2].Metrics["throughput_pps"] == 0 {
+		t.Fatalf("%+v", results)
+	}
+	for _, failed := range results[:2] {
+		if len(failed.Warnings) != 1 || !strings.HasPrefix(failed.Warnings[0], "failed: ") {
+			t.Errorf("%v", failed.Warnings)
+		}
+	}
+	if got := report.New(b.stored(r.ID)).Searches; len(got) != 2 || got[1].Repeat != 3 {
+		t.Errorf("%d searches are told", len(got))
 	}
 	b.gone()
 }

@@ -116,13 +116,14 @@ func (m *Measurement) order(r *trial.Run) []experiment.Slot {
 
 // slot runs the trial, or the whole search, of one repeat of a condition.
 func (m *Measurement) slot(ctx context.Context, slot experiment.Slot, c trial.Condition, r *trial.Run) error {
-	if c.Search != nil {
-		return m.search(ctx, slot, c, r)
-	}
 	if m.GoOn && hopeless(r, slot.Condition) {
 		return m.keep(ctx, r, m.empty(slot, "not tried again, since it had failed each time"))
 	}
-	t, err := m.one(ctx, slot, c, nil, r)
+	measure := m.single
+	if c.Search != nil {
+		measure = m.search
+	}
+	t, err := measure(ctx, slot, c, r)
 	if err != nil {
 		return m.goOn(ctx, slot, r, err)
 	}
@@ -180,6 +181,11 @@ func done(r *trial.Run) []experiment.Slot {
 		slots = append(slots, experiment.Slot{Condition: t.Condition, Repeat: t.Repeat})
 	}
 	return slots
+}
+
+// single runs the one trial of a repeat that is no search.
+func (m *Measurement) single(ctx context.Context, slot experiment.Slot, c trial.Condition, r *trial.Run) (trial.Trial, error) {
+	return m.one(ctx, slot, c, nil, r)
 }
 
 // one runs one trial, bringing up the chain it needs first. An error that wraps

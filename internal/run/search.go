@@ -15,11 +15,11 @@ import (
 )
 
 // search runs the trials that a search asks for, from where those that are stored
-// leave it, and stores what it came to.
-func (m *Measurement) search(ctx context.Context, slot experiment.Slot, c trial.Condition, r *trial.Run) error {
+// leave it, stores each, and gives what it came to.
+func (m *Measurement) search(ctx context.Context, slot experiment.Slot, c trial.Condition, r *trial.Run) (none trial.Trial, err error) {
 	method, err := search.New(*c.Search)
 	if err != nil {
-		return err
+		return none, err
 	}
 	history := search.History(r.Trials, slot.Condition, slot.Repeat)
 	began := m.Now()
@@ -30,14 +30,14 @@ func (m *Measurement) search(ctx context.Context, slot experiment.Slot, c trial.
 		}
 		t, err := m.step(ctx, slot, c, step, r)
 		if err != nil {
-			return err
+			return none, err
 		}
 		t.Step = len(history) + 1
 		if err := m.keep(ctx, r, t); err != nil {
-			return err
+			return none, err
 		}
 		if err := pause(ctx, step.SettleS); err != nil {
-			return err
+			return none, err
 		}
 		history = append(history, search.OutcomeOf(t))
 	}
@@ -48,8 +48,8 @@ func (m *Measurement) search(ctx context.Context, slot experiment.Slot, c trial.
 	if bps, found := result.Goodput(history); found {
 		metrics["goodput_bps"] = bps
 	}
-	return m.keep(ctx, r, trial.Trial{Condition: slot.Condition, Repeat: slot.Repeat, Instance: m.instance, StartedAt: began,
-		DurationS: result.TrafficS + result.WaitS, Metrics: metrics})
+	return trial.Trial{Condition: slot.Condition, Repeat: slot.Repeat, Instance: m.instance, StartedAt: began,
+		DurationS: result.TrafficS + result.WaitS, Metrics: metrics}, nil
 }
 
 // step runs one trial of a search, after the pause that comes before it.
