@@ -148,9 +148,9 @@ func chainFinder(f *api.File, r trial.Run) (func(trial.Condition) api.ChainSpec,
 	if len(f.Experiments) != 1 {
 		return nil, errNoChain
 	}
-	points, err := experiment.Points(f.Experiments[0].Spec, registry.Words())
+	points, err := experiment.Points(experiment.OnMachine(f.Experiments[0].Spec, r.Environment), registry.Words())
 	return func(c trial.Condition) api.ChainSpec {
-		for _, p := range points {
+		for _, p := range experiment.WithPointsOf(points, c) {
 			if len(p.Factors) == len(c.Factors) && experiment.Matches(trial.Condition{Factors: c.Factors}, p.Factors) {
 				return p.Chain
 			}

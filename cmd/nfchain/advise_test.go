@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/results"
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -54,6 +56,28 @@ func storeOrders(t *testing.T, path, id string, environment trial.Environment) {
 	}
 	if err := store.SetState(ctx, id, trial.Done); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestChainsOfConditionsByCores, and of those at a calibrated load: without its chain a
+// condition would be taken for one of other functions.
+func TestChainsOfConditionsByCores(t *testing.T) {
+	spec := strings.Replace(orders, "  sweep:\n", "  sweep:\n  - {field: flows, values: [1, cores]}\n", 1)
+	r := trial.Run{ID: "20261121-090000-aaaa", Chain: "orders", Experiment: "orders", Spec: spec, Environment: trial.Environment{CPUs: 4}}
+	var want []string
+	for _, factors := range []trial.Map[any]{{"flows": 1}, {"flows": 4}, {"flows": 6, experiment.CalibratedFactor: true}} {
+		for mix, group := range map[string]string{"apart": "", "together": "g"} {
+			of := maps.Clone(factors)
+			of["mix"] = mix
+			r.Conditions = append(r.Conditions, trial.Condition{Protocol: trial.TCP, Flows: of["flows"].(int), PayloadSize: 8192, Factors: of})
+			want = append(want, group)
+		}
+	}
+	chains := chainsOf(r)
+	for i, c := range r.Conditions {
+		if got := chains[i].Functions; len(got) != 2 || got[0].Group != want[i] {
+			t.Errorf("%s: %+v", experiment.Describe(c.Factors), got)
+		}
 	}
 }
 

@@ -51,6 +51,15 @@ func AtCalibrated(points []Point, best map[string]any) []Point {
 	return all
 }
 
+// WithPointsOf adds the points at the load that a stored condition was calibrated to, if it
+// was to any, so that its own is among them.
+func WithPointsOf(points []Point, c trial.Condition) []Point {
+	if !isCalibrated(c.Factors) {
+		return points
+	}
+	return AtCalibrated(points, map[string]any{"flows": c.Flows, "payload_size": c.PayloadSize})
+}
+
 // bulk tells the points that measure how much goes through, as much as can be.
 func bulk(p Point) bool {
 	l := p.Load
