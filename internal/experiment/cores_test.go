@@ -44,6 +44,15 @@ func onCores(t *testing.T, spec api.ExperimentSpec, cores int) (trial.Run, []Poi
 	return run, points
 }
 
+// TestCoresThatClaimsNeed are those that nfchain could use, however many the machine has.
+func TestCoresThatClaimsNeed(t *testing.T) {
+	spec := api.ExperimentSpec{Claims: []api.Claim{{Needs: "4 cores", Check: api.Check{Kind: "value", Metric: metric, AtLeast: bound(0)}}}}
+	run := trial.Run{Environment: trial.Environment{CPUs: 8, Processor: &trial.Processor{Allowed: "2-3"}}}
+	if v := Judge(spec, run, nil)[0]; v.Verdict != CannotBeTold || v.Reason != "it needs 4 cores, and there were 2" {
+		t.Errorf("%s: %s", v.Verdict, v.Reason)
+	}
+}
+
 func TestFlowsByCores(t *testing.T) {
 	for _, c := range []struct {
 		cores         int

@@ -41,7 +41,7 @@ func Judge(spec api.ExperimentSpec, run trial.Run, has func(feature string) bool
 
 // cannot is why a claim cannot be told before looking at any trial; empty if it can.
 func cannot(c api.Claim, run trial.Run, has func(string) bool) string {
-	if why := wants(c.Needs, run.Environment.CPUs, has); why != "" {
+	if why := wants(c.Needs, CoresOf(run.Environment), has); why != "" {
 		return why
 	}
 	if c.Check.Kind == unavailable || c.Check.Kind == "" {
