@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -11,14 +12,19 @@ import (
 // leftOut tells whether a run dropped something that a check selects at a value of the factor
 // that it goes over.
 func leftOut(run trial.Run, c api.Check, value any) bool {
-	for _, cell := range run.Dropped {
-		for _, where := range named(c) {
-			if isCalibrated(cell.Factors) == isCalibrated(where) && agrees(cell.Factors, with(where, c.Over, value)) {
-				return true
-			}
-		}
+	return slices.ContainsFunc(named(c), func(where map[string]any) bool { return isDropped(run, with(where, c.Over, value)) })
+}
+
+// isDropped tells whether a run has no condition of a selection because it dropped it. Cells
+// of other fields than the selection's agree with it too, so what was measured, or could not
+// be had, was not dropped.
+func isDropped(run trial.Run, where map[string]any) bool {
+	if len(matching(run, where)) > 0 || refusal(run, where) != "" {
+		return false
 	}
-	return false
+	return slices.ContainsFunc(run.Dropped, func(cell trial.Infeasible) bool {
+		return isCalibrated(cell.Factors) == isCalibrated(where) && agrees(cell.Factors, where)
+	})
 }
 
 // notLookedAt names the values that a check would go over had the run not dropped them.

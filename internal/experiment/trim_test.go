@@ -248,6 +248,28 @@ func TestTrimmingDropsTheLeastWorthFirst(t *testing.T) {
 	}
 }
 
+// TestDroppedCellsOfOthersHideNothing: a cell that was dropped takes no value from a claim
+// about other cells, neither one that was measured nor one that cannot be had.
+func TestDroppedCellsOfOthersHideNothing(t *testing.T) {
+	spec := api.ExperimentSpec{Cells: []map[string]any{
+		{"length": 2, "zerocopy": true}, {"length": 3, "zerocopy": true}, {"length": refusedLength, "zerocopy": true},
+		{"length": 3, "mtu": 9000}, {"length": refusedLength, "mtu": 9000},
+	}}
+	c := api.Check{Kind: "flat", Metric: metric, Over: "length", A: map[string]any{"zerocopy": true}, AtMost: bound(1)}
+	run := trial.Run{
+		Conditions: []trial.Condition{{Factors: spec.Cells[0]}, {Factors: spec.Cells[1]}},
+		Infeasible: []trial.Infeasible{{Factors: spec.Cells[2], Reason: "the switch is full"}},
+		Dropped:    []trial.Infeasible{{Factors: spec.Cells[3]}, {Factors: spec.Cells[4]}},
+	}
+	if got, err := valuesOver(spec, run, c); err != nil || !slices.Equal(got, []any{2, 3, refusedLength}) {
+		t.Errorf("goes over %v: %v", got, err)
+	}
+	run.Conditions = run.Conditions[:1]
+	if got, err := valuesOver(spec, run, c); err != nil || !slices.Equal(got, []any{2, refusedLength}) {
+		t.Errorf("with a length dropped, goes over %v: %v", got, err)
+	}
+}
+
 func TestWithoutClaimsOneIsKept(t *testing.T) {
 	run := simulated(rand.New(rand.NewPCG(1, 10)), api.ExperimentSpec{Sweep: []api.Factor{{Field: "length", Values: []any{2, 3}}}})
 	if got := trimming(api.ExperimentSpec{}, run).To(0.1); len(got.Kept) != 1 || got.Over == 0 {
