@@ -149,8 +149,27 @@ func (b *calibrator) begin(ctx context.Context) error {
 		b.calibrating = calibrating{Environment: now, Runs: map[string]string{}}
 	}
 	b.found = calibration{Environment: now, DurationS: b.duration.Seconds()}
-	b.found.Best = experiment.CalibrationStart()
-	return nil
+	b.found.Best, err = b.start(ctx)
+	return err
+}
+
+// start is the first place to begin at that can be had here.
+func (b *calibrator) start(ctx context.Context) (map[string]any, error) {
+	var first error
+	for _, start := range experiment.CalibrationStarts() {
+		s, err := b.stage("start", b.repeats, []map[string]any{start})
+		if err != nil {
+			return nil, err
+		}
+		_, _, err = b.cells(ctx, s)
+		if err == nil || ctx.Err() != nil {
+			return start, err
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return nil, first
 }
 
 // run every coordinate, then the floor, and keep what was found.
@@ -177,18 +196,25 @@ func (b *calibrator) run(ctx context.Context) error {
 
 // coordinate tries one thing and keeps what is surely better.
 func (b *calibrator) coordinate(ctx context.Context, c experiment.Coordinate) error {
-	cells := c.Cells(b.found.Best)
-	r, err := b.measured(ctx, c.Name, b.repeats, cells)
+	s, err := b.stage(c.Name, b.repeats, c.Cells(b.found.Best))
+	if err == nil {
+		err = b.measured(ctx, s, func(r trial.Run) error { return b.choose(c, r) })
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Name, err)
 	}
+	return nil
+}
+
+// choose what is surely better than what was best before.
+func (b *calibrator) choose(c experiment.Coordinate, r trial.Run) error {
 	before := slices.IndexFunc(r.Conditions, func(t trial.Condition) bool { return experiment.Matches(t, b.found.Best) })
 	if before < 0 {
-		return fmt.Errorf("%s: what it begins with cannot be measured here: %s", c.Name, experiment.Describe(b.found.Best))
+		return fmt.Errorf("what it begins with cannot be measured here: %s", experiment.Describe(b.found.Best))
 	}
 	choice, err := experiment.Choose(r, goodput, before)
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.Name, err)
+		return err
 	}
 	b.found.Best = r.Conditions[choice.Condition].Factors
 	b.found.Steps = append(b.found.Steps, calibrationStep{c.Name, r.ID, choice.Why, r.Infeasible})
@@ -198,35 +224,46 @@ func (b *calibrator) coordinate(ctx context.Context, c experiment.Coordinate) er
 
 // floor compares the best with itself.
 func (b *calibrator) floor(ctx context.Context) error {
-	r, err := b.measured(ctx, "noise floor", 2*b.pairs, []map[string]any{b.found.Best})
+	s, err := b.stage("noise floor", 2*b.pairs, []map[string]any{b.found.Best})
+	if err == nil {
+		err = b.measured(ctx, s, b.found.tell)
+	}
 	if err != nil {
 		return fmt.Errorf("noise floor: %w", err)
 	}
-	b.found.Run, b.found.CreatedAt = r.ID, r.CreatedAt
-	return b.found.tell(r)
+	return nil
 }
 
-// measured is the whole run of some cells: one that is stored already, or else a new one.
-func (b *calibrator) measured(ctx context.Context, what string, repeats int, cells []map[string]any) (trial.Run, error) {
+// stage is an experiment over some cells, to be run.
+func (b *calibrator) stage(what string, repeats int, cells []map[string]any) (subject, error) {
 	text, err := b.stageText(what, repeats, cells)
 	if err != nil {
-		return trial.Run{}, err
-	}
-	if id := b.Runs[text]; id != "" {
-		if r, err := b.store.Get(ctx, id); err == nil {
-			return r, nil
-		}
+		return subject{}, err
 	}
 	f, err := registry.Words().Decode(what, []byte(text))
 	if err != nil {
-		return trial.Run{}, err
+		return subject{}, err
 	}
-	r, err := b.runStage(ctx, b.subjectOf(b.h, f, text, experimentFlags{fresh: b.fresh}))
+	return b.subjectOf(b.h, f, text, experimentFlags{fresh: b.fresh}), nil
+}
+
+// measured is the whole run of some cells: one that is stored already and told what it was
+// for, or else a new one. Tell finds that out, and its error has the same measured anew another time.
+func (b *calibrator) measured(ctx context.Context, s subject, tell func(trial.Run) error) error {
+	if id := b.Runs[s.text]; id != "" {
+		if r, err := b.store.Get(ctx, id); err == nil && tell(r) == nil {
+			return nil
+		}
+	}
+	r, err := b.runStage(ctx, s)
 	if err != nil {
-		return r, err
+		return err
 	}
-	b.Runs[text] = r.ID
-	return r, b.store.SetRecord(context.WithoutCancel(ctx), calibratingKind, b.name, b.calibrating)
+	if err := tell(r); err != nil {
+		return err
+	}
+	b.Runs[s.text] = r.ID
+	return b.store.SetRecord(context.WithoutCancel(ctx), calibratingKind, b.name, b.calibrating)
 }
 
 func (b *calibrator) runStage(ctx context.Context, s subject) (r trial.Run, err error) {

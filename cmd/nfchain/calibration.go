@@ -60,7 +60,7 @@ func (c *calibration) tell(r trial.Run) error {
 	if len(xs) < 4 {
 		return fmt.Errorf("%s of %s measured %s, too few for a noise floor", words.Plural(len(xs), "trial"), r.ID, goodput)
 	}
-	c.GoodputBps = *stats.Summarize(xs).Mean
+	c.Run, c.CreatedAt, c.GoodputBps = r.ID, r.CreatedAt, *stats.Summarize(xs).Mean
 	for _, n := range floorRepeats {
 		if floor := stats.NoiseFloor(xs, n); !math.IsNaN(floor) {
 			c.Floors = append(c.Floors, report.NoiseFloor{Repeats: n, Ratio: floor})

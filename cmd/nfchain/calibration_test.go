@@ -2,12 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/experiment"
+	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/report"
 	"nfchain.dev/nfchain/internal/results"
 	"nfchain.dev/nfchain/internal/trial"
@@ -38,6 +42,40 @@ func TestCalibrationOfThisMachineAsItIs(t *testing.T) {
 		if err != nil || (got != nil) != c.here || !strings.Contains(why, c.why) {
 			t.Errorf("%+v: %+v, %q, %v", c.now, got, why, err)
 		}
+	}
+}
+
+// TestCalibrationMeasuresAnewWhatToldNothing: a run that does not tell what it was for is not
+// gone back to when the calibration goes on, and one that does is.
+func TestCalibrationMeasuresAnewWhatToldNothing(t *testing.T) {
+	nstest.Root(t)
+	nstest.Require(t, "tool.iperf3")
+	ctx := context.Background()
+	store, err := results.Open(filepath.Join(t.TempDir(), "results.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	a := &app{env: env{stderr: io.Discard, now: time.Now, getenv: func(string) string { return "" }}}
+	b := &calibrator{app: a, calibrateFlags: calibrateFlags{name: nstest.Owner(t), duration: time.Second, repeats: 4}, h: a.host(ctx), store: store}
+	if err := b.begin(ctx); err != nil {
+		t.Fatal(err)
+	}
+	tells := errors.New("it tells nothing")
+	var ids []string
+	for range 3 {
+		s, err := b.stage("nothing", 1, []map[string]any{b.found.Best})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = b.measured(ctx, s, func(r trial.Run) error { ids = append(ids, r.ID); return tells })
+		if !errors.Is(err, tells) {
+			t.Fatal(err)
+		}
+		tells = nil
+	}
+	if len(ids) != 3 || ids[0] == ids[1] || ids[1] != ids[2] {
+		t.Errorf("runs %v", ids)
 	}
 }
 

@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +22,22 @@ func candidates(r *rand.Rand, noise float64, repeats int, means ...float64) tria
 		}
 	}
 	return run
+}
+
+// TestCalibrationOnOldKernels begins without what they lack, and tries it all the same, so
+// that it is listed.
+func TestCalibrationOnOldKernels(t *testing.T) {
+	starts, coordinates := CalibrationStarts(), Coordinates(2)
+	old := starts[len(starts)-1]
+	at := slices.IndexFunc(coordinates, func(c Coordinate) bool { return c.Name == "super-packets" })
+	for field := range coordinates[at].Settings[0] {
+		if _, has := old[field]; has || starts[0][field] == nil {
+			t.Errorf("%s: %v and %v", field, starts[0][field], old[field])
+		}
+	}
+	if cells := coordinates[at].Cells(old); len(cells) != 1+len(coordinates[at].Settings) {
+		t.Errorf("%v", cells)
+	}
 }
 
 func TestChoose(t *testing.T) {

@@ -35,12 +35,14 @@ func Coordinates(cpus int) []Coordinate {
 	}
 }
 
-// CalibrationStart is where a calibration begins: what the published experiments use, and
-// what the kernel begins with.
-func CalibrationStart() map[string]any {
+// CalibrationStarts are where a calibration may begin: at what the published experiments use
+// and the kernel begins with, and at the same on a kernel older than Linux 6.3, which
+// has no sizes of super-packets to be set.
+func CalibrationStarts() []map[string]any {
+	old := map[string]any{"flows": 1, "zerocopy": false, "payload_size": "128KiB", "mtu": 1500}
 	start := superPackets("64KiB")[0]
-	maps.Copy(start, map[string]any{"flows": 1, "zerocopy": false, "payload_size": "128KiB", "mtu": 1500})
-	return start
+	maps.Copy(start, old)
+	return []map[string]any{start, old}
 }
 
 func each(field string, values ...any) (settings []map[string]any) {
