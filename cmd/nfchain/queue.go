@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -158,13 +159,10 @@ func (q *queue) step(ctx context.Context, i int) (report.IndexEntry, error) {
 		q.say("experiment %d of %d: %s cannot be measured here: %s", i+1, len(q.Steps), s.ID, s.NotHere)
 		return q.entryWithout(w, s.NotHere), nil
 	}
-	if s.Run != "" {
-		if r, err := q.store.Get(ctx, s.Run); err == nil {
-			return q.entry(w, r, nil), nil
-		} else if !errors.Is(err, results.ErrNotFound) {
-			return q.entryWithout(w, describe(err)), err
-		}
-		s.Run = "" // somebody removed it: it is measured again
+	if r, err := q.before(ctx, s); err != nil {
+		return q.entryWithout(w, describe(err)), err
+	} else if s.Run != "" {
+		return q.entry(w, r, nil), nil
 	}
 	q.say("experiment %d of %d: %s, about %s; about %s left in all", i+1, len(q.Steps), s.ID, rough(s.ExpectedS), rough(q.left(i)))
 	flags := q.flags
@@ -172,7 +170,7 @@ func (q *queue) step(ctx context.Context, i int) (report.IndexEntry, error) {
 	r, err := q.measureOne(ctx, q.subjectOf(q.h, w.f, w.text, flags), i)
 	if err == nil {
 		s.Run = r.ID
-		err = q.store.SetRecord(context.WithoutCancel(ctx), sequenceKind, sequenceKey(q.works, q.flags), q.sequence)
+		err = q.note(ctx)
 	}
 	entry := q.entryWithout(w, "")
 	if len(r.Trials) > 0 {
@@ -185,6 +183,29 @@ func (q *queue) step(ctx context.Context, i int) (report.IndexEntry, error) {
 		err = nil
 	}
 	return entry, err
+}
+
+// before is the run of a step that was measured before. One that ended just before that
+// could be noted counts, and one that somebody removed does not: it is measured again.
+func (q *queue) before(ctx context.Context, s *sequenceStep) (trial.Run, error) {
+	id := cmp.Or(s.Run, s.Begun)
+	s.Run = ""
+	if id == "" {
+		return trial.Run{}, nil
+	}
+	r, err := q.store.Get(ctx, id)
+	switch {
+	case errors.Is(err, results.ErrNotFound):
+		return r, nil
+	case err == nil && r.State == trial.Done:
+		s.Run = id
+	}
+	return r, err
+}
+
+// note how far the sequence is.
+func (q *queue) note(ctx context.Context) error {
+	return q.store.SetRecord(context.WithoutCancel(ctx), sequenceKind, sequenceKey(q.works, q.flags), q.sequence)
 }
 
 // endsAll tells errors after which another experiment could do no better.
@@ -206,6 +227,10 @@ func (q *queue) measureOne(ctx context.Context, s subject, i int) (r trial.Run, 
 			return err
 		}
 		if r, err = q.startOrResume(ctx, q.store, s, cells); err != nil {
+			return err
+		}
+		q.Steps[i].Begun = r.ID
+		if err := q.note(ctx); err != nil {
 			return err
 		}
 		stop, err := q.serve(q.flags.output.openmetrics, s.m)

@@ -44,8 +44,9 @@ type sequenceStep struct {
 	// BudgetS is its part of the budget, 0 for none; ExpectedS how long it should take.
 	BudgetS   float64 `json:"budget_s,omitempty"`
 	ExpectedS float64 `json:"expected_s"`
-	// Run is the stored run, once it is whole.
-	Run string `json:"run,omitempty"`
+	// Begun is the stored run, from its start on; Run is the same once it is whole.
+	Begun string `json:"begun,omitempty"`
+	Run   string `json:"run,omitempty"`
 	// NotHere is why nothing of it can be measured on this machine.
 	NotHere string `json:"not_here,omitempty"`
 }
