@@ -90,7 +90,7 @@ func (a *app) sequenceOf(ctx context.Context, h *runs.Host, store *results.Store
 		return nil, err
 	}
 	if there && !e.fresh && a.goesOn(s, all, now) {
-		return s, nil
+		return s, a.lookAgain(ctx, h, s, all, e)
 	}
 	s = &sequence{StartedAt: a.now(), Environment: now}
 	spans, err := a.plan(ctx, h, s, all, e)
@@ -144,6 +144,31 @@ func (a *app) plan(ctx context.Context, h *runs.Host, s *sequence, all []work, e
 		s.Steps, spans = append(s.Steps, step), append(spans, trimmed.Span)
 	}
 	return spans, nil
+}
+
+// lookAgain at what could not be measured when an interrupted sequence began: what it
+// lacked may be there since. It then has the time that its claims need.
+func (a *app) lookAgain(ctx context.Context, h *runs.Host, s *sequence, all []work, e experimentFlags) error {
+	budget := e.budget
+	e.budget = 0
+	for i := range s.Steps {
+		step := &s.Steps[i]
+		if step.NotHere == "" {
+			continue
+		}
+		_, trimmed, err := a.cells(ctx, a.subjectOf(h, all[i].f, all[i].text, e))
+		switch {
+		case ctx.Err() != nil:
+			return deploy.Interrupted(ctx.Err())
+		case err != nil:
+			step.NotHere = describe(err)
+		case budget > 0:
+			step.NotHere, step.BudgetS, step.ExpectedS = "", trimmed.Span.Least, trimmed.Span.Least
+		default:
+			step.NotHere, step.ExpectedS = "", trimmed.Span.Most
+		}
+	}
+	return nil
 }
 
 // aroundSeconds is what an experiment takes besides its trials and chains.

@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"io"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/registry"
 	"nfchain.dev/nfchain/internal/results"
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -36,6 +39,37 @@ func TestSequenceKnowsWhatItMeasured(t *testing.T) {
 		step := c.step
 		if r, err := q.before(ctx, &step); err != nil || step.Run != c.run || step.Run != "" && r.ID != c.run {
 			t.Errorf("%+v: %q, %s, %v", c.step, step.Run, r.ID, err)
+		}
+	}
+}
+
+// TestSequenceLooksAgain at what could not be measured when it began.
+func TestSequenceLooksAgain(t *testing.T) {
+	nstest.Root(t)
+	ctx := context.Background()
+	a := &app{env: env{stderr: io.Discard, now: time.Now, getenv: func(string) string { return "" }}}
+	h := a.host(ctx)
+	var all []work
+	for _, flows := range []string{"1", "cores/999"} { // the latter is none
+		text := "apiVersion: nfchain.dev/v1alpha1\nkind: Experiment\nmetadata: {name: " + nstest.Owner(t) + "}\nspec:\n" +
+			"  load: {tool: rr, protocols: [tcp_rr], duration: 1s, repeats: 3}\n  sweep:\n  - {field: flows, values: [" + flows + "]}\n"
+		f, err := registry.Words().Decode("a file", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, work{"one", text, f})
+	}
+	for _, budget := range []time.Duration{0, time.Second} {
+		s := &sequence{Steps: []sequenceStep{{ID: "one", NotHere: "it needs a tool"}, {ID: "two", NotHere: "it needs a tool"}}}
+		if err := a.lookAgain(ctx, h, s, all, experimentFlags{budget: budget}); err != nil {
+			t.Fatal(err)
+		}
+		one, two := s.Steps[0], s.Steps[1]
+		if one.done() || one.ExpectedS <= 0 || (one.BudgetS > 0) != (budget > 0) {
+			t.Errorf("%+v", one)
+		}
+		if !two.done() || two.NotHere == "it needs a tool" {
+			t.Errorf("%+v", two)
 		}
 	}
 }
