@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -193,11 +194,25 @@ func (s *sequence) share(spans []experiment.Span, budget time.Duration) {
 	}
 }
 
+// sequenceLockOf a file, however it is called: by its real path, or its directory's where it
+// is still to be made.
+func sequenceLockOf(path string) string {
+	if whole, err := filepath.Abs(path); err == nil {
+		path = whole
+	}
+	if there, err := filepath.EvalSymlinks(path); err == nil {
+		path = there
+	} else if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		path = filepath.Join(dir, filepath.Base(path))
+	}
+	place := sha256.Sum256([]byte(path))
+	return fmt.Sprintf("%s-%x", sequenceLock, place[:6])
+}
+
 // alone keeps other sequences away that store what they measure in the same place: it waits
 // until they are through.
 func (a *app) alone(ctx context.Context) (release func(), err error) {
-	place := sha256.Sum256([]byte(a.resultsPath()))
-	name, told := fmt.Sprintf("%s-%x", sequenceLock, place[:6]), false
+	name, told := sequenceLockOf(a.resultsPath()), false
 	for {
 		lock, err := deploy.Acquire(ctx, name, func(pid int) {
 			if !told {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -70,6 +71,26 @@ func TestSequenceLooksAgain(t *testing.T) {
 		}
 		if !two.done() || two.NotHere == "it needs a tool" {
 			t.Errorf("%+v", two)
+		}
+	}
+}
+
+// TestOneLockOfAFile however it is called, whether it is there or not.
+func TestOneLockOfAFile(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.Symlink(dir, "link"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		want := sequenceLockOf(filepath.Join(dir, "results.db"))
+		for _, path := range []string{"results.db", "./link/results.db"} {
+			if got := sequenceLockOf(path); got != want || got == sequenceLockOf("other.db") {
+				t.Errorf("%s: %s, want %s", path, got, want)
+			}
+		}
+		if err := os.WriteFile("results.db", nil, 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
