@@ -133,7 +133,7 @@ func (a *app) calibrate(ctx context.Context, c calibrateFlags) error {
 		return err
 	}
 	if err := b.run(ctx); err != nil {
-		return fmt.Errorf("%w; the same command again goes on from there", err)
+		return fmt.Errorf("%w; %s goes on from there", err, again(c.fresh))
 	}
 	return a.printCalibration(b.found, *c.output)
 }
@@ -147,10 +147,15 @@ func (b *calibrator) begin(ctx context.Context) error {
 	}
 	if !there || b.fresh || len(report.Unlike(b.Environment, now)) > 0 {
 		b.calibrating = calibrating{Environment: now, Runs: map[string]string{}}
+	} else if len(b.Runs) > 0 {
+		b.say("going on with the calibration that was interrupted (--fresh starts anew)")
 	}
 	b.found = calibration{Environment: now, DurationS: b.duration.Seconds()}
-	b.found.Best, err = b.start(ctx)
-	return err
+	if b.found.Best, err = b.start(ctx); err != nil {
+		return err
+	}
+	// Before the first run: one that is interrupted does not go back to what was there before it.
+	return b.store.SetRecord(ctx, calibratingKind, b.name, b.calibrating)
 }
 
 // start is the first place to begin at that can be had here.

@@ -123,7 +123,15 @@ func (q *queue) stopped(err error, at int) error {
 			done++
 		}
 	}
-	return fmt.Errorf("%s: %w; %d of %d experiments are done, the same command again goes on from there", q.Steps[at].ID, err, done, len(q.Steps))
+	return fmt.Errorf("%s: %w; %d of %d experiments are done, %s goes on from there", q.Steps[at].ID, err, done, len(q.Steps), again(q.flags.fresh))
+}
+
+// again is what goes on with what a command did: with --fresh it would begin anew.
+func again(fresh bool) string {
+	if fresh {
+		return "the same command without --fresh"
+	}
+	return "the same command again"
 }
 
 // end forgets a sequence that is whole; one of which something failed stays, so that the
@@ -141,8 +149,8 @@ func (q *queue) end(ctx context.Context) error {
 	}
 	switch {
 	case len(failed) > 0:
-		return fmt.Errorf("%d of %s failed; the same command again tries them anew:\n%s",
-			len(failed), words.Plural(len(q.Steps), "experiment"), strings.Join(failed, "\n"))
+		return fmt.Errorf("%d of %s failed; %s tries them anew:\n%s",
+			len(failed), words.Plural(len(q.Steps), "experiment"), again(q.flags.fresh), strings.Join(failed, "\n"))
 	case measured == 0:
 		return fmt.Errorf("nothing of %s can be measured on this machine; the first: %s: %w",
 			words.Plural(len(q.Steps), "experiment"), q.Steps[0].NotHere, feature.ErrMissing)

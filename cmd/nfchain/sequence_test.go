@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,6 +72,16 @@ func TestSequenceLooksAgain(t *testing.T) {
 		}
 		if !two.done() || two.NotHere == "it needs a tool" {
 			t.Errorf("%+v", two)
+		}
+	}
+}
+
+// TestToldHowToGoOn: with --fresh again, nothing would go on.
+func TestToldHowToGoOn(t *testing.T) {
+	for fresh, want := range map[bool]string{false: "1 of 2 experiments are done, the same command again goes on from there", true: "the same command without --fresh goes on"} {
+		q := &queue{flags: experimentFlags{fresh: fresh}, sequence: &sequence{Steps: []sequenceStep{{ID: "a", Run: "r"}, {ID: "b"}}}}
+		if got := q.stopped(context.Canceled, 1); !strings.Contains(got.Error(), want) {
+			t.Errorf("%v", got)
 		}
 	}
 }
