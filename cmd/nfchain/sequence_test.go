@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/registry"
 	"nfchain.dev/nfchain/internal/results"
@@ -83,6 +84,16 @@ func TestToldHowToGoOn(t *testing.T) {
 		if got := q.stopped(context.Canceled, 1); !strings.Contains(got.Error(), want) {
 			t.Errorf("%v", got)
 		}
+	}
+}
+
+// TestAnotherCalibrationIsAnotherRun, though nothing that was varied tells of its load.
+func TestAnotherCalibrationIsAnotherRun(t *testing.T) {
+	of := func(flows int, size uint64) trial.Run {
+		return trial.Run{Conditions: []trial.Condition{{Flows: flows, PayloadSize: size, Factors: trial.Map[any]{"length": 3, experiment.CalibratedFactor: true}}}}
+	}
+	if !alike(of(4, 1024), of(4, 1024)) || alike(of(4, 1024), of(8, 1024)) || alike(of(4, 1024), of(4, 2048)) {
+		t.Error("runs at another load are taken for the same")
 	}
 }
 
