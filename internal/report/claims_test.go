@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,6 +54,19 @@ func TestGapsHaveReasons(t *testing.T) {
 	}
 	if whole := sampleBench(); whole.gapsTable() != nil {
 		t.Error("a run that told everything has gaps")
+	}
+}
+
+// TestFailedTrialsAreGaps: that they are stored is no measurement.
+func TestFailedTrialsAreGaps(t *testing.T) {
+	r := sampleBench()
+	r.Run.Trials = slices.Clone(r.Run.Trials)
+	failed := &r.Run.Trials[0]
+	failed.Metrics, failed.Warnings = nil, trial.List[string]{"failed: the tool hangs"}
+	r.Conditions = trial.Summarize(r.Run)
+	table := r.gapsTable()
+	if table == nil || len(table.Rows) != 1 || !strings.HasSuffix(table.Rows[0].Cells[1], "; failed: the tool hangs") {
+		t.Fatalf("%+v", table)
 	}
 }
 

@@ -28,30 +28,42 @@ func (r Report) gapsTable() *table {
 // gap is something that was not measured, and why.
 type gap struct{ what, why string }
 
-// unmeasured are the conditions with fewer trials than were asked for.
+// unmeasured are the conditions of which fewer trials measured anything than were asked for.
 func (r Report) unmeasured() (out []gap) {
 	if r.Run.State == trial.Running {
 		return nil
 	}
-	done := make([]int, len(r.Conditions))
-	for _, t := range r.Run.Trials {
-		if t.Step == 0 && t.Condition >= 0 && t.Condition < len(done) {
-			done[t.Condition]++
-		}
-	}
+	done, failed := r.counted()
 	name, without := labels(r.Conditions), []string{}
 	for i, c := range r.Conditions {
 		switch {
-		case done[i] == 0:
+		case done[i] == 0 && failed[i] == "":
 			without = append(without, name.of(c.Condition))
 		case done[i] < r.Run.Repeats:
-			out = append(out, gap{name.of(c.Condition), fmt.Sprintf("has %d of %s", done[i], words.Plural(r.Run.Repeats, "trial"))})
+			why := fmt.Sprintf("has %d of %s", done[i], words.Plural(r.Run.Repeats, "trial"))
+			out = append(out, gap{name.of(c.Condition), strings.TrimSuffix(why+"; "+failed[i], "; ")})
 		}
 	}
 	if len(without) > 0 {
 		out = append(out, gap{few(without), "no trial of it is stored: the run is " + r.Run.State})
 	}
 	return out
+}
+
+// counted is how many trials each condition has, without those that failed and
+// so measured nothing; failed is why the first of these did.
+func (r Report) counted() (done []int, failed []string) {
+	done, failed = make([]int, len(r.Conditions)), make([]string, len(r.Conditions))
+	for _, t := range r.Run.Trials {
+		switch {
+		case t.Step > 0 || t.Condition < 0 || t.Condition >= len(done):
+		case len(t.Metrics) > 0 || len(t.Warnings) == 0:
+			done[t.Condition]++
+		case failed[t.Condition] == "":
+			failed[t.Condition] = t.Warnings[0]
+		}
+	}
+	return done, failed
 }
 
 // leftOutCells are the combinations of the sweep that are no conditions, by reason:
