@@ -231,24 +231,39 @@ func byReason(all []trial.Infeasible) (lines []string) {
 	return lines
 }
 
+// resumable takes up the newest interrupted run that is the same as one begun now would be:
+// what was interrupted since may have been a quick one, or on another machine.
+func (a *app) resumable(ctx context.Context, store *results.Store, s subject, cells trial.Run) (trial.Run, bool) {
+	var unfit []string
+	for !s.fresh {
+		id, err := store.Unfinished(ctx, s.x.Metadata.Name, s.text, unfit...)
+		if err != nil {
+			break
+		}
+		r, err := store.Resume(ctx, id)
+		unlike := report.Unlike(r.Environment, s.h.Features.Environment(versionText()))
+		if err == nil && len(unlike) == 0 && r.Quick == s.quick && alike(r, cells) {
+			return r, true
+		}
+		if err == nil {
+			_ = store.SetState(ctx, id, trial.Interrupted)
+		}
+		for _, d := range unlike {
+			if len(unfit) == 0 {
+				a.say("run %s cannot go on: %s since", id, d)
+			}
+		}
+		unfit = append(unfit, id)
+	}
+	return trial.Run{}, false
+}
+
 // startOrResume goes on with an interrupted run of the same file and load, or
 // begins a new one.
 func (a *app) startOrResume(ctx context.Context, store *results.Store, s subject, cells trial.Run) (trial.Run, error) {
-	if !s.fresh {
-		if id, err := store.Unfinished(ctx, s.x.Metadata.Name, s.text); err == nil {
-			r, err := store.Resume(ctx, id)
-			unlike := report.Unlike(r.Environment, s.h.Features.Environment(versionText()))
-			for _, d := range unlike {
-				a.say("run %s cannot go on: %s since", id, d)
-			}
-			if err == nil && len(unlike) == 0 && r.Quick == s.quick && alike(r, cells) {
-				a.say("going on with run %s: %d of %d trials are done (--fresh starts anew)", r.ID, r.Finished(), len(r.Conditions)*r.Repeats)
-				return r, nil
-			}
-			if err == nil {
-				_ = store.SetState(ctx, id, trial.Interrupted)
-			}
-		}
+	if r, can := a.resumable(ctx, store, s, cells); can {
+		a.say("going on with run %s: %d of %d trials are done (--fresh starts anew)", r.ID, r.Finished(), len(r.Conditions)*r.Repeats)
+		return r, nil
 	}
 	if err := runs.Calibrate(ctx, cells.Conditions, registry.Tools); err != nil {
 		return trial.Run{}, err

@@ -97,6 +97,40 @@ func TestAnotherCalibrationIsAnotherRun(t *testing.T) {
 	}
 }
 
+// TestResumesTheRunThatIsTheSame, though another of the same file was interrupted since.
+func TestResumesTheRunThatIsTheSame(t *testing.T) {
+	store, err := results.Open(filepath.Join(t.TempDir(), "results.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	ctx := context.Background()
+	a := &app{env: env{stderr: io.Discard, now: time.Now, getenv: func(string) string { return "" }}}
+	s := subject{text: "spec", h: a.host(ctx), quick: true}
+	s.x.Metadata.Name = "x"
+	cells := trial.Run{Conditions: []trial.Condition{{Protocol: trial.TCP}}}
+	begin := func(id string, at int64, quick bool, conditions []trial.Condition) {
+		r := trial.Run{ID: id, Chain: "x", Experiment: "x", Spec: "spec", State: trial.Interrupted, CreatedAt: time.Unix(at, 0), Quick: quick,
+			Conditions: conditions, Environment: s.h.Features.Environment(versionText())}
+		if err := store.CreateRun(ctx, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin("20261121-090000-same", 1, true, cells.Conditions)
+	begin("20261121-100000-full", 2, false, cells.Conditions)
+	begin("20261121-110000-more", 3, true, append(cells.Conditions, trial.Condition{Protocol: trial.UDP}))
+	if r, can := a.resumable(ctx, store, s, cells); !can || r.ID != "20261121-090000-same" {
+		t.Errorf("%t: %s", can, r.ID)
+	}
+	if r, can := a.resumable(ctx, store, s, cells); can {
+		t.Errorf("it is being written, and %s is taken up again", r.ID)
+	}
+	s.fresh = true
+	if _, can := a.resumable(ctx, store, s, cells); can {
+		t.Error("nothing goes on with --fresh")
+	}
+}
+
 // TestOneLockOfAFile however it is called, whether it is there or not.
 func TestOneLockOfAFile(t *testing.T) {
 	dir := t.TempDir()

@@ -5,20 +5,22 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"nfchain.dev/nfchain/internal/trial"
 )
 
 // Unfinished is the id of the run to resume: the newest of that experiment,
 // made from that very spec, that was interrupted or killed and that no process
-// is writing. [ErrNotFound] where there is none. To use it, [Store.Resume] it.
-func (s *Store) Unfinished(ctx context.Context, experiment, spec string) (string, error) {
+// is writing, besides those that are not wanted. [ErrNotFound] where there is none. To
+// use it, [Store.Resume] it.
+func (s *Store) Unfinished(ctx context.Context, experiment, spec string, besides ...string) (string, error) {
 	candidates, err := s.unfinished(ctx, experiment, spec)
 	if err != nil {
 		return "", s.explain("read", err)
 	}
 	for _, c := range candidates {
-		if !s.isHeld(c.ID, c.number) {
+		if !slices.Contains(besides, c.ID) && !s.isHeld(c.ID, c.number) {
 			return c.ID, nil
 		}
 	}
