@@ -45,6 +45,21 @@ func TestCalibrationOfThisMachineAsItIs(t *testing.T) {
 	}
 }
 
+// TestEveryStageOfACalibrationIsAnExperiment, each beginning with what the one before would
+// find: the values that a file was read to.
+func TestEveryStageOfACalibrationIsAnExperiment(t *testing.T) {
+	for _, best := range experiment.CalibrationStarts() {
+		b := &calibrator{app: &app{}, calibrateFlags: calibrateFlags{name: "c", duration: time.Second}}
+		for _, c := range experiment.Coordinates(4) {
+			s, err := b.stage(c.Name, 4, c.Cells(best))
+			if err != nil {
+				t.Fatalf("%s: %v", c.Name, err)
+			}
+			best = s.x.Spec.Cells[len(s.x.Spec.Cells)-1]
+		}
+	}
+}
+
 // TestCalibrationMeasuresAnewWhatToldNothing: a run that does not tell what it was for is not
 // gone back to when the calibration goes on, and one that does is.
 func TestCalibrationMeasuresAnewWhatToldNothing(t *testing.T) {

@@ -1,9 +1,10 @@
 package experiment
 
 import (
-	"fmt"
 	"maps"
 	"slices"
+
+	"nfchain.dev/nfchain/internal/trial"
 )
 
 // Coordinate is one thing that a calibration varies while all others stay: a name, and the
@@ -70,7 +71,11 @@ func (c Coordinate) Cells(so map[string]any) []map[string]any {
 	for _, s := range c.Settings {
 		cell := maps.Clone(so)
 		maps.Copy(cell, s)
-		if !slices.ContainsFunc(cells, func(other map[string]any) bool { return fmt.Sprint(other) == fmt.Sprint(cell) }) {
+		// What was measured has numbers where settings have sizes: 131072 for 128KiB.
+		alike := func(other map[string]any) bool {
+			return len(other) == len(cell) && Matches(trial.Condition{Factors: other}, cell)
+		}
+		if !slices.ContainsFunc(cells, alike) {
 			cells = append(cells, cell)
 		}
 	}
