@@ -94,7 +94,7 @@ func longAndShort(t *testing.T, owner, spec string) {
 func tenantsOnTheirOwn(t *testing.T, spec string) {
 	t.Helper()
 	one, two := nstest.Owner(t)+"-1", nstest.Owner(t)+"-2"
-	common := spec + "endpoints: [{name: client}, {name: server, addresses: [203.0.113.10]}]\naddresses: {ipv4: 240.77.9.0/26, ipv6: \"fd77:9::/64\"}\n"
+	common := spec + "endpoints: [{name: client}, {name: server, addresses: [203.0.113.10]}]\naddresses: {ipv4: 240.77.19.0/26, ipv6: \"fd77:19::/64\"}\n"
 	f := plantest.Function(t, nstest.Owner(t), "kind: forward\n") // which ipvlan has no place for
 	a, b := tenant(t, one, two, common, f), tenant(t, two, one, common, f)
 	for _, p := range []*plan.Plan{a, b} {

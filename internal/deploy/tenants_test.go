@@ -24,9 +24,10 @@ import (
 // common is an address that the servers of all tenants have.
 var common = netip.MustParseAddr("203.0.113.10")
 
+// The addresses are clear of the networks that other packages' tests give the host meanwhile.
 const tenantSpec = `
 endpoints: [{name: client}, {name: server, addresses: [203.0.113.10]}]
-addresses: {ipv4: 240.77.8.0/26, ipv6: "fd77:8::/64"}
+addresses: {ipv4: 240.77.18.0/26, ipv6: "fd77:18::/64"}
 functions:
 - {name: a, kind: forward}
 - {name: fw, ref: SHARED}
