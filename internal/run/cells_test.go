@@ -10,6 +10,8 @@ import (
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/experiment"
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/trial"
 	"nfchain.dev/nfchain/internal/wiring/bridge"
@@ -55,6 +57,7 @@ func TestCellsThatCannotBeHadAreListed(t *testing.T) {
 
 // TestDirectPathTakesPortsWhereItIsMeasured, and nowhere else: 1,021 functions fill a bridge.
 func TestDirectPathTakesPortsWhereItIsMeasured(t *testing.T) {
+	nstest.Require(t, feature.Bridge)
 	full := func(path string) experiment.Point {
 		return swept("bulk", 0, func(p *experiment.Point) {
 			p.Chain.Wiring = "bridge"
