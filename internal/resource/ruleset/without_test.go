@@ -29,9 +29,9 @@ func TestWithoutNetfilter(t *testing.T) {
 		return
 	}
 	p := place(t)
-	self := exec.Command(os.Args[0], "-test.run", "^TestWithoutNetfilter$")
+	self := exec.Command(os.Args[0], "-test.run", "^TestWithoutNetfilter$", "-test.v")
 	self.Env = append(os.Environ(), within+"="+p.Owner+" "+p.Ref)
-	if out, err := self.CombinedOutput(); err != nil {
+	if out, err := self.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestWithoutNetfilter") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
