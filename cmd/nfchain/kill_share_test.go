@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -18,7 +19,7 @@ apiVersion: nfchain.dev/v1alpha1
 kind: NetworkServiceChain
 metadata: {name: NAME}
 spec:
-  addresses: {ipv4: 240.77.48.0/26, ipv6: "fd77:48::/64"}
+  addresses: {ipv4: NET0/26, ipv6: "fd77:48:PID::/64"}
   functions:
   - {name: fw, kind: firewall, firewall: {rules: {list: [{protocol: tcp, destination_port: 25, action: drop, comment: e2e}]}}}
   - {name: prog, kind: command, command: {args: [sleep, "1000"]}}
@@ -33,7 +34,8 @@ func TestKilledAnywhereSharing(t *testing.T) {
 	names, up := []string{owned("e2e-share-a"), owned("e2e-share-b")}, []string{"up", "--share"}
 	for _, name := range names {
 		file := filepath.Join(c.dir, name+".yaml")
-		if err := os.WriteFile(file, []byte(strings.Replace(owned(sharing), "NAME", name, 1)), 0o644); err != nil {
+		text := strings.NewReplacer("NAME", name, "NET", ownNet(), "PID", fmt.Sprintf("%x", os.Getpid()%0x10000)).Replace(owned(sharing))
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		up = append(up, file)

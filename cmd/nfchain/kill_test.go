@@ -201,7 +201,7 @@ func TestKilledAnywhereWithInterface(t *testing.T) {
 	nstest.Root(t)
 	nstest.Require(t, feature.ToolIP)
 	card := newCard(t)
-	net := fmt.Sprintf("240.%d.%d.", 78+os.Getpid()/256%128, os.Getpid()%256) // others test at the same time
+	net := ownNet()
 	card.ip("address add " + net + "1/25 dev " + card.name)
 	card.ip("route add " + net + "128/25 via " + net + "2 dev " + card.name)
 	before := card.looks()
@@ -210,6 +210,12 @@ func TestKilledAnywhereWithInterface(t *testing.T) {
 	if after := card.looks(); after != before {
 		t.Errorf("the interface was\n%sand is\n%s", before, after)
 	}
+}
+
+// ownNet begins the addresses of a network of 256 that is this process's own: others test at the
+// same time.
+func ownNet() string {
+	return fmt.Sprintf("240.%d.%d.", 78+os.Getpid()/256%128, os.Getpid()%256)
 }
 
 // card is an interface that stands for a network card of the host.
