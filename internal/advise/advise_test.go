@@ -3,7 +3,6 @@ package advise
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -296,20 +295,6 @@ func TestAdviceIsWritten(t *testing.T) {
 	}
 }
 
-func TestAmounts(t *testing.T) {
-	for want, got := range map[string]string{
-		"12.35 Gb/s": amount("goodput_bps", 12.345e9), "0 b/s": amount("goodput_bps", 0), "200 µs": amount("latency_p99_ns", 2e5),
-		"0.1%": amount("loss_ratio", .001), "1.5 Mpps": amount("throughput_pps", 1.5e6), "3 s": amount("latency_max_ns", 3e9), "999 ns": amount("latency_p50_ns", 999),
-	} {
-		if got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
-	}
-	if got := fmt.Sprint(subject("latency_p999_ns"), subject("one_way_latency_max_ns")); got != "latency p99.9one way latency max" {
-		t.Error(got)
-	}
-}
-
 // Names have what choices differ in and no more, and sentences name a few of many.
 func TestManyChoicesAreNamedByWhatTheyDifferIn(t *testing.T) {
 	var chains []chain
@@ -366,7 +351,7 @@ func TestThroughputOfSearches(t *testing.T) {
 	}
 	for _, metric := range []string{"throughput_pps", "ndr_conditional_throughput_pps"} {
 		c := advised(t, "throughput > 10Gbit", searched(metric, 1e6, 1500)).Cases[0]
-		if c.Verdict != Use || !strings.Contains(strings.Join(c.Unknown, "\n"), "throughput > 10Gbit is 833.3 kpps of 1500 bytes") {
+		if c.Verdict != Use || !strings.Contains(strings.Join(c.Unknown, "\n"), "throughput > 10Gbit is 833.3 kp/s of 1500 bytes") {
 			t.Errorf("%s: %v", c.Advice, c.Unknown)
 		}
 	}

@@ -152,7 +152,7 @@ func (j judge) side(c Clause, e Evidence) (verdict, why string) {
 	case !c.within(e.Interval[0]) && !c.within(e.Interval[1]):
 		return Misses, ""
 	}
-	return Open, "the interval lies on both sides of " + amount(e.Metric, c.Bound)
+	return Open, "the interval lies on both sides of " + words.Amount(e.Metric, c.Bound)
 }
 
 // within tells whether a value keeps a clause.
@@ -179,7 +179,7 @@ func (j judge) unsure(c Clause, at cell, metric, verdict string) string {
 	}
 	if c.Word == "throughput" && !slices.Contains(searched, metric) {
 		if loss := at.greatest("loss_ratio"); loss > j.allowed(at.at().Protocol) {
-			return fmt.Sprintf("it was measured with %s of loss, more than the goal allows; what passes without is not known", amount("loss_ratio", loss))
+			return fmt.Sprintf("it was measured with %s of loss, more than the goal allows; what passes without is not known", words.Amount("loss_ratio", loss))
 		}
 	}
 	if !c.AtLeast || verdict != Misses {
@@ -188,7 +188,7 @@ func (j judge) unsure(c Clause, at cell, metric, verdict string) string {
 	offered := at.offered(metric)
 	switch {
 	case offered > 0 && !c.within(offered):
-		return "no more than " + amount(metric, offered) + " was offered"
+		return "no more than " + words.Amount(metric, offered) + " was offered"
 	case at.generatorLimited():
 		return "the generator could not send more"
 	}

@@ -7,6 +7,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/stats"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // price sets the clauses' metrics of every other choice against those of the best. All
@@ -80,7 +81,7 @@ func pricesText(prices []Price) string {
 				of = " of " + p.Protocol
 			}
 		}
-		parts[i] = fmt.Sprintf("%s times the %s%s (%s)", digits(p.Ratio, 3), subject(p.Metric), of, p.bounds())
+		parts[i] = fmt.Sprintf("%s times the %s%s (%s)", words.Significant(p.Ratio, 3), words.Metric(p.Metric), of, p.bounds())
 	}
 	return strings.Join(parts, " and ")
 }
@@ -90,7 +91,7 @@ func (p Price) bounds() string {
 	if p.Interval == nil {
 		return "no interval"
 	}
-	text := digits(p.Interval[0], 3) + " to " + digits(p.Interval[1], 3)
+	text := words.Significant(p.Interval[0], 3) + " to " + words.Significant(p.Interval[1], 3)
 	if p.Interval[0] <= 1 && p.Interval[1] >= 1 {
 		text += ": cannot be told apart"
 	}
@@ -101,7 +102,7 @@ func (p Price) bounds() string {
 func (c Choice) priceText(e Evidence) string {
 	for _, p := range c.Prices {
 		if p.Metric == e.Metric && p.Protocol == e.Condition.Protocol {
-			return digits(p.Ratio, 3) + " (" + p.bounds() + ")"
+			return words.Significant(p.Ratio, 3) + " (" + p.bounds() + ")"
 		}
 	}
 	return "-"

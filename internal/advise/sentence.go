@@ -51,9 +51,9 @@ func (f Finding) say() string {
 		return f.Why
 	}
 	e := f.deciding()
-	text := subject(e.Metric) + " is " + e.value()
+	text := words.Metric(e.Metric) + " is " + e.value()
 	if e.Interval != nil {
-		text += fmt.Sprintf(" [%s to %s, %s of %s]", amount(e.Metric, e.Interval[0]), amount(e.Metric, e.Interval[1]), words.Plural(e.Trials, "trial"), e.Condition.Protocol)
+		text += fmt.Sprintf(" [%s to %s, %s of %s]", words.Amount(e.Metric, e.Interval[0]), words.Amount(e.Metric, e.Interval[1]), words.Plural(e.Trials, "trial"), e.Condition.Protocol)
 	}
 	switch f.Verdict {
 	case Meets:
@@ -65,7 +65,7 @@ func (f Finding) say() string {
 }
 
 // value with its unit.
-func (e Evidence) value() string { return amount(e.Metric, e.Estimate) }
+func (e Evidence) value() string { return words.Amount(e.Metric, e.Estimate) }
 
 // deciding is the evidence that a clause's verdict comes from; of several that meet it,
 // the first.

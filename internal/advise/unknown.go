@@ -47,13 +47,13 @@ func (j judge) doubts(c Case) (out []string) {
 // remarks on evidence, beside its verdict.
 func (j judge) remarks(c Clause, e Evidence) (out []string) {
 	if loss := e.at.greatest("loss_ratio"); c.AtLeast && e.at.at().Search == nil && loss > j.allowed(e.Condition.Protocol) {
-		out = append(out, fmt.Sprintf("%s: some of it was measured by %s with loss, and the goal allows %s", c.Text, e.Condition.Protocol, amount("loss_ratio", j.allowed(e.Condition.Protocol))))
+		out = append(out, fmt.Sprintf("%s: some of it was measured by %s with loss, and the goal allows %s", c.Text, e.Condition.Protocol, words.Amount("loss_ratio", j.allowed(e.Condition.Protocol))))
 	}
 	if c.in(e.Metric, e.Condition) != 1 {
-		out = append(out, fmt.Sprintf("%s is %s of %d bytes", c.Text, amount(e.Metric, e.Bound), e.Condition.FrameSize))
+		out = append(out, fmt.Sprintf("%s is %s of %d bytes", c.Text, words.Amount(e.Metric, e.Bound), e.Condition.FrameSize))
 	}
 	if c.Word == "throughput" && !slices.Contains(searched, e.Metric) {
-		out = append(out, c.Text+": no search for a load without loss was run, so "+subject(e.Metric)+" stands for throughput")
+		out = append(out, c.Text+": no search for a load without loss was run, so "+words.Metric(e.Metric)+" stands for throughput")
 	}
 	if e.at.generatorLimited() {
 		out = append(out, c.Text+": limited by the generator, which could not send all that was asked for")

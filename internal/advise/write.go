@@ -28,7 +28,7 @@ func (a Advice) Text(w io.Writer) error {
 	for _, c := range a.Cases {
 		fmt.Fprintf(&b, "\n%s\n%s\n%s\n\n%s", c.Name, c.Advice, c.Alternatives, c.table())
 		list(&b, c.Unknown)
-		fmt.Fprintf(&b, "- intervals hold at once with 95%%: each is of %s%%\n", digits(100*c.Confidence, 4))
+		fmt.Fprintf(&b, "- intervals hold at once with 95%%: each is of %s%%\n", words.Significant(100*c.Confidence, 4))
 	}
 	fmt.Fprintf(&b, "\nNot known:\n")
 	list(&b, a.Unknown)
@@ -62,9 +62,9 @@ func (c Case) table() string {
 			for _, e := range f.Evidence {
 				interval := "-"
 				if e.Interval != nil {
-					interval = amount(e.Metric, e.Interval[0]) + " to " + amount(e.Metric, e.Interval[1])
+					interval = words.Amount(e.Metric, e.Interval[0]) + " to " + words.Amount(e.Metric, e.Interval[1])
 				}
-				t.Row(choice.Name, f.Clause, e.Verdict, subject(e.Metric)+" "+amount(e.Metric, e.Estimate), interval, choice.priceText(e),
+				t.Row(choice.Name, f.Clause, e.Verdict, words.Metric(e.Metric)+" "+words.Amount(e.Metric, e.Estimate), interval, choice.priceText(e),
 					fmt.Sprintf("%d %s", e.Trials, e.Condition.Protocol), e.Run)
 			}
 		}

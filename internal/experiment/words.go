@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // short writes a number to one decimal, or to two digits below one.
@@ -58,13 +60,5 @@ func amount(metric string, x float64) string {
 	if !strings.HasSuffix(metric, "_bps") {
 		return strconv.FormatFloat(x, 'g', 4, 64)
 	}
-	for _, u := range []struct {
-		name string
-		size float64
-	}{{"Tb/s", 1e12}, {"Gb/s", 1e9}, {"Mb/s", 1e6}, {"kb/s", 1e3}} {
-		if math.Abs(x) >= u.size {
-			return strconv.FormatFloat(x/u.size, 'g', 4, 64) + " " + u.name
-		}
-	}
-	return strconv.FormatFloat(x, 'g', 4, 64) + " b/s"
+	return words.Amount(metric, x)
 }

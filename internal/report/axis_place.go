@@ -90,7 +90,7 @@ func (a axis) text(l level) string {
 	case strings.HasSuffix(a.field, "_size") && l.value > 0 && math.Mod(l.value, 1<<10) == 0:
 		return api.Size(l.value).String()
 	}
-	return raw(l.value / a.unit().factor)
+	return raw(l.value / a.unit().Factor)
 }
 
 // unit of the levels of a rate; of others none.
@@ -133,8 +133,8 @@ func (a axis) label() string {
 			text = fmt.Sprintf("%s (%s)", text, a.field)
 		}
 	}
-	if u := a.unit(); a.numbers && u.name != "" {
-		text += " in " + u.name
+	if u := a.unit(); a.numbers && u.Name != "" {
+		text += " in " + u.Name
 	}
 	if a.logarithmic() {
 		text += ", logarithmic"

@@ -7,6 +7,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/stats"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // centre is the value a summary is known by: the mean, or for percentiles,
@@ -44,7 +45,7 @@ func summaryText(metric string, s stats.Summary) string {
 func summaryParts(metric string, s stats.Summary) (value, interval string) {
 	u := summaryUnit(metric, s)
 	number, interval := u.centred(centre(s), s.CI95)
-	return join(number, u.name), interval
+	return join(number, u.Name), interval
 }
 
 // summaryValue is a summary's centre with its unit.
@@ -110,7 +111,7 @@ func (r Report) unpooled() (out []string) {
 	for _, c := range r.Conditions {
 		for metric, s := range c.Metrics {
 			if trial.NeverAveraged(metric) && s.N > 1 && s.Pooled == nil {
-				out = append(out, metricName(metric)+" by "+c.Tool)
+				out = append(out, words.Metric(metric)+" by "+c.Tool)
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/report/plot"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // fewSamples is how many samples must lie beyond a percentile for it to be drawn:
@@ -43,7 +44,7 @@ func (r Report) distributions(stem string) (conditions []int, merged map[int]*hd
 func (r Report) percentileCurve(stem string, conditions []int, merged map[int]*hdrhistogram.Histogram, nth int) figure {
 	u := distributionUnit(stem, conditions, merged)
 	deepest := 1.0
-	l := plot.Lines{ID: "percentiles-" + stem + strconv.Itoa(nth), Title: metricName(stem) + " by percentile", Description: r.describeDistributions(stem, conditions, merged)}
+	l := plot.Lines{ID: "percentiles-" + stem + strconv.Itoa(nth), Title: words.Metric(stem) + " by percentile", Description: r.describeDistributions(stem, conditions, merged)}
 	name := labels(r.Conditions)
 	for n, i := range conditions {
 		h := merged[i]
@@ -52,7 +53,7 @@ func (r Report) percentileCurve(stem string, conditions []int, merged map[int]*h
 		s := plot.Series{Name: name.of(r.Conditions[i].Condition), Style: style}
 		for nines := 0.0; nines <= deepestNines(h)+1e-9; nines += .05 {
 			p := 100 * (1 - math.Pow(10, -nines))
-			s.Points = append(s.Points, plot.Point{X: nines, Y: trial.Percentile(h, p) / u.factor})
+			s.Points = append(s.Points, plot.Point{X: nines, Y: trial.Percentile(h, p) / u.Factor})
 			deepest = max(deepest, nines)
 		}
 		l.Series = append(l.Series, s)
@@ -61,13 +62,13 @@ func (r Report) percentileCurve(stem string, conditions []int, merged map[int]*h
 	l.X.At, l.X.AtNames = nineTicks(deepest)
 	l.Y = plot.Axis{Label: axisLabel(stem, u), Log: spread(conditions, merged) > 12}
 	l.Y.Zero = !l.Y.Log
-	return figure{Title: continued(upperFirst(metricName(stem))+" by percentile", nth), SVG: template.HTML(l.SVG()),
+	return figure{Title: continued(upperFirst(words.Metric(stem))+" by percentile", nth), SVG: template.HTML(l.SVG()),
 		Caption: "All samples of a condition's trials together. The axis stretches the tail: each step of the same width has a tenth of the samples of the one before. A curve ends where fewer than 5 samples lie beyond."}
 }
 
 func (r Report) cumulativeCurve(stem string, conditions []int, merged map[int]*hdrhistogram.Histogram, nth int) figure {
 	u := distributionUnit(stem, conditions, merged)
-	l := plot.Lines{ID: "cdf-" + stem + strconv.Itoa(nth), Title: "cumulative distribution of " + metricName(stem),
+	l := plot.Lines{ID: "cdf-" + stem + strconv.Itoa(nth), Title: "cumulative distribution of " + words.Metric(stem),
 		Description: r.describeDistributions(stem, conditions, merged),
 		X:           plot.Axis{Label: axisLabel(stem, u), Log: spread(conditions, merged) > 12},
 		Y:           plot.Axis{Label: "share of the samples in %", Zero: true}}
@@ -77,7 +78,7 @@ func (r Report) cumulativeCurve(stem string, conditions []int, merged map[int]*h
 		style.Marker = plot.NoMarker
 		s := plot.Series{Name: name.of(r.Conditions[i].Condition), Style: style}
 		for p := 0.0; p <= 99.9; p += .5 {
-			s.Points = append(s.Points, plot.Point{X: trial.Percentile(merged[i], p) / u.factor, Y: p})
+			s.Points = append(s.Points, plot.Point{X: trial.Percentile(merged[i], p) / u.Factor, Y: p})
 		}
 		l.Series = append(l.Series, s)
 	}

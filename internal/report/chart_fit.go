@@ -11,6 +11,7 @@ import (
 	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/report/plot"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // fitSeries draws each model over length that has a curve.
@@ -27,7 +28,7 @@ func (r Report) fitSeries(metric string, u unit) (series []plot.Series) {
 func curveOf(f experiment.Fit, u unit, nth int) plot.Series {
 	s := plot.Series{Name: fitName(f), Style: plot.Style{Colour: (4 + nth) % 6, Dash: modelDashes[nth%len(modelDashes)]}}
 	for _, p := range f.Curve {
-		s.Points = append(s.Points, plot.Point{X: p[0], Y: p[1] / u.factor})
+		s.Points = append(s.Points, plot.Point{X: p[0], Y: p[1] / u.Factor})
 	}
 	return s
 }
@@ -150,7 +151,7 @@ func curves(f experiment.Fit, u unit, nth int) (out []plot.Series) {
 		}
 		for _, p := range f.Points {
 			if p.Flows == flows {
-				s.Points = append(s.Points, plot.Point{X: p.X, Y: p.Predicted / u.factor})
+				s.Points = append(s.Points, plot.Point{X: p.X, Y: p.Predicted / u.Factor})
 			}
 		}
 		out = append(out, s)
@@ -180,7 +181,7 @@ func (r Report) measuredAt(f experiment.Fit, p experiment.FitPoint, u unit) plot
 			return r.point(p.X, i, f.Metric, u)
 		}
 	}
-	return plot.Point{X: p.X, Y: p.Measured / u.factor}
+	return plot.Point{X: p.X, Y: p.Measured / u.Factor}
 }
 
 // residualFigure draws by how much each model is off, open where it was not fitted.
@@ -208,7 +209,7 @@ func (r Report) residualFigure(fits []experiment.Fit, nth int) figure {
 
 // fitSubject is "goodput over length (flows=8)".
 func fitSubject(f experiment.Fit) string {
-	text := metricName(f.Metric) + " over " + f.Over
+	text := words.Metric(f.Metric) + " over " + f.Over
 	if f.Curve == nil {
 		text += " and flows"
 	}

@@ -7,6 +7,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/report/plot"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // The kinds of bar, by path.
@@ -33,7 +34,7 @@ func (r Report) goodputFigures() (out []figure) {
 
 func (r Report) barFigure(metric string) figure {
 	u := unitFor(metric, largest(r.Conditions, metric))
-	name := metricName(metric)
+	name := words.Metric(metric)
 	bars := plot.Bars{ID: "bars-" + metric, Title: name + " of every condition", Kinds: pathKinds,
 		X: plot.Axis{Label: axisLabel(metric, u)}, Groups: r.barGroups(metric, u)}
 	bars.Description = r.describe(metric, r.measured(metric))

@@ -7,6 +7,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/report/plot"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // manySeries is where one chart stops being readable.
@@ -51,7 +52,7 @@ func (r Report) latencyFigure(stem string, percentiles []string, conditions []in
 	if least > 0 && most/least > 100 {
 		u = unitFor(stem, least)
 	}
-	l := plot.Lines{ID: fmt.Sprintf("%s-%d", stem, nth), Title: metricName(stem) + " percentiles", Description: r.describe(percentiles[0], conditions),
+	l := plot.Lines{ID: fmt.Sprintf("%s-%d", stem, nth), Title: words.Metric(stem) + " percentiles", Description: r.describe(percentiles[0], conditions),
 		X: plot.Axis{Label: "percentile", Names: percentileNames(stem, percentiles)},
 		Y: plot.Axis{Label: axisLabel(stem, u), Zero: true, Log: least > 0 && most/least > 12}}
 	l.Y.Zero = !l.Y.Log
@@ -69,7 +70,7 @@ func (r Report) latencyFigure(stem string, percentiles []string, conditions []in
 	if l.Y.Log {
 		caption += " The scale is logarithmic."
 	}
-	return figure{Title: continued(upperFirst(metricName(stem)), nth), Caption: caption, SVG: template.HTML(l.SVG())}
+	return figure{Title: continued(upperFirst(words.Metric(stem)), nth), Caption: caption, SVG: template.HTML(l.SVG())}
 }
 
 // latencyRange is the least and the greatest value of any trial.
@@ -89,7 +90,7 @@ func (r Report) latencyRange(percentiles []string) (least, most float64) {
 
 func percentileNames(stem string, metrics []string) (names []string) {
 	for _, m := range metrics {
-		names = append(names, strings.TrimPrefix(metricName(m), metricName(stem)+" "))
+		names = append(names, strings.TrimPrefix(words.Metric(m), words.Metric(stem)+" "))
 	}
 	return names
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nfchain.dev/nfchain/internal/report/plot"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // searchFigures are the graphs that RFC 2544 asks for: rates by frame size with the
@@ -33,7 +34,7 @@ func (r Report) sweepsFrameSize(metric string) bool {
 
 func (r Report) frameSizeFigure(metric string) figure {
 	u := unitFor(metric, largest(r.Conditions, metric))
-	l := plot.Lines{ID: "frames-" + metric, Title: metricName(metric) + " by frame size", Description: r.describe(metric, r.measured(metric)),
+	l := plot.Lines{ID: "frames-" + metric, Title: words.Metric(metric) + " by frame size", Description: r.describe(metric, r.measured(metric)),
 		X: plot.Axis{Label: "frame size in bytes, with check sequence", Zero: true}, Y: plot.Axis{Label: axisLabel(metric, u), Zero: true}}
 	name, at := labels(r.Conditions, "frame_size"), map[string]int{}
 	for _, i := range r.measured(metric) {
@@ -69,7 +70,7 @@ func (r Report) mediumSeries(u unit) plot.Series {
 	s := plot.Series{Name: "medium", Style: plot.Style{Colour: 4, Dash: plot.Dashed}}
 	for _, c := range r.Conditions {
 		if c.Search != nil && c.Search.MediumPps > 0 {
-			s.Points = append(s.Points, plot.Point{X: float64(c.FrameSize), Y: c.Search.MediumPps / u.factor})
+			s.Points = append(s.Points, plot.Point{X: float64(c.FrameSize), Y: c.Search.MediumPps / u.Factor})
 		}
 	}
 	slices.SortStableFunc(s.Points, func(a, b plot.Point) int { return int(a.X - b.X) })
@@ -98,12 +99,12 @@ func (r Report) lossFigure(searches []Search, nth int) figure {
 	}
 	u := unitFor("load_pps", most)
 	l := plot.Lines{ID: fmt.Sprintf("loss-by-load-%d", nth), Title: "loss by load",
-		X: plot.Axis{Label: "load in " + u.name, Zero: true}, Y: plot.Axis{Label: axisLabel("loss_ratio", unitFor("loss_ratio", 1)), Zero: true}}
+		X: plot.Axis{Label: "load in " + u.Name, Zero: true}, Y: plot.Axis{Label: axisLabel("loss_ratio", unitFor("loss_ratio", 1)), Zero: true}}
 	name := labels(r.Conditions)
 	for n, s := range searches {
 		series := plot.Series{Name: name.of(r.Conditions[s.Condition].Condition), Style: plot.Ours(n)}
 		for _, p := range s.Loads {
-			series.Points = append(series.Points, plot.Point{X: p.LoadPps / u.factor, Y: 100 * p.LossRatio})
+			series.Points = append(series.Points, plot.Point{X: p.LoadPps / u.Factor, Y: 100 * p.LossRatio})
 		}
 		l.Series = append(l.Series, series)
 		text += series.Name + ": " + lossWords(s) + ". "

@@ -4,6 +4,7 @@ import (
 	"html/template"
 
 	"nfchain.dev/nfchain/internal/report/plot"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // shape sets shapes side by side: each line of the source and ours of the same
@@ -11,7 +12,7 @@ import (
 // what machines have in common when rates are not. Without such lines there is none.
 func (s *sweep) shape(ours []int, nth int) []figure {
 	theirs, drawn := s.of(ours, nth), map[int]bool{}
-	title := metricName(s.metric) + " as a share of the first value, here and in the source"
+	title := words.Metric(s.metric) + " as a share of the first value, here and in the source"
 	l := plot.Lines{ID: s.id("shape", nth), Title: title, Description: s.describe(s.metric, s.conditions(ours)) + s.describeSource(theirs), X: s.axis.drawn(),
 		Y: plot.Axis{Label: "share of the first value that both have", Zero: true}}
 	for n, t := range theirs {

@@ -38,7 +38,7 @@ func (s *sweep) styleOf(t sourceLine, n int) plot.Style {
 func (s *sweep) sourceSeries(t sourceLine, style plot.Style, u unit) plot.Series {
 	out := plot.Series{Name: s.nameOf(t, s.ours), Style: style}
 	for _, v := range t.values {
-		out.Points = append(out.Points, plot.Point{X: s.axis.place(v.level), Y: v.Value / u.factor})
+		out.Points = append(out.Points, plot.Point{X: s.axis.place(v.level), Y: v.Value / u.Factor})
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nfchain.dev/nfchain/internal/report/plot"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 const (
@@ -89,7 +90,7 @@ func (s *sweep) of(ours []int, nth int) (out []sourceLine) {
 	return out
 }
 
-func (s *sweep) title() string { return metricName(s.metric) + " over " + s.axis.title() }
+func (s *sweep) title() string { return words.Metric(s.metric) + " over " + s.axis.title() }
 
 func (s *sweep) id(kind string, nth int) string {
 	return fmt.Sprintf("%s%s-%s-%d", s.prefix, kind, s.metric, nth)

@@ -8,6 +8,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/report/plot"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // fewSteps is from where a course over time is worth a chart.
@@ -49,7 +50,7 @@ func (r Report) withSeries(metric string) (conditions []int) {
 // timeFigure has one curve for each trial; those of one condition look alike.
 func (r Report) timeFigure(metric string, conditions []int, nth int) figure {
 	u := unitFor(metric, r.largestOverTime(metric))
-	l := plot.Lines{ID: fmt.Sprintf("time-%s-%d", metric, nth), Title: metricName(metric) + " over the time of a trial", Description: r.describe(metric, conditions),
+	l := plot.Lines{ID: fmt.Sprintf("time-%s-%d", metric, nth), Title: words.Metric(metric) + " over the time of a trial", Description: r.describe(metric, conditions),
 		X: plot.Axis{Label: "time in the trial in s", Zero: true}, Y: plot.Axis{Label: axisLabel(metric, u), Zero: true}}
 	name := labels(r.Conditions)
 	for n, i := range conditions {
@@ -71,7 +72,7 @@ func (r Report) timeFigure(metric string, conditions []int, nth int) figure {
 func course(s trial.Series, u unit) (points []plot.Point) {
 	for i, v := range s.Values {
 		if v != nil && finite(*v) {
-			points = append(points, plot.Point{X: float64(i+1) * s.StepS, Y: *v / u.factor})
+			points = append(points, plot.Point{X: float64(i+1) * s.StepS, Y: *v / u.Factor})
 		}
 	}
 	return points

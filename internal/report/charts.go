@@ -5,6 +5,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/report/plot"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // figure is one chart with what is said below it.
@@ -74,13 +75,13 @@ func scaled(ci *[2]float64, u unit) *[2]float64 {
 	if ci == nil {
 		return nil
 	}
-	return &[2]float64{ci[0] / u.factor, ci[1] / u.factor}
+	return &[2]float64{ci[0] / u.Factor, ci[1] / u.Factor}
 }
 
 func (r Report) dots(condition int, metric string, u unit) []float64 {
 	dots := r.Run.Samples(condition, metric)
 	for i := range dots {
-		dots[i] /= u.factor
+		dots[i] /= u.Factor
 	}
 	return dots
 }
@@ -88,14 +89,14 @@ func (r Report) dots(condition int, metric string, u unit) []float64 {
 // point is one summary on a chart.
 func (r Report) point(x float64, condition int, metric string, u unit) plot.Point {
 	s := r.Conditions[condition].Metrics[metric]
-	return plot.Point{X: x, Y: centre(s) / u.factor, CI: scaled(s.CI95, u), Dots: r.dots(condition, metric, u)}
+	return plot.Point{X: x, Y: centre(s) / u.Factor, CI: scaled(s.CI95, u), Dots: r.dots(condition, metric, u)}
 }
 
 // axisLabel is a metric with its unit and which way is good.
 func axisLabel(metric string, u unit) string {
-	text := metricName(metric)
-	if u.name != "" {
-		text += " in " + u.name
+	text := words.Metric(metric)
+	if u.Name != "" {
+		text += " in " + u.Name
 	}
 	if good := goodDirection(metric).inWords(); good != "" {
 		text += " (" + good + ")"

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // sampleOf is a run of one metric over chains of so many lengths; of one, the length is not
@@ -28,11 +29,11 @@ func sampleOf(metric string, lengths int) Report {
 func TestEveryMainMetricHasAChart(t *testing.T) {
 	for _, metric := range []string{"goodput_bps", "throughput_bps", "throughput_pps", "ndr_conditional_throughput_pps", "forwarding_rate_pps",
 		"transactions_per_second", "one_way_latency_p50_ns", "latency_p99_ns"} {
-		title := upperFirst(metricName(metric)) + " over the length of the chain"
+		title := upperFirst(words.Metric(metric)) + " over the length of the chain"
 		if !drawn(sampleOf(metric, 3), title) {
 			t.Errorf("%s has no chart over the length", metric)
 		}
-		if !strings.Contains(metric, "latency") && !drawn(sampleOf(metric, 1), upperFirst(metricName(metric))) {
+		if !strings.Contains(metric, "latency") && !drawn(sampleOf(metric, 1), upperFirst(words.Metric(metric))) {
 			t.Errorf("%s has no chart", metric)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/report/plot"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // claim is a verdict as a page shows it.
@@ -98,7 +99,7 @@ func estimateText(u unit, v float64, ci *[2]float64) string {
 	if ci != nil {
 		most = max(most, math.Abs(ci[0]), math.Abs(ci[1]))
 	}
-	if u.name == "" && most > 0 && most < tiny {
+	if u.Name == "" && most > 0 && most < tiny {
 		small := func(x float64) string { return strconv.FormatFloat(x, 'e', 1, 64) }
 		if ci == nil {
 			return small(v)
@@ -106,15 +107,15 @@ func estimateText(u unit, v float64, ci *[2]float64) string {
 		return fmt.Sprintf("%s [%s, %s]", small(v), small(ci[0]), small(ci[1]))
 	}
 	value, interval := u.centred(v, ci)
-	return join(strings.TrimSpace(value+" "+interval), u.name)
+	return join(strings.TrimSpace(value+" "+interval), u.Name)
 }
 
 // bound writes an end of a range.
 func (u unit) bound(v float64) string {
-	if v /= u.factor; v != 0 && math.Abs(v) < tiny {
-		return join(strconv.FormatFloat(v, 'g', -1, 64), u.name)
+	if v /= u.Factor; v != 0 && math.Abs(v) < tiny {
+		return join(strconv.FormatFloat(v, 'g', -1, 64), u.Name)
 	}
-	return join(significant(v, 6), u.name)
+	return join(words.Significant(v, 6), u.Name)
 }
 
 // spanWords tells what a span shows to those who do not see it.

@@ -79,11 +79,11 @@ func TestEstimatesAreShort(t *testing.T) {
 		"0.102 [0.081, 0.123]": {.102, &[2]float64{.081, .123}}, "-3.2e-10 [-6.7e-10, 3.3e-11]": {-3.2e-10, &[2]float64{-6.73e-10, 3.32e-11}},
 		"0 [0, 0]": {0, &[2]float64{0, 0}}, "2.0e-06": {2e-6, nil}, "1.085": {1.085, nil}, "0.00000 [-0.00020, 0.00020]": {0, &[2]float64{-.0002, .0002}},
 	} {
-		if got := estimateText(unit{factor: 1}, c.v, c.ci); got != want {
+		if got := estimateText(unit{Factor: 1}, c.v, c.ci); got != want {
 			t.Errorf("%v %v: %q, want %q", c.v, c.ci, got, want)
 		}
 	}
-	if u := (unit{factor: 1}); u.bound(1e-9)+" "+u.bound(.08)+" "+u.bound(0)+" "+u.bound(100) != "1e-09 0.08 0 100" {
+	if u := (unit{Factor: 1}); u.bound(1e-9)+" "+u.bound(.08)+" "+u.bound(0)+" "+u.bound(100) != "1e-09 0.08 0 100" {
 		t.Errorf("%s %s %s %s", u.bound(1e-9), u.bound(.08), u.bound(0), u.bound(100))
 	}
 }

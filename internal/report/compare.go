@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 var (
@@ -174,9 +175,9 @@ func (c Comparison) Worse() (lines []string) {
 // name of the metric that changed, in words.
 func (c Change) name() string {
 	if c.OverDirect {
-		return metricName(c.Metric) + " over direct"
+		return words.Metric(c.Metric) + " over direct"
 	}
-	return metricName(c.Metric)
+	return words.Metric(c.Metric)
 }
 
 func refTo(r trial.Run) Ref {

@@ -5,6 +5,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/stats"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // key tells conditions that are alike in all but path and what follows from it.
@@ -69,7 +70,7 @@ func (r Report) directTable() table {
 			}
 			q := r.besides(p.direct, p.chain, m)
 			ratio, interval := ratioText(q)
-			t.add(begins, name.of(b.Condition), metricName(m), summaryValue(m, b.Metrics[m]), summaryValue(m, sa), ratio, interval)
+			t.add(begins, name.of(b.Condition), words.Metric(m), summaryValue(m, b.Metrics[m]), summaryValue(m, sa), ratio, interval)
 			begins = false
 		}
 	}
@@ -84,5 +85,5 @@ func ratioText(e stats.Estimate) (value, interval string) {
 	if e.CI95 == nil {
 		return fixed(e.Value, max(0, decimals(e.Value)-1)), "–"
 	}
-	return unit{factor: 1}.centred(e.Value, e.CI95)
+	return unit{Factor: 1}.centred(e.Value, e.CI95)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // card is one number to be seen at a glance.
@@ -76,10 +77,10 @@ const oneWayMedian = "one_way_latency_p50_ns"
 // cardLabel is "TCP, 8 flows: goodput", or "latency p50, 8 flows" where the
 // protocol is already in the metric's name.
 func cardLabel(condition, protocol, metric string) string {
-	if name := metricName(metric); strings.HasPrefix(name, protocol+" ") {
+	if name := words.Metric(metric); strings.HasPrefix(name, protocol+" ") {
 		return name + strings.TrimPrefix(condition, protocol)
 	}
-	return condition + ": " + metricName(metric)
+	return condition + ": " + words.Metric(metric)
 }
 
 // mainMetric is the one a condition is about.

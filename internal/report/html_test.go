@@ -79,7 +79,7 @@ func TestPageHasEveryMetric(t *testing.T) {
 		text := html.UnescapeString(renderHTML(t, r))
 		for _, c := range r.Conditions {
 			for m, s := range c.Metrics {
-				if !strings.Contains(text, ">"+metricName(m)+"<") || !strings.Contains(text, summaryValue(m, s)) {
+				if !strings.Contains(text, ">"+words.Metric(m)+"<") || !strings.Contains(text, summaryValue(m, s)) {
 					t.Errorf("%s: %s %s is not on the page", name, m, summaryValue(m, s))
 				}
 			}

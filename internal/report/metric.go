@@ -51,20 +51,6 @@ func (d direction) inWords() string {
 	return map[direction]string{higherIsBetter: "higher is better", lowerIsBetter: "lower is better"}[d]
 }
 
-// metricName is a metric in words, without its unit: "latency p99".
-func metricName(metric string) string {
-	words := strings.Split(metric, "_")
-	if _, has := units[words[len(words)-1]]; has && len(words) > 1 {
-		words = words[:len(words)-1]
-	}
-	for i, w := range words {
-		if len(w) > 3 && w[0] == 'p' && strings.Trim(w[1:], "0123456789") == "" && w != "p100" {
-			words[i] = w[:3] + "." + w[3:] // p999 is 99.9%
-		}
-	}
-	return strings.Join(words, " ")
-}
-
 // metricOrder puts what is read first first; the rest follows by name.
 var metricOrder = []string{
 	"goodput_bps", "throughput_bps", "throughput_pps", "forwarding_rate_pps", "transactions_per_second", "loss_ratio",

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // From where a machine is told to be shared: less is what any machine has.
@@ -66,7 +67,7 @@ func percentText(share float64) string {
 	if share >= .995 {
 		return strconv.FormatFloat(100*share, 'f', 0, 64) + "%"
 	}
-	return significant(100*share, 2) + "%"
+	return words.Significant(100*share, 2) + "%"
 }
 
 // enumeration is "a, b and c".

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // conditionsTable has one row for every metric of every condition that says
@@ -96,7 +97,7 @@ func (r Report) metricCells(metric string, c trial.Summary) []string {
 	if s.Pooled != nil {
 		pooled = printed(metric, *s.Pooled)
 	}
-	return r.pooledCell([]string{metricName(metric), value, interval, strconv.Itoa(s.N)}, pooled, summaryNote(s))
+	return r.pooledCell([]string{words.Metric(metric), value, interval, strconv.Itoa(s.N)}, pooled, summaryNote(s))
 }
 
 // pooledCell ends a row, with a cell for all samples where the table has one.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"nfchain.dev/nfchain/internal/experiment"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // paramsTable has the models' parameters with their uncertainty. A model that was not
@@ -24,7 +25,7 @@ func (r Report) paramsTable() table {
 		for i, p := range f.Params {
 			u := paramUnit(p)
 			value, interval := u.centred(p.Value, p.CI95)
-			t.add(i == 0, f.Name, f.Formula, p.Name, join(value, u.name), interval, note)
+			t.add(i == 0, f.Name, f.Formula, p.Name, join(value, u.Name), interval, note)
 			note = ""
 		}
 	}
@@ -34,7 +35,7 @@ func (r Report) paramsTable() table {
 // paramUnit is the unit to print a parameter in: one of metrics, one in words, or none
 // for a share.
 func paramUnit(p experiment.Param) unit {
-	if units[p.Unit] != nil {
+	if words.IsUnit(p.Unit) {
 		return unitFor("_"+p.Unit, p.Value)
 	}
 	return unit{p.Unit, 1}

@@ -3,6 +3,7 @@ package report
 import (
 	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // referenceTable sets the source's values beside ours: along the axis of the charts
@@ -20,7 +21,7 @@ func (r Report) referenceTable() table {
 	t.column("note", false)
 	for _, ref := range r.References {
 		here, ratio := r.besideSource(ref.Metric, ref.Value, r.at(ref.At))
-		t.add(true, experiment.Describe(ref.At), metricName(ref.Metric), here, printed(ref.Metric, ref.Value), ratio, ref.Note)
+		t.add(true, experiment.Describe(ref.At), words.Metric(ref.Metric), here, printed(ref.Metric, ref.Value), ratio, ref.Note)
 	}
 	return t
 }
@@ -87,7 +88,7 @@ func (r Report) addReferences(t *table, a axis, metric string, ours []line, thei
 				shareHere = fixed(centre(s)/centre(r.Conditions[first].Metrics[metric]), 3)
 			}
 		}
-		t.add(i == 0, condition, metricName(metric), v.text, here, printed(metric, v.Value), ratio, shareHere, shareSource, v.Note)
+		t.add(i == 0, condition, words.Metric(metric), v.text, here, printed(metric, v.Value), ratio, shareHere, shareSource, v.Note)
 	}
 }
 

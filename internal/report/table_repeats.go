@@ -32,7 +32,7 @@ func (r Report) repeatsTable() table {
 	for i, c := range r.Conditions {
 		m := mainMetric(c)
 		if s := c.Metrics[m]; s.N >= fewForRepeats {
-			t.add(true, append([]string{name.of(c.Condition), metricName(m), strconv.Itoa(s.N)}, r.repeatsCells(i, m, s)...)...)
+			t.add(true, append([]string{name.of(c.Condition), words.Metric(m), strconv.Itoa(s.N)}, r.repeatsCells(i, m, s)...)...)
 		}
 	}
 	return t
@@ -90,7 +90,7 @@ func (r Report) driftWarnings() (out []string) {
 			went = "fell"
 		}
 		out = append(out, fmt.Sprintf("%s: %s %s by %s from the first repeat to the last, which is no chance (p = %.2g): the mean is of no steady state.",
-			name.of(c.Condition), metricName(m), went, shareText(math.Abs(d.ChangeRatio)), d.P))
+			name.of(c.Condition), words.Metric(m), went, shareText(math.Abs(d.ChangeRatio)), d.P))
 	}
 	return out
 }
@@ -113,7 +113,7 @@ func (r Report) untilWarnings() (out []string) {
 			reached = "is " + shareText((s.CI95[1]-s.CI95[0])/math.Abs(centre(s))) + " of its centre wide"
 		}
 		out = append(out, fmt.Sprintf("%s: after %s the interval of %s %s, and not the %s that was asked for.",
-			name.of(c.Condition), words.Plural(s.N, "repeat"), metricName(m), reached, shareText(r.Run.Until)))
+			name.of(c.Condition), words.Plural(s.N, "repeat"), words.Metric(m), reached, shareText(r.Run.Until)))
 	}
 	return out
 }
@@ -133,7 +133,7 @@ func (r Report) instancesTable() table {
 	for _, c := range r.Conditions {
 		m := mainMetric(c)
 		if p := c.Metrics[m].Components; p != nil {
-			t.add(true, name.of(c.Condition), metricName(m), strconv.Itoa(p.Instances),
+			t.add(true, name.of(c.Condition), words.Metric(m), strconv.Itoa(p.Instances),
 				shareText(p.Within), shareInterval(p.WithinCI95), shareText(p.Between), shareInterval(p.BetweenCI95))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nfchain.dev/nfchain/internal/search"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // goalsTable has a row for each goal of each search.
@@ -78,7 +79,7 @@ func (r Report) measuredTable() table {
 		about := []string{name.of(r.Conditions[s.Condition].Condition), strconv.Itoa(s.Repeat)}
 		for _, q := range []*search.Repeated{s.Latency, s.Recovery} {
 			if q != nil {
-				t.add(true, append(slices.Clip(about), append([]string{metricName(q.Metric), printed("load_pps", q.LoadPps), strconv.Itoa(len(q.Values))}, spreadCells(q.Metric, q.Spread)...)...)...)
+				t.add(true, append(slices.Clip(about), append([]string{words.Metric(q.Metric), printed("load_pps", q.LoadPps), strconv.Itoa(len(q.Values))}, spreadCells(q.Metric, q.Spread)...)...)...)
 			}
 		}
 		if b := s.BackToBack; b != nil {

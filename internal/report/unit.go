@@ -4,50 +4,26 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"nfchain.dev/nfchain/internal/words"
 )
 
-// unit is a name and how many of a metric's own unit it holds.
-type unit struct {
-	name   string
-	factor float64
-}
-
-// units by the last word of a metric's name, ascending.
-var units = map[string][]unit{
-	"bps":     {{"b/s", 1}, {"kb/s", 1e3}, {"Mb/s", 1e6}, {"Gb/s", 1e9}, {"Tb/s", 1e12}},
-	"pps":     {{"p/s", 1}, {"kp/s", 1e3}, {"Mp/s", 1e6}},
-	"ns":      {{"ns", 1}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}},
-	"s":       {{"s", 1}},
-	"ratio":   {{"%", .01}},
-	"bytes":   {{"B", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}},
-	"hz":      {{"Hz", 1}, {"kHz", 1e3}, {"MHz", 1e6}, {"GHz", 1e9}},
-	"celsius": {{"°C", 1}},
-}
+// unit writes values of a metric.
+type unit words.Unit
 
 // unitFor is the unit to print values of a metric in, the largest of them given.
-func unitFor(metric string, largest float64) unit {
-	if strings.HasSuffix(metric, "mtu_bytes") {
-		return unit{"B", 1} // as everybody writes it
-	}
-	choice := unit{"", 1}
-	for i, u := range units[metric[strings.LastIndexByte(metric, '_')+1:]] {
-		if i == 0 || math.Abs(largest) >= u.factor {
-			choice = u
-		}
-	}
-	return choice
-}
+func unitFor(metric string, largest float64) unit { return unit(words.UnitFor(metric, largest)) }
 
 // number writes a value in the unit, with the digits that its size deserves.
 func (u unit) number(v float64) string {
-	if u.name == "" && v == math.Trunc(v) {
+	if u.Name == "" && v == math.Trunc(v) {
 		return fixed(v, 0) // a count
 	}
-	return fixed(v/u.factor, decimals(v/u.factor))
+	return fixed(v/u.Factor, decimals(v/u.Factor))
 }
 
 // value writes a value with the unit behind it.
-func (u unit) value(v float64) string { return join(u.number(v), u.name) }
+func (u unit) value(v float64) string { return join(u.number(v), u.Name) }
 
 // centred writes a value and, where there is one, its interval, both with the
 // digits that the interval leaves certain: two of its half width.
@@ -55,8 +31,8 @@ func (u unit) centred(v float64, ci *[2]float64) (value, interval string) {
 	if ci == nil {
 		return u.number(v), ""
 	}
-	lo, hi := ci[0]/u.factor, ci[1]/u.factor
-	d := decimals(v / u.factor)
+	lo, hi := ci[0]/u.Factor, ci[1]/u.Factor
+	d := decimals(v / u.Factor)
 	if v == 0 {
 		d = decimals(max(math.Abs(lo), math.Abs(hi)))
 	}
@@ -65,7 +41,7 @@ func (u unit) centred(v float64, ci *[2]float64) (value, interval string) {
 	} else if half == 0 {
 		return u.number(v), "[" + u.number(v) + ", " + u.number(v) + "]"
 	}
-	return fixed(v/u.factor, d), "[" + fixed(lo, d) + ", " + fixed(hi, d) + "]"
+	return fixed(v/u.Factor, d), "[" + fixed(lo, d) + ", " + fixed(hi, d) + "]"
 }
 
 func join(number, unit string) string {
@@ -102,18 +78,9 @@ func printed(metric string, v float64) string { return unitFor(metric, v).value(
 // shareText writes a share in per cent, with the digits that its size deserves: three, and
 // more where what is not all would read as all.
 func shareText(share float64) string {
-	text := significant(100*share, 3)
+	text := words.Significant(100*share, 3)
 	for n := 4; text == "100" && share < 1 && n < mostDecimals; n++ {
-		text = significant(100*share, n)
+		text = words.Significant(100*share, n)
 	}
 	return text + "%"
-}
-
-// significant writes so many digits of a value, without an exponent.
-func significant(v float64, digits int) string {
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
-	if err != nil {
-		return strconv.FormatFloat(v, 'g', digits, 64)
-	}
-	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }

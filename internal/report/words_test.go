@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 func TestUnits(t *testing.T) {
@@ -25,7 +26,7 @@ func TestUnits(t *testing.T) {
 		ci            [2]float64
 		want          string
 	}{{1e9, 9.7213e9, [2]float64{9.5994e9, 9.8431e9}, "9.72 [9.60, 9.84]"}, {.01, 0, [2]float64{0, 1e-6}, "0.00000 [0.00000, 0.00010]"}, {1, 2, [2]float64{2, 2}, "2 [2, 2]"}} {
-		if value, interval := (unit{factor: c.factor}).centred(c.value, &c.ci); value+" "+interval != c.want {
+		if value, interval := (unit{Factor: c.factor}).centred(c.value, &c.ci); value+" "+interval != c.want {
 			t.Errorf("%v %v: %s %s, want %s", c.value, c.ci, value, interval, c.want)
 		}
 	}
@@ -48,7 +49,7 @@ func TestShares(t *testing.T) {
 func TestMetricWords(t *testing.T) {
 	for metric, want := range map[string]string{"latency_p999_ns": "latency p99.9", "goodput_bps": "goodput", "retransmits": "retransmits",
 		"latency_p50_ns": "latency p50", "loss_ratio": "loss", "tcp_rtt_mean_ns": "tcp rtt mean"} {
-		if got := metricName(metric); got != want {
+		if got := words.Metric(metric); got != want {
 			t.Errorf("%s: %q, want %q", metric, got, want)
 		}
 	}
