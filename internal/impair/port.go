@@ -131,13 +131,16 @@ func (p *port) send() {
 		if !due {
 			return
 		}
+		// Late is counted until the kernel is given the packet: whoever receives it may
+		// run before the write comes back, and that is not the packet's delay.
+		late := uint64(now - out.due) // never before its time
 		_, errno := transfer(unix.SYS_WRITE, p.fd, out.data)
 		now = p.now()
 		if errno != 0 {
 			p.line.counts.Refused++
 		} else {
 			p.line.counts.Left++
-			p.line.counts.Late[trial.Bucket(uint64(now-out.due))]++ // never before its time
+			p.line.counts.Late[trial.Bucket(late)]++
 		}
 		p.line.done(out)
 	}

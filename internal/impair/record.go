@@ -36,7 +36,8 @@ type Counts struct {
 	// Unstamped came without the kernel's time of their arrival; they count from when
 	// they were read.
 	Unstamped uint64
-	// Late counts by how long after its time each packet had left, see [trial.Bucket].
+	// Late counts by how long after its time the kernel was given each packet, see
+	// [trial.Bucket].
 	Late [trial.Buckets]uint64
 }
 

@@ -139,23 +139,26 @@ func nthCopies(i int, twice bool) []int {
 // the function was asked for and says that it was late. It is never early.
 func TestImpairDelay(t *testing.T) {
 	const delay = 5 * time.Millisecond
-	var held []time.Duration
-	var did trial.Impairment
-	for try := 0; try == 0 || try < 10 && did.Unstamped > 0; try++ { // where the machine stalled for a second
+	agree := false
+	// Again where the machine did something else between the function's giving a packet
+	// to the kernel and the kernel's sending it, which is no fault of what it says.
+	for try := 0; !agree && try < 10; try++ {
 		b := newImpaired(t, "direction: forward, impair: {delay: 5ms}")
-		held, did = b.residence(300), b.did()["forward"]
+		held, did := b.residence(300), b.did()["forward"]
+		slices.Sort(held)
+		if held[0] < delay-time.Microsecond {
+			t.Errorf("a packet left after %v", held[0])
+		}
+		late, err := trial.DecodeHistogram(did.Late)
+		if err != nil {
+			t.Fatalf("%+v, %v", did, err)
+		}
+		got, says := held[len(held)/2], delay+time.Duration(trial.Percentile(late, 50))
+		agree = did.Unstamped == 0 && got >= says*98/100 && got <= says*102/100
+		t.Logf("half of the packets were held for %v, and it says %v; %d came without a time", got, says, did.Unstamped)
 	}
-	slices.Sort(held)
-	if held[0] < delay-time.Microsecond {
-		t.Errorf("a packet left after %v", held[0])
-	}
-	late, err := trial.DecodeHistogram(did.Late)
-	if err != nil || did.Unstamped > 0 {
-		t.Fatalf("%+v, %v", did, err)
-	}
-	says := delay + time.Duration(trial.Percentile(late, 50))
-	if got := held[len(held)/2]; got < says*98/100 || got > says*102/100 {
-		t.Errorf("half of the packets were held for %v, and it says %v", got, says)
+	if !agree {
+		t.Error("what it says is never what the kernel saw")
 	}
 }
 

@@ -25,7 +25,7 @@ type Impairment struct {
 	// Unstamped packets are late by more than is known: the kernel did not tell when
 	// they came.
 	Unstamped uint64 `json:"unstamped_packets"`
-	// Late is how long after its time each packet had left, a histogram as in
+	// Late is how long after its time the kernel was given each packet, a histogram as in
 	// [Trial.Histograms]: what the function's delay has beyond what was asked for.
 	Late string `json:"late_ns"`
 }
