@@ -22,6 +22,7 @@ traffic, observe, supervise, trace, profile
 deploy
 plan
 wiring, function
+inline
 impair
 resource
 feature

@@ -1,0 +1,278 @@
+package rules
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"nfchain.dev/nfchain/internal/resource/ruleset"
+)
+
+// Table is what rules come to. It does not change.
+type Table struct {
+	header
+	memory []byte
+}
+
+// header begins the memory. Places are counted in bytes from there.
+type header struct {
+	// Rules is their number, and that of the policy, which stands behind the last.
+	Rules uint32
+	// Blocks that a vector has, and words of its summary.
+	Blocks, Summary uint32
+	// Kinds is the place of the vectors by state, family and protocol.
+	Kinds uint32
+	// Accepts is the place of the bits that say which rules accept, the policy among them.
+	Accepts uint32
+	// Stateful is 1 where some rule asks for the state.
+	Stateful uint32
+	// Portless are the vectors of packets without source and destination port.
+	Portless [2]uint32
+	Searches [dimensions]search
+}
+
+// search is a binary tree of the places where ranges begin, in the order of its levels, each as
+// wide as what is compared. There are 2^Depth-1 of them, the root the second entry, and as many
+// vectors, and one.
+type search struct{ Keys, Depth, Vectors uint32 }
+
+// Largest table: enough for every number of rules that a firewall has, and what the kernel's
+// verifier lets a program reach.
+const (
+	mostRules = 1 << 18
+	mostBytes = 1 << 28
+)
+
+// families that a packet can be of: IPv4 and IPv6.
+const families = 2
+
+const kinds = int(states) * families * 256
+
+// kind of a packet: its state, family and protocol in one number.
+func kind(s State, six bool, protocol uint8) int {
+	family := 0
+	if six {
+		family = 1
+	}
+	return (int(s)*families+family)<<8 | int(protocol)
+}
+
+// Compile makes the table of rules, of which the first that matches decides, and of the policy,
+// accept or drop, for what none decides.
+func Compile(rules []ruleset.Rule, policy string) (*Table, error) {
+	if policy != "accept" && policy != "drop" {
+		return nil, fmt.Errorf("%q is not a policy; use accept or drop", policy)
+	}
+	if len(rules) >= mostRules {
+		return nil, fmt.Errorf("%d rules are more than a table holds, which is %d; use the namespace function", len(rules), mostRules-1)
+	}
+	if err := check(rules); err != nil {
+		return nil, err
+	}
+	p := newPool()
+	c := content{pool: p, rules: len(rules), stateful: stateful(rules)}
+	blocks := c.blocks()
+	for i, d := range all {
+		c.cuts[i] = p.cut(d, rules, blocks)
+	}
+	c.kinds = p.kinds(rules, blocks)
+	c.portless[0] = p.ofRules(len(rules), blocks, func(i int) bool { return rules[i].SourcePorts == ruleset.Ports{} })
+	c.portless[1] = p.ofRules(len(rules), blocks, func(i int) bool { return rules[i].DestinationPorts == ruleset.Ports{} })
+	c.accepts = make([]uint64, len(rules)/64+1)
+	for i := range len(rules) + 1 {
+		if i < len(rules) && rules[i].Verdict == "accept" || i == len(rules) && policy == "accept" {
+			c.accepts[i/64] |= 1 << (i % 64)
+		}
+	}
+	return c.table()
+}
+
+// kinds are the vectors of each kind of packet.
+func (p *pool) kinds(rules []ruleset.Rule, blocks int) []uint32 {
+	vectors := make([]uint32, kinds)
+	for s := range states {
+		for _, six := range []bool{false, true} {
+			of := func(protocol uint8) uint32 {
+				return p.ofRules(len(rules), blocks, func(i int) bool { return isOfKind(rules[i], s, six, protocol) })
+			}
+			first := kind(s, six, 0)
+			rest := of(NoProtocol)
+			for i := range 256 {
+				vectors[first+i] = rest
+			}
+			for _, protocol := range protocols {
+				vectors[first+int(protocol)] = of(protocol)
+			}
+		}
+	}
+	return vectors
+}
+
+func isOfKind(r ruleset.Rule, s State, six bool, protocol uint8) bool {
+	asked, asks := protocols[r.Protocol]
+	switch {
+	case r.ConnectionBytes >= neverCarried:
+		return false
+	case asks && asked != protocol:
+		return false
+	case r.Family == 4 && six || r.Family == 6 && !six:
+		return false
+	}
+	return len(r.States) == 0 || slices.ContainsFunc(r.States, func(name string) bool { return stateNames[name] == s })
+}
+
+// content of a table before its places are known.
+type content struct {
+	*pool
+	rules    int
+	stateful bool
+	cuts     [dimensions]cut
+	kinds    []uint32
+	portless [2]uint32
+	accepts  []uint64
+}
+
+// blocks of a vector; there is one at least, also where there are no rules.
+func (c content) blocks() int { return max(1, (c.rules+bitsOfBlock-1)/bitsOfBlock) }
+
+// table lays the content out.
+func (c content) table() (*Table, error) {
+	at := c.places()
+	if at.end > mostBytes {
+		return nil, fmt.Errorf("the table of these rules would take %d MB of memory, and may take %d; use the namespace function", at.end>>20, mostBytes>>20)
+	}
+	w := writer{memory: make([]byte, at.end)}
+	t := &Table{header: at.header, memory: w.memory}
+	copy(w.memory, binaryOf(at.header))
+	for i, s := range at.Searches {
+		w.at = s.Keys
+		w.tree(c.cuts[i].starts, s.Depth, all[i].wide)
+		w.at = s.Vectors
+		for leaf := range 1 << s.Depth {
+			w.u32(at.vector(c.cuts[i].vectors[min(leaf, len(c.cuts[i].vectors)-1)]))
+		}
+	}
+	w.at = at.Kinds
+	for _, v := range c.kinds {
+		w.u32(at.vector(v))
+	}
+	w.at = at.Accepts
+	w.u64(c.accepts...)
+	for i, of := range c.vectors {
+		w.at = at.vector(uint32(i))
+		w.u64(summary(of)...)
+		for _, b := range of {
+			w.u32(at.blocks + b*bytesOfBlock)
+		}
+	}
+	for i, b := range c.pool.blocks {
+		w.at = at.blocks + uint32(i)*bytesOfBlock
+		w.u64(b[:]...)
+	}
+	return t, nil
+}
+
+// places in a table's memory.
+type places struct {
+	header
+	vectors, vectorSize, blocks uint32
+	end                         uint64
+}
+
+func (p places) vector(i uint32) uint32 { return p.vectors + i*p.vectorSize }
+
+func (c content) places() places {
+	blocks := uint32(c.blocks())
+	at := places{header: header{Rules: uint32(c.rules), Blocks: blocks, Summary: (blocks + 63) / 64}}
+	if c.stateful {
+		at.Stateful = 1
+	}
+	end := uint64(binary.Size(at.header))
+	take := func(size uint64) uint32 { // each begins a cache line
+		begin := (end + bytesOfBlock - 1) &^ (bytesOfBlock - 1)
+		end = begin + size
+		return uint32(begin)
+	}
+	for i := range at.Searches {
+		s := &at.Searches[i]
+		for len(c.cuts[i].starts) >= 1<<s.Depth {
+			s.Depth++
+		}
+		s.Keys = take(uint64(width(all[i].wide)) << s.Depth)
+		s.Vectors = take(4 << s.Depth)
+	}
+	at.Kinds = take(4 * uint64(kinds))
+	at.Accepts = take(8 * uint64(len(c.accepts)))
+	at.vectorSize = (8*at.Summary + 4*blocks + 7) &^ 7
+	at.vectors = take(uint64(at.vectorSize) * uint64(len(c.vectors)))
+	at.blocks = take(bytesOfBlock * uint64(len(c.pool.blocks)))
+	at.Portless = [2]uint32{at.vector(c.portless[0]), at.vector(c.portless[1])}
+	at.end = end
+	return at
+}
+
+// width of what is compared, in bytes.
+func width(wide bool) int {
+	if wide {
+		return 16
+	}
+	return 4
+}
+
+func binaryOf(h header) []byte {
+	var b bytes.Buffer
+	if err := binary.Write(&b, binary.LittleEndian, h); err != nil {
+		panic(err) // a header is plain data
+	}
+	return b.Bytes()
+}
+
+// writer writes numbers one behind the other.
+type writer struct {
+	memory []byte
+	at     uint32
+}
+
+func (w *writer) u32(values ...uint32) {
+	for _, v := range values {
+		binary.LittleEndian.PutUint32(w.memory[w.at:], v)
+		w.at += 4
+	}
+}
+
+func (w *writer) u64(values ...uint64) {
+	for _, v := range values {
+		binary.LittleEndian.PutUint64(w.memory[w.at:], v)
+		w.at += 8
+	}
+}
+
+// tree writes a search tree level by level. Where the sorted places are too few for it, the last one of
+// all stands in.
+func (w *writer) tree(starts []number, depth uint32, wide bool) {
+	w.at += uint32(width(wide)) // the root is the second
+	for level := range depth {
+		step := 1 << (depth - level)
+		for i := step/2 - 1; i < 1<<depth-1; i += step {
+			n := number{1<<64 - 1, 1<<64 - 1}
+			if i < len(starts) {
+				n = starts[i]
+			}
+			if wide {
+				w.u64(n.high, n.low)
+			} else {
+				w.u32(uint32(n.low))
+			}
+		}
+	}
+}
+
+// Memory that a program in the kernel searches.
+func (t *Table) Memory() []byte { return t.memory }
+
+// Len is the number of rules.
+func (t *Table) Len() int { return int(t.Rules) }
+
+// Stateful tells whether some rule asks for the state of a connection.
+func (t *Table) Stateful() bool { return t.header.Stateful != 0 }
