@@ -149,8 +149,9 @@ func chainFinder(f *api.File, r trial.Run) (func(trial.Condition) api.ChainSpec,
 		return nil, errNoChain
 	}
 	points, err := experiment.Points(experiment.OnMachine(f.Experiments[0].Spec, r.Environment), registry.Words())
+	points = experiment.WithPointsOf(points, r)
 	return func(c trial.Condition) api.ChainSpec {
-		for _, p := range experiment.WithPointsOf(points, c) {
+		for _, p := range points {
 			if len(p.Factors) == len(c.Factors) && experiment.Matches(trial.Condition{Factors: c.Factors}, p.Factors) {
 				return p.Chain
 			}

@@ -63,7 +63,8 @@ func storeOrders(t *testing.T, path, id string, environment trial.Environment) {
 // condition would be taken for one of other functions.
 func TestChainsOfConditionsByCores(t *testing.T) {
 	spec := strings.Replace(orders, "  sweep:\n", "  sweep:\n  - {field: flows, values: [1, cores]}\n", 1)
-	r := trial.Run{ID: "20261121-090000-aaaa", Chain: "orders", Experiment: "orders", Spec: spec, Environment: trial.Environment{CPUs: 4}}
+	r := trial.Run{ID: "20261121-090000-aaaa", Chain: "orders", Experiment: "orders", Spec: spec, Environment: trial.Environment{CPUs: 4},
+		Calibrated: trial.Map[any]{"flows": 6, "payload_size": 8192}}
 	var want []string
 	for _, factors := range []trial.Map[any]{{"flows": 1}, {"flows": 4}, {"flows": 6, experiment.CalibratedFactor: true}} {
 		for mix, group := range map[string]string{"apart": "", "together": "g"} {

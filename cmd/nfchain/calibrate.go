@@ -41,9 +41,9 @@ and told from the one before in the even ones, and taken if it is surely better.
 Then the noise floor: two conditions that are the same are compared, and what so many
 repeats of them would differ by is the smallest difference that this machine can show.
 
-What is found is stored for this machine as it is now. Published experiments of bulk
-traffic run at these flows and this payload size too, under settings of their own; the
-index of several tells where a difference is below the noise floor.`,
+What is found is stored for this machine as it is now, and every published experiment runs
+at it too (see reproduce). The index of several experiments tells where a difference is
+below the noise floor.`,
 		Example: "  nfchain calibrate\n  nfchain calibrate --duration 5s --repeats 10\n  nfchain calibrate show", Args: cobra.NoArgs,
 	}
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, _ []string) error { return a.calibrate(cmd.Context(), c) }))

@@ -182,6 +182,9 @@ func (a *app) cells(ctx context.Context, s subject) (trial.Run, experiment.Trimm
 		cells.Conditions = append(cells.Conditions, conditions[i])
 	}
 	cells.Dropped = t.Dropped
+	if experiment.AnyCalibrated(cells.Conditions) {
+		cells.Calibrated = s.best
+	}
 	if t.Over >= 1 { // less is how seconds were rounded
 		cells.Warnings = append(cells.Warnings, fmt.Sprintf("what the claims need takes about %s, %s more than the budget of %s", rough(t.Seconds), rough(t.Over), rough(s.budget.Seconds())))
 	}
@@ -271,5 +274,6 @@ func (a *app) startOrResume(ctx context.Context, store *results.Store, s subject
 	r := a.newRun(s.h, s.x.Metadata.Name, s.text, s.x.Spec.Seed, s.x.Spec.Load)
 	r.Experiment, r.Quick = s.x.Metadata.Name, s.quick
 	r.Conditions, r.Infeasible, r.Dropped, r.Warnings = cells.Conditions, cells.Infeasible, cells.Dropped, cells.Warnings
+	r.Calibrated = cells.Calibrated
 	return r, store.CreateRun(ctx, r)
 }

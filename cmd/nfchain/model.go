@@ -49,7 +49,7 @@ func modelled(r trial.Run) (report.Report, []string) {
 		if err != nil || len(f.Experiments) == 0 {
 			notes = append(notes, "the experiment's file can no longer be read, so its own models are not fitted")
 		} else {
-			spec = experiment.OnMachine(f.Experiments[0].Spec, r.Environment)
+			spec = experiment.WithTwins(experiment.OnMachine(f.Experiments[0].Spec, r.Environment), r.Conditions)
 		}
 	}
 	models, why := experiment.Models(spec.Models, r)

@@ -98,11 +98,12 @@ func (a *app) build(r trial.Run, has func(string) bool) report.Report {
 	}
 	known := func(name string) bool { return has(name) || registry.Has(name) }
 	rep.Source, rep.References = spec.Source, spec.Reference
-	if note := experiment.CalibratedNote(r.Conditions); note != "" {
+	if note := experiment.CalibratedNote(r); note != "" {
 		rep.Run.Warnings = append(rep.Run.Warnings, note)
 	}
+	spec = experiment.WithTwins(spec, r.Conditions)
 	rep.Fits, rep.Rankings = experiment.Fits(spec, r), experiment.Rankings(spec, r)
-	rep.Verdicts = experiment.Untwinned(experiment.Judge(experiment.WithTwins(spec, r.Conditions), r, known), r)
+	rep.Verdicts = experiment.Untwinned(experiment.Judge(spec, r, known), r)
 	return rep
 }
 

@@ -40,9 +40,10 @@ and experiments that are whole are not run again; --fresh starts anew. One that 
 reported, the others go on, and the exit code is 1. --index writes a page for each report
 and one that links them all.
 
-On a machine that is calibrated (see calibrate), experiments of bulk traffic run at its
-flows and payload size too: claims there have ids that end with @calibrated, and are
-judged apart.
+On a machine that is calibrated (see calibrate), every experiment runs at what was found
+too: its flows, payload size and settings. Settings that an experiment varies itself stay
+its own, and so do the sizes of datagrams, frames and messages. Claims there have ids that
+end with @calibrated, and are judged apart.
 
 --all --quick takes about 30 minutes: combinations that no claim needs are left out and
 listed. --budget says another time; what claims need is measured even if that takes longer.`,

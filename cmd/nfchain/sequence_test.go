@@ -90,7 +90,10 @@ func TestToldHowToGoOn(t *testing.T) {
 // TestAnotherCalibrationIsAnotherRun, though nothing that was varied tells of its load.
 func TestAnotherCalibrationIsAnotherRun(t *testing.T) {
 	of := func(flows int, size uint64) trial.Run {
-		return trial.Run{Conditions: []trial.Condition{{Flows: flows, PayloadSize: size, Factors: trial.Map[any]{"length": 3, experiment.CalibratedFactor: true}}}}
+		return trial.Run{
+			Conditions: []trial.Condition{{Flows: flows, PayloadSize: size, Factors: trial.Map[any]{"length": 3, experiment.CalibratedFactor: true}}},
+			Calibrated: trial.Map[any]{"flows": flows, "payload_size": size},
+		}
 	}
 	if !alike(of(4, 1024), of(4, 1024)) || alike(of(4, 1024), of(8, 1024)) || alike(of(4, 1024), of(4, 2048)) {
 		t.Error("runs at another load are taken for the same")

@@ -115,8 +115,7 @@ func matching(run trial.Run, where map[string]any) []int {
 	_, asked := where["path"]
 	for i, c := range run.Conditions {
 		switch {
-		case isCalibrated(c.Factors) != isCalibrated(where):
-		case !Matches(c, where):
+		case !Selects(c, where):
 		case asked || c.Path != trial.PathDirect:
 			chains = append(chains, i)
 		case lengthOf(c) == c.Length:

@@ -57,7 +57,7 @@ func (b *bounds) take(run trial.Run, c api.Check, v any) error {
 // refusal is why a run has no condition; empty where it does not say.
 func refusal(run trial.Run, where map[string]any) string {
 	for _, cell := range run.Infeasible {
-		if Matches(trial.Condition{Factors: cell.Factors}, where) {
+		if Selects(trial.Condition{Factors: cell.Factors}, where) {
 			return cell.Reason
 		}
 	}

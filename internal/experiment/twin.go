@@ -7,127 +7,171 @@ import (
 	"strings"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/model"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
-// CalibratedFactor marks what is measured at the load that the machine carries most of,
-// beside what an experiment's source measured. A selection that does not ask for it means
-// the source's.
-const CalibratedFactor = "calibrated"
-
-// twinSuffix ends the ids of claims that are judged at the calibrated load.
+// twinSuffix ends the ids of claims that are judged at the calibrated load, and the names
+// of models that are fitted there.
 const twinSuffix = "@" + CalibratedFactor
 
-// loadFields are the factors that a calibrated load gives other values.
-var loadFields = []string{"flows", "load.flows", "payload_size", "load.payload_size"}
+// twinText ends what they state: the source does not.
+const twinText = ", at the load that this machine carries most of"
 
-func isCalibrated(factors map[string]any) bool { return factors[CalibratedFactor] == true }
+// IsTwin tells whether an id is that of a claim judged at the calibrated load, and of which
+// claim that is the twin.
+func IsTwin(id string) (source string, is bool) { return strings.CutSuffix(id, twinSuffix) }
 
-// AtCalibrated adds to points, behind them, those that they come to at the flows and payload
-// size of a calibration: for bulk loads over TCP, and with UDP, whose datagrams have sizes of
-// their own, for the flows. What is there already, or comes to the same, is not added.
-func AtCalibrated(points []Point, best map[string]any) []Point {
-	flows, hasFlows := number(best["flows"])
-	size, hasSize := number(best["payload_size"])
-	if !hasFlows || !hasSize {
-		return points
-	}
-	all, seen := points, map[string]bool{}
-	for _, p := range points {
-		if !bulk(p) {
-			continue
-		}
-		twin := p.clone()
-		twin.load(int(flows), api.Size(size))
-		if twin.Load.Flows == p.Load.Flows && twin.Load.PayloadSize == p.Load.PayloadSize {
-			continue
-		}
-		twin.Factors[CalibratedFactor] = true
-		if key := Describe(twin.Factors); !seen[key] {
-			seen[key] = true
-			all = append(all, twin)
-		}
-	}
-	return all
-}
-
-// WithPointsOf adds the points at the load that a stored condition was calibrated to, if it
-// was to any, so that its own is among them.
-func WithPointsOf(points []Point, c trial.Condition) []Point {
-	if !isCalibrated(c.Factors) {
-		return points
-	}
-	return AtCalibrated(points, map[string]any{"flows": c.Flows, "payload_size": c.PayloadSize})
-}
-
-// bulk tells the points that measure how much goes through, as much as can be.
-func bulk(p Point) bool {
-	l := p.Load
-	others := slices.ContainsFunc(l.Protocols, func(s string) bool { return s != trial.TCP && s != trial.UDP })
-	return p.Infeasible == "" && len(l.Protocols) == 1 && !others && l.Search == nil && l.Rate == api.LoadRate{} && l.Frames == api.Frames{}
-}
-
-// load gives a point so many flows and, over TCP, that size, in its load and in those of its
-// factors that say so.
-func (p *Point) load(flows int, size api.Size) {
-	p.Load.Flows = flows
-	p.refactor(flows, "flows", "load.flows")
-	if p.Load.Protocols[0] == trial.TCP {
-		p.Load.PayloadSize = size
-		p.refactor(int(size), "payload_size", "load.payload_size")
-	}
-}
-
-func (p *Point) refactor(value int, fields ...string) {
-	for _, field := range fields {
-		if _, has := p.Factors[field]; has {
-			p.Factors[field] = value
-		}
-	}
-}
-
-// WithTwins adds to the claims of an experiment, behind them, those that can be judged at the
-// calibrated load too, if a run has that. What compares loads has no twin, nor has
-// what is told by a model.
+// WithTwins adds to the claims and models of an experiment, behind them, those that can be
+// told at the calibrated load too, if a run has that. What compares flows or sizes has no
+// twin, and what can be had at all does not depend on the load.
 func WithTwins(spec api.ExperimentSpec, conditions []trial.Condition) api.ExperimentSpec {
-	if !slices.ContainsFunc(conditions, func(c trial.Condition) bool { return isCalibrated(c.Factors) }) {
+	if !AnyCalibrated(conditions) {
 		return spec
 	}
+	t := twins{conditions: conditions, models: map[string]string{}}
+	spec.Models = append(slices.Clip(spec.Models), t.ofModels(spec.Models)...)
 	spec.Claims = slices.Clip(spec.Claims)
 	for _, c := range spec.Claims[:len(spec.Claims):len(spec.Claims)] {
-		if check, can := twinOf(c.Check); can {
-			c.ID, c.Check = c.ID+twinSuffix, check
+		if check, can := t.of(c.Check); can {
+			c.ID, c.Text, c.Check = c.ID+twinSuffix, c.Text+twinText, check
 			spec.Claims = append(spec.Claims, c)
 		}
 	}
 	return spec
 }
 
-// twinOf a check: the same, of conditions at the calibrated load.
-func twinOf(c api.Check) (api.Check, bool) {
-	if c.Metric == "" || c.Model != "" || c.Kind == "best_ratio" || c.Kind == "possible" || slices.Contains(loadFields, c.Over) {
+// twins are made for a run's conditions.
+type twins struct {
+	conditions []trial.Condition
+	// models are the names of twins by those of the models that they are of.
+	models map[string]string
+}
+
+// of a check: the same, of conditions at the calibrated load.
+func (t twins) of(c api.Check) (api.Check, bool) {
+	switch {
+	case c.Kind == "possible" || c.Kind == unavailable:
+		return c, false
+	case c.Model != "":
+		return t.ofModelCheck(c)
+	case c.Metric == "":
+		return c, false
+	}
+	if t.names(c) {
 		return c, false
 	}
 	apart, seen := map[string]bool{}, map[string]bool{}
-	for _, where := range named(c) {
-		apart[Describe(where)] = true
-	}
 	for _, where := range []*map[string]any{&c.A, &c.B, &c.C, &c.D} {
 		if where != &c.A && len(*where) == 0 {
 			continue
 		}
-		other := maps.Clone(*where)
-		if other == nil {
-			other = map[string]any{}
+		if t.replaces(*where, c.Over) {
+			return c, false
 		}
-		for _, field := range loadFields {
-			delete(other, field)
-		}
-		other[CalibratedFactor] = true
-		seen[Describe(other)] = true
-		*where = other
+		apart[Describe(*where)] = true
+		*where = t.where(*where)
+		seen[Describe(*where)] = true
 	}
 	return c, len(seen) == len(apart)
+}
+
+// names tells whether a check is about flows or sizes: it is of one value at some, or
+// compares others with them.
+func (t twins) names(c api.Check) bool {
+	values := map[string]any{}
+	for _, where := range named(c) {
+		for field, v := range where {
+			if !t.replaces(where, field) {
+				continue
+			}
+			if before, has := values[field]; c.Kind == "value" || has && !same(field, before, v) {
+				return true
+			}
+			values[field] = v
+		}
+	}
+	return false
+}
+
+func (t twins) ofModelCheck(c api.Check) (api.Check, bool) {
+	for _, name := range []*string{&c.Model, &c.Other} {
+		if *name == "" {
+			continue
+		}
+		twin, has := t.models[*name]
+		if !has {
+			return c, false
+		}
+		*name = twin
+	}
+	return c, true
+}
+
+// ofModels are the twins of models. Two that differ in nothing but what they replace have
+// one, and one that goes over that has none.
+func (t twins) ofModels(models []api.Model) (out []api.Model) {
+	for _, m := range models {
+		if t.replaces(m.Where, overOf(m)) || m.Kind == model.SharedCores {
+			continue
+		}
+		twin := m
+		twin.Name, twin.Where = m.Name+twinSuffix, t.where(m.Where)
+		for _, name := range []*string{&twin.From, &twin.Namespaces} {
+			if *name != "" {
+				*name += twinSuffix
+			}
+		}
+		at := slices.IndexFunc(out, func(o api.Model) bool {
+			return alikeModels(o, twin) && o.From == twin.From && o.Namespaces == twin.Namespaces
+		})
+		if at >= 0 {
+			t.models[m.Name] = out[at].Name
+			continue
+		}
+		t.models[m.Name] = twin.Name
+		out = append(out, twin)
+	}
+	return out
+}
+
+// where selects the same at the calibrated load.
+func (t twins) where(where map[string]any) map[string]any {
+	out := maps.Clone(where)
+	if out == nil {
+		out = map[string]any{}
+	}
+	for field := range where {
+		if t.replaces(where, field) {
+			delete(out, field)
+		}
+	}
+	out[CalibratedFactor] = true
+	return out
+}
+
+// replaces tells whether the conditions of a selection have the calibration's value of a
+// field in the place of their own. That follows from what they measure: sizes of datagrams
+// stay, and those of sends over TCP do not.
+func (t twins) replaces(where map[string]any, field string) bool {
+	name := strings.TrimPrefix(field, "load.")
+	if !replaced(name) {
+		return false
+	}
+	rest := maps.Clone(where)
+	if rest == nil {
+		rest = map[string]any{}
+	}
+	for _, f := range []string{"flows", "payload_size"} {
+		delete(rest, f)
+		delete(rest, otherNames[f])
+	}
+	rest[CalibratedFactor] = true
+	found := matching(trial.Run{Conditions: t.conditions}, rest)
+	return len(found) == 0 || slices.ContainsFunc(found, func(i int) bool {
+		p := Point{Load: api.Load{Protocols: []string{t.conditions[i].Protocol}}}
+		return p.takes(name)
+	})
 }
 
 // Untwinned leaves out the verdicts of twins that cannot be told because a run dropped what
@@ -140,11 +184,10 @@ func Untwinned(verdicts []Verdict, run trial.Run) []Verdict {
 }
 
 // CalibratedNote says what the calibrated load of a run is; empty where it has none.
-func CalibratedNote(conditions []trial.Condition) string {
-	for _, c := range conditions {
-		if isCalibrated(c.Factors) {
-			return fmt.Sprintf("claims whose ids end with %s are judged at the load that this machine carries most of: flows=%d, payload_size=%d", twinSuffix, c.Flows, c.PayloadSize)
-		}
+func CalibratedNote(run trial.Run) string {
+	if !AnyCalibrated(run.Conditions) {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("conditions marked calibrated, and claims whose ids end with %s, are at the load that this machine carries most of: %s; other settings that the experiment varies, and sizes of datagrams, frames and messages, stay its own",
+		twinSuffix, Describe(run.Calibrated))
 }

@@ -9,51 +9,9 @@ import (
 	"testing"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/model"
 	"nfchain.dev/nfchain/internal/trial"
 )
-
-var bestHere = map[string]any{"flows": 4, "payload_size": 65536, "mtu": 9000}
-
-func TestAtCalibrated(t *testing.T) {
-	spec := api.ExperimentSpec{
-		Load:  api.Load{Protocols: []string{trial.TCP}},
-		Sweep: []api.Factor{{Field: "length", Values: []any{2, 3}}, {Field: "flows", Values: []any{8, 1}}},
-	}
-	points, err := Points(spec, api.Catalogue{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := AtCalibrated(points, bestHere)
-	if len(points) != 4 || len(all) != 6 {
-		t.Fatalf("%d points, and %d with those at the calibrated load, not 4 and 6", len(points), len(all))
-	}
-	for _, p := range all[4:] {
-		if p.Load.Flows != 4 || p.Load.PayloadSize != 65536 || p.Factors["flows"] != 4 || !isCalibrated(p.Factors) {
-			t.Errorf("%+v", p)
-		}
-	}
-	for _, p := range points {
-		if p.Load.Flows == 4 || isCalibrated(p.Factors) {
-			t.Errorf("a point of the source was changed: %+v", p)
-		}
-	}
-	for name, load := range map[string]api.Load{
-		"latency": {Protocols: []string{trial.Latency}}, "a rate": {Protocols: []string{trial.TCP}, Rate: api.LoadRate{Bits: 1}},
-		"frames": {Protocols: []string{trial.UDP}, Frames: api.Frames{FrameSize: 64}}, "two": {Protocols: []string{trial.TCP, trial.UDP}},
-		"the calibrated load itself": {Protocols: []string{trial.TCP}, Flows: 4, PayloadSize: 65536},
-	} {
-		if got := AtCalibrated([]Point{{Factors: map[string]any{}, Load: load}}, bestHere); len(got) != 1 {
-			t.Errorf("%s has a point at the calibrated load: %+v", name, got[1:])
-		}
-	}
-	udp := AtCalibrated([]Point{{Factors: map[string]any{}, Load: api.Load{Protocols: []string{trial.UDP}, PayloadSize: 100}}}, bestHere)
-	if len(udp) != 2 || udp[1].Load.Flows != 4 || udp[1].Load.PayloadSize != 100 {
-		t.Errorf("UDP: %+v", udp)
-	}
-	if got := AtCalibrated(points, nil); len(got) != 4 {
-		t.Errorf("without a calibration: %d points", len(got))
-	}
-}
 
 // calibratedToo is a run with what the machine measures at 4 flows, which is slower with every
 // namespace than at those of the source.
@@ -107,24 +65,100 @@ func TestTwinsAreJudgedApart(t *testing.T) {
 	}
 }
 
+// calibratedOf are conditions at the calibrated load, each of a protocol and some factors.
+func calibratedOf(all map[string][]map[string]any) (out []trial.Condition) {
+	for _, protocol := range slices.Sorted(maps.Keys(all)) {
+		for _, factors := range all[protocol] {
+			factors = with(factors, CalibratedFactor, true)
+			out = append(out, trial.Condition{Path: trial.PathChain, Protocol: protocol, Flows: 4, Factors: factors})
+		}
+	}
+	return out
+}
+
 func TestTwinOf(t *testing.T) {
+	tcp := twins{conditions: calibratedOf(map[string][]map[string]any{trial.TCP: {{"length": 2, "flows": 4}, {"length": 3, "flows": 4}}})}
+	udp := twins{conditions: calibratedOf(map[string][]map[string]any{trial.UDP: {{"payload_size": 100}, {"payload_size": 1000}}})}
 	at := func(flows int) map[string]any { return map[string]any{"length": 2, "flows": flows} }
 	for name, c := range map[string]api.Check{
-		"one that compares flows":     {Kind: "ratio", Metric: metric, A: at(1), B: at(8)},
-		"one that goes over flows":    {Kind: "rises", Metric: metric, Over: "flows"},
-		"one that looks for the best": {Kind: "best_ratio", Metric: metric, A: at(1), B: map[string]any{"length": 3}},
-		"one of a model":              {Kind: "model_error", Model: "hop"},
-		"one that nothing tells":      {Kind: unavailable},
+		"one that compares flows":           {Kind: "ratio", Metric: metric, A: at(1), B: at(8)},
+		"one that compares flows and more":  {Kind: "ratio", Metric: metric, A: at(1), B: map[string]any{"length": 3, "flows": 8}},
+		"one that goes over flows":          {Kind: "rises", Metric: metric, Over: "flows"},
+		"one of a value at some flows":      {Kind: "value", Metric: metric, A: at(1)},
+		"one of a model that has no twin":   {Kind: "model_error", Model: "hop"},
+		"one of what can be had":            {Kind: "possible", Metric: metric, Over: "length"},
+		"one that nothing tells":            {Kind: unavailable},
+		"one that goes over sizes over TCP": {Kind: "flat", Metric: metric, Over: "payload_size"},
 	} {
-		if twin, can := twinOf(c); can {
+		if twin, can := tcp.of(c); can {
 			t.Errorf("%s has a twin: %+v", name, twin)
 		}
 	}
-	c := api.Check{Kind: "ratio", Metric: metric, A: at(8), B: map[string]any{"length": 3, "flows": 8}}
-	twin, can := twinOf(c)
-	want := map[string]any{"length": 3, CalibratedFactor: true}
-	if !can || !reflect.DeepEqual(twin.B, want) || c.B["flows"] != 8 {
-		t.Errorf("%v, %+v of %+v", can, twin, c)
+	for _, kind := range []string{"ratio", "best_ratio"} {
+		c := api.Check{Kind: kind, Metric: metric, A: at(8), B: map[string]any{"length": 3, "flows": 8}}
+		twin, can := tcp.of(c)
+		want := map[string]any{"length": 3, CalibratedFactor: true}
+		if !can || !reflect.DeepEqual(twin.B, want) || c.B["flows"] != 8 {
+			t.Errorf("%v, %+v of %+v", can, twin, c)
+		}
+	}
+	sizes := api.Check{Kind: "ratio", Metric: metric, A: map[string]any{"payload_size": 100, "flows": 6}, B: map[string]any{"payload_size": 1000, "flows": 6}}
+	if twin, can := udp.of(sizes); !can || !reflect.DeepEqual(twin.A, map[string]any{"payload_size": 100, CalibratedFactor: true}) {
+		t.Errorf("sizes of datagrams: %v, %+v", can, twin)
+	}
+	if _, can := udp.of(api.Check{Kind: "rises", Metric: metric, Over: "payload_size"}); !can {
+		t.Error("one that goes over sizes of datagrams has no twin")
+	}
+}
+
+// TestTwinsOfModels: what a model is fitted to, and what it takes from others, is all at the
+// calibrated load; two that would be fitted to the same are one.
+func TestTwinsOfModels(t *testing.T) {
+	conditions := calibratedOf(map[string][]map[string]any{trial.TCP: {{"length": 2, "flows": 4}, {"length": 3, "flows": 4}}})
+	one := func(name string, flows int) api.Model {
+		return api.Model{Name: name, Kind: model.LossPerHop, Metric: metric, Where: map[string]any{"flows": flows}}
+	}
+	two := api.Model{Name: "two", Kind: model.TwoFactor, Metric: metric, From: "one"}
+	spec := api.ExperimentSpec{
+		Models: []api.Model{one("one", 1), one("eight", 8), two, {Name: "usl", Kind: model.USL, Metric: metric}, {Name: "cores", Kind: model.SharedCores, Metric: metric}},
+		Claims: []api.Claim{
+			{ID: "a", Check: api.Check{Kind: "model_error", Model: "eight"}}, {ID: "b", Check: api.Check{Kind: "model_better", Model: "two", Other: "one"}},
+			{ID: "c", Check: api.Check{Kind: "model_better", Model: "two", Other: "cores"}},
+		},
+	}
+	got := WithTwins(spec, conditions)
+	if len(spec.Models) != 5 || len(got.Models) != 7 || got.Models[5].Name != "one@calibrated" || got.Models[6].From != "one@calibrated" {
+		t.Fatalf("%+v", got.Models[5:])
+	}
+	if where := got.Models[5].Where; !reflect.DeepEqual(where, map[string]any{CalibratedFactor: true}) {
+		t.Errorf("fitted where %v", where)
+	}
+	if len(got.Claims) != 5 || got.Claims[3].Check.Model != "one@calibrated" || got.Claims[4].Check.Model != "two@calibrated" || got.Claims[4].Check.Other != "one@calibrated" {
+		t.Errorf("%+v", got.Claims[3:])
+	}
+}
+
+// TestModelsAtTheCalibratedLoad: a law that holds there and not in the source's conditions is
+// found there alone.
+func TestModelsAtTheCalibratedLoad(t *testing.T) {
+	run := system(fading).measure(0.001, 6, 3)
+	law := powerLaw(0.11).measure(0.001, 6, 5)
+	for _, tr := range law.Trials {
+		tr.Condition += len(run.Conditions)
+		run.Trials = append(run.Trials, tr)
+	}
+	for _, c := range law.Conditions {
+		c.Factors = with(with(c.Factors, CalibratedFactor, true), "flows", 2)
+		run.Conditions = append(run.Conditions, c)
+	}
+	spec := fig7()
+	spec.Models[0].MaxLength = 0
+	got := verdicts(WithTwins(spec, run.Conditions), run)
+	if v := got["power"]; v.Verdict != DoesNotHold {
+		t.Errorf("%s: %s", v.Verdict, v.Reason)
+	}
+	if v := got["power"+twinSuffix]; v.Verdict != Holds || !strings.HasSuffix(v.Text, twinText) {
+		t.Errorf("%+v", v)
 	}
 }
 

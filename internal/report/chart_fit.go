@@ -177,7 +177,7 @@ func (r Report) measuredAt(f experiment.Fit, p experiment.FitPoint, u unit) plot
 		where["flows"] = p.Flows
 	}
 	for i, c := range r.Conditions {
-		if _, has := c.Metrics[f.Metric]; has && c.Path == trial.PathChain && experiment.Matches(c.Condition, where) {
+		if _, has := c.Metrics[f.Metric]; has && c.Path == trial.PathChain && experiment.Selects(c.Condition, where) {
 			return r.point(p.X, i, f.Metric, u)
 		}
 	}

@@ -50,7 +50,8 @@ func (r Report) statements() []statement {
 func statementsOf(claims []claim) (out []statement) {
 	at := map[string]int{}
 	for _, c := range claims {
-		whole, _, _ := strings.Cut(c.ID, ":")
+		whole, _ := experiment.IsTwin(c.ID)
+		whole, _, _ = strings.Cut(whole, ":")
 		if _, known := at[whole]; !known {
 			at[whole] = len(out)
 			out = append(out, statement{ID: whole})

@@ -182,12 +182,13 @@ func factorText(v any) string {
 // varying are the fields in which conditions differ.
 func varying(conditions []trial.Summary) (out []field) {
 	for _, f := range fields {
-		for _, c := range conditions {
-			if f.text(c.Condition) != f.text(conditions[0].Condition) {
-				out = append(out, f)
-				break
-			}
+		if varies(f, conditions) {
+			out = append(out, f)
 		}
 	}
 	return out
+}
+
+func varies(f field, conditions []trial.Summary) bool {
+	return slices.ContainsFunc(conditions, func(c trial.Summary) bool { return f.text(c.Condition) != f.text(conditions[0].Condition) })
 }

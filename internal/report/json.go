@@ -36,6 +36,8 @@ type document struct {
 	Infeasible trial.List[trial.Infeasible] `json:"infeasible"`
 	// Dropped are those that were left out for want of time; most runs have none.
 	Dropped trial.List[trial.Infeasible] `json:"dropped,omitempty"`
+	// Calibrated is what the conditions at the calibrated load have, where there are some.
+	Calibrated trial.Map[any] `json:"calibrated,omitempty"`
 	// Searches are what searches came to; their trials are in Trials, with a step.
 	Searches trial.List[Search] `json:"searches"`
 	// Summary is the metrics of the chain's first condition.
@@ -99,7 +101,7 @@ func newDocument(r Report) document {
 		SchemaVersion: trial.SchemaVersion, Run: run.ID, Chain: run.Chain, Experiment: run.Experiment, State: run.State,
 		CreatedAt: run.CreatedAt, Command: run.Command, Spec: run.Spec, Seed: run.Seed, Repeats: run.Repeats, Quick: run.Quick,
 		Until: run.Until, MaxRepeats: run.MaxRepeats, Redeploy: run.Redeploy,
-		Environment: run.Environment, Setups: run.Setups, Time: run.TimeUse(), Conditions: r.Conditions, Infeasible: run.Infeasible, Dropped: run.Dropped, Searches: r.Searches, Summary: r.summary(), Models: r.Fits, Rankings: r.Rankings, Claims: r.Verdicts,
+		Environment: run.Environment, Setups: run.Setups, Time: run.TimeUse(), Conditions: r.Conditions, Infeasible: run.Infeasible, Dropped: run.Dropped, Calibrated: run.Calibrated, Searches: r.Searches, Summary: r.summary(), Models: r.Fits, Rankings: r.Rankings, Claims: r.Verdicts,
 		Warnings: run.Warnings, Source: newSource(r.Source), Comparison: r.Against,
 	}
 	for _, t := range run.Trials {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -18,15 +19,25 @@ type labeller struct {
 func labels(conditions []trial.Summary, without ...string) labeller {
 	l := labeller{extra: extraFactors(conditions)}
 	l.extra = slices.DeleteFunc(l.extra, func(name string) bool { return slices.Contains(without, name) })
-	for _, f := range varying(conditions) {
-		if slices.Contains(without, f.name) {
-			continue
-		}
-		if f.name == "path" || !implied(f, conditions) {
+	for _, f := range fields {
+		if !slices.Contains(without, f.name) && slices.ContainsFunc(byLoad(conditions), f.tellsApart) {
 			l.fields = append(l.fields, f)
 		}
 	}
 	return l
+}
+
+// byLoad are the source's conditions and those at the calibrated load: that a field differs
+// between the two is what calibrated says.
+func byLoad(conditions []trial.Summary) [][]trial.Summary {
+	calibrated := func(c trial.Summary) bool { return experiment.AnyCalibrated([]trial.Condition{c.Condition}) }
+	source := slices.DeleteFunc(slices.Clone(conditions), calibrated)
+	return [][]trial.Summary{source, slices.DeleteFunc(slices.Clone(conditions), func(c trial.Summary) bool { return !calibrated(c) })}
+}
+
+// tellsApart tells whether a field names conditions apart.
+func (f field) tellsApart(conditions []trial.Summary) bool {
+	return varies(f, conditions) && (f.name == "path" || !implied(f, conditions))
 }
 
 // of is "TCP, 8 flows, zerocopy".
@@ -39,7 +50,9 @@ func (l labeller) of(c trial.Condition) string {
 		words = append(words, f.words(c))
 	}
 	for _, name := range l.extra {
-		if value, has := c.Factors[name]; has { // cells need not have the same factors
+		if value, has := c.Factors[name]; has && name == experiment.CalibratedFactor {
+			words = append(words, name)
+		} else if has { // cells need not have the same factors
 			words = append(words, l.factor(name)+" "+factorText(value))
 		}
 	}

@@ -59,7 +59,7 @@ func (r Report) beside(others map[string]any, ours []line) int {
 	found := -1
 	for i, l := range ours {
 		c := r.Conditions[l.conditions[0]].Condition
-		if !experiment.Matches(c, others) {
+		if !experiment.Selects(c, others) {
 			continue
 		}
 		if c.Path == trial.PathChain {

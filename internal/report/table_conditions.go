@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/trial"
 	"nfchain.dev/nfchain/internal/words"
 )
@@ -82,9 +83,17 @@ func conditionCells(c trial.Summary, columns []field, extra []string) (cells []s
 		cells = append(cells, f.text(c.Condition))
 	}
 	for _, name := range extra {
-		cells = append(cells, factorText(c.Factors[name]))
+		cells = append(cells, extraCell(name, c.Factors[name]))
 	}
 	return cells
+}
+
+// extraCell is a swept factor in a table.
+func extraCell(name string, v any) string {
+	if name == experiment.CalibratedFactor && v == true {
+		return "yes"
+	}
+	return factorText(v)
 }
 
 func (r Report) metricCells(metric string, c trial.Summary) []string {

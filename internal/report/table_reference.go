@@ -109,7 +109,7 @@ func (r Report) besideSource(metric string, value float64, found metrics) (here,
 // on the direct path where no chain matches.
 func (r Report) at(where map[string]any) (found metrics) {
 	for _, c := range r.Conditions {
-		if experiment.Matches(c.Condition, where) && (found == nil || c.Path == trial.PathChain) {
+		if experiment.Selects(c.Condition, where) && (found == nil || c.Path == trial.PathChain) {
 			found = c.Metrics
 			if c.Path == trial.PathChain {
 				return found

@@ -258,7 +258,10 @@ type Run struct {
 	Infeasible List[Infeasible] `json:"infeasible"`
 	// Dropped are the combinations that were left out for want of time; most runs have none.
 	Dropped List[Infeasible] `json:"dropped,omitempty"`
-	Trials  List[Trial]      `json:"trials"`
+	// Calibrated is the load and the settings of the conditions whose factor calibrated is
+	// true, as a calibration of the machine found them; runs without such have none.
+	Calibrated Map[any]    `json:"calibrated,omitempty"`
+	Trials     List[Trial] `json:"trials"`
 	// Warnings a reader must see beside the numbers.
 	Warnings List[string] `json:"warnings"`
 }

@@ -1,0 +1,161 @@
+package experiment
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// CalibratedFactor marks what is measured at the load that the machine carries most of,
+// beside what an experiment's source measured. A selection that does not ask for it means
+// the source's.
+const CalibratedFactor = "calibrated"
+
+func isCalibrated(factors map[string]any) bool { return factors[CalibratedFactor] == true }
+
+// AnyCalibrated tells whether some conditions are at a calibrated load.
+func AnyCalibrated(conditions []trial.Condition) bool {
+	return slices.ContainsFunc(conditions, func(c trial.Condition) bool { return isCalibrated(c.Factors) })
+}
+
+// Selects is [Matches] with the source's conditions kept apart from those at the calibrated
+// load, which have to be asked for.
+func Selects(c trial.Condition, where map[string]any) bool {
+	return isCalibrated(c.Factors) == isCalibrated(where) && Matches(c, where)
+}
+
+// otherNames of what a calibration finds, as sweeps may have them.
+var otherNames = map[string]string{
+	"flows": "load.flows", "payload_size": "load.payload_size", "zerocopy": "load.zerocopy", "mtu": "chain.mtu",
+}
+
+// tuningPath begins the names of the settings of the chain's tuning.
+const tuningPath = "chain.tuning."
+
+// kernelsOwn are the settings that a chain has if its file says nothing of them.
+var kernelsOwn = superPackets("64KiB")[0]
+
+// AtCalibrated adds to points, behind them, those that they come to at what a calibration
+// found: its flows, its settings, and for what is over TCP alone its size of sends and
+// zerocopy, since datagrams, frames and messages have sizes that an experiment is about. What
+// an experiment varies itself stays at each point, but for flows and that size. What is
+// there already, or comes to the same, is not added.
+func AtCalibrated(points []Point, best map[string]any) []Point {
+	if _, has := number(best["flows"]); !has {
+		return points
+	}
+	all, seen := points, map[string]bool{}
+	for _, p := range points {
+		if p.Infeasible != "" {
+			continue
+		}
+		twin := p.clone()
+		twin.calibrate(best, variedBeside(points, p))
+		if reflect.DeepEqual(twin.Load, p.Load) && reflect.DeepEqual(twin.Chain, p.Chain) {
+			continue
+		}
+		twin.Factors[CalibratedFactor] = true
+		if key := Describe(twin.Factors); !seen[key] {
+			seen[key] = true
+			all = append(all, twin)
+		}
+	}
+	return all
+}
+
+// WithPointsOf adds the points at the load that a run was calibrated to, if it was to any.
+func WithPointsOf(points []Point, r trial.Run) []Point { return AtCalibrated(points, r.Calibrated) }
+
+// variedBeside are the settings that an experiment varies, or says, among the points that
+// measure the same as one.
+func variedBeside(points []Point, one Point) map[string]bool {
+	varied := map[string]bool{}
+	for _, p := range points {
+		if !slices.Equal(p.Load.Protocols, one.Load.Protocols) {
+			continue
+		}
+		for field := range p.Factors {
+			varied[field] = true
+		}
+	}
+	return varied
+}
+
+// calibrate puts what a calibration found into a point's chain and load, and into those of
+// its factors that say so.
+func (p *Point) calibrate(best map[string]any, varied map[string]bool) {
+	for name, v := range best {
+		if !p.takes(name) || !replaced(name) && (varied[name] || varied[otherNames[name]]) {
+			continue
+		}
+		p.set(name, v)
+	}
+}
+
+// replaced tells what takes the place of an experiment's own values.
+func replaced(name string) bool { return name == "flows" || name == "payload_size" }
+
+// takes tells whether a setting means anything to what the point measures.
+func (p *Point) takes(name string) bool {
+	protocols := p.Load.Protocols
+	switch name {
+	case "flows": // one message at a time, whatever is asked for
+		return !slices.Equal(protocols, []string{trial.Latency})
+	case "payload_size", "zerocopy":
+		return slices.Contains(protocols, trial.TCP) && !slices.Contains(protocols, trial.UDP)
+	}
+	return p.Chain.Wiring != "host" // whose loopback is the machine's own
+}
+
+// set one setting.
+func (p *Point) set(name string, v any) {
+	if n, is := number(v); is {
+		v = int(n)
+	}
+	switch name {
+	case "flows":
+		p.Load.Flows, _ = v.(int)
+	case "payload_size":
+		size, err := quantity(v, parseSize)
+		if err != nil {
+			return
+		}
+		p.Load.PayloadSize, v = api.Size(size), int(size)
+	case "zerocopy":
+		p.Load.Zerocopy = v == true
+	case "mtu":
+		p.Chain.MTU, _ = v.(int)
+	default:
+		p.tune(strings.TrimPrefix(name, tuningPath), v)
+	}
+	for _, field := range []string{name, otherNames[name]} {
+		if _, has := p.Factors[field]; has {
+			p.Factors[field] = v
+		}
+	}
+}
+
+// tune sets a field of the chain's tuning by its name in files, unless the kernel has that
+// value by itself. Points share what their tuning points at, so all of it is made anew.
+func (p *Point) tune(field string, v any) {
+	text, err := json.Marshal(p.Chain.Tuning)
+	if err != nil {
+		return
+	}
+	fields := map[string]any{}
+	if json.Unmarshal(text, &fields) != nil {
+		return
+	}
+	if own, has := kernelsOwn[tuningPath+field]; has && fields[field] == nil && own == v {
+		return
+	}
+	fields[field] = v
+	tuning := api.Tuning{}
+	if text, err = json.Marshal(fields); err == nil && json.Unmarshal(text, &tuning) == nil {
+		p.Chain.Tuning = tuning
+	}
+}
