@@ -1,0 +1,51 @@
+package pass
+
+import (
+	"fmt"
+
+	program "nfchain.dev/nfchain/bpf/pass"
+)
+
+// Tally is a number of packets and their bytes, from the Ethernet header on, without FCS.
+type Tally struct{ Packets, Bytes uint64 }
+
+func (t *Tally) add(packets, bytes uint64) {
+	t.Packets += packets
+	t.Bytes += bytes
+}
+
+// Counts are what a pass has counted since it was loaded, on all cores. A step that drops
+// saw what came, less what steps before it dropped.
+type Counts struct {
+	// Came to the pass, of any kind.
+	Came Tally
+	// Other is what is no IP: it went on untouched.
+	Other Tally
+	// Malformed was dropped before the first step.
+	Malformed Tally
+	// Unwritten was dropped behind the last step: what was to be written was not, because
+	// the kernel had no memory.
+	Unwritten Tally
+	// Slots by number: what was counted, marked or dropped.
+	Slots [Most]Tally
+}
+
+// Counts reads them; packets that are on their way meanwhile may be in some and not in
+// others.
+func (l *Loaded) Counts() (Counts, error) {
+	var cores []program.ProgramCounts
+	if err := l.counted.Lookup(uint32(0), &cores); err != nil {
+		return Counts{}, fmt.Errorf("read the counters of a pass: %w", err)
+	}
+	var all Counts
+	for _, c := range cores {
+		all.Came.add(c.Came.Packets, c.Came.Bytes)
+		all.Other.add(c.Other.Packets, c.Other.Bytes)
+		all.Malformed.add(c.Malformed.Packets, c.Malformed.Bytes)
+		all.Unwritten.add(c.Unwritten.Packets, c.Unwritten.Bytes)
+		for i, s := range c.Steps {
+			all.Slots[i].add(s.Packets, s.Bytes)
+		}
+	}
+	return all, nil
+}

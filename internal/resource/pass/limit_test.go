@@ -1,0 +1,141 @@
+package pass
+
+import (
+	"math"
+	"math/big"
+	"testing"
+	"time"
+)
+
+// TestTimeOfAByte is that of its rate, to a part in 10 million.
+func TestTimeOfAByte(t *testing.T) {
+	for _, rate := range []uint64{LeastRate, 9999, 1e6, 1e9 + 7, 100e9, MostRate} {
+		factor, shift := perByte(rate)
+		if factor >= 1<<32 || shift > 32 {
+			t.Errorf("%d: %d / 2^%d", rate, factor, shift)
+		}
+		want := new(big.Float).Quo(big.NewFloat(8*64e9), new(big.Float).SetUint64(rate))
+		exact, _ := want.Float64()
+		if got := math.Ldexp(float64(factor), -int(shift)); math.Abs(got/exact-1) > 1e-7 {
+			t.Errorf("%d: %g ticks, want %g", rate, got, exact)
+		}
+	}
+}
+
+// passed offers packets one after the other, so many ns apart, and counts those that go on.
+func passed(t *testing.T, l *Loaded, g given, n int, apart uint64) (through int) {
+	t.Helper()
+	for range n {
+		if verdict, _, _ := run(t, l.Program, g); verdict == goesOn {
+			through++
+		}
+		g.now += apart
+	}
+	return through
+}
+
+func limiting(t *testing.T, b Bucket) *Loaded {
+	t.Helper()
+	l := clocked(t, []Step{NewLimit(0, b)})
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+// udp is a packet of a flow, of 1,000 bytes.
+func udp(source uint16) given {
+	return given{frame: frame(ether(typeIPv4), ipv4(17, 0, 0, nil, 966), ports(source, 9), make([]byte, 946))}
+}
+
+// TestLimitHoldsTheRate offers twice what may pass.
+func TestLimitHoldsTheRate(t *testing.T) {
+	for _, rate := range []uint64{1e6, 333e6, 10e9, 100e9} {
+		const n, burst = 4000, 50_000
+		l := limiting(t, Bucket{Rate: rate, Burst: burst})
+		apart := 8000 * uint64(1e9) / rate / 2
+		through := passed(t, l, udp(1), n, apart)
+		// What the bucket held, what the time gave, and one packet more than there was for.
+		most := float64(burst)/1000 + float64(n)*float64(apart)*float64(rate)/8e12
+		if math.Abs(float64(through)-most) > 2 {
+			t.Errorf("%d bit/s: %d packets of %d passed, want %.1f", rate, through, n, most)
+		}
+	}
+}
+
+// TestLimitAfterRest lets a burst pass, and no more however long the rest was.
+func TestLimitAfterRest(t *testing.T) {
+	l := limiting(t, Bucket{Rate: 1e6, Burst: 10_000})
+	g := udp(1)
+	for _, rest := range []uint64{0, 1e9, 365 * 24 * 3600e9} {
+		g.now += rest
+		if through := passed(t, l, g, 100, 0); through != 10 {
+			t.Errorf("after %s %d packets passed, want 10", time.Duration(rest), through)
+		}
+	}
+}
+
+// TestLimitOfLargePackets lets those pass that are larger than the burst, at the rate.
+func TestLimitOfLargePackets(t *testing.T) {
+	l := limiting(t, Bucket{Rate: 8e6, Burst: 1})
+	if through := passed(t, l, udp(1), 1000, 500_000); through != 500 {
+		t.Errorf("%d packets of 1 ms each passed in 500 ms", through)
+	}
+}
+
+// TestLimitOfMergedPackets charges what the kernel merged as what it is on a wire.
+func TestLimitOfMergedPackets(t *testing.T) {
+	l := limiting(t, Bucket{Rate: 8e6, Burst: 13_780})
+	merged := udp(1)
+	merged.segments, merged.of = 10, 95
+	// 1,000 bytes and nine headers more, of 14, 20 and 8.
+	if through := passed(t, l, merged, 100, 0); through != 10 {
+		t.Errorf("%d packets passed of which 10 make the burst", through)
+	}
+	want := Tally{10 * 90, 1378 * 90}
+	if got := counted(t, l).Slots[0]; got != want {
+		t.Errorf("dropped %+v, want %+v", got, want)
+	}
+}
+
+// TestLimitByOwner gives each its own bucket.
+func TestLimitByOwner(t *testing.T) {
+	address := func(at int, last byte) given {
+		g := udp(1)
+		g.frame[14+at] = last
+		return g
+	}
+	fragment := given{frame: frame(ether(typeIPv4), ipv4(17, 0, 0x2000, nil, 966), ports(1, 9), make([]byte, 946))}
+	other := given{frame: frame(ether(typeIPv4), ipv4(17, 0, 0x2000, nil, 966), ports(2, 9), make([]byte, 946))}
+	for name, c := range map[string]struct {
+		b        Bucket
+		one, two given
+		same     bool
+	}{
+		"chain":                      {Bucket{Per: Chain}, udp(1), udp(2), true},
+		"flow":                       {Bucket{Per: Flow}, udp(1), udp(2), false},
+		"fragments":                  {Bucket{Per: Flow}, fragment, other, true},
+		"source, within a prefix":    {Bucket{Per: Source, Bits4: 24}, address(15, 1), address(15, 2), true},
+		"source, of two prefixes":    {Bucket{Per: Source, Bits4: 31}, address(15, 1), address(15, 2), false},
+		"source, other destinations": {Bucket{Per: Source, Bits4: 32}, address(19, 1), address(19, 2), true},
+		"destination":                {Bucket{Per: Destination, Bits4: 32}, address(19, 1), address(19, 2), false},
+	} {
+		c.b.Rate, c.b.Burst = 1e6, 5000
+		l := limiting(t, c.b)
+		first := passed(t, l, c.one, 10, 0)
+		second := passed(t, l, c.two, 10, 0)
+		if want := map[bool]int{true: 0, false: 5}[c.same]; first != 5 || second != want {
+			t.Errorf("%s: %d and %d packets passed, want 5 and %d", name, first, second, want)
+		}
+	}
+}
+
+// TestLimitByTheClock runs the program that chains have: what passes is no more than the
+// bucket held and the time that went by gave, and no less than the bucket held.
+func TestLimitByTheClock(t *testing.T) {
+	l := loaded(t, []Step{NewLimit(0, Bucket{Rate: 8e6, Burst: 20_000})})
+	begun := time.Now()
+	through := passed(t, l, udp(1), 500, 0)
+	most := 21 + int(time.Since(begun)/time.Millisecond)
+	if through < 20 || through > most {
+		t.Errorf("%d packets passed, and 20 to %d may", through, most)
+	}
+}
