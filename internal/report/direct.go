@@ -52,7 +52,7 @@ func (r Report) pairs() (out []pair) {
 // directTable sets the chain against the direct path.
 func (r Report) directTable() table {
 	t := table{Title: "Chain against direct path",
-		Caption: "Chain divided by direct, with its 95% interval: means by Fieller's interval, of the pairs of neighbouring trials where there are six or more; for percentiles the median of the quotients of all trials, by Mann and Whitney's ranks."}
+		Caption: "Chain divided by direct, with its 95% interval: means by the delta method on the quotient's logarithm, of the pairs of neighbouring trials where there are six or more; for percentiles the median of the quotients of all trials, by Mann and Whitney's ranks."}
 	t.column("condition", false)
 	t.column("metric", false)
 	t.column("chain", true)

@@ -11,7 +11,7 @@ func ratioOf(ra Report, a int, rb Report, b int, metric string) stats.Estimate {
 	return ratioAt(.95, ra, a, rb, b, metric)
 }
 
-// ratioAt is ratioOf at another confidence: of means by Fieller's interval, of what
+// ratioAt is ratioOf at another confidence: of means by the delta method, of what
 // is never averaged by the ranks of all quotients.
 func ratioAt(level float64, ra Report, a int, rb Report, b int, metric string) stats.Estimate {
 	xs, ys := ra.Run.Independent(a, metric), rb.Run.Independent(b, metric)

@@ -69,6 +69,26 @@ func TestRatioIntervalCovers(t *testing.T) {
 	}
 }
 
+// TestRatioIntervalIsBounded where three repeats scatter and much confidence is asked
+// for, and turned round is that of the ratio turned round.
+func TestRatioIntervalIsBounded(t *testing.T) {
+	for _, estimate := range []func(float64, []float64, []float64) Estimate{RatioIntervalAt, PairedRatioIntervalAt} {
+		r, covered := rand.New(rand.NewPCG(29, 30)), share{}
+		for range draws {
+			a, b := make([]float64, 3), make([]float64, 3)
+			for i := range a {
+				a[i], b[i] = math.Exp(.3*r.NormFloat64()), 17*math.Exp(.1*r.NormFloat64())
+			}
+			e, turned := estimate(.99, a, b), estimate(.99, b, a)
+			if e.CI95 == nil || e.CI95[0] <= 0 || math.Abs(turned.CI95[0]*e.CI95[1]-1) > 1e-9 {
+				t.Fatalf("%v over %v: %v, turned round %v", b, a, e, turned)
+			}
+			covered.count(in(*e.CI95, 17*math.Exp((.1*.1-.3*.3)/2)))
+		}
+		covered.atLeast(t, "three repeats at 99%", .98)
+	}
+}
+
 func TestDeltaIntervalOfDifferenceCovers(t *testing.T) {
 	difference := func(m []float64) float64 { return m[1] - m[0] }
 	within(t, coverage(t, 3, func(r *rand.Rand) *[2]float64 {

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 )
@@ -16,14 +17,18 @@ type Estimate struct {
 	CI95 *[2]float64
 }
 
-// RatioInterval estimates mean(b)/mean(a), without unit, with a 95% interval
-// after Fieller (1954), taking each sample's own variance and Satterthwaite's
-// degrees of freedom at the estimate.
+// RatioInterval estimates mean(b)/mean(a), without unit, with a 95% interval by the
+// delta method on the ratio's logarithm: its variance is the sum of the squared
+// relative errors of both means, each from its own sample, and t has Satterthwaite's
+// degrees of freedom. The interval is therefore as many times above the estimate as
+// below, never below zero, and that of mean(a)/mean(b) is its reciprocal.
 //
-// Fieller and not Welch on logarithms, because claims are about arithmetic
-// means, which logarithms turn into geometric ones; because a sample may hold
-// zeros (a trial that lost everything); and because Fieller says so when mean(a)
-// cannot be told from zero, where no interval is bounded and none is returned.
+// It is of arithmetic means, which claims are about, and not of geometric ones, so a
+// sample may hold zeros (a trial that lost everything). Beside Fieller's interval (1954)
+// it covers as often in simulations, from three repeats on, of samples that scatter by
+// up to 30%, and stays bounded where few of them leave Fieller's open. Where it
+// cannot be, because a value is negative or mean(b) is zero, Fieller's is taken, which
+// says so when mean(a) cannot be told from zero: then none is returned.
 //
 // The samples are taken as independent although trials are run in blocks: what
 // the blocks have in common then widens the interval, and never narrows it.
@@ -41,6 +46,10 @@ func RatioIntervalAt(level float64, a, b []float64) Estimate {
 	if len(a) < 2 || len(b) < 2 {
 		return e
 	}
+	if positive(a, b) {
+		e.CI95 = around(e.Value, halfWidth(level, []component{{relative(a), len(a)}, {relative(b), len(b)}}))
+		return e
+	}
 	varA, varB := varianceOfMean(a), varianceOfMean(b)
 	parts := []component{{e.Value * e.Value * varA, len(a)}, {varB, len(b)}}
 	df := satterthwaite(parts)
@@ -51,6 +60,31 @@ func RatioIntervalAt(level float64, a, b []float64) Estimate {
 	t := quantileT(level, df)
 	e.CI95 = fieller(meanA, meanB, t*t*varA, t*t*varB)
 	return e
+}
+
+// positive tells whether the ratio of the samples' means has a logarithm.
+func positive(samples ...[]float64) bool {
+	for _, xs := range samples {
+		if slices.Min(xs) < 0 || slices.Max(xs) <= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// relative is the squared standard error of the mean as a share of it.
+func relative(xs []float64) float64 {
+	mean := stat.Mean(xs, nil)
+	return varianceOfMean(xs) / mean / mean
+}
+
+// around is the interval about a ratio whose logarithm is known within half; nil where
+// that bounds nothing that can be written down.
+func around(ratio, half float64) *[2]float64 {
+	if above := ratio * math.Exp(half); !math.IsInf(above, 0) && !math.IsNaN(above) {
+		return &[2]float64{ratio * math.Exp(-half), above}
+	}
+	return nil
 }
 
 // fieller solves (b − θa)² ≤ ub + θ²·ua for θ, ua and ub being the squared half

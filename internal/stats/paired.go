@@ -13,9 +13,10 @@ const FewestPairs = 6
 
 // PairedRatioInterval estimates mean(b)/mean(a) like [RatioInterval], where a[i]
 // and b[i] were measured one next to the other and share what the machine did
-// then. It is Fieller's interval (1954) with the covariance: θ is in it if the
-// differences b[i] − θ·a[i] do not speak against zero, by Student's t with n−1
-// degrees of freedom. What pairs have in common drops out of the differences.
+// then. The variance of the ratio's logarithm is that of the differences of what each
+// is of its sample's mean, and t has n−1 degrees of freedom. What pairs have in common
+// drops out of the differences. Where a value is negative or mean(b) is zero, it is
+// Fieller's interval (1954) with the covariance.
 // Pairs of which one is not finite are left out.
 func PairedRatioInterval(a, b []float64) Estimate { return PairedRatioIntervalAt(confidence, a, b) }
 
@@ -33,6 +34,14 @@ func PairedRatioIntervalAt(level float64, a, b []float64) Estimate {
 	}
 	n := float64(len(a))
 	t := quantileT(level, n-1)
+	if positive(a, b) {
+		differences := make([]float64, len(a))
+		for i := range a {
+			differences[i] = b[i]/meanB - a[i]/meanA
+		}
+		e.CI95 = around(e.Value, t*math.Sqrt(varianceOfMean(differences)))
+		return e
+	}
 	u := t * t / n
 	e.CI95 = fiellerPaired(meanA, meanB, u*stat.Variance(a, nil), u*stat.Variance(b, nil), u*stat.Covariance(a, b, nil))
 	return e
