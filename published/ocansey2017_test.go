@@ -112,9 +112,11 @@ func TestOcanseyTables51And52(t *testing.T) {
 		"fig5.5": fails, "fig5.5:text": fails, "fig5.5:table": fails,
 	}
 	theTables(t, "ocansey2017/table-5.1", tables, changed)
-	lossless := map[string]string{}
-	for id := range tables {
-		lossless[id] = untold
+	// What is 0 throughout does not rise; of two that are 0 neither is more.
+	lossless := map[string]string{
+		"table-5.1-5.2:loss-bridge": fails, "table-5.1-5.2:order-bridge": fails, "table-5.1-5.2:step-order-bridge": fails, "table-5.1-5.2:step-loss-bridge": untold,
+		"table-5.1-5.2:loss-ovs": fails, "table-5.1-5.2:order-ovs": fails, "table-5.1-5.2:step-order-ovs": fails, "table-5.1-5.2:step-loss-ovs": untold,
+		"fig5.5": untold, "fig5.5:text": fails, "fig5.5:table": fails,
 	}
 	nothing := func(map[string]any) map[string]float64 {
 		return map[string]float64{"loss_ratio": 0, "reordered_packets": 0, "jitter_ns": 1000}

@@ -119,24 +119,16 @@ func (a *app) calibrate(ctx context.Context, c calibrateFlags) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	release, err := a.alone(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
-	store, err := a.store()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = store.Close() }()
-	b := &calibrator{app: a, calibrateFlags: c, h: a.host(ctx), store: store}
-	if err := b.begin(ctx); err != nil {
-		return err
-	}
-	if err := b.run(ctx); err != nil {
-		return fmt.Errorf("%w; %s goes on from there", err, again(c.fresh))
-	}
-	return a.printCalibration(b.found, *c.output)
+	return a.measuringAlone(ctx, func(store *results.Store) error {
+		b := &calibrator{app: a, calibrateFlags: c, h: a.host(ctx), store: store}
+		if err := b.begin(ctx); err != nil {
+			return err
+		}
+		if err := b.run(ctx); err != nil {
+			return fmt.Errorf("%w; %s goes on from there", err, again(c.fresh))
+		}
+		return a.printCalibration(b.found, *c.output)
+	})
 }
 
 // begin takes up a calibration that was interrupted, or begins one.

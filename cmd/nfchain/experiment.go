@@ -20,8 +20,12 @@ import (
 // experimentFlags are what `experiment run` and `reproduce` have in common.
 type experimentFlags struct {
 	quick, fresh, dryRun bool
-	budget               time.Duration
-	index                string
+	// budget is the time that all may take, 0 for any; budgetGiven tells that the user said so.
+	budget      time.Duration
+	budgetGiven bool
+	// short is how far a budget makes trials shorter than the files have them.
+	short experiment.Shortening
+	index string
 	// best is the load of this machine's calibration, for published experiments.
 	best   map[string]any
 	output output
@@ -29,7 +33,7 @@ type experimentFlags struct {
 
 func (e *experimentFlags) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&e.quick, "quick", false, "the file's quick load: minutes instead of hours, and marked so")
-	cmd.Flags().DurationVar(&e.budget, "budget", 0, "leave combinations out that no claim needs, until it takes about this long, such as 30m")
+	cmd.Flags().Var(budgetFlag{e}, "budget", "take about this long, such as 30m, or none for all of it: leave out combinations that no claim needs; of several experiments, shorten trials too")
 	cmd.Flags().StringVar(&e.index, "index", "", "write a page for each report, and one that links them, into this directory")
 	cmd.Flags().BoolVar(&e.fresh, "fresh", false, "start anew even if an interrupted run could go on")
 	cmd.Flags().BoolVar(&e.dryRun, "dry-run", false, "measure nothing: say how many trials there would be, how long, and which combinations cannot be had")
@@ -95,9 +99,6 @@ func (a *app) experiment(ctx context.Context, f *api.File, text string, e experi
 	if err := checkWritable("html", e.output.html); err != nil {
 		return err
 	}
-	if e.budget < 0 {
-		return fmt.Errorf("--budget %v: give a time above 0, such as 30m: %w", e.budget, runs.ErrInput)
-	}
 	s := a.subjectOf(a.host(ctx), f, text, e)
 	if e.dryRun {
 		return a.foresee(ctx, s, e)
@@ -118,7 +119,9 @@ func (a *app) experiment(ctx context.Context, f *api.File, text string, e experi
 		if err != nil {
 			return err
 		}
-		return a.measure(ctx, s.m, &r, store, s.h.Features.Has, e.output)
+		o := e.output
+		o.fresh = e.fresh
+		return a.measure(ctx, s.m, &r, store, s.h.Features.Has, o)
 	})
 }
 
@@ -128,21 +131,29 @@ type subject struct {
 	text string
 	h    *runs.Host
 	m    *runs.Measurement
-	// quick and fresh are as the user said; budget is the time that it may take, 0 for any.
+	// quick tells that the load is shorter than the file's, and shortened by how much where that is
+	// for want of time; fresh is as the user said. Budget is the time that it may take, 0 for any.
 	quick, fresh bool
+	shortened    string
 	budget       time.Duration
 	// best is the load of this machine's calibration; nil where that is not measured too.
 	best map[string]any
 }
 
-// subjectOf a file, with the quick load put in if that was asked for.
+// subjectOf a file, with the quick load put in if that was asked for, or one that is shorter
+// for want of time.
 func (a *app) subjectOf(h *runs.Host, f *api.File, text string, e experimentFlags) subject {
 	s := subject{
 		x: f.Experiments[0], text: text, h: h, quick: e.quick, fresh: e.fresh, budget: e.budget, best: e.best,
 		m: &runs.Measurement{Host: h, Tools: registry.Tools, Now: a.now, Trial: a.trial, Alone: f.Functions, GoOn: true},
 	}
-	if e.quick && s.x.Spec.Quick != nil {
+	switch {
+	case e.quick && s.x.Spec.Quick != nil:
 		s.x.Spec.Load = s.x.Spec.Load.With(*s.x.Spec.Quick)
+	case !e.quick:
+		s.shortened = e.short.Told(s.x.Spec)
+		s.quick = s.shortened != ""
+		s.x.Spec.Load = e.short.Load(s.x.Spec)
 	}
 	return s
 }
@@ -160,30 +171,40 @@ func (a *app) locked(ctx context.Context, s subject, do func() error) error {
 	return do()
 }
 
-// cells turns the sweep into conditions, each with its chain, what is infeasible, and what
-// is dropped for want of time.
-func (a *app) cells(ctx context.Context, s subject) (trial.Run, experiment.Trimmed, error) {
+// trimming turns the sweep into conditions, each with its chain and what it costs, and what
+// is infeasible.
+func (a *app) trimming(ctx context.Context, s subject) (experiment.Trimming, []trial.Infeasible, error) {
 	spec := onThisMachine(s.x.Spec, s.h)
 	points, err := experiment.Points(spec, registry.Words())
 	if err != nil {
-		return trial.Run{}, experiment.Trimmed{}, err
+		return experiment.Trimming{}, nil, err
 	}
 	points = experiment.AtCalibrated(points, s.best)
 	conditions, infeasible, err := s.m.Cells(ctx, s.x.Metadata.Name, points)
-	cells := trial.Run{Infeasible: infeasible}
+	return experiment.Trimming{
+		Spec: experiment.WithTwins(spec, conditions), Conditions: conditions, Chain: s.m.ChainOf(), Repeats: s.x.Spec.Load.Repeats, Cost: experiment.UsualCost,
+	}, infeasible, err
+}
+
+// cells are the conditions that there is time for, with what is left out and what is to be
+// read beside them.
+func (a *app) cells(ctx context.Context, s subject) (trial.Run, experiment.Trimmed, error) {
+	all, infeasible, err := a.trimming(ctx, s)
+	cells := trial.Run{Infeasible: infeasible, Repeats: all.Repeats}
 	if err != nil {
 		return cells, experiment.Trimmed{}, err
 	}
-	t := experiment.Trimming{
-		Spec: experiment.WithTwins(spec, conditions), Conditions: conditions, Chain: s.m.ChainOf(), Repeats: s.x.Spec.Load.Repeats, Cost: experiment.UsualCost,
-	}.To(s.budget.Seconds())
+	t := all.To(s.budget.Seconds())
 	s.m.Only(t.Kept)
 	for _, i := range t.Kept {
-		cells.Conditions = append(cells.Conditions, conditions[i])
+		cells.Conditions = append(cells.Conditions, all.Conditions[i])
 	}
 	cells.Dropped = t.Dropped
 	if experiment.AnyCalibrated(cells.Conditions) {
 		cells.Calibrated = s.best
+	}
+	if s.shortened != "" {
+		cells.Warnings = append(cells.Warnings, s.shortened)
 	}
 	if t.Over >= 1 { // less is how seconds were rounded
 		cells.Warnings = append(cells.Warnings, fmt.Sprintf("what the claims need takes about %s, %s more than the budget of %s", rough(t.Seconds), rough(t.Over), rough(s.budget.Seconds())))

@@ -120,8 +120,8 @@ func (a *app) printLeftOut(all []trial.Infeasible, what string) error {
 // alike tells whether a stored run has the conditions that the file means now, and the
 // machine's calibration: that is in no file.
 func alike(r, now trial.Run) bool {
-	return experiment.Describe(r.Calibrated) == experiment.Describe(now.Calibrated) && slices.EqualFunc(r.Conditions, now.Conditions, func(a, b trial.Condition) bool {
-		return a.Path == b.Path && a.Protocol == b.Protocol && a.Tool == b.Tool &&
+	return r.Repeats == now.Repeats && experiment.Describe(r.Calibrated) == experiment.Describe(now.Calibrated) && slices.EqualFunc(r.Conditions, now.Conditions, func(a, b trial.Condition) bool {
+		return a.Path == b.Path && a.Protocol == b.Protocol && a.Tool == b.Tool && a.DurationS == b.DurationS &&
 			len(a.Factors) == len(b.Factors) && experiment.Matches(a, b.Factors)
 	})
 }

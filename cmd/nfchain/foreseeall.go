@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"time"
 
+	"nfchain.dev/nfchain/internal/experiment"
 	runs "nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/trial"
 	"nfchain.dev/nfchain/internal/words"
@@ -25,11 +25,10 @@ type foreseenStep struct {
 // foreseeAll says what several experiments would do, and does nothing.
 func (a *app) foreseeAll(ctx context.Context, h *runs.Host, works []work, e experimentFlags) error {
 	s := &sequence{}
-	spans, err := a.plan(ctx, h, s, works, e)
-	if err != nil {
+	if err := a.plan(ctx, h, s, works, e); err != nil {
 		return err
 	}
-	s.share(spans, e.budget)
+	e.short = s.Short
 	all, total := []foreseenStep{}, 0.0
 	for i, step := range s.Steps {
 		one, err := a.foreseeStep(ctx, h, works[i], step, e)
@@ -44,10 +43,15 @@ func (a *app) foreseeAll(ctx context.Context, h *runs.Host, works []work, e expe
 			DurationS     float64        `json:"duration_s"`
 			Over          string         `json:"over_budget,omitempty"`
 			Experiments   []foreseenStep `json:"experiments"`
-		}{trial.SchemaVersion, total, s.Over, all})
+			// FullS is what all of it takes as the files have it, NeededS what claims need of that.
+			FullS   float64 `json:"full_s"`
+			NeededS float64 `json:"needed_s"`
+			// Shortening is how far trials are shorter than the files have them.
+			Shortening experiment.Shortening `json:"shortening"`
+		}{trial.SchemaVersion, total, s.Over, all, s.FullS, s.NeededS, s.Short})
 	}
-	if s.Over != "" {
-		a.printf("%s\n", s.Over)
+	for _, line := range s.told(e.budget) {
+		a.printf("%s\n", line)
 	}
 	return a.printForeseenSteps(all, total)
 }
@@ -57,7 +61,7 @@ func (a *app) foreseeStep(ctx context.Context, h *runs.Host, w work, step sequen
 	if step.NotHere != "" {
 		return one, nil
 	}
-	e.budget = time.Duration(step.BudgetS * float64(time.Second))
+	e.budget = step.budget()
 	s := a.subjectOf(h, w.f, w.text, e)
 	cells, trimmed, err := a.cells(ctx, s)
 	one.Conditions, one.DurationS = len(cells.Conditions), trimmed.Seconds

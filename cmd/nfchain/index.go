@@ -60,8 +60,18 @@ func (q *queue) entry(w work, r trial.Run, failed error) report.IndexEntry {
 	return e
 }
 
-// pageOf an experiment in the directory of an index.
-func pageOf(id string) string { return strings.ReplaceAll(id, "/", "-") + ".html" }
+// indexName is the index in its directory, without what ends the names of pages.
+const indexName = "index"
+
+// pageOf an experiment in the directory of an index, which none of them overwrites: no
+// experiment's name ends with an underscore.
+func pageOf(id string) string {
+	name := strings.ReplaceAll(id, "/", "-")
+	if name == indexName {
+		name += "_"
+	}
+	return name + ".html"
+}
 
 // elsewhere are the claims, of the sources of some experiments, that this one host cannot tell.
 func elsewhere(works []work) (out []report.Elsewhere) {
@@ -93,14 +103,14 @@ func (q *queue) writeIndex() error {
 		}
 	}
 	return errors.Join(
-		writeFile(filepath.Join(q.flags.index, "index.html"), func(w io.Writer) error { return report.IndexHTML(w, q.index) }),
-		writeFile(filepath.Join(q.flags.index, "index.md"), func(w io.Writer) error { return report.IndexMarkdown(w, q.index) }))
+		writeFile(filepath.Join(q.flags.index, indexName+".html"), func(w io.Writer) error { return report.IndexHTML(w, q.index) }),
+		writeFile(filepath.Join(q.flags.index, indexName+".md"), func(w io.Writer) error { return report.IndexMarkdown(w, q.index) }))
 }
 
 // tell writes the index to standard output.
 func (q *queue) tell() error {
 	if q.flags.index != "" {
-		q.say("pages written to %s", filepath.Join(q.flags.index, "index.html"))
+		q.say("pages written to %s", filepath.Join(q.flags.index, indexName+".html"))
 	}
 	switch *q.flags.output.format {
 	case "json":
@@ -120,5 +130,5 @@ func checkDirectory(flag, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("--%s %s cannot be made: %w: %w", flag, dir, errors.Unwrap(err), runs.ErrInput)
 	}
-	return checkWritable(flag, filepath.Join(dir, "index.html"))
+	return checkWritable(flag, filepath.Join(dir, indexName+".html"))
 }

@@ -82,7 +82,15 @@ func rough(seconds float64) string {
 	if seconds == 0 {
 		return "-"
 	}
-	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
+	unit := time.Second
+	if seconds >= 2*time.Hour.Seconds() {
+		unit = time.Minute
+	}
+	text := time.Duration(seconds * float64(time.Second)).Round(unit).String()
+	if whole, cut := strings.CutSuffix(text, "m0s"); cut {
+		text = strings.TrimSuffix(whole+"m", "h0m") + map[bool]string{true: "h"}[strings.HasSuffix(whole, "h0")]
+	}
+	return text
 }
 
 // claimEntry is a statement of a source with the experiments that test it.

@@ -39,22 +39,14 @@ func (a *app) together(ctx context.Context, all []work, e experimentFlags) error
 	if e.dryRun {
 		return a.foreseeAll(ctx, h, all, e)
 	}
-	release, err := a.alone(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
-	store, err := a.store()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = store.Close() }()
-	s, err := a.sequenceOf(ctx, h, store, all, e)
-	if err != nil {
-		return err
-	}
-	q := &queue{app: a, h: h, store: store, works: all, flags: e, sequence: s}
-	return q.run(ctx)
+	return a.measuringAlone(ctx, func(store *results.Store) error {
+		s, err := a.sequenceOf(ctx, h, store, all, e)
+		if err != nil {
+			return err
+		}
+		q := &queue{app: a, h: h, store: store, works: all, flags: e, sequence: s}
+		return q.run(ctx)
+	})
 }
 
 // checkTogether refuses what is for one experiment alone, before anything is measured.
@@ -64,8 +56,6 @@ func (e experimentFlags) checkTogether() error {
 		return fmt.Errorf("--html is the page of one experiment; --index DIR writes one for each, and one that links them: %w", runs.ErrInput)
 	case e.output.strict:
 		return fmt.Errorf("--strict is for one experiment: %w", runs.ErrInput)
-	case e.budget < 0:
-		return fmt.Errorf("--budget %v: give a time above 0, such as 30m: %w", e.budget, runs.ErrInput)
 	case format != "text" && format != "json" && format != "md":
 		return fmt.Errorf("of several experiments there is no %s; use text, json or md, and `nfchain report RUN -o %s` for each: %w", format, format, runs.ErrInput)
 	}
@@ -76,11 +66,11 @@ func (e experimentFlags) checkTogether() error {
 func (q *queue) run(ctx context.Context) error {
 	q.index = report.IndexData{
 		SchemaVersion: trial.SchemaVersion, CreatedAt: q.StartedAt, Command: q.args, Quick: q.flags.quick,
-		BudgetS: q.flags.budget.Seconds(), Environment: q.Environment, Place: q.store.Path(),
+		BudgetS: q.flags.budget.Seconds(), FullS: q.FullS, Shortened: q.Short.String(), Environment: q.Environment, Place: q.store.Path(),
 	}
 	q.index.Elsewhere = elsewhere(q.works)
-	if q.Over != "" {
-		q.say("%s", q.Over)
+	for _, line := range q.told(q.flags.budget) {
+		q.say("%s", line)
 	}
 	if err := q.calibrated(ctx); err != nil {
 		return err
@@ -174,7 +164,7 @@ func (q *queue) step(ctx context.Context, i int) (report.IndexEntry, error) {
 	}
 	q.say("experiment %d of %d: %s, about %s; about %s left in all", i+1, len(q.Steps), s.ID, rough(s.ExpectedS), rough(q.left(i)))
 	flags := q.flags
-	flags.budget = time.Duration(s.BudgetS * float64(time.Second))
+	flags.budget, flags.short = s.budget(), q.Short
 	r, err := q.measureOne(ctx, q.subjectOf(q.h, w.f, w.text, flags), i)
 	if err == nil {
 		s.Run = r.ID

@@ -26,7 +26,9 @@ type output struct {
 	html        string
 	openmetrics string
 	strict      bool
-	baseline    *baseline
+	// fresh tells that the command begins anew each time that it is given.
+	fresh    bool
+	baseline *baseline
 }
 
 // register adds the flags that all commands that measure have.
@@ -69,7 +71,7 @@ func (a *app) measure(ctx context.Context, m *runs.Measurement, r *trial.Run, st
 	if errors.Is(failed, context.Canceled) {
 		goOn := ""
 		if r.Experiment != "" {
-			goOn = "; the same command again goes on from there"
+			goOn = "; " + again(o.fresh) + " goes on from there"
 		}
 		return fmt.Errorf("run %s: %w; %s stored in %s%s", r.ID, failed, words.Plural(len(r.Trials), "trial"), store.Path(), goOn)
 	}

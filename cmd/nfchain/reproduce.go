@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,9 +15,6 @@ import (
 	runs "nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/published"
 )
-
-// quickBudget is what all published experiments may take together under --quick.
-const quickBudget = 30 * time.Minute
 
 // reproduceFlags say which experiments to run, and how.
 type reproduceFlags struct {
@@ -45,12 +41,18 @@ too: its flows, payload size and settings. Settings that an experiment varies it
 its own, and so do the sizes of datagrams, frames and messages. Claims there have ids that
 end with @calibrated, and are judged apart.
 
---all --quick takes about 30 minutes: combinations that no claim needs are left out and
-listed. --budget says another time; what claims need is measured even if that takes longer.`,
+Several take about an hour, and --all --quick 30 minutes. As the sources have it they take
+days, so what claims need is measured first: combinations that no claim needs are left out
+and listed; where that is not enough trials are shorter than the source's, and then fewer, down to
+what --quick has, and every report says so. --budget says another time, and --budget none has all
+of it. One experiment alone has its source's durations. What claims need is measured even if
+that takes longer.`,
 		Example: `  nfchain reproduce
   nfchain reproduce --claims
   nfchain reproduce livi2016/fig7 --quick
   nfchain reproduce livi2016 --quick --index livi
+  nfchain reproduce livi2016 --index livi
+  nfchain reproduce livi2016 --budget none
   nfchain reproduce --all --quick --index pages
   nfchain reproduce --all --quick --budget 10m --dry-run`,
 		ValidArgsFunction: cobra.FixedCompletions(slices.Concat(published.Sources(), published.IDs()), cobra.ShellCompDirectiveNoFileComp),
@@ -61,8 +63,14 @@ listed. --budget says another time; what claims need is measured even if that ta
 		case err != nil:
 			return err
 		case r.claims:
+			if err := onlyFlags(cmd, besideClaims, "--claims runs nothing"); err != nil {
+				return err
+			}
 			return a.listClaims(sourcesOf(ids), *r.output.format)
 		case len(ids) == 0:
+			if err := onlyFlags(cmd, besideList, "no experiment is named to run (name some, a source such as livi2016, or --all)"); err != nil {
+				return err
+			}
 			return a.listPublished(*r.output.format)
 		}
 		return a.privileged(func(cmd *cobra.Command, _ []string) error {
@@ -77,6 +85,12 @@ listed. --budget says another time; what claims need is measured even if that ta
 	r.register(cmd)
 	return cmd
 }
+
+// Flags that say something where nothing is run.
+var (
+	besideList   = []string{"output", "quiet", "results"}
+	besideClaims = append([]string{"claims", "source", "all"}, besideList...)
+)
 
 // ids that a command line means, each once, in the order of the list of all.
 func (r reproduceFlags) ids(args []string) ([]string, error) {
@@ -110,9 +124,6 @@ func sourcesOf(ids []string) (sources []string) {
 
 // reproduce runs one experiment as `experiment run` does, and several as a sequence.
 func (a *app) reproduce(ctx context.Context, ids []string, r reproduceFlags) error {
-	if r.all && r.quick && r.budget == 0 {
-		r.budget = quickBudget
-	}
 	var all []work
 	for _, id := range ids {
 		f, text, err := readPublished(id)
@@ -121,8 +132,9 @@ func (a *app) reproduce(ctx context.Context, ids []string, r reproduceFlags) err
 		}
 		all = append(all, work{id, text, f})
 	}
-	r.best = a.bestLoad(ctx)
-	return a.experiments(ctx, all, r.experimentFlags)
+	e := r.timed(len(all))
+	e.best = a.bestLoad(ctx)
+	return a.experiments(ctx, all, e)
 }
 
 // readPublished decodes an experiment that comes with nfchain.

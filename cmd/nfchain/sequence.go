@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"time"
@@ -32,6 +33,11 @@ type sequence struct {
 	// Environment is where it began; it goes on nowhere else.
 	Environment trial.Environment `json:"environment"`
 	Steps       []sequenceStep    `json:"steps"`
+	// FullS is how long all of it takes as the files have it, NeededS what their claims need of that.
+	FullS   float64 `json:"full_s,omitempty"`
+	NeededS float64 `json:"needed_s,omitempty"`
+	// Short is how far trials are shorter than the files have them, for want of time.
+	Short experiment.Shortening `json:"shortening,omitzero"`
 	// Over is by how much the claims' needs are more than the budget, in words; empty where
 	// they are not.
 	Over string `json:"over_budget,omitempty"`
@@ -54,6 +60,11 @@ type sequenceStep struct {
 
 // done tells whether nothing is left to do of a step.
 func (s sequenceStep) done() bool { return s.Run != "" || s.NotHere != "" }
+
+// budget of a step, no less than its part: an experiment that has time for all is to drop nothing.
+func (s sequenceStep) budget() time.Duration {
+	return time.Duration(math.Ceil(s.BudgetS * float64(time.Second)))
+}
 
 // left is how long the steps from one on should take.
 func (s sequence) left(from int) (seconds float64) {
@@ -94,11 +105,9 @@ func (a *app) sequenceOf(ctx context.Context, h *runs.Host, store *results.Store
 		return s, a.lookAgain(ctx, h, s, all, e)
 	}
 	s = &sequence{StartedAt: a.now(), Environment: now}
-	spans, err := a.plan(ctx, h, s, all, e)
-	if err != nil {
+	if err := a.plan(ctx, h, s, all, e); err != nil {
 		return nil, err
 	}
-	s.share(spans, e.budget)
 	return s, store.SetRecord(ctx, sequenceKind, key, s)
 }
 
@@ -127,31 +136,11 @@ func (a *app) goesOn(s *sequence, all []work, now trial.Environment) bool {
 
 func clock(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 
-// plan finds out what each experiment would take here. One that this machine cannot measure
-// at all is told so at once.
-func (a *app) plan(ctx context.Context, h *runs.Host, s *sequence, all []work, e experimentFlags) ([]experiment.Span, error) {
-	var spans []experiment.Span
-	e.budget = 0
-	for i, w := range all {
-		a.progress("planned experiments", i+1, len(all))
-		_, trimmed, err := a.cells(ctx, a.subjectOf(h, w.f, w.text, e))
-		if ctx.Err() != nil {
-			return nil, deploy.Interrupted(ctx.Err())
-		}
-		step := sequenceStep{ID: w.id, Text: w.text}
-		if err != nil {
-			step.NotHere = describe(err)
-		}
-		s.Steps, spans = append(s.Steps, step), append(spans, trimmed.Span)
-	}
-	return spans, nil
-}
-
 // lookAgain at what could not be measured when an interrupted sequence began: what it
 // lacked may be there since. It then has the time that its claims need.
 func (a *app) lookAgain(ctx context.Context, h *runs.Host, s *sequence, all []work, e experimentFlags) error {
 	budget := e.budget
-	e.budget = 0
+	e.budget, e.short = 0, s.Short
 	for i := range s.Steps {
 		step := &s.Steps[i]
 		if step.NotHere == "" {
@@ -170,28 +159,6 @@ func (a *app) lookAgain(ctx context.Context, h *runs.Host, s *sequence, all []wo
 		}
 	}
 	return nil
-}
-
-// aroundSeconds is what an experiment takes besides its trials and chains.
-const aroundSeconds = 1.5
-
-// share the budget among the steps.
-func (s *sequence) share(spans []experiment.Span, budget time.Duration) {
-	around := aroundSeconds * float64(len(spans))
-	shares := experiment.Share(max(1, budget.Seconds()-around), spans)
-	least := around
-	for _, span := range spans {
-		least += span.Least
-	}
-	if over := least - budget.Seconds(); budget > 0 && over >= 1 {
-		s.Over = fmt.Sprintf("what the claims need takes about %s, %s more than the budget of %s", rough(least), rough(over), budget)
-	}
-	for i := range s.Steps {
-		s.Steps[i].ExpectedS = spans[i].Most
-		if budget > 0 {
-			s.Steps[i].BudgetS, s.Steps[i].ExpectedS = shares[i], shares[i]
-		}
-	}
 }
 
 // sequenceLockOf a file, however it is called: by its real path, or its directory's where it
@@ -227,4 +194,19 @@ func (a *app) alone(ctx context.Context) (release func(), err error) {
 			return nil, err
 		}
 	}
+}
+
+// measuringAlone opens the results to measure into them, and keeps other sequences away meanwhile.
+func (a *app) measuringAlone(ctx context.Context, do func(*results.Store) error) error {
+	release, err := a.alone(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	store, err := a.store()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = store.Close() }()
+	return do(store)
 }

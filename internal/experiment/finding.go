@@ -25,6 +25,11 @@ type finding struct {
 	// missing says why some of what was to be looked at was not measured. The claim can
 	// then be refuted, and never holds.
 	missing string
+	// nothing says that the metric was 0 throughout, so that the quantity is not defined; empty
+	// where it was not. Still is what the quantity is of things that are alike: a claim
+	// that takes a difference is then refuted, and any other cannot be told.
+	nothing string
+	still   float64
 }
 
 // side is which bound of a range matters.
@@ -63,7 +68,7 @@ func findLoss(spec api.ExperimentSpec, run trial.Run, c api.Check) (finding, err
 		return f, err
 	}
 	f.quantity = "loss of " + c.Metric + " " + contrast(c.A, c.B)
-	f.estimate.Value = 1 - f.estimate.Value
+	f.estimate.Value, f.still = 1-f.estimate.Value, 0
 	if ci := f.estimate.CI95; ci != nil {
 		f.estimate.CI95 = &[2]float64{1 - ci[1], 1 - ci[0]}
 	}
@@ -91,7 +96,25 @@ func findRatio(_ api.ExperimentSpec, run trial.Run, c api.Check) (finding, error
 		repeats:  min(len(a.values), len(b.values)),
 		found:    times(ratio.Value) + " times as much",
 		value:    times,
+		nothing:  nothingOf(c.Metric, contrast(c.A, c.B), []sample{a, b}),
+		still:    1,
 	}, nil
+}
+
+// nothingOf says that a metric was 0 in every trial of some conditions; empty where it was not.
+// A rate or a time of 0 is no finding: nothing was carried then.
+func nothingOf(metric, where string, samples []sample) string {
+	if isRate(metric) || isTime(metric) {
+		return ""
+	}
+	for _, s := range samples {
+		for _, x := range s.values {
+			if x != 0 {
+				return ""
+			}
+		}
+	}
+	return fmt.Sprintf("%s is 0 in every trial %s", metric, where)
 }
 
 // ratioOf two conditions of a run, whose trials were interleaved: pair by pair where

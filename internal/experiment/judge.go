@@ -30,8 +30,12 @@ func Judge(spec api.ExperimentSpec, run trial.Run, has func(feature string) bool
 		} else if f, err := checks[c.Check.Kind](spec, run, c.Check); err != nil {
 			v.Verdict, v.Reason = CannotBeTold, err.Error()
 		} else {
+			lack := lacking(spec, run, c.Check)
+			if lack != "" {
+				f.nothing = "" // there may have been some in what failed
+			}
 			v.decide(f)
-			v.doubt(lacking(spec, run, c.Check))
+			v.doubt(lack)
 			v.Reason += notLookedAt(spec, run, c.Check)
 		}
 		out[i] = v
@@ -74,6 +78,10 @@ func wants(needs string, cores int, has func(string) bool) string {
 // decide compares a finding with the range.
 func (v *Verdict) decide(f finding) {
 	v.Quantity = f.quantity
+	if f.nothing != "" && f.repeats > 1 {
+		v.decideNothing(f)
+		return
+	}
 	if value := f.estimate.Value; math.IsNaN(value) || math.IsInf(value, 0) {
 		v.Verdict, v.Reason = CannotBeTold, "the trials do not define the "+f.quantity
 		return
@@ -92,6 +100,15 @@ func (v *Verdict) decide(f finding) {
 	}
 	if f.missing != "" && v.Verdict != DoesNotHold {
 		v.Verdict, v.Reason = CannotBeTold, f.missing+"; of the rest: "+v.Reason
+	}
+}
+
+// decideNothing of a finding of which there was none: what is 0 throughout did not grow, and
+// is no more at one place than at another.
+func (v *Verdict) decideNothing(f finding) {
+	v.Verdict, v.Reason = CannotBeTold, f.nothing+", which does not define the "+f.quantity
+	if place([2]float64{f.still, f.still}, v.AtLeast, v.AtMost, f.side) == DoesNotHold {
+		v.Verdict, v.Reason = DoesNotHold, f.nothing+", the same everywhere; the statement needs "+v.wanted(f.value)
 	}
 }
 

@@ -29,17 +29,22 @@ func isDropped(run trial.Run, where map[string]any) bool {
 
 // notLookedAt names the values that a check would go over had the run not dropped them.
 func notLookedAt(spec api.ExperimentSpec, run trial.Run, c api.Check) string {
-	if c.Over == "" || len(c.Values) > 0 {
+	names := droppedValues(spec, run, c)
+	if len(names) == 0 {
 		return ""
 	}
-	var names []string
+	return fmt.Sprintf("; not looked at for want of time: %s", strings.Join(names, ", "))
+}
+
+// droppedValues are those that a check would go over had the run not dropped them, in words.
+func droppedValues(spec api.ExperimentSpec, run trial.Run, c api.Check) (names []string) {
+	if c.Over == "" || len(c.Values) > 0 {
+		return nil
+	}
 	for _, v := range varies(spec, c) {
 		if leftOut(run, c, v) {
 			names = append(names, Describe(map[string]any{c.Over: v}))
 		}
 	}
-	if len(names) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; not looked at for want of time: %s", strings.Join(names, ", "))
+	return names
 }

@@ -29,7 +29,7 @@ func findRises(spec api.ExperimentSpec, run trial.Run, c api.Check) (finding, er
 	if err != nil {
 		return finding{}, err
 	}
-	f := finding{repeats: fewest(l.samples), value: times}
+	f := finding{repeats: fewest(l.samples), value: times, nothing: nothingOf(c.Metric, "over "+l.all(), l.samples)}
 	if c.Scale == linearScale {
 		f.estimate = deltaOf(run, l.samples, c.Metric, func(means []float64) float64 { return stats.Slope(xs, means) / meanOf(means) })
 		f.quantity = fmt.Sprintf("change of %s by each unit of %s, as a share of its mean, over %s", c.Metric, c.Over, l.all())

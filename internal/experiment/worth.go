@@ -50,8 +50,8 @@ func (v *valuer) raise(to worth, conditions ...int) {
 
 // claim values what one check looks at.
 func (v *valuer) claim(c api.Check) {
-	if c.Model != "" {
-		v.models()
+	for _, m := range modelsOf(v.spec, c) {
+		v.raise(needed, matching(v.run, m.Where)...)
 	}
 	if c.Metric == "" {
 		return
@@ -71,16 +71,22 @@ func (v *valuer) claim(c api.Check) {
 }
 
 // over values what a check selects at each value of a factor: of values that the check does
-// not list itself, the least, the middle and the greatest are needed.
+// not list itself, the least, the middle and the greatest are needed, and all of them by a
+// check of what they come to together.
 func (v *valuer) over(c api.Check) {
 	values := c.Values
 	if len(values) == 0 {
 		values = v.present(c)
 		v.at(selected, c, values)
-		values = spread(values)
+		if !together(c) {
+			values = spread(values)
+		}
 	}
 	v.at(needed, c, values)
 }
+
+// together tells a check whose quantity is another one over fewer values.
+func together(c api.Check) bool { return c.Kind == "ratio_mean" }
 
 // at raises what a check selects at some values of the factor that it goes over.
 func (v *valuer) at(to worth, c api.Check, values []any) {
@@ -122,12 +128,4 @@ func spread[T any](all []T) []T {
 		return all
 	}
 	return []T{all[0], all[len(all)/2], all[len(all)-1]}
-}
-
-// models values what every model is fitted and held to, for a claim about one: it may be
-// compared with another, and take parameters from a third.
-func (v *valuer) models() {
-	for _, m := range v.spec.Models {
-		v.raise(needed, matching(v.run, m.Where)...)
-	}
 }

@@ -18,6 +18,10 @@ type IndexData struct {
 	Quick   bool               `json:"quick"`
 	// BudgetS is the time that all experiments together were to take; 0 for no limit.
 	BudgetS float64 `json:"budget_s,omitempty"`
+	// FullS is how long all of it would have taken as the files have it; Shortened is how trials
+	// were shortened to keep the budget, in words, empty where they were not.
+	FullS     float64 `json:"full_s,omitempty"`
+	Shortened string  `json:"shortened,omitempty"`
 	// Environment is that of the latest run; zero where nothing ran.
 	Environment trial.Environment `json:"environment"`
 	// Calibration is what was found of this machine before; nil where nothing was.

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -47,16 +48,23 @@ func cpusText(n int) string {
 	return words.Plural(n, "CPU")
 }
 
-// quick says what a quick index is; empty for one that is not.
+// quick says by what the runs of an index are less than their files have; empty where they are not.
 func (d IndexData) quick() string {
-	if !d.Quick {
-		return ""
+	var parts []string
+	switch {
+	case d.Quick:
+		parts = append(parts, "Quick runs: shorter and fewer trials than the sources had, so that intervals are wider and more claims stay undecided.")
+	case d.Shortened != "":
+		parts = append(parts, "Runs shorter than the sources’, so that intervals are wider and more claims stay undecided: "+d.Shortened+".")
 	}
-	text := "Quick runs: shorter and fewer trials than the sources had, so that intervals are wider and more claims stay undecided."
-	if d.BudgetS > 0 {
-		text += fmt.Sprintf(" All of them were to take %s; what was dropped for that is listed below.", tookText(d.BudgetS))
+	if d.BudgetS > 0 && (d.Quick || d.FullS > d.BudgetS) {
+		text := fmt.Sprintf("All of them were to take %s; what was dropped for that is listed below.", tookText(d.BudgetS))
+		if d.FullS > d.BudgetS && !d.Quick {
+			text = fmt.Sprintf("As the sources have it they take %s. ", tookText(math.Round(d.FullS/60)*60)) + text
+		}
+		parts = append(parts, text)
 	}
-	return text
+	return strings.Join(parts, " ")
 }
 
 // machineTable is what was found of this machine before.
@@ -118,7 +126,7 @@ func withFloor(reason, floor string) string { return strings.Join(nonEmpty(reaso
 
 // droppedTable is what was left out for want of time.
 func (d IndexData) droppedTable() table {
-	t := table{Title: "What was dropped for want of time", Caption: "Combinations of the sources’ levels that no claim or model needs first; without --quick they are measured."}
+	t := table{Title: "What was dropped for want of time", Caption: "Combinations of the sources’ levels that no claim or model needs first; with --budget none they are measured."}
 	t.column("experiment", false)
 	t.column("combinations", true)
 	t.column("which", false)

@@ -142,3 +142,27 @@ func TestFailingWriterOfAnIndexIsTold(t *testing.T) {
 		}
 	}
 }
+
+// TestIndexTellsWhatABudgetCost, in every form, and nothing where it cost nothing.
+func TestIndexTellsWhatABudgetCost(t *testing.T) {
+	d := sampleIndex()
+	d.Quick, d.BudgetS, d.FullS, d.Shortened = false, 3600, 54*3600, "trials are cut to 1s"
+	var text, md bytes.Buffer
+	if err := IndexText(&text, d); err != nil {
+		t.Fatal(err)
+	}
+	if err := IndexMarkdown(&md, d); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"trials are cut to 1s", "they take 54h0m", "were to take 1h0m"} {
+		for form, got := range map[string]string{"text": text.String(), "md": md.String(), "html": renderIndex(t, d)} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s lacks %q", form, want)
+			}
+		}
+	}
+	d.Shortened, d.FullS = "", 1800
+	if got := d.quick(); got != "" {
+		t.Errorf("where there was time for all: %s", got)
+	}
+}

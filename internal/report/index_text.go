@@ -10,6 +10,9 @@ import (
 // IndexText writes an index for a terminal.
 func IndexText(w io.Writer, d IndexData) error {
 	var b strings.Builder
+	if text := d.quick(); text != "" {
+		b.WriteString(text + "\n\n")
+	}
 	experiments := d.experimentsTable()
 	b.WriteString(strings.ToUpper(experiments.Title) + "\n")
 	aligned(&b, experiments)

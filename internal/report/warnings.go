@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"nfchain.dev/nfchain/internal/trial"
@@ -36,6 +37,9 @@ func (r Report) warnings() (out []string) {
 func (r Report) interrupted() string {
 	if r.Run.Experiment == "" {
 		return "The run was interrupted; what it measured before is shown."
+	}
+	if slices.ContainsFunc(r.Run.Command, func(arg string) bool { return arg == "--fresh" || arg == "--fresh=true" }) {
+		return "The run was interrupted; the same command without --fresh goes on where it stopped."
 	}
 	return "The run was interrupted; the same command again goes on where it stopped."
 }
