@@ -101,6 +101,7 @@ struct whom {
 	__u32 task;    /* the network namespace of the thread, by its inode */
 	__u32 device;  /* that of the device whose packets the core has; 0 for none */
 	__u32 softirq; /* the core was in one, or polled a device */
+	__u32 index;   /* of that device in its namespace */
 };
 
 struct {
@@ -123,8 +124,10 @@ int sample(void *ctx)
 		get(w.task, net, ns.inum);
 	if (t && (t->softirq || t->polling)) {
 		w.softirq = 1;
-		if (t->device)
+		if (t->device) {
 			w.device = inode(&((struct net_device *)t->device)->nd_net);
+			get(w.index, (struct net_device *)t->device, ifindex);
+		}
 	}
 	if (bpf_perf_event_output(ctx, &samples, THIS_CORE, &w, sizeof(w)))
 		__sync_fetch_and_add(&missed, 1);

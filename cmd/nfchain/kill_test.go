@@ -253,6 +253,13 @@ func (c card) ip(line string) string {
 	return string(out)
 }
 
+// TestKilledAnywhereWithPrograms has programs at ports, which go with these and are nowhere else.
+func TestKilledAnywhereWithPrograms(t *testing.T) {
+	nstest.Root(t)
+	nstest.Require(t, feature.BPFPeer, feature.BPFClsact)
+	killedAnywhere(t, owned("e2e-killed"), wired("ebpf"), soon(3))
+}
+
 // TestKilledAnywhereWithSwitches has daemons of its own, which outlive whoever started them,
 // and their files; and ports that a switch makes in its own namespace and that are moved.
 func TestKilledAnywhereWithSwitches(t *testing.T) {

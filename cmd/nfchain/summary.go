@@ -17,6 +17,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/qdisc"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
+	"nfchain.dev/nfchain/internal/resource/steer"
 	"nfchain.dev/nfchain/internal/resource/tuning"
 )
 
@@ -32,6 +33,7 @@ var nouns = map[string][2]string{
 	tuning.KindName:     {"interface", "interfaces"},
 	qdisc.KindName:      {"queueing discipline", "queueing disciplines"},
 	ruleset.KindName:    {"rule set", "rule sets"},
+	steer.KindName:      {"steering program", "steering programs"},
 
 	ovs.KindName:       {"Open vSwitch", "Open vSwitches"},
 	ovs.SwitchKindName: {"switch", "switches"},

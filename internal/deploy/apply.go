@@ -11,6 +11,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/machine"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/qdisc"
+	"nfchain.dev/nfchain/internal/resource/steer"
 	"nfchain.dev/nfchain/internal/resource/tuning"
 )
 
@@ -24,6 +25,7 @@ var scripted = map[string]struct {
 	machine.KindName: {machine.Kind{}, decode[machine.Spec]},
 	process.KindName: {process.Kind{}, decode[process.Spec]},
 	qdisc.KindName:   {qdisc.Kind{}, decode[qdisc.Spec]},
+	steer.KindName:   {steer.Kind{}, decode[steer.Spec]},
 	tuning.KindName:  {tuning.Kind{}, decode[tuning.Spec]},
 }
 

@@ -28,6 +28,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/redirect"
 	"nfchain.dev/nfchain/internal/resource/route"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
+	"nfchain.dev/nfchain/internal/resource/steer"
 	"nfchain.dev/nfchain/internal/resource/tun"
 	"nfchain.dev/nfchain/internal/resource/tuning"
 )
@@ -46,6 +47,7 @@ var stages = [][]resource.Kind{
 	{ovs.SwitchKind{}},
 	{ovs.PortKind{}},
 	{address.Kind{}, neighbour.Kind{}, route.Kind{}, lookup.Kind{}, ruleset.Kind{}, qdisc.Kind{}, redirect.Kind{}, tuning.Kind{}},
+	{steer.Kind{}},
 	{process.Kind{}},
 }
 
@@ -145,7 +147,7 @@ func (w *work) alsoVisit(kinds []resource.Kind, p *plan.Plan, wanted map[string]
 			places = append(places, netns.Host)
 		}
 		return places
-	case bridge.PortKindName, ovs.KindName, ovs.SwitchKindName:
+	case bridge.PortKindName, ovs.KindName, ovs.SwitchKindName, steer.KindName:
 		own := namespace.Name(p.Chain, plan.WiringNode)
 		if wanted[own] == nil && netns.Exists(own) && !w.isFresh(own) {
 			places = append(places, own)

@@ -35,6 +35,7 @@ var joinings = []struct{ name, wiring string }{
 	{"private", "wiring: macvlan\nmacvlan: {mode: private}\n"},
 	{"vepa", "wiring: macvlan\nmacvlan: {mode: vepa}\n"},
 	{"passthru", "wiring: macvlan\nmacvlan: {mode: passthru}\n"},
+	{"forwarder", "wiring: ebpf\n"},
 	{"switches", "wiring: ovs\novs: {datapath: netdev, switches: 2, switch_to_switch: veth}\n"},
 	{"one switch", "wiring: ovs\novs: {datapath: netdev, per: chain}\n"},
 }
@@ -48,6 +49,8 @@ func needsFor(t *testing.T, wiring string) {
 		needsSwitches(t)
 	case strings.Contains(wiring, "macvlan"):
 		needsMacvlan(t)
+	case strings.Contains(wiring, "ebpf"):
+		nstest.Require(t, feature.BPFPeer, feature.BPFClsact)
 	case strings.Contains(wiring, "bridge"):
 		needsBridge(t)
 	}

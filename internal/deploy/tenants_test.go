@@ -13,6 +13,7 @@ import (
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/plan"
@@ -41,6 +42,7 @@ var tenantWirings = []struct{ name, wiring, limit string }{
 	{"one bridge", "wiring: bridge\nbridge: {per: chain, forwarding: learning}\n", shaped},
 	{"one arm", "wiring: bridge\nbridge: {per: chain, arms: 1}\n", "kind: forward"},
 	{"one arm that learns", "wiring: bridge\nbridge: {per: chain, arms: 1, forwarding: learning}\n", "kind: forward"},
+	{"forwarder", "wiring: ebpf\n", shaped},
 	{"one switch", "wiring: ovs\novs: {per: chain, forwarding: learning}\n", shaped},
 }
 
@@ -75,6 +77,8 @@ func TestTenantsAreKeptApart(t *testing.T) {
 			switch {
 			case strings.HasPrefix(c.wiring, "wiring: bridge"):
 				needsBridge(t)
+			case strings.HasPrefix(c.wiring, "wiring: ebpf"):
+				nstest.Require(t, feature.BPFPeer, feature.BPFClsact)
 			case c.wiring != "":
 				needsSwitches(t)
 			}

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -95,7 +96,7 @@ func failedOf(run trial.Run, condition int, metric string) string {
 			continue
 		}
 		of++
-		if run.Lacks(t, metric) {
+		if x, has := t.Metrics[metric]; !has || math.IsNaN(x) || math.IsInf(x, 0) {
 			without++
 		}
 	}

@@ -27,6 +27,8 @@ var witnesses = map[string]string{
 	OVSKernel:  "genl ctrl get name ovs_datapath",
 	Pktgen:     "echo stop > /proc/net/pktgen/pgctrl",
 	Conntrack:  "nft add table t && nft add chain t c && nft add rule t c ct state new",
+	BPFPeer:    "",
+	BPFClsact:  "ip link add p1 type veth peer name p2 && tc qdisc add dev p1 clsact && tc filter add dev p1 ingress bpf bytecode '1,6 0 0 0' || exit 1",
 	BPFTCX:     "", // none of these tools can tell
 	BPFXDP:     "",
 	BPFTrace:   "",

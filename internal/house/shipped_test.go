@@ -106,7 +106,7 @@ func TestSchemaTellsPackagesOfOneNameApart(t *testing.T) {
 	if err := json.Unmarshal([]byte(read(t, schemaFile)), &schema); err != nil {
 		t.Fatal(err)
 	}
-	for _, wiring := range []string{"bridge", "macvlan", "ovs"} {
+	for _, wiring := range []string{"bridge", "macvlan", "ovs", "ebpf"} {
 		options := schema.Definitions["wiring."+wiring+".Options"].Properties
 		for name, p := range options {
 			if p.Description == "" {

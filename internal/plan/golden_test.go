@@ -96,6 +96,7 @@ func TestGolden(t *testing.T) {
 		"passthru":   "wiring: macvlan\nmacvlan: {mode: passthru}\nfunctions: [{name: a, kind: forward}]\n",
 		"vepa":       "wiring: macvlan\nmacvlan: {mode: vepa}\nfunctions: [{name: a, kind: forward}]\n",
 		"card":       "wiring: macvlan\nmacvlan: {parent: eth1}\novs: {per: chain}\nfunctions: [{name: a, kind: forward}]\n",
+		"ebpf":       "wiring: ebpf\nfunctions: [{name: a, kind: forward}, {name: b, kind: bridge}]\n",
 		"host":       "wiring: host\nfunctions: []\n",
 		"bump":       "functions:\n- {name: a, kind: forward}\n- {name: b, kind: bridge}\n- {name: c, kind: bridge}\n",
 		"mirror":     "functions:\n- {name: a, kind: forward}\n- {name: m, kind: mirror}\n",

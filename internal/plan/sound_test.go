@@ -14,6 +14,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/neighbour"
 	"nfchain.dev/nfchain/internal/resource/route"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
+	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
 // sound checks what holds of every plan.
@@ -93,12 +94,13 @@ type world struct {
 	far       map[[2]string]link.End           // the other end of a namespace's device
 	ports     map[[2]string]bridge.PortSpec    // bridges' ports by namespace and device
 	over      map[[2]string]macvlan.Spec       // devices over others by namespace and device
+	steered   map[[2]string]string             // ports of a forwarder, and to which
 	restores  map[string]bool
 }
 
 func newWorld(p *plan.Plan) world {
 	w := world{map[string]map[netip.Addr]bool{}, map[string][]route.Spec{}, map[string]map[netip.Addr]string{},
-		map[string]map[string]string{}, map[[2]string]link.End{}, map[[2]string]bridge.PortSpec{}, map[[2]string]macvlan.Spec{}, map[string]bool{}}
+		map[string]map[string]string{}, map[[2]string]link.End{}, map[[2]string]bridge.PortSpec{}, map[[2]string]macvlan.Spec{}, map[[2]string]string{}, map[string]bool{}}
 	for _, n := range p.Nodes {
 		w.addresses[n.Namespace], w.onLink[n.Namespace], w.macs[n.Namespace] = map[netip.Addr]bool{}, map[netip.Addr]string{}, map[string]string{}
 	}
@@ -117,6 +119,8 @@ func newWorld(p *plan.Plan) world {
 			w.far[[2]string{s.A.Namespace, s.A.Device}], w.far[[2]string{s.B.Namespace, s.B.Device}] = s.B, s.A
 		case bridge.PortSpec:
 			w.ports[[2]string{r.Namespace, s.Device}] = s
+		case steer.Spec:
+			w.steered[[2]string{r.Namespace, s.Device}] = s.To
 		case macvlan.Spec:
 			w.over[[2]string{r.Namespace, s.Device}] = s
 		case ruleset.Spec:
@@ -194,8 +198,11 @@ func (w world) above(parent [2]string, mac string) link.End {
 	return link.End{}
 }
 
-// passes a frame on by the bridge of the port that it came to, if it came to one.
+// passes a frame on by the bridge or forwarder of the port that it came to, if it came to one.
 func (w world) passes(at link.End, to string) link.End {
+	if next, is := w.steered[[2]string{at.Namespace, at.Device}]; is {
+		return w.far[[2]string{at.Namespace, next}]
+	}
 	in, isPort := w.ports[[2]string{at.Namespace, at.Device}]
 	if !isPort {
 		return at

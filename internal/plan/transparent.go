@@ -19,7 +19,7 @@ func (b *builder) clear(n *Node) error {
 		return fmt.Errorf("function %s: kind %s passes packets on from one interface to another, and would have one; write %s: {arms: 2}, or leave it out", n.Name, n.Kind, b.wiring.Name())
 	}
 	if _, can := b.wiring.(wiring.Clear); !can {
-		return fmt.Errorf("function %s: over wiring %s every frame must be for the interface that it comes to, and a %s passes on others; use wiring: veth", n.Name, b.wiring.Name(), n.Kind)
+		return fmt.Errorf("function %s: over wiring %s every frame must be for the interface that it comes to, and a %s passes on others; use wiring: veth or wiring: ebpf", n.Name, b.wiring.Name(), n.Kind)
 	}
 	return nil
 }

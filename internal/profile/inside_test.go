@@ -39,8 +39,8 @@ func TestRecords(t *testing.T) {
 	if got, _ := taken(written(unix.PERF_RECORD_SAMPLE, chain...)); len(got) != 1 || !reflect.DeepEqual(*got[0].sample, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	want.whom = &whom{11, 12, 1}
-	if got, _ := taken(written(unix.PERF_RECORD_SAMPLE, append(chain, uint32(12), uint32(11), uint32(12), uint32(1))...)); len(got) != 1 || !reflect.DeepEqual(*got[0].sample, want) {
+	want.whom = &whom{11, 12, 1, 7}
+	if got, _ := taken(written(unix.PERF_RECORD_SAMPLE, append(chain, uint32(16), uint32(11), uint32(12), uint32(1), uint32(7))...)); len(got) != 1 || !reflect.DeepEqual(*got[0].sample, want) {
 		t.Errorf("with whom: got %+v, want %+v", got, want)
 	}
 	symbol := kernelSymbol{0x1000, 64, "bpf_prog_x"}
@@ -53,7 +53,7 @@ func TestRecords(t *testing.T) {
 }
 
 func FuzzRecord(f *testing.F) {
-	f.Add(written(unix.PERF_RECORD_SAMPLE, uint32(7), uint32(8), uint32(1), uint32(0), uint64(2), int64(-128), uint64(9), uint32(12), uint32(1), uint32(2), uint32(3)))
+	f.Add(written(unix.PERF_RECORD_SAMPLE, uint32(7), uint32(8), uint32(1), uint32(0), uint64(2), int64(-128), uint64(9), uint32(16), uint32(1), uint32(2), uint32(3), uint32(4)))
 	f.Add(written(unix.PERF_RECORD_KSYMBOL, uint64(0x1000), uint32(64), uint32(0), []byte("name")))
 	f.Add(written(unix.PERF_RECORD_LOST, uint64(3)))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/resource"
 )
 
 // Chain is what is sampled.
@@ -19,6 +20,9 @@ type Chain struct {
 	Name, Wiring string
 	// Nodes in path order, both ends included.
 	Nodes []Node
+	// Arrivals are the nodes whose packets those are which come in by an interface that is
+	// not in the node's namespace.
+	Arrivals map[resource.Interface]string
 }
 
 // Node is an endpoint or a function.
@@ -42,13 +46,15 @@ type Options struct {
 type Sampler struct {
 	options Options
 	nodes   map[uint32]string // by the inode of their namespaces
-	events  *events
-	hops    *hops // nil without programs
-	table   *table
-	kernel  *kernelSymbols
-	began   time.Time
-	stop    chan struct{}
-	ended   chan struct{}
+	// arrivals are nodes by the interface that their packets come in by elsewhere.
+	arrivals map[device]string
+	events   *events
+	hops     *hops // nil without programs
+	table    *table
+	kernel   *kernelSymbols
+	began    time.Time
+	stop     chan struct{}
+	ended    chan struct{}
 	// warnings of what could not be had.
 	warnings []string
 }
@@ -62,13 +68,16 @@ func Start(c Chain, o Options) (*Sampler, error) { return start(c, o, ringPages)
 
 // start with rings of so many pages.
 func start(c Chain, o Options, pages int) (*Sampler, error) {
-	s := &Sampler{options: o, nodes: map[uint32]string{}, stop: make(chan struct{}), ended: make(chan struct{})}
+	s := &Sampler{options: o, nodes: map[uint32]string{}, arrivals: map[device]string{}, stop: make(chan struct{}), ended: make(chan struct{})}
 	for _, n := range c.Nodes {
 		var st unix.Stat_t
 		if err := unix.Stat(netns.Path(n.Namespace), &st); err != nil {
 			return nil, fmt.Errorf("look at the namespace of %s: %w", n.Name, err)
 		}
 		s.nodes[uint32(st.Ino)] = n.Name
+	}
+	if err := s.locate(c.Arrivals); err != nil {
+		return nil, err
 	}
 	s.kernel = readKernelSymbols()
 	s.table = newTable(s.kernel)

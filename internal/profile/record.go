@@ -20,7 +20,7 @@ type sample struct {
 }
 
 // whom is struct whom of bpf/profile/profile.c.
-type whom struct{ task, device, softirq uint32 }
+type whom struct{ task, device, softirq, index uint32 }
 
 const headerSize = 8
 
@@ -80,7 +80,7 @@ func (r *reader) sample() *sample {
 	r.chain(s)
 	if len(r.rest) > 0 {
 		added := reader{rest: r.bytes(uint64(r.u32()))}
-		w := whom{added.u32(), added.u32(), added.u32()}
+		w := whom{added.u32(), added.u32(), added.u32(), added.u32()}
 		if !added.short {
 			s.whom = &w
 		}

@@ -74,6 +74,9 @@ func (s *Sampler) samples(took time.Duration) Samples {
 func (s *Sampler) hop(st *stack, frames []Frame) string {
 	softirq := st.whom.softirq != 0 || SoftirqIn(frames) >= 0
 	node, known := s.nodes[st.whom.device]
+	if at, elsewhere := s.arrivals[device{st.whom.device, st.whom.index}]; elsewhere {
+		node, known = at, true
+	}
 	switch {
 	case known && st.whom.device != 0:
 		return node

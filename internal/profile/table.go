@@ -63,8 +63,8 @@ func (t *table) take(r record) {
 }
 
 func keyOf(s sample, image uint32) string {
-	b := make([]byte, 0, 24+8*(len(s.kernel)+len(s.user)))
-	for _, n := range []uint32{s.cpu, image, s.whom.task, s.whom.device, s.whom.softirq, uint32(len(s.kernel))} {
+	b := make([]byte, 0, 28+8*(len(s.kernel)+len(s.user)))
+	for _, n := range []uint32{s.cpu, image, s.whom.task, s.whom.device, s.whom.softirq, s.whom.index, uint32(len(s.kernel))} {
 		b = binary.NativeEndian.AppendUint32(b, n)
 	}
 	for _, addresses := range [][]uint64{s.kernel, s.user} {

@@ -28,6 +28,7 @@ import (
 	"nfchain.dev/nfchain/internal/traffic/testpmd"
 	"nfchain.dev/nfchain/internal/wiring"
 	"nfchain.dev/nfchain/internal/wiring/bridge"
+	"nfchain.dev/nfchain/internal/wiring/ebpf"
 	"nfchain.dev/nfchain/internal/wiring/host"
 	"nfchain.dev/nfchain/internal/wiring/ipvlan"
 	"nfchain.dev/nfchain/internal/wiring/macvlan"
@@ -35,7 +36,7 @@ import (
 	"nfchain.dev/nfchain/internal/wiring/veth"
 )
 
-var wirings = []wiring.Wiring{veth.Wiring{}, bridge.Wiring{}, macvlan.Wiring{}, ipvlan.Wiring{}, ovs.Wiring{}, host.Wiring{}}
+var wirings = []wiring.Wiring{veth.Wiring{}, bridge.Wiring{}, macvlan.Wiring{}, ipvlan.Wiring{}, ovs.Wiring{}, ebpf.Wiring{}, host.Wiring{}}
 
 var functions = []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}, nat.Kind{}, loadbalancer.Kind{}, mirror.Kind{}, bump.Kind{}}
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/trace"
 )
@@ -12,11 +13,16 @@ import (
 // Traced is a chain as package trace looks at it.
 func Traced(p *plan.Plan) trace.Chain {
 	c := trace.Chain{Name: p.Chain, Wiring: p.Wiring, Address: p.Reached().Addresses[0], Server: boundTo(p.Reached()), Between: p.Between()}
+	arrivals := p.Arrivals()
 	for _, n := range p.Nodes {
-		node := trace.Node{Name: n.Name, Kind: n.Kind, Namespace: n.Namespace}
+		node := trace.Node{Name: n.Name, Kind: n.Kind, Namespace: n.Namespace, Arrivals: map[string]resource.Interface{}}
 		for _, i := range []*plan.Interface{n.West, n.East} {
-			if i != nil && !slices.Contains(node.Interfaces, i.Device) {
-				node.Interfaces = append(node.Interfaces, i.Device)
+			if i == nil || slices.Contains(node.Interfaces, i.Device) {
+				continue
+			}
+			node.Interfaces = append(node.Interfaces, i.Device)
+			if at, elsewhere := arrivals[resource.Interface{Namespace: n.Namespace, Device: i.Device}]; elsewhere {
+				node.Arrivals[i.Device] = at
 			}
 		}
 		c.Nodes = append(c.Nodes, node)

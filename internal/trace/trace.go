@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"time"
 
+	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -49,6 +50,8 @@ type Node struct {
 	Name, Kind, Namespace string
 	// Interfaces are the chain's there, in path order.
 	Interfaces []string
+	// Arrivals are where the kernel tells of what comes in by one of them, if not there.
+	Arrivals map[string]resource.Interface
 }
 
 // Options are how to look.

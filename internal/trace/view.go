@@ -11,6 +11,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/netns/ethtool"
+	"nfchain.dev/nfchain/internal/resource"
 )
 
 // view is a chain's namespaces held open.
@@ -121,9 +122,32 @@ func (v *view) addPoints(s *seat) error {
 		if !ok {
 			return fmt.Errorf("namespace %q has no interface %s; `nfchain up` mends the chain", s.Namespace, name)
 		}
-		v.points = append(v.points, point{s, name, s.inode, index, false}, point{s, name, s.inode, index, true})
+		in := point{s, name, s.inode, index, false}
+		if at, elsewhere := s.Arrivals[name]; elsewhere {
+			if in.inode, in.index, err = locate(at); err != nil {
+				return err
+			}
+		}
+		v.points = append(v.points, in, point{s, name, s.inode, index, true})
 	}
 	return nil
+}
+
+// locate an interface: the inode of its namespace, and its index there.
+func locate(i resource.Interface) (inode, index uint32, err error) {
+	if inode, err = inodeOf(i.Namespace); err != nil {
+		return 0, 0, err
+	}
+	h, err := netns.Open(i.Namespace)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer h.Close()
+	l, err := h.LinkByName(i.Device)
+	if err != nil {
+		return 0, 0, fmt.Errorf("namespace %q has no interface %s; `nfchain up` mends the chain", i.Namespace, i.Device)
+	}
+	return inode, uint32(l.Attrs().Index), nil
 }
 
 func (s *seat) indexOf(name string) (uint32, bool) {

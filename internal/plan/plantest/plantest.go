@@ -21,6 +21,7 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/wiring"
 	"nfchain.dev/nfchain/internal/wiring/bridge"
+	"nfchain.dev/nfchain/internal/wiring/ebpf"
 	"nfchain.dev/nfchain/internal/wiring/host"
 	"nfchain.dev/nfchain/internal/wiring/ipvlan"
 	"nfchain.dev/nfchain/internal/wiring/macvlan"
@@ -31,7 +32,7 @@ import (
 // Catalogue to plan with.
 func Catalogue() plan.Catalogue {
 	c := plan.Catalogue{Wirings: map[string]wiring.Wiring{}, Functions: map[string]function.Kind{}}
-	for _, w := range []wiring.Wiring{veth.Wiring{}, bridge.Wiring{}, macvlan.Wiring{}, ipvlan.Wiring{}, ovs.Wiring{}, host.Wiring{}} {
+	for _, w := range []wiring.Wiring{veth.Wiring{}, bridge.Wiring{}, macvlan.Wiring{}, ipvlan.Wiring{}, ovs.Wiring{}, ebpf.Wiring{}, host.Wiring{}} {
 		c.Wirings[w.Name()] = w
 	}
 	for _, k := range []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}, nat.Kind{}, loadbalancer.Kind{}, mirror.Kind{}, bump.Kind{}} {

@@ -13,6 +13,8 @@ import (
 	"nfchain.dev/nfchain/bpf/sink"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/netns/ethtool"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
 // meter is a sink in the kernel.
@@ -76,16 +78,19 @@ func (m *meter) soFar() (sink.ProgramCount, error) { return m.count() }
 // the process, however that ends. XDP takes packets of one queue one after the other;
 // in the stack several cores may meet, and the sink locks what they share.
 func newMeter(o meterOptions) (*meter, error) {
-	m, err := loadMeter(o, !oneQueue(o.netns, o.device.Attrs().Name))
+	native := error(errSteered)
+	if !steered(o) {
+		m, err := loadMeter(o, !oneQueue(o.netns, o.device.Attrs().Name))
+		if err != nil {
+			return nil, err
+		}
+		if native = netns.Do(o.netns, func() error { return m.attachXDP(o.device.Attrs().Index) }); native == nil {
+			return m, nil
+		}
+		m.close()
+	}
+	m, err := loadMeter(o, true)
 	if err != nil {
-		return nil, err
-	}
-	native := netns.Do(o.netns, func() error { return m.attachXDP(o.device.Attrs().Index) })
-	if native == nil {
-		return m, nil
-	}
-	m.close()
-	if m, err = loadMeter(o, true); err != nil {
 		return nil, err
 	}
 	if err := netns.Do(o.netns, func() error { return m.attachTCX(o.device.Attrs().Index) }); err != nil {
@@ -93,6 +98,33 @@ func newMeter(o meterOptions) (*meter, error) {
 		return nil, fmt.Errorf("attach the packet sink to %s in %q: %w", o.device.Attrs().Name, o.netns, errors.Join(native, err))
 	}
 	return m, nil
+}
+
+// errSteered is why a meter does not take packets in the driver.
+var errSteered = errors.New("a forwarder's program hands packets to the interface behind its driver")
+
+// steered tells whether packets come to the device behind its driver, from a port of a
+// forwarder, so that XDP there never sees them.
+func steered(o meterOptions) bool {
+	h, err := netns.Open(o.netns)
+	if err != nil {
+		return false
+	}
+	defer h.Close()
+	if o.device.Type() != "veth" || o.device.Attrs().NetNsID < 0 {
+		return false
+	}
+	ref, err := peerNamespace(h, o.device, "")
+	if err != nil {
+		return false
+	}
+	far, err := netns.Open(ref)
+	if err != nil {
+		return false
+	}
+	defer far.Close()
+	is, err := steer.Steered(resource.Place{Handle: far}, o.device.Attrs().ParentIndex)
+	return err == nil && is
 }
 
 // oneQueue tells whether a device is known to receive on one queue.

@@ -1,0 +1,51 @@
+package steer
+
+import (
+	"fmt"
+
+	bpf "nfchain.dev/nfchain/bpf/steer"
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// Counts is what came in at a port and was sent on, since the port is there.
+type Counts struct {
+	Packets uint64
+	Bytes   uint64
+}
+
+// Count reads what the programs of the owner's ports counted, by port. Packets are counted
+// as interfaces count them: what the kernel cuts up or joins later is one.
+func Count(p resource.Place) (map[string]Counts, error) {
+	mine, err := p.Mine()
+	if err != nil || len(mine) == 0 {
+		return nil, err
+	}
+	counted := map[string]Counts{}
+	err = p.Do(func() error {
+		for index, port := range mine {
+			if err := count(p, index, port, counted); err != nil {
+				return fmt.Errorf("read what port %s of namespace %q counted: %w", port, p.Ref, err)
+			}
+		}
+		return nil
+	})
+	return counted, err
+}
+
+func count(p resource.Place, index int, port string, counted map[string]Counts) error {
+	all, err := find(p, index)
+	defer closeAll(all)
+	for _, a := range all {
+		var each []bpf.ProgramCount
+		if err := a.maps[passedMap].Lookup(uint32(0), &each); err != nil {
+			return err
+		}
+		c := counted[port]
+		for _, cpu := range each {
+			c.Packets += cpu.Packets
+			c.Bytes += cpu.Bytes
+		}
+		counted[port] = c
+	}
+	return err
+}

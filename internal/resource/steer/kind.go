@@ -1,0 +1,155 @@
+package steer
+
+import (
+	"fmt"
+	"strings"
+
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// Kind makes programs at ports.
+type Kind struct{}
+
+// Name implements resource.Kind.
+func (Kind) Name() string { return KindName }
+
+// Read implements resource.Kind.
+func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
+	mine, err := p.Mine()
+	if err != nil || len(mine) == 0 {
+		return nil, err
+	}
+	var found []resource.Observed
+	err = p.Do(func() error {
+		for index, device := range mine {
+			text, err := observe(p, index)
+			if err != nil {
+				return err
+			}
+			if text != "" {
+				found = append(found, resource.Observed{Key: device, Fingerprint: text})
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// observe writes down what is at an interface; nothing is "".
+func observe(p resource.Place, index int) (text string, err error) {
+	all, err := find(p, index)
+	defer closeAll(all)
+	var texts []string
+	for _, a := range all {
+		to := "where another version had it"
+		if a.name == Name {
+			next, err := a.next()
+			if err != nil {
+				return "", err
+			}
+			to = called(p, int(next))
+		}
+		texts = append(texts, fingerprint(to, a.hook, a.name))
+	}
+	return strings.Join(texts, ", and "), err
+}
+
+// called is the name of an interface.
+func called(p resource.Place, index int) string {
+	links, _ := p.Links()
+	for _, l := range links {
+		if l.Attrs().Index == index {
+			return l.Attrs().Name
+		}
+	}
+	return fmt.Sprintf("interface %d, which is gone", index)
+}
+
+// Apply implements resource.Kind.
+func (Kind) Apply(p resource.Place, changes []resource.Change) error {
+	return p.Do(func() error {
+		return resource.Make(changes,
+			func(port string) error { return remove(p, port) },
+			func(s Spec) error { return set(p, s) })
+	})
+}
+
+// remove what is at a port, unless that has gone.
+func remove(p resource.Place, port string) error {
+	dev, err := p.Device(port)
+	if err != nil {
+		return nil
+	}
+	all, err := find(p, dev.Attrs().Index)
+	defer closeAll(all)
+	for _, a := range all {
+		if err := hooks[a.hook].take(p, dev.Attrs().Index, a.program); err != nil {
+			return failed(p, port, err)
+		}
+	}
+	return err
+}
+
+func failed(p resource.Place, port string, err error) error {
+	return fmt.Errorf("steer what comes in by port %s of namespace %q: %w", port, p.Ref, err)
+}
+
+// set where a port's packets go. Where this version's program is there already only that is
+// changed, and no packet is lost meanwhile; nor where it replaces another at the same hook.
+func set(p resource.Place, s Spec) error {
+	dev, err := p.Device(s.Device)
+	if err != nil {
+		return err
+	}
+	to, err := p.Device(s.To)
+	if err != nil {
+		return err
+	}
+	all, err := find(p, dev.Attrs().Index)
+	defer closeAll(all)
+	if err == nil {
+		err = turn(p, s, dev.Attrs().Index, uint32(to.Attrs().Index), all)
+	}
+	if err != nil {
+		return failed(p, s.Device, err)
+	}
+	return nil
+}
+
+// turn a port, at which these programs are, to another. What is superfluous goes last.
+func turn(p resource.Place, s Spec, index int, to uint32, all []*attached) error {
+	var kept *attached
+	for _, a := range all {
+		if kept == nil && a.hook == s.Hook {
+			kept = a
+		}
+	}
+	if err := keep(p, s, index, to, kept); err != nil {
+		return err
+	}
+	for _, a := range all {
+		if a == kept {
+			continue
+		}
+		if err := hooks[a.hook].take(p, index, a.program); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep a program of this version, or put one in the place of what is there.
+func keep(p resource.Place, s Spec, index int, to uint32, old *attached) error {
+	if old != nil && old.name == Name {
+		return old.maps[nextMap].Put(uint32(0), to)
+	}
+	loaded, err := load(to, old)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = loaded.Close() }()
+	if old == nil {
+		return hooks[s.Hook].put(p, index, loaded.Steer, nil)
+	}
+	return hooks[s.Hook].put(p, index, loaded.Steer, old.program)
+}

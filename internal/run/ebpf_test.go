@@ -1,0 +1,81 @@
+package run_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+func newForwarded(t *testing.T) *bed {
+	t.Helper()
+	nstest.Require(t, feature.BPFPeer, feature.BPFClsact)
+	return newBed(t, "wiring: ebpf\nfunctions: [{name: a, kind: forward}, {name: b, kind: forward}]\n")
+}
+
+// TestForwardedChainIsMeasured, proven and told as it is, the direct hop beside it.
+func TestForwardedChainIsMeasured(t *testing.T) {
+	b := newForwarded(t)
+	m, r := b.measurement(load(1, trial.TCP, trial.UDP), tool{sampled})
+	if err := m.Run(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if s := r.Setups[0]; s.Wiring != "ebpf" || s.WiringSettings["hook"] == "" || len(s.Unread) > 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestTraceOverAForwarder: the kernel tells of what comes to a node at a port of the forwarder,
+// and that is counted at the node.
+func TestTraceOverAForwarder(t *testing.T) {
+	nstest.Require(t, feature.BPFTrace)
+	b := newForwarded(t)
+	p, _, err := b.host.Up(t.Context(), b.chain, run.UpOptions{Wait: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := b.host.Down(context.Background(), b.name()); err != nil {
+			t.Error(err)
+		}
+	})
+	r := b.traced(100)
+	if c := *r.Own; c.Received != 100 || c.Unexplained != 0 {
+		t.Errorf("%+v", c)
+	}
+	for i, h := range r.Hops {
+		in, out := h.OwnIn.Packets, h.OwnOut.Packets
+		switch {
+		case h.Kind == "wiring":
+		case i > 0 && (in != 100 || h.TimeIn == nil), i < len(p.Nodes)-1 && out != 100:
+			t.Errorf("%s: %d in, %d out", h.Name, in, out)
+		}
+	}
+}
+
+// TestProfileTellsPortsFromNodes: what comes in at a port is the next node's.
+func TestProfileTellsPortsFromNodes(t *testing.T) {
+	b := newForwarded(t)
+	p, err := b.host.Plan(b.chain, nil, planOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := run.Profiled(p)
+	var nodes []string
+	for at, node := range c.Arrivals {
+		if at.Namespace != p.Between() || !strings.HasPrefix(at.Device, "port") {
+			t.Errorf("packets of %s come in at %+v", node, at)
+		}
+		if !slices.Contains(nodes, node) {
+			nodes = append(nodes, node)
+		}
+	}
+	if len(c.Arrivals) != 2*(len(p.Nodes)-1) || len(nodes) != len(p.Nodes) {
+		t.Errorf("arrivals %v", c.Arrivals)
+	}
+}

@@ -1,0 +1,54 @@
+// Package ebpf joins neighbours by a service function forwarder in the kernel (RFC 7665):
+// each interface of a node is one end of a virtual Ethernet pair, whose other end, a port,
+// is in a namespace of the chain's own. A program at the port sends what comes in there on
+// to the next node, which it knows by the port alone: no bridge, route or rule is on the
+// way, and a function may change any address. The node takes the packet in within the same
+// turn of the core, so that a hop costs as many turns as over a pair with nothing between.
+package ebpf
+
+import (
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/steer"
+	"nfchain.dev/nfchain/internal/wiring"
+)
+
+// Wiring is the ebpf wiring.
+type Wiring struct{}
+
+// Name implements wiring.Wiring.
+func (Wiring) Name() string { return "ebpf" }
+
+// PassesOthers implements wiring.Clear.
+func (Wiring) PassesOthers() {}
+
+// Join implements wiring.Wiring.
+func (Wiring) Join(n wiring.Network) (wiring.Joined, error) {
+	hook := n.Options.(*Options).chosen(n.Has)
+	home := n.Home()
+	j := wiring.Joined{
+		Resources: []resource.Resource{home},
+		Requires:  []string{feature.Veth, feature.BPFPeer, needs[hook]},
+		Settings:  map[string]string{"hook": hook},
+	}
+	for _, h := range n.Hops {
+		a, b := port(n, h.A, home, h.Needs), port(n, h.B, home, h.Needs)
+		j.Resources = append(j.Resources, a, b, way(n, a, b, hook), way(n, b, a, hook))
+		j.Ends = append(j.Ends, wiring.Ends{A: a.ID, B: b.ID})
+	}
+	return j, nil
+}
+
+// port is the pair that leads from a node's interface to a port. What belongs to it is
+// named by the node, so that a function more or less leaves others' as they are.
+func port(n wiring.Network, p wiring.Port, home resource.Resource, needs []string) resource.Resource {
+	pair := link.Spec{Owner: n.Owner, MTU: n.MTU, A: link.End(p), B: n.Own(p.Called("port"))}
+	return resource.New(p.Namespace, pair, append([]string{home.ID}, needs...)...)
+}
+
+// way from one port to the other.
+func way(n wiring.Network, from, to resource.Resource, hook string) resource.Resource {
+	device := func(pair resource.Resource) string { return pair.Spec.(link.Spec).B.Device }
+	return resource.New(n.Namespace, steer.Spec{Device: device(from), To: device(to), Hook: hook}, from.ID, to.ID)
+}

@@ -1,0 +1,101 @@
+package ebpf_test
+
+import (
+	"slices"
+	"testing"
+
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/plan/plantest"
+	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/steer"
+)
+
+func planned(t *testing.T, spec string, has func(string) bool, o plan.Options) *plan.Plan {
+	t.Helper()
+	p, err := plan.Make(plantest.Chain(t, "edge", "wiring: ebpf\n"+spec), plantest.Catalogue(), plan.Facts{Has: has}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// end of a hop, as a node and its interface.
+func end(e link.End) string { return e.Node + " " + e.Device }
+
+// TestWays: what comes in at the port of an interface goes to the port of the interface that
+// it is joined to, both ways, the direct hop's too.
+func TestWays(t *testing.T) {
+	p := planned(t, "functions: [{name: a, kind: forward}, {name: b, kind: bridge}]\n", nil, plan.Options{Direct: true})
+	behind, ways := map[string]string{}, map[string]string{}
+	for _, r := range p.Resources {
+		switch s := r.Spec.(type) {
+		case link.Spec:
+			if s.B.Namespace != p.Between() || len(s.B.Device) > 15 {
+				t.Errorf("the port of %s is %+v", end(s.A), s.B)
+			}
+			behind[s.B.Device] = end(s.A)
+		case steer.Spec:
+			ways[s.Device] = s.To
+		}
+	}
+	got := map[string]string{}
+	for from, to := range ways {
+		got[behind[from]] = behind[to]
+	}
+	want := [][2]string{{"client eth0", "a eth0"}, {"a eth1", "b eth0"}, {"b eth1", "server eth0"}, {"client ethd0", "server ethd1"}}
+	for _, w := range want {
+		if got[w[0]] != w[1] || got[w[1]] != w[0] {
+			t.Errorf("%v: there %q, back %q", w, got[w[0]], got[w[1]])
+		}
+	}
+	if len(got) != 2*len(want) || len(behind) != len(got) {
+		t.Errorf("ways %v over ports %v", got, behind)
+	}
+}
+
+// TestInsertedFunctionLeavesOthers their ports; at the two beside it packets go elsewhere.
+func TestInsertedFunctionLeavesOthers(t *testing.T) {
+	few := planned(t, "functions: [{name: a, kind: forward}, {name: c, kind: forward}]\n", nil, plan.Options{})
+	more := planned(t, "functions: [{name: a, kind: forward}, {name: b, kind: forward}, {name: c, kind: forward}]\n", nil, plan.Options{})
+	after := map[string]string{}
+	for _, r := range more.Resources {
+		after[r.ID] = r.Spec.Fingerprint()
+	}
+	turned := 0
+	for _, r := range few.Resources {
+		switch {
+		case r.Kind == steer.KindName && after[r.ID] != "" && after[r.ID] != r.Spec.Fingerprint():
+			turned++
+		case (r.Kind == steer.KindName || r.Kind == link.KindName) && after[r.ID] != r.Spec.Fingerprint():
+			t.Errorf("%s was %q and is %q", r.ID, r.Spec.Fingerprint(), after[r.ID])
+		}
+	}
+	if turned != 2 {
+		t.Errorf("%d ports are turned, want 2", turned)
+	}
+}
+
+// TestHook: the better one that the machine has, unless a file names one.
+func TestHook(t *testing.T) {
+	old := func(f string) bool { return f != feature.BPFTCX }
+	for _, c := range []struct {
+		options, want, needs string
+		has                  func(string) bool
+	}{
+		{"", steer.TCX, feature.BPFTCX, nil},
+		{"", steer.Clsact, feature.BPFClsact, old},
+		{"ebpf: {hook: clsact}\n", steer.Clsact, feature.BPFClsact, nil},
+		{"ebpf: {hook: tcx}\n", steer.TCX, feature.BPFTCX, old},
+	} {
+		p := planned(t, c.options+"functions: []\n", c.has, plan.Options{})
+		if p.Settings["hook"] != c.want || !slices.Contains(p.Requires, c.needs) || !slices.Contains(p.Requires, feature.BPFPeer) {
+			t.Errorf("%q: %v, which requires %v", c.options, p.Settings, p.Requires)
+		}
+		for _, r := range p.Resources {
+			if s, is := r.Spec.(steer.Spec); is && s.Hook != c.want {
+				t.Errorf("%q: %+v", c.options, s)
+			}
+		}
+	}
+}
