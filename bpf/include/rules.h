@@ -13,8 +13,9 @@ enum { RULES_NEW, RULES_ESTABLISHED, RULES_RELATED, RULES_INVALID, RULES_UNTRACK
 struct rules_packet {
 	__u64 source[2], destination[2];	 /* high and low half; an IPv4 address is in the low one */
 	__s32 source_port, destination_port; /* -1: there is none */
-	__u8 protocol, six, state, unused;
-	__u32 reserved; /* 0 */
+	__u8 protocol, six, state;
+	__u8 what; /* flags of TCP, type of ICMP; 0 elsewhere. For flows.h alone, as is */
+	__u32 id;  /* of an echo of ICMP; 0 elsewhere */
 };
 
 struct rules_search {

@@ -8,9 +8,37 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"structs"
 
 	"github.com/cilium/ebpf"
 )
+
+type ProgramRulesConnection struct {
+	_        structs.HostLayout
+	Ends     [2][2]uint64
+	Ports    [2]int32
+	Protocol uint8
+	Six      uint8
+	Slot     uint16
+	Id       uint32
+}
+
+type ProgramRulesFlow struct {
+	_       structs.HostLayout
+	Last    uint64
+	Answers [4]uint32
+	Open    uint8
+	Opener  uint8
+	Replied uint8
+	Seen    uint8
+	Unused  uint32
+}
+
+type ProgramRulesTally struct {
+	_     structs.HostLayout
+	Made  uint64
+	Asked uint64
+}
 
 // LoadProgram returns the embedded CollectionSpec for Program.
 func LoadProgram() (*ebpf.CollectionSpec, error) {
@@ -54,23 +82,29 @@ type ProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramProgramSpecs struct {
-	Fresh  *ebpf.ProgramSpec `ebpf:"fresh"`
-	Judged *ebpf.ProgramSpec `ebpf:"judged"`
+	Followed *ebpf.ProgramSpec `ebpf:"followed"`
+	Fresh    *ebpf.ProgramSpec `ebpf:"fresh"`
+	Judged   *ebpf.ProgramSpec `ebpf:"judged"`
+	Known    *ebpf.ProgramSpec `ebpf:"known"`
+	Opening  *ebpf.ProgramSpec `ebpf:"opening"`
 }
 
 // ProgramMapSpecs contains maps before they are loaded into the kernel.
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramMapSpecs struct {
-	RulesMemory *ebpf.MapSpec `ebpf:"rules_memory"`
+	RulesFlows   *ebpf.MapSpec `ebpf:"rules_flows"`
+	RulesMemory  *ebpf.MapSpec `ebpf:"rules_memory"`
+	RulesTallies *ebpf.MapSpec `ebpf:"rules_tallies"`
 }
 
 // ProgramVariableSpecs contains global variables before they are loaded into the kernel.
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramVariableSpecs struct {
-	Asked     *ebpf.VariableSpec `ebpf:"asked"`
-	RulesLast *ebpf.VariableSpec `ebpf:"rules_last"`
+	Asked      *ebpf.VariableSpec `ebpf:"asked"`
+	FlowsKnown *ebpf.VariableSpec `ebpf:"flows_known"`
+	RulesLast  *ebpf.VariableSpec `ebpf:"rules_last"`
 }
 
 // ProgramObjects contains all objects after they have been loaded into the kernel.
@@ -93,12 +127,16 @@ func (o *ProgramObjects) Close() error {
 //
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramMaps struct {
-	RulesMemory *ebpf.Map `ebpf:"rules_memory"`
+	RulesFlows   *ebpf.Map `ebpf:"rules_flows"`
+	RulesMemory  *ebpf.Map `ebpf:"rules_memory"`
+	RulesTallies *ebpf.Map `ebpf:"rules_tallies"`
 }
 
 func (m *ProgramMaps) Close() error {
 	return _ProgramClose(
+		m.RulesFlows,
 		m.RulesMemory,
+		m.RulesTallies,
 	)
 }
 
@@ -106,22 +144,29 @@ func (m *ProgramMaps) Close() error {
 //
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramVariables struct {
-	Asked     *ebpf.Variable `ebpf:"asked"`
-	RulesLast *ebpf.Variable `ebpf:"rules_last"`
+	Asked      *ebpf.Variable `ebpf:"asked"`
+	FlowsKnown *ebpf.Variable `ebpf:"flows_known"`
+	RulesLast  *ebpf.Variable `ebpf:"rules_last"`
 }
 
 // ProgramPrograms contains all programs after they have been loaded into the kernel.
 //
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramPrograms struct {
-	Fresh  *ebpf.Program `ebpf:"fresh"`
-	Judged *ebpf.Program `ebpf:"judged"`
+	Followed *ebpf.Program `ebpf:"followed"`
+	Fresh    *ebpf.Program `ebpf:"fresh"`
+	Judged   *ebpf.Program `ebpf:"judged"`
+	Known    *ebpf.Program `ebpf:"known"`
+	Opening  *ebpf.Program `ebpf:"opening"`
 }
 
 func (p *ProgramPrograms) Close() error {
 	return _ProgramClose(
+		p.Followed,
 		p.Fresh,
 		p.Judged,
+		p.Known,
+		p.Opening,
 	)
 }
 

@@ -74,7 +74,12 @@ func (n *netfilter) attach() (err error) {
 // every packet meets them.
 func (n *netfilter) hold(t *testing.T, list []ruleset.Rule) {
 	t.Helper()
-	n.rules = ruleset.Spec{Backend: ruleset.NFTables, Table: "nfchain-rules", Hook: "prerouting", Policy: "drop", Rules: list}
+	n.holdAt(t, "prerouting", list)
+}
+
+func (n *netfilter) holdAt(t *testing.T, hook string, list []ruleset.Rule) {
+	t.Helper()
+	n.rules = ruleset.Spec{Backend: ruleset.NFTables, Table: "nfchain-rules", Hook: hook, Policy: "drop", Rules: list}
 	op := []resource.Change{{Key: n.rules.Key(), Spec: n.rules}}
 	if err := (ruleset.Kind{}).Apply(n.place, op); err != nil {
 		t.Fatal(err)
