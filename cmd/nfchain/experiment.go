@@ -173,24 +173,23 @@ func (a *app) locked(ctx context.Context, s subject, do func() error) error {
 
 // trimming turns the sweep into conditions, each with its chain and what it costs, and what
 // is infeasible.
-func (a *app) trimming(ctx context.Context, s subject) (experiment.Trimming, []trial.Infeasible, error) {
+func (a *app) trimming(ctx context.Context, s subject) (experiment.Trimming, calibratedCells, error) {
 	spec := onThisMachine(s.x.Spec, s.h)
 	points, err := experiment.Points(spec, registry.Words())
 	if err != nil {
-		return experiment.Trimming{}, nil, err
+		return experiment.Trimming{}, calibratedCells{}, err
 	}
-	points = experiment.AtCalibrated(points, s.best)
-	conditions, infeasible, err := s.m.Cells(ctx, s.x.Metadata.Name, points)
+	c, err := s.cellsOf(ctx, points)
 	return experiment.Trimming{
-		Spec: experiment.WithTwins(spec, conditions), Conditions: conditions, Chain: s.m.ChainOf(), Repeats: s.x.Spec.Load.Repeats, Cost: experiment.UsualCost,
-	}, infeasible, err
+		Spec: experiment.WithTwins(spec, c.conditions), Conditions: c.conditions, Chain: s.m.ChainOf(), Repeats: s.x.Spec.Load.Repeats, Cost: experiment.UsualCost,
+	}, c, err
 }
 
 // cells are the conditions that there is time for, with what is left out and what is to be
 // read beside them.
 func (a *app) cells(ctx context.Context, s subject) (trial.Run, experiment.Trimmed, error) {
-	all, infeasible, err := a.trimming(ctx, s)
-	cells := trial.Run{Infeasible: infeasible, Repeats: all.Repeats}
+	all, calibrated, err := a.trimming(ctx, s)
+	cells := trial.Run{Infeasible: calibrated.infeasible, Repeats: all.Repeats}
 	if err != nil {
 		return cells, experiment.Trimmed{}, err
 	}
@@ -200,9 +199,7 @@ func (a *app) cells(ctx context.Context, s subject) (trial.Run, experiment.Trimm
 		cells.Conditions = append(cells.Conditions, all.Conditions[i])
 	}
 	cells.Dropped = t.Dropped
-	if experiment.AnyCalibrated(cells.Conditions) {
-		cells.Calibrated = s.best
-	}
+	calibrated.put(&cells, s.best)
 	if s.shortened != "" {
 		cells.Warnings = append(cells.Warnings, s.shortened)
 	}

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -28,6 +29,43 @@ func Selects(c trial.Condition, where map[string]any) bool {
 	return isCalibrated(c.Factors) == isCalibrated(where) && Matches(c, where)
 }
 
+// FewerSettings are what a calibration found with fewer and fewer settings of chains, for
+// what cannot have all of them; the load alone comes last.
+func FewerSettings(best map[string]any) (out []map[string]any) {
+	tuned := func(name string) bool { return strings.HasPrefix(name, tuningPath) }
+	long := func(name string) bool { return name == "mtu" }
+	for _, drop := range []func(string) bool{tuned, long, func(name string) bool { return tuned(name) || long(name) }} {
+		fewer := maps.Clone(best)
+		maps.DeleteFunc(fewer, func(name string, _ any) bool { return drop(name) })
+		if len(fewer) < len(best) {
+			out = append(out, fewer)
+		}
+	}
+	return out
+}
+
+// CalibratedLost are the combinations at the calibrated load that cannot be had for reasons
+// of their own. Those that share the reason of one of the source's are left out of all: they
+// say nothing more.
+func CalibratedLost(infeasible []trial.Infeasible) (all, lost []trial.Infeasible) {
+	reasons := map[string]bool{}
+	for _, cell := range infeasible {
+		if !isCalibrated(cell.Factors) {
+			reasons[cell.Reason] = true
+		}
+	}
+	for _, cell := range infeasible {
+		own := isCalibrated(cell.Factors) && !reasons[cell.Reason]
+		if own {
+			lost = append(lost, cell)
+		}
+		if own || !isCalibrated(cell.Factors) {
+			all = append(all, cell)
+		}
+	}
+	return all, lost
+}
+
 // otherNames of what a calibration finds, as sweeps may have them.
 var otherNames = map[string]string{
 	"flows": "load.flows", "payload_size": "load.payload_size", "zerocopy": "load.zerocopy", "mtu": "chain.mtu",
@@ -42,30 +80,33 @@ var kernelsOwn = superPackets("64KiB")[0]
 // AtCalibrated adds to points, behind them, those that they come to at what a calibration
 // found: its flows, its settings, and for what is over TCP alone its size of sends and
 // zerocopy, since datagrams, frames and messages have sizes that an experiment is about. What
-// an experiment varies itself stays at each point, but for flows and that size. What is
-// there already, or comes to the same, is not added.
+// an experiment varies itself stays at each point, but for flows and that size. Where all
+// that measure the same come to what they are already, none are added.
 func AtCalibrated(points []Point, best map[string]any) []Point {
 	if _, has := number(best["flows"]); !has {
 		return points
 	}
-	all, seen := points, map[string]bool{}
+	twins, seen, anew := []Point{}, map[string]bool{}, map[string]bool{}
 	for _, p := range points {
 		if p.Infeasible != "" {
 			continue
 		}
 		twin := p.clone()
 		twin.calibrate(best, variedBeside(points, p))
-		if reflect.DeepEqual(twin.Load, p.Load) && reflect.DeepEqual(twin.Chain, p.Chain) {
-			continue
+		if !reflect.DeepEqual(twin.Load, p.Load) || !reflect.DeepEqual(twin.Chain, p.Chain) {
+			anew[p.measures()] = true
 		}
 		twin.Factors[CalibratedFactor] = true
 		if key := Describe(twin.Factors); !seen[key] {
 			seen[key] = true
-			all = append(all, twin)
+			twins = append(twins, twin)
 		}
 	}
-	return all
+	return append(slices.Clip(points), slices.DeleteFunc(twins, func(p Point) bool { return !anew[p.measures()] })...)
 }
+
+// measures is the same for points of the same protocols.
+func (p Point) measures() string { return strings.Join(p.Load.Protocols, " ") }
 
 // WithPointsOf adds the points at the load that a run was calibrated to, if it was to any.
 func WithPointsOf(points []Point, r trial.Run) []Point { return AtCalibrated(points, r.Calibrated) }
@@ -75,7 +116,7 @@ func WithPointsOf(points []Point, r trial.Run) []Point { return AtCalibrated(poi
 func variedBeside(points []Point, one Point) map[string]bool {
 	varied := map[string]bool{}
 	for _, p := range points {
-		if !slices.Equal(p.Load.Protocols, one.Load.Protocols) {
+		if p.measures() != one.measures() {
 			continue
 		}
 		for field := range p.Factors {

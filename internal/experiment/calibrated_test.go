@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"slices"
 	"testing"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -118,5 +119,43 @@ func TestTuningIsNotShared(t *testing.T) {
 	twin := AtCalibrated([]Point{p}, map[string]any{"flows": 1, "chain.tuning.gro": true})[1]
 	if gro || !*twin.Chain.Tuning.GRO {
 		t.Errorf("%t, and %+v", gro, twin.Chain.Tuning)
+	}
+}
+
+// TestCalibratedLost: what the source's own cannot have either says nothing of settings.
+func TestCalibratedLost(t *testing.T) {
+	at := func(reason string, calibrated bool) trial.Infeasible {
+		return trial.Infeasible{Factors: map[string]any{CalibratedFactor: calibrated}, Reason: reason}
+	}
+	all, lost := CalibratedLost([]trial.Infeasible{at("no memory node", false), at("no memory node", true), at("too long", true)})
+	if len(all) != 2 || len(lost) != 1 || all[0].Reason != "no memory node" || lost[0].Reason != "too long" {
+		t.Errorf("%v, of which lost %v", all, lost)
+	}
+}
+
+func TestFewerSettings(t *testing.T) {
+	var got []string
+	for _, fewer := range FewerSettings(map[string]any{"flows": 4, "mtu": 9000, "chain.tuning.gso_ipv4_max_size": "128KiB"}) {
+		got = append(got, Describe(fewer))
+	}
+	want := []string{"flows=4 mtu=9000", "chain.tuning.gso_ipv4_max_size=128KiB flows=4", "flows=4"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, not %q", got, want)
+	}
+	if got := FewerSettings(map[string]any{"flows": 4}); len(got) != 0 {
+		t.Errorf("of a load alone: %v", got)
+	}
+}
+
+// TestCalibratedPointsAreWhole: one that is at the calibrated load already is measured with
+// the others of its kind, so that they can be compared with it.
+func TestCalibratedPointsAreWhole(t *testing.T) {
+	at := func(protocol, wiring string) Point {
+		return Point{Factors: map[string]any{"wiring": wiring, "protocol": protocol}, Chain: api.ChainSpec{Wiring: wiring, MTU: 1500}, Load: api.Load{Protocols: []string{protocol}, Flows: 1}}
+	}
+	points := []Point{at(trial.TCPRR, "host"), at(trial.TCPRR, "veth"), at(trial.UDPRR, "host")}
+	got := AtCalibrated(points, map[string]any{"flows": 1, "mtu": 9000})[len(points):]
+	if len(got) != 2 || got[0].Chain.MTU != 1500 || got[1].Chain.MTU != 9000 || got[1].Factors["protocol"] != trial.TCPRR {
+		t.Errorf("%+v", got)
 	}
 }

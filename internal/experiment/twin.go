@@ -16,7 +16,7 @@ import (
 const twinSuffix = "@" + CalibratedFactor
 
 // twinText ends what they state: the source does not.
-const twinText = ", at the load that this machine carries most of"
+const twinText = ", at this machine's calibrated load"
 
 // IsTwin tells whether an id is that of a claim judged at the calibrated load, and of which
 // claim that is the twin.
@@ -34,7 +34,8 @@ func WithTwins(spec api.ExperimentSpec, conditions []trial.Condition) api.Experi
 	spec.Claims = slices.Clip(spec.Claims)
 	for _, c := range spec.Claims[:len(spec.Claims):len(spec.Claims)] {
 		if check, can := t.of(c.Check); can {
-			c.ID, c.Text, c.Check = c.ID+twinSuffix, c.Text+twinText, check
+			// What the note says of the claim, it says of its twin.
+			c.ID, c.Text, c.Note, c.Check = c.ID+twinSuffix, c.Text+twinText, "", check
 			spec.Claims = append(spec.Claims, c)
 		}
 	}
@@ -174,13 +175,19 @@ func (t twins) replaces(where map[string]any, field string) bool {
 	})
 }
 
-// Untwinned leaves out the verdicts of twins that cannot be told because a run dropped what
-// they look at: what was dropped is listed, and the claim itself is told.
+// Untwinned leaves out the verdicts of twins that cannot be told where the claim itself
+// cannot be either, or because a run dropped what they look at: what was dropped is listed,
+// and the claim itself is told.
 func Untwinned(verdicts []Verdict, run trial.Run) []Verdict {
-	if !slices.ContainsFunc(run.Dropped, func(cell trial.Infeasible) bool { return isCalibrated(cell.Factors) }) {
-		return verdicts
+	dropped := slices.ContainsFunc(run.Dropped, func(cell trial.Infeasible) bool { return isCalibrated(cell.Factors) })
+	untold := map[string]bool{}
+	for _, v := range verdicts {
+		untold[v.ID] = v.Verdict == CannotBeTold
 	}
-	return slices.DeleteFunc(verdicts, func(v Verdict) bool { return v.Verdict == CannotBeTold && strings.HasSuffix(v.ID, twinSuffix) })
+	return slices.DeleteFunc(verdicts, func(v Verdict) bool {
+		source, is := IsTwin(v.ID)
+		return is && untold[v.ID] && (dropped || untold[source])
+	})
 }
 
 // CalibratedNote says what the calibrated load of a run is; empty where it has none.
@@ -188,6 +195,6 @@ func CalibratedNote(run trial.Run) string {
 	if !AnyCalibrated(run.Conditions) {
 		return ""
 	}
-	return fmt.Sprintf("conditions marked calibrated, and claims whose ids end with %s, are at the load that this machine carries most of: %s; other settings that the experiment varies, and sizes of datagrams, frames and messages, stay its own",
+	return fmt.Sprintf("Conditions marked calibrated, and claims whose ids end with %s, are at the load that this machine carries most of: %s; other settings that the experiment varies, and sizes of datagrams, frames and messages, stay its own",
 		twinSuffix, Describe(run.Calibrated))
 }

@@ -162,16 +162,21 @@ func TestModelsAtTheCalibratedLoad(t *testing.T) {
 	}
 }
 
-// TestUntwinned: a twin that cannot be told for want of time is not told of.
+// TestUntwinned: a twin that cannot be told for want of time is not told of, nor one that
+// cannot be told any more than the claim itself.
 func TestUntwinned(t *testing.T) {
-	verdicts := func() []Verdict {
-		return []Verdict{{ID: "a", Verdict: CannotBeTold}, {ID: "a" + twinSuffix, Verdict: CannotBeTold}, {ID: "b" + twinSuffix, Verdict: Holds}}
-	}
-	run := trial.Run{Dropped: []trial.Infeasible{{Factors: map[string]any{CalibratedFactor: true}}}}
-	if got := Untwinned(verdicts(), run); len(got) != 2 || got[1].ID != "b"+twinSuffix {
-		t.Errorf("%+v", got)
-	}
-	if got := Untwinned(verdicts(), trial.Run{}); len(got) != 3 {
-		t.Errorf("nothing was dropped, and %+v", got)
+	dropped := trial.Run{Dropped: []trial.Infeasible{{Factors: map[string]any{CalibratedFactor: true}}}}
+	for _, c := range []struct {
+		claim, twin string
+		run         trial.Run
+		told        bool
+	}{
+		{Holds, Holds, dropped, true}, {Holds, CannotBeTold, dropped, false}, {Holds, CannotBeTold, trial.Run{}, true},
+		{CannotBeTold, CannotBeTold, trial.Run{}, false}, {CannotBeTold, Holds, trial.Run{}, true},
+	} {
+		got := Untwinned([]Verdict{{ID: "a", Verdict: c.claim}, {ID: "a" + twinSuffix, Verdict: c.twin}}, c.run)
+		if len(got) < 1 || got[0].ID != "a" || (len(got) == 2) != c.told {
+			t.Errorf("%+v: %+v", c, got)
+		}
 	}
 }

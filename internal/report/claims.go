@@ -34,8 +34,34 @@ type statement struct {
 // Several tells a statement that took more than one claim.
 func (s statement) Several() bool { return len(s.Claims) > 1 }
 
-// Count is how many claims it took.
-func (s statement) Count() int { return len(s.Claims) }
+// Head and Tail say, before and after its id, what several claims are.
+func (s statement) Head() string {
+	if n := s.own(); n > 1 {
+		return fmt.Sprintf("%d checks of", n)
+	}
+	return ""
+}
+
+// Tail is what Head says it is.
+func (s statement) Tail() (text string) {
+	if s.own() > 1 {
+		text = ": parts of one statement, or readings of a source that is not of one mind"
+	}
+	if s.own() < len(s.Claims) {
+		text += ", as the source measured and at the load that this machine carries most of"
+	}
+	return text
+}
+
+// own is how many claims it took, without those at the calibrated load.
+func (s statement) own() (n int) {
+	for _, c := range s.Claims {
+		if _, twin := experiment.IsTwin(c.ID); !twin {
+			n++
+		}
+	}
+	return n
+}
 
 // statements are a report's claims, those of one statement together where the first of
 // them is.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +18,7 @@ func TestReadingsOfOneStatementStandTogether(t *testing.T) {
 		{ID: "a2016/fig1:fifteen", Verdict: experiment.DoesNotHold, Estimate: &low, AtLeast: &high, Note: "later in the text"},
 	}}
 	all := r.statements()
-	if len(all) != 2 || all[0].Count() != 2 || all[0].ID != "a2016/fig1" || all[0].Claims[1].ID != "a2016/fig1:fifteen" || all[1].Several() {
+	if len(all) != 2 || len(all[0].Claims) != 2 || all[0].ID != "a2016/fig1" || all[0].Claims[1].ID != "a2016/fig1:fifteen" || all[1].Several() {
 		t.Fatalf("%+v", all)
 	}
 	if all[0].Claims[0].Span == "" || all[1].Claims[0].Span != "" {
@@ -27,6 +28,25 @@ func TestReadingsOfOneStatementStandTogether(t *testing.T) {
 
 // TestGapsHaveReasons: conditions without trials, and combinations, many of one
 // reason in one row.
+// TestClaimsAtTheCalibratedLoad stand beside those of the source, and are counted apart.
+func TestClaimsAtTheCalibratedLoad(t *testing.T) {
+	of := func(id, verdict string) experiment.Verdict { return experiment.Verdict{ID: id, Verdict: verdict} }
+	r := Report{Verdicts: []experiment.Verdict{
+		of("a/one", experiment.Holds), of("a/two:x", experiment.Holds), of("a/two:y", experiment.Undecided),
+		of("a/one@calibrated", experiment.DoesNotHold), of("a/two:x@calibrated", experiment.Holds),
+	}}
+	var got []string
+	for _, s := range r.statements() {
+		got = append(got, fmt.Sprintf("%s%s%s (%d)", s.Head(), s.ID, s.Tail(), len(s.Claims)))
+	}
+	if len(got) != 2 || !strings.HasPrefix(got[0], "a/one, as the source measured and at") || !strings.HasSuffix(got[0], "(2)") || !strings.HasPrefix(got[1], "2 checks ofa/two: parts") || !strings.HasSuffix(got[1], "(3)") {
+		t.Errorf("%q", got)
+	}
+	if got, want := r.verdictCounts(), "2 holds, 1 undecided; at the calibrated load: 1 holds, 1 does not hold"; got != want {
+		t.Errorf("%q, not %q", got, want)
+	}
+}
+
 func TestGapsHaveReasons(t *testing.T) {
 	r := sampleExperiment()
 	for i := range 200 {

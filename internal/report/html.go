@@ -33,6 +33,7 @@ type pageData struct {
 	Cards       []card
 	LeftOut     string
 	Tallies     []tally
+	Calibrated  []tally
 	Statements  []statement
 	Gaps        *table
 	Figures     []figure
@@ -53,9 +54,10 @@ func newPage(r Report) pageData {
 	cards, more := r.cards()
 	d := pageData{
 		Style: template.CSS(pageStyle), Title: r.title(), Kind: "chain", Run: r.Run, Heading: r.opening(),
-		Warnings: r.warnings(), Cards: cards, LeftOut: leftOut(len(cards), more), Tallies: tallies(r.Verdicts), Statements: r.statements(), Gaps: r.gapsTable(), Figures: r.figures(),
+		Warnings: r.warnings(), Cards: cards, LeftOut: leftOut(len(cards), more), Statements: r.statements(), Gaps: r.gapsTable(), Figures: r.figures(),
 		Environment: environmentTable(r.Run), Notes: statisticsNotes(r), Command: words.Shell(r.Run.Command...), Place: r.Place,
 	}
+	d.Tallies, d.Calibrated = tallied(r.Verdicts)
 	if r.Run.Experiment != "" {
 		d.Kind = "experiment"
 		if r.Run.Chain != "" && r.Run.Chain != r.Run.Experiment {

@@ -14,7 +14,7 @@ func IndexMarkdown(w io.Writer, d IndexData) error {
 	var b strings.Builder
 	page := newIndexPage(d)
 	fmt.Fprintf(&b, "# %s\n\n%s\n", escapeMarkdown(page.Title), escapeMarkdown(strings.Join(nonEmpty(append([]string{page.When}, page.Heading...)...), " · ")))
-	for _, text := range []string{page.Quick, tallyText(page.Tallies)} {
+	for _, text := range []string{page.Quick, tallyText(page.Tallies, page.Calibrated)} {
 		if text != "" {
 			b.WriteString("\n" + escapeMarkdown(text) + "\n")
 		}
@@ -33,14 +33,6 @@ func IndexMarkdown(w io.Writer, d IndexData) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func tallyText(some []tally) string {
-	var parts []string
-	for _, t := range some {
-		parts = append(parts, fmt.Sprintf("%d %s", t.Count, t.Verdict))
-	}
-	return strings.Join(parts, ", ")
 }
 
 func markdownSource(b *strings.Builder, s indexSource) {

@@ -26,7 +26,7 @@ type indexPage struct {
 	Style                                         template.CSS
 	Title, When, Command, Place, Quick            string
 	Heading                                       []string
-	Tallies                                       []tally
+	Tallies, Calibrated                           []tally
 	Sources                                       []indexSource
 	Machine, Untold, Dropped, Elsewhere, Settings *table
 }
@@ -43,9 +43,11 @@ type indexExperiment struct {
 	// Anchor is its place on the page.
 	Anchor, At, Took string
 	Tallies          []tally
-	Counts           []string
-	Statements       []statement
-	Figures          []figure
+	// Calibrated are verdicts at the calibrated load, in words.
+	Calibrated string
+	Counts     []string
+	Statements []statement
+	Figures    []figure
 }
 
 // IndexHTML writes an index as one page that needs nothing else but the reports that it
@@ -54,8 +56,9 @@ func IndexHTML(w io.Writer, d IndexData) error { return indexTemplate.Execute(w,
 
 func newIndexPage(d IndexData) indexPage {
 	p := indexPage{Style: template.CSS(pageStyle), Title: d.title(), When: whenText(d.CreatedAt),
-		Heading: d.heading(), Tallies: tallies(d.verdicts()), Command: words.Shell(d.Command...), Place: d.Place, Quick: d.quick(),
+		Heading: d.heading(), Command: words.Shell(d.Command...), Place: d.Place, Quick: d.quick(),
 		Machine: filled(d.machineTable()), Untold: filled(d.untoldTable()), Dropped: filled(d.droppedTable()), Elsewhere: filled(d.elsewhereTable())}
+	p.Tallies, p.Calibrated = tallied(d.verdicts())
 	if d.Environment.Kernel != "" {
 		p.Settings = filled(environmentTable(trial.Run{Environment: d.Environment}))
 	}
@@ -85,7 +88,10 @@ func newIndexSource(id string, s *api.Source) indexSource {
 }
 
 func newIndexExperiment(e IndexEntry, nth int) indexExperiment {
-	x := indexExperiment{IndexEntry: e, Anchor: "x" + strconv.Itoa(nth), Took: tookText(e.DurationS), Tallies: tallies(verdictsOf(e))}
+	x := indexExperiment{IndexEntry: e, Anchor: "x" + strconv.Itoa(nth), Took: tookText(e.DurationS)}
+	var calibrated []tally
+	x.Tallies, calibrated = tallied(verdictsOf(e))
+	x.Calibrated = tallyWords(calibrated)
 	if e.Source != nil {
 		x.At = e.Source.At
 	}

@@ -30,7 +30,11 @@ func (d IndexData) heading() []string {
 		}
 		seconds += e.DurationS
 	}
-	lines := []string{fmt.Sprintf("%d of %s ran", ran, words.Plural(len(d.Experiments), "experiment")), words.Plural(len(d.verdicts()), "claim")}
+	source, calibrated := apart(d.verdicts())
+	lines := []string{fmt.Sprintf("%d of %s ran", ran, words.Plural(len(d.Experiments), "experiment")), words.Plural(len(source), "claim")}
+	if n := len(calibrated); n > 0 {
+		lines = append(lines, fmt.Sprintf("%d of them at the calibrated load too", n))
+	}
 	if took := tookText(seconds); took != "" {
 		lines = append(lines, "took "+took)
 	}

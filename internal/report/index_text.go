@@ -42,21 +42,7 @@ func (d IndexData) experimentsTable() table {
 }
 
 // tallied is how many of the claims came back with which verdict.
-func (e IndexEntry) tallied() string {
-	var parts []string
-	for _, l := range verdictLooks {
-		n := 0
-		for _, c := range e.Claims {
-			if c.Verdict.Verdict == l.Verdict {
-				n++
-			}
-		}
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, l.Verdict))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
+func (e IndexEntry) tallied() string { return tallyText(tallied(verdictsOf(e))) }
 
 func (d IndexData) claimsTable() table {
 	t := table{Title: "Claims"}

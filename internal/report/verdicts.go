@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"nfchain.dev/nfchain/internal/experiment"
 )
@@ -44,6 +45,45 @@ func tallies(verdicts []experiment.Verdict) (out []tally) {
 		}
 	}
 	return out
+}
+
+// apart parts verdicts on what the source measured from those at the calibrated load: the
+// source states nothing of that.
+func apart(verdicts []experiment.Verdict) (source, calibrated []experiment.Verdict) {
+	for _, v := range verdicts {
+		if _, twin := experiment.IsTwin(v.ID); twin {
+			calibrated = append(calibrated, v)
+		} else {
+			source = append(source, v)
+		}
+	}
+	return source, calibrated
+}
+
+// tallied counts both.
+func tallied(verdicts []experiment.Verdict) (source, calibrated []tally) {
+	s, c := apart(verdicts)
+	return tallies(s), tallies(c)
+}
+
+// atCalibrated begins what is told of the calibrated load.
+const atCalibrated = "at the calibrated load: "
+
+// tallyText is "3 holds, 1 undecided; at the calibrated load: 2 holds".
+func tallyText(source, calibrated []tally) string {
+	text := tallyWords(source)
+	if len(calibrated) > 0 {
+		text += "; " + atCalibrated + tallyWords(calibrated)
+	}
+	return strings.TrimPrefix(text, "; ")
+}
+
+func tallyWords(some []tally) string {
+	parts := make([]string, len(some))
+	for i, t := range some {
+		parts[i] = fmt.Sprintf("%d %s", t.Count, t.Verdict)
+	}
+	return strings.Join(parts, ", ")
 }
 
 func rangeText(v experiment.Verdict) string {

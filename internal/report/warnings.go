@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"nfchain.dev/nfchain/internal/trial"
 	"nfchain.dev/nfchain/internal/words"
@@ -77,10 +76,4 @@ func (r Report) trialWarnings() (out []string) {
 }
 
 // verdictCounts is "3 holds, 1 does not hold, 1 undecided".
-func (r Report) verdictCounts() string {
-	var parts []string
-	for _, t := range tallies(r.Verdicts) {
-		parts = append(parts, fmt.Sprintf("%d %s", t.Count, t.Verdict))
-	}
-	return strings.Join(parts, ", ")
-}
+func (r Report) verdictCounts() string { return tallyText(tallied(r.Verdicts)) }
