@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"nfchain.dev/nfchain/internal/experiment"
+	"nfchain.dev/nfchain/internal/resource/tuning"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -18,18 +19,23 @@ func (u unmeasured) Unwrap() error { return u.error }
 // mostFailures of a condition that was never measured, after which it is not tried again.
 const mostFailures = 2
 
-// goOn from a trial whose traffic failed: what it was is stored, without metrics, and the
-// next trial has a chain made anew, since nobody knows what the failure left. Any other
-// error ends the run.
+// goOn from a trial whose traffic failed, or whose chain has interfaces that do not take what
+// is to be set at them: what it was is stored, without metrics, and the next trial has a
+// chain made anew, since nobody knows what the failure left. Any other error ends the run.
 func (m *Measurement) goOn(ctx context.Context, slot experiment.Slot, r *trial.Run, err error) error {
 	var failed unmeasured
-	if !m.GoOn || !errors.As(err, &failed) {
+	var refused tuning.Refused
+	if !m.GoOn || !errors.As(err, &failed) && !errors.As(err, &refused) {
 		return err
+	}
+	why := err
+	if failed.error != nil {
+		why = failed
 	}
 	if down := m.remove(); down != nil {
 		return fmt.Errorf("%w; and removing what was made failed: %w", err, down)
 	}
-	return m.keep(ctx, r, m.empty(slot, "failed: "+failed.Error()))
+	return m.keep(ctx, r, m.empty(slot, "failed: "+why.Error()))
 }
 
 // hopeless tells that a condition was tried and never measured.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/plan/plantest"
 	"nfchain.dev/nfchain/internal/report"
 	"nfchain.dev/nfchain/internal/traffic"
@@ -55,6 +57,29 @@ func TestGoesOnWithTheRest(t *testing.T) {
 	}
 	if said["failed"] != 2 || said["not tried again, since it had failed each time"] != 2 {
 		t.Errorf("%v", said)
+	}
+	b.gone()
+}
+
+// TestGoesOnWithWhatCanBeSet: interfaces of which only the kernel knows what they take keep
+// no other chain of an experiment from being measured.
+func TestGoesOnWithWhatCanBeSet(t *testing.T) {
+	b := newBed(t, "functions: [{name: f, kind: forward}]")
+	nstest.Require(t, feature.Macvlan)
+	l, direct := load(2, trial.TCP, trial.UDP), false
+	l.Direct = &direct
+	m, r := b.measurement(l, tool{sampled})
+	m.GoOn = true
+	// A macvlan interface does not tell of its queues.
+	m.Chains[1].Spec = plantest.Chain(t, b.name(), "wiring: macvlan\nfunctions: [{name: f, kind: forward}]\ntuning: {rx_queues: 1}").Spec
+	if err := m.Run(context.Background(), r); err != nil || r.State != trial.Done {
+		t.Fatalf("%s: %v", r.State, err)
+	}
+	for _, one := range b.stored(r.ID).Trials {
+		refused := len(one.Warnings) == 1 && strings.Contains(one.Warnings[0], "failed: tuning of")
+		if (one.Condition == 1) != refused || refused != (len(one.Metrics) == 0) {
+			t.Errorf("%+v", one)
+		}
 	}
 	b.gone()
 }

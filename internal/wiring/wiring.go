@@ -26,6 +26,9 @@ type Hop struct {
 type Network struct {
 	Owner string
 	MTU   int
+	// SuperPacket is the longest that interfaces are to send in one piece, bytes; 0 leaves
+	// it to the kernel.
+	SuperPacket uint64
 	// Hops in path order; the direct one, if there is one, is the last.
 	Hops []Hop
 	// Outside tells that the chain's ends are beyond the host, behind one port of it. Only

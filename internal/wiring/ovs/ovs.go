@@ -83,7 +83,14 @@ type joiner struct {
 // and reads what fits into Ethernet's usual frames.
 const longestInternal = 1500
 
+// longestPiece is the longest super-packet that an interface of the switch's own takes: its
+// driver allows the kernel no more (tso_max_size).
+const longestPiece = 65536
+
 func (j *joiner) check() error {
+	if j.Ports == internal && j.SuperPacket > longestPiece {
+		return fmt.Errorf("internal ports send at most %d bytes in one piece, and the chain's tuning has %d; use ports: veth, or smaller sizes of gso", longestPiece, j.SuperPacket)
+	}
 	if j.Ports == internal && j.Datapath == netdev && j.MTU > longestInternal {
 		return fmt.Errorf("internal ports of the datapath netdev lose packets longer than %d bytes, and the chain's mtu is %d; use ports: veth, or a smaller mtu", longestInternal, j.MTU)
 	}

@@ -284,6 +284,21 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestSuperPacketsOfInternalPorts are no longer than the kernel lets their drivers send.
+func TestSuperPacketsOfInternalPorts(t *testing.T) {
+	for _, c := range []struct {
+		ports   string
+		size    uint64
+		refused bool
+	}{{"internal", 0, false}, {"internal", 65536, false}, {"internal", 65537, true}, {"veth", 262144, false}} {
+		n := network(1, func(o *ovs.Options) { o.Ports = c.ports })
+		n.SuperPacket = c.size
+		if _, err := (ovs.Wiring{}).Join(n); (err != nil) != c.refused || err != nil && !strings.Contains(err.Error(), "ports: veth") {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
 // TestManyPorts of one switch have each a number of their own, and a name that an
 // interface may have.
 func TestManyPorts(t *testing.T) {
