@@ -5,11 +5,18 @@
  * step does, and what is left is a straight line. Headers are read once before the first
  * step and written once behind the last; counters of all steps are found by one look-up.
  *
- * Who includes this says what time it is: PASS_CLOCK(skb), in ns. */
+ * Who includes this says what time it is: PASS_CLOCK(skb), in ns. Who includes firewall.h before and
+ * defines PASS_RULES has firewalls too; they are not in every pass, since the kernel verifies and keeps their
+ * functions also where no step calls them. */
 #ifndef NFCHAIN_PASS_H
 #define NFCHAIN_PASS_H
 
 #include "packet.h"
+
+#ifndef PASS_RULES
+struct rules_packet {
+};
+#endif
 
 enum {
 	STEPS = 32,
@@ -25,6 +32,7 @@ enum act {
 	ACT_DSCP,
 	ACT_DROP,
 	ACT_LIMIT,
+	ACT_RULES,
 };
 
 /* Whose bucket of tokens a packet is charged to. */
@@ -53,12 +61,15 @@ struct step {
 			__u64 burst;         /* in TICKS */
 			__u8 per, bits4, bits6;
 		} limit;
+		struct {
+			__u32 base, first, generation; /* of the table, and its first counter */
+		} rules;
 	};
 };
 
 enum { TICK_BITS = 6 }; /* 64 ticks are a ns: a byte at 1 Tbit/s is half a tick */
 
-enum needs { NEEDS_CLOCK = 1, NEEDS_FLOW = 2, NEEDS_MARK = 4 };
+enum needs { NEEDS_CLOCK = 1, NEEDS_FLOW = 2, NEEDS_MARK = 4, NEEDS_RULES = 8 };
 
 volatile const struct step steps[STEPS];
 volatile const __u32 needs; /* of any step */
@@ -212,9 +223,45 @@ static __attribute__((noinline)) int limited(__u32 i, __u32 bytes, const struct 
 	return charge(bucket, now, (__u64)bytes * steps[i].limit.factor >> steps[i].limit.shift, steps[i].limit.burst);
 }
 
+#ifdef PASS_RULES
+/* What each rule of each firewall decided, and each policy behind them. */
+struct {
+	__uint(type, MAP_COUNTS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tally);
+} rules_counted SEC(".maps");
+
+/* denied tells whether a step's rules drop a packet. */
+static __attribute__((noinline)) int denied(struct __sk_buff *skb, __u32 i, struct packet *p, struct rules_packet *r, __u64 now)
+{
+	struct tally *t;
+	__s32 answer;
+	__u32 number;
+	__u8 state;
+
+	if (i >= STEPS)
+		return 0;
+	state = r->state;
+	if (state == RULES_ERROR)
+		r->state = rules_relates(skb, r->id, steps[i].slot, now);
+	answer = rules_judge(r, steps[i].rules.base, steps[i].slot, steps[i].rules.generation, now);
+	r->state = state; /* another firewall has connections of its own */
+	if (answer < 0)
+		return 1;
+	number = steps[i].rules.first + (answer >> 1);
+	t = bpf_map_lookup_elem(&rules_counted, &number);
+	if (t)
+		tally(t, p);
+	return !(answer & 1);
+}
+#else
+static inline int denied(struct __sk_buff *skb, __u32 i, struct packet *p, struct rules_packet *r, __u64 now) { return 0; }
+#endif
+
 /* take one step: 1 if it drops the packet. What steps do to the packet itself is done when
  * all are taken, once. */
-static inline int take(__u32 act, __u32 i, struct packet *p, struct flow *f, __u64 now, struct counts *c)
+static inline int take(struct __sk_buff *skb, __u32 act, __u32 i, struct packet *p, struct flow *f, struct rules_packet *r, __u64 now, struct counts *c)
 {
 	int drops = 0;
 
@@ -235,6 +282,11 @@ static inline int take(__u32 act, __u32 i, struct packet *p, struct flow *f, __u
 			return 0;
 		drops = 1;
 		break;
+	case ACT_RULES:
+		if (!denied(skb, i, p, r, now))
+			return 0;
+		drops = 1;
+		break;
 	default:
 		break;
 	}
@@ -248,6 +300,7 @@ static inline int go(struct __sk_buff *skb)
 	__u32 first = 0;
 	struct counts *c = bpf_map_lookup_elem(&counted, &first);
 	struct packet p;
+	struct rules_packet r = {};
 	struct flow f;
 	__u64 now = 0;
 	int what;
@@ -268,13 +321,17 @@ static inline int go(struct __sk_buff *skb)
 		read_flow(skb, &p, &f);
 	if (needs & NEEDS_MARK)
 		p.mark = skb->mark;
+#ifdef PASS_RULES
+	if (needs & NEEDS_RULES)
+		rules_read(skb, &r, p.at);
+#endif
 #pragma unroll
 	for (__u32 i = 0; i < STEPS; i++) {
 		__u32 act = steps[i].act;
 
 		if (act == ACT_END)
 			break;
-		if (take(act, i, &p, &f, now, c))
+		if (take(skb, act, i, &p, &f, &r, now, c))
 			return TCX_DROP;
 	}
 	if (needs & NEEDS_MARK)

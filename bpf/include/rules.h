@@ -40,7 +40,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__uint(key_size, 4);
-	__uint(value_size, 64);
+	__uint(value_size, 128);
 } rules_memory SEC(".maps");
 
 /* The last place in it with the 128 bytes behind it that a header or a block may have. */

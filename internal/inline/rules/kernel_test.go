@@ -13,6 +13,7 @@ import (
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/inline/rules"
 	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/resource/pass"
 )
 
 func TestMain(m *testing.M) { os.Exit(nstest.Main(m)) }
@@ -29,7 +30,7 @@ func loaded(t testing.TB, tables ...*rules.Table) (*rulestest.ProgramObjects, []
 		t.Fatal(err)
 	}
 	memory, at := rules.Join(tables...)
-	if err := memory.Load(spec, connections); err != nil {
+	if err := (pass.Tables{Memory: memory, Connections: connections}).Prepare(spec); err != nil {
 		t.Fatal(err)
 	}
 	var objects rulestest.ProgramObjects

@@ -10,12 +10,13 @@ import (
 
 	"nfchain.dev/nfchain/bpf/rulestest"
 	"nfchain.dev/nfchain/internal/inline/rules"
+	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
 )
 
-func flowsOf(t testing.TB, o *rulestest.ProgramObjects) rules.Flows {
+func flowsOf(t testing.TB, o *rulestest.ProgramObjects) pass.Connections {
 	t.Helper()
-	f, err := rules.ReadFlows(o.RulesFlows, o.RulesTallies)
+	f, err := pass.ReadConnections(o.RulesFlows, o.RulesTallies)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/cilium/ebpf"
 
 	program "nfchain.dev/nfchain/bpf/pass"
+	"nfchain.dev/nfchain/bpf/passrules"
 )
 
 // What steps need of a packet, as bpf/include/pass.h has it.
@@ -14,6 +15,7 @@ const (
 	needsClock = 1
 	needsFlow  = 2
 	needsMark  = 4
+	needsRules = 8
 )
 
 // LeastFlows and MostFlows bound how many flows and prefixes have buckets at once: fewer
@@ -29,6 +31,7 @@ type Loaded struct {
 	Program *ebpf.Program
 	counted *ebpf.Map
 	rest    []*ebpf.Map
+	rules   *passrules.ProgramMaps // of firewalls, if there are any
 }
 
 // Load makes a program of the steps. Flows is how many flows and prefixes have buckets
@@ -50,13 +53,16 @@ func load(spec *ebpf.CollectionSpec, steps []Step, flows uint32) (*Loaded, error
 	if err := spec.LoadAndAssign(&objects, nil); err != nil {
 		return nil, fmt.Errorf("load a pass of %d steps: %w", len(steps), err)
 	}
-	return &Loaded{objects.Pass, objects.Counted, []*ebpf.Map{objects.Memories, objects.Buckets}}, nil
+	return &Loaded{Program: objects.Pass, counted: objects.Counted, rest: []*ebpf.Map{objects.Memories, objects.Buckets}}, nil
 }
 
 // prepare writes the steps into a program's constants.
 func prepare(spec *ebpf.CollectionSpec, steps []Step, flows uint32) error {
 	if err := check(steps); err != nil {
 		return err
+	}
+	if _, can := spec.Maps["rules_memory"]; !can && need(steps)&needsRules != 0 {
+		return errors.New("a pass with a firewall that is loaded without tables")
 	}
 	var all [Most]Step
 	copy(all[:], steps)
@@ -76,6 +82,8 @@ func need(steps []Step) (needs uint32) {
 		switch {
 		case s.Act == Mark:
 			needs |= needsMark
+		case s.Act == Rules:
+			needs |= needsClock | needsRules
 		case s.Act == Limit && Per(s.Args[2]) == Chain:
 			needs |= needsClock
 		case s.Act == Limit:

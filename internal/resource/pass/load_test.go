@@ -80,7 +80,7 @@ func TestConstantsAlike(t *testing.T) {
 	for name, want := range map[string]map[string]uint64{
 		"act": {
 			"ACT_END": uint64(End), "ACT_COUNT": uint64(Count), "ACT_MARK": uint64(Mark), "ACT_DSCP": uint64(DSCP),
-			"ACT_DROP": uint64(Drop), "ACT_LIMIT": uint64(Limit),
+			"ACT_DROP": uint64(Drop), "ACT_LIMIT": uint64(Limit), "ACT_RULES": uint64(Rules),
 		},
 	} {
 		var enum *btf.Enum
@@ -101,7 +101,7 @@ func TestConstantsAlike(t *testing.T) {
 // TestRefuses what the program cannot take.
 func TestRefuses(t *testing.T) {
 	for name, steps := range map[string][]Step{
-		"more than there can be": make([]Step, Most+1), "no act": {{}}, "unknown act": {{Act: Limit + 1}},
+		"more than there can be": make([]Step, Most+1), "no act": {{}}, "unknown act": {{Act: Rules + 1}},
 		"a slot too high": {NewCount(Most)}, "a slot twice": {NewCount(3), NewMark(3, 1, 1)},
 	} {
 		if err := check(steps); err == nil {
@@ -109,6 +109,10 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 	require(t)
+	if l, err := Load([]Step{NewRules(0, 0, 0, 0)}, LeastFlows); err == nil {
+		t.Error("a firewall without tables: not refused")
+		_ = l.Close()
+	}
 	for _, flows := range []uint32{0, LeastFlows - 1, MostFlows + 1} {
 		if l, err := Load([]Step{NewLimit(0, Bucket{Rate: 1e6, Burst: 1, Per: Flow})}, flows); err == nil {
 			t.Errorf("buckets for %d flows: not refused", flows)

@@ -14,6 +14,9 @@
 //     ports, so that all of a packet's are of one. What steps write, they write to each.
 //   - IPv6's extension headers are looked through, eight of them at most; what follows
 //     more is of a flow without ports. So is ESP, and a transport header that is cut off.
+//   - Rules of firewalls see ports in the first fragment alone, and nothing where a header is
+//     cut off. Fragments are not put together, so that those behind the first are of an
+//     invalid state. TCP's sequence numbers and checksums are not looked at.
 //   - What the kernel merged of several segments (GSO, GRO) is counted and charged as
 //     those on a wire, and dropped or let go on as one.
 package pass
@@ -34,6 +37,7 @@ const (
 	DSCP
 	Drop
 	Limit
+	Rules
 )
 
 // Most steps that one pass has, and most slots for their counters.
@@ -134,6 +138,13 @@ func perByte(rate uint64) (factor uint64, shift uint) {
 	}
 }
 
+// NewRules is a firewall: what its rules and its policy drop is dropped and counted. The table is at a place of
+// the pass's memory; rules count from the counter first on, the policy behind the last. Connections stay
+// known when the rules are others; generation, below 4096, is another then.
+func NewRules(slot, at, first, generation uint32) Step {
+	return Step{Rules, slot, [3]uint64{uint64(at) | uint64(first)<<32, uint64(generation)}}
+}
+
 // check that the program can take the steps.
 func check(steps []Step) error {
 	if len(steps) > Most {
@@ -142,7 +153,7 @@ func check(steps []Step) error {
 	used := map[uint32]bool{}
 	for i, s := range steps {
 		switch {
-		case s.Act == End || s.Act > Limit:
+		case s.Act == End || s.Act > Rules:
 			return fmt.Errorf("step %d: there is no act %d", i, s.Act)
 		case s.Slot >= Most || used[s.Slot]:
 			return fmt.Errorf("step %d: slot %d is another step's, or above %d", i, s.Slot, Most-1)
