@@ -31,10 +31,10 @@ nothing does.
 A goal is clauses with commas between, all of which are to be kept. The words are
 ` + strings.Join(advise.Words(), ", ") + `, each
 with <, <=, > or >= and a value with its unit. Throughput is what a search for a load
-without loss found, or else goodput without loss; latency is the mean, setup that of
-transactions which make a connection each (tcp_crr). With tcp, udp, latency, tcp_rr,
-udp_rr or tcp_crr before it a clause is about that protocol alone; without, about all
-that were measured.
+without loss found, or else goodput without loss; latency is the mean, connect that of
+transactions which make a connection each (tcp_crr), and setup how long the chain took
+to come up. With tcp, udp, latency, tcp_rr, udp_rr or tcp_crr before it a clause is about
+that protocol alone; without, about all that were measured.
 
 Runs from unlike machines are refused unless --force, and then marked.`,
 		Example: "  nfchain advise last --goal \"throughput > 10Gbit, p99 < 200us\"\n  nfchain advise 20261121-0353 last --goal \"udp loss <= 0.1%, packets > 1Mpps\" --where flows=8 -o json",

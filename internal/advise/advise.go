@@ -110,7 +110,9 @@ type Price struct {
 // unlike machines and are not forced, and [ErrNothing].
 func Make(subjects []Subject, o Options) (Advice, error) {
 	a := Advice{SchemaVersion: trial.SchemaVersion, Goal: trial.List[Clause](o.Goal)}
+	subjects = slices.Clone(subjects)
 	for i, s := range subjects {
+		subjects[i].Run = trial.WithSetup(s.Run)
 		a.Runs = append(a.Runs, s.Run.ID)
 		if i > 0 {
 			a.Unlike = append(a.Unlike, report.UnlikeMachines(subjects[0].Run, s.Run)...)

@@ -62,6 +62,7 @@ func TestNoneAndCannotTell(t *testing.T) {
 		"no trials":     {"goodput > 10Gbit", machine{.01, 0}.measure(3, fast), "goodput was not measured"},
 		"wide":          {"goodput > 10Gbit", machine{1.5, 3}.measure(3, fast), "both sides"},
 		"never set up":  {"setup < 1ms", steady.measure(3, fast), "setup was not measured"},
+		"no connection": {"connect < 1ms", steady.measure(3, fast), "connect was not measured"},
 		"one of two is": {"goodput > 10Gbit, packets > 1kpps", steady.measure(3, fast), "packets was not measured"},
 	}
 	for name, c := range cases {
@@ -118,6 +119,29 @@ func TestAdviceRestsOnNothingThatFailed(t *testing.T) {
 	}
 	if got := advised(t, "throughput > 10Gbit, loss < 5%", edit(every("loss_ratio", .02))).Cases[0]; got.Verdict != Use {
 		t.Errorf("%s: %v", got.Advice, got.Unknown)
+	}
+}
+
+// How long a chain takes to come up is told by its makings, whatever went through it.
+func TestSetupIsOfMakings(t *testing.T) {
+	s := steady.measure(17, fast, slow)
+	for i := range s.Run.Trials {
+		x := &s.Run.Trials[i]
+		x.Instance = x.Condition*steady.repeats + (x.Repeat+1)/2 // two trials on each
+		if x.Repeat%2 == 0 {
+			continue
+		}
+		x.Made = trial.List[trial.Making]{{Chain: "edge", MakeS: .02*float64(1+x.Condition/3) + .0001*float64(x.Repeat)}}
+	}
+	c := advised(t, "goodput > 10Gbit, setup < 30ms", s).Cases[0]
+	if c.Verdict != Use || c.Choice != "wiring veth" || !strings.Contains(c.Advice, "setup is 20.6 ms") || !strings.Contains(c.Advice, "6 trials") {
+		t.Errorf("%s: %v", c.Advice, c.Unknown)
+	}
+	if !strings.Contains(c.Alternatives, "ridge misses it, since its setup is 40.6 ms") {
+		t.Error(c.Alternatives)
+	}
+	if c := advised(t, "tcp setup < 10ms", s).Cases[0]; c.Verdict != None {
+		t.Error(c.Advice)
 	}
 }
 

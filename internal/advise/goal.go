@@ -59,6 +59,13 @@ var searched = []string{"throughput_pps", "ndr_conditional_throughput_pps"}
 // inFrames are rates of frames, searched or not.
 var inFrames = append(slices.Clone(searched), "forwarding_rate_pps", "packet_rate_pps")
 
+// Words for times that are no latency: of a transaction that makes a connection of its own,
+// and of a chain until it is up.
+const (
+	connect = "connect"
+	setup   = "setup"
+)
+
 // asked is what a goal may ask for. Throughput is what a search for a load without loss
 // found (RFC 1242 §3.17); goodput stands for it where there was none.
 var asked = []word{
@@ -72,7 +79,8 @@ var asked = []word{
 	{"p99.9", both("p999"), false, readTime},
 	{"max", both("max"), false, readTime},
 	{"latency", both("mean"), false, readTime},
-	{"setup", []string{"latency_mean_ns"}, false, readTime},
+	{connect, []string{"latency_mean_ns"}, false, readTime},
+	{setup, []string{trial.SetupMetric}, false, readTime},
 }
 
 // Words are what a goal may ask for, in the order in which help lists them.

@@ -88,12 +88,15 @@ func (c Clause) name() string {
 	return c.Word
 }
 
+// latency tells clauses about how long messages take.
+func (c Clause) latency() bool { return !c.AtLeast && c.Word != "loss" && c.Word != setup }
+
 // metricOf a condition that a clause is about; empty for none. The time of a
-// transaction that makes a connection of its own is the set-up's, and no latency.
+// transaction that makes a connection of its own is that of connecting, and no latency.
 func (c Clause) metricOf(at cell) string {
 	condition := at.at()
-	setup := c.Word == "setup" || c.Protocol == trial.TCPCRR
-	if c.Protocol != "" && c.Protocol != condition.Protocol || !c.AtLeast && c.Word != "loss" && setup != (condition.Protocol == trial.TCPCRR) {
+	connects := c.Word == connect || c.Protocol == trial.TCPCRR
+	if c.Protocol != "" && c.Protocol != condition.Protocol || c.latency() && connects != (condition.Protocol == trial.TCPCRR) {
 		return ""
 	}
 	for _, m := range c.Metrics {
@@ -208,7 +211,7 @@ func (j judge) allowed(protocol string) float64 {
 // without is how many of a condition's trials did not measure a metric.
 func (c cell) without(metric string) (n int) {
 	for _, t := range c.run.Trials {
-		if x, has := t.Metrics[metric]; t.Condition == c.condition && t.Step == 0 && (!has || math.IsNaN(x) || math.IsInf(x, 0)) {
+		if t.Condition == c.condition && t.Step == 0 && c.run.Lacks(t, metric) {
 			n++
 		}
 	}

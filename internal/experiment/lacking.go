@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -96,7 +95,7 @@ func failedOf(run trial.Run, condition int, metric string) string {
 			continue
 		}
 		of++
-		if x, has := t.Metrics[metric]; !has || math.IsNaN(x) || math.IsInf(x, 0) {
+		if run.Lacks(t, metric) {
 			without++
 		}
 	}

@@ -58,16 +58,18 @@ type document struct {
 type trialDocument struct {
 	Condition trial.Condition `json:"condition"`
 	// Index is the condition's in conditions.
-	Index      int                `json:"condition_index"`
-	Repeat     int                `json:"repeat"`
-	Step       int                `json:"step,omitempty"`
-	Asked      *trial.Step        `json:"asked,omitempty"`
-	Instance   int                `json:"instance,omitempty"`
-	StartedAt  time.Time          `json:"started_at"`
-	DurationS  float64            `json:"duration_s"`
-	OutsideS   float64            `json:"outside_s,omitempty"`
-	Metrics    trial.Map[float64] `json:"metrics"`
-	Histograms trial.Map[string]  `json:"histograms"`
+	Index     int         `json:"condition_index"`
+	Repeat    int         `json:"repeat"`
+	Step      int         `json:"step,omitempty"`
+	Asked     *trial.Step `json:"asked,omitempty"`
+	Instance  int         `json:"instance,omitempty"`
+	StartedAt time.Time   `json:"started_at"`
+	DurationS float64     `json:"duration_s"`
+	OutsideS  float64     `json:"outside_s,omitempty"`
+	// Made are the chains that came up for it.
+	Made       trial.List[trial.Making] `json:"made,omitempty"`
+	Metrics    trial.Map[float64]       `json:"metrics"`
+	Histograms trial.Map[string]        `json:"histograms"`
 	// Series are metrics over the time of the trial.
 	Series   trial.Map[trial.Series] `json:"series"`
 	Observed trial.Observation       `json:"observed"`
@@ -114,7 +116,7 @@ func newDocument(r Report) document {
 }
 
 func newTrial(run trial.Run, t trial.Trial) trialDocument {
-	d := trialDocument{Index: t.Condition, Repeat: t.Repeat, Step: t.Step, Asked: t.Asked, Instance: t.Instance, StartedAt: t.StartedAt, DurationS: t.DurationS, OutsideS: t.OutsideS,
+	d := trialDocument{Index: t.Condition, Repeat: t.Repeat, Step: t.Step, Asked: t.Asked, Instance: t.Instance, StartedAt: t.StartedAt, DurationS: t.DurationS, OutsideS: t.OutsideS, Made: t.Made,
 		Metrics: t.Metrics, Histograms: t.Histograms, Series: t.Series, Observed: t.Observed, Warnings: t.Warnings}
 	if t.Condition >= 0 && t.Condition < len(run.Conditions) {
 		d.Condition = run.Conditions[t.Condition]

@@ -26,6 +26,7 @@ var directions = []struct {
 	{"offered", unknownDirection}, {"sent", unknownDirection}, {"selftest", unknownDirection},
 	{"goodput", higherIsBetter}, {"throughput", higherIsBetter},
 	{"efficiency", higherIsBetter}, {"transfer", lowerIsBetter}, {"delay", lowerIsBetter}, {"retransmitted", lowerIsBetter},
+	{"setup", lowerIsBetter},
 	{"failed", lowerIsBetter}, {"unfinished", lowerIsBetter}, {"late", lowerIsBetter},
 	{"loss", lowerIsBetter}, {"latency", lowerIsBetter}, {"rtt", lowerIsBetter}, {"jitter", lowerIsBetter},
 	{"damaged", lowerIsBetter}, {"silent", lowerIsBetter}, {"outage", lowerIsBetter}, {"reordered", lowerIsBetter}, {"retransmits", lowerIsBetter}, {"lost", lowerIsBetter},

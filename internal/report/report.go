@@ -37,6 +37,7 @@ type Report struct {
 
 // New summarizes a run. What an experiment adds is the caller's to put in.
 func New(run trial.Run) Report {
+	run = trial.WithSetup(run)
 	return Report{Run: run, Conditions: trial.Summarize(run), Searches: searches(run)}
 }
 

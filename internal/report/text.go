@@ -43,24 +43,75 @@ func bulleted(lines []string) (out []string) {
 	return out
 }
 
+// foldedAt is the width, in characters, that a column of text keeps to if others follow
+// it: what is longer goes on in further lines, so that they stay within sight.
+const foldedAt = 60
+
 // aligned writes a table in columns of equal width; the last is left ragged.
 func aligned(b *strings.Builder, t table) {
+	lines := [][]string{}
+	for i, cells := range append([][]string{t.Head}, cellsOf(t)...) {
+		if i == 0 {
+			cells = upper(cells)
+		}
+		lines = append(lines, folded(t, cells)...)
+	}
 	widths := make([]int, len(t.Head))
-	for _, cells := range append([][]string{t.Head}, cellsOf(t)...) {
+	for _, cells := range lines {
 		for i, cell := range cells {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
-	for i, cells := range append([][]string{t.Head}, cellsOf(t)...) {
+	for _, cells := range lines {
 		var line strings.Builder
 		for j, cell := range cells {
-			if i == 0 {
-				cell = strings.ToUpper(cell)
-			}
 			line.WriteString(padded(cell, widths[j], t.Numeric[j]) + "  ")
 		}
 		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
+}
+
+func upper(cells []string) (out []string) {
+	for _, cell := range cells {
+		out = append(out, strings.ToUpper(cell))
+	}
+	return out
+}
+
+// folded is a row as lines, of which the first has what fits.
+func folded(t table, cells []string) (lines [][]string) {
+	for i, cell := range cells {
+		parts := []string{cell}
+		if i < len(cells)-1 && !t.Numeric[i] {
+			parts = broken(cell)
+		}
+		for len(lines) < len(parts) {
+			lines = append(lines, make([]string, len(cells)))
+		}
+		for n, part := range parts {
+			lines[n][i] = part
+		}
+	}
+	return lines
+}
+
+// broken is a text in parts of at most foldedAt characters, unless a word is longer.
+func broken(text string) (parts []string) {
+	if utf8.RuneCountInString(text) <= foldedAt {
+		return []string{text}
+	}
+	part := ""
+	for word := range strings.SplitSeq(text, " ") {
+		switch {
+		case part == "":
+			part = word
+		case utf8.RuneCountInString(part)+1+utf8.RuneCountInString(word) > foldedAt:
+			parts, part = append(parts, part), word
+		default:
+			part += " " + word
+		}
+	}
+	return append(parts, part)
 }
 
 func cellsOf(t table) (out [][]string) {

@@ -57,9 +57,9 @@ func (m *Measurement) join(ctx context.Context, w companion) (err error) {
 	}
 	at := len(m.companions)
 	m.companions = append(m.companions, w)
-	m.companions[at].plan, _, err = m.Host.Up(ctx, w.chain, UpOptions{
+	m.companions[at].plan, err = m.raise(ctx, w.chain, UpOptions{
 		Options: plan.Options{Direct: w.active && m.up.Direct != nil}, Alone: m.Alone, Temporary: true, Wait: true,
-	})
+	}, true)
 	return err
 }
 

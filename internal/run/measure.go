@@ -44,6 +44,8 @@ type Measurement struct {
 	// when that has ended; it may be nil.
 	Beside func(p *plan.Plan, condition int) (end func() error, err error)
 
+	// making are chains that came up from nothing since a trial was stored.
+	making []trial.Making
 	// lent standalone functions are up for this measurement alone.
 	lent []lent
 	up   *plan.Plan
@@ -132,6 +134,7 @@ func (m *Measurement) slot(ctx context.Context, slot experiment.Slot, c trial.Co
 
 // keep stores a trial before anything is made of it.
 func (m *Measurement) keep(ctx context.Context, r *trial.Run, t trial.Trial) error {
+	t.Made, m.making = m.making, nil
 	r.Trials = append(r.Trials, t)
 	if err := m.Store.AppendTrial(context.WithoutCancel(ctx), r.ID, t); err != nil {
 		return err

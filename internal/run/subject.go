@@ -75,9 +75,10 @@ func (m *Measurement) bringUp(ctx context.Context, slot experiment.Slot, r *tria
 	if err := m.tellRepairs(ctx, condition, r); err != nil {
 		return err
 	}
-	p, _, err := m.Host.Up(ctx, m.Chains[condition], UpOptions{
+	m.making = nil
+	p, err := m.raise(ctx, m.Chains[condition], UpOptions{
 		Options: plan.Options{Direct: direct}, Alone: m.Alone, Temporary: !m.Keep, Wait: true,
-	})
+	}, false)
 	// What was made before an error is removed too.
 	m.up, m.upFor, m.proven, m.made = p, condition, map[string]bool{}, made
 	m.instance = lastInstance(r) + 1
@@ -120,9 +121,11 @@ func (m *Measurement) prove(ctx context.Context, c trial.Condition) error {
 		if m.proven[kind+" "+p.Chain] {
 			continue
 		}
+		began := m.Now()
 		if err := proven(ctx, p, kind); err != nil {
 			return err
 		}
+		m.proof(p.Chain, m.Now().Sub(began))
 		m.proven[kind+" "+p.Chain] = true
 	}
 	return nil

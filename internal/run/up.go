@@ -17,6 +17,9 @@ type UpOptions struct {
 	// Wait until every function is ready.
 	Wait   bool
 	DryRun bool
+
+	// watch is told when each phase ends; it may be nil.
+	watch *stopwatch
 }
 
 // Up makes a chain what it should be. The caller holds its lock.
@@ -25,6 +28,7 @@ func (h *Host) Up(ctx context.Context, chain api.Chain, o UpOptions) (*plan.Plan
 	if err == nil {
 		err = h.wait(ctx, p, o)
 	}
+	o.watch.lap()
 	return p, changes, err
 }
 
@@ -35,6 +39,7 @@ func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.P
 		return nil, nil, err
 	}
 	defer addresses.Release()
+	o.watch.lap()
 	through, err := h.through(chain, o.Alone, nil)
 	if err != nil {
 		return nil, nil, err
@@ -46,12 +51,14 @@ func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.P
 	if err := h.check(p, chain); err != nil {
 		return p, nil, err
 	}
+	o.watch.lap()
 	if !o.DryRun {
 		if err := remember(chain.Metadata.Name, chain, through, Remembered{Temporary: o.Temporary, Direct: o.Temporary && o.Direct}); err != nil {
 			return p, nil, err
 		}
 	}
 	changes, err := h.deploy(ctx, p, o.DryRun)
+	o.watch.lap()
 	return p, changes, err
 }
 

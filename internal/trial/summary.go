@@ -118,7 +118,7 @@ const driftLevel = 0.05
 // measuring are the trials that gave a metric a finite value.
 func measuring(trials []Trial, name string) (with []Trial) {
 	for _, t := range trials {
-		if x, measured := t.Metrics[name]; measured && !math.IsNaN(x) && !math.IsInf(x, 0) {
+		if t.has(name) {
 			with = append(with, t)
 		}
 	}

@@ -120,6 +120,9 @@ type Trial struct {
 	// before or since the run began or went on: chains were made and proven, and a search
 	// paused. Runs of before have none.
 	OutsideS float64 `json:"outside_s,omitempty"`
+	// Made are the chains that came up from nothing since the trial before, the one that is
+	// measured and those beside it; absent where the same chain was up already.
+	Made List[Making] `json:"made,omitempty"`
 	// Metrics by name, units in the name: goodput_bps, loss_ratio, latency_p99_ns.
 	// What was not measured is absent.
 	Metrics Map[float64] `json:"metrics"`

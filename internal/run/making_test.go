@@ -1,0 +1,82 @@
+package run_test
+
+import (
+	"context"
+	"testing"
+
+	"nfchain.dev/nfchain/internal/plan/plantest"
+	"nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// TestMakingsAreStored with the first trial on each instance, by phases, whichever path that
+// trial took.
+func TestMakingsAreStored(t *testing.T) {
+	b := newBed(t, plantest.Forwards(2))
+	m, r := b.measurement(load(4, trial.TCP), tool{sampled})
+	r.Redeploy = 2
+	if err := m.Run(context.Background(), r); err != nil {
+		t.Fatal(err)
+	}
+	b.gone()
+	got := b.stored(r.ID)
+	before := 0
+	for i, s := range got.Trials {
+		first := s.Instance != before
+		before = s.Instance
+		if first != (len(s.Made) == 1) {
+			t.Errorf("trial %d on instance %d has makings %+v", i, s.Instance, s.Made)
+		}
+		for _, made := range s.Made {
+			proven := got.Conditions[s.Condition].Path == trial.PathChain
+			if made.Chain != b.name() || made.Beside || made.PlanS <= 0 || made.MakeS <= 0 || made.ReadyS <= 0 || (made.ProofS > 0) != proven {
+				t.Errorf("trial %d: %+v", i, made)
+			}
+			if all := made.PlanS + made.MakeS + made.ReadyS + made.ProofS; all >= s.OutsideS {
+				t.Errorf("trial %d: its chain took %v s of the %v s before it", i, all, s.OutsideS)
+			}
+		}
+	}
+	if n := len(trial.WithSetup(got).Samples(0, trial.SetupMetric)); n != 2 {
+		t.Errorf("%d set-ups of two instances", n)
+	}
+}
+
+// TestNoMakingOfWhatWasUp: a chain that was there before the run did not come up in it.
+func TestNoMakingOfWhatWasUp(t *testing.T) {
+	b := newBed(t, plantest.Forwards(1))
+	b.up(run.UpOptions{})
+	m, r := b.measurement(load(1, trial.TCP), tool{sampled})
+	m.Keep = true
+	if err := m.Run(context.Background(), r); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range b.stored(r.ID).Trials {
+		if len(s.Made) > 0 {
+			t.Errorf("%+v", s.Made)
+		}
+	}
+}
+
+// TestMakingsOfChainsBeside are stored as theirs, and count for none of the chain's own.
+func TestMakingsOfChainsBeside(t *testing.T) {
+	b := newBed(t, plantest.Forwards(1))
+	l := load(2, trial.TCP)
+	l.ActiveChains, *l.Direct = 2, false
+	m, r := b.measurement(l, tool{sampled})
+	if err := m.Run(context.Background(), r); err != nil {
+		t.Fatal(err)
+	}
+	b.gone()
+	got := b.stored(r.ID)
+	if len(got.Trials) != 2 || len(got.Trials[0].Made) != 2 || len(got.Trials[1].Made) > 0 {
+		t.Fatalf("%+v", got.Trials)
+	}
+	own, beside := got.Trials[0].Made[0], got.Trials[0].Made[1]
+	if own.Beside || own.ProofS <= 0 || !beside.Beside || beside.Chain != b.name()+"-beside-2" || beside.ProofS <= 0 || beside.MakeS <= 0 {
+		t.Errorf("%+v", got.Trials[0].Made)
+	}
+	if s := trial.WithSetup(got).Samples(0, trial.SetupMetric); len(s) != 1 || s[0] != own.Ns() {
+		t.Errorf("%v of %+v", s, own)
+	}
+}
