@@ -66,7 +66,7 @@ func (c calibratedCells) put(r *trial.Run, all map[string]any) {
 	out := maps.Clone(all)
 	maps.DeleteFunc(out, func(name string, _ any) bool { _, has := c.best[name]; return has })
 	if len(out) > 0 && len(c.lost) > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("left out of the calibrated load, because not every condition can have it: %s (%s: %s)",
+		r.Warnings = append(r.Warnings, fmt.Sprintf("Left out of the calibrated load, because not every condition can have it: %s (%s: %s)",
 			experiment.Describe(out), experiment.Describe(c.lost[0].Factors), c.lost[0].Reason))
 	}
 }

@@ -16,7 +16,7 @@ import (
 const twinSuffix = "@" + CalibratedFactor
 
 // twinText ends what they state: the source does not.
-const twinText = ", at this machine's calibrated load"
+const twinText = ", at this machine's calibrated load instead"
 
 // IsTwin tells whether an id is that of a claim judged at the calibrated load, and of which
 // claim that is the twin.

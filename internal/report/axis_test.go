@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -146,5 +147,27 @@ func TestManyLinesAreSpreadOverCharts(t *testing.T) {
 	}
 	if last := figures[len(figures)-1].Caption; !strings.HasSuffix(last, "2 more are in the table of measurements.") {
 		t.Error(last)
+	}
+}
+
+// TestChartsAtTheCalibratedLoad are behind those of what the source measured, with none of its
+// lines in them.
+func TestChartsAtTheCalibratedLoad(t *testing.T) {
+	var all []map[string]any
+	for _, mode := range []string{"a", "b"} {
+		for _, flows := range []int{1, 2, 4, 8} {
+			all = append(all, map[string]any{"flows": flows, "mode": mode}, map[string]any{"flows": flows, "mode": mode, experiment.CalibratedFactor: true})
+		}
+	}
+	var titles []string
+	for _, f := range swept("goodput_bps", all...).mainFigures() {
+		titles = append(titles, f.Title)
+		apart := strings.HasSuffix(f.Title, ", at the calibrated load")
+		if calibrated := strings.Count(string(f.SVG), "calibrated, mode"); apart != (calibrated > 0) {
+			t.Errorf("%s names %d lines calibrated", f.Title, calibrated)
+		}
+	}
+	if len(titles) != 2 || strings.Contains(titles[0], "calibrated") || !strings.Contains(titles[1], "calibrated") {
+		t.Errorf("%q", titles)
 	}
 }

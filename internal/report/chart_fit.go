@@ -14,10 +14,11 @@ import (
 	"nfchain.dev/nfchain/internal/words"
 )
 
-// fitSeries draws each model over length that has a curve.
+// fitSeries draws each model over length that has a curve, of what the source measured: those
+// of the calibrated load have charts of their own.
 func (r Report) fitSeries(metric string, u unit) (series []plot.Series) {
 	for _, f := range r.Fits {
-		if f.Metric == metric && f.Over == "length" && len(f.Curve) > 1 {
+		if _, twin := experiment.IsTwin(f.Name); !twin && f.Metric == metric && f.Over == "length" && len(f.Curve) > 1 {
 			series = append(series, curveOf(f, u, len(series)))
 		}
 	}

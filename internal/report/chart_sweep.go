@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/report/plot"
+	"nfchain.dev/nfchain/internal/trial"
 	"nfchain.dev/nfchain/internal/words"
 )
 
@@ -43,9 +45,10 @@ type sweep struct {
 
 // figures has a few lines in each chart, first those that the source has too.
 func (s *sweep) figures() (out []figure) {
-	for nth, some := range s.charts() {
+	charts := s.charts()
+	for nth, some := range charts {
 		if nth == manyCharts {
-			out[len(out)-1].Caption += fmt.Sprintf(" %d more are in the table of measurements.", len(s.ours)-nth*s.perChart())
+			out[len(out)-1].Caption += fmt.Sprintf(" %d more are in the table of measurements.", len(slices.Concat(charts[nth:]...)))
 			break
 		}
 		out = append(out, s.figure(some, nth))
@@ -54,14 +57,37 @@ func (s *sweep) figures() (out []figure) {
 	return out
 }
 
-// charts are the lines by the chart that they are in.
-func (s *sweep) charts() (out [][]int) {
-	order := make([]int, len(s.ours))
-	for i := range order {
-		order[i] = i
+// charts are the lines by the chart that they are in; those at the calibrated load have
+// charts of their own, behind the others.
+func (s *sweep) charts() [][]int {
+	var source, calibrated []int
+	for i := range s.ours {
+		if s.calibrated(i) {
+			calibrated = append(calibrated, i)
+		} else {
+			source = append(source, i)
+		}
 	}
-	slices.SortStableFunc(order, func(x, y int) int { return b2i(s.inSource(y)) - b2i(s.inSource(x)) })
-	return slices.Collect(slices.Chunk(order, s.perChart()))
+	slices.SortStableFunc(source, func(x, y int) int { return b2i(s.inSource(y)) - b2i(s.inSource(x)) })
+	return slices.AppendSeq(slices.Collect(slices.Chunk(source, s.perChart())), slices.Chunk(calibrated, s.perChart()))
+}
+
+// calibrated tells a line at the calibrated load.
+func (s *sweep) calibrated(ours int) bool {
+	return experiment.AnyCalibrated([]trial.Condition{s.Conditions[s.ours[ours].conditions[0]].Condition})
+}
+
+// heading of a chart.
+func (s *sweep) heading(ours []int, nth int) string {
+	title := upperFirst(s.title())
+	if !s.calibrated(ours[0]) {
+		return continued(title, nth)
+	}
+	before := 0
+	for _, some := range s.charts()[:nth] {
+		before += b2i(s.calibrated(some[0]))
+	}
+	return continued(title+", at the calibrated load", before)
 }
 
 // manyLevels is from how many levels on fewer lines can be told apart.
@@ -99,7 +125,7 @@ func (s *sweep) id(kind string, nth int) string {
 // figure draws ours and, where the source has values, the source's on a panel and a
 // scale of their own.
 func (s *sweep) figure(ours []int, nth int) figure {
-	f := figure{Title: continued(upperFirst(s.title()), nth), Caption: howToRead}
+	f := figure{Title: s.heading(ours, nth), Caption: howToRead}
 	theirs := s.of(ours, nth)
 	l, fitted := s.measured(ours, nth)
 	if fitted {
