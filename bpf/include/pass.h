@@ -244,7 +244,7 @@ static __attribute__((noinline)) int denied(struct __sk_buff *skb, __u32 i, stru
 		return 0;
 	state = r->state;
 	if (state == RULES_ERROR)
-		r->state = rules_relates(skb, r->id, steps[i].slot, now);
+		r->state = rules_relates(skb, r, steps[i].slot, now);
 	answer = rules_judge(r, steps[i].rules.base, steps[i].slot, steps[i].rules.generation, now);
 	r->state = state; /* another firewall has connections of its own */
 	if (answer < 0)

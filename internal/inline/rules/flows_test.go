@@ -26,6 +26,8 @@ type said struct {
 	rules.Packet
 	what byte
 	id   uint16
+	// of is the packet that an error of ICMP is about.
+	of *said
 }
 
 // follows asks the kernel about a packet of a connection, at a time in ns.
@@ -46,6 +48,9 @@ func follows(t testing.TB, o *rulestest.ProgramObjects, p said, slot, generation
 
 // bytes on the wire.
 func (p said) bytes() []byte {
+	if p.of != nil {
+		return errorOf(p)
+	}
 	b := bytesOf(p.Packet, false)
 	l4 := b[len(b)-20:]
 	switch p.Protocol {
@@ -58,6 +63,20 @@ func (p said) bytes() []byte {
 		binary.BigEndian.PutUint16(l4[4:], p.id)
 	}
 	return b
+}
+
+// errorOf has the packet that it is about behind eight bytes of its own (RFC 792, RFC 4443).
+func errorOf(p said) []byte {
+	b := bytesOf(p.Packet, false)
+	b = b[:len(b)-12]
+	b[len(b)-8] = p.what
+	b = append(b, p.of.bytes()...)
+	if p.Source.Is6() {
+		binary.BigEndian.PutUint16(b[4:], uint16(len(b)-40))
+		return b
+	}
+	binary.BigEndian.PutUint16(b[2:], uint16(len(b)))
+	return summed(b)
 }
 
 // back is the same from the other end.
@@ -118,9 +137,24 @@ func exchange(r *rand.Rand, p said, six bool) (talk []said) {
 	}
 	p.what = question
 	for range 1 + r.IntN(4) {
-		talk = append(talk, one(r, p, p, p.back(answer)))
+		talk = append(talk, one(r, p, p, p.back(answer), unreachable(r, p, six)))
 	}
 	return talk
+}
+
+// unreachable is said about a packet by who should have had it, or by another; seldom to another than who
+// sent it.
+func unreachable(r *rand.Rand, of said, six bool) said {
+	e := of.back(3)
+	e.of, e.Protocol, e.SourcePort, e.DestinationPort = &of, 1, rules.NoPort, rules.NoPort
+	router, stranger := "10.1.0.99", "10.1.0.98"
+	if six {
+		e.Protocol, e.what = 58, 1
+		router, stranger = "2001:db8::99", "2001:db8::98"
+	}
+	e.Source = one(r, e.Source, netip.MustParseAddr(router))
+	e.Destination = one(r, e.Destination, e.Destination, e.Destination, netip.MustParseAddr(stranger))
+	return e
 }
 
 // statefulRules tell the states apart, and let some connections begin.
@@ -177,6 +211,7 @@ func (n *netfilter) forwards(t *testing.T) {
 // namespace and through an inline one, and holds what each rule counted there to what it counted here.
 func TestNetfilterSeesTheSameStates(t *testing.T) {
 	nstest.Require(t, feature.Conntrack)
+	total := make([]int, len(statefulRules(rand.New(rand.NewPCG(0, 0))))+1)
 	for seed := range uint64(5) {
 		n := judgedByNetfilter(t)
 		n.forwards(t)
@@ -205,6 +240,14 @@ func TestNetfilterSeesTheSameStates(t *testing.T) {
 			if got, want := here.counted(t), n.counted(t); !slices.Equal(got, want) {
 				t.Fatalf("seed %d: counted %s by netfilter\nafter %+v", seed, difference(got, want, list), order[max(0, len(order)-12):])
 			}
+		}
+		for i, n := range here.counted(t) {
+			total[i] += n
+		}
+	}
+	for i, n := range total[:len(total)-1] {
+		if n == 0 && i != 2 { // errors of ICMP are not TCP
+			t.Errorf("no packet met rule %d: %v", i, total)
 		}
 	}
 }

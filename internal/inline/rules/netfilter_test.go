@@ -117,6 +117,12 @@ func bytesOf(p rules.Packet, fragment bool) []byte {
 	binary.BigEndian.PutUint16(b[2:], uint16(len(b)))
 	copy(b[12:], p.Source.AsSlice())
 	copy(b[16:], p.Destination.AsSlice())
+	return summed(b)
+}
+
+// summed has the checksum of its header.
+func summed(b []byte) []byte {
+	b[10], b[11] = 0, 0
 	sum := uint32(0)
 	for i := 0; i < 20; i += 2 {
 		sum += uint32(binary.BigEndian.Uint16(b[i:]))
