@@ -104,10 +104,10 @@ func TestDraftsOnKnownMachines(t *testing.T) {
 			return 1e9 * (1 + 0.05*float64(instance*7%20)/20)
 		}, nil, map[string]string{"instantiation": holds, "instantiation:bridge": holds, "instantiation:macvlan": holds, "instantiation:ovs": untold}},
 		{"dcn05/direction", func(p experiment.Point, _ int) float64 { // a card is faster from outside alone
-			return 1e9 * gain(is(p, "wiring", "macvlan"), map[bool]float64{true: 0.5, false: -0.2}[is(p, "chain.outside", true)])
-		}, nil, map[string]string{"direction": holds, "direction:functions": holds}},
+			return 1e9 * gain(!is(p, "wiring", "bridge"), map[bool]float64{true: 0.5, false: -0.2}[is(p, "chain.outside", true)])
+		}, []string{"tool.ovs"}, map[string]string{"direction": holds, "direction:functions": holds, "direction:ovs": holds, "direction:ovs-functions": holds}},
 		{"dcn05/direction", func(p experiment.Point, _ int) float64 { return 1e9 * gain(is(p, "wiring", "macvlan"), 0.3) },
-			nil, map[string]string{"direction": fails, "direction:functions": fails}},
+			nil, map[string]string{"direction": fails, "direction:functions": fails, "direction:ovs": untold, "direction:ovs-functions": untold}},
 		{"dcn05/fig12", func(p experiment.Point, _ int) float64 { // the figure's own values
 			return 1e9 * map[string]float64{
 				"0 none ": 3.1, "0 exclusive same": 9.8, "1 none ": 1.5, "1 exclusive ": 4.7, "1 shared: 0-1 ": 3.5,

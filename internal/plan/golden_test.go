@@ -84,6 +84,7 @@ func TestGolden(t *testing.T) {
 		"bridge":     "wiring: bridge\nfunctions: [{name: a, kind: forward}]\n",
 		"pipeline":   "wiring: bridge\nbridge: {per: ends}\nfunctions: [{name: a, kind: forward}, {name: b, kind: forward}]\n",
 		"outside":    "wiring: bridge\nbridge: {per: chain}\noutside: true\nfunctions: [{name: a, kind: forward}]\n",
+		"ovsoutside": "wiring: ovs\novs: {datapath: netdev, per: chain}\noutside: true\nfunctions: [{name: a, kind: forward}]\n",
 		"oncard":     "wiring: macvlan\noutside: true\nfunctions: [{name: a, kind: forward}]\n",
 		"onearm":     oneArm + "functions: [{name: a, kind: forward}]\n",
 		"impair":     "functions:\n- {name: bad, kind: impair, direction: forward, impair: {loss: {every: 1000}, reorder: {ratio: 0.01, by: 3}, delay: 5ms, jitter: 1ms}}\n",

@@ -67,8 +67,9 @@ func TestOutsideOnCard(t *testing.T) {
 // TestOutsideRefused where there is no port for it, with what to write instead.
 func TestOutsideRefused(t *testing.T) {
 	for spec, says := range map[string]string{
-		"wiring: veth\n":   "use wiring: bridge or macvlan",
+		"wiring: veth\n":   "use wiring: bridge or macvlan or ovs",
 		"wiring: bridge\n": "use per: chain, or per: ends",
+		"wiring: ovs\n":    "use per: chain",
 		"wiring: macvlan\nmacvlan: {parent: eth0}\n":  "leave one of them out",
 		"wiring: macvlan\nmacvlan: {mode: private}\n": "use mode: bridge",
 	} {

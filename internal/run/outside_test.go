@@ -13,6 +13,7 @@ import (
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -26,10 +27,15 @@ func TestEndsOutside(t *testing.T) {
 		"pipeline": "wiring: bridge\nbridge: {per: ends}\n",
 		"learning": "wiring: bridge\nbridge: {per: chain, forwarding: learning}\n",
 		"card":     "wiring: macvlan\n",
+		"switch":   "wiring: ovs\novs: {per: chain}\n",
+		"internal": "wiring: ovs\novs: {per: chain, ports: internal, forwarding: learning}\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			if strings.Contains(wiring, "macvlan") {
 				nstest.Require(t, feature.Redirect)
+			}
+			if strings.Contains(wiring, "ovs") {
+				nstest.Require(t, feature.ToolOVS, feature.Tun)
 			}
 			b := newBed(t, "outside: true\n"+wiring+"functions: [{name: a, kind: forward}, {name: b, kind: forward}]\n")
 			m, r := b.measurement(load(1, trial.TCP), tool{answered})
@@ -37,6 +43,7 @@ func TestEndsOutside(t *testing.T) {
 				t.Fatal(err)
 			}
 			b.gone()
+			b.complete()
 			s := r.Setups[0]
 			if len(s.Unread) > 0 {
 				t.Errorf("unread: %v", s.Unread)
@@ -50,6 +57,16 @@ func TestEndsOutside(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// complete makes the chain twice: the second time there is nothing to do.
+func (b *bed) complete() {
+	b.Helper()
+	b.up(run.UpOptions{})
+	_, changes, err := b.host.Up(b.Context(), b.chain, run.UpOptions{})
+	if err != nil || len(changes) > 0 {
+		b.Errorf("made again it lacks %+v, error %v", changes, err)
 	}
 }
 

@@ -12,15 +12,19 @@ import (
 // Those send everything over the wire, what is for each other too (mode vepa).
 type Card struct {
 	resource.Resource
-	// Port is the host's side.
-	Port       string
-	wire, home string
+	// Port is the host's side, and Wire the far one.
+	Port, Wire string
+	home       string
 	network    Network
 }
 
-// Card of the network, in its own namespace, which the resource of the ID home makes.
-func (n Network) Card(home string) Card {
-	pair := link.Spec{Owner: n.Owner, MTU: n.MTU, A: n.Own("card"), B: n.Own("wire")}
+// CardPort is the name of a card's port where the wiring has no rule of its own.
+const CardPort = "card"
+
+// Card of the network with a port of that name, in the network's own namespace, which the
+// resource of the ID home makes.
+func (n Network) Card(home, port string) Card {
+	pair := link.Spec{Owner: n.Owner, MTU: n.MTU, A: n.Own(port), B: n.Own("wire")}
 	return Card{resource.New(n.Namespace, pair, home), pair.A.Device, pair.B.Device, home, n}
 }
 
@@ -28,6 +32,6 @@ func (n Network) Card(home string) Card {
 func (c Card) End(p Port, needs []string) resource.Resource {
 	return resource.New(p.Namespace, macvlan.Spec{
 		Owner: c.network.Owner, Node: p.Node, Device: p.Device, MAC: p.MAC, MTU: c.network.MTU,
-		Mode: macvlan.VEPA, Parent: macvlan.Parent{Namespace: c.network.Namespace, Device: c.wire},
+		Mode: macvlan.VEPA, Parent: macvlan.Parent{Namespace: c.network.Namespace, Device: c.Wire},
 	}, append([]string{c.home, c.ID}, needs...)...)
 }

@@ -50,11 +50,17 @@ func internal(alias, owner string) bool {
 	return strings.HasPrefix(alias, resource.Mark(owner)+aliasSign)
 }
 
-// paired tells by the alias that a device is a veth whose other end is a port.
+// paired tells by the alias, which both ends have, that a device is of a veth pair of which
+// one end is a port.
 func paired(alias, owner string) bool {
-	_, far, _ := strings.Cut(alias, "=")
-	_, device, _ := strings.Cut(far, ":")
-	return resource.Owned(alias, owner) && strings.HasPrefix(device, portPrefix)
+	a, b, _ := strings.Cut(alias, "=")
+	return resource.Owned(alias, owner) && (isPort(a) || isPort(b))
+}
+
+// isPort tells one end of a pair, which an alias ends with as node:device.
+func isPort(end string) bool {
+	_, device, _ := strings.Cut(end, ":")
+	return strings.HasPrefix(device, portPrefix)
 }
 
 func observe(a *netlink.LinkAttrs) string {

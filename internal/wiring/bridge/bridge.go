@@ -144,7 +144,7 @@ func (j *joiner) joins() string {
 
 // outer has the ends behind one port of the bridge, which leads to all their interfaces.
 func (j *joiner) outer() {
-	card := j.Card(j.home)
+	card := j.Card(j.home, wiring.CardPort)
 	j.add(card.Resource)
 	port := bridge.PortSpec{Bridge: j.all.Spec.Key(), Device: card.Port, Learns: j.learns(), Floods: j.learns()}
 	for _, h := range j.Hops {

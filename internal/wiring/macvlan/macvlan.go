@@ -46,7 +46,7 @@ func (Wiring) Join(n wiring.Network) (wiring.Joined, error) {
 		j.add(home)
 	}
 	if j.Outside {
-		j.card = j.Card(j.home)
+		j.card = j.Card(j.home, wiring.CardPort)
 		j.add(j.card.Resource)
 	}
 	for _, h := range n.Hops {

@@ -25,6 +25,9 @@ type Wiring struct{}
 // Name implements wiring.Wiring.
 func (Wiring) Name() string { return "ovs" }
 
+// Outside implements wiring.Outer.
+func (Wiring) Outside() {}
+
 // Join implements wiring.Wiring.
 func (Wiring) Join(n wiring.Network) (wiring.Joined, error) {
 	j := &joiner{Network: n, Options: settled(*n.Options.(*Options), n.Has), numbers: map[int]bool{}}
@@ -76,6 +79,9 @@ type joiner struct {
 	home, daemons string
 	// numbers of ports that are taken, of the one switch for the chain.
 	numbers map[int]bool
+	// card that the ends are behind, where they are outside, and its port at the switch.
+	card     wiring.Card
+	cardPort ovs.Port
 }
 
 // longestInternal is the largest MTU with which an interface of the daemon's own still
@@ -91,6 +97,9 @@ func (j *joiner) check() error {
 	if j.Ports == internal && j.SuperPacket > longestPiece {
 		return fmt.Errorf("internal ports send at most %d bytes in one piece, and the chain's tuning has %d; use ports: veth, or smaller sizes of gso", longestPiece, j.SuperPacket)
 	}
+	if j.Outside && j.Per == perHop {
+		return fmt.Errorf("outside: both ends are behind one port, and with per: hop each is on a switch of its own; use per: chain")
+	}
 	if j.Ports == internal && j.Datapath == netdev && j.MTU > longestInternal {
 		return fmt.Errorf("internal ports of the datapath netdev lose packets longer than %d bytes, and the chain's mtu is %d; use ports: veth, or a smaller mtu", longestInternal, j.MTU)
 	}
@@ -104,8 +113,11 @@ func (j *joiner) requires() []string {
 	} else {
 		all = append(all, feature.Tun)
 	}
-	if j.Ports == veth || j.Switches > 1 && j.SwitchToSwitch == veth {
+	if j.Outside || j.Ports == veth || j.Switches > 1 && j.SwitchToSwitch == veth {
 		all = append(all, feature.Veth)
+	}
+	if j.Outside {
+		all = append(all, feature.Macvlan)
 	}
 	return all
 }
@@ -114,6 +126,9 @@ func (j *joiner) settings() map[string]string {
 	s := map[string]string{"datapath": j.Datapath, "ports": j.Ports, "per": j.Per, "forwarding": j.Forwarding}
 	if j.Switches > 1 {
 		s["switches"], s["switch_to_switch"] = fmt.Sprint(j.Switches), j.SwitchToSwitch
+	}
+	if j.Outside {
+		s["ends"] = "outside, behind one port"
 	}
 	return s
 }
@@ -124,7 +139,7 @@ func (j *joiner) add(r ...resource.Resource) { j.made.Resources = append(j.made.
 func (j *joiner) addSwitch(s ovs.SwitchSpec, needs []string) string {
 	s.Owner, s.Datapath = j.Owner, j.Datapath
 	if j.Forwarding == learning {
-		s.Flows = []string{"priority=0 actions=NORMAL"}
+		s.Flows = append(turning(s.Flows), "priority=0 actions=NORMAL")
 	}
 	r := resource.New(j.Namespace, s, append([]string{j.daemons}, needs...)...)
 	j.add(r)
@@ -137,6 +152,8 @@ type side struct {
 	port ovs.Port
 	// pair is the ID of the veth pair between them, if there is one.
 	pair string
+	// end is the ID of the device of an end outside; empty for others.
+	end string
 }
 
 // side of a hop, with the pair of interfaces that it may need.
@@ -171,6 +188,8 @@ func pairs(sides ...side) (ids []string) {
 func (j *joiner) bring(s side, name, id string, needs []string) string {
 	spec := ovs.PortSpec{Owner: j.Owner, Node: s.Node, Device: s.Device, Port: s.port}
 	switch {
+	case s.end != "":
+		return s.end
 	case j.Ports == internal:
 		spec.From, spec.Switch, spec.MAC = j.Namespace, name, s.MAC
 	case j.Datapath == system:
