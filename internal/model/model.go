@@ -149,7 +149,8 @@ func (f Fitted) Param(name string) (Param, bool) {
 // Intervals are Student's t by the delta method, with the scatter of the trials about
 // the curve as the error, so that what the model misses widens them too; they suppose
 // that trials scatter by the same share at every level. Each parameter is estimated on
-// the scale on which the model is closest to linear in it, and carried from there.
+// the scale on which the model is closest to linear in it, and carried from there. Where a
+// place was chosen by trying, intervals take in those of all places that fit as well.
 func Fit(s Series) (Fitted, error) {
 	d, err := prepare(s)
 	if err != nil {
@@ -168,6 +169,7 @@ func Fit(s Series) (Fitted, error) {
 	for _, p := range form.params {
 		f.Params = append(f.Params, Param{p.name, p.dimension, c.interval(p)})
 	}
+	d.widen(&f, c, inside)
 	for i := range d.levels {
 		f.Points = append(f.Points, d.predicted(i, form, theta))
 	}
