@@ -112,7 +112,7 @@ func Make(subjects []Subject, o Options) (Advice, error) {
 	a := Advice{SchemaVersion: trial.SchemaVersion, Goal: trial.List[Clause](o.Goal)}
 	subjects = slices.Clone(subjects)
 	for i, s := range subjects {
-		subjects[i].Run = trial.WithSetup(s.Run)
+		subjects[i].Run = withLoss(trial.WithSetup(s.Run))
 		a.Runs = append(a.Runs, s.Run.ID)
 		if i > 0 {
 			a.Unlike = append(a.Unlike, report.UnlikeMachines(subjects[0].Run, s.Run)...)

@@ -390,6 +390,43 @@ func TestThroughputOfSearches(t *testing.T) {
 	}
 }
 
+// A search for a load without loss answers a clause on loss, at the load that it found.
+func TestLossOfSearches(t *testing.T) {
+	at := func(found float64, lost ...float64) Subject {
+		s := steady.measure(18, fast)
+		s.Run.Conditions, s.Run.Trials = s.Run.Conditions[:1], nil
+		s.Run.Conditions[0].FrameSize, s.Run.Conditions[0].Protocol = 64, trial.UDP
+		s.Run.Conditions[0].Search = &trial.Search{Method: trial.RFC2544Throughput, MinPps: 1e5, MaxPps: 1e6,
+			Goals: trial.List[trial.Goal]{{Name: "ndr", FinalDurationS: 1, DurationSumS: 1, WidthRatio: .05, InitialDurationS: 1}}}
+		for k := range 3 {
+			for step, load := range []float64{1e6, 5e5} {
+				s.Run.Trials = append(s.Run.Trials, trial.Trial{Repeat: k + 1, Step: step + 1, Metrics: trial.Map[float64]{"loss_ratio": lost[step], "unsent_ratio": 0},
+					Asked: &trial.Step{Kind: trial.StepLoad, LoadPps: load, DurationS: 1}})
+			}
+			metrics := trial.Map[float64]{"search_trials": 2}
+			if found > 0 {
+				metrics["throughput_pps"] = found
+			}
+			s.Run.Trials = append(s.Run.Trials, trial.Trial{Repeat: k + 1, Metrics: metrics})
+		}
+		return s
+	}
+	for name, c := range map[string]struct {
+		goal    string
+		subject Subject
+		want    string
+	}{
+		"none lost":    {"throughput > 400kpps, loss <= 0", at(5e5, .2, 0), Use},
+		"too slow":     {"throughput > 600kpps, loss <= 0", at(5e5, .2, 0), None},
+		"by its name":  {"udp loss <= 0.1%", at(5e5, .2, 0), Use},
+		"nothing kept": {"loss <= 0", at(0, .2, .1), CannotTell},
+	} {
+		if got := advised(t, c.goal, c.subject).Cases[0]; got.Verdict != c.want {
+			t.Errorf("%s: %s: %s %v", name, got.Verdict, got.Advice, got.Unknown)
+		}
+	}
+}
+
 // What a search found because its generator could send no more says nothing of more.
 func TestGeneratorLimitedSearchRefutesNothing(t *testing.T) {
 	for unsent, want := range map[float64]string{0: None, .3: CannotTell} {

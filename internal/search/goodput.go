@@ -1,6 +1,11 @@
 package search
 
-import "nfchain.dev/nfchain/internal/trial"
+import (
+	"cmp"
+	"slices"
+
+	"nfchain.dev/nfchain/internal/trial"
+)
 
 // Goodput is what arrived at the load that was found for the one goal, bit/s of payload, so
 // that it can be set beside a load that was not searched for: the mean of the trials at that
@@ -17,4 +22,20 @@ func (r Result) Goodput(history []Outcome) (bps float64, ok bool) {
 		}
 	}
 	return bits / seconds, seconds > 0
+}
+
+// Loss is the share that was lost at the load that was found for the goal which allows the
+// least, of all trials at that load by their duration; what was not sent counts as lost. ok is
+// false where no load was found.
+func (r Result) Loss() (ratio float64, ok bool) {
+	if len(r.Goals) == 0 {
+		return 0, false
+	}
+	strictest := slices.MinFunc(r.Goals, func(a, b GoalResult) int { return cmp.Compare(a.Goal.LossRatio, b.Goal.LossRatio) })
+	for _, at := range r.Loads {
+		if strictest.LowerPps != nil && at.LoadPps == *strictest.LowerPps {
+			return at.LossRatio, true
+		}
+	}
+	return 0, false
 }

@@ -24,6 +24,13 @@ func TestGoodputIsOfTheLoadThatWasFound(t *testing.T) {
 	if bps, found := result.Goodput(history); !found || math.Abs(bps-6.7e6) > 1 {
 		t.Errorf("%v, %v at %+v", bps, found, result.Goals)
 	}
+	// (0.01·1 + 0.02·3) / 4
+	if lost, found := result.Loss(); !found || math.Abs(lost-0.0175) > 1e-9 {
+		t.Errorf("%v lost, %v", lost, found)
+	}
+	if lost, found := method.Result(history[:1]).Loss(); found {
+		t.Errorf("no load was found, and it lost %v", lost)
+	}
 	if bps, found := result.Goodput(history[:1]); found {
 		t.Errorf("nobody tried the load, and it carried %v", bps)
 	}
