@@ -57,6 +57,7 @@ var checks = map[string]func(api.ExperimentSpec, trial.Run, api.Check) (finding,
 	"slope_fades":   findSlopeFades,
 	"rank_changes":  findRankChanges,
 	"between_share": findBetweenShare,
+	"spread":        findSpread,
 	"model_error":   findModelError,
 	"model_better":  findModelBetter,
 }

@@ -198,6 +198,7 @@ func everyKind() map[string]api.Check {
 		"flat":         {Kind: "flat", A: veth, Over: "flows", AtMost: bound(5)},
 		"rises":        {Kind: "rises", A: veth, Over: "flows", AtLeast: bound(.1)},
 		"linear":       {Kind: "rises", Scale: "linear", A: veth, Over: "flows", AtLeast: bound(.01)},
+		"spread":       {Kind: "spread", A: with(veth, "flows", 1), AtMost: bound(.5)},
 		"peak":         {Kind: "peak", A: veth, Over: "flows", AtLeast: bound(2)},
 	}
 }

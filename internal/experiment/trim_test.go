@@ -69,7 +69,7 @@ func randomCheck(r *rand.Rand, spec api.ExperimentSpec, kind string) api.Check {
 		}
 	case "possible":
 		c.A, c.B, c.C, c.D, c.Over, c.Refusal = map[string]any{"flows": flows, "zerocopy": true}, nil, nil, nil, "length", "full"
-	case "value", "between_share":
+	case "value", "between_share", "spread":
 		c.B, c.C, c.D = nil, nil, nil
 	case "best_ratio":
 		c.A, c.B, c.C, c.D = map[string]any{"zerocopy": false}, map[string]any{"zerocopy": true}, nil, nil
