@@ -23,8 +23,68 @@ var cpuKinds = []plot.Kind{
 	{Name: "steal (taken by the hypervisor)", Colour: 5, Hatch: plot.Falling},
 }
 
-// cpuFigures has what each core did under each condition.
-func (r Report) cpuFigures() (out []figure) {
+// manyCPUGroups is how many conditions have a bar for each core; of more, each has one.
+const manyCPUGroups = 12
+
+// cpuFigures has what the cores did under each condition.
+func (r Report) cpuFigures() []figure {
+	var seen []int
+	for i := range r.Conditions {
+		if len(r.cores(i)) > 0 {
+			seen = append(seen, i)
+		}
+	}
+	if len(seen) > manyCPUGroups {
+		return r.machineFigures(seen)
+	}
+	return r.coreFigures(seen)
+}
+
+// machineFigures have one bar for each condition, and conditions by what they have in common.
+func (r Report) machineFigures(conditions []int) (out []figure) {
+	parts, name := r.parts(conditions)
+	var groups []plot.Group
+	bars := 0
+	flush := func() {
+		if len(groups) > 0 {
+			f := cpuFigure(groups, 0, len(out))
+			f.Caption = "Share of the trial's time that the cores spent, mean over cores and trials, and the busiest core's share behind the bar: one core may be full while others wait. JSON has each core. Auxiliary, not a benchmark (RFC 8172 §4.2)."
+			out = append(out, f)
+		}
+		groups, bars = nil, 0
+	}
+	for _, p := range parts {
+		for some := range slices.Chunk(p.conditions, manyBars) {
+			if bars+len(some) > manyBars {
+				flush()
+			}
+			g := plot.Group{Name: p.name}
+			for _, i := range some {
+				g.Bars = append(g.Bars, machineBar(name.of(r.Conditions[i].Condition), r.cores(i)))
+			}
+			groups, bars = append(groups, g), bars+len(some)
+		}
+	}
+	flush()
+	return out
+}
+
+// machineBar is the mean over cores, with the busiest of them.
+func machineBar(label string, cores []trial.CPUUse) plot.Bar {
+	var mean trial.CPUUse
+	var most float64
+	n := float64(len(cores))
+	for _, u := range cores {
+		mean.User, mean.System, mean.Softirq, mean.Steal = mean.User+u.User/n, mean.System+u.System/n, mean.Softirq+u.Softirq/n, mean.Steal+u.Steal/n
+		most = max(most, u.User+u.System+u.Softirq+u.Steal)
+	}
+	bar := cpuBar(mean)
+	bar.Label, bar.Text = label, fmt.Sprintf("%s, busiest %s%%", bar.Text, fixed(100*most, 0))
+	return bar
+}
+
+// coreFigures have a bar for each core of each condition.
+func (r Report) coreFigures(conditions []int) (out []figure) {
 	var groups []plot.Group
 	name, hidden, bars := labels(r.Conditions), 0, 0
 	flush := func() {
@@ -33,13 +93,10 @@ func (r Report) cpuFigures() (out []figure) {
 		}
 		groups, bars = nil, 0
 	}
-	for i, c := range r.Conditions {
+	for _, i := range conditions {
 		cores := r.cores(i)
-		if len(cores) == 0 {
-			continue
-		}
 		hidden = max(hidden, len(cores)-manyCores)
-		g := plot.Group{Name: name.of(c.Condition)}
+		g := plot.Group{Name: name.of(r.Conditions[i].Condition)}
 		for _, core := range busiest(cores) {
 			g.Bars = append(g.Bars, cpuBar(core))
 		}

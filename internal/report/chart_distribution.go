@@ -1,7 +1,6 @@
 package report
 
 import (
-	"html/template"
 	"math"
 	"strconv"
 
@@ -21,12 +20,25 @@ const fewSamples = 5
 // the samples, where the bulk does.
 func (r Report) distributionFigures(stem string) (out []figure) {
 	conditions, merged := r.distributions(stem)
-	for at := 0; at < len(conditions); at += manySeries {
-		some := conditions[at:min(at+manySeries, len(conditions))]
-		out = append(out, r.percentileCurve(stem, some, merged, len(out)/2), r.cumulativeCurve(stem, some, merged, len(out)/2))
+	if len(conditions) == 0 {
+		return nil
 	}
-	return out
+	return []figure{
+		r.panelled(figure{Title: upperFirst(words.Metric(stem)) + " by percentile", Caption: percentileCaption}, conditions, func(some []int, name labeller, nth int) plot.Lines {
+			return r.percentileCurve(stem, some, merged, name, nth)
+		}),
+		r.panelled(figure{Title: upperFirst(cumulativeTitle(stem)), Caption: cumulativeCaption}, conditions, func(some []int, name labeller, nth int) plot.Lines {
+			return r.cumulativeCurve(stem, some, merged, name, nth)
+		}),
+	}
 }
+
+const (
+	percentileCaption = "All samples of a condition's trials together. The axis stretches the tail: each step of the same width has a tenth of the samples of the one before. A curve ends where fewer than 5 samples lie beyond."
+	cumulativeCaption = "The share of the samples, of all trials together, that were no more than the value below. The further left a curve, the better."
+)
+
+func cumulativeTitle(stem string) string { return "cumulative distribution of " + words.Metric(stem) }
 
 // distributions are the conditions that kept histograms, with those of all their
 // trials merged. One trial without leaves its condition out: the rest would be a
@@ -41,11 +53,10 @@ func (r Report) distributions(stem string) (conditions []int, merged map[int]*hd
 	return conditions, merged
 }
 
-func (r Report) percentileCurve(stem string, conditions []int, merged map[int]*hdrhistogram.Histogram, nth int) figure {
+func (r Report) percentileCurve(stem string, conditions []int, merged map[int]*hdrhistogram.Histogram, name labeller, nth int) plot.Lines {
 	u := distributionUnit(stem, conditions, merged)
 	deepest := 1.0
 	l := plot.Lines{ID: "percentiles-" + stem + strconv.Itoa(nth), Title: words.Metric(stem) + " by percentile", Description: r.describeDistributions(stem, conditions, merged)}
-	name := labels(r.Conditions)
 	for n, i := range conditions {
 		h := merged[i]
 		style := plot.Ours(n)
@@ -62,17 +73,15 @@ func (r Report) percentileCurve(stem string, conditions []int, merged map[int]*h
 	l.X.At, l.X.AtNames = nineTicks(deepest)
 	l.Y = plot.Axis{Label: axisLabel(stem, u), Log: spread(conditions, merged) > 12}
 	l.Y.Zero = !l.Y.Log
-	return figure{Title: continued(upperFirst(words.Metric(stem))+" by percentile", nth), SVG: template.HTML(l.SVG()),
-		Caption: "All samples of a condition's trials together. The axis stretches the tail: each step of the same width has a tenth of the samples of the one before. A curve ends where fewer than 5 samples lie beyond."}
+	return l
 }
 
-func (r Report) cumulativeCurve(stem string, conditions []int, merged map[int]*hdrhistogram.Histogram, nth int) figure {
+func (r Report) cumulativeCurve(stem string, conditions []int, merged map[int]*hdrhistogram.Histogram, name labeller, nth int) plot.Lines {
 	u := distributionUnit(stem, conditions, merged)
-	l := plot.Lines{ID: "cdf-" + stem + strconv.Itoa(nth), Title: "cumulative distribution of " + words.Metric(stem),
+	l := plot.Lines{ID: "cdf-" + stem + strconv.Itoa(nth), Title: cumulativeTitle(stem),
 		Description: r.describeDistributions(stem, conditions, merged),
 		X:           plot.Axis{Label: axisLabel(stem, u), Log: spread(conditions, merged) > 12},
 		Y:           plot.Axis{Label: "share of the samples in %", Zero: true}}
-	name := labels(r.Conditions)
 	for n, i := range conditions {
 		style := plot.Ours(n)
 		style.Marker = plot.NoMarker
@@ -82,8 +91,7 @@ func (r Report) cumulativeCurve(stem string, conditions []int, merged map[int]*h
 		}
 		l.Series = append(l.Series, s)
 	}
-	return figure{Title: continued(upperFirst(l.Title), nth), SVG: template.HTML(l.SVG()),
-		Caption: "The share of the samples, of all trials together, that were no more than the value below. The further left a curve, the better."}
+	return l
 }
 
 // deepestNines is the percentile a histogram can tell, as the nines of its share.

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"strings"
 
 	"nfchain.dev/nfchain/internal/report/plot"
@@ -29,11 +28,16 @@ func (r Report) latencyFigures(stem string) (out []figure) {
 			series = append(series, i)
 		}
 	}
-	// Every chart of a long run shows a few conditions, all on the same scale.
-	for at := 0; at < len(series); at += manySeries {
-		out = append(out, r.latencyFigure(stem, percentiles, series[at:min(at+manySeries, len(series))], len(out)))
+	if len(series) == 0 {
+		return nil
 	}
-	return out
+	caption := "Median over the trials at each percentile. Error bars bound that median; small dots are the single trials."
+	if r.latencyAxis(stem, percentiles).Log {
+		caption += " The scale is logarithmic."
+	}
+	return []figure{r.panelled(figure{Title: upperFirst(words.Metric(stem)), Caption: caption}, series, func(some []int, name labeller, nth int) plot.Lines {
+		return r.latencyLines(stem, percentiles, some, name, nth)
+	})}
 }
 
 // latencyPercentiles are the metrics of one distribution.
@@ -46,17 +50,25 @@ func (r Report) latencyPercentiles(stem string) (out []string) {
 	return out
 }
 
-func (r Report) latencyFigure(stem string, percentiles []string, conditions []int, nth int) figure {
+// latencyAxis has every trial on it.
+func (r Report) latencyAxis(stem string, percentiles []string) plot.Axis {
 	least, most := r.latencyRange(percentiles)
-	u := unitFor(stem, most)
+	far := least > 0 && most/least > 12
+	return plot.Axis{Label: axisLabel(stem, r.latencyUnit(stem, percentiles)), Zero: !far, Log: far}
+}
+
+func (r Report) latencyUnit(stem string, percentiles []string) unit {
+	least, most := r.latencyRange(percentiles)
 	if least > 0 && most/least > 100 {
-		u = unitFor(stem, least)
+		return unitFor(stem, least)
 	}
+	return unitFor(stem, most)
+}
+
+func (r Report) latencyLines(stem string, percentiles []string, conditions []int, name labeller, nth int) plot.Lines {
+	u := r.latencyUnit(stem, percentiles)
 	l := plot.Lines{ID: fmt.Sprintf("%s-%d", stem, nth), Title: words.Metric(stem) + " percentiles", Description: r.describe(percentiles[0], conditions),
-		X: plot.Axis{Label: "percentile", Names: percentileNames(stem, percentiles)},
-		Y: plot.Axis{Label: axisLabel(stem, u), Zero: true, Log: least > 0 && most/least > 12}}
-	l.Y.Zero = !l.Y.Log
-	name := labels(r.Conditions)
+		X: plot.Axis{Label: "percentile", Names: percentileNames(stem, percentiles)}, Y: r.latencyAxis(stem, percentiles)}
 	for n, i := range conditions {
 		s := plot.Series{Name: name.of(r.Conditions[i].Condition), Style: plot.Ours(n)}
 		for x, m := range percentiles {
@@ -66,11 +78,7 @@ func (r Report) latencyFigure(stem string, percentiles []string, conditions []in
 		}
 		l.Series = append(l.Series, s)
 	}
-	caption := "Median over the trials at each percentile. Error bars bound that median; small dots are the single trials."
-	if l.Y.Log {
-		caption += " The scale is logarithmic."
-	}
-	return figure{Title: continued(upperFirst(words.Metric(stem)), nth), Caption: caption, SVG: template.HTML(l.SVG())}
+	return l
 }
 
 // latencyRange is the least and the greatest value of any trial.
