@@ -42,8 +42,8 @@ Then the noise floor: two conditions that are the same are compared, and what so
 repeats of them would differ by is the smallest difference that this machine can show.
 
 What is found is stored for this machine as it is now, and every published experiment runs
-at it too (see reproduce). The index of several experiments tells where a difference is
-below the noise floor.`,
+at it too (see reproduce). Their reports tell where a difference is below the noise floor.
+With --try, what an earlier calibration found of the rest stays, and is begun with.`,
 		Example: "  nfchain calibrate\n  nfchain calibrate --duration 5s --repeats 10\n  nfchain calibrate show", Args: cobra.NoArgs,
 	}
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, _ []string) error { return a.calibrate(cmd.Context(), c) }))
@@ -147,8 +147,44 @@ func (b *calibrator) begin(ctx context.Context) error {
 	if b.found.Best, err = b.start(ctx); err != nil {
 		return err
 	}
+	if err := b.keep(ctx); err != nil {
+		return err
+	}
 	// Before the first run: one that is interrupted does not go back to what was there before it.
 	return b.store.SetRecord(ctx, calibratingKind, b.name, b.calibrating)
+}
+
+// keep what is known of the machine already: where only some things are to be tried, the others
+// stay as they were found, and what is tried begins there.
+func (b *calibrator) keep(ctx context.Context) error {
+	known, _, err := calibrationOf(ctx, b.store, b.Environment)
+	if err != nil || known == nil {
+		return err
+	}
+	if len(b.try) == 0 {
+		b.say("this replaces the calibration of %s, when it is whole", clock(known.CreatedAt))
+		return nil
+	}
+	var kept []string
+	for _, step := range known.Steps {
+		if !slices.Contains(b.try, step.What) {
+			b.found.Steps = append(b.found.Steps, step)
+			kept = append(kept, step.What)
+		}
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	s, err := b.stage("start", b.repeats, []map[string]any{known.Best})
+	if err == nil {
+		_, _, err = b.cells(ctx, s)
+	}
+	if err != nil {
+		return fmt.Errorf("what was found before, %s, cannot be had now; leave --try out to calibrate anew: %w", experiment.Describe(known.Best), err)
+	}
+	b.found.Best = known.Best
+	b.say("what the calibration of %s found of %s stays; the noise floor is told anew", clock(known.CreatedAt), strings.Join(kept, ", "))
+	return nil
 }
 
 // start is the first place to begin at that can be had here.

@@ -13,6 +13,7 @@ import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/registry"
 	"nfchain.dev/nfchain/internal/report"
 	"nfchain.dev/nfchain/internal/results"
 	"nfchain.dev/nfchain/internal/stats"
@@ -188,4 +189,27 @@ func (c *calibration) below(check api.Check, v experiment.Verdict, repeats int) 
 	}
 	return fmt.Sprintf("a difference of %.2g%% is below the noise floor: with %s this machine cannot show less than %.2g%%",
 		100*difference, words.Plural(repeats, "repeat"), 100*floor)
+}
+
+// knownNoise puts beside a report's verdicts which of their differences are smaller than
+// its machine can show, where a calibration tells.
+func knownNoise(ctx context.Context, store *results.Store, rep *report.Report) {
+	if c, _, err := calibrationOf(context.WithoutCancel(ctx), store, rep.Run.Environment); err == nil {
+		c.beside(rep)
+	}
+}
+
+// beside the verdicts of a report put what is below the noise floor.
+func (c *calibration) beside(rep *report.Report) {
+	f, err := registry.Words().Decode(rep.Run.ID, []byte(rep.Run.Spec))
+	if c == nil || len(rep.Verdicts) == 0 || err != nil || len(f.Experiments) == 0 {
+		return
+	}
+	checks := map[string]api.Check{}
+	for _, claim := range experiment.WithTwins(f.Experiments[0].Spec, rep.Run.Conditions).Claims {
+		checks[claim.ID] = claim.Check
+	}
+	for i, v := range rep.Verdicts {
+		rep.Verdicts[i].Floor = c.below(checks[v.ID], v, rep.Run.Repeats)
+	}
 }

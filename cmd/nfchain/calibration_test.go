@@ -117,3 +117,40 @@ func TestBelowTheNoiseFloor(t *testing.T) {
 		t.Errorf("without an estimate: %q", got)
 	}
 }
+
+// TestReportsTellOfTheNoiseFloor of the machine that their run was on.
+func TestReportsTellOfTheNoiseFloor(t *testing.T) {
+	store, err := results.Open(filepath.Join(t.TempDir(), "results.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	ctx, here := context.Background(), trial.Environment{Kernel: "6.1", CPUModel: "a CPU", CPUs: 2}
+	made := calibration{Calibration: report.Calibration{Floors: []report.NoiseFloor{{Repeats: 3, Ratio: .1}}}, Environment: here}
+	if err := store.SetRecord(ctx, calibrationKind, machineKey(here), made); err != nil {
+		t.Fatal(err)
+	}
+	spec := "apiVersion: nfchain.dev/v1alpha1\nkind: Experiment\nmetadata: {name: x}\nspec:\n  sweep: [{field: length, values: [2, 3]}]\n" +
+		"  claims: [{id: c, text: t, check: {kind: ratio, metric: goodput_bps, a: {length: 2}, b: {length: 3}, at_most: 1}}]\n"
+	for _, c := range []struct {
+		environment trial.Environment
+		ratio       float64
+		told        bool
+	}{{here, .95, true}, {here, .8, false}, {trial.Environment{Kernel: "6.18"}, .95, false}} {
+		rep := report.New(trial.Run{ID: "r", Spec: spec, Experiment: "x", Repeats: 3, Environment: c.environment})
+		rep.Verdicts = []experiment.Verdict{{ID: "c", Verdict: experiment.Holds, Estimate: &c.ratio, Reason: "why"}}
+		knownNoise(ctx, store, &rep)
+		if got := rep.Verdicts[0].Floor; (got != "") != c.told {
+			t.Errorf("%v on %s: %q", c.ratio, c.environment.Kernel, got)
+		}
+		for _, format := range []string{"text", "md", "json"} {
+			var b strings.Builder
+			if err := render(&b, rep, format); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(b.String(), "below the noise floor") != c.told {
+				t.Errorf("%v on %s as %s:\n%s", c.ratio, c.environment.Kernel, format, b.String())
+			}
+		}
+	}
+}

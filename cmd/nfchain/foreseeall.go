@@ -16,7 +16,9 @@ type foreseenStep struct {
 	Trials     int     `json:"trials"`
 	DurationS  float64 `json:"duration_s"`
 	// NotHere is why nothing of it can be measured.
-	NotHere    string                       `json:"not_here,omitempty"`
+	NotHere string `json:"not_here,omitempty"`
+	// Wrong is why it cannot be planned, where that does not lie in the machine.
+	Wrong      string                       `json:"wrong,omitempty"`
 	Infeasible trial.List[trial.Infeasible] `json:"infeasible"`
 	Dropped    trial.List[trial.Infeasible] `json:"dropped"`
 	Warnings   trial.List[string]           `json:"warnings"`
@@ -57,8 +59,8 @@ func (a *app) foreseeAll(ctx context.Context, h *runs.Host, works []work, e expe
 }
 
 func (a *app) foreseeStep(ctx context.Context, h *runs.Host, w work, step sequenceStep, e experimentFlags) (foreseenStep, error) {
-	one := foreseenStep{ID: step.ID, NotHere: step.NotHere}
-	if step.NotHere != "" {
+	one := foreseenStep{ID: step.ID, NotHere: step.NotHere, Wrong: step.Wrong}
+	if step.NotHere != "" || step.Wrong != "" {
 		return one, nil
 	}
 	e.budget = step.budget()
@@ -73,7 +75,7 @@ func (a *app) foreseeStep(ctx context.Context, h *runs.Host, w work, step sequen
 func (a *app) printForeseenSteps(all []foreseenStep, total float64) error {
 	w := a.table("EXPERIMENT\tCONDITIONS\tTRIALS\tTAKES\tINFEASIBLE\tDROPPED")
 	for _, s := range all {
-		if s.NotHere != "" {
+		if s.NotHere != "" || s.Wrong != "" {
 			w.row("%s\t-\t-\t-\t-\t-\n", s.ID)
 			continue
 		}
@@ -86,6 +88,9 @@ func (a *app) printForeseenSteps(all []foreseenStep, total float64) error {
 	for _, s := range all {
 		if s.NotHere != "" {
 			a.printf("%s cannot be measured here: %s\n", s.ID, s.NotHere)
+		}
+		if s.Wrong != "" {
+			a.printf("%s cannot be planned: %s\n", s.ID, s.Wrong)
 		}
 		for _, line := range byReason(s.Infeasible) {
 			a.printf("%s: cannot be had here: %s\n", s.ID, line)

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/report"
 	runs "nfchain.dev/nfchain/internal/run"
@@ -36,23 +35,21 @@ func (q *queue) entryWithout(w work, why string) report.IndexEntry {
 func (q *queue) entry(w work, r trial.Run, failed error) report.IndexEntry {
 	x := w.experiment()
 	rep := q.build(r, q.h.Features.Has)
+	q.calibration.beside(&rep)
 	rep.Place = q.store.Path()
 	e := report.IndexEntry{
 		ID: w.id, Description: x.Metadata.Description, Source: x.Spec.Source, State: r.State, Run: r.ID,
 		Conditions: len(r.Conditions), Trials: len(r.Trials), Infeasible: r.Infeasible, Dropped: r.Dropped, Report: &rep,
 	}
+	e.FailedTrials, _ = r.Failed()
 	if failed != nil {
 		e.Failure = describe(failed)
 	}
 	if use := r.TimeUse(); use != nil {
 		e.DurationS = use.WholeS
 	}
-	checks := map[string]api.Check{}
-	for _, c := range experiment.WithTwins(x.Spec, r.Conditions).Claims {
-		checks[c.ID] = c.Check
-	}
 	for _, v := range rep.Verdicts {
-		e.Claims = append(e.Claims, report.IndexClaim{Verdict: v, Floor: q.calibration.below(checks[v.ID], v, r.Repeats)})
+		e.Claims = append(e.Claims, report.IndexClaim{Verdict: v})
 	}
 	if q.flags.index != "" {
 		e.Page = pageOf(w.id)

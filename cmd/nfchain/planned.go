@@ -44,7 +44,9 @@ func (a *app) plan(ctx context.Context, h *runs.Host, s *sequence, all []work, e
 		if steps[i].whole, err = steps[i].plan(experiment.Shortening{}); ctx.Err() != nil {
 			return err
 		} else if err != nil {
-			step.NotHere = describe(err)
+			if err := step.refused(err); err != nil {
+				return err
+			}
 		}
 		s.Steps = append(s.Steps, step)
 	}

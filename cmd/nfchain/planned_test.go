@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,8 @@ import (
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/experiment"
+	"nfchain.dev/nfchain/internal/feature"
+	runs "nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -136,6 +139,31 @@ func TestNoExperimentOverwritesTheIndex(t *testing.T) {
 	for id, want := range map[string]string{"livi2016/fig7": "livi2016-fig7.html", "index": "index_.html", "an-index": "an-index.html"} {
 		if got := pageOf(id); got != want {
 			t.Errorf("%s: %s", id, got)
+		}
+	}
+}
+
+// TestWhatIsNotHereIsNotWhatIsWrong: what the machine lacks is left out, what a file has wrong
+// is told at once, and anything else fails.
+func TestWhatIsNotHereIsNotWhatIsWrong(t *testing.T) {
+	for _, c := range []struct {
+		err            error
+		notHere, wrong string
+		atOnce         bool
+	}{
+		{&feature.MissingError{}, "this machine lacks what is needed:", "", false},
+		{fmt.Errorf("all: %w", errors.Join(runs.ErrInput, feature.Lacking(errors.New("one node")))), "all: " + runs.ErrInput.Error() + "\none node", "", false},
+		{fmt.Errorf("no function: %w", runs.ErrInput), "", "no function", false},
+		{fmt.Errorf("%w: twice", experiment.ErrSweep), "", "", true},
+		{api.Problems{{}}, "", "", true},
+	} {
+		s := sequenceStep{ID: "x", NotHere: "before", Wrong: "before"}
+		err := s.refused(c.err)
+		if (err != nil) != c.atOnce || s.NotHere != c.notHere || s.Wrong != c.wrong || s.done() != (c.notHere != "") {
+			t.Errorf("%v: %v, %+v", c.err, err, s)
+		}
+		if err != nil && (!strings.HasPrefix(err.Error(), "x: ") || code(acted{err}) != exitInput) {
+			t.Errorf("%v: exit code %d", err, code(acted{err}))
 		}
 	}
 }

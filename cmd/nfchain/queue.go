@@ -145,7 +145,26 @@ func (q *queue) end(ctx context.Context) error {
 		return fmt.Errorf("nothing of %s can be measured on this machine; the first: %s: %w",
 			words.Plural(len(q.Steps), "experiment"), q.Steps[0].NotHere, feature.ErrMissing)
 	}
-	return q.store.RemoveRecord(context.WithoutCancel(ctx), sequenceKind, sequenceKey(q.works, q.flags))
+	if err := q.store.RemoveRecord(context.WithoutCancel(ctx), sequenceKind, sequenceKey(q.works, q.flags)); err != nil {
+		return err
+	}
+	return q.trialsFailed()
+}
+
+// trialsFailed is an error where experiments went on to their ends though trials measured nothing.
+func (q *queue) trialsFailed() error {
+	trials, failed := 0, 0
+	var in []string
+	for _, e := range q.index.Experiments {
+		trials += e.Trials
+		if failed += e.FailedTrials; e.FailedTrials > 0 {
+			in = append(in, fmt.Sprintf("%s: %d of %d", e.ID, e.FailedTrials, e.Trials))
+		}
+	}
+	if failed == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %s failed, and what needs them cannot be told:\n%s", failed, words.Plural(trials, "trial"), strings.Join(in, "\n"))
 }
 
 // step takes one experiment from where it is to its end. Its error ends the sequence;
@@ -156,6 +175,10 @@ func (q *queue) step(ctx context.Context, i int) (report.IndexEntry, error) {
 	if s.NotHere != "" {
 		q.say("experiment %d of %d: %s cannot be measured here: %s", i+1, len(q.Steps), s.ID, s.NotHere)
 		return q.entryWithout(w, s.NotHere), nil
+	}
+	if s.Wrong != "" {
+		q.say("experiment %d of %d: %s cannot be planned: %s", i+1, len(q.Steps), s.ID, s.Wrong)
+		return q.entryWithout(w, s.Wrong), nil
 	}
 	if r, err := q.before(ctx, s); err != nil {
 		return q.entryWithout(w, describe(err)), err

@@ -53,6 +53,7 @@ func (a *app) measure(ctx context.Context, m *runs.Measurement, r *trial.Run, st
 	a.bar.clear()
 	if len(r.Trials) > 0 {
 		rep := a.build(*r, has)
+		knownNoise(ctx, store, &rep)
 		rep.Place = store.Path()
 		worse := error(nil)
 		if failed == nil {
@@ -68,6 +69,9 @@ func (a *app) measure(ctx context.Context, m *runs.Measurement, r *trial.Run, st
 			return worse
 		}
 	}
+	if failed == nil {
+		return trialsFailed(*r)
+	}
 	if errors.Is(failed, context.Canceled) {
 		goOn := ""
 		if r.Experiment != "" {
@@ -76,6 +80,15 @@ func (a *app) measure(ctx context.Context, m *runs.Measurement, r *trial.Run, st
 		return fmt.Errorf("run %s: %w; %s stored in %s%s", r.ID, failed, words.Plural(len(r.Trials), "trial"), store.Path(), goOn)
 	}
 	return failed
+}
+
+// trialsFailed is an error where some of a run's trials measured nothing, though the run went on to its end.
+func trialsFailed(r trial.Run) error {
+	n, why := r.Failed()
+	if n == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %s of run %s failed; the first %s", n, words.Plural(r.Finished(), "trial"), r.ID, why)
 }
 
 // build makes the report of a run; what an experiment adds follows from the file
@@ -212,6 +225,7 @@ openmetrics for a collector.`,
 			return err
 		}
 		rep := a.build(r, nil)
+		knownNoise(cmd.Context(), store, &rep)
 		rep.Place = store.Path()
 		return a.publish(rep, output{format: o, html: html})
 	})

@@ -33,7 +33,7 @@ run them one after another and say which of the sources' statements hold on this
 
 Several are one sequence: the same command again goes on where an interruption stopped it,
 and experiments that are whole are not run again; --fresh starts anew. One that fails is
-reported, the others go on, and the exit code is 1. --index writes a page for each report
+reported, the others go on, and the exit code is 1; so it is where trials failed. --index writes a page for each report
 and one that links them all.
 
 On a machine that is calibrated (see calibrate), every experiment runs at what was found

@@ -36,7 +36,7 @@ type env struct {
 // The exit codes.
 const (
 	exitDone    = 0
-	exitFailed  = 1 // the run failed, or a gate that was asked for
+	exitFailed  = 1 // the run failed, or some of its trials, or a gate that was asked for
 	exitInput   = 2 // what was given is wrong
 	exitMachine = 3 // this machine lacks something
 )
@@ -145,8 +145,8 @@ func (a *app) root() *cobra.Command {
 offers them load, and reports goodput, loss and latency with intervals that a
 reader can trust and repeat.
 
-Exit codes: 0 done; 1 the run failed, or a gate that was asked for (--strict,
---baseline, compare); 2 the input is wrong; 3 this machine lacks something, which is named.`,
+Exit codes: 0 done; 1 the run failed, or some of its trials, or a gate that was asked for
+(--strict, --baseline, compare); 2 the input is wrong; 3 this machine lacks something, which is named.`,
 		Example: `  nfchain doctor                            # what this machine can do
   nfchain bench examples/edge-chain.yaml    # deploy, measure, report, remove
   nfchain up examples/edge-chain.yaml       # deploy and leave

@@ -13,6 +13,7 @@ import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/experiment"
+	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/report"
 	"nfchain.dev/nfchain/internal/results"
 	runs "nfchain.dev/nfchain/internal/run"
@@ -56,6 +57,23 @@ type sequenceStep struct {
 	Run   string `json:"run,omitempty"`
 	// NotHere is why nothing of it can be measured on this machine.
 	NotHere string `json:"not_here,omitempty"`
+	// Wrong is why it cannot be planned, where that does not lie in the machine.
+	Wrong string `json:"wrong,omitempty"`
+}
+
+// refused notes why an experiment cannot be measured. What is wrong with its file is an error.
+func (s *sequenceStep) refused(err error) error {
+	var problems api.Problems
+	s.NotHere, s.Wrong = "", ""
+	switch {
+	case errors.Is(err, experiment.ErrSweep), errors.As(err, &problems):
+		return fmt.Errorf("%s: %w", s.ID, err)
+	case feature.NotHere(err):
+		s.NotHere = describe(err)
+	default:
+		s.Wrong = describe(err)
+	}
+	return nil
 }
 
 // done tells whether nothing is left to do of a step.
@@ -143,7 +161,7 @@ func (a *app) lookAgain(ctx context.Context, h *runs.Host, s *sequence, all []wo
 	e.budget, e.short = 0, s.Short
 	for i := range s.Steps {
 		step := &s.Steps[i]
-		if step.NotHere == "" {
+		if step.NotHere == "" && step.Wrong == "" {
 			continue
 		}
 		_, trimmed, err := a.cells(ctx, a.subjectOf(h, all[i].f, all[i].text, e))
@@ -151,11 +169,13 @@ func (a *app) lookAgain(ctx context.Context, h *runs.Host, s *sequence, all []wo
 		case ctx.Err() != nil:
 			return deploy.Interrupted(ctx.Err())
 		case err != nil:
-			step.NotHere = describe(err)
+			if err := step.refused(err); err != nil {
+				return err
+			}
 		case budget > 0:
-			step.NotHere, step.BudgetS, step.ExpectedS = "", trimmed.Span.Least, trimmed.Span.Least
+			step.NotHere, step.Wrong, step.BudgetS, step.ExpectedS = "", "", trimmed.Span.Least, trimmed.Span.Least
 		default:
-			step.NotHere, step.ExpectedS = "", trimmed.Span.Most
+			step.NotHere, step.Wrong, step.ExpectedS = "", "", trimmed.Span.Most
 		}
 	}
 	return nil

@@ -30,6 +30,7 @@ var fields = map[string]func(*Point, any) error{
 	"flows": func(p *Point, v any) (err error) {
 		if api.FlowsByCores(v) { // what there is of them was put in before
 			p.refuse(fmt.Sprintf("%v come to no number of flows here", v))
+			p.Lacking = true
 			return nil
 		}
 		p.Load.Flows, err = whole(v, api.MinFlows, api.MaxFlows)

@@ -28,6 +28,8 @@ type Point struct {
 	// Infeasible is why the point cannot be measured; empty as far as is known. Such a
 	// point has no Chain and no Load.
 	Infeasible string
+	// Lacking tells that a machine with more cores could have it.
+	Lacking bool
 }
 
 // Points makes every combination of the sweep's values, the last factor varying

@@ -35,9 +35,19 @@ func pickAny(run trial.Run, where map[string]any, metric string) (sample, error)
 	}
 	s := sample{found[0], lengthOf(run.Conditions[found[0]]), run.Independent(found[0], metric)}
 	if len(s.values) == 0 {
-		return sample{}, fmt.Errorf("no trial with %s measured %s", Describe(where), metric)
+		return sample{}, fmt.Errorf("no trial with %s measured %s%s", Describe(where), metric, whyFailed(run, found[0]))
 	}
 	return s, nil
+}
+
+// whyFailed is why the first trial of a condition that has nothing failed; empty where none did.
+func whyFailed(run trial.Run, condition int) string {
+	for _, t := range run.Trials {
+		if t.Condition == condition && t.Step == 0 && len(t.Metrics) == 0 && len(t.Warnings) > 0 {
+			return "; the first " + t.Warnings[0]
+		}
+	}
+	return ""
 }
 
 // absent says why a run has no condition.

@@ -26,6 +26,9 @@ type Verdict struct {
 	CI95     *[2]float64 `json:"ci95,omitempty"`
 	AtLeast  *float64    `json:"at_least,omitempty"`
 	AtMost   *float64    `json:"at_most,omitempty"`
+	// Floor says that the difference is smaller than the machine can show, by its calibration;
+	// empty where it is not, or where nobody knows. Whoever knows the calibration puts it in.
+	Floor string `json:"noise_floor,omitempty"`
 }
 
 // Fit is a model fitted to the conditions of a run.

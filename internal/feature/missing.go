@@ -9,6 +9,22 @@ import (
 // ErrMissing is what every MissingError wraps: this machine lacks something.
 var ErrMissing = errors.New("this machine lacks something")
 
+// Lack marks an error that another machine would not have, though what is missing is no
+// feature of a name: too few CPUs, or one memory node.
+type Lack struct{ error }
+
+// Lacking marks an error as a [Lack].
+func Lacking(err error) error { return Lack{err} }
+
+// Unwrap is what is marked.
+func (l Lack) Unwrap() error { return l.error }
+
+// NotHere tells errors that lie in the machine, and in nothing that was given.
+func NotHere(err error) bool {
+	var lack Lack
+	return errors.Is(err, ErrMissing) || errors.As(err, &lack)
+}
+
 // MissingError names what a machine lacks of what was needed.
 type MissingError struct {
 	// Features are the absent ones, in the order they were asked for.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/function"
 	"nfchain.dev/nfchain/internal/resource/ovs"
 	"nfchain.dev/nfchain/internal/words"
@@ -56,14 +57,14 @@ func (b *builder) place() error {
 	}
 	p := &placing{asked: asked, allowed: b.facts.CPUs, named: map[int]bool{}, own: map[string]int{}, memory: b.facts.MemoryNodes}
 	if err := p.chooseMemory(b.nodes); err != nil {
-		return fmt.Errorf("placement.numa: %w", err)
+		return feature.Lacking(fmt.Errorf("placement.numa: %w", err))
 	}
 	programs, err := b.programs()
-	if err == nil {
-		err = p.name("functions", asked.Functions.Shared, "load", asked.Load.Shared, "softirqs", asked.Softirqs.Shared)
-	}
 	if err != nil {
 		return fmt.Errorf("placement.%w", err)
+	}
+	if err := p.name("functions", asked.Functions.Shared, "load", asked.Load.Shared, "softirqs", asked.Softirqs.Shared); err != nil {
+		return feature.Lacking(fmt.Errorf("placement.%w", err))
 	}
 	for _, n := range b.nodes {
 		for _, m := range n.members() {
@@ -73,7 +74,7 @@ func (b *builder) place() error {
 		}
 	}
 	if err := p.choose(b.alone(programs)); err != nil {
-		return fmt.Errorf("placement: %w", err)
+		return feature.Lacking(fmt.Errorf("placement: %w", err))
 	}
 	b.placement, err = p.result(b.nodes, programs)
 	if err != nil {

@@ -20,8 +20,6 @@ type claim struct {
 	Numbers, Range string
 	// Span draws both; empty where there is no estimate.
 	Span template.HTML
-	// Floor says that the difference is smaller than this machine can show.
-	Floor string
 }
 
 // statement is the claims that are parts or readings of one statement of a source,

@@ -54,6 +54,9 @@ func (r Report) extent() string {
 	conditions := len(run.Conditions)
 	text := fmt.Sprintf("%s × %s, %d of %d trials, seed %d",
 		words.Plural(conditions, "condition"), words.Plural(r.planned()/max(1, conditions), "repeat"), run.Finished(), r.planned(), run.Seed)
+	if n, _ := run.Failed(); n > 0 {
+		text += fmt.Sprintf(", %d of them failed", n)
+	}
 	if run.Until > 0 {
 		text += fmt.Sprintf(", until intervals are %s wide (%d repeats at most)", shareText(run.Until), run.MaxRepeats)
 	}

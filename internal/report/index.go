@@ -55,6 +55,8 @@ type IndexEntry struct {
 	Conditions int     `json:"conditions"`
 	Trials     int     `json:"trials"`
 	DurationS  float64 `json:"duration_s"`
+	// FailedTrials are those of the trials that measured nothing.
+	FailedTrials int `json:"failed_trials,omitempty"`
 	// Claims in the experiment's order; of an experiment without a run they cannot be told.
 	Claims trial.List[IndexClaim] `json:"claims"`
 	// Infeasible are the combinations that this machine cannot have, Dropped those that
@@ -65,13 +67,8 @@ type IndexEntry struct {
 	Report *Report `json:"-"`
 }
 
-// IndexClaim is a verdict, and what the noise of this machine adds to it.
-type IndexClaim struct {
-	experiment.Verdict
-	// Floor says that the difference is smaller than this machine can show; empty where
-	// it is not, or where nobody knows.
-	Floor string `json:"noise_floor,omitempty"`
-}
+// IndexClaim is a verdict.
+type IndexClaim struct{ experiment.Verdict }
 
 // Elsewhere is a claim that takes what one host has not.
 type Elsewhere struct {

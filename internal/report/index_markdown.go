@@ -77,6 +77,9 @@ func (e indexExperiment) extent() string {
 		return ""
 	}
 	text := fmt.Sprintf("%s, %s", words.Plural(e.Conditions, "condition"), words.Plural(e.Trials, "trial"))
+	if e.FailedTrials > 0 {
+		text += fmt.Sprintf(", %d of them failed,", e.FailedTrials)
+	}
 	if e.Took != "" {
 		text += " in " + e.Took
 	}

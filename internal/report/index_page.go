@@ -98,9 +98,7 @@ func newIndexExperiment(e IndexEntry, nth int) indexExperiment {
 	x.Counts = verdictColumns(x.Tallies)
 	var claims []claim
 	for i, c := range e.Claims {
-		one := newClaim(c.Verdict, fmt.Sprintf("%s-claim-%d", x.Anchor, i))
-		one.Floor = c.Floor
-		claims = append(claims, one)
+		claims = append(claims, newClaim(c.Verdict, fmt.Sprintf("%s-claim-%d", x.Anchor, i)))
 	}
 	x.Statements = statementsOf(claims)
 	if e.Report != nil {

@@ -5,6 +5,8 @@ import (
 	"io"
 	"math"
 	"strings"
+
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // IndexText writes an index for a terminal.
@@ -36,9 +38,17 @@ func (d IndexData) experimentsTable() table {
 	t.column("claims", false)
 	t.column("run", false)
 	for _, e := range d.Experiments {
-		t.add(true, e.ID, e.State, fmt.Sprint(e.Conditions), fmt.Sprint(e.Trials), secondsText(math.Round(e.DurationS)), e.tallied(), e.Run)
+		t.add(true, e.ID, e.stateText(), fmt.Sprint(e.Conditions), fmt.Sprint(e.Trials), secondsText(math.Round(e.DurationS)), e.tallied(), e.Run)
 	}
 	return t
+}
+
+// stateText is the state, with the trials that failed.
+func (e IndexEntry) stateText() string {
+	if e.FailedTrials == 0 {
+		return e.State
+	}
+	return fmt.Sprintf("%s, %s failed", e.State, words.Plural(e.FailedTrials, "trial"))
 }
 
 // tallied is how many of the claims came back with which verdict.

@@ -16,7 +16,7 @@ func (r Report) claimsTable() table {
 		t.column(head, false)
 	}
 	for _, v := range r.Verdicts {
-		t.add(true, v.ID, v.Text, v.At, v.Verdict, why(v))
+		t.add(true, v.ID, v.Text, v.At, v.Verdict, withFloor(why(v), v.Floor))
 	}
 	return t
 }

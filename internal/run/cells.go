@@ -11,6 +11,7 @@ import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/experiment"
+	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -67,6 +68,9 @@ func (r refusal) Unwrap() error { return r.all }
 
 // cell is one point's conditions. What plans came to is kept by chain.
 func (m *Measurement) cell(ctx context.Context, chain api.Chain, p experiment.Point, planned map[string]error) ([]trial.Condition, error) {
+	if p.Lacking {
+		return nil, feature.Lacking(fmt.Errorf("%s: %w", p.Infeasible, ErrInput))
+	}
 	if p.Infeasible != "" {
 		return nil, fmt.Errorf("%s: %w", p.Infeasible, ErrInput)
 	}

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/experiment"
-	"nfchain.dev/nfchain/internal/resource/tuning"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -16,16 +16,44 @@ type unmeasured struct{ error }
 
 func (u unmeasured) Unwrap() error { return u.error }
 
+// unmade is the error of a chain that could not be made, or whose path could not be proven.
+type unmade struct {
+	what string
+	error
+}
+
+// Error implements error.
+func (u unmade) Error() string { return u.what + ": " + u.error.Error() }
+
+func (u unmade) Unwrap() error { return u.error }
+
+// unmadeBy says what could not be done with a chain. What somebody interrupted, or another
+// process has, says nothing of it.
+func unmadeBy(what string, err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, deploy.ErrLocked) {
+		return err
+	}
+	return unmade{what, err}
+}
+
+// proved is the count of chains that failed once there was one that did not.
+const proved = -1
+
+// mostUnmade of the first chains of a run, after which nobody expects anything of the others.
+const mostUnmade = 3
+
 // mostFailures of a condition that was never measured, after which it is not tried again.
 const mostFailures = 2
 
-// goOn from a trial whose traffic failed, or whose chain has interfaces that do not take what
-// is to be set at them: what it was is stored, without metrics, and the next trial has a
-// chain made anew, since nobody knows what the failure left. Any other error ends the run.
+// goOn from a trial whose chain could not be made or proven, or whose traffic failed: what it
+// was is stored, without metrics, and the next trial has a chain made anew, since nobody
+// knows what the failure left. Where none of the first chains could be made it is not theirs, and
+// like any other error it ends the run.
 func (m *Measurement) goOn(ctx context.Context, slot experiment.Slot, r *trial.Run, err error) error {
 	var failed unmeasured
-	var refused tuning.Refused
-	if !m.GoOn || !errors.As(err, &failed) && !errors.As(err, &refused) {
+	var chain unmade
+	isChain := errors.As(err, &chain)
+	if !m.GoOn || !isChain && !errors.As(err, &failed) {
 		return err
 	}
 	why := err
@@ -35,7 +63,15 @@ func (m *Measurement) goOn(ctx context.Context, slot experiment.Slot, r *trial.R
 	if down := m.remove(); down != nil {
 		return fmt.Errorf("%w; and removing what was made failed: %w", err, down)
 	}
-	return m.keep(ctx, r, m.empty(slot, "failed: "+why.Error()))
+	if kept := m.keep(ctx, r, m.empty(slot, "failed: "+why.Error())); kept != nil {
+		return kept
+	}
+	if isChain && m.unmade != proved {
+		if m.unmade++; m.unmade == mostUnmade {
+			return fmt.Errorf("none of the first %d chains could be measured; the last: %w", mostUnmade, err)
+		}
+	}
+	return nil
 }
 
 // hopeless tells that a condition was tried and never measured.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/plan/plantest"
@@ -76,7 +78,7 @@ func TestGoesOnWithWhatCanBeSet(t *testing.T) {
 		t.Fatalf("%s: %v", r.State, err)
 	}
 	for _, one := range b.stored(r.ID).Trials {
-		refused := len(one.Warnings) == 1 && strings.Contains(one.Warnings[0], "failed: tuning of")
+		refused := len(one.Warnings) == 1 && strings.Contains(one.Warnings[0], "failed: the chain could not be made: tuning of")
 		if (one.Condition == 1) != refused || refused != (len(one.Metrics) == 0) {
 			t.Errorf("%+v", one)
 		}
@@ -133,4 +135,70 @@ func TestNothingMeasuredIsAFailure(t *testing.T) {
 		}
 		b.gone()
 	}
+}
+
+// shut is a bed, and a chain of its name through a firewall that lets nothing pass.
+func shut(t *testing.T) (b *bed, firewall api.Chain) {
+	b = newBed(t, "functions: [{name: f, kind: forward}]")
+	firewall = plantest.Chain(t, b.name(), "functions: [{name: f, kind: firewall, firewall: {policy: drop}}]")
+	return b, firewall
+}
+
+// TestGoesOnWithoutAChainThatCannotBeProven: its condition has failed trials that say so, the
+// others are measured, and nothing is left.
+func TestGoesOnWithoutAChainThatCannotBeProven(t *testing.T) {
+	b, firewall := shut(t)
+	l, direct := load(3, trial.TCP, trial.UDP), false
+	l.Direct = &direct
+	m, r := b.measurement(l, tool{sampled})
+	m.GoOn = true
+	m.Chains[1] = firewall
+	r.Seed = seedWith(r, 0) // begins with one that can be measured
+	if err := m.Run(context.Background(), r); err != nil || r.State != trial.Done {
+		t.Fatalf("%s: %v", r.State, err)
+	}
+	failed := 0
+	for _, one := range b.stored(r.ID).Trials {
+		if (one.Condition == 1) != (len(one.Metrics) == 0) {
+			t.Errorf("%+v", one)
+		}
+		for _, w := range one.Warnings {
+			if strings.HasPrefix(w, "failed: the path could not be proven: ") {
+				failed++
+			}
+		}
+	}
+	if failed != 2 {
+		t.Errorf("%d trials say why", failed)
+	}
+	b.gone()
+}
+
+// seedWith is a seed whose order begins with a condition.
+func seedWith(r *trial.Run, condition int) int64 {
+	for seed := int64(1); ; seed++ {
+		if experiment.Order(len(r.Conditions), r.Repeats, seed)[0].Condition == condition {
+			return seed
+		}
+	}
+}
+
+// TestEndsWhereNoChainCanBeMade: after three there is no use in trying the others.
+func TestEndsWhereNoChainCanBeMade(t *testing.T) {
+	b, firewall := shut(t)
+	l, direct := load(3, trial.TCP, trial.UDP, trial.Latency), false
+	l.Direct = &direct
+	m, r := b.measurement(l, tool{sampled})
+	m.GoOn = true
+	for i := range m.Chains {
+		m.Chains[i] = firewall
+	}
+	err := m.Run(context.Background(), r)
+	if err == nil || !strings.HasPrefix(err.Error(), "none of the first 3 chains could be measured; the last: the path could not be proven: ") || r.State != trial.Failed {
+		t.Errorf("%s: %v", r.State, err)
+	}
+	if got := len(b.stored(r.ID).Trials); got != 3 {
+		t.Errorf("%d trials", got)
+	}
+	b.gone()
 }

@@ -34,10 +34,13 @@ func (m *Measurement) raise(ctx context.Context, chain api.Chain, o UpOptions, b
 	w := stopwatch{}
 	o.watch = &w
 	p, _, err := m.Host.Up(ctx, chain, o)
-	if err == nil && unlisted == nil && len(there) == 0 && len(w) == laps {
+	if err != nil {
+		return p, unmadeBy("the chain could not be made", err)
+	}
+	if unlisted == nil && len(there) == 0 && len(w) == laps {
 		m.making = append(m.making, trial.Making{Chain: name, Beside: beside, PlanS: w.phase(1), MakeS: w.phase(2), ReadyS: w.phase(3)})
 	}
-	return p, err
+	return p, nil
 }
 
 // proof notes how long it took of a chain that just came up. Of several, for TCP and for

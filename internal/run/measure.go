@@ -53,6 +53,9 @@ type Measurement struct {
 	companions []companion
 	upFor      int
 	proven     map[string]bool
+	// unmade counts the chains in a row, from the first on, that could not be made or proven;
+	// negative once one could.
+	unmade int
 	// chainOf tells conditions that need the same chain; see ChainOf.
 	chainOf []int
 	// instance counts the chains made in this run, those before an interruption
@@ -219,6 +222,7 @@ func (m *Measurement) tried(ctx context.Context, slot experiment.Slot, c trial.C
 	if err := m.prove(ctx, c); err != nil {
 		return none, err
 	}
+	m.unmade = proved
 	job, err := m.job(c)
 	if err != nil {
 		return none, err

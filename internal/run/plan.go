@@ -7,6 +7,7 @@ import (
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource/adopted"
@@ -173,7 +174,7 @@ func (h *Host) check(p *plan.Plan, chain api.Chain) error {
 		return err
 	}
 	if err := deploy.Possible(p); err != nil {
-		return fmt.Errorf("chain %s: %w: %w", p.Chain, err, ErrInput)
+		return feature.Lacking(fmt.Errorf("chain %s: %w: %w", p.Chain, err, ErrInput))
 	}
 	for _, e := range chain.Spec.Endpoints {
 		if e.Namespace != "" && !netns.Exists(e.Namespace) {

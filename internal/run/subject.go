@@ -123,7 +123,7 @@ func (m *Measurement) prove(ctx context.Context, c trial.Condition) error {
 		}
 		began := m.Now()
 		if err := proven(ctx, p, kind); err != nil {
-			return err
+			return unmadeBy("the path could not be proven", err)
 		}
 		m.proof(p.Chain, m.Now().Sub(began))
 		m.proven[kind+" "+p.Chain] = true

@@ -42,6 +42,8 @@ func (r Run) loadOf(t Trial) (seconds float64, is bool) {
 	switch {
 	case t.Condition < 0 || t.Condition >= len(r.Conditions):
 		return 0, false
+	case t.DurationS == 0: // it failed, and offered nothing
+		return 0, true
 	case t.Asked != nil:
 		return t.Asked.DurationS, true
 	}

@@ -269,6 +269,19 @@ type Run struct {
 	Warnings List[string] `json:"warnings"`
 }
 
+// Failed is how many repeats of conditions measured nothing, and why the first of them did not.
+func (r Run) Failed() (n int, why string) {
+	for _, t := range r.Trials {
+		if t.Step > 0 || len(t.Metrics) > 0 || len(t.Warnings) == 0 {
+			continue
+		}
+		if n++; n == 1 {
+			why = t.Warnings[0]
+		}
+	}
+	return n, why
+}
+
 // Finished is how many repeats of conditions the run has. The steps of a search are
 // none; it counts as one when it has ended.
 func (r Run) Finished() (n int) {
