@@ -15,9 +15,9 @@ import (
 
 func (a *app) showCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "show NAME", Short: "Show a chain or function: nodes, addresses, programs, rule, impairment and interface counters",
+		Use: "show NAME", Short: "Show a chain or function: nodes, addresses, programs, rule, impairment, hop and interface counters",
 		Long: `Show a chain or a standalone function as it is now: its nodes with their addresses and
-programs, what interfaces, rules and policies counted, and what differs from its plan.`,
+programs, what interfaces, a forwarder's hops, rules and policies counted, and what differs from its plan.`,
 		Example: "  nfchain show edge\n  nfchain show edge -o json", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChains,
 	}
 	var o *string
@@ -58,6 +58,16 @@ func (a *app) printState(s runs.State) error {
 			w.row("%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\n", c.Node, c.Interface, c.RxPackets, c.TxPackets, c.RxBytes, c.TxBytes,
 				c.RxDropped+c.TxDropped, c.RxErrors+c.TxErrors)
 		}
+	}
+	if len(s.Hops) > 0 {
+		w.row("\nFROM\tTO\tPACKETS\tBYTES\n")
+	}
+	for _, h := range s.Hops {
+		to := h.To
+		if h.Direct {
+			to += " (directly)"
+		}
+		w.row("%s\t%s\t%d\t%d\n", h.From, to, h.Packets, h.Bytes)
 	}
 	if err := w.end(); err != nil {
 		return err

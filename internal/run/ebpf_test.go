@@ -48,6 +48,16 @@ func TestTraceOverAForwarder(t *testing.T) {
 	if c := *r.Own; c.Received != 100 || c.Unexplained != 0 {
 		t.Errorf("%+v", c)
 	}
+	state, err := run.Inspect(t.Context(), p)
+	if err != nil || state.State != run.StateUp || len(state.Hops) != 2*(len(p.Nodes)-1) {
+		t.Fatalf("%+v, error %v", state, err)
+	}
+	for i := range p.Nodes[1:] {
+		h := state.Hops[2*i]
+		if h.From != p.Nodes[i].Name || h.To != p.Nodes[i+1].Name || h.Direct || h.Packets < 100 || h.Bytes < 100*(64+8+20+14) {
+			t.Errorf("hop %d counted %+v", i, h)
+		}
+	}
 	for i, h := range r.Hops {
 		in, out := h.OwnIn.Packets, h.OwnOut.Packets
 		switch {

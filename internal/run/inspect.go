@@ -25,6 +25,9 @@ type State struct {
 	// State is up, partial or changed.
 	State string      `json:"state"`
 	Nodes []NodeState `json:"nodes"`
+	// Hops are what a forwarder between the nodes counted, in path order; none where there
+	// is no forwarder.
+	Hops []HopState `json:"hops"`
 	// Drift that is no node's.
 	Drift
 }
@@ -52,7 +55,7 @@ type NodeState struct {
 // Inspect reads what a chain or standalone function is and has counted, and compares
 // it with its plan.
 func Inspect(ctx context.Context, p *plan.Plan) (State, error) {
-	s := State{SchemaVersion: 1, Chain: p.Chain, Kind: "chain", Wiring: p.Wiring, WiringSettings: p.Settings, Nodes: []NodeState{}, Drift: noDrift()}
+	s := State{SchemaVersion: 1, Chain: p.Chain, Kind: "chain", Wiring: p.Wiring, WiringSettings: p.Settings, Nodes: []NodeState{}, Hops: []HopState{}, Drift: noDrift()}
 	if p.Alone() {
 		s.Kind = "function"
 	}
@@ -69,6 +72,9 @@ func Inspect(ctx context.Context, p *plan.Plan) (State, error) {
 			node.runs(&programs[i])
 		}
 		s.Nodes = append(s.Nodes, node)
+	}
+	if s.Hops, err = hopsOf(p); err != nil {
+		return s, err
 	}
 	return s, s.compare(ctx, p)
 }

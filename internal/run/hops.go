@@ -1,0 +1,65 @@
+package run
+
+import (
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/steer"
+)
+
+// HopState is what a forwarder sent from one node to the next, since the port is there.
+type HopState struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+	// Direct is the hop between the two ends, beside the chain.
+	Direct  bool   `json:"direct,omitempty"`
+	Packets uint64 `json:"packets"`
+	Bytes   uint64 `json:"bytes"`
+}
+
+// hopsOf a chain over a forwarder, in path order, there and back; none of another.
+func hopsOf(p *plan.Plan) ([]HopState, error) {
+	all := []HopState{}
+	ends := map[string]link.End{} // behind the forwarder's ports
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(link.Spec); is && s.B.Namespace == p.Between() {
+			ends[s.B.Device] = s.A
+		}
+	}
+	var counted map[string]steer.Counts
+	for _, r := range p.Resources {
+		s, is := r.Spec.(steer.Spec)
+		if !is {
+			continue
+		}
+		if counted == nil {
+			var err error
+			if counted, err = countsIn(r.Namespace, p.Chain); err != nil {
+				return all, err
+			}
+		}
+		c, from := counted[s.Device], ends[s.Device]
+		direct := p.Direct != nil && (from.Device == p.Direct.Client.Device || from.Device == p.Direct.Server.Device)
+		all = append(all, HopState{From: from.Node, To: ends[s.To].Node, Direct: direct, Packets: c.Packets, Bytes: c.Bytes})
+	}
+	return all, nil
+}
+
+// countsIn a forwarder's namespace, by port; none where that is missing.
+func countsIn(namespace, owner string) (map[string]steer.Counts, error) {
+	none := map[string]steer.Counts{}
+	if !netns.Exists(namespace) {
+		return none, nil
+	}
+	h, err := netns.Open(namespace)
+	if err != nil {
+		return none, err
+	}
+	defer h.Close()
+	counted, err := steer.Count(resource.At(h, owner))
+	if counted == nil {
+		counted = none
+	}
+	return counted, err
+}
