@@ -74,6 +74,10 @@ type Deployer struct {
 // Up makes the chain what the plan says and returns what it had to change.
 func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, error) {
 	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, fresh: map[string]bool{}}
+	if steered(p) {
+		err := w.replace(ctx, p)
+		return w.done, err
+	}
 	if err := w.removeDropped(ctx, p); err != nil {
 		return w.done, err
 	}
@@ -93,6 +97,8 @@ type work struct {
 	// fresh namespaces, by ID, were made in this pass: nothing need be looked for in
 	// them.
 	fresh map[string]bool
+	// phase of replacing what a forwarder steers to.
+	phase phase
 
 	mu   sync.Mutex
 	done []resource.Change
@@ -190,7 +196,7 @@ func (w *work) visit(place string, kinds []resource.Kind, wanted map[string][]re
 				return err
 			}
 		}
-		changes := w.difference(place, k.Name(), observed, wanted[k.Name()])
+		changes := w.due(k, w.difference(place, k.Name(), observed, wanted[k.Name()]))
 		if len(changes) > 0 && !w.dry {
 			if err := k.Apply(at, changes); err != nil {
 				return err

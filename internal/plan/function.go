@@ -122,7 +122,7 @@ func (b *builder) site(i int, m Member) function.Site {
 		MTU: b.chain.Spec.MTU, WestAddresses: n.West.Addresses, EastAddresses: n.East.Addresses, Target: n.toServer, Further: b.nodes[len(b.nodes)-1].further(),
 		Beside: m.beside, Direction: m.body.Direction, Resources: b.resourcesOf(m), Needs: append(need(n), b.links[n.Name]...),
 	}
-	site.WestMAC, site.EastMAC = b.nodes[b.previous(i)].East.MAC, b.nodes[b.next(i)].West.MAC
+	site.WestMAC, site.EastMAC = b.facing(*b.nodes[b.previous(i)].East, false).MAC, b.facing(*b.nodes[b.next(i)].West, true).MAC
 	if m.body.Direction == api.Reverse {
 		site.Target, site.Further = n.toClient, b.nodes[0].further()
 	}

@@ -61,12 +61,12 @@ func (b *builder) hops() error {
 	b.lookUps()
 	hops, ends := b.adjacent(joined.Ends)
 	for i, h := range hops {
-		b.connect(h, ends[i])
+		b.connect(h, b.facing(h.pz, true), b.facing(h.pa, false), ends[i])
 		b.routes(h, ends[i])
 	}
 	if b.options.Direct {
 		last := len(all) - 1
-		b.connect(all[last], joined.Ends[last])
+		b.connect(all[last], all[last].pz, all[last].pa, joined.Ends[last])
 	}
 	return b.tune(all, joined)
 }
@@ -82,12 +82,13 @@ func (b *builder) link(n Node, from string) {
 // from its east one.
 func (b *builder) routes(h hop, ends wiring.Ends) {
 	client, server := b.nodes[0], b.nodes[len(b.nodes)-1]
+	east, west := b.facing(h.pz, true), b.facing(h.pa, false)
 	for f, half := range b.space.families {
-		b.routeTo(h.a, h.pa, half.east, h.pz.Addresses[f], ends.A)
-		b.routeTo(h.z, h.pz, half.west, h.pa.Addresses[f], ends.B)
+		b.routeTo(h.a, h.pa, half.east, east.Addresses[f], ends.A)
+		b.routeTo(h.z, h.pz, half.west, west.Addresses[f], ends.B)
 	}
-	b.outside(h.a, h.pa, server, h.pz, ends.A)
-	b.outside(h.z, h.pz, client, h.pa, ends.B)
+	b.outside(h.a, h.pa, server, east, ends.A)
+	b.outside(h.z, h.pz, client, west, ends.B)
 }
 
 // directHop is the path without functions: the same ends, the same wiring.
@@ -155,11 +156,11 @@ func portOf(n Node, i Interface) wiring.Port {
 	return wiring.Port{Node: n.Name, Namespace: n.Namespace, Device: i.Device, MAC: i.MAC}
 }
 
-// connect gives both sides of a hop their addresses and each the other as neighbour.
-func (b *builder) connect(h hop, ends wiring.Ends) {
+// connect gives both sides of a hop their addresses, and each whom it faces as neighbour.
+func (b *builder) connect(h hop, east, west Interface, ends wiring.Ends) {
 	for f := range h.pa.Addresses {
-		b.side(h.a, h.pa, h.pz, f, ends.A)
-		b.side(h.z, h.pz, h.pa, f, ends.B)
+		b.side(h.a, h.pa, east, f, ends.A)
+		b.side(h.z, h.pz, west, f, ends.B)
 	}
 }
 
@@ -171,7 +172,7 @@ func (b *builder) connect(h hop, ends wiring.Ends) {
 func (b *builder) side(n Node, own, peer Interface, family int, needs string) {
 	at := address.Spec{Device: own.Device, Address: own.Addresses[family], Peer: peer.Addresses[family]}
 	plain := b.plain(at.Address)
-	if n.oneArm() || plain {
+	if n.oneArm() || plain || peer.isGateway() {
 		at.Peer = netip.Addr{}
 	}
 	if n.Apart == 0 {

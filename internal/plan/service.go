@@ -232,7 +232,7 @@ func (b *builder) toEast(node int, a netip.Addr) error {
 		return err
 	}
 	for i := 0; i < node; i = b.next(i) {
-		via, _ := function.OfFamily(a, b.nodes[b.next(i)].West.Addresses)
+		via, _ := function.OfFamily(a, b.facing(*b.nodes[b.next(i)].West, true).Addresses)
 		b.routeTo(b.nodes[i], *b.nodes[i].East, netip.PrefixFrom(a, a.BitLen()), via, b.ends[i].A)
 	}
 	return nil
@@ -245,7 +245,7 @@ func (b *builder) toWest(node int, a netip.Addr) error {
 	}
 	for i := node; i+1 < len(b.nodes); {
 		i = b.next(i)
-		via, _ := function.OfFamily(a, b.nodes[b.previous(i)].East.Addresses)
+		via, _ := function.OfFamily(a, b.facing(*b.nodes[b.previous(i)].East, false).Addresses)
 		b.routeTo(b.nodes[i], *b.nodes[i].West, netip.PrefixFrom(a, a.BitLen()), via, b.ends[i-1].B)
 	}
 	return nil

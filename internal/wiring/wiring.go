@@ -65,6 +65,14 @@ type Clear interface {
 	PassesOthers()
 }
 
+// Steered is a wiring that knows by itself which node is next, so that it gets whatever
+// leaves the one before, for whomever that is on the link. Nodes over it do not know of each
+// other: all have the same next hop, and stay as they are where a function is put in or taken out.
+type Steered interface {
+	Wiring
+	Steers()
+}
+
 // Armed is a wiring that can give a function one interface, by which packets come in and
 // leave again, instead of two. Its option is called arms, 1 or 2.
 type Armed interface {

@@ -107,76 +107,76 @@ nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
 END-OF-INPUT
 
 # address:nfchain.edge.client:eth0=198.19.39.88
-ip -n nfchain.edge.client address add 198.19.39.88 peer 198.19.39.112 dev eth0
+ip -n nfchain.edge.client address add 198.19.39.88 dev eth0
 
-# neighbour:nfchain.edge.client:eth0=198.19.39.112
-ip -n nfchain.edge.client neighbour replace 198.19.39.112 lladdr 02:9a:e9:39:06:ac dev eth0 nud permanent
+# neighbour:nfchain.edge.client:eth0=198.19.39.96
+ip -n nfchain.edge.client neighbour replace 198.19.39.96 lladdr 02:c7:92:d3:3d:71 dev eth0 nud permanent
 
 # address:nfchain.edge.a:eth0=198.19.39.112
-ip -n nfchain.edge.a address add 198.19.39.112 peer 198.19.39.88 dev eth0
+ip -n nfchain.edge.a address add 198.19.39.112 dev eth0
 
-# neighbour:nfchain.edge.a:eth0=198.19.39.88
-ip -n nfchain.edge.a neighbour replace 198.19.39.88 lladdr 02:6d:ef:16:ff:39 dev eth0 nud permanent
+# neighbour:nfchain.edge.a:eth0=198.19.39.64
+ip -n nfchain.edge.a neighbour replace 198.19.39.64 lladdr 02:5d:f7:fa:6a:e9 dev eth0 nud permanent
 
 # address:nfchain.edge.client:eth0=2001:2:0:fc9d::18
-ip -n nfchain.edge.client address add 2001:2:0:fc9d::18 peer 2001:2:0:fc9d:8000::10 dev eth0 nodad
+ip -n nfchain.edge.client address add 2001:2:0:fc9d::18 dev eth0 nodad
 
-# neighbour:nfchain.edge.client:eth0=2001:2:0:fc9d:8000::10
-ip -n nfchain.edge.client neighbour replace 2001:2:0:fc9d:8000::10 lladdr 02:9a:e9:39:06:ac dev eth0 nud permanent
+# neighbour:nfchain.edge.client:eth0=2001:2:0:fc9d:8000::
+ip -n nfchain.edge.client neighbour replace 2001:2:0:fc9d:8000:: lladdr 02:c7:92:d3:3d:71 dev eth0 nud permanent
 
 # address:nfchain.edge.a:eth0=2001:2:0:fc9d:8000::10
-ip -n nfchain.edge.a address add 2001:2:0:fc9d:8000::10 peer 2001:2:0:fc9d::18 dev eth0 nodad
+ip -n nfchain.edge.a address add 2001:2:0:fc9d:8000::10 dev eth0 nodad
 
-# neighbour:nfchain.edge.a:eth0=2001:2:0:fc9d::18
-ip -n nfchain.edge.a neighbour replace 2001:2:0:fc9d::18 lladdr 02:6d:ef:16:ff:39 dev eth0 nud permanent
+# neighbour:nfchain.edge.a:eth0=2001:2:0:fc9d::
+ip -n nfchain.edge.a neighbour replace 2001:2:0:fc9d:: lladdr 02:5d:f7:fa:6a:e9 dev eth0 nud permanent
 
 # route:nfchain.edge.client:198.19.39.96/27
-ip -n nfchain.edge.client route add 198.19.39.96/27 via 198.19.39.112 dev eth0 onlink proto 78
+ip -n nfchain.edge.client route add 198.19.39.96/27 via 198.19.39.96 dev eth0 onlink proto 78
 
 # route:nfchain.edge.a:198.19.39.64/27
-ip -n nfchain.edge.a route add 198.19.39.64/27 via 198.19.39.88 dev eth0 onlink proto 78
+ip -n nfchain.edge.a route add 198.19.39.64/27 via 198.19.39.64 dev eth0 onlink proto 78
 
 # route:nfchain.edge.client:2001:2:0:fc9d:8000::/65
-ip -n nfchain.edge.client route add 2001:2:0:fc9d:8000::/65 via 2001:2:0:fc9d:8000::10 dev eth0 onlink proto 78
+ip -n nfchain.edge.client route add 2001:2:0:fc9d:8000::/65 via 2001:2:0:fc9d:8000:: dev eth0 onlink proto 78
 
 # route:nfchain.edge.a:2001:2:0:fc9d::/65
-ip -n nfchain.edge.a route add 2001:2:0:fc9d::/65 via 2001:2:0:fc9d::18 dev eth0 onlink proto 78
+ip -n nfchain.edge.a route add 2001:2:0:fc9d::/65 via 2001:2:0:fc9d:: dev eth0 onlink proto 78
 
 # address:nfchain.edge.a:eth1=198.19.39.80
-ip -n nfchain.edge.a address add 198.19.39.80 peer 198.19.39.118 dev eth1
+ip -n nfchain.edge.a address add 198.19.39.80 dev eth1
 
-# neighbour:nfchain.edge.a:eth1=198.19.39.118
-ip -n nfchain.edge.a neighbour replace 198.19.39.118 lladdr 02:60:11:b7:31:ea dev eth1 nud permanent
+# neighbour:nfchain.edge.a:eth1=198.19.39.96
+ip -n nfchain.edge.a neighbour replace 198.19.39.96 lladdr 02:c7:92:d3:3d:71 dev eth1 nud permanent
 
 # address:nfchain.edge.server:eth0=198.19.39.118
-ip -n nfchain.edge.server address add 198.19.39.118 peer 198.19.39.80 dev eth0
+ip -n nfchain.edge.server address add 198.19.39.118 dev eth0
 
-# neighbour:nfchain.edge.server:eth0=198.19.39.80
-ip -n nfchain.edge.server neighbour replace 198.19.39.80 lladdr 02:f7:f0:5b:5b:42 dev eth0 nud permanent
+# neighbour:nfchain.edge.server:eth0=198.19.39.64
+ip -n nfchain.edge.server neighbour replace 198.19.39.64 lladdr 02:5d:f7:fa:6a:e9 dev eth0 nud permanent
 
 # address:nfchain.edge.a:eth1=2001:2:0:fc9d::10
-ip -n nfchain.edge.a address add 2001:2:0:fc9d::10 peer 2001:2:0:fc9d:8000::16 dev eth1 nodad
+ip -n nfchain.edge.a address add 2001:2:0:fc9d::10 dev eth1 nodad
 
-# neighbour:nfchain.edge.a:eth1=2001:2:0:fc9d:8000::16
-ip -n nfchain.edge.a neighbour replace 2001:2:0:fc9d:8000::16 lladdr 02:60:11:b7:31:ea dev eth1 nud permanent
+# neighbour:nfchain.edge.a:eth1=2001:2:0:fc9d:8000::
+ip -n nfchain.edge.a neighbour replace 2001:2:0:fc9d:8000:: lladdr 02:c7:92:d3:3d:71 dev eth1 nud permanent
 
 # address:nfchain.edge.server:eth0=2001:2:0:fc9d:8000::16
-ip -n nfchain.edge.server address add 2001:2:0:fc9d:8000::16 peer 2001:2:0:fc9d::10 dev eth0 nodad
+ip -n nfchain.edge.server address add 2001:2:0:fc9d:8000::16 dev eth0 nodad
 
-# neighbour:nfchain.edge.server:eth0=2001:2:0:fc9d::10
-ip -n nfchain.edge.server neighbour replace 2001:2:0:fc9d::10 lladdr 02:f7:f0:5b:5b:42 dev eth0 nud permanent
+# neighbour:nfchain.edge.server:eth0=2001:2:0:fc9d::
+ip -n nfchain.edge.server neighbour replace 2001:2:0:fc9d:: lladdr 02:5d:f7:fa:6a:e9 dev eth0 nud permanent
 
 # route:nfchain.edge.a:198.19.39.96/27
-ip -n nfchain.edge.a route add 198.19.39.96/27 via 198.19.39.118 dev eth1 onlink proto 78
+ip -n nfchain.edge.a route add 198.19.39.96/27 via 198.19.39.96 dev eth1 onlink proto 78
 
 # route:nfchain.edge.server:198.19.39.64/27
-ip -n nfchain.edge.server route add 198.19.39.64/27 via 198.19.39.80 dev eth0 onlink proto 78
+ip -n nfchain.edge.server route add 198.19.39.64/27 via 198.19.39.64 dev eth0 onlink proto 78
 
 # route:nfchain.edge.a:2001:2:0:fc9d:8000::/65
-ip -n nfchain.edge.a route add 2001:2:0:fc9d:8000::/65 via 2001:2:0:fc9d:8000::16 dev eth1 onlink proto 78
+ip -n nfchain.edge.a route add 2001:2:0:fc9d:8000::/65 via 2001:2:0:fc9d:8000:: dev eth1 onlink proto 78
 
 # route:nfchain.edge.server:2001:2:0:fc9d::/65
-ip -n nfchain.edge.server route add 2001:2:0:fc9d::/65 via 2001:2:0:fc9d::10 dev eth0 onlink proto 78
+ip -n nfchain.edge.server route add 2001:2:0:fc9d::/65 via 2001:2:0:fc9d:: dev eth0 onlink proto 78
 
 # bridge:nfchain.edge.b:br0
 ip netns exec nfchain.edge.b sh -c 'for f in /proc/sys/net/bridge/bridge-nf-call-*tables; do [ ! -e "$f" ] || echo 0 >"$f"; done'
@@ -186,9 +186,9 @@ ip -n nfchain.edge.b link set br0 mtu 1500 up alias 'nfchain edge bridge:b'
 # bridgeport:nfchain.edge.b:eth0
 ip -n nfchain.edge.b link set eth0 master br0
 ip -n nfchain.edge.b link set eth0 type bridge_slave learning off flood off mcast_flood off bcast_flood off
-ip netns exec nfchain.edge.b bridge fdb replace 02:f7:f0:5b:5b:42 dev eth0 master static
+ip netns exec nfchain.edge.b bridge fdb replace 02:5d:f7:fa:6a:e9 dev eth0 master static
 
 # bridgeport:nfchain.edge.b:eth1
 ip -n nfchain.edge.b link set eth1 master br0
 ip -n nfchain.edge.b link set eth1 type bridge_slave learning off flood off mcast_flood off bcast_flood off
-ip netns exec nfchain.edge.b bridge fdb replace 02:60:11:b7:31:ea dev eth1 master static
+ip netns exec nfchain.edge.b bridge fdb replace 02:c7:92:d3:3d:71 dev eth1 master static

@@ -7,9 +7,12 @@
 package ebpf
 
 import (
+	"slices"
+
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/steer"
 	"nfchain.dev/nfchain/internal/wiring"
 )
@@ -22,6 +25,9 @@ func (Wiring) Name() string { return "ebpf" }
 
 // PassesOthers implements wiring.Clear.
 func (Wiring) PassesOthers() {}
+
+// Steers implements wiring.Steered.
+func (Wiring) Steers() {}
 
 // Join implements wiring.Wiring.
 func (Wiring) Join(n wiring.Network) (wiring.Joined, error) {
@@ -40,11 +46,15 @@ func (Wiring) Join(n wiring.Network) (wiring.Joined, error) {
 	return j, nil
 }
 
-// port is the pair that leads from a node's interface to a port. What belongs to it is
-// named by the node, so that a function more or less leaves others' as they are.
+// port is the pair that leads from a node's interface to a port. It is named by the node, and
+// needs nothing of the neighbour, so that a function more or less leaves others' as they are.
 func port(n wiring.Network, p wiring.Port, home resource.Resource, needs []string) resource.Resource {
 	pair := link.Spec{Owner: n.Owner, MTU: n.MTU, A: link.End(p), B: n.Own(p.Called("port"))}
-	return resource.New(p.Namespace, pair, append([]string{home.ID}, needs...)...)
+	own := resource.ID(namespace.KindName, "", p.Namespace)
+	if slices.Contains(needs, own) {
+		return resource.New(p.Namespace, pair, home.ID, own)
+	}
+	return resource.New(p.Namespace, pair, home.ID)
 }
 
 // way from one port to the other.

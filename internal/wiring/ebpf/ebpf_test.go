@@ -54,7 +54,7 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// TestInsertedFunctionLeavesOthers their ports; at the two beside it packets go elsewhere.
+// TestInsertedFunctionLeavesOthers all that they have; at two ports beside it packets go elsewhere.
 func TestInsertedFunctionLeavesOthers(t *testing.T) {
 	few := planned(t, "functions: [{name: a, kind: forward}, {name: c, kind: forward}]\n", nil, plan.Options{})
 	more := planned(t, "functions: [{name: a, kind: forward}, {name: b, kind: forward}, {name: c, kind: forward}]\n", nil, plan.Options{})
@@ -67,7 +67,7 @@ func TestInsertedFunctionLeavesOthers(t *testing.T) {
 		switch {
 		case r.Kind == steer.KindName && after[r.ID] != "" && after[r.ID] != r.Spec.Fingerprint():
 			turned++
-		case (r.Kind == steer.KindName || r.Kind == link.KindName) && after[r.ID] != r.Spec.Fingerprint():
+		case after[r.ID] != r.Spec.Fingerprint():
 			t.Errorf("%s was %q and is %q", r.ID, r.Spec.Fingerprint(), after[r.ID])
 		}
 	}

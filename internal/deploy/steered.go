@@ -1,0 +1,124 @@
+package deploy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource/steer"
+)
+
+// phase of bringing up a chain that a forwarder steers.
+type phase int
+
+const (
+	// plain: whatever differs is changed.
+	plain phase = iota
+	// beside what is there the new is made; no packet goes to it yet.
+	making
+	// turning has packets go to it; what they went to before is still there.
+	turning
+)
+
+// steered tells of a plan in which a forwarder sends packets from node to node.
+func steered(p *plan.Plan) bool {
+	return slices.ContainsFunc(p.Resources, func(r resource.Resource) bool { return r.Kind == steer.KindName })
+}
+
+// replace what is there by what the plan says, while packets pass: first the new is made,
+// then ports are turned to it, each in one step, and when nothing comes any more out of what
+// is no longer wanted, that goes. So a function that is put in, taken out or replaced costs no
+// packet. Being killed in between costs another run, as ever.
+func (w *work) replace(ctx context.Context, p *plan.Plan) error {
+	w.phase = making
+	for _, stage := range stages {
+		if w.dry && stage[0].Name() == steer.KindName {
+			continue // it would be told twice
+		}
+		if err := w.stage(ctx, stage, p); err != nil {
+			return err
+		}
+	}
+	w.phase = turning
+	if err := w.stage(ctx, []resource.Kind{steer.Kind{}}, p); err != nil {
+		return err
+	}
+	if !w.dry {
+		if err := w.drain(ctx, p); err != nil {
+			return err
+		}
+	}
+	w.phase = plain
+	return w.removeDropped(ctx, p)
+}
+
+// due are the changes of a kind that the phase lets be made. The port and the program of a node
+// that is no longer wanted go with it, and until then let out what is under way.
+func (w *work) due(k resource.Kind, changes []resource.Change) []resource.Change {
+	if w.phase == plain || k.Name() != steer.KindName && k.Name() != process.KindName {
+		return changes
+	}
+	return slices.DeleteFunc(changes, func(c resource.Change) bool {
+		return c.Op == resource.Delete || w.phase == making && c.Op == resource.Update && c.Kind == steer.KindName
+	})
+}
+
+const (
+	// drained is a node out of which nothing came for so long,
+	drained = 250 * time.Millisecond
+	// and longest is how long that is waited for. A program may go on sending by itself.
+	longest = 10 * time.Second
+	// look at the counters so often.
+	look = 10 * time.Millisecond
+)
+
+// drain waits until nothing comes any more from nodes that are no longer in the plan.
+func (w *work) drain(ctx context.Context, p *plan.Plan) error {
+	own := namespace.Name(p.Chain, plan.WiringNode)
+	h, err := netns.Open(own)
+	if err != nil {
+		return fmt.Errorf("look at the ports of the forwarder: %w", err)
+	}
+	defer h.Close()
+	wanted := map[string]bool{}
+	for _, r := range p.Resources {
+		if r.Kind == steer.KindName {
+			wanted[r.Spec.Key()] = true
+		}
+	}
+	last, since, ends := uint64(0), time.Now(), time.Now().Add(longest)
+	for {
+		n, left, err := cameFrom(resource.At(h, p.Chain), wanted)
+		if err != nil || !left {
+			return err
+		}
+		if n != last {
+			last, since = n, time.Now()
+		}
+		if time.Since(since) >= drained || time.Now().After(ends) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return Interrupted(ctx.Err())
+		case <-time.After(look):
+		}
+	}
+}
+
+// cameFrom counts what came in at ports that are not wanted, if there are any.
+func cameFrom(at resource.Place, wanted map[string]bool) (packets uint64, any bool, err error) {
+	counted, err := steer.Count(at)
+	for port, c := range counted {
+		if !wanted[port] {
+			packets, any = packets+c.Packets, true
+		}
+	}
+	return packets, any, err
+}

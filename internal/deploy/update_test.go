@@ -1,0 +1,150 @@
+package deploy_test
+
+import (
+	"encoding/binary"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/plan"
+)
+
+// TestForwarderUpdatesLoseNothing: functions are put in, taken out and replaced while packets
+// pass, a thousand a second, and each of them comes once. The nodes beside are left alone.
+func TestForwarderUpdatesLoseNothing(t *testing.T) {
+	needsForwarder(t)
+	for hook, wiring := range forwarders {
+		t.Run(hook, func(t *testing.T) {
+			owner := nstest.Owner(t)
+			downAfter(t, owner)
+			first := planned(t, owner, wiring+spec(forward("a"), forward("c")))
+			up(t, first)
+			crosses(t, first)
+			s := streams(t, first, addresses(first, first.Client().Name, first.Server().Name))
+			for _, functions := range [][]string{
+				{forward("a"), forward("b"), forward("c")}, // put in
+				{forward("a"), forward("d"), forward("c")}, // replaced
+				{forward("a"), forward("c")},               // taken out
+				{firewall, forward("a"), forward("c")},     // at the end
+				{forward("a"), shaper, forward("b")},       // the last for two
+				{forward("a")},                             // all but one
+				{},                                         // all
+				{forward("a"), forward("b"), forward("c")}, // and all back
+			} {
+				s.more(t, 100)
+				p := planned(t, owner, wiring+spec(functions...))
+				for _, c := range up(t, p) {
+					if kind := strings.FieldsFunc(c, func(r rune) bool { return r == ' ' || r == ':' })[1]; kind != "steer" && slices.ContainsFunc([]string{":client:", ":server:"}, func(n string) bool { return strings.Contains(c, n) }) {
+						t.Errorf("%v: an end was changed: %s", functions, c)
+					}
+				}
+				unchanged(t, p)
+				crosses(t, p)
+			}
+			s.more(t, 100)
+			s.ends(t)
+		})
+	}
+}
+
+// streaming is packets on their way, one stream a family.
+type streaming struct {
+	sent  []net.Conn
+	came  []net.PacketConn
+	stop  chan struct{}
+	ended chan uint64
+	count []map[uint64]int
+	tick  chan struct{}
+}
+
+// streams sends numbered packets, a thousand a second, over the chain.
+func streams(t *testing.T, p *plan.Plan, to []netip.Addr) *streaming {
+	t.Helper()
+	s := &streaming{stop: make(chan struct{}), ended: make(chan uint64, 1), tick: make(chan struct{})}
+	for _, a := range to {
+		at := netip.AddrPortFrom(a, 7013).String()
+		var in net.PacketConn
+		var out net.Conn
+		inside(t, p.Server().Namespace, func() (err error) { in, err = net.ListenPacket("udp", at); return })
+		inside(t, p.Client().Namespace, func() (err error) { out, err = net.Dial("udp", at); return })
+		raw, err := in.(*net.UDPConn).SyscallConn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := raw.Control(func(fd uintptr) {
+			_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, 32<<20)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		s.sent, s.came = append(s.sent, out), append(s.came, in)
+		s.count = append(s.count, map[uint64]int{})
+	}
+	go s.run()
+	return s
+}
+
+func (s *streaming) run() {
+	var n uint64
+	defer func() { s.ended <- n }()
+	for {
+		for _, c := range s.sent {
+			_, _ = c.Write(binary.BigEndian.AppendUint64(nil, n))
+		}
+		n++
+		select {
+		case <-s.stop:
+			return
+		case s.tick <- struct{}{}: // somebody counts
+		default:
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// more waits until so many more were sent.
+func (s *streaming) more(t *testing.T, n int) {
+	t.Helper()
+	for range n {
+		select {
+		case <-s.tick:
+		case <-time.After(time.Minute):
+			t.Fatal("nothing is sent")
+		}
+	}
+}
+
+// ends the streams, and finds each packet of them once.
+func (s *streaming) ends(t *testing.T) {
+	t.Helper()
+	close(s.stop)
+	sent := <-s.ended
+	for i, in := range s.came {
+		b := make([]byte, 64)
+		for uint64(len(s.count[i])) < sent {
+			_ = in.SetReadDeadline(time.Now().Add(20 * time.Second))
+			if _, _, err := in.ReadFrom(b); err != nil {
+				break
+			}
+			s.count[i][binary.BigEndian.Uint64(b)]++
+		}
+		var lost, twice []uint64
+		for n := range sent {
+			switch c := s.count[i][n]; {
+			case c == 0:
+				lost = append(lost, n)
+			case c > 1:
+				twice = append(twice, n)
+			}
+		}
+		if len(lost)+len(twice) > 0 {
+			t.Errorf("to %s: of %d packets %d did not come (%v) and %d came again (%v)", in.LocalAddr(), sent, len(lost), lost[:min(len(lost), 20)], len(twice), twice)
+		}
+		_, _ = in.Close(), s.sent[i].Close()
+	}
+}
