@@ -37,7 +37,7 @@ func BenchmarkPass(b *testing.B) {
 
 func again(b *testing.B, steps []Step) {
 	require(b)
-	l, err := Load(steps, LeastFlows)
+	l, err := Load(Spec{Steps: steps, Flows: LeastFlows})
 	if err != nil {
 		b.Fatal(err)
 	}

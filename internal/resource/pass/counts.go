@@ -3,6 +3,8 @@ package pass
 import (
 	"fmt"
 
+	"github.com/cilium/ebpf"
+
 	program "nfchain.dev/nfchain/bpf/pass"
 )
 
@@ -32,9 +34,11 @@ type Counts struct {
 
 // Counts reads them; packets that are on their way meanwhile may be in some and not in
 // others.
-func (l *Loaded) Counts() (Counts, error) {
+func (l *Loaded) Counts() (Counts, error) { return countsIn(l.counted) }
+
+func countsIn(m *ebpf.Map) (Counts, error) {
 	var cores []program.ProgramCounts
-	if err := l.counted.Lookup(uint32(0), &cores); err != nil {
+	if err := m.Lookup(uint32(0), &cores); err != nil {
 		return Counts{}, fmt.Errorf("read the counters of a pass: %w", err)
 	}
 	var all Counts

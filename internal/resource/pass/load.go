@@ -34,24 +34,50 @@ type Loaded struct {
 	rules   *passrules.ProgramMaps // of firewalls, if there are any
 }
 
-// Load makes a program of the steps. Flows is how many flows and prefixes have buckets
-// at once, where steps limit those: of more, the ones not seen for longest lose theirs,
-// and begin with a full one when they come again.
-func Load(steps []Step, flows uint32) (*Loaded, error) {
+// Load makes a program of a spec's steps. Of more flows and prefixes than it has buckets
+// for, the ones not seen for longest lose theirs, and begin with a full one when they come
+// again.
+func Load(s Spec) (*Loaded, error) { return replacing(s, nil) }
+
+// replacing is Load for a pass in another's place: where both do the same in every slot
+// they count on where that stopped, and remember what it did.
+func replacing(s Spec, old *attached) (*Loaded, error) {
 	spec, err := program.LoadProgram()
 	if err != nil {
 		return nil, err
 	}
-	return load(spec, steps, flows)
+	var kept map[string]*ebpf.Map
+	if old != nil {
+		if steps, _, err := old.read(); err == nil && alikeInSlots(steps, s.Steps) {
+			kept = map[string]*ebpf.Map{countedMap: old.maps[countedMap], memoriesMap: old.maps[memoriesMap]}
+		}
+	}
+	return load(spec, s, kept)
 }
 
-func load(spec *ebpf.CollectionSpec, steps []Step, flows uint32) (*Loaded, error) {
-	if err := prepare(spec, steps, flows); err != nil {
+// alikeInSlots tells whether steps do the same in every slot, whatever their arguments.
+func alikeInSlots(a, b []Step) bool {
+	acts := map[uint32]Act{}
+	for _, s := range a {
+		acts[s.Slot] = s.Act
+	}
+	for _, s := range b {
+		if acts[s.Slot] != s.Act {
+			return false
+		}
+		delete(acts, s.Slot)
+	}
+	return len(acts) == 0
+}
+
+func load(spec *ebpf.CollectionSpec, s Spec, kept map[string]*ebpf.Map) (*Loaded, error) {
+	if err := prepare(spec, s.Steps, s.Flows); err != nil {
 		return nil, err
 	}
+	spec.Programs["pass"].Name = name
 	var objects program.ProgramObjects
-	if err := spec.LoadAndAssign(&objects, nil); err != nil {
-		return nil, fmt.Errorf("load a pass of %d steps: %w", len(steps), err)
+	if err := spec.LoadAndAssign(&objects, &ebpf.CollectionOptions{MapReplacements: kept}); err != nil {
+		return nil, fmt.Errorf("load a pass of %d steps: %w", len(s.Steps), err)
 	}
 	return &Loaded{Program: objects.Pass, counted: objects.Counted, rest: []*ebpf.Map{objects.Memories, objects.Buckets}}, nil
 }

@@ -21,7 +21,7 @@ func require(tb testing.TB) {
 func loaded(t *testing.T, steps []Step) *Loaded {
 	t.Helper()
 	require(t)
-	l, err := Load(steps, LeastFlows)
+	l, err := Load(Spec{Steps: steps, Flows: LeastFlows})
 	if err != nil {
 		var wrong *ebpf.VerifierError
 		if errors.As(err, &wrong) {
@@ -114,7 +114,7 @@ func TestRefuses(t *testing.T) {
 		_ = l.Close()
 	}
 	for _, flows := range []uint32{0, LeastFlows - 1, MostFlows + 1} {
-		if l, err := Load([]Step{NewLimit(0, Bucket{Rate: 1e6, Burst: 1, Per: Flow})}, flows); err == nil {
+		if l, err := Load(Spec{Steps: []Step{NewLimit(0, Bucket{Rate: 1e6, Burst: 1, Per: Flow})}, Flows: flows}); err == nil {
 			t.Errorf("buckets for %d flows: not refused", flows)
 			_ = l.Close()
 		}

@@ -45,11 +45,11 @@ const Most = 32
 
 // Step is one thing done to each packet, laid out as the program reads it.
 type Step struct {
-	Act Act
+	Act Act `json:"act"`
 	// Slot is where it counts and remembers, below Most; no other step has it.
-	Slot uint32
+	Slot uint32 `json:"slot"`
 	// Args of the act.
-	Args [3]uint64
+	Args [3]uint64 `json:"args"`
 }
 
 // NewCount counts packets.

@@ -1,0 +1,162 @@
+package pass
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/link"
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// Kind makes passes at interfaces. An interface holds its program, and the program its
+// maps: they go with it, and need no process.
+type Kind struct{}
+
+// Name implements resource.Kind.
+func (Kind) Name() string { return KindName }
+
+// Read implements resource.Kind.
+func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
+	mine, err := p.Mine()
+	if err != nil || len(mine) == 0 {
+		return nil, err
+	}
+	var found []resource.Observed
+	err = p.Do(func() error {
+		for index, device := range mine {
+			all, err := find(p, index)
+			if err != nil {
+				return err
+			}
+			if len(all) > 0 {
+				found = append(found, resource.Observed{Key: device, Fingerprint: describe(all)})
+			}
+			closeAll(all)
+		}
+		return nil
+	})
+	return found, err
+}
+
+// describe what is at an interface: more than one is what should not be.
+func describe(all []*attached) (text string) {
+	for i, a := range all {
+		if i > 0 {
+			text += ", and "
+		}
+		steps, flows, err := a.read()
+		if err != nil {
+			text += err.Error()
+			continue
+		}
+		text += fingerprint(a.name, steps, flows)
+	}
+	return text
+}
+
+// Apply implements resource.Kind.
+func (Kind) Apply(p resource.Place, changes []resource.Change) error {
+	return p.Do(func() error {
+		return resource.Make(changes,
+			func(device string) error { return remove(p, device) },
+			func(s Spec) error { return set(p, s) })
+	})
+}
+
+// remove what is at an interface, unless that has gone.
+func remove(p resource.Place, device string) error {
+	dev, err := p.Device(device)
+	if err != nil {
+		return nil
+	}
+	all, err := find(p, dev.Attrs().Index)
+	if err == nil {
+		err = take(dev.Attrs().Index, all)
+		closeAll(all)
+	}
+	return failed(p, device, err)
+}
+
+// take programs away that are at an interface.
+func take(index int, all []*attached) error {
+	for _, a := range all {
+		err := link.RawDetachProgram(link.RawDetachProgramOptions{Target: index, Program: a.program, Attach: ebpf.AttachTCXIngress})
+		if err != nil && !errors.Is(err, unix.ENOENT) {
+			return err
+		}
+	}
+	return nil
+}
+
+func failed(p resource.Place, device string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("have what comes in by %s of namespace %q take its steps: %w", device, p.Ref, err)
+}
+
+// set the pass at an interface: the first that is there is replaced at once, so that no
+// packet comes by without one or the other, and what is too many goes.
+func set(p resource.Place, s Spec) error {
+	dev, err := p.Device(s.Device)
+	if err != nil {
+		return err
+	}
+	index := dev.Attrs().Index
+	all, err := find(p, index)
+	if err != nil {
+		return failed(p, s.Device, err)
+	}
+	defer closeAll(all)
+	if err := put(index, s, all); err != nil {
+		return failed(p, s.Device, err)
+	}
+	if len(all) > 1 {
+		return failed(p, s.Device, take(index, all[1:]))
+	}
+	return nil
+}
+
+// put a pass before all programs that are at an interface, or in the place of the first pass.
+func put(index int, s Spec, all []*attached) error {
+	if len(all) == 0 {
+		l, err := Load(s)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = l.Close() }()
+		return link.RawAttachProgram(link.RawAttachProgramOptions{Target: index, Program: l.Program, Attach: ebpf.AttachTCXIngress, Anchor: link.Head()})
+	}
+	l, err := replacing(s, all[0])
+	if err != nil {
+		return err
+	}
+	defer func() { _ = l.Close() }()
+	return replace(index, l.Program, all[0].program)
+}
+
+// CountAt reads what the pass of an interface has counted since it is there; nothing where
+// there is none.
+func CountAt(p resource.Place, device string) (c Counts, found bool, err error) {
+	dev, err := p.Device(device)
+	if err != nil {
+		return c, false, nil
+	}
+	err = p.Do(func() error {
+		all, err := find(p, dev.Attrs().Index)
+		if err != nil || len(all) == 0 {
+			return err
+		}
+		defer closeAll(all)
+		found = true
+		c, err = all[0].counts()
+		return err
+	})
+	if err != nil {
+		err = fmt.Errorf("read the counters of the pass at %s of namespace %q: %w", device, p.Ref, err)
+	}
+	return c, found, err
+}

@@ -1,0 +1,202 @@
+package pass
+
+import (
+	"encoding/binary"
+	"testing"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"github.com/cilium/ebpf/link"
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// place is a namespace with an interface eth0 of the owner's, and its peer, far0.
+func place(t *testing.T) resource.Place {
+	t.Helper()
+	require(t)
+	h := nstest.Open(t, nstest.Namespace(t))
+	owner := nstest.Owner(t)
+	pair := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "eth0", MTU: 9000}, PeerName: "far0"}
+	if err := h.LinkAdd(pair); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.LinkSetAlias(pair, resource.Mark(owner)+"eth0"); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"far0", "eth0"} {
+		dev, err := h.LinkByName(name)
+		if err == nil {
+			err = h.LinkSetUp(dev)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	nstest.Carries(t, h, "eth0")
+	return resource.At(h, owner)
+}
+
+func read(t *testing.T, p resource.Place) []resource.Observed {
+	t.Helper()
+	found, err := Kind{}.Read(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func apply(t *testing.T, p resource.Place, op resource.Op, s Spec) {
+	t.Helper()
+	if err := (Kind{}).Apply(p, []resource.Change{{Op: op, Key: s.Device, Spec: s}}); err != nil {
+		t.Fatal(op, err)
+	}
+}
+
+// TestReadsBack: what was made reads back the same, twice made too, and is gone once
+// removed, also twice. A foreign program stays, behind ours.
+func TestReadsBack(t *testing.T) {
+	p := place(t)
+	dev, err := p.Device("eth0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign := strangers(t, p, dev.Attrs().Index)
+	if found := read(t, p); len(found) != 0 {
+		t.Fatal(found)
+	}
+	flow := NewLimit(7, Bucket{Rate: 1e9, Burst: 1e6, Per: Source, Bits4: 24, Bits6: 64})
+	specs := []Spec{
+		{Device: "eth0", Steps: []Step{NewCount(0)}}, {Device: "eth0", Steps: []Step{NewCount(0)}},
+		{Device: "eth0", Steps: []Step{NewDSCP(1, 46), NewDrop(2, Share{Every: 9}), NewMark(3, 1, 1)}},
+		{Device: "eth0", Steps: []Step{flow}, Flows: 5000}, {Device: "eth0", Steps: []Step{flow}, Flows: 6000},
+	}
+	for i, s := range specs {
+		apply(t, p, map[bool]resource.Op{true: resource.Create, false: resource.Update}[i == 0], s)
+		found := read(t, p)
+		if len(found) != 1 || found[0].Key != "eth0" || found[0].Fingerprint != s.Fingerprint() {
+			t.Fatalf("found %+v\nwant %s", found, s.Fingerprint())
+		}
+		if got := programs(t, p, dev.Attrs().Index); len(got) != 2 || got[1] != foreign {
+			t.Fatalf("programs %v, and the foreign one is %d", got, foreign)
+		}
+	}
+	apply(t, p, resource.Delete, specs[0])
+	apply(t, p, resource.Delete, specs[0])
+	if found := read(t, p); len(found) != 0 {
+		t.Errorf("after removing: %+v", found)
+	}
+	if got := programs(t, p, dev.Attrs().Index); len(got) != 1 || got[0] != foreign {
+		t.Errorf("programs %v, and the foreign one is %d", got, foreign)
+	}
+}
+
+// strangers put a program of theirs at an interface.
+func strangers(t *testing.T, p resource.Place, index int) (id ebpf.ProgramID) {
+	t.Helper()
+	program, err := ebpf.NewProgram(&ebpf.ProgramSpec{
+		Name: "stranger", Type: ebpf.SchedCLS, Instructions: asm.Instructions{asm.Mov.Imm(asm.R0, -1), asm.Return()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = program.Close() }()
+	if err := p.Do(func() error {
+		return link.RawAttachProgram(link.RawAttachProgramOptions{Target: index, Program: program, Attach: ebpf.AttachTCXIngress})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	info, err := program.Info()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, _ = info.ID()
+	return id
+}
+
+func programs(t *testing.T, p resource.Place, index int) (ids []ebpf.ProgramID) {
+	t.Helper()
+	if err := p.Do(func() error {
+		found, err := link.QueryPrograms(link.QueryOptions{Target: index, Attach: ebpf.AttachTCXIngress})
+		if err != nil {
+			return err
+		}
+		for _, at := range found.Programs {
+			ids = append(ids, at.ID)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return ids
+}
+
+// TestPacketsOfAWire sends what cannot be given to a program otherwise: frames that are cut
+// within their header, and large ones, of which the kernel keeps the headers apart.
+func TestPacketsOfAWire(t *testing.T) {
+	p := place(t)
+	s := Spec{Device: "eth0", Steps: []Step{NewDrop(0, Share{Below: 1 << 53})}}
+	apply(t, p, resource.Create, s)
+	const n, payload = 10, 8000
+	for range n {
+		send(t, p, "far0", frame(ether(typeIPv4), ipv4(17, 0, 0, nil, payload), make([]byte, payload)))
+		send(t, p, "far0", frame(ether(typeIPv6), ipv6(17, 0, payload), make([]byte, payload)))
+		send(t, p, "far0", frame(ether(typeIPv4), ipv4(17, 0, 0, nil, 0)[:19]))
+		send(t, p, "far0", frame(ether(typeIPv6), ipv6(17, 0, 0)[:39]))
+		send(t, p, "far0", frame(ether(typeIPv4, 0x8100), ipv4(17, 0, 0, nil, 0)[:19]))
+	}
+	const bytes = n * (2*payload + 14 + 20 + 14 + 40)
+	var c Counts
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		var found bool
+		var err error
+		if c, found, err = CountAt(p, "eth0"); err != nil || !found {
+			t.Fatal(found, err)
+		}
+		if c.Malformed.Packets >= 3*n && c.Slots[0].Bytes >= bytes {
+			break
+		}
+	}
+	// The kernel says something of its own, too; nothing that is malformed.
+	if c.Malformed.Packets != 3*n || c.Slots[0].Packets < 2*n || c.Slots[0].Bytes < bytes {
+		t.Errorf("counted %+v", c)
+	}
+	if c.Came.Packets != c.Malformed.Packets+c.Other.Packets+c.Slots[0].Packets {
+		t.Errorf("what came is not what became of it: %+v", c)
+	}
+	// What does the same goes on counting; what does something else begins again.
+	s.Steps = []Step{NewDrop(0, Share{Every: 1})}
+	apply(t, p, resource.Update, s)
+	if again, _, err := CountAt(p, "eth0"); err != nil || again.Malformed != c.Malformed {
+		t.Errorf("%+v after %+v: %v", again, c, err)
+	}
+	s.Steps = []Step{NewCount(0)}
+	apply(t, p, resource.Update, s)
+	if fresh, _, err := CountAt(p, "eth0"); err != nil || fresh.Malformed.Packets != 0 {
+		t.Errorf("%+v of a new one: %v", fresh, err)
+	}
+}
+
+// send a frame from an interface.
+func send(t *testing.T, p resource.Place, device string, frame []byte) {
+	t.Helper()
+	dev, err := p.Device(device)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Do(func() error {
+		fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = unix.Close(fd) }()
+		protocol := binary.BigEndian.Uint16(frame[12:])
+		return unix.Sendto(fd, frame, 0, &unix.SockaddrLinklayer{Ifindex: dev.Attrs().Index, Protocol: protocol<<8 | protocol>>8})
+	}); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,86 @@
+package pass
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	program "nfchain.dev/nfchain/bpf/pass"
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// KindName of passes in a plan.
+const KindName = "pass"
+
+// Spec of the pass at an interface, which what comes in there goes through before the
+// kernel looks at it.
+type Spec struct {
+	Device string `json:"device"`
+	Steps  []Step `json:"steps"`
+	// Flows is how many flows and prefixes have buckets at once; 0 where no step has any.
+	Flows uint32 `json:"flows,omitempty"`
+}
+
+// Kind implements resource.Spec.
+func (Spec) Kind() string { return KindName }
+
+// Key is the interface.
+func (s Spec) Key() string { return s.Device }
+
+// Fingerprint is every step, in order, and which program takes them.
+func (s Spec) Fingerprint() string { return fingerprint(name, s.Steps, s.Flows) }
+
+func fingerprint(program string, steps []Step, flows uint32) string {
+	words := []string{program}
+	for _, s := range steps {
+		words = append(words, s.words())
+	}
+	if need(steps)&needsFlow != 0 {
+		words = append(words, fmt.Sprintf("for %d flows", flows))
+	}
+	return strings.Join(words, ", ")
+}
+
+// words are all of a step.
+func (s Step) words() string { return fmt.Sprintf("%s %d %v", s.Act, s.Slot, s.Args) }
+
+// Commands implements resource.Spec: only nfchain has the program.
+func (Spec) Commands(string) []resource.Command { return nil }
+
+// mark begins the names of all passes.
+const mark = "nfpass_"
+
+// name of this version's program, as the kernel knows it: the mark, and as much of a sum of
+// its object as the kernel's 15 letters leave room for.
+var name = mark + sumOf()[:8]
+
+func sumOf() string {
+	sum := sha256.Sum256(program.Object())
+	return hex.EncodeToString(sum[:])
+}
+
+// names of acts in a plan.
+var names = [...]string{End: "end", Count: "count", Mark: "mark", DSCP: "dscp", Drop: "drop", Limit: "limit"}
+
+// String is the act's name.
+func (a Act) String() string {
+	if int(a) < len(names) {
+		return names[a]
+	}
+	return fmt.Sprintf("act %d", uint32(a))
+}
+
+// MarshalText writes the act's name.
+func (a Act) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText reads it.
+func (a *Act) UnmarshalText(text []byte) error {
+	for i, n := range names {
+		if n == string(text) {
+			*a = Act(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is no act of a pass", text)
+}
