@@ -74,6 +74,7 @@ func (a *app) printState(s runs.State) error {
 	}
 	for _, n := range s.Nodes {
 		a.printCounters(n)
+		a.printPasses(n)
 		if err := a.printImpairments(n); err != nil {
 			return err
 		}

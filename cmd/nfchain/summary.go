@@ -14,6 +14,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/machine"
 	"nfchain.dev/nfchain/internal/resource/macvlan"
 	"nfchain.dev/nfchain/internal/resource/ovs"
+	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/qdisc"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
@@ -34,6 +35,7 @@ var nouns = map[string][2]string{
 	qdisc.KindName:      {"queueing discipline", "queueing disciplines"},
 	ruleset.KindName:    {"rule set", "rule sets"},
 	steer.KindName:      {"steering program", "steering programs"},
+	pass.KindName:       {"pass", "passes"},
 
 	ovs.KindName:       {"Open vSwitch", "Open vSwitches"},
 	ovs.SwitchKindName: {"switch", "switches"},

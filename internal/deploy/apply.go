@@ -9,6 +9,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/machine"
+	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/qdisc"
 	"nfchain.dev/nfchain/internal/resource/steer"
@@ -23,6 +24,7 @@ var scripted = map[string]struct {
 }{
 	adopted.KindName: {adopted.Kind{}, decode[adopted.Spec]},
 	machine.KindName: {machine.Kind{}, decode[machine.Spec]},
+	pass.KindName:    {pass.Kind{}, decode[pass.Spec]},
 	process.KindName: {process.Kind{}, decode[process.Spec]},
 	qdisc.KindName:   {qdisc.Kind{}, decode[qdisc.Spec]},
 	steer.KindName:   {steer.Kind{}, decode[steer.Spec]},

@@ -36,3 +36,7 @@ func mix(x uint64) uint64 {
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
+
+// Dice is where the random numbers of a direction begin, for a program in the kernel that
+// draws those for loss as packets' numbers tell: mix(dice + 2*mix(n) + 1) >> 11.
+func Dice(seed uint64, way int) uint64 { return newDice(seed, way).seed }

@@ -7,12 +7,16 @@ import (
 	"nfchain.dev/nfchain/internal/function"
 	bump "nfchain.dev/nfchain/internal/function/bridge"
 	"nfchain.dev/nfchain/internal/function/command"
+	"nfchain.dev/nfchain/internal/function/counter"
+	"nfchain.dev/nfchain/internal/function/drop"
+	"nfchain.dev/nfchain/internal/function/dscp"
 	"nfchain.dev/nfchain/internal/function/firewall"
 	"nfchain.dev/nfchain/internal/function/forward"
 	"nfchain.dev/nfchain/internal/function/impair"
 	"nfchain.dev/nfchain/internal/function/loadbalancer"
 	"nfchain.dev/nfchain/internal/function/mirror"
 	"nfchain.dev/nfchain/internal/function/nat"
+	"nfchain.dev/nfchain/internal/function/ratelimit"
 	"nfchain.dev/nfchain/internal/function/shaper"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/traffic"
@@ -38,7 +42,10 @@ import (
 
 var wirings = []wiring.Wiring{veth.Wiring{}, bridge.Wiring{}, macvlan.Wiring{}, ipvlan.Wiring{}, ovs.Wiring{}, ebpf.Wiring{}, host.Wiring{}}
 
-var functions = []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}, nat.Kind{}, loadbalancer.Kind{}, mirror.Kind{}, bump.Kind{}}
+var functions = []function.Kind{
+	forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}, nat.Kind{}, loadbalancer.Kind{}, mirror.Kind{}, bump.Kind{},
+	counter.Kind{}, drop.Kind{}, dscp.Kind{}, ratelimit.Kind{},
+}
 
 // Tools in the order in which "auto" prefers them.
 var Tools = []traffic.Tool{

@@ -48,6 +48,9 @@ type NodeState struct {
 	Program *process.Status  `json:"program,omitempty"`
 	// Functions are those that share the node; none where it is for one.
 	Functions []FunctionState `json:"functions,omitempty"`
+	// Passes are what functions at the node's interfaces did with what came in there, since
+	// they were made; none where there are no such functions.
+	Passes []PassState `json:"passes,omitempty"`
 	// Impairments are what an impair function did, since it was made.
 	Impairments []trial.Impairment `json:"impairments,omitempty"`
 }
@@ -132,6 +135,9 @@ func inspect(p *plan.Plan, n plan.Node) (NodeState, error) {
 		if s.Impairments, err = impairedSince(n, at, nil); err != nil {
 			return s, err
 		}
+	}
+	if s.Passes, err = passes(p, n, at); err != nil {
+		return s, err
 	}
 	return s, s.count(p, n, at)
 }

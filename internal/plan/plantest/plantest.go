@@ -11,12 +11,16 @@ import (
 	"nfchain.dev/nfchain/internal/function"
 	bump "nfchain.dev/nfchain/internal/function/bridge"
 	"nfchain.dev/nfchain/internal/function/command"
+	"nfchain.dev/nfchain/internal/function/counter"
+	"nfchain.dev/nfchain/internal/function/drop"
+	"nfchain.dev/nfchain/internal/function/dscp"
 	"nfchain.dev/nfchain/internal/function/firewall"
 	"nfchain.dev/nfchain/internal/function/forward"
 	"nfchain.dev/nfchain/internal/function/impair"
 	"nfchain.dev/nfchain/internal/function/loadbalancer"
 	"nfchain.dev/nfchain/internal/function/mirror"
 	"nfchain.dev/nfchain/internal/function/nat"
+	"nfchain.dev/nfchain/internal/function/ratelimit"
 	"nfchain.dev/nfchain/internal/function/shaper"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/wiring"
@@ -35,7 +39,10 @@ func Catalogue() plan.Catalogue {
 	for _, w := range []wiring.Wiring{veth.Wiring{}, bridge.Wiring{}, macvlan.Wiring{}, ipvlan.Wiring{}, ovs.Wiring{}, ebpf.Wiring{}, host.Wiring{}} {
 		c.Wirings[w.Name()] = w
 	}
-	for _, k := range []function.Kind{forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}, nat.Kind{}, loadbalancer.Kind{}, mirror.Kind{}, bump.Kind{}} {
+	for _, k := range []function.Kind{
+		forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}, nat.Kind{}, loadbalancer.Kind{}, mirror.Kind{}, bump.Kind{},
+		counter.Kind{}, drop.Kind{}, dscp.Kind{}, ratelimit.Kind{},
+	} {
 		c.Functions[k.Name()] = k
 	}
 	return c

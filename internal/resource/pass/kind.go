@@ -52,7 +52,7 @@ func describe(all []*attached) (text string) {
 			text += err.Error()
 			continue
 		}
-		text += fingerprint(a.name, steps, flows)
+		text += fingerprint(steps, flows)
 	}
 	return text
 }

@@ -109,7 +109,7 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 	require(t)
-	if l, err := Load([]Step{NewRules(0, 0, 0, 0)}, LeastFlows); err == nil {
+	if l, err := Load(Spec{Steps: []Step{NewRules(0, 0, 0, 0)}}); err == nil {
 		t.Error("a firewall without tables: not refused")
 		_ = l.Close()
 	}

@@ -28,11 +28,12 @@ func (Spec) Kind() string { return KindName }
 // Key is the interface.
 func (s Spec) Key() string { return s.Device }
 
-// Fingerprint is every step, in order, and which program takes them.
-func (s Spec) Fingerprint() string { return fingerprint(name, s.Steps, s.Flows) }
+// Fingerprint is every step, in order. What is read from a program of another version is
+// none of them.
+func (s Spec) Fingerprint() string { return fingerprint(s.Steps, s.Flows) }
 
-func fingerprint(program string, steps []Step, flows uint32) string {
-	words := []string{program}
+func fingerprint(steps []Step, flows uint32) string {
+	var words []string
 	for _, s := range steps {
 		words = append(words, s.words())
 	}
@@ -61,7 +62,7 @@ func sumOf() string {
 }
 
 // names of acts in a plan.
-var names = [...]string{End: "end", Count: "count", Mark: "mark", DSCP: "dscp", Drop: "drop", Limit: "limit"}
+var names = [...]string{End: "end", Count: "count", Mark: "mark", DSCP: "dscp", Drop: "drop", Limit: "limit", Rules: "rules"}
 
 // String is the act's name.
 func (a Act) String() string {

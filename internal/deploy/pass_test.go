@@ -1,0 +1,164 @@
+package deploy_test
+
+import (
+	"net"
+	"net/netip"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/pass"
+)
+
+// TestPasses brings functions up that are steps at interfaces: packets go through, bear the
+// code point, and are counted; a change takes the place of what was there.
+func TestPasses(t *testing.T) {
+	needs(t)
+	nstest.Require(t, feature.BPFTCX)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	functions := func(code string) *plan.Plan {
+		return planned(t, owner, spec("{name: count, kind: counter}", "{name: mark, kind: dscp, direction: forward, dscp: {code: "+code+"}}",
+			"{name: limit, kind: ratelimit, ratelimit: {rate: 1Gbit, per: flow}}"))
+	}
+	p := functions("ef")
+	up(t, p)
+	unchanged(t, p)
+	crosses(t, p)
+	l := hear(t, p)
+	const n = 20
+	for range n {
+		if got := l.exchange(t, p); got != 46<<2|1 {
+			t.Fatalf("traffic class %#x", got)
+		}
+	}
+	before := passed(t, p, "mark", "eth0")
+	if before.Slots[0].Packets < n || before.Malformed.Packets > 0 {
+		t.Errorf("counted %+v", before)
+	}
+	if c := passed(t, p, "limit", "eth0"); c.Came.Packets < n || c.Slots[0].Packets > 0 {
+		t.Errorf("limited %+v", c)
+	}
+	p = functions("af41")
+	if changes := up(t, p); len(changes) != 1 || changes[0] != "update pass:mark:eth0" {
+		t.Errorf("another code changes %v", changes)
+	}
+	if got := l.exchange(t, p); got != 34<<2|1 {
+		t.Errorf("traffic class %#x", got)
+	}
+	if c := passed(t, p, "mark", "eth0"); c.Slots[0].Packets <= before.Slots[0].Packets {
+		t.Errorf("counted %+v, and %+v before the change", c.Slots[0], before.Slots[0])
+	}
+	plain := planned(t, owner, spec("{name: count, kind: counter}", forward("mark"), "{name: limit, kind: forward}"))
+	up(t, plain)
+	unchanged(t, plain)
+	if got := l.exchange(t, plain); got != 1 {
+		t.Errorf("traffic class %#x without the functions", got)
+	}
+}
+
+// TestDropsItsShare of what came, exactly.
+func TestDropsItsShare(t *testing.T) {
+	needs(t)
+	nstest.Require(t, feature.BPFTCX)
+	p := planned(t, nstest.Owner(t), spec("{name: lose, kind: drop, direction: forward, drop: {every: 4}}"))
+	downAfter(t, p.Chain)
+	up(t, p)
+	l := hear(t, p)
+	const n = 40
+	for range n {
+		l.send(t, p)
+	}
+	var c pass.Counts
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		c = passed(t, p, "lose", "eth0")
+		if seen := c.Came.Packets - c.Other.Packets; seen >= n && c.Slots[0].Packets == seen/4 {
+			return
+		}
+	}
+	t.Errorf("counted %+v", c)
+}
+
+// passed reads what the pass at a node's interface counted.
+func passed(t *testing.T, p *plan.Plan, node, device string) pass.Counts {
+	t.Helper()
+	h := nstest.Open(t, "nfchain."+p.Chain+"."+node)
+	c, found, err := pass.CountAt(resource.At(h, p.Chain), device)
+	if err != nil || !found {
+		t.Fatalf("the pass of %s: %t, %v", node, found, err)
+	}
+	return c
+}
+
+// listener at the server is told the traffic class of what it gets.
+type listener struct {
+	*net.UDPConn
+	to netip.AddrPort
+}
+
+func hear(t *testing.T, p *plan.Plan) (l listener) {
+	t.Helper()
+	for _, a := range addresses(p, p.Client().Name, p.Server().Name) {
+		if a.Is4() {
+			l.to = netip.AddrPortFrom(a, 5000)
+		}
+	}
+	inside(t, p.Server().Namespace, func() (err error) {
+		l.UDPConn, err = net.ListenUDP("udp4", net.UDPAddrFromAddrPort(l.to))
+		return err
+	})
+	t.Cleanup(func() { _ = l.Close() })
+	option(t, l.UDPConn, unix.IP_RECVTOS, 1)
+	if err := l.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func option(t *testing.T, c *net.UDPConn, name, value int) {
+	t.Helper()
+	raw, err := c.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var failed error
+	if err := raw.Control(func(fd uintptr) { failed = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, name, value) }); err != nil || failed != nil {
+		t.Fatal(err, failed)
+	}
+}
+
+// send a datagram that says that its sender knows of congestion (RFC 3168 §5).
+func (l listener) send(t *testing.T, p *plan.Plan) {
+	t.Helper()
+	var c *net.UDPConn
+	inside(t, p.Client().Namespace, func() (err error) {
+		c, err = net.DialUDP("udp4", nil, net.UDPAddrFromAddrPort(l.to))
+		return err
+	})
+	defer func() { _ = c.Close() }()
+	option(t, c, unix.IP_TOS, 1)
+	if _, err := c.Write([]byte("packet")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// exchange sends a datagram and gives the traffic class that it came with.
+func (l listener) exchange(t *testing.T, p *plan.Plan) byte {
+	t.Helper()
+	l.send(t, p)
+	data, more := make([]byte, 100), make([]byte, 100)
+	_, n, _, _, err := l.ReadMsgUDP(data, more)
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages, err := unix.ParseSocketControlMessage(more[:n])
+	if err != nil || len(messages) != 1 || len(messages[0].Data) == 0 {
+		t.Fatal(messages, err)
+	}
+	return messages[0].Data[0]
+}

@@ -1,0 +1,96 @@
+// Package dscp gives packets a code point of differentiated services (RFC 2474), in the
+// traffic class of IPv4 and IPv6. Congestion notification in the same byte stays.
+package dscp
+
+import (
+	_ "embed"
+	"fmt"
+	"strconv"
+	"strings"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/function"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/pass"
+)
+
+// Options of a dscp.
+type Options struct {
+	// Code that packets get: 0 to 63, or its name: ef, va, le, cs0 to cs7, af11 to af43.
+	Code Code `json:"code" jsonschema:"required"`
+}
+
+//go:embed dscp.go
+var declared string
+
+// Declared implements api.Declared.
+func (*Options) Declared() string { return declared }
+
+// Code is a code point, by its number or name.
+type Code string
+
+// UnmarshalText implements encoding.TextUnmarshaler. What is wrong is found by
+// [Options.Validate].
+func (c *Code) UnmarshalText(text []byte) error {
+	*c = Code(text)
+	return nil
+}
+
+// Code points that have a name of their own: expedited forwarding (RFC 3246), voice admit
+// (RFC 5865), lower effort (RFC 8622).
+var named = map[string]uint8{"ef": 46, "va": 44, "le": 1}
+
+// point is the number of a code, or an error.
+func (c Code) point() (uint8, error) {
+	text := strings.ToLower(string(c))
+	if n, err := strconv.ParseUint(text, 10, 8); err == nil && n < 64 {
+		return uint8(n), nil
+	}
+	if n, is := named[text]; is {
+		return n, nil
+	}
+	for class := range uint8(8) {
+		if text == fmt.Sprintf("cs%d", class) { // RFC 2474 §4.2.2
+			return class << 3, nil
+		}
+		for precedence := uint8(1); precedence <= 3; precedence++ {
+			if class >= 1 && class <= 4 && text == fmt.Sprintf("af%d%d", class, precedence) { // RFC 2597 §6
+				return class<<3 | precedence<<1, nil
+			}
+		}
+	}
+	return 0, fmt.Errorf("%q is no code point; write 0 to 63, ef, va, le, cs0 to cs7, or af11 to af43", string(c))
+}
+
+// Validate implements the catalogue's check of options.
+func (o *Options) Validate() []api.FieldProblem {
+	if _, err := o.Code.point(); err != nil {
+		return []api.FieldProblem{{Path: "code", Message: err.Error()}}
+	}
+	return nil
+}
+
+// Kind is the dscp function.
+type Kind struct{}
+
+// Name implements function.Kind.
+func (Kind) Name() string { return "dscp" }
+
+// Options implements function.Kind.
+func (Kind) Options() any { return &Options{} }
+
+// Requires implements function.Kind.
+func (Kind) Requires(any) []string { return []string{feature.BPFTCX} }
+
+// OnOneArm implements function.OneArmed.
+func (Kind) OnOneArm(site function.Site, _ any) error { return function.OneWay(site) }
+
+// Contribute implements function.Kind.
+func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, error) {
+	code, err := options.(*Options).Code.point()
+	if err != nil {
+		return nil, err
+	}
+	return site.Takes(0, func(int) pass.Step { return pass.NewDSCP(0, code) }), nil
+}

@@ -1,0 +1,57 @@
+package run
+
+import (
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/pass"
+)
+
+// PassState is what the steps at one interface did with what came in there. A step saw what
+// came, less what is no IP, what is malformed, and what steps before it dropped.
+type PassState struct {
+	Interface string `json:"interface"`
+	Came      Tally  `json:"came"`
+	// Other is what is no IP, and went on untouched.
+	Other Tally `json:"other"`
+	// Malformed is IP that no router forwards, dropped before the first step.
+	Malformed Tally       `json:"malformed"`
+	Steps     []StepState `json:"steps"`
+}
+
+// StepState is what one step counted, marked or dropped.
+type StepState struct {
+	// Act is count, mark, dscp, drop, limit or rules.
+	Act string `json:"act"`
+	Tally
+}
+
+// Tally is a number of packets, and of their bytes from the Ethernet header on. Segments
+// that the kernel merged into one packet count as they do on a wire.
+type Tally struct {
+	Packets uint64 `json:"packets"`
+	Bytes   uint64 `json:"bytes"`
+}
+
+// passes reads what was counted at a node's interfaces. One that is not there is told as
+// missing.
+func passes(p *plan.Plan, n plan.Node, at resource.Place) (all []PassState, err error) {
+	for _, r := range p.Resources {
+		spec, is := r.Spec.(pass.Spec)
+		if !is || r.Namespace != n.Namespace {
+			continue
+		}
+		c, found, err := pass.CountAt(at, spec.Device)
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			continue
+		}
+		s := PassState{Interface: spec.Device, Came: Tally(c.Came), Other: Tally(c.Other), Malformed: Tally(c.Malformed), Steps: []StepState{}}
+		for _, step := range spec.Steps {
+			s.Steps = append(s.Steps, StepState{step.Act.String(), Tally(c.Slots[step.Slot])})
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
