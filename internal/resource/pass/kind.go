@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/tcx"
 )
 
 // Kind makes passes at interfaces. An interface holds its program, and the program its
@@ -135,7 +136,7 @@ func put(index int, s Spec, all []*attached) error {
 		return err
 	}
 	defer func() { _ = l.Close() }()
-	return replace(index, l.Program, all[0].program)
+	return tcx.Replace(index, l.Program, all[0].program)
 }
 
 // CountAt reads what the pass of an interface has counted since it is there; nothing where

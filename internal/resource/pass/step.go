@@ -96,7 +96,7 @@ const (
 // empty, and is charged whole, so that one larger than the burst passes too and the rate
 // holds.
 type Bucket struct {
-	// Rate in bits per second, 8,000 to 10^12. Bytes are counted from the Ethernet
+	// Rate in bits per second, 8,000 to 10^12; one below that is 8,000. Bytes are counted from the Ethernet
 	// header on, without the FCS, as queueing disciplines do.
 	Rate uint64
 	// Burst in bytes, 1 to 2^32-1.
@@ -118,7 +118,7 @@ const ticks = 64_000_000_000
 
 // NewLimit limits the rate of packets.
 func NewLimit(slot uint32, b Bucket) Step {
-	factor, shift := perByte(b.Rate)
+	factor, shift := perByte(max(b.Rate, LeastRate))
 	high, low := bits.Mul64(b.Burst, factor)
 	burst := high<<(64-shift) | low>>shift
 	return Step{Limit, slot, [3]uint64{factor | uint64(shift)<<32, burst, uint64(b.Per) | uint64(b.Bits4)<<8 | uint64(b.Bits6)<<16}}

@@ -17,6 +17,7 @@ import (
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/steer"
+	"nfchain.dev/nfchain/internal/resource/tcx"
 )
 
 // forwarder is a namespace with ports of the owner's, and those of nodes behind them, in each
@@ -298,12 +299,13 @@ func TestAnotherVersion(t *testing.T) {
 			return err
 		}
 		defer func() { _ = program.Close() }()
-		return link.RawAttachProgram(link.RawAttachProgramOptions{
-			Target: index, Program: nothing(t, steer.Mark+"1234567", tcxNext), Attach: ebpf.AttachTCXIngress, Anchor: link.ReplaceProgram(program),
-		})
+		return tcx.Replace(index, nothing(t, steer.Mark+"1234567", tcxNext), program)
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if now := f.tcx(t, "port0"); len(now) != 1 || now[0] == old[0] {
+		t.Fatalf("programs %v in the place of %v", now, old)
 	}
 	if found := f.read(t); found["port0"] == "" || found["port0"] == spec.Fingerprint() {
 		t.Errorf("another version looks like %q", found["port0"])

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/resource"
+	attach "nfchain.dev/nfchain/internal/resource/tcx"
 )
 
 // tcx holds programs without a link of BPF's, which would have to be pinned somewhere or go
@@ -32,11 +33,10 @@ func (tcx) programs(p resource.Place, index int) ([]ebpf.ProgramID, error) {
 }
 
 func (tcx) put(_ resource.Place, index int, program, old *ebpf.Program) error {
-	o := link.RawAttachProgramOptions{Target: index, Program: program, Attach: ebpf.AttachTCXIngress}
 	if old != nil {
-		o.Anchor = link.ReplaceProgram(old)
+		return attach.Replace(index, program, old)
 	}
-	return link.RawAttachProgram(o)
+	return link.RawAttachProgram(link.RawAttachProgramOptions{Target: index, Program: program, Attach: ebpf.AttachTCXIngress})
 }
 
 func (tcx) take(_ resource.Place, index int, program *ebpf.Program) error {

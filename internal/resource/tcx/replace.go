@@ -1,4 +1,6 @@
-package pass
+// Package tcx does at interfaces what kinds with programs there need and the library does
+// not do.
+package tcx
 
 import (
 	"runtime"
@@ -14,9 +16,10 @@ type progAttach struct {
 	revision                                               uint64
 }
 
-// replace a program at an interface by another, in its place and at once. The library's own
-// way leaves out the flag that says so, and the kernel then attaches the other one too.
-func replace(index int, by, old *ebpf.Program) error {
+// Replace a program that an interface of the thread's namespace has for what it takes in by
+// another, in its place and at once. The library's own way (v0.20.0) leaves out the flag that
+// says so, and the kernel then attaches the other one too.
+func Replace(index int, by, old *ebpf.Program) error {
 	attr := progAttach{
 		target: uint32(index), program: uint32(by.FD()), attachType: uint32(ebpf.AttachTCXIngress),
 		flags: unix.BPF_F_REPLACE, replaced: uint32(old.FD()),
