@@ -34,8 +34,8 @@ const (
 // It is called in the interface's namespace.
 func find(p resource.Place, index int) (all []*attached, err error) {
 	found, err := link.QueryPrograms(link.QueryOptions{Target: index, Attach: ebpf.AttachTCXIngress})
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, ebpf.ErrNotSupported) {
-		return nil, nil // a kernel without tcx
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, ebpf.ErrNotSupported) || errors.Is(err, unix.ENODEV) {
+		return nil, nil // a kernel without tcx, or an interface that has gone meanwhile
 	}
 	if err != nil {
 		return nil, fmt.Errorf("ask for the programs of interface %d in namespace %q: %w", index, p.Ref, err)
