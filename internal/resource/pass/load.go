@@ -40,7 +40,8 @@ type Loaded struct {
 func Load(s Spec) (*Loaded, error) { return replacing(s, nil) }
 
 // replacing is Load for a pass in another's place: where both do the same in every slot
-// they count on where that stopped, and remember what it did.
+// they count on where that stopped, and remember what it did; flows and prefixes begin with
+// full buckets.
 func replacing(s Spec, old *attached) (*Loaded, error) {
 	spec, err := program.LoadProgram()
 	if err != nil {

@@ -71,7 +71,7 @@ func TestFuses(t *testing.T) {
 	loaded(t, counters) // as many as there can be
 }
 
-// TestConstantsAlike holds the numbers of acts and of buckets' owners to those of the C.
+// TestConstantsAlike holds the numbers of acts to those of the C.
 func TestConstantsAlike(t *testing.T) {
 	spec, err := program.LoadProgram()
 	if err != nil {
