@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
@@ -62,6 +62,9 @@ func (w wire) take(t testing.TB, end []byte) ([]byte, uint8) {
 	frame, control := make([]byte, 1<<14), make([]byte, 128)
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		n, m, _, from, err := unix.Recvmsg(w.fd, frame, control, 0)
+		if errors.Is(err, unix.EINTR) { // the runtime's own signals; a wait with a limit is not taken up again
+			continue
+		}
 		if err != nil {
 			t.Fatalf("waiting for what ends in %x: %v", end, err)
 		}
@@ -170,6 +173,9 @@ func (w wire) waiting(t testing.TB, end []byte) (n int) {
 	b := make([]byte, 1<<14)
 	for {
 		m, from, err := unix.Recvfrom(w.fd, b, 0)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,10 +236,11 @@ func TestNeighbourGone(t *testing.T) {
 }
 
 // TestTurnsUnderLoad: packets that are under way while a port is turned over and over come to
-// one of the two nodes, each once.
+// one of the two nodes, each once. One core's may come after another's that were sent later.
 func TestTurnsUnderLoad(t *testing.T) {
 	onHooks(t, func(t *testing.T, hook string) {
 		const packets, turns = 1000, 100
+		dropped := nstest.Dropped(t)
 		f := newForwarder(t)
 		way := func(i int) steer.Spec {
 			return steer.Spec{Device: "port0", To: ports[1+i%2], Hook: hook}
@@ -264,35 +271,38 @@ func TestTurnsUnderLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 		times := map[uint32]int{}
-		for i, w := range sinks {
-			// The last of each way says that all before it have come.
-			f.apply(t, resource.Update, way(i))
-			end := frame(stranger, []byte{0x88, 0xb5}, 60, 0xffff0000)
-			west.send(t, end)
-			w.numbers(t, end[56:], times)
+		for deadline := time.Now().Add(time.Minute); len(times) < packets && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+			for _, w := range sinks {
+				w.numbers(t, times)
+			}
+			if uint64(packets-len(times)) <= nstest.Dropped(t)-dropped {
+				break // another test floods this machine
+			}
 		}
 		for i := range uint32(packets) {
-			if n := times[0xc0de0000+i]; n != 1 {
-				t.Fatalf("packet %d came %d times; of %d, %d came", i, n, packets, len(times))
+			if n := times[0xc0de0000+i]; n > 1 {
+				t.Fatalf("packet %d came %d times", i, n)
 			}
+		}
+		if more := nstest.Dropped(t) - dropped; uint64(packets-len(times)) > more {
+			t.Fatalf("of %d packets %d came; cores dropped %d", packets, len(times), more)
 		}
 	})
 }
 
-// numbers of what came in until a frame that ends so.
-func (w wire) numbers(t testing.TB, end []byte, times map[uint32]int) {
+// numbers of what has come in.
+func (w wire) numbers(t testing.TB, times map[uint32]int) {
 	t.Helper()
 	b := make([]byte, 1<<14)
 	for {
-		n, from, err := unix.Recvfrom(w.fd, b, 0)
-		if err != nil {
-			t.Fatal(fmt.Errorf("after %d packets: %w", len(times), err))
-		}
+		n, from, err := unix.Recvfrom(w.fd, b, unix.MSG_DONTWAIT)
 		switch {
-		case from.(*unix.SockaddrLinklayer).Pkttype == unix.PACKET_OUTGOING:
-		case bytes.Equal(b[n-4:n], end):
+		case errors.Is(err, unix.EAGAIN):
 			return
-		default:
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			t.Fatal(err)
+		case from.(*unix.SockaddrLinklayer).Pkttype != unix.PACKET_OUTGOING:
 			times[binary.BigEndian.Uint32(b[n-4:n])]++
 		}
 	}
