@@ -36,6 +36,9 @@ func count(p resource.Place, index int, port string, counted map[string]Counts) 
 	all, err := find(p, index)
 	defer closeAll(all)
 	for _, a := range all {
+		if a.maps[passedMap] == nil {
+			continue // another version's, which counts nothing
+		}
 		var each []bpf.ProgramCount
 		if err := a.maps[passedMap].Lookup(uint32(0), &each); err != nil {
 			return err

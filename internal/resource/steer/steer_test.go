@@ -310,6 +310,9 @@ func TestAnotherVersion(t *testing.T) {
 	if found := f.read(t); found["port0"] == "" || found["port0"] == spec.Fingerprint() {
 		t.Errorf("another version looks like %q", found["port0"])
 	}
+	if counted, err := steer.Count(resource.At(f.Handle, f.Owner)); err != nil || len(counted) != 0 {
+		t.Errorf("one that counts nothing: %v, error %v", counted, err)
+	}
 	f.apply(t, resource.Update, spec)
 	if found := f.read(t); found["port0"] != spec.Fingerprint() || len(f.tcx(t, "port0")) != 1 {
 		t.Errorf("found %v, programs %v", found, f.tcx(t, "port0"))
