@@ -46,16 +46,23 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) error {
 		}
 	}
 	w.phase = turning
-	if err := w.stage(ctx, []resource.Kind{steer.Kind{}}, p); err != nil {
+	if err := w.turn(ctx, p); err != nil {
 		return err
-	}
-	if !w.dry {
-		if err := w.drain(ctx, p); err != nil {
-			return err
-		}
 	}
 	w.phase = plain
 	return w.removeDropped(ctx, p)
+}
+
+// turn ports to what is new, and wait until nothing comes any more from what is no longer
+// wanted. A forwarder that was just made has neither.
+func (w *work) turn(ctx context.Context, p *plan.Plan) error {
+	if !w.dry && w.isFresh(namespace.Name(p.Chain, plan.WiringNode)) {
+		return nil
+	}
+	if err := w.stage(ctx, []resource.Kind{steer.Kind{}}, p); err != nil || w.dry {
+		return err
+	}
+	return w.drain(ctx, p)
 }
 
 // due are the changes of a kind that the phase lets be made. The port and the program of a node
