@@ -46,8 +46,9 @@ func TestForwarder(t *testing.T) {
 				{forward("a"), bump, forward("b")}, {forward("a"), forward("new"), forward("b")}, {bump, forward("b"), firewall}, {shaper}, {},
 			} {
 				p := planned(t, owner, wiring+spec(functions...))
-				if changes := up(t, p); len(changes) == 0 || len(slices.Compact(slices.Clone(changes))) < len(changes) {
-					t.Errorf("nothing is changed, or a change is told twice: %v", changes)
+				ways := slices.DeleteFunc(up(t, p), func(c string) bool { return !strings.Contains(c, " steer:") })
+				if len(ways) == 0 || len(slices.Compact(slices.Clone(ways))) < len(ways) {
+					t.Errorf("no port is turned, or one is told of twice: %v", ways)
 				}
 				unchanged(t, p)
 				crosses(t, p)
