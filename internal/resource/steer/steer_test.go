@@ -90,6 +90,7 @@ func (f *forwarder) apply(t testing.TB, op resource.Op, s steer.Spec) {
 // sh runs a line in the forwarder's namespace.
 func (f *forwarder) sh(t testing.TB, line string) string {
 	t.Helper()
+	nstest.Require(t, feature.ToolIP, feature.ToolTC)
 	var out []byte
 	err := f.Do(func() (err error) {
 		out, err = exec.Command("sh", "-ec", line).CombinedOutput()
