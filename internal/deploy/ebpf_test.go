@@ -171,13 +171,13 @@ func carries(t *testing.T, p *plan.Plan, to netip.Addr) {
 			return
 		}
 		defer func() { _ = conn.Close() }()
-		_ = conn.SetDeadline(time.Now().Add(time.Minute))
+		_ = conn.SetDeadline(time.Now().Add(5 * time.Minute))
 		all, _ := io.ReadAll(conn)
 		came <- all
 	}()
 	var conn net.Conn
 	inside(t, p.Client().Namespace, func() (err error) { conn, err = net.DialTimeout("tcp", at, time.Minute); return })
-	_ = conn.SetDeadline(time.Now().Add(time.Minute))
+	_ = conn.SetDeadline(time.Now().Add(5 * time.Minute))
 	if _, err := conn.Write(sent); err != nil {
 		t.Errorf("to %s: %v", to, err)
 	}
