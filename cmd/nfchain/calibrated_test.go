@@ -29,7 +29,7 @@ spec:
 // is said.
 func TestCalibratedConditionsAreAlike(t *testing.T) {
 	nstest.Root(t)
-	nstest.Require(t, feature.ToolOVS, "tool.iperf3")
+	nstest.Require(t, feature.ToolOVS, feature.Tun, feature.ToolIperf3)
 	f, err := registry.Words().Decode("mixed", []byte(mixed))
 	if err != nil {
 		t.Fatal(err)
