@@ -42,7 +42,7 @@ func (a *app) plan(ctx context.Context, h *runs.Host, s *sequence, all []work, e
 		step := sequenceStep{ID: w.id, Text: w.text}
 		var err error
 		if steps[i].whole, err = steps[i].plan(experiment.Shortening{}); ctx.Err() != nil {
-			return err
+			return deploy.Interrupted(ctx.Err())
 		} else if err != nil {
 			if err := step.refused(err); err != nil {
 				return err
