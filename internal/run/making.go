@@ -34,6 +34,9 @@ func (m *Measurement) raise(ctx context.Context, chain api.Chain, o UpOptions, b
 	w := stopwatch{}
 	o.watch = &w
 	p, _, err := m.Host.Up(ctx, chain, o)
+	if err != nil && ctx.Err() != nil { // the terminal's interrupt ends programs that it ran, too
+		return p, deploy.Interrupted(ctx.Err())
+	}
 	if err != nil {
 		return p, unmadeBy("the chain could not be made", err)
 	}
