@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/experiment"
@@ -66,7 +67,7 @@ func (m *Measurement) goOn(ctx context.Context, slot experiment.Slot, r *trial.R
 	if kept := m.keep(ctx, r, m.empty(slot, "failed: "+why.Error())); kept != nil {
 		return kept
 	}
-	if isChain && m.unmade != proved {
+	if isChain && m.unmade != proved && !measuredAny(r) {
 		if m.unmade++; m.unmade == mostUnmade {
 			return fmt.Errorf("none of the first %d chains could be measured; the last: %w", mostUnmade, err)
 		}
@@ -94,13 +95,13 @@ func (m *Measurement) empty(slot experiment.Slot, why string) trial.Trial {
 
 // allFailed is an error where a run has trials and none of them measured anything.
 func allFailed(r *trial.Run) error {
-	for _, t := range r.Trials {
-		if len(t.Metrics) > 0 {
-			return nil
-		}
-	}
-	if len(r.Trials) == 0 || len(r.Trials[0].Warnings) == 0 {
+	if measuredAny(r) || len(r.Trials) == 0 || len(r.Trials[0].Warnings) == 0 {
 		return nil
 	}
 	return fmt.Errorf("no trial measured anything; the first %s", r.Trials[0].Warnings[0])
+}
+
+// measuredAny tells whether a run measured anything, before an interruption or since.
+func measuredAny(r *trial.Run) bool {
+	return slices.ContainsFunc(r.Trials, func(t trial.Trial) bool { return len(t.Metrics) > 0 })
 }
