@@ -75,11 +75,13 @@ func (s Shortening) Load(spec api.ExperimentSpec) api.Load {
 		return load.With(*spec.Quick)
 	}
 	if quick := spec.Quick.Duration; s.DurationS > 0 && quick > 0 {
-		most := api.Duration(s.DurationS * float64(time.Second))
-		if load.Duration == 0 {
-			load.Duration = load.DefaultDuration()
+		whole, most := load.Duration, max(quick, api.Duration(s.DurationS*float64(time.Second)))
+		if whole == 0 {
+			whole = load.DefaultDuration()
 		}
-		load.Duration = min(load.Duration, max(quick, most))
+		if most < whole {
+			load.Duration = most
+		}
 	}
 	if quick := spec.Quick.Repeats; s.Repeats > 0 && quick > 0 {
 		load.Repeats = min(load.Repeats, max(quick, s.Repeats))

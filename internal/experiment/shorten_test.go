@@ -27,6 +27,7 @@ func TestShortening(t *testing.T) {
 		{spec, Shortening{DurationS: 1, Repeats: 6}, 2 * time.Second, 6, "shortened for want of time: trials of 2s, where the experiment has 30s; 6 repeats, where it has 10"},
 		{spec, Shortening{DurationS: 1, Repeats: 1}, 2 * time.Second, 3, "shortened for want of time: trials of 2s, where the experiment has 30s; 3 repeats, where it has 10"},
 		{fewer, Shortening{DurationS: 1, Repeats: 1}, 5 * time.Second, 2, "shortened for want of time: 2 repeats, where it has 3"},
+		{api.ExperimentSpec{Load: api.Load{Repeats: 3}, Quick: spec.Quick}, Shortening{DurationS: 60}, 0, 3, ""},
 		{api.ExperimentSpec{Load: spec.Load}, Shortening{DurationS: 1, Repeats: 1}, 30 * time.Second, 10, ""},
 	} {
 		got := c.short.Load(c.spec)
