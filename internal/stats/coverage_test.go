@@ -70,22 +70,43 @@ func TestRatioIntervalCovers(t *testing.T) {
 }
 
 // TestRatioIntervalIsBounded where three repeats scatter and much confidence is asked
-// for, and turned round is that of the ratio turned round.
+// for, but for a few draws, and turned round is that of the ratio turned round.
 func TestRatioIntervalIsBounded(t *testing.T) {
 	for _, estimate := range []func(float64, []float64, []float64) Estimate{RatioIntervalAt, PairedRatioIntervalAt} {
-		r, covered := rand.New(rand.NewPCG(29, 30)), share{}
+		r, covered, bounded := rand.New(rand.NewPCG(29, 30)), share{}, share{}
 		for range draws {
 			a, b := make([]float64, 3), make([]float64, 3)
 			for i := range a {
 				a[i], b[i] = math.Exp(.3*r.NormFloat64()), 17*math.Exp(.1*r.NormFloat64())
 			}
 			e, turned := estimate(.99, a, b), estimate(.99, b, a)
-			if e.CI95 == nil || e.CI95[0] <= 0 || math.Abs(turned.CI95[0]*e.CI95[1]-1) > 1e-9 {
+			bounded.count(e.CI95 != nil)
+			if e.CI95 == nil {
+				continue
+			}
+			if turned.CI95 == nil || e.CI95[0] <= 0 || math.Abs(turned.CI95[0]*e.CI95[1]-1) > 1e-9 {
 				t.Fatalf("%v over %v: %v, turned round %v", b, a, e, turned)
 			}
 			covered.count(in(*e.CI95, 17*math.Exp((.1*.1-.3*.3)/2)))
 		}
 		covered.atLeast(t, "three repeats at 99%", .98)
+		bounded.atLeast(t, "three repeats at 99%, bounded", .999)
+	}
+}
+
+// TestOneRepeatDecidesNoRatio: an interval is not sure of a difference that one repeat alone
+// makes, and is of one that most of them make by losing everything.
+func TestOneRepeatDecidesNoRatio(t *testing.T) {
+	for _, estimate := range []func(a, b []float64) Estimate{RatioInterval, PairedRatioInterval} {
+		if e := estimate([]float64{1, 3, 6240}, []float64{1, 2, 1}); e.CI95 != nil {
+			t.Errorf("nothing is known over such a mean, got %v", *e.CI95)
+		}
+		if e := estimate([]float64{2, 3, 2}, []float64{1, 3, 6240}); e.CI95 == nil || e.CI95[0] > 1 {
+			t.Errorf("one repeat made it %v times as much: %v", e.Value, e.CI95)
+		}
+		if e := estimate([]float64{99, 100, 101, 99, 100, 101}, []float64{0, 0, 0, 100, 0, 0}); e.CI95 == nil || e.CI95[1] >= 1 {
+			t.Errorf("five of six repeats lost everything: %v, %v", e.Value, e.CI95)
+		}
 	}
 }
 

@@ -23,12 +23,13 @@ type Estimate struct {
 // degrees of freedom. The interval is therefore as many times above the estimate as
 // below, never below zero, and that of mean(a)/mean(b) is its reciprocal.
 //
-// It is of arithmetic means, which claims are about, and not of geometric ones, so a
-// sample may hold zeros (a trial that lost everything). Beside Fieller's interval (1954)
-// it covers as often in simulations, from three repeats on, of samples that scatter by
-// up to 30%, and stays bounded where few of them leave Fieller's open. Where it
-// cannot be, because a value is negative or mean(b) is zero, Fieller's is taken, which
-// says so when mean(a) cannot be told from zero: then none is returned.
+// It is of arithmetic means, which claims are about, and not of geometric ones. Beside
+// Fieller's interval (1954) it covers as often in simulations, from three repeats on, of
+// samples that scatter by up to 30%, and stays bounded where few of them leave Fieller's
+// open. Fieller's is taken where a logarithm is no scale for the samples: where one holds
+// zeros (a trial that lost everything), or has so much of its mean from one value that it
+// would be sure of a difference which that value alone makes. Fieller's says so when
+// mean(a) cannot be told from zero: then none is returned.
 //
 // The samples are taken as independent although trials are run in blocks: what
 // the blocks have in common then widens the interval, and never narrows it.
@@ -46,7 +47,7 @@ func RatioIntervalAt(level float64, a, b []float64) Estimate {
 	if len(a) < 2 || len(b) < 2 {
 		return e
 	}
-	if positive(a, b) {
+	if onLogarithm(a, b) {
 		e.CI95 = around(e.Value, halfWidth(level, []component{{relative(a), len(a)}, {relative(b), len(b)}}))
 		return e
 	}
@@ -62,10 +63,16 @@ func RatioIntervalAt(level float64, a, b []float64) Estimate {
 	return e
 }
 
-// positive tells whether the ratio of the samples' means has a logarithm.
-func positive(samples ...[]float64) bool {
+// furthest is the squared relative error of a mean, two standard errors above zero, up to
+// which its logarithm is taken. That of one value beside which the others are nothing is 1,
+// however many they are.
+const furthest = 0.25
+
+// onLogarithm tells whether the logarithms of the samples' means are known well enough for
+// the delta method.
+func onLogarithm(samples ...[]float64) bool {
 	for _, xs := range samples {
-		if slices.Min(xs) < 0 || slices.Max(xs) <= 0 {
+		if slices.Min(xs) <= 0 || relative(xs) > furthest {
 			return false
 		}
 	}

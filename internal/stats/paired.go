@@ -15,8 +15,8 @@ const FewestPairs = 6
 // and b[i] were measured one next to the other and share what the machine did
 // then. The variance of the ratio's logarithm is that of the differences of what each
 // is of its sample's mean, and t has n−1 degrees of freedom. What pairs have in common
-// drops out of the differences. Where a value is negative or mean(b) is zero, it is
-// Fieller's interval (1954) with the covariance.
+// drops out of the differences. Where RatioInterval takes Fieller's interval (1954), this
+// takes it with the covariance.
 // Pairs of which one is not finite are left out.
 func PairedRatioInterval(a, b []float64) Estimate { return PairedRatioIntervalAt(confidence, a, b) }
 
@@ -34,7 +34,7 @@ func PairedRatioIntervalAt(level float64, a, b []float64) Estimate {
 	}
 	n := float64(len(a))
 	t := quantileT(level, n-1)
-	if positive(a, b) {
+	if onLogarithm(a, b) {
 		differences := make([]float64, len(a))
 		for i := range a {
 			differences[i] = b[i]/meanB - a[i]/meanA
