@@ -26,8 +26,6 @@ func TestReadingsOfOneStatementStandTogether(t *testing.T) {
 	}
 }
 
-// TestGapsHaveReasons: conditions without trials, and combinations, many of one
-// reason in one row.
 // TestClaimsAtTheCalibratedLoad stand beside those of the source, and are counted apart.
 func TestClaimsAtTheCalibratedLoad(t *testing.T) {
 	of := func(id, verdict string) experiment.Verdict { return experiment.Verdict{ID: id, Verdict: verdict} }
@@ -47,6 +45,8 @@ func TestClaimsAtTheCalibratedLoad(t *testing.T) {
 	}
 }
 
+// TestGapsHaveReasons: conditions without trials, and combinations, many of one
+// reason in one row.
 func TestGapsHaveReasons(t *testing.T) {
 	r := sampleExperiment()
 	for i := range 200 {
