@@ -47,7 +47,7 @@ func (r Report) machineFigures(conditions []int) (out []figure) {
 	bars := 0
 	flush := func() {
 		if len(groups) > 0 {
-			f := cpuFigure(groups, 0, len(out))
+			f := cpuFigure("CPU use per condition", groups, 0, len(out))
 			f.Caption = "Share of the trial's time that the cores spent, mean over cores and trials, and the busiest core's share behind the bar: one core may be full while others wait. JSON has each core. Auxiliary, not a benchmark (RFC 8172 §4.2)."
 			out = append(out, f)
 		}
@@ -89,7 +89,7 @@ func (r Report) coreFigures(conditions []int) (out []figure) {
 	name, hidden, bars := labels(r.Conditions), 0, 0
 	flush := func() {
 		if len(groups) > 0 {
-			out = append(out, cpuFigure(groups, hidden, len(out)))
+			out = append(out, cpuFigure("CPU use per core and condition", groups, hidden, len(out)))
 		}
 		groups, bars = nil, 0
 	}
@@ -109,12 +109,12 @@ func (r Report) coreFigures(conditions []int) (out []figure) {
 	return out
 }
 
-func cpuFigure(groups []plot.Group, hidden, nth int) figure {
+func cpuFigure(title string, groups []plot.Group, hidden, nth int) figure {
 	caption := "Share of the trial's time that each core spent, mean over the trials. Auxiliary, not a benchmark (RFC 8172 §4.2)."
 	if hidden > 0 {
 		caption += fmt.Sprintf(" The %d busiest cores are shown, %d others are not.", manyCores, hidden)
 	}
-	b := plot.Bars{ID: fmt.Sprintf("cpu-%d", nth), Title: "CPU use per core and condition", Description: cpuDescription(groups),
+	b := plot.Bars{ID: fmt.Sprintf("cpu-%d", nth), Title: title, Description: cpuDescription(groups),
 		X: plot.Axis{Label: "share of time in % (lower is better, for the same traffic)", At: []float64{0, 100}}, Kinds: cpuKinds, Groups: groups}
 	return figure{Title: continued("CPU use", nth), Caption: caption, SVG: template.HTML(b.SVG())}
 }
