@@ -1,15 +1,13 @@
 package pass
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/link"
-	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/resource"
-	"nfchain.dev/nfchain/internal/resource/tcx"
+	"nfchain.dev/nfchain/internal/resource/held"
 )
 
 // Kind makes passes at interfaces. An interface holds its program, and the program its
@@ -35,7 +33,7 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 			if len(all) > 0 {
 				found = append(found, resource.Observed{Key: device, Fingerprint: describe(all)})
 			}
-			closeAll(all)
+			held.CloseAll(all)
 		}
 		return nil
 	})
@@ -43,7 +41,7 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 }
 
 // describe what is at an interface: more than one is what should not be.
-func describe(all []*attached) (text string) {
+func describe(all []attached) (text string) {
 	for i, a := range all {
 		if i > 0 {
 			text += ", and "
@@ -76,16 +74,15 @@ func remove(p resource.Place, device string) error {
 	all, err := find(p, dev.Attrs().Index)
 	if err == nil {
 		err = take(dev.Attrs().Index, all)
-		closeAll(all)
+		held.CloseAll(all)
 	}
 	return failed(p, device, err)
 }
 
 // take programs away that are at an interface.
-func take(index int, all []*attached) error {
+func take(index int, all []attached) error {
 	for _, a := range all {
-		err := link.RawDetachProgram(link.RawDetachProgramOptions{Target: index, Program: a.program, Attach: ebpf.AttachTCXIngress})
-		if err != nil && !errors.Is(err, unix.ENOENT) {
+		if err := held.Detach(index, a.Program.Program); err != nil {
 			return err
 		}
 	}
@@ -111,7 +108,7 @@ func set(p resource.Place, s Spec) error {
 	if err != nil {
 		return failed(p, s.Device, err)
 	}
-	defer closeAll(all)
+	defer held.CloseAll(all)
 	if err := put(index, s, all); err != nil {
 		return failed(p, s.Device, err)
 	}
@@ -122,7 +119,7 @@ func set(p resource.Place, s Spec) error {
 }
 
 // put a pass before all programs that are at an interface, or in the place of the first pass.
-func put(index int, s Spec, all []*attached) error {
+func put(index int, s Spec, all []attached) error {
 	if len(all) == 0 {
 		l, err := Load(s)
 		if err != nil {
@@ -131,12 +128,12 @@ func put(index int, s Spec, all []*attached) error {
 		defer func() { _ = l.Close() }()
 		return link.RawAttachProgram(link.RawAttachProgramOptions{Target: index, Program: l.Program, Attach: ebpf.AttachTCXIngress, Anchor: link.Head()})
 	}
-	l, err := replacing(s, all[0])
+	l, err := replacing(s, &all[0])
 	if err != nil {
 		return err
 	}
 	defer func() { _ = l.Close() }()
-	return tcx.Replace(index, l.Program, all[0].program)
+	return held.Replace(index, l.Program, all[0].Program.Program)
 }
 
 // CountAt reads what the pass of an interface has counted since it is there; nothing where
@@ -151,7 +148,7 @@ func CountAt(p resource.Place, device string) (c Counts, found bool, err error) 
 		if err != nil || len(all) == 0 {
 			return err
 		}
-		defer closeAll(all)
+		defer held.CloseAll(all)
 		found = true
 		c, err = all[0].counts()
 		return err

@@ -50,7 +50,7 @@ func replacing(s Spec, old *attached) (*Loaded, error) {
 	var kept map[string]*ebpf.Map
 	if old != nil {
 		if steps, _, err := old.read(); err == nil && alikeInSlots(steps, s.Steps) {
-			kept = map[string]*ebpf.Map{countedMap: old.maps[countedMap], memoriesMap: old.maps[memoriesMap]}
+			kept = map[string]*ebpf.Map{countedMap: old.Maps[countedMap], memoriesMap: old.Maps[memoriesMap]}
 		}
 	}
 	return load(spec, s, kept)

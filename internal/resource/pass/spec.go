@@ -1,13 +1,12 @@
 package pass
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 
 	program "nfchain.dev/nfchain/bpf/pass"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/held"
 )
 
 // KindName of passes in a plan.
@@ -52,14 +51,8 @@ func (Spec) Commands(string) []resource.Command { return nil }
 // mark begins the names of all passes.
 const mark = "nfpass_"
 
-// name of this version's program, as the kernel knows it: the mark, and as much of a sum of
-// its object as the kernel's 15 letters leave room for.
-var name = mark + sumOf()[:8]
-
-func sumOf() string {
-	sum := sha256.Sum256(program.Object())
-	return hex.EncodeToString(sum[:])
-}
+// name of this version's program.
+var name = held.Name(mark, program.Object())
 
 // names of acts in a plan.
 var names = [...]string{End: "end", Count: "count", Mark: "mark", DSCP: "dscp", Drop: "drop", Limit: "limit", Rules: "rules"}

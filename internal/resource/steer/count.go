@@ -5,6 +5,7 @@ import (
 
 	bpf "nfchain.dev/nfchain/bpf/steer"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/held"
 )
 
 // Counts is what came in at a port and was sent on, since the port is there.
@@ -34,13 +35,13 @@ func Count(p resource.Place) (map[string]Counts, error) {
 
 func count(p resource.Place, index int, port string, counted map[string]Counts) error {
 	all, err := find(p, index)
-	defer closeAll(all)
+	defer held.CloseAll(all)
 	for _, a := range all {
-		if a.maps[passedMap] == nil {
+		if a.Maps[passedMap] == nil {
 			continue // another version's, which counts nothing
 		}
 		var each []bpf.ProgramCount
-		if err := a.maps[passedMap].Lookup(uint32(0), &each); err != nil {
+		if err := a.Maps[passedMap].Lookup(uint32(0), &each); err != nil {
 			return err
 		}
 		c := counted[port]

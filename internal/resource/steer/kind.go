@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/held"
 )
 
 // Kind makes programs at ports.
@@ -38,18 +39,18 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 // observe writes down what is at an interface; nothing is "".
 func observe(p resource.Place, index int) (text string, err error) {
 	all, err := find(p, index)
-	defer closeAll(all)
+	defer held.CloseAll(all)
 	var texts []string
 	for _, a := range all {
 		to := "where another version had it"
-		if a.name == Name {
+		if a.Name == Name {
 			next, err := a.next()
 			if err != nil {
 				return "", err
 			}
 			to = called(p, int(next))
 		}
-		texts = append(texts, fingerprint(to, a.hook, a.name))
+		texts = append(texts, fingerprint(to, a.hook, a.Name))
 	}
 	return strings.Join(texts, ", and "), err
 }
@@ -81,9 +82,9 @@ func remove(p resource.Place, port string) error {
 		return nil
 	}
 	all, err := find(p, dev.Attrs().Index)
-	defer closeAll(all)
+	defer held.CloseAll(all)
 	for _, a := range all {
-		if err := hooks[a.hook].take(p, dev.Attrs().Index, a.program); err != nil {
+		if err := hooks[a.hook].take(p, dev.Attrs().Index, a.Program.Program); err != nil {
 			return failed(p, port, err)
 		}
 	}
@@ -106,7 +107,7 @@ func set(p resource.Place, s Spec) error {
 		return err
 	}
 	all, err := find(p, dev.Attrs().Index)
-	defer closeAll(all)
+	defer held.CloseAll(all)
 	if err == nil {
 		err = turn(p, s, dev.Attrs().Index, uint32(to.Attrs().Index), all)
 	}
@@ -131,7 +132,7 @@ func turn(p resource.Place, s Spec, index int, to uint32, all []*attached) error
 		if a == kept {
 			continue
 		}
-		if err := hooks[a.hook].take(p, index, a.program); err != nil {
+		if err := hooks[a.hook].take(p, index, a.Program.Program); err != nil {
 			return err
 		}
 	}
@@ -140,8 +141,8 @@ func turn(p resource.Place, s Spec, index int, to uint32, all []*attached) error
 
 // keep a program of this version, or put one in the place of what is there.
 func keep(p resource.Place, s Spec, index int, to uint32, old *attached) error {
-	if old != nil && old.name == Name {
-		return old.maps[nextMap].Put(uint32(0), to)
+	if old != nil && old.Name == Name {
+		return old.Maps[nextMap].Put(uint32(0), to)
 	}
 	loaded, err := load(to, old)
 	if err != nil {
@@ -151,5 +152,5 @@ func keep(p resource.Place, s Spec, index int, to uint32, old *attached) error {
 	if old == nil {
 		return hooks[s.Hook].put(p, index, loaded.Steer, nil)
 	}
-	return hooks[s.Hook].put(p, index, loaded.Steer, old.program)
+	return hooks[s.Hook].put(p, index, loaded.Steer, old.Program.Program)
 }

@@ -4,12 +4,11 @@
 package steer
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 
 	bpf "nfchain.dev/nfchain/bpf/steer"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/held"
 )
 
 // KindName of programs at ports in a plan.
@@ -49,11 +48,5 @@ func (Spec) Commands(string) []resource.Command { return nil }
 // Mark begins the names of all programs of nfchain's.
 const Mark = "nfchain_"
 
-// Name of this version's program, as the kernel knows it: the mark, and as much of a sum of
-// its object as the kernel's 15 letters leave room for.
-var Name = Mark + sumOf(bpf.Object())[:7]
-
-func sumOf(object []byte) string {
-	sum := sha256.Sum256(object)
-	return hex.EncodeToString(sum[:])
-}
+// Name of this version's program.
+var Name = held.Name(Mark, bpf.Object())

@@ -16,8 +16,8 @@ import (
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/held"
 	"nfchain.dev/nfchain/internal/resource/steer"
-	"nfchain.dev/nfchain/internal/resource/tcx"
 )
 
 // forwarder is a namespace with ports of the owner's, and those of nodes behind them, in each
@@ -300,7 +300,7 @@ func TestAnotherVersion(t *testing.T) {
 			return err
 		}
 		defer func() { _ = program.Close() }()
-		return tcx.Replace(index, nothing(t, steer.Mark+"1234567", tcxNext), program)
+		return held.Replace(index, nothing(t, steer.Mark+"1234567", tcxNext), program)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,87 @@
+// Package held finds and replaces the BPF programs of nfchain's that interfaces hold. Such a
+// program has its maps, and goes with its interface: all that is to be known of it is read
+// from there.
+package held
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
+)
+
+// Program that an interface holds, with its maps by the names that the kernel knows them by.
+type Program struct {
+	*ebpf.Program
+	Name string
+	Maps map[string]*ebpf.Map
+}
+
+// longest name of a program that the kernel takes, in letters.
+const longest = 15
+
+// Name of this version's program, as the kernel is to know it: a mark, by which nfchain tells
+// its own, and as much of a sum of its object as there is room for.
+func Name(mark string, object []byte) string {
+	sum := sha256.Sum256(object)
+	return (mark + hex.EncodeToString(sum[:]))[:longest]
+}
+
+// Open a program by its number; nil for one without the mark, or that has gone meanwhile.
+func Open(id ebpf.ProgramID, mark string) (*Program, error) {
+	opened, err := ebpf.NewProgramFromID(id)
+	if errors.Is(err, unix.ENOENT) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open program %d: %w", id, err)
+	}
+	p := &Program{Program: opened, Maps: map[string]*ebpf.Map{}}
+	info, err := opened.Info()
+	if err != nil || !strings.HasPrefix(info.Name, mark) {
+		p.Close()
+		return nil, err
+	}
+	p.Name = info.Name
+	if err := p.openMaps(info); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Program) openMaps(info *ebpf.ProgramInfo) error {
+	ids, _ := info.MapIDs()
+	for _, id := range ids {
+		m, err := ebpf.NewMapFromID(id)
+		if err != nil {
+			return fmt.Errorf("open map %d of program %s: %w", id, p.Name, err)
+		}
+		about, err := m.Info()
+		if err != nil {
+			_ = m.Close()
+			return err
+		}
+		p.Maps[about.Name] = m
+	}
+	return nil
+}
+
+// Close what was opened; the interface still holds the program.
+func (p *Program) Close() {
+	for _, m := range p.Maps {
+		_ = m.Close()
+	}
+	_ = p.Program.Close()
+}
+
+// CloseAll of several.
+func CloseAll[P interface{ Close() }](all []P) {
+	for _, p := range all {
+		p.Close()
+	}
+}
