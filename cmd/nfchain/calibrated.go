@@ -37,7 +37,9 @@ func (s subject) cellsOf(ctx context.Context, points []experiment.Point) (calibr
 		}
 	}
 	s.m.Chains = found.chains
-	return found.because(first), err
+	// Why some are left out is what was lost where all settings were asked for.
+	found.lost = first.lost
+	return found, err
 }
 
 func (s subject) cellsAt(ctx context.Context, points []experiment.Point, best map[string]any) (calibratedCells, error) {
@@ -48,13 +50,6 @@ func (s subject) cellsAt(ctx context.Context, points []experiment.Point, best ma
 	c.infeasible, c.lost = experiment.CalibratedLost(c.infeasible)
 	c.chains = s.m.Chains
 	return c, err
-}
-
-// because keeps what was lost where all settings were asked for, which is why some are
-// left out.
-func (c calibratedCells) because(first calibratedCells) calibratedCells {
-	c.lost = first.lost
-	return c
 }
 
 // put what is calibrated into a run.

@@ -19,7 +19,7 @@ func (a *app) printPasses(n runs.NodeState) {
 		for _, odd := range []struct {
 			what string
 			runs.Tally
-		}{{"no IP, and untouched", p.Other}, {"malformed, and dropped", p.Malformed}} {
+		}{{"no IP, and untouched", p.Other}, {"malformed, and dropped", p.Malformed}, {"dropped, for the kernel had no memory to change it in", p.Unwritten}} {
 			if odd.Packets > 0 {
 				a.printf("  %s: %s\n", odd.what, tallied(odd.Tally))
 			}

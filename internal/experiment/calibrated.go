@@ -37,7 +37,8 @@ func FewerSettings(best map[string]any) (out []map[string]any) {
 	for _, drop := range []func(string) bool{tuned, long, func(name string) bool { return tuned(name) || long(name) }} {
 		fewer := maps.Clone(best)
 		maps.DeleteFunc(fewer, func(name string, _ any) bool { return drop(name) })
-		if len(fewer) < len(best) {
+		same := func(o map[string]any) bool { return reflect.DeepEqual(o, fewer) }
+		if len(fewer) < len(best) && !slices.ContainsFunc(out, same) {
 			out = append(out, fewer)
 		}
 	}

@@ -27,7 +27,11 @@ func (s *Sampler) locate(arrivals map[resource.Interface]string) error {
 				return err
 			}
 		}
-		s.arrivals[device{uint32(st.Ino), indexes[at.Namespace][at.Device]}] = node
+		index, has := indexes[at.Namespace][at.Device]
+		if !has {
+			return fmt.Errorf("namespace %q has no interface %s, where packets of %s come in; `nfchain up` mends the chain", at.Namespace, at.Device, node)
+		}
+		s.arrivals[device{uint32(st.Ino), index}] = node
 	}
 	return nil
 }

@@ -14,7 +14,10 @@ type PassState struct {
 	// Other is what is no IP, and went on untouched.
 	Other Tally `json:"other"`
 	// Malformed is IP that no router forwards, dropped before the first step.
-	Malformed Tally       `json:"malformed"`
+	Malformed Tally `json:"malformed"`
+	// Unwritten was dropped behind the last step, because the kernel had no memory to change
+	// it in.
+	Unwritten Tally       `json:"unwritten"`
 	Steps     []StepState `json:"steps"`
 }
 
@@ -47,7 +50,7 @@ func passes(p *plan.Plan, n plan.Node, at resource.Place) (all []PassState, err 
 		if !found {
 			continue
 		}
-		s := PassState{Interface: spec.Device, Came: Tally(c.Came), Other: Tally(c.Other), Malformed: Tally(c.Malformed), Steps: []StepState{}}
+		s := PassState{Interface: spec.Device, Came: Tally(c.Came), Other: Tally(c.Other), Malformed: Tally(c.Malformed), Unwritten: Tally(c.Unwritten), Steps: []StepState{}}
 		for _, step := range spec.Steps {
 			s.Steps = append(s.Steps, StepState{step.Act.String(), Tally(c.Slots[step.Slot])})
 		}

@@ -17,7 +17,7 @@ import (
 type Options struct {
 	// Rate that passes, 8kbit to 1Tbit.
 	Rate api.Rate `json:"rate" jsonschema:"required"`
-	// Burst may pass at once, at most 4 GiB. Default: 1 ms at the rate, at least 128 KiB,
+	// Burst may pass at once, less than 4 GiB. Default: 1 ms at the rate, at least 128 KiB,
 	// which is two segments as large as the kernel makes them.
 	Burst api.Size `json:"burst,omitempty"`
 	// Per says what has the rate: chain (default), all packets together; flow, those of

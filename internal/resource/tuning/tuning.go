@@ -110,18 +110,11 @@ func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 			spec = c.Spec.(Spec)
 		}
 		if err := apply(p, spec); err != nil {
-			return Refused{fmt.Errorf("tuning of %s in namespace %q: %w", c.Key, p.Ref, err)}
+			return fmt.Errorf("tuning of %s in namespace %q: %w", c.Key, p.Ref, err)
 		}
 	}
 	return nil
 }
-
-// Refused is the error of settings that an interface does not take, which only its driver
-// knew.
-type Refused struct{ error }
-
-// Unwrap tells what the kernel said.
-func (r Refused) Unwrap() error { return r.error }
 
 // apply writes down what each knob was before it is set for the first time, puts back
 // those that are set no more, and then holds the kernel to the rest.
