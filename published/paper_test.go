@@ -20,6 +20,8 @@ type paper struct {
 	cores int
 	// truth is what a condition measures, by metric; nothing where it cannot be had.
 	truth func(factors map[string]any) map[string]float64
+	// scatter is how many times the usual noise a condition has; nil is once everywhere.
+	scatter func(factors map[string]any) float64
 	// refused is why what measures nothing cannot be had.
 	refused string
 }
@@ -56,10 +58,14 @@ func (p paper) run(t *testing.T) (api.ExperimentSpec, trial.Run) {
 			run.Infeasible = append(run.Infeasible, trial.Infeasible{Factors: point.Factors, Reason: p.refused})
 			continue
 		}
+		noise := 0.0002
+		if p.scatter != nil {
+			noise *= p.scatter(point.Factors)
+		}
 		for repeat := 1; repeat <= run.Repeats; repeat++ {
 			metrics := trial.Map[float64]{}
 			for name, x := range truth {
-				metrics[name] = x * (1 + 0.0002*math.Sin(float64(7*len(run.Conditions)+repeat*repeat)))
+				metrics[name] = x * (1 + noise*math.Sin(float64(7*len(run.Conditions)+repeat*repeat)))
 			}
 			run.Trials = append(run.Trials, trial.Trial{Condition: len(run.Conditions), Repeat: repeat, Metrics: metrics})
 		}

@@ -32,6 +32,7 @@ var checkKinds = map[string]checkKind{
 	"rank_changes":  {fields("metric a b over"), fields("values"), -1, math.Inf(1)},
 	"between_share": {fields("metric a"), nil, 0, 1},
 	"spread":        {fields("metric a"), nil, 0, math.Inf(1)},
+	"spread_ratio":  {fields("metric a b"), nil, 0, math.Inf(1)},
 	"slope_fades":   {fields("metric a b c d"), nil, math.Inf(-1), math.Inf(1)},
 	"model_error":   {fields("model"), nil, 0, math.Inf(1)},
 	"model_better":  {fields("model other"), nil, 0, math.Inf(1)},

@@ -148,10 +148,11 @@ type Check struct {
 	// other in b, whichever is smaller; below zero they keep their order), between_share
 	// (the share of the variance at a that lies between instances of its chain, which
 	// redeploy in the load makes anew), spread (the standard deviation of the metric's logarithm
-	// at a between repeats, or between instances of a chain made anew), model_error (the
+	// at a between repeats, or between instances of a chain made anew), spread_ratio (that at b
+	// over that at a), model_error (the
 	// largest relative error of a model over its fitted values), model_better (the error
 	// of a model at what it was not fitted to over that of another), unavailable.
-	Kind string `json:"kind" jsonschema:"required,enum=value,enum=loss,enum=ratio,enum=best_ratio,enum=ratio_each,enum=ratio_mean,enum=ratio_change,enum=flat,enum=rises,enum=peak,enum=possible,enum=slope_fades,enum=rank_changes,enum=between_share,enum=spread,enum=model_error,enum=model_better,enum=unavailable"`
+	Kind string `json:"kind" jsonschema:"required,enum=value,enum=loss,enum=ratio,enum=best_ratio,enum=ratio_each,enum=ratio_mean,enum=ratio_change,enum=flat,enum=rises,enum=peak,enum=possible,enum=slope_fades,enum=rank_changes,enum=between_share,enum=spread,enum=spread_ratio,enum=model_error,enum=model_better,enum=unavailable"`
 	// Metric of the conditions that are compared.
 	Metric string `json:"metric,omitempty"`
 	// A and B select one condition each by factor value; for best_ratio, any number, and

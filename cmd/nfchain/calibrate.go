@@ -42,7 +42,7 @@ Then the noise floor: two conditions that are the same are compared, and what so
 repeats of them would differ by is the smallest difference that this machine can show.
 
 What is found is stored for this machine as it is now, and every published experiment runs
-at it too (see reproduce). Their reports tell where a difference is below the noise floor.
+at it too (see reproduce). Their reports tell where a difference of goodput is below the noise floor.
 With --try, what an earlier calibration found of the rest stays, and is begun with.`,
 		Example: "  nfchain calibrate\n  nfchain calibrate --duration 5s --repeats 10\n  nfchain calibrate show", Args: cobra.NoArgs,
 	}

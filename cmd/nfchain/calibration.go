@@ -170,10 +170,11 @@ func (c *calibration) floorAt(repeats int) (floor float64) {
 }
 
 // below says that what a claim found is a smaller difference than this machine can show;
-// empty where it is not, where the claim is about no difference, or where nobody knows.
+// empty where it is not, where the claim is about no difference, or where nobody knows: what
+// other metrics are off by was not looked at.
 func (c *calibration) below(check api.Check, v experiment.Verdict, repeats int) string {
 	floor := c.floorAt(repeats)
-	if v.Estimate == nil || floor == 0 {
+	if v.Estimate == nil || floor == 0 || check.Metric != goodput {
 		return ""
 	}
 	difference := math.Abs(*v.Estimate)

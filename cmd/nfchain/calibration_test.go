@@ -108,13 +108,16 @@ func TestBelowTheNoiseFloor(t *testing.T) {
 		{c, "loss", 0.01, 20, "less than 2%"}, {c, "loss", -0.01, 2, "less than 5%"}, {c, "flat", 0.01, 10, "less than 2%"},
 		{c, "rises", 0.001, 3, ""}, {nil, "ratio", 1, 3, ""}, {&calibration{}, "ratio", 1, 3, ""},
 	} {
-		got := one.of.below(api.Check{Kind: one.kind}, at(one.estimate), one.repeats)
+		got := one.of.below(api.Check{Kind: one.kind, Metric: goodput}, at(one.estimate), one.repeats)
 		if (got == "") != (one.below == "") || !strings.Contains(got, one.below) {
 			t.Errorf("%+v: %q", one, got)
 		}
 	}
-	if got := c.below(api.Check{Kind: "ratio"}, experiment.Verdict{}, 3); got != "" {
+	if got := c.below(api.Check{Kind: "ratio", Metric: goodput}, experiment.Verdict{}, 3); got != "" {
 		t.Errorf("without an estimate: %q", got)
+	}
+	if got := c.below(api.Check{Kind: "ratio", Metric: "transactions_per_second"}, at(1.01), 3); got != "" {
+		t.Errorf("of a metric that was not looked at: %q", got)
 	}
 }
 

@@ -58,6 +58,7 @@ var checks = map[string]func(api.ExperimentSpec, trial.Run, api.Check) (finding,
 	"rank_changes":  findRankChanges,
 	"between_share": findBetweenShare,
 	"spread":        findSpread,
+	"spread_ratio":  findSpreadRatio,
 	"model_error":   findModelError,
 	"model_better":  findModelBetter,
 }

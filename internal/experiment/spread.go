@@ -25,3 +25,25 @@ func findSpread(_ api.ExperimentSpec, run trial.Run, c api.Check) (finding, erro
 		value:    percent,
 	}, nil
 }
+
+// findSpreadRatio estimates how many times as much repeats differ in b as in a.
+func findSpreadRatio(_ api.ExperimentSpec, run trial.Run, c api.Check) (finding, error) {
+	samples, _, err := gather(run, c.Metric, c.A, c.B)
+	if err != nil {
+		return finding{}, err
+	}
+	if len(samples) < 2 {
+		return finding{}, fmt.Errorf("a and b are the same condition")
+	}
+	a, b := samples[0].values, samples[1].values
+	ratio := stats.LogDeviationRatio(a, b)
+	return finding{
+		quantity: "ratio of the spread of " + c.Metric + " " + contrast(c.A, c.B),
+		estimate: ratio,
+		repeats:  fewest(samples),
+		found: fmt.Sprintf("values differ by %s and by %s (standard deviations of the logarithm)",
+			percent(stats.LogDeviation(a).Value), percent(stats.LogDeviation(b).Value)),
+		value: times,
+		still: 1,
+	}, nil
+}
