@@ -157,7 +157,7 @@ rules_own int rules_read(struct __sk_buff *skb, struct rules_packet *r, __u32 at
 }
 
 /* rules_relates gives the state of an error of ICMP: who sent what it is about must be who gets it. */
-rules_own __u8 rules_relates(struct __sk_buff *skb, const struct rules_packet *error, __u32 slot, __u64 now)
+rules_own __u8 rules_relates(struct __sk_buff *skb, const struct rules_packet *error, __u32 whose, __u64 now)
 {
 	struct rules_packet about = {};
 
@@ -166,7 +166,7 @@ rules_own __u8 rules_relates(struct __sk_buff *skb, const struct rules_packet *e
 	rules_read(skb, &about, error->id);
 	if (about.six != error->six || about.source[0] != error->destination[0] || about.source[1] != error->destination[1])
 		return RULES_INVALID;
-	return rules_open(&about, slot, now) ? RULES_RELATED : RULES_INVALID;
+	return rules_open(&about, whose, now) ? RULES_RELATED : RULES_INVALID;
 }
 
 #endif

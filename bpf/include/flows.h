@@ -11,15 +11,16 @@
 /* A connection, whichever way its packets go: the lower end is first. */
 struct rules_connection {
 	__u64 ends[2][2];
-	__s32 ports[2];
-	__u8 protocol, six;
-	__u16 slot; /* whose rules */
-	__u32 id;	/* of an echo, with which end asks and what */
+	__u16 ports[2];
+	__u8 protocol, kind; /* kind: 1 of IPv6, 2 and 4 where there is no port */
+	__u16 unused;
+	__u32 whose; /* whose rules */
+	__u32 id;	 /* of an echo, with which end asks and what */
 };
 
 struct rules_flow {
 	__u64 last;			/* when a packet was last seen, in ns */
-	__u32 answers[4];	/* of new and established packets, by direction; 0: not asked */
+	__u64 answers[4];	/* of new and established packets, by direction; 0: not asked */
 	__u8 open;			/* a packet that began it was accepted */
 	__u8 opener, replied; /* the direction of that one, and whether one came the other way */
 	__u8 seen;			/* of TCP, see SEEN_RESET */
@@ -49,7 +50,7 @@ static long (*rules_enter)(void *map, const void *key, const void *value, __u64 
 
 enum { RULES_IF_ABSENT = 1 };
 
-/* Answers carry which generation of the rules gave them. */
+/* Answers carry which generation of the rules gave them: its lower bits, as many as there is room for. */
 enum { RULES_ANSWER_BITS = 20, RULES_ANSWER = (1 << RULES_ANSWER_BITS) - 1 };
 
 enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_PSH = 8, TCP_ACK = 16, TCP_URG = 32 };
@@ -200,27 +201,31 @@ static inline __u8 rules_state(const struct rules_packet *p, struct rules_flow *
 }
 
 /* rules_connects gives the connection of a packet, and the direction: 1 if it comes from the higher end. */
-static inline __u8 rules_connects(const struct rules_packet *p, __u16 slot, struct rules_connection *c)
+static inline __u8 rules_connects(const struct rules_packet *p, __u32 whose, struct rules_connection *c)
 {
 	const __u64 *s = p->source, *d = p->destination;
+	__s32 lower, higher;
 	__u8 from = s[0] != d[0] ? s[0] > d[0] : s[1] != d[1] ? s[1] > d[1] : p->source_port > p->destination_port;
 
 	c->ends[0][0] = from ? d[0] : s[0];
 	c->ends[0][1] = from ? d[1] : s[1];
 	c->ends[1][0] = from ? s[0] : d[0];
 	c->ends[1][1] = from ? s[1] : d[1];
-	c->ports[0] = from ? p->destination_port : p->source_port;
-	c->ports[1] = from ? p->source_port : p->destination_port;
+	lower = from ? p->destination_port : p->source_port;
+	higher = from ? p->source_port : p->destination_port;
+	c->ports[0] = lower;
+	c->ports[1] = higher;
 	c->protocol = p->protocol;
-	c->six = p->six;
-	c->slot = slot;
+	c->kind = p->six | (lower < 0) << 1 | (higher < 0) << 2;
+	c->unused = 0;
+	c->whose = whose;
 	c->id = rules_asks(p, from);
 	return from;
 }
 
 /* rules_open tells whether a packet is of a connection that is open: for the packet that an error of ICMP
  * is about. */
-rules_own int rules_open(const struct rules_packet *p, __u32 slot, __u64 now)
+rules_own int rules_open(const struct rules_packet *p, __u32 whose, __u64 now)
 {
 	struct rules_connection c;
 	struct rules_flow *f;
@@ -228,26 +233,27 @@ rules_own int rules_open(const struct rules_packet *p, __u32 slot, __u64 now)
 
 	if (!p)
 		return 0;
-	direction = rules_connects(p, slot, &c);
+	direction = rules_connects(p, whose, &c);
 	f = bpf_map_lookup_elem(&rules_flows, &c);
 	return f && !rules_over(p, f, direction, now);
 }
 
 /* rules_judge is rules_find for packets of connections. The state that p comes with counts, unless it is
  * RULES_NEW, which is what is to be found out. Generation is another when the rules are. */
-rules_own __s32 rules_judge(struct rules_packet *p, __u32 base, __u32 slot, __u32 generation, __u64 now)
+rules_own __s32 rules_judge(struct rules_packet *p, __u32 base, __u32 whose, __u64 generation, __u64 now)
 {
 	struct rules_header *h = rules_at(base);
 	struct rules_connection c;
 	struct rules_flow *f, fresh = {};
 	struct rules_tally *tally;
-	__u32 answer, i, first = 0;
-	__u64 which;
+	__u32 found, i, first = 0;
+	__u64 answer, which;
 	__u8 direction;
 
 	if (!p || !h)
 		return RULES_BROKEN;
-	direction = rules_connects(p, slot, &c);
+	generation <<= RULES_ANSWER_BITS;
+	direction = rules_connects(p, whose, &c);
 	f = bpf_map_lookup_elem(&rules_flows, &c);
 	if (h->stateful && p->state == RULES_NEW)
 		p->state = rules_state(p, f, direction, now);
@@ -258,26 +264,26 @@ rules_own __s32 rules_judge(struct rules_packet *p, __u32 base, __u32 slot, __u3
 	which &= 3;
 	if (f) {
 		answer = f->answers[which];
-		if (answer && answer >> RULES_ANSWER_BITS == (generation & 0xfff))
+		if (answer && (answer ^ generation) >> RULES_ANSWER_BITS == 0)
 			goto answered;
 	}
 	tally = bpf_map_lookup_elem(&rules_tallies, &first);
-	answer = rules_find(p, base) + 1;
-	if (!answer || !tally)
+	found = rules_find(p, base) + 1;
+	if (!found || !tally)
 		return RULES_BROKEN;
-	answer |= generation << RULES_ANSWER_BITS;
+	answer = generation | found;
 	tally->asked++;
 	if (!f) {
 		fresh.last = now;
 		fresh.opener = direction;
 		fresh.seen = rules_opens(p) ? SEEN_SYN : 0;
-		fresh.open = ((answer & RULES_ANSWER) - 1) & 1;
+		fresh.open = (found - 1) & 1;
 #pragma unroll
 		for (i = 0; i < 4; i++)
 			fresh.answers[i] = i == which ? answer : 0;
 		if (!rules_enter(&rules_flows, &c, &fresh, RULES_IF_ABSENT))
 			tally->made++;
-		return (answer & RULES_ANSWER) - 1;
+		return found - 1;
 	}
 	f->answers[which] = answer;
 answered:

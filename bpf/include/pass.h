@@ -62,7 +62,9 @@ struct step {
 			__u8 per, bits4, bits6;
 		} limit;
 		struct {
-			__u32 base, first, generation; /* of the table, and its first counter */
+			__u32 base, first;  /* of the table, and its first counter */
+			__u32 whose, aside; /* whose connections they are; aside: packets pass, and tell of theirs */
+			__u64 digest;       /* of what the rules say and whether they are asked */
 		} rules;
 	};
 };
@@ -244,11 +246,13 @@ static __attribute__((noinline)) int denied(struct __sk_buff *skb, __u32 i, stru
 		return 0;
 	state = r->state;
 	if (state == RULES_ERROR)
-		r->state = rules_relates(skb, r, steps[i].slot, now);
-	answer = rules_judge(r, steps[i].rules.base, steps[i].slot, steps[i].rules.generation, now);
+		r->state = rules_relates(skb, r, steps[i].rules.whose, now);
+	answer = rules_judge(r, steps[i].rules.base, steps[i].rules.whose, steps[i].rules.digest, now);
 	r->state = state; /* another firewall has connections of its own */
 	if (answer < 0)
 		return 1;
+	if (steps[i].rules.aside)
+		return 0;
 	number = steps[i].rules.first + (answer >> 1);
 	t = bpf_map_lookup_elem(&rules_counted, &number);
 	if (t)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
-/* The first of many rules that matches a packet. The tables are made by internal/inline/rules, which
+/* The first of many rules that matches a packet. The tables are made by internal/resource/pass/rules, which
  * says how they work and searches them in the same way; a test holds the two to each other. */
 #ifndef NFCHAIN_RULES_H
 #define NFCHAIN_RULES_H

@@ -22,7 +22,6 @@ traffic, observe, supervise, trace, profile
 deploy
 plan
 wiring, function
-inline
 impair
 resource
 feature

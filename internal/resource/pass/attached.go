@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/cilium/ebpf"
+
 	program "nfchain.dev/nfchain/bpf/pass"
+	"nfchain.dev/nfchain/bpf/passrules"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/held"
 )
@@ -41,39 +44,55 @@ func find(p resource.Place, index int) (all []attached, err error) {
 	return all, nil
 }
 
-// stepsAt is where the steps stand among this version's constants.
-var stepsAt = sync.OnceValues(func() (offset uint64, err error) {
-	spec, err := program.LoadProgram()
-	if err != nil {
-		return 0, err
+// stepsAt is where the steps stand among the constants of this version's programs, by their names.
+var stepsAt = sync.OnceValues(func() (map[string]uint64, error) {
+	offsets := map[string]uint64{}
+	for name, load := range map[string]func() (*ebpf.CollectionSpec, error){name: program.LoadProgram, rulesName: passrules.LoadProgram} {
+		spec, err := load()
+		if err != nil {
+			return nil, err
+		}
+		offsets[name] = spec.Variables["steps"].Offset()
 	}
-	return spec.Variables["steps"].Offset(), nil
+	return offsets, nil
 })
 
-// read the steps of a pass of this version, and for how many flows it has buckets.
-func (a attached) read() (steps []Step, flows uint32, err error) {
-	if a.Name != name || a.Maps[constantsMap] == nil || a.Maps[bucketsMap] == nil {
-		return nil, 0, fmt.Errorf("program %s is of another version of nfchain", a.Name)
-	}
-	offset, err := stepsAt()
+// contents are the steps of a pass, for how many flows it has buckets, and how many connections
+// its firewalls remember.
+type contents struct {
+	steps              []Step
+	flows, connections uint32
+}
+
+// read what a pass of this version has.
+func (a attached) read() (c contents, err error) {
+	offsets, err := stepsAt()
 	if err != nil {
-		return nil, 0, err
+		return c, err
+	}
+	offset, ours := offsets[a.Name]
+	if !ours || a.Maps[constantsMap] == nil || a.Maps[bucketsMap] == nil {
+		return c, fmt.Errorf("program %s is of another version of nfchain", a.Name)
 	}
 	constants, err := a.Maps[constantsMap].LookupBytes(uint32(0))
 	if err != nil || uint64(len(constants)) < offset {
-		return nil, 0, fmt.Errorf("read the constants of program %s: %w", a.Name, err)
+		return c, fmt.Errorf("read the constants of program %s: %w", a.Name, err)
 	}
 	var all [Most]Step
 	if _, err := binary.Decode(constants[offset:], binary.NativeEndian, &all); err != nil {
-		return nil, 0, fmt.Errorf("read the steps of program %s: %w", a.Name, err)
+		return c, fmt.Errorf("read the steps of program %s: %w", a.Name, err)
 	}
 	for _, s := range all {
 		if s.Act == End {
 			break
 		}
-		steps = append(steps, s)
+		c.steps = append(c.steps, s)
 	}
-	return steps, a.Maps[bucketsMap].MaxEntries(), nil
+	c.flows = a.Maps[bucketsMap].MaxEntries()
+	if m := a.Maps[rulesFlowsMap]; m != nil {
+		c.connections = m.MaxEntries()
+	}
+	return c, nil
 }
 
 // counts of all cores.

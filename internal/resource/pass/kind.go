@@ -46,22 +46,24 @@ func describe(all []attached) (text string) {
 		if i > 0 {
 			text += ", and "
 		}
-		steps, flows, err := a.read()
+		c, err := a.read()
 		if err != nil {
 			text += err.Error()
 			continue
 		}
-		text += fingerprint(steps, flows)
+		text += c.fingerprint()
 	}
 	return text
 }
 
 // Apply implements resource.Kind.
 func (Kind) Apply(p resource.Place, changes []resource.Change) error {
+	n := &neighbours{place: p}
+	defer n.close()
 	return p.Do(func() error {
 		return resource.Make(changes,
 			func(device string) error { return remove(p, device) },
-			func(s Spec) error { return set(p, s) })
+			func(s Spec) error { return set(p, s, n) })
 	})
 }
 
@@ -98,7 +100,7 @@ func failed(p resource.Place, device string, err error) error {
 
 // set the pass at an interface: the first that is there is replaced at once, so that no
 // packet comes by without one or the other, and what is too many goes.
-func set(p resource.Place, s Spec) error {
+func set(p resource.Place, s Spec, n *neighbours) error {
 	dev, err := p.Device(s.Device)
 	if err != nil {
 		return err
@@ -109,7 +111,7 @@ func set(p resource.Place, s Spec) error {
 		return failed(p, s.Device, err)
 	}
 	defer held.CloseAll(all)
-	if err := put(index, s, all); err != nil {
+	if err := put(index, s, all, n); err != nil {
 		return failed(p, s.Device, err)
 	}
 	if len(all) > 1 {
@@ -119,21 +121,20 @@ func set(p resource.Place, s Spec) error {
 }
 
 // put a pass before all programs that are at an interface, or in the place of the first pass.
-func put(index int, s Spec, all []attached) error {
-	if len(all) == 0 {
-		l, err := Load(s)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = l.Close() }()
-		return link.RawAttachProgram(link.RawAttachProgramOptions{Target: index, Program: l.Program, Attach: ebpf.AttachTCXIngress, Anchor: link.Head()})
+func put(index int, s Spec, all []attached, n *neighbours) error {
+	var old *attached
+	if len(all) > 0 {
+		old = &all[0]
 	}
-	l, err := replacing(s, &all[0])
+	l, err := replacing(s, old, n)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = l.Close() }()
-	return held.Replace(index, l.Program, all[0].Program.Program)
+	defer n.made(l)
+	if old != nil {
+		return held.Replace(index, l.Program, old.Program.Program)
+	}
+	return link.RawAttachProgram(link.RawAttachProgramOptions{Target: index, Program: l.Program, Attach: ebpf.AttachTCXIngress, Anchor: link.Head()})
 }
 
 // CountAt reads what the pass of an interface has counted since it is there; nothing where

@@ -31,29 +31,47 @@ type Loaded struct {
 	Program *ebpf.Program
 	counted *ebpf.Map
 	rest    []*ebpf.Map
-	rules   *passrules.ProgramMaps // of firewalls, if there are any
+	// of firewalls, if there are any
+	rules *passrules.ProgramMaps
+	steps []Step
 }
 
 // Load makes a program of a spec's steps. Of more flows and prefixes than it has buckets
 // for, the ones not seen for longest lose theirs, and begin with a full one when they come
 // again.
-func Load(s Spec) (*Loaded, error) { return replacing(s, nil) }
+func Load(s Spec) (*Loaded, error) { return replacing(s, nil, nil) }
 
-// replacing is Load for a pass in another's place: where both do the same in every slot
-// they count on where that stopped, and remember what it did; flows and prefixes begin with
-// full buckets.
-func replacing(s Spec, old *attached) (*Loaded, error) {
+// replacing is Load for a pass in another's place, or beside others: where it does the same in every
+// slot as that one it counts on where that stopped, and remembers what it did; flows and prefixes
+// begin with full buckets. Firewalls have their connections in common with those of others.
+func replacing(s Spec, old *attached, n *neighbours) (*Loaded, error) {
+	if err := s.checkFirewalls(); err != nil {
+		return nil, err
+	}
+	kept := old.keeps(s.Steps)
+	if asksRules(s.Steps) {
+		others, err := n.beside(old)
+		if err != nil {
+			return nil, err
+		}
+		return withFirewalls(s, kept, others)
+	}
 	spec, err := program.LoadProgram()
 	if err != nil {
 		return nil, err
 	}
-	var kept map[string]*ebpf.Map
-	if old != nil {
-		if steps, _, err := old.read(); err == nil && alikeInSlots(steps, s.Steps) {
-			kept = map[string]*ebpf.Map{countedMap: old.Maps[countedMap], memoriesMap: old.Maps[memoriesMap]}
-		}
-	}
 	return load(spec, s, kept)
+}
+
+// keeps are the maps of what was counted and remembered, if other steps can go on with them.
+func (a *attached) keeps(steps []Step) map[string]*ebpf.Map {
+	if a == nil {
+		return nil
+	}
+	if c, err := a.read(); err != nil || !alikeInSlots(c.steps, steps) {
+		return nil
+	}
+	return map[string]*ebpf.Map{countedMap: a.Maps[countedMap], memoriesMap: a.Maps[memoriesMap]}
 }
 
 // alikeInSlots tells whether steps do the same in every slot, whatever their arguments.
@@ -88,7 +106,7 @@ func prepare(spec *ebpf.CollectionSpec, steps []Step, flows uint32) error {
 	if err := check(steps); err != nil {
 		return err
 	}
-	if _, can := spec.Maps["rules_memory"]; !can && need(steps)&needsRules != 0 {
+	if _, can := spec.Maps[rulesMemoryMap]; !can && need(steps)&needsRules != 0 {
 		return errors.New("a pass with a firewall that is loaded without tables")
 	}
 	var all [Most]Step

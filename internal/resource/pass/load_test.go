@@ -109,8 +109,8 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 	require(t)
-	if l, err := Load(Spec{Steps: []Step{NewRules(0, 0, 0, 0)}}); err == nil {
-		t.Error("a firewall without tables: not refused")
+	if l, err := Load(Spec{Steps: []Step{NewRules(0)}}); err == nil {
+		t.Error("a firewall without rules: not refused")
 		_ = l.Close()
 	}
 	for _, flows := range []uint32{0, LeastFlows - 1, MostFlows + 1} {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	program "nfchain.dev/nfchain/bpf/pass"
+	"nfchain.dev/nfchain/bpf/passrules"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/held"
 )
@@ -19,6 +20,11 @@ type Spec struct {
 	Steps  []Step `json:"steps"`
 	// Flows is how many flows and prefixes have buckets at once; 0 where no step has any.
 	Flows uint32 `json:"flows,omitempty"`
+	// Firewalls are the rules of the steps that are some.
+	Firewalls []Firewall `json:"firewalls,omitempty"`
+	// Connections that they remember at once, all together: of more, those not seen for longest
+	// are forgotten. 0 where there are no firewalls.
+	Connections uint32 `json:"connections,omitempty"`
 }
 
 // Kind implements resource.Spec.
@@ -27,23 +33,31 @@ func (Spec) Kind() string { return KindName }
 // Key is the interface.
 func (s Spec) Key() string { return s.Device }
 
-// Fingerprint is every step, in order. What is read from a program of another version is
-// none of them.
-func (s Spec) Fingerprint() string { return fingerprint(s.Steps, s.Flows) }
+// Fingerprint is every step, in order, of a firewall with a sum of its rules. What is read from
+// a program of another version is none of them.
+func (s Spec) Fingerprint() string { return contents{s.named(), s.Flows, s.Connections}.fingerprint() }
 
-func fingerprint(steps []Step, flows uint32) string {
+func (c contents) fingerprint() string {
 	var words []string
-	for _, s := range steps {
+	for _, s := range c.steps {
 		words = append(words, s.words())
 	}
-	if need(steps)&needsFlow != 0 {
-		words = append(words, fmt.Sprintf("for %d flows", flows))
+	if need(c.steps)&needsFlow != 0 {
+		words = append(words, fmt.Sprintf("for %d flows", c.flows))
+	}
+	if asksRules(c.steps) {
+		words = append(words, fmt.Sprintf("for %d connections", c.connections))
 	}
 	return strings.Join(words, ", ")
 }
 
-// words are all of a step.
-func (s Step) words() string { return fmt.Sprintf("%s %d %v", s.Act, s.Slot, s.Args) }
+// words are all of a step. Where the table of a firewall is says nothing of it.
+func (s Step) words() string {
+	if s.Act == Rules {
+		return fmt.Sprintf("%s %d of %08x: %016x", s.Act, s.Slot, s.Args[1], s.digest())
+	}
+	return fmt.Sprintf("%s %d %v", s.Act, s.Slot, s.Args)
+}
 
 // Commands implements resource.Spec: only nfchain has the program.
 func (Spec) Commands(string) []resource.Command { return nil }
@@ -51,8 +65,11 @@ func (Spec) Commands(string) []resource.Command { return nil }
 // mark begins the names of all passes.
 const mark = "nfpass_"
 
-// name of this version's program.
-var name = held.Name(mark, program.Object())
+// The names of this version's programs, without firewalls and with them.
+var (
+	name      = held.Name(mark, program.Object())
+	rulesName = held.Name(mark, passrules.Object())
+)
 
 // names of acts in a plan.
 var names = [...]string{End: "end", Count: "count", Mark: "mark", DSCP: "dscp", Drop: "drop", Limit: "limit", Rules: "rules"}

@@ -138,13 +138,6 @@ func perByte(rate uint64) (factor uint64, shift uint) {
 	}
 }
 
-// NewRules is a firewall: what its rules and its policy drop is dropped and counted. The table is at a place of
-// the pass's memory; rules count from the counter first on, the policy behind the last. Connections stay
-// known when the rules are others; generation, below 4096, is another then.
-func NewRules(slot, at, first, generation uint32) Step {
-	return Step{Rules, slot, [3]uint64{uint64(at) | uint64(first)<<32, uint64(generation)}}
-}
-
 // check that the program can take the steps.
 func check(steps []Step) error {
 	if len(steps) > Most {

@@ -1,70 +1,56 @@
 package pass
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/cilium/ebpf"
 
-	rules "nfchain.dev/nfchain/bpf/passrules"
+	"nfchain.dev/nfchain/bpf/passrules"
+	"nfchain.dev/nfchain/internal/resource/pass/rules"
 )
 
-// Tables of a pass with firewalls.
+// Tables are what a program searches that includes bpf/include/flows.h.
 type Tables struct {
-	// Memory of all tables, as internal/inline/rules joins them.
+	// Memory of all tables, as [nfchain.dev/nfchain/internal/resource/pass/rules] joins them.
 	Memory []byte
 	// Connections that are remembered at once: of more, those not seen for longest are forgotten.
 	Connections uint32
-	// Counters is how many rules and policies count.
-	Counters uint32
 }
 
 // behind the last place that a program looks at there are as many bytes as it takes from there.
 const behind = 128
 
-// MostMemory is as much as all tables of a pass may take, in bytes: what the kernel's verifier lets a
-// program reach, with room to spare.
-const MostMemory = 1 << 28
+// mostMemory is as much as all tables of a pass may take, in bytes.
+const mostMemory = rules.MostBytes
 
-// Prepare gives the tables to a program that is to be loaded and includes bpf/include/flows.h.
+// Prepare gives the tables to a program that is to be loaded.
 func (t Tables) Prepare(spec *ebpf.CollectionSpec) error {
-	if len(t.Memory) < behind || len(t.Memory) > MostMemory {
-		return fmt.Errorf("the tables of all rules of a pass take %d MB of memory, and may take %d; use the namespace function for some", len(t.Memory)>>20, MostMemory>>20)
-	}
-	spec.Maps["rules_flows"].MaxEntries = max(1, t.Connections)
-	memory := spec.Maps["rules_memory"]
-	memory.ValueSize = uint32(len(t.Memory))
-	memory.Contents = []ebpf.MapKV{{Key: uint32(0), Value: t.Memory}}
-	if counted, has := spec.Maps["rules_counted"]; has {
-		counted.MaxEntries = max(1, t.Counters)
-	}
-	return spec.Variables["rules_last"].Set(uint32(len(t.Memory) - behind))
+	spec.Maps[rulesFlowsMap].MaxEntries = max(1, t.Connections)
+	spec.Maps[rulesMemoryMap].Contents = []ebpf.MapKV{{Key: uint32(0), Value: t.Memory}}
+	return sized(spec, len(t.Memory))
 }
 
-// LoadWithRules is [Load] for steps among which are firewalls.
-func LoadWithRules(steps []Step, flows uint32, t Tables) (*Loaded, error) {
-	spec, err := rules.LoadProgram()
-	if err != nil {
-		return nil, err
+// sized tells a program how much memory its tables take.
+func sized(spec *ebpf.CollectionSpec, bytes int) error {
+	if bytes < behind || bytes > mostMemory {
+		return fmt.Errorf("the tables of all rules of a pass take %d MB of memory, and may take %d; use the namespace function for some", bytes>>20, mostMemory>>20)
 	}
-	if err := errors.Join(prepare(spec, steps, flows), t.Prepare(spec)); err != nil {
-		return nil, err
-	}
-	var o rules.ProgramObjects
-	if err := spec.LoadAndAssign(&o, nil); err != nil {
-		return nil, fmt.Errorf("load a pass of %d steps with firewalls: %w", len(steps), err)
-	}
-	return &Loaded{Program: o.Pass, counted: o.Counted, rules: &o.ProgramMaps, rest: []*ebpf.Map{
-		o.Memories, o.Buckets, o.RulesCounted, o.RulesFlows, o.RulesMemory, o.RulesTallies}}, nil
+	spec.Maps[rulesMemoryMap].ValueSize = uint32(bytes)
+	return spec.Variables["rules_last"].Set(uint32(bytes - behind))
 }
 
 // Decided reads what rules decided, by their counters.
 func (l *Loaded) Decided() ([]Tally, error) {
-	all := make([]Tally, l.rules.RulesCounted.MaxEntries())
+	return decided(l.rules.RulesCounted, 0, l.rules.RulesCounted.MaxEntries())
+}
+
+// decided reads some counters of rules, from the first on.
+func decided(counters *ebpf.Map, first, n uint32) ([]Tally, error) {
+	all := make([]Tally, n)
 	for i := range all {
-		var cores []rules.ProgramTally
-		if err := l.rules.RulesCounted.Lookup(uint32(i), &cores); err != nil {
-			return nil, fmt.Errorf("read the counter of rule %d of a pass: %w", i, err)
+		var cores []passrules.ProgramTally
+		if err := counters.Lookup(first+uint32(i), &cores); err != nil {
+			return nil, fmt.Errorf("read the counter of rule %d of a firewall: %w", i+1, err)
 		}
 		for _, c := range cores {
 			all[i].add(c.Packets, c.Bytes)
@@ -86,19 +72,14 @@ type Connections struct{ Held, Evicted, Asked uint64 }
 // missed.
 func ReadConnections(table, tallies *ebpf.Map) (Connections, error) {
 	var c Connections
-	var cursor ebpf.MapBatchCursor
-	keys, values := make([]rules.ProgramRulesConnection, 4096), make([]rules.ProgramRulesFlow, 4096)
-	for {
-		n, err := table.BatchLookup(&cursor, keys, values, nil)
-		c.Held += uint64(n)
-		if errors.Is(err, ebpf.ErrKeyNotExist) {
-			break
-		}
-		if err != nil {
-			return c, fmt.Errorf("read the table of connections: %w", err)
-		}
+	err := eachConnection(table, func(*passrules.ProgramRulesConnection, *passrules.ProgramRulesFlow) error {
+		c.Held++
+		return nil
+	})
+	if err != nil {
+		return c, err
 	}
-	var cores []rules.ProgramRulesTally
+	var cores []passrules.ProgramRulesTally
 	if err := tallies.Lookup(uint32(0), &cores); err != nil {
 		return c, fmt.Errorf("read how many connections were made: %w", err)
 	}

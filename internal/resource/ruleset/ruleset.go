@@ -90,7 +90,7 @@ func Count(p resource.Place, s Spec) (Counters, error) {
 	c, err := count(p, s)
 	for i, r := range c.Rules {
 		if r.Rule <= len(s.Rules) { // somebody may have added some
-			c.Rules[i].Text = s.Rules[r.Rule-1].text()
+			c.Rules[i].Text = s.Rules[r.Rule-1].Text()
 		}
 	}
 	return c, err

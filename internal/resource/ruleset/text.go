@@ -44,8 +44,8 @@ func (s Spec) nftBase(hook string) string {
 	return fmt.Sprintf("\t\ttype "+kind+" hook %s priority %d; policy %s;\n", hook, s.Priority, s.Policy)
 }
 
-// text is what a rule matches and does, as nft(8) writes it.
-func (r Rule) text() string {
+// Text is what a rule matches and does, as nft(8) writes it.
+func (r Rule) Text() string {
 	r.Counted, r.Comment = false, ""
 	return strings.Join(r.nft(), " ")
 }

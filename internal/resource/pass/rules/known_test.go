@@ -9,7 +9,7 @@ import (
 	"github.com/cilium/ebpf"
 
 	"nfchain.dev/nfchain/bpf/rulestest"
-	"nfchain.dev/nfchain/internal/inline/rules"
+	"nfchain.dev/nfchain/internal/resource/pass/rules"
 	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
 )

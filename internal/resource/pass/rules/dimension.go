@@ -110,7 +110,7 @@ func (p *pool) cut(d dimension, rules []ruleset.Rule, blocks int) cut {
 		turns = turns[1:]
 	}
 	c := cut{vectors: []uint32{w.vector()}}
-	for len(turns) > 0 {
+	for len(turns) > 0 && p.room >= 0 {
 		at := turns[0].at
 		for len(turns) > 0 && turns[0].at == at {
 			w.turn(turns[0].rule)

@@ -11,7 +11,7 @@ import (
 
 	"nfchain.dev/nfchain/bpf/rulestest"
 	"nfchain.dev/nfchain/internal/feature"
-	"nfchain.dev/nfchain/internal/inline/rules"
+	"nfchain.dev/nfchain/internal/resource/pass/rules"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource/pass"
 )

@@ -8,7 +8,7 @@ func Join(tables ...*Table) (memory []byte, at []uint32) {
 	for _, t := range tables {
 		at = append(at, uint32(len(memory)))
 		memory = append(memory, t.memory...)
-		memory = append(memory, make([]byte, -len(memory)&(bytesOfBlock-1))...)
+		memory = append(memory, make([]byte, t.Size()-len(t.memory))...)
 	}
 	return append(memory, make([]byte, behind)...), at
 }

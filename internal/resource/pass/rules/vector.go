@@ -20,15 +20,26 @@ type pool struct {
 	vectors [][]uint32 // of blocks
 	known   map[block]uint32
 	same    map[string]uint32
+	// room in bytes that is left; when it is used up, nothing is kept any more.
+	room int
 }
 
-func newPool() *pool {
-	return &pool{blocks: []block{{}}, known: map[block]uint32{{}: 0}, same: map[string]uint32{}}
+func newPool(room int) *pool {
+	return &pool{blocks: []block{{}}, known: map[block]uint32{{}: 0}, same: map[string]uint32{}, room: room - bytesOfBlock}
 }
+
+// takes room, if there is as much.
+func (p *pool) takes(bytes int) bool {
+	p.room -= min(bytes, p.room+1)
+	return p.room >= 0
+}
+
+// sizeOfVector in bytes, with its summary: 64 blocks are a word of that.
+func sizeOfVector(blocks int) int { return (8*((blocks+63)/64) + 4*blocks + 7) &^ 7 }
 
 func (p *pool) block(b block) uint32 {
 	at, known := p.known[b]
-	if !known {
+	if !known && p.takes(bytesOfBlock) {
 		at = uint32(len(p.blocks))
 		p.blocks = append(p.blocks, b)
 		p.known[b] = at
@@ -43,7 +54,7 @@ func (p *pool) vector(of []uint32) uint32 {
 		name = binary.LittleEndian.AppendUint32(name, b)
 	}
 	at, known := p.same[string(name)]
-	if !known {
+	if !known && p.takes(sizeOfVector(len(of))) {
 		at = uint32(len(p.vectors))
 		p.vectors = append(p.vectors, append([]uint32(nil), of...))
 		p.same[string(name)] = at

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"net/netip"
 
-	"nfchain.dev/nfchain/internal/inline/rules"
+	"nfchain.dev/nfchain/internal/resource/pass/rules"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
 )
 

@@ -37,12 +37,12 @@ type header struct {
 // vectors, and one.
 type search struct{ Keys, Depth, Vectors uint32 }
 
-// Largest table: enough for every number of rules that a firewall has, and what the kernel's
-// verifier lets a program reach.
-const (
-	mostRules = 1 << 18
-	mostBytes = 1 << 28
-)
+// mostRules is more than a firewall has.
+const mostRules = 1 << 18
+
+// MostBytes is as much as a table may take: what the kernel's verifier lets a program reach, with room
+// to spare.
+const MostBytes = 1 << 28
 
 // families that a packet can be of: IPv4 and IPv6.
 const families = 2
@@ -59,8 +59,8 @@ func kind(s State, six bool, protocol uint8) int {
 }
 
 // Compile makes the table of rules, of which the first that matches decides, and of the policy,
-// accept or drop, for what none decides.
-func Compile(rules []ruleset.Rule, policy string) (*Table, error) {
+// accept or drop, for what none decides. It gives up as soon as that would take more bytes than most.
+func Compile(rules []ruleset.Rule, policy string, most int) (*Table, error) {
 	if policy != "accept" && policy != "drop" {
 		return nil, fmt.Errorf("%q is not a policy; use accept or drop", policy)
 	}
@@ -70,7 +70,7 @@ func Compile(rules []ruleset.Rule, policy string) (*Table, error) {
 	if err := check(rules); err != nil {
 		return nil, err
 	}
-	p := newPool()
+	p := newPool(most)
 	c := content{pool: p, rules: len(rules), stateful: stateful(rules)}
 	blocks := c.blocks()
 	for i, d := range all {
@@ -85,7 +85,7 @@ func Compile(rules []ruleset.Rule, policy string) (*Table, error) {
 			c.accepts[i/64] |= 1 << (i % 64)
 		}
 	}
-	return c.table()
+	return c.table(most)
 }
 
 // kinds are the vectors of each kind of packet.
@@ -137,10 +137,10 @@ type content struct {
 func (c content) blocks() int { return max(1, (c.rules+bitsOfBlock-1)/bitsOfBlock) }
 
 // table lays the content out.
-func (c content) table() (*Table, error) {
+func (c content) table(most int) (*Table, error) {
 	at := c.places()
-	if at.end > mostBytes {
-		return nil, fmt.Errorf("the table of these rules would take %d MB of memory, and may take %d; use the namespace function", at.end>>20, mostBytes>>20)
+	if c.room < 0 || at.end > uint64(most) {
+		return nil, fmt.Errorf("the table of %d rules takes more than %d MB of memory, which are left for it; use the namespace function", c.rules, most>>20)
 	}
 	w := writer{memory: make([]byte, at.end)}
 	t := &Table{header: at.header, memory: w.memory}
@@ -204,7 +204,7 @@ func (c content) places() places {
 	}
 	at.Kinds = take(4 * uint64(kinds))
 	at.Accepts = take(8 * uint64(len(c.accepts)))
-	at.vectorSize = (8*at.Summary + 4*blocks + 7) &^ 7
+	at.vectorSize = uint32(sizeOfVector(int(blocks)))
 	at.vectors = take(uint64(at.vectorSize) * uint64(len(c.vectors)))
 	at.blocks = take(bytesOfBlock * uint64(len(c.pool.blocks)))
 	at.Portless = [2]uint32{at.vector(c.portless[0]), at.vector(c.portless[1])}
@@ -267,6 +267,9 @@ func (w *writer) tree(starts []number, depth uint32, wide bool) {
 		}
 	}
 }
+
+// Size in bytes, with what is left free to begin the next table at a cache line.
+func (t *Table) Size() int { return (len(t.memory) + bytesOfBlock - 1) &^ (bytesOfBlock - 1) }
 
 // Memory that a program in the kernel searches.
 func (t *Table) Memory() []byte { return t.memory }

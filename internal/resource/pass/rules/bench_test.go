@@ -7,7 +7,7 @@ import (
 
 	"github.com/cilium/ebpf"
 
-	"nfchain.dev/nfchain/internal/inline/rules"
+	"nfchain.dev/nfchain/internal/resource/pass/rules"
 	"nfchain.dev/nfchain/internal/resource/pass"
 )
 
@@ -22,19 +22,18 @@ func BenchmarkPass(b *testing.B) {
 
 // again runs some firewalls, each with others behind it if they are mixed.
 func again(b *testing.B, firewalls, n int, mixed bool) {
-	table := compiled(b, manyRules(n), "accept")
-	memory, at := rules.Join(table)
-	var steps []pass.Step
-	slot := func() uint32 { return uint32(len(steps)) }
+	s := pass.Spec{Connections: connections}
+	slot := func() uint32 { return uint32(len(s.Steps)) }
 	for i := range firewalls {
-		steps = append(steps, pass.NewRules(slot(), at[0], uint32(i*(n+1)), 1))
+		s.Firewalls = append(s.Firewalls, pass.Firewall{Slot: slot(), Name: fmt.Sprint(i), Policy: "accept", Rules: manyRules(n)})
+		s.Steps = append(s.Steps, pass.NewRules(slot()))
 		if mixed {
-			steps = append(steps, pass.NewLimit(slot(), pass.Bucket{Rate: pass.MostRate, Burst: pass.MostBurst}))
-			steps = append(steps, pass.NewCount(slot()))
-			steps = append(steps, pass.NewDSCP(slot(), uint8(i)))
+			s.Steps = append(s.Steps, pass.NewLimit(slot(), pass.Bucket{Rate: pass.MostRate, Burst: pass.MostBurst}))
+			s.Steps = append(s.Steps, pass.NewCount(slot()))
+			s.Steps = append(s.Steps, pass.NewDSCP(slot(), uint8(i)))
 		}
 	}
-	l, err := pass.LoadWithRules(steps, pass.LeastFlows, pass.Tables{Memory: memory, Connections: connections, Counters: uint32(firewalls * (n + 1))})
+	l, err := pass.Load(s)
 	if err != nil {
 		b.Fatal(err)
 	}

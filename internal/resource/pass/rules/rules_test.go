@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"nfchain.dev/nfchain/internal/inline/rules"
+	"nfchain.dev/nfchain/internal/resource/pass/rules"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
 )
 
 func compiled(t testing.TB, list []ruleset.Rule, policy string) *rules.Table {
 	t.Helper()
-	table, err := rules.Compile(list, policy)
+	table, err := rules.Compile(list, policy, rules.MostBytes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,22 +108,37 @@ func TestRefuses(t *testing.T) {
 		`protocol "gre"`:   {Verdict: "drop", Match: ruleset.Match{Protocol: "gre"}},
 		`state "snatched"`: {Verdict: "drop", Match: ruleset.Match{States: []string{"snatched"}}},
 	} {
-		if _, err := rules.Compile([]ruleset.Rule{r}, "drop"); err == nil || !strings.Contains(err.Error(), "rule 1") || !strings.Contains(err.Error(), want) {
+		if _, err := rules.Compile([]ruleset.Rule{r}, "drop", rules.MostBytes); err == nil || !strings.Contains(err.Error(), "rule 1") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v", r, err)
 		}
 	}
-	if _, err := rules.Compile(nil, "reject"); err == nil {
+	if _, err := rules.Compile(nil, "reject", rules.MostBytes); err == nil {
 		t.Error("took a policy that there is not")
 	}
-	if _, err := rules.Compile(make([]ruleset.Rule, 1<<18), "drop"); err == nil {
+	if _, err := rules.Compile(make([]ruleset.Rule, 1<<18), "drop", rules.MostBytes); err == nil {
 		t.Error("took more rules than a table holds")
+	}
+}
+
+// TestKeepsToItsRoom: a table is made in as much memory as it takes, and in no less, whatever it lacks.
+func TestKeepsToItsRoom(t *testing.T) {
+	list := manyRules(2000)
+	table := compiled(t, list, "accept")
+	whole := len(table.Memory())
+	if _, err := rules.Compile(list, "accept", whole); err != nil {
+		t.Error(err)
+	}
+	for _, most := range []int{whole - 1, whole / 2, whole / 10, 64, 0} {
+		if _, err := rules.Compile(list, "accept", most); err == nil || !strings.Contains(err.Error(), "2000 rules") {
+			t.Errorf("in %d of %d bytes: %v", most, whole, err)
+		}
 	}
 }
 
 func BenchmarkCompile(b *testing.B) {
 	list := manyRules(10_000)
 	for b.Loop() {
-		table, err := rules.Compile(list, "accept")
+		table, err := rules.Compile(list, "accept", rules.MostBytes)
 		if err != nil {
 			b.Fatal(err)
 		}

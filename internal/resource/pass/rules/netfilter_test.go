@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/feature"
-	"nfchain.dev/nfchain/internal/inline/rules"
+	"nfchain.dev/nfchain/internal/resource/pass/rules"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource"
@@ -189,9 +189,8 @@ type inline struct{ *pass.Loaded }
 func judgedInline(t testing.TB, list []ruleset.Rule, policy string) inline {
 	t.Helper()
 	nstest.Require(t, feature.Root, feature.BPFTCX)
-	memory, at := rules.Join(compiled(t, list, policy))
-	l, err := pass.LoadWithRules([]pass.Step{pass.NewRules(5, at[0], 0, 1)}, pass.LeastFlows,
-		pass.Tables{Memory: memory, Connections: connections, Counters: uint32(len(list) + 1)})
+	l, err := pass.Load(pass.Spec{Steps: []pass.Step{pass.NewRules(5)}, Connections: connections,
+		Firewalls: []pass.Firewall{{Slot: 5, Name: "inline", Policy: policy, Rules: list}}})
 	if err != nil {
 		t.Fatalf("%+v", err)
 	}

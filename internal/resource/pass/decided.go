@@ -1,0 +1,75 @@
+package pass
+
+import (
+	"fmt"
+
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/held"
+	"nfchain.dev/nfchain/internal/resource/ruleset"
+)
+
+// RulesAt reads what each rule of a firewall at an interface decided, and what its policy dropped,
+// on both ways and since the rules are these; nothing where they are not there. Bytes are counted
+// from the Ethernet header on.
+func RulesAt(p resource.Place, device string, f Firewall) (c ruleset.Counters, found bool, err error) {
+	err = firewallsAt(p, device, func(k knowing) (err error) {
+		var of Step
+		if of, found = k.same(NewRules(f.Slot).named(f)); found {
+			c, err = k.countersOf(of, f)
+		}
+		return err
+	})
+	if err != nil {
+		err = fmt.Errorf("read what the rules of firewall %s decided at %s of namespace %q: %w", f.Name, device, p.Ref, err)
+	}
+	return c, found, err
+}
+
+// ConnectionsAt tells about the connections that the firewalls at an interface know; nothing where
+// there are none.
+func ConnectionsAt(p resource.Place, device string) (c Connections, found bool, err error) {
+	err = firewallsAt(p, device, func(k knowing) (err error) {
+		found = true
+		c, err = ReadConnections(k.maps[rulesFlowsMap], k.maps[rulesTalliesMap])
+		return err
+	})
+	if err != nil {
+		err = fmt.Errorf("read the connections of the firewalls at %s of namespace %q: %w", device, p.Ref, err)
+	}
+	return c, found, err
+}
+
+// firewallsAt has the first pass of an interface looked at, if it has firewalls of this version.
+func firewallsAt(p resource.Place, device string, look func(knowing) error) error {
+	dev, err := p.Device(device)
+	if err != nil {
+		return nil
+	}
+	return p.Do(func() error {
+		all, err := find(p, dev.Attrs().Index)
+		if err != nil || len(all) == 0 {
+			return err
+		}
+		defer held.CloseAll(all)
+		if k, has := all[0].knows(); has {
+			return look(k)
+		}
+		return nil
+	})
+}
+
+// countersOf a firewall with these rules.
+func (k knowing) countersOf(of Step, f Firewall) (c ruleset.Counters, err error) {
+	tallies, err := decided(k.maps[rulesCountedMap], of.first(), f.counters())
+	if err != nil {
+		return c, err
+	}
+	c.Rules = []ruleset.Counter{}
+	for i, r := range f.Rules {
+		c.Rules = append(c.Rules, ruleset.Counter{Rule: i + 1, Comment: r.Comment, Text: r.Text(), Packets: tallies[i].Packets, Bytes: tallies[i].Bytes})
+	}
+	if last := tallies[len(f.Rules)]; f.Policy == "drop" {
+		c.Dropped = &ruleset.Dropped{Packets: last.Packets, Bytes: last.Bytes}
+	}
+	return c, nil
+}

@@ -1,0 +1,374 @@
+package pass
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"github.com/vishvananda/netlink"
+
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/ruleset"
+)
+
+// TCP's flags, by RFC 9293 section 3.1.
+const syn, ack = 2, 16
+
+// sides is a place with an interface for each way: eth0 and its peer far0, where one end is, and eth1
+// with far1.
+func sides(t *testing.T) resource.Place {
+	t.Helper()
+	p := place(t)
+	pair := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "eth1", MTU: 9000}, PeerName: "far1"}
+	if err := p.LinkAdd(pair); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.LinkSetAlias(pair, resource.Mark(p.Owner)+"eth1"); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"far1", "eth1"} {
+		dev, err := p.LinkByName(name)
+		if err == nil {
+			err = p.LinkSetUp(dev)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"far1", "eth1"} {
+		nstest.Carries(t, p.Handle, name)
+	}
+	return resource.At(p.Handle, p.Owner)
+}
+
+// segment of TCP between the addresses that frames have, and port 80; or one the other way.
+func segment(back bool, port uint16, flags byte) []byte {
+	l4 := ports(port, 80)
+	ip := ipv4(6, 0, 0, nil, len(l4))
+	if back {
+		l4 = ports(80, port)
+		copy(ip[12:], slices.Concat(ip[16:20], ip[12:16]))
+	}
+	l4[13] = flags
+	return frame(ether(typeIPv4), ip, l4)
+}
+
+// rule about TCP between those.
+func rule(verdict string, states ...string) ruleset.Rule {
+	return ruleset.Rule{Verdict: verdict, Counted: true, Match: ruleset.Match{Source: netip.MustParsePrefix("10.0.0.0/8"), Protocol: "tcp", States: states}}
+}
+
+// opens lets the end behind far0 open connections, drops what is of none, and counts each.
+func opens() Firewall {
+	fresh := rule("accept", "new")
+	fresh.DestinationPorts = ruleset.Ports{First: 80, Last: 80}
+	return Firewall{Slot: 3, Name: "fw", Policy: "drop", Rules: []ruleset.Rule{fresh, rule("accept", "established"), rule("drop")}}
+}
+
+// guards is the pass of an interface that is nothing but a firewall.
+func guards(device string, f Firewall) Spec {
+	return Spec{Device: device, Steps: []Step{NewRules(f.Slot)}, Firewalls: []Firewall{f}, Connections: LeastConnections}
+}
+
+// both has both interfaces guarded.
+func both(t *testing.T, p resource.Place, west, east Firewall) {
+	t.Helper()
+	var changes []resource.Change
+	for _, s := range []Spec{guards("eth0", west), guards("eth1", east)} {
+		changes = append(changes, resource.Change{Op: resource.Update, Key: s.Device, Spec: s})
+	}
+	if err := (Kind{}).Apply(p, changes); err != nil {
+		t.Fatalf("%+v", err)
+	}
+}
+
+// tallied by each rule of a firewall.
+func tallied(t *testing.T, p resource.Place, device string, f Firewall) (n []uint64) {
+	t.Helper()
+	c, found, err := RulesAt(p, device, f)
+	if err != nil || !found {
+		t.Fatalf("the rules at %s: %t, %v", device, found, err)
+	}
+	for _, r := range c.Rules {
+		n = append(n, r.Packets)
+	}
+	return n
+}
+
+// none is no rule: the packet went on by itself.
+const none = -1
+
+// meets has the program of an interface look at a frame, and tells which rule decided over it. Rules
+// that drop are to do that.
+func meets(t *testing.T, p resource.Place, device string, f Firewall, frame []byte) (which int) {
+	t.Helper()
+	before, which := tallied(t, p, device, f), none
+	verdict := runAt(t, p, device, frame)
+	for i, n := range tallied(t, p, device, f) {
+		if n != before[i] {
+			which = i
+		}
+	}
+	if goes := which == none || f.Rules[which].Verdict == "accept"; goes != (verdict == goesOn) {
+		t.Errorf("rule %d at %s gives verdict %#x", which, device, verdict)
+	}
+	return which
+}
+
+// runAt has the first pass of an interface look at a frame.
+func runAt(t *testing.T, p resource.Place, device string, frame []byte) (verdict uint32) {
+	t.Helper()
+	at(t, p, device, func(a attached) {
+		var err error
+		if verdict, err = a.Program.Program.Run(&ebpf.RunOptions{Data: frame}); err != nil {
+			t.Error(err)
+		}
+	})
+	return verdict
+}
+
+// at looks at the pass of an interface.
+func at(t *testing.T, p resource.Place, device string, look func(attached)) {
+	t.Helper()
+	dev, err := p.Device(device)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Do(func() error {
+		all, err := find(p, dev.Attrs().Index)
+		for _, a := range all {
+			look(a)
+			a.Close()
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// expect that packets meet these rules, one after the other.
+type expect []struct {
+	device string
+	back   bool
+	port   uint16
+	flags  byte
+	rule   int
+}
+
+func (e expect) of(t *testing.T, p resource.Place, f Firewall) {
+	t.Helper()
+	for i, c := range e {
+		if got := meets(t, p, c.device, f, segment(c.back, c.port, c.flags)); got != c.rule {
+			t.Errorf("packet %d at %s meets rule %d, want %d", i, c.device, got, c.rule)
+		}
+	}
+}
+
+// TestFirewallSeesBothWays: what was seen at the one interface is known at the other, and they count
+// together.
+func TestFirewallSeesBothWays(t *testing.T) {
+	p, f := sides(t), opens()
+	both(t, p, f, f)
+	expect{
+		{"eth1", true, 1000, syn | ack, 2}, {"eth0", false, 1000, syn, 0}, {"eth1", true, 1000, syn | ack, 1},
+		{"eth0", false, 1000, ack, 1}, {"eth1", true, 1000, ack, 1}, {"eth1", true, 1001, syn | ack, 2},
+	}.of(t, p, f)
+	for _, device := range []string{"eth0", "eth1"} {
+		if got := tallied(t, p, device, f); !slices.Equal(got, []uint64{1, 3, 2}) {
+			t.Errorf("counted at %s: %v", device, got)
+		}
+	}
+	if c, found, err := ConnectionsAt(p, "eth0"); err != nil || !found || c.Held != 1 {
+		t.Errorf("connections %+v: %t, %v", c, found, err)
+	}
+}
+
+// TestFirewallOnAWire is that by packets that come in.
+func TestFirewallOnAWire(t *testing.T) {
+	p, f := sides(t), opens()
+	both(t, p, f, f)
+	until := func(device string, frame []byte, rule int) {
+		t.Helper()
+		for deadline, next := time.Now().Add(time.Minute), time.Now(); ; time.Sleep(time.Millisecond) {
+			if now := time.Now(); now.After(next) { // again where this machine lost it
+				send(t, p, device, frame)
+				next = now.Add(time.Second)
+			}
+			if tallied(t, p, "eth0", f)[rule] > 0 {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("nothing from %s meets rule %d: %v", device, rule, tallied(t, p, "eth0", f))
+			}
+		}
+	}
+	until("far0", segment(false, 1000, syn), 0)
+	until("far1", segment(true, 1000, syn|ack), 1)
+	if got := tallied(t, p, "eth1", f); got[2] != 0 {
+		t.Errorf("dropped of a connection that is known: %v", got)
+	}
+	until("far1", segment(true, 1001, syn|ack), 2)
+}
+
+// TestRulesChangeAndConnectionsStay: whatever the rules are, and whichever interface has them first, a
+// connection stays what it was.
+func TestRulesChangeAndConnectionsStay(t *testing.T) {
+	p, f := sides(t), opens()
+	both(t, p, f, f)
+	expect{{"eth0", false, 1000, syn, 0}, {"eth1", true, 1000, syn | ack, 1}, {"eth0", false, 1000, ack, 1}}.of(t, p, f)
+	closed := opens()
+	closed.Rules = append([]ruleset.Rule{rule("drop", "new"), rule("drop", "invalid")}, closed.Rules...)
+	apply(t, p, resource.Update, guards("eth0", closed))
+	expect{{"eth0", false, 1000, ack, 3}, {"eth0", false, 1001, syn, 0}}.of(t, p, closed)
+	expect{{"eth1", true, 1000, ack, 1}, {"eth1", true, 1001, syn | ack, 2}}.of(t, p, f)
+	apply(t, p, resource.Update, guards("eth1", closed))
+	expect{{"eth1", true, 1000, ack, 3}, {"eth1", true, 1001, syn | ack, 1}, {"eth0", false, 1000, ack, 3}}.of(t, p, closed)
+	if got := tallied(t, p, "eth0", closed); !slices.Equal(got, []uint64{1, 1, 0, 3, 0}) {
+		t.Errorf("both count %v", got)
+	}
+	// As the second of two steps, with other things in the slots.
+	moved := closed
+	moved.Slot = 9
+	s := guards("eth0", moved)
+	s.Steps = append([]Step{NewCount(3)}, s.Steps...)
+	apply(t, p, resource.Update, s)
+	expect{{"eth0", false, 1000, ack, 3}}.of(t, p, moved)
+	if got := tallied(t, p, "eth1", closed); got[3] != 4 {
+		t.Errorf("counts on as %v", got)
+	}
+	both(t, p, f, f)
+	expect{{"eth0", false, 1000, ack, 1}, {"eth1", true, 1000, ack, 1}, {"eth0", false, 1001, syn, 0}}.of(t, p, f)
+}
+
+// TestConnectionsMove to a table of another size, and into the one of two firewalls that were apart.
+func TestConnectionsMove(t *testing.T) {
+	p, f := sides(t), opens()
+	g := f
+	g.Name, g.Slot = "other", 4
+	both(t, p, f, g)
+	expect{{"eth0", false, 1000, syn, 0}, {"eth0", true, 1000, syn | ack, 1}}.of(t, p, f)
+	expect{{"eth1", false, 1000, syn, 0}, {"eth1", true, 1000, syn | ack, 1}, {"eth1", false, 1001, syn, 0}}.of(t, p, g)
+	s := guards("eth0", f)
+	s.Connections *= 2
+	apply(t, p, resource.Update, s)
+	expect{{"eth0", false, 1000, ack, 1}, {"eth0", false, 1001, ack, 0}}.of(t, p, f)
+	s.Steps, s.Firewalls = append(s.Steps, NewRules(g.Slot)), append(s.Firewalls, g)
+	apply(t, p, resource.Update, s)
+	expect{{"eth0", false, 1000, ack, 1}}.of(t, p, f)
+	expect{{"eth0", false, 1000, ack, 1}, {"eth0", true, 1001, syn | ack, 1}}.of(t, p, g)
+}
+
+// TestFirewallOfOneWay lets the other pass, and knows the connections that were opened there. What it
+// found out there counts for nothing here, whatever addresses packets bear.
+func TestFirewallOfOneWay(t *testing.T) {
+	p, f := sides(t), opens()
+	f.Rules = []ruleset.Rule{rule("accept", "established"), rule("drop")}
+	aside := f
+	aside.Aside = true
+	if !f.Follows() {
+		t.Error("asks for no states")
+	}
+	both(t, p, f, aside)
+	expect{
+		{"eth0", false, 1000, syn | ack, 1}, {"eth1", true, 1000, syn, none}, {"eth0", false, 1000, syn | ack, 0},
+		{"eth1", true, 1000, ack, none}, {"eth0", true, 1000, ack, 0}, {"eth1", true, 1000, ack, none}, {"eth0", true, 1000, ack, 0},
+		{"eth1", true, 1001, ack | syn, none}, {"eth0", false, 1002, syn, 1},
+	}.of(t, p, f)
+}
+
+// TestFirewallsReadBack as what they are, and share what they can.
+func TestFirewallsReadBack(t *testing.T) {
+	p, f := sides(t), opens()
+	aside, other := f, f
+	aside.Aside = true
+	other.Rules = append(slices.Clone(f.Rules), rule("accept"))
+	known := map[string]bool{}
+	for _, pair := range [][2]Firewall{{f, f}, {f, f}, {f, aside}, {other, other}} {
+		both(t, p, pair[0], pair[1])
+		found := read(t, p)
+		for i, device := range []string{"eth0", "eth1"} {
+			want := guards(device, pair[i])
+			if !slices.Contains(found, resource.Observed{Key: device, Fingerprint: want.Fingerprint()}) {
+				t.Errorf("found %+v\nwant %s", found, want.Fingerprint())
+			}
+			known[want.Fingerprint()] = true
+		}
+		west, east := mapsAt(t, p, "eth0"), mapsAt(t, p, "eth1")
+		for _, name := range []string{rulesFlowsMap, rulesTalliesMap, rulesCountedMap, rulesMemoryMap} {
+			if shared := west[name] == east[name]; shared != (name != rulesMemoryMap || pair[0].Aside == pair[1].Aside) {
+				t.Errorf("%s is shared: %t", name, shared)
+			}
+		}
+	}
+	if len(known) != 3 {
+		t.Errorf("three firewalls are described as %v", known)
+	}
+	more := guards("eth0", other)
+	more.Connections++
+	if known[more.Fingerprint()] {
+		t.Error("how many connections it remembers is not told")
+	}
+}
+
+// mapsAt an interface, by name.
+func mapsAt(t *testing.T, p resource.Place, device string) map[string]ebpf.MapID {
+	t.Helper()
+	ids := map[string]ebpf.MapID{}
+	at(t, p, device, func(a attached) {
+		for name, m := range a.Maps {
+			info, err := m.Info()
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			ids[name], _ = info.ID()
+		}
+	})
+	return ids
+}
+
+// TestFirewallsAreData: a plan that is written and read again has the same.
+func TestFirewallsAreData(t *testing.T) {
+	s := guards("eth0", opens())
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again Spec
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&again); err != nil || again.Fingerprint() != s.Fingerprint() {
+		t.Errorf("%v\n%s\n%s", err, s.Fingerprint(), again.Fingerprint())
+	}
+}
+
+func TestRefusesFirewalls(t *testing.T) {
+	f := opens()
+	twice := guards("eth0", f)
+	twice.Steps, twice.Firewalls = append(twice.Steps, NewRules(4)), append(twice.Firewalls, f)
+	twice.Firewalls[1].Slot = 4
+	stepless := guards("eth0", f)
+	stepless.Steps = []Step{NewCount(f.Slot)}
+	few := guards("eth0", f)
+	few.Connections = LeastConnections - 1
+	strange := guards("eth0", f)
+	strange.Firewalls = []Firewall{f}
+	strange.Firewalls[0].Rules = []ruleset.Rule{{Verdict: "accept", Match: ruleset.Match{InputDevice: "eth0"}}}
+	for want, s := range map[string]Spec{
+		"without rules": {Steps: []Step{NewRules(0)}}, "call it otherwise": twice, "has no step": stepless, "connections": few,
+		"names an interface": strange,
+	} {
+		if l, err := Load(s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+			if err == nil {
+				_ = l.Close()
+			}
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package pass
+
+import (
+	"fmt"
+
+	"github.com/cilium/ebpf"
+
+	"nfchain.dev/nfchain/bpf/passrules"
+	"nfchain.dev/nfchain/internal/resource/pass/rules"
+)
+
+// furnishing is the making of a pass with firewalls.
+type furnishing struct {
+	Spec
+	steps  []Step
+	spec   *ebpf.CollectionSpec
+	kept   map[string]*ebpf.Map
+	others []knowing
+}
+
+// withFirewalls loads a pass that has some. Of others it takes over the connections of the same
+// firewalls; their counters, if these ask the same rules; and the tables of these.
+func withFirewalls(s Spec, kept map[string]*ebpf.Map, others []knowing) (*Loaded, error) {
+	spec, err := passrules.LoadProgram()
+	if err != nil {
+		return nil, err
+	}
+	f := furnishing{Spec: s, steps: s.named(), spec: spec, kept: map[string]*ebpf.Map{}, others: others}
+	for name, m := range kept {
+		f.kept[name] = m
+	}
+	f.connections()
+	f.counters()
+	if err := f.tables(); err != nil {
+		return nil, err
+	}
+	if err := prepare(spec, f.steps, s.Flows); err != nil {
+		return nil, err
+	}
+	spec.Programs["pass"].Name = rulesName
+	var o passrules.ProgramObjects
+	if err := spec.LoadAndAssign(&o, &ebpf.CollectionOptions{MapReplacements: f.kept}); err != nil {
+		return nil, fmt.Errorf("load a pass of %d steps with firewalls: %w", len(s.Steps), err)
+	}
+	l := &Loaded{Program: o.Pass, counted: o.Counted, rules: &o.ProgramMaps, steps: f.steps, rest: []*ebpf.Map{
+		o.Memories, o.Buckets, o.RulesCounted, o.RulesFlows, o.RulesMemory, o.RulesTallies}}
+	if err := f.inherit(l.rules); err != nil {
+		_ = l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// connections are those of a pass that has room for as many, if one follows the same.
+func (f *furnishing) connections() {
+	flows := f.spec.Maps[rulesFlowsMap]
+	flows.MaxEntries = f.Connections
+	for _, k := range f.others {
+		if k.follows(f.steps) && flows.Compatible(k.maps[rulesFlowsMap]) == nil {
+			f.kept[rulesFlowsMap], f.kept[rulesTalliesMap] = k.maps[rulesFlowsMap], k.maps[rulesTalliesMap]
+			return
+		}
+	}
+}
+
+// counters of rules go on where they are the same.
+func (f *furnishing) counters() {
+	next := uint32(0)
+	of, found := inOne(f.others, f.steps, knowing.same)
+	for i, s := range f.steps {
+		switch {
+		case s.Act != Rules:
+		case of.maps != nil:
+			f.steps[i], found = s.placed(0, found[0].first()), found[1:]
+		default:
+			f.steps[i] = s.placed(0, next)
+			next += f.firewall(s).counters()
+		}
+	}
+	f.spec.Maps[rulesCountedMap].MaxEntries = next
+	if of.maps != nil {
+		f.spec.Maps[rulesCountedMap].MaxEntries = of.maps[rulesCountedMap].MaxEntries()
+		f.kept[rulesCountedMap] = of.maps[rulesCountedMap]
+	}
+}
+
+// firewall of a step.
+func (f *furnishing) firewall(s Step) (of Firewall) {
+	for _, of = range f.Firewalls {
+		if of.Slot == s.Slot {
+			break
+		}
+	}
+	return of
+}
+
+// tables of the rules are those of a pass that has them, or made.
+func (f *furnishing) tables() error {
+	if of, found := inOne(f.others, f.steps, knowing.exact); of.maps != nil {
+		memory := of.maps[rulesMemoryMap]
+		f.kept[rulesMemoryMap] = memory
+		f.at(func(number int) uint32 { return found[number].base() })
+		return sized(f.spec, int(memory.ValueSize()))
+	}
+	made, err := f.compiled()
+	if err != nil {
+		return err
+	}
+	memory, at := rules.Join(made...)
+	f.at(func(number int) uint32 { return at[number] })
+	return Tables{Memory: memory, Connections: f.Connections}.Prepare(f.spec)
+}
+
+// at gives each firewall the place of its table, by its number.
+func (f *furnishing) at(place func(number int) uint32) {
+	number := 0
+	for i, s := range f.steps {
+		if s.Act == Rules {
+			f.steps[i] = s.placed(place(number), s.first())
+			number++
+		}
+	}
+}
+
+// compiled are the tables of all firewalls, in the order of the steps, as long as the kernel can have them.
+func (f *furnishing) compiled() (made []*rules.Table, err error) {
+	room := mostMemory - behind
+	for _, s := range f.steps {
+		if s.Act != Rules {
+			continue
+		}
+		t, err := f.firewall(s).table(room)
+		if err != nil {
+			return nil, err
+		}
+		room -= t.Size()
+		made = append(made, t)
+	}
+	return made, nil
+}

@@ -1,0 +1,170 @@
+package pass
+
+import (
+	"github.com/cilium/ebpf"
+
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// The maps of a program with firewalls.
+const (
+	rulesMemoryMap  = "rules_memory"
+	rulesFlowsMap   = "rules_flows"
+	rulesTalliesMap = "rules_tallies"
+	rulesCountedMap = "rules_counted"
+)
+
+// knowing is a pass of this version with firewalls: what they know, another can take over.
+type knowing struct {
+	steps []Step
+	maps  map[string]*ebpf.Map
+}
+
+// same gives the step of the same firewall that asks the same rules.
+func (k knowing) same(s Step) (Step, bool) {
+	for _, of := range k.steps {
+		if of.Act == Rules && of.asks(s) {
+			return of, true
+		}
+	}
+	return Step{}, false
+}
+
+// exact is same for rules that are asked, or not, in both.
+func (k knowing) exact(s Step) (Step, bool) {
+	of, has := k.same(s)
+	return of, has && of.digest() == s.digest()
+}
+
+// follows tells whether it knows connections of one of these firewalls, whatever the rules.
+func (k knowing) follows(steps []Step) bool {
+	for _, of := range k.steps {
+		for _, s := range steps {
+			if of.Act == Rules && s.Act == Rules && of.whose() == s.whose() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inOne finds the step of each firewall in the first of several passes that has them all.
+func inOne(among []knowing, steps []Step, find func(knowing, Step) (Step, bool)) (of knowing, found []Step) {
+next:
+	for _, of := range among {
+		found = found[:0]
+		for _, s := range steps {
+			if s.Act != Rules {
+				continue
+			}
+			at, has := find(of, s)
+			if !has {
+				continue next
+			}
+			found = append(found, at)
+		}
+		return of, found
+	}
+	return knowing{}, nil
+}
+
+// neighbours are the passes with firewalls that an owner has in a place, the latest first.
+type neighbours struct {
+	place resource.Place
+	known []knowing
+	ends  []func()
+	asked bool
+}
+
+// beside a pass, which comes first if it has firewalls, are these.
+func (n *neighbours) beside(old *attached) ([]knowing, error) {
+	if n == nil {
+		return nil, nil
+	}
+	others, err := n.all()
+	if err != nil || old == nil {
+		return others, err
+	}
+	if k, has := old.knows(); has {
+		others = append([]knowing{k}, others...)
+	}
+	return others, nil
+}
+
+// all of them, as they were when it was first asked, and those that were made since.
+func (n *neighbours) all() ([]knowing, error) {
+	if n.asked {
+		return n.known, nil
+	}
+	n.asked = true
+	mine, err := n.place.Mine()
+	if err != nil {
+		return nil, err
+	}
+	for index := range mine {
+		at, err := find(n.place, index)
+		for _, a := range at {
+			n.note(a)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return n.known, nil
+}
+
+// note a pass, if it has firewalls that this version can read.
+func (n *neighbours) note(a attached) {
+	k, has := a.knows()
+	if !has {
+		a.Close()
+		return
+	}
+	n.ends = append(n.ends, a.Close)
+	n.known = append(n.known, k)
+}
+
+// made is a pass that was made here: it knows what is newest.
+func (n *neighbours) made(l *Loaded) {
+	k, has := l.knows()
+	if !has {
+		_ = l.Close()
+		return
+	}
+	n.ends = append(n.ends, func() { _ = l.Close() })
+	n.known = append([]knowing{k}, n.known...)
+}
+
+// close what was opened and made.
+func (n *neighbours) close() {
+	for _, end := range n.ends {
+		end()
+	}
+}
+
+// knows what the firewalls of a pass do, if it has any and is of this version.
+func (a attached) knows() (k knowing, has bool) {
+	if a.Name != rulesName {
+		return k, false
+	}
+	for _, name := range []string{rulesMemoryMap, rulesFlowsMap, rulesTalliesMap, rulesCountedMap} {
+		if a.Maps[name] == nil {
+			return k, false
+		}
+	}
+	h, err := a.read()
+	if err != nil {
+		return k, false
+	}
+	return knowing{h.steps, a.Maps}, true
+}
+
+func (l *Loaded) knows() (k knowing, has bool) {
+	if l.rules == nil {
+		return k, false
+	}
+	return knowing{l.steps, map[string]*ebpf.Map{
+		rulesMemoryMap: l.rules.RulesMemory, rulesFlowsMap: l.rules.RulesFlows,
+		rulesTalliesMap: l.rules.RulesTallies, rulesCountedMap: l.rules.RulesCounted,
+	}}, true
+}
