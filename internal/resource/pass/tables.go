@@ -65,7 +65,8 @@ func (l *Loaded) Connections() (Connections, error) {
 }
 
 // Connections tells how many a table holds, how many had to make room for others, and about how many packets
-// the rules were asked, since the program was loaded.
+// the rules were asked, since the table was made. What a table took over from another stands in for as many
+// that made room.
 type Connections struct{ Held, Evicted, Asked uint64 }
 
 // ReadConnections counts them, so it takes time with their number. Those that come or go meanwhile may be

@@ -140,7 +140,7 @@ func (c content) blocks() int { return max(1, (c.rules+bitsOfBlock-1)/bitsOfBloc
 func (c content) table(most int) (*Table, error) {
 	at := c.places()
 	if c.room < 0 || at.end > uint64(most) {
-		return nil, fmt.Errorf("the table of %d rules takes more than %d MB of memory, which are left for it; use the namespace function", c.rules, most>>20)
+		return nil, fmt.Errorf("the table of %d rules takes more than the %d MB of memory that are left for it; use the namespace function", c.rules, most>>20)
 	}
 	w := writer{memory: make([]byte, at.end)}
 	t := &Table{header: at.header, memory: w.memory}
