@@ -42,17 +42,18 @@ type ProgramMemory struct {
 type ProgramRulesConnection struct {
 	_        structs.HostLayout
 	Ends     [2][2]uint64
-	Ports    [2]int32
+	Ports    [2]uint16
 	Protocol uint8
-	Six      uint8
-	Slot     uint16
+	Kind     uint8
+	Unused   uint16
+	Whose    uint32
 	Id       uint32
 }
 
 type ProgramRulesFlow struct {
 	_       structs.HostLayout
 	Last    uint64
-	Answers [4]uint32
+	Answers [4]uint64
 	Open    uint8
 	Opener  uint8
 	Replied uint8

@@ -7,8 +7,8 @@ import (
 
 	"github.com/cilium/ebpf"
 
-	"nfchain.dev/nfchain/internal/resource/pass/rules"
 	"nfchain.dev/nfchain/internal/resource/pass"
+	"nfchain.dev/nfchain/internal/resource/pass/rules"
 )
 
 // BenchmarkPass runs passes on one packet of 60 bytes again and again: a firewall with more and more rules, and

@@ -13,8 +13,8 @@ import (
 
 	"nfchain.dev/nfchain/bpf/rulestest"
 	"nfchain.dev/nfchain/internal/feature"
-	"nfchain.dev/nfchain/internal/resource/pass/rules"
 	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/resource/pass/rules"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
 )
 

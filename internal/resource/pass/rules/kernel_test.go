@@ -11,9 +11,9 @@ import (
 
 	"nfchain.dev/nfchain/bpf/rulestest"
 	"nfchain.dev/nfchain/internal/feature"
-	"nfchain.dev/nfchain/internal/resource/pass/rules"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource/pass"
+	"nfchain.dev/nfchain/internal/resource/pass/rules"
 )
 
 func TestMain(m *testing.M) { os.Exit(nstest.Main(m)) }

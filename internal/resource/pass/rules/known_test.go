@@ -9,8 +9,8 @@ import (
 	"github.com/cilium/ebpf"
 
 	"nfchain.dev/nfchain/bpf/rulestest"
-	"nfchain.dev/nfchain/internal/resource/pass/rules"
 	"nfchain.dev/nfchain/internal/resource/pass"
+	"nfchain.dev/nfchain/internal/resource/pass/rules"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
 )
 
