@@ -41,7 +41,7 @@ struct flow {
 	__u32 slot;                    /* whose flow it is */
 	__u8 version, protocol;        /* that of the last header that is known */
 	__u16 ports[2];                /* source and destination, as in the packet */
-	__u16 unused;
+	__u16 echo;                    /* of ICMP, where somebody asks: who asks, or who answers */
 	__u32 source[4], destination[4]; /* IPv4: the first word */
 };
 
@@ -121,6 +121,7 @@ static inline int read_packet(struct __sk_buff *skb, struct packet *p)
 /* Where the header of the transport begins, and whose it is. */
 struct transport {
 	__u32 at;
+	__u32 part; /* IPv6: where the header of a fragment begins */
 	__u8 protocol, fragment, known; /* known: it can be read there */
 };
 
@@ -152,6 +153,7 @@ static __attribute__((noinline)) int skip_extensions(struct __sk_buff *skb, stru
 			return 0;
 		if (t->protocol == 44) {
 			t->fragment = 1;
+			t->part = t->at;
 			t->at += 8;
 			if (h[2] || h[3] & 0xf8) { /* not the first: no header follows */
 				t->protocol = h[0];
@@ -167,6 +169,7 @@ static __attribute__((noinline)) int skip_extensions(struct __sk_buff *skb, stru
 static inline void find_transport(struct __sk_buff *skb, struct packet *p, struct transport *t)
 {
 	t->at = p->at + p->header;
+	t->part = 0;
 	t->protocol = p->protocol;
 	t->fragment = p->fragment;
 	t->known = p->version == 4;
@@ -236,7 +239,23 @@ static inline long write_class(struct __sk_buff *skb, struct packet *p)
 	failed = bpf_skb_store_bytes(skb, p->at + 1, &p->tos, 1, 0); /* both together leave what was summed as it was */
 	if (failed)
 		return failed;
-	return bpf_skb_store_bytes(skb, p->at + 10, &check, 2, 0);
+	failed = bpf_skb_store_bytes(skb, p->at + 10, &check, 2, 0);
+	if (!failed)
+		p->sum = check;
+	return failed;
+}
+
+/* rewritten gives a packet the class that it goes with, if that is another: negative if it cannot be. */
+static inline long rewritten(struct __sk_buff *skb, struct packet *p)
+{
+	long failed = 0;
+
+	if (p->tos == p->came)
+		return 0;
+	failed = write_class(skb, p);
+	if (!failed)
+		p->came = p->tos;
+	return failed;
 }
 
 #endif

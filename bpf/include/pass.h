@@ -7,7 +7,7 @@
  *
  * Who includes this says what time it is: PASS_CLOCK(skb), in ns. Who includes firewall.h before and
  * defines PASS_RULES has firewalls too; they are not in every pass, since the kernel verifies and keeps their
- * functions also where no step calls them. */
+ * functions also where no step calls them. Who defines PASS_NAT has translations, which bring tables. */
 #ifndef NFCHAIN_PASS_H
 #define NFCHAIN_PASS_H
 
@@ -20,6 +20,7 @@ struct rules_packet {
 
 enum {
 	STEPS = 32,
+	TAPS = 8,
 	MAP_ARRAY = 2, MAP_COUNTS = 6, MAP_FLOWS = 9, /* array, array by core, hash of those last used */
 	IF_ABSENT = 1,
 };
@@ -33,6 +34,8 @@ enum act {
 	ACT_DROP,
 	ACT_LIMIT,
 	ACT_RULES,
+	ACT_MIRROR,
+	ACT_NAT,
 };
 
 /* Whose bucket of tokens a packet is charged to. */
@@ -66,6 +69,16 @@ struct step {
 			__u32 whose, aside; /* whose connections they are; aside: packets pass, and tell of theirs */
 			__u64 digest;       /* of what the rules say and whether they are asked */
 		} rules;
+		struct {
+			__u32 tap, every;       /* which one gets a copy of one packet in so many */
+			__u16 port;             /* source or destination, as in the packet; 0: any */
+			__u8 version, protocol; /* 0: any */
+		} mirror;
+		struct {
+			__u32 first, rules; /* of the rules, and how many */
+			__u32 whose, opens; /* whose connections they are; opens: packets open those that are translated */
+			__u64 digest;       /* of what the rules say */
+		} nat;
 	};
 };
 
@@ -75,6 +88,7 @@ enum needs { NEEDS_CLOCK = 1, NEEDS_FLOW = 2, NEEDS_MARK = 4, NEEDS_RULES = 8 };
 
 volatile const struct step steps[STEPS];
 volatile const __u32 needs; /* of any step */
+volatile const __u32 taps[TAPS]; /* interfaces that copies leave by */
 
 struct tally {
 	__u64 packets, bytes; /* bytes from the Ethernet header on, without FCS */
@@ -99,7 +113,10 @@ struct {
 
 /* What a step remembers from packet to packet, on a cache line of its own. */
 struct memory {
-	__u64 value, unused[7];
+	__u64 value;
+	__u64 lost; /* copies that no tap took, packets of no connection */
+	__u64 full; /* packets whose connection could not be made */
+	__u64 unused[5];
 };
 
 struct {
@@ -263,6 +280,52 @@ static __attribute__((noinline)) int denied(struct __sk_buff *skb, __u32 i, stru
 static inline int denied(struct __sk_buff *skb, __u32 i, struct packet *p, struct rules_packet *r, __u64 now) { return 0; }
 #endif
 
+/* stays tells of a packet that it is sent to its link alone, or to many there. */
+static inline int stays(struct __sk_buff *skb, const struct packet *p)
+{
+	__u8 first = 0;
+
+	bpf_skb_load_bytes(skb, p->at + (p->version == 4 ? 16 : 24), &first, 1);
+	return p->version == 4 ? first >= 0xe0 : (first & 0xfe) == 0xfe;
+}
+
+/* copied tells whether a tap got a copy of a packet, as the steps before made it. What becomes of the copy is
+ * nothing to the packet. */
+static __attribute__((noinline)) int copied(struct __sk_buff *skb, __u32 i, struct packet *p, const struct flow *f)
+{
+	__u32 slot, tap;
+	struct memory *m;
+
+	if (i >= STEPS || !p || !f)
+		return 0;
+	slot = steps[i].slot;
+	tap = steps[i].mirror.tap;
+	m = bpf_map_lookup_elem(&memories, &slot);
+	if (!m || tap >= TAPS)
+		return 0;
+	if (stays(skb, p) || (steps[i].mirror.version && steps[i].mirror.version != p->version))
+		return 0;
+	if (steps[i].mirror.protocol && steps[i].mirror.protocol != f->protocol)
+		return 0;
+	if (steps[i].mirror.port && steps[i].mirror.port != f->ports[0] && steps[i].mirror.port != f->ports[1])
+		return 0;
+	if (steps[i].mirror.every > 1 && (__sync_fetch_and_add(&m->value, 1) + 1) % steps[i].mirror.every)
+		return 0;
+	if (rewritten(skb, p) || bpf_clone_redirect(skb, taps[tap], 0)) {
+		__sync_fetch_and_add(&m->lost, 1);
+		return 0;
+	}
+	return 1;
+}
+
+#ifdef PASS_NAT
+#include "nat.h"
+#else
+enum { NAT_LEFT, NAT_STRAY, NAT_UNWRITTEN };
+
+static inline int translated(struct __sk_buff *skb, __u32 i, struct packet *p, struct flow *f, __u64 now) { return NAT_LEFT; }
+#endif
+
 /* take one step: 1 if it drops the packet. What steps do to the packet itself is done when
  * all are taken, once. */
 static inline int take(struct __sk_buff *skb, __u32 act, __u32 i, struct packet *p, struct flow *f, struct rules_packet *r, __u64 now, struct counts *c)
@@ -290,6 +353,23 @@ static inline int take(struct __sk_buff *skb, __u32 act, __u32 i, struct packet 
 		if (!denied(skb, i, p, r, now))
 			return 0;
 		drops = 1;
+		break;
+	case ACT_MIRROR:
+		if (!copied(skb, i, p, f))
+			return 0;
+		break;
+	case ACT_NAT:
+		switch (translated(skb, i, p, f, now)) {
+		case NAT_LEFT:
+			return 0;
+		case NAT_STRAY: /* counted there */
+			return 1;
+		case NAT_UNWRITTEN:
+			tally(&c->unwritten, p);
+			return 1;
+		default:
+			break;
+		}
 		break;
 	default:
 		break;
@@ -340,7 +420,7 @@ static inline int go(struct __sk_buff *skb)
 	}
 	if (needs & NEEDS_MARK)
 		skb->mark = p.mark;
-	if (p.tos != p.came && write_class(skb, &p)) {
+	if (rewritten(skb, &p)) {
 		tally(&c->unwritten, &p);
 		return TCX_DROP;
 	}

@@ -28,7 +28,7 @@ type ProgramFlow struct {
 	Version     uint8
 	Protocol    uint8
 	Ports       [2]uint16
-	Unused      uint16
+	Echo        uint16
 	Source      [4]uint32
 	Destination [4]uint32
 }
@@ -36,7 +36,9 @@ type ProgramFlow struct {
 type ProgramMemory struct {
 	_      structs.HostLayout
 	Value  uint64
-	Unused [7]uint64
+	Lost   uint64
+	Full   uint64
+	Unused [5]uint64
 }
 
 type ProgramRulesConnection struct {
@@ -150,6 +152,7 @@ type ProgramVariableSpecs struct {
 	Needs     *ebpf.VariableSpec `ebpf:"needs"`
 	RulesLast *ebpf.VariableSpec `ebpf:"rules_last"`
 	Steps     *ebpf.VariableSpec `ebpf:"steps"`
+	Taps      *ebpf.VariableSpec `ebpf:"taps"`
 }
 
 // ProgramObjects contains all objects after they have been loaded into the kernel.
@@ -200,6 +203,7 @@ type ProgramVariables struct {
 	Needs     *ebpf.Variable `ebpf:"needs"`
 	RulesLast *ebpf.Variable `ebpf:"rules_last"`
 	Steps     *ebpf.Variable `ebpf:"steps"`
+	Taps      *ebpf.Variable `ebpf:"taps"`
 }
 
 // ProgramPrograms contains all programs after they have been loaded into the kernel.

@@ -48,7 +48,7 @@ type ProgramFlow struct {
 	Version     uint8
 	Protocol    uint8
 	Ports       [2]uint16
-	Unused      uint16
+	Echo        uint16
 	Source      [4]uint32
 	Destination [4]uint32
 }
@@ -56,7 +56,9 @@ type ProgramFlow struct {
 type ProgramMemory struct {
 	_      structs.HostLayout
 	Value  uint64
-	Unused [7]uint64
+	Lost   uint64
+	Full   uint64
+	Unused [5]uint64
 }
 
 type ProgramStep struct {
@@ -131,6 +133,7 @@ type ProgramMapSpecs struct {
 type ProgramVariableSpecs struct {
 	Needs *ebpf.VariableSpec `ebpf:"needs"`
 	Steps *ebpf.VariableSpec `ebpf:"steps"`
+	Taps  *ebpf.VariableSpec `ebpf:"taps"`
 }
 
 // ProgramObjects contains all objects after they have been loaded into the kernel.
@@ -172,6 +175,7 @@ func (m *ProgramMaps) Close() error {
 type ProgramVariables struct {
 	Needs *ebpf.Variable `ebpf:"needs"`
 	Steps *ebpf.Variable `ebpf:"steps"`
+	Taps  *ebpf.Variable `ebpf:"taps"`
 }
 
 // ProgramPrograms contains all programs after they have been loaded into the kernel.

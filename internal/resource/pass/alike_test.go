@@ -21,7 +21,7 @@ func (r *reader) number() uint64 { return binary.LittleEndian.Uint64(r.take(8)) 
 
 // step of any kind, with arguments that a validated option can have.
 func (r *reader) step(slot uint32) Step {
-	switch r.byte() % 8 {
+	switch r.byte() % 9 {
 	case 0, 1:
 		return NewMark(slot, r.word(), r.word())
 	case 2:
@@ -35,6 +35,9 @@ func (r *reader) step(slot uint32) Step {
 			Rate: LeastRate + r.number()%(MostRate-LeastRate+1)>>(r.byte()%27), Burst: 1 + uint64(r.word())>>(r.byte()%32),
 			Per: Per(r.byte() % 4), Bits4: r.byte() % 33, Bits6: r.byte() % 129,
 		})
+	case 7:
+		return NewMirror(slot, Copies{Every: uint32(r.byte() % 4), Version: []uint8{0, 4, 6}[r.byte()%3],
+			Protocol: []uint8{0, 0, 6, 17}[r.byte()%4], Port: []uint16{0, 80, 1}[r.byte()%3]})
 	}
 	return NewCount(slot)
 }

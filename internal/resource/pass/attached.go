@@ -2,12 +2,14 @@ package pass
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/cilium/ebpf"
 
 	program "nfchain.dev/nfchain/bpf/pass"
+	"nfchain.dev/nfchain/bpf/passnat"
 	"nfchain.dev/nfchain/bpf/passrules"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/held"
@@ -44,45 +46,42 @@ func find(p resource.Place, index int) (all []attached, err error) {
 	return all, nil
 }
 
-// stepsAt is where the steps stand among the constants of this version's programs, by their names.
-var stepsAt = sync.OnceValues(func() (map[string]uint64, error) {
-	offsets := map[string]uint64{}
-	for name, load := range map[string]func() (*ebpf.CollectionSpec, error){name: program.LoadProgram, rulesName: passrules.LoadProgram} {
+// offsets are where things stand among a program's constants.
+type offsets struct{ steps, taps uint64 }
+
+// offsetsIn this version's programs, by their names.
+var offsetsIn = sync.OnceValues(func() (map[string]offsets, error) {
+	all := map[string]offsets{}
+	for name, load := range map[string]func() (*ebpf.CollectionSpec, error){name: program.LoadProgram, rulesName: passrules.LoadProgram, natName: passnat.LoadProgram} {
 		spec, err := load()
 		if err != nil {
 			return nil, err
 		}
-		offsets[name] = spec.Variables["steps"].Offset()
+		all[name] = offsets{spec.Variables["steps"].Offset(), spec.Variables["taps"].Offset()}
 	}
-	return offsets, nil
+	return all, nil
 })
-
-// contents are the steps of a pass, for how many flows it has buckets, and how many connections
-// its firewalls remember.
-type contents struct {
-	steps              []Step
-	flows, connections uint32
-}
 
 // read what a pass of this version has.
 func (a attached) read() (c contents, err error) {
-	offsets, err := stepsAt()
+	all, err := offsetsIn()
 	if err != nil {
 		return c, err
 	}
-	offset, ours := offsets[a.Name]
+	at, ours := all[a.Name]
 	if !ours || a.Maps[constantsMap] == nil || a.Maps[bucketsMap] == nil {
 		return c, fmt.Errorf("program %s is of another version of nfchain", a.Name)
 	}
 	constants, err := a.Maps[constantsMap].LookupBytes(uint32(0))
-	if err != nil || uint64(len(constants)) < offset {
+	if err != nil || uint64(len(constants)) < max(at.steps, at.taps) {
 		return c, fmt.Errorf("read the constants of program %s: %w", a.Name, err)
 	}
-	var all [Most]Step
-	if _, err := binary.Decode(constants[offset:], binary.NativeEndian, &all); err != nil {
-		return c, fmt.Errorf("read the steps of program %s: %w", a.Name, err)
+	var steps [Most]Step
+	_, err = binary.Decode(constants[at.steps:], binary.NativeEndian, &steps)
+	if _, wrong := binary.Decode(constants[at.taps:], binary.NativeEndian, &c.taps); err != nil || wrong != nil {
+		return c, fmt.Errorf("read the steps of program %s: %w", a.Name, errors.Join(err, wrong))
 	}
-	for _, s := range all {
+	for _, s := range steps {
 		if s.Act == End {
 			break
 		}
@@ -92,14 +91,17 @@ func (a attached) read() (c contents, err error) {
 	if m := a.Maps[rulesFlowsMap]; m != nil {
 		c.connections = m.MaxEntries()
 	}
+	if m := a.Maps[natFlowsMap]; m != nil {
+		c.connections = m.MaxEntries() / 2
+	}
 	return c, nil
 }
 
 // counts of all cores.
 func (a attached) counts() (Counts, error) {
 	m := a.Maps[countedMap]
-	if m == nil {
-		return Counts{}, fmt.Errorf("program %s has no map %q", a.Name, countedMap)
+	if m == nil || a.Maps[memoriesMap] == nil {
+		return Counts{}, fmt.Errorf("program %s has no map %q or %q", a.Name, countedMap, memoriesMap)
 	}
-	return countsIn(m)
+	return countsIn(m, a.Maps[memoriesMap])
 }

@@ -49,3 +49,25 @@ func again(b *testing.B, steps []Step) {
 		b.Fatal(verdict, err)
 	}
 }
+
+// BenchmarkNAT translates packets of two known connections in turn, each of which becomes the other.
+func BenchmarkNAT(b *testing.B) {
+	require(b)
+	l, err := Load(translating("", NAT{Name: "n", Rules: []Translation{
+		{Address: addr("10.2.0.1"), Targets: targets("10.2.0.2")}, {Address: addr("10.2.0.2"), Targets: targets("10.2.0.1")},
+	}}, false))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	flow := tuple{version: 4, protocol: 17, source: addr("10.1.0.1"), destination: addr("10.2.0.1"), ports: [2]uint16{4000, 53}}
+	f := frame(ether(typeIPv4), flow.packet(make([]byte, 18), true))
+	b.ResetTimer()
+	if verdict, err := l.Program.Run(&ebpf.RunOptions{Data: f, Repeat: uint32(b.N)}); err != nil || verdict != goesOn {
+		b.Fatal(verdict, err)
+	}
+	b.StopTimer()
+	if c, err := l.Counts(); err != nil || c.Slots[0].Packets < uint64(b.N) {
+		b.Errorf("%d of %d packets were translated: %v", c.Slots[0].Packets, b.N, err)
+	}
+}

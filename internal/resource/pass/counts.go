@@ -28,17 +28,21 @@ type Counts struct {
 	// Unwritten was dropped behind the last step: what was to be written was not, because
 	// the kernel had no memory.
 	Unwritten Tally
-	// Slots by number: what was counted, marked or dropped.
+	// Slots by number: what was counted, marked, dropped, copied or translated.
 	Slots [Most]Tally
+	// Lost by slot: copies that no tap took, strays of a NAT, which were dropped.
+	Lost [Most]uint64
+	// Full by slot: packets that a NAT dropped, because no port was left for their connection.
+	Full [Most]uint64
 }
 
 // Counts reads them; packets that are on their way meanwhile may be in some and not in
 // others.
-func (l *Loaded) Counts() (Counts, error) { return countsIn(l.counted) }
+func (l *Loaded) Counts() (Counts, error) { return countsIn(l.counted, l.memories) }
 
-func countsIn(m *ebpf.Map) (Counts, error) {
+func countsIn(counted, memories *ebpf.Map) (Counts, error) {
 	var cores []program.ProgramCounts
-	if err := m.Lookup(uint32(0), &cores); err != nil {
+	if err := counted.Lookup(uint32(0), &cores); err != nil {
 		return Counts{}, fmt.Errorf("read the counters of a pass: %w", err)
 	}
 	var all Counts
@@ -51,5 +55,17 @@ func countsIn(m *ebpf.Map) (Counts, error) {
 			all.Slots[i].add(s.Packets, s.Bytes)
 		}
 	}
-	return all, nil
+	return all, all.remembered(memories)
+}
+
+// remembered adds what steps count where they remember.
+func (c *Counts) remembered(memories *ebpf.Map) error {
+	for i := range uint32(Most) {
+		var m program.ProgramMemory
+		if err := memories.Lookup(i, &m); err != nil {
+			return fmt.Errorf("read what step %d of a pass remembers: %w", i, err)
+		}
+		c.Lost[i], c.Full[i] = m.Lost, m.Full
+	}
+	return nil
 }

@@ -116,9 +116,9 @@ func (s Step) asks(as Step) bool {
 	return s.whose() == as.whose() && s.digest()|asideBit == as.digest()|asideBit
 }
 
-// named are all steps, those of firewalls with which these are.
+// named are all steps, those of firewalls and NATs with which these are.
 func (s Spec) named() []Step {
-	all := slices.Clone(s.Steps)
+	all := s.translating()
 	for _, f := range s.Firewalls {
 		for i, step := range all {
 			if step.Act == Rules && step.Slot == f.Slot {

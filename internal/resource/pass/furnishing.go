@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/cilium/ebpf"
@@ -20,7 +21,7 @@ type furnishing struct {
 
 // withFirewalls loads a pass that has some. Of others it takes over the connections of the same
 // firewalls; their counters, if these ask the same rules; and the tables of these.
-func withFirewalls(s Spec, kept map[string]*ebpf.Map, others []knowing) (*Loaded, error) {
+func withFirewalls(s Spec, taps numbers, kept map[string]*ebpf.Map, others []knowing) (*Loaded, error) {
 	spec, err := passrules.LoadProgram()
 	if err != nil {
 		return nil, err
@@ -34,7 +35,7 @@ func withFirewalls(s Spec, kept map[string]*ebpf.Map, others []knowing) (*Loaded
 	if err := f.tables(); err != nil {
 		return nil, err
 	}
-	if err := prepare(spec, f.steps, s.Flows); err != nil {
+	if err := errors.Join(prepare(spec, f.steps, s.Flows), taps.wired(spec, s)); err != nil {
 		return nil, err
 	}
 	spec.Programs["pass"].Name = rulesName
@@ -42,7 +43,7 @@ func withFirewalls(s Spec, kept map[string]*ebpf.Map, others []knowing) (*Loaded
 	if err := spec.LoadAndAssign(&o, &ebpf.CollectionOptions{MapReplacements: f.kept}); err != nil {
 		return nil, fmt.Errorf("load a pass of %d steps with firewalls: %w", len(s.Steps), err)
 	}
-	l := &Loaded{Program: o.Pass, counted: o.Counted, rules: &o.ProgramMaps, steps: f.steps, rest: []*ebpf.Map{
+	l := &Loaded{Program: o.Pass, counted: o.Counted, memories: o.Memories, rules: &o.ProgramMaps, steps: f.steps, rest: []*ebpf.Map{
 		o.Memories, o.Buckets, o.RulesCounted, o.RulesFlows, o.RulesMemory, o.RulesTallies}}
 	if err := f.inherit(l.rules); err != nil {
 		_ = l.Close()

@@ -31,7 +31,7 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 				return err
 			}
 			if len(all) > 0 {
-				found = append(found, resource.Observed{Key: device, Fingerprint: describe(all)})
+				found = append(found, resource.Observed{Key: device, Fingerprint: describe(all, mine)})
 			}
 			held.CloseAll(all)
 		}
@@ -41,7 +41,7 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 }
 
 // describe what is at an interface: more than one is what should not be.
-func describe(all []attached) (text string) {
+func describe(all []attached, mine map[int]string) (text string) {
 	for i, a := range all {
 		if i > 0 {
 			text += ", and "
@@ -51,7 +51,7 @@ func describe(all []attached) (text string) {
 			text += err.Error()
 			continue
 		}
-		text += c.fingerprint()
+		text += c.fingerprint(c.taps.names(mine))
 	}
 	return text
 }
@@ -111,7 +111,7 @@ func set(p resource.Place, s Spec, n *neighbours) error {
 		return failed(p, s.Device, err)
 	}
 	defer held.CloseAll(all)
-	if err := put(index, s, all, n); err != nil {
+	if err := put(p, index, s, all, n); err != nil {
 		return failed(p, s.Device, err)
 	}
 	if len(all) > 1 {
@@ -121,12 +121,16 @@ func set(p resource.Place, s Spec, n *neighbours) error {
 }
 
 // put a pass before all programs that are at an interface, or in the place of the first pass.
-func put(index int, s Spec, all []attached, n *neighbours) error {
+func put(p resource.Place, index int, s Spec, all []attached, n *neighbours) error {
+	taps, err := tapsIn(p, s)
+	if err != nil {
+		return err
+	}
 	var old *attached
 	if len(all) > 0 {
 		old = &all[0]
 	}
-	l, err := replacing(s, old, n)
+	l, err := replacing(s, taps, old, n)
 	if err != nil {
 		return err
 	}

@@ -3,10 +3,12 @@ package pass
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cilium/ebpf"
 
 	program "nfchain.dev/nfchain/bpf/pass"
+	"nfchain.dev/nfchain/bpf/passnat"
 	"nfchain.dev/nfchain/bpf/passrules"
 )
 
@@ -28,23 +30,24 @@ const (
 // Loaded is a pass in the kernel, attached nowhere.
 type Loaded struct {
 	// Program decides about packets: TCX_NEXT, or TCX_DROP.
-	Program *ebpf.Program
-	counted *ebpf.Map
-	rest    []*ebpf.Map
-	// of firewalls, if there are any
+	Program           *ebpf.Program
+	counted, memories *ebpf.Map
+	rest              []*ebpf.Map
+	// of firewalls and of NATs, if there are any
 	rules *passrules.ProgramMaps
+	nat   *passnat.ProgramMaps
 	steps []Step
 }
 
 // Load makes a program of a spec's steps. Of more flows and prefixes than it has buckets
 // for, the ones not seen for longest lose theirs, and begin with a full one when they come
 // again.
-func Load(s Spec) (*Loaded, error) { return replacing(s, nil, nil) }
+func Load(s Spec) (*Loaded, error) { return replacing(s, numbers{}, nil, nil) }
 
 // replacing is Load for a pass in another's place, or beside others: where it does the same in every
 // slot as that one it counts on where that stopped, and remembers what it did; flows and prefixes
-// begin with full buckets. Firewalls have their connections in common with those of others.
-func replacing(s Spec, old *attached, n *neighbours) (*Loaded, error) {
+// begin with full buckets. Firewalls and NATs have their connections in common with those of others.
+func replacing(s Spec, taps numbers, old *attached, n *neighbours) (*Loaded, error) {
 	if err := s.checkFirewalls(); err != nil {
 		return nil, err
 	}
@@ -54,13 +57,20 @@ func replacing(s Spec, old *attached, n *neighbours) (*Loaded, error) {
 		if err != nil {
 			return nil, err
 		}
-		return withFirewalls(s, kept, others)
+		return withFirewalls(s, taps, kept, others)
+	}
+	if translates(s.Steps) {
+		shared, err := n.acquainted(s)
+		if err != nil {
+			return nil, err
+		}
+		return withNATs(s, taps, kept, shared)
 	}
 	spec, err := program.LoadProgram()
 	if err != nil {
 		return nil, err
 	}
-	return load(spec, s, kept)
+	return load(spec, s, taps, kept)
 }
 
 // keeps are the maps of what was counted and remembered, if other steps can go on with them.
@@ -89,8 +99,8 @@ func alikeInSlots(a, b []Step) bool {
 	return len(acts) == 0
 }
 
-func load(spec *ebpf.CollectionSpec, s Spec, kept map[string]*ebpf.Map) (*Loaded, error) {
-	if err := prepare(spec, s.Steps, s.Flows); err != nil {
+func load(spec *ebpf.CollectionSpec, s Spec, taps numbers, kept map[string]*ebpf.Map) (*Loaded, error) {
+	if err := errors.Join(prepare(spec, s.Steps, s.Flows), taps.wired(spec, s)); err != nil {
 		return nil, err
 	}
 	spec.Programs["pass"].Name = name
@@ -98,7 +108,7 @@ func load(spec *ebpf.CollectionSpec, s Spec, kept map[string]*ebpf.Map) (*Loaded
 	if err := spec.LoadAndAssign(&objects, &ebpf.CollectionOptions{MapReplacements: kept}); err != nil {
 		return nil, fmt.Errorf("load a pass of %d steps: %w", len(s.Steps), err)
 	}
-	return &Loaded{Program: objects.Pass, counted: objects.Counted, rest: []*ebpf.Map{objects.Memories, objects.Buckets}}, nil
+	return &Loaded{Program: objects.Pass, counted: objects.Counted, memories: objects.Memories, rest: []*ebpf.Map{objects.Memories, objects.Buckets}}, nil
 }
 
 // prepare writes the steps into a program's constants.
@@ -109,10 +119,13 @@ func prepare(spec *ebpf.CollectionSpec, steps []Step, flows uint32) error {
 	if _, can := spec.Maps[rulesMemoryMap]; !can && need(steps)&needsRules != 0 {
 		return errors.New("a pass with a firewall that is loaded without tables")
 	}
+	if _, can := spec.Maps[natFlowsMap]; !can && translates(steps) {
+		return errors.New("a pass with a nat and a firewall; have one of them in a namespace of its own")
+	}
 	var all [Most]Step
 	copy(all[:], steps)
 	needs := need(steps)
-	if needs&needsFlow != 0 {
+	if hasBuckets(steps) {
 		if flows < LeastFlows || flows > MostFlows {
 			return fmt.Errorf("buckets for %d flows: %d to %d can have them", flows, LeastFlows, MostFlows)
 		}
@@ -129,6 +142,10 @@ func need(steps []Step) (needs uint32) {
 			needs |= needsMark
 		case s.Act == Rules:
 			needs |= needsClock | needsRules
+		case s.Act == Translate:
+			needs |= needsClock
+		case s.Act == Mirror && s.filters():
+			needs |= needsFlow
 		case s.Act == Limit && Per(s.Args[2]) == Chain:
 			needs |= needsClock
 		case s.Act == Limit:
@@ -136,6 +153,11 @@ func need(steps []Step) (needs uint32) {
 		}
 	}
 	return needs
+}
+
+// hasBuckets tells whether flows or prefixes have any.
+func hasBuckets(steps []Step) bool {
+	return slices.ContainsFunc(steps, func(s Step) bool { return s.Act == Limit && Per(s.Args[2]) != Chain })
 }
 
 // Close lets go of the program; where it is attached it stays.

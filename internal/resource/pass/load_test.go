@@ -80,7 +80,8 @@ func TestConstantsAlike(t *testing.T) {
 	for name, want := range map[string]map[string]uint64{
 		"act": {
 			"ACT_END": uint64(End), "ACT_COUNT": uint64(Count), "ACT_MARK": uint64(Mark), "ACT_DSCP": uint64(DSCP),
-			"ACT_DROP": uint64(Drop), "ACT_LIMIT": uint64(Limit), "ACT_RULES": uint64(Rules),
+			"ACT_DROP": uint64(Drop), "ACT_LIMIT": uint64(Limit), "ACT_RULES": uint64(Rules), "ACT_MIRROR": uint64(Mirror),
+			"ACT_NAT": uint64(Translate),
 		},
 	} {
 		var enum *btf.Enum
@@ -101,7 +102,7 @@ func TestConstantsAlike(t *testing.T) {
 // TestRefuses what the program cannot take.
 func TestRefuses(t *testing.T) {
 	for name, steps := range map[string][]Step{
-		"more than there can be": make([]Step, Most+1), "no act": {{}}, "unknown act": {{Act: Rules + 1}},
+		"more than there can be": make([]Step, Most+1), "no act": {{}}, "unknown act": {{Act: Translate + 1}},
 		"a slot too high": {NewCount(Most)}, "a slot twice": {NewCount(3), NewMark(3, 1, 1)},
 	} {
 		if err := check(steps); err == nil {
@@ -112,6 +113,15 @@ func TestRefuses(t *testing.T) {
 	if l, err := Load(Spec{Steps: []Step{NewRules(0)}}); err == nil {
 		t.Error("a firewall without rules: not refused")
 		_ = l.Close()
+	}
+	for name, s := range map[string]Spec{
+		"a nat without rules": {Steps: []Step{NewNAT(0)}}, "a mirror without a tap": {Steps: []Step{NewMirror(0, Copies{})}},
+		"too many taps": {Taps: make([]string, MostTaps+1)},
+	} {
+		if l, err := Load(s); err == nil {
+			t.Errorf("%s: not refused", name)
+			_ = l.Close()
+		}
 	}
 	for _, flows := range []uint32{0, LeastFlows - 1, MostFlows + 1} {
 		if l, err := Load(Spec{Steps: []Step{NewLimit(0, Bucket{Rate: 1e6, Burst: 1, Per: Flow})}, Flows: flows}); err == nil {

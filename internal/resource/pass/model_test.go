@@ -11,6 +11,7 @@ type model struct {
 	counts  Counts
 	dropped [Most]uint64      // packets that a step that drops has seen
 	buckets map[bucket]uint64 // when each is full again
+	written bool              // the packet is to be as steps made it, for a copy
 }
 
 // bucket is whose it is.
@@ -63,6 +64,10 @@ func (m *model) run(g given) (verdict uint32, frame []byte, mark uint32) {
 		if hit {
 			sum(&m.counts.Slots[s.Slot], length)
 		}
+		if m.written {
+			setClass(ip, version, class)
+			m.written = false
+		}
 		if hit && drop {
 			return dropped, frame, g.mark
 		}
@@ -87,8 +92,42 @@ func (m *model) step(s Step, g given, ip []byte, version byte, length Tally) (hi
 		return picks(s, m.dropped[s.Slot]), true
 	case Limit:
 		return m.over(s, g, ip, version, length.Bytes), true
+	case Mirror: // there is no tap
+		if copies(s, ip, version) {
+			if every := s.Args[0] >> 32; every > 1 {
+				m.dropped[s.Slot]++
+				if m.dropped[s.Slot]%every != 0 {
+					return false, false
+				}
+			}
+			m.counts.Lost[s.Slot]++
+			m.written = true
+		}
+		return false, false
 	}
 	return true, false
+}
+
+// copies tells whether a mirror is for a packet.
+func copies(s Step, ip []byte, version byte) bool {
+	if want := byte(s.Args[1] >> 16); want != 0 && want != version {
+		return false
+	}
+	if version == 4 && ip[16] >= 224 || version == 6 && ip[24]&0xfe == 0xfe { // of the link alone
+		return false
+	}
+	at, protocol, whole := transport(ip, version)
+	if want := byte(s.Args[1] >> 24); want != 0 && want != protocol {
+		return false
+	}
+	want := binary.NativeEndian.AppendUint16(nil, uint16(s.Args[1]))
+	if want[0] == 0 && want[1] == 0 {
+		return true
+	}
+	if !whole || !slices.Contains([]byte{6, 17, 33, 132, 136}, protocol) || at+4 > len(ip) {
+		return false
+	}
+	return slices.Equal(ip[at:at+2], want) || slices.Equal(ip[at+2:at+4], want)
 }
 
 func picks(s Step, n uint64) bool {

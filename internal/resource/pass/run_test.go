@@ -27,7 +27,7 @@ func clocked(tb testing.TB, steps []Step) *Loaded {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	l, err := load(spec, Spec{Steps: steps, Flows: LeastFlows}, nil)
+	l, err := load(spec, Spec{Steps: steps, Flows: LeastFlows, Taps: []string{"none"}}, numbers{}, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -20,10 +20,13 @@ type Spec struct {
 	Steps  []Step `json:"steps"`
 	// Flows is how many flows and prefixes have buckets at once; 0 where no step has any.
 	Flows uint32 `json:"flows,omitempty"`
-	// Firewalls are the rules of the steps that are some.
+	// Taps are the interfaces beside Device that mirrors send copies out by.
+	Taps []string `json:"taps,omitempty"`
+	// Firewalls are the rules of the steps that are some, and NATs of those that translate.
 	Firewalls []Firewall `json:"firewalls,omitempty"`
+	NATs      []NAT      `json:"nats,omitempty"`
 	// Connections that they remember at once, all together: of more, those not seen for longest
-	// are forgotten. 0 where there are no firewalls.
+	// are forgotten. 0 where there are neither.
 	Connections uint32 `json:"connections,omitempty"`
 }
 
@@ -33,19 +36,33 @@ func (Spec) Kind() string { return KindName }
 // Key is the interface.
 func (s Spec) Key() string { return s.Device }
 
-// Fingerprint is every step, in order, of a firewall with a sum of its rules. What is read from
-// a program of another version is none of them.
-func (s Spec) Fingerprint() string { return contents{s.named(), s.Flows, s.Connections}.fingerprint() }
+// Fingerprint is every step, in order, of firewalls and NATs with a sum of their rules. What is read
+// from a program of another version is none of them.
+func (s Spec) Fingerprint() string {
+	return contents{steps: s.named(), flows: s.Flows, connections: s.Connections}.fingerprint(s.Taps)
+}
 
-func (c contents) fingerprint() string {
+// contents are the steps of a pass, where its taps are, for how many flows it has buckets, and how
+// many connections its firewalls or NATs know.
+type contents struct {
+	steps              []Step
+	taps               numbers
+	flows, connections uint32
+}
+
+func (c contents) fingerprint(taps []string) string {
 	var words []string
 	for _, s := range c.steps {
-		words = append(words, s.words())
+		text := s.words()
+		if s.Act == Mirror && int(s.tap()) < len(taps) {
+			text += " to " + taps[s.tap()]
+		}
+		words = append(words, text)
 	}
-	if need(c.steps)&needsFlow != 0 {
+	if hasBuckets(c.steps) {
 		words = append(words, fmt.Sprintf("for %d flows", c.flows))
 	}
-	if asksRules(c.steps) {
+	if asksRules(c.steps) || translates(c.steps) {
 		words = append(words, fmt.Sprintf("for %d connections", c.connections))
 	}
 	return strings.Join(words, ", ")
@@ -72,7 +89,7 @@ var (
 )
 
 // names of acts in a plan.
-var names = [...]string{End: "end", Count: "count", Mark: "mark", DSCP: "dscp", Drop: "drop", Limit: "limit", Rules: "rules"}
+var names = [...]string{End: "end", Count: "count", Mark: "mark", DSCP: "dscp", Drop: "drop", Limit: "limit", Rules: "rules", Mirror: "mirror", Translate: "nat"}
 
 // String is the act's name.
 func (a Act) String() string {

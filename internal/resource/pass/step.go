@@ -18,7 +18,7 @@
 //     cut off. Fragments are not put together, so that those behind the first are of an
 //     invalid state. TCP's sequence numbers and checksums are not looked at.
 //   - What the kernel merged of several segments (GSO, GRO) is counted and charged as
-//     those on a wire, and dropped or let go on as one.
+//     those on a wire, and dropped, copied or let go on as one.
 package pass
 
 import (
@@ -38,6 +38,8 @@ const (
 	Drop
 	Limit
 	Rules
+	Mirror
+	Translate
 )
 
 // Most steps that one pass has, and most slots for their counters.
@@ -146,7 +148,7 @@ func check(steps []Step) error {
 	used := map[uint32]bool{}
 	for i, s := range steps {
 		switch {
-		case s.Act == End || s.Act > Rules:
+		case s.Act == End || s.Act > Translate:
 			return fmt.Errorf("step %d: there is no act %d", i, s.Act)
 		case s.Slot >= Most || used[s.Slot]:
 			return fmt.Errorf("step %d: slot %d is another step's, or above %d", i, s.Slot, Most-1)

@@ -1,0 +1,277 @@
+package pass
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/link"
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/netns/ethtool"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/held"
+)
+
+// hiding is a NAT that hides where connections come from.
+func hiding(from string) NAT {
+	return NAT{Name: "hides", Rules: []Translation{{Source: true, Targets: targets(from)}}}
+}
+
+// translating is the pass of an interface that is nothing but a NAT.
+func translating(device string, n NAT, answers bool) Spec {
+	n.Answers = answers
+	return Spec{Device: device, Steps: []Step{NewNAT(n.Slot)}, NATs: []NAT{n}, Connections: LeastFlows}
+}
+
+// through runs the pass of an interface on a packet of a flow, and tells as what it goes on.
+func through(t *testing.T, p resource.Place, device string, flow tuple) (verdict uint32, to tuple) {
+	t.Helper()
+	dev, err := p.Device(device)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := frame(ether(typeIPv4), flow.packet([]byte("payload"), true))
+	if err := p.Do(func() error {
+		all, err := find(p, dev.Attrs().Index)
+		if err != nil {
+			return err
+		}
+		defer held.CloseAll(all)
+		if len(all) != 1 {
+			return fmt.Errorf("%d passes", len(all))
+		}
+		o := ebpf.RunOptions{Data: f, DataOut: make([]byte, len(f))}
+		verdict, err = all[0].Program.Program.Run(&o)
+		to = parse(o.DataOut[14:]).tuple
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return verdict, to
+}
+
+// TestNATKnowsBothWays: what one interface's pass opened, the other's answers to, whatever is replaced.
+func TestNATKnowsBothWays(t *testing.T) {
+	p := pairIn(t, place(t), "eth1", "far1")
+	asked := tuple{version: 4, protocol: 6, source: addr("10.1.0.1"), destination: addr("10.2.0.1"), ports: [2]uint16{4000, 80}}
+	hidden := asked
+	hidden.source = addr("10.9.0.1")
+	put := func(n NAT, devices ...string) {
+		t.Helper()
+		for _, device := range devices {
+			apply(t, p, resource.Update, translating(device, n, device == "eth1"))
+		}
+		for _, o := range read(t, p) {
+			if want := translating(o.Key, n, o.Key == "eth1").Fingerprint(); len(devices) == 2 && o.Fingerprint != want {
+				t.Errorf("found %s\nwant %s", o.Fingerprint, want)
+			}
+		}
+	}
+	goes := func(device string, flow, want tuple) {
+		t.Helper()
+		if verdict, to := through(t, p, device, flow); verdict != goesOn || to != want {
+			t.Errorf("at %s %+v goes on as %+v (%d), want %+v", device, flow, to, int32(verdict), want)
+		}
+	}
+	put(hiding("10.9.0.1"), "eth0", "eth1")
+	goes("eth0", asked, hidden)
+	goes("eth1", hidden.answer(), asked.answer())
+	put(hiding("10.9.0.2"), "eth0")
+	goes("eth1", hidden.answer(), asked.answer())
+	put(hiding("10.9.0.2"), "eth0", "eth1")
+	goes("eth0", asked, hidden)
+	goes("eth1", hidden.answer(), asked.answer())
+	asked.ports[0], hidden.ports[0], hidden.source = 4001, 4001, addr("10.9.0.2")
+	goes("eth0", asked, hidden)
+	hidden.ports[0] = 4002
+	if verdict, _ := through(t, p, "eth1", hidden.answer()); verdict != dropped {
+		t.Errorf("what nobody asked for goes on: %d", int32(verdict))
+	}
+}
+
+// TestNATForgetsTheIdlest: connections that are opened in the full table make room for each other, and what
+// made room is counted; what goes on is translated all the same.
+func TestNATForgetsTheIdlest(t *testing.T) {
+	require(t)
+	l, err := Load(translating("", hiding("10.9.0.1"), false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	const n = 4 * LeastFlows
+	for i := range n {
+		flow := tuple{version: 4, protocol: 17, source: addr("10.1.0.1"), destination: addr("10.2.0.1"), ports: [2]uint16{uint16(1024 + i), 53}}
+		if verdict, out, _ := run(t, l.Program, given{frame: frame(ether(typeIPv4), flow.packet(nil, true))}); verdict != goesOn || parse(out[14:]).source != addr("10.9.0.1") {
+			t.Fatalf("connection %d: %d, %x", i, int32(verdict), out)
+		}
+	}
+	known, err := l.Translated()
+	if err != nil || known.Held > 2*LeastFlows || known.Evicted < n {
+		t.Errorf("%+v: %v", known, err)
+	}
+}
+
+// ends of a wire in namespaces of their own: a, which opens connections, and b.
+type ends struct{ a, b *netns.Handle }
+
+// wired has NATs where packets come in at both ends: connections to 10.77.9.9 and fd77::9:9 are taken to b's
+// own addresses, from 10.77.0.77 and fd77::77.
+func wired(t *testing.T) (e ends) {
+	t.Helper()
+	require(t)
+	e.a, e.b = nstest.Open(t, nstest.Namespace(t)), nstest.Open(t, nstest.Namespace(t))
+	if err := e.a.LinkAdd(&netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "wire"}, PeerName: "wire", PeerNamespace: netlink.NsFd(e.b.FD())}); err != nil {
+		t.Fatal(err)
+	}
+	n := NAT{Name: "n", Rules: []Translation{
+		{Address: addr("10.77.9.9"), Protocol: 6, First: 80, Last: 80, Port: 8080, Targets: targets("10.77.0.2")},
+		{Address: addr("fd77::9:9"), Protocol: 6, First: 80, Last: 80, Port: 8080, Targets: targets("fd77::2")},
+		{Source: true, Targets: targets("10.77.0.77")}, {Source: true, Targets: targets("fd77::77")},
+	}}
+	programs := [2]*Loaded{}
+	var shared map[string]*ebpf.Map
+	for way := range programs {
+		l, err := withNATs(translating("wire", n, way == 1), numbers{}, nil, shared)
+		if err != nil {
+			t.Fatalf("%+v", err)
+		}
+		t.Cleanup(func() { _ = l.Close() })
+		programs[way], shared = l, map[string]*ebpf.Map{natFlowsMap: l.nat.NatFlows, natPartsMap: l.nat.NatParts, natMadeMap: l.nat.NatMade}
+	}
+	macA, macB := raised(t, e.a, programs[1], "10.77.0.1/16", "fd77::1/64"), raised(t, e.b, programs[0], "10.77.0.2/16", "fd77::2/64")
+	stays(t, e.a, macB, "10.77.9.9", "fd77::9:9", "10.77.0.2", "fd77::2")
+	stays(t, e.b, macA, "10.77.0.77", "fd77::77", "10.77.0.1", "fd77::1")
+	for _, h := range []*netns.Handle{e.a, e.b} {
+		nstest.Carries(t, h, "wire")
+	}
+	return e
+}
+
+// raised is an end with its addresses, and a program for what comes in.
+func raised(t *testing.T, h *netns.Handle, l *Loaded, addresses ...string) net.HardwareAddr {
+	t.Helper()
+	dev, err := h.LinkByName("wire")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range addresses {
+		parsed, err := netlink.ParseAddr(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed.Flags = unix.IFA_F_NODAD
+		if err := h.AddrAdd(dev, parsed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := h.LinkSetUp(dev); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Do(func() error {
+		return link.RawAttachProgram(link.RawAttachProgramOptions{Target: dev.Attrs().Index, Program: l.Program, Attach: ebpf.AttachTCXIngress})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return dev.Attrs().HardwareAddr
+}
+
+// stays has addresses be the other end's without asking for them.
+func stays(t *testing.T, h *netns.Handle, mac net.HardwareAddr, addresses ...string) {
+	t.Helper()
+	dev, err := h.LinkByName("wire")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range addresses {
+		n := netlink.Neigh{LinkIndex: dev.Attrs().Index, State: netlink.NUD_PERMANENT, IP: addr(text).AsSlice(), HardwareAddr: mac}
+		if err := h.NeighSet(&n); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestNATOnAWire carries bytes of TCP there and back, in segments as they are sent and as the kernel merges
+// them, whose checksums the other end checks.
+func TestNATOnAWire(t *testing.T) {
+	e := wired(t)
+	for _, offloaded := range []bool{false, true} {
+		for _, h := range []*netns.Handle{e.a, e.b} {
+			s, err := ethtool.Open(h.Ref)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = s.SetTxChecksum("wire", offloaded)
+			s.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		echoed(t, e, "10.77.0.2", "10.77.9.9", "10.77.0.77")
+		echoed(t, e, "fd77::2", "fd77::9:9", "fd77::77")
+	}
+}
+
+// echoed sends bytes to a service that has them come back.
+func echoed(t *testing.T, e ends, server, service, hidden string) {
+	t.Helper()
+	var listener net.Listener
+	if err := e.b.Do(func() (err error) {
+		listener, err = net.Listen("tcp", net.JoinHostPort(server, "8080"))
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	from, served := make(chan string, 1), make(chan struct{})
+	go func() {
+		defer close(served)
+		c, err := listener.Accept()
+		if err != nil {
+			from <- err.Error()
+			return
+		}
+		defer func() { _ = c.Close() }()
+		host, _, _ := net.SplitHostPort(c.RemoteAddr().String())
+		from <- host
+		_, _ = io.Copy(c, c)
+	}()
+	var c net.Conn
+	if err := e.a.Do(func() (err error) {
+		c, err = net.DialTimeout("tcp", net.JoinHostPort(service, "80"), time.Minute)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = c.Close()
+		<-served
+	}()
+	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	data := make([]byte, 1<<18)
+	random := rand.NewChaCha8([32]byte{3})
+	_, _ = random.Read(data)
+	wrote := make(chan error, 1)
+	go func() {
+		_, err := c.Write(data)
+		wrote <- err
+	}()
+	back := make([]byte, len(data))
+	_, err := io.ReadFull(c, back)
+	if wrong := <-wrote; err != nil || wrong != nil || !bytes.Equal(back, data) {
+		t.Errorf("%s: %v, %v; what came back is the same: %t", service, err, wrong, bytes.Equal(back, data))
+	}
+	if got := <-from; got != hidden {
+		t.Errorf("%s was connected to from %s, want %s", service, got, hidden)
+	}
+}
