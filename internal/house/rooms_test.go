@@ -18,7 +18,7 @@ report
 results
 experiment
 search
-traffic, observe, supervise, trace, profile
+traffic, observe, supervise, trace, capture, profile
 deploy
 plan
 wiring, function

@@ -1,0 +1,100 @@
+package capture
+
+import (
+	"fmt"
+	"io"
+	"net/netip"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/capture/pcapng"
+)
+
+// begin the file with all that is known before a packet comes.
+func (s *session) begin(w io.Writer) (*pcapng.Writer, error) {
+	path := strings.Join(s.chain.Path, " > ")
+	out, err := pcapng.NewWriter(w, pcapng.Section{Program: "nfchain", System: system(), Comment: fmt.Sprintf("chain %s, wiring %s: %s", s.chain.Name, s.chain.Wiring, path)})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range s.rings {
+		r.comment = r.text(s.chain)
+		r.number, err = out.Add(pcapng.Interface{Name: r.Name(), Description: r.comment, Filter: s.options.Filter, Snaplen: s.options.Snaplen})
+		if err != nil {
+			return nil, err
+		}
+	}
+	names := map[netip.Addr]string{}
+	for _, node := range s.chain.Path {
+		for _, a := range s.chain.Names[node] {
+			names[a] = node
+		}
+	}
+	if err := out.Names(names); err != nil {
+		return nil, err
+	}
+	return out, out.Flush()
+}
+
+// system is the kernel's name and version.
+func system() string {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return ""
+	}
+	return unix.ByteSliceToString(u.Sysname[:]) + " " + unix.ByteSliceToString(u.Release[:])
+}
+
+// Name of a point, which is that of its interface in the file: "fw:eth0:in".
+func (p Point) Name() string { return p.Hop + ":" + p.Device + ":" + p.direction() }
+
+func (p Point) direction() string {
+	if p.Out {
+		return "out"
+	}
+	return "in"
+}
+
+// text says in words where a packet was.
+func (p Point) text(c Chain) string {
+	text := fmt.Sprintf("chain %s, hop %d of %d: %s %s, %s by %s", c.Name, p.Place+1, len(c.Path), p.Kind, p.Hop, p.direction(), p.Device)
+	if p.Way != "" {
+		text += ", " + p.Way
+	}
+	return text
+}
+
+// write a packet.
+func (s *session) write(p packet) error {
+	data := p.data[:min(len(p.data), int(s.options.Snaplen))]
+	err := s.file.Packet(pcapng.Packet{Interface: p.from.number, Time: p.time, Length: p.length, Data: data, Flags: p.flags, Comment: p.from.comment})
+	if err != nil {
+		return fmt.Errorf("write the capture: %w", err)
+	}
+	p.from.written.Packets++
+	p.from.written.Bytes += uint64(p.length)
+	if s.written++; s.written == s.options.Count {
+		return errEnough
+	}
+	return nil
+}
+
+// end the file with what was counted, and report it.
+func (s *session) end() (Report, error) {
+	now := time.Now()
+	for _, r := range s.rings {
+		if err := r.count(); err != nil {
+			return Report{}, err
+		}
+		err := s.file.Statistics(r.number, pcapng.Statistics{Start: s.began.UnixNano(), End: now.UnixNano(), Accepted: r.counted, Dropped: r.dropped, Delivered: r.written.Packets})
+		if err != nil {
+			return Report{}, fmt.Errorf("write the capture: %w", err)
+		}
+	}
+	if err := s.file.Flush(); err != nil {
+		return Report{}, fmt.Errorf("write the capture: %w", err)
+	}
+	return s.report(now.Sub(s.began)), nil
+}
