@@ -32,7 +32,7 @@ func TestCaptureEndsWholeWhenItIsInterrupted(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// What a trace sends is written while the capture goes on.
+	// What is sent is in the file while the capture goes on.
 	header := int64(0)
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		info, err := os.Stat(caught)
