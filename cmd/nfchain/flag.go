@@ -67,7 +67,7 @@ func explainFlag(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("--%s: %s is neither true nor false", flag.Name, value)
 	case "int", "int64":
 		return fmt.Errorf("--%s: %s is not a whole number; write one like %s", flag.Name, value, flag.DefValue)
-	case "uint64":
+	case "uint32", "uint64":
 		return fmt.Errorf("--%s: %s is not a whole number from 0", flag.Name, value)
 	case "float64":
 		return fmt.Errorf("--%s: %s is not a number; write one like %s", flag.Name, value, flag.DefValue)

@@ -18,8 +18,12 @@ func Captured(p *plan.Plan, hop string) (capture.Chain, error) {
 	for i, n := range p.Nodes {
 		c.Path = append(c.Path, n.Name)
 		addNames(c.Names, n)
-		if hop == "" || n.Has(hop) {
+		switch {
+		case hop != "" && !n.Has(hop):
+		case hop == "" || n.West != nil || n.East != nil:
 			c.Points = append(c.Points, pointsOf(n, i)...)
+		default:
+			c.Points = append(c.Points, besides(p.Nodes, i)...)
 		}
 	}
 	if len(c.Points) == 0 {
@@ -52,22 +56,38 @@ func addNames(names map[string][]netip.Addr, n plan.Node) {
 
 // pointsOf a node are its interfaces, in and out. What comes in from the west goes
 // forward; where both sides are one interface, packets of both ways pass it.
-func pointsOf(n plan.Node, place int) (all []capture.Point) {
-	point := func(device string, out bool, way api.Direction) {
-		all = append(all, capture.Point{Hop: n.Name, Kind: n.Kind, Place: place, Namespace: n.Namespace, Device: device, Out: out, Way: string(way)})
-	}
+func pointsOf(n plan.Node, place int) []capture.Point {
 	if n.West != nil && n.East != nil && n.West.Device == n.East.Device {
-		point(n.West.Device, false, "")
-		point(n.West.Device, true, "")
-		return all
+		return sideOf(n, place, n.West, "", "")
 	}
-	if n.West != nil {
-		point(n.West.Device, false, api.Forward)
-		point(n.West.Device, true, api.Reverse)
+	return append(sideOf(n, place, n.West, api.Forward, api.Reverse), sideOf(n, place, n.East, api.Reverse, api.Forward)...)
+}
+
+// sideOf a node is one of its interfaces, with the ways of what comes in there and goes
+// out; none where there is no such interface.
+func sideOf(n plan.Node, place int, i *plan.Interface, in, out api.Direction) []capture.Point {
+	if i == nil {
+		return nil
 	}
-	if n.East != nil {
-		point(n.East.Device, false, api.Reverse)
-		point(n.East.Device, true, api.Forward)
+	p := capture.Point{Hop: n.Name, Kind: n.Kind, Place: place, Namespace: n.Namespace, Device: i.Device, Way: string(in)}
+	q := p
+	q.Out, q.Way = true, string(out)
+	return []capture.Point{p, q}
+}
+
+// besides is where packets come to a node that has no interfaces, and where they leave it:
+// at those of the nodes next to it that face it.
+func besides(nodes []plan.Node, place int) (all []capture.Point) {
+	for i, n := range slices.Backward(nodes[:place]) {
+		if n.East != nil {
+			all = append(all, sideOf(n, i, n.East, api.Reverse, api.Forward)...)
+			break
+		}
+	}
+	for i, n := range nodes[place+1:] {
+		if n.West != nil {
+			return append(all, sideOf(n, place+1+i, n.West, api.Forward, api.Reverse)...)
+		}
 	}
 	return all
 }
