@@ -8,6 +8,7 @@ require (
 	github.com/cilium/ebpf v0.20.0
 	github.com/goccy/go-yaml v1.19.2
 	github.com/google/nftables v0.3.0
+	github.com/gopacket/gopacket v1.5.0
 	github.com/invopop/jsonschema v0.14.0
 	github.com/mdlayher/netlink v1.7.3-0.20250113171957-fbb4dce95f42
 	github.com/parquet-go/parquet-go v0.25.1

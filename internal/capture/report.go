@@ -22,9 +22,9 @@ type Report struct {
 	// written.
 	Dropped uint64 `json:"dropped_packets"`
 	// Late stand in the file behind packets of a later time.
-	Late       uint64                 `json:"late_packets"`
-	Interfaces trial.List[Interface]  `json:"interfaces"`
-	Warnings   trial.List[string]     `json:"warnings"`
+	Late       uint64                `json:"late_packets"`
+	Interfaces trial.List[Interface] `json:"interfaces"`
+	Warnings   trial.List[string]    `json:"warnings"`
 }
 
 // Amount of packets, bytes being as long as they were.

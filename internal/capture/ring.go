@@ -172,7 +172,9 @@ func (r *ring) count() error {
 func (r *ring) kept() uint64 { return r.counted - r.dropped }
 
 // refuse all packets from now on.
-func (r *ring) refuse() error { return socketfilter.Attach(r.fd, []bpf.Instruction{bpf.RetConstant{Val: 0}}) }
+func (r *ring) refuse() error {
+	return socketfilter.Attach(r.fd, []bpf.Instruction{bpf.RetConstant{Val: 0}})
+}
 
 // heed what a poll says of the socket besides packets: that its interface went down. It
 // may come up again, or be no more.
