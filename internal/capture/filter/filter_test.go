@@ -93,7 +93,7 @@ func fitting(t *testing.T, expression string) map[string]bool {
 	return fit
 }
 
-// TestExpressions: what fits is what tcpdump 4.99 takes for the same.
+// TestExpressions: what fits is what tcpdump 4.99 takes for the same; an address alone it refuses.
 func TestExpressions(t *testing.T) {
 	for expression, want := range map[string]string{
 		"":                                   "tcp4 tcp4o udp4 frag4 icmp4 sctp4 tcp6 frag6 nd6 arp lldp",
