@@ -15,7 +15,7 @@ func testCatalogue() Catalogue {
 			"veth":   func() any { return &forwardOptions{} },
 			"bridge": func() any { return &bridgeOptions{Per: "hop"} },
 		},
-		Runtimes: []string{"netns"},
+		Runtimes: []string{RuntimeNetns, RuntimeInline, RuntimeAuto},
 		Tools:    []string{"iperf3", "sockperf", "ping"},
 	}
 }

@@ -14,7 +14,9 @@ type Chain struct {
 type ChainSpec struct {
 	// Wiring is how neighbours are joined: a name in the catalogue. Default "veth".
 	Wiring string `json:"wiring,omitempty"`
-	// Runtime is where functions live unless one says otherwise. Default "netns".
+	// Runtime is where functions live unless one says otherwise: netns (default), a network
+	// namespace; inline, no namespace, but a step in the kernel that packets take between two
+	// of them; auto, inline where wiring, kind and machine can, and else a namespace.
 	Runtime string `json:"runtime,omitempty"`
 	// Endpoints are the chain's two ends, first the one that opens connections.
 	// Default: namespaces "client" and "server", made for the chain.
@@ -105,7 +107,7 @@ type FunctionBody struct {
 	// Kind is a name in the catalogue: forward, firewall, shaper, command ...
 	Kind string `json:"kind,omitempty"`
 	// Runtime overrides the chain's; empty in a chain that means the chain's.
-	// Default "netns" for a function that stands alone.
+	// Default "netns" for a function that stands alone, which cannot be inline.
 	Runtime string `json:"runtime,omitempty"`
 	// Replicas of the function. Default 1; wirings refuse what they cannot do.
 	Replicas int `json:"replicas,omitempty" jsonschema:"minimum=1"`

@@ -86,6 +86,7 @@ func (c Catalogue) checkFunction(fn *Function, wiring string, at place) []FieldP
 		f.addf("kind", "is missing, and so is ref; one of them is needed")
 	}
 	f.under("", c.checkRest(fn.FunctionBody, wiring, at))
+	f.under("", checkInline(fn))
 	return f
 }
 
@@ -127,6 +128,9 @@ func (c Catalogue) checkBody(b FunctionBody, at place) []FieldProblem {
 	var f findings
 	f.add("kind", c.unknownKind(b.Kind))
 	f.under("", c.checkRest(b, "", at))
+	if b.Runtime == RuntimeInline {
+		f.addf("runtime", "a function that stands alone has a namespace; put it into the chain to have it inline")
+	}
 	return f
 }
 

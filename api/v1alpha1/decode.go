@@ -98,7 +98,7 @@ func (r *reader) chain(d *strict.Decoder, doc *tree.Node) {
 }
 
 func (r *reader) function(d *strict.Decoder, doc *tree.Node) {
-	function := StandaloneFunction{Spec: FunctionBody{Runtime: "netns"}}
+	function := StandaloneFunction{Spec: FunctionBody{Runtime: RuntimeNetns}}
 	function.Spec.SetDefaults()
 	d.Decode(doc, &function)
 	r.metadata(d, KindFunction, function.Metadata)

@@ -18,7 +18,7 @@ const (
 func DefaultChainSpec() ChainSpec {
 	return ChainSpec{
 		Wiring:    "veth",
-		Runtime:   "netns",
+		Runtime:   RuntimeNetns,
 		Endpoints: []Endpoint{{Name: "client"}, {Name: "server"}},
 		Addresses: Addresses{IPv4: "198.18.0.0/15", IPv6: "2001:2::/48"},
 		MTU:       1500,

@@ -29,10 +29,11 @@ func (s ChainSpec) Seats() []Seat {
 	return all
 }
 
-// Length is the number of namespaces, both ends included.
+// Length is the number of namespaces, both ends included. A function that is inline counts
+// as one that has its own.
 func (s ChainSpec) Length() int { return len(s.Seats()) + 2 }
 
-// NodeNames are those of all that has a namespace of the chain, in path order.
+// NodeNames are those of all that has, or may have, a namespace of the chain, in path order.
 func (s ChainSpec) NodeNames() []string {
 	names := make([]string, 0, s.Length())
 	for _, e := range s.Endpoints {

@@ -89,6 +89,9 @@ func (a *app) node(cmd *cobra.Command, name, node string) (*plan.Plan, plan.Node
 	if ns := namespace.Name(p.Chain, node); slices.Contains(p.Namespaces(), ns) && netns.Exists(ns) {
 		return p, plan.Node{Name: node, Namespace: ns}, nil // a tap
 	}
+	if slices.ContainsFunc(p.Inline, func(f plan.Inline) bool { return f.Name == node }) {
+		return nil, none, fmt.Errorf("%s of chain %s is inline: it has no namespace and no program; `nfchain show %s` tells what it does: %w", node, name, name, runs.ErrInput)
+	}
 	if p.Alone() {
 		return nil, none, fmt.Errorf("%s is a standalone function and has no %q; leave the node out: %w", name, node, runs.ErrInput)
 	}

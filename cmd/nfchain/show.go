@@ -17,7 +17,8 @@ func (a *app) showCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show NAME", Short: "Show a chain or function: nodes, addresses, programs, rule, impairment, hop and interface counters",
 		Long: `Show a chain or a standalone function as it is now: its nodes with their addresses and
-programs, what interfaces, a forwarder's hops, rules and policies counted, and what differs from its plan.`,
+programs, what interfaces, a forwarder's hops, functions that are inline, rules and policies counted, and what differs
+from its plan.`,
 		Example: "  nfchain show edge\n  nfchain show edge -o json", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChains,
 	}
 	var o *string
@@ -46,10 +47,13 @@ func (a *app) printState(s runs.State) error {
 		a.printf("chain %s, wiring %s%s: %s\n", s.Chain, s.Wiring, plan.Chosen(s.WiringSettings), s.State)
 	}
 	w := a.table("NODE\tKIND\tSTATE\tNAMESPACE\tADDRESSES\tPROGRAM")
-	for _, n := range s.Nodes {
+	for i, n := range s.Nodes {
 		w.row("%s\t%s\t%s\t%s\t%s\t%s\n", n.Name, n.Kind, n.State, cmp.Or(n.Namespace, "(host)"), strings.Join(n.Addresses, " "), programText(n.Program))
 		for _, f := range n.Functions {
 			w.row("  %s\t%s\t\t\t\t%s\n", f.Name, f.Kind, programText(f.Program))
+		}
+		for _, f := range s.InlineAfter(i) {
+			w.row("%s\t%s\t%s\t(inline)\t\t\n", f.Name, f.Kind, f.State)
 		}
 	}
 	w.row("\nNODE\tINTERFACE\tRX PACKETS\tTX PACKETS\tRX BYTES\tTX BYTES\tDROPPED\tERRORS\n")
@@ -72,6 +76,7 @@ func (a *app) printState(s runs.State) error {
 	if err := w.end(); err != nil {
 		return err
 	}
+	a.printInline(s)
 	for _, n := range s.Nodes {
 		a.printCounters(n)
 		a.printPasses(n)

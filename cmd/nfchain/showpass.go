@@ -13,16 +13,34 @@ var did = map[string]string{"count": "counted", "mark": "marked", "dscp": "given
 func (a *app) printPasses(n runs.NodeState) {
 	for _, p := range n.Passes {
 		a.printf("\n%s, by %s: %s came\n", n.Name, p.Interface, tallied(p.Came))
-		for _, s := range p.Steps {
-			a.printf("  %s: %s\n", did[s.Act], tallied(s.Tally))
+		a.printSteps(p)
+	}
+}
+
+// printInline prints what functions without a namespace did, hop by hop.
+func (a *app) printInline(s runs.State) {
+	for _, h := range s.Hops {
+		if h.Pass != nil {
+			a.printf("\nfrom %s to %s: %s came\n", h.From, h.To, tallied(h.Pass.Came))
+			a.printSteps(*h.Pass)
 		}
-		for _, odd := range []struct {
-			what string
-			runs.Tally
-		}{{"no IP, and untouched", p.Other}, {"malformed, and dropped", p.Malformed}, {"dropped, for the kernel had no memory to change it in", p.Unwritten}} {
-			if odd.Packets > 0 {
-				a.printf("  %s: %s\n", odd.what, tallied(odd.Tally))
-			}
+	}
+}
+
+func (a *app) printSteps(p runs.PassState) {
+	for _, s := range p.Steps {
+		of := ""
+		if s.Function != "" {
+			of = s.Function + " "
+		}
+		a.printf("  %s%s: %s\n", of, did[s.Act], tallied(s.Tally))
+	}
+	for _, odd := range []struct {
+		what string
+		runs.Tally
+	}{{"no IP, and untouched", p.Other}, {"malformed, and dropped", p.Malformed}, {"dropped, for the kernel had no memory to change it in", p.Unwritten}} {
+		if odd.Packets > 0 {
+			a.printf("  %s: %s\n", odd.what, tallied(odd.Tally))
 		}
 	}
 }

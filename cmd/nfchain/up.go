@@ -117,6 +117,8 @@ type deployedItem struct {
 	Changes []changedItem `json:"changes"`
 	// Warnings of its plan.
 	Warnings []string `json:"warnings"`
+	// Runtimes are what was chosen for functions that left it to the plan, by their names.
+	Runtimes map[string]string `json:"runtimes,omitempty"`
 
 	changes []resource.Change
 	// bare tells of a chain that makes nothing and was not up before.
@@ -164,13 +166,13 @@ func (a *app) upAll(ctx context.Context, h *runs.Host, f *api.File, o runs.UpOpt
 		done(itemOf(fn.Metadata.Name, "function", changes))
 	}
 	for _, chain := range f.Chains {
-		var warnings []string
+		var made *plan.Plan
 		bare := false
 		changes, err := a.upOne(ctx, h, chain.Metadata.Name, "chain", o, func() ([]resource.Change, error) {
 			_, unknown := deploy.Recall(chain.Metadata.Name)
 			p, changes, err := h.Up(ctx, chain, o)
 			if err == nil {
-				warnings, bare = p.Warnings, p.Bare() && unknown != nil && len(changes) == 0
+				made, bare = p, p.Bare() && unknown != nil && len(changes) == 0
 			}
 			return changes, err
 		})
@@ -178,10 +180,13 @@ func (a *app) upAll(ctx context.Context, h *runs.Host, f *api.File, o runs.UpOpt
 			return err
 		}
 		item := itemOf(chain.Metadata.Name, "chain", changes)
-		item.bare = bare
-		for _, w := range warnings {
+		item.bare, item.Runtimes = bare, made.Runtimes
+		for _, w := range made.Warnings {
 			item.Warnings = append(item.Warnings, w)
 			a.say("warning: chain %s: %s", item.Name, w)
+		}
+		if chose := made.Chose(); chose != "" {
+			a.say("chain %s, runtime %s: %s", item.Name, api.RuntimeAuto, chose)
 		}
 		done(item)
 	}

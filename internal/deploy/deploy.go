@@ -98,8 +98,11 @@ type work struct {
 	// fresh namespaces, by ID, were made in this pass: nothing need be looked for in
 	// them.
 	fresh map[string]bool
-	// phase of replacing what a forwarder steers to.
+	// phase of replacing what a forwarder steers to, the ports that it is to have, and changes of
+	// passes there that are made when these are turned.
 	phase phase
+	ports map[string]bool
+	later []resource.Change
 
 	mu   sync.Mutex
 	done []resource.Change
@@ -197,7 +200,7 @@ func (w *work) visit(place string, kinds []resource.Kind, wanted map[string][]re
 				return err
 			}
 		}
-		changes := w.due(k, w.difference(place, k.Name(), observed, wanted[k.Name()]))
+		changes := w.due(w.difference(place, k.Name(), observed, wanted[k.Name()]))
 		if len(changes) > 0 && !w.dry {
 			if err := k.Apply(at, changes); err != nil {
 				return err
@@ -258,7 +261,7 @@ func (w *work) difference(place, kind string, observed []resource.Observed, want
 		if there {
 			op = resource.Update
 		}
-		create = append(create, resource.Change{Op: op, ID: r.ID, Kind: kind, Namespace: place, Key: r.Spec.Key(), Spec: r.Spec})
+		create = append(create, resource.Change{Op: op, ID: r.ID, Kind: kind, Namespace: place, Key: r.Spec.Key(), Spec: r.Spec, Was: was})
 	}
 	for _, o := range observed {
 		if _, unwanted := have[o.Key]; unwanted {

@@ -10,6 +10,7 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
@@ -36,7 +37,12 @@ func steered(p *plan.Plan) bool {
 // is no longer wanted, that goes. So a function that is put in, taken out or replaced costs no
 // packet. Being killed in between costs another run, as ever.
 func (w *work) replace(ctx context.Context, p *plan.Plan) error {
-	w.phase = making
+	w.phase, w.ports = making, map[string]bool{}
+	for _, r := range p.Resources {
+		if r.Kind == steer.KindName {
+			w.ports[r.Spec.Key()] = true
+		}
+	}
 	for _, stage := range stages {
 		if w.dry && stage[0].Name() == steer.KindName {
 			continue // it would be told twice
@@ -59,20 +65,58 @@ func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 	if !w.dry && w.isFresh(namespace.Name(p.Chain, plan.WiringNode)) {
 		return nil
 	}
-	if err := w.stage(ctx, []resource.Kind{steer.Kind{}}, p); err != nil || w.dry {
+	if err := w.stage(ctx, []resource.Kind{steer.Kind{}}, p); err != nil {
+		return err
+	}
+	if err := w.lessen(); err != nil || w.dry {
 		return err
 	}
 	return w.drain(ctx, p)
 }
 
-// due are the changes of a kind that the phase lets be made. The port and the program of a node
-// that is no longer wanted go with it, and until then let out what is under way.
-func (w *work) due(k resource.Kind, changes []resource.Change) []resource.Change {
-	if w.phase == plain || k.Name() != steer.KindName && k.Name() != process.KindName {
+// due are the changes that the phase lets be made.
+func (w *work) due(changes []resource.Change) []resource.Change {
+	if w.phase == plain {
 		return changes
 	}
-	return slices.DeleteFunc(changes, func(c resource.Change) bool {
-		return c.Op == resource.Delete || w.phase == making && c.Op == resource.Update && c.Kind == steer.KindName
+	return slices.DeleteFunc(changes, w.waits)
+}
+
+// waits tells whether a change is not to be made yet. The port of a node that is no longer wanted
+// goes with it, as do its programs, and until then lets out what is under way.
+func (w *work) waits(c resource.Change) bool {
+	switch c.Kind {
+	case steer.KindName:
+		return c.Op == resource.Delete || w.phase == making && c.Op == resource.Update
+	case process.KindName:
+		return c.Op == resource.Delete
+	case pass.KindName:
+		return w.passWaits(c)
+	}
+	return false
+}
+
+// passWaits keeps what packets go through at a port until ports are turned, and so does what takes
+// steps away from it. A function that becomes inline, or is so no longer, may meet a packet twice
+// meanwhile, but none comes past it.
+func (w *work) passWaits(c resource.Change) bool {
+	less := c.Op == resource.Delete || c.Op == resource.Update && pass.Lessens(c.Was, c.Spec.Fingerprint())
+	if !less || c.Namespace != namespace.Name(w.owner, plan.WiringNode) {
+		return false
+	}
+	if w.ports[c.Key] {
+		w.later = append(w.later, c)
+	}
+	return true
+}
+
+// lessen the passes that were left until ports were turned.
+func (w *work) lessen() error {
+	if w.record(w.later...); w.dry || len(w.later) == 0 {
+		return nil
+	}
+	return inside(namespace.Name(w.owner, plan.WiringNode), func(h *netns.Handle) error {
+		return (pass.Kind{}).Apply(resource.At(h, w.owner), w.later)
 	})
 }
 
@@ -93,15 +137,9 @@ func (w *work) drain(ctx context.Context, p *plan.Plan) error {
 		return fmt.Errorf("look at the ports of the forwarder: %w", err)
 	}
 	defer h.Close()
-	wanted := map[string]bool{}
-	for _, r := range p.Resources {
-		if r.Kind == steer.KindName {
-			wanted[r.Spec.Key()] = true
-		}
-	}
 	last, since, ends := uint64(0), time.Now(), time.Now().Add(longest)
 	for {
-		n, left, err := cameFrom(resource.At(h, p.Chain), wanted)
+		n, left, err := cameFrom(resource.At(h, p.Chain), w.ports)
 		if err != nil || !left {
 			return err
 		}

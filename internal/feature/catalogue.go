@@ -41,7 +41,7 @@ func kernelQuestions() []question {
 		{Tun, "impairments by a program", linkAsking(tunKind)},
 		{Conntrack, "stateful firewalls and address translation", askConntrack},
 		{BPFPeer, "wiring ebpf", askPeer},
-		{BPFTCX, "wiring ebpf, at tcx; functions counter, dscp, drop and ratelimit", askTCX},
+		{BPFTCX, "wiring ebpf, at tcx; functions counter, dscp, mark, drop and ratelimit", askTCX},
 		{BPFClsact, "wiring ebpf, at clsact", askClsact},
 		{BPFXDP, "inline functions on XDP, and the built-in generator", askXDP},
 		{OVSKernel, "wiring ovs: the datapath in the kernel, instead of the one in user space", askOVSKernel},

@@ -53,7 +53,7 @@ func (b *builder) hops() error {
 	if err != nil {
 		return err
 	}
-	b.ends = joined.Ends
+	b.ends, b.ports = joined.Ends, joined.Ports
 	for i, h := range all {
 		b.link(h.a, joined.Ends[i].A)
 		b.link(h.z, joined.Ends[i].B)

@@ -67,7 +67,12 @@ type Plan struct {
 	// Settings are what the wiring chose.
 	Settings map[string]string `json:"settings,omitempty"`
 	// Nodes in path order, both endpoints included.
-	Nodes  []Node         `json:"nodes"`
+	Nodes []Node `json:"nodes"`
+	// Inline are the functions that have no namespace, in path order.
+	Inline []Inline `json:"inline,omitempty"`
+	// Runtimes are what was chosen for the functions that left it to the plan, by their names.
+	Runtimes map[string]string `json:"runtimes,omitempty"`
+
 	Blocks []netip.Prefix `json:"blocks"`
 	Direct *Direct        `json:"direct,omitempty"`
 	// Service is where the first endpoint reaches the second by way of functions that
@@ -190,12 +195,15 @@ type builder struct {
 	facts     Facts
 	options   Options
 
-	nodes   []Node
-	space   space
-	direct  *Direct
-	service *Service
-	// ends of the hops, and what is published over them.
+	nodes    []Node
+	inline   []Inline
+	runtimes map[string]string
+	space    space
+	direct   *Direct
+	service  *Service
+	// ends of the hops, a forwarder's ports behind them, and what is published over them.
 	ends      []wiring.Ends
+	ports     []wiring.Ports
 	published []published
 	requires  map[string]bool
 	settings  map[string]string
@@ -250,6 +258,9 @@ func (b *builder) build() (err error) {
 	if err := b.functions(); err != nil {
 		return err
 	}
+	if err := b.passes(); err != nil {
+		return err
+	}
 	if err := b.everywhere(); err != nil {
 		return err
 	}
@@ -259,7 +270,7 @@ func (b *builder) build() (err error) {
 func (b *builder) plan() *Plan {
 	p := &Plan{
 		SchemaVersion: 1, Chain: b.chain.Metadata.Name, Wiring: b.wiring.Name(), Settings: b.settings,
-		Nodes: b.nodes, Blocks: b.space.blocks(), Direct: b.direct, Service: b.service, Placement: b.placement, Warnings: b.mtus(), Requires: []string{}, Resources: b.resources,
+		Nodes: b.nodes, Inline: b.inline, Runtimes: b.runtimes, Blocks: b.space.blocks(), Direct: b.direct, Service: b.service, Placement: b.placement, Warnings: b.mtus(), Requires: []string{}, Resources: b.resources,
 	}
 	for name := range b.requires {
 		p.Requires = append(p.Requires, name)
@@ -268,37 +279,45 @@ func (b *builder) plan() *Plan {
 	return p
 }
 
-// listNodes puts endpoints and functions in path order.
+// listNodes puts endpoints and functions in path order. Those that are inline are no nodes.
 func (b *builder) listNodes() ([]Node, error) {
 	spec := b.chain.Spec
 	nodes := []Node{b.endpoint(spec.Endpoints[0])}
 	for _, seat := range spec.Seats() {
-		if seat.Grouped() {
-			n, err := b.group(seat, nodes)
+		if inline, err := b.takeInline(seat, nodes); err != nil || inline {
 			if err != nil {
 				return nil, err
 			}
-			nodes = append(nodes, n)
 			continue
 		}
-		f := seat.Functions[0]
-		n := Node{Name: f.Name, Kind: f.Kind, Namespace: b.namespaceOf(f.Name), Made: true, body: f.FunctionBody}
-		if f.Ref != "" {
-			body, ok := b.facts.Functions[f.Ref]
-			if !ok {
-				return nil, fmt.Errorf("function %s refers to %s, which is not there; `nfchain up` it first or put it into the same file", f.Name, f.Ref)
-			}
-			n.Kind, n.body, n.Made, n.shared, n.Namespace = body.Kind, body, false, true, namespace.Alone(f.Ref)
-			if err := b.keepApart(&n, f.Ref); err != nil {
-				return nil, err
-			}
-		}
-		if err := b.clear(&n); err != nil {
+		n, err := b.nodeOf(seat, nodes)
+		if err != nil {
 			return nil, err
 		}
 		nodes = append(nodes, n)
 	}
 	return append(nodes, b.endpoint(spec.Endpoints[1])), nil
+}
+
+// nodeOf a seat, behind others.
+func (b *builder) nodeOf(seat api.Seat, before []Node) (Node, error) {
+	if seat.Grouped() {
+		return b.group(seat, before)
+	}
+	f := seat.Functions[0]
+	n := Node{Name: f.Name, Kind: f.Kind, Namespace: b.namespaceOf(f.Name), Made: true, body: f.FunctionBody}
+	if f.Ref != "" {
+		body, ok := b.facts.Functions[f.Ref]
+		if !ok {
+			return n, fmt.Errorf("function %s refers to %s, which is not there; `nfchain up` it first or put it into the same file", f.Name, f.Ref)
+		}
+		n.Kind, n.body, n.Made, n.shared, n.Namespace = body.Kind, body, false, true, namespace.Alone(f.Ref)
+		if err := b.keepApart(&n, f.Ref); err != nil {
+			return n, err
+		}
+	}
+	err := b.clear(&n)
+	return n, err
 }
 
 func (b *builder) endpoint(e api.Endpoint) Node {

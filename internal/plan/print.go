@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -18,17 +19,14 @@ import (
 // Text is the plan for a person: the path, then every resource by namespace.
 func (p *Plan) Text() string {
 	var b strings.Builder
-	names := make([]string, len(p.Nodes))
-	for i, n := range p.Nodes {
-		names[i] = n.Name
-		if n.Kind != "endpoint" {
-			names[i] += " (" + n.KindText() + ")"
-		}
-	}
+	names := p.path()
 	if p.Alone() {
 		fmt.Fprintf(&b, "function %s\n", strings.Join(names, ""))
 	} else {
 		fmt.Fprintf(&b, "chain %s, wiring %s%s\npath: %s\n", p.Chain, p.Wiring, Chosen(p.Settings), strings.Join(names, " → "))
+	}
+	if chose := p.Chose(); chose != "" {
+		fmt.Fprintf(&b, "runtime %s: %s\n", api.RuntimeAuto, chose)
 	}
 	for _, block := range p.Blocks {
 		fmt.Fprintf(&b, "addresses: %s\n", block)
@@ -55,6 +53,9 @@ func (p *Plan) Text() string {
 		}
 		p.list(&b, n.Has, n.Namespace)
 	}
+	for _, f := range p.Inline {
+		f.list(&b)
+	}
 	for _, n := range p.Beside() {
 		_, node, _ := namespace.Split(n)
 		fmt.Fprintf(&b, "\n%s: namespace %s\n", node, n)
@@ -66,6 +67,34 @@ func (p *Plan) Text() string {
 	}
 	p.listMachine(&b)
 	return b.String()
+}
+
+// path is what packets come by, in order, for a person.
+func (p *Plan) path() (names []string) {
+	for i, n := range p.Nodes {
+		name := n.Name
+		if n.Kind != "endpoint" {
+			name += " (" + n.KindText() + ")"
+		}
+		names = append(names, name)
+		for _, f := range p.InlineAfter(i) {
+			names = append(names, f.Name+" ("+f.Kind+", inline)")
+		}
+	}
+	return names
+}
+
+// list where packets take the function's step.
+func (f Inline) list(w io.Writer) {
+	_, _ = fmt.Fprintf(w, "\n%s: inline between %s and %s\n", f.Name, f.West, f.East)
+	for _, way := range []struct {
+		name string
+		at   *Taken
+	}{{"forward", f.Forward}, {"reverse", f.Reverse}} {
+		if way.at != nil {
+			_, _ = fmt.Fprintf(w, "  %-10s %s  [slot %d]\n", way.name, way.at.Pass, way.at.Slot)
+		}
+	}
 }
 
 // Beside are the namespaces that functions make besides their own.

@@ -97,6 +97,8 @@ func (s *Sharing) stays(at [2]int, c Catalogue, has func(feature string) bool) b
 	why := c.unshared(f.FunctionBody, has)
 	switch {
 	case why != "":
+	case cmp.Or(f.Runtime, chain.Spec.Runtime) == api.RuntimeInline:
+		why = "it is inline, and has no namespace"
 	case f.Direction != api.Both && f.Direction != "":
 		why = "it acts on one direction, and one that stands alone acts on both"
 	case slices.ContainsFunc(chain.Spec.Everywhere, func(e api.Everywhere) bool { return !slices.Contains(e.Except, f.Name) }):

@@ -9,6 +9,7 @@ import (
 	"nfchain.dev/nfchain/internal/function"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/qdisc"
 	"nfchain.dev/nfchain/internal/resource/redirect"
 )
@@ -24,6 +25,9 @@ func MakeFunction(f api.StandaloneFunction, c Catalogue, has func(feature string
 	}
 	if f.Spec.Direction != api.Both && f.Spec.Direction != "" {
 		return nil, fmt.Errorf("function %s: a standalone function acts on both directions; leave direction out", name)
+	}
+	if f.Spec.Runtime == api.RuntimeInline {
+		return nil, fmt.Errorf("function %s: a standalone function has a namespace; leave runtime: %s out", name, api.RuntimeInline)
 	}
 	if _, err := hugepagesOf(kind, f.Spec); err != nil {
 		return nil, fmt.Errorf("function %s: %w", name, err)
@@ -48,5 +52,5 @@ func MakeFunction(f api.StandaloneFunction, c Catalogue, has func(feature string
 // onInterface tells whether a resource belongs to an interface, and so to the
 // chain that brings it.
 func onInterface(r resource.Resource) bool {
-	return r.Kind == qdisc.KindName || r.Kind == redirect.KindName
+	return r.Kind == qdisc.KindName || r.Kind == redirect.KindName || r.Kind == pass.KindName
 }

@@ -14,6 +14,7 @@ import (
 	"nfchain.dev/nfchain/internal/function/forward"
 	"nfchain.dev/nfchain/internal/function/impair"
 	"nfchain.dev/nfchain/internal/function/loadbalancer"
+	"nfchain.dev/nfchain/internal/function/mark"
 	"nfchain.dev/nfchain/internal/function/mirror"
 	"nfchain.dev/nfchain/internal/function/nat"
 	"nfchain.dev/nfchain/internal/function/ratelimit"
@@ -44,7 +45,7 @@ var wirings = []wiring.Wiring{veth.Wiring{}, bridge.Wiring{}, macvlan.Wiring{}, 
 
 var functions = []function.Kind{
 	forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}, nat.Kind{}, loadbalancer.Kind{}, mirror.Kind{}, bump.Kind{},
-	counter.Kind{}, drop.Kind{}, dscp.Kind{}, ratelimit.Kind{},
+	counter.Kind{}, drop.Kind{}, dscp.Kind{}, mark.Kind{}, ratelimit.Kind{},
 }
 
 // Tools in the order in which "auto" prefers them.
@@ -53,7 +54,7 @@ var Tools = []traffic.Tool{
 	rr.Tool{}, rfc6349.Tool{}, fping.Tool{}, netperf.Tool{}, testpmd.Tool{}, pktgen.Tool{},
 }
 
-var runtimes = []string{"netns"}
+var runtimes = []string{api.RuntimeNetns, api.RuntimeInline, api.RuntimeAuto}
 
 // Plan is the catalogue that plans are made with.
 func Plan() plan.Catalogue {

@@ -115,6 +115,8 @@ type Change struct {
 	Key       string `json:"key"`
 	// Spec is what the object should become; nil for Delete.
 	Spec Spec `json:"spec,omitempty"`
+	// Was is the fingerprint of what is there, of an Update.
+	Was string `json:"-"`
 }
 
 // Place is where a Kind works: one namespace, on behalf of one owner.

@@ -5,6 +5,7 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
@@ -16,10 +17,13 @@ type HopState struct {
 	Direct  bool   `json:"direct,omitempty"`
 	Packets uint64 `json:"packets"`
 	Bytes   uint64 `json:"bytes"`
+	// Pass is what functions that are inline did on the hop; absent where there are none.
+	Pass *PassState `json:"pass,omitempty"`
 }
 
-// hopsOf a chain over a forwarder, in path order, there and back; none of another.
-func hopsOf(p *plan.Plan) ([]HopState, error) {
+// hopsOf a chain over a forwarder, in path order, there and back; none of another. passes are
+// those at its ports.
+func hopsOf(p *plan.Plan, passes map[string]*PassState) ([]HopState, error) {
 	all := []HopState{}
 	ends := map[string]link.End{} // behind the forwarder's ports
 	for _, r := range p.Resources {
@@ -41,7 +45,8 @@ func hopsOf(p *plan.Plan) ([]HopState, error) {
 		}
 		c, from := counted[s.Device], ends[s.Device]
 		direct := p.Direct != nil && (from.Device == p.Direct.Client.Device || from.Device == p.Direct.Server.Device)
-		all = append(all, HopState{From: from.Node, To: ends[s.To].Node, Direct: direct, Packets: c.Packets, Bytes: c.Bytes})
+		all = append(all, HopState{From: from.Node, To: ends[s.To].Node, Direct: direct, Packets: c.Packets, Bytes: c.Bytes,
+			Pass: passes[resource.ID(pass.KindName, r.Namespace, s.Device)]})
 	}
 	return all, nil
 }

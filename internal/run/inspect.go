@@ -25,6 +25,8 @@ type State struct {
 	// State is up, partial or changed.
 	State string      `json:"state"`
 	Nodes []NodeState `json:"nodes"`
+	// Inline are the functions that have no namespace, in path order.
+	Inline []InlineState `json:"inline"`
 	// Hops are what a forwarder between the nodes counted, in path order; none where there
 	// is no forwarder.
 	Hops []HopState `json:"hops"`
@@ -58,7 +60,7 @@ type NodeState struct {
 // Inspect reads what a chain or standalone function is and has counted, and compares
 // it with its plan.
 func Inspect(ctx context.Context, p *plan.Plan) (State, error) {
-	s := State{SchemaVersion: 1, Chain: p.Chain, Kind: "chain", Wiring: p.Wiring, WiringSettings: p.Settings, Nodes: []NodeState{}, Hops: []HopState{}, Drift: noDrift()}
+	s := State{SchemaVersion: 1, Chain: p.Chain, Kind: "chain", Wiring: p.Wiring, WiringSettings: p.Settings, Nodes: []NodeState{}, Inline: []InlineState{}, Hops: []HopState{}, Drift: noDrift()}
 	if p.Alone() {
 		s.Kind = "function"
 	}
@@ -76,7 +78,12 @@ func Inspect(ctx context.Context, p *plan.Plan) (State, error) {
 		}
 		s.Nodes = append(s.Nodes, node)
 	}
-	if s.Hops, err = hopsOf(p); err != nil {
+	passes, err := between(p)
+	if err != nil {
+		return s, err
+	}
+	s.Inline = inlineOf(p, passes)
+	if s.Hops, err = hopsOf(p, passes); err != nil {
 		return s, err
 	}
 	return s, s.compare(ctx, p)
@@ -89,6 +96,7 @@ func (s *State) compare(ctx context.Context, p *plan.Plan) error {
 		return err
 	}
 	s.State = total(changes).State()
+	s.inlineDrift(p, changes)
 	for _, c := range changes {
 		if i := concerned(p, c); i >= 0 {
 			s.Nodes[i].add(c)

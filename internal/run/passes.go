@@ -23,6 +23,8 @@ type PassState struct {
 
 // StepState is what one step counted, marked or dropped.
 type StepState struct {
+	// Function whose step it is, where packets go through those of several.
+	Function string `json:"function,omitempty"`
 	// Act is count, mark, dscp, drop, limit or rules.
 	Act string `json:"act"`
 	Tally
@@ -43,18 +45,30 @@ func passes(p *plan.Plan, n plan.Node, at resource.Place) (all []PassState, err 
 		if !is || r.Namespace != n.Namespace {
 			continue
 		}
-		c, found, err := pass.CountAt(at, spec.Device)
+		s, err := passAt(at, spec)
 		if err != nil {
 			return nil, err
 		}
-		if !found {
-			continue
+		if s != nil {
+			all = append(all, *s)
 		}
-		s := PassState{Interface: spec.Device, Came: Tally(c.Came), Other: Tally(c.Other), Malformed: Tally(c.Malformed), Unwritten: Tally(c.Unwritten), Steps: []StepState{}}
-		for _, step := range spec.Steps {
-			s.Steps = append(s.Steps, StepState{step.Act.String(), Tally(c.Slots[step.Slot])})
-		}
-		all = append(all, s)
 	}
 	return all, nil
+}
+
+// passAt an interface, nil if it is missing.
+func passAt(at resource.Place, spec pass.Spec) (*PassState, error) {
+	c, found, err := pass.CountAt(at, spec.Device)
+	if err != nil || !found {
+		return nil, err
+	}
+	s := &PassState{Interface: spec.Device, Came: Tally(c.Came), Other: Tally(c.Other), Malformed: Tally(c.Malformed), Unwritten: Tally(c.Unwritten), Steps: []StepState{}}
+	for i, step := range spec.Steps {
+		state := StepState{Act: step.Act.String(), Tally: Tally(c.Slots[step.Slot])}
+		if i < len(spec.Of) {
+			state.Function = spec.Of[i]
+		}
+		s.Steps = append(s.Steps, state)
+	}
+	return s, nil
 }

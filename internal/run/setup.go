@@ -50,9 +50,12 @@ func (m *Measurement) noteSetup(ctx context.Context, condition int, r *trial.Run
 
 // ReadSetup reads back how a chain that is up is set.
 func ReadSetup(p *plan.Plan) trial.Setup {
-	s := trial.Setup{Wiring: p.Wiring, WiringSettings: p.Settings, Length: len(p.Nodes), Plan: digest(p), Settings: map[string]string{}, Nodes: map[string]int{}}
+	s := trial.Setup{Wiring: p.Wiring, WiringSettings: p.Settings, Length: p.Length(), Plan: digest(p), Settings: map[string]string{}, Nodes: map[string]int{}}
 	for _, n := range p.Nodes {
 		s.Nodes[n.KindText()]++
+	}
+	for _, f := range p.Inline {
+		s.Nodes["inline "+f.Kind]++
 	}
 	read := &readback{settings: map[string][]string{}}
 	for _, ns := range append(p.Namespaces(), netns.Host) {

@@ -138,13 +138,17 @@ func proven(ctx context.Context, p *plan.Plan, kind string) error {
 	for _, n := range p.Functions() {
 		path.Functions = append(path.Functions, proof.Function{Name: n.Name, Netns: n.Namespace, West: n.West.Device, East: n.East.Device, Transparent: n.Transparent})
 	}
+	before, err := between(p)
+	if err != nil {
+		return err
+	}
 	if _, err := proof.Check(ctx, path); err != nil {
 		if ctx.Err() != nil {
 			return deploy.Interrupted(ctx.Err())
 		}
 		return err
 	}
-	return nil
+	return met(p, path.Protocol, before)
 }
 
 // held is how long the chain's functions may hold a packet on purpose.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/namespace"
@@ -67,5 +68,24 @@ func counted(ctx context.Context, p *plan.Plan) (map[string]trace.Counted, error
 		}
 		all[n.Name] = c
 	}
+	all[trace.WiringHop] = trace.Counted{Steps: stepsOf(state.Inline)}
 	return all, nil
+}
+
+// did is what functions do whose step counts, by its act.
+var did = map[string]string{"count": "counted", "mark": "marked", "dscp": "marked", "drop": "dropped", "limit": "dropped", "rules": "dropped"}
+
+// stepsOf functions that are inline.
+func stepsOf(all []InlineState) (steps []trace.StepCount) {
+	for _, f := range all {
+		for _, way := range []struct {
+			name string
+			step *StepState
+		}{{string(api.Forward), f.Forward}, {string(api.Reverse), f.Reverse}} {
+			if s := way.step; s != nil {
+				steps = append(steps, trace.StepCount{Function: f.Name, Direction: way.name, Did: did[s.Act], Packets: s.Packets, Bytes: s.Bytes})
+			}
+		}
+	}
+	return steps
 }

@@ -64,6 +64,7 @@ func interfaceOf(name string, before, after counters) Interface {
 // tell whose packets those were.
 func (h *Hop) count(before, after Counted) {
 	h.Rules = moved(before.Rules, after.Rules)
+	h.Steps = taken(before.Steps, after.Steps)
 	for i, loss := range after.Losses {
 		if i < len(before.Losses) && before.Losses[i].Cause == loss.Cause {
 			loss.Packets -= min(loss.Packets, before.Losses[i].Packets)
@@ -102,6 +103,20 @@ func moved(before, after []RuleCount) (out []RuleCount) {
 	return out
 }
 
+// taken are the steps that packets took between two readings.
+func taken(before, after []StepCount) (out []StepCount) {
+	for i, step := range after {
+		if i < len(before) && before[i].Function == step.Function && before[i].Direction == step.Direction && before[i].Packets <= step.Packets {
+			step.Packets -= before[i].Packets
+			step.Bytes -= min(step.Bytes, before[i].Bytes)
+		}
+		if step.Packets > 0 {
+			out = append(out, step)
+		}
+	}
+	return out
+}
+
 // addPoints tells each interface what of our packets passed it, and when.
 func (r *Report) addPoints(v *view, s seen) {
 	for i, p := range v.points {
@@ -109,9 +124,32 @@ func (r *Report) addPoints(v *view, s seen) {
 		if p.out {
 			at.OwnOut, at.TimeOut = s.passed[i], s.times[i]
 		} else {
-			at.OwnIn, at.TimeIn = s.passed[i], s.times[i]
+			at.OwnIn, at.TimeIn = s.passed[i].without(s.endedBefore(p)), s.times[i]
 		}
 	}
+}
+
+// endedBefore a node are our packets that came where the kernel tells of what comes to it, and
+// ended there.
+func (s seen) endedBefore(p point) (n uint64) {
+	if p.inode == p.node.inode {
+		return 0
+	}
+	for _, e := range s.drops {
+		if e.own && e.inode == p.inode && e.index == p.index {
+			n += e.Packets
+		}
+	}
+	return n
+}
+
+// without so many packets, which are as long as the others.
+func (a Amount) without(packets uint64) Amount {
+	if packets == 0 || a.Packets == 0 {
+		return a
+	}
+	left := a.Packets - min(packets, a.Packets)
+	return Amount{left, a.Bytes / a.Packets * left}
 }
 
 func (r *Report) hop(name string) *Hop {

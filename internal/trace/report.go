@@ -59,6 +59,8 @@ type Hop struct {
 	Drops      trial.List[Drop]      `json:"drops"`
 	// Rules are the function's counted rules that matched meanwhile.
 	Rules trial.List[RuleCount] `json:"rules"`
+	// Steps are what functions without a namespace did meanwhile to packets of all.
+	Steps trial.List[StepCount] `json:"steps"`
 	// SoftirqS is the time that cores spent on packets that were received here.
 	SoftirqS *float64 `json:"softirq_s,omitempty"`
 }
@@ -127,6 +129,17 @@ type RuleCount struct {
 	// Rule is its place, from 1; 0 is the policy.
 	Rule    int    `json:"rule"`
 	Comment string `json:"comment"`
+	Packets uint64 `json:"packets"`
+	Bytes   uint64 `json:"bytes"`
+}
+
+// StepCount is what a function without a namespace did to packets of one direction.
+type StepCount struct {
+	Function string `json:"function"`
+	// Direction is forward or reverse.
+	Direction string `json:"direction"`
+	// Did is counted, marked or dropped.
+	Did     string `json:"did"`
 	Packets uint64 `json:"packets"`
 	Bytes   uint64 `json:"bytes"`
 }

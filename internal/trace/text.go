@@ -65,6 +65,9 @@ func (r Report) row(h Hop) []string {
 	for _, rule := range h.Rules {
 		drops = append(drops, rule.text())
 	}
+	for _, s := range h.Steps {
+		drops = append(drops, fmt.Sprintf("%s %s %d (%s)", s.Function, s.Did, s.Packets, s.Direction))
+	}
 	return append(row, strings.Join(drops, "; "))
 }
 

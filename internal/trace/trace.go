@@ -28,13 +28,15 @@ type Chain struct {
 	Address, Server netip.Addr
 	// Taps are namespaces where copies of packets end, by their names in the chain.
 	Taps map[string]string
-	// Counted gives what each node's function has counted by now; nil for nothing.
+	// Counted gives what each node's function has counted by now, and under [WiringHop] those
+	// without a node; nil for nothing.
 	Counted func(context.Context) (map[string]Counted, error)
 }
 
 // Counted is what a function itself counts.
 type Counted struct {
 	Rules []RuleCount
+	Steps []StepCount
 	// Losses are packets that the function's program dropped, by why.
 	Losses []Loss
 }

@@ -90,12 +90,15 @@ func inodeOf(ns string) (uint32, error) {
 // wiringKind is what the wiring's own namespace is called.
 const wiringKind = "wiring"
 
+// WiringHop is the name of what is between nodes, as a hop.
+const WiringHop = "(" + wiringKind + ")"
+
 // places are the nodes, and after them what is between.
 func (c Chain) places() []Node {
 	if c.Between == "" {
 		return c.Nodes
 	}
-	return append(slices.Clone(c.Nodes), Node{Name: "(" + wiringKind + ")", Kind: wiringKind, Namespace: c.Between})
+	return append(slices.Clone(c.Nodes), Node{Name: WiringHop, Kind: wiringKind, Namespace: c.Between})
 }
 
 func (s *seat) open() (err error) {

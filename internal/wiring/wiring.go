@@ -51,9 +51,15 @@ type Joined struct {
 	// Ends are, for each hop, the resources that its ports come from; the ports'
 	// addresses need them.
 	Ends []Ends
+	// Ports are, for each hop, where a wiring that is Steered takes in what its ends send; none
+	// of another.
+	Ports []Ports
 	// Settings are what the wiring chose, by name, to be shown beside results.
 	Settings map[string]string
 }
+
+// Ports of a forwarder, each behind an end of a hop.
+type Ports struct{ A, B resource.Interface }
 
 // Ends of a hop, by the IDs of what makes them.
 type Ends struct{ A, B string }
@@ -68,6 +74,7 @@ type Clear interface {
 // Steered is a wiring that knows by itself which node is next, so that it gets whatever
 // leaves the one before, for whomever that is on the link. Nodes over it do not know of each
 // other: all have the same next hop, and stay as they are where a function is put in or taken out.
+// At its [Joined.Ports] functions can be that have no namespace.
 type Steered interface {
 	Wiring
 	Steers()

@@ -26,7 +26,12 @@ func (Kind) Requires(any) []string { return []string{feature.BPFTCX} }
 // OnOneArm implements function.OneArmed.
 func (Kind) OnOneArm(site function.Site, _ any) error { return function.OneWay(site) }
 
+// Steps implements function.Inline.
+func (Kind) Steps(any) (function.Steps, error) {
+	return function.Steps{Step: func(int) pass.Step { return pass.NewCount(0) }}, nil
+}
+
 // Contribute implements function.Kind.
-func (Kind) Contribute(site function.Site, _ any) ([]resource.Resource, error) {
-	return site.Takes(0, func(int) pass.Step { return pass.NewCount(0) }), nil
+func (k Kind) Contribute(site function.Site, options any) ([]resource.Resource, error) {
+	return site.Takes(k.Steps(options))
 }

@@ -63,12 +63,17 @@ func (Kind) Requires(any) []string { return []string{feature.BPFTCX} }
 // OnOneArm implements function.OneArmed.
 func (Kind) OnOneArm(site function.Site, _ any) error { return function.OneWay(site) }
 
-// Contribute implements function.Kind.
-func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, error) {
+// Steps implements function.Inline.
+func (Kind) Steps(options any) (function.Steps, error) {
 	o := options.(*Options)
-	return site.Takes(0, func(way int) pass.Step {
+	return function.Steps{Step: func(way int) pass.Step {
 		// Numbers are drawn below 2^53; ratio times that is exact, and a part of one is one more.
 		below := uint64(math.Ceil(math.Ldexp(o.Ratio, 53)))
 		return pass.NewDrop(0, pass.Share{Every: o.Every, Below: below, Dice: impair.Dice(o.Seed, way)})
-	}), nil
+	}}, nil
+}
+
+// Contribute implements function.Kind.
+func (k Kind) Contribute(site function.Site, options any) ([]resource.Resource, error) {
+	return site.Takes(k.Steps(options))
 }

@@ -86,11 +86,13 @@ func (Kind) Requires(any) []string { return []string{feature.BPFTCX} }
 // OnOneArm implements function.OneArmed.
 func (Kind) OnOneArm(site function.Site, _ any) error { return function.OneWay(site) }
 
-// Contribute implements function.Kind.
-func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, error) {
+// Steps implements function.Inline.
+func (Kind) Steps(options any) (function.Steps, error) {
 	code, err := options.(*Options).Code.point()
-	if err != nil {
-		return nil, err
-	}
-	return site.Takes(0, func(int) pass.Step { return pass.NewDSCP(0, code) }), nil
+	return function.Steps{Step: func(int) pass.Step { return pass.NewDSCP(0, code) }}, err
+}
+
+// Contribute implements function.Kind.
+func (k Kind) Contribute(site function.Site, options any) ([]resource.Resource, error) {
+	return site.Takes(k.Steps(options))
 }

@@ -95,12 +95,17 @@ func (o *Options) bucket() pass.Bucket {
 	return b
 }
 
-// Contribute implements function.Kind.
-func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, error) {
+// Steps implements function.Inline.
+func (Kind) Steps(options any) (function.Steps, error) {
 	o := options.(*Options)
 	b, flows := o.bucket(), uint32(0)
 	if b.Per != pass.Chain {
 		flows = uint32(o.Flows)
 	}
-	return site.Takes(flows, func(int) pass.Step { return pass.NewLimit(0, b) }), nil
+	return function.Steps{Step: func(int) pass.Step { return pass.NewLimit(0, b) }, Flows: flows}, nil
+}
+
+// Contribute implements function.Kind.
+func (k Kind) Contribute(site function.Site, options any) ([]resource.Resource, error) {
+	return site.Takes(k.Steps(options))
 }

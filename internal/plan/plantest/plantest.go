@@ -18,6 +18,7 @@ import (
 	"nfchain.dev/nfchain/internal/function/forward"
 	"nfchain.dev/nfchain/internal/function/impair"
 	"nfchain.dev/nfchain/internal/function/loadbalancer"
+	"nfchain.dev/nfchain/internal/function/mark"
 	"nfchain.dev/nfchain/internal/function/mirror"
 	"nfchain.dev/nfchain/internal/function/nat"
 	"nfchain.dev/nfchain/internal/function/ratelimit"
@@ -41,7 +42,7 @@ func Catalogue() plan.Catalogue {
 	}
 	for _, k := range []function.Kind{
 		forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}, nat.Kind{}, loadbalancer.Kind{}, mirror.Kind{}, bump.Kind{},
-		counter.Kind{}, drop.Kind{}, dscp.Kind{}, ratelimit.Kind{},
+		counter.Kind{}, drop.Kind{}, dscp.Kind{}, mark.Kind{}, ratelimit.Kind{},
 	} {
 		c.Functions[k.Name()] = k
 	}
@@ -51,7 +52,7 @@ func Catalogue() plan.Catalogue {
 // File reads a file.
 func File(tb testing.TB, text string) *api.File {
 	tb.Helper()
-	words := api.Catalogue{Functions: map[string]func() any{}, Wirings: map[string]func() any{}, Runtimes: []string{"netns"}}
+	words := api.Catalogue{Functions: map[string]func() any{}, Wirings: map[string]func() any{}, Runtimes: []string{api.RuntimeNetns, api.RuntimeInline, api.RuntimeAuto}}
 	for name, k := range Catalogue().Functions {
 		words.Functions[name] = k.Options
 	}

@@ -2,6 +2,7 @@ package pass
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	program "nfchain.dev/nfchain/bpf/pass"
@@ -18,6 +19,8 @@ const KindName = "pass"
 type Spec struct {
 	Device string `json:"device"`
 	Steps  []Step `json:"steps"`
+	// Of are the functions whose steps these are; none where all are one function's.
+	Of []string `json:"of,omitempty"`
 	// Flows is how many flows and prefixes have buckets at once; 0 where no step has any.
 	Flows uint32 `json:"flows,omitempty"`
 	// Taps are the interfaces beside Device that mirrors send copies out by.
@@ -66,6 +69,18 @@ func (c contents) fingerprint(taps []string) string {
 		words = append(words, fmt.Sprintf("for %d connections", c.connections))
 	}
 	return strings.Join(words, ", ")
+}
+
+// Lessens tells whether a pass of one fingerprint in the place of another does nothing that the
+// other does not do.
+func Lessens(was, is string) bool {
+	before := strings.Split(was, ", ")
+	for _, step := range strings.Split(is, ", ") {
+		if !strings.HasPrefix(step, "for ") && !slices.Contains(before, step) {
+			return false
+		}
+	}
+	return true
 }
 
 // words are all of a step. Where the table of a firewall is says nothing of it.

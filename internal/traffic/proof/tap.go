@@ -25,6 +25,9 @@ const (
 	opening = rounds
 )
 
+// Rounds is how many marked packets go each way.
+const Rounds = rounds
+
 // visits of one packet each: when it was first seen, zero if it was not.
 type visits [2][rounds + 1]time.Time
 

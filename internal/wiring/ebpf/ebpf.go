@@ -42,6 +42,7 @@ func (Wiring) Join(n wiring.Network) (wiring.Joined, error) {
 		a, b := port(n, h.A, home, h.Needs), port(n, h.B, home, h.Needs)
 		j.Resources = append(j.Resources, a, b, way(n, a, b, hook), way(n, b, a, hook))
 		j.Ends = append(j.Ends, wiring.Ends{A: a.ID, B: b.ID})
+		j.Ports = append(j.Ports, wiring.Ports{A: entry(a), B: entry(b)})
 	}
 	return j, nil
 }
@@ -57,8 +58,13 @@ func port(n wiring.Network, p wiring.Port, home resource.Resource, needs []strin
 	return resource.New(p.Namespace, pair, home.ID)
 }
 
+// entry is the port of a pair.
+func entry(pair resource.Resource) resource.Interface {
+	port := pair.Spec.(link.Spec).B
+	return resource.Interface{Namespace: port.Namespace, Device: port.Device}
+}
+
 // way from one port to the other.
 func way(n wiring.Network, from, to resource.Resource, hook string) resource.Resource {
-	device := func(pair resource.Resource) string { return pair.Spec.(link.Spec).B.Device }
-	return resource.New(n.Namespace, steer.Spec{Device: device(from), To: device(to), Hook: hook}, from.ID, to.ID)
+	return resource.New(n.Namespace, steer.Spec{Device: entry(from).Device, To: entry(to).Device, Hook: hook}, from.ID, to.ID)
 }

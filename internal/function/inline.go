@@ -1,0 +1,57 @@
+package function
+
+import (
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/pass"
+)
+
+// The ways that packets go, by number.
+const (
+	ForwardWay = 0
+	ReverseWay = 1
+)
+
+// Inline is a kind that needs no namespace: all that it does is a step that packets take where
+// they come by.
+type Inline interface {
+	Kind
+	// Steps of the function with these options; the error says what of them needs a namespace.
+	Steps(options any) (Steps, error)
+}
+
+// Steps are what a function does to packets that come by, a step for each way.
+type Steps struct {
+	// Step for packets of a way, by its number. Whoever puts steps together gives it its slot.
+	Step func(way int) pass.Step
+	// Flows is for how many flows or prefixes it remembers something, as in [pass.Spec].
+	Flows uint32
+}
+
+// OnWay tells whether a function of a direction acts on the packets of a way.
+func OnWay(direction api.Direction, way int) bool {
+	switch direction {
+	case api.Forward:
+		return way == ForwardWay
+	case api.Reverse:
+		return way == ReverseWay
+	}
+	return true
+}
+
+// Takes has what comes to the site take the steps before the kernel of its namespace looks at
+// it, by the directions that the function acts on. The error is that of telling the steps.
+func (s Site) Takes(steps Steps, err error) ([]resource.Resource, error) {
+	if err != nil {
+		return nil, err
+	}
+	var all []resource.Resource
+	for way, device := range []string{ForwardWay: s.West, ReverseWay: s.East} {
+		if device == "" || way == ReverseWay && s.OneArm() || !OnWay(s.Direction, way) {
+			continue
+		}
+		spec := pass.Spec{Device: device, Steps: []pass.Step{steps.Step(way)}, Flows: steps.Flows}
+		all = append(all, resource.New(s.Namespace, spec, s.Needs...))
+	}
+	return all, nil
+}

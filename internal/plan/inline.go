@@ -1,0 +1,226 @@
+package plan
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/function"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/pass"
+	"nfchain.dev/nfchain/internal/wiring"
+)
+
+// Inline is a function without a namespace: packets take its step on their way from one node
+// to the next.
+type Inline struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"`
+	// West and East are the nodes between which it is.
+	West string `json:"west"`
+	East string `json:"east"`
+	// Forward and Reverse are where packets of either direction take its step; absent where it
+	// does not act on them.
+	Forward *Taken `json:"forward,omitempty"`
+	Reverse *Taken `json:"reverse,omitempty"`
+
+	body  api.FunctionBody
+	steps function.Steps
+	// hop is the place of the western node among all.
+	hop int
+}
+
+// Taken is a step in a pass.
+type Taken struct {
+	// Pass is the ID of the resource, Slot where the step counts.
+	Pass string `json:"pass"`
+	Slot uint32 `json:"slot"`
+}
+
+// Length is the number of namespaces, both ends included; a function that is inline counts as
+// one that has its own.
+func (p *Plan) Length() int { return len(p.Nodes) + len(p.Inline) }
+
+// InlineAfter are the functions on the hop behind the node of that place, in path order.
+func (p *Plan) InlineAfter(node int) (all []Inline) {
+	for _, f := range p.Inline {
+		if f.hop == node {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// takeInline notes the function of a seat, if it is one that is inline, on the hop behind the
+// nodes that there are.
+func (b *builder) takeInline(seat api.Seat, before []Node) (bool, error) {
+	for _, f := range seat.Functions {
+		steps, is, err := b.inlined(f)
+		if err != nil {
+			return false, fmt.Errorf("function %s: runtime %s: %w", f.Name, api.RuntimeInline, err)
+		}
+		if is { // alone, since a group has a namespace
+			b.inline = append(b.inline, Inline{Name: f.Name, Kind: f.Kind, body: f.FunctionBody, steps: steps, hop: len(before) - 1})
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// inlined tells whether a function is to be inline, by its runtime or else the chain's. One
+// that is left to the plan is where it can be.
+func (b *builder) inlined(f api.Function) (steps function.Steps, is bool, err error) {
+	runtime := cmp.Or(f.Runtime, b.chain.Spec.Runtime)
+	if f.Ref != "" || runtime != api.RuntimeInline && runtime != api.RuntimeAuto {
+		return steps, false, nil
+	}
+	steps, err = b.stepsOf(f)
+	if runtime == api.RuntimeInline {
+		return steps, err == nil, err
+	}
+	is = err == nil && b.machineHas()(feature.BPFTCX)
+	if b.runtimes == nil {
+		b.runtimes = map[string]string{}
+	}
+	b.runtimes[f.Name] = map[bool]string{true: api.RuntimeInline, false: api.RuntimeNetns}[is]
+	return steps, is, nil
+}
+
+// Chose is what became of functions that left their runtime to the plan, for a person: "count is
+// inline, fw is netns"; "" where none did.
+func (p *Plan) Chose() string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(p.Runtimes)) {
+		all = append(all, name+" is "+p.Runtimes[name])
+	}
+	return strings.Join(all, ", ")
+}
+
+// stepsOf a function that is inline, or why it cannot be.
+func (b *builder) stepsOf(f api.Function) (none function.Steps, err error) {
+	kind, can := b.catalogue.Functions[f.Kind].(function.Inline)
+	switch {
+	case !b.steered():
+		return none, fmt.Errorf("wiring %s has nothing between two nodes where packets could take a step; use wiring: %s", b.wiring.Name(), strings.Join(b.catalogue.steered(), ", "))
+	case !can:
+		return none, fmt.Errorf("a %s needs a namespace; kinds that can be without are %s", f.Kind, strings.Join(b.catalogue.inline(), ", "))
+	case f.Group != "":
+		return none, errors.New("it has no namespace to share with its group; leave group out")
+	case f.Resources != nil:
+		return none, errors.New("it has no process that resources could bound; leave resources out")
+	case f.Replicas > 1:
+		return none, errors.New("it is wherever its packets come by, so that replicas would be no more; leave replicas out")
+	}
+	return kind.Steps(settled(kind, f.Options, b.facts.Has))
+}
+
+// inline are the kinds that need no namespace.
+func (c Catalogue) inline() (names []string) {
+	for name, kind := range c.Functions {
+		if _, can := kind.(function.Inline); can {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// steered are the wirings at whose ports such functions can be.
+func (c Catalogue) steered() (names []string) {
+	for name, w := range c.Wirings {
+		if _, is := w.(wiring.Steered); is {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// passes contributes what packets go through on the hops that functions are on: there at the
+// port by which what the western node sends comes in, and back at that of the eastern one.
+func (b *builder) passes() error {
+	for i := range b.inline {
+		f := &b.inline[i]
+		f.West, f.East = b.nodes[f.hop].Name, b.nodes[f.hop+1].Name
+	}
+	for hop := range len(b.nodes) - 1 {
+		for _, way := range []int{function.ForwardWay, function.ReverseWay} {
+			if err := b.fuse(hop, way); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fuse the functions on a hop that act on packets of a way, in the order in which these meet
+// them.
+func (b *builder) fuse(hop, way int) error {
+	all := b.meeting(hop, way)
+	if len(all) == 0 {
+		return nil
+	}
+	if len(all) > pass.Most {
+		return fmt.Errorf("%d functions in a row are inline between %s and %s, and the kernel takes %d in one program; give one in their middle runtime: %s",
+			len(all), all[0].West, all[0].East, pass.Most, api.RuntimeNetns)
+	}
+	at, link := b.ports[hop].A, b.ends[hop].A
+	if way == function.ReverseWay {
+		at, link = b.ports[hop].B, b.ends[hop].B
+	}
+	spec, places := pass.Spec{Device: at.Device}, slots(all)
+	for i, f := range all {
+		step := f.steps.Step(way)
+		step.Slot = places[i]
+		spec.Steps, spec.Of = append(spec.Steps, step), append(spec.Of, f.Name)
+		spec.Flows = min(spec.Flows+f.steps.Flows, pass.MostFlows)
+	}
+	r := resource.New(at.Namespace, spec, link)
+	for i, f := range all {
+		f.taken(way, &Taken{Pass: r.ID, Slot: places[i]})
+	}
+	b.requires[feature.BPFTCX] = true
+	b.add(r)
+	return nil
+}
+
+// meeting are the functions on a hop that packets of a way meet, in their order.
+func (b *builder) meeting(hop, way int) (all []*Inline) {
+	for i := range b.inline {
+		if f := &b.inline[i]; f.hop == hop && function.OnWay(f.body.Direction, way) {
+			all = append(all, f)
+		}
+	}
+	if way == function.ReverseWay {
+		slices.Reverse(all)
+	}
+	return all
+}
+
+func (f *Inline) taken(way int, at *Taken) {
+	if way == function.ForwardWay {
+		f.Forward = at
+	} else {
+		f.Reverse = at
+	}
+}
+
+// slots for functions to count at. They follow from their names, so that those that stay in a
+// chain keep theirs, as far as can be.
+func slots(all []*Inline) []uint32 {
+	var taken [pass.Most]bool
+	places := make([]uint32, len(all))
+	for i, f := range all {
+		at := hash("step", f.Name) % pass.Most
+		for taken[at] {
+			at = (at + 1) % pass.Most
+		}
+		taken[at], places[i] = true, uint32(at)
+	}
+	return places
+}

@@ -1,0 +1,160 @@
+package plan_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/plan/plantest"
+	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/pass"
+)
+
+const inline = `wiring: ebpf
+functions:
+- {name: count, kind: counter, runtime: inline}
+- {name: mark, kind: dscp, direction: forward, runtime: inline, dscp: {code: ef}}
+- {name: a, kind: forward}
+- {name: lose, kind: drop, direction: reverse, runtime: inline, drop: {every: 100}}
+- {name: fair, kind: ratelimit, runtime: inline, ratelimit: {rate: 100Mbit, per: flow}}
+- {name: limit, kind: ratelimit, runtime: auto, ratelimit: {rate: 1Gbit, per: source}}
+`
+
+// TestInlineSteps are at the ports of the nodes around, in the order in which the packets of a
+// way meet their functions.
+func TestInlineSteps(t *testing.T) {
+	p := made(t, inline, plan.Facts{}, plan.Options{Direct: true})
+	sound(t, p)
+	if len(p.Nodes) != 3 || len(p.Inline) != 5 || p.Length() != 8 {
+		t.Fatalf("%d nodes, %d inline", len(p.Nodes), len(p.Inline))
+	}
+	behind, of := map[string]string{}, map[string]string{}
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(link.Spec); is {
+			behind[s.B.Device] = s.A.Node + " " + s.A.Device
+		}
+	}
+	for _, f := range p.Inline {
+		for _, at := range []*plan.Taken{f.Forward, f.Reverse} {
+			if at != nil {
+				of[fmt.Sprint(at.Pass, at.Slot)] = f.Name
+			}
+		}
+	}
+	got := map[string][]string{}
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(pass.Spec); is {
+			for _, step := range s.Steps {
+				got[behind[s.Device]] = append(got[behind[s.Device]], of[fmt.Sprint(r.ID, step.Slot)])
+			}
+			flows := map[string]uint32{"a eth1": 2 * 65536, "server eth0": 2 * 65536}
+			if s.Flows != flows[behind[s.Device]] {
+				t.Errorf("at %s are buckets for %d flows", behind[s.Device], s.Flows)
+			}
+		}
+	}
+	want := map[string][]string{"client eth0": {"count", "mark"}, "a eth0": {"count"}, "a eth1": {"fair", "limit"}, "server eth0": {"limit", "fair", "lose"}}
+	for end, names := range want {
+		if !slices.Equal(got[end], names) {
+			t.Errorf("at %s are %v, want %v", end, got[end], names)
+		}
+	}
+	if len(got) != len(want) || !slices.Contains(p.Requires, feature.BPFTCX) {
+		t.Errorf("passes %v of a plan that requires %v", got, p.Requires)
+	}
+}
+
+// TestInlineLeavesNodes as they are, and the slots of functions that stay.
+func TestInlineLeavesNodes(t *testing.T) {
+	before := made(t, "wiring: ebpf\nfunctions: [{name: a, kind: forward}, {name: one, kind: counter, runtime: inline}]\n", plan.Facts{}, plan.Options{})
+	after := made(t, "wiring: ebpf\nfunctions: [{name: a, kind: forward}, {name: two, kind: counter, runtime: inline}, {name: one, kind: counter, runtime: inline}]\n", plan.Facts{}, plan.Options{})
+	was := map[string]string{}
+	for _, r := range before.Resources {
+		was[r.ID] = r.Spec.Fingerprint()
+	}
+	for _, r := range after.Resources {
+		if r.Kind != pass.KindName && was[r.ID] != r.Spec.Fingerprint() {
+			t.Errorf("%s is another", r.ID)
+		}
+	}
+	if len(before.Resources) != len(after.Resources) {
+		t.Errorf("%d resources are %d", len(before.Resources), len(after.Resources))
+	}
+	if a, b := before.Inline[0].Forward, after.Inline[1].Forward; *a != *b {
+		t.Errorf("%+v is %+v", *a, *b)
+	}
+}
+
+// TestInlineRefused names what cannot be, and what can.
+func TestInlineRefused(t *testing.T) {
+	counter := func(more string) string {
+		return "functions: [{name: a, kind: counter, runtime: inline" + more + "}]\n"
+	}
+	var many strings.Builder
+	for i := range 33 {
+		fmt.Fprintf(&many, "- {name: c%d, kind: counter, runtime: inline}\n", i)
+	}
+	for _, c := range []struct{ spec, want string }{
+		{counter(""), "function a: runtime inline: wiring veth has nothing between two nodes where packets could take a step; use wiring: ebpf"},
+		{"wiring: ebpf\nfunctions: [{name: a, kind: shaper, runtime: inline, shaper: {rate: 1Gbit}}]\n", "function a: runtime inline: a shaper needs a namespace; kinds that can be without are counter, drop, dscp, "},
+		{"wiring: ebpf\nruntime: inline\nfunctions: [{name: a, kind: counter, group: box}]\n", "leave group out"},
+		{"wiring: ebpf\nruntime: inline\nfunctions: [{name: a, kind: counter, resources: {memory: 1GB}}]\n", "leave resources out"},
+		{"wiring: ebpf\nfunctions:\n" + many.String(), "33 functions in a row are inline between client and server, and the kernel takes 32 in one program"},
+	} {
+		_, err := plan.Make(plantest.Chain(t, "edge", c.spec), plantest.Catalogue(), plan.Facts{}, plan.Options{})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", c.spec, err, c.want)
+		}
+	}
+	if _, err := plan.MakeFunction(api.StandaloneFunction{Spec: api.FunctionBody{Kind: "counter", Runtime: api.RuntimeInline}}, plantest.Catalogue(), nil); err == nil || !strings.Contains(err.Error(), "leave runtime: inline out") {
+		t.Errorf("one that stands alone: %v", err)
+	}
+}
+
+// TestInlineAuto where wiring, kind, machine and file let it be, and else a namespace.
+func TestInlineAuto(t *testing.T) {
+	old := func(f string) bool { return f != feature.BPFTCX }
+	const ebpf, a = "wiring: ebpf\n", "functions: [{name: a, kind: counter}]\n"
+	for _, c := range []struct {
+		spec   string
+		has    func(string) bool
+		inline int
+	}{
+		{ebpf + "runtime: auto\n" + a, nil, 1}, {ebpf + "runtime: auto\n" + a, old, 0}, {"runtime: auto\n" + a, nil, 0}, {ebpf + a, nil, 0},
+		{ebpf + "runtime: auto\nfunctions: [{name: a, kind: counter, resources: {memory: 1GB}}, {name: b, kind: forward}, {name: c, kind: counter, runtime: netns}]\n", nil, 0},
+		{ebpf + "functions: [{name: a, kind: counter, runtime: auto}, {name: b, kind: counter}]\n", nil, 1},
+		{ebpf + "runtime: inline\nfunctions: [{name: a, kind: forward, runtime: netns}, {name: b, kind: counter}]\n", nil, 1},
+	} {
+		p, err := plan.Make(plantest.Chain(t, "edge", c.spec), plantest.Catalogue(), plan.Facts{Has: c.has}, plan.Options{})
+		if err != nil {
+			t.Errorf("%s: %v", c.spec, err)
+			continue
+		}
+		if len(p.Inline) != c.inline {
+			t.Errorf("%s: %d are inline, want %d", c.spec, len(p.Inline), c.inline)
+		}
+		if auto := strings.Contains(c.spec, "auto"); auto != (p.Runtimes["a"] != "") || auto != strings.Contains(p.Text(), "runtime auto: a is ") {
+			t.Errorf("%s: chose %v, and says\n%s", c.spec, p.Runtimes, p.Text())
+		}
+	}
+}
+
+// TestStandalonePasses come with the chain that brings the interfaces.
+func TestStandalonePasses(t *testing.T) {
+	alone := plantest.Function(t, "tally", "kind: counter\n")
+	facts := plan.Facts{Functions: map[string]api.FunctionBody{"tally": alone.Spec}}
+	p := made(t, "functions: [{name: a, ref: tally}]\n", facts, plan.Options{})
+	passes := 0
+	for _, r := range p.Resources {
+		if r.Kind == pass.KindName {
+			passes++
+		}
+	}
+	if passes != 2 {
+		t.Errorf("%d passes", passes)
+	}
+}

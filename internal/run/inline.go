@@ -1,0 +1,137 @@
+package run
+
+import (
+	"strings"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/pass"
+	"nfchain.dev/nfchain/internal/traffic/proof"
+)
+
+// InlineState is a function without a namespace as it is now.
+type InlineState struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"`
+	// State is up, partial or changed, as what it shares its program with is.
+	State string `json:"state"`
+	// West and East are the nodes between which packets take its step.
+	West string `json:"west"`
+	East string `json:"east"`
+	// Forward and Reverse are what it counted, marked or dropped of the packets of either
+	// direction, since its program is there; absent where it does not act on them.
+	Forward *StepState `json:"forward,omitempty"`
+	Reverse *StepState `json:"reverse,omitempty"`
+}
+
+// InlineAfter are the functions without a namespace on the hop behind the node of that place.
+func (s State) InlineAfter(node int) (all []InlineState) {
+	for _, f := range s.Inline {
+		if f.West == s.Nodes[node].Name {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// between reads the passes at a forwarder's ports, by the IDs of their resources. One that is
+// not there is left out.
+func between(p *plan.Plan) (map[string]*PassState, error) {
+	all := map[string]*PassState{}
+	own := p.Between()
+	if len(p.Inline) == 0 || !netns.Exists(own) {
+		return all, nil
+	}
+	h, err := netns.Open(own)
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	at := resource.At(h, p.Chain)
+	for _, r := range p.Resources {
+		spec, is := r.Spec.(pass.Spec)
+		if !is || r.Namespace != own {
+			continue
+		}
+		s, err := passAt(at, spec)
+		if err != nil {
+			return nil, err
+		}
+		if s != nil {
+			all[r.ID] = s
+		}
+	}
+	return all, nil
+}
+
+// inlineOf a chain, with what the passes counted.
+func inlineOf(p *plan.Plan, passes map[string]*PassState) []InlineState {
+	all := []InlineState{}
+	for _, f := range p.Inline {
+		all = append(all, InlineState{Name: f.Name, Kind: f.Kind, State: StateUp, West: f.West, East: f.East,
+			Forward: stepOf(f.Name, f.Forward, passes), Reverse: stepOf(f.Name, f.Reverse, passes)})
+	}
+	return all
+}
+
+// stepOf a function in its pass, if that is there.
+func stepOf(function string, at *plan.Taken, passes map[string]*PassState) *StepState {
+	if at == nil || passes[at.Pass] == nil {
+		return nil
+	}
+	for _, s := range passes[at.Pass].Steps {
+		if s.Function == function {
+			return &s
+		}
+	}
+	return nil
+}
+
+// inlineDrift notes which functions that are inline are not as planned.
+func (s *State) inlineDrift(p *plan.Plan, changes []resource.Change) {
+	for i, f := range p.Inline {
+		d := noDrift()
+		for _, c := range changes {
+			if f.Forward != nil && f.Forward.Pass == c.ID || f.Reverse != nil && f.Reverse.Pass == c.ID {
+				d.add(c)
+			}
+		}
+		s.Inline[i].State = d.State()
+	}
+}
+
+// met is an error of type *[proof.Error] unless to each function that is inline came at least
+// as many packets, since its pass was read before, as the proof of path sends each way.
+func met(p *plan.Plan, protocol string, before map[string]*PassState) error {
+	after, err := between(p)
+	if err != nil {
+		return err
+	}
+	fail := &proof.Error{Protocol: protocol, Sent: proof.Rounds}
+	var names []string
+	for _, f := range p.Inline {
+		seen := proof.Seen{Function: f.Name, Forward: cameTo(f.Forward, before, after), Reverse: cameTo(f.Reverse, before, after)}
+		if seen.Forward < proof.Rounds || seen.Reverse < proof.Rounds {
+			fail.Missed, names = append(fail.Missed, seen), append(names, f.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	fail.Reason = "traffic does not pass " + strings.Join(names, ", ")
+	return fail
+}
+
+// cameTo a pass between two readings, as many packets as the proof of path sends at most; so
+// many also where a function does not act.
+func cameTo(at *plan.Taken, before, after map[string]*PassState) int {
+	if at == nil {
+		return proof.Rounds
+	}
+	a, b := before[at.Pass], after[at.Pass]
+	if a == nil || b == nil || b.Came.Packets < a.Came.Packets {
+		return 0
+	}
+	return int(min(b.Came.Packets-a.Came.Packets, proof.Rounds))
+}
