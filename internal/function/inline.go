@@ -3,6 +3,7 @@ package function
 import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/pass"
 )
 
@@ -26,6 +27,9 @@ type Steps struct {
 	Step func(way int) pass.Step
 	// Flows is for how many flows or prefixes it remembers something, as in [pass.Spec].
 	Flows uint32
+	// Tap makes what the steps send copies to, at the end of a pair that begins at the other end that
+	// it is given; nil where they send none.
+	Tap func(site Site, other link.End) []resource.Resource
 }
 
 // OnWay tells whether a function of a direction acts on the packets of a way.

@@ -12,6 +12,8 @@ import (
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/function"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/wiring"
 )
@@ -169,24 +171,48 @@ func (b *builder) fuse(hop, way int) error {
 		return fmt.Errorf("%d functions in a row are inline between %s and %s, and the kernel takes %d in one program; give one in their middle runtime: %s",
 			len(all), all[0].West, all[0].East, pass.Most, api.RuntimeNetns)
 	}
-	at, link := b.ports[hop].A, b.ends[hop].A
+	at, end := b.ports[hop].A, b.ends[hop].A
 	if way == function.ReverseWay {
-		at, link = b.ports[hop].B, b.ends[hop].B
+		at, end = b.ports[hop].B, b.ends[hop].B
 	}
-	spec, places := pass.Spec{Device: at.Device}, slots(all)
+	spec, places, needs := pass.Spec{Device: at.Device}, slots(all), []string{end}
 	for i, f := range all {
 		step := f.steps.Step(way)
 		step.Slot = places[i]
+		if f.steps.Tap != nil {
+			if len(spec.Taps) == pass.MostTaps {
+				return fmt.Errorf("more than %d functions in a row copy packets between %s and %s; give one in their middle runtime: %s", pass.MostTaps, f.West, f.East, api.RuntimeNetns)
+			}
+			out, pair := b.tap(f, at.Namespace)
+			step = step.To(uint32(len(spec.Taps)))
+			spec.Taps, needs = append(spec.Taps, out), append(needs, pair)
+		}
 		spec.Steps, spec.Of = append(spec.Steps, step), append(spec.Of, f.Name)
 		spec.Flows = min(spec.Flows+f.steps.Flows, pass.MostFlows)
 	}
-	r := resource.New(at.Namespace, spec, link)
+	r := resource.New(at.Namespace, spec, needs...)
 	for i, f := range all {
 		f.taken(way, &Taken{Pass: r.ID, Slot: places[i]})
 	}
 	b.requires[feature.BPFTCX] = true
 	b.add(r)
 	return nil
+}
+
+// tap makes the tap of a function beside the ports, once for both ways, and gives the interface there that leads
+// to it, and what makes that.
+func (b *builder) tap(f *Inline, beside string) (out, pair string) {
+	chain := b.chain.Metadata.Name
+	out = fmt.Sprintf("tap%08x", uint32(hash("tap", f.Name)))
+	made := f.steps.Tap(function.Site{Owner: chain, Node: f.Name, Namespace: beside, MTU: b.chain.Spec.MTU, Needs: []string{resource.ID(namespace.KindName, "", beside)}},
+		link.End{Node: WiringNode, Namespace: beside, Device: out, MAC: link.MAC(chain, WiringNode, out)})
+	for _, r := range made {
+		if !slices.ContainsFunc(b.resources, func(o resource.Resource) bool { return o.ID == r.ID }) {
+			b.add(r)
+		}
+		pair = r.ID
+	}
+	return out, pair
 }
 
 // meeting are the functions on a hop that packets of a way meet, in their order.

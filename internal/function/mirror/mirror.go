@@ -12,6 +12,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/redirect"
 )
 
@@ -44,18 +45,35 @@ func (Kind) Contribute(site function.Site, _ any) ([]resource.Resource, error) {
 	if site.West == "" || site.East == "" {
 		return nil, errors.New("a mirror has a tap of its chain's, so it cannot stand alone")
 	}
-	tap := namespace.Name(site.Owner, Tap(site.Node))
-	place := resource.New("", namespace.Spec{Name: tap, Sysctls: namespace.Sysctls(false, true)})
+	place, end := tap(site)
 	pair := resource.New(site.Namespace, link.Spec{
 		Owner: site.Owner, MTU: site.MTU, Quiet: true, // the tap gets copies and nothing else
-		A: link.End{Node: site.Node, Namespace: site.Namespace, Device: Out, MAC: link.MAC(site.Owner, site.Node, Out)},
-		B: link.End{Node: Tap(site.Node), Namespace: tap, Device: In, MAC: link.MAC(site.Owner, Tap(site.Node), In)},
+		A: link.End{Node: site.Node, Namespace: site.Namespace, Device: Out, MAC: link.MAC(site.Owner, site.Node, Out)}, B: end,
 	}, append([]string{place.ID}, site.Needs...)...)
 	made := []resource.Resource{place, pair}
 	for _, in := range copied(site) {
 		made = append(made, resource.New(site.Namespace, redirect.Spec{Device: in, To: Out, Copy: true}, append([]string{pair.ID}, site.Needs...)...))
 	}
 	return made, nil
+}
+
+// tap of a mirror, and its end of the pair that leads there.
+func tap(site function.Site) (resource.Resource, link.End) {
+	name := namespace.Name(site.Owner, Tap(site.Node))
+	place := resource.New("", namespace.Spec{Name: name, Sysctls: namespace.Sysctls(false, true)})
+	return place, link.End{Node: Tap(site.Node), Namespace: name, Device: In, MAC: link.MAC(site.Owner, Tap(site.Node), In)}
+}
+
+// Steps implements function.Inline: the tap is beside the ports where packets are copied.
+func (Kind) Steps(any) (function.Steps, error) {
+	return function.Steps{
+		Step: func(int) pass.Step { return pass.NewMirror(0, pass.Copies{}) },
+		Tap: func(site function.Site, other link.End) []resource.Resource {
+			place, end := tap(site)
+			pair := resource.New(end.Namespace, link.Spec{Owner: site.Owner, MTU: site.MTU, Quiet: true, A: end, B: other}, append([]string{place.ID}, site.Needs...)...)
+			return []resource.Resource{place, pair}
+		},
+	}, nil
 }
 
 // OnOneArm implements function.OneArmed.

@@ -32,6 +32,12 @@ func NewMirror(slot uint32, c Copies) Step {
 	return Step{Mirror, slot, [3]uint64{uint64(c.Tap) | uint64(c.Every)<<32, port | uint64(c.Version)<<16 | uint64(c.Protocol)<<24}}
 }
 
+// To gives a mirror's copies to another tap.
+func (s Step) To(tap uint32) Step {
+	s.Args[0] = s.Args[0]>>32<<32 | uint64(tap)
+	return s
+}
+
 // tap of a mirror.
 func (s Step) tap() uint32 { return uint32(s.Args[0]) }
 
