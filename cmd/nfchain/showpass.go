@@ -7,7 +7,10 @@ import (
 )
 
 // did is what a step is for, as people read what it counted.
-var did = map[string]string{"count": "counted", "mark": "marked", "dscp": "given the code point", "drop": "dropped", "limit": "dropped, over the limit", "rules": "dropped, by rules"}
+var did = map[string]string{"count": "counted", "mark": "marked", "dscp": "given the code point", "drop": "dropped", "limit": "dropped, over the limit", "rules": "dropped, by rules", "mirror": "copied", "nat": "translated"}
+
+// lost is what became of the others.
+var lost = map[string]string{"mirror": "not copied, for the tap took none", "nat": "dropped, of no connection"}
 
 // printPasses prints what functions at a node's interfaces did.
 func (a *app) printPasses(n runs.NodeState) {
@@ -34,6 +37,9 @@ func (a *app) printSteps(p runs.PassState) {
 			of = s.Function + " "
 		}
 		a.printf("  %s%s: %s\n", of, did[s.Act], tallied(s.Tally))
+		if s.Lost > 0 {
+			a.printf("  %s%s: %d packets\n", of, lost[s.Act], s.Lost)
+		}
 	}
 	for _, odd := range []struct {
 		what string

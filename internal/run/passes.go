@@ -25,9 +25,12 @@ type PassState struct {
 type StepState struct {
 	// Function whose step it is, where packets go through those of several.
 	Function string `json:"function,omitempty"`
-	// Act is count, mark, dscp, drop, limit or rules.
+	// Act is count, mark, dscp, drop, limit, rules, mirror or nat.
 	Act string `json:"act"`
 	Tally
+	// Lost are the copies of a mirror that its tap did not take, and packets that a nat dropped
+	// because they are of no connection.
+	Lost uint64 `json:"lost,omitempty"`
 }
 
 // Tally is a number of packets, and of their bytes from the Ethernet header on. Segments
@@ -64,7 +67,7 @@ func passAt(at resource.Place, spec pass.Spec) (*PassState, error) {
 	}
 	s := &PassState{Interface: spec.Device, Came: Tally(c.Came), Other: Tally(c.Other), Malformed: Tally(c.Malformed), Unwritten: Tally(c.Unwritten), Steps: []StepState{}}
 	for i, step := range spec.Steps {
-		state := StepState{Act: step.Act.String(), Tally: Tally(c.Slots[step.Slot])}
+		state := StepState{Act: step.Act.String(), Tally: Tally(c.Slots[step.Slot]), Lost: c.Lost[step.Slot]}
 		if i < len(spec.Of) {
 			state.Function = spec.Of[i]
 		}
