@@ -89,6 +89,34 @@ func TestInlineLeavesNodes(t *testing.T) {
 	}
 }
 
+// TestInlineTaps: a mirror has one, for both ways, in a namespace of its own beside the ports.
+func TestInlineTaps(t *testing.T) {
+	p := made(t, "wiring: ebpf\nfunctions: [{name: m, kind: mirror, runtime: inline}, {name: n, kind: mirror, runtime: inline}]\n", plan.Facts{}, plan.Options{})
+	sound(t, p)
+	beside := map[string]string{}
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(link.Spec); is && strings.HasSuffix(s.A.Node, ".tap") {
+			beside[s.B.Device] = s.A.Node
+		}
+	}
+	passes := 0
+	for _, r := range p.Resources {
+		s, is := r.Spec.(pass.Spec)
+		if !is {
+			continue
+		}
+		passes++
+		for i, of := range s.Of {
+			if tap := s.Taps[s.Steps[i].Args[0]]; beside[tap] != of+".tap" {
+				t.Errorf("%s copies to %s, which leads to %q", of, tap, beside[tap])
+			}
+		}
+	}
+	if passes != 2 || len(beside) != 2 {
+		t.Errorf("%d passes, taps %v", passes, beside)
+	}
+}
+
 // TestInlineRefused names what cannot be, and what can.
 func TestInlineRefused(t *testing.T) {
 	counter := func(more string) string {
@@ -98,7 +126,12 @@ func TestInlineRefused(t *testing.T) {
 	for i := range 33 {
 		fmt.Fprintf(&many, "- {name: c%d, kind: counter, runtime: inline}\n", i)
 	}
+	var copies strings.Builder
+	for i := range 9 {
+		fmt.Fprintf(&copies, "- {name: m%d, kind: mirror, runtime: inline}\n", i)
+	}
 	for _, c := range []struct{ spec, want string }{
+		{"wiring: ebpf\nfunctions:\n" + copies.String(), "more than 8 functions in a row copy packets between client and server"},
 		{counter(""), "function a: runtime inline: wiring veth has nothing between two nodes where packets could take a step; use wiring: ebpf"},
 		{"wiring: ebpf\nfunctions: [{name: a, kind: shaper, runtime: inline, shaper: {rate: 1Gbit}}]\n", "function a: runtime inline: a shaper needs a namespace; kinds that can be without are counter, drop, dscp, "},
 		{"wiring: ebpf\nruntime: inline\nfunctions: [{name: a, kind: counter, group: box}]\n", "leave group out"},
