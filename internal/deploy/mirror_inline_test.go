@@ -17,7 +17,7 @@ func TestInlineMirrors(t *testing.T) {
 		t.Run(hook, func(t *testing.T) {
 			owner := nstest.Owner(t)
 			downAfter(t, owner)
-			p := planned(t, owner, wiring+spec(forward("a"), "{name: m, kind: mirror, runtime: inline}", "{name: n, kind: mirror, direction: reverse, runtime: inline}"))
+			p := planned(t, owner, wiring+spec(forward("a"), "{name: m, kind: mirror, runtime: inline}", "{name: n, kind: mirror, direction: reverse, runtime: inline, mirror: {protocol: udp, port: 7002}}"))
 			up(t, p)
 			unchanged(t, p)
 			crosses(t, p)

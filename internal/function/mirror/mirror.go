@@ -16,9 +16,6 @@ import (
 	"nfchain.dev/nfchain/internal/resource/redirect"
 )
 
-// Options of a mirror: there are none. Its direction says what is copied.
-type Options struct{}
-
 // Kind is the mirror function.
 type Kind struct{}
 
@@ -41,9 +38,12 @@ const (
 func Tap(node string) string { return node + ".tap" }
 
 // Contribute implements function.Kind.
-func (Kind) Contribute(site function.Site, _ any) ([]resource.Resource, error) {
+func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, error) {
 	if site.West == "" || site.East == "" {
 		return nil, errors.New("a mirror has a tap of its chain's, so it cannot stand alone")
+	}
+	if err := inNamespace(options); err != nil {
+		return nil, err
 	}
 	place, end := tap(site)
 	pair := resource.New(site.Namespace, link.Spec{
@@ -65,9 +65,10 @@ func tap(site function.Site) (resource.Resource, link.End) {
 }
 
 // Steps implements function.Inline: the tap is beside the ports where packets are copied.
-func (Kind) Steps(any) (function.Steps, error) {
+func (Kind) Steps(options any) (function.Steps, error) {
+	copies := options.(*Options).copies()
 	return function.Steps{
-		Step: func(int) pass.Step { return pass.NewMirror(0, pass.Copies{}) },
+		Step: func(int) pass.Step { return pass.NewMirror(0, copies) },
 		Tap: func(site function.Site, other link.End) []resource.Resource {
 			place, end := tap(site)
 			pair := resource.New(end.Namespace, link.Spec{Owner: site.Owner, MTU: site.MTU, Quiet: true, A: end, B: other}, append([]string{place.ID}, site.Needs...)...)

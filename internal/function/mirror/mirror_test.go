@@ -9,8 +9,30 @@ import (
 	"nfchain.dev/nfchain/internal/function/mirror"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/redirect"
 )
+
+// TestRefuses what is no protocol, ports of one that has none, and what needs no namespace where there is one.
+func TestRefuses(t *testing.T) {
+	for path, o := range map[string]mirror.Options{"": {Every: 10, Protocol: "udp", Port: 53}, "protocol": {Protocol: "ip"}, "port": {Port: 53, Protocol: "icmp"}} {
+		if found := o.Validate(); path == "" && len(found) > 0 || path != "" && (len(found) != 1 || found[0].Path != path) {
+			t.Errorf("%q: %v", path, found)
+		}
+	}
+	site := function.Site{Owner: "edge", Node: "m", Namespace: "nfchain.edge.m", West: "eth0", East: "eth1"}
+	if _, err := (mirror.Kind{}).Contribute(site, &mirror.Options{Every: 2}); err == nil {
+		t.Error("a sample in a namespace: not refused")
+	}
+}
+
+// TestSteps are what its options say, each to a tap.
+func TestSteps(t *testing.T) {
+	s, err := (mirror.Kind{}).Steps(&mirror.Options{Every: 100, Protocol: "icmpv6"})
+	if err != nil || s.Tap == nil || s.Step(0) != pass.NewMirror(0, pass.Copies{Every: 100, Version: 6, Protocol: 58}) {
+		t.Errorf("%+v: %v", s.Step(0), err)
+	}
+}
 
 // TestContributes a tap that forwards nothing, and a copy of what comes in.
 func TestContributes(t *testing.T) {
