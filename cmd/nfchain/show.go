@@ -77,6 +77,12 @@ func (a *app) printState(s runs.State) error {
 		return err
 	}
 	a.printInline(s)
+	for _, f := range s.Inline {
+		a.printCounters(runs.NodeState{Name: f.Name, Rules: f.Rules, Dropped: f.Dropped})
+		if c := f.Connections; c != nil {
+			a.printf("\n%s: %d connections known, of %d at most; %d made room for others\n", f.Name, c.Known, c.Most, c.Evicted)
+		}
+	}
 	for _, n := range s.Nodes {
 		a.printCounters(n)
 		a.printPasses(n)

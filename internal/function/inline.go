@@ -30,6 +30,16 @@ type Steps struct {
 	// Tap makes what the steps send copies to, at the end of a pair that begins at the other end that
 	// it is given; nil where they send none.
 	Tap func(site Site, other link.End) []resource.Resource
+	// Firewall is the rules that its step asks, which whoever puts steps together gives their slot
+	// and name; nil where it asks none. It remembers as many connections.
+	Firewall    *pass.Firewall
+	Connections uint32
+}
+
+// Meets tells whether packets of a way take the step of a function of a direction. Rules that ask
+// for connections see both ways, of which they let the other pass.
+func (s Steps) Meets(direction api.Direction, way int) bool {
+	return OnWay(direction, way) || s.Firewall != nil && s.Firewall.Follows()
 }
 
 // OnWay tells whether a function of a direction acts on the packets of a way.

@@ -48,6 +48,23 @@ type Taken struct {
 // one that has its own.
 func (p *Plan) Length() int { return len(p.Nodes) + len(p.Inline) }
 
+// Firewall gives the rules of a function that is one, and the pass that asks them; nil for others.
+func (f Inline) Firewall(p *Plan) (spec pass.Spec, rules *pass.Firewall) {
+	at := cmp.Or(f.Forward, f.Reverse)
+	for _, r := range p.Resources {
+		if at == nil || r.ID != at.Pass {
+			continue
+		}
+		spec = r.Spec.(pass.Spec)
+		for i := range spec.Firewalls {
+			if spec.Firewalls[i].Name == f.Name {
+				return spec, &spec.Firewalls[i]
+			}
+		}
+	}
+	return spec, nil
+}
+
 // InlineAfter are the functions on the hop behind the node of that place, in path order.
 func (p *Plan) InlineAfter(node int) (all []Inline) {
 	for _, f := range p.Inline {
@@ -189,10 +206,13 @@ func (b *builder) fuse(hop, way int) error {
 		}
 		spec.Steps, spec.Of = append(spec.Steps, step), append(spec.Of, f.Name)
 		spec.Flows = min(spec.Flows+f.steps.Flows, pass.MostFlows)
+		f.guard(&spec, way, places[i])
 	}
 	r := resource.New(at.Namespace, spec, needs...)
 	for i, f := range all {
-		f.taken(way, &Taken{Pass: r.ID, Slot: places[i]})
+		if function.OnWay(f.body.Direction, way) {
+			f.taken(way, &Taken{Pass: r.ID, Slot: places[i]})
+		}
 	}
 	b.requires[feature.BPFTCX] = true
 	b.add(r)
@@ -215,10 +235,22 @@ func (b *builder) tap(f *Inline, beside string) (out, pair string) {
 	return out, pair
 }
 
+// guard adds a firewall's rules to those of a pass. On a way that it does not act on, packets only
+// tell of connections.
+func (f *Inline) guard(spec *pass.Spec, way int, slot uint32) {
+	if f.steps.Firewall == nil {
+		return
+	}
+	rules := *f.steps.Firewall
+	rules.Name, rules.Slot, rules.Aside = f.Name, slot, !function.OnWay(f.body.Direction, way)
+	spec.Firewalls = append(spec.Firewalls, rules)
+	spec.Connections = min(spec.Connections+f.steps.Connections, pass.MostConnections)
+}
+
 // meeting are the functions on a hop that packets of a way meet, in their order.
 func (b *builder) meeting(hop, way int) (all []*Inline) {
 	for i := range b.inline {
-		if f := &b.inline[i]; f.hop == hop && function.OnWay(f.body.Direction, way) {
+		if f := &b.inline[i]; f.hop == hop && f.steps.Meets(f.body.Direction, way) {
 			all = append(all, f)
 		}
 	}

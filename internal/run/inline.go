@@ -7,6 +7,7 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/pass"
+	"nfchain.dev/nfchain/internal/resource/ruleset"
 	"nfchain.dev/nfchain/internal/traffic/proof"
 )
 
@@ -23,6 +24,20 @@ type InlineState struct {
 	// direction, since its program is there; absent where it does not act on them.
 	Forward *StepState `json:"forward,omitempty"`
 	Reverse *StepState `json:"reverse,omitempty"`
+	// Rules are what those of a firewall decided, on both ways and since they are these, and
+	// Dropped is what its policy did; nil where it accepts.
+	Rules   []ruleset.Counter `json:"rules"`
+	Dropped *ruleset.Dropped  `json:"policy_dropped,omitempty"`
+	// Connections are those that a firewall knows, with others in its program; nil for other kinds.
+	Connections *ConnectionState `json:"connections,omitempty"`
+}
+
+// ConnectionState is how many connections are known, how many can be, and how many had to make room
+// for others: their packets are met as the first of a connection.
+type ConnectionState struct {
+	Known   uint64 `json:"known"`
+	Most    uint32 `json:"most"`
+	Evicted uint64 `json:"evicted"`
 }
 
 // InlineAfter are the functions without a namespace on the hop behind the node of that place.
@@ -70,9 +85,42 @@ func inlineOf(p *plan.Plan, passes map[string]*PassState) []InlineState {
 	all := []InlineState{}
 	for _, f := range p.Inline {
 		all = append(all, InlineState{Name: f.Name, Kind: f.Kind, State: StateUp, West: f.West, East: f.East,
-			Forward: stepOf(f.Name, f.Forward, passes), Reverse: stepOf(f.Name, f.Reverse, passes)})
+			Forward: stepOf(f.Name, f.Forward, passes), Reverse: stepOf(f.Name, f.Reverse, passes), Rules: []ruleset.Counter{}})
 	}
 	return all
+}
+
+// decided reads what the rules of firewalls that are inline decided.
+func (s *State) decided(p *plan.Plan) error {
+	if len(p.Inline) == 0 || !netns.Exists(p.Between()) {
+		return nil
+	}
+	h, err := netns.Open(p.Between())
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	at := resource.At(h, p.Chain)
+	for i, f := range p.Inline {
+		spec, rules := f.Firewall(p)
+		if rules == nil {
+			continue
+		}
+		c, found, err := pass.RulesAt(at, spec.Device, *rules)
+		if err != nil {
+			return err
+		}
+		if !found {
+			continue
+		}
+		s.Inline[i].Rules, s.Inline[i].Dropped = c.Rules, c.Dropped
+		known, _, err := pass.ConnectionsAt(at, spec.Device)
+		if err != nil {
+			return err
+		}
+		s.Inline[i].Connections = &ConnectionState{Known: known.Held, Most: spec.Connections, Evicted: known.Evicted}
+	}
+	return nil
 }
 
 // stepOf a function in its pass, if that is there.

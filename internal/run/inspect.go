@@ -83,6 +83,9 @@ func Inspect(ctx context.Context, p *plan.Plan) (State, error) {
 		return s, err
 	}
 	s.Inline = inlineOf(p, passes)
+	if err := s.decided(p); err != nil {
+		return s, err
+	}
 	if s.Hops, err = hopsOf(p, passes); err != nil {
 		return s, err
 	}

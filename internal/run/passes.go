@@ -67,6 +67,9 @@ func passAt(at resource.Place, spec pass.Spec) (*PassState, error) {
 	}
 	s := &PassState{Interface: spec.Device, Came: Tally(c.Came), Other: Tally(c.Other), Malformed: Tally(c.Malformed), Unwritten: Tally(c.Unwritten), Steps: []StepState{}}
 	for i, step := range spec.Steps {
+		if spec.Aside(step.Slot) {
+			continue // it acts on the other way
+		}
 		state := StepState{Act: step.Act.String(), Tally: Tally(c.Slots[step.Slot]), Lost: c.Lost[step.Slot]}
 		if i < len(spec.Of) {
 			state.Function = spec.Of[i]

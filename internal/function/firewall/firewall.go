@@ -11,6 +11,7 @@ import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/function"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
 )
 
@@ -180,13 +181,10 @@ func Ruleset(site function.Site, o *Options) ruleset.Spec {
 	at := o.at(site)
 	spec := ruleset.Spec{
 		Backend: o.Backend, Table: site.Table("firewall"), Hook: at[0], AlsoHooks: at[1:], Priority: site.Order, Policy: o.Policy,
-		Rules: generated(o.Rules, site),
+		Rules: o.Rules.all(site),
 	}
 	if o.Backend == ruleset.IPTables {
 		spec.Table = ruleset.TablePrefix
-	}
-	for _, r := range o.Rules.List {
-		spec.Rules = append(spec.Rules, ruleset.Rule{Match: r.Match.Compile(), Verdict: r.Action, Counted: true, Comment: r.Comment})
 	}
 	// What the firewall does not act on passes, whatever the policy.
 	pass := slices.Clone(site.Aside)
@@ -202,6 +200,35 @@ func Ruleset(site function.Site, o *Options) ruleset.Spec {
 		}
 	}
 	return spec
+}
+
+// all rules that there are at a site, in order.
+func (r Rules) all(site function.Site) []ruleset.Rule {
+	all := generated(r, site)
+	for _, rule := range r.List {
+		all = append(all, ruleset.Rule{Match: rule.Match.Compile(), Verdict: rule.Action, Counted: true, Comment: rule.Comment})
+	}
+	return all
+}
+
+// connections that a firewall without a namespace remembers at once.
+const connections = 65_536
+
+// Steps implements function.Inline.
+func (Kind) Steps(options any) (function.Steps, error) {
+	o := options.(*Options)
+	switch {
+	case o.Backend != ruleset.NFTables:
+		return function.Steps{}, fmt.Errorf("%s has its rules in a namespace; leave backend out", o.Backend)
+	case slices.Contains(o.Hooks, "input"):
+		return function.Steps{}, errors.New("without a namespace there are no packets for it itself; leave hook input out")
+	case o.Rules.Total > 0:
+		return function.Steps{}, errors.New("rules.total is split over namespaces; use rules.generate")
+	}
+	return function.Steps{
+		Step:     func(int) pass.Step { return pass.NewRules(0) },
+		Firewall: &pass.Firewall{Policy: o.Policy, Rules: o.Rules.all(function.Site{})}, Connections: connections,
+	}, nil
 }
 
 // at are the hooks, in order.

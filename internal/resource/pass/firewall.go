@@ -134,6 +134,11 @@ func asksRules(steps []Step) bool {
 	return slices.ContainsFunc(steps, func(s Step) bool { return s.Act == Rules })
 }
 
+// Aside tells whether the step of a slot is a firewall that lets all pass.
+func (s Spec) Aside(slot uint32) bool {
+	return slices.ContainsFunc(s.Firewalls, func(f Firewall) bool { return f.Slot == slot && f.Aside })
+}
+
 // checkFirewalls that every step which is one has its rules, and that no two are the same.
 func (s Spec) checkFirewalls() error {
 	bySlot, whose := map[uint32]bool{}, map[uint32]string{}
