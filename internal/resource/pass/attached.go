@@ -97,11 +97,19 @@ func (a attached) read() (c contents, err error) {
 	return c, nil
 }
 
-// counts of all cores.
+// counts of all cores, and those of the passes before.
 func (a attached) counts() (Counts, error) {
 	m := a.Maps[countedMap]
 	if m == nil || a.Maps[memoriesMap] == nil {
 		return Counts{}, fmt.Errorf("program %s has no map %q or %q", a.Name, countedMap, memoriesMap)
 	}
-	return countsIn(m, a.Maps[memoriesMap])
+	c, err := countsIn(m, a.Maps[memoriesMap])
+	if err != nil {
+		return c, err
+	}
+	before, err := a.carrying()
+	for i, t := range before {
+		c.tally(i).add(t.Packets, t.Bytes)
+	}
+	return c, err
 }

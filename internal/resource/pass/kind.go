@@ -136,7 +136,7 @@ func put(p resource.Place, index int, s Spec, all []attached, n *neighbours) err
 	}
 	defer n.made(l)
 	if old != nil {
-		return held.Replace(index, l.Program, old.Program.Program)
+		return l.replace(index, s, old)
 	}
 	return link.RawAttachProgram(link.RawAttachProgramOptions{Target: index, Program: l.Program, Attach: ebpf.AttachTCXIngress, Anchor: link.Head()})
 }

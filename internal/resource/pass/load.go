@@ -30,8 +30,10 @@ const (
 // Loaded is a pass in the kernel, attached nowhere.
 type Loaded struct {
 	// Program decides about packets: TCX_NEXT, or TCX_DROP.
-	Program           *ebpf.Program
-	counted, memories *ebpf.Map
+	Program *ebpf.Program
+	counted *ebpf.Map
+	// memories of steps, and what is carried on of passes before.
+	memories, carried *ebpf.Map
 	rest              []*ebpf.Map
 	// of firewalls and of NATs, if there are any
 	rules *passrules.ProgramMaps
@@ -48,10 +50,27 @@ func Load(s Spec) (*Loaded, error) { return replacing(s, numbers{}, nil, nil) }
 // slot as that one it counts on where that stopped, and remembers what it did; flows and prefixes
 // begin with full buckets. Firewalls and NATs have their connections in common with those of others.
 func replacing(s Spec, taps numbers, old *attached, n *neighbours) (*Loaded, error) {
+	kept := old.keeps(s)
+	l, err := s.loaded(taps, kept, old, n)
+	if err != nil {
+		return nil, err
+	}
+	var shared *ebpf.Map
+	if kept != nil {
+		shared = old.Maps[carriedMap]
+	}
+	if err := l.holds(s, shared); err != nil {
+		_ = l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// loaded has the program of a spec loaded with the maps that are kept.
+func (s Spec) loaded(taps numbers, kept map[string]*ebpf.Map, old *attached, n *neighbours) (*Loaded, error) {
 	if err := s.checkFirewalls(); err != nil {
 		return nil, err
 	}
-	kept := old.keeps(s.Steps)
 	if asksRules(s.Steps) {
 		others, err := n.beside(old)
 		if err != nil {
@@ -74,11 +93,14 @@ func replacing(s Spec, taps numbers, old *attached, n *neighbours) (*Loaded, err
 }
 
 // keeps are the maps of what was counted and remembered, if other steps can go on with them.
-func (a *attached) keeps(steps []Step) map[string]*ebpf.Map {
+func (a *attached) keeps(s Spec) map[string]*ebpf.Map {
 	if a == nil {
 		return nil
 	}
-	if c, err := a.read(); err != nil || !alikeInSlots(c.steps, steps) {
+	if c, err := a.read(); err != nil || !alikeInSlots(c.steps, s.Steps) {
+		return nil
+	}
+	if before, err := a.carrying(); err != nil || a.Maps[carriedMap] != nil && !before.alike(s.carrying()) {
 		return nil
 	}
 	return map[string]*ebpf.Map{countedMap: a.Maps[countedMap], memoriesMap: a.Maps[memoriesMap]}

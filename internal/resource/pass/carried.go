@@ -1,0 +1,176 @@
+package pass
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/resource/held"
+)
+
+// carriedMap has what the passes counted in whose place a pass is. The program holds it and does not
+// look at it: it is added where counters are read.
+const carriedMap = "carried"
+
+// carried is what was counted before of one function, or of none.
+type carried struct {
+	Packets, Bytes uint64
+	// Whose step it is, a sum of the function's name, and the Act.
+	Whose, Act uint64
+}
+
+// What is no step's stands behind the slots.
+const (
+	ofCame = Most + iota
+	ofOther
+	ofMalformed
+	ofUnwritten
+	allCarried
+)
+
+type carrying [allCarried]carried
+
+// carrying nothing yet, but by the spec's steps.
+func (s Spec) carrying() (all carrying) {
+	for i, step := range s.Steps {
+		all[step.Slot].Act = uint64(step.Act)
+		if i < len(s.Of) {
+			sum := sha256.Sum256([]byte(s.Of[i]))
+			all[step.Slot].Whose = binary.NativeEndian.Uint64(sum[:])
+		}
+	}
+	return all
+}
+
+// alike tells whether the same steps are in the same slots.
+func (c carrying) alike(other carrying) bool {
+	for i := range c {
+		if c[i].Whose != other[i].Whose || c[i].Act != other[i].Act {
+			return false
+		}
+	}
+	return true
+}
+
+// from is the place of what another has in common with a place of this.
+func (c carrying) from(place int, other carrying) (from int, has bool) {
+	own := c[place]
+	if same := other[place]; own.Whose == same.Whose && own.Act == same.Act {
+		return place, true
+	}
+	for i, at := range other {
+		if own.Whose != 0 && own.Whose == at.Whose && own.Act == at.Act {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// tally of a place.
+func (c *Counts) tally(place int) *Tally {
+	switch place {
+	case ofCame:
+		return &c.Came
+	case ofOther:
+		return &c.Other
+	case ofMalformed:
+		return &c.Malformed
+	case ofUnwritten:
+		return &c.Unwritten
+	}
+	return &c.Slots[place]
+}
+
+// carrying of a pass, which has nothing if it is of a version that carried nothing.
+func (a attached) carrying() (all carrying, err error) {
+	m := a.Maps[carriedMap]
+	if m == nil || m.ValueSize() != uint32(binary.Size(all)) {
+		return all, nil
+	}
+	if err := m.Lookup(uint32(0), &all); err != nil {
+		return all, fmt.Errorf("read what passes counted before %s: %w", a.Name, err)
+	}
+	return all, nil
+}
+
+// holds a table for what is carried on: that of a pass whose counters it has too, or one of its own.
+func (l *Loaded) holds(s Spec, shared *ebpf.Map) error {
+	if l.carried = shared; shared == nil {
+		made, err := ebpf.NewMap(&ebpf.MapSpec{Name: carriedMap, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(binary.Size(carrying{})), MaxEntries: 1})
+		if err != nil {
+			return fmt.Errorf("make a table for what a pass carries on: %w", err)
+		}
+		l.carried, l.rest = made, append(l.rest, made)
+		if err := made.Put(uint32(0), s.carrying()); err != nil {
+			return fmt.Errorf("note whose steps a pass has: %w", err)
+		}
+	}
+	if err := l.Program.BindMap(l.carried); err != nil {
+		return fmt.Errorf("have a pass hold what it carries on: %w", err)
+	}
+	return nil
+}
+
+// replace a pass at an interface by this one, which goes on with what both have in common.
+func (l *Loaded) replace(index int, s Spec, old *attached) error {
+	if _, err := old.read(); err != nil || l.carried == old.Maps[carriedMap] {
+		return held.Replace(index, l.Program, old.Program.Program) // another version's, or all of it in common
+	}
+	before, err := old.carrying()
+	if err != nil {
+		return err
+	}
+	if err := l.remember(s, before, old); err != nil {
+		return err
+	}
+	if err := held.Replace(index, l.Program, old.Program.Program); err != nil {
+		return err
+	}
+	_, _, _ = unix.Syscall(unix.SYS_MEMBARRIER, membarrierGlobal, 0, 0) // until the other runs on no core any more
+	return l.carry(s, before, old)
+}
+
+// membarrierGlobal is MEMBARRIER_CMD_GLOBAL of membarrier(2).
+const membarrierGlobal = 1
+
+// remember what the steps remembered that a pass has in common with the one in whose place it will be.
+func (l *Loaded) remember(s Spec, before carrying, old *attached) error {
+	own := s.carrying()
+	for _, step := range s.Steps {
+		from, has := own.from(int(step.Slot), before)
+		if !has {
+			continue
+		}
+		value, err := old.Maps[memoriesMap].LookupBytes(uint32(from))
+		if err == nil && value != nil {
+			err = l.memories.Put(step.Slot, value)
+		}
+		if err != nil {
+			return fmt.Errorf("remember what a step did: %w", err)
+		}
+	}
+	return nil
+}
+
+// carry on what the other pass counted that this one now is in the place of: no packet comes by that
+// any more, so that nothing is lost or told twice.
+func (l *Loaded) carry(s Spec, before carrying, old *attached) error {
+	counted, err := old.counts()
+	if err != nil {
+		return err
+	}
+	own := s.carrying()
+	for i := range own {
+		if from, has := own.from(i, before); has {
+			t := counted.tally(from)
+			own[i].Packets, own[i].Bytes = t.Packets, t.Bytes
+		}
+	}
+	if err := l.carried.Put(uint32(0), own); err != nil {
+		return fmt.Errorf("carry on what a pass counted: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package pass
+
+import (
+	"encoding/binary"
+	"testing"
+	"time"
+
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// TestCarriesOn: what takes the place of a pass goes on with the counters of the functions that
+// both have, wherever they count, and begins anew with others.
+func TestCarriesOn(t *testing.T) {
+	p := place(t)
+	const many, few = 1000, 500 // the kernel says something of its own, too, but not so much
+	one := Spec{Device: "eth0", Of: []string{"one"}, Steps: []Step{NewCount(1)}}
+	apply(t, p, resource.Create, one)
+	for range many {
+		send(t, p, "far0", frame(ether(typeIPv4), ipv4(17, 0, 0, nil, 0)))
+	}
+	counted := func() Counts {
+		c, found, err := CountAt(p, "eth0")
+		if err != nil || !found {
+			t.Fatal(found, err)
+		}
+		return c
+	}
+	for until := time.Now().Add(time.Minute); counted().Slots[1].Packets < many && time.Now().Before(until); {
+		time.Sleep(time.Millisecond)
+	}
+	for _, c := range []struct {
+		of    []string
+		steps []Step
+		goes  map[uint32]bool // on, by the slot
+	}{
+		{[]string{"one", "two"}, []Step{NewCount(1), NewCount(2)}, map[uint32]bool{1: true, 2: false}},
+		{[]string{"two", "one"}, []Step{NewCount(1), NewCount(2)}, map[uint32]bool{1: false, 2: true}},
+		{[]string{"one"}, []Step{NewCount(9)}, map[uint32]bool{9: true}},
+		{[]string{"one"}, []Step{NewCount(9)}, map[uint32]bool{9: true}},
+		{[]string{"one", "lose"}, []Step{NewCount(9), NewDrop(1, Share{Every: 7})}, map[uint32]bool{9: true, 1: false}},
+		{[]string{"one", "lose"}, []Step{NewCount(9), NewDrop(1, Share{Every: 5})}, map[uint32]bool{9: true, 1: false}},
+		{[]string{"other"}, []Step{NewCount(9)}, map[uint32]bool{9: false}},
+	} {
+		s := Spec{Device: "eth0", Of: c.of, Steps: c.steps}
+		apply(t, p, resource.Update, s)
+		now := counted()
+		for slot, goes := range c.goes {
+			if n := now.Slots[slot].Packets; goes && n < many || !goes && n > few {
+				t.Errorf("%v in slot %d counted %d", c.of, slot, n)
+			}
+		}
+		if now.Came.Packets < many || read(t, p)[0].Fingerprint != s.Fingerprint() {
+			t.Errorf("%v: %+v, and reads back as %+v", c.of, now.Came, read(t, p))
+		}
+	}
+}
+
+// TestRemembers how far a drop is, in whichever slot.
+func TestRemembers(t *testing.T) {
+	p := place(t)
+	apply(t, p, resource.Create, Spec{Device: "eth0", Of: []string{"a", "lose"}, Steps: []Step{NewCount(0), NewDrop(1, Share{Every: 1 << 40})}})
+	const many = 1000
+	for range many {
+		send(t, p, "far0", frame(ether(typeIPv4), ipv4(17, 0, 0, nil, 0)))
+	}
+	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(time.Millisecond) {
+		if c, _, err := CountAt(p, "eth0"); err != nil || c.Slots[0].Packets >= many {
+			break
+		}
+	}
+	apply(t, p, resource.Update, Spec{Device: "eth0", Of: []string{"lose"}, Steps: []Step{NewDrop(7, Share{Every: 1 << 40})}})
+	dev, err := p.Device("eth0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Do(func() error {
+		all, err := find(p, dev.Attrs().Index)
+		if err != nil {
+			return err
+		}
+		defer all[0].Close()
+		value, err := all[0].Maps[memoriesMap].LookupBytes(uint32(7))
+		if err != nil || len(value) < 8 || binary.NativeEndian.Uint64(value) < many {
+			t.Errorf("the drop remembers %v, error %v", value, err)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
