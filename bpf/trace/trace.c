@@ -74,22 +74,45 @@ struct mark {
 
 enum { MARK = 14 }; /* bytes of a mark */
 
+/* Protocols that carry a mark, by their numbers (IANA), and where TCP tells the length of
+ * its header: in the upper half of that byte, in words. */
+enum { IS_ICMP = 1, IS_TCP = 6, IS_UDP = 17, IS_ICMP6 = 58, TCP_OFFSET = 12, ECHO = 8 };
+
+/* behind is how long the header of a protocol is, 0 if packets of it carry no mark. */
+static inline __u32 behind(const unsigned char *header, __u8 protocol)
+{
+	unsigned char offset;
+
+	switch (protocol) {
+	case IS_UDP:
+		return UDP;
+	case IS_ICMP:
+	case IS_ICMP6:
+		return ECHO;
+	case IS_TCP:
+		return bpf_probe_read_kernel(&offset, 1, header + TCP_OFFSET) ? 0 : (offset >> 4) * 4;
+	}
+	return 0;
+}
+
 /* read the mark of a packet whose IP header is there, and which ends there: what is behind
  * that is left of another packet. */
 static inline int mark_at(const unsigned char *ip, const unsigned char *end, struct mark *m)
 {
 	unsigned char head[10];
+	const unsigned char *payload;
 	__u32 header;
 
 	if (bpf_probe_read_kernel(head, sizeof(head), ip))
 		return 0;
-	if (head[0] >> 4 == 4 && head[9] == 17)
-		header = (head[0] & 15) * 4;
-	else if (head[0] >> 4 == 6 && head[6] == 17)
-		header = IPV6;
+	if (head[0] >> 4 == 4)
+		header = behind(ip + (head[0] & 15) * 4, head[9]);
+	else if (head[0] >> 4 == 6)
+		header = behind(ip + IPV6, head[6]);
 	else
 		return 0;
-	if (ip + header + UDP + MARK > end || bpf_probe_read_kernel(m, MARK, ip + header + UDP))
+	payload = ip + (head[0] >> 4 == 4 ? (head[0] & 15) * 4 : IPV6) + header;
+	if (!header || payload + MARK > end || bpf_probe_read_kernel(m, MARK, payload))
 		return 0;
 	return m->signature == signature;
 }

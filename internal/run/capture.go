@@ -34,17 +34,7 @@ func Captured(p *plan.Plan, hop string) (capture.Chain, error) {
 
 // addNames of a node and of the functions that share it.
 func addNames(names map[string][]netip.Addr, n plan.Node) {
-	var addresses []netip.Addr
-	for _, i := range []*plan.Interface{n.West, n.East} {
-		if i == nil || n.Apart != 0 { // a shared function has none in the chain
-			continue
-		}
-		for _, a := range i.Addresses {
-			if !slices.Contains(addresses, a) {
-				addresses = append(addresses, a)
-			}
-		}
-	}
+	addresses := addressesOf(n)
 	if len(addresses) == 0 {
 		return
 	}
@@ -52,6 +42,21 @@ func addNames(names map[string][]netip.Addr, n plan.Node) {
 	for _, m := range n.Functions {
 		names[m.Name] = addresses
 	}
+}
+
+// addressesOf a node, each once. A shared function has none in the chain.
+func addressesOf(n plan.Node) (all []netip.Addr) {
+	for _, i := range []*plan.Interface{n.West, n.East} {
+		if i == nil || n.Apart != 0 {
+			continue
+		}
+		for _, a := range i.Addresses {
+			if !slices.Contains(all, a) {
+				all = append(all, a)
+			}
+		}
+	}
+	return all
 }
 
 // pointsOf a node are its interfaces, in and out. What comes in from the west goes

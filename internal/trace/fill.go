@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// sent tells of the packets of our own.
-func (r *Report) sent(s *sender) {
+// tell of the packets of our own.
+func (s *sender) tell(r *Report) {
 	if s.options.Send <= 0 {
 		return
 	}
@@ -326,9 +326,12 @@ func (r *Report) warn(s seen) {
 // unseenIn tells whether there are interfaces that take packets in unseen.
 func (r *Report) unseenIn() bool {
 	return slices.ContainsFunc(r.Hops, func(h Hop) bool {
-		return slices.ContainsFunc(h.Interfaces, func(i Interface) bool { return i.kind == "macvlan" || i.kind == "ipvlan" })
+		return slices.ContainsFunc(h.Interfaces, Interface.blind)
 	})
 }
+
+// blind tells whether the kernel does not tell of what comes in at an interface.
+func (i Interface) blind() bool { return i.kind == "macvlan" || i.kind == "ipvlan" }
 
 // suspects are counters in which packets may be that nothing explains.
 func suspects(h Hop, i Interface) (out []string) {

@@ -2,7 +2,6 @@ package trace
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -46,11 +45,7 @@ func newSender(c Chain, o Options) (*sender, error) {
 	if o.Payload < MinPayload || o.Payload > MaxPayload {
 		return nil, fmt.Errorf("a payload of %d bytes cannot be had: %d to %d are possible", o.Payload, MinPayload, MaxPayload)
 	}
-	var b [4]byte
-	for s.signature == 0 {
-		_, _ = rand.Read(b[:]) // never fails
-		s.signature = binary.NativeEndian.Uint32(b[:])
-	}
+	s.signature = newSignature()
 	first, last := c.Nodes[0], c.Nodes[len(c.Nodes)-1]
 	err := netns.Do(last.Namespace, func() (err error) {
 		s.to, err = net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(c.server(), 0)))
@@ -121,9 +116,15 @@ func (s *sender) close() {
 	}
 }
 
+func (s *sender) mark() uint32 { return s.signature }
+
 // run sends, and waits until every packet has arrived or been dropped, or nothing more
-// has become of any for as long as patience lasts.
+// has become of any for as long as patience lasts; with none to send it only waits.
 func (s *sender) run(ctx context.Context, p *probe) {
+	if s.options.Send <= 0 {
+		wait(ctx, s.options.For)
+		return
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -156,11 +157,7 @@ func (s *sender) send(ctx context.Context) {
 }
 
 func (s *sender) one(packet []byte, number uint32) error {
-	now := monotonic()
-	binary.NativeEndian.PutUint32(packet, s.signature)
-	binary.NativeEndian.PutUint32(packet[4:], number)
-	binary.NativeEndian.PutUint32(packet[8:], uint32(now))
-	binary.NativeEndian.PutUint16(packet[12:], uint16(now>>32))
+	stamp(packet, s.signature, number)
 	_, err := s.from.Write(packet)
 	if errors.Is(err, unix.ECONNREFUSED) || errors.Is(err, unix.EHOSTUNREACH) || errors.Is(err, unix.ENETUNREACH) {
 		// What an earlier packet met is told to the next, which was not tried then.

@@ -79,17 +79,33 @@ type Options struct {
 // arrived, been dropped or been waited for. When ctx ends, what was seen until then
 // comes back.
 func Run(ctx context.Context, c Chain, o Options) (Report, error) {
+	return watch(ctx, c, o, func() (load, error) { return newSender(c, o) })
+}
+
+// load is packets of our own, or none.
+type load interface {
+	// mark is their signature, 0 if there are none.
+	mark() uint32
+	// run sends them, and returns when nothing more is to be seen.
+	run(context.Context, *probe)
+	// tell what was sent.
+	tell(*Report)
+	close()
+}
+
+// watch a chain while a load, which begin makes, runs.
+func watch(ctx context.Context, c Chain, o Options, begin func() (load, error)) (Report, error) {
 	v, err := open(c)
 	if err != nil {
 		return Report{}, err
 	}
 	defer v.close()
-	s, err := newSender(c, o)
+	s, err := begin()
 	if err != nil {
 		return Report{}, err
 	}
 	defer s.close()
-	p, err := newProbe(v, o, s.signature)
+	p, err := newProbe(v, o, s.mark())
 	if err != nil {
 		return Report{}, err
 	}
@@ -99,11 +115,7 @@ func Run(ctx context.Context, c Chain, o Options) (Report, error) {
 		return Report{}, err
 	}
 	began := time.Now()
-	if o.Send > 0 {
-		s.run(ctx, p)
-	} else {
-		wait(ctx, o.For)
-	}
+	s.run(ctx, p)
 	took := time.Since(began)
 	after, err := v.read(context.WithoutCancel(ctx), c)
 	if err != nil {
@@ -114,7 +126,7 @@ func Run(ctx context.Context, c Chain, o Options) (Report, error) {
 		return Report{}, fmt.Errorf("read what was seen: %w", err)
 	}
 	r := Report{SchemaVersion: trial.SchemaVersion, Chain: c.Name, Wiring: c.Wiring, DurationS: took.Seconds()}
-	r.sent(s)
+	s.tell(&r)
 	r.fill(v, seen, before, after)
 	return r, nil
 }

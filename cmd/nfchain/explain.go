@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nfchain.dev/nfchain/internal/feature"
+	runs "nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/trace"
+)
+
+// mostSent packets of a flow that is explained.
+const mostSent = 1000
+
+func (a *app) explainCmd() *cobra.Command {
+	var t trace.Options
+	cmd := &cobra.Command{
+		Use: "explain CHAIN tcp|udp|icmp FROM TO", Short: "Tell which way packets of a flow take through a live chain, how far they come, and why no farther",
+		Long: `Send a few packets of a flow from the end of a chain where it begins, and tell at which hops
+they were seen, where they ended, and why, in words beside the kernel's own.
+
+FROM and TO are nodes or addresses, with a port for tcp and udp: client, server:443,
+198.18.0.1, [2001:2::1]:443. A flow begins at one of the ends; where FROM has no port, one is
+chosen. The packets open a connection (tcp), carry a few bytes (udp) or ask for an echo (icmp), and
+what listens at TO gets them, whatever it then makes of them.
+
+It needs root and a kernel that describes its types (Linux 5.17 or newer).`,
+		Example: `  nfchain explain edge tcp client server:443
+  nfchain explain edge udp client:5000 198.18.0.9:53 -o json
+  nfchain explain edge icmp server client`,
+		Args: cobra.ExactArgs(4), ValidArgsFunction: a.completeChains,
+	}
+	var o *string
+	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
+		switch {
+		case t.Send < 1 || t.Send > mostSent:
+			return fmt.Errorf("--send: 1 to %d packets are possible, not %d: %w", mostSent, t.Send, runs.ErrInput)
+		case t.Patience < 0:
+			return fmt.Errorf("--patience: a time cannot be less than nothing: %w", runs.ErrInput)
+		}
+		if err := a.host(cmd.Context()).Features.Missing(feature.BPFTrace); err != nil {
+			return err
+		}
+		p, err := a.live(cmd.Context(), args[0], "explain")
+		if err != nil {
+			return err
+		}
+		flow, err := runs.FlowOf(p, args[1], args[2], args[3])
+		if err != nil {
+			return err
+		}
+		e, err := trace.Explain(cmd.Context(), runs.Traced(p), flow, t)
+		if err != nil {
+			return err
+		}
+		if *o == "json" {
+			return a.printJSON(e)
+		}
+		return e.Text(a.stdout)
+	}))
+	o = outputFlag(cmd, "text", "json")
+	cmd.Flags().IntVar(&t.Send, "send", 3, "packets to send")
+	cmd.Flags().DurationVar(&t.Patience, "patience", 2*time.Second, "how long to wait for packets of which nothing more is seen")
+	return cmd
+}

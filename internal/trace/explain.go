@@ -1,0 +1,217 @@
+package trace
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// Explanation is how far packets of a flow came along a chain, and why no farther.
+type Explanation struct {
+	SchemaVersion int    `json:"schema_version"`
+	Chain         string `json:"chain"`
+	Wiring        string `json:"wiring"`
+	Flow          string `json:"flow"`
+	Sent          uint64 `json:"sent_packets"`
+	// Arrived came in at the last hop, and are not among those that ended there.
+	Arrived uint64 `json:"arrived_packets"`
+	// Hops in the order in which the flow passes them, and (wiring), where packets only end.
+	Hops trial.List[Step] `json:"hops"`
+	// Elsewhere are ends outside the chain's namespaces.
+	Elsewhere trial.List[Drop] `json:"elsewhere"`
+	// Verdict says in words what became of the packets.
+	Verdict string `json:"verdict"`
+	// Reasons say why, as far as that is known, the likeliest first.
+	Reasons  trial.List[string] `json:"reasons"`
+	Warnings trial.List[string] `json:"warnings"`
+}
+
+// Step is one hop of the flow's way.
+type Step struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"`
+	// In and Out are packets of the flow, at the interfaces where its way leads.
+	In  uint64 `json:"in_packets"`
+	Out uint64 `json:"out_packets"`
+	// Drops are where those of the flow ended, and what ended of others meanwhile.
+	Drops trial.List[Drop]      `json:"drops"`
+	Rules trial.List[RuleCount] `json:"rules"`
+	// blind tells that of what comes in nothing is seen.
+	blind bool
+}
+
+// Explain sends a few packets of a flow from the end where it begins, and tells what became
+// of them. Of Options, Send and Patience count.
+func Explain(ctx context.Context, c Chain, f Flow, o Options) (Explanation, error) {
+	var s *injector
+	r, err := watch(ctx, c, o, func() (load, error) {
+		var err error
+		s, err = newInjector(c, f, o)
+		return s, err
+	})
+	if err != nil {
+		return Explanation{}, err
+	}
+	e := Explanation{SchemaVersion: trial.SchemaVersion, Chain: r.Chain, Wiring: r.Wiring, Flow: f.String(), Sent: s.sent, Elsewhere: ownOf(r.Elsewhere), Warnings: r.Warnings}
+	e.follow(r.Hops, f.Reverse)
+	e.judge(s.refusal)
+	return e, nil
+}
+
+// follow the flow through the hops.
+func (e *Explanation) follow(hops []Hop, reverse bool) {
+	var between []Hop
+	if n := len(hops) - 1; hops[n].Kind == wiringKind {
+		hops, between = hops[:n], hops[n:]
+	}
+	hops = slices.Clone(hops)
+	if reverse {
+		slices.Reverse(hops)
+	}
+	for i, h := range hops {
+		step := Step{Name: h.Name, Kind: h.Kind, Drops: h.Drops, Rules: h.Rules}
+		first, last := h.Interfaces[0], h.Interfaces[len(h.Interfaces)-1]
+		if reverse {
+			first, last = last, first
+		}
+		step.blind = first.blind()
+		if i > 0 {
+			step.In = first.OwnIn.Packets
+		} else {
+			step.Drops = slices.DeleteFunc(slices.Clone(h.Drops), isAnswer)
+		}
+		if i < len(hops)-1 {
+			step.Out = last.OwnOut.Packets
+		}
+		e.Hops = append(e.Hops, step)
+	}
+	if n := len(e.Hops) - 1; n > 0 {
+		e.Arrived = e.Hops[n].In - min(e.Hops[n].In, own(e.Hops[n].Drops))
+	}
+	for _, h := range between {
+		e.Hops = append(e.Hops, Step{Name: h.Name, Kind: h.Kind, Drops: h.Drops})
+	}
+}
+
+// isAnswer tells whether what ended at the hop where the flow begins is the answer to it: only
+// what comes in looks for a socket.
+func isAnswer(d Drop) bool { return d.Cause == noSocket && d.Own.Packets > 0 }
+
+// own packets among those that ended, copies not counted.
+func own(drops []Drop) (n uint64) {
+	for _, d := range ownOf(drops) {
+		n += d.Own.Packets
+	}
+	return n
+}
+
+// ownOf are the drops of packets of the flow, copies left out.
+func ownOf(drops []Drop) (all []Drop) {
+	for _, d := range drops {
+		if d.Own.Packets > 0 && !d.Copy {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// judge says what became of the packets, and why.
+func (e *Explanation) judge(refusal error) {
+	first, last := e.Hops[0], e.end()
+	switch at := e.lastSeen(); {
+	case e.Sent == 0:
+		e.Verdict = fmt.Sprintf("%s cannot send it: %v", first.Name, refusal)
+		e.Reasons = append(e.Reasons, refused(refusal))
+	case last.blind && own(last.Drops) == 0 && e.beforeEnd().Out == e.Sent:
+		e.Verdict = fmt.Sprintf("it goes through the chain as far as can be seen: %s gave it to %s, whose interface does not tell what comes in", e.beforeEnd().Name, last.Name)
+		return
+	case e.Arrived == e.Sent:
+		e.Verdict = fmt.Sprintf("it goes through the chain: %s got it", last.Name)
+		return
+	case e.Arrived > 0:
+		e.Verdict = fmt.Sprintf("of %d packets %d went through the chain", e.Sent, e.Arrived)
+	case at.Name == last.Name:
+		e.Verdict = fmt.Sprintf("it goes through the chain, and %s does not take it", last.Name)
+	default:
+		e.Verdict = fmt.Sprintf("it does not arrive: %s is where it was seen last", at.Name)
+	}
+	e.explain()
+}
+
+// end is the hop that the flow is for, and beforeEnd the one before it.
+func (e *Explanation) end() Step       { return e.nodes()[len(e.nodes())-1] }
+func (e *Explanation) beforeEnd() Step { return e.nodes()[len(e.nodes())-2] }
+
+// nodes are the hops without what is between them.
+func (e *Explanation) nodes() []Step {
+	if n := len(e.Hops) - 1; e.Hops[n].Kind == wiringKind {
+		return e.Hops[:n]
+	}
+	return e.Hops
+}
+
+// lastSeen is the hop to which any packet came, or where one began.
+func (e *Explanation) lastSeen() Step {
+	for _, s := range slices.Backward(e.Hops) {
+		if s.In+s.Out+own(s.Drops) > 0 && s.Kind != wiringKind {
+			return s
+		}
+	}
+	return e.Hops[0]
+}
+
+// explain by what ended, by the rules that matched, and by what others met where it was
+// seen last.
+func (e *Explanation) explain() {
+	for _, s := range e.Hops {
+		drops := ownOf(s.Drops)
+		slices.SortStableFunc(drops, func(a, b Drop) int { return cmp.Compare(b.Own.Packets, a.Own.Packets) })
+		for _, d := range drops {
+			e.because(s.Name, d, d.Own.Packets)
+		}
+		for _, rule := range s.Rules {
+			if len(drops) > 0 {
+				e.Reasons = append(e.Reasons, s.Name+": "+rule.text())
+			}
+		}
+	}
+	for _, d := range e.Elsewhere {
+		e.because("outside the chain", d, d.Own.Packets)
+	}
+	if len(e.Reasons) > 0 {
+		return
+	}
+	at := e.lastSeen()
+	for _, d := range at.Drops {
+		if d.Own.Packets == 0 && d.Others.Packets > 0 && !d.Copy {
+			e.because(at.Name+" (not known to be of this flow)", d, d.Others.Packets)
+		}
+	}
+	if len(e.Reasons) == 0 {
+		e.Reasons = append(e.Reasons, fmt.Sprintf("nothing tells why: %s gave it to nobody who was seen, and the kernel says of no end; a program or a queue of %s may hold it", at.Name, at.Name))
+	}
+}
+
+// because of a drop at a place.
+func (e *Explanation) because(place string, d Drop, packets uint64) {
+	text := fmt.Sprintf("%s: %d dropped", place, packets)
+	if d.Interface != "" {
+		text += " at " + d.Interface
+	}
+	var kernel []string
+	if !d.Function {
+		kernel = append(kernel, d.Cause)
+	}
+	if d.At != "" {
+		kernel = append(kernel, "in "+d.At)
+	}
+	text += ": " + inWords(d)
+	if len(kernel) > 0 {
+		text += " (" + strings.Join(kernel, " ") + ")"
+	}
+	e.Reasons = append(e.Reasons, text)
+}

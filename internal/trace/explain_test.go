@@ -1,0 +1,189 @@
+package trace_test
+
+import (
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/plan/plantest"
+	"nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/trace"
+)
+
+// explained is a flow's explanation, which has to have a verdict; a machine that others flood
+// may lose packets, so it is asked for again.
+func (b bed) explained(verdict, protocol, from, to string) trace.Explanation {
+	b.Helper()
+	f, err := run.FlowOf(b.plan, protocol, from, to)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var e trace.Explanation
+	for range 5 {
+		e, err = trace.Explain(b.Context(), run.Traced(b.plan), f, trace.Options{Send: 3, Patience: 3 * time.Second})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if e.Sent == 3 && strings.HasPrefix(e.Verdict, verdict) {
+			return e
+		}
+	}
+	b.Errorf("%s: %q, want %q\n%s", f, e.Verdict, verdict, why(e))
+	return e
+}
+
+func why(e trace.Explanation) string {
+	var s strings.Builder
+	_ = e.Text(&s)
+	return s.String()
+}
+
+// because checks that the first reason has some words.
+func (b bed) because(e trace.Explanation, words ...string) {
+	b.Helper()
+	for _, w := range words {
+		if len(e.Reasons) == 0 || !strings.Contains(strings.Join(e.Reasons, "\n"), w) {
+			b.Errorf("no reason has %q:\n%s", w, why(e))
+		}
+	}
+}
+
+// steps checks how many packets of the flow came to and left each hop.
+func (b bed) steps(e trace.Explanation, want string) {
+	b.Helper()
+	var got []string
+	for _, s := range e.Hops {
+		if s.Kind != "wiring" {
+			got = append(got, strings.Join([]string{s.Name, number(s.In), number(s.Out)}, " "))
+		}
+	}
+	if s := strings.Join(got, ", "); s != want {
+		b.Errorf("it passed %s, want %s\n%s", s, want, why(e))
+	}
+}
+
+func number(n uint64) string { return string(rune('0' + min(n, 9))) }
+
+// listening has the last end listen at a port, by both protocols.
+func (b bed) listening(node string, port uint16) {
+	b.Helper()
+	for _, n := range b.plan.Nodes {
+		if n.Name != node {
+			continue
+		}
+		err := netns.Do(n.Namespace, func() error {
+			t, err := net.ListenTCP("tcp", &net.TCPAddr{Port: int(port)})
+			if err != nil {
+				return err
+			}
+			b.Cleanup(func() { _ = t.Close() })
+			u, err := net.ListenUDP("udp", &net.UDPAddr{Port: int(port)})
+			if err == nil {
+				b.Cleanup(func() { _ = u.Close() })
+			}
+			return err
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// TestExplainFlowsThatArrive: every protocol, family and way; the receiving kernel checks the
+// sums.
+func TestExplainFlowsThatArrive(t *testing.T) {
+	for wiring, needs := range map[string][]string{"veth": nil, "ebpf": {feature.BPFPeer, feature.BPFClsact}} {
+		t.Run(wiring, func(t *testing.T) {
+			nstest.Require(t, needs...)
+			b := newBed(t, "wiring: "+wiring+"\n"+plantest.Forwards(2))
+			b.listening("server", 4433)
+			b.listening("client", 4433)
+			for _, a := range b.plan.Server().West.Addresses {
+				for _, protocol := range []string{"tcp", "udp"} {
+					e := b.explained("it goes through the chain: server got it", protocol, "client:40000", netip.AddrPortFrom(a, 4433).String())
+					b.steps(e, "client 0 3, f0 3 3, f1 3 3, server 3 0")
+				}
+				e := b.explained("it goes through the chain: server got it", "icmp", "client", a.String())
+				b.steps(e, "client 0 3, f0 3 3, f1 3 3, server 3 0")
+			}
+			e := b.explained("it goes through the chain: client got it", "udp", "server", "client:4433")
+			b.steps(e, "server 0 3, f1 3 3, f0 3 3, client 3 0")
+		})
+	}
+}
+
+func TestExplainThatNobodyListens(t *testing.T) {
+	b := newBed(t, plantest.Forwards(1))
+	for _, protocol := range []string{"tcp", "udp"} {
+		e := b.explained("it goes through the chain, and server does not take it", protocol, "client", "server:9")
+		b.because(e, "server: 3 dropped", "nobody listens at that address and port (NO_SOCKET")
+		b.steps(e, "client 0 3, f0 3 3, server 3 0")
+	}
+}
+
+// TestExplainAFirewall: it drops one flow and not the other, and the rule is named.
+func TestExplainAFirewall(t *testing.T) {
+	b := newBed(t, "functions:\n- {name: f, kind: forward}\n"+
+		"- {name: fw, kind: firewall, firewall: {rules: {list: [{action: drop, protocol: tcp, destination_port: 443, comment: no web}]}}}\n")
+	b.listening("server", 4433)
+	e := b.explained("it does not arrive: fw is where it was seen last", "tcp", "client", "server:443")
+	b.because(e, "fw: 3 dropped at eth0: a rule or policy of nftables or iptables refused it (NETFILTER_DROP", "fw: rule 1 matched 3 (no web)")
+	b.steps(e, "client 0 3, f 3 3, fw 3 0, server 0 0")
+	b.explained("it goes through the chain: server got it", "tcp", "client", "server:4433")
+}
+
+func TestExplainAMissingRoute(t *testing.T) {
+	b := newBed(t, plantest.Forwards(2))
+	b.do("f0", "ip", "route", "flush", "proto", "78")
+	e := b.explained("it does not arrive: f0 is where it was seen last", "udp", "client", b.plan.Server().West.Addresses[0].String()+":9")
+	b.because(e, "f0: 3 dropped at eth0", "route")
+}
+
+// TestExplainWhatIsNotSent: the end itself has no way there.
+func TestExplainWhatIsNotSent(t *testing.T) {
+	b := newBed(t, plantest.Forwards(1)+"addresses: {ipv6: none}\n")
+	b.do("client", "ip", "route", "flush", "proto", "78")
+	f, err := run.FlowOf(b.plan, "udp", "client", "server:9")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := trace.Explain(t.Context(), run.Traced(b.plan), f, trace.Options{Send: 1, Patience: time.Second})
+	if err != nil || e.Sent != 0 || !strings.HasPrefix(e.Verdict, "client cannot send it: network is unreachable") {
+		t.Errorf("%v\n%s", err, why(e))
+	}
+	b.because(e, "it has no route to there")
+}
+
+// TestExplainATranslatedFlow: it is followed though it gets other addresses.
+func TestExplainATranslatedFlow(t *testing.T) {
+	nstest.Require(t, feature.NFTNAT)
+	b := newBed(t, "functions:\n- {name: nat, kind: nat, nat: {source: {}, destination: {}}}\n- {name: f, kind: forward}\n")
+	b.listening("server", 4433)
+	e := b.explained("it goes through the chain: server got it", "tcp", "client", "server:4433")
+	b.steps(e, "client 0 3, nat 3 3, f 3 3, server 3 0")
+}
+
+// TestWrongFlows are refused with what is right.
+func TestWrongFlows(t *testing.T) {
+	b := newBed(t, plantest.Forwards(1)+"addresses: {ipv6: none}\n")
+	for _, c := range []struct{ protocol, from, to, want string }{
+		{"sctp", "client", "server:1", "write tcp, udp or icmp"},
+		{"tcp", "client", "server", "say which port it goes to, as in server:80"},
+		{"icmp", "client:1", "server", "icmp has no ports"},
+		{"tcp", "f0", "server:1", "neither of the chain's ends, client and server"},
+		{"tcp", "203.0.113.1", "server:1", "neither of the chain's ends"},
+		{"tcp", "client", "nobody:1", `"nobody" is neither an address nor a node`},
+		{"tcp", "client", "[2001:db8::1]:1", "have no addresses of one family"},
+		{"tcp", "client:x", "server:1", `"x" is not a port`},
+		{"udp", "client", "server:0", `"0" is not a port`},
+	} {
+		if _, err := run.FlowOf(b.plan, c.protocol, c.from, c.to); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}

@@ -1,0 +1,29 @@
+package trace
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"nfchain.dev/nfchain/internal/words"
+)
+
+// Text writes the explanation for a terminal: the flow's way, a line for each hop, what
+// became of it, and why.
+func (e Explanation) Text(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, chain %s, wiring %s: %s sent\n\n", e.Flow, e.Chain, e.Wiring, words.Plural(int(e.Sent), "packet"))
+	t := words.NewTable()
+	t.Row("HOP", "KIND", "IN", "OUT", "DROPPED")
+	for _, s := range e.Hops {
+		if dropped := own(s.Drops); s.Kind != wiringKind || dropped > 0 {
+			t.Row(s.Name, s.Kind, amount(Amount{Packets: s.In}), amount(Amount{Packets: s.Out}), amount(Amount{Packets: dropped}))
+		}
+	}
+	b.WriteString(t.String() + "\n" + e.Verdict + "\n")
+	for _, reason := range append(e.Reasons, e.Warnings...) {
+		fmt.Fprintf(&b, "- %s\n", reason)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

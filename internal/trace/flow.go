@@ -1,0 +1,118 @@
+package trace
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+
+	"golang.org/x/sys/unix"
+)
+
+// Flow is packets of one protocol between two addresses of one family.
+type Flow struct {
+	// Protocol is tcp, udp or icmp, which stands for ICMPv6 too.
+	Protocol string
+	// From and To have ports where the protocol has.
+	From, To netip.AddrPort
+	// Reverse flows begin at the last end of the chain.
+	Reverse bool
+}
+
+// String is as "tcp 198.18.0.1:40000 > 198.18.0.2:443".
+func (f Flow) String() string {
+	if f.Protocol == "icmp" {
+		return fmt.Sprintf("icmp %s > %s", f.From.Addr(), f.To.Addr())
+	}
+	return fmt.Sprintf("%s %s > %s", f.Protocol, f.From, f.To)
+}
+
+// number of the protocol (IANA).
+func (f Flow) number() byte {
+	switch {
+	case f.Protocol == "tcp":
+		return unix.IPPROTO_TCP
+	case f.Protocol == "udp":
+		return unix.IPPROTO_UDP
+	case f.To.Addr().Is6():
+		return unix.IPPROTO_ICMPV6
+	}
+	return unix.IPPROTO_ICMP
+}
+
+// The lengths of headers, bytes.
+const (
+	ipv4Header, ipv6Header           = 20, 40
+	udpHeader, tcpHeader, echoHeader = 8, 20, 8
+)
+
+// packet is one of the flow, from its IP header on.
+func (f Flow) packet(payload []byte) []byte {
+	segment := f.segment(payload)
+	from, to := f.From.Addr().AsSlice(), f.To.Addr().AsSlice()
+	const hops = 64
+	if f.To.Addr().Is6() {
+		b := []byte{6 << 4, 0, 0, 0}
+		b = binary.BigEndian.AppendUint16(b, uint16(len(segment)))
+		b = append(b, f.number(), hops)
+		return append(append(append(b, from...), to...), segment...)
+	}
+	b := []byte{4<<4 | ipv4Header/4, 0}
+	b = binary.BigEndian.AppendUint16(b, uint16(ipv4Header+len(segment)))
+	b = append(b, 0, 0, 0, 0, hops, f.number(), 0, 0) // the kernel fills the identification and the sum in
+	return append(append(append(b, from...), to...), segment...)
+}
+
+// segment is what the IP header is before, its checksum in place.
+func (f Flow) segment(payload []byte) []byte {
+	var b []byte
+	sumAt := 0
+	switch f.number() {
+	case unix.IPPROTO_UDP:
+		b, sumAt = f.ports(), 6
+		b = binary.BigEndian.AppendUint16(b, uint16(udpHeader+len(payload)))
+		b = append(b, 0, 0)
+	case unix.IPPROTO_TCP: // one that opens a connection
+		const syn, window = 1 << 1, 0xffff
+		b, sumAt = f.ports(), 16
+		b = append(b, payload[:4]...) // as good a number to begin with as any
+		b = append(b, 0, 0, 0, 0, tcpHeader/4<<4, syn)
+		b = binary.BigEndian.AppendUint16(b, window)
+		b = append(b, 0, 0, 0, 0)
+	case unix.IPPROTO_ICMP:
+		const request = 8
+		b, sumAt = append([]byte{request, 0, 0, 0}, payload[:4]...), 2
+	case unix.IPPROTO_ICMPV6:
+		const request = 128
+		b, sumAt = append([]byte{request, 0, 0, 0}, payload[:4]...), 2
+	}
+	b = append(b, payload...)
+	binary.BigEndian.PutUint16(b[sumAt:], f.checksum(b))
+	return b
+}
+
+func (f Flow) ports() []byte {
+	return binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(nil, f.From.Port()), f.To.Port())
+}
+
+// checksum of a segment (RFC 1071), with the addresses, except for ICMP (RFC 792).
+func (f Flow) checksum(segment []byte) uint16 {
+	sum := words16(segment)
+	if n := f.number(); n != unix.IPPROTO_ICMP {
+		sum += words16(f.From.Addr().AsSlice()) + words16(f.To.Addr().AsSlice()) + uint32(n) + uint32(len(segment))
+	}
+	for sum > 0xffff {
+		sum = sum>>16 + sum&0xffff
+	}
+	if f.number() == unix.IPPROTO_UDP && sum == 0xffff {
+		return 0xffff // 0 would say that there is none (RFC 768)
+	}
+	return ^uint16(sum)
+}
+
+// words16 adds up what is there, by 16 bits.
+func words16(b []byte) (sum uint32) {
+	for i, v := range b {
+		sum += uint32(v) << (8 * (1 - i%2))
+	}
+	return sum
+}
