@@ -148,6 +148,11 @@ func (s *session) open(program []bpf.Instruction) error {
 		s.polled = append(s.polled, unix.PollFd{Fd: int32(r.fd), Events: unix.POLLIN})
 	}
 	s.due = make([]uint64, points)
+	for _, r := range s.rings { // at once, since memory takes its time
+		if err := r.bind(); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

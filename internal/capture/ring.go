@@ -30,6 +30,8 @@ type ring struct {
 	memory []byte
 	// inode of the namespace. The socket keeps that alive when its name is gone.
 	inode uint64
+	// index of the interface there.
+	index int
 	// next is the block that the kernel finishes next.
 	next int
 	// counted are the packets that fit the filter so far, dropped those of them for which
@@ -59,7 +61,7 @@ type packet struct {
 	data   []byte
 }
 
-// newRing begins to take packets at a point, of each what the program gives.
+// newRing is to take packets at a point once it is bound, of each what the program gives.
 func newRing(p Point, program []bpf.Instruction, blocks int) (*ring, error) {
 	r := &ring{Point: p, fd: -1}
 	if err := r.open(program, blocks); err != nil {
@@ -86,7 +88,7 @@ func (r *ring) open(program []bpf.Instruction, blocks int) error {
 		return fmt.Errorf("the interface is of type %s, and only Ethernet is captured; name another hop", kind)
 	}
 	err = h.Do(func() error {
-		// The protocol is bound when all else is in place.
+		// No protocol is bound until all else is in place.
 		r.fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 		return err
 	})
@@ -96,11 +98,17 @@ func (r *ring) open(program []bpf.Instruction, blocks int) error {
 	if err := r.choose(program); err != nil {
 		return err
 	}
-	if err := r.share(blocks); err != nil {
-		return err
-	}
+	r.index = l.Attrs().Index
+	return r.share(blocks)
+}
+
+// bind begins to take packets.
+func (r *ring) bind() error {
 	all := binary.NativeEndian.Uint16([]byte{0, unix.ETH_P_ALL})
-	return unix.Bind(r.fd, &unix.SockaddrLinklayer{Protocol: all, Ifindex: l.Attrs().Index})
+	if err := unix.Bind(r.fd, &unix.SockaddrLinklayer{Protocol: all, Ifindex: r.index}); err != nil {
+		return fmt.Errorf("capture at %s of %s: %w", r.Device, r.Hop, err)
+	}
+	return nil
 }
 
 func inodeOf(namespace string) (uint64, error) {

@@ -101,6 +101,9 @@ func (w *wire) ring(device string, out bool, blocks int, snaplen uint32) *ring {
 		w.Fatal(err)
 	}
 	w.Cleanup(r.close)
+	if err := r.bind(); err != nil {
+		w.Fatal(err)
+	}
 	return r
 }
 
