@@ -92,6 +92,10 @@ type Function struct {
 	// Group is the name of the namespace that neighbours with the same one share, passed
 	// in their order. Default: a namespace of its own.
 	Group string `json:"group,omitempty"`
+	// OnFailure is what becomes of packets when the function fails, over a wiring that steers
+	// them: bypass leads them past it, and block ends them before it, until it is well again.
+	// Default: they go on to it, and nobody watches.
+	OnFailure string `json:"onFailure,omitempty" jsonschema:"enum=bypass,enum=block"`
 }
 
 // Everywhere is a function that acts in many namespaces. It has no namespace of

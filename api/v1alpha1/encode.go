@@ -8,9 +8,10 @@ func (f Function) MarshalJSON() ([]byte, error) {
 	return withOptions(struct {
 		Name string `json:"name"`
 		plainBody
-		Ref   string `json:"ref,omitempty"`
-		Group string `json:"group,omitempty"`
-	}{f.Name, plainBody(f.FunctionBody), f.Ref, f.Group}, f.FunctionBody)
+		Ref       string `json:"ref,omitempty"`
+		Group     string `json:"group,omitempty"`
+		OnFailure string `json:"onFailure,omitempty"`
+	}{f.Name, plainBody(f.FunctionBody), f.Ref, f.Group, f.OnFailure}, f.FunctionBody)
 }
 
 // MarshalJSON writes it as a file has it, its options under the key that is named

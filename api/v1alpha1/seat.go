@@ -58,6 +58,9 @@ func checkGroups(s *ChainSpec) []FieldProblem {
 			f.add(path, err.Error())
 			continue
 		}
+		if fn.OnFailure != "" {
+			f.addf(item("functions", i)+".onFailure", "what becomes of packets is one matter for all functions of group %s, and cannot be said of one of them; leave one of the two out", fn.Group)
+		}
 		if fn.Ref != "" {
 			f.addf(path, "a function that ref names has a namespace of its own; leave one of them out")
 		}

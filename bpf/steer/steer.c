@@ -24,6 +24,18 @@ struct {
 	__type(value, __u32);
 } next SEC(".maps");
 
+/* Where packets go instead while the next node fails: index of a port, 0 for nowhere else. Who
+ * watches over the nodes writes it; next is what the chain is to be. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} instead SEC(".maps");
+
+/* In the place of a port: packets end here. */
+#define NOWHERE (~0U)
+
 struct count {
 	__u64 packets, bytes;
 };
@@ -39,18 +51,21 @@ struct {
 SEC("tc")
 int steer(struct __sk_buff *skb)
 {
-	__u32 first = 0, *port = bpf_map_lookup_elem(&next, &first);
+	__u32 first = 0, to, *planned = bpf_map_lookup_elem(&next, &first), *other = bpf_map_lookup_elem(&instead, &first);
 	struct count *c = bpf_map_lookup_elem(&passed, &first);
 
-	if (!port || !c) /* there always are */
+	if (!planned || !other || !c) /* there always are */
 		return TCX_DROP;
 	c->packets++;
 	c->bytes += skb->len;
-	if (!*port)
+	to = *(volatile __u32 *)other; /* once: it may change meanwhile */
+	if (!to)
+		to = *(volatile __u32 *)planned;
+	if (!to || to == NOWHERE)
 		return TCX_DROP;
 	/* It was found to be for another host when it came to the port, whose address is not
 	 * the next node's. Kernels that scrub what they redirect say so themselves. */
 	if (skb->pkt_type == PACKET_OTHERHOST)
 		bpf_skb_change_type(skb, PACKET_HOST);
-	return bpf_redirect_peer(*port, 0);
+	return bpf_redirect_peer(to, 0);
 }

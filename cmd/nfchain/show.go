@@ -17,8 +17,8 @@ func (a *app) showCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show NAME", Short: "Show a chain or function: nodes, addresses, programs, rule, impairment, hop and interface counters",
 		Long: `Show a chain or a standalone function as it is now: its nodes with their addresses and
-programs, what interfaces, a forwarder's hops, functions that are inline, rules and policies counted, and what differs
-from its plan.`,
+programs, which of the functions that are watched have failed, what interfaces, a forwarder's hops, functions
+that are inline, rules and policies counted, and what differs from its plan.`,
 		Example: "  nfchain show edge\n  nfchain show edge -o json", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChains,
 	}
 	var o *string
@@ -63,6 +63,7 @@ func (a *app) printState(s runs.State) error {
 				c.RxDropped+c.TxDropped, c.RxErrors+c.TxErrors)
 		}
 	}
+	healthRows(w, s.Nodes)
 	if len(s.Hops) > 0 {
 		w.row("\nFROM\tTO\tPACKETS\tBYTES\n")
 	}

@@ -8,6 +8,7 @@ import (
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/adopted"
+	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/machine"
 	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -23,6 +24,7 @@ var scripted = map[string]struct {
 	decode func([]byte) (resource.Spec, error)
 }{
 	adopted.KindName: {adopted.Kind{}, decode[adopted.Spec]},
+	health.KindName:  {health.Kind{}, decode[health.Spec]},
 	machine.KindName: {machine.Kind{}, decode[machine.Spec]},
 	pass.KindName:    {pass.Kind{}, decode[pass.Spec]},
 	process.KindName: {process.Kind{}, decode[process.Spec]},

@@ -16,6 +16,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/address"
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/bridge"
+	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/lookup"
 	"nfchain.dev/nfchain/internal/resource/machine"
@@ -50,6 +51,7 @@ var stages = [][]resource.Kind{
 	{address.Kind{}, neighbour.Kind{}, route.Kind{}, lookup.Kind{}, ruleset.Kind{}, qdisc.Kind{}, redirect.Kind{}, pass.Kind{}, tuning.Kind{}},
 	{steer.Kind{}},
 	{process.Kind{}},
+	{health.Kind{}},
 }
 
 // Stage of a kind, for checking that a plan's needs go only to earlier ones.
@@ -157,6 +159,8 @@ func (w *work) alsoVisit(kinds []resource.Kind, p *plan.Plan, wanted map[string]
 			places = append(places, netns.Host)
 		}
 		return places
+	case health.KindName:
+		return w.alsoWatched(p, wanted, places)
 	case bridge.PortKindName, ovs.KindName, ovs.SwitchKindName, steer.KindName:
 		own := namespace.Name(p.Chain, plan.WiringNode)
 		if wanted[own] == nil && netns.Exists(own) && !w.isFresh(own) {
@@ -174,6 +178,19 @@ func (w *work) alsoVisit(kinds []resource.Kind, p *plan.Plan, wanted map[string]
 		}
 	}
 	return places
+}
+
+// alsoWatched adds the forwarder's namespace, where a path may be watched that need not be any
+// more, or the host's where there is no forwarder any more.
+func (w *work) alsoWatched(p *plan.Plan, wanted map[string]map[string][]resource.Resource, places []string) []string {
+	own := namespace.Name(p.Chain, plan.WiringNode)
+	switch {
+	case wanted[own] != nil || w.isFresh(own):
+		return places
+	case netns.Exists(own):
+		return append(places, own)
+	}
+	return append(places, netns.Host)
 }
 
 // visit compares one place with what is wanted there and makes the difference.

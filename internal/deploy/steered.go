@@ -9,6 +9,7 @@ import (
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -44,8 +45,8 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) error {
 		}
 	}
 	for _, stage := range stages {
-		if w.dry && stage[0].Name() == steer.KindName {
-			continue // it would be told twice
+		if w.dry && stage[0].Name() == steer.KindName || stage[0].Name() == health.KindName {
+			continue // later; what is told twice is told wrong
 		}
 		if err := w.stage(ctx, stage, p); err != nil {
 			return err
@@ -59,16 +60,19 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) error {
 	return w.removeDropped(ctx, p)
 }
 
-// turn ports to what is new, and wait until nothing comes any more from what is no longer
-// wanted. A forwarder that was just made has neither.
+// turn ports to what is new, have that watched, and wait until nothing comes any more from what is
+// no longer wanted. A forwarder that was just made has no such ports.
 func (w *work) turn(ctx context.Context, p *plan.Plan) error {
-	if !w.dry && w.isFresh(namespace.Name(p.Chain, plan.WiringNode)) {
-		return nil
+	fresh := !w.dry && w.isFresh(namespace.Name(p.Chain, plan.WiringNode))
+	if !fresh {
+		if err := w.stage(ctx, []resource.Kind{steer.Kind{}}, p); err != nil {
+			return err
+		}
+		if err := w.lessen(); err != nil {
+			return err
+		}
 	}
-	if err := w.stage(ctx, []resource.Kind{steer.Kind{}}, p); err != nil {
-		return err
-	}
-	if err := w.lessen(); err != nil || w.dry {
+	if err := w.stage(ctx, []resource.Kind{health.Kind{}}, p); err != nil || fresh || w.dry {
 		return err
 	}
 	return w.drain(ctx, p)

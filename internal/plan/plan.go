@@ -113,6 +113,8 @@ type Node struct {
 
 	endpoint api.Endpoint
 	body     api.FunctionBody
+	// onFailure is what becomes of packets when it fails; "" where nobody watches.
+	onFailure string
 	// shared namespaces belong to a standalone function.
 	shared bool
 	// toServer and toClient are where the ends are reached from the node.
@@ -264,6 +266,9 @@ func (b *builder) build() (err error) {
 	if err := b.everywhere(); err != nil {
 		return err
 	}
+	if err := b.watch(); err != nil {
+		return err
+	}
 	return b.placeWiring()
 }
 
@@ -305,7 +310,7 @@ func (b *builder) nodeOf(seat api.Seat, before []Node) (Node, error) {
 		return b.group(seat, before)
 	}
 	f := seat.Functions[0]
-	n := Node{Name: f.Name, Kind: f.Kind, Namespace: b.namespaceOf(f.Name), Made: true, body: f.FunctionBody}
+	n := Node{Name: f.Name, Kind: f.Kind, Namespace: b.namespaceOf(f.Name), Made: true, body: f.FunctionBody, onFailure: f.OnFailure}
 	if f.Ref != "" {
 		body, ok := b.facts.Functions[f.Ref]
 		if !ok {

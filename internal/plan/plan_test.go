@@ -176,6 +176,8 @@ func TestRefusals(t *testing.T) {
 		"small IPv6 pool":        {"addresses: {ipv6: 'fd00::/112'}\n" + plantest.Forwards(20000), "too small", plan.Facts{}},
 		"pool taken":             {"addresses: {ipv4: 10.0.0.0/24}\n", "no block", plan.Facts{Routes: []netip.Prefix{prefix("10.0.0.0/16")}}},
 		"no place for hop limit": {many, "in a row stand alone", plan.Facts{Functions: shared}},
+		"nobody can lead past":   {"functions: [{name: a, kind: forward, onFailure: bypass}]\n", "use wiring: ebpf", plan.Facts{}},
+		"addresses led past":     {"wiring: ebpf\nfunctions: [{name: a, kind: nat, onFailure: bypass, nat: {source: {masquerade: true}}}]\n", "use block", plan.Facts{}},
 	} {
 		_, err := plan.Make(plantest.Chain(t, "edge", c.spec), plantest.Catalogue(), c.facts, plan.Options{})
 		if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "edge") {

@@ -48,6 +48,8 @@ type NodeState struct {
 	// Dropped is what a firewall's policy dropped; nil where it accepts.
 	Dropped *ruleset.Dropped `json:"policy_dropped,omitempty"`
 	Program *process.Status  `json:"program,omitempty"`
+	// Health is what is known of a function that is watched; nil where nobody watches.
+	Health *process.Health `json:"health,omitempty"`
 	// Functions are those that share the node; none where it is for one.
 	Functions []FunctionState `json:"functions,omitempty"`
 	// Passes are what functions at the node's interfaces did with what came in there, since
@@ -68,6 +70,10 @@ func Inspect(ctx context.Context, p *plan.Plan) (State, error) {
 	if err != nil {
 		return s, err
 	}
+	_, watched, err := process.OnWatch(p.Chain)
+	if err != nil {
+		return s, err
+	}
 	for _, n := range p.Nodes {
 		node, err := inspect(p, n)
 		if err != nil {
@@ -76,6 +82,7 @@ func Inspect(ctx context.Context, p *plan.Plan) (State, error) {
 		for i := range programs {
 			node.runs(&programs[i])
 		}
+		node.lives(watched)
 		s.Nodes = append(s.Nodes, node)
 	}
 	passes, err := between(p)
@@ -90,6 +97,15 @@ func Inspect(ctx context.Context, p *plan.Plan) (State, error) {
 		return s, err
 	}
 	return s, s.compare(ctx, p)
+}
+
+// lives notes the health of the node, if it is among those that are watched.
+func (s *NodeState) lives(watched []process.Health) {
+	for i := range watched {
+		if watched[i].Node == s.Name {
+			s.Health = &watched[i]
+		}
+	}
 }
 
 // compare what is there with the plan, node by node.

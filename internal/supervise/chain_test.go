@@ -172,8 +172,10 @@ func (c *chain) noneLeft() {
 }
 
 // supervisor is the process that supervises the chain; 0 for none.
-func (c *chain) supervisor() int {
-	s, err := rundir.Dial(process.Address(c.owner))
+func (c *chain) supervisor() int { return supervisorOf(c.owner) }
+
+func supervisorOf(owner string) int {
+	s, err := rundir.Dial(process.Address(owner))
 	if err != nil {
 		return 0
 	}
@@ -192,9 +194,15 @@ func (c *chain) killSupervisor() {
 
 func (c *chain) supervisorGone() {
 	c.Helper()
-	for deadline := time.Now().Add(time.Minute); c.supervisor() != 0; time.Sleep(5 * time.Millisecond) {
+	gone(c, c.owner)
+}
+
+// gone waits until an owner has no supervisor.
+func gone(tb testing.TB, owner string) {
+	tb.Helper()
+	for deadline := time.Now().Add(time.Minute); supervisorOf(owner) != 0; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			c.Fatal("the supervisor does not end")
+			tb.Fatal("the supervisor does not end")
 		}
 	}
 }

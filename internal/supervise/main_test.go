@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/impair"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -26,6 +27,8 @@ func TestMain(m *testing.M) {
 			fail(superviseOwner(os.Args[2]))
 		case "inside":
 			fail(inside(os.Args[2], os.Args[3:]))
+		case impair.Command:
+			fail(impairs(os.Args[2:]))
 		}
 	}
 	os.Exit(nstest.Main(m))
@@ -51,9 +54,27 @@ func config(owner string) supervise.Config {
 		LogFile: func(node string) string { return deploy.LogFile(owner, node) },
 		Inside: func(s process.Spec, args []string) []string {
 			text, _ := json.Marshal(s)
+			if s.Own {
+				args = append([]string{"/proc/self/exe"}, args[1:]...)
+			}
 			return append([]string{"/proc/self/exe", "inside", string(text)}, args...)
 		},
 	}
+}
+
+// impairs is the program of an impair function: chain, function, config, and perhaps that it is
+// only asked whether it is ready.
+func impairs(args []string) error {
+	c, err := impair.Decode(args[2])
+	if err != nil {
+		return err
+	}
+	if len(args) > 3 {
+		return impair.Ready(c)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	return impair.Run(ctx, c, deploy.RecordFile(args[0], args[1]))
 }
 
 // holdsUntil is the word of a program's environment that names a file: what is to become a

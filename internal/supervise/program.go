@@ -29,6 +29,8 @@ const (
 type program struct {
 	config Config
 	spec   process.Spec
+	// note is told of each state.
+	note   func(process.Status)
 	cancel func()
 	done   chan struct{}
 
@@ -37,9 +39,9 @@ type program struct {
 }
 
 // launch starts keeping a program; left tells that one may run already.
-func launch(c Config, spec process.Spec, left bool) *program {
+func launch(c Config, spec process.Spec, left bool, note func(process.Status)) *program {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &program{config: c, spec: spec, cancel: cancel, done: make(chan struct{})}
+	p := &program{config: c, spec: spec, note: note, cancel: cancel, done: make(chan struct{})}
 	p.state = process.Status{Node: spec.Node, State: process.Starting, Fingerprint: spec.Fingerprint()}
 	go func() {
 		defer close(p.done)
@@ -64,6 +66,19 @@ func (p *program) update(change func(*process.Status)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	change(&p.state)
+	p.note(p.state)
+}
+
+// tell the state, after which every other is told.
+func (p *program) tell() { p.update(func(*process.Status) {}) }
+
+// kill a program that runs and does not do its work. It is started again, unless it is to run once.
+func (p *program) kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state.PID != 0 && p.spec.Restart != "never" {
+		_ = syscall.Kill(-p.state.PID, syscall.SIGKILL)
+	}
 }
 
 // keep starts the program again whenever it ends, as its restart policy says,

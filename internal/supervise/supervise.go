@@ -1,6 +1,6 @@
-// Package supervise is the process that keeps a chain's programs running. There
-// is one a chain, only if it has programs; it is reached over a socket of the chain's
-// and leaves no file but the programs' logs.
+// Package supervise is the process that keeps a chain's programs running, and watches over
+// functions that are to be led past when they fail. There is one a chain, only if it has
+// such; it is reached over a socket of the chain's and leaves no file but the functions' logs.
 package supervise
 
 import (
@@ -17,6 +17,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/netns/rundir"
 	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/supervise/watch"
 )
 
 // Config is what a supervisor needs from its caller.
@@ -29,8 +30,8 @@ type Config struct {
 	LogFile func(node string) string
 }
 
-// Run supervises until it is asked to stop, the last program is removed, or the
-// context ends. A second supervisor for the same owner is an error.
+// Run supervises until it is asked to stop, the last program is removed and nothing is
+// watched, or the context ends. A second supervisor for the same owner is an error.
 func Run(ctx context.Context, c Config) error {
 	listener, err := rundir.Listen(process.Address(c.Owner))
 	if err != nil {
@@ -86,6 +87,10 @@ type supervisor struct {
 	left map[string]bool
 	// over is set when no more programs are taken.
 	over bool
+
+	// watching is held while the watcher, which may be nil, is read or changed.
+	watching sync.Mutex
+	watcher  *watch.Watcher
 }
 
 const (
@@ -110,6 +115,7 @@ func (s *supervisor) serve(conn *net.UnixConn) {
 		reply.Error = err.Error()
 	}
 	reply.Programs = s.statuses()
+	reply.Path, reply.Health = s.watched()
 	_ = conn.SetWriteDeadline(time.Now().Add(asksWithin))
 	_ = json.NewEncoder(conn).Encode(reply)
 	s.leave()
@@ -129,6 +135,8 @@ func (s *supervisor) do(r process.Request) error {
 		}
 	case process.OpRemove:
 		s.remove(r.Nodes)
+	case process.OpWatch:
+		return s.watch(r.Path)
 	case process.OpStop:
 		s.over = true
 	default:
@@ -152,7 +160,7 @@ func (s *supervisor) set(spec process.Spec) error {
 		old.end()
 		old.endLeft(all)
 	}
-	s.programs[spec.Node] = launch(s.config, spec, s.left[spec.Node])
+	s.programs[spec.Node] = launch(s.config, spec, s.left[spec.Node], s.note)
 	delete(s.left, spec.Node)
 	return nil
 }
@@ -165,14 +173,20 @@ func (s *supervisor) remove(nodes []string) {
 	}
 	s.end(gone)
 	s.endLeft(func(f process.Found) bool { return gone[f.Node] })
-	s.over = s.over || len(s.programs) == 0
+	s.rest()
 }
 
-// endAll ends every program.
+// rest has the supervisor end where there is nothing to do any more.
+func (s *supervisor) rest() {
+	s.over = s.over || len(s.programs) == 0 && s.watchedBy() == nil
+}
+
+// endAll ends every program, and watches no more before.
 func (s *supervisor) endAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.over = true
+	s.unwatch()
 	nodes := map[string]bool{}
 	for node := range s.programs {
 		nodes[node] = true

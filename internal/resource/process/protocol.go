@@ -34,6 +34,7 @@ const (
 	OpStatus = "status"
 	OpSet    = "set"    // start Programs, or replace those of their nodes
 	OpRemove = "remove" // end those of Nodes
+	OpWatch  = "watch"  // watch over the Path, or over none
 	OpStop   = "stop"   // end all, and the supervisor
 )
 
@@ -42,12 +43,17 @@ type Request struct {
 	Op       string   `json:"op"`
 	Programs []Spec   `json:"programs,omitempty"`
 	Nodes    []string `json:"nodes,omitempty"`
+	Path     *Path    `json:"path,omitempty"`
 }
 
 // Reply is what it answers.
 type Reply struct {
 	Programs []Status `json:"programs"`
-	Error    string   `json:"error,omitempty"`
+	// Path is the fingerprint of the one that is watched, Health what is known of its
+	// functions.
+	Path   string   `json:"path,omitempty"`
+	Health []Health `json:"health,omitempty"`
+	Error  string   `json:"error,omitempty"`
 }
 
 // Address is the socket of the owner's supervisor.

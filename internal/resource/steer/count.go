@@ -40,16 +40,25 @@ func count(p resource.Place, index int, port string, counted map[string]Counts) 
 		if a.Maps[passedMap] == nil {
 			continue // another version's, which counts nothing
 		}
-		var each []bpf.ProgramCount
-		if err := a.Maps[passedMap].Lookup(uint32(0), &each); err != nil {
+		came, err := a.passed()
+		if err != nil {
 			return err
 		}
 		c := counted[port]
-		for _, cpu := range each {
-			c.Packets += cpu.Packets
-			c.Bytes += cpu.Bytes
-		}
-		counted[port] = c
+		counted[port] = Counts{Packets: c.Packets + came.Packets, Bytes: c.Bytes + came.Bytes}
 	}
 	return err
+}
+
+// passed is what came in on all cores.
+func (a *attached) passed() (c Counts, err error) {
+	var each []bpf.ProgramCount
+	if err := a.Maps[passedMap].Lookup(uint32(0), &each); err != nil {
+		return c, err
+	}
+	for _, cpu := range each {
+		c.Packets += cpu.Packets
+		c.Bytes += cpu.Bytes
+	}
+	return c, nil
 }

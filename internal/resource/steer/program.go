@@ -12,8 +12,9 @@ import (
 
 // The maps of a program, by the names that the kernel knows them by.
 const (
-	nextMap   = "next"
-	passedMap = "passed"
+	nextMap    = "next"
+	insteadMap = "instead"
+	passedMap  = "passed"
 )
 
 // attached is a program of nfchain's at a port, and what holds it.
@@ -53,16 +54,18 @@ func (a *attached) next() (index uint32, err error) {
 }
 
 // load this version's program with the index of the port that packets go to. It counts on
-// where an older one stopped.
+// where an older one stopped, and sends packets elsewhere if that did.
 func load(next uint32, old *attached) (*bpf.ProgramObjects, error) {
 	spec, err := bpf.LoadProgram()
 	if err != nil {
 		return nil, err
 	}
 	spec.Programs["steer"].Name = Name
-	var o ebpf.CollectionOptions
-	if old != nil && old.Maps[passedMap] != nil && spec.Maps[passedMap].Compatible(old.Maps[passedMap]) == nil {
-		o.MapReplacements = map[string]*ebpf.Map{passedMap: old.Maps[passedMap]}
+	o := ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{}}
+	for _, name := range []string{passedMap, insteadMap} {
+		if old != nil && old.Maps[name] != nil && spec.Maps[name].Compatible(old.Maps[name]) == nil {
+			o.MapReplacements[name] = old.Maps[name]
+		}
 	}
 	loaded := &bpf.ProgramObjects{}
 	if err := spec.LoadAndAssign(loaded, &o); err != nil {

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
+//go:build ignore
+
+/* What takes probes out at a port of the forwarder. A probe is a packet of UDP that was sent into a
+ * function at its other port; that it comes here says that the function lives. What a function makes of
+ * its headers does not matter: it is known by what it carries. */
+#include "../include/kernel.h"
+#include "../include/skb.h"
+#include "../include/stamp.h"
+
+char licensed[] SEC("license") = "GPL";
+
+/* What a probe carries, in the host's byte order: it never leaves the host. */
+struct probe {
+	__u64 signature, number;
+	__u64 sent; /* ns of CLOCK_MONOTONIC */
+	__u32 port; /* index of that where it should come out */
+	__u32 unused;
+};
+
+volatile const __u64 signature; /* of who sends them */
+
+/* What has come through. */
+struct seen {
+	__u64 count, number; /* number of the latest */
+	__u64 took;          /* that one, ns */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct seen);
+} seen SEC(".maps");
+
+enum {
+	ICMP = 8,
+	AT_IPV4 = ETHERNET + IPV4 + UDP,
+	AT_IPV6 = ETHERNET + IPV6 + UDP,
+	/* An error of ICMP has the probe that it is about in it: it came back, and says nothing to the ends. */
+	ABOUT_IPV4 = AT_IPV4 + IPV4 + ICMP,
+	ABOUT_IPV6 = AT_IPV6 + IPV6 + ICMP,
+	PROBE = sizeof(struct probe),
+};
+
+/* where a probe would be in a packet of this length; 0 for one that has none. */
+static inline __u32 where(__u32 length)
+{
+	switch (length) {
+	case AT_IPV4 + PROBE:
+		return AT_IPV4;
+	case AT_IPV6 + PROBE:
+		return AT_IPV6;
+	case ABOUT_IPV4 + PROBE:
+		return ABOUT_IPV4;
+	case ABOUT_IPV6 + PROBE:
+		return ABOUT_IPV6;
+	}
+	return 0;
+}
+
+SEC("tc")
+int probe(struct __sk_buff *skb)
+{
+	__u32 at = where(skb->len), first = 0;
+	struct probe p;
+	struct seen *s;
+
+	if (likely(!at) || bpf_skb_load_bytes(skb, at, &p, sizeof(p)) || p.signature != signature)
+		return TCX_NEXT;
+	s = bpf_map_lookup_elem(&seen, &first);
+	if (s && p.port == skb->ifindex) {
+		s->count++;
+		if (p.number > s->number) {
+			s->number = p.number;
+			s->took = bpf_ktime_get_ns() - p.sent;
+		}
+	}
+	return TCX_DROP;
+}

@@ -1,0 +1,103 @@
+package plan
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/function"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/health"
+	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource/steer"
+)
+
+// watch has somebody watch over the functions of which the chain says what is to become of packets
+// when they fail, if there are any.
+func (b *builder) watch() error {
+	path := process.Path{Forwarder: b.namespaceOf(WiringNode)}
+	ports, any := b.portsOf(), false
+	for i, n := range b.nodes {
+		w := process.Watched{Node: n.Name, OnFailure: n.onFailure}
+		if n.West != nil {
+			w.West = ports[resource.Interface{Namespace: n.Namespace, Device: n.West.Device}]
+		}
+		if n.East != nil {
+			w.East = ports[resource.Interface{Namespace: n.Namespace, Device: n.East.Device}]
+		}
+		if n.onFailure != "" {
+			any = true
+			if err := b.watched(i, &w); err != nil {
+				return fmt.Errorf("function %s: onFailure: %w", n.Name, err)
+			}
+		}
+		path.Nodes = append(path.Nodes, w)
+	}
+	if !any {
+		return nil
+	}
+	b.requires[feature.BPFTCX] = true
+	b.add(resource.New(path.Forwarder, health.Spec{Path: path}, b.steering()...))
+	return nil
+}
+
+// portsOf the forwarder, by the interface that each is in front of.
+func (b *builder) portsOf() map[resource.Interface]string {
+	ports := map[resource.Interface]string{}
+	for _, r := range b.resources {
+		if s, is := r.Spec.(link.Spec); is && s.B.Namespace == b.namespaceOf(WiringNode) {
+			ports[resource.Interface{Namespace: s.A.Namespace, Device: s.A.Device}] = s.B.Device
+		}
+	}
+	return ports
+}
+
+// steering are the resources that steer packets at the ports, and the programs.
+func (b *builder) steering() (ids []string) {
+	for _, r := range b.resources {
+		if r.Kind == steer.KindName {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}
+
+// watched is how a node is watched: what runs in it, and the probes that are sent through it.
+func (b *builder) watched(i int, w *process.Watched) error {
+	n := b.nodes[i]
+	if !b.steered() {
+		return fmt.Errorf("over wiring %s packets cannot be led past a function; use wiring: ebpf, or leave it out", b.wiring.Name())
+	}
+	if _, translates := b.catalogue.Functions[n.Kind].(function.Translator); translates && n.onFailure == process.Bypass {
+		return fmt.Errorf("what passes by a %s has addresses that the ends do not know; use block, or leave it out", n.Kind)
+	}
+	for _, r := range b.resources {
+		if s, is := r.Spec.(process.Spec); is && s.Netns == n.Namespace {
+			w.Programs = append(w.Programs, s.Node)
+		}
+	}
+	slices.Sort(w.Programs)
+	before, after := b.nodes[i-1], b.nodes[i+1]
+	west, east := b.facing(Interface{}, false).MAC, b.facing(Interface{}, true).MAC
+	intoWest, intoEast := n.West.MAC, n.East.MAC
+	if n.Transparent { // it passes on what is for the one behind it
+		intoWest, intoEast = east, west
+	}
+	w.Eastward = &process.Probe{FromMAC: west, ToMAC: intoWest}
+	w.Westward = &process.Probe{FromMAC: east, ToMAC: intoEast}
+	w.Eastward.From, w.Eastward.To = between(n.toClient, before.toServer)
+	w.Westward.From, w.Westward.To = between(n.toServer, after.toClient)
+	return nil
+}
+
+// between two ends: an address of each, both of the first family that both have.
+func between(from, to []netip.Addr) (source, destination netip.Addr) {
+	for _, destination := range to {
+		if source, has := function.OfFamily(destination, from); has {
+			return source, destination
+		}
+	}
+	return source, destination
+}

@@ -1,0 +1,299 @@
+package health_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"github.com/cilium/ebpf/link"
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/health"
+	"nfchain.dev/nfchain/internal/resource/steer"
+)
+
+func TestMain(m *testing.M) { os.Exit(nstest.Main(m)) }
+
+const signature = 0x0123456789abcdef
+
+// ports are two of a forwarder's, each steered to the other, and a socket of who is behind the first.
+type ports struct {
+	*netns.Handle
+	owner  string
+	socket int
+	far    int
+}
+
+func newPorts(t *testing.T) *ports {
+	t.Helper()
+	nstest.Root(t)
+	nstest.Require(t, feature.Veth, feature.BPFPeer, feature.BPFTCX)
+	p := &ports{Handle: nstest.Open(t, nstest.Namespace(t)), owner: nstest.Owner(t)}
+	for _, name := range []string{"port0", "port1"} {
+		far := nstest.Open(t, nstest.Namespace(t))
+		pair := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: name}, PeerName: "eth0", PeerNamespace: netlink.NsFd(far.FD())}
+		if err := p.LinkAdd(pair); err != nil {
+			t.Fatal(err)
+		}
+		end, err := far.LinkByName("eth0")
+		if err := errors.Join(err, p.LinkSetAlias(pair, resource.Mark(p.owner)+name), p.LinkSetUp(pair), far.LinkSetUp(end)); err != nil {
+			t.Fatal(err)
+		}
+		nstest.Carries(t, far, "eth0")
+		if name == "port0" {
+			p.connect(t, far, end.Attrs().Index)
+		}
+	}
+	for _, s := range []steer.Spec{{Device: "port0", To: "port1", Hook: steer.TCX}, {Device: "port1", To: "port0", Hook: steer.TCX}} {
+		if err := (steer.Kind{}).Apply(p.place(), []resource.Change{{Op: resource.Create, Key: s.Device, Spec: s}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+func (p *ports) connect(t *testing.T, far *netns.Handle, index int) {
+	t.Helper()
+	p.far = index
+	err := far.Do(func() (err error) {
+		p.socket, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Close(p.socket) })
+}
+
+func (p *ports) place() resource.Place { return resource.At(p.Handle, p.owner) }
+
+func (p *ports) index(t *testing.T, port string) uint32 {
+	t.Helper()
+	l, err := p.LinkByName(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return uint32(l.Attrs().Index)
+}
+
+// take probes out at the first port.
+func (p *ports) take(t *testing.T, had *health.Taker) *health.Taker {
+	t.Helper()
+	taker, err := health.Take(p.place(), "port0", signature, had)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return taker
+}
+
+// send a frame whose payload begins somewhere.
+func (p *ports) send(t *testing.T, at int, sign, number uint64, port uint32) {
+	t.Helper()
+	b := append(make([]byte, 12), 0x88, 0xb5) // nobody's
+	b = append(b, make([]byte, at-len(b))...)
+	b = binary.NativeEndian.AppendUint64(binary.NativeEndian.AppendUint64(b, sign), number)
+	b = binary.NativeEndian.AppendUint64(b, 1)
+	b = binary.NativeEndian.AppendUint32(binary.NativeEndian.AppendUint32(b, port), 0)
+	if err := unix.Sendto(p.socket, b, 0, &unix.SockaddrLinklayer{Ifindex: p.far}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// passed is how many packets the first port steered on.
+func (p *ports) passed(t *testing.T) uint64 {
+	t.Helper()
+	port, err := steer.OpenPort(p.place(), "port0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer port.Close()
+	n, err := port.Passed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// sees sends a probe until it is seen: a machine that another test floods may drop it.
+func (p *ports) sees(t *testing.T, taker *health.Taker, at int, number uint64) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		p.send(t, at, signature, number, p.index(t, "port0"))
+		seen, err := taker.Seen()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen.Number == number {
+			if seen.TookNS == 0 {
+				t.Errorf("it took no time: %+v", seen)
+			}
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("probe %d is not seen: %+v", number, seen)
+		}
+	}
+}
+
+// Where the payload begins: of IPv4 and IPv6, and in errors about these.
+const (
+	inIPv4, inIPv6       = 14 + 20 + 8, 14 + 40 + 8
+	aboutIPv4, aboutIPv6 = inIPv4 + 28, inIPv6 + 48
+)
+
+// TestTakesProbesOut and nothing else: what is a probe does not go on, and is seen where it should
+// come out.
+func TestTakesProbesOut(t *testing.T) {
+	p := newPorts(t)
+	taker := p.take(t, nil)
+	defer taker.Close()
+	own := p.index(t, "port0")
+	p.sees(t, taker, inIPv4, 7)
+	p.sees(t, taker, inIPv6, 8)
+	before := p.passed(t)
+	for range 500 {
+		p.send(t, inIPv4, signature, 99, own+1) // should have come out elsewhere
+		p.send(t, aboutIPv4, signature, 0, own) // an error, about one that came back
+		p.send(t, aboutIPv6, signature, 0, own)
+		p.send(t, inIPv4, signature, 3, own) // an older one
+	}
+	p.sees(t, taker, inIPv4, 100)
+	if now := p.passed(t); now-before > 100 { // the kernel may say something of its own
+		t.Errorf("%d packets went on, though all were probes", now-before)
+	}
+	for _, other := range []func(){
+		func() { p.send(t, inIPv6, signature+1, 101, own) },   // somebody else's
+		func() { p.send(t, inIPv6+2, signature, 101, own) },   // of another length
+		func() { p.send(t, aboutIPv4, signature+1, 0, own) },  // about somebody else's
+		func() { p.send(t, aboutIPv6-1, signature, 101, own) }, // of another length
+	} {
+		before := p.passed(t)
+		for deadline := time.Now().Add(time.Minute); p.passed(t) < before+200; time.Sleep(time.Millisecond) {
+			if other(); time.Now().After(deadline) {
+				t.Fatal("what is no probe does not go on")
+			}
+		}
+	}
+	if seen, err := taker.Seen(); err != nil || seen.Number != 100 {
+		t.Errorf("seen %+v, error %v", seen, err)
+	}
+}
+
+// TestIsFirst of an interface's programs, also where another one comes before it later; and what
+// another supervisor's has seen is kept.
+func TestIsFirst(t *testing.T) {
+	p := newPorts(t)
+	taker := p.take(t, nil)
+	p.sees(t, taker, inIPv4, 7)
+	if again := p.take(t, taker); again != taker {
+		t.Error("one that is first is put there again")
+	}
+	other := nothing(t)
+	defer func() { _ = other.Close() }()
+	err := p.Do(func() error {
+		return link.RawAttachProgram(link.RawAttachProgramOptions{Target: int(p.index(t, "port0")), Program: other, Attach: ebpf.AttachTCXIngress, Anchor: link.Head()})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := p.take(t, taker)
+	if next == taker {
+		t.Fatal("one that is not first is left there")
+	}
+	taker.Close()
+	defer next.Close()
+	if seen, err := next.Seen(); err != nil || seen.Number != 7 {
+		t.Errorf("it has seen %+v, error %v", seen, err)
+	}
+	if ids := p.programs(t); len(ids) != 3 {
+		t.Errorf("programs %v; want the one that takes probes out, the other, and the one that steers", ids)
+	}
+	p.sees(t, next, inIPv4, 8)
+}
+
+func (p *ports) programs(t *testing.T) (ids []ebpf.ProgramID) {
+	t.Helper()
+	index := int(p.index(t, "port0"))
+	err := p.Do(func() error {
+		found, err := link.QueryPrograms(link.QueryOptions{Target: index, Attach: ebpf.AttachTCXIngress})
+		if err != nil {
+			return err
+		}
+		for _, at := range found.Programs {
+			ids = append(ids, at.ID)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ids
+}
+
+// nothing is a program that lets everything go on to the next.
+func nothing(t *testing.T) *ebpf.Program {
+	t.Helper()
+	program, err := ebpf.NewProgram(&ebpf.ProgramSpec{
+		Name: "somebodys", Type: ebpf.SchedCLS, License: "GPL",
+		Instructions: asm.Instructions{asm.Mov.Imm(asm.R0, -1), asm.Return()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return program
+}
+
+// TestLeft: what a supervisor that is gone has left is found, and goes.
+func TestLeft(t *testing.T) {
+	p := newPorts(t)
+	left := func() int {
+		t.Helper()
+		found, err := health.Kind{}.Read(p.place())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found)
+	}
+	if n := left(); n != 0 {
+		t.Errorf("%d paths before anything is done", n)
+	}
+	p.take(t, nil).Close()
+	if n := left(); n != 1 {
+		t.Errorf("%d paths where probes are taken out", n)
+	}
+	p.remove(t)
+	if ids := p.programs(t); left() != 0 || len(ids) != 1 {
+		t.Errorf("left programs %v", ids)
+	}
+	port, err := steer.OpenPort(p.place(), "port1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer port.Close()
+	if err := port.SetInstead(steer.Nowhere); err != nil {
+		t.Fatal(err)
+	}
+	if n := left(); n != 1 {
+		t.Errorf("%d paths where packets end", n)
+	}
+	p.remove(t)
+	if to, err := port.Instead(); err != nil || to != 0 || left() != 0 {
+		t.Errorf("packets go to %d, error %v", to, err)
+	}
+}
+
+func (p *ports) remove(t *testing.T) {
+	t.Helper()
+	if err := (health.Kind{}).Apply(p.place(), []resource.Change{{Op: resource.Delete, Key: "path"}}); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,126 @@
+package health
+
+import (
+	"errors"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/held"
+	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource/steer"
+)
+
+// Kind has paths watched.
+type Kind struct{}
+
+// Name implements resource.Kind.
+func (Kind) Name() string { return KindName }
+
+// unwatched is the fingerprint of a path over which nobody watches any more, so that somebody
+// is told to, or it is as planned again.
+const unwatched = "nobody watches over it"
+
+// Read implements resource.Kind. Without a supervisor it finds what a killed one left at the
+// ports; the host's own namespace has none.
+func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
+	watched, _, err := process.OnWatch(p.Owner)
+	if err != nil {
+		return nil, err
+	}
+	if watched != "" {
+		return []resource.Observed{{Key: key, Fingerprint: watched}}, nil
+	}
+	if p.Ref == netns.Host {
+		return nil, nil
+	}
+	left := false
+	err = eachPort(p, func(port string) error {
+		is, err := isLeft(p, port)
+		left = left || is
+		return err
+	})
+	if err != nil || !left {
+		return nil, err
+	}
+	return []resource.Observed{{Key: key, Fingerprint: unwatched}}, nil
+}
+
+// Apply implements resource.Kind.
+func (Kind) Apply(p resource.Place, changes []resource.Change) error {
+	return resource.Make(changes,
+		func(string) error { return errors.Join(process.Unwatch(p.Owner), restore(p)) },
+		func(s Spec) error { return process.Watch(p.Owner, s.Path) })
+}
+
+// restore has packets go where the plan says at all ports, and no probe taken out.
+func restore(p resource.Place) error {
+	return eachPort(p, func(port string) error { return errors.Join(removeAt(p, port), turnBack(p, port)) })
+}
+
+// eachPort of the owner's.
+func eachPort(p resource.Place, do func(port string) error) error {
+	mine, err := p.Mine()
+	for _, port := range mine {
+		err = errors.Join(err, do(port))
+	}
+	return err
+}
+
+// isLeft tells whether a supervisor was at work at a port.
+func isLeft(p resource.Place, port string) (is bool, err error) {
+	err = atPort(p, port, func(_ int, takers []*held.Program) error {
+		is = len(takers) > 0
+		return nil
+	})
+	if is || err != nil {
+		return is, err
+	}
+	open, err := steer.OpenPort(p, port)
+	if err != nil {
+		return false, nil // nothing that could be turned
+	}
+	defer open.Close()
+	to, err := open.Instead()
+	return to != 0, err
+}
+
+func turnBack(p resource.Place, port string) error {
+	open, err := steer.OpenPort(p, port)
+	if err != nil {
+		return nil
+	}
+	defer open.Close()
+	return open.SetInstead(0)
+}
+
+// removeAt a port what takes probes out there.
+func removeAt(p resource.Place, port string) error {
+	return atPort(p, port, func(index int, takers []*held.Program) error {
+		for _, t := range takers {
+			if err := held.Detach(index, t.Program); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// atPort does something with the programs that take probes out at a port, in its namespace.
+func atPort(p resource.Place, port string, do func(index int, takers []*held.Program) error) error {
+	dev, err := p.Device(port)
+	if err != nil {
+		return nil // gone
+	}
+	return p.Do(func() error {
+		ids, err := held.AtTCX(dev.Attrs().Index)
+		if err != nil {
+			return err
+		}
+		takers, err := open(ids)
+		defer held.CloseAll(takers)
+		if err != nil {
+			return err
+		}
+		return do(dev.Attrs().Index, takers)
+	})
+}

@@ -1,0 +1,120 @@
+package process
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"nfchain.dev/nfchain/internal/netns/rundir"
+)
+
+// Path of packets over a forwarder, through functions that are watched.
+type Path struct {
+	// Forwarder is the namespace that the ports are in.
+	Forwarder string `json:"forwarder"`
+	// Nodes in path order, both ends among them.
+	Nodes []Watched `json:"nodes"`
+}
+
+// Watched is a node of a path, whether it is watched or not.
+type Watched struct {
+	Node string `json:"node"`
+	// West and East are the ports in front of the node; an end has one of them.
+	West string `json:"west,omitempty"`
+	East string `json:"east,omitempty"`
+	// OnFailure is what becomes of packets when the node fails: Bypass or Block; "" for a
+	// node that is not watched.
+	OnFailure string `json:"on_failure,omitempty"`
+	// Programs without which the node has failed.
+	Programs []string `json:"programs,omitempty"`
+	// Eastward and Westward are what probes are like that go in by the western port and by
+	// the eastern one.
+	Eastward *Probe `json:"eastward,omitempty"`
+	Westward *Probe `json:"westward,omitempty"`
+}
+
+// What becomes of packets when a function fails.
+const (
+	Bypass = "bypass" // they go on to the next one
+	Block  = "block"  // they end before it
+)
+
+// Probe is a packet as the node would get it from the one end for the other.
+type Probe struct {
+	FromMAC string     `json:"from_mac"`
+	ToMAC   string     `json:"to_mac"`
+	From    netip.Addr `json:"from"`
+	To      netip.Addr `json:"to"`
+}
+
+// Fingerprint is a digest of the whole path, which the supervisor gives back.
+func (p Path) Fingerprint() string {
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // a Path is plain data
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// What is known of a watched function.
+const (
+	Unproven = "unproven" // no probe has come through: only its programs and ports tell
+	Healthy  = "healthy"
+	Failed   = "failed"
+)
+
+// Health of a watched function.
+type Health struct {
+	Node string `json:"node"`
+	// State is Unproven, Healthy or Failed, since Since.
+	State string    `json:"state"`
+	Since time.Time `json:"since"`
+	// OnFailure is what becomes of packets in that case.
+	OnFailure string `json:"on_failure"`
+	// Failures is how often it failed since it is watched.
+	Failures int `json:"failures"`
+	// Reason of the last failure.
+	Reason string `json:"reason,omitempty"`
+	// Proven are the directions in which probes have come through, eastward and westward.
+	Proven []string `json:"proven"`
+}
+
+// Watch has the owner's supervisor, which is started if there is none, watch over a path.
+func Watch(owner string, p Path) error {
+	if err := start(owner); err != nil {
+		return err
+	}
+	_, err := call(owner, Request{Op: OpWatch, Path: &p})
+	return watching(owner, err)
+}
+
+// Unwatch has the owner's supervisor watch no more, if there is one.
+func Unwatch(owner string) error {
+	_, err := call(owner, Request{Op: OpWatch})
+	if errors.Is(err, rundir.ErrNone) {
+		return nil
+	}
+	return watching(owner, err)
+}
+
+func watching(owner string, err error) error {
+	if err != nil {
+		return fmt.Errorf("watch over the functions of %s: %w", owner, err)
+	}
+	return nil
+}
+
+// OnWatch tells of the path that the owner's supervisor watches: its fingerprint, "" where
+// there is none, and the health of its functions.
+func OnWatch(owner string) (fingerprint string, functions []Health, err error) {
+	reply, err := call(owner, Request{Op: OpStatus})
+	if errors.Is(err, rundir.ErrNone) {
+		return "", nil, nil
+	}
+	return reply.Path, reply.Health, err
+}

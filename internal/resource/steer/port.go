@@ -1,0 +1,87 @@
+package steer
+
+import (
+	"errors"
+	"math"
+
+	"github.com/cilium/ebpf"
+
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// Nowhere stands in the place of a port where packets end.
+const Nowhere = math.MaxUint32
+
+// Port is what steers what comes in at a port, held open, so that it is turned elsewhere in one
+// step. What the plan says stays, and is the way again once nothing is to be instead.
+type Port struct {
+	// Index of the port's interface.
+	Index int
+	// Program that is there.
+	Program ebpf.ProgramID
+	at      *attached
+}
+
+// OpenPort of the place, by its name. That it is not there, or that no program of this version
+// steers there, is an error.
+func OpenPort(p resource.Place, device string) (*Port, error) {
+	dev, err := p.Device(device)
+	if err != nil {
+		return nil, err
+	}
+	port := &Port{Index: dev.Attrs().Index}
+	err = p.Do(func() error {
+		all, err := find(p, port.Index)
+		if err == nil {
+			err = port.choose(all)
+		}
+		for _, a := range all {
+			if err != nil || a != port.at {
+				a.Close()
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, failed(p, device, err)
+	}
+	return port, nil
+}
+
+// choose the program that packets are turned by.
+func (p *Port) choose(all []*attached) error {
+	for _, a := range all {
+		if a.Maps[passedMap] == nil || a.Maps[insteadMap] == nil {
+			continue
+		}
+		info, err := a.Info()
+		if err != nil {
+			return err
+		}
+		p.Program, _ = info.ID()
+		p.at = a
+		return nil
+	}
+	return errors.New("no program of this version is there; `nfchain up` puts it there")
+}
+
+// Passed is how many packets came in, since the port is there.
+func (p *Port) Passed() (uint64, error) {
+	c, err := p.at.passed()
+	return c.Packets, err
+}
+
+// Instead is the index of the port that packets go to in place of the planned one, or Nowhere;
+// 0 if they go where the plan says.
+func (p *Port) Instead() (index uint32, err error) {
+	err = p.at.Maps[insteadMap].Lookup(uint32(0), &index)
+	return index, err
+}
+
+// SetInstead has packets go to another port than the planned one from now on.
+func (p *Port) SetInstead(index uint32) error {
+	return p.at.Maps[insteadMap].Put(uint32(0), index)
+}
+
+// Close what was opened; the port goes on as it is.
+func (p *Port) Close() { p.at.Close() }

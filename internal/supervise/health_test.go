@@ -1,0 +1,170 @@
+package supervise_test
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/resource/process"
+)
+
+const (
+	first  = "{name: a, kind: forward, onFailure: bypass}"
+	bump   = "{name: bump, kind: bridge, onFailure: bypass}"
+	last   = "{name: last, kind: forward}"
+	tunnel = "{name: bad, kind: impair, onFailure: bypass, impair: {backend: tun}}"
+	walls  = "{name: walls, kind: firewall, onFailure: bypass, firewall: {policy: drop, rules: {list: [{protocol: icmp, action: accept}, {protocol: icmpv6, action: accept}]}}}"
+)
+
+func spec(functions ...string) string { return "functions:\n- " + strings.Join(functions, "\n- ") + "\n" }
+
+// breaks has a function let nothing more through, which no `up` mends and nobody but probes sees.
+const (
+	breaks = "ip rule add priority 1 iif eth0 blackhole; ip rule add priority 1 iif eth1 blackhole; ip -6 rule add priority 1 iif eth0 blackhole; ip -6 rule add priority 1 iif eth1 blackhole"
+	mends  = "ip rule del priority 1; ip rule del priority 1; ip -6 rule del priority 1; ip -6 rule del priority 1"
+)
+
+// TestLedPast: packets go past functions whose interfaces are taken away, and through them again
+// when they are back, whatever family of addresses the chain has.
+func TestLedPast(t *testing.T) {
+	for name, family := range map[string]string{"both": "", "IPv4": "addresses: {ipv6: none}\n", "IPv6": "addresses: {ipv4: none}\n"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPath(t, family+spec(first, bump, last))
+			p.well("a", "bump")
+			p.sends("client", "")
+			p.sh("a", "ip link del eth1")
+			h := p.until("a", "failed", hasFailed)
+			if h.Failures == 0 || h.Reason == "" || h.OnFailure != process.Bypass {
+				t.Errorf("%+v", h)
+			}
+			p.well("bump")
+			p.sends("client", "bump")
+			p.crosses()
+			p.sh("bump", "ip link del eth0")
+			p.until("bump", "failed", hasFailed)
+			p.sends("client", "last")
+			p.crosses()
+			p.up(family + spec(first, bump, last))
+			p.well("a", "bump")
+			p.sends("client", "")
+			p.crosses()
+		})
+	}
+}
+
+// TestBlocked: where a function may not be led past, packets end before it.
+func TestBlocked(t *testing.T) {
+	t.Parallel()
+	p := newPath(t, spec(strings.Replace(first, "bypass", "block", 1)))
+	p.well("a")
+	p.sh("a", breaks)
+	p.until("a", "failed", hasFailed)
+	p.sends("client", "nowhere")
+	p.sh("a", mends)
+	p.well("a")
+	p.sends("client", "")
+	p.crosses()
+}
+
+// TestTakenOver: what a supervisor has turned stays when it is killed, and the next one knows
+// that the function had failed, and sees it well.
+func TestTakenOver(t *testing.T) {
+	t.Parallel()
+	p := newPath(t, spec(first, last))
+	p.well("a")
+	p.sh("a", breaks)
+	p.until("a", "failed", hasFailed)
+	p.sends("client", "last")
+	killed := supervisorOf(p.owner)
+	if err := syscall.Kill(killed, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	gone(t, p.owner)
+	p.crosses()
+	p.up(spec(first, last))
+	h := p.until("a", "failed", hasFailed)
+	if next := supervisorOf(p.owner); next == 0 || next == killed || h.Reason == "" {
+		t.Errorf("supervisor %d after %d: %+v", next, killed, h)
+	}
+	p.sends("client", "last")
+	p.crosses()
+	p.sh("a", mends)
+	p.well("a")
+	p.sends("client", "")
+	p.crosses()
+}
+
+// TestEditedWhileFailed: functions are put in and taken out beside one that has failed, and it is
+// known on; and where nobody watches any more, packets go as planned.
+func TestEditedWhileFailed(t *testing.T) {
+	t.Parallel()
+	p := newPath(t, spec(first, last))
+	p.well("a")
+	p.sh("a", breaks)
+	failures := p.until("a", "failed", hasFailed).Failures
+	for _, functions := range [][]string{{first, bump, last}, {bump, first, last}, {first}} {
+		p.up(spec(functions...))
+		h := p.until("a", "failed", hasFailed)
+		if h.Failures < failures {
+			t.Errorf("%v: of %d failures is known: %+v", functions, failures, h)
+		}
+		p.crosses()
+	}
+	p.sh("a", mends)
+	p.up(spec(strings.Replace(first, ", onFailure: bypass", "", 1)))
+	gone(t, p.owner) // there is nothing to supervise
+	p.crosses()
+}
+
+// TestProgramsOfFunctions: one that is killed is seen by its process, one that is held still by
+// probes, and both functions are well again when a new program runs.
+func TestProgramsOfFunctions(t *testing.T) {
+	nstest.Require(t, feature.Tun, feature.Redirect)
+	for name, c := range map[string]struct {
+		harm   func(t *testing.T, pid int)
+		reason string
+	}{
+		"killed":     {func(_ *testing.T, pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) }, "has ended"},
+		"held still": {func(t *testing.T, pid int) { nstest.Stop(t, pid) }, "not come through"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPath(t, spec(tunnel, last))
+			for again := 0; ; again++ { // a busy machine may have had it fail before
+				p.well("bad")
+				before := p.program("bad")
+				c.harm(t, before.PID)
+				h := p.until("bad", "well again, by another program", func(h process.Health) bool {
+					now := p.program("bad")
+					return isWell(h) && now.PID != before.PID && now.Restarts > before.Restarts
+				})
+				if h.Failures > 0 && strings.Contains(h.Reason, c.reason) {
+					break
+				}
+				if again == 20 {
+					t.Fatalf("it never failed because it was %s: %+v", name, h)
+				}
+			}
+			p.sends("client", "")
+			p.crosses()
+		})
+	}
+}
+
+// TestUnproven: where a function lets no probe through, that is told, and nothing is concluded
+// from it.
+func TestUnproven(t *testing.T) {
+	nstest.Require(t, feature.NFTables)
+	t.Parallel()
+	p := newPath(t, spec(walls, first))
+	p.well("a")
+	p.crosses()
+	h := p.until("walls", "known", func(process.Health) bool { return true })
+	if h.State != process.Unproven || len(h.Proven) != 0 || h.Failures != 0 {
+		t.Errorf("%+v", h)
+	}
+	p.sends("client", "")
+}

@@ -1,0 +1,226 @@
+package supervise_test
+
+import (
+	"context"
+	"net/netip"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/plan/plantest"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/health"
+	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource/steer"
+)
+
+// path is a chain over a forwarder that is up, with functions that are watched.
+type path struct {
+	testing.TB
+	owner string
+	*plan.Plan
+}
+
+func newPath(tb testing.TB, spec string) *path {
+	tb.Helper()
+	nstest.Root(tb)
+	nstest.Require(tb, feature.Veth, feature.BPFPeer, feature.BPFTCX, feature.ToolIP, feature.ToolPing)
+	p := &path{TB: tb, owner: nstest.Owner(tb)}
+	if err := os.MkdirAll(deploy.StateDir(p.owner), 0o755); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if _, err := (&deploy.Deployer{}).Down(context.Background(), p.owner); err != nil {
+			tb.Error(err)
+		}
+	})
+	p.up(spec)
+	return p
+}
+
+// up makes the chain what a spec says.
+func (p *path) up(spec string) {
+	p.Helper()
+	chain := plantest.Chain(p, p.owner, "wiring: ebpf\n"+spec)
+	facts, err := deploy.Facts(chain)
+	if err != nil {
+		p.Fatal(err)
+	}
+	if p.Plan, err = plan.Make(chain, plantest.Catalogue(), facts, plan.Options{}); err != nil {
+		p.Fatal(err)
+	}
+	if _, err := (&deploy.Deployer{}).Up(p.Context(), p.Plan); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// node of the chain by its name.
+func (p *path) node(name string) plan.Node {
+	p.Helper()
+	for _, n := range p.Nodes {
+		if n.Name == name {
+			return n
+		}
+	}
+	p.Fatalf("there is no node %s", name)
+	return plan.Node{}
+}
+
+// until waits for the health of a function to be as asked for.
+func (p *path) until(node, what string, is func(process.Health) bool) (h process.Health) {
+	p.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		_, all, err := process.OnWatch(p.owner)
+		if err != nil {
+			p.Fatal(err)
+		}
+		for _, h = range all {
+			if h.Node == node && is(h) {
+				return h
+			}
+		}
+	}
+	p.Fatalf("%s is never %s: %+v", node, what, h)
+	return h
+}
+
+// isWell tells that probes come through in both directions.
+func isWell(h process.Health) bool { return h.State == process.Healthy && len(h.Proven) == 2 }
+
+func hasFailed(h process.Health) bool { return h.State == process.Failed }
+
+// well waits until probes come through functions, both ways.
+func (p *path) well(nodes ...string) {
+	p.Helper()
+	for _, n := range nodes {
+		p.until(n, "well", isWell)
+	}
+}
+
+// sends waits until packets that come from a node, eastward, go to another one in place of the
+// next; "" is the planned one, and "nowhere" none.
+func (p *path) sends(from, to string) {
+	p.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		want, got := p.goal(to), p.instead(p.watched(from).East)
+		if got == want {
+			return
+		}
+		if time.Now().After(deadline) {
+			p.Fatalf("what comes from %s goes to port %d, not to %d, %q", from, got, want, to)
+		}
+	}
+}
+
+// goal is what stands in a port for a node to which packets go instead.
+func (p *path) goal(node string) uint32 {
+	p.Helper()
+	switch node {
+	case "":
+		return 0
+	case "nowhere":
+		return steer.Nowhere
+	}
+	h, err := netns.Open(p.Between())
+	if err != nil {
+		p.Fatal(err)
+	}
+	defer h.Close()
+	l, err := h.LinkByName(p.watched(node).West)
+	if err != nil {
+		p.Fatal(err)
+	}
+	return uint32(l.Attrs().Index)
+}
+
+// watched is what the plan says of a node.
+func (p *path) watched(node string) process.Watched {
+	p.Helper()
+	for _, r := range p.Resources {
+		s, is := r.Spec.(health.Spec)
+		if !is {
+			continue
+		}
+		for _, w := range s.Nodes {
+			if w.Node == node {
+				return w
+			}
+		}
+	}
+	p.Fatalf("%s is on no path that is watched", node)
+	return process.Watched{}
+}
+
+func (p *path) instead(port string) uint32 {
+	p.Helper()
+	h, err := netns.Open(p.Between())
+	if err != nil {
+		p.Fatal(err)
+	}
+	defer h.Close()
+	open, err := steer.OpenPort(resource.At(h, p.owner), port)
+	if err != nil {
+		p.Fatal(err)
+	}
+	defer open.Close()
+	to, err := open.Instead()
+	if err != nil {
+		p.Fatal(err)
+	}
+	return to
+}
+
+// crosses sends a ping over the chain from both ends, in every family.
+func (p *path) crosses() {
+	p.Helper()
+	for _, way := range [][2]plan.Node{{p.Client(), p.Server()}, {p.Server(), p.Client()}} {
+		for _, to := range p.addresses(way[0], way[1]) {
+			ctx, cancel := context.WithTimeout(p.Context(), time.Minute)
+			out, err := exec.CommandContext(ctx, "ip", "netns", "exec", way[0].Namespace, "ping", "-n", "-c", "1", "-w", "30", to.String()).CombinedOutput()
+			cancel()
+			if err != nil {
+				p.Errorf("%s does not reach %s: %v\n%s", way[0].Name, to, err, out)
+			}
+		}
+	}
+}
+
+func (p *path) addresses(from, to plan.Node) (list []netip.Addr) {
+	for _, h := range p.Hosts(from.Name) {
+		if h.Name == to.Name {
+			list = append(list, h.Address)
+		}
+	}
+	return list
+}
+
+// sh runs a line in a node's namespace.
+func (p *path) sh(node, line string) {
+	p.Helper()
+	out, err := exec.Command("ip", "netns", "exec", p.node(node).Namespace, "sh", "-ec", line).CombinedOutput()
+	if err != nil {
+		p.Fatalf("%s: %v\n%s", line, err, out)
+	}
+}
+
+// program of a function.
+func (p *path) program(node string) process.Status {
+	p.Helper()
+	all, err := process.Statuses(p.owner)
+	if err != nil {
+		p.Fatal(err)
+	}
+	for _, s := range all {
+		if s.Node == node {
+			return s
+		}
+	}
+	p.Fatalf("%s has no program", node)
+	return process.Status{}
+}

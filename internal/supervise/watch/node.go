@@ -1,0 +1,188 @@
+package watch
+
+import (
+	"fmt"
+	"time"
+
+	"nfchain.dev/nfchain/internal/resource/process"
+)
+
+const (
+	// firstPause is how long packets keep away from a function that failed, at least; it doubles,
+	// up to longestPause, while it fails again before it was well for steady.
+	firstPause, longestPause = 100 * time.Millisecond, 10 * time.Second
+	steady                   = 10 * time.Second
+	// proofs in a row, all looks without a missing probe, bring a function back.
+	proofs = 3
+	// hung is how long a program may run on while no probe comes through, before it is killed,
+	// to be started again; that doubles, too, up to longestHung.
+	hung, longestHung = time.Second, 30 * time.Second
+)
+
+// way is one direction through a function: in by one port and out by the other.
+type way struct {
+	trust
+	name    string
+	in, out *port
+	frame   *frame
+	// passing: packets came out since the last probe was due.
+	passing bool
+	// asked is when the last probe was sent.
+	asked time.Time
+}
+
+// listen to what came out, and tell whether packets did. Of a function that has failed, only probes
+// tell that it is well: what it had before may come out yet.
+func (w *way) listen(now time.Time, failed bool) (came bool) {
+	came = w.out.came()
+	if came && !failed {
+		w.live()
+		w.passing = true
+	}
+	if w.out.taker == nil {
+		return came
+	}
+	seen, err := w.out.taker.Seen()
+	switch {
+	case err != nil: // as if none had come
+	case w.sent == 0:
+		w.adopt(seen.Number)
+	default:
+		w.hear(seen.Number, time.Duration(seen.TookNS), now)
+	}
+	return came
+}
+
+// node is a watched function.
+type node struct {
+	spec process.Watched
+	// number in path order.
+	number int
+	ways   []*way
+
+	failed   bool
+	reason   string
+	since    time.Time
+	failures int
+
+	// due is when it is probed again.
+	due   time.Time
+	pause time.Duration
+	good  int
+	// kill is when its programs are killed unless it is well before, and hung how long the next
+	// ones may go on.
+	kill time.Time
+	hung time.Duration
+}
+
+// know what was known of it before.
+func (n *node) know(before []process.Health) {
+	for _, h := range before {
+		if h.Node != n.spec.Node {
+			continue
+		}
+		n.reason, n.failures, n.since = h.Reason, h.Failures, h.Since
+		if h.State == process.Failed {
+			n.failed, n.pause, n.hung, n.kill = true, firstPause, hung, time.Now().Add(hung)
+		}
+	}
+}
+
+// ill says why a function has failed; "" where it has not.
+func (n *node) ill(now time.Time, ended map[string]bool) string {
+	for _, name := range n.spec.Programs {
+		if ended[name] {
+			return fmt.Sprintf("its program %s has ended", name)
+		}
+	}
+	for _, w := range n.ways {
+		if w.in.steer == nil {
+			return fmt.Sprintf("its interface behind port %s is not there; `nfchain up` makes it again", w.in.name)
+		}
+	}
+	for _, w := range n.ways {
+		if w.lost(now) {
+			return fmt.Sprintf("%d probes %s have not come through", w.sent-w.heard, w.name)
+		}
+	}
+	return ""
+}
+
+// fail notes that it has.
+func (n *node) fail(now time.Time, reason string) {
+	if n.pause == 0 || now.Sub(n.since) > steady {
+		n.pause, n.hung = firstPause, hung
+	} else {
+		n.pause = min(2*n.pause, longestPause)
+	}
+	n.failed, n.reason, n.since, n.good = true, reason, now, 0
+	n.due, n.kill = now.Add(n.pause), now.Add(max(n.hung, n.pause))
+	n.failures++
+}
+
+// heal notes that it is well again.
+func (n *node) heal(now time.Time) {
+	n.failed, n.since, n.due = false, now, now
+	for _, w := range n.ways {
+		w.live() // what is missing from before is forgotten
+	}
+}
+
+// well tells that nothing speaks against a function that had failed: its programs are ready, its
+// ports are there, and the last probes have come.
+func (n *node) well(programs map[string]string) bool {
+	for _, name := range n.spec.Programs {
+		if programs[name] != process.Running {
+			return false
+		}
+	}
+	for _, w := range n.ways {
+		if w.in.steer == nil || w.proven && w.asking() {
+			return false
+		}
+	}
+	return true
+}
+
+// stuck tells that programs run, and have been given long enough to let probes through.
+func (n *node) stuck(now time.Time, programs map[string]string) bool {
+	if len(n.spec.Programs) == 0 || now.Before(n.kill) {
+		return false
+	}
+	for _, name := range n.spec.Programs {
+		if programs[name] != process.Running {
+			return false
+		}
+	}
+	for _, w := range n.ways {
+		if w.in.steer == nil {
+			return false // nothing that a program could mend
+		}
+	}
+	return n.asking()
+}
+
+// asking tells that a probe is under way that should come through.
+func (n *node) asking() bool {
+	for _, w := range n.ways {
+		if w.proven && w.asking() {
+			return true
+		}
+	}
+	return false
+}
+
+// health as it is told.
+func (n *node) health() process.Health {
+	h := process.Health{Node: n.spec.Node, State: process.Unproven, Since: n.since, OnFailure: n.spec.OnFailure,
+		Failures: n.failures, Reason: n.reason, Proven: []string{}}
+	for _, w := range n.ways {
+		if w.proven {
+			h.State, h.Proven = process.Healthy, append(h.Proven, w.name)
+		}
+	}
+	if n.failed {
+		h.State = process.Failed
+	}
+	return h
+}

@@ -1,0 +1,75 @@
+package watch
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// open what is at the ports now: interfaces may have gone and come again, and another version of
+// nfchain may have put its programs there.
+func (w *Watcher) open(now time.Time) {
+	w.opened = now
+	h, err := netns.Open(w.path.Forwarder)
+	if err != nil {
+		w.close() // all are gone
+		return
+	}
+	defer h.Close()
+	if w.socket < 0 {
+		w.connect(h)
+	}
+	at := resource.At(h, w.config.Owner)
+	for _, p := range w.ports {
+		_ = p.open(at, w.signature) // one that is not there is judged so
+	}
+	if !w.begun {
+		w.begun = true
+		w.inherit(now)
+	}
+	w.turn()
+}
+
+// connect the socket that probes are sent by, over any port.
+func (w *Watcher) connect(h *netns.Handle) {
+	err := h.Do(func() (err error) {
+		w.socket, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+		return err
+	})
+	if err != nil {
+		w.socket = -1
+	}
+}
+
+// inherit what another supervisor has turned: those functions have failed, until they prove well.
+func (w *Watcher) inherit(now time.Time) {
+	for _, n := range w.nodes {
+		before, after := w.ports[w.path.Nodes[n.number-1].East], w.ports[w.path.Nodes[n.number+1].West]
+		if isTurned(before) || isTurned(after) {
+			n.fail(now, "had failed before this supervisor began")
+			n.due = now
+		}
+	}
+}
+
+func isTurned(p *port) bool {
+	if p == nil || p.steer == nil {
+		return false
+	}
+	to, err := p.steer.Instead()
+	return err == nil && to != 0
+}
+
+// close all that is held open.
+func (w *Watcher) close() {
+	for _, p := range w.ports {
+		p.close()
+	}
+	if w.socket >= 0 {
+		_ = unix.Close(w.socket)
+	}
+	w.socket = -1
+}

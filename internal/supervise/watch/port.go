@@ -1,0 +1,89 @@
+package watch
+
+import (
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/health"
+	"nfchain.dev/nfchain/internal/resource/steer"
+)
+
+// port of the forwarder, held open.
+type port struct {
+	name string
+	// watched functions have it: probes are taken out there.
+	watched bool
+	// steer is nil while the port is not there.
+	steer *steer.Port
+	taker *health.Taker
+	// passed is how many packets had come in when it was last looked at.
+	passed uint64
+}
+
+// open what is at the port now, and have probes taken out there.
+func (p *port) open(at resource.Place, signature uint64) error {
+	now, err := steer.OpenPort(at, p.name)
+	if err != nil {
+		p.close()
+		return err
+	}
+	if p.steer != nil && p.steer.Index == now.Index && p.steer.Program == now.Program {
+		now.Close()
+	} else if err := p.replace(now); err != nil {
+		return err
+	}
+	if !p.watched {
+		return nil
+	}
+	taker, err := health.Take(at, p.name, signature, p.taker)
+	if err != nil {
+		return err
+	}
+	if p.taker != nil && p.taker != taker {
+		p.taker.Close()
+	}
+	p.taker = taker
+	return nil
+}
+
+// replace what was held open.
+func (p *port) replace(by *steer.Port) (err error) {
+	if p.steer != nil && p.steer.Index != by.Index {
+		p.close()
+	} else if p.steer != nil {
+		p.steer.Close()
+	}
+	p.steer = by
+	p.passed, err = by.Passed()
+	return err
+}
+
+func (p *port) close() {
+	if p.steer != nil {
+		p.steer.Close()
+	}
+	if p.taker != nil {
+		p.taker.Close()
+	}
+	p.steer, p.taker = nil, nil
+}
+
+// came tells whether packets came in since it was last asked.
+func (p *port) came() bool {
+	if p.steer == nil {
+		return false
+	}
+	n, err := p.steer.Passed()
+	if err != nil || n == p.passed {
+		return false
+	}
+	p.passed = n
+	return true
+}
+
+// turn packets that come in to another port, or back to the planned one, unless they go there.
+func (p *port) turn(index uint32) error {
+	was, err := p.steer.Instead()
+	if err != nil || was == index {
+		return err
+	}
+	return p.steer.SetInstead(index)
+}

@@ -1,0 +1,63 @@
+package watch
+
+import "time"
+
+const (
+	// missing probes in a row say that a function has failed,
+	missing = 3
+	// once it is as long as this that the first of them was sent, and twice what probes took
+	// lately besides: a function may delay on purpose, and who sends may be late.
+	patience = 20 * time.Millisecond
+	// forgets is which part of the longest time that a probe took each later one forgets.
+	forgets = 16
+)
+
+// trust is what signs of life say of one direction through a function. It has no clock: times
+// are given.
+type trust struct {
+	// proven: a probe came through once, so that it means something when none does.
+	proven bool
+	// sent and heard are numbers of probes: of the last one, and of the last one that came
+	// through, or that live packets stand for.
+	sent, heard uint64
+	// since is when the first was sent that has not come.
+	since time.Time
+	// took is how long probes took lately.
+	took time.Duration
+}
+
+// ask notes that a probe is sent, and gives its number.
+func (t *trust) ask(now time.Time) uint64 {
+	if t.heard >= t.sent {
+		t.since = now
+	}
+	t.sent++
+	return t.sent
+}
+
+// hear notes that a probe came through.
+func (t *trust) hear(number uint64, took time.Duration, now time.Time) {
+	if number <= t.heard {
+		return
+	}
+	t.proven, t.heard, t.since = true, number, now
+	t.took = max(took, t.took-t.took/forgets)
+}
+
+// live notes that other packets came out: the probes that are under way need not come any more.
+func (t *trust) live() { t.heard = max(t.heard, t.sent) }
+
+// adopt what another supervisor saw: numbers go on from there.
+func (t *trust) adopt(number uint64) {
+	if number > t.sent {
+		t.sent, t.heard, t.proven = number, number, true
+	}
+}
+
+// asking tells that a probe is under way.
+func (t *trust) asking() bool { return t.sent > t.heard }
+
+// lost tells that the function lets nothing through any more in this direction.
+func (t *trust) lost(now time.Time) bool {
+	return t.proven && t.sent >= t.heard+missing && now.Sub(t.since) >= patience+2*t.took
+}

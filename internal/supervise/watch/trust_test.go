@@ -1,0 +1,94 @@
+package watch
+
+import (
+	"testing"
+	"time"
+)
+
+const step = 10 * time.Millisecond
+
+// TestTrust follows probes and what is heard of them, a step after the other.
+func TestTrust(t *testing.T) {
+	for name, c := range map[string]struct {
+		steps string // a: ask, h: hear the last, e: hear the one before, l: live packets, .: a step of time
+		lost  bool
+	}{
+		"nothing known":                {"", false},
+		"never heard":                  {"a.a.a.a.a.a.", false},
+		"all heard":                    {"ah.ah.ah.ah.", false},
+		"two missing":                  {"ah.a.a.", false},
+		"three missing":                {"ah.a.a.a.", true},
+		"three missing at once":        {"ahaaa", false},
+		"three missing, time after":    {"ahaaa..", true},
+		"heard late":                   {"ah.a.a.a.h", false},
+		"late by one, always":          {"ah.a.ae.ae.ae.ae.ae.ae.", false},
+		"live in their place":          {"ah.a.a.l.", false},
+		"live, and then nothing":       {"ah.a.a.l.a.a.a.", true},
+		"live, never heard":            {"l.a.a.l.a.a.a.a.a.", false},
+		"rest between":                 {"ah....................a", false},
+		"rest between, then three":     {"ah....................a.a.a.", true},
+		"heard again after it was not": {"ah.a.a.a.ah.a.a.", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var tr trust
+			now := time.Unix(0, 0)
+			for _, s := range c.steps {
+				switch s {
+				case 'a':
+					tr.ask(now)
+				case 'h':
+					tr.hear(tr.sent, 0, now)
+				case 'e':
+					tr.hear(tr.sent-1, 0, now)
+				case 'l':
+					tr.live()
+				case '.':
+					now = now.Add(step)
+				}
+			}
+			if got := tr.lost(now); got != c.lost {
+				t.Errorf("lost %v: %+v", got, tr)
+			}
+		})
+	}
+}
+
+// TestTrustOfTheSlow: a function that delays is given time, and less again when it is fast.
+func TestTrustOfTheSlow(t *testing.T) {
+	var tr trust
+	now := time.Unix(0, 0)
+	tr.hear(tr.ask(now), time.Second, now)
+	missed := func() time.Duration {
+		for range missing {
+			tr.ask(now)
+		}
+		began := now
+		for ; !tr.lost(now); now = now.Add(time.Millisecond) {
+		}
+		return now.Sub(began)
+	}
+	if took := missed(); took != 2*time.Second+patience {
+		t.Errorf("after a second's delay it is lost in %v", took)
+	}
+	for range 200 {
+		tr.hear(tr.ask(now), time.Millisecond, now)
+	}
+	if took := missed(); took > patience+10*time.Millisecond {
+		t.Errorf("long after that it is lost in %v", took)
+	}
+}
+
+// TestTrustIsHandedOn: numbers go on where another supervisor stopped, and what it had proven is.
+func TestTrustIsHandedOn(t *testing.T) {
+	var tr trust
+	now := time.Unix(0, 0)
+	tr.adopt(0)
+	if tr.proven || tr.ask(now) != 1 {
+		t.Errorf("nothing was seen: %+v", tr)
+	}
+	tr = trust{}
+	tr.adopt(41)
+	if !tr.proven || tr.asking() || tr.ask(now) != 42 || !tr.asking() {
+		t.Errorf("41 was seen: %+v", tr)
+	}
+}

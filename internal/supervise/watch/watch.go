@@ -1,0 +1,361 @@
+// Package watch watches over functions that a forwarder sends packets to: by probes through them, by
+// the packets that come out of them, and by their programs. Where one fails, packets are turned past
+// it, or end before it, until it is well again.
+package watch
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource/steer"
+)
+
+const (
+	// fast is the time between two probes while packets flow, or one is missing,
+	fast = 10 * time.Millisecond
+	// slow while none did for as long as idle.
+	slow = time.Second
+	idle = 2 * time.Second
+	// What is at the ports is read again so often: while packets flow, and while none do.
+	readsFlowing, readsIdle = 5 * time.Second, time.Minute
+)
+
+// Config is what a watcher needs from the supervisor.
+type Config struct {
+	Owner string
+	// Restart a program that runs and lets nothing through. It must not wait.
+	Restart func(program string)
+	// Say what became of a node.
+	Say func(node, text string)
+}
+
+// Watcher of a path.
+type Watcher struct {
+	config      Config
+	path        process.Path
+	fingerprint string
+	cancel      func()
+	done        chan struct{}
+	woken       chan struct{}
+
+	// mu is held while something is looked at or changed.
+	mu       sync.Mutex
+	programs map[string]string // states, by name
+	// ended are the programs that did since it was last looked: they may run again by then.
+	ended    map[string]bool
+	nodes    []*node
+	ports    map[string]*port
+	ends     []*port
+	socket   int
+	// signature of the probes.
+	signature uint64
+	// active is when packets last flowed, opened when ports were last read, and begun that they
+	// were once.
+	active, opened time.Time
+	begun          bool
+}
+
+// Start watching over a path. What was known of its functions before is known on; where nobody
+// watched before, which is nil, what is turned at the ports tells what had failed.
+func Start(c Config, p process.Path, before []process.Health) (*Watcher, error) {
+	w := &Watcher{config: c, path: p, fingerprint: p.Fingerprint(), done: make(chan struct{}), woken: make(chan struct{}, 1),
+		programs: map[string]string{}, ended: map[string]bool{}, ports: map[string]*port{}, socket: -1, begun: before != nil}
+	var random [8]byte
+	_, _ = rand.Read(random[:]) // it does not fail
+	w.signature = binary.NativeEndian.Uint64(random[:])
+	for i, spec := range p.Nodes {
+		if err := w.add(i, spec, before); err != nil {
+			return nil, err
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	w.cancel = cancel
+	go w.run(ctx)
+	return w, nil
+}
+
+// add a node of the path.
+func (w *Watcher) add(i int, spec process.Watched, before []process.Health) error {
+	for _, name := range []string{spec.West, spec.East} {
+		if name == "" {
+			continue
+		}
+		p := &port{name: name, watched: spec.OnFailure != ""}
+		w.ports[name] = p
+		if i == 0 || i == len(w.path.Nodes)-1 {
+			w.ends = append(w.ends, p)
+		}
+	}
+	if spec.OnFailure == "" {
+		return nil
+	}
+	n := &node{spec: spec, number: i, since: time.Now()}
+	n.know(before)
+	west, east := w.ports[spec.West], w.ports[spec.East]
+	for _, v := range []struct {
+		name    string
+		probe   *process.Probe
+		in, out *port
+	}{{"eastward", spec.Eastward, west, east}, {"westward", spec.Westward, east, west}} {
+		if v.probe == nil || v.in == nil || v.out == nil {
+			return fmt.Errorf("there is no way %s through function %s", v.name, spec.Node)
+		}
+		f, err := newFrame(*v.probe)
+		if err != nil {
+			return fmt.Errorf("function %s: %w", spec.Node, err)
+		}
+		n.ways = append(n.ways, &way{name: v.name, in: v.in, out: v.out, frame: f})
+	}
+	w.nodes = append(w.nodes, n)
+	return nil
+}
+
+// Stop watching. Packets go on where they go.
+func (w *Watcher) Stop() {
+	w.cancel()
+	<-w.done
+}
+
+// Fingerprint of the path.
+func (w *Watcher) Fingerprint() string { return w.fingerprint }
+
+// Note what became of a program.
+func (w *Watcher) Note(s process.Status) {
+	w.mu.Lock()
+	w.programs[s.Node] = s.State
+	if s.State == process.Waiting || s.State == process.Ended {
+		w.ended[s.Node] = true
+	}
+	w.mu.Unlock()
+	select {
+	case w.woken <- struct{}{}:
+	default: // it will look anyway
+	}
+}
+
+// Health of the watched functions, in path order.
+func (w *Watcher) Health() []process.Health {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := []process.Health{}
+	for _, n := range w.nodes {
+		all = append(all, n.health())
+	}
+	return all
+}
+
+func (w *Watcher) run(ctx context.Context) {
+	defer close(w.done)
+	defer w.close()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.woken:
+		case <-timer.C:
+		}
+		timer.Reset(w.look())
+	}
+}
+
+// look at everything once, do what follows, and say how long it is until the next time.
+func (w *Watcher) look() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Now()
+	if now.Sub(w.opened) >= w.reads(now) {
+		w.open(now)
+	}
+	w.listen(now)
+	w.act(now)
+	if w.probe(now) {
+		w.listen(time.Now()) // most functions have let them through by now
+		w.act(now)
+	}
+	return w.wait(now)
+}
+
+// act on what is known of the functions.
+func (w *Watcher) act(now time.Time) {
+	changed := false
+	for _, n := range w.nodes {
+		changed = w.judge(n, now) || changed
+	}
+	if changed {
+		w.turn()
+		w.opened = time.Time{} // what was turned may not be there any more: it is looked at again next
+	}
+	clear(w.ended)
+}
+
+// reads is how long what was read of the ports counts.
+func (w *Watcher) reads(now time.Time) time.Duration {
+	for _, n := range w.nodes {
+		if n.failed {
+			return slow
+		}
+	}
+	if now.Sub(w.active) < idle {
+		return readsFlowing
+	}
+	return readsIdle
+}
+
+// listen to what came out of all functions, and of the ends.
+func (w *Watcher) listen(now time.Time) {
+	for _, p := range w.ends {
+		if p.came() {
+			w.active = now
+		}
+	}
+	for _, n := range w.nodes {
+		for _, v := range n.ways {
+			if v.listen(now, n.failed) {
+				w.active = now
+			}
+		}
+	}
+}
+
+// judge a function, and tell whether that changed.
+func (w *Watcher) judge(n *node, now time.Time) bool {
+	if !n.failed {
+		reason := n.ill(now, w.ended)
+		if reason == "" {
+			return false
+		}
+		n.fail(now, reason)
+		what := map[string]string{process.Bypass: "packets go past it", process.Block: "packets end before it"}[n.spec.OnFailure]
+		w.config.Say(n.spec.Node, fmt.Sprintf("failed: %s; %s", reason, what))
+		return true
+	}
+	if n.stuck(now, w.programs) {
+		n.hung = min(2*n.hung, longestHung)
+		n.kill = now.Add(n.hung)
+		for _, program := range n.spec.Programs {
+			w.config.Say(n.spec.Node, "no probe comes through, and its program runs: it is killed")
+			w.config.Restart(program)
+		}
+	}
+	if n.good < proofs || !n.well(w.programs) {
+		return false
+	}
+	n.heal(now)
+	w.config.Say(n.spec.Node, "is well again: packets go through it")
+	return true
+}
+
+// turn packets past what has failed, and back to what has not.
+func (w *Watcher) turn() {
+	failed := map[int]bool{}
+	for _, n := range w.nodes {
+		failed[n.number] = n.failed
+	}
+	for name, to := range turned(w.path.Nodes, func(i int) bool { return failed[i] }) {
+		p, index := w.ports[name], uint32(0)
+		if p.steer == nil {
+			continue
+		}
+		if to == blocked {
+			index = steer.Nowhere
+		} else if to != "" {
+			other := w.ports[to]
+			if other.steer == nil {
+				continue // where it goes is not worse
+			}
+			index = uint32(other.steer.Index)
+		}
+		if err := p.turn(index); err != nil {
+			p.close()
+		}
+	}
+}
+
+// probe the functions that it is time for, and tell whether any was.
+func (w *Watcher) probe(now time.Time) (any bool) {
+	for _, n := range w.nodes {
+		if now.Before(n.due) {
+			continue
+		}
+		any = true
+		if n.failed {
+			w.prove(n, now)
+			continue
+		}
+		for _, v := range n.ways {
+			if !v.passing {
+				_ = w.ask(v, now) // a port that is not there is judged so
+			}
+			v.passing = false
+		}
+	}
+	return any
+}
+
+// prove that a function which had failed is well: it is, when probes came through some times in
+// a row.
+func (w *Watcher) prove(n *node, now time.Time) {
+	well, asked := n.well(w.programs), true
+	for _, v := range n.ways {
+		asked = w.ask(v, now) && asked
+	}
+	if well && asked {
+		n.good++
+		n.due = now.Add(fast)
+		return
+	}
+	n.good = 0
+	n.due = now.Add(min(n.pause, slow))
+}
+
+// ask by a probe; false if that could not be. Where none came through yet, one a second is enough.
+func (w *Watcher) ask(v *way, now time.Time) bool {
+	if !v.proven && now.Sub(v.asked) < slow {
+		return v.in.steer != nil
+	}
+	v.asked = now
+	return w.send(v, now)
+}
+
+// send a probe; false if that could not be.
+func (w *Watcher) send(v *way, now time.Time) bool {
+	if v.in.steer == nil || v.out.steer == nil || w.socket < 0 {
+		return false
+	}
+	var clock unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &clock) // there always is this one
+	p := payload{Signature: w.signature, Number: v.trust.ask(now), SentNS: uint64(clock.Nano()), Port: uint32(v.out.steer.Index)}
+	err := unix.Sendto(w.socket, v.frame.with(p), unix.MSG_DONTWAIT, &unix.SockaddrLinklayer{Ifindex: v.in.steer.Index})
+	if errors.Is(err, unix.ENXIO) || errors.Is(err, unix.ENODEV) || errors.Is(err, unix.ENETDOWN) {
+		v.in.close()
+	}
+	return err == nil
+}
+
+// wait until it is time for the next function, or for reading what is at the ports.
+func (w *Watcher) wait(now time.Time) time.Duration {
+	next := slow
+	for _, n := range w.nodes {
+		if !n.failed && !now.Before(n.due) {
+			n.due = now.Add(slow)
+			if now.Sub(w.active) < idle || n.asking() {
+				n.due = now.Add(fast)
+			}
+		}
+		next = min(next, n.due.Sub(now))
+	}
+	if w.opened.IsZero() {
+		next = min(next, fast)
+	}
+	return max(next, time.Millisecond)
+}

@@ -1,0 +1,98 @@
+package supervise
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/supervise/watch"
+)
+
+// watch over a path in the place of the one before; nil is none.
+func (s *supervisor) watch(p *process.Path) error {
+	if p != nil && s.over {
+		return fmt.Errorf("the supervisor of %s is stopping", s.config.Owner)
+	}
+	old := s.watchedBy()
+	if old != nil && p != nil && old.Fingerprint() == p.Fingerprint() {
+		return nil
+	}
+	known := s.unwatch()
+	if p == nil {
+		s.rest()
+		return nil
+	}
+	w, err := watch.Start(watch.Config{
+		Owner:   s.config.Owner,
+		Restart: func(program string) { go s.restart(program) },
+		Say:     s.config.say,
+	}, *p, known)
+	if err != nil {
+		return err
+	}
+	s.setWatcher(w)
+	for _, program := range s.programs {
+		program.tell()
+	}
+	return nil
+}
+
+// unwatch ends watching, and gives what is known by then; nil where nothing was watched.
+func (s *supervisor) unwatch() []process.Health {
+	w := s.watchedBy()
+	if w == nil {
+		return nil
+	}
+	s.setWatcher(nil)
+	w.Stop()
+	return w.Health()
+}
+
+func (s *supervisor) watchedBy() *watch.Watcher {
+	s.watching.Lock()
+	defer s.watching.Unlock()
+	return s.watcher
+}
+
+func (s *supervisor) setWatcher(w *watch.Watcher) {
+	s.watching.Lock()
+	defer s.watching.Unlock()
+	s.watcher = w
+}
+
+// note what became of a program.
+func (s *supervisor) note(of process.Status) {
+	if w := s.watchedBy(); w != nil {
+		w.Note(of)
+	}
+}
+
+// watched tells which path is, and the health of its functions.
+func (s *supervisor) watched() (fingerprint string, functions []process.Health) {
+	w := s.watchedBy()
+	if w == nil {
+		return "", nil
+	}
+	return w.Fingerprint(), w.Health()
+}
+
+// restart a program that runs and lets nothing through.
+func (s *supervisor) restart(node string) {
+	s.mu.Lock()
+	p := s.programs[node]
+	s.mu.Unlock()
+	if p != nil {
+		p.kill()
+	}
+}
+
+// say in a node's log what became of it.
+func (c Config) say(node, text string) {
+	log, err := os.OpenFile(c.LogFile(node), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return // the state says it, too
+	}
+	defer func() { _ = log.Close() }()
+	_, _ = fmt.Fprintf(log, "nfchain, %s: function %s %s\n", time.Now().Format(time.RFC3339Nano), node, text)
+}
