@@ -44,6 +44,9 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) error {
 			w.ports[r.Spec.Key()] = true
 		}
 	}
+	if err := w.hold(p); err != nil {
+		return err
+	}
 	for _, stage := range stages {
 		if w.dry && stage[0].Name() == steer.KindName || stage[0].Name() == health.KindName {
 			continue // later; what is told twice is told wrong
@@ -58,6 +61,20 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) error {
 	}
 	w.phase = plain
 	return w.removeDropped(ctx, p)
+}
+
+// hold has who watches over the functions take nothing for a failure while they are changed.
+func (w *work) hold(p *plan.Plan) error {
+	watched, _, err := process.OnWatch(w.owner)
+	if err != nil || watched == "" || w.dry {
+		return err
+	}
+	for _, r := range p.Resources {
+		if r.Kind == health.KindName && r.Spec.Fingerprint() == watched {
+			return nil // none is changed
+		}
+	}
+	return process.Hold(w.owner)
 }
 
 // turn ports to what is new, have that watched, and wait until nothing comes any more from what is

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -73,11 +75,17 @@ func (b *builder) watched(i int, w *process.Watched) error {
 	if _, translates := b.catalogue.Functions[n.Kind].(function.Translator); translates && n.onFailure == process.Bypass {
 		return fmt.Errorf("what passes by a %s has addresses that the ends do not know; use block, or leave it out", n.Kind)
 	}
+	sum := sha256.New()
 	for _, r := range b.resources {
-		if s, is := r.Spec.(process.Spec); is && s.Netns == n.Namespace {
+		s, runs := r.Spec.(process.Spec)
+		if runs = runs && s.Netns == n.Namespace; runs {
 			w.Programs = append(w.Programs, s.Node)
 		}
+		if runs || r.Namespace == n.Namespace {
+			_, _ = fmt.Fprintln(sum, r.ID, r.Spec.Fingerprint())
+		}
 	}
+	w.Version = hex.EncodeToString(sum.Sum(nil)[:8])
 	slices.Sort(w.Programs)
 	before, after := b.nodes[i-1], b.nodes[i+1]
 	west, east := b.facing(Interface{}, false).MAC, b.facing(Interface{}, true).MAC

@@ -137,6 +137,8 @@ func (s *supervisor) do(r process.Request) error {
 		s.remove(r.Nodes)
 	case process.OpWatch:
 		return s.watch(r.Path)
+	case process.OpHold:
+		s.hold()
 	case process.OpStop:
 		s.over = true
 	default:

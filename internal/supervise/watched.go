@@ -18,7 +18,7 @@ func (s *supervisor) watch(p *process.Path) error {
 	if old != nil && p != nil && old.Fingerprint() == p.Fingerprint() {
 		return nil
 	}
-	known := s.unwatch()
+	s.unwatch()
 	if p == nil {
 		s.rest()
 		return nil
@@ -27,7 +27,7 @@ func (s *supervisor) watch(p *process.Path) error {
 		Owner:   s.config.Owner,
 		Restart: func(program string) { go s.restart(program) },
 		Say:     s.config.say,
-	}, *p, known)
+	}, *p, old)
 	if err != nil {
 		return err
 	}
@@ -38,15 +38,22 @@ func (s *supervisor) watch(p *process.Path) error {
 	return nil
 }
 
-// unwatch ends watching, and gives what is known by then; nil where nothing was watched.
-func (s *supervisor) unwatch() []process.Health {
-	w := s.watchedBy()
-	if w == nil {
-		return nil
+// unwatch ends watching.
+func (s *supervisor) unwatch() {
+	if w := s.watchedBy(); w != nil {
+		s.setWatcher(nil)
+		w.Stop()
 	}
-	s.setWatcher(nil)
-	w.Stop()
-	return w.Health()
+}
+
+// holdsFor is how long nothing is taken for a failure while a chain is changed, unless it is told
+// sooner what it has become.
+const holdsFor = 30 * time.Second
+
+func (s *supervisor) hold() {
+	if w := s.watchedBy(); w != nil {
+		w.Hold(holdsFor)
+	}
 }
 
 func (s *supervisor) watchedBy() *watch.Watcher {

@@ -35,6 +35,7 @@ const (
 	OpSet    = "set"    // start Programs, or replace those of their nodes
 	OpRemove = "remove" // end those of Nodes
 	OpWatch  = "watch"  // watch over the Path, or over none
+	OpHold   = "hold"   // take nothing for a failure for a while
 	OpStop   = "stop"   // end all, and the supervisor
 )
 

@@ -29,6 +29,9 @@ type Watched struct {
 	// OnFailure is what becomes of packets when the node fails: Bypass or Block; "" for a
 	// node that is not watched.
 	OnFailure string `json:"on_failure,omitempty"`
+	// Version is a digest of what the node is: another one may let through what this one does
+	// not.
+	Version string `json:"version,omitempty"`
 	// Programs without which the node has failed.
 	Programs []string `json:"programs,omitempty"`
 	// Eastward and Westward are what probes are like that go in by the western port and by
@@ -99,6 +102,13 @@ func Unwatch(owner string) error {
 	if errors.Is(err, rundir.ErrNone) {
 		return nil
 	}
+	return watching(owner, err)
+}
+
+// Hold has the owner's supervisor take nothing for a failure until it is told what to watch, and
+// for half a minute at most, because the functions are about to be changed.
+func Hold(owner string) error {
+	_, err := call(owner, Request{Op: OpHold})
 	return watching(owner, err)
 }
 

@@ -29,6 +29,8 @@ type way struct {
 	passing bool
 	// asked is when the last probe was sent.
 	asked time.Time
+	// changed: the function is not the one that was watched before.
+	changed bool
 }
 
 // listen to what came out, and tell whether packets did. Of a function that has failed, only probes
@@ -46,7 +48,7 @@ func (w *way) listen(now time.Time, failed bool) (came bool) {
 	switch {
 	case err != nil: // as if none had come
 	case w.sent == 0:
-		w.adopt(seen.Number)
+		w.adopt(seen.Number, w.changed)
 	default:
 		w.hear(seen.Number, time.Duration(seen.TookNS), now)
 	}
@@ -75,15 +77,15 @@ type node struct {
 	hung time.Duration
 }
 
-// know what was known of it before.
-func (n *node) know(before []process.Health) {
-	for _, h := range before {
-		if h.Node != n.spec.Node {
-			continue
-		}
-		n.reason, n.failures, n.since = h.Reason, h.Failures, h.Since
-		if h.State == process.Failed {
-			n.failed, n.pause, n.hung, n.kill = true, firstPause, hung, time.Now().Add(hung)
+// know what was known of the function of that name.
+func (n *node) know(old *node) {
+	n.reason, n.failures, n.since = old.reason, old.failures, old.since
+	if old.failed {
+		n.failed, n.pause, n.hung, n.kill = true, firstPause, hung, time.Now().Add(hung)
+	}
+	for i, w := range n.ways {
+		if w.changed = n.spec.Version != old.spec.Version; !w.changed {
+			w.trust = old.ways[i].trust
 		}
 	}
 }

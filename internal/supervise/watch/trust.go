@@ -47,10 +47,11 @@ func (t *trust) hear(number uint64, took time.Duration, now time.Time) {
 // live notes that other packets came out: the probes that are under way need not come any more.
 func (t *trust) live() { t.heard = max(t.heard, t.sent) }
 
-// adopt what another supervisor saw: numbers go on from there.
-func (t *trust) adopt(number uint64) {
+// adopt what was seen before, from which numbers go on. It proves something unless the function was
+// changed since: then it may be meant to let probes through no more.
+func (t *trust) adopt(number uint64, changed bool) {
 	if number > t.sent {
-		t.sent, t.heard, t.proven = number, number, true
+		t.sent, t.heard, t.proven = number, number, !changed
 	}
 }
 

@@ -78,17 +78,24 @@ func TestTrustOfTheSlow(t *testing.T) {
 	}
 }
 
-// TestTrustIsHandedOn: numbers go on where another supervisor stopped, and what it had proven is.
+// TestTrustIsHandedOn: numbers go on where another supervisor stopped, and what it had proven is,
+// unless the function is another one by now.
 func TestTrustIsHandedOn(t *testing.T) {
 	var tr trust
 	now := time.Unix(0, 0)
-	tr.adopt(0)
+	tr.adopt(0, false)
 	if tr.proven || tr.ask(now) != 1 {
 		t.Errorf("nothing was seen: %+v", tr)
 	}
-	tr = trust{}
-	tr.adopt(41)
-	if !tr.proven || tr.asking() || tr.ask(now) != 42 || !tr.asking() {
-		t.Errorf("41 was seen: %+v", tr)
+	for _, changed := range []bool{false, true} {
+		tr = trust{}
+		tr.adopt(41, changed)
+		if tr.proven == changed || tr.asking() || tr.ask(now) != 42 || !tr.asking() {
+			t.Errorf("41 was seen, changed %v: %+v", changed, tr)
+		}
+		tr.hear(41, 0, now)
+		if tr.proven == changed || !tr.asking() {
+			t.Errorf("41 is seen yet, changed %v: %+v", changed, tr)
+		}
 	}
 }

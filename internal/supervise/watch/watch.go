@@ -61,20 +61,25 @@ type Watcher struct {
 	// were once.
 	active, opened time.Time
 	begun          bool
+	// held is until when nothing is taken for a failure: the chain is being changed.
+	held time.Time
 }
 
-// Start watching over a path. What was known of its functions before is known on; where nobody
-// watched before, which is nil, what is turned at the ports tells what had failed.
-func Start(c Config, p process.Path, before []process.Health) (*Watcher, error) {
+// Start watching over a path. What a watcher that was stopped knew of its functions is known on; where
+// there was none, which is nil, what is turned at the ports tells what had failed.
+func Start(c Config, p process.Path, before *Watcher) (*Watcher, error) {
 	w := &Watcher{config: c, path: p, fingerprint: p.Fingerprint(), done: make(chan struct{}), woken: make(chan struct{}, 1),
 		programs: map[string]string{}, ended: map[string]bool{}, ports: map[string]*port{}, socket: -1, begun: before != nil}
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // it does not fail
 	w.signature = binary.NativeEndian.Uint64(random[:])
 	for i, spec := range p.Nodes {
-		if err := w.add(i, spec, before); err != nil {
+		if err := w.add(i, spec); err != nil {
 			return nil, err
 		}
+	}
+	if before != nil {
+		w.know(before)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	w.cancel = cancel
@@ -82,8 +87,19 @@ func Start(c Config, p process.Path, before []process.Health) (*Watcher, error) 
 	return w, nil
 }
 
+// know what another watcher knew.
+func (w *Watcher) know(before *Watcher) {
+	for _, n := range w.nodes {
+		for _, old := range before.nodes {
+			if old.spec.Node == n.spec.Node {
+				n.know(old)
+			}
+		}
+	}
+}
+
 // add a node of the path.
-func (w *Watcher) add(i int, spec process.Watched, before []process.Health) error {
+func (w *Watcher) add(i int, spec process.Watched) error {
 	for _, name := range []string{spec.West, spec.East} {
 		if name == "" {
 			continue
@@ -98,7 +114,6 @@ func (w *Watcher) add(i int, spec process.Watched, before []process.Health) erro
 		return nil
 	}
 	n := &node{spec: spec, number: i, since: time.Now()}
-	n.know(before)
 	west, east := w.ports[spec.West], w.ports[spec.East]
 	for _, v := range []struct {
 		name    string
@@ -139,6 +154,14 @@ func (w *Watcher) Note(s process.Status) {
 	case w.woken <- struct{}{}:
 	default: // it will look anyway
 	}
+}
+
+// Hold back for a while, in which functions are changed: a firewall may be meant to let probes
+// through no more. Another path ends that.
+func (w *Watcher) Hold(during time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.held = time.Now().Add(during)
 }
 
 // Health of the watched functions, in path order.
@@ -231,7 +254,7 @@ func (w *Watcher) listen(now time.Time) {
 func (w *Watcher) judge(n *node, now time.Time) bool {
 	if !n.failed {
 		reason := n.ill(now, w.ended)
-		if reason == "" {
+		if reason == "" || now.Before(w.held) {
 			return false
 		}
 		n.fail(now, reason)
