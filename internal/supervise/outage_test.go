@@ -1,13 +1,17 @@
 package supervise_test
 
 import (
+	"encoding/binary"
 	"net"
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/netns"
@@ -18,40 +22,54 @@ import (
 // interval of the packets by which outages are measured.
 const interval = time.Millisecond
 
-// stream is packets from the first end to the second, and how long none came.
+// stream is numbered packets from the first end to the second, and how long none came.
 type stream struct {
-	out net.Conn
-	in  net.PacketConn
+	out  net.Conn
+	in   net.PacketConn
+	next atomic.Uint64 // number of the next packet to be sent
 
 	mu      sync.Mutex
 	last    time.Time
 	longest time.Duration
-	came    int
+	times   map[uint64]int // that a number came
 }
 
-func newStream(b *testing.B, p *path) *stream {
-	b.Helper()
-	s := &stream{}
+func newStream(tb testing.TB, p *path) *stream {
+	tb.Helper()
+	s := &stream{times: map[uint64]int{}}
 	at := netip.AddrPortFrom(p.addresses(p.Client(), p.Server())[0], 7013).String()
 	err := netns.Do(p.Server().Namespace, func() (err error) { s.in, err = net.ListenPacket("udp", at); return })
 	if err == nil {
 		err = netns.Do(p.Client().Namespace, func() (err error) { s.out, err = net.Dial("udp", at); return })
 	}
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
+	s.holdMuch(tb)
 	var both sync.WaitGroup
 	stop := make(chan struct{})
 	both.Add(2)
 	go func() { defer both.Done(); s.send(stop) }()
 	go func() { defer both.Done(); s.take() }()
-	b.Cleanup(func() {
+	tb.Cleanup(func() {
 		close(stop)
 		_ = s.in.Close()
 		both.Wait()
 		_ = s.out.Close()
 	})
 	return s
+}
+
+// holdMuch has the socket hold what comes while a busy machine does not read it.
+func (s *stream) holdMuch(tb testing.TB) {
+	tb.Helper()
+	raw, err := s.in.(*net.UDPConn).SyscallConn()
+	if err == nil {
+		err = raw.Control(func(fd uintptr) { _ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, 32<<20) })
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
 }
 
 func (s *stream) send(stop chan struct{}) {
@@ -62,7 +80,8 @@ func (s *stream) send(stop chan struct{}) {
 		case <-stop:
 			return
 		case <-tick.C:
-			_, _ = s.out.Write([]byte("packet"))
+			_, _ = s.out.Write(binary.BigEndian.AppendUint64(nil, s.next.Load()))
+			s.next.Add(1)
 		}
 	}
 }
@@ -76,9 +95,43 @@ func (s *stream) take() {
 		s.mu.Lock()
 		s.longest = max(s.longest, now.Sub(s.last))
 		s.last = now
-		s.came++
+		s.times[binary.BigEndian.Uint64(b)]++
 		s.mu.Unlock()
 	}
+}
+
+// whole fails the test if some packets, by their numbers, did not come once each, but for those that
+// the machine dropped meanwhile, because another test floods it.
+func (s *stream) whole(tb testing.TB, from, to, dropped uint64) {
+	tb.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(interval) {
+		lost, again := s.odd(from, to)
+		if len(again) > 0 {
+			tb.Fatalf("packets came again: %v", again)
+		}
+		if uint64(len(lost)) <= nstest.Dropped(tb)-dropped {
+			return
+		}
+		if time.Now().After(deadline) {
+			tb.Fatalf("of the packets %d to %d did not come: %v", from, to, lost)
+		}
+	}
+}
+
+// odd are the numbers that did not come, and those that came again.
+func (s *stream) odd(from, to uint64) (lost, again []uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for n := from; n < to; n++ {
+		switch s.times[n] {
+		case 0:
+			lost = append(lost, n)
+		case 1:
+		default:
+			again = append(again, n)
+		}
+	}
+	return lost, again
 }
 
 // begin to look for the longest time without a packet.
@@ -94,7 +147,7 @@ func (s *stream) more(n int) {
 	count := func() int {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return s.came
+		return len(s.times)
 	}
 	for until := count() + n; count() < until; time.Sleep(interval) {
 	}
@@ -105,6 +158,26 @@ func (s *stream) outage() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return max(0, s.longest-interval)
+}
+
+// TestTurnsBackWithoutLoss: no packet is lost while a function that had failed is led past, is well
+// again, and has packets go through it.
+func TestTurnsBackWithoutLoss(t *testing.T) {
+	t.Parallel()
+	p := newPath(t, spec(first, last))
+	p.well("a")
+	s := newStream(t, p)
+	s.more(10)
+	p.sh("a", breaks)
+	p.until("a", "failed", hasFailed)
+	p.sends("client", "last")
+	from, dropped := s.next.Load(), nstest.Dropped(t)
+	s.more(100)
+	p.sh("a", mends)
+	p.well("a")
+	p.sends("client", "")
+	s.more(100)
+	s.whole(t, from+1, s.next.Load(), dropped)
 }
 
 // BenchmarkOutage is how long packets do not come when a function dies that is led past: its
