@@ -12,11 +12,8 @@ import (
 	"nfchain.dev/nfchain/internal/resource/held"
 )
 
-// mark begins the names of the programs that take probes out.
-const mark = "nfprobe_"
-
 // name of this version's program.
-var name = held.Name(mark, bpf.Object())
+var name = held.Name(held.TakesProbes, bpf.Object())
 
 // seenMap of a program, by the name that the kernel knows it by.
 const seenMap = "seen"
@@ -89,7 +86,7 @@ func take(index int, signature uint64, had *Taker) (*Taker, error) {
 // open those of an interface's programs that take probes out.
 func open(ids []ebpf.ProgramID) (all []*held.Program, err error) {
 	for _, id := range ids {
-		p, err := held.Open(id, mark)
+		p, err := held.Open(id, held.TakesProbes)
 		if err != nil {
 			return all, err
 		}

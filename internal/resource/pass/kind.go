@@ -138,7 +138,11 @@ func put(p resource.Place, index int, s Spec, all []attached, n *neighbours) err
 	if old != nil {
 		return l.replace(index, s, old)
 	}
-	return link.RawAttachProgram(link.RawAttachProgramOptions{Target: index, Program: l.Program, Attach: ebpf.AttachTCXIngress, Anchor: link.Head()})
+	ahead, err := held.Ahead(index)
+	if err != nil {
+		return err
+	}
+	return link.RawAttachProgram(link.RawAttachProgramOptions{Target: index, Program: l.Program, Attach: ebpf.AttachTCXIngress, Anchor: ahead})
 }
 
 // CountAt reads what the pass of an interface has counted since it is there; nothing where
