@@ -68,8 +68,9 @@ type ProgramProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramMapSpecs struct {
-	Next   *ebpf.MapSpec `ebpf:"next"`
-	Passed *ebpf.MapSpec `ebpf:"passed"`
+	Instead *ebpf.MapSpec `ebpf:"instead"`
+	Next    *ebpf.MapSpec `ebpf:"next"`
+	Passed  *ebpf.MapSpec `ebpf:"passed"`
 }
 
 // ProgramVariableSpecs contains global variables before they are loaded into the kernel.
@@ -98,12 +99,14 @@ func (o *ProgramObjects) Close() error {
 //
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramMaps struct {
-	Next   *ebpf.Map `ebpf:"next"`
-	Passed *ebpf.Map `ebpf:"passed"`
+	Instead *ebpf.Map `ebpf:"instead"`
+	Next    *ebpf.Map `ebpf:"next"`
+	Passed  *ebpf.Map `ebpf:"passed"`
 }
 
 func (m *ProgramMaps) Close() error {
 	return _ProgramClose(
+		m.Instead,
 		m.Next,
 		m.Passed,
 	)

@@ -95,13 +95,13 @@ func (b *builder) watched(i int, w *process.Watched) error {
 	}
 	w.Eastward = &process.Probe{FromMAC: west, ToMAC: intoWest}
 	w.Westward = &process.Probe{FromMAC: east, ToMAC: intoEast}
-	w.Eastward.From, w.Eastward.To = between(n.toClient, before.toServer)
-	w.Westward.From, w.Westward.To = between(n.toServer, after.toClient)
+	w.Eastward.From, w.Eastward.To = ends(n.toClient, before.toServer)
+	w.Westward.From, w.Westward.To = ends(n.toServer, after.toClient)
 	return nil
 }
 
-// between two ends: an address of each, both of the first family that both have.
-func between(from, to []netip.Addr) (source, destination netip.Addr) {
+// ends of a probe: an address of each, both of the first family that both have.
+func ends(from, to []netip.Addr) (source, destination netip.Addr) {
 	for _, destination := range to {
 		if source, has := function.OfFamily(destination, from); has {
 			return source, destination

@@ -18,7 +18,9 @@ const (
 	walls  = "{name: walls, kind: firewall, onFailure: bypass, firewall: {policy: drop, rules: {list: [{protocol: icmp, action: accept}, {protocol: icmpv6, action: accept}]}}}"
 )
 
-func spec(functions ...string) string { return "functions:\n- " + strings.Join(functions, "\n- ") + "\n" }
+func spec(functions ...string) string {
+	return "functions:\n- " + strings.Join(functions, "\n- ") + "\n"
+}
 
 // breaks has a function let nothing more through, which no `up` mends and nobody but probes sees.
 const (

@@ -171,9 +171,9 @@ func TestTakesProbesOut(t *testing.T) {
 		t.Errorf("%d packets went on, though all were probes", now-before)
 	}
 	for _, other := range []func(){
-		func() { p.send(t, inIPv6, signature+1, 101, own) },   // somebody else's
-		func() { p.send(t, inIPv6+2, signature, 101, own) },   // of another length
-		func() { p.send(t, aboutIPv4, signature+1, 0, own) },  // about somebody else's
+		func() { p.send(t, inIPv6, signature+1, 101, own) },    // somebody else's
+		func() { p.send(t, inIPv6+2, signature, 101, own) },    // of another length
+		func() { p.send(t, aboutIPv4, signature+1, 0, own) },   // about somebody else's
 		func() { p.send(t, aboutIPv6-1, signature, 101, own) }, // of another length
 	} {
 		before := p.passed(t)

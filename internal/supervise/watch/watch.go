@@ -50,11 +50,11 @@ type Watcher struct {
 	mu       sync.Mutex
 	programs map[string]string // states, by name
 	// ended are the programs that did since it was last looked: they may run again by then.
-	ended    map[string]bool
-	nodes    []*node
-	ports    map[string]*port
-	ends     []*port
-	socket   int
+	ended  map[string]bool
+	nodes  []*node
+	ports  map[string]*port
+	ends   []*port
+	socket int
 	// signature of the probes.
 	signature uint64
 	// active is when packets last flowed, opened when ports were last read, and begun that they
