@@ -14,6 +14,7 @@ const (
 	first  = "{name: a, kind: forward, onFailure: bypass}"
 	bump   = "{name: bump, kind: bridge, onFailure: bypass}"
 	last   = "{name: last, kind: forward}"
+	beside = "{name: bad, kind: command, onFailure: bypass, command: {args: [sleep, infinity]}}"
 	tunnel = "{name: bad, kind: impair, onFailure: bypass, impair: {backend: tun}}"
 	walls  = "{name: walls, kind: firewall, onFailure: bypass, firewall: {policy: drop, rules: {list: [{protocol: icmp, action: accept}, {protocol: icmpv6, action: accept}]}}}"
 )
@@ -121,20 +122,23 @@ func TestEditedWhileFailed(t *testing.T) {
 	p.crosses()
 }
 
-// TestProgramsOfFunctions: one that is killed is seen by its process, one that is held still by
-// probes, and both functions are well again when a new program runs.
+// TestProgramsOfFunctions: one that ends is seen, by its process or by probes, whichever tells first,
+// one that is held still by probes, and the functions are well again when a new program runs.
 func TestProgramsOfFunctions(t *testing.T) {
 	nstest.Require(t, feature.Tun, feature.Redirect)
+	kill := func(_ *testing.T, pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) }
 	for name, c := range map[string]struct {
-		harm   func(t *testing.T, pid int)
-		reason string
+		function string
+		harm     func(t *testing.T, pid int)
+		reason   string
 	}{
-		"killed":     {func(_ *testing.T, pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) }, "has ended"},
-		"held still": {func(t *testing.T, pid int) { nstest.Stop(t, pid) }, "not come through"},
+		"killed":                           {tunnel, kill, ""},
+		"killed, and packets need it not":  {beside, kill, "has ended"},
+		"held still, and packets go by it": {tunnel, func(t *testing.T, pid int) { nstest.Stop(t, pid) }, "not come through"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPath(t, spec(tunnel, last))
+			p := newPath(t, spec(c.function, last))
 			for again := 0; ; again++ { // a busy machine may have had it fail before
 				p.well("bad")
 				before := p.program("bad")
