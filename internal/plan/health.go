@@ -75,6 +75,11 @@ func (b *builder) watched(i int, w *process.Watched) error {
 	if _, translates := b.catalogue.Functions[n.Kind].(function.Translator); translates && n.onFailure == process.Bypass {
 		return fmt.Errorf("what passes by a %s has addresses that the ends do not know; use block, or leave it out", n.Kind)
 	}
+	for _, f := range b.inline {
+		if n.onFailure == process.Bypass && (f.hop == i-1 || f.hop == i) {
+			return fmt.Errorf("what is led past %s would be led past %s beside it too, which is inline; use block, or runtime: netns for %s", n.Name, f.Name, f.Name)
+		}
+	}
 	sum := sha256.New()
 	for _, r := range b.resources {
 		s, runs := r.Spec.(process.Spec)

@@ -130,6 +130,8 @@ func (b *builder) stepsOf(f api.Function) (none function.Steps, err error) {
 		return none, fmt.Errorf("a %s needs a namespace; kinds that can be without are %s", f.Kind, strings.Join(b.catalogue.inline(), ", "))
 	case f.Group != "":
 		return none, errors.New("it has no namespace to share with its group; leave group out")
+	case f.OnFailure != "":
+		return none, errors.New("it has nothing that could fail by itself; leave onFailure out")
 	case f.Resources != nil:
 		return none, errors.New("it has no process that resources could bound; leave resources out")
 	case f.Replicas > 1:

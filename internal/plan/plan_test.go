@@ -177,6 +177,8 @@ func TestRefusals(t *testing.T) {
 		"pool taken":             {"addresses: {ipv4: 10.0.0.0/24}\n", "no block", plan.Facts{Routes: []netip.Prefix{prefix("10.0.0.0/16")}}},
 		"no place for hop limit": {many, "in a row stand alone", plan.Facts{Functions: shared}},
 		"nobody can lead past":   {"functions: [{name: a, kind: forward, onFailure: bypass}]\n", "use wiring: ebpf", plan.Facts{}},
+		"steps led past":         {"wiring: ebpf\nfunctions: [{name: a, kind: forward, onFailure: bypass}, {name: c, kind: counter, runtime: inline}]\n", "runtime: netns for c", plan.Facts{}},
+		"nothing to fail":        {"wiring: ebpf\nfunctions: [{name: c, kind: counter, runtime: inline, onFailure: bypass}]\n", "leave onFailure out", plan.Facts{}},
 		"addresses led past":     {"wiring: ebpf\nfunctions: [{name: a, kind: nat, onFailure: bypass, nat: {source: {masquerade: true}}}]\n", "use block", plan.Facts{}},
 	} {
 		_, err := plan.Make(plantest.Chain(t, "edge", c.spec), plantest.Catalogue(), c.facts, plan.Options{})
