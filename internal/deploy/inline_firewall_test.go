@@ -99,6 +99,41 @@ func TestInlineFirewallKeepsConnections(t *testing.T) {
 	}
 }
 
+// TestInlineRulesChangeLosingNothing: a firewall is put in, given other rules and taken out while packets
+// pass, a thousand a second, and each of them comes once.
+func TestInlineRulesChangeLosingNothing(t *testing.T) {
+	needsForwarder(t)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	chain := func(functions ...string) *plan.Plan {
+		return planned(t, owner, "wiring: ebpf\n"+spec(append(functions, forward("a"))...))
+	}
+	first := chain()
+	up(t, first)
+	crosses(t, first)
+	s := streams(t, first, addresses(first, first.Client().Name, first.Server().Name))
+	for _, options := range []string{
+		"rules: {list: [{protocol: udp, destination_port: 7013, action: accept}]}",
+		"policy: drop, rules: {list: [{protocol: udp, state: [new, established], action: accept}]}",
+		"policy: drop, rules: {list: [{protocol: udp, action: accept}, {state: [invalid], action: drop}]}",
+	} {
+		for _, direction := range []string{"both", "forward"} {
+			s.more(t, 50)
+			p := chain(walled(direction, options))
+			up(t, p)
+			unchanged(t, p)
+			for until := time.Now().Add(time.Minute); decided(t, p).Rules[0].Packets == 0; s.more(t, 1) {
+				if time.Now().After(until) {
+					t.Fatalf("no packet meets the rules of %s", options)
+				}
+			}
+		}
+	}
+	up(t, chain())
+	s.more(t, 50)
+	s.ends(t)
+}
+
 // conversation over a connection whose other end says all again.
 type conversation struct{ net.Conn }
 
