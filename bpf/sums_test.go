@@ -43,19 +43,40 @@ func sum(t *testing.T, name string) string {
 	return hex.EncodeToString(hash[:]) + "  " + seen
 }
 
-var includes = regexp.MustCompile(`(?m)^#include "(.*)"$`)
+// directive is a line that says what of a source is compiled, and its word.
+var directive = regexp.MustCompile(`^#(include|define|ifdef|ifndef|else|endif)\b *"?([^" ]*)`)
 
-// included are a source and the headers that it includes, and those that these do.
+// included are a source and the headers that it includes, and those that these do: but for what is
+// there only where a name is defined, and that is not.
 func included(t *testing.T, source string) []string {
 	t.Helper()
-	all := []string{source}
-	for i := 0; i < len(all); i++ {
-		for _, m := range includes.FindAllStringSubmatch(read(t, all[i]), -1) {
-			if name := filepath.Join(filepath.Dir(all[i]), m[1]); !slices.Contains(all, name) {
-				all = append(all, name)
+	all, defined := []string{source}, map[string]bool{}
+	var follow func(name string)
+	follow = func(name string) {
+		var left []bool // of each #ifdef and #ifndef around, whether its lines are left out
+		for _, line := range strings.Split(read(t, name), "\n") {
+			m := directive.FindStringSubmatch(line)
+			if m == nil {
+				continue
+			}
+			switch out := slices.Contains(left, true); {
+			case m[1] == "ifdef" || m[1] == "ifndef":
+				left = append(left, defined[m[2]] != (m[1] == "ifdef"))
+			case m[1] == "else":
+				left[len(left)-1] = !left[len(left)-1]
+			case m[1] == "endif":
+				left = left[:len(left)-1]
+			case m[1] == "define" && !out:
+				defined[m[2]] = true
+			case m[1] == "include" && !out:
+				if header := filepath.Join(filepath.Dir(name), m[2]); !slices.Contains(all, header) {
+					all = append(all, header)
+					follow(header)
+				}
 			}
 		}
 	}
+	follow(source)
 	return all
 }
 
