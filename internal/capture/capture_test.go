@@ -228,6 +228,27 @@ func TestFunctionsThatShareAHop(t *testing.T) {
 	}
 }
 
+// TestBesideAFunctionWithoutANamespace: what comes to it and leaves it is captured at the
+// nodes next to it, and its place is counted.
+func TestBesideAFunctionWithoutANamespace(t *testing.T) {
+	nstest.Require(t, feature.BPFPeer, feature.BPFClsact)
+	b := newBed(t, "wiring: ebpf\naddresses: {ipv6: none}\nfunctions: [{name: a, kind: forward}, {name: n, kind: counter, runtime: inline}, {name: b, kind: forward}]\n")
+	r, f := b.capture("n", capture.Options{Filter: "udp dst port 7", Count: 40})
+	var names []string
+	for _, i := range r.Interfaces {
+		names = append(names, i.Name)
+		if (i.Packets > 0) != (i.Name == "a:eth1:out" || i.Name == "b:eth0:in") {
+			t.Errorf("%+v", i)
+		}
+	}
+	if !slices.Equal(names, []string{"a:eth1:in", "a:eth1:out", "b:eth0:in", "b:eth0:out"}) || !strings.HasSuffix(f.Section.Comment, ": client > a > n > b > server") {
+		t.Errorf("%q, %q", names, f.Section.Comment)
+	}
+	if i := f.Interfaces[2]; !strings.Contains(i.Description, "hop 4 of 5: forward b, in by eth0, forward") {
+		t.Error(i.Description)
+	}
+}
+
 // TestTimeIsUp ends a capture at which nothing came.
 func TestTimeIsUp(t *testing.T) {
 	b := newBed(t, plantest.Forwards(1))

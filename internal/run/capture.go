@@ -12,19 +12,27 @@ import (
 )
 
 // Captured is a chain as package capture looks at it: all of its hops, or one of them, by
-// its name or that of a function that shares it.
+// its name or that of a function that shares it. A function that is inline has no interfaces:
+// packets come to it and leave it at those beside it.
 func Captured(p *plan.Plan, hop string) (capture.Chain, error) {
 	c := capture.Chain{Name: p.Chain, Wiring: p.Wiring, Names: map[string][]netip.Addr{}}
-	for i, n := range p.Nodes {
+	for _, n := range p.Nodes {
 		c.Path = append(c.Path, n.Name)
 		addNames(c.Names, n)
-		switch {
-		case hop != "" && !n.Has(hop):
-		case hop == "" || n.West != nil || n.East != nil:
-			c.Points = append(c.Points, pointsOf(n, i)...)
-		default:
-			c.Points = append(c.Points, besides(p.Nodes, i)...)
+		if hop == "" || n.Has(hop) {
+			c.Points = append(c.Points, pointsOf(n)...)
 		}
+		for _, f := range p.Inline {
+			if f.West == n.Name {
+				c.Path = append(c.Path, f.Name)
+			}
+			if f.Name == hop {
+				c.Points = append(c.Points, beside(f, n)...)
+			}
+		}
+	}
+	for i := range c.Points {
+		c.Points[i].Place = slices.Index(c.Path, c.Points[i].Hop)
 	}
 	if len(c.Points) == 0 {
 		return c, fmt.Errorf("chain %s has no hop %q; it has %s: %w", p.Chain, hop, strings.Join(c.Path, ", "), ErrInput)
@@ -61,38 +69,33 @@ func addressesOf(n plan.Node) (all []netip.Addr) {
 
 // pointsOf a node are its interfaces, in and out. What comes in from the west goes
 // forward; where both sides are one interface, packets of both ways pass it.
-func pointsOf(n plan.Node, place int) []capture.Point {
+func pointsOf(n plan.Node) []capture.Point {
 	if n.West != nil && n.East != nil && n.West.Device == n.East.Device {
-		return sideOf(n, place, n.West, "", "")
+		return sideOf(n, n.West, "", "")
 	}
-	return append(sideOf(n, place, n.West, api.Forward, api.Reverse), sideOf(n, place, n.East, api.Reverse, api.Forward)...)
+	return append(sideOf(n, n.West, api.Forward, api.Reverse), sideOf(n, n.East, api.Reverse, api.Forward)...)
 }
 
 // sideOf a node is one of its interfaces, with the ways of what comes in there and goes
 // out; none where there is no such interface.
-func sideOf(n plan.Node, place int, i *plan.Interface, in, out api.Direction) []capture.Point {
+func sideOf(n plan.Node, i *plan.Interface, in, out api.Direction) []capture.Point {
 	if i == nil {
 		return nil
 	}
-	p := capture.Point{Hop: n.Name, Kind: n.Kind, Place: place, Namespace: n.Namespace, Device: i.Device, Way: string(in)}
+	p := capture.Point{Hop: n.Name, Kind: n.Kind, Namespace: n.Namespace, Device: i.Device, Way: string(in)}
 	q := p
 	q.Out, q.Way = true, string(out)
 	return []capture.Point{p, q}
 }
 
-// besides is where packets come to a node that has no interfaces, and where they leave it:
-// at those of the nodes next to it that face it.
-func besides(nodes []plan.Node, place int) (all []capture.Point) {
-	for i, n := range slices.Backward(nodes[:place]) {
-		if n.East != nil {
-			all = append(all, sideOf(n, i, n.East, api.Reverse, api.Forward)...)
-			break
-		}
+// beside a function that is inline are the interfaces of a node that face it; none where
+// the node is not next to it.
+func beside(f plan.Inline, n plan.Node) []capture.Point {
+	switch n.Name {
+	case f.West:
+		return sideOf(n, n.East, api.Reverse, api.Forward)
+	case f.East:
+		return sideOf(n, n.West, api.Forward, api.Reverse)
 	}
-	for i, n := range nodes[place+1:] {
-		if n.West != nil {
-			return append(all, sideOf(n, place+1+i, n.West, api.Forward, api.Reverse)...)
-		}
-	}
-	return all
+	return nil
 }

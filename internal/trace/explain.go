@@ -40,6 +40,8 @@ type Step struct {
 	// Drops are where those of the flow ended, and what ended of others meanwhile.
 	Drops trial.List[Drop]      `json:"drops"`
 	Rules trial.List[RuleCount] `json:"rules"`
+	// Steps are what functions without a namespace did meanwhile to packets of all.
+	Steps trial.List[StepCount] `json:"steps"`
 	// blind tells that of what comes in nothing is seen.
 	blind bool
 }
@@ -73,7 +75,7 @@ func (e *Explanation) follow(hops []Hop, reverse bool) {
 		slices.Reverse(hops)
 	}
 	for i, h := range hops {
-		step := Step{Name: h.Name, Kind: h.Kind, Drops: h.Drops, Rules: h.Rules}
+		step := Step{Name: h.Name, Kind: h.Kind, Drops: h.Drops, Rules: h.Rules, Steps: h.Steps}
 		first, last := h.Interfaces[0], h.Interfaces[len(h.Interfaces)-1]
 		if reverse {
 			first, last = last, first
@@ -93,7 +95,7 @@ func (e *Explanation) follow(hops []Hop, reverse bool) {
 		e.Arrived = e.Hops[n].In - min(e.Hops[n].In, own(e.Hops[n].Drops))
 	}
 	for _, h := range between {
-		e.Hops = append(e.Hops, Step{Name: h.Name, Kind: h.Kind, Drops: h.Drops})
+		e.Hops = append(e.Hops, Step{Name: h.Name, Kind: h.Kind, Drops: h.Drops, Steps: h.Steps})
 	}
 }
 
@@ -176,6 +178,11 @@ func (e *Explanation) explain() {
 		for _, rule := range s.Rules {
 			if len(drops) > 0 {
 				e.Reasons = append(e.Reasons, s.Name+": "+rule.text())
+			}
+		}
+		for _, step := range s.Steps {
+			if len(drops) > 0 && step.Did == "dropped" {
+				e.Reasons = append(e.Reasons, s.Name+": "+step.text())
 			}
 		}
 	}

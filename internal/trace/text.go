@@ -66,7 +66,7 @@ func (r Report) row(h Hop) []string {
 		drops = append(drops, rule.text())
 	}
 	for _, s := range h.Steps {
-		drops = append(drops, fmt.Sprintf("%s %s %d (%s)", s.Function, s.Did, s.Packets, s.Direction))
+		drops = append(drops, s.text())
 	}
 	return append(row, strings.Join(drops, "; "))
 }
@@ -127,6 +127,10 @@ func dropText(d Drop, own bool) string {
 		text += " (copies)"
 	}
 	return text
+}
+
+func (s StepCount) text() string {
+	return fmt.Sprintf("%s %s %d (%s)", s.Function, s.Did, s.Packets, s.Direction)
 }
 
 func (c RuleCount) text() string {
