@@ -19,6 +19,8 @@ type Catalogue struct {
 	Functions map[string]func() any
 	// Wirings gives the same for each wiring.
 	Wirings map[string]func() any
+	// Replicating are the wirings over which functions can have replicas.
+	Replicating []string
 	// Runtimes and Tools are the known names. "auto" is always a tool.
 	Runtimes, Tools []string
 }

@@ -15,8 +15,9 @@ func testCatalogue() Catalogue {
 			"veth":   func() any { return &forwardOptions{} },
 			"bridge": func() any { return &bridgeOptions{Per: "hop"} },
 		},
-		Runtimes: []string{RuntimeNetns, RuntimeInline, RuntimeAuto},
-		Tools:    []string{"iperf3", "sockperf", "ping"},
+		Replicating: []string{"bridge"},
+		Runtimes:    []string{RuntimeNetns, RuntimeInline, RuntimeAuto},
+		Tools:       []string{"iperf3", "sockperf", "ping"},
 	}
 }
 

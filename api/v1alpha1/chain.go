@@ -87,6 +87,9 @@ type Function struct {
 	Name string `json:"name" jsonschema:"required"`
 	// FunctionBody is empty when Ref is set.
 	FunctionBody
+	// Weights of the replicas, from the first: their parts of the new flows, as 2 and 1 are
+	// two thirds and one. Default: all get as many.
+	Weights []int `json:"weights,omitempty"`
 	// Ref is the name of a ServiceFunction to use instead of one of the chain's own.
 	Ref string `json:"ref,omitempty"`
 	// Group is the name of the namespace that neighbours with the same one share, passed
@@ -113,8 +116,10 @@ type FunctionBody struct {
 	// Runtime overrides the chain's; empty in a chain that means the chain's.
 	// Default "netns" for a function that stands alone, which cannot be inline.
 	Runtime string `json:"runtime,omitempty"`
-	// Replicas of the function. Default 1; wirings refuse what they cannot do.
-	Replicas int `json:"replicas,omitempty" jsonschema:"minimum=1"`
+	// Replicas of the function. Each has a namespace of its own, NAME-1 and so on, and a
+	// share of the flows; packets of one flow go through the same replica there and back.
+	// Default 1; wirings refuse what they cannot do.
+	Replicas int `json:"replicas,omitempty" jsonschema:"minimum=1,maximum=64"`
 	// Direction in which the function acts: both (default), forward, reverse.
 	Direction Direction `json:"direction,omitempty" jsonschema:"enum=both,enum=forward,enum=reverse"`
 	// Resources bounds what the function's processes may use.

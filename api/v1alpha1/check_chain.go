@@ -1,10 +1,6 @@
 package v1alpha1
 
-import (
-	"fmt"
-
-	"nfchain.dev/nfchain/api/v1alpha1/internal/nearest"
-)
+import "nfchain.dev/nfchain/api/v1alpha1/internal/nearest"
 
 // minMTUv6 is the smallest link MTU of IPv6 (RFC 8200 §5).
 const minMTUv6 = 1280
@@ -31,6 +27,7 @@ func (c Catalogue) checkChain(s *ChainSpec, at place) []FieldProblem {
 	for i := range s.Functions {
 		path := item("functions", i)
 		f.under(path, c.checkFunction(&s.Functions[i], wiring, at.under(path)))
+		f.under(path, checkWeights(s.Functions[i], at.under(path)))
 	}
 	for i, e := range s.Everywhere {
 		path := item("everywhere", i)
@@ -70,6 +67,11 @@ func checkNodeNames(s *ChainSpec, at place) []FieldProblem {
 	}
 	for i, fn := range s.Functions {
 		check(item("functions", i), fn.Name)
+		for _, name := range fn.NodeNames() {
+			if name != fn.Name {
+				check(item("functions", i), name)
+			}
+		}
 	}
 	return f
 }
@@ -140,7 +142,7 @@ func (c Catalogue) checkRest(b FunctionBody, wiring string, at place) []FieldPro
 	if b.Runtime != "" {
 		f.add("runtime", unknown(b.Runtime, "runtime", c.Runtimes))
 	}
-	f.add("replicas", checkReplicas(b.Replicas, wiring))
+	f.add("replicas", c.checkReplicas(b.Replicas, wiring))
 	if b.Resources != nil && b.Resources.CPUs != "" {
 		if _, err := ParseCPUList(b.Resources.CPUs); err != nil {
 			f.add("resources.cpus", err.Error())
@@ -156,16 +158,4 @@ func (c Catalogue) unknownKind(kind string) string {
 		return "is missing" + nearest.Hint("", kinds)
 	}
 	return unknown(kind, "function kind", kinds)
-}
-
-func checkReplicas(n int, wiring string) string {
-	switch {
-	case n <= 1:
-		return ""
-	case wiring == anyWiring:
-		return "no wiring can do replicas above one yet"
-	case wiring == "":
-		return "a function that stands alone cannot have replicas above one yet"
-	}
-	return fmt.Sprintf("wiring %s cannot do replicas above one yet", wiring)
 }

@@ -8,10 +8,11 @@ func (f Function) MarshalJSON() ([]byte, error) {
 	return withOptions(struct {
 		Name string `json:"name"`
 		plainBody
+		Weights   []int  `json:"weights,omitempty"`
 		Ref       string `json:"ref,omitempty"`
 		Group     string `json:"group,omitempty"`
 		OnFailure string `json:"onFailure,omitempty"`
-	}{f.Name, plainBody(f.FunctionBody), f.Ref, f.Group, f.OnFailure}, f.FunctionBody)
+	}{f.Name, plainBody(f.FunctionBody), f.Weights, f.Ref, f.Group, f.OnFailure}, f.FunctionBody)
 }
 
 // MarshalJSON writes it as a file has it, its options under the key that is named

@@ -61,6 +61,9 @@ func checkGroups(s *ChainSpec) []FieldProblem {
 		if fn.OnFailure != "" {
 			f.addf(item("functions", i)+".onFailure", "what becomes of packets is one matter for all functions of group %s, and cannot be said of one of them; leave one of the two out", fn.Group)
 		}
+		if fn.Replicas > 1 {
+			f.addf(path, "replicas have a namespace each; leave one of them out")
+		}
 		if fn.Ref != "" {
 			f.addf(path, "a function that ref names has a namespace of its own; leave one of them out")
 		}

@@ -18,7 +18,7 @@ func (a *app) showCmd() *cobra.Command {
 		Use: "show NAME", Short: "Show a chain or function: nodes, addresses, programs, rule, impairment, hop and interface counters",
 		Long: `Show a chain or a standalone function as it is now: its nodes with their addresses and
 programs, which of the functions that are watched have failed, what interfaces, a forwarder's hops, functions
-that are inline, rules and policies counted, and what differs from its plan.`,
+that are inline, rules and policies counted, how flows are shared out over replicas, and what differs from its plan.`,
 		Example: "  nfchain show edge\n  nfchain show edge -o json", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChains,
 	}
 	var o *string
@@ -83,6 +83,10 @@ func (a *app) printState(s runs.State) error {
 		if c := f.Connections; c != nil {
 			a.printf("\n%s: %d connections known, of %d at most; %d made room for others\n", f.Name, c.Known, c.Most, c.Evicted)
 		}
+	}
+	a.printPath(s.Path)
+	for _, shared := range s.Shared {
+		a.printShared(shared)
 	}
 	for _, n := range s.Nodes {
 		a.printCounters(n)

@@ -39,6 +39,9 @@ XDP programs pass from interface to interface are not seen in between.`,
 		if err != nil {
 			return err
 		}
+		if err := runs.Traceable(p); err != nil {
+			return err
+		}
 		r, err := trace.Run(cmd.Context(), runs.Traced(p), t)
 		if err != nil {
 			return err

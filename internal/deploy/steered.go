@@ -82,7 +82,10 @@ func (w *work) hold(p *plan.Plan) error {
 func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 	fresh := !w.dry && w.isFresh(namespace.Name(p.Chain, plan.WiringNode))
 	if !fresh {
-		if err := w.stage(ctx, []resource.Kind{steer.Kind{}}, p); err != nil {
+		if err := w.stage(ctx, []resource.Kind{steer.Kind{Leave: true}}, p); err != nil {
+			return err
+		}
+		if err := w.settle(ctx, p); err != nil {
 			return err
 		}
 		if err := w.lessen(); err != nil {

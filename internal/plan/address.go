@@ -66,7 +66,7 @@ func (b *builder) chooseSpace() (space, error) {
 	}
 	taken := map[uint64]bool{}
 	for _, n := range b.nodes {
-		if i, ok := s.slotOf(b.facts.Addresses[n.Namespace]); ok && !taken[i] {
+		if i, ok := s.slotOf(b.facts.Addresses[b.first(n)]); ok && !taken[i] {
 			s.slot[n.Name], taken[i] = i, true
 		}
 	}
@@ -74,7 +74,7 @@ func (b *builder) chooseSpace() (space, error) {
 		if _, has := s.slot[n.Name]; has {
 			continue
 		}
-		i := firstSlot + hash("slot", b.chain.Metadata.Name, n.Name)%s.slots()
+		i := firstSlot + hash("slot", b.chain.Metadata.Name, n.Function())%s.slots()
 		for taken[i] {
 			i = firstSlot + (i-firstSlot+1)%s.slots()
 		}

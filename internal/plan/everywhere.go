@@ -26,7 +26,7 @@ func (b *builder) spread(e api.Everywhere, beside string) error {
 	}
 	var places []int
 	for i, n := range b.nodes {
-		if !slices.Contains(e.Except, n.Name) {
+		if !slices.Contains(e.Except, n.Function()) {
 			places = append(places, i)
 		}
 	}

@@ -149,6 +149,9 @@ func (p *Plan) Hosts(node string) []function.Host {
 func hosts(nodes []Node, from int) []function.Host {
 	var out []function.Host
 	for i, n := range nodes {
+		if i > 0 && n.Function() == nodes[i-1].Function() {
+			continue // another replica, which is reached where the first is
+		}
 		end := map[int][]netip.Addr{0: nodes[from].toClient, len(nodes) - 1: nodes[from].toServer}[i]
 		if i != from && len(end) > 0 {
 			out = append(out, n.called(end)...)
@@ -166,14 +169,14 @@ func hosts(nodes []Node, from int) []function.Host {
 	return out
 }
 
-// called is what a node is called at its addresses: by its name, and by those of the
-// functions that share it.
+// called is what a node is called at its addresses: by its name, as a replica by that of the
+// function, and by those of the functions that share it.
 func (n Node) called(at []netip.Addr) (out []function.Host) {
 	if n.Apart != 0 {
 		return nil // nothing answers there
 	}
 	for _, a := range at {
-		out = append(out, function.Host{Name: n.Name, Address: a})
+		out = append(out, function.Host{Name: n.Function(), Address: a})
 		for _, m := range n.Functions {
 			out = append(out, function.Host{Name: m.Name, Address: a})
 		}

@@ -100,6 +100,7 @@ func TestGolden(t *testing.T) {
 		"ebpf":       "wiring: ebpf\nfunctions: [{name: a, kind: forward}, {name: b, kind: bridge}]\n",
 		"inline":     inline,
 		"watched":    "wiring: ebpf\nfunctions:\n- {name: a, kind: forward, onFailure: bypass}\n- {name: b, kind: bridge, onFailure: block}\n- {name: bad, kind: impair, onFailure: bypass, impair: {backend: tun}}\n",
+		"replicas":   "wiring: ebpf\nfunctions: [{name: a, kind: forward, replicas: 2}, {name: b, kind: bridge, replicas: 2}]\n",
 		"host":       "wiring: host\nfunctions: []\n",
 		"bump":       "functions:\n- {name: a, kind: forward}\n- {name: b, kind: bridge}\n- {name: c, kind: bridge}\n",
 		"passes":     "functions:\n- {name: count, kind: counter}\n- {name: mark, kind: dscp, direction: forward, dscp: {code: ef}}\n- {name: lose, kind: drop, direction: reverse, drop: {ratio: 0.001}}\n- {name: limit, kind: ratelimit, ratelimit: {rate: 100Mbit, per: flow}}\n",

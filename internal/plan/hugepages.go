@@ -21,7 +21,7 @@ func (b *builder) hugepages() error {
 				return fmt.Errorf("function %s: %w", m.Name, err)
 			}
 			if !n.shared { // it has them already
-				needed += bytes
+				needed += bytes * n.replicas()
 			}
 		}
 	}

@@ -44,9 +44,17 @@ type Taken struct {
 	Slot uint32 `json:"slot"`
 }
 
-// Length is the number of namespaces, both ends included; a function that is inline counts as
-// one that has its own.
-func (p *Plan) Length() int { return len(p.Nodes) + len(p.Inline) }
+// Length is the number of namespaces that a packet is in, both ends included; a function that is
+// inline counts as one that has its own.
+func (p *Plan) Length() int {
+	length := len(p.Inline)
+	for _, n := range p.Nodes {
+		if !n.Again() {
+			length++
+		}
+	}
+	return length
+}
 
 // Firewall gives the rules of a function that is one, and the pass that asks them; nil for others.
 func (f Inline) Firewall(p *Plan) (spec pass.Spec, rules *pass.Firewall) {
@@ -68,7 +76,7 @@ func (f Inline) Firewall(p *Plan) (spec pass.Spec, rules *pass.Firewall) {
 // InlineAfter are the functions on the hop behind the node of that place, in path order.
 func (p *Plan) InlineAfter(node int) (all []Inline) {
 	for _, f := range p.Inline {
-		if f.hop == node {
+		if f.West == p.Nodes[node].Name {
 			all = append(all, f)
 		}
 	}
@@ -189,6 +197,11 @@ func (b *builder) fuse(hop, way int) error {
 	if len(all) > pass.Most {
 		return fmt.Errorf("%d functions in a row are inline between %s and %s, and the kernel takes %d in one program; give one in their middle runtime: %s",
 			len(all), all[0].West, all[0].East, pass.Most, api.RuntimeNetns)
+	}
+	for _, n := range b.nodes[hop : hop+2] {
+		if n.Replica != nil {
+			return fmt.Errorf("%s is inline beside %s, and its packets would come by each of the replicas of that; give it runtime: %s, or put a function between", all[0].Name, n.Function(), api.RuntimeNetns)
+		}
 	}
 	at, end := b.ports[hop].A, b.ends[hop].A
 	if way == function.ReverseWay {

@@ -66,7 +66,8 @@ type Plan struct {
 	Wiring        string `json:"wiring"`
 	// Settings are what the wiring chose.
 	Settings map[string]string `json:"settings,omitempty"`
-	// Nodes in path order, both endpoints included.
+	// Nodes in path order, both endpoints included; replicas of one function are next to
+	// each other.
 	Nodes []Node `json:"nodes"`
 	// Inline are the functions that have no namespace, in path order.
 	Inline []Inline `json:"inline,omitempty"`
@@ -110,6 +111,8 @@ type Node struct {
 	Apart uint32 `json:"apart,omitempty"`
 	// Functions that share the namespace, in path order; none where it is for one.
 	Functions []Member `json:"functions,omitempty"`
+	// Replica is which of a function's it is; nil where that has none but itself.
+	Replica *Replica `json:"replica,omitempty"`
 
 	endpoint api.Endpoint
 	body     api.FunctionBody
@@ -184,7 +187,11 @@ func Make(chain api.Chain, c Catalogue, f Facts, o Options) (*Plan, error) {
 		return nil, fmt.Errorf("chain %s: there is no wiring %q", chain.Metadata.Name, chain.Spec.Wiring)
 	}
 	b := &builder{chain: chain, catalogue: c, wiring: w, facts: f, options: o}
-	if err := b.build(); err != nil {
+	err := b.build()
+	if err == nil {
+		err = b.replicate()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("chain %s: %w", chain.Metadata.Name, err)
 	}
 	return b.plan(), nil
@@ -197,7 +204,10 @@ type builder struct {
 	facts     Facts
 	options   Options
 
-	nodes    []Node
+	nodes []Node
+	// turn is which replica of each function is in its place, and replicas are the others.
+	turn     int
+	replicas []Node
 	inline   []Inline
 	runtimes map[string]string
 	space    space
@@ -275,7 +285,7 @@ func (b *builder) build() (err error) {
 func (b *builder) plan() *Plan {
 	p := &Plan{
 		SchemaVersion: 1, Chain: b.chain.Metadata.Name, Wiring: b.wiring.Name(), Settings: b.settings,
-		Nodes: b.nodes, Inline: b.inline, Runtimes: b.runtimes, Blocks: b.space.blocks(), Direct: b.direct, Service: b.service, Placement: b.placement, Warnings: b.mtus(), Requires: []string{}, Resources: b.resources,
+		Nodes: b.everyNode(), Inline: b.inline, Runtimes: b.runtimes, Blocks: b.space.blocks(), Direct: b.direct, Service: b.service, Placement: b.placement, Warnings: b.mtus(), Requires: []string{}, Resources: b.resources,
 	}
 	for name := range b.requires {
 		p.Requires = append(p.Requires, name)
@@ -320,6 +330,9 @@ func (b *builder) nodeOf(seat api.Seat, before []Node) (Node, error) {
 		if err := b.keepApart(&n, f.Ref); err != nil {
 			return n, err
 		}
+	}
+	if err := b.replica(&n, f); err != nil {
+		return n, fmt.Errorf("function %s: %w", f.Name, err)
 	}
 	err := b.clear(&n)
 	return n, err

@@ -69,11 +69,17 @@ func (p *Plan) Text() string {
 	return b.String()
 }
 
-// path is what packets come by, in order, for a person.
+// path is what packets come by, in order, for a person: replicas as the one function that they
+// are.
 func (p *Plan) path() (names []string) {
 	for i, n := range p.Nodes {
-		name := n.Name
-		if n.Kind != "endpoint" {
+		name := n.Function()
+		switch {
+		case n.Again():
+			continue
+		case n.Replica != nil:
+			name += fmt.Sprintf(" (%s, %s)", n.KindText(), words.Plural(n.Replica.All, "replica"))
+		case n.Kind != "endpoint":
 			name += " (" + n.KindText() + ")"
 		}
 		names = append(names, name)

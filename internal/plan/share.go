@@ -70,7 +70,7 @@ func identical(chains []api.Chain) (alike map[string][][2]int, order []string, e
 	for i, chain := range chains {
 		nth := map[string]int{}
 		for j, f := range chain.Spec.Functions {
-			if f.Ref != "" || f.Group != "" {
+			if f.Ref != "" || f.Group != "" || f.Replicas > 1 {
 				continue
 			}
 			f.FunctionBody.Runtime = cmp.Or(f.FunctionBody.Runtime, chain.Spec.Runtime)

@@ -73,6 +73,9 @@ func Words() api.Catalogue {
 	c := api.Catalogue{Functions: map[string]func() any{}, Wirings: map[string]func() any{}, Runtimes: runtimes}
 	for _, w := range wirings {
 		c.Wirings[w.Name()] = w.Options
+		if _, can := w.(wiring.Sharing); can {
+			c.Replicating = append(c.Replicating, w.Name())
+		}
 	}
 	for _, k := range functions {
 		c.Functions[k.Name()] = k.Options

@@ -92,3 +92,37 @@ func TestProfileTellsPortsFromNodes(t *testing.T) {
 		t.Errorf("arrivals %v", c.Arrivals)
 	}
 }
+
+// TestReplicasAreMeasured, proven and shown: packets of one flow pass one of them.
+func TestReplicasAreMeasured(t *testing.T) {
+	nstest.Require(t, feature.BPFPeer, feature.BPFClsact)
+	b := newBed(t, "wiring: ebpf\nfunctions: [{name: a, kind: forward, replicas: 2}, {name: b, kind: bridge, replicas: 2}]\n")
+	m, r := b.measurement(load(1, trial.TCP, trial.UDP), tool{sampled})
+	if err := m.Run(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if s := r.Setups[0]; s.Length != 4 || len(s.Unread) > 0 {
+		t.Errorf("%+v", s)
+	}
+	p, _, err := b.host.Up(t.Context(), b.chain, run.UpOptions{Wait: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := b.host.Down(context.Background(), b.name()); err != nil {
+			t.Error(err)
+		}
+	})
+	state, err := run.Inspect(t.Context(), p)
+	if err != nil || state.State != run.StateUp || len(state.Nodes) != 6 || len(state.Shared) != 2 {
+		t.Fatalf("%+v, error %v", state, err)
+	}
+	for i, function := range []string{"a", "b"} {
+		if s := state.Shared[i]; s.Function != function || len(s.Replicas) != 2 || s.Replicas[0].Node != function+"-1" || s.Replicas[1].Node != function+"-2" || s.Moved+s.Unkept > 0 {
+			t.Errorf("%+v", s)
+		}
+	}
+	if err := run.Traceable(p); err == nil || !strings.Contains(err.Error(), "which replica of a") {
+		t.Errorf("traceable: %v", err)
+	}
+}

@@ -12,7 +12,8 @@ import (
 // HopState is what a forwarder sent from one node to the next, since the port is there.
 type HopState struct {
 	From string `json:"from"`
-	To   string `json:"to"`
+	// To is a node, or a function with replicas, one of which each packet was sent to.
+	To string `json:"to"`
 	// Direct is the hop between the two ends, beside the chain.
 	Direct  bool   `json:"direct,omitempty"`
 	Packets uint64 `json:"packets"`
@@ -44,8 +45,12 @@ func hopsOf(p *plan.Plan, passes map[string]*PassState) ([]HopState, error) {
 			}
 		}
 		c, from := counted[s.Device], ends[s.Device]
+		to := ends[s.To].Node
+		if s.Among != nil {
+			to = s.Among.Of
+		}
 		direct := p.Direct != nil && (from.Device == p.Direct.Client.Device || from.Device == p.Direct.Server.Device)
-		all = append(all, HopState{From: from.Node, To: ends[s.To].Node, Direct: direct, Packets: c.Packets, Bytes: c.Bytes,
+		all = append(all, HopState{From: from.Node, To: to, Direct: direct, Packets: c.Packets, Bytes: c.Bytes,
 			Pass: passes[resource.ID(pass.KindName, r.Namespace, s.Device)]})
 	}
 	return all, nil

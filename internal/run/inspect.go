@@ -30,6 +30,10 @@ type State struct {
 	// Hops are what a forwarder between the nodes counted, in path order; none where there
 	// is no forwarder.
 	Hops []HopState `json:"hops"`
+	// Shared is how flows are shared out over replicas; none where no function has any.
+	Shared []SharedState `json:"shared,omitempty"`
+	// Path is how many flows stay on which; nil where all packets go the newest.
+	Path *PathState `json:"path,omitempty"`
 	// Drift that is no node's.
 	Drift
 }
@@ -94,6 +98,9 @@ func Inspect(ctx context.Context, p *plan.Plan) (State, error) {
 		return s, err
 	}
 	if s.Hops, err = hopsOf(p, passes); err != nil {
+		return s, err
+	}
+	if err = s.flowsOf(p); err != nil {
 		return s, err
 	}
 	return s, s.compare(ctx, p)

@@ -16,7 +16,7 @@ func Profiled(p *plan.Plan) profile.Chain {
 			if i == nil {
 				continue
 			}
-			if at, elsewhere := arrivals[resource.Interface{Namespace: n.Namespace, Device: i.Device}]; elsewhere {
+			for _, at := range arrivals[resource.Interface{Namespace: n.Namespace, Device: i.Device}] {
 				c.Arrivals[at] = n.Name
 			}
 		}

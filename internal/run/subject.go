@@ -136,7 +136,12 @@ func proven(ctx context.Context, p *plan.Plan, kind string) error {
 	path := proof.Path{ClientNetns: p.Client().Namespace, ServerNetns: p.Server().Namespace, Protocol: kind, Delay: held(p)}
 	path.To, path.At, path.Source = marked(p.Reached())
 	for _, n := range p.Functions() {
-		path.Functions = append(path.Functions, proof.Function{Name: n.Name, Netns: n.Namespace, West: n.West.Device, East: n.East.Device, Transparent: n.Transparent})
+		f := proof.Function{Name: n.Function(), Netns: n.Namespace, West: n.West.Device, East: n.East.Device, Transparent: n.Transparent}
+		if last := len(path.Functions) - 1; n.Again() {
+			path.Functions[last].Others = append(path.Functions[last].Others, f)
+			continue
+		}
+		path.Functions = append(path.Functions, f)
 	}
 	before, err := between(p)
 	if err != nil {
@@ -154,7 +159,9 @@ func proven(ctx context.Context, p *plan.Plan, kind string) error {
 // held is how long the chain's functions may hold a packet on purpose.
 func held(p *plan.Plan) (longest time.Duration) {
 	for _, n := range p.Functions() {
-		longest += time.Duration(n.Delay())
+		if !n.Again() {
+			longest += time.Duration(n.Delay())
+		}
 	}
 	return longest
 }

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -10,6 +11,16 @@ import (
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/trace"
 )
+
+// Traceable refuses a chain where it would not be known which node a packet went to.
+func Traceable(p *plan.Plan) error {
+	for _, n := range p.Nodes {
+		if n.Replica != nil {
+			return fmt.Errorf("chain %s: trace cannot tell which replica of %s a packet goes to; `nfchain show %s` has what the nodes and hops counted, and how flows are shared out: %w", p.Chain, n.Function(), p.Chain, ErrInput)
+		}
+	}
+	return nil
+}
 
 // Traced is a chain as package trace looks at it.
 func Traced(p *plan.Plan) trace.Chain {
@@ -22,7 +33,7 @@ func Traced(p *plan.Plan) trace.Chain {
 				continue
 			}
 			node.Interfaces = append(node.Interfaces, i.Device)
-			if at, elsewhere := arrivals[resource.Interface{Namespace: n.Namespace, Device: i.Device}]; elsewhere {
+			for _, at := range arrivals[resource.Interface{Namespace: n.Namespace, Device: i.Device}] {
 				node.Arrivals[i.Device] = at
 			}
 		}

@@ -3,7 +3,10 @@
 // and routes are the plan's, the same for every wiring.
 package wiring
 
-import "nfchain.dev/nfchain/internal/resource"
+import (
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/resource"
+)
 
 // Port is one interface of a node.
 type Port struct {
@@ -78,6 +81,14 @@ type Clear interface {
 type Steered interface {
 	Wiring
 	Steers()
+}
+
+// Sharing is a wiring that shares packets out over several replicas of a node, by flow.
+type Sharing interface {
+	Steered
+	// Flows are how many are known at once, and for how long one has no packet until it is
+	// over.
+	Flows(options any) (known uint32, idle api.Duration)
 }
 
 // Armed is a wiring that can give a function one interface, by which packets come in and

@@ -58,6 +58,9 @@ func File(tb testing.TB, text string) *api.File {
 	}
 	for name, w := range Catalogue().Wirings {
 		words.Wirings[name] = w.Options
+		if _, can := w.(wiring.Sharing); can {
+			words.Replicating = append(words.Replicating, name)
+		}
 	}
 	file, err := words.Decode("test", []byte(text))
 	if err != nil {

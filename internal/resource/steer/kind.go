@@ -9,7 +9,10 @@ import (
 )
 
 // Kind makes programs at ports.
-type Kind struct{}
+type Kind struct {
+	// Leave those replicas that are no longer wanted the flows which they have.
+	Leave bool
+}
 
 // Name implements resource.Kind.
 func (Kind) Name() string { return KindName }
@@ -42,13 +45,9 @@ func observe(p resource.Place, index int) (text string, err error) {
 	defer held.CloseAll(all)
 	var texts []string
 	for _, a := range all {
-		to := "where another version had it"
-		if a.Name == Name {
-			next, err := a.next()
-			if err != nil {
-				return "", err
-			}
-			to = called(p, int(next))
+		to, err := a.whither(p)
+		if err != nil {
+			return "", err
 		}
 		texts = append(texts, fingerprint(to, a.hook, a.Name))
 	}
@@ -67,11 +66,15 @@ func called(p resource.Place, index int) string {
 }
 
 // Apply implements resource.Kind.
-func (Kind) Apply(p resource.Place, changes []resource.Change) error {
+func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
 	return p.Do(func() error {
-		return resource.Make(changes,
+		err := resource.Make(changes,
 			func(port string) error { return remove(p, port) },
-			func(s Spec) error { return set(p, s) })
+			func(s Spec) error { return k.set(p, s) })
+		if err != nil {
+			return err
+		}
+		return k.advance(p, changes)
 	})
 }
 
@@ -97,19 +100,19 @@ func failed(p resource.Place, port string, err error) error {
 
 // set where a port's packets go. Where this version's program is there already only that is
 // changed, and no packet is lost meanwhile; nor where it replaces another at the same hook.
-func set(p resource.Place, s Spec) error {
+func (k Kind) set(p resource.Place, s Spec) error {
 	dev, err := p.Device(s.Device)
 	if err != nil {
 		return err
 	}
-	to, err := p.Device(s.To)
+	to, err := indexes(p, s.ports())
 	if err != nil {
 		return err
 	}
 	all, err := find(p, dev.Attrs().Index)
 	defer held.CloseAll(all)
 	if err == nil {
-		err = turn(p, s, dev.Attrs().Index, uint32(to.Attrs().Index), all)
+		err = k.turn(p, s, dev.Attrs().Index, to, all)
 	}
 	if err != nil {
 		return failed(p, s.Device, err)
@@ -117,15 +120,27 @@ func set(p resource.Place, s Spec) error {
 	return nil
 }
 
-// turn a port, at which these programs are, to another. What is superfluous goes last.
-func turn(p resource.Place, s Spec, index int, to uint32, all []*attached) error {
+// indexes of ports by their names.
+func indexes(p resource.Place, ports []string) (all []uint32, err error) {
+	for _, port := range ports {
+		dev, err := p.Device(port)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, uint32(dev.Attrs().Index))
+	}
+	return all, nil
+}
+
+// turn a port, at which these programs are, to others. What is superfluous goes last.
+func (k Kind) turn(p resource.Place, s Spec, index int, to []uint32, all []*attached) error {
 	var kept *attached
 	for _, a := range all {
 		if kept == nil && a.hook == s.Hook {
 			kept = a
 		}
 	}
-	if err := keep(p, s, index, to, kept); err != nil {
+	if err := k.keep(p, s, index, to, kept); err != nil {
 		return err
 	}
 	for _, a := range all {
@@ -140,17 +155,20 @@ func turn(p resource.Place, s Spec, index int, to uint32, all []*attached) error
 }
 
 // keep a program of this version, or put one in the place of what is there.
-func keep(p resource.Place, s Spec, index int, to uint32, old *attached) error {
-	if old != nil && old.Name == Name {
-		return old.Maps[nextMap].Put(uint32(0), to)
+func (k Kind) keep(p resource.Place, s Spec, index int, to []uint32, old *attached) error {
+	switch {
+	case s.Among != nil:
+		return keepAmong(p, s, index, to, old, k.Leave)
+	case s.Stay != nil:
+		return keepStaying(p, s, index, to[0], old)
 	}
-	loaded, err := load(to, old)
+	if old != nil && old.Name == Name {
+		return old.Maps[nextMap].Put(uint32(0), to[0])
+	}
+	loaded, err := load(to[0], old)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = loaded.Close() }()
-	if old == nil {
-		return hooks[s.Hook].put(p, index, loaded.Steer, nil)
-	}
-	return hooks[s.Hook].put(p, index, loaded.Steer, old.Program.Program)
+	return hooks[s.Hook].put(p, index, loaded.Steer, old.program())
 }

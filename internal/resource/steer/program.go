@@ -21,6 +21,8 @@ const (
 type attached struct {
 	*held.Program
 	hook string
+	// port that it is at, where that was asked for.
+	port string
 }
 
 // find the programs of nfchain's at an interface. What others put there is left alone.
@@ -36,11 +38,34 @@ func find(p resource.Place, index int) (all []*attached, err error) {
 				return all, err
 			}
 			if a != nil {
-				all = append(all, &attached{a, name})
+				all = append(all, &attached{Program: a, hook: name})
 			}
 		}
 	}
 	return all, nil
+}
+
+// program that is attached; nil where there is none.
+func (a *attached) program() *ebpf.Program {
+	if a == nil {
+		return nil
+	}
+	return a.Program.Program
+}
+
+// whither packets go, in words.
+func (a *attached) whither(p resource.Place) (string, error) {
+	switch a.Name {
+	case Name:
+		next, err := a.next()
+		return called(p, int(next)), err
+	case SpreadName:
+		if a.Maps[table(WholeChain)] != nil {
+			return a.stays(p)
+		}
+		return a.among(p)
+	}
+	return "where another version had it", nil
 }
 
 // next is the index of the port that packets go to.
@@ -61,14 +86,8 @@ func load(next uint32, old *attached) (*bpf.ProgramObjects, error) {
 		return nil, err
 	}
 	spec.Programs["steer"].Name = Name
-	o := ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{}}
-	for _, name := range []string{passedMap, insteadMap} {
-		if old != nil && old.Maps[name] != nil && spec.Maps[name].Compatible(old.Maps[name]) == nil {
-			o.MapReplacements[name] = old.Maps[name]
-		}
-	}
 	loaded := &bpf.ProgramObjects{}
-	if err := spec.LoadAndAssign(loaded, &o); err != nil {
+	if err := spec.LoadAndAssign(loaded, &ebpf.CollectionOptions{MapReplacements: counting(spec, old)}); err != nil {
 		return nil, fmt.Errorf("load the program that steers: %w", err)
 	}
 	if err := loaded.Next.Put(uint32(0), next); err != nil {
@@ -76,4 +95,16 @@ func load(next uint32, old *attached) (*bpf.ProgramObjects, error) {
 		return nil, err
 	}
 	return loaded, nil
+}
+
+// counting are the maps that a program takes over: to count on where another stopped, and to
+// send packets where that did while a node fails.
+func counting(spec *ebpf.CollectionSpec, old *attached) map[string]*ebpf.Map {
+	taken := map[string]*ebpf.Map{}
+	for _, name := range []string{passedMap, insteadMap} {
+		if old != nil && old.Maps[name] != nil && spec.Maps[name] != nil && spec.Maps[name].Compatible(old.Maps[name]) == nil {
+			taken[name] = old.Maps[name]
+		}
+	}
+	return taken
 }

@@ -5,6 +5,7 @@ package steer
 
 import (
 	"fmt"
+	"time"
 
 	bpf "nfchain.dev/nfchain/bpf/steer"
 	"nfchain.dev/nfchain/internal/resource"
@@ -23,8 +24,12 @@ const (
 // Spec of the program at a port, in whose namespace it is.
 type Spec struct {
 	Device string `json:"device"`
-	// To is the port behind which the next node is.
-	To string `json:"to"`
+	// To is the port behind which the next node is; "" where that is one of several.
+	To string `json:"to,omitempty"`
+	// Among are the replicas of the next function; nil where it has none.
+	Among *Among `json:"among,omitempty"`
+	// Stay has flows stay on the path that they began on; nil where all packets go To.
+	Stay *Stay `json:"stay,omitempty"`
 	// Hook is TCX or Clsact.
 	Hook string `json:"hook"`
 }
@@ -36,10 +41,50 @@ func (Spec) Kind() string { return KindName }
 func (s Spec) Key() string { return s.Device }
 
 // Fingerprint is where packets go, and which program sends them there.
-func (s Spec) Fingerprint() string { return fingerprint(s.To, s.Hook, Name) }
+func (s Spec) Fingerprint() string {
+	switch {
+	case s.Among != nil:
+		return fingerprint(s.Among.text(), s.Hook, SpreadName)
+	case s.Stay != nil:
+		return fingerprint(stayText(s.To, nil, s.Stay.Flows), s.Hook, SpreadName)
+	}
+	return fingerprint(s.To, s.Hook, Name)
+}
 
 func fingerprint(to, hook, program string) string {
 	return fmt.Sprintf("to %s, by %s at %s", to, program, hook)
+}
+
+// Kept is what a port's program knows of flows.
+type Kept struct {
+	// Of is the function, or WholeChain: its ports have one table.
+	Of string
+	// Flows that are known at once, and Idle how long one has no packet until it is over.
+	Flows uint32
+	Idle  time.Duration
+}
+
+// Kept is what the port's program knows of flows, nil where that is nothing.
+func (s Spec) Kept() *Kept {
+	switch {
+	case s.Among != nil:
+		return &Kept{s.Among.Of, s.Among.Flows, time.Duration(s.Among.Idle)}
+	case s.Stay != nil:
+		return &Kept{WholeChain, s.Stay.Flows, time.Duration(s.Stay.Idle)}
+	}
+	return nil
+}
+
+// ports that packets go to.
+func (s Spec) ports() []string {
+	if s.Among == nil {
+		return []string{s.To}
+	}
+	var all []string
+	for _, r := range s.Among.Replicas {
+		all = append(all, r.Port)
+	}
+	return all
 }
 
 // Commands implements resource.Spec: tc(8) loads no program that it is not given as a file.

@@ -30,7 +30,9 @@ type forwarder struct {
 // ports of every forwarder here.
 var ports = []string{"port0", "port1", "port2"}
 
-func newForwarder(t testing.TB) *forwarder {
+func newForwarder(t testing.TB) *forwarder { return newForwarderOf(t, ports) }
+
+func newForwarderOf(t testing.TB, ports []string) *forwarder {
 	t.Helper()
 	nstest.Require(t, feature.Veth, feature.BPFPeer, feature.BPFClsact)
 	owner, own := nstest.Owner(t), nstest.Open(t, nstest.Namespace(t))

@@ -35,6 +35,8 @@ type Function struct {
 	West, East string
 	// Transparent functions pass on packets that are not for them.
 	Transparent bool
+	// Others are replicas of it: one of them all must see a packet.
+	Others []Function
 }
 
 // patience is how long a packet may take, sent again where it is lost; a chain may
@@ -87,6 +89,14 @@ func openAll(p Path, nonce []byte) ([]*tap, error) {
 			return taps, fmt.Errorf("watch function %s: %w", f.Name, err)
 		}
 		taps = append(taps, t)
+		for _, other := range f.Others {
+			o, err := open(p, other, nonce)
+			if err != nil {
+				return taps, fmt.Errorf("watch function %s: %w", other.Name, err)
+			}
+			o.in, o.out = t.in, t.out
+			t.others = append(t.others, o)
+		}
 	}
 	return taps, nil
 }

@@ -39,8 +39,10 @@ type tap struct {
 	ports      []uint16
 	west, east int
 	// in and out are the visits to the interfaces where packets should enter and
-	// leave.
-	in, out visits
+	// leave, of a function's replicas together.
+	in, out *visits
+	// others are those of its replicas.
+	others []*tap
 }
 
 func open(p Path, f Function, nonce []byte) (*tap, error) {
@@ -53,7 +55,7 @@ func open(p Path, f Function, nonce []byte) (*tap, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tap{function: f, nonce: nonce, ports: []uint16{p.To.Port(), p.At.Port()}, west: index[f.West], east: index[f.East]}
+	t := &tap{function: f, nonce: nonce, ports: []uint16{p.To.Port(), p.At.Port()}, west: index[f.West], east: index[f.East], in: &visits{}, out: &visits{}}
 	err = h.Do(func() error {
 		// The protocol is bound after the filter is in place.
 		t.fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
@@ -79,10 +81,18 @@ func (t *tap) listen() error {
 	return unix.Bind(t.fd, &unix.SockaddrLinklayer{Protocol: binary.NativeEndian.Uint16([]byte{0, unix.ETH_P_ALL})})
 }
 
-func (t *tap) close() { _ = unix.Close(t.fd) }
+func (t *tap) close() {
+	_ = unix.Close(t.fd)
+	for _, o := range t.others {
+		o.close()
+	}
+}
 
-// drain reads what the socket holds.
+// drain reads what the sockets hold.
 func (t *tap) drain() {
+	for _, o := range t.others {
+		o.drain()
+	}
 	buffer, control := make([]byte, longest), make([]byte, 64)
 	for {
 		n, cn, _, from, err := unix.Recvmsg(t.fd, buffer, control, 0)
@@ -111,10 +121,10 @@ func (t *tap) note(packet []byte, at *unix.SockaddrLinklayer, when time.Time) {
 	if way == reverse {
 		entry, exit = exit, entry
 	}
-	list := &t.in
+	list := t.in
 	switch {
 	case at.Pkttype == unix.PACKET_OUTGOING && at.Ifindex == exit:
-		list = &t.out
+		list = t.out
 	case at.Ifindex == entry && (at.Pkttype == unix.PACKET_HOST || t.function.Transparent && at.Pkttype == unix.PACKET_OTHERHOST):
 	default:
 		return

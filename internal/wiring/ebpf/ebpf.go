@@ -31,7 +31,8 @@ func (Wiring) Steers() {}
 
 // Join implements wiring.Wiring.
 func (Wiring) Join(n wiring.Network) (wiring.Joined, error) {
-	hook := n.Options.(*Options).chosen(n.Has)
+	o := n.Options.(*Options)
+	hook := o.chosen(n.Has)
 	home := n.Home()
 	j := wiring.Joined{
 		Resources: []resource.Resource{home},
@@ -40,7 +41,7 @@ func (Wiring) Join(n wiring.Network) (wiring.Joined, error) {
 	}
 	for _, h := range n.Hops {
 		a, b := port(n, h.A, home, h.Needs), port(n, h.B, home, h.Needs)
-		j.Resources = append(j.Resources, a, b, way(n, a, b, hook), way(n, b, a, hook))
+		j.Resources = append(j.Resources, a, b, way(n, a, b, hook, o.stay()), way(n, b, a, hook, o.stay()))
 		j.Ends = append(j.Ends, wiring.Ends{A: a.ID, B: b.ID})
 		j.Ports = append(j.Ports, wiring.Ports{A: entry(a), B: entry(b)})
 	}
@@ -65,6 +66,6 @@ func entry(pair resource.Resource) resource.Interface {
 }
 
 // way from one port to the other.
-func way(n wiring.Network, from, to resource.Resource, hook string) resource.Resource {
-	return resource.New(n.Namespace, steer.Spec{Device: entry(from).Device, To: entry(to).Device, Hook: hook}, from.ID, to.ID)
+func way(n wiring.Network, from, to resource.Resource, hook string, stay *steer.Stay) resource.Resource {
+	return resource.New(n.Namespace, steer.Spec{Device: entry(from).Device, To: entry(to).Device, Stay: stay, Hook: hook}, from.ID, to.ID)
 }

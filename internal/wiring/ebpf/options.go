@@ -1,8 +1,11 @@
 package ebpf
 
 import (
+	"cmp"
 	_ "embed"
+	"time"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
@@ -12,6 +15,17 @@ type Options struct {
 	// Hook is what holds the programs at the ports: tcx (Linux 6.6 and newer) or clsact.
 	// Default: tcx where the kernel has it.
 	Hook string `json:"hook,omitempty" jsonschema:"enum=tcx,enum=clsact"`
+	// Stay has flows that are known stay on the path that they began on when the chain
+	// changes, where no function has replicas beside it; each port then looks its packets'
+	// flows up in a table. Default false: all packets go the new path at once.
+	Stay bool `json:"stay,omitempty"`
+	// Flows that are known, of the chain where they stay, and of each function with replicas,
+	// so that all packets of one go to the same replica. Of more, those not seen for longest
+	// are forgotten, and go where new ones would. Default 65536.
+	Flows int `json:"flows,omitempty" jsonschema:"minimum=1024,maximum=4194304"`
+	// Idle is how long a flow has no packet until it is over: one that is not keeps a
+	// replica or a path that is to go for at most four times as long. Default 30s.
+	Idle api.Duration `json:"idle,omitempty"`
 }
 
 //go:embed options.go
@@ -32,6 +46,26 @@ func (o *Options) chosen(has func(feature string) bool) string {
 		return steer.TCX
 	}
 	return steer.Clsact
+}
+
+const (
+	defaultFlows = 1 << 16
+	defaultIdle  = api.Duration(30 * time.Second)
+)
+
+// Flows implements wiring.Sharing.
+func (Wiring) Flows(options any) (known uint32, idle api.Duration) {
+	o := options.(*Options)
+	return uint32(cmp.Or(o.Flows, defaultFlows)), cmp.Or(o.Idle, defaultIdle)
+}
+
+// stay is how flows stay on their path; nil where they do not.
+func (o *Options) stay() *steer.Stay {
+	if !o.Stay {
+		return nil
+	}
+	known, idle := Wiring{}.Flows(o)
+	return &steer.Stay{Flows: known, Idle: idle}
 }
 
 // needs of a hook.

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/* What a program at a port does with every packet: count it, and send it on. */
+#ifndef NFCHAIN_ONWARD_H
+#define NFCHAIN_ONWARD_H
+
+#include "kernel.h"
+
+enum { MAP_BY_CORE = 6 }; /* an array with values for each core */
+enum { PACKET_HOST = 0, PACKET_OTHERHOST = 3 };
+
+static long (*bpf_skb_change_type)(struct __sk_buff *skb, __u32 type) = (void *)32;
+static long (*bpf_redirect_peer)(__u32 ifindex, __u64 flags) = (void *)155;
+
+struct count {
+	__u64 packets, bytes;
+};
+
+/* What came in, as an interface counts it. */
+struct {
+	__uint(type, MAP_BY_CORE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct count);
+} passed SEC(".maps");
+
+static inline void count(struct __sk_buff *skb)
+{
+	__u32 first = 0;
+	struct count *c = bpf_map_lookup_elem(&passed, &first);
+
+	if (!c) /* there always is */
+		return;
+	c->packets++;
+	c->bytes += skb->len;
+}
+
+/* onward to the node behind a port; 0 is none. */
+static inline int onward(struct __sk_buff *skb, __u32 port)
+{
+	if (!port)
+		return TCX_DROP;
+	/* It was found to be for another host when it came to the port, whose address is not
+	 * the next node's. Kernels that scrub what they redirect say so themselves. */
+	if (skb->pkt_type == PACKET_OTHERHOST)
+		bpf_skb_change_type(skb, PACKET_HOST);
+	return bpf_redirect_peer(port, 0);
+}
+
+#endif

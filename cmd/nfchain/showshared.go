@@ -1,0 +1,24 @@
+package main
+
+import (
+	runs "nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/words"
+)
+
+// printShared prints how flows are shared out over the replicas of a function.
+func (a *app) printShared(s runs.SharedState) {
+	a.printf("\n%s: %s new, %d moved to another replica; %s found no room among the known\n", s.Function,
+		words.Plural(int(s.New), "flow"), s.Moved, words.Plural(int(s.Unkept), "packet"))
+	for _, r := range s.Replicas {
+		a.printf("  %s: %s, %d of them not idle\n", r.Node, words.Plural(r.Flows, "flow"), r.Busy)
+	}
+}
+
+// printPath prints how many flows stay on the path that they began on.
+func (a *app) printPath(s *runs.PathState) {
+	if s == nil {
+		return
+	}
+	a.printf("\npath: %s known, %d of them not idle, %d of these on an older path; %d new, %d moved; %s found no room among the known\n",
+		words.Plural(s.Flows, "flow"), s.Busy, s.Older, s.New, s.Moved, words.Plural(int(s.Unkept), "packet"))
+}

@@ -1,0 +1,119 @@
+package deploy_test
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/plan"
+)
+
+// hasty forwarders take a flow for over soon.
+var hasty = map[string]string{"tcx": "wiring: ebpf\nebpf: {idle: 100ms}\n", "clsact": "wiring: ebpf\nebpf: {hook: clsact, idle: 100ms}\n"}
+
+func replicas(name string, n int) string {
+	return fmt.Sprintf("{name: %s, kind: forward, replicas: %d}", name, n)
+}
+
+// TestReplicasComeAndGo while packets pass, a thousand a second, and each of them comes once,
+// with replicas beside replicas. The ends are left alone.
+func TestReplicasComeAndGo(t *testing.T) {
+	needsForwarder(t)
+	for hook, wiring := range hasty {
+		t.Run(hook, func(t *testing.T) {
+			owner := nstest.Owner(t)
+			downAfter(t, owner)
+			first := planned(t, owner, wiring+spec(replicas("a", 2), replicas("b", 1)))
+			up(t, first)
+			unchanged(t, first)
+			crosses(t, first)
+			s := streams(t, first, addresses(first, first.Client().Name, first.Server().Name))
+			for _, functions := range [][]string{
+				{replicas("a", 3), replicas("b", 1)}, // one comes
+				{replicas("a", 2), replicas("b", 1)}, // and goes
+				{replicas("a", 2), replicas("b", 2)}, // one becomes two, beside two
+				{replicas("b", 2), replicas("c", 2)}, // all are another's
+				{forward("b")},                       // two become one
+				{replicas("b", 2)},
+				{},
+				{replicas("b", 2)},
+			} {
+				s.more(t, 100)
+				p := planned(t, owner, wiring+spec(functions...))
+				for _, c := range up(t, p) {
+					if kind := strings.FieldsFunc(c, func(r rune) bool { return r == ' ' || r == ':' })[1]; kind != "steer" && slices.ContainsFunc([]string{":client:", ":server:"}, func(n string) bool { return strings.Contains(c, n) }) {
+						t.Errorf("%v: an end was changed: %s", functions, c)
+					}
+				}
+				unchanged(t, p)
+				crosses(t, p)
+			}
+			s.more(t, 100)
+			s.ends(t)
+		})
+	}
+}
+
+// strict lets connections to one port pass, and what answers in them.
+const strict = "{name: fw, kind: firewall, replicas: %d, firewall: {policy: drop, rules: {list: [{state: [established], action: accept}, {state: [new], protocol: tcp, destination_port: 7011, action: accept}]}}}"
+
+// TestReplicasSeeBothWays: each of several firewalls lets only answers pass to what it saw, so
+// that a connection passes where both of its ways go by one; and it stays there when another
+// firewall comes.
+func TestReplicasSeeBothWays(t *testing.T) {
+	needsForwarder(t)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	p := planned(t, owner, "wiring: ebpf\n"+spec(fmt.Sprintf(strict, 2)))
+	up(t, p)
+	var all []*talk
+	for _, to := range addresses(p, p.Client().Name, p.Server().Name) {
+		all = append(all, talks(t, p, to, 8)...)
+	}
+	up(t, planned(t, owner, "wiring: ebpf\n"+spec(fmt.Sprintf(strict, 3))))
+	for _, c := range all {
+		c.exchange(t)
+	}
+}
+
+// talk is a connection, by its two ends.
+type talk struct{ near, far net.Conn }
+
+// talks opens connections over the chain, and has each carry something both ways.
+func talks(t *testing.T, p *plan.Plan, to netip.Addr, n int) (all []*talk) {
+	t.Helper()
+	var listener net.Listener
+	at := netip.AddrPortFrom(to, 7011).String()
+	inside(t, p.Server().Namespace, func() (err error) { listener, err = net.Listen("tcp", at); return })
+	defer func() { _ = listener.Close() }()
+	for range n {
+		c := &talk{}
+		inside(t, p.Client().Namespace, func() (err error) { c.near, err = net.DialTimeout("tcp", at, time.Minute); return })
+		var err error
+		if c.far, err = listener.Accept(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _, _ = c.near.Close(), c.far.Close() })
+		c.exchange(t)
+		all = append(all, c)
+	}
+	return all
+}
+
+func (c *talk) exchange(t *testing.T) {
+	t.Helper()
+	for _, way := range [][2]net.Conn{{c.near, c.far}, {c.far, c.near}} {
+		_, _ = way[0].SetDeadline(time.Now().Add(time.Minute)), way[1].SetDeadline(time.Now().Add(time.Minute))
+		if _, err := way[0].Write([]byte{1}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := way[1].Read(make([]byte, 1)); err != nil {
+			t.Fatalf("from %s to %s: %v", way[0].LocalAddr(), way[0].RemoteAddr(), err)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package deploy
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/steer"
+)
+
+// patient is how many times as long as a flow is idle before it is over, flows are waited for
+// at most whose replica, or whose path, has to go.
+const patient = 4
+
+// settle waits until flows are over whose replica, or whose path, is no longer wanted. Those
+// that go on for too long move to others then, and are counted where they do.
+func (w *work) settle(ctx context.Context, p *plan.Plan) error {
+	var ways []steer.Spec
+	idle := time.Duration(0)
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(steer.Spec); is && s.Kept() != nil {
+			ways, idle = append(ways, s), s.Kept().Idle
+		}
+	}
+	if len(ways) == 0 || w.dry {
+		return nil
+	}
+	left, err := w.leave(ctx, p, ways, idle)
+	if err != nil || !left {
+		return err
+	}
+	told := len(w.done)
+	err = w.stage(ctx, []resource.Kind{steer.Kind{}}, p)
+	w.done = w.done[:told] // the same ports again
+	return err
+}
+
+// leave waits until what is to go has no flow that is not idle, and tells whether there is
+// such.
+func (w *work) leave(ctx context.Context, p *plan.Plan, ways []steer.Spec, idle time.Duration) (any bool, err error) {
+	h, err := netns.Open(namespace.Name(p.Chain, plan.WiringNode))
+	if err != nil {
+		return false, fmt.Errorf("look at the flows of the forwarder: %w", err)
+	}
+	defer h.Close()
+	for ends := time.Now().Add(patient * idle); ; {
+		flows, err := steer.FlowsOf(resource.At(h, p.Chain), ways)
+		if err != nil {
+			return any, err
+		}
+		staying := 0
+		for _, f := range flows {
+			any, staying = any || len(f.Leaving) > 0, staying+f.Staying()
+		}
+		if staying == 0 || time.Now().After(ends) {
+			return any, nil
+		}
+		select {
+		case <-ctx.Done():
+			return any, Interrupted(ctx.Err())
+		case <-time.After(max(look, idle/10)):
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/function"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/steer"
+	"nfchain.dev/nfchain/internal/wiring"
+)
+
+// Replica is one of several nodes that are the same function, each for a share of the flows.
+// They have the same addresses: the wiring knows by itself which one is next.
+type Replica struct {
+	// Of is the function.
+	Of string `json:"of"`
+	// Number of the replica, from 1.
+	Number int `json:"number"`
+	// All is how many there are.
+	All int `json:"all"`
+	// Weight of the replica among them; 0 where all have the same.
+	Weight int `json:"weight,omitempty"`
+}
+
+// Function is what the chain's file calls the node.
+func (n Node) Function() string {
+	if n.Replica != nil {
+		return n.Replica.Of
+	}
+	return n.Name
+}
+
+// Again tells that the node is one more replica of the function before it: the path goes
+// through one of them.
+func (n Node) Again() bool { return n.Replica != nil && n.Replica.Number > 1 }
+
+// replicas is how many nodes are in this one's place.
+func (n Node) replicas() uint64 {
+	if n.Replica == nil {
+		return 1
+	}
+	return uint64(n.Replica.All)
+}
+
+// replica makes a node the replica of a function whose turn it is; where there are fewer, the
+// first.
+func (b *builder) replica(n *Node, f api.Function) error {
+	all := f.Replicas
+	if all < 2 {
+		return nil
+	}
+	if err := b.repeatable(*n); err != nil {
+		return err
+	}
+	number := max(b.turn, 1)
+	if number > all {
+		number = 1
+	}
+	n.Replica = &Replica{Of: n.Name, Number: number, All: all}
+	if len(f.Weights) == all {
+		n.Replica.Weight = f.Weights[number-1]
+	}
+	n.Name = fmt.Sprintf("%s-%d", n.Name, number)
+	n.Namespace = b.namespaceOf(n.Name)
+	return nil
+}
+
+// repeatable refuses what cannot be several times in one place.
+func (b *builder) repeatable(n Node) error {
+	if _, can := b.wiring.(wiring.Sharing); !can {
+		return fmt.Errorf("replicas: wiring %s cannot share packets out over several", b.wiring.Name())
+	}
+	if _, translates := b.catalogue.Functions[n.Kind].(function.Translator); translates {
+		return fmt.Errorf("replicas: a %s gives connections addresses, and several would give the same ones to different connections; leave replicas out", n.Kind)
+	}
+	if p := b.chain.Spec.Placement; p.Functions.Exclusive || p.Softirqs.Exclusive {
+		return errors.New("replicas: placement gives each function a CPU to itself (exclusive), and replicas of one would have the same; share the CPUs, or leave replicas out")
+	}
+	return nil
+}
+
+// first is the namespace of the first of the nodes that are in one's place.
+func (b *builder) first(n Node) string {
+	if n.Replica == nil {
+		return n.Namespace
+	}
+	return b.namespaceOf(fmt.Sprintf("%s-1", n.Replica.Of))
+}
+
+// replicate plans the chain again for each further replica, as if that alone were in its
+// function's place, and takes what is the replica's own: all else is in every such plan the
+// same, since replicas have the same addresses and their neighbours do not know them.
+func (b *builder) replicate() error {
+	most := 1
+	for _, n := range b.nodes {
+		most = max(most, int(n.replicas()))
+	}
+	if most == 1 {
+		return b.unwatched()
+	}
+	for turn := 2; turn <= most; turn++ {
+		v := &builder{chain: b.chain, catalogue: b.catalogue, wiring: b.wiring, facts: b.facts, options: b.options, turn: turn}
+		if err := v.build(); err != nil {
+			return err
+		}
+		b.include(v)
+	}
+	b.share()
+	return b.unwatched()
+}
+
+// unwatched refuses to lead past a function that fails where ports know of flows: which of
+// them went where, such a port could not be told.
+func (b *builder) unwatched() error {
+	for _, f := range b.chain.Spec.Functions {
+		for _, r := range b.resources {
+			if s, is := r.Spec.(steer.Spec); is && f.OnFailure != "" && s.Kept() != nil {
+				return fmt.Errorf("function %s: onFailure cannot be where a function of the chain has replicas or flows stay on their path (ebpf: {stay: true}); leave one of them out", f.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// include what another plan of the chain has and this one lacks.
+func (b *builder) include(v *builder) {
+	known := map[string]bool{}
+	for _, r := range b.resources {
+		known[r.ID] = true
+	}
+	for _, r := range v.resources {
+		if !known[r.ID] {
+			b.add(r)
+		}
+	}
+	for _, n := range v.nodes {
+		if n.Replica != nil && n.Replica.Number == v.turn {
+			b.replicas = append(b.replicas, n)
+		}
+	}
+	if b.placement != nil {
+		maps.Copy(b.placement.Functions, v.placement.Functions)
+		maps.Copy(b.placement.Softirqs, v.placement.Softirqs)
+		maps.Copy(b.placement.Memory, v.placement.Memory)
+	}
+}
+
+// everyNode is the path with all replicas, each function's next to each other.
+func (b *builder) everyNode() (all []Node) {
+	for _, n := range b.nodes {
+		all = append(all, n)
+		for _, other := range b.replicas {
+			if n.Replica != nil && n.Replica.Of == other.Replica.Of {
+				all = append(all, other)
+			}
+		}
+	}
+	return all
+}
+
+// end of a pair at a node.
+type end struct{ node, device string }
+
+// share packets out over replicas at all ports that face one.
+func (b *builder) share() {
+	behind, pairs := b.pairs()
+	replicas, of := map[string][]Node{}, map[string]string{}
+	for _, n := range b.everyNode() {
+		if n.Replica != nil {
+			replicas[n.Replica.Of], of[n.Name] = append(replicas[n.Replica.Of], n), n.Replica.Of
+		}
+	}
+	known, idle := b.wiring.(wiring.Sharing).Flows(b.wiringOptions())
+	for i, r := range b.resources {
+		s, is := r.Spec.(steer.Spec)
+		next := behind[s.To]
+		if !is || of[next.node] == "" {
+			continue
+		}
+		needs := r.Needs[:1:1] // the port itself
+		s.To, s.Stay, s.Among = "", nil, &steer.Among{Of: of[next.node], Flows: known, Idle: idle}
+		for _, n := range replicas[s.Among.Of] {
+			pair := pairs[end{n.Name, next.device}]
+			s.Among.Replicas = append(s.Among.Replicas, steer.Replica{Number: n.Replica.Number, Port: pair.Spec.(link.Spec).B.Device, Weight: max(n.Replica.Weight, 1)})
+			needs = append(needs, pair.ID)
+		}
+		b.resources[i].Spec, b.resources[i].Needs = s, needs
+	}
+	// Who makes one after the other has all ports then.
+	slices.SortStableFunc(b.resources, func(x, y resource.Resource) int { return among(x) - among(y) })
+}
+
+// among is 1 for what shares packets out over replicas, and 0 for all else.
+func among(r resource.Resource) int {
+	if s, is := r.Spec.(steer.Spec); is && s.Among != nil {
+		return 1
+	}
+	return 0
+}
+
+// pairs lead from nodes to ports: what is behind each port, and the pair at each end.
+func (b *builder) pairs() (behind map[string]end, pairs map[end]resource.Resource) {
+	behind, pairs = map[string]end{}, map[end]resource.Resource{}
+	for _, r := range b.resources {
+		if s, is := r.Spec.(link.Spec); is {
+			at := end{s.A.Node, s.A.Device}
+			behind[s.B.Device], pairs[at] = at, r
+		}
+	}
+	return behind, pairs
+}

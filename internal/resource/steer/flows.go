@@ -1,0 +1,143 @@
+package steer
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/bpf/spread"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/held"
+)
+
+// Flows of a function with replicas, or of a chain whose flows stay on their path. Each is
+// with a number: that of a replica, or of a version of the path.
+type Flows struct {
+	// Known flows by their number, and of these the ones that are not idle.
+	Known, Busy map[int]int
+	// New flows, those that moved because what they were with had gone, and packets of flows
+	// for which there was no room: since the ports are there.
+	New, Moved, Unkept uint64
+	// Leaving are numbers that have flows and get no new ones.
+	Leaving []int
+}
+
+// Staying are the flows that are not idle with numbers that are leaving.
+func (f Flows) Staying() (flows int) {
+	for _, n := range f.Leaving {
+		flows += f.Busy[n]
+	}
+	return flows
+}
+
+// FlowsOf reads what the ports of these specs know of flows, by what they are of. Where a port
+// has another version's program, it tells nothing.
+func FlowsOf(p resource.Place, specs []Spec) (map[string]*Flows, error) {
+	all := map[string]*Flows{}
+	err := p.Do(func() error {
+		for _, s := range specs {
+			kept := s.Kept()
+			dev, err := p.Device(s.Device)
+			if kept == nil || err != nil {
+				continue // the port is not there yet, or no longer
+			}
+			if err := addFlows(p, dev.Attrs().Index, s, *kept, all); err != nil {
+				return fmt.Errorf("read the flows of port %s in namespace %q: %w", s.Device, p.Ref, err)
+			}
+		}
+		return nil
+	})
+	return all, err
+}
+
+func addFlows(p resource.Place, index int, s Spec, kept Kept, all map[string]*Flows) error {
+	programs, err := find(p, index)
+	defer held.CloseAll(programs)
+	if err != nil {
+		return err
+	}
+	for _, a := range programs {
+		if !a.knows(kept.Of, kept.Flows) {
+			continue
+		}
+		f := all[kept.Of]
+		if f == nil { // all ports have one table
+			f = &Flows{Known: map[int]int{}, Busy: map[int]int{}}
+			all[kept.Of] = f
+			if err := f.read(a.Maps[table(kept.Of)], kept.Idle); err != nil {
+				return err
+			}
+		}
+		if err := errors.Join(f.leave(a, s), f.count(a.Maps[dealtMap])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// count what became of flows at one port.
+func (f *Flows) count(m *ebpf.Map) error {
+	if m == nil {
+		return nil
+	}
+	var each []spread.ProgramDealt
+	if err := m.Lookup(uint32(0), &each); err != nil {
+		return err
+	}
+	for _, cpu := range each {
+		f.New += cpu.Fresh
+		f.Moved += cpu.Moved
+		f.Unkept += cpu.Unkept
+	}
+	return nil
+}
+
+// read a table of flows, so many at once.
+func (f *Flows) read(m *ebpf.Map, idle time.Duration) error {
+	const many = 1024
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+		return err
+	}
+	keys, stays := make([]spread.ProgramFlow, many), make([]spread.ProgramStay, many)
+	for cursor := new(ebpf.MapBatchCursor); ; {
+		n, err := m.BatchLookup(cursor, keys, stays, nil)
+		for _, s := range stays[:n] {
+			f.Known[int(s.Replica)]++
+			if now.Nano()-int64(s.Seen) < int64(idle) {
+				f.Busy[int(s.Replica)]++
+			}
+		}
+		if errors.Is(err, ebpf.ErrKeyNotExist) {
+			return nil // that was all
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// leave notes the numbers at a port that new flows do not get.
+func (f *Flows) leave(a *attached, s Spec) error {
+	v, err := a.version()
+	if err != nil {
+		return err
+	}
+	wanted := []int{v.now}
+	if s.Among != nil {
+		wanted = nil
+		for _, r := range s.Among.Replicas {
+			wanted = append(wanted, r.Number)
+		}
+	}
+	for n := range v.ports {
+		if !slices.Contains(wanted, n) && !slices.Contains(f.Leaving, n) {
+			f.Leaving = append(f.Leaving, n)
+		}
+	}
+	return nil
+}

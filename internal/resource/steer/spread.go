@@ -1,0 +1,167 @@
+package steer
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cilium/ebpf"
+
+	"nfchain.dev/nfchain/bpf/spread"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/held"
+)
+
+// The maps of the program that chooses among replicas. Its table of flows is called flows
+// where it is loaded, and in the kernel by a name that says whose flows they are.
+const (
+	replicasMap = "replicas"
+	sharesMap   = "shares"
+	flowsMap    = "flows"
+	dealtMap    = "dealt"
+)
+
+// table of flows that a program has, and what it is called; nil where it has none.
+func (a *attached) table() (*ebpf.Map, string) {
+	for name, m := range a.Maps {
+		if strings.HasPrefix(name, tablePrefix) {
+			return m, name
+		}
+	}
+	return nil, ""
+}
+
+// knows tells whether a program is this version's and has the table of a function's flows.
+func (a *attached) knows(of string, flows uint32) bool {
+	m := a.Maps[table(of)]
+	return a.Name == SpreadName && m != nil && m.MaxEntries() == flows
+}
+
+// among are the replicas that a program sends packets to, in words.
+func (a *attached) among(p resource.Place) (string, error) {
+	flows, name := a.table()
+	if flows == nil || a.Maps[replicasMap] == nil || a.Maps[sharesMap] == nil {
+		return "", fmt.Errorf("program %s lacks maps", a.Name)
+	}
+	indexes, err := a.indexes()
+	if err != nil {
+		return "", err
+	}
+	ports := map[int]string{}
+	for n, index := range indexes {
+		ports[n] = called(p, int(index))
+	}
+	shares, err := a.shares()
+	return amongText(ports, shares, name, flows.MaxEntries()), err
+}
+
+// indexes of ports by the numbers that flows are with.
+func (a *attached) indexes() (map[int]uint32, error) {
+	all := map[int]uint32{}
+	for n := 1; n <= Most; n++ {
+		var index uint32
+		if err := a.Maps[replicasMap].Lookup(uint32(n), &index); err != nil {
+			return nil, err
+		}
+		if index != 0 {
+			all[n] = index
+		}
+	}
+	return all, nil
+}
+
+// shares are the numbers that new flows get.
+func (a *attached) shares() (shares [buckets]byte, err error) {
+	err = a.Maps[sharesMap].Lookup(uint32(0), &shares)
+	return shares, err
+}
+
+// deal packets out over replicas that are behind ports of these indexes. New ones are known
+// before flows come to them. Those that are no longer wanted keep their flows if they are to
+// be left; else these move at their next packets.
+func deal(replicas, shares *ebpf.Map, among *Among, indexes []uint32, leave bool) error {
+	wanted := map[int]bool{}
+	for i, r := range among.Replicas {
+		wanted[r.Number] = true
+		if err := replicas.Put(uint32(r.Number), indexes[i]); err != nil {
+			return err
+		}
+	}
+	all := sharesOf(among.Replicas)
+	if err := shares.Put(uint32(0), all[:]); err != nil {
+		return err
+	}
+	for n := 1; n <= Most && !leave; n++ {
+		if wanted[n] {
+			continue
+		}
+		if err := replicas.Put(uint32(n), uint32(0)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepAmong keeps a program that knows the flows, or puts one in the place of what is there.
+func keepAmong(p resource.Place, s Spec, index int, to []uint32, old *attached, leave bool) error {
+	if old != nil && old.knows(s.Among.Of, s.Among.Flows) {
+		return deal(old.Maps[replicasMap], old.Maps[sharesMap], s.Among, to, leave)
+	}
+	loaded, err := loadSpread(p, s.Among.Of, s.Among.Flows, old)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = loaded.Close() }()
+	if err := deal(loaded.Replicas, loaded.Shares, s.Among, to, false); err != nil {
+		return err
+	}
+	return hooks[s.Hook].put(p, index, loaded.Spread, old.program())
+}
+
+// loadSpread loads this version's program that chooses among replicas. It counts on where
+// another stopped, and knows the flows that other ports know.
+func loadSpread(p resource.Place, of string, many uint32, old *attached) (*spread.ProgramObjects, error) {
+	spec, err := spread.LoadProgram()
+	if err != nil {
+		return nil, err
+	}
+	spec.Programs["spread"].Name = SpreadName
+	flows := spec.Maps[flowsMap]
+	flows.Name, flows.MaxEntries = table(of), many
+	o := ebpf.CollectionOptions{MapReplacements: counting(spec, old)}
+	others, err := elsewhere(p, of, many)
+	defer held.CloseAll(others)
+	if err != nil {
+		return nil, err
+	}
+	if len(others) > 0 {
+		o.MapReplacements[flowsMap] = others[0].Maps[flows.Name]
+	}
+	loaded := &spread.ProgramObjects{}
+	if err := spec.LoadAndAssign(loaded, &o); err != nil {
+		return nil, fmt.Errorf("load the program that chooses among replicas: %w", err)
+	}
+	return loaded, nil
+}
+
+// elsewhere are the programs of the owner's ports that know the flows of a function.
+func elsewhere(p resource.Place, of string, flows uint32) (known []*attached, err error) {
+	mine, err := p.Mine()
+	if err != nil {
+		return nil, err
+	}
+	for index, port := range mine {
+		all, err := find(p, index)
+		for _, a := range all {
+			if err == nil && a.knows(of, flows) {
+				a.port = port
+				known = append(known, a)
+				continue
+			}
+			a.Close()
+		}
+		if err != nil {
+			return known, err
+		}
+	}
+	return known, nil
+}
