@@ -22,6 +22,9 @@ import (
 // interval of the packets by which outages are measured.
 const interval = time.Millisecond
 
+// rest is how long a function is well until its failures are forgotten.
+const rest = 11 * time.Second
+
 // stream is numbered packets from the first end to the second, and how long none came.
 type stream struct {
 	out  net.Conn
@@ -181,7 +184,8 @@ func TestTurnsBackWithoutLoss(t *testing.T) {
 }
 
 // BenchmarkOutage is how long packets do not come when a function dies that is led past: its
-// program killed, held still, or its interface taken away.
+// program killed, held still, or its interface taken away. Each time is after a rest in which the
+// function is forgiven what it did before: it would be kept away from for longer each time.
 func BenchmarkOutage(b *testing.B) {
 	nstest.Require(b, feature.Tun, feature.Redirect)
 	kill := func(signal syscall.Signal) func(*path) {
@@ -198,9 +202,10 @@ func BenchmarkOutage(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			p := newPath(b, c.spec)
 			s := newStream(b, p)
+			s.more(2000) // who watches has seen by then that packets flow
 			var all []time.Duration
 			for range b.N {
-				before := p.until(c.node, "well", isWell).Failures
+				before := p.until(c.node, "well, for long", func(h process.Health) bool { return isWell(h) && time.Since(h.Since) > rest }).Failures
 				s.begin()
 				c.harm(p)
 				p.until(c.node, "failed", func(h process.Health) bool { return h.Failures > before })
