@@ -43,6 +43,26 @@ func TestInlineFirewallFilters(t *testing.T) {
 	}
 }
 
+// TestInlineFirewallsShareConnections: one that asks for states knows of both ways, beside one that is on one
+// way alone.
+func TestInlineFirewallsShareConnections(t *testing.T) {
+	needsForwarder(t)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	const stateful = "policy: drop, rules: {list: [{state: [established], action: accept}, {protocol: tcp, destination_port: 7014, action: accept}]}"
+	p := planned(t, owner, "wiring: ebpf\n"+spec(
+		"{name: once, kind: firewall, runtime: inline, direction: forward, firewall: {rules: {list: [{protocol: tcp, destination_port: 7016, action: drop}]}}}",
+		walled("both", stateful)))
+	up(t, p)
+	unchanged(t, p)
+	client, server := p.Client(), p.Server()
+	for _, to := range addresses(p, client.Name, server.Name) {
+		if !reaches(t, "tcp", client.Namespace, server.Namespace, to, 7014, long) {
+			t.Errorf("no connection to %s was opened that the rules let be", to)
+		}
+	}
+}
+
 // decided by the rules of the first function, which is an inline firewall.
 func decided(t *testing.T, p *plan.Plan) ruleset.Counters {
 	t.Helper()

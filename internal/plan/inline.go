@@ -251,7 +251,8 @@ func (b *builder) tap(f *Inline, beside string) (out, pair string) {
 }
 
 // guard adds a firewall's rules to those of a pass. On a way that it does not act on, packets only
-// tell of connections.
+// tell of connections. These are of all firewalls of a hop, and as many on a way that fewer are on:
+// both ways are to have one table of them.
 func (f *Inline) guard(spec *pass.Spec, way int, slot uint32) {
 	if f.steps.Firewall == nil {
 		return
@@ -259,7 +260,7 @@ func (f *Inline) guard(spec *pass.Spec, way int, slot uint32) {
 	rules := *f.steps.Firewall
 	rules.Name, rules.Slot, rules.Aside = f.Name, slot, !function.OnWay(f.body.Direction, way)
 	spec.Firewalls = append(spec.Firewalls, rules)
-	spec.Connections = min(spec.Connections+f.steps.Connections, pass.MostConnections)
+	spec.Connections = max(spec.Connections, f.steps.Connections)
 }
 
 // meeting are the functions on a hop that packets of a way meet, in their order.

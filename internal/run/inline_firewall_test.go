@@ -38,7 +38,7 @@ functions:
 	if len(fw.Rules) != 7 || fw.Rules[0].Packets != 0 || fw.Rules[6].Packets < 100 || fw.Rules[6].Comment != "all" || fw.Dropped == nil {
 		t.Errorf("%+v", fw)
 	}
-	if c := fw.Connections; c == nil || c.Known == 0 || c.Known > 1000 || c.Most != 2*65536 || c.Evicted != 0 {
+	if c := fw.Connections; c == nil || c.Known == 0 || c.Known > 1000 || c.Most != 65536 || c.Evicted != 0 {
 		t.Errorf("connections %+v", c)
 	}
 	if len(once.Rules) != 1 || once.Dropped != nil || once.Forward == nil || once.Reverse != nil {
