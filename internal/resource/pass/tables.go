@@ -70,19 +70,19 @@ func (l *Loaded) Connections() (Connections, error) {
 type Connections struct{ Held, Evicted, Asked uint64 }
 
 // ReadConnections counts them, so it takes time with their number. Those that come or go meanwhile may be
-// missed.
+// missed; how many were made is read first, so that one that comes is not taken for one that made room.
 func ReadConnections(table, tallies *ebpf.Map) (Connections, error) {
 	var c Connections
+	var cores []passrules.ProgramRulesTally
+	if err := tallies.Lookup(uint32(0), &cores); err != nil {
+		return c, fmt.Errorf("read how many connections were made: %w", err)
+	}
 	err := eachConnection(table, func(*passrules.ProgramRulesConnection, *passrules.ProgramRulesFlow) error {
 		c.Held++
 		return nil
 	})
 	if err != nil {
 		return c, err
-	}
-	var cores []passrules.ProgramRulesTally
-	if err := tallies.Lookup(uint32(0), &cores); err != nil {
-		return c, fmt.Errorf("read how many connections were made: %w", err)
 	}
 	made := uint64(0)
 	for _, of := range cores {
