@@ -2,12 +2,14 @@ package deploy_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"net"
 	"net/netip"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,12 +56,17 @@ func reaches(t *testing.T, network, fromNS, toNS string, to netip.Addr, port uin
 	return reached
 }
 
+// questions that were asked.
+var questions atomic.Uint32
+
 // asked sends a datagram, and again each second of its patience: a machine that is full of
-// others' packets may lose one. It tells whether one arrived.
+// others' packets may lose one. It tells whether one arrived. Each begins with the number of the
+// question, and behind that has which try it is.
 func asked(t *testing.T, from net.Conn, to net.PacketConn, patience time.Duration) bool {
 	t.Helper()
-	for left := patience; left > 0; left -= time.Second {
-		if _, err := from.Write([]byte("hello")); err != nil {
+	question := binary.BigEndian.AppendUint32(nil, questions.Add(1))
+	for left, try := patience, byte(0); left > 0; left, try = left-time.Second, try+1 {
+		if _, err := from.Write(append(question, try)); err != nil {
 			t.Fatal(err)
 		}
 		_ = to.SetReadDeadline(time.Now().Add(min(left, time.Second)))
