@@ -84,7 +84,7 @@ func counted(ctx context.Context, p *plan.Plan) (map[string]trace.Counted, error
 }
 
 // did is what functions do whose step counts, by its act.
-var did = map[string]string{"count": "counted", "mark": "marked", "dscp": "marked", "drop": "dropped", "limit": "dropped", "rules": "dropped"}
+var did = map[string]string{"count": "counted", "mark": "marked", "dscp": "marked", "drop": "dropped", "limit": "dropped", "rules": "dropped", "mirror": "copied", "nat": "translated"}
 
 // stepsOf functions that are inline.
 func stepsOf(all []InlineState) (steps []trace.StepCount) {
