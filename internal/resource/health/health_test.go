@@ -103,7 +103,8 @@ func (p *ports) send(t *testing.T, at int, sign, number uint64, port uint32) {
 	b = binary.NativeEndian.AppendUint64(binary.NativeEndian.AppendUint64(b, sign), number)
 	b = binary.NativeEndian.AppendUint64(b, 1)
 	b = binary.NativeEndian.AppendUint32(binary.NativeEndian.AppendUint32(b, port), 0)
-	if err := unix.Sendto(p.socket, b, 0, &unix.SockaddrLinklayer{Ifindex: p.far}); err != nil {
+	err := unix.Sendto(p.socket, b, 0, &unix.SockaddrLinklayer{Ifindex: p.far})
+	if err != nil && !errors.Is(err, unix.ENOBUFS) { // a machine that another test floods may drop it
 		t.Fatal(err)
 	}
 }
