@@ -2,13 +2,17 @@ package main
 
 import (
 	"bytes"
+	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"nfchain.dev/nfchain/internal/capture/capturetest"
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 )
 
@@ -19,7 +23,7 @@ func TestCaptureEndsWholeWhenItIsInterrupted(t *testing.T) {
 	c := cli{t, built(t), t.TempDir()}
 	name := own + "-caught"
 	file := filepath.Join(c.dir, "chain.yaml")
-	text := "apiVersion: nfchain.dev/v1alpha1\nkind: NetworkServiceChain\nmetadata: {name: " + name + "}\nspec: {functions: [{name: r, kind: forward}]}\n"
+	text := "apiVersion: nfchain.dev/v1alpha1\nkind: NetworkServiceChain\nmetadata: {name: " + name + "}\nspec: {addresses: {ipv6: none}, functions: [{name: r, kind: forward}]}\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +47,7 @@ func TestCaptureEndsWholeWhenItIsInterrupted(t *testing.T) {
 			break
 		}
 		if header > 0 {
-			c.must("exec", name, "client", "--", "bash", "-c", "echo > /dev/udp/server/7")
+			c.discards(name)
 		}
 		if time.Now().After(deadline) {
 			_ = cmd.Process.Kill()
@@ -70,4 +74,27 @@ func TestCaptureEndsWholeWhenItIsInterrupted(t *testing.T) {
 		}
 	}
 	c.must("down", name)
+}
+
+// discards sends a packet from a chain's client to its server, at a port where nobody listens.
+func (c cli) discards(chain string) {
+	c.t.Helper()
+	to := ""
+	for line := range strings.Lines(c.must("exec", chain, "client", "--", "cat", "/etc/hosts")) {
+		if words := strings.Fields(line); len(words) > 1 && slices.Contains(words[1:], "server") {
+			to = net.JoinHostPort(words[0], "7")
+		}
+	}
+	err := netns.Do("nfchain."+chain+".client", func() error {
+		s, err := net.Dial("udp", to)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = s.Close() }()
+		_, _ = s.Write([]byte("x")) // one that is lost is followed by others
+		return nil
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
 }
