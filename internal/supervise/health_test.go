@@ -25,8 +25,8 @@ func spec(functions ...string) string {
 
 // breaks has a function let nothing more through, which no `up` mends and nobody but probes sees.
 const (
-	breaks = "ip rule add priority 1 iif eth0 blackhole; ip rule add priority 1 iif eth1 blackhole; ip -6 rule add priority 1 iif eth0 blackhole; ip -6 rule add priority 1 iif eth1 blackhole"
-	mends  = "ip rule del priority 1; ip rule del priority 1; ip -6 rule del priority 1; ip -6 rule del priority 1"
+	breaks = "nft add table inet broken; nft 'add chain inet broken c { type filter hook forward priority 0; policy drop; }'"
+	mends  = "nft delete table inet broken"
 )
 
 // TestLedPast: packets go past functions whose interfaces are taken away, and through them again

@@ -138,21 +138,27 @@ func (s *stream) odd(from, to uint64) (lost, again []uint64) {
 }
 
 // begin to look for the longest time without a packet.
-func (s *stream) begin() {
-	s.more(10)
+func (s *stream) begin(tb testing.TB) {
+	tb.Helper()
+	s.more(tb, 10)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.longest = 0
 }
 
 // more waits until so many more packets came.
-func (s *stream) more(n int) {
+func (s *stream) more(tb testing.TB, n int) {
+	tb.Helper()
 	count := func() int {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return len(s.times)
 	}
-	for until := count() + n; count() < until; time.Sleep(interval) {
+	until := count() + n
+	for deadline := time.Now().Add(time.Minute); count() < until; time.Sleep(interval) {
+		if time.Now().After(deadline) {
+			tb.Fatalf("%d packets came, and no more; want %d", count(), until)
+		}
 	}
 }
 
@@ -170,16 +176,16 @@ func TestTurnsBackWithoutLoss(t *testing.T) {
 	p := newPath(t, spec(first, last))
 	p.well("a")
 	s := newStream(t, p)
-	s.more(10)
+	s.more(t, 10)
 	p.sh("a", breaks)
 	p.until("a", "failed", hasFailed)
 	p.sends("client", "last")
 	from, dropped := s.next.Load(), nstest.Dropped(t)
-	s.more(100)
+	s.more(t, 100)
 	p.sh("a", mends)
 	p.well("a")
 	p.sends("client", "")
-	s.more(100)
+	s.more(t, 100)
 	s.whole(t, from+1, s.next.Load(), dropped)
 }
 
@@ -202,14 +208,14 @@ func BenchmarkOutage(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			p := newPath(b, c.spec)
 			s := newStream(b, p)
-			s.more(2000) // who watches has seen by then that packets flow
+			s.more(b, 2000) // who watches has seen by then that packets flow
 			var all []time.Duration
 			for range b.N {
 				before := p.until(c.node, "well, for long", func(h process.Health) bool { return isWell(h) && time.Since(h.Since) > rest }).Failures
-				s.begin()
+				s.begin(b)
 				c.harm(p)
 				p.until(c.node, "failed", func(h process.Health) bool { return h.Failures > before })
-				s.more(20)
+				s.more(b, 20)
 				all = append(all, s.outage())
 				c.mend(p)
 			}
