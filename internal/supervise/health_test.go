@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource/process"
 )
@@ -173,4 +174,27 @@ func TestUnproven(t *testing.T) {
 		t.Errorf("%+v", h)
 	}
 	p.sends("client", "")
+}
+
+// TestForwarderMadeAgain: where the forwarder's namespace was removed and an `up` made it again,
+// the functions are watched in the new one.
+func TestForwarderMadeAgain(t *testing.T) {
+	t.Parallel()
+	p := newPath(t, spec(first, last))
+	p.well("a")
+	failures := 0
+	for range 2 { // who watches may or may not look while it is gone
+		if err := netns.Remove(p.Between()); err != nil {
+			t.Fatal(err)
+		}
+		p.up(spec(first, last))
+		p.well("a")
+		p.sends("client", "")
+		p.crosses()
+		p.sh("a", breaks)
+		failures = p.until("a", "failed again", func(h process.Health) bool { return hasFailed(h) && h.Failures > failures }).Failures
+		p.sends("client", "last")
+		p.sh("a", mends)
+		p.well("a")
+	}
 }

@@ -19,7 +19,8 @@ func (w *Watcher) open(now time.Time) {
 		return
 	}
 	defer h.Close()
-	if w.socket < 0 {
+	if w.socket < 0 || w.elsewhere(h) {
+		w.close()
 		w.connect(h)
 	}
 	at := resource.At(h, w.config.Owner)
@@ -36,12 +37,23 @@ func (w *Watcher) open(now time.Time) {
 // connect the socket that probes are sent by, over any port.
 func (w *Watcher) connect(h *netns.Handle) {
 	err := h.Do(func() (err error) {
+		if err := unix.Stat("/proc/thread-self/ns/net", &w.within); err != nil {
+			return err
+		}
 		w.socket, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 		return err
 	})
 	if err != nil {
 		w.socket = -1
 	}
+}
+
+// elsewhere tells that the socket is in another namespace: that one was removed, and made again.
+// Nobody else gets its number while the socket is open.
+func (w *Watcher) elsewhere(h *netns.Handle) bool {
+	var at unix.Stat_t
+	err := unix.Fstat(h.FD(), &at)
+	return err == nil && (at.Dev != w.within.Dev || at.Ino != w.within.Ino)
 }
 
 // inherit what another supervisor has turned: those functions have failed, until they prove well.

@@ -55,6 +55,8 @@ type Watcher struct {
 	ports  map[string]*port
 	ends   []*port
 	socket int
+	// within is the namespace that the socket is in.
+	within unix.Stat_t
 	// signature of the probes.
 	signature uint64
 	// active is when packets last flowed, opened when ports were last read, and begun that they
