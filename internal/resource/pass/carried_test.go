@@ -4,6 +4,10 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/link"
+
+	program "nfchain.dev/nfchain/bpf/pass"
 	"nfchain.dev/nfchain/internal/resource"
 )
 
@@ -73,5 +77,39 @@ func TestRemembers(t *testing.T) {
 		return nil
 	}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestCarriesOnOnce what came to a pass that itself carried nothing on.
+func TestCarriesOnOnce(t *testing.T) {
+	p := place(t)
+	s := Spec{Device: "eth0", Of: []string{"one"}, Steps: []Step{NewCount(1)}}
+	object, err := program.LoadProgram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := load(object, s, numbers{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	dev, err := p.Device("eth0")
+	if err == nil {
+		err = p.Do(func() error {
+			return link.RawAttachProgram(link.RawAttachProgramOptions{Target: dev.Attrs().Index, Program: l.Program, Attach: ebpf.AttachTCXIngress})
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	const many = 200 // more than the kernel says of its own
+	sent(t, p, frame(ether(typeIPv4), ipv4(17, 0, 0, nil, 0)), func(c Counts) bool { return c.Came.Packets >= many })
+	before, _, err := CountAt(p, "eth0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply(t, p, resource.Update, s)
+	if now, _, err := CountAt(p, "eth0"); err != nil || now.Came.Packets < before.Came.Packets || now.Came.Packets >= before.Came.Packets+many {
+		t.Errorf("%+v, error %v; before %+v", now.Came, err, before.Came)
 	}
 }

@@ -92,15 +92,16 @@ func (s Spec) loaded(taps numbers, kept map[string]*ebpf.Map, old *attached, n *
 	return load(spec, s, taps, kept)
 }
 
-// keeps are the maps of what was counted and remembered, if other steps can go on with them.
+// keeps are the maps of what was counted and remembered, if other steps can go on with them. A pass that
+// carries nothing is not known to have the same functions' steps.
 func (a *attached) keeps(s Spec) map[string]*ebpf.Map {
-	if a == nil {
+	if a == nil || a.Maps[carriedMap] == nil {
 		return nil
 	}
 	if c, err := a.read(); err != nil || !alikeInSlots(c.steps, s.Steps) {
 		return nil
 	}
-	if before, err := a.carrying(); err != nil || a.Maps[carriedMap] != nil && !before.alike(s.carrying()) {
+	if before, err := a.carrying(); err != nil || !before.alike(s.carrying()) {
 		return nil
 	}
 	return map[string]*ebpf.Map{countedMap: a.Maps[countedMap], memoriesMap: a.Maps[memoriesMap]}
