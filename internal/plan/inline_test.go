@@ -148,6 +148,14 @@ func TestInlineRefused(t *testing.T) {
 	}
 }
 
+// TestInlineBehindReplicas is told behind its hop, wherever that is among the nodes.
+func TestInlineBehindReplicas(t *testing.T) {
+	p := made(t, "wiring: ebpf\nfunctions: [{name: r, kind: forward, replicas: 3}, {name: f, kind: forward}, {name: c, kind: counter, runtime: inline}]\n", plan.Facts{}, plan.Options{})
+	if text := p.Text(); !strings.Contains(text, "path: client → r (forward, 3 replicas) → f (forward) → c (counter, inline) → server\n") {
+		t.Error(text)
+	}
+}
+
 // TestInlineAuto where wiring, kind, machine and file let it be, and else a namespace.
 func TestInlineAuto(t *testing.T) {
 	old := func(f string) bool { return f != feature.BPFTCX }
