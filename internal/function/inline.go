@@ -34,6 +34,8 @@ type Steps struct {
 	// and name; nil where it asks none. It remembers as many connections.
 	Firewall    *pass.Firewall
 	Connections uint32
+	// Less tells that the function does more with a namespace: one that is left to the plan then has that.
+	Less bool
 }
 
 // Meets tells whether packets of a way take the step of a function of a direction. Rules that ask

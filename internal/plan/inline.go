@@ -15,6 +15,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/pass"
+	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/wiring"
 )
 
@@ -87,7 +88,7 @@ func (p *Plan) InlineAfter(node int) (all []Inline) {
 // nodes that there are.
 func (b *builder) takeInline(seat api.Seat, before []Node) (bool, error) {
 	for _, f := range seat.Functions {
-		steps, is, err := b.inlined(f)
+		steps, is, err := b.inlined(f, len(before)-1)
 		if err != nil {
 			return false, fmt.Errorf("function %s: runtime %s: %w", f.Name, api.RuntimeInline, err)
 		}
@@ -99,9 +100,9 @@ func (b *builder) takeInline(seat api.Seat, before []Node) (bool, error) {
 	return false, nil
 }
 
-// inlined tells whether a function is to be inline, by its runtime or else the chain's. One
+// inlined tells whether a function is to be inline on a hop, by its runtime or else the chain's. One
 // that is left to the plan is where it can be.
-func (b *builder) inlined(f api.Function) (steps function.Steps, is bool, err error) {
+func (b *builder) inlined(f api.Function, hop int) (steps function.Steps, is bool, err error) {
 	runtime := cmp.Or(f.Runtime, b.chain.Spec.Runtime)
 	if f.Ref != "" || runtime != api.RuntimeInline && runtime != api.RuntimeAuto {
 		return steps, false, nil
@@ -110,12 +111,33 @@ func (b *builder) inlined(f api.Function) (steps function.Steps, is bool, err er
 	if runtime == api.RuntimeInline {
 		return steps, err == nil, err
 	}
-	is = err == nil && b.machineHas()(feature.BPFTCX)
+	is = err == nil && b.machineHas()(feature.BPFTCX) && b.suits(f, steps, hop)
 	if b.runtimes == nil {
 		b.runtimes = map[string]string{}
 	}
 	b.runtimes[f.Name] = map[bool]string{true: api.RuntimeInline, false: api.RuntimeNetns}[is]
 	return steps, is, nil
+}
+
+// suits tells whether nothing is lost nor refused if a function that is left to the plan is inline: it does
+// the same as in a namespace, the hop has room, and no neighbour wants a hop without functions.
+func (b *builder) suits(f api.Function, steps function.Steps, hop int) bool {
+	row, taps := 1, 1
+	for _, other := range b.inline {
+		if other.hop != hop {
+			continue
+		}
+		row++
+		if other.steps.Tap != nil {
+			taps++
+		}
+	}
+	if steps.Less || row > pass.Most || steps.Tap != nil && taps > pass.MostTaps {
+		return false
+	}
+	all := b.chain.Spec.Functions
+	at := slices.IndexFunc(all, func(o api.Function) bool { return o.Name == f.Name })
+	return !slices.ContainsFunc(all[max(0, at-1):min(at+2, len(all))], func(o api.Function) bool { return o.Replicas > 1 || o.OnFailure == process.Bypass })
 }
 
 // Chose is what became of functions that left their runtime to the plan, for a person: "count is

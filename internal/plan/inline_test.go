@@ -184,6 +184,31 @@ func TestInlineAuto(t *testing.T) {
 	}
 }
 
+// TestInlineAutoSuits: what would be refused inline, or do less there, has a namespace if that is left to the plan.
+func TestInlineAutoSuits(t *testing.T) {
+	var many strings.Builder
+	for i := range pass.Most + 1 {
+		fmt.Fprintf(&many, "- {name: a%d, kind: counter}\n", i)
+	}
+	for functions, want := range map[string][]string{
+		"- {name: a, kind: counter}\n- {name: r, kind: forward, replicas: 2}\n- {name: c, kind: counter}\n- {name: d, kind: counter}\n":          {"d"},
+		"- {name: a, kind: counter}\n- {name: b, kind: counter}\n- {name: r, kind: command, onFailure: bypass, command: {args: [sleep, inf]}}\n": {"a"},
+		"- {name: m, kind: mirror}\n- {name: some, kind: mirror, mirror: {every: 10}}\n":                                                         {"some"},
+	} {
+		p := made(t, "wiring: ebpf\nruntime: auto\nfunctions:\n"+functions, plan.Facts{}, plan.Options{})
+		var got []string
+		for _, f := range p.Inline {
+			got = append(got, f.Name)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("of\n%s%v are inline, want %v", functions, got, want)
+		}
+	}
+	if p := made(t, "wiring: ebpf\nruntime: auto\nfunctions:\n"+many.String(), plan.Facts{}, plan.Options{}); len(p.Inline) != pass.Most {
+		t.Errorf("%d in a row are inline", len(p.Inline))
+	}
+}
+
 // TestStandalonePasses come with the chain that brings the interfaces.
 func TestStandalonePasses(t *testing.T) {
 	alone := plantest.Function(t, "tally", "kind: counter\n")

@@ -66,8 +66,10 @@ func tap(site function.Site) (resource.Resource, link.End) {
 
 // Steps implements function.Inline: the tap is beside the ports where packets are copied.
 func (Kind) Steps(options any) (function.Steps, error) {
-	copies := options.(*Options).copies()
+	o := options.(*Options)
+	copies := o.copies()
 	return function.Steps{
+		Less: *o == Options{}, // in a namespace all is copied, to multicast addresses too
 		Step: func(int) pass.Step { return pass.NewMirror(0, copies) },
 		Tap: func(site function.Site, other link.End) []resource.Resource {
 			place, end := tap(site)
