@@ -35,6 +35,13 @@ func (t *trust) ask(now time.Time) uint64 {
 	return t.sent
 }
 
+// unask takes the last probe back, which could not be sent.
+func (t *trust) unask() {
+	if t.sent > t.heard {
+		t.sent--
+	}
+}
+
 // hear notes that a probe came through.
 func (t *trust) hear(number uint64, took time.Duration, now time.Time) {
 	if number <= t.heard {

@@ -10,7 +10,7 @@ const step = 10 * time.Millisecond
 // TestTrust follows probes and what is heard of them, a step after the other.
 func TestTrust(t *testing.T) {
 	for name, c := range map[string]struct {
-		steps string // a: ask, h: hear the last, e: hear the one before, l: live packets, .: a step of time
+		steps string // a: ask, h: hear the last, e: hear the one before, l: live packets, u: the last could not be sent, .: a step of time
 		lost  bool
 	}{
 		"nothing known":                {"", false},
@@ -28,6 +28,9 @@ func TestTrust(t *testing.T) {
 		"rest between":                 {"ah....................a", false},
 		"rest between, then three":     {"ah....................a.a.a.", true},
 		"heard again after it was not": {"ah.a.a.a.ah.a.a.", false},
+		"could not be sent":            {"ah.au.au.au.au.", false},
+		"one could not be sent":        {"ah.au.a.a.au.", false},
+		"could be sent again":          {"ah.au.au.a.a.a.", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var tr trust
@@ -40,6 +43,8 @@ func TestTrust(t *testing.T) {
 					tr.hear(tr.sent, 0, now)
 				case 'e':
 					tr.hear(tr.sent-1, 0, now)
+				case 'u':
+					tr.unask()
 				case 'l':
 					tr.live()
 				case '.':

@@ -364,6 +364,9 @@ func (w *Watcher) send(v *way, now time.Time) bool {
 	if errors.Is(err, unix.ENXIO) || errors.Is(err, unix.ENODEV) || errors.Is(err, unix.ENETDOWN) {
 		v.in.close()
 	}
+	if err != nil {
+		v.unask() // the machine, and not the function, lost it
+	}
 	return err == nil
 }
 
