@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -220,7 +221,10 @@ func (w *Watcher) act(now time.Time) {
 		w.turn()
 		w.opened = time.Time{} // what was turned may not be there any more: it is looked at again next
 	}
-	clear(w.ended)
+	held := now.Before(w.held)
+	maps.DeleteFunc(w.ended, func(name string, _ bool) bool {
+		return !held || w.programs[name] == process.Running // what has not come back by then has failed
+	})
 }
 
 // reads is how long what was read of the ports counts.
