@@ -1,10 +1,13 @@
 package supervise_test
 
 import (
+	"os"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
+	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
@@ -197,4 +200,44 @@ func TestForwarderMadeAgain(t *testing.T) {
 		p.sh("a", mends)
 		p.well("a")
 	}
+}
+
+// TestLogsWithoutPrograms do not grow for ever: what becomes of a function is said in them.
+func TestLogsWithoutPrograms(t *testing.T) {
+	t.Parallel()
+	p := newPath(t, spec(first, last))
+	p.well("a")
+	log := deploy.LogFile(p.owner, "a")
+	if err := os.WriteFile(log, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(log, 20<<20); err != nil {
+		t.Fatal(err)
+	}
+	p.sh("a", breaks)
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		info, err := os.Stat(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Size() < 16<<20 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the log has %d bytes", info.Size())
+		}
+	}
+}
+
+// TestWatchesNothing: a supervisor that cannot watch what it is told to, and keeps no program, ends.
+func TestWatchesNothing(t *testing.T) {
+	t.Parallel()
+	nstest.Root(t)
+	owner := nstest.Owner(t)
+	t.Cleanup(func() { _ = process.Stop(owner) })
+	wrong := process.Path{Forwarder: "nobodys", Nodes: []process.Watched{{Node: "client", East: "0"}, {Node: "a", West: "1", East: "2", OnFailure: process.Bypass}, {Node: "server", West: "3"}}}
+	if err := process.Watch(owner, wrong); err == nil || !strings.Contains(err.Error(), "no way eastward through function a") {
+		t.Errorf("a function without probes is watched: %v", err)
+	}
+	gone(t, owner)
 }

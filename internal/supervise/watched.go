@@ -29,6 +29,7 @@ func (s *supervisor) watch(p *process.Path) error {
 		Say:     s.config.say,
 	}, *p, old)
 	if err != nil {
+		s.rest()
 		return err
 	}
 	s.setWatcher(w)
@@ -102,4 +103,5 @@ func (c Config) say(node, text string) {
 	}
 	defer func() { _ = log.Close() }()
 	_, _ = fmt.Fprintf(log, "nfchain, %s: function %s %s\n", time.Now().Format(time.RFC3339Nano), node, text)
+	trim(c.LogFile(node), longestLog) // many have no program, beside which it would be
 }
