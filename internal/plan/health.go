@@ -84,6 +84,9 @@ func (b *builder) watched(i int, w *process.Watched) error {
 	for _, r := range b.resources {
 		s, runs := r.Spec.(process.Spec)
 		if runs = runs && s.Netns == n.Namespace; runs {
+			if s.Restart == "never" {
+				return fmt.Errorf("its program is started once, so that it would never be well again once that ended; use restart: always, or leave onFailure out")
+			}
 			w.Programs = append(w.Programs, s.Node)
 		}
 		if runs || r.Namespace == n.Namespace {

@@ -179,6 +179,7 @@ func TestRefusals(t *testing.T) {
 		"nobody can lead past":   {"functions: [{name: a, kind: forward, onFailure: bypass}]\n", "use wiring: ebpf", plan.Facts{}},
 		"steps led past":         {"wiring: ebpf\nfunctions: [{name: a, kind: forward, onFailure: bypass}, {name: c, kind: counter, runtime: inline}]\n", "runtime: netns for c", plan.Facts{}},
 		"nothing to fail":        {"wiring: ebpf\nfunctions: [{name: c, kind: counter, runtime: inline, onFailure: bypass}]\n", "leave onFailure out", plan.Facts{}},
+		"never well again":       {"wiring: ebpf\nfunctions: [{name: a, kind: command, onFailure: bypass, command: {args: [sleep, infinity], restart: never}}]\n", "use restart: always", plan.Facts{}},
 		"addresses led past":     {"wiring: ebpf\nfunctions: [{name: a, kind: nat, onFailure: bypass, nat: {source: {masquerade: true}}}]\n", "use block", plan.Facts{}},
 	} {
 		_, err := plan.Make(plantest.Chain(t, "edge", c.spec), plantest.Catalogue(), c.facts, plan.Options{})
