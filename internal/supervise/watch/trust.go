@@ -20,6 +20,8 @@ type trust struct {
 	// sent and heard are numbers of probes: of the last one, and of the last one that came
 	// through, or that live packets stand for.
 	sent, heard uint64
+	// came is the number of the last probe that did, whether or not live packets stood for it.
+	came uint64
 	// since is when the first was sent that has not come.
 	since time.Time
 	// took is how long probes took lately.
@@ -44,11 +46,14 @@ func (t *trust) unask() {
 
 // hear notes that a probe came through.
 func (t *trust) hear(number uint64, took time.Duration, now time.Time) {
-	if number <= t.heard {
+	if number <= t.came {
 		return
 	}
-	t.proven, t.heard, t.since = true, number, now
+	t.proven, t.came = true, number
 	t.took = max(took, t.took-t.took/forgets)
+	if number > t.heard {
+		t.heard, t.since = number, now
+	}
 }
 
 // live notes that other packets came out: the probes that are under way need not come any more.
@@ -58,7 +63,7 @@ func (t *trust) live() { t.heard = max(t.heard, t.sent) }
 // changed since: then it may be meant to let probes through no more.
 func (t *trust) adopt(number uint64, changed bool) {
 	if number > t.sent {
-		t.sent, t.heard, t.proven = number, number, !changed
+		t.sent, t.heard, t.came, t.proven = number, number, number, !changed
 	}
 }
 

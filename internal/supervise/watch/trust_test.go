@@ -81,6 +81,15 @@ func TestTrustOfTheSlow(t *testing.T) {
 	if took := missed(); took > patience+10*time.Millisecond {
 		t.Errorf("long after that it is lost in %v", took)
 	}
+	tr.hear(tr.ask(now), time.Second, now)
+	for range 200 { // packets come before the probes do
+		number := tr.ask(now)
+		tr.live()
+		tr.hear(number, time.Millisecond, now)
+	}
+	if took := missed(); took > patience+10*time.Millisecond {
+		t.Errorf("long after that, while packets flow, it is lost in %v", took)
+	}
 }
 
 // TestTrustIsHandedOn: numbers go on where another supervisor stopped, and what it had proven is,
