@@ -17,15 +17,22 @@ const (
 	probeEvery = 20 * time.Millisecond
 	// probeTakes is how long a ready command may take.
 	probeTakes = 5 * time.Second
+	// beginsIn is how long it may take to become the program on a busy machine, which is not the
+	// program's time.
+	beginsIn = 30 * time.Second
 )
 
 // probe finds out when the program is ready. It goes on when that took too long,
 // for a program may still become so.
 func (p *program) probe(ctx context.Context, pid int, before []string) {
 	limit := time.Duration(p.spec.Ready.TimeoutS * float64(time.Second))
+	begun, allowed := false, max(limit, beginsIn)
 	for began, wait := time.Now(), probeEvery; ctx.Err() == nil; {
 		ready, why := false, "it has not begun"
-		if !still(pid, before) {
+		if begun || !still(pid, before) {
+			if !begun {
+				begun, began, allowed = true, time.Now(), limit
+			}
 			ready, why = p.ready(ctx, pid, time.Since(began))
 		}
 		if ctx.Err() != nil {
@@ -35,9 +42,9 @@ func (p *program) probe(ctx context.Context, pid int, before []string) {
 			p.update(func(s *process.Status) { s.State, s.Message, s.Late = process.Running, "", false })
 			return
 		}
-		if time.Since(began) > limit {
+		if time.Since(began) > allowed {
 			p.update(func(s *process.Status) {
-				s.Late, s.Message = true, fmt.Sprintf("is not ready after %v: %s", limit, why)
+				s.Late, s.Message = true, fmt.Sprintf("is not ready after %v: %s", allowed, why)
 			})
 			wait = settled
 		}

@@ -43,7 +43,7 @@ type Ready struct {
 	TCPPort int `json:"tcp_port,omitempty"`
 	// Command that exits with 0 inside the function once the program is ready.
 	Command []string `json:"command,omitempty"`
-	// Timeout for becoming ready. Default 10s.
+	// Timeout for becoming ready, from when the program begins. Default 10s.
 	Timeout api.Duration `json:"timeout,omitempty"`
 }
 
