@@ -5,15 +5,9 @@
  * that is, so that no header is looked at, and none changed: addresses may mean what they
  * like, and a frame of any kind is as good as another. Each port has this program with maps
  * of its own. */
-#include "../include/kernel.h"
+#include "../include/onward.h"
 
 char licensed[] SEC("license") = "GPL";
-
-enum { MAP_PERCPU_ARRAY = 6 };
-enum { PACKET_HOST = 0, PACKET_OTHERHOST = 3 };
-
-static long (*bpf_skb_change_type)(struct __sk_buff *skb, __u32 type) = (void *)32;
-static long (*bpf_redirect_peer)(__u32 ifindex, __u64 flags) = (void *)155;
 
 /* Index of the port that the next node is behind, 0 for nowhere. It is changed while packets
  * come: a packet goes the old way or the new one. */
@@ -36,36 +30,16 @@ struct {
 /* In the place of a port: packets end here. */
 #define NOWHERE (~0U)
 
-struct count {
-	__u64 packets, bytes;
-};
-
-/* What came in, as an interface counts it. */
-struct {
-	__uint(type, MAP_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct count);
-} passed SEC(".maps");
-
 SEC("tc")
 int steer(struct __sk_buff *skb)
 {
 	__u32 first = 0, to, *planned = bpf_map_lookup_elem(&next, &first), *other = bpf_map_lookup_elem(&instead, &first);
-	struct count *c = bpf_map_lookup_elem(&passed, &first);
 
-	if (!planned || !other || !c) /* there always are */
+	if (!planned || !other) /* there always are */
 		return TCX_DROP;
-	c->packets++;
-	c->bytes += skb->len;
+	count(skb);
 	to = *(volatile __u32 *)other; /* once: it may change meanwhile */
 	if (!to)
 		to = *(volatile __u32 *)planned;
-	if (!to || to == NOWHERE)
-		return TCX_DROP;
-	/* It was found to be for another host when it came to the port, whose address is not
-	 * the next node's. Kernels that scrub what they redirect say so themselves. */
-	if (skb->pkt_type == PACKET_OTHERHOST)
-		bpf_skb_change_type(skb, PACKET_HOST);
-	return bpf_redirect_peer(to, 0);
+	return onward(skb, to == NOWHERE ? 0 : to);
 }
