@@ -218,19 +218,17 @@ rules_own __s32 rules_first(const struct rules_found *f)
 	return f->rules;
 }
 
-/* rules_find gives the number of the first rule that matches, from 0, or of the policy, which stands
- * behind the last, times two, and one if it accepts. Base is where the table begins. */
-rules_own __s32 rules_find(const struct rules_packet *p, __u32 base)
+/* rules_row gives the number of the first rule that matches, from 0, or of the policy, which stands behind
+ * the last. Of is what is asked of a packet besides its addresses and ports, as one number. */
+rules_own __s32 rules_row(const struct rules_packet *p, __u32 base, __u32 of)
 {
 	struct rules_found f = { .base = base };
 	struct rules_header *h = rules_at(base);
-	__u64 *accepts;
 	__u32 *kind;
-	__s32 rule;
 
 	if (!p || !h)
 		return RULES_BROKEN;
-	kind = rules_at((__u64)base + h->kinds + 4 * (((__u64)p->state * 2 + p->six) << 8 | p->protocol));
+	kind = rules_at((__u64)base + h->kinds + 4 * (__u64)of);
 	f.vectors[0] = kind ? base + *kind : RULES_BROKEN;
 	if (p->six) {
 		f.vectors[1] = rules_wide(base, &h->searches[2], p->source[0], p->source[1]);
@@ -243,7 +241,20 @@ rules_own __s32 rules_find(const struct rules_packet *p, __u32 base)
 	f.vectors[4] = rules_port(base, h, 1, p->destination_port);
 	f.summary = h->summary;
 	f.rules = h->rules;
-	rule = rules_first(&f);
+	return rules_first(&f);
+}
+
+/* rules_find gives the number of the rule that rules_row finds, by the state of a packet's connection,
+ * times two, and one if it accepts. Base is where the table begins. */
+rules_own __s32 rules_find(const struct rules_packet *p, __u32 base)
+{
+	struct rules_header *h = rules_at(base);
+	__u64 *accepts;
+	__s32 rule;
+
+	if (!p || !h)
+		return RULES_BROKEN;
+	rule = rules_row(p, base, ((__u32)p->state * 2 + p->six) << 8 | p->protocol);
 	if (rule < 0)
 		return RULES_BROKEN;
 	accepts = rules_at((__u64)base + h->accepts + 8 * (__u64)((__u32)rule / 64));

@@ -6,19 +6,22 @@ import "encoding/binary"
 // policy decides, and whether the packet is accepted. It does what the program in the kernel does, by the
 // same memory.
 func (t *Table) Find(p Packet) (rule int, accepted bool) {
-	rule = t.first(t.vectorsOf(p))
+	rule = t.Row(int(p.State), p)
 	return rule, t.u64(t.Accepts+uint32(rule/64)*8)>>(rule%64)&1 == 1
 }
 
+// Row gives the number of the first rule that matches a packet of a class, from 0, or that of all rules.
+func (t *Table) Row(class int, p Packet) int { return t.first(t.vectorsOf(class, p)) }
+
 // vectorsOf a packet, one of each dimension.
-func (t *Table) vectorsOf(p Packet) [5]uint32 {
+func (t *Table) vectorsOf(class int, p Packet) [5]uint32 {
 	six := p.Source.Is6()
 	source, destination := source4, destination4
 	if six {
 		source, destination = source6, destination6
 	}
 	return [5]uint32{
-		t.u32(t.Kinds + 4*uint32(kind(p.State, six, p.Protocol))),
+		t.u32(t.Kinds + 4*uint32(kind(class, six, p.Protocol))),
 		t.search(source, numberOf(p.Source)),
 		t.search(destination, numberOf(p.Destination)),
 		t.port(0, p.SourcePort),

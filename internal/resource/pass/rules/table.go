@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 
 	"nfchain.dev/nfchain/internal/resource/ruleset"
@@ -47,15 +48,13 @@ const MostBytes = 1 << 28
 // families that a packet can be of: IPv4 and IPv6.
 const families = 2
 
-const kinds = int(states) * families * 256
-
-// kind of a packet: its state, family and protocol in one number.
-func kind(s State, six bool, protocol uint8) int {
+// kind of a packet: its state or another class, family and protocol in one number.
+func kind(class int, six bool, protocol uint8) int {
 	family := 0
 	if six {
 		family = 1
 	}
-	return (int(s)*families+family)<<8 | int(protocol)
+	return (class*families+family)<<8 | int(protocol)
 }
 
 // Compile makes the table of rules, of which the first that matches decides, and of the policy,
@@ -70,55 +69,65 @@ func Compile(rules []ruleset.Rule, policy string, most int) (*Table, error) {
 	if err := check(rules); err != nil {
 		return nil, err
 	}
-	p := newPool(most)
-	c := content{pool: p, rules: len(rules), stateful: stateful(rules)}
-	blocks := c.blocks()
-	for i, d := range all {
-		c.cuts[i] = p.cut(d, rules, blocks)
-	}
-	c.kinds = p.kinds(rules, blocks)
-	c.portless[0] = p.ofRules(len(rules), blocks, func(i int) bool { return rules[i].SourcePorts == ruleset.Ports{} })
-	c.portless[1] = p.ofRules(len(rules), blocks, func(i int) bool { return rules[i].DestinationPorts == ruleset.Ports{} })
+	c := contentOf(rules, most)
+	c.stateful = stateful(rules)
+	c.kinds = c.kindsOf(rules, int(states), func(rule, class int) bool { return inState(rules[rule], State(class)) })
 	c.accepts = make([]uint64, len(rules)/64+1)
 	for i := range len(rules) + 1 {
 		if i < len(rules) && rules[i].Verdict == "accept" || i == len(rules) && policy == "accept" {
 			c.accepts[i/64] |= 1 << (i % 64)
 		}
 	}
-	return c.table(most)
+	t, err := c.table(most)
+	if err != nil {
+		return nil, fmt.Errorf("%w; use the namespace function", err)
+	}
+	return t, nil
 }
 
-// kinds are the vectors of each kind of packet.
-func (p *pool) kinds(rules []ruleset.Rule, blocks int) []uint32 {
-	vectors := make([]uint32, kinds)
-	for s := range states {
+// contentOf rules, without what is asked besides addresses and ports.
+func contentOf(rules []ruleset.Rule, most int) content {
+	c := content{pool: newPool(most), rules: len(rules)}
+	blocks := c.blocks()
+	for i, d := range all {
+		c.cuts[i] = c.cut(d, rules, blocks)
+	}
+	c.portless[0] = c.ofRules(len(rules), blocks, func(i int) bool { return rules[i].SourcePorts == ruleset.Ports{} })
+	c.portless[1] = c.ofRules(len(rules), blocks, func(i int) bool { return rules[i].DestinationPorts == ruleset.Ports{} })
+	return c
+}
+
+// kindsOf are the vectors of each kind of packet: by class, of which in tells the rules, family and
+// protocol.
+func (c content) kindsOf(rules []ruleset.Rule, classes int, in func(rule, class int) bool) []uint32 {
+	vectors := make([]uint32, 0, classes*families<<8)
+	for class := range classes {
 		for _, six := range []bool{false, true} {
 			of := func(protocol uint8) uint32 {
-				return p.ofRules(len(rules), blocks, func(i int) bool { return isOfKind(rules[i], s, six, protocol) })
+				return c.ofRules(len(rules), c.blocks(), func(i int) bool { return isOfKind(rules[i], six, protocol) && in(i, class) })
 			}
-			first := kind(s, six, 0)
 			rest := of(NoProtocol)
 			for i := range 256 {
-				vectors[first+i] = rest
-			}
-			for _, protocol := range protocols {
-				vectors[first+int(protocol)] = of(protocol)
+				if c.room >= 0 && slices.Contains(numbers, uint8(i)) {
+					vectors = append(vectors, of(uint8(i)))
+					continue
+				}
+				vectors = append(vectors, rest)
 			}
 		}
 	}
 	return vectors
 }
 
-func isOfKind(r ruleset.Rule, s State, six bool, protocol uint8) bool {
+// numbers of the protocols that rules name.
+var numbers = slices.Collect(maps.Values(protocols))
+
+func isOfKind(r ruleset.Rule, six bool, protocol uint8) bool {
 	asked, asks := protocols[r.Protocol]
-	switch {
-	case r.ConnectionBytes >= neverCarried:
-		return false
-	case asks && asked != protocol:
-		return false
-	case r.Family == 4 && six || r.Family == 6 && !six:
-		return false
-	}
+	return r.ConnectionBytes < neverCarried && (!asks || asked == protocol) && (r.Family == 0 || (r.Family == 6) == six)
+}
+
+func inState(r ruleset.Rule, s State) bool {
 	return len(r.States) == 0 || slices.ContainsFunc(r.States, func(name string) bool { return stateNames[name] == s })
 }
 
@@ -140,7 +149,7 @@ func (c content) blocks() int { return max(1, (c.rules+bitsOfBlock-1)/bitsOfBloc
 func (c content) table(most int) (*Table, error) {
 	at := c.places()
 	if c.room < 0 || at.end > uint64(most) {
-		return nil, fmt.Errorf("the table of %d rules takes more than the %d MB of memory that are left for it; use the namespace function", c.rules, most>>20)
+		return nil, fmt.Errorf("the table of %d rules takes more than the %d MB of memory that are left for it", c.rules, most>>20)
 	}
 	w := writer{memory: make([]byte, at.end)}
 	t := &Table{header: at.header, memory: w.memory}
@@ -202,7 +211,7 @@ func (c content) places() places {
 		s.Keys = take(uint64(width(all[i].wide)) << s.Depth)
 		s.Vectors = take(4 << s.Depth)
 	}
-	at.Kinds = take(4 * uint64(kinds))
+	at.Kinds = take(4 * uint64(len(c.kinds)))
 	at.Accepts = take(8 * uint64(len(c.accepts)))
 	at.vectorSize = uint32(sizeOfVector(int(blocks)))
 	at.vectors = take(uint64(at.vectorSize) * uint64(len(c.vectors)))
