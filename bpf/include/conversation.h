@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/* A flow with its answers: what packets of both directions of a conversation have in common. */
+#ifndef NFCHAIN_CONVERSATION_H
+#define NFCHAIN_CONVERSATION_H
+
+#include "packet.h"
+
+/* order the ends of a flow, so that it is the same both ways. */
+static inline void order(struct flow *f)
+{
+	__u16 port = f->ports[0];
+
+#pragma unroll
+	for (int i = 0; i < 4; i++) {
+		if (f->source[i] < f->destination[i])
+			return;
+		if (f->source[i] > f->destination[i])
+			goto swap;
+	}
+	if (f->ports[0] <= f->ports[1])
+		return;
+swap:
+	f->ports[0] = f->ports[1];
+	f->ports[1] = port;
+#pragma unroll
+	for (int i = 0; i < 4; i++) {
+		__u32 word = f->source[i];
+
+		f->source[i] = f->destination[i];
+		f->destination[i] = word;
+	}
+}
+
+enum { ICMP = 1, ICMPV6 = 58, ICMP_HEADER = 8 };
+
+/* An error of ICMP is of the flow that it is about, whoever sent it: how long a packet may be
+ * is to be known where such packets are sent. 1 if it is one; the flow is then the other way. */
+static __attribute__((noinline)) int read_concerned(struct __sk_buff *skb, struct packet *p, struct flow *f)
+{
+	struct packet about = {};
+	struct transport t;
+	__u8 header[IPV4];
+	__u8 type;
+
+	if (!p || !f)
+		return 0;
+	find_transport(skb, p, &t);
+	if (!t.known || t.fragment || bpf_skb_load_bytes(skb, t.at, &type, 1))
+		return 0;
+	if (p->version == 4 ? type != 3 && type != 4 && type != 5 && type != 11 && type != 12 : type > 127)
+		return 0;
+	about.at = t.at + ICMP_HEADER;
+	about.version = p->version;
+	if (bpf_skb_load_bytes(skb, about.at, header, sizeof(header)))
+		return 0;
+	if (header[0] >> 4 != about.version)
+		return 0;
+	about.header = about.version == 4 ? (header[0] & 15) * 4 : IPV6;
+	about.protocol = about.version == 4 ? header[9] : header[6];
+	about.fragment = about.version == 4 && (header[6] & 0x3f || header[7]);
+	read_flow(skb, &about, f);
+	return 1;
+}
+
+/* read_conversation tells the flow of a packet, or the one that it is about: 1 if that is so. */
+static inline int read_conversation(struct __sk_buff *skb, struct packet *p, struct flow *f)
+{
+	read_flow(skb, p, f);
+	if (likely(f->protocol != (p->version == 4 ? ICMP : ICMPV6)))
+		return 0;
+	return read_concerned(skb, p, f);
+}
+
+#endif
