@@ -4,7 +4,6 @@ import (
 	_ "embed" // this file
 	"fmt"
 	"net/netip"
-	"strconv"
 	"strings"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -108,14 +107,7 @@ func prefix(text string) (netip.Prefix, error) {
 	if text == "" {
 		return netip.Prefix{}, nil
 	}
-	if a, err := netip.ParseAddr(text); err == nil && a.Zone() == "" {
-		return netip.PrefixFrom(a, a.BitLen()), nil
-	}
-	p, err := netip.ParsePrefix(text)
-	if err != nil {
-		return p, fmt.Errorf("%q is not an address or prefix; write one like 192.0.2.1 or 2001:db8::/32", text)
-	}
-	return p.Masked(), nil
+	return api.ParsePrefix(text)
 }
 
 // Ports is a port, which may be written as a number, or a range of them.
@@ -129,18 +121,9 @@ func (p *Ports) UnmarshalText(text []byte) error {
 }
 
 func (p Ports) parse() (ruleset.Ports, error) {
-	text := string(p)
-	if text == "" {
+	if p == "" {
 		return ruleset.Ports{}, nil
 	}
-	first, last, ranged := strings.Cut(text, "-")
-	if !ranged {
-		last = first
-	}
-	a, errA := strconv.ParseUint(first, 10, 16)
-	b, errB := strconv.ParseUint(last, 10, 16)
-	if errA != nil || errB != nil || a > b || a == 0 {
-		return ruleset.Ports{}, fmt.Errorf("%q is not a port or range; write 443 or 1000-2000, between 1 and 65535", text)
-	}
-	return ruleset.Ports{First: uint16(a), Last: uint16(b)}, nil
+	first, last, err := api.ParsePorts(string(p))
+	return ruleset.Ports{First: first, Last: last}, err
 }

@@ -4,9 +4,6 @@ package dscp
 
 import (
 	_ "embed"
-	"fmt"
-	"strconv"
-	"strings"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/feature"
@@ -37,31 +34,8 @@ func (c *Code) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Code points that have a name of their own: expedited forwarding (RFC 3246), voice admit
-// (RFC 5865), lower effort (RFC 8622).
-var named = map[string]uint8{"ef": 46, "va": 44, "le": 1}
-
 // point is the number of a code, or an error.
-func (c Code) point() (uint8, error) {
-	text := strings.ToLower(string(c))
-	if n, err := strconv.ParseUint(text, 10, 8); err == nil && n < 64 {
-		return uint8(n), nil
-	}
-	if n, is := named[text]; is {
-		return n, nil
-	}
-	for class := range uint8(8) {
-		if text == fmt.Sprintf("cs%d", class) { // RFC 2474 §4.2.2
-			return class << 3, nil
-		}
-		for precedence := uint8(1); precedence <= 3; precedence++ {
-			if class >= 1 && class <= 4 && text == fmt.Sprintf("af%d%d", class, precedence) { // RFC 2597 §6
-				return class<<3 | precedence<<1, nil
-			}
-		}
-	}
-	return 0, fmt.Errorf("%q is no code point; write 0 to 63, ef, va, le, cs0 to cs7, or af11 to af43", string(c))
-}
+func (c Code) point() (uint8, error) { return api.ParseCodePoint(string(c)) }
 
 // Validate implements the catalogue's check of options.
 func (o *Options) Validate() []api.FieldProblem {
