@@ -231,7 +231,7 @@ func TestFunctionsThatShareAHop(t *testing.T) {
 // TestBesideAFunctionWithoutANamespace: what comes to it and leaves it is captured at the
 // nodes next to it, and its place is counted.
 func TestBesideAFunctionWithoutANamespace(t *testing.T) {
-	nstest.Require(t, feature.BPFPeer, feature.BPFTCX, feature.BPFClsact)
+	nstest.Require(t, feature.BPFPeer, feature.BPFClsact)
 	b := newBed(t, "wiring: ebpf\naddresses: {ipv6: none}\nfunctions: [{name: a, kind: forward}, {name: n, kind: counter, runtime: inline}, {name: b, kind: forward}]\n")
 	r, f := b.capture("n", capture.Options{Filter: "udp dst port 7", Count: 40})
 	var names []string

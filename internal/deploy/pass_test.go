@@ -22,7 +22,7 @@ import (
 // code point, and are counted; a change takes the place of what was there.
 func TestPasses(t *testing.T) {
 	needs(t)
-	nstest.Require(t, feature.BPFTCX)
+	nstest.Require(t, feature.BPFIngress)
 	owner := nstest.Owner(t)
 	downAfter(t, owner)
 	functions := func(code string) *plan.Plan {
@@ -68,7 +68,7 @@ func TestPasses(t *testing.T) {
 // TestDropsItsShare of what came, exactly.
 func TestDropsItsShare(t *testing.T) {
 	needs(t)
-	nstest.Require(t, feature.BPFTCX)
+	nstest.Require(t, feature.BPFIngress)
 	p := planned(t, nstest.Owner(t), spec("{name: lose, kind: drop, direction: forward, drop: {every: 4}}"))
 	downAfter(t, p.Chain)
 	up(t, p)

@@ -30,6 +30,7 @@ var witnesses = map[string]string{
 	BPFPeer:    "",
 	BPFClsact:  "ip link add p1 type veth peer name p2 && tc qdisc add dev p1 clsact && tc filter add dev p1 ingress bpf bytecode '1,6 0 0 0' || exit 1",
 	BPFTCX:     "", // none of these tools can tell
+	BPFIngress: "",
 	BPFXDP:     "",
 	BPFTrace:   "",
 	PerfEvents: "",

@@ -30,6 +30,18 @@ func askPeer(ctx context.Context, env Env) answer {
 	})
 }
 
+// askIngress is content with either hook; where there is none it says what the older one lacks.
+func askIngress(ctx context.Context, env Env) answer {
+	if askTCX(ctx, env).present {
+		return yes("tcx")
+	}
+	a := askClsact(ctx, env)
+	if a.present {
+		a.detail = "clsact"
+	}
+	return a
+}
+
 func askClsact(ctx context.Context, env Env) answer {
 	return clsactPart.try(ctx, env, func() error {
 		index, err := addVeth()

@@ -40,7 +40,7 @@ func (b *builder) watch() error {
 	if !any {
 		return nil
 	}
-	b.requires[feature.BPFTCX] = true
+	b.requires[feature.BPFIngress] = true
 	b.add(resource.New(path.Forwarder, health.Spec{Path: path}, b.steering()...))
 	return nil
 }

@@ -111,7 +111,7 @@ func (b *builder) inlined(f api.Function, hop int) (steps function.Steps, is boo
 	if runtime == api.RuntimeInline {
 		return steps, err == nil, err
 	}
-	is = err == nil && b.machineHas()(feature.BPFTCX) && b.suits(f, steps, hop)
+	is = err == nil && b.machineHas()(feature.BPFIngress) && b.suits(f, steps, hop)
 	if b.runtimes == nil {
 		b.runtimes = map[string]string{}
 	}
@@ -251,7 +251,7 @@ func (b *builder) fuse(hop, way int) error {
 			f.taken(way, &Taken{Pass: r.ID, Slot: places[i]})
 		}
 	}
-	b.requires[feature.BPFTCX] = true
+	b.requires[feature.BPFIngress] = true
 	b.add(r)
 	return nil
 }

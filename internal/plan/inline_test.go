@@ -63,7 +63,7 @@ func TestInlineSteps(t *testing.T) {
 			t.Errorf("at %s are %v, want %v", end, got[end], names)
 		}
 	}
-	if len(got) != len(want) || !slices.Contains(p.Requires, feature.BPFTCX) {
+	if len(got) != len(want) || !slices.Contains(p.Requires, feature.BPFIngress) {
 		t.Errorf("passes %v of a plan that requires %v", got, p.Requires)
 	}
 }
@@ -158,7 +158,7 @@ func TestInlineBehindReplicas(t *testing.T) {
 
 // TestInlineAuto where wiring, kind, machine and file let it be, and else a namespace.
 func TestInlineAuto(t *testing.T) {
-	old := func(f string) bool { return f != feature.BPFTCX }
+	old := func(f string) bool { return f != feature.BPFIngress }
 	const ebpf, a = "wiring: ebpf\n", "functions: [{name: a, kind: counter}]\n"
 	for _, c := range []struct {
 		spec   string

@@ -11,7 +11,7 @@ import (
 
 // TestInlineFirewallIsTold rule by rule, of both directions together, and how many connections it knows.
 func TestInlineFirewallIsTold(t *testing.T) {
-	nstest.Require(t, feature.BPFPeer, feature.BPFTCX, feature.BPFTrace)
+	nstest.Require(t, feature.BPFPeer, feature.BPFIngress, feature.BPFTrace)
 	b := newBed(t, `wiring: ebpf
 functions:
 - name: fw

@@ -15,7 +15,7 @@ import (
 
 func newInlined(t *testing.T) *bed {
 	t.Helper()
-	nstest.Require(t, feature.BPFPeer, feature.BPFTCX)
+	nstest.Require(t, feature.BPFPeer, feature.BPFIngress)
 	return newBed(t, `wiring: ebpf
 functions:
 - {name: count, kind: counter, runtime: inline}

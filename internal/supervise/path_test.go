@@ -30,7 +30,7 @@ type path struct {
 func newPath(tb testing.TB, spec string) *path {
 	tb.Helper()
 	nstest.Root(tb)
-	nstest.Require(tb, feature.Veth, feature.BPFPeer, feature.BPFTCX, feature.NFTables, feature.ToolNFT, feature.ToolIP, feature.ToolPing)
+	nstest.Require(tb, feature.Veth, feature.BPFPeer, feature.BPFIngress, feature.NFTables, feature.ToolNFT, feature.ToolIP, feature.ToolPing)
 	p := &path{TB: tb, owner: nstest.Owner(tb)}
 	if err := os.MkdirAll(deploy.StateDir(p.owner), 0o755); err != nil {
 		tb.Fatal(err)

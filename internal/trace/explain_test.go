@@ -140,7 +140,7 @@ func TestExplainAFirewall(t *testing.T) {
 // TestExplainAFunctionWithoutANamespace: its packets end at a port of the forwarder, and it is
 // told which function that was.
 func TestExplainAFunctionWithoutANamespace(t *testing.T) {
-	nstest.Require(t, feature.BPFPeer, feature.BPFTCX, feature.BPFClsact)
+	nstest.Require(t, feature.BPFPeer, feature.BPFClsact)
 	b := newBed(t, "wiring: ebpf\naddresses: {ipv6: none}\nfunctions:\n- {name: f, kind: forward}\n- {name: d, kind: drop, runtime: inline, direction: forward, drop: {every: 1}}\n")
 	e := b.explained("it does not arrive: f is where it was seen last", "udp", "client", "server:9")
 	b.because(e, "(wiring): 3 dropped", "a program or filter at the interface", "(wiring): d dropped 3 (forward)")

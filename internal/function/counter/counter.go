@@ -21,7 +21,7 @@ func (Kind) Name() string { return "counter" }
 func (Kind) Options() any { return &Options{} }
 
 // Requires implements function.Kind.
-func (Kind) Requires(any) []string { return []string{feature.BPFTCX} }
+func (Kind) Requires(any) []string { return []string{feature.BPFIngress} }
 
 // OnOneArm implements function.OneArmed.
 func (Kind) OnOneArm(site function.Site, _ any) error { return function.OneWay(site) }

@@ -18,6 +18,7 @@ import (
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/health"
+	"nfchain.dev/nfchain/internal/resource/held"
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
@@ -28,15 +29,28 @@ const signature = 0x0123456789abcdef
 // ports are two of a forwarder's, each steered to the other, and a socket of who is behind the first.
 type ports struct {
 	*netns.Handle
+	hook   held.Hook
 	owner  string
 	socket int
 	far    int
 }
 
-func newPorts(t *testing.T) *ports {
+// onHooks runs a test at each hook that the kernel has.
+func onHooks(t *testing.T, test func(t *testing.T, p *ports)) {
+	for name, hook := range map[string]held.Hook{steer.TCX: held.TCX, steer.Clsact: held.Clsact} {
+		t.Run(name, func(t *testing.T) {
+			nstest.Require(t, map[string]string{steer.TCX: feature.BPFTCX, steer.Clsact: feature.BPFClsact}[name])
+			p := newPorts(t, name)
+			p.hook = hook
+			test(t, p)
+		})
+	}
+}
+
+func newPorts(t *testing.T, hook string) *ports {
 	t.Helper()
 	nstest.Root(t)
-	nstest.Require(t, feature.Veth, feature.BPFPeer, feature.BPFTCX)
+	nstest.Require(t, feature.Veth, feature.BPFPeer)
 	p := &ports{Handle: nstest.Open(t, nstest.Namespace(t)), owner: nstest.Owner(t)}
 	for _, name := range []string{"port0", "port1"} {
 		far := nstest.Open(t, nstest.Namespace(t))
@@ -53,7 +67,7 @@ func newPorts(t *testing.T) *ports {
 			p.connect(t, far, end.Attrs().Index)
 		}
 	}
-	for _, s := range []steer.Spec{{Device: "port0", To: "port1", Hook: steer.TCX}, {Device: "port1", To: "port0", Hook: steer.TCX}} {
+	for _, s := range []steer.Spec{{Device: "port0", To: "port1", Hook: hook}, {Device: "port1", To: "port0", Hook: hook}} {
 		if err := (steer.Kind{}).Apply(p.place(), []resource.Change{{Op: resource.Create, Key: s.Device, Spec: s}}); err != nil {
 			t.Fatal(err)
 		}
@@ -153,8 +167,10 @@ const (
 
 // TestTakesProbesOut and nothing else: what is a probe does not go on, and is seen where it should
 // come out.
-func TestTakesProbesOut(t *testing.T) {
-	p := newPorts(t)
+func TestTakesProbesOut(t *testing.T) { onHooks(t, takesProbesOut) }
+
+func takesProbesOut(t *testing.T, p *ports) {
+	p.another(t)
 	taker := p.take(t, nil)
 	defer taker.Close()
 	own := p.index(t, "port0")
@@ -189,17 +205,29 @@ func TestTakesProbesOut(t *testing.T) {
 	}
 }
 
+// another supervisor's program stands at the first port: what comes in its place is at the same hook.
+func (p *ports) another(t *testing.T) {
+	t.Helper()
+	program := nothing(t, held.ProbeMark+"another")
+	if err := p.Do(func() error {
+		return p.hook.Put(p.place(), int(p.index(t, "port0")), held.Probes, program, nil)
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestIsFirst of an interface's programs, also where another one comes before it later; and what
 // another supervisor's has seen is kept.
 func TestIsFirst(t *testing.T) {
-	p := newPorts(t)
+	nstest.Require(t, feature.BPFTCX)
+	p := newPorts(t, steer.TCX)
+	p.hook = held.TCX
 	taker := p.take(t, nil)
 	p.sees(t, taker, inIPv4, 7)
 	if again := p.take(t, taker); again != taker {
 		t.Error("one that is first is put there again")
 	}
-	other := nothing(t)
-	defer func() { _ = other.Close() }()
+	other := nothing(t, "somebodys")
 	err := p.Do(func() error {
 		return link.RawAttachProgram(link.RawAttachProgramOptions{Target: int(p.index(t, "port0")), Program: other, Attach: ebpf.AttachTCXIngress, Anchor: link.Head()})
 	})
@@ -221,18 +249,50 @@ func TestIsFirst(t *testing.T) {
 	p.sees(t, next, inIPv4, 8)
 }
 
+// TestFollows another supervisor's at clsact, in the place of which it comes: what that has seen is
+// kept, and a filter of somebody else's before it is left alone.
+func TestFollows(t *testing.T) {
+	nstest.Require(t, feature.BPFClsact)
+	p := newPorts(t, steer.Clsact)
+	p.hook = held.Clsact
+	p.another(t)
+	taker := p.take(t, nil)
+	p.sees(t, taker, inIPv4, 7)
+	if again := p.take(t, taker); again != taker {
+		t.Error("one that is there is put there again")
+	}
+	at := netlink.FilterAttrs{LinkIndex: int(p.index(t, "port0")), Parent: netlink.HANDLE_MIN_INGRESS, Priority: 5, Protocol: unix.ETH_P_ALL}
+	if err := p.FilterAdd(&netlink.BpfFilter{FilterAttrs: at, Fd: nothing(t, "somebodys").FD(), Name: "somebodys", DirectAction: true}); err != nil {
+		t.Fatal(err)
+	}
+	next := p.take(t, nil)
+	taker.Close()
+	defer next.Close()
+	if seen, err := next.Seen(); err != nil || seen.Number != 7 {
+		t.Errorf("it has seen %+v, error %v", seen, err)
+	}
+	if ids := p.programs(t); len(ids) != 3 {
+		t.Errorf("programs %v; want somebody's, the one that takes probes out, and the one that steers", ids)
+	}
+	p.sees(t, next, inIPv4, 8)
+}
+
+// programs of the first port at its hook.
 func (p *ports) programs(t *testing.T) (ids []ebpf.ProgramID) {
 	t.Helper()
 	index := int(p.index(t, "port0"))
-	err := p.Do(func() error {
-		found, err := link.QueryPrograms(link.QueryOptions{Target: index, Attach: ebpf.AttachTCXIngress})
-		if err != nil {
+	err := p.Do(func() (err error) {
+		if p.hook == held.TCX {
+			ids, err = held.AtTCX(index)
 			return err
 		}
-		for _, at := range found.Programs {
-			ids = append(ids, at.ID)
+		filters, err := p.FilterList(&netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: index}}, netlink.HANDLE_MIN_INGRESS)
+		for _, f := range filters {
+			if at, is := f.(*netlink.BpfFilter); is {
+				ids = append(ids, ebpf.ProgramID(at.Id))
+			}
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -241,22 +301,24 @@ func (p *ports) programs(t *testing.T) (ids []ebpf.ProgramID) {
 }
 
 // nothing is a program that lets everything go on to the next.
-func nothing(t *testing.T) *ebpf.Program {
+func nothing(t *testing.T, name string) *ebpf.Program {
 	t.Helper()
 	program, err := ebpf.NewProgram(&ebpf.ProgramSpec{
-		Name: "somebodys", Type: ebpf.SchedCLS, License: "GPL",
+		Name: name, Type: ebpf.SchedCLS, License: "GPL",
 		Instructions: asm.Instructions{asm.Mov.Imm(asm.R0, -1), asm.Return()},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = program.Close() })
 	return program
 }
 
 // TestLeft: what a supervisor that is gone has left is found, and goes.
-func TestLeft(t *testing.T) {
-	p := newPorts(t)
-	left := func() int {
+func TestLeft(t *testing.T) { onHooks(t, left) }
+
+func left(t *testing.T, p *ports) {
+	paths := func() int {
 		t.Helper()
 		found, err := health.Kind{}.Read(p.place())
 		if err != nil {
@@ -264,15 +326,16 @@ func TestLeft(t *testing.T) {
 		}
 		return len(found)
 	}
-	if n := left(); n != 0 {
+	if n := paths(); n != 0 {
 		t.Errorf("%d paths before anything is done", n)
 	}
+	p.another(t)
 	p.take(t, nil).Close()
-	if n := left(); n != 1 {
+	if n := paths(); n != 1 {
 		t.Errorf("%d paths where probes are taken out", n)
 	}
 	p.remove(t)
-	if ids := p.programs(t); left() != 0 || len(ids) != 1 {
+	if ids := p.programs(t); paths() != 0 || len(ids) != 1 {
 		t.Errorf("left programs %v", ids)
 	}
 	port, err := steer.OpenPort(p.place(), "port1")
@@ -283,11 +346,11 @@ func TestLeft(t *testing.T) {
 	if err := port.SetInstead(steer.Nowhere); err != nil {
 		t.Fatal(err)
 	}
-	if n := left(); n != 1 {
+	if n := paths(); n != 1 {
 		t.Errorf("%d paths where packets end", n)
 	}
 	p.remove(t)
-	if to, err := port.Instead(); err != nil || to != 0 || left() != 0 {
+	if to, err := port.Instead(); err != nil || to != 0 || paths() != 0 {
 		t.Errorf("packets go to %d, error %v", to, err)
 	}
 }

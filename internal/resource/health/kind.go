@@ -97,7 +97,7 @@ func turnBack(p resource.Place, port string) error {
 func removeAt(p resource.Place, port string) error {
 	return atPort(p, port, func(index int, takers []*held.Program) error {
 		for _, t := range takers {
-			if err := held.Detach(index, t.Program); err != nil {
+			if err := t.Take(p, index); err != nil {
 				return err
 			}
 		}
@@ -112,11 +112,7 @@ func atPort(p resource.Place, port string, do func(index int, takers []*held.Pro
 		return nil // gone
 	}
 	return p.Do(func() error {
-		ids, err := held.AtTCX(dev.Attrs().Index)
-		if err != nil {
-			return err
-		}
-		takers, err := open(ids)
+		takers, err := held.Find(p, dev.Attrs().Index, held.Probes)
 		defer held.CloseAll(takers)
 		if err != nil {
 			return err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/cilium/ebpf"
-	"github.com/cilium/ebpf/link"
 
 	bpf "nfchain.dev/nfchain/bpf/probe"
 	"nfchain.dev/nfchain/internal/resource"
@@ -13,7 +12,7 @@ import (
 )
 
 // name of this version's program.
-var name = held.Name(held.TakesProbes, bpf.Object())
+var name = held.Name(held.ProbeMark, bpf.Object())
 
 // seenMap of a program, by the name that the kernel knows it by.
 const seenMap = "seen"
@@ -43,7 +42,7 @@ func Take(p resource.Place, port string, signature uint64, had *Taker) (t *Taker
 		return nil, err
 	}
 	err = p.Do(func() error {
-		t, err = take(dev.Attrs().Index, signature, had)
+		t, err = take(p, dev.Attrs().Index, signature, had)
 		return err
 	})
 	if err != nil {
@@ -52,15 +51,15 @@ func Take(p resource.Place, port string, signature uint64, had *Taker) (t *Taker
 	return t, nil
 }
 
-func take(index int, signature uint64, had *Taker) (*Taker, error) {
-	ids, err := held.AtTCX(index)
+func take(p resource.Place, index int, signature uint64, had *Taker) (*Taker, error) {
+	first, err := held.First(p, index, held.Probes)
 	if err != nil {
 		return nil, err
 	}
-	if had != nil && len(ids) > 0 && ids[0] == had.id {
+	if had != nil && first == had.id {
 		return had, nil
 	}
-	old, err := open(ids)
+	old, err := held.Find(p, index, held.Probes)
 	defer held.CloseAll(old)
 	if err != nil {
 		return nil, err
@@ -69,32 +68,11 @@ func take(index int, signature uint64, had *Taker) (*Taker, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := link.RawAttachProgramOptions{Target: index, Program: t.program, Attach: ebpf.AttachTCXIngress, Anchor: link.Head()}
-	if err := link.RawAttachProgram(o); err != nil {
+	if err := held.PutFirst(p, index, held.Probes, t.program, old); err != nil {
 		t.Close()
 		return nil, err
 	}
-	for _, o := range old {
-		if err := held.Detach(index, o.Program); err != nil {
-			t.Close()
-			return nil, err
-		}
-	}
 	return t, nil
-}
-
-// open those of an interface's programs that take probes out.
-func open(ids []ebpf.ProgramID) (all []*held.Program, err error) {
-	for _, id := range ids {
-		p, err := held.Open(id, held.TakesProbes)
-		if err != nil {
-			return all, err
-		}
-		if p != nil {
-			all = append(all, p)
-		}
-	}
-	return all, nil
 }
 
 // load a program that goes on with what the first of others has seen.

@@ -19,6 +19,9 @@ type Program struct {
 	*ebpf.Program
 	Name string
 	Maps map[string]*ebpf.Map
+	// at what it was found, and its rank there.
+	at   Hook
+	rank Rank
 }
 
 // longest name of a program that the kernel takes, in letters.

@@ -29,21 +29,11 @@ const (
 // find the passes at an interface, first to last; what others put there is not among them.
 // It is called in the interface's namespace.
 func find(p resource.Place, index int) (all []attached, err error) {
-	ids, err := held.AtTCX(index)
-	if err != nil {
-		return nil, fmt.Errorf("ask for the programs of interface %d in namespace %q: %w", index, p.Ref, err)
+	found, err := held.Find(p, index, held.Passes)
+	for _, a := range found {
+		all = append(all, attached{a})
 	}
-	for _, id := range ids {
-		a, err := held.Open(id, mark)
-		if err != nil {
-			held.CloseAll(all)
-			return nil, err
-		}
-		if a != nil {
-			all = append(all, attached{a})
-		}
-	}
-	return all, nil
+	return all, err
 }
 
 // offsets are where things stand among a program's constants.

@@ -8,7 +8,7 @@ import (
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 
-	"nfchain.dev/nfchain/internal/resource/held"
+	"nfchain.dev/nfchain/internal/resource"
 )
 
 // carriedMap has what the passes counted in whose place a pass is. The program holds it and does not
@@ -115,9 +115,9 @@ func (l *Loaded) holds(s Spec, shared *ebpf.Map) error {
 }
 
 // replace a pass at an interface by this one, which goes on with what both have in common.
-func (l *Loaded) replace(index int, s Spec, old *attached) error {
+func (l *Loaded) replace(p resource.Place, index int, s Spec, old *attached) error {
 	if _, err := old.read(); err != nil || l.carried == old.Maps[carriedMap] {
-		return held.Replace(index, l.Program, old.Program.Program) // another version's, or all of it in common
+		return old.Replace(p, index, l.Program) // another version's, or all of it in common
 	}
 	before, err := old.carrying()
 	if err != nil {
@@ -126,7 +126,7 @@ func (l *Loaded) replace(index int, s Spec, old *attached) error {
 	if err := l.remember(s, before, old); err != nil {
 		return err
 	}
-	if err := held.Replace(index, l.Program, old.Program.Program); err != nil {
+	if err := old.Replace(p, index, l.Program); err != nil {
 		return err
 	}
 	_, _, _ = unix.Syscall(unix.SYS_MEMBARRIER, membarrierGlobal, 0, 0) // until the other runs on no core any more

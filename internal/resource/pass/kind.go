@@ -3,9 +3,6 @@ package pass
 import (
 	"fmt"
 
-	"github.com/cilium/ebpf"
-	"github.com/cilium/ebpf/link"
-
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/held"
 )
@@ -75,16 +72,16 @@ func remove(p resource.Place, device string) error {
 	}
 	all, err := find(p, dev.Attrs().Index)
 	if err == nil {
-		err = take(dev.Attrs().Index, all)
+		err = take(p, dev.Attrs().Index, all)
 		held.CloseAll(all)
 	}
 	return failed(p, device, err)
 }
 
 // take programs away that are at an interface.
-func take(index int, all []attached) error {
+func take(p resource.Place, index int, all []attached) error {
 	for _, a := range all {
-		if err := held.Detach(index, a.Program.Program); err != nil {
+		if err := a.Take(p, index); err != nil {
 			return err
 		}
 	}
@@ -115,7 +112,7 @@ func set(p resource.Place, s Spec, n *neighbours) error {
 		return failed(p, s.Device, err)
 	}
 	if len(all) > 1 {
-		return failed(p, s.Device, take(index, all[1:]))
+		return failed(p, s.Device, take(p, index, all[1:]))
 	}
 	return nil
 }
@@ -136,13 +133,9 @@ func put(p resource.Place, index int, s Spec, all []attached, n *neighbours) err
 	}
 	defer n.made(l)
 	if old != nil {
-		return l.replace(index, s, old)
+		return l.replace(p, index, s, old)
 	}
-	ahead, err := held.Ahead(index)
-	if err != nil {
-		return err
-	}
-	return link.RawAttachProgram(link.RawAttachProgramOptions{Target: index, Program: l.Program, Attach: ebpf.AttachTCXIngress, Anchor: ahead})
+	return held.Put(p, index, held.Passes, l.Program)
 }
 
 // CountAt reads what the pass of an interface has counted since it is there; nothing where

@@ -11,8 +11,10 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
+	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/held"
 )
 
 // place is a namespace with an interface eth0 of the owner's, and its peer, far0.
@@ -59,56 +61,102 @@ func apply(t *testing.T, p resource.Place, op resource.Op, s Spec) {
 	}
 }
 
-// TestReadsBack: what was made reads back the same, twice made too, and is gone once
-// removed, also twice. A foreign program stays, behind ours.
-func TestReadsBack(t *testing.T) {
-	p := place(t)
+// onHooks runs a test at each hook that the kernel has, where another version's pass is at eth0: what
+// comes in its place is at the same hook.
+func onHooks(t *testing.T, test func(t *testing.T, p resource.Place, hook held.Hook)) {
+	for needs, hook := range map[string]held.Hook{feature.BPFTCX: held.TCX, feature.BPFClsact: held.Clsact} {
+		t.Run(needs, func(t *testing.T) {
+			nstest.Require(t, needs)
+			p := place(t)
+			if err := p.Do(func() error { return hook.Put(p, eth0(t, p), held.Passes, letting(t, held.PassMark+"another"), nil) }); err != nil {
+				t.Fatal(err)
+			}
+			test(t, p, hook)
+		})
+	}
+}
+
+func eth0(t *testing.T, p resource.Place) int {
+	t.Helper()
 	dev, err := p.Device("eth0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	foreign := strangers(t, p, dev.Attrs().Index)
-	if found := read(t, p); len(found) != 0 {
-		t.Fatal(found)
-	}
-	flow := NewLimit(7, Bucket{Rate: 1e9, Burst: 1e6, Per: Source, Bits4: 24, Bits6: 64})
-	specs := []Spec{
-		{Device: "eth0", Steps: []Step{NewCount(0)}}, {Device: "eth0", Steps: []Step{NewCount(0)}},
-		{Device: "eth0", Steps: []Step{NewDSCP(1, 46), NewDrop(2, Share{Every: 9}), NewMark(3, 1, 1)}},
-		{Device: "eth0", Steps: []Step{flow}, Flows: 5000}, {Device: "eth0", Steps: []Step{flow}, Flows: 6000},
-	}
-	for i, s := range specs {
-		apply(t, p, map[bool]resource.Op{true: resource.Create, false: resource.Update}[i == 0], s)
-		found := read(t, p)
-		if len(found) != 1 || found[0].Key != "eth0" || found[0].Fingerprint != s.Fingerprint() {
-			t.Fatalf("found %+v\nwant %s", found, s.Fingerprint())
-		}
-		if got := programs(t, p, dev.Attrs().Index); len(got) != 2 || got[1] != foreign {
-			t.Fatalf("programs %v, and the foreign one is %d", got, foreign)
-		}
-	}
-	apply(t, p, resource.Delete, specs[0])
-	apply(t, p, resource.Delete, specs[0])
-	if found := read(t, p); len(found) != 0 {
-		t.Errorf("after removing: %+v", found)
-	}
-	if got := programs(t, p, dev.Attrs().Index); len(got) != 1 || got[0] != foreign {
-		t.Errorf("programs %v, and the foreign one is %d", got, foreign)
-	}
+	return dev.Attrs().Index
 }
 
-// strangers put a program of theirs at an interface.
-func strangers(t *testing.T, p resource.Place, index int) (id ebpf.ProgramID) {
+// letting is a program that lets everything go on.
+func letting(t *testing.T, name string) *ebpf.Program {
 	t.Helper()
 	program, err := ebpf.NewProgram(&ebpf.ProgramSpec{
-		Name: "stranger", Type: ebpf.SchedCLS, Instructions: asm.Instructions{asm.Mov.Imm(asm.R0, -1), asm.Return()},
+		Name: name, Type: ebpf.SchedCLS, Instructions: asm.Instructions{asm.Mov.Imm(asm.R0, -1), asm.Return()},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = program.Close() }()
+	t.Cleanup(func() { _ = program.Close() })
+	return program
+}
+
+// TestReadsBack: what was made reads back the same, twice made too, and is gone once
+// removed, also twice. A foreign program stays, behind ours.
+func TestReadsBack(t *testing.T) {
+	onHooks(t, func(t *testing.T, p resource.Place, hook held.Hook) {
+		foreign := strangers(t, p, hook)
+		flow := NewLimit(7, Bucket{Rate: 1e9, Burst: 1e6, Per: Source, Bits4: 24, Bits6: 64})
+		specs := []Spec{
+			{Device: "eth0", Steps: []Step{NewCount(0)}}, {Device: "eth0", Steps: []Step{NewCount(0)}},
+			{Device: "eth0", Steps: []Step{NewDSCP(1, 46), NewDrop(2, Share{Every: 9}), NewMark(3, 1, 1)}},
+			{Device: "eth0", Steps: []Step{flow}, Flows: 5000}, {Device: "eth0", Steps: []Step{flow}, Flows: 6000},
+		}
+		for i, s := range specs {
+			apply(t, p, map[bool]resource.Op{true: resource.Create, false: resource.Update}[i == 0], s)
+			found := read(t, p)
+			if len(found) != 1 || found[0].Key != "eth0" || found[0].Fingerprint != s.Fingerprint() {
+				t.Fatalf("found %+v\nwant %s", found, s.Fingerprint())
+			}
+			if got := programs(t, p, hook); len(got) != 2 || got[1] != foreign {
+				t.Fatalf("programs %v, and the foreign one is %d", got, foreign)
+			}
+		}
+		apply(t, p, resource.Delete, specs[0])
+		apply(t, p, resource.Delete, specs[0])
+		if found := read(t, p); len(found) != 0 {
+			t.Errorf("after removing: %+v", found)
+		}
+		if got := programs(t, p, hook); len(got) != 1 || got[0] != foreign {
+			t.Errorf("programs %v, and the foreign one is %d", got, foreign)
+		}
+	})
+}
+
+// TestWhereNoneIs: the first pass of an interface is at the hook that the machine has.
+func TestWhereNoneIs(t *testing.T) {
+	p := place(t)
+	hook := held.Clsact
+	if nstest.Has(feature.BPFTCX) {
+		hook = held.TCX
+	}
+	s := Spec{Device: "eth0", Steps: []Step{NewCount(0)}}
+	apply(t, p, resource.Create, s)
+	if got := programs(t, p, hook); len(got) != 1 {
+		t.Errorf("programs %v", got)
+	}
+	if found := read(t, p); len(found) != 1 || found[0].Fingerprint != s.Fingerprint() {
+		t.Errorf("found %+v", found)
+	}
+}
+
+// strangers put a program of theirs at an interface.
+func strangers(t *testing.T, p resource.Place, hook held.Hook) (id ebpf.ProgramID) {
+	t.Helper()
+	program, index := letting(t, "stranger"), eth0(t, p)
 	if err := p.Do(func() error {
-		return link.RawAttachProgram(link.RawAttachProgramOptions{Target: index, Program: program, Attach: ebpf.AttachTCXIngress})
+		if hook == held.TCX {
+			return link.RawAttachProgram(link.RawAttachProgramOptions{Target: index, Program: program, Attach: ebpf.AttachTCXIngress})
+		}
+		at := netlink.FilterAttrs{LinkIndex: index, Parent: netlink.HANDLE_MIN_INGRESS, Priority: 9000, Protocol: unix.ETH_P_ALL}
+		return p.FilterAdd(&netlink.BpfFilter{FilterAttrs: at, Fd: program.FD(), Name: "stranger", DirectAction: true})
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -120,17 +168,22 @@ func strangers(t *testing.T, p resource.Place, index int) (id ebpf.ProgramID) {
 	return id
 }
 
-func programs(t *testing.T, p resource.Place, index int) (ids []ebpf.ProgramID) {
+// programs of eth0 at a hook, everybody's.
+func programs(t *testing.T, p resource.Place, hook held.Hook) (ids []ebpf.ProgramID) {
 	t.Helper()
-	if err := p.Do(func() error {
-		found, err := link.QueryPrograms(link.QueryOptions{Target: index, Attach: ebpf.AttachTCXIngress})
-		if err != nil {
+	index := eth0(t, p)
+	if err := p.Do(func() (err error) {
+		if hook == held.TCX {
+			ids, err = held.AtTCX(index)
 			return err
 		}
-		for _, at := range found.Programs {
-			ids = append(ids, at.ID)
+		filters, err := p.FilterList(&netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: index}}, netlink.HANDLE_MIN_INGRESS)
+		for _, f := range filters {
+			if at, is := f.(*netlink.BpfFilter); is {
+				ids = append(ids, ebpf.ProgramID(at.Id))
+			}
 		}
-		return nil
+		return err
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +193,10 @@ func programs(t *testing.T, p resource.Place, index int) (ids []ebpf.ProgramID) 
 // TestPacketsOfAWire sends what cannot be given to a program otherwise: frames that are cut
 // within their header, and large ones, of which the kernel keeps the headers apart.
 func TestPacketsOfAWire(t *testing.T) {
-	p := place(t)
+	onHooks(t, packetsOfAWire)
+}
+
+func packetsOfAWire(t *testing.T, p resource.Place, _ held.Hook) {
 	s := Spec{Device: "eth0", Steps: []Step{NewDrop(0, Share{Below: 1 << 53})}}
 	apply(t, p, resource.Create, s)
 	const n, payload = 10, 8000

@@ -15,7 +15,7 @@ import (
 // require what the programs need.
 func require(tb testing.TB) {
 	tb.Helper()
-	nstest.Require(tb, feature.Root, feature.BPFTCX)
+	nstest.Require(tb, feature.Root, feature.BPFIngress)
 }
 
 func loaded(t *testing.T, steps []Step) *Loaded {

@@ -14,7 +14,7 @@ import (
 )
 
 // natName of this version's program with NATs.
-var natName = held.Name(mark, passnat.Object())
+var natName = held.Name(held.PassMark, passnat.Object())
 
 // The maps that passes with the same NAT have in common.
 const (

@@ -94,13 +94,10 @@ func (s Step) words() string {
 // Commands implements resource.Spec: only nfchain has the program.
 func (Spec) Commands(string) []resource.Command { return nil }
 
-// mark begins the names of all passes.
-const mark = "nfpass_"
-
 // The names of this version's programs, without firewalls and with them.
 var (
-	name      = held.Name(mark, program.Object())
-	rulesName = held.Name(mark, passrules.Object())
+	name      = held.Name(held.PassMark, program.Object())
+	rulesName = held.Name(held.PassMark, passrules.Object())
 )
 
 // names of acts in a plan.

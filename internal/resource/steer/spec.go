@@ -91,7 +91,7 @@ func (s Spec) ports() []string {
 func (Spec) Commands(string) []resource.Command { return nil }
 
 // Mark begins the names of all programs of nfchain's.
-const Mark = "nfchain_"
+const Mark = held.SteerMark
 
 // Name of this version's program.
 var Name = held.Name(Mark, bpf.Object())

@@ -6,11 +6,13 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 	"github.com/cilium/ebpf/link"
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/netns"
@@ -240,41 +242,121 @@ func nothing(t testing.TB, name string, verdict int32) *ebpf.Program {
 
 const tcxNext = -1
 
-// TestLeavesOthersPrograms of the same port alone, before and behind our own.
+// TestLeavesOthersPrograms of the same port alone, before and behind our own, and their filters of
+// every type that the kernel has.
 func TestLeavesOthersPrograms(t *testing.T) {
-	nstest.Require(t, feature.BPFTCX)
-	f := newForwarder(t)
+	for needs, match := range map[string]string{feature.BPFClsact: "bpf bytecode '1,6 0 0 0'", feature.Redirect: "u32 match u32 0 0 flowid :1"} {
+		t.Run(needs, func(t *testing.T) {
+			nstest.Require(t, feature.BPFTCX, needs)
+			f := newForwarder(t)
+			stranger := nothing(t, "stranger", tcxNext)
+			f.strange(t, held.TCX, stranger, 0)
+			f.sh(t, "tc qdisc add dev port0 clsact && tc filter add dev port0 ingress protocol ip prio 5 "+match)
+			filters := f.sh(t, "tc filter show dev port0 ingress")
+			if found := f.read(t); len(found) != 0 {
+				t.Errorf("another's program is taken for ours: %v", found)
+			}
+			for _, hook := range eachHook {
+				spec := steer.Spec{Device: "port0", To: "port1", Hook: hook}
+				f.apply(t, resource.Create, spec)
+				f.apply(t, resource.Update, steer.Spec{Device: "port0", To: "port2", Hook: hook})
+				if all := f.tcx(t, "port0"); len(all) == 0 || all[0] != id(t, stranger) {
+					t.Errorf("%s: the stranger is gone: %v", hook, all)
+				}
+				f.apply(t, resource.Delete, spec)
+				if all := f.tcx(t, "port0"); len(all) != 1 || all[0] != id(t, stranger) {
+					t.Errorf("%s: %v after removing ours", hook, all)
+				}
+			}
+			if after := f.sh(t, "tc filter show dev port0 ingress"); after != filters {
+				t.Errorf("before:\n%s\nafter:\n%s", filters, after)
+			}
+		})
+	}
+}
+
+// strange is a program of somebody else's that is put at the first port: at tcx behind all others,
+// and at clsact with a priority.
+func (f *forwarder) strange(t testing.TB, hook held.Hook, p *ebpf.Program, priority uint16) {
+	t.Helper()
 	index := f.index(t, "port0")
-	stranger := nothing(t, "stranger", tcxNext)
-	put := func(p *ebpf.Program) {
-		t.Helper()
-		if err := f.Do(func() error {
+	err := f.Do(func() error {
+		if hook == held.TCX {
 			return link.RawAttachProgram(link.RawAttachProgramOptions{Target: index, Program: p, Attach: ebpf.AttachTCXIngress})
-		}); err != nil {
+		}
+		qdisc := &netlink.Clsact{QdiscAttrs: netlink.QdiscAttrs{LinkIndex: index, Handle: netlink.MakeHandle(0xffff, 0), Parent: netlink.HANDLE_CLSACT}}
+		if err := f.QdiscAdd(qdisc); err != nil && !errors.Is(err, unix.EEXIST) {
+			return err
+		}
+		at := netlink.FilterAttrs{LinkIndex: index, Parent: netlink.HANDLE_MIN_INGRESS, Priority: priority, Protocol: unix.ETH_P_ALL}
+		return f.FilterAdd(&netlink.BpfFilter{FilterAttrs: at, Fd: p.FD(), Name: "strange", DirectAction: true})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// counting is a program of somebody else's that counts what comes, and how much it has.
+func counting(t testing.TB) (*ebpf.Program, func() uint64) {
+	t.Helper()
+	counter, err := ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = counter.Close() })
+	p, err := ebpf.NewProgram(&ebpf.ProgramSpec{Name: "counting", Type: ebpf.SchedCLS, Instructions: asm.Instructions{
+		asm.StoreImm(asm.RFP, -4, 0, asm.Word),
+		asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, -4),
+		asm.LoadMapPtr(asm.R1, counter.FD()),
+		asm.FnMapLookupElem.Call(),
+		asm.JEq.Imm(asm.R0, 0, "out"),
+		asm.Mov.Imm(asm.R1, 1),
+		asm.AddAtomic.Mem(asm.R0, asm.R1, asm.DWord, 0),
+		asm.Mov.Imm(asm.R0, tcxNext).WithSymbol("out"),
+		asm.Return(),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	return p, func() (n uint64) {
+		if err := counter.Lookup(uint32(0), &n); err != nil {
 			t.Fatal(err)
 		}
+		return n
 	}
-	put(stranger)
-	f.sh(t, "tc qdisc add dev port0 clsact && tc filter add dev port0 ingress protocol ip prio 5 u32 match u32 0 0 flowid :1")
-	filters := f.sh(t, "tc filter show dev port0 ingress")
-	if found := f.read(t); len(found) != 0 {
-		t.Errorf("another's program is taken for ours: %v", found)
-	}
-	for _, hook := range eachHook {
+}
+
+// TestBesideOthers: a program of somebody else's before ours sees each packet, whatever becomes of
+// ours; one behind it sees what ours does not send on.
+func TestBesideOthers(t *testing.T) {
+	onHooks(t, func(t *testing.T, hook string) {
+		f, at := newForwarder(t), map[string]held.Hook{steer.TCX: held.TCX, steer.Clsact: held.Clsact}[hook]
+		first, before := counting(t)
+		f.strange(t, at, first, 5)
 		spec := steer.Spec{Device: "port0", To: "port1", Hook: hook}
 		f.apply(t, resource.Create, spec)
-		f.apply(t, resource.Update, steer.Spec{Device: "port0", To: "port2", Hook: hook})
-		if all := f.tcx(t, "port0"); len(all) == 0 || all[0] != id(t, stranger) {
-			t.Errorf("%s: the stranger is gone: %v", hook, all)
+		last, behind := counting(t)
+		f.strange(t, at, last, 9000)
+		west, sinks := f.wire(t, 0), []wire{f.wire(t, 1), f.wire(t, 2)}
+		const n = 20
+		for i := range uint32(n) {
+			f.apply(t, resource.Update, steer.Spec{Device: "port0", To: ports[1+i%2], Hook: hook})
+			west.pass(t, frame(stranger, []byte{0x88, 0xb5}, 60, 0xface0000+i), sinks[i%2])
+		}
+		if seen, past := before(), behind(); seen < n || past != 0 {
+			t.Errorf("of %d packets somebody's program saw %d before ours, and %d behind it", n, seen, past)
 		}
 		f.apply(t, resource.Delete, spec)
-		if all := f.tcx(t, "port0"); len(all) != 1 || all[0] != id(t, stranger) {
-			t.Errorf("%s: %v after removing ours", hook, all)
+		for deadline := time.Now().Add(time.Minute); behind() < n; time.Sleep(time.Millisecond) {
+			if west.send(t, frame(stranger, []byte{0x88, 0xb5}, 60, 1)); time.Now().After(deadline) {
+				t.Fatalf("%d packets came to what is behind ours, which is gone", behind())
+			}
 		}
-	}
-	if after := f.sh(t, "tc filter show dev port0 ingress"); after != filters {
-		t.Errorf("before:\n%s\nafter:\n%s", filters, after)
-	}
+		if before() < 2*n {
+			t.Errorf("%d packets came to what is before ours", before())
+		}
+	})
 }
 
 func id(t testing.TB, p *ebpf.Program) ebpf.ProgramID {

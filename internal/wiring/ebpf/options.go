@@ -12,8 +12,9 @@ import (
 
 // Options of the wiring.
 type Options struct {
-	// Hook is what holds the programs at the ports: tcx (Linux 6.6 and newer) or clsact.
-	// Default: tcx where the kernel has it.
+	// Hook is what holds the programs that steer at the ports: tcx (Linux 6.6 and newer) or
+	// clsact. Those of inline functions, and what takes probes out, are at tcx wherever the
+	// kernel has it. Default: tcx where the kernel has it.
 	Hook string `json:"hook,omitempty" jsonschema:"enum=tcx,enum=clsact"`
 	// Stay has flows that are known stay on the path that they began on when the chain
 	// changes, where no function has replicas beside it; each port then looks its packets'

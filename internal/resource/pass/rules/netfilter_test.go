@@ -188,7 +188,7 @@ type inline struct{ *pass.Loaded }
 
 func judgedInline(t testing.TB, list []ruleset.Rule, policy string) inline {
 	t.Helper()
-	nstest.Require(t, feature.Root, feature.BPFTCX)
+	nstest.Require(t, feature.Root, feature.BPFIngress)
 	l, err := pass.Load(pass.Spec{Steps: []pass.Step{pass.NewRules(5)}, Connections: connections,
 		Firewalls: []pass.Firewall{{Slot: 5, Name: "inline", Policy: policy, Rules: list}}})
 	if err != nil {

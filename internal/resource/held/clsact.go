@@ -1,0 +1,90 @@
+package held
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/cilium/ebpf"
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// clsact holds programs as filters of tc(8) that decide by themselves, one of each rank.
+type clsact struct{}
+
+func (clsact) Programs(p resource.Place, index int, r Rank) (ids []ebpf.ProgramID, err error) {
+	found, err := filters(p, index, r)
+	for _, f := range found {
+		if at, is := f.(*netlink.BpfFilter); is {
+			ids = append(ids, ebpf.ProgramID(at.Id))
+		}
+	}
+	return ids, err
+}
+
+// filters of a rank's priority.
+func filters(p resource.Place, index int, r Rank) (found []netlink.Filter, err error) {
+	dev := &netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: index}}
+	all, err := p.FilterList(dev, netlink.HANDLE_MIN_INGRESS)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENODEV) {
+		return nil, nil // no clsact, so no filters
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list filters in namespace %q: %w", p.Ref, err)
+	}
+	for _, f := range all {
+		if f.Attrs().Priority == uint16(r) {
+			found = append(found, f)
+		}
+	}
+	return found, nil
+}
+
+func (c clsact) Put(p resource.Place, index int, r Rank, program, old *ebpf.Program) error {
+	if old == nil {
+		if err := c.isFree(p, index, r); err != nil {
+			return err
+		}
+	}
+	qdisc := &netlink.Clsact{QdiscAttrs: netlink.QdiscAttrs{
+		LinkIndex: index, Handle: netlink.MakeHandle(0xffff, 0), Parent: netlink.HANDLE_CLSACT,
+	}}
+	if err := p.QdiscAdd(qdisc); err != nil && !errors.Is(err, unix.EEXIST) {
+		return fmt.Errorf("add the queueing discipline clsact: %w", err)
+	}
+	info, err := program.Info()
+	if err != nil {
+		return err
+	}
+	f := filter(index, r)
+	f.Fd, f.Name = program.FD(), info.Name
+	return p.FilterReplace(f)
+}
+
+// isFree tells that no filter of somebody else's has the priority of a rank: it would be replaced.
+func (clsact) isFree(p resource.Place, index int, r Rank) error {
+	found, err := filters(p, index, r)
+	for _, f := range found {
+		if at, is := f.(*netlink.BpfFilter); !is || !strings.HasPrefix(at.Name, r.mark()) {
+			return fmt.Errorf("somebody else's filter, of type %s, has priority %d there, which is nfchain's; give it another", f.Type(), r)
+		}
+	}
+	return err
+}
+
+func (clsact) Take(p resource.Place, index int, r Rank, _ *ebpf.Program) error {
+	if err := p.FilterDel(filter(index, r)); err != nil && !errors.Is(err, unix.ENOENT) {
+		return err
+	}
+	return nil
+}
+
+func filter(index int, r Rank) *netlink.BpfFilter {
+	return &netlink.BpfFilter{
+		FilterAttrs:  netlink.FilterAttrs{LinkIndex: index, Parent: netlink.HANDLE_MIN_INGRESS, Handle: 1, Protocol: unix.ETH_P_ALL, Priority: uint16(r)},
+		DirectAction: true,
+	}
+}

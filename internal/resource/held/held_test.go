@@ -1,0 +1,160 @@
+package held_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/held"
+)
+
+func TestMain(m *testing.M) { os.Exit(nstest.Main(m)) }
+
+// place has an interface, and its index.
+func place(t *testing.T) (resource.Place, int) {
+	t.Helper()
+	nstest.Require(t, feature.Root, feature.Veth)
+	h := nstest.Open(t, nstest.Namespace(t))
+	pair := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "eth0"}, PeerName: "far0"}
+	if err := h.LinkAdd(pair); err != nil {
+		t.Fatal(err)
+	}
+	l, err := h.LinkByName("eth0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resource.At(h, nstest.Owner(t)), l.Attrs().Index
+}
+
+// letting is a program that lets everything go on.
+func letting(t *testing.T, name string) *ebpf.Program {
+	t.Helper()
+	p, err := ebpf.NewProgram(&ebpf.ProgramSpec{Name: name, Type: ebpf.SchedCLS, Instructions: asm.Instructions{asm.Mov.Imm(asm.R0, -1), asm.Return()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	return p
+}
+
+func found(t *testing.T, p resource.Place, index int, r held.Rank) (names []string) {
+	t.Helper()
+	if err := p.Do(func() error {
+		all, err := held.Find(p, index, r)
+		for _, a := range all {
+			names = append(names, a.Name)
+		}
+		held.CloseAll(all)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// do something with what is at an interface in its namespace.
+func do(t *testing.T, p resource.Place, what func() error) {
+	t.Helper()
+	if err := p.Do(what); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRanks: programs of each rank stand beside each other at both hooks, are told from the others',
+// replaced in their place, and go.
+func TestRanks(t *testing.T) {
+	for needs, hook := range map[string]held.Hook{feature.BPFTCX: held.TCX, feature.BPFClsact: held.Clsact} {
+		t.Run(needs, func(t *testing.T) {
+			nstest.Require(t, needs)
+			p, index := place(t)
+			ranks := map[held.Rank]string{held.Steers: held.SteerMark, held.Passes: held.PassMark, held.Probes: held.ProbeMark}
+			for rank, mark := range ranks {
+				do(t, p, func() error { return hook.Put(p, index, rank, letting(t, mark+"one"), nil) })
+			}
+			for rank, mark := range ranks {
+				do(t, p, func() error {
+					all, err := held.Find(p, index, rank)
+					if err != nil {
+						return err
+					}
+					defer held.CloseAll(all)
+					return all[0].Replace(p, index, letting(t, mark+"two"))
+				})
+				if names := found(t, p, index, rank); len(names) != 1 || names[0] != mark+"two" {
+					t.Errorf("of rank %d are %v", rank, names)
+				}
+			}
+			for rank := range ranks {
+				do(t, p, func() error {
+					all, err := held.Find(p, index, rank)
+					if err != nil {
+						return err
+					}
+					defer held.CloseAll(all)
+					return all[0].Take(p, index)
+				})
+				if names := found(t, p, index, rank); len(names) != 0 {
+					t.Errorf("of rank %d are left %v", rank, names)
+				}
+			}
+		})
+	}
+}
+
+// TestHookOfTheMachine is where a first program is put.
+func TestHookOfTheMachine(t *testing.T) {
+	p, index := place(t)
+	do(t, p, func() error { return held.Put(p, index, held.Passes, letting(t, held.PassMark+"one")) })
+	hook := held.Clsact
+	if nstest.Has(feature.BPFTCX) {
+		hook = held.TCX
+	}
+	do(t, p, func() error {
+		if ids, err := hook.Programs(p, index, held.Passes); err != nil || len(ids) != 1 {
+			t.Errorf("programs %v, error %v", ids, err)
+		}
+		return nil
+	})
+}
+
+// TestPriorityTaken by somebody else's filter: it is left alone, and the error says what to do.
+func TestPriorityTaken(t *testing.T) {
+	nstest.Require(t, feature.BPFClsact)
+	p, index := place(t)
+	filters := func() (texts []string) {
+		all, err := p.FilterList(&netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: index}}, netlink.HANDLE_MIN_INGRESS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range all {
+			texts = append(texts, f.(*netlink.BpfFilter).Name)
+		}
+		return texts
+	}
+	qdisc := &netlink.Clsact{QdiscAttrs: netlink.QdiscAttrs{LinkIndex: index, Handle: netlink.MakeHandle(0xffff, 0), Parent: netlink.HANDLE_CLSACT}}
+	if err := p.QdiscAdd(qdisc); err != nil {
+		t.Fatal(err)
+	}
+	at := netlink.FilterAttrs{LinkIndex: index, Parent: netlink.HANDLE_MIN_INGRESS, Handle: 1, Priority: uint16(held.Passes), Protocol: unix.ETH_P_ALL}
+	if err := p.FilterAdd(&netlink.BpfFilter{FilterAttrs: at, Fd: letting(t, "somebodys").FD(), Name: "somebodys", DirectAction: true}); err != nil {
+		t.Fatal(err)
+	}
+	err := p.Do(func() error { return held.Clsact.Put(p, index, held.Passes, letting(t, held.PassMark+"one"), nil) })
+	if err == nil || !strings.Contains(err.Error(), "priority 7799") || !strings.Contains(err.Error(), "give it another") {
+		t.Errorf("error %v", err)
+	}
+	if left := filters(); len(left) != 1 || left[0] != "somebodys" {
+		t.Errorf("left are %q", left)
+	}
+	if names := found(t, p, index, held.Passes); len(names) != 0 {
+		t.Errorf("somebody else's is taken for ours: %v", names)
+	}
+}

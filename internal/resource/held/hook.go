@@ -1,0 +1,127 @@
+package held
+
+import (
+	"fmt"
+
+	"github.com/cilium/ebpf"
+
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// Rank is the turn of a program among nfchain's at an interface: lower ones are run first. At
+// clsact it is the priority of the program's filter; one of another priority is somebody else's.
+type Rank uint16
+
+// The ranks. What redirects packets to programs of users' (package redirect) is between the
+// second and the third.
+const (
+	// Probes are taken out first, so that nothing counts, changes or sends on one.
+	Probes Rank = 7798
+	// Passes take their steps.
+	Passes Rank = 7799
+	// Steers send on what is left.
+	Steers Rank = 7810
+)
+
+// What the names of programs begin with, by which nfchain tells its own.
+const (
+	ProbeMark = "nfprobe_"
+	PassMark  = "nfpass_"
+	SteerMark = "nfchain_"
+)
+
+func (r Rank) mark() string {
+	return map[Rank]string{Probes: ProbeMark, Passes: PassMark, Steers: SteerMark}[r]
+}
+
+// Hook is what holds programs at an interface, for what it takes in. Its methods are called in
+// the interface's namespace.
+type Hook interface {
+	// Programs of a rank, among which may be others', in the order in which they are run.
+	Programs(p resource.Place, index int, r Rank) ([]ebpf.ProgramID, error)
+	// Put a program at an interface, at once in the place of one of ours, if there is one.
+	Put(p resource.Place, index int, r Rank, program, old *ebpf.Program) error
+	// Take one of ours away.
+	Take(p resource.Place, index int, r Rank, program *ebpf.Program) error
+}
+
+// The hooks, in the order in which the kernel asks them.
+var (
+	TCX    Hook = tcx{}
+	Clsact Hook = clsact{}
+)
+
+// Find the programs of nfchain's that are of a rank at an interface, in the order in which they
+// are run. What others put there is left alone.
+func Find(p resource.Place, index int, r Rank) (all []*Program, err error) {
+	for _, at := range []Hook{TCX, Clsact} {
+		ids, err := at.Programs(p, index, r)
+		if err != nil {
+			CloseAll(all)
+			return nil, err
+		}
+		for _, id := range ids {
+			a, err := Open(id, r.mark())
+			if err != nil {
+				CloseAll(all)
+				return nil, err
+			}
+			if a != nil {
+				a.at, a.rank = at, r
+				all = append(all, a)
+			}
+		}
+	}
+	return all, nil
+}
+
+// Put a program at an interface that has none of its rank: at tcx, or at clsact where the kernel
+// has no tcx.
+func Put(p resource.Place, index int, r Rank, program *ebpf.Program) error {
+	if hasTCX() {
+		return TCX.Put(p, index, r, program, nil)
+	}
+	return Clsact.Put(p, index, r, program, nil)
+}
+
+// Replace a program that was found at an interface by another, in its place and at once.
+func (p *Program) Replace(at resource.Place, index int, by *ebpf.Program) error {
+	return p.at.Put(at, index, p.rank, by, p.Program)
+}
+
+// Take a program away that was found at an interface.
+func (p *Program) Take(at resource.Place, index int) error {
+	return p.at.Take(at, index, p.rank, p.Program)
+}
+
+// PutFirst puts a program before all others of an interface, those of its rank that were found
+// there among them, and then takes these away.
+func PutFirst(p resource.Place, index int, r Rank, program *ebpf.Program, found []*Program) error {
+	if len(found) > 0 && found[0].at == Clsact {
+		return found[0].Replace(p, index, program)
+	}
+	if err := Put(p, index, r, program); err != nil {
+		return err
+	}
+	for _, old := range found {
+		if old.at != TCX {
+			continue // it was in the same place
+		}
+		if err := old.Take(p, index); err != nil {
+			return fmt.Errorf("take program %s away: %w", old.Name, err)
+		}
+	}
+	return nil
+}
+
+// First is the program that an interface runs first, or at clsact the first one of a rank; 0
+// where there is none.
+func First(p resource.Place, index int, r Rank) (ebpf.ProgramID, error) {
+	for _, at := range []Hook{TCX, Clsact} {
+		ids, err := at.Programs(p, index, r)
+		if err != nil || len(ids) > 0 {
+			return append(ids, 0)[0], err
+		}
+	}
+	return 0, nil
+}
