@@ -294,11 +294,3 @@ func setClass(ip []byte, version, class byte) {
 	binary.BigEndian.PutUint16(ip[10:], 0)
 	binary.BigEndian.PutUint16(ip[10:], uint16((wrong+0xffff-total(ip[:20]))%0xffff))
 }
-
-// total of the words of a header, modulo 2^16 - 1, which is 0 if the checksum is right.
-func total(header []byte) (sum uint32) {
-	for i := 0; i < len(header); i += 2 {
-		sum += uint32(binary.BigEndian.Uint16(header[i:]))
-	}
-	return sum % 0xffff
-}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cilium/ebpf"
 
+	"nfchain.dev/nfchain/bpf/framestest"
 	"nfchain.dev/nfchain/bpf/passtest"
 )
 
@@ -74,14 +75,5 @@ func alike(tb testing.TB, steps []Step, packets []given) {
 	}
 }
 
-// runs tells whether the kernel runs a program on a frame: not on one whose IP header is
-// cut off, if no tag is before it.
-func runs(frame []byte) bool {
-	switch binary.BigEndian.Uint16(frame[12:]) {
-	case typeIPv4:
-		return len(frame) >= 14+20
-	case typeIPv6:
-		return len(frame) >= 14+40
-	}
-	return true
-}
+// runs tells whether the kernel runs a program on a frame.
+var runs = framestest.Runs
