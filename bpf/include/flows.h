@@ -238,16 +238,49 @@ rules_own int rules_open(const struct rules_packet *p, __u32 whose, __u64 now)
 	return f && !rules_over(p, f, direction, now);
 }
 
+/* rules_counts a packet about which rules were asked, or a flow that was entered. */
+rules_own int rules_counts(__u32 entered)
+{
+	__u32 first = 0;
+	struct rules_tally *tally = bpf_map_lookup_elem(&rules_tallies, &first);
+
+	if (!tally)
+		return RULES_BROKEN;
+	if (entered)
+		tally->made++;
+	else
+		tally->asked++;
+	return 0;
+}
+
+/* rules_enters a connection that was not known, with what the rules say of its first packet. It has a stack of
+ * its own, which the search for a rule is not on top of: Linux before 6.7 gives all of them 512 bytes. */
+rules_own int rules_enters(const struct rules_packet *p, const struct rules_connection *c, __u32 which, __u64 answer, __u64 now)
+{
+	struct rules_flow fresh = {};
+	__u32 i;
+
+	if (!p || !c)
+		return RULES_BROKEN;
+	fresh.last = now;
+	fresh.opener = which >> 1;
+	fresh.seen = rules_opens(p) ? SEEN_SYN : 0;
+	fresh.open = ((answer & RULES_ANSWER) - 1) & 1;
+#pragma unroll
+	for (i = 0; i < 4; i++)
+		fresh.answers[i] = i == which ? answer : 0;
+	return rules_enter(&rules_flows, c, &fresh, RULES_IF_ABSENT) ? RULES_BROKEN : rules_counts(1);
+}
+
 /* rules_judge is rules_find for packets of connections. The state that p comes with counts, unless it is
  * RULES_NEW, which is what is to be found out. Generation is another when the rules are. */
 rules_own __s32 rules_judge(struct rules_packet *p, __u32 base, __u32 whose, __u64 generation, __u64 now)
 {
 	struct rules_header *h = rules_at(base);
 	struct rules_connection c;
-	struct rules_flow *f, fresh = {};
-	struct rules_tally *tally;
-	__u32 found, i, first = 0;
+	struct rules_flow *f;
 	__u64 answer, which;
+	__u32 found;
 	__u8 direction;
 
 	if (!p || !h)
@@ -257,32 +290,22 @@ rules_own __s32 rules_judge(struct rules_packet *p, __u32 base, __u32 whose, __u
 	f = bpf_map_lookup_elem(&rules_flows, &c);
 	if (h->stateful && p->state == RULES_NEW)
 		p->state = rules_state(p, f, direction, now);
-	if (p->state > RULES_ESTABLISHED)
-		return rules_find(p, base);
 	which = direction * 2 + p->state;
 	asm volatile("" : "+r"(which));
 	which &= 3;
-	if (f) {
+	if (f && p->state <= RULES_ESTABLISHED) {
 		answer = f->answers[which];
 		if (answer && (answer ^ generation) >> RULES_ANSWER_BITS == 0)
 			goto answered;
 	}
-	tally = bpf_map_lookup_elem(&rules_tallies, &first);
 	found = rules_find(p, base) + 1;
-	if (!found || !tally)
+	if (!found || p->state > RULES_ESTABLISHED)
+		return found - 1;
+	if (rules_counts(0))
 		return RULES_BROKEN;
 	answer = generation | found;
-	tally->asked++;
 	if (!f) {
-		fresh.last = now;
-		fresh.opener = direction;
-		fresh.seen = rules_opens(p) ? SEEN_SYN : 0;
-		fresh.open = (found - 1) & 1;
-#pragma unroll
-		for (i = 0; i < 4; i++)
-			fresh.answers[i] = i == which ? answer : 0;
-		if (!rules_enter(&rules_flows, &c, &fresh, RULES_IF_ABSENT))
-			tally->made++;
+		rules_enters(p, &c, which, answer, now);
 		return found - 1;
 	}
 	f->answers[which] = answer;

@@ -246,7 +246,7 @@ rules_own __s32 rules_row(const struct rules_packet *p, __u32 base, __u32 of)
 
 /* rules_find gives the number of the rule that rules_row finds, by the state of a packet's connection,
  * times two, and one if it accepts. Base is where the table begins. */
-rules_own __s32 rules_find(const struct rules_packet *p, __u32 base)
+static inline __s32 rules_find(const struct rules_packet *p, __u32 base)
 {
 	struct rules_header *h = rules_at(base);
 	__u64 *accepts;

@@ -4,11 +4,9 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"github.com/cilium/ebpf"
-	"github.com/cilium/ebpf/link"
-
 	program "nfchain.dev/nfchain/bpf/pass"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/held"
 )
 
 // TestCarriesOn: what takes the place of a pass goes on with the counters of the functions that
@@ -96,7 +94,7 @@ func TestCarriesOnOnce(t *testing.T) {
 	dev, err := p.Device("eth0")
 	if err == nil {
 		err = p.Do(func() error {
-			return link.RawAttachProgram(link.RawAttachProgramOptions{Target: dev.Attrs().Index, Program: l.Program, Attach: ebpf.AttachTCXIngress})
+			return held.Put(p, dev.Attrs().Index, held.Passes, l.Program)
 		})
 	}
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/cilium/ebpf"
-	"github.com/cilium/ebpf/link"
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
@@ -177,7 +176,7 @@ func raised(t *testing.T, h *netns.Handle, l *Loaded, addresses ...string) net.H
 		t.Fatal(err)
 	}
 	if err := h.Do(func() error {
-		return link.RawAttachProgram(link.RawAttachProgramOptions{Target: dev.Attrs().Index, Program: l.Program, Attach: ebpf.AttachTCXIngress})
+		return held.Put(resource.At(h, ""), dev.Attrs().Index, held.Passes, l.Program)
 	}); err != nil {
 		t.Fatal(err)
 	}
