@@ -52,6 +52,7 @@ func (p *path) up(spec string) {
 	if err != nil {
 		p.Fatal(err)
 	}
+	facts.Has = nstest.Has
 	if p.Plan, err = plan.Make(chain, plantest.Catalogue(), facts, plan.Options{}); err != nil {
 		p.Fatal(err)
 	}
