@@ -77,7 +77,7 @@ func asked(t *testing.T, from net.Conn, to net.PacketConn, patience time.Duratio
 	return false
 }
 
-func inside(t *testing.T, ns string, fn func() error) {
+func inside(t testing.TB, ns string, fn func() error) {
 	t.Helper()
 	if err := netns.Do(ns, fn); err != nil {
 		t.Fatal(err)

@@ -70,7 +70,7 @@ type streaming struct {
 }
 
 // streams sends numbered packets, a thousand a second, over the chain.
-func streams(t *testing.T, p *plan.Plan, to []netip.Addr) *streaming {
+func streams(t testing.TB, p *plan.Plan, to []netip.Addr) *streaming {
 	t.Helper()
 	s := &streaming{stop: make(chan struct{}), ended: make(chan uint64, 1), tick: make(chan struct{}), dropped: nstest.Dropped(t)}
 	for _, a := range to {
@@ -137,7 +137,7 @@ func (s *streaming) next(i int, b []byte) error {
 }
 
 // more waits until so many more were sent.
-func (s *streaming) more(t *testing.T, n int) {
+func (s *streaming) more(t testing.TB, n int) {
 	t.Helper()
 	for range n {
 		select {
@@ -150,7 +150,7 @@ func (s *streaming) more(t *testing.T, n int) {
 
 // ends the streams, and finds each packet of them once, but for what this machine dropped
 // meanwhile because another test floods it.
-func (s *streaming) ends(t *testing.T) {
+func (s *streaming) ends(t testing.TB) {
 	t.Helper()
 	close(s.stop)
 	sent := <-s.ended
