@@ -91,6 +91,7 @@ func (a *app) printState(s runs.State) error {
 	for _, n := range s.Nodes {
 		a.printCounters(n)
 		a.printPasses(n)
+		a.printThrough(n)
 		if err := a.printImpairments(n); err != nil {
 			return err
 		}

@@ -20,6 +20,13 @@ func (a *app) printPasses(n runs.NodeState) {
 	}
 }
 
+// printThrough prints what a node's programs handed on.
+func (a *app) printThrough(n runs.NodeState) {
+	for _, t := range n.Through {
+		a.printf("\n%s, from %s to %s: %s passed on\n", n.Name, t.Interface, t.To, tallied(t.Tally))
+	}
+}
+
 // printInline prints what functions without a namespace did, hop by hop.
 func (a *app) printInline(s runs.State) {
 	for _, h := range s.Hops {

@@ -19,6 +19,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/qdisc"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
 	"nfchain.dev/nfchain/internal/resource/steer"
+	"nfchain.dev/nfchain/internal/resource/through"
 	"nfchain.dev/nfchain/internal/resource/tuning"
 )
 
@@ -36,6 +37,7 @@ var nouns = map[string][2]string{
 	ruleset.KindName:    {"rule set", "rule sets"},
 	steer.KindName:      {"steering program", "steering programs"},
 	pass.KindName:       {"pass", "passes"},
+	through.KindName:    {"pass-through program", "pass-through programs"},
 
 	ovs.KindName:       {"Open vSwitch", "Open vSwitches"},
 	ovs.SwitchKindName: {"switch", "switches"},

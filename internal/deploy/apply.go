@@ -14,6 +14,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/qdisc"
 	"nfchain.dev/nfchain/internal/resource/steer"
+	"nfchain.dev/nfchain/internal/resource/through"
 	"nfchain.dev/nfchain/internal/resource/tuning"
 )
 
@@ -30,6 +31,7 @@ var scripted = map[string]struct {
 	process.KindName: {process.Kind{}, decode[process.Spec]},
 	qdisc.KindName:   {qdisc.Kind{}, decode[qdisc.Spec]},
 	steer.KindName:   {steer.Kind{}, decode[steer.Spec]},
+	through.KindName: {through.Kind{}, decode[through.Spec]},
 	tuning.KindName:  {tuning.Kind{}, decode[tuning.Spec]},
 }
 

@@ -31,6 +31,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/route"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
 	"nfchain.dev/nfchain/internal/resource/steer"
+	"nfchain.dev/nfchain/internal/resource/through"
 	"nfchain.dev/nfchain/internal/resource/tun"
 	"nfchain.dev/nfchain/internal/resource/tuning"
 )
@@ -48,7 +49,7 @@ var stages = [][]resource.Kind{
 	{ovs.Kind{}},
 	{ovs.SwitchKind{}},
 	{ovs.PortKind{}},
-	{address.Kind{}, neighbour.Kind{}, route.Kind{}, lookup.Kind{}, ruleset.Kind{}, qdisc.Kind{}, redirect.Kind{}, pass.Kind{}, tuning.Kind{}},
+	{address.Kind{}, neighbour.Kind{}, route.Kind{}, lookup.Kind{}, ruleset.Kind{}, qdisc.Kind{}, redirect.Kind{}, pass.Kind{}, tuning.Kind{}, through.Kind{}},
 	{steer.Kind{}},
 	{process.Kind{}},
 	{health.Kind{}},

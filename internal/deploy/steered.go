@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/health"
+	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -82,7 +84,7 @@ func (w *work) hold(p *plan.Plan) error {
 func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 	fresh := !w.dry && w.isFresh(namespace.Name(p.Chain, plan.WiringNode))
 	if !fresh {
-		if err := w.stage(ctx, []resource.Kind{steer.Kind{Leave: true}}, p); err != nil {
+		if err := w.stage(ctx, []resource.Kind{steer.Kind{Leave: true}}, inTurn(p)); err != nil {
 			return err
 		}
 		if err := w.settle(ctx, p); err != nil {
@@ -96,6 +98,48 @@ func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 		return err
 	}
 	return w.drain(ctx, p)
+}
+
+// inTurn is a plan with the ports in the order in which they are turned: those first that are
+// nearest to where packets of their way end. What comes to a port that is turned then meets such
+// ports alone from there on, so that nothing goes round, however functions change places: those
+// without hop limits would pass it on for ever.
+func inTurn(p *plan.Plan) *plan.Plan {
+	place := placesOf(p)
+	ordered := *p
+	ordered.Resources = slices.Clone(p.Resources)
+	slices.SortStableFunc(ordered.Resources, func(a, b resource.Resource) int {
+		if a.Kind != steer.KindName || b.Kind != steer.KindName {
+			return cmp.Compare(a.Kind, b.Kind)
+		}
+		return cmp.Compare(place[a.Spec.Key()], place[b.Spec.Key()])
+	})
+	return &ordered
+}
+
+// placesOf a forwarder's ports on the ways that lead by them, from the end: of what leaves nodes
+// eastwards before the first endpoint's side, and then of what leaves them westwards.
+func placesOf(p *plan.Plan) map[string]int {
+	nodes := map[string]int{}
+	for i, n := range p.Nodes {
+		nodes[n.Name] = i
+	}
+	place := map[string]int{}
+	for _, r := range p.Resources {
+		s, is := r.Spec.(link.Spec)
+		if !is || s.B.Namespace != p.Between() {
+			continue
+		}
+		i, known := nodes[s.A.Node]
+		if !known {
+			continue
+		}
+		place[s.B.Device] = len(p.Nodes) + i
+		if east := p.Nodes[i].East; east != nil && east.Device == s.A.Device {
+			place[s.B.Device] = len(p.Nodes) - i
+		}
+	}
+	return place
 }
 
 // due are the changes that the phase lets be made.

@@ -128,6 +128,15 @@ type Transparent interface {
 	IsTransparent()
 }
 
+// Handing is a kind whose programs hand packets on from one interface to the other, before the
+// kernel of its namespace looks at them: neither rules nor queues there meet any, and of what
+// leaves the kernel tells nobody.
+type Handing interface {
+	Transparent
+	// Hook at which they do with these options, as package through names it.
+	Hook(options any) string
+}
+
 // Runner is a kind that may have a program of its own in the function's namespace, which
 // can be placed.
 type Runner interface {

@@ -39,6 +39,9 @@ func (b *builder) spread(e api.Everywhere, beside string) error {
 			return err
 		}
 		for _, r := range made {
+			if n.Hook != "" {
+				return fmt.Errorf("what %s hands on meets neither rules nor queues; write except: [%s]", n.Name, n.Name)
+			}
 			if n.Transparent && r.Kind == ruleset.KindName {
 				return fmt.Errorf("what %s passes on meets no rules; write except: [%s]", n.Name, n.Name)
 			}

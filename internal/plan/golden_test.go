@@ -103,6 +103,7 @@ func TestGolden(t *testing.T) {
 		"replicas":   "wiring: ebpf\nfunctions: [{name: a, kind: forward, replicas: 2}, {name: b, kind: bridge, replicas: 2}]\n",
 		"host":       "wiring: host\nfunctions: []\n",
 		"bump":       "functions:\n- {name: a, kind: forward}\n- {name: b, kind: bridge}\n- {name: c, kind: bridge}\n",
+		"through":    "functions:\n- {name: a, kind: forward}\n- {name: p, kind: passthrough}\n- {name: q, kind: passthrough}\n",
 		"passes":     "functions:\n- {name: count, kind: counter}\n- {name: mark, kind: dscp, direction: forward, dscp: {code: ef}}\n- {name: lose, kind: drop, direction: reverse, drop: {ratio: 0.001}}\n- {name: limit, kind: ratelimit, ratelimit: {rate: 100Mbit, per: flow}}\n",
 		"mirror":     "functions:\n- {name: a, kind: forward}\n- {name: m, kind: mirror}\n",
 		"group":      group,

@@ -105,6 +105,9 @@ type Node struct {
 
 	// Transparent nodes have no addresses: their neighbours reach each other through them.
 	Transparent bool `json:"transparent,omitempty"`
+	// Hook is where programs hand packets on from one interface to the other, as
+	// [through.Spec] has it; "" where the kernel of the namespace does.
+	Hook string `json:"hook,omitempty"`
 
 	// Apart is the routing table that packets of the chain have in a standalone function,
 	// where it has no addresses; 0 where it is not kept apart from other chains.

@@ -12,6 +12,9 @@ func (b *builder) clear(n *Node) error {
 	if _, n.Transparent = b.catalogue.Functions[n.Kind].(function.Transparent); !n.Transparent {
 		return nil
 	}
+	if h, hands := b.catalogue.Functions[n.Kind].(function.Handing); hands {
+		n.Hook = h.Hook(settled(b.catalogue.Functions[n.Kind], n.body.Options, b.facts.Has))
+	}
 	if n.shared {
 		return fmt.Errorf("function %s: a %s is between its chain's nodes, so it cannot stand alone", n.Name, n.Kind)
 	}

@@ -50,14 +50,20 @@ func TestTransparent(t *testing.T) {
 }
 
 func TestTransparentRefuses(t *testing.T) {
-	alone := plantest.Function(t, "bump", "kind: bridge\n")
-	facts := plan.Facts{Functions: map[string]api.FunctionBody{"bump": alone.Spec}}
-	const bump = "functions: [{name: b, kind: bridge}]\n"
+	alone, passing := plantest.Function(t, "bump", "kind: bridge\n"), plantest.Function(t, "over", "kind: passthrough\n")
+	facts := plan.Facts{Functions: map[string]api.FunctionBody{"bump": alone.Spec, "over": passing.Spec}}
+	const bump, over = "functions: [{name: b, kind: bridge}]\n", "functions: [{name: p, kind: passthrough}]\n"
 	for spec, want := range map[string]string{
-		"wiring: ovs\n" + bump:                                       "use wiring: veth",
-		"functions: [{name: b, ref: bump}]\n":                        "cannot stand alone",
-		"functions: [{name: b, kind: bridge, direction: forward}]\n": "leave direction out",
-		bump + "everywhere: [{kind: firewall}]\n":                    "except: [b]",
+		"wiring: ovs\n" + bump:                                                                      "use wiring: veth",
+		"functions: [{name: b, ref: bump}]\n":                                                       "cannot stand alone",
+		"functions: [{name: b, kind: bridge, direction: forward}]\n":                                "leave direction out",
+		bump + "everywhere: [{kind: firewall}]\n":                                                   "except: [b]",
+		"wiring: bridge\n" + over:                                                                   "use wiring: veth or wiring: ebpf",
+		"wiring: bridge\nbridge: {per: chain, arms: 1}\n" + over:                                    "passes packets on from one interface to another",
+		"functions: [{name: p, ref: over}]\n":                                                       "cannot stand alone",
+		"functions: [{name: p, kind: passthrough, direction: forward}]\n":                           "leave direction out",
+		over + "everywhere: [{kind: shaper, shaper: {rate: 1Gbit}}]\n":                              "except: [p]",
+		"functions: [{name: p, kind: passthrough, group: g}, {name: a, kind: forward, group: g}]\n": "p",
 	} {
 		_, err := plan.Make(plantest.Chain(t, "edge", spec), plantest.Catalogue(), facts, plan.Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -65,7 +71,9 @@ func TestTransparentRefuses(t *testing.T) {
 		}
 	}
 	made(t, bump+"everywhere: [{kind: firewall, except: [b]}, {kind: shaper, shaper: {rate: 1Gbit}}]\n", plan.Facts{}, plan.Options{})
-	if _, err := plan.MakeFunction(alone, plantest.Catalogue(), nil); err == nil {
-		t.Error("it stands alone")
+	for _, f := range []api.StandaloneFunction{alone, passing} {
+		if _, err := plan.MakeFunction(f, plantest.Catalogue(), nil); err == nil {
+			t.Errorf("%s stands alone", f.Metadata.Name)
+		}
 	}
 }

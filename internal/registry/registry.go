@@ -17,6 +17,7 @@ import (
 	"nfchain.dev/nfchain/internal/function/mark"
 	"nfchain.dev/nfchain/internal/function/mirror"
 	"nfchain.dev/nfchain/internal/function/nat"
+	"nfchain.dev/nfchain/internal/function/passthrough"
 	"nfchain.dev/nfchain/internal/function/ratelimit"
 	"nfchain.dev/nfchain/internal/function/shaper"
 	"nfchain.dev/nfchain/internal/plan"
@@ -44,7 +45,7 @@ import (
 var wirings = []wiring.Wiring{veth.Wiring{}, bridge.Wiring{}, macvlan.Wiring{}, ipvlan.Wiring{}, ovs.Wiring{}, ebpf.Wiring{}, host.Wiring{}}
 
 var functions = []function.Kind{
-	forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}, nat.Kind{}, loadbalancer.Kind{}, mirror.Kind{}, bump.Kind{},
+	forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}, nat.Kind{}, loadbalancer.Kind{}, mirror.Kind{}, bump.Kind{}, passthrough.Kind{},
 	counter.Kind{}, drop.Kind{}, dscp.Kind{}, mark.Kind{}, ratelimit.Kind{},
 }
 

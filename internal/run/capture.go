@@ -70,10 +70,19 @@ func addressesOf(n plan.Node) (all []netip.Addr) {
 // pointsOf a node are its interfaces, in and out. What comes in from the west goes
 // forward; where both sides are one interface, packets of both ways pass it.
 func pointsOf(n plan.Node) []capture.Point {
+	if n.Hook != "" {
+		return handedOn(n)
+	}
 	if n.West != nil && n.East != nil && n.West.Device == n.East.Device {
 		return sideOf(n, n.West, "", "")
 	}
 	return append(sideOf(n, n.West, api.Forward, api.Reverse), sideOf(n, n.East, api.Reverse, api.Forward)...)
+}
+
+// handedOn are the points of a node that hands packets on: what leaves it is seen where it comes
+// in next.
+func handedOn(n plan.Node) []capture.Point {
+	return append(sideOf(n, n.West, api.Forward, "")[:1], sideOf(n, n.East, api.Reverse, "")[:1]...)
 }
 
 // sideOf a node is one of its interfaces, with the ways of what comes in there and goes
@@ -91,11 +100,15 @@ func sideOf(n plan.Node, i *plan.Interface, in, out api.Direction) []capture.Poi
 // beside a function that is inline are the interfaces of a node that face it; none where
 // the node is not next to it.
 func beside(f plan.Inline, n plan.Node) []capture.Point {
+	var points []capture.Point
 	switch n.Name {
 	case f.West:
-		return sideOf(n, n.East, api.Reverse, api.Forward)
+		points = sideOf(n, n.East, api.Reverse, api.Forward)
 	case f.East:
-		return sideOf(n, n.West, api.Forward, api.Reverse)
+		points = sideOf(n, n.West, api.Forward, api.Reverse)
 	}
-	return nil
+	if n.Hook != "" && len(points) > 0 {
+		return points[:1]
+	}
+	return points
 }

@@ -59,6 +59,9 @@ type NodeState struct {
 	// Passes are what functions at the node's interfaces did with what came in there, since
 	// they were made; none where there are no such functions.
 	Passes []PassState `json:"passes,omitempty"`
+	// Through is what programs handed on from one of its interfaces to the other, since they
+	// are there; none of a node whose kernel does.
+	Through []ThroughState `json:"through,omitempty"`
 	// Impairments are what an impair function did, since it was made.
 	Impairments []trial.Impairment `json:"impairments,omitempty"`
 }
@@ -171,6 +174,9 @@ func inspect(p *plan.Plan, n plan.Node) (NodeState, error) {
 		}
 	}
 	if s.Passes, err = passes(p, n, at); err != nil {
+		return s, err
+	}
+	if s.Through, err = throughOf(p, n, at); err != nil {
 		return s, err
 	}
 	return s, s.count(p, n, at)

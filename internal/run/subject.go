@@ -136,7 +136,7 @@ func proven(ctx context.Context, p *plan.Plan, kind string) error {
 	path := proof.Path{ClientNetns: p.Client().Namespace, ServerNetns: p.Server().Namespace, Protocol: kind, Delay: held(p)}
 	path.To, path.At, path.Source = marked(p.Reached())
 	for _, n := range p.Functions() {
-		f := proof.Function{Name: n.Function(), Netns: n.Namespace, West: n.West.Device, East: n.East.Device, Transparent: n.Transparent}
+		f := proof.Function{Name: n.Function(), Netns: n.Namespace, West: n.West.Device, East: n.East.Device, Transparent: n.Transparent, Hands: n.Hook != ""}
 		if last := len(path.Functions) - 1; n.Again() {
 			path.Functions[last].Others = append(path.Functions[last].Others, f)
 			continue

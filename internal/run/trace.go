@@ -27,7 +27,7 @@ func Traced(p *plan.Plan) trace.Chain {
 	c := trace.Chain{Name: p.Chain, Wiring: p.Wiring, Address: p.Reached().Addresses[0], Server: boundTo(p.Reached()), Between: p.Between()}
 	arrivals := p.Arrivals()
 	for _, n := range p.Nodes {
-		node := trace.Node{Name: n.Name, Kind: n.Kind, Namespace: n.Namespace, Arrivals: map[string]resource.Interface{}}
+		node := trace.Node{Name: n.Name, Kind: n.Kind, Namespace: n.Namespace, Arrivals: map[string]resource.Interface{}, Hands: n.Hook != ""}
 		for _, i := range []*plan.Interface{n.West, n.East} {
 			if i == nil || slices.Contains(node.Interfaces, i.Device) {
 				continue
@@ -76,6 +76,9 @@ func counted(ctx context.Context, p *plan.Plan) (map[string]trace.Counted, error
 			c.Losses = append(c.Losses, trace.Loss{Cause: "dropped on purpose (" + i.Direction + ")", Packets: i.Dropped},
 				trace.Loss{Cause: "dropped at its limit (" + i.Direction + ")", Packets: i.Overflowed},
 				trace.Loss{Cause: "refused by the kernel (" + i.Direction + ")", Packets: i.Refused})
+		}
+		for _, t := range n.Through {
+			c.Steps = append(c.Steps, trace.StepCount{Function: n.Name, Direction: t.Direction, Did: "passed on", Packets: t.Packets, Bytes: t.Bytes})
 		}
 		all[n.Name] = c
 	}

@@ -34,6 +34,11 @@ func (r *Report) fill(v *view, s seen, before, after reading) {
 		r.Hops = append(r.Hops, h)
 	}
 	r.addPoints(v, s)
+	for i, node := range v.nodes {
+		if node.Hands {
+			r.addHanded(v, i)
+		}
+	}
 	for i := range r.Hops {
 		r.Hops[i].total()
 	}
@@ -127,6 +132,23 @@ func (r *Report) addPoints(v *view, s seen) {
 			at.OwnIn, at.TimeIn = s.passed[i].without(s.endedBefore(p)), s.times[i]
 		}
 	}
+}
+
+// addHanded tells of a hop that hands packets on what came through it for sure: what of our
+// packets came to the next hop of either way of which the kernel tells.
+func (r *Report) addHanded(v *view, at int) {
+	h := &r.Hops[at]
+	west, east := &h.Interfaces[0], &h.Interfaces[len(h.Interfaces)-1]
+	next, previous := at+1, at-1
+	for v.nodes[next].Hands {
+		next++
+	}
+	for v.nodes[previous].Hands {
+		previous--
+	}
+	came, back := r.Hops[next].Interfaces, r.Hops[previous].Interfaces
+	west.OwnIn, east.OwnOut = came[0].OwnIn, came[0].OwnIn
+	east.OwnIn, west.OwnOut = back[len(back)-1].OwnIn, back[len(back)-1].OwnIn
 }
 
 // endedBefore a node are our packets that came where the kernel tells of what comes to it, and

@@ -59,7 +59,8 @@ type Hop struct {
 	Drops      trial.List[Drop]      `json:"drops"`
 	// Rules are the function's counted rules that matched meanwhile.
 	Rules trial.List[RuleCount] `json:"rules"`
-	// Steps are what functions without a namespace did meanwhile to packets of all.
+	// Steps are what functions without a namespace, and programs that hand packets on, did
+	// meanwhile to packets of all.
 	Steps trial.List[StepCount] `json:"steps"`
 	// SoftirqS is the time that cores spent on packets that were received here.
 	SoftirqS *float64 `json:"softirq_s,omitempty"`
@@ -138,7 +139,7 @@ type StepCount struct {
 	Function string `json:"function"`
 	// Direction is forward or reverse.
 	Direction string `json:"direction"`
-	// Did is counted, marked or dropped.
+	// Did is counted, marked, dropped, or passed on.
 	Did     string `json:"did"`
 	Packets uint64 `json:"packets"`
 	Bytes   uint64 `json:"bytes"`

@@ -54,6 +54,9 @@ type Node struct {
 	Interfaces []string
 	// Arrivals are where the kernel tells of what comes in by one of them, if not there.
 	Arrivals map[string]resource.Interface
+	// Hands tells that programs hand packets on from one interface to the other, of which the
+	// kernel tells nothing: what came there is what came to the nodes beside it.
+	Hands bool
 }
 
 // Options are how to look.

@@ -125,6 +125,9 @@ func (v *view) addPoints(s *seat) error {
 		if !ok {
 			return fmt.Errorf("namespace %q has no interface %s; `nfchain up` mends the chain", s.Namespace, name)
 		}
+		if s.Hands {
+			continue
+		}
 		in := point{s, name, s.inode, index, false}
 		if at, elsewhere := s.Arrivals[name]; elsewhere {
 			if in.inode, in.index, err = locate(at); err != nil {

@@ -21,6 +21,7 @@ import (
 	"nfchain.dev/nfchain/internal/function/mark"
 	"nfchain.dev/nfchain/internal/function/mirror"
 	"nfchain.dev/nfchain/internal/function/nat"
+	"nfchain.dev/nfchain/internal/function/passthrough"
 	"nfchain.dev/nfchain/internal/function/ratelimit"
 	"nfchain.dev/nfchain/internal/function/shaper"
 	"nfchain.dev/nfchain/internal/plan"
@@ -41,7 +42,7 @@ func Catalogue() plan.Catalogue {
 		c.Wirings[w.Name()] = w
 	}
 	for _, k := range []function.Kind{
-		forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}, nat.Kind{}, loadbalancer.Kind{}, mirror.Kind{}, bump.Kind{},
+		forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}, nat.Kind{}, loadbalancer.Kind{}, mirror.Kind{}, bump.Kind{}, passthrough.Kind{},
 		counter.Kind{}, drop.Kind{}, dscp.Kind{}, mark.Kind{}, ratelimit.Kind{},
 	} {
 		c.Functions[k.Name()] = k

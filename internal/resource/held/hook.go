@@ -21,17 +21,20 @@ const (
 	Passes Rank = 7799
 	// Steers send on what is left.
 	Steers Rank = 7810
+	// Throughs hand on what comes in at a function.
+	Throughs Rank = 7811
 )
 
 // What the names of programs begin with, by which nfchain tells its own.
 const (
-	ProbeMark = "nfprobe_"
-	PassMark  = "nfpass_"
-	SteerMark = "nfchain_"
+	ProbeMark   = "nfprobe_"
+	PassMark    = "nfpass_"
+	SteerMark   = "nfchain_"
+	ThroughMark = "nfthru_"
 )
 
 func (r Rank) mark() string {
-	return map[Rank]string{Probes: ProbeMark, Passes: PassMark, Steers: SteerMark}[r]
+	return map[Rank]string{Probes: ProbeMark, Passes: PassMark, Steers: SteerMark, Throughs: ThroughMark}[r]
 }
 
 // Hook is what holds programs at an interface, for what it takes in. Its methods are called in

@@ -15,6 +15,7 @@ import (
 	"nfchain.dev/nfchain/internal/netns/ethtool"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/steer"
+	"nfchain.dev/nfchain/internal/resource/through"
 )
 
 // meter is a sink in the kernel.
@@ -101,10 +102,10 @@ func newMeter(o meterOptions) (*meter, error) {
 }
 
 // errSteered is why a meter does not take packets in the driver.
-var errSteered = errors.New("a forwarder's program hands packets to the interface behind its driver")
+var errSteered = errors.New("a program at its far end hands packets to the interface behind its driver")
 
 // steered tells whether packets come to the device behind its driver, from a port of a
-// forwarder, so that XDP there never sees them.
+// forwarder or through a function, so that XDP there never sees them.
 func steered(o meterOptions) bool {
 	h, err := netns.Open(o.netns)
 	if err != nil {
@@ -123,7 +124,11 @@ func steered(o meterOptions) bool {
 		return false
 	}
 	defer far.Close()
-	is, err := steer.Steered(resource.Place{Handle: far}, o.device.Attrs().ParentIndex)
+	at, index := resource.Place{Handle: far}, o.device.Attrs().ParentIndex
+	if is, err := steer.Steered(at, index); err != nil || is {
+		return err == nil
+	}
+	is, err := through.Hands(at, index)
 	return err == nil && is
 }
 

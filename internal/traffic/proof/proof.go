@@ -35,6 +35,9 @@ type Function struct {
 	West, East string
 	// Transparent functions pass on packets that are not for them.
 	Transparent bool
+	// Hands tells that programs hand packets on from one interface to the other, so that none
+	// is seen to leave: the next function, or the end, shows that they did.
+	Hands bool
 	// Others are replicas of it: one of them all must see a packet.
 	Others []Function
 }

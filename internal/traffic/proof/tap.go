@@ -56,6 +56,9 @@ func open(p Path, f Function, nonce []byte) (*tap, error) {
 		return nil, err
 	}
 	t := &tap{function: f, nonce: nonce, ports: []uint16{p.To.Port(), p.At.Port()}, west: index[f.West], east: index[f.East], in: &visits{}, out: &visits{}}
+	if f.Hands {
+		t.out = t.in
+	}
 	err = h.Do(func() error {
 		// The protocol is bound after the filter is in place.
 		t.fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)

@@ -1,0 +1,4 @@
+package through
+
+// Object is the programs as they were compiled.
+func Object() []byte { return _ProgramBytes }

@@ -1,0 +1,63 @@
+// Package passthrough is the function that does nothing but pass packets on, and does it by
+// programs of nfchain's own at its interfaces: the kernel of its namespace never looks at them.
+// It is what a namespace costs where no protocol stack is in it.
+package passthrough
+
+import (
+	_ "embed"
+	"errors"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/function"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/through"
+)
+
+// Options of a passthrough function.
+type Options struct {
+	// Mode is where packets are taken: tc, behind the interface's driver, where TCP's
+	// super-packets stay whole. Default tc.
+	Mode string `json:"mode,omitempty" jsonschema:"enum=tc"`
+}
+
+//go:embed passthrough.go
+var declared string
+
+// Declared implements api.Declared.
+func (*Options) Declared() string { return declared }
+
+// Kind is the passthrough function.
+type Kind struct{}
+
+// Name implements function.Kind.
+func (Kind) Name() string { return "passthrough" }
+
+// Options implements function.Kind.
+func (Kind) Options() any { return &Options{} }
+
+// Requires implements function.Kind.
+func (Kind) Requires(any) []string {
+	return []string{feature.Veth, feature.BPFPeer, feature.BPFIngress}
+}
+
+// IsTransparent implements function.Transparent.
+func (Kind) IsTransparent() {}
+
+// Hook implements function.Handing.
+func (Kind) Hook(any) string { return through.TC }
+
+// Contribute implements function.Kind.
+func (k Kind) Contribute(site function.Site, options any) ([]resource.Resource, error) {
+	if site.West == "" || site.East == "" {
+		return nil, errors.New("a passthrough is between its chain's nodes, so it cannot stand alone")
+	}
+	if site.Direction != api.Both && site.Direction != "" {
+		return nil, errors.New("a passthrough passes on what comes from either side; leave direction out")
+	}
+	mode := k.Hook(options)
+	return []resource.Resource{
+		resource.New(site.Namespace, through.Spec{Device: site.West, To: site.East, Mode: mode}, site.Needs...),
+		resource.New(site.Namespace, through.Spec{Device: site.East, To: site.West, Mode: mode}, site.Needs...),
+	}, nil
+}
