@@ -31,7 +31,7 @@ enum { NAT_BY_TURNS, NAT_BY_HASH };       /* how a rule's targets are shared out
 struct nat_flow {
 	__u64 last; /* when one was seen, in ns, to a second */
 	struct flow becomes;
-	__u32 unused;
+	__u32 here; /* the pass that packets of it came to last, as its step has it; 0: none came */
 };
 
 struct {
@@ -100,6 +100,7 @@ struct nat_work {
 	struct nat_packet outer, inner;
 	struct flow becomes, key;
 	struct nat_flow entry;
+	__u32 here, unused;
 };
 
 struct {
@@ -217,11 +218,14 @@ static __attribute__((noinline)) int nat_own(const struct nat_work *w, __u32 num
 	return t && nat_same_address(t->address, w->outer.flow.destination);
 }
 
+/* nat_opens tells whether packets of this way open connections that are translated. */
+static inline int nat_opens(__u32 i) { return steps[i].nat.here & 1; }
+
 /* nat_stray is what becomes of a packet that is of no connection and cannot open one: it is dropped if it is
  * to an address that only connections give a meaning. */
 static inline int nat_stray(const struct nat_work *w, __u32 i)
 {
-	if (steps[i].nat.opens)
+	if (nat_opens(i))
 		return NAT_LEFT;
 	for (__u32 n = 0; n < NAT_RULES && n < steps[i].nat.rules; n++)
 		if (nat_own(w, steps[i].nat.first + n))
@@ -249,7 +253,7 @@ static __attribute__((noinline)) int nat_claim(struct nat_work *w, __u64 now)
 
 	nat_answer(&w->entry.becomes, f);
 	w->entry.last = now;
-	w->entry.unused = 0;
+	w->entry.here = 0;
 	for (__u32 n = 0; n < NAT_TRIES; n++) {
 		nat_answer(&w->key, &w->becomes);
 		if (!update(&nat_flows, &w->key, &w->entry, IF_ABSENT)) {
@@ -268,6 +272,7 @@ static __attribute__((noinline)) int nat_claim(struct nat_work *w, __u64 now)
 	return 0;
 claimed:
 	w->entry.becomes = w->becomes;
+	w->entry.here = w->here;
 	if (!update(&nat_flows, f, &w->entry, IF_ABSENT)) {
 		nat_count();
 		return 1;
@@ -280,17 +285,36 @@ claimed:
 	return 1;
 }
 
+/* nat_elsewhere tells of a packet that another pass of the same way made it what it is. While a chain is
+ * changed, packets may come by two that have this NAT. */
+static __attribute__((noinline)) int nat_elsewhere(struct nat_work *w, __u64 now)
+{
+	struct nat_flow *e;
+
+	nat_answer(&w->key, &w->outer.flow);
+	e = bpf_map_lookup_elem(&nat_flows, &w->key);
+	if (!e || nat_idle(e, &w->key, now))
+		return 0;
+	nat_answer(&w->key, &e->becomes);
+	e = bpf_map_lookup_elem(&nat_flows, &w->key);
+	if (!e || nat_idle(e, &w->key, now) || !nat_same(&e->becomes, &w->outer.flow))
+		return 0;
+	return e->here && e->here != w->here && !((e->here ^ w->here) & 1);
+}
+
 /* nat_open makes the connection that a packet opens; what it becomes is in w. */
 static inline int nat_open(struct nat_work *w, __u32 i, __u64 now)
 {
 	__u32 said = 0;
 
-	if (w->outer.flow.echo == NAT_ANSWERS)
-		return steps[i].nat.opens ? NAT_STRAY : nat_stray(w, i);
 	w->becomes = w->outer.flow;
-	if (!steps[i].nat.opens && nat_stray(w, i) == NAT_STRAY)
+	if (nat_elsewhere(w, now))
+		return NAT_DONE;
+	if (w->outer.flow.echo == NAT_ANSWERS)
+		return nat_opens(i) ? NAT_STRAY : nat_stray(w, i);
+	if (!nat_opens(i) && nat_stray(w, i) == NAT_STRAY)
 		return NAT_STRAY;
-	if (steps[i].nat.opens)
+	if (nat_opens(i))
 		for (__u32 n = 0; n < NAT_RULES && n < steps[i].nat.rules; n++)
 			said |= nat_apply(w, steps[i].nat.first + n, said);
 	return nat_claim(w, now) ? NAT_DONE : NAT_FULL;
@@ -308,7 +332,7 @@ static inline void nat_seen(struct nat_work *w, struct nat_flow *e, __u64 now)
 	nat_answer(&w->key, &w->becomes);
 	nat_answer(&w->entry.becomes, &w->outer.flow);
 	w->entry.last = now;
-	w->entry.unused = 0;
+	w->entry.here = 0;
 	other = bpf_map_lookup_elem(&nat_flows, &w->key);
 	if (other && nat_same(&other->becomes, &w->entry.becomes))
 		other->last = now;
@@ -329,7 +353,7 @@ static inline int nat_part(struct nat_work *w, __u64 now)
 	if (x->part == NAT_FIRST) {
 		w->entry.becomes = w->becomes;
 		w->entry.last = now;
-		w->entry.unused = 0;
+		w->entry.here = 0;
 		update(&nat_parts, &w->key, &w->entry, 0); /* of one that finds no room the others are strays */
 		return NAT_DONE;
 	}
@@ -353,6 +377,8 @@ static inline int nat_find(struct nat_work *w, __u32 i, __u64 now)
 	e = bpf_map_lookup_elem(&nat_flows, &x->flow);
 	if (e && !nat_idle(e, &x->flow, now)) {
 		w->becomes = e->becomes;
+		if (e->here != w->here)
+			e->here = w->here;
 		nat_seen(w, e, now);
 	} else {
 		what = nat_open(w, i, now);
@@ -409,6 +435,7 @@ __attribute__((noinline)) int nat_take(struct __sk_buff *skb, __u32 i, __u32 at,
 	if (i >= STEPS || !w)
 		return NAT_STRAY;
 	slot = steps[i].slot;
+	w->here = steps[i].nat.here;
 	what = nat_read(skb, &w->outer, at);
 	w->outer.flow.slot = steps[i].nat.whose;
 	if (what == NAT_OTHER || (what != NAT_CUT && nat_of_link(&w->outer.flow)))

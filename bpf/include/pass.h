@@ -7,7 +7,8 @@
  *
  * Who includes this says what time it is: PASS_CLOCK(skb), in ns. Who includes firewall.h before and
  * defines PASS_RULES has firewalls too; they are not in every pass, since the kernel verifies and keeps their
- * functions also where no step calls them. Who defines PASS_NAT has translations, which bring tables. */
+ * functions also where no step calls them. Who defines PASS_NAT has translations, which bring tables; rules
+ * behind one are asked about the packet that it made. */
 #ifndef NFCHAIN_PASS_H
 #define NFCHAIN_PASS_H
 
@@ -76,7 +77,7 @@ struct step {
 		} mirror;
 		struct {
 			__u32 first, rules; /* of the rules, and how many */
-			__u32 whose, opens; /* whose connections they are; opens: packets open those that are translated */
+			__u32 whose, here;  /* whose connections they are; which pass this is, odd where packets open those that are translated */
 			__u64 digest;       /* of what the rules say */
 		} nat;
 	};
@@ -276,8 +277,17 @@ static __attribute__((noinline)) int denied(struct __sk_buff *skb, __u32 i, stru
 		tally(t, p);
 	return !(answer & 1);
 }
+
+/* reread is for the rules behind what changed a packet. */
+static inline void reread(struct __sk_buff *skb, struct packet *p, struct rules_packet *r)
+{
+	if (needs & NEEDS_RULES)
+		rules_read(skb, r, p->at);
+}
 #else
 static inline int denied(struct __sk_buff *skb, __u32 i, struct packet *p, struct rules_packet *r, __u64 now) { return 0; }
+
+static inline void reread(struct __sk_buff *skb, struct packet *p, struct rules_packet *r) {}
 #endif
 
 /* stays tells of a packet that it is sent to its link alone, or to many there. */
@@ -368,6 +378,7 @@ static inline int take(struct __sk_buff *skb, __u32 act, __u32 i, struct packet 
 			tally(&c->unwritten, p);
 			return 1;
 		default:
+			reread(skb, p, r);
 			break;
 		}
 		break;

@@ -14,32 +14,12 @@ import (
 )
 
 type ProgramCounts struct {
-	_    structs.HostLayout
-	Came struct {
-		_       structs.HostLayout
-		Packets uint64
-		Bytes   uint64
-	}
-	Other struct {
-		_       structs.HostLayout
-		Packets uint64
-		Bytes   uint64
-	}
-	Malformed struct {
-		_       structs.HostLayout
-		Packets uint64
-		Bytes   uint64
-	}
-	Unwritten struct {
-		_       structs.HostLayout
-		Packets uint64
-		Bytes   uint64
-	}
-	Steps [32]struct {
-		_       structs.HostLayout
-		Packets uint64
-		Bytes   uint64
-	}
+	_         structs.HostLayout
+	Came      ProgramTally
+	Other     ProgramTally
+	Malformed ProgramTally
+	Unwritten ProgramTally
+	Steps     [32]ProgramTally
 }
 
 type ProgramFlow struct {
@@ -65,7 +45,7 @@ type ProgramNatFlow struct {
 	_       structs.HostLayout
 	Last    uint64
 	Becomes ProgramFlow
-	Unused  uint32
+	Here    uint32
 }
 
 type ProgramNatRule struct {
@@ -120,6 +100,36 @@ type ProgramNatWork struct {
 	Becomes ProgramFlow
 	Key     ProgramFlow
 	Entry   ProgramNatFlow
+	Here    uint32
+	Unused  uint32
+}
+
+type ProgramRulesConnection struct {
+	_        structs.HostLayout
+	Ends     [2][2]uint64
+	Ports    [2]uint16
+	Protocol uint8
+	Kind     uint8
+	Unused   uint16
+	Whose    uint32
+	Id       uint32
+}
+
+type ProgramRulesFlow struct {
+	_       structs.HostLayout
+	Last    uint64
+	Answers [4]uint64
+	Open    uint8
+	Opener  uint8
+	Replied uint8
+	Seen    uint8
+	Unused  uint32
+}
+
+type ProgramRulesTally struct {
+	_     structs.HostLayout
+	Made  uint64
+	Asked uint64
 }
 
 type ProgramStep struct {
@@ -132,6 +142,12 @@ type ProgramStep struct {
 		Mask  uint32
 	}
 	_ [16]byte
+}
+
+type ProgramTally struct {
+	_       structs.HostLayout
+	Packets uint64
+	Bytes   uint64
 }
 
 // LoadProgram returns the embedded CollectionSpec for Program.
@@ -183,25 +199,30 @@ type ProgramProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramMapSpecs struct {
-	Buckets    *ebpf.MapSpec `ebpf:"buckets"`
-	Counted    *ebpf.MapSpec `ebpf:"counted"`
-	Memories   *ebpf.MapSpec `ebpf:"memories"`
-	NatFlows   *ebpf.MapSpec `ebpf:"nat_flows"`
-	NatMade    *ebpf.MapSpec `ebpf:"nat_made"`
-	NatParts   *ebpf.MapSpec `ebpf:"nat_parts"`
-	NatRing    *ebpf.MapSpec `ebpf:"nat_ring"`
-	NatRules   *ebpf.MapSpec `ebpf:"nat_rules"`
-	NatTargets *ebpf.MapSpec `ebpf:"nat_targets"`
-	NatWorks   *ebpf.MapSpec `ebpf:"nat_works"`
+	Buckets      *ebpf.MapSpec `ebpf:"buckets"`
+	Counted      *ebpf.MapSpec `ebpf:"counted"`
+	Memories     *ebpf.MapSpec `ebpf:"memories"`
+	NatFlows     *ebpf.MapSpec `ebpf:"nat_flows"`
+	NatMade      *ebpf.MapSpec `ebpf:"nat_made"`
+	NatParts     *ebpf.MapSpec `ebpf:"nat_parts"`
+	NatRing      *ebpf.MapSpec `ebpf:"nat_ring"`
+	NatRules     *ebpf.MapSpec `ebpf:"nat_rules"`
+	NatTargets   *ebpf.MapSpec `ebpf:"nat_targets"`
+	NatWorks     *ebpf.MapSpec `ebpf:"nat_works"`
+	RulesCounted *ebpf.MapSpec `ebpf:"rules_counted"`
+	RulesFlows   *ebpf.MapSpec `ebpf:"rules_flows"`
+	RulesMemory  *ebpf.MapSpec `ebpf:"rules_memory"`
+	RulesTallies *ebpf.MapSpec `ebpf:"rules_tallies"`
 }
 
 // ProgramVariableSpecs contains global variables before they are loaded into the kernel.
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramVariableSpecs struct {
-	Needs *ebpf.VariableSpec `ebpf:"needs"`
-	Steps *ebpf.VariableSpec `ebpf:"steps"`
-	Taps  *ebpf.VariableSpec `ebpf:"taps"`
+	Needs     *ebpf.VariableSpec `ebpf:"needs"`
+	RulesLast *ebpf.VariableSpec `ebpf:"rules_last"`
+	Steps     *ebpf.VariableSpec `ebpf:"steps"`
+	Taps      *ebpf.VariableSpec `ebpf:"taps"`
 }
 
 // ProgramObjects contains all objects after they have been loaded into the kernel.
@@ -224,16 +245,20 @@ func (o *ProgramObjects) Close() error {
 //
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramMaps struct {
-	Buckets    *ebpf.Map `ebpf:"buckets"`
-	Counted    *ebpf.Map `ebpf:"counted"`
-	Memories   *ebpf.Map `ebpf:"memories"`
-	NatFlows   *ebpf.Map `ebpf:"nat_flows"`
-	NatMade    *ebpf.Map `ebpf:"nat_made"`
-	NatParts   *ebpf.Map `ebpf:"nat_parts"`
-	NatRing    *ebpf.Map `ebpf:"nat_ring"`
-	NatRules   *ebpf.Map `ebpf:"nat_rules"`
-	NatTargets *ebpf.Map `ebpf:"nat_targets"`
-	NatWorks   *ebpf.Map `ebpf:"nat_works"`
+	Buckets      *ebpf.Map `ebpf:"buckets"`
+	Counted      *ebpf.Map `ebpf:"counted"`
+	Memories     *ebpf.Map `ebpf:"memories"`
+	NatFlows     *ebpf.Map `ebpf:"nat_flows"`
+	NatMade      *ebpf.Map `ebpf:"nat_made"`
+	NatParts     *ebpf.Map `ebpf:"nat_parts"`
+	NatRing      *ebpf.Map `ebpf:"nat_ring"`
+	NatRules     *ebpf.Map `ebpf:"nat_rules"`
+	NatTargets   *ebpf.Map `ebpf:"nat_targets"`
+	NatWorks     *ebpf.Map `ebpf:"nat_works"`
+	RulesCounted *ebpf.Map `ebpf:"rules_counted"`
+	RulesFlows   *ebpf.Map `ebpf:"rules_flows"`
+	RulesMemory  *ebpf.Map `ebpf:"rules_memory"`
+	RulesTallies *ebpf.Map `ebpf:"rules_tallies"`
 }
 
 func (m *ProgramMaps) Close() error {
@@ -248,6 +273,10 @@ func (m *ProgramMaps) Close() error {
 		m.NatRules,
 		m.NatTargets,
 		m.NatWorks,
+		m.RulesCounted,
+		m.RulesFlows,
+		m.RulesMemory,
+		m.RulesTallies,
 	)
 }
 
@@ -255,9 +284,10 @@ func (m *ProgramMaps) Close() error {
 //
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramVariables struct {
-	Needs *ebpf.Variable `ebpf:"needs"`
-	Steps *ebpf.Variable `ebpf:"steps"`
-	Taps  *ebpf.Variable `ebpf:"taps"`
+	Needs     *ebpf.Variable `ebpf:"needs"`
+	RulesLast *ebpf.Variable `ebpf:"rules_last"`
+	Steps     *ebpf.Variable `ebpf:"steps"`
+	Taps      *ebpf.Variable `ebpf:"taps"`
 }
 
 // ProgramPrograms contains all programs after they have been loaded into the kernel.

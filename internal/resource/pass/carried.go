@@ -103,7 +103,7 @@ func (l *Loaded) holds(s Spec, shared *ebpf.Map) error {
 		if err != nil {
 			return fmt.Errorf("make a table for what a pass carries on: %w", err)
 		}
-		l.carried, l.rest = made, append(l.rest, made)
+		l.carried, l.maps[carriedMap] = made, made
 		if err := made.Put(uint32(0), s.carrying()); err != nil {
 			return fmt.Errorf("note whose steps a pass has: %w", err)
 		}
@@ -146,7 +146,7 @@ func (l *Loaded) remember(s Spec, before carrying, old *attached) error {
 		}
 		value, err := old.Maps[memoriesMap].LookupBytes(uint32(from))
 		if err == nil && value != nil {
-			err = l.memories.Put(step.Slot, value)
+			err = l.maps[memoriesMap].Put(step.Slot, value)
 		}
 		if err != nil {
 			return fmt.Errorf("remember what a step did: %w", err)

@@ -86,7 +86,7 @@ func TestCarriesOnOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := load(object, s, numbers{}, nil)
+	l, err := s.furnished(object, name, numbers{}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ type Counts struct {
 
 // Counts reads them; packets that are on their way meanwhile may be in some and not in
 // others.
-func (l *Loaded) Counts() (Counts, error) { return countsIn(l.counted, l.memories) }
+func (l *Loaded) Counts() (Counts, error) { return countsIn(l.maps[countedMap], l.maps[memoriesMap]) }
 
 func countsIn(counted, memories *ebpf.Map) (Counts, error) {
 	var cores []program.ProgramCounts

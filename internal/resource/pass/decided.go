@@ -41,6 +41,16 @@ func ConnectionsAt(p resource.Place, device string) (c Connections, found bool, 
 
 // firewallsAt has the first pass of an interface looked at, if it has firewalls of this version.
 func firewallsAt(p resource.Place, device string, look func(knowing) error) error {
+	return knownAt(p, device, func(k knowing) error {
+		if !asksRules(k.steps) {
+			return nil
+		}
+		return look(k)
+	})
+}
+
+// knownAt has the first pass of an interface looked at, if it has firewalls or NATs.
+func knownAt(p resource.Place, device string, look func(knowing) error) error {
 	dev, err := p.Device(device)
 	if err != nil {
 		return nil

@@ -105,7 +105,7 @@ func (s Step) placed(base, first uint32) Step {
 	return s
 }
 
-// base and first are what placed was given; whose and digest are of the firewall.
+// base and first are what placed was given; whose and digest are of the firewall or NAT.
 func (s Step) base() uint32   { return uint32(s.Args[0]) }
 func (s Step) first() uint32  { return uint32(s.Args[0] >> 32) }
 func (s Step) whose() uint32  { return uint32(s.Args[1]) }

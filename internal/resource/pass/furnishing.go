@@ -3,14 +3,14 @@ package pass
 import (
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/cilium/ebpf"
 
-	"nfchain.dev/nfchain/bpf/passrules"
 	"nfchain.dev/nfchain/internal/resource/pass/rules"
 )
 
-// furnishing is the making of a pass with firewalls.
+// furnishing is the making of a pass.
 type furnishing struct {
 	Spec
 	steps  []Step
@@ -19,38 +19,41 @@ type furnishing struct {
 	others []knowing
 }
 
-// withFirewalls loads a pass that has some. Of others it takes over the connections of the same
-// firewalls; their counters, if these ask the same rules; and the tables of these.
-func withFirewalls(s Spec, taps numbers, kept map[string]*ebpf.Map, others []knowing) (*Loaded, error) {
-	spec, err := passrules.LoadProgram()
-	if err != nil {
-		return nil, err
-	}
+// furnished has a program loaded with a spec's steps. Of others it takes over the connections of the same
+// firewalls and NATs; their counters, if these have the same rules; and the tables of these.
+func (s Spec) furnished(spec *ebpf.CollectionSpec, called string, taps numbers, kept map[string]*ebpf.Map, others []knowing) (*Loaded, error) {
 	f := furnishing{Spec: s, steps: s.named(), spec: spec, kept: map[string]*ebpf.Map{}, others: others}
-	for name, m := range kept {
-		f.kept[name] = m
+	maps.Copy(f.kept, kept)
+	if asksRules(s.Steps) {
+		f.connections()
+		f.counters()
+		if err := f.tables(); err != nil {
+			return nil, err
+		}
 	}
-	f.connections()
-	f.counters()
-	if err := f.tables(); err != nil {
-		return nil, err
+	if translates(s.Steps) {
+		f.translations()
 	}
 	if err := errors.Join(prepare(spec, f.steps, s.Flows), taps.wired(spec, s)); err != nil {
 		return nil, err
 	}
-	spec.Programs["pass"].Name = rulesName
-	var o passrules.ProgramObjects
-	if err := spec.LoadAndAssign(&o, &ebpf.CollectionOptions{MapReplacements: f.kept}); err != nil {
-		return nil, fmt.Errorf("load a pass of %d steps with firewalls: %w", len(s.Steps), err)
+	spec.Programs[passProgram].Name = called
+	loaded, err := ebpf.NewCollectionWithOptions(spec, ebpf.CollectionOptions{MapReplacements: f.kept})
+	if err != nil {
+		return nil, fmt.Errorf("load a pass of %d steps: %w", len(s.Steps), err)
 	}
-	l := &Loaded{Program: o.Pass, counted: o.Counted, memories: o.Memories, rules: &o.ProgramMaps, steps: f.steps, rest: []*ebpf.Map{
-		o.Memories, o.Buckets, o.RulesCounted, o.RulesFlows, o.RulesMemory, o.RulesTallies}}
-	if err := f.inherit(l.rules); err != nil {
-		_ = l.Close()
-		return nil, err
+	l := &Loaded{Program: loaded.Programs[passProgram], maps: loaded.Maps, steps: f.steps}
+	if asksRules(s.Steps) {
+		if err := f.inherit(l.maps[rulesFlowsMap]); err != nil {
+			_ = l.Close()
+			return nil, err
+		}
 	}
 	return l, nil
 }
+
+// passProgram is what the C calls the program.
+const passProgram = "pass"
 
 // connections are those of a pass that has room for as many, if one follows the same.
 func (f *furnishing) connections() {

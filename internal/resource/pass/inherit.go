@@ -12,9 +12,9 @@ import (
 // inherit what other passes know of the connections of these firewalls, where these have tables of
 // their own: those of another size, or of firewalls that were in a pass each and now are in one.
 // A connection that begins meanwhile is met later as one that began before it was seen.
-func (f *furnishing) inherit(into *passrules.ProgramMaps) error {
+func (f *furnishing) inherit(into *ebpf.Map) error {
 	seen, whose := map[ebpf.MapID]bool{}, map[uint32]bool{}
-	own, err := numberOf(into.RulesFlows)
+	own, err := numberOf(into)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (f *furnishing) inherit(into *passrules.ProgramMaps) error {
 			continue
 		}
 		seen[id] = true
-		if err := copyConnections(k.maps[rulesFlowsMap], into.RulesFlows, whose); err != nil {
+		if err := copyConnections(k.maps[rulesFlowsMap], into, whose); err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,8 @@ const (
 	rulesCountedMap = "rules_counted"
 )
 
-// knowing is a pass of this version with firewalls: what they know, another can take over.
+// knowing is a pass with firewalls or NATs: what they know, another can take over. The steps of a pass of
+// another version are not known.
 type knowing struct {
 	steps []Step
 	maps  map[string]*ebpf.Map
@@ -68,7 +69,10 @@ next:
 	return knowing{}, nil
 }
 
-// neighbours are the passes with firewalls that an owner has in a place, the latest first.
+// knows tells whether one of the steps is a firewall or a NAT.
+func knows(steps []Step) bool { return asksRules(steps) || translates(steps) }
+
+// neighbours are the passes with firewalls or NATs that an owner has in a place, the latest first.
 type neighbours struct {
 	place resource.Place
 	known []knowing
@@ -76,7 +80,7 @@ type neighbours struct {
 	asked bool
 }
 
-// beside a pass, which comes first if it has firewalls, are these.
+// beside a pass, which comes first if it has firewalls or NATs, are these.
 func (n *neighbours) beside(old *attached) ([]knowing, error) {
 	if n == nil {
 		return nil, nil
@@ -113,7 +117,7 @@ func (n *neighbours) all() ([]knowing, error) {
 	return n.known, nil
 }
 
-// note a pass, if it has firewalls that this version can read.
+// note a pass, if it has firewalls or NATs that this version can go on with.
 func (n *neighbours) note(a attached) {
 	k, has := a.knows()
 	if !has {
@@ -142,29 +146,13 @@ func (n *neighbours) close() {
 	}
 }
 
-// knows what the firewalls of a pass do, if it has any and is of this version.
+// knows what the firewalls and NATs of a pass do, if it has any.
 func (a attached) knows() (k knowing, has bool) {
-	if a.Name != rulesName {
-		return k, false
-	}
-	for _, name := range []string{rulesMemoryMap, rulesFlowsMap, rulesTalliesMap, rulesCountedMap} {
-		if a.Maps[name] == nil {
-			return k, false
-		}
-	}
 	h, err := a.read()
-	if err != nil {
-		return k, false
+	if err != nil { // of another version
+		return knowing{nil, a.Maps}, a.Maps[natFlowsMap] != nil
 	}
-	return knowing{h.steps, a.Maps}, true
+	return knowing{h.steps, a.Maps}, knows(h.steps)
 }
 
-func (l *Loaded) knows() (k knowing, has bool) {
-	if l.rules == nil {
-		return k, false
-	}
-	return knowing{l.steps, map[string]*ebpf.Map{
-		rulesMemoryMap: l.rules.RulesMemory, rulesFlowsMap: l.rules.RulesFlows,
-		rulesTalliesMap: l.rules.RulesTallies, rulesCountedMap: l.rules.RulesCounted,
-	}}, true
-}
+func (l *Loaded) knows() (k knowing, has bool) { return knowing{l.steps, l.maps}, knows(l.steps) }

@@ -31,14 +31,10 @@ const (
 type Loaded struct {
 	// Program decides about packets: TCX_NEXT, or TCX_DROP.
 	Program *ebpf.Program
-	counted *ebpf.Map
-	// memories of steps, and what is carried on of passes before.
-	memories, carried *ebpf.Map
-	rest              []*ebpf.Map
-	// of firewalls and of NATs, if there are any
-	rules *passrules.ProgramMaps
-	nat   *passnat.ProgramMaps
-	steps []Step
+	// maps of the program, by their names in it; what is carried on of passes before may be another's.
+	maps    map[string]*ebpf.Map
+	carried *ebpf.Map
+	steps   []Step
 }
 
 // Load makes a program of a spec's steps. Of more flows and prefixes than it has buckets
@@ -68,28 +64,35 @@ func replacing(s Spec, taps numbers, old *attached, n *neighbours) (*Loaded, err
 
 // loaded has the program of a spec loaded with the maps that are kept.
 func (s Spec) loaded(taps numbers, kept map[string]*ebpf.Map, old *attached, n *neighbours) (*Loaded, error) {
-	if err := s.checkFirewalls(); err != nil {
+	if err := errors.Join(s.checkFirewalls(), s.checkNATs()); err != nil {
 		return nil, err
 	}
-	if asksRules(s.Steps) {
-		others, err := n.beside(old)
-		if err != nil {
+	var others []knowing
+	if knows(s.Steps) {
+		var err error
+		if others, err = n.beside(old); err != nil {
 			return nil, err
 		}
-		return withFirewalls(s, taps, kept, others)
 	}
-	if translates(s.Steps) {
-		shared, err := n.acquainted(s)
-		if err != nil {
-			return nil, err
-		}
-		return withNATs(s, taps, kept, shared)
-	}
-	spec, err := program.LoadProgram()
+	spec, called, err := s.program()
 	if err != nil {
 		return nil, err
 	}
-	return load(spec, s, taps, kept)
+	return s.furnished(spec, called, taps, kept, others)
+}
+
+// program that can take the steps, and what the kernel is to call it.
+func (s Spec) program() (spec *ebpf.CollectionSpec, called string, err error) {
+	switch {
+	case translates(s.Steps):
+		spec, err = passnat.LoadProgram()
+		return spec, natName, err
+	case asksRules(s.Steps):
+		spec, err = passrules.LoadProgram()
+		return spec, rulesName, err
+	}
+	spec, err = program.LoadProgram()
+	return spec, name, err
 }
 
 // keeps are the maps of what was counted and remembered, if other steps can go on with them. A pass that
@@ -122,18 +125,6 @@ func alikeInSlots(a, b []Step) bool {
 	return len(acts) == 0
 }
 
-func load(spec *ebpf.CollectionSpec, s Spec, taps numbers, kept map[string]*ebpf.Map) (*Loaded, error) {
-	if err := errors.Join(prepare(spec, s.Steps, s.Flows), taps.wired(spec, s)); err != nil {
-		return nil, err
-	}
-	spec.Programs["pass"].Name = name
-	var objects program.ProgramObjects
-	if err := spec.LoadAndAssign(&objects, &ebpf.CollectionOptions{MapReplacements: kept}); err != nil {
-		return nil, fmt.Errorf("load a pass of %d steps: %w", len(s.Steps), err)
-	}
-	return &Loaded{Program: objects.Pass, counted: objects.Counted, memories: objects.Memories, rest: []*ebpf.Map{objects.Memories, objects.Buckets}}, nil
-}
-
 // prepare writes the steps into a program's constants.
 func prepare(spec *ebpf.CollectionSpec, steps []Step, flows uint32) error {
 	if err := check(steps); err != nil {
@@ -143,7 +134,7 @@ func prepare(spec *ebpf.CollectionSpec, steps []Step, flows uint32) error {
 		return errors.New("a pass with a firewall that is loaded without tables")
 	}
 	if _, can := spec.Maps[natFlowsMap]; !can && translates(steps) {
-		return errors.New("a pass with a nat and a firewall; have one of them in a namespace of its own")
+		return errors.New("a pass with a nat that is loaded without tables")
 	}
 	var all [Most]Step
 	copy(all[:], steps)
@@ -185,8 +176,8 @@ func hasBuckets(steps []Step) bool {
 
 // Close lets go of the program; where it is attached it stays.
 func (l *Loaded) Close() error {
-	err := errors.Join(l.Program.Close(), l.counted.Close())
-	for _, m := range l.rest {
+	err := l.Program.Close()
+	for _, m := range l.maps {
 		err = errors.Join(err, m.Close())
 	}
 	return err

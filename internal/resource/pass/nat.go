@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+
+	"golang.org/x/sys/unix"
 )
 
 // NAT is the rules of a step that translates addresses and ports (RFC 2663's NAPT, and what its section 4.4
@@ -94,17 +96,27 @@ func (n NAT) digest() uint64 {
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// step of a NAT whose rules begin at a place.
-func (n NAT) step(first uint32) Step {
-	s := Step{Translate, n.Slot, [3]uint64{uint64(first) | uint64(len(n.Rules))<<32, uint64(n.whose()), n.digest()}}
+// step of a NAT at an interface, whose rules begin at a place among those of all.
+func (n NAT) step(first uint32, device string) Step {
+	here := uint64(placeOf(device))
 	if !n.Answers {
-		s.Args[1] |= 1 << 32
+		here |= opensBit
 	}
-	return s
+	return Step{Translate, n.Slot, [3]uint64{uint64(first) | uint64(len(n.Rules))<<32, uint64(n.whose()) | here<<32, n.digest()}}
 }
 
-// translator tells whose connections a step translates.
-func (s Step) translator() uint32 { return uint32(s.Args[1]) }
+// opensBit of a NAT's place tells that packets open connections that it translates.
+const opensBit = 1
+
+// placeOf an interface is a number by which a NAT knows packets that it translated elsewhere. It is not 0, and
+// the lowest bit is free.
+func placeOf(device string) uint32 {
+	sum := sha256.Sum256([]byte(device))
+	return binary.BigEndian.Uint32(sum[:])&^opensBit | 2
+}
+
+// opens tells of a NAT whether packets of this way open connections that it translates.
+func (s Step) opens() bool { return s.Args[1]>>32&opensBit != 0 }
 
 // translating are all steps, those of NATs with what they are.
 func (s Spec) translating() []Step {
@@ -112,7 +124,7 @@ func (s Spec) translating() []Step {
 	for _, n := range s.NATs {
 		for i, step := range all {
 			if step.Act == Translate && step.Slot == n.Slot {
-				all[i] = n.step(first)
+				all[i] = n.step(first, s.Device)
 			}
 		}
 		first += uint32(len(n.Rules))
@@ -129,7 +141,7 @@ func translates(steps []Step) bool {
 func (s Spec) checkNATs() error {
 	bySlot, whose := map[uint32]bool{}, map[uint32]bool{}
 	for _, n := range s.NATs {
-		if err := n.check(); err != nil {
+		if err := n.Check(); err != nil {
 			return err
 		}
 		if whose[n.whose()] {
@@ -148,8 +160,8 @@ func (s Spec) checkNATs() error {
 	return nil
 }
 
-// check that its rules can be.
-func (n NAT) check() error {
+// Check that its rules can be.
+func (n NAT) Check() error {
 	if len(n.Rules) > MostTranslations {
 		return fmt.Errorf("nat %s has %d rules: %d is the most", n.Name, len(n.Rules), MostTranslations)
 	}
@@ -180,6 +192,22 @@ func (r Translation) check() error {
 		return fmt.Errorf("weights add up to %d, and %d is the most; make them smaller", len(turns), ringSize)
 	}
 	return nil
+}
+
+// Service is where packets are sent to that a rule takes elsewhere, for people: "203.0.113.80", "203.0.113.80
+// tcp 80" or "2001:db8::80 udp 5000-6000".
+func (r Translation) Service() string {
+	text := r.Address.String()
+	if r.Protocol != 0 {
+		text += " " + map[uint8]string{unix.IPPROTO_TCP: "tcp", unix.IPPROTO_UDP: "udp"}[r.Protocol]
+	}
+	if r.Last != 0 {
+		text += fmt.Sprintf(" %d", r.First)
+	}
+	if r.Last != r.First {
+		text += fmt.Sprintf("-%d", r.Last)
+	}
+	return text
 }
 
 // version of IP that a rule is about.

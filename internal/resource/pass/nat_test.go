@@ -6,8 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cilium/ebpf"
-
 	"nfchain.dev/nfchain/bpf/passnattest"
 )
 
@@ -18,7 +16,7 @@ type ways [2]*Loaded
 func natted(t testing.TB, n NAT, more ...Step) (w ways) {
 	t.Helper()
 	require(t)
-	var shared map[string]*ebpf.Map
+	var others []knowing
 	for way := range w {
 		spec, err := passnattest.LoadProgram()
 		if err != nil {
@@ -26,12 +24,13 @@ func natted(t testing.TB, n NAT, more ...Step) (w ways) {
 		}
 		n.Answers = way == 1
 		s := Spec{Steps: append([]Step{NewNAT(n.Slot)}, more...), NATs: []NAT{n}, Connections: LeastFlows * 4, Flows: LeastFlows}
-		l, err := loadNATs(spec, s, numbers{}, nil, shared)
+		l, err := s.furnished(spec, natName, numbers{}, nil, others)
 		if err != nil {
 			t.Fatalf("%+v", err)
 		}
 		t.Cleanup(func() { _ = l.Close() })
-		w[way], shared = l, map[string]*ebpf.Map{natFlowsMap: l.nat.NatFlows, natPartsMap: l.nat.NatParts, natMadeMap: l.nat.NatMade}
+		k, _ := l.knows()
+		w[way], others = l, []knowing{k}
 	}
 	return w
 }

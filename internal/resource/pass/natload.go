@@ -2,63 +2,79 @@ package pass
 
 import (
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"math/bits"
 	"net/netip"
+	"slices"
 
 	"github.com/cilium/ebpf"
 
 	"nfchain.dev/nfchain/bpf/passnat"
-	"nfchain.dev/nfchain/internal/resource/held"
 )
 
-// natName of this version's program with NATs.
-var natName = held.Name(held.PassMark, passnat.Object())
-
-// The maps that passes with the same NAT have in common.
+// What passes with NATs know of connections. All of an owner's in a namespace have these maps in common, of
+// whatever version they are, so that connections go on where a NAT comes to be at other interfaces.
 const (
 	natFlowsMap = "nat_flows"
 	natPartsMap = "nat_parts"
 	natMadeMap  = "nat_made"
 )
 
+// The rules of all NATs of a pass, and the connections that each target got.
+const (
+	natRulesMap   = "nat_rules"
+	natRingMap    = "nat_ring"
+	natTargetsMap = "nat_targets"
+)
+
 // natParts is how many packets are known at once of which fragments come.
 const natParts = 4096
 
-// withNATs loads a pass that has some. Shared are the tables of one that has the same.
-func withNATs(s Spec, taps numbers, kept, shared map[string]*ebpf.Map) (*Loaded, error) {
-	spec, err := passnat.LoadProgram()
-	if err != nil {
-		return nil, err
-	}
-	return loadNATs(spec, s, taps, kept, shared)
-}
-
-func loadNATs(spec *ebpf.CollectionSpec, s Spec, taps numbers, kept, shared map[string]*ebpf.Map) (*Loaded, error) {
-	if err := s.checkNATs(); err != nil {
-		return nil, err
-	}
-	replaced := map[string]*ebpf.Map{}
-	for _, from := range []map[string]*ebpf.Map{kept, shared} {
-		for name, m := range from {
-			replaced[name] = m
+// translations gives NATs their tables. Whose turn it is, and what targets got, goes on where the rules of all
+// are the same.
+func (f *furnishing) translations() {
+	f.spec.Maps[natFlowsMap].MaxEntries = 2 * f.Connections // an entry for each way
+	f.spec.Maps[natPartsMap].MaxEntries = natParts
+	for _, k := range f.others {
+		if f.takes(k, natFlowsMap, natPartsMap, natMadeMap) {
+			break
 		}
 	}
-	s.Steps = s.translating()
-	if err := errors.Join(prepare(spec, s.Steps, s.Flows), taps.wired(spec, s)); err != nil {
-		return nil, err
+	for _, k := range f.others {
+		if !k.translatesAlike(f.steps) {
+			continue
+		}
+		for _, name := range []string{natRulesMap, natRingMap, natTargetsMap} {
+			f.spec.Maps[name].MaxEntries = k.maps[name].MaxEntries()
+			f.kept[name] = k.maps[name]
+		}
+		return
 	}
-	spec.Maps[natFlowsMap].MaxEntries = 2 * s.Connections // an entry for each way
-	spec.Maps[natPartsMap].MaxEntries = natParts
-	s.fill(spec)
-	spec.Programs["pass"].Name = natName
-	var o passnat.ProgramObjects
-	if err := spec.LoadAndAssign(&o, &ebpf.CollectionOptions{MapReplacements: replaced}); err != nil {
-		return nil, fmt.Errorf("load a pass of %d steps with nats: %w", len(s.Steps), err)
+	f.fill(f.spec)
+}
+
+// takes maps over from another pass, if it has them all, and they are as they are to be.
+func (f *furnishing) takes(from knowing, names ...string) bool {
+	for _, name := range names {
+		if m := from.maps[name]; m == nil || f.spec.Maps[name].Compatible(m) != nil {
+			return false
+		}
 	}
-	return &Loaded{Program: o.Pass, counted: o.Counted, memories: o.Memories, nat: &o.ProgramMaps, rest: []*ebpf.Map{
-		o.Memories, o.Buckets, o.NatFlows, o.NatMade, o.NatParts, o.NatRing, o.NatRules, o.NatTargets, o.NatWorks}}, nil
+	for _, name := range names {
+		f.kept[name] = from.maps[name]
+	}
+	return true
+}
+
+// translatesAlike tells whether a pass has the same NATs, in the same order, with the same rules.
+func (k knowing) translatesAlike(steps []Step) bool {
+	return slices.EqualFunc(translations(k.steps), translations(steps), func(a, b Step) bool {
+		return a.Args[0] == b.Args[0] && a.whose() == b.whose() && a.digest() == b.digest()
+	})
+}
+
+// translations are the steps that are NATs.
+func translations(steps []Step) []Step {
+	return slices.DeleteFunc(slices.Clone(steps), func(s Step) bool { return s.Act != Translate })
 }
 
 // fill the tables of rules, one NAT's behind the other's.
@@ -107,100 +123,4 @@ func raw(a netip.Addr) (w [4]uint32) {
 		w[i/4] = binary.NativeEndian.Uint32(b[i:])
 	}
 	return w
-}
-
-// acquainted gives the tables of a pass that has one of a spec's NATs, and room for as many connections. They
-// are open as long as the neighbours are.
-func (n *neighbours) acquainted(s Spec) (shared map[string]*ebpf.Map, err error) {
-	if n == nil {
-		return nil, nil
-	}
-	mine, err := n.place.Mine()
-	if err != nil {
-		return nil, err
-	}
-	for index := range mine {
-		all, err := find(n.place, index)
-		if err != nil {
-			return nil, err
-		}
-		for _, a := range all {
-			if a.translatesFor(s) {
-				n.ends = append(n.ends, func() { held.CloseAll(all) })
-				return map[string]*ebpf.Map{natFlowsMap: a.Maps[natFlowsMap], natPartsMap: a.Maps[natPartsMap], natMadeMap: a.Maps[natMadeMap]}, nil
-			}
-		}
-		held.CloseAll(all)
-	}
-	return nil, nil
-}
-
-// translatesFor tells whether a pass has one of a spec's NATs, and room for as many connections.
-func (a attached) translatesFor(s Spec) bool {
-	if a.Name != natName || a.Maps[natPartsMap] == nil || a.Maps[natMadeMap] == nil {
-		return false
-	}
-	if m := a.Maps[natFlowsMap]; m == nil || m.MaxEntries() != 2*s.Connections {
-		return false
-	}
-	c, err := a.read()
-	if err != nil {
-		return false
-	}
-	for _, step := range c.steps {
-		for _, n := range s.NATs {
-			if step.Act == Translate && step.translator() == n.whose() {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// Translated is what the NATs of a pass know, with those that they have it in common with.
-type Translated struct {
-	// Held are entries of connections, two each, and Evicted those that had to make room for others.
-	Held, Evicted uint64
-}
-
-// Translated reads it, which takes time with the number of connections. Those that come or go meanwhile may
-// be missed.
-func (l *Loaded) Translated() (t Translated, err error) {
-	return translatedIn(l.nat.NatFlows, l.nat.NatMade)
-}
-
-func translatedIn(table, counter *ebpf.Map) (t Translated, err error) {
-	var cursor ebpf.MapBatchCursor
-	keys, values := make([]passnat.ProgramFlow, 4096), make([]passnat.ProgramNatFlow, 4096)
-	for ended := error(nil); ended == nil; {
-		var n int
-		n, ended = table.BatchLookup(&cursor, keys, values, nil)
-		if ended != nil && !errors.Is(ended, ebpf.ErrKeyNotExist) {
-			return t, fmt.Errorf("read the table of translated connections: %w", ended)
-		}
-		t.Held += uint64(n)
-	}
-	var cores []uint64
-	if err := counter.Lookup(uint32(0), &cores); err != nil {
-		return t, fmt.Errorf("read how many connections were translated: %w", err)
-	}
-	made := uint64(0)
-	for _, n := range cores {
-		made += n
-	}
-	t.Evicted = made - min(made, t.Held)
-	return t, nil
-}
-
-// Taken are the connections that each target of each rule got since the pass was loaded, in the order of the
-// spec's.
-func (l *Loaded) Taken() (all []uint64, err error) {
-	for i := range l.nat.NatTargets.MaxEntries() {
-		var t passnat.ProgramNatTarget
-		if err := l.nat.NatTargets.Lookup(i, &t); err != nil {
-			return nil, fmt.Errorf("read the connections of target %d of a nat: %w", i, err)
-		}
-		all = append(all, t.Taken)
-	}
-	return all, nil
 }

@@ -137,14 +137,15 @@ func wired(t *testing.T) (e ends) {
 		{Source: true, Targets: targets("10.77.0.77")}, {Source: true, Targets: targets("fd77::77")},
 	}}
 	programs := [2]*Loaded{}
-	var shared map[string]*ebpf.Map
+	var others []knowing
 	for way := range programs {
-		l, err := withNATs(translating("wire", n, way == 1), numbers{}, nil, shared)
+		l, err := attachable(translating("wire", n, way == 1), others)
 		if err != nil {
 			t.Fatalf("%+v", err)
 		}
 		t.Cleanup(func() { _ = l.Close() })
-		programs[way], shared = l, map[string]*ebpf.Map{natFlowsMap: l.nat.NatFlows, natPartsMap: l.nat.NatParts, natMadeMap: l.nat.NatMade}
+		k, _ := l.knows()
+		programs[way], others = l, []knowing{k}
 	}
 	macA, macB := raised(t, e.a, programs[1], "10.77.0.1/16", "fd77::1/64"), raised(t, e.b, programs[0], "10.77.0.2/16", "fd77::2/64")
 	stays(t, e.a, macB, "10.77.9.9", "fd77::9:9", "10.77.0.2", "fd77::2")
@@ -153,6 +154,15 @@ func wired(t *testing.T) (e ends) {
 		nstest.Carries(t, h, "wire")
 	}
 	return e
+}
+
+// attachable is the program of a spec, beside others.
+func attachable(s Spec, others []knowing) (*Loaded, error) {
+	spec, called, err := s.program()
+	if err != nil {
+		return nil, err
+	}
+	return s.furnished(spec, called, numbers{}, nil, others)
 }
 
 // raised is an end with its addresses, and a program for what comes in.

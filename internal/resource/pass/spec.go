@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	program "nfchain.dev/nfchain/bpf/pass"
+	"nfchain.dev/nfchain/bpf/passnat"
 	"nfchain.dev/nfchain/bpf/passrules"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/held"
@@ -28,8 +29,8 @@ type Spec struct {
 	// Firewalls are the rules of the steps that are some, and NATs of those that translate.
 	Firewalls []Firewall `json:"firewalls,omitempty"`
 	NATs      []NAT      `json:"nats,omitempty"`
-	// Connections that they remember at once, all together: of more, those not seen for longest
-	// are forgotten. 0 where there are neither.
+	// Connections that firewalls remember at once, all together, and NATs, with all of the owner's in the
+	// namespace: of more, those not seen for longest are forgotten. 0 where there are neither.
 	Connections uint32 `json:"connections,omitempty"`
 }
 
@@ -83,10 +84,17 @@ func Lessens(was, is string) bool {
 	return true
 }
 
-// words are all of a step. Where the table of a firewall is says nothing of it.
+// words are all of a step. Where the table of a firewall or the rules of a NAT are says nothing of it.
 func (s Step) words() string {
-	if s.Act == Rules {
+	switch s.Act {
+	case Rules:
 		return fmt.Sprintf("%s %d of %08x: %016x", s.Act, s.Slot, s.Args[1], s.digest())
+	case Translate:
+		way := "answers to"
+		if s.opens() {
+			way = "opens"
+		}
+		return fmt.Sprintf("%s %d %s %08x: %016x", s.Act, s.Slot, way, s.whose(), s.digest())
 	}
 	return fmt.Sprintf("%s %d %v", s.Act, s.Slot, s.Args)
 }
@@ -94,10 +102,12 @@ func (s Step) words() string {
 // Commands implements resource.Spec: only nfchain has the program.
 func (Spec) Commands(string) []resource.Command { return nil }
 
-// The names of this version's programs, without firewalls and with them.
+// The names of this version's programs: with neither firewalls nor NATs, with firewalls, and with NATs
+// and maybe firewalls.
 var (
 	name      = held.Name(held.PassMark, program.Object())
 	rulesName = held.Name(held.PassMark, passrules.Object())
+	natName   = held.Name(held.PassMark, passnat.Object())
 )
 
 // names of acts in a plan.

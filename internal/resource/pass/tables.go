@@ -41,7 +41,7 @@ func sized(spec *ebpf.CollectionSpec, bytes int) error {
 
 // Decided reads what rules decided, by their counters.
 func (l *Loaded) Decided() ([]Tally, error) {
-	return decided(l.rules.RulesCounted, 0, l.rules.RulesCounted.MaxEntries())
+	return decided(l.maps[rulesCountedMap], 0, l.maps[rulesCountedMap].MaxEntries())
 }
 
 // decided reads some counters of rules, from the first on.
@@ -61,7 +61,7 @@ func decided(counters *ebpf.Map, first, n uint32) ([]Tally, error) {
 
 // Connections tells about those that the firewalls of the pass know.
 func (l *Loaded) Connections() (Connections, error) {
-	return ReadConnections(l.rules.RulesFlows, l.rules.RulesTallies)
+	return ReadConnections(l.maps[rulesFlowsMap], l.maps[rulesTalliesMap])
 }
 
 // Connections tells how many a table holds, how many had to make room for others, and about how many packets
