@@ -83,6 +83,7 @@ func (a *app) printState(s runs.State) error {
 		if c := f.Connections; c != nil {
 			a.printf("\n%s: %d connections known, of %d at most; %d made room for others\n", f.Name, c.Known, c.Most, c.Evicted)
 		}
+		a.printTranslations(f)
 	}
 	a.printPath(s.Path)
 	for _, shared := range s.Shared {

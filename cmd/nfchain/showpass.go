@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	runs "nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // did is what a step is for, as people read what it counted.
@@ -47,6 +48,9 @@ func (a *app) printSteps(p runs.PassState) {
 		if s.Lost > 0 {
 			a.printf("  %s%s: %d packets\n", of, lost[s.Act], s.Lost)
 		}
+		if s.Full > 0 {
+			a.printf("  %sdropped, for no port was left for their connections: %d packets\n", of, s.Full)
+		}
 	}
 	for _, odd := range []struct {
 		what string
@@ -59,3 +63,14 @@ func (a *app) printSteps(p runs.PassState) {
 }
 
 func tallied(t runs.Tally) string { return fmt.Sprintf("%d packets, %d bytes", t.Packets, t.Bytes) }
+
+// printTranslations prints what became of the connections that a function translates.
+func (a *app) printTranslations(f runs.InlineState) {
+	for _, t := range f.Translations {
+		what := "from " + t.From
+		if t.To != "" {
+			what = t.Service + " to " + t.To
+		}
+		a.printf("  %s: %s\n", what, words.Plural(int(t.Connections), "connection"))
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,7 +67,14 @@ func TestInlineFirewallsShareConnections(t *testing.T) {
 // decided by the rules of the first function, which is an inline firewall.
 func decided(t *testing.T, p *plan.Plan) ruleset.Counters {
 	t.Helper()
-	s, rules := p.Inline[0].Firewall(p)
+	return decidedBy(t, p, p.Inline[0].Name)
+}
+
+// decidedBy the rules of an inline firewall.
+func decidedBy(t *testing.T, p *plan.Plan, name string) ruleset.Counters {
+	t.Helper()
+	i := slices.IndexFunc(p.Inline, func(f plan.Inline) bool { return f.Name == name })
+	s, rules := p.Inline[i].Firewall(p)
 	if rules == nil {
 		t.Fatalf("%+v is no firewall", p.Inline)
 	}
@@ -155,22 +163,31 @@ func TestInlineRulesChangeLosingNothing(t *testing.T) {
 }
 
 // conversation over a connection whose other end says all again.
-type conversation struct{ net.Conn }
+type conversation struct {
+	net.Conn
+	from string // as the other end has it
+}
 
 func echoed(t *testing.T, p *plan.Plan, to netip.Addr) conversation {
 	t.Helper()
-	at := netip.AddrPortFrom(to, 7014).String()
+	return echoedAt(t, p, netip.AddrPortFrom(to, 7014), netip.AddrPortFrom(to, 7014))
+}
+
+// echoedAt is echoed where the server has another address, or port, than the client knows.
+func echoedAt(t *testing.T, p *plan.Plan, to, at netip.AddrPort) conversation {
+	t.Helper()
 	var l net.Listener
 	var c conversation
-	inside(t, p.Server().Namespace, func() (err error) { l, err = net.Listen("tcp", at); return })
+	inside(t, p.Server().Namespace, func() (err error) { l, err = net.Listen("tcp", at.String()); return })
 	t.Cleanup(func() { _ = l.Close() })
-	inside(t, p.Client().Namespace, func() (err error) { c.Conn, err = net.DialTimeout("tcp", at, time.Minute); return })
+	inside(t, p.Client().Namespace, func() (err error) { c.Conn, err = net.DialTimeout("tcp", to.String(), time.Minute); return })
 	t.Cleanup(func() { _ = c.Close() })
 	far, err := l.Accept()
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = l.Close()
+	c.from = far.RemoteAddr().String()
 	t.Cleanup(func() { _ = far.Close() })
 	go func() { _, _ = io.Copy(far, far) }()
 	c.goesOn(t)

@@ -34,6 +34,9 @@ type Steps struct {
 	// and name; nil where it asks none. It remembers as many connections.
 	Firewall    *pass.Firewall
 	Connections uint32
+	// NAT is what its step translates at a site, of which the addresses count; whoever puts steps together
+	// gives it its slot and name. Nil where it translates nothing. It remembers as many connections, too.
+	NAT func(site Site) pass.NAT
 	// Less tells that the function does more with a namespace: one that is left to the plan then has that.
 	Less bool
 }
@@ -41,7 +44,21 @@ type Steps struct {
 // Meets tells whether packets of a way take the step of a function of a direction. Rules that ask
 // for connections see both ways, of which they let the other pass.
 func (s Steps) Meets(direction api.Direction, way int) bool {
-	return OnWay(direction, way) || s.Firewall != nil && s.Firewall.Follows()
+	return s.Acts(direction, way) || s.Firewall != nil && s.Firewall.Follows()
+}
+
+// Acts tells whether a function of a direction does something to packets of a way. What translates does
+// it to those that open a connection and to the answers.
+func (s Steps) Acts(direction api.Direction, way int) bool {
+	return s.NAT != nil || OnWay(direction, way)
+}
+
+// Opens is the way of the packets that open the connections which a function of a direction translates.
+func Opens(direction api.Direction) int {
+	if direction == api.Reverse {
+		return ReverseWay
+	}
+	return ForwardWay
 }
 
 // OnWay tells whether a function of a direction acts on the packets of a way.

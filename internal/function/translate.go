@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 
+	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
 )
 
@@ -27,6 +28,37 @@ type Translation struct {
 	ToPort uint16
 	// Source is what connections come from behind the function.
 	Source []netip.Addr
+}
+
+// translated connections that are known without a namespace at once, all of a chain's together.
+const translated = 65_536
+
+// protocols whose connections alone may be translated, with their numbers of IP.
+var protocols = map[string]uint8{"tcp": 6, "udp": 17}
+
+// inline are the rules by which a pass translates connections so.
+func (t Translation) inline(byHash bool) (rules []pass.Translation) {
+	for _, service := range t.Service {
+		r := pass.Translation{Address: service, Protocol: protocols[t.Protocol], First: t.Ports.First, Last: t.Ports.Last, Port: t.ToPort, ByHash: byHash}
+		for _, a := range AllOfFamily(service, t.Served) {
+			r.Targets = append(r.Targets, pass.Target{Address: a})
+		}
+		rules = append(rules, r)
+	}
+	for _, a := range t.Source {
+		rules = append(rules, pass.Translation{Source: true, Targets: []pass.Target{{Address: a}}})
+	}
+	return rules
+}
+
+// TranslatingInline are the steps of a translator with these options. Connections that several addresses
+// serve are shared out by hash, or by turns.
+func TranslatingInline(kind Translator, options any, byHash bool) Steps {
+	return Steps{
+		Step:        func(int) pass.Step { return pass.NewNAT(0) },
+		NAT:         func(site Site) pass.NAT { return pass.NAT{Rules: kind.Translates(site, options).inline(byHash)} },
+		Connections: translated,
+	}
 }
 
 // Translating is an empty rule set for translations on a hook.

@@ -70,18 +70,27 @@ func (b *builder) chooseSpace() (space, error) {
 			s.slot[n.Name], taken[i] = i, true
 		}
 	}
-	for _, n := range b.nodes {
-		if _, has := s.slot[n.Name]; has {
-			continue
+	take := func(name, of string) {
+		if _, has := s.slot[name]; has {
+			return
 		}
-		i := firstSlot + hash("slot", b.chain.Metadata.Name, n.Function())%s.slots()
+		i := firstSlot + hash("slot", b.chain.Metadata.Name, of)%s.slots()
 		for taken[i] {
 			i = firstSlot + (i-firstSlot+1)%s.slots()
 		}
-		s.slot[n.Name], taken[i] = i, true
+		s.slot[name], taken[i] = i, true
+	}
+	for _, f := range b.translators() { // before new nodes, since these are asked which they have when they are there
+		take(f.Name, f.Name)
+	}
+	for _, n := range b.nodes {
+		take(n.Name, n.Function())
 	}
 	return s, nil
 }
+
+// slotted is how many have a slot.
+func (b *builder) slotted() uint64 { return uint64(len(b.nodes) + len(b.translators())) }
 
 // slots is how many there are for nodes: neither the halves' own addresses, nor
 // the direct hop's, nor IPv4's last address of all.
@@ -115,11 +124,11 @@ func (b *builder) halfSize() uint64 {
 	}
 	for _, own := range b.facts.Blocks[b.chain.Metadata.Name] {
 		size := uint64(1) << max(0, min(own.Addr().BitLen()-own.Bits()-1, 62))
-		if own.Addr().Is4() && size > uint64(len(b.nodes))+firstSlot {
+		if own.Addr().Is4() && size > b.slotted()+firstSlot {
 			return size
 		}
 	}
-	return max(32, uint64(1)<<bits.Len(uint(4*len(b.nodes)-1)))
+	return max(32, uint64(1)<<bits.Len64(4*b.slotted()-1))
 }
 
 // chooseBlock keeps the chain's own block if it still fits; else it starts at a
@@ -215,7 +224,7 @@ func hash(parts ...string) uint64 {
 	return binary.BigEndian.Uint64(h.Sum(nil))
 }
 
-// number gives every node its interfaces.
+// number gives every node its interfaces, and functions without one their addresses.
 func (b *builder) number() {
 	last := len(b.nodes) - 1
 	for i := range b.nodes {
@@ -231,6 +240,9 @@ func (b *builder) number() {
 			}
 			n.East = b.port(*n, device, func(h halves) netip.Addr { return offset(h.west.Addr(), slot, 0) })
 		}
+	}
+	for _, f := range b.translators() {
+		f.stands(b.space)
 	}
 }
 

@@ -99,6 +99,7 @@ func TestGolden(t *testing.T) {
 		"card":       "wiring: macvlan\nmacvlan: {parent: eth1}\novs: {per: chain}\nfunctions: [{name: a, kind: forward}]\n",
 		"ebpf":       "wiring: ebpf\nfunctions: [{name: a, kind: forward}, {name: b, kind: bridge}]\n",
 		"inline":     inline,
+		"translated": translated,
 		"watched":    "wiring: ebpf\nfunctions:\n- {name: a, kind: forward, onFailure: bypass}\n- {name: b, kind: bridge, onFailure: block}\n- {name: bad, kind: impair, onFailure: bypass, impair: {backend: tun}}\n",
 		"replicas":   "wiring: ebpf\nfunctions: [{name: a, kind: forward, replicas: 2}, {name: b, kind: bridge, replicas: 2}]\n",
 		"host":       "wiring: host\nfunctions: []\n",

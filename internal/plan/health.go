@@ -95,7 +95,6 @@ func (b *builder) watched(i int, w *process.Watched) error {
 	}
 	w.Version = hex.EncodeToString(sum.Sum(nil)[:8])
 	slices.Sort(w.Programs)
-	before, after := b.nodes[i-1], b.nodes[i+1]
 	west, east := b.facing(Interface{}, false).MAC, b.facing(Interface{}, true).MAC
 	intoWest, intoEast := n.West.MAC, n.East.MAC
 	if n.Transparent { // it passes on what is for the one behind it
@@ -103,8 +102,8 @@ func (b *builder) watched(i int, w *process.Watched) error {
 	}
 	w.Eastward = &process.Probe{FromMAC: west, ToMAC: intoWest}
 	w.Westward = &process.Probe{FromMAC: east, ToMAC: intoEast}
-	w.Eastward.From, w.Eastward.To = ends(n.toClient, before.toServer)
-	w.Westward.From, w.Westward.To = ends(n.toServer, after.toClient)
+	w.Eastward.From, w.Eastward.To = ends(n.toClient, n.fromWest)
+	w.Westward.From, w.Westward.To = ends(n.toServer, n.fromEast)
 	return nil
 }
 

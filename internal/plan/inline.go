@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -31,9 +32,14 @@ type Inline struct {
 	// does not act on them.
 	Forward *Taken `json:"forward,omitempty"`
 	Reverse *Taken `json:"reverse,omitempty"`
+	// Addresses of one that translates: connections are sent to one of them, or come from one, where
+	// it is given no others.
+	Addresses []netip.Addr `json:"addresses,omitempty"`
 
 	body  api.FunctionBody
 	steps function.Steps
+	// site of one that translates, without interfaces.
+	site function.Site
 	// hop is the place of the western node among all.
 	hop int
 }
@@ -200,7 +206,7 @@ func (b *builder) passes() error {
 		f.West, f.East = b.nodes[f.hop].Name, b.nodes[f.hop+1].Name
 	}
 	for hop := range len(b.nodes) - 1 {
-		for _, way := range []int{function.ForwardWay, function.ReverseWay} {
+		for _, way := range b.waysOver(hop) {
 			if err := b.fuse(hop, way); err != nil {
 				return err
 			}
@@ -244,10 +250,13 @@ func (b *builder) fuse(hop, way int) error {
 		spec.Steps, spec.Of = append(spec.Steps, step), append(spec.Of, f.Name)
 		spec.Flows = min(spec.Flows+f.steps.Flows, pass.MostFlows)
 		f.guard(&spec, way, places[i])
+		if err := f.translate(&spec, way, places[i]); err != nil {
+			return err
+		}
 	}
 	r := resource.New(at.Namespace, spec, needs...)
 	for i, f := range all {
-		if function.OnWay(f.body.Direction, way) {
+		if f.steps.Acts(f.body.Direction, way) {
 			f.taken(way, &Taken{Pass: r.ID, Slot: places[i]})
 		}
 	}

@@ -14,6 +14,18 @@ import (
 	"nfchain.dev/nfchain/internal/resource/pass"
 )
 
+// translated by functions that are inline beside a firewall, at addresses of their own and at others.
+const translated = `wiring: ebpf
+runtime: inline
+endpoints: [{name: client}, {name: server, addresses: [203.0.113.1]}]
+functions:
+- {name: fw, kind: firewall, firewall: {policy: drop, rules: {list: [{protocol: tcp, action: accept}]}}}
+- {name: out, kind: nat, nat: {source: {masquerade: true}}}
+- {name: a, kind: forward, runtime: netns}
+- {name: lb, kind: loadbalancer, loadbalancer: {addresses: [203.0.113.80], protocol: tcp, port: 80-90, by: hash}}
+- {name: back, kind: nat, direction: reverse, nat: {source: {}, destination: {}}}
+`
+
 const inline = `wiring: ebpf
 functions:
 - {name: count, kind: counter, runtime: inline}

@@ -123,8 +123,9 @@ type Node struct {
 	onFailure string
 	// shared namespaces belong to a standalone function.
 	shared bool
-	// toServer and toClient are where the ends are reached from the node.
-	toServer, toClient []netip.Addr
+	// toServer and toClient are where the ends are reached from the node, and fromWest and fromEast where
+	// packets go to that come to it on their way there.
+	toServer, toClient, fromWest, fromEast []netip.Addr
 }
 
 // Delay that the function adds to every packet on purpose, on its way there and back

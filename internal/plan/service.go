@@ -82,13 +82,13 @@ func (b *builder) services() error {
 	client, server := b.nodes[0].East.Addresses, b.nodes[last].West.Addresses
 	there := Service{Addresses: server, Served: server}
 	for i := last; i >= 0; i-- {
-		if err := b.pass(i, api.Forward, &there); err != nil {
+		if err := errors.Join(b.cross(i, api.Forward, &there), b.pass(i, api.Forward, &there)); err != nil {
 			return err
 		}
 	}
 	back := Service{Addresses: client, Served: client}
 	for i := range b.nodes {
-		if err := b.pass(i, api.Reverse, &back); err != nil {
+		if err := errors.Join(b.pass(i, api.Reverse, &back), b.cross(i, api.Reverse, &back)); err != nil {
 			return err
 		}
 	}
@@ -104,11 +104,12 @@ func (b *builder) services() error {
 // node, and becomes where it is before.
 func (b *builder) pass(i int, direction api.Direction, s *Service) error {
 	n := &b.nodes[i]
-	if direction == api.Forward {
-		n.toServer = s.Addresses
-	} else {
-		n.toClient = s.Addresses
+	to, from := &n.toServer, &n.fromWest
+	if direction == api.Reverse {
+		to, from = &n.toClient, &n.fromEast
 	}
+	*to = s.Addresses
+	defer func() { *from = s.Addresses }()
 	if n.shared {
 		return nil
 	}
@@ -121,7 +122,7 @@ func (b *builder) pass(i int, direction api.Direction, s *Service) error {
 		if err := s.behind(t); err != nil {
 			return fmt.Errorf("function %s: %w", m.Name, err)
 		}
-		b.published = append(b.published, published{i, direction, t})
+		b.published = append(b.published, published{m.Name, i, i, n.own(), direction, t})
 	}
 	return nil
 }
@@ -157,11 +158,14 @@ func instead(of, others []netip.Addr) []netip.Addr {
 	return out
 }
 
-// published is what a node translates for connections of one direction.
+// published is what a function translates for connections of one direction: that of a node, which is both
+// the western and the eastern, or one between two. Its own are addresses that lead there anyway.
 type published struct {
-	node      int
-	direction api.Direction
-	t         function.Translation
+	by         string
+	west, east int
+	own        []netip.Addr
+	direction  api.Direction
+	t          function.Translation
 }
 
 // publish routes addresses to the functions that translate them, where these are not
@@ -172,21 +176,40 @@ func (b *builder) publish() error {
 		return err
 	}
 	for _, p := range b.published {
-		before, behind := b.toEast, b.toWest
+		east, west := lead{b.toEast, p.east}, lead{b.toWest, p.west}
+		before, behind := east, west
 		if p.direction == api.Reverse {
-			before, behind = behind, before
+			before, behind = west, east
 		}
 		for _, a := range p.t.Service {
-			if err := before(p.node, a); err != nil {
+			if err := b.lead(p.by, p.own, a, before); err != nil {
 				return err
 			}
 		}
 		for _, a := range p.t.Source {
-			if err := behind(p.node, a); err != nil {
+			if err := b.lead(p.by, p.own, a, behind); err != nil {
 				return err
 			}
 		}
 	}
+	return nil
+}
+
+// lead is how packets are led to a node from one side.
+type lead struct {
+	from func(node int, a netip.Addr)
+	node int
+}
+
+// lead to an address of somebody's, unless that is one that the plan gave him.
+func (b *builder) lead(who string, given []netip.Addr, a netip.Addr, by lead) error {
+	if slices.Contains(given, a) {
+		return nil
+	}
+	if err := b.foreign(who, a); err != nil {
+		return err
+	}
+	by.from(by.node, a)
 	return nil
 }
 
@@ -197,13 +220,13 @@ func (n Node) further() []netip.Addr { return function.Addresses(n.endpoint.Addr
 func (b *builder) further() error {
 	last := len(b.nodes) - 1
 	for _, a := range b.nodes[0].further() {
-		if err := b.toWest(0, a); err != nil {
+		if err := b.lead(b.nodes[0].Name, b.nodes[0].own(), a, lead{b.toWest, 0}); err != nil {
 			return err
 		}
 		b.has(b.nodes[0], *b.nodes[0].East, *b.nodes[b.next(0)].West, a, b.ends[0].A)
 	}
 	for _, a := range b.nodes[last].further() {
-		if err := b.toEast(last, a); err != nil {
+		if err := b.lead(b.nodes[last].Name, b.nodes[last].own(), a, lead{b.toEast, last}); err != nil {
 			return err
 		}
 		b.has(b.nodes[last], *b.nodes[last].West, *b.nodes[b.previous(last)].East, a, b.ends[last-1].B)
@@ -226,46 +249,43 @@ func (b *builder) plain(a netip.Addr) bool {
 	return plain && a.Is4()
 }
 
-// toEast leads to a node's address from all that are west of it.
-func (b *builder) toEast(node int, a netip.Addr) error {
-	if own, err := b.own(node, a); own || err != nil {
-		return err
-	}
+// toEast leads to an address of a node's from all that are west of it.
+func (b *builder) toEast(node int, a netip.Addr) {
 	for i := 0; i < node; i = b.next(i) {
 		via, _ := function.OfFamily(a, b.facing(*b.nodes[b.next(i)].West, true).Addresses)
 		b.routeTo(b.nodes[i], *b.nodes[i].East, netip.PrefixFrom(a, a.BitLen()), via, b.ends[i].A)
 	}
-	return nil
 }
 
-// toWest leads to a node's address from all that are east of it.
-func (b *builder) toWest(node int, a netip.Addr) error {
-	if own, err := b.own(node, a); own || err != nil {
-		return err
-	}
+// toWest leads to an address of a node's from all that are east of it.
+func (b *builder) toWest(node int, a netip.Addr) {
 	for i := node; i+1 < len(b.nodes); {
 		i = b.next(i)
 		via, _ := function.OfFamily(a, b.facing(*b.nodes[b.previous(i)].East, false).Addresses)
 		b.routeTo(b.nodes[i], *b.nodes[i].West, netip.PrefixFrom(a, a.BitLen()), via, b.ends[i-1].B)
 	}
-	return nil
 }
 
-// own tells whether an address is one that the plan gave the node. Others of the chain's
-// blocks may become a node's.
-func (b *builder) own(node int, a netip.Addr) (bool, error) {
-	for _, port := range []*Interface{b.nodes[node].West, b.nodes[node].East} {
-		if port != nil && slices.Contains(port.Addresses, a) {
-			return true, nil
+// own are the addresses that the plan gave a node.
+func (n Node) own() (all []netip.Addr) {
+	for _, port := range []*Interface{n.West, n.East} {
+		if port != nil {
+			all = append(all, port.Addresses...)
 		}
 	}
+	return all
+}
+
+// foreign is an error that says why an address cannot be somebody's to whom the plan did not give it. Others of
+// the chain's blocks may become a node's.
+func (b *builder) foreign(who string, a netip.Addr) error {
 	for _, h := range b.space.families {
 		if h.block.Contains(a) {
-			return false, fmt.Errorf("%s: %s is in the chain's own block %s; choose one outside", b.nodes[node].Name, a, h.block)
+			return fmt.Errorf("%s: %s is in the chain's own block %s; choose one outside", who, a, h.block)
 		}
 	}
 	if _, has := function.OfFamily(a, b.nodes[0].East.Addresses); !has {
-		return false, fmt.Errorf("%s: the chain has no addresses of the family of %s; give it a pool under addresses", b.nodes[node].Name, a)
+		return fmt.Errorf("%s: the chain has no addresses of the family of %s; give it a pool under addresses", who, a)
 	}
-	return false, nil
+	return nil
 }

@@ -26,9 +26,14 @@ func (p *Plan) Spare(west bool, most int) []netip.Addr {
 	return all
 }
 
-// addresses of all nodes, and of the direct hop.
+// addresses of all nodes, of functions without a namespace, and of the direct hop.
 func (p *Plan) addresses() map[netip.Addr]bool {
 	all := map[netip.Addr]bool{}
+	for _, f := range p.Inline {
+		for _, a := range f.Addresses {
+			all[a] = true
+		}
+	}
 	interfaces := []*Interface{}
 	for _, n := range p.Nodes {
 		interfaces = append(interfaces, n.West, n.East)

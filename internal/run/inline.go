@@ -28,12 +28,27 @@ type InlineState struct {
 	// Dropped is what its policy did; nil where it accepts.
 	Rules   []ruleset.Counter `json:"rules"`
 	Dropped *ruleset.Dropped  `json:"policy_dropped,omitempty"`
-	// Connections are those that a firewall knows, with others in its program; nil for other kinds.
+	// Connections are those that a firewall knows, with others in its program, or that what translates knows,
+	// with others of the chain; nil for other kinds.
 	Connections *ConnectionState `json:"connections,omitempty"`
+	// Translations are what became of the connections that it translates, since it does so as it does now;
+	// absent for other kinds.
+	Translations []TranslationState `json:"translations,omitempty"`
+}
+
+// TranslationState is how many connections were taken to an address, or given one.
+type TranslationState struct {
+	// Service is where they were sent to, and To where they were taken; empty of those that were hidden.
+	Service string `json:"service,omitempty"`
+	To      string `json:"to,omitempty"`
+	// From is the address that they were given to come from; empty of those that were taken somewhere.
+	From        string `json:"from,omitempty"`
+	Connections uint64 `json:"connections"`
 }
 
 // ConnectionState is how many connections are known, how many can be, and how many had to make room
-// for others: their packets are met as the first of a connection.
+// for others: their packets are met as the first of a connection. What translates knows each by either
+// way, and what made room comes back with a packet of the other.
 type ConnectionState struct {
 	Known   uint64 `json:"known"`
 	Most    uint32 `json:"most"`
@@ -90,7 +105,7 @@ func inlineOf(p *plan.Plan, passes map[string]*PassState) []InlineState {
 	return all
 }
 
-// decided reads what the rules of firewalls that are inline decided.
+// decided reads what the rules of firewalls that are inline decided, and what others translated.
 func (s *State) decided(p *plan.Plan) error {
 	if len(p.Inline) == 0 || !netns.Exists(p.Between()) {
 		return nil
@@ -102,6 +117,9 @@ func (s *State) decided(p *plan.Plan) error {
 	defer h.Close()
 	at := resource.At(h, p.Chain)
 	for i, f := range p.Inline {
+		if err := s.Inline[i].translated(p, f, at); err != nil {
+			return err
+		}
 		spec, rules := f.Firewall(p)
 		if rules == nil {
 			continue
@@ -119,6 +137,29 @@ func (s *State) decided(p *plan.Plan) error {
 			return err
 		}
 		s.Inline[i].Connections = &ConnectionState{Known: known.Held, Most: spec.Connections, Evicted: known.Evicted}
+	}
+	return nil
+}
+
+// translated reads what a function translated, if it does that.
+func (s *InlineState) translated(p *plan.Plan, f plan.Inline, at resource.Place) error {
+	spec, n := f.NAT(p)
+	if n == nil {
+		return nil
+	}
+	t, found, err := pass.TranslatedAt(at, spec, n.Slot)
+	if err != nil || !found {
+		return err
+	}
+	s.Connections = &ConnectionState{Known: (t.Held + 1) / 2, Most: spec.Connections, Evicted: (t.Evicted + 1) / 2}
+	for _, r := range n.Rules {
+		for _, to := range r.Targets {
+			state := TranslationState{Service: r.Service(), To: to.Address.String(), Connections: t.Taken[0]}
+			if r.Source {
+				state.Service, state.To, state.From = "", "", to.Address.String()
+			}
+			s.Translations, t.Taken = append(s.Translations, state), t.Taken[1:]
+		}
 	}
 	return nil
 }

@@ -31,6 +31,8 @@ type StepState struct {
 	// Lost are the copies of a mirror that its tap did not take, and packets that a nat dropped
 	// because they are of no connection.
 	Lost uint64 `json:"lost,omitempty"`
+	// Full are packets that a nat dropped because no port was left for their connection.
+	Full uint64 `json:"full,omitempty"`
 }
 
 // Tally is a number of packets, and of their bytes from the Ethernet header on. Segments
@@ -70,7 +72,7 @@ func passAt(at resource.Place, spec pass.Spec) (*PassState, error) {
 		if spec.Aside(step.Slot) {
 			continue // it acts on the other way
 		}
-		state := StepState{Act: step.Act.String(), Tally: Tally(c.Slots[step.Slot]), Lost: c.Lost[step.Slot]}
+		state := StepState{Act: step.Act.String(), Tally: Tally(c.Slots[step.Slot]), Lost: c.Lost[step.Slot], Full: c.Full[step.Slot]}
 		if i < len(spec.Of) {
 			state.Function = spec.Of[i]
 		}

@@ -9,6 +9,7 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/trace"
 )
 
@@ -98,6 +99,9 @@ func stepsOf(all []InlineState) (steps []trace.StepCount) {
 		}{{string(api.Forward), f.Forward}, {string(api.Reverse), f.Reverse}} {
 			if s := way.step; s != nil {
 				steps = append(steps, trace.StepCount{Function: f.Name, Direction: way.name, Did: did[s.Act], Packets: s.Packets, Bytes: s.Bytes})
+				if s.Act == pass.Translate.String() { // what is of no connection
+					steps = append(steps, trace.StepCount{Function: f.Name, Direction: way.name, Did: "dropped", Packets: s.Lost + s.Full})
+				}
 			}
 		}
 	}

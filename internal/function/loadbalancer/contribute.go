@@ -54,6 +54,11 @@ func (Kind) Acts(answers bool, _ any) function.Span {
 // OnOneArm implements function.OneArmed: connections are told by where they go to.
 func (Kind) OnOneArm(function.Site, any) error { return nil }
 
+// Steps implements function.Inline.
+func (k Kind) Steps(options any) (function.Steps, error) {
+	return function.TranslatingInline(k, options, options.(*Options).By == hash), nil
+}
+
 // share has one rule a back end, each of which counts its connections.
 func (o *Options) share(device string, service netip.Addr, backends []netip.Addr) []ruleset.Rule {
 	family := 4

@@ -68,6 +68,12 @@ func (Kind) OnOneArm(_ function.Site, options any) error {
 	return nil
 }
 
+// Steps implements function.Inline. There is no interface whose address could become another, so that
+// masquerading gives connections the function's own.
+func (k Kind) Steps(options any) (function.Steps, error) {
+	return function.TranslatingInline(k, options, false), nil
+}
+
 func (o *Options) inbound(site function.Site) ruleset.Spec {
 	spec := function.Translating(site.Table("nat-destination"), "prerouting", destinationPriority)
 	in, _ := site.Opens()

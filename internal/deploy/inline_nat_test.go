@@ -1,0 +1,163 @@
+package deploy_test
+
+import (
+	"net/netip"
+	"slices"
+	"testing"
+
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/pass"
+)
+
+// translating is a nat without a namespace.
+func translating(options string) string {
+	return "{name: nat, kind: nat, runtime: inline, " + options + "}"
+}
+
+// TestInlineNATTranslates what the one of a namespace does (TestNATTranslates).
+func TestInlineNATTranslates(t *testing.T) {
+	needsForwarder(t)
+	for name, nat := range map[string]string{
+		"own":        "nat: {source: {}, destination: {}}",
+		"masquerade": "nat: {source: {masquerade: true}, destination: {protocol: udp, port: 80, to_port: 8080}}",
+		"public":     `nat: {source: {addresses: [203.0.113.1, "2001:db8::1"]}, destination: {addresses: [203.0.113.2, "2001:db8::2"]}}`,
+	} {
+		for place, functions := range map[string][]string{
+			"between": {forward("a"), translating(nat), forward("b")}, "first": {translating(nat), forward("b")},
+			"last": {forward("a"), translating(nat)}, "alone": {translating(nat)},
+		} {
+			t.Run(name+" "+place, func(t *testing.T) {
+				p := planned(t, nstest.Owner(t), "wiring: ebpf\n"+spec(functions...))
+				downAfter(t, p.Chain)
+				up(t, p)
+				unchanged(t, p)
+				if name != "masquerade" { // there certain datagrams alone reach the server
+					crosses(t, p)
+				}
+				s := p.Reached()
+				for i, to := range s.Addresses {
+					if slices.Contains(p.Server().West.Addresses, to) || !slices.Contains(addresses(p, "client", "server"), to) {
+						t.Errorf("the client reaches the server at %s, and knows it as %v", to, addresses(p, "client", "server"))
+					}
+					at := netip.AddrPortFrom(s.Served[i], max(s.ToPort, 80))
+					if from := arrives(t, p.Client(), p.Server(), netip.AddrPortFrom(to, 80), at); from != s.Source[i] || from == p.Client().East.Addresses[i] {
+						t.Errorf("to %s it arrives from %s, want %s", to, from, s.Source[i])
+					}
+					client := addresses(p, "server", "client")[i]
+					if from := arrives(t, p.Server(), p.Client(), netip.AddrPortFrom(client, 80), netip.AddrPortFrom(client, 80)); from != p.Server().West.Addresses[i] {
+						t.Errorf("to the client it arrives from %s", from)
+					}
+				}
+				known := became(t, p)
+				for i, n := range known.Taken {
+					if n == 0 {
+						t.Errorf("target %d of %d got no connection", i, len(known.Taken))
+					}
+				}
+				if known.Held < 4 || known.Evicted > 0 {
+					t.Errorf("%+v", known)
+				}
+			})
+		}
+	}
+}
+
+// became is what the first function that translates without a namespace knows.
+func became(t *testing.T, p *plan.Plan) pass.Translated {
+	t.Helper()
+	for _, f := range p.Inline {
+		s, n := f.NAT(p)
+		if n == nil {
+			continue
+		}
+		known, found, err := pass.TranslatedAt(resource.At(nstest.Open(t, p.Between()), p.Chain), s, n.Slot)
+		if err != nil || !found {
+			t.Fatalf("it is there: %t; %v", found, err)
+		}
+		return known
+	}
+	t.Fatalf("%+v: none translates", p.Inline)
+	return pass.Translated{}
+}
+
+// TestInlineLoadBalancerSharesOut as the one of a namespace does (TestLoadBalancerSharesOut).
+func TestInlineLoadBalancerSharesOut(t *testing.T) {
+	needsForwarder(t)
+	const connections = 60
+	for _, by := range []string{"round-robin", "hash"} {
+		t.Run(by, func(t *testing.T) {
+			p := planned(t, nstest.Owner(t), "wiring: ebpf\n"+backends+spec(forward("a"), "{name: lb, kind: loadbalancer, runtime: inline, loadbalancer: {by: "+by+"}}"))
+			downAfter(t, p.Chain)
+			up(t, p)
+			unchanged(t, p)
+			crosses(t, p)
+			for _, to := range p.Reached().Addresses {
+				before := became(t, p).Taken
+				arrived := map[netip.Addr]int{}
+				for i := range connections {
+					arrived[connect(t, p, netip.AddrPortFrom(to, 80), 20000+i)]++
+				}
+				least, most := connections/len(arrived), connections/len(arrived)
+				if by == "hash" {
+					least, most = 1, connections-len(arrived)+1
+				}
+				_, n := p.Inline[0].NAT(p)
+				after, at := became(t, p).Taken, 0
+				for _, r := range n.Rules {
+					for _, target := range r.Targets {
+						if got := arrived[target.Address]; r.Address == to && (got < least || got > most || after[at]-before[at] != uint64(got)) {
+							t.Errorf("%s: %d of %d connections arrived at %s, and %d were counted", by, got, connections, target.Address, after[at]-before[at])
+						}
+						at++
+					}
+				}
+				if of := map[bool]int{true: 3, false: 2}[to.Is4()]; len(arrived) != of { // its own address and what it has besides
+					t.Errorf("%s: connections arrived at %v", to, arrived)
+				}
+				if first, again := connect(t, p, netip.AddrPortFrom(to, 81), 30000), connect(t, p, netip.AddrPortFrom(to, 82), 30000); by == "hash" && first != again {
+					t.Errorf("one source goes to %s and to %s", first, again)
+				}
+			}
+		})
+	}
+}
+
+// TestInlineNATBesideFirewalls: in one program, each firewall sees what its place in the chain says, on both
+// ways, be it the addresses before the translation or those behind it.
+func TestInlineNATBesideFirewalls(t *testing.T) {
+	needsForwarder(t)
+	const public = `nat: {source: {addresses: [203.0.113.1, "2001:db8::1"]}, destination: {addresses: [203.0.113.2, "2001:db8::2"], protocol: tcp, port: 7000, to_port: 7014}}`
+	guard := func(name, one, other string) string {
+		return "{name: " + name + ", kind: firewall, runtime: inline, firewall: {policy: drop, rules: {list: [{state: [established, related], action: accept}, " +
+			one + "protocol: tcp, action: accept}, " + other + "protocol: tcp, action: accept}]}}}"
+	}
+	p := planned(t, nstest.Owner(t), "wiring: ebpf\n"+spec(
+		guard("before", "{destination: 203.0.113.2, destination_port: 7000, ", `{destination: "2001:db8::2", destination_port: 7000, `), translating(public),
+		guard("behind", "{source: 203.0.113.1, destination_port: 7014, ", `{source: "2001:db8::1", destination_port: 7014, `)))
+	downAfter(t, p.Chain)
+	up(t, p)
+	unchanged(t, p)
+	if len(p.Nodes) != 2 || len(p.Inline) != 3 {
+		t.Fatalf("%+v %+v", p.Nodes, p.Inline)
+	}
+	s := p.Reached()
+	for i, to := range s.Addresses {
+		c := echoedAt(t, p, netip.AddrPortFrom(to, 7000), netip.AddrPortFrom(s.Served[i], 7014))
+		c.goesOn(t)
+		if host, _ := netip.ParseAddrPort(c.from); host.Addr() != s.Source[i] {
+			t.Errorf("it arrives from %s", c.from)
+		}
+		if reaches(t, "tcp", p.Client().Namespace, p.Server().Namespace, s.Served[i], 7016, short) {
+			t.Errorf("a connection to %s is opened that the first firewall does not let be", s.Served[i])
+		}
+	}
+	for _, f := range []string{"before", "behind"} {
+		for i, r := range decidedBy(t, p, f).Rules {
+			if r.Packets == 0 {
+				t.Errorf("rule %d of %s decided about no packet", i, f)
+			}
+		}
+	}
+}
