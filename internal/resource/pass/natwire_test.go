@@ -97,6 +97,44 @@ func TestNATKnowsBothWays(t *testing.T) {
 	}
 }
 
+// TestNATMeetsAPacketTwice: while a chain is changed, what one pass translated comes to another with the same NAT, which
+// leaves it as it is, both ways. It translates what comes to it alone, then, as the other did.
+func TestNATMeetsAPacketTwice(t *testing.T) {
+	p := pairIn(t, pairIn(t, pairIn(t, place(t), "eth1", "far1"), "eth2", "far2"), "eth3", "far3")
+	n := hiding("10.9.0.1")
+	n.Rules = append(n.Rules, Translation{Address: addr("10.0.0.80"), Protocol: 6, First: 80, Last: 80, Port: 8080, Targets: targets("10.2.0.1")})
+	for i, device := range []string{"eth0", "eth1", "eth2", "eth3"} {
+		apply(t, p, resource.Update, translating(device, n, i%2 == 1))
+	}
+	goes := func(device string, flow, want tuple) {
+		t.Helper()
+		if verdict, to := through(t, p, device, flow); verdict != goesOn || to != want {
+			t.Errorf("at %s %+v goes on as %+v (%d), want %+v", device, flow, to, int32(verdict), want)
+		}
+	}
+	asked := tuple{version: 4, protocol: 6, source: addr("10.1.0.1"), destination: addr("10.0.0.80"), ports: [2]uint16{4000, 80}}
+	became := tuple{version: 4, protocol: 6, source: addr("10.9.0.1"), destination: addr("10.2.0.1"), ports: [2]uint16{4000, 8080}}
+	goes("eth0", asked, became)
+	goes("eth2", became, became)
+	goes("eth3", became.answer(), asked.answer())
+	goes("eth1", asked.answer(), asked.answer())
+	goes("eth2", asked, became)
+	goes("eth0", became, became)
+	goes("eth1", became.answer(), asked.answer())
+	goes("eth3", asked.answer(), asked.answer())
+	goes("eth2", asked, became)
+	if verdict, to := through(t, p, "eth2", became); verdict != goesOn || to == became || to.source != became.source {
+		t.Errorf("somebody else's connection goes on as %+v (%d), so that answers to it are not told from another's", to, int32(verdict))
+	}
+	echo := tuple{version: 4, protocol: 1, echo: asks, source: addr("10.1.0.1"), destination: addr("10.2.0.1"), ports: [2]uint16{7, 0}}
+	hidden := echo
+	hidden.source = addr("10.9.0.1")
+	goes("eth0", echo, hidden)
+	goes("eth2", hidden, hidden)
+	goes("eth1", hidden.answer(), echo.answer())
+	goes("eth3", echo.answer(), echo.answer())
+}
+
 // TestNATForgetsTheIdlest: connections that are opened in the full table make room for each other, and what
 // made room is counted; what goes on is translated all the same.
 func TestNATForgetsTheIdlest(t *testing.T) {
