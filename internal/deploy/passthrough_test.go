@@ -3,6 +3,7 @@ package deploy_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"nfchain.dev/nfchain/internal/deploy"
@@ -15,8 +16,18 @@ import (
 
 func through(name string) string { return fmt.Sprintf("{name: %s, kind: passthrough}", name) }
 
-// overPairs are the wirings over which packets pass through a function.
-var overPairs = map[string]string{"veth": "wiring: veth\n", "ebpf": forwarders["tcx"], "clsact": forwarders["clsact"]}
+// overPairs are the wirings over which packets pass through a function, and xdp the one over which
+// they do in the driver.
+var overPairs = map[string]string{"veth": "wiring: veth\n", "ebpf": forwarders["tcx"], "clsact": forwarders["clsact"], "xdp": "wiring: veth\n"}
+
+// passing is a spec in which packets pass in that wiring's mode.
+func passing(wiring string, functions ...string) string {
+	all := spec(functions...)
+	if wiring == "xdp" {
+		all = strings.ReplaceAll(all, "kind: passthrough", "kind: passthrough, passthrough: {mode: xdp}")
+	}
+	return overPairs[wiring] + all
+}
 
 func needsPassthrough(t *testing.T) {
 	t.Helper()
@@ -30,14 +41,14 @@ func TestPassthrough(t *testing.T) {
 	needsPassthrough(t)
 	nstest.Require(t, feature.Bridge)
 	const nat = "{name: nat, kind: nat, nat: {source: {addresses: [203.0.113.1]}, destination: {addresses: [203.0.113.2]}}}"
-	for wiring, head := range overPairs {
+	for wiring := range overPairs {
 		for name, functions := range map[string][]string{
 			"alone": {through("p")}, "between": {forward("f"), through("p"), forward("g")}, "three": {through("p"), through("q"), through("r")},
 			"beside a bridge": {"{name: b, kind: bridge}", through("p"), "{name: c, kind: bridge}"}, "beside a firewall": {firewall, through("p"), shaper},
 			"beside a nat": {through("p"), nat, through("q")},
 		} {
 			t.Run(wiring+"/"+name, func(t *testing.T) {
-				p := planned(t, nstest.Owner(t), head+spec(functions...))
+				p := planned(t, nstest.Owner(t), passing(wiring, functions...))
 				downAfter(t, p.Chain)
 				up(t, p)
 				unchanged(t, p)
@@ -72,13 +83,16 @@ func hopsOf(t *testing.T, p *plan.Plan) (n int) {
 // it, and however long packets are.
 func TestPassthroughCarriesBytes(t *testing.T) {
 	needsPassthrough(t)
-	for wiring, head := range overPairs {
+	for wiring := range overPairs {
 		for name, settings := range map[string]string{
 			"as the kernel has it": "", "long packets": withMTU(jumbo), "no offloads": "tuning: {tso: false, gso: false, gro: false, checksum: false}\n",
 			"joined again": "tuning: {gro: true, threaded_napi: true}\n",
 		} {
 			t.Run(wiring+"/"+name, func(t *testing.T) {
-				p := planned(t, nstest.Owner(t), head+settings+spec(through("a"), through("b"), forward("f"), through("c"), through("d")))
+				if wiring == "xdp" { // there is no other way with that
+					settings = strings.ReplaceAll(settings, "gro: false, ", "")
+				}
+				p := planned(t, nstest.Owner(t), settings+passing(wiring, through("a"), through("b"), forward("f"), through("c"), through("d")))
 				downAfter(t, p.Chain)
 				up(t, p)
 				unchanged(t, p)
@@ -94,15 +108,15 @@ func TestPassthroughCarriesBytes(t *testing.T) {
 func TestPassthroughHeals(t *testing.T) {
 	needsPassthrough(t)
 	nstest.Require(t, feature.ToolIP)
-	for wiring, head := range overPairs {
+	for wiring := range overPairs {
 		t.Run(wiring, func(t *testing.T) {
-			p := planned(t, nstest.Owner(t), head+spec(forward("a"), through("p"), forward("b")))
+			p := planned(t, nstest.Owner(t), passing(wiring, forward("a"), through("p"), forward("b")))
 			downAfter(t, p.Chain)
 			up(t, p)
 			crosses(t, p)
 			node := p.Functions()[1].Namespace
-			heals(t, p, "ip -n "+node+" link del eth1", []string{"link", "address", "neighbour", "route", "steer", "through"})
-			heals(t, p, "ip netns del "+node, []string{"namespace", "link", "address", "neighbour", "route", "steer", "through"})
+			heals(t, p, "ip -n "+node+" link del eth1", []string{"link", "address", "neighbour", "route", "steer", "through", "tuning"})
+			heals(t, p, "ip netns del "+node, []string{"namespace", "link", "address", "neighbour", "route", "steer", "through", "tuning"})
 		})
 	}
 }
@@ -113,9 +127,9 @@ func TestPassthroughChanges(t *testing.T) {
 	nstest.Require(t, feature.Bridge)
 	owner := nstest.Owner(t)
 	downAfter(t, owner)
-	for _, wiring := range []string{"veth", "ebpf", "veth"} {
+	for _, wiring := range []string{"veth", "xdp", "ebpf", "xdp", "veth"} {
 		for _, kind := range []string{"passthrough", "forward", "passthrough", "bridge", "passthrough"} {
-			p := planned(t, owner, overPairs[wiring]+spec(forward("a"), "{name: b, kind: "+kind+"}"))
+			p := planned(t, owner, passing(wiring, forward("a"), "{name: b, kind: "+kind+"}"))
 			up(t, p)
 			unchanged(t, p)
 			crosses(t, p)
@@ -179,4 +193,30 @@ func TestPortsAreTurnedFromTheEnd(t *testing.T) {
 		t.Errorf("turned %q, want %q", turned, want)
 	}
 	crosses(t, p)
+}
+
+// TestXDPIsPutBack: what it needs of the interfaces beside is as it was when it has gone.
+func TestXDPIsPutBack(t *testing.T) {
+	needsPassthrough(t)
+	nstest.Require(t, feature.ToolEthtool)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	var offloads []string
+	for _, wiring := range []string{"veth", "xdp", "veth"} {
+		p := planned(t, owner, passing(wiring, forward("a"), through("p")))
+		up(t, p)
+		crosses(t, p)
+		for _, n := range []plan.Node{p.Functions()[0], p.Server()} {
+			device := "eth0"
+			if n.East != nil {
+				device = n.East.Device
+			}
+			offloads = append(offloads, sh(t, "ip netns exec "+n.Namespace+" ethtool -k "+device))
+		}
+	}
+	for i := range 2 {
+		if offloads[i] != offloads[i+4] || offloads[i] == offloads[i+2] {
+			t.Errorf("before, meanwhile and after:\n%s\n%s\n%s", offloads[i], offloads[i+2], offloads[i+4])
+		}
+	}
 }

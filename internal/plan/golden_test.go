@@ -105,6 +105,7 @@ func TestGolden(t *testing.T) {
 		"host":       "wiring: host\nfunctions: []\n",
 		"bump":       "functions:\n- {name: a, kind: forward}\n- {name: b, kind: bridge}\n- {name: c, kind: bridge}\n",
 		"through":    "functions:\n- {name: a, kind: forward}\n- {name: p, kind: passthrough}\n- {name: q, kind: passthrough}\n",
+		"frames":     "functions:\n- {name: a, kind: forward}\n- {name: p, kind: passthrough, passthrough: {mode: xdp}}\n",
 		"passes":     "functions:\n- {name: count, kind: counter}\n- {name: mark, kind: dscp, direction: forward, dscp: {code: ef}}\n- {name: lose, kind: drop, direction: reverse, drop: {ratio: 0.001}}\n- {name: limit, kind: ratelimit, ratelimit: {rate: 100Mbit, per: flow}}\n",
 		"mirror":     "functions:\n- {name: a, kind: forward}\n- {name: m, kind: mirror}\n",
 		"group":      group,

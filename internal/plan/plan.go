@@ -246,6 +246,9 @@ func (b *builder) build() (err error) {
 	if b.space, err = b.chooseSpace(); err != nil {
 		return err
 	}
+	if err := b.checkDriver(); err != nil {
+		return err
+	}
 	b.requires, b.links, b.by = map[string]bool{"netns": true}, map[string][]string{}, map[string]string{}
 	b.number()
 	if err := b.services(); err != nil {

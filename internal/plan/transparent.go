@@ -3,7 +3,10 @@ package plan
 import (
 	"fmt"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/function"
+	"nfchain.dev/nfchain/internal/resource/through"
+	"nfchain.dev/nfchain/internal/resource/tuning"
 	"nfchain.dev/nfchain/internal/wiring"
 )
 
@@ -25,6 +28,59 @@ func (b *builder) clear(n *Node) error {
 		return fmt.Errorf("function %s: over wiring %s every frame must be for the interface that it comes to, and a %s passes on others; use wiring: veth or wiring: ebpf", n.Name, b.wiring.Name(), n.Kind)
 	}
 	return nil
+}
+
+// checkDriver refuses what would bring packets past the drivers of functions that take them there,
+// and settings that the driver does not have then.
+func (b *builder) checkDriver() error {
+	for i, n := range b.nodes {
+		if n.Hook != through.XDP {
+			continue
+		}
+		if b.steered() {
+			return fmt.Errorf("function %s: over wiring %s packets come to functions behind the driver, where mode: xdp takes none; use wiring: veth, or mode: tc", n.Name, b.wiring.Name())
+		}
+		for _, beside := range []Node{b.nodes[i-1], b.nodes[i+1]} {
+			if beside.Hook == through.TC {
+				return fmt.Errorf("function %s: what %s beside it hands on comes behind the driver, where mode: xdp takes none; give both the same mode", n.Name, beside.Name)
+			}
+		}
+		if err := driverKeeps(b.chain.Spec.Tuning); err != nil {
+			return fmt.Errorf("function %s: %w", n.Name, err)
+		}
+	}
+	return nil
+}
+
+// driverKeeps refuses settings that no interface has while packets are taken in the driver of its
+// far end: frames bring neither sums nor segments that are yet to be made.
+func driverKeeps(t api.Tuning) error {
+	for _, s := range []struct {
+		name    string
+		on      *bool
+		refused bool
+	}{{"tso", t.TSO, true}, {"checksum", t.Checksum, true}, {"gro", t.GRO, false}} {
+		if s.on != nil && *s.on == s.refused {
+			return fmt.Errorf("with mode: xdp there is no tuning.%s: %t at the interfaces beside; leave it out, or use mode: tc", s.name, s.refused)
+		}
+	}
+	if t.TxQueues > max(t.RxQueues, 1) {
+		return fmt.Errorf("with mode: xdp an interface has as many rx_queues as its far end has tx_queues; tuning asks for %d of these and %d of those", t.TxQueues, max(t.RxQueues, 1))
+	}
+	return nil
+}
+
+// drives are the settings of an interface whose far end takes packets in its driver: frames come to
+// it only where it collects them (gro), and what it sends must be whole (checksum).
+func drives(own, far Node) []tuning.Setting {
+	if far.Hook != through.XDP || own.Hook == through.XDP {
+		return nil
+	}
+	var s settings
+	on, off := true, false
+	s.flag("checksum", &off)
+	s.flag("gro", &on)
+	return s
 }
 
 // next is the first node east of one that has addresses.

@@ -10,6 +10,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/address"
 	"nfchain.dev/nfchain/internal/resource/neighbour"
 	"nfchain.dev/nfchain/internal/resource/route"
+	"nfchain.dev/nfchain/internal/resource/tuning"
 )
 
 // TestTransparent nodes have no addresses, and those around them are neighbours.
@@ -53,17 +54,24 @@ func TestTransparentRefuses(t *testing.T) {
 	alone, passing := plantest.Function(t, "bump", "kind: bridge\n"), plantest.Function(t, "over", "kind: passthrough\n")
 	facts := plan.Facts{Functions: map[string]api.FunctionBody{"bump": alone.Spec, "over": passing.Spec}}
 	const bump, over = "functions: [{name: b, kind: bridge}]\n", "functions: [{name: p, kind: passthrough}]\n"
+	const frames = "functions: [{name: p, kind: passthrough, passthrough: {mode: xdp}}]\n"
 	for spec, want := range map[string]string{
-		"wiring: ovs\n" + bump:                                                                      "use wiring: veth",
-		"functions: [{name: b, ref: bump}]\n":                                                       "cannot stand alone",
-		"functions: [{name: b, kind: bridge, direction: forward}]\n":                                "leave direction out",
-		bump + "everywhere: [{kind: firewall}]\n":                                                   "except: [b]",
-		"wiring: bridge\n" + over:                                                                   "use wiring: veth or wiring: ebpf",
-		"wiring: bridge\nbridge: {per: chain, arms: 1}\n" + over:                                    "passes packets on from one interface to another",
-		"functions: [{name: p, ref: over}]\n":                                                       "cannot stand alone",
-		"functions: [{name: p, kind: passthrough, direction: forward}]\n":                           "leave direction out",
-		over + "everywhere: [{kind: shaper, shaper: {rate: 1Gbit}}]\n":                              "except: [p]",
-		"functions: [{name: p, kind: passthrough, group: g}, {name: a, kind: forward, group: g}]\n": "p",
+		"wiring: ovs\n" + bump:                                            "use wiring: veth",
+		"functions: [{name: b, ref: bump}]\n":                             "cannot stand alone",
+		"functions: [{name: b, kind: bridge, direction: forward}]\n":      "leave direction out",
+		bump + "everywhere: [{kind: firewall}]\n":                         "except: [b]",
+		"wiring: bridge\n" + over:                                         "use wiring: veth or wiring: ebpf",
+		"wiring: bridge\nbridge: {per: chain, arms: 1}\n" + over:          "passes packets on from one interface to another",
+		"functions: [{name: p, ref: over}]\n":                             "cannot stand alone",
+		"functions: [{name: p, kind: passthrough, direction: forward}]\n": "leave direction out",
+		"wiring: ebpf\n" + frames:                                         "use wiring: veth, or mode: tc",
+		frames + "tuning: {tso: true}\n":                                  "no tuning.tso: true",
+		frames + "tuning: {checksum: true}\n":                             "no tuning.checksum: true",
+		frames + "tuning: {gro: false}\n":                                 "no tuning.gro: false",
+		frames + "tuning: {tx_queues: 2}\n":                               "as many rx_queues",
+		"functions: [{name: p, kind: passthrough}, {name: q, kind: passthrough, passthrough: {mode: xdp}}]\n": "give both the same mode",
+		over + "everywhere: [{kind: shaper, shaper: {rate: 1Gbit}}]\n":                                        "except: [p]",
+		"functions: [{name: p, kind: passthrough, group: g}, {name: a, kind: forward, group: g}]\n":           "p",
 	} {
 		_, err := plan.Make(plantest.Chain(t, "edge", spec), plantest.Catalogue(), facts, plan.Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -74,6 +82,31 @@ func TestTransparentRefuses(t *testing.T) {
 	for _, f := range []api.StandaloneFunction{alone, passing} {
 		if _, err := plan.MakeFunction(f, plantest.Catalogue(), nil); err == nil {
 			t.Errorf("%s stands alone", f.Metadata.Name)
+		}
+	}
+}
+
+// TestInTheDriver: the nodes beside functions that take packets there, and no others, collect frames
+// and send whole packets, whatever else is tuned.
+func TestInTheDriver(t *testing.T) {
+	const functions = "functions: [{name: a, kind: forward}, {name: p, kind: passthrough, passthrough: {mode: xdp}}, {name: q, kind: passthrough, passthrough: {mode: xdp}}]\n"
+	for tuned, want := range map[string][4]string{
+		"":                            {"", "checksum=false gro=true", "", "checksum=false gro=true"},
+		"tuning: {gro: true}\n":       {"gro=true", "checksum=false gro=true", "gro=true", "checksum=false gro=true"},
+		"tuning: {checksum: false}\n": {"checksum=false", "checksum=false gro=true", "checksum=false", "checksum=false gro=true"},
+		"tuning: {scatter_gather: false, tx_queues: 2, rx_queues: 2}\n": {"rx_queues=2 tx_queues=2 scatter_gather=false", "rx_queues=2 tx_queues=2 checksum=false scatter_gather=false gro=true",
+			"rx_queues=2 tx_queues=2 scatter_gather=false", "rx_queues=2 tx_queues=2 checksum=false scatter_gather=false gro=true"},
+	} {
+		p := made(t, tuned+functions, plan.Facts{}, plan.Options{})
+		set := map[string]string{}
+		for _, r := range p.Resources {
+			if s, is := r.Spec.(tuning.Spec); is {
+				set[r.Namespace+" "+s.Device] = s.Fingerprint()
+			}
+		}
+		got := [4]string{set[p.Client().Namespace+" eth0"], set[p.Functions()[0].Namespace+" eth1"], set[p.Functions()[1].Namespace+" eth0"], set[p.Server().Namespace+" eth0"]}
+		if got != want {
+			t.Errorf("%q: %q, want %q", tuned, got, want)
 		}
 	}
 }

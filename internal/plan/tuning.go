@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,8 +20,8 @@ func (b *builder) tune(all []hop, joined wiring.Joined) error {
 	t := b.chain.Spec.Tuning
 	done := map[[2]string]bool{}
 	for i, h := range all {
-		b.tunePort(h.a, h.pa, nodeSettings(t, h.a, b.softirqs(h.a.Name)), joined.Ends[i].A, done)
-		b.tunePort(h.z, h.pz, nodeSettings(t, h.z, b.softirqs(h.z.Name)), joined.Ends[i].B, done)
+		b.tunePort(h.a, h.pa, with(nodeSettings(t, h.a, b.softirqs(h.a.Name)), drives(h.a, h.z)), joined.Ends[i].A, done)
+		b.tunePort(h.z, h.pz, with(nodeSettings(t, h.z, b.softirqs(h.z.Name)), drives(h.z, h.a)), joined.Ends[i].B, done)
 	}
 	if err := b.tuneBetween(joined.Resources, t, done); err != nil {
 		return err
@@ -29,6 +30,16 @@ func (b *builder) tune(all []hop, joined wiring.Joined) error {
 		b.requires[feature.NAPIThreads] = true
 	}
 	return b.tuneNamespaces(namespaceSettings(t))
+}
+
+// with further settings, of knobs that may be among the others with the same value.
+func with(all, further []tuning.Setting) []tuning.Setting {
+	for _, s := range further {
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // softirqs are the CPUs that handle what a node's interfaces receive, "" where it is not said.

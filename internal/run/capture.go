@@ -9,6 +9,7 @@ import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/capture"
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/through"
 )
 
 // Captured is a chain as package capture looks at it: all of its hops, or one of them, by
@@ -19,6 +20,9 @@ func Captured(p *plan.Plan, hop string) (capture.Chain, error) {
 	for _, n := range p.Nodes {
 		c.Path = append(c.Path, n.Name)
 		addNames(c.Names, n)
+		if n.Hook == through.XDP && n.Has(hop) {
+			return c, fmt.Errorf("chain %s: packets pass %s in the driver, where nothing captures them; name the hop before or behind it, or none: %w", p.Chain, hop, ErrInput)
+		}
 		if hop == "" || n.Has(hop) {
 			c.Points = append(c.Points, pointsOf(n)...)
 		}
@@ -71,7 +75,7 @@ func addressesOf(n plan.Node) (all []netip.Addr) {
 // forward; where both sides are one interface, packets of both ways pass it.
 func pointsOf(n plan.Node) []capture.Point {
 	if n.Hook != "" {
-		return handedOn(n)
+		return seenAt(n)
 	}
 	if n.West != nil && n.East != nil && n.West.Device == n.East.Device {
 		return sideOf(n, n.West, "", "")
@@ -79,9 +83,12 @@ func pointsOf(n plan.Node) []capture.Point {
 	return append(sideOf(n, n.West, api.Forward, api.Reverse), sideOf(n, n.East, api.Reverse, api.Forward)...)
 }
 
-// handedOn are the points of a node that hands packets on: what leaves it is seen where it comes
+// seenAt are the points of a node that hands packets on: what leaves it is seen where it comes
 // in next.
-func handedOn(n plan.Node) []capture.Point {
+func seenAt(n plan.Node) []capture.Point {
+	if n.Hook == through.XDP {
+		return nil // no socket sees what is a frame
+	}
 	return append(sideOf(n, n.West, api.Forward, "")[:1], sideOf(n, n.East, api.Reverse, "")[:1]...)
 }
 

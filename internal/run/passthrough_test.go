@@ -20,13 +20,18 @@ import (
 	"nfchain.dev/nfchain/internal/trial"
 )
 
-// passing are wirings over which packets pass through p and q, between a and the ends.
-var passing = map[string]string{"veth": "wiring: veth\n", "ebpf": "wiring: ebpf\n"}
+// passing are wirings over which packets pass through p, q and r, beside a; xdp is the one over
+// which they do in the driver.
+var passing = map[string]string{"veth": "wiring: veth\n", "ebpf": "wiring: ebpf\n", "xdp": "wiring: veth\n"}
 
 func newPassing(t *testing.T, wiring string) *bed {
 	t.Helper()
 	nstest.Require(t, feature.BPFPeer, feature.BPFIngress, feature.BPFXDP)
-	return newBed(t, passing[wiring]+"functions: [{name: p, kind: passthrough}, {name: a, kind: forward}, {name: q, kind: passthrough}, {name: r, kind: passthrough}]\n")
+	kind := "kind: passthrough"
+	if wiring == "xdp" {
+		kind += ", passthrough: {mode: xdp}"
+	}
+	return newBed(t, passing[wiring]+strings.ReplaceAll("functions: [{name: p, KIND}, {name: a, kind: forward}, {name: q, KIND}, {name: r, KIND}]\n", "KIND", kind))
 }
 
 // TestPassthroughIsMeasured and proven, the direct hop beside it.
@@ -104,7 +109,7 @@ func TestPassthroughIsToldOf(t *testing.T) {
 
 // TestPassthroughMissed: where one no longer passes packets on, the proof of path says which.
 func TestPassthroughMissed(t *testing.T) {
-	for wiring := range passing {
+	for _, wiring := range []string{"veth", "ebpf"} {
 		t.Run(wiring, func(t *testing.T) {
 			b := newPassing(t, wiring)
 			b.up(run.UpOptions{Wait: true})
@@ -126,6 +131,26 @@ func TestPassthroughMissed(t *testing.T) {
 				t.Errorf("error %v", err)
 			}
 		})
+	}
+}
+
+// TestFramesAreCapturedBeside: no socket sees what passes in the driver, so that is not asked for.
+func TestFramesAreCapturedBeside(t *testing.T) {
+	for _, wiring := range []string{"veth", "xdp"} {
+		p, err := newPassing(t, wiring).host.Plan(newPassing(t, wiring).chain, nil, planOptions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range p.Functions() {
+			c, err := run.Captured(p, n.Name)
+			want := map[string]int{"": 4, "tc": 2}[n.Hook]
+			if len(c.Points) != want || (err != nil) != (want == 0) {
+				t.Errorf("%s: %d points, error %v", n.Name, len(c.Points), err)
+			}
+		}
+		if _, err := run.Captured(p, ""); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/through"
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/traffic/proof"
 	"nfchain.dev/nfchain/internal/trial"
@@ -136,6 +137,9 @@ func proven(ctx context.Context, p *plan.Plan, kind string) error {
 	path := proof.Path{ClientNetns: p.Client().Namespace, ServerNetns: p.Server().Namespace, Protocol: kind, Delay: held(p)}
 	path.To, path.At, path.Source = marked(p.Reached())
 	for _, n := range p.Functions() {
+		if n.Hook == through.XDP {
+			continue // no socket sees what is a frame
+		}
 		f := proof.Function{Name: n.Function(), Netns: n.Namespace, West: n.West.Device, East: n.East.Device, Transparent: n.Transparent, Hands: n.Hook != ""}
 		if last := len(path.Functions) - 1; n.Again() {
 			path.Functions[last].Others = append(path.Functions[last].Others, f)
@@ -147,13 +151,24 @@ func proven(ctx context.Context, p *plan.Plan, kind string) error {
 	if err != nil {
 		return err
 	}
+	frames, err := framesThrough(p)
+	if err != nil {
+		return err
+	}
 	if _, err := proof.Check(ctx, path); err != nil {
 		if ctx.Err() != nil {
 			return deploy.Interrupted(ctx.Err())
 		}
 		return err
 	}
-	return met(p, path.Protocol, before)
+	if err := met(p, path.Protocol, before); err != nil {
+		return err
+	}
+	after, err := framesThrough(p)
+	if err != nil {
+		return err
+	}
+	return handedOn(p, path.Protocol, frames, after)
 }
 
 // held is how long the chain's functions may hold a packet on purpose.

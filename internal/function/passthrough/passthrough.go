@@ -4,6 +4,7 @@
 package passthrough
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 
@@ -17,8 +18,10 @@ import (
 // Options of a passthrough function.
 type Options struct {
 	// Mode is where packets are taken: tc, behind the interface's driver, where TCP's
-	// super-packets stay whole. Default tc.
-	Mode string `json:"mode,omitempty" jsonschema:"enum=tc"`
+	// super-packets stay whole, or xdp, in the driver, where they are sent on several at a
+	// time; the nodes beside then cut packets and sum them up by themselves, and wiring veth
+	// is needed. Default tc.
+	Mode string `json:"mode,omitempty" jsonschema:"enum=tc,enum=xdp"`
 }
 
 //go:embed passthrough.go
@@ -37,15 +40,19 @@ func (Kind) Name() string { return "passthrough" }
 func (Kind) Options() any { return &Options{} }
 
 // Requires implements function.Kind.
-func (Kind) Requires(any) []string {
-	return []string{feature.Veth, feature.BPFPeer, feature.BPFIngress}
+func (k Kind) Requires(options any) []string {
+	needs := []string{feature.Veth, feature.BPFPeer, feature.BPFIngress}
+	if k.Hook(options) == through.XDP {
+		needs = append(needs, feature.BPFXDP)
+	}
+	return needs
 }
 
 // IsTransparent implements function.Transparent.
 func (Kind) IsTransparent() {}
 
 // Hook implements function.Handing.
-func (Kind) Hook(any) string { return through.TC }
+func (Kind) Hook(options any) string { return cmp.Or(options.(*Options).Mode, through.TC) }
 
 // Contribute implements function.Kind.
 func (k Kind) Contribute(site function.Site, options any) ([]resource.Resource, error) {

@@ -45,7 +45,15 @@ func observe(p resource.Place, index int, mine map[int]string) (string, error) {
 	for _, a := range all {
 		texts = append(texts, fingerprint(a.whither(mine), TC, a.Name))
 	}
-	return strings.Join(texts, ", and "), err
+	if err != nil {
+		return "", err
+	}
+	frames, err := atXDP(p, index)
+	if frames != nil {
+		texts = append(texts, fingerprint(frames.whither(mine), XDP, frames.Name))
+		frames.Close()
+	}
+	return strings.Join(texts, and), err
 }
 
 // Apply implements resource.Kind.
@@ -72,6 +80,9 @@ func remove(p resource.Place, device string) error {
 	}
 	all, err := atTC(p, dev.Attrs().Index)
 	defer held.CloseAll(all)
+	if err == nil {
+		err = takeFrames(p, dev.Attrs().Index)
+	}
 	if err == nil {
 		err = take(p, dev.Attrs().Index, all)
 	}
@@ -104,6 +115,13 @@ func set(p resource.Place, s Spec) error {
 	defer held.CloseAll(all)
 	if err == nil {
 		err = keep(p, index, uint32(to.Attrs().Index), all)
+	}
+	switch {
+	case err != nil:
+	case s.Mode == XDP:
+		err = keepFrames(p, index)
+	default:
+		err = takeFrames(p, index)
 	}
 	return failed(p, s.Device, err)
 }

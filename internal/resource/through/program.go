@@ -65,8 +65,35 @@ func put(p resource.Place, index int, to uint32, old *attached) error {
 	return held.Put(p, index, held.Throughs, program)
 }
 
-// load one of the programs, which counts on where another stopped.
+// load a program that sends packets to an interface, and counts on where another stopped.
 func load(name string, to uint32, old *attached) (*ebpf.Program, error) {
+	taken := map[string]*ebpf.Map{}
+	if old != nil && old.Maps[passedMap] != nil {
+		taken[passedMap] = old.Maps[passedMap]
+	}
+	loaded, err := loadWith(name, taken)
+	if err != nil {
+		return nil, err
+	}
+	defer loaded.Close()
+	if err := loaded.Maps[nextMap].Put(uint32(0), to); err != nil {
+		return nil, err
+	}
+	return loaded.DetachProgram(name), nil
+}
+
+// loadBeside another program one that has its maps.
+func loadBeside(name string, maps map[string]*ebpf.Map) (*ebpf.Program, error) {
+	loaded, err := loadWith(name, map[string]*ebpf.Map{nextMap: maps[nextMap], passedMap: maps[passedMap]})
+	if err != nil {
+		return nil, err
+	}
+	defer loaded.Close()
+	return loaded.DetachProgram(name), nil
+}
+
+// loadWith maps of another program's, where they are as this version's are.
+func loadWith(name string, maps map[string]*ebpf.Map) (*ebpf.Collection, error) {
 	spec, err := bpf.LoadProgram()
 	if err != nil {
 		return nil, err
@@ -74,19 +101,16 @@ func load(name string, to uint32, old *attached) (*ebpf.Program, error) {
 	program := spec.Programs[name]
 	program.Name = Name
 	spec.Programs = map[string]*ebpf.ProgramSpec{name: program}
-	taken := map[string]*ebpf.Map{}
-	if old != nil && old.Maps[passedMap] != nil && spec.Maps[passedMap].Compatible(old.Maps[passedMap]) == nil {
-		taken[passedMap] = old.Maps[passedMap]
+	for of, m := range maps {
+		if m == nil || spec.Maps[of].Compatible(m) != nil {
+			delete(maps, of)
+		}
 	}
-	loaded, err := ebpf.NewCollectionWithOptions(spec, ebpf.CollectionOptions{MapReplacements: taken})
+	loaded, err := ebpf.NewCollectionWithOptions(spec, ebpf.CollectionOptions{MapReplacements: maps})
 	if err != nil {
 		return nil, fmt.Errorf("load the program that passes packets through: %w", err)
 	}
-	defer loaded.Close()
-	if err := loaded.Maps[nextMap].Put(uint32(0), to); err != nil {
-		return nil, err
-	}
-	return loaded.DetachProgram(name), nil
+	return loaded, nil
 }
 
 // Counts is what came in at an interface and was passed through, since the interface is there.
@@ -132,14 +156,20 @@ func (c *Counts) add(passed *ebpf.Map) error {
 	return nil
 }
 
-// Hands tells whether a program at an interface of a place, by its index, hands packets on to
-// the interface's far end behind that one's driver.
+// Hands tells whether a program at an interface of a place, by its index, hands packets on behind
+// the driver of the interface's far end.
 func Hands(p resource.Place, index int) (is bool, err error) {
 	err = p.Do(func() error {
 		all, err := atTC(p, index)
 		defer held.CloseAll(all)
-		is = len(all) > 0
+		if err != nil || len(all) == 0 {
+			return err
+		}
+		frames, err := atXDP(p, index)
+		if is = frames == nil; !is {
+			frames.Close()
+		}
 		return err
 	})
-	return is, err
+	return is && err == nil, err
 }

@@ -19,6 +19,9 @@ const KindName = "through"
 const (
 	// TC is behind the driver, where they are the kernel's already.
 	TC = "tc"
+	// XDP is in the driver, where they are frames that the kernel has made nothing of yet, and
+	// behind it what comes past the driver.
+	XDP = "xdp"
 )
 
 // Spec of what is at an interface of a function, in whose namespace it is.
@@ -26,7 +29,7 @@ type Spec struct {
 	Device string `json:"device"`
 	// To is the interface that packets leave by.
 	To string `json:"to"`
-	// Mode is where they are taken: TC.
+	// Mode is where they are taken: TC or XDP.
 	Mode string `json:"mode"`
 }
 
@@ -37,7 +40,16 @@ func (Spec) Kind() string { return KindName }
 func (s Spec) Key() string { return s.Device }
 
 // Fingerprint is where packets go, and which program sends them there.
-func (s Spec) Fingerprint() string { return fingerprint(s.To, s.Mode, Name) }
+func (s Spec) Fingerprint() string {
+	behind := fingerprint(s.To, TC, Name)
+	if s.Mode == XDP {
+		return behind + and + fingerprint(s.To, XDP, Name)
+	}
+	return behind
+}
+
+// and is between what is at an interface.
+const and = ", and "
 
 func fingerprint(to, mode, program string) string {
 	return fmt.Sprintf("to %s, by %s at %s", to, program, mode)

@@ -18,6 +18,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/netns/ethtool"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/held"
@@ -47,10 +48,24 @@ func newFunction(t testing.TB) *function {
 		if err := errors.Join(err, own.LinkSetAlias(pair, resource.Mark(owner)+device), own.LinkSetUp(pair), far.LinkSetUp(end)); err != nil {
 			t.Fatal(err)
 		}
+		takesFrames(t, far)
 		nstest.Carries(t, far, "eth0")
 	}
 	f.Place = resource.At(own, owner)
 	return f
+}
+
+// takesFrames has an interface take what is sent to it as frames.
+func takesFrames(t testing.TB, h *netns.Handle) {
+	t.Helper()
+	s, err := ethtool.Open(h.Ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.SetFeatures("eth0", map[string]bool{"rx-gro": true}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // quiet has the kernel say nothing of its own in a namespace.
@@ -114,7 +129,7 @@ func (f *function) count(t testing.TB, device string) through.Counts {
 	return c
 }
 
-var modes = []string{through.TC}
+var modes = []string{through.TC, through.XDP}
 
 // TestReadsBack: what was made reads back the same, made twice too and in another mode, and is
 // gone once removed, also twice.
@@ -365,5 +380,38 @@ func TestGone(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "eth1") {
 			t.Errorf("%s: %v", s.Device, err)
 		}
+	}
+}
+
+// TestLeavesAnothersFrames to the program in the driver that somebody else put there, and says so.
+func TestLeavesAnothersFrames(t *testing.T) {
+	f := newFunction(t)
+	stranger, err := ebpf.NewProgram(&ebpf.ProgramSpec{Name: "stranger", Type: ebpf.XDP, License: "GPL",
+		Instructions: asm.Instructions{asm.LoadImm(asm.R0, 2, asm.DWord), asm.Return()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = stranger.Close() }()
+	var at link.Link
+	index := f.index(t, "eth0")
+	err = f.Do(func() (err error) {
+		at, err = link.AttachXDP(link.XDPOptions{Program: stranger, Interface: index, Flags: link.XDPDriverMode})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = at.Close() }()
+	spec := ways(through.XDP)[0]
+	err = (through.Kind{}).Apply(resource.At(f.Handle, f.Owner), []resource.Change{{Op: resource.Create, Key: spec.Device, Spec: spec}})
+	if err == nil || !strings.Contains(err.Error(), "somebody else's") {
+		t.Errorf("error %v", err)
+	}
+	f.apply(t, resource.Create, ways(through.TC)[0])
+	f.reads(t, ways(through.TC)[0])
+	f.apply(t, resource.Delete, spec)
+	l, err := f.LinkByIndex(index)
+	if err != nil || l.Attrs().Xdp == nil || !l.Attrs().Xdp.Attached {
+		t.Errorf("the stranger is gone, error %v", err)
 	}
 }
