@@ -24,6 +24,9 @@ type ChainSpec struct {
 	// Functions are visited in this order by traffic from the first endpoint
 	// to the second and in the reverse order by traffic back.
 	Functions []Function `json:"functions,omitempty"`
+	// Classifier has flows take different paths, each by some of the functions. Default: all
+	// packets go through all of them.
+	Classifier *Classifier `json:"classifier,omitempty"`
 	// Tenant is whose chain it is. Chains of different tenants may have the same addresses,
 	// and a standalone function that they go through keeps them apart. Default: nobody's.
 	Tenant string `json:"tenant,omitempty"`

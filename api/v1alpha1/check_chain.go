@@ -36,6 +36,7 @@ func (c Catalogue) checkChain(s *ChainSpec, at place) []FieldProblem {
 	f.under("", at.checkOptions())
 	f.under("", checkNodeNames(s, at))
 	f.under("", checkGroups(s))
+	f.under("classifier", c.checkClassifier(s, wiring, at.under("classifier")))
 	f.under("addresses", checkAddresses(s.Addresses))
 	f.under("tuning", checkTuning(s.Tuning))
 	f.under("placement", checkPlacement(s))

@@ -93,7 +93,7 @@ func (g *generator) nameWords(c Catalogue) {
 	}
 	g.words("Load", "tool", c.tools())
 	longest := uint64(maxName)
-	for _, definition := range []string{"Metadata", "Endpoint", "Function", "Mix"} {
+	for _, definition := range []string{"Metadata", "Endpoint", "Function", "PathRule", "Mix"} {
 		name := g.property(definition, "name")
 		name.Pattern, name.MaxLength = `^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`, &longest
 	}

@@ -51,7 +51,11 @@ It needs root and a kernel that describes its types (Linux 5.17 or newer).`,
 		if err != nil {
 			return err
 		}
-		e, err := trace.Explain(cmd.Context(), runs.Traced(p), flow, t)
+		chain, err := runs.Explained(p, flow)
+		if err != nil {
+			return err
+		}
+		e, err := trace.Explain(cmd.Context(), chain, flow, t)
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,8 @@ func (a *app) showCmd() *cobra.Command {
 		Use: "show NAME", Short: "Show a chain or function: nodes, addresses, programs, rule, impairment, hop and interface counters",
 		Long: `Show a chain or a standalone function as it is now: its nodes with their addresses and
 programs, which of the functions that are watched have failed, what interfaces, a forwarder's hops, functions
-that are inline, rules and policies counted, how flows are shared out over replicas, and what differs from its plan.`,
+that are inline, rules and policies counted, how flows are shared out over replicas
+or get their path, and what differs from its plan.`,
 		Example: "  nfchain show edge\n  nfchain show edge -o json", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChains,
 	}
 	var o *string
@@ -86,6 +87,9 @@ func (a *app) printState(s runs.State) error {
 		a.printTranslations(f)
 	}
 	a.printPath(s.Path)
+	if err := a.printClassifier(s.Classifier); err != nil {
+		return err
+	}
 	for _, shared := range s.Shared {
 		a.printShared(shared)
 	}

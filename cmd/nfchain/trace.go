@@ -42,7 +42,13 @@ XDP programs pass from interface to interface are not seen in between.`,
 		if err := runs.Traceable(p); err != nil {
 			return err
 		}
-		r, err := trace.Run(cmd.Context(), runs.Traced(p), t)
+		chain := runs.Traced(p)
+		if t.Send > 0 {
+			if chain, err = runs.Sent(p); err != nil {
+				return err
+			}
+		}
+		r, err := trace.Run(cmd.Context(), chain, t)
 		if err != nil {
 			return err
 		}

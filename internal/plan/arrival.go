@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/steer"
@@ -12,7 +14,11 @@ import (
 // the port where they came in. Beside replicas there are several such ports. What comes in
 // where packets are shared out over replicas is none's: the kernel tells of it before one is
 // chosen.
-func (p *Plan) Arrivals() map[resource.Interface][]resource.Interface {
+func (p *Plan) Arrivals() map[resource.Interface][]resource.Interface { return p.ArrivalsOn(nil) }
+
+// ArrivalsOn are those of packets on one of several paths. Without one, where paths part is none's arrival
+// either.
+func (p *Plan) ArrivalsOn(path *Path) map[resource.Interface][]resource.Interface {
 	behind := map[resource.Interface]resource.Interface{} // a port
 	for _, r := range p.Resources {
 		if s, is := r.Spec.(link.Spec); is {
@@ -21,37 +27,61 @@ func (p *Plan) Arrivals() map[resource.Interface][]resource.Interface {
 	}
 	at := map[resource.Interface][]resource.Interface{}
 	for _, r := range p.Resources {
-		if s, is := r.Spec.(steer.Spec); is && s.Among == nil {
-			node := behind[resource.Interface{Namespace: r.Namespace, Device: s.To}]
-			at[node] = append(at[node], resource.Interface{Namespace: r.Namespace, Device: s.Device})
+		s, is := r.Spec.(steer.Spec)
+		port := resource.Interface{Namespace: r.Namespace, Device: s.Device}
+		if !is || s.Among != nil || path != nil && !p.on(path, behind[port].Namespace) {
+			continue
+		}
+		to := s.To
+		if s.Paths != nil {
+			to = s.Paths.To(path.NameOr(nowhere))
+		}
+		if to != "" {
+			node := behind[resource.Interface{Namespace: r.Namespace, Device: to}]
+			at[node] = append(at[node], port)
 		}
 	}
-	p.passedBy(at)
+	p.passedBy(at, path)
 	return at
 }
 
 // passedBy are nodes that hand packets on within the turn of the core in which these came: the
 // kernel tells of them once, and that is the arrival at the first node behind which does not.
-func (p *Plan) passedBy(at map[resource.Interface][]resource.Interface) {
-	last := len(p.Nodes) - 1
-	for i := range p.Nodes {
-		p.handOver(at, i, i+1, func(n Node) *Interface { return n.West })
-		p.handOver(at, last-i, last-i-1, func(n Node) *Interface { return n.East })
+func (p *Plan) passedBy(at map[resource.Interface][]resource.Interface, path *Path) {
+	var nodes []Node
+	for _, n := range p.Nodes {
+		if path == nil && p.Classifier == nil || path != nil && path.Has(n.Name) {
+			nodes = append(nodes, n)
+		}
+	}
+	last := len(nodes) - 1
+	for i := range nodes {
+		if i < last {
+			handOver(at, nodes[i], nodes[i+1], func(n Node) *Interface { return n.West })
+			handOver(at, nodes[last-i], nodes[last-i-1], func(n Node) *Interface { return n.East })
+		}
 	}
 }
 
 // handOver the arrivals at a node, if it hands packets on, to the next. Which replica handed
 // them on is not known.
-func (p *Plan) handOver(at map[resource.Interface][]resource.Interface, from, to int, side func(Node) *Interface) {
-	n := p.Nodes[from]
+func handOver(at map[resource.Interface][]resource.Interface, n, next Node, side func(Node) *Interface) {
 	if n.Hook != through.TC || n.Replica != nil {
 		return
 	}
 	in := resource.Interface{Namespace: n.Namespace, Device: side(n).Device}
-	out := resource.Interface{Namespace: p.Nodes[to].Namespace, Device: side(p.Nodes[to]).Device}
+	out := resource.Interface{Namespace: next.Namespace, Device: side(next).Device}
 	at[out] = at[in]
 	if len(at[in]) == 0 {
 		at[out] = []resource.Interface{in}
 	}
 	delete(at, in)
+}
+
+// nowhere is the name of no path.
+const nowhere = "-"
+
+// on tells whether a path goes by a namespace.
+func (p *Plan) on(path *Path, namespace string) bool {
+	return slices.ContainsFunc(p.Nodes, func(n Node) bool { return n.Namespace == namespace && path.Has(n.Name) })
 }

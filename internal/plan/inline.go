@@ -126,7 +126,7 @@ func (b *builder) inlined(f api.Function, hop int) (steps function.Steps, is boo
 }
 
 // suits tells whether nothing is lost nor refused if a function that is left to the plan is inline: it does
-// the same as in a namespace, the hop has room, and no neighbour wants a hop without functions.
+// the same as in a namespace, the hop has room, no neighbour wants a hop without functions, and there is one path.
 func (b *builder) suits(f api.Function, steps function.Steps, hop int) bool {
 	row, taps := 1, 1
 	for _, other := range b.inline {
@@ -138,7 +138,7 @@ func (b *builder) suits(f api.Function, steps function.Steps, hop int) bool {
 			taps++
 		}
 	}
-	if steps.Less || row > pass.Most || steps.Tap != nil && taps > pass.MostTaps {
+	if b.chain.Spec.Classifier != nil || steps.Less || row > pass.Most || steps.Tap != nil && taps > pass.MostTaps {
 		return false
 	}
 	all := b.chain.Spec.Functions

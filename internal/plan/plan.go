@@ -71,6 +71,8 @@ type Plan struct {
 	Nodes []Node `json:"nodes"`
 	// Inline are the functions that have no namespace, in path order.
 	Inline []Inline `json:"inline,omitempty"`
+	// Classifier is how flows get one of several paths; nil where there is one.
+	Classifier *Classifier `json:"classifier,omitempty"`
 	// Runtimes are what was chosen for the functions that left it to the plan, by their names.
 	Runtimes map[string]string `json:"runtimes,omitempty"`
 
@@ -213,10 +215,12 @@ type builder struct {
 	turn     int
 	replicas []Node
 	inline   []Inline
-	runtimes map[string]string
-	space    space
-	direct   *Direct
-	service  *Service
+	// classifier is how flows get one of several paths; nil where there is one.
+	classifier *Classifier
+	runtimes   map[string]string
+	space      space
+	direct     *Direct
+	service    *Service
 	// ends of the hops, a forwarder's ports behind them, and what is published over them.
 	ends      []wiring.Ends
 	ports     []wiring.Ports
@@ -283,6 +287,9 @@ func (b *builder) build() (err error) {
 	if err := b.everywhere(); err != nil {
 		return err
 	}
+	if err := b.classify(); err != nil {
+		return err
+	}
 	if err := b.watch(); err != nil {
 		return err
 	}
@@ -292,7 +299,7 @@ func (b *builder) build() (err error) {
 func (b *builder) plan() *Plan {
 	p := &Plan{
 		SchemaVersion: 1, Chain: b.chain.Metadata.Name, Wiring: b.wiring.Name(), Settings: b.settings,
-		Nodes: b.everyNode(), Inline: b.inline, Runtimes: b.runtimes, Blocks: b.space.blocks(), Direct: b.direct, Service: b.service, Placement: b.placement, Warnings: b.mtus(), Requires: []string{}, Resources: b.resources,
+		Nodes: b.everyNode(), Inline: b.inline, Classifier: b.classifier, Runtimes: b.runtimes, Blocks: b.space.blocks(), Direct: b.direct, Service: b.service, Placement: b.placement, Warnings: append(b.mtus(), b.unvisited()...), Requires: []string{}, Resources: b.resources,
 	}
 	for name := range b.requires {
 		p.Requires = append(p.Requires, name)

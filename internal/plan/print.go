@@ -25,6 +25,9 @@ func (p *Plan) Text() string {
 	} else {
 		fmt.Fprintf(&b, "chain %s, wiring %s%s\npath: %s\n", p.Chain, p.Wiring, Chosen(p.Settings), strings.Join(names, " → "))
 	}
+	if p.Classifier != nil {
+		p.Classifier.list(&b)
+	}
 	if chose := p.Chose(); chose != "" {
 		fmt.Fprintf(&b, "runtime %s: %s\n", api.RuntimeAuto, chose)
 	}

@@ -1,6 +1,9 @@
 package run
 
 import (
+	"slices"
+	"strings"
+
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
@@ -12,7 +15,8 @@ import (
 // HopState is what a forwarder sent from one node to the next, since the port is there.
 type HopState struct {
 	From string `json:"from"`
-	// To is a node, or a function with replicas, one of which each packet was sent to.
+	// To is a node, or a function with replicas, one of which each packet was sent to; where paths
+	// part, it is all of those that they lead to.
 	To string `json:"to"`
 	// Direct is the hop between the two ends, beside the chain.
 	Direct  bool   `json:"direct,omitempty"`
@@ -46,14 +50,28 @@ func hopsOf(p *plan.Plan, passes map[string]*PassState) ([]HopState, error) {
 		}
 		c, from := counted[s.Device], ends[s.Device]
 		to := ends[s.To].Node
-		if s.Among != nil {
+		switch {
+		case s.Among != nil:
 			to = s.Among.Of
+		case s.Paths != nil:
+			to = oneOf(s.Paths, ends)
 		}
 		direct := p.Direct != nil && (from.Device == p.Direct.Client.Device || from.Device == p.Direct.Server.Device)
 		all = append(all, HopState{From: from.Node, To: to, Direct: direct, Packets: c.Packets, Bytes: c.Bytes,
 			Pass: passes[resource.ID(pass.KindName, r.Namespace, s.Device)]})
 	}
 	return all, nil
+}
+
+// oneOf the nodes behind the ports that paths lead to.
+func oneOf(p *steer.Paths, ends map[string]link.End) string {
+	var names []string
+	for _, w := range p.Ways {
+		if name := ends[w.Port].Node; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, " or ")
 }
 
 // countsIn a forwarder's namespace, by port; none where that is missing.

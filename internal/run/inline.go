@@ -1,6 +1,7 @@
 package run
 
 import (
+	"slices"
 	"strings"
 
 	"nfchain.dev/nfchain/internal/netns"
@@ -192,7 +193,7 @@ func (s *State) inlineDrift(p *plan.Plan, changes []resource.Change) {
 
 // met is an error of type *[proof.Error] unless to each function that is inline came at least
 // as many packets, since its pass was read before, as the proof of path sends each way.
-func met(p *plan.Plan, protocol string, before map[string]*PassState) error {
+func met(p *plan.Plan, on *plan.Path, protocol string, before map[string]*PassState) error {
 	after, err := between(p)
 	if err != nil {
 		return err
@@ -200,6 +201,9 @@ func met(p *plan.Plan, protocol string, before map[string]*PassState) error {
 	fail := &proof.Error{Protocol: protocol, Sent: proof.Rounds}
 	var names []string
 	for _, f := range p.Inline {
+		if on != nil && !slices.Contains(on.Functions, f.Name) {
+			continue
+		}
 		seen := proof.Seen{Function: f.Name, Forward: cameTo(f.Forward, before, after), Reverse: cameTo(f.Reverse, before, after)}
 		if seen.Forward < proof.Rounds || seen.Reverse < proof.Rounds {
 			fail.Missed, names = append(fail.Missed, seen), append(names, f.Name)

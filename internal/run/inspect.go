@@ -34,6 +34,8 @@ type State struct {
 	Shared []SharedState `json:"shared,omitempty"`
 	// Path is how many flows stay on which; nil where all packets go the newest.
 	Path *PathState `json:"path,omitempty"`
+	// Classifier is how flows got one of several paths; nil where there is one.
+	Classifier *ClassifierState `json:"classifier,omitempty"`
 	// Drift that is no node's.
 	Drift
 }
@@ -104,6 +106,9 @@ func Inspect(ctx context.Context, p *plan.Plan) (State, error) {
 		return s, err
 	}
 	if err = s.flowsOf(p); err != nil {
+		return s, err
+	}
+	if s.Classifier, err = classifiedBy(p); err != nil {
 		return s, err
 	}
 	return s, s.compare(ctx, p)

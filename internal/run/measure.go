@@ -219,7 +219,11 @@ func (m *Measurement) tried(ctx context.Context, slot experiment.Slot, c trial.C
 	if err := reaches(m.up.Reached(), c, tool); err != nil {
 		return none, err
 	}
-	if err := m.prove(ctx, c); err != nil {
+	path, err := loadPath(m.up, c, tool)
+	if err != nil {
+		return none, err
+	}
+	if err := errors.Join(m.tellPath(ctx, c, path, r), m.prove(ctx, c, tool)); err != nil {
 		return none, err
 	}
 	m.unmade = proved

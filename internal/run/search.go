@@ -78,14 +78,15 @@ func (m *Measurement) learn(ctx context.Context, slot experiment.Slot, c trial.C
 
 // teach over the chain of the slot's condition, which must be up and proven as for a trial.
 func (m *Measurement) teach(ctx context.Context, slot experiment.Slot, c trial.Condition, r *trial.Run) error {
-	teacher, is := m.tool(c.Tool).(traffic.Teacher)
+	tool := m.tool(c.Tool)
+	teacher, is := tool.(traffic.Teacher)
 	if !is {
 		return fmt.Errorf("%q sends none, although it did when the search was planned: %w", c.Tool, ErrInput)
 	}
 	if err := m.bringUp(ctx, slot, r); err != nil {
 		return err
 	}
-	if err := m.prove(ctx, c); err != nil {
+	if err := m.prove(ctx, c, tool); err != nil {
 		return err
 	}
 	job, err := m.job(c)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
 	"time"
 
 	"nfchain.dev/nfchain/internal/deploy"
@@ -113,32 +114,46 @@ func (m *Measurement) tellRepairs(ctx context.Context, condition int, r *trial.R
 }
 
 // prove refuses to measure traffic that misses a function.
-func (m *Measurement) prove(ctx context.Context, c trial.Condition) error {
+func (m *Measurement) prove(ctx context.Context, c trial.Condition, tool traffic.Tool) error {
 	kind := transport(c.Protocol)
 	if c.Path != trial.PathChain {
 		return nil
 	}
 	for _, p := range append([]*plan.Plan{m.up}, m.active()...) {
-		if m.proven[kind+" "+p.Chain] {
+		path, err := loadPath(p, c, tool)
+		if err != nil {
+			return err
+		}
+		key := kind + " " + p.Chain
+		if path != nil {
+			key += " " + path.Name
+		}
+		if m.proven[key] {
 			continue
 		}
 		began := m.Now()
-		if err := proven(ctx, p, kind); err != nil {
+		if err := proven(ctx, p, kind, path); err != nil {
 			return unmadeBy("the path could not be proven", err)
 		}
 		m.proof(p.Chain, m.Now().Sub(began))
-		m.proven[kind+" "+p.Chain] = true
+		m.proven[key] = true
 	}
 	return nil
 }
 
-// proven shows that one chain's traffic takes its path.
-func proven(ctx context.Context, p *plan.Plan, kind string) error {
+// proven shows that one chain's traffic takes its path, or the one of several that the load is to take.
+func proven(ctx context.Context, p *plan.Plan, kind string, on *plan.Path) error {
 	path := proof.Path{ClientNetns: p.Client().Namespace, ServerNetns: p.Server().Namespace, Protocol: kind, Delay: held(p)}
 	path.To, path.At, path.Source = marked(p.Reached())
+	if on != nil && p.Service != nil {
+		path.Source = netip.Addr{} // the path may pass by what translates
+	}
 	for _, n := range p.Functions() {
 		if n.Hook == through.XDP {
 			continue // no socket sees what is a frame
+		}
+		if on != nil && !on.Has(n.Name) {
+			continue
 		}
 		f := proof.Function{Name: n.Function(), Netns: n.Namespace, West: n.West.Device, East: n.East.Device, Transparent: n.Transparent, Hands: n.Hook != ""}
 		if last := len(path.Functions) - 1; n.Again() {
@@ -161,14 +176,14 @@ func proven(ctx context.Context, p *plan.Plan, kind string) error {
 		}
 		return err
 	}
-	if err := met(p, path.Protocol, before); err != nil {
+	if err := met(p, on, path.Protocol, before); err != nil {
 		return err
 	}
 	after, err := framesThrough(p)
 	if err != nil {
 		return err
 	}
-	return handedOn(p, path.Protocol, frames, after)
+	return handedOn(p, on, path.Protocol, frames, after)
 }
 
 // held is how long the chain's functions may hold a packet on purpose.

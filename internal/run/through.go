@@ -74,12 +74,12 @@ func framesThrough(p *plan.Plan) (map[string][2]uint64, error) {
 
 // handedOn is an error of type *[proof.Error] unless each node that takes packets in the driver
 // handed on at least as many, since they were read before, as the proof of path sends each way.
-func handedOn(p *plan.Plan, protocol string, before, after map[string][2]uint64) error {
+func handedOn(p *plan.Plan, on *plan.Path, protocol string, before, after map[string][2]uint64) error {
 	fail := &proof.Error{Protocol: protocol, Sent: proof.Rounds}
 	var names []string
 	for _, n := range p.Functions() {
 		was, is := before[n.Name], after[n.Name]
-		if n.Hook != through.XDP || is[0] >= was[0]+proof.Rounds && is[1] >= was[1]+proof.Rounds {
+		if on != nil && !on.Has(n.Name) || n.Hook != through.XDP || is[0] >= was[0]+proof.Rounds && is[1] >= was[1]+proof.Rounds {
 			continue
 		}
 		names = append(names, n.Name)

@@ -26,7 +26,7 @@ func TestHandedOn(t *testing.T) {
 		"began again": {counts{"p": {3, proof.Rounds}, "q": whole["q"]}, "p passed 0 and 8 on"},
 		"no counts":   {counts{}, "does not pass p, q"},
 	} {
-		err := handedOn(p, trial.UDP, counts{"p": {7, 0}, "q": {0, 9}}, c.after)
+		err := handedOn(p, nil, trial.UDP, counts{"p": {7, 0}, "q": {0, 9}}, c.after)
 		var missed *proof.Error
 		if (err == nil) != (c.want == "") || err != nil && (!errors.As(err, &missed) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)

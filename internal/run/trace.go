@@ -24,10 +24,16 @@ func Traceable(p *plan.Plan) error {
 }
 
 // Traced is a chain as package trace looks at it.
-func Traced(p *plan.Plan) trace.Chain {
-	c := trace.Chain{Name: p.Chain, Wiring: p.Wiring, Address: p.Reached().Addresses[0], Server: boundTo(p.Reached()), Between: p.Between()}
-	arrivals := p.Arrivals()
+func Traced(p *plan.Plan) trace.Chain { return TracedOn(p, nil, "") }
+
+// TracedOn is the chain as packets see it that are on one of several paths; why they are says how they came to it.
+func TracedOn(p *plan.Plan, path *plan.Path, why string) trace.Chain {
+	c := trace.Chain{Name: p.Chain, Wiring: p.Wiring, Address: p.Reached().Addresses[0], Server: boundTo(p.Reached()), Between: p.Between(), Path: why}
+	arrivals := p.ArrivalsOn(path)
 	for _, n := range p.Nodes {
+		if path != nil && !path.Has(n.Name) {
+			continue
+		}
 		node := trace.Node{Name: n.Name, Kind: n.Kind, Namespace: n.Namespace, Arrivals: map[string]resource.Interface{}, Hands: n.Hook != ""}
 		for _, i := range []*plan.Interface{n.West, n.East} {
 			if i == nil || slices.Contains(node.Interfaces, i.Device) {

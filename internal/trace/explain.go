@@ -16,7 +16,9 @@ type Explanation struct {
 	Chain         string `json:"chain"`
 	Wiring        string `json:"wiring"`
 	Flow          string `json:"flow"`
-	Sent          uint64 `json:"sent_packets"`
+	// Path says which of several paths the flow takes, and why; the hops are those of it.
+	Path string `json:"path,omitempty"`
+	Sent uint64 `json:"sent_packets"`
 	// Arrived came in at the last hop, and are not among those that ended there.
 	Arrived uint64 `json:"arrived_packets"`
 	// Hops in the order in which the flow passes them, and (wiring), where packets only end.
@@ -58,7 +60,7 @@ func Explain(ctx context.Context, c Chain, f Flow, o Options) (Explanation, erro
 	if err != nil {
 		return Explanation{}, err
 	}
-	e := Explanation{SchemaVersion: trial.SchemaVersion, Chain: r.Chain, Wiring: r.Wiring, Flow: f.String(), Sent: s.sent, Elsewhere: ownOf(r.Elsewhere), Warnings: r.Warnings}
+	e := Explanation{SchemaVersion: trial.SchemaVersion, Chain: r.Chain, Wiring: r.Wiring, Flow: f.String(), Path: r.Path, Sent: s.sent, Elsewhere: ownOf(r.Elsewhere), Warnings: r.Warnings}
 	e.follow(r.Hops, f.Reverse)
 	e.judge(s.refusal)
 	return e, nil

@@ -12,7 +12,11 @@ import (
 // became of it, and why.
 func (e Explanation) Text(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, chain %s, wiring %s: %s sent\n\n", e.Flow, e.Chain, e.Wiring, words.Plural(int(e.Sent), "packet"))
+	fmt.Fprintf(&b, "%s, chain %s, wiring %s: %s sent\n", e.Flow, e.Chain, e.Wiring, words.Plural(int(e.Sent), "packet"))
+	if e.Path != "" {
+		fmt.Fprintf(&b, "%s\n", e.Path)
+	}
+	b.WriteString("\n")
 	t := words.NewTable()
 	t.Row("HOP", "KIND", "IN", "OUT", "DROPPED")
 	for _, s := range e.Hops {

@@ -26,8 +26,8 @@ func (f Flow) String() string {
 	return fmt.Sprintf("%s %s > %s", f.Protocol, f.From, f.To)
 }
 
-// number of the protocol (IANA).
-func (f Flow) number() byte {
+// Number of the protocol (IANA).
+func (f Flow) Number() byte {
 	switch {
 	case f.Protocol == "tcp":
 		return unix.IPPROTO_TCP
@@ -53,12 +53,12 @@ func (f Flow) packet(payload []byte) []byte {
 	if f.To.Addr().Is6() {
 		b := []byte{6 << 4, 0, 0, 0}
 		b = binary.BigEndian.AppendUint16(b, uint16(len(segment)))
-		b = append(b, f.number(), hops)
+		b = append(b, f.Number(), hops)
 		return append(append(append(b, from...), to...), segment...)
 	}
 	b := []byte{4<<4 | ipv4Header/4, 0}
 	b = binary.BigEndian.AppendUint16(b, uint16(ipv4Header+len(segment)))
-	b = append(b, 0, 0, 0, 0, hops, f.number(), 0, 0) // the kernel fills the identification and the sum in
+	b = append(b, 0, 0, 0, 0, hops, f.Number(), 0, 0) // the kernel fills the identification and the sum in
 	return append(append(append(b, from...), to...), segment...)
 }
 
@@ -66,7 +66,7 @@ func (f Flow) packet(payload []byte) []byte {
 func (f Flow) segment(payload []byte) []byte {
 	var b []byte
 	sumAt := 0
-	switch f.number() {
+	switch f.Number() {
 	case unix.IPPROTO_UDP:
 		b, sumAt = f.ports(), 6
 		b = binary.BigEndian.AppendUint16(b, uint16(udpHeader+len(payload)))
@@ -97,13 +97,13 @@ func (f Flow) ports() []byte {
 // checksum of a segment (RFC 1071), with the addresses, except for ICMP (RFC 792).
 func (f Flow) checksum(segment []byte) uint16 {
 	sum := words16(segment)
-	if n := f.number(); n != unix.IPPROTO_ICMP {
+	if n := f.Number(); n != unix.IPPROTO_ICMP {
 		sum += words16(f.From.Addr().AsSlice()) + words16(f.To.Addr().AsSlice()) + uint32(n) + uint32(len(segment))
 	}
 	for sum > 0xffff {
 		sum = sum>>16 + sum&0xffff
 	}
-	if f.number() == unix.IPPROTO_UDP && sum == 0xffff {
+	if f.Number() == unix.IPPROTO_UDP && sum == 0xffff {
 		return 0xffff // 0 would say that there is none (RFC 768)
 	}
 	return ^uint16(sum)

@@ -8,6 +8,8 @@ type Report struct {
 	Chain         string  `json:"chain"`
 	Wiring        string  `json:"wiring"`
 	DurationS     float64 `json:"duration_s"`
+	// Path says which of several paths the packets take that are sent, and why; the hops are those of it.
+	Path string `json:"path,omitempty"`
 	// Own is what became of the packets that were sent; absent where none were.
 	Own  *Conservation   `json:"own,omitempty"`
 	Hops trial.List[Hop] `json:"hops"`

@@ -14,7 +14,11 @@ import (
 // the packets that were sent.
 func (r Report) Text(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "chain %s, wiring %s, looked at for %.3g s\n\n", r.Chain, r.Wiring, r.DurationS)
+	fmt.Fprintf(&b, "chain %s, wiring %s, looked at for %.3g s\n", r.Chain, r.Wiring, r.DurationS)
+	if r.Path != "" {
+		fmt.Fprintf(&b, "%s\n", r.Path)
+	}
+	b.WriteString("\n")
 	t := words.NewTable()
 	t.Row(r.head()...)
 	for i := range r.Hops {

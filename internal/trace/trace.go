@@ -26,6 +26,8 @@ type Chain struct {
 	Between string
 	// Address to which packets are sent, and Server where they arrive: absent, the same.
 	Address, Server netip.Addr
+	// Path is how packets come to take these nodes, where there are several paths.
+	Path string
 	// Taps are namespaces where copies of packets end, by their names in the chain.
 	Taps map[string]string
 	// Counted gives what each node's function has counted by now, and under [WiringHop] those
@@ -128,7 +130,7 @@ func watch(ctx context.Context, c Chain, o Options, begin func() (load, error)) 
 	if err != nil {
 		return Report{}, fmt.Errorf("read what was seen: %w", err)
 	}
-	r := Report{SchemaVersion: trial.SchemaVersion, Chain: c.Name, Wiring: c.Wiring, DurationS: took.Seconds()}
+	r := Report{SchemaVersion: trial.SchemaVersion, Chain: c.Name, Wiring: c.Wiring, Path: c.Path, DurationS: took.Seconds()}
 	s.tell(&r)
 	r.fill(v, seen, before, after)
 	return r, nil

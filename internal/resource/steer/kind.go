@@ -1,6 +1,7 @@
 package steer
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -12,6 +13,8 @@ import (
 type Kind struct {
 	// Leave those replicas that are no longer wanted the flows which they have.
 	Leave bool
+	// choices of paths that are being put into the kernel.
+	choices choices
 }
 
 // Name implements resource.Kind.
@@ -67,6 +70,8 @@ func called(p resource.Place, index int) string {
 
 // Apply implements resource.Kind.
 func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
+	k.choices = choices{}
+	changes = enteringLast(changes)
 	return p.Do(func() error {
 		err := resource.Make(changes,
 			func(port string) error { return remove(p, port) },
@@ -74,7 +79,7 @@ func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
 		if err != nil {
 			return err
 		}
-		return k.advance(p, changes)
+		return errors.Join(k.advance(p, changes), classifyBy(p, changes, k.choices))
 	})
 }
 
@@ -157,6 +162,8 @@ func (k Kind) turn(p resource.Place, s Spec, index int, to []uint32, all []*atta
 // keep a program of this version, or put one in the place of what is there.
 func (k Kind) keep(p resource.Place, s Spec, index int, to []uint32, old *attached) error {
 	switch {
+	case s.Paths != nil:
+		return keepPaths(p, s, index, to, old, k.choices)
 	case s.Among != nil:
 		return keepAmong(p, s, index, to, old, k.Leave)
 	case s.Stay != nil:

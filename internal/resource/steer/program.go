@@ -64,6 +64,8 @@ func (a *attached) whither(p resource.Place) (string, error) {
 			return a.stays(p)
 		}
 		return a.among(p)
+	case PathsName:
+		return a.byPaths(p)
 	}
 	return "where another version had it", nil
 }

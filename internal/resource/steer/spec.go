@@ -30,6 +30,8 @@ type Spec struct {
 	Among *Among `json:"among,omitempty"`
 	// Stay has flows stay on the path that they began on; nil where all packets go To.
 	Stay *Stay `json:"stay,omitempty"`
+	// Paths has packets go on by the path that their flow is on; nil where the port has one way.
+	Paths *Paths `json:"paths,omitempty"`
 	// Hook is TCX or Clsact.
 	Hook string `json:"hook"`
 }
@@ -43,6 +45,8 @@ func (s Spec) Key() string { return s.Device }
 // Fingerprint is where packets go, and which program sends them there.
 func (s Spec) Fingerprint() string {
 	switch {
+	case s.Paths != nil:
+		return fingerprint(s.Paths.text(), s.Hook, PathsName)
 	case s.Among != nil:
 		return fingerprint(s.Among.text(), s.Hook, SpreadName)
 	case s.Stay != nil:
@@ -77,10 +81,16 @@ func (s Spec) Kept() *Kept {
 
 // ports that packets go to.
 func (s Spec) ports() []string {
+	var all []string
+	if s.Paths != nil {
+		for _, w := range s.Paths.Ways {
+			all = append(all, w.Port)
+		}
+		return all
+	}
 	if s.Among == nil {
 		return []string{s.To}
 	}
-	var all []string
 	for _, r := range s.Among.Replicas {
 		all = append(all, r.Port)
 	}

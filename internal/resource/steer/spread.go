@@ -145,6 +145,11 @@ func loadSpread(p resource.Place, of string, many uint32, old *attached) (*sprea
 
 // elsewhere are the programs of the owner's ports that know the flows of a function.
 func elsewhere(p resource.Place, of string, flows uint32) (known []*attached, err error) {
+	return portsThat(p, func(a *attached) bool { return a.knows(of, flows) })
+}
+
+// portsThat have a program of which something is so.
+func portsThat(p resource.Place, is func(*attached) bool) (known []*attached, err error) {
 	mine, err := p.Mine()
 	if err != nil {
 		return nil, err
@@ -152,7 +157,7 @@ func elsewhere(p resource.Place, of string, flows uint32) (known []*attached, er
 	for index, port := range mine {
 		all, err := find(p, index)
 		for _, a := range all {
-			if err == nil && a.knows(of, flows) {
+			if err == nil && is(a) {
 				a.port = port
 				known = append(known, a)
 				continue

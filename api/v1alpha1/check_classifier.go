@@ -1,0 +1,139 @@
+package v1alpha1
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"nfchain.dev/nfchain/api/v1alpha1/internal/nearest"
+)
+
+// MostPaths that the rules of a classifier can lead to, those of flows that no rule matches not counted.
+const MostPaths = 64
+
+// checkClassifier wants rules that a chain's functions can keep.
+func (c Catalogue) checkClassifier(s *ChainSpec, wiring string, at place) []FieldProblem {
+	var f findings
+	if s.Classifier == nil {
+		return nil
+	}
+	if wiring != anyWiring && !slices.Contains(c.Replicating, wiring) {
+		f.addf("", "wiring %s cannot have several paths; use wiring: %s, or leave classifier out", wiring, strings.Join(c.Replicating, " or "))
+	}
+	for _, fn := range s.Functions {
+		switch {
+		case fn.Replicas > 1:
+			f.addf("", "cannot be where a function has replicas, as %s has; leave one of the two out", fn.Name)
+		case fn.OnFailure != "":
+			f.addf("", "cannot be where a function has onFailure, as %s has; leave one of the two out", fn.Name)
+		}
+	}
+	first, paths := map[string]string{}, map[string]bool{}
+	for i, r := range s.Classifier.Rules {
+		path := item("rules", i)
+		if err := CheckName(r.Name); err != nil {
+			f.add(path+".name", err.Error())
+		} else if other := first[r.Name]; other != "" {
+			f.addf(path+".name", "%s is already the name of %s", quote(r.Name), other)
+		} else {
+			first[r.Name] = path
+		}
+		if !at.lost(path + ".functions") {
+			f.under(path, checkPath(r, s))
+		}
+		f.under(path+".match", r.Match.check(s))
+		if paths[strings.Join(r.Functions, " ")] = true; len(paths) == MostPaths+1 {
+			f.addf(path+".functions", "is path %d, and there can be %d different ones", len(paths), MostPaths)
+		}
+	}
+	return f
+}
+
+// checkPath wants functions of the chain, in its order, and all that share a namespace or none of them.
+func checkPath(r PathRule, s *ChainSpec) []FieldProblem {
+	var f findings
+	var names []string
+	for _, fn := range s.Functions {
+		names = append(names, fn.Name)
+	}
+	last := -1
+	for i, name := range r.Functions {
+		at := slices.Index(names, name)
+		switch path := item("functions", i); {
+		case at < 0:
+			f.addf(path, "%s is not a function of the chain%s", quote(name), nearest.Hint(name, names))
+		case at == last:
+			f.addf(path, "%s is there already; write it once", quote(name))
+		case at < last:
+			f.addf(path, "%s comes before %s in the chain, and paths go by functions in the chain's order; write it before, or change the order of the chain's functions", quote(name), names[last])
+		default:
+			last = at
+		}
+	}
+	for _, seat := range s.Seats() {
+		var in, out []string
+		for _, fn := range seat.Functions {
+			if slices.Contains(r.Functions, fn.Name) {
+				in = append(in, fn.Name)
+			} else {
+				out = append(out, fn.Name)
+			}
+		}
+		if len(in) > 0 && len(out) > 0 {
+			f.addf("functions", "has %s and not %s, which share the namespace of group %s; write all of them or none", strings.Join(in, ", "), strings.Join(out, ", "), seat.Name)
+		}
+	}
+	return f
+}
+
+// check what a rule asks of flows.
+func (m FlowMatch) check(s *ChainSpec) []FieldProblem {
+	var f findings
+	wrong := func(path string, err error) {
+		if err != nil {
+			f.add(path, err.Error())
+		}
+	}
+	sources, err := m.Source.Parse()
+	wrong("source", err)
+	destinations, err := m.Destination.Parse()
+	wrong("destination", err)
+	_, err = m.SourcePort.Parse()
+	wrong("source_port", err)
+	_, err = m.DestinationPort.Parse()
+	wrong("destination_port", err)
+	_, err = m.DSCP.Parse()
+	wrong("dscp", err)
+	_, err = m.VLAN.Parse()
+	wrong("vlan", err)
+	if len(sources) > 0 && len(destinations) > 0 && !slices.ContainsFunc(sources, func(p netip.Prefix) bool { return hasFamily(destinations, p.Addr().Is4()) }) {
+		f.addf("destination", "%s is of another address family than source %s", m.Destination, m.Source)
+	}
+	f.add("protocol", m.checkProtocol(append(sources, destinations...)))
+	if m.Ingress != "" && len(s.Endpoints) == 2 {
+		f.add("ingress", unknown(m.Ingress, "name of an end of the chain", []string{s.Endpoints[0].Name, s.Endpoints[1].Name}))
+	}
+	return f
+}
+
+func hasFamily(prefixes []netip.Prefix, four bool) bool {
+	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Addr().Is4() == four })
+}
+
+func (m FlowMatch) checkProtocol(prefixes []netip.Prefix) string {
+	switch m.Protocol {
+	case "tcp", "udp", "sctp":
+		return ""
+	case "", "icmp", "icmpv6":
+	default:
+		return fmt.Sprintf("%q is not a protocol; use tcp, udp, sctp, icmp or icmpv6", m.Protocol)
+	}
+	switch {
+	case m.SourcePort != "" || m.DestinationPort != "":
+		return "ports need a protocol that has them: tcp, udp or sctp"
+	case m.Protocol != "" && len(prefixes) > 0 && !hasFamily(prefixes, m.Protocol == "icmp"):
+		return fmt.Sprintf("%s has no packets of the address family of %s", m.Protocol, prefixes[0])
+	}
+	return ""
+}

@@ -1,0 +1,4 @@
+package classify
+
+// Object is the programs as they were compiled.
+func Object() []byte { return _ProgramBytes }

@@ -1,0 +1,104 @@
+package deploy_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/plan"
+)
+
+// classifier of a chain, with rules.
+func classifier(otherwise string, rules ...string) string {
+	return "classifier:\n  otherwise: " + otherwise + "\n  rules: [" + strings.Join(rules, ", ") + "]\n"
+}
+
+// pathRule of a name.
+func pathRule(name, match string, functions ...string) string {
+	return fmt.Sprintf("{name: %s, match: {%s}, functions: [%s]}", name, match, strings.Join(functions, ", "))
+}
+
+// tookIn is how many packets functions took in by now.
+func tookIn(t *testing.T, p *plan.Plan) map[string]uint64 {
+	t.Helper()
+	all := map[string]uint64{}
+	for _, n := range p.Functions() {
+		h, err := netns.Open(n.Namespace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := h.LinkByName(n.West.Device)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[n.Name] = l.Attrs().Statistics.RxPackets
+		h.Close()
+	}
+	return all
+}
+
+// TestPathsAreEdited while packets pass, a thousand a second, and each of them comes once: they go by the functions
+// of their path, and by no others.
+func TestPathsAreEdited(t *testing.T) {
+	needsForwarder(t)
+	for hook, wiring := range forwarders {
+		t.Run(hook, func(t *testing.T) {
+			owner := nstest.Owner(t)
+			downAfter(t, owner)
+			a, b, c := forward("a"), forward("b"), forward("c")
+			first := planned(t, owner, wiring+spec(a, b, c)+classifier("direct", pathRule("datagrams", "protocol: udp", "a")))
+			up(t, first)
+			unchanged(t, first)
+			crosses(t, first)
+			s := streams(t, first, addresses(first, first.Client().Name, first.Server().Name))
+			for _, step := range []struct {
+				spec string
+				on   string
+			}{
+				{spec(a, b, c) + classifier("direct", pathRule("datagrams", "protocol: udp", "a")), "a"},
+				{spec(a, b, c) + classifier("direct", pathRule("others", "protocol: udp", "b"), pathRule("datagrams", "protocol: udp", "a")), "a"}, // the path is still there
+				{spec(a, b, c) + classifier("direct", pathRule("others", "protocol: udp", "a", "c")), "a c"},                                       // it is not any more
+				{spec(a, forward("new"), b, c) + classifier("direct", pathRule("others", "protocol: udp, ingress: client", "a", "new", "c")), "a new c"},
+				{spec(b, c) + classifier("chain", pathRule("others", "protocol: tcp")), "b c"},
+				{spec(b, c), "b c"},
+				{spec(b, c) + classifier("drop", pathRule("all", "", "c")), "c"},
+				{spec(c) + classifier("direct"), ""},
+				{spec(a), "a"},
+			} {
+				p := planned(t, owner, wiring+step.spec)
+				up(t, p)
+				unchanged(t, p)
+				before := tookIn(t, p)
+				s.more(t, 200)
+				for name, packets := range tookIn(t, p) {
+					on := strings.Contains(" "+step.on+" ", " "+name+" ")
+					if came := packets - before[name]; on && came < 100 || !on && came > 50 { // the kernel says something of its own
+						t.Errorf("by the path %q %d packets came to %s, of about 400", step.on, came, name)
+					}
+				}
+			}
+			s.more(t, 100)
+			s.ends(t)
+		})
+	}
+}
+
+// TestPathsReachFunctions: each function is reached at its own addresses, from both ends, whatever rules say.
+func TestPathsReachFunctions(t *testing.T) {
+	needsForwarder(t)
+	p := planned(t, nstest.Owner(t), "wiring: ebpf\n"+spec(forward("a"), forward("b"))+classifier("direct", pathRule("datagrams", "protocol: udp", "b"), pathRule("both", "protocol: tcp", "a", "b")))
+	downAfter(t, p.Chain)
+	up(t, p)
+	crosses(t, p)
+	for _, end := range []plan.Node{p.Client(), p.Server()} {
+		for _, n := range p.Functions() {
+			for _, to := range addresses(p, end.Name, n.Name) {
+				if out, err := ping(end.Namespace, to); err != nil {
+					t.Errorf("%s does not reach %s at %s: %v\n%s", end.Name, n.Name, to, err, out)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,395 @@
+package plan
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"slices"
+	"strings"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/function"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/steer"
+	"nfchain.dev/nfchain/internal/wiring"
+)
+
+// Classifier is the paths of a chain that has several, and how flows get theirs.
+type Classifier struct {
+	// Paths by which packets go: first those of rules in their order, then that of flows that no rule
+	// matches.
+	Paths []Path `json:"paths"`
+	// Choice by the first packet of a flow. Rules that lead to a function's own addresses come first.
+	Choice steer.Choice `json:"choice"`
+	// Own is how many such rules there are.
+	Own int `json:"own"`
+}
+
+// Path is one of several through a chain.
+type Path struct {
+	// Name is the functions' names, "" that of the direct path.
+	Name string `json:"name"`
+	// Number by which ports know it.
+	Number    int      `json:"number"`
+	Functions []string `json:"functions"`
+	// Nodes that packets are in, both ends included.
+	Nodes []string `json:"nodes"`
+
+	at []int // places of the nodes
+}
+
+// pathName of functions.
+func pathName(functions []string) string { return strings.Join(functions, " ") }
+
+// Text is a path for a person.
+func (p Path) Text() string {
+	if len(p.Functions) == 0 {
+		return api.OtherwiseDirect
+	}
+	return strings.Join(p.Functions, " → ")
+}
+
+// Path of a name; nil where there is none.
+func (c *Classifier) Path(name string) *Path {
+	for i := range c.Paths {
+		if c.Paths[i].Name == name {
+			return &c.Paths[i]
+		}
+	}
+	return nil
+}
+
+// NameOr is the path's name, or another where there is no path.
+func (p *Path) NameOr(other string) string {
+	if p == nil {
+		return other
+	}
+	return p.Name
+}
+
+// Has tells whether a path goes by a node.
+func (p Path) Has(node string) bool { return slices.Contains(p.Nodes, node) }
+
+// by tells whether a path goes by the node of a place.
+func (p Path) by(node int) bool { return slices.Contains(p.at, node) }
+
+// beside is the place of the node behind one on a path, or before it.
+func (p Path) beside(node int, east bool) int {
+	i := slices.Index(p.at, node)
+	if east {
+		return p.at[i+1]
+	}
+	return p.at[i-1]
+}
+
+// classify has ports send packets on by several paths, if the chain has them.
+func (b *builder) classify() error {
+	spec := b.chain.Spec.Classifier
+	if spec == nil {
+		return nil
+	}
+	if err := b.classifiable(); err != nil {
+		return fmt.Errorf("classifier: %w", err)
+	}
+	c := &Classifier{Choice: steer.Choice{Drop: spec.Rest() == api.OtherwiseDrop}}
+	b.classifier = c
+	for _, r := range spec.Ordered() {
+		c.add(b.path(r.Functions))
+		rule, err := b.rule(r)
+		if err != nil {
+			return fmt.Errorf("classifier: rule %s: %w", r.Name, err)
+		}
+		c.Choice.Rules = append(c.Choice.Rules, rule)
+	}
+	if rest := b.rest(spec); rest != nil {
+		c.Choice.Otherwise = rest.Name
+		c.add(*rest)
+	}
+	c.number()
+	if err := errors.Join(b.oneWay(c), b.inlineOn(c)); err != nil {
+		return fmt.Errorf("classifier: %w", err)
+	}
+	own := b.toFunctions(c)
+	c.Own, c.Choice.Rules = len(own), append(own, c.Choice.Rules...)
+	for i := range b.nodes {
+		b.leadOn(c, i, true)
+		b.leadOn(c, i, false)
+	}
+	b.steerLast()
+	return nil
+}
+
+// classifiable refuses what cannot be beside a classifier.
+func (b *builder) classifiable() error {
+	if _, can := b.wiring.(wiring.Sharing); !can {
+		return fmt.Errorf("wiring %s cannot have several paths; use wiring: ebpf, or leave classifier out", b.wiring.Name())
+	}
+	for _, n := range b.nodes {
+		if n.Replica != nil || n.onFailure != "" {
+			return fmt.Errorf("it cannot be where a function has replicas or onFailure, as %s has; leave one of the two out", n.Function())
+		}
+	}
+	for _, r := range b.resources {
+		if s, is := r.Spec.(steer.Spec); is && s.Stay != nil {
+			return errors.New("flows stay on their path by themselves; leave ebpf: {stay: true} out")
+		}
+	}
+	return nil
+}
+
+// path by some functions of the chain.
+func (b *builder) path(functions []string) Path {
+	p := Path{Name: pathName(functions), Functions: append([]string{}, functions...)}
+	for i, n := range b.nodes {
+		end := i == 0 || i == len(b.nodes)-1
+		if end || slices.ContainsFunc(functions, n.Has) {
+			p.Nodes, p.at = append(p.Nodes, n.Name), append(p.at, i)
+		}
+	}
+	return p
+}
+
+// rest is the path of flows that no rule matches; nil where they end.
+func (b *builder) rest(spec *api.Classifier) *Path {
+	var all []string
+	switch spec.Rest() {
+	case api.OtherwiseDrop:
+		return nil
+	case api.OtherwiseChain:
+		for _, f := range b.chain.Spec.Functions {
+			all = append(all, f.Name)
+		}
+	}
+	p := b.path(all)
+	return &p
+}
+
+// add a path, unless it is there.
+func (c *Classifier) add(p Path) {
+	if c.Path(p.Name) == nil {
+		c.Paths = append(c.Paths, p)
+	}
+}
+
+// number paths. Numbers follow from their names, so that paths keep theirs while others come and go, as
+// far as can be.
+func (c *Classifier) number() {
+	inOrder := make([]*Path, len(c.Paths))
+	for i := range c.Paths {
+		inOrder[i] = &c.Paths[i]
+	}
+	slices.SortFunc(inOrder, func(a, b *Path) int { return cmp.Compare(a.Name, b.Name) })
+	taken := map[int]bool{}
+	for _, p := range inOrder {
+		n := int(hash("path", p.Name) % steer.MostPaths)
+		for taken[n] {
+			n = (n + 1) % steer.MostPaths
+		}
+		taken[n], p.Number = true, n+1
+	}
+}
+
+// rule of a file, as ports have it.
+func (b *builder) rule(r api.PathRule) (rule steer.Rule, err error) {
+	rule = steer.Rule{Name: r.Name, Path: pathName(r.Functions), Protocol: r.Match.Protocol}
+	var wrong [6]error
+	rule.Sources, wrong[0] = r.Match.Source.Parse()
+	rule.Destinations, wrong[1] = r.Match.Destination.Parse()
+	rule.SourcePorts, wrong[2] = r.Match.SourcePort.Parse()
+	rule.DestinationPorts, wrong[3] = r.Match.DestinationPort.Parse()
+	rule.CodePoints, wrong[4] = r.Match.DSCP.Parse()
+	rule.VLANs, wrong[5] = r.Match.VLAN.Parse()
+	switch r.Match.Ingress {
+	case b.nodes[0].Name:
+		rule.From = steer.FirstEnd
+	case b.nodes[len(b.nodes)-1].Name:
+		rule.From = steer.SecondEnd
+	}
+	return rule, errors.Join(wrong[:]...)
+}
+
+// first path that goes by the node of a place; nil where none does.
+func (c *Classifier) first(node int) *Path {
+	for i := range c.Paths {
+		if c.Paths[i].by(node) {
+			return &c.Paths[i]
+		}
+	}
+	return nil
+}
+
+// toFunctions are the rules that lead to functions' own addresses, which answers to their own packets have.
+func (b *builder) toFunctions(c *Classifier) (rules []steer.Rule) {
+	for i, n := range b.nodes {
+		p := c.first(i)
+		if n.Kind == "endpoint" || n.Transparent || n.Apart != 0 || p == nil {
+			continue
+		}
+		r := steer.Rule{Name: "to " + n.Name, Path: p.Name}
+		for _, port := range []*Interface{n.West, n.East} {
+			for _, a := range port.Addresses {
+				r.Destinations = append(r.Destinations, netip.PrefixFrom(a, a.BitLen()))
+			}
+		}
+		rules = append(rules, r)
+	}
+	return rules
+}
+
+// translator is what gives connections other addresses at a node; nil where nothing does.
+func (b *builder) translator(n Node) *Member {
+	for _, m := range n.members() {
+		if _, translates := b.catalogue.Functions[m.Kind].(function.Translator); translates {
+			return &m
+		}
+	}
+	return nil
+}
+
+// oneWay refuses a function that translates addresses where paths part behind it: what comes out of it does not
+// tell which path it is of.
+func (b *builder) oneWay(c *Classifier) error {
+	for i, n := range b.nodes {
+		m := b.translator(n)
+		if m == nil {
+			continue
+		}
+		behind := func(p Path) []int { return p.at[slices.Index(p.at, i)+1:] }
+		if m.body.Direction == api.Reverse {
+			behind = func(p Path) []int { return p.at[:slices.Index(p.at, i)] }
+		}
+		first := c.first(i)
+		for _, p := range c.Paths {
+			if p.by(i) && !slices.Equal(behind(p), behind(*first)) {
+				return fmt.Errorf("%s translates addresses, so that it is not known behind it which of the paths %q and %q a packet is of; have them go by the same functions from there on", m.Name, first.Text(), p.Text())
+			}
+		}
+	}
+	return nil
+}
+
+// inlineOn refuses a function without a namespace that packets of a path would miss, or meet unasked: it is
+// met by whatever leaves the nodes around it.
+func (b *builder) inlineOn(c *Classifier) error {
+	for _, f := range b.inline {
+		if _, translates := b.catalogue.Functions[f.Kind].(function.Translator); translates {
+			return fmt.Errorf("%s translates addresses and is inline, where paths cannot be told apart; give it runtime: %s", f.Name, api.RuntimeNetns)
+		}
+		for _, p := range c.Paths {
+			on := slices.Contains(p.Functions, f.Name)
+			for _, beside := range []int{f.hop, f.hop + 1} {
+				if n := b.nodes[beside]; p.by(beside) != on {
+					words := map[bool]string{true: "goes by it and not by", false: "does not go by it, and by"}[on]
+					return fmt.Errorf("%s is inline beside %s, whose packets all meet it, and the path %q %s %s; give it runtime: %s", f.Name, n.Name, p.Text(), words, n.Name, api.RuntimeNetns)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// leadOn has the port where packets of a node come in, on their way east or west, send them on by their
+// path: plainly, where all paths lead to the same node.
+func (b *builder) leadOn(c *Classifier, node int, east bool) {
+	if last := len(b.nodes) - 1; east && node == last || !east && node == 0 {
+		return
+	}
+	n := b.nodes[node]
+	end := n.Kind == "endpoint"
+	at, pair := b.portAt(node, east)
+	ports, pairs := map[string]bool{}, []string{pair}
+	spec := &steer.Paths{}
+	for _, p := range c.Paths {
+		if !p.by(node) {
+			continue
+		}
+		to, pair := b.portAt(p.beside(node, east), !east)
+		if !ports[to] {
+			ports[to], pairs = true, append(pairs, pair)
+		}
+		spec.Ways = append(spec.Ways, steer.Way{Path: p.Name, Number: p.Number, Port: to})
+	}
+	if len(spec.Ways) == 0 && !end {
+		return
+	}
+	r := &b.resources[slices.IndexFunc(b.resources, func(r resource.Resource) bool {
+		s, is := r.Spec.(steer.Spec)
+		return is && s.Device == at
+	})]
+	s := r.Spec.(steer.Spec)
+	r.Needs = pairs
+	if learns := b.translator(n) != nil; !end && len(ports) == 1 && !learns && !slices.ContainsFunc(n.members(), b.runs) { // what a program of its own sends is nobody's answer
+		s.To = spec.Ways[0].Port
+		r.Spec = s
+		return
+	} else if !end {
+		spec.Usual, spec.Learns = c.first(node).Name, learns
+		if !c.Choice.Drop {
+			spec.Other = &c.Choice.Otherwise
+		}
+	}
+	if end {
+		spec.Choice, spec.End = &c.Choice, steer.FirstEnd
+		if !east {
+			spec.End = steer.SecondEnd
+		}
+	}
+	spec.Flows, spec.Idle = b.wiring.(wiring.Sharing).Flows(b.wiringOptions())
+	s.To, s.Paths = "", spec
+	r.Spec = s
+}
+
+// portAt is the port behind a node's side, and the pair that leads there.
+func (b *builder) portAt(node int, east bool) (port, pair string) {
+	if east {
+		return b.ports[node].A.Device, b.ends[node].A
+	}
+	return b.ports[node-1].B.Device, b.ends[node-1].B
+}
+
+// steerLast has resources that steer come last, and of these the ones where flows begin: who makes one after the
+// other has all ports then, and all know a path before a flow is on it.
+func (b *builder) steerLast() {
+	when := func(r resource.Resource) int {
+		s, is := r.Spec.(steer.Spec)
+		switch {
+		case !is:
+			return 0
+		case s.Paths == nil || s.Paths.Choice == nil:
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(b.resources, func(x, y resource.Resource) int { return when(x) - when(y) })
+}
+
+// unvisited warns of functions that no path goes by.
+func (b *builder) unvisited() (warnings []string) {
+	if b.classifier == nil {
+		return nil
+	}
+	for i, n := range b.nodes {
+		if b.classifier.first(i) == nil && n.Kind != "endpoint" {
+			warnings = append(warnings, fmt.Sprintf("no path goes by %s: no rule of the classifier names it", n.Name))
+		}
+	}
+	return warnings
+}
+
+// list the rules and their paths for a person.
+func (c *Classifier) list(w io.Writer) {
+	for _, r := range c.Choice.Rules[c.Own:] {
+		_, _ = fmt.Fprintf(w, "flows of rule %s, %s: %s\n", r.Name, r, c.Path(r.Path).Text())
+	}
+	_, _ = fmt.Fprintf(w, "other flows: %s\n", c.OtherwiseText())
+}
+
+// OtherwiseText is what becomes of flows that no rule matches, for a person.
+func (c *Classifier) OtherwiseText() string {
+	if c.Choice.Drop {
+		return api.OtherwiseDrop
+	}
+	return c.Path(c.Choice.Otherwise).Text()
+}

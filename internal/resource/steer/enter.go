@@ -1,0 +1,387 @@
+package steer
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/bpf/classify"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/held"
+)
+
+// The maps of the programs that send packets on by paths.
+const (
+	waysMap    = "ways"
+	membersMap = "members"
+	becameMap  = "became"
+	memoryMap  = "rules_memory"
+	currentMap = "current"
+	talliesMap = "tallies"
+	habitMap   = "habit"
+	sideMap    = "side"
+)
+
+// enters tells whether a program is this version's and chooses paths, of so many flows.
+func (a *attached) enters(flows uint32) bool {
+	return a != nil && a.Name == PathsName && a.Maps[currentMap] != nil && a.keepsMembers(flows)
+}
+
+// keepsMembers tells whether a program, of any version, has the table of a chain's flows.
+func (a *attached) keepsMembers(flows uint32) bool {
+	m := a.Maps[membersMap]
+	return m != nil && m.MaxEntries() == flows
+}
+
+// enteringLast has ports where flows begin after all others, which then know each path before a flow is on it.
+func enteringLast(changes []resource.Change) []resource.Change {
+	late := func(c resource.Change) int {
+		if s, is := c.Spec.(Spec); is && s.Paths != nil && s.Paths.Choice != nil {
+			return 1
+		}
+		return 0
+	}
+	changes = slices.Clone(changes)
+	slices.SortStableFunc(changes, func(a, b resource.Change) int { return late(a) - late(b) })
+	return changes
+}
+
+// choices are the rules of a chain being put into the kernel: compiled once, whatever ports there are.
+type choices map[[digestSize]byte][]byte
+
+func (c choices) compiled(p *Paths) ([]byte, error) {
+	numbers := p.numbers()
+	digest := p.Choice.digest(numbers)
+	if c[digest] == nil {
+		half, err := p.Choice.compile(numbers, time.Duration(p.Idle))
+		if err != nil {
+			return nil, err
+		}
+		c[digest] = half
+	}
+	return c[digest], nil
+}
+
+// keepPaths keeps a program of this version, or puts one in the place of what is there. Ways of paths that are no
+// longer wanted go at once between functions; where flows begin, when the rules are those that are wanted.
+func keepPaths(p resource.Place, s Spec, index int, to []uint32, old *attached, c choices) error {
+	if s.Paths.Choice != nil {
+		return keepEntering(p, s, index, to, old, c)
+	}
+	if old != nil && old.Name == PathsName && old.Maps[habitMap] != nil && old.keepsMembers(s.Paths.Flows) {
+		return errors.Join(lead(old.Maps[waysMap], s.Paths.Ways, to), old.Maps[habitMap].Put(uint32(0), s.Paths.habit()), s.Paths.forget(old.Maps[waysMap]))
+	}
+	var o struct {
+		Program *ebpf.Program `ebpf:"between"`
+		Ways    *ebpf.Map     `ebpf:"ways"`
+		Habit   *ebpf.Map     `ebpf:"habit"`
+	}
+	if err := loadPaths(p, "between", s.Paths.Flows, old, nil, &o); err != nil {
+		return err
+	}
+	defer closeAll(o.Program, o.Ways, o.Habit)
+	if err := errors.Join(lead(o.Ways, s.Paths.Ways, to), o.Habit.Put(uint32(0), s.Paths.habit())); err != nil {
+		return err
+	}
+	return hooks[s.Hook].put(p, index, o.Program, old.program())
+}
+
+// keepEntering does so where flows begin.
+func keepEntering(p resource.Place, s Spec, index int, to []uint32, old *attached, c choices) error {
+	half, err := c.compiled(s.Paths)
+	if err != nil {
+		return err
+	}
+	if old.enters(s.Paths.Flows) && old.hasRoom(half) {
+		return lead(old.Maps[waysMap], s.Paths.Ways, to)
+	}
+	var o struct {
+		Program *ebpf.Program `ebpf:"enter"`
+		Ways    *ebpf.Map     `ebpf:"ways"`
+		Side    *ebpf.Map     `ebpf:"side"`
+	}
+	set := func(spec *ebpf.CollectionSpec, maps map[string]*ebpf.Map, others []*attached) error {
+		return furnish(spec, maps, others, half)
+	}
+	if err := loadPaths(p, "enter", s.Paths.Flows, old, set, &o); err != nil {
+		return err
+	}
+	defer closeAll(o.Program, o.Ways, o.Side)
+	if err := errors.Join(lead(o.Ways, s.Paths.Ways, to), o.Side.Put(uint32(0), uint32(s.Paths.End-FirstEnd))); err != nil {
+		return err
+	}
+	return hooks[s.Hook].put(p, index, o.Program, old.program())
+}
+
+func closeAll(all ...interface{ Close() error }) {
+	for _, c := range all {
+		_ = c.Close()
+	}
+}
+
+// furnishing gives a program that is to be loaded maps of other ports' programs, or what its own begin with.
+type furnishing func(spec *ebpf.CollectionSpec, maps map[string]*ebpf.Map, others []*attached) error
+
+// loadPaths loads one of this version's programs that send packets on by paths. It counts on where
+// another stopped, and knows the flows that other ports know.
+func loadPaths(p resource.Place, program string, flows uint32, old *attached, set furnishing, to any) error {
+	spec, err := classify.LoadProgram()
+	if err != nil {
+		return err
+	}
+	spec.Programs[program].Name = PathsName
+	spec.Maps[membersMap].MaxEntries = flows
+	o := ebpf.CollectionOptions{MapReplacements: counting(spec, old)}
+	others, err := portsThat(p, func(a *attached) bool { return a.keepsMembers(flows) })
+	defer held.CloseAll(others)
+	if err != nil {
+		return err
+	}
+	for _, a := range others {
+		if spec.Maps[membersMap].Compatible(a.Maps[membersMap]) == nil {
+			o.MapReplacements[membersMap] = a.Maps[membersMap]
+		}
+	}
+	if old != nil && old.Name == PathsName && old.Maps[becameMap] != nil {
+		o.MapReplacements[becameMap] = old.Maps[becameMap]
+	}
+	if set != nil {
+		if err := set(spec, o.MapReplacements, others); err != nil {
+			return err
+		}
+	}
+	if err := spec.LoadAndAssign(to, &o); err != nil {
+		return fmt.Errorf("load the program that sends packets on by paths: %w", err)
+	}
+	return nil
+}
+
+// furnish a program with the rules that others have, where there is room for the wanted ones too; else
+// with memory of its own, in which those that count now are, or else the wanted ones.
+func furnish(spec *ebpf.CollectionSpec, maps map[string]*ebpf.Map, others []*attached, half []byte) (err error) {
+	live := half
+	for _, a := range others {
+		if a.Name != PathsName || a.Maps[currentMap] == nil {
+			continue
+		}
+		if a.hasRoom(half) {
+			for _, name := range []string{memoryMap, currentMap, talliesMap} {
+				maps[name] = a.Maps[name]
+			}
+			size := a.Maps[memoryMap].ValueSize()
+			spec.Maps[memoryMap].ValueSize, spec.Maps[talliesMap].MaxEntries = size, a.Maps[talliesMap].MaxEntries()
+			return spec.Variables["rules_last"].Set(size - behind)
+		}
+		if live, err = a.live(); err != nil {
+			return err
+		}
+	}
+	h, err := headerOf(half)
+	if err != nil {
+		return err
+	}
+	room := max(leastRoom, 2*rounded(len(half)), rounded(len(live)))
+	if 2*room+behind > mostMemory {
+		room = rounded(max(len(half), len(live)))
+	}
+	if 2*room+behind > mostMemory {
+		return fmt.Errorf("%d rules take %d MB of memory, and may take %d; leave some out", h.Rules, len(half)>>20, mostMemory>>21)
+	}
+	memory := make([]byte, 2*room+behind)
+	copy(memory, live)
+	spec.Maps[memoryMap].ValueSize = uint32(len(memory))
+	spec.Maps[memoryMap].Contents = []ebpf.MapKV{{Key: uint32(0), Value: memory}}
+	spec.Maps[talliesMap].MaxEntries = 2 * max(leastCounters, 2*(h.Rules+2))
+	return spec.Variables["rules_last"].Set(uint32(len(memory) - behind))
+}
+
+// A memory that is made has room for so many bytes of rules in each half, and for so many counters.
+const (
+	leastRoom     = 256 << 10
+	leastCounters = 1024
+)
+
+// room of one half of a program's memory.
+func (a *attached) room() int { return int(a.Maps[memoryMap].ValueSize()-behind) / 2 }
+
+func (a *attached) hasRoom(half []byte) bool {
+	h, err := headerOf(half)
+	return err == nil && a.Maps[memoryMap] != nil && a.Maps[talliesMap] != nil && len(half) <= a.room() && h.Rules+2 <= a.Maps[talliesMap].MaxEntries()/2
+}
+
+// memory of a program, and where the rules that count begin.
+func (a *attached) memory() (memory []byte, at uint32, err error) {
+	if err := a.Maps[currentMap].Lookup(uint32(0), &at); err != nil {
+		return nil, 0, err
+	}
+	memory, err = a.Maps[memoryMap].LookupBytes(uint32(0))
+	if err == nil && int(at)+a.room() > len(memory) {
+		err = fmt.Errorf("program %s has its rules outside of its memory", a.Name)
+	}
+	return memory, at, err
+}
+
+// live are the rules that count, as they would be at the beginning of another memory.
+func (a *attached) live() ([]byte, error) {
+	memory, at, err := a.memory()
+	if err != nil {
+		return nil, err
+	}
+	h, err := headerOf(memory[at:])
+	if err != nil {
+		return nil, err
+	}
+	h.First = 0
+	return h.over(memory[at : at+min(h.Size, uint32(a.room()))]), nil
+}
+
+// lead paths to ports of these indexes, and leave others.
+func lead(ways *ebpf.Map, all []Way, to []uint32) error {
+	for i, w := range all {
+		if err := ways.Put(uint32(w.Number), w.of(to[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forget the ways of all other paths.
+func (p *Paths) forget(ways *ebpf.Map) error {
+	wanted := map[int]bool{}
+	for _, w := range p.Ways {
+		wanted[w.Number] = true
+	}
+	for n := 1; n <= MostPaths; n++ {
+		var w classify.ProgramWay
+		if err := ways.Lookup(uint32(n), &w); err != nil {
+			return err
+		}
+		if w.Port == 0 || wanted[n] {
+			continue
+		}
+		if err := ways.Put(uint32(n), classify.ProgramWay{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// classifyBy the wanted rules where flows begin, at all ends at once: until then by those before. Then paths that
+// are no longer wanted end there; their flows are on others at their next packet.
+func classifyBy(p resource.Place, changes []resource.Change, c choices) error {
+	for _, change := range changes {
+		s, is := change.Spec.(Spec)
+		if !is || s.Paths == nil || s.Paths.Choice == nil {
+			continue
+		}
+		dev, err := p.Device(s.Device)
+		if err != nil {
+			return err
+		}
+		all, err := find(p, dev.Attrs().Index)
+		for _, a := range all {
+			if err == nil && a.enters(s.Paths.Flows) {
+				err = errors.Join(a.choose(s.Paths, c), s.Paths.forget(a.Maps[waysMap]))
+			}
+		}
+		held.CloseAll(all)
+		if err != nil {
+			return failed(p, s.Device, err)
+		}
+	}
+	return nil
+}
+
+// choose paths by other rules: they are written beside those that count, and then are the ones that do.
+func (a *attached) choose(s *Paths, c choices) error {
+	half, err := c.compiled(s)
+	if err != nil {
+		return err
+	}
+	memory, at, err := a.memory()
+	if err != nil {
+		return err
+	}
+	now, err := headerOf(memory[at:])
+	if err != nil {
+		return err
+	}
+	next, err := headerOf(half)
+	if err != nil || now.Digest == next.Digest {
+		return err
+	}
+	beside, counters := uint32(a.room())-at, a.Maps[talliesMap].MaxEntries()/2
+	next.First, next.Generation = counters-now.First, now.Generation+1
+	if next.Generation == 0 {
+		next.Generation = 1
+	}
+	awaitReaders() // of what was there before those that count
+	copy(memory[beside:], next.over(append([]byte(nil), half...)))
+	if err := a.Maps[memoryMap].Put(uint32(0), memory); err != nil {
+		return err
+	}
+	if err := zero(a.Maps[talliesMap], next.First, next.Rules+2); err != nil {
+		return err
+	}
+	return a.Maps[currentMap].Put(uint32(0), beside)
+}
+
+// zero some counters.
+func zero(tallies *ebpf.Map, first, n uint32) error {
+	cores, err := ebpf.PossibleCPU()
+	if err != nil {
+		return err
+	}
+	none := make([]classify.ProgramTally, cores)
+	for i := range n {
+		if err := tallies.Put(first+i, none); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// awaitReaders returns when every program that runs now has ended. A kernel that cannot tell is given none:
+// programs run for microseconds, and rules are replaced more seldom by far.
+func awaitReaders() {
+	const everyCore = 1 // MEMBARRIER_CMD_GLOBAL
+	_, _, _ = unix.Syscall(unix.SYS_MEMBARRIER, everyCore, 0, 0)
+}
+
+// byPaths is where a program sends packets on by paths, in words.
+func (a *attached) byPaths(p resource.Place) (string, error) {
+	members := a.Maps[membersMap]
+	if members == nil || a.Maps[waysMap] == nil {
+		return "", fmt.Errorf("program %s lacks maps", a.Name)
+	}
+	ways := map[int]string{}
+	for n := 1; n <= MostPaths; n++ {
+		var w classify.ProgramWay
+		if err := a.Maps[waysMap].Lookup(uint32(n), &w); err != nil {
+			return "", err
+		}
+		if w.Port != 0 {
+			ways[n] = wayText(w.Check, called(p, int(w.Port)))
+		}
+	}
+	if a.Maps[habitMap] != nil {
+		var h classify.ProgramHabit
+		err := a.Maps[habitMap].Lookup(uint32(0), &h)
+		return betweenText(ways, h, members.MaxEntries()), err
+	}
+	memory, at, err := a.memory()
+	if err != nil {
+		return "", err
+	}
+	h, err := headerOf(memory[at:])
+	if err != nil {
+		return "", err
+	}
+	var side uint32
+	err = a.Maps[sideMap].Lookup(uint32(0), &side)
+	return enterText(ways, int(side)+FirstEnd, digestText(h.Digest), members.MaxEntries()), err
+}

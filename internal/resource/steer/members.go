@@ -1,0 +1,219 @@
+package steer
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/bpf/classify"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/held"
+)
+
+// Classified is what a chain's ports know of flows and their paths.
+type Classified struct {
+	// Flows that are known, by the rule that gave them their path, and by their path's number. The
+	// rule is its place from 0, that of all rules where none matched, or [Earlier].
+	ByRule, ByPath map[int]FlowCount
+	// Counted packets, both ways, by the same places; since the rules are these.
+	Counted map[int]Counts
+	// New flows, and those that moved because their path had gone. Packets of flows for which there was
+	// no room, and those that no path led on between functions, and went the usual way.
+	New, Moved, Unkept, Unknown uint64
+	// Most flows that are known at once.
+	Most uint32
+}
+
+// Earlier is the place of flows that rules before these gave their path, or no rule.
+const Earlier = -1
+
+// FlowCount is how many flows are known, and of these had a packet of late.
+type FlowCount struct{ Known, Busy int }
+
+// ClassifiedBy reads what the ports of these specs know; nil where none of them chooses paths.
+func ClassifiedBy(p resource.Place, specs []Spec) (*Classified, error) {
+	c := &Classified{ByRule: map[int]FlowCount{}, ByPath: map[int]FlowCount{}, Counted: map[int]Counts{}}
+	err := p.Do(func() error {
+		for _, s := range specs {
+			dev, err := p.Device(s.Device)
+			if s.Paths == nil || err != nil {
+				continue // the port is not there yet, or no longer
+			}
+			if err := addClassified(p, dev.Attrs().Index, *s.Paths, c); err != nil {
+				return fmt.Errorf("read the flows of port %s in namespace %q: %w", s.Device, p.Ref, err)
+			}
+		}
+		return nil
+	})
+	if c.Most == 0 {
+		return nil, err
+	}
+	return c, err
+}
+
+func addClassified(p resource.Place, index int, s Paths, c *Classified) error {
+	programs, err := find(p, index)
+	defer held.CloseAll(programs)
+	if err != nil {
+		return err
+	}
+	for _, a := range programs {
+		if a.Name != PathsName || !a.keepsMembers(s.Flows) || a.Maps[becameMap] == nil {
+			continue
+		}
+		if c.Most == 0 && a.enters(s.Flows) { // all ports have one table, and those where flows begin the same rules
+			c.Most = s.Flows
+			if err := c.read(a, time.Duration(s.Idle)); err != nil {
+				return err
+			}
+		}
+		if err := c.add(a.Maps[becameMap]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add what became of packets at one port.
+func (c *Classified) add(m *ebpf.Map) error {
+	var each []classify.ProgramBecame
+	if err := m.Lookup(uint32(0), &each); err != nil {
+		return err
+	}
+	for _, core := range each {
+		c.New += core.Fresh
+		c.Moved += core.Moved
+		c.Unkept += core.Unkept
+		c.Unknown += core.Unknown
+	}
+	return nil
+}
+
+// read the flows and the counters of the rules that count.
+func (c *Classified) read(a *attached, idle time.Duration) error {
+	memory, at, err := a.memory()
+	if err != nil {
+		return err
+	}
+	h, err := headerOf(memory[at:])
+	if err != nil {
+		return err
+	}
+	for i := range h.Rules + 2 {
+		var each []classify.ProgramTally
+		if err := a.Maps[talliesMap].Lookup(h.First+i, &each); err != nil {
+			return err
+		}
+		var sum Counts
+		for _, core := range each {
+			sum.Packets += core.Packets
+			sum.Bytes += core.Bytes
+		}
+		c.Counted[int(i)-1] = sum
+	}
+	return eachMember(a.Maps[membersMap], func(_ classify.ProgramFlow, m classify.ProgramMember, since time.Duration) {
+		rule, one := Earlier, FlowCount{Known: 1}
+		if m.Generation == h.Generation {
+			rule = int(m.Rule) - 1
+		}
+		if since < idle {
+			one.Busy = 1
+		}
+		c.ByRule[rule] = c.ByRule[rule].plus(one)
+		c.ByPath[int(m.Path)] = c.ByPath[int(m.Path)].plus(one)
+	})
+}
+
+func (f FlowCount) plus(g FlowCount) FlowCount { return FlowCount{f.Known + g.Known, f.Busy + g.Busy} }
+
+// eachMember of a table of flows, and how long it had no packet.
+func eachMember(m *ebpf.Map, do func(classify.ProgramFlow, classify.ProgramMember, time.Duration)) error {
+	const many = 1024 // so many at once
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+		return err
+	}
+	keys, values := make([]classify.ProgramFlow, many), make([]classify.ProgramMember, many)
+	for cursor := new(ebpf.MapBatchCursor); ; {
+		n, err := m.BatchLookup(cursor, keys, values, nil)
+		for i := range n {
+			do(keys[i], values[i], time.Duration(now.Nano()-int64(values[i].Seen)))
+		}
+		if errors.Is(err, ebpf.ErrKeyNotExist) {
+			return nil // that was all
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// KnownPath is where a flow goes from a port that knows its path, and the rule that gave it the path, or
+// [Earlier]; false where the port does not know it.
+func KnownPath(p resource.Place, s Spec, f First) (path string, rule int, known bool, err error) {
+	err = p.Do(func() error {
+		dev, err := p.Device(s.Device)
+		if err != nil {
+			return nil // it is not there
+		}
+		all, err := find(p, dev.Attrs().Index)
+		defer held.CloseAll(all)
+		for _, a := range all {
+			if err == nil && a.enters(s.Paths.Flows) {
+				path, rule, known, err = a.knowsPath(s.Paths, f)
+			}
+		}
+		return err
+	})
+	return path, rule, known, err
+}
+
+func (a *attached) knowsPath(s *Paths, f First) (path string, rule int, known bool, err error) {
+	var m classify.ProgramMember
+	if err := a.Maps[membersMap].Lookup(f.key(), &m); err != nil {
+		if errors.Is(err, ebpf.ErrKeyNotExist) {
+			err = nil
+		}
+		return "", 0, false, err
+	}
+	memory, at, err := a.memory()
+	if err != nil {
+		return "", 0, false, err
+	}
+	h, err := headerOf(memory[at:])
+	rule = Earlier
+	if m.Generation == h.Generation {
+		rule = int(m.Rule) - 1
+	}
+	for _, w := range s.Ways {
+		if w.Number == int(m.Path) && checkOf(w.Path) == m.Check {
+			return w.Path, rule, true, err
+		}
+	}
+	return "", 0, false, err
+}
+
+// key of a flow in the table, which is the same both ways: see bpf/include/conversation.h.
+func (f First) key() (k classify.ProgramFlow) {
+	k.Version, k.Protocol = 4, f.Protocol
+	if f.Source.Is6() {
+		k.Version = 6
+	}
+	network := func(port uint16) uint16 { return binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, port)) }
+	k.Ports = [2]uint16{network(f.SourcePort), network(f.DestinationPort)}
+	for i, b := 0, f.Source.AsSlice(); 4*i < len(b); i++ {
+		k.Source[i] = binary.NativeEndian.Uint32(b[4*i:])
+	}
+	for i, b := 0, f.Destination.AsSlice(); 4*i < len(b); i++ {
+		k.Destination[i] = binary.NativeEndian.Uint32(b[4*i:])
+	}
+	if n := slices.Compare(k.Source[:], k.Destination[:]); n > 0 || n == 0 && k.Ports[0] > k.Ports[1] {
+		k.Source, k.Destination, k.Ports = k.Destination, k.Source, [2]uint16{k.Ports[1], k.Ports[0]}
+	}
+	return k
+}

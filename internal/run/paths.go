@@ -1,0 +1,205 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/steer"
+	"nfchain.dev/nfchain/internal/trace"
+	"nfchain.dev/nfchain/internal/traffic"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// Numbers of protocols (IANA).
+const (
+	protocolICMP   = 1
+	protocolTCP    = 6
+	protocolUDP    = 17
+	protocolICMPv6 = 58
+)
+
+// everyPort that a packet may have.
+var everyPort = api.PortRange{First: 1, Last: 65535}
+
+// ephemeral ports are those that the kernel may choose.
+var ephemeral = api.PortRange{First: 1024, Last: 65535}
+
+// besidePorts are those behind the ports of a load that its tool may use, too.
+const besidePorts = 16
+
+// loadPath is the path of a condition's load, and of the packets that prove it; nil where a chain has one path alone.
+// Where they may take several it is an error.
+func loadPath(p *plan.Plan, c trial.Condition, tool traffic.Tool) (*plan.Path, error) {
+	if p.Classifier == nil || c.Path == trial.PathDirect {
+		return nil, nil
+	}
+	number := uint8(protocolUDP)
+	if transport(c.Protocol) == trial.TCP {
+		number = protocolTCP
+	}
+	numbers := []uint8{number}
+	if _, portless := tool.(traffic.Portless); portless {
+		numbers = append(numbers, protocolICMP)
+	}
+	service := p.Reached()
+	first, _ := ports(service)
+	to := api.PortRange{First: uint16(first), Last: uint16(min(first+max(c.Flows, 1)+besidePorts, 65535))}
+	var flows []steer.Range
+	for _, number := range numbers {
+		flows = append(flows, rangesOf(p, c, number, to, steer.FirstEnd)...)
+		if c.Bidirectional {
+			flows = append(flows, rangesOf(p, c, number, to, steer.SecondEnd)...)
+		}
+	}
+	return onePath(p.Classifier, flows, fmt.Sprintf("the load of %s by %s, to ports %d to %d", c.Protocol, tool.Name(), to.First, to.Last))
+}
+
+// rangesOf the flows of a load that begins at an end, of each family.
+func rangesOf(p *plan.Plan, c trial.Condition, protocol uint8, to api.PortRange, from int) (all []steer.Range) {
+	source, target := p.Client().East.Addresses, p.Reached().Addresses
+	if from == steer.SecondEnd {
+		source, target = p.Server().West.Addresses, p.Client().East.Addresses
+	}
+	spread := c.FlowsBy == trial.FlowsByAddresses || c.FlowsBy == trial.FlowsByBoth
+	for _, a := range target {
+		for _, s := range source {
+			if s.Is4() != a.Is4() {
+				continue
+			}
+			f := steer.Range{Source: netip.PrefixFrom(s, s.BitLen()), Destination: netip.PrefixFrom(a, a.BitLen()), Protocol: protocol, SourcePorts: everyPort, DestinationPorts: to, VLAN: api.Untagged, From: from}
+			if spread { // over networks that nobody is in, and spare addresses
+				f.Source, f.Destination = netip.PrefixFrom(s, 0).Masked(), netip.PrefixFrom(a, 0).Masked()
+			}
+			if protocol == protocolICMP {
+				f.SourcePorts, f.DestinationPorts = api.PortRange{}, api.PortRange{}
+				if a.Is6() {
+					f.Protocol = protocolICMPv6
+				}
+			}
+			if c.VLAN != 0 {
+				f.VLAN = uint16(c.VLAN)
+			}
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// onePath that flows take, or why that is not known.
+func onePath(c *plan.Classifier, flows []steer.Range, what string) (*plan.Path, error) {
+	var paths []string
+	for _, f := range flows {
+		taken, drops := c.Choice.Taken(f)
+		if drops {
+			return nil, fmt.Errorf("%s may match no rule of the classifier, and then ends where it comes in; give it a rule: %w", what, ErrInput)
+		}
+		for _, path := range taken {
+			if !slices.Contains(paths, path) {
+				paths = append(paths, path)
+			}
+		}
+	}
+	if len(paths) == 1 {
+		return c.Path(paths[0]), nil
+	}
+	var words []string
+	for _, path := range paths {
+		words = append(words, fmt.Sprintf("%q", c.Path(path).Text()))
+	}
+	return nil, fmt.Errorf("%s may take the paths %s by the rules of the classifier, and it would not be known which; have one rule match all of it: %w", what, strings.Join(words, " and "), ErrInput)
+}
+
+// tellPath has the reader know which of several paths the load takes.
+func (m *Measurement) tellPath(ctx context.Context, c trial.Condition, path *plan.Path, r *trial.Run) error {
+	if path == nil {
+		return nil
+	}
+	text := fmt.Sprintf("the classifier leads the load of %s by the path %q; what it measures is that one", c.Protocol, path.Text())
+	if slices.Contains(r.Warnings, text) {
+		return nil
+	}
+	r.Warnings = append(r.Warnings, text)
+	return m.Store.SetWarnings(context.WithoutCancel(ctx), r.ID, r.Warnings)
+}
+
+// Explained is a chain as packets of a flow see it: on the path that the ports know for it, or else on the one that rules
+// give it.
+func Explained(p *plan.Plan, f trace.Flow) (trace.Chain, error) {
+	c := p.Classifier
+	if c == nil {
+		return Traced(p), nil
+	}
+	first := firstOf(f)
+	path, rule, known, err := knownPath(p, first)
+	if err != nil {
+		return trace.Chain{}, err
+	}
+	if known {
+		why := "rules before those that are now"
+		if rule != steer.Earlier {
+			why = ruleText(c, rule)
+		}
+		return TracedOn(p, c.Path(path), fmt.Sprintf("path: %s, which the flow is on by %s", c.Path(path).Text(), why)), nil
+	}
+	rule, path, goes := c.Choice.Of(first)
+	if !goes {
+		ends := &plan.Path{Nodes: []string{p.Client().Name, p.Server().Name}}
+		return TracedOn(p, ends, "path: none; no rule of the classifier matches, and otherwise: drop ends it where it comes in"), nil
+	}
+	return TracedOn(p, c.Path(path), fmt.Sprintf("path: %s, by %s", c.Path(path).Text(), ruleText(c, rule))), nil
+}
+
+// ruleText names the rule of a place for a person.
+func ruleText(c *plan.Classifier, rule int) string {
+	if rule < len(c.Choice.Rules) {
+		return "rule " + c.Choice.Rules[rule].Name
+	}
+	return fmt.Sprintf("no rule (otherwise: %s)", c.OtherwiseText())
+}
+
+// firstOf a flow is what rules ask of its packets.
+func firstOf(f trace.Flow) steer.First {
+	first := steer.First{Source: f.From.Addr(), Destination: f.To.Addr(), SourcePort: f.From.Port(), DestinationPort: f.To.Port(), Protocol: f.Number(), VLAN: api.Untagged, From: steer.FirstEnd}
+	if f.Reverse {
+		first.From = steer.SecondEnd
+	}
+	return first
+}
+
+// knownPath of a flow, by the port where it comes in.
+func knownPath(p *plan.Plan, f steer.First) (path string, rule int, known bool, err error) {
+	if !netns.Exists(p.Between()) {
+		return "", 0, false, nil
+	}
+	h, err := netns.Open(p.Between())
+	if err != nil {
+		return "", 0, false, err
+	}
+	defer h.Close()
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(steer.Spec); is && s.Paths != nil && s.Paths.End == f.From {
+			return steer.KnownPath(resource.At(h, p.Chain), s, f)
+		}
+	}
+	return "", 0, false, nil
+}
+
+// Sent is a chain as datagrams see it that trace sends, whose ports the kernel chooses.
+func Sent(p *plan.Plan) (trace.Chain, error) {
+	if p.Classifier == nil {
+		return Traced(p), nil
+	}
+	c := trial.Condition{}
+	path, err := onePath(p.Classifier, rangesOf(p, c, protocolUDP, ephemeral, steer.FirstEnd), "datagrams to a port from 1024 on")
+	if err != nil {
+		return trace.Chain{}, fmt.Errorf("%w; `nfchain explain` takes a flow by its ports", err)
+	}
+	return TracedOn(p, path, fmt.Sprintf("path of what is sent: %s", path.Text())), nil
+}
