@@ -254,8 +254,9 @@ rules_own int rules_counts(__u32 entered)
 }
 
 /* rules_enters a connection that was not known, with what the rules say of its first packet. It has a stack of
- * its own, which the search for a rule is not on top of: Linux before 6.7 gives all of them 512 bytes. */
-rules_own int rules_enters(const struct rules_packet *p, const struct rules_connection *c, __u32 which, __u64 answer, __u64 now)
+ * its own, which the search for a rule is not on top of: Linux before 6.7 gives all of them 512 bytes. It is static
+ * because older kernels take no key for a table from what they verify apart. */
+static __attribute__((noinline)) int rules_enters(const struct rules_packet *p, const struct rules_connection *c, __u32 which, __u64 answer, __u64 now)
 {
 	struct rules_flow fresh = {};
 	__u32 i;
