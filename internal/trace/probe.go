@@ -173,7 +173,9 @@ func (p *probe) eachDrop(visit func(bpf.ProgramCause, Amount)) error {
 	var each []bpf.ProgramAmount
 	all := p.objects.Drops.Iterate()
 	for all.Next(&cause, &each) {
-		visit(cause, sum(each))
+		if !p.view.took(cause.Reason, cause.Location) {
+			visit(cause, sum(each))
+		}
 	}
 	return all.Err()
 }

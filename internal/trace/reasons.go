@@ -91,6 +91,12 @@ var places = map[string]string{
 	"__netif_receive_skb_core": "nobody takes packets of that protocol here",
 }
 
+// took tells whether the kernel freed a packet that it had taken, though it calls that a drop: Linux
+// before 6.4 does with every message of ICMPv6 that it answers.
+func (v *view) took(reason uint32, location uint64) bool {
+	return function(v.names.function(location)) == "icmpv6_rcv" && v.names.reason(reason) == "NOT_SPECIFIED"
+}
+
 // inWords is why a packet ended, as far as it is known.
 func inWords(d Drop) string {
 	if d.Function {
