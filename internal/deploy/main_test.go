@@ -21,6 +21,7 @@ func planned(tb testing.TB, owner, spec string, alone ...api.StandaloneFunction)
 	if err != nil {
 		tb.Fatal(err)
 	}
+	facts.Has = nstest.Has
 	facts.Functions = map[string]api.FunctionBody{}
 	for _, f := range alone {
 		facts.Functions[f.Metadata.Name] = f.Spec
