@@ -4,7 +4,7 @@
 GO ?= go
 export CGO_ENABLED ?= 0
 
-.PHONY: build demo test test-vm bench fuzz lint schema bpf packages packages-test clean
+.PHONY: build demo test test-vm test-versions bench fuzz lint schema bpf packages packages-test clean
 
 build: bin/nfchain
 
@@ -27,9 +27,13 @@ demo: packages build
 test: packages-test build
 	@./scripts/test
 
-# What this machine's kernel may lack, in a virtual machine with Debian's.
+# What this machine's kernel may lack, in virtual machines with Debian's.
 test-vm:
 	@./scripts/test-vm
+
+# An earlier version and this one in turn, at chains that carry packets.
+test-versions: packages-test
+	@./scripts/test-versions
 
 bench: packages build
 	@./scripts/bench
