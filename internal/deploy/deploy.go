@@ -106,6 +106,8 @@ type work struct {
 	phase phase
 	ports map[string]bool
 	later []resource.Change
+	// ledElsewhere tells that routes are left which packets may still need until ports are turned.
+	ledElsewhere bool
 
 	mu   sync.Mutex
 	done []resource.Change

@@ -1,6 +1,7 @@
 package deploy_test
 
 import (
+	"fmt"
 	"io"
 	"net"
 	"net/netip"
@@ -197,13 +198,21 @@ func echoedAt(t *testing.T, p *plan.Plan, to, at netip.AddrPort) conversation {
 // goesOn both ways.
 func (c conversation) goesOn(t *testing.T) {
 	t.Helper()
+	if err := c.again(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// again says something and hears it.
+func (c conversation) again() error {
 	said := strings.Repeat("again ", 1000)
 	heard := make([]byte, len(said))
 	_ = c.SetDeadline(time.Now().Add(time.Minute))
 	if _, err := io.WriteString(c, said); err != nil {
-		t.Fatal(err)
+		return err
 	}
-	if _, err := io.ReadFull(c, heard); err != nil || string(heard) != said {
-		t.Fatalf("heard %d bytes of %d: %v", len(heard), len(said), err)
+	if n, err := io.ReadFull(c, heard); err != nil || string(heard) != said {
+		return fmt.Errorf("heard %d bytes of %d: %w", n, len(said), err)
 	}
+	return nil
 }

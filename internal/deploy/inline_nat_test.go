@@ -3,6 +3,7 @@ package deploy_test
 import (
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 
 	"nfchain.dev/nfchain/internal/nstest"
@@ -160,4 +161,139 @@ func TestInlineNATBesideFirewalls(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestInlineNATKeepsConnections: those that are open go on, and no packet of theirs is lost or comes from elsewhere,
+// while the translation is at other places, with others in its program, and has other rules; what is opened
+// then is translated as these say.
+func TestInlineNATKeepsConnections(t *testing.T) {
+	needsForwarder(t)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	natted := func(more string) string {
+		return translating(`nat: {source: {}, destination: {addresses: [203.0.113.2, "2001:db8::2"]` + more + `}}`)
+	}
+	one, other := natted(""), natted(", protocol: tcp, port: 7014")
+	const fw = "policy: drop, rules: {list: [{state: [new, established, related], action: accept}]}"
+	chain := func(functions ...string) *plan.Plan { return planned(t, owner, "wiring: ebpf\n"+spec(functions...)) }
+	p := chain(one)
+	up(t, p)
+	reached := p.Reached()
+	s := streamsTo(t, p, reached.Addresses, reached.Served)
+	var all []*talking
+	for i, to := range reached.Addresses {
+		all = append(all, keepsTalking(echoedAt(t, p, netip.AddrPortFrom(to, 7014), netip.AddrPortFrom(reached.Served[i], 7014))))
+	}
+	for i, functions := range [][]string{
+		{inline("before"), one, inline("behind")}, {forward("a"), one}, {one, forward("a")}, {forward("b"), one, forward("a")},
+		{forward("b"), walled("both", fw), one, forward("a")}, {walled("both", fw), one, inline("behind")}, {other, walled("both", fw)},
+		{forward("c"), other}, {one, forward("c")}, {one},
+	} {
+		s.more(t, 50)
+		p = chain(functions...)
+		up(t, p)
+		unchanged(t, p)
+		for _, c := range all {
+			c.goesOn(t)
+			if t.Failed() {
+				t.Fatalf("after change %d, %v", i, functions)
+			}
+		}
+		for k, to := range p.Reached().Addresses {
+			c := echoedAt(t, p, netip.AddrPortFrom(to, 7014), netip.AddrPortFrom(reached.Served[k], 7014))
+			if want := p.Reached().Source[k]; !strings.Contains(c.from, want.String()) {
+				t.Errorf("%v: a new connection comes from %s, want %s", functions, c.from, want)
+			}
+			_ = c.Close()
+		}
+		if t.Failed() {
+			t.Fatalf("after change %d, %v", i, functions)
+		}
+	}
+	s.more(t, 50)
+	for _, c := range all {
+		c.ends(t)
+	}
+	s.ends(t)
+	for i, from := range s.from {
+		if len(from) != 1 {
+			t.Errorf("what goes to %s comes from %v", reached.Addresses[i], from)
+		}
+	}
+}
+
+// talking is a conversation that never rests.
+type talking struct {
+	conversation
+	stop, ended chan struct{}
+	turn        chan struct{}
+	wrong       error
+}
+
+func keepsTalking(c conversation) *talking {
+	t := &talking{conversation: c, stop: make(chan struct{}), ended: make(chan struct{}), turn: make(chan struct{})}
+	go func() {
+		defer close(t.ended)
+		for {
+			if t.wrong = t.again(); t.wrong != nil {
+				return
+			}
+			select {
+			case <-t.stop:
+				return
+			case t.turn <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	return t
+}
+
+// goesOn tells whether the other end still answers.
+func (c *talking) goesOn(t *testing.T) {
+	t.Helper()
+	for range 3 {
+		select {
+		case <-c.turn:
+		case <-c.ended:
+			t.Errorf("from %s: %v", c.from, c.wrong)
+			return
+		}
+	}
+}
+
+func (c *talking) ends(t *testing.T) {
+	t.Helper()
+	close(c.stop)
+	if <-c.ended; c.wrong != nil {
+		t.Errorf("from %s: %v", c.from, c.wrong)
+	}
+}
+
+// TestInlineNATIsPutIn where connections are, which stay as they are; those that are opened then are translated.
+func TestInlineNATIsPutIn(t *testing.T) {
+	needsForwarder(t)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	chain := func(functions ...string) *plan.Plan { return planned(t, owner, "wiring: ebpf\n"+spec(functions...)) }
+	p := chain(forward("a"))
+	up(t, p)
+	servers, clients := p.Server().West.Addresses, p.Client().East.Addresses
+	s := streams(t, p, servers)
+	var all []*talking
+	for _, to := range servers {
+		all = append(all, keepsTalking(echoed(t, p, to)))
+	}
+	p = chain(translating("nat: {source: {}}"), forward("a"))
+	up(t, p)
+	unchanged(t, p)
+	for i, to := range servers {
+		all[i].goesOn(t)
+		if c := echoed(t, p, to); !strings.HasPrefix(strings.Trim(c.from, "["), p.Reached().Source[i].String()) || p.Reached().Source[i] == clients[i] {
+			t.Errorf("a new connection comes from %s, want %s", c.from, p.Reached().Source[i])
+		}
+		all[i].ends(t)
+	}
+	s.more(t, 50)
+	s.ends(t)
 }

@@ -15,6 +15,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource/route"
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
@@ -62,6 +63,11 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) error {
 		return err
 	}
 	w.phase = plain
+	if w.ledElsewhere {
+		if err := w.stage(ctx, []resource.Kind{route.Kind{}}, p); err != nil {
+			return err
+		}
+	}
 	return w.removeDropped(ctx, p)
 }
 
@@ -160,6 +166,8 @@ func (w *work) waits(c resource.Change) bool {
 		return c.Op == resource.Delete
 	case pass.KindName:
 		return w.passWaits(c)
+	case route.KindName:
+		return w.routeWaits(c)
 	}
 	return false
 }
@@ -175,6 +183,18 @@ func (w *work) passWaits(c resource.Change) bool {
 	if w.ports[c.Key] {
 		w.later = append(w.later, c)
 	}
+	return true
+}
+
+// routeWaits keeps the routes of nodes that stay: to an address that is translated at another place from now on,
+// packets may come by here until they go the new way.
+func (w *work) routeWaits(c resource.Change) bool {
+	if c.Op != resource.Delete {
+		return false
+	}
+	w.mu.Lock()
+	w.ledElsewhere = true
+	w.mu.Unlock()
 	return true
 }
 

@@ -63,8 +63,10 @@ type streaming struct {
 	stop  chan struct{}
 	ended chan uint64
 	count []map[uint64]int
-	read  []chan struct{}
-	tick  chan struct{}
+	// from which addresses and ports they came.
+	from []map[string]bool
+	read []chan struct{}
+	tick chan struct{}
 	// dropped by the machine before.
 	dropped uint64
 }
@@ -72,13 +74,24 @@ type streaming struct {
 // streams sends numbered packets, a thousand a second, over the chain.
 func streams(t testing.TB, p *plan.Plan, to []netip.Addr) *streaming {
 	t.Helper()
+	return streamsTo(t, p, to, to)
+}
+
+// streamsTo is streams where the server has other addresses than the client knows.
+func streamsTo(t testing.TB, p *plan.Plan, to, at []netip.Addr) *streaming {
+	t.Helper()
 	s := &streaming{stop: make(chan struct{}), ended: make(chan uint64, 1), tick: make(chan struct{}), dropped: nstest.Dropped(t)}
-	for _, a := range to {
-		at := netip.AddrPortFrom(a, 7013).String()
+	for i := range to {
 		var in net.PacketConn
 		var out net.Conn
-		inside(t, p.Server().Namespace, func() (err error) { in, err = net.ListenPacket("udp", at); return })
-		inside(t, p.Client().Namespace, func() (err error) { out, err = net.Dial("udp", at); return })
+		inside(t, p.Server().Namespace, func() (err error) {
+			in, err = net.ListenPacket("udp", netip.AddrPortFrom(at[i], 7013).String())
+			return
+		})
+		inside(t, p.Client().Namespace, func() (err error) {
+			out, err = net.Dial("udp", netip.AddrPortFrom(to[i], 7013).String())
+			return
+		})
 		raw, err := in.(*net.UDPConn).SyscallConn()
 		if err != nil {
 			t.Fatal(err)
@@ -90,6 +103,7 @@ func streams(t testing.TB, p *plan.Plan, to []netip.Addr) *streaming {
 		}
 		s.sent, s.came = append(s.sent, out), append(s.came, in)
 		s.count, s.read = append(s.count, map[uint64]int{}), append(s.read, make(chan struct{}))
+		s.from = append(s.from, map[string]bool{})
 	}
 	for i := range s.came {
 		go s.take(i)
@@ -129,9 +143,11 @@ func (s *streaming) take(i int) {
 
 // next packet of a stream.
 func (s *streaming) next(i int, b []byte) error {
-	if _, _, err := s.came[i].ReadFrom(b); err != nil {
+	_, from, err := s.came[i].ReadFrom(b)
+	if err != nil {
 		return err
 	}
+	s.from[i][from.String()] = true
 	s.count[i][binary.BigEndian.Uint64(b)]++
 	return nil
 }
