@@ -67,13 +67,13 @@ func (c choices) compiled(p *Paths) ([]byte, error) {
 }
 
 // keepPaths keeps a program of this version, or puts one in the place of what is there. Ways of paths that are no
-// longer wanted go at once between functions; where flows begin, when the rules are those that are wanted.
+// longer wanted are for classifyBy.
 func keepPaths(p resource.Place, s Spec, index int, to []uint32, old *attached, c choices) error {
 	if s.Paths.Choice != nil {
 		return keepEntering(p, s, index, to, old, c)
 	}
 	if old != nil && old.Name == PathsName && old.Maps[habitMap] != nil && old.keepsMembers(s.Paths.Flows) {
-		return errors.Join(lead(old.Maps[waysMap], s.Paths.Ways, to), old.Maps[habitMap].Put(uint32(0), s.Paths.habit()), s.Paths.forget(old.Maps[waysMap]))
+		return errors.Join(lead(old.Maps[waysMap], s.Paths.Ways, to), old.Maps[habitMap].Put(uint32(0), s.Paths.habit()))
 	}
 	var o struct {
 		Program *ebpf.Program `ebpf:"between"`
@@ -271,29 +271,42 @@ func (p *Paths) forget(ways *ebpf.Map) error {
 }
 
 // classifyBy the wanted rules where flows begin, at all ends at once: until then by those before. Then paths that
-// are no longer wanted end there; their flows are on others at their next packet.
+// are no longer wanted end there, and their flows are on others at their next packet; and between functions last.
 func classifyBy(p resource.Place, changes []resource.Change, c choices) error {
-	for _, change := range changes {
-		s, is := change.Spec.(Spec)
-		if !is || s.Paths == nil || s.Paths.Choice == nil {
-			continue
-		}
-		dev, err := p.Device(s.Device)
-		if err != nil {
-			return err
-		}
-		all, err := find(p, dev.Attrs().Index)
-		for _, a := range all {
-			if err == nil && a.enters(s.Paths.Flows) {
-				err = errors.Join(a.choose(s.Paths, c), s.Paths.forget(a.Maps[waysMap]))
+	for _, entering := range []bool{true, false} {
+		for _, change := range changes {
+			s, is := change.Spec.(Spec)
+			if !is || s.Paths == nil || (s.Paths.Choice != nil) != entering {
+				continue
 			}
-		}
-		held.CloseAll(all)
-		if err != nil {
-			return failed(p, s.Device, err)
+			if err := only(p, s, c); err != nil {
+				return failed(p, s.Device, err)
+			}
 		}
 	}
 	return nil
+}
+
+// only the wanted rules, and ways of the wanted paths, are at a port from then on.
+func only(p resource.Place, s Spec, c choices) error {
+	dev, err := p.Device(s.Device)
+	if err != nil {
+		return err
+	}
+	all, err := find(p, dev.Attrs().Index)
+	defer held.CloseAll(all)
+	for _, a := range all {
+		if err != nil || a.Name != PathsName {
+			continue
+		}
+		if s.Paths.Choice != nil {
+			err = a.choose(s.Paths, c)
+		}
+		if err == nil {
+			err = s.Paths.forget(a.Maps[waysMap])
+		}
+	}
+	return err
 }
 
 // choose paths by other rules: they are written beside those that count, and then are the ones that do.
