@@ -5,6 +5,7 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/steer"
+	"nfchain.dev/nfchain/internal/trace"
 )
 
 // ClassifierState is what became of flows by the rules that say which path they take.
@@ -87,4 +88,13 @@ func classifiedBy(p *plan.Plan) (*ClassifierState, error) {
 func flowsBy(c *steer.Classified, rule int) RuleFlows {
 	f, n := c.ByRule[rule], c.Counted[rule]
 	return RuleFlows{Flows: f.Known, Busy: f.Busy, Packets: n.Packets, Bytes: n.Bytes}
+}
+
+// dropped are the packets that matched no rule, where those end.
+func (s *ClassifierState) dropped() []trace.StepCount {
+	if s == nil || !s.Rules[len(s.Rules)-1].Drop {
+		return nil
+	}
+	rest := s.Rules[len(s.Rules)-1]
+	return []trace.StepCount{{Function: "classifier", Did: "dropped", Packets: rest.Packets, Bytes: rest.Bytes}}
 }

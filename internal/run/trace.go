@@ -89,7 +89,7 @@ func counted(ctx context.Context, p *plan.Plan) (map[string]trace.Counted, error
 		}
 		all[n.Name] = c
 	}
-	all[trace.WiringHop] = trace.Counted{Steps: stepsOf(state.Inline)}
+	all[trace.WiringHop] = trace.Counted{Steps: append(stepsOf(state.Inline), state.Classifier.dropped()...)}
 	return all, nil
 }
 

@@ -25,7 +25,11 @@ func (b bed) explained(verdict, protocol, from, to string) trace.Explanation {
 	}
 	var e trace.Explanation
 	for range 5 {
-		e, err = trace.Explain(b.Context(), run.Traced(b.plan), f, trace.Options{Send: 3, Patience: 3 * time.Second})
+		chain, err := run.Explained(b.plan, f)
+		if err != nil {
+			b.Fatal(err)
+		}
+		e, err = trace.Explain(b.Context(), chain, f, trace.Options{Send: 3, Patience: 3 * time.Second})
 		if err != nil {
 			b.Fatal(err)
 		}

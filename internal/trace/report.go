@@ -139,8 +139,8 @@ type RuleCount struct {
 // StepCount is what a function without a namespace did to packets of one direction.
 type StepCount struct {
 	Function string `json:"function"`
-	// Direction is forward or reverse.
-	Direction string `json:"direction"`
+	// Direction is forward or reverse; absent where both are counted together.
+	Direction string `json:"direction,omitempty"`
 	// Did is counted, marked, dropped, or passed on.
 	Did     string `json:"did"`
 	Packets uint64 `json:"packets"`

@@ -134,7 +134,11 @@ func dropText(d Drop, own bool) string {
 }
 
 func (s StepCount) text() string {
-	return fmt.Sprintf("%s %s %d (%s)", s.Function, s.Did, s.Packets, s.Direction)
+	text := fmt.Sprintf("%s %s %d", s.Function, s.Did, s.Packets)
+	if s.Direction != "" {
+		text += " (" + s.Direction + ")"
+	}
+	return text
 }
 
 func (c RuleCount) text() string {
