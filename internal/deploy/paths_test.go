@@ -102,3 +102,42 @@ func TestPathsReachFunctions(t *testing.T) {
 		}
 	}
 }
+
+// TestPathsOfATranslator: answers find back by the functions that the flow went by, whatever its headers are at the far
+// end, and flows past the translator are not taken for its own.
+func TestPathsOfATranslator(t *testing.T) {
+	needsForwarder(t)
+	const nat = `{name: nat, kind: nat, nat: {source: {addresses: [203.0.113.9, "2001:db8::9"]}}}`
+	p := planned(t, nstest.Owner(t), "wiring: ebpf\n"+spec(forward("a"), nat, forward("b"))+
+		classifier("direct", pathRule("four", "protocol: icmp, ingress: client", "a", "nat"), pathRule("six", "protocol: icmpv6, ingress: client", "nat")))
+	downAfter(t, p.Chain)
+	up(t, p)
+	unchanged(t, p)
+	crosses(t, p)
+	before := tookIn(t, p)
+	for range 3 {
+		crosses(t, p)
+	}
+	for name, packets := range tookIn(t, p) {
+		want := map[string]uint64{"a": 3, "nat": 6, "b": 0}[name]
+		if came := packets - before[name]; came < want || came > want+50 { // the kernel says something of its own
+			t.Errorf("%d packets came to %s, of %d", came, name, want)
+		}
+	}
+	back := map[string]uint64{}
+	for _, n := range p.Functions() {
+		h, err := netns.Open(n.Namespace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := h.LinkByName(n.East.Device)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back[n.Name] = l.Attrs().Statistics.RxPackets
+		h.Close()
+	}
+	if back["a"] < 4 || back["nat"] < 8 {
+		t.Errorf("answers do not come by the functions: %v", back)
+	}
+}

@@ -220,3 +220,32 @@ func TestPlainAndBack(t *testing.T) {
 		takes(many, 3)
 	})
 }
+
+// TestTagsAndClasses of packets are asked for as well, alone and together.
+func TestTagsAndClasses(t *testing.T) {
+	onHooks(t, func(t *testing.T, hook string) {
+		d := newDealer(t)
+		d.classify(t, classified(hook, steer.Choice{Rules: []steer.Rule{
+			{Name: "both", Path: "a b", CodePoints: []uint8{46}, VLANs: []api.VLANRange{{First: 5, Last: 7}}},
+			{Name: "tag", Path: "a", VLANs: []api.VLANRange{{First: 7, Last: 7}, {First: 4094, Last: 4094}}},
+			{Name: "none", Path: "", CodePoints: []uint8{10, 46}, VLANs: []api.VLANRange{{First: api.Untagged, Last: api.Untagged}}},
+		}, Otherwise: "a b"}, waysTo("a", "a b", ""))...)
+		for i, c := range []struct{ tag, code, want int }{
+			{-1, 0, 2}, {-1, 10, 3}, {-1, 46, 3}, {7, 0, 1}, {7, 46, 2}, {5, 46, 2}, {5, 10, 2}, {4094, 10, 1}, {0, 10, 2},
+		} {
+			for _, six := range []bool{false, true} {
+				d.number++
+				packet := flow{id: uint16(i), six: six}.packet(d.number)
+				if six {
+					packet[14], packet[15] = 0x60|byte(c.code>>2), byte(c.code<<6)
+				} else {
+					packet[15] = byte(c.code << 2)
+				}
+				if c.tag >= 0 {
+					packet = slices.Insert(packet, 12, 0x81, 0, byte(c.tag>>8), byte(c.tag))
+				}
+				d.west.pass(t, packet, d.replicas[c.want-1])
+			}
+		}
+	})
+}
