@@ -5,6 +5,7 @@
 package resource
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -157,6 +158,9 @@ func (p Place) Links() ([]netlink.Link, error) {
 	return list, nil
 }
 
+// ErrNoInterface is that of a name that no interface of a place has.
+var ErrNoInterface = errors.New("has no interface")
+
 // Device finds an interface of the place by its name.
 func (p Place) Device(name string) (netlink.Link, error) {
 	list, err := p.Links()
@@ -168,7 +172,7 @@ func (p Place) Device(name string) (netlink.Link, error) {
 			return l, nil
 		}
 	}
-	return nil, fmt.Errorf("namespace %q has no interface %s", p.Ref, name)
+	return nil, fmt.Errorf("namespace %q %w %s", p.Ref, ErrNoInterface, name)
 }
 
 // Mine are the owner's interfaces by index. Addresses, routes and the like are

@@ -12,6 +12,9 @@ import (
 // Nowhere stands in the place of a port where packets end.
 const Nowhere = math.MaxUint32
 
+// ErrNoProgram is that of a port where no program of this version steers.
+var ErrNoProgram = errors.New("no program of this version is there; `nfchain up` puts it there")
+
 // Port is what steers what comes in at a port, held open, so that it is turned elsewhere in one
 // step. What the plan says stays, and is the way again once nothing is to be instead.
 type Port struct {
@@ -22,8 +25,8 @@ type Port struct {
 	at      *attached
 }
 
-// OpenPort of the place, by its name. That it is not there, or that no program of this version
-// steers there, is an error.
+// OpenPort of the place, by its name. Where it is not there, or no program of this version steers
+// there, that is [resource.ErrNoInterface] or [ErrNoProgram]; after other errors it is not known.
 func OpenPort(p resource.Place, device string) (*Port, error) {
 	dev, err := p.Device(device)
 	if err != nil {
@@ -62,7 +65,7 @@ func (p *Port) choose(all []*attached) error {
 		p.at = a
 		return nil
 	}
-	return errors.New("no program of this version is there; `nfchain up` puts it there")
+	return ErrNoProgram
 }
 
 // Passed is how many packets came in, since the port is there.

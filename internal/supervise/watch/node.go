@@ -98,7 +98,7 @@ func (n *node) ill(now time.Time, ended map[string]bool) string {
 		}
 	}
 	for _, w := range n.ways {
-		if w.in.steer == nil {
+		if w.in.gone {
 			return fmt.Sprintf("its interface behind port %s is not there; `nfchain up` makes it again", w.in.name)
 		}
 	}

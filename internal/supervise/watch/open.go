@@ -1,6 +1,8 @@
 package watch
 
 import (
+	"errors"
+	"io/fs"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -14,8 +16,11 @@ import (
 func (w *Watcher) open(now time.Time) {
 	w.opened = now
 	h, err := netns.Open(w.path.Forwarder)
+	if w.unsure = err != nil; errors.Is(err, fs.ErrNotExist) {
+		w.unsure = false
+		w.lose()
+	}
 	if err != nil {
-		w.close() // all are gone
 		return
 	}
 	defer h.Close()
@@ -25,7 +30,7 @@ func (w *Watcher) open(now time.Time) {
 	}
 	at := resource.At(h, w.config.Owner)
 	for _, p := range w.ports {
-		_ = p.open(at, w.signature) // one that is not there is judged so
+		w.unsure = p.open(at, w.signature) != nil || w.unsure
 	}
 	if !w.begun {
 		w.begun = true
@@ -73,6 +78,14 @@ func isTurned(p *port) bool {
 	}
 	to, err := p.steer.Instead()
 	return err == nil && to != 0
+}
+
+// lose all ports, which went with their namespace.
+func (w *Watcher) lose() {
+	w.close()
+	for _, p := range w.ports {
+		p.lose()
+	}
 }
 
 // close all that is held open.

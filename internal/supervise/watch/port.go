@@ -1,6 +1,8 @@
 package watch
 
 import (
+	"errors"
+
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/steer"
@@ -11,20 +13,27 @@ type port struct {
 	name string
 	// watched functions have it: probes are taken out there.
 	watched bool
-	// steer is nil while the port is not there.
+	// steer is nil while the port is not there, or not yet known to be.
 	steer *steer.Port
+	// gone tells that it is not there.
+	gone  bool
 	taker *health.Taker
 	// passed is how many packets had come in when it was last looked at.
 	passed uint64
 }
 
-// open what is at the port now, and have probes taken out there.
+// open what is at the port now, and have probes taken out there. That it is not there is no error;
+// where that cannot be told, what is held open stays.
 func (p *port) open(at resource.Place, signature uint64) error {
 	now, err := steer.OpenPort(at, p.name)
+	if errors.Is(err, resource.ErrNoInterface) || errors.Is(err, steer.ErrNoProgram) {
+		p.lose()
+		return nil
+	}
 	if err != nil {
-		p.close()
 		return err
 	}
+	p.gone = false
 	if p.steer != nil && p.steer.Index == now.Index && p.steer.Program == now.Program {
 		now.Close()
 	} else if err := p.replace(now); err != nil {
@@ -54,6 +63,12 @@ func (p *port) replace(by *steer.Port) (err error) {
 	p.steer = by
 	p.passed, err = by.Passed()
 	return err
+}
+
+// lose what is held open: it is not there any more.
+func (p *port) lose() {
+	p.close()
+	p.gone = true
 }
 
 func (p *port) close() {

@@ -64,6 +64,8 @@ type Watcher struct {
 	// were once.
 	active, opened time.Time
 	begun          bool
+	// unsure tells that something could not be read when ports last were.
+	unsure bool
 	// held is until when nothing is taken for a failure: the chain is being changed.
 	held time.Time
 }
@@ -229,6 +231,9 @@ func (w *Watcher) act(now time.Time) {
 
 // reads is how long what was read of the ports counts.
 func (w *Watcher) reads(now time.Time) time.Duration {
+	if w.unsure {
+		return slow
+	}
 	for _, n := range w.nodes {
 		if n.failed {
 			return slow
@@ -304,8 +309,8 @@ func (w *Watcher) turn() {
 			}
 			index = uint32(other.steer.Index)
 		}
-		if err := p.turn(index); err != nil {
-			p.close()
+		if p.turn(index) != nil {
+			w.unsure = true // it is read again, and turned then
 		}
 	}
 }
@@ -358,7 +363,7 @@ func (w *Watcher) ask(v *way, now time.Time) bool {
 
 // send a probe; false if that could not be.
 func (w *Watcher) send(v *way, now time.Time) bool {
-	if v.in.steer == nil || v.out.steer == nil || w.socket < 0 {
+	if v.in.steer == nil || v.out.taker == nil || w.socket < 0 {
 		return false
 	}
 	var clock unix.Timespec
@@ -366,7 +371,7 @@ func (w *Watcher) send(v *way, now time.Time) bool {
 	p := payload{Signature: w.signature, Number: v.trust.ask(now), SentNS: uint64(clock.Nano()), Port: uint32(v.out.steer.Index)}
 	err := unix.Sendto(w.socket, v.frame.with(p), unix.MSG_DONTWAIT, &unix.SockaddrLinklayer{Ifindex: v.in.steer.Index})
 	if errors.Is(err, unix.ENXIO) || errors.Is(err, unix.ENODEV) || errors.Is(err, unix.ENETDOWN) {
-		v.in.close()
+		v.in.lose()
 	}
 	if err != nil {
 		v.unask() // the machine, and not the function, lost it
