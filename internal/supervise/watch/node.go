@@ -31,6 +31,9 @@ type way struct {
 	asked time.Time
 	// changed: the function is not the one that was watched before.
 	changed bool
+	// owes: the one before let probes through until it failed, so that this one is not taken for well
+	// before it does.
+	owes bool
 }
 
 // listen to what came out, and tell whether packets did. Of a function that has failed, only probes
@@ -54,6 +57,9 @@ func (w *way) listen(now time.Time, failed bool) (came bool) {
 	}
 	return came
 }
+
+// due tells that probes should come through.
+func (w *way) due() bool { return w.proven || w.owes }
 
 // node is a watched function.
 type node struct {
@@ -84,9 +90,11 @@ func (n *node) know(old *node) {
 		n.failed, n.pause, n.hung, n.kill = true, firstPause, hung, time.Now().Add(hung)
 	}
 	for i, w := range n.ways {
+		was := old.ways[i]
 		if w.changed = n.spec.Version != old.spec.Version; !w.changed {
-			w.trust = old.ways[i].trust
+			w.trust = was.trust
 		}
+		w.owes = old.failed && was.due()
 	}
 }
 
@@ -139,7 +147,7 @@ func (n *node) well(programs map[string]string) bool {
 		}
 	}
 	for _, w := range n.ways {
-		if w.in.steer == nil || w.proven && w.asking() {
+		if w.in.steer == nil || w.owes && !w.proven || w.proven && w.asking() {
 			return false
 		}
 	}
@@ -167,7 +175,7 @@ func (n *node) stuck(now time.Time, programs map[string]string) bool {
 // asking tells that a probe is under way that should come through.
 func (n *node) asking() bool {
 	for _, w := range n.ways {
-		if w.proven && w.asking() {
+		if w.due() && w.asking() {
 			return true
 		}
 	}

@@ -354,7 +354,7 @@ func (w *Watcher) prove(n *node, now time.Time) {
 
 // ask by a probe; false if that could not be. Where none came through yet, one a second is enough.
 func (w *Watcher) ask(v *way, now time.Time) bool {
-	if !v.proven && now.Sub(v.asked) < slow {
+	if !v.due() && now.Sub(v.asked) < slow {
 		return v.in.steer != nil
 	}
 	v.asked = now
