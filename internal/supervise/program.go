@@ -33,6 +33,8 @@ type program struct {
 	note   func(process.Status)
 	cancel func()
 	done   chan struct{}
+	// again has one started again that has ended, and else would not be.
+	again chan struct{}
 
 	mu    sync.Mutex
 	state process.Status
@@ -41,7 +43,7 @@ type program struct {
 // launch starts keeping a program; left tells that one may run already.
 func launch(c Config, spec process.Spec, left bool, note func(process.Status)) *program {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &program{config: c, spec: spec, note: note, cancel: cancel, done: make(chan struct{})}
+	p := &program{config: c, spec: spec, note: note, cancel: cancel, done: make(chan struct{}), again: make(chan struct{})}
 	p.state = process.Status{Node: spec.Node, State: process.Starting, Fingerprint: spec.Fingerprint()}
 	go func() {
 		defer close(p.done)
@@ -72,12 +74,19 @@ func (p *program) update(change func(*process.Status)) {
 // tell the state, after which every other is told.
 func (p *program) tell() { p.update(func(*process.Status) {}) }
 
-// kill a program that runs and does not do its work. It is started again, unless it is to run once.
-func (p *program) kill() {
+// restart a program that does not do its work, or has ended and did not, unless it is to run once.
+func (p *program) restart() {
+	if p.spec.Restart == "never" {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.state.PID != 0 && p.spec.Restart != "never" {
+	if p.state.PID != 0 {
 		_ = syscall.Kill(-p.state.PID, syscall.SIGKILL)
+	}
+	select {
+	case p.again <- struct{}{}:
+	default: // it has not ended yet, and is started again when it has
 	}
 }
 
@@ -101,8 +110,12 @@ func (p *program) keep(ctx context.Context, left bool) {
 			pause = firstPause
 		}
 		if !p.ended(err, time.Since(began)) {
-			<-ctx.Done()
-			return
+			select {
+			case <-ctx.Done():
+				return
+			case <-p.again:
+				p.update(func(s *process.Status) { s.Restarts++ })
+			}
 		}
 		select {
 		case <-ctx.Done():

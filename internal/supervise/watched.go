@@ -85,13 +85,13 @@ func (s *supervisor) watched() (fingerprint string, functions []process.Health) 
 	return w.Fingerprint(), w.Health()
 }
 
-// restart a program that runs and lets nothing through.
+// restart a program that runs, or has ended, where nothing comes through.
 func (s *supervisor) restart(node string) {
 	s.mu.Lock()
 	p := s.programs[node]
 	s.mu.Unlock()
 	if p != nil {
-		p.kill()
+		p.restart()
 	}
 }
 

@@ -141,10 +141,8 @@ func (n *node) heal(now time.Time) {
 // well tells that nothing speaks against a function that had failed: its programs are ready, its
 // ports are there, and the last probes have come.
 func (n *node) well(programs map[string]string) bool {
-	for _, name := range n.spec.Programs {
-		if programs[name] != process.Running {
-			return false
-		}
+	if !n.up(programs) {
+		return false
 	}
 	for _, w := range n.ways {
 		if w.in.steer == nil || w.owes && !w.proven || w.proven && w.asking() {
@@ -154,15 +152,24 @@ func (n *node) well(programs map[string]string) bool {
 	return true
 }
 
-// stuck tells that programs run, and have been given long enough to let probes through.
+// up tells that programs run, or have done their work: one that is started again when it fails, and
+// ended, did not.
+func (n *node) up(programs map[string]string) bool {
+	for _, name := range n.spec.Programs {
+		if s := programs[name]; s != process.Running && s != process.Ended {
+			return false
+		}
+	}
+	return true
+}
+
+// stuck tells that programs are up, and have been given long enough to let probes through.
 func (n *node) stuck(now time.Time, programs map[string]string) bool {
 	if len(n.spec.Programs) == 0 || now.Before(n.kill) {
 		return false
 	}
-	for _, name := range n.spec.Programs {
-		if programs[name] != process.Running {
-			return false
-		}
+	if !n.up(programs) {
+		return false
 	}
 	for _, w := range n.ways {
 		if w.in.steer == nil {

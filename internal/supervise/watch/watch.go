@@ -32,7 +32,7 @@ const (
 // Config is what a watcher needs from the supervisor.
 type Config struct {
 	Owner string
-	// Restart a program that runs and lets nothing through. It must not wait.
+	// Restart a program that runs, or has done its work, where nothing comes through. It must not wait.
 	Restart func(program string)
 	// Say what became of a node.
 	Say func(node, text string)
@@ -50,7 +50,7 @@ type Watcher struct {
 	// mu is held while something is looked at or changed.
 	mu       sync.Mutex
 	programs map[string]string // states, by name
-	// ended are the programs that did since it was last looked: they may run again by then.
+	// ended are the programs that failed since it was last looked: they may run again by then.
 	ended  map[string]bool
 	nodes  []*node
 	ports  map[string]*port
@@ -151,7 +151,7 @@ func (w *Watcher) Fingerprint() string { return w.fingerprint }
 func (w *Watcher) Note(s process.Status) {
 	w.mu.Lock()
 	w.programs[s.Node] = s.State
-	if s.State == process.Waiting || s.State == process.Ended {
+	if s.State == process.Waiting {
 		w.ended[s.Node] = true
 	}
 	w.mu.Unlock()
@@ -277,7 +277,11 @@ func (w *Watcher) judge(n *node, now time.Time) bool {
 		n.hung = min(2*n.hung, longestHung)
 		n.kill = now.Add(n.hung)
 		for _, program := range n.spec.Programs {
-			w.config.Say(n.spec.Node, "no probe comes through, and its program runs: it is killed")
+			what := "runs: it is killed"
+			if w.programs[program] == process.Ended {
+				what = "has ended: it is started again"
+			}
+			w.config.Say(n.spec.Node, "no probe comes through, and its program "+what)
 			w.config.Restart(program)
 		}
 	}
