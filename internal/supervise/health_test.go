@@ -1,6 +1,7 @@
 package supervise_test
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"syscall"
@@ -123,6 +124,56 @@ func TestEditedWhileFailed(t *testing.T) {
 	p.sh("a", mends)
 	p.up(spec(strings.Replace(first, ", onFailure: bypass", "", 1)))
 	gone(t, p.owner) // there is nothing to supervise
+	p.crosses()
+}
+
+// TestEditedAfterItFailed: a function that is edited and still lets nothing through is not taken for
+// well.
+func TestEditedAfterItFailed(t *testing.T) {
+	nstest.Require(t, feature.NFTables)
+	t.Parallel()
+	rules := func(n int) string {
+		return spec(fmt.Sprintf("{name: a, kind: firewall, onFailure: bypass, firewall: {rules: {generate: %d}}}", n), last)
+	}
+	p := newPath(t, rules(1))
+	p.well("a")
+	p.sh("a", breaks)
+	failures := p.until("a", "failed", hasFailed).Failures
+	p.up(rules(2))
+	for range 200 { // looks of ours are fewer than those of who watches
+		if h := p.until("a", "known", func(process.Health) bool { return true }); !hasFailed(h) || h.Failures != failures {
+			t.Fatalf("%+v", h)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	p.sends("client", "last")
+	p.sh("a", mends)
+	p.well("a")
+	p.sends("client", "")
+}
+
+// TestProgramDone: a program that has done its work, and is not to be started again for that, has not
+// failed; but when nothing comes through its function it is started again.
+func TestProgramDone(t *testing.T) {
+	t.Parallel()
+	p := newPath(t, spec("{name: bad, kind: command, onFailure: bypass, command: {args: [sleep, '2'], restart: on-failure}}", last))
+	for deadline := time.Now().Add(time.Minute); p.program("bad").State != process.Ended; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("it does not end: %+v", p.program("bad"))
+		}
+	}
+	p.well("bad")
+	p.sends("client", "")
+	p.sh("bad", breaks)
+	p.until("bad", "failed", hasFailed)
+	for deadline := time.Now().Add(time.Minute); p.program("bad").Restarts == 0; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("it is not started again: %+v", p.program("bad"))
+		}
+	}
+	p.sh("bad", mends)
+	p.well("bad")
+	p.sends("client", "")
 	p.crosses()
 }
 
