@@ -5,9 +5,11 @@
  * one flow, both ways, to the same one. A flow that is not known goes where its headers fall;
  * it is remembered then, in a table that all ports which face the function have together, so
  * that a replica more or less changes nothing for it. Where the table has no room, headers
- * alone decide: no packet is lost for it. */
+ * alone decide: no packet is lost for it. While a replica fails its flows go to others, and stay
+ * there. A port may face another function, and have replicas where that one is led past. */
 #include "../include/onward.h"
 #include "../include/conversation.h"
+#include "../include/whither.h"
 
 char licensed[] SEC("license") = "GPL";
 
@@ -27,17 +29,28 @@ struct {
 	__type(value, __u32);
 } replicas SEC(".maps");
 
-/* Numbers of the replicas that new flows go to, by where their headers fall. */
+/* Numbers of the replicas that new flows go to, by where their headers fall: as the chain is to be, and
+ * while some fail. */
 struct shares {
 	__u8 of[BUCKETS];
 };
 
+enum { AS_PLANNED = 0, WHILE_FAILING = 1 };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 2);
+	__type(key, __u32);
+	__type(value, struct shares);
+} shares SEC(".maps");
+
+/* Replicas that fail, a bit for each from the first. Who watches over the nodes writes it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct shares);
-} shares SEC(".maps");
+	__type(value, __u64);
+} failing SEC(".maps");
 
 /* A flow's replica, and when a packet was last seen, in ns of a clock with steps of a few
  * milliseconds: so that cores which share a flow seldom write. */
@@ -57,7 +70,7 @@ struct {
 /* What became of packets whose flow was with no replica. */
 struct dealt {
 	__u64 fresh; /* it was not known, and is from then on */
-	__u64 moved; /* its replica is gone: it goes to another from then on */
+	__u64 moved; /* its replica is gone, or fails: it goes to another from then on */
 	__u64 unkept; /* there was no room for it */
 };
 
@@ -70,11 +83,10 @@ struct {
 
 enum { FLOW_WORDS = sizeof(struct flow) / 4 };
 
-/* share_of a flow is the replica that its headers fall to. */
-static inline __u32 share_of(const struct flow *f)
+/* bucket_of a flow is where its headers fall. */
+static inline __u32 bucket_of(const struct flow *f)
 {
-	__u32 words[FLOW_WORDS], first = 0;
-	struct shares *s = bpf_map_lookup_elem(&shares, &first);
+	__u32 words[FLOW_WORDS];
 	__u64 sum = 0x9e3779b97f4a7c15ULL;
 
 	_Static_assert(FLOW_WORDS == 11, "the words behind the first are taken two by two");
@@ -85,7 +97,15 @@ static inline __u32 share_of(const struct flow *f)
 		sum ^= sum >> 32;
 	}
 	sum *= 0xd6e8feb86659fd93ULL;
-	return s ? s->of[sum >> 50] : 0; /* as many bits as tell buckets apart */
+	return sum >> 50; /* as many bits as tell buckets apart */
+}
+
+/* share_of a bucket is the replica that new flows of it go to. */
+static inline __u32 share_of(__u32 bucket, __u32 when)
+{
+	struct shares *s = bpf_map_lookup_elem(&shares, &when);
+
+	return s && bucket < BUCKETS ? s->of[bucket] : 0;
 }
 
 static inline __u32 port_of(__u32 replica)
@@ -95,8 +115,27 @@ static inline __u32 port_of(__u32 replica)
 	return port ? *port : 0;
 }
 
+/* fails tells whether a replica does. */
+static inline int fails(__u32 replica, __u64 which) { return which >> (replica - 1 & 63) & 1; }
+
+/* pick a replica for a flow that has none, and the port that it is behind. */
+static inline __u32 pick(const struct flow *f, __u64 failed, __u32 *replica)
+{
+	__u32 bucket = bucket_of(f), port = 0;
+
+	if (unlikely(failed)) {
+		*replica = share_of(bucket, WHILE_FAILING);
+		port = port_of(*replica);
+	}
+	if (likely(!port)) { /* that one may have gone meanwhile */
+		*replica = share_of(bucket, AS_PLANNED);
+		port = port_of(*replica);
+	}
+	return port;
+}
+
 /* choose the port that the packets of a flow go to. */
-static inline __u32 choose(struct flow *f, struct dealt *d)
+static inline __u32 choose(struct flow *f, __u64 failed, struct dealt *d)
 {
 	struct stay *known = bpf_map_lookup_elem(&flows, f), fresh = {};
 	__u32 port;
@@ -106,11 +145,10 @@ static inline __u32 choose(struct flow *f, struct dealt *d)
 		if (known->seen != fresh.seen)
 			known->seen = fresh.seen;
 		port = port_of(known->replica);
-		if (likely(port))
+		if (likely(port && !fails(known->replica, failed)))
 			return port;
 	}
-	fresh.replica = share_of(f);
-	port = port_of(fresh.replica);
+	port = pick(f, failed, &fresh.replica);
 	if (known) {
 		known->replica = fresh.replica;
 		d->moved++;
@@ -131,19 +169,24 @@ static inline __u32 choose(struct flow *f, struct dealt *d)
 SEC("tc")
 int spread(struct __sk_buff *skb)
 {
-	__u32 first = 0;
+	__u32 first = 0, to, replica;
 	struct dealt *d = bpf_map_lookup_elem(&dealt, &first);
+	__u64 *which = bpf_map_lookup_elem(&failing, &first), failed;
 	struct packet p;
 	struct flow f;
 
-	if (!d) /* there always is */
+	if (!d || !which) /* there always are */
 		return TCX_DROP;
 	count(skb);
+	to = whither();
+	if (unlikely(to != AMONG))
+		return onward(skb, to);
+	failed = *(volatile __u64 *)which;
 	if (unlikely(read_packet(skb, &p) != READ_IP)) { /* all that has no flow has one replica */
 		__builtin_memset(&f, 0, sizeof(f));
-		return onward(skb, port_of(share_of(&f)));
+		return onward(skb, pick(&f, failed, &replica));
 	}
 	read_conversation(skb, &p, &f);
 	order(&f);
-	return onward(skb, choose(&f, d));
+	return onward(skb, choose(&f, failed, d));
 }

@@ -99,7 +99,10 @@ type ProgramProgramSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramMapSpecs struct {
 	Dealt    *ebpf.MapSpec `ebpf:"dealt"`
+	Failing  *ebpf.MapSpec `ebpf:"failing"`
 	Flows    *ebpf.MapSpec `ebpf:"flows"`
+	Instead  *ebpf.MapSpec `ebpf:"instead"`
+	Next     *ebpf.MapSpec `ebpf:"next"`
 	Passed   *ebpf.MapSpec `ebpf:"passed"`
 	Replicas *ebpf.MapSpec `ebpf:"replicas"`
 	Shares   *ebpf.MapSpec `ebpf:"shares"`
@@ -132,7 +135,10 @@ func (o *ProgramObjects) Close() error {
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramMaps struct {
 	Dealt    *ebpf.Map `ebpf:"dealt"`
+	Failing  *ebpf.Map `ebpf:"failing"`
 	Flows    *ebpf.Map `ebpf:"flows"`
+	Instead  *ebpf.Map `ebpf:"instead"`
+	Next     *ebpf.Map `ebpf:"next"`
 	Passed   *ebpf.Map `ebpf:"passed"`
 	Replicas *ebpf.Map `ebpf:"replicas"`
 	Shares   *ebpf.Map `ebpf:"shares"`
@@ -141,7 +147,10 @@ type ProgramMaps struct {
 func (m *ProgramMaps) Close() error {
 	return _ProgramClose(
 		m.Dealt,
+		m.Failing,
 		m.Flows,
+		m.Instead,
+		m.Next,
 		m.Passed,
 		m.Replicas,
 		m.Shares,

@@ -29,7 +29,7 @@ func (p *Plan) ArrivalsOn(path *Path) map[resource.Interface][]resource.Interfac
 	for _, r := range p.Resources {
 		s, is := r.Spec.(steer.Spec)
 		port := resource.Interface{Namespace: r.Namespace, Device: s.Device}
-		if !is || s.Among != nil || path != nil && !p.on(path, behind[port].Namespace) {
+		if !is || path != nil && !p.on(path, behind[port].Namespace) {
 			continue
 		}
 		to := s.To

@@ -51,7 +51,7 @@ func hopsOf(p *plan.Plan, passes map[string]*PassState) ([]HopState, error) {
 		c, from := counted[s.Device], ends[s.Device]
 		to := ends[s.To].Node
 		switch {
-		case s.Among != nil:
+		case s.Among != nil && s.To == "":
 			to = s.Among.Of
 		case s.Paths != nil:
 			to = oneOf(s.Paths, ends)

@@ -81,7 +81,11 @@ func isLeft(p resource.Place, port string) (is bool, err error) {
 	}
 	defer open.Close()
 	to, err := open.Instead()
-	return to != 0, err
+	if err != nil || to != 0 || !open.Shares() {
+		return to != 0, err
+	}
+	failing, err := open.Failing()
+	return failing != 0, err
 }
 
 func turnBack(p resource.Place, port string) error {
@@ -90,7 +94,10 @@ func turnBack(p resource.Place, port string) error {
 		return nil
 	}
 	defer open.Close()
-	return open.SetInstead(0)
+	if open.Shares() {
+		err = open.SetFailing(0, &steer.Shares{})
+	}
+	return errors.Join(err, open.SetInstead(0))
 }
 
 // removeAt a port what takes probes out there.

@@ -52,6 +52,14 @@ func table(of string) string {
 	return tablePrefix + hex.EncodeToString(sum[:4])
 }
 
+// pastText says where packets go, and that those are replicas where they are led past that.
+func pastText(to, among string) string {
+	if to == "" {
+		return among
+	}
+	return to + ", and past it " + among
+}
+
 func (a Among) text() string {
 	ports := map[int]string{}
 	for _, r := range a.Replicas {

@@ -3,6 +3,7 @@ package steer_test
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"slices"
 	"testing"
 
@@ -99,7 +100,7 @@ func TestAnyFrameHasOneReplica(t *testing.T) {
 	}
 	defer func() { _ = o.Close() }()
 	shares := steer.SharesOf(among(1, 2, 3).Replicas)
-	if err := o.Shares.Put(uint32(0), shares[:]); err != nil {
+	if err := errors.Join(o.Next.Put(uint32(0), uint32(steer.Replicas)), o.Shares.Put(uint32(0), shares[:])); err != nil {
 		t.Fatal(err)
 	}
 	for n := range uint32(3) {

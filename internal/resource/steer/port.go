@@ -9,8 +9,13 @@ import (
 	"nfchain.dev/nfchain/internal/resource"
 )
 
-// Nowhere stands in the place of a port where packets end.
-const Nowhere = math.MaxUint32
+// What stands in the place of a port.
+const (
+	// Nowhere is where packets end.
+	Nowhere = math.MaxUint32
+	// Replicas are those that the port knows of: one of them, by flow.
+	Replicas = math.MaxUint32 - 1
+)
 
 // ErrNoProgram is that of a port where no program of this version steers.
 var ErrNoProgram = errors.New("no program of this version is there; `nfchain up` puts it there")
@@ -74,8 +79,8 @@ func (p *Port) Passed() (uint64, error) {
 	return c.Packets, err
 }
 
-// Instead is the index of the port that packets go to in place of the planned one, or Nowhere;
-// 0 if they go where the plan says.
+// Instead is the index of the port that packets go to in place of the planned one, or Nowhere, or
+// Replicas; 0 if they go where the plan says.
 func (p *Port) Instead() (index uint32, err error) {
 	err = p.at.Maps[insteadMap].Lookup(uint32(0), &index)
 	return index, err

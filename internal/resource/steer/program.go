@@ -1,6 +1,7 @@
 package steer
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/cilium/ebpf"
@@ -63,14 +64,27 @@ func (a *attached) whither(p resource.Place) (string, error) {
 		if a.Maps[table(WholeChain)] != nil {
 			return a.stays(p)
 		}
-		return a.among(p)
+		return a.pastTo(p)
 	case PathsName:
 		return a.byPaths(p)
 	}
 	return "where another version had it", nil
 }
 
-// next is the index of the port that packets go to.
+// pastTo is where a program with replicas sends packets, in words.
+func (a *attached) pastTo(p resource.Place) (string, error) {
+	among, err := a.among(p)
+	if err != nil {
+		return "", err
+	}
+	next, err := a.next()
+	if err != nil || next == Replicas {
+		return among, err
+	}
+	return pastText(called(p, int(next)), among), nil
+}
+
+// next is the index of the port that packets go to, or Replicas.
 func (a *attached) next() (index uint32, err error) {
 	m := a.Maps[nextMap]
 	if m == nil {
@@ -92,18 +106,27 @@ func load(next uint32, old *attached) (*bpf.ProgramObjects, error) {
 	if err := spec.LoadAndAssign(loaded, &ebpf.CollectionOptions{MapReplacements: counting(spec, old)}); err != nil {
 		return nil, fmt.Errorf("load the program that steers: %w", err)
 	}
-	if err := loaded.Next.Put(uint32(0), next); err != nil {
+	if err := errors.Join(loaded.Next.Put(uint32(0), next), leads(loaded.Instead)); err != nil {
 		_ = loaded.Close()
 		return nil, err
 	}
 	return loaded, nil
 }
 
+// leads to a port, or as planned, whatever a program with replicas was told before.
+func leads(instead *ebpf.Map) error {
+	var to uint32
+	if err := instead.Lookup(uint32(0), &to); err != nil || to != Replicas {
+		return err
+	}
+	return instead.Put(uint32(0), uint32(0))
+}
+
 // counting are the maps that a program takes over: to count on where another stopped, and to
-// send packets where that did while a node fails.
+// send packets where that did while nodes fail.
 func counting(spec *ebpf.CollectionSpec, old *attached) map[string]*ebpf.Map {
 	taken := map[string]*ebpf.Map{}
-	for _, name := range []string{passedMap, insteadMap} {
+	for _, name := range []string{passedMap, insteadMap, failingMap} {
 		if old != nil && old.Maps[name] != nil && spec.Maps[name] != nil && spec.Maps[name].Compatible(old.Maps[name]) == nil {
 			taken[name] = old.Maps[name]
 		}

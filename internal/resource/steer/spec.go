@@ -26,7 +26,8 @@ type Spec struct {
 	Device string `json:"device"`
 	// To is the port behind which the next node is; "" where that is one of several.
 	To string `json:"to,omitempty"`
-	// Among are the replicas of the next function; nil where it has none.
+	// Among are the replicas of the next function, or of the one behind it, where packets may be led
+	// past what is To; nil where it has none.
 	Among *Among `json:"among,omitempty"`
 	// Stay has flows stay on the path that they began on; nil where all packets go To.
 	Stay *Stay `json:"stay,omitempty"`
@@ -48,7 +49,7 @@ func (s Spec) Fingerprint() string {
 	case s.Paths != nil:
 		return fingerprint(s.Paths.text(), s.Hook, PathsName)
 	case s.Among != nil:
-		return fingerprint(s.Among.text(), s.Hook, SpreadName)
+		return fingerprint(pastText(s.To, s.Among.text()), s.Hook, SpreadName)
 	case s.Stay != nil:
 		return fingerprint(stayText(s.To, nil, s.Stay.Flows), s.Hook, SpreadName)
 	}
@@ -79,17 +80,19 @@ func (s Spec) Kept() *Kept {
 	return nil
 }
 
-// ports that packets go to.
-func (s Spec) ports() []string {
-	var all []string
+// ports that packets go to, and then those of replicas.
+func (s Spec) ports() (all []string) {
 	if s.Paths != nil {
 		for _, w := range s.Paths.Ways {
 			all = append(all, w.Port)
 		}
 		return all
 	}
+	if s.To != "" {
+		all = append(all, s.To)
+	}
 	if s.Among == nil {
-		return []string{s.To}
+		return all
 	}
 	for _, r := range s.Among.Replicas {
 		all = append(all, r.Port)

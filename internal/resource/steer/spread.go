@@ -1,6 +1,7 @@
 package steer
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -16,6 +17,7 @@ import (
 const (
 	replicasMap = "replicas"
 	sharesMap   = "shares"
+	failingMap  = "failing"
 	flowsMap    = "flows"
 	dealtMap    = "dealt"
 )
@@ -71,47 +73,67 @@ func (a *attached) indexes() (map[int]uint32, error) {
 
 // shares are the numbers that new flows get.
 func (a *attached) shares() (shares [buckets]byte, err error) {
-	err = a.Maps[sharesMap].Lookup(uint32(0), &shares)
+	err = a.Maps[sharesMap].Lookup(asPlanned, &shares)
 	return shares, err
 }
 
-// deal packets out over replicas that are behind ports of these indexes. New ones are known
+// dealing are the maps of a program that say which replica packets go to.
+type dealing struct{ next, replicas, shares, failing *ebpf.Map }
+
+func (a *attached) dealing() dealing {
+	return dealing{a.Maps[nextMap], a.Maps[replicasMap], a.Maps[sharesMap], a.Maps[failingMap]}
+}
+
+// deal packets out as a spec says, whose ports are of these indexes. New replicas are known
 // before flows come to them. Those that are no longer wanted keep their flows if they are to
 // be left; else these move at their next packets.
-func deal(replicas, shares *ebpf.Map, among *Among, indexes []uint32, leave bool) error {
+func (d dealing) deal(s Spec, indexes []uint32, leave bool) error {
+	next := uint32(Replicas)
+	if s.To != "" {
+		next, indexes = indexes[0], indexes[1:]
+	}
 	wanted := map[int]bool{}
-	for i, r := range among.Replicas {
+	for i, r := range s.Among.Replicas {
 		wanted[r.Number] = true
-		if err := replicas.Put(uint32(r.Number), indexes[i]); err != nil {
+		if err := d.replicas.Put(uint32(r.Number), indexes[i]); err != nil {
 			return err
 		}
 	}
-	all := sharesOf(among.Replicas)
-	if err := shares.Put(uint32(0), all[:]); err != nil {
+	if err := d.share(s.Among.Replicas); err != nil {
 		return err
 	}
 	for n := 1; n <= Most && !leave; n++ {
 		if wanted[n] {
 			continue
 		}
-		if err := replicas.Put(uint32(n), uint32(0)); err != nil {
+		if err := d.replicas.Put(uint32(n), uint32(0)); err != nil {
 			return err
 		}
 	}
-	return nil
+	return d.next.Put(uint32(0), next)
+}
+
+// share new flows out over replicas, and while some fail over the others.
+func (d dealing) share(replicas []Replica) error {
+	failing, err := d.fail()
+	if err != nil {
+		return err
+	}
+	all, others := sharesOf(replicas), sharesOf(failing.others(replicas))
+	return errors.Join(d.shares.Put(asPlanned, all[:]), d.shares.Put(whileFailing, others[:]))
 }
 
 // keepAmong keeps a program that knows the flows, or puts one in the place of what is there.
 func keepAmong(p resource.Place, s Spec, index int, to []uint32, old *attached, leave bool) error {
 	if old != nil && old.knows(s.Among.Of, s.Among.Flows) {
-		return deal(old.Maps[replicasMap], old.Maps[sharesMap], s.Among, to, leave)
+		return old.dealing().deal(s, to, leave)
 	}
 	loaded, err := loadSpread(p, s.Among.Of, s.Among.Flows, old)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = loaded.Close() }()
-	if err := deal(loaded.Replicas, loaded.Shares, s.Among, to, false); err != nil {
+	if err := (dealing{loaded.Next, loaded.Replicas, loaded.Shares, loaded.Failing}).deal(s, to, false); err != nil {
 		return err
 	}
 	return hooks[s.Hook].put(p, index, loaded.Spread, old.program())

@@ -1,6 +1,7 @@
 package steer
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,7 +74,7 @@ func begin(shares *ebpf.Map, number int) error {
 	for i := range all {
 		all[i] = byte(number)
 	}
-	return shares.Put(uint32(0), all)
+	return shares.Put(asPlanned, all)
 }
 
 // keepStaying puts a program that knows the chain's flows in the place of what is there,
@@ -98,7 +99,7 @@ func keepStaying(p resource.Place, s Spec, index int, to uint32, old *attached) 
 		return err
 	}
 	defer func() { _ = loaded.Close() }()
-	if err := loaded.Replicas.Put(uint32(number), to); err != nil {
+	if err := errors.Join(loaded.Next.Put(uint32(0), uint32(Replicas)), loaded.Replicas.Put(uint32(number), to)); err != nil {
 		return err
 	}
 	if err := begin(loaded.Shares, number); err != nil {
