@@ -99,9 +99,10 @@ type Function struct {
 	// in their order. Default: a namespace of its own.
 	Group string `json:"group,omitempty"`
 	// OnFailure is what becomes of packets when the function fails, over a wiring that steers
-	// them: bypass leads them past it, and block ends them before it, until it is well again.
-	// Default: they go on to it, and nobody watches.
-	OnFailure string `json:"onFailure,omitempty" jsonschema:"enum=bypass,enum=block"`
+	// them: bypass leads them past it, and block ends them before it, until it is well again. Of
+	// replicas, while any is well, that one gets the flows of those that fail; replica is for that
+	// alone. Default: they go on to it, and nobody watches.
+	OnFailure string `json:"onFailure,omitempty" jsonschema:"enum=bypass,enum=block,enum=replica"`
 }
 
 // Everywhere is a function that acts in many namespaces. It has no namespace of

@@ -78,10 +78,12 @@ func checkNodeNames(s *ChainSpec, at place) []FieldProblem {
 }
 
 func (c Catalogue) checkFunction(fn *Function, wiring string, at place) []FieldProblem {
-	if fn.Ref != "" {
-		return checkReference(fn, at)
-	}
 	var f findings
+	f.under("", checkOnFailure(*fn, at))
+	if fn.Ref != "" {
+		f.under("", checkReference(fn, at))
+		return f
+	}
 	switch {
 	case fn.Kind != "":
 		f.add("kind", c.unknownKind(fn.Kind))

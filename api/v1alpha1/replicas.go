@@ -36,6 +36,15 @@ func checkWeights(fn Function, at place) []FieldProblem {
 	return f
 }
 
+// checkOnFailure wants replicas that could take over, where they are to.
+func checkOnFailure(fn Function, at place) []FieldProblem {
+	var f findings
+	if fn.OnFailure == "replica" && fn.Replicas < 2 && !at.lost("replicas") {
+		f.addf("onFailure", "there is no other replica that could take over; write replicas: 2 or more, or use bypass or block")
+	}
+	return f
+}
+
 // NodeNames are what the nodes of a function are called.
 func (f Function) NodeNames() []string {
 	if f.Replicas < 2 {

@@ -20,9 +20,15 @@ import (
 // when they fail, if there are any.
 func (b *builder) watch() error {
 	path := process.Path{Forwarder: b.namespaceOf(WiringNode)}
-	ports, any := b.portsOf(), false
-	for i, n := range b.nodes {
+	ports, any, place := b.portsOf(), false, -1
+	for _, n := range b.everyNode() {
+		if !n.Again() {
+			place++
+		}
 		w := process.Watched{Node: n.Name, OnFailure: n.onFailure}
+		if r := n.Replica; r != nil {
+			w.Of, w.Number, w.Weight = r.Of, r.Number, max(r.Weight, 1)
+		}
 		if n.West != nil {
 			w.West = ports[resource.Interface{Namespace: n.Namespace, Device: n.West.Device}]
 		}
@@ -31,8 +37,8 @@ func (b *builder) watch() error {
 		}
 		if n.onFailure != "" {
 			any = true
-			if err := b.watched(i, &w); err != nil {
-				return fmt.Errorf("function %s: onFailure: %w", n.Name, err)
+			if err := b.watched(place, n, &w); err != nil {
+				return fmt.Errorf("function %s: onFailure: %w", n.Function(), err)
 			}
 		}
 		path.Nodes = append(path.Nodes, w)
@@ -66,9 +72,9 @@ func (b *builder) steering() (ids []string) {
 	return ids
 }
 
-// watched is how a node is watched: what runs in it, and the probes that are sent through it.
-func (b *builder) watched(i int, w *process.Watched) error {
-	n := b.nodes[i]
+// watched is how a node at a place of the path is watched: what runs in it, and the probes that are sent
+// through it.
+func (b *builder) watched(i int, n Node, w *process.Watched) error {
 	if !b.steered() {
 		return fmt.Errorf("over wiring %s packets cannot be led past a function; use wiring: ebpf, or leave it out", b.wiring.Name())
 	}

@@ -197,6 +197,9 @@ func Make(chain api.Chain, c Catalogue, f Facts, o Options) (*Plan, error) {
 	if err == nil {
 		err = b.replicate()
 	}
+	if err == nil {
+		err = b.watch()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("chain %s: %w", chain.Metadata.Name, err)
 	}
@@ -288,9 +291,6 @@ func (b *builder) build() (err error) {
 		return err
 	}
 	if err := b.classify(); err != nil {
-		return err
-	}
-	if err := b.watch(); err != nil {
 		return err
 	}
 	return b.placeWiring()

@@ -10,6 +10,7 @@ import (
 	"nfchain.dev/nfchain/internal/function"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/steer"
 	"nfchain.dev/nfchain/internal/wiring"
 )
@@ -110,17 +111,19 @@ func (b *builder) replicate() error {
 		}
 		b.include(v)
 	}
-	b.share()
+	if err := b.share(); err != nil {
+		return err
+	}
 	return b.unwatched()
 }
 
-// unwatched refuses to lead past a function that fails where ports know of flows: which of
-// them went where, such a port could not be told.
+// unwatched refuses to lead past a function that fails where flows stay on their path: a port could
+// not be told where each version of that leads meanwhile.
 func (b *builder) unwatched() error {
 	for _, f := range b.chain.Spec.Functions {
 		for _, r := range b.resources {
-			if s, is := r.Spec.(steer.Spec); is && f.OnFailure != "" && s.Kept() != nil {
-				return fmt.Errorf("function %s: onFailure cannot be where a function of the chain has replicas or flows stay on their path (ebpf: {stay: true}); leave one of them out", f.Name)
+			if s, is := r.Spec.(steer.Spec); is && f.OnFailure != "" && s.Stay != nil {
+				return fmt.Errorf("function %s: onFailure cannot be where flows stay on their path (ebpf: {stay: true}); leave one of them out", f.Name)
 			}
 		}
 	}
@@ -166,26 +169,31 @@ func (b *builder) everyNode() (all []Node) {
 // end of a pair at a node.
 type end struct{ node, device string }
 
-// share packets out over replicas at all ports that face one.
-func (b *builder) share() {
+// share packets out over replicas at all ports from which they come to some.
+func (b *builder) share() error {
 	behind, pairs := b.pairs()
-	replicas, of := map[string][]Node{}, map[string]string{}
-	for _, n := range b.everyNode() {
-		if n.Replica != nil {
-			replicas[n.Replica.Of], of[n.Name] = append(replicas[n.Replica.Of], n), n.Replica.Of
-		}
-	}
+	replicas, places := b.seats()
 	known, idle := b.wiring.(wiring.Sharing).Flows(b.wiringOptions())
 	for i, r := range b.resources {
 		s, is := r.Spec.(steer.Spec)
-		next := behind[s.To]
-		if !is || of[next.node] == "" {
+		if !is {
 			continue
 		}
-		needs := r.Needs[:1:1] // the port itself
-		s.To, s.Stay, s.Among = "", nil, &steer.Among{Of: of[next.node], Flows: known, Idle: idle}
-		for _, n := range replicas[s.Among.Of] {
-			pair := pairs[end{n.Name, next.device}]
+		from, to := places[behind[s.Device].node], places[behind[s.To].node]
+		at, err := b.faced(from, to)
+		if err != nil {
+			return err
+		}
+		if at == noPlace {
+			continue
+		}
+		n, needs := b.nodes[at], slices.Clone(r.Needs)
+		if s.Stay = nil; at == to {
+			s.To, needs = "", needs[:1] // the port itself
+		}
+		s.Among = &steer.Among{Of: n.Function(), Flows: known, Idle: idle}
+		for _, n := range replicas[n.Function()] {
+			pair := pairs[end{n.Name, n.facing(at > from).Device}]
 			s.Among.Replicas = append(s.Among.Replicas, steer.Replica{Number: n.Replica.Number, Port: pair.Spec.(link.Spec).B.Device, Weight: max(n.Replica.Weight, 1)})
 			needs = append(needs, pair.ID)
 		}
@@ -193,6 +201,58 @@ func (b *builder) share() {
 	}
 	// Who makes one after the other has all ports then.
 	slices.SortStableFunc(b.resources, func(x, y resource.Resource) int { return among(x) - among(y) })
+	return nil
+}
+
+// seats are the replicas of functions, and the place in the path that each node is in.
+func (b *builder) seats() (replicas map[string][]Node, places map[string]int) {
+	replicas, places = map[string][]Node{}, map[string]int{}
+	place := -1
+	for _, n := range b.everyNode() {
+		if !n.Again() {
+			place++
+		}
+		places[n.Name] = place
+		if n.Replica != nil {
+			replicas[n.Replica.Of] = append(replicas[n.Replica.Of], n)
+		}
+	}
+	return replicas, places
+}
+
+// facing is the interface that faces what comes from the west, or from the east.
+func (n Node) facing(west bool) *Interface {
+	if west {
+		return n.West
+	}
+	return n.East
+}
+
+// noPlace is no place in a path.
+const noPlace = -1
+
+// faced is the place of the function with replicas to which packets may come from a place that leads to
+// another: that one, or one behind it where they may be led past it; noPlace if there is none.
+func (b *builder) faced(from, to int) (at int, err error) {
+	at = noPlace
+	step := to - from
+	if step != 1 && step != -1 {
+		return at, nil // beside the chain
+	}
+	for i := to; i > 0 && i < len(b.nodes)-1; i += step {
+		n := b.nodes[i]
+		if n.Replica != nil && at != noPlace {
+			first := b.nodes[at].Function()
+			return at, fmt.Errorf("function %s: onFailure: bypass would lead to the replicas of %s, and a port can choose among those of one function; use block or replica for %s, or leave replicas out of one of them", first, n.Function(), first)
+		}
+		if n.Replica != nil {
+			at = i
+		}
+		if n.onFailure != process.Bypass {
+			break
+		}
+	}
+	return at, nil
 }
 
 // among is 1 for what shares packets out over replicas, and 0 for all else.

@@ -10,6 +10,7 @@ import (
 	"nfchain.dev/nfchain/internal/plan/plantest"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/address"
+	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -38,9 +39,13 @@ func ways(p *plan.Plan) map[string][]string {
 		s, is := r.Spec.(steer.Spec)
 		switch {
 		case !is:
-		case s.Among == nil:
-			all[behind[s.Device]] = []string{behind[s.To]}
 		default:
+			if s.To != "" {
+				all[behind[s.Device]] = []string{behind[s.To]}
+			}
+			if s.Among == nil {
+				continue
+			}
 			for _, to := range s.Among.Replicas {
 				all[behind[s.Device]] = append(all[behind[s.Device]], fmt.Sprintf("%s of %s %d", behind[to.Port], s.Among.Of, to.Number))
 			}
@@ -80,6 +85,40 @@ func TestReplicas(t *testing.T) {
 	if text := p.Text(); !strings.Contains(text, "path: client → a (forward, 2 replicas) → b (bridge, 3 replicas) → server\n") {
 		t.Error(text)
 	}
+}
+
+// TestReplicasLedTo past functions that packets may be led past: all ports from which they may come share
+// them out.
+func TestReplicasLedTo(t *testing.T) {
+	p := replicated(t, "functions: [{name: a, kind: forward, onFailure: bypass}, {name: b, kind: forward, onFailure: bypass}, {name: c, kind: forward, replicas: 2, onFailure: bypass}, {name: d, kind: forward, onFailure: block}]\n")
+	west, east := []string{"c-1 eth0 of c 1", "c-2 eth0 of c 2"}, []string{"c-1 eth1 of c 1", "c-2 eth1 of c 2"}
+	want := map[string][]string{
+		"client eth0": append([]string{"a eth0"}, west...), "a eth0": {"client eth0"}, "a eth1": append([]string{"b eth0"}, west...), "b eth0": {"a eth1"},
+		"b eth1": west, "c-1 eth0": {"b eth1"}, "c-2 eth0": {"b eth1"}, "c-1 eth1": {"d eth0"}, "c-2 eth1": {"d eth0"}, "d eth0": east, "d eth1": {"server eth0"}, "server eth0": {"d eth1"},
+		"client ethd0": {"server ethd1"}, "server ethd1": {"client ethd0"},
+	}
+	got := ways(p)
+	for from, to := range want {
+		if !slices.Equal(got[from], to) {
+			t.Errorf("%s leads to %v, want %v", from, got[from], to)
+		}
+	}
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(health.Spec); is {
+			var nodes []string
+			for _, n := range s.Nodes {
+				nodes = append(nodes, strings.TrimSpace(fmt.Sprintf("%s %s %s", n.Node, n.Of, n.OnFailure)))
+				if n.OnFailure != "" && (n.Eastward == nil || n.Westward == nil || n.West == "" || n.East == "") {
+					t.Errorf("%s cannot be watched: %+v", n.Node, n)
+				}
+			}
+			if text := strings.Join(nodes, ", "); text != "client, a  bypass, b  bypass, c-1 c bypass, c-2 c bypass, d  block, server" {
+				t.Error(text)
+			}
+			return
+		}
+	}
+	t.Error("nobody watches")
 }
 
 // TestReplicasAreAlike in all that is in their namespaces, and are met by one name.

@@ -25,9 +25,10 @@ const interval = time.Millisecond
 // rest is how long a function is well until its failures are forgotten.
 const rest = 11 * time.Second
 
-// stream is numbered packets from the first end to the second, and how long none came.
+// stream is numbered packets from the first end to the second, of its flows by turns, and how long none
+// came.
 type stream struct {
-	out  net.Conn
+	out  []net.Conn
 	in   net.PacketConn
 	next atomic.Uint64 // number of the next packet to be sent
 
@@ -37,13 +38,21 @@ type stream struct {
 	times   map[uint64]int // that a number came
 }
 
-func newStream(tb testing.TB, p *path) *stream {
+func newStream(tb testing.TB, p *path) *stream { return newStreamOf(tb, p, 1) }
+
+func newStreamOf(tb testing.TB, p *path, flows int) *stream {
 	tb.Helper()
 	s := &stream{times: map[uint64]int{}}
 	at := netip.AddrPortFrom(p.addresses(p.Client(), p.Server())[0], 7013).String()
 	err := netns.Do(p.Server().Namespace, func() (err error) { s.in, err = net.ListenPacket("udp", at); return })
-	if err == nil {
-		err = netns.Do(p.Client().Namespace, func() (err error) { s.out, err = net.Dial("udp", at); return })
+	for range flows {
+		if err == nil {
+			err = netns.Do(p.Client().Namespace, func() error {
+				c, err := net.Dial("udp", at)
+				s.out = append(s.out, c)
+				return err
+			})
+		}
 	}
 	if err != nil {
 		tb.Fatal(err)
@@ -58,7 +67,9 @@ func newStream(tb testing.TB, p *path) *stream {
 		close(stop)
 		_ = s.in.Close()
 		both.Wait()
-		_ = s.out.Close()
+		for _, c := range s.out {
+			_ = c.Close()
+		}
 	})
 	return s
 }
@@ -83,7 +94,8 @@ func (s *stream) send(stop chan struct{}) {
 		case <-stop:
 			return
 		case <-tick.C:
-			_, _ = s.out.Write(binary.BigEndian.AppendUint64(nil, s.next.Load()))
+			n := s.next.Load()
+			_, _ = s.out[n%uint64(len(s.out))].Write(binary.BigEndian.AppendUint64(nil, n))
 			s.next.Add(1)
 		}
 	}

@@ -105,7 +105,7 @@ func (p *path) well(nodes ...string) {
 }
 
 // sends waits until packets that come from a node, eastward, go to another one in place of the
-// next; "" is the planned one, and "nowhere" none.
+// next; "" is the planned one, "nowhere" none, and "replicas" those of a function.
 func (p *path) sends(from, to string) {
 	p.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
@@ -127,6 +127,8 @@ func (p *path) goal(node string) uint32 {
 		return 0
 	case "nowhere":
 		return steer.Nowhere
+	case "replicas":
+		return steer.Replicas
 	}
 	h, err := netns.Open(p.Between())
 	if err != nil {
@@ -158,23 +160,46 @@ func (p *path) watched(node string) process.Watched {
 	return process.Watched{}
 }
 
-func (p *path) instead(port string) uint32 {
+func (p *path) instead(port string) (to uint32) {
+	p.Helper()
+	p.port(port, func(open *steer.Port) (err error) { to, err = open.Instead(); return })
+	return to
+}
+
+// port of the forwarder is held open while do is done with it.
+func (p *path) port(name string, do func(*steer.Port) error) {
 	p.Helper()
 	h, err := netns.Open(p.Between())
 	if err != nil {
 		p.Fatal(err)
 	}
 	defer h.Close()
-	open, err := steer.OpenPort(resource.At(h, p.owner), port)
+	open, err := steer.OpenPort(resource.At(h, p.owner), name)
 	if err != nil {
 		p.Fatal(err)
 	}
 	defer open.Close()
-	to, err := open.Instead()
-	if err != nil {
+	if err := do(open); err != nil {
 		p.Fatal(err)
 	}
-	return to
+}
+
+// keeps waits until packets that come from a node, eastward, go to all replicas but those of some numbers.
+func (p *path) keeps(from string, replicas ...int) {
+	p.Helper()
+	var want, got steer.Numbers
+	for _, n := range replicas {
+		want |= steer.Number(n)
+	}
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		p.port(p.watched(from).East, func(open *steer.Port) (err error) { got, err = open.Failing(); return })
+		if got == want {
+			return
+		}
+		if time.Now().After(deadline) {
+			p.Fatalf("what comes from %s keeps away from replicas %b, want %b", from, got, want)
+		}
+	}
 }
 
 // crosses sends a ping over the chain from both ends, in every family.

@@ -26,8 +26,13 @@ type Watched struct {
 	// West and East are the ports in front of the node; an end has one of them.
 	West string `json:"west,omitempty"`
 	East string `json:"east,omitempty"`
-	// OnFailure is what becomes of packets when the node fails: Bypass or Block; "" for a
-	// node that is not watched.
+	// Of is the function that the node is a replica of, by its Number and Weight; "" for a node that
+	// is none. All replicas of a function are next to each other.
+	Of     string `json:"of,omitempty"`
+	Number int    `json:"number,omitempty"`
+	Weight int    `json:"weight,omitempty"`
+	// OnFailure is what becomes of packets when the node fails, and all other replicas of its function
+	// have, too: Bypass, Block or Replica; "" for a node that is not watched.
 	OnFailure string `json:"on_failure,omitempty"`
 	// Version is a digest of what the node is: another one may let through what this one does
 	// not.
@@ -40,10 +45,12 @@ type Watched struct {
 	Westward *Probe `json:"westward,omitempty"`
 }
 
-// What becomes of packets when a function fails.
+// What becomes of packets when a function fails, with all replicas that it has. While others are well,
+// the flows of one that failed go to those.
 const (
-	Bypass = "bypass" // they go on to the next one
-	Block  = "block"  // they end before it
+	Bypass  = "bypass"  // they go on to the next one
+	Block   = "block"   // they end before it
+	Replica = "replica" // they go on to it
 )
 
 // Probe is a packet as the node would get it from the one end for the other.

@@ -3,6 +3,7 @@ package watch
 import (
 	"errors"
 	"io/fs"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -63,21 +64,43 @@ func (w *Watcher) elsewhere(h *netns.Handle) bool {
 
 // inherit what another supervisor has turned: those functions have failed, until they prove well.
 func (w *Watcher) inherit(now time.Time) {
+	all, of := seats(w.path.Nodes), map[int]int{}
+	for at, seat := range all {
+		for _, i := range seat {
+			of[i] = at
+		}
+	}
 	for _, n := range w.nodes {
-		before, after := w.ports[w.path.Nodes[n.number-1].East], w.ports[w.path.Nodes[n.number+1].West]
-		if isTurned(before) || isTurned(after) {
+		var facing []*port
+		for _, i := range all[of[n.number]-1] {
+			facing = append(facing, w.ports[w.path.Nodes[i].East])
+		}
+		for _, i := range all[of[n.number]+1] {
+			facing = append(facing, w.ports[w.path.Nodes[i].West])
+		}
+		if slices.ContainsFunc(facing, func(p *port) bool { return p.isTurned() || n.spec.Of != "" && p.keeps(n.spec.Number) }) {
 			n.fail(now, "had failed before this supervisor began")
 			n.due = now
 		}
 	}
 }
 
-func isTurned(p *port) bool {
+// isTurned tells whether packets that come in go elsewhere than planned.
+func (p *port) isTurned() bool {
 	if p == nil || p.steer == nil {
 		return false
 	}
 	to, err := p.steer.Instead()
 	return err == nil && to != 0
+}
+
+// keeps packets from a replica that the port faces.
+func (p *port) keeps(replica int) bool {
+	if p == nil || p.steer == nil || !p.steer.Shares() {
+		return false
+	}
+	failing, err := p.steer.Failing()
+	return err == nil && failing.Has(replica)
 }
 
 // lose all ports, which went with their namespace.

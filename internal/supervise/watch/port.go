@@ -94,11 +94,35 @@ func (p *port) came() bool {
 	return true
 }
 
-// turn packets that come in to another port, or back to the planned one, unless they go there.
-func (p *port) turn(index uint32) error {
+// turn packets that come in to another port, or back to the planned one, and away from replicas that
+// fail, unless they go there. In between they go where others go.
+func (p *port) turn(index uint32, failing steer.Numbers, others func() *steer.Shares) error {
+	if failing == 0 {
+		return errors.Join(p.lead(index), p.keepFrom(failing, others))
+	}
+	return errors.Join(p.keepFrom(failing, others), p.lead(index))
+}
+
+// lead packets to a port, unless they go there.
+func (p *port) lead(index uint32) error {
 	was, err := p.steer.Instead()
 	if err != nil || was == index {
 		return err
 	}
 	return p.steer.SetInstead(index)
+}
+
+// keepFrom replicas that fail, if the port knows of any.
+func (p *port) keepFrom(failing steer.Numbers, others func() *steer.Shares) error {
+	if !p.steer.Shares() {
+		return nil
+	}
+	was, err := p.steer.Failing()
+	if err != nil || was == failing {
+		return err
+	}
+	if failing == 0 {
+		return p.steer.SetFailing(0, &steer.Shares{})
+	}
+	return p.steer.SetFailing(failing, others())
 }

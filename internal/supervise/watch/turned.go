@@ -1,38 +1,102 @@
 package watch
 
-import "nfchain.dev/nfchain/internal/resource/process"
+import (
+	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource/steer"
+)
 
-// blocked stands for a port where packets end.
-const blocked = "-"
+// What stands for a port.
+const (
+	blocked = "-" // packets end
+	shared  = "+" // they go to one of several replicas
+)
 
-// turned gives, for each port, the one that its packets go to because of nodes that have failed;
-// "" for the one that is planned.
-func turned(nodes []process.Watched, failed func(node int) bool) map[string]string {
-	ways := map[string]string{}
+// seats of a path in its order: the numbers of the nodes that are one function.
+func seats(nodes []process.Watched) (all [][]int) {
 	for i, n := range nodes {
-		if n.East != "" {
-			ways[n.East] = beyond(nodes, failed, i, 1)
+		if last := len(all) - 1; i > 0 && n.Of != "" && nodes[i-1].Of == n.Of {
+			all[last] = append(all[last], i)
+			continue
 		}
-		if n.West != "" {
-			ways[n.West] = beyond(nodes, failed, i, -1)
-		}
+		all = append(all, []int{i})
 	}
-	return ways
+	return all
 }
 
-// beyond a node in a direction: the port of the first one to which packets can go.
-func beyond(nodes []process.Watched, failed func(int) bool, from, step int) string {
-	to := from + step
-	for ; failed(to); to += step { // the ends are not watched, and do not fail
-		if nodes[to].OnFailure == process.Block {
-			return blocked
+// course of what comes in at a port.
+type course struct {
+	// to is the port that packets go to, blocked or shared; "" for the one that is planned.
+	to string
+	// among are the nodes that they are shared out over, none where they go to one alone,
+	// and failing those of them, by their numbers, to which none go.
+	among   []int
+	failing steer.Numbers
+}
+
+// turned gives, for each port, where its packets go because of nodes that have failed.
+func turned(nodes []process.Watched, failed func(node int) bool) map[string]course {
+	courses, all := map[string]course{}, seats(nodes)
+	for at, seat := range all {
+		for _, i := range seat {
+			if n := nodes[i]; n.East != "" {
+				courses[n.East] = beyond(nodes, all, failed, at, 1)
+			}
+			if n := nodes[i]; n.West != "" {
+				courses[n.West] = beyond(nodes, all, failed, at, -1)
+			}
 		}
+	}
+	return courses
+}
+
+// beyond a seat in a direction: the first one to which packets can go.
+func beyond(nodes []process.Watched, all [][]int, failed func(int) bool, from, step int) (c course) {
+	to := from + step
+	for ; lost(all[to], failed); to += step { // the ends are not watched, and do not fail
+		switch first := nodes[all[to][0]]; first.OnFailure {
+		case process.Block:
+			return course{to: blocked}
+		case process.Bypass:
+			continue
+		}
+		break
+	}
+	first := nodes[all[to][0]]
+	if first.Of != "" {
+		c.among, c.failing = all[to], failing(nodes, all[to], failed)
 	}
 	switch {
 	case to == from+step:
-		return ""
+		return c
+	case first.Of != "":
+		c.to = shared
 	case step > 0:
-		return nodes[to].West
+		c.to = first.West
+	default:
+		c.to = first.East
 	}
-	return nodes[to].East
+	return c
+}
+
+// lost tells whether all nodes of a seat have failed.
+func lost(seat []int, failed func(int) bool) bool {
+	for _, i := range seat {
+		if !failed(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// failing are those nodes of a seat, unless they are all: then one is as good as another.
+func failing(nodes []process.Watched, seat []int, failed func(int) bool) (which steer.Numbers) {
+	if lost(seat, failed) {
+		return 0
+	}
+	for _, i := range seat {
+		if failed(i) {
+			which |= steer.Number(nodes[i].Number)
+		}
+	}
+	return which
 }

@@ -1,50 +1,98 @@
 package watch
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
 
 	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
-// path of ends and functions a to e, of which d blocks and e is not watched.
-func path() []process.Watched {
+// along is a path of ends and functions, by their names and what becomes of packets: "a bypass", "b" for
+// one that is not watched, "x block 3" for one with as many replicas.
+func along(functions ...string) []process.Watched {
 	nodes := []process.Watched{{Node: "client", East: "client>"}}
-	for _, name := range []string{"a", "b", "c", "d", "e"} {
-		w := process.Watched{Node: name, West: "<" + name, East: name + ">", OnFailure: process.Bypass}
-		switch name {
-		case "d":
-			w.OnFailure = process.Block
-		case "e":
-			w.OnFailure = ""
+	for _, text := range functions {
+		var name, policy string
+		replicas := 0
+		_, _ = fmt.Sscan(text, &name, &policy, &replicas)
+		w := process.Watched{Node: name, West: "<" + name, East: name + ">", OnFailure: policy}
+		if replicas == 0 {
+			nodes = append(nodes, w)
+			continue
 		}
-		nodes = append(nodes, w)
+		for n := 1; n <= replicas; n++ {
+			node := fmt.Sprint(name, n)
+			nodes = append(nodes, process.Watched{Node: node, West: "<" + node, East: node + ">", OnFailure: policy, Of: name, Number: n, Weight: 1})
+		}
 	}
 	return append(nodes, process.Watched{Node: "server", West: "<server"})
 }
 
+// text of a course: where packets go, and which replicas are left out.
+func (c course) text() string {
+	text := c.to
+	for n := 1; n <= steer.Most; n++ {
+		if c.failing.Has(n) {
+			text += fmt.Sprint("-", n)
+		}
+	}
+	return text
+}
+
 // TestTurned: where packets go when functions have failed. What is not told goes as planned.
 func TestTurned(t *testing.T) {
-	for failed, want := range map[string]map[string]string{
-		"":     {},
-		"a":    {"client>": "<b", "<b": "client>"},
-		"b":    {"a>": "<c", "<c": "a>"},
-		"ab":   {"client>": "<c", "a>": "<c", "<c": "client>", "<b": "client>"},
-		"ac":   {"client>": "<b", "<b": "client>", "b>": "<d", "<d": "b>"},
-		"abc":  {"client>": "<d", "a>": "<d", "b>": "<d", "<d": "client>", "<c": "client>", "<b": "client>"},
-		"d":    {"c>": blocked, "<e": blocked},
-		"cd":   {"b>": blocked, "c>": blocked, "<d": "b>", "<e": blocked},
-		"abcd": {"client>": blocked, "a>": blocked, "b>": blocked, "c>": blocked, "<b": "client>", "<c": "client>", "<d": "client>", "<e": blocked},
+	one := along("a bypass", "b bypass", "c bypass", "d block", "e")
+	more := along("a bypass", "x bypass 2", "b block")
+	last := along("x block 2", "a bypass", "y replica 3")
+	for _, c := range []struct {
+		nodes  []process.Watched
+		failed string
+		want   map[string]string
+	}{
+		{one, "", map[string]string{}},
+		{one, "a", map[string]string{"client>": "<b", "<b": "client>"}},
+		{one, "b", map[string]string{"a>": "<c", "<c": "a>"}},
+		{one, "a b", map[string]string{"client>": "<c", "a>": "<c", "<c": "client>", "<b": "client>"}},
+		{one, "a c", map[string]string{"client>": "<b", "<b": "client>", "b>": "<d", "<d": "b>"}},
+		{one, "a b c", map[string]string{"client>": "<d", "a>": "<d", "b>": "<d", "<d": "client>", "<c": "client>", "<b": "client>"}},
+		{one, "d", map[string]string{"c>": blocked, "<e": blocked}},
+		{one, "c d", map[string]string{"b>": blocked, "c>": blocked, "<d": "b>", "<e": blocked}},
+		{one, "a b c d", map[string]string{"client>": blocked, "a>": blocked, "b>": blocked, "c>": blocked, "<b": "client>", "<c": "client>", "<d": "client>", "<e": blocked}},
+		{more, "x2", map[string]string{"a>": "-2", "<b": "-2"}},
+		{more, "a", map[string]string{"client>": shared, "<x1": "client>", "<x2": "client>"}},
+		{more, "a x1", map[string]string{"client>": shared + "-1", "a>": "-1", "<b": "-1", "<x1": "client>", "<x2": "client>"}},
+		{more, "x1 x2", map[string]string{"a>": "<b", "<b": "a>"}},
+		{more, "a x1 x2", map[string]string{"client>": "<b", "a>": "<b", "<x1": "client>", "<x2": "client>", "<b": "client>"}},
+		{more, "x1 x2 b", map[string]string{"a>": blocked, "x1>": blocked, "x2>": blocked, "<b": "a>", "<server": blocked}},
+		{last, "x1", map[string]string{"client>": "-1", "<a": "-1"}},
+		{last, "x1 x2", map[string]string{"client>": blocked, "<a": blocked}},
+		{last, "a y3", map[string]string{"x1>": shared + "-3", "x2>": shared + "-3", "a>": "-3", "<y1": shared, "<y2": shared, "<y3": shared, "<server": "-3"}},
+		{last, "y1 y2 y3", map[string]string{}},
 	} {
-		nodes := path()
-		got := turned(nodes, func(i int) bool { return strings.Contains(failed, nodes[i].Node) && len(nodes[i].Node) == 1 })
-		if len(got) != 2*(len(nodes)-1) {
-			t.Errorf("%q: %d ports", failed, len(got))
+		failed := strings.Fields(c.failed)
+		got := map[string]string{}
+		courses := turned(c.nodes, func(i int) bool {
+			for _, name := range failed {
+				if c.nodes[i].Node == name {
+					return true
+				}
+			}
+			return false
+		})
+		for port, to := range courses {
+			if got[port] = to.text(); (to.to == shared || to.failing != 0) && len(to.among) == 0 {
+				t.Errorf("%q failed: %s is shared out over nobody", c.failed, port)
+			}
+		}
+		if len(got) != 2*(len(c.nodes)-1) {
+			t.Errorf("%q: %d ports", c.failed, len(got))
 		}
 		maps.DeleteFunc(got, func(_, to string) bool { return to == "" })
-		if !maps.Equal(got, want) {
-			t.Errorf("%q failed: %v, want %v", failed, got, want)
+		if !maps.Equal(got, c.want) {
+			t.Errorf("%q failed: %v, want %v", c.failed, got, c.want)
 		}
 	}
 }

@@ -269,8 +269,7 @@ func (w *Watcher) judge(n *node, now time.Time) bool {
 			return false
 		}
 		n.fail(now, reason)
-		what := map[string]string{process.Bypass: "packets go past it", process.Block: "packets end before it"}[n.spec.OnFailure]
-		w.config.Say(n.spec.Node, fmt.Sprintf("failed: %s; %s", reason, what))
+		w.config.Say(n.spec.Node, fmt.Sprintf("failed: %s; %s", reason, w.follows(n)))
 		return true
 	}
 	if n.stuck(now, w.programs) {
@@ -293,30 +292,71 @@ func (w *Watcher) judge(n *node, now time.Time) bool {
 	return true
 }
 
+// follows is what becomes of the packets of a function that has failed.
+func (w *Watcher) follows(n *node) string {
+	for _, other := range w.nodes {
+		if n.spec.Of != "" && other.spec.Of == n.spec.Of && !other.failed {
+			return "its flows go to other replicas"
+		}
+	}
+	return map[string]string{
+		process.Bypass: "packets go past it", process.Block: "packets end before it", process.Replica: "packets go on to it: no replica is well",
+	}[n.spec.OnFailure]
+}
+
 // turn packets past what has failed, and back to what has not.
 func (w *Watcher) turn() {
 	failed := map[int]bool{}
 	for _, n := range w.nodes {
 		failed[n.number] = n.failed
 	}
+	shares := map[*process.Watched]*steer.Shares{}
 	for name, to := range turned(w.path.Nodes, func(i int) bool { return failed[i] }) {
-		p, index := w.ports[name], uint32(0)
+		p := w.ports[name]
 		if p.steer == nil {
 			continue
 		}
-		if to == blocked {
-			index = steer.Nowhere
-		} else if to != "" {
-			other := w.ports[to]
-			if other.steer == nil {
-				continue // where it goes is not worse
-			}
-			index = uint32(other.steer.Index)
+		index, known := w.indexOf(to.to)
+		if !known {
+			continue // where it goes is not worse
 		}
-		if p.turn(index) != nil {
+		others := func() *steer.Shares { return w.sharesOf(to, shares) }
+		if p.turn(index, to.failing, others) != nil {
 			w.unsure = true // it is read again, and turned then
 		}
 	}
+}
+
+// indexOf what stands for a port, unless that is not there.
+func (w *Watcher) indexOf(port string) (index uint32, known bool) {
+	switch port {
+	case "":
+		return 0, true
+	case blocked:
+		return steer.Nowhere, true
+	case shared:
+		return steer.Replicas, true
+	}
+	p := w.ports[port]
+	if p.steer == nil {
+		return 0, false
+	}
+	return uint32(p.steer.Index), true
+}
+
+// sharesOf new flows that replicas get which have not failed, worked out once for all ports that
+// face them.
+func (w *Watcher) sharesOf(c course, known map[*process.Watched]*steer.Shares) *steer.Shares {
+	var all []steer.Replica
+	for _, i := range c.among {
+		n := w.path.Nodes[i]
+		all = append(all, steer.Replica{Number: n.Number, Weight: n.Weight})
+	}
+	first := &w.path.Nodes[c.among[0]]
+	if known[first] == nil {
+		known[first] = steer.SharesWithout(c.failing, all)
+	}
+	return known[first]
 }
 
 // probe the functions that it is time for, and tell whether any was.

@@ -1,0 +1,139 @@
+package supervise_test
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource/steer"
+)
+
+// of replicas, as many as there are at most in these tests.
+const (
+	several = "{name: x, kind: forward, replicas: 3, onFailure: replica}"
+	pair    = "{name: x, kind: forward, replicas: 2, onFailure: bypass}"
+)
+
+// TestReplicaFails: flows of a replica that fails go to the others without losing a packet more, and so
+// they do when it is well again and has new ones.
+func TestReplicaFails(t *testing.T) {
+	t.Parallel()
+	p := newPath(t, spec(several, last))
+	p.well("x-1", "x-2", "x-3")
+	s := newStreamOf(t, p, 20)
+	s.more(t, 100)
+	p.sh("x-2", breaks)
+	h := p.until("x-2", "failed", hasFailed)
+	if h.OnFailure != process.Replica || h.Reason == "" {
+		t.Errorf("%+v", h)
+	}
+	p.keeps("client", 2)
+	p.sends("client", "")
+	from, dropped := s.next.Load(), nstest.Dropped(t)
+	s.more(t, 200)
+	p.well("x-1", "x-3")
+	p.sh("x-2", mends)
+	p.well("x-2")
+	p.keeps("client")
+	s.more(t, 200)
+	s.whole(t, from+1, s.next.Load(), dropped)
+	p.crosses()
+}
+
+// TestAllReplicasFail: packets go past them all, or end before them, or go on to them, as is said, and
+// through those that are well again.
+func TestAllReplicasFail(t *testing.T) {
+	for policy, to := range map[string]string{process.Bypass: "last", process.Block: "nowhere", process.Replica: ""} {
+		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
+			p := newPath(t, spec(strings.Replace(pair, "bypass", policy, 1), last))
+			p.well("x-1", "x-2")
+			p.sh("x-1", breaks)
+			p.until("x-1", "failed", hasFailed)
+			p.keeps("client", 1)
+			p.crosses()
+			p.sh("x-2", breaks)
+			p.until("x-2", "failed", hasFailed)
+			p.sends("client", to)
+			p.keeps("client")
+			if policy == process.Bypass {
+				p.crosses()
+			}
+			p.sh("x-1", mends)
+			p.well("x-1")
+			p.keeps("client", 2)
+			p.sends("client", "")
+			p.crosses()
+			p.sh("x-2", mends)
+			p.well("x-2")
+			p.keeps("client")
+			p.crosses()
+		})
+	}
+}
+
+// TestLedPastToReplicas: packets that are led past a function are shared out over the replicas behind it,
+// and not to those that have failed.
+func TestLedPastToReplicas(t *testing.T) {
+	t.Parallel()
+	p := newPath(t, spec(first, several))
+	p.well("a", "x-1", "x-2", "x-3")
+	s := newStreamOf(t, p, 20)
+	s.more(t, 100)
+	p.sh("a", breaks)
+	p.until("a", "failed", hasFailed)
+	p.sends("client", "replicas")
+	p.sh("x-3", breaks)
+	p.until("x-3", "failed", hasFailed)
+	p.keeps("client", 3)
+	p.keeps("a", 3)
+	from, dropped := s.next.Load(), nstest.Dropped(t)
+	s.more(t, 100)
+	p.crosses()
+	p.sh("a", mends)
+	p.well("a")
+	p.sends("client", "")
+	s.more(t, 100)
+	s.whole(t, from+1, s.next.Load(), dropped)
+}
+
+// TestReplicasTakenOver: the next supervisor knows which replicas had failed, and no packet goes to them
+// meanwhile; replicas come and go beside one that has failed; and where nobody watches any more all have flows.
+func TestReplicasTakenOver(t *testing.T) {
+	t.Parallel()
+	p := newPath(t, spec(several, last))
+	p.well("x-1", "x-2", "x-3")
+	p.sh("x-2", breaks)
+	p.until("x-2", "failed", hasFailed)
+	p.keeps("client", 2)
+	if err := syscall.Kill(supervisorOf(p.owner), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	gone(t, p.owner)
+	p.keeps("client", 2)
+	p.crosses()
+	for _, n := range []string{"3", "2", "4"} {
+		p.up(spec(strings.Replace(several, "3", n, 1), last))
+		p.until("x-2", "failed", hasFailed)
+		p.keeps("client", 2)
+		p.well("x-1")
+		p.crosses()
+	}
+	p.sh("x-2", mends)
+	p.well("x-2", "x-4")
+	p.sh("x-4", breaks)
+	p.keeps("client", 4)
+	port := p.watched("client").East
+	p.up(spec(strings.NewReplacer("3", "4", ", onFailure: replica", "").Replace(several), last))
+	gone(t, p.owner) // there is nothing to supervise
+	p.port(port, func(open *steer.Port) error {
+		if failing, err := open.Failing(); err != nil || failing != 0 {
+			t.Errorf("replicas %b are kept from, error %v", failing, err)
+		}
+		return nil
+	})
+	p.sh("x-4", mends)
+	p.crosses()
+}
