@@ -114,6 +114,9 @@ func (n *node) ill(now time.Time, ended map[string]bool) string {
 		if w.lost(now) {
 			return fmt.Sprintf("%d probes %s have not come through", w.sent-w.heard, w.name)
 		}
+		if w.garbles() {
+			return fmt.Sprintf("packets come out of it %s, and of %d probes none", w.name, w.sent-w.came)
+		}
 	}
 	return ""
 }

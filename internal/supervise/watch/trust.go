@@ -8,6 +8,9 @@ const (
 	// once it is as long as this that the first of them was sent, and twice what probes took
 	// lately besides: a function may delay on purpose, and who sends may be late.
 	patience = 20 * time.Millisecond
+	// garbled is how many probes in a row say so where other packets come out, and none of them: what
+	// does is something else. One that drops most packets lets one of so many through.
+	garbled = 1000
 	// forgets is which part of the longest time that a probe took each later one forgets.
 	forgets = 16
 )
@@ -55,6 +58,12 @@ func (t *trust) hear(number uint64, took time.Duration, now time.Time) {
 		t.heard, t.since = number, now
 	}
 }
+
+// doubtful tells that probes are missing, though live packets stand for them.
+func (t *trust) doubtful() bool { return t.proven && t.sent >= t.came+missing }
+
+// garbles tells that packets come out of the function, and what goes in does not.
+func (t *trust) garbles() bool { return t.proven && t.sent >= t.came+garbled }
 
 // live notes that other packets came out: the probes that are under way need not come any more.
 func (t *trust) live() { t.heard = max(t.heard, t.sent) }

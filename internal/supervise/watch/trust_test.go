@@ -113,3 +113,29 @@ func TestTrustIsHandedOn(t *testing.T) {
 		}
 	}
 }
+
+// TestGarbles: a function that gives back something else is known by probes that are missing for long,
+// and one that loses many is not taken for it.
+func TestGarbles(t *testing.T) {
+	for name, c := range map[string]struct {
+		every int // so manieth probe comes through, none of 0
+		want  bool
+	}{"all": {1, false}, "few": {garbled - 1, false}, "none": {0, true}} {
+		var tr trust
+		now := time.Unix(0, 0)
+		tr.hear(tr.ask(now), 0, now)
+		for i := 1; i <= garbled; i++ {
+			number := tr.ask(now)
+			if c.every > 0 && i%c.every == 0 {
+				tr.hear(number, 0, now)
+			}
+			tr.live()
+			if now = now.Add(step); tr.lost(now) {
+				t.Fatalf("%s: lost, though packets come", name)
+			}
+		}
+		if tr.garbles() != c.want || tr.doubtful() != (c.every != 1 && c.want) {
+			t.Errorf("%s come: garbles %v, doubtful %v", name, tr.garbles(), tr.doubtful())
+		}
+	}
+}

@@ -371,7 +371,7 @@ func (w *Watcher) probe(now time.Time) (any bool) {
 			continue
 		}
 		for _, v := range n.ways {
-			if !v.passing || now.Sub(v.asked) >= slow { // how long probes take is learned all the time
+			if !v.passing || v.doubtful() || now.Sub(v.asked) >= slow { // how long probes take is learned all the time
 				_ = w.ask(v, now) // a port that is not there is judged so
 			}
 			v.passing = false

@@ -1,0 +1,80 @@
+package supervise_test
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/resource/process"
+)
+
+// What a function does to packets that it should not, and how it ceases to.
+const (
+	garbles = "nft add table inet broken; nft 'add chain inet broken c { type filter hook forward priority 0; }'; " +
+		"nft 'add rule inet broken c meta l4proto udp @th,64,64 set 0x0102030405060708'"
+	slows   = "tc qdisc add dev eth1 root tbf rate 8kbit burst 1540 limit 1000000"
+	hastens = "tc qdisc del dev eth1 root"
+)
+
+// TestWithstands what becomes of functions under load: packets are lost while that is found out, and none
+// before, nor after, nor when the function is well again.
+func TestWithstands(t *testing.T) {
+	nstest.Require(t, feature.Tun, feature.Redirect, feature.QdiscTBF, feature.ToolTC)
+	const copies = "{name: bad, kind: impair, replicas: 2, onFailure: POLICY, impair: {backend: tun}}"
+	kill := func(p *path, node string) { _ = syscall.Kill(p.program(node).PID, syscall.SIGKILL) }
+	stop := func(p *path, node string) { nstest.Stop(p, p.program(node).PID) }
+	run := func(line string) func(*path, string) { return func(p *path, node string) { p.sh(node, line) } }
+	nothing := func(*path, string) {}
+	for name, c := range map[string]struct {
+		spec       string
+		nodes      []string // that are harmed
+		harm, mend func(p *path, node string)
+		loses      bool
+	}{
+		"killed":               {spec(tunnel, last), []string{"bad"}, kill, nothing, true},
+		"stopped":              {spec(tunnel, last), []string{"bad"}, stop, nothing, true},
+		"slowed":               {spec(first, last), []string{"a"}, run(slows), run(hastens), false},
+		"garbled":              {spec(first, last), []string{"a"}, run(garbles), run(mends), true},
+		"a replica killed":     {spec(strings.Replace(copies, "POLICY", "replica", 1), last), []string{"bad-2"}, kill, nothing, true},
+		"a replica stopped":    {spec(strings.Replace(copies, "POLICY", "replica", 1), last), []string{"bad-1"}, stop, nothing, true},
+		"a replica slowed":     {spec(several, last), []string{"x-1"}, run(slows), run(hastens), false},
+		"a replica garbled":    {spec(several, last), []string{"x-3"}, run(garbles), run(mends), true},
+		"all replicas killed":  {spec(strings.Replace(copies, "POLICY", "bypass", 1), last), []string{"bad-1", "bad-2"}, kill, nothing, true},
+		"all replicas stopped": {spec(strings.Replace(copies, "POLICY", "bypass", 1), last), []string{"bad-1", "bad-2"}, stop, nothing, true},
+		"all replicas cut off": {spec(pair, last), []string{"x-1", "x-2"}, run(breaks), run(mends), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPath(t, c.spec)
+			p.well(c.nodes...)
+			s := newStreamOf(t, p, 20)
+			s.more(t, 100)
+			begun, dropped := s.next.Load(), nstest.Dropped(t)
+			s.whole(t, 1, begun, dropped)
+			failures := map[string]int{}
+			for _, n := range c.nodes {
+				failures[n] = p.until(n, "known", func(process.Health) bool { return true }).Failures
+				c.harm(p, n)
+			}
+			for _, n := range c.nodes {
+				p.until(n, "failed", func(h process.Health) bool { return h.Failures > failures[n] })
+			}
+			found := s.next.Load()
+			s.more(t, 100)
+			if !c.loses {
+				s.whole(t, begun, found+1, dropped)
+			}
+			for _, n := range c.nodes {
+				c.mend(p, n)
+			}
+			p.well(c.nodes...)
+			s.more(t, 100)
+			s.whole(t, found+1, s.next.Load(), dropped)
+			lost, _ := s.odd(begun, found+1)
+			t.Logf("%d of %d packets are lost until it is found out", len(lost), found-begun)
+			p.crosses()
+		})
+	}
+}
