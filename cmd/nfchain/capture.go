@@ -37,6 +37,7 @@ two in the file, one each way: fw:eth0:in is what comes in by eth0 of fw. Each p
 its comment which hop it is at and which way along the chain it goes. Packets of all hops are
 in order of time, in nanoseconds; those that came faster than they were written are counted.
 A function that is inline has no interfaces: named as the hop, it is captured at those beside it.
+One with replicas, named as the hop, is captured at all of them, and each by its own name.
 
 A filter is of pcap-filter(7): host, net, port, portrange and proto, with src, dst, and the
 protocols ip, ip6, arp, rarp, tcp, udp, sctp, icmp and icmp6; less, greater; and, or, not,

@@ -25,7 +25,7 @@ import (
 // Chain is what is captured.
 type Chain struct {
 	Name, Wiring string
-	// Path is the names of all nodes in path order.
+	// Path is the names of all nodes in path order; replicas of a function are there by its name.
 	Path   []string
 	Points []Point
 	// Names are the addresses of nodes, and of functions that share one, by name.

@@ -13,17 +13,22 @@ import (
 )
 
 // Captured is a chain as package capture looks at it: all of its hops, or one of them, by
-// its name or that of a function that shares it. A function that is inline has no interfaces:
-// packets come to it and leave it at those beside it.
+// its name or that of a function that shares it; of a function with replicas, all of these. A function
+// that is inline has no interfaces: packets come to it and leave it at those beside it.
 func Captured(p *plan.Plan, hop string) (capture.Chain, error) {
 	c := capture.Chain{Name: p.Chain, Wiring: p.Wiring, Names: map[string][]netip.Addr{}}
+	places := map[string]int{}
 	for _, n := range p.Nodes {
-		c.Path = append(c.Path, n.Name)
+		if !n.Again() {
+			c.Path = append(c.Path, n.Function())
+		}
+		places[n.Name] = slices.Index(c.Path, n.Function())
 		addNames(c.Names, n)
-		if n.Hook == through.XDP && n.Has(hop) {
+		named := n.Has(hop) || n.Function() == hop
+		if n.Hook == through.XDP && named {
 			return c, fmt.Errorf("chain %s: packets pass %s in the driver, where nothing captures them; name the hop before or behind it, or none: %w", p.Chain, hop, ErrInput)
 		}
-		if hop == "" || n.Has(hop) {
+		if hop == "" || named {
 			c.Points = append(c.Points, pointsOf(n)...)
 		}
 		for _, f := range p.Inline {
@@ -36,7 +41,7 @@ func Captured(p *plan.Plan, hop string) (capture.Chain, error) {
 		}
 	}
 	for i := range c.Points {
-		c.Points[i].Place = slices.Index(c.Path, c.Points[i].Hop)
+		c.Points[i].Place = places[c.Points[i].Hop]
 	}
 	if len(c.Points) == 0 {
 		return c, fmt.Errorf("chain %s has no hop %q; it has %s: %w", p.Chain, hop, strings.Join(c.Path, ", "), ErrInput)
@@ -50,7 +55,7 @@ func addNames(names map[string][]netip.Addr, n plan.Node) {
 	if len(addresses) == 0 {
 		return
 	}
-	names[n.Name] = addresses
+	names[n.Name], names[n.Function()] = addresses, addresses
 	for _, m := range n.Functions {
 		names[m.Name] = addresses
 	}
