@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -17,6 +18,7 @@ import (
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
 // interval of the packets by which outages are measured.
@@ -206,16 +208,21 @@ func TestTurnsBackWithoutLoss(t *testing.T) {
 // function is forgiven what it did before: it would be kept away from for longer each time.
 func BenchmarkOutage(b *testing.B) {
 	nstest.Require(b, feature.Tun, feature.Redirect)
-	kill := func(signal syscall.Signal) func(*path) {
-		return func(p *path) { _ = syscall.Kill(p.program("bad").PID, signal) }
+	kill := func(signal syscall.Signal) func(*path, string) {
+		return func(p *path, node string) { _ = syscall.Kill(p.program(node).PID, signal) }
 	}
+	nothing := func(*path, string) {}
+	copies := strings.Replace(tunnel, "onFailure: bypass", "replicas: 2, onFailure: replica", 1)
 	for _, c := range []struct {
-		name, node, spec string
-		harm, mend       func(*path)
+		name, spec string
+		nodes      []string // of which the one that packets come out of is harmed
+		harm, mend func(p *path, node string)
 	}{
-		{"kill", "bad", spec(tunnel, last), kill(syscall.SIGKILL), func(*path) {}},
-		{"stop", "bad", spec(tunnel, last), kill(syscall.SIGSTOP), func(*path) {}},
-		{"interface", "a", spec(first, last), func(p *path) { p.sh("a", "ip link del eth1") }, func(p *path) { p.up(spec(first, last)) }},
+		{"kill", spec(tunnel, last), []string{"bad"}, kill(syscall.SIGKILL), nothing},
+		{"stop", spec(tunnel, last), []string{"bad"}, kill(syscall.SIGSTOP), nothing},
+		{"interface", spec(first, last), []string{"a"}, func(p *path, node string) { p.sh(node, "ip link del eth1") }, func(p *path, _ string) { p.up(spec(first, last)) }},
+		{"replica-kill", spec(copies, last), []string{"bad-1", "bad-2"}, kill(syscall.SIGKILL), nothing},
+		{"replica-stop", spec(copies, last), []string{"bad-1", "bad-2"}, kill(syscall.SIGSTOP), nothing},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			p := newPath(b, c.spec)
@@ -223,13 +230,14 @@ func BenchmarkOutage(b *testing.B) {
 			s.more(b, 2000) // who watches has seen by then that packets flow
 			var all []time.Duration
 			for range b.N {
-				before := p.until(c.node, "well, for long", func(h process.Health) bool { return isWell(h) && time.Since(h.Since) > rest }).Failures
+				node := p.carries(s, c.nodes...)
+				before := p.until(node, "well, for long", func(h process.Health) bool { return isWell(h) && time.Since(h.Since) > rest }).Failures
 				s.begin(b)
-				c.harm(p)
-				p.until(c.node, "failed", func(h process.Health) bool { return h.Failures > before })
+				c.harm(p, node)
+				p.until(node, "failed", func(h process.Health) bool { return h.Failures > before })
 				s.more(b, 20)
 				all = append(all, s.outage())
-				c.mend(p)
+				c.mend(p, node)
 			}
 			slices.Sort(all)
 			for name, at := range map[string]int{"p50": len(all) / 2, "p99": len(all) * 99 / 100, "max": len(all) - 1} {
@@ -237,4 +245,24 @@ func BenchmarkOutage(b *testing.B) {
 			}
 		})
 	}
+}
+
+// carries tells which of some nodes the packets of a stream come out of.
+func (p *path) carries(s *stream, nodes ...string) (most string) {
+	p.Helper()
+	count := func(node string) (n uint64) {
+		p.port(p.watched(node).East, func(open *steer.Port) (err error) { n, err = open.Passed(); return })
+		return n
+	}
+	before := map[string]uint64{}
+	for _, n := range nodes {
+		before[n] = count(n)
+	}
+	s.more(p, 100)
+	for _, n := range nodes {
+		if most == "" || count(n)-before[n] > count(most)-before[most] {
+			most = n
+		}
+	}
+	return most
 }
