@@ -4,6 +4,7 @@
 /* Looks on where packets pass and where they end; changes nothing. */
 #include "../include/kernel.h"
 #include "../include/place.h"
+#include "../include/skb.h"
 #include "../include/stamp.h"
 
 char licensed[] SEC("license") = "GPL";
@@ -142,32 +143,38 @@ static inline void count(struct amount *a, __u32 packets, __u32 bytes)
 	a->bytes += bytes;
 }
 
+/* note that a packet of ours passes a point. */
+static inline void note(__u32 number, const struct mark *m, __u32 length)
+{
+	struct amount *a = bpf_map_lookup_elem(&passed, &number);
+	__u64 took, *time;
+	__u32 slot;
+
+	if (!a)
+		return;
+	count(a, 1, length);
+	slot = m->sequence / stride;
+	if (m->sequence % stride || slot >= samples)
+		return;
+	slot += number * samples;
+	time = bpf_map_lookup_elem(&times, &slot);
+	took = (bpf_ktime_get_ns() - (m->due | (__u64)m->due_high << 32)) & STAMP_CLOCK;
+	if (time && !*time)
+		*time = took + 1;
+}
+
 static inline void pass(struct sk_buff *skb, struct net_device *dev, __u32 out)
 {
 	struct point p = {.out = out};
-	struct amount *a;
 	struct mark m = {};
-	__u32 *number, slot;
-	__u64 took, *time;
+	__u32 *number;
 
 	if (!marked(skb->head + skb->network_header, skb->data, skb->head + skb->tail, &m))
 		return;
 	stands(dev, &p);
 	number = bpf_map_lookup_elem(&points, &p);
-	if (!number)
-		return;
-	a = bpf_map_lookup_elem(&passed, number);
-	if (!a)
-		return;
-	count(a, 1, skb->len);
-	slot = m.sequence / stride;
-	if (m.sequence % stride || slot >= samples)
-		return;
-	slot += *number * samples;
-	time = bpf_map_lookup_elem(&times, &slot);
-	took = (bpf_ktime_get_ns() - (m.due | (__u64)m.due_high << 32)) & STAMP_CLOCK;
-	if (time && !*time)
-		*time = took + 1;
+	if (number)
+		note(*number, &m, skb->len);
 }
 
 SEC("tp_btf/netif_receive_skb")
@@ -183,6 +190,47 @@ SEC("tp_btf/net_dev_start_xmit")
 int transmit(__u64 *args)
 {
 	pass((void *)args[0], (void *)args[1], 1);
+	return 0;
+}
+
+volatile const __u32 point; /* number of the one that a packet socket is at */
+
+enum { PACKET_OUTGOING = 4 };
+
+/* carried_by a frame that a packet socket is shown: its mark. */
+static inline int carried_by(struct __sk_buff *skb, struct mark *m)
+{
+	__u32 at = ETHERNET;
+	__u8 head[10], offset, protocol;
+
+	if (bpf_skb_load_bytes(skb, at, head, sizeof(head)))
+		return 0;
+	at += head[0] >> 4 == 4 ? (head[0] & 15) * 4 : IPV6;
+	protocol = head[0] >> 4 == 4 ? head[9] : head[6];
+	if (head[0] >> 4 != 4 && head[0] >> 4 != 6)
+		return 0;
+	if (protocol == IS_TCP) {
+		if (bpf_skb_load_bytes(skb, at + TCP_OFFSET, &offset, 1))
+			return 0;
+		at += (offset >> 4) * 4;
+	} else if (protocol == IS_UDP)
+		at += UDP;
+	else if (protocol == IS_ICMP || protocol == IS_ICMP6)
+		at += ECHO;
+	else
+		return 0;
+	return !bpf_skb_load_bytes(skb, at, m, MARK) && m->signature == signature;
+}
+
+/* What comes in where a forwarder hands packets to a node: the kernel tells of it at packet sockets
+ * alone. They take no copy. */
+SEC("socket")
+int shown(struct __sk_buff *skb)
+{
+	struct mark m = {};
+
+	if (skb->pkt_type != PACKET_OUTGOING && carried_by(skb, &m))
+		note(point, &m, skb->len - ETHERNET);
 	return 0;
 }
 

@@ -99,6 +99,7 @@ type ProgramProgramSpecs struct {
 	FramesBack     *ebpf.ProgramSpec `ebpf:"frames_back"`
 	FramesOn       *ebpf.ProgramSpec `ebpf:"frames_on"`
 	Receive        *ebpf.ProgramSpec `ebpf:"receive"`
+	Shown          *ebpf.ProgramSpec `ebpf:"shown"`
 	SoftirqBegins  *ebpf.ProgramSpec `ebpf:"softirq_begins"`
 	SoftirqEnds    *ebpf.ProgramSpec `ebpf:"softirq_ends"`
 	SoftirqTakes   *ebpf.ProgramSpec `ebpf:"softirq_takes"`
@@ -123,6 +124,7 @@ type ProgramMapSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramVariableSpecs struct {
+	Point     *ebpf.VariableSpec `ebpf:"point"`
 	Samples   *ebpf.VariableSpec `ebpf:"samples"`
 	Signature *ebpf.VariableSpec `ebpf:"signature"`
 	Stride    *ebpf.VariableSpec `ebpf:"stride"`
@@ -176,6 +178,7 @@ func (m *ProgramMaps) Close() error {
 //
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramVariables struct {
+	Point     *ebpf.Variable `ebpf:"point"`
 	Samples   *ebpf.Variable `ebpf:"samples"`
 	Signature *ebpf.Variable `ebpf:"signature"`
 	Stride    *ebpf.Variable `ebpf:"stride"`
@@ -193,6 +196,7 @@ type ProgramPrograms struct {
 	FramesBack     *ebpf.Program `ebpf:"frames_back"`
 	FramesOn       *ebpf.Program `ebpf:"frames_on"`
 	Receive        *ebpf.Program `ebpf:"receive"`
+	Shown          *ebpf.Program `ebpf:"shown"`
 	SoftirqBegins  *ebpf.Program `ebpf:"softirq_begins"`
 	SoftirqEnds    *ebpf.Program `ebpf:"softirq_ends"`
 	SoftirqTakes   *ebpf.Program `ebpf:"softirq_takes"`
@@ -208,6 +212,7 @@ func (p *ProgramPrograms) Close() error {
 		p.FramesBack,
 		p.FramesOn,
 		p.Receive,
+		p.Shown,
 		p.SoftirqBegins,
 		p.SoftirqEnds,
 		p.SoftirqTakes,

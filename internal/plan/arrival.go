@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/steer"
 	"nfchain.dev/nfchain/internal/resource/through"
@@ -84,4 +85,34 @@ const nowhere = "-"
 // on tells whether a path goes by a namespace.
 func (p *Plan) on(path *Path, namespace string) bool {
 	return slices.ContainsFunc(p.Nodes, func(n Node) bool { return n.Namespace == namespace && path.Has(n.Name) })
+}
+
+// Handed are the interfaces behind a forwarder's ports where nothing but packet sockets tells of what
+// comes in: not one port alone leads there, or who watches may have packets go elsewhere.
+func (p *Plan) Handed() map[resource.Interface]bool {
+	all := map[resource.Interface]bool{}
+	behind, arrivals := map[string]resource.Interface{}, p.Arrivals()
+	watched := false
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(link.Spec); is {
+			behind[s.B.Device] = resource.Interface{Namespace: s.A.Namespace, Device: s.A.Device}
+		}
+		watched = watched || r.Kind == health.KindName
+	}
+	for _, r := range p.Resources {
+		s, is := r.Spec.(steer.Spec)
+		if !is {
+			continue
+		}
+		if to := behind[s.To]; s.To != "" {
+			all[to] = all[to] || watched || len(arrivals[to]) > 1
+		}
+		if s.Among == nil {
+			continue
+		}
+		for _, replica := range s.Among.Replicas {
+			all[behind[replica.Port]] = true
+		}
+	}
+	return all
 }

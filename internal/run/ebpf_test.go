@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/trace"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -122,7 +124,55 @@ func TestReplicasAreMeasured(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	}
-	if err := run.Traceable(p); err == nil || !strings.Contains(err.Error(), "which replica of a") {
-		t.Errorf("traceable: %v", err)
+}
+
+// TestReplicasAreTraced: which of them has a flow is told by what comes to it, and goes on from there.
+func TestReplicasAreTraced(t *testing.T) {
+	nstest.Require(t, feature.BPFPeer, feature.BPFTCX, feature.BPFTrace)
+	b := newBed(t, "wiring: ebpf\nfunctions: [{name: a, kind: forward, replicas: 3, onFailure: replica}, {name: b, kind: bridge, onFailure: bypass}]\n")
+	p, _, err := b.host.Up(t.Context(), b.chain, run.UpOptions{Wait: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := b.host.Down(context.Background(), b.name()); err != nil {
+			t.Error(err)
+		}
+	})
+	r := b.traced(100)
+	for again := 0; r.Own.Received < 100 && again < 5; again++ { // another test may flood this machine
+		r = b.traced(100)
+	}
+	if c := *r.Own; c.Received != 100 || c.Unexplained != 0 {
+		t.Errorf("%+v", c)
+	}
+	has := 0
+	for i, h := range r.Hops {
+		in, out := h.OwnIn.Packets, h.OwnOut.Packets
+		switch {
+		case h.Of == "a" && in == 0 && out == 0:
+		case h.Of == "a" && in == 100 && out == 100 && h.TimeIn != nil:
+			has++
+		case h.Kind == "wiring":
+		case i > 0 && (in != 100 || h.TimeIn == nil), i < len(p.Nodes)-1 && out != 100:
+			t.Errorf("%s: %d in, %d out", h.Name, in, out)
+		}
+	}
+	if has != 1 {
+		t.Errorf("%d replicas had the flow", has)
+	}
+	for _, ends := range [][2]string{{"client:5000", "server:53"}, {"server:5000", "client:53"}} {
+		flow, err := run.FlowOf(p, "udp", ends[0], ends[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := trace.Explain(t.Context(), run.Traced(p), flow, trace.Options{Send: 3, Patience: 2 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		if err := e.Text(&text); err != nil || len(e.Hops) != 5 || !strings.Contains(text.String(), "has this flow, of 3 replicas of a\n") {
+			t.Errorf("%s, error %v", text.String(), err)
+		}
 	}
 }

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -13,33 +12,29 @@ import (
 	"nfchain.dev/nfchain/internal/trace"
 )
 
-// Traceable refuses a chain where it would not be known which node a packet went to.
-func Traceable(p *plan.Plan) error {
-	for _, n := range p.Nodes {
-		if n.Replica != nil {
-			return fmt.Errorf("chain %s: trace cannot tell which replica of %s a packet goes to; `nfchain show %s` has what the nodes and hops counted, and how flows are shared out: %w", p.Chain, n.Function(), p.Chain, ErrInput)
-		}
-	}
-	return nil
-}
-
 // Traced is a chain as package trace looks at it.
 func Traced(p *plan.Plan) trace.Chain { return TracedOn(p, nil, "") }
 
 // TracedOn is the chain as packets see it that are on one of several paths; why they are says how they came to it.
 func TracedOn(p *plan.Plan, path *plan.Path, why string) trace.Chain {
 	c := trace.Chain{Name: p.Chain, Wiring: p.Wiring, Address: p.Reached().Addresses[0], Server: boundTo(p.Reached()), Between: p.Between(), Path: why}
-	arrivals := p.ArrivalsOn(path)
+	arrivals, handed := p.ArrivalsOn(path), p.Handed()
 	for _, n := range p.Nodes {
 		if path != nil && !path.Has(n.Name) {
 			continue
 		}
-		node := trace.Node{Name: n.Name, Kind: n.Kind, Namespace: n.Namespace, Arrivals: map[string]resource.Interface{}, Hands: n.Hook != ""}
+		node := trace.Node{Name: n.Name, Kind: n.Kind, Namespace: n.Namespace, Arrivals: map[string]resource.Interface{}, Handed: map[string]bool{}, Hands: n.Hook != ""}
+		if n.Replica != nil {
+			node.Of = n.Replica.Of
+		}
 		for _, i := range []*plan.Interface{n.West, n.East} {
 			if i == nil || slices.Contains(node.Interfaces, i.Device) {
 				continue
 			}
 			node.Interfaces = append(node.Interfaces, i.Device)
+			if node.Handed[i.Device] = handed[resource.Interface{Namespace: n.Namespace, Device: i.Device}]; node.Handed[i.Device] {
+				continue
+			}
 			for _, at := range arrivals[resource.Interface{Namespace: n.Namespace, Device: i.Device}] {
 				node.Arrivals[i.Device] = at
 			}

@@ -36,6 +36,10 @@ type Explanation struct {
 type Step struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
+	// Of is the function that it is the replica of which has the flow, and Replicas is how many that
+	// has; "" for all others. Where no packet came to any, there is the function in their place.
+	Of       string `json:"of,omitempty"`
+	Replicas int    `json:"replicas,omitempty"`
 	// In and Out are packets of the flow, at the interfaces where its way leads.
 	In  uint64 `json:"in_packets"`
 	Out uint64 `json:"out_packets"`
@@ -77,7 +81,7 @@ func (e *Explanation) follow(hops []Hop, reverse bool) {
 		slices.Reverse(hops)
 	}
 	for i, h := range hops {
-		step := Step{Name: h.Name, Kind: h.Kind, Drops: h.Drops, Rules: h.Rules, Steps: h.Steps}
+		step := Step{Name: h.Name, Kind: h.Kind, Of: h.Of, Drops: h.Drops, Rules: h.Rules, Steps: h.Steps}
 		first, last := h.Interfaces[0], h.Interfaces[len(h.Interfaces)-1]
 		if reverse {
 			first, last = last, first
@@ -93,12 +97,41 @@ func (e *Explanation) follow(hops []Hop, reverse bool) {
 		}
 		e.Hops = append(e.Hops, step)
 	}
+	e.Hops = taking(e.Hops)
 	if n := len(e.Hops) - 1; n > 0 {
 		e.Arrived = e.Hops[n].In - min(e.Hops[n].In, own(e.Hops[n].Drops))
 	}
 	for _, h := range between {
 		e.Hops = append(e.Hops, Step{Name: h.Name, Kind: h.Kind, Drops: h.Drops, Steps: h.Steps})
 	}
+}
+
+// taking leaves of the replicas of a function those that packets of the flow came to, and where there
+// are none the function alone.
+func taking(all []Step) (taken []Step) {
+	for i := 0; i < len(all); {
+		end := i + 1
+		for all[i].Of != "" && end < len(all) && all[end].Of == all[i].Of {
+			end++
+		}
+		took := taken
+		for _, s := range all[i:end] {
+			s.Replicas = end - i
+			if s.Of == "" {
+				s.Replicas = 0
+			}
+			if s.Of == "" || s.In+s.Out+own(s.Drops) > 0 {
+				took = append(took, s)
+			}
+		}
+		if len(took) == len(taken) {
+			s := all[i]
+			s.Name, s.Replicas, s.Drops, s.Rules, s.Steps = s.Of, end-i, nil, nil, nil
+			took = append(took, s)
+		}
+		taken, i = took, end
+	}
+	return taken
 }
 
 // isAnswer tells whether what ended at the hop where the flow begins is the answer to it: only

@@ -25,6 +25,11 @@ func (e Explanation) Text(w io.Writer) error {
 		}
 	}
 	b.WriteString(t.String() + "\n" + e.Verdict + "\n")
+	for _, s := range e.Hops {
+		if s.Of != "" && s.Name != s.Of {
+			fmt.Fprintf(&b, "- %s has this flow, of %s of %s\n", s.Name, words.Plural(s.Replicas, "replica"), s.Of)
+		}
+	}
 	for _, reason := range append(e.Reasons, e.Warnings...) {
 		fmt.Fprintf(&b, "- %s\n", reason)
 	}

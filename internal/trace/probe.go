@@ -8,6 +8,8 @@ import (
 	"github.com/cilium/ebpf/btf"
 	"github.com/cilium/ebpf/link"
 
+	"golang.org/x/sys/unix"
+
 	bpf "nfchain.dev/nfchain/bpf/trace"
 )
 
@@ -19,6 +21,7 @@ const most = 4096
 type probe struct {
 	objects bpf.ProgramObjects
 	links   []link.Link
+	sockets []int
 	view    *view
 	stride  int
 	samples int
@@ -46,7 +49,7 @@ func newProbe(v *view, o Options, signature uint32) (*probe, error) {
 	if err := spec.LoadAndAssign(&p.objects, &ebpf.CollectionOptions{Programs: ebpf.ProgramOptions{KernelTypes: types}}); err != nil {
 		return nil, fmt.Errorf("load the programs that look at packets (root is needed, and Linux 5.17 or newer): %w", err)
 	}
-	if err := errors.Join(p.describe(), p.attach(tellsSocket(types))); err != nil {
+	if err := errors.Join(p.describe(), p.attach(tellsSocket(types)), p.watch(signature)); err != nil {
 		p.close()
 		return nil, err
 	}
@@ -61,7 +64,12 @@ func (p *probe) size(spec *ebpf.CollectionSpec, signature uint32) error {
 	spec.Maps["times"].MaxEntries = points * uint32(p.samples)
 	spec.Maps["namespaces"].MaxEntries = uint32(len(p.view.nodes))
 	spec.Maps["spent"].MaxEntries = uint32(len(p.view.nodes)) + 1
-	for name, value := range map[string]uint32{"signature": signature, "stride": uint32(p.stride), "samples": uint32(p.samples)} {
+	return p.set(spec, signature, 0)
+}
+
+// set what is constant for a program, which is at a point if it is a socket's.
+func (p *probe) set(spec *ebpf.CollectionSpec, signature, point uint32) error {
+	for name, value := range map[string]uint32{"signature": signature, "stride": uint32(p.stride), "samples": uint32(p.samples), "point": point} {
 		if err := spec.Variables[name].Set(value); err != nil {
 			return fmt.Errorf("set %s: %w", name, err)
 		}
@@ -72,6 +80,9 @@ func (p *probe) size(spec *ebpf.CollectionSpec, signature uint32) error {
 // describe tells the programs of the chain.
 func (p *probe) describe() error {
 	for i, at := range p.view.points {
+		if at.handed {
+			continue
+		}
 		key := bpf.ProgramPoint{Netns: at.inode, Ifindex: at.index}
 		if at.out {
 			key.Out = 1
@@ -153,6 +164,9 @@ type hook struct {
 func (p *probe) close() {
 	for _, l := range p.links {
 		_ = l.Close()
+	}
+	for _, fd := range p.sockets {
+		_ = unix.Close(fd)
 	}
 	_ = p.objects.Close()
 }

@@ -47,6 +47,8 @@ type Hop struct {
 	Name      string `json:"name"`
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
+	// Of is the function that it is one of several replicas of; "" for all others.
+	Of string `json:"of,omitempty"`
 	// In and Out are what its interfaces took and gave of all traffic, both ways.
 	In  Amount `json:"in"`
 	Out Amount `json:"out"`

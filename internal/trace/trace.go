@@ -52,6 +52,8 @@ type Loss struct {
 // Node is an endpoint or a function.
 type Node struct {
 	Name, Kind, Namespace string
+	// Of is the function that the node is a replica of, one of several; "" for all others.
+	Of string
 	// Interfaces are the chain's there, in path order.
 	Interfaces []string
 	// Arrivals are where the kernel tells of what comes in by one of them, if not there.
@@ -59,6 +61,9 @@ type Node struct {
 	// Hands tells that programs hand packets on from one interface to the other, of which the
 	// kernel tells nothing: what came there is what came to the nodes beside it.
 	Hands bool
+	// Handed are those of them by which packets come in that the kernel tells of nowhere, because a
+	// forwarder hands them to the node.
+	Handed map[string]bool
 }
 
 // Options are how to look.

@@ -50,6 +50,8 @@ type point struct {
 	inode  uint32
 	index  uint32
 	out    bool
+	// handed packets are seen by a packet socket.
+	handed bool
 }
 
 func open(c Chain) (*view, error) {
@@ -128,13 +130,13 @@ func (v *view) addPoints(s *seat) error {
 		if s.Hands {
 			continue
 		}
-		in := point{s, name, s.inode, index, false}
+		in := point{s, name, s.inode, index, false, s.Handed[name]}
 		if at, elsewhere := s.Arrivals[name]; elsewhere {
 			if in.inode, in.index, err = locate(at); err != nil {
 				return err
 			}
 		}
-		v.points = append(v.points, in, point{s, name, s.inode, index, true})
+		v.points = append(v.points, in, point{s, name, s.inode, index, true, false})
 	}
 	return nil
 }
