@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/vishvananda/netlink"
+
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/held"
 )
@@ -57,9 +59,10 @@ func observe(p resource.Place, index int) (text string, err error) {
 	return strings.Join(texts, ", and "), err
 }
 
-// called is the name of an interface.
-func called(p resource.Place, index int) string {
+// called is the name of the port that a program has the number of.
+func called(p resource.Place, number int) string {
 	links, _ := p.Links()
+	index := number &^ byDevice
 	for _, l := range links {
 		if l.Attrs().Index == index {
 			return l.Attrs().Name
@@ -125,14 +128,29 @@ func (k Kind) set(p resource.Place, s Spec) error {
 	return nil
 }
 
-// indexes of ports by their names.
+// Sending begins the name of a port whose node takes nothing but what the port itself sends:
+// something is before the node's interface that would not see what is handed over to it.
+const Sending = "send"
+
+// byDevice is set in the number of such a port, as bpf/include/onward.h has it.
+const byDevice = 1 << 31
+
+// number of a port, as programs have it that send packets there: the index of its interface.
+func number(l netlink.Link) uint32 {
+	if strings.HasPrefix(l.Attrs().Name, Sending) {
+		return uint32(l.Attrs().Index) | byDevice
+	}
+	return uint32(l.Attrs().Index)
+}
+
+// indexes of ports by their names, as programs have them.
 func indexes(p resource.Place, ports []string) (all []uint32, err error) {
 	for _, port := range ports {
 		dev, err := p.Device(port)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, uint32(dev.Attrs().Index))
+		all = append(all, number(dev))
 	}
 	return all, nil
 }

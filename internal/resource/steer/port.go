@@ -25,6 +25,8 @@ var ErrNoProgram = errors.New("no program of this version is there; `nfchain up`
 type Port struct {
 	// Index of the port's interface.
 	Index int
+	// Number by which others send packets to the node behind it.
+	Number uint32
 	// Program that is there.
 	Program ebpf.ProgramID
 	at      *attached
@@ -37,7 +39,7 @@ func OpenPort(p resource.Place, device string) (*Port, error) {
 	if err != nil {
 		return nil, err
 	}
-	port := &Port{Index: dev.Attrs().Index}
+	port := &Port{Index: dev.Attrs().Index, Number: number(dev)}
 	err = p.Do(func() error {
 		all, err := find(p, port.Index)
 		if err == nil {
@@ -79,16 +81,16 @@ func (p *Port) Passed() (uint64, error) {
 	return c.Packets, err
 }
 
-// Instead is the index of the port that packets go to in place of the planned one, or Nowhere, or
+// Instead is the number of the port that packets go to in place of the planned one, or Nowhere, or
 // Replicas; 0 if they go where the plan says.
-func (p *Port) Instead() (index uint32, err error) {
-	err = p.at.Maps[insteadMap].Lookup(uint32(0), &index)
-	return index, err
+func (p *Port) Instead() (number uint32, err error) {
+	err = p.at.Maps[insteadMap].Lookup(uint32(0), &number)
+	return number, err
 }
 
 // SetInstead has packets go to another port than the planned one from now on.
-func (p *Port) SetInstead(index uint32) error {
-	return p.at.Maps[insteadMap].Put(uint32(0), index)
+func (p *Port) SetInstead(number uint32) error {
+	return p.at.Maps[insteadMap].Put(uint32(0), number)
 }
 
 // Close what was opened; the port goes on as it is.

@@ -147,11 +147,11 @@ func turned(p resource.Place, changes []resource.Change) (to map[string]uint32, 
 		if !is || s.Stay == nil {
 			continue
 		}
-		dev, err := p.Device(s.To)
+		next, err := indexes(p, []string{s.To})
 		if err != nil {
 			return nil, 0, err
 		}
-		to[s.Device], flows = uint32(dev.Attrs().Index), s.Stay.Flows
+		to[s.Device], flows = next[0], s.Stay.Flows
 	}
 	return to, flows, nil
 }

@@ -341,7 +341,7 @@ func (w *Watcher) indexOf(port string) (index uint32, known bool) {
 	if p.steer == nil {
 		return 0, false
 	}
-	return uint32(p.steer.Index), true
+	return p.steer.Number, true
 }
 
 // sharesOf new flows that replicas get which have not failed, worked out once for all ports that
