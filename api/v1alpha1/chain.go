@@ -103,7 +103,14 @@ type Function struct {
 	// replicas, while any is well, that one gets the flows of those that fail; replica is for that
 	// alone. Default: they go on to it, and nobody watches.
 	OnFailure string `json:"onFailure,omitempty" jsonschema:"enum=bypass,enum=block,enum=replica"`
+	// Encapsulation of packets where the function gets them, and gives them back: nsh has each
+	// frame come whole behind a Network Service Header over Ethernet (RFC 8300), to be sent on by
+	// the other interface with a service index that is one less. Default: none.
+	Encapsulation string `json:"encapsulation,omitempty" jsonschema:"enum=nsh"`
 }
+
+// EncapsulationNSH is the Network Service Header of RFC 8300.
+const EncapsulationNSH = "nsh"
 
 // Everywhere is a function that acts in many namespaces. It has no namespace of
 // its own: runtime, replicas and resources cannot be given.

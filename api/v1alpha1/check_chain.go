@@ -108,6 +108,9 @@ func checkReference(fn *Function, at place) []FieldProblem {
 			f.addf(field, "is said by the %s that ref names; leave it out", KindFunction)
 		}
 	}
+	if fn.Encapsulation != "" {
+		f.addf("encapsulation", "is for a function of the chain's own; leave it out, or put the function into the chain")
+	}
 	fn.FunctionBody = FunctionBody{}
 	return f
 }

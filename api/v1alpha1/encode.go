@@ -8,11 +8,12 @@ func (f Function) MarshalJSON() ([]byte, error) {
 	return withOptions(struct {
 		Name string `json:"name"`
 		plainBody
-		Weights   []int  `json:"weights,omitempty"`
-		Ref       string `json:"ref,omitempty"`
-		Group     string `json:"group,omitempty"`
-		OnFailure string `json:"onFailure,omitempty"`
-	}{f.Name, plainBody(f.FunctionBody), f.Weights, f.Ref, f.Group, f.OnFailure}, f.FunctionBody)
+		Weights       []int  `json:"weights,omitempty"`
+		Ref           string `json:"ref,omitempty"`
+		Group         string `json:"group,omitempty"`
+		OnFailure     string `json:"onFailure,omitempty"`
+		Encapsulation string `json:"encapsulation,omitempty"`
+	}{f.Name, plainBody(f.FunctionBody), f.Weights, f.Ref, f.Group, f.OnFailure, f.Encapsulation}, f.FunctionBody)
 }
 
 // MarshalJSON writes it as a file has it, its options under the key that is named

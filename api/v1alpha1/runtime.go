@@ -19,6 +19,9 @@ func checkInline(fn *Function) []FieldProblem {
 	if fn.Group != "" {
 		f.addf("group", "functions of a group share a namespace, and one that is inline has none; leave one of them out")
 	}
+	if fn.Encapsulation != "" {
+		f.addf("encapsulation", "a function that is inline has no interface where packets could come with a header; leave one of them out")
+	}
 	if fn.Resources != nil {
 		f.addf("resources", "a function that is inline has no process that they could bound; leave one of them out")
 	}

@@ -61,6 +61,9 @@ func checkGroups(s *ChainSpec) []FieldProblem {
 		if fn.OnFailure != "" {
 			f.addf(item("functions", i)+".onFailure", "what becomes of packets is one matter for all functions of group %s, and cannot be said of one of them; leave one of the two out", fn.Group)
 		}
+		if fn.Encapsulation != "" {
+			f.addf(item("functions", i)+".encapsulation", "functions of a group are passed in one namespace by the kernel, which reads no such header; leave one of the two out")
+		}
 		if fn.Replicas > 1 {
 			f.addf(path, "replicas have a namespace each; leave one of them out")
 		}

@@ -77,6 +77,7 @@ enum { MARK = 14 }; /* bytes of a mark */
 
 /* Protocols that carry a mark, by their numbers (IANA), and where TCP tells the length of
  * its header: in the upper half of that byte, in words. */
+enum { NSH_FRAME = 3 }; /* its next protocol: Ethernet */
 enum { IS_ICMP = 1, IS_TCP = 6, IS_UDP = 17, IS_ICMP6 = 58, TCP_OFFSET = 12, ECHO = 8 };
 
 /* behind is how long the header of a protocol is, 0 if packets of it carry no mark. */
@@ -106,6 +107,11 @@ static inline int mark_at(const unsigned char *ip, const unsigned char *end, str
 
 	if (bpf_probe_read_kernel(head, sizeof(head), ip))
 		return 0;
+	if (!(head[0] >> 6) && head[3] == NSH_FRAME) { /* a frame is behind a header of RFC 8300 */
+		ip += (head[1] & 0x3f) * 4 + ETHERNET;
+		if (bpf_probe_read_kernel(head, sizeof(head), ip))
+			return 0;
+	}
 	if (head[0] >> 4 == 4)
 		header = behind(ip + (head[0] & 15) * 4, head[9]);
 	else if (head[0] >> 4 == 6)

@@ -65,6 +65,7 @@ func (a *app) printState(s runs.State) error {
 		}
 	}
 	healthRows(w, s.Nodes)
+	nshRows(w, s.Nodes)
 	if len(s.Hops) > 0 {
 		w.row("\nFROM\tTO\tPACKETS\tBYTES\n")
 	}

@@ -13,6 +13,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/lookup"
 	"nfchain.dev/nfchain/internal/resource/machine"
 	"nfchain.dev/nfchain/internal/resource/macvlan"
+	"nfchain.dev/nfchain/internal/resource/nsh"
 	"nfchain.dev/nfchain/internal/resource/ovs"
 	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -38,6 +39,8 @@ var nouns = map[string][2]string{
 	steer.KindName:      {"steering program", "steering programs"},
 	pass.KindName:       {"pass", "passes"},
 	through.KindName:    {"pass-through program", "pass-through programs"},
+	nsh.PushKindName:    {"pushing program", "pushing programs"},
+	nsh.PopKindName:     {"popping program", "popping programs"},
 
 	ovs.KindName:       {"Open vSwitch", "Open vSwitches"},
 	ovs.SwitchKindName: {"switch", "switches"},

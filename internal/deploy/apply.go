@@ -10,6 +10,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/machine"
+	"nfchain.dev/nfchain/internal/resource/nsh"
 	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/qdisc"
@@ -27,6 +28,8 @@ var scripted = map[string]struct {
 	adopted.KindName: {adopted.Kind{}, decode[adopted.Spec]},
 	health.KindName:  {health.Kind{}, decode[health.Spec]},
 	machine.KindName: {machine.Kind{}, decode[machine.Spec]},
+	nsh.PopKindName:  {nsh.PopKind{}, decode[nsh.Pop]},
+	nsh.PushKindName: {nsh.PushKind{}, decode[nsh.Push]},
 	pass.KindName:    {pass.Kind{}, decode[pass.Spec]},
 	process.KindName: {process.Kind{}, decode[process.Spec]},
 	qdisc.KindName:   {qdisc.Kind{}, decode[qdisc.Spec]},

@@ -23,6 +23,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/macvlan"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/neighbour"
+	"nfchain.dev/nfchain/internal/resource/nsh"
 	"nfchain.dev/nfchain/internal/resource/ovs"
 	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -50,6 +51,8 @@ var stages = [][]resource.Kind{
 	{ovs.SwitchKind{}},
 	{ovs.PortKind{}},
 	{address.Kind{}, neighbour.Kind{}, route.Kind{}, lookup.Kind{}, ruleset.Kind{}, qdisc.Kind{}, redirect.Kind{}, pass.Kind{}, tuning.Kind{}, through.Kind{}},
+	{nsh.PopKind{}},
+	{nsh.PushKind{}},
 	{steer.Kind{}},
 	{process.Kind{}},
 	{health.Kind{}},
@@ -170,6 +173,8 @@ func (w *work) alsoVisit(kinds []resource.Kind, p *plan.Plan, wanted map[string]
 			places = append(places, own)
 		}
 		return places
+	case nsh.PushKindName, nsh.PopKindName:
+		return places // they go with their links
 	case macvlan.KindName:
 		if len(wanted) == 0 && !macvlan.OverHost(w.owner) {
 			return places // those over a parent of the chain's own went with it

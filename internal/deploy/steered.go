@@ -13,6 +13,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/nsh"
 	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/route"
@@ -162,7 +163,7 @@ func (w *work) waits(c resource.Change) bool {
 	switch c.Kind {
 	case steer.KindName:
 		return c.Op == resource.Delete || w.phase == making && c.Op == resource.Update
-	case process.KindName:
+	case process.KindName, nsh.PopKindName:
 		return c.Op == resource.Delete
 	case pass.KindName:
 		return w.passWaits(c)

@@ -137,6 +137,13 @@ type Handing interface {
 	Hook(options any) string
 }
 
+// Framed is a kind whose program can take frames whole, behind a header, instead of packets that
+// the kernel routes.
+type Framed interface {
+	Kind
+	TakesFrames()
+}
+
 // Runner is a kind that may have a program of its own in the function's namespace, which
 // can be placed.
 type Runner interface {

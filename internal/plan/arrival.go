@@ -14,7 +14,7 @@ import (
 // interface, where it is not at that itself: a forwarder hands packets on to the node from
 // the port where they came in. Beside replicas there are several such ports. What comes in
 // where packets are shared out over replicas is none's: the kernel tells of it before one is
-// chosen.
+// chosen. To a node that gets frames behind a header the port sends, and they arrive there.
 func (p *Plan) Arrivals() map[resource.Interface][]resource.Interface { return p.ArrivalsOn(nil) }
 
 // ArrivalsOn are those of packets on one of several paths. Without one, where paths part is none's arrival
@@ -37,7 +37,7 @@ func (p *Plan) ArrivalsOn(path *Path) map[resource.Interface][]resource.Interfac
 		if s.Paths != nil {
 			to = s.Paths.To(path.NameOr(nowhere))
 		}
-		if to != "" {
+		if to != "" && !sends(resource.Interface{Device: to}) {
 			node := behind[resource.Interface{Namespace: r.Namespace, Device: to}]
 			at[node] = append(at[node], port)
 		}

@@ -126,7 +126,7 @@ func (b *builder) site(i int, m Member) function.Site {
 	if m.body.Direction == api.Reverse {
 		site.Target, site.Further = n.toClient, b.nodes[0].further()
 	}
-	if m.Kind == "command" { // names are written only where a program may ask for them
+	if m.Kind == "command" && n.NSH == nil { // names are written only where a program may ask for them, and reach whom they mean
 		site.Hosts = hosts(b.nodes, i)
 	}
 	return site

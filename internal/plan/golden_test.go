@@ -103,6 +103,7 @@ func TestGolden(t *testing.T) {
 		"watched":    "wiring: ebpf\nfunctions:\n- {name: a, kind: forward, onFailure: bypass}\n- {name: b, kind: bridge, onFailure: block}\n- {name: bad, kind: impair, onFailure: bypass, impair: {backend: tun}}\n",
 		"sharedout":  "wiring: ebpf\nfunctions: [{name: a, kind: forward, onFailure: bypass}, {name: b, kind: forward, replicas: 2, weights: [2, 1], onFailure: replica}]\n",
 		"replicas":   "wiring: ebpf\nfunctions: [{name: a, kind: forward, replicas: 2}, {name: b, kind: bridge, replicas: 2}]\n",
+		"nsh":        "wiring: ebpf\nfunctions:\n- {name: a, kind: counter, runtime: inline}\n- {name: b, kind: command, encapsulation: nsh, command: {args: [relay]}}\n- {name: c, kind: forward}\n",
 		"host":       "wiring: host\nfunctions: []\n",
 		"bump":       "functions:\n- {name: a, kind: forward}\n- {name: b, kind: bridge}\n- {name: c, kind: bridge}\n",
 		"through":    "functions:\n- {name: a, kind: forward}\n- {name: p, kind: passthrough}\n- {name: q, kind: passthrough}\n",

@@ -125,7 +125,7 @@ func (b *builder) outside(n Node, out Interface, end Node, via Interface, link s
 func (b *builder) join(all []hop) (wiring.Joined, error) {
 	n := wiring.Network{
 		Owner: b.chain.Metadata.Name, MTU: b.chain.Spec.MTU, SuperPacket: uint64(max(b.chain.Spec.Tuning.GSOMaxSize, b.chain.Spec.Tuning.GSOIPv4MaxSize)), Options: b.wiringOptions(), Has: b.machineHas(),
-		Outside: b.chain.Spec.Outside, Node: WiringNode, Namespace: b.namespaceOf(WiringNode),
+		Outside: b.chain.Spec.Outside, Headers: b.headers(), Node: WiringNode, Namespace: b.namespaceOf(WiringNode),
 	}
 	for i, h := range all {
 		n.Hops = append(n.Hops, wiring.Hop{

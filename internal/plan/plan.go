@@ -118,6 +118,8 @@ type Node struct {
 	Functions []Member `json:"functions,omitempty"`
 	// Replica is which of a function's it is; nil where that has none but itself.
 	Replica *Replica `json:"replica,omitempty"`
+	// NSH is what a function reads that gets frames whole, behind a header; nil for others.
+	NSH *NSH `json:"nsh,omitempty"`
 
 	endpoint api.Endpoint
 	body     api.FunctionBody
@@ -284,6 +286,7 @@ func (b *builder) build() (err error) {
 	if err := b.functions(); err != nil {
 		return err
 	}
+	b.headersOn()
 	if err := b.passes(); err != nil {
 		return err
 	}
@@ -346,6 +349,9 @@ func (b *builder) nodeOf(seat api.Seat, before []Node) (Node, error) {
 		}
 	}
 	if err := b.replica(&n, f); err != nil {
+		return n, fmt.Errorf("function %s: %w", f.Name, err)
+	}
+	if err := b.encapsulate(&n, f); err != nil {
 		return n, fmt.Errorf("function %s: %w", f.Name, err)
 	}
 	err := b.clear(&n)

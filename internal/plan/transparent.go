@@ -12,7 +12,8 @@ import (
 
 // clear notes that a node has no addresses, and that the wiring can do that.
 func (b *builder) clear(n *Node) error {
-	if _, n.Transparent = b.catalogue.Functions[n.Kind].(function.Transparent); !n.Transparent {
+	_, n.Transparent = b.catalogue.Functions[n.Kind].(function.Transparent)
+	if n.Transparent = n.Transparent || n.NSH != nil; !n.Transparent {
 		return nil
 	}
 	if h, hands := b.catalogue.Functions[n.Kind].(function.Handing); hands {

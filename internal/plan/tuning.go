@@ -94,7 +94,11 @@ func (b *builder) tuneBetween(made []resource.Resource, t api.Tuning, done map[[
 			if err != nil {
 				return err
 			}
-			if settings := interfaceSettings(t, cpus); len(settings) > 0 {
+			settings := interfaceSettings(t, cpus)
+			if sends(i) {
+				settings = complete(settings)
+			}
+			if len(settings) > 0 {
 				b.add(resource.New(i.Namespace, tuning.Spec{Device: i.Device, Settings: settings}, r.ID))
 			}
 		}

@@ -56,6 +56,8 @@ type NodeState struct {
 	Program *process.Status  `json:"program,omitempty"`
 	// Health is what is known of a function that is watched; nil where nobody watches.
 	Health *process.Health `json:"health,omitempty"`
+	// NSH is what a function got and gave back that gets frames whole; nil for others.
+	NSH *NSHState `json:"nsh,omitempty"`
 	// Functions are those that share the node; none where it is for one.
 	Functions []FunctionState `json:"functions,omitempty"`
 	// Passes are what functions at the node's interfaces did with what came in there, since
@@ -182,6 +184,9 @@ func inspect(p *plan.Plan, n plan.Node) (NodeState, error) {
 		return s, err
 	}
 	if s.Through, err = throughOf(p, n, at); err != nil {
+		return s, err
+	}
+	if s.NSH, err = whole(p, n, at); err != nil {
 		return s, err
 	}
 	return s, s.count(p, n, at)

@@ -29,6 +29,8 @@ func TestMain(m *testing.M) {
 			exit(inside(os.Args[2], os.Args[3], os.Args[4:]))
 		case impair.Command:
 			exit(impairs(os.Args[2:]))
+		case relayCommand:
+			exit(relay(os.Args[2]))
 		case "bench":
 			exit(bench(os.Args[2:]))
 		}

@@ -37,6 +37,9 @@ type Network struct {
 	// Outside tells that the chain's ends are beyond the host, behind one port of it. Only
 	// a wiring that is Outer is told so.
 	Outside bool
+	// Headers are how many bytes come before the frames at a node's interfaces, by node; none at
+	// most. Only a wiring that is Encapsulating is told so.
+	Headers map[string]int
 	// Node and Namespace are the wiring's own, for its switches. It makes the namespace
 	// if it uses it.
 	Node, Namespace string
@@ -89,6 +92,14 @@ type Sharing interface {
 	// Flows are how many are known at once, and for how long one has no packet until it is
 	// over.
 	Flows(options any) (known uint32, idle api.Duration)
+}
+
+// Encapsulating is a wiring whose ports send to nodes by their devices where frames get a header
+// on the way.
+type Encapsulating interface {
+	Steered
+	// ServicePath is the number that a file gives the chain's path; 0 if none.
+	ServicePath(options any) uint32
 }
 
 // Armed is a wiring that can give a function one interface, by which packets come in and

@@ -101,6 +101,9 @@ func (Kind) Acts(bool, any) function.Span { return function.Span{} }
 // Runs implements function.Runner.
 func (Kind) Runs(any) bool { return true }
 
+// TakesFrames implements function.Framed: a user's program may read what it likes.
+func (Kind) TakesFrames() {}
+
 // OnOneArm implements function.OneArmed.
 func (Kind) OnOneArm(function.Site, any) error { return nil }
 

@@ -18,9 +18,14 @@ var offloads = []knob{
 	offload("tso", "ts", "tso", []string{"tx-tcp-segmentation", "tx-tcp6-segmentation"},
 		"tx-tcp-ecn-segmentation", "tx-tcp-mangleid-segmentation", "tx-tcp-accecn-segmentation"),
 	offload("gso", "gs", "gso", []string{"tx-generic-segmentation"}),
+	offload(VLAN, "vl", "txvlan", []string{"tx-vlan-hw-insert"}, "tx-vlan-stag-hw-insert"),
 	offload("gro", "gr", "gro", []string{"rx-gro"}),
 	offload("udp_gro_forwarding", "uf", "rx-udp-gro-forwarding", []string{"rx-udp-gro-forwarding"}),
 }
+
+// VLAN is the knob of tags that a device puts in by itself. No field of a file has its name: the
+// plan has tags in the frames where headers come before these.
+const VLAN = "vlan"
 
 // The values of a knob that is on or off.
 const (

@@ -12,11 +12,12 @@ import (
 
 // A marked packet ends with its payload: the nonce, the way it goes, its number,
 // and filling. With the filling its frame is between shortest and longest over
-// IPv4 and IPv6, TCP with options and UDP.
+// IPv4 and IPv6, TCP with options and UDP, and behind a header of RFC 8300 over Ethernet.
 const (
 	nonceSize         = 16
 	payload           = 200
-	shortest, longest = payload + 14 + 20 + 8, payload + 14 + 40 + 60
+	shortest, longest = payload + 14 + 20 + 8, payload + 14 + 40 + 60 + 14 + mostNSH
+	mostNSH           = 63 * 4 // RFC 8300 §2.2
 )
 
 // message is the payload of one marked packet.

@@ -52,6 +52,9 @@ func (Wiring) Join(n wiring.Network) (wiring.Joined, error) {
 // needs nothing of the neighbour, so that a function more or less leaves others' as they are.
 func port(n wiring.Network, p wiring.Port, home resource.Resource, needs []string) resource.Resource {
 	pair := link.Spec{Owner: n.Owner, MTU: n.MTU, A: link.End(p), B: n.Own(p.Called("port"))}
+	if header := n.Headers[p.Node]; header > 0 {
+		pair.MTU, pair.Quiet, pair.B = n.MTU+header, true, n.Own(p.Called(steer.Sending))
+	}
 	own := resource.ID(namespace.KindName, "", p.Namespace)
 	if slices.Contains(needs, own) {
 		return resource.New(p.Namespace, pair, home.ID, own)

@@ -27,6 +27,10 @@ type Options struct {
 	// Idle is how long a flow has no packet until it is over: one that is not keeps a
 	// replica or a path that is to go for at most four times as long. Default 30s.
 	Idle api.Duration `json:"idle,omitempty"`
+	// ServicePath is the number of the chain's path in the headers of functions that are told it
+	// (encapsulation: nsh); that of the way back is 8388608 more. Default: one that follows from
+	// the chain's name.
+	ServicePath uint32 `json:"service_path,omitempty" jsonschema:"minimum=1,maximum=8388607"`
 }
 
 //go:embed options.go
@@ -59,6 +63,9 @@ func (Wiring) Flows(options any) (known uint32, idle api.Duration) {
 	o := options.(*Options)
 	return uint32(cmp.Or(o.Flows, defaultFlows)), cmp.Or(o.Idle, defaultIdle)
 }
+
+// ServicePath implements wiring.Encapsulating.
+func (Wiring) ServicePath(options any) uint32 { return options.(*Options).ServicePath }
 
 // stay is how flows stay on their path; nil where they do not.
 func (o *Options) stay() *steer.Stay {

@@ -1,0 +1,4 @@
+package nsh
+
+// Object is the programs as they were compiled.
+func Object() []byte { return _ProgramBytes }

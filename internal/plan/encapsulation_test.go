@@ -1,0 +1,110 @@
+package plan_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/plan/plantest"
+	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/nsh"
+	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource/steer"
+)
+
+const (
+	relayed = "{name: relay, kind: command, encapsulation: nsh, command: {args: [relay]}}"
+	relays  = "wiring: ebpf\nfunctions:\n- " + relayed + "\n"
+)
+
+func nshPlan(t *testing.T, spec string) *plan.Plan {
+	t.Helper()
+	p, err := plan.Make(plantest.Chain(t, "edge", spec), plantest.Catalogue(), plan.Facts{}, plan.Options{Direct: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestEncapsulationIsRefused where nobody would put a header on, or read it.
+func TestEncapsulationIsRefused(t *testing.T) {
+	for spec, want := range map[string]string{
+		"functions:\n- " + relayed + "\n":                                              "wiring veth puts no header before packets; use wiring: ebpf",
+		"wiring: ebpf\nfunctions:\n- {name: a, kind: forward, encapsulation: nsh}\n":   "a forward is the kernel's own, which does not read nsh; kinds whose programs can are command",
+		"wiring: ebpf\nfunctions:\n- {name: a, kind: bridge, encapsulation: nsh}\n":    "a bridge is the kernel's own",
+		"mtu: 65520\n" + relays:                                                        "use mtu: 65513",
+		relays + "classifier: {rules: [{name: all, match: {}, functions: [relay]}]}\n": "a chain with a classifier has several paths, and headers tell of one",
+		relays + "everywhere: [{kind: firewall}]\n":                                    "write except: [relay]",
+	} {
+		_, err := plan.Make(plantest.Chain(t, "edge", spec), plantest.Catalogue(), plan.Facts{}, plan.Options{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", spec, err, want)
+		}
+	}
+}
+
+// TestServiceIndexesEnd before they would be 0, in either direction.
+func TestServiceIndexesEnd(t *testing.T) {
+	for _, c := range []struct {
+		before, behind int
+		refused        bool
+	}{{253, 0, false}, {0, 253, false}, {254, 0, true}, {0, 254, true}} {
+		var text strings.Builder
+		text.WriteString("wiring: ebpf\nfunctions:\n")
+		for i := range c.before {
+			fmt.Fprintf(&text, "- {name: w%d, kind: forward}\n", i)
+		}
+		text.WriteString("- " + relayed + "\n")
+		for i := range c.behind {
+			fmt.Fprintf(&text, "- {name: e%d, kind: forward}\n", i)
+		}
+		_, err := plan.Make(plantest.Chain(t, "edge", text.String()), plantest.Catalogue(), plan.Facts{}, plan.Options{})
+		if is := err != nil && strings.Contains(err.Error(), "at most 254 functions"); is != c.refused || err != nil && !is {
+			t.Errorf("%d before and %d behind: %v", c.before, c.behind, err)
+		}
+	}
+}
+
+// TestServicePath is the chain's: counted down in both directions by all functions, the same for replicas,
+// and nobody's but those that ask for it.
+func TestServicePath(t *testing.T) {
+	p := nshPlan(t, "wiring: ebpf\nebpf: {service_path: 5}\nfunctions:\n- {name: a, kind: counter, runtime: inline}\n- {name: b, kind: forward, group: box}\n- {name: c, kind: forward, group: box}\n"+
+		"- {name: relay, kind: command, encapsulation: nsh, replicas: 2, command: {args: [relay]}}\n- {name: d, kind: forward}\n")
+	told := 0
+	for _, n := range p.Nodes {
+		if n.NSH == nil {
+			continue
+		}
+		told++
+		if want := (plan.NSH{Forward: nsh.Hop{Path: 5, Index: 252}, Reverse: nsh.Hop{Path: 5 + 1<<23, Index: 254}}); *n.NSH != want || !n.Transparent {
+			t.Errorf("%s: %+v, want %+v", n.Name, *n.NSH, want)
+		}
+	}
+	if told != 2 {
+		t.Errorf("%d nodes are told", told)
+	}
+	a, b := nshPlan(t, relays).Nodes[1].NSH.Forward.Path, nshPlan(t, relays).Nodes[1].NSH.Forward.Path
+	if a != b || a == 0 || a > nsh.MostPath {
+		t.Errorf("without a number: %d and %d", a, b)
+	}
+}
+
+// TestHeadersHaveRoom: interfaces of a function that gets frames whole are longer by the header, and nobody
+// else's; ports are such that send by their devices, and say nothing of their own.
+func TestHeadersHaveRoom(t *testing.T) {
+	p := nshPlan(t, "wiring: ebpf\nmtu: 9000\nfunctions:\n- {name: a, kind: forward}\n- "+relayed+"\n")
+	for _, r := range p.Resources {
+		switch s := r.Spec.(type) {
+		case link.Spec:
+			whole := s.A.Node == "relay"
+			if want := map[bool]int{true: 9022, false: 9000}[whole]; s.MTU != want || s.Quiet != whole || strings.HasPrefix(s.B.Device, steer.Sending) != whole {
+				t.Errorf("%+v", s)
+			}
+		case process.Spec:
+			if len(s.Hosts) > 0 {
+				t.Errorf("names that an edit of the chain changes: %v", s.Hosts)
+			}
+		}
+	}
+}

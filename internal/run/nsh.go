@@ -1,0 +1,80 @@
+package run
+
+import (
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/nsh"
+)
+
+// NSHState is what a function got and gave back behind Network Service Headers (RFC 8300), by the
+// direction of packets.
+type NSHState struct {
+	Forward NSHWay `json:"forward"`
+	Reverse NSHWay `json:"reverse"`
+}
+
+// NSHWay is one direction, since the programs are there.
+type NSHWay struct {
+	nsh.Hop
+	// Given are the frames that the function got, and Back those that it gave back and that went on.
+	Given uint64 `json:"given"`
+	Back  uint64 `json:"back"`
+	// Undiminished are those of Back whose service index was as it was given.
+	Undiminished uint64 `json:"undiminished"`
+	// Dropped is what the function gave back and that did not go on.
+	Dropped NSHDropped `json:"dropped"`
+}
+
+// NSHDropped are frames by the reason why they did not go on.
+type NSHDropped struct {
+	// Plain had no header, Malformed one that is wrong, or no frame behind it.
+	Plain     uint64 `json:"plain"`
+	Malformed uint64 `json:"malformed"`
+	// Unknown were of another service path, or had an index that no frame was given.
+	Unknown uint64 `json:"unknown"`
+	// Expired had a service index of 0, or had come to the end of their hop limit.
+	Expired uint64 `json:"expired"`
+}
+
+// whole reads what became of the frames of a function that gets them whole; nil for another, and
+// where its programs are not there.
+func whole(p *plan.Plan, n plan.Node, at resource.Place) (*NSHState, error) {
+	if n.NSH == nil || !netns.Exists(p.Between()) {
+		return nil, nil
+	}
+	h, err := netns.Open(p.Between())
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	forwarder := resource.At(h, p.Chain)
+	s := &NSHState{Forward: NSHWay{Hop: n.NSH.Forward}, Reverse: NSHWay{Hop: n.NSH.Reverse}}
+	for _, way := range []struct {
+		*NSHWay
+		in, out string
+	}{{&s.Forward, n.West.Device, n.East.Device}, {&s.Reverse, n.East.Device, n.West.Device}} {
+		given, there, err := nsh.CountAt(at, way.in)
+		if err != nil || !there {
+			return nil, err
+		}
+		back, there, err := nsh.CountAt(forwarder, portBehind(p, n, way.out))
+		if err != nil || !there {
+			return nil, err
+		}
+		way.Given, way.Back, way.Undiminished = given.Frames, back.Frames, back.Kept
+		way.Dropped = NSHDropped{Plain: back.Plain, Malformed: back.Malformed, Unknown: back.Unknown, Expired: back.Expired}
+	}
+	return s, nil
+}
+
+// portBehind an interface of a node.
+func portBehind(p *plan.Plan, n plan.Node, device string) string {
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(link.Spec); is && s.A.Namespace == n.Namespace && s.A.Device == device {
+			return s.B.Device
+		}
+	}
+	return ""
+}

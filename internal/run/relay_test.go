@@ -1,0 +1,100 @@
+package run_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/resource/nsh"
+)
+
+// relayCommand makes this test program a function that knows NSH: it takes frames in by one interface
+// and sends them out by the other, with the header as its argument says.
+const relayCommand = "relay"
+
+// relayPort tells by being open that it does.
+const relayPort = 9
+
+// relays are what such a function makes of the frames that it gets; nil is nothing.
+var relays = map[string]func(frame []byte) []byte{
+	"proper":    func(f []byte) []byte { f[indexAt]--; return f },
+	"unaware":   func(f []byte) []byte { return f },
+	"expired":   func(f []byte) []byte { f[indexAt] = 0; return f },
+	"looping":   func(f []byte) []byte { f[14], f[15] = f[14]&^0xf, f[15]&0x3f|1<<6; return f },
+	"elsewhere": func(f []byte) []byte { f[pathAt+2] ^= 1; f[indexAt]--; return f },
+	"ahead":     func(f []byte) []byte { f[indexAt] -= 2; return f },
+	"plain":     func(f []byte) []byte { return f[nsh.Length:] },
+	"cut":       func(f []byte) []byte { return f[:nsh.Length+4] },
+	"ip":        func(f []byte) []byte { f[14+3] = 1; return f },
+	"future":    func(f []byte) []byte { f[14] |= 1 << 6; return f },
+	"told": func(f []byte) []byte { // with metadata of type 2: a class, a type and 4 bytes (RFC 8300 §2.5.1)
+		f[indexAt]--
+		f[15] += 2
+		return append(f[:nsh.Length:nsh.Length], append([]byte{0, 1, 1, 4, 1, 2, 3, 4}, f[nsh.Length:]...)...)
+	},
+}
+
+// Where a service path header is in a frame.
+const (
+	pathAt  = 18
+	indexAt = 21
+)
+
+// relay runs until it is ended. A frame that is no NSH does not come to its sockets.
+func relay(way string) error {
+	change := relays[way]
+	if change == nil {
+		return fmt.Errorf("there is no relay %q", way)
+	}
+	var sockets, indexes [2]int
+	kind := binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, nsh.EtherType))
+	for i, device := range []string{"eth0", "eth1"} {
+		at, err := net.InterfaceByName(device)
+		if err != nil {
+			return err
+		}
+		indexes[i] = at.Index
+		if sockets[i], err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, int(kind)); err != nil {
+			return err
+		}
+		if err := unix.Bind(sockets[i], &unix.SockaddrLinklayer{Protocol: kind, Ifindex: at.Index}); err != nil {
+			return err
+		}
+		if err := unix.SetsockoptInt(sockets[i], unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, 32<<20); err != nil {
+			return err
+		}
+	}
+	failed := make(chan error)
+	for i := range sockets {
+		go func() { failed <- pump(sockets[i], sockets[1-i], indexes[1-i], change) }()
+	}
+	ready, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", relayPort))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = ready.Close() }()
+	return <-failed
+}
+
+// pump frames from one socket to an interface.
+func pump(from, to, out int, change func([]byte) []byte) error {
+	b := make([]byte, 1<<17)
+	for {
+		n, at, err := unix.Recvfrom(from, b, 0)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if l, is := at.(*unix.SockaddrLinklayer); !is || l.Pkttype == unix.PACKET_OUTGOING {
+			continue
+		}
+		if err := unix.Sendto(to, change(b[:n]), 0, &unix.SockaddrLinklayer{Ifindex: out}); err != nil && !errors.Is(err, unix.ENOBUFS) {
+			return fmt.Errorf("send %d bytes: %w", n, err)
+		}
+	}
+}
