@@ -22,8 +22,8 @@ func (a *app) upCmd() *cobra.Command {
 		Use: "up FILE...", Short: "Bring a file's chains and functions up, changing only what differs",
 		Long: `Bring up every chain and standalone function of a file. What is there already is
 compared with the file and only the difference is made; a second run changes
-nothing and says so. With --share, identical functions of the files' chains are one, as
-` + "`plan --share`" + ` tells; when no chain comes to go through such a function, because this
+nothing and says so; ` + "`diff`" + ` shows the difference first. With --share, identical functions of
+the files' chains are one, as ` + "`plan --share`" + ` tells; when no chain comes to go through such a function, because this
 fails, it is removed again.`,
 		Example: "  nfchain up examples/edge-chain.yaml --wait\n  nfchain up edge.yaml --dry-run\n  nfchain up --share examples/tenant-shop.yaml examples/tenant-bank.yaml",
 	}
