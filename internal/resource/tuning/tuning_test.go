@@ -366,7 +366,7 @@ func TestWhatTheKernelDoesNotTake(t *testing.T) {
 func TestEverythingAtOnce(t *testing.T) {
 	p := place(t)
 	in(t, p, "ip link set eth0 down; ip link set eth0 name nfc01234567eth0; ip link set nfc01234567eth0 up; ip address replace 192.0.2.1 peer 192.0.2.2 dev nfc01234567eth0")
-	s := set("nfc01234567eth0", "rx_queues=1", "tx_queues=1", "checksum=true", "scatter_gather=true", "tso=true", "gso=true", "gro=true", "udp_gro_forwarding=true",
+	s := set("nfc01234567eth0", "rx_queues=1", "tx_queues=1", "checksum=true", "scatter_gather=true", "tso=true", "gso=true", "vlan=true", "gro=true", "udp_gro_forwarding=true",
 		"gso_max_size=524280", "gro_max_size=524280", "gso_ipv4_max_size=524280", "gro_ipv4_max_size=524280", "threaded_napi=true", "rps=0", "tcp_mss=1400")
 	lo := set("lo", "tcp_congestion_control=reno", "tcp_window_scaling=true", "tcp_rmem=4096 131072 6291456", "tcp_wmem=4096 16384 2147483647")
 	must(t, p, resource.Create, s)
