@@ -91,6 +91,9 @@ func (w *work) hold(p *plan.Plan) error {
 func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 	fresh := !w.dry && w.isFresh(namespace.Name(p.Chain, plan.WiringNode))
 	if !fresh {
+		if err := w.awaitCarrier(ctx, p); err != nil {
+			return err
+		}
 		if err := w.stage(ctx, []resource.Kind{steer.Kind{Leave: true}}, inTurn(p)); err != nil {
 			return err
 		}

@@ -5,12 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/vishvananda/netlink"
-
 	"nfchain.dev/nfchain/internal/deploy"
-	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
-	"nfchain.dev/nfchain/internal/resource"
 )
 
 // carrierWithin is how long the kernel may take to notice that both ends of a link
@@ -23,7 +19,7 @@ func waitCarrier(ctx context.Context, p *plan.Plan) error {
 	deadline := time.After(carrierWithin)
 	for _, ns := range p.Namespaces() {
 		for {
-			idle, err := withoutCarrier(p.Chain, ns)
+			idle, err := deploy.WithoutCarrier(p.Chain, ns)
 			if err != nil {
 				return err
 			}
@@ -40,36 +36,4 @@ func waitCarrier(ctx context.Context, p *plan.Plan) error {
 		}
 	}
 	return nil
-}
-
-// withoutCarrier names an interface of the owner that does not carry packets yet.
-func withoutCarrier(owner, namespace string) (string, error) {
-	h, err := netns.Open(namespace)
-	if err != nil {
-		return "", err
-	}
-	defer h.Close()
-	at := resource.At(h, owner)
-	links, err := at.Links()
-	if err != nil {
-		return "", err
-	}
-	for _, l := range links {
-		a := l.Attrs()
-		if resource.Owned(a.Alias, owner) && noCarrier(l) {
-			l, err := at.Notice(a.Name)
-			if err != nil {
-				return "", err
-			}
-			if noCarrier(l) {
-				return a.Name, nil
-			}
-		}
-	}
-	return "", nil
-}
-
-func noCarrier(l netlink.Link) bool {
-	state := l.Attrs().OperState
-	return state == netlink.OperDown || state == netlink.OperLowerLayerDown
 }

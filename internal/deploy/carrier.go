@@ -1,0 +1,73 @@
+package deploy
+
+import (
+	"context"
+	"time"
+
+	"github.com/vishvananda/netlink"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// carried is how long packets are not sent to nodes that were just made, at most, while the kernel has
+// not noticed that their links are up: until then it may drop what they send on.
+const carried = 10 * time.Second
+
+// awaitCarrier of the nodes that were made in this pass.
+func (w *work) awaitCarrier(ctx context.Context, p *plan.Plan) error {
+	ends := time.Now().Add(carried)
+	if w.dry {
+		return nil
+	}
+	for _, n := range p.Nodes {
+		for n.Made && w.isFresh(n.Namespace) {
+			idle, err := WithoutCarrier(p.Chain, n.Namespace)
+			if err != nil {
+				return err
+			}
+			if idle == "" || time.Now().After(ends) {
+				break
+			}
+			select {
+			case <-ctx.Done():
+				return Interrupted(ctx.Err())
+			case <-time.After(2 * time.Millisecond):
+			}
+		}
+	}
+	return nil
+}
+
+// WithoutCarrier names an interface of the owner in a namespace that does not carry packets yet, "" if all do.
+func WithoutCarrier(owner, namespace string) (string, error) {
+	h, err := netns.Open(namespace)
+	if err != nil {
+		return "", err
+	}
+	defer h.Close()
+	at := resource.At(h, owner)
+	links, err := at.Links()
+	if err != nil {
+		return "", err
+	}
+	for _, l := range links {
+		a := l.Attrs()
+		if resource.Owned(a.Alias, owner) && noCarrier(l) {
+			l, err := at.Notice(a.Name)
+			if err != nil {
+				return "", err
+			}
+			if noCarrier(l) {
+				return a.Name, nil
+			}
+		}
+	}
+	return "", nil
+}
+
+func noCarrier(l netlink.Link) bool {
+	state := l.Attrs().OperState
+	return state == netlink.OperDown || state == netlink.OperLowerLayerDown
+}
