@@ -21,6 +21,8 @@ type Catalogue struct {
 	Wirings map[string]func() any
 	// Replicating are the wirings over which functions can have replicas.
 	Replicating []string
+	// Branching are the wirings over which functions can send packets on to others than the next.
+	Branching []string
 	// Runtimes and Tools are the known names. "auto" is always a tool.
 	Runtimes, Tools []string
 }

@@ -16,6 +16,7 @@ func testCatalogue() Catalogue {
 			"bridge": func() any { return &bridgeOptions{Per: "hop"} },
 		},
 		Replicating: []string{"bridge"},
+		Branching:   []string{"bridge"},
 		Runtimes:    []string{RuntimeNetns, RuntimeInline, RuntimeAuto},
 		Tools:       []string{"iperf3", "sockperf", "ping"},
 	}

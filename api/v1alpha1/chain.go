@@ -107,6 +107,12 @@ type Function struct {
 	// frame come whole behind a Network Service Header over Ethernet (RFC 8300), to be sent on by
 	// the other interface with a service index that is one less. Default: none.
 	Encapsulation string `json:"encapsulation,omitempty" jsonschema:"enum=nsh"`
+	// Branches send packets that leave the function with certain marks on to other functions, over
+	// a wiring that steers them; the first that fits has them. Answers come back the same way.
+	Branches []Branch `json:"branches,omitempty"`
+	// Next is where packets go on that no branch has: a function after this one, a group of some,
+	// or the second endpoint. Default: the next in the list.
+	Next string `json:"next,omitempty"`
 }
 
 // EncapsulationNSH is the Network Service Header of RFC 8300.

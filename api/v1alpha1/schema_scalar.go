@@ -16,6 +16,7 @@ const (
 	sizePattern     = numberPattern + `(B|[kKMG]B|[KMG]iB)?$`
 	durationPattern = `^(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h))+)$`
 	cpuListPattern  = ` *[0-9]+(-[0-9]+)?( *, *[0-9]+(-[0-9]+)?)* *`
+	markPattern     = `^(0[xX][0-9a-fA-F]{1,8}|[0-9]+)$`
 	shareText       = `^[0-9]+(\.[0-9]+)?%$`
 )
 
@@ -33,6 +34,8 @@ func scalarSchema(t reflect.Type) *jsonschema.Schema {
 		return cpusSchema()
 	case reflect.TypeFor[Share]():
 		return &jsonschema.Schema{Type: "string", Pattern: shareText}
+	case reflect.TypeFor[Mark]():
+		return textOrNumber(markPattern)
 	case reflect.TypeFor[Duration]():
 		return &jsonschema.Schema{Type: "string", Pattern: durationPattern}
 	}

@@ -74,6 +74,9 @@ func (a *app) printState(s runs.State) error {
 		if h.Direct {
 			to += " (directly)"
 		}
+		if h.Marks != "" {
+			to += " (" + h.Marks + ")"
+		}
 		w.row("%s\t%s\t%d\t%d\n", h.From, to, h.Packets, h.Bytes)
 	}
 	if err := w.end(); err != nil {
@@ -91,6 +94,7 @@ func (a *app) printState(s runs.State) error {
 	if err := a.printClassifier(s.Classifier); err != nil {
 		return err
 	}
+	a.printBranches(s.Branches)
 	for _, shared := range s.Shared {
 		a.printShared(shared)
 	}

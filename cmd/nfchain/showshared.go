@@ -14,6 +14,15 @@ func (a *app) printShared(s runs.SharedState) {
 	}
 }
 
+// printBranches prints what is known of flows where ways come together.
+func (a *app) printBranches(s *runs.BranchState) {
+	if s == nil {
+		return
+	}
+	a.printf("\nbranches: %s known where ways come together; %d new, %d moved to another way; %s went the planned way because their label or their flow was not known, and for %d there was no room among the known\n",
+		words.Plural(s.Flows, "flow"), s.New, s.Moved, words.Plural(int(s.Unknown), "packet"), s.Unkept)
+}
+
 // printPath prints how many flows stay on the path that they began on.
 func (a *app) printPath(s *runs.PathState) {
 	if s == nil {

@@ -9,6 +9,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/health"
+	"nfchain.dev/nfchain/internal/resource/label"
 	"nfchain.dev/nfchain/internal/resource/machine"
 	"nfchain.dev/nfchain/internal/resource/nsh"
 	"nfchain.dev/nfchain/internal/resource/pass"
@@ -27,6 +28,7 @@ var scripted = map[string]struct {
 }{
 	adopted.KindName: {adopted.Kind{}, decode[adopted.Spec]},
 	health.KindName:  {health.Kind{}, decode[health.Spec]},
+	label.KindName:   {label.Kind{}, decode[label.Spec]},
 	machine.KindName: {machine.Kind{}, decode[machine.Spec]},
 	nsh.PopKindName:  {nsh.PopKind{}, decode[nsh.Pop]},
 	nsh.PushKindName: {nsh.PushKind{}, decode[nsh.Push]},

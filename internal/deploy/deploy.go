@@ -17,6 +17,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/bridge"
 	"nfchain.dev/nfchain/internal/resource/health"
+	"nfchain.dev/nfchain/internal/resource/label"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/lookup"
 	"nfchain.dev/nfchain/internal/resource/machine"
@@ -50,7 +51,7 @@ var stages = [][]resource.Kind{
 	{ovs.Kind{}},
 	{ovs.SwitchKind{}},
 	{ovs.PortKind{}},
-	{address.Kind{}, neighbour.Kind{}, route.Kind{}, lookup.Kind{}, ruleset.Kind{}, qdisc.Kind{}, redirect.Kind{}, pass.Kind{}, tuning.Kind{}, through.Kind{}},
+	{address.Kind{}, neighbour.Kind{}, route.Kind{}, lookup.Kind{}, ruleset.Kind{}, qdisc.Kind{}, redirect.Kind{}, pass.Kind{}, label.Kind{}, tuning.Kind{}, through.Kind{}},
 	{nsh.PopKind{}},
 	{nsh.PushKind{}},
 	{steer.Kind{}},
@@ -112,8 +113,10 @@ type work struct {
 	// ledElsewhere tells that routes are left which packets may still need until ports are turned.
 	ledElsewhere bool
 
-	mu   sync.Mutex
-	done []resource.Change
+	mu sync.Mutex
+	// labels that are given when ports know them.
+	labels []resource.Change
+	done   []resource.Change
 }
 
 // stage brings the stage's kinds to what the plan says, namespace by namespace.

@@ -11,6 +11,7 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/health"
+	"nfchain.dev/nfchain/internal/resource/label"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/nsh"
@@ -97,12 +98,21 @@ func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 		if err := w.stage(ctx, []resource.Kind{steer.Kind{Leave: true}}, inTurn(p)); err != nil {
 			return err
 		}
+		if err := w.relabel(); err != nil {
+			return err
+		}
+		if err := w.forget(ctx, p); err != nil {
+			return err
+		}
 		if err := w.settle(ctx, p); err != nil {
 			return err
 		}
 		if err := w.lessen(); err != nil {
 			return err
 		}
+	}
+	if err := w.relabel(); err != nil {
+		return err
 	}
 	if err := w.stage(ctx, []resource.Kind{health.Kind{}}, p); err != nil || fresh || w.dry {
 		return err
@@ -172,6 +182,11 @@ func (w *work) waits(c resource.Change) bool {
 		return w.passWaits(c)
 	case route.KindName:
 		return w.routeWaits(c)
+	case label.KindName:
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.labels = append(w.labels, c)
+		return true
 	}
 	return false
 }
@@ -200,6 +215,41 @@ func (w *work) routeWaits(c resource.Change) bool {
 	w.ledElsewhere = true
 	w.mu.Unlock()
 	return true
+}
+
+// relabel what leaves functions, now that ports know where labels lead.
+func (w *work) relabel() error {
+	changes := w.labels
+	w.labels = nil
+	if w.record(changes...); w.dry {
+		return nil
+	}
+	places := map[string][]resource.Change{}
+	for _, c := range changes {
+		places[c.Namespace] = append(places[c.Namespace], c)
+	}
+	for place, changes := range places {
+		err := inside(place, func(h *netns.Handle) error { return (label.Kind{}).Apply(resource.At(h, w.owner), changes) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forget ways that were left to packets with labels from before, which have come by meanwhile.
+func (w *work) forget(ctx context.Context, p *plan.Plan) error {
+	parts := slices.ContainsFunc(p.Resources, func(r resource.Resource) bool {
+		s, is := r.Spec.(steer.Spec)
+		return is && s.Branch != nil
+	})
+	if !parts || w.dry {
+		return nil
+	}
+	told := len(w.done)
+	err := w.stage(ctx, []resource.Kind{steer.Kind{}}, p)
+	w.done = w.done[:told] // the same ports again
+	return err
 }
 
 // lessen the passes that were left until ports were turned.

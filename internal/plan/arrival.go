@@ -13,8 +13,8 @@ import (
 // Arrivals are the interfaces at which the kernel tells of what comes in by a node's
 // interface, where it is not at that itself: a forwarder hands packets on to the node from
 // the port where they came in. Beside replicas there are several such ports. What comes in
-// where packets are shared out over replicas is none's: the kernel tells of it before one is
-// chosen. To a node that gets frames behind a header the port sends, and they arrive there.
+// where packets are shared out over replicas, or branches part, is none's: the kernel tells of it before
+// one is chosen. To a node that gets frames behind a header the port sends, and they arrive there.
 func (p *Plan) Arrivals() map[resource.Interface][]resource.Interface { return p.ArrivalsOn(nil) }
 
 // ArrivalsOn are those of packets on one of several paths. Without one, where paths part is none's arrival
@@ -30,7 +30,7 @@ func (p *Plan) ArrivalsOn(path *Path) map[resource.Interface][]resource.Interfac
 	for _, r := range p.Resources {
 		s, is := r.Spec.(steer.Spec)
 		port := resource.Interface{Namespace: r.Namespace, Device: s.Device}
-		if !is || path != nil && !p.on(path, behind[port].Namespace) {
+		if !is || s.Branch != nil || path != nil && !p.on(path, behind[port].Namespace) {
 			continue
 		}
 		to := s.To

@@ -40,6 +40,8 @@ func (b *builder) encapsulate(n *Node, f api.Function) error {
 		return fmt.Errorf("encapsulation: a %s is the kernel's own, which does not read %s; kinds whose programs can are %s", n.Kind, f.Encapsulation, strings.Join(b.catalogue.framed(), ", "))
 	case b.chain.Spec.Classifier != nil:
 		return errors.New("encapsulation: a chain with a classifier has several paths, and headers tell of one; leave one of the two out")
+	case b.chain.Spec.Parts():
+		return errors.New("encapsulation: functions of the chain have branches or a next, and headers tell of one path; leave one of the two out")
 	case b.chain.Spec.MTU+nsh.Length > mostMTU:
 		return fmt.Errorf("encapsulation: packets of %d bytes with %d bytes of headers are longer than an interface takes; use mtu: %d", b.chain.Spec.MTU, nsh.Length, mostMTU-nsh.Length)
 	}

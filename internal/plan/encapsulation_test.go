@@ -30,12 +30,13 @@ func nshPlan(t *testing.T, spec string) *plan.Plan {
 // TestEncapsulationIsRefused where nobody would put a header on, or read it.
 func TestEncapsulationIsRefused(t *testing.T) {
 	for spec, want := range map[string]string{
-		"functions:\n- " + relayed + "\n":                                              "wiring veth puts no header before packets; use wiring: ebpf",
-		"wiring: ebpf\nfunctions:\n- {name: a, kind: forward, encapsulation: nsh}\n":   "a forward is the kernel's own, which does not read nsh; kinds whose programs can are command",
-		"wiring: ebpf\nfunctions:\n- {name: a, kind: bridge, encapsulation: nsh}\n":    "a bridge is the kernel's own",
-		"mtu: 65520\n" + relays:                                                        "use mtu: 65513",
-		relays + "classifier: {rules: [{name: all, match: {}, functions: [relay]}]}\n": "a chain with a classifier has several paths, and headers tell of one",
-		relays + "everywhere: [{kind: firewall}]\n":                                    "write except: [relay]",
+		"functions:\n- " + relayed + "\n":                                                                                        "wiring veth puts no header before packets; use wiring: ebpf",
+		"wiring: ebpf\nfunctions:\n- {name: a, kind: forward, encapsulation: nsh}\n":                                             "a forward is the kernel's own, which does not read nsh; kinds whose programs can are command",
+		"wiring: ebpf\nfunctions:\n- {name: a, kind: bridge, encapsulation: nsh}\n":                                              "a bridge is the kernel's own",
+		"mtu: 65520\n" + relays:                                                                                                  "use mtu: 65513",
+		relays + "classifier: {rules: [{name: all, match: {}, functions: [relay]}]}\n":                                           "a chain with a classifier has several paths, and headers tell of one",
+		strings.Replace(relays, "functions:", "functions:\n- {name: parts, kind: forward, branches: [{mark: 1, to: relay}]}", 1): "functions of the chain have branches or a next, and headers tell of one path",
+		relays + "everywhere: [{kind: firewall}]\n":                                                                              "write except: [relay]",
 	} {
 		_, err := plan.Make(plantest.Chain(t, "edge", spec), plantest.Catalogue(), plan.Facts{}, plan.Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {

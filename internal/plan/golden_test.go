@@ -61,6 +61,19 @@ const group = `functions:
 - {name: last, kind: forward}
 `
 
+const branches = `wiring: ebpf
+functions:
+- name: tell
+  kind: forward
+  branches: [{mark: 1, to: shape}, {mark: 0x2, mask: 0xff, to: log}, {mark: 3, to: server}]
+  next: out
+- {name: shape, kind: shaper, next: out, shaper: {rate: 1Gbit}}
+- {name: log, kind: bridge}
+- {name: count, kind: counter, runtime: inline}
+- {name: hop, kind: forward}
+- {name: out, kind: forward}
+`
+
 // TestGolden compares plans with files, as text, JSON and shell commands.
 func TestGolden(t *testing.T) {
 	shared := plantest.Function(t, "filter", "kind: firewall\nfirewall: {policy: drop}\n")
@@ -101,6 +114,7 @@ func TestGolden(t *testing.T) {
 		"inline":     inline,
 		"translated": translated,
 		"watched":    "wiring: ebpf\nfunctions:\n- {name: a, kind: forward, onFailure: bypass}\n- {name: b, kind: bridge, onFailure: block}\n- {name: bad, kind: impair, onFailure: bypass, impair: {backend: tun}}\n",
+		"branches":   branches,
 		"sharedout":  "wiring: ebpf\nfunctions: [{name: a, kind: forward, onFailure: bypass}, {name: b, kind: forward, replicas: 2, weights: [2, 1], onFailure: replica}]\n",
 		"replicas":   "wiring: ebpf\nfunctions: [{name: a, kind: forward, replicas: 2}, {name: b, kind: bridge, replicas: 2}]\n",
 		"nsh":        "wiring: ebpf\nfunctions:\n- {name: a, kind: counter, runtime: inline}\n- {name: b, kind: command, encapsulation: nsh, command: {args: [relay]}}\n- {name: c, kind: forward}\n",

@@ -138,11 +138,11 @@ func (b *builder) suits(f api.Function, steps function.Steps, hop int) bool {
 			taps++
 		}
 	}
-	if b.chain.Spec.Classifier != nil || steps.Less || row > pass.Most || steps.Tap != nil && taps > pass.MostTaps {
-		return false
-	}
 	all := b.chain.Spec.Functions
 	at := slices.IndexFunc(all, func(o api.Function) bool { return o.Name == f.Name })
+	if b.chain.Spec.Classifier != nil || steps.Less || row > pass.Most || steps.Tap != nil && taps > pass.MostTaps || b.parts(at) {
+		return false
+	}
 	return !slices.ContainsFunc(all[max(0, at-1):min(at+2, len(all))], func(o api.Function) bool { return o.Replicas > 1 || o.OnFailure == process.Bypass })
 }
 

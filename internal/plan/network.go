@@ -228,17 +228,21 @@ func (b *builder) hopLimits() error {
 		spec.Rules = append(spec.Rules, ruleset.Rule{Match: ruleset.Match{Family: family}, HopLimit: hopLimit,
 			Comment: fmt.Sprintf("restored every %d functions", hopsBetween)})
 	}
-	since := 0
-	for _, n := range functions {
+	back, since := graphOf(b.nodes).Back, make([]int, len(b.nodes)) // of each, on the longest way there
+	for i, n := range functions {
+		place := i + 1
+		for _, before := range back[place] {
+			since[place] = max(since[place], since[before])
+		}
 		if n.Transparent { // no hop
 			continue
 		}
-		if since++; since > hopsMost {
+		if since[place]++; since[place] > hopsMost {
 			return fmt.Errorf("more than %d functions in a row stand alone, where hop limits are not restored; put one of the chain's own between them", hopsMost)
 		}
-		if since >= hopsBetween && !n.shared {
+		if since[place] >= hopsBetween && !n.shared {
 			b.add(resource.New(n.Namespace, spec, need(n)...))
-			since = 0
+			since[place] = 0
 		}
 	}
 	return nil

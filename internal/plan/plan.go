@@ -121,6 +121,11 @@ type Node struct {
 	// NSH is what a function reads that gets frames whole, behind a header; nil for others.
 	NSH *NSH `json:"nsh,omitempty"`
 
+	// Branches send packets on to other nodes by the marks with which they leave, and Next is where
+	// the others go on; "" is the node behind it.
+	Branches []api.Branch `json:"branches,omitempty"`
+	Next     string       `json:"next,omitempty"`
+
 	endpoint api.Endpoint
 	body     api.FunctionBody
 	// onFailure is what becomes of packets when it fails; "" where nobody watches.
@@ -252,6 +257,9 @@ func (b *builder) build() (err error) {
 	if b.nodes, err = b.listNodes(); err != nil {
 		return err
 	}
+	if err := b.partable(); err != nil {
+		return err
+	}
 	if b.space, err = b.chooseSpace(); err != nil {
 		return err
 	}
@@ -275,6 +283,9 @@ func (b *builder) build() (err error) {
 	b.namespaces()
 	b.adopt()
 	if err := b.hops(); err != nil {
+		return err
+	}
+	if err := b.branch(); err != nil {
 		return err
 	}
 	if err := b.publish(); err != nil {
@@ -337,7 +348,7 @@ func (b *builder) nodeOf(seat api.Seat, before []Node) (Node, error) {
 		return b.group(seat, before)
 	}
 	f := seat.Functions[0]
-	n := Node{Name: f.Name, Kind: f.Kind, Namespace: b.namespaceOf(f.Name), Made: true, body: f.FunctionBody, onFailure: f.OnFailure}
+	n := Node{Name: f.Name, Kind: f.Kind, Namespace: b.namespaceOf(f.Name), Made: true, body: f.FunctionBody, onFailure: f.OnFailure, Branches: f.Branches, Next: f.Next}
 	if f.Ref != "" {
 		body, ok := b.facts.Functions[f.Ref]
 		if !ok {

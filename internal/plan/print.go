@@ -24,6 +24,9 @@ func (p *Plan) Text() string {
 		fmt.Fprintf(&b, "function %s\n", strings.Join(names, ""))
 	} else {
 		fmt.Fprintf(&b, "chain %s, wiring %s%s\npath: %s\n", p.Chain, p.Wiring, Chosen(p.Settings), strings.Join(names, " → "))
+		for _, way := range p.ways() {
+			fmt.Fprintf(&b, "branch: %s\n", way)
+		}
 	}
 	if p.Classifier != nil {
 		p.Classifier.list(&b)
@@ -73,12 +76,14 @@ func (p *Plan) Text() string {
 }
 
 // path is what packets come by, in order, for a person: replicas as the one function that they
-// are.
+// are, and where ways part, the planned one.
 func (p *Plan) path() (names []string) {
+	g := p.Graph()
+	parts, planned := !p.Alone() && !g.Line(), g.Path()
 	for i, n := range p.Nodes {
 		name := n.Function()
 		switch {
-		case n.Again():
+		case n.Again() || parts && !slices.Contains(planned, i):
 			continue
 		case n.Replica != nil:
 			name += fmt.Sprintf(" (%s, %s)", n.KindText(), words.Plural(n.Replica.All, "replica"))

@@ -77,6 +77,9 @@ func Words() api.Catalogue {
 		if _, can := w.(wiring.Sharing); can {
 			c.Replicating = append(c.Replicating, w.Name())
 		}
+		if _, can := w.(wiring.Branching); can {
+			c.Branching = append(c.Branching, w.Name())
+		}
 	}
 	for _, k := range functions {
 		c.Functions[k.Name()] = k.Options

@@ -22,13 +22,19 @@ type HopState struct {
 	Direct  bool   `json:"direct,omitempty"`
 	Packets uint64 `json:"packets"`
 	Bytes   uint64 `json:"bytes"`
+	// Marks are those of the packets that a branch leads this way; "" of what no branch has.
+	Marks string `json:"marks,omitempty"`
+	// Flows that are known to have come this way, so that answers go it; 0 where there is but one.
+	Flows int `json:"flows,omitempty"`
+	// Unknown packets went this way because it is the planned one, and where they belong was not known.
+	Unknown uint64 `json:"unknown_packets,omitempty"`
 	// Pass is what functions that are inline did on the hop; absent where there are none.
 	Pass *PassState `json:"pass,omitempty"`
 }
 
 // hopsOf a chain over a forwarder, in path order, there and back; none of another. passes are
-// those at its ports.
-func hopsOf(p *plan.Plan, passes map[string]*PassState) ([]HopState, error) {
+// those at its ports, and parted what the ports tell where ways part.
+func hopsOf(p *plan.Plan, passes map[string]*PassState, parted *steer.Parted) ([]HopState, error) {
 	all := []HopState{}
 	ends := map[string]link.End{} // behind the forwarder's ports
 	for _, r := range p.Resources {
@@ -57,8 +63,9 @@ func hopsOf(p *plan.Plan, passes map[string]*PassState) ([]HopState, error) {
 			to = oneOf(s.Paths, ends)
 		}
 		direct := p.Direct != nil && (from.Device == p.Direct.Client.Device || from.Device == p.Direct.Server.Device)
-		all = append(all, HopState{From: from.Node, To: to, Direct: direct, Packets: c.Packets, Bytes: c.Bytes,
-			Pass: passes[resource.ID(pass.KindName, r.Namespace, s.Device)]})
+		h := HopState{From: from.Node, To: to, Direct: direct, Packets: c.Packets, Bytes: c.Bytes,
+			Pass: passes[resource.ID(pass.KindName, r.Namespace, s.Device)]}
+		all = append(all, h.apart(s, p, parted)...)
 	}
 	return all, nil
 }

@@ -36,6 +36,8 @@ type State struct {
 	Path *PathState `json:"path,omitempty"`
 	// Classifier is how flows got one of several paths; nil where there is one.
 	Classifier *ClassifierState `json:"classifier,omitempty"`
+	// Branches are the flows that are known where ways come together; absent where they do not part.
+	Branches *BranchState `json:"branches,omitempty"`
 	// Drift that is no node's.
 	Drift
 }
@@ -104,7 +106,12 @@ func Inspect(ctx context.Context, p *plan.Plan) (State, error) {
 	if err := s.decided(p); err != nil {
 		return s, err
 	}
-	if s.Hops, err = hopsOf(p, passes); err != nil {
+	parted, err := partedOf(p)
+	if err != nil {
+		return s, err
+	}
+	s.Branches = branchesOf(parted)
+	if s.Hops, err = hopsOf(p, passes, parted); err != nil {
 		return s, err
 	}
 	if err = s.flowsOf(p); err != nil {

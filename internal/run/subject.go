@@ -162,6 +162,12 @@ func proven(ctx context.Context, p *plan.Plan, kind string, on *plan.Path) error
 		}
 		path.Functions = append(path.Functions, f)
 	}
+	if g := p.Graph(); !g.Line() {
+		path.Ways = waysOf(g)
+		for i := range path.Functions {
+			path.Functions[i].Aside = !g.Always(i + 1)
+		}
+	}
 	before, err := between(p)
 	if err != nil {
 		return err
@@ -184,6 +190,21 @@ func proven(ctx context.Context, p *plan.Plan, kind string, on *plan.Path) error
 		return err
 	}
 	return handedOn(p, on, path.Protocol, frames, after)
+}
+
+// waysOf a chain as the proof of path has them: without the client, whose place is 0.
+func waysOf(g plan.Graph) *proof.Ways {
+	less := func(places []int) (all []int) {
+		for _, place := range places {
+			all = append(all, place-1)
+		}
+		return all
+	}
+	w := &proof.Ways{First: less(g.Onward[0])}
+	for _, to := range g.Onward[1 : len(g.Onward)-1] {
+		w.Next = append(w.Next, less(to))
+	}
+	return w
 }
 
 // held is how long the chain's functions may hold a packet on purpose.

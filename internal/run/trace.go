@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -11,6 +12,14 @@ import (
 	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/trace"
 )
+
+// Traceable refuses a chain where it would not be known which node a packet went to.
+func Traceable(p *plan.Plan) error {
+	if !p.Graph().Line() {
+		return fmt.Errorf("chain %s: nothing tells which way a packet goes where functions have branches or a next; `nfchain show %s` has what went each way: %w", p.Chain, p.Chain, ErrInput)
+	}
+	return nil
+}
 
 // Traced is a chain as package trace looks at it.
 func Traced(p *plan.Plan) trace.Chain { return TracedOn(p, nil, "") }

@@ -102,6 +102,13 @@ type Encapsulating interface {
 	ServicePath(options any) uint32
 }
 
+// Branching is a wiring that sends packets on by their labels, to one of several nodes, and answers
+// back by the way that their flow came.
+type Branching interface {
+	Sharing
+	Branches()
+}
+
 // Armed is a wiring that can give a function one interface, by which packets come in and
 // leave again, instead of two. Its option is called arms, 1 or 2.
 type Armed interface {

@@ -62,6 +62,9 @@ func File(tb testing.TB, text string) *api.File {
 		if _, can := w.(wiring.Sharing); can {
 			words.Replicating = append(words.Replicating, name)
 		}
+		if _, can := w.(wiring.Branching); can {
+			words.Branching = append(words.Branching, name)
+		}
 	}
 	file, err := words.Decode("test", []byte(text))
 	if err != nil {

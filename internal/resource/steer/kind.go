@@ -182,6 +182,8 @@ func (k Kind) keep(p resource.Place, s Spec, index int, to []uint32, old *attach
 	switch {
 	case s.Paths != nil:
 		return keepPaths(p, s, index, to, old, k.choices)
+	case s.Branch != nil:
+		return keepBranch(p, s, index, to, old, k.Leave)
 	case s.Among != nil:
 		return keepAmong(p, s, index, to, old, k.Leave)
 	case s.Stay != nil:

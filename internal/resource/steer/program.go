@@ -60,6 +60,8 @@ func (a *attached) whither(p resource.Place) (string, error) {
 	case Name:
 		next, err := a.next()
 		return called(p, int(next)), err
+	case BranchName:
+		return a.parts(p)
 	case SpreadName:
 		if a.Maps[table(WholeChain)] != nil {
 			return a.stays(p)
@@ -126,7 +128,7 @@ func leads(instead *ebpf.Map) error {
 // send packets where that did while nodes fail.
 func counting(spec *ebpf.CollectionSpec, old *attached) map[string]*ebpf.Map {
 	taken := map[string]*ebpf.Map{}
-	for _, name := range []string{passedMap, insteadMap, failingMap} {
+	for _, name := range []string{passedMap, insteadMap, failingMap, asideMap, notesMap} {
 		if old != nil && old.Maps[name] != nil && spec.Maps[name] != nil && spec.Maps[name].Compatible(old.Maps[name]) == nil {
 			taken[name] = old.Maps[name]
 		}

@@ -33,6 +33,8 @@ type Spec struct {
 	Stay *Stay `json:"stay,omitempty"`
 	// Paths has packets go on by the path that their flow is on; nil where the port has one way.
 	Paths *Paths `json:"paths,omitempty"`
+	// Branch sends packets on by labels or flows, To among others; nil where all go one way.
+	Branch *Branch `json:"branch,omitempty"`
 	// Hook is TCX or Clsact.
 	Hook string `json:"hook"`
 }
@@ -48,6 +50,8 @@ func (s Spec) Fingerprint() string {
 	switch {
 	case s.Paths != nil:
 		return fingerprint(s.Paths.text(), s.Hook, PathsName)
+	case s.Branch != nil:
+		return fingerprint(s.Branch.text(), s.Hook, BranchName)
 	case s.Among != nil:
 		return fingerprint(pastText(s.To, s.Among.text()), s.Hook, SpreadName)
 	case s.Stay != nil:
@@ -82,8 +86,14 @@ func (s Spec) Kept() *Kept {
 
 // ports that packets go to, and then those of replicas.
 func (s Spec) ports() (all []string) {
-	if s.Paths != nil {
+	switch {
+	case s.Paths != nil:
 		for _, w := range s.Paths.Ways {
+			all = append(all, w.Port)
+		}
+		return all
+	case s.Branch != nil:
+		for _, w := range s.Branch.Ways {
 			all = append(all, w.Port)
 		}
 		return all

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"nfchain.dev/nfchain/internal/trial"
@@ -51,7 +52,7 @@ func judge(p Path, taps []*tap, sent error) ([]Seen, error) {
 	for _, t := range taps {
 		s := Seen{t.function.Name, t.count(forward), t.count(reverse)}
 		seen = append(seen, s)
-		if s.Forward < rounds || s.Reverse < rounds {
+		if p.Ways == nil && (s.Forward < rounds || s.Reverse < rounds) {
 			fail.Missed = append(fail.Missed, s)
 			missed = append(missed, s.Function)
 		}
@@ -61,6 +62,10 @@ func judge(p Path, taps []*tap, sent error) ([]Seen, error) {
 		fail.Reason = sent.Error() + lost(taps)
 	case len(missed) > 0:
 		fail.Reason = "traffic does not pass " + strings.Join(missed[:min(len(missed), mostNamed)], ", ")
+	case p.Ways != nil:
+		if fail.Reason = p.Ways.wrong(taps); fail.Reason == "" {
+			return seen, nil
+		}
 	default:
 		if at := disorder(taps); at != "" {
 			fail.Reason = "traffic does not visit the functions in order: " + at
@@ -72,7 +77,8 @@ func judge(p Path, taps []*tap, sent error) ([]Seen, error) {
 }
 
 // lost says where a packet that did not arrive was seen last.
-func lost(taps []*tap) string {
+func lost(all []*tap) string {
+	taps := slices.DeleteFunc(slices.Clone(all), func(t *tap) bool { return t.function.Aside })
 	for i, t := range taps {
 		switch {
 		case i == 0 && !t.in.any(forward):
@@ -100,12 +106,20 @@ func lost(taps []*tap) string {
 // disorder names the first pair of functions that some packet visited the wrong
 // way round.
 func disorder(taps []*tap) string {
+	for n := range rounds {
+		if at := disorderly(taps, n); at != "" {
+			return at
+		}
+	}
+	return ""
+}
+
+// disorderly is disorder for one packet, and the answer to it.
+func disorderly(taps []*tap, n int) string {
 	for i := 1; i < len(taps); i++ {
 		a, b := taps[i-1], taps[i]
-		for n := range rounds {
-			if a.in[forward][n].After(b.in[forward][n]) || b.in[reverse][n].After(a.in[reverse][n]) {
-				return a.function.Name + ", " + b.function.Name
-			}
+		if a.in[forward][n].After(b.in[forward][n]) || b.in[reverse][n].After(a.in[reverse][n]) {
+			return a.function.Name + ", " + b.function.Name
 		}
 	}
 	return ""

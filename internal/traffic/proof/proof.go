@@ -24,6 +24,8 @@ type Path struct {
 	// Protocol is trial.TCP, or anything else for UDP.
 	Protocol  string
 	Functions []Function
+	// Ways that packets may take from function to function; nil where all pass each of them.
+	Ways *Ways
 	// Delay that the functions add on purpose, there and back.
 	Delay time.Duration
 }
@@ -40,6 +42,8 @@ type Function struct {
 	Hands bool
 	// Others are replicas of it: one of them all must see a packet.
 	Others []Function
+	// Aside tells that ways lead past it.
+	Aside bool
 }
 
 // patience is how long a packet may take, sent again where it is lost; a chain may
@@ -75,7 +79,7 @@ func Check(ctx context.Context, p Path) ([]Seen, error) {
 	}
 	sent := exchange(ctx, p, nonce)
 	// What arrived has passed every tap on its way.
-	for end := time.Now().Add(late); !complete(taps) && sent == nil && ctx.Err() == nil && time.Now().Before(end); {
+	for end := time.Now().Add(late); !p.complete(taps) && sent == nil && ctx.Err() == nil && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)
 	}
 	if ctx.Err() != nil {
@@ -119,10 +123,15 @@ func closeAll(taps []*tap) {
 }
 
 // complete reads what the taps saw and tells whether that is everything.
-func complete(taps []*tap) bool {
+func (p Path) complete(taps []*tap) bool {
 	all := true
 	for _, t := range taps {
 		t.drain()
+	}
+	if p.Ways != nil {
+		return p.Ways.complete(taps)
+	}
+	for _, t := range taps {
 		all = all && t.count(forward) == rounds && t.count(reverse) == rounds
 	}
 	return all

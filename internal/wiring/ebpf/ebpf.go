@@ -29,6 +29,9 @@ func (Wiring) PassesOthers() {}
 // Steers implements wiring.Steered.
 func (Wiring) Steers() {}
 
+// Branches implements wiring.Branching.
+func (Wiring) Branches() {}
+
 // Join implements wiring.Wiring.
 func (Wiring) Join(n wiring.Network) (wiring.Joined, error) {
 	o := n.Options.(*Options)

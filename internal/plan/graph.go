@@ -1,0 +1,313 @@
+package plan
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/function"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/label"
+	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/steer"
+	"nfchain.dev/nfchain/internal/wiring"
+)
+
+// Graph is where packets go on from each node of a chain, and come from: lists of places among
+// the nodes, by place. The first of each is the planned way, of what has no mark and of what
+// belongs to no flow that is known.
+type Graph struct{ Onward, Back [][]int }
+
+// Graph of the chain. Without branches each node leads to the next.
+func (p *Plan) Graph() Graph { return graphOf(p.Nodes) }
+
+// graphOf nodes in path order, of which none is another's replica where ways part.
+func graphOf(nodes []Node) Graph {
+	g := Graph{make([][]int, len(nodes)), make([][]int, len(nodes))}
+	for i, n := range nodes[:len(nodes)-1] {
+		g.lead(i, n.next(nodes, i))
+		for _, b := range n.Branches {
+			g.lead(i, placeOf(nodes, b.To))
+		}
+	}
+	for i, all := range g.Back {
+		planned := g.planned(i)
+		if at := slices.Index(all, planned); at > 0 {
+			g.Back[i] = slices.Insert(slices.Delete(all, at, at+1), 0, planned)
+		}
+	}
+	return g
+}
+
+// lead from one node to another.
+func (g Graph) lead(from, to int) {
+	if !slices.Contains(g.Onward[from], to) {
+		g.Onward[from], g.Back[to] = append(g.Onward[from], to), append(g.Back[to], from)
+	}
+}
+
+// planned is the place of the node that answers go back to from another if their flow is not known:
+// the one before it on the planned path, or else the last of those that lead there by plan.
+func (g Graph) planned(to int) int {
+	path := g.Path()
+	if at := slices.Index(path, to); at > 0 {
+		return path[at-1]
+	}
+	for _, from := range slices.Backward(g.Back[to]) {
+		if g.Onward[from][0] == to {
+			return from
+		}
+	}
+	return -1
+}
+
+// Path is the places of the nodes that a packet without a mark passes.
+func (g Graph) Path() []int { return g.from(0) }
+
+// from a node to the end, by plan.
+func (g Graph) from(at int) []int {
+	path := []int{at}
+	for len(g.Onward[at]) > 0 {
+		at = g.Onward[at][0]
+		path = append(path, at)
+	}
+	return path
+}
+
+// Line tells that each node leads to the next, and nowhere else.
+func (g Graph) Line() bool {
+	for i, to := range g.Onward[:len(g.Onward)-1] {
+		if !slices.Equal(to, []int{i + 1}) {
+			return false
+		}
+	}
+	return true
+}
+
+// alone tells whether all that a node sends goes to the one behind it, and that has nothing from others.
+func (g Graph) alone(hop int) bool {
+	return slices.Equal(g.Onward[hop], []int{hop + 1}) && slices.Equal(g.Back[hop+1], []int{hop})
+}
+
+// Always tells whether every way from end to end goes through a node.
+func (g Graph) Always(place int) bool {
+	reached := make([]bool, len(g.Onward))
+	reached[0] = true
+	for i, to := range g.Onward {
+		for _, next := range to {
+			reached[next] = reached[next] || reached[i] && i != place
+		}
+	}
+	last := len(g.Onward) - 1
+	return !reached[last] || place == last || place == 0
+}
+
+// Always tells whether every way from end to end goes through the node of a name.
+func (p *Plan) Always(node string) bool { return p.Graph().Always(placeOf(p.Nodes, node)) }
+
+// next is the place of the node where packets go on from one that no branch has.
+func (n Node) next(nodes []Node, place int) int {
+	if n.Next == "" {
+		return place + 1
+	}
+	return placeOf(nodes, n.Next)
+}
+
+// placeOf a node that is called so; -1 if none is.
+func placeOf(nodes []Node, name string) int {
+	return slices.IndexFunc(nodes, func(n Node) bool { return n.Name == name })
+}
+
+// partable refuses what cannot be where ways part.
+func (b *builder) partable() error {
+	if !b.chain.Spec.Parts() {
+		return nil
+	}
+	if _, can := b.wiring.(wiring.Branching); !can {
+		return fmt.Errorf("branches: wiring %s sends what leaves a function to the one after it", b.wiring.Name())
+	}
+	for _, f := range b.chain.Spec.Functions {
+		for _, to := range f.Leads() {
+			if placeOf(b.nodes, to) < 0 {
+				return fmt.Errorf("function %s: packets cannot go on to %s, which is no node of the chain", f.Name, to)
+			}
+		}
+	}
+	g := graphOf(b.nodes)
+	for i, n := range b.nodes {
+		if n.Kind == "endpoint" {
+			continue
+		}
+		if n.Hook != "" {
+			return fmt.Errorf("function %s: a %s cannot be where functions of the chain have branches or a next, because nothing shows what leaves it; use kind: forward or kind: bridge", n.Name, n.Kind)
+		}
+		if len(g.Back[i]) == 0 {
+			return fmt.Errorf("function %s: no packet gets there; have a branch or a next of a function before it lead there, or take it out", n.Name)
+		}
+		if len(g.Back[i]) > steer.MostWays || len(g.Onward[i]) > steer.MostWays {
+			return fmt.Errorf("function %s: more than %d ways come together or part there; lead some to a function between", n.Name, steer.MostWays)
+		}
+		for _, m := range n.members() {
+			if err := b.always(g, i, m.Name, m.Kind); err != nil {
+				return err
+			}
+		}
+	}
+	for _, f := range b.inline {
+		if err := b.always(g, f.hop, f.Name, f.Kind); err != nil {
+			return err
+		}
+		if !g.alone(f.hop) {
+			return fmt.Errorf("function %s is inline between %s and %s, where ways part or come together, and would meet what goes another way; give it runtime: %s, or put a function with a namespace before or behind it",
+				f.Name, b.nodes[f.hop].Name, b.nodes[f.hop+1].Name, api.RuntimeNetns)
+		}
+	}
+	return nil
+}
+
+// always wants all ways to lead to a function that translates addresses, at a place or behind it.
+func (b *builder) always(g Graph, place int, name, kind string) error {
+	if _, translates := b.catalogue.Functions[kind].(function.Translator); translates && !g.Always(place) {
+		return fmt.Errorf("function %s: a %s gives connections addresses, and some ways lead past it, on which they would have others; have all ways lead to it", name, kind)
+	}
+	return nil
+}
+
+// parts tells whether ways part or come together at a function or beside it, so that it cannot do
+// without a namespace.
+func (b *builder) parts(at int) bool {
+	spec := b.chain.Spec
+	beside, behind := spec.Functions[max(0, at-1):at+1], []string{spec.Functions[at].Name, spec.Endpoints[1].Name}
+	if at+1 < len(spec.Functions) {
+		next := spec.Functions[at+1]
+		behind[1] = cmp.Or(next.Group, next.Name)
+	}
+	joins := func(f api.Function) bool {
+		return slices.ContainsFunc(f.Leads(), func(to string) bool { return slices.Contains(behind, to) })
+	}
+	return slices.ContainsFunc(beside, api.Function.Parts) || slices.ContainsFunc(spec.Functions, joins)
+}
+
+// branch has ports send packets on by labels, and back by the way of their flow, where ways part or
+// come together, and has functions label what leaves them.
+func (b *builder) branch() error {
+	g := graphOf(b.nodes)
+	if g.Line() {
+		return nil
+	}
+	known, _ := b.wiring.(wiring.Branching).Flows(b.wiringOptions())
+	numbers := numbered(b.nodes)
+	behind, pairs := b.pairs()
+	for i, r := range b.resources {
+		s, is := r.Spec.(steer.Spec)
+		if !is {
+			continue
+		}
+		if s.Stay != nil {
+			return errors.New("flows cannot stay on their path (ebpf: {stay: true}) where functions have branches or a next; leave one of the two out")
+		}
+		at := behind[s.Device]
+		place := placeOf(b.nodes, at.node)
+		n := b.nodes[place]
+		way := steer.Branch{Node: n.Name, Number: numbers[n.Name], Flows: known}
+		needs := r.Needs[:1:1] // the port itself
+		to := g.Onward[place]
+		switch {
+		case n.East != nil && n.East.Device == at.device:
+		case n.West != nil && n.West.Device == at.device:
+			way.Back, to = true, g.Back[place]
+		default:
+			continue // the hop beside the chain
+		}
+		for _, next := range to {
+			other := b.nodes[next]
+			device := other.West
+			if way.Back {
+				device = other.East
+			}
+			pair := pairs[end{other.Name, device.Device}]
+			way.Ways = append(way.Ways, steer.BranchWay{
+				Node: other.Name, Number: numbers[other.Name], Port: pair.Spec.(link.Spec).B.Device, Joint: !way.Back && len(g.Back[next]) > 1,
+			})
+			needs = append(needs, pair.ID)
+		}
+		s.To = way.Ways[0].Port
+		if len(way.Ways) > 1 || way.Ways[0].Joint {
+			s.Branch = &way
+		}
+		b.resources[i].Spec, b.resources[i].Needs = s, needs
+	}
+	b.labels(numbers)
+	return nil
+}
+
+// labels are given to what leaves functions that have branches.
+func (b *builder) labels(numbers map[string]uint32) {
+	for _, n := range b.nodes {
+		if len(n.Branches) == 0 {
+			continue
+		}
+		spec := label.Spec{Device: n.East.Device}
+		for _, to := range n.Branches {
+			spec.Rules = append(spec.Rules, label.Rule{Mark: to.Mark, Mask: to.Bits(), Node: to.To, Label: numbers[to.To]})
+		}
+		b.requires[feature.BPFTCX] = true
+		b.add(resource.New(n.Namespace, spec, b.links[n.Name]...))
+	}
+}
+
+// numbered are the nodes' labels. They follow from their names, so that those that stay in a chain
+// keep theirs, as far as can be.
+func numbered(nodes []Node) map[string]uint32 {
+	numbers, taken := map[string]uint32{}, map[uint32]bool{}
+	for _, n := range nodes {
+		at := uint32(hash("label", n.Name) % label.Most)
+		for taken[at] {
+			at = (at + 1) % label.Most
+		}
+		taken[at], numbers[n.Name] = true, at+1
+	}
+	return numbers
+}
+
+// ways are those of a chain where they part, for a person: the planned one, and each that leaves it
+// until it is back there.
+func (p *Plan) ways() (lines []string) {
+	g := p.Graph()
+	if g.Line() {
+		return nil
+	}
+	planned := g.Path()
+	for _, n := range p.Nodes {
+		for _, b := range n.Branches {
+			lines = append(lines, fmt.Sprintf("%s, %s → %s", n.Name, b, strings.Join(p.until(g, placeOf(p.Nodes, b.To), planned), " → ")))
+		}
+	}
+	return lines
+}
+
+// until a way from a place is back on another, the names of the nodes on it.
+func (p *Plan) until(g Graph, at int, path []int) (names []string) {
+	for _, place := range g.from(at) {
+		names = append(names, p.Nodes[place].Name)
+		if slices.Contains(path, place) {
+			break
+		}
+	}
+	return names
+}
+
+// Marked says which packets a node sends to another by branches, for a person; "" where those are none.
+func (n Node) Marked(to string) string {
+	var all []string
+	for _, b := range n.Branches {
+		if b.To == to {
+			all = append(all, b.String())
+		}
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,176 @@
+package label
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"sync"
+
+	bpf "nfchain.dev/nfchain/bpf/label"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/held"
+)
+
+// Kind makes such programs.
+type Kind struct{}
+
+// Name implements resource.Kind.
+func (Kind) Name() string { return KindName }
+
+// Read implements resource.Kind.
+func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
+	mine, err := p.Mine()
+	if err != nil || len(mine) == 0 {
+		return nil, err
+	}
+	var found []resource.Observed
+	err = p.Do(func() error {
+		for index, device := range mine {
+			all, err := find(p, index)
+			if err != nil {
+				return err
+			}
+			if len(all) > 0 {
+				found = append(found, resource.Observed{Key: device, Fingerprint: describe(all)})
+			}
+			held.CloseAll(all)
+		}
+		return nil
+	})
+	return found, err
+}
+
+// describe what is at an interface: more than one is what should not be.
+func describe(all []*held.Program) string {
+	var texts []string
+	for _, a := range all {
+		rules, err := read(a)
+		if err != nil {
+			texts = append(texts, err.Error())
+			continue
+		}
+		texts = append(texts, fingerprint(a.Name, rules))
+	}
+	return strings.Join(texts, ", and ")
+}
+
+// find the programs of nfchain's at an interface for what leaves by it, first to last. It is
+// called in the interface's namespace.
+func find(p resource.Place, index int) (all []*held.Program, err error) {
+	ids, err := held.LeavingAtTCX(index)
+	if err != nil {
+		return nil, fmt.Errorf("ask for the programs of interface %d in namespace %q: %w", index, p.Ref, err)
+	}
+	for _, id := range ids {
+		a, err := held.Open(id, mark)
+		if err != nil {
+			held.CloseAll(all)
+			return nil, err
+		}
+		if a != nil {
+			all = append(all, a)
+		}
+	}
+	return all, nil
+}
+
+// constants of a program, by the name that the kernel knows them by.
+const constants = ".rodata"
+
+// rulesAt is where the rules are among them.
+var rulesAt = sync.OnceValues(func() (uint64, error) {
+	spec, err := bpf.LoadProgram()
+	if err != nil {
+		return 0, err
+	}
+	return spec.Variables["rules"].Offset(), nil
+})
+
+// read the rules of a program of this version; another's are told as such.
+func read(a *held.Program) (rules []rule, err error) {
+	at, err := rulesAt()
+	if err != nil || a.Name != name || a.Maps[constants] == nil {
+		return nil, err
+	}
+	text, err := a.Maps[constants].LookupBytes(uint32(0))
+	if err != nil || uint64(len(text)) < at {
+		return nil, fmt.Errorf("read the constants of program %s: %w", a.Name, err)
+	}
+	var all [most]rule
+	if _, err := binary.Decode(text[at:], binary.NativeEndian, &all); err != nil {
+		return nil, fmt.Errorf("read the rules of program %s: %w", a.Name, err)
+	}
+	for _, r := range all {
+		if r.Label == 0 {
+			break
+		}
+		rules = append(rules, r)
+	}
+	return rules, nil
+}
+
+// Apply implements resource.Kind.
+func (Kind) Apply(p resource.Place, changes []resource.Change) error {
+	return p.Do(func() error {
+		return resource.Make(changes,
+			func(device string) error { return remove(p, device) },
+			func(s Spec) error { return set(p, s) })
+	})
+}
+
+// remove what is at an interface, unless that has gone.
+func remove(p resource.Place, device string) error {
+	dev, err := p.Device(device)
+	if err != nil {
+		return nil
+	}
+	all, err := find(p, dev.Attrs().Index)
+	defer held.CloseAll(all)
+	if err == nil {
+		err = take(dev.Attrs().Index, all)
+	}
+	return failed(p, device, err)
+}
+
+func take(index int, all []*held.Program) error {
+	for _, a := range all {
+		if err := held.TakeLeaving(index, a.Program); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func failed(p resource.Place, device string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("label what leaves by %s of namespace %q: %w", device, p.Ref, err)
+}
+
+// set the program at an interface: the first that is there is replaced at once, so that no packet
+// leaves without a label that it had before and has after.
+func set(p resource.Place, s Spec) error {
+	dev, err := p.Device(s.Device)
+	if err != nil {
+		return err
+	}
+	index := dev.Attrs().Index
+	all, err := find(p, index)
+	defer held.CloseAll(all)
+	if err != nil {
+		return failed(p, s.Device, err)
+	}
+	program, err := Load(s)
+	if err != nil {
+		return failed(p, s.Device, err)
+	}
+	defer func() { _ = program.Close() }()
+	if len(all) == 0 {
+		return failed(p, s.Device, held.PutLeaving(index, program, nil))
+	}
+	if err := held.PutLeaving(index, program, all[0].Program); err != nil {
+		return failed(p, s.Device, err)
+	}
+	return failed(p, s.Device, take(index, all[1:]))
+}

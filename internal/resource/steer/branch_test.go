@@ -1,0 +1,238 @@
+package steer_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/label"
+	"nfchain.dev/nfchain/internal/resource/steer"
+)
+
+// parted are ports with a node behind each: the first sends packets to the others, and these to the
+// last.
+var parted = []string{"tell", "one", "two", "out"}
+
+// way to the node behind a port.
+func way(to int, joint bool) steer.BranchWay {
+	return steer.BranchWay{Node: parted[to], Number: uint32(100 + to), Port: parted[to], Joint: joint}
+}
+
+// branches are what the ports do.
+func branches(hook string) (all []steer.Spec) {
+	for i, ways := range [][]steer.BranchWay{{way(3, true), way(1, false), way(2, false)}, {way(3, true)}, {way(3, true)}, {way(0, false), way(1, false), way(2, false)}} {
+		b := &steer.Branch{Node: parted[i], Number: uint32(100 + i), Back: i == 3, Ways: ways, Flows: 1 << 14}
+		all = append(all, steer.Spec{Device: parted[i], To: ways[0].Port, Branch: b, Hook: hook})
+	}
+	return all
+}
+
+// parter sends packets to where ways part, and from where they come together.
+type parter struct {
+	*dealer
+	wires []wire
+}
+
+func newParter(t testing.TB, specs []steer.Spec) *parter {
+	nstest.Require(t, feature.BPFTCX)
+	p := &parter{dealer: &dealer{forwarder: newForwarderOf(t, parted)}}
+	for i := range parted {
+		p.wires = append(p.wires, p.wire(t, i))
+	}
+	p.replicas = p.wires
+	for _, s := range specs {
+		p.apply(t, resource.Create, s)
+		if found := p.read(t)[s.Device]; found != s.Fingerprint() {
+			t.Errorf("%s reads back %q, want %q", s.Device, found, s.Fingerprint())
+		}
+	}
+	p.labels(t, label.Rule{Mark: 1, Mask: 0xf, Node: "one", Label: 101}, label.Rule{Mark: 0x20, Mask: 0xffffffff, Node: "two", Label: 102}, label.Rule{Mark: 7, Mask: 7, Node: "nowhere", Label: 999})
+	return p
+}
+
+// labels what the first node sends.
+func (p *parter) labels(t testing.TB, rules ...label.Rule) {
+	t.Helper()
+	h, err := netns.Open(p.nodes[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	dev, err := h.LinkByName("eth0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.LinkSetAlias(dev, resource.Mark(p.Owner)+"eth0"); err != nil {
+		t.Fatal(err)
+	}
+	at, s := resource.At(h, p.Owner), label.Spec{Device: "eth0", Rules: rules}
+	if err := (label.Kind{}).Apply(at, []resource.Change{{Op: resource.Update, Key: "eth0", Spec: s}}); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := (label.Kind{}).Read(at); err != nil || len(found) != 1 || found[0].Fingerprint != s.Fingerprint() {
+		t.Errorf("labels read back %v, error %v, want %q", found, err, s.Fingerprint())
+	}
+}
+
+// sends a packet that a node makes, with a mark, until it comes somewhere: there.
+func (p *parter) sends(t testing.TB, from int, mark int, packet func(number uint32) []byte) int {
+	t.Helper()
+	w := p.wires[from]
+	if err := unix.SetsockoptInt(w.fd, unix.SOL_SOCKET, unix.SO_MARK, mark); err != nil {
+		t.Fatal(err)
+	}
+	for range 30 { // another test may flood this machine
+		p.number++
+		w.send(t, packet(p.number))
+		for end := time.Now().Add(2 * time.Second); time.Now().Before(end); {
+			if at := p.where(t, p.number); at > 0 {
+				return at - 1
+			}
+		}
+	}
+	t.Fatalf("no packet from %s comes anywhere", parted[from])
+	return 0
+}
+
+// TestMarksPart packets, whatever they are, and what has no mark goes the planned way, as does what
+// has a label that leads nowhere.
+func TestMarksPart(t *testing.T) {
+	onHooks(t, func(t *testing.T, hook string) {
+		p := newParter(t, branches(hook))
+		for name, packet := range map[string]func(uint32) []byte{
+			"arp": func(n uint32) []byte { return frame(broadcast, []byte{8, 6}, 60, n) }, "cut off": func(n uint32) []byte { return frame(stranger, []byte{8, 0}, 60, n) },
+			"jumbo": func(n uint32) []byte { return frame(stranger, []byte{8, 0}, 1514, n) }, "a fragment": func(n uint32) []byte { return fragment(flow{}.packet(n)) },
+			"IPv4": flow{}.packet, "IPv6": flow{six: true}.packet,
+		} {
+			for mark, to := range map[int]int{0: 3, 1: 1, 0x10: 3, 0x31: 1, 0x20: 2, 0x21: 1, 0x22: 3, 0xff: 3} {
+				if at := p.sends(t, 0, mark, packet); at != to {
+					t.Errorf("%s with mark %#x goes to %s, want %s", name, mark, parted[at], parted[to])
+				}
+			}
+		}
+		now, err := steer.PartedAt(resource.At(p.Handle, p.Owner), branches(hook))
+		if err != nil || now.Aside["tell"][101].Packets < 18 || now.Aside["tell"][102].Packets < 6 || now.Strange["tell"] < 6 || len(now.Aside["tell"]) != 2 {
+			t.Errorf("%+v, error %v", now, err)
+		}
+	})
+}
+
+// TestAnswersComeBack by the way that their flow came last, with errors about it; fragments by that of
+// the newest between their addresses. What is not known goes the planned way.
+func TestAnswersComeBack(t *testing.T) {
+	onHooks(t, func(t *testing.T, hook string) {
+		p := newParter(t, branches(hook))
+		for i, f := range flows(0, 12) {
+			from, back := i%3, f
+			back.back = true
+			if at := p.sends(t, 3, 0, back.packet); at != 0 {
+				t.Errorf("an answer in a flow that nobody knows goes to %s", parted[at])
+			}
+			for _, from := range []int{from, (from + 1) % 3} { // and then another way
+				if at := p.sends(t, from, 0, f.packet); at != 3 {
+					t.Fatalf("from %s to %s", parted[from], parted[at])
+				}
+				for name, packet := range map[string]func(uint32) []byte{
+					"an answer": back.packet, "an error": f.complaint, "the same again": f.packet,
+					"a fragment": func(n uint32) []byte { return fragmentOf(back, n) },
+				} {
+					if at := p.sends(t, 3, 0, packet); at != from {
+						t.Errorf("%+v came by %s, and %s goes back by %s", f, parted[from], name, parted[at])
+					}
+				}
+			}
+			// An error on the way there is of no flow that comes this way.
+			p.sends(t, (from+2)%3, 0, f.complaint)
+			if at := p.sends(t, 3, 0, back.packet); at != (from+1)%3 {
+				t.Errorf("behind an error about it, %+v goes back by %s", f, parted[at])
+			}
+		}
+		for name, packet := range map[string][]byte{"arp": frame(broadcast, []byte{8, 6}, 60, 1), "cut off": frame(stranger, []byte{8, 0}, 60, 1)} {
+			if at := p.sends(t, 3, 0, func(n uint32) []byte {
+				return append(slices.Clone(packet), byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
+			}); at != 0 {
+				t.Errorf("%s goes back by %s", name, parted[at])
+			}
+		}
+		now, err := steer.PartedAt(resource.At(p.Handle, p.Owner), branches(hook))
+		// 24 flows, and two pairs of addresses.
+		if err != nil || now.New != 24 || now.Moved < 24 || now.Unkept != 0 || now.Strange["out"] < 24 || now.Known[103][100]+now.Known[103][101]+now.Known[103][102] != 26 {
+			t.Errorf("%+v, error %v", now, err)
+		}
+	})
+}
+
+func fragmentOf(f flow, number uint32) []byte {
+	packet := f.packet(number)
+	if !f.six {
+		return fragment(packet)
+	}
+	// RFC 8200 §4.5: a header between that of IPv6 and what is in parts.
+	const at = 14 + 40
+	packet[14+5] += 8
+	packet[14+6] = 44
+	return slices.Insert(packet, at, 17, 0, 0, 1, 0, 0, 0, byte(number))
+}
+
+// TestBranchesForget: what knows too many flows forgets those not seen for longest, and no packet is
+// lost for it.
+func TestBranchesForget(t *testing.T) {
+	specs := branches(steer.TCX)
+	for i := range specs {
+		specs[i].Branch.Flows = 1024
+	}
+	p := newParter(t, specs)
+	for i := range uint16(4000) {
+		p.wires[1].send(t, flow{id: i}.packet(0))
+	}
+	last := flow{id: 5000}
+	p.sends(t, 1, 0, last.packet)
+	last.back = true
+	if at := p.sends(t, 3, 0, last.packet); at != 1 {
+		t.Errorf("the newest of many flows goes back by %s", parted[at])
+	}
+	if at := p.sends(t, 3, 0, flow{id: 0, back: true}.packet); at != 0 {
+		t.Errorf("the oldest of many flows goes back by %s", parted[at])
+	}
+}
+
+// TestWaysAreLeft to packets with labels from before while they are told of new ones, and flows that
+// came by a way that is gone go back as planned.
+func TestWaysAreLeft(t *testing.T) {
+	onHooks(t, func(t *testing.T, hook string) {
+		p := newParter(t, branches(hook))
+		f := flow{id: 1}
+		p.sends(t, 1, 0, f.packet)
+		fewer := branches(hook)
+		fewer[0].Branch.Ways, fewer[3].Branch.Ways = fewer[0].Branch.Ways[:1:1], fewer[3].Branch.Ways[:1:1]
+		set := func(k steer.Kind) {
+			for _, s := range fewer {
+				if err := k.Apply(resource.At(p.Handle, p.Owner), []resource.Change{{Op: resource.Update, Key: s.Device, Spec: s}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		f.back = true
+		for _, c := range []struct {
+			leave    bool
+			to, back int
+		}{{true, 2, 1}, {true, 2, 1}, {false, 3, 0}} {
+			set(steer.Kind{Leave: c.leave})
+			if at := p.sends(t, 0, 0x20, flow{id: 9}.packet); at != c.to {
+				t.Errorf("left %v: a label from before leads to %s", c.leave, parted[at])
+			}
+			if at := p.sends(t, 3, 0, f.packet); at != c.back {
+				t.Errorf("left %v: a flow from before goes back to %s", c.leave, parted[at])
+			}
+			if found := p.read(t)["tell"]; (found == fewer[0].Fingerprint()) == c.leave {
+				t.Errorf("left %v: it reads back %q", c.leave, found)
+			}
+		}
+	})
+}

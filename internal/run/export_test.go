@@ -1,0 +1,4 @@
+package run
+
+// Proven is proven, for tests.
+var Proven = proven
