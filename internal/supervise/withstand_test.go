@@ -2,7 +2,6 @@ package supervise_test
 
 import (
 	"strings"
-	"syscall"
 	"testing"
 
 	"nfchain.dev/nfchain/internal/feature"
@@ -23,25 +22,21 @@ const (
 func TestWithstands(t *testing.T) {
 	nstest.Require(t, feature.Tun, feature.Redirect, feature.QdiscTBF, feature.ToolTC)
 	const copies = "{name: bad, kind: impair, replicas: 2, onFailure: POLICY, impair: {backend: tun}}"
-	kill := func(p *path, node string) { _ = syscall.Kill(p.program(node).PID, syscall.SIGKILL) }
 	stop := func(p *path, node string) { nstest.Stop(p, p.program(node).PID) }
 	run := func(line string) func(*path, string) { return func(p *path, node string) { p.sh(node, line) } }
-	nothing := func(*path, string) {}
+	nothing := func(*path, string) {} // who watches kills and starts again what hangs
 	for name, c := range map[string]struct {
 		spec       string
 		nodes      []string // that are harmed
 		harm, mend func(p *path, node string)
 		loses      bool
 	}{
-		"killed":               {spec(tunnel, last), []string{"bad"}, kill, nothing, true},
 		"stopped":              {spec(tunnel, last), []string{"bad"}, stop, nothing, true},
 		"slowed":               {spec(first, last), []string{"a"}, run(slows), run(hastens), false},
 		"garbled":              {spec(first, last), []string{"a"}, run(garbles), run(mends), true},
-		"a replica killed":     {spec(strings.Replace(copies, "POLICY", "replica", 1), last), []string{"bad-2"}, kill, nothing, true},
 		"a replica stopped":    {spec(strings.Replace(copies, "POLICY", "replica", 1), last), []string{"bad-1"}, stop, nothing, true},
 		"a replica slowed":     {spec(several, last), []string{"x-1"}, run(slows), run(hastens), false},
 		"a replica garbled":    {spec(several, last), []string{"x-3"}, run(garbles), run(mends), true},
-		"all replicas killed":  {spec(strings.Replace(copies, "POLICY", "bypass", 1), last), []string{"bad-1", "bad-2"}, kill, nothing, true},
 		"all replicas stopped": {spec(strings.Replace(copies, "POLICY", "bypass", 1), last), []string{"bad-1", "bad-2"}, stop, nothing, true},
 		"all replicas cut off": {spec(pair, last), []string{"x-1", "x-2"}, run(breaks), run(mends), true},
 	} {
