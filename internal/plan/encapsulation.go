@@ -35,9 +35,9 @@ func (b *builder) encapsulate(n *Node, f api.Function) error {
 	_, takes := b.catalogue.Functions[n.Kind].(function.Framed)
 	switch {
 	case !can:
-		return fmt.Errorf("encapsulation: wiring %s puts no header before packets; use wiring: %s, or leave it out", b.wiring.Name(), strings.Join(b.catalogue.encapsulating(), ", "))
+		return fmt.Errorf("encapsulation: wiring %s puts no header before packets; use wiring: %s, or leave it out", b.wiring.Name(), able[wiring.Encapsulating](b.catalogue.Wirings))
 	case !takes:
-		return fmt.Errorf("encapsulation: a %s is the kernel's own, which does not read %s; kinds whose programs can are %s", n.Kind, f.Encapsulation, strings.Join(b.catalogue.framed(), ", "))
+		return fmt.Errorf("encapsulation: a %s is the kernel's own, which does not read %s; kinds whose programs can are %s", n.Kind, f.Encapsulation, able[function.Framed](b.catalogue.Functions))
 	case b.chain.Spec.Classifier != nil:
 		return errors.New("encapsulation: a chain with a classifier has several paths, and headers tell of one; leave one of the two out")
 	case b.chain.Spec.Parts():
@@ -59,28 +59,6 @@ func (b *builder) encapsulate(n *Node, f api.Function) error {
 		Reverse: nsh.Hop{Path: path | nsh.Back, Index: uint8(nsh.FirstIndex - (len(all) - 1 - place))},
 	}
 	return nil
-}
-
-// encapsulating are the wirings that put headers before packets.
-func (c Catalogue) encapsulating() (names []string) {
-	for name, w := range c.Wirings {
-		if _, can := w.(wiring.Encapsulating); can {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-// framed are the kinds that take frames whole.
-func (c Catalogue) framed() (names []string) {
-	for name, k := range c.Functions {
-		if _, can := k.(function.Framed); can {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
 }
 
 // headers are how many bytes come before the frames at the interfaces of nodes, by node.

@@ -161,9 +161,9 @@ func (b *builder) stepsOf(f api.Function) (none function.Steps, err error) {
 	kind, can := b.catalogue.Functions[f.Kind].(function.Inline)
 	switch {
 	case !b.steered():
-		return none, fmt.Errorf("wiring %s has nothing between two nodes where packets could take a step; use wiring: %s", b.wiring.Name(), strings.Join(b.catalogue.steered(), ", "))
+		return none, fmt.Errorf("wiring %s has nothing between two nodes where packets could take a step; use wiring: %s", b.wiring.Name(), able[wiring.Steered](b.catalogue.Wirings))
 	case !can:
-		return none, fmt.Errorf("a %s needs a namespace; kinds that can be without are %s", f.Kind, strings.Join(b.catalogue.inline(), ", "))
+		return none, fmt.Errorf("a %s needs a namespace; kinds that can be without are %s", f.Kind, able[function.Inline](b.catalogue.Functions))
 	case f.Group != "":
 		return none, errors.New("it has no namespace to share with its group; leave group out")
 	case f.OnFailure != "":
@@ -176,26 +176,16 @@ func (b *builder) stepsOf(f api.Function) (none function.Steps, err error) {
 	return kind.Steps(settled(kind, f.Options, b.facts.Has))
 }
 
-// inline are the kinds that need no namespace.
-func (c Catalogue) inline() (names []string) {
-	for name, kind := range c.Functions {
-		if _, can := kind.(function.Inline); can {
+// able names what can be a T, in the order of names.
+func able[T, K any](all map[string]K) string {
+	var names []string
+	for name, one := range all {
+		if _, can := any(one).(T); can {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
-	return names
-}
-
-// steered are the wirings at whose ports such functions can be.
-func (c Catalogue) steered() (names []string) {
-	for name, w := range c.Wirings {
-		if _, is := w.(wiring.Steered); is {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
+	return strings.Join(names, ", ")
 }
 
 // passes contributes what packets go through on the hops that functions are on: there at the

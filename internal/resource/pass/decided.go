@@ -9,8 +9,9 @@ import (
 )
 
 // RulesAt reads what each rule of a firewall at an interface decided, and what its policy dropped,
-// on both ways and since the rules are these; nothing where they are not there. Bytes are counted
-// from the Ethernet header on.
+// since the rules are these; nothing where they are not there. What the other way's pass decided is in it where
+// the two have their rules in common, as they do unless the ways have different firewalls. Bytes
+// are counted from the Ethernet header on.
 func RulesAt(p resource.Place, device string, f Firewall) (c ruleset.Counters, found bool, err error) {
 	err = firewallsAt(p, device, func(k knowing) (err error) {
 		var of Step
