@@ -53,7 +53,7 @@ type receiving interface {
 	close()
 }
 
-// newReceiver is a sink in the kernel, or a packet socket where BPF is refused.
+// newReceiver is a sink in the kernel, or a packet socket where BPF is refused or has no place.
 func newReceiver(o meterOptions) (receiving, error) {
 	m, err := newMeter(o)
 	if err == nil {
@@ -69,8 +69,11 @@ func newReceiver(o meterOptions) (receiving, error) {
 	return s, nil
 }
 
-// refused tells whether a machine lets this process load no programs.
-func refused(err error) bool { return errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) }
+// refused tells whether a machine lets this process load no programs, or its kernel has no place for
+// them behind drivers: tcx is of Linux 6.6.
+func refused(err error) bool {
+	return errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) || errors.Is(err, ebpf.ErrNotSupported)
+}
 
 // soFar is what was counted until now.
 func (m *meter) soFar() (sink.ProgramCount, error) { return m.count() }
