@@ -115,9 +115,10 @@ struct {
 /* What a step remembers from packet to packet, on a cache line of its own. */
 struct memory {
 	__u64 value;
-	__u64 lost; /* copies that no tap took, packets of no connection */
-	__u64 full; /* packets whose connection could not be made */
-	__u64 unused[5];
+	__u64 lost;    /* copies that no tap took, packets of no connection */
+	__u64 full;    /* packets whose connection could not be made */
+	__u64 copying; /* ns that cores spent on copies, by the share of them that was timed */
+	__u64 unused[4];
 };
 
 struct {
@@ -299,6 +300,22 @@ static inline int stays(struct __sk_buff *skb, const struct packet *p)
 	return p->version == 4 ? first >= 0xe0 : (first & 0xfe) == 0xfe;
 }
 
+enum { TIMED = 16 }; /* of so many copies one is timed, since looking at a clock costs too */
+
+/* clone a packet to a tap: not 0 where that takes none. */
+static inline long clone(struct __sk_buff *skb, __u32 tap, struct memory *m)
+{
+	__u64 began;
+	long failed;
+
+	if (bpf_get_prandom_u32() % TIMED)
+		return bpf_clone_redirect(skb, tap, 0);
+	began = PASS_CLOCK(skb);
+	failed = bpf_clone_redirect(skb, tap, 0);
+	__sync_fetch_and_add(&m->copying, (PASS_CLOCK(skb) - began) * TIMED);
+	return failed;
+}
+
 /* copied tells whether a tap got a copy of a packet, as the steps before made it. What becomes of the copy is
  * nothing to the packet. */
 static __attribute__((noinline)) int copied(struct __sk_buff *skb, __u32 i, struct packet *p, const struct flow *f)
@@ -321,7 +338,7 @@ static __attribute__((noinline)) int copied(struct __sk_buff *skb, __u32 i, stru
 		return 0;
 	if (steps[i].mirror.every > 1 && (__sync_fetch_and_add(&m->value, 1) + 1) % steps[i].mirror.every)
 		return 0;
-	if (rewritten(skb, p) || bpf_clone_redirect(skb, taps[tap], 0)) {
+	if (rewritten(skb, p) || clone(skb, taps[tap], m)) {
 		__sync_fetch_and_add(&m->lost, 1);
 		return 0;
 	}

@@ -54,11 +54,12 @@ type ProgramFlow struct {
 }
 
 type ProgramMemory struct {
-	_      structs.HostLayout
-	Value  uint64
-	Lost   uint64
-	Full   uint64
-	Unused [5]uint64
+	_       structs.HostLayout
+	Value   uint64
+	Lost    uint64
+	Full    uint64
+	Copying uint64
+	Unused  [4]uint64
 }
 
 type ProgramStep struct {

@@ -18,7 +18,7 @@ func (a *app) showCmd() *cobra.Command {
 		Use: "show NAME", Short: "Show a chain or function: nodes, addresses, programs, rule, impairment, hop and interface counters",
 		Long: `Show a chain or a standalone function as it is now: its nodes with their addresses and
 programs, which of the functions that are watched have failed, what interfaces, a forwarder's hops, functions
-that are inline, rules and policies counted, how flows are shared out over replicas
+that are inline, rules and policies counted, what taps take of the cores, how flows are shared out over replicas
 or get their path, and what differs from its plan.`,
 		Example: "  nfchain show edge\n  nfchain show edge -o json", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChains,
 	}
@@ -90,6 +90,7 @@ func (a *app) printState(s runs.State) error {
 		}
 		a.printTranslations(f)
 	}
+	a.printTaps(s.Taps)
 	a.printPath(s.Path)
 	if err := a.printClassifier(s.Classifier); err != nil {
 		return err

@@ -62,6 +62,23 @@ func (a *app) printSteps(p runs.PassState) {
 	}
 }
 
+// printTaps prints what taps take of the cores.
+func (a *app) printTaps(all []runs.TapState) {
+	for _, t := range all {
+		a.printf("\ntap %s", t.Name)
+		if t.CopyingS != nil {
+			a.printf(": copying took cores about %s", words.Amount("copying_s", *t.CopyingS))
+		}
+		a.printf("\n")
+		for _, p := range t.Programs {
+			a.printf("  %s, pid %d: %.2f s of cores in %.2f s\n", p.Command, p.PID, p.CPUS, p.AgeS)
+		}
+		if len(t.Programs) == 0 {
+			a.printf("  no program is there\n")
+		}
+	}
+}
+
 func tallied(t runs.Tally) string { return fmt.Sprintf("%d packets, %d bytes", t.Packets, t.Bytes) }
 
 // printTranslations prints what became of the connections that a function translates.

@@ -2,8 +2,10 @@ package observe
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Captured on a two-core virtual machine, Linux 6.18.
@@ -57,6 +59,15 @@ func TestParseProcess(t *testing.T) {
 		if p, ok := parseProcess(s); ok {
 			t.Errorf("parseProcess(%q) = %+v", s, p)
 		}
+	}
+}
+
+// TestProcesses: those that are gone are left out.
+func TestProcesses(t *testing.T) {
+	root := tree(t, map[string]string{"proc/1234/stat": awkward, "proc/uptime": "27.77 11.00\n"})
+	want := []Process{{PID: 1234, Command: "a) R 1 (b", CPU: 3 * time.Second, Age: 20 * time.Second}}
+	if got := Processes(root, []int{1, 1234}); !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 

@@ -38,6 +38,8 @@ type State struct {
 	Classifier *ClassifierState `json:"classifier,omitempty"`
 	// Branches are the flows that are known where ways come together; absent where they do not part.
 	Branches *BranchState `json:"branches,omitempty"`
+	// Taps are what taps of mirrors take of the cores; none where nothing is copied.
+	Taps []TapState `json:"taps,omitempty"`
 	// Drift that is no node's.
 	Drift
 }
@@ -112,6 +114,9 @@ func Inspect(ctx context.Context, p *plan.Plan) (State, error) {
 	}
 	s.Branches = branchesOf(parted)
 	if s.Hops, err = hopsOf(p, passes, parted); err != nil {
+		return s, err
+	}
+	if s.Taps, err = tapsOf(p, s.Inline); err != nil {
 		return s, err
 	}
 	if err = s.flowsOf(p); err != nil {

@@ -33,6 +33,8 @@ type StepState struct {
 	Lost uint64 `json:"lost,omitempty"`
 	// Full are packets that a nat dropped because no port was left for their connection.
 	Full uint64 `json:"full,omitempty"`
+	// CopyingS is the time that cores spent on a mirror's copies, as it is told by those that were timed.
+	CopyingS float64 `json:"copying_s,omitempty"`
 }
 
 // Tally is a number of packets, and of their bytes from the Ethernet header on. Segments
@@ -72,7 +74,7 @@ func passAt(at resource.Place, spec pass.Spec) (*PassState, error) {
 		if spec.Aside(step.Slot) {
 			continue // it acts on the other way
 		}
-		state := StepState{Act: step.Act.String(), Tally: Tally(c.Slots[step.Slot]), Lost: c.Lost[step.Slot], Full: c.Full[step.Slot]}
+		state := StepState{Act: step.Act.String(), Tally: Tally(c.Slots[step.Slot]), Lost: c.Lost[step.Slot], Full: c.Full[step.Slot], CopyingS: c.Copying[step.Slot].Seconds()}
 		if i < len(spec.Of) {
 			state.Function = spec.Of[i]
 		}

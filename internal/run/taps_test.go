@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -64,6 +65,44 @@ func TestDeadTaps(t *testing.T) {
 				t.Errorf("copies %+v, and before %+v", after, before)
 			}
 		})
+	}
+}
+
+// TestTapsTakeTime of cores: making copies does, and so do programs in the tap.
+func TestTapsTakeTime(t *testing.T) {
+	nstest.Require(t, feature.BPFPeer, feature.BPFIngress)
+	b := newBed(t, "wiring: ebpf\nfunctions:\n- {name: watch, kind: mirror, runtime: inline}\n- {name: a, kind: forward}\n")
+	b.up(run.UpOptions{Wait: true})
+	s := state(t, b.host, b.name())
+	if len(s.Taps) != 1 || s.Taps[0].Name != "watch.tap" || s.Taps[0].Function != "watch" || s.Taps[0].CopyingS == nil || len(s.Taps[0].Programs) != 0 {
+		t.Fatalf("%+v", s.Taps)
+	}
+	program := exec.Command("sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; sleep 1000 & wait")
+	program.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
+	if err := netns.Start(s.Taps[0].Namespace, program); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = unix.Kill(-program.Process.Pid, unix.SIGKILL)
+		_ = program.Wait()
+	}()
+	began := time.Now()
+	for deadline := began.Add(time.Minute); ; {
+		const many = 100
+		if got := b.numbered("forward", 0, many); len(got) != many {
+			t.Errorf("of %d came %d", many, len(got))
+		}
+		tap := state(t, b.host, b.name()).Taps[0]
+		i := slices.IndexFunc(tap.Programs, func(p run.TapProgram) bool { return p.PID == program.Process.Pid })
+		if i >= 0 && tap.Programs[i].CPUS > 0 && *tap.CopyingS > 0 {
+			if p := tap.Programs[i]; p.Command != "sh" || p.CPUS > time.Since(began).Seconds()+1 || *tap.CopyingS > 60 {
+				t.Errorf("%+v, copying %v s", p, *tap.CopyingS)
+			}
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%+v, copying %v s", tap, *tap.CopyingS)
+		}
 	}
 }
 

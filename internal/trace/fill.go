@@ -33,6 +33,11 @@ func (r *Report) fill(v *view, s seen, before, after reading) {
 		h.count(before.counted[node.Name], after.counted[node.Name])
 		r.Hops = append(r.Hops, h)
 	}
+	for i, inode := range v.tapped {
+		if s.spent != nil {
+			r.Taps = append(r.Taps, Tap{v.taps[inode], s.spent[len(v.nodes)+i]})
+		}
+	}
 	r.addPoints(v, s)
 	for i, node := range v.nodes {
 		if node.Hands {
@@ -214,6 +219,9 @@ func (h *Hop) total() {
 // place together.
 func (r *Report) addDrops(v *view, place map[uint32]*seat, s seen) {
 	for _, e := range s.drops {
+		if v.taps[e.inode] != "" && !e.own {
+			continue // copies of others end there, as they should
+		}
 		d := Drop{Cause: v.names.reason(e.reason), At: v.names.function(e.location), Copy: v.copied(e.inode, e.reason)}
 		if e.own {
 			d.Own = e.Amount

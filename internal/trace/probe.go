@@ -62,8 +62,8 @@ func (p *probe) size(spec *ebpf.CollectionSpec, signature uint32) error {
 	spec.Maps["points"].MaxEntries = points
 	spec.Maps["passed"].MaxEntries = points
 	spec.Maps["times"].MaxEntries = points * uint32(p.samples)
-	spec.Maps["namespaces"].MaxEntries = uint32(len(p.view.nodes))
-	spec.Maps["spent"].MaxEntries = uint32(len(p.view.nodes)) + 1
+	spec.Maps["namespaces"].MaxEntries = uint32(len(p.view.timed()))
+	spec.Maps["spent"].MaxEntries = uint32(len(p.view.timed())) + 1
 	return p.set(spec, signature, 0)
 }
 
@@ -91,8 +91,8 @@ func (p *probe) describe() error {
 			return err
 		}
 	}
-	for i, n := range p.view.nodes {
-		if err := p.objects.Namespaces.Put(n.inode, uint32(i)); err != nil {
+	for i, inode := range p.view.timed() {
+		if err := p.objects.Namespaces.Put(inode, uint32(i)); err != nil {
 			return err
 		}
 	}

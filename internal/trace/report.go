@@ -15,8 +15,17 @@ type Report struct {
 	Hops trial.List[Hop] `json:"hops"`
 	// Elsewhere are drops of our own packets outside the chain's namespaces.
 	Elsewhere trial.List[Drop] `json:"elsewhere"`
+	// Taps are what cores spent on copies in taps of mirrors; none where that was not asked for.
+	Taps []Tap `json:"taps,omitempty"`
 	// Warnings a reader must see beside the numbers.
 	Warnings trial.List[string] `json:"warnings"`
+}
+
+// Tap is where copies of packets end.
+type Tap struct {
+	Name string `json:"name"`
+	// SoftirqS is the time that cores spent on copies that were received there.
+	SoftirqS float64 `json:"softirq_s"`
 }
 
 // Conservation sets what was sent against what became of it.

@@ -17,7 +17,7 @@ type seen struct {
 	times  []*Times // by point
 	drops  []ending
 	frames []frames
-	// spent is the time of softirqs by node, s; nil where it was not asked for.
+	// spent is the time of softirqs by node, and then by tap, s; nil where it was not asked for.
 	spent []float64
 	// uncounted are ends for which no room was left, and events that came while the
 	// program was at another on the same core.
@@ -154,7 +154,7 @@ func frameText(c bpf.ProgramFrameCause) string {
 }
 
 func (p *probe) readSpent() ([]float64, error) {
-	all := make([]float64, len(p.view.nodes))
+	all := make([]float64, len(p.view.timed()))
 	for i := range all {
 		var each []uint64
 		if err := p.objects.Spent.Lookup(uint32(i+1), &each); err != nil {

@@ -28,6 +28,9 @@ func (r Report) Text(w io.Writer) error {
 	for _, d := range r.Elsewhere {
 		fmt.Fprintf(&b, "\noutside the chain: %s\n", dropText(d, true))
 	}
+	for _, tap := range r.Taps {
+		fmt.Fprintf(&b, "\ntap %s: %s of softirqs on copies\n", tap.Name, seconds(tap.SoftirqS))
+	}
 	if r.Own != nil {
 		b.WriteString("\n" + r.Own.text() + "\n")
 	}

@@ -376,9 +376,14 @@ func TestInterruptGivesWhatWasSeen(t *testing.T) {
 func TestCopiesAtATap(t *testing.T) {
 	nstest.Require(t, feature.Redirect)
 	b := newBed(t, "functions:\n- {name: m, kind: mirror}\n- {name: f, kind: forward}\n")
-	r := b.trace(sending(100))
+	o := sending(100)
+	o.Softirq = true
+	r := b.trace(o)
 	b.became(r, 100, 100, 0)
 	b.passed(r, "client 0 100, m 100 100, f 100 100, server 100 0")
+	if len(r.Taps) != 1 || r.Taps[0].Name != "m.tap" || r.Taps[0].SoftirqS <= 0 || r.Taps[0].SoftirqS > 60 {
+		t.Errorf("taps %+v", r.Taps)
+	}
 	if len(r.Elsewhere) != 1 || !r.Elsewhere[0].Copy || r.Elsewhere[0].Interface != "m.tap" || r.Elsewhere[0].Own.Packets != 100 {
 		t.Errorf("%+v", r.Elsewhere)
 	}

@@ -3,6 +3,7 @@ package trace
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -20,6 +21,8 @@ type view struct {
 	points []point
 	// taps are the names of places where copies end, by the inode of their namespace.
 	taps map[uint32]string
+	// tapped are the inodes of those, by name.
+	tapped []uint32
 	// between is the inode of the wiring's own namespace, 0 where there is none.
 	between uint32
 	names   *names
@@ -31,6 +34,15 @@ type view struct {
 func (v *view) copied(inode, reason uint32) bool {
 	name := v.names.reason(reason)
 	return v.taps[inode] != "" || copies[name] || inode == v.between && name == "OTHERHOST"
+}
+
+// timed are the namespaces of which it is told how long softirqs take there: the nodes' in their order,
+// and then the taps'.
+func (v *view) timed() (all []uint32) {
+	for _, n := range v.nodes {
+		all = append(all, n.inode)
+	}
+	return append(all, v.tapped...)
 }
 
 // seat is a node with what is asked of its namespace.
@@ -56,12 +68,12 @@ type point struct {
 
 func open(c Chain) (*view, error) {
 	v := &view{taps: map[uint32]string{}, names: newNames()}
-	for name, ns := range c.Taps {
-		inode, err := inodeOf(ns)
+	for _, name := range slices.Sorted(maps.Keys(c.Taps)) {
+		inode, err := inodeOf(c.Taps[name])
 		if err != nil {
 			return nil, err
 		}
-		v.taps[inode] = name
+		v.taps[inode], v.tapped = name, append(v.tapped, inode)
 	}
 	for _, n := range c.places() {
 		s := &seat{Node: n, devices: map[uint32]string{}}

@@ -2,6 +2,7 @@ package pass
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/cilium/ebpf"
 
@@ -34,6 +35,9 @@ type Counts struct {
 	Lost [Most]uint64
 	// Full by slot: packets that a NAT dropped, because no port was left for their connection.
 	Full [Most]uint64
+	// Copying by slot: what cores spent on a mirror's copies until its tap had them, told from those
+	// that were timed.
+	Copying [Most]time.Duration
 }
 
 // Counts reads them; packets that are on their way meanwhile may be in some and not in
@@ -65,7 +69,7 @@ func (c *Counts) remembered(memories *ebpf.Map) error {
 		if err := memories.Lookup(i, &m); err != nil {
 			return fmt.Errorf("read what step %d of a pass remembers: %w", i, err)
 		}
-		c.Lost[i], c.Full[i] = m.Lost, m.Full
+		c.Lost[i], c.Full[i], c.Copying[i] = m.Lost, m.Full, time.Duration(m.Copying)
 	}
 	return nil
 }
