@@ -39,9 +39,6 @@ XDP programs pass from interface to interface are not seen in between.`,
 		if err != nil {
 			return err
 		}
-		if err := runs.Traceable(p); err != nil {
-			return err
-		}
 		chain := runs.Traced(p)
 		if t.Send > 0 {
 			if chain, err = runs.Sent(p); err != nil {

@@ -107,6 +107,11 @@ func (p *Plan) Handed() map[resource.Interface]bool {
 		if to := behind[s.To]; s.To != "" {
 			all[to] = all[to] || watched || len(arrivals[to]) > 1
 		}
+		if s.Branch != nil {
+			for _, way := range s.Branch.Ways {
+				all[behind[way.Port]] = true
+			}
+		}
 		if s.Among == nil {
 			continue
 		}

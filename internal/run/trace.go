@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -12,14 +11,6 @@ import (
 	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/trace"
 )
-
-// Traceable refuses a chain where it would not be known which node a packet went to.
-func Traceable(p *plan.Plan) error {
-	if !p.Graph().Line() {
-		return fmt.Errorf("chain %s: nothing tells which way a packet goes where functions have branches or a next; `nfchain show %s` has what went each way: %w", p.Chain, p.Chain, ErrInput)
-	}
-	return nil
-}
 
 // Traced is a chain as package trace looks at it.
 func Traced(p *plan.Plan) trace.Chain { return TracedOn(p, nil, "") }
@@ -32,7 +23,7 @@ func TracedOn(p *plan.Plan, path *plan.Path, why string) trace.Chain {
 		if path != nil && !path.Has(n.Name) {
 			continue
 		}
-		node := trace.Node{Name: n.Name, Kind: n.Kind, Namespace: n.Namespace, Arrivals: map[string]resource.Interface{}, Handed: map[string]bool{}, Hands: n.Hook != ""}
+		node := trace.Node{Name: n.Name, Kind: n.Kind, Namespace: n.Namespace, Arrivals: map[string]resource.Interface{}, Handed: map[string]bool{}, Hands: n.Hook != "", Aside: !p.Always(n.Name)}
 		if n.Replica != nil {
 			node.Of = n.Replica.Of
 		}

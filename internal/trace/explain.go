@@ -23,6 +23,8 @@ type Explanation struct {
 	Arrived uint64 `json:"arrived_packets"`
 	// Hops in the order in which the flow passes them, and (wiring), where packets only end.
 	Hops trial.List[Step] `json:"hops"`
+	// Aside are functions on other ways, to which no packet of the flow came.
+	Aside []string `json:"aside,omitempty"`
 	// Elsewhere are ends outside the chain's namespaces.
 	Elsewhere trial.List[Drop] `json:"elsewhere"`
 	// Verdict says in words what became of the packets.
@@ -94,6 +96,10 @@ func (e *Explanation) follow(hops []Hop, reverse bool) {
 		}
 		if i < len(hops)-1 {
 			step.Out = last.OwnOut.Packets
+		}
+		if h.Aside && step.In+step.Out+own(step.Drops) == 0 {
+			e.Aside = append(e.Aside, h.Name)
+			continue
 		}
 		e.Hops = append(e.Hops, step)
 	}

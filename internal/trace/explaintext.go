@@ -30,6 +30,9 @@ func (e Explanation) Text(w io.Writer) error {
 			fmt.Fprintf(&b, "- %s has this flow, of %s of %s\n", s.Name, words.Plural(s.Replicas, "replica"), s.Of)
 		}
 	}
+	if len(e.Aside) > 0 {
+		fmt.Fprintf(&b, "- on other ways, where none of it was seen: %s\n", strings.Join(e.Aside, ", "))
+	}
 	for _, reason := range append(e.Reasons, e.Warnings...) {
 		fmt.Fprintf(&b, "- %s\n", reason)
 	}

@@ -23,7 +23,7 @@ func (r *Report) fill(v *view, s seen, before, after reading) {
 	place := map[uint32]*seat{}
 	for i, node := range v.nodes {
 		place[node.inode] = node
-		h := Hop{Name: node.Name, Kind: node.Kind, Namespace: node.Namespace, Of: node.Of}
+		h := Hop{Name: node.Name, Kind: node.Kind, Namespace: node.Namespace, Of: node.Of, Aside: node.Aside}
 		for _, device := range node.Interfaces {
 			h.Interfaces = append(h.Interfaces, interfaceOf(device, before.interfaces[node.Name][device], after.interfaces[node.Name][device]))
 		}

@@ -58,6 +58,8 @@ type Hop struct {
 	Namespace string `json:"namespace"`
 	// Of is the function that it is one of several replicas of; "" for all others.
 	Of string `json:"of,omitempty"`
+	// Aside tells that there are ways past it, because ways part before.
+	Aside bool `json:"aside,omitempty"`
 	// In and Out are what its interfaces took and gave of all traffic, both ways.
 	In  Amount `json:"in"`
 	Out Amount `json:"out"`

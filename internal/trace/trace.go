@@ -54,6 +54,8 @@ type Node struct {
 	Name, Kind, Namespace string
 	// Of is the function that the node is a replica of, one of several; "" for all others.
 	Of string
+	// Aside tells that there are ways past it.
+	Aside bool
 	// Interfaces are the chain's there, in path order.
 	Interfaces []string
 	// Arrivals are where the kernel tells of what comes in by one of them, if not there.
