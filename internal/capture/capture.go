@@ -41,6 +41,8 @@ type Point struct {
 	Namespace string
 	Device    string
 	Out       bool
+	// Headed tells that frames are behind a Network Service Header there.
+	Headed bool
 	// Way is forward or reverse; empty where packets of both pass.
 	Way string
 }
@@ -93,9 +95,15 @@ func Run(ctx context.Context, c Chain, o Options, w io.Writer) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	headed := program
+	if slices.ContainsFunc(c.Points, func(p Point) bool { return p.Headed }) {
+		if headed, err = filter.Behind(o.Filter, o.Snaplen, c.Names); err != nil {
+			return Report{}, err
+		}
+	}
 	s := &session{chain: c, options: o}
 	defer s.close()
-	if err := s.open(program); err != nil {
+	if err := s.open(program, headed); err != nil {
 		return Report{}, err
 	}
 	if s.file, err = s.begin(w); err != nil {
@@ -133,14 +141,19 @@ type session struct {
 	looked time.Time
 }
 
-func (s *session) open(program []bpf.Instruction) error {
+// open the rings, with the program that chooses at those where frames have no header, and the other.
+func (s *session) open(program, headed []bpf.Instruction) error {
 	points := len(s.chain.Points)
 	blocks := min(s.options.Buffer/block/max(1, points), most)
 	if blocks < fewest {
 		return fmt.Errorf("%d interfaces and ways need a --buffer of %d MiB at least; or name one hop", points, points*fewest*block>>20)
 	}
 	for _, p := range s.chain.Points {
-		r, err := newRing(p, program, blocks)
+		chosen := program
+		if p.Headed {
+			chosen = headed
+		}
+		r, err := newRing(p, chosen, blocks)
 		if err != nil {
 			return err
 		}

@@ -103,7 +103,7 @@ func sideOf(n plan.Node, i *plan.Interface, in, out api.Direction) []capture.Poi
 	if i == nil {
 		return nil
 	}
-	p := capture.Point{Hop: n.Name, Kind: n.Kind, Namespace: n.Namespace, Device: i.Device, Way: string(in)}
+	p := capture.Point{Hop: n.Name, Kind: n.Kind, Namespace: n.Namespace, Device: i.Device, Way: string(in), Headed: n.NSH != nil}
 	q := p
 	q.Out, q.Way = true, string(out)
 	return []capture.Point{p, q}

@@ -1,11 +1,13 @@
 package run
 
 import (
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/nsh"
+	"nfchain.dev/nfchain/internal/trace"
 )
 
 // NSHState is what a function got and gave back behind Network Service Headers (RFC 8300), by the
@@ -67,6 +69,29 @@ func whole(p *plan.Plan, n plan.Node, at resource.Place) (*NSHState, error) {
 		way.Dropped = NSHDropped{Plain: back.Plain, Malformed: back.Malformed, Unknown: back.Unknown, Expired: back.Expired}
 	}
 	return s, nil
+}
+
+// dropped is what a function gave back and that did not go on, by why.
+func (s *NSHState) dropped(function string) (all []trace.StepCount) {
+	if s == nil {
+		return nil
+	}
+	for _, way := range []struct {
+		name api.Direction
+		NSHDropped
+	}{{api.Forward, s.Forward.Dropped}, {api.Reverse, s.Reverse.Dropped}} {
+		for _, d := range []struct {
+			why     string
+			packets uint64
+		}{
+			{"because they had no header", way.Plain}, {"because their header or the frame behind it was malformed", way.Malformed},
+			{"because their header was of another service path, or had an index that no frame is given", way.Unknown},
+			{"because their service index was 0, or their hop limit at its end", way.Expired},
+		} {
+			all = append(all, trace.StepCount{Function: function, Direction: string(way.name), Did: "dropped", Why: d.why, Packets: d.packets})
+		}
+	}
+	return all
 }
 
 // portBehind an interface of a node.

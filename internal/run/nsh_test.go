@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net"
@@ -11,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"nfchain.dev/nfchain/internal/capture"
+	"nfchain.dev/nfchain/internal/capture/capturetest"
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
@@ -232,6 +235,76 @@ func TestTraceOfWholeFrames(t *testing.T) {
 	}
 	if h := r.Hops[2]; h.Name != "relay" || h.OwnIn.Packets != 100 || h.OwnOut.Packets != 100 {
 		t.Errorf("%+v", h)
+	}
+}
+
+// TestExplainWholeFrames: a flow is followed through a function that gets frames whole, whatever its protocol,
+// and where that gives nothing back, it is where the flow was seen last.
+func TestExplainWholeFrames(t *testing.T) {
+	nstest.Require(t, feature.BPFTrace)
+	b := newWhole(t, "proper")
+	b.up(run.UpOptions{Wait: true})
+	for _, c := range [][3]string{{"udp", "client", "server:9"}, {"tcp", "server", "client:9"}, {"icmp", "client", "server"}} {
+		e := b.explained(c[0], c[1], c[2])
+		for i, h := range e.Hops {
+			if h.Kind != "wiring" && (i > 0 && h.In != e.Sent || i < 4 && h.Out != e.Sent) {
+				t.Errorf("%s: %s got %d and sent %d of %d; %s", c[0], h.Name, h.In, h.Out, e.Sent, e.Verdict)
+			}
+		}
+	}
+}
+
+// TestExplainWholeFramesThatEnd tells where, and that the header is why.
+func TestExplainWholeFramesThatEnd(t *testing.T) {
+	nstest.Require(t, feature.BPFTrace)
+	b := newWhole(t, "looping")
+	b.up(run.UpOptions{Wait: true})
+	e := b.explained("udp", "client", "server:9")
+	text := strings.Join(e.Reasons, "\n")
+	if !strings.Contains(e.Verdict, "relay is where it was seen last") || !strings.Contains(text, "service index") {
+		t.Errorf("%s\n%s", e.Verdict, text)
+	}
+}
+
+// TestWholeFramesAreCaptured behind their headers, of those that fit by what is behind them.
+func TestWholeFramesAreCaptured(t *testing.T) {
+	b := newWhole(t, "proper")
+	b.up(run.UpOptions{Wait: true})
+	p, err := b.host.Plan(b.chain, nil, planOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := run.Captured(p, "relay")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const many = 50
+	done := make(chan struct{})
+	// In and out of the function, each once.
+	o := capture.Options{Filter: "udp and src host client", Snaplen: 200, Buffer: 8 << 20, Count: 2 * many, For: time.Minute, Ready: func() {
+		go func() {
+			defer close(done)
+			b.numbered("forward", 0, many)
+		}()
+	}}
+	var file bytes.Buffer
+	r, err := capture.Run(t.Context(), c, o, &file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-done
+	if r.Packets != 2*many {
+		t.Errorf("%+v", r)
+	}
+	for _, i := range r.Interfaces {
+		if want := map[string]uint64{"forward": many}[i.Way]; i.Packets != want {
+			t.Errorf("%s: %d packets, want %d", i.Name, i.Packets, want)
+		}
+	}
+	for _, packet := range capturetest.Read(t, file.Bytes()).Packets {
+		if kind := packet.Data[12:14]; !bytes.Equal(kind, []byte{0x89, 0x4f}) {
+			t.Fatalf("a frame of type %x", kind)
+		}
 	}
 }
 

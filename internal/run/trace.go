@@ -64,6 +64,7 @@ func counted(ctx context.Context, p *plan.Plan) (map[string]trace.Counted, error
 		return nil, err
 	}
 	all := map[string]trace.Counted{}
+	between := trace.Counted{Steps: append(stepsOf(state.Inline), state.Classifier.dropped()...)}
 	for _, n := range state.Nodes {
 		var c trace.Counted
 		for _, r := range n.Rules {
@@ -83,8 +84,9 @@ func counted(ctx context.Context, p *plan.Plan) (map[string]trace.Counted, error
 			c.Steps = append(c.Steps, trace.StepCount{Function: n.Name, Direction: t.Direction, Did: "passed on", Packets: t.Packets, Bytes: t.Bytes})
 		}
 		all[n.Name] = c
+		between.Steps = append(between.Steps, n.NSH.dropped(n.Name)...)
 	}
-	all[trace.WiringHop] = trace.Counted{Steps: append(stepsOf(state.Inline), state.Classifier.dropped()...)}
+	all[trace.WiringHop] = between
 	return all, nil
 }
 

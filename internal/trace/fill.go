@@ -116,7 +116,7 @@ func moved(before, after []RuleCount) (out []RuleCount) {
 // taken are the steps that packets took between two readings.
 func taken(before, after []StepCount) (out []StepCount) {
 	for i, step := range after {
-		if i < len(before) && before[i].Function == step.Function && before[i].Direction == step.Direction && before[i].Did == step.Did && before[i].Packets <= step.Packets {
+		if i < len(before) && before[i].Function == step.Function && before[i].Direction == step.Direction && before[i].Did == step.Did && before[i].Why == step.Why && before[i].Packets <= step.Packets {
 			step.Packets -= before[i].Packets
 			step.Bytes -= min(step.Bytes, before[i].Bytes)
 		}

@@ -155,7 +155,9 @@ type StepCount struct {
 	// Direction is forward or reverse; absent where both are counted together.
 	Direction string `json:"direction,omitempty"`
 	// Did is counted, marked, dropped, or passed on.
-	Did     string `json:"did"`
+	Did string `json:"did"`
+	// Why they were dropped, where the function gave them back and they did not go on.
+	Why     string `json:"why,omitempty"`
 	Packets uint64 `json:"packets"`
 	Bytes   uint64 `json:"bytes"`
 }

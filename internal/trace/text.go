@@ -138,6 +138,9 @@ func dropText(d Drop, own bool) string {
 
 func (s StepCount) text() string {
 	text := fmt.Sprintf("%s %s %d", s.Function, s.Did, s.Packets)
+	if s.Why != "" {
+		text = fmt.Sprintf("%s gave %d back that were %s, %s", s.Function, s.Packets, s.Did, s.Why)
+	}
 	if s.Direction != "" {
 		text += " (" + s.Direction + ")"
 	}

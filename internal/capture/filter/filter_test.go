@@ -1,7 +1,9 @@
 package filter_test
 
 import (
+	"bytes"
 	"encoding/binary"
+	"maps"
 	"net/netip"
 	"strings"
 	"testing"
@@ -71,10 +73,13 @@ var names = map[string][]netip.Addr{
 
 const snaplen = 100
 
-// fitting are the names of the packets that fit an expression.
-func fitting(t *testing.T, expression string) map[string]bool {
+// compiling is how an expression becomes a program.
+type compiling func(string, uint32, map[string][]netip.Addr) ([]bpf.Instruction, error)
+
+// fitting are the names of the packets that fit an expression, where each is in a frame as told.
+func fitting(t *testing.T, expression string, compile compiling, framed func([]byte) []byte) map[string]bool {
 	t.Helper()
-	program, err := filter.Compile(expression, snaplen, names)
+	program, err := compile(expression, snaplen, names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,13 +89,42 @@ func fitting(t *testing.T, expression string) map[string]bool {
 	}
 	fit := map[string]bool{}
 	for name, b := range packets {
-		n, err := vm.Run(b)
+		n, err := vm.Run(framed(b))
 		if err != nil || n != 0 && n != snaplen {
 			t.Fatalf("%s: %s: %d, %v", expression, name, n, err)
 		}
 		fit[name] = n == snaplen
 	}
 	return fit
+}
+
+func plain(b []byte) []byte { return b }
+
+// headed puts a frame behind a header of RFC 8300 with so many bytes of metadata.
+func headed(metadata int) func([]byte) []byte {
+	return func(b []byte) []byte {
+		const hops, ethernet = 63, 3
+		base := uint32(hops)<<22 | uint32(2+metadata/4)<<16 | 2<<8 | ethernet
+		return frame(0x894f, binary.BigEndian.AppendUint32(nil, base), []byte{0, 0, 77, 254}, bytes.Repeat([]byte{8}, metadata), b)
+	}
+}
+
+// TestBehind: what fits behind a header is what fits without, and so is what has none.
+func TestBehind(t *testing.T) {
+	for _, expression := range []string{
+		"", "ip", "arp", "not ip", "tcp", "udp port 53 or 5000", "src net 198.18.0.0/15", "tcp dst port 443 and src host 2001:2::1",
+		"portrange 5000-5353", "ip6 proto 17", "not port 443", "host client",
+	} {
+		want := fitting(t, expression, filter.Compile, plain)
+		for how, framed := range map[string]func([]byte) []byte{"plain": plain, "without metadata": headed(0), "with metadata": headed(16)} {
+			if got := fitting(t, expression, filter.Behind, framed); !maps.Equal(got, want) {
+				t.Errorf("%q, %s: %v, want %v", expression, how, got, want)
+			}
+		}
+	}
+	if got := fitting(t, "ip", filter.Behind, headed(8)); got["tcp4"] {
+		t.Error("what is behind a header of another length is not known")
+	}
 }
 
 // TestExpressions: what fits is what tcpdump 4.99 takes for the same; an address alone it refuses.
@@ -149,7 +183,7 @@ func TestExpressions(t *testing.T) {
 		"src host client and (tcp or icmp6)": "tcp4 tcp4o frag4 tcp6 nd6",
 		"tcp dst port 443 and src host 2001:2::1": "tcp6",
 	} {
-		fit := fitting(t, expression)
+		fit := fitting(t, expression, filter.Compile, plain)
 		for name := range packets {
 			if wanted := strings.Contains(" "+want+" ", " "+name+" "); fit[name] != wanted {
 				t.Errorf("%q: %s fits: %t", expression, name, fit[name])
