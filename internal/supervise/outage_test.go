@@ -27,6 +27,9 @@ const interval = time.Millisecond
 // rest is how long a function is well until its failures are forgotten.
 const rest = 11 * time.Second
 
+// abreast is how many chains have their outages beside each other.
+const abreast = 10
+
 // stream is numbered packets from the first end to the second, of its flows by turns, and how long none
 // came.
 type stream struct {
@@ -205,7 +208,8 @@ func TestTurnsBackWithoutLoss(t *testing.T) {
 
 // BenchmarkOutage is how long packets do not come when a function dies that is led past: its
 // program killed, held still, or its interface taken away. Each time is after a rest in which the
-// function is forgiven what it did before: it would be kept away from for longer each time.
+// function is forgiven what it did before: it would be kept away from for longer each time. Some chains
+// take their turns beside each other, as the rests are long.
 func BenchmarkOutage(b *testing.B) {
 	nstest.Require(b, feature.Tun, feature.Redirect)
 	kill := func(signal syscall.Signal) func(*path, string) {
@@ -225,19 +229,33 @@ func BenchmarkOutage(b *testing.B) {
 		{"replica-stop", spec(copies, last), []string{"bad-1", "bad-2"}, kill(syscall.SIGSTOP), nothing},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			p := newPath(b, c.spec)
-			s := newStream(b, p)
-			s.more(b, 2000) // who watches has seen by then that packets flow
+			var mu sync.Mutex
 			var all []time.Duration
-			for range b.N {
-				node := p.carries(s, c.nodes...)
-				before := p.until(node, "well, for long", func(h process.Health) bool { return isWell(h) && time.Since(h.Since) > rest }).Failures
-				s.begin(b)
-				c.harm(p, node)
-				p.until(node, "failed", func(h process.Health) bool { return h.Failures > before })
-				s.more(b, 20)
-				all = append(all, s.outage())
-				c.mend(p, node)
+			var lanes sync.WaitGroup
+			for lane := range min(abreast, b.N) {
+				p := newPath(b, c.spec)
+				lanes.Add(1)
+				go func() {
+					defer lanes.Done()
+					s := newStream(b, p)
+					s.more(b, 2000) // who watches has seen by then that packets flow
+					for n := lane; n < b.N && !b.Failed(); n += abreast {
+						node := p.carries(s, c.nodes...)
+						before := p.until(node, "well, for long", func(h process.Health) bool { return isWell(h) && time.Since(h.Since) > rest }).Failures
+						s.begin(b)
+						c.harm(p, node)
+						p.until(node, "failed", func(h process.Health) bool { return h.Failures > before })
+						s.more(b, 20)
+						mu.Lock()
+						all = append(all, s.outage())
+						mu.Unlock()
+						c.mend(p, node)
+					}
+				}()
+			}
+			lanes.Wait()
+			if b.Failed() {
+				return
 			}
 			slices.Sort(all)
 			for name, at := range map[string]int{"p50": len(all) / 2, "p99": len(all) * 99 / 100, "max": len(all) - 1} {

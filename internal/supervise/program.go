@@ -77,6 +77,7 @@ func (p *program) tell() { p.update(func(*process.Status) {}) }
 // restart a program that does not do its work, or has ended and did not, unless it is to run once.
 func (p *program) restart() {
 	if p.spec.Restart == "never" {
+		p.tell() // it is what it was
 		return
 	}
 	p.mu.Lock()

@@ -14,7 +14,7 @@ const (
 	steady                   = 10 * time.Second
 	// proofs in a row, all looks without a missing probe, bring a function back.
 	proofs = 3
-	// hung is how long a program may run on while no probe comes through, before it is killed,
+	// hung is how long a program may be up while no probe comes through, before it is killed,
 	// to be started again; that doubles, too, up to longestHung.
 	hung, longestHung = time.Second, 30 * time.Second
 )
@@ -77,17 +77,17 @@ type node struct {
 	due   time.Time
 	pause time.Duration
 	good  int
-	// kill is when its programs are killed unless it is well before, and hung how long the next
-	// ones may go on.
-	kill time.Time
-	hung time.Duration
+	// quiet is since when nothing spoke for it, though its programs are up, and hung how long they may
+	// go on so.
+	quiet time.Time
+	hung  time.Duration
 }
 
 // know what was known of the function of that name.
 func (n *node) know(old *node) {
 	n.reason, n.failures, n.since = old.reason, old.failures, old.since
 	if old.failed {
-		n.failed, n.pause, n.hung, n.kill = true, firstPause, hung, time.Now().Add(hung)
+		n.failed, n.pause, n.hung, n.quiet = true, firstPause, hung, time.Now()
 	}
 	for i, w := range n.ways {
 		was := old.ways[i]
@@ -129,7 +129,7 @@ func (n *node) fail(now time.Time, reason string) {
 		n.pause = min(2*n.pause, longestPause)
 	}
 	n.failed, n.reason, n.since, n.good = true, reason, now, 0
-	n.due, n.kill = now.Add(n.pause), now.Add(max(n.hung, n.pause))
+	n.due, n.quiet = now.Add(n.pause), now
 	n.failures++
 }
 
@@ -168,18 +168,35 @@ func (n *node) up(programs map[string]string) bool {
 
 // stuck tells that programs are up, and have been given long enough to let probes through.
 func (n *node) stuck(now time.Time, programs map[string]string) bool {
-	if len(n.spec.Programs) == 0 || now.Before(n.kill) {
-		return false
-	}
-	if !n.up(programs) {
-		return false
+	if !n.mendable(programs) {
+		n.quiet = now
 	}
 	for _, w := range n.ways {
-		if w.in.steer == nil {
-			return false // nothing that a program could mend
+		if w.answered.After(n.quiet) {
+			n.quiet = w.answered
 		}
 	}
-	return n.asking()
+	return n.asking() && now.Sub(n.quiet) >= max(n.hung, n.pause)
+}
+
+// mendable tells that all is there but what its programs do, so that others may do better.
+func (n *node) mendable(programs map[string]string) bool {
+	for _, w := range n.ways {
+		if w.in.steer == nil {
+			return false
+		}
+	}
+	return len(n.spec.Programs) > 0 && n.up(programs)
+}
+
+// waiting for a probe that may come yet.
+func (n *node) waiting(now time.Time) bool {
+	for _, w := range n.ways {
+		if w.due() && w.asking() && !w.late(now) {
+			return true
+		}
+	}
+	return false
 }
 
 // asking tells that a probe is under way that should come through.

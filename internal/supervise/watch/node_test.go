@@ -42,3 +42,59 @@ func TestOwes(t *testing.T) {
 		}
 	}
 }
+
+// TestStuck: a program is killed when it was up for long and let no probe through, and not before.
+func TestStuck(t *testing.T) {
+	at := func(s float64) time.Time { return time.Unix(0, int64(s*1e9)) }
+	for name, c := range map[string]struct {
+		up    float64 // since when the program is, in seconds after the function failed
+		heard float64 // when a probe came through last
+		asked float64 // when one was sent that has not
+		now   float64
+		stuck bool
+	}{
+		"just failed":                   {0, 0, 0.1, 0.5, false},
+		"nothing came for long":         {0, 0, 0.1, 1.5, true},
+		"came up late":                  {1.2, 0, 0.1, 1.5, false},
+		"came up late, and nothing yet": {1.2, 0, 0.1, 2.5, true},
+		"one came meanwhile":            {0, 1, 1.1, 1.5, false},
+		"one came, and then nothing":    {0, 1, 1.1, 2.5, true},
+		"all that were sent came":       {0, 1, 0, 2.5, false},
+	} {
+		n := newNode("1", true, false)
+		n.spec.Programs = []string{"f"}
+		n.fail(at(0), "test")
+		programs := map[string]string{"f": process.Starting}
+		if n.stuck(at(c.up), programs) {
+			t.Errorf("%s: stuck before it is up", name)
+		}
+		programs["f"] = process.Running
+		w := n.ways[0]
+		if c.heard > 0 {
+			w.hear(w.ask(at(0)), 0, at(c.heard))
+		}
+		if c.asked > 0 {
+			w.ask(at(c.asked))
+		}
+		if got := n.stuck(at(c.now), programs); got != c.stuck {
+			t.Errorf("%s: stuck %v", name, got)
+		}
+	}
+}
+
+// TestWaiting: a probe of a function that may come yet is waited for, as long as probes took lately, and
+// one that may not is none.
+func TestWaiting(t *testing.T) {
+	n, now := newNode("1", true, true), time.Unix(100, 0)
+	w := n.ways[0]
+	w.hear(w.ask(now), 100*time.Millisecond, now)
+	if n.waiting(now) {
+		t.Error("nothing is under way")
+	}
+	w.ask(now)
+	for after, want := range map[time.Duration]bool{0: true, 200 * time.Millisecond: true, 220 * time.Millisecond: false, time.Second: false} {
+		if got := n.waiting(now.Add(after)); got != want {
+			t.Errorf("after %v: %v", after, got)
+		}
+	}
+}

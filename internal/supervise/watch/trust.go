@@ -11,8 +11,8 @@ const (
 	// garbled is how many probes in a row say so where other packets come out, and none of them: what
 	// does is something else. One that drops most packets lets one of so many through.
 	garbled = 1000
-	// forgets is which part of the longest time that a probe took each later one forgets.
-	forgets = 16
+	// memory is how long the longest time that a probe took counts; it fades meanwhile.
+	memory = 10 * time.Second
 )
 
 // trust is what signs of life say of one direction through a function. It has no clock: times
@@ -27,8 +27,9 @@ type trust struct {
 	came uint64
 	// since is when the first was sent that has not come.
 	since time.Time
-	// took is how long probes took lately.
-	took time.Duration
+	// took is how long probes took lately, the longest of them, and answered when the last came.
+	took     time.Duration
+	answered time.Time
 }
 
 // ask notes that a probe is sent, and gives its number.
@@ -53,10 +54,16 @@ func (t *trust) hear(number uint64, took time.Duration, now time.Time) {
 		return
 	}
 	t.proven, t.came = true, number
-	t.took = max(took, t.took-t.took/forgets)
+	t.took, t.answered = max(took, t.faded(now)), now
 	if number > t.heard {
 		t.heard, t.since = number, now
 	}
+}
+
+// faded is the longest time that a probe took, as far as it still counts.
+func (t *trust) faded(now time.Time) time.Duration {
+	since := min(now.Sub(t.answered), memory)
+	return time.Duration(float64(t.took) * (1 - float64(since)/float64(memory)))
 }
 
 // doubtful tells that probes are missing, though live packets stand for them.
@@ -79,7 +86,10 @@ func (t *trust) adopt(number uint64, changed bool) {
 // asking tells that a probe is under way.
 func (t *trust) asking() bool { return t.sent > t.heard }
 
+// late tells that the first probe under way should have come by now.
+func (t *trust) late(now time.Time) bool { return now.Sub(t.since) >= patience+2*t.took }
+
 // lost tells that the function lets nothing through any more in this direction.
 func (t *trust) lost(now time.Time) bool {
-	return t.proven && t.sent >= t.heard+missing && now.Sub(t.since) >= patience+2*t.took
+	return t.proven && t.sent >= t.heard+missing && t.late(now)
 }

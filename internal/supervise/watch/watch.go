@@ -273,14 +273,14 @@ func (w *Watcher) judge(n *node, now time.Time) bool {
 		return true
 	}
 	if n.stuck(now, w.programs) {
-		n.hung = min(2*n.hung, longestHung)
-		n.kill = now.Add(n.hung)
+		n.hung, n.quiet, n.good = min(2*n.hung, longestHung), now, 0
 		for _, program := range n.spec.Programs {
 			what := "runs: it is killed"
 			if w.programs[program] == process.Ended {
 				what = "has ended: it is started again"
 			}
 			w.config.Say(n.spec.Node, "no probe comes through, and its program "+what)
+			w.programs[program] = process.Waiting // until it is told what the next one does: no packet goes to this one
 			w.config.Restart(program)
 		}
 	}
@@ -383,6 +383,10 @@ func (w *Watcher) probe(now time.Time) (any bool) {
 // prove that a function which had failed is well: it is, when probes came through some times in
 // a row.
 func (w *Watcher) prove(n *node, now time.Time) {
+	if n.waiting(now) {
+		n.due = now.Add(fast)
+		return
+	}
 	well, asked := n.well(w.programs), true
 	for _, v := range n.ways {
 		asked = w.ask(v, now) && asked
