@@ -75,9 +75,12 @@ func take(p resource.Place, index int, signature uint64, had *Taker) (*Taker, er
 	return t, nil
 }
 
+// object that this version's program is loaded from.
+var object = held.Once(bpf.LoadProgram)
+
 // load a program that goes on with what the first of others has seen.
 func load(signature uint64, old []*held.Program) (*Taker, error) {
-	spec, err := bpf.LoadProgram()
+	spec, err := object()
 	if err != nil {
 		return nil, err
 	}

@@ -44,32 +44,31 @@ func Open(id ebpf.ProgramID, mark string) (*Program, error) {
 		return nil, fmt.Errorf("open program %d: %w", id, err)
 	}
 	p := &Program{Program: opened, Maps: map[string]*ebpf.Map{}}
-	info, err := opened.Info()
-	if err != nil || !strings.HasPrefix(info.Name, mark) {
+	name, maps, err := aboutProgram(opened)
+	if err != nil || !strings.HasPrefix(name, mark) {
 		p.Close()
 		return nil, err
 	}
-	p.Name = info.Name
-	if err := p.openMaps(info); err != nil {
+	p.Name = name
+	if err := p.openMaps(maps); err != nil {
 		p.Close()
 		return nil, err
 	}
 	return p, nil
 }
 
-func (p *Program) openMaps(info *ebpf.ProgramInfo) error {
-	ids, _ := info.MapIDs()
+func (p *Program) openMaps(ids []ebpf.MapID) error {
 	for _, id := range ids {
 		m, err := ebpf.NewMapFromID(id)
 		if err != nil {
 			return fmt.Errorf("open map %d of program %s: %w", id, p.Name, err)
 		}
-		about, err := m.Info()
+		name, err := nameOf(m)
 		if err != nil {
 			_ = m.Close()
 			return err
 		}
-		p.Maps[about.Name] = m
+		p.Maps[name] = m
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
+	"nfchain.dev/nfchain/bpf/steer"
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource"
@@ -156,5 +157,46 @@ func TestPriorityTaken(t *testing.T) {
 	}
 	if names := found(t, p, index, held.Passes); len(names) != 0 {
 		t.Errorf("somebody else's is taken for ours: %v", names)
+	}
+}
+
+// TestNames of a program and its maps are those that the kernel has, and an object that is read once is
+// each caller's own.
+func TestNames(t *testing.T) {
+	nstest.Require(t, feature.Root, feature.BPFIngress)
+	read := held.Once(steer.LoadProgram)
+	spec, err := read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.Programs["steer"].Name = held.SteerMark + "mine"
+	loaded, err := ebpf.NewCollection(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer loaded.Close()
+	info, err := loaded.Programs["steer"].Info()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, _ := info.ID()
+	opened, err := held.Open(id, held.SteerMark)
+	if err != nil || opened == nil {
+		t.Fatal(opened, err)
+	}
+	defer opened.Close()
+	if opened.Name != held.SteerMark+"mine" || len(opened.Maps) != len(spec.Maps) {
+		t.Errorf("%s with the maps %v", opened.Name, opened.Maps)
+	}
+	for name := range spec.Maps {
+		if opened.Maps[name] == nil {
+			t.Errorf("no map is called %s", name)
+		}
+	}
+	if other, err := held.Open(id, held.PassMark); other != nil || err != nil {
+		t.Errorf("a program of another mark: %v, error %v", other, err)
+	}
+	if again, err := read(); err != nil || again.Programs["steer"].Name == spec.Programs["steer"].Name {
+		t.Errorf("what one caller changed another has; error %v", err)
 	}
 }

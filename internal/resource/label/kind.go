@@ -77,9 +77,12 @@ func find(p resource.Place, index int) (all []*held.Program, err error) {
 // constants of a program, by the name that the kernel knows them by.
 const constants = ".rodata"
 
+// object that this version's program is loaded from.
+var object = held.Once(bpf.LoadProgram)
+
 // rulesAt is where the rules are among them.
 var rulesAt = sync.OnceValues(func() (uint64, error) {
-	spec, err := bpf.LoadProgram()
+	spec, err := object()
 	if err != nil {
 		return 0, err
 	}

@@ -15,7 +15,7 @@ const most = api.MostBranches
 // Load makes the program of a spec's rules. It decides nothing about packets: what is behind it
 // at the interface goes on with them.
 func Load(s Spec) (*ebpf.Program, error) {
-	spec, err := bpf.LoadProgram()
+	spec, err := object()
 	if err != nil {
 		return nil, err
 	}

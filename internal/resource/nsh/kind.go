@@ -207,9 +207,12 @@ func (s Pop) turn(m *ebpf.Map) error {
 	return m.Put(uint32(0), way)
 }
 
+// object that this version's programs are loaded from.
+var object = held.Once(bpf.LoadProgram)
+
 // load this version's program with the maps of another in whose place it comes.
 func load(objects any, old *held.Program, kept ...string) error {
-	spec, err := bpf.LoadProgram()
+	spec, err := object()
 	if err != nil {
 		return err
 	}

@@ -6,11 +6,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/cilium/ebpf"
-
-	program "nfchain.dev/nfchain/bpf/pass"
-	"nfchain.dev/nfchain/bpf/passnat"
-	"nfchain.dev/nfchain/bpf/passrules"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/held"
 )
@@ -39,28 +34,31 @@ func find(p resource.Place, index int) (all []attached, err error) {
 // offsets are where things stand among a program's constants.
 type offsets struct{ steps, taps uint64 }
 
-// offsetsIn this version's programs, by their names.
-var offsetsIn = sync.OnceValues(func() (map[string]offsets, error) {
-	all := map[string]offsets{}
-	for name, load := range map[string]func() (*ebpf.CollectionSpec, error){name: program.LoadProgram, rulesName: passrules.LoadProgram, natName: passnat.LoadProgram} {
-		spec, err := load()
-		if err != nil {
-			return nil, err
-		}
-		all[name] = offsets{spec.Variables["steps"].Offset(), spec.Variables["taps"].Offset()}
+// offsetsIn this version's programs, by their names. Only those that are there are asked for: to read
+// an object takes a while.
+var offsetsIn = func() map[string]func() (offsets, error) {
+	all := map[string]func() (offsets, error){}
+	for called, object := range objects {
+		all[called] = sync.OnceValues(func() (at offsets, err error) {
+			spec, err := object()
+			if err == nil {
+				at = offsets{spec.Variables["steps"].Offset(), spec.Variables["taps"].Offset()}
+			}
+			return at, err
+		})
 	}
-	return all, nil
-})
+	return all
+}()
 
 // read what a pass of this version has.
 func (a attached) read() (c contents, err error) {
-	all, err := offsetsIn()
-	if err != nil {
-		return c, err
-	}
-	at, ours := all[a.Name]
+	offsetsOf, ours := offsetsIn[a.Name]
 	if !ours || a.Maps[constantsMap] == nil || a.Maps[bucketsMap] == nil {
 		return c, fmt.Errorf("program %s is of another version of nfchain", a.Name)
+	}
+	at, err := offsetsOf()
+	if err != nil {
+		return c, err
 	}
 	constants, err := a.Maps[constantsMap].LookupBytes(uint32(0))
 	if err != nil || uint64(len(constants)) < max(at.steps, at.taps) {

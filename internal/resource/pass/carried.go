@@ -45,10 +45,28 @@ func (s Spec) carrying() (all carrying) {
 	return all
 }
 
-// alike tells whether the same steps are in the same slots.
-func (c carrying) alike(other carrying) bool {
-	for i := range c {
-		if c[i].Whose != other[i].Whose || c[i].Act != other[i].Act {
+// of the steps that a pass has: what is noted of others is of those that were there before.
+func (c carrying) of(steps []Step) carrying {
+	has := [Most]bool{}
+	for _, s := range steps {
+		has[s.Slot] = true
+	}
+	for i := range has {
+		if !has[i] {
+			c[i] = carried{}
+		}
+	}
+	return c
+}
+
+// staysIn tells whether no slot is another step's in what comes next, and no function in another slot.
+func (c carrying) staysIn(next carrying) bool {
+	for i := range Most {
+		was, is := c[i], next[i]
+		if was.Act != 0 && is.Act != 0 && (was.Whose != is.Whose || was.Act != is.Act) {
+			return false
+		}
+		if from, has := next.from(i, c); has && is.Act != 0 && from != i {
 			return false
 		}
 	}
@@ -116,12 +134,16 @@ func (l *Loaded) holds(s Spec, shared *ebpf.Map) error {
 
 // replace a pass at an interface by this one, which goes on with what both have in common.
 func (l *Loaded) replace(p resource.Place, index int, s Spec, old *attached) error {
-	if _, err := old.read(); err != nil || l.carried == old.Maps[carriedMap] {
-		return old.Replace(p, index, l.Program) // another version's, or all of it in common
+	c, err := old.read()
+	if err != nil {
+		return old.Replace(p, index, l.Program) // another version's
 	}
 	before, err := old.carrying()
 	if err != nil {
 		return err
+	}
+	if l.carried == old.Maps[carriedMap] {
+		return l.replaceBeside(p, index, s, before.of(c.steps), old)
 	}
 	if err := l.remember(s, before, old); err != nil {
 		return err
@@ -135,6 +157,45 @@ func (l *Loaded) replace(p resource.Place, index int, s Spec, old *attached) err
 
 // membarrierGlobal is MEMBARRIER_CMD_GLOBAL of membarrier(2).
 const membarrierGlobal = 1
+
+// replaceBeside replaces a pass that has the same counters, in which steps that come have slots that no step
+// has. What was counted there by others, which have gone, is taken off. Those are gone since before
+// another program was put in their place, so that none of them counts any more.
+func (l *Loaded) replaceBeside(p resource.Place, index int, s Spec, before carrying, old *attached) error {
+	counted, err := countsIn(old.Maps[countedMap], old.Maps[memoriesMap])
+	if err != nil {
+		return err
+	}
+	both, own, comes := before, s.carrying(), false
+	for _, step := range s.Steps {
+		if both[step.Slot].Act != 0 {
+			continue
+		}
+		t := counted.Slots[step.Slot]
+		own[step.Slot].Packets, own[step.Slot].Bytes = -t.Packets, -t.Bytes
+		both[step.Slot], comes = own[step.Slot], true
+		if err := l.maps[memoriesMap].Put(step.Slot, make([]byte, l.maps[memoriesMap].ValueSize())); err != nil {
+			return fmt.Errorf("have a step remember nothing: %w", err)
+		}
+	}
+	if comes {
+		if err := l.note(both); err != nil {
+			return err
+		}
+	}
+	if err := old.Replace(p, index, l.Program); err != nil {
+		return err
+	}
+	return l.note(both.of(s.Steps))
+}
+
+// note what is carried on, and whose.
+func (l *Loaded) note(all carrying) error {
+	if err := l.carried.Put(uint32(0), all); err != nil {
+		return fmt.Errorf("carry on what a pass counted: %w", err)
+	}
+	return nil
+}
 
 // remember what the steps remembered that a pass has in common with the one in whose place it will be.
 func (l *Loaded) remember(s Spec, before carrying, old *attached) error {
@@ -169,8 +230,5 @@ func (l *Loaded) carry(s Spec, before carrying, old *attached) error {
 			own[i].Packets, own[i].Bytes = t.Packets, t.Bytes
 		}
 	}
-	if err := l.carried.Put(uint32(0), own); err != nil {
-		return fmt.Errorf("carry on what a pass counted: %w", err)
-	}
-	return nil
+	return l.note(own)
 }

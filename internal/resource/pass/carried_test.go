@@ -111,3 +111,66 @@ func TestCarriesOnOnce(t *testing.T) {
 		t.Errorf("%+v, error %v; before %+v", now.Came, err, before.Came)
 	}
 }
+
+// TestBeginsAnew where another step counted before, or the same one that was away: beside steps that go
+// on counting all the while.
+func TestBeginsAnew(t *testing.T) {
+	p := place(t)
+	const many, few = 200, 100 // the kernel says something of its own, too, but not so much
+	stays := NewCount(1)
+	counted := func() Counts {
+		c, found, err := CountAt(p, "eth0")
+		if err != nil || !found {
+			t.Fatal(found, err)
+		}
+		return c
+	}
+	apply(t, p, resource.Create, Spec{Device: "eth0", Of: []string{"stays"}, Steps: []Step{stays}})
+	for round, c := range []struct {
+		of    string
+		comes Step
+	}{
+		{"two", NewCount(2)}, {"other", NewCount(2)}, {"lose", NewDrop(2, Share{Every: 1 << 40})}, {"two", NewCount(2)},
+	} {
+		before := counted()
+		apply(t, p, resource.Update, Spec{Device: "eth0", Of: []string{"stays", c.of}, Steps: []Step{stays, c.comes}})
+		now := counted()
+		if now.Slots[2].Packets > few || now.Slots[1].Packets < before.Slots[1].Packets || now.Came.Packets < before.Came.Packets {
+			t.Errorf("%s begins with %+v, and what stays goes on with %+v after %+v", c.of, now.Slots[2], now.Slots[1], before.Slots[1])
+		}
+		if remembers(t, p, 2) > few {
+			t.Errorf("%s remembers %d packets of others", c.of, remembers(t, p, 2))
+		}
+		sent(t, p, frame(ether(typeIPv4), ipv4(17, 0, 0, nil, 0)), func(c Counts) bool {
+			return c.Slots[1].Packets >= uint64(many*(round+1)) && (c.Slots[2].Packets >= many || remembers(t, p, 2) >= many)
+		})
+		apply(t, p, resource.Update, Spec{Device: "eth0", Of: []string{"stays"}, Steps: []Step{stays}})
+		if c := counted(); c.Slots[1].Packets < uint64(many*(round+1)) {
+			t.Errorf("round %d: what stays has %+v", round, c.Slots[1])
+		}
+	}
+}
+
+// remembers is how many packets the step of a slot remembers.
+func remembers(t *testing.T, p resource.Place, slot uint32) (n uint64) {
+	t.Helper()
+	dev, err := p.Device("eth0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Do(func() error {
+		all, err := find(p, dev.Attrs().Index)
+		if err != nil {
+			return err
+		}
+		defer held.CloseAll(all)
+		value, err := all[0].Maps[memoriesMap].LookupBytes(slot)
+		if err == nil && len(value) >= 8 {
+			n = binary.NativeEndian.Uint64(value)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

@@ -10,7 +10,13 @@ import (
 	program "nfchain.dev/nfchain/bpf/pass"
 	"nfchain.dev/nfchain/bpf/passnat"
 	"nfchain.dev/nfchain/bpf/passrules"
+	"nfchain.dev/nfchain/internal/resource/held"
 )
+
+// objects that this version's programs are loaded from, by what the kernel calls the programs.
+var objects = map[string]func() (*ebpf.CollectionSpec, error){
+	name: held.Once(program.LoadProgram), rulesName: held.Once(passrules.LoadProgram), natName: held.Once(passnat.LoadProgram),
+}
 
 // What steps need of a packet, as bpf/include/pass.h has it.
 const (
@@ -42,9 +48,9 @@ type Loaded struct {
 // again.
 func Load(s Spec) (*Loaded, error) { return replacing(s, numbers{}, nil, nil) }
 
-// replacing is Load for a pass in another's place, or beside others: where it does the same in every
-// slot as that one it counts on where that stopped, and remembers what it did; flows and prefixes
-// begin with full buckets. Firewalls and NATs have their connections in common with those of others.
+// replacing is Load for a pass in another's place, or beside others: where no function that both have
+// counts in another slot than in that one, it has the same counters and remembers what that did; flows
+// and prefixes begin with full buckets. Firewalls and NATs have their connections in common with those of others.
 func replacing(s Spec, taps numbers, old *attached, n *neighbours) (*Loaded, error) {
 	kept := old.keeps(s)
 	l, err := s.loaded(taps, kept, old, n)
@@ -85,14 +91,14 @@ func (s Spec) loaded(taps numbers, kept map[string]*ebpf.Map, old *attached, n *
 func (s Spec) program() (spec *ebpf.CollectionSpec, called string, err error) {
 	switch {
 	case translates(s.Steps):
-		spec, err = passnat.LoadProgram()
-		return spec, natName, err
+		called = natName
 	case asksRules(s.Steps):
-		spec, err = passrules.LoadProgram()
-		return spec, rulesName, err
+		called = rulesName
+	default:
+		called = name
 	}
-	spec, err = program.LoadProgram()
-	return spec, name, err
+	spec, err = objects[called]()
+	return spec, called, err
 }
 
 // keeps are the maps of what was counted and remembered, if other steps can go on with them. A pass that
@@ -101,28 +107,14 @@ func (a *attached) keeps(s Spec) map[string]*ebpf.Map {
 	if a == nil || a.Maps[carriedMap] == nil {
 		return nil
 	}
-	if c, err := a.read(); err != nil || !alikeInSlots(c.steps, s.Steps) {
+	c, err := a.read()
+	if err != nil {
 		return nil
 	}
-	if before, err := a.carrying(); err != nil || !before.alike(s.carrying()) {
+	if before, err := a.carrying(); err != nil || !before.of(c.steps).staysIn(s.carrying()) {
 		return nil
 	}
 	return map[string]*ebpf.Map{countedMap: a.Maps[countedMap], memoriesMap: a.Maps[memoriesMap]}
-}
-
-// alikeInSlots tells whether steps do the same in every slot, whatever their arguments.
-func alikeInSlots(a, b []Step) bool {
-	acts := map[uint32]Act{}
-	for _, s := range a {
-		acts[s.Slot] = s.Act
-	}
-	for _, s := range b {
-		if acts[s.Slot] != s.Act {
-			return false
-		}
-		delete(acts, s.Slot)
-	}
-	return len(acts) == 0
 }
 
 // prepare writes the steps into a program's constants.

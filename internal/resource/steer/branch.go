@@ -120,7 +120,7 @@ func (a *attached) parts(p resource.Place) (string, error) {
 
 // constantsAt are where a program's constants stand among each other.
 var constantsAt = sync.OnceValues(func() (at struct{ ways, own, back uint64 }, err error) {
-	spec, err := branch.LoadProgram()
+	spec, err := branchObject()
 	if err == nil {
 		at.ways, at.own, at.back = spec.Variables["ways"].Offset(), spec.Variables["own"].Offset(), spec.Variables["back"].Offset()
 	}
@@ -220,7 +220,7 @@ func loadBranch(p resource.Place, made parting, old *attached) (*branch.ProgramO
 
 // spec of the program.
 func (p parting) spec() (*ebpf.CollectionSpec, error) {
-	spec, err := branch.LoadProgram()
+	spec, err := branchObject()
 	if err != nil {
 		return nil, err
 	}

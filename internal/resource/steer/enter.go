@@ -129,7 +129,7 @@ type furnishing func(spec *ebpf.CollectionSpec, maps map[string]*ebpf.Map, other
 // loadPaths loads one of this version's programs that send packets on by paths. It counts on where
 // another stopped, and knows the flows that other ports know.
 func loadPaths(p resource.Place, program string, flows uint32, old *attached, set furnishing, to any) error {
-	spec, err := classify.LoadProgram()
+	spec, err := pathsObject()
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func (a *attached) next() (index uint32, err error) {
 // load this version's program with the index of the port that packets go to. It counts on
 // where an older one stopped, and sends packets elsewhere if that did.
 func load(next uint32, old *attached) (*bpf.ProgramObjects, error) {
-	spec, err := bpf.LoadProgram()
+	spec, err := steerObject()
 	if err != nil {
 		return nil, err
 	}

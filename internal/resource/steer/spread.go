@@ -142,7 +142,7 @@ func keepAmong(p resource.Place, s Spec, index int, to []uint32, old *attached, 
 // loadSpread loads this version's program that chooses among replicas. It counts on where
 // another stopped, and knows the flows that other ports know.
 func loadSpread(p resource.Place, of string, many uint32, old *attached) (*spread.ProgramObjects, error) {
-	spec, err := spread.LoadProgram()
+	spec, err := spreadObject()
 	if err != nil {
 		return nil, err
 	}

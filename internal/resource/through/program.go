@@ -92,9 +92,12 @@ func loadBeside(name string, maps map[string]*ebpf.Map) (*ebpf.Program, error) {
 	return loaded.DetachProgram(name), nil
 }
 
+// object that this version's programs are loaded from.
+var object = held.Once(bpf.LoadProgram)
+
 // loadWith maps of another program's, where they are as this version's are.
 func loadWith(name string, maps map[string]*ebpf.Map) (*ebpf.Collection, error) {
-	spec, err := bpf.LoadProgram()
+	spec, err := object()
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,17 @@
+package steer
+
+import (
+	"nfchain.dev/nfchain/bpf/branch"
+	"nfchain.dev/nfchain/bpf/classify"
+	"nfchain.dev/nfchain/bpf/spread"
+	bpf "nfchain.dev/nfchain/bpf/steer"
+	"nfchain.dev/nfchain/internal/resource/held"
+)
+
+// What this version's programs are loaded from.
+var (
+	steerObject  = held.Once(bpf.LoadProgram)
+	spreadObject = held.Once(spread.LoadProgram)
+	pathsObject  = held.Once(classify.LoadProgram)
+	branchObject = held.Once(branch.LoadProgram)
+)
