@@ -59,6 +59,9 @@ var stages = [][]resource.Kind{
 	{health.Kind{}},
 }
 
+// addressing is the first stage in which no interfaces are made.
+var addressing = Stage(address.KindName)
+
 // Stage of a kind, for checking that a plan's needs go only to earlier ones.
 func Stage(kind string) int {
 	for i, stage := range stages {
@@ -82,6 +85,9 @@ type Deployer struct {
 // Up makes the chain what the plan says and returns what it had to change.
 func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, error) {
 	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, fresh: map[string]bool{}}
+	if err := w.look(ctx, p); err != nil {
+		return nil, err
+	}
 	if steered(p) {
 		err := w.replace(ctx, p)
 		return w.done, err
@@ -105,6 +111,9 @@ type work struct {
 	// fresh namespaces, by ID, were made in this pass: nothing need be looked for in
 	// them.
 	fresh map[string]bool
+	sight sight
+	// coming tells of namespaces in which interfaces are to be made.
+	coming map[string]bool
 	// phase of replacing what a forwarder steers to, the ports that it is to have, and changes of
 	// passes there that are made when these are turned.
 	phase phase
@@ -112,6 +121,8 @@ type work struct {
 	later []resource.Change
 	// ledElsewhere tells that routes are left which packets may still need until ports are turned.
 	ledElsewhere bool
+	// leaving tells that nodes are there that are no longer wanted.
+	leaving bool
 
 	mu sync.Mutex
 	// labels that are given when ports know them.
@@ -119,10 +130,9 @@ type work struct {
 	done   []resource.Change
 }
 
-// stage brings the stage's kinds to what the plan says, namespace by namespace.
-func (w *work) stage(ctx context.Context, kinds []resource.Kind, p *plan.Plan) error {
-	wanted := map[string]map[string][]resource.Resource{}
-	var places []string
+// wanted of a stage's kinds is this in these places, and nothing in others where something may be.
+func (w *work) wanted(kinds []resource.Kind, p *plan.Plan) (wanted map[string]map[string][]resource.Resource, places []string) {
+	wanted = map[string]map[string][]resource.Resource{}
 	for _, r := range p.Resources {
 		if Stage(r.Kind) != Stage(kinds[0].Name()) {
 			continue
@@ -134,7 +144,12 @@ func (w *work) stage(ctx context.Context, kinds []resource.Kind, p *plan.Plan) e
 		}
 		wanted[place][r.Kind] = append(wanted[place][r.Kind], r)
 	}
-	places = w.alsoVisit(kinds, p, wanted, places)
+	return wanted, w.alsoVisit(kinds, p, wanted, places)
+}
+
+// stage brings the stage's kinds to what the plan says, namespace by namespace.
+func (w *work) stage(ctx context.Context, kinds []resource.Kind, p *plan.Plan) error {
+	wanted, places := w.wanted(kinds, p)
 	total, finished := len(places), 0
 	return each(ctx, places, func(place string) error {
 		err := w.visit(place, kinds, wanted[place])
@@ -215,34 +230,72 @@ func (w *work) visit(place string, kinds []resource.Kind, wanted map[string][]re
 		}
 		return nil
 	}
-	h, err := netns.Open(place)
-	if err != nil {
-		return err
-	}
-	defer h.Close()
-	at := resource.At(h, w.owner)
+	open := &opened{place: place, owner: w.owner}
+	defer open.close()
 	for _, k := range kinds {
-		var observed []resource.Observed
-		if !w.isFresh(place) {
-			if observed, err = k.Read(at); err != nil {
-				return err
-			}
+		observed, err := w.read(k, place, open)
+		if err != nil {
+			return err
 		}
 		changes := w.due(w.difference(place, k.Name(), observed, wanted[k.Name()]))
 		if len(changes) > 0 && !w.dry {
+			at, err := open.at()
+			if err != nil {
+				return err
+			}
 			if err := k.Apply(at, changes); err != nil {
 				return err
 			}
+			w.sight.forget(place, k, changes)
 		}
 		w.record(changes...)
 	}
 	return nil
 }
 
+// read what is of a kind in a place, unless it is known.
+func (w *work) read(k resource.Kind, place string, open *opened) ([]resource.Observed, error) {
+	if w.isFresh(place) {
+		return nil, nil
+	}
+	if observed, known := w.sight.of(place, k); known {
+		return observed, nil
+	}
+	at, err := open.at()
+	if err != nil {
+		return nil, err
+	}
+	return k.Read(at)
+}
+
+// opened is a place that is opened when it is first asked for.
+type opened struct {
+	place, owner string
+	there        *resource.Place
+}
+
+func (o *opened) at() (resource.Place, error) {
+	if o.there == nil {
+		h, err := netns.Open(o.place)
+		if err != nil {
+			return resource.Place{}, err
+		}
+		at := resource.At(h, o.owner)
+		o.there = &at
+	}
+	return *o.there, nil
+}
+
+func (o *opened) close() {
+	if o.there != nil {
+		o.there.Close()
+	}
+}
+
 func (w *work) visitNamespace(r resource.Resource) error {
 	spec := r.Spec.(namespace.Spec)
 	change := resource.Change{Op: resource.Create, ID: r.ID, Kind: r.Kind, Key: spec.Name, Spec: spec}
-	switch namespace.Verify(spec) {
+	switch namespace.Verify(spec, w.coming[spec.Name]) {
 	case spec.Fingerprint():
 		return nil
 	case "":
@@ -256,6 +309,7 @@ func (w *work) visitNamespace(r resource.Resource) error {
 	if w.dry {
 		return nil
 	}
+	w.sight.forget(r.Spec.Key(), namespace.Kind{}, nil)
 	return (namespace.Kind{}).Apply(resource.Place{Owner: w.owner}, []resource.Change{change})
 }
 

@@ -44,8 +44,9 @@ func (w *work) removeDropped(ctx context.Context, p *plan.Plan) error {
 }
 
 func (w *work) dropPrograms(p *plan.Plan) error {
-	at := resource.Place{Owner: w.owner}
-	observed, err := (process.Kind{}).Read(at)
+	open := &opened{place: netns.Host, owner: w.owner}
+	defer open.close()
+	observed, err := w.read(process.Kind{}, netns.Host, open)
 	if err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func (w *work) dropPrograms(p *plan.Plan) error {
 	if w.dry || len(changes) == 0 {
 		return nil
 	}
-	return (process.Kind{}).Apply(at, changes)
+	return (process.Kind{}).Apply(resource.Place{Owner: w.owner}, changes)
 }
 
 // dropNamespace takes interfaces away first, because the kernel frees a namespace

@@ -117,6 +117,9 @@ func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 	if err := w.stage(ctx, []resource.Kind{health.Kind{}}, p); err != nil || fresh || w.dry {
 		return err
 	}
+	if !w.leaving {
+		return nil
+	}
 	return w.drain(ctx, p)
 }
 
@@ -175,7 +178,13 @@ func (w *work) due(changes []resource.Change) []resource.Change {
 func (w *work) waits(c resource.Change) bool {
 	switch c.Kind {
 	case steer.KindName:
-		return c.Op == resource.Delete || w.phase == making && c.Op == resource.Update
+		if c.Op == resource.Delete {
+			w.mu.Lock()
+			w.leaving = true
+			w.mu.Unlock()
+			return true
+		}
+		return w.phase == making && c.Op == resource.Update
 	case process.KindName, nsh.PopKindName:
 		return c.Op == resource.Delete
 	case pass.KindName:

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,35 +18,62 @@ func Start(ref string, cmd *exec.Cmd) error { return Do(ref, cmd.Start) }
 // Processes finds every process that lives in one of the named namespaces, by
 // comparing namespaces, so that nothing started there can hide: pids by name.
 func Processes(refs []string) (map[string][]int, error) {
-	names := make(map[inode]string, len(refs))
-	for _, ref := range refs {
-		if id, err := identify(Path(ref)); err == nil {
-			names[id] = ref
-		}
+	if !slices.ContainsFunc(refs, func(ref string) bool { _, err := identify(Path(ref)); return err == nil }) {
+		return map[string][]int{}, nil
 	}
-	found := map[string][]int{}
-	if len(names) == 0 {
-		return found, nil
-	}
+	all, err := TakeCensus()
+	return all.In(refs), err
+}
+
+// Census is which processes live in which namespace at one moment, but for this process.
+type Census map[inode][]int
+
+// TakeCensus of all processes.
+func TakeCensus() (Census, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil, err
 	}
+	all := Census{}
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		id, err := identify(filepath.Join("/proc", e.Name(), "ns/net"))
-		if ref, ours := names[id]; err == nil && ours {
-			found[ref] = append(found[ref], pid)
+		if id, err := identify(filepath.Join("/proc", e.Name(), "ns/net")); err == nil {
+			all[id] = append(all[id], pid)
 		}
 	}
-	return found, nil
+	return all, nil
+}
+
+// In some namespaces: pids by name.
+func (c Census) In(refs []string) map[string][]int {
+	found := map[string][]int{}
+	for _, ref := range refs {
+		id, err := identify(Path(ref))
+		if err == nil && len(c[id]) > 0 {
+			found[ref] = c[id]
+		}
+	}
+	return found
 }
 
 // inode tells namespaces apart.
 type inode struct{ dev, ino uint64 }
+
+// Identity tells a namespace from every other that there is at the time, also from one that had its
+// name before; "" where there is none.
+func Identity(ref string) string {
+	if !Exists(ref) {
+		return ""
+	}
+	id, err := identify(Path(ref))
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d:%d", id.dev, id.ino)
+}
 
 func identify(path string) (inode, error) {
 	var st unix.Stat_t

@@ -127,10 +127,12 @@ type Place struct {
 	Owner string
 	// links are the interfaces as first listed, for the kinds that do not change them.
 	links *[]netlink.Link
+	// still is what is read once in a place where nothing is changed; nil in others.
+	still *still
 }
 
 // At is a Place that lists its interfaces once.
-func At(h *netns.Handle, owner string) Place { return Place{h, owner, new([]netlink.Link)} }
+func At(h *netns.Handle, owner string) Place { return Place{h, owner, new([]netlink.Link), nil} }
 
 // Notice reads one interface by its name, and has the kernel act at once on what it knows
 // of its carrier. By itself it does so up to a second later, and until then a device may be
@@ -143,12 +145,20 @@ func (p Place) Notice(name string) (netlink.Link, error) {
 	return l, nil
 }
 
+// LinkList lists the interfaces as they are now.
+func (p Place) LinkList() ([]netlink.Link, error) {
+	if p.still != nil {
+		return p.Links()
+	}
+	return p.Handle.LinkList()
+}
+
 // Links lists the interfaces of the place.
 func (p Place) Links() ([]netlink.Link, error) {
 	if p.links != nil && *p.links != nil {
 		return *p.links, nil
 	}
-	list, err := p.LinkList()
+	list, err := p.Handle.LinkList()
 	if err != nil {
 		return nil, fmt.Errorf("list interfaces of namespace %q: %w", p.Ref, err)
 	}

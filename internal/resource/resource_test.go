@@ -248,12 +248,12 @@ func TestNamespace(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := resource.Place{Owner: owner}
-	if namespace.Verify(s) != "" {
+	if namespace.Verify(s, true) != "" {
 		t.Error("there already")
 	}
 	for range 2 {
 		change(t, namespace.Kind{}, at, resource.Create, s)
-		if got := namespace.Verify(s); got != s.Fingerprint() {
+		if got := namespace.Verify(s, true); got != s.Fingerprint() {
 			t.Errorf("reads back as %q, want %q", got, s.Fingerprint())
 		}
 	}
@@ -263,7 +263,7 @@ func TestNamespace(t *testing.T) {
 	}
 	s.Sysctls[0].Value = "0"
 	change(t, namespace.Kind{}, at, resource.Update, s)
-	if got := namespace.Verify(s); got != s.Fingerprint() {
+	if got := namespace.Verify(s, true); got != s.Fingerprint() {
 		t.Errorf("reads back as %q, want %q", got, s.Fingerprint())
 	}
 	if found, err := (namespace.Kind{}).Read(at); err != nil || len(found) != 1 || found[0].Key != s.Name {

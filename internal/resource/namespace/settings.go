@@ -1,5 +1,9 @@
 package namespace
 
+// addressMode is whether interfaces that come get link-local addresses. While the kernel's lock of the
+// network is held, by whomever, who reads it spins.
+const addressMode = "net/ipv6/conf/default/addr_gen_mode"
+
 // Sysctls of a namespace. Reverse path filtering is off because a chain's way
 // back need not be its way there; link-local addresses are not made because
 // nothing needs them and their announcements would be traffic in the chain.
@@ -12,7 +16,7 @@ func Sysctls(forwards, ipv6 bool) []Sysctl {
 		s = append(s, Sysctl{Path: "net/ipv4/ip_forward", Value: "1"})
 	}
 	if ipv6 {
-		s = append(s, Sysctl{Path: "net/ipv6/conf/default/addr_gen_mode", Value: "1"},
+		s = append(s, Sysctl{Path: addressMode, Value: "1"},
 			Sysctl{Path: "net/ipv6/conf/default/accept_dad", Value: "0"})
 		if forwards {
 			s = append(s, Sysctl{Path: "net/ipv6/conf/all/forwarding", Value: "1"})

@@ -25,7 +25,7 @@ func (Kind) Name() string { return KindName }
 
 // Read implements resource.Kind.
 func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
-	found, err := find(p.Owner, p.Ref)
+	found, err := findAt(p)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -134,6 +134,11 @@ func alive(owner, ref string) error {
 	if err != nil {
 		return err
 	}
+	return ended(owner, found)
+}
+
+// ended tells by an error which daemon is not among those that were found.
+func ended(owner string, found map[string][]int) error {
 	for _, program := range programs {
 		if len(found[program]) == 0 {
 			return fmt.Errorf("%s of chain %s has ended%s; `nfchain up` with the chain's file starts it again", program, owner, lastWords(owner, program))

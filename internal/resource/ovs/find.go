@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/resource"
 )
 
 // find the owner's daemons that live in a namespace: processes by program.
@@ -21,6 +22,12 @@ func find(owner, ref string) (map[string][]int, error) {
 		return nil, err
 	}
 	return marked(owner, living[ref]), nil
+}
+
+// findAt is find in a place.
+func findAt(p resource.Place) (map[string][]int, error) {
+	living, err := p.Processes(p.Ref)
+	return marked(p.Owner, living[p.Ref]), err
 }
 
 // marked are those of the processes that carry the owner's mark, by program.

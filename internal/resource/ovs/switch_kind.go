@@ -19,7 +19,7 @@ func (SwitchKind) Name() string { return SwitchKindName }
 
 // Read implements resource.Kind. Without daemons there are no switches.
 func (SwitchKind) Read(p resource.Place) ([]resource.Observed, error) {
-	if alive(p.Owner, p.Ref) != nil {
+	if living, err := findAt(p); err != nil || ended(p.Owner, living) != nil {
 		return nil, nil
 	}
 	s, err := readState(p.Owner, p.Ref)

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 )
 
@@ -30,27 +31,32 @@ type Found struct {
 }
 
 // Find finds every process of the owner's programs in its namespaces.
-func Find(owner string) ([]Found, error) {
+func Find(owner string) ([]Found, error) { return find(resource.Place{Owner: owner}) }
+
+// find is Find by what is known in a place.
+func find(p resource.Place) ([]Found, error) {
 	all, err := netns.List()
 	if err != nil {
 		return nil, err
 	}
 	var own []string
 	for _, name := range all {
-		if namespace.Owns(owner, name) {
+		if namespace.Owns(p.Owner, name) {
 			own = append(own, name)
 		}
 	}
-	return FindIn(owner, own...)
+	living, err := p.Processes(own...)
+	return markedAmong(living, p.Owner), err
 }
 
 // FindIn is Find in some namespaces alone.
 func FindIn(owner string, refs ...string) ([]Found, error) {
 	living, err := netns.Processes(refs)
-	if err != nil {
-		return nil, err
-	}
-	var found []Found
+	return markedAmong(living, owner), err
+}
+
+// markedAmong living processes are those with the mark of an owner's program.
+func markedAmong(living map[string][]int, owner string) (found []Found) {
 	for _, pids := range living {
 		for _, pid := range pids {
 			environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
@@ -63,7 +69,7 @@ func FindIn(owner string, refs ...string) ([]Found, error) {
 			}
 		}
 	}
-	return found, nil
+	return found
 }
 
 // marked reads the owner's mark from an environment.

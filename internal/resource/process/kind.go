@@ -40,7 +40,7 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 	if !errors.Is(err, rundir.ErrNone) {
 		return nil, err
 	}
-	left, err := Find(p.Owner)
+	left, err := find(p)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,103 @@
+package deploy
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/namespace"
+)
+
+// sight is what was found before anything was changed, by place and by kind. Most updates change little,
+// so that each place is looked into once, and not once a stage. What a change may have made untrue is
+// forgotten, and looked for again where it is asked for.
+type sight struct {
+	mu    sync.Mutex
+	found map[string]map[string][]resource.Observed
+}
+
+// look into all places where stages will.
+func (w *work) look(ctx context.Context, p *plan.Plan) error {
+	w.sight.found = map[string]map[string][]resource.Observed{}
+	kinds := map[string][]resource.Kind{}
+	var places []string
+	for _, stage := range stages {
+		if stage[0].Name() == namespace.KindName {
+			continue
+		}
+		_, all := w.wanted(stage, p)
+		for _, place := range all {
+			if kinds[place] == nil && (place == netns.Host || netns.Exists(place)) {
+				places = append(places, place)
+			}
+			kinds[place] = append(kinds[place], stage...)
+		}
+	}
+	census := sync.OnceValues(netns.TakeCensus)
+	err := each(ctx, places, func(place string) error {
+		return inside(place, func(h *netns.Handle) error {
+			at, found := resource.Still(h, w.owner, census), map[string][]resource.Observed{}
+			for _, k := range kinds[place] {
+				observed, err := k.Read(at)
+				if err != nil {
+					return err
+				}
+				found[k.Name()] = observed
+			}
+			w.sight.mu.Lock()
+			defer w.sight.mu.Unlock()
+			w.sight.found[place] = found
+			return nil
+		})
+	})
+	w.foreseeInterfaces(p)
+	return err
+}
+
+// foreseeInterfaces that are to be made, or made anew.
+func (w *work) foreseeInterfaces(p *plan.Plan) {
+	w.coming = map[string]bool{}
+	for _, r := range p.Resources {
+		if r.Kind == namespace.KindName || Stage(r.Kind) >= addressing {
+			continue
+		}
+		is := resource.Observed{Key: r.Spec.Key(), Fingerprint: r.Spec.Fingerprint()}
+		if observed, _ := w.sight.of(r.Namespace, kindOf(r.Kind)); slices.Contains(observed, is) {
+			continue
+		}
+		w.coming[r.Namespace] = true
+		if to, is := r.Spec.(link.Spec); is {
+			w.coming[to.B.Namespace] = true
+		}
+	}
+}
+
+// of a kind in a place what is known still.
+func (s *sight) of(place string, k resource.Kind) (observed []resource.Observed, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	observed, known = s.found[place][k.Name()]
+	return observed, known
+}
+
+// forget what changes may have made untrue. Interfaces that come are at both ends of a link; those that
+// go, or change, may be anywhere, and all that is made in stages before addresses are.
+func (s *sight) forget(place string, k resource.Kind, changes []resource.Change) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if delete(s.found, place); Stage(k.Name()) >= addressing {
+		return
+	}
+	for _, c := range changes {
+		to, is := c.Spec.(link.Spec)
+		if !is || c.Op != resource.Create {
+			clear(s.found)
+			return
+		}
+		delete(s.found, to.B.Namespace)
+	}
+}

@@ -1,0 +1,61 @@
+package resource
+
+import (
+	"sync"
+
+	"github.com/vishvananda/netlink"
+
+	"nfchain.dev/nfchain/internal/netns"
+)
+
+// still is what many kinds ask for, each for its own objects.
+type still struct {
+	disciplines func() ([]netlink.Qdisc, error)
+	census      func() (netns.Census, error)
+}
+
+// Still is a Place that is only looked at, by one kind after the other: what several ask for is read
+// once. The census, of all processes, may be one of several places.
+func Still(h *netns.Handle, owner string, census func() (netns.Census, error)) Place {
+	p := At(h, owner)
+	p.still = &still{sync.OnceValues(func() ([]netlink.Qdisc, error) { return h.QdiscList(nil) }), census}
+	return p
+}
+
+// QdiscList lists the queueing disciplines of an interface, or with nil of all.
+func (p Place) QdiscList(l netlink.Link) ([]netlink.Qdisc, error) {
+	if p.still != nil && l == nil {
+		return p.still.disciplines()
+	}
+	return p.Handle.QdiscList(l)
+}
+
+// FilterList lists the filters of an interface that are at a parent. Most interfaces have no discipline
+// at which there could be some.
+func (p Place) FilterList(l netlink.Link, parent uint32) ([]netlink.Filter, error) {
+	if p.still == nil {
+		return p.Handle.FilterList(l, parent)
+	}
+	all, err := p.QdiscList(nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range all {
+		if a := q.Attrs(); a.LinkIndex == l.Attrs().Index && (parent == a.Handle || parent>>16 == a.Handle>>16) {
+			return p.Handle.FilterList(l, parent)
+		}
+	}
+	return nil, nil
+}
+
+// Processes finds those that live in namespaces: pids by name.
+func (p Place) Processes(refs ...string) (map[string][]int, error) {
+	if p.still == nil {
+		return netns.Processes(refs)
+	}
+	all, err := p.still.census()
+	if err != nil {
+		return nil, err
+	}
+	return all.In(refs), nil
+}
