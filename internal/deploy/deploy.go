@@ -78,13 +78,16 @@ func Stage(kind string) int {
 type Deployer struct {
 	// Progress is told what is being done, and how much of it.
 	Progress func(what string, done, total int)
+	// Made is called, unless it is nil, when all is there that is new: what comes after has packets go
+	// to it, and takes away what is no longer wanted.
+	Made func() error
 	// DryRun compares and changes nothing.
 	DryRun bool
 }
 
 // Up makes the chain what the plan says and returns what it had to change.
 func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, error) {
-	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, fresh: map[string]bool{}}
+	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, made: d.Made, fresh: map[string]bool{}}
 	if err := w.look(ctx, p); err != nil {
 		return nil, err
 	}
@@ -100,7 +103,15 @@ func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, err
 			return w.done, err
 		}
 	}
-	return w.done, nil
+	return w.done, w.allMade()
+}
+
+// allMade tells whoever wants to know.
+func (w *work) allMade() error {
+	if w.made == nil {
+		return nil
+	}
+	return w.made()
 }
 
 // work is one pass over a chain.
@@ -108,6 +119,7 @@ type work struct {
 	owner    string
 	dry      bool
 	progress func(string, int, int)
+	made     func() error
 	// fresh namespaces, by ID, were made in this pass: nothing need be looked for in
 	// them.
 	fresh map[string]bool

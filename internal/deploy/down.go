@@ -165,7 +165,7 @@ func endProcesses(names []string) error {
 }
 
 // removeElsewhere removes the chain's interfaces from namespaces that are not its
-// own: those of existing endpoints and of standalone functions.
+// own: those of existing endpoints and of standalone functions. Nodes of other chains are neither.
 func removeElsewhere(ctx context.Context, owner string, own []string) error {
 	mine := map[string]bool{}
 	for _, name := range own {
@@ -177,7 +177,7 @@ func removeElsewhere(ctx context.Context, owner string, own []string) error {
 	}
 	others := []string{netns.Host}
 	for _, name := range all {
-		if !mine[name] && netns.Exists(name) {
+		if _, _, node := namespace.Split(name); !node && !mine[name] && netns.Exists(name) {
 			others = append(others, name)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 	"sync"
 
 	"github.com/vishvananda/netlink"
@@ -20,6 +21,16 @@ import (
 
 // Facts reads what a plan of the chain must know of this machine.
 func Facts(chain api.Chain) (plan.Facts, error) {
+	f, err := OwnFacts(chain)
+	if err != nil {
+		return f, err
+	}
+	return f, AddOthers(&f)
+}
+
+// OwnFacts are those that a plan must know which stays within the chain's own blocks and namespaces
+// ([plan.Plan.Stays]): all but the blocks of other chains.
+func OwnFacts(chain api.Chain) (plan.Facts, error) {
 	f := plan.Facts{Blocks: map[string][]netip.Prefix{}, Networks: map[string][]netip.Prefix{}, MTUs: map[string]int{}, Addresses: map[string][]netip.Addr{}}
 	for _, e := range chain.Spec.Endpoints {
 		if e.Interface == "" {
@@ -37,16 +48,41 @@ func Facts(chain api.Chain) (plan.Facts, error) {
 	if err != nil {
 		return f, err
 	}
-	for _, name := range names {
-		if owner, _, ours := namespace.Split(name); ours && len(f.Blocks[owner]) > 0 || !netns.Exists(name) {
-			continue
-		}
-		if err := addBlocks(f.Blocks, name); err != nil {
-			return f, err
-		}
+	of := func(name string) bool {
+		owner, _, ours := namespace.Split(name)
+		return ours && owner == chain.Metadata.Name
+	}
+	if err := addAllBlocks(f.Blocks, slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !of(name) })); err != nil {
+		return f, err
 	}
 	f.Addresses, err = addressesOf(chain, names)
 	return f, err
+}
+
+// AddOthers adds the blocks of all other chains.
+func AddOthers(f *plan.Facts) error {
+	names, err := netns.List()
+	if err != nil {
+		return err
+	}
+	return addAllBlocks(f.Blocks, names)
+}
+
+// addAllBlocks adds the blocks that are known in namespaces.
+func addAllBlocks(blocks map[string][]netip.Prefix, names []string) error {
+	for _, name := range names {
+		owner, _, ours := namespace.Split(name)
+		if ours && len(blocks[owner]) == 0 {
+			blocks[owner] = noted(owner)
+		}
+		if ours && len(blocks[owner]) > 0 || !netns.Exists(name) {
+			continue
+		}
+		if err := addBlocks(blocks, name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // addInterface adds what is known of an interface that an endpoint takes in.

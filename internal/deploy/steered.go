@@ -60,6 +60,9 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) error {
 			return err
 		}
 	}
+	if err := w.allMade(); err != nil {
+		return err
+	}
 	w.phase = turning
 	if err := w.turn(ctx, p); err != nil {
 		return err

@@ -2,7 +2,19 @@ package plan
 
 import (
 	"net/netip"
+	"slices"
 )
+
+// Stays tells of a chain that was there with these blocks and is to have no others, in namespaces that
+// are all its own: whatever addresses other chains have, its plan is the same.
+func (p *Plan) Stays(had []netip.Prefix) bool {
+	for _, block := range p.Blocks {
+		if !slices.Contains(had, block) {
+			return false
+		}
+	}
+	return len(p.Blocks) > 0 && !slices.ContainsFunc(p.Nodes, func(n Node) bool { return !n.Made })
+}
 
 // Spare addresses of each family, at most so many, that no node of the chain has, and that
 // every node sends the same way as packets to the server, or, westward, to the client.

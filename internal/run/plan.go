@@ -37,6 +37,9 @@ func (h *Host) PlanAll(chains []api.Chain, alone []api.StandaloneFunction, o pla
 		if err != nil {
 			return nil, err
 		}
+		if err := h.addOthers(chain, &facts); err != nil {
+			return nil, err
+		}
 		for j, before := range all {
 			meet(&facts, chains[j], before)
 		}
@@ -89,12 +92,20 @@ func (h *Host) planThrough(chain api.Chain, through []api.StandaloneFunction, o 
 	if err != nil {
 		return nil, err
 	}
+	if own := facts.Blocks[chain.Metadata.Name]; len(own) > 0 {
+		if p, err := h.make(chain, facts, o); err == nil && p.Stays(own) {
+			return p, nil
+		}
+	}
+	if err := h.addOthers(chain, &facts); err != nil {
+		return nil, err
+	}
 	return h.make(chain, facts, o)
 }
 
-// facts of this machine that a plan of the chain needs.
+// facts of this machine that a plan of the chain needs, but for what it must know of other chains.
 func (h *Host) facts(chain api.Chain, through []api.StandaloneFunction) (plan.Facts, error) {
-	facts, err := deploy.Facts(chain)
+	facts, err := deploy.OwnFacts(chain)
 	if errors.Is(err, adopted.ErrNotFound) {
 		return facts, fmt.Errorf("%w: %w", err, ErrInput)
 	}
@@ -110,8 +121,15 @@ func (h *Host) facts(chain api.Chain, through []api.StandaloneFunction) (plan.Fa
 	for _, f := range through {
 		facts.Functions[f.Metadata.Name] = f.Spec
 	}
-	err = h.tenants(chain, &facts)
-	return facts, err
+	return facts, nil
+}
+
+// addOthers adds what a plan must know of other chains, unless it [plan.Plan.Stays].
+func (h *Host) addOthers(chain api.Chain, f *plan.Facts) error {
+	if err := deploy.AddOthers(f); err != nil {
+		return err
+	}
+	return h.tenants(chain, f)
 }
 
 // make the plan of a chain.

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"sync"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
@@ -38,7 +39,8 @@ func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.P
 	if err != nil {
 		return nil, nil, err
 	}
-	defer addresses.Release()
+	free := sync.OnceFunc(addresses.Release)
+	defer free()
 	o.watch.lap()
 	through, err := h.through(chain, o.Alone, nil)
 	if err != nil {
@@ -57,7 +59,14 @@ func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.P
 			return p, nil, err
 		}
 	}
-	changes, err := h.deploy(ctx, p, o.DryRun)
+	d := &deploy.Deployer{Progress: h.Progress, DryRun: o.DryRun, Made: func() error {
+		defer free() // the addresses are seen to be taken
+		if o.DryRun {
+			return nil
+		}
+		return deploy.Note(p)
+	}}
+	changes, err := d.Up(ctx, p)
 	o.watch.lap()
 	return p, changes, err
 }
@@ -77,16 +86,12 @@ func (h *Host) UpFunction(ctx context.Context, f api.StandaloneFunction, o UpOpt
 			return nil, err
 		}
 	}
-	changes, err := h.deploy(ctx, p, o.DryRun)
+	d := &deploy.Deployer{Progress: h.Progress, DryRun: o.DryRun}
+	changes, err := d.Up(ctx, p)
 	if err == nil {
 		err = h.wait(ctx, p, o)
 	}
 	return changes, err
-}
-
-func (h *Host) deploy(ctx context.Context, p *plan.Plan, dry bool) ([]resource.Change, error) {
-	d := &deploy.Deployer{Progress: h.Progress, DryRun: dry}
-	return d.Up(ctx, p)
 }
 
 // wait until what was made is ready, if that was asked for.
