@@ -151,6 +151,10 @@ func TestBlockIsKept(t *testing.T) {
 		if p := made(t, spec, facts, plan.Options{}); (p.Blocks[0] == own) != kept || p.Blocks[0].Overlaps(other) != kept {
 			t.Errorf("%s: it had %s and has %v; %s was taken meanwhile", spec, own, p.Blocks, other)
 		}
+		alone := made(t, spec, plan.Facts{Blocks: map[string][]netip.Prefix{"edge": {own}}, Functions: facts.Functions}, plan.Options{})
+		if alone.Stays(alone.Blocks) != kept || alone.Stays([]netip.Prefix{other}) {
+			t.Errorf("%s: whether other chains matter to it is told wrong", spec)
+		}
 		facts.Routes = []netip.Prefix{prefix("198.18.64.0/30")}
 		if p := made(t, spec, facts, plan.Options{}); p.Blocks[0].Overlaps(own) {
 			t.Errorf("%s: the host reaches %v", spec, p.Blocks)
