@@ -43,7 +43,7 @@ func kernelQuestions() []question {
 		{BPFPeer, "wiring ebpf", askPeer},
 		{BPFTCX, "wiring ebpf, at tcx", askTCX},
 		{BPFClsact, "wiring ebpf, at clsact", askClsact},
-		{BPFIngress, "functions counter, dscp, mark, drop, ratelimit and passthrough, inline functions, and probes of onFailure", askIngress},
+		{BPFIngress, "functions counter, dscp, mark, drop, ratelimit and passthrough, inline functions, branches, and probes of onFailure", askIngress},
 		{BPFXDP, "inline functions on XDP, and the built-in generator", askXDP},
 		{OVSKernel, "wiring ovs: the datapath in the kernel, instead of the one in user space", askOVSKernel},
 		{NAPIThreads, "placing the threads of threaded_napi", askNAPIThreads},

@@ -30,7 +30,7 @@ const (
 	BPFXDP      = "bpf.xdp"
 	BPFPeer     = "bpf.peer"     // programs can send packets on to the far end of a veth
 	BPFClsact   = "bpf.clsact"   // programs as classifiers of tc
-	BPFIngress  = "bpf.ingress"  // programs at what an interface takes in, at either of these
+	BPFIngress  = "bpf.ingress"  // programs at what an interface takes in or sends, at either of these
 	BPFTrace    = "bpf.trace"    // programs at tracepoints, and types that say where to look
 	PerfEvents  = "perf.events"  // stacks of every core can be sampled
 	OVSKernel   = "ovs.kernel"   // Open vSwitch's datapath in the kernel

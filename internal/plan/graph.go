@@ -255,7 +255,7 @@ func (b *builder) labels(numbers map[string]uint32) {
 		for _, to := range n.Branches {
 			spec.Rules = append(spec.Rules, label.Rule{Mark: to.Mark, Mask: to.Bits(), Node: to.To, Label: numbers[to.To]})
 		}
-		b.requires[feature.BPFTCX] = true
+		b.requires[feature.BPFIngress] = true
 		b.add(resource.New(n.Namespace, spec, b.links[n.Name]...))
 	}
 }

@@ -29,7 +29,7 @@ functions:
 
 // TestBranchesAreMeasured, proven and shown, whichever way the load goes.
 func TestBranchesAreMeasured(t *testing.T) {
-	nstest.Require(t, feature.BPFPeer, feature.BPFTCX, feature.Bridge, feature.NFTables, feature.ToolNFT)
+	nstest.Require(t, feature.BPFPeer, feature.BPFIngress, feature.Bridge, feature.NFTables, feature.ToolNFT)
 	b := newBed(t, parting)
 	m, r := b.measurement(load(1, trial.TCP, trial.UDP), tool{sampled})
 	if err := m.Run(t.Context(), r); err != nil {
@@ -73,7 +73,7 @@ func TestBranchesAreMeasured(t *testing.T) {
 
 // TestBranchesAreTraced: packets are seen at the functions of the way that they go, both ways, and at no others.
 func TestBranchesAreTraced(t *testing.T) {
-	nstest.Require(t, feature.BPFTrace, feature.BPFPeer, feature.BPFTCX, feature.Bridge, feature.NFTables, feature.ToolNFT)
+	nstest.Require(t, feature.BPFTrace, feature.BPFPeer, feature.BPFIngress, feature.Bridge, feature.NFTables, feature.ToolNFT)
 	b := newBed(t, parting)
 	b.up(run.UpOptions{Wait: true})
 	r := b.traced(100)

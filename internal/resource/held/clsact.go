@@ -12,11 +12,12 @@ import (
 	"nfchain.dev/nfchain/internal/resource"
 )
 
-// clsact holds programs as filters of tc(8) that decide by themselves, one of each rank.
-type clsact struct{}
+// clsact holds programs as filters of tc(8) that decide by themselves, one of each rank, at its parent
+// for what an interface takes in or that for what it sends.
+type clsact struct{ parent uint32 }
 
-func (clsact) Programs(p resource.Place, index int, r Rank) (ids []ebpf.ProgramID, err error) {
-	found, err := filters(p, index, r)
+func (c clsact) Programs(p resource.Place, index int, r Rank) (ids []ebpf.ProgramID, err error) {
+	found, err := c.filters(p, index, r)
 	for _, f := range found {
 		if at, is := f.(*netlink.BpfFilter); is {
 			ids = append(ids, ebpf.ProgramID(at.Id))
@@ -26,9 +27,9 @@ func (clsact) Programs(p resource.Place, index int, r Rank) (ids []ebpf.ProgramI
 }
 
 // filters of a rank's priority.
-func filters(p resource.Place, index int, r Rank) (found []netlink.Filter, err error) {
+func (c clsact) filters(p resource.Place, index int, r Rank) (found []netlink.Filter, err error) {
 	dev := &netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: index}}
-	all, err := p.FilterList(dev, netlink.HANDLE_MIN_INGRESS)
+	all, err := p.FilterList(dev, c.parent)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENODEV) {
 		return nil, nil // no clsact, so no filters
 	}
@@ -59,14 +60,14 @@ func (c clsact) Put(p resource.Place, index int, r Rank, program, old *ebpf.Prog
 	if err != nil {
 		return err
 	}
-	f := filter(index, r)
+	f := c.filter(index, r)
 	f.Fd, f.Name = program.FD(), info.Name
 	return p.FilterReplace(f)
 }
 
 // isFree tells that no filter of somebody else's has the priority of a rank: it would be replaced.
-func (clsact) isFree(p resource.Place, index int, r Rank) error {
-	found, err := filters(p, index, r)
+func (c clsact) isFree(p resource.Place, index int, r Rank) error {
+	found, err := c.filters(p, index, r)
 	for _, f := range found {
 		if at, is := f.(*netlink.BpfFilter); !is || !strings.HasPrefix(at.Name, r.mark()) {
 			return fmt.Errorf("somebody else's filter, of type %s, has priority %d there, which is nfchain's; give it another", f.Type(), r)
@@ -75,16 +76,16 @@ func (clsact) isFree(p resource.Place, index int, r Rank) error {
 	return err
 }
 
-func (clsact) Take(p resource.Place, index int, r Rank, _ *ebpf.Program) error {
-	if err := p.FilterDel(filter(index, r)); err != nil && !errors.Is(err, unix.ENOENT) {
+func (c clsact) Take(p resource.Place, index int, r Rank, _ *ebpf.Program) error {
+	if err := p.FilterDel(c.filter(index, r)); err != nil && !errors.Is(err, unix.ENOENT) {
 		return err
 	}
 	return nil
 }
 
-func filter(index int, r Rank) *netlink.BpfFilter {
+func (c clsact) filter(index int, r Rank) *netlink.BpfFilter {
 	return &netlink.BpfFilter{
-		FilterAttrs:  netlink.FilterAttrs{LinkIndex: index, Parent: netlink.HANDLE_MIN_INGRESS, Handle: 1, Protocol: unix.ETH_P_ALL, Priority: uint16(r)},
+		FilterAttrs:  netlink.FilterAttrs{LinkIndex: index, Parent: c.parent, Handle: 1, Protocol: unix.ETH_P_ALL, Priority: uint16(r)},
 		DirectAction: true,
 	}
 }

@@ -110,6 +110,46 @@ func TestRanks(t *testing.T) {
 	}
 }
 
+// TestLeaving: at both hooks a program for what an interface sends is replaced in its place, and goes, beside
+// one for what it takes in.
+func TestLeaving(t *testing.T) {
+	for needs, hook := range map[string]held.Hook{feature.BPFTCX: held.LeavingTCX, feature.BPFClsact: held.LeavingClsact} {
+		t.Run(needs, func(t *testing.T) {
+			nstest.Require(t, needs)
+			p, index := place(t)
+			do(t, p, func() error { return held.Put(p, index, held.Passes, letting(t, held.PassMark+"in")) })
+			do(t, p, func() error { return hook.Put(p, index, held.Labels, letting(t, held.LabelMark+"a"), nil) })
+			for _, want := range []string{held.LabelMark + "a", held.LabelMark + "b"} {
+				do(t, p, func() error {
+					all, err := held.FindLeaving(p, index, held.Labels)
+					if err != nil {
+						return err
+					}
+					defer held.CloseAll(all)
+					if len(all) != 1 || all[0].Name != want {
+						t.Fatalf("there are %d, want %s", len(all), want)
+					}
+					if want == held.LabelMark+"a" {
+						return all[0].Replace(p, index, letting(t, held.LabelMark+"b"))
+					}
+					return all[0].Take(p, index)
+				})
+			}
+			do(t, p, func() error {
+				all, err := held.FindLeaving(p, index, held.Labels)
+				held.CloseAll(all)
+				if len(all) != 0 {
+					t.Errorf("%d are left", len(all))
+				}
+				return err
+			})
+			if names := found(t, p, index, held.Passes); len(names) != 1 {
+				t.Errorf("for what comes in there are %v", names)
+			}
+		})
+	}
+}
+
 // TestHookOfTheMachine is where a first program is put.
 func TestHookOfTheMachine(t *testing.T) {
 	p, index := place(t)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cilium/ebpf"
+	"github.com/vishvananda/netlink"
 
 	"nfchain.dev/nfchain/internal/resource"
 )
@@ -23,6 +24,8 @@ const (
 	Steers Rank = 7810
 	// Throughs hand on what comes in at a function.
 	Throughs Rank = 7811
+	// Labels are put on what leaves.
+	Labels Rank = 7812
 )
 
 // What the names of programs begin with, by which nfchain tells its own.
@@ -31,13 +34,14 @@ const (
 	PassMark    = "nfpass_"
 	SteerMark   = "nfchain_"
 	ThroughMark = "nfthru_"
+	LabelMark   = "nflabel_"
 )
 
 func (r Rank) mark() string {
-	return map[Rank]string{Probes: ProbeMark, Passes: PassMark, Steers: SteerMark, Throughs: ThroughMark}[r]
+	return map[Rank]string{Probes: ProbeMark, Passes: PassMark, Steers: SteerMark, Throughs: ThroughMark, Labels: LabelMark}[r]
 }
 
-// Hook is what holds programs at an interface, for what it takes in. Its methods are called in
+// Hook is what holds programs at an interface, for what it takes in or for what it sends. Its methods are called in
 // the interface's namespace.
 type Hook interface {
 	// Programs of a rank, among which may be others', in the order in which they are run.
@@ -48,16 +52,24 @@ type Hook interface {
 	Take(p resource.Place, index int, r Rank, program *ebpf.Program) error
 }
 
-// The hooks, in the order in which the kernel asks them.
+// The hooks for what an interface takes in, and those for what it sends, in the order in which the
+// kernel asks them.
 var (
 	TCX    Hook = tcx{}
-	Clsact Hook = clsact{}
+	Clsact Hook = clsact{netlink.HANDLE_MIN_INGRESS}
+
+	LeavingTCX    Hook = leavingTCX{}
+	LeavingClsact Hook = clsact{netlink.HANDLE_MIN_EGRESS}
 )
 
 // Find the programs of nfchain's that are of a rank at an interface, in the order in which they
 // are run. What others put there is left alone.
-func Find(p resource.Place, index int, r Rank) (all []*Program, err error) {
-	for _, at := range []Hook{TCX, Clsact} {
+func Find(p resource.Place, index int, r Rank) ([]*Program, error) {
+	return find([]Hook{TCX, Clsact}, p, index, r)
+}
+
+func find(hooks []Hook, p resource.Place, index int, r Rank) (all []*Program, err error) {
+	for _, at := range hooks {
 		ids, err := at.Programs(p, index, r)
 		if err != nil {
 			CloseAll(all)

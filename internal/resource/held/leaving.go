@@ -2,24 +2,42 @@ package held
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"unsafe"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/link"
 	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/resource"
 )
 
-// LeavingAtTCX are the programs that an interface of the thread's namespace has at tcx for what it
-// sends, in the order in which they are run: none where the kernel has no tcx, or the interface has
-// gone meanwhile.
-func LeavingAtTCX(index int) (ids []ebpf.ProgramID, err error) {
+// FindLeaving finds the programs of nfchain's that are of a rank at an interface for what it sends, as
+// [Find] does for what it takes in.
+func FindLeaving(p resource.Place, index int, r Rank) ([]*Program, error) {
+	return find([]Hook{LeavingTCX, LeavingClsact}, p, index, r)
+}
+
+// PutLeaving puts a program at an interface for what it sends, behind those that are there: at tcx, or
+// at clsact where the kernel has no tcx. It goes with the interface.
+func PutLeaving(p resource.Place, index int, r Rank, program *ebpf.Program) error {
+	if hasTCX() {
+		return LeavingTCX.Put(p, index, r, program, nil)
+	}
+	return LeavingClsact.Put(p, index, r, program, nil)
+}
+
+// leavingTCX is tcx for what an interface sends.
+type leavingTCX struct{}
+
+func (leavingTCX) Programs(p resource.Place, index int, _ Rank) (ids []ebpf.ProgramID, err error) {
 	found, err := link.QueryPrograms(link.QueryOptions{Target: index, Attach: ebpf.AttachTCXEgress})
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, ebpf.ErrNotSupported) || errors.Is(err, unix.ENODEV) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("ask for the programs of interface %d in namespace %q: %w", index, p.Ref, err)
 	}
 	for _, at := range found.Programs {
 		ids = append(ids, at.ID)
@@ -27,9 +45,7 @@ func LeavingAtTCX(index int) (ids []ebpf.ProgramID, err error) {
 	return ids, nil
 }
 
-// PutLeaving puts a program at tcx for what an interface sends, behind those that are there, or at
-// once in the place of one. It goes with the interface.
-func PutLeaving(index int, program, old *ebpf.Program) error {
+func (leavingTCX) Put(_ resource.Place, index int, _ Rank, program, old *ebpf.Program) error {
 	attr := progAttach{target: uint32(index), program: uint32(program.FD()), attachType: uint32(ebpf.AttachTCXEgress)}
 	if old != nil {
 		attr.flags, attr.replaced = unix.BPF_F_REPLACE, uint32(old.FD())
@@ -43,8 +59,7 @@ func PutLeaving(index int, program, old *ebpf.Program) error {
 	return nil
 }
 
-// TakeLeaving takes one away, unless it is not there any more.
-func TakeLeaving(index int, program *ebpf.Program) error {
+func (leavingTCX) Take(_ resource.Place, index int, _ Rank, program *ebpf.Program) error {
 	err := link.RawDetachProgram(link.RawDetachProgramOptions{Target: index, Program: program, Attach: ebpf.AttachTCXEgress})
 	if errors.Is(err, unix.ENOENT) {
 		return nil

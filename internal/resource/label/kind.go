@@ -26,7 +26,7 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 	var found []resource.Observed
 	err = p.Do(func() error {
 		for index, device := range mine {
-			all, err := find(p, index)
+			all, err := held.FindLeaving(p, index, held.Labels)
 			if err != nil {
 				return err
 			}
@@ -52,26 +52,6 @@ func describe(all []*held.Program) string {
 		texts = append(texts, fingerprint(a.Name, rules))
 	}
 	return strings.Join(texts, ", and ")
-}
-
-// find the programs of nfchain's at an interface for what leaves by it, first to last. It is
-// called in the interface's namespace.
-func find(p resource.Place, index int) (all []*held.Program, err error) {
-	ids, err := held.LeavingAtTCX(index)
-	if err != nil {
-		return nil, fmt.Errorf("ask for the programs of interface %d in namespace %q: %w", index, p.Ref, err)
-	}
-	for _, id := range ids {
-		a, err := held.Open(id, mark)
-		if err != nil {
-			held.CloseAll(all)
-			return nil, err
-		}
-		if a != nil {
-			all = append(all, a)
-		}
-	}
-	return all, nil
 }
 
 // constants of a program, by the name that the kernel knows them by.
@@ -127,17 +107,17 @@ func remove(p resource.Place, device string) error {
 	if err != nil {
 		return nil
 	}
-	all, err := find(p, dev.Attrs().Index)
+	all, err := held.FindLeaving(p, dev.Attrs().Index, held.Labels)
 	defer held.CloseAll(all)
 	if err == nil {
-		err = take(dev.Attrs().Index, all)
+		err = take(p, dev.Attrs().Index, all)
 	}
 	return failed(p, device, err)
 }
 
-func take(index int, all []*held.Program) error {
+func take(p resource.Place, index int, all []*held.Program) error {
 	for _, a := range all {
-		if err := held.TakeLeaving(index, a.Program); err != nil {
+		if err := a.Take(p, index); err != nil {
 			return err
 		}
 	}
@@ -159,7 +139,7 @@ func set(p resource.Place, s Spec) error {
 		return err
 	}
 	index := dev.Attrs().Index
-	all, err := find(p, index)
+	all, err := held.FindLeaving(p, index, held.Labels)
 	defer held.CloseAll(all)
 	if err != nil {
 		return failed(p, s.Device, err)
@@ -170,10 +150,10 @@ func set(p resource.Place, s Spec) error {
 	}
 	defer func() { _ = program.Close() }()
 	if len(all) == 0 {
-		return failed(p, s.Device, held.PutLeaving(index, program, nil))
+		return failed(p, s.Device, held.PutLeaving(p, index, held.Labels, program))
 	}
-	if err := held.PutLeaving(index, program, all[0].Program); err != nil {
+	if err := all[0].Replace(p, index, program); err != nil {
 		return failed(p, s.Device, err)
 	}
-	return failed(p, s.Device, take(index, all[1:]))
+	return failed(p, s.Device, take(p, index, all[1:]))
 }

@@ -67,8 +67,5 @@ func fingerprint(program string, rules []rule) string {
 // Commands implements resource.Spec: only nfchain has the program.
 func (Spec) Commands(string) []resource.Command { return nil }
 
-// mark begins the names of all such programs.
-const mark = "nflabel_"
-
 // name of this version's program.
-var name = held.Name(mark, bpf.Object())
+var name = held.Name(held.LabelMark, bpf.Object())

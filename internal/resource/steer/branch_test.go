@@ -40,7 +40,7 @@ type parter struct {
 }
 
 func newParter(t testing.TB, specs []steer.Spec) *parter {
-	nstest.Require(t, feature.BPFTCX)
+	nstest.Require(t, feature.BPFIngress)
 	p := &parter{dealer: &dealer{forwarder: newForwarderOf(t, parted)}}
 	for i := range parted {
 		p.wires = append(p.wires, p.wire(t, i))
