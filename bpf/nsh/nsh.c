@@ -100,10 +100,7 @@ int push(struct xdp_md *xdp)
 
 static inline int was_given(const struct path *p, __u32 index)
 {
-	__u32 word = index >> 6;
-
-	asm volatile("" : "+r"(word)); /* or the compiler leaves out the mask, without which Linux 6.1 takes the place to be outside */
-	return index < 256 && p->given[word & 3] >> (index & 63) & 1;
+	return index < 256 && p->given[index >> 6 & 3] >> (index & 63) & 1;
 }
 
 SEC("xdp.frags")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -160,6 +161,7 @@ func (a *app) superviseCmd() *cobra.Command {
 				return inside(s.Netns, hosts, s, words)
 			},
 			LogFile: func(node string) string { return deploy.LogFile(owner, node) },
+			Again:   func(ctx context.Context) error { return a.host(ctx).Drain(ctx, owner) },
 		})
 	})
 	return cmd

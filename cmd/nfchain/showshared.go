@@ -1,6 +1,9 @@
 package main
 
 import (
+	"strings"
+	"time"
+
 	runs "nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/words"
 )
@@ -28,6 +31,9 @@ func (a *app) printPath(s *runs.PathState) {
 	if s == nil {
 		return
 	}
-	a.printf("\npath: %s known, %d of them not idle, %d of these on an older path; %d new, %d moved; %s found no room among the known\n",
-		words.Plural(s.Flows, "flow"), s.Busy, s.Older, s.New, s.Moved, words.Plural(int(s.Unkept), "packet"))
+	a.printf("\npath: changed at %s; %s found that there were before, of which %d are on the older path and go the newest when they have been idle for %v; %d moved, %s found no room\n",
+		s.Since.Format(time.TimeOnly), words.Plural(int(s.Kept), "flow"), s.Older, s.IdleNS, s.Moved, words.Plural(int(s.Unkept), "packet"))
+	if len(s.Leaving) > 0 {
+		a.printf("  until then there are %s\n", strings.Join(s.Leaving, ", "))
+	}
 }

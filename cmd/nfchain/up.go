@@ -56,6 +56,7 @@ fails, it is removed again.`,
 	}))
 	format = outputFlag(cmd, "text", "json")
 	cmd.Flags().BoolVar(&o.Wait, "wait", false, "wait until every function is ready")
+	cmd.Flags().BoolVar(&o.Move, "move", false, "move flows that would stay on an older path to the new one at once, and say how many")
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would change and change nothing")
 	return cmd
 }

@@ -83,6 +83,11 @@ type Deployer struct {
 	Made func() error
 	// DryRun compares and changes nothing.
 	DryRun bool
+	// Move flows that would stay on an older version of the path to the newest at once.
+	Move bool
+	// Staying is set by Up to how many flows stay on older versions: what they go by is left then, and removed
+	// when Up is called again after they have been idle. Moved is how many were moved.
+	Staying, Moved int
 }
 
 // Up makes the chain what the plan says and returns what it had to change.
@@ -92,7 +97,9 @@ func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, err
 		return nil, err
 	}
 	if steered(p) {
+		w.move = d.Move
 		err := w.replace(ctx, p)
+		d.Staying, d.Moved = w.staying, w.moved
 		return w.done, err
 	}
 	if err := w.removeDropped(ctx, p); err != nil {
@@ -131,6 +138,9 @@ type work struct {
 	phase phase
 	ports map[string]bool
 	later []resource.Change
+	// move flows at once that would stay on their path; how many stay, and how many were moved.
+	move           bool
+	staying, moved int
 	// ledElsewhere tells that routes are left which packets may still need until ports are turned.
 	ledElsewhere bool
 	// leaving tells that nodes are there that are no longer wanted.

@@ -13,10 +13,10 @@ import (
 )
 
 // patient is how many times as long as a flow is idle before it is over, flows are waited for
-// at most whose replica, or whose path, has to go.
+// at most whose replica has to go.
 const patient = 4
 
-// settle waits until flows are over whose replica, or whose path, is no longer wanted. Those
+// settle waits until flows are over whose replica is no longer wanted. Those
 // that go on for too long move to others then, and are counted where they do.
 func (w *work) settle(ctx context.Context, p *plan.Plan) error {
 	var ways []steer.Spec

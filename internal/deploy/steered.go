@@ -68,6 +68,9 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) error {
 		return err
 	}
 	w.phase = plain
+	if w.staying > 0 && (!w.dry || len(w.done) == 0) {
+		return nil // they still need what is no longer wanted
+	}
 	if w.ledElsewhere {
 		if err := w.stage(ctx, []resource.Kind{route.Kind{}}, p); err != nil {
 			return err
@@ -98,7 +101,7 @@ func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 		if err := w.awaitCarrier(ctx, p); err != nil {
 			return err
 		}
-		if err := w.stage(ctx, []resource.Kind{steer.Kind{Leave: true}}, inTurn(p)); err != nil {
+		if err := w.stage(ctx, []resource.Kind{steer.Kind{Leave: true, Turn: w.turnOf(p)}}, inTurn(p)); err != nil {
 			return err
 		}
 		if err := w.relabel(); err != nil {
@@ -110,6 +113,9 @@ func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 		if err := w.settle(ctx, p); err != nil {
 			return err
 		}
+		if err := w.stay(ctx, p); err != nil {
+			return err
+		}
 		if err := w.lessen(); err != nil {
 			return err
 		}
@@ -117,7 +123,7 @@ func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 	if err := w.relabel(); err != nil {
 		return err
 	}
-	if err := w.stage(ctx, []resource.Kind{health.Kind{}}, p); err != nil || fresh || w.dry {
+	if err := w.stage(ctx, []resource.Kind{health.Kind{}}, p); err != nil || fresh || w.dry || w.staying > 0 {
 		return err
 	}
 	if !w.leaving {

@@ -35,6 +35,7 @@ func TestForwarderUpdatesLoseNothing(t *testing.T) {
 				{forward("a"), forward("d"), forward("c")}, // replaced
 				{forward("a"), forward("c")},               // taken out
 				{firewall, forward("a"), forward("c")},     // at the end
+				{forward("c"), forward("a"), firewall},     // in another order
 				{forward("a"), shaper, forward("b")},       // the last for two
 				{forward("a")},                             // all but one
 				{},                                         // all
@@ -67,6 +68,8 @@ type streaming struct {
 	from []map[string]bool
 	read []chan struct{}
 	tick chan struct{}
+	// late is how many of each stream came after ones that were sent later, the last of which is this.
+	late, last []uint64
 	// dropped by the machine before.
 	dropped uint64
 }
@@ -104,6 +107,7 @@ func streamsTo(t testing.TB, p *plan.Plan, to, at []netip.Addr) *streaming {
 		s.sent, s.came = append(s.sent, out), append(s.came, in)
 		s.count, s.read = append(s.count, map[uint64]int{}), append(s.read, make(chan struct{}))
 		s.from = append(s.from, map[string]bool{})
+		s.late, s.last = append(s.late, 0), append(s.last, 0)
 	}
 	for i := range s.came {
 		go s.take(i)
@@ -148,7 +152,12 @@ func (s *streaming) next(i int, b []byte) error {
 		return err
 	}
 	s.from[i][from.String()] = true
-	s.count[i][binary.BigEndian.Uint64(b)]++
+	n := binary.BigEndian.Uint64(b)
+	s.count[i][n]++
+	if n < s.last[i] {
+		s.late[i]++
+	}
+	s.last[i] = max(n, s.last[i])
 	return nil
 }
 

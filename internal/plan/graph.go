@@ -207,7 +207,7 @@ func (b *builder) branch() error {
 		if !is {
 			continue
 		}
-		if s.Stay != nil {
+		if s.Stay != nil && s.Stay.Asked {
 			return errors.New("flows cannot stay on their path (ebpf: {stay: true}) where functions have branches or a next; leave one of the two out")
 		}
 		at := behind[s.Device]

@@ -132,7 +132,7 @@ func (b *builder) classifiable() error {
 		}
 	}
 	for _, r := range b.resources {
-		if s, is := r.Spec.(steer.Spec); is && s.Stay != nil {
+		if s, is := r.Spec.(steer.Spec); is && s.Stay != nil && s.Stay.Asked {
 			return errors.New("flows stay on their path by themselves; leave ebpf: {stay: true} out")
 		}
 	}

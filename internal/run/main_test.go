@@ -52,6 +52,7 @@ func superviseOwner(owner string) error {
 	return supervise.Run(ctx, supervise.Config{
 		Owner:   owner,
 		LogFile: func(node string) string { return deploy.LogFile(owner, node) },
+		Again:   func(ctx context.Context) error { return newHost().Drain(ctx, owner) },
 		Inside: func(s process.Spec, args []string) []string {
 			hosts, _ := run.WriteHosts(owner, s.Node, s.Hosts)
 			text, _ := json.Marshal(s)

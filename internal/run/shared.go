@@ -1,37 +1,46 @@
 package run
 
 import (
+	"slices"
+	"time"
+
+	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
-// PathState is how many flows stay on which path.
+// PathState is what flows do since the chain's path changed last, until all go the newest.
 type PathState struct {
-	// Flows that are known, of these the Busy ones had a packet of late, and of those the
-	// Older ones go a path that others no longer go.
-	Flows int `json:"flows"`
-	Busy  int `json:"busy_flows"`
-	Older int `json:"older_flows"`
-	// New is how many flows became known, and Moved how many went on by another path because
-	// theirs was no more, since the ports are there.
-	New   uint64 `json:"new_flows"`
+	// Older flows go by a version of the path that others no longer go: they had a packet less than IdleNS ago.
+	Older  int           `json:"older_flows"`
+	IdleNS time.Duration `json:"idle_ns"`
+	// Since is when the newest version began.
+	Since time.Time `json:"since"`
+	// Leaving are namespaces of nodes that only those flows go by.
+	Leaving []string `json:"leaving"`
+	// Kept is how many flows were found that there were before, and Moved how many went on by the newest path because
+	// theirs was no more.
+	Kept  uint64 `json:"kept_flows"`
 	Moved uint64 `json:"moved_flows"`
 	// Unkept packets were of flows for which there was no room among those that are known.
 	Unkept uint64 `json:"unkept_packets"`
 }
 
-// pathOf a chain where flows stay on theirs.
-func pathOf(f *steer.Flows) *PathState {
-	if f == nil {
-		return nil
+// pathOf a chain whose flows stay on theirs; nil where all go the newest.
+func pathOf(p *plan.Plan, at resource.Place) (*PathState, error) {
+	s, err := steer.StayingOn(at)
+	if err != nil || s == nil {
+		return nil, err
 	}
-	s := &PathState{Older: f.Staying(), New: f.New, Moved: f.Moved, Unkept: f.Unkept}
-	for n, known := range f.Known {
-		s.Flows, s.Busy = s.Flows+known, s.Busy+f.Busy[n]
+	nodes, err := deploy.Nodes(p.Chain)
+	if err != nil {
+		return nil, err
 	}
-	return s
+	wanted := p.Namespaces()
+	nodes = slices.DeleteFunc(nodes, func(n string) bool { return slices.Contains(wanted, n) })
+	return &PathState{Older: s.Flows, IdleNS: s.Idle, Since: s.Since, Leaving: append([]string{}, nodes...), Kept: s.Kept, Moved: s.Moved, Unkept: s.Unkept}, nil
 }
 
 // SharedState is how flows are shared out over a function's replicas.
@@ -57,12 +66,14 @@ type ReplicaState struct {
 // flowsOf a chain, as its ports know them; nothing where a port is missing.
 func (s *State) flowsOf(p *plan.Plan) error {
 	var ways []steer.Spec
+	steered := false
 	for _, r := range p.Resources {
-		if way, is := r.Spec.(steer.Spec); is && way.Kept() != nil {
+		way, is := r.Spec.(steer.Spec)
+		if steered = steered || is; is && way.Kept() != nil {
 			ways = append(ways, way)
 		}
 	}
-	if len(ways) == 0 || !netns.Exists(p.Between()) {
+	if !steered || !netns.Exists(p.Between()) {
 		return nil
 	}
 	h, err := netns.Open(p.Between())
@@ -70,8 +81,12 @@ func (s *State) flowsOf(p *plan.Plan) error {
 		return err
 	}
 	defer h.Close()
-	flows, err := steer.FlowsOf(resource.At(h, p.Chain), ways)
-	s.Path, s.Shared = pathOf(flows[steer.WholeChain]), sharedOut(p, flows)
+	at := resource.At(h, p.Chain)
+	if s.Path, err = pathOf(p, at); err != nil || len(ways) == 0 {
+		return err
+	}
+	flows, err := steer.FlowsOf(at, ways)
+	s.Shared = sharedOut(p, flows)
 	return err
 }
 

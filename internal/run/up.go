@@ -2,12 +2,15 @@ package run
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // UpOptions of bringing a chain up.
@@ -16,7 +19,9 @@ type UpOptions struct {
 	Alone     []api.StandaloneFunction
 	Temporary bool
 	// Wait until every function is ready.
-	Wait   bool
+	Wait bool
+	// Move flows at once that would stay on an older version of the path.
+	Move   bool
 	DryRun bool
 
 	// watch is told when each phase ends; it may be nil.
@@ -59,14 +64,13 @@ func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.P
 			return p, nil, err
 		}
 	}
-	d := &deploy.Deployer{Progress: h.Progress, DryRun: o.DryRun, Made: func() error {
+	changes, err := h.deploy(ctx, p, o, func() error {
 		defer free() // the addresses are seen to be taken
 		if o.DryRun {
 			return nil
 		}
 		return deploy.Note(p)
-	}}
-	changes, err := d.Up(ctx, p)
+	})
 	o.watch.lap()
 	return p, changes, err
 }
@@ -86,12 +90,36 @@ func (h *Host) UpFunction(ctx context.Context, f api.StandaloneFunction, o UpOpt
 			return nil, err
 		}
 	}
-	d := &deploy.Deployer{Progress: h.Progress, DryRun: o.DryRun}
-	changes, err := d.Up(ctx, p)
+	changes, err := h.deploy(ctx, p, o, nil)
 	if err == nil {
 		err = h.wait(ctx, p, o)
 	}
 	return changes, err
+}
+
+func (h *Host) deploy(ctx context.Context, p *plan.Plan, o UpOptions, made func() error) ([]resource.Change, error) {
+	d := &deploy.Deployer{Progress: h.Progress, DryRun: o.DryRun, Move: o.Move || o.Temporary, Made: made}
+	changes, err := d.Up(ctx, p)
+	if err != nil || o.DryRun {
+		return changes, err
+	}
+	if d.Moved > 0 {
+		h.Say("chain %s: %s moved to the new path at once; their packets may come in another order", p.Chain, words.Plural(d.Moved, "flow"))
+	}
+	if d.Staying == 0 {
+		return changes, nil
+	}
+	if len(changes) > 0 {
+		h.Say("chain %s: %s on the path from before until they are idle, and what only they go by is removed then; `nfchain show %s` tells how many are left", p.Chain, staying(d.Staying), p.Chain)
+	}
+	return changes, process.Drain(p.Chain)
+}
+
+func staying(flows int) string {
+	if flows == 1 {
+		return "1 flow stays"
+	}
+	return fmt.Sprintf("%d flows stay", flows)
 }
 
 // wait until what was made is ready, if that was asked for.
@@ -106,6 +134,29 @@ func (h *Host) wait(ctx context.Context, p *plan.Plan, o UpOptions) error {
 		return err
 	}
 	return waitCarrier(ctx, p)
+}
+
+// Drain has what is left of older versions of a chain's path removed, when no flow goes by them. Where the chain
+// is not as its file says, nothing is done: that is left to who edits it.
+func (h *Host) Drain(ctx context.Context, name string) error {
+	lock, err := h.Lock(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	p, err := h.Made(name)
+	if err != nil {
+		return err
+	}
+	changes, err := drift(ctx, p)
+	if err != nil {
+		return err
+	}
+	if d := total(changes); d.State() == StatePartial || len(d.Differs) > 0 {
+		return fmt.Errorf("chain %s is not as its file says; `nfchain up FILE` makes it so", name)
+	}
+	_, err = (&deploy.Deployer{}).Up(ctx, p)
+	return err
 }
 
 // Down removes a chain or standalone function. The caller holds its lock.

@@ -28,6 +28,8 @@ type Config struct {
 	Inside func(spec process.Spec, args []string) []string
 	// LogFile is where a node's program writes.
 	LogFile func(node string) string
+	// Again brings the chain up as its file says, when no flow goes by an older version of its path any more.
+	Again func(ctx context.Context) error
 }
 
 // Run supervises until it is asked to stop, the last program is removed and nothing is
@@ -47,6 +49,7 @@ func Run(ctx context.Context, c Config) error {
 		s.left[f.Node] = true
 	}
 	ctx, s.stop = context.WithCancel(ctx)
+	s.ends = ctx.Done()
 	defer s.stop()
 	ended := make(chan struct{})
 	go func() {
@@ -62,6 +65,7 @@ func Run(ctx context.Context, c Config) error {
 			s.stop()
 			<-ended
 			calls.Wait()
+			s.background.Wait()
 			return nil
 		}
 		outlive()
@@ -80,6 +84,9 @@ func outlive() { _ = unix.Prctl(unix.PR_SET_PDEATHSIG, 0, 0, 0, 0) }
 type supervisor struct {
 	config Config
 	stop   func()
+	// ends is closed when the supervisor is to end, and background is what ends before it.
+	ends       <-chan struct{}
+	background sync.WaitGroup
 
 	mu       sync.Mutex
 	programs map[string]*program
@@ -87,6 +94,8 @@ type supervisor struct {
 	left map[string]bool
 	// over is set when no more programs are taken.
 	over bool
+	// draining tells that flows go by older versions of the path.
+	draining bool
 
 	// watching is held while the watcher, which may be nil, is read or changed.
 	watching sync.Mutex
@@ -139,6 +148,8 @@ func (s *supervisor) do(r process.Request) error {
 		return s.watch(r.Path)
 	case process.OpHold:
 		s.hold()
+	case process.OpDrain:
+		return s.drain()
 	case process.OpStop:
 		s.over = true
 	default:
@@ -180,7 +191,7 @@ func (s *supervisor) remove(nodes []string) {
 
 // rest has the supervisor end where there is nothing to do any more.
 func (s *supervisor) rest() {
-	s.over = s.over || len(s.programs) == 0 && s.watchedBy() == nil
+	s.over = s.over || len(s.programs) == 0 && s.watchedBy() == nil && !s.draining
 }
 
 // endAll ends every program, and watches no more before.

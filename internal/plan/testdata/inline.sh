@@ -50,12 +50,12 @@ ip -n nfchain.edge._wiring link set port49075c1f up alias 'nfchain edge a:eth0=_
 
 # steer:nfchain.edge._wiring:port9bd1f3d1: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port9bd1f3d1","to":"port49075c1f","hook":"tcx"}
+{"device":"port9bd1f3d1","to":"port49075c1f","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port49075c1f: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port49075c1f","to":"port9bd1f3d1","hook":"tcx"}
+{"device":"port49075c1f","to":"port9bd1f3d1","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # link:nfchain.edge.a:eth1
@@ -70,12 +70,12 @@ ip -n nfchain.edge._wiring link set port76e43ebe up alias 'nfchain edge server:e
 
 # steer:nfchain.edge._wiring:port321a69db: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port321a69db","to":"port76e43ebe","hook":"tcx"}
+{"device":"port321a69db","to":"port76e43ebe","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port76e43ebe: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port76e43ebe","to":"port321a69db","hook":"tcx"}
+{"device":"port76e43ebe","to":"port321a69db","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # address:nfchain.edge.client:eth0=198.19.39.88

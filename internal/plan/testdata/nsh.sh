@@ -59,12 +59,12 @@ ip -n nfchain.edge._wiring link set sendf2d61d88 up alias 'nfchain edge b:eth0=_
 
 # steer:nfchain.edge._wiring:port9bd1f3d1: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port9bd1f3d1","to":"sendf2d61d88","hook":"tcx"}
+{"device":"port9bd1f3d1","to":"sendf2d61d88","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:sendf2d61d88: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"sendf2d61d88","to":"port9bd1f3d1","hook":"tcx"}
+{"device":"sendf2d61d88","to":"port9bd1f3d1","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # link:nfchain.edge.b:eth1
@@ -80,12 +80,12 @@ ip -n nfchain.edge._wiring link set port4ae00ea5 up alias 'nfchain edge c:eth0=_
 
 # steer:nfchain.edge._wiring:sendb4905765: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"sendb4905765","to":"port4ae00ea5","hook":"tcx"}
+{"device":"sendb4905765","to":"port4ae00ea5","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port4ae00ea5: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port4ae00ea5","to":"sendb4905765","hook":"tcx"}
+{"device":"port4ae00ea5","to":"sendb4905765","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # link:nfchain.edge.c:eth1
@@ -100,12 +100,12 @@ ip -n nfchain.edge._wiring link set port76e43ebe up alias 'nfchain edge server:e
 
 # steer:nfchain.edge._wiring:portaca3f8fd: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"portaca3f8fd","to":"port76e43ebe","hook":"tcx"}
+{"device":"portaca3f8fd","to":"port76e43ebe","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port76e43ebe: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port76e43ebe","to":"portaca3f8fd","hook":"tcx"}
+{"device":"port76e43ebe","to":"portaca3f8fd","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # address:nfchain.edge.client:eth0=198.19.39.88

@@ -153,8 +153,7 @@ func number(value []byte) uint32 {
 	return 0
 }
 
-// told lists the addresses that bridges were told of, by the port's index. A kernel that knows VLANs notes each
-// once more, for the port's own one, of which a bridge makes no use that does not filter by them.
+// told lists the addresses that bridges were told of, by the port's index.
 func told(p resource.Place) (map[int][]string, error) {
 	list, err := p.NeighList(0, unix.AF_BRIDGE)
 	if err != nil {
@@ -162,7 +161,7 @@ func told(p resource.Place) (map[int][]string, error) {
 	}
 	all := map[int][]string{}
 	for _, n := range list {
-		if n.MasterIndex != 0 && n.State&netlink.NUD_NOARP != 0 && n.Vlan == 0 {
+		if n.MasterIndex != 0 && n.State&netlink.NUD_NOARP != 0 {
 			all[n.LinkIndex] = append(all[n.LinkIndex], n.HardwareAddr.String())
 		}
 	}

@@ -119,6 +119,19 @@ func Hold(owner string) error {
 	return watching(owner, err)
 }
 
+// Drain has the owner's supervisor, which is started if there is none, bring the chain up again when no
+// flow goes by an older version of its path any more.
+func Drain(owner string) error {
+	err := start(owner)
+	if err == nil {
+		_, err = call(owner, Request{Op: OpDrain})
+	}
+	if err != nil {
+		return fmt.Errorf("have what flows of %s go by removed once they are idle: %w", owner, err)
+	}
+	return nil
+}
+
 func watching(owner string, err error) error {
 	if err != nil {
 		return fmt.Errorf("watch over the functions of %s: %w", owner, err)

@@ -14,8 +14,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/held"
 )
 
-// Flows of a function with replicas, or of a chain whose flows stay on their path. Each is
-// with a number: that of a replica, or of a version of the path.
+// Flows of a function with replicas. Each is with the number of one.
 type Flows struct {
 	// Known flows by their number, and of these the ones that are not idle.
 	Known, Busy map[int]int
@@ -123,18 +122,15 @@ func (f *Flows) read(m *ebpf.Map, idle time.Duration) error {
 
 // leave notes the numbers at a port that new flows do not get.
 func (f *Flows) leave(a *attached, s Spec) error {
-	v, err := a.version()
+	ports, err := a.indexes()
 	if err != nil {
 		return err
 	}
-	wanted := []int{v.now}
-	if s.Among != nil {
-		wanted = nil
-		for _, r := range s.Among.Replicas {
-			wanted = append(wanted, r.Number)
-		}
+	var wanted []int
+	for _, r := range s.Among.Replicas {
+		wanted = append(wanted, r.Number)
 	}
-	for n := range v.ports {
+	for n := range ports {
 		if !slices.Contains(wanted, n) && !slices.Contains(f.Leaving, n) {
 			f.Leaving = append(f.Leaving, n)
 		}

@@ -1,7 +1,6 @@
 package steer
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -15,6 +14,9 @@ import (
 type Kind struct {
 	// Leave those replicas that are no longer wanted the flows which they have.
 	Leave bool
+	// Turn has ports turned by a new version of the path, so that flows stay on the one before where
+	// specs say so; nil where all packets go the new way at once.
+	Turn *Turn
 	// choices of paths that are being put into the kernel.
 	choices choices
 }
@@ -54,7 +56,11 @@ func observe(p resource.Place, index int) (text string, err error) {
 		if err != nil {
 			return "", err
 		}
-		texts = append(texts, fingerprint(to, a.hook, a.Name))
+		name := a.Name
+		if a.keeps() {
+			name = Name // which it is again once no flow goes by an older version
+		}
+		texts = append(texts, fingerprint(to, a.hook, name))
 	}
 	return strings.Join(texts, ", and "), err
 }
@@ -76,13 +82,25 @@ func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
 	k.choices = choices{}
 	changes = enteringLast(changes)
 	return p.Do(func() error {
-		err := resource.Make(changes,
+		turned, err := k.versionable(p, changes)
+		if err != nil {
+			return err
+		}
+		if len(turned) > 0 {
+			return k.advance(p, turned)
+		}
+		if k.Turn != nil && len(changes) > 0 {
+			if err := unite(p); err != nil {
+				return err
+			}
+		}
+		err = resource.Make(changes,
 			func(port string) error { return remove(p, port) },
 			func(s Spec) error { return k.set(p, s) })
 		if err != nil {
 			return err
 		}
-		return errors.Join(k.advance(p, changes), classifyBy(p, changes, k.choices))
+		return classifyBy(p, changes, k.choices)
 	})
 }
 
@@ -186,8 +204,6 @@ func (k Kind) keep(p resource.Place, s Spec, index int, to []uint32, old *attach
 		return keepBranch(p, s, index, to, old, k.Leave)
 	case s.Among != nil:
 		return keepAmong(p, s, index, to, old, k.Leave)
-	case s.Stay != nil:
-		return keepStaying(p, s, index, to[0], old)
 	}
 	if old != nil && old.Name == Name {
 		return old.Maps[nextMap].Put(uint32(0), to[0])

@@ -60,12 +60,12 @@ func (a *attached) whither(p resource.Place) (string, error) {
 	case Name:
 		next, err := a.next()
 		return called(p, int(next)), err
+	case StayName:
+		to, err := a.newestWay()
+		return called(p, int(to)), err
 	case BranchName:
 		return a.parts(p)
 	case SpreadName:
-		if a.Maps[table(WholeChain)] != nil {
-			return a.stays(p)
-		}
 		return a.pastTo(p)
 	case PathsName:
 		return a.byPaths(p)

@@ -29,7 +29,8 @@ type Spec struct {
 	// Among are the replicas of the next function, or of the one behind it, where packets may be led
 	// past what is To; nil where it has none.
 	Among *Among `json:"among,omitempty"`
-	// Stay has flows stay on the path that they began on; nil where all packets go To.
+	// Stay has flows stay on the path that they began on when the port is turned; nil where all
+	// packets then go To at once.
 	Stay *Stay `json:"stay,omitempty"`
 	// Paths has packets go on by the path that their flow is on; nil where the port has one way.
 	Paths *Paths `json:"paths,omitempty"`
@@ -54,8 +55,6 @@ func (s Spec) Fingerprint() string {
 		return fingerprint(s.Branch.text(), s.Hook, BranchName)
 	case s.Among != nil:
 		return fingerprint(pastText(s.To, s.Among.text()), s.Hook, SpreadName)
-	case s.Stay != nil:
-		return fingerprint(stayText(s.To, nil, s.Stay.Flows), s.Hook, SpreadName)
 	}
 	return fingerprint(s.To, s.Hook, Name)
 }
@@ -64,9 +63,9 @@ func fingerprint(to, hook, program string) string {
 	return fmt.Sprintf("to %s, by %s at %s", to, program, hook)
 }
 
-// Kept is what a port's program knows of flows.
+// Kept is what a port's program knows of flows at rest.
 type Kept struct {
-	// Of is the function, or WholeChain: its ports have one table.
+	// Of is the function: its ports have one table.
 	Of string
 	// Flows that are known at once, and Idle how long one has no packet until it is over.
 	Flows uint32
@@ -75,13 +74,10 @@ type Kept struct {
 
 // Kept is what the port's program knows of flows, nil where that is nothing.
 func (s Spec) Kept() *Kept {
-	switch {
-	case s.Among != nil:
-		return &Kept{s.Among.Of, s.Among.Flows, time.Duration(s.Among.Idle)}
-	case s.Stay != nil:
-		return &Kept{WholeChain, s.Stay.Flows, time.Duration(s.Stay.Idle)}
+	if s.Among == nil {
+		return nil
 	}
-	return nil
+	return &Kept{s.Among.Of, s.Among.Flows, time.Duration(s.Among.Idle)}
 }
 
 // ports that packets go to, and then those of replicas.

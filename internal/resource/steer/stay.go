@@ -3,214 +3,258 @@ package steer
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
+	"time"
 
 	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/bpf/stay"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/held"
 )
 
-// Stay has the flows that are known stay on the path that they began on when ports are turned.
-// All ports of a chain know of the same flows, each with the number of a version of the path,
-// and where that leads from there.
+// Stay has flows stay on the version of the path that they began on when ports are turned. A port has
+// a program for that only from then on, and until no flow goes by an older version any more: at
+// rest it is the plain one.
 type Stay struct {
-	// Flows that are known at once. Of more, those not seen for longest are forgotten.
+	// Flows that are kept at once.
 	Flows uint32 `json:"flows"`
-	// Idle is a flow that had no packet for so long: it may go another path.
+	// Idle is a flow that had no packet for so long: it goes the newest path.
 	Idle api.Duration `json:"idle"`
+	// Census is how long after a change flows that come are taken for those from before.
+	Census api.Duration `json:"census"`
+	// Asked tells that the file says so: what it cannot be beside is refused then.
+	Asked bool `json:"asked,omitempty"`
 }
 
-// WholeChain is what flows that stay on their path are of, in the place of a function.
-const WholeChain = ""
+// StayName of this version's program that knows versions of the path.
+var StayName = held.Name(Mark, stay.Object())
 
-// stayText says where new flows go from a port, and where older ones still do.
-func stayText(to string, older []string, flows uint32) string {
-	text := fmt.Sprintf("%s, with %d flows that stay", to, flows)
-	if len(older) > 0 {
-		text += " where they went before: " + strings.Join(older, " ")
-	}
-	return text
+// The maps of that program. All ports of a chain share the first two.
+const (
+	versionsMap = "versions"
+	stayingMap  = "staying"
+)
+
+// mostVersions of a path that there can be at once.
+const mostVersions = 64
+
+// versions of a chain's path.
+type versions struct {
+	shared, flows *ebpf.Map
+	at            []*attached
+	now           stay.ProgramVersions
 }
 
-// stays is where a program that knows the chain's flows sends packets, in words.
-func (a *attached) stays(p resource.Place) (string, error) {
-	v, err := a.version()
-	if err != nil {
-		return "", err
+func (v *versions) newest() uint32 { return uint32(v.now.Newest) }
+
+// open is what is left of the census.
+func (v *versions) open() (time.Duration, error) {
+	now, err := monotonic()
+	if left := int64(v.now.Until) - now; left > 0 {
+		return time.Duration(left) + step, err
 	}
-	to := called(p, int(v.ports[v.now]))
-	var older []string
-	for _, index := range v.ports {
-		if name := called(p, int(index)); name != to && !slices.Contains(older, name) {
-			older = append(older, name)
-		}
-	}
-	slices.Sort(older)
-	return stayText(to, older, a.Maps[table(WholeChain)].MaxEntries()), nil
+	return 0, err
 }
 
-// version of the path at a port: the one that is given to new flows, and where each leads.
-type version struct {
-	now   int
-	ports map[int]uint32
+// step is the longest one of the clock that programs read.
+const step = 10 * time.Millisecond
+
+// monotonic time as programs read it.
+func monotonic() (int64, error) {
+	var now unix.Timespec
+	err := unix.ClockGettime(unix.CLOCK_MONOTONIC_COARSE, &now)
+	return now.Nano(), err
 }
 
-func (a *attached) version() (v version, err error) {
-	shares, err := a.shares()
-	if err != nil {
-		return v, err
-	}
-	v.now = int(shares[0])
-	v.ports, err = a.indexes()
-	return v, err
+// keeps tells whether a program is this version's that has flows stay.
+func (a *attached) keeps() bool {
+	return a.Name == StayName && a.Maps[versionsMap] != nil && a.Maps[stayingMap] != nil && a.Maps[waysMap] != nil
 }
 
-// begin gives new flows a version.
-func begin(shares *ebpf.Map, number int) error {
-	all := make([]byte, buckets)
-	for i := range all {
-		all[i] = byte(number)
+// versionsOf the owner's ports; nil where none has flows stay. The caller closes what is at the ports.
+func versionsOf(p resource.Place) (*versions, error) {
+	at, err := portsThat(p, (*attached).keeps)
+	if err != nil || len(at) == 0 {
+		held.CloseAll(at)
+		return nil, err
 	}
-	return shares.Put(asPlanned, all)
+	v := &versions{at: at, shared: at[0].Maps[versionsMap], flows: at[0].Maps[stayingMap]}
+	if err := v.shared.Lookup(uint32(0), &v.now); err != nil {
+		held.CloseAll(at)
+		return nil, err
+	}
+	return v, nil
 }
 
-// keepStaying puts a program that knows the chain's flows in the place of what is there,
-// unless it is one. What a port that has one is to be turned to is for advance.
-func keepStaying(p resource.Place, s Spec, index int, to uint32, old *attached) error {
-	if old != nil && old.knows(WholeChain, s.Stay.Flows) {
-		return nil
+// newestWay from a port whose flows stay.
+func (a *attached) newestWay() (to uint32, err error) {
+	var now stay.ProgramVersions
+	if err := a.Maps[versionsMap].Lookup(uint32(0), &now); err != nil {
+		return 0, err
 	}
-	number := 1
-	others, err := elsewhere(p, WholeChain, s.Stay.Flows)
-	defer held.CloseAll(others)
-	if err == nil && len(others) > 0 {
-		var v version
-		v, err = others[0].version()
-		number = v.now
-	}
+	err = a.Maps[waysMap].Lookup(uint32(now.Newest), &to)
+	return to, err
+}
+
+// forgetIdle versions, by which no flow goes any more.
+func (v *versions) forgetIdle() error {
+	busy, err := v.busy()
 	if err != nil {
 		return err
 	}
-	loaded, err := loadSpread(p, WholeChain, s.Stay.Flows, old)
+	for n := uint32(1); n <= mostVersions; n++ {
+		if n == v.newest() || busy[n] > 0 {
+			continue
+		}
+		for _, at := range v.at {
+			if err := at.Maps[waysMap].Put(n, uint32(0)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// busy flows of each version, which are not idle. Others are taken out of the table.
+func (v *versions) busy() (map[uint32]int, error) {
+	const many = 1024
+	now, err := monotonic()
+	if err != nil {
+		return nil, err
+	}
+	all, idle := map[uint32]int{}, []stay.ProgramFlow{}
+	keys, stays := make([]stay.ProgramFlow, many), make([]stay.ProgramStay, many)
+	for cursor := new(ebpf.MapBatchCursor); ; {
+		n, err := v.flows.BatchLookup(cursor, keys, stays, nil)
+		for i, s := range stays[:n] {
+			if now-int64(s.Seen) <= int64(v.now.Idle) {
+				all[s.Version]++
+			} else {
+				idle = append(idle, keys[i])
+			}
+		}
+		if errors.Is(err, ebpf.ErrKeyNotExist) {
+			break // that was all
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for i := range idle {
+		if err := v.flows.Delete(idle[i]); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// Staying tells of flows that go by older versions of a chain's path.
+type Staying struct {
+	// Flows that are not idle, and the time without a packet after which one is.
+	Flows int
+	Idle  time.Duration
+	// Census is what is left of the time in which flows are found out that there were before.
+	Census time.Duration
+	// Since is when the newest version began.
+	Since time.Time
+	// Ports by which they go.
+	Ports int
+	// Kept flows were found, Moved ones had their version taken away; packets that are Unkept were of flows
+	// for which there was no room.
+	Kept, Moved, Unkept uint64
+}
+
+// StayingOn reads what the owner's ports know of flows on older versions; nil where all packets go
+// the newest.
+func StayingOn(p resource.Place) (s *Staying, err error) {
+	err = p.Do(func() error {
+		v, err := versionsOf(p)
+		if err != nil || v == nil {
+			return err
+		}
+		defer held.CloseAll(v.at)
+		s, err = v.staying()
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read which flows stay on their path, in namespace %q: %w", p.Ref, err)
+	}
+	return s, nil
+}
+
+func (v *versions) staying() (*Staying, error) {
+	left, err := v.open()
+	if err != nil {
+		return nil, err
+	}
+	now, err := monotonic()
+	if err != nil {
+		return nil, err
+	}
+	s := &Staying{Idle: time.Duration(v.now.Idle), Census: max(left, 0), Since: time.Now().Add(time.Duration(int64(v.now.Since) - now)), Ports: len(v.at)}
+	busy, err := v.busy()
+	if err != nil {
+		return nil, err
+	}
+	for n, flows := range busy {
+		if n != v.newest() {
+			s.Flows += flows
+		}
+	}
+	for _, at := range v.at {
+		if err := s.count(at.Maps[becameMap]); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// count what became of flows at one port.
+func (s *Staying) count(m *ebpf.Map) error {
+	var each []stay.ProgramBecame
+	if err := m.Lookup(uint32(0), &each); err != nil {
+		return err
+	}
+	for _, cpu := range each {
+		s.Kept, s.Moved, s.Unkept = s.Kept+cpu.Kept, s.Moved+cpu.Moved, s.Unkept+cpu.Unkept
+	}
+	return nil
+}
+
+// Unite has all packets go the newest version of the path, by plain programs.
+func Unite(p resource.Place) error {
+	return p.Do(func() error { return unite(p) })
+}
+
+func unite(p resource.Place) error {
+	all, err := portsThat(p, (*attached).keeps)
+	defer held.CloseAll(all)
+	for _, a := range all {
+		if err == nil {
+			err = a.unite(p)
+		}
+		if err != nil {
+			return failed(p, a.port, err)
+		}
+	}
+	return err
+}
+
+func (a *attached) unite(p resource.Place) error {
+	to, err := a.newestWay()
+	if err != nil {
+		return err
+	}
+	dev, err := p.Device(a.port)
+	if err != nil {
+		return nil // it has gone
+	}
+	loaded, err := load(to, a)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = loaded.Close() }()
-	if err := errors.Join(loaded.Next.Put(uint32(0), uint32(Replicas)), loaded.Replicas.Put(uint32(number), to)); err != nil {
-		return err
-	}
-	if err := begin(loaded.Shares, number); err != nil {
-		return err
-	}
-	return hooks[s.Hook].put(p, index, loaded.Spread, old.program())
-}
-
-// advance to the next version of the path, if ports are to be turned: first all ports of the
-// chain know it, then they give it to new flows. A flow has one version at all of them, so
-// none of its packets goes round or past a function meanwhile. Versions before it are
-// forgotten, unless they are to be left: their flows then have the new one.
-func (k Kind) advance(p resource.Place, changes []resource.Change) error {
-	to, flows, err := turned(p, changes)
-	if err != nil || len(to) == 0 {
-		return err
-	}
-	all, err := elsewhere(p, WholeChain, flows)
-	defer held.CloseAll(all)
-	if err != nil {
-		return err
-	}
-	versions := make([]version, len(all))
-	for i, a := range all {
-		if versions[i], err = a.version(); err != nil {
-			return failed(p, a.port, err)
-		}
-	}
-	if err := turnAll(p, all, versions, to); err != nil || k.Leave {
-		return err
-	}
-	for _, a := range all {
-		if err := a.forget(); err != nil {
-			return failed(p, a.port, err)
-		}
-	}
-	return nil
-}
-
-// turned are the ports that changes turn where flows stay, and the ports that they lead to.
-func turned(p resource.Place, changes []resource.Change) (to map[string]uint32, flows uint32, err error) {
-	to = map[string]uint32{}
-	for _, c := range changes {
-		s, is := c.Spec.(Spec)
-		if !is || s.Stay == nil {
-			continue
-		}
-		next, err := indexes(p, []string{s.To})
-		if err != nil {
-			return nil, 0, err
-		}
-		to[s.Device], flows = next[0], s.Stay.Flows
-	}
-	return to, flows, nil
-}
-
-// turnAll ports by a new version of the path, unless each leads where it should.
-func turnAll(p resource.Place, all []*attached, versions []version, to map[string]uint32) error {
-	turns := false
-	for i, a := range all {
-		next, told := to[a.port]
-		v := versions[i]
-		// Who was killed on the way left ports with different versions.
-		turns = turns || told && next != v.ports[v.now] || v.now != versions[0].now
-	}
-	if !turns {
-		return nil
-	}
-	number := unused(versions)
-	for i, a := range all {
-		next, told := to[a.port]
-		if !told {
-			next = versions[i].ports[versions[i].now]
-		}
-		if err := a.Maps[replicasMap].Put(uint32(number), next); err != nil {
-			return failed(p, a.port, err)
-		}
-	}
-	for _, a := range all {
-		if err := begin(a.Maps[sharesMap], number); err != nil {
-			return failed(p, a.port, err)
-		}
-	}
-	return nil
-}
-
-// unused is a number that no version has at any port; where all are in use, the one after
-// the newest.
-func unused(versions []version) int {
-	taken, newest := map[int]bool{}, 0
-	for _, v := range versions {
-		newest = max(newest, v.now)
-		for n := range v.ports {
-			taken[n] = true
-		}
-	}
-	for i := range Most {
-		if n := (newest+i)%Most + 1; !taken[n] {
-			return n
-		}
-	}
-	return newest%Most + 1
-}
-
-// forget all versions of the path but the one that new flows get.
-func (a *attached) forget() error {
-	v, err := a.version()
-	for n := range v.ports {
-		if n != v.now && err == nil {
-			err = a.Maps[replicasMap].Put(uint32(n), uint32(0))
-		}
-	}
-	return err
+	return hooks[a.hook].put(p, dev.Attrs().Index, loaded.Steer, a.program())
 }

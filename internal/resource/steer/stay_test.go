@@ -1,7 +1,6 @@
 package steer_test
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -14,7 +13,7 @@ import (
 
 // leads from one port to another, where flows stay.
 func leads(from, to, hook string) steer.Spec {
-	return steer.Spec{Device: from, To: to, Hook: hook, Stay: &steer.Stay{Flows: 1 << 14, Idle: api.Duration(time.Hour)}}
+	return steer.Spec{Device: from, To: to, Hook: hook, Stay: &steer.Stay{Flows: 1 << 14, Idle: api.Duration(time.Hour), Census: api.Duration(time.Hour)}}
 }
 
 // turn ports at once.
@@ -30,10 +29,19 @@ func (f *forwarder) turn(t testing.TB, k steer.Kind, specs ...steer.Spec) {
 	}
 	found := f.read(t)
 	for _, s := range specs {
-		if !k.Leave && found[s.Device] != s.Fingerprint() {
+		if found[s.Device] != s.Fingerprint() {
 			t.Fatalf("%s reads back %q, want %q", s.Device, found[s.Device], s.Fingerprint())
 		}
 	}
+}
+
+// wanted turns ports by a new version of the path; these are the chain's.
+func wanted(ports ...string) steer.Kind {
+	t := &steer.Turn{Wanted: map[string]bool{}, New: map[string]bool{}}
+	for _, p := range ports {
+		t.Wanted[p] = true
+	}
+	return steer.Kind{Turn: t}
 }
 
 // on tells whether flows are all at one place, both ways.
@@ -44,55 +52,181 @@ func (d *dealer) on(t testing.TB, place int, all []flow) {
 	}
 }
 
-// TestFlowsStayOnTheirPath while ports are turned, and go the new one when they are no longer
-// left. A port that is not turned knows the new path, too.
+// staying is what is known of flows on older versions.
+func (d *dealer) staying(t testing.TB) steer.Staying {
+	t.Helper()
+	s, err := steer.StayingOn(resource.At(d.Handle, d.Owner))
+	if err != nil || s == nil {
+		t.Fatal("no flow can stay: ", err)
+	}
+	return *s
+}
+
+// soon is a census that is over at once: no flow is taken for one from before.
+func soon(specs ...steer.Spec) (all []steer.Spec) {
+	for _, s := range specs {
+		stay := *s.Stay
+		stay.Census = 0
+		s.Stay = &stay
+		all = append(all, s)
+	}
+	return all
+}
+
+// TestFlowsStayOnTheirPath while ports are turned, where a packet of theirs came in the census, and go the
+// newest when all do.
 func TestFlowsStayOnTheirPath(t *testing.T) {
 	onHooks(t, func(t *testing.T, hook string) {
 		d := newDealer(t)
-		side := leads("third", "west", hook)
-		d.turn(t, steer.Kind{}, leads("west", "first", hook), leads("east", "first", hook), side)
+		all := wanted(shared...)
+		d.turn(t, steer.Kind{}, leads("west", "first", hook), leads("east", "first", hook))
 		old := flows(0, 10)
 		d.on(t, 1, old)
-		turned := []steer.Spec{leads("west", "second", hook), leads("east", "second", hook)}
-		d.turn(t, steer.Kind{Leave: true}, turned...)
+		if s, err := steer.StayingOn(resource.At(d.Handle, d.Owner)); s != nil || err != nil {
+			t.Errorf("at rest: %+v, %v", s, err)
+		}
+		to := []steer.Spec{leads("west", "second", hook), leads("east", "second", hook)}
+		d.turn(t, all, to...)
 		d.on(t, 1, old)
 		fresh := flow{id: 1000}
-		d.replicas[2].pass(t, fresh.packet(0xdead0001), d.west)
-		d.on(t, 2, append(flows(100, 110), fresh))
-		d.on(t, 1, old)
-		known := func() *steer.Flows {
-			all, err := steer.FlowsOf(resource.At(d.Handle, d.Owner), append(slices.Clone(turned), side))
-			if err != nil || all[steer.WholeChain] == nil {
-				t.Fatal(all, err)
+		d.on(t, 1, []flow{fresh})
+		if s := d.staying(t); s.Flows != len(old)+1 || s.Census == 0 || s.Kept != uint64(len(old)+1) || s.Moved+s.Unkept != 0 {
+			t.Errorf("in the census: %+v", s)
+		}
+		d.turn(t, steer.Kind{}, leads("west", "second", hook), leads("east", "second", hook))
+		d.on(t, 2, append(old, fresh))
+	})
+}
+
+// TestNewFlowsGoTheNewPath once the census is over, while older ones stay, through as many versions as come, and none
+// stays when all packets are to go the newest.
+func TestNewFlowsGoTheNewPath(t *testing.T) {
+	onHooks(t, func(t *testing.T, hook string) {
+		d := newDealer(t)
+		all := wanted(shared...)
+		to := func(port string) []steer.Spec {
+			specs := []steer.Spec{leads("west", port, hook), leads("east", port, hook)}
+			for _, s := range specs {
+				s.Stay.Census = api.Duration(2 * time.Second)
 			}
-			return all[steer.WholeChain]
+			return specs
 		}
-		if k := known(); len(k.Leaving) != 1 || k.Staying() != len(old) || k.Moved != 0 {
-			t.Errorf("while flows stay: %+v", k)
+		d.turn(t, steer.Kind{}, to("first")...)
+		d.turn(t, all, to("second")...)
+		first := flows(0, 5)
+		d.on(t, 1, first)
+		time.Sleep(d.staying(t).Census)
+		d.on(t, 2, flows(100, 110))
+		d.on(t, 1, first)
+		d.turn(t, all, to("third")...)
+		second := flows(200, 205)
+		d.on(t, 2, second)
+		time.Sleep(d.staying(t).Census)
+		d.on(t, 3, flows(300, 305))
+		d.on(t, 2, second)
+		d.on(t, 1, first)
+		if s := d.staying(t); s.Flows != len(first)+len(second) {
+			t.Errorf("on older versions: %+v", s)
 		}
-		d.turn(t, steer.Kind{}, turned...)
-		d.on(t, 2, old)
-		if k := known(); len(k.Leaving) != 0 || k.Moved != uint64(len(old)) {
-			t.Errorf("when they have moved: %+v", k)
+		if err := steer.Unite(resource.At(d.Handle, d.Owner)); err != nil {
+			t.Fatal(err)
 		}
-		if found := d.read(t)["third"]; found != side.Fingerprint() {
-			t.Errorf("a port beside is %q", found)
+		d.on(t, 3, append(first, second...))
+		for port, text := range d.read(t) {
+			if want := map[string]string{"west": to("third")[0].Fingerprint(), "east": to("third")[1].Fingerprint()}[port]; text != want {
+				t.Errorf("%s is %q, want %q", port, text, want)
+			}
 		}
 	})
 }
 
-// TestManyVersions of the path follow each other, more than there are numbers for, with and
-// without flows that are left.
+// TestIdleFlowsGoTheNewPath, whatever version they were on.
+func TestIdleFlowsGoTheNewPath(t *testing.T) {
+	nstest.Require(t, feature.BPFTCX)
+	d := newDealer(t)
+	to := func(port string) []steer.Spec {
+		specs := []steer.Spec{leads("west", port, steer.TCX), leads("east", port, steer.TCX)}
+		for _, s := range specs {
+			s.Stay.Idle, s.Stay.Census = api.Duration(time.Second), api.Duration(time.Second)
+		}
+		return specs
+	}
+	d.turn(t, steer.Kind{}, to("first")...)
+	d.turn(t, wanted(shared...), to("second")...)
+	f := flow{id: 1}
+	d.on(t, 1, []flow{f})
+	for time.Sleep(2 * time.Second); d.staying(t).Flows > 0; time.Sleep(time.Second) {
+	}
+	d.on(t, 2, []flow{f})
+}
+
+// TestPortsOfOneVersion give flows theirs: what comes out of a new node is of the newest, and what comes out of
+// one that goes is of the one before, whenever that is.
+func TestPortsOfOneVersion(t *testing.T) {
+	nstest.Require(t, feature.BPFTCX)
+	d := newDealer(t)
+	specs := soon(leads("east", "second", steer.TCX))
+	d.turn(t, steer.Kind{}, leads("west", "third", steer.TCX), leads("east", "first", steer.TCX), leads("third", "second", steer.TCX))
+	// West is not wanted any more.
+	d.turn(t, wanted("east", "first", "second", "third"), specs...)
+	old := flow{id: 7}
+	d.replicas[2].pass(t, flow{id: 9}.packet(0xdead0001), d.replicas[1]) // third is not concerned
+	d.west.pass(t, old.packet(0xdead0002), d.replicas[2])
+	back := old
+	back.back = true
+	d.east.pass(t, back.packet(0xdead0003), d.replicas[0])
+	d.east.pass(t, flow{id: 8, back: true}.packet(0xdead0004), d.replicas[1])
+	// Third is new.
+	k := wanted("east", "first", "second", "third")
+	k.Turn.New["third"] = true
+	d.turn(t, k, leads("east", "third", steer.TCX)) // in whose census flows are taken for those from before
+	d.replicas[2].pass(t, flow{id: 10}.packet(0xdead0005), d.replicas[1])
+	d.east.pass(t, flow{id: 10, back: true}.packet(0xdead0006), d.replicas[2])
+	d.east.pass(t, flow{id: 11, back: true}.packet(0xdead0007), d.replicas[1])
+	d.east.pass(t, back.packet(0xdead0008), d.replicas[0])
+}
+
+// TestNoRoomToStay: flows for which there is none go the newest path when the census is over, and lose nothing.
+func TestNoRoomToStay(t *testing.T) {
+	nstest.Require(t, feature.BPFTCX)
+	d := newDealer(t)
+	specs := []steer.Spec{leads("west", "second", steer.TCX), leads("east", "second", steer.TCX)}
+	for _, s := range specs {
+		s.Stay.Flows, s.Stay.Census = 4, api.Duration(5*time.Second)
+	}
+	d.turn(t, steer.Kind{}, leads("west", "first", steer.TCX), leads("east", "first", steer.TCX))
+	d.turn(t, wanted(shared...), specs...)
+	all := flows(0, 10)
+	n := by(d.places(t, all))
+	if n[1]+n[2] != len(all) {
+		t.Errorf("flows are at %v", n)
+	}
+	if s := d.staying(t); s.Unkept == 0 || s.Flows == 0 || s.Flows >= len(all) {
+		t.Errorf("with no room: %+v", s)
+	}
+	time.Sleep(d.staying(t).Census)
+	if n := by(d.places(t, all)); n[1] != d.staying(t).Flows || n[1]+n[2] != len(all) {
+		t.Errorf("flows are at %v then", n)
+	}
+}
+
+// TestManyVersions of the path follow each other, more than there are numbers for: those that no flow goes by
+// are given again.
 func TestManyVersions(t *testing.T) {
 	nstest.Require(t, feature.BPFTCX)
 	d := newDealer(t)
 	to := []string{"first", "second", "third"}
-	for i := range 2*steer.Most + 3 {
-		d.turn(t, steer.Kind{Leave: i%(steer.Most+5) > 0}, leads("west", to[i%3], steer.TCX), leads("east", to[i%3], steer.TCX))
+	d.turn(t, steer.Kind{}, leads("west", to[0], steer.TCX), leads("east", to[0], steer.TCX))
+	last := 0
+	for i := range 80 {
+		last = (i + 1) % 3
+		d.turn(t, wanted(shared...), soon(leads("west", to[last], steer.TCX), leads("east", to[last], steer.TCX))...)
 	}
-	last := (2*steer.Most + 2) % 3
 	d.on(t, last+1, flows(0, 3))
-	d.turn(t, steer.Kind{}, leads("west", to[last], steer.TCX), leads("east", to[last], steer.TCX))
-	d.turn(t, steer.Kind{}, steer.Spec{Device: "west", To: "first", Hook: steer.TCX}, leads("east", "first", steer.TCX))
+	// A port that is to do something else has all packets go at once.
+	d.turn(t, wanted(shared...), steer.Spec{Device: "west", To: "first", Hook: steer.TCX}, leads("east", "first", steer.TCX))
+	if s, err := steer.StayingOn(resource.At(d.Handle, d.Owner)); s != nil || err != nil {
+		t.Errorf("flows can stay still: %+v, %v", s, err)
+	}
 	d.on(t, 1, flows(0, 3))
 }

@@ -16,16 +16,20 @@ type Options struct {
 	// clsact. Those of inline functions, and what takes probes out, are at tcx wherever the
 	// kernel has it. Default: tcx where the kernel has it.
 	Hook string `json:"hook,omitempty" jsonschema:"enum=tcx,enum=clsact"`
-	// Stay has flows that are known stay on the path that they began on when the chain
-	// changes, where no function has replicas beside it; each port then looks its packets'
-	// flows up in a table. Default false: all packets go the new path at once.
-	Stay bool `json:"stay,omitempty"`
-	// Flows that are known, of the chain where they stay, and of each function with replicas,
-	// so that all packets of one go to the same replica. Of more, those not seen for longest
-	// are forgotten, and go where new ones would. Default 65536.
+	// Stay has flows stay on the path that they began on when the chain changes, until they have been
+	// idle: functions that are no longer wanted are removed when none goes by them any more. Default
+	// true, but for chains with replicas, a classifier, branches, or onFailure, where all packets go the new path
+	// at once, as they do with false.
+	Stay *bool `json:"stay,omitempty"`
+	// Census is how long after a change flows that come are taken for those from before, and `up` waits for it: one
+	// without a packet in that while has none under way either. Default 250ms.
+	Census api.Duration `json:"census,omitempty"`
+	// Flows that are known: of each function with replicas, so that all packets of one go to the same
+	// replica, and of those not seen for longest are forgotten, and go where new ones would; and of the chain while flows
+	// stay on an older path, where those for which there is no room move. Default 65536.
 	Flows int `json:"flows,omitempty" jsonschema:"minimum=1024,maximum=4194304"`
-	// Idle is how long a flow has no packet until it is over: one that is not keeps a
-	// replica or a path that is to go for at most four times as long. Default 30s.
+	// Idle is how long a flow has no packet until it is over, and goes the newest path: one that is not keeps a
+	// replica that is to go for at most four times as long. Default 30s.
 	Idle api.Duration `json:"idle,omitempty"`
 	// ServicePath is the number of the chain's path in the headers of functions that are told it
 	// (encapsulation: nsh); that of the way back is 8388608 more. Default: one that follows from
@@ -56,6 +60,8 @@ func (o *Options) chosen(has func(feature string) bool) string {
 const (
 	defaultFlows = 1 << 16
 	defaultIdle  = api.Duration(30 * time.Second)
+	// defaultCensus is more than packets are under way, and `up` takes it.
+	defaultCensus = api.Duration(250 * time.Millisecond)
 )
 
 // Flows implements wiring.Sharing.
@@ -69,11 +75,11 @@ func (Wiring) ServicePath(options any) uint32 { return options.(*Options).Servic
 
 // stay is how flows stay on their path; nil where they do not.
 func (o *Options) stay() *steer.Stay {
-	if !o.Stay {
+	if o.Stay != nil && !*o.Stay {
 		return nil
 	}
 	known, idle := Wiring{}.Flows(o)
-	return &steer.Stay{Flows: known, Idle: idle}
+	return &steer.Stay{Flows: known, Idle: idle, Census: cmp.Or(o.Census, defaultCensus), Asked: o.Stay != nil}
 }
 
 // needs of a hook.

@@ -1,0 +1,83 @@
+package deploy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/pass"
+	"nfchain.dev/nfchain/internal/resource/steer"
+)
+
+// turnOf a chain's ports to a new version of its path; nil where all packets go the new way at once.
+func (w *work) turnOf(p *plan.Plan) *steer.Turn {
+	if w.dry || !stays(p) || w.passesChange(p) {
+		return nil
+	}
+	t := &steer.Turn{Wanted: w.ports, New: map[string]bool{}}
+	for _, c := range w.done {
+		if c.Kind == steer.KindName && c.Op == resource.Create {
+			t.New[c.Key] = true
+		}
+	}
+	return t
+}
+
+// stays tells whether flows of a chain are to stay on their path.
+func stays(p *plan.Plan) bool {
+	return slices.ContainsFunc(p.Resources, func(r resource.Resource) bool {
+		s, is := r.Spec.(steer.Spec)
+		return is && s.Stay != nil
+	})
+}
+
+// passesChange tells whether inline functions come, go, move or are replaced by this change: packets meet them
+// whatever path they go, so that on an older one they would miss a function, or meet it twice.
+func (w *work) passesChange(p *plan.Plan) bool {
+	between := func(c resource.Change) bool { return c.Kind == pass.KindName && c.Namespace == p.Between() }
+	return slices.ContainsFunc(w.done, between) || slices.ContainsFunc(w.later, between)
+}
+
+// stay finds out which flows go by older versions of the path, and has all packets go the newest if there are none,
+// or none is to.
+func (w *work) stay(ctx context.Context, p *plan.Plan) error {
+	own := namespace.Name(p.Chain, plan.WiringNode)
+	if w.dry && !netns.Exists(own) {
+		return nil
+	}
+	h, err := netns.Open(own)
+	if err != nil {
+		return fmt.Errorf("look at the flows of the forwarder: %w", err)
+	}
+	defer h.Close()
+	at := resource.At(h, p.Chain)
+	s, err := steer.StayingOn(at)
+	if err != nil || s == nil {
+		return err
+	}
+	if w.dry {
+		w.staying = s.Flows
+		return nil
+	}
+	if s.Census > 0 {
+		select {
+		case <-ctx.Done():
+			return Interrupted(ctx.Err())
+		case <-time.After(s.Census):
+		}
+		if s, err = steer.StayingOn(at); err != nil || s == nil {
+			return err
+		}
+	}
+	if s.Flows > 0 && !w.move && stays(p) {
+		w.staying = s.Flows
+		return nil
+	}
+	w.moved = s.Flows
+	return steer.Unite(at)
+}

@@ -1,0 +1,235 @@
+package deploy_test
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/steer"
+)
+
+// quick is a forwarder on which flows are over soon.
+const quick = "wiring: ebpf\nebpf: {idle: 2s}\n"
+
+// stay is what is known of flows on older versions of a chain's path; nil where there is none.
+func stay(t testing.TB, p *plan.Plan) *steer.Staying {
+	t.Helper()
+	s, err := steer.StayingOn(resource.At(nstest.Open(t, p.Between()), p.Chain))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// drains waits until no flow goes by an older version, brings the chain up again, and finds nothing left.
+func drains(t testing.TB, p *plan.Plan) {
+	t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for s := stay(t, p); s != nil && s.Flows > 0; s = stay(t, p) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d flows never end", s.Flows)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	up(t, p)
+	if s := stay(t, p); s != nil {
+		t.Errorf("ports still know older versions: %+v", s)
+	}
+	nodes, err := deploy.Nodes(p.Chain)
+	if err != nil || len(nodes) != len(p.Namespaces()) {
+		t.Errorf("there are namespaces %v (%v), and planned are %v", nodes, err, p.Namespaces())
+	}
+	unchanged(t, p)
+}
+
+// TestFlowsStayInOrder on the path that they began on, by a function in which hundreds of packets wait, when that is taken
+// out, while new ones do not go by it. It is removed when they are over.
+func TestFlowsStayInOrder(t *testing.T) {
+	needsForwarder(t)
+	nstest.Require(t, feature.QdiscTBF)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	first := planned(t, owner, quick+spec(forward("slow"), forward("a")))
+	up(t, first)
+	crosses(t, first)
+	slow := first.Functions()[0]
+	sh(t, fmt.Sprintf("ip netns exec %s tc qdisc replace dev %s root tbf rate 400kbit burst 3000 latency 60s", slow.Namespace, slow.East.Device))
+	s := streams(t, first, addresses(first, first.Client().Name, first.Server().Name))
+	s.more(t, 500)
+	second := planned(t, owner, quick+spec(forward("a")))
+	up(t, second)
+	if !netns.Exists(slow.Namespace) {
+		t.Fatal("a function that flows go by was removed")
+	}
+	at := stay(t, second)
+	if at == nil || at.Flows < 2 || at.Moved+at.Unkept > 0 {
+		t.Fatalf("of two flows there stay %+v", at)
+	}
+	unchanged(t, second)
+	through := func() uint64 { return cameOut(t, second, "slow") }
+	before := through()
+	crosses(t, second)
+	if after := through(); after == before {
+		t.Error("the flows from before do not go by the function any more")
+	}
+	s.more(t, 500)
+	s.ends(t)
+	for i, late := range s.late {
+		if late > 10 { // a core's own may come after another's
+			t.Errorf("%d packets of flow %d came after later ones", late, i)
+		}
+	}
+	before = through()
+	crosses(t, second)
+	if after := through(); after != before {
+		t.Errorf("%d packets of new flows went by the function", after-before)
+	}
+	drains(t, second)
+}
+
+// cameOut is how many packets came out of a node, wanted or not.
+func cameOut(t testing.TB, p *plan.Plan, node string) (sum uint64) {
+	t.Helper()
+	counted, err := steer.Count(resource.At(nstest.Open(t, p.Between()), p.Chain))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ports := strings.Fields(sh(t, fmt.Sprintf("ip -n %s -o link show | grep 'nfchain %s %s:' | sed 's/^[0-9]*: \\([^@]*\\)@.*/\\1/'", p.Between(), p.Chain, node)))
+	if len(ports) == 0 {
+		t.Fatalf("no port is %s's", node)
+	}
+	for _, port := range ports {
+		sum += counted[port].Packets
+	}
+	return sum
+}
+
+// dialogue is a connection over which something is asked and answered all the time.
+type dialogue struct {
+	from string
+	stop chan struct{}
+	said chan error
+}
+
+// converse with a server that repeats what it hears.
+func converse(t testing.TB, p *plan.Plan, server net.Listener, to netip.AddrPort) *dialogue {
+	t.Helper()
+	c := &dialogue{stop: make(chan struct{}), said: make(chan error, 1)}
+	var near net.Conn
+	inside(t, p.Client().Namespace, func() (err error) {
+		near, err = net.DialTimeout("tcp", to.String(), 20*time.Second)
+		return
+	})
+	far, err := server.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.from = far.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap().String()
+	ask := func() error {
+		b := make([]byte, 4)
+		for _, step := range []func() (int, error){
+			func() (int, error) { return near.Write([]byte("word")) }, func() (int, error) { return far.Read(b) },
+			func() (int, error) { return far.Write(b) }, func() (int, error) { return near.Read(b) },
+		} {
+			if _, err := step(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	go func() {
+		defer func() { _, _ = near.Close(), far.Close() }()
+		for {
+			select {
+			case <-c.stop:
+				c.said <- nil
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+			_ = near.SetDeadline(time.Now().Add(20 * time.Second))
+			_ = far.SetDeadline(time.Now().Add(20 * time.Second))
+			if err := ask(); err != nil {
+				c.said <- err
+				return
+			}
+		}
+	}()
+	return c
+}
+
+// ends a dialogue that has gone on until now.
+func (c *dialogue) ends(t testing.TB, which string) {
+	t.Helper()
+	close(c.stop)
+	if err := <-c.said; err != nil {
+		t.Errorf("the connection from %s: %v", which, err)
+	}
+}
+
+// TestConnectionsOutliveTranslations: one that began before a function that translates addresses was put in goes on
+// without it, and one that began with it goes on when it is taken out.
+func TestConnectionsOutliveTranslations(t *testing.T) {
+	needsForwarder(t)
+	nstest.Require(t, feature.NFTNAT)
+	for name, wiring := range map[string]string{"tcx": quick, "clsact": "wiring: ebpf\nebpf: {idle: 2s, hook: clsact}\n"} {
+		t.Run(name, func(t *testing.T) {
+			owner := nstest.Owner(t)
+			downAfter(t, owner)
+			plain := planned(t, owner, wiring+spec(forward("a"), forward("b")))
+			nat := planned(t, owner, wiring+spec(forward("a"), "{name: nat, kind: nat, nat: {source: {}}}", forward("b")))
+			up(t, plain)
+			crosses(t, plain)
+			client, to := addresses(plain, "server", "client")[0], netip.AddrPortFrom(plain.Server().West.Addresses[0], 7014)
+			var server net.Listener
+			inside(t, plain.Server().Namespace, func() (err error) { server, err = net.Listen("tcp", to.String()); return })
+			defer func() { _ = server.Close() }()
+			before := converse(t, plain, server, to)
+			up(t, nat)
+			within := converse(t, nat, server, to)
+			if before.from != client.String() || within.from == client.String() {
+				t.Errorf("connections come from %s before there is a translation, and then from %s", before.from, within.from)
+			}
+			up(t, plain)
+			after := converse(t, plain, server, to)
+			if after.from != client.String() {
+				t.Errorf("after there is one they come from %s", after.from)
+			}
+			time.Sleep(100 * time.Millisecond)
+			before.ends(t, "before it was there")
+			within.ends(t, "while it was there")
+			after.ends(t, "after it was there")
+			drains(t, plain)
+		})
+	}
+}
+
+// TestFlowsMove at once where that is asked for, and are counted; nothing is left then.
+func TestFlowsMove(t *testing.T) {
+	needsForwarder(t)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	first, second := planned(t, owner, quick+spec(forward("a"), forward("b"))), planned(t, owner, quick+spec(forward("b")))
+	up(t, first)
+	crosses(t, first)
+	s := streams(t, first, addresses(first, first.Client().Name, first.Server().Name))
+	s.more(t, 100)
+	d := &deploy.Deployer{Move: true}
+	if _, err := d.Up(t.Context(), second); err != nil {
+		t.Fatal(err)
+	}
+	if d.Moved < 2 || d.Staying != 0 {
+		t.Errorf("of two flows %d moved and %d stay", d.Moved, d.Staying)
+	}
+	drains(t, second)
+	s.more(t, 100)
+	s.ends(t)
+}

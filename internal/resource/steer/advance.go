@@ -1,0 +1,259 @@
+package steer
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cilium/ebpf"
+
+	"nfchain.dev/nfchain/bpf/stay"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/held"
+)
+
+// Turn tells of the ports around those that are turned.
+type Turn struct {
+	// Wanted ports of the chain as it is to be; others lead where they led until they go.
+	Wanted map[string]bool
+	// New ones have just been made: what comes in there is of the newest version.
+	New map[string]bool
+}
+
+// versionable are the changes by which ports that lead to one port are turned to another: all of them,
+// or none, since a flow that stays at one port must not be moved at the next.
+func (k Kind) versionable(p resource.Place, changes []resource.Change) (turned map[string]Spec, err error) {
+	if k.Turn == nil {
+		return nil, nil
+	}
+	turned = map[string]Spec{}
+	for _, c := range changes {
+		s, is := c.Spec.(Spec)
+		if !is || s.Stay == nil || c.Op != resource.Update {
+			return nil, nil
+		}
+		dev, err := p.Device(s.Device)
+		if err != nil {
+			return nil, err
+		}
+		all, err := find(p, dev.Attrs().Index)
+		fits := len(all) == 1 && all[0].hook == s.Hook && (all[0].Name == Name || all[0].keeps())
+		held.CloseAll(all)
+		if err != nil || !fits {
+			return nil, err
+		}
+		turned[s.Device] = s
+	}
+	return turned, nil
+}
+
+// advance to the next version of the path: first all ports that are concerned know where it leads, and then
+// one word gives it to new flows at all of them. Who is known goes on by the version that he has.
+func (k Kind) advance(p resource.Place, turned map[string]Spec) error {
+	all, err := portsThat(p, func(a *attached) bool { return a.Name == Name || a.keeps() })
+	defer held.CloseAll(all)
+	if err != nil {
+		return err
+	}
+	a, err := k.advancing(p, turned, all)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	for _, at := range all {
+		if err := a.tell(p, at); err != nil {
+			return failed(p, at.port, err)
+		}
+	}
+	return a.begin()
+}
+
+// advancing is one such step.
+type advancing struct {
+	versions
+	turn *Turn
+	// to which ports those that are turned lead, by their numbers.
+	to   map[string]uint32
+	stay Stay
+	// number of the version that is to begin, and those that there are.
+	number uint32
+	lives  []uint32
+	// own tells that the maps were made here.
+	own bool
+}
+
+func (a *advancing) close() {
+	if a.own {
+		_, _ = a.shared.Close(), a.flows.Close()
+	}
+}
+
+func (k Kind) advancing(p resource.Place, turned map[string]Spec, all []*attached) (*advancing, error) {
+	a := &advancing{turn: k.Turn, to: map[string]uint32{}}
+	for port, s := range turned {
+		to, err := indexes(p, []string{s.To})
+		if err != nil {
+			return nil, err
+		}
+		a.to[port], a.stay = to[0], *s.Stay
+	}
+	for _, at := range all {
+		if at.keeps() {
+			a.at = append(a.at, at)
+			a.shared, a.flows = at.Maps[versionsMap], at.Maps[stayingMap]
+		}
+	}
+	if a.shared == nil {
+		return a, a.found()
+	}
+	if err := a.shared.Lookup(uint32(0), &a.now); err != nil {
+		return nil, err
+	}
+	left, err := a.open()
+	if err != nil {
+		return nil, err
+	}
+	time.Sleep(left) // one census at a time
+	if err := a.forgetIdle(); err != nil {
+		return nil, err
+	}
+	return a, a.choose()
+}
+
+// found the first version, which is what ports do now, and choose the second.
+func (a *advancing) found() error {
+	spec, err := stay.LoadProgram()
+	if err != nil {
+		return err
+	}
+	spec.Maps[stayingMap].MaxEntries = a.stay.Flows
+	if a.shared, err = ebpf.NewMap(spec.Maps[versionsMap]); err != nil {
+		return err
+	}
+	if a.flows, err = ebpf.NewMap(spec.Maps[stayingMap]); err != nil {
+		_ = a.shared.Close()
+		return err
+	}
+	a.own, a.lives, a.number = true, []uint32{1}, 2
+	a.now = stay.ProgramVersions{Newest: 1<<32 | 1}
+	return a.shared.Put(uint32(0), a.now)
+}
+
+// choose a number for the version that is to begin.
+func (a *advancing) choose() error {
+	used := map[uint32]bool{a.newest(): true}
+	for _, at := range a.at {
+		for n := uint32(1); n <= mostVersions; n++ {
+			var to uint32
+			if err := at.Maps[waysMap].Lookup(n, &to); err != nil {
+				return err
+			}
+			used[n] = used[n] || to != 0
+		}
+	}
+	for n := uint32(1); n <= mostVersions; n++ {
+		switch {
+		case used[n]:
+			a.lives = append(a.lives, n)
+		case a.number == 0:
+			a.number = n
+		}
+	}
+	if a.number == 0 {
+		return fmt.Errorf("flows still go by %d versions of the path, and there can be no more; wait until they have been idle, or move them (`nfchain up FILE --move`)", mostVersions)
+	}
+	return nil
+}
+
+// tell a port where the next version leads from there, with a program that knows versions if that leads
+// elsewhere, or if flows are given a version there.
+func (a *advancing) tell(p resource.Place, at *attached) error {
+	to, turned := a.to[at.port]
+	here := uint32(0)
+	switch {
+	case a.turn.New[at.port]:
+		here = a.number
+	case !a.turn.Wanted[at.port]:
+		here = a.newest()
+	}
+	if at.keeps() {
+		return a.tellAgain(at, to, here)
+	}
+	if !turned && here == 0 {
+		return nil
+	}
+	next, err := at.next()
+	if err != nil {
+		return err
+	}
+	if !turned {
+		to = next
+	}
+	program, err := a.load(at, next, to, here)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = program.Close() }()
+	dev, err := p.Device(at.port)
+	if err != nil {
+		return err
+	}
+	return hooks[at.hook].put(p, dev.Attrs().Index, program.Stay, at.program())
+}
+
+// tellAgain a port at which flows stay already.
+func (a *advancing) tellAgain(at *attached, to, here uint32) error {
+	ways := at.Maps[waysMap]
+	var next, was uint32
+	if err := errors.Join(ways.Lookup(a.newest(), &next), ways.Lookup(uint32(0), &was)); err != nil {
+		return err
+	}
+	if to == 0 {
+		to = next
+	}
+	if was != 0 && here == a.newest() {
+		here = was // it went earlier
+	}
+	return errors.Join(ways.Put(uint32(0), here), ways.Put(a.number, to))
+}
+
+// load the program for a port that led to next, and from the next version on leads to another one.
+func (a *advancing) load(old *attached, next, to, here uint32) (*stay.ProgramObjects, error) {
+	spec, err := stay.LoadProgram()
+	if err != nil {
+		return nil, err
+	}
+	spec.Programs["stay"].Name = StayName
+	spec.Maps[stayingMap].MaxEntries = a.flows.MaxEntries()
+	maps := counting(spec, old)
+	maps[versionsMap], maps[stayingMap] = a.shared, a.flows
+	loaded := &stay.ProgramObjects{}
+	if err := spec.LoadAndAssign(loaded, &ebpf.CollectionOptions{MapReplacements: maps}); err != nil {
+		return nil, fmt.Errorf("load the program that has flows stay: %w", err)
+	}
+	err = errors.Join(leads(loaded.Instead), loaded.Ways.Put(uint32(0), here), loaded.Ways.Put(a.number, to))
+	for _, n := range a.lives {
+		err = errors.Join(err, loaded.Ways.Put(n, next))
+	}
+	if err != nil {
+		_ = loaded.Close()
+		return nil, err
+	}
+	return loaded, nil
+}
+
+// begin to give flows the next version. What is no longer the newest is that of flows from before only
+// when the census counts.
+func (a *advancing) begin() error {
+	now, err := monotonic()
+	if err != nil {
+		return err
+	}
+	newest := uint64(a.newest())
+	a.now.Newest = newest<<32 | newest
+	if err := a.shared.Put(uint32(0), a.now); err != nil {
+		return err
+	}
+	a.now = stay.ProgramVersions{Until: uint64(now) + uint64(a.stay.Census), Idle: uint64(a.stay.Idle), Since: uint64(now), Newest: newest<<32 | uint64(a.number)}
+	return a.shared.Put(uint32(0), a.now)
+}

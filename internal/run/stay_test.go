@@ -1,0 +1,134 @@
+package run_test
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/netns/rundir"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/plan/plantest"
+	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/run"
+)
+
+// trickle sends datagrams of one flow to the server until it is ended.
+func (b *bed) trickle(p *plan.Plan) (end func()) {
+	b.Helper()
+	var c net.Conn
+	err := netns.Do(p.Client().Namespace, func() (err error) {
+		c, err = net.Dial("udp", netip.AddrPortFrom(p.Server().West.Addresses[0], 7015).String())
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	stop, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			_, _ = c.Write([]byte("packet"))
+			select {
+			case <-stop:
+				_ = c.Close()
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+	}()
+	return func() { close(stop); <-ended }
+}
+
+// supervised is the process that supervises the chain; 0 where none does.
+func (b *bed) supervised() int {
+	c, err := rundir.Dial(process.Address(b.name()))
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = c.Close() }()
+	return c.PID
+}
+
+// TestOlderPathIsRemoved by the chain's supervisor when no flow goes by it any more, and by the next one where it was
+// killed; until then the chain is as planned and tells of it.
+func TestOlderPathIsRemoved(t *testing.T) {
+	nstest.Require(t, feature.BPFPeer, feature.BPFClsact)
+	const wiring = "wiring: ebpf\nebpf: {idle: 1s}\nfunctions:\n"
+	b := newBed(t, wiring+"- {name: a, kind: forward}\n- {name: b, kind: forward}\n")
+	b.up(run.UpOptions{Wait: true})
+	edit := func(functions string) *plan.Plan {
+		t.Helper()
+		b.chain = plantest.Chain(t, b.name(), wiring+functions)
+		p, _, err := b.host.Up(t.Context(), b.chain, run.UpOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	p := edit("- {name: a, kind: forward}\n- {name: b, kind: forward}\n")
+	gone := p.Functions()[0].Namespace
+	for _, killed := range []bool{false, true} {
+		end := b.trickle(p)
+		time.Sleep(50 * time.Millisecond)
+		p = edit("- {name: b, kind: forward}\n")
+		s, err := run.Inspect(t.Context(), p)
+		if err != nil || s.State != run.StateUp || s.Path == nil || s.Path.Older == 0 || !slices.Equal(s.Path.Leaving, []string{gone}) || s.Path.Kept == 0 {
+			t.Errorf("while a flow goes by it: %+v, path %+v, %v", s.State, s.Path, err)
+		}
+		if killed {
+			pid := b.supervised()
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			b.until("it is dead", func() bool { return b.supervised() == 0 })
+			p = edit("- {name: b, kind: forward}\n")
+		}
+		if b.supervised() == 0 || !netns.Exists(gone) {
+			t.Error("nobody waits for the flow to end, or what it goes by is gone")
+		}
+		end()
+		b.until("what no flow goes by is removed", func() bool { return !netns.Exists(gone) })
+		b.until("nobody waits any more", func() bool { return b.supervised() == 0 })
+		if s, err = run.Inspect(t.Context(), p); err != nil || s.State != run.StateUp || s.Path != nil {
+			log, _ := os.ReadFile(deploy.LogFile(b.name(), plan.WiringNode))
+			t.Errorf("then: %+v, path %+v, %v; %s", s.State, s.Path, err, log)
+		}
+		p = edit("- {name: a, kind: forward}\n- {name: b, kind: forward}\n")
+	}
+}
+
+// TestDownWhileFlowsStay leaves nothing, and nobody who waits for them.
+func TestDownWhileFlowsStay(t *testing.T) {
+	nstest.Require(t, feature.BPFPeer, feature.BPFClsact)
+	b := newBed(t, "wiring: ebpf\nfunctions: [{name: a, kind: forward}]\n")
+	b.up(run.UpOptions{Wait: true})
+	p, err := b.host.Made(b.name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := b.trickle(p)
+	defer end()
+	time.Sleep(50 * time.Millisecond)
+	b.chain = plantest.Chain(t, b.name(), "wiring: ebpf\nfunctions: []\n")
+	if _, _, err := b.host.Up(t.Context(), b.chain, run.UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if b.supervised() == 0 {
+		t.Error("nobody waits for the flow to end")
+	}
+	if _, err := b.host.Down(context.Background(), b.name()); err != nil {
+		t.Fatal(err)
+	}
+	if nodes, err := deploy.Nodes(b.name()); len(nodes) > 0 || err != nil || b.supervised() != 0 {
+		t.Errorf("there are left %v, %v, supervisor %d", nodes, err, b.supervised())
+	}
+}
