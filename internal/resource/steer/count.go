@@ -50,6 +50,9 @@ func count(p resource.Place, index int, port string, counted map[string]Counts) 
 	return err
 }
 
+// countSize in bytes of what one core counted, of which packets are first.
+const countSize = 16
+
 // passed is what came in on all cores.
 func (a *attached) passed() (c Counts, err error) {
 	var each []bpf.ProgramCount

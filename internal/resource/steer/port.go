@@ -1,12 +1,15 @@
 package steer
 
 import (
+	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/cilium/ebpf"
 
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/held"
 )
 
 // What stands in the place of a port.
@@ -30,6 +33,7 @@ type Port struct {
 	// Program that is there.
 	Program ebpf.ProgramID
 	at      *attached
+	passed  *held.Cell
 }
 
 // OpenPort of the place, by its name. Where it is not there, or no program of this version steers
@@ -58,6 +62,20 @@ func OpenPort(p resource.Place, device string) (*Port, error) {
 	return port, nil
 }
 
+// Still tells whether the port of the place is the one that was opened, by its name, and has its program. It is
+// called in the place's namespace, and is quick, as opening is not.
+func (p *Port) Still(at resource.Place, device string) (bool, error) {
+	dev, err := at.Device(device)
+	if errors.Is(err, resource.ErrNoInterface) || err == nil && dev.Attrs().Index != p.Index {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	ids, err := hooks[p.at.hook].programs(at, p.Index)
+	return slices.Contains(ids, p.Program), err
+}
+
 // choose the program that packets are turned by.
 func (p *Port) choose(all []*attached) error {
 	for _, a := range all {
@@ -76,9 +94,20 @@ func (p *Port) choose(all []*attached) error {
 }
 
 // Passed is how many packets came in, since the port is there.
-func (p *Port) Passed() (uint64, error) {
-	c, err := p.at.passed()
-	return c.Packets, err
+func (p *Port) Passed() (packets uint64, err error) {
+	if p.passed == nil {
+		if p.passed, err = held.NewCell(p.at.Maps[passedMap], 0); err != nil {
+			return 0, err
+		}
+	}
+	all, err := p.passed.Look()
+	if err != nil {
+		return 0, err
+	}
+	for core := 0; core < len(all); core += countSize {
+		packets += binary.NativeEndian.Uint64(all[core:])
+	}
+	return packets, nil
 }
 
 // Instead is the number of the port that packets go to in place of the planned one, or Nowhere, or
