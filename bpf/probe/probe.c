@@ -14,7 +14,7 @@ char licensed[] SEC("license") = "GPL";
 struct probe {
 	__u64 signature, number;
 	__u64 sent; /* ns of CLOCK_MONOTONIC */
-	__u32 port; /* index of that where it should come out */
+	__u32 row; /* in the table, of the port where it should come out */
 	__u32 unused;
 };
 
@@ -24,11 +24,16 @@ volatile const __u64 signature; /* of who sends them */
 struct seen {
 	__u64 count, number; /* number of the latest */
 	__u64 took;          /* that one, ns */
+	__u32 port;          /* where, by the index of the port: who sends them writes it */
+	__u32 unused;
 };
 
+/* The table, and this program, are the same at all ports of a chain: what one probe has a core bring into its caches is
+ * there for the next. Who sends has the table in memory, and looks without asking the kernel. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, 1); /* as many as ports, set when it is made */
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
 	__type(value, struct seen);
 } seen SEC(".maps");
@@ -62,14 +67,14 @@ static inline __u32 where(__u32 length)
 SEC("tc")
 int probe(struct __sk_buff *skb)
 {
-	__u32 at = where(skb->len), first = 0;
+	__u32 at = where(skb->len);
 	struct probe p;
 	struct seen *s;
 
 	if (likely(!at) || bpf_skb_load_bytes(skb, at, &p, sizeof(p)) || p.signature != signature)
 		return TCX_NEXT;
-	s = bpf_map_lookup_elem(&seen, &first);
-	if (s && p.port == skb->ifindex) {
+	s = bpf_map_lookup_elem(&seen, &p.row);
+	if (s && s->port == skb->ifindex) {
 		s->count++;
 		if (p.number > s->number) {
 			s->number = p.number;

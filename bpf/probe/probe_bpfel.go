@@ -18,6 +18,8 @@ type ProgramSeen struct {
 	Count  uint64
 	Number uint64
 	Took   uint64
+	Port   uint32
+	Unused uint32
 }
 
 // LoadProgram returns the embedded CollectionSpec for Program.

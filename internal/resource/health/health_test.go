@@ -33,6 +33,9 @@ type ports struct {
 	owner  string
 	socket int
 	far    int
+	// table of who takes probes out, and the row of the first port in it.
+	table *health.Table
+	row   int
 }
 
 // onHooks runs a test at each hook that the kernel has.
@@ -99,10 +102,19 @@ func (p *ports) index(t *testing.T, port string) uint32 {
 	return uint32(l.Attrs().Index)
 }
 
-// take probes out at the first port.
+// take probes out at the first port; who had nobody is another supervisor, with a table of its own.
 func (p *ports) take(t *testing.T, had *health.Taker) *health.Taker {
 	t.Helper()
-	taker, err := health.Take(p.place(), "port0", signature, had)
+	if had == nil {
+		p.row++
+		table, err := health.NewTable(p.row+2, signature)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(table.Close)
+		p.table = table
+	}
+	taker, err := p.table.Take(p.place(), "port0", p.row, had)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,13 +122,13 @@ func (p *ports) take(t *testing.T, had *health.Taker) *health.Taker {
 }
 
 // send a frame whose payload begins somewhere.
-func (p *ports) send(t *testing.T, at int, sign, number uint64, port uint32) {
+func (p *ports) send(t *testing.T, at int, sign, number uint64, row uint32) {
 	t.Helper()
 	b := append(make([]byte, 12), 0x88, 0xb5) // nobody's
 	b = append(b, make([]byte, at-len(b))...)
 	b = binary.NativeEndian.AppendUint64(binary.NativeEndian.AppendUint64(b, sign), number)
 	b = binary.NativeEndian.AppendUint64(b, 1)
-	b = binary.NativeEndian.AppendUint32(binary.NativeEndian.AppendUint32(b, port), 0)
+	b = binary.NativeEndian.AppendUint32(binary.NativeEndian.AppendUint32(b, row), 0)
 	err := unix.Sendto(p.socket, b, 0, &unix.SockaddrLinklayer{Ifindex: p.far})
 	if err != nil && !errors.Is(err, unix.ENOBUFS) { // a machine that another test floods may drop it
 		t.Fatal(err)
@@ -139,14 +151,11 @@ func (p *ports) passed(t *testing.T) uint64 {
 }
 
 // sees sends a probe until it is seen: a machine that another test floods may drop it.
-func (p *ports) sees(t *testing.T, taker *health.Taker, at int, number uint64) {
+func (p *ports) sees(t *testing.T, at int, number uint64) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		p.send(t, at, signature, number, p.index(t, "port0"))
-		seen, err := taker.Seen()
-		if err != nil {
-			t.Fatal(err)
-		}
+		p.send(t, at, signature, number, uint32(p.row))
+		seen := p.table.Seen(p.row)
 		if seen.Number == number {
 			if seen.TookNS == 0 {
 				t.Errorf("it took no time: %+v", seen)
@@ -173,9 +182,9 @@ func takesProbesOut(t *testing.T, p *ports) {
 	p.another(t)
 	taker := p.take(t, nil)
 	defer taker.Close()
-	own := p.index(t, "port0")
-	p.sees(t, taker, inIPv4, 7)
-	p.sees(t, taker, inIPv6, 8)
+	own := uint32(p.row)
+	p.sees(t, inIPv4, 7)
+	p.sees(t, inIPv6, 8)
 	before := p.passed(t)
 	for range 500 {
 		p.send(t, inIPv4, signature, 99, own+1) // should have come out elsewhere
@@ -183,7 +192,7 @@ func takesProbesOut(t *testing.T, p *ports) {
 		p.send(t, aboutIPv6, signature, 0, own)
 		p.send(t, inIPv4, signature, 3, own) // an older one
 	}
-	p.sees(t, taker, inIPv4, 100)
+	p.sees(t, inIPv4, 100)
 	if now := p.passed(t); now-before > 100 { // the kernel may say something of its own
 		t.Errorf("%d packets went on, though all were probes", now-before)
 	}
@@ -200,8 +209,13 @@ func takesProbesOut(t *testing.T, p *ports) {
 			}
 		}
 	}
-	if seen, err := taker.Seen(); err != nil || seen.Number != 100 {
-		t.Errorf("seen %+v, error %v", seen, err)
+	if seen := p.table.Seen(p.row); seen.Number != 100 {
+		t.Errorf("seen %+v", seen)
+	}
+	for _, other := range []int{p.row - 1, p.row + 1} {
+		if seen := p.table.Seen(other); seen != (health.Seen{}) {
+			t.Errorf("in another port's row is %+v", seen)
+		}
 	}
 }
 
@@ -223,12 +237,18 @@ func TestIsFirst(t *testing.T) {
 	p := newPorts(t, steer.TCX)
 	p.hook = held.TCX
 	taker := p.take(t, nil)
-	p.sees(t, taker, inIPv4, 7)
+	p.sees(t, inIPv4, 7)
 	if again := p.take(t, taker); again != taker {
 		t.Error("one that is first is put there again")
 	}
+	again, err := p.table.Take(p.place(), "port0", p.row, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	taker.Close()
+	taker = again
 	other := nothing(t, "somebodys")
-	err := p.Do(func() error {
+	err = p.Do(func() error {
 		return link.RawAttachProgram(link.RawAttachProgramOptions{Target: int(p.index(t, "port0")), Program: other, Attach: ebpf.AttachTCXIngress, Anchor: link.Head()})
 	})
 	if err != nil {
@@ -240,13 +260,13 @@ func TestIsFirst(t *testing.T) {
 	}
 	taker.Close()
 	defer next.Close()
-	if seen, err := next.Seen(); err != nil || seen.Number != 7 {
-		t.Errorf("it has seen %+v, error %v", seen, err)
+	if seen := p.table.Seen(p.row); seen.Number != 7 {
+		t.Errorf("it has seen %+v", seen)
 	}
 	if ids := p.programs(t); len(ids) != 3 {
 		t.Errorf("programs %v; want the one that takes probes out, the other, and the one that steers", ids)
 	}
-	p.sees(t, next, inIPv4, 8)
+	p.sees(t, inIPv4, 8)
 }
 
 // TestFollows another supervisor's at clsact, in the place of which it comes: what that has seen is
@@ -257,7 +277,7 @@ func TestFollows(t *testing.T) {
 	p.hook = held.Clsact
 	p.another(t)
 	taker := p.take(t, nil)
-	p.sees(t, taker, inIPv4, 7)
+	p.sees(t, inIPv4, 7)
 	if again := p.take(t, taker); again != taker {
 		t.Error("one that is there is put there again")
 	}
@@ -268,13 +288,61 @@ func TestFollows(t *testing.T) {
 	next := p.take(t, nil)
 	taker.Close()
 	defer next.Close()
-	if seen, err := next.Seen(); err != nil || seen.Number != 7 {
-		t.Errorf("it has seen %+v, error %v", seen, err)
+	if seen := p.table.Seen(p.row); seen.Number != 7 {
+		t.Errorf("it has seen %+v", seen)
 	}
 	if ids := p.programs(t); len(ids) != 3 {
 		t.Errorf("programs %v; want somebody's, the one that takes probes out, and the one that steers", ids)
 	}
-	p.sees(t, next, inIPv4, 8)
+	p.sees(t, inIPv4, 8)
+}
+
+// TestStill: a port that was opened, and what takes probes out there, are still the ones until others come in
+// their place.
+func TestStill(t *testing.T) { onHooks(t, still) }
+
+func still(t *testing.T, p *ports) {
+	port, err := steer.OpenPort(p.place(), "port0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer port.Close()
+	taker := p.take(t, nil)
+	defer taker.Close()
+	asks := func(what string, wantStill, wantFirst bool) {
+		t.Helper()
+		err := p.Do(func() error {
+			at := p.place()
+			is, err := port.Still(at, "port0")
+			first, err2 := taker.IsFirst(at, port.Index)
+			if is != wantStill || first != wantFirst {
+				t.Errorf("%s: still %v, first %v", what, is, first)
+			}
+			return errors.Join(err, err2)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	asks("as it was", true, true)
+	spec := func(hook string) steer.Spec { return steer.Spec{Device: "port0", To: "port1", Hook: hook} }
+	name := map[held.Hook]string{held.TCX: steer.TCX, held.Clsact: steer.Clsact}[p.hook]
+	for _, c := range []resource.Change{{Op: resource.Delete, Key: "port0", Spec: spec(name)}, {Op: resource.Create, Key: "port0", Spec: spec(name)}} {
+		if err := (steer.Kind{}).Apply(p.place(), []resource.Change{c}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	asks("steered anew", false, true)
+	p.take(t, nil).Close()
+	asks("watched by another", false, false)
+	l, err := p.LinkByName("port0")
+	if err == nil {
+		err = p.LinkDel(l)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	asks("removed", false, false)
 }
 
 // programs of the first port at its hook.

@@ -1,8 +1,8 @@
 package health
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cilium/ebpf"
 
@@ -14,104 +14,122 @@ import (
 // name of this version's program.
 var name = held.Name(held.ProbeMark, bpf.Object())
 
-// seenMap of a program, by the name that the kernel knows it by.
-const seenMap = "seen"
-
 // Taker takes probes out at a port, where they have come through the function behind it. It is
 // before all other programs there, so that nothing counts, changes or sends a probe on.
 type Taker struct {
 	program *ebpf.Program
-	seen    *ebpf.Map
 	id      ebpf.ProgramID
 }
 
-// Seen is what has come through.
-type Seen struct {
-	// Number of the latest probe; 0 if none ever came.
-	Number uint64
-	// TookNS is how long that one took.
-	TookNS uint64
-}
-
-// Take puts a program at a port which takes out the probes with a signature. What is there of
-// another supervisor's goes, and what that has seen is kept. Where had is still the first
-// program there, it is given back.
-func Take(p resource.Place, port string, signature uint64, had *Taker) (t *Taker, err error) {
+// Take puts the table's program at a port, which takes out the table's probes and notes in a row those that
+// should come out there. What is there of another supervisor's goes, and what that has seen is kept. Where
+// had, which is the port's, is still the first program there, it is given back.
+func (t *Table) Take(p resource.Place, port string, row int, had *Taker) (taker *Taker, err error) {
 	dev, err := p.Device(port)
 	if err != nil {
 		return nil, err
 	}
 	err = p.Do(func() error {
-		t, err = take(p, dev.Attrs().Index, signature, had)
+		taker, err = t.take(p, dev.Attrs().Index, row, had)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("take probes out at port %s of namespace %q: %w", port, p.Ref, err)
 	}
-	return t, nil
+	return taker, nil
 }
 
-func take(p resource.Place, index int, signature uint64, had *Taker) (*Taker, error) {
-	first, err := held.First(p, index, held.Probes)
-	if err != nil {
-		return nil, err
-	}
-	if had != nil && first == had.id {
-		return had, nil
+func (t *Table) take(p resource.Place, index, row int, had *Taker) (*Taker, error) {
+	if had != nil {
+		if first, err := had.IsFirst(p, index); first || err != nil {
+			return had, err
+		}
 	}
 	old, err := held.Find(p, index, held.Probes)
 	defer held.CloseAll(old)
 	if err != nil {
 		return nil, err
 	}
-	t, err := load(signature, old)
+	if err := t.goOn(row, index, old); err != nil {
+		return nil, err
+	}
+	taker, err := t.taker(old)
 	if err != nil {
 		return nil, err
 	}
-	if err := held.PutFirst(p, index, held.Probes, t.program, old); err != nil {
-		t.Close()
+	if err := held.PutFirst(p, index, held.Probes, taker.program, old); err != nil {
+		taker.Close()
 		return nil, err
 	}
-	return t, nil
+	return taker, nil
+}
+
+// taker for a port where there are others. An interface takes no program twice, so that where the table's is
+// among them it has another one from now on.
+func (t *Table) taker(others []*held.Program) (*Taker, error) {
+	is := func(id ebpf.ProgramID) func(*held.Program) bool {
+		return func(p *held.Program) bool {
+			info, err := p.Info()
+			own, _ := info.ID()
+			return err == nil && own == id
+		}
+	}
+	if t.program == nil || slices.ContainsFunc(others, is(t.id)) {
+		if err := t.load(); err != nil {
+			return nil, err
+		}
+	}
+	own, err := t.program.Clone()
+	if err != nil {
+		return nil, err
+	}
+	return &Taker{own, t.id}, nil
+}
+
+// IsFirst of the programs at an interface of the place, of those that are nfchain's at clsact. It is called in the
+// place's namespace.
+func (t *Taker) IsFirst(p resource.Place, index int) (bool, error) {
+	first, err := held.First(p, index, held.Probes)
+	return first == t.id, err
 }
 
 // object that this version's program is loaded from.
 var object = held.Once(bpf.LoadProgram)
 
-// load a program that goes on with what the first of others has seen.
-func load(signature uint64, old []*held.Program) (*Taker, error) {
+// load a program with the table.
+func (t *Table) load() error {
 	spec, err := object()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := spec.Variables["signature"].Set(signature); err != nil {
-		return nil, err
+	if err := spec.Variables["signature"].Set(t.signature); err != nil {
+		return err
 	}
 	spec.Programs["probe"].Name = name
-	o := ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{}}
-	if len(old) > 0 && old[0].Maps[seenMap] != nil && spec.Maps[seenMap].Compatible(old[0].Maps[seenMap]) == nil {
-		o.MapReplacements[seenMap] = old[0].Maps[seenMap]
+	spec.Maps[seenMap].MaxEntries = t.seen.MaxEntries()
+	var loaded struct {
+		Probe *ebpf.Program `ebpf:"probe"`
 	}
-	var loaded bpf.ProgramObjects
-	if err := spec.LoadAndAssign(&loaded, &o); err != nil {
-		return nil, fmt.Errorf("load the program that takes probes out: %w", err)
+	if err := spec.LoadAndAssign(&loaded, &ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{seenMap: t.seen}}); err != nil {
+		return fmt.Errorf("load the program that takes probes out: %w", err)
 	}
-	t := &Taker{program: loaded.Probe, seen: loaded.Seen}
-	info, err := t.program.Info()
+	info, err := loaded.Probe.Info()
 	if err != nil {
-		t.Close()
-		return nil, err
+		_ = loaded.Probe.Close()
+		return err
 	}
+	t.forget()
+	t.program = loaded.Probe
 	t.id, _ = info.ID()
-	return t, nil
+	return nil
 }
 
-// Seen by now.
-func (t *Taker) Seen() (Seen, error) {
-	var s bpf.ProgramSeen
-	err := t.seen.Lookup(uint32(0), &s)
-	return Seen{s.Number, s.Took}, err
+// forget the program, which stays where it is.
+func (t *Table) forget() {
+	if t.program != nil {
+		_ = t.program.Close()
+	}
 }
 
 // Close what was opened; the port keeps its program.
-func (t *Taker) Close() { _ = errors.Join(t.program.Close(), t.seen.Close()) }
+func (t *Taker) Close() { _ = t.program.Close() }

@@ -23,9 +23,10 @@ const (
 // payload of a probe, as bpf/probe has it.
 type payload struct {
 	Signature, Number, SentNS uint64
-	Port, _                   uint32
+	Row                       uint32
 }
 
+// payloadSize in bytes; the last four are always 0.
 const payloadSize = 32
 
 // frame is a probe without what differs from one to the next.
@@ -88,10 +89,11 @@ func ipv6(b []byte, from, to netip.Addr) []byte {
 
 // with gives the probe with its payload.
 func (f *frame) with(p payload) []byte {
-	n, err := binary.Encode(f.bytes[f.at:], binary.NativeEndian, p)
-	if err != nil || n != payloadSize {
-		panic(fmt.Sprintf("a payload of %d bytes: %v", n, err)) // a payload is of fixed size
-	}
+	b := f.bytes[f.at:]
+	binary.NativeEndian.PutUint64(b, p.Signature)
+	binary.NativeEndian.PutUint64(b[8:], p.Number)
+	binary.NativeEndian.PutUint64(b[16:], p.SentNS)
+	binary.NativeEndian.PutUint32(b[24:], p.Row)
 	sum := ^fold(add(f.sum, f.bytes[f.at:]))
 	if sum == 0 {
 		sum = 0xffff // 0 says that there is none

@@ -42,7 +42,7 @@ func TestFrames(t *testing.T) {
 			t.Fatal(err)
 		}
 		for number := range uint64(70000) {
-			b := f.with(payload{Signature: number * 0x9e3779b97f4a7c15, Number: number, SentNS: number << 20, Port: uint32(number)})
+			b := f.with(payload{Signature: number * 0x9e3779b97f4a7c15, Number: number, SentNS: number << 20, Row: uint32(number)})
 			ip, udp := b[14:14+c.header], b[14+c.header:]
 			if binary.BigEndian.Uint16(b[12:]) != c.kind || len(b) != 14+c.header+8+payloadSize || int(binary.BigEndian.Uint16(ip[c.lengthFrom:])) != c.length {
 				t.Fatalf("%x", b)

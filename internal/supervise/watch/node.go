@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/process"
 )
 
@@ -27,8 +28,9 @@ type way struct {
 	frame   *frame
 	// passing: packets came out since the last probe was due.
 	passing bool
-	// asked is when the last probe was sent.
-	asked time.Time
+	// asked is when the last probe was sent, and unasked that it could not be.
+	asked   time.Time
+	unasked bool
 	// changed: the function is not the one that was watched before.
 	changed bool
 	// owes: the one before let probes through until it failed, so that this one is not taken for well
@@ -38,24 +40,26 @@ type way struct {
 
 // listen to what came out, and tell whether packets did. Of a function that has failed, only probes
 // tell that it is well: what it had before may come out yet.
-func (w *way) listen(now time.Time, failed bool) (came bool) {
+func (w *way) listen(failed bool) (came bool) {
 	came = w.out.came()
 	if came && !failed {
 		w.live()
 		w.passing = true
 	}
-	if w.out.taker == nil {
-		return came
-	}
-	seen, err := w.out.taker.Seen()
-	switch {
-	case err != nil: // as if none had come
-	case w.sent == 0:
-		w.adopt(seen.Number, w.changed)
-	default:
-		w.hear(seen.Number, time.Duration(seen.TookNS), now)
-	}
 	return came
+}
+
+// hearken to the probes that came through.
+func (w *way) hearken(table *health.Table, now time.Time) {
+	if w.out.taker == nil {
+		return
+	}
+	seen := table.Seen(w.out.row)
+	if w.sent == 0 {
+		w.adopt(seen.Number, w.changed)
+		return
+	}
+	w.hear(seen.Number, time.Duration(seen.TookNS), now)
 }
 
 // due tells that probes should come through.

@@ -10,6 +10,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/health"
 )
 
 // open what is at the ports now: interfaces may have gone and come again, and another version of
@@ -29,15 +30,38 @@ func (w *Watcher) open(now time.Time) {
 		w.close()
 		w.connect(h)
 	}
+	if w.table == nil {
+		if w.table, err = health.NewTable(w.rows, w.signature); err != nil {
+			w.unsure = true
+			return
+		}
+	}
 	at := resource.At(h, w.config.Owner)
-	for _, p := range w.ports {
-		w.unsure = p.open(at, w.signature) != nil || w.unsure
+	for _, p := range w.changed(at) {
+		w.unsure = p.open(at, w.table) != nil || w.unsure
 	}
 	if !w.begun {
 		w.begun = true
 		w.inherit(now)
 	}
 	w.turn()
+}
+
+// changed are the ports that are not as they were opened, or may not be.
+func (w *Watcher) changed(at resource.Place) (ports []*port) {
+	as := map[*port]bool{}
+	_ = at.Do(func() error { // where it cannot be entered, opening them says so
+		for _, p := range w.ports {
+			as[p] = p.isAsOpened(at)
+		}
+		return nil
+	})
+	for _, p := range w.ports {
+		if !as[p] {
+			ports = append(ports, p)
+		}
+	}
+	return ports
 }
 
 // connect the socket that probes are sent by, over any port.

@@ -11,8 +11,9 @@ import (
 // port of the forwarder, held open.
 type port struct {
 	name string
-	// watched functions have it: probes are taken out there.
+	// watched functions have it: probes are taken out there, and noted in this row of the table.
 	watched bool
+	row     int
 	// steer is nil while the port is not there, or not yet known to be.
 	steer *steer.Port
 	// gone tells that it is not there.
@@ -24,7 +25,7 @@ type port struct {
 
 // open what is at the port now, and have probes taken out there. That it is not there is no error;
 // where that cannot be told, what is held open stays.
-func (p *port) open(at resource.Place, signature uint64) error {
+func (p *port) open(at resource.Place, table *health.Table) error {
 	now, err := steer.OpenPort(at, p.name)
 	if errors.Is(err, resource.ErrNoInterface) || errors.Is(err, steer.ErrNoProgram) {
 		p.lose()
@@ -42,7 +43,7 @@ func (p *port) open(at resource.Place, signature uint64) error {
 	if !p.watched {
 		return nil
 	}
-	taker, err := health.Take(at, p.name, signature, p.taker)
+	taker, err := table.Take(at, p.name, p.row, p.taker)
 	if err != nil {
 		return err
 	}
@@ -51,6 +52,19 @@ func (p *port) open(at resource.Place, signature uint64) error {
 	}
 	p.taker = taker
 	return nil
+}
+
+// isAsOpened tells whether all is there yet that was when the port was opened. It is called in the forwarder's
+// namespace.
+func (p *port) isAsOpened(at resource.Place) bool {
+	if p.steer == nil || p.watched && p.taker == nil {
+		return false
+	}
+	still, err := p.steer.Still(at, p.name)
+	if still && err == nil && p.watched {
+		still, err = p.taker.IsFirst(at, p.steer.Index)
+	}
+	return still && err == nil
 }
 
 // replace what was held open.

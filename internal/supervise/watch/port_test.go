@@ -17,17 +17,17 @@ func TestUnsure(t *testing.T) {
 	}
 	defer h.Close()
 	gone := &port{name: "port"}
-	if err := gone.open(resource.At(h, "nobody"), 1); err != nil || !gone.gone {
+	if err := gone.open(resource.At(h, "nobody"), nil); err != nil || !gone.gone {
 		t.Errorf("of a port that is not there: gone %v, error %v", gone.gone, err)
 	}
 	bare := &port{name: "lo"}
-	if err := bare.open(resource.At(h, "nobody"), 1); err != nil || !bare.gone {
+	if err := bare.open(resource.At(h, "nobody"), nil); err != nil || !bare.gone {
 		t.Errorf("of a port that nothing steers: gone %v, error %v", bare.gone, err)
 	}
 	shut := *h
 	shut.Ref = "nobodys" // it cannot be entered
 	held := &port{name: "lo", steer: &steer.Port{}}
-	if err := held.open(resource.At(&shut, "nobody"), 1); err == nil || held.gone || held.steer == nil {
+	if err := held.open(resource.At(&shut, "nobody"), nil); err == nil || held.gone || held.steer == nil {
 		t.Errorf("of a port that could not be looked at: gone %v, held %v, error %v", held.gone, held.steer, err)
 	}
 }

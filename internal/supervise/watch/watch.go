@@ -4,17 +4,18 @@
 package watch
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
@@ -26,7 +27,7 @@ const (
 	slow = time.Second
 	idle = 2 * time.Second
 	// What is at the ports is read again so often: while packets flow, and while none do.
-	readsFlowing, readsIdle = 5 * time.Second, time.Minute
+	readsFlowing, readsIdle = 5 * time.Second, 5 * time.Minute
 )
 
 // Config is what a watcher needs from the supervisor.
@@ -43,23 +44,30 @@ type Watcher struct {
 	config      Config
 	path        process.Path
 	fingerprint string
-	cancel      func()
 	done        chan struct{}
-	woken       chan struct{}
 
-	// mu is held while something is looked at or changed.
-	mu       sync.Mutex
+	// mu is held while something is looked at or changed, and while the alarm is set.
+	mu sync.Mutex
+	// alarm is when it is looked again, and stopped that it never is.
+	alarm    *alarm
+	stopped  bool
 	programs map[string]string // states, by name
 	// ended are the programs that failed since it was last looked: they may run again by then.
 	ended  map[string]bool
 	nodes  []*node
 	ports  map[string]*port
 	ends   []*port
+	post   post
 	socket int
+	// table is where probes that have come through are noted, and rows how many it is to have.
+	table *health.Table
+	rows  int
 	// within is the namespace that the socket is in.
 	within unix.Stat_t
 	// signature of the probes.
 	signature uint64
+	// beats is a time from which on functions that are at rest are probed every slow.
+	beats time.Time
 	// active is when packets last flowed, opened when ports were last read, and begun that they
 	// were once.
 	active, opened time.Time
@@ -73,11 +81,12 @@ type Watcher struct {
 // Start watching over a path. What a watcher that was stopped knew of its functions is known on; where
 // there was none, which is nil, what is turned at the ports tells what had failed.
 func Start(c Config, p process.Path, before *Watcher) (*Watcher, error) {
-	w := &Watcher{config: c, path: p, fingerprint: p.Fingerprint(), done: make(chan struct{}), woken: make(chan struct{}, 1),
+	w := &Watcher{config: c, path: p, fingerprint: p.Fingerprint(), done: make(chan struct{}),
 		programs: map[string]string{}, ended: map[string]bool{}, ports: map[string]*port{}, socket: -1, begun: before != nil}
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // it does not fail
 	w.signature = binary.NativeEndian.Uint64(random[:])
+	w.beats = beats(w.signature)
 	for i, spec := range p.Nodes {
 		if err := w.add(i, spec); err != nil {
 			return nil, err
@@ -86,9 +95,12 @@ func Start(c Config, p process.Path, before *Watcher) (*Watcher, error) {
 	if before != nil {
 		w.know(before)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	w.cancel = cancel
-	go w.run(ctx)
+	var err error
+	if w.alarm, err = newAlarm(); err != nil {
+		return nil, err
+	}
+	w.alarm.set(0)
+	go w.run()
 	return w, nil
 }
 
@@ -110,6 +122,10 @@ func (w *Watcher) add(i int, spec process.Watched) error {
 			continue
 		}
 		p := &port{name: name, watched: spec.OnFailure != ""}
+		if p.watched {
+			p.row = w.rows
+			w.rows++
+		}
 		w.ports[name] = p
 		if i == 0 || i == len(w.path.Nodes)-1 {
 			w.ends = append(w.ends, p)
@@ -140,7 +156,10 @@ func (w *Watcher) add(i int, spec process.Watched) error {
 
 // Stop watching. Packets go on where they go.
 func (w *Watcher) Stop() {
-	w.cancel()
+	w.mu.Lock()
+	w.stopped = true
+	w.alarm.set(0)
+	w.mu.Unlock()
 	<-w.done
 }
 
@@ -150,15 +169,12 @@ func (w *Watcher) Fingerprint() string { return w.fingerprint }
 // Note what became of a program.
 func (w *Watcher) Note(s process.Status) {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.programs[s.Node] = s.State
 	if s.State == process.Waiting {
 		w.ended[s.Node] = true
 	}
-	w.mu.Unlock()
-	select {
-	case w.woken <- struct{}{}:
-	default: // it will look anyway
-	}
+	w.alarm.set(0)
 }
 
 // Hold back for a while, in which functions are changed: a firewall may be meant to let probes
@@ -180,37 +196,41 @@ func (w *Watcher) Health() []process.Health {
 	return all
 }
 
-func (w *Watcher) run(ctx context.Context) {
+func (w *Watcher) run() {
 	defer close(w.done)
-	defer w.close()
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-w.woken:
-		case <-timer.C:
-		}
-		timer.Reset(w.look())
+	for w.look() {
+		w.alarm.wait()
+	}
+	w.close()
+	w.alarm.close()
+	if w.table != nil {
+		w.table.Close()
 	}
 }
 
-// look at everything once, do what follows, and say how long it is until the next time.
-func (w *Watcher) look() time.Duration {
+// look at everything once, do what follows, and set when to look again; false when that is never.
+func (w *Watcher) look() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.stopped {
+		return false
+	}
 	now := time.Now()
 	if now.Sub(w.opened) >= w.reads(now) {
 		w.open(now)
 	}
-	w.listen(now)
+	calm := w.listen(now)
 	w.act(now)
-	if w.probe(now) {
-		w.listen(time.Now()) // most functions have let them through by now
+	if w.probe(now) { // most functions have let them through by now
+		if calm {
+			w.hearken(now)
+		} else {
+			w.listen(time.Now())
+		}
 		w.act(now)
 	}
-	return w.wait(now)
+	w.alarm.set(w.wait(now))
+	return true
 }
 
 // act on what is known of the functions.
@@ -245,20 +265,39 @@ func (w *Watcher) reads(now time.Time) time.Duration {
 	return readsIdle
 }
 
-// listen to what came out of all functions, and of the ends.
-func (w *Watcher) listen(now time.Time) {
+// listen to what came out of all functions, and of the ends; while all is calm, the ends tell when packets flow.
+func (w *Watcher) listen(now time.Time) (calm bool) {
+	calm = w.calm(now)
 	for _, p := range w.ends {
 		if p.came() {
-			w.active = now
+			w.active, calm = now, false
 		}
 	}
-	for _, n := range w.nodes {
-		for _, v := range n.ways {
-			if v.listen(now, n.failed) {
-				w.active = now
+	if !calm {
+		for _, n := range w.nodes {
+			for _, v := range n.ways {
+				if v.listen(n.failed) {
+					w.active = now
+				}
 			}
 		}
 	}
+	w.hearken(now)
+	return calm
+}
+
+// hearken to the probes that came through.
+func (w *Watcher) hearken(now time.Time) {
+	for _, n := range w.nodes {
+		for _, v := range n.ways {
+			v.hearken(w.table, now)
+		}
+	}
+}
+
+// calm tells that no packet flowed lately, and that nothing speaks against any function.
+func (w *Watcher) calm(now time.Time) bool {
+	return now.Sub(w.active) >= idle && !slices.ContainsFunc(w.nodes, func(n *node) bool { return n.failed || n.asking() })
 }
 
 // judge a function, and tell whether that changed.
@@ -371,12 +410,13 @@ func (w *Watcher) probe(now time.Time) (any bool) {
 			continue
 		}
 		for _, v := range n.ways {
-			if !v.passing || v.doubtful() || now.Sub(v.asked) >= slow { // how long probes take is learned all the time
-				_ = w.ask(v, now) // a port that is not there is judged so
+			if !v.passing || v.doubtful() || !w.askedLately(v, now) { // how long probes take is learned all the time
+				w.ask(v, now)
 			}
 			v.passing = false
 		}
 	}
+	w.send()
 	return any
 }
 
@@ -387,11 +427,12 @@ func (w *Watcher) prove(n *node, now time.Time) {
 		n.due = now.Add(fast)
 		return
 	}
-	well, asked := n.well(w.programs), true
+	well := n.well(w.programs)
 	for _, v := range n.ways {
-		asked = w.ask(v, now) && asked
+		w.ask(v, now)
 	}
-	if well && asked {
+	w.send()
+	if well && !slices.ContainsFunc(n.ways, func(v *way) bool { return v.unasked }) {
 		n.good++
 		n.due = now.Add(fast)
 		return
@@ -400,39 +441,41 @@ func (w *Watcher) prove(n *node, now time.Time) {
 	n.due = now.Add(min(n.pause, slow))
 }
 
-// ask by a probe; false if that could not be. Where none came through yet, one a second is enough.
-func (w *Watcher) ask(v *way, now time.Time) bool {
-	if !v.due() && now.Sub(v.asked) < slow {
-		return v.in.steer != nil
+// ask by a probe, which is sent with others. Where none came through yet, one a second is enough.
+func (w *Watcher) ask(v *way, now time.Time) {
+	v.unasked = false
+	if !v.due() && w.askedLately(v, now) {
+		return
 	}
-	v.asked = now
-	return w.send(v, now)
+	v.asked, v.unasked = now, true
+	if v.in.steer == nil || v.out.taker == nil || w.socket < 0 {
+		return
+	}
+	w.post.put(v, payload{Signature: w.signature, Number: v.trust.ask(now), Row: uint32(v.out.row)}, v.in.steer.Index)
+	v.unasked = false
 }
 
-// send a probe; false if that could not be.
-func (w *Watcher) send(v *way, now time.Time) bool {
-	if v.in.steer == nil || v.out.taker == nil || w.socket < 0 {
-		return false
-	}
-	var clock unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &clock) // there always is this one
-	p := payload{Signature: w.signature, Number: v.trust.ask(now), SentNS: uint64(clock.Nano()), Port: uint32(v.out.steer.Index)}
-	err := unix.Sendto(w.socket, v.frame.with(p), unix.MSG_DONTWAIT, &unix.SockaddrLinklayer{Ifindex: v.in.steer.Index})
-	if errors.Is(err, unix.ENXIO) || errors.Is(err, unix.ENODEV) || errors.Is(err, unix.ENETDOWN) {
-		v.in.lose()
-	}
-	if err != nil {
+// askedLately tells that a probe was sent since it was last time for one where functions are at rest.
+func (w *Watcher) askedLately(v *way, now time.Time) bool { return w.beat(v.asked).After(now) }
+
+// send the probes. One that cannot be is taken back.
+func (w *Watcher) send() {
+	w.post.send(w.socket, func(v *way, err error) {
+		if errors.Is(err, unix.ENXIO) || errors.Is(err, unix.ENODEV) || errors.Is(err, unix.ENETDOWN) {
+			v.in.lose() // a port that is not there is judged so
+		}
 		v.unask() // the machine, and not the function, lost it
-	}
-	return err == nil
+		v.unasked = true
+	})
 }
 
 // wait until it is time for the next function, or for reading what is at the ports.
 func (w *Watcher) wait(now time.Time) time.Duration {
-	next := slow
+	beat := w.beat(now)
+	next := beat.Sub(now)
 	for _, n := range w.nodes {
 		if !n.failed && !now.Before(n.due) {
-			n.due = now.Add(slow)
+			n.due = beat
 			if now.Sub(w.active) < idle || n.asking() {
 				n.due = now.Add(fast)
 			}

@@ -18,8 +18,13 @@ func TestHeld(t *testing.T) {
 	} {
 		now := time.Now()
 		n := &node{spec: process.Watched{Node: "f", Programs: []string{"f"}, OnFailure: process.Block}}
+		alarm, err := newAlarm()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer alarm.close()
 		w := &Watcher{config: Config{Say: func(string, string) {}}, programs: map[string]string{}, ended: map[string]bool{},
-			woken: make(chan struct{}, 1), nodes: []*node{n}, held: now.Add(time.Minute)}
+			alarm: alarm, nodes: []*node{n}, held: now.Add(time.Minute)}
 		for _, s := range c.states {
 			w.Note(process.Status{Node: "f", State: s})
 		}
@@ -28,6 +33,29 @@ func TestHeld(t *testing.T) {
 		}
 		if w.act(now.Add(time.Minute)); n.failed != c.fails || len(w.ended) != 0 {
 			t.Errorf("%s: failed %v, ended %v", name, n.failed, w.ended)
+		}
+	}
+}
+
+// TestBeat: functions at rest are probed at the same times whenever that is asked, one a second, and a time is
+// not its own next one.
+func TestBeat(t *testing.T) {
+	for any := range uint64(8) {
+		w := &Watcher{beats: beats(any)}
+		first := w.beat(w.beats)
+		if first.Sub(w.beats) != slow {
+			t.Errorf("%v after one beat is the next", first.Sub(w.beats))
+		}
+		for _, after := range []time.Duration{1, slow / 3, slow - 1} {
+			if next := w.beat(w.beats.Add(after)); !next.Equal(first) {
+				t.Errorf("%v after a beat the next one is at %v", after, next.Sub(w.beats))
+			}
+		}
+		if next := w.beat(first); next.Sub(first) != slow {
+			t.Errorf("%v after the second beat is the third", next.Sub(first))
+		}
+		if w.beat(time.Time{}).After(time.Now()) {
+			t.Error("what was never asked was asked lately")
 		}
 	}
 }

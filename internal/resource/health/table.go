@@ -1,0 +1,116 @@
+package health
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/cilium/ebpf"
+
+	bpf "nfchain.dev/nfchain/bpf/probe"
+	"nfchain.dev/nfchain/internal/resource/held"
+)
+
+// seenMap of a program, by the name that the kernel knows it by.
+const seenMap = "seen"
+
+// Table is where the programs at a chain's ports note which probes have come through, a row each. The
+// kernel has it in common with who opened it, so that looking there costs no more than looking at
+// memory. It goes with the last program that notes in it.
+type Table struct {
+	seen   *ebpf.Map
+	memory *ebpf.Memory
+	// signature of the probes that are noted, and program that does so; nil until it is needed.
+	signature uint64
+	program   *ebpf.Program
+	id        ebpf.ProgramID
+}
+
+// Seen is what has come through at a port.
+type Seen struct {
+	// Number of the latest probe; 0 if none ever came.
+	Number uint64
+	// TookNS is how long that one took.
+	TookNS uint64
+}
+
+// NewTable of so many rows, for probes with a signature.
+func NewTable(rows int, signature uint64) (*Table, error) {
+	spec, err := object()
+	if err != nil {
+		return nil, err
+	}
+	m := spec.Maps[seenMap]
+	m.MaxEntries = uint32(rows)
+	seen, err := ebpf.NewMap(m)
+	if err != nil {
+		return nil, fmt.Errorf("make the table of probes: %w", err)
+	}
+	memory, err := seen.Memory()
+	if err != nil {
+		_ = seen.Close()
+		return nil, fmt.Errorf("map the table of probes: %w", err)
+	}
+	return &Table{seen: seen, memory: memory, signature: signature}, nil
+}
+
+// Seen by now at the port of a row.
+func (t *Table) Seen(row int) Seen {
+	s := t.row(row)
+	return Seen{s.Number, s.Took}
+}
+
+// Close the table, of which programs at ports go on making use.
+func (t *Table) Close() {
+	_ = t.seen.Close()
+	t.forget()
+}
+
+// goOn in a row with what the first of other programs at a port has seen, unless that is what the row has.
+func (t *Table) goOn(row, port int, old []*held.Program) error {
+	if t.row(row).Port == uint32(port) {
+		return nil
+	}
+	s := bpf.ProgramSeen{Port: uint32(port)}
+	if len(old) > 0 && old[0].Maps[seenMap] != nil {
+		was := last(old[0].Maps[seenMap], uint32(port))
+		s.Count, s.Number, s.Took = was.Count, was.Number, was.Took
+	}
+	return t.seen.Put(uint32(row), &s)
+}
+
+// rowSize in bytes of one row, and firstSize of one of versions whose tables had a single row and did not say
+// which port that was of.
+const rowSize, firstSize = 32, 24
+
+// last that was seen at a port, by another program's table; nothing where that is of a kind that is not
+// known.
+func last(table *ebpf.Map, port uint32) bpf.ProgramSeen {
+	single := table.ValueSize() == firstSize && table.MaxEntries() == 1
+	if !single && table.ValueSize() != rowSize {
+		return bpf.ProgramSeen{}
+	}
+	for row := range table.MaxEntries() {
+		b, err := table.LookupBytes(row)
+		if err != nil || b == nil {
+			break
+		}
+		if s := decode(append(b, 0, 0, 0, 0, 0, 0, 0, 0)); single || s.Port == port {
+			return s
+		}
+	}
+	return bpf.ProgramSeen{}
+}
+
+func (t *Table) row(row int) bpf.ProgramSeen {
+	var b [rowSize]byte
+	if _, err := t.memory.ReadAt(b[:], int64(row)*rowSize); err != nil {
+		return bpf.ProgramSeen{} // there is no such row
+	}
+	return decode(b[:])
+}
+
+// decode a row, without reflection: this is done all the time.
+func decode(b []byte) bpf.ProgramSeen {
+	word := func(at int) uint64 { return binary.NativeEndian.Uint64(b[at:]) }
+	return bpf.ProgramSeen{Count: word(0), Number: word(8), Took: word(16), Port: binary.NativeEndian.Uint32(b[24:])}
+}
