@@ -65,6 +65,9 @@ func (c *counter) refuse(t *token.Token, message string) {
 
 // count takes one token in; false means that the rest need not be looked at.
 func (c *counter) count(t *token.Token) bool {
+	if t.Type == token.DocumentHeaderType && !c.inFlow() {
+		c.open = c.open[:0] // what stands in another document is in no mapping of the one before
+	}
 	if !c.inFlow() && (c.starts || t.Position.Line > c.line) {
 		c.block(t)
 	}

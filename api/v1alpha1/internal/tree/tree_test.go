@@ -51,3 +51,20 @@ func TestEmptyFilesHaveNoDocuments(t *testing.T) {
 		}
 	}
 }
+
+// TestManyDocuments: how much may be in a mapping is counted for each document by itself.
+func TestManyDocuments(t *testing.T) {
+	docs, errs := Parse([]byte(strings.Repeat("a: 1\nb: [2]\n---\n", maxKeys)))
+	if len(docs) != maxKeys || len(errs) > 0 {
+		t.Errorf("%d documents, %v", len(docs), errs)
+	}
+	many := func(n int) (text string) {
+		for i := range n {
+			text += fmt.Sprintf("k%d:\n-\n", i)
+		}
+		return text
+	}
+	if _, errs := Parse([]byte("a: 1\n---\n" + many(maxKeys+1))); len(errs) != 1 {
+		t.Errorf("of too many fields in a second document: %v", errs)
+	}
+}
