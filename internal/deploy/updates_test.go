@@ -1,9 +1,13 @@
 package deploy_test
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/plan"
@@ -57,23 +61,51 @@ func TestThousandUpdatesLoseNothing(t *testing.T) {
 	s.ends(t)
 }
 
-// BenchmarkUpdates is how many there are in a second, one after the other, while packets pass:
-// of an inline function, and of a node.
+// often are pairs of chains between which a program may go back and forth all the time.
+var often = map[string][]string{
+	"replaced": {spec(edited[1]...), spec(edited[2]...)}, // an inline function
+	"inserted": {spec(edited[0]...), spec(edited[1]...)}, // and taken out
+	"weighted": {spec(weighted(1, 3)), spec(weighted(3, 1))},
+	"ruled":    {spec(forward("a")) + classifier("direct", pathRule("some", "protocol: udp", "a")), spec(forward("a")) + classifier("direct", pathRule("some", "protocol: tcp", "a"))},
+	"node":     {spec(replacing[0]...), spec(replacing[2]...)},
+}
+
+// weighted are two replicas that share their flows so.
+func weighted(a, b int) string {
+	return fmt.Sprintf("{name: r, kind: forward, replicas: 2, weights: [%d, %d]}", a, b)
+}
+
+// BenchmarkUpdates is how many there are in a second, one after the other, while packets pass, a
+// thousand a second: of each kind, and what cores spend on one. For a minute of them:
+// go test ./internal/deploy -run none -bench Updates/replaced -benchtime 6000x
 func BenchmarkUpdates(b *testing.B) {
 	nstest.Root(b)
-	for name, functions := range map[string][][]string{"inline": edited[1:3], "node": {replacing[0], replacing[2]}} {
+	for _, name := range slices.Sorted(maps.Keys(often)) {
 		b.Run(name, func(b *testing.B) {
 			owner := nstest.Owner(b)
 			downAfter(b, owner)
-			all := plans(b, owner, forwarders["tcx"], functions)
+			var all []*plan.Plan
+			for _, body := range often[name] {
+				all = append(all, planned(b, owner, forwarders["tcx"]+body))
+			}
 			up(b, all[0])
 			s := streams(b, all[0], addresses(all[0], all[0].Client().Name, all[0].Server().Name))
-			began := time.Now()
+			began, before := time.Now(), spent(b)
 			for i := 1; b.Loop(); i++ {
 				up(b, all[i%2])
 			}
 			b.ReportMetric(float64(b.N)/time.Since(began).Seconds(), "updates/s")
+			b.ReportMetric(float64((spent(b)-before).Microseconds())/1000/float64(b.N), "core-ms/op")
 			s.ends(b)
 		})
 	}
+}
+
+// spent by this process, which sends the packets as well.
+func spent(b *testing.B) time.Duration {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

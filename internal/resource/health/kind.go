@@ -33,12 +33,7 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 	if p.Ref == netns.Host {
 		return nil, nil
 	}
-	left := false
-	err = eachPort(p, func(port string) error {
-		is, err := isLeft(p, port)
-		left = left || is
-		return err
-	})
+	left, err := isLeft(p)
 	if err != nil || !left {
 		return nil, err
 	}
@@ -66,26 +61,26 @@ func eachPort(p resource.Place, do func(port string) error) error {
 	return err
 }
 
-// isLeft tells whether a supervisor was at work at a port.
-func isLeft(p resource.Place, port string) (is bool, err error) {
-	err = atPort(p, port, func(_ int, takers []*held.Program) error {
-		is = len(takers) > 0
+// isLeft tells whether a supervisor was at work at one of the ports.
+func isLeft(p resource.Place) (is bool, err error) {
+	mine, err := p.Mine()
+	if err != nil || len(mine) == 0 {
+		return false, err
+	}
+	err = p.Do(func() error {
+		for index := range mine {
+			takers, err := held.Find(p, index, held.Probes)
+			held.CloseAll(takers)
+			if is = len(takers) > 0; is || err != nil {
+				return err
+			}
+		}
 		return nil
 	})
 	if is || err != nil {
 		return is, err
 	}
-	open, err := steer.OpenPort(p, port)
-	if err != nil {
-		return false, nil // nothing that could be turned
-	}
-	defer open.Close()
-	to, err := open.Instead()
-	if err != nil || to != 0 || !open.Shares() {
-		return to != 0, err
-	}
-	failing, err := open.Failing()
-	return failing != 0, err
+	return steer.Diverted(p)
 }
 
 func turnBack(p resource.Place, port string) error {

@@ -76,6 +76,43 @@ func (p *Port) Still(at resource.Place, device string) (bool, error) {
 	return slices.Contains(ids, p.Program), err
 }
 
+// Diverted tells whether packets go elsewhere than as planned at one of the owner's ports, because
+// somebody who watches over functions, or did, has it so.
+func Diverted(p resource.Place) (is bool, err error) {
+	mine, err := p.Mine()
+	if err != nil || len(mine) == 0 {
+		return false, err
+	}
+	err = p.Do(func() error {
+		for index := range mine {
+			all, err := find(p, index)
+			for _, a := range all {
+				if err == nil && !is {
+					is, err = a.diverts()
+				}
+			}
+			held.CloseAll(all)
+			if err != nil || is {
+				return err
+			}
+		}
+		return nil
+	})
+	return is, err
+}
+
+func (a *attached) diverts() (bool, error) {
+	if a.Maps[passedMap] == nil || a.Maps[insteadMap] == nil {
+		return false, nil // another version's
+	}
+	var to uint32
+	if err := a.Maps[insteadMap].Lookup(uint32(0), &to); err != nil || to != 0 || a.Maps[failingMap] == nil {
+		return to != 0, err
+	}
+	failing, err := a.dealing().fail()
+	return failing != 0, err
+}
+
 // choose the program that packets are turned by.
 func (p *Port) choose(all []*attached) error {
 	for _, a := range all {
