@@ -195,16 +195,17 @@ func Exists(name string) bool {
 // List gives the names under [Dir] in order, stale files included, so that what
 // a killed process left half-made is found and removed too.
 func List() ([]string, error) {
-	entries, err := os.ReadDir(Dir)
+	dir, err := os.Open(Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, 0, len(entries))
-	for _, e := range entries {
-		names = append(names, e.Name())
+	defer func() { _ = dir.Close() }()
+	names, err := dir.Readdirnames(-1) // there may be thousands, of which no more is asked
+	if err != nil {
+		return nil, fmt.Errorf("list the network namespaces: %w", err)
 	}
 	sort.Strings(names)
 	return names, nil
