@@ -122,7 +122,7 @@ func (k Kind) advancing(p resource.Place, turned map[string]Spec, all []*attache
 
 // found the first version, which is what ports do now, and choose the second.
 func (a *advancing) found() error {
-	spec, err := stay.LoadProgram()
+	spec, err := stayObject()
 	if err != nil {
 		return err
 	}
@@ -219,7 +219,7 @@ func (a *advancing) tellAgain(at *attached, to, here uint32) error {
 
 // load the program for a port that led to next, and from the next version on leads to another one.
 func (a *advancing) load(old *attached, next, to, here uint32) (*stay.ProgramObjects, error) {
-	spec, err := stay.LoadProgram()
+	spec, err := stayObject()
 	if err != nil {
 		return nil, err
 	}

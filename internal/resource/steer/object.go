@@ -4,6 +4,7 @@ import (
 	"nfchain.dev/nfchain/bpf/branch"
 	"nfchain.dev/nfchain/bpf/classify"
 	"nfchain.dev/nfchain/bpf/spread"
+	"nfchain.dev/nfchain/bpf/stay"
 	bpf "nfchain.dev/nfchain/bpf/steer"
 	"nfchain.dev/nfchain/internal/resource/held"
 )
@@ -14,4 +15,5 @@ var (
 	spreadObject = held.Once(spread.LoadProgram)
 	pathsObject  = held.Once(classify.LoadProgram)
 	branchObject = held.Once(branch.LoadProgram)
+	stayObject   = held.Once(stay.LoadProgram)
 )
