@@ -183,7 +183,7 @@ func fragmentOf(f flow, number uint32) []byte {
 // TestBranchesForget: what knows too many flows forgets those not seen for longest, and no packet is
 // lost for it.
 func TestBranchesForget(t *testing.T) {
-	specs := branches(steer.TCX)
+	specs := branches(steer.Clsact)
 	for i := range specs {
 		specs[i].Branch.Flows = 1024
 	}
