@@ -14,12 +14,9 @@ import (
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
-// turnOf a chain's ports to a new version of its path; nil where all packets go the new way at once.
+// turnOf a chain's ports, by a new version of its path if flows can stay on the one before.
 func (w *work) turnOf(p *plan.Plan) *steer.Turn {
-	if w.dry || !stays(p) || w.passesChange(p) {
-		return nil
-	}
-	t := &steer.Turn{Wanted: w.ports, New: map[string]bool{}}
+	t := &steer.Turn{Wanted: w.ports, New: map[string]bool{}, AtOnce: !stays(p) || w.passesChange(p)}
 	for _, c := range w.done {
 		if c.Kind == steer.KindName && c.Op == resource.Create {
 			t.New[c.Key] = true
@@ -78,6 +75,6 @@ func (w *work) stay(ctx context.Context, p *plan.Plan) error {
 		w.staying = s.Flows
 		return nil
 	}
-	w.moved = s.Flows
+	w.moved += s.Flows
 	return steer.Unite(at)
 }

@@ -212,6 +212,34 @@ func TestConnectionsOutliveTranslations(t *testing.T) {
 	}
 }
 
+// TestFlowsMoveTogether where an edit has all packets go a new path at once while flows stay on an older one: none
+// stays at some ports and not at others.
+func TestFlowsMoveTogether(t *testing.T) {
+	needsForwarder(t)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	first := planned(t, owner, quick+spec(forward("a"), forward("b"), forward("c")))
+	up(t, first)
+	crosses(t, first)
+	s := streams(t, first, addresses(first, first.Client().Name, first.Server().Name))
+	s.more(t, 100)
+	up(t, planned(t, owner, quick+spec(forward("b"), forward("c"))))
+	last := planned(t, owner, quick+spec(inline("count"), forward("c")))
+	if at := stay(t, last); at == nil || at.Flows < 2 {
+		t.Errorf("of two flows there stay %+v", at)
+	}
+	d := &deploy.Deployer{}
+	if _, err := d.Up(t.Context(), last); err != nil {
+		t.Fatal(err)
+	}
+	if d.Moved < 2 || d.Staying != 0 {
+		t.Errorf("of two flows %d moved and %d stay", d.Moved, d.Staying)
+	}
+	s.more(t, 100)
+	drains(t, last)
+	s.ends(t)
+}
+
 // TestFlowsMove at once where that is asked for, and are counted; nothing is left then.
 func TestFlowsMove(t *testing.T) {
 	needsForwarder(t)

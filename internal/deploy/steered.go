@@ -101,9 +101,11 @@ func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 		if err := w.awaitCarrier(ctx, p); err != nil {
 			return err
 		}
-		if err := w.stage(ctx, []resource.Kind{steer.Kind{Leave: true, Turn: w.turnOf(p)}}, inTurn(p)); err != nil {
+		t := w.turnOf(p)
+		if err := w.stage(ctx, []resource.Kind{steer.Kind{Leave: true, Turn: t}}, inTurn(p)); err != nil {
 			return err
 		}
+		w.moved = t.Moved
 		if err := w.relabel(); err != nil {
 			return err
 		}

@@ -18,12 +18,15 @@ type Turn struct {
 	Wanted map[string]bool
 	// New ones have just been made: what comes in there is of the newest version.
 	New map[string]bool
+	// AtOnce has no flow stay. Those that stayed from before move, and Moved is how many.
+	AtOnce bool
+	Moved  int
 }
 
 // versionable are the changes by which ports that lead to one port are turned to another: all of them,
 // or none, since a flow that stays at one port must not be moved at the next.
 func (k Kind) versionable(p resource.Place, changes []resource.Change) (turned map[string]Spec, err error) {
-	if k.Turn == nil {
+	if k.Turn == nil || k.Turn.AtOnce {
 		return nil, nil
 	}
 	turned = map[string]Spec{}
@@ -45,6 +48,22 @@ func (k Kind) versionable(p resource.Place, changes []resource.Change) (turned m
 		turned[s.Device] = s
 	}
 	return turned, nil
+}
+
+// gather flows that stay on older versions into the newest, since ports are to be turned at once: they would stay
+// at some and not at others.
+func (t *Turn) gather(p resource.Place) error {
+	v, err := versionsOf(p)
+	if err != nil || v == nil {
+		return err
+	}
+	defer held.CloseAll(v.at)
+	s, err := v.staying()
+	if err != nil {
+		return err
+	}
+	t.Moved += s.Flows
+	return unite(p)
 }
 
 // advance to the next version of the path: first all ports that are concerned know where it leads, and then

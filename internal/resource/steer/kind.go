@@ -90,7 +90,7 @@ func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
 			return k.advance(p, turned)
 		}
 		if k.Turn != nil && len(changes) > 0 {
-			if err := unite(p); err != nil {
+			if err := k.Turn.gather(p); err != nil {
 				return err
 			}
 		}
