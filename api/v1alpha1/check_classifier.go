@@ -22,11 +22,8 @@ func (c Catalogue) checkClassifier(s *ChainSpec, wiring string, at place) []Fiel
 		f.addf("", "wiring %s cannot have several paths; use wiring: %s, or leave classifier out", wiring, strings.Join(c.Replicating, " or "))
 	}
 	for _, fn := range s.Functions {
-		switch {
-		case fn.Replicas > 1:
+		if fn.Replicas > 1 {
 			f.addf("", "cannot be where a function has replicas, as %s has; leave one of the two out", fn.Name)
-		case fn.OnFailure != "":
-			f.addf("", "cannot be where a function has onFailure, as %s has; leave one of the two out", fn.Name)
 		}
 	}
 	first, paths := map[string]string{}, map[string]bool{}

@@ -32,6 +32,15 @@ struct {
 	__type(value, struct way);
 } ways SEC(".maps");
 
+/* Where packets of a path go instead while the next node fails: index of a port, or NOWHERE; 0 for nowhere
+ * else. Who watches over the nodes writes it; ways are what the chain is to be. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, PATHS);
+	__type(key, __u32);
+	__type(value, struct way);
+} detours SEC(".maps");
+
 /* A flow's path, the rule that gave it, of which generation of rules, and when a packet was last
  * seen, in ns of a clock with steps of a few milliseconds: so that cores which share a flow seldom
  * write. */
@@ -128,9 +137,13 @@ struct {
 
 static inline __u32 port_of(__u32 path, __u32 check)
 {
-	struct way *w = bpf_map_lookup_elem(&ways, &path);
+	struct way *w = bpf_map_lookup_elem(&ways, &path), *d = bpf_map_lookup_elem(&detours, &path);
+	__u32 other;
 
-	return w && w->check == check ? w->port : 0;
+	if (!w || !d || w->check != check || !w->port)
+		return 0;
+	other = *(volatile __u32 *)&d->port; /* once: it may change meanwhile */
+	return unlikely(other && d->check == check) ? other : w->port;
 }
 
 static inline void tally(const struct choice *c, __u32 rule, struct __sk_buff *skb)

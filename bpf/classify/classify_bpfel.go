@@ -120,6 +120,7 @@ type ProgramProgramSpecs struct {
 type ProgramMapSpecs struct {
 	Became      *ebpf.MapSpec `ebpf:"became"`
 	Current     *ebpf.MapSpec `ebpf:"current"`
+	Detours     *ebpf.MapSpec `ebpf:"detours"`
 	Habit       *ebpf.MapSpec `ebpf:"habit"`
 	Members     *ebpf.MapSpec `ebpf:"members"`
 	Passed      *ebpf.MapSpec `ebpf:"passed"`
@@ -158,6 +159,7 @@ func (o *ProgramObjects) Close() error {
 type ProgramMaps struct {
 	Became      *ebpf.Map `ebpf:"became"`
 	Current     *ebpf.Map `ebpf:"current"`
+	Detours     *ebpf.Map `ebpf:"detours"`
 	Habit       *ebpf.Map `ebpf:"habit"`
 	Members     *ebpf.Map `ebpf:"members"`
 	Passed      *ebpf.Map `ebpf:"passed"`
@@ -171,6 +173,7 @@ func (m *ProgramMaps) Close() error {
 	return _ProgramClose(
 		m.Became,
 		m.Current,
+		m.Detours,
 		m.Habit,
 		m.Members,
 		m.Passed,

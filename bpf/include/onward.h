@@ -38,13 +38,16 @@ static inline void count(struct __sk_buff *skb)
  * what stands before that at the node sees no packet that is handed over. */
 #define BY_DEVICE (1U << 31)
 
+/* In the place of a port: packets end here. */
+#define NOWHERE (~0U)
+
 /* onward to the node behind a port; 0 is none. */
 static inline int onward(struct __sk_buff *skb, __u32 port)
 {
 	if (!port)
 		return TCX_DROP;
 	if (unlikely(port & BY_DEVICE))
-		return bpf_redirect(port & ~BY_DEVICE, 0);
+		return port == NOWHERE ? TCX_DROP : bpf_redirect(port & ~BY_DEVICE, 0);
 	/* It was found to be for another host when it came to the port, whose address is not
 	 * the next node's. Kernels that scrub what they redirect say so themselves. */
 	if (skb->pkt_type == PACKET_OTHERHOST)

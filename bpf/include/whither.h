@@ -23,8 +23,7 @@ struct {
 	__type(value, __u32);
 } instead SEC(".maps");
 
-/* In the place of a port: packets end here, or they go to one of several replicas. */
-#define NOWHERE (~0U)
+/* In the place of a port: packets go to one of several replicas. */
 #define AMONG (~0U - 1)
 
 static inline __u32 whither(void)

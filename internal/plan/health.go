@@ -46,6 +46,11 @@ func (b *builder) watch() error {
 	if !any {
 		return nil
 	}
+	if b.classifier != nil {
+		for _, p := range b.classifier.Paths {
+			path.Paths = append(path.Paths, process.ServicePath{Name: p.Name, Number: p.Number, Nodes: p.at})
+		}
+	}
 	b.requires[feature.BPFIngress] = true
 	b.add(resource.New(path.Forwarder, health.Spec{Path: path}, b.steering()...))
 	return nil

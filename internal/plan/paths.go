@@ -12,6 +12,7 @@ import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/function"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/steer"
 	"nfchain.dev/nfchain/internal/wiring"
 )
@@ -127,8 +128,8 @@ func (b *builder) classifiable() error {
 		return fmt.Errorf("wiring %s cannot have several paths; use wiring: ebpf, or leave classifier out", b.wiring.Name())
 	}
 	for _, n := range b.nodes {
-		if n.Replica != nil || n.onFailure != "" {
-			return fmt.Errorf("it cannot be where a function has replicas or onFailure, as %s has; leave one of the two out", n.Function())
+		if n.Replica != nil {
+			return fmt.Errorf("it cannot be where a function has replicas, as %s has; leave one of the two out", n.Function())
 		}
 	}
 	for _, r := range b.resources {
@@ -320,7 +321,7 @@ func (b *builder) leadOn(c *Classifier, node int, east bool) {
 	})]
 	s := r.Spec.(steer.Spec)
 	r.Needs = pairs
-	if learns := b.translator(n) != nil; !end && len(ports) == 1 && !learns && !slices.ContainsFunc(n.members(), b.runs) { // what a program of its own sends is nobody's answer
+	if learns := b.translator(n) != nil; !end && len(ports) == 1 && !learns && b.sameBeyond(c, node, east) && !slices.ContainsFunc(n.members(), b.runs) { // what a program of its own sends is nobody's answer
 		s.To = spec.Ways[0].Port
 		r.Spec = s
 		return
@@ -339,6 +340,28 @@ func (b *builder) leadOn(c *Classifier, node int, east bool) {
 	spec.Flows, spec.Idle = b.wiring.(wiring.Sharing).Flows(b.wiringOptions())
 	s.To, s.Paths = "", spec
 	r.Spec = s
+}
+
+// sameBeyond tells whether what leaves a node goes to the same one on all paths, whichever functions fail.
+func (b *builder) sameBeyond(c *Classifier, node int, east bool) bool {
+	var same []int
+	for _, p := range c.Paths {
+		if !p.by(node) {
+			continue
+		}
+		var goals []int
+		for next := p.beside(node, east); ; next = p.beside(next, east) {
+			goals = append(goals, next)
+			if b.nodes[next].onFailure != process.Bypass {
+				break
+			}
+		}
+		if same != nil && !slices.Equal(same, goals) {
+			return false
+		}
+		same = goals
+	}
+	return true
 }
 
 // portAt is the port behind a node's side, and the pair that leads there.

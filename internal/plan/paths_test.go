@@ -8,6 +8,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/plan/plantest"
+	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
@@ -103,6 +104,32 @@ func TestClassifierRefuses(t *testing.T) {
 		_, err := plan.Make(plantest.Chain(t, "edge", "wiring: ebpf\n"+spec), plantest.Catalogue(), plan.Facts{}, plan.Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
+		}
+	}
+}
+
+// TestPathsPastFunctions: what goes to the same node from another is told apart by its path where it would go
+// different ways past that one.
+func TestPathsPastFunctions(t *testing.T) {
+	const chain = "functions: [{name: ids, kind: forward}, {name: fw, kind: forward, onFailure: POLICY}, {name: shape, kind: forward}]\n" +
+		"classifier: {otherwise: chain, rules: [{name: web, match: {protocol: tcp}, functions: [ids, fw]}]}\n"
+	for policy, want := range map[string][2]string{
+		"bypass": {"ids fw=fw eth0; ids fw shape=fw eth0; else ids fw", "ids fw=fw eth1; ids fw shape=shape eth1"},
+		"block":  {"fw eth0", "ids fw=fw eth1; ids fw shape=shape eth1"},
+	} {
+		p := replicated(t, strings.Replace(chain, "POLICY", policy, 1))
+		got := parting(p)
+		if got["ids eth1"] != want[0] || got["server eth0"] != want[1] || got["shape eth0"] != "fw eth1" {
+			t.Errorf("%s: %v", policy, got)
+		}
+		for _, r := range p.Resources {
+			s, is := r.Spec.(health.Spec)
+			if !is {
+				continue
+			}
+			if len(s.Paths) != 2 || !slices.Equal(s.Paths[0].Nodes, []int{0, 1, 2, 4}) || !slices.Equal(s.Paths[1].Nodes, []int{0, 1, 2, 3, 4}) || s.Paths[0].Number != p.Classifier.Path("ids fw").Number {
+				t.Errorf("%s: %+v", policy, s.Paths)
+			}
 		}
 	}
 }

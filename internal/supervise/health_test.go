@@ -292,3 +292,50 @@ func TestWatchesNothing(t *testing.T) {
 	}
 	gone(t, owner)
 }
+
+// TestLedPastOnPaths: where a classifier chooses paths, packets of each are led past a function that fails to
+// the next one on that path, or end before it, and those of paths without it go on as they did.
+func TestLedPastOnPaths(t *testing.T) {
+	const paths = "classifier: {otherwise: direct, rules: [{name: ping, match: {protocol: icmp}, functions: [a, last]}, " +
+		"{name: ping6, match: {protocol: icmpv6}, functions: [a]}]}\n"
+	for policy, to := range map[string][2]string{process.Bypass: {"last", "server"}, process.Block: {"nowhere", "nowhere"}} {
+		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
+			chain := spec(strings.Replace(first, "bypass", policy, 1), last) + paths
+			p := newPath(t, chain)
+			port := p.watched("client").East
+			p.well("a")
+			p.crosses()
+			s := newStream(t, p)
+			s.more(t, 10)
+			begun, dropped := s.next.Load(), nstest.Dropped(t)
+			p.sh("a", breaks)
+			p.until("a", "failed", hasFailed)
+			p.sendsOn(port, "a last", to[0])
+			p.sendsOn(port, "a", to[1])
+			if policy == process.Bypass {
+				p.crosses()
+			}
+			killed := supervisorOf(p.owner)
+			if err := syscall.Kill(killed, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			gone(t, p.owner)
+			p.sendsOn(port, "a last", to[0])
+			p.up(chain)
+			p.until("a", "failed", hasFailed)
+			p.sendsOn(port, "a", to[1])
+			p.sh("a", mends)
+			p.well("a")
+			p.sendsOn(port, "a last", "")
+			p.sendsOn(port, "a", "")
+			p.crosses()
+			s.whole(t, begun+1, s.next.Load(), dropped)
+			p.sh("a", breaks)
+			p.until("a", "failed", hasFailed)
+			p.sendsOn(port, "a", to[1])
+			p.up(strings.Replace(chain, ", onFailure: "+policy, "", 1))
+			p.sendsOn(port, "a", "") // nobody watches any more
+		})
+	}
+}

@@ -119,6 +119,24 @@ func (p *path) sends(from, to string) {
 	}
 }
 
+// sendsOn waits until packets of a service path that come in at a port go to a node in place of the
+// next one, as sends has it.
+func (p *path) sendsOn(port, path, to string) {
+	p.Helper()
+	number := p.Classifier.Path(path).Number
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		var got uint32
+		p.port(port, func(open *steer.Port) (err error) { got, err = open.InsteadOn(path, number); return })
+		want := p.goal(to)
+		if got == want {
+			return
+		}
+		if time.Now().After(deadline) {
+			p.Fatalf("what is on path %q goes to port %d, not to %d, %q", path, got, want, to)
+		}
+	}
+}
+
 // goal is what stands in a port for a node to which packets go instead.
 func (p *path) goal(node string) uint32 {
 	p.Helper()

@@ -89,10 +89,7 @@ func turnBack(p resource.Place, port string) error {
 		return nil
 	}
 	defer open.Close()
-	if open.Shares() {
-		err = open.SetFailing(0, &steer.Shares{})
-	}
-	return errors.Join(err, open.SetInstead(0))
+	return open.TurnBack()
 }
 
 // removeAt a port what takes probes out there.

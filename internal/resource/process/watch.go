@@ -18,6 +18,17 @@ type Path struct {
 	Forwarder string `json:"forwarder"`
 	// Nodes in path order, both ends among them.
 	Nodes []Watched `json:"nodes"`
+	// Paths by which packets go, where a classifier chooses; none where all go by all nodes.
+	Paths []ServicePath `json:"paths,omitempty"`
+}
+
+// ServicePath is one of several through a chain (RFC 7665).
+type ServicePath struct {
+	// Name and Number by which ports know it.
+	Name   string `json:"name"`
+	Number int    `json:"number"`
+	// Nodes that packets are in, by their places in the chain's order, both ends among them.
+	Nodes []int `json:"nodes"`
 }
 
 // Watched is a node of a path, whether it is watched or not.

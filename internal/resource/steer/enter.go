@@ -17,6 +17,7 @@ import (
 // The maps of the programs that send packets on by paths.
 const (
 	waysMap    = "ways"
+	detoursMap = "detours"
 	membersMap = "members"
 	becameMap  = "became"
 	memoryMap  = "rules_memory"

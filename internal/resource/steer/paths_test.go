@@ -249,3 +249,61 @@ func TestTagsAndClasses(t *testing.T) {
 		}
 	})
 }
+
+// TestTurnedOnAPath: packets of one path go elsewhere, or nowhere, while a node fails, those of others as
+// before; what programs replace each other meanwhile, and numbers mean other paths, changes nothing for them.
+func TestTurnedOnAPath(t *testing.T) {
+	onHooks(t, func(t *testing.T, hook string) {
+		d := newDealer(t)
+		specs := classified(hook, byIDs(map[string][2]uint16{"a": {0, 9}, "a b": {10, 19}}, ""), waysTo("a", "a b", ""))
+		d.classify(t, specs...)
+		third := uint32(d.index(t, "third"))
+		turn := func(path string, to uint32) {
+			t.Helper()
+			for _, port := range []string{"west", "east"} {
+				d.port(t, port, func(p *steer.Port) error {
+					if !p.ByPaths() {
+						t.Errorf("%s does not know paths", port)
+					}
+					if err := p.SetInsteadOn(path, waysTo(path)[0].Number, to); err != nil {
+						return err
+					}
+					if is, err := p.IsTurned(); err != nil || is != (to != 0) {
+						t.Errorf("%s is turned %v, error %v; to %d", port, is, err, to)
+					}
+					return nil
+				})
+			}
+		}
+		ends := func(f flow) {
+			t.Helper()
+			for range 3 {
+				d.number++
+				d.west.send(t, f.packet(d.number))
+				if at := d.where(t, d.number); at != 0 {
+					t.Errorf("led nowhere, %+v came to %d", f, at)
+				}
+			}
+		}
+		d.at(t, 1, flows(0, 3)...)
+		turn("a", third)
+		d.at(t, 3, flows(0, 5)...)
+		d.at(t, 2, flows(10, 13)...)
+		d.classify(t, specs...) // as an `up` does meanwhile
+		d.at(t, 3, flows(0, 5)...)
+		turn("a", steer.Nowhere)
+		ends(flow{id: 1})
+		ends(flow{id: 7})
+		d.at(t, 2, flows(10, 13)...)
+		other := waysTo("a b")[0]
+		other.Number = waysTo("a")[0].Number // of the path that is turned
+		c := byIDs(map[string][2]uint16{"a b": {0, 19}}, "a b")
+		d.classify(t, classified(hook, c, []steer.Way{other})...)
+		d.at(t, 2, flows(0, 3)...)
+		d.classify(t, specs...)
+		for _, port := range []string{"west", "east"} {
+			d.port(t, port, func(p *steer.Port) error { return p.TurnBack() })
+		}
+		d.at(t, 1, flows(5, 8)...)
+	})
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cilium/ebpf"
 
+	"nfchain.dev/nfchain/bpf/classify"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/held"
 )
@@ -102,7 +103,12 @@ func Diverted(p resource.Place) (is bool, err error) {
 }
 
 func (a *attached) diverts() (bool, error) {
-	if a.Maps[passedMap] == nil || a.Maps[insteadMap] == nil {
+	switch {
+	case a.Maps[passedMap] == nil:
+		return false, nil // another version's
+	case a.Maps[detoursMap] != nil:
+		return a.divertsPaths()
+	case a.Maps[insteadMap] == nil:
 		return false, nil // another version's
 	}
 	var to uint32
@@ -113,10 +119,21 @@ func (a *attached) diverts() (bool, error) {
 	return failing != 0, err
 }
 
+// divertsPaths tells it of a program that sends packets on by paths.
+func (a *attached) divertsPaths() (bool, error) {
+	for n := range uint32(MostPaths + 1) {
+		var to classify.ProgramWay
+		if err := a.Maps[detoursMap].Lookup(n, &to); err != nil || to.Port != 0 {
+			return to.Port != 0, err
+		}
+	}
+	return false, nil
+}
+
 // choose the program that packets are turned by.
 func (p *Port) choose(all []*attached) error {
 	for _, a := range all {
-		if a.Maps[passedMap] == nil || a.Maps[insteadMap] == nil {
+		if a.Maps[passedMap] == nil || a.Maps[insteadMap] == nil && a.Maps[detoursMap] == nil {
 			continue
 		}
 		info, err := a.Info()
@@ -157,6 +174,42 @@ func (p *Port) Instead() (number uint32, err error) {
 // SetInstead has packets go to another port than the planned one from now on.
 func (p *Port) SetInstead(number uint32) error {
 	return p.at.Maps[insteadMap].Put(uint32(0), number)
+}
+
+// ByPaths tells whether packets go on from the port by paths: those of each are turned by themselves then,
+// and else all at once.
+func (p *Port) ByPaths() bool { return p.at.Maps[detoursMap] != nil }
+
+// InsteadOn is what Instead is, for the packets of a path, by its name and number.
+func (p *Port) InsteadOn(path string, number int) (port uint32, err error) {
+	var to classify.ProgramWay
+	err = p.at.Maps[detoursMap].Lookup(uint32(number), &to)
+	if to.Check != checkOf(path) {
+		return 0, err
+	}
+	return to.Port, err
+}
+
+// SetInsteadOn has the packets of a path go to another port than the planned one from now on.
+func (p *Port) SetInsteadOn(path string, number int, port uint32) error {
+	return p.at.Maps[detoursMap].Put(uint32(number), classify.ProgramWay{Port: port, Check: checkOf(path)})
+}
+
+// IsTurned tells whether any packets go elsewhere than planned.
+func (p *Port) IsTurned() (bool, error) { return p.at.diverts() }
+
+// TurnBack has all packets go where the plan says.
+func (p *Port) TurnBack() (err error) {
+	if p.ByPaths() {
+		for n := range uint32(MostPaths + 1) {
+			err = errors.Join(err, p.at.Maps[detoursMap].Put(n, classify.ProgramWay{}))
+		}
+		return err
+	}
+	if p.Shares() {
+		err = p.SetFailing(0, &Shares{})
+	}
+	return errors.Join(err, p.SetInstead(0))
 }
 
 // Close what was opened; the port goes on as it is.

@@ -128,7 +128,7 @@ func leads(instead *ebpf.Map) error {
 // send packets where that did while nodes fail.
 func counting(spec *ebpf.CollectionSpec, old *attached) map[string]*ebpf.Map {
 	taken := map[string]*ebpf.Map{}
-	for _, name := range []string{passedMap, insteadMap, failingMap, asideMap, notesMap} {
+	for _, name := range []string{passedMap, insteadMap, detoursMap, failingMap, asideMap, notesMap} {
 		if old != nil && old.Maps[name] != nil && spec.Maps[name] != nil && spec.Maps[name].Compatible(old.Maps[name]) == nil {
 			taken[name] = old.Maps[name]
 		}

@@ -11,6 +11,7 @@ import (
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/health"
+	"nfchain.dev/nfchain/internal/resource/process"
 )
 
 // open what is at the ports now: interfaces may have gone and come again, and another version of
@@ -88,33 +89,43 @@ func (w *Watcher) elsewhere(h *netns.Handle) bool {
 
 // inherit what another supervisor has turned: those functions have failed, until they prove well.
 func (w *Watcher) inherit(now time.Time) {
-	all, of := seats(w.path.Nodes), map[int]int{}
-	for at, seat := range all {
-		for _, i := range seat {
-			of[i] = at
-		}
-	}
 	for _, n := range w.nodes {
-		var facing []*port
-		for _, i := range all[of[n.number]-1] {
-			facing = append(facing, w.ports[w.path.Nodes[i].East])
-		}
-		for _, i := range all[of[n.number]+1] {
-			facing = append(facing, w.ports[w.path.Nodes[i].West])
-		}
-		if slices.ContainsFunc(facing, func(p *port) bool { return p.isTurned() || n.spec.Of != "" && p.keeps(n.spec.Number) }) {
+		if w.wasTurned(n) {
 			n.fail(now, "had failed before this supervisor began")
 			n.due = now
 		}
 	}
 }
 
-// isTurned tells whether packets that come in go elsewhere than planned.
-func (p *port) isTurned() bool {
+// wasTurned tells whether a port that a function is next to has its packets go elsewhere.
+func (w *Watcher) wasTurned(n *node) bool {
+	for _, line := range w.lines() {
+		all := seats(along(w.path, line))
+		for at, seat := range all {
+			if !slices.ContainsFunc(seat, func(i int) bool { return line.Nodes[i] == n.number }) {
+				continue
+			}
+			var facing []*port
+			for _, i := range all[at-1] {
+				facing = append(facing, w.ports[w.path.Nodes[line.Nodes[i]].East])
+			}
+			for _, i := range all[at+1] {
+				facing = append(facing, w.ports[w.path.Nodes[line.Nodes[i]].West])
+			}
+			if slices.ContainsFunc(facing, func(p *port) bool { return p.isTurned(line) || n.spec.Of != "" && p.keeps(n.spec.Number) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isTurned tells whether packets of a path that come in go elsewhere than planned.
+func (p *port) isTurned(path process.ServicePath) bool {
 	if p == nil || p.steer == nil {
 		return false
 	}
-	to, err := p.steer.Instead()
+	to, err := p.insteadOn(path)
 	return err == nil && to != 0
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/health"
+	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
@@ -115,6 +116,26 @@ func (p *port) turn(index uint32, failing steer.Numbers, others func() *steer.Sh
 		return errors.Join(p.lead(index), p.keepFrom(failing, others))
 	}
 	return errors.Join(p.keepFrom(failing, others), p.lead(index))
+}
+
+// turnOn turns the packets of a path, if the port tells them from others, which go the same way else.
+func (p *port) turnOn(path process.ServicePath, index uint32) error {
+	was, err := p.insteadOn(path)
+	if err != nil || was == index {
+		return err
+	}
+	if p.steer.ByPaths() {
+		return p.steer.SetInsteadOn(path.Name, path.Number, index)
+	}
+	return p.steer.SetInstead(index)
+}
+
+// insteadOn is where the packets of a path go in place of the planned port.
+func (p *port) insteadOn(path process.ServicePath) (uint32, error) {
+	if p.steer.ByPaths() {
+		return p.steer.InsteadOn(path.Name, path.Number)
+	}
+	return p.steer.Instead()
 }
 
 // lead packets to a port, unless they go there.

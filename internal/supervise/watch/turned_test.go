@@ -10,9 +10,9 @@ import (
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
-// along is a path of ends and functions, by their names and what becomes of packets: "a bypass", "b" for
+// chain is a path of ends and functions, by their names and what becomes of packets: "a bypass", "b" for
 // one that is not watched, "x block 3" for one with as many replicas.
-func along(functions ...string) []process.Watched {
+func chain(functions ...string) []process.Watched {
 	nodes := []process.Watched{{Node: "client", East: "client>"}}
 	for _, text := range functions {
 		var name, policy string
@@ -44,9 +44,9 @@ func (c course) text() string {
 
 // TestTurned: where packets go when functions have failed. What is not told goes as planned.
 func TestTurned(t *testing.T) {
-	one := along("a bypass", "b bypass", "c bypass", "d block", "e")
-	more := along("a bypass", "x bypass 2", "b block")
-	last := along("x block 2", "a bypass", "y replica 3")
+	one := chain("a bypass", "b bypass", "c bypass", "d block", "e")
+	more := chain("a bypass", "x bypass 2", "b block")
+	last := chain("x block 2", "a bypass", "y replica 3")
 	for _, c := range []struct {
 		nodes  []process.Watched
 		failed string

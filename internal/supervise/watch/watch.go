@@ -349,6 +349,10 @@ func (w *Watcher) turn() {
 	for _, n := range w.nodes {
 		failed[n.number] = n.failed
 	}
+	if len(w.path.Paths) > 0 {
+		w.turnPaths(failed)
+		return
+	}
 	shares := map[*process.Watched]*steer.Shares{}
 	for name, to := range turned(w.path.Nodes, func(i int) bool { return failed[i] }) {
 		p := w.ports[name]
@@ -364,6 +368,38 @@ func (w *Watcher) turn() {
 			w.unsure = true // it is read again, and turned then
 		}
 	}
+}
+
+// turnPaths turns the packets of each path, where a classifier chooses.
+func (w *Watcher) turnPaths(failed map[int]bool) {
+	for _, path := range w.path.Paths {
+		for name, to := range turned(along(w.path, path), func(i int) bool { return failed[path.Nodes[i]] }) {
+			index, known := w.indexOf(to.to)
+			if p := w.ports[name]; p.steer != nil && known && p.turnOn(path, index) != nil {
+				w.unsure = true // it is read again, and turned then
+			}
+		}
+	}
+}
+
+// lines of nodes that packets go along: the whole path, or several where a classifier chooses.
+func (w *Watcher) lines() []process.ServicePath {
+	if len(w.path.Paths) > 0 {
+		return w.path.Paths
+	}
+	var whole process.ServicePath
+	for i := range w.path.Nodes {
+		whole.Nodes = append(whole.Nodes, i)
+	}
+	return []process.ServicePath{whole}
+}
+
+// along a service path are these nodes.
+func along(p process.Path, path process.ServicePath) (nodes []process.Watched) {
+	for _, n := range path.Nodes {
+		nodes = append(nodes, p.Nodes[n])
+	}
+	return nodes
 }
 
 // indexOf what stands for a port, unless that is not there.
