@@ -121,10 +121,11 @@ struct {
 } side SEC(".maps");
 
 /* What a port between functions does with flows that no path leads on from there: they go the usual
- * way. A function that translates addresses makes flows that nobody knows: behind it all are on
- * that path. Packets without a flow go the other one, if it leads on. */
+ * way, and where flows begin says what path they are on. A function that translates addresses makes
+ * flows that nobody knows: behind it all are on the usual path. One with a program of its own may open
+ * some. Packets without a flow go the other path, if it leads on. */
 struct habit {
-	__u32 usual, check, learns;
+	__u32 usual, check, learns, opens;
 	__u32 other, other_check;
 };
 
@@ -200,18 +201,56 @@ rules_own __s32 choose(const struct flow *f, __u32 base, __u32 kind)
 	return rules_row(&r, base + c->table, (kind * 2 + r.six) << 8 | r.protocol);
 }
 
+enum { SYN = 2, ACK = 16, FLAGS_AT = 13 };
+enum { GOES_ON = 0, MAY_OPEN = 1, OPENS = 2 };
+
+/* opens tells whether a packet is the first of its flow: of TCP just what asks for a connection, of others
+ * any may be. */
+static __attribute__((noinline)) int opens(struct __sk_buff *skb, struct packet *p)
+{
+	struct transport t;
+	__u8 flags;
+
+	if (!p)
+		return MAY_OPEN;
+	find_transport(skb, p, &t);
+	if (t.protocol != TCP_PROTOCOL || !t.known || t.fragment || bpf_skb_load_bytes(skb, t.at + FLAGS_AT, &flags, 1))
+		return MAY_OPEN;
+	return (flags & (SYN | ACK)) == SYN ? OPENS : GOES_ON;
+}
+
+static inline void turn_round(struct flow *f)
+{
+	__u16 port = f->ports[0];
+
+	f->ports[0] = f->ports[1];
+	f->ports[1] = port;
+#pragma unroll
+	for (int i = 0; i < 4; i++) {
+		__u32 word = f->source[i];
+
+		f->source[i] = f->destination[i];
+		f->destination[i] = word;
+	}
+}
+
 static inline struct target *target_of(const struct choice *c, __u32 base, __s32 row)
 {
 	return row < 0 ? 0 : rules_at((__u64)base + c->targets + sizeof(struct target) * (__u64)(__u32)row);
 }
 
-/* begin a flow, or let it go on, on the path of a target. */
-static inline int begin(struct __sk_buff *skb, const struct flow *f, const struct target *t, struct member *m, const struct member *known, struct became *b)
+/* begin a flow, or let it go on, on the path of a target. Of one that is known, over tells that it
+ * had ended. */
+static inline int begin(struct __sk_buff *skb, const struct flow *f, const struct target *t, struct member *m, const struct member *known, int over, struct became *b)
 {
 	__u32 port;
 
 	if (!t->path)
 		return TCX_DROP;
+	if (known && over)
+		b->fresh++;
+	else if (known)
+		b->moved++;
 	m->path = t->path;
 	m->check = t->check;
 	m->rule = t->rule;
@@ -239,6 +278,7 @@ int enter(struct __sk_buff *skb)
 	struct target *t;
 	struct packet p;
 	struct flow f, both;
+	int over = 0;
 	__s32 row;
 
 	if (!at || !end || !b) /* there always are */
@@ -274,16 +314,19 @@ int enter(struct __sk_buff *skb)
 				tally(c, same ? known->rule : 0, skb);
 				return onward(skb, port);
 			}
-			b->moved++;
 		} else
-			b->fresh++;
+			over = 1;
 	}
 	row = choose(&f, base, kind_of(skb, &p, c, base, from));
+	if (row == (__s32)c->rows && opens(skb, &p) != OPENS) { /* no rule has it; one may as an answer, to what was forgotten or not seen */
+		turn_round(&f);
+		row = choose(&f, base, kind_of(skb, &p, c, base, !from));
+	}
 	t = target_of(c, base, row);
 	if (!t)
 		return TCX_DROP;
 	tally(c, t->rule, skb);
-	return begin(skb, &both, t, &fresh, known, b);
+	return begin(skb, &both, t, &fresh, known, over, b);
 }
 
 SEC("tc")
@@ -318,7 +361,7 @@ int between(struct __sk_buff *skb)
 	fresh.path = h->usual;
 	fresh.check = h->check;
 	port = port_of(h->usual, h->check);
-	if (known && !h->learns) { /* it was under way when its path went, or came by another one */
+	if (!h->learns && (known || !h->opens || opens(skb, &p) == GOES_ON)) { /* it was under way when rules came or its path went, or came by another one */
 		b->unknown++;
 		return onward(skb, port);
 	}

@@ -43,6 +43,7 @@ type ProgramHabit struct {
 	Usual      uint32
 	Check      uint32
 	Learns     uint32
+	Opens      uint32
 	Other      uint32
 	OtherCheck uint32
 }

@@ -253,7 +253,8 @@ rules_own int rules_counts(__u32 entered)
 	return 0;
 }
 
-/* rules_enters a connection that was not known, with what the rules say of its first packet. It has a stack of
+/* rules_enters a connection that was not known, and whose first packet is accepted, with what the rules say of
+ * that: those that are not take no places of others, as in netfilter. It has a stack of
  * its own, which the search for a rule is not on top of: Linux before 6.7 gives all of them 512 bytes. It is static
  * because older kernels take no key for a table from what they verify apart. */
 static __attribute__((noinline)) int rules_enters(const struct rules_packet *p, const struct rules_connection *c, __u32 which, __u64 answer, __u64 now)
@@ -266,7 +267,7 @@ static __attribute__((noinline)) int rules_enters(const struct rules_packet *p, 
 	fresh.last = now;
 	fresh.opener = which >> 1;
 	fresh.seen = rules_opens(p) ? SEEN_SYN : 0;
-	fresh.open = ((answer & RULES_ANSWER) - 1) & 1;
+	fresh.open = 1;
 #pragma unroll
 	for (i = 0; i < 4; i++)
 		fresh.answers[i] = i == which ? answer : 0;
@@ -306,7 +307,8 @@ rules_own __s32 rules_judge(struct rules_packet *p, __u32 base, __u32 whose, __u
 		return RULES_BROKEN;
 	answer = generation | found;
 	if (!f) {
-		rules_enters(p, &c, which, answer, now);
+		if ((found - 1) & 1)
+			rules_enters(p, &c, which, answer, now);
 		return found - 1;
 	}
 	f->answers[which] = answer;

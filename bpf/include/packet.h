@@ -123,6 +123,7 @@ struct transport {
 	__u32 at;
 	__u32 part; /* IPv6: where the header of a fragment begins */
 	__u8 protocol, fragment, known; /* known: it can be read there */
+	__u8 divided; /* IPv6: the protocol that all fragments of a packet name, which the first alone looks behind */
 };
 
 enum { EXTENSIONS = 8 }; /* headers of IPv6 that are looked through */
@@ -153,6 +154,7 @@ static __attribute__((noinline)) int skip_extensions(struct __sk_buff *skb, stru
 			return 0;
 		if (t->protocol == 44) {
 			t->fragment = 1;
+			t->divided = h[0];
 			t->part = t->at;
 			t->at += 8;
 			if (h[2] || h[3] & 0xf8) { /* not the first: no header follows */
@@ -170,6 +172,7 @@ static inline void find_transport(struct __sk_buff *skb, struct packet *p, struc
 {
 	t->at = p->at + p->header;
 	t->part = 0;
+	t->divided = 0;
 	t->protocol = p->protocol;
 	t->fragment = p->fragment;
 	t->known = p->version == 4;
@@ -211,7 +214,7 @@ static inline void read_flow(struct __sk_buff *skb, struct packet *p, struct flo
 	__builtin_memset(f, 0, sizeof(*f));
 	find_transport(skb, p, &t);
 	f->version = p->version;
-	f->protocol = t.protocol;
+	f->protocol = unlikely(t.part) ? t.divided : t.protocol;
 	if (p->version == 4) {
 		bpf_skb_load_bytes(skb, p->at + 12, &f->source[0], 4);
 		bpf_skb_load_bytes(skb, p->at + 16, &f->destination[0], 4);

@@ -321,12 +321,13 @@ func (b *builder) leadOn(c *Classifier, node int, east bool) {
 	})]
 	s := r.Spec.(steer.Spec)
 	r.Needs = pairs
-	if learns := b.translator(n) != nil; !end && len(ports) == 1 && !learns && b.sameBeyond(c, node, east) && !slices.ContainsFunc(n.members(), b.runs) { // what a program of its own sends is nobody's answer
+	learns, opens := b.translator(n) != nil, slices.ContainsFunc(n.members(), b.runs) // what a program of its own sends is nobody's answer
+	if !end && len(ports) == 1 && !learns && !opens && b.sameBeyond(c, node, east) {
 		s.To = spec.Ways[0].Port
 		r.Spec = s
 		return
 	} else if !end {
-		spec.Usual, spec.Learns = c.first(node).Name, learns
+		spec.Usual, spec.Learns, spec.Opens = c.first(node).Name, learns, opens
 		if !c.Choice.Drop {
 			spec.Other = &c.Choice.Otherwise
 		}

@@ -166,7 +166,7 @@ func ruleText(c *plan.Classifier, rule int) string {
 
 // firstOf a flow is what rules ask of its packets.
 func firstOf(f trace.Flow) steer.First {
-	first := steer.First{Source: f.From.Addr(), Destination: f.To.Addr(), SourcePort: f.From.Port(), DestinationPort: f.To.Port(), Protocol: f.Number(), VLAN: api.Untagged, From: steer.FirstEnd}
+	first := steer.First{Source: f.From.Addr(), Destination: f.To.Addr(), SourcePort: f.From.Port(), DestinationPort: f.To.Port(), Protocol: f.Number(), VLAN: api.Untagged, From: steer.FirstEnd, Opens: f.Number() == protocolTCP}
 	if f.Reverse {
 		first.From = steer.SecondEnd
 	}

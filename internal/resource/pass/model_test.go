@@ -116,7 +116,7 @@ func copies(s Step, ip []byte, version byte) bool {
 	if version == 4 && ip[16] >= 224 || version == 6 && ip[24]&0xfe == 0xfe { // of the link alone
 		return false
 	}
-	at, protocol, whole := transport(ip, version)
+	at, protocol, _, whole := transport(ip, version)
 	if want := byte(s.Args[1] >> 24); want != 0 && want != protocol {
 		return false
 	}
@@ -177,8 +177,8 @@ func owner(s Step, per Per, ip []byte, version byte) bucket {
 	case Flow:
 		copy(b.source[:], ip[source:source+width])
 		copy(b.destination[:], ip[destination:destination+width])
-		at, protocol, whole := transport(ip, version)
-		if b.protocol = protocol; whole && slices.Contains([]byte{6, 17, 33, 132, 136}, protocol) && at+4 <= len(ip) {
+		at, protocol, named, whole := transport(ip, version)
+		if b.protocol = named; whole && slices.Contains([]byte{6, 17, 33, 132, 136}, protocol) && at+4 <= len(ip) {
 			copy(b.ports[:], ip[at:])
 		}
 	case Source:
@@ -228,25 +228,29 @@ func sound(ip []byte, version byte, merged bool) bool {
 }
 
 // transport finds where the transport's header begins and whose it is; whole tells that it
-// can be read there, and is not in a fragment.
-func transport(ip []byte, version byte) (at int, protocol byte, whole bool) {
+// can be read there, and is not in a fragment. What all fragments of a packet name is named: the first alone
+// may have others behind that.
+func transport(ip []byte, version byte) (at int, protocol, named byte, whole bool) {
 	if version == 4 {
-		return 4 * int(ip[0]&15), ip[9], binary.BigEndian.Uint16(ip[6:])&0x3fff == 0
+		return 4 * int(ip[0]&15), ip[9], ip[9], binary.BigEndian.Uint16(ip[6:])&0x3fff == 0
 	}
 	at, protocol, whole = 40, ip[6], true
 	for range 8 {
+		if whole {
+			named = protocol
+		}
 		if !slices.Contains([]byte{0, 43, 44, 51, 60, 135, 139, 140}, protocol) {
-			return at, protocol, whole
+			return at, protocol, named, whole
 		}
 		if at+4 > len(ip) {
-			return at, protocol, false
+			return at, protocol, named, false
 		}
 		h := ip[at:]
 		next := h[0]
 		switch protocol {
 		case 44:
-			if whole, at = false, at+8; binary.BigEndian.Uint16(h[2:])&0xfff8 != 0 {
-				return at, next, false
+			if whole, named, at = false, next, at+8; binary.BigEndian.Uint16(h[2:])&0xfff8 != 0 {
+				return at, next, named, false
 			}
 		case 51:
 			at += 4 * (int(h[1]) + 2)
@@ -255,12 +259,15 @@ func transport(ip []byte, version byte) (at int, protocol byte, whole bool) {
 		}
 		protocol = next
 	}
-	return at, protocol, false
+	if whole {
+		named = protocol
+	}
+	return at, protocol, named, false
 }
 
 // headers is the length of what each segment of a merged packet has of its own.
 func headers(frame []byte, at int, version byte) int {
-	off, protocol, _ := transport(frame[at:], version)
+	off, protocol, _, _ := transport(frame[at:], version)
 	off += at
 	switch protocol {
 	case 6:

@@ -64,7 +64,7 @@ func parse(ip []byte) (x parsed) {
 		x.source, x.destination = netip.AddrFrom4([4]byte(ip[12:])), netip.AddrFrom4([4]byte(ip[16:]))
 		known = x.at >= 20
 	case 6:
-		x.at, x.protocol, known = transport(ip, 6)
+		x.at, x.protocol, _, known = transport(ip, 6)
 		x.source, x.destination = netip.AddrFrom16([16]byte(ip[8:])), netip.AddrFrom16([16]byte(ip[24:]))
 		if f := fragmentAt(ip); f > 0 && f+8 <= len(ip) {
 			x.id = binary.NativeEndian.Uint32(ip[f+4:])

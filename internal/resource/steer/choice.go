@@ -29,6 +29,10 @@ type Choice struct {
 // its packets end.
 func (c Choice) Of(f First) (rule int, path string, goes bool) {
 	rule = slices.IndexFunc(c.Rules, func(r Rule) bool { return r.Matches(f) })
+	if rule < 0 && !f.Opens {
+		back := f.turned()
+		rule = slices.IndexFunc(c.Rules, func(r Rule) bool { return r.Matches(back) })
+	}
 	if rule >= 0 {
 		return rule, c.Rules[rule].Path, true
 	}

@@ -73,6 +73,11 @@ func randomFirst(r *rand.Rand, from int) (f steer.First, frame []byte) {
 	} else if f.Protocol != 47 && !fragment {
 		f.SourcePort, f.DestinationPort = source, destination
 	}
+	if f.Protocol == 6 && r.IntN(2) == 0 {
+		transport = append(transport, make([]byte, 20)...)[:20]
+		transport[13] = []byte{2, 2 | 64, 18, 16}[r.IntN(4)]
+		f.Opens = !fragment && transport[13]&18 == 2
+	}
 	class := f.CodePoint<<2 | byte(r.IntN(4))
 	ether := [][]uint16{nil, nil, {0x8100}, {0x88a8, 0x8100}}[r.IntN(4)]
 	var ip []byte
@@ -80,7 +85,11 @@ func randomFirst(r *rand.Rand, from int) (f steer.First, frame []byte) {
 		next := f.Protocol
 		var extensions []byte
 		if fragment {
-			extensions, next = framestest.Fragment(next, 0, true), 44
+			if r.IntN(2) == 0 { // what the first alone has behind it
+				transport, next = append(framestest.Extension(next), transport...), 60
+				f.Protocol, f.Opens = 60, false
+			}
+			extensions, next = framestest.Fragment(next, uint16(r.IntN(2)), true), 44
 		}
 		if r.IntN(4) == 0 {
 			extensions, next = append(framestest.Extension(next), extensions...), 60

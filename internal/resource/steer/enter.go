@@ -147,6 +147,14 @@ func loadPaths(p resource.Place, program string, flows uint32, old *attached, se
 			o.MapReplacements[membersMap] = a.Maps[membersMap]
 		}
 	}
+	if o.MapReplacements[membersMap] == nil {
+		table, err := takeOver(p, spec.Maps[membersMap])
+		if err != nil {
+			return err
+		}
+		defer func() { _ = table.Close() }()
+		o.MapReplacements[membersMap] = table
+	}
 	if old != nil && old.Name == PathsName && old.Maps[becameMap] != nil {
 		o.MapReplacements[becameMap] = old.Maps[becameMap]
 	}
@@ -159,6 +167,30 @@ func loadPaths(p resource.Place, program string, flows uint32, old *attached, se
 		return fmt.Errorf("load the program that sends packets on by paths: %w", err)
 	}
 	return nil
+}
+
+// takeOver makes a table of a chain's flows with those of a table of another size, if the chain has one.
+// What is seen for the first time meanwhile is held to the rules again.
+func takeOver(p resource.Place, spec *ebpf.MapSpec) (*ebpf.Map, error) {
+	table, err := ebpf.NewMap(spec)
+	if err != nil {
+		return nil, fmt.Errorf("make a table of flows: %w", err)
+	}
+	olds, err := portsThat(p, func(a *attached) bool {
+		m := a.Maps[membersMap]
+		return m != nil && m.KeySize() == spec.KeySize && m.ValueSize() == spec.ValueSize
+	})
+	defer held.CloseAll(olds)
+	if err == nil && len(olds) > 0 { // all have the same
+		err = eachMember(olds[0].Maps[membersMap], func(f classify.ProgramFlow, m classify.ProgramMember, _ time.Duration) {
+			_ = table.Put(f, m) // without room it is a flow that is not known
+		})
+	}
+	if err != nil {
+		_ = table.Close()
+		return nil, fmt.Errorf("take known flows over: %w", err)
+	}
+	return table, nil
 }
 
 // furnish a program with the rules that others have, where there is room for the wanted ones too; else

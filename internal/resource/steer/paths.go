@@ -24,6 +24,9 @@ type Paths struct {
 	// Learns tells that the function before translates addresses: flows that are not known here, or are
 	// on a path that does not lead on, are on the usual one from then on.
 	Learns bool `json:"learns,omitempty"`
+	// Opens tells that the function before has a program of its own, which may open flows: these are on the usual
+	// path.
+	Opens bool `json:"opens,omitempty"`
 	// Other is the path of packets without a flow, between functions, if it leads on.
 	Other *string `json:"other,omitempty"`
 	// Flows that are known at once. Of more, those not seen for longest are forgotten.
@@ -90,6 +93,9 @@ func (p Paths) habit() (h classify.ProgramHabit) {
 	if p.Learns {
 		h.Learns = 1
 	}
+	if p.Opens {
+		h.Opens = 1
+	}
 	if p.Other != nil && numbers[*p.Other] != 0 {
 		h.Other, h.OtherCheck = uint32(numbers[*p.Other]), checkOf(*p.Other)
 	}
@@ -113,5 +119,5 @@ func enterText(ways map[int]string, end int, digest string, flows uint32) string
 }
 
 func betweenText(ways map[int]string, h classify.ProgramHabit, flows uint32) string {
-	return fmt.Sprintf("by path: %s, else %d-%08x (learns %d, other %d-%08x), with %d flows", waysText(ways), h.Usual, h.Check, h.Learns, h.Other, h.OtherCheck, flows)
+	return fmt.Sprintf("by path: %s, else %d-%08x (learns %d, opens %d, other %d-%08x), with %d flows", waysText(ways), h.Usual, h.Check, h.Learns, h.Opens, h.Other, h.OtherCheck, flows)
 }

@@ -123,6 +123,39 @@ func TestRulesGiveAPath(t *testing.T) {
 	})
 }
 
+// TestAnswersOfForgottenFlows go by the rule of what they answer, and both ways then, if none is for them alone.
+func TestAnswersOfForgottenFlows(t *testing.T) {
+	onHooks(t, func(t *testing.T, hook string) {
+		d := newDealer(t)
+		c := byIDs(map[string][2]uint16{"a": {0, 9}, "a b": {10, 19}}, "")
+		specs := classified(hook, c, waysTo("a", "a b", ""))
+		d.classify(t, specs...)
+		for place, all := range map[int][]flow{1: flows(0, 3), 2: flows(10, 13), 3: flows(20, 23)} {
+			for _, f := range all {
+				f.back = true
+				if n := d.comes(t, f); n != place {
+					t.Errorf("%+v came to %d, want %d", f, n, place)
+				}
+			}
+			d.at(t, place, all...)
+		}
+		if k := d.counts(t, specs); k.New != 18 || k.Moved != 0 {
+			t.Errorf("%+v", k)
+		}
+		few := specs
+		for i := range few {
+			few[i].Paths.Flows /= 2 // a table of its own, which takes over what is known
+		}
+		for i := range few {
+			few[i].Paths.Choice = &steer.Choice{Otherwise: "a b"}
+		}
+		d.classify(t, few...)
+		d.at(t, 1, flows(0, 3)...)
+		d.at(t, 3, flows(20, 23)...)
+		d.at(t, 2, flows(30, 33)...)
+	})
+}
+
 // TestDrop: what no rule matches may end where it comes in, and is no flow that is known.
 func TestDrop(t *testing.T) {
 	onHooks(t, func(t *testing.T, hook string) {
@@ -174,15 +207,19 @@ func TestBetween(t *testing.T) {
 		d.at(t, 3, flows(20, 23)...)
 		comes(flow{id: 1}, 1)
 		comes(flow{id: 11}, 2)
-		comes(flow{id: 21}, 2)              // direct, and yet here
-		comes(flow{id: 400}, 2)             // of nobody
-		comes(flow{id: 401, back: true}, 2) // neither
-		d.at(t, 3, flow{id: 21})
-		d.at(t, 2, flow{id: 400}, flow{id: 401})
+		comes(flow{id: 21}, 2)                                 // direct, and yet here
+		comes(flow{id: 400}, 2)                                // of nobody
+		comes(flow{id: 401, back: true}, 2)                    // neither
+		d.at(t, 3, flow{id: 21}, flow{id: 400}, flow{id: 401}) // what rules say of them counts
 		if c := d.counts(t, specs); c.Unknown != 3 || c.Moved != 0 {
 			t.Errorf("%+v", c)
 		}
-		inner.Paths.Learns = true
+		inner.Paths.Opens = true
+		specs[2] = inner
+		d.classify(t, inner)
+		comes(flow{id: 402}, 2)
+		d.at(t, 2, flow{id: 402})
+		inner.Paths.Opens, inner.Paths.Learns = false, true
 		specs[2] = inner
 		d.classify(t, inner)
 		comes(flow{id: 21}, 2)

@@ -18,6 +18,14 @@ type Range struct {
 	From                          int
 }
 
+// turned is what the first packets of these flows answer, where they may be answers.
+func (f Range) turned() Range {
+	f.Source, f.Destination = f.Destination, f.Source
+	f.SourcePorts, f.DestinationPorts = f.DestinationPorts, f.SourcePorts
+	f.From = otherEnd(f.From)
+	return f
+}
+
 // relation of a rule to flows: none meets it, some do, or all.
 type relation int
 
@@ -89,13 +97,19 @@ func (c Choice) Taken(f Range) (paths []string, drops bool) {
 			paths = append(paths, path)
 		}
 	}
-	for _, r := range c.Rules {
-		how := r.meets(f)
-		if how != none {
-			add(r.Path)
-		}
-		if how == all {
-			return paths, false
+	asked := []Range{f}
+	if f.Protocol != protocols["tcp"] {
+		asked = append(asked, f.turned())
+	}
+	for _, f := range asked {
+		for _, r := range c.Rules {
+			how := r.meets(f)
+			if how != none {
+				add(r.Path)
+			}
+			if how == all {
+				return paths, false
+			}
 		}
 	}
 	if !c.Drop {

@@ -42,7 +42,20 @@ type First struct {
 	// VLAN is its identifier, or [api.Untagged].
 	VLAN uint16
 	From int
+	// Opens tells that it can be no answer: it is a TCP's that asks for a connection. Others meet rules as
+	// answers, too, if they meet none as they are: to what was forgotten, or not seen.
+	Opens bool
 }
+
+// turned is what a packet answers.
+func (f First) turned() First {
+	f.Source, f.Destination = f.Destination, f.Source
+	f.SourcePort, f.DestinationPort = f.DestinationPort, f.SourcePort
+	f.From = otherEnd(f.From)
+	return f
+}
+
+func otherEnd(end int) int { return FirstEnd + SecondEnd - end }
 
 // protocols that rules name.
 var protocols = map[string]uint8{"icmp": 1, "tcp": 6, "udp": 17, "icmpv6": 58, "sctp": 132}
