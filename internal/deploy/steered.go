@@ -112,6 +112,9 @@ func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 		if err := w.forget(ctx, p); err != nil {
 			return err
 		}
+		if err := w.watchWhileSettling(ctx, p); err != nil {
+			return err
+		}
 		if err := w.settle(ctx, p); err != nil {
 			return err
 		}
@@ -132,6 +135,15 @@ func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 		return nil
 	}
 	return w.drain(ctx, p)
+}
+
+// watchWhileSettling has the new path watched before flows of what has to go are waited for, which takes
+// long. A plan that is only looked at tells of it where it belongs.
+func (w *work) watchWhileSettling(ctx context.Context, p *plan.Plan) error {
+	if w.dry {
+		return nil
+	}
+	return w.stage(ctx, []resource.Kind{health.Kind{}}, p)
 }
 
 // inTurn is a plan with the ports in the order in which they are turned: those first that are
@@ -283,8 +295,9 @@ func (w *work) lessen() error {
 }
 
 const (
-	// drained is a node out of which nothing came for so long,
-	drained = 250 * time.Millisecond
+	// drained is a node out of which nothing came for so long, and as many times longer as who waits was
+	// woken late: on a machine that is so busy, packets wait for their turn as well,
+	drained, lately = 250 * time.Millisecond, 4
 	// and longest is how long that is waited for. A program may go on sending by itself.
 	longest = 10 * time.Second
 	// look at the counters so often.
@@ -299,7 +312,7 @@ func (w *work) drain(ctx context.Context, p *plan.Plan) error {
 		return fmt.Errorf("look at the ports of the forwarder: %w", err)
 	}
 	defer h.Close()
-	last, since, ends := uint64(0), time.Now(), time.Now().Add(longest)
+	last, since, ends, late := uint64(0), time.Now(), time.Now().Add(longest), time.Duration(0)
 	for {
 		n, left, err := cameFrom(resource.At(h, p.Chain), w.ports)
 		if err != nil || !left {
@@ -308,14 +321,16 @@ func (w *work) drain(ctx context.Context, p *plan.Plan) error {
 		if n != last {
 			last, since = n, time.Now()
 		}
-		if time.Since(since) >= drained || time.Now().After(ends) {
+		if time.Since(since) >= drained+lately*late || time.Now().After(ends) {
 			return nil
 		}
+		slept := time.Now()
 		select {
 		case <-ctx.Done():
 			return Interrupted(ctx.Err())
 		case <-time.After(look):
 		}
+		late = max(late, time.Since(slept)-look)
 	}
 }
 

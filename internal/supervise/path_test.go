@@ -47,18 +47,26 @@ func newPath(tb testing.TB, spec string) *path {
 // up makes the chain what a spec says.
 func (p *path) up(spec string) {
 	p.Helper()
+	p.Plan = p.planned(spec)
+	if _, err := (&deploy.Deployer{}).Up(p.Context(), p.Plan); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// planned is the chain as a spec says.
+func (p *path) planned(spec string) *plan.Plan {
+	p.Helper()
 	chain := plantest.Chain(p, p.owner, "wiring: ebpf\n"+spec)
 	facts, err := deploy.Facts(chain)
 	if err != nil {
 		p.Fatal(err)
 	}
 	facts.Has = nstest.Has
-	if p.Plan, err = plan.Make(chain, plantest.Catalogue(), facts, plan.Options{}); err != nil {
+	made, err := plan.Make(chain, plantest.Catalogue(), facts, plan.Options{})
+	if err != nil {
 		p.Fatal(err)
 	}
-	if _, err := (&deploy.Deployer{}).Up(p.Context(), p.Plan); err != nil {
-		p.Fatal(err)
-	}
+	return made
 }
 
 // node of the chain by its name.

@@ -1,10 +1,13 @@
 package supervise_test
 
 import (
+	"context"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
+	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/steer"
@@ -136,4 +139,46 @@ func TestReplicasTakenOver(t *testing.T) {
 	})
 	p.sh("x-4", mends)
 	p.crosses()
+}
+
+// TestWatchedWhileReplicasLeave: while flows of a replica that has to go are waited for, the others are
+// watched, and what fails is led past.
+func TestWatchedWhileReplicasLeave(t *testing.T) {
+	t.Parallel()
+	const long = "ebpf: {idle: 60s}\n"
+	p := newPath(t, long+spec(several, last))
+	p.well("x-1", "x-2", "x-3")
+	s := newStreamOf(t, p, 20)
+	s.more(t, 100)
+	before, _, err := process.OnWatch(p.owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fewer := p.planned(long + spec(strings.Replace(several, "3", "2", 1), last))
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := (&deploy.Deployer{}).Up(ctx, fewer)
+		ended <- err
+	}()
+	for watched := before; watched == before; time.Sleep(5 * time.Millisecond) {
+		select {
+		case err := <-ended:
+			t.Fatalf("the edit ended before anything else was watched: %v", err)
+		default:
+		}
+		if watched, _, err = process.OnWatch(p.owner); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.sh("x-1", breaks)
+	p.until("x-1", "failed", hasFailed)
+	p.keeps("client", 1)
+	select {
+	case err := <-ended:
+		t.Errorf("no flow was waited for: %v", err)
+	default:
+	}
+	cancel()
+	<-ended
 }
