@@ -27,7 +27,8 @@ classifier:
 		{"tcp", "client:5000", "server:80", "it goes through the chain, and server does not take it", "path: b → c, by rule web", "client 0 3, b 3 3, c 3 3, server 3 0"},
 		{"tcp", "server:80", "client:5000", "it goes through the chain, and client does not take it", "path: b → c, which the flow is on by rule web", "server 0 3, c 3 3, b 3 3, client 3 0"},
 		{"udp", "client", "server:53", "it goes through the chain, and server does not take it", "path: direct, by rule names", "client 0 3, server 3 0"},
-		{"udp", "server", "client:53", "it does not arrive: server is where it was seen last", "path: none; no rule", "server 0 3, client 0 0"},
+		{"udp", "server:2000", "client:53", "it goes through the chain, and client does not take it", "path: a → b, by rule trace", "server 0 3, b 3 3, a 3 3, client 3 0"}, // as it would answer
+		{"udp", "server:900", "client:53", "it does not arrive: server is where it was seen last", "path: none; no rule", "server 0 3, client 0 0"},
 	} {
 		e := b.explained(want.verdict, want.protocol, want.from, want.to)
 		b.steps(e, want.steps)
