@@ -219,21 +219,6 @@ static __attribute__((noinline)) int opens(struct __sk_buff *skb, struct packet 
 	return (flags & (SYN | ACK)) == SYN ? OPENS : GOES_ON;
 }
 
-static inline void turn_round(struct flow *f)
-{
-	__u16 port = f->ports[0];
-
-	f->ports[0] = f->ports[1];
-	f->ports[1] = port;
-#pragma unroll
-	for (int i = 0; i < 4; i++) {
-		__u32 word = f->source[i];
-
-		f->source[i] = f->destination[i];
-		f->destination[i] = word;
-	}
-}
-
 static inline struct target *target_of(const struct choice *c, __u32 base, __s32 row)
 {
 	return row < 0 ? 0 : rules_at((__u64)base + c->targets + sizeof(struct target) * (__u64)(__u32)row);

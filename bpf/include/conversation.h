@@ -5,21 +5,11 @@
 
 #include "packet.h"
 
-/* order the ends of a flow, so that it is the same both ways. */
-static inline void order(struct flow *f)
+/* turn_round a flow: it is that of the answers then. */
+static inline void turn_round(struct flow *f)
 {
 	__u16 port = f->ports[0];
 
-#pragma unroll
-	for (int i = 0; i < 4; i++) {
-		if (f->source[i] < f->destination[i])
-			return;
-		if (f->source[i] > f->destination[i])
-			goto swap;
-	}
-	if (f->ports[0] <= f->ports[1])
-		return;
-swap:
 	f->ports[0] = f->ports[1];
 	f->ports[1] = port;
 #pragma unroll
@@ -29,6 +19,22 @@ swap:
 		f->source[i] = f->destination[i];
 		f->destination[i] = word;
 	}
+}
+
+/* order the ends of a flow, so that it is the same both ways. */
+static inline void order(struct flow *f)
+{
+#pragma unroll
+	for (int i = 0; i < 4; i++) {
+		if (f->source[i] < f->destination[i])
+			return;
+		if (f->source[i] > f->destination[i])
+			goto turn;
+	}
+	if (f->ports[0] <= f->ports[1])
+		return;
+turn:
+	turn_round(f);
 }
 
 enum { ICMP = 1, ICMPV6 = 58, ICMP_HEADER = 8 };

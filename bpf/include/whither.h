@@ -3,7 +3,7 @@
 #ifndef NFCHAIN_WHITHER_H
 #define NFCHAIN_WHITHER_H
 
-#include "kernel.h"
+#include "instead.h"
 
 /* Index of the port that the next node is behind, 0 for nowhere. It is changed while packets
  * come: a packet goes the old way or the new one. */
@@ -13,15 +13,6 @@ struct {
 	__type(key, __u32);
 	__type(value, __u32);
 } next SEC(".maps");
-
-/* Where packets go instead while the next node fails: index of a port, 0 for nowhere else. Who
- * watches over the nodes writes it; next is what the chain is to be. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} instead SEC(".maps");
 
 /* In the place of a port: packets go to one of several replicas. */
 #define AMONG (~0U - 1)
@@ -35,7 +26,7 @@ static inline __u32 whither(void)
 	to = *(volatile __u32 *)other; /* once: it may change meanwhile */
 	if (!to)
 		to = *(volatile __u32 *)planned;
-	return to == NOWHERE ? 0 : to;
+	return to;
 }
 
 #endif

@@ -8,6 +8,7 @@
  * no packet in that while has none under way either, and may go the newest way. */
 #include "../include/onward.h"
 #include "../include/conversation.h"
+#include "../include/instead.h"
 
 char licensed[] SEC("license") = "GPL";
 
@@ -17,16 +18,6 @@ enum { VERSIONS = 64 };
 
 static long (*bpf_map_update_elem)(void *map, const void *key, const void *value, __u64 flags) = (void *)2;
 static __u64 (*bpf_ktime_get_coarse_ns)(void) = (void *)160;
-
-/* Where packets go instead while the next node fails, as elsewhere. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} instead SEC(".maps");
-
-#define NOWHERE (~0U)
 
 /* Versions of the path, the same at all ports of a chain, which change theirs at once by it. The kernel
  * writes words in their order, so that who reads the last one first has no earlier moment. */
@@ -154,7 +145,7 @@ int stay(struct __sk_buff *skb)
 	count(skb);
 	to = *(volatile __u32 *)other;
 	if (unlikely(to))
-		return onward(skb, to == NOWHERE ? 0 : to);
+		return onward(skb, to);
 	if (unlikely(read_packet(skb, &p) != READ_IP)) /* all that has no flow */
 		return onward(skb, way_of((__u32)*(volatile __u64 *)&v->newest));
 	read_conversation(skb, &p, &f);

@@ -60,3 +60,6 @@ func (e *Entered) Forget() error {
 
 // Close the program.
 func (e *Entered) Close() { e.at.Close() }
+
+// IsTurned tells whether any packets go elsewhere than planned.
+func (p *Port) IsTurned() (bool, error) { return p.at.diverts() }

@@ -97,19 +97,26 @@ func (f *Flows) count(m *ebpf.Map) error {
 
 // read a table of flows, so many at once.
 func (f *Flows) read(m *ebpf.Map, idle time.Duration) error {
-	const many = 1024
-	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+	now, err := monotonic()
+	if err != nil {
 		return err
 	}
-	keys, stays := make([]spread.ProgramFlow, many), make([]spread.ProgramStay, many)
+	return eachOf(m, func(_ spread.ProgramFlow, s spread.ProgramStay) {
+		f.Known[int(s.Replica)]++
+		if now-int64(s.Seen) < int64(idle) {
+			f.Busy[int(s.Replica)]++
+		}
+	})
+}
+
+// eachOf a table's keys and values, so many at once.
+func eachOf[K, V any](m *ebpf.Map, do func(K, V)) error {
+	const many = 1024
+	keys, values := make([]K, many), make([]V, many)
 	for cursor := new(ebpf.MapBatchCursor); ; {
-		n, err := m.BatchLookup(cursor, keys, stays, nil)
-		for _, s := range stays[:n] {
-			f.Known[int(s.Replica)]++
-			if now.Nano()-int64(s.Seen) < int64(idle) {
-				f.Busy[int(s.Replica)]++
-			}
+		n, err := m.BatchLookup(cursor, keys, values, nil)
+		for i := range n {
+			do(keys[i], values[i])
 		}
 		if errors.Is(err, ebpf.ErrKeyNotExist) {
 			return nil // that was all
@@ -118,6 +125,13 @@ func (f *Flows) read(m *ebpf.Map, idle time.Duration) error {
 			return err
 		}
 	}
+}
+
+// monotonic time as programs read it.
+func monotonic() (int64, error) {
+	var now unix.Timespec
+	err := unix.ClockGettime(unix.CLOCK_MONOTONIC_COARSE, &now)
+	return now.Nano(), err
 }
 
 // leave notes the numbers at a port that new flows do not get.

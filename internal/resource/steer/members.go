@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/cilium/ebpf"
-	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/bpf/classify"
 	"nfchain.dev/nfchain/internal/resource"
@@ -133,24 +132,13 @@ func (f FlowCount) plus(g FlowCount) FlowCount { return FlowCount{f.Known + g.Kn
 
 // eachMember of a table of flows, and how long it had no packet.
 func eachMember(m *ebpf.Map, do func(classify.ProgramFlow, classify.ProgramMember, time.Duration)) error {
-	const many = 1024 // so many at once
-	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+	now, err := monotonic()
+	if err != nil {
 		return err
 	}
-	keys, values := make([]classify.ProgramFlow, many), make([]classify.ProgramMember, many)
-	for cursor := new(ebpf.MapBatchCursor); ; {
-		n, err := m.BatchLookup(cursor, keys, values, nil)
-		for i := range n {
-			do(keys[i], values[i], time.Duration(now.Nano()-int64(values[i].Seen)))
-		}
-		if errors.Is(err, ebpf.ErrKeyNotExist) {
-			return nil // that was all
-		}
-		if err != nil {
-			return err
-		}
-	}
+	return eachOf(m, func(f classify.ProgramFlow, member classify.ProgramMember) {
+		do(f, member, time.Duration(now-int64(member.Seen)))
+	})
 }
 
 // KnownPath is where a flow goes from a port that knows its path, and the rule that gave it the path, or

@@ -1,7 +1,6 @@
 package steer
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/cilium/ebpf"
@@ -99,22 +98,12 @@ func (a *attached) aside() (map[uint32]Counts, error) {
 // known flows of a table, by the numbers of the node that they came to and of the one that they
 // came from. What is there for fragments is no flow of its own.
 func known(m *ebpf.Map) (map[uint32]map[uint32]int, error) {
-	const many = 1024
 	flows := map[uint32]map[uint32]int{}
-	keys, from := make([]branch.ProgramFlow, many), make([]uint32, many)
-	for cursor := new(ebpf.MapBatchCursor); ; {
-		n, err := m.BatchLookup(cursor, keys, from, nil)
-		for i, k := range keys[:n] {
-			if flows[k.Slot] == nil {
-				flows[k.Slot] = map[uint32]int{}
-			}
-			flows[k.Slot][from[i]]++
+	err := eachOf(m, func(f branch.ProgramFlow, from uint32) {
+		if flows[f.Slot] == nil {
+			flows[f.Slot] = map[uint32]int{}
 		}
-		if errors.Is(err, ebpf.ErrKeyNotExist) {
-			return flows, nil // that was all
-		}
-		if err != nil {
-			return flows, err
-		}
-	}
+		flows[f.Slot][from]++
+	})
+	return flows, err
 }

@@ -195,9 +195,6 @@ func (p *Port) SetInsteadOn(path string, number int, port uint32) error {
 	return p.at.Maps[detoursMap].Put(uint32(number), classify.ProgramWay{Port: port, Check: checkOf(path)})
 }
 
-// IsTurned tells whether any packets go elsewhere than planned.
-func (p *Port) IsTurned() (bool, error) { return p.at.diverts() }
-
 // TurnBack has all packets go where the plan says.
 func (p *Port) TurnBack() (err error) {
 	if p.ByPaths() {

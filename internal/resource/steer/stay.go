@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/cilium/ebpf"
-	"golang.org/x/sys/unix"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/bpf/stay"
@@ -61,13 +60,6 @@ func (v *versions) open() (time.Duration, error) {
 // step is the longest one of the clock that programs read.
 const step = 10 * time.Millisecond
 
-// monotonic time as programs read it.
-func monotonic() (int64, error) {
-	var now unix.Timespec
-	err := unix.ClockGettime(unix.CLOCK_MONOTONIC_COARSE, &now)
-	return now.Nano(), err
-}
-
 // keeps tells whether a program is this version's that has flows stay.
 func (a *attached) keeps() bool {
 	return a.Name == StayName && a.Maps[versionsMap] != nil && a.Maps[stayingMap] != nil && a.Maps[waysMap] != nil
@@ -119,28 +111,20 @@ func (v *versions) forgetIdle() error {
 
 // busy flows of each version, which are not idle. Others are taken out of the table.
 func (v *versions) busy() (map[uint32]int, error) {
-	const many = 1024
 	now, err := monotonic()
 	if err != nil {
 		return nil, err
 	}
 	all, idle := map[uint32]int{}, []stay.ProgramFlow{}
-	keys, stays := make([]stay.ProgramFlow, many), make([]stay.ProgramStay, many)
-	for cursor := new(ebpf.MapBatchCursor); ; {
-		n, err := v.flows.BatchLookup(cursor, keys, stays, nil)
-		for i, s := range stays[:n] {
-			if now-int64(s.Seen) <= int64(v.now.Idle) {
-				all[s.Version]++
-			} else {
-				idle = append(idle, keys[i])
-			}
+	err = eachOf(v.flows, func(f stay.ProgramFlow, s stay.ProgramStay) {
+		if now-int64(s.Seen) <= int64(v.now.Idle) {
+			all[s.Version]++
+		} else {
+			idle = append(idle, f)
 		}
-		if errors.Is(err, ebpf.ErrKeyNotExist) {
-			break // that was all
-		}
-		if err != nil {
-			return nil, err
-		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	for i := range idle {
 		if err := v.flows.Delete(idle[i]); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {

@@ -65,6 +65,26 @@ func TestKernelBoundsFlows(t *testing.T) {
 	}
 }
 
+// TestKernelRemembersNoneRefused: what rules refuse takes no place of connections, from its first packet on until one
+// is accepted.
+func TestKernelRemembersNoneRefused(t *testing.T) {
+	objects, _ := loaded(t, compiled(t, []ruleset.Rule{{Verdict: "accept", Match: ruleset.Match{Protocol: "udp", DestinationPorts: ruleset.Ports{First: 53, Last: 53}}}}, "drop"))
+	p := said{Packet: rules.Packet{Source: netip.MustParseAddr("10.0.0.1"), Destination: netip.MustParseAddr("172.16.0.1"), Protocol: 17, SourcePort: 1}}
+	for port := int32(54); port < 64; port++ {
+		p.DestinationPort = port
+		follows(t, objects, p, 0, 1, 1)
+		follows(t, objects, p, 0, 1, 2)
+	}
+	if f := flowsOf(t, objects); f.Held != 0 || f.Evicted != 0 || f.Asked != 20 {
+		t.Errorf("after refused packets of ten flows: %+v", f)
+	}
+	p.DestinationPort = 53
+	follows(t, objects, p, 0, 1, 3)
+	if f := flowsOf(t, objects); f.Held != 1 {
+		t.Errorf("after one that is accepted: %+v", f)
+	}
+}
+
 // TestKernelForgets connections in time, and those that end or are refused.
 func TestKernelForgets(t *testing.T) {
 	const second = 1_000_000_000
