@@ -53,6 +53,11 @@ func (w *work) stay(ctx context.Context, p *plan.Plan) error {
 	}
 	defer h.Close()
 	at := resource.At(h, p.Chain)
+	if !w.dry {
+		if err := steer.ForgetLost(at); err != nil {
+			return err
+		}
+	}
 	s, err := steer.StayingOn(at)
 	if err != nil || s == nil {
 		return err

@@ -106,9 +106,15 @@ func (s *stamps) age(data []byte, now time.Time) (age time.Duration, ok bool) {
 		stamp := int64(h.Sec)*1e9 + int64(h.Nsec)
 		s.release(i + 1)
 		age := time.Duration(now.UnixNano() - stamp)
-		return age, s.clock.believes(stamp, now.UnixNano(), int64(now.Sub(s.began))) && age < oldest
+		return age, s.clock.believes(stamp, now.UnixNano(), int64(now.Sub(s.began)), s.clocks) && age < oldest
 	}
 	return 0, false
+}
+
+// clocks are the wall clock and the monotonic one.
+func (s *stamps) clocks() (wall, mono int64) {
+	now := time.Now()
+	return now.UnixNano(), int64(now.Sub(s.began))
 }
 
 func (s *stamps) frame(n int) (h *unix.Tpacket2Hdr, status *uint32) {

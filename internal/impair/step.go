@@ -18,14 +18,25 @@ const (
 	slewShare = 1000
 )
 
-// believes tells whether a stamp was taken by the clock as it goes now.
-func (s *steady) believes(stamp, wall, mono int64) bool {
-	if s.mono > 0 {
-		passed := mono - s.mono
-		if by := wall - s.wall - passed; max(by, -by) > apart+passed/slewShare {
-			s.since = wall
+// believes tells whether a stamp was taken by the clock as it goes now. The two clocks are read one after
+// the other, and who reads them may be put aside between: what looks like a step is read again.
+func (s *steady) believes(stamp, wall, mono int64, read func() (wall, mono int64)) bool {
+	for range 3 {
+		if !s.steps(wall, mono) {
+			break
 		}
+		wall, mono = read()
+	}
+	if s.steps(wall, mono) {
+		s.since = wall
 	}
 	s.wall, s.mono = wall, mono
 	return stamp >= s.since && stamp <= wall
+}
+
+// steps tells whether the wall clock went otherwise than the monotonic one since they were last read.
+func (s *steady) steps(wall, mono int64) bool {
+	passed := mono - s.mono
+	by := wall - s.wall - passed
+	return s.mono > 0 && max(by, -by) > apart+passed/slewShare
 }

@@ -58,7 +58,7 @@ func (t *Turn) gather(p resource.Place) error {
 		return err
 	}
 	defer held.CloseAll(v.at)
-	s, err := v.staying()
+	s, err := v.staying(p)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,10 @@ func (k Kind) advance(p resource.Place, turned map[string]Spec) error {
 			return failed(p, at.port, err)
 		}
 	}
-	return a.begin()
+	if err := a.begin(); err != nil {
+		return err
+	}
+	return forgetLost(p)
 }
 
 // advancing is one such step.

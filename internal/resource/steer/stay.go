@@ -100,13 +100,74 @@ func (v *versions) forgetIdle() error {
 		if n == v.newest() || busy[n] > 0 {
 			continue
 		}
-		for _, at := range v.at {
-			if err := at.Maps[waysMap].Put(n, uint32(0)); err != nil {
+		if err := v.forget(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lost are versions that lead, at some port, to one that has gone: a flow would stay on such a one for nothing.
+func (v *versions) lost(p resource.Place) (map[uint32]bool, error) {
+	links, err := p.Links()
+	if err != nil {
+		return nil, err
+	}
+	there := map[uint32]bool{0: true}
+	for _, l := range links {
+		there[number(l)] = true
+	}
+	all := map[uint32]bool{}
+	for _, at := range v.at {
+		for n := uint32(1); n <= mostVersions; n++ {
+			var to uint32
+			if err := at.Maps[waysMap].Lookup(n, &to); err != nil {
+				return nil, err
+			}
+			all[n] = all[n] || !there[to]
+		}
+	}
+	return all, nil
+}
+
+// forgetLost versions but the newest, so that their flows go that.
+func (v *versions) forgetLost(p resource.Place) error {
+	lost, err := v.lost(p)
+	if err != nil {
+		return err
+	}
+	for n, is := range lost {
+		if is && n != v.newest() {
+			if err := v.forget(n); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// forget where a version leads.
+func (v *versions) forget(n uint32) error {
+	for _, at := range v.at {
+		if err := at.Maps[waysMap].Put(n, uint32(0)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ForgetLost versions of the path that lead to ports which have gone: their flows go the newest from then on.
+func ForgetLost(p resource.Place) error {
+	return p.Do(func() error { return forgetLost(p) })
+}
+
+func forgetLost(p resource.Place) error {
+	v, err := versionsOf(p)
+	if err != nil || v == nil {
+		return err
+	}
+	defer held.CloseAll(v.at)
+	return v.forgetLost(p)
 }
 
 // busy flows of each version, which are not idle. Others are taken out of the table.
@@ -136,7 +197,8 @@ func (v *versions) busy() (map[uint32]int, error) {
 
 // Staying tells of flows that go by older versions of a chain's path.
 type Staying struct {
-	// Flows that are not idle, and the time without a packet after which one is.
+	// Flows that are not idle and whose version still leads anywhere, and the time without a packet after
+	// which one is idle.
 	Flows int
 	Idle  time.Duration
 	// Census is what is left of the time in which flows are found out that there were before.
@@ -159,7 +221,7 @@ func StayingOn(p resource.Place) (s *Staying, err error) {
 			return err
 		}
 		defer held.CloseAll(v.at)
-		s, err = v.staying()
+		s, err = v.staying(p)
 		return err
 	})
 	if err != nil {
@@ -168,7 +230,7 @@ func StayingOn(p resource.Place) (s *Staying, err error) {
 	return s, nil
 }
 
-func (v *versions) staying() (*Staying, error) {
+func (v *versions) staying(p resource.Place) (*Staying, error) {
 	left, err := v.open()
 	if err != nil {
 		return nil, err
@@ -182,8 +244,12 @@ func (v *versions) staying() (*Staying, error) {
 	if err != nil {
 		return nil, err
 	}
+	lost, err := v.lost(p)
+	if err != nil {
+		return nil, err
+	}
 	for n, flows := range busy {
-		if n != v.newest() {
+		if n != v.newest() && !lost[n] {
 			s.Flows += flows
 		}
 	}

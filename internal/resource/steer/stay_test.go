@@ -186,6 +186,41 @@ func TestPortsOfOneVersion(t *testing.T) {
 	d.east.pass(t, back.packet(0xdead0008), d.replicas[0])
 }
 
+// TestFlowsLeaveWhatIsGone: on a version of the path that leads to a port which has gone no flow stays, neither
+// when ports are turned because of that, nor when it goes later.
+func TestFlowsLeaveWhatIsGone(t *testing.T) {
+	onHooks(t, func(t *testing.T, hook string) {
+		d := newDealer(t)
+		all := wanted(shared...)
+		d.turn(t, steer.Kind{}, leads("west", "first", hook), leads("east", "first", hook))
+		to := []steer.Spec{leads("west", "second", hook), leads("east", "second", hook)}
+		for _, s := range to {
+			s.Stay.Census = api.Duration(2 * time.Second)
+		}
+		d.turn(t, all, to...)
+		old := flows(0, 5)
+		d.on(t, 1, old) // in the census
+		remove := func(port string) {
+			if l, err := d.LinkByName(port); err != nil || d.LinkDel(l) != nil {
+				t.Fatal("cannot remove ", port, ": ", err)
+			}
+			d.replicas = d.replicas[1:] // the next is the first then
+		}
+		remove("first")
+		if s := d.staying(t); s.Flows != 0 {
+			t.Errorf("on the path that is gone: %+v", s)
+		}
+		if err := steer.ForgetLost(resource.At(d.Handle, d.Owner)); err != nil {
+			t.Fatal(err)
+		}
+		d.on(t, 1, old)
+		remove("second")
+		d.turn(t, all, soon(leads("west", "third", hook), leads("east", "third", hook))...)
+		d.on(t, 1, old)
+		d.on(t, 1, flows(10, 15))
+	})
+}
+
 // TestNoRoomToStay: flows for which there is none go the newest path when the census is over, and lose nothing.
 func TestNoRoomToStay(t *testing.T) {
 	nstest.Require(t, feature.BPFTCX)
