@@ -194,13 +194,11 @@ func (p *program) watch(ctx context.Context, pid int, before []string, wait func
 	var meanwhile sync.WaitGroup
 	defer meanwhile.Wait()
 	defer stopProbing()
-	for _, work := range []func(context.Context){func(ctx context.Context) { p.probe(ctx, pid, before) }, p.trimLog} {
-		meanwhile.Add(1)
-		go func() {
-			defer meanwhile.Done()
-			work(probing)
-		}()
-	}
+	meanwhile.Add(1)
+	go func() {
+		defer meanwhile.Done()
+		p.probe(probing, pid, before)
+	}()
 	ended := make(chan error, 1)
 	go func() { ended <- wait() }()
 	select {

@@ -39,7 +39,7 @@ func Run(ctx context.Context, c Config) error {
 	if err != nil {
 		return fmt.Errorf("supervise %s: %w", c.Owner, err)
 	}
-	s := &supervisor{config: c, programs: map[string]*program{}, left: map[string]bool{}}
+	s := &supervisor{config: c, programs: map[string]*program{}, left: map[string]bool{}, stirred: make(chan struct{}, 1)}
 	found, err := process.Find(c.Owner)
 	if err != nil {
 		_ = listener.Close()
@@ -57,6 +57,11 @@ func Run(ctx context.Context, c Config) error {
 		<-ctx.Done()
 		s.endAll()
 		_ = listener.Close()
+	}()
+	s.background.Add(1)
+	go func() {
+		defer s.background.Done()
+		s.trimLogs()
 	}()
 	var calls sync.WaitGroup
 	for {
@@ -87,6 +92,8 @@ type supervisor struct {
 	// ends is closed when the supervisor is to end, and background is what ends before it.
 	ends       <-chan struct{}
 	background sync.WaitGroup
+	// stirred tells who looks at logs that something became of a program.
+	stirred chan struct{}
 
 	mu       sync.Mutex
 	programs map[string]*program

@@ -71,6 +71,10 @@ func (s *supervisor) setWatcher(w *watch.Watcher) {
 
 // note what became of a program.
 func (s *supervisor) note(of process.Status) {
+	select {
+	case s.stirred <- struct{}{}:
+	default: // it is told already
+	}
 	if w := s.watchedBy(); w != nil {
 		w.Note(of)
 	}
