@@ -2,6 +2,7 @@ package watch
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"nfchain.dev/nfchain/internal/resource/health"
@@ -211,6 +212,11 @@ func (n *node) asking() bool {
 		}
 	}
 	return false
+}
+
+// overdue tells that a probe is under way that should have come by now.
+func (n *node) overdue(now time.Time) bool {
+	return slices.ContainsFunc(n.ways, func(w *way) bool { return w.due() && w.asking() && w.overdue(now) })
 }
 
 // health as it is told.

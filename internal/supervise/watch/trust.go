@@ -89,6 +89,9 @@ func (t *trust) asking() bool { return t.sent > t.heard }
 // late tells that the first probe under way should have come by now.
 func (t *trust) late(now time.Time) bool { return now.Sub(t.since) >= patience+2*t.took }
 
+// overdue tells that the first probe under way takes longer than any did lately.
+func (t *trust) overdue(now time.Time) bool { return now.Sub(t.since) > t.took }
+
 // lost tells that the function lets nothing through any more in this direction.
 func (t *trust) lost(now time.Time) bool {
 	return t.proven && t.sent >= t.heard+missing && t.late(now)

@@ -258,7 +258,7 @@ func (w *Watcher) reads(now time.Time) time.Duration {
 			return slow
 		}
 	}
-	if now.Sub(w.active) < idle {
+	if w.flows(now) {
 		return readsFlowing
 	}
 	return readsIdle
@@ -296,7 +296,7 @@ func (w *Watcher) hearken(now time.Time) {
 
 // calm tells that no packet flowed lately, and that nothing speaks against any function.
 func (w *Watcher) calm(now time.Time) bool {
-	return now.Sub(w.active) >= idle && !slices.ContainsFunc(w.nodes, func(n *node) bool { return n.failed || n.asking() })
+	return !w.flows(now) && !slices.ContainsFunc(w.nodes, func(n *node) bool { return n.failed || n.asking() })
 }
 
 // judge a function, and tell whether that changed.
@@ -349,19 +349,59 @@ func (w *Watcher) probe(now time.Time) (any bool) {
 			continue
 		}
 		any = true
-		if n.failed {
+		switch {
+		case n.failed:
 			w.prove(n, now)
-			continue
-		}
-		for _, v := range n.ways {
-			if !v.passing || v.doubtful() || !w.askedLately(v, now) { // how long probes take is learned all the time
-				w.ask(v, now)
-			}
-			v.passing = false
+		case w.flows(now):
+			w.attend(n, now)
+		default:
+			w.visit(n, now)
 		}
 	}
 	w.send()
 	return any
+}
+
+// flows tells that packets do, or did lately.
+func (w *Watcher) flows(now time.Time) bool { return now.Sub(w.active) < idle }
+
+// attend to a function while packets flow, which are as good as probes where they come out.
+func (w *Watcher) attend(n *node, now time.Time) {
+	for _, v := range n.ways {
+		if !v.passing || v.doubtful() || !w.askedLately(v, now) { // how long probes take is learned all the time
+			w.ask(v, now)
+		}
+		v.passing = false
+	}
+}
+
+// visit a function that is at rest. Its directions have their turns, one at each beat, and all when a probe
+// does not come that should have: so two beats tell of both, for half of what asking both at each would cost.
+func (w *Watcher) visit(n *node, now time.Time) {
+	missing, turn := n.asking(), w.turnOf(n, now)
+	if missing && !n.overdue(now) {
+		return // it comes yet
+	}
+	for _, v := range n.ways {
+		if v.passing = false; missing || v == turn || !v.due() {
+			w.ask(v, now)
+		}
+	}
+}
+
+// turnOf a direction in which probes come through: the one that was asked longest ago; nil where any was at
+// this beat.
+func (w *Watcher) turnOf(n *node, now time.Time) (next *way) {
+	for _, v := range n.ways {
+		switch {
+		case !v.due():
+		case w.askedLately(v, now):
+			return nil
+		case next == nil || v.asked.Before(next.asked):
+			next = v
+		}
+	}
+	return next
 }
 
 // prove that a function which had failed is well: it is, when probes came through some times in
@@ -420,7 +460,7 @@ func (w *Watcher) wait(now time.Time) time.Duration {
 	for _, n := range w.nodes {
 		if !n.failed && !now.Before(n.due) {
 			n.due = beat
-			if now.Sub(w.active) < idle || n.asking() {
+			if w.flows(now) || n.asking() {
 				n.due = now.Add(fast)
 			}
 		}

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -57,5 +58,43 @@ func TestBeat(t *testing.T) {
 		if w.beat(time.Time{}).After(time.Now()) {
 			t.Error("what was never asked was asked lately")
 		}
+	}
+}
+
+// TestVisits a function at rest: its directions by turns, one at each beat, those too that nothing came through yet,
+// and all when a probe is missing, but not while it may come yet.
+func TestVisits(t *testing.T) {
+	w := &Watcher{beats: time.Unix(1000, 0)}
+	at := func(beats float64) time.Time { return w.beats.Add(time.Duration(beats * float64(slow))) }
+	visited := func(n *node, now time.Time) (list []int) {
+		w.visit(n, now)
+		for i, v := range n.ways {
+			if v.asked.Equal(now) {
+				list = append(list, i)
+			}
+		}
+		return list
+	}
+	check := func(what string, n *node, now time.Time, want ...int) {
+		t.Helper()
+		if got := visited(n, now); !slices.Equal(got, want) {
+			t.Errorf("%s: directions %v are asked; want %v", what, got, want)
+		}
+	}
+	n := newNode("1", true, false)
+	for i, want := range []int{0, 1, 0, 1} {
+		check("at a beat", n, at(float64(i)), want)
+		check("soon after that beat", n, at(float64(i)+0.01))
+	}
+	n.ways[0].proven = false
+	check("one has never been heard of", n, at(4), 0, 1)
+	check("soon after", n, at(4.01))
+	n.ways[0].proven = true
+	for i, v := range n.ways {
+		v.took = []time.Duration{100 * time.Millisecond, 0}[i]
+		v.ask(at(5))
+		check("a probe that may take long is under way", n, at(5.05), [][]int{nil, {0, 1}}[i]...)
+		check("it is missing", n, at(5.11), 0, 1)
+		v.live()
 	}
 }
