@@ -111,19 +111,25 @@ func (b *builder) watched(i int, n Node, w *process.Watched) error {
 	if n.Transparent { // it passes on what is for the one behind it
 		intoWest, intoEast = east, west
 	}
-	w.Eastward = &process.Probe{FromMAC: west, ToMAC: intoWest}
-	w.Westward = &process.Probe{FromMAC: east, ToMAC: intoEast}
-	w.Eastward.From, w.Eastward.To = ends(n.toClient, n.fromWest)
-	w.Westward.From, w.Westward.To = ends(n.toServer, n.fromEast)
+	w.Eastward, w.OtherEastward = probes(process.Probe{FromMAC: west, ToMAC: intoWest}, n.toClient, n.fromWest)
+	w.Westward, w.OtherWestward = probes(process.Probe{FromMAC: east, ToMAC: intoEast}, n.toServer, n.fromEast)
 	return nil
 }
 
-// ends of a probe: an address of each, both of the first family that both have.
-func ends(from, to []netip.Addr) (source, destination netip.Addr) {
+// probes from one end to the other: in the first family of addresses that both have, and in the other one, if
+// they have that, too.
+func probes(of process.Probe, from, to []netip.Addr) (first, other *process.Probe) {
 	for _, destination := range to {
-		if source, has := function.OfFamily(destination, from); has {
-			return source, destination
+		source, has := function.OfFamily(destination, from)
+		if !has || first != nil && first.To.Is4() == destination.Is4() {
+			continue
 		}
+		p := of
+		p.From, p.To = source, destination
+		if first != nil {
+			return first, &p
+		}
+		first = &p
 	}
-	return source, destination
+	return first, nil
 }

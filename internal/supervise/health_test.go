@@ -3,6 +3,7 @@ package supervise_test
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -59,6 +60,49 @@ func TestLedPast(t *testing.T) {
 			p.well("a", "bump")
 			p.sends("client", "")
 			p.crosses()
+		})
+	}
+}
+
+// TestLedPastForOneFamily: a function that loses the packets of one family alone has failed, at rest and while
+// those of the other come out of it.
+func TestLedPastForOneFamily(t *testing.T) {
+	for name, c := range map[string]struct {
+		table, family string
+		load          bool
+	}{"IPv4": {"ip", "IPv4", false}, "IPv6": {"ip6", "IPv6", false}, "IPv6 under load": {"ip6", "IPv6", true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPath(t, spec(first, last))
+			both := func() {
+				t.Helper()
+				p.until("a", "well in both families", func(h process.Health) bool {
+					return h.State == process.Healthy && slices.Equal(h.Proven, []string{"eastward", "westward"})
+				})
+			}
+			both()
+			var s *stream
+			var begun, dropped uint64
+			if c.load {
+				s = newStream(t, p)
+				s.more(t, 100)
+				begun, dropped = s.next.Load(), nstest.Dropped(t)
+			}
+			p.sh("a", strings.ReplaceAll(breaks, "inet", c.table))
+			h := p.until("a", "failed", hasFailed)
+			if !strings.Contains(h.Reason, "over "+c.family) {
+				t.Errorf("%+v", h)
+			}
+			p.sends("client", "last")
+			p.crosses()
+			p.sh("a", strings.ReplaceAll(mends, "inet", c.table))
+			both()
+			p.sends("client", "")
+			p.crosses()
+			if c.load {
+				s.more(t, 100)
+				s.whole(t, begun, s.next.Load(), dropped)
+			}
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 
+	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/held"
 )
 
@@ -42,5 +43,39 @@ func goesOnFromEarlier(t *testing.T, p *ports) {
 		}
 		taker.Close()
 		p.remove(t)
+	}
+}
+
+// TestEachRowGoesOn where the row of the same place among the port's stopped, and one that there was none of begins.
+func TestEachRowGoesOn(t *testing.T) { onHooks(t, eachRowGoesOn) }
+
+func eachRowGoesOn(t *testing.T, p *ports) {
+	p.another(t)
+	for _, c := range []struct {
+		rows []int
+		want []uint64
+		sees bool
+	}{
+		{[]int{0, 2}, []uint64{0, 0}, true}, {[]int{1, 3}, []uint64{7, 8}, false},
+		{[]int{2}, []uint64{7}, false}, {[]int{0, 1}, []uint64{7, 0}, false},
+	} {
+		var err error
+		if p.table, err = health.NewTable(4, signature); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(p.table.Close)
+		taker, err := p.table.Take(p.place(), "port0", c.rows, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		taker.Close()
+		for i, row := range c.rows {
+			if seen := p.table.Seen(row); seen.Number != c.want[i] {
+				t.Errorf("rows %v: in row %d is %+v; want number %d", c.rows, row, seen, c.want[i])
+			}
+			if p.row = row; c.sees {
+				p.sees(t, inIPv4, uint64(7+i))
+			}
+		}
 	}
 }

@@ -114,7 +114,7 @@ func (p *ports) take(t *testing.T, had *health.Taker) *health.Taker {
 		t.Cleanup(table.Close)
 		p.table = table
 	}
-	taker, err := p.table.Take(p.place(), "port0", p.row, had)
+	taker, err := p.table.Take(p.place(), "port0", []int{p.row}, had)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func TestIsFirst(t *testing.T) {
 	if again := p.take(t, taker); again != taker {
 		t.Error("one that is first is put there again")
 	}
-	again, err := p.table.Take(p.place(), "port0", p.row, nil)
+	again, err := p.table.Take(p.place(), "port0", []int{p.row}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

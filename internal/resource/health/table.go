@@ -65,26 +65,32 @@ func (t *Table) Close() {
 	t.forget()
 }
 
-// goOn in a row with what the first of other programs at a port has seen, unless that is what the row has.
-func (t *Table) goOn(row, port int, old []*held.Program) error {
-	if t.row(row).Port == uint32(port) {
-		return nil
+// goOn in a port's rows with what the first of other programs there has seen, each with what is in the row of the same
+// place among those of the port, unless it has that.
+func (t *Table) goOn(rows []int, port int, old []*held.Program) error {
+	for i, row := range rows {
+		if t.row(row).Port == uint32(port) {
+			continue
+		}
+		s := bpf.ProgramSeen{Port: uint32(port)}
+		if len(old) > 0 && old[0].Maps[seenMap] != nil {
+			was := last(old[0].Maps[seenMap], uint32(port), i)
+			s.Count, s.Number, s.Took = was.Count, was.Number, was.Took
+		}
+		if err := t.seen.Put(uint32(row), &s); err != nil {
+			return err
+		}
 	}
-	s := bpf.ProgramSeen{Port: uint32(port)}
-	if len(old) > 0 && old[0].Maps[seenMap] != nil {
-		was := last(old[0].Maps[seenMap], uint32(port))
-		s.Count, s.Number, s.Took = was.Count, was.Number, was.Took
-	}
-	return t.seen.Put(uint32(row), &s)
+	return nil
 }
 
 // rowSize in bytes of one row, and firstSize of one of versions whose tables had a single row and did not say
 // which port that was of.
 const rowSize, firstSize = 32, 24
 
-// last that was seen at a port, by another program's table; nothing where that is of a kind that is not
-// known.
-func last(table *ebpf.Map, port uint32) bpf.ProgramSeen {
+// last that was seen at a port in that row of its rows, by another program's table; nothing where that has no such
+// row, or is of a kind that is not known.
+func last(table *ebpf.Map, port uint32, which int) bpf.ProgramSeen {
 	single := table.ValueSize() == firstSize && table.MaxEntries() == 1
 	if !single && table.ValueSize() != rowSize {
 		return bpf.ProgramSeen{}
@@ -94,9 +100,14 @@ func last(table *ebpf.Map, port uint32) bpf.ProgramSeen {
 		if err != nil || b == nil {
 			break
 		}
-		if s := decode(append(b, 0, 0, 0, 0, 0, 0, 0, 0)); single || s.Port == port {
+		s := decode(append(b, 0, 0, 0, 0, 0, 0, 0, 0))
+		if !single && s.Port != port {
+			continue
+		}
+		if which == 0 {
 			return s
 		}
+		which--
 	}
 	return bpf.ProgramSeen{}
 }

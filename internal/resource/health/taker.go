@@ -21,16 +21,16 @@ type Taker struct {
 	id      ebpf.ProgramID
 }
 
-// Take puts the table's program at a port, which takes out the table's probes and notes in a row those that
-// should come out there. What is there of another supervisor's goes, and what that has seen is kept. Where
-// had, which is the port's, is still the first program there, it is given back.
-func (t *Table) Take(p resource.Place, port string, row int, had *Taker) (taker *Taker, err error) {
+// Take puts the table's program at a port, which takes out the table's probes and notes in rows of the port's those
+// that should come out there. What is there of another supervisor's goes, and what that has seen is kept, row by row.
+// Where had, which is the port's, is still the first program there, it is given back.
+func (t *Table) Take(p resource.Place, port string, rows []int, had *Taker) (taker *Taker, err error) {
 	dev, err := p.Device(port)
 	if err != nil {
 		return nil, err
 	}
 	err = p.Do(func() error {
-		taker, err = t.take(p, dev.Attrs().Index, row, had)
+		taker, err = t.take(p, dev.Attrs().Index, rows, had)
 		return err
 	})
 	if err != nil {
@@ -39,7 +39,7 @@ func (t *Table) Take(p resource.Place, port string, row int, had *Taker) (taker 
 	return taker, nil
 }
 
-func (t *Table) take(p resource.Place, index, row int, had *Taker) (*Taker, error) {
+func (t *Table) take(p resource.Place, index int, rows []int, had *Taker) (*Taker, error) {
 	if had != nil {
 		if first, err := had.IsFirst(p, index); first || err != nil {
 			return had, err
@@ -50,7 +50,7 @@ func (t *Table) take(p resource.Place, index, row int, had *Taker) (*Taker, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := t.goOn(row, index, old); err != nil {
+	if err := t.goOn(rows, index, old); err != nil {
 		return nil, err
 	}
 	taker, err := t.taker(old)

@@ -54,6 +54,9 @@ type Watched struct {
 	// the eastern one.
 	Eastward *Probe `json:"eastward,omitempty"`
 	Westward *Probe `json:"westward,omitempty"`
+	// OtherEastward and OtherWestward are the same in the other family of addresses; nil where the ends have one.
+	OtherEastward *Probe `json:"other_eastward,omitempty"`
+	OtherWestward *Probe `json:"other_westward,omitempty"`
 }
 
 // What becomes of packets when a function fails, with all replicas that it has. While others are well,
@@ -101,7 +104,8 @@ type Health struct {
 	Failures int `json:"failures"`
 	// Reason of the last failure.
 	Reason string `json:"reason,omitempty"`
-	// Proven are the directions in which probes have come through, eastward and westward.
+	// Proven are the directions in which probes have come through, eastward and westward, with the family of
+	// addresses where those of the other one have not.
 	Proven []string `json:"proven"`
 }
 

@@ -87,6 +87,14 @@ func ipv6(b []byte, from, to netip.Addr) []byte {
 	return append(binary.BigEndian.AppendUint16(b, unix.ETH_P_IPV6), h...)
 }
 
+// family of its addresses.
+func (f *frame) family() string {
+	if f.bytes[12] == unix.ETH_P_IPV6>>8 {
+		return "IPv6"
+	}
+	return "IPv4"
+}
+
 // with gives the probe with its payload.
 func (f *frame) with(p payload) []byte {
 	b := f.bytes[f.at:]

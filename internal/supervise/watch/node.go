@@ -21,14 +21,22 @@ const (
 	hung, longestHung = time.Second, 30 * time.Second
 )
 
-// way is one direction through a function: in by one port and out by the other.
+// way is one direction through a function, in by one port and out by the other, for one family of addresses.
 type way struct {
 	trust
 	name    string
 	in, out *port
 	frame   *frame
-	// passing: packets came out since the last probe was due.
-	passing bool
+	// row of the table where what has come through is noted.
+	row int
+	// twin is the same direction in the other family; nil where there is one family. Second is the one of both that is
+	// tried more seldom while packets flow, and others how many probes the twin had let through when the last came
+	// of this one.
+	twin   *way
+	second bool
+	others int
+	// passing: packets came out since the last probe was due, and wonders: nevertheless probes are missing.
+	passing, wonders bool
 	// asked is when the last probe was sent, and unasked that it could not be.
 	asked   time.Time
 	unasked bool
@@ -40,14 +48,22 @@ type way struct {
 }
 
 // listen to what came out, and tell whether packets did. Of a function that has failed, only probes
-// tell that it is well: what it had before may come out yet.
-func (w *way) listen(failed bool) (came bool) {
-	came = w.out.came()
-	if came && !failed {
-		w.live()
-		w.passing = true
+// tell that it is well: what it had before may come out yet. Of which family packets are is not known, so that
+// they stand for both.
+func (n *node) listen() (any bool) {
+	for _, w := range n.ways {
+		if w.second || !w.out.came() {
+			continue
+		}
+		any = true
+		for _, v := range []*way{w, w.twin} {
+			if v != nil && !n.failed {
+				v.live()
+				v.passing = true
+			}
+		}
 	}
-	return came
+	return any
 }
 
 // hearken to the probes that came through.
@@ -55,12 +71,32 @@ func (w *way) hearken(table *health.Table, now time.Time) {
 	if w.out.taker == nil {
 		return
 	}
-	seen := table.Seen(w.out.row)
+	seen := table.Seen(w.row)
 	if w.sent == 0 {
 		w.adopt(seen.Number, w.changed)
 		return
 	}
+	if seen.Number > w.came && w.twin != nil {
+		w.others = w.twin.answers
+	}
 	w.hear(seen.Number, time.Duration(seen.TookNS), now)
+}
+
+// splits tells that packets of the other family come through, and those of this one do not.
+func (w *way) splits() bool { return w.twin != nil && w.trust.splits(w.twin.answers-w.others) }
+
+// wonder whether probes are missing, though live packets stand for them: several, or the last one, which should
+// have come by now.
+func (w *way) wonder(now time.Time) {
+	w.wonders = w.doubtful() || w.proven && w.sent > w.came && now.Sub(w.asked) >= patience+2*w.took
+}
+
+// String is the direction, with the family where there are two.
+func (w *way) String() string {
+	if w.twin == nil {
+		return w.name
+	}
+	return w.name + " over " + w.frame.family()
 }
 
 // due tells that probes should come through.
@@ -94,12 +130,16 @@ func (n *node) know(old *node) {
 	if old.failed {
 		n.failed, n.pause, n.hung, n.quiet = true, firstPause, hung, time.Now()
 	}
-	for i, w := range n.ways {
-		was := old.ways[i]
-		if w.changed = n.spec.Version != old.spec.Version; !w.changed {
-			w.trust = was.trust
+	for _, w := range n.ways {
+		for _, was := range old.ways {
+			if was.String() != w.String() {
+				continue
+			}
+			if w.changed = n.spec.Version != old.spec.Version; !w.changed {
+				w.trust, w.others = was.trust, was.others
+			}
+			w.owes = old.failed && was.due()
 		}
-		w.owes = old.failed && was.due()
 	}
 }
 
@@ -117,10 +157,13 @@ func (n *node) ill(now time.Time, ended map[string]bool) string {
 	}
 	for _, w := range n.ways {
 		if w.lost(now) {
-			return fmt.Sprintf("%d probes %s have not come through", w.sent-w.heard, w.name)
+			return fmt.Sprintf("%d probes %s have not come through", w.sent-w.heard, w)
+		}
+		if w.splits() {
+			return fmt.Sprintf("%d probes %s have not come through, and those over %s do", w.sent-w.came, w, w.twin.frame.family())
 		}
 		if w.garbles() {
-			return fmt.Sprintf("packets come out of it %s, and of %d probes none", w.name, w.sent-w.came)
+			return fmt.Sprintf("packets come out of it %s, and of %d probes none", w, w.sent-w.came)
 		}
 	}
 	return ""
@@ -224,7 +267,11 @@ func (n *node) health() process.Health {
 	h := process.Health{Node: n.spec.Node, State: process.Unproven, Since: n.since, OnFailure: n.spec.OnFailure,
 		Failures: n.failures, Reason: n.reason, Proven: []string{}}
 	for _, w := range n.ways {
-		if w.proven {
+		switch {
+		case !w.proven:
+		case w.twin == nil || !w.twin.proven:
+			h.State, h.Proven = process.Healthy, append(h.Proven, w.String())
+		case !w.second:
 			h.State, h.Proven = process.Healthy, append(h.Proven, w.name)
 		}
 	}

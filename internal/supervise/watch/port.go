@@ -12,9 +12,9 @@ import (
 // port of the forwarder, held open.
 type port struct {
 	name string
-	// watched functions have it: probes are taken out there, and noted in this row of the table.
+	// watched functions have it: probes are taken out there, and noted in these rows of the table.
 	watched bool
-	row     int
+	rows    []int
 	// steer is nil while the port is not there, or not yet known to be.
 	steer *steer.Port
 	// gone tells that it is not there.
@@ -44,7 +44,7 @@ func (p *port) open(at resource.Place, table *health.Table) error {
 	if !p.watched {
 		return nil
 	}
-	taker, err := table.Take(at, p.name, p.row, p.taker)
+	taker, err := table.Take(at, p.name, p.rows, p.taker)
 	if err != nil {
 		return err
 	}

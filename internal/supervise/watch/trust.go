@@ -11,6 +11,9 @@ const (
 	// garbled is how many probes in a row say so where other packets come out, and none of them: what
 	// does is something else. One that drops most packets lets one of so many through.
 	garbled = 1000
+	// divided is how many in a row say so where those in the other family of addresses come, half as many at least:
+	// one that drops packets because they are too many makes no such difference.
+	divided = 50
 	// memory is how long the longest time that a probe took counts; it fades meanwhile.
 	memory = 10 * time.Second
 )
@@ -25,6 +28,8 @@ type trust struct {
 	sent, heard uint64
 	// came is the number of the last probe that did, whether or not live packets stood for it.
 	came uint64
+	// answers is how many have come, as far as they were seen one by one.
+	answers int
 	// since is when the first was sent that has not come.
 	since time.Time
 	// took is how long probes took lately, the longest of them, and answered when the last came.
@@ -54,6 +59,7 @@ func (t *trust) hear(number uint64, took time.Duration, now time.Time) {
 		return
 	}
 	t.proven, t.came = true, number
+	t.answers++
 	t.took, t.answered = max(took, t.faded(now)), now
 	if number > t.heard {
 		t.heard, t.since = number, now
@@ -68,6 +74,11 @@ func (t *trust) faded(now time.Time) time.Duration {
 
 // doubtful tells that probes are missing, though live packets stand for them.
 func (t *trust) doubtful() bool { return t.proven && t.sent >= t.came+missing }
+
+// splits tells that probes are missing while so many answers came in the other family of addresses.
+func (t *trust) splits(answers int) bool {
+	return t.proven && t.sent >= t.came+divided && answers >= divided/2
+}
 
 // garbles tells that packets come out of the function, and what goes in does not.
 func (t *trust) garbles() bool { return t.proven && t.sent >= t.came+garbled }

@@ -116,6 +116,40 @@ func TestTrustIsHandedOn(t *testing.T) {
 	}
 }
 
+// TestSplits: where probes of the one family come and those of the other do not, that is known after some of them, and
+// a function that loses many of both is not taken for one that does.
+func TestSplits(t *testing.T) {
+	for name, c := range map[string]struct {
+		ours, others int // so manieth comes through, none of 0
+		want         bool
+	}{
+		"none, and all others": {0, 1, true}, "none, and half the others": {0, 2, true}, "none, and few others": {0, 5, false}, "none, and no others": {0, 0, false},
+		"few, and all others": {divided - 1, 1, false}, "all, and no others": {1, 0, false},
+	} {
+		var tr trust
+		now := time.Unix(0, 0)
+		tr.hear(tr.ask(now), 0, now)
+		since := 0 // of the others, that ours came
+		for i := 1; i <= divided; i++ {
+			if tr.splits(since) {
+				t.Fatalf("%s: known after %d probes", name, i-1)
+			}
+			number := tr.ask(now)
+			if c.others > 0 && i%c.others == 0 {
+				since++
+			}
+			if c.ours > 0 && i%c.ours == 0 {
+				tr.hear(number, 0, now)
+				since = 0
+			}
+			tr.live()
+		}
+		if got := tr.splits(since); got != c.want {
+			t.Errorf("%s: splits %v", name, got)
+		}
+	}
+}
+
 // TestGarbles: a function that gives back something else is known by probes that are missing for long,
 // and one that loses many is not taken for it.
 func TestGarbles(t *testing.T) {

@@ -121,10 +121,6 @@ func (w *Watcher) add(i int, spec process.Watched) error {
 			continue
 		}
 		p := &port{name: name, watched: spec.OnFailure != ""}
-		if p.watched {
-			p.row = w.rows
-			w.rows++
-		}
 		w.ports[name] = p
 		if i == 0 || i == len(w.path.Nodes)-1 {
 			w.ends = append(w.ends, p)
@@ -135,22 +131,45 @@ func (w *Watcher) add(i int, spec process.Watched) error {
 	}
 	n := &node{spec: spec, number: i, since: time.Now()}
 	west, east := w.ports[spec.West], w.ports[spec.East]
+	var seconds []*way
 	for _, v := range []struct {
-		name    string
-		probe   *process.Probe
-		in, out *port
-	}{{"eastward", spec.Eastward, west, east}, {"westward", spec.Westward, east, west}} {
+		name         string
+		probe, other *process.Probe
+		in, out      *port
+	}{{"eastward", spec.Eastward, spec.OtherEastward, west, east}, {"westward", spec.Westward, spec.OtherWestward, east, west}} {
 		if v.probe == nil || v.in == nil || v.out == nil {
 			return fmt.Errorf("there is no way %s through function %s", v.name, spec.Node)
 		}
-		f, err := newFrame(*v.probe)
+		first, err := w.way(v.name, v.in, v.out, *v.probe)
 		if err != nil {
 			return fmt.Errorf("function %s: %w", spec.Node, err)
 		}
-		n.ways = append(n.ways, &way{name: v.name, in: v.in, out: v.out, frame: f})
+		n.ways = append(n.ways, first)
+		if v.other == nil {
+			continue
+		}
+		second, err := w.way(v.name, v.in, v.out, *v.other)
+		if err != nil {
+			return fmt.Errorf("function %s: %w", spec.Node, err)
+		}
+		first.twin, second.twin, second.second = second, first, true
+		seconds = append(seconds, second)
 	}
+	n.ways = append(n.ways, seconds...) // by turns, two that follow each other tell of both directions
 	w.nodes = append(w.nodes, n)
 	return nil
+}
+
+// way through a function, for what is like a probe.
+func (w *Watcher) way(name string, in, out *port, like process.Probe) (*way, error) {
+	f, err := newFrame(like)
+	if err != nil {
+		return nil, err
+	}
+	v := &way{name: name, in: in, out: out, frame: f, row: w.rows}
+	w.rows++
+	out.rows = append(out.rows, v.row)
+	return v, nil
 }
 
 // Stop watching. Packets go on where they go.
@@ -274,10 +293,8 @@ func (w *Watcher) listen(now time.Time) (calm bool) {
 	}
 	if !calm {
 		for _, n := range w.nodes {
-			for _, v := range n.ways {
-				if v.listen(n.failed) {
-					w.active = now
-				}
+			if n.listen() {
+				w.active = now
 			}
 		}
 	}
@@ -365,10 +382,15 @@ func (w *Watcher) probe(now time.Time) (any bool) {
 // flows tells that packets do, or did lately.
 func (w *Watcher) flows(now time.Time) bool { return now.Sub(w.active) < idle }
 
-// attend to a function while packets flow, which are as good as probes where they come out.
+// attend to a function while packets flow, which are as good as probes where they come out. How long probes take is
+// learned all the time, and whether those of the second family come.
 func (w *Watcher) attend(n *node, now time.Time) {
 	for _, v := range n.ways {
-		if !v.passing || v.doubtful() || !w.askedLately(v, now) { // how long probes take is learned all the time
+		v.wonder(now)
+	}
+	for _, v := range n.ways {
+		quiet := !v.passing && !v.second
+		if quiet || v.wonders || v.twin != nil && v.twin.wonders || !w.askedLately(v, now) {
 			w.ask(v, now)
 		}
 		v.passing = false
@@ -435,7 +457,7 @@ func (w *Watcher) ask(v *way, now time.Time) {
 	if v.in.steer == nil || v.out.taker == nil || w.socket < 0 {
 		return
 	}
-	w.post.put(v, payload{Signature: w.signature, Number: v.trust.ask(now), Row: uint32(v.out.row)}, v.in.steer.Index)
+	w.post.put(v, payload{Signature: w.signature, Number: v.trust.ask(now), Row: uint32(v.row)}, v.in.steer.Index)
 	v.unasked = false
 }
 

@@ -61,6 +61,47 @@ func TestBeat(t *testing.T) {
 	}
 }
 
+// TestAttends to a function while packets flow: where they come out once a beat, where none do all the time, but for the
+// second family, which is tried all the time when its probe, or that of the first, is missing.
+func TestAttends(t *testing.T) {
+	w := &Watcher{beats: time.Unix(1000, 0)}
+	n := newNode("1", true, false)
+	first, second := n.ways[0], n.ways[1]
+	first.twin, second.twin, second.second = second, first, true
+	for i, c := range []struct {
+		passing, firstMissing, secondMissing bool
+		after                                time.Duration // that they were asked
+		want                                 []*way
+	}{
+		{true, false, false, fast, nil},
+		{true, false, false, slow, []*way{first, second}},
+		{false, false, false, fast, []*way{first}},
+		{true, false, true, fast, nil},
+		{true, false, true, patience, []*way{first, second}},
+		{true, true, false, patience, []*way{first, second}},
+	} {
+		began := w.beats.Add(time.Duration(i) * time.Hour)
+		for v, misses := range map[*way]bool{first: c.firstMissing, second: c.secondMissing} {
+			v.trust, v.asked, v.passing = trust{proven: true}, began, c.passing
+			if v.ask(began); !misses {
+				v.hear(1, 0, began)
+			}
+			v.live()
+		}
+		now := began.Add(c.after)
+		w.attend(n, now)
+		var got []*way
+		for _, v := range n.ways {
+			if v.asked.Equal(now) {
+				got = append(got, v)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %d are asked, want %d", c, len(got), len(c.want))
+		}
+	}
+}
+
 // TestVisits a function at rest: its directions by turns, one at each beat, those too that nothing came through yet,
 // and all when a probe is missing, but not while it may come yet.
 func TestVisits(t *testing.T) {
