@@ -233,7 +233,7 @@ func TestProgramsOfFunctions(t *testing.T) {
 	}{
 		"killed":                           {tunnel, kill, ""},
 		"killed, and packets need it not":  {beside, kill, "has ended"},
-		"held still, and packets go by it": {tunnel, func(t *testing.T, pid int) { nstest.Stop(t, pid) }, "not come through"},
+		"held still, and packets go by it": {tunnel, func(t *testing.T, pid int) { nstest.Stop(t, pid) }, "is stopped"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -169,6 +169,28 @@ func (n *node) ill(now time.Time, ended map[string]bool) string {
 	return ""
 }
 
+// silent tells that a probe has been under way for longer than it takes to send the next.
+func (n *node) silent(now time.Time) bool {
+	for _, w := range n.ways {
+		if w.due() && w.asking() && now.Sub(w.since) >= fast {
+			return true
+		}
+	}
+	return false
+}
+
+// halted says which of its programs takes no packet any more, as the kernel has it: no other probe need be
+// waited for then. One that is killed is told to have ended only when all that it held is gone, which takes
+// the kernel longer than probes do where that is an interface.
+func (n *node) halted(pids map[string]int) string {
+	for _, name := range n.spec.Programs {
+		if how := halted(pids[name]); how != "" {
+			return fmt.Sprintf("its program %s %s", name, how)
+		}
+	}
+	return ""
+}
+
 // fail notes that it has.
 func (n *node) fail(now time.Time, reason string) {
 	if n.pause == 0 || now.Sub(n.since) > steady {

@@ -51,6 +51,7 @@ type Watcher struct {
 	alarm    *alarm
 	stopped  bool
 	programs map[string]string // states, by name
+	pids     map[string]int    // their processes; 0 where there is none
 	// ended are the programs that failed since it was last looked: they may run again by then.
 	ended  map[string]bool
 	nodes  []*node
@@ -81,7 +82,7 @@ type Watcher struct {
 // there was none, which is nil, what is turned at the ports tells what had failed.
 func Start(c Config, p process.Path, before *Watcher) (*Watcher, error) {
 	w := &Watcher{config: c, path: p, fingerprint: p.Fingerprint(), done: make(chan struct{}),
-		programs: map[string]string{}, ended: map[string]bool{}, ports: map[string]*port{}, socket: -1, begun: before != nil}
+		programs: map[string]string{}, pids: map[string]int{}, ended: map[string]bool{}, ports: map[string]*port{}, socket: -1, begun: before != nil}
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // it does not fail
 	w.signature = binary.NativeEndian.Uint64(random[:])
@@ -188,7 +189,7 @@ func (w *Watcher) Fingerprint() string { return w.fingerprint }
 func (w *Watcher) Note(s process.Status) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.programs[s.Node] = s.State
+	w.programs[s.Node], w.pids[s.Node] = s.State, s.PID
 	if s.State == process.Waiting {
 		w.ended[s.Node] = true
 	}
@@ -320,6 +321,9 @@ func (w *Watcher) calm(now time.Time) bool {
 func (w *Watcher) judge(n *node, now time.Time) bool {
 	if !n.failed {
 		reason := n.ill(now, w.ended)
+		if reason == "" && n.silent(now) {
+			reason = n.halted(w.pids)
+		}
 		if reason == "" || now.Before(w.held) {
 			return false
 		}

@@ -24,7 +24,7 @@ func TestHeld(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer alarm.close()
-		w := &Watcher{config: Config{Say: func(string, string) {}}, programs: map[string]string{}, ended: map[string]bool{},
+		w := &Watcher{config: Config{Say: func(string, string) {}}, programs: map[string]string{}, pids: map[string]int{}, ended: map[string]bool{},
 			alarm: alarm, nodes: []*node{n}, held: now.Add(time.Minute)}
 		for _, s := range c.states {
 			w.Note(process.Status{Node: "f", State: s})
