@@ -143,6 +143,8 @@ type work struct {
 	staying, moved int
 	// ledElsewhere tells that routes are left which packets may still need until ports are turned.
 	ledElsewhere bool
+	// watched tells that somebody watched over functions.
+	watched bool
 	// leaving tells that nodes are there that are no longer wanted.
 	leaving bool
 

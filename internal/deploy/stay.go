@@ -9,6 +9,7 @@ import (
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/steer"
@@ -16,7 +17,7 @@ import (
 
 // turnOf a chain's ports, by a new version of its path if flows can stay on the one before.
 func (w *work) turnOf(p *plan.Plan) *steer.Turn {
-	t := &steer.Turn{Wanted: w.ports, New: map[string]bool{}, AtOnce: !stays(p) || w.passesChange(p)}
+	t := &steer.Turn{Wanted: w.ports, New: map[string]bool{}, AtOnce: !stays(p) || w.passesChange(p) || w.unwatches(p)}
 	for _, c := range w.done {
 		if c.Kind == steer.KindName && c.Op == resource.Create {
 			t.New[c.Key] = true
@@ -31,6 +32,12 @@ func stays(p *plan.Plan) bool {
 		s, is := r.Spec.(steer.Spec)
 		return is && s.Stay != nil
 	})
+}
+
+// unwatches tells whether functions were watched, and none is any more: nobody would notice that one fails by which
+// flows stay.
+func (w *work) unwatches(p *plan.Plan) bool {
+	return w.watched && !slices.ContainsFunc(p.Resources, func(r resource.Resource) bool { return r.Kind == health.KindName })
 }
 
 // passesChange tells whether inline functions come, go, move or are replaced by this change: packets meet them

@@ -52,48 +52,60 @@ func drains(t testing.TB, p *plan.Plan) {
 }
 
 // TestFlowsStayInOrder on the path that they began on, by a function in which hundreds of packets wait, when that is taken
-// out, while new ones do not go by it. It is removed when they are over.
+// out or led to at another place, while new ones do not go by it there. It is removed when they are over, whatever else the chain has.
 func TestFlowsStayInOrder(t *testing.T) {
 	needsForwarder(t)
 	nstest.Require(t, feature.QdiscTBF)
-	owner := nstest.Owner(t)
-	downAfter(t, owner)
-	first := planned(t, owner, quick+spec(forward("slow"), forward("a")))
-	up(t, first)
-	crosses(t, first)
-	slow := first.Functions()[0]
-	sh(t, fmt.Sprintf("ip netns exec %s tc qdisc replace dev %s root tbf rate 400kbit burst 3000 latency 60s", slow.Namespace, slow.East.Device))
-	s := streams(t, first, addresses(first, first.Client().Name, first.Server().Name))
-	s.more(t, 500)
-	second := planned(t, owner, quick+spec(forward("a")))
-	up(t, second)
-	if !netns.Exists(slow.Namespace) {
-		t.Fatal("a function that flows go by was removed")
+	slow, a, b := forward("slow"), forward("a"), forward("b")
+	const parts = "{name: a, kind: forward, branches: [{mark: 0x1, to: server}]}"
+	for name, c := range map[string]struct {
+		before, after string
+		leaves        bool
+	}{
+		"alone":           {spec(slow, a), spec(a), true},
+		"before replicas": {spec(slow, a, replicas("r", 2)), spec(a, replicas("r", 2)), true},
+		"before branches": {spec(slow, forward("c"), parts, b), spec(forward("c"), parts, b), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			owner := nstest.Owner(t)
+			downAfter(t, owner)
+			first := planned(t, owner, quick+c.before)
+			up(t, first)
+			crosses(t, first)
+			slow := first.Functions()[0]
+			sh(t, fmt.Sprintf("ip netns exec %s tc qdisc replace dev %s root tbf rate 400kbit burst 3000 latency 60s", slow.Namespace, slow.East.Device))
+			s := streams(t, first, addresses(first, first.Client().Name, first.Server().Name))
+			s.more(t, 500)
+			second := planned(t, owner, quick+c.after)
+			up(t, second)
+			if !netns.Exists(slow.Namespace) {
+				t.Fatal("a function that flows go by was removed")
+			}
+			at := stay(t, second)
+			if at == nil || at.Flows < 2 || at.Moved+at.Unkept > 0 {
+				t.Fatalf("of two flows there stay %+v", at)
+			}
+			unchanged(t, second)
+			through := func() uint64 { return cameOut(t, second, "slow") }
+			before := through()
+			s.more(t, 500)
+			if after := through(); after == before {
+				t.Error("the flows from before do not go by the function any more")
+			}
+			s.ends(t)
+			for i, late := range s.late {
+				if late > 10 { // a core's own may come after another's
+					t.Errorf("%d packets of flow %d came after later ones", late, i)
+				}
+			}
+			before = through()
+			crosses(t, second)
+			if after := through(); c.leaves && after != before {
+				t.Errorf("%d packets of new flows went by the function", after-before)
+			}
+			drains(t, second)
+		})
 	}
-	at := stay(t, second)
-	if at == nil || at.Flows < 2 || at.Moved+at.Unkept > 0 {
-		t.Fatalf("of two flows there stay %+v", at)
-	}
-	unchanged(t, second)
-	through := func() uint64 { return cameOut(t, second, "slow") }
-	before := through()
-	crosses(t, second)
-	if after := through(); after == before {
-		t.Error("the flows from before do not go by the function any more")
-	}
-	s.more(t, 500)
-	s.ends(t)
-	for i, late := range s.late {
-		if late > 10 { // a core's own may come after another's
-			t.Errorf("%d packets of flow %d came after later ones", late, i)
-		}
-	}
-	before = through()
-	crosses(t, second)
-	if after := through(); after != before {
-		t.Errorf("%d packets of new flows went by the function", after-before)
-	}
-	drains(t, second)
 }
 
 // cameOut is how many packets came out of a node, wanted or not.

@@ -82,6 +82,7 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) error {
 // hold has who watches over the functions take nothing for a failure while they are changed.
 func (w *work) hold(p *plan.Plan) error {
 	watched, _, err := process.OnWatch(w.owner)
+	w.watched = watched != ""
 	if err != nil || watched == "" || w.dry {
 		return err
 	}

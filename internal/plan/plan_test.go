@@ -185,7 +185,6 @@ func TestRefusals(t *testing.T) {
 		"nothing to fail":        {"wiring: ebpf\nfunctions: [{name: c, kind: counter, runtime: inline, onFailure: bypass}]\n", "leave onFailure out", plan.Facts{}},
 		"never well again":       {"wiring: ebpf\nfunctions: [{name: a, kind: command, onFailure: bypass, command: {args: [sleep, infinity], restart: never}}]\n", "use restart: always", plan.Facts{}},
 		"led to two functions":   {"wiring: ebpf\nfunctions: [{name: a, kind: forward, replicas: 2, onFailure: bypass}, {name: b, kind: forward, onFailure: bypass}, {name: c, kind: forward, replicas: 2}]\n", "leave replicas out of one of them", plan.Facts{}},
-		"led past, and staying":  {"wiring: ebpf\nebpf: {stay: true}\nfunctions: [{name: a, kind: forward, onFailure: bypass}]\n", "(ebpf: {stay: true}); leave one of them out", plan.Facts{}},
 		"addresses led past":     {"wiring: ebpf\nfunctions: [{name: a, kind: nat, onFailure: bypass, nat: {source: {masquerade: true}}}]\n", "use block", plan.Facts{}},
 	} {
 		_, err := plan.Make(plantest.Chain(t, "edge", c.spec), plantest.Catalogue(), c.facts, plan.Options{})

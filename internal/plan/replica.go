@@ -102,7 +102,8 @@ func (b *builder) replicate() error {
 		most = max(most, int(n.replicas()))
 	}
 	if most == 1 {
-		return b.together()
+		b.together()
+		return nil
 	}
 	for turn := 2; turn <= most; turn++ {
 		v := &builder{chain: b.chain, catalogue: b.catalogue, wiring: b.wiring, facts: b.facts, options: b.options, turn: turn}
@@ -114,19 +115,7 @@ func (b *builder) replicate() error {
 	if err := b.share(); err != nil {
 		return err
 	}
-	return b.together()
-}
-
-// unwatched refuses to lead past a function that fails where flows are to stay on their path: a port could
-// not be told where each version of that leads meanwhile.
-func (b *builder) unwatched() error {
-	for _, f := range b.chain.Spec.Functions {
-		for _, r := range b.resources {
-			if s, is := r.Spec.(steer.Spec); is && f.OnFailure != "" && s.Stay != nil && s.Stay.Asked {
-				return fmt.Errorf("function %s: onFailure cannot be where flows stay on their path (ebpf: {stay: true}); leave one of them out", f.Name)
-			}
-		}
-	}
+	b.together()
 	return nil
 }
 

@@ -88,12 +88,12 @@ ip -n nfchain.edge._wiring link set port257d5762 up alias 'nfchain edge tell:eth
 
 # steer:nfchain.edge._wiring:port9bd1f3d1: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port9bd1f3d1","to":"port257d5762","hook":"tcx"}
+{"device":"port9bd1f3d1","to":"port257d5762","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port257d5762: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port257d5762","to":"port9bd1f3d1","hook":"tcx"}
+{"device":"port257d5762","to":"port9bd1f3d1","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # link:nfchain.edge.tell:eth1
@@ -113,7 +113,7 @@ END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port37080b97: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port37080b97","to":"port96d145f8","hook":"tcx"}
+{"device":"port37080b97","to":"port96d145f8","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # link:nfchain.edge.shape:eth1
@@ -133,7 +133,7 @@ END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port1acc9978: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port1acc9978","to":"port96d145f8","hook":"tcx"}
+{"device":"port1acc9978","to":"port96d145f8","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # link:nfchain.edge.log:eth1
@@ -148,12 +148,12 @@ ip -n nfchain.edge._wiring link set port65583914 up alias 'nfchain edge hop:eth0
 
 # steer:nfchain.edge._wiring:port0838b319: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port0838b319","to":"port65583914","hook":"tcx"}
+{"device":"port0838b319","to":"port65583914","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port65583914: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port65583914","to":"port0838b319","hook":"tcx"}
+{"device":"port65583914","to":"port0838b319","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # link:nfchain.edge.hop:eth1

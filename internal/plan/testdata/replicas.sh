@@ -58,7 +58,7 @@ ip -n nfchain.edge._wiring link set port417d69f8 up alias 'nfchain edge a-1:eth0
 
 # steer:nfchain.edge._wiring:port417d69f8: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port417d69f8","to":"port9bd1f3d1","hook":"tcx"}
+{"device":"port417d69f8","to":"port9bd1f3d1","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # link:nfchain.edge.a-1:eth1
@@ -83,7 +83,7 @@ ip -n nfchain.edge._wiring link set port76e43ebe up alias 'nfchain edge server:e
 
 # steer:nfchain.edge._wiring:porta7c54ae8: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"porta7c54ae8","to":"port76e43ebe","hook":"tcx"}
+{"device":"porta7c54ae8","to":"port76e43ebe","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # address:nfchain.edge.client:eth0=198.19.39.88
@@ -198,7 +198,7 @@ ip -n nfchain.edge._wiring link set port49a76f9f up alias 'nfchain edge a-2:eth0
 
 # steer:nfchain.edge._wiring:port49a76f9f: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port49a76f9f","to":"port9bd1f3d1","hook":"tcx"}
+{"device":"port49a76f9f","to":"port9bd1f3d1","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # link:nfchain.edge.a-2:eth1
@@ -218,7 +218,7 @@ ip -n nfchain.edge._wiring link set port2f9502c8 up alias 'nfchain edge b-2:eth1
 
 # steer:nfchain.edge._wiring:port2f9502c8: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port2f9502c8","to":"port76e43ebe","hook":"tcx"}
+{"device":"port2f9502c8","to":"port76e43ebe","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # address:nfchain.edge.a-2:eth0=198.19.39.112

@@ -60,7 +60,7 @@ ip -n nfchain.edge._wiring link set port49075c1f up alias 'nfchain edge a:eth0=_
 
 # steer:nfchain.edge._wiring:port49075c1f: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port49075c1f","to":"port9bd1f3d1","hook":"tcx"}
+{"device":"port49075c1f","to":"port9bd1f3d1","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # link:nfchain.edge.a:eth1
@@ -75,7 +75,7 @@ ip -n nfchain.edge._wiring link set port9b37e50f up alias 'nfchain edge b-1:eth0
 
 # steer:nfchain.edge._wiring:port9b37e50f: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port9b37e50f","to":"port321a69db","hook":"tcx"}
+{"device":"port9b37e50f","to":"port321a69db","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # link:nfchain.edge.b-1:eth1
@@ -90,7 +90,7 @@ ip -n nfchain.edge._wiring link set port76e43ebe up alias 'nfchain edge server:e
 
 # steer:nfchain.edge._wiring:porta7c54ae8: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"porta7c54ae8","to":"port76e43ebe","hook":"tcx"}
+{"device":"porta7c54ae8","to":"port76e43ebe","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # address:nfchain.edge.client:eth0=198.19.39.88
@@ -218,7 +218,7 @@ ip -n nfchain.edge._wiring link set portda9f6d76 up alias 'nfchain edge b-2:eth0
 
 # steer:nfchain.edge._wiring:portda9f6d76: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"portda9f6d76","to":"port321a69db","hook":"tcx"}
+{"device":"portda9f6d76","to":"port321a69db","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # link:nfchain.edge.b-2:eth1
@@ -228,7 +228,7 @@ ip -n nfchain.edge._wiring link set port2f9502c8 up alias 'nfchain edge b-2:eth1
 
 # steer:nfchain.edge._wiring:port2f9502c8: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port2f9502c8","to":"port76e43ebe","hook":"tcx"}
+{"device":"port2f9502c8","to":"port76e43ebe","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # address:nfchain.edge.b-2:eth0=198.19.39.119

@@ -68,12 +68,12 @@ ip -n nfchain.edge._wiring link set port49075c1f up alias 'nfchain edge a:eth0=_
 
 # steer:nfchain.edge._wiring:port9bd1f3d1: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port9bd1f3d1","to":"port49075c1f","hook":"tcx"}
+{"device":"port9bd1f3d1","to":"port49075c1f","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port49075c1f: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port49075c1f","to":"port9bd1f3d1","hook":"tcx"}
+{"device":"port49075c1f","to":"port9bd1f3d1","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # link:nfchain.edge.a:eth1
@@ -88,12 +88,12 @@ ip -n nfchain.edge._wiring link set portf2d61d88 up alias 'nfchain edge b:eth0=_
 
 # steer:nfchain.edge._wiring:port321a69db: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port321a69db","to":"portf2d61d88","hook":"tcx"}
+{"device":"port321a69db","to":"portf2d61d88","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:portf2d61d88: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"portf2d61d88","to":"port321a69db","hook":"tcx"}
+{"device":"portf2d61d88","to":"port321a69db","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # link:nfchain.edge.b:eth1
@@ -108,12 +108,12 @@ ip -n nfchain.edge._wiring link set port2fbb4293 up alias 'nfchain edge bad:eth0
 
 # steer:nfchain.edge._wiring:portb4905765: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"portb4905765","to":"port2fbb4293","hook":"tcx"}
+{"device":"portb4905765","to":"port2fbb4293","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port2fbb4293: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port2fbb4293","to":"portb4905765","hook":"tcx"}
+{"device":"port2fbb4293","to":"portb4905765","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # link:nfchain.edge.bad:eth1
@@ -128,12 +128,12 @@ ip -n nfchain.edge._wiring link set port76e43ebe up alias 'nfchain edge server:e
 
 # steer:nfchain.edge._wiring:port0bb2d3cb: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port0bb2d3cb","to":"port76e43ebe","hook":"tcx"}
+{"device":"port0bb2d3cb","to":"port76e43ebe","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port76e43ebe: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port76e43ebe","to":"port0bb2d3cb","hook":"tcx"}
+{"device":"port76e43ebe","to":"port0bb2d3cb","stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # address:nfchain.edge.client:eth0=198.19.39.88

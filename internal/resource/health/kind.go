@@ -63,24 +63,33 @@ func eachPort(p resource.Place, do func(port string) error) error {
 
 // isLeft tells whether a supervisor was at work at one of the ports.
 func isLeft(p resource.Place) (is bool, err error) {
+	taken, err := Taken(p)
+	if len(taken) > 0 || err != nil {
+		return len(taken) > 0, err
+	}
+	return steer.Diverted(p)
+}
+
+// Taken are the owner's ports at which probes are taken out, whoever sends them.
+func Taken(p resource.Place) (ports []string, err error) {
 	mine, err := p.Mine()
 	if err != nil || len(mine) == 0 {
-		return false, err
+		return nil, err
 	}
 	err = p.Do(func() error {
-		for index := range mine {
+		for index, port := range mine {
 			takers, err := held.Find(p, index, held.Probes)
 			held.CloseAll(takers)
-			if is = len(takers) > 0; is || err != nil {
+			if err != nil {
 				return err
+			}
+			if len(takers) > 0 {
+				ports = append(ports, port)
 			}
 		}
 		return nil
 	})
-	if is || err != nil {
-		return is, err
-	}
-	return steer.Diverted(p)
+	return ports, err
 }
 
 func turnBack(p resource.Place, port string) error {

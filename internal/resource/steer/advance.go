@@ -24,9 +24,10 @@ type Turn struct {
 }
 
 // versionable are the changes by which ports that lead to one port are turned to another: all of them,
-// or none, since a flow that stays at one port must not be moved at the next.
+// or none, since a flow that stays at one port must not be moved at the next. Nor does any stay while packets are led
+// past what fails: where each version leads meanwhile, nobody says.
 func (k Kind) versionable(p resource.Place, changes []resource.Change) (turned map[string]Spec, err error) {
-	if k.Turn == nil || k.Turn.AtOnce {
+	if k.Turn == nil || k.Turn.AtOnce || len(changes) == 0 {
 		return nil, nil
 	}
 	turned = map[string]Spec{}
@@ -46,6 +47,9 @@ func (k Kind) versionable(p resource.Place, changes []resource.Change) (turned m
 			return nil, err
 		}
 		turned[s.Device] = s
+	}
+	if led, err := diverted(p, (*attached).ledPast); led || err != nil {
+		return nil, err
 	}
 	return turned, nil
 }

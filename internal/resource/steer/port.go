@@ -80,26 +80,29 @@ func (p *Port) Still(at resource.Place, device string) (bool, error) {
 // Diverted tells whether packets go elsewhere than as planned at one of the owner's ports, because
 // somebody who watches over functions, or did, has it so.
 func Diverted(p resource.Place) (is bool, err error) {
-	mine, err := p.Mine()
-	if err != nil || len(mine) == 0 {
-		return false, err
-	}
 	err = p.Do(func() error {
-		for index := range mine {
-			all, err := find(p, index)
-			for _, a := range all {
-				if err == nil && !is {
-					is, err = a.diverts()
-				}
-			}
-			held.CloseAll(all)
-			if err != nil || is {
-				return err
-			}
-		}
-		return nil
+		is, err = diverted(p, (*attached).diverts)
+		return err
 	})
 	return is, err
+}
+
+// diverted tells it of ports of a namespace that one is in already.
+func diverted(p resource.Place, diverts func(*attached) (bool, error)) (is bool, err error) {
+	mine, err := p.Mine()
+	for index := range mine {
+		all, err := find(p, index)
+		for _, a := range all {
+			if err == nil && !is {
+				is, err = diverts(a)
+			}
+		}
+		held.CloseAll(all)
+		if err != nil || is {
+			return is, err
+		}
+	}
+	return false, err
 }
 
 func (a *attached) diverts() (bool, error) {
@@ -111,12 +114,22 @@ func (a *attached) diverts() (bool, error) {
 	case a.Maps[insteadMap] == nil:
 		return false, nil // another version's
 	}
-	var to uint32
-	if err := a.Maps[insteadMap].Lookup(uint32(0), &to); err != nil || to != 0 || a.Maps[failingMap] == nil {
-		return to != 0, err
+	is, err := a.ledPast()
+	if err != nil || is || a.Maps[failingMap] == nil {
+		return is, err
 	}
 	failing, err := a.dealing().fail()
 	return failing != 0, err
+}
+
+// ledPast tells whether all packets go to another port than the planned one, or end.
+func (a *attached) ledPast() (bool, error) {
+	var to uint32
+	if a.Maps[insteadMap] == nil {
+		return false, nil
+	}
+	err := a.Maps[insteadMap].Lookup(uint32(0), &to)
+	return to != 0, err
 }
 
 // divertsPaths tells it of a program that sends packets on by paths.
@@ -175,6 +188,9 @@ func (p *Port) Instead() (number uint32, err error) {
 func (p *Port) SetInstead(number uint32) error {
 	return p.at.Maps[insteadMap].Put(uint32(0), number)
 }
+
+// Stays tells whether flows may stay on older versions of the path at the port.
+func (p *Port) Stays() bool { return p.at.keeps() }
 
 // ByPaths tells whether packets go on from the port by paths: those of each are turned by themselves then,
 // and else all at once.

@@ -3,6 +3,7 @@ package steer
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cilium/ebpf"
@@ -170,6 +171,88 @@ func forgetLost(p resource.Place) error {
 	return v.forgetLost(p)
 }
 
+// ForgetOlder versions of the path: all flows go the newest from then on. It tells how many others stayed.
+func ForgetOlder(p resource.Place) (flows int, err error) {
+	return forgetting(p, func([]uint32) bool { return true })
+}
+
+// ForgetBy forgets older versions that lead to one of these ports, by their numbers, or to one that has gone. It
+// tells how many flows stayed on them.
+func ForgetBy(p resource.Place, ports ...uint32) (flows int, err error) {
+	return forgetting(p, func(leads []uint32) bool {
+		return slices.ContainsFunc(leads, func(to uint32) bool { return slices.Contains(ports, to) })
+	})
+}
+
+// forgetting older versions that are chosen by the ports which they lead to, and those that lead to one that has gone.
+func forgetting(p resource.Place, which func(leads []uint32) bool) (flows int, err error) {
+	err = p.Do(func() error {
+		v, err := versionsOf(p)
+		if err != nil || v == nil {
+			return err
+		}
+		defer held.CloseAll(v.at)
+		flows, err = v.forgetOlder(p, which)
+		return err
+	})
+	return flows, err
+}
+
+// forgetOlder versions, which are those of flows, and that of flows from before. Somebody may turn ports meanwhile: the
+// version that is to begin by that has no flow yet, and is the newest before it has one.
+func (v *versions) forgetOlder(p resource.Place, which func(leads []uint32) bool) (flows int, err error) {
+	older, err := v.busy()
+	if err != nil {
+		return 0, err
+	}
+	lost, err := v.lost(p)
+	if err != nil {
+		return 0, err
+	}
+	if err := v.shared.Lookup(uint32(0), &v.now); err != nil {
+		return 0, err
+	}
+	older[uint32(v.now.Newest>>32)] += 0
+	for n, those := range older {
+		if n == v.newest() || n == 0 {
+			continue
+		}
+		leads, err := v.leadsTo(n)
+		if err != nil {
+			return flows, err
+		}
+		if leads == nil || !lost[n] && !which(leads) {
+			continue
+		}
+		if err := v.forget(n); err != nil {
+			return flows, err
+		}
+		flows += those
+	}
+	return flows, nil
+}
+
+// leadsTo are the ports that a version leads to, nil where it leads nowhere.
+func (v *versions) leadsTo(n uint32) (ports []uint32, err error) {
+	for _, at := range v.at {
+		var to uint32
+		if err := at.Maps[waysMap].Lookup(n, &to); err != nil {
+			return nil, err
+		}
+		if to != 0 {
+			ports = append(ports, to)
+		}
+	}
+	return ports, nil
+}
+
+// leads tells whether a version that has begun leads anywhere: all ports know where, or none.
+func (v *versions) leads(n uint32) (bool, error) {
+	var to uint32
+	err := v.at[0].Maps[waysMap].Lookup(n, &to)
+	return to != 0, err
+}
+
 // busy flows of each version, which are not idle. Others are taken out of the table.
 func (v *versions) busy() (map[uint32]int, error) {
 	now, err := monotonic()
@@ -216,18 +299,22 @@ type Staying struct {
 // the newest.
 func StayingOn(p resource.Place) (s *Staying, err error) {
 	err = p.Do(func() error {
-		v, err := versionsOf(p)
-		if err != nil || v == nil {
-			return err
-		}
-		defer held.CloseAll(v.at)
-		s, err = v.staying(p)
+		s, err = stayingOn(p)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read which flows stay on their path, in namespace %q: %w", p.Ref, err)
 	}
 	return s, nil
+}
+
+func stayingOn(p resource.Place) (*Staying, error) {
+	v, err := versionsOf(p)
+	if err != nil || v == nil {
+		return nil, err
+	}
+	defer held.CloseAll(v.at)
+	return v.staying(p)
 }
 
 func (v *versions) staying(p resource.Place) (*Staying, error) {
@@ -249,7 +336,11 @@ func (v *versions) staying(p resource.Place) (*Staying, error) {
 		return nil, err
 	}
 	for n, flows := range busy {
-		if n != v.newest() && !lost[n] {
+		leads, err := v.leads(n)
+		if err != nil {
+			return nil, err
+		}
+		if n != v.newest() && leads && !lost[n] {
 			s.Flows += flows
 		}
 	}
@@ -297,6 +388,11 @@ func (a *attached) unite(p resource.Place) error {
 	if err != nil {
 		return err
 	}
+	return a.plainly(p, to)
+}
+
+// plainly sends all packets from a port to another from then on.
+func (a *attached) plainly(p resource.Place, to uint32) error {
 	dev, err := p.Device(a.port)
 	if err != nil {
 		return nil // it has gone

@@ -107,7 +107,9 @@ type node struct {
 	spec process.Watched
 	// number in path order.
 	number int
-	ways   []*way
+	// leaving tells that it is on no path any more but those that flows stay on, and over that none do.
+	leaving, over bool
+	ways          []*way
 
 	failed   bool
 	reason   string

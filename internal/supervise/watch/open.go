@@ -44,6 +44,7 @@ func (w *Watcher) open(now time.Time) {
 	if !w.begun {
 		w.begun = true
 		w.inherit(now)
+		w.disown(at)
 	}
 	w.turn()
 }

@@ -9,14 +9,17 @@ import (
 func (w *Watcher) turn() {
 	failed := map[int]bool{}
 	for _, n := range w.nodes {
-		failed[n.number] = n.failed
+		if !n.leaving {
+			failed[n.number] = n.failed
+		}
 	}
 	if len(w.path.Paths) > 0 {
 		w.turnPaths(failed)
 		return
 	}
-	shares := map[*process.Watched]*steer.Shares{}
-	for name, to := range turned(w.path.Nodes, func(i int) bool { return failed[i] }) {
+	shares, courses := map[*process.Watched]*steer.Shares{}, turned(w.path.Nodes, func(i int) bool { return failed[i] })
+	w.unite(courses)
+	for name, to := range courses {
 		p := w.ports[name]
 		if p.steer == nil {
 			continue

@@ -93,6 +93,11 @@ func Start(c Config, p process.Path, before *Watcher) (*Watcher, error) {
 		}
 	}
 	if before != nil {
+		if err := w.keep(before); err != nil {
+			return nil, err
+		}
+	}
+	if before != nil {
 		w.know(before)
 	}
 	var err error
@@ -113,64 +118,6 @@ func (w *Watcher) know(before *Watcher) {
 			}
 		}
 	}
-}
-
-// add a node of the path.
-func (w *Watcher) add(i int, spec process.Watched) error {
-	for _, name := range []string{spec.West, spec.East} {
-		if name == "" {
-			continue
-		}
-		p := &port{name: name, watched: spec.OnFailure != ""}
-		w.ports[name] = p
-		if i == 0 || i == len(w.path.Nodes)-1 {
-			w.ends = append(w.ends, p)
-		}
-	}
-	if spec.OnFailure == "" {
-		return nil
-	}
-	n := &node{spec: spec, number: i, since: time.Now()}
-	west, east := w.ports[spec.West], w.ports[spec.East]
-	var seconds []*way
-	for _, v := range []struct {
-		name         string
-		probe, other *process.Probe
-		in, out      *port
-	}{{"eastward", spec.Eastward, spec.OtherEastward, west, east}, {"westward", spec.Westward, spec.OtherWestward, east, west}} {
-		if v.probe == nil || v.in == nil || v.out == nil {
-			return fmt.Errorf("there is no way %s through function %s", v.name, spec.Node)
-		}
-		first, err := w.way(v.name, v.in, v.out, *v.probe)
-		if err != nil {
-			return fmt.Errorf("function %s: %w", spec.Node, err)
-		}
-		n.ways = append(n.ways, first)
-		if v.other == nil {
-			continue
-		}
-		second, err := w.way(v.name, v.in, v.out, *v.other)
-		if err != nil {
-			return fmt.Errorf("function %s: %w", spec.Node, err)
-		}
-		first.twin, second.twin, second.second = second, first, true
-		seconds = append(seconds, second)
-	}
-	n.ways = append(n.ways, seconds...) // by turns, two that follow each other tell of both directions
-	w.nodes = append(w.nodes, n)
-	return nil
-}
-
-// way through a function, for what is like a probe.
-func (w *Watcher) way(name string, in, out *port, like process.Probe) (*way, error) {
-	f, err := newFrame(like)
-	if err != nil {
-		return nil, err
-	}
-	v := &way{name: name, in: in, out: out, frame: f, row: w.rows}
-	w.rows++
-	out.rows = append(out.rows, v.row)
-	return v, nil
 }
 
 // Stop watching. Packets go on where they go.
@@ -210,7 +157,9 @@ func (w *Watcher) Health() []process.Health {
 	defer w.mu.Unlock()
 	all := []process.Health{}
 	for _, n := range w.nodes {
-		all = append(all, n.health())
+		if !n.leaving {
+			all = append(all, n.health())
+		}
 	}
 	return all
 }
@@ -256,8 +205,13 @@ func (w *Watcher) look() bool {
 func (w *Watcher) act(now time.Time) {
 	changed := false
 	for _, n := range w.nodes {
+		if n.leaving {
+			w.follow(n, now)
+			continue
+		}
 		changed = w.judge(n, now) || changed
 	}
+	w.nodes = slices.DeleteFunc(w.nodes, func(n *node) bool { return n.over })
 	if changed {
 		w.turn()
 		w.opened = time.Time{} // what was turned may not be there any more: it is looked at again next

@@ -1,0 +1,189 @@
+package supervise_test
+
+import (
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource/steer"
+)
+
+// other is a function beside the first, and lasting are flows that do not end while a test looks.
+const (
+	other   = "{name: other, kind: forward, onFailure: bypass}"
+	lasting = "ebpf: {idle: 10m}\n"
+)
+
+// staying are the flows on older versions of the path.
+func (p *path) staying() int {
+	p.Helper()
+	h, err := netns.Open(p.Between())
+	if err != nil {
+		p.Fatal(err)
+	}
+	defer h.Close()
+	s, err := steer.StayingOn(resource.At(h, p.owner))
+	if err != nil {
+		p.Fatal(err)
+	}
+	if s == nil {
+		return 0
+	}
+	return s.Flows
+}
+
+// passed is how many packets came in at a port.
+func (p *path) passed(port string) (n uint64) {
+	p.Helper()
+	p.port(port, func(open *steer.Port) (err error) { n, err = open.Passed(); return })
+	return n
+}
+
+// TestFlowsLeaveAnOlderPath that they stay on, when a function on it fails, and none is lost from then on: they go the newest, past
+// what fails there.
+func TestFlowsLeaveAnOlderPath(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, after []string
+		fails         string
+	}{
+		"by one that is taken out":        {[]string{first, other, last}, []string{other, last}, "a"},
+		"by one that is on both":          {[]string{other, last}, []string{first, other, last}, "other"},
+		"by one that is at another place": {[]string{first, other, last}, []string{other, last, first}, "a"},
+		"and the newest by one put in":    {[]string{other, last}, []string{other, first, last}, "a"},
+		"which nobody has watched so far": {[]string{strings.Replace(other, ", onFailure: bypass", "", 1), last}, []string{first, other, last}, "other"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPath(t, lasting+spec(c.before...))
+			dropped := nstest.Dropped(t)
+			s := newStreamOf(t, p, 20)
+			s.more(t, 100)
+			begun, namespace := s.next.Load(), ""
+			old := p.Plan
+			p.up(lasting + spec(c.after...))
+			for _, n := range append(old.Nodes, p.Nodes...) {
+				if n.Name == c.fails {
+					namespace = n.Namespace
+				}
+			}
+			if n := p.staying(); n < 20 {
+				t.Fatalf("of 20 flows %d stay", n)
+			}
+			for _, h := range p.health() {
+				p.well(h.Node)
+			}
+			s.more(t, 100)
+			s.whole(t, begun, s.next.Load(), dropped)
+			if out, err := exec.Command("ip", "netns", "exec", namespace, "sh", "-ec", breaks).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			for deadline := time.Now().Add(2 * time.Minute); p.staying() > 0; time.Sleep(5 * time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatalf("%d flows stay by a function that has failed", p.staying())
+				}
+			}
+			for _, n := range p.Nodes {
+				if n.Name == c.fails {
+					p.until(c.fails, "failed", hasFailed)
+				}
+			}
+			time.Sleep(100 * time.Millisecond) // what is on its way to it is lost
+			found := s.next.Load()
+			s.more(t, 100)
+			s.whole(t, found+1, s.next.Load(), dropped)
+			p.crosses()
+			p.up(lasting + spec(c.after...))
+			if !netns.Exists(namespace) != (c.fails == "a" && len(c.after) == 2) {
+				t.Errorf("the namespace %s is there: %t", namespace, netns.Exists(namespace))
+			}
+		})
+	}
+}
+
+// health of the functions that are watched.
+func (p *path) health() []process.Health {
+	p.Helper()
+	_, all, err := process.OnWatch(p.owner)
+	if err != nil {
+		p.Fatal(err)
+	}
+	return all
+}
+
+// TestNoFlowsStayUnwatched: where nobody would see that a function fails by which flows stay, they go the newest path at
+// once, and so they do where packets are led past one that has failed.
+func TestNoFlowsStayUnwatched(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, after []string
+		meanwhile     func(t *testing.T, p *path)
+	}{
+		"none is watched any more": {[]string{first, last}, []string{last}, nil},
+		"one has failed": {[]string{first, other, last}, []string{first, last}, func(_ *testing.T, p *path) {
+			p.sh("a", breaks)
+			p.until("a", "failed", hasFailed)
+			p.sends("client", "other")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPath(t, lasting+spec(c.before...))
+			p.well("a")
+			s := newStreamOf(t, p, 20)
+			s.more(t, 100)
+			if c.meanwhile != nil {
+				c.meanwhile(t, p)
+			}
+			d := &deploy.Deployer{}
+			if _, err := d.Up(t.Context(), p.planned(lasting+spec(c.after...))); err != nil {
+				t.Fatal(err)
+			}
+			if d.Staying > 0 {
+				t.Errorf("%d flows stay", d.Staying)
+			}
+			s.more(t, 100)
+		})
+	}
+}
+
+// TestOlderPathsOfKilledSupervisor: the next supervisor does not know how to watch over functions that are not on the path any more,
+// and has flows that stay by them go the newest; those that stay by others, stay.
+func TestOlderPathsOfKilledSupervisor(t *testing.T) {
+	for name, c := range map[string]struct {
+		before []string
+		stay   bool
+	}{"by one that was watched": {[]string{first, other, last}, false}, "by others": {[]string{last, other}, true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPath(t, lasting+spec(c.before...))
+			p.well("other")
+			dropped := nstest.Dropped(t)
+			s := newStreamOf(t, p, 20)
+			s.more(t, 100)
+			begun, after := s.next.Load(), lasting+spec(other)
+			p.up(after)
+			if n := p.staying(); n < 20 {
+				t.Fatalf("of 20 flows %d stay", n)
+			}
+			p.well("other")
+			if err := syscall.Kill(supervisorOf(p.owner), syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			gone(t, p.owner)
+			p.up(after)
+			p.well("other")
+			if n := p.staying(); n > 0 != c.stay {
+				t.Errorf("%d flows stay", n)
+			}
+			s.more(t, 100)
+			s.whole(t, begun, s.next.Load(), dropped)
+			p.crosses()
+		})
+	}
+}
