@@ -8,6 +8,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/held"
+	"nfchain.dev/nfchain/internal/resource/pass/fold"
 )
 
 // attached is a pass at an interface.
@@ -15,7 +16,7 @@ type attached struct{ *held.Program }
 
 // The maps of a program, by the names that the kernel knows them by.
 const (
-	constantsMap = ".rodata"
+	constantsMap = fold.Section
 	countedMap   = "counted"
 	memoriesMap  = "memories"
 	bucketsMap   = "buckets"

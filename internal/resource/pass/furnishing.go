@@ -7,6 +7,7 @@ import (
 
 	"github.com/cilium/ebpf"
 
+	"nfchain.dev/nfchain/internal/resource/pass/fold"
 	"nfchain.dev/nfchain/internal/resource/pass/rules"
 )
 
@@ -38,11 +39,10 @@ func (s Spec) furnished(spec *ebpf.CollectionSpec, called string, taps numbers, 
 		return nil, err
 	}
 	spec.Programs[passProgram].Name = called
-	loaded, err := ebpf.NewCollectionWithOptions(spec, ebpf.CollectionOptions{MapReplacements: f.kept})
+	l, err := f.load()
 	if err != nil {
 		return nil, fmt.Errorf("load a pass of %d steps: %w", len(s.Steps), err)
 	}
-	l := &Loaded{Program: loaded.Programs[passProgram], maps: loaded.Maps, steps: f.steps}
 	if asksRules(s.Steps) {
 		if err := f.inherit(l.maps[rulesFlowsMap]); err != nil {
 			_ = l.Close()
@@ -54,6 +54,41 @@ func (s Spec) furnished(spec *ebpf.CollectionSpec, called string, taps numbers, 
 
 // passProgram is what the C calls the program.
 const passProgram = "pass"
+
+// load what its constants leave of the program. It holds all of its maps, whether it looks at them or not.
+func (f *furnishing) load() (*Loaded, error) {
+	whole := f.spec.Programs[passProgram]
+	constants, is := f.spec.Maps[constantsMap].Contents[0].Value.([]byte)
+	if !is {
+		return nil, errors.New("the program has no constants")
+	}
+	left, err := fold.Program(whole.Instructions, constants)
+	if err != nil {
+		return nil, err
+	}
+	whole.Instructions, f.spec.Variables = left, nil // which are constants now, and would be mapped into memory
+	loaded, err := ebpf.NewCollectionWithOptions(f.spec, ebpf.CollectionOptions{MapReplacements: f.kept})
+	if err != nil {
+		return nil, err
+	}
+	l := &Loaded{Program: loaded.Programs[passProgram], maps: loaded.Maps, steps: f.steps}
+	looked := map[string]bool{}
+	for _, in := range left {
+		if in.IsLoadFromMap() {
+			looked[in.Reference()] = true
+		}
+	}
+	for name, m := range l.maps {
+		if looked[name] {
+			continue
+		}
+		if err := l.Program.BindMap(m); err != nil {
+			_ = l.Close()
+			return nil, fmt.Errorf("have it hold map %s: %w", name, err)
+		}
+	}
+	return l, nil
+}
 
 // connections are those of a pass that has room for as many, if one follows the same.
 func (f *furnishing) connections() {

@@ -10,6 +10,7 @@ import (
 	program "nfchain.dev/nfchain/bpf/pass"
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/resource/pass/fold"
 )
 
 // require what the programs need.
@@ -127,6 +128,43 @@ func TestRefuses(t *testing.T) {
 		if l, err := Load(Spec{Steps: []Step{NewLimit(0, Bucket{Rate: 1e6, Burst: 1, Per: Flow})}, Flows: flows}); err == nil {
 			t.Errorf("buckets for %d flows: not refused", flows)
 			_ = l.Close()
+		}
+	}
+}
+
+// TestFoldsPasses to a part of the whole that goes with their steps.
+func TestFoldsPasses(t *testing.T) {
+	for called, object := range objects {
+		spec, err := object()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before int
+		for n := range 5 {
+			var steps []Step
+			for slot := range uint32(n) {
+				steps = append(steps, NewCount(slot))
+			}
+			spec, err := object()
+			if err == nil {
+				err = prepare(spec, steps, 0)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			left, err := fold.Program(spec.Programs[passProgram].Instructions, spec.Maps[constantsMap].Contents[0].Value.([]byte))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n > 0 && len(left)-before > 40 || len(left) <= before {
+				t.Errorf("%s: with %d steps %d instructions, and with one less %d", called, n, len(left), before)
+			}
+			before = len(left)
+		}
+		whole := spec.Programs[passProgram].Instructions
+		t.Logf("%s: %d instructions, and %d with four counters", called, len(whole), before)
+		if before > len(whole)/3 {
+			t.Errorf("%s: of %d instructions %d are left", called, len(whole), before)
 		}
 	}
 }
