@@ -47,14 +47,18 @@ func (w *work) leave(ctx context.Context, p *plan.Plan, ways []steer.Spec, idle 
 		return false, fmt.Errorf("look at the flows of the forwarder: %w", err)
 	}
 	defer h.Close()
+	at := resource.At(h, p.Chain)
+	if any, err = steer.Leaves(at, ways); err != nil || !any {
+		return any, err
+	}
 	for ends := time.Now().Add(patient * idle); ; {
-		flows, err := steer.FlowsOf(resource.At(h, p.Chain), ways)
+		flows, err := steer.FlowsOf(at, ways)
 		if err != nil {
 			return any, err
 		}
 		staying := 0
 		for _, f := range flows {
-			any, staying = any || len(f.Leaving) > 0, staying+f.Staying()
+			staying += f.Staying()
 		}
 		if staying == 0 || time.Now().After(ends) {
 			return any, nil

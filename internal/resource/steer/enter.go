@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/cilium/ebpf"
-	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/bpf/classify"
 	"nfchain.dev/nfchain/internal/resource"
@@ -234,7 +233,7 @@ func furnish(spec *ebpf.CollectionSpec, maps map[string]*ebpf.Map, others []*att
 
 // A memory that is made has room for so many bytes of rules in each half, and for so many counters.
 const (
-	leastRoom     = 256 << 10
+	leastRoom     = 64 << 10
 	leastCounters = 1024
 )
 
@@ -288,19 +287,16 @@ func (p *Paths) forget(ways *ebpf.Map) error {
 	for _, w := range p.Ways {
 		wanted[w.Number] = true
 	}
-	for n := 1; n <= MostPaths; n++ {
-		var w classify.ProgramWay
-		if err := ways.Lookup(uint32(n), &w); err != nil {
-			return err
+	var over []uint32
+	err := eachOf(ways, func(n uint32, w classify.ProgramWay) {
+		if w.Port != 0 && !wanted[int(n)] {
+			over = append(over, n)
 		}
-		if w.Port == 0 || wanted[n] {
-			continue
-		}
-		if err := ways.Put(uint32(n), classify.ProgramWay{}); err != nil {
-			return err
-		}
+	})
+	for _, n := range over {
+		err = errors.Join(err, ways.Put(n, classify.ProgramWay{}))
 	}
-	return nil
+	return err
 }
 
 // classifyBy the wanted rules where flows begin, at all ends at once: until then by those before. Then paths that
@@ -333,7 +329,7 @@ func only(p resource.Place, s Spec, c choices) error {
 			continue
 		}
 		if s.Paths.Choice != nil {
-			err = a.choose(s.Paths, c)
+			err = a.choose(p.Ref, s.Paths, c)
 		}
 		if err == nil {
 			err = s.Paths.forget(a.Maps[waysMap])
@@ -343,7 +339,7 @@ func only(p resource.Place, s Spec, c choices) error {
 }
 
 // choose paths by other rules: they are written beside those that count, and then are the ones that do.
-func (a *attached) choose(s *Paths, c choices) error {
+func (a *attached) choose(namespace string, s *Paths, c choices) error {
 	half, err := c.compiled(s)
 	if err != nil {
 		return err
@@ -365,7 +361,7 @@ func (a *attached) choose(s *Paths, c choices) error {
 	if next.Generation == 0 {
 		next.Generation = 1
 	}
-	awaitReaders() // of what was there before those that count
+	awaitReaders(namespace, now.Generation) // of what was there before those that count
 	copy(memory[beside:], next.over(append([]byte(nil), half...)))
 	if err := a.Maps[memoryMap].Put(uint32(0), memory); err != nil {
 		return err
@@ -373,7 +369,11 @@ func (a *attached) choose(s *Paths, c choices) error {
 	if err := zero(a.Maps[talliesMap], next.First, next.Rules+2); err != nil {
 		return err
 	}
-	return a.Maps[currentMap].Put(uint32(0), beside)
+	if err := a.Maps[currentMap].Put(uint32(0), beside); err != nil {
+		return err
+	}
+	readersEnd(namespace, next.Generation)
+	return nil
 }
 
 // zero some counters.
@@ -391,13 +391,6 @@ func zero(tallies *ebpf.Map, first, n uint32) error {
 	return nil
 }
 
-// awaitReaders returns when every program that runs now has ended. A kernel that cannot tell is given none:
-// programs run for microseconds, and rules are replaced more seldom by far.
-func awaitReaders() {
-	const everyCore = 1 // MEMBARRIER_CMD_GLOBAL
-	_, _, _ = unix.Syscall(unix.SYS_MEMBARRIER, everyCore, 0, 0)
-}
-
 // byPaths is where a program sends packets on by paths, in words.
 func (a *attached) byPaths(p resource.Place) (string, error) {
 	members := a.Maps[membersMap]
@@ -405,14 +398,13 @@ func (a *attached) byPaths(p resource.Place) (string, error) {
 		return "", fmt.Errorf("program %s lacks maps", a.Name)
 	}
 	ways := map[int]string{}
-	for n := 1; n <= MostPaths; n++ {
-		var w classify.ProgramWay
-		if err := a.Maps[waysMap].Lookup(uint32(n), &w); err != nil {
-			return "", err
-		}
+	err := eachOf(a.Maps[waysMap], func(n uint32, w classify.ProgramWay) {
 		if w.Port != 0 {
-			ways[n] = wayText(w.Check, called(p, int(w.Port)))
+			ways[int(n)] = wayText(w.Check, called(p, int(w.Port)))
 		}
+	})
+	if err != nil {
+		return "", err
 	}
 	if a.Maps[habitMap] != nil {
 		var h classify.ProgramHabit

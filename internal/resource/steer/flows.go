@@ -53,6 +53,32 @@ func FlowsOf(p resource.Place, specs []Spec) (map[string]*Flows, error) {
 	return all, err
 }
 
+// Leaves tells whether one of the ports knows replicas that are no longer wanted. It is quick, as to read flows is not.
+func Leaves(p resource.Place, specs []Spec) (is bool, err error) {
+	err = p.Do(func() error {
+		for _, s := range specs {
+			kept := s.Kept()
+			dev, err := p.Device(s.Device)
+			if kept == nil || err != nil {
+				continue // the port is not there yet, or no longer
+			}
+			programs, err := find(p, dev.Attrs().Index)
+			var f Flows
+			for _, a := range programs {
+				if err == nil && a.knows(kept.Of, kept.Flows) {
+					err = f.leave(a, s)
+				}
+			}
+			held.CloseAll(programs)
+			if is = is || len(f.Leaving) > 0; err != nil {
+				return fmt.Errorf("read the replicas of port %s in namespace %q: %w", s.Device, p.Ref, err)
+			}
+		}
+		return nil
+	})
+	return is, err
+}
+
 func addFlows(p resource.Place, index int, s Spec, kept Kept, all map[string]*Flows) error {
 	programs, err := find(p, index)
 	defer held.CloseAll(programs)

@@ -1,6 +1,9 @@
 package steer
 
-import "math"
+import (
+	"math"
+	"sync"
+)
 
 // buckets that headers of flows fall into, as bpf/spread/spread.c has it.
 const buckets = 1 << 14
@@ -11,16 +14,31 @@ const buckets = 1 << 14
 // takes from each of the others as much as it should, one that goes leaves them what was its
 // own, and no other bucket changes hands.
 func sharesOf(replicas []Replica) (shares [buckets]byte) {
-	for bucket := range shares {
-		least := math.Inf(1)
-		for _, r := range replicas {
-			if d := draw(uint64(bucket), uint64(r.Number)) / float64(r.Weight); d < least {
-				least, shares[bucket] = d, byte(r.Number)
+	var least [buckets]float64
+	for i, r := range replicas {
+		weight := float64(r.Weight)
+		for bucket, drawn := range draws[r.Number]() {
+			if d := drawn / weight; i == 0 || d < least[bucket] {
+				least[bucket], shares[bucket] = d, byte(r.Number)
 			}
 		}
 	}
 	return shares
 }
+
+// draws of each replica for all buckets, which are always the same and take longer than all else.
+var draws = func() (all [Most + 1]func() *[buckets]float64) {
+	for number := range all {
+		all[number] = sync.OnceValue(func() *[buckets]float64 {
+			drawn := new([buckets]float64)
+			for bucket := range drawn {
+				drawn[bucket] = draw(uint64(bucket), uint64(number))
+			}
+			return drawn
+		})
+	}
+	return all
+}()
 
 // draw of a replica for a bucket, from an exponential distribution: the least of several,
 // each divided by its weight, is one's as often as its weight says. What is drawn is

@@ -59,16 +59,12 @@ func (a *attached) among(p resource.Place) (string, error) {
 // indexes of ports by the numbers that flows are with.
 func (a *attached) indexes() (map[int]uint32, error) {
 	all := map[int]uint32{}
-	for n := 1; n <= Most; n++ {
-		var index uint32
-		if err := a.Maps[replicasMap].Lookup(uint32(n), &index); err != nil {
-			return nil, err
-		}
+	err := eachOf(a.Maps[replicasMap], func(n, index uint32) {
 		if index != 0 {
-			all[n] = index
+			all[int(n)] = index
 		}
-	}
-	return all, nil
+	})
+	return all, err
 }
 
 // shares are the numbers that new flows get.
