@@ -8,8 +8,11 @@ import (
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/pass"
+	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
 // sight is what was found before anything was changed, by place and by kind. Most updates change little,
@@ -89,6 +92,15 @@ func (s *sight) of(place string, k resource.Kind) (observed []resource.Observed,
 func (s *sight) forget(place string, k resource.Kind, changes []resource.Change) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	switch k.Name() {
+	case pass.KindName:
+		delete(s.found[place], pass.KindName) // nobody else reads it
+		return
+	case steer.KindName:
+		delete(s.found[place], steer.KindName)
+		delete(s.found[place], health.KindName)
+		return
+	}
 	if delete(s.found, place); Stage(k.Name()) >= addressing {
 		return
 	}
