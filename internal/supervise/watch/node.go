@@ -68,8 +68,8 @@ func (n *node) listen() (any bool) {
 
 // hearken to the probes that came through.
 func (w *way) hearken(table *health.Table, now time.Time) {
-	if w.out.taker == nil {
-		return
+	if w.sent > 0 && w.sent == w.came || w.out.taker == nil {
+		return // all that were sent have come, or there is nobody who sees them
 	}
 	seen := table.Seen(w.row)
 	if w.sent == 0 {

@@ -189,12 +189,11 @@ func (w *Watcher) look() bool {
 	}
 	calm := w.listen(now)
 	w.act(now)
-	if w.probe(now) { // most functions have let them through by now
-		if calm {
-			w.hearken(now)
-		} else {
-			w.listen(time.Now())
-		}
+	switch asked := w.probe(now); { // most functions have let them through by now
+	case asked && calm:
+		w.hearken(now) // of one probe nothing follows yet
+	case asked:
+		w.listen(time.Now())
 		w.act(now)
 	}
 	w.alarm.set(w.wait(now))
