@@ -76,10 +76,15 @@ func (w *way) hearken(table *health.Table, now time.Time) {
 		w.adopt(seen.Number, w.changed)
 		return
 	}
-	if seen.Number > w.came && w.twin != nil {
+	w.hear(seen.Number, time.Duration(seen.TookNS), now)
+}
+
+// hear notes that a probe came through.
+func (w *way) hear(number uint64, took time.Duration, now time.Time) {
+	if number > w.came && w.twin != nil {
 		w.others = w.twin.answers
 	}
-	w.hear(seen.Number, time.Duration(seen.TookNS), now)
+	w.trust.hear(number, took, now)
 }
 
 // splits tells that packets of the other family come through, and those of this one do not.

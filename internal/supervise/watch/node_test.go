@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"net/netip"
 	"testing"
 	"time"
 
@@ -15,6 +16,45 @@ func newNode(version string, proven, failed bool) *node {
 		n.ways = append(n.ways, &way{trust: trust{proven: proven}, in: &port{steer: &steer.Port{}}, out: &port{}})
 	}
 	return n
+}
+
+// TestIllInOneFamily: of two families of addresses the one whose probes do not come is told, while packets come out
+// that may be of either.
+func TestIllInOneFamily(t *testing.T) {
+	for _, c := range []struct {
+		lost string
+		want string
+	}{
+		{"", ""}, {"both", ""}, {"IPv4", "50 probes eastward over IPv4 have not come through, and those over IPv6 do"},
+		{"IPv6", "50 probes eastward over IPv6 have not come through, and those over IPv4 do"},
+	} {
+		n, now := newNode("1", true, false), time.Unix(0, 0)
+		for i, address := range []string{"198.18.0.1", "2001:db8::1"} {
+			a := netip.MustParseAddr(address)
+			f, err := newFrame(process.Probe{FromMAC: "02:00:00:00:00:01", ToMAC: "02:00:00:00:00:02", From: a, To: a})
+			if err != nil {
+				t.Fatal(err)
+			}
+			n.ways[i].name, n.ways[i].frame, n.ways[i].twin, n.ways[i].second = "eastward", f, n.ways[1-i], i == 1
+		}
+		const well = 100 // probes of each come before that
+		for i := range well + divided {
+			if reason := n.ill(now, nil); reason != "" {
+				t.Errorf("%q is lost: %q after %d probes", c.lost, reason, i)
+			}
+			now = now.Add(fast)
+			for _, w := range n.ways {
+				number := w.ask(now)
+				if i < well || c.lost != "both" && c.lost != w.frame.family() {
+					w.hear(number, 0, now)
+				}
+				w.live()
+			}
+		}
+		if reason := n.ill(now, nil); reason != c.want {
+			t.Errorf("%q is lost: %q, want %q", c.lost, reason, c.want)
+		}
+	}
 }
 
 // TestOwes: a function that was edited after it failed is not well before probes come through, if those
