@@ -30,7 +30,9 @@ type program struct {
 	config Config
 	spec   process.Spec
 	// note is told of each state.
-	note   func(process.Status)
+	note func(process.Status)
+	// dies is told when it begins to end, or seems to.
+	dies   func(node string)
 	cancel func()
 	done   chan struct{}
 	// again has one started again that has ended, and else would not be.
@@ -41,9 +43,9 @@ type program struct {
 }
 
 // launch starts keeping a program; left tells that one may run already.
-func launch(c Config, spec process.Spec, left bool, note func(process.Status)) *program {
+func launch(c Config, spec process.Spec, left bool, note func(process.Status), dies func(node string)) *program {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &program{config: c, spec: spec, note: note, cancel: cancel, done: make(chan struct{}), again: make(chan struct{})}
+	p := &program{config: c, spec: spec, note: note, dies: dies, cancel: cancel, done: make(chan struct{}), again: make(chan struct{})}
 	p.state = process.Status{Node: spec.Node, State: process.Starting, Fingerprint: spec.Fingerprint()}
 	go func() {
 		defer close(p.done)
@@ -197,7 +199,9 @@ func (p *program) watch(ctx context.Context, pid int, before []string, wait func
 	meanwhile.Add(1)
 	go func() {
 		defer meanwhile.Done()
-		p.probe(probing, pid, before)
+		if p.probe(probing, pid, before) {
+			p.foretell(probing, pid)
+		}
 	}()
 	ended := make(chan error, 1)
 	go func() { ended <- wait() }()

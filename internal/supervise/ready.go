@@ -22,9 +22,9 @@ const (
 	beginsIn = 30 * time.Second
 )
 
-// probe finds out when the program is ready. It goes on when that took too long,
+// probe finds out when the program is ready, and tells whether it became so. It goes on when that took too long,
 // for a program may still become so.
-func (p *program) probe(ctx context.Context, pid int, before []string) {
+func (p *program) probe(ctx context.Context, pid int, before []string) bool {
 	limit := time.Duration(p.spec.Ready.TimeoutS * float64(time.Second))
 	begun, allowed := false, max(limit, beginsIn)
 	for began, wait := time.Now(), probeEvery; ctx.Err() == nil; {
@@ -36,11 +36,11 @@ func (p *program) probe(ctx context.Context, pid int, before []string) {
 			ready, why = p.ready(ctx, pid, time.Since(began))
 		}
 		if ctx.Err() != nil {
-			return
+			return false
 		}
 		if ready {
 			p.update(func(s *process.Status) { s.State, s.Message, s.Late = process.Running, "", false })
-			return
+			return true
 		}
 		if time.Since(began) > allowed {
 			p.update(func(s *process.Status) {
@@ -53,6 +53,7 @@ func (p *program) probe(ctx context.Context, pid int, before []string) {
 		case <-time.After(wait):
 		}
 	}
+	return false
 }
 
 // still tells whether a process is yet what it was started as, which enters the program's

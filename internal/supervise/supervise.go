@@ -180,7 +180,7 @@ func (s *supervisor) set(spec process.Spec) error {
 		old.end()
 		old.endLeft(all)
 	}
-	s.programs[spec.Node] = launch(s.config, spec, s.left[spec.Node], s.note)
+	s.programs[spec.Node] = launch(s.config, spec, s.left[spec.Node], s.note, s.dies)
 	delete(s.left, spec.Node)
 	return nil
 }

@@ -80,6 +80,13 @@ func (s *supervisor) note(of process.Status) {
 	}
 }
 
+// dies tells who watches that a program begins to end, or seems to.
+func (s *supervisor) dies(program string) {
+	if w := s.watchedBy(); w != nil {
+		w.Dies(program)
+	}
+}
+
 // watched tells which path is, and the health of its functions.
 func (s *supervisor) watched() (fingerprint string, functions []process.Health) {
 	w := s.watchedBy()

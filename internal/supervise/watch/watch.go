@@ -143,6 +143,16 @@ func (w *Watcher) Note(s process.Status) {
 	w.alarm.set(0)
 }
 
+// Dies tells that a program seems to begin to end: if it does, that is not waited for.
+func (w *Watcher) Dies(program string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if halted(w.pids[program]) == ends {
+		w.ended[program] = true
+		w.alarm.set(0)
+	}
+}
+
 // Hold back for a while, in which functions are changed: a firewall may be meant to let probes
 // through no more. Another path ends that.
 func (w *Watcher) Hold(during time.Duration) {
