@@ -32,6 +32,20 @@ type Catalogue struct {
 // some fields could not be read; they hold their defaults or any other value.
 type Validator interface{ Validate() []FieldProblem }
 
+// Answered is an option struct with which a function may have to see the answers to what it sees.
+type Answered interface {
+	// NeedsAnswers gives why, or "" where it does not.
+	NeedsAnswers() string
+}
+
+// NeedsAnswers gives why a function must be visited both ways, or "".
+func (b FunctionBody) NeedsAnswers() string {
+	if o, may := b.Options.(Answered); may {
+		return o.NeedsAnswers()
+	}
+	return ""
+}
+
 // union tells the decoder how a function's options follow from its kind.
 func (c Catalogue) union() strict.Union {
 	return strict.Union{

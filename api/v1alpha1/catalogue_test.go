@@ -42,6 +42,14 @@ type firewallOptions struct {
 	Rules  firewallRule `json:"rules,omitempty"`
 }
 
+// NeedsAnswers of what knows connections.
+func (o *firewallOptions) NeedsAnswers() string {
+	if o.Rules.Stateful {
+		return "it knows connections"
+	}
+	return ""
+}
+
 type firewallRule struct {
 	Generate int  `json:"generate,omitempty" jsonschema:"minimum=0,maximum=100000"`
 	Stateful bool `json:"stateful,omitempty"`

@@ -22,8 +22,12 @@ type ChainSpec struct {
 	// Default: namespaces "client" and "server", made for the chain.
 	Endpoints []Endpoint `json:"endpoints,omitempty" jsonschema:"minItems=2,maxItems=2"`
 	// Functions are visited in this order by traffic from the first endpoint
-	// to the second and in the reverse order by traffic back.
+	// to the second and in the reverse order by traffic back, unless Symmetric says otherwise.
 	Functions []Function `json:"functions,omitempty"`
+	// Symmetric has what goes from the second endpoint to the first visit the functions as well (RFC 7665
+	// §2.4). With false the chain is one-way: it goes straight back, past all functions that do not
+	// say otherwise, over a wiring that steers. Default true.
+	Symmetric *bool `json:"symmetric,omitempty"`
 	// Classifier has flows take different paths, each by some of the functions. Default: all
 	// packets go through all of them.
 	Classifier *Classifier `json:"classifier,omitempty"`
@@ -93,6 +97,9 @@ type Function struct {
 	// Weights of the replicas, from the first: their parts of the new flows, as 2 and 1 are
 	// two thirds and one. Default: all get as many.
 	Weights []int `json:"weights,omitempty"`
+	// Symmetric overrides the chain's: with true what goes back visits the function, and with false it
+	// does not.
+	Symmetric *bool `json:"symmetric,omitempty"`
 	// Ref is the name of a ServiceFunction to use instead of one of the chain's own.
 	Ref string `json:"ref,omitempty"`
 	// Group is the name of the namespace that neighbours with the same one share, passed

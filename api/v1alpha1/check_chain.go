@@ -38,6 +38,7 @@ func (c Catalogue) checkChain(s *ChainSpec, at place) []FieldProblem {
 	f.under("", checkGroups(s))
 	f.under("classifier", c.checkClassifier(s, wiring, at.under("classifier")))
 	f.under("", c.checkBranches(s, wiring, at))
+	f.under("", c.checkSymmetry(s, wiring, at))
 	f.under("addresses", checkAddresses(s.Addresses))
 	f.under("tuning", checkTuning(s.Tuning))
 	f.under("placement", checkPlacement(s))

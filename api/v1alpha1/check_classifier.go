@@ -40,7 +40,8 @@ func (c Catalogue) checkClassifier(s *ChainSpec, wiring string, at place) []Fiel
 			f.under(path, checkPath(r, s))
 		}
 		f.under(path+".match", r.Match.check(s))
-		if paths[strings.Join(r.Functions, " ")] = true; len(paths) == MostPaths+1 {
+		f.under(path, r.checkSymmetry(s))
+		if paths[fmt.Sprint(r.Functions, r.OneWay())] = true; len(paths) == MostPaths+1 {
 			f.addf(path+".functions", "is path %d, and there can be %d different ones", len(paths), MostPaths)
 		}
 	}

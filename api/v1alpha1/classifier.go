@@ -32,6 +32,9 @@ type PathRule struct {
 	// Functions that the path goes by, some of the chain's in the chain's order; [] is the direct way
 	// from end to end.
 	Functions []string `json:"functions" jsonschema:"required"`
+	// Symmetric is false for a path that is one-way: what goes from the second endpoint to the first goes
+	// straight. Default: it visits those of the path's functions that are visited both ways.
+	Symmetric *bool `json:"symmetric,omitempty"`
 }
 
 // FlowMatch selects flows by their first packet. Absent fields select everything, and several values
@@ -60,6 +63,9 @@ const (
 	OtherwiseChain  = "chain"
 	OtherwiseDrop   = "drop"
 )
+
+// OneWay tells that packets go straight back, whatever the path's functions say.
+func (r PathRule) OneWay() bool { return r.Symmetric != nil && !*r.Symmetric }
 
 // Rest is what becomes of flows that no rule matches, with the default put in.
 func (c Classifier) Rest() string { return cmp.Or(c.Otherwise, OtherwiseDirect) }

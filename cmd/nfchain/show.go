@@ -47,6 +47,9 @@ func (a *app) printState(s runs.State) error {
 	} else {
 		a.printf("chain %s, wiring %s%s: %s\n", s.Chain, s.Wiring, plan.Chosen(s.WiringSettings), s.State)
 	}
+	if len(s.Back) > 0 {
+		a.printf("back: %s\n", strings.Join(s.Back, " → "))
+	}
 	w := a.table("NODE\tKIND\tSTATE\tNAMESPACE\tADDRESSES\tPROGRAM")
 	for i, n := range s.Nodes {
 		w.row("%s\t%s\t%s\t%s\t%s\t%s\n", n.Name, n.Kind, n.State, cmp.Or(n.Namespace, "(host)"), strings.Join(n.Addresses, " "), programText(n.Program))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	runs "nfchain.dev/nfchain/internal/run"
 )
 
@@ -19,6 +20,9 @@ func nshRows(w *table, nodes []runs.NodeState) {
 			name string
 			runs.NSHWay
 		}{{"forward", n.NSH.Forward}, {"reverse", n.NSH.Reverse}} {
+			if n.OneWay && way.name == string(api.Reverse) {
+				continue // it gets none
+			}
 			d := way.Dropped
 			w.row("%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", n.Name, way.name, way.Path, way.Index, way.Given, way.Back, way.Undiminished,
 				d.Plain, d.Malformed, d.Unknown, d.Expired)

@@ -46,5 +46,12 @@ func pathText(r runs.PathRuleState) string {
 	case len(r.Path) == 0:
 		return api.OtherwiseDirect
 	}
-	return strings.Join(r.Path, " → ")
+	text := strings.Join(r.Path, " → ")
+	switch n := len(r.Back); {
+	case n == 2:
+		text += ", and straight back"
+	case n > 2:
+		text += ", and back by " + strings.Join(r.Back[1:n-1], ", ")
+	}
+	return text
 }

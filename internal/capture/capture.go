@@ -26,7 +26,9 @@ import (
 type Chain struct {
 	Name, Wiring string
 	// Path is the names of all nodes in path order; replicas of a function are there by its name.
-	Path   []string
+	Path []string
+	// Back are those that packets visit on their way back, in that order; none where that are all.
+	Back   []string
 	Points []Point
 	// Names are the addresses of nodes, and of functions that share one, by name.
 	Names map[string][]netip.Addr

@@ -15,6 +15,9 @@ import (
 // begin the file with all that is known before a packet comes.
 func (s *session) begin(w io.Writer) (*pcapng.Writer, error) {
 	path := strings.Join(s.chain.Path, " > ")
+	if len(s.chain.Back) > 0 {
+		path += ", and back " + strings.Join(s.chain.Back, " > ")
+	}
 	out, err := pcapng.NewWriter(w, pcapng.Section{Program: "nfchain", System: system(), Comment: fmt.Sprintf("chain %s, wiring %s: %s", s.chain.Name, s.chain.Wiring, path)})
 	if err != nil {
 		return nil, err

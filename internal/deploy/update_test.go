@@ -83,15 +83,21 @@ func streams(t testing.TB, p *plan.Plan, to []netip.Addr) *streaming {
 // streamsTo is streams where the server has other addresses than the client knows.
 func streamsTo(t testing.TB, p *plan.Plan, to, at []netip.Addr) *streaming {
 	t.Helper()
+	return streamsFrom(t, p.Client(), p.Server(), to, at)
+}
+
+// streamsFrom one end to addresses that the other has, and knows as others.
+func streamsFrom(t testing.TB, from, end plan.Node, to, at []netip.Addr) *streaming {
+	t.Helper()
 	s := &streaming{stop: make(chan struct{}), ended: make(chan uint64, 1), tick: make(chan struct{}), dropped: nstest.Dropped(t)}
 	for i := range to {
 		var in net.PacketConn
 		var out net.Conn
-		inside(t, p.Server().Namespace, func() (err error) {
+		inside(t, end.Namespace, func() (err error) {
 			in, err = net.ListenPacket("udp", netip.AddrPortFrom(at[i], 7013).String())
 			return
 		})
-		inside(t, p.Client().Namespace, func() (err error) {
+		inside(t, from.Namespace, func() (err error) {
 			out, err = net.Dial("udp", netip.AddrPortFrom(to[i], 7013).String())
 			return
 		})

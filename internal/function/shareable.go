@@ -1,5 +1,7 @@
 package function
 
+import "slices"
+
 // Shareable is a kind that chains of several tenants can go through at once, in one
 // namespace, without meeting: it has no address, no program and no memory of packets.
 type Shareable interface {
@@ -13,11 +15,24 @@ const tracks = "it tracks connections, and those of tenants with the same addres
 
 // SharedUnless gives why what matches packets cannot be shared, or "".
 func SharedUnless(stateful bool, matches ...Match) string {
-	for _, m := range matches {
-		stateful = stateful || len(m.State) > 0
-	}
-	if stateful {
+	if Tracks(stateful, matches...) {
 		return tracks
 	}
 	return ""
 }
+
+// Tracks tells whether what matches packets asks which connection they are of.
+func Tracks(stateful bool, matches ...Match) bool {
+	return stateful || slices.ContainsFunc(matches, func(m Match) bool { return len(m.State) > 0 })
+}
+
+// AnsweredIf gives why a function must see both ways if it tracks connections, or "".
+func AnsweredIf(tracks bool) string {
+	if tracks {
+		return "it knows connections by what goes there and what comes back"
+	}
+	return ""
+}
+
+// AnsweredTranslating is why a function that gives connections other addresses must see both ways.
+const AnsweredTranslating = "it translates answers back"

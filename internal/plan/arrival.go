@@ -55,12 +55,12 @@ func (p *Plan) passedBy(at map[resource.Interface][]resource.Interface, path *Pa
 			nodes = append(nodes, n)
 		}
 	}
-	last := len(nodes) - 1
-	for i := range nodes {
-		if i < last {
-			handOver(at, nodes[i], nodes[i+1], func(n Node) *Interface { return n.West })
-			handOver(at, nodes[last-i], nodes[last-i-1], func(n Node) *Interface { return n.East })
-		}
+	for i := range len(nodes) - 1 {
+		handOver(at, nodes[i], nodes[i+1], func(n Node) *Interface { return n.West })
+	}
+	back := slices.DeleteFunc(nodes, func(n Node) bool { return !p.Returns(n, path) })
+	for i := len(back) - 1; i > 0; i-- {
+		handOver(at, back[i], back[i-1], func(n Node) *Interface { return n.East })
 	}
 }
 

@@ -54,9 +54,15 @@ func (b *builder) encapsulate(n *Node, f api.Function) error {
 	if path == 0 {
 		path = uint32(1 + hash("service path", b.chain.Metadata.Name)%nsh.MostPath)
 	}
+	back := 0 // of the functions behind it, those that packets have been to on their way back
+	for _, o := range all[place+1:] {
+		if !b.chain.Spec.OneWay(o) {
+			back++
+		}
+	}
 	n.NSH = &NSH{
 		Forward: nsh.Hop{Path: path, Index: uint8(nsh.FirstIndex - place)},
-		Reverse: nsh.Hop{Path: path | nsh.Back, Index: uint8(nsh.FirstIndex - (len(all) - 1 - place))},
+		Reverse: nsh.Hop{Path: path | nsh.Back, Index: uint8(nsh.FirstIndex - back)},
 	}
 	return nil
 }

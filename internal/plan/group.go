@@ -87,7 +87,7 @@ func (m Member) sites(site function.Site) []function.Site {
 // group is the node of functions that share one, if the kernel comes by them in their
 // order in one namespace.
 func (b *builder) group(seat api.Seat, before []Node) (Node, error) {
-	n := Node{Name: seat.Name, Kind: GroupKind, Namespace: b.namespaceOf(seat.Name), Made: true}
+	n := Node{Name: seat.Name, Kind: GroupKind, Namespace: b.namespaceOf(seat.Name), Made: true, OneWay: b.chain.Spec.OneWay(seat.Functions[0])}
 	if slices.ContainsFunc(before, func(o Node) bool { return o.Name == seat.Name }) {
 		return n, fmt.Errorf("group %s: its functions are not next to each other, with %s between; name another group", seat.Name, before[len(before)-1].Name)
 	}

@@ -25,7 +25,7 @@ func (b *builder) watch() error {
 		if !n.Again() {
 			place++
 		}
-		w := process.Watched{Node: n.Name, OnFailure: n.onFailure}
+		w := process.Watched{Node: n.Name, OnFailure: n.onFailure, OneWay: !b.returns(n)}
 		if r := n.Replica; r != nil {
 			w.Of, w.Number, w.Weight = r.Of, r.Number, max(r.Weight, 1)
 		}
@@ -48,7 +48,7 @@ func (b *builder) watch() error {
 	}
 	if b.classifier != nil {
 		for _, p := range b.classifier.Paths {
-			path.Paths = append(path.Paths, process.ServicePath{Name: p.Name, Number: p.Number, Nodes: p.at})
+			path.Paths = append(path.Paths, process.ServicePath{Name: p.Name, Number: p.Number, Nodes: p.at, Back: p.places()})
 		}
 	}
 	b.requires[feature.BPFIngress] = true
@@ -87,7 +87,11 @@ func (b *builder) watched(i int, n Node, w *process.Watched) error {
 		return fmt.Errorf("what passes by a %s has addresses that the ends do not know; use block, or leave it out", n.Kind)
 	}
 	for _, f := range b.inline {
-		if n.onFailure == process.Bypass && (f.hop == i-1 || f.hop == i) {
+		beside := f.hop == i-1 || f.hop == i
+		if back := b.back(i) <= f.hop && f.hop < i; !n.OneWay && !f.OneWay && back {
+			beside = true
+		}
+		if n.onFailure == process.Bypass && beside {
 			return fmt.Errorf("what is led past %s would be led past %s beside it too, which is inline; use block, or runtime: netns for %s", n.Name, f.Name, f.Name)
 		}
 	}
@@ -112,6 +116,9 @@ func (b *builder) watched(i int, n Node, w *process.Watched) error {
 		intoWest, intoEast = east, west
 	}
 	w.Eastward, w.OtherEastward = probes(process.Probe{FromMAC: west, ToMAC: intoWest}, n.toClient, n.fromWest)
+	if w.OneWay {
+		return nil
+	}
 	w.Westward, w.OtherWestward = probes(process.Probe{FromMAC: east, ToMAC: intoEast}, n.toServer, n.fromEast)
 	return nil
 }

@@ -32,6 +32,8 @@ type Inline struct {
 	// does not act on them.
 	Forward *Taken `json:"forward,omitempty"`
 	Reverse *Taken `json:"reverse,omitempty"`
+	// OneWay tells that what goes from the second endpoint to the first does not take its step.
+	OneWay bool `json:"one_way,omitempty"`
 	// Addresses of one that translates: connections are sent to one of them, or come from one, where
 	// it is given no others.
 	Addresses []netip.Addr `json:"addresses,omitempty"`
@@ -99,7 +101,11 @@ func (b *builder) takeInline(seat api.Seat, before []Node) (bool, error) {
 			return false, fmt.Errorf("function %s: runtime %s: %w", f.Name, api.RuntimeInline, err)
 		}
 		if is { // alone, since a group has a namespace
-			b.inline = append(b.inline, Inline{Name: f.Name, Kind: f.Kind, body: f.FunctionBody, steps: steps, hop: len(before) - 1})
+			one := Inline{Name: f.Name, Kind: f.Kind, OneWay: b.chain.Spec.OneWay(f), body: f.FunctionBody, steps: steps, hop: len(before) - 1}
+			if one.OneWay {
+				one.body.Direction = api.Forward
+			}
+			b.inline = append(b.inline, one)
 			return true, nil
 		}
 	}
@@ -140,10 +146,16 @@ func (b *builder) suits(f api.Function, steps function.Steps, hop int) bool {
 	}
 	all := b.chain.Spec.Functions
 	at := slices.IndexFunc(all, func(o api.Function) bool { return o.Name == f.Name })
-	if b.chain.Spec.Classifier != nil || steps.Less || row > pass.Most || steps.Tap != nil && taps > pass.MostTaps || b.parts(at) {
+	if b.chain.Spec.Classifier != nil || steps.Less || b.missesAnswers(at) || row > pass.Most || steps.Tap != nil && taps > pass.MostTaps || b.parts(at) {
 		return false
 	}
 	return !slices.ContainsFunc(all[max(0, at-1):min(at+2, len(all))], func(o api.Function) bool { return o.Replicas > 1 || o.OnFailure == process.Bypass })
+}
+
+// missesAnswers tells whether a function needs the answers and one beside it may be a node that they do not visit.
+func (b *builder) missesAnswers(at int) bool {
+	all := b.chain.Spec.Functions
+	return all[at].NeedsAnswers() != "" && slices.ContainsFunc(all[max(0, at-1):min(at+2, len(all))], b.chain.Spec.OneWay)
 }
 
 // Chose is what became of functions that left their runtime to the plan, for a person: "count is
@@ -284,10 +296,18 @@ func (f *Inline) guard(spec *pass.Spec, way int, slot uint32) {
 	spec.Connections = max(spec.Connections, f.steps.Connections)
 }
 
-// meeting are the functions on a hop that packets of a way meet, in their order.
+// meeting are the functions on a hop that packets of a way meet, in their order. Those that go back meet, at
+// once, all that there are up to the next node that they visit.
 func (b *builder) meeting(hop, way int) (all []*Inline) {
+	first := hop
+	if way == function.ReverseWay {
+		if b.nodes[hop+1].OneWay {
+			return nil
+		}
+		first = b.back(hop + 1)
+	}
 	for i := range b.inline {
-		if f := &b.inline[i]; f.hop == hop && f.steps.Meets(f.body.Direction, way) {
+		if f := &b.inline[i]; first <= f.hop && f.hop <= hop && f.steps.Meets(f.body.Direction, way) {
 			all = append(all, f)
 		}
 	}

@@ -228,6 +228,7 @@ func (b *builder) hopLimits() error {
 		spec.Rules = append(spec.Rules, ruleset.Rule{Match: ruleset.Match{Family: family}, HopLimit: hopLimit,
 			Comment: fmt.Sprintf("restored every %d functions", hopsBetween)})
 	}
+	restored := make([]bool, len(b.nodes))
 	back, since := graphOf(b.nodes).Back, make([]int, len(b.nodes)) // of each, on the longest way there
 	for i, n := range functions {
 		place := i + 1
@@ -242,7 +243,58 @@ func (b *builder) hopLimits() error {
 		}
 		if since[place] >= hopsBetween && !n.shared {
 			b.add(resource.New(n.Namespace, spec, need(n)...))
-			since[place] = 0
+			since[place], restored[place] = 0, true
+		}
+	}
+	for _, walk := range b.walks() {
+		if err := b.hopLimitsOn(walk, spec, restored); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// walks are the places that packets come by, in order, where that is less than the whole chain: on their way back, and
+// on paths that a classifier gives them.
+func (b *builder) walks() (all [][]int) {
+	add := func(p Path) {
+		back := slices.Clone(p.back)
+		slices.Reverse(back)
+		all = append(all, p.at, back)
+	}
+	var whole []string
+	for _, f := range b.chain.Spec.Functions {
+		whole = append(whole, f.Name)
+	}
+	if b.chain.Spec.HasOneWay() {
+		add(b.path(whole, false))
+	}
+	if b.chain.Spec.Classifier == nil {
+		return all
+	}
+	for _, r := range b.chain.Spec.Classifier.Rules {
+		add(b.path(r.Functions, r.OneWay()))
+	}
+	return all
+}
+
+// hopLimitsOn a walk are restored where those that do it anyway are too few.
+func (b *builder) hopLimitsOn(walk []int, spec ruleset.Spec, restored []bool) error {
+	since := 0
+	for _, place := range walk[1 : len(walk)-1] {
+		n := b.nodes[place]
+		if n.Transparent {
+			continue
+		}
+		if since++; since > hopsMost {
+			return fmt.Errorf("more than %d functions in a row stand alone, where hop limits are not restored; put one of the chain's own between them", hopsMost)
+		}
+		if since >= hopsBetween && !n.shared && !restored[place] {
+			b.add(resource.New(n.Namespace, spec, need(n)...))
+			restored[place] = true
+		}
+		if restored[place] {
+			since = 0
 		}
 	}
 	return nil

@@ -37,8 +37,12 @@ type Path struct {
 	Functions []string `json:"functions"`
 	// Nodes that packets are in, both ends included.
 	Nodes []string `json:"nodes"`
+	// OneWay tells that packets go straight back, whatever the functions say.
+	OneWay bool `json:"one_way,omitempty"`
+	// Back are the nodes that packets are in on their way back, in the same order; absent where that are all.
+	Back []string `json:"back,omitempty"`
 
-	at []int // places of the nodes
+	at, back []int // places of the nodes
 }
 
 // pathName of functions.
@@ -49,7 +53,14 @@ func (p Path) Text() string {
 	if len(p.Functions) == 0 {
 		return api.OtherwiseDirect
 	}
-	return strings.Join(p.Functions, " → ")
+	text := strings.Join(p.Functions, " → ")
+	switch n := len(p.Back); {
+	case n == 2:
+		text += ", and straight back"
+	case n > 2:
+		text += ", and back by " + strings.Join(p.Back[1:n-1], ", ")
+	}
+	return text
 }
 
 // Path of a name; nil where there is none.
@@ -78,11 +89,11 @@ func (p Path) by(node int) bool { return slices.Contains(p.at, node) }
 
 // beside is the place of the node behind one on a path, or before it.
 func (p Path) beside(node int, east bool) int {
-	i := slices.Index(p.at, node)
 	if east {
-		return p.at[i+1]
+		return p.at[slices.Index(p.at, node)+1]
 	}
-	return p.at[i-1]
+	before := slices.IndexFunc(p.back, func(at int) bool { return at >= node })
+	return p.back[before-1]
 }
 
 // classify has ports send packets on by several paths, if the chain has them.
@@ -97,8 +108,9 @@ func (b *builder) classify() error {
 	c := &Classifier{Choice: steer.Choice{Drop: spec.Rest() == api.OtherwiseDrop}}
 	b.classifier = c
 	for _, r := range spec.Ordered() {
-		c.add(b.path(r.Functions))
-		rule, err := b.rule(r)
+		p := b.path(r.Functions, r.OneWay())
+		c.add(p)
+		rule, err := b.rule(r, p.Name)
 		if err != nil {
 			return fmt.Errorf("classifier: rule %s: %w", r.Name, err)
 		}
@@ -140,14 +152,30 @@ func (b *builder) classifiable() error {
 	return nil
 }
 
-// path by some functions of the chain.
-func (b *builder) path(functions []string) Path {
+// oneWayName ends the name of a path that packets go straight back on, though not all of its functions say so: it
+// is another one than that of the same functions, and no function is called so.
+const oneWayName = ", one way"
+
+// path by some functions of the chain, or straight back past them.
+func (b *builder) path(functions []string, oneWay bool) Path {
 	p := Path{Name: pathName(functions), Functions: append([]string{}, functions...)}
+	both := func(f api.Function) bool { return slices.Contains(functions, f.Name) && !b.chain.Spec.OneWay(f) }
+	if p.OneWay = oneWay && slices.ContainsFunc(b.chain.Spec.Functions, both); p.OneWay {
+		p.Name += oneWayName
+	}
+	var back []string
 	for i, n := range b.nodes {
 		end := i == 0 || i == len(b.nodes)-1
-		if end || slices.ContainsFunc(functions, n.Has) {
-			p.Nodes, p.at = append(p.Nodes, n.Name), append(p.at, i)
+		if !end && !slices.ContainsFunc(functions, n.Has) {
+			continue
 		}
+		p.Nodes, p.at = append(p.Nodes, n.Name), append(p.at, i)
+		if end || !oneWay && !n.OneWay {
+			back, p.back = append(back, n.Name), append(p.back, i)
+		}
+	}
+	if len(back) < len(p.Nodes) {
+		p.Back = back
 	}
 	return p
 }
@@ -163,7 +191,7 @@ func (b *builder) rest(spec *api.Classifier) *Path {
 			all = append(all, f.Name)
 		}
 	}
-	p := b.path(all)
+	p := b.path(all, false)
 	return &p
 }
 
@@ -192,9 +220,9 @@ func (c *Classifier) number() {
 	}
 }
 
-// rule of a file, as ports have it.
-func (b *builder) rule(r api.PathRule) (rule steer.Rule, err error) {
-	rule = steer.Rule{Name: r.Name, Path: pathName(r.Functions), Protocol: r.Match.Protocol}
+// rule of a file that leads by a path, as ports have it.
+func (b *builder) rule(r api.PathRule, path string) (rule steer.Rule, err error) {
+	rule = steer.Rule{Name: r.Name, Path: path, Protocol: r.Match.Protocol}
 	var wrong [6]error
 	rule.Sources, wrong[0] = r.Match.Source.Parse()
 	rule.Destinations, wrong[1] = r.Match.Destination.Parse()
@@ -221,10 +249,14 @@ func (c *Classifier) first(node int) *Path {
 	return nil
 }
 
-// toFunctions are the rules that lead to functions' own addresses, which answers to their own packets have.
+// toFunctions are the rules that lead to functions' own addresses, which answers to their own packets have: by a
+// path on which packets of both ways visit the function, if there is one.
 func (b *builder) toFunctions(c *Classifier) (rules []steer.Rule) {
 	for i, n := range b.nodes {
 		p := c.first(i)
+		if both := slices.IndexFunc(c.Paths, func(p Path) bool { return slices.Contains(p.back, i) }); both >= 0 {
+			p = &c.Paths[both]
+		}
 		if n.Kind == "endpoint" || n.Transparent || n.Apart != 0 || p == nil {
 			continue
 		}
@@ -259,7 +291,7 @@ func (b *builder) oneWay(c *Classifier) error {
 		}
 		behind := func(p Path) []int { return p.at[slices.Index(p.at, i)+1:] }
 		if m.body.Direction == api.Reverse {
-			behind = func(p Path) []int { return p.at[:slices.Index(p.at, i)] }
+			behind = func(p Path) []int { return p.back[:slices.Index(p.back, i)] }
 		}
 		first := c.first(i)
 		for _, p := range c.Paths {
@@ -286,9 +318,29 @@ func (b *builder) inlineOn(c *Classifier) error {
 					return fmt.Errorf("%s is inline beside %s, whose packets all meet it, and the path %q %s %s; give it runtime: %s", f.Name, n.Name, p.Text(), words, n.Name, api.RuntimeNetns)
 				}
 			}
+			if err := b.inlineBack(f, p); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// inlineBack refuses a function without a namespace that packets of a path would miss on their way back, or meet unasked.
+func (b *builder) inlineBack(f Inline, p Path) error {
+	if f.Reverse == nil {
+		return nil
+	}
+	at := f.hop + 1
+	for b.nodes[at].OneWay {
+		at++
+	}
+	meets := slices.Contains(p.back, at)
+	if meets == p.ReturnsBy(f) {
+		return nil
+	}
+	words := map[bool]string{true: "which does not go back by it, would come by it", false: "which is to go back by it, would not come by it"}[meets]
+	return fmt.Errorf("%s is inline before %s, at which packets meet it on their way back, and the path %q, %s; give it runtime: %s", f.Name, b.nodes[at].Name, p.Text(), words, api.RuntimeNetns)
 }
 
 // leadOn has the port where packets of a node come in, on their way east or west, send them on by their
@@ -315,10 +367,7 @@ func (b *builder) leadOn(c *Classifier, node int, east bool) {
 	if len(spec.Ways) == 0 && !end {
 		return
 	}
-	r := &b.resources[slices.IndexFunc(b.resources, func(r resource.Resource) bool {
-		s, is := r.Spec.(steer.Spec)
-		return is && s.Device == at
-	})]
+	r := b.steers(at)
 	s := r.Spec.(steer.Spec)
 	r.Needs = pairs
 	learns, opens := b.translator(n) != nil, slices.ContainsFunc(n.members(), b.runs) // what a program of its own sends is nobody's answer

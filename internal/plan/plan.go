@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"sort"
@@ -125,6 +126,8 @@ type Node struct {
 	// the others go on; "" is the node behind it.
 	Branches []api.Branch `json:"branches,omitempty"`
 	Next     string       `json:"next,omitempty"`
+	// OneWay tells that what goes from the second endpoint to the first does not visit the function.
+	OneWay bool `json:"one_way,omitempty"`
 
 	endpoint api.Endpoint
 	body     api.FunctionBody
@@ -257,7 +260,7 @@ func (b *builder) build() (err error) {
 	if b.nodes, err = b.listNodes(); err != nil {
 		return err
 	}
-	if err := b.partable(); err != nil {
+	if err := errors.Join(b.partable(), b.passable()); err != nil {
 		return err
 	}
 	if b.space, err = b.chooseSpace(); err != nil {
@@ -285,6 +288,7 @@ func (b *builder) build() (err error) {
 	if err := b.hops(); err != nil {
 		return err
 	}
+	b.straight()
 	if err := b.branch(); err != nil {
 		return err
 	}
@@ -348,7 +352,7 @@ func (b *builder) nodeOf(seat api.Seat, before []Node) (Node, error) {
 		return b.group(seat, before)
 	}
 	f := seat.Functions[0]
-	n := Node{Name: f.Name, Kind: f.Kind, Namespace: b.namespaceOf(f.Name), Made: true, body: f.FunctionBody, onFailure: f.OnFailure, Branches: f.Branches, Next: f.Next}
+	n := Node{Name: f.Name, Kind: f.Kind, Namespace: b.namespaceOf(f.Name), Made: true, body: f.FunctionBody, onFailure: f.OnFailure, Branches: f.Branches, Next: f.Next, OneWay: b.chain.Spec.OneWay(f)}
 	if f.Ref != "" {
 		body, ok := b.facts.Functions[f.Ref]
 		if !ok {

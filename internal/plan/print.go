@@ -24,6 +24,9 @@ func (p *Plan) Text() string {
 		fmt.Fprintf(&b, "function %s\n", strings.Join(names, ""))
 	} else {
 		fmt.Fprintf(&b, "chain %s, wiring %s%s\npath: %s\n", p.Chain, p.Wiring, Chosen(p.Settings), strings.Join(names, " → "))
+		if back := p.Back(); back != nil {
+			fmt.Fprintf(&b, "back: %s\n", strings.Join(back, " → "))
+		}
 		for _, way := range p.ways() {
 			fmt.Fprintf(&b, "branch: %s\n", way)
 		}

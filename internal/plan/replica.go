@@ -224,11 +224,14 @@ const noPlace = -1
 // another: that one, or one behind it where they may be led past it; noPlace if there is none.
 func (b *builder) faced(from, to int) (at int, err error) {
 	at = noPlace
-	step := to - from
-	if step != 1 && step != -1 {
+	next := b.back
+	switch {
+	case to == from+1:
+		next = func(i int) int { return i + 1 }
+	case from == 0 || to != b.back(from):
 		return at, nil // beside the chain
 	}
-	for i := to; i > 0 && i < len(b.nodes)-1; i += step {
+	for i := to; i > 0 && i < len(b.nodes)-1; i = next(i) {
 		n := b.nodes[i]
 		if n.Replica != nil && at != noPlace {
 			first := b.nodes[at].Function()

@@ -125,7 +125,7 @@ func (s *Sharing) merge(key string, all [][2]int) {
 	for _, at := range all {
 		own := &s.Chains[at[0]].Spec.Functions[at[1]]
 		shared.Of = append(shared.Of, Of{s.Chains[at[0]].Metadata.Name, own.Name})
-		*own = api.Function{Name: own.Name, Ref: shared.Name}
+		*own = api.Function{Name: own.Name, Ref: shared.Name, Symmetric: own.Symmetric}
 	}
 	s.Shared, s.Functions = append(s.Shared, shared), append(s.Functions, alone)
 	s.NamespacesSaved += len(all) - 1

@@ -16,7 +16,7 @@ import (
 // its name or that of a function that shares it; of a function with replicas, all of these. A function
 // that is inline has no interfaces: packets come to it and leave it at those beside it.
 func Captured(p *plan.Plan, hop string) (capture.Chain, error) {
-	c := capture.Chain{Name: p.Chain, Wiring: p.Wiring, Names: map[string][]netip.Addr{}}
+	c := capture.Chain{Name: p.Chain, Wiring: p.Wiring, Back: p.Back(), Names: map[string][]netip.Addr{}}
 	places := map[string]int{}
 	for _, n := range p.Nodes {
 		if !n.Again() {

@@ -34,6 +34,8 @@ type PathRuleState struct {
 	Match string `json:"match"`
 	// Path is the functions that it leads by; empty the direct one.
 	Path []string `json:"path"`
+	// Back are the nodes that packets are in on their way back, in path order; absent where that are all of the path.
+	Back []string `json:"back,omitempty"`
 	// Drop tells that packets end where they come in.
 	Drop bool `json:"drop,omitempty"`
 	// Own tells that the rule leads to a function's own addresses, and is none of the file's.
@@ -75,11 +77,13 @@ func classifiedBy(p *plan.Plan) (*ClassifierState, error) {
 	}
 	s := &ClassifierState{Earlier: flowsBy(c, steer.Earlier), Most: c.Most, New: c.New, Moved: c.Moved, Unkept: c.Unkept, Unknown: c.Unknown}
 	for i, r := range p.Classifier.Choice.Rules {
-		s.Rules = append(s.Rules, PathRuleState{Rule: r.Name, Match: r.String(), Path: p.Classifier.Path(r.Path).Functions, Own: i < p.Classifier.Own, RuleFlows: flowsBy(c, i)})
+		on := p.Classifier.Path(r.Path)
+		s.Rules = append(s.Rules, PathRuleState{Rule: r.Name, Match: r.String(), Path: on.Functions, Back: on.Back, Own: i < p.Classifier.Own, RuleFlows: flowsBy(c, i)})
 	}
 	rest := PathRuleState{Rule: otherwise, Path: []string{}, Drop: p.Classifier.Choice.Drop, RuleFlows: flowsBy(c, len(s.Rules))}
 	if !rest.Drop {
-		rest.Path = p.Classifier.Path(p.Classifier.Choice.Otherwise).Functions
+		on := p.Classifier.Path(p.Classifier.Choice.Otherwise)
+		rest.Path, rest.Back = on.Functions, on.Back
 	}
 	s.Rules = append(s.Rules, rest)
 	return s, nil

@@ -16,6 +16,8 @@ import (
 type InlineState struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
+	// OneWay tells that what goes from the second endpoint to the first does not take its step.
+	OneWay bool `json:"one_way,omitempty"`
 	// State is up, partial or changed, as what it shares its program with is.
 	State string `json:"state"`
 	// West and East are the nodes between which packets take its step.
@@ -100,7 +102,7 @@ func between(p *plan.Plan) (map[string]*PassState, error) {
 func inlineOf(p *plan.Plan, passes map[string]*PassState) []InlineState {
 	all := []InlineState{}
 	for _, f := range p.Inline {
-		all = append(all, InlineState{Name: f.Name, Kind: f.Kind, State: StateUp, West: f.West, East: f.East,
+		all = append(all, InlineState{Name: f.Name, Kind: f.Kind, OneWay: f.OneWay, State: StateUp, West: f.West, East: f.East,
 			Forward: stepOf(f.Name, f.Forward, passes), Reverse: stepOf(f.Name, f.Reverse, passes), Rules: []ruleset.Counter{}})
 	}
 	return all
@@ -205,6 +207,9 @@ func met(p *plan.Plan, on *plan.Path, protocol string, before map[string]*PassSt
 			continue // packets may have gone another way
 		}
 		seen := proof.Seen{Function: f.Name, Forward: cameTo(f.Forward, before, after), Reverse: cameTo(f.Reverse, before, after)}
+		if on != nil && !on.ReturnsBy(f) {
+			seen.Reverse = proof.Rounds // none are to
+		}
 		if seen.Forward < proof.Rounds || seen.Reverse < proof.Rounds {
 			fail.Missed, names = append(fail.Missed, seen), append(names, f.Name)
 		}

@@ -25,6 +25,8 @@ type State struct {
 	// State is up, partial or changed.
 	State string      `json:"state"`
 	Nodes []NodeState `json:"nodes"`
+	// Back are what packets come by on their way back, in that order; absent where that is all that they came by.
+	Back []string `json:"back,omitempty"`
 	// Inline are the functions that have no namespace, in path order.
 	Inline []InlineState `json:"inline"`
 	// Hops are what a forwarder between the nodes counted, in path order; none where there
@@ -48,6 +50,8 @@ type State struct {
 type NodeState struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
+	// OneWay tells that what goes from the second endpoint to the first does not visit the function.
+	OneWay bool `json:"one_way,omitempty"`
 	// State is up, partial, changed or missing.
 	State string `json:"state"`
 	Drift
@@ -77,7 +81,7 @@ type NodeState struct {
 // Inspect reads what a chain or standalone function is and has counted, and compares
 // it with its plan.
 func Inspect(ctx context.Context, p *plan.Plan) (State, error) {
-	s := State{SchemaVersion: 1, Chain: p.Chain, Kind: "chain", Wiring: p.Wiring, WiringSettings: p.Settings, Nodes: []NodeState{}, Inline: []InlineState{}, Hops: []HopState{}, Drift: noDrift()}
+	s := State{SchemaVersion: 1, Chain: p.Chain, Kind: "chain", Wiring: p.Wiring, WiringSettings: p.Settings, Nodes: []NodeState{}, Back: p.Back(), Inline: []InlineState{}, Hops: []HopState{}, Drift: noDrift()}
 	if p.Alone() {
 		s.Kind = "function"
 	}
@@ -161,7 +165,7 @@ func (s *State) compare(ctx context.Context, p *plan.Plan) error {
 }
 
 func inspect(p *plan.Plan, n plan.Node) (NodeState, error) {
-	s := NodeState{Name: n.Name, Kind: n.Kind, State: StateMissing, Namespace: n.Namespace, Drift: noDrift(),
+	s := NodeState{Name: n.Name, Kind: n.Kind, OneWay: !p.Returns(n, nil), State: StateMissing, Namespace: n.Namespace, Drift: noDrift(),
 		Addresses: []string{}, Interfaces: []trial.InterfaceCounts{}, Rules: []ruleset.Counter{}, Functions: functionsOf(n)}
 	for _, port := range []*plan.Interface{n.West, n.East} {
 		if port != nil && n.Apart == 0 {

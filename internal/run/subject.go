@@ -155,7 +155,7 @@ func proven(ctx context.Context, p *plan.Plan, kind string, on *plan.Path) error
 		if on != nil && !on.Has(n.Name) {
 			continue
 		}
-		f := proof.Function{Name: n.Function(), Netns: n.Namespace, West: n.West.Device, East: n.East.Device, Transparent: n.Transparent, Hands: n.Hook != ""}
+		f := proof.Function{Name: n.Function(), Netns: n.Namespace, West: n.West.Device, East: n.East.Device, Transparent: n.Transparent, Hands: n.Hook != "", OneWay: !p.Returns(n, on)}
 		if last := len(path.Functions) - 1; n.Again() {
 			path.Functions[last].Others = append(path.Functions[last].Others, f)
 			continue

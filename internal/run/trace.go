@@ -23,7 +23,7 @@ func TracedOn(p *plan.Plan, path *plan.Path, why string) trace.Chain {
 		if path != nil && !path.Has(n.Name) {
 			continue
 		}
-		node := trace.Node{Name: n.Name, Kind: n.Kind, Namespace: n.Namespace, Arrivals: map[string]resource.Interface{}, Handed: map[string]bool{}, Hands: n.Hook != "", Aside: !p.Always(n.Name)}
+		node := trace.Node{Name: n.Name, Kind: n.Kind, Namespace: n.Namespace, Arrivals: map[string]resource.Interface{}, Handed: map[string]bool{}, Hands: n.Hook != "", Aside: !p.Always(n.Name), OneWay: !p.Returns(n, path)}
 		if n.Replica != nil {
 			node.Of = n.Replica.Of
 		}

@@ -25,6 +25,8 @@ type Explanation struct {
 	Hops trial.List[Step] `json:"hops"`
 	// Aside are functions on other ways, to which no packet of the flow came.
 	Aside []string `json:"aside,omitempty"`
+	// Past are functions that packets of this direction go past, as the chain is one-way there.
+	Past []string `json:"past,omitempty"`
 	// Elsewhere are ends outside the chain's namespaces.
 	Elsewhere trial.List[Drop] `json:"elsewhere"`
 	// Verdict says in words what became of the packets.
@@ -97,8 +99,12 @@ func (e *Explanation) follow(hops []Hop, reverse bool) {
 		if i < len(hops)-1 {
 			step.Out = last.OwnOut.Packets
 		}
-		if h.Aside && step.In+step.Out+own(step.Drops) == 0 {
+		switch unseen := step.In+step.Out+own(step.Drops) == 0; {
+		case unseen && h.Aside:
 			e.Aside = append(e.Aside, h.Name)
+			continue
+		case unseen && h.OneWay && reverse:
+			e.Past = append(e.Past, h.Name)
 			continue
 		}
 		e.Hops = append(e.Hops, step)

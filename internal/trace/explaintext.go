@@ -33,6 +33,9 @@ func (e Explanation) Text(w io.Writer) error {
 	if len(e.Aside) > 0 {
 		fmt.Fprintf(&b, "- on other ways, where none of it was seen: %s\n", strings.Join(e.Aside, ", "))
 	}
+	if len(e.Past) > 0 {
+		fmt.Fprintf(&b, "- packets of this direction go past %s, by which the chain is one-way\n", strings.Join(e.Past, ", "))
+	}
 	for _, reason := range append(e.Reasons, e.Warnings...) {
 		fmt.Fprintf(&b, "- %s\n", reason)
 	}

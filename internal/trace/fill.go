@@ -23,7 +23,7 @@ func (r *Report) fill(v *view, s seen, before, after reading) {
 	place := map[uint32]*seat{}
 	for i, node := range v.nodes {
 		place[node.inode] = node
-		h := Hop{Name: node.Name, Kind: node.Kind, Namespace: node.Namespace, Of: node.Of, Aside: node.Aside}
+		h := Hop{Name: node.Name, Kind: node.Kind, Namespace: node.Namespace, Of: node.Of, Aside: node.Aside, OneWay: node.OneWay}
 		for _, device := range node.Interfaces {
 			h.Interfaces = append(h.Interfaces, interfaceOf(device, before.interfaces[node.Name][device], after.interfaces[node.Name][device]))
 		}
@@ -148,11 +148,14 @@ func (r *Report) addHanded(v *view, at int) {
 	for v.nodes[next].Hands {
 		next++
 	}
-	for v.nodes[previous].Hands {
+	for v.nodes[previous].Hands || v.nodes[previous].OneWay {
 		previous--
 	}
 	came, back := r.Hops[next].Interfaces, r.Hops[previous].Interfaces
 	west.OwnIn, east.OwnOut = came[0].OwnIn, came[0].OwnIn
+	if h.OneWay {
+		return
+	}
 	east.OwnIn, west.OwnOut = back[len(back)-1].OwnIn, back[len(back)-1].OwnIn
 }
 

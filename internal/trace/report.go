@@ -60,6 +60,8 @@ type Hop struct {
 	Of string `json:"of,omitempty"`
 	// Aside tells that there are ways past it, because ways part before.
 	Aside bool `json:"aside,omitempty"`
+	// OneWay tells that what goes from the last end to the first does not come by it.
+	OneWay bool `json:"one_way,omitempty"`
 	// In and Out are what its interfaces took and gave of all traffic, both ways.
 	In  Amount `json:"in"`
 	Out Amount `json:"out"`

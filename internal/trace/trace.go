@@ -56,6 +56,8 @@ type Node struct {
 	Of string
 	// Aside tells that there are ways past it.
 	Aside bool
+	// OneWay tells that what goes from the last end to the first does not come by it.
+	OneWay bool
 	// Interfaces are the chain's there, in path order.
 	Interfaces []string
 	// Arrivals are where the kernel tells of what comes in by one of them, if not there.

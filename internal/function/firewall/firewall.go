@@ -156,11 +156,21 @@ func (Kind) OnOneArm(site function.Site, _ any) error { return function.OneWay(s
 // Shares implements function.Shareable.
 func (Kind) Shares(options any) string {
 	o := options.(*Options)
-	matches := make([]function.Match, 0, len(o.Rules.List))
-	for _, r := range o.Rules.List {
-		matches = append(matches, r.Match)
+	return function.SharedUnless(o.stateful(), o.Rules.matches()...)
+}
+
+// NeedsAnswers implements api.Answered.
+func (o *Options) NeedsAnswers() string {
+	return function.AnsweredIf(function.Tracks(o.stateful(), o.Rules.matches()...))
+}
+
+// matches of the rules that are given.
+func (r Rules) matches() []function.Match {
+	matches := make([]function.Match, 0, len(r.List))
+	for _, rule := range r.List {
+		matches = append(matches, rule.Match)
 	}
-	return function.SharedUnless(o.stateful(), matches...)
+	return matches
 }
 
 // Contribute implements function.Kind.

@@ -31,6 +31,9 @@ type Options struct {
 	By string `json:"by,omitempty" jsonschema:"enum=round-robin,enum=hash"`
 }
 
+// NeedsAnswers implements api.Answered.
+func (*Options) NeedsAnswers() string { return function.AnsweredTranslating }
+
 //go:embed loadbalancer.go
 var declared string
 

@@ -21,6 +21,9 @@ type Options struct {
 	Destination *Destination `json:"destination,omitempty"`
 }
 
+// NeedsAnswers implements api.Answered.
+func (*Options) NeedsAnswers() string { return function.AnsweredTranslating }
+
 //go:embed nat.go
 var declared string
 

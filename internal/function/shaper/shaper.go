@@ -140,12 +140,21 @@ func (Kind) Acts(_ bool, options any) function.Span {
 
 // Shares implements function.Shareable. Each tenant has its interfaces, and so its rate.
 func (Kind) Shares(options any) string {
-	o := options.(*Options)
+	return function.SharedUnless(false, options.(*Options).matches()...)
+}
+
+// NeedsAnswers implements api.Answered.
+func (o *Options) NeedsAnswers() string {
+	return function.AnsweredIf(function.Tracks(false, o.matches()...))
+}
+
+// matches of the classes.
+func (o *Options) matches() []function.Match {
 	matches := make([]function.Match, 0, len(o.Classes))
 	for _, c := range o.Classes {
 		matches = append(matches, c.Match)
 	}
-	return function.SharedUnless(false, matches...)
+	return matches
 }
 
 // Contribute implements function.Kind. One that stands alone has no interfaces of its

@@ -29,6 +29,8 @@ type ServicePath struct {
 	Number int    `json:"number"`
 	// Nodes that packets are in, by their places in the chain's order, both ends among them.
 	Nodes []int `json:"nodes"`
+	// Back are those that packets are in on their way back; none where that are all.
+	Back []int `json:"back,omitempty"`
 }
 
 // Watched is a node of a path, whether it is watched or not.
@@ -45,13 +47,15 @@ type Watched struct {
 	// OnFailure is what becomes of packets when the node fails, and all other replicas of its function
 	// have, too: Bypass, Block or Replica; "" for a node that is not watched.
 	OnFailure string `json:"on_failure,omitempty"`
+	// OneWay tells that what goes from the second endpoint to the first does not come by the node.
+	OneWay bool `json:"one_way,omitempty"`
 	// Version is a digest of what the node is: another one may let through what this one does
 	// not.
 	Version string `json:"version,omitempty"`
 	// Programs without which the node has failed.
 	Programs []string `json:"programs,omitempty"`
 	// Eastward and Westward are what probes are like that go in by the western port and by
-	// the eastern one.
+	// the eastern one; there is no westward one of a node that is one-way.
 	Eastward *Probe `json:"eastward,omitempty"`
 	Westward *Probe `json:"westward,omitempty"`
 	// OtherEastward and OtherWestward are the same in the other family of addresses; nil where the ends have one.

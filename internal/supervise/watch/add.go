@@ -41,6 +41,9 @@ func (w *Watcher) watch(n *node) error {
 		probe, other *process.Probe
 		in, out      *port
 	}{{"eastward", spec.Eastward, spec.OtherEastward, west, east}, {"westward", spec.Westward, spec.OtherWestward, east, west}} {
+		if spec.OneWay && v.in == east {
+			continue
+		}
 		if v.probe == nil || v.in == nil || v.out == nil {
 			return fmt.Errorf("there is no way %s through function %s", v.name, n.spec.Node)
 		}

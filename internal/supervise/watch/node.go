@@ -158,8 +158,10 @@ func (n *node) ill(now time.Time, ended map[string]bool) string {
 		}
 	}
 	for _, w := range n.ways {
-		if w.in.gone {
-			return fmt.Sprintf("its interface behind port %s is not there; `nfchain up` makes it again", w.in.name)
+		for _, p := range []*port{w.in, w.out} { // of a function that is one-way, nothing comes in by the other
+			if p.gone {
+				return fmt.Sprintf("its interface behind port %s is not there; `nfchain up` makes it again", p.name)
+			}
 		}
 	}
 	for _, w := range n.ways {
@@ -225,7 +227,7 @@ func (n *node) well(programs map[string]string) bool {
 		return false
 	}
 	for _, w := range n.ways {
-		if w.in.steer == nil || w.owes && !w.proven || w.proven && w.asking() {
+		if w.in.steer == nil || w.out.gone || w.owes && !w.proven || w.proven && w.asking() {
 			return false
 		}
 	}
@@ -259,7 +261,7 @@ func (n *node) stuck(now time.Time, programs map[string]string) bool {
 // mendable tells that all is there but what its programs do, so that others may do better.
 func (n *node) mendable(programs map[string]string) bool {
 	for _, w := range n.ways {
-		if w.in.steer == nil {
+		if w.in.steer == nil || w.out.gone {
 			return false
 		}
 	}

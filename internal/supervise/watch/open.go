@@ -101,7 +101,8 @@ func (w *Watcher) inherit(now time.Time) {
 // wasTurned tells whether a port that a function is next to has its packets go elsewhere.
 func (w *Watcher) wasTurned(n *node) bool {
 	for _, line := range w.lines() {
-		all := seats(along(w.path, line))
+		nodes := along(w.path, line)
+		all := seats(nodes)
 		for at, seat := range all {
 			if !slices.ContainsFunc(seat, func(i int) bool { return line.Nodes[i] == n.number }) {
 				continue
@@ -110,8 +111,10 @@ func (w *Watcher) wasTurned(n *node) bool {
 			for _, i := range all[at-1] {
 				facing = append(facing, w.ports[w.path.Nodes[line.Nodes[i]].East])
 			}
-			for _, i := range all[at+1] {
-				facing = append(facing, w.ports[w.path.Nodes[line.Nodes[i]].West])
+			for from := at + 1; from < len(all) && visited(nodes, all, from, -1) == at; from++ {
+				for _, i := range all[from] {
+					facing = append(facing, w.ports[w.path.Nodes[line.Nodes[i]].West])
+				}
 			}
 			if slices.ContainsFunc(facing, func(p *port) bool { return p.isTurned(line) || n.spec.Of != "" && p.keeps(n.spec.Number) }) {
 				return true

@@ -1,6 +1,8 @@
 package watch
 
 import (
+	"slices"
+
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
@@ -62,7 +64,11 @@ func (w *Watcher) lines() []process.ServicePath {
 // along a service path are these nodes.
 func along(p process.Path, path process.ServicePath) (nodes []process.Watched) {
 	for _, n := range path.Nodes {
-		nodes = append(nodes, p.Nodes[n])
+		node := p.Nodes[n]
+		if len(p.Paths) > 0 {
+			node.OneWay = path.Back != nil && !slices.Contains(path.Back, n)
+		}
+		nodes = append(nodes, node)
 	}
 	return nodes
 }

@@ -51,8 +51,9 @@ func turned(nodes []process.Watched, failed func(node int) bool) map[string]cour
 
 // beyond a seat in a direction: the first one to which packets can go.
 func beyond(nodes []process.Watched, all [][]int, failed func(int) bool, from, step int) (c course) {
-	to := from + step
-	for ; lost(all[to], failed); to += step { // the ends are not watched, and do not fail
+	planned := visited(nodes, all, from, step)
+	to := planned
+	for ; lost(all[to], failed); to = visited(nodes, all, to, step) { // the ends are not watched, and do not fail
 		switch first := nodes[all[to][0]]; first.OnFailure {
 		case process.Block:
 			return course{to: blocked}
@@ -66,7 +67,7 @@ func beyond(nodes []process.Watched, all [][]int, failed func(int) bool, from, s
 		c.among, c.failing = all[to], failing(nodes, all[to], failed)
 	}
 	switch {
-	case to == from+step:
+	case to == planned:
 		return c
 	case first.Of != "":
 		c.to = shared
@@ -76,6 +77,15 @@ func beyond(nodes []process.Watched, all [][]int, failed func(int) bool, from, s
 		c.to = first.East
 	}
 	return c
+}
+
+// visited is the seat that packets come to from another in a direction, by plan. Back they go past what is one-way.
+func visited(nodes []process.Watched, all [][]int, from, step int) int {
+	to := from + step
+	for step < 0 && nodes[all[to][0]].OneWay {
+		to += step
+	}
+	return to
 }
 
 // lost tells whether all nodes of a seat have failed.

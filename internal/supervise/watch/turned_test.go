@@ -3,6 +3,7 @@ package watch
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +32,14 @@ func chain(functions ...string) []process.Watched {
 	return append(nodes, process.Watched{Node: "server", West: "<server"})
 }
 
+// oneWay has packets go past some of the nodes on their way back.
+func oneWay(nodes []process.Watched, names ...string) []process.Watched {
+	for i, n := range nodes {
+		nodes[i].OneWay = slices.Contains(names, n.Node)
+	}
+	return nodes
+}
+
 // text of a course: where packets go, and which replicas are left out.
 func (c course) text() string {
 	text := c.to
@@ -46,6 +55,7 @@ func (c course) text() string {
 func TestTurned(t *testing.T) {
 	one := chain("a bypass", "b bypass", "c bypass", "d block", "e")
 	more := chain("a bypass", "x bypass 2", "b block")
+	past := oneWay(chain("a bypass", "b bypass", "c bypass", "d block"), "b", "c")
 	last := chain("x block 2", "a bypass", "y replica 3")
 	for _, c := range []struct {
 		nodes  []process.Watched
@@ -71,6 +81,12 @@ func TestTurned(t *testing.T) {
 		{last, "x1 x2", map[string]string{"client>": blocked, "<a": blocked}},
 		{last, "a y3", map[string]string{"x1>": shared + "-3", "x2>": shared + "-3", "a>": "-3", "<y1": shared, "<y2": shared, "<y3": shared, "<server": "-3"}},
 		{last, "y1 y2 y3", map[string]string{}},
+		{past, "", map[string]string{}},
+		{past, "a", map[string]string{"client>": "<b", "<b": "client>", "<c": "client>", "<d": "client>"}},
+		{past, "b", map[string]string{"a>": "<c"}},
+		{past, "b c", map[string]string{"a>": "<d", "b>": "<d"}},
+		{past, "a b", map[string]string{"client>": "<c", "a>": "<c", "<b": "client>", "<c": "client>", "<d": "client>"}},
+		{past, "d", map[string]string{"c>": blocked, "<server": blocked}},
 	} {
 		failed := strings.Fields(c.failed)
 		got := map[string]string{}

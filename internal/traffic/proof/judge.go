@@ -48,13 +48,16 @@ func judge(p Path, taps []*tap, sent error) ([]Seen, error) {
 	if p.Protocol == trial.TCP {
 		fail.Protocol = trial.TCP
 	}
-	var missed []string
+	var missed, unasked []string
 	for _, t := range taps {
 		s := Seen{t.function.Name, t.count(forward), t.count(reverse)}
 		seen = append(seen, s)
-		if p.Ways == nil && (s.Forward < rounds || s.Reverse < rounds) {
+		if p.Ways == nil && (s.Forward < rounds || s.Reverse < t.function.back()) {
 			fail.Missed = append(fail.Missed, s)
 			missed = append(missed, s.Function)
+		}
+		if t.function.OneWay && t.in.any(reverse) {
+			unasked = append(unasked, s.Function)
 		}
 	}
 	switch {
@@ -62,6 +65,8 @@ func judge(p Path, taps []*tap, sent error) ([]Seen, error) {
 		fail.Reason = sent.Error() + lost(taps)
 	case len(missed) > 0:
 		fail.Reason = "traffic does not pass " + strings.Join(missed[:min(len(missed), mostNamed)], ", ")
+	case len(unasked) > 0:
+		fail.Reason = "traffic to the client does not go past " + strings.Join(unasked[:min(len(unasked), mostNamed)], ", ")
 	case p.Ways != nil:
 		if fail.Reason = p.Ways.wrong(taps); fail.Reason == "" {
 			return seen, nil
@@ -89,6 +94,7 @@ func lost(all []*tap) string {
 			return fmt.Sprintf("; packets to the server reach %s and do not leave it: it drops them", t.function.Name)
 		}
 	}
+	taps = returning(taps)
 	for i := len(taps) - 1; i >= 0; i-- {
 		t := taps[i]
 		switch {
@@ -101,6 +107,11 @@ func lost(all []*tap) string {
 		}
 	}
 	return ""
+}
+
+// returning are the functions that packets visit on their way back.
+func returning(all []*tap) []*tap {
+	return slices.DeleteFunc(slices.Clone(all), func(t *tap) bool { return t.function.OneWay })
 }
 
 // disorder names the first pair of functions that some packet visited the wrong
@@ -117,8 +128,13 @@ func disorder(taps []*tap) string {
 // disorderly is disorder for one packet, and the answer to it.
 func disorderly(taps []*tap, n int) string {
 	for i := 1; i < len(taps); i++ {
-		a, b := taps[i-1], taps[i]
-		if a.in[forward][n].After(b.in[forward][n]) || b.in[reverse][n].After(a.in[reverse][n]) {
+		if a, b := taps[i-1], taps[i]; a.in[forward][n].After(b.in[forward][n]) {
+			return a.function.Name + ", " + b.function.Name
+		}
+	}
+	back := returning(taps)
+	for i := 1; i < len(back); i++ {
+		if a, b := back[i-1], back[i]; b.in[reverse][n].After(a.in[reverse][n]) {
 			return a.function.Name + ", " + b.function.Name
 		}
 	}

@@ -44,6 +44,16 @@ type Function struct {
 	Others []Function
 	// Aside tells that ways lead past it.
 	Aside bool
+	// OneWay tells that packets go past it on their way back: it must see none of them.
+	OneWay bool
+}
+
+// back is how many packets it must see on their way back.
+func (f Function) back() int {
+	if f.OneWay {
+		return 0
+	}
+	return rounds
 }
 
 // patience is how long a packet may take, sent again where it is lost; a chain may
@@ -132,7 +142,7 @@ func (p Path) complete(taps []*tap) bool {
 		return p.Ways.complete(taps)
 	}
 	for _, t := range taps {
-		all = all && t.count(forward) == rounds && t.count(reverse) == rounds
+		all = all && t.count(forward) == rounds && t.count(reverse) >= t.function.back()
 	}
 	return all
 }
