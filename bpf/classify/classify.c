@@ -19,12 +19,14 @@ static long (*bpf_map_update_elem)(void *map, const void *key, const void *value
 static __u64 (*bpf_ktime_get_coarse_ns)(void) = (void *)160;
 
 /* Where a path leads from a port: the index of another, 0 for nowhere. Check tells paths apart
- * that have had the same number. */
+ * that have had the same number. Older is when, in s, the path ceased to be one that flows are given; 0 for
+ * those that they are. */
 struct way {
-	__u32 port, check;
+	__u32 port, check, older;
 };
 
-/* By the numbers of paths, from 1. */
+/* By the numbers of paths, from 1; 0 is where all flows go that are on none of these, at a port between functions that
+ * has one way but for older paths. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, PATHS);

@@ -67,6 +67,7 @@ type ProgramWay struct {
 	_     structs.HostLayout
 	Port  uint32
 	Check uint32
+	Older uint32
 }
 
 // LoadProgram returns the embedded CollectionSpec for Program.

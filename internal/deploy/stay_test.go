@@ -1,6 +1,7 @@
 package deploy_test
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -58,13 +59,18 @@ func TestFlowsStayInOrder(t *testing.T) {
 	nstest.Require(t, feature.QdiscTBF)
 	slow, a, b := forward("slow"), forward("a"), forward("b")
 	const parts = "{name: a, kind: forward, branches: [{mark: 0x1, to: server}]}"
+	on := func(functions ...string) string { return classifier("direct", pathRule("all", "", functions...)) }
 	for name, c := range map[string]struct {
 		before, after string
 		leaves        bool
 	}{
-		"alone":           {spec(slow, a), spec(a), true},
-		"before replicas": {spec(slow, a, replicas("r", 2)), spec(a, replicas("r", 2)), true},
-		"before branches": {spec(slow, forward("c"), parts, b), spec(forward("c"), parts, b), true},
+		"alone":               {spec(slow, a), spec(a), true},
+		"before replicas":     {spec(slow, a, replicas("r", 2)), spec(a, replicas("r", 2)), true},
+		"before branches":     {spec(slow, forward("c"), parts, b), spec(forward("c"), parts, b), true},
+		"on a path":           {spec(slow, a, b) + on("slow", "a"), spec(a, b) + on("a", "b"), true},
+		"on a path, by rules": {spec(slow, a, b) + on("slow", "a"), spec(slow, a, b) + on("a", "b"), true},
+		"on a path, moved":    {spec(slow, a) + on("slow", "a"), spec(a, slow) + on("a", "slow"), false},
+		"on a path, inserted": {spec(slow, b) + on("slow", "b"), spec(slow, a, b) + on("slow", "a", "b"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			owner := nstest.Owner(t)
@@ -86,6 +92,11 @@ func TestFlowsStayInOrder(t *testing.T) {
 				t.Fatalf("of two flows there stay %+v", at)
 			}
 			unchanged(t, second)
+			for i := range s.sent {
+				if path, err := knownPath(t, second, s.sent[i]); second.Classifier != nil && !errors.Is(err, steer.ErrOlder) {
+					t.Errorf("flow %d is on path %q (%v), want an older one", i, path, err)
+				}
+			}
 			through := func() uint64 { return cameOut(t, second, "slow") }
 			before := through()
 			s.more(t, 500)
@@ -106,6 +117,18 @@ func TestFlowsStayInOrder(t *testing.T) {
 			drains(t, second)
 		})
 	}
+}
+
+// knownPath of a flow of datagrams where it enters a chain with a classifier.
+func knownPath(t testing.TB, p *plan.Plan, c net.Conn) (path string, err error) {
+	t.Helper()
+	from, to := c.LocalAddr().(*net.UDPAddr).AddrPort(), c.RemoteAddr().(*net.UDPAddr).AddrPort()
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(steer.Spec); is && s.Paths != nil && s.Paths.End == steer.FirstEnd {
+			path, _, _, err = steer.KnownPath(resource.At(nstest.Open(t, p.Between()), p.Chain), s, steer.First{Source: from.Addr(), Destination: to.Addr(), SourcePort: from.Port(), DestinationPort: to.Port(), Protocol: 17})
+		}
+	}
+	return path, err
 }
 
 // cameOut is how many packets came out of a node, wanted or not.

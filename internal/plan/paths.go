@@ -144,11 +144,6 @@ func (b *builder) classifiable() error {
 			return fmt.Errorf("it cannot be where a function has replicas, as %s has; leave one of the two out", n.Function())
 		}
 	}
-	for _, r := range b.resources {
-		if s, is := r.Spec.(steer.Spec); is && s.Stay != nil && s.Stay.Asked {
-			return errors.New("flows stay on their path by themselves; leave ebpf: {stay: true} out")
-		}
-	}
 	return nil
 }
 

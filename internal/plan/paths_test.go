@@ -96,8 +96,7 @@ func TestUnvisitedFunctions(t *testing.T) {
 // TestClassifierRefuses what would not be known, or not be met.
 func TestClassifierRefuses(t *testing.T) {
 	for want, spec := range map[string]string{
-		"nat translates addresses":     "functions: [{name: nat, kind: nat, nat: {source: {masquerade: true}}}, {name: a, kind: forward}]\nclassifier: {rules: [{name: x, match: {protocol: tcp}, functions: [nat, a]}, {name: y, functions: [nat]}]}\n",
-		"leave ebpf: {stay: true} out": "ebpf: {stay: true}\n" + threeFunctions + "classifier: {otherwise: chain}\n",
+		"nat translates addresses": "functions: [{name: nat, kind: nat, nat: {source: {masquerade: true}}}, {name: a, kind: forward}]\nclassifier: {rules: [{name: x, match: {protocol: tcp}, functions: [nat, a]}, {name: y, functions: [nat]}]}\n",
 		"count is inline beside client, whose packets all meet it, and the path \"direct\"": "functions: [{name: count, kind: counter, runtime: inline}, {name: a, kind: forward}]\nclassifier: {rules: [{name: x, match: {protocol: tcp}, functions: [count, a]}]}\n",
 		"goes by it and not by b": "functions: [{name: a, kind: forward}, {name: count, kind: counter, runtime: inline}, {name: b, kind: forward}]\nclassifier: {otherwise: drop, rules: [{name: x, functions: [a, count]}]}\n",
 	} {

@@ -49,25 +49,31 @@ func (p *path) passed(port string) (n uint64) {
 // TestFlowsLeaveAnOlderPath that they stay on, when a function on it fails, and none is lost from then on: they go the newest, past
 // what fails there.
 func TestFlowsLeaveAnOlderPath(t *testing.T) {
+	on := func(functions string) string {
+		return "classifier: {otherwise: direct, rules: [{name: all, match: {}, functions: [" + functions + "]}]}\n"
+	}
 	for name, c := range map[string]struct {
-		before, after []string
+		before, after string
 		fails         string
+		leaves        bool
 	}{
-		"by one that is taken out":        {[]string{first, other, last}, []string{other, last}, "a"},
-		"by one that is on both":          {[]string{other, last}, []string{first, other, last}, "other"},
-		"by one that is at another place": {[]string{first, other, last}, []string{other, last, first}, "a"},
-		"and the newest by one put in":    {[]string{other, last}, []string{other, first, last}, "a"},
-		"which nobody has watched so far": {[]string{strings.Replace(other, ", onFailure: bypass", "", 1), last}, []string{first, other, last}, "other"},
+		"by one that is taken out":        {spec(first, other, last), spec(other, last), "a", true},
+		"by one that is on both":          {spec(other, last), spec(first, other, last), "other", false},
+		"by one that is at another place": {spec(first, other, last), spec(other, last, first), "a", false},
+		"and the newest by one put in":    {spec(other, last), spec(other, first, last), "a", false},
+		"which nobody has watched so far": {spec(strings.Replace(other, ", onFailure: bypass", "", 1), last), spec(first, other, last), "other", false},
+		"of several, by one taken out":    {spec(first, other, last) + on("a, last"), spec(other, last) + on("other, last"), "a", true},
+		"of several, by one on both":      {spec(first, other, last) + on("a, last"), spec(first, other, last) + on("a, other, last"), "a", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPath(t, lasting+spec(c.before...))
+			p := newPath(t, lasting+c.before)
 			dropped := nstest.Dropped(t)
 			s := newStreamOf(t, p, 20)
 			s.more(t, 100)
 			begun, namespace := s.next.Load(), ""
 			old := p.Plan
-			p.up(lasting + spec(c.after...))
+			p.up(lasting + c.after)
 			for _, n := range append(old.Nodes, p.Nodes...) {
 				if n.Name == c.fails {
 					namespace = n.Namespace
@@ -99,8 +105,8 @@ func TestFlowsLeaveAnOlderPath(t *testing.T) {
 			s.more(t, 100)
 			s.whole(t, found+1, s.next.Load(), dropped)
 			p.crosses()
-			p.up(lasting + spec(c.after...))
-			if !netns.Exists(namespace) != (c.fails == "a" && len(c.after) == 2) {
+			p.up(lasting + c.after)
+			if netns.Exists(namespace) == c.leaves {
 				t.Errorf("the namespace %s is there: %t", namespace, netns.Exists(namespace))
 			}
 		})

@@ -33,7 +33,7 @@ func (k Kind) versionable(p resource.Place, changes []resource.Change) (turned m
 	turned = map[string]Spec{}
 	for _, c := range changes {
 		s, is := c.Spec.(Spec)
-		if !is || s.Stay == nil || c.Op != resource.Update {
+		if !is || s.Stay == nil || s.Paths != nil || c.Op != resource.Update {
 			return nil, nil
 		}
 		dev, err := p.Device(s.Device)
@@ -48,7 +48,11 @@ func (k Kind) versionable(p resource.Place, changes []resource.Change) (turned m
 		}
 		turned[s.Device] = s
 	}
-	if led, err := diverted(p, (*attached).ledPast); led || err != nil {
+	other, err := diverted(p, func(a *attached) (bool, error) {
+		led, err := a.ledPast()
+		return led || a.leadsByPath(), err
+	})
+	if other || err != nil {
 		return nil, err
 	}
 	return turned, nil
@@ -57,13 +61,8 @@ func (k Kind) versionable(p resource.Place, changes []resource.Change) (turned m
 // gather flows that stay on older versions into the newest, since ports are to be turned at once: they would stay
 // at some and not at others.
 func (t *Turn) gather(p resource.Place) error {
-	v, err := versionsOf(p)
-	if err != nil || v == nil {
-		return err
-	}
-	defer held.CloseAll(v.at)
-	s, err := v.staying(p)
-	if err != nil {
+	s, err := stayingOn(p)
+	if err != nil || s == nil {
 		return err
 	}
 	t.Moved += s.Flows

@@ -68,12 +68,13 @@ func (c choices) compiled(p *Paths) ([]byte, error) {
 
 // keepPaths keeps a program of this version, or puts one in the place of what is there. Ways of paths that are no
 // longer wanted are for classifyBy.
-func keepPaths(p resource.Place, s Spec, index int, to []uint32, old *attached, c choices) error {
+func (k Kind) keepPaths(p resource.Place, s Spec, index int, to []uint32, old *attached) error {
 	if s.Paths.Choice != nil {
-		return keepEntering(p, s, index, to, old, c)
+		return k.keepEntering(p, s, index, to, old)
 	}
 	if old != nil && old.Name == PathsName && old.Maps[habitMap] != nil && old.keepsMembers(s.Paths.Flows) {
-		return errors.Join(lead(old.Maps[waysMap], s.Paths.Ways, to), old.Maps[habitMap].Put(uint32(0), s.Paths.habit()))
+		ways := old.Maps[waysMap]
+		return errors.Join(k.older.carry(old, ways), lead(ways, s.Paths.Ways, to), old.Maps[habitMap].Put(uint32(0), s.Paths.habit()))
 	}
 	var o struct {
 		Program *ebpf.Program `ebpf:"between"`
@@ -84,20 +85,20 @@ func keepPaths(p resource.Place, s Spec, index int, to []uint32, old *attached, 
 		return err
 	}
 	defer closeAll(o.Program, o.Ways, o.Habit)
-	if err := errors.Join(lead(o.Ways, s.Paths.Ways, to), o.Habit.Put(uint32(0), s.Paths.habit())); err != nil {
+	if err := errors.Join(k.older.carry(old, o.Ways), lead(o.Ways, s.Paths.Ways, to), o.Habit.Put(uint32(0), s.Paths.habit())); err != nil {
 		return err
 	}
 	return hooks[s.Hook].put(p, index, o.Program, old.program())
 }
 
 // keepEntering does so where flows begin.
-func keepEntering(p resource.Place, s Spec, index int, to []uint32, old *attached, c choices) error {
-	half, err := c.compiled(s.Paths)
+func (k Kind) keepEntering(p resource.Place, s Spec, index int, to []uint32, old *attached) error {
+	half, err := k.choices.compiled(s.Paths)
 	if err != nil {
 		return err
 	}
 	if old.enters(s.Paths.Flows) && old.hasRoom(half) {
-		return lead(old.Maps[waysMap], s.Paths.Ways, to)
+		return errors.Join(k.older.carry(old, old.Maps[waysMap]), lead(old.Maps[waysMap], s.Paths.Ways, to))
 	}
 	var o struct {
 		Program *ebpf.Program `ebpf:"enter"`
@@ -111,7 +112,7 @@ func keepEntering(p resource.Place, s Spec, index int, to []uint32, old *attache
 		return err
 	}
 	defer closeAll(o.Program, o.Ways, o.Side)
-	if err := errors.Join(lead(o.Ways, s.Paths.Ways, to), o.Side.Put(uint32(0), uint32(s.Paths.End-FirstEnd))); err != nil {
+	if err := errors.Join(k.older.carry(old, o.Ways), lead(o.Ways, s.Paths.Ways, to), o.Side.Put(uint32(0), uint32(s.Paths.End-FirstEnd))); err != nil {
 		return err
 	}
 	return hooks[s.Hook].put(p, index, o.Program, old.program())
@@ -281,34 +282,32 @@ func lead(ways *ebpf.Map, all []Way, to []uint32) error {
 	return nil
 }
 
-// forget the ways of all other paths.
-func (p *Paths) forget(ways *ebpf.Map) error {
+// forget the ways of all other paths but older ones that flows stay on.
+func (p *Paths) forget(a *attached, stay older) error {
 	wanted := map[int]bool{}
 	for _, w := range p.Ways {
 		wanted[w.Number] = true
 	}
-	var over []uint32
-	err := eachOf(ways, func(n uint32, w classify.ProgramWay) {
-		if w.Port != 0 && !wanted[int(n)] {
-			over = append(over, n)
+	ways, err := a.allWays()
+	for n, w := range ways {
+		if w.Port == 0 || wanted[n] || w.Older != 0 && stay[n].Check == w.Check {
+			continue
 		}
-	})
-	for _, n := range over {
-		err = errors.Join(err, ways.Put(n, classify.ProgramWay{}))
+		err = errors.Join(err, a.Maps[waysMap].Put(uint32(n), classify.ProgramWay{}))
 	}
 	return err
 }
 
 // classifyBy the wanted rules where flows begin, at all ends at once: until then by those before. Then paths that
 // are no longer wanted end there, and their flows are on others at their next packet; and between functions last.
-func classifyBy(p resource.Place, changes []resource.Change, c choices) error {
+func (k Kind) classifyBy(p resource.Place, changes []resource.Change) error {
 	for _, entering := range []bool{true, false} {
 		for _, change := range changes {
 			s, is := change.Spec.(Spec)
 			if !is || s.Paths == nil || (s.Paths.Choice != nil) != entering {
 				continue
 			}
-			if err := only(p, s, c); err != nil {
+			if err := k.only(p, s); err != nil {
 				return failed(p, s.Device, err)
 			}
 		}
@@ -316,8 +315,8 @@ func classifyBy(p resource.Place, changes []resource.Change, c choices) error {
 	return nil
 }
 
-// only the wanted rules, and ways of the wanted paths, are at a port from then on.
-func only(p resource.Place, s Spec, c choices) error {
+// only the wanted rules, and ways of the wanted paths and of those that flows stay on, are at a port from then on.
+func (k Kind) only(p resource.Place, s Spec) error {
 	dev, err := p.Device(s.Device)
 	if err != nil {
 		return err
@@ -329,10 +328,10 @@ func only(p resource.Place, s Spec, c choices) error {
 			continue
 		}
 		if s.Paths.Choice != nil {
-			err = a.choose(p.Ref, s.Paths, c)
+			err = a.choose(p.Ref, s.Paths, k.choices)
 		}
 		if err == nil {
-			err = s.Paths.forget(a.Maps[waysMap])
+			err = s.Paths.forget(a, k.older)
 		}
 	}
 	return err
@@ -397,14 +396,15 @@ func (a *attached) byPaths(p resource.Place) (string, error) {
 	if members == nil || a.Maps[waysMap] == nil {
 		return "", fmt.Errorf("program %s lacks maps", a.Name)
 	}
-	ways := map[int]string{}
-	err := eachOf(a.Maps[waysMap], func(n uint32, w classify.ProgramWay) {
-		if w.Port != 0 {
-			ways[int(n)] = wayText(w.Check, called(p, int(w.Port)))
-		}
-	})
+	all, err := a.allWays()
 	if err != nil {
 		return "", err
+	}
+	ways := map[int]string{}
+	for n, w := range all {
+		if n > 0 && w.Port != 0 && w.Older == 0 { // what older paths need is no difference
+			ways[n] = wayText(w.Check, called(p, int(w.Port)))
+		}
 	}
 	if a.Maps[habitMap] != nil {
 		var h classify.ProgramHabit

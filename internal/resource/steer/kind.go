@@ -19,6 +19,8 @@ type Kind struct {
 	Turn *Turn
 	// choices of paths that are being put into the kernel.
 	choices choices
+	// older paths that flows stay on meanwhile.
+	older older
 }
 
 // Name implements resource.Kind.
@@ -57,7 +59,11 @@ func observe(p resource.Place, index int) (text string, err error) {
 			return "", err
 		}
 		name := a.Name
-		if a.keeps() {
+		all, err := a.leadsAll()
+		if err != nil {
+			return "", err
+		}
+		if a.keeps() || all != 0 {
 			name = Name // which it is again once no flow goes by an older version
 		}
 		texts = append(texts, fingerprint(to, a.hook, name))
@@ -89,7 +95,10 @@ func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
 		if len(turned) > 0 {
 			return k.advance(p, turned)
 		}
-		if k.Turn != nil && len(changes) > 0 {
+		if k.older, err = k.aging(p, changes); err != nil {
+			return err
+		}
+		if k.Turn != nil && len(changes) > 0 && len(k.older) == 0 {
 			if err := k.Turn.gather(p); err != nil {
 				return err
 			}
@@ -100,7 +109,7 @@ func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
 		if err != nil {
 			return err
 		}
-		return classifyBy(p, changes, k.choices)
+		return k.classifyBy(p, changes)
 	})
 }
 
@@ -199,11 +208,13 @@ func (k Kind) turn(p resource.Place, s Spec, index int, to []uint32, all []*atta
 func (k Kind) keep(p resource.Place, s Spec, index int, to []uint32, old *attached) error {
 	switch {
 	case s.Paths != nil:
-		return keepPaths(p, s, index, to, old, k.choices)
+		return k.keepPaths(p, s, index, to, old)
 	case s.Branch != nil:
 		return keepBranch(p, s, index, to, old, k.Leave)
 	case s.Among != nil:
 		return keepAmong(p, s, index, to, old, k.Leave)
+	case len(k.older) > 0:
+		return k.keepOlder(p, s, index, to[0], old)
 	}
 	if old != nil && old.Name == Name {
 		return old.Maps[nextMap].Put(uint32(0), to[0])

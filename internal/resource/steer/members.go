@@ -141,6 +141,9 @@ func eachMember(m *ebpf.Map, do func(classify.ProgramFlow, classify.ProgramMembe
 	})
 }
 
+// ErrOlder is that of a flow which is on a path that no new one is given any more.
+var ErrOlder = errors.New("the flow stays on a path that the chain no longer has, until it has been idle; `nfchain up FILE --move` moves it, and `nfchain show` tells what it goes by")
+
 // KnownPath is where a flow goes from a port that knows its path, and the rule that gave it the path, or
 // [Earlier]; false where the port does not know it.
 func KnownPath(p resource.Place, s Spec, f First) (path string, rule int, known bool, err error) {
@@ -182,6 +185,10 @@ func (a *attached) knowsPath(s *Paths, f First) (path string, rule int, known bo
 		if w.Number == int(m.Path) && checkOf(w.Path) == m.Check {
 			return w.Path, rule, true, err
 		}
+	}
+	ways, wrong := a.allWays()
+	if w := ways[m.Path%(MostPaths+1)]; wrong == nil && w.Older != 0 && w.Check == m.Check {
+		return "", 0, false, ErrOlder
 	}
 	return "", 0, false, err
 }

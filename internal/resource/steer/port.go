@@ -190,7 +190,7 @@ func (p *Port) SetInstead(number uint32) error {
 }
 
 // Stays tells whether flows may stay on older versions of the path at the port.
-func (p *Port) Stays() bool { return p.at.keeps() }
+func (p *Port) Stays() bool { return p.at.keeps() || p.at.leadsByPath() }
 
 // ByPaths tells whether packets go on from the port by paths: those of each are turned by themselves then,
 // and else all at once.

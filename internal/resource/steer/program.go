@@ -68,6 +68,9 @@ func (a *attached) whither(p resource.Place) (string, error) {
 	case SpreadName:
 		return a.pastTo(p)
 	case PathsName:
+		if to, err := a.leadsAll(); to != 0 || err != nil {
+			return called(p, int(to)), err
+		}
 		return a.byPaths(p)
 	}
 	return "where another version had it", nil

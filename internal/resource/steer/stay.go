@@ -163,6 +163,14 @@ func ForgetLost(p resource.Place) error {
 }
 
 func forgetLost(p resource.Place) error {
+	o, err := onPathsOf(p)
+	if err != nil {
+		return err
+	}
+	if o != nil {
+		defer held.CloseAll(o.at)
+		return o.forget(func(n int) bool { return o.lost[n] })
+	}
 	v, err := versionsOf(p)
 	if err != nil || v == nil {
 		return err
@@ -187,6 +195,15 @@ func ForgetBy(p resource.Place, ports ...uint32) (flows int, err error) {
 // forgetting older versions that are chosen by the ports which they lead to, and those that lead to one that has gone.
 func forgetting(p resource.Place, which func(leads []uint32) bool) (flows int, err error) {
 	err = p.Do(func() error {
+		o, err := onPathsOf(p)
+		if err != nil {
+			return err
+		}
+		if o != nil {
+			defer held.CloseAll(o.at)
+			flows, err = o.forgetOlder(which)
+			return err
+		}
 		v, err := versionsOf(p)
 		if err != nil || v == nil {
 			return err
@@ -309,6 +326,14 @@ func StayingOn(p resource.Place) (s *Staying, err error) {
 }
 
 func stayingOn(p resource.Place) (*Staying, error) {
+	o, err := onPathsOf(p)
+	if err != nil {
+		return nil, err
+	}
+	if o != nil {
+		defer held.CloseAll(o.at)
+		return o.staying()
+	}
 	v, err := versionsOf(p)
 	if err != nil || v == nil {
 		return nil, err
@@ -370,6 +395,14 @@ func Unite(p resource.Place) error {
 }
 
 func unite(p resource.Place) error {
+	o, err := onPathsOf(p)
+	if err != nil {
+		return err
+	}
+	if o != nil {
+		defer held.CloseAll(o.at)
+		return o.unite(p)
+	}
 	all, err := portsThat(p, (*attached).keeps)
 	defer held.CloseAll(all)
 	for _, a := range all {

@@ -39,8 +39,13 @@ func (w *Watcher) turn() {
 
 // turnPaths turns the packets of each path, where a classifier chooses.
 func (w *Watcher) turnPaths(failed map[int]bool) {
-	for _, path := range w.path.Paths {
-		for name, to := range turned(along(w.path, path), func(i int) bool { return failed[path.Nodes[i]] }) {
+	all := make([]map[string]course, len(w.path.Paths))
+	for i, path := range w.path.Paths {
+		all[i] = turned(along(w.path, path), func(i int) bool { return failed[path.Nodes[i]] })
+	}
+	w.unite(all...)
+	for i, path := range w.path.Paths {
+		for name, to := range all[i] {
 			index, known := w.indexOf(to.to)
 			if p := w.ports[name]; p.steer != nil && known && p.turnOn(path, index) != nil {
 				w.unsure = true // it is read again, and turned then

@@ -18,7 +18,7 @@ type Options struct {
 	Hook string `json:"hook,omitempty" jsonschema:"enum=tcx,enum=clsact"`
 	// Stay has flows stay on the path that they began on when the chain changes, until they have been
 	// idle: functions that are no longer wanted are removed when none goes by them any more. Default
-	// true, but for chains with a classifier. With false all packets go the new path at once, as they do where a
+	// true. With false all packets go the new path at once, as they do where a
 	// change has other ways lead to replicas, from branches, or past inline functions, and while a function fails.
 	Stay *bool `json:"stay,omitempty"`
 	// Census is how long after a change flows that come are taken for those from before, and `up` waits for it: one

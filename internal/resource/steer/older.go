@@ -1,0 +1,311 @@
+package steer
+
+import (
+	"cmp"
+	"errors"
+	"time"
+
+	"github.com/cilium/ebpf"
+
+	"nfchain.dev/nfchain/bpf/classify"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/held"
+)
+
+// older are paths that flows are on and are no longer given, by their numbers: what tells each from others of its number, and
+// since when. Ports go on leading them where they did, until no flow is on them any more.
+type older map[int]classify.ProgramWay
+
+// allWays of a program, by the numbers of paths.
+func (a *attached) allWays() ([]classify.ProgramWay, error) {
+	ways := make([]classify.ProgramWay, MostPaths+1)
+	err := eachOf(a.Maps[waysMap], func(n uint32, w classify.ProgramWay) { ways[n] = w })
+	return ways, err
+}
+
+// leadsByPath tells whether a program is this version's and sends packets on by paths.
+func (a *attached) leadsByPath() bool {
+	return a.Name == PathsName && a.Maps[waysMap] != nil && a.Maps[membersMap] != nil
+}
+
+// leadsAll tells where a port between functions sends all flows but those on older paths; 0 where it does not.
+func (a *attached) leadsAll() (port uint32, err error) {
+	if !a.leadsByPath() || a.Maps[habitMap] == nil {
+		return 0, nil
+	}
+	var h classify.ProgramHabit
+	var w classify.ProgramWay
+	if err := a.Maps[habitMap].Lookup(uint32(0), &h); err != nil || h.Usual != 0 {
+		return 0, err
+	}
+	err = a.Maps[waysMap].Lookup(uint32(0), &w)
+	return w.Port, err
+}
+
+// aging are the paths of a chain by which no flow goes any more that begins when ports are changed so. None, where all packets are
+// to go the new ways at once, or ports cannot know of both.
+func (k Kind) aging(p resource.Place, changes []resource.Change) (older, error) {
+	if k.Turn == nil || k.Turn.AtOnce {
+		return nil, nil
+	}
+	wanted, flows, plain := map[int]bool{}, uint32(0), map[string]bool{}
+	for _, c := range changes {
+		s, is := c.Spec.(Spec)
+		if !is || s.Stay == nil || c.Op != resource.Update {
+			return nil, nil
+		}
+		if plain[s.Device] = s.Paths == nil; plain[s.Device] {
+			continue
+		}
+		for _, w := range s.Paths.Ways {
+			wanted[w.Number] = true
+		}
+		if s.Paths.Choice != nil {
+			flows = s.Paths.Flows
+		}
+	}
+	if led, err := diverted(p, (*attached).diverts); led || err != nil {
+		return nil, err
+	}
+	all, err := portsThat(p, func(a *attached) bool { return a.leadsByPath() && a.Maps[currentMap] != nil })
+	defer held.CloseAll(all)
+	if err != nil || len(all) == 0 || plain[all[0].port] || flows != 0 && !all[0].enters(flows) {
+		return nil, err
+	}
+	now, err := monotonic()
+	if err != nil {
+		return nil, err
+	}
+	ways, err := all[0].allWays() // all paths lead on from where flows begin
+	paths := older{}
+	for n, w := range ways {
+		if w.Port != 0 && (w.Older != 0 || flows != 0) && !wanted[n] {
+			paths[n] = classify.ProgramWay{Check: w.Check, Older: cmp.Or(w.Older, uint32(time.Duration(now)/time.Second)+1)}
+		}
+	}
+	return paths, err
+}
+
+// carry on where a port has led older paths, in the ways of a program that is to be there.
+func (o older) carry(old *attached, ways *ebpf.Map) error {
+	if len(o) == 0 || old == nil {
+		return nil
+	}
+	var was []classify.ProgramWay
+	var next uint32
+	var err error
+	switch {
+	case old.leadsByPath():
+		was, err = old.allWays()
+	case old.Name == Name:
+		next, err = old.next()
+	}
+	if err != nil {
+		return err
+	}
+	for n, w := range o {
+		w.Port = next
+		if was != nil && was[n].Check == w.Check {
+			w.Port = was[n].Port
+		} else if was != nil {
+			w.Port = was[0].Port // where all went
+		}
+		if w.Port == 0 {
+			continue // it does not come by here
+		}
+		if err := ways.Put(uint32(n), w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepOlder leads all flows from a port to another but those on older paths.
+func (k Kind) keepOlder(p resource.Place, s Spec, index int, to uint32, old *attached) error {
+	all := classify.ProgramWay{Port: to}
+	if old != nil && old.leadsByPath() && old.Maps[habitMap] != nil {
+		ways := old.Maps[waysMap]
+		return errors.Join(k.older.carry(old, ways), ways.Put(uint32(0), all), old.Maps[habitMap].Put(uint32(0), classify.ProgramHabit{}))
+	}
+	var o struct {
+		Program *ebpf.Program `ebpf:"between"`
+		Ways    *ebpf.Map     `ebpf:"ways"`
+	}
+	flows, err := flowsOnPaths(p)
+	if err != nil {
+		return err
+	}
+	if err := loadPaths(p, "between", flows, old, nil, &o); err != nil {
+		return err
+	}
+	defer closeAll(o.Program, o.Ways)
+	if err := errors.Join(k.older.carry(old, o.Ways), o.Ways.Put(uint32(0), all)); err != nil {
+		return err
+	}
+	return hooks[s.Hook].put(p, index, o.Program, old.program())
+}
+
+// flowsOnPaths is how many the ports of a chain know at once.
+func flowsOnPaths(p resource.Place) (flows uint32, err error) {
+	all, err := portsThat(p, (*attached).leadsByPath)
+	defer held.CloseAll(all)
+	for _, a := range all {
+		flows = a.Maps[membersMap].MaxEntries()
+	}
+	return flows, err
+}
+
+// onPaths are a chain's ports by which flows go on older paths.
+type onPaths struct {
+	at []*attached
+	// ways of each, and the older paths.
+	ways  [][]classify.ProgramWay
+	older older
+	// lost are those that lead to ports which have gone.
+	lost map[int]bool
+}
+
+// onPathsOf the owner's ports; nil where no flow can be on an older path. The caller closes what is at the ports.
+func onPathsOf(p resource.Place) (o *onPaths, err error) {
+	all, err := portsThat(p, (*attached).leadsByPath)
+	defer func() {
+		if o == nil {
+			held.CloseAll(all)
+		}
+	}()
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	links, err := p.Links()
+	if err != nil {
+		return nil, err
+	}
+	there := map[uint32]bool{}
+	for _, l := range links {
+		there[number(l)] = true
+	}
+	found, any := &onPaths{older: older{}, lost: map[int]bool{}}, false
+	for _, a := range all {
+		to, err := a.leadsAll()
+		if err != nil {
+			return nil, err
+		}
+		ways, err := a.allWays()
+		if err != nil {
+			return nil, err
+		}
+		is := to != 0
+		for n, w := range ways {
+			if w.Older != 0 {
+				is, found.older[n] = true, w
+				found.lost[n] = found.lost[n] || !there[w.Port]
+			}
+		}
+		any = any || is
+		found.at, found.ways = append(found.at, a), append(found.ways, ways)
+	}
+	if !any {
+		return nil, nil
+	}
+	return found, nil
+}
+
+// staying are the flows on older paths.
+func (o *onPaths) staying() (*Staying, error) {
+	s := &Staying{Ports: len(o.at), Since: time.Now()}
+	now, err := monotonic()
+	if err != nil {
+		return nil, err
+	}
+	latest := uint32(0)
+	for _, w := range o.older {
+		latest = max(latest, w.Older)
+	}
+	if latest > 0 {
+		s.Since = s.Since.Add(time.Duration(latest-1)*time.Second - time.Duration(now))
+	}
+	for _, a := range o.at {
+		if a.Maps[currentMap] == nil {
+			continue
+		}
+		memory, at, err := a.memory()
+		if err != nil {
+			return nil, err
+		}
+		h, err := headerOf(memory[at:])
+		if err != nil {
+			return nil, err
+		}
+		s.Idle = time.Duration(h.Idle)
+	}
+	err = eachMember(o.at[0].Maps[membersMap], func(_ classify.ProgramFlow, m classify.ProgramMember, since time.Duration) {
+		w, is := o.older[int(m.Path)]
+		if !is || w.Check != m.Check {
+			return
+		}
+		if s.Kept++; !o.lost[int(m.Path)] && since <= s.Idle {
+			s.Flows++
+		}
+	})
+	return s, err
+}
+
+// forget older paths: all, or those that are lost. Their flows are given others at their next packet.
+func (o *onPaths) forget(which func(n int) bool) (err error) {
+	for i, a := range o.at {
+		for n, w := range o.ways[i] {
+			if w.Older != 0 && which(n) {
+				err = errors.Join(err, a.Maps[waysMap].Put(uint32(n), classify.ProgramWay{}))
+			}
+		}
+	}
+	return err
+}
+
+// forgetOlder paths that are chosen by the ports which they lead to, and those that are lost. It tells how many flows were on them.
+func (o *onPaths) forgetOlder(which func(leads []uint32) bool) (flows int, err error) {
+	chosen := map[int]bool{}
+	for n := range o.older {
+		var leads []uint32
+		for _, ways := range o.ways {
+			if ways[n].Older != 0 {
+				leads = append(leads, ways[n].Port)
+			}
+		}
+		chosen[n] = o.lost[n] || which(leads)
+	}
+	before, err := o.staying()
+	if err != nil {
+		return 0, err
+	}
+	if err := o.forget(func(n int) bool { return chosen[n] }); err != nil {
+		return 0, err
+	}
+	for n := range chosen {
+		if chosen[n] {
+			delete(o.older, n)
+		}
+	}
+	after, err := o.staying()
+	if err != nil {
+		return 0, err
+	}
+	return before.Flows - after.Flows, nil
+}
+
+// unite all flows on the paths that they are given now.
+func (o *onPaths) unite(p resource.Place) error {
+	if err := o.forget(func(int) bool { return true }); err != nil {
+		return err
+	}
+	for _, a := range o.at {
+		to, err := a.leadsAll()
+		if err == nil && to != 0 {
+			err = a.plainly(p, to)
+		}
+		if err != nil {
+			return failed(p, a.port, err)
+		}
+	}
+	return nil
+}
