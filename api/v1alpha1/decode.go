@@ -29,15 +29,20 @@ func (c Catalogue) Decode(filename string, data []byte) (*File, error) {
 }
 
 // Wrong is a problem with a document of a file, by its kind and name, that only shows when
-// all of it is looked at. It is where the document has its name, whatever field is named.
+// all of it is looked at. It is at the field, or at the nearest that holds it; where that would be the
+// whole of the document, it is where this has its name.
 func (c Catalogue) Wrong(filename string, data []byte, kind, name, path, message string) Problem {
-	at := c.take(filename, data).names[kind+"/"+name]
+	taken := c.take(filename, data).names[kind+"/"+name]
+	at := taken.Pos
+	if taken.document != nil && taken.document.Within(path, "spec") {
+		at = taken.document.Place(path)
+	}
 	return Problem{filename, at.Line, at.Column, path, message, nearest.Suggested(message)}
 }
 
 // take a file's documents in.
 func (c Catalogue) take(filename string, data []byte) *reader {
-	r := &reader{catalogue: c, filename: filename, names: map[string]tree.Pos{}}
+	r := &reader{catalogue: c, filename: filename, names: map[string]named{}}
 	docs, errs := tree.Parse(data)
 	for _, e := range errs {
 		r.problem(e.Pos, "", e.Message)
@@ -57,8 +62,14 @@ type reader struct {
 	filename  string
 	file      File
 	problems  Problems
-	// names gives the place of each name taken, by kind and name.
-	names map[string]tree.Pos
+	// names gives the documents, by kind and name.
+	names map[string]named
+}
+
+// named is where a document has its name, and what was read of it.
+type named struct {
+	tree.Pos
+	document *strict.Decoder
 }
 
 func (r *reader) problem(at tree.Pos, path, message string) {
@@ -130,7 +141,7 @@ func (r *reader) metadata(d *strict.Decoder, kind string, m Metadata) {
 		d.Report(path, fmt.Sprintf("%s %s is already declared in line %d", kind, m.Name, first.Line))
 		return
 	}
-	r.names[key] = d.Place(path)
+	r.names[key] = named{d.Place(path), d}
 }
 
 // kinds of document.

@@ -211,6 +211,17 @@ func TestWrongIsAtTheName(t *testing.T) {
 	}
 }
 
+// TestWrongIsAtTheField where the document has it, or at the nearest that holds it.
+func TestWrongIsAtTheField(t *testing.T) {
+	const text = "apiVersion: nfchain.dev/v1alpha1\nkind: NetworkServiceChain\nmetadata: {name: a}\nspec:\n  mtu: 1400\n  functions:\n  - {name: f, kind: shaper, replicas: 2, shaper: {rate: 1Gbit}}\n"
+	for path, want := range map[string]string{"spec.mtu": "5:8", "spec.functions[0].replicas": "7:39", "spec.functions[0].branches[0]": "7:5", "spec.tuning.gro": "3:18", "spec": "3:18"} {
+		p := testCatalogue().Wrong("f.yaml", []byte(text), KindChain, "a", path, "it is late")
+		if got, want := p.String(), "f.yaml:"+want+": "+path+": it is late"; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // TestNoMemoryNodeIsOneThing, said or not, so that it can be one of a sweep's values.
 func TestNoMemoryNodeIsOneThing(t *testing.T) {
 	f := mustDecode(t, []byte("{apiVersion: nfchain.dev/v1alpha1, kind: NetworkServiceChain, metadata: {name: a}, spec: {placement: {numa: none}}}"))

@@ -66,7 +66,8 @@ func (a *app) planned(ctx context.Context, arg string) (*plan.Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		return h.Plan(chain, alone, plan.Options{})
+		p, err := h.Plan(chain, alone, plan.Options{})
+		return p, a.placed(err, arg)
 	}
 	if err := checkName(arg); err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ diff(1) has it.`,
 			}
 		})
 		if err != nil {
-			return err
+			return a.placed(err, args...)
 		}
 		if *format == "json" {
 			if err := a.printJSON(found); err != nil {

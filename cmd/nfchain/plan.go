@@ -38,7 +38,7 @@ makes the functions and all of the chains.`,
 		}
 		p, err := h.Plan(chain, alone, plan.Options{})
 		if err != nil {
-			return err
+			return a.placed(err, args[0])
 		}
 		switch *o {
 		case "json":

@@ -46,6 +46,7 @@ fails, it is removed again.`,
 				a.printItem(item, o.DryRun)
 			}
 		})
+		err = a.placed(err, args...)
 		if err != nil && !o.DryRun {
 			err = errors.Join(err, a.takeBack(cmd.Context(), h, fresh))
 		}

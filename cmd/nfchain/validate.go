@@ -2,14 +2,10 @@ package main
 
 import (
 	"errors"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
-	"nfchain.dev/nfchain/internal/plan"
-	"nfchain.dev/nfchain/internal/registry"
 	"nfchain.dev/nfchain/internal/words"
 )
 
@@ -77,38 +73,4 @@ func (a *app) validate(names []string) (validation, error) {
 		v.Files = append(v.Files, validFile{name, len(f.Chains), len(f.Functions), len(f.Experiments)})
 	}
 	return v, nil
-}
-
-// unplanned is what a plan refuses of a file's chains and functions on any machine: it is
-// made as for one that has everything, and on which nothing is up. A chain through a function
-// that is not in the file is left to `up`, which knows it.
-func unplanned(filename string, text []byte, f *api.File) (problems []api.Problem) {
-	wrong := func(kind, name string, err error) {
-		if err != nil {
-			path, why := fieldOf(strings.TrimPrefix(err.Error(), "chain "+name+": "))
-			problems = append(problems, registry.Words().Wrong(filename, text, kind, name, path, why))
-		}
-	}
-	catalogue, among := registry.Plan(), map[string]api.FunctionBody{}
-	for _, alone := range f.Functions {
-		among[alone.Metadata.Name] = alone.Spec
-		_, err := plan.MakeFunction(alone, catalogue, nil)
-		wrong(api.KindFunction, alone.Metadata.Name, err)
-	}
-	for _, c := range f.Chains {
-		if slices.ContainsFunc(c.Spec.Functions, func(fn api.Function) bool { return fn.Ref != "" && among[fn.Ref].Kind == "" }) {
-			continue
-		}
-		_, err := plan.Make(c, catalogue, plan.Facts{Functions: among}, plan.Options{})
-		wrong(api.KindChain, c.Metadata.Name, err)
-	}
-	return problems
-}
-
-// fieldOf a refusal is that which it begins with, if it does.
-func fieldOf(text string) (path, why string) {
-	if field, rest, is := strings.Cut(text, ": "); is && strings.HasPrefix(field, "spec.") {
-		return field, rest
-	}
-	return "spec", text
 }

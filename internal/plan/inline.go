@@ -230,7 +230,7 @@ func (b *builder) fuse(hop, way int) error {
 	}
 	for _, n := range b.nodes[hop : hop+2] {
 		if n.Replica != nil {
-			return fmt.Errorf("%s is inline beside %s, and its packets would come by each of the replicas of that; give it runtime: %s, or put a function between", all[0].Name, n.Function(), api.RuntimeNetns)
+			return fmt.Errorf("function %s is inline beside %s, and its packets would come by each of the replicas of that; give it runtime: %s, or put a function between", all[0].Name, n.Function(), api.RuntimeNetns)
 		}
 	}
 	at, end := b.ports[hop].A, b.ends[hop].A

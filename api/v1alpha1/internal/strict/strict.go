@@ -131,6 +131,16 @@ func (d *Decoder) Place(path string) tree.Pos {
 	}
 }
 
+// Within tells whether the document has the field, or one that holds it, deeper than outer.
+func (d *Decoder) Within(path, outer string) bool {
+	for ; len(path) > len(outer); path = parent(path) {
+		if d.Given(path) {
+			return true
+		}
+	}
+	return false
+}
+
 // parent is the path without its last field or index.
 func parent(path string) string {
 	return path[:max(0, strings.LastIndexAny(path, ".["))]

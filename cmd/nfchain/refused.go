@@ -1,0 +1,101 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/registry"
+)
+
+// placed is an error with its place in the files, where it is what a plan refuses of what they hold.
+func (a *app) placed(err error, files ...string) error {
+	if err == nil {
+		return nil
+	}
+	for _, name := range files {
+		if name == "-" {
+			continue // it was read
+		}
+		f, text, unread := a.file(name)
+		if unread != nil {
+			continue
+		}
+		problems := unplanned(name, text, f)
+		if slices.ContainsFunc(problems, func(p api.Problem) bool { return strings.Contains(err.Error(), p.Message) }) {
+			return api.Problems(problems)
+		}
+	}
+	return err
+}
+
+// unplanned is what a plan refuses of a file's chains and functions on any machine: it is
+// made as for one that has everything, and on which nothing is up. A chain through a function
+// that is not in the file is left to `up`, which knows it.
+func unplanned(filename string, text []byte, f *api.File) (problems []api.Problem) {
+	catalogue, among := registry.Plan(), map[string]api.FunctionBody{}
+	for _, alone := range f.Functions {
+		name := alone.Metadata.Name
+		among[name] = alone.Spec
+		if _, err := plan.MakeFunction(alone, catalogue, nil); err != nil {
+			path, why := "spec", err.Error()
+			if field, rest, is := fieldOf(strings.TrimPrefix(why, "function "+name+": ")); is {
+				path, why = field, rest
+			}
+			problems = append(problems, registry.Words().Wrong(filename, text, api.KindFunction, name, path, why))
+		}
+	}
+	for _, c := range f.Chains {
+		if slices.ContainsFunc(c.Spec.Functions, func(fn api.Function) bool { return fn.Ref != "" && among[fn.Ref].Kind == "" }) {
+			continue
+		}
+		name := c.Metadata.Name
+		if _, err := plan.Make(c, catalogue, plan.Facts{Functions: among}, plan.Options{}); err != nil {
+			path, why := placeOf(strings.TrimPrefix(err.Error(), "chain "+name+": "), c.Spec)
+			problems = append(problems, registry.Words().Wrong(filename, text, api.KindChain, name, path, why))
+		}
+	}
+	return problems
+}
+
+// placeOf a refusal is the field of a chain that it begins with, or that of the function.
+func placeOf(text string, spec api.ChainSpec) (path, why string) {
+	if field, rest, is := fieldOf(text); is {
+		return field, rest
+	}
+	about, is := strings.CutPrefix(text, "function ")
+	if !is {
+		return "spec", text
+	}
+	name := about[:len(about)-len(strings.TrimLeft(about, letters))]
+	i := slices.IndexFunc(spec.Functions, func(f api.Function) bool { return f.Name == name })
+	if i < 0 {
+		return "spec", text
+	}
+	path = fmt.Sprintf("spec.functions[%d]", i)
+	if rest, is := strings.CutPrefix(about[len(name):], ": "); is {
+		if field, why, is := fieldOf(rest); is {
+			return path + strings.TrimPrefix(field, "spec"), why
+		}
+		return path, rest
+	}
+	return path, text
+}
+
+// letters are those of names.
+const letters = "abcdefghijklmnopqrstuvwxyz0123456789-"
+
+// aField of a file, below spec.
+var aField = regexp.MustCompile(`^(?:spec\.)?([a-zA-Z][a-zA-Z0-9_]*(?:\[[0-9]+\])?(?:\.[a-zA-Z0-9_\[\]]+)*): `)
+
+// fieldOf a refusal is that which it begins with, if it does.
+func fieldOf(text string) (path, why string, is bool) {
+	found := aField.FindStringSubmatch(text)
+	if found == nil {
+		return "", text, false
+	}
+	return "spec." + found[1], text[len(found[0]):], true
+}

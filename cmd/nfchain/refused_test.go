@@ -1,0 +1,45 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	runs "nfchain.dev/nfchain/internal/run"
+)
+
+// TestRefusalsHaveTheirPlace in the file: what a plan refuses is told with line, field and all.
+func TestRefusalsHaveTheirPlace(t *testing.T) {
+	const head = "apiVersion: nfchain.dev/v1alpha1\nkind: NetworkServiceChain\nmetadata: {name: c}\nspec:\n  wiring: ebpf\n"
+	for body, want := range map[string]string{
+		"  functions:\n  - {name: a, kind: forward, branches: [{mark: 1, to: server}]}\n  - {name: p, kind: passthrough}\n":                          "8:5: spec.functions[1]: a passthrough cannot be",
+		"  functions:\n  - {name: a-1, kind: counter, runtime: inline}\n  - {name: b, kind: forward, replicas: 2}\n":                                 "7:5: spec.functions[0]: function a-1 is inline beside b",
+		"  functions:\n  - {name: b, kind: forward, onFailure: bypass}\n  - {name: a, kind: counter, runtime: inline}\n":                             "7:41: spec.functions[0].onFailure: what is led past b",
+		"  functions: [{name: a, kind: forward}]\n  ebpf: {stay: true}\n  classifier: {rules: [{name: x, match: {protocol: tcp}, functions: []}]}\n": "8:15: spec.classifier: flows stay",
+	} {
+		name := filepath.Join(t.TempDir(), "c.yaml")
+		if err := os.WriteFile(name, []byte(head+body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a := &app{env: env{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}}
+		v, err := a.validate([]string{name})
+		if err != nil || len(v.Problems) != 1 || !strings.HasPrefix(v.Problems[0].String(), name+":"+want) {
+			t.Errorf("%s: %v %v, want %s", body, v.Problems, err, want)
+			continue
+		}
+		// As who makes the plan for the machine is told.
+		refused := fmt.Errorf("chain c: function x: %s: %w", v.Problems[0].Message, runs.ErrInput)
+		var problems api.Problems
+		if got := a.placed(refused, name); !errors.As(got, &problems) || problems[0] != v.Problems[0] {
+			t.Errorf("%v, want %v", got, v.Problems)
+		}
+		if other := errors.New("the disk is full"); !errors.Is(a.placed(other, name), other) || a.placed(nil, name) != nil {
+			t.Errorf("%s: another error is told as a refusal", body)
+		}
+	}
+}
