@@ -10,6 +10,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/address"
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/bridge"
+	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/label"
 	"nfchain.dev/nfchain/internal/resource/lookup"
 	"nfchain.dev/nfchain/internal/resource/machine"
@@ -43,6 +44,7 @@ var nouns = map[string][2]string{
 	nsh.PushKindName:    {"pushing program", "pushing programs"},
 	nsh.PopKindName:     {"popping program", "popping programs"},
 	label.KindName:      {"set of labels", "sets of labels"},
+	health.KindName:     {"watch over functions", "watches over functions"},
 
 	ovs.KindName:       {"Open vSwitch", "Open vSwitches"},
 	ovs.SwitchKindName: {"switch", "switches"},

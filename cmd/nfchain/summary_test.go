@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -35,5 +36,18 @@ func TestSummary(t *testing.T) {
 	}
 	if got := summary("edge", changes, true); !strings.HasPrefix(got, "edge: would be changed; ") {
 		t.Error(got)
+	}
+}
+
+// TestUpTellsOfFlows that it moved or that stay, wherever it prints.
+func TestUpTellsOfFlows(t *testing.T) {
+	var out bytes.Buffer
+	a := &app{env: env{stdout: &out}}
+	a.printItem(deployedItem{Name: "edge", MovedFlows: 1, StayingFlows: 2}, false)
+	want := "edge: up to date, nothing changed\n" +
+		"edge: 1 flow moved to the new path at once; packets under way may come in another order\n" +
+		"edge: 2 flows stay on the path from before until idle, and what only they go by is removed then; `nfchain show edge` tells how many are left\n"
+	if out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
 	}
 }

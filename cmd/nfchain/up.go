@@ -14,6 +14,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	runs "nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 func (a *app) upCmd() *cobra.Command {
@@ -121,6 +122,9 @@ type deployedItem struct {
 	Warnings []string `json:"warnings"`
 	// Runtimes are what was chosen for functions that left it to the plan, by their names.
 	Runtimes map[string]string `json:"runtimes,omitempty"`
+	// MovedFlows went to the new path at once, and StayingFlows go the one that they began on until they are idle.
+	MovedFlows   int `json:"moved_flows"`
+	StayingFlows int `json:"staying_flows"`
 
 	changes []resource.Change
 	// bare tells of a chain that makes nothing and was not up before.
@@ -142,12 +146,25 @@ func itemOf(name, kind string, changes []resource.Change) deployedItem {
 	return item
 }
 
+func staying(flows int) string {
+	if flows == 1 {
+		return "1 flow stays"
+	}
+	return fmt.Sprintf("%d flows stay", flows)
+}
+
 func (a *app) printItem(item deployedItem, dry bool) {
 	if item.bare {
 		a.printf("%s\n", bareSummary(item.Name, dry))
 		return
 	}
 	a.printf("%s\n", summary(item.Name, item.changes, dry))
+	if item.MovedFlows > 0 {
+		a.printf("%s: %s moved to the new path at once; packets under way may come in another order\n", item.Name, words.Plural(item.MovedFlows, "flow"))
+	}
+	if item.StayingFlows > 0 {
+		a.printf("%s: %s on the path from before until idle, and what only they go by is removed then; `nfchain show %s` tells how many are left\n", item.Name, staying(item.StayingFlows), item.Name)
+	}
 	if !dry {
 		return
 	}
@@ -169,7 +186,9 @@ func (a *app) upAll(ctx context.Context, h *runs.Host, f *api.File, o runs.UpOpt
 	}
 	for _, chain := range f.Chains {
 		var made *plan.Plan
-		bare := false
+		var flows runs.Flows
+		o, bare := o, false
+		o.Flows = &flows
 		changes, err := a.upOne(ctx, h, chain.Metadata.Name, "chain", o, func() ([]resource.Change, error) {
 			_, unknown := deploy.Recall(chain.Metadata.Name)
 			p, changes, err := h.Up(ctx, chain, o)
@@ -183,6 +202,7 @@ func (a *app) upAll(ctx context.Context, h *runs.Host, f *api.File, o runs.UpOpt
 		}
 		item := itemOf(chain.Metadata.Name, "chain", changes)
 		item.bare, item.Runtimes = bare, made.Runtimes
+		item.MovedFlows, item.StayingFlows = flows.Moved, flows.Staying
 		for _, w := range made.Warnings {
 			item.Warnings = append(item.Warnings, w)
 			a.say("warning: chain %s: %s", item.Name, w)

@@ -10,7 +10,6 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/process"
-	"nfchain.dev/nfchain/internal/words"
 )
 
 // UpOptions of bringing a chain up.
@@ -24,9 +23,16 @@ type UpOptions struct {
 	Move   bool
 	DryRun bool
 
+	// Flows is told what became of flows that were on an older version of the path; it may be nil.
+	Flows *Flows
+
 	// watch is told when each phase ends; it may be nil.
 	watch *stopwatch
 }
+
+// Flows are how many were moved to the newest version of a path at once, and how many stay on older ones until
+// they are idle, when what only they go by is removed.
+type Flows struct{ Moved, Staying int }
 
 // Up makes a chain what it should be. The caller holds its lock.
 func (h *Host) Up(ctx context.Context, chain api.Chain, o UpOptions) (*plan.Plan, []resource.Change, error) {
@@ -103,23 +109,13 @@ func (h *Host) deploy(ctx context.Context, p *plan.Plan, o UpOptions, made func(
 	if err != nil || o.DryRun {
 		return changes, err
 	}
-	if d.Moved > 0 {
-		h.Say("chain %s: %s moved to the new path at once; their packets may come in another order", p.Chain, words.Plural(d.Moved, "flow"))
+	if o.Flows != nil {
+		*o.Flows = Flows{d.Moved, d.Staying}
 	}
 	if d.Staying == 0 {
 		return changes, nil
 	}
-	if len(changes) > 0 {
-		h.Say("chain %s: %s on the path from before until they are idle, and what only they go by is removed then; `nfchain show %s` tells how many are left", p.Chain, staying(d.Staying), p.Chain)
-	}
 	return changes, process.Drain(p.Chain)
-}
-
-func staying(flows int) string {
-	if flows == 1 {
-		return "1 flow stays"
-	}
-	return fmt.Sprintf("%d flows stay", flows)
 }
 
 // wait until what was made is ready, if that was asked for.
