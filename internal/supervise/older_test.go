@@ -39,13 +39,6 @@ func (p *path) staying() int {
 	return s.Flows
 }
 
-// passed is how many packets came in at a port.
-func (p *path) passed(port string) (n uint64) {
-	p.Helper()
-	p.port(port, func(open *steer.Port) (err error) { n, err = open.Passed(); return })
-	return n
-}
-
 // TestFlowsLeaveAnOlderPath that they stay on, when a function on it fails, and none is lost from then on: they go the newest, past
 // what fails there.
 func TestFlowsLeaveAnOlderPath(t *testing.T) {
