@@ -45,7 +45,7 @@ func (a *attached) leadsAll() (port uint32, err error) {
 // aging are the paths of a chain by which no flow goes any more that begins when ports are changed so. None, where all packets are
 // to go the new ways at once, or ports cannot know of both.
 func (k Kind) aging(p resource.Place, changes []resource.Change) (older, error) {
-	if k.Turn == nil || k.Turn.AtOnce {
+	if k.Turn == nil || k.Turn.AtOnce || len(changes) == 0 {
 		return nil, nil
 	}
 	wanted, flows, plain := map[int]bool{}, uint32(0), map[string]bool{}
