@@ -126,7 +126,7 @@ static inline __u32 version_of(const struct flow *f, const struct versions *v, s
 		known->seen = fresh.seen;
 		return to;
 	}
-	if (to == newest && !here)
+	if (to == newest && (!here || fresh.seen >= *(volatile __u64 *)&v->until)) /* where nothing is known, that is the version */
 		return to;
 	return enter(f, &fresh, b);
 }

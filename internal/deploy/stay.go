@@ -17,13 +17,28 @@ import (
 
 // turnOf a chain's ports, by a new version of its path if flows can stay on the one before.
 func (w *work) turnOf(p *plan.Plan) *steer.Turn {
-	t := &steer.Turn{Wanted: w.ports, New: map[string]bool{}, AtOnce: !stays(p) || w.passesChange(p) || w.unwatches(p)}
+	t := &steer.Turn{Wanted: w.ports, New: map[string]bool{}, AtOnce: w.atOnce(p)}
 	for _, c := range w.done {
 		if c.Kind == steer.KindName && c.Op == resource.Create {
 			t.New[c.Key] = true
 		}
 	}
 	return t
+}
+
+// atOnce tells whether no flow may stay on its path.
+func (w *work) atOnce(p *plan.Plan) bool { return !stays(p) || w.passesChange(p) || w.unwatches(p) }
+
+// moveOlder has flows that stay since an earlier change go the newest path, where none may stay after this one: it may
+// turn no port.
+func (w *work) moveOlder(p *plan.Plan, t *steer.Turn) error {
+	if w.dry || !t.AtOnce {
+		return nil
+	}
+	return inside(namespace.Name(p.Chain, plan.WiringNode), func(h *netns.Handle) (err error) {
+		t.Moved, err = steer.ForgetOlder(resource.At(h, p.Chain))
+		return err
+	})
 }
 
 // stays tells whether flows of a chain are to stay on their path.
@@ -83,7 +98,7 @@ func (w *work) stay(ctx context.Context, p *plan.Plan) error {
 			return err
 		}
 	}
-	if s.Flows > 0 && !w.move && stays(p) {
+	if s.Flows > 0 && !w.move && !w.atOnce(p) {
 		w.staying = s.Flows
 		return nil
 	}

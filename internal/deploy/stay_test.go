@@ -296,3 +296,32 @@ func TestFlowsMove(t *testing.T) {
 	s.more(t, 100)
 	s.ends(t)
 }
+
+// TestInlineMovesWhoStays: flows that stay since an earlier edit go the newest path when an inline function is put in
+// where no port need be turned for it: on their path they would not meet it.
+func TestInlineMovesWhoStays(t *testing.T) {
+	needsForwarder(t)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	const long = "wiring: ebpf\nebpf: {idle: 60s}\n"
+	first := planned(t, owner, long+spec(forward("a"), forward("c")))
+	up(t, first)
+	crosses(t, first)
+	s := streams(t, first, addresses(first, first.Client().Name, first.Server().Name))
+	s.more(t, 100)
+	second := planned(t, owner, long+spec(forward("a"), forward("b"), forward("c")))
+	up(t, second)
+	if at := stay(t, second); at == nil || at.Flows == 0 {
+		t.Fatalf("no flow stays: %+v", at)
+	}
+	third := planned(t, owner, long+spec(forward("a"), inline("count"), forward("b"), forward("c")))
+	d := &deploy.Deployer{}
+	if _, err := d.Up(t.Context(), third); err != nil {
+		t.Fatal(err)
+	}
+	if at := stay(t, third); at != nil || d.Moved == 0 || d.Staying != 0 {
+		t.Errorf("%d moved and %d stay, %+v", d.Moved, d.Staying, at)
+	}
+	s.more(t, 100)
+	s.ends(t)
+}

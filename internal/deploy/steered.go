@@ -103,6 +103,9 @@ func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 			return err
 		}
 		t := w.turnOf(p)
+		if err := w.moveOlder(p, t); err != nil {
+			return err
+		}
 		if err := w.stage(ctx, []resource.Kind{steer.Kind{Leave: true, Turn: t}}, inTurn(p)); err != nil {
 			return err
 		}

@@ -182,3 +182,62 @@ func TestWatchedWhileReplicasLeave(t *testing.T) {
 	cancel()
 	<-ended
 }
+
+// TestLeavingReplicaFails: the flows of one that is taken out, and waited for, go to the others when it fails; so do
+// those of one that had failed before it is taken out.
+func TestLeavingReplicaFails(t *testing.T) {
+	for name, before := range map[string]bool{"before": true, "meanwhile": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const long = "ebpf: {idle: 5s}\n"
+			p := newPath(t, long+spec(several, last))
+			p.well("x-1", "x-2", "x-3")
+			s := newStreamOf(t, p, 20)
+			s.more(t, 100)
+			if before {
+				p.sh("x-3", breaks)
+				p.until("x-3", "failed", hasFailed)
+			}
+			watched, _, err := process.OnWatch(p.owner)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fewer := p.planned(long + spec(strings.Replace(several, "3", "2", 1), last))
+			ended := make(chan error, 1)
+			go func() {
+				_, err := (&deploy.Deployer{}).Up(t.Context(), fewer)
+				ended <- err
+			}()
+			if !before {
+				for is := watched; is == watched; time.Sleep(5 * time.Millisecond) {
+					if is, _, err = process.OnWatch(p.owner); err != nil {
+						t.Fatal(err)
+					}
+				}
+				p.sh("x-3", breaks)
+			}
+			s.flows(t)
+			if err := <-ended; err != nil {
+				t.Fatal(err)
+			}
+			s.flows(t)
+		})
+	}
+}
+
+// flows waits until, of so many packets that each flow sends, all come.
+func (s *stream) flows(t *testing.T) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; {
+		from := s.next.Load()
+		s.more(t, 200)
+		time.Sleep(100 * time.Millisecond)
+		lost, _ := s.odd(from, from+200)
+		if len(lost) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("of 200 packets %d are lost", len(lost))
+		}
+	}
+}

@@ -268,7 +268,7 @@ func (a *advancing) load(old *attached, next, to, here uint32) (*stay.ProgramObj
 }
 
 // begin to give flows the next version. What is no longer the newest is that of flows from before only
-// when the census counts.
+// when the census counts, and one word changes at a time that matters: the kernel may write words in any order.
 func (a *advancing) begin() error {
 	now, err := monotonic()
 	if err != nil {
@@ -279,6 +279,10 @@ func (a *advancing) begin() error {
 	if err := a.shared.Put(uint32(0), a.now); err != nil {
 		return err
 	}
-	a.now = stay.ProgramVersions{Until: uint64(now) + uint64(a.stay.Census), Idle: uint64(a.stay.Idle), Since: uint64(now), Newest: newest<<32 | uint64(a.number)}
+	a.now = stay.ProgramVersions{Until: uint64(now) + uint64(a.stay.Census), Idle: uint64(a.stay.Idle), Since: uint64(now), Newest: a.now.Newest}
+	if err := a.shared.Put(uint32(0), a.now); err != nil {
+		return err
+	}
+	a.now.Newest = newest<<32 | uint64(a.number)
 	return a.shared.Put(uint32(0), a.now)
 }

@@ -170,6 +170,16 @@ func number(l netlink.Link) uint32 {
 	return uint32(l.Attrs().Index)
 }
 
+// numbers of the ports that there are.
+func numbers(p resource.Place) (map[uint32]bool, error) {
+	links, err := p.Links()
+	there := map[uint32]bool{}
+	for _, l := range links {
+		there[number(l)] = true
+	}
+	return there, err
+}
+
 // indexes of ports by their names, as programs have them.
 func indexes(p resource.Place, ports []string) (all []uint32, err error) {
 	for _, port := range ports {

@@ -81,9 +81,9 @@ func (a *attached) dealing() dealing {
 }
 
 // deal packets out as a spec says, whose ports are of these indexes. New replicas are known
-// before flows come to them. Those that are no longer wanted keep their flows if they are to
-// be left; else these move at their next packets.
-func (d dealing) deal(s Spec, indexes []uint32, leave bool) error {
+// before flows come to them. Those that are no longer wanted keep their flows where they stay; else, and if that is
+// nil, these move at their next packets.
+func (d dealing) deal(s Spec, indexes []uint32, stays func(index uint32) bool) error {
 	next := uint32(Replicas)
 	if s.To != "" {
 		next, indexes = indexes[0], indexes[1:]
@@ -98,8 +98,15 @@ func (d dealing) deal(s Spec, indexes []uint32, leave bool) error {
 	if err := d.share(s.Among.Replicas); err != nil {
 		return err
 	}
-	for n := 1; n <= Most && !leave; n++ {
+	for n := 1; n <= Most; n++ {
 		if wanted[n] {
+			continue
+		}
+		var index uint32
+		if err := d.replicas.Lookup(uint32(n), &index); err != nil {
+			return err
+		}
+		if index == 0 || stays != nil && stays(index) {
 			continue
 		}
 		if err := d.replicas.Put(uint32(n), uint32(0)); err != nil {
@@ -119,17 +126,31 @@ func (d dealing) share(replicas []Replica) error {
 	return errors.Join(d.shares.Put(asPlanned, all[:]), d.shares.Put(whileFailing, others[:]))
 }
 
+// leaving tells of ports whether the replicas behind them may be left the flows that they have: not if they have
+// gone.
+func leaving(p resource.Place, leave bool) (stays func(index uint32) bool, err error) {
+	if !leave {
+		return nil, nil
+	}
+	there, err := numbers(p)
+	return func(index uint32) bool { return there[index] }, err
+}
+
 // keepAmong keeps a program that knows the flows, or puts one in the place of what is there.
 func keepAmong(p resource.Place, s Spec, index int, to []uint32, old *attached, leave bool) error {
 	if old != nil && old.knows(s.Among.Of, s.Among.Flows) {
-		return old.dealing().deal(s, to, leave)
+		stays, err := leaving(p, leave)
+		if err != nil {
+			return err
+		}
+		return old.dealing().deal(s, to, stays)
 	}
 	loaded, err := loadSpread(p, s.Among.Of, s.Among.Flows, old)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = loaded.Close() }()
-	if err := (dealing{loaded.Next, loaded.Replicas, loaded.Shares, loaded.Failing}).deal(s, to, false); err != nil {
+	if err := (dealing{loaded.Next, loaded.Replicas, loaded.Shares, loaded.Failing}).deal(s, to, nil); err != nil {
 		return err
 	}
 	return hooks[s.Hook].put(p, index, loaded.Spread, old.program())

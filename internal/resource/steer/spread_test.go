@@ -355,6 +355,31 @@ func (d *dealer) where(t testing.TB, number uint32) int {
 	return 0
 }
 
+// TestGoneReplicaIsLeftNoFlow: one that is taken out keeps its flows, unless its port has gone.
+func TestGoneReplicaIsLeftNoFlow(t *testing.T) {
+	onHooks(t, func(t *testing.T, hook string) {
+		d := newDealer(t)
+		d.both(t, steer.Kind{}, hook, 1, 2, 3)
+		all := flows(0, 15)
+		before := d.places(t, all)
+		d.both(t, steer.Kind{Leave: true}, hook, 1, 3)
+		if after := d.places(t, all); !maps.Equal(before, after) {
+			t.Errorf("flows were at %v, and are at %v", by(before), by(after))
+		}
+		if l, err := d.LinkByName("third"); err != nil || d.LinkDel(l) != nil {
+			t.Fatal("cannot remove a port: ", err)
+		}
+		d.replicas = d.replicas[:2]
+		d.both(t, steer.Kind{Leave: true}, hook, 1)
+		after := d.places(t, all)
+		for f, at := range before {
+			if at != 3 && after[f] != at {
+				t.Errorf("%+v was at %d, and is at %d", f, at, after[f])
+			}
+		}
+	})
+}
+
 // fragment makes a packet the first fragment of a longer one.
 func fragment(packet []byte) []byte {
 	packet[14+6] = 0x20

@@ -110,13 +110,9 @@ func (v *versions) forgetIdle() error {
 
 // lost are versions that lead, at some port, to one that has gone: a flow would stay on such a one for nothing.
 func (v *versions) lost(p resource.Place) (map[uint32]bool, error) {
-	links, err := p.Links()
+	there, err := numbers(p)
 	if err != nil {
 		return nil, err
-	}
-	there := map[uint32]bool{0: true}
-	for _, l := range links {
-		there[number(l)] = true
 	}
 	all := map[uint32]bool{}
 	for _, at := range v.at {
@@ -125,7 +121,7 @@ func (v *versions) lost(p resource.Place) (map[uint32]bool, error) {
 			if err := at.Maps[waysMap].Lookup(n, &to); err != nil {
 				return nil, err
 			}
-			all[n] = all[n] || !there[to]
+			all[n] = all[n] || to != 0 && !there[to]
 		}
 	}
 	return all, nil
@@ -263,11 +259,11 @@ func (v *versions) leadsTo(n uint32) (ports []uint32, err error) {
 	return ports, nil
 }
 
-// leads tells whether a version that has begun leads anywhere: all ports know where, or none.
+// leads tells whether a version that has begun leads on from all ports. Who was killed while it was forgotten left
+// ports that do not know where.
 func (v *versions) leads(n uint32) (bool, error) {
-	var to uint32
-	err := v.at[0].Maps[waysMap].Lookup(n, &to)
-	return to != 0, err
+	ports, err := v.leadsTo(n)
+	return len(ports) == len(v.at), err
 }
 
 // busy flows of each version, which are not idle. Others are taken out of the table.
@@ -394,6 +390,8 @@ func Unite(p resource.Place) error {
 	return p.Do(func() error { return unite(p) })
 }
 
+// unite first moves all flows, which is seen at all ports at once: while some have a plain program and others do not,
+// none may go one version here and another there.
 func unite(p resource.Place) error {
 	o, err := onPathsOf(p)
 	if err != nil {
@@ -402,6 +400,9 @@ func unite(p resource.Place) error {
 	if o != nil {
 		defer held.CloseAll(o.at)
 		return o.unite(p)
+	}
+	if err := forgetAll(p); err != nil {
+		return err
 	}
 	all, err := portsThat(p, (*attached).keeps)
 	defer held.CloseAll(all)
@@ -413,6 +414,16 @@ func unite(p resource.Place) error {
 			return failed(p, a.port, err)
 		}
 	}
+	return err
+}
+
+func forgetAll(p resource.Place) error {
+	v, err := versionsOf(p)
+	if err != nil || v == nil {
+		return err
+	}
+	defer held.CloseAll(v.at)
+	_, err = v.forgetOlder(p, func([]uint32) bool { return true })
 	return err
 }
 

@@ -221,6 +221,59 @@ func TestFlowsLeaveWhatIsGone(t *testing.T) {
 	})
 }
 
+// TestUnitedInPart: who was killed while flows were moved, when some ports had plain programs already, leaves none that
+// goes one way there and another back, and whoever comes next finds none that stay.
+func TestUnitedInPart(t *testing.T) {
+	nstest.Require(t, feature.BPFTCX)
+	d := newDealer(t)
+	to := func(port string) []steer.Spec {
+		specs := []steer.Spec{leads("west", port, steer.TCX), leads("east", port, steer.TCX)}
+		for _, s := range specs {
+			s.Stay.Census = api.Duration(2 * time.Second)
+		}
+		return specs
+	}
+	d.turn(t, steer.Kind{}, to("first")...)
+	d.turn(t, wanted(shared...), to("second")...)
+	old := flows(0, 3)
+	d.on(t, 1, old)
+	time.Sleep(d.staying(t).Census)
+	if n, err := steer.ForgetOlder(resource.At(d.Handle, d.Owner)); err != nil || n != len(old) {
+		t.Errorf("%d flows move: %v", n, err)
+	}
+	d.turn(t, steer.Kind{}, to("second")[0])
+	if s := d.staying(t); s.Flows != 0 || s.Ports != 1 {
+		t.Errorf("flows stay: %+v", s)
+	}
+	d.on(t, 2, old)
+}
+
+// TestNewFlowsTakeNoRoom once the census is over: the table is for those that stay.
+func TestNewFlowsTakeNoRoom(t *testing.T) {
+	nstest.Require(t, feature.BPFTCX)
+	d := newDealer(t)
+	small := func(from, to string, census time.Duration) steer.Spec {
+		s := leads(from, to, steer.TCX)
+		s.Stay.Flows, s.Stay.Census = 8, api.Duration(census)
+		return s
+	}
+	d.turn(t, steer.Kind{}, leads("west", "first", steer.TCX), leads("east", "first", steer.TCX), leads("third", "west", steer.TCX))
+	k := wanted(shared...)
+	k.Turn.New["third"] = true
+	d.turn(t, k, small("west", "second", 0), small("east", "second", 0))
+	for i := range uint16(20) {
+		d.replicas[2].pass(t, flow{id: 100 + i}.packet(0xdead0000+uint32(i)), d.west)
+	}
+	if s := d.staying(t); s.Kept+s.Unkept != 0 {
+		t.Errorf("new flows out of a new node are kept: %+v", s)
+	}
+	d.turn(t, wanted(shared...), small("west", "third", 2*time.Second), small("east", "third", 2*time.Second))
+	old := flows(0, 2)
+	d.on(t, 2, old)
+	time.Sleep(d.staying(t).Census)
+	d.on(t, 2, old)
+}
+
 // TestNoRoomToStay: flows for which there is none go the newest path when the census is over, and lose nothing.
 func TestNoRoomToStay(t *testing.T) {
 	nstest.Require(t, feature.BPFTCX)

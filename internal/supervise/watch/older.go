@@ -12,7 +12,8 @@ import (
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
-// keep watching over functions that are not on the path any more, since flows may stay on an older one by them.
+// keep watching over functions that are not on the path any more, since flows may stay on an older one by them, or
+// with a replica that was taken out.
 func (w *Watcher) keep(before *Watcher) error {
 	for _, old := range before.nodes {
 		is := func(n process.Watched) bool { return n.Node == old.spec.Node }
@@ -23,6 +24,17 @@ func (w *Watcher) keep(before *Watcher) error {
 		w.port(old.spec.East, old.spec)
 		if err := w.watch(&node{spec: old.spec, leaving: true, since: time.Now()}); err != nil {
 			return err
+		}
+		if old.failed && old.spec.Of != "" {
+			w.left[old.spec.Of] |= steer.Number(old.spec.Number)
+		}
+	}
+	for of, numbers := range before.left {
+		w.left[of] |= numbers
+	}
+	for _, n := range w.path.Nodes {
+		if n.Of != "" {
+			w.left[n.Of] &^= steer.Number(n.Number) // it is on the path again
 		}
 	}
 	return nil
@@ -44,6 +56,7 @@ func (w *Watcher) follow(n *node, now time.Time) {
 		return
 	}
 	n.over = true
+	w.leave(n)
 	if moved > 0 {
 		w.config.Say(n.spec.Node, fmt.Sprintf("failed: %s; %s", reason, goNewest(moved)))
 	}
@@ -51,6 +64,15 @@ func (w *Watcher) follow(n *node, now time.Time) {
 		w.ports[name].close()
 		delete(w.ports, name)
 	}
+}
+
+// leave a function that has failed and is on the path no more: where it was a replica, what flows it has go to others.
+func (w *Watcher) leave(n *node) {
+	if n.spec.Of == "" {
+		return
+	}
+	w.left[n.spec.Of] |= steer.Number(n.spec.Number)
+	w.turn()
 }
 
 // portsBefore a function, by their numbers, of which those are missing that have gone.

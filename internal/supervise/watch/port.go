@@ -22,6 +22,8 @@ type port struct {
 	taker *health.Taker
 	// passed is how many packets had come in when it was last looked at.
 	passed uint64
+	// told tells that shares are as they were last given: another program there may have begun without them.
+	told bool
 }
 
 // open what is at the port now, and have probes taken out there. That it is not there is no error;
@@ -75,7 +77,7 @@ func (p *port) replace(by *steer.Port) (err error) {
 	} else if p.steer != nil {
 		p.steer.Close()
 	}
-	p.steer = by
+	p.steer, p.told = by, false
 	p.passed, err = by.Passed()
 	return err
 }
@@ -153,11 +155,13 @@ func (p *port) keepFrom(failing steer.Numbers, others func() *steer.Shares) erro
 		return nil
 	}
 	was, err := p.steer.Failing()
-	if err != nil || was == failing {
+	if err != nil || was == failing && (p.told || failing == 0) {
 		return err
 	}
 	if failing == 0 {
 		return p.steer.SetFailing(0, &steer.Shares{})
 	}
-	return p.steer.SetFailing(failing, others())
+	err = p.steer.SetFailing(failing, others())
+	p.told = err == nil
+	return err
 }

@@ -21,10 +21,11 @@ func (w *Watcher) turn() {
 	}
 	shares, courses := map[*process.Watched]*steer.Shares{}, turned(w.path.Nodes, func(i int) bool { return failed[i] })
 	w.unite(courses)
+	w.keepFromLeft(courses)
 	for name, to := range courses {
 		p := w.ports[name]
-		if p.steer == nil {
-			continue
+		if p.steer == nil || p.steer.ByPaths() {
+			continue // who watches next knows of the paths
 		}
 		index, known := w.indexOf(to.to)
 		if !known {
@@ -33,6 +34,16 @@ func (w *Watcher) turn() {
 		others := func() *steer.Shares { return w.sharesOf(to, shares) }
 		if p.turn(index, to.failing, others) != nil {
 			w.unsure = true // it is read again, and turned then
+		}
+	}
+}
+
+// keepFromLeft replicas that were taken out and have failed the flows that they have still.
+func (w *Watcher) keepFromLeft(courses map[string]course) {
+	for name, c := range courses {
+		if len(c.among) > 0 {
+			c.failing |= w.left[w.path.Nodes[c.among[0]].Of]
+			courses[name] = c
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
 const (
@@ -53,8 +54,10 @@ type Watcher struct {
 	programs map[string]string // states, by name
 	pids     map[string]int    // their processes; 0 where there is none
 	// ended are the programs that failed since it was last looked: they may run again by then.
-	ended  map[string]bool
-	nodes  []*node
+	ended map[string]bool
+	nodes []*node
+	// left are replicas that are on the path no more, and have failed, by their functions.
+	left   map[string]steer.Numbers
 	ports  map[string]*port
 	ends   []*port
 	post   post
@@ -82,7 +85,7 @@ type Watcher struct {
 // there was none, which is nil, what is turned at the ports tells what had failed.
 func Start(c Config, p process.Path, before *Watcher) (*Watcher, error) {
 	w := &Watcher{config: c, path: p, fingerprint: p.Fingerprint(), done: make(chan struct{}),
-		programs: map[string]string{}, pids: map[string]int{}, ended: map[string]bool{}, ports: map[string]*port{}, socket: -1, begun: before != nil}
+		programs: map[string]string{}, pids: map[string]int{}, ended: map[string]bool{}, ports: map[string]*port{}, left: map[string]steer.Numbers{}, socket: -1, begun: before != nil}
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // it does not fail
 	w.signature = binary.NativeEndian.Uint64(random[:])
