@@ -59,6 +59,11 @@ It needs root and a kernel that describes its types (Linux 5.17 or newer).`,
 		if err != nil {
 			return err
 		}
+		watched, err := runs.OnWatch(p.Chain)
+		if err != nil {
+			return err
+		}
+		e.Warnings = append(e.Warnings, watched.Failing()...)
 		if *o == "json" {
 			return a.printJSON(e)
 		}

@@ -66,7 +66,7 @@ func placeOf(text string, spec api.ChainSpec) (path, why string) {
 	if field, rest, is := fieldOf(text); is {
 		return field, rest
 	}
-	about, is := strings.CutPrefix(text, "function ")
+	about, is := strings.CutPrefix(inGroup.ReplaceAllString(text, ""), "function ")
 	if !is {
 		return "spec", text
 	}
@@ -84,6 +84,9 @@ func placeOf(text string, spec api.ChainSpec) (path, why string) {
 	}
 	return path, text
 }
+
+// inGroup is what comes before the function that cannot be in a group.
+var inGroup = regexp.MustCompile(`^group [a-z0-9-]+: `)
 
 // letters are those of names.
 const letters = "abcdefghijklmnopqrstuvwxyz0123456789-"

@@ -49,6 +49,14 @@ XDP programs pass from interface to interface are not seen in between.`,
 		if err != nil {
 			return err
 		}
+		watched, err := runs.OnWatch(p.Chain)
+		if err != nil {
+			return err
+		}
+		if watched.Any() {
+			r.Warnings = append(r.Warnings, "probes are among what came and went, of functions that are watched (onFailure); they end at the forwarder's ports, by TC_INGRESS")
+		}
+		r.Warnings = append(r.Warnings, watched.Failing()...)
 		if *o == "json" {
 			return a.printJSON(r)
 		}

@@ -225,7 +225,7 @@ func (r *Report) addDrops(v *view, place map[uint32]*seat, s seen) {
 		if v.taps[e.inode] != "" && !e.own {
 			continue // copies of others end there, as they should
 		}
-		d := Drop{Cause: v.names.reason(e.reason), At: v.names.function(e.location), Copy: v.copied(e.inode, e.reason)}
+		d := Drop{Cause: v.names.reason(e.reason), At: function(v.names.function(e.location)), Copy: v.copied(e.inode, e.reason)}
 		if e.own {
 			d.Own = e.Amount
 		} else {

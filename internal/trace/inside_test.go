@@ -72,6 +72,16 @@ func TestWhatASwitchTookIsACopy(t *testing.T) {
 	}
 }
 
+// TestWhatASocketHadGot is no drop when it is closed, unless it is ours or at an interface.
+func TestWhatASocketHadGot(t *testing.T) {
+	v := &view{names: &names{reasons: map[uint32]string{1: "QUEUE_PURGE", 2: "NO_SOCKET"}}}
+	for c, want := range map[bpf.ProgramCause]bool{{Reason: 1}: true, {Reason: 1, Own: 1}: false, {Reason: 1, Ifindex: 3}: false, {Reason: 2}: false} {
+		if got := v.took(c); got != want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
 // sample is a chain in which a firewall dropped, XDP lost, a copy ended, and one packet
 // ended outside.
 func sample() (Report, seen) {

@@ -187,7 +187,7 @@ func (p *probe) eachDrop(visit func(bpf.ProgramCause, Amount)) error {
 	var each []bpf.ProgramAmount
 	all := p.objects.Drops.Iterate()
 	for all.Next(&cause, &each) {
-		if !p.view.took(cause.Reason, cause.Location) {
+		if !p.view.took(cause) {
 			visit(cause, sum(each))
 		}
 	}

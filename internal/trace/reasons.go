@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	bpf "nfchain.dev/nfchain/bpf/trace"
 )
 
 // noSocket is the kernel's word for a packet for which there is none.
@@ -92,9 +94,16 @@ var places = map[string]string{
 }
 
 // took tells whether the kernel freed a packet that it had taken, though it calls that a drop: Linux
-// before 6.4 does with every message of ICMPv6 that it answers.
-func (v *view) took(reason uint32, location uint64) bool {
-	return function(v.names.function(location)) == "icmpv6_rcv" && v.names.reason(reason) == "NOT_SPECIFIED"
+// before 6.4 does with every message of ICMPv6 that it answers, and later ones with what a socket that is closed
+// had got, messages of netlink too, which are at no interface.
+func (v *view) took(c bpf.ProgramCause) bool {
+	switch v.names.reason(c.Reason) {
+	case "NOT_SPECIFIED":
+		return function(v.names.function(c.Location)) == "icmpv6_rcv"
+	case "QUEUE_PURGE":
+		return c.Own == 0 && c.Ifindex == 0
+	}
+	return false
 }
 
 // inWords is why a packet ended, as far as it is known.
