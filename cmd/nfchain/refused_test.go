@@ -17,11 +17,11 @@ import (
 func TestRefusalsHaveTheirPlace(t *testing.T) {
 	const head = "apiVersion: nfchain.dev/v1alpha1\nkind: NetworkServiceChain\nmetadata: {name: c}\nspec:\n  wiring: ebpf\n"
 	for body, want := range map[string]string{
-		"  functions:\n  - {name: a, kind: forward, branches: [{mark: 1, to: server}]}\n  - {name: p, kind: passthrough}\n":                          "8:5: spec.functions[1]: a passthrough cannot be",
-		"  functions:\n  - {name: a-1, kind: counter, runtime: inline}\n  - {name: b, kind: forward, replicas: 2}\n":                                 "7:5: spec.functions[0]: function a-1 is inline beside b",
-		"  functions:\n  - {name: b, kind: forward, onFailure: bypass}\n  - {name: a, kind: counter, runtime: inline}\n":                             "7:41: spec.functions[0].onFailure: what is led past b",
-		"  functions:\n  - {name: g1, kind: passthrough, group: g}\n  - {name: g2, kind: firewall, group: g}\n":                                      "7:5: spec.functions[0]: a passthrough needs a namespace of its own",
-		"  functions: [{name: a, kind: forward}]\n  ebpf: {stay: true}\n  classifier: {rules: [{name: x, match: {protocol: tcp}, functions: []}]}\n": "8:15: spec.classifier: flows stay",
+		"  functions:\n  - {name: a, kind: forward, branches: [{mark: 1, to: server}]}\n  - {name: p, kind: passthrough}\n":                                                "8:5: spec.functions[1]: a passthrough cannot be",
+		"  functions:\n  - {name: a-1, kind: counter, runtime: inline}\n  - {name: b, kind: forward, replicas: 2}\n":                                                       "7:5: spec.functions[0]: function a-1 is inline beside b",
+		"  functions:\n  - {name: b, kind: forward, onFailure: bypass}\n  - {name: a, kind: counter, runtime: inline}\n":                                                   "7:41: spec.functions[0].onFailure: what is led past b",
+		"  functions:\n  - {name: g1, kind: passthrough, group: g}\n  - {name: g2, kind: firewall, group: g}\n":                                                            "7:5: spec.functions[0]: a passthrough needs a namespace of its own",
+		"  functions: [{name: i, kind: counter, runtime: inline}, {name: a, kind: forward}]\n  classifier: {rules: [{name: x, match: {protocol: tcp}, functions: [a]}]}\n": "7:15: spec.classifier: i is inline beside",
 	} {
 		name := filepath.Join(t.TempDir(), "c.yaml")
 		if err := os.WriteFile(name, []byte(head+body), 0o600); err != nil {
