@@ -48,25 +48,19 @@ func (c Catalogue) checkClassifier(s *ChainSpec, wiring string, at place) []Fiel
 	return f
 }
 
-// checkPath wants functions of the chain, in its order, and all that share a namespace or none of them.
+// checkPath wants functions of the chain, each once, and all that share a namespace or none of them.
 func checkPath(r PathRule, s *ChainSpec) []FieldProblem {
 	var f findings
 	var names []string
 	for _, fn := range s.Functions {
 		names = append(names, fn.Name)
 	}
-	last := -1
 	for i, name := range r.Functions {
-		at := slices.Index(names, name)
 		switch path := item("functions", i); {
-		case at < 0:
+		case !slices.Contains(names, name):
 			f.addf(path, "%s is not a function of the chain%s", quote(name), nearest.Hint(name, names))
-		case at == last:
+		case slices.Contains(r.Functions[:i], name):
 			f.addf(path, "%s is there already; write it once", quote(name))
-		case at < last:
-			f.addf(path, "%s comes before %s in the chain, and paths go by functions in the chain's order; write it before, or change the order of the chain's functions", quote(name), names[last])
-		default:
-			last = at
 		}
 	}
 	for _, seat := range s.Seats() {
@@ -80,9 +74,17 @@ func checkPath(r PathRule, s *ChainSpec) []FieldProblem {
 		}
 		if len(in) > 0 && len(out) > 0 {
 			f.addf("functions", "has %s and not %s, which share the namespace of group %s; write all of them or none", strings.Join(in, ", "), strings.Join(out, ", "), seat.Name)
+		} else if len(in) > 0 && !together(r.Functions, in) {
+			f.addf("functions", "packets meet those of group %s one after the other, in their namespace; write %s in a row", seat.Name, strings.Join(in, ", "))
 		}
 	}
 	return f
+}
+
+// together tells whether names are in a row in a list that has them all.
+func together(list, names []string) bool {
+	at := slices.Index(list, names[0])
+	return at+len(names) <= len(list) && slices.Equal(list[at:at+len(names)], names)
 }
 
 // check what a rule asks of flows.

@@ -29,8 +29,8 @@ type PathRule struct {
 	Priority int `json:"priority,omitempty"`
 	// Match is what the first packet of a flow must be like. Default: any IP packet matches.
 	Match FlowMatch `json:"match,omitzero"`
-	// Functions that the path goes by, some of the chain's in the chain's order; [] is the direct way
-	// from end to end.
+	// Functions that the path goes by, some of the chain's in any order, those of a group together; [] is
+	// the direct way from end to end. A path by a function that translates addresses has the chain's order.
 	Functions []string `json:"functions" jsonschema:"required"`
 	// Symmetric is false for a path that is one-way: what goes from the second endpoint to the first goes
 	// straight. Default: it visits those of the path's functions that are visited both ways.

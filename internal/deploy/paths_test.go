@@ -8,6 +8,8 @@ import (
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
 // classifier of a chain, with rules.
@@ -86,6 +88,78 @@ func TestPathsAreEdited(t *testing.T) {
 			s.ends(t)
 		})
 	}
+}
+
+// TestPathsInAnyOrder: each path goes by its functions in its own order, there and back, and functions change places
+// on it while packets pass, of which each comes once.
+func TestPathsInAnyOrder(t *testing.T) {
+	needsForwarder(t)
+	for hook, wiring := range forwarders {
+		t.Run(hook, func(t *testing.T) {
+			owner := nstest.Owner(t)
+			downAfter(t, owner)
+			functions := wiring + spec(forward("a"), forward("b"), forward("c"))
+			first := planned(t, owner, functions+classifier("direct", pathRule("datagrams", "protocol: udp", "a", "b", "c")))
+			up(t, first)
+			crosses(t, first)
+			s := streams(t, first, addresses(first, first.Client().Name, first.Server().Name))
+			for _, step := range []struct {
+				classifier string
+				order      []string
+			}{
+				{classifier("direct", pathRule("datagrams", "protocol: udp", "c", "b", "a")), []string{"c", "b", "a"}},
+				{classifier("direct", pathRule("pings", "protocol: icmp", "a", "b", "c"), pathRule("datagrams", "protocol: udp", "c", "a", "b")), []string{"c", "a", "b"}},
+				{classifier("chain", pathRule("datagrams", "protocol: udp", "b", "a")), []string{"b", "a"}},
+				{classifier("chain"), []string{"a", "b", "c"}},
+			} {
+				p := planned(t, owner, functions+step.classifier)
+				up(t, p)
+				unchanged(t, p)
+				crosses(t, p)
+				s.more(t, 100)
+				way := []string{p.Client().Name}
+				for at := p.Client().East; ; {
+					next := goesTo(t, p, at.Device, way[len(way)-1], strings.Join(step.order, " "))
+					way = append(way, next)
+					if next == p.Server().Name || len(way) > 5 {
+						break
+					}
+					for _, n := range p.Nodes {
+						if n.Name == next {
+							at = n.East
+						}
+					}
+				}
+				if got := strings.Join(way[1:len(way)-1], " "); got != strings.Join(step.order, " ") {
+					t.Errorf("datagrams go by %s, want %v", got, step.order)
+				}
+			}
+			s.ends(t)
+		})
+	}
+}
+
+// goesTo is the node to which a port in front of a node's interface sends packets of a path, by the plan, which up made.
+func goesTo(t *testing.T, p *plan.Plan, device, node, path string) (to string) {
+	t.Helper()
+	behind := map[string]link.End{}
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(link.Spec); is {
+			behind[s.B.Device] = s.A
+		}
+	}
+	for _, r := range p.Resources {
+		s, is := r.Spec.(steer.Spec)
+		if !is || behind[s.Device].Node != node || behind[s.Device].Device != device {
+			continue
+		}
+		if s.Paths != nil {
+			return behind[s.Paths.To(path)].Node
+		}
+		return behind[s.To].Node
+	}
+	t.Fatalf("no port is in front of %s of %s", device, node)
+	return ""
 }
 
 // TestPathsReachFunctions: each function is reached at its own addresses, from both ends, whatever rules say.

@@ -170,9 +170,9 @@ func inTurn(p *plan.Plan) *plan.Plan {
 // placesOf a forwarder's ports on the ways that lead by them, from the end: of what leaves nodes
 // eastwards before the first endpoint's side, and then of what leaves them westwards.
 func placesOf(p *plan.Plan) map[string]int {
-	nodes := map[string]int{}
-	for i, n := range p.Nodes {
-		nodes[n.Name] = i
+	nodes, order := map[string]plan.Node{}, along(p)
+	for _, n := range p.Nodes {
+		nodes[n.Name] = n
 	}
 	place := map[string]int{}
 	for _, r := range p.Resources {
@@ -180,16 +180,41 @@ func placesOf(p *plan.Plan) map[string]int {
 		if !is || s.B.Namespace != p.Between() {
 			continue
 		}
-		i, known := nodes[s.A.Node]
+		n, known := nodes[s.A.Node]
 		if !known {
 			continue
 		}
+		i := slices.Index(order, n.Name)
 		place[s.B.Device] = len(p.Nodes) + i
-		if east := p.Nodes[i].East; east != nil && east.Device == s.A.Device {
+		if east := n.East; east != nil && east.Device == s.A.Device {
 			place[s.B.Device] = len(p.Nodes) - i
 		}
 	}
 	return place
+}
+
+// along are the names of the nodes in the order in which packets come by. Where there are several paths, those of the
+// first are in its order, and others behind those that are before them on theirs, as far as can be.
+func along(p *plan.Plan) (order []string) {
+	if p.Classifier != nil {
+		for _, path := range p.Classifier.Paths {
+			at := 0
+			for _, name := range path.Nodes {
+				if i := slices.Index(order, name); i >= 0 {
+					at = i + 1
+					continue
+				}
+				order = slices.Insert(order, at, name)
+				at++
+			}
+		}
+	}
+	for _, n := range p.Nodes {
+		if !slices.Contains(order, n.Name) {
+			order = append(order, n.Name)
+		}
+	}
+	return order
 }
 
 // due are the changes that the phase lets be made.

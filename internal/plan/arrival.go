@@ -49,12 +49,10 @@ func (p *Plan) ArrivalsOn(path *Path) map[resource.Interface][]resource.Interfac
 // passedBy are nodes that hand packets on within the turn of the core in which these came: the
 // kernel tells of them once, and that is the arrival at the first node behind which does not.
 func (p *Plan) passedBy(at map[resource.Interface][]resource.Interface, path *Path) {
-	var nodes []Node
-	for _, n := range p.Nodes {
-		if path == nil && p.Classifier == nil || path != nil && path.Has(n.Name) {
-			nodes = append(nodes, n)
-		}
+	if path == nil && p.Classifier != nil {
+		return
 	}
+	nodes := slices.Clone(p.On(path))
 	for i := range len(nodes) - 1 {
 		handOver(at, nodes[i], nodes[i+1], func(n Node) *Interface { return n.West })
 	}

@@ -70,6 +70,17 @@ func (b *builder) steers(port string) *resource.Resource {
 	})]
 }
 
+// On are the nodes that packets on one of several paths come by, in order; where that is nil, all of the chain's.
+func (p *Plan) On(path *Path) (nodes []Node) {
+	if path == nil {
+		return p.Nodes
+	}
+	for _, name := range path.Nodes {
+		nodes = append(nodes, p.Nodes[placeOf(p.Nodes, name)])
+	}
+	return nodes
+}
+
 // Returns tells whether what goes from the second endpoint to the first comes by a node, on one of several paths, or,
 // where that is nil, on any that the chain has.
 func (p *Plan) Returns(n Node, on *Path) bool {

@@ -89,11 +89,13 @@ func (p Path) by(node int) bool { return slices.Contains(p.at, node) }
 
 // beside is the place of the node behind one on a path, or before it.
 func (p Path) beside(node int, east bool) int {
+	at := slices.Index(p.at, node)
 	if east {
-		return p.at[slices.Index(p.at, node)+1]
+		return p.at[at+1]
 	}
-	before := slices.IndexFunc(p.back, func(at int) bool { return at >= node })
-	return p.back[before-1]
+	for at--; !slices.Contains(p.back, p.at[at]); at-- { // what begins at the first end goes back there
+	}
+	return p.at[at]
 }
 
 // classify has ports send packets on by several paths, if the chain has them.
@@ -121,7 +123,7 @@ func (b *builder) classify() error {
 		c.add(*rest)
 	}
 	c.number()
-	if err := errors.Join(b.oneWay(c), b.inlineOn(c)); err != nil {
+	if err := errors.Join(b.oneWay(c), b.inlineOn(c), b.orderOn(c)); err != nil {
 		return fmt.Errorf("classifier: %w", err)
 	}
 	own := b.toFunctions(c)
@@ -158,15 +160,20 @@ func (b *builder) path(functions []string, oneWay bool) Path {
 	if p.OneWay = oneWay && slices.ContainsFunc(b.chain.Spec.Functions, both); p.OneWay {
 		p.Name += oneWayName
 	}
-	var back []string
-	for i, n := range b.nodes {
-		end := i == 0 || i == len(b.nodes)-1
-		if !end && !slices.ContainsFunc(functions, n.Has) {
-			continue
+	p.at = []int{0}
+	for _, name := range functions {
+		place := slices.IndexFunc(b.nodes, func(n Node) bool { return n.Has(name) })
+		if place > 0 && !slices.Contains(p.at, place) { // one that is inline is no node
+			p.at = append(p.at, place)
 		}
-		p.Nodes, p.at = append(p.Nodes, n.Name), append(p.at, i)
-		if end || !oneWay && !n.OneWay {
-			back, p.back = append(back, n.Name), append(p.back, i)
+	}
+	p.at = append(p.at, len(b.nodes)-1)
+	var back []string
+	for _, place := range p.at {
+		n := b.nodes[place]
+		p.Nodes = append(p.Nodes, n.Name)
+		if n.Kind == "endpoint" || !oneWay && !n.OneWay {
+			back, p.back = append(back, n.Name), append(p.back, place)
 		}
 	}
 	if len(back) < len(p.Nodes) {
@@ -331,10 +338,10 @@ func (b *builder) inlineBack(f Inline, p Path) error {
 		at++
 	}
 	meets := slices.Contains(p.back, at)
-	if meets == p.ReturnsBy(f) {
+	if meets == p.ReturnsBy(f) && (!meets || p.beside(at, false) == b.back(at)) {
 		return nil
 	}
-	words := map[bool]string{true: "which does not go back by it, would come by it", false: "which is to go back by it, would not come by it"}[meets]
+	words := map[bool]string{true: "which does not go back by it, would come by it", false: "which is to go back by it, would not come by it there"}[meets && !p.ReturnsBy(f)]
 	return fmt.Errorf("%s is inline before %s, at which packets meet it on their way back, and the path %q, %s; give it runtime: %s", f.Name, b.nodes[at].Name, p.Text(), words, api.RuntimeNetns)
 }
 

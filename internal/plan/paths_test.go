@@ -67,6 +67,24 @@ func TestPathsPart(t *testing.T) {
 	}
 }
 
+// TestPathsInAnyOrder: each has its own, both ways.
+func TestPathsInAnyOrder(t *testing.T) {
+	got := parting(replicated(t, threeFunctions+"classifier: {otherwise: chain, rules: [{name: web, match: {protocol: tcp}, functions: [shape, ids]}]}\n"))
+	for at, want := range map[string]string{
+		"client eth0": "shape ids=shape eth0; ids fw shape=ids eth0",
+		"shape eth1":  "shape ids=ids eth0; ids fw shape=server eth0; else shape ids",
+		"ids eth1":    "shape ids=server eth0; ids fw shape=fw eth0; else shape ids",
+		"server eth0": "shape ids=ids eth1; ids fw shape=shape eth1",
+		"ids eth0":    "shape ids=shape eth1; ids fw shape=client eth0; else shape ids",
+		"shape eth0":  "shape ids=client eth0; ids fw shape=fw eth1; else shape ids",
+		"fw eth0":     "ids eth1", "fw eth1": "shape eth0",
+	} {
+		if got[at] != want {
+			t.Errorf("%s: %s, want %s", at, got[at], want)
+		}
+	}
+}
+
 // TestPathsKeepTheirNumbers while others come and go.
 func TestPathsKeepTheirNumbers(t *testing.T) {
 	few := replicated(t, threeFunctions+"classifier: {rules: [{name: web, functions: [fw, shape]}]}\n").Classifier
@@ -98,7 +116,10 @@ func TestClassifierRefuses(t *testing.T) {
 	for want, spec := range map[string]string{
 		"nat translates addresses": "functions: [{name: nat, kind: nat, nat: {source: {masquerade: true}}}, {name: a, kind: forward}]\nclassifier: {rules: [{name: x, match: {protocol: tcp}, functions: [nat, a]}, {name: y, functions: [nat]}]}\n",
 		"count is inline beside client, whose packets all meet it, and the path \"direct\"": "functions: [{name: count, kind: counter, runtime: inline}, {name: a, kind: forward}]\nclassifier: {rules: [{name: x, match: {protocol: tcp}, functions: [count, a]}]}\n",
-		"goes by it and not by b": "functions: [{name: a, kind: forward}, {name: count, kind: counter, runtime: inline}, {name: b, kind: forward}]\nclassifier: {otherwise: drop, rules: [{name: x, functions: [a, count]}]}\n",
+		"nat translates addresses, and which of them others see":                            "functions: [{name: nat, kind: nat, nat: {source: {masquerade: true}}}, {name: a, kind: forward}]\nclassifier: {otherwise: drop, rules: [{name: x, functions: [a, nat]}]}\n",
+		"would meet a, count, b: one that is inline":                                        "functions: [{name: a, kind: forward}, {name: count, kind: counter, runtime: inline}, {name: b, kind: forward}]\nclassifier: {otherwise: drop, rules: [{name: x, functions: [count, a, b]}]}\n",
+		"would meet b, a: one that is inline":                                               "functions: [{name: a, kind: forward}, {name: count, kind: counter, runtime: inline}, {name: b, kind: forward}]\nclassifier: {otherwise: drop, rules: [{name: x, functions: [b, count, a]}]}\n",
+		"goes by it and not by b":                                                           "functions: [{name: a, kind: forward}, {name: count, kind: counter, runtime: inline}, {name: b, kind: forward}]\nclassifier: {otherwise: drop, rules: [{name: x, functions: [a, count]}]}\n",
 	} {
 		_, err := plan.Make(plantest.Chain(t, "edge", "wiring: ebpf\n"+spec), plantest.Catalogue(), plan.Facts{}, plan.Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {

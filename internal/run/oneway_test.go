@@ -96,6 +96,47 @@ func TestOneWayIsMeasured(t *testing.T) {
 	}
 }
 
+// TestPathsInAnyOrderAreProven, and explained, by the order that each has.
+func TestPathsInAnyOrderAreProven(t *testing.T) {
+	nstest.Require(t, feature.BPFPeer, feature.BPFTCX, feature.BPFTrace)
+	b := newBed(t, `wiring: ebpf
+functions: [{name: a, kind: forward}, {name: quick, kind: passthrough}, {name: b, kind: forward}]
+classifier: {otherwise: chain, rules: [{name: out, match: {protocol: udp}, functions: [b, quick, a]}, {name: in, match: {protocol: icmp}, functions: [quick, b]}]}
+`)
+	b.up(run.UpOptions{Wait: true})
+	p, err := b.host.Plan(b.chain, nil, planOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for protocol, path := range map[string]string{trial.UDP: "b quick a", trial.TCP: "a quick b"} {
+		if err := run.Proven(t.Context(), p, protocol, p.Classifier.Path(path)); err != nil {
+			t.Errorf("%s: %v", protocol, err)
+		}
+	}
+	if err := run.Proven(t.Context(), p, trial.UDP, p.Classifier.Path("a quick b")); err == nil || !strings.Contains(err.Error(), "not visit the functions in order") {
+		t.Errorf("packets are said to go in another order: %v", err)
+	}
+	for _, c := range []struct{ protocol, from, to, way string }{
+		{"udp", "client:5000", "server:9", "client b quick a server"}, {"udp", "server:5001", "client:9", "server a quick b client"},
+		{"tcp", "client:5000", "server:9", "client a quick b server"}, {"icmp", "server", "client", "server b quick client"},
+	} {
+		e := b.explained(c.protocol, c.from, c.to)
+		var way []string
+		for i, h := range e.Hops {
+			if h.Kind == "wiring" {
+				continue
+			}
+			way = append(way, h.Name)
+			if i > 0 && h.In != e.Sent {
+				t.Errorf("%s from %s: %s got %d of %d", c.protocol, c.from, h.Name, h.In, e.Sent)
+			}
+		}
+		if strings.Join(way, " ") != c.way {
+			t.Errorf("%s from %s: %v; %s", c.protocol, c.from, way, e.Path)
+		}
+	}
+}
+
 // TestOneWayPathIsProven, and explained, where another path by the same functions is not one-way.
 func TestOneWayPathIsProven(t *testing.T) {
 	nstest.Require(t, feature.BPFPeer, feature.BPFClsact, feature.BPFTrace)

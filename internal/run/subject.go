@@ -148,12 +148,10 @@ func proven(ctx context.Context, p *plan.Plan, kind string, on *plan.Path) error
 	if on != nil && p.Service != nil {
 		path.Source = netip.Addr{} // the path may pass by what translates
 	}
-	for _, n := range p.Functions() {
+	nodes := p.On(on)
+	for _, n := range nodes[1 : len(nodes)-1] {
 		if n.Hook == through.XDP {
 			continue // no socket sees what is a frame
-		}
-		if on != nil && !on.Has(n.Name) {
-			continue
 		}
 		f := proof.Function{Name: n.Function(), Netns: n.Namespace, West: n.West.Device, East: n.East.Device, Transparent: n.Transparent, Hands: n.Hook != "", OneWay: !p.Returns(n, on)}
 		if last := len(path.Functions) - 1; n.Again() {

@@ -1,0 +1,45 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+)
+
+// orderOn refuses a path whose functions packets would meet in another order, or by whose order addresses would be others.
+func (b *builder) orderOn(c *Classifier) error {
+	for _, p := range c.Paths {
+		if met := b.met(p); !slices.Equal(met, p.Functions) {
+			return fmt.Errorf("packets on the path %q would meet %s: one that is inline is met between the two beside it in the chain; write it there, or give it runtime: %s", p.Text(), strings.Join(met, ", "), api.RuntimeNetns)
+		}
+		if slices.IsSorted(p.at) {
+			continue
+		}
+		for _, place := range p.at {
+			if m := b.translator(b.nodes[place]); m != nil {
+				return fmt.Errorf("%s translates addresses, and which of them others see follows from the chain's order; write the functions of the path %q in that order", m.Name, p.Text())
+			}
+		}
+	}
+	return nil
+}
+
+// met are the functions that packets on a path meet, in order.
+func (b *builder) met(p Path) []string {
+	names := []string{}
+	for i, place := range p.at[:len(p.at)-1] {
+		if place > 0 {
+			for _, m := range b.nodes[place].members() {
+				names = append(names, m.Name)
+			}
+		}
+		for _, f := range b.inline {
+			if f.hop == place && p.at[i+1] == place+1 {
+				names = append(names, f.Name)
+			}
+		}
+	}
+	return names
+}
