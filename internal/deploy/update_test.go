@@ -16,7 +16,7 @@ import (
 )
 
 // updated are forwarders whose chains change, at each hook, and with flows that stay.
-var updated = map[string]string{"tcx": forwarders["tcx"], "clsact": forwarders["clsact"], "staying": "wiring: ebpf\nebpf: {stay: true, idle: 100ms}\n"}
+var updated = map[string]string{"tcx": forwarders["tcx"], "clsact": forwarders["clsact"], "staying": "wiring: ebpf\nebpf: {stay: true, idle: 1m}\n"}
 
 // TestForwarderUpdatesLoseNothing: functions are put in, taken out and replaced while packets
 // pass, a thousand a second, and each of them comes once. The nodes beside are left alone.
