@@ -1,6 +1,7 @@
 package steer_test
 
 import (
+	"net"
 	"testing"
 	"time"
 
@@ -272,6 +273,28 @@ func TestNewFlowsTakeNoRoom(t *testing.T) {
 	d.on(t, 2, old)
 	time.Sleep(d.staying(t).Census)
 	d.on(t, 2, old)
+}
+
+// TestGroupsOfALinkDoNotStay: what a host asks its routers of its own accord, in the census, keeps no version.
+func TestGroupsOfALinkDoNotStay(t *testing.T) {
+	nstest.Require(t, feature.BPFTCX)
+	d := newDealer(t)
+	d.turn(t, steer.Kind{}, leads("west", "first", steer.TCX), leads("east", "first", steer.TCX))
+	d.turn(t, wanted(shared...), leads("west", "second", steer.TCX), leads("east", "second", steer.TCX))
+	for i, group := range []string{"ff02::16", "224.0.0.22"} {
+		to := net.ParseIP(group)
+		f := flow{id: 1, six: to.To4() == nil}
+		packet, at := f.packet(0xdead0000+uint32(i)), 14+24
+		if !f.six {
+			to, at = to.To4(), 14+16
+		}
+		copy(packet[at:], to)
+		d.west.pass(t, packet, d.replicas[1])
+	}
+	if s := d.staying(t); s.Flows != 0 || s.Kept != 0 {
+		t.Errorf("they stay: %+v", s)
+	}
+	d.on(t, 1, flows(0, 2)) // others do
 }
 
 // TestNoRoomToStay: flows for which there is none go the newest path when the census is over, and lose nothing.
