@@ -110,6 +110,48 @@ func TestRanks(t *testing.T) {
 	}
 }
 
+// TestOthersComeMeanwhile: who asks what is at an interface is told, while programs come and go there.
+func TestOthersComeMeanwhile(t *testing.T) {
+	nstest.Require(t, feature.BPFTCX)
+	p, index := place(t)
+	stays, comes := letting(t, held.SteerMark+"stays"), letting(t, held.ProbeMark+"comes")
+	do(t, p, func() error { return held.TCX.Put(p, index, held.Steers, stays, nil) })
+	stop, stopped := make(chan struct{}), make(chan error, 1)
+	go func() {
+		stopped <- p.Do(func() error {
+			for {
+				select {
+				case <-stop:
+					return nil
+				default:
+				}
+				if err := held.TCX.Put(p, index, held.Probes, comes, nil); err != nil {
+					return err
+				}
+				if err := held.TCX.Take(p, index, held.Probes, comes); err != nil {
+					return err
+				}
+			}
+		})
+	}()
+	do(t, p, func() error {
+		for range 10_000 {
+			ids, err := held.TCX.Programs(p, index, held.Steers)
+			if err != nil {
+				return err
+			}
+			if len(ids) < 1 || len(ids) > 2 {
+				t.Errorf("there are programs %v", ids)
+			}
+		}
+		return nil
+	})
+	close(stop)
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+}
+
 // TestLeaving: at both hooks a program for what an interface sends is replaced in its place, and goes, beside
 // one for what it takes in.
 func TestLeaving(t *testing.T) {

@@ -32,7 +32,7 @@ func PutLeaving(p resource.Place, index int, r Rank, program *ebpf.Program) erro
 type leavingTCX struct{}
 
 func (leavingTCX) Programs(p resource.Place, index int, _ Rank) (ids []ebpf.ProgramID, err error) {
-	found, err := link.QueryPrograms(link.QueryOptions{Target: index, Attach: ebpf.AttachTCXEgress})
+	found, err := query(index, ebpf.AttachTCXEgress)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, ebpf.ErrNotSupported) || errors.Is(err, unix.ENODEV) {
 		return nil, nil
 	}

@@ -52,6 +52,18 @@ func (tcx) Take(_ resource.Place, index int, _ Rank, program *ebpf.Program) erro
 	return err
 }
 
+// query the programs of an interface. How many there are is asked first, and then which: where more have come in
+// between, for whom there is no room in the answer, it is asked again.
+func query(index int, at ebpf.AttachType) (found *link.QueryResult, err error) {
+	for range 100 {
+		found, err = link.QueryPrograms(link.QueryOptions{Target: index, Attach: at})
+		if !errors.Is(err, unix.ENOSPC) {
+			break
+		}
+	}
+	return found, err
+}
+
 // AtTCX are the programs that an interface of the thread's namespace has at tcx for what it
 // takes in, in the order in which they are run: none where the kernel has no tcx, or the
 // interface has gone meanwhile.
@@ -70,7 +82,7 @@ var hasTCX = sync.OnceValue(func() bool {
 })
 
 func askTCX(index int) (ids []ebpf.ProgramID, has bool, err error) {
-	found, err := link.QueryPrograms(link.QueryOptions{Target: index, Attach: ebpf.AttachTCXIngress})
+	found, err := query(index, ebpf.AttachTCXIngress)
 	switch {
 	case errors.Is(err, unix.EINVAL) || errors.Is(err, ebpf.ErrNotSupported):
 		return nil, false, nil
