@@ -1,9 +1,8 @@
 package main
 
 import (
-	"strings"
-
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/plan"
 	runs "nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/words"
 )
@@ -40,18 +39,8 @@ func (a *app) printClassifier(s *runs.ClassifierState) error {
 
 // pathText is where a rule leads, for a person.
 func pathText(r runs.PathRuleState) string {
-	switch {
-	case r.Drop:
+	if r.Drop {
 		return api.OtherwiseDrop
-	case len(r.Path) == 0:
-		return api.OtherwiseDirect
 	}
-	text := strings.Join(r.Path, " → ")
-	switch n := len(r.Back); {
-	case n == 2:
-		text += ", and straight back"
-	case n > 2:
-		text += ", and back by " + strings.Join(r.Back[1:n-1], ", ")
-	}
-	return text
+	return plan.Path{Functions: r.Path, Back: r.Back}.Text()
 }
