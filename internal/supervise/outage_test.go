@@ -240,8 +240,11 @@ func BenchmarkOutage(b *testing.B) {
 					s := newStream(b, p)
 					s.more(b, 2000) // who watches has seen by then that packets flow
 					for n := lane; n < b.N && !b.Failed(); n += abreast {
+						for _, one := range c.nodes { // what packets are to go on through, too
+							p.until(one, "well, for long", func(h process.Health) bool { return isWell(h) && time.Since(h.Since) > rest })
+						}
 						node := p.carries(s, c.nodes...)
-						before := p.until(node, "well, for long", func(h process.Health) bool { return isWell(h) && time.Since(h.Since) > rest }).Failures
+						before := p.until(node, "well", isWell).Failures
 						s.begin(b)
 						c.harm(p, node)
 						p.until(node, "failed", func(h process.Health) bool { return h.Failures > before })

@@ -84,7 +84,9 @@ func (p *path) node(name string) plan.Node {
 // until waits for the health of a function to be as asked for.
 func (p *path) until(node, what string, is func(process.Health) bool) (h process.Health) {
 	p.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	pause := 5 * time.Millisecond
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(pause) {
+		pause = min(2*pause, 100*time.Millisecond) // who is asked all the time has less for its work
 		_, all, err := process.OnWatch(p.owner)
 		if err != nil {
 			p.Fatal(err)
