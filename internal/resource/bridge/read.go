@@ -159,14 +159,20 @@ func told(p resource.Place) (map[int][]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	return toldIn(list), nil
+}
+
+// toldIn a list of who is where. A kernel that knows VLANs notes each address once more, for the port's own one, of
+// which a bridge makes no use that does not filter by them.
+func toldIn(list []netlink.Neigh) map[int][]string {
 	all := map[int][]string{}
 	for _, n := range list {
-		if n.MasterIndex != 0 && n.State&netlink.NUD_NOARP != 0 {
+		if n.MasterIndex != 0 && n.State&netlink.NUD_NOARP != 0 && n.Vlan == 0 {
 			all[n.LinkIndex] = append(all[n.LinkIndex], n.HardwareAddr.String())
 		}
 	}
 	for _, macs := range all {
 		slices.Sort(macs)
 	}
-	return all, nil
+	return all
 }
