@@ -6,8 +6,6 @@ import (
 	"time"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
-	"nfchain.dev/nfchain/internal/feature"
-	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
@@ -143,10 +141,10 @@ func TestNewFlowsGoTheNewPath(t *testing.T) {
 
 // TestIdleFlowsGoTheNewPath, whatever version they were on.
 func TestIdleFlowsGoTheNewPath(t *testing.T) {
-	nstest.Require(t, feature.BPFTCX)
+	hook := itsHook()
 	d := newDealer(t)
 	to := func(port string) []steer.Spec {
-		specs := []steer.Spec{leads("west", port, steer.TCX), leads("east", port, steer.TCX)}
+		specs := []steer.Spec{leads("west", port, hook), leads("east", port, hook)}
 		for _, s := range specs {
 			s.Stay.Idle, s.Stay.Census = api.Duration(time.Second), api.Duration(time.Second)
 		}
@@ -164,10 +162,10 @@ func TestIdleFlowsGoTheNewPath(t *testing.T) {
 // TestPortsOfOneVersion give flows theirs: what comes out of a new node is of the newest, and what comes out of
 // one that goes is of the one before, whenever that is.
 func TestPortsOfOneVersion(t *testing.T) {
-	nstest.Require(t, feature.BPFTCX)
+	hook := itsHook()
 	d := newDealer(t)
-	specs := soon(leads("east", "second", steer.TCX))
-	d.turn(t, steer.Kind{}, leads("west", "third", steer.TCX), leads("east", "first", steer.TCX), leads("third", "second", steer.TCX))
+	specs := soon(leads("east", "second", hook))
+	d.turn(t, steer.Kind{}, leads("west", "third", hook), leads("east", "first", hook), leads("third", "second", hook))
 	// West is not wanted any more.
 	d.turn(t, wanted("east", "first", "second", "third"), specs...)
 	old := flow{id: 7}
@@ -180,7 +178,7 @@ func TestPortsOfOneVersion(t *testing.T) {
 	// Third is new.
 	k := wanted("east", "first", "second", "third")
 	k.Turn.New["third"] = true
-	d.turn(t, k, leads("east", "third", steer.TCX)) // in whose census flows are taken for those from before
+	d.turn(t, k, leads("east", "third", hook)) // in whose census flows are taken for those from before
 	d.replicas[2].pass(t, flow{id: 10}.packet(0xdead0005), d.replicas[1])
 	d.east.pass(t, flow{id: 10, back: true}.packet(0xdead0006), d.replicas[2])
 	d.east.pass(t, flow{id: 11, back: true}.packet(0xdead0007), d.replicas[1])
@@ -225,10 +223,10 @@ func TestFlowsLeaveWhatIsGone(t *testing.T) {
 // TestUnitedInPart: who was killed while flows were moved, when some ports had plain programs already, leaves none that
 // goes one way there and another back, and whoever comes next finds none that stay.
 func TestUnitedInPart(t *testing.T) {
-	nstest.Require(t, feature.BPFTCX)
+	hook := itsHook()
 	d := newDealer(t)
 	to := func(port string) []steer.Spec {
-		specs := []steer.Spec{leads("west", port, steer.TCX), leads("east", port, steer.TCX)}
+		specs := []steer.Spec{leads("west", port, hook), leads("east", port, hook)}
 		for _, s := range specs {
 			s.Stay.Census = api.Duration(2 * time.Second)
 		}
@@ -251,14 +249,14 @@ func TestUnitedInPart(t *testing.T) {
 
 // TestNewFlowsTakeNoRoom once the census is over: the table is for those that stay.
 func TestNewFlowsTakeNoRoom(t *testing.T) {
-	nstest.Require(t, feature.BPFTCX)
+	hook := itsHook()
 	d := newDealer(t)
 	small := func(from, to string, census time.Duration) steer.Spec {
-		s := leads(from, to, steer.TCX)
+		s := leads(from, to, hook)
 		s.Stay.Flows, s.Stay.Census = 8, api.Duration(census)
 		return s
 	}
-	d.turn(t, steer.Kind{}, leads("west", "first", steer.TCX), leads("east", "first", steer.TCX), leads("third", "west", steer.TCX))
+	d.turn(t, steer.Kind{}, leads("west", "first", hook), leads("east", "first", hook), leads("third", "west", hook))
 	k := wanted(shared...)
 	k.Turn.New["third"] = true
 	d.turn(t, k, small("west", "second", 0), small("east", "second", 0))
@@ -277,10 +275,10 @@ func TestNewFlowsTakeNoRoom(t *testing.T) {
 
 // TestGroupsOfALinkDoNotStay: what a host asks its routers of its own accord, in the census, keeps no version.
 func TestGroupsOfALinkDoNotStay(t *testing.T) {
-	nstest.Require(t, feature.BPFTCX)
+	hook := itsHook()
 	d := newDealer(t)
-	d.turn(t, steer.Kind{}, leads("west", "first", steer.TCX), leads("east", "first", steer.TCX))
-	d.turn(t, wanted(shared...), leads("west", "second", steer.TCX), leads("east", "second", steer.TCX))
+	d.turn(t, steer.Kind{}, leads("west", "first", hook), leads("east", "first", hook))
+	d.turn(t, wanted(shared...), leads("west", "second", hook), leads("east", "second", hook))
 	for i, group := range []string{"ff02::16", "224.0.0.22"} {
 		to := net.ParseIP(group)
 		f := flow{id: 1, six: to.To4() == nil}
@@ -299,13 +297,13 @@ func TestGroupsOfALinkDoNotStay(t *testing.T) {
 
 // TestNoRoomToStay: flows for which there is none go the newest path when the census is over, and lose nothing.
 func TestNoRoomToStay(t *testing.T) {
-	nstest.Require(t, feature.BPFTCX)
+	hook := itsHook()
 	d := newDealer(t)
-	specs := []steer.Spec{leads("west", "second", steer.TCX), leads("east", "second", steer.TCX)}
+	specs := []steer.Spec{leads("west", "second", hook), leads("east", "second", hook)}
 	for _, s := range specs {
 		s.Stay.Flows, s.Stay.Census = 4, api.Duration(5*time.Second)
 	}
-	d.turn(t, steer.Kind{}, leads("west", "first", steer.TCX), leads("east", "first", steer.TCX))
+	d.turn(t, steer.Kind{}, leads("west", "first", hook), leads("east", "first", hook))
 	d.turn(t, wanted(shared...), specs...)
 	all := flows(0, 10)
 	n := by(d.places(t, all))
@@ -324,18 +322,18 @@ func TestNoRoomToStay(t *testing.T) {
 // TestManyVersions of the path follow each other, more than there are numbers for: those that no flow goes by
 // are given again.
 func TestManyVersions(t *testing.T) {
-	nstest.Require(t, feature.BPFTCX)
+	hook := itsHook()
 	d := newDealer(t)
 	to := []string{"first", "second", "third"}
-	d.turn(t, steer.Kind{}, leads("west", to[0], steer.TCX), leads("east", to[0], steer.TCX))
+	d.turn(t, steer.Kind{}, leads("west", to[0], hook), leads("east", to[0], hook))
 	last := 0
 	for i := range 80 {
 		last = (i + 1) % 3
-		d.turn(t, wanted(shared...), soon(leads("west", to[last], steer.TCX), leads("east", to[last], steer.TCX))...)
+		d.turn(t, wanted(shared...), soon(leads("west", to[last], hook), leads("east", to[last], hook))...)
 	}
 	d.on(t, last+1, flows(0, 3))
 	// A port that is to do something else has all packets go at once.
-	d.turn(t, wanted(shared...), steer.Spec{Device: "west", To: "first", Hook: steer.TCX}, leads("east", "first", steer.TCX))
+	d.turn(t, wanted(shared...), steer.Spec{Device: "west", To: "first", Hook: hook}, leads("east", "first", hook))
 	if s, err := steer.StayingOn(resource.At(d.Handle, d.Owner)); s != nil || err != nil {
 		t.Errorf("flows can stay still: %+v, %v", s, err)
 	}

@@ -129,6 +129,14 @@ func onHooks(t *testing.T, test func(t *testing.T, hook string)) {
 	}
 }
 
+// itsHook is the one that the kernel's forwarders are at unless they are told otherwise.
+func itsHook() string {
+	if nstest.Has(feature.BPFTCX) {
+		return steer.TCX
+	}
+	return steer.Clsact
+}
+
 // TestReadsBack: what was made reads back the same, made twice too, turned and put at another
 // hook, and is gone once removed, also twice.
 func TestReadsBack(t *testing.T) {

@@ -34,7 +34,7 @@ type function struct {
 
 func newFunction(t testing.TB) *function {
 	t.Helper()
-	nstest.Require(t, feature.Veth, feature.BPFPeer, feature.BPFTCX, feature.BPFXDP)
+	nstest.Require(t, feature.Veth, feature.BPFPeer, feature.BPFIngress, feature.BPFXDP)
 	owner, own := nstest.Owner(t), nstest.Open(t, nstest.Namespace(t))
 	quiet(t, own)
 	f := &function{west: nstest.Open(t, nstest.Namespace(t)), east: nstest.Open(t, nstest.Namespace(t))}
@@ -287,15 +287,12 @@ func (f *function) rename(t testing.TB, device string) {
 	t.Helper()
 	index := f.index(t, device)
 	err := f.Do(func() error {
-		ids, err := held.AtTCX(index)
-		if err != nil || len(ids) != 1 {
+		found, err := held.Find(f.Place, index, held.Throughs)
+		defer held.CloseAll(found)
+		if err != nil || len(found) != 1 {
 			return errors.Join(err, errors.New("no program"))
 		}
-		old, err := held.Open(ids[0], held.ThroughMark)
-		if err != nil {
-			return err
-		}
-		defer old.Close()
+		old := found[0]
 		other, err := ebpf.NewProgram(&ebpf.ProgramSpec{Name: "nfthru_0000000", Type: ebpf.SchedCLS, License: "GPL", Instructions: asm.Instructions{
 			asm.LoadMapPtr(asm.R1, old.Maps["next"].FD()), asm.LoadMapPtr(asm.R1, old.Maps["passed"].FD()), asm.LoadImm(asm.R0, 2, asm.DWord), asm.Return(),
 		}})
@@ -303,7 +300,7 @@ func (f *function) rename(t testing.TB, device string) {
 			return err
 		}
 		defer func() { _ = other.Close() }()
-		return held.Replace(index, other, old.Program)
+		return old.Replace(f.Place, index, other)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -321,6 +318,7 @@ func (f *function) index(t testing.TB, device string) int {
 
 // TestLeavesOthersPrograms of the same interface alone.
 func TestLeavesOthersPrograms(t *testing.T) {
+	nstest.Require(t, feature.BPFTCX)
 	f := newFunction(t)
 	stranger, err := ebpf.NewProgram(&ebpf.ProgramSpec{Name: "stranger", Type: ebpf.SchedCLS, License: "GPL",
 		Instructions: asm.Instructions{asm.LoadImm(asm.R0, -1, asm.DWord), asm.Return()}})
