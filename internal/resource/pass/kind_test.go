@@ -248,6 +248,12 @@ func settled(c Counts) bool {
 // send a frame from an interface.
 func send(t *testing.T, p resource.Place, device string, frame []byte) {
 	t.Helper()
+	sendMany(t, p, device, frame, 1)
+}
+
+// sendMany times by one socket: the kernel takes a while to close one.
+func sendMany(t *testing.T, p resource.Place, device string, frame []byte, times int) {
+	t.Helper()
 	dev, err := p.Device(device)
 	if err != nil {
 		t.Fatal(err)
@@ -259,7 +265,12 @@ func send(t *testing.T, p resource.Place, device string, frame []byte) {
 		}
 		defer func() { _ = unix.Close(fd) }()
 		protocol := binary.BigEndian.Uint16(frame[12:])
-		return unix.Sendto(fd, frame, 0, &unix.SockaddrLinklayer{Ifindex: dev.Attrs().Index, Protocol: protocol<<8 | protocol>>8})
+		for range times {
+			if err := unix.Sendto(fd, frame, 0, &unix.SockaddrLinklayer{Ifindex: dev.Attrs().Index, Protocol: protocol<<8 | protocol>>8}); err != nil {
+				return err
+			}
+		}
+		return nil
 	}); err != nil {
 		t.Fatal(err)
 	}

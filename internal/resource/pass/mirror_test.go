@@ -49,7 +49,7 @@ func copying() Spec {
 func sent(t *testing.T, p resource.Place, f []byte, enough func(Counts) bool) Counts {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		send(t, p, "far0", f)
+		sendMany(t, p, "far0", f, 10)
 		c, found, err := CountAt(p, "eth0")
 		if err != nil || !found {
 			t.Fatal(found, err)
