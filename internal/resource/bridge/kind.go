@@ -113,7 +113,9 @@ func request(p resource.Place, s Spec, index, flags int) error {
 	about := nl.NewIfInfomsg(unix.AF_UNSPEC)
 	about.Index = int32(index)
 	r.AddData(about)
-	r.AddData(nl.NewRtAttr(unix.IFLA_IFNAME, nl.ZeroTerminated(s.Device)))
+	if index == 0 { // Linux before 6.2 takes no name for one that is up, not even its own
+		r.AddData(nl.NewRtAttr(unix.IFLA_IFNAME, nl.ZeroTerminated(s.Device)))
+	}
 	r.AddData(nl.NewRtAttr(unix.IFLA_ADDRESS, mac))
 	info := nl.NewRtAttr(unix.IFLA_LINKINFO, nil)
 	info.AddRtAttr(nl.IFLA_INFO_KIND, nl.NonZeroTerminated(KindName))
