@@ -199,7 +199,7 @@ func loadBranch(p resource.Place, made parting, old *attached) (*branch.ProgramO
 		return nil, err
 	}
 	o := ebpf.CollectionOptions{MapReplacements: counting(spec, old)}
-	others, err := portsThat(p, func(a *attached) bool { return a.joins(made.flows) })
+	others, err := portsThat(p, func(a *attached) bool { return a.has(jointsMap, spec.Maps[jointsMap]) })
 	defer held.CloseAll(others)
 	if err != nil {
 		return nil, err

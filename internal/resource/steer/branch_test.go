@@ -180,6 +180,27 @@ func fragmentOf(f flow, number uint32) []byte {
 	return slices.Insert(packet, at, 17, 0, 0, 1, 0, 0, 0, byte(number))
 }
 
+// TestAnswersComeBackOverVersions of the program, by the way that their flow came.
+func TestAnswersComeBackOverVersions(t *testing.T) {
+	onHooks(t, func(t *testing.T, hook string) {
+		thisOne, specs := another(t, &steer.BranchName), branches(hook)
+		p := newParter(t, specs)
+		for i, f := range flows(0, 6) {
+			p.sends(t, i%3, 0, f.packet)
+		}
+		thisOne()
+		for _, s := range specs {
+			p.apply(t, resource.Update, s)
+		}
+		for i, f := range flows(0, 6) {
+			f.back = true
+			if at := p.sends(t, 3, 0, f.packet); at != i%3 {
+				t.Errorf("%+v goes back by %s, and came by %s", f, parted[at], parted[i%3])
+			}
+		}
+	})
+}
+
 // TestBranchesForget: what knows too many flows forgets those not seen for longest, and no packet is
 // lost for it.
 func TestBranchesForget(t *testing.T) {

@@ -54,6 +54,11 @@ func (a *attached) program() *ebpf.Program {
 	return a.Program.Program
 }
 
+// has tells whether a program, of whatever version, has a map of that name with which one of this version can go on.
+func (a *attached) has(name string, like *ebpf.MapSpec) bool {
+	return a != nil && like != nil && a.Maps[name] != nil && like.Compatible(a.Maps[name]) == nil
+}
+
 // whither packets go, in words.
 func (a *attached) whither(p resource.Place) (string, error) {
 	switch a.Name {
@@ -132,7 +137,7 @@ func leads(instead *ebpf.Map) error {
 func counting(spec *ebpf.CollectionSpec, old *attached) map[string]*ebpf.Map {
 	taken := map[string]*ebpf.Map{}
 	for _, name := range []string{passedMap, insteadMap, detoursMap, failingMap, asideMap, notesMap} {
-		if old != nil && old.Maps[name] != nil && spec.Maps[name] != nil && spec.Maps[name].Compatible(old.Maps[name]) == nil {
+		if old.has(name, spec.Maps[name]) {
 			taken[name] = old.Maps[name]
 		}
 	}

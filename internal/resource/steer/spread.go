@@ -3,6 +3,7 @@ package steer
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/cilium/ebpf"
@@ -138,11 +139,11 @@ func leaving(p resource.Place, leave bool) (stays func(index uint32) bool, err e
 
 // keepAmong keeps a program that knows the flows, or puts one in the place of what is there.
 func keepAmong(p resource.Place, s Spec, index int, to []uint32, old *attached, leave bool) error {
+	stays, err := leaving(p, leave)
+	if err != nil {
+		return err
+	}
 	if old != nil && old.knows(s.Among.Of, s.Among.Flows) {
-		stays, err := leaving(p, leave)
-		if err != nil {
-			return err
-		}
 		return old.dealing().deal(s, to, stays)
 	}
 	loaded, err := loadSpread(p, s.Among.Of, s.Among.Flows, old)
@@ -150,7 +151,7 @@ func keepAmong(p resource.Place, s Spec, index int, to []uint32, old *attached, 
 		return err
 	}
 	defer func() { _ = loaded.Close() }()
-	if err := (dealing{loaded.Next, loaded.Replicas, loaded.Shares, loaded.Failing}).deal(s, to, nil); err != nil {
+	if err := (dealing{loaded.Next, loaded.Replicas, loaded.Shares, loaded.Failing}).deal(s, to, stays); err != nil {
 		return err
 	}
 	return hooks[s.Hook].put(p, index, loaded.Spread, old.program())
@@ -167,7 +168,8 @@ func loadSpread(p resource.Place, of string, many uint32, old *attached) (*sprea
 	flows := spec.Maps[flowsMap]
 	flows.Name, flows.MaxEntries = table(of), many
 	o := ebpf.CollectionOptions{MapReplacements: counting(spec, old)}
-	others, err := elsewhere(p, of, many)
+	maps.Copy(o.MapReplacements, dealt(spec, old))
+	others, err := portsThat(p, func(a *attached) bool { return a.has(flows.Name, flows) })
 	defer held.CloseAll(others)
 	if err != nil {
 		return nil, err
@@ -182,9 +184,17 @@ func loadSpread(p resource.Place, of string, many uint32, old *attached) (*sprea
 	return loaded, nil
 }
 
-// elsewhere are the programs of the owner's ports that know the flows of a function.
-func elsewhere(p resource.Place, of string, flows uint32) (known []*attached, err error) {
-	return portsThat(p, func(a *attached) bool { return a.knows(of, flows) })
+// dealt are the maps by which a program of another version deals the same flows out, all or none: where one alone went on,
+// replicas would be taken out of it that shares still lead to.
+func dealt(spec *ebpf.CollectionSpec, old *attached) map[string]*ebpf.Map {
+	taken := map[string]*ebpf.Map{}
+	for name, as := range map[string]string{spec.Maps[flowsMap].Name: flowsMap, replicasMap: replicasMap, sharesMap: sharesMap, dealtMap: dealtMap} {
+		if !old.has(name, spec.Maps[as]) {
+			return nil
+		}
+		taken[as] = old.Maps[name]
+	}
+	return taken
 }
 
 // portsThat have a program of which something is so.

@@ -198,6 +198,40 @@ func TestFlowsStay(t *testing.T) {
 	})
 }
 
+// another version made what is made until this one does: its program has the same maps and another name.
+func another(t testing.TB, name *string) (thisOne func()) {
+	this := *name
+	*name = steer.Mark + "1234567"
+	thisOne = func() { *name = this }
+	t.Cleanup(thisOne)
+	return thisOne
+}
+
+// TestFlowsStayOverVersions of the program, whichever has put it there, and with a replica that is leaving too.
+func TestFlowsStayOverVersions(t *testing.T) {
+	onHooks(t, func(t *testing.T, hook string) {
+		d, first := newDealer(t), flows(0, 20)
+		thisOne := another(t, &steer.SpreadName)
+		d.both(t, steer.Kind{}, hook, 1, 2)
+		at := d.places(t, first)
+		thisOne()
+		d.both(t, steer.Kind{}, hook, 1, 2, 3)
+		if now := d.places(t, first); !maps.Equal(at, now) {
+			t.Errorf("when another version had one come, flows moved from %v to %v", at, now)
+		}
+		thisOne = another(t, &steer.SpreadName)
+		d.both(t, steer.Kind{Leave: true}, hook, 1, 3)
+		thisOne()
+		d.both(t, steer.Kind{Leave: true}, hook, 1, 3)
+		if now := d.places(t, first); !maps.Equal(at, now) {
+			t.Errorf("of one that is leaving, flows moved from %v to %v by another version", at, now)
+		}
+		if k := d.known(t, 1, 3); !slices.Equal(k.Leaving, []int{2}) || k.New != 40 || k.Moved != 0 {
+			t.Errorf("while one is leaving: %+v", k)
+		}
+	})
+}
+
 // TestSharesAreEven within what chance makes of so many buckets, and one that comes takes from
 // others alone.
 func TestSharesAreEven(t *testing.T) {
