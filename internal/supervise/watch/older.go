@@ -45,7 +45,7 @@ func (w *Watcher) keep(before *Watcher) error {
 func (w *Watcher) follow(n *node, now time.Time) {
 	reason := n.reason
 	if !n.failed {
-		reason = n.ill(now, w.ended)
+		reason = w.ails(n, now)
 	}
 	if reason == "" || now.Before(w.held) {
 		return

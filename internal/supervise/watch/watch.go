@@ -283,13 +283,19 @@ func (w *Watcher) calm(now time.Time) bool {
 	return !w.flows(now) && !slices.ContainsFunc(w.nodes, func(n *node) bool { return n.failed || n.asking() })
 }
 
+// ails says why a function that was well has failed; "" where it has not.
+func (w *Watcher) ails(n *node, now time.Time) string {
+	reason := n.ill(now, w.ended)
+	if reason == "" && n.silent(now) {
+		reason = n.halted(w.pids)
+	}
+	return reason
+}
+
 // judge a function, and tell whether that changed.
 func (w *Watcher) judge(n *node, now time.Time) bool {
 	if !n.failed {
-		reason := n.ill(now, w.ended)
-		if reason == "" && n.silent(now) {
-			reason = n.halted(w.pids)
-		}
+		reason := w.ails(n, now)
 		if reason == "" || now.Before(w.held) {
 			return false
 		}
