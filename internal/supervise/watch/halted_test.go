@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"syscall"
@@ -11,29 +12,39 @@ import (
 	"nfchain.dev/nfchain/internal/resource/process"
 )
 
-// TestHalted tells processes that are stopped, or have ended, from those that wait.
+// TestHalted tells processes that are stopped, or have ended, from those that wait, and from one of which the first thread alone
+// has ended.
 func TestHalted(t *testing.T) {
-	cmd := exec.Command("sleep", "1000")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	pid := cmd.Process.Pid
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	becomes := func(signal syscall.Signal, want string) {
-		t.Helper()
-		if err := cmd.Process.Signal(signal); err != nil {
-			t.Fatal(err)
-		}
-		for deadline := time.Now().Add(time.Minute); halted(pid) != want; time.Sleep(time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("after %v it is %q, want %q", signal, halted(pid), want)
+	for name, cmd := range map[string]*exec.Cmd{"of one thread": exec.Command("sleep", "1000"), "without its first thread": exec.Command("/proc/self/exe")} {
+		t.Run(name, func(t *testing.T) {
+			cmd.Env = []string{firstEnds + "=1"}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
 			}
-		}
+			pid := cmd.Process.Pid
+			t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+			until := func(what string, is func() bool) {
+				t.Helper()
+				for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
+					if time.Now().After(deadline) {
+						t.Fatalf("%s: it is %q", what, halted(pid))
+					}
+				}
+			}
+			if cmd.Args[0] != "sleep" {
+				until("its first thread is to end", func() bool { how, _ := haltedThread(fmt.Sprintf("/proc/%d/stat", pid)); return how == ends })
+			}
+			for _, c := range []struct {
+				signal syscall.Signal
+				want   string
+			}{{syscall.SIGCONT, ""}, {syscall.SIGSTOP, "is stopped"}, {syscall.SIGCONT, ""}, {syscall.SIGKILL, ends}} {
+				if err := cmd.Process.Signal(c.signal); err != nil {
+					t.Fatal(err)
+				}
+				until(fmt.Sprintf("after %v", c.signal), func() bool { return halted(pid) == c.want })
+			}
+		})
 	}
-	becomes(syscall.SIGCONT, "")
-	becomes(syscall.SIGSTOP, "is stopped")
-	becomes(syscall.SIGCONT, "")
-	becomes(syscall.SIGKILL, "ends")
 	if how := halted(os.Getpid()); how != "" {
 		t.Errorf("this one %s", how)
 	}
