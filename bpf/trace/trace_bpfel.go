@@ -125,6 +125,7 @@ type ProgramMapSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramVariableSpecs struct {
 	Point     *ebpf.VariableSpec `ebpf:"point"`
+	Probes    *ebpf.VariableSpec `ebpf:"probes"`
 	Samples   *ebpf.VariableSpec `ebpf:"samples"`
 	Signature *ebpf.VariableSpec `ebpf:"signature"`
 	Stride    *ebpf.VariableSpec `ebpf:"stride"`
@@ -179,6 +180,7 @@ func (m *ProgramMaps) Close() error {
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramVariables struct {
 	Point     *ebpf.Variable `ebpf:"point"`
+	Probes    *ebpf.Variable `ebpf:"probes"`
 	Samples   *ebpf.Variable `ebpf:"samples"`
 	Signature *ebpf.Variable `ebpf:"signature"`
 	Stride    *ebpf.Variable `ebpf:"stride"`

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/resource/process"
 	runs "nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/trace"
 )
@@ -45,6 +46,9 @@ XDP programs pass from interface to interface are not seen in between.`,
 				return err
 			}
 		}
+		if chain.Probes, err = process.Probes(p.Chain); err != nil {
+			return err
+		}
 		r, err := trace.Run(cmd.Context(), chain, t)
 		if err != nil {
 			return err
@@ -54,7 +58,7 @@ XDP programs pass from interface to interface are not seen in between.`,
 			return err
 		}
 		if watched.Any() {
-			r.Warnings = append(r.Warnings, "probes are among what came and went, of functions that are watched (onFailure); they end at the forwarder's ports, by TC_INGRESS")
+			r.Warnings = append(r.Warnings, "probes are among what came and went, of functions that are watched (onFailure); they end in the forwarder, which is no drop")
 		}
 		r.Warnings = append(r.Warnings, watched.Failing()...)
 		if *o == "json" {

@@ -9,6 +9,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/trace"
 )
@@ -63,5 +64,43 @@ func TestTraceOfAFunctionThatDuplicates(t *testing.T) {
 	r := b.traced(500)
 	if c := *r.Own; c.Received != 500 || c.Unexplained != 0 || r.Hops[2].OwnIn.Packets != 600 {
 		t.Errorf("%+v, %+v", c, r.Hops[2].OwnIn)
+	}
+}
+
+// TestProbesAreNoDrops: what looks whether a function lives ends in the forwarder, as who traces is told.
+func TestProbesAreNoDrops(t *testing.T) {
+	nstest.Require(t, feature.BPFTrace, feature.BPFPeer, feature.BPFIngress)
+	b := newBed(t, "wiring: ebpf\nfunctions: [{name: a, kind: forward, onFailure: bypass}]\n")
+	b.up(run.UpOptions{Wait: true})
+	p, err := b.host.Made(b.name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.until("probes come through", func() bool {
+		_, all, err := process.OnWatch(b.name())
+		return err == nil && len(all) == 1 && len(all[0].Proven) == 2
+	})
+	ends := func(c trace.Chain) (packets uint64) {
+		t.Helper()
+		r, err := trace.Run(t.Context(), c, trace.Options{For: 3 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range r.Hops {
+			for _, d := range h.Drops {
+				packets += d.Others.Packets
+			}
+		}
+		return packets
+	}
+	c := run.Traced(p)
+	if ends(c) == 0 {
+		t.Error("no packet ended; one probe a second should have")
+	}
+	if c.Probes, err = process.Probes(b.name()); err != nil || c.Probes == 0 {
+		t.Fatal("nobody says what probes are like: ", err)
+	}
+	if n := ends(c); n > 0 {
+		t.Errorf("%d packets are told to be dropped", n)
 	}
 }

@@ -131,7 +131,7 @@ func (s *supervisor) serve(conn *net.UnixConn) {
 		reply.Error = err.Error()
 	}
 	reply.Programs = s.statuses()
-	reply.Path, reply.Health = s.watched()
+	reply.Path, reply.Health, reply.Probes = s.watched()
 	_ = conn.SetWriteDeadline(time.Now().Add(asksWithin))
 	_ = json.NewEncoder(conn).Encode(reply)
 	s.leave()

@@ -87,13 +87,13 @@ func (s *supervisor) dies(program string) {
 	}
 }
 
-// watched tells which path is, and the health of its functions.
-func (s *supervisor) watched() (fingerprint string, functions []process.Health) {
+// watched tells which path is, the health of its functions, and the signature of the probes.
+func (s *supervisor) watched() (fingerprint string, functions []process.Health, probes uint64) {
 	w := s.watchedBy()
 	if w == nil {
-		return "", nil
+		return "", nil, 0
 	}
-	return w.Fingerprint(), w.Health()
+	return w.Fingerprint(), w.Health(), w.Signature()
 }
 
 // restart a program that runs, or has ended, where nothing comes through.

@@ -31,8 +31,8 @@ type probe struct {
 }
 
 // newProbe loads and attaches the programs for a chain and for packets with that
-// signature; 0 is none.
-func newProbe(v *view, o Options, signature uint32) (*probe, error) {
+// signature, where there are probes with another; 0 is none.
+func newProbe(v *view, o Options, signature uint32, probes uint64) (*probe, error) {
 	p := &probe{view: v, stride: max(1, (o.Send+most-1)/most), softirq: o.Softirq, marked: signature != 0}
 	p.samples = max(1, (o.Send+p.stride-1)/p.stride)
 	types, err := btf.LoadKernelSpec()
@@ -43,7 +43,7 @@ func newProbe(v *view, o Options, signature uint32) (*probe, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.size(spec, signature); err != nil {
+	if err := errors.Join(p.size(spec, signature), spec.Variables["probes"].Set(probes)); err != nil {
 		return nil, err
 	}
 	if err := spec.LoadAndAssign(&p.objects, &ebpf.CollectionOptions{Programs: ebpf.ProgramOptions{KernelTypes: types}}); err != nil {

@@ -30,6 +30,9 @@ type Chain struct {
 	Path string
 	// Taps are namespaces where copies of packets end, by their names in the chain.
 	Taps map[string]string
+	// Probes is the signature of packets that are sent through functions to see whether they live, and end in the
+	// forwarder: they are no drops. 0 where there are none.
+	Probes uint64
 	// Counted gives what each node's function has counted by now, and under [WiringHop] those
 	// without a node; nil for nothing.
 	Counted func(context.Context) (map[string]Counted, error)
@@ -119,7 +122,7 @@ func watch(ctx context.Context, c Chain, o Options, begin func() (load, error)) 
 		return Report{}, err
 	}
 	defer s.close()
-	p, err := newProbe(v, o, s.mark())
+	p, err := newProbe(v, o, s.mark(), c.Probes)
 	if err != nil {
 		return Report{}, err
 	}

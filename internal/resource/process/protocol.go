@@ -55,7 +55,9 @@ type Reply struct {
 	// functions.
 	Path   string   `json:"path,omitempty"`
 	Health []Health `json:"health,omitempty"`
-	Error  string   `json:"error,omitempty"`
+	// Probes is the signature that probes carry; 0 where nothing is watched.
+	Probes uint64 `json:"probes,omitempty"`
+	Error  string `json:"error,omitempty"`
 }
 
 // Address is the socket of the owner's supervisor.

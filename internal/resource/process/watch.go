@@ -158,6 +158,15 @@ func watching(owner string, err error) error {
 	return nil
 }
 
+// Probes is the signature by which the probes are known that the owner's supervisor sends; 0 where it sends none.
+func Probes(owner string) (signature uint64, err error) {
+	reply, err := call(owner, Request{Op: OpStatus})
+	if errors.Is(err, rundir.ErrNone) {
+		return 0, nil
+	}
+	return reply.Probes, err
+}
+
 // OnWatch tells of the path that the owner's supervisor watches: its fingerprint, "" where
 // there is none, and the health of its functions.
 func OnWatch(owner string) (fingerprint string, functions []Health, err error) {

@@ -135,6 +135,9 @@ func (w *Watcher) Stop() {
 // Fingerprint of the path.
 func (w *Watcher) Fingerprint() string { return w.fingerprint }
 
+// Signature of the probes.
+func (w *Watcher) Signature() uint64 { return w.signature }
+
 // Note what became of a program.
 func (w *Watcher) Note(s process.Status) {
 	w.mu.Lock()
