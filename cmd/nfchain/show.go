@@ -80,6 +80,9 @@ func (a *app) printState(s runs.State) error {
 		if h.Marks != "" {
 			to += " (" + h.Marks + ")"
 		}
+		if len(h.Older) > 0 {
+			to += " (flows that stay: " + strings.Join(h.Older, ", ") + ")"
+		}
 		w.row("%s\t%s\t%d\t%d\n", h.From, to, h.Packets, h.Bytes)
 	}
 	if err := w.end(); err != nil {

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -22,6 +23,8 @@ type HopState struct {
 	Direct  bool   `json:"direct,omitempty"`
 	Packets uint64 `json:"packets"`
 	Bytes   uint64 `json:"bytes"`
+	// Older are nodes that flows which stay on an older path are sent to instead; their packets are among these.
+	Older []string `json:"older_to,omitempty"`
 	// Marks are those of the packets that a branch leads this way; "" of what no branch has.
 	Marks string `json:"marks,omitempty"`
 	// Flows that are known to have come this way, so that answers go it; 0 where there is but one.
@@ -43,6 +46,7 @@ func hopsOf(p *plan.Plan, passes map[string]*PassState, parted *steer.Parted) ([
 		}
 	}
 	var counted map[string]steer.Counts
+	var older map[string][]string
 	for _, r := range p.Resources {
 		s, is := r.Spec.(steer.Spec)
 		if !is {
@@ -50,7 +54,7 @@ func hopsOf(p *plan.Plan, passes map[string]*PassState, parted *steer.Parted) ([
 		}
 		if counted == nil {
 			var err error
-			if counted, err = countsIn(r.Namespace, p.Chain); err != nil {
+			if counted, older, err = countsIn(r.Namespace, p.Chain); err != nil {
 				return all, err
 			}
 		}
@@ -63,7 +67,7 @@ func hopsOf(p *plan.Plan, passes map[string]*PassState, parted *steer.Parted) ([
 			to = oneOf(s.Paths, ends)
 		}
 		direct := p.Direct != nil && (from.Device == p.Direct.Client.Device || from.Device == p.Direct.Server.Device)
-		h := HopState{From: from.Node, To: to, Direct: direct, Packets: c.Packets, Bytes: c.Bytes,
+		h := HopState{From: from.Node, To: to, Direct: direct, Packets: c.Packets, Bytes: c.Bytes, Older: older[s.Device],
 			Pass: passes[resource.ID(pass.KindName, r.Namespace, s.Device)]}
 		all = append(all, h.apart(s, p, parted)...)
 	}
@@ -81,20 +85,32 @@ func oneOf(p *steer.Paths, ends map[string]link.End) string {
 	return strings.Join(names, " or ")
 }
 
-// countsIn a forwarder's namespace, by port; none where that is missing.
-func countsIn(namespace, owner string) (map[string]steer.Counts, error) {
-	none := map[string]steer.Counts{}
+// countsIn a forwarder's namespace, by port, and the nodes that flows go to which stay on older paths; none where that
+// is missing.
+func countsIn(namespace, owner string) (counted map[string]steer.Counts, older map[string][]string, err error) {
+	counted = map[string]steer.Counts{}
 	if !netns.Exists(namespace) {
-		return none, nil
+		return counted, nil, nil
 	}
 	h, err := netns.Open(namespace)
 	if err != nil {
-		return none, err
+		return counted, nil, err
 	}
 	defer h.Close()
-	counted, err := steer.Count(resource.At(h, owner))
-	if counted == nil {
-		counted = none
+	at := resource.At(h, owner)
+	found, err := steer.Count(at)
+	if err != nil || found == nil {
+		return counted, nil, err
 	}
-	return counted, err
+	ways, err := steer.OlderWays(at)
+	if err != nil || len(ways) == 0 {
+		return found, nil, err
+	}
+	nodes, err := link.Behind(h, owner)
+	for port := range ways {
+		for i, to := range ways[port] {
+			ways[port][i] = cmp.Or(nodes[to], to)
+		}
+	}
+	return found, ways, err
 }

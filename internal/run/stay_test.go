@@ -81,6 +81,12 @@ func TestOlderPathIsRemoved(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 		p = edit("- {name: b, kind: forward}\n")
 		s, err := run.Inspect(t.Context(), p)
+		for _, h := range s.Hops {
+			want := map[string][]string{"client b": {"a"}, "b client": {"a"}}[h.From+" "+h.To]
+			if !h.Direct && !slices.Equal(h.Older, want) {
+				t.Errorf("from %s to %s flows that stay go to %v, want %v", h.From, h.To, h.Older, want)
+			}
+		}
 		if err != nil || s.State != run.StateUp || s.Path == nil || s.Path.Older == 0 || !slices.Equal(s.Path.Leaving, []string{gone}) || s.Path.Kept == 0 {
 			t.Errorf("while a flow goes by it: %+v, path %+v, %v", s.State, s.Path, err)
 		}

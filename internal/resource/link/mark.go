@@ -29,6 +29,24 @@ func Mine(h *netns.Handle, owner string) (map[int]string, error) {
 	return resource.At(h, owner).Mine()
 }
 
+// Behind tells which node each of the owner's interfaces of a namespace leads to, by its name, of those that are the
+// second end of a pair.
+func Behind(h *netns.Handle, owner string) (map[string]string, error) {
+	links, err := h.LinkList()
+	if err != nil {
+		return nil, err
+	}
+	nodes := map[string]string{}
+	for _, l := range links {
+		pair, is := strings.CutPrefix(l.Attrs().Alias, resource.Mark(owner))
+		if first, second, _ := strings.Cut(pair, "="); is && second != "" {
+			node, _, _ := strings.Cut(first, ":")
+			nodes[l.Attrs().Name], _, _ = strings.Cut(node, "@")
+		}
+	}
+	return nodes, nil
+}
+
 // Indexes gives every interface's index by name.
 func Indexes(h *netns.Handle) (map[string]int, error) {
 	links, err := h.LinkList()
