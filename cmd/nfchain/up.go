@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -189,6 +190,9 @@ func (a *app) upAll(ctx context.Context, h *runs.Host, f *api.File, o runs.UpOpt
 		var flows runs.Flows
 		o, bare := o, false
 		o.Flows = &flows
+		o.Waits = func(flows int, atMost time.Duration) {
+			a.say("chain %s: waiting for %s by replicas that are taken out, until idle, for %v at most; what goes on then goes to others", chain.Metadata.Name, words.Plural(flows, "flow"), atMost)
+		}
 		changes, err := a.upOne(ctx, h, chain.Metadata.Name, "chain", o, func() ([]resource.Change, error) {
 			_, unknown := deploy.Recall(chain.Metadata.Name)
 			p, changes, err := h.Up(ctx, chain, o)

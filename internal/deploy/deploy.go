@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
@@ -85,6 +86,9 @@ type Deployer struct {
 	DryRun bool
 	// Move flows that would stay on an older version of the path to the newest at once.
 	Move bool
+	// Waits is told, unless it is nil, that flows are waited for which go by replicas that are taken out: how many they
+	// are, and for how long at most.
+	Waits func(flows int, atMost time.Duration)
 	// Staying is set by Up to how many flows stay on older versions: what they go by is left then, and removed
 	// when Up is called again after they have been idle. Moved is how many were moved.
 	Staying, Moved int
@@ -92,7 +96,7 @@ type Deployer struct {
 
 // Up makes the chain what the plan says and returns what it had to change.
 func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, error) {
-	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, made: d.Made, fresh: map[string]bool{}}
+	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, tellWait: d.Waits, made: d.Made, fresh: map[string]bool{}}
 	if err := w.look(ctx, p); err != nil {
 		return nil, err
 	}
@@ -126,6 +130,7 @@ type work struct {
 	owner    string
 	dry      bool
 	progress func(string, int, int)
+	tellWait func(flows int, atMost time.Duration)
 	made     func() error
 	// fresh namespaces, by ID, were made in this pass: nothing need be looked for in
 	// them.

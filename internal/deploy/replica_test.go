@@ -1,6 +1,8 @@
 package deploy_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -9,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/plan"
 )
@@ -56,6 +59,31 @@ func TestReplicasComeAndGo(t *testing.T) {
 			s.more(t, 100)
 			s.ends(t)
 		})
+	}
+}
+
+// TestWaitsForFlows of replicas that are taken out, and says so.
+func TestWaitsForFlows(t *testing.T) {
+	needsForwarder(t)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	const wiring = "wiring: ebpf\nebpf: {idle: 1m}\n"
+	p := planned(t, owner, wiring+spec(replicas("a", 3)))
+	up(t, p)
+	for _, to := range addresses(p, p.Client().Name, p.Server().Name) {
+		talks(t, p, to, 16) // some by each
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	told := 0
+	d := &deploy.Deployer{Waits: func(flows int, atMost time.Duration) {
+		if told++; flows == 0 || flows > 32 || atMost < time.Minute {
+			t.Errorf("%d flows are waited for, for %v", flows, atMost)
+		}
+		stop()
+	}}
+	if _, err := d.Up(ctx, planned(t, owner, wiring+spec(replicas("a", 2)))); !errors.Is(err, context.Canceled) || told != 1 {
+		t.Errorf("told %d times, error %v", told, err)
 	}
 }
 

@@ -51,6 +51,7 @@ func (w *work) leave(ctx context.Context, p *plan.Plan, ways []steer.Spec, idle 
 	if any, err = steer.Leaves(at, ways); err != nil || !any {
 		return any, err
 	}
+	told := w.tellWait == nil
 	for ends := time.Now().Add(patient * idle); ; {
 		flows, err := steer.FlowsOf(at, ways)
 		if err != nil {
@@ -62,6 +63,10 @@ func (w *work) leave(ctx context.Context, p *plan.Plan, ways []steer.Spec, idle 
 		}
 		if staying == 0 || time.Now().After(ends) {
 			return any, nil
+		}
+		if !told {
+			told = true
+			w.tellWait(staying, patient*idle)
 		}
 		select {
 		case <-ctx.Done():

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
@@ -25,6 +26,9 @@ type UpOptions struct {
 
 	// Flows is told what became of flows that were on an older version of the path; it may be nil.
 	Flows *Flows
+	// Waits is told that flows of replicas that are taken out are waited for: how many, and for how long at most; it may
+	// be nil.
+	Waits func(flows int, atMost time.Duration)
 
 	// watch is told when each phase ends; it may be nil.
 	watch *stopwatch
@@ -104,7 +108,7 @@ func (h *Host) UpFunction(ctx context.Context, f api.StandaloneFunction, o UpOpt
 }
 
 func (h *Host) deploy(ctx context.Context, p *plan.Plan, o UpOptions, made func() error) ([]resource.Change, error) {
-	d := &deploy.Deployer{Progress: h.Progress, DryRun: o.DryRun, Move: o.Move || o.Temporary, Made: made}
+	d := &deploy.Deployer{Progress: h.Progress, DryRun: o.DryRun, Move: o.Move || o.Temporary, Made: made, Waits: o.Waits}
 	changes, err := d.Up(ctx, p)
 	if err != nil || o.DryRun {
 		return changes, err
