@@ -24,6 +24,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/steer"
 	"nfchain.dev/nfchain/internal/resource/through"
 	"nfchain.dev/nfchain/internal/resource/tuning"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // nouns of kinds that are not called what their package is, one and several.
@@ -88,11 +89,13 @@ func counted(changes []resource.Change) []string {
 	type what struct {
 		op   resource.Op
 		kind string
+		// runs tells of programs that nobody started for that.
+		runs bool
 	}
 	count := map[what]int{}
 	var order []what
 	for _, c := range changes {
-		w := what{c.Op, c.Kind}
+		w := what{c.Op, c.Kind, process.TakesOver(c)}
 		if count[w]++; count[w] == 1 {
 			order = append(order, w)
 		}
@@ -105,11 +108,17 @@ func counted(changes []resource.Change) []string {
 		if a, b := deploy.Stage(a.kind), deploy.Stage(b.kind); a != b {
 			return a - b
 		}
+		if a.runs != b.runs {
+			return map[bool]int{true: -1, false: 1}[a.runs]
+		}
 		return strings.Compare(a.kind, b.kind)
 	})
 	parts := make([]string, len(order))
 	for i, w := range order {
 		parts[i] = phrase(count[w], w.op, w.kind)
+		if w.runs {
+			parts[i] = words.Plural(count[w], "program") + " taken over"
+		}
 	}
 	return parts
 }

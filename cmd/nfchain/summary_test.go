@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/process"
 )
 
 func TestSummary(t *testing.T) {
@@ -35,6 +36,18 @@ func TestSummary(t *testing.T) {
 		t.Error(got)
 	}
 	if got := summary("edge", changes, true); !strings.HasPrefix(got, "edge: would be changed; ") {
+		t.Error(got)
+	}
+}
+
+// TestSummaryTellsPrograms that are taken over from those that are replaced.
+func TestSummaryTellsPrograms(t *testing.T) {
+	runs := process.Spec{Node: "a"}
+	var changes []resource.Change
+	for _, was := range []string{"no supervisor watches it " + runs.Fingerprint(), "no supervisor watches it", "another"} {
+		changes = append(changes, resource.Change{Op: resource.Update, Kind: process.KindName, Spec: runs, Was: was})
+	}
+	if got := summary("edge", changes, false); got != "edge: up; 1 program taken over, 2 programs replaced" {
 		t.Error(got)
 	}
 }

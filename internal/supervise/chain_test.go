@@ -91,6 +91,21 @@ func (c *chain) up(specs ...process.Spec) int {
 	return len(changes)
 }
 
+// takesOver tells whether a change would give a program that runs to another supervisor.
+func (c *chain) takesOver(s process.Spec) bool {
+	c.Helper()
+	have, err := process.Kind{}.Read(resource.Place{Owner: c.owner})
+	if err != nil {
+		c.Fatal(err)
+	}
+	for _, o := range have {
+		if o.Key == s.Node {
+			return process.TakesOver(resource.Change{Op: resource.Update, Key: s.Node, Was: o.Fingerprint, Spec: s})
+		}
+	}
+	return false
+}
+
 // until waits for a node's program to be as asked for.
 func (c *chain) until(node, what string, is func(process.Status) bool) (s process.Status) {
 	c.Helper()

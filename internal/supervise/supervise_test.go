@@ -210,6 +210,11 @@ func TestSupervisorKilled(t *testing.T) {
 		t.Errorf("without a supervisor: %v, %v", s, err)
 	}
 	specs[1].Env = []string{"EDITED=1"}
+	for i, takenOver := range []bool{true, false} {
+		if c.takesOver(specs[i]) != takenOver {
+			t.Errorf("%s is told to be taken over: %t", specs[i].Node, !takenOver)
+		}
+	}
 	// c's program is no longer wanted.
 	if n := c.up(specs...); n != 3 {
 		t.Errorf("%d changes", n)

@@ -1,12 +1,16 @@
 package process
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -22,9 +26,15 @@ type Kind struct{}
 // Name implements resource.Kind.
 func (Kind) Name() string { return KindName }
 
-// unsupervised is the fingerprint of a program that no supervisor watches, so
-// that it is given to one, or removed.
+// unsupervised begins the fingerprint of a program that no supervisor watches, so
+// that it is given to one, or removed. Behind it are those of what leads the program's sessions.
 const unsupervised = "no supervisor watches it"
+
+// TakesOver tells of a change that it gives a program to a supervisor which runs already, and goes on.
+func TakesOver(c resource.Change) bool {
+	found, left := strings.CutPrefix(c.Was, unsupervised)
+	return left && c.Op == resource.Update && slices.Contains(strings.Fields(found), c.Spec.Fingerprint())
+}
 
 // Read implements resource.Kind. Without a supervisor it finds the programs that
 // a killed one left.
@@ -44,12 +54,16 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen := map[string]bool{}
+	all := map[string]string{}
 	for _, f := range left {
-		if !seen[f.Node] {
-			seen[f.Node] = true
-			found = append(found, resource.Observed{Key: f.Node, Fingerprint: unsupervised})
+		text := cmp.Or(all[f.Node], unsupervised)
+		if f.Leads {
+			text += " " + f.Fingerprint
 		}
+		all[f.Node] = text
+	}
+	for _, node := range slices.Sorted(maps.Keys(all)) {
+		found = append(found, resource.Observed{Key: node, Fingerprint: all[node]})
 	}
 	return found, nil
 }
