@@ -1,14 +1,19 @@
 package ebpf_test
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/plan/plantest"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/steer"
+	"nfchain.dev/nfchain/internal/wiring/ebpf"
 )
 
 func planned(t *testing.T, spec string, has func(string) bool, o plan.Options) *plan.Plan {
@@ -96,6 +101,30 @@ func TestHook(t *testing.T) {
 			if s, is := r.Spec.(steer.Spec); is && s.Hook != c.want {
 				t.Errorf("%q: %+v", c.options, s)
 			}
+		}
+	}
+}
+
+// TestTimes that are refused: too short to be told from none, and a census that is longer than flows are waited for.
+func TestTimes(t *testing.T) {
+	of := func(idle, census time.Duration) *ebpf.Options {
+		o := ebpf.Wiring{}.Options().(*ebpf.Options)
+		o.Idle, o.Census = cmp.Or(api.Duration(idle), o.Idle), cmp.Or(api.Duration(census), o.Census)
+		return o
+	}
+	for name, c := range map[string]struct {
+		options *ebpf.Options
+		wrong   string
+	}{
+		"defaults": {of(0, 0), ""}, "a short idle": {of(100*time.Millisecond, 0), ""}, "a long census": {of(time.Hour, time.Hour), ""},
+		"no idle": {of(1, 0), "idle"}, "no census": {of(0, 1), "census"}, "a census without end": {of(0, time.Hour), "census"},
+	} {
+		var paths []string
+		for _, w := range c.options.Validate() {
+			paths = append(paths, w.Path)
+		}
+		if got := strings.Join(paths, " "); got != c.wrong {
+			t.Errorf("%s: %q is wrong, want %q", name, got, c.wrong)
 		}
 	}
 }
