@@ -48,7 +48,7 @@ small --snaplen, where a measurement goes on. Interfaces that are made later are
 captured. Checksums that the kernel leaves to a later interface are not yet right.`,
 		Example: `  nfchain capture edge --write edge.pcapng
   nfchain capture edge/fw --filter 'host client and tcp port 443' --count 100 --write fw.pcapng
-  nfchain capture edge --duration 10s --snaplen 128 | tshark -r - -T fields -e frame.interface_name`,
+  nfchain capture edge --for 10s --snaplen 128 | tshark -r - -T fields -e frame.interface_name`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChains,
 	}
 	var o *string
@@ -64,7 +64,7 @@ captured. Checksums that the kernel leaves to a later interface are not yet righ
 	f.StringVarP(&c.write, "write", "w", stdout, "the file to write; - is standard output, unless that is a terminal")
 	f.StringVar(&c.options.Filter, "filter", "", "capture only packets that fit this expression")
 	f.Uint64Var(&c.options.Count, "count", 0, "end after so many packets; 0 is no end")
-	f.DurationVar(&c.options.For, "duration", 0, "end after so long; 0 is no end")
+	f.DurationVar(&c.options.For, "for", 0, "end after so long; 0 is no end")
 	f.Uint32Var(&c.options.Snaplen, "snaplen", capture.MaxSnaplen, "bytes of each packet to keep")
 	f.IntVar(&c.buffer, "buffer", 128, "memory for packets that are not yet written, MiB, for all interfaces together")
 	return cmd
@@ -74,7 +74,7 @@ captured. Checksums that the kernel leaves to a later interface are not yet righ
 func (a *app) checkCapture(c *captureFlags) error {
 	switch {
 	case c.options.For < 0:
-		return fmt.Errorf("--duration: a time cannot be less than nothing: %w", runs.ErrInput)
+		return fmt.Errorf("--for: a time cannot be less than nothing: %w", runs.ErrInput)
 	case c.options.Snaplen < 1 || c.options.Snaplen > capture.MaxSnaplen:
 		return fmt.Errorf("--snaplen: 1 to %d bytes are possible, not %d: %w", capture.MaxSnaplen, c.options.Snaplen, runs.ErrInput)
 	case c.buffer < 1 || c.buffer > maxBuffer:
