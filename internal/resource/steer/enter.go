@@ -246,25 +246,24 @@ func (a *attached) hasRoom(half []byte) bool {
 	return err == nil && a.Maps[memoryMap] != nil && a.Maps[talliesMap] != nil && len(half) <= a.room() && h.Rules+2 <= a.Maps[talliesMap].MaxEntries()/2
 }
 
-// memory of a program, and where the rules that count begin.
-func (a *attached) memory() (memory []byte, at uint32, err error) {
+// memory of a program, where the rules that count begin, and what they begin with.
+func (a *attached) memory() (memory []byte, at uint32, h choiceHeader, err error) {
 	if err := a.Maps[currentMap].Lookup(uint32(0), &at); err != nil {
-		return nil, 0, err
+		return nil, 0, h, err
 	}
 	memory, err = a.Maps[memoryMap].LookupBytes(uint32(0))
 	if err == nil && int(at)+a.room() > len(memory) {
 		err = fmt.Errorf("program %s has its rules outside of its memory", a.Name)
 	}
-	return memory, at, err
+	if err == nil {
+		h, err = headerOf(memory[at:])
+	}
+	return memory, at, h, err
 }
 
 // live are the rules that count, as they would be at the beginning of another memory.
 func (a *attached) live() ([]byte, error) {
-	memory, at, err := a.memory()
-	if err != nil {
-		return nil, err
-	}
-	h, err := headerOf(memory[at:])
+	memory, at, h, err := a.memory()
 	if err != nil {
 		return nil, err
 	}
@@ -343,11 +342,7 @@ func (a *attached) choose(namespace string, s *Paths, c choices) error {
 	if err != nil {
 		return err
 	}
-	memory, at, err := a.memory()
-	if err != nil {
-		return err
-	}
-	now, err := headerOf(memory[at:])
+	memory, at, now, err := a.memory()
 	if err != nil {
 		return err
 	}
@@ -411,11 +406,7 @@ func (a *attached) byPaths(p resource.Place) (string, error) {
 		err := a.Maps[habitMap].Lookup(uint32(0), &h)
 		return betweenText(ways, h, members.MaxEntries()), err
 	}
-	memory, at, err := a.memory()
-	if err != nil {
-		return "", err
-	}
-	h, err := headerOf(memory[at:])
+	_, _, h, err := a.memory()
 	if err != nil {
 		return "", err
 	}

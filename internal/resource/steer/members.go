@@ -95,11 +95,7 @@ func (c *Classified) add(m *ebpf.Map) error {
 
 // read the flows and the counters of the rules that count.
 func (c *Classified) read(a *attached, idle time.Duration) error {
-	memory, at, err := a.memory()
-	if err != nil {
-		return err
-	}
-	h, err := headerOf(memory[at:])
+	_, _, h, err := a.memory()
 	if err != nil {
 		return err
 	}
@@ -172,11 +168,10 @@ func (a *attached) knowsPath(s *Paths, f First) (path string, rule int, known bo
 		}
 		return "", 0, false, err
 	}
-	memory, at, err := a.memory()
+	_, _, h, err := a.memory()
 	if err != nil {
 		return "", 0, false, err
 	}
-	h, err := headerOf(memory[at:])
 	rule = Earlier
 	if m.Generation == h.Generation {
 		rule = int(m.Rule) - 1

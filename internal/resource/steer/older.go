@@ -228,11 +228,7 @@ func (o *onPaths) staying() (*Staying, error) {
 		if a.Maps[currentMap] == nil {
 			continue
 		}
-		memory, at, err := a.memory()
-		if err != nil {
-			return nil, err
-		}
-		h, err := headerOf(memory[at:])
+		_, _, h, err := a.memory()
 		if err != nil {
 			return nil, err
 		}
