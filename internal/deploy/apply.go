@@ -66,8 +66,11 @@ func Apply(owner, kind, namespace string, text []byte) error {
 			return nil
 		}
 	}
-	r := resource.New(namespace, spec)
-	return k.Apply(at, []resource.Change{{Op: resource.Create, ID: r.ID, Kind: kind, Key: spec.Key(), Spec: spec}})
+	r, by := resource.New(namespace, spec), k.Kind
+	if kind == steer.KindName { // one port at a time, so that a flow would stay at some and not at others
+		by = steer.Kind{Turn: &steer.Turn{AtOnce: true}}
+	}
+	return by.Apply(at, []resource.Change{{Op: resource.Create, ID: r.ID, Kind: kind, Key: spec.Key(), Spec: spec}})
 }
 
 // decode reads a spec, of which every field must be known.

@@ -1,6 +1,7 @@
 package deploy_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -275,6 +276,40 @@ func TestFlowsMoveTogether(t *testing.T) {
 	s.more(t, 100)
 	drains(t, last)
 	s.ends(t)
+}
+
+// TestScriptMovesFlows: what a plan's script makes, port by port, has no flow stay at some ports and not at others.
+func TestScriptMovesFlows(t *testing.T) {
+	needsForwarder(t)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	first, second := planned(t, owner, quick+spec(forward("a"), forward("b"))), planned(t, owner, quick+spec(forward("b")))
+	up(t, first)
+	crosses(t, first)
+	s := streams(t, first, addresses(first, first.Client().Name, first.Server().Name))
+	s.more(t, 100)
+	up(t, second)
+	if at := stay(t, second); at == nil || at.Flows < 2 {
+		t.Fatalf("of two flows there stay %+v", at)
+	}
+	for _, r := range first.Resources {
+		if r.Kind != steer.KindName {
+			continue
+		}
+		text, err := json.Marshal(r.Spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := deploy.Apply(owner, r.Kind, r.Namespace, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if at := stay(t, first); at != nil {
+		t.Errorf("flows stay: %+v", at)
+	}
+	s.more(t, 100)
+	unchanged(t, first)
+	crosses(t, first)
 }
 
 // TestFlowsMove at once where that is asked for, and are counted; nothing is left then.
