@@ -65,9 +65,9 @@ func (a *app) printDifference(item deployedItem) {
 	}
 	a.printf("%s\n", summary(item.Name, item.changes, true))
 	for _, c := range item.changes {
-		a.printf("%s %s\n", sign[c.Op], c.ID)
+		a.printf("%s %s\n", sign[c.Op], item.named(c.ID))
 		if is := c.Spec; c.Op == resource.Update && c.Was != "" && c.Was != is.Fingerprint() {
-			a.printf("    is:       %s\n    would be: %s\n", c.Was, is.Fingerprint())
+			a.printf("    is:       %s\n    would be: %s\n", item.named(c.Was), item.named(is.Fingerprint()))
 		}
 	}
 }

@@ -128,6 +128,8 @@ type deployedItem struct {
 	StayingFlows int `json:"staying_flows"`
 
 	changes []resource.Change
+	// ports tells whose the ports are that a text names; nil where it names none.
+	ports func(text string) string
 	// bare tells of a chain that makes nothing and was not up before.
 	bare bool
 }
@@ -145,6 +147,14 @@ func itemOf(name, kind string, changes []resource.Change) deployedItem {
 		item.Changes = append(item.Changes, changedItem{c.Op, c.ID, c.Kind})
 	}
 	return item
+}
+
+// named is a text with whose the ports are that it names.
+func (i deployedItem) named(text string) string {
+	if i.ports == nil {
+		return text
+	}
+	return i.ports(text)
 }
 
 func staying(flows int) string {
@@ -170,7 +180,7 @@ func (a *app) printItem(item deployedItem, dry bool) {
 		return
 	}
 	for _, c := range item.Changes {
-		a.printf("  %s %s\n", c.Op, c.ID)
+		a.printf("  %s %s\n", c.Op, item.named(c.ID))
 	}
 }
 
@@ -206,6 +216,9 @@ func (a *app) upAll(ctx context.Context, h *runs.Host, f *api.File, o runs.UpOpt
 		}
 		item := itemOf(chain.Metadata.Name, "chain", changes)
 		item.bare, item.Runtimes = bare, made.Runtimes
+		if o.DryRun {
+			item.ports = runs.NamePorts(made)
+		}
 		item.MovedFlows, item.StayingFlows = flows.Moved, flows.Staying
 		for _, w := range made.Warnings {
 			item.Warnings = append(item.Warnings, w)

@@ -106,10 +106,10 @@ func countsIn(namespace, owner string) (counted map[string]steer.Counts, older m
 	if err != nil || len(ways) == 0 {
 		return found, nil, err
 	}
-	nodes, err := link.Behind(h, owner)
+	ends, err := link.Behind(h, owner)
 	for port := range ways {
 		for i, to := range ways[port] {
-			ways[port][i] = cmp.Or(nodes[to], to)
+			ways[port][i] = cmp.Or(ends[to].Node, to)
 		}
 	}
 	return found, ways, err

@@ -29,22 +29,23 @@ func Mine(h *netns.Handle, owner string) (map[int]string, error) {
 	return resource.At(h, owner).Mine()
 }
 
-// Behind tells which node each of the owner's interfaces of a namespace leads to, by its name, of those that are the
-// second end of a pair.
-func Behind(h *netns.Handle, owner string) (map[string]string, error) {
+// Behind tells which node and interface each of the owner's interfaces of a namespace leads to, by its name, of those that
+// are the second end of a pair.
+func Behind(h *netns.Handle, owner string) (map[string]End, error) {
 	links, err := h.LinkList()
 	if err != nil {
 		return nil, err
 	}
-	nodes := map[string]string{}
+	ends := map[string]End{}
 	for _, l := range links {
 		pair, is := strings.CutPrefix(l.Attrs().Alias, resource.Mark(owner))
 		if first, second, _ := strings.Cut(pair, "="); is && second != "" {
-			node, _, _ := strings.Cut(first, ":")
-			nodes[l.Attrs().Name], _, _ = strings.Cut(node, "@")
+			place, device, _ := strings.Cut(first, ":")
+			node, _, _ := strings.Cut(place, "@")
+			ends[l.Attrs().Name] = End{Node: node, Device: device}
 		}
 	}
-	return nodes, nil
+	return ends, nil
 }
 
 // Indexes gives every interface's index by name.
