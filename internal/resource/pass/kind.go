@@ -1,7 +1,11 @@
 package pass
 
 import (
+	"errors"
 	"fmt"
+	"runtime"
+	"slices"
+	"sync"
 
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/held"
@@ -55,6 +59,9 @@ func describe(all []attached, mine map[int]string) (text string) {
 
 // Apply implements resource.Kind.
 func (Kind) Apply(p resource.Place, changes []resource.Change) error {
+	if apart(changes) {
+		return together(p, changes)
+	}
 	n := &neighbours{place: p}
 	defer n.close()
 	return p.Do(func() error {
@@ -62,6 +69,38 @@ func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 			func(device string) error { return remove(p, device) },
 			func(s Spec) error { return set(p, s, n) })
 	})
+}
+
+// apart tells whether passes come that know nothing which others know, too.
+func apart(changes []resource.Change) bool {
+	return !slices.ContainsFunc(changes, func(c resource.Change) bool {
+		s, is := c.Spec.(Spec)
+		return c.Op == resource.Delete || !is || knows(s.Steps)
+	})
+}
+
+// together has several cores load passes: for each the kernel takes milliseconds.
+func together(p resource.Place, changes []resource.Change) error {
+	if _, err := p.Links(); err != nil { // which all of them read then
+		return err
+	}
+	errs, due := make([]error, len(changes)), make(chan int)
+	var all sync.WaitGroup
+	for range min(len(changes), runtime.GOMAXPROCS(0)) {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			for i := range due {
+				errs[i] = p.Do(func() error { return set(p, changes[i].Spec.(Spec), &neighbours{place: p}) })
+			}
+		}()
+	}
+	for i := range changes {
+		due <- i
+	}
+	close(due)
+	all.Wait()
+	return errors.Join(errs...)
 }
 
 // remove what is at an interface, unless that has gone.
