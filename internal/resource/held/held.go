@@ -36,6 +36,12 @@ func Name(mark string, object []byte) string {
 
 // Open a program by its number; nil for one without the mark, or that has gone meanwhile.
 func Open(id ebpf.ProgramID, mark string) (*Program, error) {
+	return OpenIf(id, func(name string) bool { return strings.HasPrefix(name, mark) })
+}
+
+// OpenIf opens a program by its number if it has a name of some kind; nil for others. Only of these the maps are looked
+// for, which takes longer than all else.
+func OpenIf(id ebpf.ProgramID, named func(string) bool) (*Program, error) {
 	opened, err := ebpf.NewProgramFromID(id)
 	if errors.Is(err, unix.ENOENT) {
 		return nil, nil
@@ -45,7 +51,7 @@ func Open(id ebpf.ProgramID, mark string) (*Program, error) {
 	}
 	p := &Program{Program: opened, Maps: map[string]*ebpf.Map{}}
 	name, maps, err := aboutProgram(opened)
-	if err != nil || !strings.HasPrefix(name, mark) {
+	if err != nil || !named(name) {
 		p.Close()
 		return nil, err
 	}

@@ -133,14 +133,9 @@ func (a *attached) ledPast() (bool, error) {
 }
 
 // divertsPaths tells it of a program that sends packets on by paths.
-func (a *attached) divertsPaths() (bool, error) {
-	for n := range uint32(MostPaths + 1) {
-		var to classify.ProgramWay
-		if err := a.Maps[detoursMap].Lookup(n, &to); err != nil || to.Port != 0 {
-			return to.Port != 0, err
-		}
-	}
-	return false, nil
+func (a *attached) divertsPaths() (is bool, err error) {
+	err = eachOf(a.Maps[detoursMap], func(_ uint32, to classify.ProgramWay) { is = is || to.Port != 0 })
+	return is, err
 }
 
 // choose the program that packets are turned by.

@@ -3,6 +3,7 @@ package steer
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/cilium/ebpf"
 
@@ -28,13 +29,18 @@ type attached struct {
 
 // find the programs of nfchain's at an interface. What others put there is left alone.
 func find(p resource.Place, index int) (all []*attached, err error) {
+	return findNamed(p, index, func(name string) bool { return strings.HasPrefix(name, Mark) })
+}
+
+// findNamed finds programs with names of some kind.
+func findNamed(p resource.Place, index int, named func(string) bool) (all []*attached, err error) {
 	for name, at := range hooks {
 		ids, err := at.programs(p, index)
 		if err != nil {
 			return all, err
 		}
 		for _, id := range ids {
-			a, err := held.Open(id, Mark)
+			a, err := held.OpenIf(id, named)
 			if err != nil {
 				return all, err
 			}

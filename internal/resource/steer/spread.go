@@ -199,12 +199,17 @@ func dealt(spec *ebpf.CollectionSpec, old *attached) map[string]*ebpf.Map {
 
 // portsThat have a program of which something is so.
 func portsThat(p resource.Place, is func(*attached) bool) (known []*attached, err error) {
+	return portsNamed(p, func(name string) bool { return strings.HasPrefix(name, Mark) }, is)
+}
+
+// portsNamed is portsThat of programs with names of some kind.
+func portsNamed(p resource.Place, named func(string) bool, is func(*attached) bool) (known []*attached, err error) {
 	mine, err := p.Mine()
 	if err != nil {
 		return nil, err
 	}
 	for index, port := range mine {
-		all, err := find(p, index)
+		all, err := findNamed(p, index, named)
 		for _, a := range all {
 			if err == nil && is(a) {
 				a.port = port

@@ -66,9 +66,14 @@ func (a *attached) keeps() bool {
 	return a.Name == StayName && a.Maps[versionsMap] != nil && a.Maps[stayingMap] != nil && a.Maps[waysMap] != nil
 }
 
+// portsKeeping are the owner's ports at which flows stay.
+func portsKeeping(p resource.Place) ([]*attached, error) {
+	return portsNamed(p, func(name string) bool { return name == StayName }, (*attached).keeps)
+}
+
 // versionsOf the owner's ports; nil where none has flows stay. The caller closes what is at the ports.
 func versionsOf(p resource.Place) (*versions, error) {
-	at, err := portsThat(p, (*attached).keeps)
+	at, err := portsKeeping(p)
 	if err != nil || len(at) == 0 {
 		held.CloseAll(at)
 		return nil, err
@@ -404,7 +409,7 @@ func unite(p resource.Place) error {
 	if err := forgetAll(p); err != nil {
 		return err
 	}
-	all, err := portsThat(p, (*attached).keeps)
+	all, err := portsKeeping(p)
 	defer held.CloseAll(all)
 	for _, a := range all {
 		if err == nil {
