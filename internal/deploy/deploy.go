@@ -294,7 +294,11 @@ func (w *work) read(k resource.Kind, place string, open *opened) ([]resource.Obs
 	if err != nil {
 		return nil, err
 	}
-	return k.Read(at)
+	observed, err := k.Read(at)
+	if err == nil && k.Name() == health.KindName { // others are seldom asked again
+		w.sight.note(place, k, observed)
+	}
+	return observed, err
 }
 
 // opened is a place that is opened when it is first asked for.

@@ -43,18 +43,20 @@ func (w *work) look(ctx context.Context, p *plan.Plan) error {
 	census := sync.OnceValues(netns.TakeCensus)
 	err := each(ctx, places, func(place string) error {
 		return inside(place, func(h *netns.Handle) error {
-			at, found := resource.Still(h, w.owner, census), map[string][]resource.Observed{}
-			for _, k := range kinds[place] {
-				observed, err := k.Read(at)
-				if err != nil {
-					return err
+			return resource.Still(h, w.owner, census).Within(func(at resource.Place) error {
+				found := map[string][]resource.Observed{}
+				for _, k := range kinds[place] {
+					observed, err := k.Read(at)
+					if err != nil {
+						return err
+					}
+					found[k.Name()] = observed
 				}
-				found[k.Name()] = observed
-			}
-			w.sight.mu.Lock()
-			defer w.sight.mu.Unlock()
-			w.sight.found[place] = found
-			return nil
+				w.sight.mu.Lock()
+				defer w.sight.mu.Unlock()
+				w.sight.found[place] = found
+				return nil
+			})
 		})
 	})
 	w.foreseeInterfaces(p)
@@ -85,6 +87,16 @@ func (s *sight) of(place string, k resource.Kind) (observed []resource.Observed,
 	defer s.mu.Unlock()
 	observed, known = s.found[place][k.Name()]
 	return observed, known
+}
+
+// note what was found meanwhile.
+func (s *sight) note(place string, k resource.Kind, observed []resource.Observed) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.found[place] == nil {
+		s.found[place] = map[string][]resource.Observed{}
+	}
+	s.found[place][k.Name()] = observed
 }
 
 // forget what changes may have made untrue. Interfaces that come are at both ends of a link; those that

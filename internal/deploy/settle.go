@@ -47,7 +47,7 @@ func (w *work) leave(ctx context.Context, p *plan.Plan, ways []steer.Spec, idle 
 		return false, fmt.Errorf("look at the flows of the forwarder: %w", err)
 	}
 	defer h.Close()
-	at := resource.At(h, p.Chain)
+	at := resource.Still(h, p.Chain, netns.TakeCensus)
 	if any, err = steer.Leaves(at, ways); err != nil || !any {
 		return any, err
 	}

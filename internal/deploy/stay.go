@@ -74,7 +74,7 @@ func (w *work) stay(ctx context.Context, p *plan.Plan) error {
 		return fmt.Errorf("look at the flows of the forwarder: %w", err)
 	}
 	defer h.Close()
-	at := resource.At(h, p.Chain)
+	at := resource.Still(h, p.Chain, netns.TakeCensus)
 	if !w.dry {
 		if err := steer.ForgetLost(at); err != nil {
 			return err

@@ -10,6 +10,8 @@ import (
 
 // still is what many kinds ask for, each for its own objects.
 type still struct {
+	// inside tells that the thread is in the place's namespace.
+	inside      bool
 	disciplines func() ([]netlink.Qdisc, error)
 	census      func() (netns.Census, error)
 }
@@ -18,8 +20,26 @@ type still struct {
 // once. The census, of all processes, may be one of several places.
 func Still(h *netns.Handle, owner string, census func() (netns.Census, error)) Place {
 	p := At(h, owner)
-	p.still = &still{sync.OnceValues(func() ([]netlink.Qdisc, error) { return h.QdiscList(nil) }), census}
+	p.still = &still{false, sync.OnceValues(func() ([]netlink.Qdisc, error) { return h.QdiscList(nil) }), census}
 	return p
+}
+
+// Within runs fn inside the namespace of a Still place, which what fn does by [Place.Do] enters no more.
+func (p Place) Within(fn func(Place) error) error {
+	return p.Do(func() error {
+		inside := *p.still
+		inside.inside = true
+		p.still = &inside
+		return fn(p)
+	})
+}
+
+// Do runs fn inside the namespace of the place.
+func (p Place) Do(fn func() error) error {
+	if p.still != nil && p.still.inside {
+		return fn()
+	}
+	return p.Handle.Do(fn)
 }
 
 // QdiscList lists the queueing disciplines of an interface, or with nil of all.
