@@ -75,6 +75,35 @@ func weighted(a, b int) string {
 	return fmt.Sprintf("{name: r, kind: forward, replicas: 2, weights: [%d, %d]}", a, b)
 }
 
+// TestManyEditsLoseNothing: rules of a classifier and weights of replicas go back and forth while packets pass, which
+// are all of one flow a family, and each time the last rules and weights are those that count.
+func TestManyEditsLoseNothing(t *testing.T) {
+	needsForwarder(t)
+	for _, name := range []string{"ruled", "weighted"} {
+		t.Run(name, func(t *testing.T) {
+			owner := nstest.Owner(t)
+			downAfter(t, owner)
+			var all []*plan.Plan
+			for _, body := range often[name] {
+				all = append(all, planned(t, owner, forwarders["tcx"]+body))
+			}
+			up(t, all[0])
+			crosses(t, all[0])
+			s := streams(t, all[0], addresses(all[0], all[0].Client().Name, all[0].Server().Name))
+			for i := range 100 {
+				if changed := up(t, all[(i+1)%2]); len(changed) == 0 {
+					t.Fatalf("edit %d changed nothing", i)
+				}
+				if i%10 == 9 {
+					unchanged(t, all[(i+1)%2])
+				}
+			}
+			s.more(t, 100)
+			s.ends(t)
+		})
+	}
+}
+
 // BenchmarkUpdates is how many there are in a second, one after the other, while packets pass, a
 // thousand a second: of each kind, and what cores spend on one. For a minute of them:
 // go test ./internal/deploy -run none -bench Updates/replaced -benchtime 6000x

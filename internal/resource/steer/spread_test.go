@@ -148,9 +148,13 @@ func by(at map[flow]int) map[int]int {
 
 func (d *dealer) known(t testing.TB, numbers ...int) *steer.Flows {
 	t.Helper()
-	all, err := steer.FlowsOf(resource.At(d.Handle, d.Owner), []steer.Spec{{Device: "west", Among: among(numbers...)}, {Device: "east", Among: among(numbers...)}})
+	at, specs := resource.At(d.Handle, d.Owner), []steer.Spec{{Device: "west", Among: among(numbers...)}, {Device: "east", Among: among(numbers...)}}
+	all, err := steer.FlowsOf(at, specs)
 	if err != nil || all["web"] == nil {
 		t.Fatal(all, err)
+	}
+	if leaves, err := steer.Leaves(at, specs); err != nil || leaves != (len(all["web"].Leaving) > 0) {
+		t.Errorf("some leave: %t, and %v do: %v", leaves, all["web"].Leaving, err)
 	}
 	return all["web"]
 }
