@@ -147,7 +147,7 @@ func (k Kind) keepOlder(p resource.Place, s Spec, index int, to uint32, old *att
 
 // flowsOnPaths is how many the ports of a chain know at once.
 func flowsOnPaths(p resource.Place) (flows uint32, err error) {
-	all, err := portsThat(p, (*attached).leadsByPath)
+	all, err := portsNamed(p, func(name string) bool { return name == PathsName }, (*attached).leadsByPath)
 	defer held.CloseAll(all)
 	for _, a := range all {
 		flows = a.Maps[membersMap].MaxEntries()
@@ -167,7 +167,7 @@ type onPaths struct {
 
 // onPathsOf the owner's ports; nil where no flow can be on an older path. The caller closes what is at the ports.
 func onPathsOf(p resource.Place) (o *onPaths, err error) {
-	all, err := portsThat(p, (*attached).leadsByPath)
+	all, err := portsNamed(p, func(name string) bool { return name == PathsName }, (*attached).leadsByPath)
 	defer func() {
 		if o == nil {
 			held.CloseAll(all)
