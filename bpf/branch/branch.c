@@ -8,6 +8,7 @@
  * whatever functions make of them before and behind it. What is not known goes the planned way: no
  * packet is lost for it. */
 #include "../include/onward.h"
+#include "../include/passed.h"
 #include "../include/conversation.h"
 
 char licensed[] SEC("license") = "GPL";

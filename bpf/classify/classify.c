@@ -6,6 +6,7 @@
  * (RFC 7665's classifier); it is remembered then, in a table that all of the chain's ports have
  * together. Ports between functions from which paths lead to different ones look there. */
 #include "../include/onward.h"
+#include "../include/passed.h"
 #include "../include/conversation.h"
 #include "../include/rules.h"
 

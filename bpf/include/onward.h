@@ -1,38 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
-/* What a program at a port does with every packet: count it, and send it on. */
+/* How a program at a port sends a packet on. */
 #ifndef NFCHAIN_ONWARD_H
 #define NFCHAIN_ONWARD_H
 
 #include "kernel.h"
 
-enum { MAP_BY_CORE = 6 }; /* an array with values for each core */
 enum { PACKET_HOST = 0, PACKET_OTHERHOST = 3 };
 
 static long (*bpf_skb_change_type)(struct __sk_buff *skb, __u32 type) = (void *)32;
 static long (*bpf_redirect_peer)(__u32 ifindex, __u64 flags) = (void *)155;
-
-struct count {
-	__u64 packets, bytes;
-};
-
-/* What came in, as an interface counts it. */
-struct {
-	__uint(type, MAP_BY_CORE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct count);
-} passed SEC(".maps");
-
-static inline void count(struct __sk_buff *skb)
-{
-	__u32 first = 0;
-	struct count *c = bpf_map_lookup_elem(&passed, &first);
-
-	if (!c) /* there always is */
-		return;
-	c->packets++;
-	c->bytes += skb->len;
-}
 
 /* With the index of a port, where the node behind it takes nothing but what the port itself sends:
  * what stands before that at the node sees no packet that is handed over. */

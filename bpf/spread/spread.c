@@ -8,6 +8,7 @@
  * alone decide: no packet is lost for it. While a replica fails its flows go to others, and stay
  * there. A port may face another function, and have replicas where that one is led past. */
 #include "../include/onward.h"
+#include "../include/passed.h"
 #include "../include/conversation.h"
 #include "../include/whither.h"
 

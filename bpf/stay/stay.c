@@ -7,6 +7,7 @@
  * one of those and entered in a table that all ports have together, with the version before. A flow that had
  * no packet in that while has none under way either, and may go the newest way. */
 #include "../include/onward.h"
+#include "../include/passed.h"
 #include "../include/conversation.h"
 #include "../include/instead.h"
 

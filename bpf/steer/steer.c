@@ -6,6 +6,7 @@
  * like, and a frame of any kind is as good as another. Each port has this program with maps
  * of its own. */
 #include "../include/onward.h"
+#include "../include/passed.h"
 #include "../include/whither.h"
 
 char licensed[] SEC("license") = "GPL";

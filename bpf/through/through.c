@@ -4,6 +4,7 @@
 /* What comes in at an interface of a function leaves by the other, whatever it is, and before
  * the kernel of the function's namespace looks at it. */
 #include "../include/onward.h"
+#include "../include/passed.h"
 
 char licensed[] SEC("license") = "GPL";
 
