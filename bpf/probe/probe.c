@@ -3,28 +3,23 @@
 
 /* What takes probes out at a port of the forwarder. A probe is a packet of UDP that was sent into a
  * function at its other port; that it comes here says that the function lives. What a function makes of
- * its headers does not matter: it is known by what it carries. */
-#include "../include/kernel.h"
+ * its headers does not matter: it is known by what it carries. One that is to go through others, too, is
+ * noted and goes on to the next of them. */
+#include "../include/onward.h"
+#include "../include/probe.h"
 #include "../include/skb.h"
 #include "../include/stamp.h"
 
 char licensed[] SEC("license") = "GPL";
 
-/* What a probe carries, in the host's byte order: it never leaves the host. */
-struct probe {
-	__u64 signature, number;
-	__u64 sent; /* ns of CLOCK_MONOTONIC */
-	__u32 row; /* in the table, of the port where it should come out */
-	__u32 unused;
-};
-
 volatile const __u64 signature; /* of who sends them */
 
 /* What has come through. */
 struct seen {
-	__u64 count, number; /* number of the latest */
-	__u64 took;          /* that one, ns */
-	__u32 port;          /* where, by the index of the port: who sends them writes it */
+	__u32 to, next; /* the port behind which the node is that comes next, and the row of that one */
+	__u64 number;   /* of the latest */
+	__u64 took;     /* that one, ns */
+	__u32 port;     /* where, by the index of the port: who sends them writes it */
 	__u32 unused;
 };
 
@@ -64,22 +59,37 @@ static inline __u32 where(__u32 length)
 	return 0;
 }
 
+/* further to the next function that it is to go through. */
+static inline int further(struct __sk_buff *skb, __u32 at, struct leg *l, const struct seen *s, __u64 now)
+{
+	l->sent = now;
+	l->unsent = ~now;
+	l->row = s->next;
+	l->unrow = ~l->row;
+	if (bpf_skb_store_bytes(skb, at + __builtin_offsetof(struct probe, leg), l, sizeof(*l), 0))
+		return TCX_DROP;
+	return onward(skb, s->to);
+}
+
 SEC("tc")
 int probe(struct __sk_buff *skb)
 {
 	__u32 at = where(skb->len);
 	struct probe p;
 	struct seen *s;
+	__u64 now;
 
 	if (likely(!at) || bpf_skb_load_bytes(skb, at, &p, sizeof(p)) || p.signature != signature)
 		return TCX_NEXT;
-	s = bpf_map_lookup_elem(&seen, &p.row);
-	if (s && s->port == skb->ifindex) {
-		s->count++;
-		if (p.number > s->number) {
-			s->number = p.number;
-			s->took = bpf_ktime_get_ns() - p.sent;
-		}
+	s = bpf_map_lookup_elem(&seen, &p.leg.row);
+	if (!s || s->port != skb->ifindex)
+		return TCX_DROP;
+	now = bpf_ktime_get_ns();
+	if (p.number > s->number) {
+		s->number = p.number;
+		s->took = now - p.leg.sent;
 	}
-	return TCX_DROP;
+	if (p.leg.row == p.leg.last || at > AT_IPV6)
+		return TCX_DROP;
+	return further(skb, at, &p.leg, s, now);
 }

@@ -15,7 +15,8 @@ import (
 
 type ProgramSeen struct {
 	_      structs.HostLayout
-	Count  uint64
+	To     uint32
+	Next   uint32
 	Number uint64
 	Took   uint64
 	Port   uint32

@@ -4,6 +4,7 @@
 /* Looks on where packets pass and where they end; changes nothing. */
 #include "../include/kernel.h"
 #include "../include/place.h"
+#include "../include/probe.h"
 #include "../include/skb.h"
 #include "../include/stamp.h"
 
@@ -144,18 +145,16 @@ static inline int mine(struct sk_buff *skb, struct mark *m)
 	return marked(head + network, data, head + tail, m);
 }
 
-enum { PROBE = 32 }; /* bytes at the end of such a packet, as bpf/probe has them; its signature is first */
-
-/* probes_life tells whether a packet is one of those, which somebody expects to end. */
+/* probes_life tells whether a packet is one of those, which somebody expects to end. What they carry is at the end. */
 static inline int probes_life(struct sk_buff *skb)
 {
 	unsigned char *head;
 	unsigned int tail;
-	__u64 carried;
+	__u64 carried; /* the first of it */
 
 	if (!probes || get(head, skb, head) || get(tail, skb, tail))
 		return 0;
-	return !bpf_probe_read_kernel(&carried, sizeof(carried), head + tail - PROBE) && carried == probes;
+	return !bpf_probe_read_kernel(&carried, sizeof(carried), head + tail - sizeof(struct probe)) && carried == probes;
 }
 
 static inline void count(struct amount *a, __u32 packets, __u32 bytes)

@@ -60,7 +60,7 @@ func TestOnlyProbesAreTaken(t *testing.T) {
 				f = append(f, byte(random.Uint32()))
 			}
 			f = binary.NativeEndian.AppendUint64(f, signature)
-			for range 24 {
+			for range 40 {
 				f = append(f, byte(random.Uint32()))
 			}
 			if !taken(f) {

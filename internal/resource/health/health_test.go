@@ -33,6 +33,8 @@ type ports struct {
 	owner  string
 	socket int
 	far    int
+	// behind are the namespaces behind the ports.
+	behind []*netns.Handle
 	// table of who takes probes out, and the row of the first port in it.
 	table *health.Table
 	row   int
@@ -66,6 +68,7 @@ func newPorts(t *testing.T, hook string) *ports {
 			t.Fatal(err)
 		}
 		nstest.Carries(t, far, "eth0")
+		p.behind = append(p.behind, far)
 		if name == "port0" {
 			p.connect(t, far, end.Attrs().Index)
 		}
@@ -124,12 +127,24 @@ func (p *ports) take(t *testing.T, had *health.Taker) *health.Taker {
 // send a frame whose payload begins somewhere.
 func (p *ports) send(t *testing.T, at int, sign, number uint64, row uint32) {
 	t.Helper()
+	p.put(t, p.socket, p.far, probe(at, sign, number, row, row))
+}
+
+// probe whose payload begins somewhere, which is to come out at the port of a row, and at those up to another one.
+func probe(at int, sign, number uint64, row, last uint32) []byte {
+	const sent = 1
 	b := append(make([]byte, 12), 0x88, 0xb5) // nobody's
 	b = append(b, make([]byte, at-len(b))...)
 	b = binary.NativeEndian.AppendUint64(binary.NativeEndian.AppendUint64(b, sign), number)
-	b = binary.NativeEndian.AppendUint64(b, 1)
-	b = binary.NativeEndian.AppendUint32(binary.NativeEndian.AppendUint32(b, row), 0)
-	err := unix.Sendto(p.socket, b, 0, &unix.SockaddrLinklayer{Ifindex: p.far})
+	b = binary.NativeEndian.AppendUint64(b, sent)
+	b = binary.NativeEndian.AppendUint32(binary.NativeEndian.AppendUint32(b, row), last)
+	b = binary.NativeEndian.AppendUint64(b, ^uint64(sent))
+	return binary.NativeEndian.AppendUint32(binary.NativeEndian.AppendUint32(b, ^row), 0)
+}
+
+func (p *ports) put(t *testing.T, socket, device int, b []byte) {
+	t.Helper()
+	err := unix.Sendto(socket, b, 0, &unix.SockaddrLinklayer{Ifindex: device})
 	if err != nil && !errors.Is(err, unix.ENOBUFS) { // a machine that another test floods may drop it
 		t.Fatal(err)
 	}

@@ -59,6 +59,17 @@ func (t *Table) Seen(row int) Seen {
 	return Seen{s.Number, s.Took}
 }
 
+// Lead probes that come out at the port of a row, and are to go through other functions, too, to the node behind a port, by the
+// number that package steer gives it, and have them noted in another row where they come out of that; 0 leads nowhere.
+func (t *Table) Lead(row int, to uint32, next int) error {
+	b := binary.NativeEndian.AppendUint32(nil, to)
+	_, err := t.memory.WriteAt(binary.NativeEndian.AppendUint32(b, uint32(next)), int64(row)*rowSize)
+	if err != nil {
+		return fmt.Errorf("lead probes on: %w", err)
+	}
+	return nil
+}
+
 // Close the table, of which programs at ports go on making use.
 func (t *Table) Close() {
 	_ = t.seen.Close()
@@ -75,7 +86,7 @@ func (t *Table) goOn(rows []int, port int, old []*held.Program) error {
 		s := bpf.ProgramSeen{Port: uint32(port)}
 		if len(old) > 0 && old[0].Maps[seenMap] != nil {
 			was := last(old[0].Maps[seenMap], uint32(port), i)
-			s.Count, s.Number, s.Took = was.Count, was.Number, was.Took
+			s.Number, s.Took = was.Number, was.Took
 		}
 		if err := t.seen.Put(uint32(row), &s); err != nil {
 			return err
@@ -123,5 +134,5 @@ func (t *Table) row(row int) bpf.ProgramSeen {
 // decode a row, without reflection: this is done all the time.
 func decode(b []byte) bpf.ProgramSeen {
 	word := func(at int) uint64 { return binary.NativeEndian.Uint64(b[at:]) }
-	return bpf.ProgramSeen{Count: word(0), Number: word(8), Took: word(16), Port: binary.NativeEndian.Uint32(b[24:])}
+	return bpf.ProgramSeen{Number: word(8), Took: word(16), Port: binary.NativeEndian.Uint32(b[24:])}
 }

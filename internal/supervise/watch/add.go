@@ -40,7 +40,7 @@ func (w *Watcher) watch(n *node) error {
 		name         string
 		probe, other *process.Probe
 		in, out      *port
-	}{{"eastward", spec.Eastward, spec.OtherEastward, west, east}, {"westward", spec.Westward, spec.OtherWestward, east, west}} {
+	}{{eastward, spec.Eastward, spec.OtherEastward, west, east}, {westward, spec.Westward, spec.OtherWestward, east, west}} {
 		if spec.OneWay && v.in == east {
 			continue
 		}
@@ -66,6 +66,9 @@ func (w *Watcher) watch(n *node) error {
 	w.nodes = append(w.nodes, n)
 	return nil
 }
+
+// The directions of ways.
+const eastward, westward = "eastward", "westward"
 
 // way through a function, for what is like a probe.
 func (w *Watcher) way(name string, in, out *port, like process.Probe) (*way, error) {

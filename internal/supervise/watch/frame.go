@@ -23,11 +23,12 @@ const (
 // payload of a probe, as bpf/probe has it.
 type payload struct {
 	Signature, Number, SentNS uint64
-	Row                       uint32
+	// Row where it is noted first, and Last where it is noted last: functions between it goes through, too.
+	Row, Last uint32
 }
 
 // payloadSize in bytes; the last four are always 0.
-const payloadSize = 32
+const payloadSize = 48
 
 // frame is a probe without what differs from one to the next.
 type frame struct {
@@ -102,6 +103,9 @@ func (f *frame) with(p payload) []byte {
 	binary.NativeEndian.PutUint64(b[8:], p.Number)
 	binary.NativeEndian.PutUint64(b[16:], p.SentNS)
 	binary.NativeEndian.PutUint32(b[24:], p.Row)
+	binary.NativeEndian.PutUint32(b[28:], p.Last)
+	binary.NativeEndian.PutUint64(b[32:], ^p.SentNS)
+	binary.NativeEndian.PutUint32(b[40:], ^p.Row)
 	sum := ^fold(add(f.sum, f.bytes[f.at:]))
 	if sum == 0 {
 		sum = 0xffff // 0 says that there is none

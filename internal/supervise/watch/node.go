@@ -40,6 +40,13 @@ type way struct {
 	// asked is when the last probe was sent, and unasked that it could not be.
 	asked   time.Time
 	unasked bool
+	// before and next are the ways of the same kind through the functions around, where one probe may go through them
+	// all, and last is where the one ends that was sent into this way.
+	before, next, last *way
+	// joined: it is asked with others at this beat; carried: the last probe had come through the one before; and until apart
+	// none is to.
+	joined, carried bool
+	apart           time.Time
 	// changed: the function is not the one that was watched before.
 	changed bool
 	// owes: the one before let probes through until it failed, so that this one is not taken for well

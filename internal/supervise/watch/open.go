@@ -41,6 +41,7 @@ func (w *Watcher) open(now time.Time) {
 	for _, p := range w.changed(at) {
 		w.unsure = p.open(at, w.table) != nil || w.unsure
 	}
+	w.lead()
 	if !w.begun {
 		w.begun = true
 		w.inherit(now)

@@ -56,6 +56,8 @@ type Watcher struct {
 	// ended are the programs that failed since it was last looked: they may run again by then.
 	ended map[string]bool
 	nodes []*node
+	// joined are the ways that are asked together at this beat.
+	joined []*way
 	// left are replicas that are on the path no more, and have failed, by their functions.
 	left   map[string]steer.Numbers
 	ports  map[string]*port
@@ -95,6 +97,7 @@ func Start(c Config, p process.Path, before *Watcher) (*Watcher, error) {
 			return nil, err
 		}
 	}
+	w.line()
 	if before != nil {
 		if err := w.keep(before); err != nil {
 			return nil, err
@@ -354,6 +357,7 @@ func (w *Watcher) probe(now time.Time) (any bool) {
 			w.visit(n, now)
 		}
 	}
+	w.round(now)
 	w.send()
 	return any
 }
@@ -384,14 +388,20 @@ func (w *Watcher) visit(n *node, now time.Time) {
 		return // it comes yet
 	}
 	for _, v := range n.ways {
-		if v.passing = false; missing || v == turn || !v.due() {
+		if v.strays() {
+			v.apart = now.Add(lonely)
+		}
+		switch v.passing = false; {
+		case !missing && v == turn && w.joins(v):
+			v.joined, w.joined = true, append(w.joined, v)
+		case missing || v == turn || !v.due():
 			w.ask(v, now)
 		}
 	}
 }
 
-// turnOf a direction in which probes come through: the one that was asked longest ago; nil where any was at
-// this beat.
+// turnOf a direction in which probes come through: the one that all functions are asked in, or else the one that was asked
+// longest ago; nil where any was at this beat.
 func (w *Watcher) turnOf(n *node, now time.Time) (next *way) {
 	for _, v := range n.ways {
 		switch {
@@ -400,6 +410,11 @@ func (w *Watcher) turnOf(n *node, now time.Time) (next *way) {
 			return nil
 		case next == nil || v.asked.Before(next.asked):
 			next = v
+		}
+	}
+	for _, v := range n.ways {
+		if v.due() && w.kindAt(now) == (kind{v.name, v.second}) {
+			return v
 		}
 	}
 	return next
@@ -432,12 +447,12 @@ func (w *Watcher) ask(v *way, now time.Time) {
 	if !v.due() && w.askedLately(v, now) {
 		return
 	}
-	v.asked, v.unasked = now, true
+	v.asked, v.unasked, v.carried = now, true, false
 	if v.in.steer == nil || v.out.taker == nil || w.socket < 0 {
 		return
 	}
-	w.post.put(v, payload{Signature: w.signature, Number: v.trust.ask(now), Row: uint32(v.row)}, v.in.steer.Index)
-	v.unasked = false
+	w.post.put(v, payload{Signature: w.signature, Number: v.trust.ask(now), Row: uint32(v.row), Last: uint32(v.row)}, v.in.steer.Index)
+	v.unasked, v.last = false, v
 }
 
 // askedLately tells that a probe was sent since it was last time for one where functions are at rest.
@@ -449,8 +464,10 @@ func (w *Watcher) send() {
 		if errors.Is(err, unix.ENXIO) || errors.Is(err, unix.ENODEV) || errors.Is(err, unix.ENETDOWN) {
 			v.in.lose() // a port that is not there is judged so
 		}
-		v.unask() // the machine, and not the function, lost it
-		v.unasked = true
+		for u := v; u != v.last.next; u = u.next { // the machine, and not the functions, lost it
+			u.unask()
+			u.unasked = true
+		}
 	})
 }
 

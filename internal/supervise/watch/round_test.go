@@ -1,0 +1,209 @@
+package watch
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"nfchain.dev/nfchain/internal/resource/health"
+	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource/steer"
+)
+
+// newLine is a watcher over functions in a line, by their names, whose probes come through; those after a "|" get probes with other
+// addresses, and a function in brackets is not visited on the way back.
+func newLine(t *testing.T, names string) *Watcher {
+	t.Helper()
+	w := &Watcher{beats: time.Unix(1000, 0), ports: map[string]*port{}, socket: 1}
+	host := byte(1)
+	for _, name := range strings.Fields(names) {
+		if name == "|" {
+			host++
+			continue
+		}
+		to := func(last byte) (first, other *process.Probe) {
+			p := process.Probe{FromMAC: "02:00:00:00:00:01", ToMAC: fmt.Sprintf("02:00:00:00:%02x:%02x", name[len(name)-1], last)}
+			p.From, p.To = netip.AddrFrom4([4]byte{198, 18, host, 3 - last}), netip.AddrFrom4([4]byte{198, 18, host, last})
+			q := p
+			q.From, q.To = netip.AddrFrom16([16]byte{0x20, 1, 14: host, 15: 3 - last}), netip.AddrFrom16([16]byte{0x20, 1, 14: host, 15: last})
+			return &p, &q
+		}
+		spec := process.Watched{Node: strings.Trim(name, "()"), OnFailure: process.Bypass, West: "<" + name, East: name + ">", OneWay: name[0] == '('}
+		spec.Eastward, spec.OtherEastward = to(2)
+		spec.Westward, spec.OtherWestward = to(1)
+		for i, p := range []*port{w.port(spec.West, spec), w.port(spec.East, spec)} {
+			p.steer, p.taker = &steer.Port{Index: 100*len(w.ports) + i}, &health.Taker{}
+		}
+		if err := w.watch(&node{spec: spec, number: len(w.nodes)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.line()
+	for _, n := range w.nodes {
+		for _, v := range n.ways {
+			v.proven = true
+		}
+	}
+	return w
+}
+
+// probed visits all functions, and tells by whose names probes go, in their order: "a-c" through all from a to c. Those come
+// through which do not fall.
+func (w *Watcher) probed(now time.Time, falls func(n *node, through int) bool) string {
+	for _, n := range w.nodes {
+		w.visit(n, now)
+	}
+	w.round(now)
+	of := map[int]*node{}
+	for _, n := range w.nodes {
+		for _, v := range n.ways {
+			of[v.row] = n
+		}
+	}
+	var all []string
+	for i, first := range w.post.ways {
+		p := w.post.payloads[i]
+		text := of[int(p.Row)].spec.Node
+		if p.Last != p.Row {
+			text += "-" + of[int(p.Last)].spec.Node
+		}
+		all = append(all, text)
+		through := 0
+		for v := first; v != first.last.next; v = v.next {
+			if falls != nil && falls(of[v.row], through) {
+				break
+			}
+			through++
+			v.hear(p.Number, 20*time.Microsecond, now)
+		}
+	}
+	w.post = post{}
+	return strings.Join(all, " ")
+}
+
+// TestRounds: at a beat one probe goes through all functions in a line, in one direction after the other, in each family; not from one that
+// translates addresses to those behind it, and on the way back past what is one-way, which is asked the other way then.
+func TestRounds(t *testing.T) {
+	for names, want := range map[string][]string{
+		"a b c":     {"a-c", "c-a", "a-c", "c-a", "a-c"},
+		"a":         {"a", "a", "a", "a"},
+		"a b | c d": {"a-b c-d", "b-a d-c", "a-b c-d"},
+		"a (b) c":   {"a-c", "b c-a", "a-c"},
+	} {
+		w := newLine(t, names)
+		families := map[*way]int{}
+		for beat, want := range want {
+			now := w.beats.Add(time.Duration(beat) * slow)
+			if got := w.probed(now, nil); got != want {
+				t.Errorf("%s, beat %d: %q, want %q", names, beat, got, want)
+			}
+			if again := w.probed(now.Add(fast), nil); again != "" {
+				t.Errorf("%s, beat %d: %q soon after", names, beat, again)
+			}
+			for _, n := range w.nodes {
+				asked := 0
+				for _, v := range n.ways {
+					if v.asked.Equal(now) {
+						asked++
+						families[v]++
+					}
+				}
+				if asked != 1 || n.asking() {
+					t.Errorf("%s, beat %d: %s is asked %d times", names, beat, n.spec.Node, asked)
+				}
+			}
+		}
+		if len(want) > 3 && len(families) != 4*len(w.nodes) {
+			t.Errorf("%s: %d ways are probed", names, len(families))
+		}
+	}
+}
+
+// TestRoundsAreFinite: no probe goes through so many functions that its hop limit would not do.
+func TestRoundsAreFinite(t *testing.T) {
+	var names []string
+	for i := range farthest + 2 {
+		names = append(names, fmt.Sprint("f", 10+i))
+	}
+	w := newLine(t, strings.Join(names, " "))
+	if got := w.probed(w.beats, nil); got != "f10-f25 f26-f27" {
+		t.Error(got)
+	}
+}
+
+// TestRoundOfOneThatIsLost: where a probe ends, that function and those behind it are asked by themselves at once, those behind it are not
+// taken for lost, and it is no part of what comes from others for a while.
+func TestRoundOfOneThatIsLost(t *testing.T) {
+	w := newLine(t, "a b c d")
+	at := func(beats float64) time.Time { return w.beats.Add(time.Duration(beats * float64(slow))) }
+	dead := func(n *node, _ int) bool { return n.spec.Node == "b" }
+	joined := func(n *node, through int) bool { return n.spec.Node == "b" && through > 0 }
+	if got := w.probed(at(0), nil); got != "a-d" {
+		t.Error(got)
+	}
+	for beat, falls := range []func(*node, int) bool{dead, joined} {
+		beat = 4*beat + 4
+		if got := w.probed(at(float64(beat)), falls); got != "a-d" {
+			t.Errorf("beat %d: %s", beat, got)
+		}
+		for i, n := range w.nodes {
+			if n.asking() != (i > 0) {
+				t.Errorf("beat %d: of %s a probe is missing: %v", beat, n.spec.Node, n.asking())
+			}
+		}
+		got := w.probed(at(float64(beat)+0.01), falls)
+		if !slices.Equal(strings.Fields(got), strings.Fields("b b b b c c c c d d d d")) {
+			t.Errorf("beat %d, then: %s", beat, got)
+		}
+		for i, n := range w.nodes {
+			if n.asking() != (i == 1 && beat == 4) || n.ill(at(float64(beat)+1), nil) != "" {
+				t.Errorf("beat %d, then: of %s a probe is missing: %v, %s", beat, n.spec.Node, n.asking(), n.ill(at(float64(beat)+1), nil))
+			}
+		}
+		if beat == 4 {
+			for range missing - 2 {
+				w.probed(at(float64(beat)+0.02), falls)
+			}
+			if b := w.nodes[1]; b.ill(at(float64(beat)+0.05), nil) == "" {
+				t.Errorf("it is not known that b is lost: %+v", b.ways[0].trust)
+			}
+			for _, v := range w.nodes[1].ways {
+				v.live()
+				v.ask(at(5))
+				v.hear(v.sent, 0, at(5)) // it is well again
+				v.apart = time.Time{}
+			}
+		}
+	}
+	if got := w.probed(at(12), joined); got != "a b-d" {
+		t.Errorf("then: %s", got)
+	}
+	if got := w.probed(at(12).Add(lonely), nil); got != "a-d" {
+		t.Errorf("in the end: %s", got)
+	}
+}
+
+// TestRoundWithoutTheSlow: a function that takes its time is not on the way of a probe to others, nor is one that has failed, or that no
+// probe ever came through.
+func TestRoundWithoutTheSlow(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(n *node)
+		want   string
+	}{
+		"slow":       {func(n *node) { n.ways[0].hear(n.ways[0].trust.ask(time.Unix(1000, 0)), fast, time.Unix(1000, 0)) }, "a b c-d"},
+		"unproven":   {func(n *node) { n.ways[0].proven = false }, "b a b c-d"},
+		"not there":  {func(n *node) { n.ways[0].in.steer = nil }, "a c-d"},
+		"unwatched":  {func(n *node) { n.ways[0].out.taker = nil }, "a c-d"},
+		"missing":    {func(n *node) { n.ways[0].trust.ask(time.Time{}) }, "b b b b a c-d"},
+		"of packets": {func(n *node) { n.ways[0].trust.ask(time.Unix(0, 0)); n.ways[0].live() }, "b a c-d"},
+	} {
+		w := newLine(t, "a b c d")
+		c.change(w.nodes[1])
+		if got := w.probed(w.beats, nil); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
