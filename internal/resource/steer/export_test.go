@@ -63,3 +63,18 @@ func (e *Entered) Close() { e.at.Close() }
 
 // IsTurned tells whether any packets go elsewhere than planned.
 func (p *Port) IsTurned() (bool, error) { return p.at.diverts() }
+
+// ReadersEnd begins to wait for those that read rules, and AwaitReaders waits.
+var ReadersEnd, AwaitReaders = readersEnd, awaitReaders
+
+// ReadersEnded tells whether they have.
+func ReadersEnded(namespace string) bool {
+	endings.Lock()
+	defer endings.Unlock()
+	select {
+	case <-endings.of[namespace].told:
+		return true
+	default:
+		return false
+	}
+}
