@@ -1,6 +1,7 @@
 package supervise_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
 const (
@@ -382,4 +384,40 @@ func TestLedPastOnPaths(t *testing.T) {
 			p.sendsOn(port, "a", "") // nobody watches any more
 		})
 	}
+}
+
+// TestPathsBeforeTheyAreKnown: ports that tell paths apart by now, though who watches knows of one yet, are left alone when a
+// function fails; who knows of the paths leads theirs past it.
+func TestPathsBeforeTheyAreKnown(t *testing.T) {
+	t.Parallel()
+	chain := spec(first, last)
+	p := newPath(t, chain)
+	p.well("a")
+	chain += "classifier: {otherwise: direct, rules: [{name: ping, match: {}, functions: [a, last]}]}\n"
+	next := p.planned(chain)
+	for _, r := range next.Resources {
+		if r.Kind != steer.KindName {
+			continue
+		}
+		text, err := json.Marshal(r.Spec)
+		if err == nil {
+			err = deploy.Apply(p.owner, r.Kind, r.Namespace, text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	watches := supervisorOf(p.owner)
+	p.sh("a", breaks)
+	p.until("a", "failed", hasFailed)
+	for range 300 { // looks of ours are fewer than those of who watches
+		p.until("a", "failed", hasFailed)
+		time.Sleep(5 * time.Millisecond)
+	}
+	p.up(chain)
+	p.sendsOn(p.watched("client").East, "a last", "last")
+	if now := supervisorOf(p.owner); now != watches {
+		t.Errorf("process %d watches, and %d did", now, watches)
+	}
+	p.crosses()
 }
