@@ -171,7 +171,9 @@ func (a *app) logsCmd() *cobra.Command {
 	var follow bool
 	cmd := &cobra.Command{
 		Use: "logs NAME [FUNCTION]", Short: "Print what a function's program wrote",
-		Long:    "Print what the program of a chain's function wrote, or that of a standalone function.",
+		Long: `Print what the program of a chain's function wrote, or that of a standalone function. Of
+more than 16 MiB the newest 8 are kept, below /run: a program that begins to write after it was
+silent is looked at within 8 s, and while it writes twice a second.`,
 		Example: "  nfchain logs edge proxy\n  nfchain logs edge proxy --follow", Args: cobra.RangeArgs(1, 2),
 		ValidArgsFunction: a.completeChains,
 	}
