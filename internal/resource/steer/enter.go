@@ -148,7 +148,7 @@ func loadPaths(p resource.Place, program string, flows uint32, old *attached, se
 		}
 	}
 	if o.MapReplacements[membersMap] == nil {
-		table, err := takeOver(p, spec.Maps[membersMap])
+		table, err := takeOver[classify.ProgramFlow, classify.ProgramMember](p, spec.Maps[membersMap])
 		if err != nil {
 			return err
 		}
@@ -170,20 +170,17 @@ func loadPaths(p resource.Place, program string, flows uint32, old *attached, se
 }
 
 // takeOver makes a table of a chain's flows with those of a table of another size, if the chain has one.
-// What is seen for the first time meanwhile is held to the rules again.
-func takeOver(p resource.Place, spec *ebpf.MapSpec) (*ebpf.Map, error) {
+// What is seen for the first time meanwhile is new again.
+func takeOver[Flow, Known any](p resource.Place, spec *ebpf.MapSpec) (*ebpf.Map, error) {
 	table, err := ebpf.NewMap(spec)
 	if err != nil {
 		return nil, fmt.Errorf("make a table of flows: %w", err)
 	}
-	olds, err := portsThat(p, func(a *attached) bool {
-		m := a.Maps[membersMap]
-		return m != nil && m.KeySize() == spec.KeySize && m.ValueSize() == spec.ValueSize
-	})
+	olds, err := portsThat(p, func(a *attached) bool { return a.lists(spec) })
 	defer held.CloseAll(olds)
 	if err == nil && len(olds) > 0 { // all have the same
-		err = eachMember(olds[0].Maps[membersMap], func(f classify.ProgramFlow, m classify.ProgramMember, _ time.Duration) {
-			_ = table.Put(f, m) // without room it is a flow that is not known
+		err = eachOf(olds[0].Maps[spec.Name], func(f Flow, k Known) {
+			_ = table.Put(f, k) // without room it is a flow that is not known
 		})
 	}
 	if err != nil {
@@ -191,6 +188,12 @@ func takeOver(p resource.Place, spec *ebpf.MapSpec) (*ebpf.Map, error) {
 		return nil, fmt.Errorf("take known flows over: %w", err)
 	}
 	return table, nil
+}
+
+// lists tells whether a program, of whatever version, has a table by that name of such flows, as many as there may be.
+func (a *attached) lists(like *ebpf.MapSpec) bool {
+	m := a.Maps[like.Name]
+	return m != nil && m.Type() == like.Type && m.KeySize() == like.KeySize && m.ValueSize() == like.ValueSize
 }
 
 // furnish a program with the rules that others have, where there is room for the wanted ones too; else

@@ -168,7 +168,9 @@ func loadSpread(p resource.Place, of string, many uint32, old *attached) (*sprea
 	flows := spec.Maps[flowsMap]
 	flows.Name, flows.MaxEntries = table(of), many
 	o := ebpf.CollectionOptions{MapReplacements: counting(spec, old)}
-	maps.Copy(o.MapReplacements, dealt(spec, old))
+	if old != nil && old.lists(flows) {
+		maps.Copy(o.MapReplacements, dealt(spec, old))
+	}
 	others, err := portsThat(p, func(a *attached) bool { return a.has(flows.Name, flows) })
 	defer held.CloseAll(others)
 	if err != nil {
@@ -176,6 +178,13 @@ func loadSpread(p resource.Place, of string, many uint32, old *attached) (*sprea
 	}
 	if len(others) > 0 {
 		o.MapReplacements[flowsMap] = others[0].Maps[flows.Name]
+	} else {
+		table, err := takeOver[spread.ProgramFlow, spread.ProgramStay](p, flows)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = table.Close() }()
+		o.MapReplacements[flowsMap] = table
 	}
 	loaded := &spread.ProgramObjects{}
 	if err := spec.LoadAndAssign(loaded, &o); err != nil {
@@ -184,15 +193,15 @@ func loadSpread(p resource.Place, of string, many uint32, old *attached) (*sprea
 	return loaded, nil
 }
 
-// dealt are the maps by which a program of another version deals the same flows out, all or none: where one alone went on,
-// replicas would be taken out of it that shares still lead to.
+// dealt are the maps by which a program of another version, or with room for more flows, deals the same ones out, all or none: where
+// one alone went on, replicas would be taken out of it that shares still lead to.
 func dealt(spec *ebpf.CollectionSpec, old *attached) map[string]*ebpf.Map {
 	taken := map[string]*ebpf.Map{}
-	for name, as := range map[string]string{spec.Maps[flowsMap].Name: flowsMap, replicasMap: replicasMap, sharesMap: sharesMap, dealtMap: dealtMap} {
-		if !old.has(name, spec.Maps[as]) {
+	for _, name := range []string{replicasMap, sharesMap, dealtMap} {
+		if !old.has(name, spec.Maps[name]) {
 			return nil
 		}
-		taken[as] = old.Maps[name]
+		taken[name] = old.Maps[name]
 	}
 	return taken
 }

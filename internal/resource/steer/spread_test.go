@@ -236,6 +236,31 @@ func TestFlowsStayOverVersions(t *testing.T) {
 	})
 }
 
+// TestFlowsStayInATableOfAnotherSize, whichever replicas come and go by the same edit.
+func TestFlowsStayInATableOfAnotherSize(t *testing.T) {
+	onHooks(t, func(t *testing.T, hook string) {
+		d, first := newDealer(t), flows(0, 20)
+		d.both(t, steer.Kind{}, hook, 1, 2)
+		at := d.places(t, first)
+		for _, c := range []struct {
+			flows    uint32
+			replicas []int
+		}{{1 << 15, []int{1, 2, 3}}, {1 << 13, []int{1, 3}}} {
+			for _, port := range []string{"west", "east"} {
+				a := among(c.replicas...)
+				a.Flows = c.flows
+				s := steer.Spec{Device: port, Among: a, Hook: hook}
+				if err := (steer.Kind{Leave: true}).Apply(resource.At(d.Handle, d.Owner), []resource.Change{{Op: resource.Update, Key: port, Spec: s}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if now := d.places(t, first); !maps.Equal(at, now) {
+				t.Errorf("with %d flows known, of replicas %v, they moved from %v to %v", c.flows, c.replicas, at, now)
+			}
+		}
+	})
+}
+
 // TestSharesAreEven within what chance makes of so many buckets, and one that comes takes from
 // others alone.
 func TestSharesAreEven(t *testing.T) {
