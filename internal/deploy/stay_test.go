@@ -308,6 +308,7 @@ func TestScriptMovesFlows(t *testing.T) {
 		t.Errorf("flows stay: %+v", at)
 	}
 	s.more(t, 100)
+	s.ends(t)
 	unchanged(t, first)
 	crosses(t, first)
 }
