@@ -57,14 +57,14 @@ func (p *program) adopt(left bool) int {
 	if err != nil || len(found) == 0 {
 		return 0
 	}
-	adopted := 0
+	var adopted process.Found
 	for _, f := range found {
-		if f.Node == p.spec.Node && f.Leads && f.Fingerprint == p.spec.Fingerprint() && (adopted == 0 || f.PID < adopted) {
-			adopted = f.PID
+		if f.Node == p.spec.Node && f.Leads && f.Fingerprint == p.spec.Fingerprint() && (adopted.PID == 0 || f.Before(adopted)) {
+			adopted = f
 		}
 	}
-	p.endLeft(func(f process.Found) bool { return adopted == 0 || f.Fingerprint != p.spec.Fingerprint() })
-	return adopted
+	p.endLeft(func(f process.Found) bool { return adopted.PID == 0 || f.Fingerprint != p.spec.Fingerprint() })
+	return adopted.PID
 }
 
 // errAdopted is how an adopted program ends: the kernel tells how only to the

@@ -1,8 +1,11 @@
 package process
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -28,6 +31,14 @@ type Found struct {
 	// Leads its session, as a program does that the supervisor started, and few that
 	// a program starts.
 	Leads bool
+	// Began is when it did, in the kernel's ticks since the machine was started.
+	Began uint64
+}
+
+// Before tells whether a process is older than another. Of two that began in one tick the number tells, though numbers
+// begin again when all have been given.
+func (f Found) Before(g Found) bool {
+	return cmp.Or(cmp.Compare(f.Began, g.Began), cmp.Compare(f.PID, g.PID)) < 0
 }
 
 // Find finds every process of the owner's programs in its namespaces.
@@ -64,7 +75,7 @@ func markedAmong(living map[string][]int, owner string) (found []Found) {
 				continue // gone meanwhile
 			}
 			if f, ok := marked(string(environment), owner); ok {
-				f.PID, f.Leads = pid, leads(pid)
+				f.PID, f.Leads, f.Began = pid, leads(pid), began(pid)
 				found = append(found, f)
 			}
 		}
@@ -86,4 +97,16 @@ func marked(environment, owner string) (Found, bool) {
 func leads(pid int) bool {
 	sid, err := unix.Getsid(pid)
 	return err == nil && sid == pid
+}
+
+// began tells when a process did, 0 where it has gone: see proc_pid_stat(5).
+func began(pid int) uint64 {
+	const starttime = 19 // behind the name
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) <= starttime {
+		return 0
+	}
+	ticks, _ := strconv.ParseUint(string(fields[starttime]), 10, 64)
+	return ticks
 }

@@ -79,3 +79,16 @@ func TestMemoryFile(t *testing.T) {
 		t.Errorf("%q, error %v", text, err)
 	}
 }
+
+// TestBefore: the older of two processes, though its number may be the larger one.
+func TestBefore(t *testing.T) {
+	self := Found{PID: os.Getpid(), Began: began(os.Getpid())}
+	if first := (Found{PID: 1, Began: began(1)}); self.Began == 0 || !first.Before(self) || self.Before(first) || began(1<<30) != 0 {
+		t.Errorf("this process began at %d, and %+v", self.Began, first)
+	}
+	for _, c := range [][2]Found{{{PID: 32721, Began: 7}, {PID: 322, Began: 8}}, {{PID: 3, Began: 7}, {PID: 4, Began: 7}}} {
+		if !c[0].Before(c[1]) || c[1].Before(c[0]) {
+			t.Errorf("%+v is the older one", c[0])
+		}
+	}
+}
