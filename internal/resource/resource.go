@@ -129,10 +129,12 @@ type Place struct {
 	links *[]netlink.Link
 	// still is what is read once in a place where nothing is changed; nil in others.
 	still *still
+	// alone is what is read once in a place where nobody else changes it; nil in others.
+	alone *alone
 }
 
 // At is a Place that lists its interfaces once.
-func At(h *netns.Handle, owner string) Place { return Place{h, owner, new([]netlink.Link), nil} }
+func At(h *netns.Handle, owner string) Place { return Place{h, owner, new([]netlink.Link), nil, nil} }
 
 // Notice reads one interface by its name, and has the kernel act at once on what it knows
 // of its carrier. By itself it does so up to a second later, and until then a device may be

@@ -14,13 +14,15 @@ type still struct {
 	inside      bool
 	disciplines func() ([]netlink.Qdisc, error)
 	census      func() (netns.Census, error)
+	// told is what was asked by [Once].
+	told map[any]any
 }
 
 // Still is a Place that is only looked at, by one kind after the other: what several ask for is read
 // once. The census, of all processes, may be one of several places.
 func Still(h *netns.Handle, owner string, census func() (netns.Census, error)) Place {
 	p := At(h, owner)
-	p.still = &still{false, sync.OnceValues(func() ([]netlink.Qdisc, error) { return h.QdiscList(nil) }), census}
+	p.still = &still{false, sync.OnceValues(func() ([]netlink.Qdisc, error) { return h.QdiscList(nil) }), census, map[any]any{}}
 	return p
 }
 
@@ -34,12 +36,44 @@ func (p Place) Within(fn func(Place) error) error {
 	})
 }
 
+// Once asks something a single time while the thread is inside a Still place, where one kind after the other wants to know
+// it, and each time in any other place. Its key is of a type of the caller's own.
+func Once[K comparable, V any](p Place, key K, ask func() (V, error)) (V, error) {
+	if !p.Keeps() {
+		return ask()
+	}
+	if told, is := p.still.told[key]; is {
+		return told.(V), nil
+	}
+	told, err := ask()
+	if err == nil {
+		p.still.told[key] = told
+	}
+	return told, err
+}
+
+// Keeps tells whether what is asked by [Once] is asked no more.
+func (p Place) Keeps() bool { return p.still != nil && p.still.inside }
+
 // Do runs fn inside the namespace of the place.
 func (p Place) Do(fn func() error) error {
-	if p.still != nil && p.still.inside {
+	if p.Keeps() {
 		return fn()
 	}
 	return p.Handle.Do(fn)
+}
+
+// LinkByIndex reads an interface by its number.
+func (p Place) LinkByIndex(index int) (netlink.Link, error) {
+	if p.still != nil {
+		all, err := p.Links()
+		for _, l := range all {
+			if err == nil && l.Attrs().Index == index {
+				return l, nil
+			}
+		}
+	}
+	return p.Handle.LinkByIndex(index)
 }
 
 // QdiscList lists the queueing disciplines of an interface, or with nil of all.
@@ -53,10 +87,10 @@ func (p Place) QdiscList(l netlink.Link) ([]netlink.Qdisc, error) {
 // FilterList lists the filters of an interface that are at a parent. Most interfaces have no discipline
 // at which there could be some.
 func (p Place) FilterList(l netlink.Link, parent uint32) ([]netlink.Filter, error) {
-	if p.still == nil {
+	if p.still == nil && p.alone == nil {
 		return p.Handle.FilterList(l, parent)
 	}
-	all, err := p.QdiscList(nil)
+	all, err := p.disciplines()
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/resource"
 )
 
 // Program that an interface holds, with its maps by the names that the kernel knows them by.
@@ -32,6 +34,24 @@ const longest = 15
 func Name(mark string, object []byte) string {
 	sum := sha256.Sum256(object)
 	return (mark + hex.EncodeToString(sum[:]))[:longest]
+}
+
+// asked is a program of which the name was asked.
+type asked struct{ id ebpf.ProgramID }
+
+// OpenAt is OpenIf in a place, where those of other names are opened only once.
+func OpenAt(p resource.Place, id ebpf.ProgramID, named func(string) bool) (found *Program, err error) {
+	name, err := resource.Once(p, asked{id}, func() (name string, err error) {
+		found, err = OpenIf(id, func(n string) bool {
+			name = n
+			return named(n)
+		})
+		return name, err
+	})
+	if found != nil || err != nil || !named(name) {
+		return found, err
+	}
+	return OpenIf(id, named)
 }
 
 // Open a program by its number; nil for one without the mark, or that has gone meanwhile.

@@ -69,6 +69,24 @@ func do(t *testing.T, p resource.Place, what func() error) {
 	}
 }
 
+// lookedAt finds one program of each rank, however often it looks, in a place where nothing is asked twice.
+func lookedAt(t *testing.T, p resource.Place, index int, ranks map[held.Rank]string) {
+	t.Helper()
+	err := resource.Still(p.Handle, p.Owner, nil).Within(func(p resource.Place) error {
+		for range 2 {
+			for rank, mark := range ranks {
+				if names := found(t, p, index, rank); len(names) != 1 || names[0] != mark+"one" {
+					t.Errorf("of rank %d are %v", rank, names)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestRanks: programs of each rank stand beside each other at both hooks, are told from the others',
 // replaced in their place, and go.
 func TestRanks(t *testing.T) {
@@ -76,10 +94,15 @@ func TestRanks(t *testing.T) {
 		t.Run(needs, func(t *testing.T) {
 			nstest.Require(t, needs)
 			p, index := place(t)
+			p = resource.Alone(p.Handle, p.Owner)
 			ranks := map[held.Rank]string{held.Steers: held.SteerMark, held.Passes: held.PassMark, held.Probes: held.ProbeMark}
 			for rank, mark := range ranks {
+				if names := found(t, p, index, rank); len(names) != 0 {
+					t.Errorf("of rank %d are %v before any is put there", rank, names)
+				}
 				do(t, p, func() error { return hook.Put(p, index, rank, letting(t, mark+"one"), nil) })
 			}
+			lookedAt(t, p, index, ranks)
 			for rank, mark := range ranks {
 				do(t, p, func() error {
 					all, err := held.Find(p, index, rank)

@@ -2,6 +2,7 @@ package held
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/cilium/ebpf"
 	"github.com/vishvananda/netlink"
@@ -76,7 +77,7 @@ func find(hooks []Hook, p resource.Place, index int, r Rank) (all []*Program, er
 			return nil, err
 		}
 		for _, id := range ids {
-			a, err := Open(id, r.mark())
+			a, err := OpenAt(p, id, func(name string) bool { return strings.HasPrefix(name, r.mark()) })
 			if err != nil {
 				CloseAll(all)
 				return nil, err

@@ -31,19 +31,24 @@ func PutLeaving(p resource.Place, index int, r Rank, program *ebpf.Program) erro
 // leavingTCX is tcx for what an interface sends.
 type leavingTCX struct{}
 
-func (leavingTCX) Programs(p resource.Place, index int, _ Rank) (ids []ebpf.ProgramID, err error) {
-	found, err := query(index, ebpf.AttachTCXEgress)
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, ebpf.ErrNotSupported) || errors.Is(err, unix.ENODEV) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("ask for the programs of interface %d in namespace %q: %w", index, p.Ref, err)
-	}
-	for _, at := range found.Programs {
-		ids = append(ids, at.ID)
-	}
-	return ids, nil
+func (leavingTCX) Programs(p resource.Place, index int, _ Rank) ([]ebpf.ProgramID, error) {
+	return resource.Once(p, leavingAt{index}, func() (ids []ebpf.ProgramID, err error) {
+		found, err := query(index, ebpf.AttachTCXEgress)
+		if errors.Is(err, unix.EINVAL) || errors.Is(err, ebpf.ErrNotSupported) || errors.Is(err, unix.ENODEV) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("ask for the programs of interface %d in namespace %q: %w", index, p.Ref, err)
+		}
+		for _, at := range found.Programs {
+			ids = append(ids, at.ID)
+		}
+		return ids, nil
+	})
 }
+
+// leavingAt is an interface of which is asked what it has for what it sends.
+type leavingAt struct{ index int }
 
 func (leavingTCX) Put(_ resource.Place, index int, _ Rank, program, old *ebpf.Program) error {
 	attr := progAttach{target: uint32(index), program: uint32(program.FD()), attachType: uint32(ebpf.AttachTCXEgress)}

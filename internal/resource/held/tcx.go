@@ -19,12 +19,15 @@ import (
 type tcx struct{}
 
 func (tcx) Programs(p resource.Place, index int, _ Rank) ([]ebpf.ProgramID, error) {
-	ids, err := AtTCX(index)
+	ids, err := resource.Once(p, at{index}, func() ([]ebpf.ProgramID, error) { return AtTCX(index) })
 	if err != nil {
 		return nil, fmt.Errorf("ask for the programs of interface %d in namespace %q: %w", index, p.Ref, err)
 	}
 	return ids, nil
 }
+
+// at is an interface of which is asked what it has for what it takes in.
+type at struct{ index int }
 
 func (tcx) Put(_ resource.Place, index int, r Rank, program, old *ebpf.Program) error {
 	if old != nil {

@@ -52,6 +52,12 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 func observe(p resource.Place, index int) (text string, err error) {
 	all, err := find(p, index)
 	defer held.CloseAll(all)
+	if err != nil {
+		return "", err
+	}
+	if p.Keeps() { // who asks that next need not open them again
+		_, _ = resource.Once(p, divertedPort{index}, func() (bool, error) { return anyDiverts(all, (*attached).diverts) })
+	}
 	var texts []string
 	for _, a := range all {
 		to, err := a.whither(p)
@@ -68,7 +74,7 @@ func observe(p resource.Place, index int) (text string, err error) {
 		}
 		texts = append(texts, fingerprint(to, a.hook, name))
 	}
-	return strings.Join(texts, ", and "), err
+	return strings.Join(texts, ", and "), nil
 }
 
 // called is the name of the port that a program has the number of.

@@ -81,10 +81,30 @@ func (p *Port) Still(at resource.Place, device string) (bool, error) {
 // somebody who watches over functions, or did, has it so.
 func Diverted(p resource.Place) (is bool, err error) {
 	err = p.Do(func() error {
-		is, err = diverted(p, (*attached).diverts)
+		mine, err := p.Mine()
+		for index := range mine {
+			if err == nil && !is {
+				is, err = divertedAt(p, index)
+			}
+		}
 		return err
 	})
 	return is, err
+}
+
+// divertedPort is a port of which is asked whether it diverts packets.
+type divertedPort struct{ index int }
+
+// divertedAt tells it of one port.
+func divertedAt(p resource.Place, index int) (bool, error) {
+	return resource.Once(p, divertedPort{index}, func() (bool, error) {
+		all, err := find(p, index)
+		defer held.CloseAll(all)
+		if err != nil {
+			return false, err
+		}
+		return anyDiverts(all, (*attached).diverts)
+	})
 }
 
 // diverted tells it of ports of a namespace that one is in already.
@@ -92,10 +112,8 @@ func diverted(p resource.Place, diverts func(*attached) (bool, error)) (is bool,
 	mine, err := p.Mine()
 	for index := range mine {
 		all, err := find(p, index)
-		for _, a := range all {
-			if err == nil && !is {
-				is, err = diverts(a)
-			}
+		if err == nil {
+			is, err = anyDiverts(all, diverts)
 		}
 		held.CloseAll(all)
 		if err != nil || is {
@@ -103,6 +121,15 @@ func diverted(p resource.Place, diverts func(*attached) (bool, error)) (is bool,
 		}
 	}
 	return false, err
+}
+
+func anyDiverts(all []*attached, diverts func(*attached) (bool, error)) (is bool, err error) {
+	for _, a := range all {
+		if is, err = diverts(a); is || err != nil {
+			break
+		}
+	}
+	return is, err
 }
 
 func (a *attached) diverts() (bool, error) {

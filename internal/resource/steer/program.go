@@ -40,7 +40,7 @@ func findNamed(p resource.Place, index int, named func(string) bool) (all []*att
 			return all, err
 		}
 		for _, id := range ids {
-			a, err := held.OpenIf(id, named)
+			a, err := held.OpenAt(p, id, named)
 			if err != nil {
 				return all, err
 			}
