@@ -2,18 +2,37 @@ package steer
 
 import (
 	"math"
+	"slices"
 	"sync"
 )
 
 // buckets that headers of flows fall into, as bpf/spread/spread.c has it.
 const buckets = 1 << 14
 
-// sharesOf new flows: the number of a replica for each bucket. It is the one whose draw for
+// shared is how flows were last shared out: ports that face the same replicas are given the same, several times a change.
+var shared struct {
+	sync.Mutex
+	replicas []Replica
+	shares   [buckets]byte
+}
+
+// sharesOf new flows over replicas, whatever ports these are behind.
+func sharesOf(replicas []Replica) [buckets]byte {
+	same := func(a, b Replica) bool { return a.Number == b.Number && a.Weight == b.Weight }
+	shared.Lock()
+	defer shared.Unlock()
+	if len(replicas) == 0 || !slices.EqualFunc(shared.replicas, replicas, same) {
+		shared.replicas, shared.shares = slices.Clone(replicas), shareOut(replicas)
+	}
+	return shared.shares
+}
+
+// shareOut new flows: the number of a replica for each bucket. It is the one whose draw for
 // the bucket is the least (rendezvous hashing: Thaler and Ravishankar 1998; with weights:
 // Schindelhauer and Schomaker 2005), which depends on no other replica. So one that comes
 // takes from each of the others as much as it should, one that goes leaves them what was its
 // own, and no other bucket changes hands.
-func sharesOf(replicas []Replica) (shares [buckets]byte) {
+func shareOut(replicas []Replica) (shares [buckets]byte) {
 	var least [buckets]float64
 	for i, r := range replicas {
 		weight := float64(r.Weight)
