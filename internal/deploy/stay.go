@@ -76,7 +76,7 @@ func (w *work) stay(ctx context.Context, p *plan.Plan) error {
 	defer h.Close()
 	at := resource.Still(h, p.Chain, netns.TakeCensus)
 	if !w.dry {
-		if err := steer.ForgetLost(at); err != nil {
+		if older, err := steer.ForgetLost(at); err != nil || !older {
 			return err
 		}
 	}

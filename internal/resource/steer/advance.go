@@ -90,7 +90,8 @@ func (k Kind) advance(p resource.Place, turned map[string]Spec) error {
 	if err := a.begin(); err != nil {
 		return err
 	}
-	return forgetLost(p)
+	_, err = forgetLost(p)
+	return err
 }
 
 // advancing is one such step.

@@ -64,13 +64,22 @@ func (k Kind) aging(p resource.Place, changes []resource.Change) (older, error) 
 			flows = s.Paths.Flows
 		}
 	}
-	if led, err := diverted(p, (*attached).diverts); led || err != nil {
+	ports, err := portsThat(p, func(*attached) bool { return true })
+	defer held.CloseAll(ports)
+	if err != nil {
 		return nil, err
 	}
-	all, err := portsThat(p, func(a *attached) bool { return a.leadsByPath() && a.Maps[currentMap] != nil })
-	defer held.CloseAll(all)
-	if err != nil || len(all) == 0 || plain[all[0].port] || flows != 0 && !all[0].enters(flows) {
-		return nil, err
+	var all []*attached
+	for _, a := range ports {
+		if led, err := a.diverts(); led || err != nil {
+			return nil, err
+		}
+		if a.leadsByPath() && a.Maps[currentMap] != nil {
+			all = append(all, a)
+		}
+	}
+	if len(all) == 0 || plain[all[0].port] || flows != 0 && !all[0].enters(flows) {
+		return nil, nil
 	}
 	now, err := monotonic()
 	if err != nil {
@@ -165,16 +174,15 @@ type onPaths struct {
 	lost map[int]bool
 }
 
-// onPathsOf the owner's ports; nil where no flow can be on an older path. The caller closes what is at the ports.
-func onPathsOf(p resource.Place) (o *onPaths, err error) {
-	all, err := portsNamed(p, func(name string) bool { return name == PathsName }, (*attached).leadsByPath)
+// onPathsOf ports that lead by paths; nil where no flow can be on an older one. The caller closes what is at the ports.
+func onPathsOf(p resource.Place, all []*attached) (o *onPaths, err error) {
 	defer func() {
 		if o == nil {
 			held.CloseAll(all)
 		}
 	}()
-	if err != nil || len(all) == 0 {
-		return nil, err
+	if len(all) == 0 {
+		return nil, nil
 	}
 	links, err := p.Links()
 	if err != nil {

@@ -12,21 +12,17 @@ import (
 func OlderWays(p resource.Place) (ways map[string][]string, err error) {
 	ways = map[string][]string{}
 	err = p.Do(func() error {
-		o, err := onPathsOf(p)
-		if err != nil {
-			return err
-		}
-		if o != nil {
+		o, v, err := olderOf(p)
+		switch {
+		case err != nil:
+		case o != nil:
 			defer held.CloseAll(o.at)
 			o.olderWays(p, ways)
-			return nil
+		case v != nil:
+			defer held.CloseAll(v.at)
+			err = v.olderWays(p, ways)
 		}
-		v, err := versionsOf(p)
-		if err != nil || v == nil {
-			return err
-		}
-		defer held.CloseAll(v.at)
-		return v.olderWays(p, ways)
+		return err
 	})
 	return ways, err
 }

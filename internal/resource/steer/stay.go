@@ -66,17 +66,35 @@ func (a *attached) keeps() bool {
 	return a.Name == StayName && a.Maps[versionsMap] != nil && a.Maps[stayingMap] != nil && a.Maps[waysMap] != nil
 }
 
-// portsKeeping are the owner's ports at which flows stay.
-func portsKeeping(p resource.Place) ([]*attached, error) {
-	return portsNamed(p, func(name string) bool { return name == StayName }, (*attached).keeps)
+// olderOf the owner's ports: the paths that flows may be on, or else the versions that they may have; neither where none
+// stays. The caller closes what is at the ports.
+func olderOf(p resource.Place) (o *onPaths, v *versions, err error) {
+	all, err := portsNamed(p, func(name string) bool { return name == PathsName || name == StayName },
+		func(a *attached) bool { return a.leadsByPath() || a.keeps() })
+	if err != nil {
+		held.CloseAll(all)
+		return nil, nil, err
+	}
+	var byPath, keeping []*attached
+	for _, a := range all {
+		if a.keeps() {
+			keeping = append(keeping, a)
+		} else {
+			byPath = append(byPath, a)
+		}
+	}
+	if o, err = onPathsOf(p, byPath); err != nil || o != nil {
+		held.CloseAll(keeping)
+		return o, nil, err
+	}
+	v, err = versionsOf(keeping)
+	return nil, v, err
 }
 
-// versionsOf the owner's ports; nil where none has flows stay. The caller closes what is at the ports.
-func versionsOf(p resource.Place) (*versions, error) {
-	at, err := portsKeeping(p)
-	if err != nil || len(at) == 0 {
-		held.CloseAll(at)
-		return nil, err
+// versionsOf ports at which flows stay; nil where there are none. The caller closes what is at the ports.
+func versionsOf(at []*attached) (*versions, error) {
+	if len(at) == 0 {
+		return nil, nil
 	}
 	v := &versions{at: at, shared: at[0].Maps[versionsMap], flows: at[0].Maps[stayingMap]}
 	if err := v.shared.Lookup(uint32(0), &v.now); err != nil {
@@ -158,26 +176,29 @@ func (v *versions) forget(n uint32) error {
 	return nil
 }
 
-// ForgetLost versions of the path that lead to ports which have gone: their flows go the newest from then on.
-func ForgetLost(p resource.Place) error {
-	return p.Do(func() error { return forgetLost(p) })
+// ForgetLost versions of the path that lead to ports which have gone: their flows go the newest from then on. It tells
+// whether any flow may go by an older version at all.
+func ForgetLost(p resource.Place) (older bool, err error) {
+	err = p.Do(func() error {
+		older, err = forgetLost(p)
+		return err
+	})
+	return older, err
 }
 
-func forgetLost(p resource.Place) error {
-	o, err := onPathsOf(p)
-	if err != nil {
-		return err
-	}
-	if o != nil {
+func forgetLost(p resource.Place) (older bool, err error) {
+	o, v, err := olderOf(p)
+	switch {
+	case err != nil:
+		return false, err
+	case o != nil:
 		defer held.CloseAll(o.at)
-		return o.forget(func(n int) bool { return o.lost[n] })
+		return true, o.forget(func(n int) bool { return o.lost[n] })
+	case v != nil:
+		defer held.CloseAll(v.at)
+		return true, v.forgetLost(p)
 	}
-	v, err := versionsOf(p)
-	if err != nil || v == nil {
-		return err
-	}
-	defer held.CloseAll(v.at)
-	return v.forgetLost(p)
+	return false, nil
 }
 
 // ForgetOlder versions of the path: all flows go the newest from then on. It tells how many others stayed.
@@ -196,21 +217,16 @@ func ForgetBy(p resource.Place, ports ...uint32) (flows int, err error) {
 // forgetting older versions that are chosen by the ports which they lead to, and those that lead to one that has gone.
 func forgetting(p resource.Place, which func(leads []uint32) bool) (flows int, err error) {
 	err = p.Do(func() error {
-		o, err := onPathsOf(p)
-		if err != nil {
-			return err
-		}
-		if o != nil {
+		o, v, err := olderOf(p)
+		switch {
+		case err != nil:
+		case o != nil:
 			defer held.CloseAll(o.at)
 			flows, err = o.forgetOlder(which)
-			return err
+		case v != nil:
+			defer held.CloseAll(v.at)
+			flows, err = v.forgetOlder(p, which)
 		}
-		v, err := versionsOf(p)
-		if err != nil || v == nil {
-			return err
-		}
-		defer held.CloseAll(v.at)
-		flows, err = v.forgetOlder(p, which)
 		return err
 	})
 	return flows, err
@@ -327,20 +343,18 @@ func StayingOn(p resource.Place) (s *Staying, err error) {
 }
 
 func stayingOn(p resource.Place) (*Staying, error) {
-	o, err := onPathsOf(p)
-	if err != nil {
+	o, v, err := olderOf(p)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if o != nil {
+	case o != nil:
 		defer held.CloseAll(o.at)
 		return o.staying()
+	case v != nil:
+		defer held.CloseAll(v.at)
+		return v.staying(p)
 	}
-	v, err := versionsOf(p)
-	if err != nil || v == nil {
-		return nil, err
-	}
-	defer held.CloseAll(v.at)
-	return v.staying(p)
+	return nil, nil
 }
 
 func (v *versions) staying(p resource.Place) (*Staying, error) {
@@ -398,38 +412,26 @@ func Unite(p resource.Place) error {
 // unite first moves all flows, which is seen at all ports at once: while some have a plain program and others do not,
 // none may go one version here and another there.
 func unite(p resource.Place) error {
-	o, err := onPathsOf(p)
-	if err != nil {
+	o, v, err := olderOf(p)
+	switch {
+	case err != nil:
 		return err
-	}
-	if o != nil {
+	case o != nil:
 		defer held.CloseAll(o.at)
 		return o.unite(p)
+	case v == nil:
+		return nil
 	}
-	if err := forgetAll(p); err != nil {
+	defer held.CloseAll(v.at)
+	if _, err := v.forgetOlder(p, func([]uint32) bool { return true }); err != nil {
 		return err
 	}
-	all, err := portsKeeping(p)
-	defer held.CloseAll(all)
-	for _, a := range all {
-		if err == nil {
-			err = a.unite(p)
-		}
-		if err != nil {
+	for _, a := range v.at {
+		if err := a.unite(p); err != nil {
 			return failed(p, a.port, err)
 		}
 	}
-	return err
-}
-
-func forgetAll(p resource.Place) error {
-	v, err := versionsOf(p)
-	if err != nil || v == nil {
-		return err
-	}
-	defer held.CloseAll(v.at)
-	_, err = v.forgetOlder(p, func([]uint32) bool { return true })
-	return err
+	return nil
 }
 
 func (a *attached) unite(p resource.Place) error {

@@ -209,7 +209,7 @@ func TestFlowsLeaveWhatIsGone(t *testing.T) {
 		if s := d.staying(t); s.Flows != 0 {
 			t.Errorf("on the path that is gone: %+v", s)
 		}
-		if err := steer.ForgetLost(resource.At(d.Handle, d.Owner)); err != nil {
+		if _, err := steer.ForgetLost(resource.At(d.Handle, d.Owner)); err != nil {
 			t.Fatal(err)
 		}
 		d.on(t, 1, old)
