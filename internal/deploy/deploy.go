@@ -63,14 +63,21 @@ var stages = [][]resource.Kind{
 // addressing is the first stage in which no interfaces are made.
 var addressing = Stage(address.KindName)
 
-// Stage of a kind, for checking that a plan's needs go only to earlier ones.
-func Stage(kind string) int {
+// stageOf kinds by their names.
+var stageOf = func() map[string]int {
+	of := map[string]int{}
 	for i, stage := range stages {
 		for _, k := range stage {
-			if k.Name() == kind {
-				return i
-			}
+			of[k.Name()] = i
 		}
+	}
+	return of
+}()
+
+// Stage of a kind, for checking that a plan's needs go only to earlier ones.
+func Stage(kind string) int {
+	if i, is := stageOf[kind]; is {
+		return i
 	}
 	return -1
 }
@@ -97,6 +104,7 @@ type Deployer struct {
 // Up makes the chain what the plan says and returns what it had to change.
 func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, error) {
 	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, tellWait: d.Waits, made: d.Made, fresh: map[string]bool{}}
+	defer w.shutForwarder()
 	if err := w.look(ctx, p); err != nil {
 		return nil, err
 	}
@@ -152,6 +160,8 @@ type work struct {
 	watched bool
 	// leaving tells that nodes are there that are no longer wanted.
 	leaving bool
+	// forwarder is the namespace of the wiring's own, if there is one: it stays open, since it is looked into again and again.
+	forwarder *netns.Handle
 
 	mu sync.Mutex
 	// labels that are given when ports know them.
@@ -259,7 +269,7 @@ func (w *work) visit(place string, kinds []resource.Kind, wanted map[string][]re
 		}
 		return nil
 	}
-	open := &opened{place: place, owner: w.owner}
+	open := &opened{place: place, work: w}
 	defer open.close()
 	for _, k := range kinds {
 		observed, err := w.read(k, place, open)
@@ -303,17 +313,18 @@ func (w *work) read(k resource.Kind, place string, open *opened) ([]resource.Obs
 
 // opened is a place that is opened when it is first asked for.
 type opened struct {
-	place, owner string
-	there        *resource.Place
+	*work
+	place string
+	there *resource.Place
 }
 
 func (o *opened) at() (resource.Place, error) {
 	if o.there == nil {
-		h, err := netns.Open(o.place)
+		h, err := o.open(o.place)
 		if err != nil {
 			return resource.Place{}, err
 		}
-		at := resource.At(h, o.owner)
+		at := resource.Alone(h, o.owner)
 		o.there = &at
 	}
 	return *o.there, nil
@@ -321,7 +332,7 @@ func (o *opened) at() (resource.Place, error) {
 
 func (o *opened) close() {
 	if o.there != nil {
-		o.there.Close()
+		o.shut(o.there.Handle)
 	}
 }
 

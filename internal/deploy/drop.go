@@ -44,7 +44,7 @@ func (w *work) removeDropped(ctx context.Context, p *plan.Plan) error {
 }
 
 func (w *work) dropPrograms(p *plan.Plan) error {
-	open := &opened{place: netns.Host, owner: w.owner}
+	open := &opened{place: netns.Host, work: w}
 	defer open.close()
 	observed, err := w.read(process.Kind{}, netns.Host, open)
 	if err != nil {

@@ -42,7 +42,7 @@ func (w *work) look(ctx context.Context, p *plan.Plan) error {
 	}
 	census := sync.OnceValues(netns.TakeCensus)
 	err := each(ctx, places, func(place string) error {
-		return inside(place, func(h *netns.Handle) error {
+		return w.inside(place, func(h *netns.Handle) error {
 			return resource.Still(h, w.owner, census).Within(func(at resource.Place) error {
 				found := map[string][]resource.Observed{}
 				for _, k := range kinds[place] {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/namespace"
@@ -42,12 +41,12 @@ func (w *work) settle(ctx context.Context, p *plan.Plan) error {
 // leave waits until what is to go has no flow that is not idle, and tells whether there is
 // such.
 func (w *work) leave(ctx context.Context, p *plan.Plan, ways []steer.Spec, idle time.Duration) (any bool, err error) {
-	h, err := netns.Open(namespace.Name(p.Chain, plan.WiringNode))
+	h, err := w.open(namespace.Name(p.Chain, plan.WiringNode))
 	if err != nil {
 		return false, fmt.Errorf("look at the flows of the forwarder: %w", err)
 	}
-	defer h.Close()
-	at := resource.Still(h, p.Chain, netns.TakeCensus)
+	defer w.shut(h)
+	at := resource.Alone(h, p.Chain)
 	if any, err = steer.Leaves(at, ways); err != nil || !any {
 		return any, err
 	}

@@ -35,8 +35,8 @@ func (w *work) moveOlder(p *plan.Plan, t *steer.Turn) error {
 	if w.dry || !t.AtOnce {
 		return nil
 	}
-	return inside(namespace.Name(p.Chain, plan.WiringNode), func(h *netns.Handle) (err error) {
-		t.Moved, err = steer.ForgetOlder(resource.At(h, p.Chain))
+	return w.inside(namespace.Name(p.Chain, plan.WiringNode), func(h *netns.Handle) (err error) {
+		t.Moved, err = steer.ForgetOlder(resource.Alone(h, p.Chain))
 		return err
 	})
 }
@@ -69,12 +69,12 @@ func (w *work) stay(ctx context.Context, p *plan.Plan) error {
 	if w.dry && !netns.Exists(own) {
 		return nil
 	}
-	h, err := netns.Open(own)
+	h, err := w.open(own)
 	if err != nil {
 		return fmt.Errorf("look at the flows of the forwarder: %w", err)
 	}
-	defer h.Close()
-	at := resource.Still(h, p.Chain, netns.TakeCensus)
+	defer w.shut(h)
+	at := resource.Alone(h, p.Chain)
 	if !w.dry {
 		if older, err := steer.ForgetLost(at); err != nil || !older {
 			return err

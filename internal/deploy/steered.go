@@ -290,7 +290,7 @@ func (w *work) relabel() error {
 		places[c.Namespace] = append(places[c.Namespace], c)
 	}
 	for place, changes := range places {
-		err := inside(place, func(h *netns.Handle) error { return (label.Kind{}).Apply(resource.At(h, w.owner), changes) })
+		err := w.inside(place, func(h *netns.Handle) error { return (label.Kind{}).Apply(resource.Alone(h, w.owner), changes) })
 		if err != nil {
 			return err
 		}
@@ -318,8 +318,8 @@ func (w *work) lessen() error {
 	if w.record(w.later...); w.dry || len(w.later) == 0 {
 		return nil
 	}
-	return inside(namespace.Name(w.owner, plan.WiringNode), func(h *netns.Handle) error {
-		return (pass.Kind{}).Apply(resource.At(h, w.owner), w.later)
+	return w.inside(namespace.Name(w.owner, plan.WiringNode), func(h *netns.Handle) error {
+		return (pass.Kind{}).Apply(resource.Alone(h, w.owner), w.later)
 	})
 }
 
