@@ -16,7 +16,8 @@ type ChainSpec struct {
 	Wiring string `json:"wiring,omitempty"`
 	// Runtime is where functions live unless one says otherwise: netns (default), a network
 	// namespace; inline, no namespace, but a step in the kernel that packets take between two
-	// of them; auto, inline where wiring, kind and machine can, and else a namespace.
+	// of them; docker, a container of this machine's Docker engine; auto, inline where wiring,
+	// kind and machine can, and else a namespace.
 	Runtime string `json:"runtime,omitempty"`
 	// Endpoints are the chain's two ends, first the one that opens connections.
 	// Default: namespaces "client" and "server", made for the chain.
@@ -148,6 +149,8 @@ type FunctionBody struct {
 	Direction Direction `json:"direction,omitempty" jsonschema:"enum=both,enum=forward,enum=reverse"`
 	// Resources bounds what the function's processes may use.
 	Resources *Resources `json:"resources,omitempty"`
+	// Container is what the function is made from, where its runtime is a container engine.
+	Container *Container `json:"container,omitempty"`
 	// Options is the value found under the key named like Kind, decoded into
 	// the option type that the catalogue gives for it; never nil after decoding.
 	Options any `json:"-"`

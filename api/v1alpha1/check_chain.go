@@ -36,6 +36,7 @@ func (c Catalogue) checkChain(s *ChainSpec, at place) []FieldProblem {
 	f.under("", at.checkOptions())
 	f.under("", checkNodeNames(s, at))
 	f.under("", checkGroups(s))
+	f.under("", checkContainers(s))
 	f.under("classifier", c.checkClassifier(s, wiring, at.under("classifier")))
 	f.under("", c.checkBranches(s, wiring, at))
 	f.under("", c.checkSymmetry(s, wiring, at))
@@ -105,7 +106,7 @@ func checkReference(fn *Function, at place) []FieldProblem {
 	if fn.Kind != "" {
 		f.addf("ref", "is given beside kind; only one of them can be")
 	}
-	for _, field := range []string{"runtime", "replicas", "direction", "resources"} {
+	for _, field := range []string{"runtime", "replicas", "direction", "resources", "container"} {
 		if at.has(field) {
 			f.addf(field, "is said by the %s that ref names; leave it out", KindFunction)
 		}
@@ -121,7 +122,7 @@ func checkReference(fn *Function, at place) []FieldProblem {
 func (c Catalogue) checkEverywhere(e Everywhere, s *ChainSpec, at place) []FieldProblem {
 	var f findings
 	f.add("kind", c.unknownKind(e.Kind))
-	for _, field := range []string{"runtime", "replicas", "resources"} {
+	for _, field := range []string{"runtime", "replicas", "resources", "container"} {
 		if at.has(field) {
 			f.addf(field, "is for a function with a namespace of its own; leave it out")
 		}
@@ -141,6 +142,13 @@ func (c Catalogue) checkBody(b FunctionBody, at place) []FieldProblem {
 	if b.Runtime == RuntimeInline {
 		f.addf("runtime", "a function that stands alone has a namespace; put it into the chain to have it inline")
 	}
+	if IsEngine(b.Runtime) {
+		f.addf("runtime", "a function that stands alone has a namespace; put it into the chain to have it in a container")
+	}
+	if b.Container != nil {
+		f.addf("container", "is for a function of a chain's own; put the function into the chain")
+	}
+	f.under("", b.checkProgram())
 	return f
 }
 

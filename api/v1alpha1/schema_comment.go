@@ -14,7 +14,7 @@ import (
 // sources are read for the comments on the types, which become the schema's
 // descriptions.
 //
-//go:embed types.go chain.go classifier.go branch.go tuning.go placement.go load.go repetition.go search.go experiment.go
+//go:embed types.go chain.go container.go classifier.go branch.go tuning.go placement.go load.go repetition.go search.go experiment.go
 var sources embed.FS
 
 // commentMap gives a comment by "Type" or "Type.Field".

@@ -15,7 +15,7 @@ func (g *generator) openFunctions(c Catalogue) {
 	inChain.OneOf = []*jsonschema.Schema{{Required: []string{"kind"}}, {Required: []string{"ref"}}}
 	alone.Required = append(alone.Required, "kind")
 	everywhere.Required = append(everywhere.Required, "kind")
-	for _, field := range []string{"runtime", "replicas", "resources"} {
+	for _, field := range []string{"runtime", "replicas", "resources", "container"} {
 		everywhere.Properties.Delete(field)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"nfchain.dev/nfchain/internal/engine"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource/link"
@@ -66,7 +67,7 @@ func TestScripts(t *testing.T) {
 		// A script that needs a feature begins with [!feature] skip.
 		Condition: func(feature string) (bool, error) { return nstest.Has(feature), nil },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "json": jsonPath, "gone": gone, "interrupt": interrupt,
+			"exits": exits, "json": jsonPath, "gone": gone, "interrupt": interrupt, "linked": linked,
 		},
 	})
 }
@@ -143,6 +144,17 @@ func descend(v any, step string) (any, bool) {
 		return v[i], true
 	}
 	return nil, false
+}
+
+// linked makes a binary that needs no library, as releases are, for containers to begin with.
+func linked(ts *testscript.TestScript, _ bool, _ []string) {
+	program := ts.MkAbs("linked")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, ".")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		ts.Fatalf("build nfchain: %v\n%s", err, out)
+	}
+	ts.Setenv(engine.ProgramVariable, program)
 }
 
 // gone NAME checks that nothing is left of a chain.

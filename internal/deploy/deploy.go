@@ -17,6 +17,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/address"
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/bridge"
+	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/label"
 	"nfchain.dev/nfchain/internal/resource/link"
@@ -43,6 +44,7 @@ import (
 // share a visit to each namespace and are made in the order given.
 var stages = [][]resource.Kind{
 	{machine.Kind{}},
+	{container.Kind{}},
 	{namespace.Kind{}},
 	{adopted.Kind{}},
 	{link.Kind{}, tun.Kind{}},
@@ -188,6 +190,9 @@ func (w *work) wanted(kinds []resource.Kind, p *plan.Plan) (wanted map[string]ma
 
 // stage brings the stage's kinds to what the plan says, namespace by namespace.
 func (w *work) stage(ctx context.Context, kinds []resource.Kind, p *plan.Plan) error {
+	if kinds[0].Name() == container.KindName {
+		return w.contain(ctx, p)
+	}
 	wanted, places := w.wanted(kinds, p)
 	total, finished := len(places), 0
 	return each(ctx, places, func(place string) error {
@@ -215,7 +220,7 @@ func placeOf(r resource.Resource) string {
 // no longer wanted.
 func (w *work) alsoVisit(kinds []resource.Kind, p *plan.Plan, wanted map[string]map[string][]resource.Resource, places []string) []string {
 	switch kinds[0].Name() {
-	case namespace.KindName:
+	case namespace.KindName, container.KindName:
 		return places
 	case process.KindName, adopted.KindName, machine.KindName:
 		if wanted[netns.Host] == nil {

@@ -37,7 +37,7 @@ func (d *Deployer) Down(ctx context.Context, owner string) (int, error) {
 	}
 	elsewhere := make(chan error, 1)
 	go func() { elsewhere <- removeElsewhere(ctx, owner, names) }()
-	if err := errors.Join(vacate(owner, names), <-elsewhere); err != nil {
+	if err := errors.Join(vacate(owner, names), <-elsewhere, removeContainers(ctx, owner)); err != nil {
 		return 0, err
 	}
 	if macvlan.OverHost(owner) {

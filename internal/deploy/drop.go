@@ -40,6 +40,9 @@ func (w *work) removeDropped(ctx context.Context, p *plan.Plan) error {
 	if err := each(ctx, own, w.dropNamespace); err != nil {
 		return err
 	}
+	if err := w.dropContainers(ctx, p); err != nil {
+		return err
+	}
 	return each(ctx, others, w.dropInterfaces)
 }
 

@@ -8,6 +8,7 @@ import (
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
@@ -29,7 +30,7 @@ func (w *work) look(ctx context.Context, p *plan.Plan) error {
 	kinds := map[string][]resource.Kind{}
 	var places []string
 	for _, stage := range stages {
-		if stage[0].Name() == namespace.KindName {
+		if first := stage[0].Name(); first == namespace.KindName || first == container.KindName {
 			continue
 		}
 		_, all := w.wanted(stage, p)
@@ -67,7 +68,7 @@ func (w *work) look(ctx context.Context, p *plan.Plan) error {
 func (w *work) foreseeInterfaces(p *plan.Plan) {
 	w.coming = map[string]bool{}
 	for _, r := range p.Resources {
-		if r.Kind == namespace.KindName || Stage(r.Kind) >= addressing {
+		if r.Kind == namespace.KindName || r.Kind == container.KindName || Stage(r.Kind) >= addressing {
 			continue
 		}
 		is := resource.Observed{Key: r.Spec.Key(), Fingerprint: r.Spec.Fingerprint()}

@@ -25,6 +25,7 @@ wiring, function
 impair
 resource
 feature
+engine
 netns
 api
 trial, model

@@ -136,6 +136,37 @@ func Create(name string, setup func() error) error {
 	return nil
 }
 
+// Name gives the namespace that a process lives in a name, in place of the namespace that has it.
+func Name(name string, pid int) error {
+	if err := os.MkdirAll(Dir, 0o755); err != nil {
+		return fmt.Errorf("create %s: %w", Dir, err)
+	}
+	if err := Remove(name); err != nil {
+		return err
+	}
+	path := Path(name)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDONLY, 0o444)
+	if err == nil {
+		_ = file.Close()
+		err = unix.Mount(fmt.Sprintf("/proc/%d/ns/net", pid), path, "none", unix.MS_BIND, "")
+	}
+	if err != nil {
+		_ = os.Remove(path)
+		return fmt.Errorf("name the network namespace of process %d %q: %w", pid, name, err)
+	}
+	return nil
+}
+
+// Has tells whether a process lives in the namespace of that name.
+func Has(name string, pid int) bool {
+	there, err := identify(Path(name))
+	if err != nil {
+		return false
+	}
+	its, err := identify(fmt.Sprintf("/proc/%d/ns/net", pid))
+	return err == nil && its == there
+}
+
 // Remove takes the name away; the kernel frees the namespace and every virtual
 // interface in it once no process is left inside. Already gone is success.
 func Remove(name string) error {

@@ -8,6 +8,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/address"
 	"nfchain.dev/nfchain/internal/resource/adopted"
+	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/neighbour"
 	"nfchain.dev/nfchain/internal/resource/route"
@@ -20,7 +21,13 @@ func (b *builder) namespaces() {
 	for _, n := range b.nodes {
 		if n.Made {
 			forwards := n.Kind != "endpoint" && !n.Transparent || n.endpoint.Interface != ""
-			b.add(resource.New("", namespace.Spec{Name: n.Namespace, Sysctls: namespace.Sysctls(forwards, b.ipv6())}))
+			made := namespace.Spec{Name: n.Namespace, Sysctls: namespace.Sysctls(forwards, b.ipv6()), Contained: n.Runtime != ""}
+			if made.Contained {
+				made.Sysctls = append(namespace.Enabled(b.ipv6()), made.Sysctls...)
+				b.add(resource.New("", made, resource.ID(container.KindName, "", n.Namespace)))
+				continue
+			}
+			b.add(resource.New("", made))
 		}
 	}
 }

@@ -102,6 +102,8 @@ type Node struct {
 	Namespace string `json:"namespace"`
 	// Made tells that the namespace is made for the chain and removed with it.
 	Made bool `json:"made"`
+	// Runtime is the engine whose container the function is; "" where it is a namespace alone.
+	Runtime string `json:"runtime,omitempty"`
 	// West faces the first endpoint, East the second; an end has one of them.
 	West *Interface `json:"west,omitempty"`
 	East *Interface `json:"east,omitempty"`
@@ -301,6 +303,9 @@ func (b *builder) build() (err error) {
 	if err := b.functions(); err != nil {
 		return err
 	}
+	if err := b.contain(); err != nil {
+		return err
+	}
 	b.headersOn()
 	if err := b.passes(); err != nil {
 		return err
@@ -352,13 +357,13 @@ func (b *builder) nodeOf(seat api.Seat, before []Node) (Node, error) {
 		return b.group(seat, before)
 	}
 	f := seat.Functions[0]
-	n := Node{Name: f.Name, Kind: f.Kind, Namespace: b.namespaceOf(f.Name), Made: true, body: f.FunctionBody, onFailure: f.OnFailure, Branches: f.Branches, Next: f.Next, OneWay: b.chain.Spec.OneWay(f)}
+	n := Node{Name: f.Name, Kind: f.Kind, Namespace: b.namespaceOf(f.Name), Made: true, Runtime: b.engineOf(f.FunctionBody), body: f.FunctionBody, onFailure: f.OnFailure, Branches: f.Branches, Next: f.Next, OneWay: b.chain.Spec.OneWay(f)}
 	if f.Ref != "" {
 		body, ok := b.facts.Functions[f.Ref]
 		if !ok {
 			return n, fmt.Errorf("function %s refers to %s, which is not there; `nfchain up` it first or put it into the same file", f.Name, f.Ref)
 		}
-		n.Kind, n.body, n.Made, n.shared, n.Namespace = body.Kind, body, false, true, namespace.Alone(f.Ref)
+		n.Kind, n.body, n.Made, n.shared, n.Namespace, n.Runtime = body.Kind, body, false, true, namespace.Alone(f.Ref), ""
 		if err := b.keepApart(&n, f.Ref); err != nil {
 			return n, err
 		}

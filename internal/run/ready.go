@@ -15,10 +15,11 @@ import (
 
 // waitReady waits until every program of a plan is ready, or one cannot become so.
 func (h *Host) waitReady(ctx context.Context, p *plan.Plan) error {
-	programs := 0
+	programs, contained := 0, map[string]bool{}
 	for _, r := range p.Resources {
-		if r.Kind == process.KindName {
+		if s, is := r.Spec.(process.Spec); is {
 			programs++
+			contained[s.Node] = s.Container != nil
 		}
 	}
 	for programs > 0 {
@@ -31,7 +32,11 @@ func (h *Host) waitReady(ctx context.Context, p *plan.Plan) error {
 		}
 		ready := true
 		for _, s := range statuses {
-			if err := failing(p.Chain, s); err != nil {
+			allowed := failures
+			if contained[s.Node] {
+				allowed = 1 // its network is made again when this is over
+			}
+			if err := failing(p.Chain, s, allowed); err != nil {
 				return err
 			}
 			ready = ready && s.State == process.Running
@@ -51,9 +56,9 @@ func (h *Host) waitReady(ctx context.Context, p *plan.Plan) error {
 // failures in a row after which a program is taken to be broken.
 const failures = 3
 
-// failing tells why a program will not become ready.
-func failing(owner string, s process.Status) error {
-	if s.State == process.Running || s.State != process.Ended && !s.Late && s.Failures < failures {
+// failing tells why a program will not become ready, which may fail less often than is allowed.
+func failing(owner string, s process.Status, allowed int) error {
+	if s.State == process.Running || s.State != process.Ended && !s.Late && s.Failures < allowed {
 		return nil
 	}
 	return fmt.Errorf("function %s is not ready: its program %s%s", s.Node, s.Message, lastWords(owner, s.Node))

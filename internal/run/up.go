@@ -159,6 +159,24 @@ func (h *Host) Drain(ctx context.Context, name string) error {
 	return err
 }
 
+// Restore what a chain has lost, as a container that ended with its network, so that it is as it was last made.
+func (h *Host) Restore(ctx context.Context, name string) error {
+	lock, err := h.Lock(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	p, err := h.Made(name)
+	if err != nil {
+		return err
+	}
+	d := &deploy.Deployer{}
+	if _, err := d.Up(ctx, p); err != nil || d.Staying == 0 {
+		return err
+	}
+	return process.Drain(p.Chain)
+}
+
 // Down removes a chain or standalone function. The caller holds its lock.
 func (h *Host) Down(ctx context.Context, name string) (int, error) {
 	if err := unused(name); err != nil {

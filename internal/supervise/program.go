@@ -33,7 +33,7 @@ type program struct {
 	note func(process.Status)
 	// dies is told when it begins to end, or seems to.
 	dies   func(node string)
-	cancel func()
+	cancel context.CancelCauseFunc
 	done   chan struct{}
 	// again has one started again that has ended, and else would not be.
 	again chan struct{}
@@ -44,7 +44,7 @@ type program struct {
 
 // launch starts keeping a program; left tells that one may run already.
 func launch(c Config, spec process.Spec, left bool, note func(process.Status), dies func(node string)) *program {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancelCause(context.Background())
 	p := &program{config: c, spec: spec, note: note, dies: dies, cancel: cancel, done: make(chan struct{}), again: make(chan struct{})}
 	p.state = process.Status{Node: spec.Node, State: process.Starting, Fingerprint: spec.Fingerprint()}
 	go func() {
@@ -56,7 +56,16 @@ func launch(c Config, spec process.Spec, left bool, note func(process.Status), d
 
 // end stops the program and waits until it is gone.
 func (p *program) end() {
-	p.cancel()
+	p.cancel(nil)
+	<-p.done
+}
+
+// errLetGo has a program run on that is followed no more.
+var errLetGo = errors.New("is followed no more")
+
+// letGo of a program, which runs on: another follows it from now on.
+func (p *program) letGo() {
+	p.cancel(errLetGo)
 	<-p.done
 }
 
@@ -98,7 +107,9 @@ func (p *program) restart() {
 // supervisor left is taken over as it runs.
 func (p *program) keep(ctx context.Context, left bool) {
 	run := p.start
-	if pid := p.adopt(left); pid != 0 {
+	if p.spec.Container != nil {
+		run = p.startContained
+	} else if pid := p.adopt(left); pid != 0 {
 		run = func(ctx context.Context) error {
 			return p.watch(ctx, pid, nil, func() error { return waitAdopted(pid) })
 		}
@@ -124,6 +135,10 @@ func (p *program) keep(ctx context.Context, left bool) {
 		case <-ctx.Done():
 			return
 		case <-time.After(pause):
+		}
+		if p.spec.Container != nil {
+			run = p.startContainedAgain
+			continue
 		}
 		// What the last one started may hold what the next one needs.
 		p.endLeft(all)
@@ -209,6 +224,9 @@ func (p *program) watch(ctx context.Context, pid int, before []string, wait func
 	case err := <-ended:
 		return err
 	case <-ctx.Done():
+	}
+	if errors.Is(context.Cause(ctx), errLetGo) {
+		return ctx.Err()
 	}
 	_ = syscall.Kill(-pid, syscall.SIGTERM)
 	select {

@@ -82,6 +82,9 @@ func (p *program) ready(ctx context.Context, pid int, ran time.Duration) (ok boo
 func (p *program) ask(ctx context.Context, args []string) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTakes)
 	defer cancel()
+	if p.spec.Container != nil {
+		return p.askContained(ctx, args)
+	}
 	cmd := p.command(args)
 	if err := cmd.Start(); err != nil {
 		return err

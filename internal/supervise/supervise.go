@@ -30,6 +30,8 @@ type Config struct {
 	LogFile func(node string) string
 	// Again brings the chain up as its file says, when no flow goes by an older version of its path any more.
 	Again func(ctx context.Context) error
+	// Restore brings the chain up as its file says, where a container has ended and with it its network.
+	Restore func(ctx context.Context) error
 }
 
 // Run supervises until it is asked to stop, the last program is removed and nothing is
@@ -177,8 +179,12 @@ func (s *supervisor) set(spec process.Spec) error {
 		if old.spec.Fingerprint() == spec.Fingerprint() {
 			return nil
 		}
-		old.end()
-		old.endLeft(all)
+		if old.spec.Container != nil && spec.Container != nil && *old.spec.Container == *spec.Container {
+			old.letGo()
+		} else {
+			old.end()
+			old.endLeft(all)
+		}
 	}
 	s.programs[spec.Node] = launch(s.config, spec, s.left[spec.Node], s.note, s.dies)
 	delete(s.left, spec.Node)

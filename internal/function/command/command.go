@@ -18,8 +18,9 @@ import (
 // Options of a command.
 type Options struct {
 	// Args are the program and its arguments. Nothing is passed to a shell; for
-	// one, say so: ["sh", "-c", "..."].
-	Args []string `json:"args" jsonschema:"required"`
+	// one, say so: ["sh", "-c", "..."]. Default, where the function is a container with an image:
+	// what the image runs.
+	Args []string `json:"args,omitempty"`
 	// Env are variables of its environment, by name.
 	Env map[string]string `json:"env,omitempty"`
 	// Dir is the working directory, absolute. Default: /.
@@ -53,8 +54,8 @@ func (o *Options) Validate() []api.FieldProblem {
 	add := func(path, format string, args ...any) {
 		wrong = append(wrong, api.FieldProblem{Path: path, Message: fmt.Sprintf(format, args...)})
 	}
-	if len(o.Args) == 0 || o.Args[0] == "" {
-		add("args", "name the program to run: args: [program, argument, ...]")
+	if len(o.Args) > 0 && o.Args[0] == "" {
+		add("args[0]", "is the program to run; it is empty")
 	}
 	for i, a := range o.Args {
 		if strings.ContainsRune(a, 0) {
@@ -79,6 +80,14 @@ func (o *Options) Validate() []api.FieldProblem {
 		add("ready", "give tcp_port or command, not both")
 	}
 	return wrong
+}
+
+// NamesProgram implements api.Programmed.
+func (o *Options) NamesProgram() bool { return len(o.Args) > 0 }
+
+// Program implements api.Programmed.
+func (*Options) Program() (field, message string) {
+	return "args", "name the program to run: args: [program, argument, ...]"
 }
 
 // Kind is the command function.

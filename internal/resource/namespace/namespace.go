@@ -41,6 +41,8 @@ type Sysctl struct {
 type Spec struct {
 	Name    string   `json:"name"`
 	Sysctls []Sysctl `json:"sysctls"`
+	// Contained tells that it is made with a container, and has its name from then on.
+	Contained bool `json:"contained,omitempty"`
 }
 
 // Kind implements resource.Spec.
@@ -60,10 +62,11 @@ func (s Spec) Fingerprint() string {
 
 // Commands implements resource.Spec.
 func (s Spec) Commands(string) []resource.Command {
-	out := []resource.Command{
-		resource.Cmd("ip", "netns", "add", s.Name),
-		resource.IP(s.Name, "link", "set", "lo", "up"),
+	var out []resource.Command
+	if !s.Contained {
+		out = append(out, resource.Cmd("ip", "netns", "add", s.Name))
 	}
+	out = append(out, resource.IP(s.Name, "link", "set", "lo", "up"))
 	for _, c := range s.Sysctls {
 		out = append(out, resource.In(s.Name, "sysctl", "-qw", strings.ReplaceAll(c.Path, "/", ".")+"="+c.Value))
 	}

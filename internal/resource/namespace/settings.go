@@ -24,3 +24,14 @@ func Sysctls(forwards, ipv6 bool) []Sysctl {
 	}
 	return s
 }
+
+// Enabled is what a container's namespace needs besides: engines switch IPv6 off where they give no network.
+func Enabled(ipv6 bool) []Sysctl {
+	if !ipv6 {
+		return nil
+	}
+	return []Sysctl{
+		{Path: "net/ipv6/conf/all/disable_ipv6", Value: "0"},
+		{Path: "net/ipv6/conf/default/disable_ipv6", Value: "0"},
+	}
+}

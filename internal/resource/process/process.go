@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/container"
 )
 
 // KindName of processes in a plan.
@@ -40,6 +41,26 @@ type Spec struct {
 	MemoryBytes uint64 `json:"memory_bytes,omitempty"`
 	// Hosts are lines for the program's own /etc/hosts.
 	Hosts []HostLine `json:"hosts"`
+	// Container that it is the first process of; nil for one that the supervisor starts by itself.
+	Container *Container `json:"container,omitempty"`
+}
+
+// Container of an engine, as the plan has it made.
+type Container struct {
+	Engine string `json:"engine"`
+	Name   string `json:"name"`
+	// Digest of all that it is made from.
+	Digest string `json:"digest"`
+}
+
+// In is the program in a container, of which the rest is the container's.
+func (s Spec) In(c container.Spec) Spec {
+	s.Container = &Container{c.Engine, c.Name, c.Fingerprint()}
+	if len(s.Args) == 0 {
+		s.Args = []string{c.Image}
+	}
+	s.Env, s.Dir, s.CPUs, s.MemoryNodes, s.MemoryBytes, s.Hosts = []string{}, "", "", nil, 0, []HostLine{}
+	return s
 }
 
 // HostLine is a name with its address.

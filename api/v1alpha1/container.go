@@ -1,0 +1,131 @@
+package v1alpha1
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/distribution/reference"
+)
+
+// RuntimeDocker is a container of the Docker engine of this machine.
+const RuntimeDocker = "docker"
+
+// engines are the runtimes whose functions are containers.
+var engines = []string{RuntimeDocker}
+
+// IsEngine tells whether functions of a runtime are containers.
+func IsEngine(runtime string) bool { return slices.Contains(engines, runtime) }
+
+// Container says what a function's container is, where its runtime is a container engine.
+type Container struct {
+	// Image by name, tag or digest. Default: one with nothing in it, for a function that is
+	// the kernel's work.
+	Image string `json:"image,omitempty"`
+	// Pull says when the image is fetched: missing (default) from the engine, always or never.
+	Pull string `json:"pull,omitempty" jsonschema:"enum=missing,enum=always,enum=never"`
+	// Mounts are files and directories of the host's that it sees.
+	Mounts []Mount `json:"mounts,omitempty"`
+	// Capabilities that it has, and no others, as capabilities(7) lists them without CAP_. Default:
+	// those that the engine gives, for an image; none for a function that is the kernel's work.
+	Capabilities *[]string `json:"capabilities,omitempty"`
+	// ReadOnly has it write to no file but those of its mounts.
+	ReadOnly bool `json:"read_only,omitempty"`
+	// User that it runs as, by name or number. Default: the image's.
+	User string `json:"user,omitempty"`
+}
+
+// Mount of a file or directory into a container.
+type Mount struct {
+	// Source on the host and Target in the container, both absolute.
+	Source string `json:"source" jsonschema:"required"`
+	Target string `json:"target" jsonschema:"required"`
+	// ReadOnly has the container not write to it.
+	ReadOnly bool `json:"read_only,omitempty"`
+}
+
+// Programmed are options of a kind whose function is a program of the user's, which an image may name too.
+type Programmed interface {
+	// NamesProgram tells whether these options do, and Program is the field that would.
+	NamesProgram() bool
+	Program() (field, message string)
+}
+
+// capability is how one is written.
+var capability = regexp.MustCompile(`^[A-Z][A-Z_]*$`)
+
+// checkContainers wants what is said of containers to be said where there are any, and those to have what they
+// run from.
+func checkContainers(s *ChainSpec) []FieldProblem {
+	var f findings
+	for i, fn := range s.Functions {
+		path, runtime := item("functions", i), s.runtimeOf(fn)
+		switch {
+		case fn.Ref != "":
+			continue
+		case !IsEngine(runtime):
+			if fn.Container != nil {
+				f.addf(path+".container", "is for a function with runtime: %s; this one has %s", strings.Join(engines, " or "), quote(runtime))
+			}
+			f.under(path, fn.checkProgram())
+			continue
+		case fn.Group != "":
+			f.addf(path+".group", "functions of a group share a namespace, and one with runtime: %s has that of its container; leave one of them out", runtime)
+		case fn.Encapsulation != "":
+			f.addf(path+".encapsulation", "a function with runtime: %s gets packets without a header; leave one of them out", runtime)
+		}
+		if fn.Container == nil || fn.Container.Image == "" {
+			f.under(path, fn.checkProgram())
+			if o, is := fn.Options.(Programmed); is && o.NamesProgram() {
+				f.addf(path+".container", "has no image, in which the program would be found; write container: {image: NAME}")
+			}
+		}
+		if fn.Container != nil {
+			f.under(path+".container", fn.Container.check())
+		}
+	}
+	return f
+}
+
+// checkProgram wants options of a kind that is a program to name it.
+func (b FunctionBody) checkProgram() []FieldProblem {
+	o, is := b.Options.(Programmed)
+	if !is || o.NamesProgram() {
+		return nil
+	}
+	field, message := o.Program()
+	return []FieldProblem{{joinPath(b.Kind, field), message}}
+}
+
+func (c Container) check() []FieldProblem {
+	var f findings
+	if c.Image != "" {
+		if _, err := reference.ParseNormalizedNamed(c.Image); err != nil {
+			f.addf("image", "%s is not the name of an image: %v", quote(c.Image), err)
+		}
+	}
+	targets := map[string]string{}
+	for i, m := range c.Mounts {
+		path := item("mounts", i)
+		if !filepath.IsAbs(m.Source) {
+			f.addf(path+".source", "%s is not an absolute path", quote(m.Source))
+		}
+		switch target := filepath.Clean(m.Target); {
+		case !filepath.IsAbs(m.Target) || target == "/":
+			f.addf(path+".target", "%s is not an absolute path below /", quote(m.Target))
+		case targets[target] != "":
+			f.addf(path+".target", "%s is the target of %s already", quote(m.Target), targets[target])
+		default:
+			targets[target] = path
+		}
+	}
+	if c.Capabilities != nil {
+		for i, name := range *c.Capabilities {
+			if !capability.MatchString(name) || strings.HasPrefix(name, "CAP_") {
+				f.addf(item("capabilities", i), "%s is not a capability as it is written here: NET_ADMIN, for one", quote(name))
+			}
+		}
+	}
+	return f
+}

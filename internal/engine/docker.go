@@ -1,0 +1,289 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/moby/moby/api/pkg/stdcopy"
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/api/types/mount"
+	"github.com/moby/moby/client"
+)
+
+// Docker is the name of the engine that DOCKER_HOST names, or else listens at Docker's own socket.
+const Docker = "docker"
+
+// answersWithin is how long an engine may take to say that it is there.
+const answersWithin = 5 * time.Second
+
+// stopsWithin is how long a container has from being asked to end until it is ended.
+const stopsWithin = 10 * time.Second
+
+type docker struct{ *client.Client }
+
+func openDocker(ctx context.Context) (Engine, error) {
+	c, err := client.New(client.FromEnv)
+	if err != nil {
+		return nil, fmt.Errorf("the Docker engine: %w; look at DOCKER_HOST", err)
+	}
+	if host := c.DaemonHost(); !strings.HasPrefix(host, "unix://") {
+		_ = c.Close()
+		return nil, fmt.Errorf("the Docker engine at %s may be on another machine, whose network namespaces cannot be reached: for nfchain it %w; set DOCKER_HOST to a unix:// socket of this machine", host, ErrNotThere)
+	}
+	ctx, stop := context.WithTimeout(ctx, answersWithin)
+	defer stop()
+	if _, err := c.Ping(ctx, client.PingOptions{NegotiateAPIVersion: true}); err != nil {
+		host := c.DaemonHost()
+		_ = c.Close()
+		return nil, fmt.Errorf("the Docker engine at %s %w (%v); start it (systemctl start docker), or set DOCKER_HOST", host, ErrNotThere, err)
+	}
+	return docker{c}, nil
+}
+
+func (docker) Name() string { return Docker }
+
+func (d docker) List(ctx context.Context, owner string) ([]Container, error) {
+	label := labelOwner
+	if owner != "" {
+		label += "=" + owner
+	}
+	all, err := d.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: client.Filters{}.Add("label", label)})
+	if err != nil {
+		return nil, fmt.Errorf("list the containers of Docker: %w", err)
+	}
+	var found []Container
+	for _, c := range all.Items {
+		one, err := d.Inspect(ctx, c.ID)
+		if errors.Is(err, ErrNotThere) {
+			continue // removed meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, one)
+	}
+	return found, nil
+}
+
+func (d docker) Inspect(ctx context.Context, id string) (Container, error) {
+	r, err := d.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
+	if errdefs.IsNotFound(err) {
+		return Container{}, fmt.Errorf("container %s %w", id, ErrNotThere)
+	}
+	if err != nil {
+		return Container{}, fmt.Errorf("look at container %s: %w", id, err)
+	}
+	c := r.Container
+	found := Container{ID: c.ID, Name: strings.TrimPrefix(c.Name, "/")}
+	if c.Config != nil {
+		found.Owner, found.Node, found.Digest = c.Config.Labels[labelOwner], c.Config.Labels[labelNode], c.Config.Labels[labelDigest]
+	}
+	if s := c.State; s != nil {
+		if s.Running {
+			found.PID = s.Pid
+		}
+		found.How, found.Code = ended(s), s.ExitCode
+	}
+	return found, nil
+}
+
+// ended says how a container ended.
+func ended(s *container.State) string {
+	switch {
+	case s.Running || s.Status == container.StateCreated && s.Error == "":
+		return ""
+	case s.OOMKilled:
+		return "ended: it needed more memory than it may have"
+	case s.Error != "":
+		return "ended: " + s.Error
+	}
+	return fmt.Sprintf("ended with exit code %d", s.ExitCode)
+}
+
+func (d docker) Create(ctx context.Context, w Wanted, progress func(string)) (string, error) {
+	image, err := d.image(ctx, w, progress)
+	if err != nil {
+		return "", fmt.Errorf("function %s: %w", w.Node, err)
+	}
+	config := &container.Config{
+		Image: image.ID, Env: w.Env, WorkingDir: w.Dir, User: w.User, Hostname: w.Node,
+		Entrypoint: entry(), Cmd: w.Args,
+		Labels: map[string]string{labelOwner: w.Owner, labelNode: w.Node, labelDigest: w.Digest},
+	}
+	if len(w.Args) == 0 {
+		config.Cmd = image.command
+	}
+	if len(config.Cmd) == 0 {
+		return "", fmt.Errorf("function %s: image %s says nothing of what it runs; say it with args", w.Node, w.Image)
+	}
+	host := &container.HostConfig{
+		NetworkMode: "none", ReadonlyRootfs: w.ReadOnly, ExtraHosts: w.Hosts,
+		LogConfig: container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "10m"}},
+		Resources: container.Resources{CpusetCpus: w.CPUs, CpusetMems: strings.Trim(strings.ReplaceAll(fmt.Sprint(w.MemoryNodes), " ", ","), "[]"), Memory: w.MemoryBytes},
+		Mounts:    []mount.Mount{{Type: mount.TypeBind, Source: w.Program, Target: program, ReadOnly: true}},
+	}
+	if w.Capabilities != nil {
+		host.CapDrop, host.CapAdd = []string{"ALL"}, w.Capabilities
+		host.SecurityOpt = []string{"no-new-privileges"}
+	}
+	for _, m := range w.Mounts {
+		host.Mounts = append(host.Mounts, mount.Mount{Type: mount.TypeBind, Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly})
+	}
+	made, err := d.ContainerCreate(ctx, client.ContainerCreateOptions{Config: config, HostConfig: host, Name: w.Name})
+	if errdefs.IsConflict(err) {
+		return "", fmt.Errorf("function %s: a container called %s is there already, and is not nfchain's; rename or remove it", w.Node, w.Name)
+	}
+	if err != nil {
+		return "", fmt.Errorf("function %s: make a container of image %s: %w", w.Node, w.Image, err)
+	}
+	return made.ID, nil
+}
+
+func (d docker) Start(ctx context.Context, id string) (Container, error) {
+	if _, err := d.ContainerStart(ctx, id, client.ContainerStartOptions{}); err != nil {
+		return Container{}, fmt.Errorf("start container %s: %w", id, err)
+	}
+	return d.Inspect(ctx, id)
+}
+
+func (d docker) Remove(ctx context.Context, id string) error {
+	_, err := d.ContainerRemove(ctx, id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+	for deadline := time.Now().Add(stopsWithin); errdefs.IsConflict(err) && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		// somebody else removes it at this moment
+		_, err = d.ContainerRemove(ctx, id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+	}
+	if err != nil && !errdefs.IsNotFound(err) {
+		return fmt.Errorf("remove container %s: %w", id, err)
+	}
+	return nil
+}
+
+func (d docker) Exec(ctx context.Context, id string, args []string, out io.Writer) (int, error) {
+	made, err := d.ExecCreate(ctx, id, client.ExecCreateOptions{Cmd: args, AttachStdout: true, AttachStderr: true})
+	if err != nil {
+		return 0, fmt.Errorf("run %q in container %s: %w", args, id, err)
+	}
+	stream, err := d.ExecAttach(ctx, made.ID, client.ExecAttachOptions{})
+	if err != nil {
+		return 0, fmt.Errorf("run %q in container %s: %w", args, id, err)
+	}
+	defer stream.Close()
+	defer context.AfterFunc(ctx, stream.Close)()
+	if _, err := stdcopy.StdCopy(out, out, stream.Reader); err != nil {
+		return 0, fmt.Errorf("run %q in container %s: %w", args, id, err)
+	}
+	r, err := d.ExecInspect(ctx, made.ID, client.ExecInspectOptions{})
+	return r.ExitCode, err
+}
+
+func (d docker) Logs(ctx context.Context, id string, since time.Time, out io.Writer) error {
+	o := client.ContainerLogsOptions{ShowStdout: true, ShowStderr: true, Follow: true}
+	if !since.IsZero() {
+		o.Since = fmt.Sprintf("%d.%09d", since.Unix(), since.Nanosecond())
+	}
+	stream, err := d.ContainerLogs(ctx, id, o)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = stream.Close() }()
+	_, err = stdcopy.StdCopy(out, out, stream)
+	return err
+}
+
+// found is an image that is there.
+type found struct {
+	ID      string
+	command []string // entry point and arguments of its own
+}
+
+// image that is wanted, fetched if it is to be.
+func (d docker) image(ctx context.Context, w Wanted, progress func(string)) (found, error) {
+	if w.Image == "" {
+		return d.empty(ctx)
+	}
+	if w.Pull == "always" {
+		if err := d.pull(ctx, w.Image, progress); err != nil {
+			return found{}, err
+		}
+	}
+	f, err := d.look(ctx, w.Image)
+	switch {
+	case !errdefs.IsNotFound(err) || w.Pull == "always":
+		return f, err
+	case w.Pull == "never":
+		return f, fmt.Errorf("image %s %w, and pull: never keeps it from being fetched; build or load it (docker load -i FILE)", w.Image, ErrNotThere)
+	}
+	if err := d.pull(ctx, w.Image, progress); err != nil {
+		return f, err
+	}
+	return d.look(ctx, w.Image)
+}
+
+func (d docker) look(ctx context.Context, name string) (found, error) {
+	r, err := d.ImageInspect(ctx, name)
+	if err != nil {
+		return found{}, fmt.Errorf("look at image %s: %w", name, err)
+	}
+	f := found{ID: r.ID}
+	if r.Config != nil {
+		f.command = slices.Concat(r.Config.Entrypoint, r.Config.Cmd)
+	}
+	return f, nil
+}
+
+// pull an image, telling how far it is.
+func (d docker) pull(ctx context.Context, name string, progress func(string)) error {
+	r, err := d.ImagePull(ctx, name, client.ImagePullOptions{})
+	if err != nil {
+		return fmt.Errorf("fetch image %s: %w", name, err)
+	}
+	layers := map[string][2]int64{} // of each what has come, and what is to come
+	for m, err := range r.JSONMessages(ctx) {
+		if err == nil && m.Error != nil {
+			err = m.Error
+		}
+		if err != nil {
+			return fmt.Errorf("fetch image %s: %w", name, err)
+		}
+		if m.Progress == nil || m.Progress.Total <= 0 || progress == nil {
+			continue
+		}
+		layers[m.ID] = [2]int64{m.Progress.Current, m.Progress.Total}
+		var came, all int64
+		for l := range maps.Values(layers) {
+			came, all = came+l[0], all+l[1]
+		}
+		progress(fmt.Sprintf("fetching %s: %d%%", name, 100*came/max(all, 1)))
+	}
+	return nil
+}
+
+// nothing is the name of an image with nothing in it, for functions that are the kernel's work alone.
+const nothing = "nfchain-nothing"
+
+// empty is that image, made where it is not there.
+func (d docker) empty(ctx context.Context) (found, error) {
+	f, err := d.look(ctx, nothing)
+	if !errdefs.IsNotFound(err) {
+		return f, err
+	}
+	archive := bytes.NewReader(make([]byte, 1024)) // two empty blocks are the end of an archive (tar(5))
+	r, err := d.ImageImport(ctx, client.ImageImportSource{Source: archive, SourceName: "-"}, nothing, client.ImageImportOptions{Message: "made by nfchain"})
+	if err != nil {
+		return found{}, fmt.Errorf("make image %s: %w", nothing, err)
+	}
+	_, err = io.Copy(io.Discard, r)
+	_ = r.Close()
+	if err != nil {
+		return found{}, fmt.Errorf("make image %s: %w", nothing, err)
+	}
+	return d.look(ctx, nothing)
+}

@@ -1,0 +1,102 @@
+// Package engine asks container engines for containers. What a container runs on its network is nfchain's: it is
+// started with none of the engine's, and its first process waits until it is told that the chain's is there (see
+// Enter).
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// The labels by which containers of nfchain's are known.
+const (
+	labelOwner  = "nfchain.owner"
+	labelNode   = "nfchain.node"
+	labelDigest = "nfchain.spec"
+)
+
+// Wanted is a container that is to be.
+type Wanted struct {
+	Owner, Node string
+	// Name of the container, and Digest of all that it was made from.
+	Name, Digest string
+	// Image by name, tag or digest; "" is an image with nothing in it.
+	Image string
+	// Pull says when the image is fetched: missing, always or never.
+	Pull string
+	// Args are what it runs, in place of the image's own; none is the image's.
+	Args []string
+	Env  []string
+	Dir  string
+	User string
+	// Mounts of the host's files.
+	Mounts []Mount
+	// Capabilities that it has, and no others; nil is those that the engine gives.
+	Capabilities []string
+	// ReadOnly is whether its root cannot be written to.
+	ReadOnly bool
+	// CPUs it may use, as a list; "" is all. MemoryBytes it may use; 0 is any.
+	// MemoryNodes that its memory is of; none is any.
+	CPUs        string
+	MemoryNodes []int
+	MemoryBytes int64
+	// Hosts are names that it knows, each NAME:ADDRESS.
+	Hosts []string
+	// Program is nfchain's own, which every container is started by.
+	Program string
+}
+
+// Mount of a file or directory of the host's.
+type Mount struct {
+	Source   string `json:"source"`
+	Target   string `json:"target"`
+	ReadOnly bool   `json:"read_only,omitempty"`
+}
+
+// Container as the engine has it.
+type Container struct {
+	ID, Name, Owner, Node, Digest string
+	// PID of its first process, in the host's numbers; 0 while it does not run.
+	PID int
+	// How it ended, for people, and its exit code; "" while it runs, or has not run yet.
+	How  string
+	Code int
+}
+
+// Engine of containers, on this machine.
+type Engine interface {
+	// Name is that of the runtime in a chain.
+	Name() string
+	// List the owner's containers; of all owners where it is "".
+	List(ctx context.Context, owner string) ([]Container, error)
+	// Create a container, having its image fetched where that is wanted; progress is told of that.
+	Create(ctx context.Context, w Wanted, progress func(string)) (id string, err error)
+	// Start one that does not run, and tell it as it is then.
+	Start(ctx context.Context, id string) (Container, error)
+	// Inspect one.
+	Inspect(ctx context.Context, id string) (Container, error)
+	// Remove one, whatever it does. Already gone is success.
+	Remove(ctx context.Context, id string) error
+	// Exec runs a command in one and gives its exit code.
+	Exec(ctx context.Context, id string, args []string, out io.Writer) (code int, err error)
+	// Logs copies what one wrote since a time, and goes on until the context ends or the container does.
+	Logs(ctx context.Context, id string, since time.Time, out io.Writer) error
+	Close() error
+}
+
+// ErrNotThere is that of a container, an image or an engine that is not there.
+var ErrNotThere = errors.New("is not there")
+
+// Names of the engines that there are.
+func Names() []string { return []string{Docker} }
+
+// Open an engine by its name. An engine that does not answer is an error that says what to do.
+func Open(ctx context.Context, name string) (Engine, error) {
+	if name != Docker {
+		return nil, fmt.Errorf("there is no engine %q; use one of %v", name, Names())
+	}
+	return openDocker(ctx)
+}

@@ -1,0 +1,154 @@
+package engine
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/netns"
+)
+
+const (
+	// program is where nfchain itself is in a container.
+	program = "/.nfchain"
+	// EnterCommand is the hidden command that waits for the network and then becomes what the container is to run,
+	// and IdleCommand one that does nothing until it is asked to end, for functions that are the kernel's work alone.
+	EnterCommand, IdleCommand = "enter", "idle"
+	// gate is where the one waits, a name of the network namespace's (unix(7), abstract).
+	gate = "@nfchain/gate"
+)
+
+// ProgramVariable of the environment names the file of nfchain that containers are started by, where that is not the
+// one that runs: one that is linked statically, as images need not have any library.
+const ProgramVariable = "NFCHAIN_IN_CONTAINERS"
+
+// Program is the file of nfchain that containers are started by.
+func Program() (string, error) {
+	if name := os.Getenv(ProgramVariable); name != "" {
+		return filepath.Abs(name)
+	}
+	name, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	return name, static(name)
+}
+
+// static is an error if a program needs what an image may not have.
+func static(name string) error {
+	file, err := elf.Open(name)
+	if err != nil {
+		return fmt.Errorf("look at nfchain's own program: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	for _, part := range file.Progs {
+		if part.Type == elf.PT_INTERP {
+			return fmt.Errorf("%s is linked dynamically and does not run in containers; build it with CGO_ENABLED=0, or set %s to one that is not", name, ProgramVariable)
+		}
+	}
+	return nil
+}
+
+// entry is what a container begins with.
+func entry() []string { return []string{program, EnterCommand, "--"} }
+
+// Resting is what a container runs that has no program.
+func Resting() []string { return []string{program, IdleCommand} }
+
+// Enter waits until the container's network is there, and becomes the program. What keeps it from that is told to
+// whoever said so, and to whoever reads what the container writes.
+func Enter(args []string) error {
+	listener, err := net.Listen("unix", gate)
+	if err != nil {
+		return fmt.Errorf("wait for the network: %w", err)
+	}
+	c, err := listener.Accept()
+	if err != nil {
+		return fmt.Errorf("wait for the network: %w", err)
+	}
+	_ = listener.Close()
+	path, err := exec.LookPath(args[0])
+	if err == nil {
+		signal.Reset()
+		err = &os.PathError{Op: "exec", Path: path, Err: unix.Exec(path, args, os.Environ())} // which closes what is open
+	}
+	_, _ = io.WriteString(c, err.Error())
+	_ = c.Close()
+	return err
+}
+
+// Idle does nothing until it is asked to end. What else ends in the container is let go of.
+func Idle() {
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, unix.SIGTERM, unix.SIGINT, unix.SIGCHLD)
+	for s := range signals {
+		if s != unix.SIGCHLD {
+			return
+		}
+		for pid := 1; pid > 0; {
+			pid, _ = syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+		}
+	}
+}
+
+// lateAfter is how long a container that runs may take until it waits for its network.
+const lateAfter = 30 * time.Second
+
+// LetIn tells the first process of a container, in this network namespace, that its network is there. That it has
+// been told before is success.
+func LetIn(pid int, namespace string) error {
+	for deadline := time.Now().Add(lateAfter); waits(pid); time.Sleep(2 * time.Millisecond) {
+		var c net.Conn
+		err := netns.Do(namespace, func() (err error) { c, err = net.Dial("unix", gate); return })
+		if err == nil {
+			return said(c)
+		}
+		if !errors.Is(err, unix.ECONNREFUSED) || time.Now().After(deadline) {
+			return fmt.Errorf("tell the container that its network is there: %w", err)
+		}
+	}
+	return nil
+}
+
+// said is what keeps it from running what it is to run.
+func said(c net.Conn) error {
+	defer func() { _ = c.Close() }()
+	_ = c.SetDeadline(time.Now().Add(lateAfter))
+	text, err := io.ReadAll(c)
+	if err == nil && len(text) > 0 {
+		err = errors.New(string(text))
+	}
+	if err != nil {
+		return fmt.Errorf("could not be started: %w", err)
+	}
+	return nil
+}
+
+// waits tells whether the first process of a container has not become what it is to run.
+func waits(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil {
+		return false
+	}
+	return begins(strings.Split(string(text), "\x00"))
+}
+
+// begins tells whether a command line is of what a container begins with: first of the engine's, and then of this.
+func begins(words []string) bool {
+	if len(words) > 2 && filepath.Base(words[0]) == "runc" && words[1] == "init" {
+		return true
+	}
+	return len(words) > 3 && slices.Equal(words[:3], entry())
+}

@@ -1,0 +1,83 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/engine"
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/container"
+	"nfchain.dev/nfchain/internal/resource/process"
+)
+
+// engines are the features that runtimes need which are container engines.
+var engines = map[string]string{api.RuntimeDocker: feature.ToolDocker}
+
+// engineOf a function's container; "" where it has none.
+func (b *builder) engineOf(f api.FunctionBody) string {
+	if runtime := cmp.Or(f.Runtime, b.chain.Spec.Runtime); api.IsEngine(runtime) {
+		return runtime
+	}
+	return ""
+}
+
+// contain puts functions into containers whose runtime is an engine. What a function's program was to be in its
+// namespace is what its container runs; where it has none, the container is there for its namespace alone.
+func (b *builder) contain() error {
+	var made []resource.Resource
+	for _, n := range b.nodes {
+		if n.Runtime == "" {
+			continue
+		}
+		b.requires[engines[n.Runtime]] = true
+		c, err := b.container(n)
+		if err != nil {
+			return fmt.Errorf("function %s: %w", n.Name, err)
+		}
+		made = append(made, resource.New("", c))
+	}
+	b.resources = slices.Concat(made, b.resources)
+	return nil
+}
+
+// container of a node. Its program is kept running there from now on.
+func (b *builder) container(n Node) (container.Spec, error) {
+	c := container.Spec{Engine: n.Runtime, Node: n.Name, Name: n.Namespace}
+	if of := n.body.Container; of != nil {
+		c.Image, c.Pull, c.ReadOnly, c.User = of.Image, of.Pull, of.ReadOnly, of.User
+		for _, m := range of.Mounts {
+			c.Mounts = append(c.Mounts, engine.Mount(m))
+		}
+		if of.Capabilities != nil {
+			c.Capabilities = append([]string{}, *of.Capabilities...)
+		}
+	}
+	if c.Image == "" && c.Capabilities == nil {
+		c.Capabilities = []string{} // none
+	}
+	at := slices.IndexFunc(b.resources, func(r resource.Resource) bool {
+		s, is := r.Spec.(process.Spec)
+		return is && s.Netns == n.Namespace
+	})
+	if at < 0 {
+		if r := n.body.Resources; r != nil {
+			c.CPUs, c.MemoryBytes = r.CPUs, uint64(r.Memory)
+		}
+		keep := process.Spec{Node: n.Name, Netns: n.Namespace, Args: engine.Resting(), Env: []string{}, Restart: "always", Ready: process.Ready{TimeoutS: 10}, Hosts: []process.HostLine{}}
+		b.add(resource.New("", keep.In(c), need(n)...))
+		return c, nil
+	}
+	s := b.resources[at].Spec.(process.Spec)
+	if s.Own {
+		return c, fmt.Errorf("%s is a program of nfchain's own here; give it runtime: %s", n.Kind, api.RuntimeNetns)
+	}
+	c.Args, c.Env, c.Dir, c.CPUs, c.MemoryNodes, c.MemoryBytes = s.Args, s.Env, s.Dir, s.CPUs, s.MemoryNodes, s.MemoryBytes
+	for _, h := range s.Hosts {
+		c.Hosts = append(c.Hosts, h.Name+":"+h.Address.String())
+	}
+	b.resources[at].Spec = s.In(c)
+	return c, nil
+}

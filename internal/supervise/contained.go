@@ -1,0 +1,134 @@
+package supervise
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"nfchain.dev/nfchain/internal/engine"
+	"nfchain.dev/nfchain/internal/netns"
+)
+
+// startContained has the first process of the program's container become the program, now that its network is there,
+// and follows it until it ends. One that runs already is followed.
+func (p *program) startContained(ctx context.Context) error {
+	e, err := engine.Open(ctx, p.spec.Container.Engine)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = e.Close() }()
+	c, err := p.contained(ctx, e)
+	if err != nil {
+		return err
+	}
+	if c.PID == 0 {
+		return errors.New(c.How)
+	}
+	var writes sync.WaitGroup
+	defer writes.Wait()
+	following, stop := context.WithCancel(ctx)
+	defer stop()
+	writes.Add(1)
+	go func() {
+		defer writes.Done()
+		p.copyLog(following, e, c.ID)
+	}()
+	if err := engine.LetIn(c.PID, p.spec.Netns); err != nil {
+		return err
+	}
+	return p.watch(ctx, c.PID, nil, func() error { return howEnded(ctx, e, c) })
+}
+
+// startContainedAgain has the container started again first, and its network made.
+func (p *program) startContainedAgain(ctx context.Context) error {
+	if p.config.Restore == nil {
+		return errors.New("ended, and nothing starts its container again")
+	}
+	if err := p.config.Restore(ctx); err != nil {
+		return fmt.Errorf("could not be started again: %w", err)
+	}
+	return p.startContained(ctx)
+}
+
+// contained is the program's container, as the plan has it made.
+func (p *program) contained(ctx context.Context, e engine.Engine) (engine.Container, error) {
+	all, err := e.List(ctx, p.config.Owner)
+	if err != nil {
+		return engine.Container{}, err
+	}
+	for _, c := range all {
+		switch {
+		case c.Name != p.spec.Container.Name:
+		case c.Digest != p.spec.Container.Digest, c.PID != 0 && !netns.Has(p.spec.Netns, c.PID):
+			return c, fmt.Errorf("its container %s is being made anew", c.Name)
+		default:
+			return c, nil
+		}
+	}
+	return engine.Container{}, fmt.Errorf("its container %s %w", p.spec.Container.Name, engine.ErrNotThere)
+}
+
+// saysWithin is how long an engine may take to say how a container has ended.
+const saysWithin = 5 * time.Second
+
+// howEnded waits for the end of a container and says how it was.
+func howEnded(ctx context.Context, e engine.Engine, c engine.Container) error {
+	_ = waitAdopted(c.PID)
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), saysWithin)
+	defer stop()
+	for ctx.Err() == nil {
+		now, err := e.Inspect(ctx, c.ID)
+		switch {
+		case errors.Is(err, engine.ErrNotThere):
+			return errors.New("ended: somebody removed its container")
+		case err != nil:
+			return fmt.Errorf("ended, and the engine does not say how: %w", err)
+		case now.PID != c.PID && now.How == "":
+			return errors.New("ended: somebody started its container again")
+		case now.PID != c.PID && now.Code == 0:
+			return nil
+		case now.PID != c.PID:
+			return errors.New(now.How)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return errors.New("ended, and the engine does not say how")
+}
+
+// copyLog of the container to the function's.
+func (p *program) copyLog(ctx context.Context, e engine.Engine, id string) {
+	name := p.config.LogFile(p.spec.Node)
+	var since time.Time
+	if info, err := os.Stat(name); err == nil {
+		since = info.ModTime() // what was written before is there
+	}
+	log, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return
+	}
+	defer func() { _ = log.Close() }()
+	_ = e.Logs(ctx, id, since, log)
+}
+
+// askContained runs the ready command in the container.
+func (p *program) askContained(ctx context.Context, args []string) error {
+	e, err := engine.Open(ctx, p.spec.Container.Engine)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = e.Close() }()
+	var said bytes.Buffer
+	code, err := e.Exec(ctx, p.spec.Container.Name, args, &said)
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("no answer within %v", probeTakes)
+	case err == nil && code != 0:
+		return fmt.Errorf("exit code %d: %s", code, strings.TrimSpace(said.String()))
+	}
+	return err
+}
