@@ -28,8 +28,12 @@ func Processes(refs []string) (map[string][]int, error) {
 // Census is which processes live in which namespace at one moment, but for this process.
 type Census map[inode][]int
 
-// TakeCensus of all processes.
+// TakeCensus of all processes. Most live where this one does: while that namespace is open, the kernel need not make anew
+// for each of them what stands for it as a file, which is half of the time.
 func TakeCensus() (Census, error) {
+	if own, err := os.Open(Path(Host)); err == nil {
+		defer func() { _ = own.Close() }()
+	}
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil, err
