@@ -26,7 +26,10 @@ func connect(p resource.Place, options ...nftables.ConnOption) (*nftables.Conn, 
 		return nil, fmt.Errorf("open a netlink socket of netfilter's (CONFIG_NETFILTER_NETLINK): %w", err)
 	}
 	_ = unix.Close(fd)
-	return nftables.New(append(options, nftables.WithNetNSFd(p.FD()))...)
+	if !p.Keeps() { // else the thread is there already
+		options = append(options, nftables.WithNetNSFd(p.FD()))
+	}
+	return nftables.New(options...)
 }
 
 // A transaction's rules and their acknowledgements must fit the socket's buffers.
