@@ -58,7 +58,11 @@ XDP programs pass from interface to interface are not seen in between.`,
 			return err
 		}
 		if watched.Any() {
-			r.Warnings = append(r.Warnings, "probes are among what came and went, of functions that are watched (onFailure); they end in the forwarder, which is no drop")
+			ends := "which is no drop"
+			if chain.Probes == 0 { // who watches is of a version that does not say what they are like
+				ends = "by TC_INGRESS"
+			}
+			r.Warnings = append(r.Warnings, "probes are among what came and went, of functions that are watched (onFailure); they end in the forwarder, "+ends)
 		}
 		r.Warnings = append(r.Warnings, watched.Failing()...)
 		if *o == "json" {
