@@ -107,6 +107,11 @@ type Deployer struct {
 func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, error) {
 	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, tellWait: d.Waits, made: d.Made, fresh: map[string]bool{}}
 	defer w.shutForwarder()
+	if !d.DryRun {
+		if err := process.Relieve(p.Chain); err != nil {
+			return nil, err
+		}
+	}
 	if err := w.look(ctx, p); err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/impair"
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/netns/rundir"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/supervise"
@@ -25,6 +26,8 @@ func TestMain(m *testing.M) {
 		switch os.Args[1] {
 		case process.SuperviseCommand:
 			fail(superviseOwner(os.Args[2]))
+		case "elder":
+			fail(elder(os.Args[2]))
 		case "inside":
 			fail(inside(os.Args[2], os.Args[3:]))
 		case impair.Command:
@@ -46,6 +49,23 @@ func superviseOwner(owner string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	return supervise.Run(ctx, config(owner))
+}
+
+// elder is a supervisor of a version that does not say which it is.
+func elder(owner string) error {
+	l, err := rundir.Listen(process.Address(owner))
+	if err != nil {
+		return err
+	}
+	for {
+		c, err := l.AcceptUnix()
+		if err != nil {
+			return err
+		}
+		_ = json.NewDecoder(c).Decode(&process.Request{})
+		_ = json.NewEncoder(c).Encode(process.Reply{Programs: []process.Status{}})
+		_ = c.Close()
+	}
 }
 
 func config(owner string) supervise.Config {

@@ -132,7 +132,7 @@ func (s *supervisor) serve(conn *net.UnixConn) {
 	} else if err := s.do(r); err != nil {
 		reply.Error = err.Error()
 	}
-	reply.Programs = s.statuses()
+	reply.Version, reply.Programs = process.Version, s.statuses()
 	reply.Path, reply.Health, reply.Probes = s.watched()
 	_ = conn.SetWriteDeadline(time.Now().Add(asksWithin))
 	_ = json.NewEncoder(conn).Encode(reply)

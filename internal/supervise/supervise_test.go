@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
@@ -233,6 +234,36 @@ func TestSupervisorKilled(t *testing.T) {
 	again := c.until("a", "started again", func(s process.Status) bool { return s.PID != 0 && s.PID != a.PID })
 	if again.Restarts != 1 {
 		t.Errorf("%+v", again)
+	}
+}
+
+// TestElderIsRelieved: a supervisor of another version ends, and what it kept running goes on with the next one; one of this
+// version stays.
+func TestElderIsRelieved(t *testing.T) {
+	c := newChain(t, "a")
+	spec := c.spec("a", "exec sleep 1000")
+	c.up(spec)
+	a := c.ready("a")
+	if err := process.Relieve(c.owner); err != nil || c.supervisor() == 0 {
+		t.Fatalf("process %d supervises, error %v", c.supervisor(), err)
+	}
+	c.killSupervisor()
+	elder := exec.Command("/proc/self/exe", "elder", c.owner)
+	if err := elder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = elder.Wait() }()
+	for deadline := time.Now().Add(time.Minute); c.supervisor() != elder.Process.Pid; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not begin")
+		}
+	}
+	if err := process.Relieve(c.owner); err != nil || supervisorOf(c.owner) != 0 {
+		t.Errorf("process %d supervises, error %v", supervisorOf(c.owner), err)
+	}
+	c.up(spec)
+	if after := c.ready("a"); after.PID != a.PID {
+		t.Errorf("its program was not taken over: %+v, was process %d", after, a.PID)
 	}
 }
 

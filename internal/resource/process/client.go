@@ -59,6 +59,30 @@ func Statuses(owner string) ([]Status, error) {
 	return reply.Programs, err
 }
 
+// Relieve the owner's supervisor where it is of another version of nfchain, which leaves out parts of what it is told. What it
+// keeps running goes on, and is taken over by the next one. None running is success.
+func Relieve(owner string) error {
+	reply, err := call(owner, Request{Op: OpStatus})
+	if errors.Is(err, rundir.ErrNone) || err == nil && reply.Version == Version {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for deadline := time.Now().Add(endsWithin); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		c, err := rundir.Dial(Address(owner))
+		if errors.Is(err, rundir.ErrNone) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		_ = unix.Kill(c.PID, unix.SIGKILL)
+		_ = c.Close()
+	}
+	return fmt.Errorf("the supervisor of %s, of another version, does not end", owner)
+}
+
 // endsWithin is how long a supervisor may take to go, with its programs.
 const endsWithin = 15 * time.Second
 

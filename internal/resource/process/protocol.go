@@ -48,8 +48,13 @@ type Request struct {
 	Path     *Path    `json:"path,omitempty"`
 }
 
+// Version of requests. It goes up when a supervisor from before would leave out a part of what it is told.
+const Version = 1
+
 // Reply is what it answers.
 type Reply struct {
+	// Version of requests that the supervisor knows.
+	Version  int      `json:"version,omitempty"`
 	Programs []Status `json:"programs"`
 	// Path is the fingerprint of the one that is watched, Health what is known of its
 	// functions.
