@@ -53,8 +53,14 @@ func (p seenPort) stopped() bool {
 }
 
 // look lists the bridges and the ports of a place, in one dump. What the library does not
-// tell of them is read here.
+// tell of them is read here. Where interfaces are known already, and none is a bridge, none is asked for again.
 func look(p resource.Place) (bridges []seen, ports []seenPort, err error) {
+	if p.Keeps() {
+		links, err := p.Links()
+		if err != nil || !slices.ContainsFunc(links, func(l netlink.Link) bool { return l.Type() == "bridge" }) {
+			return nil, nil, err
+		}
+	}
 	r, err := p.Request(unix.RTM_GETLINK, unix.NLM_F_DUMP)
 	if err != nil {
 		return nil, nil, err
