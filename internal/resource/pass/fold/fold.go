@@ -61,7 +61,7 @@ const (
 )
 
 func (f *folding) measure() (err error) {
-	f.places = make([]int, len(f.in))
+	f.places, f.at = make([]int, len(f.in)), make([]int, 0, 2*len(f.in))
 	for i, in := range f.in {
 		f.places[i] = len(f.at)
 		f.at = append(f.at, i)
