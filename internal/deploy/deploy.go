@@ -167,6 +167,8 @@ type work struct {
 	watched bool
 	// leaving tells that nodes are there that are no longer wanted.
 	leaving bool
+	// stayed tells that flows may stay on their path since an earlier change.
+	stayed bool
 	// forwarder is the namespace of the wiring's own, if there is one: it stays open, since it is looked into again and again.
 	forwarder *netns.Handle
 

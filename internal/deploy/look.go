@@ -53,6 +53,12 @@ func (w *work) look(ctx context.Context, p *plan.Plan) error {
 					}
 					found[k.Name()] = observed
 				}
+				if place == namespace.Name(w.owner, plan.WiringNode) {
+					var err error
+					if w.stayed, err = steer.MayStay(at); err != nil {
+						return err
+					}
+				}
 				w.sight.mu.Lock()
 				defer w.sight.mu.Unlock()
 				w.sight.found[place] = found

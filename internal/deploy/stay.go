@@ -32,7 +32,7 @@ func (w *work) atOnce(p *plan.Plan) bool { return !stays(p) || w.passesChange(p)
 // moveOlder has flows that stay since an earlier change go the newest path, where none may stay after this one: it may
 // turn no port.
 func (w *work) moveOlder(p *plan.Plan, t *steer.Turn) error {
-	if w.dry || !t.AtOnce {
+	if w.dry || !t.AtOnce || !w.stayed {
 		return nil
 	}
 	return w.inside(namespace.Name(p.Chain, plan.WiringNode), func(h *netns.Handle) (err error) {
@@ -66,7 +66,8 @@ func (w *work) passesChange(p *plan.Plan) bool {
 // or none is to.
 func (w *work) stay(ctx context.Context, p *plan.Plan) error {
 	own := namespace.Name(p.Chain, plan.WiringNode)
-	if w.dry && !netns.Exists(own) {
+	turned := slices.ContainsFunc(w.done, func(c resource.Change) bool { return c.Kind == steer.KindName })
+	if w.dry && !netns.Exists(own) || !w.stayed && !turned {
 		return nil
 	}
 	h, err := w.open(own)

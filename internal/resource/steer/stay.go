@@ -91,6 +91,18 @@ func olderOf(p resource.Place) (o *onPaths, v *versions, err error) {
 	return nil, v, err
 }
 
+// MayStay tells whether flows may be on older paths, or have older versions, at one of the owner's ports. It is quick, as to
+// read those is not.
+func MayStay(p resource.Place) (may bool, err error) {
+	err = p.Do(func() error {
+		all, err := portsNamed(p, func(name string) bool { return name == PathsName || name == StayName }, func(*attached) bool { return true })
+		held.CloseAll(all)
+		may = len(all) > 0
+		return err
+	})
+	return may, err
+}
+
 // versionsOf ports at which flows stay; nil where there are none. The caller closes what is at the ports.
 func versionsOf(at []*attached) (*versions, error) {
 	if len(at) == 0 {
