@@ -51,12 +51,10 @@ func (b *builder) container(n Node) (container.Spec, error) {
 		for _, m := range of.Mounts {
 			c.Mounts = append(c.Mounts, engine.Mount(m))
 		}
-		if of.Capabilities != nil {
-			c.Capabilities = append([]string{}, *of.Capabilities...)
-		}
+		c.Capabilities = of.Capabilities
 	}
 	if c.Image == "" && c.Capabilities == nil {
-		c.Capabilities = []string{} // none
+		c.Capabilities = &[]string{} // none
 	}
 	at := slices.IndexFunc(b.resources, func(r resource.Resource) bool {
 		s, is := r.Spec.(process.Spec)

@@ -11,6 +11,7 @@ import (
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/words"
@@ -153,7 +154,7 @@ func (p *Plan) makes(name string) bool {
 // list every resource of a node, whose programs have names that are its own.
 func (p *Plan) list(w io.Writer, own func(name string) bool, place string) {
 	for _, r := range p.Resources {
-		if r.Namespace == place || r.Kind == namespace.KindName && r.Spec.Key() == place || r.Kind == process.KindName && own(r.Spec.Key()) {
+		if r.Namespace == place || (r.Kind == namespace.KindName || r.Kind == container.KindName) && r.Spec.Key() == place || r.Kind == process.KindName && own(r.Spec.Key()) {
 			_, _ = fmt.Fprintf(w, "  %-10s %s  [%s]\n", r.Kind, r.Spec.Key(), brief(r.Spec.Fingerprint()))
 		}
 	}

@@ -35,12 +35,12 @@ type Spec struct {
 	User  string   `json:"user,omitempty"`
 	// Mounts of the host's files.
 	Mounts []engine.Mount `json:"mounts,omitempty"`
-	// Capabilities that it has and no others; null is those that the engine gives.
-	Capabilities []string `json:"capabilities"`
-	ReadOnly     bool     `json:"read_only,omitempty"`
-	CPUs         string   `json:"cpus,omitempty"`
-	MemoryNodes  []int    `json:"memory_nodes,omitempty"`
-	MemoryBytes  uint64   `json:"memory_bytes,omitempty"`
+	// Capabilities that it has and no others; nil is those that the engine gives.
+	Capabilities *[]string `json:"capabilities,omitempty"`
+	ReadOnly     bool      `json:"read_only,omitempty"`
+	CPUs         string    `json:"cpus,omitempty"`
+	MemoryNodes  []int     `json:"memory_nodes,omitempty"`
+	MemoryBytes  uint64    `json:"memory_bytes,omitempty"`
 	// Hosts are names that it knows, each NAME:ADDRESS.
 	Hosts []string `json:"hosts,omitempty"`
 }
@@ -69,11 +69,15 @@ func (s Spec) wanted(owner, program string) engine.Wanted {
 	if s.Image == "" {
 		args = engine.Resting()
 	}
-	return engine.Wanted{
+	w := engine.Wanted{
 		Owner: owner, Node: s.Node, Name: s.Name, Digest: s.Fingerprint(), Image: s.Image, Pull: s.Pull, Args: args, Env: s.Env, Dir: s.Dir,
-		User: s.User, Mounts: s.Mounts, Capabilities: s.Capabilities, ReadOnly: s.ReadOnly, CPUs: s.CPUs, MemoryNodes: s.MemoryNodes, MemoryBytes: int64(s.MemoryBytes),
+		User: s.User, Mounts: s.Mounts, ReadOnly: s.ReadOnly, CPUs: s.CPUs, MemoryNodes: s.MemoryNodes, MemoryBytes: int64(s.MemoryBytes),
 		Hosts: s.Hosts, Program: program,
 	}
+	if s.Capabilities != nil {
+		w.Capabilities = append([]string{}, *s.Capabilities...)
+	}
+	return w
 }
 
 // Kind makes containers.
