@@ -29,7 +29,7 @@ test: packages-test build
 
 # What this machine's kernel may lack, in virtual machines with Debian's.
 test-vm:
-	@./scripts/test-vm
+	@./scripts/test-vm $(CHECKS)
 
 # An earlier version and this one in turn, at chains that carry packets.
 test-versions: packages-test
