@@ -18,6 +18,7 @@ import (
 // nfchain may have put its programs there.
 func (w *Watcher) open(now time.Time) {
 	w.opened = now
+	w.stir()
 	h, err := netns.Open(w.path.Forwarder)
 	if w.unsure = err != nil; errors.Is(err, fs.ErrNotExist) {
 		w.unsure = false

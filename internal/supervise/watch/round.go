@@ -9,7 +9,7 @@ const (
 	// farthest is through how many functions one probe goes at most: each takes one from its hop limit.
 	farthest = 16
 	// lonely is how long a function is probed by itself at which a probe ended that had come through others.
-	lonely = 5 * time.Minute
+	lonely = 10 * time.Second
 )
 
 // kind of a way: those of one kind are probed at one beat, and by one probe where they can be.
@@ -18,10 +18,16 @@ type kind struct {
 	second bool
 }
 
+// turns are how many kinds there are, which have a beat each.
+const turns = 4
+
+// turnAt is which of them it is.
+func (w *Watcher) turnAt(now time.Time) int { return int(now.Sub(w.beats)/slow) & (turns - 1) }
+
 // kindAt is the kind whose turn it is.
 func (w *Watcher) kindAt(now time.Time) kind {
-	beat := now.Sub(w.beats) / slow
-	return kind{[]string{eastward, westward}[beat&1], beat&2 != 0}
+	turn := w.turnAt(now)
+	return kind{[]string{eastward, westward}[turn&1], turn&2 != 0}
 }
 
 // line up the ways of functions that are on the path: a probe comes out of one as it goes into the next, and so through all.
@@ -51,6 +57,14 @@ func (f *frame) isLike(other *frame) bool {
 // joins tells that one probe may go through a way and others: all that were sent have come.
 func (w *Watcher) joins(v *way) bool {
 	return v.proven && v.sent == v.came && v.in.steer != nil && v.out.taker != nil && w.socket >= 0
+}
+
+// join ways, which are asked with others.
+func (w *Watcher) join(ways ...*way) {
+	for _, v := range ways {
+		v.joined = true
+	}
+	w.joined = append(w.joined, ways...)
 }
 
 // round asks the ways that joined, each probe as many as stand in a line. A function that takes its time is not waited for

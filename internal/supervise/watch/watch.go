@@ -58,6 +58,8 @@ type Watcher struct {
 	nodes []*node
 	// joined are the ways that are asked together at this beat.
 	joined []*way
+	// routine is what is asked while functions are at rest.
+	routine routine
 	// left are replicas that are on the path no more, and have failed, by their functions.
 	left   map[string]steer.Numbers
 	ports  map[string]*port
@@ -203,6 +205,9 @@ func (w *Watcher) look() bool {
 		return false
 	}
 	now := time.Now()
+	if w.rest(now) {
+		return true
+	}
 	if now.Sub(w.opened) >= w.reads(now) {
 		w.open(now)
 	}
@@ -259,10 +264,8 @@ func (w *Watcher) reads(now time.Time) time.Duration {
 // listen to what came out of all functions, and of the ends; while all is calm, the ends tell when packets flow.
 func (w *Watcher) listen(now time.Time) (calm bool) {
 	calm = w.calm(now)
-	for _, p := range w.ends {
-		if p.came() {
-			w.active, calm = now, false
-		}
+	if w.attended(now) {
+		calm = false
 	}
 	if !calm {
 		for _, n := range w.nodes {
@@ -357,6 +360,7 @@ func (w *Watcher) probe(now time.Time) (any bool) {
 			w.visit(n, now)
 		}
 	}
+	w.settle(now)
 	w.round(now)
 	w.send()
 	return any
@@ -393,7 +397,7 @@ func (w *Watcher) visit(n *node, now time.Time) {
 		}
 		switch v.passing = false; {
 		case !missing && v == turn && w.joins(v):
-			v.joined, w.joined = true, append(w.joined, v)
+			w.join(v)
 		case missing || v == turn || !v.due():
 			w.ask(v, now)
 		}
@@ -464,6 +468,7 @@ func (w *Watcher) send() {
 		if errors.Is(err, unix.ENXIO) || errors.Is(err, unix.ENODEV) || errors.Is(err, unix.ENETDOWN) {
 			v.in.lose() // a port that is not there is judged so
 		}
+		w.stir()
 		for u := v; u != v.last.next; u = u.next { // the machine, and not the functions, lost it
 			u.unask()
 			u.unasked = true
@@ -476,6 +481,9 @@ func (w *Watcher) wait(now time.Time) time.Duration {
 	beat := w.beat(now)
 	next := beat.Sub(now)
 	for _, n := range w.nodes {
+		if n.failed || w.flows(now) || n.asking() {
+			w.stir()
+		}
 		if !n.failed && !now.Before(n.due) {
 			n.due = beat
 			if w.flows(now) || n.asking() {
