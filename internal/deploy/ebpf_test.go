@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vishvananda/netlink"
+
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/netns"
@@ -58,6 +60,46 @@ func TestForwarder(t *testing.T) {
 				t.Errorf("left %v, error %v", names, err)
 			}
 		})
+	}
+}
+
+// TestHoldsFromTheStart: where programs are at clsact, interfaces have it before packets flow, for what comes later: put on
+// then, it would cost some.
+func TestHoldsFromTheStart(t *testing.T) {
+	needsForwarder(t)
+	for hook, wiring := range forwarders {
+		if hook == steer.TCX && nstest.Has(feature.BPFTCX) {
+			continue
+		}
+		p := planned(t, nstest.Owner(t), wiring+spec(forward("a")))
+		downAfter(t, p.Chain)
+		up(t, p)
+		for _, place := range []string{p.Client().Namespace, p.Functions()[0].Namespace, wiringOf(p)} {
+			prepared(t, place)
+		}
+	}
+}
+
+// prepared fails the test if an interface of a namespace does not hold programs at clsact.
+func prepared(t *testing.T, place string) {
+	t.Helper()
+	h, err := netns.Open(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	links, err := h.LinkList()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range links {
+		all, err := h.QdiscList(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Type() == "veth" && !slices.ContainsFunc(all, func(q netlink.Qdisc) bool { return q.Type() == "clsact" }) {
+			t.Errorf("%s of %s has %v", l.Attrs().Name, place, all)
+		}
 	}
 }
 

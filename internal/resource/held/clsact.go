@@ -9,6 +9,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/resource"
 )
 
@@ -50,11 +51,8 @@ func (c clsact) Put(p resource.Place, index int, r Rank, program, old *ebpf.Prog
 			return err
 		}
 	}
-	qdisc := &netlink.Clsact{QdiscAttrs: netlink.QdiscAttrs{
-		LinkIndex: index, Handle: netlink.MakeHandle(0xffff, 0), Parent: netlink.HANDLE_CLSACT,
-	}}
-	if err := p.QdiscAdd(qdisc); err != nil && !errors.Is(err, unix.EEXIST) {
-		return fmt.Errorf("add the queueing discipline clsact: %w", err)
+	if err := Prepare(p.Handle, index); err != nil {
+		return err
 	}
 	info, err := program.Info()
 	if err != nil {
@@ -63,6 +61,18 @@ func (c clsact) Put(p resource.Place, index int, r Rank, program, old *ebpf.Prog
 	f := c.filter(index, r)
 	f.Fd, f.Name = program.FD(), info.Name
 	return p.FilterReplace(f)
+}
+
+// Prepare an interface to hold programs at clsact, unless it is. While that is put on, the kernel takes the queues of
+// an interface that is up away for a moment, and drops what is sent by it meanwhile.
+func Prepare(h *netns.Handle, index int) error {
+	qdisc := &netlink.Clsact{QdiscAttrs: netlink.QdiscAttrs{
+		LinkIndex: index, Handle: netlink.MakeHandle(0xffff, 0), Parent: netlink.HANDLE_CLSACT,
+	}}
+	if err := h.QdiscAdd(qdisc); err != nil && !errors.Is(err, unix.EEXIST) {
+		return fmt.Errorf("add the queueing discipline clsact: %w", err)
+	}
+	return nil
 }
 
 // isFree tells that no filter of somebody else's has the priority of a rank: it would be replaced.

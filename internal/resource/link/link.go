@@ -14,6 +14,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/held"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 )
 
@@ -38,6 +39,9 @@ type Spec struct {
 	// Quiet has the kernel send nothing of its own from A: there is no IPv6 at that end,
 	// whose groups it would announce at times of its choosing (RFC 3810).
 	Quiet bool `json:"quiet,omitempty"`
+	// Holds has both ends be prepared for programs at clsact before they are up, where the kernel has no tcx: a chain
+	// that comes to need some later then loses nothing. Pairs from before are left as they are.
+	Holds bool `json:"holds,omitempty"`
 }
 
 // Kind implements resource.Spec.
@@ -95,6 +99,11 @@ func (s Spec) Commands(string) []resource.Command {
 	commands := []resource.Command{resource.IP(s.A.Namespace, add...)}
 	if s.Quiet {
 		commands = append(commands, resource.In(s.A.Namespace, "sysctl", "-qw", "net.ipv6.conf."+s.A.Device+".disable_ipv6=1"))
+	}
+	if s.Holds {
+		for _, end := range []End{s.A, s.B} {
+			commands = append(commands, resource.TC(end.Namespace, "qdisc", "add", "dev", end.Device, "clsact"))
+		}
 	}
 	return append(commands,
 		resource.IP(s.A.Namespace, "link", "set", s.A.Device, "up", "alias", s.alias()),
@@ -194,10 +203,10 @@ func create(h *netns.Handle, s Spec) error {
 			return err
 		}
 	}
-	if err := raise(h, s.A.Device, s.alias()); err != nil {
+	if err := raise(h, s.A.Device, s.alias(), s.Holds); err != nil {
 		return err
 	}
-	return raise(far, s.B.Device, s.alias())
+	return raise(far, s.B.Device, s.alias(), s.Holds)
 }
 
 // add makes the pair. An interface of either name that has no mark is what a
@@ -246,13 +255,19 @@ func removeStale(h *netns.Handle, name, owner string) error {
 	return remove(h, l)
 }
 
-func raise(h *netns.Handle, name, alias string) error {
+// raise and mark an interface, prepared for programs if it is to hold some.
+func raise(h *netns.Handle, name, alias string, holds bool) error {
 	l, err := h.LinkByName(name)
 	if err != nil {
 		return fmt.Errorf("interface %s of namespace %q: %w", name, h.Ref, err)
 	}
 	if err := h.LinkSetAlias(l, alias); err != nil {
 		return fmt.Errorf("mark interface %s of namespace %q: %w", name, h.Ref, err)
+	}
+	if holds {
+		if err := held.Prepare(h, l.Attrs().Index); err != nil {
+			return fmt.Errorf("interface %s of namespace %q: %w", name, h.Ref, err)
+		}
 	}
 	if err := h.LinkSetUp(l); err != nil {
 		return fmt.Errorf("raise interface %s of namespace %q: %w", name, h.Ref, err)

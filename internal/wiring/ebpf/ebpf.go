@@ -43,7 +43,7 @@ func (Wiring) Join(n wiring.Network) (wiring.Joined, error) {
 		Settings:  map[string]string{"hook": hook},
 	}
 	for _, h := range n.Hops {
-		a, b := port(n, h.A, home, h.Needs), port(n, h.B, home, h.Needs)
+		a, b := port(n, h.A, home, h.Needs, hook), port(n, h.B, home, h.Needs, hook)
 		j.Resources = append(j.Resources, a, b, way(n, a, b, hook, o.stay()), way(n, b, a, hook, o.stay()))
 		j.Ends = append(j.Ends, wiring.Ends{A: a.ID, B: b.ID})
 		j.Ports = append(j.Ports, wiring.Ports{A: entry(a), B: entry(b)})
@@ -53,8 +53,8 @@ func (Wiring) Join(n wiring.Network) (wiring.Joined, error) {
 
 // port is the pair that leads from a node's interface to a port. It is named by the node, and
 // needs nothing of the neighbour, so that a function more or less leaves others' as they are.
-func port(n wiring.Network, p wiring.Port, home resource.Resource, needs []string) resource.Resource {
-	pair := link.Spec{Owner: n.Owner, MTU: n.MTU, A: link.End(p), B: n.Own(p.Called("port"))}
+func port(n wiring.Network, p wiring.Port, home resource.Resource, needs []string, hook string) resource.Resource {
+	pair := link.Spec{Owner: n.Owner, MTU: n.MTU, A: link.End(p), B: n.Own(p.Called("port")), Holds: hook == steer.Clsact}
 	if header := n.Headers[p.Node]; header > 0 {
 		pair.MTU, pair.Quiet, pair.B = n.MTU+header, true, n.Own(p.Called(steer.Sending))
 	}
