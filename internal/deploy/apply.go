@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -54,7 +55,7 @@ func Apply(owner, kind, namespace string, text []byte) error {
 		return fmt.Errorf("the %s is not one: %w; make the script again with this version's `nfchain plan -o sh`", kind, err)
 	}
 	if kind == container.KindName {
-		if err := noteContainers(owner); err != nil {
+		if err := noteContainers(context.Background(), owner, spec.(container.Spec).Engine); err != nil {
 			return err
 		}
 	}

@@ -2,11 +2,12 @@ package deploy
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"nfchain.dev/nfchain/internal/engine"
 	"nfchain.dev/nfchain/internal/netns"
@@ -29,6 +30,9 @@ func (w *work) contain(ctx context.Context, p *plan.Plan) error {
 	if len(wanted) == 0 {
 		return nil
 	}
+	if err := sameEngine(ctx, w.owner, wanted); err != nil {
+		return err
+	}
 	observed, err := (container.Kind{}).Read(resource.Place{Owner: w.owner})
 	if err != nil {
 		return err
@@ -46,15 +50,17 @@ func (w *work) contain(ctx context.Context, p *plan.Plan) error {
 	if w.dry || len(names) == 0 {
 		return nil
 	}
-	if err := noteContainers(w.owner); err != nil {
+	// What may be missing is missed before anything that runs is ended for it.
+	err = each(ctx, names, func(name string) error { return due[name].Spec.(container.Spec).Prepare(ctx, w.owner, nil) })
+	if err != nil {
+		return err
+	}
+	if err := noteContainers(ctx, w.owner, due[names[0]].Spec.(container.Spec).Engine); err != nil {
 		return err
 	}
 	finished := 0
 	err = each(ctx, names, func(name string) error {
-		if err := dissolve(name, w.owner); err != nil {
-			return err
-		}
-		err := (container.Kind{}).Apply(resource.Place{Owner: w.owner}, []resource.Change{due[name]})
+		err := w.startContained(ctx, due[name].Spec.(container.Spec))
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.fresh[resource.ID(namespace.KindName, netns.Host, name)], w.coming[name] = true, true
@@ -69,26 +75,75 @@ func (w *work) contain(ctx context.Context, p *plan.Plan) error {
 	return err
 }
 
-// containersFile tells that a chain has, or had, containers: they are asked for then.
-func containersFile(owner string) string { return filepath.Join(StateDir(owner), "containers") }
+// startContained starts a container, and only then takes away what was in the namespace that had its name: until then
+// packets go on through that.
+func (w *work) startContained(ctx context.Context, s container.Spec) error {
+	pid, err := s.Start(ctx, w.owner)
+	if err != nil {
+		return err
+	}
+	if !netns.Has(s.Name, pid) {
+		if err := dissolve(s.Name, w.owner); err != nil {
+			return err
+		}
+	}
+	return netns.Name(s.Name, pid)
+}
 
-// noteContainers is done before the first is made.
-func noteContainers(owner string) error {
-	if err := rundir.Keep(containersFile(owner), []byte("made by nfchain\n"), 0o644); err != nil {
-		return fmt.Errorf("note that the chain has containers: %w", err)
+// sameEngine is an error if the engine that a chain's containers are to be of is not there, or is not the one that has
+// them.
+func sameEngine(ctx context.Context, owner string, wanted []resource.Resource) error {
+	for _, r := range wanted {
+		e, err := engine.Open(ctx, r.Spec.(container.Spec).Engine)
+		if err != nil {
+			return err
+		}
+		host := e.Host()
+		_ = e.Close()
+		if err := isOf(owner, host); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// hasContainers tells whether a chain has, or had, any.
-func hasContainers(owner string) bool {
-	_, err := os.Stat(containersFile(owner))
-	return err == nil
+// isOf is an error if an owner's containers are of an engine that listens elsewhere.
+func isOf(owner, host string) error {
+	if of := engineOf(owner); of != "" && of != host {
+		return fmt.Errorf("the containers of %s are of the engine at %s, and this one is at %s; set DOCKER_HOST to the first, or take the chain down there", owner, of, host)
+	}
+	return nil
+}
+
+// containersFile tells that a chain has, or had, containers, and where the engine listens that has them.
+func containersFile(owner string) string { return filepath.Join(StateDir(owner), "containers") }
+
+// noteContainers is done before the first is made.
+func noteContainers(ctx context.Context, owner, name string) error {
+	e, err := engine.Open(ctx, name)
+	if err != nil {
+		return err
+	}
+	host := e.Host()
+	_ = e.Close()
+	if err := rundir.Keep(containersFile(owner), []byte(host+"\n"), 0o644); err != nil {
+		return fmt.Errorf("note that %s has containers: %w", owner, err)
+	}
+	return nil
+}
+
+// engineOf tells where the engine listens that has a chain's containers; "" where it has, and had, none.
+func engineOf(owner string) string {
+	text, err := os.ReadFile(containersFile(owner))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
 }
 
 // dropContainers removes those that the plan no longer has. Their namespaces have gone.
 func (w *work) dropContainers(ctx context.Context, p *plan.Plan) error {
-	if !hasContainers(w.owner) {
+	if engineOf(w.owner) == "" {
 		return nil
 	}
 	all, err := container.Find(ctx, w.owner)
@@ -110,12 +165,24 @@ func (w *work) dropContainers(ctx context.Context, p *plan.Plan) error {
 	return nil
 }
 
+// removesWithin is how long the engine may take to remove all of an owner's.
+const removesWithin = time.Minute
+
 // removeContainers removes all of an owner's. Where it had some, and the engine is not there that would tell of
-// them, that is an error: it would bring back what it knows of when it starts.
+// them, that is an error: it would bring back what it knows of when it starts. Where it had none no engine is needed.
 func removeContainers(ctx context.Context, owner string) error {
-	err := container.Remove(ctx, owner, "")
-	if errors.Is(err, engine.ErrNotThere) && !hasContainers(owner) {
-		return nil
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), removesWithin)
+	defer stop()
+	of := engineOf(owner)
+	if e, err := engine.Open(ctx, engine.Docker); err == nil && of != "" {
+		host := e.Host()
+		_ = e.Close()
+		if err := isOf(owner, host); err != nil {
+			return err
+		}
 	}
-	return err
+	if err := container.Remove(ctx, owner, ""); err != nil && of != "" {
+		return err
+	}
+	return nil
 }

@@ -146,6 +146,11 @@ func dissolve(name, owner string) error {
 // endProcesses kills every process that lives in the namespaces and waits until
 // they are gone: a namespace lives as long as a process in it.
 func endProcesses(names []string) error {
+	for _, name := range names {
+		if netns.Identity(name) == netns.Identity(netns.Host) {
+			return fmt.Errorf("namespace %s is the host's own, in which nothing is ended; take its name away: umount %s", name, netns.Path(name))
+		}
+	}
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		found, err := netns.Processes(names)
 		if err != nil || len(found) == 0 {

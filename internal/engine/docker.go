@@ -32,7 +32,7 @@ type docker struct{ *client.Client }
 func openDocker(ctx context.Context) (Engine, error) {
 	c, err := client.New(client.FromEnv)
 	if err != nil {
-		return nil, fmt.Errorf("the Docker engine: %w; look at DOCKER_HOST", err)
+		return nil, fmt.Errorf("the Docker engine %w (%v); look at DOCKER_HOST and what else of the environment begins with DOCKER", ErrNotThere, err)
 	}
 	if host := c.DaemonHost(); !strings.HasPrefix(host, "unix://") {
 		_ = c.Close()
@@ -49,6 +49,8 @@ func openDocker(ctx context.Context) (Engine, error) {
 }
 
 func (docker) Name() string { return Docker }
+
+func (d docker) Host() string { return d.DaemonHost() }
 
 func (d docker) List(ctx context.Context, owner string) ([]Container, error) {
 	label := labelOwner
@@ -68,7 +70,9 @@ func (d docker) List(ctx context.Context, owner string) ([]Container, error) {
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, one)
+		if one.ours {
+			found = append(found, one)
+		}
 	}
 	return found, nil
 }
@@ -86,6 +90,8 @@ func (d docker) Inspect(ctx context.Context, id string) (Container, error) {
 	if c.Config != nil {
 		found.Owner, found.Node, found.Digest = c.Config.Labels[labelOwner], c.Config.Labels[labelNode], c.Config.Labels[labelDigest]
 	}
+	// Images that somebody makes of a container have its labels, and so have their containers.
+	found.ours = found.Owner != "" && slices.Equal(c.Config.Entrypoint, entry()) && c.HostConfig != nil && c.HostConfig.NetworkMode.IsNone()
 	if s := c.State; s != nil {
 		if s.Running {
 			found.PID = s.Pid
@@ -108,8 +114,16 @@ func ended(s *container.State) string {
 	return fmt.Sprintf("ended with exit code %d", s.ExitCode)
 }
 
-func (d docker) Create(ctx context.Context, w Wanted, progress func(string)) (string, error) {
-	image, err := d.image(ctx, w, progress)
+func (d docker) Prepare(ctx context.Context, w Wanted, progress func(string)) error {
+	if _, err := d.image(ctx, w, progress); err != nil {
+		return fmt.Errorf("function %s: %w", w.Node, err)
+	}
+	return nil
+}
+
+func (d docker) Create(ctx context.Context, w Wanted) (string, error) {
+	w.Pull = "never" // it has been fetched
+	image, err := d.image(ctx, w, nil)
 	if err != nil {
 		return "", fmt.Errorf("function %s: %w", w.Node, err)
 	}

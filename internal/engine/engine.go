@@ -64,6 +64,8 @@ type Container struct {
 	// How it ended, for people, and its exit code; "" while it runs, or has not run yet.
 	How  string
 	Code int
+	// ours tells that nfchain made it.
+	ours bool
 }
 
 // Engine of containers, on this machine.
@@ -72,11 +74,15 @@ type Engine interface {
 	Name() string
 	// List the owner's containers; of all owners where it is "".
 	List(ctx context.Context, owner string) ([]Container, error)
-	// Create a container, having its image fetched where that is wanted; progress is told of that.
-	Create(ctx context.Context, w Wanted, progress func(string)) (id string, err error)
+	// Host is where it listens.
+	Host() string
+	// Prepare what a container is made from, fetching its image where that is wanted; progress is told of that.
+	Prepare(ctx context.Context, w Wanted, progress func(string)) error
+	// Create a container of what is prepared.
+	Create(ctx context.Context, w Wanted) (id string, err error)
 	// Start one that does not run, and tell it as it is then.
 	Start(ctx context.Context, id string) (Container, error)
-	// Inspect one.
+	// Inspect one, by its ID or name.
 	Inspect(ctx context.Context, id string) (Container, error)
 	// Remove one, whatever it does. Already gone is success.
 	Remove(ctx context.Context, id string) error

@@ -43,11 +43,20 @@ func Program() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	name = strings.TrimSuffix(name, " (deleted)") // another version is in its place
 	return name, static(name)
 }
 
 // static is an error if a program needs what an image may not have.
 func static(name string) error {
+	info, err := os.Stat(name)
+	if err != nil {
+		return fmt.Errorf("look at nfchain's own program: %w", err)
+	}
+	const readAndRun = 0o005 // by others than owner and group
+	if info.Mode().Perm()&readAndRun != readAndRun {
+		return fmt.Errorf("%s cannot be run by every user, of whom a container may be another; chmod 755 it", name)
+	}
 	file, err := elf.Open(name)
 	if err != nil {
 		return fmt.Errorf("look at nfchain's own program: %w", err)
@@ -143,6 +152,16 @@ func waits(pid int) bool {
 		return false
 	}
 	return begins(strings.Split(string(text), "\x00"))
+}
+
+// Is tells whether a process of this machine is the first one of a container: an engine may be on another machine, or
+// number processes otherwise, however near its socket is.
+func Is(pid int, id string) bool {
+	if waits(pid) {
+		return true
+	}
+	groups, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+	return err == nil && id != "" && strings.Contains(string(groups), id)
 }
 
 // begins tells whether a command line is of what a container begins with: first of the engine's, and then of this.

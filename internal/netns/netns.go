@@ -138,6 +138,13 @@ func Create(name string, setup func() error) error {
 
 // Name gives the namespace that a process lives in a name, in place of the namespace that has it.
 func Name(name string, pid int) error {
+	its, err := identify(fmt.Sprintf("/proc/%d/ns/net", pid))
+	if err != nil {
+		return fmt.Errorf("look at the network namespace of process %d: %w", pid, err)
+	}
+	if own, err := identify(Path(Host)); err != nil || its == own {
+		return fmt.Errorf("process %d lives in the host's own network namespace, which is given no name", pid)
+	}
 	if err := os.MkdirAll(Dir, 0o755); err != nil {
 		return fmt.Errorf("create %s: %w", Dir, err)
 	}

@@ -72,6 +72,9 @@ func (b *builder) container(n Node) (container.Spec, error) {
 	if s.Own {
 		return c, fmt.Errorf("%s is a program of nfchain's own here; give it runtime: %s", n.Kind, api.RuntimeNetns)
 	}
+	if s.Restart != "always" {
+		return c, fmt.Errorf("restart: %s is for a program in a namespace; a container that ends is started again with its network, so leave restart out", s.Restart)
+	}
 	c.Args, c.Env, c.Dir, c.CPUs, c.MemoryNodes, c.MemoryBytes = s.Args, s.Env, s.Dir, s.CPUs, s.MemoryNodes, s.MemoryBytes
 	for _, h := range s.Hosts {
 		c.Hosts = append(c.Hosts, h.Name+":"+h.Address.String())

@@ -57,20 +57,16 @@ func (p *program) startContainedAgain(ctx context.Context) error {
 
 // contained is the program's container, as the plan has it made.
 func (p *program) contained(ctx context.Context, e engine.Engine) (engine.Container, error) {
-	all, err := e.List(ctx, p.config.Owner)
-	if err != nil {
-		return engine.Container{}, err
+	c, err := e.Inspect(ctx, p.spec.Container.Name)
+	switch {
+	case err != nil:
+		return c, err
+	case c.Owner != p.config.Owner:
+		return c, fmt.Errorf("container %s is not nfchain's", c.Name)
+	case c.Digest != p.spec.Container.Digest, c.PID != 0 && !netns.Has(p.spec.Netns, c.PID):
+		return c, fmt.Errorf("its container %s is being made anew", c.Name)
 	}
-	for _, c := range all {
-		switch {
-		case c.Name != p.spec.Container.Name:
-		case c.Digest != p.spec.Container.Digest, c.PID != 0 && !netns.Has(p.spec.Netns, c.PID):
-			return c, fmt.Errorf("its container %s is being made anew", c.Name)
-		default:
-			return c, nil
-		}
-	}
-	return engine.Container{}, fmt.Errorf("its container %s %w", p.spec.Container.Name, engine.ErrNotThere)
+	return c, nil
 }
 
 // saysWithin is how long an engine may take to say how a container has ended.

@@ -137,63 +137,93 @@ func Find(ctx context.Context, owner string) ([]engine.Container, error) {
 	return found, nil
 }
 
-// Apply implements resource.Kind. One that ended is started again as it is, with what it wrote to its files, if it
-// is still as it should be.
+// Apply implements resource.Kind.
 func (Kind) Apply(p resource.Place, changes []resource.Change) error {
+	ctx := context.Background()
 	for _, c := range changes {
-		if err := apply(context.Background(), p.Owner, c); err != nil {
+		if c.Op == resource.Delete {
+			if err := Remove(ctx, p.Owner, c.Key); err != nil {
+				return err
+			}
+			continue
+		}
+		spec := c.Spec.(Spec)
+		if err := spec.Prepare(ctx, p.Owner, nil); err != nil {
+			return err
+		}
+		pid, err := spec.Start(ctx, p.Owner)
+		if err == nil {
+			err = netns.Name(spec.Name, pid)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func apply(ctx context.Context, owner string, c resource.Change) error {
-	if c.Op == resource.Delete {
-		return Remove(ctx, owner, c.Key)
-	}
-	spec := c.Spec.(Spec)
-	e, err := engine.Open(ctx, spec.Engine)
+// Prepare what the container is made from: whatever may be missing is seen before anything is taken away.
+func (s Spec) Prepare(ctx context.Context, owner string, progress func(string)) error {
+	e, err := engine.Open(ctx, s.Engine)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = e.Close() }()
-	id, err := spec.made(ctx, e, owner)
+	program, err := engine.Program()
 	if err != nil {
 		return err
 	}
-	is, err := e.Start(ctx, id)
-	if err != nil {
-		return fmt.Errorf("function %s: %w", spec.Node, err)
-	}
-	if is.PID == 0 {
-		return fmt.Errorf("function %s: container %s %s at once; see `docker logs %s`", spec.Node, spec.Name, is.How, spec.Name)
-	}
-	return netns.Name(spec.Name, is.PID)
+	return e.Prepare(ctx, s.wanted(owner, program), progress)
 }
 
-// made gives the container that is as it should be, made if there is none.
-func (s Spec) made(ctx context.Context, e engine.Engine, owner string) (id string, err error) {
-	all, err := e.List(ctx, owner)
+// Start the container and give its first process, which waits for its network. One that ended is started as it is,
+// with what it wrote to its files, if it is as it should be; else there is a new one.
+func (s Spec) Start(ctx context.Context, owner string) (pid int, err error) {
+	e, err := engine.Open(ctx, s.Engine)
 	if err != nil {
-		return "", err
+		return 0, err
 	}
-	for _, c := range all {
-		switch {
-		case c.Name != s.Name:
-		case c.Digest == s.Fingerprint():
-			return c.ID, nil
-		default:
-			if err := e.Remove(ctx, c.ID); err != nil {
-				return "", err
-			}
+	defer func() { _ = e.Close() }()
+	is, err := s.started(ctx, e, owner)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("function %s: %w", s.Node, err)
+	case is.PID == 0:
+		return 0, fmt.Errorf("function %s: container %s %s at once; see `docker logs %s`", s.Node, s.Name, is.How, s.Name)
+	case !engine.Is(is.PID, is.ID):
+		return 0, fmt.Errorf("function %s: the engine at %s says that container %s is process %d, which it is not on this machine; set DOCKER_HOST to an engine of this machine", s.Node, e.Host(), s.Name, is.PID)
+	}
+	return is.PID, nil
+}
+
+func (s Spec) started(ctx context.Context, e engine.Engine, owner string) (engine.Container, error) {
+	is, err := e.Inspect(ctx, s.Name)
+	switch {
+	case errors.Is(err, engine.ErrNotThere):
+	case err != nil:
+		return is, err
+	case is.Owner != owner:
+		return is, fmt.Errorf("a container called %s is there already, and is not nfchain's; rename or remove it", s.Name)
+	case is.Digest == s.Fingerprint():
+		if again, err := e.Start(ctx, is.ID); err == nil {
+			return again, nil
+		}
+		// Somebody removes it at this moment, or what it begins with is elsewhere now.
+		fallthrough
+	default:
+		if err := e.Remove(ctx, is.ID); err != nil {
+			return is, err
 		}
 	}
 	program, err := engine.Program()
 	if err != nil {
-		return "", err
+		return is, err
 	}
-	return e.Create(ctx, s.wanted(owner, program), nil)
+	id, err := e.Create(ctx, s.wanted(owner, program))
+	if err != nil {
+		return is, err
+	}
+	return e.Start(ctx, id)
 }
 
 // Remove the owner's container of a name, or all where that is "". An engine that is not there is an error.
