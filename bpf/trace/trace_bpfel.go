@@ -124,6 +124,7 @@ type ProgramMapSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramVariableSpecs struct {
+	Between   *ebpf.VariableSpec `ebpf:"between"`
 	Point     *ebpf.VariableSpec `ebpf:"point"`
 	Probes    *ebpf.VariableSpec `ebpf:"probes"`
 	Samples   *ebpf.VariableSpec `ebpf:"samples"`
@@ -179,6 +180,7 @@ func (m *ProgramMaps) Close() error {
 //
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramVariables struct {
+	Between   *ebpf.Variable `ebpf:"between"`
 	Point     *ebpf.Variable `ebpf:"point"`
 	Probes    *ebpf.Variable `ebpf:"probes"`
 	Samples   *ebpf.Variable `ebpf:"samples"`

@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -67,7 +68,8 @@ func TestTraceOfAFunctionThatDuplicates(t *testing.T) {
 	}
 }
 
-// TestProbesAreNoDrops: what looks whether a function lives ends in the forwarder, as who traces is told.
+// TestProbesAreNoDrops: what looks whether a function lives ends in the forwarder, as who traces is told; what ends in the function
+// is dropped there.
 func TestProbesAreNoDrops(t *testing.T) {
 	nstest.Require(t, feature.BPFTrace, feature.BPFPeer, feature.BPFIngress)
 	b := newBed(t, "wiring: ebpf\nfunctions: [{name: a, kind: forward, onFailure: bypass}]\n")
@@ -102,5 +104,13 @@ func TestProbesAreNoDrops(t *testing.T) {
 	}
 	if n := ends(c); n > 0 {
 		t.Errorf("%d packets are told to be dropped", n)
+	}
+	for _, line := range []string{"add table inet t", "add chain inet t c { type filter hook forward priority 0; policy drop; }"} {
+		if out, err := exec.Command("ip", "netns", "exec", p.Functions()[0].Namespace, "nft", line).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	if ends(c) == 0 {
+		t.Error("no packet is told to be dropped by the function that drops all")
 	}
 }

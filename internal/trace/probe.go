@@ -43,7 +43,7 @@ func newProbe(v *view, o Options, signature uint32, probes uint64) (*probe, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(p.size(spec, signature), spec.Variables["probes"].Set(probes)); err != nil {
+	if err := errors.Join(p.size(spec, signature), spec.Variables["probes"].Set(probes), spec.Variables["between"].Set(v.between)); err != nil {
 		return nil, err
 	}
 	if err := spec.LoadAndAssign(&p.objects, &ebpf.CollectionOptions{Programs: ebpf.ProgramOptions{KernelTypes: types}}); err != nil {
