@@ -59,6 +59,11 @@ func Apply(owner, kind, namespace string, text []byte) error {
 			return err
 		}
 	}
+	if kind == process.KindName || kind == health.KindName {
+		if err := process.Relieve(owner); err != nil {
+			return err
+		}
+	}
 	h, err := netns.Open(namespace)
 	if err != nil {
 		return err

@@ -252,7 +252,10 @@ func TestElderIsRelieved(t *testing.T) {
 	if err := elder.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = elder.Wait() }()
+	defer func() {
+		_ = elder.Process.Kill()
+		_ = elder.Wait()
+	}()
 	for deadline := time.Now().Add(time.Minute); c.supervisor() != elder.Process.Pid; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it does not begin")

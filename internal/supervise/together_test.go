@@ -20,7 +20,7 @@ func TestProbedTogether(t *testing.T) {
 		t.Helper()
 		p.well("a", "bump", "c", "bad")
 		into := map[string]string{"eastward": p.watched("a").West, "westward": p.watched("bad").East}
-		for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 			before, enough := p.sent(), map[string]bool{}
 			others := func(now map[string]uint64) (any bool) {
 				for port := range now {

@@ -77,8 +77,16 @@ func Relieve(owner string) error {
 		if err != nil {
 			return err
 		}
-		_ = unix.Kill(c.PID, unix.SIGKILL)
+		fd, err := unix.PidfdOpen(c.PID, 0)
 		_ = c.Close()
+		switch {
+		case errors.Is(err, unix.ESRCH):
+		case err != nil: // as of one that cannot be seen from here
+			return fmt.Errorf("end the supervisor of %s (process %d), of another version: %w", owner, c.PID, err)
+		default:
+			_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
+			_ = unix.Close(fd)
+		}
 	}
 	return fmt.Errorf("the supervisor of %s, of another version, does not end", owner)
 }

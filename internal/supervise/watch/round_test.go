@@ -135,6 +135,31 @@ func TestRoundsAreFinite(t *testing.T) {
 	}
 }
 
+// TestBehindOneThatIsLost: a function behind one where a probe ended has as long for the probes of its own as any other.
+func TestBehindOneThatIsLost(t *testing.T) {
+	w := newLine(t, "a b c")
+	at := func(after time.Duration) time.Time { return w.beats.Add(4*slow + after) }
+	w.probed(w.beats, nil)
+	none := func(n *node, _ int) bool { return n.spec.Node != "a" }
+	if got := w.probed(at(0), none); got != "a-c" {
+		t.Error(got)
+	}
+	for i := 1; i < missing; i++ {
+		w.probed(at(time.Duration(i)*fast), none)
+	}
+	lost := ""
+	for _, n := range w.nodes {
+		for _, v := range n.ways {
+			if v.lost(at((missing-1)*fast + fast/2)) {
+				lost += n.spec.Node
+			}
+		}
+	}
+	if lost != "b" {
+		t.Errorf("%q are lost", lost)
+	}
+}
+
 // TestRoundOfOneThatIsLost: where a probe ends, that function and those behind it are asked by themselves at once, those behind it are not
 // taken for lost, and it is no part of what comes from others for a while.
 func TestRoundOfOneThatIsLost(t *testing.T) {
