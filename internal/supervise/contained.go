@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"nfchain.dev/nfchain/internal/engine"
@@ -49,8 +51,16 @@ func (p *program) startContainedAgain(ctx context.Context) error {
 	if p.config.Restore == nil {
 		return errors.New("ended, and nothing starts its container again")
 	}
-	if err := p.config.Restore(ctx); err != nil {
-		return fmt.Errorf("could not be started again: %w", err)
+	restored := make(chan error, 1)
+	// It goes on though this program is replaced meanwhile, as it may be by what it does itself.
+	go func() { restored <- p.config.Restore(context.WithoutCancel(ctx)) }()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case err := <-restored:
+		if err != nil {
+			return fmt.Errorf("could not be started again: %w", err)
+		}
 	}
 	return p.startContained(ctx)
 }
@@ -67,6 +77,21 @@ func (p *program) contained(ctx context.Context, e engine.Engine) (engine.Contai
 		return c, fmt.Errorf("its container %s is being made anew", c.Name)
 	}
 	return c, nil
+}
+
+// catches tells whether a process does something of its own when it gets a signal (proc_pid_status(5), SigCgt).
+func catches(pid int, signal syscall.Signal) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(text)) {
+		if mask, is := strings.CutPrefix(line, "SigCgt:"); is {
+			caught, err := strconv.ParseUint(strings.TrimSpace(mask), 16, 64)
+			return err == nil && caught&(1<<(signal-1)) != 0
+		}
+	}
+	return false
 }
 
 // saysWithin is how long an engine may take to say how a container has ended.

@@ -228,10 +228,14 @@ func (p *program) watch(ctx context.Context, pid int, before []string, wait func
 	if errors.Is(context.Cause(ctx), errLetGo) {
 		return ctx.Err()
 	}
+	patience := grace
+	if p.spec.Container != nil && !catches(pid, syscall.SIGTERM) {
+		patience = 0 // the first process of a container, which the kernel keeps from it
+	}
 	_ = syscall.Kill(-pid, syscall.SIGTERM)
 	select {
 	case <-ended:
-	case <-time.After(grace):
+	case <-time.After(patience):
 		_ = syscall.Kill(-pid, syscall.SIGKILL)
 		<-ended
 	}
