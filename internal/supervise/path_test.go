@@ -212,16 +212,26 @@ func (p *path) port(name string, do func(*steer.Port) error) {
 	}
 }
 
-// keeps waits until packets that come from a node, eastward, go to all replicas but those of some numbers.
+// keeps waits until packets that come from a node, eastward, go to all replicas but those of some numbers. Ones that have been
+// taken out, and are gone, are kept from as well.
 func (p *path) keeps(from string, replicas ...int) {
 	p.Helper()
-	var want, got steer.Numbers
+	var want, got, there steer.Numbers
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(health.Spec); is {
+			for _, n := range s.Nodes {
+				if n.Of != "" {
+					there |= steer.Number(n.Number)
+				}
+			}
+		}
+	}
 	for _, n := range replicas {
 		want |= steer.Number(n)
 	}
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		p.port(p.watched(from).East, func(open *steer.Port) (err error) { got, err = open.Failing(); return })
-		if got == want {
+		if got&there == want {
 			return
 		}
 		if time.Now().After(deadline) {

@@ -107,10 +107,17 @@ func (w *Watcher) askThrough(first, last *way, now time.Time) {
 	w.post.put(first, payload{Signature: w.signature, Number: sent + 1, Row: uint32(first.row), Last: uint32(last.row)}, first.in.steer.Index)
 }
 
-// strays tells that a probe which had come through the way before did not come through this one: it may be that the function
-// lets through what is sent into it alone.
-func (v *way) strays() bool {
-	return v.carried && v.asking() && v.before.came >= v.sent
+// strays notes what became of a probe that was to come through the way before and did not come. If it came through that one, it may
+// be that the function lets through what is sent into it alone; if not, it never came here, and what is missing begins with a
+// probe of its own.
+func (v *way) strays(now time.Time) {
+	switch {
+	case !v.carried || !v.asking():
+	case v.before.came >= v.sent:
+		v.apart = now.Add(lonely)
+	default:
+		v.heard = v.sent
+	}
 }
 
 // lead probes on at the ports, as these are now.

@@ -392,12 +392,7 @@ func (w *Watcher) visit(n *node, now time.Time) {
 		return // it comes yet
 	}
 	for _, v := range n.ways {
-		switch {
-		case v.strays():
-			v.apart = now.Add(lonely)
-		case v.carried && v.asking():
-			v.heard = v.sent // it never came here: what is missing begins with a probe of its own
-		}
+		v.strays(now)
 		switch v.passing = false; {
 		case !missing && v == turn && w.joins(v):
 			w.join(v)
