@@ -9,7 +9,6 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/resource"
 )
 
@@ -51,7 +50,7 @@ func (c clsact) Put(p resource.Place, index int, r Rank, program, old *ebpf.Prog
 			return err
 		}
 	}
-	if err := Prepare(p.Handle, index); err != nil {
+	if err := Prepare(p, index); err != nil {
 		return err
 	}
 	info, err := program.Info()
@@ -65,11 +64,11 @@ func (c clsact) Put(p resource.Place, index int, r Rank, program, old *ebpf.Prog
 
 // Prepare an interface to hold programs at clsact, unless it is. While that is put on, the kernel takes the queues of
 // an interface that is up away for a moment, and drops what is sent by it meanwhile.
-func Prepare(h *netns.Handle, index int) error {
+func Prepare(p resource.Place, index int) error {
 	qdisc := &netlink.Clsact{QdiscAttrs: netlink.QdiscAttrs{
 		LinkIndex: index, Handle: netlink.MakeHandle(0xffff, 0), Parent: netlink.HANDLE_CLSACT,
 	}}
-	if err := h.QdiscAdd(qdisc); err != nil && !errors.Is(err, unix.EEXIST) {
+	if err := p.QdiscAdd(qdisc); err != nil && !errors.Is(err, unix.EEXIST) {
 		return fmt.Errorf("add the queueing discipline clsact: %w", err)
 	}
 	return nil

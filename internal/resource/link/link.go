@@ -162,7 +162,7 @@ func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 		if c.Op == resource.Delete {
 			continue
 		}
-		if err := create(p.Handle, c.Spec.(Spec)); err != nil {
+		if err := create(p, c.Spec.(Spec)); err != nil {
 			return err
 		}
 	}
@@ -185,7 +185,7 @@ func removeOld(p resource.Place, name string) error {
 // create makes a pair in one request, then marks and raises its ends. What a process that
 // was killed between left unmarked goes with the owner's namespace; a pair of which no end
 // is in one is made and marked elsewhere.
-func create(h *netns.Handle, s Spec) error {
+func create(p resource.Place, s Spec) error {
 	far, err := netns.Open(s.B.Namespace)
 	if err != nil {
 		return err
@@ -195,18 +195,18 @@ func create(h *netns.Handle, s Spec) error {
 	if !namespace.Owns(s.Owner, s.A.Namespace) && !namespace.Owns(s.Owner, s.B.Namespace) {
 		join = bring
 	}
-	if err := join(h, far, s); err != nil {
+	if err := join(p.Handle, far, s); err != nil {
 		return fmt.Errorf("join %s to %s: create veth pair: %w", s.A.Node, s.B.Node, err)
 	}
 	if s.Quiet {
-		if err := silence(h, s.A.Device); err != nil {
+		if err := silence(p.Handle, s.A.Device); err != nil {
 			return err
 		}
 	}
-	if err := raise(h, s.A.Device, s.alias(), s.Holds); err != nil {
+	if err := raise(p, s.A.Device, s.alias(), s.Holds); err != nil {
 		return err
 	}
-	return raise(far, s.B.Device, s.alias(), s.Holds)
+	return raise(resource.At(far, s.Owner), s.B.Device, s.alias(), s.Holds)
 }
 
 // add makes the pair. An interface of either name that has no mark is what a
@@ -256,21 +256,21 @@ func removeStale(h *netns.Handle, name, owner string) error {
 }
 
 // raise and mark an interface, prepared for programs if it is to hold some.
-func raise(h *netns.Handle, name, alias string, holds bool) error {
-	l, err := h.LinkByName(name)
+func raise(p resource.Place, name, alias string, holds bool) error {
+	l, err := p.LinkByName(name)
 	if err != nil {
-		return fmt.Errorf("interface %s of namespace %q: %w", name, h.Ref, err)
+		return fmt.Errorf("interface %s of namespace %q: %w", name, p.Ref, err)
 	}
-	if err := h.LinkSetAlias(l, alias); err != nil {
-		return fmt.Errorf("mark interface %s of namespace %q: %w", name, h.Ref, err)
+	if err := p.LinkSetAlias(l, alias); err != nil {
+		return fmt.Errorf("mark interface %s of namespace %q: %w", name, p.Ref, err)
 	}
 	if holds {
-		if err := held.Prepare(h, l.Attrs().Index); err != nil {
-			return fmt.Errorf("interface %s of namespace %q: %w", name, h.Ref, err)
+		if err := held.Prepare(p, l.Attrs().Index); err != nil {
+			return fmt.Errorf("interface %s of namespace %q: %w", name, p.Ref, err)
 		}
 	}
-	if err := h.LinkSetUp(l); err != nil {
-		return fmt.Errorf("raise interface %s of namespace %q: %w", name, h.Ref, err)
+	if err := p.LinkSetUp(l); err != nil {
+		return fmt.Errorf("raise interface %s of namespace %q: %w", name, p.Ref, err)
 	}
 	return nil
 }
