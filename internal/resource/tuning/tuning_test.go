@@ -56,6 +56,12 @@ func place(t *testing.T) resource.Place {
 	// Until then it gets a link-local address and a route to others of its own.
 	nstest.Carries(t, h, "eth0")
 	nstest.Carries(t, h, "far")
+	// The kernel notes by itself, a moment later, that the other one of the pair's addresses is there.
+	for deadline := time.Now().Add(time.Minute); in(t, p, "ip -6 route show 2001:db8::2") == ""; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("no route to 2001:db8::2")
+		}
+	}
 	return p
 }
 
