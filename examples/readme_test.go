@@ -28,3 +28,34 @@ func TestReadme(t *testing.T) {
 		t.Errorf("the README shows %d files", len(blocks))
 	}
 }
+
+// TestReadmeHasEveryKind of function, with what it does and all of its options.
+func TestReadmeHasEveryKind(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "| kind of function |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := map[string]string{}
+	for line := range strings.Lines(table) {
+		if _, row, is := strings.Cut(line, "| `"); is {
+			name, rest, _ := strings.Cut(row, "` | ")
+			rows[name] = rest
+		}
+	}
+	for _, k := range registry.Kinds() {
+		if !strings.HasPrefix(rows[k.Name], k.Does) {
+			t.Errorf("%s: it does %q, and the README says %q", k.Name, k.Does, rows[k.Name])
+		}
+		for _, o := range k.Options {
+			if name, _, below := strings.Cut(o.Path, "."); !below && !strings.Contains(rows[k.Name], "`"+name) {
+				t.Errorf("%s: the README has no option %s", k.Name, name)
+			}
+		}
+		delete(rows, k.Name)
+	}
+	for name := range rows {
+		t.Errorf("%s is no kind of function", name)
+	}
+}

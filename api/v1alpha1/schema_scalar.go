@@ -20,6 +20,17 @@ const (
 	shareText       = `^[0-9]+(\.[0-9]+)?%$`
 )
 
+// spelled says how values of the units' types are written, with the unit of a bare number.
+var spelled = map[reflect.Type]string{
+	reflect.TypeFor[Rate]():     "rate, bit/s: 10Mbit",
+	reflect.TypeFor[LoadRate](): "rate, bit/s or frames: 10Mbit, 100kpps",
+	reflect.TypeFor[Size]():     "size, bytes: 64KiB",
+	reflect.TypeFor[CPUs]():     "none, exclusive or shared: LIST",
+	reflect.TypeFor[Share]():    "share: 50%",
+	reflect.TypeFor[Mark]():     "mark, decimal or hexadecimal: 0x10",
+	reflect.TypeFor[Duration](): "time with its unit: 50ms",
+}
+
 // scalarSchema describes the types that are written as one word or number; nil
 // leaves a type to be described by what it is made of.
 func scalarSchema(t reflect.Type) *jsonschema.Schema {

@@ -108,10 +108,20 @@ type Kind interface {
 	Name() string
 	// Options returns a pointer to the kind's option type, filled with defaults.
 	Options() any
+	// Shows is what a person is told of the kind.
+	Shows() Shown
 	// Requires names the features the machine must have for these options.
 	Requires(options any) []string
 	// Contribute turns a site into resources.
 	Contribute(site Site, options any) ([]resource.Resource, error)
+}
+
+// Shown is what a person is told of a kind besides its options.
+type Shown struct {
+	// Does is what it does, in a line that goes on from its name.
+	Does string
+	// Example of its options, as YAML in one line; empty where none need be given.
+	Example string
 }
 
 // Companion is a kind that can act in a namespace beside the function that this is

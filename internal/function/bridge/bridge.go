@@ -38,6 +38,11 @@ func (Kind) Name() string { return "bridge" }
 // Options implements function.Kind.
 func (Kind) Options() any { return &Options{} }
 
+// Shows implements function.Kind.
+func (Kind) Shows() function.Shown {
+	return function.Shown{Does: "passes packets on without being a hop (bump in the wire)"}
+}
+
 // Requires implements function.Kind.
 func (Kind) Requires(any) []string { return []string{feature.Bridge} }
 

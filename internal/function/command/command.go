@@ -101,6 +101,11 @@ func (Kind) Options() any {
 	return &Options{Restart: "always", Ready: Ready{Timeout: api.Duration(10e9)}}
 }
 
+// Shows implements function.Kind.
+func (Kind) Shows() function.Shown {
+	return function.Shown{Does: "runs a program of yours, watched and started again", Example: `{args: [sleep, infinity]}`}
+}
+
 // Requires implements function.Kind.
 func (Kind) Requires(any) []string { return nil }
 

@@ -20,6 +20,9 @@ func (Kind) Name() string { return "counter" }
 // Options implements function.Kind.
 func (Kind) Options() any { return &Options{} }
 
+// Shows implements function.Kind.
+func (Kind) Shows() function.Shown { return function.Shown{Does: "counts packets and bytes"} }
+
 // Requires implements function.Kind.
 func (Kind) Requires(any) []string { return []string{feature.BPFIngress} }
 

@@ -57,6 +57,11 @@ func (Kind) Name() string { return "drop" }
 // Options implements function.Kind.
 func (Kind) Options() any { return &Options{Seed: 1} }
 
+// Shows implements function.Kind.
+func (Kind) Shows() function.Shown {
+	return function.Shown{Does: "drops a share, exactly or at random, at the kernel's speed", Example: `{every: 1000}`}
+}
+
 // Requires implements function.Kind.
 func (Kind) Requires(any) []string { return []string{feature.BPFIngress} }
 

@@ -54,6 +54,11 @@ func (Kind) Name() string { return "dscp" }
 // Options implements function.Kind.
 func (Kind) Options() any { return &Options{} }
 
+// Shows implements function.Kind.
+func (Kind) Shows() function.Shown {
+	return function.Shown{Does: "gives packets a code point", Example: `{code: ef}`}
+}
+
 // Requires implements function.Kind.
 func (Kind) Requires(any) []string { return []string{feature.BPFIngress} }
 

@@ -125,6 +125,14 @@ func (Kind) Name() string { return "firewall" }
 // Options implements function.Kind.
 func (Kind) Options() any { return &Options{Backend: ruleset.NFTables, Policy: "accept"} }
 
+// Shows implements function.Kind.
+func (Kind) Shows() function.Shown {
+	return function.Shown{
+		Does:    "filters with nftables or iptables",
+		Example: `{policy: drop, rules: {list: [{protocol: tcp, destination_port: 443, action: accept}]}}`,
+	}
+}
+
 // Requires implements function.Kind.
 func (Kind) Requires(options any) []string {
 	o := options.(*Options)

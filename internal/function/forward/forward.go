@@ -19,6 +19,9 @@ func (Kind) Name() string { return "forward" }
 // Options implements function.Kind.
 func (Kind) Options() any { return &Options{} }
 
+// Shows implements function.Kind.
+func (Kind) Shows() function.Shown { return function.Shown{Does: "routes"} }
+
 // Requires implements function.Kind.
 func (Kind) Requires(any) []string { return nil }
 

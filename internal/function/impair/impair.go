@@ -145,6 +145,14 @@ func (Kind) Options() any {
 
 var programNeeds, netemNeeds = []string{"tun", "tc.redirect"}, []string{"qdisc.netem"}
 
+// Shows implements function.Kind.
+func (Kind) Shows() function.Shown {
+	return function.Shown{
+		Does:    "drops, duplicates, reorders and delays packets, exactly or at random, and tells how late each went on",
+		Example: `{backend: netem, delay: 20ms, loss: {ratio: 0.01}}`,
+	}
+}
+
 // Requires implements function.Kind.
 func (Kind) Requires(options any) []string {
 	if options.(*Options).Backend == netem {

@@ -19,6 +19,11 @@ func (Kind) Name() string { return "loadbalancer" }
 // Options implements function.Kind.
 func (Kind) Options() any { return &Options{By: roundRobin} }
 
+// Shows implements function.Kind.
+func (Kind) Shows() function.Shown {
+	return function.Shown{Does: "shares connections out over several addresses, by turns or by hash", Example: `{by: hash}`}
+}
+
 // Requires implements function.Kind.
 func (Kind) Requires(any) []string { return []string{feature.NFTables, feature.NFTNAT} }
 

@@ -44,6 +44,14 @@ func (Kind) Name() string { return "mark" }
 // Options implements function.Kind.
 func (Kind) Options() any { return &Options{Mask: 1<<32 - 1} }
 
+// Shows implements function.Kind.
+func (Kind) Shows() function.Shown {
+	return function.Shown{
+		Does:    "gives packets a mark of the kernel's, which holds in the namespace that they are in or come to next",
+		Example: `{value: 16}`,
+	}
+}
+
 // Requires implements function.Kind.
 func (Kind) Requires(any) []string { return []string{feature.BPFIngress} }
 

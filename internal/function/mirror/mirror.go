@@ -25,6 +25,11 @@ func (Kind) Name() string { return "mirror" }
 // Options implements function.Kind.
 func (Kind) Options() any { return &Options{} }
 
+// Shows implements function.Kind.
+func (Kind) Shows() function.Shown {
+	return function.Shown{Does: "copies every packet to a tap, and forwards it"}
+}
+
 // Requires implements function.Kind.
 func (Kind) Requires(any) []string { return []string{feature.Veth, feature.Redirect} }
 

@@ -19,6 +19,11 @@ func (Kind) Name() string { return "nat" }
 // Options implements function.Kind.
 func (Kind) Options() any { return &Options{} }
 
+// Shows implements function.Kind.
+func (Kind) Shows() function.Shown {
+	return function.Shown{Does: "translates where connections come from or go to", Example: `{source: {masquerade: true}}`}
+}
+
 // Requires implements function.Kind.
 func (Kind) Requires(any) []string { return []string{feature.NFTables, feature.NFTNAT} }
 

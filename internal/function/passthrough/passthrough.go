@@ -39,6 +39,14 @@ func (Kind) Name() string { return "passthrough" }
 // Options implements function.Kind.
 func (Kind) Options() any { return &Options{} }
 
+// Shows implements function.Kind.
+func (Kind) Shows() function.Shown {
+	return function.Shown{
+		Does:    "passes packets on without being a hop, by programs of nfchain's own: the fastest that a namespace can be",
+		Example: `{mode: tc}`,
+	}
+}
+
 // Requires implements function.Kind.
 func (k Kind) Requires(options any) []string {
 	needs := []string{feature.Veth, feature.BPFPeer, feature.BPFIngress}

@@ -78,6 +78,14 @@ func (Kind) Options() any {
 	return &Options{Per: "chain", IPv4Prefix: 32, IPv6Prefix: 64, Flows: 65536}
 }
 
+// Shows implements function.Kind.
+func (Kind) Shows() function.Shown {
+	return function.Shown{
+		Does:    "drops what is over a rate, of all, or of each flow or prefix by itself",
+		Example: `{rate: 100Mbit, per: flow}`,
+	}
+}
+
 // Requires implements function.Kind.
 func (Kind) Requires(any) []string { return []string{feature.BPFIngress} }
 

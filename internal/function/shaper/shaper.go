@@ -116,6 +116,11 @@ func (Kind) Name() string { return "shaper" }
 // Options implements function.Kind.
 func (Kind) Options() any { return &Options{Discipline: qdisc.HTB, Latency: api.Duration(50e6)} }
 
+// Shows implements function.Kind.
+func (Kind) Shows() function.Shown {
+	return function.Shown{Does: "limits rates with HTB or TBF", Example: `{rate: 1Gbit}`}
+}
+
 // Requires implements function.Kind.
 func (Kind) Requires(options any) []string {
 	o := options.(*Options)

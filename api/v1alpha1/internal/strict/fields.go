@@ -99,3 +99,32 @@ func bound(text string) *float64 {
 	}
 	return &v
 }
+
+// Field is one that files may have of a struct, and what is asked of its value.
+type Field struct {
+	// Key that it is under.
+	Key string
+	// Name of it in Go, in the struct type In, which is embedded where that is another; Index leads to it.
+	Name     string
+	In, Type reflect.Type
+	Index    []int
+	Required bool
+	// OneOf are the words that it may be; none is any.
+	OneOf []string
+	// Minimum and Maximum of a number; nil is none.
+	Minimum, Maximum *float64
+}
+
+// FieldsOf a struct type, in its order, those of embedded structs inlined.
+func FieldsOf(t reflect.Type) []Field {
+	var all []Field
+	for _, f := range New().fields(t).list {
+		in := t
+		for _, i := range f.index[:len(f.index)-1] {
+			in = in.Field(i).Type
+		}
+		is := in.Field(f.index[len(f.index)-1])
+		all = append(all, Field{f.name, is.Name, in, is.Type, f.index, f.rule.required, f.rule.enum, f.rule.min, f.rule.max})
+	}
+	return all
+}

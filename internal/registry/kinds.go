@@ -1,0 +1,65 @@
+package registry
+
+import (
+	"slices"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/function"
+)
+
+// Kind is what there is to know of a kind of function.
+type Kind struct {
+	Name string `json:"kind"`
+	Does string `json:"does"`
+	// Runtimes that a function of the kind can have.
+	Runtimes []string `json:"runtimes"`
+	// Image that its container is made from.
+	Image string `json:"image"`
+	// Capabilities that its container has, in words.
+	Capabilities string `json:"capabilities"`
+	// Requires are the features of the machine that it needs where a file gives no options.
+	Requires []string     `json:"requires"`
+	Options  []api.Option `json:"options"`
+	// Example of a function of the kind, in a chain by itself.
+	Example string `json:"example"`
+}
+
+// What containers are made from, and the capabilities that they have.
+const (
+	anyImage     = "any: container: {image: NAME}"
+	emptyImage   = "one with nothing in it, which nfchain makes: it is the kernel's work"
+	given        = "what the engine gives; container: {capabilities: [...]} has it have those and no others"
+	none         = "none: nfchain works in its network from outside"
+	exampleBegin = "apiVersion: nfchain.dev/v1alpha1\nkind: NetworkServiceChain\nmetadata: {name: shown}\nspec:\n  functions:\n"
+)
+
+// Kinds of functions that there are, in the order of the list above.
+func Kinds() []Kind {
+	var all []Kind
+	for _, k := range functions {
+		all = append(all, described(k))
+	}
+	return all
+}
+
+func described(k function.Kind) Kind {
+	shown := k.Shows()
+	d := Kind{
+		Name: k.Name(), Does: shown.Does, Runtimes: runtimesOf(k), Image: emptyImage, Capabilities: none,
+		Requires: append([]string{}, k.Requires(k.Options())...), Options: Words().OptionsOf(k.Name()),
+		Example: exampleBegin + "  - name: " + k.Name() + "\n    kind: " + k.Name() + "\n",
+	}
+	if _, is := k.Options().(api.Programmed); is {
+		d.Image, d.Capabilities = anyImage, given
+	}
+	if shown.Example != "" {
+		d.Example += "    " + k.Name() + ": " + shown.Example + "\n"
+	}
+	return d
+}
+
+// runtimesOf a kind: all, but that not every kind has steps to be inline by.
+func runtimesOf(k function.Kind) []string {
+	_, inline := k.(function.Inline)
+	return slices.DeleteFunc(slices.Clone(runtimes), func(runtime string) bool { return runtime == api.RuntimeInline && !inline })
+}

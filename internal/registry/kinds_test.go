@@ -1,0 +1,85 @@
+package registry_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/registry"
+)
+
+// TestExamplesLoadAndPlan: the example of each kind is a file, and its function can live where it is said to, and
+// nowhere else.
+func TestExamplesLoadAndPlan(t *testing.T) {
+	for _, k := range registry.Kinds() {
+		for _, runtime := range registry.Words().Runtimes {
+			err := planned(t, k.Example, runtime)
+			if can := slices.Contains(k.Runtimes, runtime); (err == nil) != can {
+				t.Errorf("%s as %s: can it be? %v, but %v", k.Name, runtime, can, err)
+			}
+		}
+		if k.Does == "" || strings.HasSuffix(k.Does, ".") {
+			t.Errorf("%s does %q", k.Name, k.Does)
+		}
+	}
+}
+
+// planned tells why an example cannot be planned with a runtime.
+func planned(t *testing.T, example, runtime string) error {
+	t.Helper()
+	file, err := registry.Words().Decode("example", []byte(example))
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, example)
+	}
+	chain := file.Chains[0]
+	chain.Spec.Functions[0].Runtime = runtime
+	if _, program := chain.Spec.Functions[0].Options.(api.Programmed); program && api.IsEngine(runtime) {
+		chain.Spec.Functions[0].Container = &api.Container{Image: "box"}
+	}
+	if runtime == api.RuntimeInline {
+		chain.Spec.Wiring = "ebpf"
+	}
+	_, err = plan.Make(chain, registry.Plan(), plan.Facts{Has: func(string) bool { return true }}, plan.Options{})
+	return err
+}
+
+// TestOptions: units, bounds, words and defaults are those of the types.
+func TestOptions(t *testing.T) {
+	options := map[string]api.Option{}
+	for _, k := range registry.Kinds() {
+		for _, o := range k.Options {
+			options[k.Name+"."+o.Path] = o
+			if o.Description == "" {
+				t.Errorf("%s.%s says nothing of itself", k.Name, o.Path)
+			}
+		}
+	}
+	for path, want := range map[string]struct{ is, defaults string }{
+		"shaper.rate":                    {"rate, bit/s: 10Mbit", ""},
+		"shaper.latency":                 {"time with its unit: 50ms", `"50ms"`},
+		"shaper.classes[].match.source":  {"text", ""},
+		"firewall.rules.list":            {"list of items with fields", ""},
+		"firewall.rules.list[].protocol": {"text", ""},
+		"impair.reorder.by":              {"whole number", "1"},
+		"impair.loss.ratio":              {"number", ""},
+		"command.args":                   {"list of text", ""},
+		"command.env":                    {"text by name", ""},
+		"dscp.code":                      {"text or a number", ""},
+	} {
+		o, there := options[path]
+		if !there || o.Is != want.is || string(o.Default) != want.defaults {
+			t.Errorf("%s: %+v", path, o)
+		}
+	}
+	if o := options["shaper.rate"]; !o.Required {
+		t.Error("a shaper's rate need not be given")
+	}
+	if o := options["impair.reorder.by"]; o.Bounds() != "1 to 10000" {
+		t.Errorf("%q", o.Bounds())
+	}
+	if o := options["firewall.policy"]; !slices.Equal(o.OneOf, []string{"accept", "drop"}) {
+		t.Errorf("%v", o.OneOf)
+	}
+}
