@@ -2,6 +2,7 @@ package watch
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"net/netip"
 	"testing"
@@ -21,15 +22,7 @@ func TestPost(t *testing.T) {
 	nstest.Root(t)
 	nstest.Require(t, feature.Veth)
 	h := nstest.Open(t, nstest.Namespace(t))
-	pair := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "near"}, PeerName: "far"}
-	if err := h.LinkAdd(pair); err != nil {
-		t.Fatal(err)
-	}
-	near, far := index(t, h, "near"), index(t, h, "far")
-	if err := errors.Join(h.LinkSetUp(link(near)), h.LinkSetUp(link(far))); err != nil {
-		t.Fatal(err)
-	}
-	nstest.Carries(t, h, "near")
+	near, far := pair(t, h)
 	out, in := socket(t, h, 0), socket(t, h, far)
 	const nobodys = 1 << 20 // no interface has this number
 	for _, ports := range [][]int{{near}, {nobodys}, {near, near, near}, {nobodys, near, near}, {near, nobodys, near}, {near, near, nobodys}, {nobodys, nobodys, near, nobodys}} {
@@ -41,7 +34,7 @@ func TestPost(t *testing.T) {
 				t.Fatal(err)
 			}
 			ways = append(ways, &way{frame: f})
-			p.put(ways[i], payload{Signature: 0x7766554433221100, Number: uint64(i + 1), Row: 7}, ports[i])
+			p.put(ways[i], payload{Signature: known, Number: uint64(i + 1), Row: 7}, ports[i])
 		}
 		failed := map[*way]bool{}
 		p.send(out, func(v *way, err error) {
@@ -64,6 +57,20 @@ func TestPost(t *testing.T) {
 			}
 		}
 	}
+}
+
+// pair of interfaces that are up.
+func pair(t *testing.T, h *netns.Handle) (near, far int) {
+	t.Helper()
+	if err := h.LinkAdd(&netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "near"}, PeerName: "far"}); err != nil {
+		t.Fatal(err)
+	}
+	near, far = index(t, h, "near"), index(t, h, "far")
+	if err := errors.Join(h.LinkSetUp(link(near)), h.LinkSetUp(link(far))); err != nil {
+		t.Fatal(err)
+	}
+	nstest.Carries(t, h, "near")
+	return near, far
 }
 
 func link(index int) netlink.Link {
@@ -97,6 +104,9 @@ func socket(t *testing.T, h *netns.Handle, index int) (fd int) {
 	return fd
 }
 
+// known is the signature of the probes that are waited for.
+const known = 0x7766554433221100
+
 // next frame of the probes that comes.
 func next(t *testing.T, socket int) []byte {
 	t.Helper()
@@ -105,7 +115,7 @@ func next(t *testing.T, socket int) []byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if bytes.Contains(b[:n], []byte{0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77}) {
+		if bytes.Contains(b[:n], binary.NativeEndian.AppendUint64(nil, known)) {
 			return b[:n]
 		}
 	}

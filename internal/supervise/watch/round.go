@@ -75,9 +75,9 @@ func (w *Watcher) round(now time.Time) {
 			continue // it is come to
 		}
 		for first != nil && first.joined {
-			last, took := first, first.faded(now)
-			for n := 1; n < farthest && last.next != nil && last.next.joined && !now.Before(last.next.apart); n++ {
-				if took += last.next.faded(now); took > fast/2 {
+			last, took := first, first.took
+			for n := 1; n < farthest && last.goesOn(now); n++ {
+				if took += last.next.took; took > fast/2 {
 					break
 				}
 				last = last.next
@@ -90,6 +90,11 @@ func (w *Watcher) round(now time.Time) {
 		v.joined = false
 	}
 	w.joined = w.joined[:0]
+}
+
+// goesOn tells whether the probe that comes through a way may be sent into the next one: neither is apart.
+func (v *way) goesOn(now time.Time) bool {
+	return v.next != nil && v.next.joined && !now.Before(v.apart) && !now.Before(v.next.apart)
 }
 
 // askThrough ways from the first to the last by one probe, which has the same number for all.
@@ -107,13 +112,28 @@ func (w *Watcher) askThrough(first, last *way, now time.Time) {
 	w.post.put(first, payload{Signature: w.signature, Number: sent + 1, Row: uint32(first.row), Last: uint32(last.row)}, first.in.steer.Index)
 }
 
-// strays notes what became of a probe that was to come through the way before and did not come. If it came through that one, it may
-// be that the function lets through what is sent into it alone; if not, it never came here, and what is missing begins with a
-// probe of its own.
+// askBehind one that could not be sent its probe those that it was to go on to.
+func (w *Watcher) askBehind(first *way) {
+	last := first.last
+	for v := first; v != last.next; v = v.next { // the machine, and not the functions, lost it
+		v.unask()
+		v.unasked = true
+	}
+	for v := first; v != last; {
+		if v = v.next; v.in.steer != nil {
+			w.askThrough(v, last, first.asked)
+			return
+		}
+	}
+}
+
+// strays notes what became of a probe through several functions that did not come. If it was sent into this one, or came through
+// the one before, it may be that the function lets through what is sent into it alone, or loses some; if not, it never came here,
+// and what is missing begins with a probe of its own.
 func (v *way) strays(now time.Time) {
 	switch {
-	case !v.carried || !v.asking():
-	case v.before.came >= v.sent:
+	case !v.asking() || !v.carried && (v.last == nil || v.last == v):
+	case !v.carried || v.before.came >= v.sent:
 		v.apart = now.Add(lonely)
 	default:
 		v.heard = v.sent

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"encoding/binary"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -8,6 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vishvananda/netlink"
+
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/steer"
@@ -204,11 +209,86 @@ func TestRoundOfOneThatIsLost(t *testing.T) {
 			}
 		}
 	}
-	if got := w.probed(at(12), joined); got != "a b-d" {
+	if got := w.probed(at(12), joined); got != "a b c-d" {
 		t.Errorf("then: %s", got)
 	}
 	if got := w.probed(at(8).Add(lonely+2*slow), nil); got != "a-d" {
 		t.Errorf("in the end: %s", got)
+	}
+}
+
+// TestRoundOfOneThatLosesSome: where a probe that was to go on ends in the very function that it was sent into, that one has its own for a
+// while, though it lets through those.
+func TestRoundOfOneThatLosesSome(t *testing.T) {
+	w := newLine(t, "a b c")
+	at := func(beats float64) time.Time { return w.beats.Add(time.Duration(beats * float64(slow))) }
+	first := true
+	once := func(n *node, _ int) bool {
+		was := first
+		first = first && n.spec.Node != "a"
+		return was && n.spec.Node == "a"
+	}
+	for _, c := range []struct {
+		beat float64
+		want string
+	}{
+		{0, "a-c"}, {0.01, "a a a a b b b b c c c c"}, {1, "c-a"}, {4, "a b-c"}, {12, "a-c"},
+	} {
+		if got := w.probed(at(c.beat), once); got != c.want {
+			t.Errorf("beat %v: %q, want %q", c.beat, got, c.want)
+		}
+	}
+	for _, n := range w.nodes {
+		if n.asking() {
+			t.Errorf("of %s a probe is missing", n.spec.Node)
+		}
+	}
+}
+
+// TestRoundWhereOneCannotBeSent: who stands in a line behind one that cannot be sent its probe is asked at the same beat.
+func TestRoundWhereOneCannotBeSent(t *testing.T) {
+	nstest.Root(t)
+	nstest.Require(t, feature.Veth)
+	h := nstest.Open(t, nstest.Namespace(t))
+	near, far := pair(t, h)
+	const tooNarrow = 68 // bytes, for a probe
+	if err := h.LinkAdd(&netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "narrow", MTU: tooNarrow}, PeerName: "other"}); err != nil {
+		t.Fatal(err)
+	}
+	narrow := index(t, h, "narrow")
+	if err := h.LinkSetUp(link(narrow)); err != nil {
+		t.Fatal(err)
+	}
+	for unsent, c := range map[string]struct {
+		want  string
+		asked int
+	}{"": {"a-d", 4}, "a": {"b-d", 3}, "b": {"a-d", 4}, "a b": {"c-d", 2}, "a b c": {"d-d", 1}, "a b c d": {"", 0}} {
+		w := newLine(t, "a b c d")
+		w.socket, w.signature = socket(t, h, 0), known
+		in, rows := socket(t, h, far), map[uint32]string{}
+		for _, n := range w.nodes {
+			v := n.ways[0]
+			rows[uint32(v.row)] = n.spec.Node
+			if v.in.steer.Index = near; strings.Contains(unsent, n.spec.Node) {
+				v.in.steer.Index = narrow
+			}
+		}
+		for _, n := range w.nodes {
+			w.visit(n, w.beats)
+		}
+		w.round(w.beats)
+		w.send()
+		if c.want != "" {
+			b, at := next(t, in), w.nodes[0].ways[0].frame.at
+			if got := rows[binary.NativeEndian.Uint32(b[at+24:])] + "-" + rows[binary.NativeEndian.Uint32(b[at+28:])]; got != c.want {
+				t.Errorf("without %q: %s are asked, want %s", unsent, got, c.want)
+			}
+		}
+		for i, n := range w.nodes {
+			if v := n.ways[0]; v.asking() != (i >= 4-c.asked) || v.unasked == v.asking() {
+				t.Errorf("without %q: %s is asked: %v, could not be: %v", unsent, n.spec.Node, v.asking(), v.unasked)
+			}
+		}
 	}
 }
 
@@ -219,6 +299,9 @@ func TestRoundWithoutTheSlow(t *testing.T) {
 		change func(n *node)
 		want   string
 	}{
+		"slow a while ago": {func(n *node) {
+			n.ways[0].hear(n.ways[0].trust.ask(time.Unix(990, 0)), fast*2/3, time.Unix(990, 0).Add(memory*2/3))
+		}, "a b c-d"},
 		"slow":       {func(n *node) { n.ways[0].hear(n.ways[0].trust.ask(time.Unix(1000, 0)), fast, time.Unix(1000, 0)) }, "a b c-d"},
 		"unproven":   {func(n *node) { n.ways[0].proven = false }, "b a b c-d"},
 		"not there":  {func(n *node) { n.ways[0].in.steer = nil }, "a c-d"},

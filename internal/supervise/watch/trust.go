@@ -56,12 +56,13 @@ func (t *trust) unask() {
 	}
 }
 
-// hear notes that a probe came through.
+// hear notes that a probe came through. One that was not sent is another supervisor's: numbers go on from there, or none would be
+// seen for long.
 func (t *trust) hear(number uint64, took time.Duration, now time.Time) {
 	if number <= t.came {
 		return
 	}
-	t.proven, t.came = true, number
+	t.proven, t.came, t.sent = true, number, max(t.sent, number)
 	t.answers++
 	t.took, t.answered = max(took, t.faded(now)), now
 	if number > t.heard {

@@ -116,6 +116,23 @@ func TestTrustIsHandedOn(t *testing.T) {
 	}
 }
 
+// TestTrustOfStrangers: what another supervisor counted where this one looks is not waited for.
+func TestTrustOfStrangers(t *testing.T) {
+	var tr trust
+	now := time.Unix(0, 0)
+	tr.hear(tr.ask(now), 0, now)
+	tr.hear(100, 0, now)
+	if number := tr.ask(now); number != 101 || !tr.asking() {
+		t.Errorf("the next is %d: %+v", number, tr)
+	}
+	for range missing - 1 {
+		tr.ask(now)
+	}
+	if !tr.lost(now.Add(patience)) {
+		t.Errorf("it is deaf: %+v", tr)
+	}
+}
+
 // TestSplits: where probes of the one family come and those of the other do not, that is known after some of them, and
 // a function that loses many of both is not taken for one that does.
 func TestSplits(t *testing.T) {

@@ -460,18 +460,21 @@ func (w *Watcher) ask(v *way, now time.Time) {
 // askedLately tells that a probe was sent since it was last time for one where functions are at rest.
 func (w *Watcher) askedLately(v *way, now time.Time) bool { return w.beat(v.asked).After(now) }
 
-// send the probes. One that cannot be is taken back.
+// send the probes. One that cannot be is taken back, and who was to have it behind the first is asked without that one.
 func (w *Watcher) send() {
-	w.post.send(w.socket, func(v *way, err error) {
-		if errors.Is(err, unix.ENXIO) || errors.Is(err, unix.ENODEV) || errors.Is(err, unix.ENETDOWN) {
-			v.in.lose() // a port that is not there is judged so
+	for len(w.post.ways) > 0 {
+		var unsent []*way
+		w.post.send(w.socket, func(v *way, err error) {
+			if errors.Is(err, unix.ENXIO) || errors.Is(err, unix.ENODEV) || errors.Is(err, unix.ENETDOWN) {
+				v.in.lose() // a port that is not there is judged so
+			}
+			w.stir()
+			unsent = append(unsent, v)
+		})
+		for _, v := range unsent {
+			w.askBehind(v)
 		}
-		w.stir()
-		for u := v; u != v.last.next; u = u.next { // the machine, and not the functions, lost it
-			u.unask()
-			u.unasked = true
-		}
-	})
+	}
 }
 
 // wait until it is time for the next function, or for reading what is at the ports.
