@@ -4,7 +4,8 @@
 /* What takes probes out at a port of the forwarder. A probe is a packet of UDP that was sent into a
  * function at its other port; that it comes here says that the function lives. What a function makes of
  * its headers does not matter: it is known by what it carries. One that is to go through others, too, is
- * noted and goes on to the next of them. */
+ * noted and goes on to the next of them. Numbers rise at each port: what has no higher one than the latest is a copy, or
+ * was overtaken, and ends, so that what functions copy in a row does not come to be many. */
 #include "../include/onward.h"
 #include "../include/probe.h"
 #include "../include/skb.h"
@@ -84,11 +85,11 @@ int probe(struct __sk_buff *skb)
 	s = bpf_map_lookup_elem(&seen, &p.leg.row);
 	if (!s || s->port != skb->ifindex)
 		return TCX_DROP;
+	if (unlikely(p.number <= s->number))
+		return TCX_DROP;
 	now = bpf_ktime_get_ns();
-	if (p.number > s->number) {
-		s->number = p.number;
-		s->took = now - p.leg.sent;
-	}
+	s->number = p.number;
+	s->took = now - p.leg.sent;
 	if (p.leg.row == p.leg.last || at > AT_IPV6)
 		return TCX_DROP;
 	return further(skb, at, &p.leg, s, now);

@@ -30,13 +30,15 @@ func goesFurther(t *testing.T, p *ports) {
 	defer other.Close()
 	behind, device := packets(t, p.behind[1])
 	number := uint64(100)
+	next := func() uint64 { number++; return number }
 	for _, at := range []int{inIPv4, inIPv6} {
 		for _, to := range []uint32{p.index(t, "port1"), p.index(t, "port1") | byDevice} {
 			lead(t, p, to, second)
-			number += 10
-			sent := probe(at, signature, number, first, second)
-			came := comes(t, behind, signature, number, func() { p.put(t, p.socket, p.far, sent) })
-			if seen := p.table.Seen(int(first)); seen.Number != number || p.table.Seen(int(second)).Number == number {
+			from := number + 1
+			came := comes(t, behind, signature, from, func() { p.put(t, p.socket, p.far, probe(at, signature, next(), first, second)) })
+			which := binary.NativeEndian.Uint64(came[at+8:])
+			sent := probe(at, signature, which, first, second)
+			if seen := p.table.Seen(int(first)); seen.Number < which || p.table.Seen(int(second)).Number >= from {
 				t.Errorf("it goes on, and is seen %+v", seen)
 			}
 			if len(came) != len(sent) || !bytes.Equal(came[:at+16], sent[:at+16]) || binary.NativeEndian.Uint32(came[at+24:]) != second || sum(came[at:]) != sum(sent[at:]) {
@@ -45,28 +47,35 @@ func goesFurther(t *testing.T, p *ports) {
 			if when := binary.NativeEndian.Uint64(came[at+16:]); when <= 1 {
 				t.Errorf("it was sent on at %d", when)
 			}
-			for deadline := time.Now().Add(time.Minute); p.table.Seen(int(second)).Number != number; time.Sleep(time.Millisecond) {
+			for deadline := time.Now().Add(time.Minute); p.table.Seen(int(second)).Number != which; time.Sleep(time.Millisecond) {
 				if p.put(t, behind, device, came); time.Now().After(deadline) {
 					t.Fatalf("behind the second it is not seen: %+v", p.table.Seen(int(second)))
 				}
 			}
 		}
 	}
+	overtaken, seen := next(), next()
+	p.sees(t, inIPv4, seen)
+	always := func(number uint64) func() uint64 { return func() uint64 { return number } }
 	for name, c := range map[string]struct {
 		at              int
 		row, last, lead uint32
+		number          func() uint64
 	}{
-		"goes no further": {inIPv4, first, first, p.index(t, "port1")}, "came back": {aboutIPv4, first, second, p.index(t, "port1")},
-		"came back in IPv6": {aboutIPv6, first, second, p.index(t, "port1")}, "should have come out elsewhere": {inIPv4, second, first, p.index(t, "port1")},
-		"is led nowhere": {inIPv4, first, second, 0},
+		"goes no further": {inIPv4, first, first, p.index(t, "port1"), next}, "came back": {aboutIPv4, first, second, p.index(t, "port1"), next},
+		"came back in IPv6": {aboutIPv6, first, second, p.index(t, "port1"), next}, "should have come out elsewhere": {inIPv4, second, first, p.index(t, "port1"), next},
+		"is led nowhere": {inIPv4, first, second, 0, next}, "is a copy": {inIPv4, first, second, p.index(t, "port1"), always(seen)},
+		"was overtaken": {inIPv6, first, second, p.index(t, "port1"), always(overtaken)},
 	} {
-		number++
 		lead(t, p, c.lead, second)
+		all := map[uint64]bool{}
 		for range 100 {
+			number := c.number()
+			all[number] = true
 			p.put(t, p.socket, p.far, probe(c.at, signature, number, c.row, c.last))
 		}
-		strangers := func() { p.put(t, p.socket, p.far, probe(inIPv4, signature+1, number, first, first)) }
-		if comes(t, behind, signature+1, number, strangers, number); t.Failed() {
+		strangers := func() { p.put(t, p.socket, p.far, probe(inIPv4, signature+1, next(), first, first)) }
+		if comes(t, behind, signature+1, number, strangers, all); t.Failed() {
 			t.Fatalf("one that %s goes on", name)
 		}
 	}
@@ -106,31 +115,34 @@ func packets(t *testing.T, behind *netns.Handle) (socket, device int) {
 	return socket, l.Attrs().Index
 }
 
-// comes waits for a frame with that signature and number, which is sent again and again: a machine that another test floods
-// may drop it. No probe of a number that is not to come does before.
-func comes(t *testing.T, socket int, sign, number uint64, send func(), not ...uint64) []byte {
+// comes waits for a frame with that signature, and a number that is no lower, which is sent again and again, with higher ones: a machine that
+// another test floods may drop it. None of those numbers comes before that are not to.
+func comes(t *testing.T, socket int, sign, from uint64, send func(), not ...map[uint64]bool) []byte {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		send()
 		for b := make([]byte, 2000); ; {
-			n, from, err := unix.Recvfrom(socket, b, 0)
+			n, who, err := unix.Recvfrom(socket, b, 0)
 			if err != nil {
 				break
 			}
-			has := func(sign, number uint64) bool {
-				return bytes.Contains(b[:n], binary.NativeEndian.AppendUint64(binary.NativeEndian.AppendUint64(nil, sign), number))
+			number := func(sign uint64) uint64 {
+				if i := bytes.Index(b[:n], binary.NativeEndian.AppendUint64(nil, sign)); i >= 0 && i+16 <= n {
+					return binary.NativeEndian.Uint64(b[i+8:])
+				}
+				return 0
 			}
-			if l, is := from.(*unix.SockaddrLinklayer); !is || l.Pkttype == unix.PACKET_OUTGOING {
+			if l, is := who.(*unix.SockaddrLinklayer); !is || l.Pkttype == unix.PACKET_OUTGOING {
 				continue
 			}
-			if has(sign, number) {
+			if number(sign) >= from {
 				return b[:n]
 			}
-			if slices.ContainsFunc(not, func(number uint64) bool { return has(signature, number) }) {
+			if slices.ContainsFunc(not, func(not map[uint64]bool) bool { return not[number(signature)] }) {
 				t.Errorf("probe %x comes", b[:n])
 			}
 		}
 	}
-	t.Fatalf("frame %d does not come behind the next function", number)
+	t.Fatalf("no frame from %d on comes behind the next function", from)
 	return nil
 }
