@@ -59,16 +59,16 @@ func Apply(owner, kind, namespace string, text []byte) error {
 			return err
 		}
 	}
-	if kind == process.KindName || kind == health.KindName {
-		if err := process.Relieve(owner); err != nil {
-			return err
-		}
-	}
 	h, err := netns.Open(namespace)
 	if err != nil {
 		return err
 	}
 	defer h.Close()
+	if kind == process.KindName || kind == health.KindName {
+		if _, err := process.Relieve(owner); err != nil {
+			return err
+		}
+	}
 	at := resource.At(h, owner)
 	observed, err := k.Read(at)
 	if err != nil {

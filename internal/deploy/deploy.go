@@ -107,29 +107,32 @@ type Deployer struct {
 func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, error) {
 	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, tellWait: d.Waits, made: d.Made, fresh: map[string]bool{}}
 	defer w.shutForwarder()
-	if !d.DryRun {
-		if err := process.Relieve(p.Chain); err != nil {
-			return nil, err
-		}
-	}
 	if err := w.look(ctx, p); err != nil {
 		return nil, err
 	}
+	w.move = d.Move
+	err := w.bring(ctx, p)
+	if err != nil && w.relieved {
+		w.succeed(ctx, p)
+	}
+	d.Staying, d.Moved = w.staying, w.moved
+	return w.done, err
+}
+
+// bring the chain to what the plan says.
+func (w *work) bring(ctx context.Context, p *plan.Plan) error {
 	if steered(p) {
-		w.move = d.Move
-		err := w.replace(ctx, p)
-		d.Staying, d.Moved = w.staying, w.moved
-		return w.done, err
+		return w.replace(ctx, p)
 	}
 	if err := w.removeDropped(ctx, p); err != nil {
-		return w.done, err
+		return err
 	}
 	for _, stage := range stages {
 		if err := w.stage(ctx, stage, p); err != nil {
-			return w.done, err
+			return err
 		}
 	}
-	return w.done, w.allMade()
+	return w.allMade()
 }
 
 // allMade tells whoever wants to know.
@@ -163,8 +166,9 @@ type work struct {
 	staying, moved int
 	// ledElsewhere tells that routes are left which packets may still need until ports are turned.
 	ledElsewhere bool
-	// watched tells that somebody watched over functions.
-	watched bool
+	// watched tells that somebody watched over functions, and relieved that this was a supervisor of another version, which
+	// has ended.
+	watched, relieved bool
 	// leaving tells that nodes are there that are no longer wanted.
 	leaving bool
 	// stayed tells that flows may stay on their path since an earlier change.
@@ -197,8 +201,13 @@ func (w *work) wanted(kinds []resource.Kind, p *plan.Plan) (wanted map[string]ma
 
 // stage brings the stage's kinds to what the plan says, namespace by namespace.
 func (w *work) stage(ctx context.Context, kinds []resource.Kind, p *plan.Plan) error {
-	if kinds[0].Name() == container.KindName {
+	switch kinds[0].Name() {
+	case container.KindName:
 		return w.contain(ctx, p)
+	case process.KindName:
+		if err := w.relieve(); err != nil {
+			return err
+		}
 	}
 	wanted, places := w.wanted(kinds, p)
 	total, finished := len(places), 0

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net/netip"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -17,7 +19,9 @@ import (
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/netns/rundir"
 	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource/route"
 	"nfchain.dev/nfchain/internal/supervise"
 )
 
@@ -244,29 +248,65 @@ func TestElderIsRelieved(t *testing.T) {
 	spec := c.spec("a", "exec sleep 1000")
 	c.up(spec)
 	a := c.ready("a")
-	if err := process.Relieve(c.owner); err != nil || c.supervisor() == 0 {
-		t.Fatalf("process %d supervises, error %v", c.supervisor(), err)
+	if relieved, err := process.Relieve(c.owner); err != nil || relieved || c.supervisor() == 0 {
+		t.Fatalf("process %d supervises, relieved %v, error %v", c.supervisor(), relieved, err)
 	}
 	c.killSupervisor()
-	elder := exec.Command("/proc/self/exe", "elder", c.owner)
-	if err := elder.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		_ = elder.Process.Kill()
-		_ = elder.Wait()
-	}()
-	for deadline := time.Now().Add(time.Minute); c.supervisor() != elder.Process.Pid; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it does not begin")
-		}
-	}
-	if err := process.Relieve(c.owner); err != nil || supervisorOf(c.owner) != 0 {
-		t.Errorf("process %d supervises, error %v", supervisorOf(c.owner), err)
+	startElder(t, c.owner)
+	if relieved, err := process.Relieve(c.owner); err != nil || !relieved || supervisorOf(c.owner) != 0 {
+		t.Errorf("process %d supervises, relieved %v, error %v", supervisorOf(c.owner), relieved, err)
 	}
 	c.up(spec)
 	if after := c.ready("a"); after.PID != a.PID {
 		t.Errorf("its program was not taken over: %+v, was process %d", after, a.PID)
+	}
+}
+
+// startElder has a supervisor of another version be a chain's, and gives its process.
+func startElder(t *testing.T, owner string) int {
+	t.Helper()
+	elder := exec.Command("/proc/self/exe", "elder", owner)
+	if err := elder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = elder.Process.Kill()
+		_ = elder.Wait()
+	})
+	for deadline := time.Now().Add(time.Minute); supervisorOf(owner) != elder.Process.Pid; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not begin")
+		}
+	}
+	return elder.Process.Pid
+}
+
+// TestElderStaysWhileNothingIsMade: an `up` that fails before it comes to programs leaves a supervisor of another version be, and
+// one that fails after that leaves the chain watched, and its programs kept running, by another.
+func TestElderStaysWhileNothingIsMade(t *testing.T) {
+	p := newPath(t, spec(first, beside))
+	p.well("a")
+	if err := syscall.Kill(supervisorOf(p.owner), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	gone(t, p.owner)
+	elder := startElder(t, p.owner)
+	broken := *p.Plan
+	broken.Resources = append(slices.Clone(p.Resources), resource.New(p.node("a").Namespace, route.Spec{Device: "nosuch", Destination: netip.MustParsePrefix("198.51.100.0/24")}))
+	if _, err := (&deploy.Deployer{}).Up(t.Context(), &broken); err == nil || supervisorOf(p.owner) != elder {
+		t.Errorf("error %v, and process %d supervises, not %d", err, supervisorOf(p.owner), elder)
+	}
+	refuse := errors.New("a test's")
+	if _, err := (&deploy.Deployer{Made: func() error { return refuse }}).Up(t.Context(), p.Plan); !errors.Is(err, refuse) {
+		t.Error(err)
+	}
+	if now := supervisorOf(p.owner); now == 0 || now == elder {
+		t.Errorf("process %d supervises, and %d did", now, elder)
+	}
+	p.well("a")
+	statuses, err := process.Statuses(p.owner)
+	if err != nil || len(statuses) != 1 || statuses[0].Node != "bad" {
+		t.Errorf("programs %+v, error %v", statuses, err)
 	}
 }
 

@@ -61,34 +61,34 @@ func Statuses(owner string) ([]Status, error) {
 
 // Relieve the owner's supervisor where it is of another version of nfchain, which leaves out parts of what it is told. What it
 // keeps running goes on, and is taken over by the next one. None running is success.
-func Relieve(owner string) error {
+func Relieve(owner string) (relieved bool, err error) {
 	reply, err := call(owner, Request{Op: OpStatus})
 	if errors.Is(err, rundir.ErrNone) || err == nil && reply.Version == Version {
-		return nil
+		return false, nil
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	for deadline := time.Now().Add(endsWithin); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		c, err := rundir.Dial(Address(owner))
 		if errors.Is(err, rundir.ErrNone) {
-			return nil
+			return true, nil
 		}
 		if err != nil {
-			return err
+			return false, err
 		}
 		fd, err := unix.PidfdOpen(c.PID, 0)
 		_ = c.Close()
 		switch {
 		case errors.Is(err, unix.ESRCH):
 		case err != nil: // as of one that cannot be seen from here
-			return fmt.Errorf("end the supervisor of %s (process %d), of another version: %w", owner, c.PID, err)
+			return false, fmt.Errorf("end the supervisor of %s (process %d), of another version: %w", owner, c.PID, err)
 		default:
 			_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
 			_ = unix.Close(fd)
 		}
 	}
-	return fmt.Errorf("the supervisor of %s, of another version, does not end", owner)
+	return false, fmt.Errorf("the supervisor of %s, of another version, does not end", owner)
 }
 
 // endsWithin is how long a supervisor may take to go, with its programs.
