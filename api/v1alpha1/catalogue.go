@@ -23,6 +23,8 @@ type Catalogue struct {
 	Replicating []string
 	// Branching are the wirings over which functions can send packets on to others than the next.
 	Branching []string
+	// EndpointKind is the kind of function whose work endpoints can do too; "" where there is none.
+	EndpointKind string
 	// Runtimes and Tools are the known names. "auto" is always a tool.
 	Runtimes, Tools []string
 }
@@ -66,6 +68,20 @@ func (c Catalogue) wirings() strict.Union {
 		New:     c.Wirings,
 		All:     true,
 	}
+}
+
+// endpoints tells the decoder that endpoints may have the options of a kind of function.
+func (c Catalogue) endpoints() strict.Union {
+	u := strict.Union{In: reflect.TypeFor[Endpoint](), Options: "Options", New: map[string]func() any{}, All: true}
+	if c.EndpointKind != "" {
+		u.New[c.EndpointKind] = c.Functions[c.EndpointKind]
+	}
+	return u
+}
+
+// unions are all that the decoder is told.
+func (c Catalogue) unions() []strict.Union {
+	return []strict.Union{c.union(), c.wirings(), c.endpoints()}
 }
 
 func (c Catalogue) tools() []string { return append([]string{ToolAuto}, c.Tools...) }

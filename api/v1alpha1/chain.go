@@ -74,6 +74,9 @@ type Endpoint struct {
 	// Addresses that the endpoint has besides the chain's own, such as those that a
 	// loadbalancer shares connections out over. The chain routes them to it.
 	Addresses []string `json:"addresses,omitempty"`
+	// Options are the value found under the key of the kind [Catalogue.EndpointKind]: the
+	// program that the endpoint runs; none where it runs none.
+	Options map[string]any `json:"-"`
 }
 
 // Addresses says where the chain's addresses come from. Each chain takes one

@@ -19,7 +19,7 @@ func (c Catalogue) checkChain(s *ChainSpec, at place) []FieldProblem {
 			f.add("tenant", err.Error())
 		}
 	}
-	f.under("endpoints", checkEndpoints(s.Endpoints))
+	f.under("endpoints", checkEndpoints(s.Endpoints, at.under("endpoints")))
 	wiring := s.Wiring
 	if at.lost("wiring") || c.Wirings[wiring] == nil {
 		wiring = anyWiring
@@ -37,6 +37,7 @@ func (c Catalogue) checkChain(s *ChainSpec, at place) []FieldProblem {
 	f.under("", checkNodeNames(s, at))
 	f.under("", checkGroups(s))
 	f.under("", checkContainers(s))
+	f.under("", checkAfter(s))
 	f.under("classifier", c.checkClassifier(s, wiring, at.under("classifier")))
 	f.under("", c.checkBranches(s, wiring, at))
 	f.under("", c.checkSymmetry(s, wiring, at))
@@ -149,6 +150,11 @@ func (c Catalogue) checkBody(b FunctionBody, at place) []FieldProblem {
 		f.addf("container", "is for a function of a chain's own; put the function into the chain")
 	}
 	f.under("", b.checkProgram())
+	if o, is := b.Options.(Following); is {
+		if field, nodes := o.Follows(); len(nodes) > 0 {
+			f.addf(joinPath(b.Kind, field), "names programs of a chain, and a function that stands alone is in none; leave it out")
+		}
+	}
 	return f
 }
 

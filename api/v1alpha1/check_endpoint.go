@@ -18,13 +18,14 @@ const (
 // ownPrefix begins the name of every namespace that nfchain makes.
 const ownPrefix = "nfchain."
 
-func checkEndpoints(ends []Endpoint) []FieldProblem {
+func checkEndpoints(ends []Endpoint, at place) []FieldProblem {
 	var f findings
 	if len(ends) != 2 {
 		f.addf("", "a chain has exactly two endpoints, not %d", len(ends))
 	}
 	for i, e := range ends {
 		f.under(item("", i), checkEndpoint(e))
+		f.under(item("", i), at.under(item("", i)).checkOptions())
 	}
 	if len(ends) == 2 {
 		f.under("[1]", checkShared(ends[0], ends[1]))
@@ -42,6 +43,12 @@ func checkEndpoint(e Endpoint) []FieldProblem {
 	}
 	if e.Interface != "" {
 		f.add("interface", checkInterface(e.Interface))
+	}
+	for kind, options := range e.Options {
+		if e.Namespace != "" {
+			f.addf(kind, "is a program in a namespace that is made for the chain, and %s is there before; start it there yourself, or leave namespace out", quote(e.Namespace))
+		}
+		f.under("", FunctionBody{Kind: kind, Options: options}.checkProgram())
 	}
 	for i, text := range e.Addresses {
 		at := item("addresses", i)

@@ -52,6 +52,12 @@ type Programmed interface {
 	Program() (field, message string)
 }
 
+// Housed are options of a kind some of which are for a program in a namespace alone.
+type Housed interface {
+	// InNamespace gives those fields that are, and are set, each with what to do instead in a container.
+	InNamespace() []FieldProblem
+}
+
 // capability is how one is written.
 var capability = regexp.MustCompile(`^[A-Z][A-Z_]*$`)
 
@@ -83,6 +89,9 @@ func checkContainers(s *ChainSpec) []FieldProblem {
 		}
 		if fn.Container != nil {
 			f.under(path+".container", fn.Container.check())
+		}
+		if o, is := fn.Options.(Housed); is {
+			f.under(joinPath(path, fn.Kind), o.InNamespace())
 		}
 	}
 	return f

@@ -77,7 +77,7 @@ func (r *reader) problem(at tree.Pos, path, message string) {
 }
 
 func (r *reader) document(doc *tree.Node) {
-	d := strict.New(r.catalogue.union(), r.catalogue.wirings())
+	d := strict.New(r.catalogue.unions()...)
 	kind := kindOf(doc)
 	switch meant := nearest.Word(kind.Text, kinds); {
 	case doc.Kind == tree.Map && meant != "" && meant != kind.Text:

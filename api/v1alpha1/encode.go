@@ -44,6 +44,12 @@ func (s ChainSpec) MarshalJSON() ([]byte, error) {
 	return withKeys(plain(s), s.WiringOptions)
 }
 
+// MarshalJSON writes the endpoint as a file has it, the options of its program under their key.
+func (e Endpoint) MarshalJSON() ([]byte, error) {
+	type plain Endpoint
+	return withKeys(plain(e), e.Options)
+}
+
 func withOptions(v any, b FunctionBody) ([]byte, error) {
 	if b.Options == nil || b.Kind == "" {
 		return json.Marshal(v)

@@ -46,6 +46,7 @@ func (c Catalogue) Schema() ([]byte, error) {
 	g.nameFactors()
 	g.openFunctions(c)
 	g.openWirings(c)
+	g.openEndpoints(c)
 	out, err := json.MarshalIndent(root, "", "  ")
 	return append(out, '\n'), err
 }

@@ -27,6 +27,13 @@ func (g *generator) openWirings(c Catalogue) {
 	}
 }
 
+// openEndpoints gives endpoints a key for the options of their programs.
+func (g *generator) openEndpoints(c Catalogue) {
+	for _, kind := range c.endpoints().Kinds() {
+		g.definitions["Endpoint"].Properties.Set(kind, g.reflect(c.Functions[kind]()))
+	}
+}
+
 func (g *generator) addOptions(s *jsonschema.Schema, kind string, options *jsonschema.Schema) {
 	s.Properties.Set(kind, options)
 	if s.DependentSchemas == nil {

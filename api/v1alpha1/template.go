@@ -151,7 +151,7 @@ func (t *Template) value(s Setting) (*tree.Node, error) {
 }
 
 func (t *Template) read(root *tree.Node) (filled, []FieldProblem) {
-	d := strict.New(t.catalogue.union(), t.catalogue.wirings())
+	d := strict.New(t.catalogue.unions()...)
 	out := filled{DefaultChainSpec(), DefaultLoad()}
 	d.Decode(root, &out)
 	at := place{d, "chain"}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -114,7 +115,7 @@ func (a *app) execute(args []string) error {
 
 // inside is the command line that runs a program in a namespace: this binary's own
 // hidden command, which becomes the program.
-func inside(ns, hosts string, s process.Spec, words []string) []string {
+func inside(ns, hosts string, s process.Spec, words []string, more ...string) []string {
 	self, err := os.Executable()
 	if err != nil {
 		self = os.Args[0]
@@ -129,18 +130,43 @@ func inside(ns, hosts string, s process.Spec, words []string) []string {
 	if s.MemoryBytes != 0 {
 		args = append(args, "--memory", strconv.FormatUint(s.MemoryBytes, 10))
 	}
-	return append(append(args, "--"), words...)
+	return slices.Concat(args, more, []string{"--"}, words)
+}
+
+// ownFiles are the flags by which a program gets directories of its own, or another those of a
+// process of the program's. One whose file cannot be written does not begin without it.
+func ownFiles(owner string, s process.Spec, beside int) []string {
+	if beside != 0 {
+		return []string{"--beside", strconv.Itoa(beside)}
+	}
+	own, err := runs.WriteOwn(owner, s)
+	if err != nil {
+		own = deploy.StateDir(owner)
+	}
+	return []string{"--own", own}
 }
 
 func (a *app) insideCmd() *cobra.Command {
 	var o netns.Become
+	var own string
 	cmd := &cobra.Command{Use: "inside", Short: "Become a program inside a namespace", Hidden: true,
 		Args: cobra.MinimumNArgs(1), Example: "  nfchain inside --netns nfchain.edge.fw -- ip address"}
 	cmd.RunE = does(func(_ *cobra.Command, args []string) error {
+		if own != "" {
+			text, err := os.ReadFile(own)
+			if err == nil {
+				err = json.Unmarshal(text, &o.Own)
+			}
+			if err != nil {
+				return fmt.Errorf("what the program has for itself: %w", err)
+			}
+		}
 		return o.Run(args)
 	})
 	cmd.Flags().StringVar(&o.Ref, "netns", "", "network namespace")
 	cmd.Flags().StringVar(&o.Hosts, "hosts", "", "file to see as /etc/hosts")
+	cmd.Flags().StringVar(&own, "own", "", "file that says what directories and files it has for itself")
+	cmd.Flags().IntVar(&o.Beside, "beside", 0, "process whose files it sees")
 	cmd.Flags().StringVar(&o.Dir, "dir", "", "working directory")
 	cmd.Flags().Uint64Var(&o.MemoryBytes, "memory", 0, "bytes it may map")
 	return cmd
@@ -153,12 +179,15 @@ func (a *app) superviseCmd() *cobra.Command {
 		owner := args[0]
 		return supervise.Run(cmd.Context(), supervise.Config{
 			Owner: owner,
-			Inside: func(s process.Spec, words []string) []string {
+			Inside: func(s process.Spec, words []string, beside int) []string {
 				hosts, err := runs.WriteHosts(owner, s.Node, s.Hosts)
 				if err != nil {
 					hosts = ""
 				}
-				return inside(s.Netns, hosts, s, words)
+				if len(s.Scratch) == 0 {
+					return inside(s.Netns, hosts, s, words)
+				}
+				return inside(s.Netns, hosts, s, words, ownFiles(owner, s, beside)...)
 			},
 			LogFile: func(node string) string { return deploy.LogFile(owner, node) },
 			Again:   func(ctx context.Context) error { return a.host(ctx).Drain(ctx, owner) },
@@ -171,8 +200,8 @@ func (a *app) superviseCmd() *cobra.Command {
 func (a *app) logsCmd() *cobra.Command {
 	var follow bool
 	cmd := &cobra.Command{
-		Use: "logs NAME [FUNCTION]", Short: "Print what a function's program wrote",
-		Long: `Print what the program of a chain's function wrote, or that of a standalone function. Of
+		Use: "logs NAME [NODE]", Short: "Print what a function's program wrote",
+		Long: `Print what the program of a chain's function or endpoint wrote, or that of a standalone function. Of
 more than 16 MiB the newest 8 are kept, below /run: a program that begins to write after it was
 silent is looked at within 8 s, and while it writes twice a second.`,
 		Example: "  nfchain logs edge proxy\n  nfchain logs edge proxy --follow", Args: cobra.RangeArgs(1, 2),
@@ -185,7 +214,7 @@ silent is looked at within 8 s, and while it writes twice a second.`,
 		}
 		log, err := os.Open(deploy.LogFile(p.Chain, n.Name))
 		if errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("%s runs no program, or it has written nothing; only functions of kind command have logs: %w", n.Name, runs.ErrInput)
+			return fmt.Errorf("%s runs no program, or it has written nothing; only functions of kind command, and endpoints with a command, have logs: %w", n.Name, runs.ErrInput)
 		}
 		if err != nil {
 			return err

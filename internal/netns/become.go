@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,10 +17,22 @@ type Become struct {
 	Ref string
 	// Hosts is a file to be seen as /etc/hosts, or "".
 	Hosts string
+	// Own is what the program has for itself.
+	Own Own
+	// Beside is a process whose view of the file system this one gets; 0 is a new one.
+	Beside int
 	// Dir is the working directory; "" is the root.
 	Dir string
 	// MemoryBytes it may map; 0 is any.
 	MemoryBytes uint64
+}
+
+// Own is what a program sees that nobody else does, and that goes with it.
+type Own struct {
+	// Scratch are directories of the host's in whose place it has empty ones, in memory.
+	Scratch []string `json:"scratch,omitempty"`
+	// Files are in them, by their paths.
+	Files map[string]string `json:"files,omitempty"`
 }
 
 // Run replaces this process by the program; it only returns an error.
@@ -56,6 +71,9 @@ func (b Become) Run(args []string) error {
 // mounts gives the program an /etc/hosts and a /sys of its own, as ip-netns(8)
 // does, in a mount namespace that goes with it.
 func (b Become) mounts() error {
+	if b.Beside != 0 {
+		return see(b.Beside)
+	}
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return fmt.Errorf("mount namespace: %w", err)
 	}
@@ -70,6 +88,50 @@ func (b Become) mounts() error {
 	// /sys shows the interfaces of the namespace it was mounted in. Where a new one
 	// is refused (in some user namespaces) the program sees the host's.
 	_ = unix.Mount("sysfs", "/sys", "sysfs", 0, "")
+	return b.Own.make()
+}
+
+// holds tells whether a directory lies in one of those that are made, and not on the host.
+func (o Own) holds(dir string) bool {
+	return slices.ContainsFunc(o.Scratch, func(of string) bool { return strings.HasPrefix(dir, of+"/") })
+}
+
+// see the file system as another process does.
+func see(pid int) error {
+	f, err := os.Open(fmt.Sprintf("/proc/%d/ns/mnt", pid))
+	if err != nil {
+		return fmt.Errorf("mount namespace of process %d: %w", pid, err)
+	}
+	defer func() { _ = f.Close() }()
+	if err := unix.Unshare(unix.CLONE_FS); err != nil { // other threads have it too
+		return fmt.Errorf("mount namespace: %w", err)
+	}
+	if err := unix.Setns(int(f.Fd()), unix.CLONE_NEWNS); err != nil {
+		return fmt.Errorf("enter the mount namespace of process %d: %w", pid, err)
+	}
+	return nil
+}
+
+// make the directories and files, in this process's own mount namespace.
+func (o Own) make() error {
+	for _, dir := range slices.Sorted(slices.Values(o.Scratch)) { // one within another behind it
+		if o.holds(dir) {
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				return fmt.Errorf("scratch: %w", err)
+			}
+		}
+		if err := unix.Mount("nfchain", dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777"); err != nil {
+			return fmt.Errorf("scratch: directory %s: %w", dir, err)
+		}
+	}
+	for path, text := range o.Files {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return fmt.Errorf("files: %w", err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			return fmt.Errorf("files: %w", err)
+		}
+	}
 	return nil
 }
 

@@ -99,6 +99,8 @@ func (b *builder) refuseBareEnds(refuse func(field, why string) error) error {
 			return refuse(at+"namespace", "has both ends in the host's own namespace; use wiring: veth")
 		case e.Interface != "":
 			return refuse(at+"interface", "goes over the host's loopback, and through no other interface; use wiring: veth")
+		case len(e.Options) > 0:
+			return refuse(at+EndpointKind, "has no namespaces for programs to be in; start it yourself, or use wiring: veth")
 		case len(e.Addresses) > 0:
 			return refuse(at+"addresses", "gives the host no addresses; use wiring: veth")
 		}

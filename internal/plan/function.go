@@ -16,6 +16,9 @@ import (
 func (b *builder) functions() error {
 	for i, n := range b.nodes {
 		if n.Kind == "endpoint" {
+			if err := b.endpointProgram(i); err != nil {
+				return fmt.Errorf("endpoint %s: %w", n.Name, err)
+			}
 			continue
 		}
 		all := n.members()

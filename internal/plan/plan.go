@@ -210,6 +210,9 @@ func Make(chain api.Chain, c Catalogue, f Facts, o Options) (*Plan, error) {
 		err = b.replicate()
 	}
 	if err == nil {
+		err = b.after()
+	}
+	if err == nil {
 		err = b.watch()
 	}
 	if err != nil {

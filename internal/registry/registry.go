@@ -71,7 +71,7 @@ func Plan() plan.Catalogue {
 
 // Words is the catalogue that files are read with.
 func Words() api.Catalogue {
-	c := api.Catalogue{Functions: map[string]func() any{}, Wirings: map[string]func() any{}, Runtimes: runtimes}
+	c := api.Catalogue{Functions: map[string]func() any{}, Wirings: map[string]func() any{}, EndpointKind: plan.EndpointKind, Runtimes: runtimes}
 	for _, w := range wirings {
 		c.Wirings[w.Name()] = w.Options
 		if _, can := w.(wiring.Sharing); can {

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource/process"
 )
@@ -28,18 +30,35 @@ func WriteHosts(owner, node string, lines []process.HostLine) (string, error) {
 	for _, l := range lines {
 		fmt.Fprintf(&b, "%s %s\n", l.Address, l.Name)
 	}
-	path := filepath.Join(deploy.StateDir(owner), node+".hosts")
-	if was, err := os.ReadFile(path); err == nil && string(was) == b.String() {
+	return writeState(owner, node+".hosts", b.String())
+}
+
+// WriteOwn writes what a program has for itself, and gives the file's path; "" where it has nothing.
+func WriteOwn(owner string, s process.Spec) (string, error) {
+	if len(s.Scratch) == 0 {
+		return "", nil
+	}
+	text, err := json.Marshal(netns.Own{Scratch: s.Scratch, Files: s.Files})
+	if err != nil {
+		return "", err
+	}
+	return writeState(owner, s.Node+".own", string(text))
+}
+
+// writeState writes a file beside the chain's, whole or not at all, and gives its path.
+func writeState(owner, name, text string) (string, error) {
+	path := filepath.Join(deploy.StateDir(owner), name)
+	if was, err := os.ReadFile(path); err == nil && string(was) == text {
 		return path, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return "", err
 	}
-	part, err := os.CreateTemp(filepath.Dir(path), node+".hosts.*")
+	part, err := os.CreateTemp(filepath.Dir(path), name+".*")
 	if err != nil {
 		return "", err
 	}
-	_, err = part.WriteString(b.String())
+	_, err = part.WriteString(text)
 	err = errors.Join(err, part.Chmod(0o644), part.Close())
 	if err == nil {
 		err = os.Rename(part.Name(), path)

@@ -53,7 +53,7 @@ func superviseOwner(owner string) error {
 		Owner:   owner,
 		LogFile: func(node string) string { return deploy.LogFile(owner, node) },
 		Again:   func(ctx context.Context) error { return newHost().Drain(ctx, owner) },
-		Inside: func(s process.Spec, args []string) []string {
+		Inside: func(s process.Spec, args []string, _ int) []string {
 			hosts, _ := run.WriteHosts(owner, s.Node, s.Hosts)
 			text, _ := json.Marshal(s)
 			if s.Own {

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -15,7 +16,12 @@ import (
 
 // waitReady waits until every program of a plan is ready, or one cannot become so.
 func (h *Host) waitReady(ctx context.Context, p *plan.Plan) error {
-	programs, contained := 0, map[string]bool{}
+	programs, contained, what := 0, map[string]bool{}, map[string]string{}
+	for _, n := range p.Nodes {
+		if n.Kind == "endpoint" {
+			what[n.Name] = n.Kind
+		}
+	}
 	for _, r := range p.Resources {
 		if s, is := r.Spec.(process.Spec); is {
 			programs++
@@ -36,8 +42,8 @@ func (h *Host) waitReady(ctx context.Context, p *plan.Plan) error {
 			if contained[s.Node] {
 				allowed = 1 // its network is made again when this is over
 			}
-			if err := failing(p.Chain, s, allowed); err != nil {
-				return err
+			if why := failing(p.Chain, s, allowed); why != "" {
+				return fmt.Errorf("%s %s is not ready: its program %s", cmp.Or(what[s.Node], "function"), s.Node, why)
 			}
 			ready = ready && s.State == process.Running
 		}
@@ -56,12 +62,12 @@ func (h *Host) waitReady(ctx context.Context, p *plan.Plan) error {
 // failures in a row after which a program is taken to be broken.
 const failures = 3
 
-// failing tells why a program will not become ready, which may fail less often than is allowed.
-func failing(owner string, s process.Status, allowed int) error {
+// failing tells why a program will not become ready, which may fail less often than is allowed; "" while it may.
+func failing(owner string, s process.Status, allowed int) string {
 	if s.State == process.Running || s.State != process.Ended && !s.Late && s.Failures < allowed {
-		return nil
+		return ""
 	}
-	return fmt.Errorf("function %s is not ready: its program %s%s", s.Node, s.Message, lastWords(owner, s.Node))
+	return s.Message + lastWords(owner, s.Node)
 }
 
 // lastWords is the end of a program's log, for an error.

@@ -35,7 +35,7 @@ func (p *program) foretell(ctx context.Context, pid int) {
 		if err != nil || ctx.Err() != nil {
 			return
 		}
-		p.dies(p.spec.Node) // or has become another program, by another thread
+		p.told.dies(p.spec.Node) // or has become another program, by another thread
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 		case "elder":
 			fail(elder(os.Args[2]))
 		case "inside":
-			fail(inside(os.Args[2], os.Args[3:]))
+			fail(inside(os.Args[2], os.Args[3], os.Args[4:]))
 		case impair.Command:
 			fail(impairs(os.Args[2:]))
 		}
@@ -72,12 +73,12 @@ func config(owner string) supervise.Config {
 	return supervise.Config{
 		Owner:   owner,
 		LogFile: func(node string) string { return deploy.LogFile(owner, node) },
-		Inside: func(s process.Spec, args []string) []string {
+		Inside: func(s process.Spec, args []string, beside int) []string {
 			text, _ := json.Marshal(s)
 			if s.Own {
 				args = append([]string{"/proc/self/exe"}, args[1:]...)
 			}
-			return append([]string{"/proc/self/exe", "inside", string(text)}, args...)
+			return append([]string{"/proc/self/exe", "inside", string(text), strconv.Itoa(beside)}, args...)
 		},
 	}
 }
@@ -101,7 +102,7 @@ func impairs(args []string) error {
 // program that a shell runs waits for it.
 const holdsUntil = "HOLDS_UNTIL="
 
-func inside(text string, args []string) error {
+func inside(text, beside string, args []string) error {
 	var s process.Spec
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
 		return err
@@ -113,6 +114,9 @@ func inside(text string, args []string) error {
 			}
 		}
 	}
-	b := netns.Become{Ref: s.Netns, Dir: s.Dir, MemoryBytes: s.MemoryBytes}
+	b := netns.Become{Ref: s.Netns, Dir: s.Dir, MemoryBytes: s.MemoryBytes, Own: netns.Own{Scratch: s.Scratch, Files: s.Files}}
+	if len(s.Scratch) > 0 {
+		b.Beside, _ = strconv.Atoi(beside)
+	}
 	return b.Run(args)
 }

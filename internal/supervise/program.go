@@ -29,10 +29,8 @@ const (
 type program struct {
 	config Config
 	spec   process.Spec
-	// note is told of each state.
-	note func(process.Status)
-	// dies is told when it begins to end, or seems to.
-	dies   func(node string)
+	// told of each state, and when it begins to end, or seems to.
+	told   listener
 	cancel context.CancelCauseFunc
 	done   chan struct{}
 	// again has one started again that has ended, and else would not be.
@@ -42,10 +40,18 @@ type program struct {
 	state process.Status
 }
 
+// listener is told what becomes of programs.
+type listener interface {
+	note(of process.Status)
+	dies(node string)
+	// unready gives a node of these whose program is not ready, "" where there is none.
+	unready(nodes []string) string
+}
+
 // launch starts keeping a program; left tells that one may run already.
-func launch(c Config, spec process.Spec, left bool, note func(process.Status), dies func(node string)) *program {
+func launch(c Config, spec process.Spec, left bool, told listener) *program {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	p := &program{config: c, spec: spec, note: note, dies: dies, cancel: cancel, done: make(chan struct{}), again: make(chan struct{})}
+	p := &program{config: c, spec: spec, told: told, cancel: cancel, done: make(chan struct{}), again: make(chan struct{})}
 	p.state = process.Status{Node: spec.Node, State: process.Starting, Fingerprint: spec.Fingerprint()}
 	go func() {
 		defer close(p.done)
@@ -79,7 +85,7 @@ func (p *program) update(change func(*process.Status)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	change(&p.state)
-	p.note(p.state)
+	p.told.note(p.state)
 }
 
 // tell the state, after which every other is told.
@@ -106,15 +112,20 @@ func (p *program) restart() {
 // after a pause that doubles while it keeps failing. A program that a killed
 // supervisor left is taken over as it runs.
 func (p *program) keep(ctx context.Context, left bool) {
-	run := p.start
+	run, runs := p.start, false
 	if p.spec.Container != nil {
 		run = p.startContained
 	} else if pid := p.adopt(left); pid != 0 {
+		runs = true
 		run = func(ctx context.Context) error {
 			return p.watch(ctx, pid, nil, func() error { return waitAdopted(pid) })
 		}
 	}
 	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, longestPause) {
+		if !runs && !p.await(ctx) {
+			return
+		}
+		runs = false
 		began := time.Now()
 		err := run(ctx)
 		if ctx.Err() != nil {
@@ -177,6 +188,25 @@ func manner(err error) string {
 	return "ended by " + exit.String() // signal: killed
 }
 
+// await the programs that are to be ready when this one begins, and tell whether they are.
+func (p *program) await(ctx context.Context) bool {
+	for said := ""; ctx.Err() == nil; {
+		of := p.told.unready(p.spec.After)
+		if of == "" {
+			return true
+		}
+		if of != said {
+			said = of
+			p.update(func(s *process.Status) { s.State, s.Message = process.Waiting, "waits for "+of })
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(probeEvery):
+		}
+	}
+	return false
+}
+
 // start starts the program and follows it until it ends.
 func (p *program) start(ctx context.Context) error {
 	log, err := os.OpenFile(p.config.LogFile(p.spec.Node), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -184,7 +214,7 @@ func (p *program) start(ctx context.Context) error {
 		return fmt.Errorf("could not be started: %w", err)
 	}
 	defer func() { _ = log.Close() }()
-	cmd := p.command(p.spec.Args)
+	cmd := p.command(p.spec.Args, 0)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Env = append(cmd.Env, process.Mark(p.config.Owner, p.spec))
 	cpus, _ := api.ParseCPUList(p.spec.CPUs) // none where there is no list
@@ -194,9 +224,10 @@ func (p *program) start(ctx context.Context) error {
 	return p.watch(ctx, cmd.Process.Pid, cmd.Args, cmd.Wait)
 }
 
-// command runs args where the program runs, in a session of its own.
-func (p *program) command(args []string) *exec.Cmd {
-	words := p.config.Inside(p.spec, args)
+// command runs args where the program runs, in a session of its own, and with the files of a process of
+// the program's if one is given.
+func (p *program) command(args []string, beside int) *exec.Cmd {
+	words := p.config.Inside(p.spec, args, beside)
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Env = append(os.Environ(), p.spec.Env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -72,20 +72,20 @@ func (p *program) ready(ctx context.Context, pid int, ran time.Duration) (ok boo
 	case r.TCPPort != 0:
 		return netns.Listens(pid, r.TCPPort), fmt.Sprintf("nothing listens on TCP port %d", r.TCPPort)
 	case len(r.Command) > 0:
-		err := p.ask(ctx, r.Command)
+		err := p.ask(ctx, pid, r.Command)
 		return err == nil, fmt.Sprintf("its ready command fails (%v)", err)
 	}
 	return ran >= settled, "it has not run long enough"
 }
 
 // ask runs the ready command; what it starts ends with it.
-func (p *program) ask(ctx context.Context, args []string) error {
+func (p *program) ask(ctx context.Context, pid int, args []string) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTakes)
 	defer cancel()
 	if p.spec.Container != nil {
 		return p.askContained(ctx, args)
 	}
-	cmd := p.command(args)
+	cmd := p.command(args, pid)
 	if err := cmd.Start(); err != nil {
 		return err
 	}

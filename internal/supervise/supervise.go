@@ -24,8 +24,8 @@ import (
 type Config struct {
 	Owner string
 	// Inside gives the command that runs args within a program's namespace and
-	// limits, finding its names.
-	Inside func(spec process.Spec, args []string) []string
+	// limits, finding its names; where beside is not 0, with the files of that process of the program's.
+	Inside func(spec process.Spec, args []string, beside int) []string
 	// LogFile is where a node's program writes.
 	LogFile func(node string) string
 	// Again brings the chain up as its file says, when no flow goes by an older version of its path any more.
@@ -105,6 +105,10 @@ type supervisor struct {
 	over bool
 	// draining tells that flows go by older versions of the path.
 	draining bool
+
+	// states of the programs, by node, as each has told the last time. They are kept beside the programs, so that
+	// one that waits for others can be ended by who holds those.
+	states sync.Map
 
 	// watching is held while the watcher, which may be nil, is read or changed.
 	watching sync.Mutex
@@ -186,7 +190,8 @@ func (s *supervisor) set(spec process.Spec) error {
 			old.endLeft(all)
 		}
 	}
-	s.programs[spec.Node] = launch(s.config, spec, s.left[spec.Node], s.note, s.dies)
+	s.states.Store(spec.Node, process.Starting)
+	s.programs[spec.Node] = launch(s.config, spec, s.left[spec.Node], s)
 	delete(s.left, spec.Node)
 	return nil
 }
@@ -236,6 +241,7 @@ func (s *supervisor) end(nodes map[string]bool) {
 		go func() {
 			defer all.Done()
 			p.end()
+			s.states.Delete(node)
 		}()
 	}
 	all.Wait()

@@ -75,9 +75,20 @@ func (s *supervisor) note(of process.Status) {
 	case s.stirred <- struct{}{}:
 	default: // it is told already
 	}
+	s.states.Store(of.Node, of.State)
 	if w := s.watchedBy(); w != nil {
 		w.Note(of)
 	}
+}
+
+// unready gives a node of these whose program is not ready, or is not there; "" where all are.
+func (s *supervisor) unready(nodes []string) string {
+	for _, node := range nodes {
+		if state, there := s.states.Load(node); !there || state != process.Running {
+			return node
+		}
+	}
+	return ""
 }
 
 // dies tells who watches that a program begins to end, or seems to.

@@ -29,6 +29,14 @@ type Options struct {
 	Restart string `json:"restart,omitempty" jsonschema:"enum=always,enum=on-failure,enum=never"`
 	// Ready says when it counts as ready.
 	Ready Ready `json:"ready,omitempty"`
+	// After are endpoints and functions of the chain whose programs are ready before this one begins,
+	// whenever it does. Default: all begin at once.
+	After []string `json:"after,omitempty"`
+	// Scratch are directories, absolute, that the program has for itself in place of the host's: empty when it
+	// begins, in memory, and gone when it ends.
+	Scratch []string `json:"scratch,omitempty"`
+	// Files are in those directories when it begins: their text by their absolute paths.
+	Files map[string]string `json:"files,omitempty"`
 }
 
 //go:embed command.go
@@ -73,6 +81,7 @@ func (o *Options) Validate() []api.FieldProblem {
 	if o.Restart != "always" && o.Restart != "on-failure" && o.Restart != "never" {
 		add("restart", "%q is not a restart policy; use always, on-failure or never", o.Restart)
 	}
+	o.checkScratch(add)
 	if o.Ready.TCPPort < 0 || o.Ready.TCPPort > 65535 {
 		add("ready.tcp_port", "a port is 1 to 65535")
 	}
@@ -81,6 +90,9 @@ func (o *Options) Validate() []api.FieldProblem {
 	}
 	return wrong
 }
+
+// Follows implements api.Following.
+func (o *Options) Follows() (field string, nodes []string) { return "after", o.After }
 
 // NamesProgram implements api.Programmed.
 func (o *Options) NamesProgram() bool { return len(o.Args) > 0 }
@@ -130,7 +142,7 @@ func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, er
 	spec := process.Spec{
 		Node: site.Node, Netns: site.Namespace, Args: o.Args, Env: environment(o.Env), Dir: o.Dir, Restart: o.Restart,
 		Ready: process.Ready{TCPPort: o.Ready.TCPPort, Command: o.Ready.Command, TimeoutS: float64(o.Ready.Timeout) / 1e9},
-		Hosts: []process.HostLine{},
+		Hosts: []process.HostLine{}, After: o.After, Scratch: o.Scratch, Files: o.Files,
 	}
 	for _, h := range site.Hosts {
 		spec.Hosts = append(spec.Hosts, process.HostLine(h))

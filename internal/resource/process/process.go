@@ -41,6 +41,12 @@ type Spec struct {
 	MemoryBytes uint64 `json:"memory_bytes,omitempty"`
 	// Hosts are lines for the program's own /etc/hosts.
 	Hosts []HostLine `json:"hosts"`
+	// After are the nodes whose programs are ready when it begins.
+	After []string `json:"after,omitempty"`
+	// Scratch are directories in memory that it has for itself, and Files what is in them when it
+	// begins, by path.
+	Scratch []string          `json:"scratch,omitempty"`
+	Files   map[string]string `json:"files,omitempty"`
 	// Container that it is the first process of; nil for one that the supervisor starts by itself.
 	Container *Container `json:"container,omitempty"`
 }

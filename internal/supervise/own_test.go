@@ -1,0 +1,114 @@
+package supervise_test
+
+import (
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nfchain.dev/nfchain/internal/resource/process"
+)
+
+// waitsFor tells whether a program has not begun, because another is not ready.
+func waitsFor(node string) func(process.Status) bool {
+	return func(s process.Status) bool {
+		return s.State == process.Waiting && s.Message == "waits for "+node && s.PID == 0
+	}
+}
+
+// TestAfter: a program begins when the other is ready, however often, and goes on when the other has ended.
+func TestAfter(t *testing.T) {
+	c := newChain(t, "a", "b")
+	file := t.TempDir() + "/ready"
+	a, b := c.spec("a", "exec sleep 1000"), c.spec("b", "echo began; exec sleep 1000")
+	a.Ready = process.Ready{Command: []string{"test", "-e", file}, TimeoutS: 60}
+	b.After = []string{"a"}
+	touch := func() {
+		t.Helper()
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kill := func(pid int) {
+		t.Helper()
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.up(b)
+	c.until("b", "waiting", waitsFor("a"))
+	c.up(a, b)
+	c.until("a", "running", func(s process.Status) bool { return s.PID != 0 })
+	if s := c.until("b", "waiting", waitsFor("a")); s.Failures != 0 || s.Restarts != 0 {
+		t.Errorf("it waits: %+v", s)
+	}
+	touch()
+	first, second := c.ready("a"), c.ready("b")
+
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	kill(first.PID)
+	c.until("a", "started again", func(s process.Status) bool { return s.Restarts == 1 && s.State == process.Starting })
+	if s := c.ready("b"); s.PID != second.PID {
+		t.Errorf("it ended with what it had waited for: %+v", s)
+	}
+	kill(second.PID)
+	c.until("b", "waiting", waitsFor("a"))
+	touch()
+	c.until("b", "ready again", func(s process.Status) bool { return s.State == process.Running && s.PID != second.PID })
+	if log := c.log("b"); strings.Count(log, "began") != 2 {
+		t.Errorf("log %q", log)
+	}
+}
+
+// TestWaitsAndGoes: what waits is removed, and what is replaced is waited for anew.
+func TestWaitsAndGoes(t *testing.T) {
+	c := newChain(t, "a", "b")
+	b := c.spec("b", "exec sleep 1000")
+	b.After = []string{"a"}
+	c.up(c.spec("a", "exec sleep 1000"), b)
+	c.ready("b")
+	late := c.spec("a", "exec sleep 2000")
+	late.Ready = process.Ready{Command: []string{"false"}, TimeoutS: 60}
+	b.Args = []string{"sleep", "2000"}
+	c.up(late, b)
+	c.until("b", "waiting", waitsFor("a"))
+	c.up(late)
+	c.living(1)
+}
+
+// TestOwnFiles: a program has directories of its own, which its ready command sees and nobody else, and new
+// ones when it begins again.
+func TestOwnFiles(t *testing.T) {
+	c := newChain(t, "a")
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/host", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := c.spec("a", "cd "+dir+" && cat in/text && test ! -e host && test ! -e made && touch made within/made && exec sleep 1000")
+	s.Scratch, s.Files = []string{dir + "/within", dir}, map[string]string{dir + "/in/text": "given\n"}
+	s.Ready.Command = []string{"sh", "-c", "test -e " + dir + "/made && test -e " + dir + "/within/made"}
+	c.up(s)
+	pid := c.ready("a").PID
+	c.says("a", "given\n")
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	c.until("a", "ready again", func(s process.Status) bool { return s.State == process.Running && s.PID != pid })
+	if found, err := os.ReadDir(dir); err != nil || len(found) != 1 {
+		t.Errorf("on the host: %v, %v", found, err)
+	}
+}
+
+// TestNowhereForOwnFiles: nothing is made on the host for them.
+func TestNowhereForOwnFiles(t *testing.T) {
+	c := newChain(t, "a")
+	s := c.spec("a", "exec sleep 1000")
+	s.Scratch = []string{t.TempDir() + "/missing"}
+	c.up(s)
+	c.until("a", "failing", func(s process.Status) bool { return s.Failures > 0 })
+	if log := c.log("a"); !strings.Contains(log, "scratch: directory "+s.Scratch[0]+": no such file or directory") {
+		t.Errorf("log %q", log)
+	}
+}
