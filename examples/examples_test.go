@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/function/command"
 	"nfchain.dev/nfchain/internal/function/firewall"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
@@ -184,6 +185,7 @@ func write(t *testing.T, f *api.File) string {
 func carries(t *testing.T, nfchain program, f *api.File) {
 	path := write(t, f)
 	requires(t, nfchain, path)
+	installed(t, f)
 	t.Cleanup(func() {
 		for _, c := range f.Chains {
 			nfchain.run(t, "down", c.Metadata.Name)
@@ -219,6 +221,22 @@ func requires(t *testing.T, nfchain program, path string) {
 		t.Fatal(err)
 	}
 	nstest.Require(t, append(plan.Requires, "tool.ping")...)
+}
+
+// installed skips an example whose programs are not all there.
+func installed(t *testing.T, f *api.File) {
+	t.Helper()
+	for _, c := range f.Chains {
+		for _, fn := range c.Spec.Functions {
+			o, is := fn.Options.(*command.Options)
+			if !is || len(o.Args) == 0 {
+				continue
+			}
+			if _, err := exec.LookPath(o.Args[0]); err != nil {
+				t.Skipf("function %s: %v", fn.Name, err)
+			}
+		}
+	}
 }
 
 // gone checks that no namespace of the file's is left but those it was given.
