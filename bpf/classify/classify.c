@@ -75,13 +75,17 @@ struct {
 	__type(value, struct became);
 } became SEC(".maps");
 
-/* Where the rules that count begin in the memory; others are written beside, and then this. */
+/* Which area of the memory has the rules that count: the first entry. Others are written into an area that nobody reads,
+ * and then this. What is behind it is for those who write; the loader gives the size. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, __u32);
 } current SEC(".maps");
+
+/* Bytes of an area; the loader gives it. */
+const volatile __u32 rules_area = 0;
 
 /* Begins the rules; places are counted in bytes from here. */
 struct choice {
@@ -273,7 +277,7 @@ int enter(struct __sk_buff *skb)
 		return TCX_DROP;
 	count(skb);
 	from = *end;
-	base = *(volatile __u32 *)at; /* once: it may change meanwhile */
+	base = *(volatile __u32 *)at * rules_area; /* once: it may change meanwhile */
 	c = rules_at(base);
 	if (!c)
 		return TCX_DROP;

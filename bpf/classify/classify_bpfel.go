@@ -136,6 +136,7 @@ type ProgramMapSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramVariableSpecs struct {
+	RulesArea *ebpf.VariableSpec `ebpf:"rules_area"`
 	RulesLast *ebpf.VariableSpec `ebpf:"rules_last"`
 }
 
@@ -190,6 +191,7 @@ func (m *ProgramMaps) Close() error {
 //
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramVariables struct {
+	RulesArea *ebpf.Variable `ebpf:"rules_area"`
 	RulesLast *ebpf.Variable `ebpf:"rules_last"`
 }
 

@@ -32,6 +32,9 @@ struct packet {
 	__u8 came, tos;        /* the traffic class that it came with, and the one that it goes with */
 	__u8 label;            /* IPv6: the upper bits of the flow label */
 	__u8 fragment;         /* IPv4: is it one, the first or another? */
+#ifdef PASS_RULES
+	__u32 asked;           /* the area whose rules it is held to */
+#endif
 };
 
 /* A flow: what the packets of one direction of a conversation have in common. Fragments,

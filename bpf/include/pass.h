@@ -66,9 +66,8 @@ struct step {
 			__u8 per, bits4, bits6;
 		} limit;
 		struct {
-			__u32 base, first;  /* of the table, and its first counter */
+			__u64 unused;
 			__u32 whose, aside; /* whose connections they are; aside: packets pass, and tell of theirs */
-			__u64 digest;       /* of what the rules say and whether they are asked */
 		} rules;
 		struct {
 			__u32 tap, every;       /* which one gets a copy of one packet in so many */
@@ -253,9 +252,42 @@ struct {
 	__type(value, struct tally);
 } rules_counted SEC(".maps");
 
+/* Which area of the memory has the rules that are asked: the first entry. Others are written into an area that nobody
+ * reads, and then this. What is behind it is for those who write; the loader gives the size. */
+struct {
+	__uint(type, MAP_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} rules_current SEC(".maps");
+
+/* The rules of a step. */
+struct asked {
+	__u32 base, first; /* of the table, and its first counter */
+	__u64 digest;      /* of what the rules say and whether they are asked */
+};
+
+/* By the areas of the memory, and in each by slots; the loader gives the size. */
+struct {
+	__uint(type, MAP_ARRAY);
+	__uint(max_entries, STEPS);
+	__type(key, __u32);
+	__type(value, struct asked);
+} rules_asked SEC(".maps");
+
+/* ask reads a packet for the rules of all steps, which are in one area. */
+static inline void ask(struct __sk_buff *skb, struct packet *p, struct rules_packet *r)
+{
+	__u32 first = 0, *current = bpf_map_lookup_elem(&rules_current, &first);
+
+	p->asked = current ? *(volatile __u32 *)current : 0; /* once: it may change meanwhile */
+	rules_read(skb, r, p->at);
+}
+
 /* denied tells whether a step's rules drop a packet. */
 static __attribute__((noinline)) int denied(struct __sk_buff *skb, __u32 i, struct packet *p, struct rules_packet *r, __u64 now)
 {
+	struct asked *asked;
 	struct tally *t;
 	__s32 answer;
 	__u32 number;
@@ -263,16 +295,20 @@ static __attribute__((noinline)) int denied(struct __sk_buff *skb, __u32 i, stru
 
 	if (i >= STEPS)
 		return 0;
+	number = p->asked * STEPS + steps[i].slot;
+	asked = bpf_map_lookup_elem(&rules_asked, &number);
+	if (!asked) /* there always are */
+		return 1;
 	state = r->state;
 	if (state == RULES_ERROR)
 		r->state = rules_relates(skb, r, steps[i].rules.whose, now);
-	answer = rules_judge(r, steps[i].rules.base, steps[i].rules.whose, steps[i].rules.digest, now);
+	answer = rules_judge(r, asked->base, steps[i].rules.whose, asked->digest, now);
 	r->state = state; /* another firewall has connections of its own */
 	if (answer < 0)
 		return 1;
 	if (steps[i].rules.aside)
 		return 0;
-	number = steps[i].rules.first + (answer >> 1);
+	number = asked->first + (answer >> 1);
 	t = bpf_map_lookup_elem(&rules_counted, &number);
 	if (t)
 		tally(t, p);
@@ -435,7 +471,7 @@ static inline int go(struct __sk_buff *skb)
 		p.mark = skb->mark;
 #ifdef PASS_RULES
 	if (needs & NEEDS_RULES)
-		rules_read(skb, &r, p.at);
+		ask(skb, &p, &r);
 #endif
 #pragma unroll
 	for (__u32 i = 0; i < STEPS; i++) {

@@ -13,6 +13,13 @@ import (
 	"github.com/cilium/ebpf"
 )
 
+type ProgramAsked struct {
+	_      structs.HostLayout
+	Base   uint32
+	First  uint32
+	Digest uint64
+}
+
 type ProgramCounts struct {
 	_         structs.HostLayout
 	Came      ProgramTally
@@ -210,7 +217,9 @@ type ProgramMapSpecs struct {
 	NatRules     *ebpf.MapSpec `ebpf:"nat_rules"`
 	NatTargets   *ebpf.MapSpec `ebpf:"nat_targets"`
 	NatWorks     *ebpf.MapSpec `ebpf:"nat_works"`
+	RulesAsked   *ebpf.MapSpec `ebpf:"rules_asked"`
 	RulesCounted *ebpf.MapSpec `ebpf:"rules_counted"`
+	RulesCurrent *ebpf.MapSpec `ebpf:"rules_current"`
 	RulesFlows   *ebpf.MapSpec `ebpf:"rules_flows"`
 	RulesMemory  *ebpf.MapSpec `ebpf:"rules_memory"`
 	RulesTallies *ebpf.MapSpec `ebpf:"rules_tallies"`
@@ -256,7 +265,9 @@ type ProgramMaps struct {
 	NatRules     *ebpf.Map `ebpf:"nat_rules"`
 	NatTargets   *ebpf.Map `ebpf:"nat_targets"`
 	NatWorks     *ebpf.Map `ebpf:"nat_works"`
+	RulesAsked   *ebpf.Map `ebpf:"rules_asked"`
 	RulesCounted *ebpf.Map `ebpf:"rules_counted"`
+	RulesCurrent *ebpf.Map `ebpf:"rules_current"`
 	RulesFlows   *ebpf.Map `ebpf:"rules_flows"`
 	RulesMemory  *ebpf.Map `ebpf:"rules_memory"`
 	RulesTallies *ebpf.Map `ebpf:"rules_tallies"`
@@ -274,7 +285,9 @@ func (m *ProgramMaps) Close() error {
 		m.NatRules,
 		m.NatTargets,
 		m.NatWorks,
+		m.RulesAsked,
 		m.RulesCounted,
+		m.RulesCurrent,
 		m.RulesFlows,
 		m.RulesMemory,
 		m.RulesTallies,

@@ -13,6 +13,13 @@ import (
 	"github.com/cilium/ebpf"
 )
 
+type ProgramAsked struct {
+	_      structs.HostLayout
+	Base   uint32
+	First  uint32
+	Digest uint64
+}
+
 type ProgramCounts struct {
 	_         structs.HostLayout
 	Came      ProgramTally
@@ -140,7 +147,9 @@ type ProgramMapSpecs struct {
 	Buckets      *ebpf.MapSpec `ebpf:"buckets"`
 	Counted      *ebpf.MapSpec `ebpf:"counted"`
 	Memories     *ebpf.MapSpec `ebpf:"memories"`
+	RulesAsked   *ebpf.MapSpec `ebpf:"rules_asked"`
 	RulesCounted *ebpf.MapSpec `ebpf:"rules_counted"`
+	RulesCurrent *ebpf.MapSpec `ebpf:"rules_current"`
 	RulesFlows   *ebpf.MapSpec `ebpf:"rules_flows"`
 	RulesMemory  *ebpf.MapSpec `ebpf:"rules_memory"`
 	RulesTallies *ebpf.MapSpec `ebpf:"rules_tallies"`
@@ -179,7 +188,9 @@ type ProgramMaps struct {
 	Buckets      *ebpf.Map `ebpf:"buckets"`
 	Counted      *ebpf.Map `ebpf:"counted"`
 	Memories     *ebpf.Map `ebpf:"memories"`
+	RulesAsked   *ebpf.Map `ebpf:"rules_asked"`
 	RulesCounted *ebpf.Map `ebpf:"rules_counted"`
+	RulesCurrent *ebpf.Map `ebpf:"rules_current"`
 	RulesFlows   *ebpf.Map `ebpf:"rules_flows"`
 	RulesMemory  *ebpf.Map `ebpf:"rules_memory"`
 	RulesTallies *ebpf.Map `ebpf:"rules_tallies"`
@@ -190,7 +201,9 @@ func (m *ProgramMaps) Close() error {
 		m.Buckets,
 		m.Counted,
 		m.Memories,
+		m.RulesAsked,
 		m.RulesCounted,
+		m.RulesCurrent,
 		m.RulesFlows,
 		m.RulesMemory,
 		m.RulesTallies,

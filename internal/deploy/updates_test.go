@@ -73,6 +73,12 @@ var often = map[string][]string{
 	"weighted": {spec(weighted(1, 3)), spec(weighted(3, 1))},
 	"ruled":    {spec(forward("a")) + classifier("direct", pathRule("some", "protocol: udp", "a")), spec(forward("a")) + classifier("direct", pathRule("some", "protocol: tcp", "a"))},
 	"node":     {spec(replacing[0]...), spec(replacing[2]...)},
+	"screened": {spec(forward("a"), screened("1-1023")), spec(forward("a"), screened("1-1024"))},
+}
+
+// screened is an inline firewall that drops TCP to some ports.
+func screened(ports string) string {
+	return fmt.Sprintf("{name: fw, kind: firewall, runtime: inline, firewall: {rules: {list: [{protocol: tcp, destination_port: %s, action: drop}]}}}", ports)
 }
 
 // weighted are two replicas that share their flows so.
@@ -80,11 +86,11 @@ func weighted(a, b int) string {
 	return fmt.Sprintf("{name: r, kind: forward, replicas: 2, weights: [%d, %d]}", a, b)
 }
 
-// TestManyEditsLoseNothing: rules of a classifier and weights of replicas go back and forth while packets pass, which
-// are all of one flow a family, and each time the last rules and weights are those that count.
+// TestManyEditsLoseNothing: rules of a classifier and of a firewall, and weights of replicas, go back and forth while packets
+// pass, which are all of one flow a family, and each time the last rules and weights are those that count.
 func TestManyEditsLoseNothing(t *testing.T) {
 	needsForwarder(t)
-	for _, name := range []string{"ruled", "weighted"} {
+	for _, name := range []string{"ruled", "screened", "weighted"} {
 		t.Run(name, func(t *testing.T) {
 			owner := nstest.Owner(t)
 			downAfter(t, owner)

@@ -31,8 +31,10 @@ type programInfo struct {
 }
 
 type mapInfo struct {
-	_    [6]uint32
-	name [unix.BPF_OBJ_NAME_LEN]byte
+	_      uint32 // type
+	number uint32
+	_      [4]uint32
+	name   [unix.BPF_OBJ_NAME_LEN]byte
 }
 
 // infoByFD is the BPF_OBJ_GET_INFO_BY_FD part of the kernel's union bpf_attr.
@@ -56,11 +58,21 @@ func aboutProgram(p *ebpf.Program) (name string, maps []ebpf.MapID, err error) {
 
 // nameOf a map.
 func nameOf(m *ebpf.Map) (string, error) {
-	var info mapInfo
+	info, err := aboutMap(m)
+	return text(info.name[:]), err
+}
+
+// NumberOf a map in the kernel, which no other has or has had.
+func NumberOf(m *ebpf.Map) (ebpf.MapID, error) {
+	info, err := aboutMap(m)
+	return ebpf.MapID(info.number), err
+}
+
+func aboutMap(m *ebpf.Map) (info mapInfo, err error) {
 	if err := about(m.FD(), unsafe.Pointer(&info), unsafe.Sizeof(info)); err != nil {
-		return "", fmt.Errorf("ask for a map: %w", err)
+		return info, fmt.Errorf("ask for a map: %w", err)
 	}
-	return text(info.name[:]), nil
+	return info, nil
 }
 
 func about(fd int, info unsafe.Pointer, size uintptr) error {

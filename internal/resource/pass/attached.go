@@ -76,6 +76,11 @@ func (a attached) read() (c contents, err error) {
 		}
 		c.steps = append(c.steps, s)
 	}
+	if asksRules(c.steps) {
+		if err := a.asks(c.steps); err != nil {
+			return c, fmt.Errorf("read the rules of program %s: %w", a.Name, err)
+		}
+	}
 	c.flows = a.Maps[bucketsMap].MaxEntries()
 	if m := a.Maps[rulesFlowsMap]; m != nil {
 		c.connections = m.MaxEntries()

@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"github.com/cilium/ebpf"
-	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/held"
 )
 
 // carriedMap has what the passes counted in whose place a pass is. The program holds it and does not
@@ -151,12 +151,9 @@ func (l *Loaded) replace(p resource.Place, index int, s Spec, old *attached) err
 	if err := old.Replace(p, index, l.Program); err != nil {
 		return err
 	}
-	_, _, _ = unix.Syscall(unix.SYS_MEMBARRIER, membarrierGlobal, 0, 0) // until the other runs on no core any more
+	held.ReadersEnded() // the other runs on no core any more
 	return l.carry(s, before, old)
 }
-
-// membarrierGlobal is MEMBARRIER_CMD_GLOBAL of membarrier(2).
-const membarrierGlobal = 1
 
 // replaceBeside replaces a pass that has the same counters, in which steps that come have slots that no step
 // has. What was counted there by others, which have gone, is taken off. Those are gone since before

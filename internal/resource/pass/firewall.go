@@ -99,17 +99,28 @@ func (s Step) named(f Firewall) Step {
 	return s
 }
 
-// placed is a step with where its table is, and its first counter.
-func (s Step) placed(base, first uint32) Step {
-	s.Args[0] = uint64(base) | uint64(first)<<32
+// asked are the rules of a step: where their table begins, their first counter, and what they say. They stand in the area
+// that counts, laid out as the program reads them.
+type asked struct {
+	Base, First uint32
+	Digest      uint64
+}
+
+// asking is a step with other rules.
+func (s Step) asking(a asked) Step {
+	s.Args[0], s.Args[2] = uint64(a.Base)|uint64(a.First)<<32, a.Digest
 	return s
 }
+
+// placed is a step with where its table is, and its first counter.
+func (s Step) placed(base, first uint32) Step { return s.asking(asked{base, first, s.digest()}) }
 
 // base and first are what placed was given; whose and digest are of the firewall or NAT.
 func (s Step) base() uint32   { return uint32(s.Args[0]) }
 func (s Step) first() uint32  { return uint32(s.Args[0] >> 32) }
 func (s Step) whose() uint32  { return uint32(s.Args[1]) }
 func (s Step) digest() uint64 { return s.Args[2] }
+func (s Step) asked() asked   { return asked{s.base(), s.first(), s.digest()} }
 
 // asks tells whether another step has the same firewall with the same rules, be it aside or not.
 func (s Step) asks(as Step) bool {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cilium/ebpf"
 
+	"nfchain.dev/nfchain/internal/resource/held"
 	"nfchain.dev/nfchain/internal/resource/pass/fold"
 	"nfchain.dev/nfchain/internal/resource/pass/rules"
 )
@@ -27,8 +28,7 @@ func (s Spec) furnished(spec *ebpf.CollectionSpec, called string, taps numbers, 
 	maps.Copy(f.kept, kept)
 	if asksRules(s.Steps) {
 		f.connections()
-		f.counters()
-		if err := f.tables(); err != nil {
+		if err := f.rules(); err != nil {
 			return nil, err
 		}
 	}
@@ -43,6 +43,7 @@ func (s Spec) furnished(spec *ebpf.CollectionSpec, called string, taps numbers, 
 	if err != nil {
 		return nil, fmt.Errorf("load a pass of %d steps: %w", len(s.Steps), err)
 	}
+	l.counters = f.counted()
 	if asksRules(s.Steps) {
 		if err := f.inherit(l.maps[rulesFlowsMap]); err != nil {
 			_ = l.Close()
@@ -102,24 +103,45 @@ func (f *furnishing) connections() {
 	}
 }
 
-// counters of rules go on where they are the same.
-func (f *furnishing) counters() {
-	next := uint32(0)
-	of, found := inOne(f.others, f.steps, knowing.same)
-	for i, s := range f.steps {
-		switch {
-		case s.Act != Rules:
-		case of.maps != nil:
-			f.steps[i], found = s.placed(0, found[0].first()), found[1:]
-		default:
-			f.steps[i] = s.placed(0, next)
-			next += f.firewall(s).counters()
+// rules are those of a pass that has the same, or are compiled. Their counters go on where they are the same.
+func (f *furnishing) rules() error {
+	if of, found := inOne(f.others, f.steps, knowing.exact); of.maps != nil && of.areas().Has() {
+		f.shares(of, rulesMemoryMap, rulesCurrentMap, rulesAskedMap, rulesCountedMap)
+		f.ask(func(number int) asked { return found[number].asked() })
+		return f.spec.Variables["rules_last"].Set(of.maps[rulesMemoryMap].ValueSize() - held.Behind)
+	}
+	made, err := f.compiled()
+	if err != nil {
+		return err
+	}
+	memory, at := rules.Join(made...)
+	areas, room := areasFor(len(memory) - held.Behind)
+	held.LayOut(f.spec.Maps[rulesMemoryMap], f.spec.Maps[rulesCurrentMap], areas, room)
+	memory = append(memory, make([]byte, areas*room+held.Behind-len(memory))...)
+	first := f.firsts()
+	if of, found := inOne(f.others, f.steps, knowing.same); of.maps != nil {
+		f.shares(of, rulesCountedMap)
+		first = func(number int) uint32 { return found[number].first() }
+	} else {
+		f.spec.Maps[rulesCountedMap].MaxEntries = uint32(areas) * roomy(f.counted())
+	}
+	f.ask(func(number int) asked { return asked{at[number], first(number), 0} })
+	f.spec.Maps[rulesAskedMap].MaxEntries = uint32(areas) * Most
+	for _, s := range f.steps {
+		if s.Act == Rules {
+			f.spec.Maps[rulesAskedMap].Contents = append(f.spec.Maps[rulesAskedMap].Contents, ebpf.MapKV{Key: s.Slot, Value: s.asked()})
 		}
 	}
-	f.spec.Maps[rulesCountedMap].MaxEntries = next
-	if of.maps != nil {
-		f.spec.Maps[rulesCountedMap].MaxEntries = of.maps[rulesCountedMap].MaxEntries()
-		f.kept[rulesCountedMap] = of.maps[rulesCountedMap]
+	return Tables{Memory: memory, Connections: f.Connections}.Prepare(f.spec)
+}
+
+// shares maps with another pass.
+func (f *furnishing) shares(of knowing, names ...string) {
+	for _, name := range names {
+		m := of.maps[name]
+		spec := f.spec.Maps[name]
+		spec.ValueSize, spec.MaxEntries, spec.Flags = m.ValueSize(), m.MaxEntries(), m.Flags()
+		f.kept[name] = m
 	}
 }
 
@@ -133,29 +155,36 @@ func (f *furnishing) firewall(s Step) (of Firewall) {
 	return of
 }
 
-// tables of the rules are those of a pass that has them, or made.
-func (f *furnishing) tables() error {
-	if of, found := inOne(f.others, f.steps, knowing.exact); of.maps != nil {
-		memory := of.maps[rulesMemoryMap]
-		f.kept[rulesMemoryMap] = memory
-		f.at(func(number int) uint32 { return found[number].base() })
-		return sized(f.spec, int(memory.ValueSize()))
+// counted by all rules is in so many counters.
+func (f *furnishing) counted() (all uint32) {
+	for _, s := range f.steps {
+		if s.Act == Rules {
+			all += f.firewall(s).counters()
+		}
 	}
-	made, err := f.compiled()
-	if err != nil {
-		return err
-	}
-	memory, at := rules.Join(made...)
-	f.at(func(number int) uint32 { return at[number] })
-	return Tables{Memory: memory, Connections: f.Connections}.Prepare(f.spec)
+	return all
 }
 
-// at gives each firewall the place of its table, by its number.
-func (f *furnishing) at(place func(number int) uint32) {
+// firsts are the first counters of firewalls, by their numbers, where all are one behind the other.
+func (f *furnishing) firsts() func(number int) uint32 {
+	var all []uint32
+	next := uint32(0)
+	for _, s := range f.steps {
+		if s.Act == Rules {
+			all = append(all, next)
+			next += f.firewall(s).counters()
+		}
+	}
+	return func(number int) uint32 { return all[number] }
+}
+
+// ask gives each firewall, by its number, where its rules are. What they say is the spec's.
+func (f *furnishing) ask(rules func(number int) asked) {
 	number := 0
 	for i, s := range f.steps {
 		if s.Act == Rules {
-			f.steps[i] = s.placed(place(number), s.first())
+			a := rules(number)
+			f.steps[i] = s.placed(a.Base, a.First)
 			number++
 		}
 	}
@@ -163,7 +192,7 @@ func (f *furnishing) at(place func(number int) uint32) {
 
 // compiled are the tables of all firewalls, in the order of the steps, as long as the kernel can have them.
 func (f *furnishing) compiled() (made []*rules.Table, err error) {
-	room := mostMemory - behind
+	room := mostMemory - held.Behind
 	for _, s := range f.steps {
 		if s.Act != Rules {
 			continue

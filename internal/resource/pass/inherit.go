@@ -7,6 +7,7 @@ import (
 	"github.com/cilium/ebpf"
 
 	"nfchain.dev/nfchain/bpf/passrules"
+	"nfchain.dev/nfchain/internal/resource/held"
 )
 
 // inherit what other passes know of the connections of these firewalls, where these have tables of
@@ -14,7 +15,7 @@ import (
 // A connection that begins meanwhile is met later as one that began before it was seen.
 func (f *furnishing) inherit(into *ebpf.Map) error {
 	seen, whose := map[ebpf.MapID]bool{}, map[uint32]bool{}
-	own, err := numberOf(into)
+	own, err := held.NumberOf(into)
 	if err != nil {
 		return err
 	}
@@ -25,7 +26,7 @@ func (f *furnishing) inherit(into *ebpf.Map) error {
 		}
 	}
 	for _, k := range f.others {
-		id, err := numberOf(k.maps[rulesFlowsMap])
+		id, err := held.NumberOf(k.maps[rulesFlowsMap])
 		if err != nil {
 			return err
 		}
@@ -38,16 +39,6 @@ func (f *furnishing) inherit(into *ebpf.Map) error {
 		}
 	}
 	return nil
-}
-
-// numberOf a map in the kernel.
-func numberOf(m *ebpf.Map) (id ebpf.MapID, err error) {
-	info, err := m.Info()
-	if err != nil {
-		return 0, fmt.Errorf("ask for a table of connections: %w", err)
-	}
-	id, _ = info.ID()
-	return id, nil
 }
 
 // copyConnections of some firewalls that are not in the other table yet.

@@ -65,6 +65,10 @@ func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 	n := &neighbours{place: p}
 	defer n.close()
 	return p.Do(func() error {
+		changes, err := edit(p, changes)
+		if err != nil {
+			return err
+		}
 		return resource.Make(changes,
 			func(device string) error { return remove(p, device) },
 			func(s Spec) error { return set(p, s, n) })

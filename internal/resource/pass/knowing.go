@@ -4,6 +4,7 @@ import (
 	"github.com/cilium/ebpf"
 
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/held"
 )
 
 // The maps of a program with firewalls.
@@ -12,6 +13,8 @@ const (
 	rulesFlowsMap   = "rules_flows"
 	rulesTalliesMap = "rules_tallies"
 	rulesCountedMap = "rules_counted"
+	rulesCurrentMap = "rules_current"
+	rulesAskedMap   = "rules_asked"
 )
 
 // knowing is a pass with firewalls or NATs: what they know, another can take over. The steps of a pass of
@@ -31,10 +34,15 @@ func (k knowing) same(s Step) (Step, bool) {
 	return Step{}, false
 }
 
-// exact is same for rules that are asked, or not, in both.
+// exact is same for rules that are asked, or not, in both, in the same slot.
 func (k knowing) exact(s Step) (Step, bool) {
 	of, has := k.same(s)
-	return of, has && of.digest() == s.digest()
+	return of, has && of.digest() == s.digest() && of.Slot == s.Slot
+}
+
+// areas of the rules' memory.
+func (k knowing) areas() held.Areas {
+	return held.Areas{Memory: k.maps[rulesMemoryMap], Current: k.maps[rulesCurrentMap]}
 }
 
 // follows tells whether it knows connections of one of these firewalls, whatever the rules.

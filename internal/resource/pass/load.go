@@ -41,6 +41,8 @@ type Loaded struct {
 	maps    map[string]*ebpf.Map
 	carried *ebpf.Map
 	steps   []Step
+	// counters of all rules.
+	counters uint32
 }
 
 // Load makes a program of a spec's steps. Of more flows and prefixes than it has buckets
@@ -130,6 +132,11 @@ func prepare(spec *ebpf.CollectionSpec, steps []Step, flows uint32) error {
 	}
 	var all [Most]Step
 	copy(all[:], steps)
+	for i, s := range steps {
+		if s.Act == Rules { // which are replaced without the program
+			all[i] = s.asking(asked{})
+		}
+	}
 	needs := need(steps)
 	if hasBuckets(steps) {
 		if flows < LeastFlows || flows > MostFlows {

@@ -6,6 +6,7 @@ import (
 	"github.com/cilium/ebpf"
 
 	"nfchain.dev/nfchain/bpf/passrules"
+	"nfchain.dev/nfchain/internal/resource/held"
 	"nfchain.dev/nfchain/internal/resource/pass/rules"
 )
 
@@ -16,9 +17,6 @@ type Tables struct {
 	// Connections that are remembered at once: of more, those not seen for longest are forgotten.
 	Connections uint32
 }
-
-// behind the last place that a program looks at there are as many bytes as it takes from there.
-const behind = 128
 
 // mostMemory is as much as all tables of a pass may take, in bytes.
 const mostMemory = rules.MostBytes
@@ -32,16 +30,16 @@ func (t Tables) Prepare(spec *ebpf.CollectionSpec) error {
 
 // sized tells a program how much memory its tables take.
 func sized(spec *ebpf.CollectionSpec, bytes int) error {
-	if bytes < behind || bytes > mostMemory {
+	if bytes < held.Behind || bytes > mostMemory {
 		return fmt.Errorf("the tables of all rules of a pass take %d MB of memory, and may take %d; use the namespace function for some", bytes>>20, mostMemory>>20)
 	}
 	spec.Maps[rulesMemoryMap].ValueSize = uint32(bytes)
-	return spec.Variables["rules_last"].Set(uint32(bytes - behind))
+	return spec.Variables["rules_last"].Set(uint32(bytes - held.Behind))
 }
 
-// Decided reads what rules decided, by their counters.
+// Decided reads what the rules that it was loaded with decided, by their counters.
 func (l *Loaded) Decided() ([]Tally, error) {
-	return decided(l.maps[rulesCountedMap], 0, l.maps[rulesCountedMap].MaxEntries())
+	return decided(l.maps[rulesCountedMap], 0, l.counters)
 }
 
 // decided reads some counters of rules, from the first on.

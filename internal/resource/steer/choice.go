@@ -12,6 +12,7 @@ import (
 	"time"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/resource/held"
 	"nfchain.dev/nfchain/internal/resource/pass/rules"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
 )
@@ -69,15 +70,7 @@ type choiceHeader struct {
 // target of a row.
 type target struct{ Path, Check, Rule, Unused uint32 }
 
-// line is what places are rounded up to.
-const line = 64
-
-// room that a memory has behind its last place, of what programs take at once.
-const behind = 128
-
-func rounded(n int) int { return (n + line - 1) &^ (line - 1) }
-
-// mostMemory is as much as both halves of a memory may take.
+// mostMemory is as much as all areas of a memory may take.
 const mostMemory = rules.MostBytes
 
 // compile rules into what programs search, wherever it lies. Numbers are those of paths.
@@ -87,7 +80,7 @@ func (c Choice) compile(numbers map[string]int, idle time.Duration) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	table, err := rules.Classify(rows, k.all(), func(row, kind int) bool { return k.fits(c.Rules[of[row]], kind) }, mostMemory/2)
+	table, err := rules.Classify(rows, k.all(), func(row, kind int) bool { return k.fits(c.Rules[of[row]], kind) }, mostMemory/leastAreas)
 	if err != nil {
 		return nil, err
 	}
@@ -103,9 +96,9 @@ func (c Choice) compile(numbers map[string]int, idle time.Duration) ([]byte, err
 	}
 	targets = append(targets, last)
 	var b bytes.Buffer
-	b.Write(make([]byte, rounded(binary.Size(h))))
+	b.Write(make([]byte, held.Rounded(binary.Size(h))))
 	place := func(v any) uint32 {
-		b.Write(make([]byte, rounded(b.Len())-b.Len()))
+		b.Write(make([]byte, held.Rounded(b.Len())-b.Len()))
 		at := b.Len()
 		if err := binary.Write(&b, binary.NativeEndian, v); err != nil {
 			panic(err) // it is plain data
@@ -114,7 +107,7 @@ func (c Choice) compile(numbers map[string]int, idle time.Duration) ([]byte, err
 	}
 	h.Codes, h.Tags, h.Untagged, h.Sides = place(k.codes), place(k.tags[:api.Untagged]), uint32(k.tags[api.Untagged]), k.sides
 	h.Targets, h.Table = place(targets), place(table.Memory())
-	h.Size = uint32(rounded(b.Len()))
+	h.Size = uint32(held.Rounded(b.Len()))
 	b.Write(make([]byte, int(h.Size)-b.Len()))
 	return h.over(b.Bytes()), nil
 }

@@ -1,6 +1,7 @@
 package steer
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -57,11 +58,11 @@ func (c choices) compiled(p *Paths) ([]byte, error) {
 	numbers := p.numbers()
 	digest := p.Choice.digest(numbers)
 	if c[digest] == nil {
-		half, err := p.Choice.compile(numbers, time.Duration(p.Idle))
+		compiled, err := p.Choice.compile(numbers, time.Duration(p.Idle))
 		if err != nil {
 			return nil, err
 		}
-		c[digest] = half
+		c[digest] = compiled
 	}
 	return c[digest], nil
 }
@@ -93,11 +94,11 @@ func (k Kind) keepPaths(p resource.Place, s Spec, index int, to []uint32, old *a
 
 // keepEntering does so where flows begin.
 func (k Kind) keepEntering(p resource.Place, s Spec, index int, to []uint32, old *attached) error {
-	half, err := k.choices.compiled(s.Paths)
+	compiled, err := k.choices.compiled(s.Paths)
 	if err != nil {
 		return err
 	}
-	if old.enters(s.Paths.Flows) && old.hasRoom(half) {
+	if old.enters(s.Paths.Flows) && old.hasRoom(compiled) {
 		return errors.Join(k.older.carry(old, old.Maps[waysMap]), lead(old.Maps[waysMap], s.Paths.Ways, to))
 	}
 	var o struct {
@@ -106,7 +107,7 @@ func (k Kind) keepEntering(p resource.Place, s Spec, index int, to []uint32, old
 		Side    *ebpf.Map     `ebpf:"side"`
 	}
 	set := func(spec *ebpf.CollectionSpec, maps map[string]*ebpf.Map, others []*attached) error {
-		return furnish(spec, maps, others, half)
+		return furnish(spec, maps, others, compiled)
 	}
 	if err := loadPaths(p, "enter", s.Paths.Flows, old, set, &o); err != nil {
 		return err
@@ -198,80 +199,102 @@ func (a *attached) lists(like *ebpf.MapSpec) bool {
 
 // furnish a program with the rules that others have, where there is room for the wanted ones too; else
 // with memory of its own, in which those that count now are, or else the wanted ones.
-func furnish(spec *ebpf.CollectionSpec, maps map[string]*ebpf.Map, others []*attached, half []byte) (err error) {
-	live := half
+func furnish(spec *ebpf.CollectionSpec, maps map[string]*ebpf.Map, others []*attached, compiled []byte) (err error) {
+	live := compiled
 	for _, a := range others {
 		if a.Name != PathsName || a.Maps[currentMap] == nil {
 			continue
 		}
-		if a.hasRoom(half) {
+		if a.hasRoom(compiled) {
 			for _, name := range []string{memoryMap, currentMap, talliesMap} {
 				maps[name] = a.Maps[name]
 			}
-			size := a.Maps[memoryMap].ValueSize()
-			spec.Maps[memoryMap].ValueSize, spec.Maps[talliesMap].MaxEntries = size, a.Maps[talliesMap].MaxEntries()
-			return spec.Variables["rules_last"].Set(size - behind)
+			spec.Maps[talliesMap].MaxEntries = a.Maps[talliesMap].MaxEntries()
+			return laidOut(spec, a.areas().Len(), a.areas().Room())
 		}
 		if live, err = a.live(); err != nil {
 			return err
 		}
 	}
-	h, err := headerOf(half)
+	h, err := headerOf(compiled)
 	if err != nil {
 		return err
 	}
-	room := max(leastRoom, 2*rounded(len(half)), rounded(len(live)))
-	if 2*room+behind > mostMemory {
-		room = rounded(max(len(half), len(live)))
+	areas, room := mostAreas, max(leastRoom, 2*held.Rounded(len(compiled)), held.Rounded(len(live)))
+	if areas*room+held.Behind > mostMemory {
+		room = held.Rounded(max(len(compiled), len(live)))
 	}
-	if 2*room+behind > mostMemory {
-		return fmt.Errorf("%d rules take %d MB of memory, and may take %d; leave some out", h.Rules, len(half)>>20, mostMemory>>21)
+	if areas*room+held.Behind > mostMemory {
+		areas = leastAreas
 	}
-	memory := make([]byte, 2*room+behind)
+	if areas*room+held.Behind > mostMemory {
+		return fmt.Errorf("%d rules take %d MB of memory, and may take %d; leave some out", h.Rules, len(compiled)>>20, mostMemory/leastAreas>>20)
+	}
+	memory := make([]byte, areas*room+held.Behind)
 	copy(memory, live)
-	spec.Maps[memoryMap].ValueSize = uint32(len(memory))
 	spec.Maps[memoryMap].Contents = []ebpf.MapKV{{Key: uint32(0), Value: memory}}
-	spec.Maps[talliesMap].MaxEntries = 2 * max(leastCounters, 2*(h.Rules+2))
-	return spec.Variables["rules_last"].Set(uint32(len(memory) - behind))
+	spec.Maps[talliesMap].MaxEntries = uint32(areas) * max(leastCounters, 2*(h.Rules+2))
+	return laidOut(spec, areas, room)
 }
 
-// A memory that is made has room for so many bytes of rules in each half, and for so many counters.
+// laidOut gives a program's memory so many areas, each with so much room.
+func laidOut(spec *ebpf.CollectionSpec, areas, room int) error {
+	held.LayOut(spec.Maps[memoryMap], spec.Maps[currentMap], areas, room)
+	return errors.Join(spec.Variables["rules_area"].Set(uint32(room)), spec.Variables["rules_last"].Set(uint32(areas*room)))
+}
+
+// A memory has as many areas, unless there is no room for more than the least; more do not get rules to count sooner.
 const (
-	leastRoom     = 64 << 10
-	leastCounters = 1024
+	mostAreas  = 4
+	leastAreas = 2
 )
 
-// room of one half of a program's memory.
-func (a *attached) room() int { return int(a.Maps[memoryMap].ValueSize()-behind) / 2 }
+// A memory that is made has room for so many bytes of rules in each area, and for so many counters.
+const (
+	leastRoom     = 32 << 10
+	leastCounters = 512
+)
 
-func (a *attached) hasRoom(half []byte) bool {
-	h, err := headerOf(half)
-	return err == nil && a.Maps[memoryMap] != nil && a.Maps[talliesMap] != nil && len(half) <= a.room() && h.Rules+2 <= a.Maps[talliesMap].MaxEntries()/2
+// areas of a program's memory, and how many counters each has.
+func (a *attached) areas() held.Areas {
+	return held.Areas{Memory: a.Maps[memoryMap], Current: a.Maps[currentMap]}
+}
+func (a *attached) counters() uint32 {
+	return a.Maps[talliesMap].MaxEntries() / uint32(a.areas().Len())
 }
 
-// memory of a program, where the rules that count begin, and what they begin with.
-func (a *attached) memory() (memory []byte, at uint32, h choiceHeader, err error) {
-	if err := a.Maps[currentMap].Lookup(uint32(0), &at); err != nil {
-		return nil, 0, h, err
+func (a *attached) hasRoom(compiled []byte) bool {
+	h, err := headerOf(compiled)
+	return err == nil && a.areas().Has() && a.Maps[talliesMap] != nil && len(compiled) <= a.areas().Room() && h.Rules+2 <= a.counters()
+}
+
+// counting are the rules that count: the area that they are in, and what they begin with.
+func (a *attached) counting() (area int, h choiceHeader, err error) {
+	if !a.areas().Has() {
+		return 0, h, fmt.Errorf("program %s lacks maps", a.Name)
 	}
-	memory, err = a.Maps[memoryMap].LookupBytes(uint32(0))
-	if err == nil && int(at)+a.room() > len(memory) {
-		err = fmt.Errorf("program %s has its rules outside of its memory", a.Name)
+	if area, err = a.areas().Counting(); err != nil {
+		return 0, h, err
 	}
-	if err == nil {
-		h, err = headerOf(memory[at:])
-	}
-	return memory, at, h, err
+	err = a.areas().In(area, binary.Size(h), func(memory []byte) error {
+		h, err = headerOf(memory)
+		return err
+	})
+	return area, h, err
 }
 
 // live are the rules that count, as they would be at the beginning of another memory.
-func (a *attached) live() ([]byte, error) {
-	memory, at, h, err := a.memory()
+func (a *attached) live() (live []byte, err error) {
+	area, h, err := a.counting()
 	if err != nil {
 		return nil, err
 	}
+	err = a.areas().In(area, int(h.Size), func(memory []byte) error {
+		live = slices.Clone(memory)
+		return nil
+	})
 	h.First = 0
-	return h.over(memory[at : at+min(h.Size, uint32(a.room()))]), nil
+	return h.over(live), err
 }
 
 // lead paths to ports of these indexes, and leave others.
@@ -330,7 +353,7 @@ func (k Kind) only(p resource.Place, s Spec) error {
 			continue
 		}
 		if s.Paths.Choice != nil {
-			err = a.choose(p.Ref, s.Paths, k.choices)
+			err = a.choose(s.Paths, k.choices)
 		}
 		if err == nil {
 			err = s.Paths.forget(a, k.older)
@@ -340,52 +363,27 @@ func (k Kind) only(p resource.Place, s Spec) error {
 }
 
 // choose paths by other rules: they are written beside those that count, and then are the ones that do.
-func (a *attached) choose(namespace string, s *Paths, c choices) error {
-	half, err := c.compiled(s)
+func (a *attached) choose(s *Paths, c choices) error {
+	compiled, err := c.compiled(s)
 	if err != nil {
 		return err
 	}
-	memory, at, now, err := a.memory()
+	_, now, err := a.counting()
 	if err != nil {
 		return err
 	}
-	next, err := headerOf(half)
+	next, err := headerOf(compiled)
 	if err != nil || now.Digest == next.Digest {
 		return err
 	}
-	beside, counters := uint32(a.room())-at, a.Maps[talliesMap].MaxEntries()/2
-	next.First, next.Generation = counters-now.First, now.Generation+1
-	if next.Generation == 0 {
+	if next.Generation = now.Generation + 1; next.Generation == 0 {
 		next.Generation = 1
 	}
-	awaitReaders(namespace, now.Generation) // of what was there before those that count
-	copy(memory[beside:], next.over(append([]byte(nil), half...)))
-	if err := a.Maps[memoryMap].Put(uint32(0), memory); err != nil {
-		return err
-	}
-	if err := zero(a.Maps[talliesMap], next.First, next.Rules+2); err != nil {
-		return err
-	}
-	if err := a.Maps[currentMap].Put(uint32(0), beside); err != nil {
-		return err
-	}
-	readersEnd(namespace, next.Generation)
-	return nil
-}
-
-// zero some counters.
-func zero(tallies *ebpf.Map, first, n uint32) error {
-	cores, err := ebpf.PossibleCPU()
-	if err != nil {
-		return err
-	}
-	none := make([]classify.ProgramTally, cores)
-	for i := range n {
-		if err := tallies.Put(first+i, none); err != nil {
-			return err
-		}
-	}
-	return nil
+	return a.areas().Replace(len(compiled), func(area int, memory []byte) error {
+		next.First = uint32(area) * a.counters()
+		copy(memory, next.over(slices.Clone(compiled)))
+		return held.Zero[classify.ProgramTally](a.Maps[talliesMap], next.First, next.Rules+2)
+	})
 }
 
 // byPaths is where a program sends packets on by paths, in words.
@@ -409,7 +407,7 @@ func (a *attached) byPaths(p resource.Place) (string, error) {
 		err := a.Maps[habitMap].Lookup(uint32(0), &h)
 		return betweenText(ways, h, members.MaxEntries()), err
 	}
-	_, _, h, err := a.memory()
+	_, h, err := a.counting()
 	if err != nil {
 		return "", err
 	}

@@ -26,12 +26,12 @@ func Enter(s Paths, to []uint32) (*Entered, error) {
 	if err != nil {
 		return nil, err
 	}
-	half, err := s.Choice.compile(s.numbers(), time.Duration(s.Idle))
+	compiled, err := s.Choice.compile(s.numbers(), time.Duration(s.Idle))
 	if err != nil {
 		return nil, err
 	}
 	spec.Maps[membersMap].MaxEntries = s.Flows
-	if err := furnish(spec, nil, nil, half); err != nil {
+	if err := furnish(spec, nil, nil, compiled); err != nil {
 		return nil, err
 	}
 	delete(spec.Programs, "between")
@@ -64,17 +64,29 @@ func (e *Entered) Close() { e.at.Close() }
 // IsTurned tells whether any packets go elsewhere than planned.
 func (p *Port) IsTurned() (bool, error) { return p.at.diverts() }
 
-// ReadersEnd begins to wait for those that read rules, and AwaitReaders waits.
-var ReadersEnd, AwaitReaders = readersEnd, awaitReaders
+// Choose by other rules from now on.
+func (e *Entered) Choose(c Choice) error {
+	e.paths.Choice = &c
+	return e.at.choose(&e.paths, choices{})
+}
 
-// ReadersEnded tells whether they have.
-func ReadersEnded(namespace string) bool {
-	endings.Lock()
-	defer endings.Unlock()
-	select {
-	case <-endings.of[namespace].told:
-		return true
-	default:
-		return false
+// Counting tells which generation of rules counts, and in which area these are.
+func (e *Entered) Counting() (area int, generation uint32, err error) {
+	area, h, err := e.at.counting()
+	return area, h.Generation, err
+}
+
+// EachMember tells of every flow that is known what rules of which generation gave it: its path, and the rule's place.
+func (e *Entered) EachMember(do func(generation uint32, path string, rule int)) error {
+	names := map[uint32]string{}
+	for _, w := range e.paths.Ways {
+		names[uint32(w.Number)] = w.Path
 	}
+	return eachMember(e.at.Maps[membersMap], func(_ classify.ProgramFlow, m classify.ProgramMember, _ time.Duration) {
+		path := names[m.Path]
+		if m.Check != checkOf(path) {
+			path += " of another check"
+		}
+		do(m.Generation, path, int(m.Rule)-1)
+	})
 }

@@ -95,7 +95,7 @@ func (c *Classified) add(m *ebpf.Map) error {
 
 // read the flows and the counters of the rules that count.
 func (c *Classified) read(a *attached, idle time.Duration) error {
-	_, _, h, err := a.memory()
+	_, h, err := a.counting()
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (a *attached) knowsPath(s *Paths, f First) (path string, rule int, known bo
 		}
 		return "", 0, false, err
 	}
-	_, _, h, err := a.memory()
+	_, h, err := a.counting()
 	if err != nil {
 		return "", 0, false, err
 	}

@@ -236,7 +236,7 @@ func (o *onPaths) staying() (*Staying, error) {
 		if a.Maps[currentMap] == nil {
 			continue
 		}
-		_, _, h, err := a.memory()
+		_, h, err := a.counting()
 		if err != nil {
 			return nil, err
 		}
