@@ -20,8 +20,9 @@ func IsEngine(runtime string) bool { return slices.Contains(engines, runtime) }
 
 // Container says what a function's container is, where its runtime is a container engine.
 type Container struct {
-	// Image by name, tag or digest. Default: one with nothing in it, for a function that is
-	// the kernel's work.
+	// Image by name, tag or digest, or by its path, which begins with ./, ../ or / and is from where the file is:
+	// of a tarball, as docker save writes it or with an OCI layout in it, or of a directory with a Dockerfile.
+	// Default: one with nothing in it, for a function that is the kernel's work.
 	Image string `json:"image,omitempty"`
 	// Pull says when the image is fetched: missing (default) from the engine, always or never.
 	Pull string `json:"pull,omitempty" jsonschema:"enum=missing,enum=always,enum=never"`
@@ -35,6 +36,12 @@ type Container struct {
 	// User that it runs as, by name or number. Default: the image's.
 	User string `json:"user,omitempty"`
 }
+
+// Local tells whether the image is given by its path.
+func (c *Container) Local() bool { return c != nil && ofPath.MatchString(c.Image) }
+
+// ofPath is how a path begins, and no name of an image does.
+var ofPath = regexp.MustCompile(`^(/|\.\.?(/|$))`)
 
 // Mount of a file or directory into a container.
 type Mount struct {
@@ -107,9 +114,13 @@ func (b FunctionBody) checkProgram() []FieldProblem {
 	return []FieldProblem{{joinPath(b.Kind, field), message}}
 }
 
-func (c Container) check() []FieldProblem {
+func (c *Container) check() []FieldProblem {
 	var f findings
-	if c.Image != "" {
+	switch {
+	case c.Local() && c.Pull != "":
+		f.addf("pull", "is for an image by its name; one by its path is loaded or built when its content has changed, so leave pull out")
+	case c.Local(), c.Image == "":
+	default:
 		if _, err := reference.ParseNormalizedNamed(c.Image); err != nil {
 			f.addf("image", "%s is not the name of an image: %v", quote(c.Image), err)
 		}

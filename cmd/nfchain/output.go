@@ -104,3 +104,12 @@ func (a *app) progress(what string, done, total int) {
 	a.bar.out = a.stderr
 	a.bar.show(a.now(), done == total, fmt.Sprintf("%s %d/%d", what, done, total))
 }
+
+// doing shows what is being done at this moment, in place of what was before.
+func (a *app) doing(what string) {
+	if a.quiet || !a.terminal {
+		return
+	}
+	a.bar.out = a.stderr
+	a.bar.show(a.now(), false, what)
+}

@@ -179,7 +179,7 @@ func does(fn func(cmd *cobra.Command, args []string) error) func(*cobra.Command,
 func (a *app) host(ctx context.Context) *runs.Host {
 	return &runs.Host{
 		Catalogue: registry.Plan(), Words: registry.Words(), Features: feature.Probe(ctx, feature.Host()),
-		Progress: a.progress, Say: a.remark,
+		Progress: a.progress, Say: a.remark, Doing: a.doing,
 	}
 }
 
@@ -240,6 +240,9 @@ func (a *app) file(name string) (*api.File, []byte, error) {
 		return nil, nil, err
 	}
 	f, err := registry.Words().Decode(name, text)
+	if err == nil {
+		err = findImages(name, text, f)
+	}
 	return f, text, err
 }
 

@@ -51,7 +51,7 @@ func (w *work) contain(ctx context.Context, p *plan.Plan) error {
 		return nil
 	}
 	// What may be missing is missed before anything that runs is ended for it.
-	err = each(ctx, names, func(name string) error { return due[name].Spec.(container.Spec).Prepare(ctx, w.owner, nil) })
+	err = each(ctx, names, func(name string) error { return due[name].Spec.(container.Spec).Prepare(ctx, w.owner, w.tell) })
 	if err != nil {
 		return err
 	}
@@ -73,6 +73,15 @@ func (w *work) contain(ctx context.Context, p *plan.Plan) error {
 	defer w.sight.mu.Unlock()
 	clear(w.sight.found)
 	return err
+}
+
+// tell what is being done, by one at a time.
+func (w *work) tell(what string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.doing != nil {
+		w.doing(what)
+	}
 }
 
 // startContained starts a container, and only then takes away what was in the namespace that had its name: until then

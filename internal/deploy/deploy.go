@@ -88,6 +88,8 @@ func Stage(kind string) int {
 type Deployer struct {
 	// Progress is told what is being done, and how much of it.
 	Progress func(what string, done, total int)
+	// Doing is told, unless it is nil, what is being done at a moment, in words, where that takes long.
+	Doing func(what string)
 	// Made is called, unless it is nil, when all is there that is new: what comes after has packets go
 	// to it, and takes away what is no longer wanted.
 	Made func() error
@@ -105,7 +107,7 @@ type Deployer struct {
 
 // Up makes the chain what the plan says and returns what it had to change.
 func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, error) {
-	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, tellWait: d.Waits, made: d.Made, fresh: map[string]bool{}}
+	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, doing: d.Doing, tellWait: d.Waits, made: d.Made, fresh: map[string]bool{}}
 	defer w.shutForwarder()
 	if err := w.look(ctx, p); err != nil {
 		return nil, err
@@ -148,6 +150,7 @@ type work struct {
 	owner    string
 	dry      bool
 	progress func(string, int, int)
+	doing    func(string)
 	tellWait func(flows int, atMost time.Duration)
 	made     func() error
 	// fresh namespaces, by ID, were made in this pass: nothing need be looked for in

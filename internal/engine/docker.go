@@ -223,6 +223,9 @@ func (d docker) image(ctx context.Context, w Wanted, progress func(string)) (fou
 	if w.Image == "" {
 		return d.empty(ctx)
 	}
+	if w.From != "" {
+		return d.local(ctx, w, progress)
+	}
 	if w.Pull == "always" {
 		if err := d.pull(ctx, w.Image, progress); err != nil {
 			return found{}, err

@@ -25,6 +25,8 @@ type Wanted struct {
 	Name, Digest string
 	// Image by name, tag or digest; "" is an image with nothing in it.
 	Image string
+	// From is the path of what the image is loaded or built from where it is not there; "" where it is fetched.
+	From string
 	// Pull says when the image is fetched: missing, always or never.
 	Pull string
 	// Args are what it runs, in place of the image's own; none is the image's.

@@ -48,6 +48,9 @@ func (b *builder) container(n Node) (container.Spec, error) {
 	c := container.Spec{Engine: n.Runtime, Node: n.Name, Name: n.Namespace}
 	if of := n.body.Container; of != nil {
 		c.Image, c.Pull, c.ReadOnly, c.User = of.Image, of.Pull, of.ReadOnly, of.User
+		if of.Local() {
+			c.Image, c.From = cmp.Or(b.facts.Images[of.Image], of.Image), of.Image
+		}
 		for _, m := range of.Mounts {
 			c.Mounts = append(c.Mounts, engine.Mount(m))
 		}
@@ -81,4 +84,15 @@ func (b *builder) container(n Node) (container.Spec, error) {
 	}
 	b.resources[at].Spec = s.In(c)
 	return c, nil
+}
+
+// Images that containers are made from, by the paths of what they are made of.
+func (p *Plan) Images() map[string]string {
+	images := map[string]string{}
+	for _, r := range p.Resources {
+		if c, is := r.Spec.(container.Spec); is && c.From != "" {
+			images[c.From] = c.Image
+		}
+	}
+	return images
 }

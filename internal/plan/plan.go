@@ -41,6 +41,8 @@ type Facts struct {
 	Guests map[string][]string
 	// Functions that stand alone, by name.
 	Functions map[string]api.FunctionBody
+	// Images that containers are made from, by the paths of what they are made of.
+	Images map[string]string
 	// CPUs that nfchain may use, in ascending order.
 	CPUs []int
 	// MemoryNodes are the CPUs of each memory node, by its number.

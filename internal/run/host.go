@@ -20,6 +20,8 @@ type Host struct {
 	Features  feature.Set
 	// Progress is told what is being done; it may be nil.
 	Progress func(what string, done, total int)
+	// Doing is told what is being done at a moment, in words, where that takes long; it may be nil.
+	Doing func(what string)
 	// Say is told what a person should know at once, a line at a time.
 	Say func(format string, args ...any)
 }

@@ -21,7 +21,7 @@ func (h *Host) Plan(chain api.Chain, alone []api.StandaloneFunction, o plan.Opti
 	if err != nil {
 		return nil, err
 	}
-	return h.planThrough(chain, through, o)
+	return h.planThrough(chain, through, nil, o)
 }
 
 // PlanAll plans chains as they would be were one made after the other: each keeps clear of
@@ -33,7 +33,7 @@ func (h *Host) PlanAll(chains []api.Chain, alone []api.StandaloneFunction, o pla
 		if err != nil {
 			return nil, err
 		}
-		facts, err := h.facts(chain, through)
+		facts, err := h.facts(chain, through, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -84,11 +84,13 @@ func (h *Host) Made(name string) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.planThrough(file.Chains[0], through, plan.Options{Direct: r.Direct})
+	return h.planThrough(file.Chains[0], through, r.Images, plan.Options{Direct: r.Direct})
 }
 
-func (h *Host) planThrough(chain api.Chain, through []api.StandaloneFunction, o plan.Options) (*plan.Plan, error) {
-	facts, err := h.facts(chain, through)
+// planThrough makes the plan of a chain, with images of this machine's that are known by their paths, or, where they
+// are nil, as they are now.
+func (h *Host) planThrough(chain api.Chain, through []api.StandaloneFunction, images map[string]string, o plan.Options) (*plan.Plan, error) {
+	facts, err := h.facts(chain, through, images)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +106,7 @@ func (h *Host) planThrough(chain api.Chain, through []api.StandaloneFunction, o 
 }
 
 // facts of this machine that a plan of the chain needs, but for what it must know of other chains.
-func (h *Host) facts(chain api.Chain, through []api.StandaloneFunction) (plan.Facts, error) {
+func (h *Host) facts(chain api.Chain, through []api.StandaloneFunction, images map[string]string) (plan.Facts, error) {
 	facts, err := deploy.OwnFacts(chain)
 	if errors.Is(err, adopted.ErrNotFound) {
 		return facts, fmt.Errorf("%w: %w", err, ErrInput)
@@ -116,6 +118,9 @@ func (h *Host) facts(chain api.Chain, through []api.StandaloneFunction) (plan.Fa
 	facts.MemoryNodes = h.Features.MemoryNodes()
 	if size, reserved, told := h.Features.ReservedHugepages(); told {
 		facts.Hugepages = &plan.Hugepages{PageBytes: size, Reserved: reserved}
+	}
+	if facts.Images, err = imagesOf(chain, images); err != nil {
+		return facts, err
 	}
 	facts.Functions = map[string]api.FunctionBody{}
 	for _, f := range through {

@@ -22,6 +22,8 @@ type Remembered struct {
 	Temporary bool `json:"temporary"`
 	// Direct tells that a temporary chain has the hop beside it.
 	Direct bool `json:"direct,omitempty"`
+	// Images that containers are made from, by the paths that they were made of: what is there may be another by now.
+	Images map[string]string `json:"images,omitempty"`
 }
 
 // Recall reads what a chain or standalone function was made from.
@@ -68,7 +70,11 @@ func (h *Host) Remembering(chain api.Chain, alone []api.StandaloneFunction) (res
 	if err != nil {
 		return resource.Command{}, err
 	}
-	text, err := Remembered{}.of(chain, through)
+	images, err := imagesOf(chain, nil)
+	if err != nil {
+		return resource.Command{}, err
+	}
+	text, err := Remembered{Images: images}.of(chain, through)
 	return deploy.Remembering(chain.Metadata.Name, text), err
 }
 

@@ -61,7 +61,7 @@ func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.P
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := h.planThrough(chain, through, o.Options)
+	p, err := h.planThrough(chain, through, nil, o.Options)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -70,7 +70,7 @@ func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.P
 	}
 	o.watch.lap()
 	if !o.DryRun {
-		if err := remember(chain.Metadata.Name, chain, through, Remembered{Temporary: o.Temporary, Direct: o.Temporary && o.Direct}); err != nil {
+		if err := remember(chain.Metadata.Name, chain, through, Remembered{Temporary: o.Temporary, Direct: o.Temporary && o.Direct, Images: p.Images()}); err != nil {
 			return p, nil, err
 		}
 	}
@@ -108,7 +108,7 @@ func (h *Host) UpFunction(ctx context.Context, f api.StandaloneFunction, o UpOpt
 }
 
 func (h *Host) deploy(ctx context.Context, p *plan.Plan, o UpOptions, made func() error) ([]resource.Change, error) {
-	d := &deploy.Deployer{Progress: h.Progress, DryRun: o.DryRun, Move: o.Move || o.Temporary, Made: made, Waits: o.Waits}
+	d := &deploy.Deployer{Progress: h.Progress, Doing: h.Doing, DryRun: o.DryRun, Move: o.Move || o.Temporary, Made: made, Waits: o.Waits}
 	changes, err := d.Up(ctx, p)
 	if err != nil || o.DryRun {
 		return changes, err

@@ -220,7 +220,7 @@ ip -n nfchain.edge.server route add 2001:2:0:fc9d::/65 via 2001:2:0:fc9d:: dev e
 
 # process:web-1: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge process <<'END-OF-INPUT'
-{"node":"web-1","netns":"nfchain.edge.web-1","args":["nginx:1.25"],"env":[],"restart":"always","ready":{"tcp_port":80,"timeout_s":10},"hosts":[],"container":{"engine":"docker","name":"nfchain.edge.web-1","digest":"8209f20e9f51f0ef"}}
+{"node":"web-1","netns":"nfchain.edge.web-1","args":["nginx:1.25"],"env":[],"restart":"always","ready":{"tcp_port":80,"timeout_s":10},"hosts":[],"container":{"engine":"docker","name":"nfchain.edge.web-1","digest":"nginx:1.25 8209f20e9f51f0ef"}}
 END-OF-INPUT
 
 # process:a: no ip, tc or nft command makes this; nfchain does
@@ -302,7 +302,7 @@ ip -n nfchain.edge.web-2 route add 2001:2:0:fc9d:8000::/65 via 2001:2:0:fc9d:800
 
 # process:web-2: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge process <<'END-OF-INPUT'
-{"node":"web-2","netns":"nfchain.edge.web-2","args":["nginx:1.25"],"env":[],"restart":"always","ready":{"tcp_port":80,"timeout_s":10},"hosts":[],"container":{"engine":"docker","name":"nfchain.edge.web-2","digest":"ab730f9c4f4da786"}}
+{"node":"web-2","netns":"nfchain.edge.web-2","args":["nginx:1.25"],"env":[],"restart":"always","ready":{"tcp_port":80,"timeout_s":10},"hosts":[],"container":{"engine":"docker","name":"nfchain.edge.web-2","digest":"nginx:1.25 ab730f9c4f4da786"}}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port321a69db: no ip, tc or nft command makes this; nfchain does

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"nfchain.dev/nfchain/internal/engine"
@@ -27,12 +28,14 @@ type Spec struct {
 	Node string `json:"node"`
 	Name string `json:"name"`
 	// Image is empty where the function is the kernel's work alone, and nothing is to run.
-	Image string   `json:"image"`
-	Pull  string   `json:"pull,omitempty"`
-	Args  []string `json:"args,omitempty"`
-	Env   []string `json:"env,omitempty"`
-	Dir   string   `json:"dir,omitempty"`
-	User  string   `json:"user,omitempty"`
+	Image string `json:"image"`
+	// From is the path of what the image is made of, where this machine has that.
+	From string   `json:"from,omitempty"`
+	Pull string   `json:"pull,omitempty"`
+	Args []string `json:"args,omitempty"`
+	Env  []string `json:"env,omitempty"`
+	Dir  string   `json:"dir,omitempty"`
+	User string   `json:"user,omitempty"`
 	// Mounts of the host's files.
 	Mounts []engine.Mount `json:"mounts,omitempty"`
 	// Capabilities that it has and no others; nil is those that the engine gives.
@@ -51,14 +54,16 @@ func (Spec) Kind() string { return KindName }
 // Key is the container's name.
 func (s Spec) Key() string { return s.Name }
 
-// Fingerprint is a digest of the whole spec, which the container's label gives back.
+// Fingerprint is the image, if there is one, and a digest of the whole spec, which the container's label gives back.
+// Where an image of this content was made of what is no matter.
 func (s Spec) Fingerprint() string {
+	s.From = ""
 	text, err := json.Marshal(s)
 	if err != nil {
 		panic(err) // a Spec is plain data
 	}
 	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:8])
+	return strings.TrimPrefix(s.Image+" ", " ") + hex.EncodeToString(sum[:8])
 }
 
 // Commands implements resource.Spec: the script has nfchain make it.
@@ -70,7 +75,7 @@ func (s Spec) wanted(owner, program string) engine.Wanted {
 		args = engine.Resting()
 	}
 	w := engine.Wanted{
-		Owner: owner, Node: s.Node, Name: s.Name, Digest: s.Fingerprint(), Image: s.Image, Pull: s.Pull, Args: args, Env: s.Env, Dir: s.Dir,
+		Owner: owner, Node: s.Node, Name: s.Name, Digest: s.Fingerprint(), Image: s.Image, From: s.From, Pull: s.Pull, Args: args, Env: s.Env, Dir: s.Dir,
 		User: s.User, Mounts: s.Mounts, ReadOnly: s.ReadOnly, CPUs: s.CPUs, MemoryNodes: s.MemoryNodes, MemoryBytes: int64(s.MemoryBytes),
 		Hosts: s.Hosts, Program: program,
 	}

@@ -1,0 +1,106 @@
+// Package image reads what an image is made of that this machine has as a file or a directory: a tarball, as
+// `docker save` writes it or with an OCI layout in it, or what a Dockerfile builds from. It names the image by its
+// content, and gives an engine what it loads or builds.
+package image
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Repository is the name of all images that are loaded or built for nfchain; the tag is a digest of the content.
+const Repository = "nfchain-local"
+
+// Dockerfile is what a directory is built by.
+const Dockerfile = "Dockerfile"
+
+// Source is what an image is made of.
+type Source struct {
+	Path string
+	// Built tells that it is a directory with a Dockerfile, and else a tarball.
+	Built bool
+
+	ignored ignored
+	packed  packed
+}
+
+// Open finds out what is at a path. The error says what of it cannot become an image; the path is not in it.
+func Open(path string) (Source, error) {
+	s := Source{Path: path}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return s, errors.New("there is no such file or directory")
+	case err != nil:
+		return s, bare(err)
+	case info.IsDir():
+		s.Built = true
+		return s, s.openDirectory()
+	case !info.Mode().IsRegular():
+		return s, errors.New("is neither a tarball nor a directory with a " + Dockerfile)
+	}
+	s.packed, err = unpack(path)
+	return s, err
+}
+
+func (s *Source) openDirectory() error {
+	info, err := os.Stat(filepath.Join(s.Path, Dockerfile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return errors.New("is a directory without a " + Dockerfile + ", which says how the image is built; an OCI layout is taken as a tarball: tar -C DIRECTORY -cf FILE.tar")
+	case err != nil:
+		return bare(err)
+	case !info.Mode().IsRegular():
+		return errors.New("has a " + Dockerfile + " that is not a file")
+	}
+	s.ignored, err = readIgnored(filepath.Join(s.Path, ".dockerignore"))
+	return err
+}
+
+// Name of the image, which has another tag when its content is another. Of a tarball that is what the image's own
+// configuration says of it, which has digests of all layers, so that these need not be read.
+func (s Source) Name() (string, error) {
+	if !s.Built {
+		return nameOf(s.packed.config), nil
+	}
+	sum := sha256.New()
+	if err := s.writeDirectory(sum); err != nil {
+		return "", err
+	}
+	return named(sum.Sum(nil)), nil
+}
+
+// Write what an engine builds, or loads as an image of this name.
+func (s Source) Write(w io.Writer, name string) error {
+	if s.Built {
+		return s.writeDirectory(w)
+	}
+	return s.packed.write(w, s.Path, name)
+}
+
+// tagDigits of the content's digest are in the tag.
+const tagDigits = 16
+
+func nameOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return named(sum[:])
+}
+
+func named(sum []byte) string { return Repository + ":" + hex.EncodeToString(sum)[:tagDigits] }
+
+// bare is an error of a file's without its name.
+func bare(err error) error {
+	if of := (*fs.PathError)(nil); errors.As(err, &of) {
+		return of.Err
+	}
+	return err
+}
+
+// at is an error with the file below that it is about.
+func at(name string, err error) error { return fmt.Errorf("%s: %w", name, bare(err)) }

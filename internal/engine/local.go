@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/containerd/errdefs"
+	"github.com/moby/moby/api/types/build"
+	"github.com/moby/moby/api/types/jsonstream"
+	"github.com/moby/moby/client"
+
+	"nfchain.dev/nfchain/internal/engine/image"
+)
+
+// making keeps functions that are made from the same image from having it made once each.
+var making sync.Mutex
+
+// local image, loaded or built where the engine has none of its name, which is another when its content is.
+func (d docker) local(ctx context.Context, w Wanted, progress func(string)) (found, error) {
+	making.Lock()
+	defer making.Unlock()
+	f, err := d.look(ctx, w.Image)
+	if !errdefs.IsNotFound(err) {
+		return f, err
+	}
+	s, err := image.Open(w.From)
+	name := ""
+	if err == nil {
+		name, err = s.Name()
+	}
+	switch {
+	case err != nil:
+		return f, fmt.Errorf("image %s %w, and cannot be made again: %s: %w", w.Image, ErrNotThere, w.From, err)
+	case name != w.Image:
+		return f, fmt.Errorf("image %s %w, and %s has changed since; `nfchain up FILE` makes one of what it is now", w.Image, ErrNotThere, w.From)
+	}
+	if err := d.make(ctx, s, name, progress); err != nil {
+		return f, err
+	}
+	return d.look(ctx, name)
+}
+
+// make an image of that name.
+func (d docker) make(ctx context.Context, s image.Source, name string, progress func(string)) error {
+	content, w := io.Pipe()
+	defer func() { _ = content.Close() }()
+	go func() { _ = w.CloseWithError(s.Write(w, name)) }()
+	verb, answer, err := "load", io.ReadCloser(nil), error(nil)
+	if s.Built {
+		verb = "build"
+		var r client.ImageBuildResult
+		r, err = d.ImageBuild(ctx, content, client.ImageBuildOptions{Tags: []string{name}, Dockerfile: image.Dockerfile, Remove: true, ForceRemove: true, Version: build.BuilderV1})
+		answer = r.Body
+	} else {
+		answer, err = d.ImageLoad(ctx, content)
+	}
+	if err != nil {
+		return fmt.Errorf("%s an image from %s: %w", verb, s.Path, err)
+	}
+	defer func() { _ = answer.Close() }()
+	if err := follow(answer, func(text string) {
+		if progress != nil {
+			progress(fmt.Sprintf("%sing an image from %s: %s", verb, s.Path, text))
+		}
+	}); err != nil {
+		return fmt.Errorf("%s an image from %s: %w", verb, s.Path, err)
+	}
+	return nil
+}
+
+// lastLines of what an engine tells are shown when it fails.
+const lastLines = 5
+
+// follow what an engine tells of its work, to its end.
+func follow(r io.Reader, tell func(string)) error {
+	var last []string
+	for d := json.NewDecoder(r); ; {
+		var m jsonstream.Message
+		switch err := d.Decode(&m); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if m.Error != nil {
+			said := strings.Join(last, "\n")
+			if said == "" {
+				return m.Error
+			}
+			return fmt.Errorf("%w; the last that it said:\n%s", m.Error, said)
+		}
+		text := strings.TrimSpace(m.Stream)
+		if p := m.Progress; p != nil && p.Total > 0 {
+			text = fmt.Sprintf("%d%%", 100*p.Current/p.Total)
+		} else if text != "" {
+			last = append(last, text)
+			last = last[max(0, len(last)-lastLines):]
+		}
+		if text != "" {
+			tell(text)
+		}
+	}
+}
