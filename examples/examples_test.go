@@ -3,11 +3,13 @@
 package examples
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,6 +39,11 @@ func decoded(t *testing.T) map[string]*api.File {
 		if files[name], err = registry.Words().Decode(name, text); err != nil {
 			t.Fatal(err)
 		}
+		for _, i := range files[name].LocalImages() {
+			if i.Of.Image, err = filepath.Abs(i.Of.Image); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	return files
 }
@@ -48,7 +55,35 @@ func TestEveryExampleCarriesTraffic(t *testing.T) {
 		if len(file.Chains) == 0 {
 			continue // an experiment
 		}
-		t.Run(name, func(t *testing.T) { carries(t, nfchain, unique(t, file)) })
+		t.Run(name, func(t *testing.T) {
+			if contained(file) {
+				nstest.Docker(t)
+				nstest.BusyboxImage(t)
+			}
+			carries(t, nfchain, unique(t, file))
+		})
+	}
+}
+
+// contained tells whether functions of a file are Docker's containers.
+func contained(f *api.File) bool {
+	return slices.ContainsFunc(f.Chains, func(c api.Chain) bool {
+		return slices.ContainsFunc(c.Spec.Functions, func(f api.Function) bool { return cmp.Or(f.Runtime, c.Spec.Runtime) == api.RuntimeDocker })
+	})
+}
+
+// TestOwnFunction: a function of the user's answers in the chain, by its name.
+func TestOwnFunction(t *testing.T) {
+	nstest.Docker(t)
+	nstest.BusyboxImage(t)
+	nfchain, file := build(t), unique(t, decoded(t)["own-function.yaml"])
+	name := file.Chains[0].Metadata.Name
+	path := write(t, file)
+	requires(t, nfchain, path)
+	t.Cleanup(func() { nfchain.run(t, "down", name) })
+	nfchain.run(t, "up", path, "--wait")
+	if out := nfchain.run(t, "exec", name, "client", "--", "busybox", "wget", "-q", "-O", "-", "http://hello:8080/"); !strings.HasPrefix(out, "hello from a function") {
+		t.Errorf("it says %q", out)
 	}
 }
 

@@ -49,6 +49,9 @@ func Root(tb testing.TB) {
 // There is no other way to skip: where the feature is present, the test runs.
 func Require(tb testing.TB, features ...string) {
 	tb.Helper()
+	if ownEngine.Load() {
+		features = slices.DeleteFunc(slices.Clone(features), func(name string) bool { return name == feature.ToolDocker })
+	}
 	if err := machine().Missing(features...); err != nil {
 		tb.Skip(err)
 	}
