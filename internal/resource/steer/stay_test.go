@@ -61,6 +61,14 @@ func (d *dealer) staying(t testing.TB) steer.Staying {
 	return *s
 }
 
+// census is long enough for flows to be seen in it, which go to a place now, however busy the machine is.
+func (d *dealer) census(t testing.TB, place int, all []flow) api.Duration {
+	t.Helper()
+	began := time.Now()
+	d.on(t, place, all)
+	return api.Duration(max(2*time.Second, 8*time.Since(began)))
+}
+
 // soon is a census that is over at once: no flow is taken for one from before.
 func soon(specs ...steer.Spec) (all []steer.Spec) {
 	for _, s := range specs {
@@ -103,16 +111,18 @@ func TestNewFlowsGoTheNewPath(t *testing.T) {
 	onHooks(t, func(t *testing.T, hook string) {
 		d := newDealer(t)
 		all := wanted(shared...)
+		var census api.Duration
 		to := func(port string) []steer.Spec {
 			specs := []steer.Spec{leads("west", port, hook), leads("east", port, hook)}
 			for _, s := range specs {
-				s.Stay.Census = api.Duration(2 * time.Second)
+				s.Stay.Census = census
 			}
 			return specs
 		}
 		d.turn(t, steer.Kind{}, to("first")...)
-		d.turn(t, all, to("second")...)
 		first := flows(0, 5)
+		census = d.census(t, 1, first)
+		d.turn(t, all, to("second")...)
 		d.on(t, 1, first)
 		time.Sleep(d.staying(t).Census)
 		d.on(t, 2, flows(100, 110))
@@ -192,12 +202,12 @@ func TestFlowsLeaveWhatIsGone(t *testing.T) {
 		d := newDealer(t)
 		all := wanted(shared...)
 		d.turn(t, steer.Kind{}, leads("west", "first", hook), leads("east", "first", hook))
-		to := []steer.Spec{leads("west", "second", hook), leads("east", "second", hook)}
+		old := flows(0, 5)
+		to, census := []steer.Spec{leads("west", "second", hook), leads("east", "second", hook)}, d.census(t, 1, old)
 		for _, s := range to {
-			s.Stay.Census = api.Duration(2 * time.Second)
+			s.Stay.Census = census
 		}
 		d.turn(t, all, to...)
-		old := flows(0, 5)
 		d.on(t, 1, old) // in the census
 		remove := func(port string) {
 			if l, err := d.LinkByName(port); err != nil || d.LinkDel(l) != nil {
@@ -225,16 +235,18 @@ func TestFlowsLeaveWhatIsGone(t *testing.T) {
 func TestUnitedInPart(t *testing.T) {
 	hook := itsHook()
 	d := newDealer(t)
+	var census api.Duration
 	to := func(port string) []steer.Spec {
 		specs := []steer.Spec{leads("west", port, hook), leads("east", port, hook)}
 		for _, s := range specs {
-			s.Stay.Census = api.Duration(2 * time.Second)
+			s.Stay.Census = census
 		}
 		return specs
 	}
 	d.turn(t, steer.Kind{}, to("first")...)
-	d.turn(t, wanted(shared...), to("second")...)
 	old := flows(0, 3)
+	census = d.census(t, 1, old)
+	d.turn(t, wanted(shared...), to("second")...)
 	d.on(t, 1, old)
 	time.Sleep(d.staying(t).Census)
 	if n, err := steer.ForgetOlder(resource.At(d.Handle, d.Owner)); err != nil || n != len(old) {
@@ -251,9 +263,9 @@ func TestUnitedInPart(t *testing.T) {
 func TestNewFlowsTakeNoRoom(t *testing.T) {
 	hook := itsHook()
 	d := newDealer(t)
-	small := func(from, to string, census time.Duration) steer.Spec {
+	small := func(from, to string, census api.Duration) steer.Spec {
 		s := leads(from, to, hook)
-		s.Stay.Flows, s.Stay.Census = 8, api.Duration(census)
+		s.Stay.Flows, s.Stay.Census = 8, census
 		return s
 	}
 	d.turn(t, steer.Kind{}, leads("west", "first", hook), leads("east", "first", hook), leads("third", "west", hook))
@@ -266,8 +278,9 @@ func TestNewFlowsTakeNoRoom(t *testing.T) {
 	if s := d.staying(t); s.Kept+s.Unkept != 0 {
 		t.Errorf("new flows out of a new node are kept: %+v", s)
 	}
-	d.turn(t, wanted(shared...), small("west", "third", 2*time.Second), small("east", "third", 2*time.Second))
 	old := flows(0, 2)
+	census := d.census(t, 2, old)
+	d.turn(t, wanted(shared...), small("west", "third", census), small("east", "third", census))
 	d.on(t, 2, old)
 	time.Sleep(d.staying(t).Census)
 	d.on(t, 2, old)
