@@ -41,7 +41,20 @@ func TestNoFlowMeetsAMixture(t *testing.T) {
 			}
 		}()
 	}
-	by, areas := map[uint32]int{}, map[int]int{}
+	by, areas, met := map[uint32]int{}, map[int]int{}, map[uint32]bool{}
+	holds := func() {
+		t.Helper()
+		err := e.EachMember(func(generation uint32, path string, rule int) {
+			n, known := by[generation]
+			if !known || path != pathNames[n%3] || rule != n%40 {
+				t.Errorf("a flow of generation %d is on %q by rule %d, want %q by %d", generation, path, rule, pathNames[n%3], n%40)
+			}
+			met[generation] = true
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	for n := range 400 {
 		if err := e.Choose(numberedChoice(n)); err != nil {
 			t.Fatal(err)
@@ -52,23 +65,15 @@ func TestNoFlowMeetsAMixture(t *testing.T) {
 		}
 		by[generation] = n
 		areas[area]++
+		if n%40 == 39 {
+			holds()
+		}
 	}
 	over.Store(true)
 	cores.Wait()
-	if len(areas) < 3 {
-		t.Errorf("rules were written into areas %v: always the same", areas)
+	holds()
+	if len(areas) < 3 || len(met) < 10 {
+		t.Errorf("rules were written into areas %v, and flows met %d of 400 generations of them", areas, len(met))
 	}
-	found, generations := 0, map[uint32]bool{}
-	err := e.EachMember(func(generation uint32, path string, rule int) {
-		n, known := by[generation]
-		if want := n % 40; !known || path != pathNames[n%3] || rule != want {
-			t.Errorf("a flow of generation %d is on %q by rule %d, want %q by %d", generation, path, rule, pathNames[n%3], want)
-		}
-		found++
-		generations[generation] = true
-	})
-	if err != nil || len(generations) < 20 {
-		t.Errorf("%d flows of %d generations of rules, error %v", found, len(generations), err)
-	}
-	t.Logf("%d flows of %d generations of rules, in areas %v", found, len(generations), areas)
+	t.Logf("%d generations of rules were met, in areas %v", len(met), areas)
 }
