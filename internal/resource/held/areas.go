@@ -59,9 +59,14 @@ func (a Areas) In(area, size int, do func(memory []byte) error) error {
 	if area < 0 || area >= a.Len() || size < 0 || size > a.Room() {
 		return fmt.Errorf("%d bytes of area %d of a memory that has %d, each of %d", size, area, a.Len(), a.Room())
 	}
-	at := area * a.Room()
+	return InPlace(a.Memory, area*a.Room(), size, do)
+}
+
+// InPlace has something done with a part of the memory of a map whose keys are numbers, which is one that can be mapped
+// (BPF_F_MMAPABLE): its values stand there one behind the other, each at a multiple of 8 bytes.
+func InPlace(m *ebpf.Map, at, size int, do func(memory []byte) error) error {
 	begin := at &^ (os.Getpagesize() - 1)
-	mapped, err := unix.Mmap(a.Memory.FD(), int64(begin), at-begin+size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	mapped, err := unix.Mmap(m.FD(), int64(begin), at-begin+size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return fmt.Errorf("have the memory of programs in that of a process: %w", err)
 	}

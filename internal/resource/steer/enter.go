@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/bpf/classify"
 	"nfchain.dev/nfchain/internal/resource"
@@ -136,7 +137,7 @@ func loadPaths(p resource.Place, program string, flows uint32, old *attached, se
 		return err
 	}
 	spec.Programs[program].Name = PathsName
-	spec.Maps[membersMap].MaxEntries = flows
+	spec.Maps[membersMap].MaxEntries, spec.Maps[waysMap].Flags = flows, unix.BPF_F_MMAPABLE
 	o := ebpf.CollectionOptions{MapReplacements: counting(spec, old)}
 	others, err := portsThat(p, func(a *attached) bool { return a.keepsMembers(flows) })
 	defer held.CloseAll(others)

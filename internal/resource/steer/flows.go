@@ -137,7 +137,7 @@ func (f *Flows) read(m *ebpf.Map, idle time.Duration) error {
 
 // eachOf a table's keys and values, so many at once.
 func eachOf[K, V any](m *ebpf.Map, do func(K, V)) error {
-	const many = 1024
+	many := min(1024, m.MaxEntries())
 	keys, values := make([]K, many), make([]V, many)
 	for cursor := new(ebpf.MapBatchCursor); ; {
 		n, err := m.BatchLookup(cursor, keys, values, nil)

@@ -2,10 +2,12 @@ package steer
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"time"
 
 	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/bpf/classify"
 	"nfchain.dev/nfchain/internal/resource"
@@ -18,10 +20,22 @@ type older map[int]classify.ProgramWay
 
 // allWays of a program, by the numbers of paths.
 func (a *attached) allWays() ([]classify.ProgramWay, error) {
-	ways := make([]classify.ProgramWay, MostPaths+1)
-	err := eachOf(a.Maps[waysMap], func(n uint32, w classify.ProgramWay) { ways[n] = w })
+	ways, m := make([]classify.ProgramWay, MostPaths+1), a.Maps[waysMap]
+	if m.Flags()&unix.BPF_F_MMAPABLE == 0 { // another version's
+		return ways, eachOf(m, func(n uint32, w classify.ProgramWay) { ways[n] = w })
+	}
+	err := held.InPlace(m, 0, len(ways)*waySize, func(memory []byte) error {
+		for i := range ways {
+			word := func(n int) uint32 { return binary.NativeEndian.Uint32(memory[i*waySize+4*n:]) }
+			ways[i] = classify.ProgramWay{Port: word(0), Check: word(1), Older: word(2)}
+		}
+		return nil
+	})
 	return ways, err
 }
+
+// waySize is how far ways are apart in memory.
+const waySize = 16
 
 // leadsByPath tells whether a program is this version's and sends packets on by paths.
 func (a *attached) leadsByPath() bool {
