@@ -4,7 +4,7 @@
 GO ?= go
 export CGO_ENABLED ?= 0
 
-.PHONY: build demo test test-vm test-versions bench fuzz lint schema bpf packages packages-test clean
+.PHONY: build demo images test test-images test-vm test-versions bench fuzz lint schema bpf packages packages-test clean
 
 build: bin/nfchain
 
@@ -26,6 +26,15 @@ demo: packages build
 
 test: packages-test build
 	@./scripts/test
+
+# Images of functions with real software in them, built by the Docker engine there is.
+images: build
+	@./scripts/packages docker.io
+	@./scripts/images $(IMAGES)
+
+# Each of them in a chain, with an engine of its own. It takes half a gigabyte and some minutes, and so is no part of test.
+test-images: packages-test build
+	@./scripts/test-images $(IMAGES)
 
 # What this machine's kernel may lack, in virtual machines with Debian's.
 test-vm:

@@ -35,7 +35,7 @@ func shipped(t *testing.T) []string {
 		if name == catalogue {
 			continue
 		}
-		if dir, _, _ := strings.Cut(name, "/"); (dir == "examples" || dir == "published") && (ext == ".yaml" || ext == ".json") {
+		if dir, _, _ := strings.Cut(name, "/"); (dir == "examples" || dir == "images" && path.Dir(name) == dir || dir == "published") && (ext == ".yaml" || ext == ".json") {
 			names = append(names, name)
 		}
 	}
