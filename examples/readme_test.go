@@ -35,15 +35,7 @@ func TestReadmeHasEveryKind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(text), "| kind of function |")
-	table, _, _ = strings.Cut(table, "\n\n")
-	rows := map[string]string{}
-	for line := range strings.Lines(table) {
-		if _, row, is := strings.Cut(line, "| `"); is {
-			name, rest, _ := strings.Cut(row, "` | ")
-			rows[name] = rest
-		}
-	}
+	rows := rowsOf(string(text), "| kind of function |")
 	for _, k := range registry.Kinds() {
 		if !strings.HasPrefix(rows[k.Name], k.Does) {
 			t.Errorf("%s: it does %q, and the README says %q", k.Name, k.Does, rows[k.Name])
@@ -57,5 +49,46 @@ func TestReadmeHasEveryKind(t *testing.T) {
 	}
 	for name := range rows {
 		t.Errorf("%s is no kind of function", name)
+	}
+}
+
+// rowsOf a table by the names in their first columns.
+func rowsOf(text, heading string) map[string]string {
+	_, table, _ := strings.Cut(text, heading)
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := map[string]string{}
+	for line := range strings.Lines(table) {
+		if _, row, is := strings.Cut(line, "| `"); is {
+			name, rest, _ := strings.Cut(row, "` | ")
+			rows[name] = rest
+		}
+	}
+	return rows
+}
+
+// TestReadmeHasEveryImage that is built here, with the capabilities that it needs.
+func TestReadmeHasEveryImage(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := rowsOf(string(text), "| image |")
+	images, err := registry.Images()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range images {
+		row := rows[strings.TrimPrefix(i.Path, "images/")]
+		if row == "" {
+			t.Errorf("the README has no %s", i.Path)
+		}
+		for _, c := range i.Capabilities {
+			if !strings.Contains(row, "`"+c+"`") {
+				t.Errorf("the README does not say that %s needs %s", i.Path, c)
+			}
+		}
+	}
+	if len(rows) != len(images) {
+		t.Errorf("the README has %d images, and there are %d", len(rows), len(images))
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,21 +22,36 @@ func (a *app) functionCmd() *cobra.Command {
 func (a *app) functionListCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List the kinds of functions, what they do, and where they can live",
-		Long:    "List the kinds of functions that a chain's file can name, with the runtimes that each can have.\nFunctions that are up are listed by `nfchain ls`.",
+		Long: `List the kinds of functions that a chain's file can name, with the runtimes that each can have,
+and the images of functions that ` + "`make images`" + ` builds, which are of kind command. Functions that are up
+are listed by ` + "`nfchain ls`.",
 		Example: "  nfchain function ls\n  nfchain function ls -o json", Args: cobra.NoArgs,
 	}
 	var o *string
 	cmd.RunE = does(func(*cobra.Command, []string) error {
 		kinds := registry.Kinds()
+		images, err := registry.Images()
+		if err != nil {
+			return err
+		}
 		if *o == "json" {
 			return a.printJSON(struct {
-				SchemaVersion int             `json:"schema_version"`
-				Functions     []registry.Kind `json:"functions"`
-			}{1, kinds})
+				SchemaVersion int              `json:"schema_version"`
+				Functions     []registry.Kind  `json:"functions"`
+				Images        []registry.Image `json:"images"`
+			}{1, kinds, images})
 		}
 		w := a.table("KIND\tRUNTIMES\tWHAT")
 		for _, k := range kinds {
 			w.row("%s\t%s\t%s\n", k.Name, strings.Join(k.Runtimes, ", "), k.Does)
+		}
+		if err := w.end(); err != nil {
+			return err
+		}
+		a.printf("\n")
+		w = a.table("IMAGE\tCAPABILITIES\tWHAT")
+		for _, i := range images {
+			w.row("%s\t%s\t%s\n", i.Path, listOr(i.Capabilities, "none"), i.Does)
 		}
 		return w.end()
 	})
@@ -45,16 +61,23 @@ func (a *app) functionListCmd() *cobra.Command {
 
 func (a *app) functionShowCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "show KIND", Short: "Show a kind of function: its options with units and defaults, its container, an example",
+		Use: "show KIND|IMAGE", Short: "Show a kind of function: its options with units and defaults, its container, an example",
 		Long: `Show a kind of function: what it does, the runtimes that it can have, what its container is made from
 and may do, the features of the machine that it needs unless options say otherwise ` + "(`nfchain doctor`" + `
 tells of each), its options with what is written there and what holds where nothing is, and a
-file with a function of the kind.`,
-		Example: "  nfchain function show shaper\n  nfchain function show firewall -o json",
-		Args:    cobra.ExactArgs(1), ValidArgs: registry.Words().Kinds(),
+file with a function of the kind. Of an image that ` + "`nfchain function ls`" + ` lists, what it is, and a file with it.`,
+		Example: "  nfchain function show shaper\n  nfchain function show firewall -o json\n  nfchain function show images/webserver",
+		Args:    cobra.ExactArgs(1), ValidArgsFunction: completeFunctions,
 	}
 	var o *string
 	cmd.RunE = does(func(_ *cobra.Command, args []string) error {
+		image, is, err := imageCalled(args[0])
+		if err != nil {
+			return err
+		}
+		if is {
+			return a.printImage(image, *o)
+		}
 		kind, err := kindCalled(args[0])
 		if err != nil {
 			return err
@@ -82,6 +105,43 @@ func kindCalled(name string) (registry.Kind, error) {
 		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 	}
 	return registry.Kind{}, fmt.Errorf("there is no kind of function %q; %s: %w", name, hint, runs.ErrInput)
+}
+
+func imageCalled(path string) (image registry.Image, is bool, err error) {
+	all, err := registry.Images()
+	i := slices.IndexFunc(all, func(i registry.Image) bool { return i.Path == path })
+	if i < 0 {
+		return image, false, err
+	}
+	return all[i], true, err
+}
+
+func completeFunctions(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	names := registry.Words().Kinds()
+	images, _ := registry.Images()
+	for _, i := range images {
+		names = append(names, i.Path)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+func listOr(list []string, none string) string { return cmp.Or(strings.Join(list, ", "), none) }
+
+func (a *app) printImage(i registry.Image, format string) error {
+	if format == "json" {
+		return a.printJSON(struct {
+			SchemaVersion int `json:"schema_version"`
+			registry.Image
+		}{1, i})
+	}
+	a.printf("%s: %s\n\n", i.Path, i.Does)
+	w := a.table("capabilities\t" + listOr(i.Capabilities, "none"))
+	w.row("built by\tmake images, or up where it is not there\n")
+	if err := w.end(); err != nil {
+		return err
+	}
+	a.printf("\nA chain with it, %s.yaml:\n\n%s", i.Path, i.Example)
+	return nil
 }
 
 func (a *app) printKind(k registry.Kind) error {

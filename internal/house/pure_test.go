@@ -8,7 +8,7 @@ import (
 )
 
 // pure rooms compute: what comes out follows from what goes in.
-var pure = []string{"registry", "advise", "report", "experiment", "search", "plan", "wiring", "function", "api", "trial", "model", "stats", "published"}
+var pure = []string{"registry", "advise", "report", "experiment", "search", "plan", "wiring", "function", "api", "trial", "model", "stats", "published", "images"}
 
 // pureToo are packages of other rooms.
 var pureToo = []string{"internal/resource/pass/rules"}

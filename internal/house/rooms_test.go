@@ -29,7 +29,7 @@ engine
 netns
 api
 trial, model
-stats, words, published, bpf
+stats, words, published, bpf, images
 `
 
 // siblings are rooms in which each package is one way of doing the same: it may

@@ -1,9 +1,11 @@
 package registry
 
 import (
+	"fmt"
 	"slices"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/images"
 	"nfchain.dev/nfchain/internal/function"
 )
 
@@ -62,4 +64,35 @@ func described(k function.Kind) Kind {
 func runtimesOf(k function.Kind) []string {
 	_, inline := k.(function.Inline)
 	return slices.DeleteFunc(slices.Clone(runtimes), func(runtime string) bool { return runtime == api.RuntimeInline && !inline })
+}
+
+// Image of a function that is built here, by `make images`.
+type Image struct {
+	// Path of its directory in the tree.
+	Path string `json:"image"`
+	Does string `json:"does"`
+	// Capabilities that its program needs.
+	Capabilities []string `json:"capabilities"`
+	// Example is a chain that has it, as beside the directory.
+	Example string `json:"example"`
+}
+
+// Images of functions that are built here, by their names in order.
+func Images() ([]Image, error) {
+	var all []Image
+	for _, i := range images.All() {
+		shown := Image{Path: "images/" + i.Name, Does: i.Is, Capabilities: []string{}, Example: i.Chain}
+		file, err := Words().Decode(shown.Path, []byte(i.Chain))
+		if err != nil {
+			return nil, err
+		}
+		if len(file.Chains) != 1 || len(file.Chains[0].Spec.Functions) == 0 || file.Chains[0].Spec.Functions[0].Container == nil {
+			return nil, fmt.Errorf("%s.yaml: the first function of a chain is to be the image", shown.Path)
+		}
+		if c := file.Chains[0].Spec.Functions[0].Container.Capabilities; c != nil {
+			shown.Capabilities = append(shown.Capabilities, *c...)
+		}
+		all = append(all, shown)
+	}
+	return all, nil
 }

@@ -83,3 +83,16 @@ func TestOptions(t *testing.T) {
 		t.Errorf("%v", o.OneOf)
 	}
 }
+
+// TestImages: the chain of each image is a file, and says what the image is.
+func TestImages(t *testing.T) {
+	all, err := registry.Images()
+	if err != nil || len(all) < 3 {
+		t.Fatalf("%v, %v", all, err)
+	}
+	for _, i := range all {
+		if i.Does == "" || !strings.Contains(i.Example, "container: {image: ./"+strings.TrimPrefix(i.Path, "images/")+",") {
+			t.Errorf("%+v", i)
+		}
+	}
+}
