@@ -52,6 +52,14 @@ func (docker) Name() string { return Docker }
 
 func (d docker) Host() string { return d.DaemonHost() }
 
+func (d docker) Version(ctx context.Context) (string, error) {
+	v, err := d.ServerVersion(ctx, client.ServerVersionOptions{})
+	if err != nil {
+		return "", fmt.Errorf("ask the Docker engine at %s for its version: %w", d.Host(), err)
+	}
+	return v.Version, nil
+}
+
 func (d docker) List(ctx context.Context, owner string) ([]Container, error) {
 	label := labelOwner
 	if owner != "" {

@@ -74,6 +74,8 @@ type Container struct {
 type Engine interface {
 	// Name is that of the runtime in a chain.
 	Name() string
+	// Version of it, for people.
+	Version(ctx context.Context) (string, error)
 	// List the owner's containers; of all owners where it is "".
 	List(ctx context.Context, owner string) ([]Container, error)
 	// Host is where it listens.

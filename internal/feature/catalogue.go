@@ -8,7 +8,7 @@ func catalogue() []question {
 	for _, t := range tools() {
 		all = append(all, t.question())
 	}
-	all = append(all, question{ToolDocker, docker.enables, askDocker})
+	all = append(all, question{ToolDocker, "functions in Docker containers", askDocker})
 	return append(all, hardwareQuestions()...)
 }
 

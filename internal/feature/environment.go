@@ -70,7 +70,7 @@ func (s Set) toolVersions() map[string]string {
 // it was asked.
 func (e Env) toolsFound(versions map[string]string) map[string]string {
 	found := map[string]string{}
-	for _, t := range append(tools(), docker, iptables) {
+	for _, t := range append(tools(), iptables) {
 		name := strings.TrimPrefix(t.name, "tool.")
 		if _, answered := versions[name]; !answered {
 			continue

@@ -46,7 +46,7 @@ const (
 	ToolNetperf = "tool.netperf"
 	ToolEthtool = "tool.ethtool"
 	ToolOVS     = "tool.ovs"
-	ToolDocker  = "tool.docker" // the client, and an engine that answers it
+	ToolDocker  = "tool.docker" // an engine of this machine that answers
 	ToolQEMU    = "tool.qemu"
 	ToolTestpmd = "tool.testpmd"
 

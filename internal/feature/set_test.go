@@ -41,13 +41,13 @@ func TestZeroSetHasNothing(t *testing.T) {
 	}
 }
 
-// A set asks only what is wanted: a hanging docker delays nobody who does not
-// want docker.
+// A set asks only what is wanted: a hanging sockperf delays nobody who does not
+// want sockperf.
 func TestAskingIsLazyAndOnce(t *testing.T) {
 	dir := t.TempDir()
 	env := bin(t, map[string]string{
-		"docker": "exec /bin/sleep 60",
-		"iperf3": "echo x >> " + dir + "/asked; echo 'iperf 3.12 (cJSON 1.7.15)'",
+		"sockperf": "exec /bin/sleep 60",
+		"iperf3":   "echo x >> " + dir + "/asked; echo 'iperf 3.12 (cJSON 1.7.15)'",
 	})
 	env.Timeout = 20 * time.Second
 	s := Probe(t.Context(), env)

@@ -1,6 +1,9 @@
 package feature
 
 import (
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -128,23 +131,30 @@ func TestRelativePathIsPassedOver(t *testing.T) {
 	}
 }
 
+// TestDockerIsItsEngine: Docker is there where its engine answers, whatever there is of a client; else it is said what to do.
 func TestDockerIsItsEngine(t *testing.T) {
-	cases := map[string]struct {
-		script  string
-		present bool
-	}{
-		"answering": {"echo 20.10.24+dfsg1", true},
-		"silent":    {"echo 'Cannot connect to the Docker daemon' >&2; exit 1", false},
-		"template":  {"echo", false},
+	at := filepath.Join(t.TempDir(), "d.sock")
+	t.Setenv("DOCKER_HOST", "unix://"+at)
+	env := bin(t, map[string]string{"docker": "echo 20.10.24"})
+	if f := Probe(t.Context(), env).Get(ToolDocker); f.Present || !strings.HasPrefix(f.Fix, "apt-get install docker.io, or start it") || !strings.Contains(f.Why, at) {
+		t.Errorf("a client alone: %+v", f)
 	}
-	for name, c := range cases {
-		f := Probe(t.Context(), bin(t, map[string]string{"docker": c.script})).Get(ToolDocker)
-		if f.Present != c.present || (!c.present && !strings.Contains(f.Fix, "systemctl start docker")) {
-			t.Errorf("%s: %+v", name, f)
-		}
+	env = bin(t, map[string]string{"dockerd": "exit 1"})
+	if f := Probe(t.Context(), env).Get(ToolDocker); f.Present || !strings.HasPrefix(f.Fix, "start it (systemctl start docker)") {
+		t.Errorf("an engine that does not run: %+v", f)
 	}
-	if f := Probe(t.Context(), bin(t, nil)).Get(ToolDocker); f.Fix != "apt-get install docker.io" {
-		t.Errorf("no docker: %+v", f)
+	listener, err := net.Listen("unix", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := http.NewServeMux()
+	answers.HandleFunc("/_ping", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("API-Version", "1.41") })
+	answers.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"Version": "20.10.24"}`) })
+	server := &http.Server{Handler: answers}
+	go func() { _ = server.Serve(listener) }()
+	defer func() { _ = server.Close() }()
+	if f := Probe(t.Context(), bin(t, nil)).Get(ToolDocker); !f.Present || f.Detail != "20.10.24" {
+		t.Errorf("an engine that answers: %+v", f)
 	}
 }
 
