@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/distribution/reference"
+
+	"nfchain.dev/nfchain/api/v1alpha1/internal/nearest"
 )
 
 // RuntimeDocker is a container of the Docker engine of this machine.
@@ -28,8 +30,9 @@ type Container struct {
 	Pull string `json:"pull,omitempty" jsonschema:"enum=missing,enum=always,enum=never"`
 	// Mounts are files and directories of the host's that it sees.
 	Mounts []Mount `json:"mounts,omitempty"`
-	// Capabilities that it has, and no others, as capabilities(7) lists them without CAP_. Default:
-	// those that the engine gives, for an image; none for a function that is the kernel's work.
+	// Capabilities that it has, and no others, as capabilities(7) lists them without CAP_; ALL is
+	// every one. Default: what servers need, of kind command (CHOWN, DAC_OVERRIDE, FOWNER, KILL,
+	// NET_BIND_SERVICE, SETGID, SETUID); none for a function that is the kernel's work.
 	Capabilities *[]string `json:"capabilities,omitempty"`
 	// ReadOnly has it write to no file but those of its mounts.
 	ReadOnly bool `json:"read_only,omitempty"`
@@ -65,8 +68,11 @@ type Housed interface {
 	InNamespace() []FieldProblem
 }
 
-// capability is how one is written.
-var capability = regexp.MustCompile(`^[A-Z][A-Z_]*$`)
+// capabilities that there are (capabilities(7)), and all of them.
+var capabilities = strings.Fields(`ALL AUDIT_CONTROL AUDIT_READ AUDIT_WRITE BLOCK_SUSPEND BPF CHECKPOINT_RESTORE CHOWN DAC_OVERRIDE
+	DAC_READ_SEARCH FOWNER FSETID IPC_LOCK IPC_OWNER KILL LEASE LINUX_IMMUTABLE MAC_ADMIN MAC_OVERRIDE MKNOD NET_ADMIN NET_BIND_SERVICE
+	NET_BROADCAST NET_RAW PERFMON SETFCAP SETGID SETPCAP SETUID SYSLOG SYS_ADMIN SYS_BOOT SYS_CHROOT SYS_MODULE SYS_NICE SYS_PACCT
+	SYS_PTRACE SYS_RAWIO SYS_RESOURCE SYS_TIME SYS_TTY_CONFIG WAKE_ALARM`)
 
 // checkContainers wants what is said of containers to be said where there are any, and those to have what they
 // run from.
@@ -142,8 +148,8 @@ func (c *Container) check() []FieldProblem {
 	}
 	if c.Capabilities != nil {
 		for i, name := range *c.Capabilities {
-			if !capability.MatchString(name) || strings.HasPrefix(name, "CAP_") {
-				f.addf(item("capabilities", i), "%s is not a capability as it is written here: NET_ADMIN, for one", quote(name))
+			if !slices.Contains(capabilities, name) {
+				f.addf(item("capabilities", i), "%s is not a capability as it is written here%s", quote(name), nearest.Hint(strings.TrimPrefix(strings.ToUpper(name), "CAP_"), capabilities))
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/address"
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/bridge"
+	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/label"
 	"nfchain.dev/nfchain/internal/resource/lookup"
@@ -29,23 +30,24 @@ import (
 
 // nouns of kinds that are not called what their package is, one and several.
 var nouns = map[string][2]string{
-	address.KindName:    {"address", "addresses"},
-	adopted.KindName:    {"interface", "interfaces"},
-	process.KindName:    {"program", "programs"},
-	bridge.PortKindName: {"bridge port", "bridge ports"},
-	macvlan.KindName:    {"macvlan or ipvlan device", "macvlan or ipvlan devices"},
-	lookup.KindName:     {"routing table", "routing tables"},
-	machine.KindName:    {"setting of the machine", "settings of the machine"},
-	tuning.KindName:     {"interface", "interfaces"},
-	qdisc.KindName:      {"queueing discipline", "queueing disciplines"},
-	ruleset.KindName:    {"rule set", "rule sets"},
-	steer.KindName:      {"steering program", "steering programs"},
-	pass.KindName:       {"pass", "passes"},
-	through.KindName:    {"pass-through program", "pass-through programs"},
-	nsh.PushKindName:    {"pushing program", "pushing programs"},
-	nsh.PopKindName:     {"popping program", "popping programs"},
-	label.KindName:      {"set of labels", "sets of labels"},
-	health.KindName:     {"watch over functions", "watches over functions"},
+	address.KindName:        {"address", "addresses"},
+	adopted.KindName:        {"interface", "interfaces"},
+	process.KindName:        {"program", "programs"},
+	container.NamesKindName: {"file of names", "files of names"},
+	bridge.PortKindName:     {"bridge port", "bridge ports"},
+	macvlan.KindName:        {"macvlan or ipvlan device", "macvlan or ipvlan devices"},
+	lookup.KindName:         {"routing table", "routing tables"},
+	machine.KindName:        {"setting of the machine", "settings of the machine"},
+	tuning.KindName:         {"interface", "interfaces"},
+	qdisc.KindName:          {"queueing discipline", "queueing disciplines"},
+	ruleset.KindName:        {"rule set", "rule sets"},
+	steer.KindName:          {"steering program", "steering programs"},
+	pass.KindName:           {"pass", "passes"},
+	through.KindName:        {"pass-through program", "pass-through programs"},
+	nsh.PushKindName:        {"pushing program", "pushing programs"},
+	nsh.PopKindName:         {"popping program", "popping programs"},
+	label.KindName:          {"set of labels", "sets of labels"},
+	health.KindName:         {"watch over functions", "watches over functions"},
 
 	ovs.KindName:       {"Open vSwitch", "Open vSwitches"},
 	ovs.SwitchKindName: {"switch", "switches"},
@@ -56,11 +58,12 @@ var nouns = map[string][2]string{
 var (
 	verbs     = map[resource.Op]string{resource.Create: "created", resource.Update: "updated", resource.Delete: "removed"}
 	kindVerbs = map[string]map[resource.Op]string{
-		adopted.KindName: {resource.Create: "adopted", resource.Update: "adopted anew", resource.Delete: "put back"},
-		ovs.KindName:     {resource.Create: "started", resource.Update: "set anew", resource.Delete: "ended"},
-		machine.KindName: {resource.Create: "changed", resource.Update: "changed", resource.Delete: "put back"},
-		process.KindName: {resource.Create: "started", resource.Update: "replaced", resource.Delete: "ended"},
-		tuning.KindName:  {resource.Create: "tuned", resource.Update: "tuned anew", resource.Delete: "put back"},
+		adopted.KindName:        {resource.Create: "adopted", resource.Update: "adopted anew", resource.Delete: "put back"},
+		ovs.KindName:            {resource.Create: "started", resource.Update: "set anew", resource.Delete: "ended"},
+		machine.KindName:        {resource.Create: "changed", resource.Update: "changed", resource.Delete: "put back"},
+		container.NamesKindName: {resource.Create: "written", resource.Update: "written anew", resource.Delete: "removed"},
+		process.KindName:        {resource.Create: "started", resource.Update: "replaced", resource.Delete: "ended"},
+		tuning.KindName:         {resource.Create: "tuned", resource.Update: "tuned anew", resource.Delete: "put back"},
 	}
 )
 

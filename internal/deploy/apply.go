@@ -28,19 +28,20 @@ var scripted = map[string]struct {
 	resource.Kind
 	decode func([]byte) (resource.Spec, error)
 }{
-	adopted.KindName:   {adopted.Kind{}, decode[adopted.Spec]},
-	container.KindName: {container.Kind{}, decode[container.Spec]},
-	health.KindName:    {health.Kind{}, decode[health.Spec]},
-	label.KindName:     {label.Kind{}, decode[label.Spec]},
-	machine.KindName:   {machine.Kind{}, decode[machine.Spec]},
-	nsh.PopKindName:    {nsh.PopKind{}, decode[nsh.Pop]},
-	nsh.PushKindName:   {nsh.PushKind{}, decode[nsh.Push]},
-	pass.KindName:      {pass.Kind{}, decode[pass.Spec]},
-	process.KindName:   {process.Kind{}, decode[process.Spec]},
-	qdisc.KindName:     {qdisc.Kind{}, decode[qdisc.Spec]},
-	steer.KindName:     {steer.Kind{}, decode[steer.Spec]},
-	through.KindName:   {through.Kind{}, decode[through.Spec]},
-	tuning.KindName:    {tuning.Kind{}, decode[tuning.Spec]},
+	adopted.KindName:        {adopted.Kind{}, decode[adopted.Spec]},
+	container.KindName:      {container.Kind{}, decode[container.Spec]},
+	container.NamesKindName: {container.NamesKind{}, decode[container.Names]},
+	health.KindName:         {health.Kind{}, decode[health.Spec]},
+	label.KindName:          {label.Kind{}, decode[label.Spec]},
+	machine.KindName:        {machine.Kind{}, decode[machine.Spec]},
+	nsh.PopKindName:         {nsh.PopKind{}, decode[nsh.Pop]},
+	nsh.PushKindName:        {nsh.PushKind{}, decode[nsh.Push]},
+	pass.KindName:           {pass.Kind{}, decode[pass.Spec]},
+	process.KindName:        {process.Kind{}, decode[process.Spec]},
+	qdisc.KindName:          {qdisc.Kind{}, decode[qdisc.Spec]},
+	steer.KindName:          {steer.Kind{}, decode[steer.Spec]},
+	through.KindName:        {through.Kind{}, decode[through.Spec]},
+	tuning.KindName:         {tuning.Kind{}, decode[tuning.Spec]},
 }
 
 // Apply makes one resource of an owner in a namespace, given by its kind and its spec as

@@ -44,6 +44,7 @@ import (
 // share a visit to each namespace and are made in the order given.
 var stages = [][]resource.Kind{
 	{machine.Kind{}},
+	{container.NamesKind{}},
 	{container.Kind{}},
 	{namespace.Kind{}},
 	{adopted.Kind{}},
@@ -240,6 +241,11 @@ func placeOf(r resource.Resource) string {
 func (w *work) alsoVisit(kinds []resource.Kind, p *plan.Plan, wanted map[string]map[string][]resource.Resource, places []string) []string {
 	switch kinds[0].Name() {
 	case namespace.KindName, container.KindName:
+		return places
+	case container.NamesKindName:
+		if wanted[netns.Host] == nil && engineOf(w.owner) != "" {
+			places = append(places, netns.Host)
+		}
 		return places
 	case process.KindName, adopted.KindName, machine.KindName:
 		if wanted[netns.Host] == nil {

@@ -74,7 +74,7 @@ func (w *work) look(ctx context.Context, p *plan.Plan) error {
 func (w *work) foreseeInterfaces(p *plan.Plan) {
 	w.coming = map[string]bool{}
 	for _, r := range p.Resources {
-		if r.Kind == namespace.KindName || r.Kind == container.KindName || Stage(r.Kind) >= addressing {
+		if r.Kind == namespace.KindName || r.Kind == container.KindName || r.Kind == container.NamesKindName || Stage(r.Kind) >= addressing {
 			continue
 		}
 		is := resource.Observed{Key: r.Spec.Key(), Fingerprint: r.Spec.Fingerprint()}
@@ -114,6 +114,9 @@ func (s *sight) forget(place string, k resource.Kind, changes []resource.Change)
 	switch k.Name() {
 	case pass.KindName:
 		delete(s.found[place], pass.KindName) // nobody else reads it
+		return
+	case container.NamesKindName:
+		delete(s.found[place], container.NamesKindName)
 		return
 	case steer.KindName:
 		delete(s.found[place], steer.KindName)

@@ -147,14 +147,10 @@ func (d docker) Create(ctx context.Context, w Wanted) (string, error) {
 		return "", fmt.Errorf("function %s: image %s says nothing of what it runs; say it with args", w.Node, w.Image)
 	}
 	host := &container.HostConfig{
-		NetworkMode: "none", ReadonlyRootfs: w.ReadOnly, ExtraHosts: w.Hosts,
+		NetworkMode: "none", ReadonlyRootfs: w.ReadOnly, CapDrop: []string{"ALL"}, CapAdd: w.Capabilities, SecurityOpt: []string{"no-new-privileges"},
 		LogConfig: container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "10m"}},
 		Resources: container.Resources{CpusetCpus: w.CPUs, CpusetMems: strings.Trim(strings.ReplaceAll(fmt.Sprint(w.MemoryNodes), " ", ","), "[]"), Memory: w.MemoryBytes},
 		Mounts:    []mount.Mount{{Type: mount.TypeBind, Source: w.Program, Target: program, ReadOnly: true}},
-	}
-	if w.Capabilities != nil {
-		host.CapDrop, host.CapAdd = []string{"ALL"}, w.Capabilities
-		host.SecurityOpt = []string{"no-new-privileges"}
 	}
 	for _, m := range w.Mounts {
 		host.Mounts = append(host.Mounts, mount.Mount{Type: mount.TypeBind, Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly})

@@ -36,7 +36,7 @@ type Wanted struct {
 	User string
 	// Mounts of the host's files.
 	Mounts []Mount
-	// Capabilities that it has, and no others; nil is those that the engine gives.
+	// Capabilities that it has, and no others, written without CAP_; nor does it get any by what it runs.
 	Capabilities []string
 	// ReadOnly is whether its root cannot be written to.
 	ReadOnly bool
@@ -45,8 +45,6 @@ type Wanted struct {
 	CPUs        string
 	MemoryNodes []int
 	MemoryBytes int64
-	// Hosts are names that it knows, each NAME:ADDRESS.
-	Hosts []string
 	// Program is nfchain's own, which every container is started by.
 	Program string
 }

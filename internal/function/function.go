@@ -162,6 +162,13 @@ type Runner interface {
 	Runs(options any) bool
 }
 
+// Capable is a kind whose program needs capabilities(7) in a container, which has no others unless its file names some.
+type Capable interface {
+	Runner
+	// Capabilities are written without CAP_.
+	Capabilities() []string
+}
+
 // Hugepager is a kind whose program may use hugepages.
 type Hugepager interface {
 	Runner

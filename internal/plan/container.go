@@ -3,11 +3,13 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/engine"
 	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/function"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -33,19 +35,36 @@ func (b *builder) contain() error {
 			continue
 		}
 		b.requires[engines[n.Runtime]] = true
-		c, err := b.container(n)
+		c, names, err := b.container(n)
 		if err != nil {
 			return fmt.Errorf("function %s: %w", n.Name, err)
 		}
-		made = append(made, resource.New("", c))
+		if !c.Names {
+			made = append(made, resource.New("", c))
+			continue
+		}
+		known := resource.New("", names)
+		made = append(made, known, resource.New("", c, known.ID))
 	}
 	b.resources = slices.Concat(made, b.resources)
 	return nil
 }
 
-// container of a node. Its program is kept running there from now on.
-func (b *builder) container(n Node) (container.Spec, error) {
-	c := container.Spec{Engine: n.Runtime, Node: n.Name, Name: n.Namespace}
+// capabilities of a node's container: those of its file, or else what its kind needs. What is the kernel's work needs none.
+func (b *builder) capabilities(n Node) []string {
+	if of := n.body.Container; of != nil && of.Capabilities != nil {
+		return *of.Capabilities
+	}
+	kind, is := b.catalogue.Functions[n.Kind].(function.Capable)
+	if !is || n.body.Container == nil || n.body.Container.Image == "" {
+		return []string{}
+	}
+	return kind.Capabilities()
+}
+
+// container of a node, and the names that it knows, if it does. Its program is kept running there from now on.
+func (b *builder) container(n Node) (c container.Spec, names container.Names, err error) {
+	c = container.Spec{Engine: n.Runtime, Node: n.Name, Name: n.Namespace}
 	if of := n.body.Container; of != nil {
 		c.Image, c.Pull, c.ReadOnly, c.User = of.Image, of.Pull, of.ReadOnly, of.User
 		if of.Local() {
@@ -54,11 +73,8 @@ func (b *builder) container(n Node) (container.Spec, error) {
 		for _, m := range of.Mounts {
 			c.Mounts = append(c.Mounts, engine.Mount(m))
 		}
-		c.Capabilities = of.Capabilities
 	}
-	if c.Image == "" && c.Capabilities == nil {
-		c.Capabilities = &[]string{} // none
-	}
+	c.Capabilities = b.capabilities(n)
 	at := slices.IndexFunc(b.resources, func(r resource.Resource) bool {
 		s, is := r.Spec.(process.Spec)
 		return is && s.Netns == n.Namespace
@@ -69,21 +85,25 @@ func (b *builder) container(n Node) (container.Spec, error) {
 		}
 		keep := process.Spec{Node: n.Name, Netns: n.Namespace, Args: engine.Resting(), Env: []string{}, Restart: "always", Ready: process.Ready{TimeoutS: 10}, Hosts: []process.HostLine{}}
 		b.add(resource.New("", keep.In(c), need(n)...))
-		return c, nil
+		return c, names, nil
 	}
 	s := b.resources[at].Spec.(process.Spec)
 	if s.Own {
-		return c, fmt.Errorf("%s is a program of nfchain's own here; give it runtime: %s", n.Kind, api.RuntimeNetns)
+		return c, names, fmt.Errorf("%s is a program of nfchain's own here; give it runtime: %s", n.Kind, api.RuntimeNetns)
 	}
 	if s.Restart != "always" {
-		return c, fmt.Errorf("restart: %s is for a program in a namespace; a container that ends is started again with its network, so leave restart out", s.Restart)
+		return c, names, fmt.Errorf("restart: %s is for a program in a namespace; a container that ends is started again with its network, so leave restart out", s.Restart)
 	}
 	c.Args, c.Env, c.Dir, c.CPUs, c.MemoryNodes, c.MemoryBytes = s.Args, s.Env, s.Dir, s.CPUs, s.MemoryNodes, s.MemoryBytes
-	for _, h := range s.Hosts {
-		c.Hosts = append(c.Hosts, h.Name+":"+h.Address.String())
+	if !slices.ContainsFunc(c.Mounts, func(m engine.Mount) bool { return filepath.Clean(m.Target) == container.NamesAt }) {
+		c.Names = true
+		names = container.Names{Node: n.Name, Hosts: []string{}}
+		for _, h := range s.Hosts {
+			names.Hosts = append(names.Hosts, h.Address.String()+" "+h.Name)
+		}
 	}
 	b.resources[at].Spec = s.In(c)
-	return c, nil
+	return c, names, nil
 }
 
 // Images that containers are made from, by the paths of what they are made of.

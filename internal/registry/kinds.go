@@ -3,6 +3,7 @@ package registry
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/images"
@@ -30,7 +31,7 @@ type Kind struct {
 const (
 	anyImage     = "any: container: {image: NAME}"
 	emptyImage   = "one with nothing in it, which nfchain makes: it is the kernel's work"
-	given        = "what the engine gives; container: {capabilities: [...]} has it have those and no others"
+	given        = "; container: {capabilities: [...]} has it have those and no others"
 	none         = "none: nfchain works in its network from outside"
 	exampleBegin = "apiVersion: nfchain.dev/v1alpha1\nkind: NetworkServiceChain\nmetadata: {name: shown}\nspec:\n  functions:\n"
 )
@@ -52,7 +53,10 @@ func described(k function.Kind) Kind {
 		Example: exampleBegin + "  - name: " + k.Name() + "\n    kind: " + k.Name() + "\n",
 	}
 	if _, is := k.Options().(api.Programmed); is {
-		d.Image, d.Capabilities = anyImage, given
+		d.Image = anyImage
+	}
+	if capable, is := k.(function.Capable); is {
+		d.Capabilities = strings.Join(capable.Capabilities(), ", ") + given
 	}
 	if shown.Example != "" {
 		d.Example += "    " + k.Name() + ": " + shown.Example + "\n"

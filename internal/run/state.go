@@ -8,6 +8,7 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/adopted"
+	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/process"
 )
@@ -76,7 +77,11 @@ func concerned(p *plan.Plan, c resource.Change) int {
 			if c.Key == n.Namespace {
 				return i
 			}
-		case c.Kind == process.KindName:
+		case c.Kind == container.KindName:
+			if c.Key == n.Namespace {
+				return i
+			}
+		case c.Kind == process.KindName, c.Kind == container.NamesKindName:
 			if n.Has(c.Key) {
 				return i
 			}

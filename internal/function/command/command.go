@@ -127,6 +127,11 @@ func (Kind) Acts(bool, any) function.Span { return function.Span{} }
 // Runs implements function.Runner.
 func (Kind) Runs(any) bool { return true }
 
+// Capabilities implements function.Capable: what servers need to take a low port and files of their own, and then to become another user.
+func (Kind) Capabilities() []string {
+	return []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"}
+}
+
 // TakesFrames implements function.Framed: a user's program may read what it likes.
 func (Kind) TakesFrames() {}
 

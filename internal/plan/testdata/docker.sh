@@ -4,16 +4,21 @@
 # what this made by its names.
 set -eu
 
-command -v nfchain >/dev/null || { echo 'needs nfchain on PATH, which makes container:nfchain.edge.a, container:nfchain.edge.web-1, steer:nfchain.edge._wiring:port9bd1f3d1, steer:nfchain.edge._wiring:port49075c1f, steer:nfchain.edge._wiring:port3e4e0916, steer:nfchain.edge._wiring:portbaa7f466, process:web-1, process:a, container:nfchain.edge.web-2, steer:nfchain.edge._wiring:port8a176253, steer:nfchain.edge._wiring:port86852d21, process:web-2, steer:nfchain.edge._wiring:port321a69db, steer:nfchain.edge._wiring:port76e43ebe; nothing was made' >&2; exit 3; }
+command -v nfchain >/dev/null || { echo 'needs nfchain on PATH, which makes container:nfchain.edge.a, names:web-1, container:nfchain.edge.web-1, steer:nfchain.edge._wiring:port9bd1f3d1, steer:nfchain.edge._wiring:port49075c1f, steer:nfchain.edge._wiring:port3e4e0916, steer:nfchain.edge._wiring:portbaa7f466, process:web-1, process:a, names:web-2, container:nfchain.edge.web-2, steer:nfchain.edge._wiring:port8a176253, steer:nfchain.edge._wiring:port86852d21, process:web-2, steer:nfchain.edge._wiring:port321a69db, steer:nfchain.edge._wiring:port76e43ebe; nothing was made' >&2; exit 3; }
 
 # container:nfchain.edge.a: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge container <<'END-OF-INPUT'
 {"engine":"docker","node":"a","name":"nfchain.edge.a","image":"","capabilities":[],"memory_bytes":67108864}
 END-OF-INPUT
 
+# names:web-1: no ip, tc or nft command makes this; nfchain does
+nfchain apply edge names <<'END-OF-INPUT'
+{"node":"web-1","hosts":["198.19.39.88 client","2001:2:0:fc9d::18 client","198.19.39.80 a","2001:2:0:fc9d::10 a","198.19.39.107 web","2001:2:0:fc9d:8000::b web","198.19.39.118 server","2001:2:0:fc9d:8000::16 server"]}
+END-OF-INPUT
+
 # container:nfchain.edge.web-1: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge container <<'END-OF-INPUT'
-{"engine":"docker","node":"web-1","name":"nfchain.edge.web-1","image":"nginx:1.25","env":["A=b"],"mounts":[{"source":"/srv","target":"/www","read_only":true}],"hosts":["client:198.19.39.88","client:2001:2:0:fc9d::18","a:198.19.39.80","a:2001:2:0:fc9d::10","web:198.19.39.107","web:2001:2:0:fc9d:8000::b","server:198.19.39.118","server:2001:2:0:fc9d:8000::16"]}
+{"engine":"docker","node":"web-1","name":"nfchain.edge.web-1","image":"nginx:1.25","env":["A=b"],"mounts":[{"source":"/srv","target":"/www","read_only":true}],"capabilities":["CHOWN","DAC_OVERRIDE","FOWNER","KILL","NET_BIND_SERVICE","SETGID","SETUID"],"names":true}
 END-OF-INPUT
 
 # namespace:nfchain.edge.client
@@ -220,7 +225,7 @@ ip -n nfchain.edge.server route add 2001:2:0:fc9d::/65 via 2001:2:0:fc9d:: dev e
 
 # process:web-1: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge process <<'END-OF-INPUT'
-{"node":"web-1","netns":"nfchain.edge.web-1","args":["nginx:1.25"],"env":[],"restart":"always","ready":{"tcp_port":80,"timeout_s":10},"hosts":[],"container":{"engine":"docker","name":"nfchain.edge.web-1","digest":"nginx:1.25 8209f20e9f51f0ef"}}
+{"node":"web-1","netns":"nfchain.edge.web-1","args":["nginx:1.25"],"env":[],"restart":"always","ready":{"tcp_port":80,"timeout_s":10},"hosts":[],"container":{"engine":"docker","name":"nfchain.edge.web-1","digest":"nginx:1.25 b6cbc5a22b7e2034"}}
 END-OF-INPUT
 
 # process:a: no ip, tc or nft command makes this; nfchain does
@@ -228,9 +233,14 @@ nfchain apply edge process <<'END-OF-INPUT'
 {"node":"a","netns":"nfchain.edge.a","args":["/.nfchain","idle"],"env":[],"restart":"always","ready":{"timeout_s":10},"hosts":[],"container":{"engine":"docker","name":"nfchain.edge.a","digest":"8539b60ec9bdf692"}}
 END-OF-INPUT
 
+# names:web-2: no ip, tc or nft command makes this; nfchain does
+nfchain apply edge names <<'END-OF-INPUT'
+{"node":"web-2","hosts":["198.19.39.88 client","2001:2:0:fc9d::18 client","198.19.39.80 a","2001:2:0:fc9d::10 a","198.19.39.107 web","2001:2:0:fc9d:8000::b web","198.19.39.118 server","2001:2:0:fc9d:8000::16 server"]}
+END-OF-INPUT
+
 # container:nfchain.edge.web-2: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge container <<'END-OF-INPUT'
-{"engine":"docker","node":"web-2","name":"nfchain.edge.web-2","image":"nginx:1.25","env":["A=b"],"mounts":[{"source":"/srv","target":"/www","read_only":true}],"hosts":["client:198.19.39.88","client:2001:2:0:fc9d::18","a:198.19.39.80","a:2001:2:0:fc9d::10","web:198.19.39.107","web:2001:2:0:fc9d:8000::b","server:198.19.39.118","server:2001:2:0:fc9d:8000::16"]}
+{"engine":"docker","node":"web-2","name":"nfchain.edge.web-2","image":"nginx:1.25","env":["A=b"],"mounts":[{"source":"/srv","target":"/www","read_only":true}],"capabilities":["CHOWN","DAC_OVERRIDE","FOWNER","KILL","NET_BIND_SERVICE","SETGID","SETUID"],"names":true}
 END-OF-INPUT
 
 # namespace:nfchain.edge.web-2
@@ -302,7 +312,7 @@ ip -n nfchain.edge.web-2 route add 2001:2:0:fc9d:8000::/65 via 2001:2:0:fc9d:800
 
 # process:web-2: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge process <<'END-OF-INPUT'
-{"node":"web-2","netns":"nfchain.edge.web-2","args":["nginx:1.25"],"env":[],"restart":"always","ready":{"tcp_port":80,"timeout_s":10},"hosts":[],"container":{"engine":"docker","name":"nfchain.edge.web-2","digest":"nginx:1.25 ab730f9c4f4da786"}}
+{"node":"web-2","netns":"nfchain.edge.web-2","args":["nginx:1.25"],"env":[],"restart":"always","ready":{"tcp_port":80,"timeout_s":10},"hosts":[],"container":{"engine":"docker","name":"nfchain.edge.web-2","digest":"nginx:1.25 1edd4448ddfff751"}}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port321a69db: no ip, tc or nft command makes this; nfchain does

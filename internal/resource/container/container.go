@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,14 +39,14 @@ type Spec struct {
 	User string   `json:"user,omitempty"`
 	// Mounts of the host's files.
 	Mounts []engine.Mount `json:"mounts,omitempty"`
-	// Capabilities that it has and no others; nil is those that the engine gives.
-	Capabilities *[]string `json:"capabilities,omitempty"`
-	ReadOnly     bool      `json:"read_only,omitempty"`
-	CPUs         string    `json:"cpus,omitempty"`
-	MemoryNodes  []int     `json:"memory_nodes,omitempty"`
-	MemoryBytes  uint64    `json:"memory_bytes,omitempty"`
-	// Hosts are names that it knows, each NAME:ADDRESS.
-	Hosts []string `json:"hosts,omitempty"`
+	// Capabilities that it has, and no others.
+	Capabilities []string `json:"capabilities"`
+	ReadOnly     bool     `json:"read_only,omitempty"`
+	CPUs         string   `json:"cpus,omitempty"`
+	MemoryNodes  []int    `json:"memory_nodes,omitempty"`
+	MemoryBytes  uint64   `json:"memory_bytes,omitempty"`
+	// Names tells that it knows names; which, a Names of its node says.
+	Names bool `json:"names,omitempty"`
 }
 
 // Kind implements resource.Spec.
@@ -54,10 +55,10 @@ func (Spec) Kind() string { return KindName }
 // Key is the container's name.
 func (s Spec) Key() string { return s.Name }
 
-// Fingerprint is the image, if there is one, and a digest of the whole spec, which the container's label gives back.
-// Where an image of this content was made of what is no matter.
+// Fingerprint is the image, if there is one, and a digest of what the container is made from, which its label gives back.
+// Where an image of this content came from is no matter.
 func (s Spec) Fingerprint() string {
-	s.From = ""
+	s.From, s.Pull = "", "" // that is how it comes to be there
 	text, err := json.Marshal(s)
 	if err != nil {
 		panic(err) // a Spec is plain data
@@ -77,10 +78,10 @@ func (s Spec) wanted(owner, program string) engine.Wanted {
 	w := engine.Wanted{
 		Owner: owner, Node: s.Node, Name: s.Name, Digest: s.Fingerprint(), Image: s.Image, From: s.From, Pull: s.Pull, Args: args, Env: s.Env, Dir: s.Dir,
 		User: s.User, Mounts: s.Mounts, ReadOnly: s.ReadOnly, CPUs: s.CPUs, MemoryNodes: s.MemoryNodes, MemoryBytes: int64(s.MemoryBytes),
-		Hosts: s.Hosts, Program: program,
+		Capabilities: s.Capabilities, Program: program,
 	}
-	if s.Capabilities != nil {
-		w.Capabilities = append([]string{}, *s.Capabilities...)
+	if s.Names {
+		w.Mounts = append(slices.Clip(w.Mounts), engine.Mount{Source: namesFile(owner, s.Node), Target: NamesAt, ReadOnly: true})
 	}
 	return w
 }

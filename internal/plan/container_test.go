@@ -1,0 +1,67 @@
+package plan_test
+
+import (
+	"slices"
+	"testing"
+
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/plan/plantest"
+	"nfchain.dev/nfchain/internal/resource/container"
+)
+
+// containers of a plan of functions, in YAML, by their nodes, with the names that they know.
+func containers(t *testing.T, functions string) (all map[string]container.Spec, names map[string]container.Names) {
+	t.Helper()
+	p, err := plan.Make(plantest.Chain(t, "edge", "runtime: docker\nfunctions:\n"+functions), plantest.Catalogue(), plan.Facts{}, plan.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, names = map[string]container.Spec{}, map[string]container.Names{}
+	for _, r := range p.Resources {
+		switch s := r.Spec.(type) {
+		case container.Spec:
+			all[s.Node] = s
+		case container.Names:
+			names[s.Node] = s
+		}
+	}
+	return all, names
+}
+
+// TestCapabilities: a container has those that its kind needs, or that its file names.
+func TestCapabilities(t *testing.T) {
+	all, _ := containers(t, `
+- {name: kernel, kind: forward}
+- {name: serves, kind: command, container: {image: "x:1"}}
+- {name: named, kind: command, container: {image: "x:1", capabilities: [NET_ADMIN]}}
+- {name: none, kind: command, container: {image: "x:1", capabilities: []}}
+`)
+	servers := []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"}
+	for node, want := range map[string][]string{"kernel": {}, "serves": servers, "named": {"NET_ADMIN"}, "none": {}} {
+		if got := all[node].Capabilities; got == nil || !slices.Equal(got, want) {
+			t.Errorf("%s has %q, want %q", node, got, want)
+		}
+	}
+}
+
+// TestContainersStay: a function more is a name more to know, and another way for images to come is another way; neither makes a
+// container anew.
+func TestContainersStay(t *testing.T) {
+	const web = "- {name: web, kind: command, container: {image: \"x:1\"}}\n"
+	before, knew := containers(t, web)
+	after, knows := containers(t, web+"- {name: more, kind: forward}\n")
+	if before["web"].Fingerprint() != after["web"].Fingerprint() {
+		t.Error("a function more makes it anew")
+	}
+	if knew["web"].Fingerprint() == knows["web"].Fingerprint() {
+		t.Error("it does not know the function more")
+	}
+	pulled, _ := containers(t, "- {name: web, kind: command, container: {image: \"x:1\", pull: always}}\n")
+	if before["web"].Fingerprint() != pulled["web"].Fingerprint() {
+		t.Error("another way for its image to come makes it anew")
+	}
+	own, names := containers(t, "- {name: web, kind: command, container: {image: \"x:1\", mounts: [{source: /x, target: /etc/hosts}]}}\n")
+	if own["web"].Names || len(names) > 0 {
+		t.Error("it has two files of names")
+	}
+}
