@@ -191,7 +191,7 @@ func (a *app) superviseCmd() *cobra.Command {
 			},
 			LogFile: func(node string) string { return deploy.LogFile(owner, node) },
 			Again:   func(ctx context.Context) error { return a.host(ctx).Drain(ctx, owner) },
-			Restore: func(ctx context.Context) error { return a.host(ctx).Restore(ctx, owner) },
+			Restore: func(ctx context.Context) (map[string]error, error) { return a.host(ctx).Restore(ctx, owner) },
 		})
 	})
 	return cmd

@@ -74,6 +74,11 @@ func (a *app) applyCmd() *cobra.Command {
 			return err
 		}
 		defer lock.Release()
+		changing, err := deploy.Acquire(cmd.Context(), deploy.Changes(args[0]), func(int) {})
+		if err != nil {
+			return err
+		}
+		defer changing.Release()
 		namespace := netns.Host
 		if len(args) == 3 {
 			namespace = args[2]

@@ -63,6 +63,10 @@ func (w *work) contain(ctx context.Context, p *plan.Plan) error {
 		err := w.startContained(ctx, due[name].Spec.(container.Spec))
 		w.mu.Lock()
 		defer w.mu.Unlock()
+		if err != nil && w.restoring && ctx.Err() == nil {
+			w.lacking[name] = err
+			return nil
+		}
 		w.fresh[resource.ID(namespace.KindName, netns.Host, name)], w.coming[name] = true, true
 		if finished++; w.progress != nil {
 			w.progress(container.KindName, finished, len(names))

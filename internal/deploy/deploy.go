@@ -101,6 +101,10 @@ type Deployer struct {
 	// Waits is told, unless it is nil, that flows are waited for which go by replicas that are taken out: how many they
 	// are, and for how long at most.
 	Waits func(flows int, atMost time.Duration)
+	// Restoring has what keeps one container from being started again keep nothing else from being made; Lacking is set by Up to what
+	// that was, by the containers' names.
+	Restoring bool
+	Lacking   map[string]error
 	// Staying is set by Up to how many flows stay on older versions: what they go by is left then, and removed
 	// when Up is called again after they have been idle. Moved is how many were moved.
 	Staying, Moved int
@@ -108,7 +112,8 @@ type Deployer struct {
 
 // Up makes the chain what the plan says and returns what it had to change.
 func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, error) {
-	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, doing: d.Doing, tellWait: d.Waits, made: d.Made, fresh: map[string]bool{}}
+	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, doing: d.Doing, tellWait: d.Waits, made: d.Made, restoring: d.Restoring, lacking: map[string]error{}, fresh: map[string]bool{}}
+	d.Lacking = w.lacking
 	defer w.shutForwarder()
 	if err := w.look(ctx, p); err != nil {
 		return nil, err
@@ -154,6 +159,9 @@ type work struct {
 	doing    func(string)
 	tellWait func(flows int, atMost time.Duration)
 	made     func() error
+	// restoring and lacking are the Deployer's.
+	restoring bool
+	lacking   map[string]error
 	// fresh namespaces, by ID, were made in this pass: nothing need be looked for in
 	// them.
 	fresh map[string]bool

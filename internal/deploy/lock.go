@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"nfchain.dev/nfchain/internal/netns/rundir"
@@ -14,6 +15,12 @@ import (
 // Lock keeps other nfchain processes from a chain. The kernel frees it when its
 // process dies, however it dies, and no other user can take it.
 type Lock struct{ *rundir.Lock }
+
+// Changes is the name of another lock of a chain's, which is held only while the chain is changed: whoever measures a chain has the
+// chain's own for hours, and meanwhile its supervisor brings back containers that end.
+func Changes(owner string) string { return owner + changes }
+
+const changes = "/changes"
 
 // ErrLocked is returned when another nfchain process has the chain.
 var ErrLocked = errors.New("another nfchain process is working on it")
@@ -40,7 +47,7 @@ func Acquire(ctx context.Context, owner string, wait func(pid int)) (*Lock, erro
 			return nil, fmt.Errorf("lock chain %s: %w", owner, err)
 		}
 		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("chain %s: %w (process %d); wait for it or end it", owner, ErrLocked, taken.PID)
+			return nil, fmt.Errorf("chain %s: %w (process %d); wait for it or end it", strings.TrimSuffix(owner, changes), ErrLocked, taken.PID)
 		}
 		if !told && taken.PID != 0 && time.Since(began) > time.Second {
 			told = true

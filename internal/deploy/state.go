@@ -45,6 +45,34 @@ func Remembering(owner string, text []byte) resource.Command {
 	return resource.Command{Args: []string{"install", "-D", "-m", "644", "/dev/stdin", sourceFile(owner)}, Stdin: string(text) + "\n"}
 }
 
+// settledFile keeps what a chain was made from when all of it was last there.
+func settledFile(owner string) string { return filepath.Join(StateDir(owner), "settled") }
+
+// Settle keeps the text that a chain was made from of which all is there: by that is brought back what it loses, though an edit fails
+// later. Without a text there is nothing to bring back.
+func Settle(owner string, text []byte) error {
+	if text == nil {
+		err := os.Remove(settledFile(owner))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	if err := rundir.Keep(settledFile(owner), text, 0o644); err != nil {
+		return fmt.Errorf("keep the chain's file: %w", err)
+	}
+	return nil
+}
+
+// RecallSettled gives back what Settle kept, or else what Remember did.
+func RecallSettled(owner string) ([]byte, error) {
+	text, err := os.ReadFile(settledFile(owner))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Recall(owner)
+	}
+	return text, err
+}
+
 // Recall gives back what Remember kept; fs.ErrNotExist when there is nothing.
 func Recall(owner string) ([]byte, error) { return os.ReadFile(sourceFile(owner)) }
 

@@ -67,7 +67,7 @@ func (m *Measurement) join(ctx context.Context, w companion) (err error) {
 func (m *Measurement) dismiss() error {
 	var failed []error
 	for _, c := range m.companions {
-		_, err := (&deploy.Deployer{}).Down(context.Background(), c.chain.Metadata.Name)
+		_, err := m.Host.remove(context.Background(), c.chain.Metadata.Name)
 		c.lock.Release()
 		failed = append(failed, err)
 	}
@@ -106,7 +106,7 @@ func (m *Measurement) clearOne(ctx context.Context, name string) error {
 		return err
 	}
 	defer lock.Release()
-	_, err = (&deploy.Deployer{}).Down(ctx, name)
+	_, err = m.Host.remove(ctx, name)
 	return err
 }
 

@@ -37,5 +37,12 @@ func (h *Host) Lock(ctx context.Context, name string) (*deploy.Lock, error) {
 	})
 }
 
+// changing takes a chain for being changed; see [deploy.Changes].
+func (h *Host) changing(ctx context.Context, name string) (*deploy.Lock, error) {
+	return deploy.Acquire(ctx, deploy.Changes(name), func(pid int) {
+		h.Say("waiting for process %d, which brings back what ended of %s", pid, name)
+	})
+}
+
 // ErrInput marks errors that lie in what the user gave.
 var ErrInput = errors.New("wrong input")

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -73,12 +74,34 @@ func (h *Host) Made(name string) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(file.Functions) > 0 {
-		return plan.MakeFunction(file.Functions[0], h.Catalogue, h.Features.Has)
-	}
 	r, err := remembered(name)
 	if err != nil {
 		return nil, err
+	}
+	return h.planned(file, r)
+}
+
+// settled is the plan of a chain by its name as it was when all of it was last there, or else as it was first to be.
+func (h *Host) settled(name string) (*plan.Plan, error) {
+	text, err := deploy.RecallSettled(name)
+	if err != nil {
+		return nil, err
+	}
+	var r Remembered
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, err
+	}
+	file, err := h.Words.Decode(name, r.Document)
+	if err != nil {
+		return nil, err
+	}
+	return h.planned(file, r)
+}
+
+// planned is the plan of what is remembered.
+func (h *Host) planned(file *api.File, r Remembered) (*plan.Plan, error) {
+	if len(file.Functions) > 0 {
+		return plan.MakeFunction(file.Functions[0], h.Catalogue, h.Features.Has)
 	}
 	through, err := h.through(file.Chains[0], nil, h.functionsOf(r))
 	if err != nil {

@@ -16,16 +16,15 @@ import (
 
 // waitReady waits until every program of a plan is ready, or one cannot become so.
 func (h *Host) waitReady(ctx context.Context, p *plan.Plan) error {
-	programs, contained, what := 0, map[string]bool{}, map[string]string{}
+	programs, what := 0, map[string]string{}
 	for _, n := range p.Nodes {
 		if n.Kind == "endpoint" {
 			what[n.Name] = n.Kind
 		}
 	}
 	for _, r := range p.Resources {
-		if s, is := r.Spec.(process.Spec); is {
+		if r.Kind == process.KindName {
 			programs++
-			contained[s.Node] = s.Container != nil
 		}
 	}
 	for programs > 0 {
@@ -38,11 +37,7 @@ func (h *Host) waitReady(ctx context.Context, p *plan.Plan) error {
 		}
 		ready := true
 		for _, s := range statuses {
-			allowed := failures
-			if contained[s.Node] {
-				allowed = 1 // its network is made again when this is over
-			}
-			if why := failing(p.Chain, s, allowed); why != "" {
+			if why := failing(p.Chain, s); why != "" {
 				return fmt.Errorf("%s %s is not ready: its program %s", cmp.Or(what[s.Node], "function"), s.Node, why)
 			}
 			ready = ready && s.State == process.Running
@@ -62,9 +57,9 @@ func (h *Host) waitReady(ctx context.Context, p *plan.Plan) error {
 // failures in a row after which a program is taken to be broken.
 const failures = 3
 
-// failing tells why a program will not become ready, which may fail less often than is allowed; "" while it may.
-func failing(owner string, s process.Status, allowed int) string {
-	if s.State == process.Running || s.State != process.Ended && !s.Late && s.Failures < allowed {
+// failing tells why a program will not become ready; "" while it may.
+func failing(owner string, s process.Status) string {
+	if s.State == process.Running || s.State != process.Ended && !s.Late && s.Failures < failures {
 		return ""
 	}
 	return s.Message + lastWords(owner, s.Node)

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/container"
 )
 
 // Remembered is what is kept of a chain while it is up.
@@ -61,6 +64,18 @@ func remember(name string, document any, through []api.StandaloneFunction, r Rem
 		return err
 	}
 	return deploy.Remember(name, text)
+}
+
+// settle keeps what a chain was made from that is whole now, by which its containers are brought back.
+func settle(p *plan.Plan, document any, through []api.StandaloneFunction, r Remembered) error {
+	if !slices.ContainsFunc(p.Resources, func(r resource.Resource) bool { return r.Kind == container.KindName }) {
+		return deploy.Settle(p.Chain, nil)
+	}
+	text, err := r.of(document, through)
+	if err != nil {
+		return err
+	}
+	return deploy.Settle(p.Chain, text)
 }
 
 // Remembering is the command by which a plan's script keeps what the chain is made

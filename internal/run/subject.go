@@ -232,7 +232,7 @@ func (m *Measurement) removeChain() error {
 		_, _, err := m.Host.Up(ctx, chain, UpOptions{Alone: m.Alone})
 		return err
 	}
-	_, err := (&deploy.Deployer{}).Down(ctx, chain.Metadata.Name)
+	_, err := m.Host.remove(ctx, chain.Metadata.Name)
 	return err
 }
 

@@ -50,6 +50,13 @@ func (h *Host) Up(ctx context.Context, chain api.Chain, o UpOptions) (*plan.Plan
 
 // raise makes a chain, at addresses that no other takes meanwhile.
 func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.Plan, []resource.Change, error) {
+	if !o.DryRun {
+		changing, err := h.changing(ctx, chain.Metadata.Name)
+		if err != nil {
+			return nil, nil, err
+		}
+		defer changing.Release()
+	}
 	addresses, err := h.Lock(ctx, addressLock)
 	if err != nil {
 		return nil, nil, err
@@ -81,6 +88,9 @@ func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.P
 		}
 		return deploy.Note(p)
 	})
+	if err == nil && !o.DryRun {
+		err = settle(p, chain, through, Remembered{Temporary: o.Temporary, Direct: o.Direct, Images: p.Images()})
+	}
 	o.watch.lap()
 	return p, changes, err
 }
@@ -155,26 +165,33 @@ func (h *Host) Drain(ctx context.Context, name string) error {
 	if d := total(changes); d.State() == StatePartial || len(d.Differs) > 0 {
 		return fmt.Errorf("chain %s is not as its file says; `nfchain up FILE` makes it so", name)
 	}
+	changing, err := h.changing(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer changing.Release()
 	_, err = (&deploy.Deployer{}).Up(ctx, p)
 	return err
 }
 
-// Restore what a chain has lost, as a container that ended with its network, so that it is as it was last made.
-func (h *Host) Restore(ctx context.Context, name string) error {
-	lock, err := h.Lock(ctx, name)
+// Restore what a chain has lost, as containers that ended with their network, so that it is as it was when all of it was last there: an
+// edit that failed since counts for nothing. Whoever has the chain's lock meanwhile does not change it. What keeps a container from being
+// started again keeps nothing else from it, and is told by the container's name.
+func (h *Host) Restore(ctx context.Context, name string) (lacking map[string]error, err error) {
+	changing, err := h.changing(ctx, name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer lock.Release()
-	p, err := h.Made(name)
+	defer changing.Release()
+	p, err := h.settled(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	d := &deploy.Deployer{}
+	d := &deploy.Deployer{Restoring: true}
 	if _, err := d.Up(ctx, p); err != nil || d.Staying == 0 {
-		return err
+		return d.Lacking, err
 	}
-	return process.Drain(p.Chain)
+	return d.Lacking, process.Drain(p.Chain)
 }
 
 // Down removes a chain or standalone function. The caller holds its lock.
@@ -182,6 +199,18 @@ func (h *Host) Down(ctx context.Context, name string) (int, error) {
 	if err := unused(name); err != nil {
 		return 0, err
 	}
-	d := &deploy.Deployer{Progress: h.Progress}
-	return d.Down(ctx, name)
+	return h.remove(ctx, name)
+}
+
+// remove a chain or standalone function, when nothing of it is being brought back any more: that ends with the supervisor.
+func (h *Host) remove(ctx context.Context, name string) (int, error) {
+	if err := process.Stop(name); err != nil {
+		return 0, err
+	}
+	changing, err := h.changing(ctx, name)
+	if err != nil {
+		return 0, err
+	}
+	defer changing.Release()
+	return (&deploy.Deployer{Progress: h.Progress}).Down(ctx, name)
 }

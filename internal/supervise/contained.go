@@ -48,19 +48,8 @@ func (p *program) startContained(ctx context.Context) error {
 
 // startContainedAgain has the container started again first, and its network made.
 func (p *program) startContainedAgain(ctx context.Context) error {
-	if p.config.Restore == nil {
-		return errors.New("ended, and nothing starts its container again")
-	}
-	restored := make(chan error, 1)
-	// It goes on though this program is replaced meanwhile, as it may be by what it does itself.
-	go func() { restored <- p.config.Restore(context.WithoutCancel(ctx)) }()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case err := <-restored:
-		if err != nil {
-			return fmt.Errorf("could not be started again: %w", err)
-		}
+	if err := p.restorer.restore(ctx, p.spec.Container.Name); err != nil {
+		return fmt.Errorf("could not be started again: %w", err)
 	}
 	return p.startContained(ctx)
 }

@@ -30,9 +30,11 @@ type program struct {
 	config Config
 	spec   process.Spec
 	// told of each state, and when it begins to end, or seems to.
-	told   listener
-	cancel context.CancelCauseFunc
-	done   chan struct{}
+	told listener
+	// restorer brings its container back.
+	restorer *restorer
+	cancel   context.CancelCauseFunc
+	done     chan struct{}
 	// again has one started again that has ended, and else would not be.
 	again chan struct{}
 
@@ -49,9 +51,9 @@ type listener interface {
 }
 
 // launch starts keeping a program; left tells that one may run already.
-func launch(c Config, spec process.Spec, left bool, told listener) *program {
+func launch(c Config, spec process.Spec, left bool, r *restorer, told listener) *program {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	p := &program{config: c, spec: spec, told: told, cancel: cancel, done: make(chan struct{}), again: make(chan struct{})}
+	p := &program{config: c, spec: spec, restorer: r, told: told, cancel: cancel, done: make(chan struct{}), again: make(chan struct{})}
 	p.state = process.Status{Node: spec.Node, State: process.Starting, Fingerprint: spec.Fingerprint()}
 	go func() {
 		defer close(p.done)

@@ -30,8 +30,9 @@ type Config struct {
 	LogFile func(node string) string
 	// Again brings the chain up as its file says, when no flow goes by an older version of its path any more.
 	Again func(ctx context.Context) error
-	// Restore brings the chain up as its file says, where a container has ended and with it its network.
-	Restore func(ctx context.Context) error
+	// Restore brings back the containers of the chain that have ended, with their network. What keeps one of them from it is told by its
+	// name, what keeps all of them as an error.
+	Restore func(ctx context.Context) (lacking map[string]error, err error)
 }
 
 // Run supervises until it is asked to stop, the last program is removed and nothing is
@@ -52,6 +53,7 @@ func Run(ctx context.Context, c Config) error {
 	}
 	ctx, s.stop = context.WithCancel(ctx)
 	s.ends = ctx.Done()
+	s.restorer = newRestorer(ctx, c.Restore)
 	defer s.stop()
 	ended := make(chan struct{})
 	go func() {
@@ -94,6 +96,8 @@ type supervisor struct {
 	// ends is closed when the supervisor is to end, and background is what ends before it.
 	ends       <-chan struct{}
 	background sync.WaitGroup
+	// restorer brings containers back.
+	restorer *restorer
 	// stirred tells who looks at logs that something became of a program.
 	stirred chan struct{}
 
@@ -191,7 +195,7 @@ func (s *supervisor) set(spec process.Spec) error {
 		}
 	}
 	s.states.Store(spec.Node, process.Starting)
-	s.programs[spec.Node] = launch(s.config, spec, s.left[spec.Node], s)
+	s.programs[spec.Node] = launch(s.config, spec, s.left[spec.Node], s.restorer, s)
 	delete(s.left, spec.Node)
 	return nil
 }
