@@ -14,6 +14,13 @@ import (
 // RuntimeDocker is a container of the Docker engine of this machine.
 const RuntimeDocker = "docker"
 
+// When the image of a container is fetched: where the engine does not have it, whenever the chain is brought up, or never.
+const (
+	PullMissing = "missing"
+	PullAlways  = "always"
+	PullNever   = "never"
+)
+
 // engines are the runtimes whose functions are containers.
 var engines = []string{RuntimeDocker}
 
@@ -26,7 +33,8 @@ type Container struct {
 	// of a tarball, as docker save writes it or with an OCI layout in it, or of a directory with a Dockerfile.
 	// Default: one with nothing in it, for a function that is the kernel's work.
 	Image string `json:"image,omitempty"`
-	// Pull says when the image is fetched: missing (default) from the engine, always or never.
+	// Pull says when the image is fetched: missing (default) from the engine, always when the
+	// chain is brought up, or never.
 	Pull string `json:"pull,omitempty" jsonschema:"enum=missing,enum=always,enum=never"`
 	// Mounts are files and directories of the host's that it sees.
 	Mounts []Mount `json:"mounts,omitempty"`

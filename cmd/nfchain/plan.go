@@ -83,7 +83,7 @@ func (a *app) applyCmd() *cobra.Command {
 		if len(args) == 3 {
 			namespace = args[2]
 		}
-		return deploy.Apply(args[0], args[1], namespace, spec)
+		return deploy.Apply(cmd.Context(), args[0], args[1], namespace, spec)
 	})
 	return cmd
 }

@@ -46,7 +46,7 @@ var scripted = map[string]struct {
 
 // Apply makes one resource of an owner in a namespace, given by its kind and its spec as
 // JSON, as Up would. The rest of what the owner has stays as it is.
-func Apply(owner, kind, namespace string, text []byte) error {
+func Apply(ctx context.Context, owner, kind, namespace string, text []byte) error {
 	k, ok := scripted[kind]
 	if !ok {
 		return fmt.Errorf("resources of kind %q are made by ip, tc and nft commands; see `nfchain plan -o sh`", kind)
@@ -56,7 +56,7 @@ func Apply(owner, kind, namespace string, text []byte) error {
 		return fmt.Errorf("the %s is not one: %w; make the script again with this version's `nfchain plan -o sh`", kind, err)
 	}
 	if kind == container.KindName {
-		if err := noteContainers(context.Background(), owner, spec.(container.Spec).Engine); err != nil {
+		if err := noteContainers(ctx, owner, spec.(container.Spec).Engine); err != nil {
 			return err
 		}
 	}
@@ -79,6 +79,9 @@ func Apply(owner, kind, namespace string, text []byte) error {
 		if o.Key == spec.Key() && o.Fingerprint == spec.Fingerprint() {
 			return nil
 		}
+	}
+	if s, is := spec.(container.Spec); is {
+		return s.Make(ctx, owner)
 	}
 	r, by := resource.New(namespace, spec), k.Kind
 	if kind == steer.KindName { // one port at a time, so that a flow would stay at some and not at others

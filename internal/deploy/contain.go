@@ -3,12 +3,14 @@ package deploy
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/engine"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/netns/rundir"
@@ -33,34 +35,36 @@ func (w *work) contain(ctx context.Context, p *plan.Plan) error {
 	if err := sameEngine(ctx, w.owner, wanted); err != nil {
 		return err
 	}
-	observed, err := (container.Kind{}).Read(resource.Place{Owner: w.owner})
+	all, err := container.Find(ctx, w.owner)
 	if err != nil {
 		return err
 	}
 	due := map[string]resource.Change{}
-	var names []string
-	for _, c := range w.difference(netns.Host, container.KindName, observed, wanted) {
-		if c.Op == resource.Delete {
-			continue // with what else is no longer wanted
+	for _, c := range w.difference(netns.Host, container.KindName, container.Observe(all), wanted) {
+		if c.Op != resource.Delete { // that is with what else is no longer wanted
+			due[c.Key] = c
 		}
-		w.record(c)
-		due[c.Key] = c
-		names = append(names, c.Key)
+	}
+	var images map[string]string
+	if !w.dry {
+		// What may be missing is missed before anything that runs is ended for it.
+		if images, err = w.prepare(ctx, wanted, all, due); err != nil {
+			return err
+		}
+	}
+	names := slices.Sorted(maps.Keys(due))
+	for _, name := range names {
+		w.record(due[name])
 	}
 	if w.dry || len(names) == 0 {
 		return nil
-	}
-	// What may be missing is missed before anything that runs is ended for it.
-	err = each(ctx, names, func(name string) error { return due[name].Spec.(container.Spec).Prepare(ctx, w.owner, w.tell) })
-	if err != nil {
-		return err
 	}
 	if err := noteContainers(ctx, w.owner, due[names[0]].Spec.(container.Spec).Engine); err != nil {
 		return err
 	}
 	finished := 0
 	err = each(ctx, names, func(name string) error {
-		err := w.startContained(ctx, due[name].Spec.(container.Spec))
+		err := w.startContained(ctx, due[name].Spec.(container.Spec), images[name])
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if err != nil && w.restoring && ctx.Err() == nil {
@@ -88,10 +92,55 @@ func (w *work) tell(what string) {
 	}
 }
 
+// prepare what containers are made from that are due, and what is to be looked for again whenever a chain is brought up: where
+// that is another image now, the container is due too. It gives the images by the containers' names, where these must be of them.
+func (w *work) prepare(ctx context.Context, wanted []resource.Resource, all []engine.Container, due map[string]resource.Change) (images map[string]string, err error) {
+	images = map[string]string{}
+	from := map[string][]resource.Resource{} // each image is prepared once
+	for _, r := range wanted {
+		s := r.Spec.(container.Spec)
+		_, is := due[s.Name]
+		if again := s.Pull == api.PullAlways && !w.restoring; is || again {
+			key := strings.Join([]string{s.Engine, s.Image, s.Pull}, " ")
+			from[key] = append(from[key], r)
+		}
+	}
+	err = each(ctx, slices.Sorted(maps.Keys(from)), func(key string) error {
+		s := from[key][0].Spec.(container.Spec)
+		again := s.Pull == api.PullAlways && !w.restoring
+		if w.restoring && s.Pull == api.PullAlways {
+			s.Pull = api.PullMissing
+		}
+		image, err := s.Prepare(ctx, w.owner, w.tell)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if err != nil && w.restoring && ctx.Err() == nil {
+			for _, r := range from[key] {
+				w.lacking[r.Spec.Key()] = err
+				delete(due, r.Spec.Key())
+			}
+			return nil
+		}
+		if err != nil || !again {
+			return err
+		}
+		for _, r := range from[key] {
+			name := r.Spec.Key()
+			images[name] = image
+			older := func(c engine.Container) bool { return c.Name == name && c.Image != image }
+			if _, is := due[name]; !is && slices.ContainsFunc(all, older) {
+				due[name] = resource.Change{Op: resource.Update, ID: r.ID, Kind: container.KindName, Namespace: netns.Host, Key: name, Spec: r.Spec}
+			}
+		}
+		return nil
+	})
+	return images, err
+}
+
 // startContained starts a container, and only then takes away what was in the namespace that had its name: until then
-// packets go on through that.
-func (w *work) startContained(ctx context.Context, s container.Spec) error {
-	pid, err := s.Start(ctx, w.owner)
+// packets go on through that. Where an image is given, it is started anew if it is of another.
+func (w *work) startContained(ctx context.Context, s container.Spec, image string) error {
+	pid, err := s.Start(ctx, w.owner, image)
 	if err != nil {
 		return err
 	}

@@ -158,7 +158,7 @@ func TestForwarderApplied(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := deploy.Apply(p.Chain, r.Kind, r.Namespace, text); err != nil {
+		if err := deploy.Apply(t.Context(), p.Chain, r.Kind, r.Namespace, text); err != nil {
 			t.Error(err)
 		}
 	}

@@ -301,7 +301,7 @@ func TestScriptMovesFlows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := deploy.Apply(owner, r.Kind, r.Namespace, text); err != nil {
+		if err := deploy.Apply(t.Context(), owner, r.Kind, r.Namespace, text); err != nil {
 			t.Fatal(err)
 		}
 	}

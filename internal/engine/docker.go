@@ -2,11 +2,14 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -94,7 +97,7 @@ func (d docker) Inspect(ctx context.Context, id string) (Container, error) {
 		return Container{}, fmt.Errorf("look at container %s: %w", id, err)
 	}
 	c := r.Container
-	found := Container{ID: c.ID, Name: strings.TrimPrefix(c.Name, "/")}
+	found := Container{ID: c.ID, Name: strings.TrimPrefix(c.Name, "/"), Image: c.Image}
 	if c.Config != nil {
 		found.Owner, found.Node, found.Digest = c.Config.Labels[labelOwner], c.Config.Labels[labelNode], c.Config.Labels[labelDigest]
 	}
@@ -122,11 +125,12 @@ func ended(s *container.State) string {
 	return fmt.Sprintf("ended with exit code %d", s.ExitCode)
 }
 
-func (d docker) Prepare(ctx context.Context, w Wanted, progress func(string)) error {
-	if _, err := d.image(ctx, w, progress); err != nil {
-		return fmt.Errorf("function %s: %w", w.Node, err)
+func (d docker) Prepare(ctx context.Context, w Wanted, progress func(string)) (string, error) {
+	image, err := d.image(ctx, w, progress)
+	if err != nil {
+		return "", fmt.Errorf("function %s: %w", w.Node, err)
 	}
-	return nil
+	return image.ID, nil
 }
 
 func (d docker) Create(ctx context.Context, w Wanted) (string, error) {
@@ -253,6 +257,9 @@ func (d docker) look(ctx context.Context, name string) (found, error) {
 	if err != nil {
 		return found{}, fmt.Errorf("look at image %s: %w", name, err)
 	}
+	if !runs(r.Architecture) {
+		return found{}, fmt.Errorf("image %s is for %s, and this machine is %s; fetch or build it for this one (docker pull --platform linux/%s)", name, r.Architecture, runtime.GOARCH, runtime.GOARCH)
+	}
 	f := found{ID: r.ID}
 	if r.Config != nil {
 		f.command = slices.Concat(r.Config.Entrypoint, r.Config.Cmd)
@@ -260,8 +267,24 @@ func (d docker) look(ctx context.Context, name string) (found, error) {
 	return f, nil
 }
 
+// runs tells whether this machine runs programs for another architecture, as images name it, by its processor or by an interpreter that
+// it has for them.
+func runs(architecture string) bool {
+	switch architecture {
+	case "", runtime.GOARCH, map[string]string{"amd64": "386", "arm64": "arm"}[runtime.GOARCH]:
+		return true
+	}
+	called := map[string]string{"amd64": "x86_64", "386": "i386", "arm64": "aarch64"}[architecture]
+	_, err := os.Stat("/proc/sys/fs/binfmt_misc/qemu-" + cmp.Or(called, architecture))
+	return err == nil
+}
+
 // pull an image, telling how far it is.
 func (d docker) pull(ctx context.Context, name string, progress func(string)) error {
+	if progress == nil {
+		progress = func(string) {}
+	}
+	progress("fetching image " + name)
 	r, err := d.ImagePull(ctx, name, client.ImagePullOptions{})
 	if err != nil {
 		return fmt.Errorf("fetch image %s: %w", name, err)
@@ -274,7 +297,7 @@ func (d docker) pull(ctx context.Context, name string, progress func(string)) er
 		if err != nil {
 			return fmt.Errorf("fetch image %s: %w", name, err)
 		}
-		if m.Progress == nil || m.Progress.Total <= 0 || progress == nil {
+		if m.Progress == nil || m.Progress.Total <= 0 {
 			continue
 		}
 		layers[m.ID] = [2]int64{m.Progress.Current, m.Progress.Total}
@@ -282,7 +305,7 @@ func (d docker) pull(ctx context.Context, name string, progress func(string)) er
 		for l := range maps.Values(layers) {
 			came, all = came+l[0], all+l[1]
 		}
-		progress(fmt.Sprintf("fetching %s: %d%%", name, 100*came/max(all, 1)))
+		progress(fmt.Sprintf("fetching image %s: %d%%", name, 100*came/all))
 	}
 	return nil
 }

@@ -59,6 +59,8 @@ type Mount struct {
 // Container as the engine has it.
 type Container struct {
 	ID, Name, Owner, Node, Digest string
+	// Image that it was made of, as the engine calls it.
+	Image string
 	// PID of its first process, in the host's numbers; 0 while it does not run.
 	PID int
 	// How it ended, for people, and its exit code; "" while it runs, or has not run yet.
@@ -78,8 +80,9 @@ type Engine interface {
 	List(ctx context.Context, owner string) ([]Container, error)
 	// Host is where it listens.
 	Host() string
-	// Prepare what a container is made from, fetching its image where that is wanted; progress is told of that.
-	Prepare(ctx context.Context, w Wanted, progress func(string)) error
+	// Prepare what a container is made from, fetching its image where that is wanted, and give the engine's own name of that image.
+	// Progress, which may be nil, is told what is done, in words.
+	Prepare(ctx context.Context, w Wanted, progress func(what string)) (image string, err error)
 	// Create a container of what is prepared.
 	Create(ctx context.Context, w Wanted) (id string, err error)
 	// Start one that does not run, and tell it as it is then.

@@ -401,7 +401,7 @@ func TestPathsBeforeTheyAreKnown(t *testing.T) {
 		}
 		text, err := json.Marshal(r.Spec)
 		if err == nil {
-			err = deploy.Apply(p.owner, r.Kind, r.Namespace, text)
+			err = deploy.Apply(t.Context(), p.owner, r.Kind, r.Namespace, text)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -105,10 +105,12 @@ const within = time.Minute
 
 // Read implements resource.Kind. It asks every engine that answers.
 func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
-	ctx, stop := context.WithTimeout(context.Background(), within)
-	defer stop()
-	all, err := Find(ctx, p.Owner)
-	var found []resource.Observed
+	all, err := Find(context.Background(), p.Owner)
+	return Observe(all), err
+}
+
+// Observe containers as they are.
+func Observe(all []engine.Container) (found []resource.Observed) {
 	for _, c := range all {
 		o := resource.Observed{Key: c.Name, Fingerprint: c.Digest}
 		switch {
@@ -119,11 +121,13 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 		}
 		found = append(found, o)
 	}
-	return found, err
+	return found
 }
 
 // Find the owner's containers, of every engine that answers.
 func Find(ctx context.Context, owner string) ([]engine.Container, error) {
+	ctx, stop := context.WithTimeout(ctx, within)
+	defer stop()
 	var found []engine.Container
 	for _, name := range engine.Names() {
 		e, err := engine.Open(ctx, name)
@@ -147,19 +151,11 @@ func Find(ctx context.Context, owner string) ([]engine.Container, error) {
 func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 	ctx := context.Background()
 	for _, c := range changes {
+		var err error
 		if c.Op == resource.Delete {
-			if err := Remove(ctx, p.Owner, c.Key); err != nil {
-				return err
-			}
-			continue
-		}
-		spec := c.Spec.(Spec)
-		if err := spec.Prepare(ctx, p.Owner, nil); err != nil {
-			return err
-		}
-		pid, err := spec.Start(ctx, p.Owner)
-		if err == nil {
-			err = netns.Name(spec.Name, pid)
+			err = Remove(ctx, p.Owner, c.Key)
+		} else {
+			err = c.Spec.(Spec).Make(ctx, p.Owner)
 		}
 		if err != nil {
 			return err
@@ -168,29 +164,42 @@ func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 	return nil
 }
 
-// Prepare what the container is made from: whatever may be missing is seen before anything is taken away.
-func (s Spec) Prepare(ctx context.Context, owner string, progress func(string)) error {
-	e, err := engine.Open(ctx, s.Engine)
+// Make the container and give its network namespace its name.
+func (s Spec) Make(ctx context.Context, owner string) error {
+	if _, err := s.Prepare(ctx, owner, nil); err != nil {
+		return err
+	}
+	pid, err := s.Start(ctx, owner, "")
 	if err != nil {
 		return err
+	}
+	return netns.Name(s.Name, pid)
+}
+
+// Prepare what the container is made from, and give the engine's own name of that: whatever may be missing is seen before anything
+// is taken away. Progress, which may be nil, is told what is done, in words.
+func (s Spec) Prepare(ctx context.Context, owner string, progress func(what string)) (image string, err error) {
+	e, err := engine.Open(ctx, s.Engine)
+	if err != nil {
+		return "", err
 	}
 	defer func() { _ = e.Close() }()
 	program, err := engine.Program()
 	if err != nil {
-		return err
+		return "", err
 	}
 	return e.Prepare(ctx, s.wanted(owner, program), progress)
 }
 
 // Start the container and give its first process, which waits for its network. One that ended is started as it is,
-// with what it wrote to its files, if it is as it should be; else there is a new one.
-func (s Spec) Start(ctx context.Context, owner string) (pid int, err error) {
+// with what it wrote to its files, if it is as it should be; else there is a new one, as where it is of another image than one that is given.
+func (s Spec) Start(ctx context.Context, owner, image string) (pid int, err error) {
 	e, err := engine.Open(ctx, s.Engine)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = e.Close() }()
-	is, err := s.started(ctx, e, owner)
+	is, err := s.started(ctx, e, owner, image)
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("function %s: %w", s.Node, err)
@@ -202,7 +211,7 @@ func (s Spec) Start(ctx context.Context, owner string) (pid int, err error) {
 	return is.PID, nil
 }
 
-func (s Spec) started(ctx context.Context, e engine.Engine, owner string) (engine.Container, error) {
+func (s Spec) started(ctx context.Context, e engine.Engine, owner, image string) (engine.Container, error) {
 	is, err := e.Inspect(ctx, s.Name)
 	switch {
 	case errors.Is(err, engine.ErrNotThere):
@@ -210,7 +219,7 @@ func (s Spec) started(ctx context.Context, e engine.Engine, owner string) (engin
 		return is, err
 	case is.Owner != owner:
 		return is, fmt.Errorf("a container called %s is there already, and is not nfchain's; rename or remove it", s.Name)
-	case is.Digest == s.Fingerprint():
+	case is.Digest == s.Fingerprint() && (image == "" || is.Image == image):
 		if again, err := e.Start(ctx, is.ID); err == nil {
 			return again, nil
 		}
