@@ -198,7 +198,17 @@ func (d docker) Exec(ctx context.Context, id string, args []string, out io.Write
 		return 0, fmt.Errorf("run %q in container %s: %w", args, id, err)
 	}
 	defer stream.Close()
-	defer context.AfterFunc(ctx, stream.Close)()
+	over := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(over)
+		d.endExec(made.ID, id)
+		stream.Close()
+	})
+	defer func() {
+		if !stop() {
+			<-over
+		}
+	}()
 	if _, err := stdcopy.StdCopy(out, out, stream.Reader); err != nil {
 		return 0, fmt.Errorf("run %q in container %s: %w", args, id, err)
 	}
@@ -206,18 +216,39 @@ func (d docker) Exec(ctx context.Context, id string, args []string, out io.Write
 	return r.ExitCode, err
 }
 
-func (d docker) Logs(ctx context.Context, id string, since time.Time, out io.Writer) error {
-	o := client.ContainerLogsOptions{ShowStdout: true, ShowStderr: true, Follow: true}
-	if !since.IsZero() {
-		o.Since = fmt.Sprintf("%d.%09d", since.Unix(), since.Nanosecond())
+// endExec ends a command in a container, which the engine itself cannot.
+func (d docker) endExec(id, container string) {
+	ctx, stop := context.WithTimeout(context.Background(), answersWithin)
+	defer stop()
+	if r, err := d.ExecInspect(ctx, id, client.ExecInspectOptions{}); err == nil && r.Running {
+		end(r.PID, container)
+	}
+}
+
+func (d docker) Logs(ctx context.Context, id string, from time.Time, to func(time.Time, []byte) error) error {
+	o := client.ContainerLogsOptions{ShowStdout: true, ShowStderr: true, Follow: true, Timestamps: true}
+	if !from.IsZero() {
+		o.Since = fmt.Sprintf("%d.%09d", from.Unix(), from.Nanosecond())
 	}
 	stream, err := d.ContainerLogs(ctx, id, o)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = stream.Close() }()
-	_, err = stdcopy.StdCopy(out, out, stream)
+	_, err = stdcopy.StdCopy(stamped(to), stamped(to), stream)
 	return err
+}
+
+// stamped takes pieces of what a container wrote, each with its time before it.
+type stamped func(at time.Time, text []byte) error
+
+func (s stamped) Write(piece []byte) (int, error) {
+	stamp, text, _ := bytes.Cut(piece, []byte(" "))
+	at, err := time.Parse(time.RFC3339Nano, string(stamp))
+	if err != nil {
+		return 0, fmt.Errorf("the engine tells no time of what a container wrote: %w", err)
+	}
+	return len(piece), s(at, text)
 }
 
 // found is an image that is there.

@@ -91,10 +91,11 @@ type Engine interface {
 	Inspect(ctx context.Context, id string) (Container, error)
 	// Remove one, whatever it does. Already gone is success.
 	Remove(ctx context.Context, id string) error
-	// Exec runs a command in one and gives its exit code.
+	// Exec runs a command in one and gives its exit code. When the context ends, so does the command.
 	Exec(ctx context.Context, id string, args []string, out io.Writer) (code int, err error)
-	// Logs copies what one wrote since a time, and goes on until the context ends or the container does.
-	Logs(ctx context.Context, id string, since time.Time, out io.Writer) error
+	// Logs gives what one wrote from a time on, piece by piece with the time of each, and goes on until the context ends or the container
+	// does, or what it is given to fails.
+	Logs(ctx context.Context, id string, from time.Time, to func(at time.Time, text []byte) error) error
 	Close() error
 }
 

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"bytes"
+	"context"
 	"debug/elf"
 	"errors"
 	"fmt"
@@ -117,27 +119,36 @@ const lateAfter = 30 * time.Second
 
 // LetIn tells the first process of a container, in this network namespace, that its network is there. That it has
 // been told before is success.
-func LetIn(pid int, namespace string) error {
-	for deadline := time.Now().Add(lateAfter); waits(pid); time.Sleep(2 * time.Millisecond) {
+func LetIn(ctx context.Context, pid int, namespace string) error {
+	for deadline := time.Now().Add(lateAfter); waits(pid); {
 		var c net.Conn
 		err := netns.Do(namespace, func() (err error) { c, err = net.Dial("unix", gate); return })
 		if err == nil {
-			return said(c)
+			return said(ctx, c)
 		}
 		if !errors.Is(err, unix.ECONNREFUSED) || time.Now().After(deadline) {
 			return fmt.Errorf("tell the container that its network is there: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(2 * time.Millisecond):
 		}
 	}
 	return nil
 }
 
 // said is what keeps it from running what it is to run.
-func said(c net.Conn) error {
+func said(ctx context.Context, c net.Conn) error {
 	defer func() { _ = c.Close() }()
 	_ = c.SetDeadline(time.Now().Add(lateAfter))
+	defer context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })()
 	text, err := io.ReadAll(c)
 	if err == nil && len(text) > 0 {
 		err = errors.New(string(text))
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	if err != nil {
 		return fmt.Errorf("could not be started: %w", err)
@@ -151,17 +162,45 @@ func waits(pid int) bool {
 	if err != nil {
 		return false
 	}
+	if len(text) == 0 {
+		return !over(pid) // but is just becoming another
+	}
 	return begins(strings.Split(string(text), "\x00"))
+}
+
+// over tells whether a process has ended, though its parent has not been told.
+func over(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	behind := text[bytes.LastIndexByte(text, ')')+1:]
+	return err != nil || len(behind) < 2 || behind[1] == 'Z' || behind[1] == 'X'
 }
 
 // Is tells whether a process of this machine is the first one of a container: an engine may be on another machine, or
 // number processes otherwise, however near its socket is.
-func Is(pid int, id string) bool {
-	if waits(pid) {
-		return true
-	}
+func Is(pid int, id string) bool { return waits(pid) || Within(pid, id) }
+
+// Within tells whether a process of this machine is of a container.
+func Within(pid int, id string) bool {
 	groups, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
 	return err == nil && id != "" && strings.Contains(string(groups), id)
+}
+
+// toGroup is PIDFD_SIGNAL_PROCESS_GROUP.
+const toGroup = 1 << 2
+
+// end a process of a container, with its process group where the kernel knows how (Linux 6.9).
+func end(pid int, id string) {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return // gone meanwhile
+	}
+	defer func() { _ = unix.Close(fd) }()
+	if !Within(pid, id) { // another has its number
+		return
+	}
+	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, toGroup); errors.Is(err, unix.EINVAL) {
+		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
+	}
 }
 
 // begins tells whether a command line is of what a container begins with: first of the engine's, and then of this.

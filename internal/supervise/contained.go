@@ -8,7 +8,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -31,19 +30,27 @@ func (p *program) startContained(ctx context.Context) error {
 	if c.PID == 0 {
 		return errors.New(c.How)
 	}
-	var writes sync.WaitGroup
-	defer writes.Wait()
 	following, stop := context.WithCancel(ctx)
 	defer stop()
-	writes.Add(1)
+	copied := make(chan struct{})
 	go func() {
-		defer writes.Done()
-		p.copyLog(following, e, c.ID)
+		defer close(copied)
+		p.copyLog(following, e, c)
 	}()
-	if err := engine.LetIn(c.PID, p.spec.Netns); err != nil {
+	if err := engine.LetIn(ctx, c.PID, p.spec.Netns); err != nil {
+		stop()
+		<-copied
 		return err
 	}
-	return p.watch(ctx, c.PID, nil, func() error { return howEnded(ctx, e, c) })
+	err = p.watch(ctx, c.PID, nil, func() error { return howEnded(ctx, e, c) })
+	select {
+	case <-copied: // to its last word
+	case <-time.After(saysWithin):
+	case <-ctx.Done():
+	}
+	stop()
+	<-copied
+	return err
 }
 
 // startContainedAgain has the container started again first, and its network made.
@@ -110,19 +117,38 @@ func howEnded(ctx context.Context, e engine.Engine, c engine.Container) error {
 	return errors.New("ended, and the engine does not say how")
 }
 
-// copyLog of the container to the function's.
-func (p *program) copyLog(ctx context.Context, e engine.Engine, id string) {
+// followsAgain is how long it takes until an engine that told no more of what a container writes is asked again.
+const followsAgain = 500 * time.Millisecond
+
+// copyLog of the container to the function's, as long as the container runs, though its engine may end and begin again. The time of
+// the log is that of the last piece in it, behind which whoever comes next goes on.
+func (p *program) copyLog(ctx context.Context, e engine.Engine, c engine.Container) {
 	name := p.config.LogFile(p.spec.Node)
-	var since time.Time
+	var from time.Time
 	if info, err := os.Stat(name); err == nil {
-		since = info.ModTime() // what was written before is there
+		from = info.ModTime().Add(1)
 	}
 	log, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return
 	}
 	defer func() { _ = log.Close() }()
-	_ = e.Logs(ctx, id, since, log)
+	for ctx.Err() == nil {
+		// Where a full disk takes nothing, what was written meanwhile is lost, as it is to any program.
+		err := e.Logs(ctx, c.ID, from, func(at time.Time, text []byte) error {
+			_, _ = log.Write(text)
+			from = at.Add(1)
+			_ = os.Chtimes(name, at, at)
+			return nil
+		})
+		if !netns.Has(p.spec.Netns, c.PID) && (err == nil || errors.Is(err, engine.ErrNotThere)) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(followsAgain):
+		}
+	}
 }
 
 // askContained runs the ready command in the container.
