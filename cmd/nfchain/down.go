@@ -37,13 +37,14 @@ everything of theirs carries, so nothing need be known of how they were made.`,
 		var failed error
 		for _, name := range args {
 			bare := checkName(name) == nil && h.BareIsUp(name)
+			contained := runs.LeftContainers(cmd.Context(), name)
 			n, err := a.downOne(cmd.Context(), h, name)
 			if failed = err; err != nil {
 				break
 			}
-			gone.Removed = append(gone.Removed, removedItem{name, n})
+			gone.Removed = append(gone.Removed, removedItem{name, n, contained})
 			if *o == "text" {
-				a.printRemoved(name, n, bare)
+				a.printRemoved(name, n, contained, bare)
 			}
 		}
 		if *o == "text" && failed == nil {
@@ -91,12 +92,16 @@ type removedItem struct {
 	Name string `json:"name"`
 	// Namespaces that there were; 0 where nothing was there.
 	Namespaces int `json:"namespaces"`
+	// Containers of which nothing else was there any more.
+	Containers int `json:"containers,omitempty"`
 }
 
-func (a *app) printRemoved(name string, n int, bare bool) {
+func (a *app) printRemoved(name string, n, containers int, bare bool) {
 	switch {
 	case n > 0:
 		a.printf("%s: removed, with %s\n", name, words.Plural(n, "namespace"))
+	case containers > 0:
+		a.printf("%s: removed, with %s, of which nothing else was there any more\n", name, words.Plural(containers, "container"))
 	case bare:
 		a.printf("%s: removed; it had made nothing\n", name)
 	default:

@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -32,7 +33,8 @@ func (w *work) contain(ctx context.Context, p *plan.Plan) error {
 	if len(wanted) == 0 {
 		return nil
 	}
-	if err := sameEngine(ctx, w.owner, wanted); err != nil {
+	// While the engine is not there its containers are not, and all else is told of as it is.
+	if err := sameEngine(ctx, w.owner, wanted); err != nil && !(w.dry && errors.Is(err, engine.ErrNotThere)) {
 		return err
 	}
 	all, err := container.Find(ctx, w.owner)
@@ -243,8 +245,9 @@ func removeContainers(ctx context.Context, owner string) error {
 			return err
 		}
 	}
-	if err := container.Remove(ctx, owner, ""); err != nil && of != "" {
-		return err
+	err := container.Remove(ctx, owner, "")
+	if of == "" && errors.Is(err, engine.ErrNotThere) {
+		return nil
 	}
-	return nil
+	return err
 }

@@ -69,6 +69,7 @@ func (w *work) dropPrograms(p *plan.Plan) error {
 	if w.dry || len(changes) == 0 {
 		return nil
 	}
+	defer w.sight.forget(netns.Host, process.Kind{}, changes)
 	return (process.Kind{}).Apply(resource.Place{Owner: w.owner}, changes)
 }
 

@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/netns/rundir"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 )
@@ -108,6 +110,13 @@ func Owners() ([]string, error) {
 		if e.Name() != filepath.Base(rundir.Locks) {
 			seen[e.Name()] = true
 		}
+	}
+	contained, err := container.Find(context.Background(), "")
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range contained {
+		seen[c.Owner] = true
 	}
 	owners := make([]string, 0, len(seen))
 	for owner := range seen {

@@ -68,7 +68,8 @@ func (d docker) List(ctx context.Context, owner string) ([]Container, error) {
 	if owner != "" {
 		label += "=" + owner
 	}
-	all, err := d.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: client.Filters{}.Add("label", label)})
+	filters := client.Filters{}.Add("label", label, labelMachine+"="+machine())
+	all, err := d.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: filters})
 	if err != nil {
 		return nil, fmt.Errorf("list the containers of Docker: %w", err)
 	}
@@ -99,7 +100,7 @@ func (d docker) Inspect(ctx context.Context, id string) (Container, error) {
 	c := r.Container
 	found := Container{ID: c.ID, Name: strings.TrimPrefix(c.Name, "/"), Image: c.Image}
 	if c.Config != nil {
-		found.Owner, found.Node, found.Digest = c.Config.Labels[labelOwner], c.Config.Labels[labelNode], c.Config.Labels[labelDigest]
+		found.label(c.Config.Labels)
 	}
 	// Images that somebody makes of a container have its labels, and so have their containers.
 	found.ours = found.Owner != "" && slices.Equal(c.Config.Entrypoint, entry()) && c.HostConfig != nil && c.HostConfig.NetworkMode.IsNone()
@@ -142,7 +143,7 @@ func (d docker) Create(ctx context.Context, w Wanted) (string, error) {
 	config := &container.Config{
 		Image: image.ID, Env: w.Env, WorkingDir: w.Dir, User: w.User, Hostname: w.Node,
 		Entrypoint: entry(), Cmd: w.Args,
-		Labels: map[string]string{labelOwner: w.Owner, labelNode: w.Node, labelDigest: w.Digest},
+		Labels: w.labels(),
 	}
 	if len(w.Args) == 0 {
 		config.Cmd = image.command
@@ -201,7 +202,7 @@ func (d docker) Exec(ctx context.Context, id string, args []string, out io.Write
 	over := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(over)
-		d.endExec(made.ID, id)
+		d.endExec(made.ID)
 		stream.Close()
 	})
 	defer func() {
@@ -217,11 +218,11 @@ func (d docker) Exec(ctx context.Context, id string, args []string, out io.Write
 }
 
 // endExec ends a command in a container, which the engine itself cannot.
-func (d docker) endExec(id, container string) {
+func (d docker) endExec(id string) {
 	ctx, stop := context.WithTimeout(context.Background(), answersWithin)
 	defer stop()
 	if r, err := d.ExecInspect(ctx, id, client.ExecInspectOptions{}); err == nil && r.Running {
-		end(r.PID, container)
+		end(r.PID, r.ContainerID)
 	}
 }
 

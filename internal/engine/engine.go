@@ -16,6 +16,8 @@ const (
 	labelOwner  = "nfchain.owner"
 	labelNode   = "nfchain.node"
 	labelDigest = "nfchain.spec"
+	// labelMachine tells the containers of this machine from those of others that have the same engine.
+	labelMachine = "nfchain.machine"
 )
 
 // Wanted is a container that is to be.

@@ -8,6 +8,7 @@ import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 )
 
@@ -43,6 +44,17 @@ func (h *Host) List(ctx context.Context) ([]Live, error) {
 		list = append(list, live)
 	}
 	return list, nil
+}
+
+// LeftContainers is how many containers there are of a chain of which there is no namespace any more, as after the machine was started
+// anew.
+func LeftContainers(ctx context.Context, name string) int {
+	nodes, err := deploy.Nodes(name)
+	if err != nil || len(nodes) > 0 {
+		return 0
+	}
+	left, _ := container.Find(ctx, name) // whoever removes them says what is wrong
+	return len(left)
 }
 
 func (h *Host) live(ctx context.Context, name string) (Live, error) {

@@ -1,0 +1,181 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// standIn is a Docker engine that answers as it is told.
+func standIn(t *testing.T, answers map[string]http.HandlerFunc) Engine {
+	t.Helper()
+	at := filepath.Join(t.TempDir(), "d.sock")
+	listener, err := net.Listen("unix", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("API-Version", "1.41")
+		for path, answer := range answers {
+			if strings.HasSuffix(r.URL.Path, path) {
+				answer(w, r)
+			}
+		}
+	})}
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(func() { _ = server.Close() })
+	t.Setenv("DOCKER_HOST", "unix://"+at)
+	e, err := Open(t.Context(), Docker)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	return e
+}
+
+// of tells of an image that it is for an architecture.
+func of(architecture string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprintf(w, `{"Id": "sha256:1", "Architecture": %q, "Config": {"Cmd": ["x"]}}`, architecture)
+	}
+}
+
+// TestFetched: an image that is always to be fetched is, and how much of it has come is told; one that is there else is not.
+func TestFetched(t *testing.T) {
+	var fetched int
+	e := standIn(t, map[string]http.HandlerFunc{
+		"/images/create": func(w http.ResponseWriter, _ *http.Request) {
+			fetched++
+			_, _ = io.WriteString(w, `{"id": "a", "progressDetail": {"current": 1, "total": 4}}{"id": "b", "progressDetail": {"current": 3, "total": 4}}`)
+		},
+		"/box:1/json": of(runtime.GOARCH),
+	})
+	const fetching = "fetching image box:1"
+	for pull, want := range map[string][]string{"missing": nil, "never": nil, "always": {fetching, fetching + ": 25%", fetching + ": 50%"}} {
+		var told []string
+		fetched = 0
+		got, err := e.Prepare(t.Context(), Wanted{Image: "box:1", Pull: pull}, func(what string) { told = append(told, what) })
+		if err != nil || got != "sha256:1" || !slices.Equal(told, want) || (fetched > 0) != (pull == "always") {
+			t.Errorf("pull: %s: %q, %v, told %v", pull, got, err, told)
+		}
+	}
+}
+
+// TestFetchingEnds: who no longer wants an image does not wait for it.
+func TestFetchingEnds(t *testing.T) {
+	over := make(chan bool)
+	defer close(over)
+	e := standIn(t, map[string]http.HandlerFunc{"/images/create": func(w http.ResponseWriter, r *http.Request) {
+		w.(http.Flusher).Flush()
+		<-over
+	}})
+	ctx, stop := context.WithCancel(t.Context())
+	if _, err := e.Prepare(ctx, Wanted{Image: "box:1", Pull: "always"}, func(string) { time.AfterFunc(50*time.Millisecond, stop) }); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestForeign: an image for another machine is refused before a container is made of it.
+func TestForeign(t *testing.T) {
+	e := standIn(t, map[string]http.HandlerFunc{"/box:1/json": of("pdp11")})
+	if _, err := e.Prepare(t.Context(), Wanted{Image: "box:1"}, nil); err == nil || !strings.Contains(err.Error(), "is for pdp11, and this machine is "+runtime.GOARCH) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestOfThisMachine: a container of another machine that has the same engine is nobody's here.
+func TestOfThisMachine(t *testing.T) {
+	for of, want := range map[string]string{machine(): "edge", "another": ""} {
+		e := standIn(t, map[string]http.HandlerFunc{"/c/json": func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = fmt.Fprintf(w, `{"Id": "c", "Config": {"Labels": {"nfchain.owner": "edge", "nfchain.machine": %q}}}`, of)
+		}})
+		if c, err := e.Inspect(t.Context(), "c"); err != nil || c.Owner != want {
+			t.Errorf("%+v, %v", c, err)
+		}
+	}
+}
+
+// TestLogs: each piece of what a container wrote comes with its time.
+func TestLogs(t *testing.T) {
+	var asked string
+	e := standIn(t, map[string]http.HandlerFunc{"/c/logs": func(w http.ResponseWriter, r *http.Request) {
+		asked = r.URL.Query().Get("since")
+		for _, line := range []string{"2026-01-02T03:04:05.000000006Z one two\n", "2026-01-02T03:04:05.000000007Z \n"} {
+			var head [8]byte
+			head[0] = 2
+			binary.BigEndian.PutUint32(head[4:], uint32(len(line)))
+			_, _ = w.Write(append(head[:], line...))
+		}
+	}})
+	first := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+	var text bytes.Buffer
+	var times []time.Time
+	err := e.Logs(t.Context(), "c", first, func(at time.Time, piece []byte) error {
+		times = append(times, at)
+		text.Write(piece)
+		return nil
+	})
+	if err != nil || text.String() != "one two\n\n" || len(times) != 2 || !times[0].Equal(first) || !times[1].Equal(first.Add(1)) {
+		t.Errorf("%q at %v, %v", text.String(), times, err)
+	}
+	if asked != "1767323045.000000006" {
+		t.Errorf("asked for what was written since %s", asked)
+	}
+}
+
+// groups tells whether the kernel sends signals to a group of processes by a file that stands for one of them.
+func groups(t *testing.T, pid int) bool {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Close(fd) }()
+	return !errors.Is(unix.PidfdSendSignal(fd, 0, nil, toGroup), unix.EINVAL)
+}
+
+// TestEnd: a process of a container is ended with what it has started, and one that is of none is not.
+func TestEnd(t *testing.T) {
+	cmd := exec.Command("sh", "-c", "sleep 1000 & echo $!; wait")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var child int
+	if _, err := fmt.Fscan(out, &child); err != nil {
+		t.Fatal(err)
+	}
+	end(cmd.Process.Pid, "no container at all")
+	if err := unix.Kill(cmd.Process.Pid, 0); err != nil {
+		t.Errorf("a process of no container: %v", err)
+	}
+	end(cmd.Process.Pid, ":/") // as every process has in its cgroups
+	if !groups(t, cmd.Process.Pid) {
+		_ = unix.Kill(child, unix.SIGKILL)
+	}
+	if _, err := io.ReadAll(out); err != nil { // which the child holds open
+		t.Error(err)
+	}
+	var ended *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &ended) || ended.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Errorf("%v", err)
+	}
+}

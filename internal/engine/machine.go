@@ -1,0 +1,34 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"strings"
+	"sync"
+)
+
+// machine is what this machine's containers have for a label: a sum of its number (machine-id(5)), which is not to be told as it is, or
+// of its name where it has none.
+var machine = sync.OnceValue(func() string {
+	text, err := os.ReadFile("/etc/machine-id")
+	id := strings.TrimSpace(string(text))
+	if err != nil || id == "" {
+		name, _ := os.Hostname()
+		id = "called " + name
+	}
+	sum := sha256.Sum256([]byte("nfchain " + id))
+	return hex.EncodeToString(sum[:8])
+})
+
+// labels that a container has.
+func (w Wanted) labels() map[string]string {
+	return map[string]string{labelOwner: w.Owner, labelNode: w.Node, labelDigest: w.Digest, labelMachine: machine()}
+}
+
+// label a container as these do, unless they are not of this machine.
+func (c *Container) label(labels map[string]string) {
+	if labels[labelMachine] == machine() {
+		c.Owner, c.Node, c.Digest = labels[labelOwner], labels[labelNode], labels[labelDigest]
+	}
+}
