@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"nfchain.dev/nfchain/internal/feature/procfs"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/process"
 )
 
@@ -32,31 +34,68 @@ func Placed(chain api.Chain, load api.Load) (api.Load, error) {
 
 // programsPlaced reads back where every thread of the chain's programs may run. A program
 // can bind itself to other CPUs than it was given; then it is not where the plan says.
-func programsPlaced(p *plan.Plan) error {
+func programsPlaced(ctx context.Context, p *plan.Plan) error {
 	for _, r := range p.Resources {
-		s, is := r.Spec.(process.Spec)
-		if !is || s.CPUs == "" {
-			continue // memory is placed with CPUs
+		var err error
+		switch s := r.Spec.(type) {
+		case process.Spec:
+			err = programPlaced(p.Chain, s)
+		case container.Spec:
+			err = containerPlaced(ctx, p.Chain, s)
 		}
-		given, err := api.ParseCPUList(s.CPUs)
 		if err != nil {
+			return fmt.Errorf("function %w", err)
+		}
+	}
+	return nil
+}
+
+func programPlaced(chain string, s process.Spec) error {
+	if s.CPUs == "" {
+		return nil // memory is placed with CPUs
+	}
+	found, err := process.FindIn(chain, s.Netns)
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		if f.Node != s.Node {
+			continue
+		}
+		if err := placed(f.PID, s.Node, s.CPUs, s.MemoryNodes); err != nil {
 			return err
 		}
-		found, err := process.FindIn(p.Chain, s.Netns)
-		if err != nil {
+	}
+	return nil
+}
+
+func containerPlaced(ctx context.Context, chain string, s container.Spec) error {
+	if s.CPUs == "" {
+		return nil
+	}
+	pids, err := s.Processes(ctx, chain)
+	if err != nil {
+		return err
+	}
+	for _, pid := range pids {
+		if err := placed(pid, s.Node, s.CPUs, s.MemoryNodes); err != nil {
 			return err
 		}
-		for _, f := range found {
-			if f.Node != s.Node {
-				continue
-			}
-			if err := (netns.Seat{Memory: s.MemoryNodes}).Check(f.PID); err != nil {
-				return fmt.Errorf("function %s: %w", s.Node, err)
-			}
-			if thread, where := astray(f.PID, given); where != "" {
-				return fmt.Errorf("function %s: thread %s of its program may run on CPUs %s, and was given %s: the program binds itself; tell it which CPUs it has", s.Node, thread, where, s.CPUs)
-			}
-		}
+	}
+	return nil
+}
+
+// placed tells whether a process of a node is where it was given to be.
+func placed(pid int, node, cpus string, memory []int) error {
+	given, err := api.ParseCPUList(cpus)
+	if err != nil {
+		return fmt.Errorf("%s: %w", node, err)
+	}
+	if err := (netns.Seat{Memory: memory}).Check(pid); err != nil {
+		return fmt.Errorf("%s: %w", node, err)
+	}
+	if thread, where := astray(pid, given); where != "" {
+		return fmt.Errorf("%s: thread %s of its program may run on CPUs %s, and was given %s: the program binds itself; tell it which CPUs it has", node, thread, where, cpus)
 	}
 	return nil
 }

@@ -140,7 +140,7 @@ func (h *Host) wait(ctx context.Context, p *plan.Plan, o UpOptions) error {
 	if err := h.waitReady(ctx, p); err != nil {
 		return err
 	}
-	if err := programsPlaced(p); err != nil {
+	if err := programsPlaced(ctx, p); err != nil {
 		return err
 	}
 	return waitCarrier(ctx, p)

@@ -124,7 +124,24 @@ func Observe(all []engine.Container) (found []resource.Observed) {
 	return found
 }
 
-// Find the owner's containers, of every engine that answers.
+// Processes of the container that live in its network namespace.
+func (s Spec) Processes(ctx context.Context, owner string) (pids []int, err error) {
+	all, err := Find(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	living, err := netns.Processes([]string{s.Name})
+	for _, c := range all {
+		for _, pid := range living[s.Name] {
+			if c.Name == s.Name && engine.Within(pid, c.ID) {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids, err
+}
+
+// Find the owner's containers, or with "" those of all owners, of every engine that answers.
 func Find(ctx context.Context, owner string) ([]engine.Container, error) {
 	ctx, stop := context.WithTimeout(ctx, within)
 	defer stop()
