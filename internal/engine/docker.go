@@ -138,7 +138,7 @@ func (d docker) Create(ctx context.Context, w Wanted) (string, error) {
 	w.Pull = "never" // it has been fetched
 	image, err := d.image(ctx, w, nil)
 	if err != nil {
-		return "", fmt.Errorf("function %s: %w", w.Node, err)
+		return "", err
 	}
 	config := &container.Config{
 		Image: image.ID, Env: w.Env, WorkingDir: w.Dir, User: w.User, Hostname: w.Node,
@@ -149,7 +149,7 @@ func (d docker) Create(ctx context.Context, w Wanted) (string, error) {
 		config.Cmd = image.command
 	}
 	if len(config.Cmd) == 0 {
-		return "", fmt.Errorf("function %s: image %s says nothing of what it runs; say it with args", w.Node, w.Image)
+		return "", fmt.Errorf("image %s says nothing of what it runs; say it with args", w.Image)
 	}
 	host := &container.HostConfig{
 		NetworkMode: "none", ReadonlyRootfs: w.ReadOnly, CapDrop: []string{"ALL"}, CapAdd: w.Capabilities, SecurityOpt: []string{"no-new-privileges"},
@@ -162,10 +162,10 @@ func (d docker) Create(ctx context.Context, w Wanted) (string, error) {
 	}
 	made, err := d.ContainerCreate(ctx, client.ContainerCreateOptions{Config: config, HostConfig: host, Name: w.Name})
 	if errdefs.IsConflict(err) {
-		return "", fmt.Errorf("function %s: a container called %s is there already, and is not nfchain's; rename or remove it", w.Node, w.Name)
+		return "", fmt.Errorf("a container called %s is there already, and is not nfchain's; rename or remove it", w.Name)
 	}
 	if err != nil {
-		return "", fmt.Errorf("function %s: make a container of image %s: %w", w.Node, w.Image, err)
+		return "", fmt.Errorf("make a container of image %s: %w", w.Image, err)
 	}
 	return made.ID, nil
 }
