@@ -161,6 +161,7 @@ func (a *app) insideCmd() *cobra.Command {
 				return fmt.Errorf("what the program has for itself: %w", err)
 			}
 		}
+		o.Mark = process.MarkOf(os.Environ())
 		return o.Run(args)
 	})
 	cmd.Flags().StringVar(&o.Ref, "netns", "", "network namespace")

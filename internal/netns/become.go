@@ -1,6 +1,7 @@
 package netns
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,6 +18,8 @@ type Become struct {
 	Ref string
 	// Hosts is a file to be seen as /etc/hosts, or "".
 	Hosts string
+	// Mark is the source of the mounts that are the program's own, by which it is known; "" is nobody's.
+	Mark string
 	// Own is what the program has for itself.
 	Own Own
 	// Beside is a process whose view of the file system this one gets; 0 is a new one.
@@ -87,8 +90,9 @@ func (b Become) mounts() error {
 	}
 	// /sys shows the interfaces of the namespace it was mounted in. Where a new one
 	// is refused (in some user namespaces) the program sees the host's.
-	_ = unix.Mount("sysfs", "/sys", "sysfs", 0, "")
-	return b.Own.make()
+	source := cmp.Or(b.Mark, "nfchain")
+	_ = unix.Mount(source, "/sys", "sysfs", 0, "")
+	return b.Own.make(source)
 }
 
 // holds tells whether a directory lies in one of those that are made, and not on the host.
@@ -112,15 +116,15 @@ func see(pid int) error {
 	return nil
 }
 
-// make the directories and files, in this process's own mount namespace.
-func (o Own) make() error {
+// make the directories and files, in this process's own mount namespace, of a source.
+func (o Own) make(source string) error {
 	for _, dir := range slices.Sorted(slices.Values(o.Scratch)) { // one within another behind it
 		if o.holds(dir) {
 			if err := os.MkdirAll(dir, 0o755); err != nil {
 				return fmt.Errorf("scratch: %w", err)
 			}
 		}
-		if err := unix.Mount("nfchain", dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777"); err != nil {
+		if err := unix.Mount(source, dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777"); err != nil {
 			return fmt.Errorf("scratch: directory %s: %w", dir, err)
 		}
 	}

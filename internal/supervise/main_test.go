@@ -114,7 +114,7 @@ func inside(text, beside string, args []string) error {
 			}
 		}
 	}
-	b := netns.Become{Ref: s.Netns, Dir: s.Dir, MemoryBytes: s.MemoryBytes, Own: netns.Own{Scratch: s.Scratch, Files: s.Files}}
+	b := netns.Become{Ref: s.Netns, Dir: s.Dir, MemoryBytes: s.MemoryBytes, Mark: process.MarkOf(os.Environ()), Own: netns.Own{Scratch: s.Scratch, Files: s.Files}}
 	if len(s.Scratch) > 0 {
 		b.Beside, _ = strconv.Atoi(beside)
 	}

@@ -112,3 +112,23 @@ func TestNowhereForOwnFiles(t *testing.T) {
 		t.Errorf("log %q", log)
 	}
 }
+
+// TestWithoutEnvironment: what has written over its environment is known all the same, when its supervisor was killed, and
+// when it ends and leaves another behind.
+func TestWithoutEnvironment(t *testing.T) {
+	c := newChain(t, "a")
+	s := c.spec("a", "env -i sleep 2000 & exec env -i sleep 1000")
+	c.up(s)
+	pid := c.ready("a").PID
+	c.living(2)
+	c.killSupervisor()
+	c.up(s)
+	if again := c.ready("a"); again.PID != pid {
+		t.Errorf("it was %d, and is %d since another supervises it", pid, again.PID)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	c.until("a", "ready again", func(s process.Status) bool { return s.State == process.Running && s.PID != pid })
+	c.living(2)
+}

@@ -86,6 +86,7 @@ func (p *program) ask(ctx context.Context, pid int, args []string) error {
 		return p.askContained(ctx, args)
 	}
 	cmd := p.command(args, pid)
+	cmd.Env = append(cmd.Env, process.Unmarked)
 	if err := cmd.Start(); err != nil {
 		return err
 	}

@@ -16,13 +16,27 @@ import (
 )
 
 // A program and all that it starts carry a mark in their environment, so that
-// they are found without the supervisor that started them.
+// they are found without the supervisor that started them. Some write over theirs, as nginx does for its title: these have
+// it as the source of a mount of their own, too.
 const mark = "NFCHAIN_PROGRAM"
+
+// MarkOf an environment, as it says whose program this is; "" where it does not.
+func MarkOf(environment []string) string {
+	for _, line := range environment {
+		if strings.HasPrefix(line, mark+"=") {
+			return line
+		}
+	}
+	return ""
+}
 
 // Mark is the line of a program's environment that says whose it is.
 func Mark(owner string, s Spec) string {
 	return strings.Join([]string{mark + "=" + owner, s.Node, s.Fingerprint()}, "/")
 }
+
+// Unmarked is the line of the environment of what runs beside a program, and is none of it.
+const Unmarked = mark + "="
 
 // Found is a running process with the mark of a program.
 type Found struct {
@@ -74,7 +88,12 @@ func markedAmong(living map[string][]int, owner string) (found []Found) {
 			if err != nil {
 				continue // gone meanwhile
 			}
-			if f, ok := marked(string(environment), owner); ok {
+			lines := strings.Split(string(environment), "\x00")
+			f, ok := marked(lines, owner)
+			if MarkOf(lines) == "" {
+				f, ok = marked(sources(pid), owner)
+			}
+			if ok {
 				f.PID, f.Leads, f.Began = pid, leads(pid), began(pid)
 				found = append(found, f)
 			}
@@ -83,9 +102,21 @@ func markedAmong(living map[string][]int, owner string) (found []Found) {
 	return found
 }
 
-// marked reads the owner's mark from an environment.
-func marked(environment, owner string) (Found, bool) {
-	for _, line := range strings.Split(environment, "\x00") {
+// sources of the mounts that a process sees: see proc_pid_mountinfo(5).
+func sources(pid int) (all []string) {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/mountinfo", pid))
+	for line := range strings.Lines(string(text)) {
+		_, behind, _ := strings.Cut(line, " - ")
+		if fields := strings.Fields(behind); len(fields) > 1 {
+			all = append(all, fields[1])
+		}
+	}
+	return all
+}
+
+// marked reads the owner's mark from an environment, or from sources of mounts.
+func marked(lines []string, owner string) (Found, bool) {
+	for _, line := range lines {
 		value, ok := strings.CutPrefix(line, mark+"=")
 		if words := strings.Split(value, "/"); ok && len(words) == 3 && words[0] == owner {
 			return Found{Node: words[1], Fingerprint: words[2]}, true

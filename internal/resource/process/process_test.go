@@ -30,6 +30,9 @@ func TestFingerprint(t *testing.T) {
 		"nodes":   func(s *Spec) { s.MemoryNodes = []int{1} },
 		"memory":  func(s *Spec) { s.MemoryBytes = 0 },
 		"hosts":   func(s *Spec) { s.Hosts = nil },
+		"after":   func(s *Spec) { s.After = []string{"store"} },
+		"scratch": func(s *Spec) { s.Scratch = []string{"/srv"} },
+		"files":   func(s *Spec) { s.Files = map[string]string{"/srv/a": "text"} },
 	} {
 		s := example()
 		edit(&s)
@@ -48,11 +51,11 @@ func TestFingerprint(t *testing.T) {
 func TestMark(t *testing.T) {
 	s := example()
 	environment := "PATH=/bin\x00" + Mark("edge", s) + "\x00HOME=/\x00"
-	if f, ok := marked(environment, "edge"); !ok || f.Node != "proxy" || f.Fingerprint != s.Fingerprint() {
+	if f, ok := marked(strings.Split(environment, "\x00"), "edge"); !ok || f.Node != "proxy" || f.Fingerprint != s.Fingerprint() {
 		t.Errorf("%+v, %v", f, ok)
 	}
 	for _, other := range []string{"", "PATH=/bin", Mark("edge2", s), "X" + Mark("edge", s), mark + "=edge", mark + "=edge/a/b/c"} {
-		if f, ok := marked(other, "edge"); ok {
+		if f, ok := marked([]string{other}, "edge"); ok {
 			t.Errorf("%q: %+v", other, f)
 		}
 	}
