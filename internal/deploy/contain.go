@@ -61,8 +61,10 @@ func (w *work) contain(ctx context.Context, p *plan.Plan) error {
 	if w.dry || len(names) == 0 {
 		return nil
 	}
-	if err := noteContainers(ctx, w.owner, due[names[0]].Spec.(container.Spec).Engine); err != nil {
-		return err
+	for _, r := range wanted {
+		if err := noteContainers(ctx, w.owner, r.Spec.(container.Spec).Engine); err != nil {
+			return err
+		}
 	}
 	finished := 0
 	err = each(ctx, names, func(name string) error {
@@ -154,60 +156,99 @@ func (w *work) startContained(ctx context.Context, s container.Spec, image strin
 	return netns.Name(s.Name, pid)
 }
 
-// sameEngine is an error if the engine that a chain's containers are to be of is not there, or is not the one that has
+// sameEngine is an error if an engine that a chain's containers are to be of is not there, or is not the one that has
 // them.
 func sameEngine(ctx context.Context, owner string, wanted []resource.Resource) error {
+	var asked []string
 	for _, r := range wanted {
-		e, err := engine.Open(ctx, r.Spec.(container.Spec).Engine)
+		name := r.Spec.(container.Spec).Engine
+		if slices.Contains(asked, name) {
+			continue
+		}
+		asked = append(asked, name)
+		host, err := hostOf(ctx, name)
+		if err == nil {
+			err = isOf(owner, name, host)
+		}
 		if err != nil {
 			return err
 		}
-		host := e.Host()
-		_ = e.Close()
-		if err := isOf(owner, host); err != nil {
-			return err
-		}
 	}
 	return nil
 }
 
-// isOf is an error if an owner's containers are of an engine that listens elsewhere.
-func isOf(owner, host string) error {
-	if of := engineOf(owner); of != "" && of != host {
-		return fmt.Errorf("the containers of %s are of the engine at %s, and this one is at %s; set DOCKER_HOST to the first, or take the chain down there", owner, of, host)
+// hostOf tells where an engine listens, if it answers.
+func hostOf(ctx context.Context, name string) (string, error) {
+	e, err := engine.Open(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = e.Close() }()
+	return e.Host(), nil
+}
+
+// isOf is an error if an owner's containers are of an engine of that name that listens elsewhere.
+func isOf(owner, name, host string) error {
+	if of := enginesOf(owner)[name]; of != "" && of != host {
+		return fmt.Errorf("the containers of %s are of the engine at %s, and this one is at %s; set %s to the first, or take the chain down there", owner, of, host, engine.Variable(name))
 	}
 	return nil
 }
 
-// containersFile tells that a chain has, or had, containers, and where the engine listens that has them.
+// containersFile tells that a chain has, or had, containers: the name of each engine that has them, and where it listens.
 func containersFile(owner string) string { return filepath.Join(StateDir(owner), "containers") }
 
-// noteContainers is done before the first is made.
+// noteContainers is done before the first is made of an engine.
 func noteContainers(ctx context.Context, owner, name string) error {
-	e, err := engine.Open(ctx, name)
+	of := enginesOf(owner)
+	if of[name] != "" {
+		return nil
+	}
+	host, err := hostOf(ctx, name)
 	if err != nil {
 		return err
 	}
-	host := e.Host()
-	_ = e.Close()
-	if err := rundir.Keep(containersFile(owner), []byte(host+"\n"), 0o644); err != nil {
+	of[name] = host
+	return keepEngines(owner, of)
+}
+
+func keepEngines(owner string, of map[string]string) error {
+	if len(of) == 0 {
+		return os.Remove(containersFile(owner))
+	}
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		fmt.Fprintf(&text, "%s %s\n", name, of[name])
+	}
+	if err := rundir.Keep(containersFile(owner), []byte(text.String()), 0o644); err != nil {
 		return fmt.Errorf("note that %s has containers: %w", owner, err)
 	}
 	return nil
 }
 
-// engineOf tells where the engine listens that has a chain's containers; "" where it has, and had, none.
-func engineOf(owner string) string {
+// enginesOf tells where the engines listen that have a chain's containers, by their names; none where it has, and had,
+// none.
+func enginesOf(owner string) map[string]string {
+	of := map[string]string{}
 	text, err := os.ReadFile(containersFile(owner))
 	if err != nil {
-		return ""
+		return of
 	}
-	return strings.TrimSpace(string(text))
+	for line := range strings.Lines(string(text)) {
+		name, host, named := strings.Cut(strings.TrimSpace(line), " ")
+		if !named { // as versions wrote it that knew one engine
+			name, host = engine.Docker, name
+		}
+		of[name] = host
+	}
+	return of
 }
 
-// dropContainers removes those that the plan no longer has. Their namespaces have gone.
+// dropContainers removes those that the plan no longer has. Their namespaces have gone. An engine that had some, and
+// has none of the plan's, has none any more.
 func (w *work) dropContainers(ctx context.Context, p *plan.Plan) error {
-	if engineOf(w.owner) == "" {
+	of := enginesOf(w.owner)
+	if len(of) == 0 {
 		return nil
 	}
 	all, err := container.Find(ctx, w.owner)
@@ -215,39 +256,61 @@ func (w *work) dropContainers(ctx context.Context, p *plan.Plan) error {
 		return err
 	}
 	for _, c := range all {
-		if slices.ContainsFunc(p.Resources, func(r resource.Resource) bool { return r.Kind == container.KindName && r.Spec.Key() == c.Name }) {
+		if wants(p, func(s container.Spec) bool { return s.Name == c.Name && s.Engine == c.Engine }) {
 			continue
 		}
-		w.record(deletion(container.KindName, netns.Host, c.Name))
+		if !wants(p, func(s container.Spec) bool { return s.Name == c.Name }) {
+			w.record(deletion(container.KindName, netns.Host, c.Name))
+		}
 		if w.dry {
 			continue
 		}
-		if err := container.Remove(ctx, w.owner, c.Name); err != nil {
+		if err := container.Remove(ctx, c.Engine, w.owner, c.Name); err != nil {
 			return err
 		}
 	}
-	return nil
+	left := len(of)
+	for name, at := range maps.Clone(of) {
+		if w.dry || wants(p, func(s container.Spec) bool { return s.Engine == name }) {
+			continue
+		}
+		if host, err := hostOf(ctx, name); err == nil && host == at { // else some may be there still
+			delete(of, name)
+		}
+	}
+	if len(of) == left {
+		return nil
+	}
+	return keepEngines(w.owner, of)
 }
 
-// removesWithin is how long the engine may take to remove all of an owner's.
+// wants tells whether a plan has a container that is so.
+func wants(p *plan.Plan, is func(container.Spec) bool) bool {
+	return slices.ContainsFunc(p.Resources, func(r resource.Resource) bool {
+		return r.Kind == container.KindName && is(r.Spec.(container.Spec))
+	})
+}
+
+// removesWithin is how long the engines may take to remove all of an owner's.
 const removesWithin = time.Minute
 
-// removeContainers removes all of an owner's. Where it had some, and the engine is not there that would tell of
+// removeContainers removes all of an owner's. Where it had some of an engine, and that is not there to tell of
 // them, that is an error: it would bring back what it knows of when it starts. Where it had none no engine is needed.
 func removeContainers(ctx context.Context, owner string) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), removesWithin)
 	defer stop()
-	of := engineOf(owner)
-	if e, err := engine.Open(ctx, engine.Docker); err == nil && of != "" {
-		host := e.Host()
-		_ = e.Close()
-		if err := isOf(owner, host); err != nil {
+	of := enginesOf(owner)
+	for _, name := range engine.Names() {
+		host, err := hostOf(ctx, name)
+		if err == nil {
+			err = isOf(owner, name, host)
+		}
+		if err == nil {
+			err = container.Remove(ctx, name, owner, "")
+		}
+		if err != nil && (of[name] != "" || !errors.Is(err, engine.ErrNotThere)) {
 			return err
 		}
 	}
-	err := container.Remove(ctx, owner, "")
-	if of == "" && errors.Is(err, engine.ErrNotThere) {
-		return nil
-	}
-	return err
+	return nil
 }

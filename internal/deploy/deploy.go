@@ -251,7 +251,7 @@ func (w *work) alsoVisit(kinds []resource.Kind, p *plan.Plan, wanted map[string]
 	case namespace.KindName, container.KindName:
 		return places
 	case container.NamesKindName:
-		if wanted[netns.Host] == nil && engineOf(w.owner) != "" {
+		if wanted[netns.Host] == nil && len(enginesOf(w.owner)) > 0 {
 			places = append(places, netns.Host)
 		}
 		return places

@@ -23,10 +23,10 @@ import (
 const stateRoot = rundir.Root
 
 // StateDir is the chain's directory.
-func StateDir(owner string) string { return filepath.Join(stateRoot, owner) }
+func StateDir(owner string) string { return rundir.Of(owner) }
 
 // LogFile is where a function's program writes.
-func LogFile(owner, node string) string { return filepath.Join(StateDir(owner), node+".log") }
+func LogFile(owner, node string) string { return rundir.Log(owner, node) }
 
 // RecordFile is where a function's program counts what it does.
 func RecordFile(owner, node string) string { return filepath.Join(StateDir(owner), node+".record") }

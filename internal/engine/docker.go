@@ -98,7 +98,7 @@ func (d docker) Inspect(ctx context.Context, id string) (Container, error) {
 		return Container{}, fmt.Errorf("look at container %s: %w", id, err)
 	}
 	c := r.Container
-	found := Container{ID: c.ID, Name: strings.TrimPrefix(c.Name, "/"), Image: c.Image}
+	found := Container{Engine: d.Name(), ID: c.ID, Name: strings.TrimPrefix(c.Name, "/"), Image: c.Image}
 	if c.Config != nil {
 		found.label(c.Config.Labels)
 	}
@@ -251,6 +251,8 @@ func (s stamped) Write(piece []byte) (int, error) {
 	}
 	return len(piece), s(at, text)
 }
+
+func (d docker) Reading(c Container) string { return d.Name() + " logs " + c.Name }
 
 // found is an image that is there.
 type found struct {

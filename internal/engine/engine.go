@@ -60,6 +60,8 @@ type Mount struct {
 
 // Container as the engine has it.
 type Container struct {
+	// Engine is the name of the one that has it.
+	Engine                        string
 	ID, Name, Owner, Node, Digest string
 	// Image that it was made of, as the engine calls it.
 	Image string
@@ -96,21 +98,50 @@ type Engine interface {
 	// Exec runs a command in one and gives its exit code. When the context ends, so does the command.
 	Exec(ctx context.Context, id string, args []string, out io.Writer) (code int, err error)
 	// Logs gives what one wrote from a time on, piece by piece with the time of each, and goes on until the context ends or the container
-	// does, or what it is given to fails.
+	// does, or what it is given to fails. An engine that keeps none appends it to the function's log by itself, and has nothing to give.
 	Logs(ctx context.Context, id string, from time.Time, to func(at time.Time, text []byte) error) error
+	// Reading is the command by which a person reads what one wrote.
+	Reading(c Container) string
 	Close() error
 }
 
 // ErrNotThere is that of a container, an image or an engine that is not there.
 var ErrNotThere = errors.New("is not there")
 
-// Names of the engines that there are.
-func Names() []string { return []string{Docker} }
+// engines that there are, in the order in which they are asked.
+var engines = []struct {
+	name string
+	// variable of the environment that says where it listens.
+	variable string
+	open     func(context.Context) (Engine, error)
+}{
+	{Docker, "DOCKER_HOST", openDocker},
+}
+
+// Names of the engines that there are, in the order in which they are asked.
+func Names() (names []string) {
+	for _, e := range engines {
+		names = append(names, e.name)
+	}
+	return names
+}
+
+// Variable of the environment that says where an engine listens.
+func Variable(name string) string {
+	for _, e := range engines {
+		if e.name == name {
+			return e.variable
+		}
+	}
+	return ""
+}
 
 // Open an engine by its name. An engine that does not answer is an error that says what to do.
 func Open(ctx context.Context, name string) (Engine, error) {
-	if name != Docker {
-		return nil, fmt.Errorf("there is no engine %q; use one of %v", name, Names())
+	for _, e := range engines {
+		if e.name == name {
+			return e.open(ctx)
+		}
 	}
-	return openDocker(ctx)
+	return nil, fmt.Errorf("there is no engine %q; use one of %v", name, Names())
 }

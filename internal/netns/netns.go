@@ -202,22 +202,30 @@ func unlink(path string) error {
 // kernel then unmounts what is on it everywhere. So the mounts above are taken off
 // in a mount namespace made for that, which goes with its thread.
 func unlinkCovered(path string) error {
+	return Unseen(func() error {
+		for {
+			err := unlink(path)
+			if !errors.Is(err, unix.EBUSY) || unix.Unmount(Dir, unix.MNT_DETACH) != nil {
+				return err
+			}
+		}
+	})
+}
+
+// Unseen does something with mounts of its own: what is mounted and unmounted meanwhile is so for this thread alone,
+// and goes with it, however that ends.
+func Unseen(do func() error) error {
 	done := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread() // for good
 		done <- func() error {
 			if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
-				return err
+				return fmt.Errorf("mount namespace: %w", err)
 			}
 			if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-				return err
+				return fmt.Errorf("mount namespace: %w", err)
 			}
-			for {
-				err := unlink(path)
-				if !errors.Is(err, unix.EBUSY) || unix.Unmount(Dir, unix.MNT_DETACH) != nil {
-					return err
-				}
-			}
+			return do()
 		}()
 	}()
 	return <-done

@@ -6,8 +6,16 @@
 // binds nobody: the next one takes it over.
 package rundir
 
+import "path/filepath"
+
 // Root is the directory. It holds a directory of each chain's own beside the locks.
 const Root = "/run/nfchain"
+
+// Of is a chain's directory.
+func Of(owner string) string { return filepath.Join(Root, owner) }
+
+// Log is where a function of a chain writes.
+func Log(owner, node string) string { return filepath.Join(Of(owner), node+".log") }
 
 // Locks is where the locks of chains are.
 const Locks = Root + "/.locks"

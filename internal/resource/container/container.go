@@ -119,7 +119,13 @@ func Observe(all []engine.Container) (found []resource.Observed) {
 		case !netns.Has(c.Name, c.PID):
 			o.Fingerprint = Unnamed
 		}
-		found = append(found, o)
+		at := slices.IndexFunc(found, func(other resource.Observed) bool { return other.Key == o.Key })
+		switch {
+		case at < 0:
+			found = append(found, o)
+		case o.Fingerprint == c.Digest:
+			found[at] = o // two engines have it, and this one's is the function now
+		}
 	}
 	return found
 }
@@ -170,7 +176,7 @@ func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 	for _, c := range changes {
 		var err error
 		if c.Op == resource.Delete {
-			err = Remove(ctx, p.Owner, c.Key)
+			err = removeNamed(ctx, p.Owner, c.Key)
 		} else {
 			err = c.Spec.(Spec).Make(ctx, p.Owner)
 		}
@@ -221,9 +227,9 @@ func (s Spec) Start(ctx context.Context, owner, image string) (pid int, err erro
 	case err != nil:
 		return 0, fmt.Errorf("function %s: %w", s.Node, err)
 	case is.PID == 0:
-		return 0, fmt.Errorf("function %s: container %s %s at once; see `docker logs %s`", s.Node, s.Name, is.How, s.Name)
+		return 0, fmt.Errorf("function %s: container %s %s at once; see `%s`", s.Node, s.Name, is.How, e.Reading(is))
 	case !engine.Is(is.PID, is.ID):
-		return 0, fmt.Errorf("function %s: the engine at %s says that container %s is process %d, which it is not on this machine; set DOCKER_HOST to an engine of this machine", s.Node, e.Host(), s.Name, is.PID)
+		return 0, fmt.Errorf("function %s: the engine at %s says that container %s is process %d, which it is not on this machine; set %s to an engine of this machine", s.Node, e.Host(), s.Name, is.PID, engine.Variable(s.Engine))
 	}
 	return is.PID, nil
 }
@@ -258,20 +264,32 @@ func (s Spec) started(ctx context.Context, e engine.Engine, owner, image string)
 	return e.Start(ctx, id)
 }
 
-// Remove the owner's container of a name, or all where that is "". An engine that is not there is an error.
-func Remove(ctx context.Context, owner, name string) error {
-	for _, n := range engine.Names() {
-		e, err := engine.Open(ctx, n)
-		if err != nil {
-			return err
+// removeNamed removes the owner's containers of a name, of every engine that answers.
+func removeNamed(ctx context.Context, owner, name string) error {
+	all, err := Find(ctx, owner)
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		if c.Name != name {
+			continue
 		}
-		err = removeFrom(ctx, e, owner, name)
-		_ = e.Close()
-		if err != nil {
+		if err := Remove(ctx, c.Engine, owner, name); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Remove the owner's container of a name from an engine, or all where that is "". An engine that is not there is an
+// error.
+func Remove(ctx context.Context, from, owner, name string) error {
+	e, err := engine.Open(ctx, from)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = e.Close() }()
+	return removeFrom(ctx, e, owner, name)
 }
 
 func removeFrom(ctx context.Context, e engine.Engine, owner, name string) error {
