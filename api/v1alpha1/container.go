@@ -11,8 +11,13 @@ import (
 	"nfchain.dev/nfchain/api/v1alpha1/internal/nearest"
 )
 
-// RuntimeDocker is a container of the Docker engine of this machine.
-const RuntimeDocker = "docker"
+// The runtimes whose functions are containers.
+const (
+	// RuntimeDocker is a container of the Docker engine of this machine.
+	RuntimeDocker = "docker"
+	// RuntimeContainerd is one of its containerd.
+	RuntimeContainerd = "containerd"
+)
 
 // When the image of a container is fetched: where the engine does not have it, whenever the chain is brought up, or never.
 const (
@@ -22,7 +27,7 @@ const (
 )
 
 // engines are the runtimes whose functions are containers.
-var engines = []string{RuntimeDocker}
+var engines = []string{RuntimeDocker, RuntimeContainerd}
 
 // IsEngine tells whether functions of a runtime are containers.
 func IsEngine(runtime string) bool { return slices.Contains(engines, runtime) }

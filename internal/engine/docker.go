@@ -252,6 +252,8 @@ func (s stamped) Write(piece []byte) (int, error) {
 	return len(piece), s(at, text)
 }
 
+func (docker) Writes() bool { return false }
+
 func (d docker) Reading(c Container) string { return d.Name() + " logs " + c.Name }
 
 // found is an image that is there.

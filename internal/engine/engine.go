@@ -18,6 +18,10 @@ const (
 	labelDigest = "nfchain.spec"
 	// labelMachine tells the containers of this machine from those of others that have the same engine.
 	labelMachine = "nfchain.machine"
+	// labelName is that of a container whose engine does not take such a name.
+	labelName = "nfchain.name"
+	// labelImage is what the image is to an engine that keeps only its name.
+	labelImage = "nfchain.image"
 )
 
 // Wanted is a container that is to be.
@@ -98,8 +102,10 @@ type Engine interface {
 	// Exec runs a command in one and gives its exit code. When the context ends, so does the command.
 	Exec(ctx context.Context, id string, args []string, out io.Writer) (code int, err error)
 	// Logs gives what one wrote from a time on, piece by piece with the time of each, and goes on until the context ends or the container
-	// does, or what it is given to fails. An engine that keeps none appends it to the function's log by itself, and has nothing to give.
+	// does, or what it is given to fails.
 	Logs(ctx context.Context, id string, from time.Time, to func(at time.Time, text []byte) error) error
+	// Writes tells that it appends what containers write to their functions' logs by itself, so that Logs has nothing to give.
+	Writes() bool
 	// Reading is the command by which a person reads what one wrote.
 	Reading(c Container) string
 	Close() error
@@ -116,6 +122,7 @@ var engines = []struct {
 	open     func(context.Context) (Engine, error)
 }{
 	{Docker, "DOCKER_HOST", openDocker},
+	{Containerd, containerdVariable, openContainerd},
 }
 
 // Names of the engines that there are, in the order in which they are asked.

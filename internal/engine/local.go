@@ -28,6 +28,18 @@ func (d docker) local(ctx context.Context, w Wanted, progress func(string)) (fou
 	if !errdefs.IsNotFound(err) {
 		return f, err
 	}
+	s, err := source(w)
+	if err != nil {
+		return f, err
+	}
+	if err := d.make(ctx, s, w.Image, progress); err != nil {
+		return f, err
+	}
+	return d.look(ctx, w.Image)
+}
+
+// source of an image that is not there.
+func source(w Wanted) (image.Source, error) {
 	s, err := image.Open(w.From)
 	name := ""
 	if err == nil {
@@ -35,14 +47,11 @@ func (d docker) local(ctx context.Context, w Wanted, progress func(string)) (fou
 	}
 	switch {
 	case err != nil:
-		return f, fmt.Errorf("image %s %w, and cannot be made again: %s: %w", w.Image, ErrNotThere, w.From, err)
+		return s, fmt.Errorf("image %s %w, and cannot be made again: %s: %w", w.Image, ErrNotThere, w.From, err)
 	case name != w.Image:
-		return f, fmt.Errorf("image %s %w, and %s has changed since; `nfchain up FILE` makes one of what it is now", w.Image, ErrNotThere, w.From)
+		return s, fmt.Errorf("image %s %w, and %s has changed since; `nfchain up FILE` makes one of what it is now", w.Image, ErrNotThere, w.From)
 	}
-	if err := d.make(ctx, s, name, progress); err != nil {
-		return f, err
-	}
-	return d.look(ctx, name)
+	return s, nil
 }
 
 // make an image of that name.

@@ -8,7 +8,9 @@ func catalogue() []question {
 	for _, t := range tools() {
 		all = append(all, t.question())
 	}
-	all = append(all, question{ToolDocker, "functions in Docker containers", askDocker})
+	for _, e := range engines {
+		all = append(all, e.question())
+	}
 	return append(all, hardwareQuestions()...)
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // engines are the features that runtimes need which are container engines.
-var engines = map[string]string{api.RuntimeDocker: feature.ToolDocker}
+var engines = map[string]string{api.RuntimeDocker: feature.ToolDocker, api.RuntimeContainerd: feature.ToolContainerd}
 
 // engineOf a function's container; "" where it has none.
 func (b *builder) engineOf(f api.FunctionBody) string {

@@ -123,6 +123,9 @@ const followsAgain = 500 * time.Millisecond
 // copyLog of the container to the function's, as long as the container runs, though its engine may end and begin again. The time of
 // the log is that of the last piece in it, behind which whoever comes next goes on.
 func (p *program) copyLog(ctx context.Context, e engine.Engine, c engine.Container) {
+	if e.Writes() {
+		return
+	}
 	name := p.config.LogFile(p.spec.Node)
 	var from time.Time
 	if info, err := os.Stat(name); err == nil {

@@ -1,0 +1,348 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/containerd/containerd/v2/client"
+	"github.com/containerd/containerd/v2/core/containers"
+	"github.com/containerd/containerd/v2/defaults"
+	"github.com/containerd/containerd/v2/pkg/cio"
+	"github.com/containerd/containerd/v2/pkg/identifiers"
+	"github.com/containerd/containerd/v2/pkg/oci"
+	"github.com/containerd/errdefs"
+
+	"nfchain.dev/nfchain/internal/netns/rundir"
+)
+
+// Containerd is the name of the engine that CONTAINERD_ADDRESS names, or else listens at containerd's own socket.
+const Containerd = "containerd"
+
+const (
+	containerdVariable = "CONTAINERD_ADDRESS"
+	// space is the namespace of containerd's that nfchain's containers and their images are in.
+	space = "nfchain"
+	// runner is what containerd starts a container by.
+	runner = "io.containerd.runc.v2"
+)
+
+type containerd struct {
+	client  *client.Client
+	address string
+}
+
+func openContainerd(ctx context.Context) (Engine, error) {
+	address := strings.TrimPrefix(cmp.Or(os.Getenv(containerdVariable), defaults.DefaultAddress), "unix://")
+	ctx, stop := context.WithTimeout(ctx, answersWithin)
+	defer stop()
+	d, err := dialContainerd(ctx, address)
+	if err != nil {
+		return nil, fmt.Errorf("containerd at %s %w (%v); start it (systemctl start containerd) and be root, or set %s", address, ErrNotThere, err, containerdVariable)
+	}
+	return d, nil
+}
+
+func dialContainerd(ctx context.Context, address string) (Engine, error) {
+	// The client goes on trying where nobody listens.
+	c, err := (&net.Dialer{}).DialContext(ctx, "unix", address)
+	if err != nil {
+		return nil, err
+	}
+	_ = c.Close()
+	d := containerd{address: address}
+	d.client, err = client.New(address, client.WithDefaultNamespace(space), client.WithDefaultRuntime(runner), client.WithTimeout(answersWithin))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.client.Version(ctx); err != nil {
+		_ = d.client.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+func (containerd) Name() string { return Containerd }
+
+func (d containerd) Host() string { return "unix://" + d.address }
+
+func (d containerd) Version(ctx context.Context) (string, error) {
+	v, err := d.client.Version(ctx)
+	return v.Version, err
+}
+
+func (d containerd) Close() error { return d.client.Close() }
+
+// idOf a container by its name, or by its ID, which may be no longer than containerd takes it.
+func idOf(name string) string {
+	if identifiers.Validate(name) == nil {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return "nfchain-" + hex.EncodeToString(sum[:16])
+}
+
+func (d containerd) List(ctx context.Context, owner string) ([]Container, error) {
+	filter := fmt.Sprintf("labels.%q", labelOwner)
+	if owner != "" {
+		filter += "==" + strconv.Quote(owner)
+	}
+	all, err := d.client.Containers(ctx, filter)
+	if err != nil {
+		return nil, fmt.Errorf("list the containers of containerd: %w", err)
+	}
+	var found []Container
+	for _, c := range all {
+		one, err := d.look(ctx, c)
+		if errors.Is(err, ErrNotThere) {
+			continue // removed meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		if one.ours {
+			found = append(found, one)
+		}
+	}
+	return found, nil
+}
+
+func (d containerd) Inspect(ctx context.Context, id string) (Container, error) {
+	c, err := d.client.LoadContainer(ctx, idOf(id))
+	if errdefs.IsNotFound(err) {
+		return Container{}, fmt.Errorf("container %s %w", id, ErrNotThere)
+	}
+	if err != nil {
+		return Container{}, fmt.Errorf("look at container %s: %w", id, err)
+	}
+	return d.look(ctx, c)
+}
+
+// look at a container as it is.
+func (d containerd) look(ctx context.Context, c client.Container) (Container, error) {
+	info, err := c.Info(ctx, client.WithoutRefreshedMetadata)
+	if err != nil {
+		return Container{}, fmt.Errorf("look at container %s: %w", c.ID(), err)
+	}
+	found := Container{Engine: Containerd, ID: info.ID, Name: cmp.Or(info.Labels[labelName], info.ID), Image: info.Labels[labelImage]}
+	found.label(info.Labels)
+	found.ours = found.Owner != "" && begun(info)
+	task, err := c.Task(ctx, nil)
+	if errdefs.IsNotFound(err) { // it has not run yet, or containerd has been without it since
+		found.How = "ended, and containerd does not know how"
+		return found, nil
+	}
+	if err != nil {
+		return found, fmt.Errorf("look at container %s: %w", c.ID(), err)
+	}
+	status, err := task.Status(ctx)
+	switch {
+	case errdefs.IsNotFound(err):
+		found.How = "ended, and containerd does not know how"
+	case err != nil:
+		return found, fmt.Errorf("look at container %s: %w", c.ID(), err)
+	case status.Status == client.Created: // and not started
+	case status.Status != client.Stopped:
+		found.PID = int(task.Pid())
+	default:
+		found.Code = int(status.ExitStatus)
+		found.How = fmt.Sprintf("ended with exit code %d", found.Code)
+		if ranOut(info.ID) {
+			found.How = "ended: it needed more memory than it may have"
+		}
+	}
+	return found, nil
+}
+
+// begun tells whether a container begins with nfchain.
+func begun(info containers.Container) bool {
+	var s oci.Spec
+	if info.Spec == nil || json.Unmarshal(info.Spec.GetValue(), &s) != nil || s.Process == nil {
+		return false
+	}
+	first := entry()
+	return len(s.Process.Args) >= len(first) && slices.Equal(s.Process.Args[:len(first)], first)
+}
+
+// ranOut tells whether the kernel ended a process of a container for want of memory. Its cgroup is there until what is
+// left of the container is taken away.
+func ranOut(id string) bool {
+	for _, name := range []string{"/sys/fs/cgroup/" + id + "/memory.events", "/sys/fs/cgroup/memory/" + id + "/memory.oom_control"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			if n, is := strings.CutPrefix(strings.TrimSpace(line), "oom_kill "); is && n != "0" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Start takes away what is left of the last time that the container ran.
+func (d containerd) Start(ctx context.Context, id string) (Container, error) {
+	if err := d.start(ctx, idOf(id)); err != nil {
+		return Container{}, fmt.Errorf("start container %s: %w", id, err)
+	}
+	return d.Inspect(ctx, id)
+}
+
+func (d containerd) start(ctx context.Context, id string) error {
+	c, err := d.client.LoadContainer(ctx, id)
+	if err != nil {
+		return err
+	}
+	if task, err := c.Task(ctx, nil); err == nil {
+		if status, err := task.Status(ctx); err == nil && status.Status != client.Stopped && status.Status != client.Created {
+			return nil
+		}
+		if _, err := task.Delete(ctx, client.WithProcessKill); err != nil && !errdefs.IsNotFound(err) {
+			return err
+		}
+	} else if !errdefs.IsNotFound(err) {
+		return err
+	}
+	labels, err := c.Labels(ctx)
+	if err != nil {
+		return err
+	}
+	task, err := c.NewTask(ctx, cio.LogFile(rundir.Log(labels[labelOwner], labels[labelNode])))
+	if err != nil {
+		return err
+	}
+	if err := task.Start(ctx); err != nil {
+		_, _ = task.Delete(context.WithoutCancel(ctx), client.WithProcessKill)
+		return err
+	}
+	return nil
+}
+
+func (d containerd) Remove(ctx context.Context, id string) error {
+	err := d.remove(ctx, idOf(id))
+	for deadline := time.Now().Add(stopsWithin); err != nil && ctx.Err() == nil && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		err = d.remove(ctx, idOf(id)) // somebody else may remove it at this moment
+	}
+	if err != nil {
+		return fmt.Errorf("remove container %s: %w", id, err)
+	}
+	return nil
+}
+
+func (d containerd) remove(ctx context.Context, id string) error {
+	c, err := d.client.LoadContainer(ctx, id)
+	if errdefs.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	task, err := c.Task(ctx, nil)
+	if err == nil {
+		_, err = task.Delete(ctx, client.WithProcessKill)
+	}
+	if err != nil && !errdefs.IsNotFound(err) {
+		return err
+	}
+	if err := c.Delete(ctx, client.WithSnapshotCleanup); err != nil && !errdefs.IsNotFound(err) {
+		return err
+	}
+	return nil
+}
+
+func (d containerd) Exec(ctx context.Context, id string, args []string, out io.Writer) (int, error) {
+	code, err := d.exec(ctx, idOf(id), args, &oneAtATime{out: out})
+	if err != nil {
+		return 0, fmt.Errorf("run %q in container %s: %w", args, id, err)
+	}
+	return code, nil
+}
+
+func (d containerd) exec(ctx context.Context, id string, args []string, out io.Writer) (int, error) {
+	c, err := d.client.LoadContainer(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	info, err := c.Info(ctx, client.WithoutRefreshedMetadata)
+	if err != nil {
+		return 0, err
+	}
+	spec, err := c.Spec(ctx)
+	if err != nil {
+		return 0, err
+	}
+	task, err := c.Task(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	how := *spec.Process
+	how.Args = args
+	// What a killed process leaves of pipes goes with the chain.
+	pipes := cio.NewCreator(cio.WithStreams(nil, out, out), cio.WithFIFODir(rundir.Of(info.Labels[labelOwner])))
+	run, err := task.Exec(ctx, "nfchain-"+strings.ToLower(rand.Text()), &how, pipes)
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), answersWithin)
+		defer stop()
+		_, _ = run.Delete(ctx, client.WithProcessKill)
+	}()
+	exited, err := run.Wait(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if err := run.Start(ctx); err != nil {
+		return 0, err
+	}
+	status := <-exited
+	code, _, err := status.Result()
+	if err != nil {
+		return 0, err
+	}
+	said := make(chan struct{})
+	go func() { defer close(said); run.IO().Wait() }()
+	select {
+	case <-said:
+	case <-ctx.Done(): // what it left runs on, and holds its output
+	}
+	return int(code), nil
+}
+
+// oneAtATime is a writer that several write to.
+type oneAtATime struct {
+	mu  sync.Mutex
+	out io.Writer
+}
+
+func (o *oneAtATime) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.out.Write(p)
+}
+
+func (containerd) Writes() bool { return true }
+
+// Logs has nothing to give: what a container writes goes to the function's log.
+func (containerd) Logs(context.Context, string, time.Time, func(time.Time, []byte) error) error {
+	return nil
+}
+
+func (containerd) Reading(c Container) string {
+	return "cat " + filepath.Clean(rundir.Log(c.Owner, c.Node))
+}

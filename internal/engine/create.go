@@ -1,0 +1,380 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/containerd/containerd/v2/client"
+	"github.com/containerd/containerd/v2/contrib/seccomp"
+	"github.com/containerd/containerd/v2/core/containers"
+	"github.com/containerd/containerd/v2/core/mount"
+	"github.com/containerd/containerd/v2/pkg/namespaces"
+	"github.com/containerd/containerd/v2/pkg/oci"
+	has "github.com/containerd/containerd/v2/pkg/seccomp"
+	"github.com/containerd/errdefs"
+	"github.com/distribution/reference"
+	"github.com/opencontainers/image-spec/identity"
+	"github.com/opencontainers/runtime-spec/specs-go"
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/netns/rundir"
+)
+
+// snapshotters are where containerd keeps the files of containers, the first that works.
+var snapshotters = []string{"overlayfs", "native"}
+
+// keeps tells which of them it is here.
+func (d containerd) keeps(ctx context.Context) (string, error) {
+	all, err := d.client.IntrospectionService().Plugins(ctx, "type==io.containerd.snapshotter.v1")
+	if err != nil {
+		return "", fmt.Errorf("ask containerd for its snapshotters: %w", err)
+	}
+	for _, name := range snapshotters {
+		for _, p := range all.GetPlugins() {
+			if p.GetID() == name && p.GetInitErr() == nil {
+				return name, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("containerd has none of the snapshotters that can be used, %v; see `ctr plugins ls`", snapshotters)
+}
+
+func (d containerd) Prepare(ctx context.Context, w Wanted, progress func(string)) (string, error) {
+	image, err := d.image(ctx, w, progress)
+	if err != nil {
+		return "", fmt.Errorf("function %s: %w", w.Node, err)
+	}
+	return called(image), nil
+}
+
+// called is what an image is to containerd, whatever its name; "" where there is none.
+func called(image client.Image) string {
+	if image == nil {
+		return ""
+	}
+	return image.Target().Digest.String()
+}
+
+// image that is wanted, fetched if it is to be; nil where it is one with nothing in it.
+func (d containerd) image(ctx context.Context, w Wanted, progress func(string)) (client.Image, error) {
+	if w.Image == "" {
+		return nil, nil
+	}
+	keeps, err := d.keeps(ctx)
+	if err != nil {
+		return nil, err
+	}
+	named, err := reference.ParseNormalizedNamed(w.Image)
+	if err != nil {
+		return nil, fmt.Errorf("image %q: %w", w.Image, err)
+	}
+	name := reference.TagNameOnly(named).String()
+	if w.Pull == "always" {
+		return d.pull(ctx, name, w.Image, keeps, progress)
+	}
+	image, err := d.client.GetImage(ctx, name)
+	if w.From != "" && errdefs.IsNotFound(err) {
+		if err = d.load(ctx, w); err != nil {
+			return nil, err
+		}
+		image, err = d.client.GetImage(ctx, name)
+	}
+	switch {
+	case errdefs.IsNotFound(err) && w.Pull == "never":
+		return nil, fmt.Errorf("image %s %w, and pull: never keeps it from being fetched; build or load it (ctr -n %s images import FILE)", w.Image, ErrNotThere, space)
+	case errdefs.IsNotFound(err):
+		return d.pull(ctx, name, w.Image, keeps, progress)
+	case err != nil:
+		return nil, fmt.Errorf("look at image %s: %w", w.Image, err)
+	}
+	if there, err := image.IsUnpacked(ctx, keeps); err == nil && there {
+		return image, nil
+	}
+	if err := image.Unpack(ctx, keeps); err != nil {
+		return nil, fmt.Errorf("unpack image %s: %w", w.Image, err)
+	}
+	return image, nil
+}
+
+// load an image from a tarball of this machine's.
+func (d containerd) load(ctx context.Context, w Wanted) error {
+	making.Lock()
+	defer making.Unlock()
+	s, err := source(w)
+	if err != nil {
+		return err
+	}
+	if s.Built {
+		return fmt.Errorf("containerd builds no image from %s; build it otherwise and give its tarball, or use runtime: %s", s.Path, Docker)
+	}
+	content, in := io.Pipe()
+	defer func() { _ = content.Close() }()
+	go func() { _ = in.CloseWithError(s.Write(in, w.Image)) }()
+	if _, err := d.client.Import(ctx, content); err != nil {
+		return fmt.Errorf("load an image from %s: %w", s.Path, err)
+	}
+	return nil
+}
+
+// pull an image, telling how far it is.
+func (d containerd) pull(ctx context.Context, name, as, keeps string, progress func(string)) (client.Image, error) {
+	if progress != nil {
+		progress("fetching image " + as)
+		watching, stop := context.WithCancel(ctx)
+		defer stop()
+		go d.watch(watching, as, progress)
+	}
+	image, err := d.client.Pull(ctx, name, client.WithPullUnpack, client.WithPullSnapshotter(keeps))
+	if err != nil {
+		return nil, fmt.Errorf("fetch image %s: %w", as, err)
+	}
+	return image, nil
+}
+
+// watch what comes of an image.
+func (d containerd) watch(ctx context.Context, name string, progress func(string)) {
+	most := map[string][2]int64{} // of each part what has come, and what is to come
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(200 * time.Millisecond):
+		}
+		parts, err := d.client.ContentStore().ListStatuses(ctx)
+		if err != nil {
+			return
+		}
+		for ref, part := range most {
+			most[ref] = [2]int64{part[1], part[1]} // has come, if it is not listed any more
+		}
+		for _, s := range parts {
+			most[s.Ref] = [2]int64{s.Offset, s.Total}
+		}
+		var came, all int64
+		for _, part := range most {
+			came, all = came+part[0], all+part[1]
+		}
+		if all > 0 {
+			progress(fmt.Sprintf("fetching image %s: %d%%", name, 100*came/all))
+		}
+	}
+}
+
+// Create makes the container's record first, by which the rest is found, however this ends, and which keeps containerd
+// from clearing its files away. It has its digest when all of it is there.
+func (d containerd) Create(ctx context.Context, w Wanted) (string, error) {
+	ctx = namespaces.WithNamespace(ctx, space) // the making of a specification asks for it
+	w.Pull = "never"                           // it has been fetched
+	image, err := d.image(ctx, w, nil)
+	if err != nil {
+		return "", fmt.Errorf("function %s: %w", w.Node, err)
+	}
+	record, spec, err := d.record(ctx, w, image)
+	if err == nil {
+		_, err = d.client.ContainerService().Create(ctx, record)
+	}
+	if errdefs.IsAlreadyExists(err) {
+		return "", fmt.Errorf("function %s: a container called %s is there already, and is not nfchain's; remove it (ctr -n %s containers rm %s)", w.Node, w.Name, space, record.ID)
+	}
+	if err == nil {
+		err = d.finish(ctx, w, image, record, spec)
+	}
+	if err != nil {
+		_ = d.Remove(context.WithoutCancel(ctx), idOf(w.Name))
+		return "", fmt.Errorf("function %s: make a container of image %s: %w", w.Node, w.Image, err)
+	}
+	return record.ID, nil
+}
+
+// record of a container without files yet, and its specification so far.
+func (d containerd) record(ctx context.Context, w Wanted, image client.Image) (r containers.Container, spec *oci.Spec, err error) {
+	id := idOf(w.Name)
+	r = containers.Container{
+		ID: id, Runtime: containers.RuntimeInfo{Name: runner}, SnapshotKey: id,
+		Labels: w.labels(),
+	}
+	r.Labels[labelDigest], r.Labels[labelName], r.Labels[labelImage] = "", w.Name, called(image)
+	if image != nil {
+		r.Image = image.Name()
+	}
+	if r.Snapshotter, err = d.keeps(ctx); err != nil {
+		return r, nil, err
+	}
+	if spec, err = oci.GenerateSpec(ctx, d.client, &containers.Container{ID: id}, contained(id, w)...); err != nil {
+		return r, nil, err
+	}
+	return r, spec, client.WithSpec(spec)(ctx, d.client, &r)
+}
+
+// finish a container of which there is the record.
+func (d containerd) finish(ctx context.Context, w Wanted, image client.Image, record containers.Container, spec *oci.Spec) error {
+	if err := d.fill(ctx, record, image); err != nil {
+		return err
+	}
+	if image != nil {
+		if err := d.fit(ctx, record, w, image, spec); err != nil {
+			return err
+		}
+	}
+	record.Labels[labelDigest] = w.Digest
+	if err := client.WithSpec(spec)(ctx, d.client, &record); err != nil {
+		return err
+	}
+	_, err := d.client.ContainerService().Update(ctx, record)
+	return err
+}
+
+// contained is how a container is, as far as that does not depend on what is in it.
+func contained(id string, w Wanted) []oci.SpecOpts {
+	all := []oci.SpecOpts{
+		oci.WithProcessArgs(append(entry(), w.Args...)...),
+		// A cgroup beside others of the machine's: that of a namespace of containerd's would be left.
+		oci.WithCgroup("/" + id), oci.WithHostname(w.Node), oci.WithoutRunMount, oci.WithDefaultUnixDevices,
+		oci.WithMounts([]specs.Mount{bind(Mount{w.Program, program, true})}),
+		func(_ context.Context, _ oci.Client, _ *containers.Container, s *oci.Spec) error {
+			s.Process.Rlimits = nil // those of containerd
+			return nil
+		},
+	}
+	for _, m := range w.Mounts {
+		all = append(all, oci.WithMounts([]specs.Mount{bind(m)}))
+	}
+	var may []string
+	for _, name := range w.Capabilities {
+		may = append(may, "CAP_"+name)
+	}
+	all = append(all, oci.WithCapabilities(may))
+	if w.ReadOnly {
+		all = append(all, oci.WithRootFSReadonly())
+	}
+	if w.CPUs != "" {
+		all = append(all, oci.WithCPUs(w.CPUs))
+	}
+	if len(w.MemoryNodes) > 0 {
+		all = append(all, oci.WithCPUsMems(strings.Trim(strings.ReplaceAll(fmt.Sprint(w.MemoryNodes), " ", ","), "[]")))
+	}
+	if w.MemoryBytes > 0 {
+		all = append(all, oci.WithMemoryLimit(uint64(w.MemoryBytes)))
+	}
+	if has.IsEnabled() {
+		all = append(all, seccomp.WithDefaultProfile()) // as it goes with the capabilities
+	}
+	return all
+}
+
+func bind(m Mount) specs.Mount {
+	options := []string{"rbind", "rprivate"}
+	if m.ReadOnly {
+		options = append(options, "ro")
+	}
+	return specs.Mount{Type: "bind", Source: m.Source, Destination: m.Target, Options: options}
+}
+
+// fill makes the container's files: those of the image, or none.
+func (d containerd) fill(ctx context.Context, record containers.Container, image client.Image) error {
+	parent := ""
+	if image != nil {
+		layers, err := image.RootFS(ctx)
+		if err != nil {
+			return err
+		}
+		parent = identity.ChainID(layers).String()
+	}
+	files := d.client.SnapshotService(record.Snapshotter)
+	_, err := files.Prepare(ctx, record.SnapshotKey, parent)
+	if errdefs.IsAlreadyExists(err) { // of a container that is no more
+		if err := files.Remove(ctx, record.SnapshotKey); err != nil {
+			return err
+		}
+		_, err = files.Prepare(ctx, record.SnapshotKey, parent)
+	}
+	return err
+}
+
+// fit a container to what is in it: its program, environment and directory, its users and groups, who are found in its
+// own files. Those are mounted where nobody else sees it, and where nothing is left.
+func (d containerd) fit(ctx context.Context, record containers.Container, w Wanted, image client.Image, spec *oci.Spec) error {
+	mounts, err := d.client.SnapshotService(record.Snapshotter).Mounts(ctx, record.SnapshotKey)
+	if err != nil {
+		return err
+	}
+	at := rundir.Of(w.Owner)
+	if err := os.MkdirAll(at, 0o755); err != nil {
+		return err
+	}
+	return netns.Unseen(func() error {
+		if err := mountHere(mounts, at); err != nil {
+			return err
+		}
+		root := spec.Root.Path
+		spec.Root.Path = at
+		err := oci.ApplyOpts(ctx, d.client, &containers.Container{ID: record.ID}, spec, taken(image, w)...)
+		spec.Root.Path = root
+		return errors.Join(err, unix.Chdir("/"), unix.Unmount(at, 0))
+	})
+}
+
+// taken from an image is what a container has of it, where it is not told otherwise.
+func taken(image client.Image, w Wanted) []oci.SpecOpts {
+	all := []oci.SpecOpts{
+		oci.WithImageConfig(image), oci.WithEnv(w.Env),
+		func(_ context.Context, _ oci.Client, _ *containers.Container, s *oci.Spec) error {
+			args := w.Args
+			if len(args) == 0 {
+				args = s.Process.Args
+			}
+			if len(args) == 0 {
+				return fmt.Errorf("image %s says nothing of what it runs; say it with args", w.Image)
+			}
+			s.Process.Args = append(entry(), args...)
+			return nil
+		},
+	}
+	if w.Dir != "" {
+		all = append(all, oci.WithProcessCwd(w.Dir))
+	}
+	if w.User != "" {
+		all = append(all, oci.WithUser(w.User), func(ctx context.Context, c oci.Client, of *containers.Container, s *oci.Spec) error {
+			return oci.WithAdditionalGIDs(strconv.Itoa(int(s.Process.User.UID)))(ctx, c, of, s)
+		})
+	}
+	return all
+}
+
+// mountHere mounts a container's files, by this thread. Where its layers have long names, the library does so by another, and so they
+// are shortened before.
+func mountHere(mounts []mount.Mount, at string) error {
+	for i, m := range mounts {
+		for j, option := range m.Options {
+			layers, is := strings.CutPrefix(option, "lowerdir=")
+			if !is {
+				continue
+			}
+			names := strings.Split(layers, ":")
+			base := filepath.Dir(filepath.Dir(names[0])) // of BASE/NUMBER/fs
+			for k := range names {
+				short, under := strings.CutPrefix(names[k], base+"/")
+				if !under {
+					return fmt.Errorf("layer %s is not below %s, where the others are", names[k], base)
+				}
+				names[k] = short
+			}
+			if err := unix.Chdir(base); err != nil {
+				return err
+			}
+			mounts[i].Options[j] = "lowerdir=" + strings.Join(names, ":")
+		}
+		if len(strings.Join(m.Options, ",")) > os.Getpagesize()-512 {
+			return errors.New("it has more layers than can be mounted")
+		}
+	}
+	return mount.All(mounts, at)
+}

@@ -1,0 +1,47 @@
+package feature
+
+import (
+	"context"
+	"strings"
+
+	"nfchain.dev/nfchain/internal/engine"
+)
+
+// engineQuestion asks the engine itself, as whoever makes containers does: a client may be there without one, and one
+// without a client.
+type engineQuestion struct {
+	name, enables string
+	// engine is what the engine is called.
+	engine string
+	// program tells whether one is installed that does not answer, debian is the package that brings it, and unit the
+	// service that runs it.
+	program, debian, unit string
+}
+
+var engines = []engineQuestion{
+	{ToolDocker, "functions in Docker containers", engine.Docker, "dockerd", "docker.io", "docker"},
+	{ToolContainerd, "functions in containers of containerd", engine.Containerd, "containerd", "containerd", "containerd"},
+}
+
+func (q engineQuestion) question() question { return question{q.name, q.enables, q.ask} }
+
+func (q engineQuestion) ask(ctx context.Context, env Env) answer {
+	ctx, stop := context.WithTimeout(ctx, env.timeout())
+	defer stop()
+	e, err := engine.Open(ctx, q.engine)
+	if err == nil {
+		defer func() { _ = e.Close() }()
+		var version string
+		if version, err = e.Version(ctx); err == nil {
+			return yes(version)
+		}
+	}
+	why, fix := err.Error(), "look at the engine's log: journalctl -u "+q.unit
+	if i := strings.LastIndex(why, "; "); i >= 0 { // what to do about it
+		why, fix = why[:i], why[i+len("; "):]
+	}
+	if _, missing := env.look(q.program); missing != nil {
+		fix = "apt-get install " + q.debian + ", or " + fix
+	}
+	return no(why, fix)
+}
