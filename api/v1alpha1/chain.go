@@ -16,8 +16,9 @@ type ChainSpec struct {
 	Wiring string `json:"wiring,omitempty"`
 	// Runtime is where functions live unless one says otherwise: netns (default), a network
 	// namespace; inline, no namespace, but a step in the kernel that packets take between two
-	// of them; docker or containerd, a container of that engine of this machine; auto, inline
-	// where wiring, kind and machine can, and else a namespace.
+	// of them; docker or containerd, a container of that engine of this machine; auto, for a
+	// function with a container the first of these that answers, and for others inline where
+	// wiring, kind and machine can, and else a namespace.
 	Runtime string `json:"runtime,omitempty"`
 	// Endpoints are the chain's two ends, first the one that opens connections.
 	// Default: namespaces "client" and "server", made for the chain.

@@ -32,6 +32,11 @@ var engines = []string{RuntimeDocker, RuntimeContainerd}
 // IsEngine tells whether functions of a runtime are containers.
 func IsEngine(runtime string) bool { return slices.Contains(engines, runtime) }
 
+// InContainer tells whether a function is a container, its runtime being its own or else the chain's.
+func (b FunctionBody) InContainer(runtime string) bool {
+	return IsEngine(runtime) || runtime == RuntimeAuto && b.Container != nil
+}
+
 // Container says what a function's container is, where its runtime is a container engine.
 type Container struct {
 	// Image by name, tag or digest, or by its path, which begins with ./, ../ or / and is from where the file is:
@@ -96,9 +101,9 @@ func checkContainers(s *ChainSpec) []FieldProblem {
 		switch {
 		case fn.Ref != "":
 			continue
-		case !IsEngine(runtime):
+		case !fn.InContainer(runtime):
 			if fn.Container != nil {
-				f.addf(path+".container", "is for a function with runtime: %s; this one has %s", strings.Join(engines, " or "), quote(runtime))
+				f.addf(path+".container", "is for a function with runtime: %s or %s; this one has %s", strings.Join(engines, ", "), RuntimeAuto, quote(runtime))
 			}
 			f.under(path, fn.checkProgram())
 			continue

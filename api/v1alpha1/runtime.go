@@ -6,7 +6,8 @@ const (
 	RuntimeNetns = "netns"
 	// RuntimeInline is no namespace: packets take the function's step on their way from one to the next.
 	RuntimeInline = "inline"
-	// RuntimeAuto is inline where wiring, kind and machine can, and else a namespace.
+	// RuntimeAuto is inline where wiring, kind and machine can, and else a namespace; for a function that says what its
+	// container is, the engine that answers.
 	RuntimeAuto = "auto"
 )
 

@@ -244,6 +244,11 @@ func enginesOf(owner string) map[string]string {
 	return of
 }
 
+// inOrder are engines by their names, in the order in which they are asked.
+func inOrder(of map[string]string) []string {
+	return slices.DeleteFunc(engine.Names(), func(name string) bool { return of[name] == "" })
+}
+
 // dropContainers removes those that the plan no longer has. Their namespaces have gone. An engine that had some, and
 // has none of the plan's, has none any more.
 func (w *work) dropContainers(ctx context.Context, p *plan.Plan) error {

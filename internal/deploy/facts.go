@@ -32,6 +32,7 @@ func Facts(chain api.Chain) (plan.Facts, error) {
 // ([plan.Plan.Stays]): all but the blocks of other chains.
 func OwnFacts(chain api.Chain) (plan.Facts, error) {
 	f := plan.Facts{Blocks: map[string][]netip.Prefix{}, Networks: map[string][]netip.Prefix{}, MTUs: map[string]int{}, Addresses: map[string][]netip.Addr{}}
+	f.Engines = map[string][]string{chain.Metadata.Name: inOrder(enginesOf(chain.Metadata.Name))}
 	for _, e := range chain.Spec.Endpoints {
 		if e.Interface == "" {
 			continue

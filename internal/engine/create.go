@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -175,21 +176,21 @@ func (d containerd) Create(ctx context.Context, w Wanted) (string, error) {
 	w.Pull = "never"                           // it has been fetched
 	image, err := d.image(ctx, w, nil)
 	if err != nil {
-		return "", fmt.Errorf("function %s: %w", w.Node, err)
+		return "", err
 	}
 	record, spec, err := d.record(ctx, w, image)
 	if err == nil {
 		_, err = d.client.ContainerService().Create(ctx, record)
 	}
 	if errdefs.IsAlreadyExists(err) {
-		return "", fmt.Errorf("function %s: a container called %s is there already, and is not nfchain's; remove it (ctr -n %s containers rm %s)", w.Node, w.Name, space, record.ID)
+		return "", fmt.Errorf("a container called %s is there already, and is not nfchain's; remove it (ctr -n %s containers rm %s)", w.Name, space, record.ID)
 	}
 	if err == nil {
 		err = d.finish(ctx, w, image, record, spec)
 	}
 	if err != nil {
 		_ = d.Remove(context.WithoutCancel(ctx), idOf(w.Name))
-		return "", fmt.Errorf("function %s: make a container of image %s: %w", w.Node, w.Image, err)
+		return "", fmt.Errorf("make a container of %s: %w", cmp.Or(w.Image, "nothing"), err)
 	}
 	return record.ID, nil
 }
@@ -342,7 +343,10 @@ func taken(image client.Image, w Wanted) []oci.SpecOpts {
 		all = append(all, oci.WithProcessCwd(w.Dir))
 	}
 	if w.User != "" {
-		all = append(all, oci.WithUser(w.User), func(ctx context.Context, c oci.Client, of *containers.Container, s *oci.Spec) error {
+		all = append(all, func(ctx context.Context, c oci.Client, of *containers.Container, s *oci.Spec) error {
+			if err := oci.WithUser(w.User)(ctx, c, of, s); err != nil {
+				return fmt.Errorf("user %s: %w", w.User, err)
+			}
 			return oci.WithAdditionalGIDs(strconv.Itoa(int(s.Process.User.UID)))(ctx, c, of, s)
 		})
 	}

@@ -18,12 +18,32 @@ import (
 // engines are the features that runtimes need which are container engines.
 var engines = map[string]string{api.RuntimeDocker: feature.ToolDocker, api.RuntimeContainerd: feature.ToolContainerd}
 
-// engineOf a function's container; "" where it has none.
-func (b *builder) engineOf(f api.FunctionBody) string {
-	if runtime := cmp.Or(f.Runtime, b.chain.Spec.Runtime); api.IsEngine(runtime) {
+// engineOf a function's container; "" where it has none. One that is left to the plan is of the engine that has
+// containers of the chain's already, or else of the first that answers.
+func (b *builder) engineOf(f api.Function) string {
+	runtime := cmp.Or(f.Runtime, b.chain.Spec.Runtime)
+	switch {
+	case f.Ref != "" || !f.InContainer(runtime):
+		return ""
+	case runtime != api.RuntimeAuto:
 		return runtime
 	}
-	return ""
+	chosen := engine.Names()[0] // whose lack is told, where there is none
+	if has := b.facts.Engines[b.chain.Metadata.Name]; len(has) > 0 {
+		chosen = has[0]
+	} else if at := slices.IndexFunc(engine.Names(), func(name string) bool { return b.machineHas()(engines[name]) }); at >= 0 {
+		chosen = engine.Names()[at]
+	}
+	b.choose(f.Name, chosen)
+	return chosen
+}
+
+// choose a runtime for a function that leaves it to the plan.
+func (b *builder) choose(function, runtime string) {
+	if b.runtimes == nil {
+		b.runtimes = map[string]string{}
+	}
+	b.runtimes[function] = runtime
 }
 
 // contain puts functions into containers whose runtime is an engine. What a function's program was to be in its

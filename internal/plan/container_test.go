@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/plan/plantest"
 	"nfchain.dev/nfchain/internal/resource/container"
@@ -63,5 +64,31 @@ func TestContainersStay(t *testing.T) {
 	own, names := containers(t, "- {name: web, kind: command, container: {image: \"x:1\", mounts: [{source: /x, target: /etc/hosts}]}}\n")
 	if own["web"].Names || len(names) > 0 {
 		t.Error("it has two files of names")
+	}
+}
+
+// TestEngineThatAnswers has the functions that leave their runtime to the plan and say what their container is; those
+// that a chain has containers of come first, and where none answers the first is what is missing.
+func TestEngineThatAnswers(t *testing.T) {
+	const spec = "runtime: auto\nfunctions: [{name: web, kind: command, container: {image: \"nginx:1.25\"}}, {name: a, kind: forward}]\n"
+	for _, c := range []struct {
+		answers  []string
+		has      []string
+		want     string
+		requires string
+	}{
+		{[]string{feature.ToolContainerd}, nil, "containerd", feature.ToolContainerd},
+		{[]string{feature.ToolContainerd, feature.ToolDocker}, nil, "docker", feature.ToolDocker},
+		{[]string{feature.ToolContainerd, feature.ToolDocker}, []string{"containerd"}, "containerd", feature.ToolContainerd},
+		{nil, nil, "docker", feature.ToolDocker},
+	} {
+		facts := plan.Facts{Engines: map[string][]string{"edge": c.has}, Has: func(name string) bool { return slices.Contains(c.answers, name) }}
+		p := made(t, spec, facts, plan.Options{})
+		if got := p.Runtimes["web"]; got != c.want || p.Nodes[1].Runtime != c.want || !slices.Contains(p.Requires, c.requires) {
+			t.Errorf("%v answer, %v had: %s of %v", c.answers, c.has, got, p.Requires)
+		}
+		if p.Chose() != "a is netns, web is "+c.want {
+			t.Errorf("chose %s", p.Chose())
+		}
 	}
 }

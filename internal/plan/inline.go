@@ -116,7 +116,7 @@ func (b *builder) takeInline(seat api.Seat, before []Node) (bool, error) {
 // that is left to the plan is where it can be.
 func (b *builder) inlined(f api.Function, hop int) (steps function.Steps, is bool, err error) {
 	runtime := cmp.Or(f.Runtime, b.chain.Spec.Runtime)
-	if f.Ref != "" || runtime != api.RuntimeInline && runtime != api.RuntimeAuto {
+	if f.Ref != "" || runtime != api.RuntimeInline && runtime != api.RuntimeAuto || f.InContainer(runtime) {
 		return steps, false, nil
 	}
 	steps, err = b.stepsOf(f)
@@ -124,10 +124,7 @@ func (b *builder) inlined(f api.Function, hop int) (steps function.Steps, is boo
 		return steps, err == nil, err
 	}
 	is = err == nil && b.machineHas()(feature.BPFIngress) && b.suits(f, steps, hop)
-	if b.runtimes == nil {
-		b.runtimes = map[string]string{}
-	}
-	b.runtimes[f.Name] = map[bool]string{true: api.RuntimeInline, false: api.RuntimeNetns}[is]
+	b.choose(f.Name, map[bool]string{true: api.RuntimeInline, false: api.RuntimeNetns}[is])
 	return steps, is, nil
 }
 

@@ -50,6 +50,8 @@ type Facts struct {
 	// Hugepages of the kernel's usual size; nil where the machine
 	// does not tell.
 	Hugepages *Hugepages
+	// Engines that have containers of chains, by chain, in the order in which they are asked.
+	Engines map[string][]string
 	// Has tells whether the machine has a feature, where a function leaves a choice to
 	// it; nil is a machine that has all.
 	Has func(feature string) bool
@@ -362,7 +364,7 @@ func (b *builder) nodeOf(seat api.Seat, before []Node) (Node, error) {
 		return b.group(seat, before)
 	}
 	f := seat.Functions[0]
-	n := Node{Name: f.Name, Kind: f.Kind, Namespace: b.namespaceOf(f.Name), Made: true, Runtime: b.engineOf(f.FunctionBody), body: f.FunctionBody, onFailure: f.OnFailure, Branches: f.Branches, Next: f.Next, OneWay: b.chain.Spec.OneWay(f)}
+	n := Node{Name: f.Name, Kind: f.Kind, Namespace: b.namespaceOf(f.Name), Made: true, Runtime: b.engineOf(f), body: f.FunctionBody, onFailure: f.OnFailure, Branches: f.Branches, Next: f.Next, OneWay: b.chain.Spec.OneWay(f)}
 	if f.Ref != "" {
 		body, ok := b.facts.Functions[f.Ref]
 		if !ok {
