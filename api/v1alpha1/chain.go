@@ -16,7 +16,7 @@ type ChainSpec struct {
 	Wiring string `json:"wiring,omitempty"`
 	// Runtime is where functions live unless one says otherwise: netns (default), a network
 	// namespace; inline, no namespace, but a step in the kernel that packets take between two
-	// of them; docker or containerd, a container of that engine of this machine; auto, for a
+	// of them; docker, containerd or podman, a container of that engine of this machine; auto, for a
 	// function with a container the first of these that answers, and for others inline where
 	// wiring, kind and machine can, and else a namespace.
 	Runtime string `json:"runtime,omitempty"`

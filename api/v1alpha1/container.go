@@ -17,6 +17,8 @@ const (
 	RuntimeDocker = "docker"
 	// RuntimeContainerd is one of its containerd.
 	RuntimeContainerd = "containerd"
+	// RuntimePodman is one of its Podman.
+	RuntimePodman = "podman"
 )
 
 // When the image of a container is fetched: where the engine does not have it, whenever the chain is brought up, or never.
@@ -27,7 +29,7 @@ const (
 )
 
 // engines are the runtimes whose functions are containers.
-var engines = []string{RuntimeDocker, RuntimeContainerd}
+var engines = []string{RuntimeDocker, RuntimeContainerd, RuntimePodman}
 
 // IsEngine tells whether functions of a runtime are containers.
 func IsEngine(runtime string) bool { return slices.Contains(engines, runtime) }

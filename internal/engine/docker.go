@@ -21,8 +21,12 @@ import (
 	"github.com/moby/moby/client"
 )
 
-// Docker is the name of the engine that DOCKER_HOST names, or else listens at Docker's own socket.
-const Docker = "docker"
+const (
+	// Docker is the name of the engine that DOCKER_HOST names, or else listens at Docker's own socket.
+	Docker = "docker"
+	// Podman is that of the one that CONTAINER_HOST names, or else listens at Podman's. It speaks as Docker does.
+	Podman = "podman"
+)
 
 // answersWithin is how long an engine may take to say that it is there.
 const answersWithin = 5 * time.Second
@@ -30,35 +34,57 @@ const answersWithin = 5 * time.Second
 // stopsWithin is how long a container has from being asked to end until it is ended.
 const stopsWithin = 10 * time.Second
 
-type docker struct{ *client.Client }
+// docker is an engine that has Docker's API.
+type docker struct {
+	*client.Client
+	speaker
+}
 
-func openDocker(ctx context.Context) (Engine, error) {
-	c, err := client.New(client.FromEnv)
+// speaker is what differs among those.
+type speaker struct {
+	// name of the engine, and of its command; title is its name in a sentence.
+	name, title string
+	// variable of the environment says where it listens, and start starts it.
+	variable, start string
+	// at is how the client is told where it listens.
+	at func() client.Opt
+}
+
+var (
+	asDocker = speaker{Docker, "Docker", "DOCKER_HOST", "systemctl start docker", func() client.Opt { return client.FromEnv }}
+	asPodman = speaker{Podman, "Podman", "CONTAINER_HOST", "systemctl start podman.socket", func() client.Opt {
+		return client.WithHost(cmp.Or(os.Getenv("CONTAINER_HOST"), "unix:///run/podman/podman.sock"))
+	}}
+)
+
+// open the engine.
+func (s speaker) open(ctx context.Context) (Engine, error) {
+	c, err := client.New(s.at())
 	if err != nil {
-		return nil, fmt.Errorf("the Docker engine %w (%v); look at DOCKER_HOST and what else of the environment begins with DOCKER", ErrNotThere, err)
+		return nil, fmt.Errorf("the %s engine %w (%v); look at %s and what else of the environment begins as that does", s.title, ErrNotThere, err, s.variable)
 	}
 	if host := c.DaemonHost(); !strings.HasPrefix(host, "unix://") {
 		_ = c.Close()
-		return nil, fmt.Errorf("the Docker engine at %s may be on another machine, whose network namespaces cannot be reached: for nfchain it %w; set DOCKER_HOST to a unix:// socket of this machine", host, ErrNotThere)
+		return nil, fmt.Errorf("the %s engine at %s may be on another machine, whose network namespaces cannot be reached: for nfchain it %w; set %s to a unix:// socket of this machine", s.title, host, ErrNotThere, s.variable)
 	}
 	ctx, stop := context.WithTimeout(ctx, answersWithin)
 	defer stop()
 	if _, err := c.Ping(ctx, client.PingOptions{NegotiateAPIVersion: true}); err != nil {
 		host := c.DaemonHost()
 		_ = c.Close()
-		return nil, fmt.Errorf("the Docker engine at %s %w (%v); start it (systemctl start docker), or set DOCKER_HOST", host, ErrNotThere, err)
+		return nil, fmt.Errorf("the %s engine at %s %w (%v); start it (%s), or set %s", s.title, host, ErrNotThere, err, s.start, s.variable)
 	}
-	return docker{c}, nil
+	return docker{c, s}, nil
 }
 
-func (docker) Name() string { return Docker }
+func (d docker) Name() string { return d.name }
 
 func (d docker) Host() string { return d.DaemonHost() }
 
 func (d docker) Version(ctx context.Context) (string, error) {
 	v, err := d.ServerVersion(ctx, client.ServerVersionOptions{})
 	if err != nil {
-		return "", fmt.Errorf("ask the Docker engine at %s for its version: %w", d.Host(), err)
+		return "", fmt.Errorf("ask the %s engine at %s for its version: %w", d.title, d.Host(), err)
 	}
 	return v.Version, nil
 }
@@ -71,7 +97,7 @@ func (d docker) List(ctx context.Context, owner string) ([]Container, error) {
 	filters := client.Filters{}.Add("label", label, labelMachine+"="+machine())
 	all, err := d.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: filters})
 	if err != nil {
-		return nil, fmt.Errorf("list the containers of Docker: %w", err)
+		return nil, fmt.Errorf("list the containers of %s: %w", d.title, err)
 	}
 	var found []Container
 	for _, c := range all.Items {
@@ -280,7 +306,7 @@ func (d docker) image(ctx context.Context, w Wanted, progress func(string)) (fou
 	case !errdefs.IsNotFound(err) || w.Pull == "always":
 		return f, err
 	case w.Pull == "never":
-		return f, fmt.Errorf("image %s %w, and pull: never keeps it from being fetched; build or load it (docker load -i FILE)", w.Image, ErrNotThere)
+		return f, fmt.Errorf("image %s %w, and pull: never keeps it from being fetched; build or load it (%s load -i FILE)", w.Image, ErrNotThere, d.name)
 	}
 	if err := d.pull(ctx, w.Image, progress); err != nil {
 		return f, err
@@ -294,7 +320,7 @@ func (d docker) look(ctx context.Context, name string) (found, error) {
 		return found{}, fmt.Errorf("look at image %s: %w", name, err)
 	}
 	if !runs(r.Architecture) {
-		return found{}, fmt.Errorf("image %s is for %s, and this machine is %s; fetch or build it for this one (docker pull --platform linux/%s)", name, r.Architecture, runtime.GOARCH, runtime.GOARCH)
+		return found{}, fmt.Errorf("image %s is for %s, and this machine is %s; fetch or build it for this one (%s pull --platform linux/%s)", name, r.Architecture, runtime.GOARCH, d.name, runtime.GOARCH)
 	}
 	f := found{ID: r.ID}
 	if r.Config != nil {

@@ -121,8 +121,9 @@ var engines = []struct {
 	variable string
 	open     func(context.Context) (Engine, error)
 }{
-	{Docker, "DOCKER_HOST", openDocker},
+	{Docker, asDocker.variable, asDocker.open},
 	{Containerd, containerdVariable, openContainerd},
+	{Podman, asPodman.variable, asPodman.open},
 }
 
 // Names of the engines that there are, in the order in which they are asked.

@@ -30,7 +30,7 @@ func TestNotThere(t *testing.T) {
 // TestWaits: a process waits as long as it is what a container begins with, and no longer.
 func TestWaits(t *testing.T) {
 	for line, want := range map[string]bool{
-		"/.nfchain enter -- sleep 100": true, "/usr/bin/runc init": true, "sleep": false, "/.nfchain idle": false, "init": false, "": false,
+		"/.nfchain enter -- sleep 100": true, "/usr/bin/runc init": true, "/usr/bin/crun --root /run/crun create --bundle /x y": true, "/usr/bin/crun": false, "sleep": false, "/.nfchain idle": false, "init": false, "": false,
 	} {
 		if got := begins(strings.Split(line+" ", " ")); got != want {
 			t.Errorf("%q: %v", line, got)

@@ -205,7 +205,7 @@ func end(pid int, id string) {
 
 // begins tells whether a command line is of what a container begins with: first of the engine's, and then of this.
 func begins(words []string) bool {
-	if len(words) > 2 && filepath.Base(words[0]) == "runc" && words[1] == "init" {
+	if runs := filepath.Base(words[0]); len(words) > 2 && (runs == "runc" && words[1] == "init" || runs == "crun") {
 		return true
 	}
 	return len(words) > 3 && slices.Equal(words[:3], entry())

@@ -21,6 +21,7 @@ type engineQuestion struct {
 var engines = []engineQuestion{
 	{ToolDocker, "functions in Docker containers", engine.Docker, "dockerd", "docker.io", "docker"},
 	{ToolContainerd, "functions in containers of containerd", engine.Containerd, "containerd", "containerd", "containerd"},
+	{ToolPodman, "functions in containers of Podman", engine.Podman, "podman", "podman", "podman"},
 }
 
 func (q engineQuestion) question() question { return question{q.name, q.enables, q.ask} }

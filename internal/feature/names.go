@@ -48,6 +48,7 @@ const (
 	ToolOVS        = "tool.ovs"
 	ToolDocker     = "tool.docker"     // an engine of this machine that answers
 	ToolContainerd = "tool.containerd" // one of this machine that answers
+	ToolPodman     = "tool.podman"     // its service
 	ToolQEMU       = "tool.qemu"
 	ToolTestpmd    = "tool.testpmd"
 

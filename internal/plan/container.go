@@ -16,7 +16,7 @@ import (
 )
 
 // engines are the features that runtimes need which are container engines.
-var engines = map[string]string{api.RuntimeDocker: feature.ToolDocker, api.RuntimeContainerd: feature.ToolContainerd}
+var engines = map[string]string{api.RuntimeDocker: feature.ToolDocker, api.RuntimeContainerd: feature.ToolContainerd, api.RuntimePodman: feature.ToolPodman}
 
 // engineOf a function's container; "" where it has none. One that is left to the plan is of the engine that has
 // containers of the chain's already, or else of the first that answers.

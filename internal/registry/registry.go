@@ -55,7 +55,7 @@ var Tools = []traffic.Tool{
 	rr.Tool{}, rfc6349.Tool{}, fping.Tool{}, netperf.Tool{}, testpmd.Tool{}, pktgen.Tool{},
 }
 
-var runtimes = []string{api.RuntimeNetns, api.RuntimeInline, api.RuntimeDocker, api.RuntimeContainerd, api.RuntimeAuto}
+var runtimes = []string{api.RuntimeNetns, api.RuntimeInline, api.RuntimeDocker, api.RuntimeContainerd, api.RuntimePodman, api.RuntimeAuto}
 
 // Plan is the catalogue that plans are made with.
 func Plan() plan.Catalogue {

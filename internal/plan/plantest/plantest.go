@@ -53,7 +53,7 @@ func Catalogue() plan.Catalogue {
 // File reads a file.
 func File(tb testing.TB, text string) *api.File {
 	tb.Helper()
-	words := api.Catalogue{Functions: map[string]func() any{}, Wirings: map[string]func() any{}, EndpointKind: plan.EndpointKind, Runtimes: []string{api.RuntimeNetns, api.RuntimeInline, api.RuntimeDocker, api.RuntimeContainerd, api.RuntimeAuto}}
+	words := api.Catalogue{Functions: map[string]func() any{}, Wirings: map[string]func() any{}, EndpointKind: plan.EndpointKind, Runtimes: []string{api.RuntimeNetns, api.RuntimeInline, api.RuntimeDocker, api.RuntimeContainerd, api.RuntimePodman, api.RuntimeAuto}}
 	for name, k := range Catalogue().Functions {
 		words.Functions[name] = k.Options
 	}
