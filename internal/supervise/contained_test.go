@@ -34,6 +34,8 @@ type telling struct {
 	answers []func(from time.Time, to func(time.Time, []byte) error) error
 }
 
+func (*telling) Writes() bool { return false }
+
 func (e *telling) Logs(_ context.Context, _ string, from time.Time, to func(time.Time, []byte) error) error {
 	answer := e.answers[0]
 	e.answers = e.answers[1:]
