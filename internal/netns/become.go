@@ -92,7 +92,7 @@ func (b Become) mounts() error {
 	// is refused (in some user namespaces) the program sees the host's.
 	source := cmp.Or(b.Mark, "nfchain")
 	_ = unix.Mount(source, "/sys", "sysfs", 0, "")
-	return b.Own.make(source)
+	return b.Own.make(source, b.MemoryBytes)
 }
 
 // holds tells whether a directory lies in one of those that are made, and not on the host.
@@ -116,16 +116,21 @@ func see(pid int) error {
 	return nil
 }
 
-// make the directories and files, in this process's own mount namespace, of a source.
-func (o Own) make(source string) error {
+// make the directories and files, in this process's own mount namespace, of a source. Each directory has room for as much
+// as the program may have of memory; with 0 for what the kernel gives it, half of the machine's.
+func (o Own) make(source string, memory uint64) error {
+	options := "mode=1777"
+	if memory > 0 {
+		options += fmt.Sprintf(",size=%d", memory)
+	}
 	for _, dir := range slices.Sorted(slices.Values(o.Scratch)) { // one within another behind it
 		if o.holds(dir) {
 			if err := os.MkdirAll(dir, 0o755); err != nil {
 				return fmt.Errorf("scratch: %w", err)
 			}
 		}
-		if err := unix.Mount(source, dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777"); err != nil {
-			return fmt.Errorf("scratch: directory %s: %w", dir, err)
+		if err := unix.Mount(source, dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
+			return fmt.Errorf("scratch: directory %s, which has to be on this machine: %w", dir, err)
 		}
 	}
 	for path, text := range o.Files {

@@ -11,8 +11,9 @@ import (
 )
 
 // writeDirectory as a tar that is the same to the byte as long as names, modes and contents are: an engine is told
-// neither who has the files nor when they were written.
-func (s Source) writeDirectory(w io.Writer) error {
+// neither who has the files nor when they were written. Of an archive without an end, which is not written where end fails, no
+// engine makes anything.
+func (s Source) writeDirectory(w io.Writer, end func() error) error {
 	archive := tar.NewWriter(w)
 	err := filepath.WalkDir(s.Path, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -35,6 +36,12 @@ func (s Source) writeDirectory(w io.Writer) error {
 	})
 	if err != nil {
 		return bare(err)
+	}
+	if err := archive.Flush(); err != nil {
+		return err
+	}
+	if err := end(); err != nil {
+		return err
 	}
 	return archive.Close()
 }

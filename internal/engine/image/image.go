@@ -41,6 +41,9 @@ func Open(path string) (Source, error) {
 		return s, bare(err)
 	case info.IsDir():
 		s.Built = true
+		if s.Path, err = filepath.EvalSymlinks(path); err != nil { // or there is nothing in what leads to it
+			return s, bare(err)
+		}
 		return s, s.openDirectory()
 	case !info.Mode().IsRegular():
 		return s, errors.New("is neither a tarball nor a directory with a " + Dockerfile)
@@ -69,17 +72,24 @@ func (s Source) Name() (string, error) {
 	if !s.Built {
 		return nameOf(s.packed.config), nil
 	}
-	sum := sha256.New()
-	if err := s.writeDirectory(sum); err != nil {
-		return "", err
-	}
-	return named(sum.Sum(nil)), nil
+	sum, name := sha256.New(), ""
+	err := s.writeDirectory(sum, func() error {
+		name = named(sum.Sum(nil))
+		return nil
+	})
+	return name, err
 }
 
 // Write what an engine builds, or loads as an image of this name.
 func (s Source) Write(w io.Writer, name string) error {
 	if s.Built {
-		return s.writeDirectory(w)
+		sum := sha256.New()
+		return s.writeDirectory(io.MultiWriter(w, sum), func() error {
+			if named(sum.Sum(nil)) != name {
+				return errors.New("its files changed while they were read; try again")
+			}
+			return nil
+		})
 	}
 	return s.packed.write(w, s.Path, name)
 }

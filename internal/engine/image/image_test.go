@@ -239,6 +239,24 @@ func TestDirectory(t *testing.T) {
 			seen[n] = true
 		}
 	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	linked, err := Open(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := linked.Name(); n != name() || err != nil {
+		t.Errorf("by a link it is %s, error %v, and %s without", n, err, name())
+	}
+	var whole, part bytes.Buffer
+	if err := linked.Write(&whole, name()); err != nil || !bytes.HasSuffix(whole.Bytes(), make([]byte, 1024)) {
+		t.Errorf("it is not written to its end, error %v", err)
+	}
+	if err := linked.Write(&part, first); err == nil || !strings.Contains(err.Error(), "changed") || part.Len() != whole.Len()-1024 {
+		t.Errorf("what has changed since it had a name is written, %d of %d bytes, error %v", part.Len(), whole.Len(), err)
+	}
 	if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600); err != nil {
 		t.Fatal(err)
 	}

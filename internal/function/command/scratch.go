@@ -22,8 +22,14 @@ func (o *Options) checkScratch(add func(path, format string, args ...any)) {
 			add(fmt.Sprintf("scratch[%d]", i), "%q is the system's, and the program needs what is there; use another, such as /srv", dir)
 		}
 	}
-	for _, path := range slices.Sorted(maps.Keys(o.Files)) {
+	paths := append(slices.Sorted(maps.Keys(o.Files)), o.Scratch...)
+	for _, path := range paths[:len(o.Files)] {
+		below := slices.IndexFunc(paths, func(other string) bool { return other != path && isIn(other, path) })
 		switch {
+		case below >= 0:
+			add("files."+path, "%q is a directory, in which %s is; give the file another name", path, paths[below])
+		case slices.Contains(o.Scratch, path):
+			add("files."+path, "%q is a directory of scratch; give the file another name", path)
 		case !isBelowRoot(path):
 			add("files."+path, "%q is not an absolute path of a file, without . and ..", path)
 		case !slices.ContainsFunc(o.Scratch, func(of string) bool { return path != of && isIn(path, of) }):
