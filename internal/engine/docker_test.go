@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -167,7 +168,12 @@ func TestEnd(t *testing.T) {
 	if err := unix.Kill(cmd.Process.Pid, 0); err != nil {
 		t.Errorf("a process of no container: %v", err)
 	}
-	end(cmd.Process.Pid, ":/") // as every process has in its cgroups
+	all, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, _, _ := strings.Cut(string(all), "/") // what begins the first of its control groups passes for a container's
+	end(cmd.Process.Pid, line)
 	if !groups(t, cmd.Process.Pid) {
 		_ = unix.Kill(child, unix.SIGKILL)
 	}

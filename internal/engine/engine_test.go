@@ -55,3 +55,17 @@ func TestProgramIsStatic(t *testing.T) {
 		}
 	}
 }
+
+// TestNames: a container's processes are told by their control groups from those of one whose name begins or ends alike.
+func TestNames(t *testing.T) {
+	const id = "chain.web"
+	for groups, want := range map[string]bool{
+		"0::/nfchain/chain.web\n": true, "12:memory:/x\n0::/nfchain/chain.web": true, "0::/nfchain/chain.web/init\n": true,
+		"0::/system.slice/docker-chain.web.scope\n": true, "0::/machine.slice/libpod-chain.web.scope/container\n": true,
+		"0::/nfchain/chain.web-1\n": false, "0::/nfchain/2chain.web\n": false, "0::/nfchain/chain.we\n": false, "0::/\n": false, "": false,
+	} {
+		if names(groups, id) != want {
+			t.Errorf("%q: not %v", groups, want)
+		}
+	}
+}

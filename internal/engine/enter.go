@@ -182,7 +182,18 @@ func Is(pid int, id string) bool { return waits(pid) || Within(pid, id) }
 // Within tells whether a process of this machine is of a container.
 func Within(pid int, id string) bool {
 	groups, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
-	return err == nil && id != "" && strings.Contains(string(groups), id)
+	return err == nil && id != "" && names(string(groups), id)
+}
+
+// names tells whether one of the control groups, as /proc has them, is a container's. An engine calls it by the container's ID alone, or
+// has systemd call it so with a word before.
+func names(groups, id string) bool {
+	for e := range strings.FieldsFuncSeq(groups, func(r rune) bool { return r == '/' || r == '\n' }) {
+		if e == id || strings.HasSuffix(strings.TrimSuffix(e, ".scope"), "-"+id) {
+			return true
+		}
+	}
+	return false
 }
 
 // toGroup is PIDFD_SIGNAL_PROCESS_GROUP.
