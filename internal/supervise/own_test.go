@@ -108,7 +108,7 @@ func TestNowhereForOwnFiles(t *testing.T) {
 	s.Scratch = []string{t.TempDir() + "/missing"}
 	c.up(s)
 	c.until("a", "failing", func(s process.Status) bool { return s.Failures > 0 })
-	if log := c.log("a"); !strings.Contains(log, "scratch: directory "+s.Scratch[0]+": no such file or directory") {
+	if log := c.log("a"); !strings.Contains(log, "scratch: directory "+s.Scratch[0]+", which has to be on this machine: no such file or directory") {
 		t.Errorf("log %q", log)
 	}
 }
