@@ -55,6 +55,9 @@ func TestEveryExampleCarriesTraffic(t *testing.T) {
 		if len(file.Chains) == 0 {
 			continue // an experiment
 		}
+		if len(file.Chains[0].Spec.Brought()) > 0 {
+			continue // nothing goes through it before containers come (TestCNI)
+		}
 		t.Run(name, func(t *testing.T) {
 			if contained(file) {
 				nstest.Docker(t)

@@ -64,14 +64,22 @@ func TestVideoPlays(t *testing.T) {
 		}
 	}
 
-	was := v.newest()
-	if err := syscall.Kill(node(state, "compress").Program.PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
+	end := func(signal syscall.Signal) {
+		t.Helper()
+		if err := syscall.Kill(node(state, "compress").Program.PID, signal); err != nil {
+			t.Fatal(err)
+		}
 	}
+	end(syscall.SIGSTOP) // it sends no more before one sees what the last was
+	was := v.newest()
+	end(syscall.SIGKILL)
 	v.until("the compressor is started again", func() bool {
 		p := node(v.show(), "compress").Program
 		return p.Restarts > 0 && p.State == "ready"
 	})
+	if now := v.newest(); now <= was {
+		t.Errorf("the compressor is ready, and the newest segment is %d, of the one before it, which sent %d", now, was)
+	}
 	v.until("the playlist goes on", func() bool { return v.newest() > was+1 })
 	if _, rate := v.watch(); rate > limit {
 		t.Errorf("the stream has %.0f bit/s after the compressor was killed", rate)

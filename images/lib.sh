@@ -12,7 +12,7 @@ serve() {
 		served="$served $!"
 		until in_server timeout 5 busybox wget -q -O /dev/null "http://127.0.0.1:$port/"; do sleep 0.1; done
 	done
-	trap 'kill $served; wait; rm -rf "$www"' EXIT
+	trap 'kill $served 2>/dev/null || true; wait; rm -rf "$www"' EXIT
 }
 
 # get URL, as the near end does.

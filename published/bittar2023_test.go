@@ -17,3 +17,82 @@ func TestBittarTable3(t *testing.T) {
 		"table-3": fails, "table-3:bridge": fails, "table-3:eightfold": fails, "table-3:double": fails, "table-3-spread": fails,
 	})
 }
+
+// Six pods in a chain take longer than three, and the last of them longest; and on a machine where nothing of that matters.
+func TestBittarTable2(t *testing.T) {
+	const id = "bittar2023/table-2"
+	mean, alone := map[float64]float64{3: 3e9, 6: 6.93e9}, map[float64]float64{3: 2.73e9, 6: 4.36e9}
+	last := map[float64]float64{3: 5e9, 6: 25e9}
+	paper{id: id, cores: 4, truth: func(f map[string]any) map[string]float64 {
+		n := level(f, "copies")
+		return map[string]float64{"start_mean_ns": mean[n], "start_min_ns": 1e9, "start_max_ns": last[n], "start_alone_ns": alone[n], "reachable_ns": last[n], "start_factor": mean[n] / alone[n]}
+	}}.expect(t, map[string]string{
+		"table-2": holds, "table-2:three": holds, "table-2:containerd": holds,
+		"table-2-double": holds, "table-2-double:plain": holds, "table-2-double:hardly": fails, "table-2-double:last": holds,
+	})
+	paper{id: id, cores: 4, truth: func(map[string]any) map[string]float64 {
+		return map[string]float64{"start_mean_ns": 1e9, "start_min_ns": 1e9, "start_max_ns": 1e9, "start_alone_ns": 0.99e9, "reachable_ns": 1e9, "start_factor": 1.01}
+	}}.expect(t, map[string]string{
+		"table-2": fails, "table-2:three": fails, "table-2:containerd": fails,
+		"table-2-double": fails, "table-2-double:plain": fails, "table-2-double:hardly": holds, "table-2-double:last": fails,
+	})
+}
+
+// The forwarder of the other node is slowest and least steady to come back; and on a machine where it is the contrary.
+func TestBittarTable1(t *testing.T) {
+	const id = "bittar2023/table-1"
+	other := func(f map[string]any) bool { return f["harm"] == "interface server" }
+	steady := func(yes bool) func(f map[string]any) float64 {
+		return func(f map[string]any) float64 {
+			if other(f) == yes {
+				return 1
+			}
+			return 20
+		}
+	}
+	printed := asPrinted(t, id, func(map[string]any) map[string]float64 { return map[string]float64{"outage_ns": 0.2e9} })
+	paper{id: id, cores: 4, truth: printed, scatter: steady(false)}.expect(t, map[string]string{
+		"table-1": holds, "table-1:both": holds, "table-1:control": holds, "table-1:spread": holds, "table-1:function": holds,
+	})
+	paper{id: id, cores: 4, truth: func(f map[string]any) map[string]float64 {
+		if other(f) {
+			return map[string]float64{"outage_ns": 1e9}
+		}
+		if f["harm"] == "interface client, interface server" {
+			return map[string]float64{"outage_ns": 2e9}
+		}
+		return map[string]float64{"outage_ns": 4e9}
+	}, scatter: steady(true)}.expect(t, map[string]string{
+		"table-1": fails, "table-1:both": fails, "table-1:control": fails, "table-1:spread": fails, "table-1:function": fails,
+	})
+}
+
+// A chain carries half of what a bridge does, and less with more functions; and on a machine where it carries more.
+func TestBittarFig11(t *testing.T) {
+	const id = "bittar2023/fig11-13"
+	carried := func(plain, chain, more float64) func(map[string]any) map[string]float64 {
+		return func(f map[string]any) map[string]float64 {
+			if f["wiring"] != "ebpf" {
+				return map[string]float64{"goodput_bps": plain}
+			}
+			return map[string]float64{"goodput_bps": chain + more*level(f, "copies")}
+		}
+	}
+	paper{id: id, cores: 4, truth: carried(1.1e9, 0.53e9, -0.01e9)}.expect(t, map[string]string{"fig11-13": holds, "fig11-13:less": holds, "fig11-13:bridge": holds, "fig11-13:functions": holds})
+	paper{id: id, cores: 4, truth: carried(1.1e9, 1.2e9, 0.01e9)}.expect(t, map[string]string{"fig11-13": fails, "fig11-13:less": fails, "fig11-13:bridge": fails, "fig11-13:functions": fails})
+}
+
+// Traffic is no matter to the control plane; and on a machine where it is.
+func TestBittarFig9(t *testing.T) {
+	const id = "bittar2023/fig9-10"
+	taken := func(more, rest float64) func(map[string]any) map[string]float64 {
+		return func(f map[string]any) map[string]float64 {
+			if f["protocol"] == "tcp" {
+				return map[string]float64{"control_cpus": 0.02 * more, "control_memory_bytes": 90e6 * more, "control_rest": rest}
+			}
+			return map[string]float64{"control_cpus": 0.02, "control_memory_bytes": 90e6, "control_rest": rest}
+		}
+	}
+	paper{id: id, cores: 4, truth: taken(1.02, 0.1)}.expect(t, map[string]string{"fig9-10": holds, "fig9-10:memory": holds, "fig9-10:rises": holds})
+	paper{id: id, cores: 4, truth: taken(1.5, 0.9)}.expect(t, map[string]string{"fig9-10": fails, "fig9-10:memory": fails, "fig9-10:rises": fails})
+}

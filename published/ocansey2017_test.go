@@ -1,6 +1,8 @@
 package published_test
 
 import (
+	"maps"
+	"math"
 	"testing"
 )
 
@@ -73,6 +75,79 @@ func TestOcanseyTableA4(t *testing.T) {
 		"table-a4:rises-bridge": fails, "table-a4:rises-ovs": fails, "table-a4:jump-text": fails, "table-a4:jump-table": fails,
 		"table-a4:ovs-text": fails, "table-a4:ovs-table": fails, "table-a4:change": undecided,
 	})
+}
+
+// With containers of Docker it is the same table.
+func TestOcanseyTableA4Docker(t *testing.T) {
+	id := "ocansey2017/table-a4-docker"
+	truth := asPrinted(t, id, func(map[string]any) map[string]float64 { return map[string]float64{"latency_mean_ns": 5e6} })
+	paper{id: id, cores: 4, truth: truth}.expect(t, map[string]string{
+		"table-a4:docker-rises-bridge": holds, "table-a4:docker-rises-ovs": holds, "table-a4:docker-jump-text": fails, "table-a4:docker-jump-table": holds,
+		"table-a4:docker-ovs-text": fails, "table-a4:docker-ovs-table": holds, "table-a4:docker-change": holds,
+	})
+}
+
+// With containers of Docker the others are the same tables too, whatever hangs on the switch.
+func TestOcanseyTablesDocker(t *testing.T) {
+	for id, claims := range map[string][]map[string]string{
+		"a1": {{"docker-each": holds, "docker-each-150": holds, "docker-text": fails, "docker-table": holds, "docker-rises-bridge": holds,
+			"docker-rises-ovs": holds, "docker-flat-bridge": holds, "docker-flat-ovs": holds}},
+		"a2": {{"docker-each": fails, "docker-each-150": fails, "docker-below-60": holds, "docker-below-60-150": holds, "docker-at-60": holds,
+			"docker-text": fails, "docker-table": holds, "docker-abstract": fails, "docker-conclusion": fails}},
+		"a3": {{"docker-each": holds, "docker-each-150": holds, "docker-text": fails, "docker-table": holds}},
+		"5.1": {{"docker-loss-bridge": holds, "docker-loss-bridge-150": holds, "docker-order-bridge": holds, "docker-step-order-bridge": holds,
+			"docker-step-loss-bridge": holds, "docker-loss-ovs": holds, "docker-loss-ovs-150": holds, "docker-order-ovs": holds,
+			"docker-step-order-ovs": holds, "docker-step-loss-ovs": fails},
+			{"docker": holds, "docker-150": holds, "docker-text": fails, "docker-table": holds}},
+	} {
+		want := map[string]string{}
+		for i, all := range claims {
+			of := "table-" + id
+			switch {
+			case id == "5.1" && i == 0:
+				of = "table-5.1-5.2"
+			case id == "5.1":
+				of = "fig5.5"
+			}
+			for claim, verdict := range all {
+				want[of+":"+claim] = verdict
+			}
+		}
+		id = "ocansey2017/table-" + id + "-docker"
+		printed := asPrinted(t, id, nil)
+		paper{id: id, cores: 4, truth: func(f map[string]any) map[string]float64 {
+			past := maps.Clone(f)
+			past["path"], past["length"] = "chain", 3
+			return printed(past)
+		}}.expect(t, want)
+		// What many containers on the switch turn round is told of them alone.
+		if id != "ocansey2017/table-a1-docker" {
+			continue
+		}
+		want["table-a1:docker-each-150"] = fails
+		paper{id: id, cores: 4, truth: func(f map[string]any) map[string]float64 {
+			past := maps.Clone(f)
+			past["path"], past["length"] = "chain", 3
+			if f["path"] == "direct" && f["wiring"] == "bridge" {
+				return map[string]float64{"goodput_bps": 1e9}
+			}
+			return printed(past)
+		}}.expect(t, want)
+	}
+}
+
+// What a web server gives behind functions goes with the size of frames and of objects, or not.
+func TestOcanseyWeb(t *testing.T) {
+	for sign, verdict := range map[float64]string{1: holds, -1: fails} {
+		paper{id: "ocansey2017/web", cores: 4, truth: func(f map[string]any) map[string]float64 {
+			for _, size := range []string{"frame_size", "response_size"} {
+				if f[size] != nil {
+					return map[string]float64{"goodput_bps": 1e9 * math.Pow(level(f, size), sign)}
+				}
+			}
+			return map[string]float64{"goodput_bps": 1e9}
+		}}.expect(t, map[string]string{"table-b1:web-frames": verdict, "table-b1:web-objects": verdict})
+	}
 }
 
 // One bridge takes 1,024 ports or 124, of which this kernel keeps to neither.

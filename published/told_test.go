@@ -37,7 +37,7 @@ func told(t *testing.T, id string, machine machineOf, has ...string) map[string]
 			instance := k/each + 1
 			value := machine(p, instance) * (1 + 0.005*r.NormFloat64())
 			x := trial.Trial{Condition: len(run.Conditions) - 1, Repeat: k + 1, Instance: 1000*len(run.Conditions) + instance, Metrics: map[string]float64{
-				"goodput_bps": value, "packet_rate_pps": value,
+				"goodput_bps": value, "packet_rate_pps": value, "transactions_per_second": value,
 			}}
 			if k%each == 0 { // how long it takes to come up differs by more than what it carries
 				x.Made = []trial.Making{{MakeS: 0.02 * math.Pow(machine(p, instance)/1e9, 10)}}
@@ -126,6 +126,21 @@ func TestDraftsOnKnownMachines(t *testing.T) {
 		{"dcn05/fig12", func(experiment.Point, int) float64 { return 1e9 }, nil,
 			map[string]string{"fig12-exclusive": untold, "fig12-exclusive:one-node": undecided, "fig12-exclusive:ends": undecided,
 				"fig12-numa": untold, "fig12-numa:unpinned": untold, "fig12-numa:one-node": undecided, "fig12-switch-pod": untold, "fig12-switch-pod:unpinned": fails}},
+		{"dcn05/containers", func(p experiment.Point, _ int) float64 { // pinning gains, and containers are slower
+			return 1e9 * map[string]float64{"none": 0.5, "shared: 0-1": 1, "exclusive": 1.5}[p.Factors["chain.placement.load"].(string)] * gain(is(p, "chain.runtime", "docker"), -0.2)
+		}, []string{"tool.docker"}, map[string]string{"fig12-exclusive:containers": holds, "fig12-numa:containers": holds, "fig12-exclusive:runtime": holds}},
+		{"dcn05/containers", func(p experiment.Point, _ int) float64 { // it costs, in containers alone
+			if is(p, "chain.runtime", "netns") {
+				return 1e9
+			}
+			return 1e9 * map[string]float64{"none": 1.5, "shared: 0-1": 1, "exclusive": 0.5}[p.Factors["chain.placement.load"].(string)]
+		}, []string{"tool.docker"}, map[string]string{"fig12-exclusive:containers": fails, "fig12-numa:containers": fails, "fig12-exclusive:runtime": fails}},
+		{"dcn05/pod", func(p experiment.Point, _ int) float64 { // within a pod nothing is between
+			return 1e9 * gain(is(p, "wiring", "pod"), 0.5)
+		}, []string{"tool.docker"}, map[string]string{"one-pod": holds, "one-pod:rr": holds, "network-models": holds, "network-models:rr": holds}},
+		{"dcn05/pod", func(p experiment.Point, _ int) float64 { // an engine's network is the fastest
+			return 1e9 * gain(is(p, "wiring", "engine"), 0.5)
+		}, []string{"tool.docker"}, map[string]string{"one-pod": fails, "one-pod:rr": fails, "network-models": fails, "network-models:rr": fails}},
 		{"livi2016/future-active", func(p experiment.Point, _ int) float64 {
 			return 1e9 * min(4, factor(p, "active_chains")*factor(p, "flows")) / 4
 		},
@@ -150,6 +165,15 @@ func TestDraftsOnKnownMachines(t *testing.T) {
 		{"livi2016/future-group", func(p experiment.Point, _ int) float64 {
 			return power(0.05, factor(p, "copies.fw")*gain(is(p, "chain.functions[fw].group", "box"), 0.5))
 		}, nil, map[string]string{"group": fails, "group:gain": fails}},
+		{"livi2016/engine", func(p experiment.Point, _ int) float64 { // one engine costs next to nothing, one more the longer the chain is, and LXC nothing
+			if is(p, "chain.runtime", "containerd") {
+				return power(0.1, 1.3*factor(p, "length"))
+			}
+			return power(0.1, factor(p, "length")) * gain(is(p, "chain.runtime", "docker"), -0.02)
+		}, []string{"tool.docker", "tool.containerd", "tool.lxc"}, map[string]string{"engine": holds, "engine:constant": holds, "engine:containerd": fails, "engine:containerd-constant": fails, "engine:lxc": holds, "engine:lxc-constant": holds}},
+		{"livi2016/engine", func(p experiment.Point, _ int) float64 { // a cost that is not small, but constant
+			return 1e9 * gain(!is(p, "chain.runtime", "netns"), -0.2)
+		}, []string{"tool.docker"}, map[string]string{"engine": fails, "engine:constant": holds, "engine:containerd": untold, "engine:containerd-constant": untold, "engine:lxc": untold, "engine:lxc-constant": untold}},
 		{"livi2016/future-shared", func(experiment.Point, int) float64 { return 1e9 },
 			nil, map[string]string{"future-shared": holds, "future-shared:alone": holds}},
 		{"livi2016/future-shared", func(p experiment.Point, _ int) float64 { return 1e9 / gain(is(p, "mix", "shared"), 0.5) },

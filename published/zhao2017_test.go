@@ -19,6 +19,25 @@ func TestZhaoFig3(t *testing.T) {
 	})
 }
 
+// TestZhaoFig3OfLXC, whose containers Docker's are like; and where both are otherwise.
+func TestZhaoFig3OfLXC(t *testing.T) {
+	rates := func(docker float64, each map[string]float64) func(map[string]any) map[string]float64 {
+		return func(f map[string]any) map[string]float64 {
+			x := wired(f, each)
+			if f["chain.endpoints[client].runtime"] == "docker" {
+				x *= docker
+			}
+			return map[string]float64{"transactions_per_second": x}
+		}
+	}
+	paper{id: "zhao2017/fig3-lxc", cores: 16, truth: rates(1, map[string]float64{"macvlan": 96, "ovs": 89, "bridge": 73})}.expect(t, map[string]string{
+		"fig3-one:lxc-ovs": holds, "fig3-one:lxc-bridge": holds, "fig3-one:docker-macvlan": holds, "fig3-one:docker-bridge": holds,
+	})
+	paper{id: "zhao2017/fig3-lxc", cores: 16, truth: rates(0.8, map[string]float64{"macvlan": 80, "ovs": 90, "bridge": 95})}.expect(t, map[string]string{
+		"fig3-one:lxc-ovs": fails, "fig3-one:lxc-bridge": fails, "fig3-one:docker-macvlan": fails, "fig3-one:docker-bridge": fails,
+	})
+}
+
 // TestZhaoFig4, with a loss of 77.99% between nodes; and on a machine where hands do better.
 func TestZhaoFig4(t *testing.T) {
 	const numa = "chain.placement.numa"
@@ -167,4 +186,24 @@ func TestZhaoEightContainers(t *testing.T) {
 	}
 	paper{id: "zhao2017/bridge-8", cores: 16, truth: falling(3e6)}.expect(t, map[string]string{"cited-bridge-8:rate": holds, "cited-bridge-8:loss": holds})
 	paper{id: "zhao2017/bridge-8", cores: 16, truth: falling(600e6)}.expect(t, map[string]string{"cited-bridge-8:rate": fails, "cited-bridge-8:loss": fails})
+}
+
+// Docker with the losses that the source cites, and one that is free of them and slows TCP.
+func TestZhaoCitedNative(t *testing.T) {
+	const id = "zhao2017/cited-native"
+	with := func(losses map[string]float64) func(map[string]any) map[string]float64 {
+		return func(f map[string]any) map[string]float64 {
+			rate := 1e9
+			if f["wiring"] == "engine" {
+				rate *= 1 - losses[f["protocol"].(string)]
+			}
+			return map[string]float64{"goodput_bps": rate, "transactions_per_second": rate / 1e5}
+		}
+	}
+	paper{id: id, cores: 4, truth: with(map[string]float64{"udp": 0.4297, "tcp_rr": 0.1936, "udp_rr": 0.1213})}.expect(t, map[string]string{
+		"cited-native:tcp": holds, "cited-native:udp": holds, "cited-native:tcp_rr": holds, "cited-native:udp_rr": holds,
+	})
+	paper{id: id, cores: 4, truth: with(map[string]float64{"tcp": 0.3})}.expect(t, map[string]string{
+		"cited-native:tcp": fails, "cited-native:udp": fails, "cited-native:tcp_rr": fails, "cited-native:udp_rr": fails,
+	})
 }

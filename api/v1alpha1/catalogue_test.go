@@ -17,7 +17,7 @@ func testCatalogue() Catalogue {
 		},
 		Replicating: []string{"bridge"},
 		Branching:   []string{"bridge"},
-		Runtimes:    []string{RuntimeNetns, RuntimeInline, RuntimeAuto},
+		Runtimes:    []string{RuntimeNetns, RuntimeInline, RuntimeCNI, RuntimeAuto},
 		Tools:       []string{"iperf3", "sockperf", "ping"},
 	}
 }

@@ -16,8 +16,9 @@ type ChainSpec struct {
 	Wiring string `json:"wiring,omitempty"`
 	// Runtime is where functions live unless one says otherwise: netns (default), a network
 	// namespace; inline, no namespace, but a step in the kernel that packets take between two
-	// of them; docker, containerd or podman, a container of that engine of this machine; auto, for a
-	// function with a container the first of these that answers, and for others inline where
+	// of them; docker, containerd, podman or lxc, a container of that engine of this machine; cni, a container
+	// that another runtime puts in its place through nfchain as its CNI plugin; auto, for a
+	// function with a container the first of these that answers, but lxc, and for others inline where
 	// wiring, kind and machine can, and else a namespace.
 	Runtime string `json:"runtime,omitempty"`
 	// Endpoints are the chain's two ends, first the one that opens connections.
@@ -72,6 +73,13 @@ type Endpoint struct {
 	// namespace made for the endpoint, which then routes between it and the
 	// chain; `down` puts it back with its addresses and state.
 	Interface string `json:"interface,omitempty"`
+	// Runtime is what the endpoint is: netns (default), a network namespace; docker, containerd, podman or lxc, a
+	// container of that engine of this machine, and its namespace; cni, a container that another runtime puts in
+	// its place through nfchain as its CNI plugin. The chain's runtime is that of functions.
+	Runtime string `json:"runtime,omitempty" jsonschema:"enum=netns,enum=docker,enum=containerd,enum=podman,enum=lxc,enum=cni"`
+	// Container is what it is made from, where its runtime is a container engine. Default: one with nothing
+	// in it, from whose namespace traffic comes and goes.
+	Container *Container `json:"container,omitempty"`
 	// Addresses that the endpoint has besides the chain's own, such as those that a
 	// loadbalancer shares connections out over. The chain routes them to it.
 	Addresses []string `json:"addresses,omitempty"`
@@ -174,7 +182,11 @@ const (
 type Resources struct {
 	// CPUs the function's processes may run on, as in taskset's list ("0,2-3").
 	CPUs string `json:"cpus,omitempty"`
-	// Memory is the most a function's processes may map each (RLIMIT_AS).
+	// CPUTime is of how many CPUs a container may use the time, such as 0.5; of a program in a
+	// namespace it is not bounded.
+	CPUTime float64 `json:"cpu_time,omitzero" jsonschema:"minimum=0.01,maximum=8192"`
+	// Memory is the most a function's processes may map each (RLIMIT_AS), or a container may use
+	// in all.
 	Memory Size `json:"memory,omitempty"`
 	// Hugepages that the function's program needs, in bytes: a chain is refused where
 	// fewer are reserved, and for a function that uses none.

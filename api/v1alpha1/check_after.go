@@ -6,6 +6,8 @@ import "strings"
 type Following interface {
 	// Follows gives the nodes whose programs those are, and the field that names them.
 	Follows() (field string, nodes []string)
+	// Following are the same options with other nodes there.
+	Following(nodes []string) any
 }
 
 // follower is a node of a chain with a program, and those that this waits for.

@@ -18,18 +18,25 @@ func (c Catalogue) checkBranches(s *ChainSpec, wiring string, at place) []FieldP
 	}
 	for i, fn := range s.Functions {
 		path := item("functions", i)
-		if fn.Replicas > 1 {
-			f.addf(path+".replicas", "cannot be where functions of the chain have branches or a next; leave one of the two out")
-		}
-		if fn.OnFailure != "" {
-			f.addf(path+".onFailure", "cannot be where functions of the chain have branches or a next; leave one of the two out")
-		}
 		if fn.Parts() {
 			f.under(path, c.checkParting(s, i, wiring, at.under(path)))
 		}
 	}
+	f.under("", s.checkLedPast())
 	if len(f) == 0 && at.sound() {
 		f.under("", s.checkReached())
+	}
+	return f
+}
+
+// checkLedPast refuses to have packets led past functions where others have replicas, or they themselves.
+func (s *ChainSpec) checkLedPast() []FieldProblem {
+	var f findings
+	several := slices.IndexFunc(s.Functions, func(fn Function) bool { return fn.Replicas > 1 })
+	for i, fn := range s.Functions {
+		if several >= 0 && fn.OnFailure == "bypass" {
+			f.addf(item("functions", i)+".onFailure", "packets cannot be led past a function where ways part and a function has replicas, as %s; use block, or leave replicas out", s.Functions[several].Name)
+		}
 	}
 	return f
 }

@@ -37,6 +37,7 @@ func (c Catalogue) checkChain(s *ChainSpec, at place) []FieldProblem {
 	f.under("", checkNodeNames(s, at))
 	f.under("", checkGroups(s))
 	f.under("", checkContainers(s))
+	f.under("", checkBrought(s))
 	f.under("", checkAfter(s))
 	f.under("classifier", c.checkClassifier(s, wiring, at.under("classifier")))
 	f.under("", c.checkBranches(s, wiring, at))
@@ -146,8 +147,14 @@ func (c Catalogue) checkBody(b FunctionBody, at place) []FieldProblem {
 	if IsEngine(b.Runtime) {
 		f.addf("runtime", "a function that stands alone has a namespace; put it into the chain to have it in a container")
 	}
+	if b.Runtime == RuntimeCNI {
+		f.addf("runtime", "a function that stands alone has a namespace; put it into the chain to have a container in its place")
+	}
 	if b.Container != nil {
 		f.addf("container", "is for a function of a chain's own; put the function into the chain")
+	}
+	if b.Resources != nil && b.Resources.CPUTime > 0 {
+		f.addf("resources.cpu_time", "is for a container, and a function that stands alone is in a namespace; leave it out")
 	}
 	f.under("", b.checkProgram())
 	if o, is := b.Options.(Following); is {
@@ -169,6 +176,9 @@ func (c Catalogue) checkRest(b FunctionBody, wiring string, at place) []FieldPro
 		if _, err := ParseCPUList(b.Resources.CPUs); err != nil {
 			f.add("resources.cpus", err.Error())
 		}
+	}
+	if b.Resources != nil && (b.Resources.CPUTime < 0 || b.Resources.CPUTime > maxCPU+1) {
+		f.addf("resources.cpu_time", "%g is not a number of CPUs; write one such as 0.5", b.Resources.CPUTime)
 	}
 	f.under("", at.checkOptions())
 	return f

@@ -21,11 +21,6 @@ func (c Catalogue) checkClassifier(s *ChainSpec, wiring string, at place) []Fiel
 	if wiring != anyWiring && !slices.Contains(c.Replicating, wiring) {
 		f.addf("", "wiring %s cannot have several paths; use wiring: %s, or leave classifier out", wiring, strings.Join(c.Replicating, " or "))
 	}
-	for _, fn := range s.Functions {
-		if fn.Replicas > 1 {
-			f.addf("", "cannot be where a function has replicas, as %s has; leave one of the two out", fn.Name)
-		}
-	}
 	first, paths := map[string]string{}, map[string]bool{}
 	for i, r := range s.Classifier.Rules {
 		path := item("rules", i)

@@ -1,6 +1,7 @@
 package v1alpha1
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -48,8 +49,9 @@ func checkEndpoint(e Endpoint) []FieldProblem {
 		if e.Namespace != "" {
 			f.addf(kind, "is a program in a namespace that is made for the chain, and %s is there before; start it there yourself, or leave namespace out", quote(e.Namespace))
 		}
-		f.under("", FunctionBody{Kind: kind, Options: options}.checkProgram())
+		f.under("", e.checkProgram(kind, options))
 	}
+	f.under("", e.checkContainer())
 	for i, text := range e.Addresses {
 		at := item("addresses", i)
 		switch a, is := hostAddress(text); {
@@ -58,6 +60,41 @@ func checkEndpoint(e Endpoint) []FieldProblem {
 		case hasAddress(e.Addresses[:i], a):
 			f.addf(at, "%s is already among the addresses", text)
 		}
+	}
+	return f
+}
+
+// checkProgram of an endpoint, which its container's image may have.
+func (e Endpoint) checkProgram(kind string, options any) []FieldProblem {
+	if !IsEngine(e.Runtime) {
+		return FunctionBody{Kind: kind, Options: options}.checkProgram()
+	}
+	var f findings
+	if e.Container == nil || e.Container.Image == "" {
+		f.addf("container", "has no image, in which the program would be found; write container: {image: NAME}")
+	}
+	if o, is := options.(Housed); is {
+		f.under(kind, o.InNamespace())
+	}
+	return f
+}
+
+// checkContainer wants what is said of an endpoint's container to be said where it is one, made for the chain.
+func (e Endpoint) checkContainer() []FieldProblem {
+	var f findings
+	switch {
+	case !IsEngine(e.Runtime):
+		if e.Container != nil {
+			f.addf("container", "is for an endpoint with runtime: %s; this one has %s", strings.Join(engines, ", "), quote(cmp.Or(e.Runtime, RuntimeNetns)))
+		}
+		return f
+	case e.Namespace != "":
+		f.addf("runtime", "an endpoint with runtime: %s has the namespace of its container; leave namespace out", e.Runtime)
+	case e.Interface != "":
+		f.addf("runtime", "an endpoint with runtime: %s is a container, and interface takes one of the host's into a namespace; leave one of them out", e.Runtime)
+	}
+	if e.Container != nil {
+		f.under("container", e.Container.check(e.Runtime))
 	}
 	return f
 }

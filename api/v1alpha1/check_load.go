@@ -20,6 +20,9 @@ const (
 // maxMessage is the largest request or response over TCP.
 const maxMessage = 64 << 20
 
+// maxObject is the largest object that the tool's own web server has.
+const maxObject = 1 << 40
+
 const maxDuration = 24 * time.Hour
 
 // CheckLoad validates a load whatever it was made from, a file or flags. Paths
@@ -33,6 +36,7 @@ func (c Catalogue) CheckLoad(l Load) []FieldProblem {
 	f.add("zerocopy", checkZerocopy(l.Zerocopy, l.Protocols))
 	f = append(f, l.checkMessages(l.Protocols)...)
 	f = append(f, l.checkTransactions()...)
+	f = append(f, l.checkWeb()...)
 	switch d := time.Duration(l.Duration); {
 	case d <= 0:
 		f.addf("duration", "a trial must take some time; write a duration such as 5s")
@@ -49,6 +53,7 @@ func (c Catalogue) CheckLoad(l Load) []FieldProblem {
 		f.addf("search", "rate is given too; a load is either given or searched for")
 	}
 	f.under("search", checkSearch(l.Search))
+	f.add("harm", checkHarm(l.Harm))
 	f.add("affinity", checkAffinity(l.Affinity))
 	return append(f, checkRepetition(l)...)
 }
@@ -111,12 +116,8 @@ func checkZerocopy(on bool, protocols []string) string {
 // checkMessages validates the sizes of messages, where there are transactions.
 func (m Messages) checkMessages(protocols []string) []FieldProblem {
 	var f findings
-	for _, size := range []struct {
-		field string
-		bytes Size
-	}{{"request_size", m.RequestSize}, {"response_size", m.ResponseSize}} {
-		f.add(size.field, checkMessage(size.bytes, protocols))
-	}
+	f.add("request_size", checkMessage(m.RequestSize, protocols))
+	f.add("response_size", checkAnswer(m.ResponseSize, protocols))
 	if m.BusyLoop && !hasTransactions(protocols) {
 		f.addf("busy_loop", "only transactions have it: %s", strings.Join(transactions, ", "))
 	}
@@ -136,6 +137,17 @@ func (l Load) checkTransactions() []FieldProblem {
 		f.addf("rate", "transactions follow one another; their rate is what is measured")
 	}
 	return f
+}
+
+// checkAnswer validates the size of what answers a request, which web servers have too.
+func checkAnswer(size Size, protocols []string) string {
+	switch {
+	case hasTransactions(protocols) || !slices.Contains(protocols, protocolHTTP):
+		return checkMessage(size, protocols)
+	case size > maxObject:
+		return fmt.Sprintf("%d bytes are too many for one object; at most %d", uint64(size), uint64(maxObject))
+	}
+	return ""
 }
 
 func checkMessage(size Size, protocols []string) string {

@@ -19,6 +19,8 @@ const (
 	RuntimeContainerd = "containerd"
 	// RuntimePodman is one of its Podman.
 	RuntimePodman = "podman"
+	// RuntimeLXC is one of LXC's programs.
+	RuntimeLXC = "lxc"
 )
 
 // When the image of a container is fetched: where the engine does not have it, whenever the chain is brought up, or never.
@@ -29,7 +31,7 @@ const (
 )
 
 // engines are the runtimes whose functions are containers.
-var engines = []string{RuntimeDocker, RuntimeContainerd, RuntimePodman}
+var engines = []string{RuntimeDocker, RuntimeContainerd, RuntimePodman, RuntimeLXC}
 
 // IsEngine tells whether functions of a runtime are containers.
 func IsEngine(runtime string) bool { return slices.Contains(engines, runtime) }
@@ -56,6 +58,9 @@ type Container struct {
 	Capabilities *[]string `json:"capabilities,omitempty"`
 	// ReadOnly has it write to no file but those of its mounts.
 	ReadOnly bool `json:"read_only,omitempty"`
+	// Seccomp is which system calls it may make: those that the engine allows by itself (default), unconfined, which is
+	// all, or those of a profile in JSON, by its path, which begins with ./, ../ or / and is from where the file is.
+	Seccomp string `json:"seccomp,omitempty"`
 	// User that it runs as, by name or number. Default: the image's.
 	User string `json:"user,omitempty"`
 }
@@ -88,6 +93,12 @@ type Housed interface {
 	InNamespace() []FieldProblem
 }
 
+// Writing are options of a kind whose program writes into a directory wherever it runs.
+type Writing interface {
+	// Writes gives the directory, and what for.
+	Writes() (dir, what string)
+}
+
 // capabilities that there are (capabilities(7)), and all of them.
 var capabilities = strings.Fields(`ALL AUDIT_CONTROL AUDIT_READ AUDIT_WRITE BLOCK_SUSPEND BPF CHECKPOINT_RESTORE CHOWN DAC_OVERRIDE
 	DAC_READ_SEARCH FOWNER FSETID IPC_LOCK IPC_OWNER KILL LEASE LINUX_IMMUTABLE MAC_ADMIN MAC_OVERRIDE MKNOD NET_ADMIN NET_BIND_SERVICE
@@ -107,6 +118,9 @@ func checkContainers(s *ChainSpec) []FieldProblem {
 			if fn.Container != nil {
 				f.addf(path+".container", "is for a function with runtime: %s or %s; this one has %s", strings.Join(engines, ", "), RuntimeAuto, quote(runtime))
 			}
+			if r := fn.Resources; r != nil && r.CPUTime > 0 {
+				f.addf(path+".resources.cpu_time", "is for a container, and the runtime is %s; leave it out, or give the function CPUs by cpus", quote(runtime))
+			}
 			f.under(path, fn.checkProgram())
 			continue
 		case fn.Group != "":
@@ -121,12 +135,28 @@ func checkContainers(s *ChainSpec) []FieldProblem {
 			}
 		}
 		if fn.Container != nil {
-			f.under(path+".container", fn.Container.check())
+			f.under(path+".container", fn.Container.check(runtime))
+			if o, is := fn.Options.(Writing); is && fn.Container.ReadOnly {
+				f.under(path+".container", fn.Container.checkWrites(o))
+			}
 		}
 		if o, is := fn.Options.(Housed); is {
 			f.under(joinPath(path, fn.Kind), o.InNamespace())
 		}
 	}
+	return f
+}
+
+// checkWrites wants a read-only container to have a directory that its program writes into.
+func (c *Container) checkWrites(o Writing) []FieldProblem {
+	dir, what := o.Writes()
+	for _, m := range c.Mounts {
+		if target := filepath.Clean(m.Target); !m.ReadOnly && (dir == target || strings.HasPrefix(dir, target+"/")) {
+			return nil
+		}
+	}
+	var f findings
+	f.addf("read_only", "keeps the program from %s, in which it %s; leave read_only out, or mount a directory there", dir, what)
 	return f
 }
 
@@ -140,9 +170,11 @@ func (b FunctionBody) checkProgram() []FieldProblem {
 	return []FieldProblem{{joinPath(b.Kind, field), message}}
 }
 
-func (c *Container) check() []FieldProblem {
+func (c *Container) check(runtime string) []FieldProblem {
 	var f findings
 	switch {
+	case runtime == RuntimeLXC && !c.Local() && c.Image != "":
+		f.addf("image", "%s is a name, and %s has no images by their names; write the path of a tarball of it, which docker save -o FILE.tar makes", quote(c.Image), runtime)
 	case c.Local() && c.Pull != "":
 		f.addf("pull", "is for an image by its name; one by its path is loaded or built when its content has changed, so leave pull out")
 	case c.Local(), c.Image == "":
@@ -151,6 +183,7 @@ func (c *Container) check() []FieldProblem {
 			f.addf("image", "%s is not the name of an image: %v", quote(c.Image), err)
 		}
 	}
+	f.under("", c.checkSeccomp())
 	targets := map[string]string{}
 	for i, m := range c.Mounts {
 		path := item("mounts", i)

@@ -6,8 +6,9 @@ type Load struct {
 	// measures the protocol.
 	Tool string `json:"tool,omitempty"`
 	// Protocols to measure, each its own condition: tcp, udp, latency, or
-	// transactions: tcp_rr, udp_rr, tcp_crr, or TCP by the method of RFC 6349: rfc6349.
-	Protocols []string `json:"protocols,omitempty" jsonschema:"minItems=1,enum=tcp,enum=udp,enum=latency,enum=tcp_rr,enum=udp_rr,enum=tcp_crr,enum=rfc6349"`
+	// transactions: tcp_rr, udp_rr, tcp_crr, or TCP by the method of RFC 6349: rfc6349, or a web
+	// server's answers: http.
+	Protocols []string `json:"protocols,omitempty" jsonschema:"minItems=1,enum=tcp,enum=udp,enum=latency,enum=tcp_rr,enum=udp_rr,enum=tcp_crr,enum=rfc6349,enum=http"`
 	// Flows is the number of parallel independent client/server pairs, or of flows that the
 	// frames of a tool that makes its own are of in turn. A tool may take fewer than can be
 	// written here. Default 1.
@@ -26,6 +27,8 @@ type Load struct {
 	Search *Search `json:"search,omitempty"`
 	// Messages says what transactions are made of.
 	Messages
+	// Web says what requests to a web server are like.
+	Web
 	// Duration of one trial. Default 5s; of rfc6349 alone, or where a sweep comes to it, 31s.
 	Duration Duration `json:"duration,omitempty"`
 	// Repeats of every condition. Default 3.
@@ -69,7 +72,8 @@ type Frames struct {
 }
 
 // Beside says what else there is on the machine while a chain is measured: more chains
-// like it, or containers that do nothing. They are made and removed with it.
+// like it, or containers that do nothing. They are made and removed with it. And it says
+// what the chain loses meanwhile.
 type Beside struct {
 	// ActiveChains is how many chains like this one carry the load at once, this one
 	// included, each the whole load. Those beside one with a tenant are of other tenants,
@@ -78,15 +82,33 @@ type Beside struct {
 	// IdleContainers is the length of a chain of forwarders over the same wiring that
 	// carries nothing meanwhile, both its ends included. Default 0: there is none.
 	IdleContainers int `json:"idle_containers,omitzero" jsonschema:"minimum=0,maximum=4096"`
+	// Harm is what is taken from the chain when a third of each trial is over: program NODE (its
+	// program or container is killed), interface NODE (its western one, or the first endpoint's, is
+	// removed), supervisor (it is killed); several with commas between. What nothing brings back
+	// by itself `nfchain up` does, at once. Each such trial has a chain made anew. Default: nothing.
+	Harm string `json:"harm,omitzero"`
 }
 
 // Messages says what the transactions of tcp_rr, udp_rr and tcp_crr are made of.
 type Messages struct {
 	// RequestSize in bytes, of the message that the client sends. Default 1.
 	RequestSize Size `json:"request_size,omitzero"`
-	// ResponseSize in bytes, of the message that answers it. Default 1.
+	// ResponseSize in bytes, of the message that answers it, or of the object that http asks the tool's
+	// own server for. Default 1.
 	ResponseSize Size `json:"response_size,omitzero"`
 	// BusyLoop asks the kernel for messages again and again, on both sides, instead
 	// of sleeping until one comes: less latency, and a core for every thread.
 	BusyLoop bool `json:"busy_loop,omitzero"`
+}
+
+// Web says what the requests of http are like. They go over as many connections as there are
+// flows, each of which has one under way.
+type Web struct {
+	// URL that is asked for, such as http://web:8080/index.html, of a function of the chain, its second end,
+	// or an address. Default: an object of response_size from a small server of the tool's own, at the
+	// second end.
+	URL string `json:"url,omitzero"`
+	// RequestRate is how many requests a second are due, over all connections, and latency is from
+	// when they were. Default: each follows the answer before, and latency is from when it was sent.
+	RequestRate int `json:"request_rate,omitzero" jsonschema:"minimum=1,maximum=1000000"`
 }

@@ -9,6 +9,8 @@ const (
 	// RuntimeAuto is inline where wiring, kind and machine can, and else a namespace; for a function that says what its
 	// container is, the engine that answers.
 	RuntimeAuto = "auto"
+	// RuntimeCNI is a container that another runtime puts in the node's place, through nfchain as its CNI plugin.
+	RuntimeCNI = "cni"
 )
 
 // checkInline refuses what only a namespace has.

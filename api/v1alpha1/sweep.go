@@ -187,7 +187,7 @@ func (s sweep) on(l Load) Load {
 
 // sizeChecks judge the sizes that may be swept.
 var sizeChecks = map[string]func(Size, []string) string{
-	"payload_size": checkPayload, "request_size": checkMessage, "response_size": checkMessage,
+	"payload_size": checkPayload, "request_size": checkMessage, "response_size": checkAnswer,
 }
 
 // checkPayloads judges the sizes that are swept. Paths are the spec's.
@@ -203,6 +203,9 @@ func (s sweep) checkPayloads(l Load) []FieldProblem {
 				f.add(fac.places[j], check(Size(size), s.on(l).Protocols))
 			}
 		}
+	}
+	if fac := s.factors["request_rate"]; fac != nil && !slices.Contains(s.on(l).Protocols, protocolHTTP) {
+		f.add(fac.places[0], onlyHTTP)
 	}
 	return f
 }

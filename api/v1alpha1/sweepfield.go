@@ -24,8 +24,8 @@ var standsFor = map[string]string{
 	"wiring": "chain.wiring", "mtu": "chain.mtu", FactorMix: "chain.functions",
 	"flows": "load.flows", "protocol": "load.protocols", "payload_size": "load.payload_size",
 	"frame_size": "load.frame_size", "flows_by": "load.flows_by", "request_size": "load.request_size",
-	"response_size": "load.response_size", "rate": "load.rate", "zerocopy": "load.zerocopy", "affinity": "load.affinity",
-	"active_chains": "load.active_chains", "idle_containers": "load.idle_containers",
+	"response_size": "load.response_size", "request_rate": "load.request_rate", "rate": "load.rate", "zerocopy": "load.zerocopy", "affinity": "load.affinity",
+	"active_chains": "load.active_chains", "idle_containers": "load.idle_containers", "harm": "load.harm",
 	"path": "load.path",
 }
 
@@ -91,7 +91,7 @@ func scalarOf(v any) (any, error) {
 
 // SweepFields are the factors that have a name of their own, in alphabetical order.
 func SweepFields() []string {
-	names := append(slices.Collect(maps.Keys(valueTypes)), "wiring", "mtu", "active_chains", "idle_containers", "path", FactorMix, FactorCopies)
+	names := append(slices.Collect(maps.Keys(valueTypes)), "wiring", "mtu", "active_chains", "idle_containers", "harm", "path", FactorMix, FactorCopies)
 	slices.Sort(names)
 	return names
 }

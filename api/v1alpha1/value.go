@@ -14,6 +14,8 @@ const (
 	MinLength, MaxLength = 2, 4096
 	MinFlows, MaxFlows   = 1, 1 << 20
 	MinFrame, MaxFrame   = 64, 9216
+
+	MinRequests, MaxRequests = 1, 1_000_000
 )
 
 // valueTypes bring a factor's value, as decoded with no type to go by, to the
@@ -25,6 +27,7 @@ var valueTypes = map[string]func(any) (any, error){
 	"request_size":  func(v any) (any, error) { return quantityOf(v, ParseSize) },
 	"response_size": func(v any) (any, error) { return quantityOf(v, ParseSize) },
 	"rate":          loadRateOf,
+	"request_rate":  func(v any) (any, error) { return wholeBetween(v, MinRequests, MaxRequests) },
 	"zerocopy":      onOff,
 	"protocol":      protocolOf,
 	"affinity":      affinityOf,
@@ -33,7 +36,10 @@ var valueTypes = map[string]func(any) (any, error){
 }
 
 // protocols a condition may use, as package trial has them.
-var protocols = []string{"tcp", "udp", "latency", "tcp_rr", "udp_rr", "tcp_crr", "rfc6349"}
+var protocols = []string{"tcp", "udp", "latency", "tcp_rr", "udp_rr", "tcp_crr", "rfc6349", protocolHTTP}
+
+// protocolHTTP is the one of them that asks a web server.
+const protocolHTTP = "http"
 
 // flowRules are the rules by which flows may differ, as package trial has them.
 var flowRules = []string{"ports", "addresses", "both"}

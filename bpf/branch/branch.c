@@ -6,23 +6,26 @@
  * nodes send to one, each of their ports notes for a flow that it came from there, in a table that
  * all ports of the chain have together: the headers of a flow are the same both ways on one hop,
  * whatever functions make of them before and behind it. What is not known goes the planned way: no
- * packet is lost for it. */
+ * packet is lost for it. A way may lead to a function with replicas: one of them has the flow, whichever way
+ * it came. */
 #include "../include/onward.h"
 #include "../include/passed.h"
-#include "../include/conversation.h"
+#include "../include/seats.h"
+#include "../include/instead.h"
 
 char licensed[] SEC("license") = "GPL";
 
-enum { MAP_COUNTS = 5, MAP_RECENT = 9 }; /* a hash with values for each core, one of those used last */
+enum { MAP_HASH = 1, MAP_COUNTS = 5 }; /* one with values for each core */
 enum { ANYWAY = 0 };
 enum { WAYS = 64 };
+enum { NODES = 4096, NO_PREALLOC = 1 };
 
-static long (*bpf_map_update_elem)(void *map, const void *key, const void *value, __u64 flags) = (void *)2;
+static long (*bpf_loop)(__u32 turns, void *turn, void *context, __u64 flags) = (void *)181; /* Linux 5.17 */
 
 /* A way that packets go. */
 struct way {
 	__u32 node;  /* number of the node that it leads to; 0: there are no more ways */
-	__u32 port;  /* index of the port that this is behind */
+	__u32 port;  /* index of the port that this is behind, or replicas in its place */
 	__u32 joint; /* others lead there too: which way flows come is noted for it */
 };
 
@@ -39,13 +42,44 @@ struct {
 	__type(value, __u32);
 } joints SEC(".maps");
 
-/* What went other ways than the planned one, by the node. */
+/* With a node's number: packets that ended before it. */
+#define ENDED (1U << 31)
+
+/* What went other ways than the planned one, by the node, and what ended before one. */
 struct {
 	__uint(type, MAP_COUNTS);
 	__uint(max_entries, 4 * WAYS);
 	__type(key, __u32);
 	__type(value, struct count);
 } aside SEC(".maps");
+
+/* What is known of a node to which packets may come from here while others fail. */
+struct node {
+	__u32 port;  /* index of the port that it is behind */
+	__u32 joint; /* several ways come together at it */
+	__u32 fails; /* and what becomes of packets to it; 0: it is well */
+	__u32 next;  /* the node that they are led on to, past it; at a joint, if their flow is not known there */
+};
+
+enum { ENDS = 1, PAST = 2 };
+
+/* Nodes by their numbers. Programs look there while instead is not 0: who watches over the nodes writes both. */
+struct {
+	__uint(type, MAP_HASH);
+	__uint(max_entries, NODES);
+	__uint(map_flags, NO_PREALLOC);
+	__type(key, __u32);
+	__type(value, struct node);
+} nodes SEC(".maps");
+
+/* What was led past nodes that failed, by the node. */
+struct {
+	__uint(type, MAP_COUNTS);
+	__uint(max_entries, NODES);
+	__uint(map_flags, NO_PREALLOC);
+	__type(key, __u32);
+	__type(value, struct count);
+} past SEC(".maps");
 
 /* What became of flows and packets of which something was not known. */
 struct noted {
@@ -62,42 +96,57 @@ struct {
 	__type(value, struct noted);
 } notes SEC(".maps");
 
-/* note for a joint that the packet's flow comes from here. */
-static inline void note(struct __sk_buff *skb, __u32 joint)
-{
-	__u32 first = 0, here = own, *from;
-	struct noted *n = bpf_map_lookup_elem(&notes, &first);
-	struct packet p;
-	struct flow f;
+enum { NO_FLOW = 0, OF_FLOW = 1, ABOUT_FLOW = 2 };
 
-	if (!n || unlikely(read_packet(skb, &p) != READ_IP))
-		return;
-	if (read_conversation(skb, &p, &f)) /* an error may come another way than what it is about */
-		return;
-	order(&f);
-	f.slot = joint;
-	from = bpf_map_lookup_elem(&joints, &f);
-	if (likely(from && *from == here))
-		return;
+/* find the flow of a packet, its ends in order. What is no IP has none; an error of ICMP is about one. */
+static __attribute__((noinline)) int find_flow(struct __sk_buff *skb, struct flow *f)
+{
+	struct packet p;
+	int about;
+
+	if (!f)
+		return NO_FLOW;
+	if (unlikely(read_packet(skb, &p) != READ_IP)) {
+		__builtin_memset(f, 0, sizeof(*f));
+		return NO_FLOW;
+	}
+	about = read_conversation(skb, &p, f);
+	order(f);
+	return about ? ABOUT_FLOW : OF_FLOW;
+}
+
+/* note for a joint that a flow comes from a node. */
+static __attribute__((noinline)) int note(struct flow *f, __u32 joint, __u32 node)
+{
+	__u32 first = 0, *from;
+	struct noted *n = bpf_map_lookup_elem(&notes, &first);
+	struct flow piece;
+
+	if (!n || !f)
+		return 0;
+	f->slot = joint;
+	from = bpf_map_lookup_elem(&joints, f);
+	if (likely(from && *from == node))
+		return 0;
 	if (from) {
-		*from = here;
+		*from = node;
 		n->moved++;
-	} else if (bpf_map_update_elem(&joints, &f, &here, ANYWAY)) {
+	} else if (bpf_map_update_elem(&joints, f, &node, ANYWAY)) {
 		n->unkept++;
-		return;
+		return 0;
 	} else
 		n->fresh++;
-	if (f.ports[0] || f.ports[1]) { /* fragments have no ports: they go the way of the newest flow */
-		f.ports[0] = f.ports[1] = 0;
-		bpf_map_update_elem(&joints, &f, &here, ANYWAY);
+	if (f->ports[0] || f->ports[1]) { /* fragments have no ports: they go the way of the newest flow */
+		piece = *f;
+		piece.ports[0] = piece.ports[1] = 0;
+		bpf_map_update_elem(&joints, &piece, &node, ANYWAY);
 	}
+	return 0;
 }
 
 /* take a way to a node, if there is one but the planned one: 1 if so. */
-static inline int take(struct __sk_buff *skb, __u32 node, __u32 *port, __u32 *joint)
+static inline int take(__u32 node, __u32 *port, __u32 *joint)
 {
-	struct count *c;
-
 #pragma unroll
 	for (int i = 1; i < WAYS; i++) {
 		if (!ways[i].node)
@@ -105,17 +154,21 @@ static inline int take(struct __sk_buff *skb, __u32 node, __u32 *port, __u32 *jo
 		if (ways[i].node == node) {
 			*port = ways[i].port;
 			*joint = ways[i].joint;
-			goto found;
+			return 1;
 		}
 	}
 	return 0;
-found:
-	c = bpf_map_lookup_elem(&aside, &node);
+}
+
+/* count_aside a packet that does not go the planned way. */
+static inline void count_aside(struct __sk_buff *skb, __u32 node)
+{
+	struct count *c = bpf_map_lookup_elem(&aside, &node);
+
 	if (c) {
 		c->packets++;
 		c->bytes += skb->len;
 	}
-	return 1;
 }
 
 static inline void wonder(void)
@@ -127,41 +180,124 @@ static inline void wonder(void)
 		n->strange++;
 }
 
-/* came_from is the number of the node that a packet's flow came from; 0 if nobody knows. What is no
- * IP has no flow, and goes the planned way. */
-static inline __u32 came_from(struct __sk_buff *skb)
+/* came_from is the number of the node that a flow came to another from; 0 if nobody knows. */
+static inline __u32 came_from(struct flow *f, __u32 to)
 {
-	struct packet p;
-	struct flow f;
 	__u32 *from;
 
-	if (unlikely(read_packet(skb, &p) != READ_IP))
-		return ways[0].node;
-	read_conversation(skb, &p, &f);
-	order(&f);
-	f.slot = own;
-	from = bpf_map_lookup_elem(&joints, &f);
+	f->slot = to;
+	from = bpf_map_lookup_elem(&joints, f);
 	return from ? *from : 0;
+}
+
+/* Where a packet goes. */
+struct goal {
+	struct flow flow;
+	__u32 found; /* whether it has one */
+	__u32 from;  /* the node that it comes from, or would come from if none failed */
+	__u32 node, port, joint;
+	__u32 bytes;
+	int ends;    /* before a node that fails */
+};
+
+/* back_from a node that fails, to the one that the flow came to it from. */
+static inline __u32 back_from(struct goal *to, struct node *n)
+{
+	__u32 next;
+
+	if (!n->joint || to->found == NO_FLOW)
+		return n->next;
+	next = came_from(&to->flow, to->node);
+	if (next && bpf_map_lookup_elem(&nodes, &next))
+		return next;
+	wonder();
+	return n->next;
+}
+
+enum { GO_ON = 0, STOP = 1 };
+
+/* lead_past one node after another that fails as if it were a wire: to the next that it has by plan, or back to where the flow
+ * came to it from. What ports behind it would have noted of the flow is noted here, so that it goes by the node
+ * again, both ways, as soon as that is well, whatever others do. */
+static long lead_past(__u32 turn, struct goal *to)
+{
+	struct node *n = bpf_map_lookup_elem(&nodes, &to->node);
+	struct count *c, one = {1, to->bytes};
+
+	if (turn) {
+		to->port = n ? n->port : 0;
+		to->joint = !back && n && n->joint ? to->node : 0;
+	}
+	if (!n || !n->fails)
+		return STOP;
+	if (n->fails != PAST) {
+		to->ends = 1;
+		return STOP;
+	}
+	c = bpf_map_lookup_elem(&past, &to->node);
+	if (c) {
+		c->packets++;
+		c->bytes += one.bytes;
+	} else
+		bpf_map_update_elem(&past, &to->node, &one, ANYWAY);
+	if (to->joint && to->found == OF_FLOW)
+		note(&to->flow, to->joint, to->from);
+	to->from = to->node;
+	to->node = back ? back_from(to, n) : n->next;
+	to->port = to->joint = 0; /* until it is known that it is well */
+	return GO_ON;
+}
+
+/* some_fail tells whether any node does to which packets may come from here. */
+static inline int some_fail(void)
+{
+	__u32 first = 0, *any = bpf_map_lookup_elem(&instead, &first);
+
+	return any && unlikely(*(volatile __u32 *)any);
 }
 
 SEC("tc")
 int branch(struct __sk_buff *skb)
 {
-	__u32 planned = ways[0].node, port = ways[0].port, joint = ways[0].joint, node;
+	struct goal to = {.from = own, .node = ways[0].node, .port = ways[0].port, .joint = ways[0].joint};
+	int failing = some_fail(), beside;
+	__u32 node = to.node;
 
 	count(skb);
-	if (back)
-		node = came_from(skb);
-	else {
+	if (back) {
+		if (ways[1].node || failing)
+			to.found = find_flow(skb, &to.flow);
+		if (ways[1].node && to.found != NO_FLOW) /* what has none goes the planned way */
+			node = came_from(&to.flow, own);
+	} else if (skb->tc_index) {
 		node = skb->tc_index;
-		if (node)
-			skb->tc_index = 0; /* no label from before is to be taken for one of the next node's */
-		else
-			node = planned;
+		skb->tc_index = 0; /* no label from before is to be taken for one of the next node's */
 	}
-	if (node != planned && !take(skb, node, &port, &joint))
+	if (node != to.node && !take(node, &to.port, &to.joint)) {
 		wonder();
-	if (joint)
-		note(skb, joint);
-	return onward(skb, port);
+		node = to.node;
+	}
+	beside = node != to.node;
+	to.node = node;
+	if (!back && (to.joint || failing))
+		to.found = find_flow(skb, &to.flow);
+	if (failing) {
+		to.bytes = skb->len;
+		bpf_loop(NODES, lead_past, &to, 0);
+		if (to.ends) {
+			count_aside(skb, node | ENDED);
+			return TCX_DROP;
+		}
+	}
+	if (beside)
+		count_aside(skb, node);
+	if (is_shared(to.port)) {
+		if (!back && !to.joint && !failing)
+			to.found = find_flow(skb, &to.flow);
+		to.flow.slot = 0;
+		to.port = replica_of(AMONG - to.port, &to.flow);
+	}
+	if (to.joint && to.found == OF_FLOW) /* an error may come another way than what it is about */
+		note(&to.flow, to.joint, to.from);
+	return onward(skb, to.port);
 }

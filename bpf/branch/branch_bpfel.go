@@ -19,6 +19,13 @@ type ProgramCount struct {
 	Bytes   uint64
 }
 
+type ProgramDealt struct {
+	_      structs.HostLayout
+	Fresh  uint64
+	Moved  uint64
+	Unkept uint64
+}
+
 type ProgramFlow struct {
 	_           structs.HostLayout
 	Slot        uint32
@@ -30,12 +37,25 @@ type ProgramFlow struct {
 	Destination [4]uint32
 }
 
+type ProgramNode struct {
+	_     structs.HostLayout
+	Port  uint32
+	Joint uint32
+	Fails uint32
+	Next  uint32
+}
+
 type ProgramNoted struct {
 	_       structs.HostLayout
 	Fresh   uint64
 	Moved   uint64
 	Unkept  uint64
 	Strange uint64
+}
+
+type ProgramShares struct {
+	_  structs.HostLayout
+	Of [16384]uint8
 }
 
 type ProgramWay struct {
@@ -94,10 +114,18 @@ type ProgramProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramMapSpecs struct {
-	Aside  *ebpf.MapSpec `ebpf:"aside"`
-	Joints *ebpf.MapSpec `ebpf:"joints"`
-	Notes  *ebpf.MapSpec `ebpf:"notes"`
-	Passed *ebpf.MapSpec `ebpf:"passed"`
+	Aside    *ebpf.MapSpec `ebpf:"aside"`
+	Dealt    *ebpf.MapSpec `ebpf:"dealt"`
+	Failing  *ebpf.MapSpec `ebpf:"failing"`
+	Instead  *ebpf.MapSpec `ebpf:"instead"`
+	Joints   *ebpf.MapSpec `ebpf:"joints"`
+	Nodes    *ebpf.MapSpec `ebpf:"nodes"`
+	Notes    *ebpf.MapSpec `ebpf:"notes"`
+	Passed   *ebpf.MapSpec `ebpf:"passed"`
+	Past     *ebpf.MapSpec `ebpf:"past"`
+	Replicas *ebpf.MapSpec `ebpf:"replicas"`
+	Shares   *ebpf.MapSpec `ebpf:"shares"`
+	Tables   *ebpf.MapSpec `ebpf:"tables"`
 }
 
 // ProgramVariableSpecs contains global variables before they are loaded into the kernel.
@@ -129,18 +157,34 @@ func (o *ProgramObjects) Close() error {
 //
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramMaps struct {
-	Aside  *ebpf.Map `ebpf:"aside"`
-	Joints *ebpf.Map `ebpf:"joints"`
-	Notes  *ebpf.Map `ebpf:"notes"`
-	Passed *ebpf.Map `ebpf:"passed"`
+	Aside    *ebpf.Map `ebpf:"aside"`
+	Dealt    *ebpf.Map `ebpf:"dealt"`
+	Failing  *ebpf.Map `ebpf:"failing"`
+	Instead  *ebpf.Map `ebpf:"instead"`
+	Joints   *ebpf.Map `ebpf:"joints"`
+	Nodes    *ebpf.Map `ebpf:"nodes"`
+	Notes    *ebpf.Map `ebpf:"notes"`
+	Passed   *ebpf.Map `ebpf:"passed"`
+	Past     *ebpf.Map `ebpf:"past"`
+	Replicas *ebpf.Map `ebpf:"replicas"`
+	Shares   *ebpf.Map `ebpf:"shares"`
+	Tables   *ebpf.Map `ebpf:"tables"`
 }
 
 func (m *ProgramMaps) Close() error {
 	return _ProgramClose(
 		m.Aside,
+		m.Dealt,
+		m.Failing,
+		m.Instead,
 		m.Joints,
+		m.Nodes,
 		m.Notes,
 		m.Passed,
+		m.Past,
+		m.Replicas,
+		m.Shares,
+		m.Tables,
 	)
 }
 

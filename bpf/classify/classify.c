@@ -4,22 +4,19 @@
 /* What comes in at a port goes on by the path that its flow is on, both ways. At the ports behind a
  * chain's ends, where flows begin, the first packet of one is held to rules, which say the path
  * (RFC 7665's classifier); it is remembered then, in a table that all of the chain's ports have
- * together. Ports between functions from which paths lead to different ones look there. */
+ * together. Ports between functions from which paths lead to different ones look there. A path may lead to a function
+ * with replicas: one of them has the flow. */
 #include "../include/onward.h"
 #include "../include/passed.h"
-#include "../include/conversation.h"
+#include "../include/seats.h"
 #include "../include/rules.h"
 
 char licensed[] SEC("license") = "GPL";
 
-enum { MAP_RECENT = 9 }; /* a hash of those used last */
-enum { IN_ANY_CASE = 0, IF_ABSENT = 1 };
+enum { IN_ANY_CASE = 0 };
 enum { PATHS = 256 };
 
-static long (*bpf_map_update_elem)(void *map, const void *key, const void *value, __u64 flags) = (void *)2;
-static __u64 (*bpf_ktime_get_coarse_ns)(void) = (void *)160;
-
-/* Where a path leads from a port: the index of another, 0 for nowhere. Check tells paths apart
+/* Where a path leads from a port: the index of another, or replicas in its place, 0 for nowhere. Check tells paths apart
  * that have had the same number. Older is when, in s, the path ceased to be one that flows are given; 0 for
  * those that they are. */
 struct way {
@@ -35,8 +32,8 @@ struct {
 	__type(value, struct way);
 } ways SEC(".maps");
 
-/* Where packets of a path go instead while the next node fails: index of a port, or NOWHERE; 0 for nowhere
- * else. Who watches over the nodes writes it; ways are what the chain is to be. */
+/* Where packets of a path go instead while the next node fails: index of a port, replicas, or NOWHERE; 0 for
+ * nowhere else. Who watches over the nodes writes it; ways are what the chain is to be. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, PATHS);
@@ -143,6 +140,12 @@ struct {
 	__type(value, struct habit);
 } habit SEC(".maps");
 
+/* on to a port, or to one of the replicas in its place. */
+static inline int on(struct __sk_buff *skb, __u32 port, struct flow *f)
+{
+	return onward(skb, unlikely(is_shared(port)) ? replica_of(AMONG - port, f) : port);
+}
+
 static inline __u32 port_of(__u32 path, __u32 check)
 {
 	struct way *w = bpf_map_lookup_elem(&ways, &path), *d = bpf_map_lookup_elem(&detours, &path);
@@ -231,14 +234,14 @@ static inline struct target *target_of(const struct choice *c, __u32 base, __s32
 	return row < 0 ? 0 : rules_at((__u64)base + c->targets + sizeof(struct target) * (__u64)(__u32)row);
 }
 
-/* begin a flow, or let it go on, on the path of a target. Of one that is known, over tells that it
- * had ended. */
-static inline int begin(struct __sk_buff *skb, const struct flow *f, const struct target *t, struct member *m, const struct member *known, int over, struct became *b)
+/* begin a flow, or let it go on, on the path of a target, and tell the port that this leads to. Of one that is known, over
+ * tells that it had ended. */
+static inline __u32 begin(const struct flow *f, const struct target *t, struct member *m, const struct member *known, int over, struct became *b)
 {
 	__u32 port;
 
 	if (!t->path)
-		return TCX_DROP;
+		return 0;
 	if (known && over)
 		b->fresh++;
 	else if (known)
@@ -254,10 +257,10 @@ static inline int begin(struct __sk_buff *skb, const struct flow *f, const struc
 		known = bpf_map_lookup_elem(&members, f); /* a packet on another core may have been faster */
 		port = known ? port_of(known->path, known->check) : 0;
 		if (port)
-			return onward(skb, port);
+			return port;
 		b->unkept++;
 	}
-	return onward(skb, port_of(m->path, m->check));
+	return port_of(m->path, m->check);
 }
 
 SEC("tc")
@@ -286,7 +289,8 @@ int enter(struct __sk_buff *skb)
 		if (!t)
 			return TCX_DROP;
 		tally(c, t->rule, skb);
-		return onward(skb, port_of(t->path, t->check));
+		__builtin_memset(&both, 0, sizeof(both));
+		return on(skb, port_of(t->path, t->check), &both);
 	}
 	if (unlikely(read_conversation(skb, &p, &f)))
 		from = !from;
@@ -304,7 +308,7 @@ int enter(struct __sk_buff *skb)
 				if (known->seen != fresh.seen)
 					known->seen = fresh.seen;
 				tally(c, same ? known->rule : 0, skb);
-				return onward(skb, port);
+				return on(skb, port, &both);
 			}
 		} else
 			over = 1;
@@ -318,7 +322,7 @@ int enter(struct __sk_buff *skb)
 	if (!t)
 		return TCX_DROP;
 	tally(c, t->rule, skb);
-	return begin(skb, &both, t, &fresh, known, over, b);
+	return on(skb, begin(&both, t, &fresh, known, over, b), &both);
 }
 
 SEC("tc")
@@ -336,7 +340,8 @@ int between(struct __sk_buff *skb)
 	count(skb);
 	if (unlikely(read_packet(skb, &p) != READ_IP)) {
 		port = h->other ? port_of(h->other, h->other_check) : 0;
-		return onward(skb, port ? port : port_of(h->usual, h->check));
+		__builtin_memset(&f, 0, sizeof(f));
+		return on(skb, port ? port : port_of(h->usual, h->check), &f);
 	}
 	read_conversation(skb, &p, &f);
 	order(&f);
@@ -347,15 +352,17 @@ int between(struct __sk_buff *skb)
 		if (likely(port)) {
 			if (known->seen != fresh.seen)
 				known->seen = fresh.seen;
-			return onward(skb, port);
+			return on(skb, port, &f);
 		}
 	}
 	fresh.path = h->usual;
 	fresh.check = h->check;
 	port = port_of(h->usual, h->check);
+	if (unlikely(of_one_link(&f))) /* a function's own */
+		return on(skb, port, &f);
 	if (!h->learns && (known || !h->opens || opens(skb, &p) == GOES_ON)) { /* it was under way when rules came or its path went, or came by another one */
 		b->unknown++;
-		return onward(skb, port);
+		return on(skb, port, &f);
 	}
 	if (bpf_map_update_elem(&members, &f, &fresh, known ? IN_ANY_CASE : IF_ABSENT))
 		b->unkept++;
@@ -365,5 +372,5 @@ int between(struct __sk_buff *skb)
 		b->fresh++;
 	else
 		b->unknown++;
-	return onward(skb, port);
+	return on(skb, port, &f);
 }

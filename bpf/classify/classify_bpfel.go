@@ -27,6 +27,13 @@ type ProgramCount struct {
 	Bytes   uint64
 }
 
+type ProgramDealt struct {
+	_      structs.HostLayout
+	Fresh  uint64
+	Moved  uint64
+	Unkept uint64
+}
+
 type ProgramFlow struct {
 	_           structs.HostLayout
 	Slot        uint32
@@ -55,6 +62,11 @@ type ProgramMember struct {
 	Check      uint32
 	Rule       uint32
 	Generation uint32
+}
+
+type ProgramShares struct {
+	_  structs.HostLayout
+	Of [16384]uint8
 }
 
 type ProgramTally struct {
@@ -122,12 +134,17 @@ type ProgramProgramSpecs struct {
 type ProgramMapSpecs struct {
 	Became      *ebpf.MapSpec `ebpf:"became"`
 	Current     *ebpf.MapSpec `ebpf:"current"`
+	Dealt       *ebpf.MapSpec `ebpf:"dealt"`
 	Detours     *ebpf.MapSpec `ebpf:"detours"`
+	Failing     *ebpf.MapSpec `ebpf:"failing"`
 	Habit       *ebpf.MapSpec `ebpf:"habit"`
 	Members     *ebpf.MapSpec `ebpf:"members"`
 	Passed      *ebpf.MapSpec `ebpf:"passed"`
+	Replicas    *ebpf.MapSpec `ebpf:"replicas"`
 	RulesMemory *ebpf.MapSpec `ebpf:"rules_memory"`
+	Shares      *ebpf.MapSpec `ebpf:"shares"`
 	Side        *ebpf.MapSpec `ebpf:"side"`
+	Tables      *ebpf.MapSpec `ebpf:"tables"`
 	Tallies     *ebpf.MapSpec `ebpf:"tallies"`
 	Ways        *ebpf.MapSpec `ebpf:"ways"`
 }
@@ -162,12 +179,17 @@ func (o *ProgramObjects) Close() error {
 type ProgramMaps struct {
 	Became      *ebpf.Map `ebpf:"became"`
 	Current     *ebpf.Map `ebpf:"current"`
+	Dealt       *ebpf.Map `ebpf:"dealt"`
 	Detours     *ebpf.Map `ebpf:"detours"`
+	Failing     *ebpf.Map `ebpf:"failing"`
 	Habit       *ebpf.Map `ebpf:"habit"`
 	Members     *ebpf.Map `ebpf:"members"`
 	Passed      *ebpf.Map `ebpf:"passed"`
+	Replicas    *ebpf.Map `ebpf:"replicas"`
 	RulesMemory *ebpf.Map `ebpf:"rules_memory"`
+	Shares      *ebpf.Map `ebpf:"shares"`
 	Side        *ebpf.Map `ebpf:"side"`
+	Tables      *ebpf.Map `ebpf:"tables"`
 	Tallies     *ebpf.Map `ebpf:"tallies"`
 	Ways        *ebpf.Map `ebpf:"ways"`
 }
@@ -176,12 +198,17 @@ func (m *ProgramMaps) Close() error {
 	return _ProgramClose(
 		m.Became,
 		m.Current,
+		m.Dealt,
 		m.Detours,
+		m.Failing,
 		m.Habit,
 		m.Members,
 		m.Passed,
+		m.Replicas,
 		m.RulesMemory,
+		m.Shares,
 		m.Side,
+		m.Tables,
 		m.Tallies,
 		m.Ways,
 	)

@@ -37,6 +37,24 @@ turn:
 	turn_round(f);
 }
 
+/* is_link_group tells whether an address is that of a group of the link's own (RFC 4291 section 2.7, RFC 5771
+ * section 4). */
+static inline int is_link_group(const __u32 *address, __u8 version)
+{
+	const __u8 *a = (const __u8 *)address;
+
+	if (version == 6)
+		return a[0] == 0xff && (a[1] & 15) == 2;
+	return a[0] == 224 && !a[1] && !a[2];
+}
+
+/* of_one_link tells whether a flow is to such a group, such as what a host asks routers of its own accord: none
+ * sends it on, and it has no order. Either end may be the group, since ends may be turned. */
+static inline int of_one_link(const struct flow *f)
+{
+	return is_link_group(f->destination, f->version) || is_link_group(f->source, f->version);
+}
+
 enum { ICMP = 1, ICMPV6 = 58, ICMP_HEADER = 8 };
 
 /* An error of ICMP is of the flow that it is about, whoever sent it: how long a packet may be

@@ -14,9 +14,6 @@ struct {
 	__type(value, __u32);
 } next SEC(".maps");
 
-/* In the place of a port: packets go to one of several replicas. */
-#define AMONG (~0U - 1)
-
 static inline __u32 whither(void)
 {
 	__u32 first = 0, to, *planned = bpf_map_lookup_elem(&next, &first), *other = bpf_map_lookup_elem(&instead, &first);

@@ -9,56 +9,10 @@
  * there. A port may face another function, and have replicas where that one is led past. */
 #include "../include/onward.h"
 #include "../include/passed.h"
-#include "../include/conversation.h"
 #include "../include/whither.h"
+#include "../include/among.h"
 
 char licensed[] SEC("license") = "GPL";
-
-enum { MAP_RECENT = 9 }; /* a hash of those used last */
-enum { IF_ABSENT = 1 };
-enum { REPLICAS = 64, BUCKETS = 1 << 14 };
-
-static long (*bpf_map_update_elem)(void *map, const void *key, const void *value, __u64 flags) = (void *)2;
-static __u64 (*bpf_ktime_get_coarse_ns)(void) = (void *)160;
-
-/* Indexes of the ports that replicas are behind, by the replicas' numbers, from 1; 0: there
- * is none. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, REPLICAS + 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} replicas SEC(".maps");
-
-/* Numbers of the replicas that new flows go to, by where their headers fall: as the chain is to be, and
- * while some fail. */
-struct shares {
-	__u8 of[BUCKETS];
-};
-
-enum { AS_PLANNED = 0, WHILE_FAILING = 1 };
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 2);
-	__type(key, __u32);
-	__type(value, struct shares);
-} shares SEC(".maps");
-
-/* Replicas that fail, a bit for each from the first. Who watches over the nodes writes it. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} failing SEC(".maps");
-
-/* A flow's replica, and when a packet was last seen, in ns of a clock with steps of a few
- * milliseconds: so that cores which share a flow seldom write. */
-struct stay {
-	__u64 seen;
-	__u32 replica, unused;
-};
 
 /* The loader gives the size, and the name by which other ports' programs find it. */
 struct {
@@ -68,126 +22,22 @@ struct {
 	__type(value, struct stay);
 } flows SEC(".maps");
 
-/* What became of packets whose flow was with no replica. */
-struct dealt {
-	__u64 fresh; /* it was not known, and is from then on */
-	__u64 moved; /* its replica is gone, or fails: it goes to another from then on */
-	__u64 unkept; /* there was no room for it */
-};
-
-struct {
-	__uint(type, MAP_BY_CORE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct dealt);
-} dealt SEC(".maps");
-
-enum { FLOW_WORDS = sizeof(struct flow) / 4 };
-
-/* bucket_of a flow is where its headers fall. */
-static inline __u32 bucket_of(const struct flow *f)
-{
-	__u32 words[FLOW_WORDS];
-	__u64 sum = 0x9e3779b97f4a7c15ULL;
-
-	_Static_assert(FLOW_WORDS == 11, "the words behind the first are taken two by two");
-	__builtin_memcpy(words, f, sizeof(words));
-#pragma unroll
-	for (int i = 1; i < FLOW_WORDS; i += 2) {
-		sum = (sum ^ words[i] ^ (__u64)words[i + 1] << 32) * 0xd6e8feb86659fd93ULL;
-		sum ^= sum >> 32;
-	}
-	sum *= 0xd6e8feb86659fd93ULL;
-	return sum >> 50; /* as many bits as tell buckets apart */
-}
-
-/* share_of a bucket is the replica that new flows of it go to. */
-static inline __u32 share_of(__u32 bucket, __u32 when)
-{
-	struct shares *s = bpf_map_lookup_elem(&shares, &when);
-
-	return s && bucket < BUCKETS ? s->of[bucket] : 0;
-}
-
-static inline __u32 port_of(__u32 replica)
-{
-	__u32 *port = bpf_map_lookup_elem(&replicas, &replica);
-
-	return port ? *port : 0;
-}
-
-/* fails tells whether a replica does. */
-static inline int fails(__u32 replica, __u64 which) { return which >> (replica - 1 & 63) & 1; }
-
-/* pick a replica for a flow that has none, and the port that it is behind. */
-static inline __u32 pick(const struct flow *f, __u64 failed, __u32 *replica)
-{
-	__u32 bucket = bucket_of(f), port = 0;
-
-	if (unlikely(failed)) {
-		*replica = share_of(bucket, WHILE_FAILING);
-		port = port_of(*replica);
-	}
-	if (likely(!port)) { /* that one may have gone meanwhile */
-		*replica = share_of(bucket, AS_PLANNED);
-		port = port_of(*replica);
-	}
-	return port;
-}
-
-/* choose the port that the packets of a flow go to. */
-static inline __u32 choose(struct flow *f, __u64 failed, struct dealt *d)
-{
-	struct stay *known = bpf_map_lookup_elem(&flows, f), fresh = {};
-	__u32 port;
-
-	fresh.seen = bpf_ktime_get_coarse_ns();
-	if (known) {
-		if (known->seen != fresh.seen)
-			known->seen = fresh.seen;
-		port = port_of(known->replica);
-		if (likely(port && !fails(known->replica, failed)))
-			return port;
-	}
-	port = pick(f, failed, &fresh.replica);
-	if (known) {
-		known->replica = fresh.replica;
-		d->moved++;
-		return port;
-	}
-	if (!bpf_map_update_elem(&flows, f, &fresh, IF_ABSENT)) {
-		d->fresh++;
-		return port;
-	}
-	known = bpf_map_lookup_elem(&flows, f); /* a packet on another core may have been faster */
-	if (!known) {
-		d->unkept++;
-		return port;
-	}
-	return port_of(known->replica);
-}
-
 SEC("tc")
 int spread(struct __sk_buff *skb)
 {
-	__u32 first = 0, to, replica;
-	struct dealt *d = bpf_map_lookup_elem(&dealt, &first);
-	__u64 *which = bpf_map_lookup_elem(&failing, &first), failed;
+	__u32 to;
 	struct packet p;
 	struct flow f;
 
-	if (!d || !which) /* there always are */
-		return TCX_DROP;
 	count(skb);
 	to = whither();
 	if (unlikely(to != AMONG))
 		return onward(skb, to);
-	failed = *(volatile __u64 *)which;
-	if (unlikely(read_packet(skb, &p) != READ_IP)) { /* all that has no flow has one replica */
+	if (unlikely(read_packet(skb, &p) != READ_IP))
 		__builtin_memset(&f, 0, sizeof(f));
-		return onward(skb, pick(&f, failed, &replica));
+	else {
+		read_conversation(skb, &p, &f);
+		order(&f);
 	}
-	read_conversation(skb, &p, &f);
-	order(&f);
-	return onward(skb, choose(&f, failed, d));
+	return onward(skb, among(&flows, 0, &f));
 }

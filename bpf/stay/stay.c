@@ -132,17 +132,6 @@ static inline __u32 version_of(const struct flow *f, const struct versions *v, s
 	return enter(f, &fresh, b);
 }
 
-/* of_one_link tells whether a packet is for a group of the link's own (RFC 4291 section 2.7, RFC 5771
- * section 4), such as what a host asks routers of its own accord: none sends it on, and it has no order. */
-static inline int of_one_link(const struct flow *f)
-{
-	const __u8 *to = (const __u8 *)f->destination;
-
-	if (f->version == 6)
-		return to[0] == 0xff && (to[1] & 15) == 2;
-	return to[0] == 224 && !to[1] && !to[2];
-}
-
 SEC("tc")
 int stay(struct __sk_buff *skb)
 {

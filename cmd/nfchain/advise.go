@@ -33,7 +33,7 @@ A goal is clauses with commas between, all of which are to be kept. The words ar
 with <, <=, > or >= and a value with its unit. Throughput is what a search for a load
 without loss found, or else goodput without loss; latency is the mean, connect that of
 transactions which make a connection each (tcp_crr), and setup how long the chain took
-to come up. With tcp, udp, latency, tcp_rr, udp_rr or tcp_crr before it a clause is about
+to come up. With tcp, udp, latency, tcp_rr, udp_rr, tcp_crr or http before it a clause is about
 that protocol alone; without, about all that were measured.
 
 Runs from unlike machines are refused unless --force, and then marked.`,

@@ -45,7 +45,7 @@ func (l *loadFlags) registerOffered(cmd *cobra.Command) {
 	l.load = api.DefaultLoad()
 	f := cmd.Flags()
 	f.StringVar(&l.load.Tool, "traffic", "auto", "traffic tool: auto, "+strings.Join(toolNames(), ", "))
-	f.StringSliceVar(&l.load.Protocols, "protocol", []string{trial.TCP}, "what to measure, each its own condition: tcp, udp, latency, tcp_rr, udp_rr, tcp_crr, rfc6349")
+	f.StringSliceVar(&l.load.Protocols, "protocol", []string{trial.TCP}, "what to measure, each its own condition: tcp, udp, latency, tcp_rr, udp_rr, tcp_crr, rfc6349, http")
 	f.IntVar(&l.load.Flows, "flows", 1, "parallel independent client/server pairs")
 	f.StringVar(&l.payload, "payload-size", "", "bytes of one send (default: the tool's own)")
 	f.StringVar(&l.rate, "rate", "", "load offered in sum, such as 500Mbit or 100kpps (default: as much as the tool can)")
@@ -61,7 +61,9 @@ func (l *loadFlags) registerOffered(cmd *cobra.Command) {
 	f.IntVar(&l.load.VLAN, "vlan", 0, "VLAN identifier of the frames (default: no tag)")
 	f.StringVar(&l.load.FlowsBy, "flows-by", "", "what flows of frames differ in: ports, addresses or both (default ports)")
 	f.StringVar(&l.request, "request-size", "", "bytes of a transaction's request (default 1)")
-	f.StringVar(&l.response, "response-size", "", "bytes of a transaction's response (default 1)")
+	f.StringVar(&l.response, "response-size", "", "bytes of a transaction's response, or of the object that http asks for (default 1)")
+	f.StringVar(&l.load.URL, "url", "", "what http asks for, of a function, the second end or an address: http://web:8080/ (default: a server of the tool's own)")
+	f.IntVar(&l.load.RequestRate, "request-rate", 0, "http: requests a second that are due over all flows (default: each follows an answer)")
 	f.BoolVar(&l.load.BusyLoop, "busy-loop", false, "transactions: ask for messages without sleeping")
 	f.Int64Var(&l.seed, "seed", 0, "seed of the order of trials (default: drawn, and recorded)")
 }
@@ -92,7 +94,7 @@ func (l *loadFlags) read(cmd *cobra.Command) (api.Load, error) {
 	}
 	if err := refuseZero(cmd, zero{"payload-size", load.PayloadSize == 0}, zero{"request-size", load.RequestSize == 0},
 		zero{"response-size", load.ResponseSize == 0}, zero{"rate", load.Rate == api.LoadRate{}}, zero{"frame-size", load.FrameSize == 0},
-		zero{"burst", load.Burst == 0}, zero{"ip-version", load.IPVersion == 0}, zero{"vlan", load.VLAN == 0}); err != nil {
+		zero{"burst", load.Burst == 0}, zero{"request-rate", load.RequestRate == 0}, zero{"ip-version", load.IPVersion == 0}, zero{"vlan", load.VLAN == 0}); err != nil {
 		return load, err
 	}
 	if err := load.Duration.UnmarshalText([]byte(l.duration)); err != nil {
@@ -153,6 +155,8 @@ with it: exit code 1 if the chain became slower by more than --tolerance.`,
 		Example: `  nfchain bench examples/edge-chain.yaml --protocol tcp,udp,latency
   nfchain bench edge --protocol tcp_rr,tcp_crr --request-size 200 --response-size 4KiB
   nfchain bench edge --protocol rfc6349 --rate 100Mbit --duration 31s
+  nfchain bench edge --protocol http --response-size 64KiB --flows 10
+  nfchain bench edge --protocol http --url http://web:8080/ --request-rate 500 --flows 10 --direct=false
   nfchain bench edge --flows 8 --zerocopy --duration 30s --repeats 10 -o json
   nfchain bench examples/edge-chain.yaml --until 2% --max-repeats 40
   nfchain bench examples/edge-chain.yaml --redeploy 5
@@ -246,7 +250,7 @@ func (a *app) bench(ctx context.Context, arg string, load api.Load, seed int64, 
 // the wiring has one.
 func (a *app) direct(h *runs.Host, chain api.Chain, asked *bool) (*bool, error) {
 	wanted := asked == nil || *asked
-	if !wanted || !h.Catalogue.Bare(chain.Spec.Wiring) {
+	if !wanted || !h.Catalogue.Loops(chain.Spec.Wiring) {
 		return &wanted, nil
 	}
 	if asked != nil {

@@ -23,7 +23,7 @@ func (a *app) functionListCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List the kinds of functions, what they do, and where they can live",
 		Long: `List the kinds of functions that a chain's file can name, with the runtimes that each can have,
-and the images of functions that ` + "`make images`" + ` builds, which are of kind command. Functions that are up
+and the images of functions that ` + "`make images`" + ` builds, which are of kind command or dpi. Functions that are up
 are listed by ` + "`nfchain ls`.",
 		Example: "  nfchain function ls\n  nfchain function ls -o json", Args: cobra.NoArgs,
 	}
@@ -147,6 +147,9 @@ func (a *app) printImage(i registry.Image, format string) error {
 func (a *app) printKind(k registry.Kind) error {
 	a.printf("%s: %s\n\n", k.Name, k.Does)
 	w := a.table("runtimes\t" + strings.Join(k.Runtimes, ", "))
+	if k.Contained != "" {
+		w.row("in containers\tonly with %s: %s\n", k.Name, k.Contained)
+	}
 	w.row("image\t%s\n", k.Image)
 	w.row("capabilities\t%s\n", k.Capabilities)
 	if len(k.Requires) > 0 {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/process"
 	runs "nfchain.dev/nfchain/internal/run"
@@ -30,12 +32,15 @@ func (a *app) execCmd() *cobra.Command {
 		Long: `Run a command in the network namespace of a chain's function or endpoint, or of a
 standalone function, which needs no NODE, or in the tap of a mirror, whose name is the
 mirror's with .tap behind. The names of the chain's nodes resolve
-inside. The exit code is the command's own.`,
-		Example:           "  nfchain exec edge client -- ping -c 3 server\n  nfchain exec edge fw -- nft list ruleset\n  nfchain exec filter -- nft list ruleset",
+inside. Where the function is a container of an image, the command is one of that, run in
+the container as its user and with its environment; with --host it is one of this machine's, in the
+container's network alone. The exit code is the command's own.`,
+		Example:           "  nfchain exec edge client -- ping -c 3 server\n  nfchain exec edge fw -- nft list ruleset\n  nfchain exec filter -- nft list ruleset\n  nfchain exec --host edge proxy -- tcpdump -n -i eth0",
 		Args:              cobra.MinimumNArgs(2),
 		ValidArgsFunction: a.completeChains,
 	}
 	cmd.Flags().SetInterspersed(false)
+	ofHost := cmd.Flags().Bool("host", false, "run a command of this machine's in a container's network")
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
 		node, words := "", args[1:]
 		if words[0] != "--" {
@@ -51,6 +56,9 @@ inside. The exit code is the command's own.`,
 		if len(words) == 0 {
 			return fmt.Errorf("say what to run, after --: %w", runs.ErrInput)
 		}
+		if c, is := containerOf(p, n); is && !*ofHost {
+			return a.within(cmd.Context(), c, words)
+		}
 		hosts, err := runs.HostsFile(p, n.Name)
 		if err != nil {
 			return err
@@ -58,6 +66,9 @@ inside. The exit code is the command's own.`,
 		here, err := os.Getwd()
 		if err != nil {
 			here = "/"
+		}
+		if err := cmd.Context().Err(); err != nil {
+			return err
 		}
 		return a.execute(inside(n.Namespace, hosts, process.Spec{Dir: here}, words))
 	}))
@@ -100,18 +111,41 @@ func (a *app) node(cmd *cobra.Command, name, node string) (*plan.Plan, plan.Node
 	return nil, none, fmt.Errorf("chain %s has no %q; `nfchain show %s` lists what it has: %w", name, node, name, runs.ErrInput)
 }
 
-// execute runs a command with this process's streams and passes its exit code on.
+// execute runs a command with this process's streams and passes its exit code on. Who asks this process to end means the command,
+// which a terminal's interrupt reaches by itself, as often as it likes: a shell goes on.
 func (a *app) execute(args []string) error {
 	c := exec.Command(args[0], args[1:]...)
 	c.Args[0] = a.args[0]
 	c.Stdin, c.Stdout, c.Stderr = a.stdin, a.stdout, a.stderr
-	err := c.Run()
+	asked := make(chan os.Signal, 8)
+	signal.Notify(asked, syscall.SIGTERM, os.Interrupt)
+	defer signal.Stop(asked)
+	a.uninterruptible()
+	if err := c.Start(); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	err, over := error(nil), false
+	for !over {
+		select {
+		case s := <-asked:
+			if s != os.Interrupt {
+				_ = c.Process.Signal(s)
+			}
+		case err = <-ended:
+			over = true
+		}
+	}
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {
 		return exitCode{signalled(failed)}
 	}
 	return err
 }
+
+// insideCommand is the hidden command that becomes a program.
+const insideCommand = "inside"
 
 // inside is the command line that runs a program in a namespace: this binary's own
 // hidden command, which becomes the program.
@@ -123,7 +157,7 @@ func inside(ns, hosts string, s process.Spec, words []string, more ...string) []
 	if s.Own {
 		words = append([]string{self}, words[1:]...)
 	}
-	args := []string{self, "inside", "--netns", ns, "--hosts", hosts}
+	args := []string{self, insideCommand, "--netns", ns, "--hosts", hosts}
 	if s.Dir != "" {
 		args = append(args, "--dir", s.Dir)
 	}
@@ -149,7 +183,7 @@ func ownFiles(owner string, s process.Spec, beside int) []string {
 func (a *app) insideCmd() *cobra.Command {
 	var o netns.Become
 	var own string
-	cmd := &cobra.Command{Use: "inside", Short: "Become a program inside a namespace", Hidden: true,
+	cmd := &cobra.Command{Use: insideCommand, Short: "Become a program inside a namespace", Hidden: true,
 		Args: cobra.MinimumNArgs(1), Example: "  nfchain inside --netns nfchain.edge.fw -- ip address"}
 	cmd.RunE = does(func(_ *cobra.Command, args []string) error {
 		if own != "" {
@@ -181,10 +215,7 @@ func (a *app) superviseCmd() *cobra.Command {
 		return supervise.Run(cmd.Context(), supervise.Config{
 			Owner: owner,
 			Inside: func(s process.Spec, words []string, beside int) []string {
-				hosts, err := runs.WriteHosts(owner, s.Node, s.Hosts)
-				if err != nil {
-					hosts = ""
-				}
+				hosts := container.NamesFile(owner, s.Node)
 				if len(s.Scratch) == 0 {
 					return inside(s.Netns, hosts, s, words)
 				}

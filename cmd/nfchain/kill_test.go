@@ -478,10 +478,14 @@ func TestWithoutRoot(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	theirs := filepath.Join(dir, "of-root") // as root's containers of LXC are, where it has some
+	if err := os.MkdirAll(filepath.Join(theirs, "containers"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	as := func(args ...string) (string, error) {
 		cmd := exec.Command(path, args...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "HOME="+dir, "NFCHAIN_RESULTS="+filepath.Join(dir, "results.db"))
+		cmd.Env = append(os.Environ(), "HOME="+dir, "NFCHAIN_RESULTS="+filepath.Join(dir, "results.db"), "NFCHAIN_LXC="+theirs)
 		cmd.SysProcAttr = plain
 		out, err := cmd.CombinedOutput()
 		return string(out), err

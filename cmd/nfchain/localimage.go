@@ -1,7 +1,6 @@
 package main
 
 import (
-	"path/filepath"
 	"slices"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -14,11 +13,7 @@ import (
 func findImages(filename string, text []byte, f *api.File) error {
 	var wrong api.Problems
 	for _, i := range f.LocalImages() {
-		path := i.Of.Image
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(filepath.Dir(filename), path) // of standard input, "-", that is where nfchain runs
-		}
-		path, err := filepath.Abs(path)
+		path, err := from(filename, i.Of.Image)
 		if err == nil {
 			_, err = image.Open(path)
 		}
@@ -27,6 +22,11 @@ func findImages(filename string, text []byte, f *api.File) error {
 		}
 		i.Of.Image = path
 	}
+	return inOrder(wrong)
+}
+
+// inOrder of a file's lines are the things wrong with it, if there are any.
+func inOrder(wrong api.Problems) error {
 	if len(wrong) == 0 {
 		return nil
 	}

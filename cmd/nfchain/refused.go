@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/registry"
 )
@@ -32,11 +33,17 @@ func (a *app) placed(err error, files ...string) error {
 	return err
 }
 
+// manyCPUs are more than chains place their work on, on two memory nodes.
+const manyCPUs = 1024
+
 // unplanned is what a plan refuses of a file's chains and functions on any machine: it is
 // made as for one that has everything, and on which nothing is up. A chain through a function
 // that is not in the file is left to `up`, which knows it.
 func unplanned(filename string, text []byte, f *api.File) (problems []api.Problem) {
-	catalogue, among := registry.Plan(), map[string]api.FunctionBody{}
+	catalogue, among, cpus := registry.Plan(), map[string]api.FunctionBody{}, make([]int, manyCPUs)
+	for i := range cpus {
+		cpus[i] = i
+	}
 	for _, alone := range f.Functions {
 		name := alone.Metadata.Name
 		among[name] = alone.Spec
@@ -53,7 +60,13 @@ func unplanned(filename string, text []byte, f *api.File) (problems []api.Proble
 			continue
 		}
 		name := c.Metadata.Name
-		if _, err := plan.Make(c, catalogue, plan.Facts{Functions: among}, plan.Options{}); err != nil {
+		facts := plan.Facts{Functions: among, CPUs: cpus, MemoryNodes: map[int][]int{0: cpus[:manyCPUs/2], 1: cpus[manyCPUs/2:]}}
+		_, err := plan.Make(c, catalogue, facts, plan.Options{})
+		if feature.NotHere(err) {
+			c.Spec.Placement = api.Placement{} // the machine's CPUs are no matter of the file; what comes after them is
+			_, err = plan.Make(c, catalogue, facts, plan.Options{})
+		}
+		if err != nil && !feature.NotHere(err) {
 			path, why := placeOf(strings.TrimPrefix(err.Error(), "chain "+name+": "), c.Spec)
 			problems = append(problems, registry.Words().Wrong(filename, text, api.KindChain, name, path, why))
 		}

@@ -44,3 +44,25 @@ func TestRefusalsHaveTheirPlace(t *testing.T) {
 		}
 	}
 }
+
+// TestPlacementIsTheMachines: which CPUs there are is nothing that a file is wrong by; what else it is wrong by is told.
+func TestPlacementIsTheMachines(t *testing.T) {
+	const head = "apiVersion: nfchain.dev/v1alpha1\nkind: NetworkServiceChain\nmetadata: {name: c}\nspec:\n"
+	for body, want := range map[string]string{
+		"  placement: {load: exclusive, softirqs: exclusive, numa: same}\n": "",
+		"  placement: {load: exclusive, numa: \"7\"}\n":                     "",
+		"  placement: {load: {shared: 8000}}\n":                             "",
+		"  placement: {load: {shared: 8000}}\n  wiring: ebpf\n  functions: [{name: b, kind: forward, onFailure: bypass}, {name: a, kind: counter, runtime: inline}]\n":                                                                       "spec.functions[0].onFailure: what is led past b",
+		"  placement: {load: exclusive}\n  wiring: ebpf\n  functions: [{name: c, kind: command, resources: {cpus: 0-1023}, command: {args: [a]}}, {name: b, kind: forward, onFailure: bypass}, {name: a, kind: counter, runtime: inline}]\n": "spec.functions[1].onFailure: what is led past b",
+		"  placement: {functions: exclusive, load: exclusive}\n  wiring: ebpf\n  functions: [{name: a, kind: command, replicas: 2, command: {args: [a]}}]\n":                                                                                 "spec.functions[0].replicas: placement gives each function a CPU to itself",
+	} {
+		name := filepath.Join(t.TempDir(), "c.yaml")
+		if err := os.WriteFile(name, []byte(head+body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		v, err := (&app{env: env{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}}).validate([]string{name})
+		if err != nil || len(v.Problems) > 1 || want == "" && len(v.Problems) > 0 || want != "" && (len(v.Problems) == 0 || !strings.Contains(v.Problems[0].String(), want)) {
+			t.Errorf("%s: %v %v, want %q", body, v.Problems, err, want)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/plugin"
 	"nfchain.dev/nfchain/internal/registry"
 	"nfchain.dev/nfchain/internal/results"
 	runs "nfchain.dev/nfchain/internal/run"
@@ -53,17 +55,25 @@ type app struct {
 	// long those take that come after it.
 	whole string
 	after time.Duration
+	// uninterruptible ends what the context is interrupted by, and the context.
+	uninterruptible func()
 	// unwritten is why standard output did not take something.
 	unwritten error
 }
 
 // run executes a command line and gives its exit code.
 func run(e env) int {
-	ctx, stop := interruptible(e)
+	ctx, stop := context.Background(), func() {}
+	if !becomes(e.args) {
+		ctx, stop = interruptible(e)
+	}
 	defer stop()
-	a := &app{env: e}
+	a := &app{env: e, uninterruptible: stop}
 	root := a.root()
 	root.SetArgs(e.args[1:])
+	if len(e.args) == 1 && e.getenv(plugin.CommandVariable) != "" {
+		root.SetArgs([]string{"cni"}) // a runtime calls it
+	}
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
@@ -103,8 +113,12 @@ func interruptible(e env) (context.Context, func()) {
 			os.Exit(130)
 		}
 	}()
-	return ctx, func() { signal.Stop(signals); close(signals); cancel() }
+	return ctx, sync.OnceFunc(func() { signal.Stop(signals); close(signals); cancel() })
 }
+
+// becomes tells whether a command line is of a process that turns into a program. Who asks it to end means the program, and one
+// that took that for itself would begin the program nevertheless.
+func becomes(args []string) bool { return len(args) > 1 && args[1] == insideCommand }
 
 // describe an error for a person. Several problems of a file come a line each.
 func describe(err error) string {
@@ -157,8 +171,8 @@ Exit codes: 0 done; 1 the run failed, or some of its trials, or a gate that was 
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress on standard error")
 	root.PersistentFlags().StringVar(&a.results, "results", "", "results database (default: $XDG_DATA_HOME/nfchain/results.db)")
 	root.AddCommand(a.doctorCmd(), a.validateCmd(), a.planCmd(), a.diffCmd(), a.upCmd(), a.downCmd(), a.lsCmd(), a.showCmd(), a.functionCmd(), a.traceCmd(), a.explainCmd(), a.captureCmd(), a.profileCmd(),
-		a.execCmd(), a.logsCmd(), a.benchCmd(), a.experimentCmd(), a.reproduceCmd(), a.runsCmd(), a.reportCmd(), a.modelCmd(), a.compareCmd(), a.adviseCmd(), a.gateCmd(), a.schemaCmd(), a.versionCmd(), a.genCmd(), a.meterCmd(), a.superviseCmd(), a.applyCmd(), a.insideCmd(), a.impairProgramCmd(), a.holdCmd(), a.enterCmd(), a.idleCmd())
-	root.AddCommand(a.calibrateCmd())
+		a.execCmd(), a.logsCmd(), a.benchCmd(), a.experimentCmd(), a.reproduceCmd(), a.runsCmd(), a.reportCmd(), a.modelCmd(), a.compareCmd(), a.adviseCmd(), a.gateCmd(), a.schemaCmd(), a.versionCmd(), a.genCmd(), a.meterCmd(), a.superviseCmd(), a.applyCmd(), a.insideCmd(), a.impairProgramCmd(), a.holdCmd(), a.enterCmd(), a.besideCmd(), a.inCmd(), a.idleCmd())
+	root.AddCommand(a.calibrateCmd(), a.cniCmd())
 	root.SetFlagErrorFunc(explainFlag)
 	explainCobra(root)
 	explainArguments(root)
@@ -242,6 +256,12 @@ func (a *app) file(name string) (*api.File, []byte, error) {
 	f, err := registry.Words().Decode(name, text)
 	if err == nil {
 		err = findImages(name, text, f)
+	}
+	if err == nil {
+		err = findFiles(name, text, f)
+	}
+	if err == nil {
+		err = readProfiles(name, text, f)
 	}
 	return f, text, err
 }

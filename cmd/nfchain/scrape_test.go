@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +41,37 @@ func TestScrape(t *testing.T) {
 	if code, _ := get(t, strings.TrimSuffix(url, "metrics")+"other"); code != http.StatusNotFound {
 		t.Errorf("another path: %d", code)
 	}
+}
+
+// TestScrapeOfOneThatTakesNothing: a collector that takes nothing keeps others waiting for nothing.
+func TestScrapeOfOneThatTakesNothing(t *testing.T) {
+	s := &scrape{write: func(_ context.Context, w io.Writer) error { _, err := io.WriteString(w, "x 1\n"); return err }}
+	request := httptest.NewRequest(http.MethodGet, "/metrics", nil)
+	stuck := stuckWriter{ResponseRecorder: httptest.NewRecorder(), at: make(chan bool), goes: make(chan bool)}
+	over := make(chan bool)
+	go func() { s.ServeHTTP(stuck, request); close(over) }()
+	<-stuck.at
+	served := make(chan bool)
+	go func() { s.ServeHTTP(httptest.NewRecorder(), request); close(served) }()
+	select {
+	case <-served:
+	case <-time.After(10 * time.Second):
+		t.Error("another waits for it")
+	}
+	close(stuck.goes)
+	<-over
+}
+
+// stuckWriter is of a collector that takes nothing until it goes.
+type stuckWriter struct {
+	*httptest.ResponseRecorder
+	at, goes chan bool
+}
+
+func (w stuckWriter) Write(p []byte) (int, error) {
+	close(w.at)
+	<-w.goes
+	return len(p), nil
 }
 
 func get(t *testing.T, url string) (int, string) {

@@ -67,7 +67,7 @@ func TestScripts(t *testing.T) {
 		// A script that needs a feature begins with [!feature] skip.
 		Condition: func(feature string) (bool, error) { return nstest.Has(feature), nil },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "json": jsonPath, "gone": gone, "interrupt": interrupt, "linked": linked,
+			"exits": exits, "json": jsonPath, "gone": gone, "interrupt": interrupt, "linked": linked, "cni": callCNI,
 		},
 	})
 }
@@ -157,6 +157,29 @@ func linked(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Setenv(engine.ProgramVariable, program)
 }
 
+// callCNI COMMAND NETWORK CONTAINER NETNS [ROLE] calls nfchain as a runtime does, with a network's configuration from a file.
+func callCNI(ts *testscript.TestScript, neg bool, args []string) {
+	network := ts.ReadFile(args[1])
+	network = strings.ReplaceAll(network, "$WORK", ts.MkAbs("."))
+	path := args[3]
+	if !strings.HasPrefix(path, "/") {
+		path = netns.Path(path)
+	}
+	cmd := exec.Command(ts.Getenv("NFCHAIN"))
+	cmd.Dir, cmd.Stdin = ts.MkAbs("."), strings.NewReader(network)
+	cmd.Env = append(os.Environ(), "CNI_COMMAND="+args[0], "CNI_CONTAINERID="+args[2], "CNI_NETNS="+path, "CNI_IFNAME=eth0", "CNI_PATH=/opt/cni/bin")
+	if len(args) > 4 {
+		cmd.Env = append(cmd.Env, "CNI_ARGS=IgnoreUnknown=1;NFCHAIN_ROLE="+args[4])
+	}
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	err := cmd.Run()
+	ts.Check(os.WriteFile(ts.MkAbs("answer"), out.Bytes(), 0o600))
+	if (err == nil) == neg || said.Len() > 0 {
+		ts.Fatalf("%v: %v\n%s%s", args, err, out.String(), said.String())
+	}
+}
+
 // gone NAME checks that nothing is left of a chain.
 func gone(ts *testscript.TestScript, _ bool, args []string) {
 	if left := leftovers(args[0]); left != "" {
@@ -192,13 +215,13 @@ func interrupt(ts *testscript.TestScript, _ bool, args []string) {
 // interfaces of the host.
 func leftovers(name string) string {
 	var left []string
-	for _, pattern := range []string{"/run/netns/nfchain." + name, "/run/netns/nfchain." + name + ".*", "/run/nfchain/" + name, "/run/nfchain/.locks/" + name + ".lock"} {
+	for _, pattern := range []string{"/run/netns/nfchain." + name, "/run/netns/nfchain." + name + ".*", "/run/netns/nfchain-cni." + name + ".*", "/run/nfchain/" + name, "/run/nfchain/.locks/" + name + ".lock"} {
 		found, _ := filepath.Glob(pattern)
 		left = append(left, found...)
 	}
 	mounts, _ := os.ReadFile("/proc/self/mountinfo")
 	for _, line := range strings.Split(string(mounts), "\n") {
-		if strings.Contains(line, "nfchain."+name+".") {
+		if strings.Contains(line, "nfchain."+name+".") || strings.Contains(line, "nfchain-cni."+name+".") {
 			left = append(left, line)
 		}
 	}

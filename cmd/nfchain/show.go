@@ -2,7 +2,9 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,27 +20,62 @@ func (a *app) showCmd() *cobra.Command {
 		Use: "show NAME", Short: "Show a chain or function: nodes, addresses, programs, rule, impairment, hop and interface counters",
 		Long: `Show a chain or a standalone function as it is now: its nodes with their addresses and
 programs, which of the functions that are watched have failed, what interfaces, a forwarder's hops, functions
-that are inline, rules and policies counted, what taps take of the cores, how flows are shared out over replicas
-or get their path, and what differs from its plan.`,
-		Example: "  nfchain show edge\n  nfchain show edge -o json", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChains,
+that are inline, rules and policies counted, what programs tell of their work, what taps take of the cores, how flows are shared out over replicas
+or get their path, and what differs from its plan. With -o openmetrics, what of it is a number, for a collector; with --openmetrics such are served it.`,
+		Example: "  nfchain show edge\n  nfchain show edge -o json\n  nfchain show edge -o openmetrics\n  nfchain show edge --openmetrics 127.0.0.1:9464", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChains,
 	}
 	var o *string
+	address := cmd.Flags().String("openmetrics", "", "serve the metrics of -o openmetrics to collectors at an address such as 127.0.0.1:9464, until interrupted")
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
-		p, err := a.planned(cmd.Context(), args[0])
+		if *address != "" {
+			if cmd.Flags().Changed("output") {
+				return fmt.Errorf("--openmetrics serves collectors and prints nothing; leave --output out: %w", runs.ErrInput)
+			}
+			return a.serveState(cmd.Context(), *address, args[0])
+		}
+		state, err := a.stateOf(cmd.Context(), args[0])
 		if err != nil {
 			return err
 		}
-		state, err := runs.Inspect(cmd.Context(), p)
-		if err != nil {
-			return err
-		}
-		if *o == "json" {
+		switch *o {
+		case "json":
 			return a.printJSON(state)
+		case "openmetrics":
+			return metricsOf(a.stdout, state)
 		}
 		return a.printState(state)
 	}))
-	o = outputFlag(cmd, "text", "json")
+	o = outputFlag(cmd, "text", "json", "openmetrics")
 	return cmd
+}
+
+// stateOf a chain or function, as it is now.
+func (a *app) stateOf(ctx context.Context, name string) (runs.State, error) {
+	p, err := a.planned(ctx, name)
+	if err != nil {
+		return runs.State{}, err
+	}
+	return runs.Inspect(ctx, p)
+}
+
+// serveState serves what a chain is to collectors, as it is when they ask, until ctx ends.
+func (a *app) serveState(ctx context.Context, address, name string) error {
+	if _, err := a.stateOf(ctx, name); err != nil {
+		return err
+	}
+	stop, err := a.listen(address, func(ctx context.Context, w io.Writer) error {
+		s, err := a.stateOf(ctx, name)
+		if err != nil {
+			return err
+		}
+		return metricsOf(w, s)
+	})
+	if err != nil {
+		return err
+	}
+	defer stop()
+	<-ctx.Done()
+	return nil
 }
 
 func (a *app) printState(s runs.State) error {
@@ -52,7 +89,7 @@ func (a *app) printState(s runs.State) error {
 	}
 	w := a.table("NODE\tKIND\tSTATE\tNAMESPACE\tADDRESSES\tPROGRAM")
 	for i, n := range s.Nodes {
-		w.row("%s\t%s\t%s\t%s\t%s\t%s\n", n.Name, n.Kind, n.State, cmp.Or(n.Namespace, "(host)"), strings.Join(n.Addresses, " "), programText(n.Program))
+		w.row("%s\t%s\t%s\t%s\t%s\t%s\n", n.Name, n.Kind, n.State, cmp.Or(n.Namespace, "(host)"), strings.Join(n.Addresses, " "), cmp.Or(broughtText(n), programText(n.Program)))
 		for _, f := range n.Functions {
 			w.row("  %s\t%s\t\t\t\t%s\n", f.Name, f.Kind, programText(f.Program))
 		}
@@ -83,6 +120,12 @@ func (a *app) printState(s runs.State) error {
 		if len(h.Older) > 0 {
 			to += " (flows that stay: " + strings.Join(h.Older, ", ") + ")"
 		}
+		if h.Ended > 0 {
+			to += " (besides, " + words.Plural(int(h.Ended), "packet") + " ended before it or behind it)"
+		}
+		if h.LedPast > 0 {
+			to += fmt.Sprintf(" (%s led past it)", words.Plural(int(h.LedPast), "packet"))
+		}
 		w.row("%s\t%s\t%d\t%d\n", h.From, to, h.Packets, h.Bytes)
 	}
 	if err := w.end(); err != nil {
@@ -109,6 +152,9 @@ func (a *app) printState(s runs.State) error {
 		a.printCounters(n)
 		a.printPasses(n)
 		a.printThrough(n)
+		if err := a.printTold(n); err != nil {
+			return err
+		}
 		if err := a.printImpairments(n); err != nil {
 			return err
 		}
@@ -120,11 +166,30 @@ func (a *app) printState(s runs.State) error {
 	return nil
 }
 
+// broughtText is which container another runtime has put into a node's place, if it is for one.
+func broughtText(n runs.NodeState) string {
+	switch {
+	case n.Container != nil:
+		return fmt.Sprintf("container %.12s of network %s", n.Container.Container, n.Container.Network)
+	case n.Waits:
+		return "waits for its container"
+	}
+	return ""
+}
+
 func programText(s *process.Status) string {
 	if s == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s, pid %d, %s", s.State, s.PID, words.Plural(s.Restarts, "restart"))
+	text := s.State
+	if s.PID != 0 {
+		text += fmt.Sprintf(", pid %d", s.PID)
+	}
+	text += ", " + words.Plural(s.Restarts, "restart")
+	if s.Message != "" {
+		text += ": " + strings.Join(strings.Fields(s.Message), " ") // an engine may tell of it in several lines
+	}
+	return text
 }
 
 // mostDrift is how many resources of a node are named; JSON has them all.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/address"
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/bridge"
+	"nfchain.dev/nfchain/internal/resource/cni"
 	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/label"
@@ -30,24 +32,26 @@ import (
 
 // nouns of kinds that are not called what their package is, one and several.
 var nouns = map[string][2]string{
-	address.KindName:        {"address", "addresses"},
-	adopted.KindName:        {"interface", "interfaces"},
-	process.KindName:        {"program", "programs"},
-	container.NamesKindName: {"file of names", "files of names"},
-	bridge.PortKindName:     {"bridge port", "bridge ports"},
-	macvlan.KindName:        {"macvlan or ipvlan device", "macvlan or ipvlan devices"},
-	lookup.KindName:         {"routing table", "routing tables"},
-	machine.KindName:        {"setting of the machine", "settings of the machine"},
-	tuning.KindName:         {"interface", "interfaces"},
-	qdisc.KindName:          {"queueing discipline", "queueing disciplines"},
-	ruleset.KindName:        {"rule set", "rule sets"},
-	steer.KindName:          {"steering program", "steering programs"},
-	pass.KindName:           {"pass", "passes"},
-	through.KindName:        {"pass-through program", "pass-through programs"},
-	nsh.PushKindName:        {"pushing program", "pushing programs"},
-	nsh.PopKindName:         {"popping program", "popping programs"},
-	label.KindName:          {"set of labels", "sets of labels"},
-	health.KindName:         {"watch over functions", "watches over functions"},
+	address.KindName:          {"address", "addresses"},
+	adopted.KindName:          {"interface", "interfaces"},
+	cni.KindName:              {"CNI attachment", "CNI attachments"},
+	process.KindName:          {"program", "programs"},
+	container.NamesKindName:   {"file of names", "files of names"},
+	container.NetworkKindName: {"network of the engine", "networks of the engine"},
+	bridge.PortKindName:       {"bridge port", "bridge ports"},
+	macvlan.KindName:          {"macvlan or ipvlan device", "macvlan or ipvlan devices"},
+	lookup.KindName:           {"routing table", "routing tables"},
+	machine.KindName:          {"setting of the machine", "settings of the machine"},
+	tuning.KindName:           {"interface", "interfaces"},
+	qdisc.KindName:            {"queueing discipline", "queueing disciplines"},
+	ruleset.KindName:          {"rule set", "rule sets"},
+	steer.KindName:            {"steering program", "steering programs"},
+	pass.KindName:             {"pass", "passes"},
+	through.KindName:          {"pass-through program", "pass-through programs"},
+	nsh.PushKindName:          {"pushing program", "pushing programs"},
+	nsh.PopKindName:           {"popping program", "popping programs"},
+	label.KindName:            {"set of labels", "sets of labels"},
+	health.KindName:           {"watch over functions", "watches over functions"},
 
 	ovs.KindName:       {"Open vSwitch", "Open vSwitches"},
 	ovs.SwitchKindName: {"switch", "switches"},
@@ -92,13 +96,19 @@ func counted(changes []resource.Change) []string {
 	type what struct {
 		op   resource.Op
 		kind string
-		// runs tells of programs that nobody started for that.
-		runs bool
+		// as says what became of what runs on, instead of the verb.
+		as string
 	}
 	count := map[what]int{}
 	var order []what
 	for _, c := range changes {
-		w := what{c.Op, c.Kind, process.TakesOver(c)}
+		w := what{op: c.Op, kind: c.Kind}
+		switch {
+		case process.TakesOver(c):
+			w.as = "taken over"
+		case container.Limited(c):
+			w.as = "limited anew"
+		}
 		if count[w]++; count[w] == 1 {
 			order = append(order, w)
 		}
@@ -111,16 +121,17 @@ func counted(changes []resource.Change) []string {
 		if a, b := deploy.Stage(a.kind), deploy.Stage(b.kind); a != b {
 			return a - b
 		}
-		if a.runs != b.runs {
-			return map[bool]int{true: -1, false: 1}[a.runs]
+		if a.kind == b.kind {
+			return strings.Compare(b.as, a.as)
 		}
 		return strings.Compare(a.kind, b.kind)
 	})
 	parts := make([]string, len(order))
 	for i, w := range order {
 		parts[i] = phrase(count[w], w.op, w.kind)
-		if w.runs {
-			parts[i] = words.Plural(count[w], "program") + " taken over"
+		if w.as != "" {
+			noun := nouns[w.kind][0]
+			parts[i] = words.Plural(count[w], cmp.Or(noun, w.kind)) + " " + w.as
 		}
 	}
 	return parts

@@ -240,7 +240,7 @@ func (a *app) upOne(ctx context.Context, h *runs.Host, name, kind string, o runs
 		return nil, err
 	}
 	defer lock.Release()
-	before, err := deploy.Nodes(name)
+	before, err := deploy.Stands(name)
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +250,7 @@ func (a *app) upOne(ctx context.Context, h *runs.Host, name, kind string, o runs
 	changes, err := up()
 	a.bar.clear()
 	if err != nil {
-		if len(before) == 0 && !o.DryRun {
+		if !before && !o.DryRun {
 			if _, down := h.Down(context.WithoutCancel(ctx), name); down != nil {
 				return nil, fmt.Errorf("%w; and removing what was made failed: %w", err, down)
 			}

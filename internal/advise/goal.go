@@ -92,7 +92,7 @@ func Words() (names []string) {
 }
 
 // protocolWords may stand before a word: the clause is then about that protocol alone.
-var protocolWords = []string{trial.TCP, trial.UDP, trial.Latency, trial.TCPRR, trial.UDPRR, trial.TCPCRR}
+var protocolWords = []string{trial.TCP, trial.UDP, trial.Latency, trial.TCPRR, trial.UDPRR, trial.TCPCRR, trial.HTTP}
 
 // ParseGoal reads "throughput > 10Gbit, p99 < 200us". Its error wraps [ErrGoal] and
 // names the place, as a column from 1.

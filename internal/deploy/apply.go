@@ -9,6 +9,7 @@ import (
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/adopted"
+	"nfchain.dev/nfchain/internal/resource/cni"
 	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/label"
@@ -28,20 +29,22 @@ var scripted = map[string]struct {
 	resource.Kind
 	decode func([]byte) (resource.Spec, error)
 }{
-	adopted.KindName:        {adopted.Kind{}, decode[adopted.Spec]},
-	container.KindName:      {container.Kind{}, decode[container.Spec]},
-	container.NamesKindName: {container.NamesKind{}, decode[container.Names]},
-	health.KindName:         {health.Kind{}, decode[health.Spec]},
-	label.KindName:          {label.Kind{}, decode[label.Spec]},
-	machine.KindName:        {machine.Kind{}, decode[machine.Spec]},
-	nsh.PopKindName:         {nsh.PopKind{}, decode[nsh.Pop]},
-	nsh.PushKindName:        {nsh.PushKind{}, decode[nsh.Push]},
-	pass.KindName:           {pass.Kind{}, decode[pass.Spec]},
-	process.KindName:        {process.Kind{}, decode[process.Spec]},
-	qdisc.KindName:          {qdisc.Kind{}, decode[qdisc.Spec]},
-	steer.KindName:          {steer.Kind{}, decode[steer.Spec]},
-	through.KindName:        {through.Kind{}, decode[through.Spec]},
-	tuning.KindName:         {tuning.Kind{}, decode[tuning.Spec]},
+	adopted.KindName:          {adopted.Kind{}, decode[adopted.Spec]},
+	cni.KindName:              {cni.Kind{}, decode[cni.Spec]},
+	container.KindName:        {container.Kind{}, decode[container.Spec]},
+	container.NetworkKindName: {container.NetworkKind{}, decode[container.Network]},
+	container.NamesKindName:   {container.NamesKind{}, decode[container.Names]},
+	health.KindName:           {health.Kind{}, decode[health.Spec]},
+	label.KindName:            {label.Kind{}, decode[label.Spec]},
+	machine.KindName:          {machine.Kind{}, decode[machine.Spec]},
+	nsh.PopKindName:           {nsh.PopKind{}, decode[nsh.Pop]},
+	nsh.PushKindName:          {nsh.PushKind{}, decode[nsh.Push]},
+	pass.KindName:             {pass.Kind{}, decode[pass.Spec]},
+	process.KindName:          {process.Kind{}, decode[process.Spec]},
+	qdisc.KindName:            {qdisc.Kind{}, decode[qdisc.Spec]},
+	steer.KindName:            {steer.Kind{}, decode[steer.Spec]},
+	through.KindName:          {through.Kind{}, decode[through.Spec]},
+	tuning.KindName:           {tuning.Kind{}, decode[tuning.Spec]},
 }
 
 // Apply makes one resource of an owner in a namespace, given by its kind and its spec as
@@ -55,10 +58,14 @@ func Apply(ctx context.Context, owner, kind, namespace string, text []byte) erro
 	if err != nil {
 		return fmt.Errorf("the %s is not one: %w; make the script again with this version's `nfchain plan -o sh`", kind, err)
 	}
-	if kind == container.KindName {
-		if err := noteContainers(ctx, owner, spec.(container.Spec).Engine); err != nil {
-			return err
-		}
+	if s, is := spec.(container.Spec); is {
+		err = noteContainers(ctx, owner, s.Engine)
+	}
+	if s, is := spec.(container.Network); is {
+		err = noteContainers(ctx, owner, s.Engine)
+	}
+	if err != nil {
+		return err
 	}
 	h, err := netns.Open(namespace)
 	if err != nil {

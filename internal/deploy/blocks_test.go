@@ -1,6 +1,7 @@
 package deploy_test
 
 import (
+	"context"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -64,6 +65,34 @@ func TestNotedBlocks(t *testing.T) {
 	noted(netns.Identity(p.Client().Namespace), "1:1")
 	if got := known(); !reflect.DeepEqual(got, p.Blocks) {
 		t.Errorf("a note of another namespace counts: %v", got)
+	}
+}
+
+// TestReservedBlocks are others' until the lock is released, beside those that the chain has, and none of the chain's own.
+func TestReservedBlocks(t *testing.T) {
+	needs(t)
+	owner, other := nstest.Owner(t), nstest.Owner(t)
+	p := planned(t, owner, spec(forward("a")))
+	known := func(by string) []netip.Prefix {
+		facts, err := deploy.Facts(plantest.Chain(t, by, spec()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return facts.Blocks[owner]
+	}
+	l, err := deploy.Reserve(context.Background(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := known(other); !reflect.DeepEqual(got, p.Blocks) {
+		t.Errorf("another knows of %v, not %v", got, p.Blocks)
+	}
+	if got := known(owner); len(got) > 0 {
+		t.Errorf("its own %v keep it out", got)
+	}
+	l.Release()
+	if got := known(other); len(got) > 0 {
+		t.Errorf("released: %v", got)
 	}
 }
 

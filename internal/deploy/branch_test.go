@@ -54,14 +54,18 @@ func needsBranches(t testing.TB) {
 
 func tell(t *testing.T, p *plan.Plan) {
 	t.Helper()
-	sh(t, "ip netns exec "+p.Functions()[0].Namespace+" nft -f - <<'RULES'\n"+marks+"RULES\n")
+	for _, n := range p.Functions() {
+		if n.Function() == p.Functions()[0].Function() {
+			sh(t, "ip netns exec "+n.Namespace+" nft -f - <<'RULES'\n"+marks+"RULES\n")
+		}
+	}
 }
 
 // byPlan begins the name of the way that packets go which no other has. It seems to have had what comes
 // between two readings.
 const byPlan = "by plan, "
 
-// went are the packets and bytes that each hop's way had, as in "tell one".
+// went are the packets and bytes that each hop's way had, as in "tell one", those of all replicas together.
 func went(t *testing.T, p *plan.Plan) map[string]steer.Counts {
 	t.Helper()
 	h, err := netns.Open(wiringOf(p))
@@ -77,6 +81,9 @@ func went(t *testing.T, p *plan.Plan) map[string]steer.Counts {
 		}
 	}
 	all := map[string]steer.Counts{}
+	add := func(way string, c steer.Counts) {
+		all[way] = steer.Counts{Packets: all[way].Packets + c.Packets, Bytes: all[way].Bytes + c.Bytes}
+	}
 	parted, err := steer.PartedAt(at, ways) // before what it is part of
 	if err != nil || len(ways) == 0 {
 		return all
@@ -90,9 +97,9 @@ func went(t *testing.T, p *plan.Plan) map[string]steer.Counts {
 		for _, c := range parted.Aside[s.Device] {
 			left.Packets, left.Bytes = left.Packets-c.Packets, left.Bytes-c.Bytes
 		}
-		all[byPlan+s.Branch.Node+" "+s.Branch.Ways[0].Node] = left
+		add(byPlan+s.Branch.Node+" "+s.Branch.Ways[0].Node, left)
 		for _, w := range s.Branch.Ways[1:] {
-			all[s.Branch.Node+" "+w.Node] = parted.Aside[s.Device][w.Number]
+			add(s.Branch.Node+" "+w.Node, parted.Aside[s.Device][w.Number])
 		}
 	}
 	return all

@@ -21,8 +21,12 @@ import (
 	"nfchain.dev/nfchain/internal/resource/namespace"
 )
 
+// startsAtOnce is how many containers an engine is asked to start at a time, at least: most of that is the engine's waiting, not its work.
+const startsAtOnce = 8
+
 // contain makes the plan's containers, and starts those again that have ended. Each has another network namespace
-// whenever it starts: what was in the one from before goes first, and all of it is made again in the stages to come.
+// whenever it starts, unless it is in that of another container, which is started before it: what was in the one from
+// before goes over, or goes and is made again in the stages to come.
 func (w *work) contain(ctx context.Context, p *plan.Plan) error {
 	var wanted []resource.Resource
 	for _, r := range p.Resources {
@@ -34,16 +38,20 @@ func (w *work) contain(ctx context.Context, p *plan.Plan) error {
 		return nil
 	}
 	// While the engine is not there its containers are not, and all else is told of as it is.
-	if err := sameEngine(ctx, w.owner, wanted); err != nil && !(w.dry && errors.Is(err, engine.ErrNotThere)) {
+	if err := sameEngine(ctx, w.owner, enginesIn(wanted)); err != nil && !(w.dry && errors.Is(err, engine.ErrNotThere)) {
 		return err
 	}
-	all, err := container.Find(ctx, w.owner)
+	all, err := w.own(ctx)
 	if err != nil {
 		return err
 	}
-	due := map[string]resource.Change{}
+	due, limited := map[string]resource.Change{}, map[string]resource.Change{}
 	for _, c := range w.difference(netns.Host, container.KindName, container.Observe(all), wanted) {
-		if c.Op != resource.Delete { // that is with what else is no longer wanted
+		switch {
+		case c.Op == resource.Delete: // that is with what else is no longer wanted
+		case container.Limited(c):
+			limited[c.Key] = c
+		default:
 			due[c.Key] = c
 		}
 	}
@@ -54,37 +62,93 @@ func (w *work) contain(ctx context.Context, p *plan.Plan) error {
 			return err
 		}
 	}
+	join(wanted, due)
 	names := slices.Sorted(maps.Keys(due))
 	for _, name := range names {
+		delete(limited, name)
 		w.record(due[name])
 	}
-	if w.dry || len(names) == 0 {
-		return nil
+	if err := w.limit(ctx, limited); err != nil || w.dry || len(names) == 0 {
+		return err
 	}
 	for _, r := range wanted {
 		if err := noteContainers(ctx, w.owner, r.Spec.(container.Spec).Engine); err != nil {
 			return err
 		}
 	}
-	finished := 0
-	err = each(ctx, names, func(name string) error {
-		err := w.startContained(ctx, due[name].Spec.(container.Spec), images[name])
+	finished, carried := 0, map[string]bool{}
+	ahead := w.makeAhead(ctx, p, names)
+	w.begun = !w.restoring
+	start := func(name string) error {
+		all, err := w.startContained(ctx, p, due[name].Spec.(container.Spec), images[name], ahead)
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if err != nil && w.restoring && ctx.Err() == nil {
 			w.lacking[name] = err
 			return nil
 		}
-		w.fresh[resource.ID(namespace.KindName, netns.Host, name)], w.coming[name] = true, true
+		carried[name] = all
 		if finished++; w.progress != nil {
 			w.progress(container.KindName, finished, len(names))
 		}
 		return err
-	})
+	}
+	first, beside := parted(names, due)
+	if err = eachOf(ctx, max(twiceCores(), startsAtOnce), first, start); err == nil {
+		err = eachOf(ctx, max(twiceCores(), startsAtOnce), beside, start)
+	}
+	err = errors.Join(err, ahead.wait())
+	for name, all := range carried {
+		if !all {
+			w.madeInVain(p, name)
+		}
+		// Of what stood in for it, it has its interfaces alone.
+		w.fresh[resource.ID(namespace.KindName, netns.Host, name)], w.coming[name] = !all || w.stoodIn(name), true
+	}
 	w.sight.mu.Lock()
 	defer w.sight.mu.Unlock()
 	clear(w.sight.found)
 	return err
+}
+
+// join to those that are due the containers that are in the network namespace of one of them, which is another then.
+func join(wanted []resource.Resource, due map[string]resource.Change) {
+	for _, r := range wanted {
+		s := r.Spec.(container.Spec)
+		if _, is := due[s.Name]; is || s.Beside == "" {
+			continue
+		}
+		if _, is := due[s.Beside]; is {
+			due[s.Name] = resource.Change{Op: resource.Update, ID: r.ID, Kind: container.KindName, Namespace: netns.Host, Key: s.Name, Spec: s}
+		}
+	}
+}
+
+// parted are the names of containers that have a network namespace of their own, and of those that are in that of another.
+func parted(names []string, due map[string]resource.Change) (own, beside []string) {
+	for _, name := range names {
+		if due[name].Spec.(container.Spec).Beside == "" {
+			own = append(own, name)
+		} else {
+			beside = append(beside, name)
+		}
+	}
+	return own, beside
+}
+
+// limit what containers may use that run on as they are.
+func (w *work) limit(ctx context.Context, due map[string]resource.Change) error {
+	return each(ctx, slices.Sorted(maps.Keys(due)), func(name string) error {
+		w.record(due[name])
+		if w.dry {
+			return nil
+		}
+		err := due[name].Spec.(container.Spec).Limit(ctx)
+		if err != nil && w.restoring && ctx.Err() == nil {
+			return nil // which keeps nothing from being as it is
+		}
+		return err
+	})
 }
 
 // tell what is being done, by one at a time.
@@ -141,31 +205,27 @@ func (w *work) prepare(ctx context.Context, wanted []resource.Resource, all []en
 	return images, err
 }
 
-// startContained starts a container, and only then takes away what was in the namespace that had its name: until then
-// packets go on through that. Where an image is given, it is started anew if it is of another.
-func (w *work) startContained(ctx context.Context, s container.Spec, image string) error {
-	pid, err := s.Start(ctx, w.owner, image)
-	if err != nil {
-		return err
-	}
-	if !netns.Has(s.Name, pid) {
-		if err := dissolve(s.Name, w.owner); err != nil {
-			return err
+// enginesIn are those of containers and networks, each once.
+func enginesIn(wanted []resource.Resource) (names []string) {
+	for _, r := range wanted {
+		name := ""
+		switch s := r.Spec.(type) {
+		case container.Spec:
+			name = s.Engine
+		case container.Network:
+			name = s.Engine
+		}
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	return netns.Name(s.Name, pid)
+	return names
 }
 
 // sameEngine is an error if an engine that a chain's containers are to be of is not there, or is not the one that has
 // them.
-func sameEngine(ctx context.Context, owner string, wanted []resource.Resource) error {
-	var asked []string
-	for _, r := range wanted {
-		name := r.Spec.(container.Spec).Engine
-		if slices.Contains(asked, name) {
-			continue
-		}
-		asked = append(asked, name)
+func sameEngine(ctx context.Context, owner string, engines []string) error {
+	for _, name := range engines {
 		host, err := hostOf(ctx, name)
 		if err == nil {
 			err = isOf(owner, name, host)
@@ -249,14 +309,12 @@ func inOrder(of map[string]string) []string {
 	return slices.DeleteFunc(engine.Names(), func(name string) bool { return of[name] == "" })
 }
 
-// dropContainers removes those that the plan no longer has. Their namespaces have gone. An engine that had some, and
-// has none of the plan's, has none any more.
+// dropContainers removes those that the plan no longer has. Their namespaces have gone.
 func (w *work) dropContainers(ctx context.Context, p *plan.Plan) error {
-	of := enginesOf(w.owner)
-	if len(of) == 0 {
+	if len(enginesOf(w.owner)) == 0 {
 		return nil
 	}
-	all, err := container.Find(ctx, w.owner)
+	all, err := w.own(ctx)
 	if err != nil {
 		return err
 	}
@@ -270,13 +328,32 @@ func (w *work) dropContainers(ctx context.Context, p *plan.Plan) error {
 		if w.dry {
 			continue
 		}
+		w.containers = nil
 		if err := container.Remove(ctx, c.Engine, w.owner, c.Name); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// own containers, as they were when they were first looked for.
+func (w *work) own(ctx context.Context) ([]engine.Container, error) {
+	if w.containers == nil {
+		all, err := container.Find(ctx, w.owner)
+		if err != nil {
+			return nil, err
+		}
+		w.containers = &all
+	}
+	return *w.containers, nil
+}
+
+// forgetEngines that have nothing of the plan's: what they had is gone.
+func (w *work) forgetEngines(ctx context.Context, p *plan.Plan) error {
+	of, wanted := enginesOf(w.owner), enginesIn(p.Resources)
 	left := len(of)
 	for name, at := range maps.Clone(of) {
-		if w.dry || wants(p, func(s container.Spec) bool { return s.Engine == name }) {
+		if w.dry || slices.Contains(wanted, name) {
 			continue
 		}
 		if host, err := hostOf(ctx, name); err == nil && host == at { // else some may be there still
@@ -312,6 +389,9 @@ func removeContainers(ctx context.Context, owner string) error {
 		}
 		if err == nil {
 			err = container.Remove(ctx, name, owner, "")
+		}
+		if err == nil {
+			err = container.RemoveNetworks(ctx, name, owner, nil)
 		}
 		if err != nil && (of[name] != "" || !errors.Is(err, engine.ErrNotThere)) {
 			return err

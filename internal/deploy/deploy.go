@@ -5,18 +5,20 @@
 package deploy
 
 import (
+	"cmp"
 	"context"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
 
+	"nfchain.dev/nfchain/internal/engine"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/address"
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/bridge"
+	"nfchain.dev/nfchain/internal/resource/cni"
 	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/label"
@@ -45,6 +47,7 @@ import (
 var stages = [][]resource.Kind{
 	{machine.Kind{}},
 	{container.NamesKind{}},
+	{container.NetworkKind{}},
 	{container.Kind{}},
 	{namespace.Kind{}},
 	{adopted.Kind{}},
@@ -55,6 +58,7 @@ var stages = [][]resource.Kind{
 	{ovs.Kind{}},
 	{ovs.SwitchKind{}},
 	{ovs.PortKind{}},
+	{cni.Kind{}},
 	{address.Kind{}, neighbour.Kind{}, route.Kind{}, lookup.Kind{}, ruleset.Kind{}, qdisc.Kind{}, redirect.Kind{}, pass.Kind{}, label.Kind{}, tuning.Kind{}, through.Kind{}},
 	{nsh.PopKind{}},
 	{nsh.PushKind{}},
@@ -101,6 +105,9 @@ type Deployer struct {
 	// Waits is told, unless it is nil, that flows are waited for which go by replicas that are taken out: how many they
 	// are, and for how long at most.
 	Waits func(flows int, atMost time.Duration)
+	// Contained is told, unless it is nil, of each container that runs now: its node, when its engine was asked for it, and when
+	// that had started it. It is called from several goroutines.
+	Contained func(node string, asked, started time.Time)
 	// Restoring has what keeps one container from being started again keep nothing else from being made; Lacking is set by Up to what
 	// that was, by the containers' names.
 	Restoring bool
@@ -112,16 +119,28 @@ type Deployer struct {
 
 // Up makes the chain what the plan says and returns what it had to change.
 func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, error) {
-	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, doing: d.Doing, tellWait: d.Waits, made: d.Made, restoring: d.Restoring, lacking: map[string]error{}, fresh: map[string]bool{}}
+	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, doing: d.Doing, tellWait: d.Waits, contained: d.Contained, made: d.Made, restoring: d.Restoring, lacking: map[string]error{}, fresh: map[string]bool{}, early: map[visited]bool{}}
 	d.Lacking = w.lacking
+	ctx, shut := engine.Share(ctx)
+	defer shut()
 	defer w.shutForwarder()
 	if err := w.look(ctx, p); err != nil {
 		return nil, err
 	}
 	w.move = d.Move
+	had := inOrder(enginesOf(p.Chain))
 	err := w.bring(ctx, p)
+	if err == nil {
+		err = w.dropNetworks(ctx, p, had)
+	}
+	if err == nil && w.staying == 0 { // else they have what is still needed
+		err = w.forgetEngines(ctx, p)
+	}
 	if err != nil && w.relieved {
 		w.succeed(ctx, p)
+	}
+	if err != nil && w.begun {
+		_ = process.Rest(p.Chain)
 	}
 	d.Staying, d.Moved = w.staying, w.moved
 	return w.done, err
@@ -129,7 +148,15 @@ func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, err
 
 // bring the chain to what the plan says.
 func (w *work) bring(ctx context.Context, p *plan.Plan) error {
+	if err := w.detach(p); err != nil {
+		return err
+	}
 	if steered(p) {
+		if !w.dry { // which tells of it with all else that goes: that goes last, and nothing is made in a namespace that goes
+			if err := w.dropShared(p); err != nil {
+				return err
+			}
+		}
 		return w.replace(ctx, p)
 	}
 	if err := w.removeDropped(ctx, p); err != nil {
@@ -159,12 +186,18 @@ type work struct {
 	doing    func(string)
 	tellWait func(flows int, atMost time.Duration)
 	made     func() error
+	// contained is the Deployer's.
+	contained func(node string, asked, started time.Time)
 	// restoring and lacking are the Deployer's.
 	restoring bool
 	lacking   map[string]error
 	// fresh namespaces, by ID, were made in this pass: nothing need be looked for in
 	// them.
 	fresh map[string]bool
+	// containers that the owner had when they were looked for, if they were.
+	containers *[]engine.Container
+	// early is what was made before the turn of its stage.
+	early map[visited]bool
 	sight sight
 	// coming tells of namespaces in which interfaces are to be made.
 	coming map[string]bool
@@ -178,6 +211,8 @@ type work struct {
 	staying, moved int
 	// ledElsewhere tells that routes are left which packets may still need until ports are turned.
 	ledElsewhere bool
+	// begun tells that a supervisor may have been started before there were programs for it.
+	begun bool
 	// watched tells that somebody watched over functions, and relieved that this was a supervisor of another version, which
 	// has ended.
 	watched, relieved bool
@@ -214,6 +249,8 @@ func (w *work) wanted(kinds []resource.Kind, p *plan.Plan) (wanted map[string]ma
 // stage brings the stage's kinds to what the plan says, namespace by namespace.
 func (w *work) stage(ctx context.Context, kinds []resource.Kind, p *plan.Plan) error {
 	switch kinds[0].Name() {
+	case container.NetworkKindName:
+		return w.networks(ctx, p)
 	case container.KindName:
 		return w.contain(ctx, p)
 	case process.KindName:
@@ -222,6 +259,7 @@ func (w *work) stage(ctx context.Context, kinds []resource.Kind, p *plan.Plan) e
 		}
 	}
 	wanted, places := w.wanted(kinds, p)
+	places = w.stillDue(kinds, places)
 	total, finished := len(places), 0
 	return each(ctx, places, func(place string) error {
 		err := w.visit(place, kinds, wanted[place])
@@ -238,8 +276,8 @@ func (w *work) stage(ctx context.Context, kinds []resource.Kind, p *plan.Plan) e
 // placeOf is where a resource is worked on. Namespaces are made one by one, each
 // a place of its own, so that they are made in parallel.
 func placeOf(r resource.Resource) string {
-	if r.Kind == namespace.KindName {
-		return r.Spec.Key()
+	if s, is := r.Spec.(namespace.Spec); is {
+		return cmp.Or(s.Of, s.Name) // of which another may be a name, behind it
 	}
 	return r.Namespace
 }
@@ -248,14 +286,9 @@ func placeOf(r resource.Resource) string {
 // no longer wanted.
 func (w *work) alsoVisit(kinds []resource.Kind, p *plan.Plan, wanted map[string]map[string][]resource.Resource, places []string) []string {
 	switch kinds[0].Name() {
-	case namespace.KindName, container.KindName:
+	case namespace.KindName, container.KindName, container.NetworkKindName:
 		return places
-	case container.NamesKindName:
-		if wanted[netns.Host] == nil && len(enginesOf(w.owner)) > 0 {
-			places = append(places, netns.Host)
-		}
-		return places
-	case process.KindName, adopted.KindName, machine.KindName:
+	case container.NamesKindName, process.KindName, adopted.KindName, machine.KindName:
 		if wanted[netns.Host] == nil {
 			places = append(places, netns.Host)
 		}
@@ -268,8 +301,8 @@ func (w *work) alsoVisit(kinds []resource.Kind, p *plan.Plan, wanted map[string]
 			places = append(places, own)
 		}
 		return places
-	case nsh.PushKindName, nsh.PopKindName:
-		return places // they go with their links
+	case nsh.PushKindName, nsh.PopKindName, cni.KindName:
+		return places // they go with their links, and the last were detached before
 	case macvlan.KindName:
 		if len(wanted) == 0 && !macvlan.OverHost(w.owner) {
 			return places // those over a parent of the chain's own went with it
@@ -299,7 +332,12 @@ func (w *work) alsoWatched(p *plan.Plan, wanted map[string]map[string][]resource
 // visit compares one place with what is wanted there and makes the difference.
 func (w *work) visit(place string, kinds []resource.Kind, wanted map[string][]resource.Resource) error {
 	if kinds[0].Name() == namespace.KindName {
-		return w.visitNamespace(wanted[namespace.KindName][0])
+		for _, r := range wanted[namespace.KindName] {
+			if err := w.visitNamespace(r); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	if w.dry && place != netns.Host && !netns.Exists(place) {
 		for _, k := range kinds {
@@ -377,13 +415,13 @@ func (o *opened) close() {
 func (w *work) visitNamespace(r resource.Resource) error {
 	spec := r.Spec.(namespace.Spec)
 	change := resource.Change{Op: resource.Create, ID: r.ID, Kind: r.Kind, Key: spec.Name, Spec: spec}
-	switch namespace.Verify(spec, w.coming[spec.Name]) {
-	case spec.Fingerprint():
-		return nil
-	case "":
+	switch is := namespace.Verify(spec, w.coming[spec.Name]); {
+	case !netns.Exists(spec.Name):
 		w.mu.Lock()
 		w.fresh[r.ID] = true
 		w.mu.Unlock()
+	case is == spec.Fingerprint():
+		return nil
 	default:
 		change.Op = resource.Update
 	}
@@ -442,48 +480,4 @@ func (w *work) renewed(r resource.Resource) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.ContainsFunc(r.Needs, func(id string) bool { return w.fresh[id] })
-}
-
-// each runs fn for every item on as many goroutines as there are cores, and stops
-// at the first error or when the context ends.
-func each(ctx context.Context, items []string, fn func(string) error) error {
-	var group sync.WaitGroup
-	queue := make(chan string)
-	failed := make(chan error, 1)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	for range min(len(items), runtime.GOMAXPROCS(0)*2) {
-		group.Add(1)
-		go func() {
-			defer group.Done()
-			for item := range queue {
-				if err := fn(item); err != nil {
-					select {
-					case failed <- err:
-						cancel()
-					default:
-					}
-				}
-			}
-		}()
-	}
-feed:
-	for _, item := range items {
-		select {
-		case queue <- item:
-		case <-ctx.Done():
-			break feed
-		}
-	}
-	close(queue)
-	group.Wait()
-	select {
-	case err := <-failed:
-		return err
-	default:
-		if err := ctx.Err(); err != nil {
-			return Interrupted(err)
-		}
-		return nil
-	}
 }

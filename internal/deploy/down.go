@@ -16,6 +16,7 @@ import (
 	"nfchain.dev/nfchain/internal/netns/rundir"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource/adopted"
+	"nfchain.dev/nfchain/internal/resource/cni"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/lookup"
 	"nfchain.dev/nfchain/internal/resource/machine"
@@ -37,13 +38,16 @@ func (d *Deployer) Down(ctx context.Context, owner string) (int, error) {
 	}
 	elsewhere := make(chan error, 1)
 	go func() { elsewhere <- removeElsewhere(ctx, owner, names) }()
-	if err := errors.Join(vacate(owner, names), <-elsewhere, removeContainers(ctx, owner)); err != nil {
+	if err := errors.Join(vacate(owner, names), <-elsewhere, cni.DetachAll(owner), removeContainers(ctx, owner)); err != nil {
 		return 0, err
 	}
 	if macvlan.OverHost(owner) {
 		if err := removeDevices(ctx, owner, names); err != nil {
 			return 0, err
 		}
+	}
+	if err := unseatAll(owner); err != nil {
+		return 0, err
 	}
 	for _, name := range names { // unmounting at once takes no less time
 		if err := netns.Remove(name); err != nil {
@@ -121,15 +125,25 @@ func namespacesOf(owner string) ([]string, error) {
 // dissolve ends what runs in a namespace, takes its interfaces away with their
 // peers and then its name.
 func dissolve(name, owner string) error {
+	if err := empty(name, owner); err != nil {
+		return err
+	}
+	return strip(name, owner)
+}
+
+// empty a namespace of what runs in it, and give back the interfaces that are not the owner's.
+func empty(name, owner string) error {
 	if err := removeSwitches(owner, []string{name}); err != nil {
 		return err
 	}
 	if err := endProcesses([]string{name}); err != nil {
 		return err
 	}
-	if err := adopted.Restore(owner, name); err != nil {
-		return err
-	}
+	return errors.Join(adopted.Restore(owner, name), cni.Detach(owner, name))
+}
+
+// strip an empty namespace of the owner's interfaces and of its name.
+func strip(name, owner string) error {
 	if netns.Exists(name) {
 		h, err := netns.Open(name)
 		if err != nil {

@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"context"
+	"errors"
 
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
@@ -15,13 +16,14 @@ import (
 // first programs, so that nobody starts them again, then namespaces, and interfaces
 // in namespaces of others.
 func (w *work) removeDropped(ctx context.Context, p *plan.Plan) error {
-	if err := w.dropPrograms(p); err != nil {
+	if err := errors.Join(w.dropPrograms(p), w.dropShared(p)); err != nil {
 		return err
 	}
 	wanted := map[string]bool{}
 	for _, name := range p.Namespaces() {
 		wanted[name] = true
 	}
+	wantedBy := alsoCalled(p)
 	names, err := netns.List()
 	if err != nil {
 		return err
@@ -33,7 +35,7 @@ func (w *work) removeDropped(ctx context.Context, p *plan.Plan) error {
 		case wanted[name]:
 		case owner == w.owner && made:
 			own = append(own, name)
-		case !made && netns.Exists(name):
+		case !made && netns.Exists(name) && !wantedBy[netns.Identity(name)]:
 			others = append(others, name)
 		}
 	}
@@ -44,6 +46,25 @@ func (w *work) removeDropped(ctx context.Context, p *plan.Plan) error {
 		return err
 	}
 	return each(ctx, others, w.dropInterfaces)
+}
+
+// dropShared takes the namespace of the ends away where they share it and are not to, and that of the second where they are to and do not.
+func (w *work) dropShared(p *plan.Plan) error {
+	if p.Alone() || p.Bare() {
+		return nil
+	}
+	first, second := p.Client().Namespace, p.Server().Namespace
+	if !namespace.Owns(w.owner, first) || !namespace.Owns(w.owner, second) || !netns.Exists(first) || !netns.Exists(second) {
+		return nil
+	}
+	switch share := netns.Identity(first) == netns.Identity(second); {
+	case share == p.Within():
+		return nil
+	case share:
+		return errors.Join(w.dropNamespace(second), w.dropNamespace(first))
+	default:
+		return w.dropNamespace(second)
+	}
 }
 
 func (w *work) dropPrograms(p *plan.Plan) error {

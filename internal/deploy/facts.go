@@ -3,6 +3,7 @@ package deploy
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"sync"
@@ -25,11 +26,11 @@ func Facts(chain api.Chain) (plan.Facts, error) {
 	if err != nil {
 		return f, err
 	}
-	return f, AddOthers(&f)
+	return f, AddOthers(chain, &f)
 }
 
 // OwnFacts are those that a plan must know which stays within the chain's own blocks and namespaces
-// ([plan.Plan.Stays]): all but the blocks of other chains.
+// ([plan.Plan.Stays]), and its own CPUs: all but what other chains have.
 func OwnFacts(chain api.Chain) (plan.Facts, error) {
 	f := plan.Facts{Blocks: map[string][]netip.Prefix{}, Networks: map[string][]netip.Prefix{}, MTUs: map[string]int{}, Addresses: map[string][]netip.Addr{}}
 	f.Engines = map[string][]string{chain.Metadata.Name: inOrder(enginesOf(chain.Metadata.Name))}
@@ -41,7 +42,13 @@ func OwnFacts(chain api.Chain) (plan.Facts, error) {
 			return f, fmt.Errorf("endpoint %s: %w", e.Name, err)
 		}
 	}
-	var err error
+	err := addBrought(&f, chain.Metadata.Name)
+	if err != nil {
+		return f, err
+	}
+	if err := addGiven(&f, chain.Metadata.Name); err != nil {
+		return f, err
+	}
 	if f.Routes, err = taken(chain); err != nil {
 		return f, err
 	}
@@ -60,13 +67,42 @@ func OwnFacts(chain api.Chain) (plan.Facts, error) {
 	return f, err
 }
 
-// AddOthers adds the blocks of all other chains.
-func AddOthers(f *plan.Facts) error {
+// AddOthers adds the blocks and CPUs of all other chains.
+func AddOthers(chain api.Chain, f *plan.Facts) error {
+	coming, err := reservedByOthers(chain.Metadata.Name) // first: what is released from then on has been made, and is seen below
+	if err != nil {
+		return err
+	}
 	names, err := netns.List()
 	if err != nil {
 		return err
 	}
-	return addAllBlocks(f.Blocks, names)
+	others, err := GivenOthers(chain.Metadata.Name)
+	if err != nil {
+		return err
+	}
+	maps.Copy(f.Claims, others)
+	if err := addAllBlocks(f.Blocks, names); err != nil {
+		return err
+	}
+	for _, r := range coming {
+		for _, b := range r.Blocks {
+			if had := f.Blocks[r.Owner]; !slices.Contains(had, b) {
+				f.Blocks[r.Owner] = append(slices.Clip(had), b)
+			}
+		}
+	}
+	return nil
+}
+
+// addGiven adds the CPUs that the chain itself has been given.
+func addGiven(f *plan.Facts, owner string) error {
+	own, err := Given(owner)
+	f.Claims = plan.Claims{}
+	if err == nil && !own.Empty() {
+		f.Claims[owner] = own
+	}
+	return err
 }
 
 // addAllBlocks adds the blocks that are known in namespaces.
@@ -109,6 +145,11 @@ func addressesOf(chain api.Chain, all []string) (map[string][]netip.Addr, error)
 			names = append(names, e.Namespace)
 		}
 	}
+	for _, node := range chain.Spec.Brought() {
+		if name := namespace.Brought(owner, node); netns.Exists(name) {
+			names = append(names, name)
+		}
+	}
 	for _, fn := range chain.Spec.Functions {
 		if fn.Ref != "" && netns.Exists(namespace.Alone(fn.Ref)) {
 			names = append(names, namespace.Alone(fn.Ref))
@@ -123,6 +164,14 @@ func addressesOf(chain api.Chain, all []string) (map[string][]netip.Addr, error)
 		found[name] = own
 		return err
 	})
+	for _, node := range chain.Spec.Brought() { // what stands in for a container has its addresses, and it those
+		own, its := namespace.Name(owner, node), namespace.Brought(owner, node)
+		if len(found[own]) == 0 {
+			found[own] = found[its]
+		} else if len(found[its]) == 0 {
+			found[its] = found[own]
+		}
+	}
 	return found, err
 }
 

@@ -36,18 +36,37 @@ func LockFile(owner string) string {
 // Acquire takes the lock of a chain. It waits a while for another process, telling
 // wait once, and then gives up with ErrLocked.
 func Acquire(ctx context.Context, owner string, wait func(pid int)) (*Lock, error) {
+	return AcquireWithin(ctx, owner, patience, wait)
+}
+
+// AcquireWithin is [Acquire] that waits as long as is said.
+func AcquireWithin(ctx context.Context, owner string, patience time.Duration, wait func(pid int)) (*Lock, error) {
+	l, err := takeWithin(ctx, LockFile(owner), patience, wait)
+	if err == nil {
+		return &Lock{l}, nil
+	}
+	what := "chain " + strings.TrimSuffix(owner, changes)
+	if strings.HasPrefix(owner, "/") { // no chain's
+		what = "choose " + owner[1:]
+	}
+	if taken := (*rundir.TakenError)(nil); errors.As(err, &taken) {
+		return nil, fmt.Errorf("%s: %w (process %d); wait for it or end it", what, ErrLocked, taken.PID)
+	}
+	if ctx.Err() != nil {
+		return nil, err
+	}
+	return nil, fmt.Errorf("lock %s: %w", what, err)
+}
+
+// takeWithin locks a file as soon as nobody else has it, telling wait, which may be nil, once who has; after patience it gives up with the
+// [rundir.TakenError].
+func takeWithin(ctx context.Context, file string, patience time.Duration, wait func(pid int)) (*rundir.Lock, error) {
 	began := time.Now()
-	for deadline, told := began.Add(patience), false; ; {
-		l, err := rundir.Take(LockFile(owner))
-		if err == nil {
-			return &Lock{l}, nil
-		}
+	for deadline, told := began.Add(patience), wait == nil; ; {
+		l, err := rundir.Take(file)
 		var taken *rundir.TakenError
-		if !errors.As(err, &taken) {
-			return nil, fmt.Errorf("lock chain %s: %w", owner, err)
-		}
-		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("chain %s: %w (process %d); wait for it or end it", strings.TrimSuffix(owner, changes), ErrLocked, taken.PID)
+		if !errors.As(err, &taken) || time.Now().After(deadline) {
+			return l, err
 		}
 		if !told && taken.PID != 0 && time.Since(began) > time.Second {
 			told = true

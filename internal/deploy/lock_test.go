@@ -32,6 +32,9 @@ func TestLock(t *testing.T) {
 	if told != os.Getpid() {
 		t.Errorf("told of process %d", told)
 	}
+	if _, err := deploy.AcquireWithin(context.Background(), owner, 50*time.Millisecond, func(int) {}); !errors.Is(err, deploy.ErrLocked) {
+		t.Errorf("waited for longer than was said: %v", err)
+	}
 	time.AfterFunc(100*time.Millisecond, first.Release)
 	second, err := deploy.Acquire(context.Background(), owner, func(int) {})
 	if err != nil {

@@ -30,7 +30,7 @@ func (w *work) look(ctx context.Context, p *plan.Plan) error {
 	kinds := map[string][]resource.Kind{}
 	var places []string
 	for _, stage := range stages {
-		if first := stage[0].Name(); first == namespace.KindName || first == container.KindName {
+		if first := stage[0].Name(); first == namespace.KindName || first == container.KindName || first == container.NetworkKindName {
 			continue
 		}
 		_, all := w.wanted(stage, p)
@@ -74,7 +74,7 @@ func (w *work) look(ctx context.Context, p *plan.Plan) error {
 func (w *work) foreseeInterfaces(p *plan.Plan) {
 	w.coming = map[string]bool{}
 	for _, r := range p.Resources {
-		if r.Kind == namespace.KindName || r.Kind == container.KindName || r.Kind == container.NamesKindName || Stage(r.Kind) >= addressing {
+		if r.Kind == namespace.KindName || r.Kind == container.KindName || r.Kind == container.NamesKindName || r.Kind == container.NetworkKindName || Stage(r.Kind) >= addressing {
 			continue
 		}
 		is := resource.Observed{Key: r.Spec.Key(), Fingerprint: r.Spec.Fingerprint()}

@@ -2,12 +2,14 @@ package deploy_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
@@ -216,5 +218,97 @@ func TestPathsOfATranslator(t *testing.T) {
 	}
 	if back["a"] < 4 || back["nat"] < 8 {
 		t.Errorf("answers do not come by the functions: %v", back)
+	}
+}
+
+// TestPathsOverReplicas, which come and go with the rules while packets pass, a thousand a second, and each of them comes once:
+// by one of the replicas of each function of their path.
+func TestPathsOverReplicas(t *testing.T) {
+	needsForwarder(t)
+	for hook, wiring := range map[string]string{"tcx": "wiring: ebpf\nebpf: {idle: 100ms, census: 100ms}\n", "clsact": "wiring: ebpf\nebpf: {hook: clsact, idle: 100ms, stay: false}\n"} {
+		t.Run(hook, func(t *testing.T) {
+			owner := nstest.Owner(t)
+			downAfter(t, owner)
+			datagrams := func(otherwise string, functions ...string) string {
+				return classifier(otherwise, pathRule("datagrams", "protocol: udp", functions...))
+			}
+			first := planned(t, owner, wiring+spec(replicas("a", 2), replicas("b", 2))+datagrams("direct", "a"))
+			up(t, first)
+			unchanged(t, first)
+			crosses(t, first)
+			s := streams(t, first, addresses(first, first.Client().Name, first.Server().Name))
+			for _, step := range []struct{ spec, on string }{
+				{spec(replicas("a", 3), replicas("b", 2)) + datagrams("direct", "a"), "a"},
+				{spec(replicas("a", 2), replicas("b", 2)) + datagrams("direct", "a", "b"), "a b"},
+				{spec(replicas("a", 2), replicas("b", 2)), "a b"}, // no classifier
+				{spec(replicas("a", 2), replicas("b", 1)) + datagrams("chain", "a"), "a"},
+				{spec(replicas("a", 2), replicas("b", 2)) + datagrams("chain", "b", "a"), "b a"},
+				{spec(forward("c"), replicas("a", 1), replicas("b", 2)) + datagrams("direct", "c", "b"), "c b"},
+				{spec(forward("c"), replicas("b", 2)) + datagrams("direct", "c"), "c"},
+				{spec(forward("c"), replicas("a", 2)) + datagrams("chain", "a", "c"), "a c"},
+			} {
+				p := planned(t, owner, wiring+step.spec)
+				up(t, p)
+				s.more(t, 100)
+				unchanged(t, p)
+				crosses(t, p)
+				before := tookIn(t, p)
+				s.more(t, 200)
+				came := map[string]uint64{}
+				for name, packets := range tookIn(t, p) {
+					came[strings.SplitN(name, "-", 2)[0]] += packets - before[name]
+				}
+				if hook == "tcx" {
+					continue // on the path that they began on
+				}
+				for _, f := range []string{"a", "b", "c"} {
+					on := slices.Contains(strings.Fields(step.on), f)
+					if came := came[f]; on && came < 100 || !on && came > 50 { // the kernel says something of its own
+						t.Errorf("by the path %q %d packets came to %s, of about 400", step.on, came, f)
+					}
+				}
+			}
+			s.more(t, 100)
+			s.ends(t)
+		})
+	}
+}
+
+// TestReplicasOnPathsSeeBothWays: each of several firewalls on a path lets only answers pass to what it saw, and a connection
+// stays with its own when another one comes, and when the chain has no classifier any more, or has one again.
+func TestReplicasOnPathsSeeBothWays(t *testing.T) {
+	needsForwarder(t)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	const web = "{name: web, match: {protocol: tcp, destination_port: 7011, ingress: client}, functions: [fw]}"
+	with := func(replicas int, classifier string) *plan.Plan {
+		return planned(t, owner, "wiring: ebpf\n"+spec(fmt.Sprintf(strict, replicas), forward("other"))+classifier)
+	}
+	p := with(2, classifier("drop", web))
+	up(t, p)
+	var all []*talk
+	for _, to := range addresses(p, p.Client().Name, p.Server().Name) {
+		all = append(all, talks(t, p, to, 8)...)
+	}
+	for _, edited := range []*plan.Plan{with(3, classifier("drop", web)), with(3, ""), with(4, ""), with(4, classifier("chain", web)), with(5, classifier("drop", web, pathRule("datagrams", "protocol: udp", "other", "fw")))} {
+		up(t, edited)
+		for _, c := range all {
+			c.turned().exchange(t)
+		}
+		h, err := netns.Open(edited.Between())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ways []steer.Spec
+		for _, r := range edited.Resources {
+			if s, is := r.Spec.(steer.Spec); is {
+				ways = append(ways, s)
+			}
+		}
+		flows, err := steer.FlowsOf(resource.At(h, owner), ways)
+		h.Close()
+		if err != nil || flows["fw"] == nil || flows["fw"].New < uint64(len(all)) || flows["fw"].New > uint64(len(all))*7/4 || flows["fw"].Moved > 0 { // the kernel says something of its own
+			t.Errorf("%d connections are not all known: %+v, error %v", len(all), flows["fw"], err)
+		}
 	}
 }

@@ -21,8 +21,8 @@ func (w *work) settle(ctx context.Context, p *plan.Plan) error {
 	var ways []steer.Spec
 	idle := time.Duration(0)
 	for _, r := range p.Resources {
-		if s, is := r.Spec.(steer.Spec); is && s.Kept() != nil {
-			ways, idle = append(ways, s), s.Kept().Idle
+		if s, is := r.Spec.(steer.Spec); is && len(s.Shared()) > 0 {
+			ways, idle = append(ways, s), time.Duration(s.Shared()[0].Idle)
 		}
 	}
 	if len(ways) == 0 || w.dry {
@@ -33,7 +33,7 @@ func (w *work) settle(ctx context.Context, p *plan.Plan) error {
 		return err
 	}
 	told := len(w.done)
-	err = w.stage(ctx, []resource.Kind{steer.Kind{}}, p)
+	err = w.stage(ctx, []resource.Kind{steer.Kind{Settled: true}}, p)
 	w.done = w.done[:told] // the same ports again
 	return err
 }

@@ -34,9 +34,12 @@ func RecordFile(owner, node string) string { return filepath.Join(StateDir(owner
 // sourceFile keeps the file a chain was made from.
 func sourceFile(owner string) string { return filepath.Join(StateDir(owner), "source") }
 
+// kept is the mode of what a chain was made from, which may have secrets in it.
+const kept = 0o600
+
 // Remember keeps the text a chain was made from, whole or not at all.
 func Remember(owner string, text []byte) error {
-	if err := rundir.Keep(sourceFile(owner), text, 0o644); err != nil {
+	if err := rundir.Keep(sourceFile(owner), text, kept); err != nil {
 		return fmt.Errorf("keep the chain's file: %w", err)
 	}
 	return nil
@@ -44,7 +47,7 @@ func Remember(owner string, text []byte) error {
 
 // Remembering is the command that does what Remember does.
 func Remembering(owner string, text []byte) resource.Command {
-	return resource.Command{Args: []string{"install", "-D", "-m", "644", "/dev/stdin", sourceFile(owner)}, Stdin: string(text) + "\n"}
+	return resource.Command{Args: []string{"install", "-D", "-m", "600", "/dev/stdin", sourceFile(owner)}, Stdin: string(text) + "\n"}
 }
 
 // settledFile keeps what a chain was made from when all of it was last there.
@@ -60,7 +63,7 @@ func Settle(owner string, text []byte) error {
 		}
 		return err
 	}
-	if err := rundir.Keep(settledFile(owner), text, 0o644); err != nil {
+	if err := rundir.Keep(settledFile(owner), text, kept); err != nil {
 		return fmt.Errorf("keep the chain's file: %w", err)
 	}
 	return nil
@@ -90,6 +93,9 @@ func Owners() ([]string, error) {
 		if ok {
 			seen[owner] = true
 			continue
+		}
+		if of, _, brought := namespace.SplitBrought(name); brought {
+			seen[of] = true
 		}
 		if alone, ours := strings.CutPrefix(name, namespace.Prefix); ours {
 			seen[alone] = true

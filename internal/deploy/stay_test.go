@@ -19,8 +19,11 @@ import (
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
-// quick is a forwarder on which flows are over soon.
-const quick = "wiring: ebpf\nebpf: {idle: 2s}\n"
+// quick is a forwarder on which flows are over soon, when they had no packet for so long.
+const (
+	quick = "wiring: ebpf\nebpf: {idle: 2s}\n"
+	idle  = 2 * time.Second
+)
 
 // stay is what is known of flows on older versions of a chain's path; nil where there is none.
 func stay(t testing.TB, p *plan.Plan) *steer.Staying {
@@ -76,14 +79,20 @@ func TestFlowsStayInOrder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			owner := nstest.Owner(t)
 			downAfter(t, owner)
-			first := planned(t, owner, quick+c.before)
+			began := time.Now()
+			first, wiring := planned(t, owner, quick+c.before), quick
 			up(t, first)
+			if took := time.Since(began).Round(time.Second); took > idle { // nor are packets sent much sooner there
+				wiring = fmt.Sprintf("wiring: ebpf\nebpf: {idle: %v}\n", min(took, 20*time.Second))
+				first = planned(t, owner, wiring+c.before)
+				up(t, first)
+			}
 			crosses(t, first)
 			slow := first.Functions()[0]
 			sh(t, fmt.Sprintf("ip netns exec %s tc qdisc replace dev %s root tbf rate 400kbit burst 3000 latency 60s", slow.Namespace, slow.East.Device))
 			s := streams(t, first, addresses(first, first.Client().Name, first.Server().Name))
 			s.more(t, 500)
-			second := planned(t, owner, quick+c.after)
+			second := planned(t, owner, wiring+c.after)
 			up(t, second)
 			if !netns.Exists(slow.Namespace) {
 				t.Fatal("a function that flows go by was removed")

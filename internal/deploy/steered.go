@@ -56,6 +56,9 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) error {
 		if w.dry && stage[0].Name() == steer.KindName || stage[0].Name() == health.KindName {
 			continue // later; what is told twice is told wrong
 		}
+		if stage[0].Name() == steer.KindName {
+			stage = []resource.Kind{steer.Kind{Order: orderOf(p)}}
+		}
 		if err := w.stage(ctx, stage, p); err != nil {
 			return err
 		}
@@ -106,7 +109,7 @@ func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 		if err := w.moveOlder(p, t); err != nil {
 			return err
 		}
-		if err := w.stage(ctx, []resource.Kind{steer.Kind{Leave: true, Turn: t}}, inTurn(p)); err != nil {
+		if err := w.stage(ctx, []resource.Kind{steer.Kind{Leave: true, Turn: t, Order: orderOf(p)}}, inTurn(p)); err != nil {
 			return err
 		}
 		w.moved = t.Moved
@@ -191,6 +194,15 @@ func placesOf(p *plan.Plan) map[string]int {
 		}
 	}
 	return place
+}
+
+// orderOf the ports is what tells whether packets go on from one to another, or back to where they were.
+func orderOf(p *plan.Plan) map[string]int {
+	order := placesOf(p)
+	for port := range order {
+		order[port] -= len(p.Nodes)
+	}
+	return order
 }
 
 // along are the names of the nodes in the order in which packets come by. Where there are several paths, those of the
@@ -308,7 +320,7 @@ func (w *work) forget(ctx context.Context, p *plan.Plan) error {
 		return nil
 	}
 	told := len(w.done)
-	err := w.stage(ctx, []resource.Kind{steer.Kind{}}, p)
+	err := w.stage(ctx, []resource.Kind{steer.Kind{Leave: true, Relabelled: true, Order: orderOf(p)}}, p)
 	w.done = w.done[:told] // the same ports again
 	return err
 }

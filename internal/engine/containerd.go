@@ -7,13 +7,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,6 +24,7 @@ import (
 	"github.com/containerd/containerd/v2/pkg/identifiers"
 	"github.com/containerd/containerd/v2/pkg/oci"
 	"github.com/containerd/errdefs"
+	"github.com/opencontainers/runtime-spec/specs-go"
 
 	"nfchain.dev/nfchain/internal/netns/rundir"
 )
@@ -46,18 +45,21 @@ type containerd struct {
 	address string
 }
 
-func openContainerd(ctx context.Context) (Engine, error) {
+func openContainerd(ctx context.Context) (asked, error) {
 	address := strings.TrimPrefix(cmp.Or(os.Getenv(containerdVariable), defaults.DefaultAddress), "unix://")
-	ctx, stop := context.WithTimeout(ctx, answersWithin)
+	asking, stop := context.WithTimeout(ctx, answersWithin)
 	defer stop()
-	d, err := dialContainerd(ctx, address)
+	d, err := dialContainerd(asking, address)
+	if err != nil && late(asking, ctx) {
+		return nil, unanswered("containerd at "+address, Containerd, containerdVariable)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("containerd at %s %w (%v); start it (systemctl start containerd) and be root, or set %s", address, ErrNotThere, err, containerdVariable)
 	}
 	return d, nil
 }
 
-func dialContainerd(ctx context.Context, address string) (Engine, error) {
+func dialContainerd(ctx context.Context, address string) (asked, error) {
 	// The client goes on trying where nobody listens.
 	c, err := (&net.Dialer{}).DialContext(ctx, "unix", address)
 	if err != nil {
@@ -77,6 +79,15 @@ func dialContainerd(ctx context.Context, address string) (Engine, error) {
 }
 
 func (containerd) Name() string { return Containerd }
+
+func (d containerd) answers(ctx context.Context) error {
+	_, err := d.client.Version(ctx)
+	return err
+}
+
+func (containerd) called() string { return Containerd }
+
+func (containerd) unit() string { return Containerd }
 
 func (d containerd) Host() string { return "unix://" + d.address }
 
@@ -105,20 +116,7 @@ func (d containerd) List(ctx context.Context, owner string) ([]Container, error)
 	if err != nil {
 		return nil, fmt.Errorf("list the containers of containerd: %w", err)
 	}
-	var found []Container
-	for _, c := range all {
-		one, err := d.look(ctx, c)
-		if errors.Is(err, ErrNotThere) {
-			continue // removed meanwhile
-		}
-		if err != nil {
-			return nil, err
-		}
-		if one.ours {
-			found = append(found, one)
-		}
-	}
-	return found, nil
+	return ours(all, func(c client.Container) (Container, error) { return d.look(ctx, c) })
 }
 
 func (d containerd) Inspect(ctx context.Context, id string) (Container, error) {
@@ -140,7 +138,8 @@ func (d containerd) look(ctx context.Context, c client.Container) (Container, er
 	}
 	found := Container{Engine: Containerd, ID: info.ID, Name: cmp.Or(info.Labels[labelName], info.ID), Image: info.Labels[labelImage]}
 	found.label(info.Labels)
-	found.ours = found.Owner != "" && begun(info)
+	spec := specOf(info)
+	found.ours, found.Limits = found.Owner != "" && begun(spec), limitsIn(&spec)
 	task, err := c.Task(ctx, nil)
 	if errdefs.IsNotFound(err) { // it has not run yet, or containerd has been without it since
 		found.How = "ended, and containerd does not know how"
@@ -168,20 +167,29 @@ func (d containerd) look(ctx context.Context, c client.Container) (Container, er
 	return found, nil
 }
 
-// begun tells whether a container begins with nfchain.
-func begun(info containers.Container) bool {
-	var s oci.Spec
-	if info.Spec == nil || json.Unmarshal(info.Spec.GetValue(), &s) != nil || s.Process == nil {
-		return false
+// specOf a container; an empty one where that cannot be read.
+func specOf(info containers.Container) (s oci.Spec) {
+	if info.Spec == nil || json.Unmarshal(info.Spec.GetValue(), &s) != nil {
+		return oci.Spec{}
 	}
-	first := entry()
-	return len(s.Process.Args) >= len(first) && slices.Equal(s.Process.Args[:len(first)], first)
+	return s
+}
+
+// begun tells whether a container begins with nfchain.
+func begun(s oci.Spec) bool {
+	first := len(Wanted{}.entry())
+	return s.Process != nil && len(s.Process.Args) >= first && isEntry(s.Process.Args[:first])
 }
 
 // ranOut tells whether the kernel ended a process of a container for want of memory. Its cgroup is there until what is
 // left of the container is taken away.
 func ranOut(id string) bool {
-	for _, name := range []string{"/sys/fs/cgroup/" + id + "/memory.events", "/sys/fs/cgroup/memory/" + id + "/memory.oom_control"} {
+	return ranOutIn("/sys/fs/cgroup/"+id+"/memory.events", "/sys/fs/cgroup/memory/"+id+"/memory.oom_control")
+}
+
+// ranOutIn is what the files of control groups tell, those that there are.
+func ranOutIn(files ...string) bool {
+	for _, name := range files {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			continue
@@ -227,10 +235,48 @@ func (d containerd) start(ctx context.Context, id string) error {
 		return err
 	}
 	if err := task.Start(ctx); err != nil {
-		_, _ = task.Delete(context.WithoutCancel(ctx), client.WithProcessKill)
+		clearing, stop := afterwards(ctx, stopsWithin)
+		defer stop()
+		_, _ = task.Delete(clearing, client.WithProcessKill)
 		return err
 	}
 	return nil
+}
+
+// Limit changes what runs first, and the record by which it runs the next time.
+func (d containerd) Limit(ctx context.Context, id string, l Limits) error {
+	if err := d.limit(ctx, idOf(id), l); err != nil {
+		return fmt.Errorf("limit container %s to %s: %w", id, cmp.Or(l.String(), "nothing"), err)
+	}
+	return nil
+}
+
+func (d containerd) limit(ctx context.Context, id string, l Limits) error {
+	c, err := d.client.LoadContainer(ctx, id)
+	if err != nil {
+		return err
+	}
+	task, err := c.Task(ctx, nil)
+	if err == nil {
+		var r *specs.LinuxResources
+		if r, err = l.task(); err == nil {
+			err = task.Update(ctx, client.WithResources(r))
+		}
+	}
+	if err != nil && !errdefs.IsNotFound(err) { // which one is that has ended
+		return err
+	}
+	info, err := c.Info(ctx)
+	if err != nil {
+		return err
+	}
+	spec := specOf(info)
+	l.within(&spec)
+	if err := client.WithSpec(&spec)(ctx, d.client, &info); err != nil {
+		return err
+	}
+	_, err = d.client.ContainerService().Update(ctx, info, "spec")
+	return err
 }
 
 func (d containerd) Remove(ctx context.Context, id string) error {
@@ -265,15 +311,19 @@ func (d containerd) remove(ctx context.Context, id string) error {
 	return nil
 }
 
-func (d containerd) Exec(ctx context.Context, id string, args []string, out io.Writer) (int, error) {
-	code, err := d.exec(ctx, idOf(id), args, &oneAtATime{out: out})
+func (d containerd) Exec(ctx context.Context, id string, args []string, s Streams) (int, error) {
+	if s.Err == nil {
+		s.Out = &oneAtATime{out: s.Out}
+		s.Err = s.Out
+	}
+	code, err := d.exec(ctx, idOf(id), args, s)
 	if err != nil {
 		return 0, fmt.Errorf("run %q in container %s: %w", args, id, err)
 	}
 	return code, nil
 }
 
-func (d containerd) exec(ctx context.Context, id string, args []string, out io.Writer) (int, error) {
+func (d containerd) exec(ctx context.Context, id string, args []string, s Streams) (int, error) {
 	c, err := d.client.LoadContainer(ctx, id)
 	if err != nil {
 		return 0, err
@@ -291,15 +341,23 @@ func (d containerd) exec(ctx context.Context, id string, args []string, out io.W
 		return 0, err
 	}
 	how := *spec.Process
-	how.Args = args
+	how.Args, how.Terminal = args, s.Terminal()
 	// What a killed process leaves of pipes goes with the chain.
-	pipes := cio.NewCreator(cio.WithStreams(nil, out, out), cio.WithFIFODir(rundir.Of(info.Labels[labelOwner])))
+	streams := []cio.Opt{cio.WithStreams(nil, s.Out, s.Err), cio.WithFIFODir(rundir.Of(info.Labels[labelOwner]))}
+	in := &ending{of: s.In, ended: make(chan struct{})}
+	if s.In != nil {
+		streams = append(streams, cio.WithStreams(in, s.Out, s.Err))
+	}
+	if s.Terminal() {
+		streams = append(streams, cio.WithTerminal)
+	}
+	pipes := cio.NewCreator(streams...)
 	run, err := task.Exec(ctx, "nfchain-"+strings.ToLower(rand.Text()), &how, pipes)
 	if err != nil {
 		return 0, err
 	}
 	defer func() {
-		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), answersWithin)
+		ctx, stop := afterwards(ctx, answersWithin)
 		defer stop()
 		_, _ = run.Delete(ctx, client.WithProcessKill)
 	}()
@@ -309,6 +367,22 @@ func (d containerd) exec(ctx context.Context, id string, args []string, out io.W
 	}
 	if err := run.Start(ctx); err != nil {
 		return 0, err
+	}
+	calling, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		select {
+		case <-in.ended:
+			_ = run.CloseIO(calling, client.WithStdinCloser)
+		case <-calling.Done():
+		}
+	}()
+	if s.Terminal() {
+		go func() {
+			for size := range s.Sizes {
+				_ = run.Resize(calling, uint32(size.Columns), uint32(size.Rows))
+			}
+		}()
 	}
 	status := <-exited
 	code, _, err := status.Result()
@@ -322,6 +396,21 @@ func (d containerd) exec(ctx context.Context, id string, args []string, out io.W
 	case <-ctx.Done(): // what it left runs on, and holds its output
 	}
 	return int(code), nil
+}
+
+// ending is a reader that tells when all of it has been read.
+type ending struct {
+	of    io.Reader
+	once  sync.Once
+	ended chan struct{}
+}
+
+func (e *ending) Read(p []byte) (int, error) {
+	n, err := e.of.Read(p)
+	if err != nil {
+		e.once.Do(func() { close(e.ended) })
+	}
+	return n, err
 }
 
 // oneAtATime is a writer that several write to.

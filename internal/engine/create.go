@@ -13,12 +13,10 @@ import (
 	"time"
 
 	"github.com/containerd/containerd/v2/client"
-	"github.com/containerd/containerd/v2/contrib/seccomp"
 	"github.com/containerd/containerd/v2/core/containers"
 	"github.com/containerd/containerd/v2/core/mount"
 	"github.com/containerd/containerd/v2/pkg/namespaces"
 	"github.com/containerd/containerd/v2/pkg/oci"
-	has "github.com/containerd/containerd/v2/pkg/seccomp"
 	"github.com/containerd/errdefs"
 	"github.com/distribution/reference"
 	"github.com/opencontainers/image-spec/identity"
@@ -83,7 +81,7 @@ func (d containerd) image(ctx context.Context, w Wanted, progress func(string)) 
 	}
 	image, err := d.client.GetImage(ctx, name)
 	if w.From != "" && errdefs.IsNotFound(err) {
-		if err = d.load(ctx, w); err != nil {
+		if err = d.load(ctx, w, name, progress); err != nil {
 			return nil, err
 		}
 		image, err = d.client.GetImage(ctx, name)
@@ -106,9 +104,15 @@ func (d containerd) image(ctx context.Context, w Wanted, progress func(string)) 
 }
 
 // load an image from a tarball of this machine's.
-func (d containerd) load(ctx context.Context, w Wanted) error {
-	making.Lock()
-	defer making.Unlock()
+func (d containerd) load(ctx context.Context, w Wanted, name string, progress func(string)) error {
+	lock, err := making(ctx, w.Image, progress)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	if _, err := d.client.GetImage(ctx, name); !errdefs.IsNotFound(err) {
+		return err // or made meanwhile
+	}
 	s, err := source(w)
 	if err != nil {
 		return err
@@ -189,7 +193,9 @@ func (d containerd) Create(ctx context.Context, w Wanted) (string, error) {
 		err = d.finish(ctx, w, image, record, spec)
 	}
 	if err != nil {
-		_ = d.Remove(context.WithoutCancel(ctx), idOf(w.Name))
+		clearing, stop := afterwards(ctx, stopsWithin)
+		defer stop()
+		_ = d.Remove(clearing, idOf(w.Name))
 		return "", fmt.Errorf("make a container of %s: %w", cmp.Or(w.Image, "nothing"), err)
 	}
 	return record.ID, nil
@@ -236,7 +242,7 @@ func (d containerd) finish(ctx context.Context, w Wanted, image client.Image, re
 // contained is how a container is, as far as that does not depend on what is in it.
 func contained(id string, w Wanted) []oci.SpecOpts {
 	all := []oci.SpecOpts{
-		oci.WithProcessArgs(append(entry(), w.Args...)...),
+		oci.WithProcessArgs(append(w.entry(), w.Args...)...),
 		// A cgroup beside others of the machine's: that of a namespace of containerd's would be left.
 		oci.WithCgroup("/" + id), oci.WithHostname(w.Node), oci.WithoutRunMount, oci.WithDefaultUnixDevices,
 		oci.WithMounts([]specs.Mount{bind(Mount{w.Program, program, true})}),
@@ -248,6 +254,9 @@ func contained(id string, w Wanted) []oci.SpecOpts {
 	for _, m := range w.Mounts {
 		all = append(all, oci.WithMounts([]specs.Mount{bind(m)}))
 	}
+	if w.Beside != "" {
+		all = append(all, oci.WithLinuxNamespace(specs.LinuxNamespace{Type: specs.NetworkNamespace, Path: netns.Path(w.Beside)}))
+	}
 	var may []string
 	for _, name := range w.Capabilities {
 		may = append(may, "CAP_"+name)
@@ -256,18 +265,11 @@ func contained(id string, w Wanted) []oci.SpecOpts {
 	if w.ReadOnly {
 		all = append(all, oci.WithRootFSReadonly())
 	}
-	if w.CPUs != "" {
-		all = append(all, oci.WithCPUs(w.CPUs))
-	}
-	if len(w.MemoryNodes) > 0 {
-		all = append(all, oci.WithCPUsMems(strings.Trim(strings.ReplaceAll(fmt.Sprint(w.MemoryNodes), " ", ","), "[]")))
-	}
-	if w.MemoryBytes > 0 {
-		all = append(all, oci.WithMemoryLimit(uint64(w.MemoryBytes)))
-	}
-	if has.IsEnabled() {
-		all = append(all, seccomp.WithDefaultProfile()) // as it goes with the capabilities
-	}
+	all = append(all, func(_ context.Context, _ oci.Client, _ *containers.Container, s *oci.Spec) error {
+		w.Limits.within(s)
+		return nil
+	})
+	all = append(all, withSeccomp(w.Seccomp))
 	return all
 }
 
@@ -317,16 +319,16 @@ func (d containerd) fit(ctx context.Context, record containers.Container, w Want
 		}
 		root := spec.Root.Path
 		spec.Root.Path = at
-		err := oci.ApplyOpts(ctx, d.client, &containers.Container{ID: record.ID}, spec, taken(image, w)...)
+		err := oci.ApplyOpts(ctx, d.client, &containers.Container{ID: record.ID}, spec, taken(oci.WithImageConfig(image), w)...)
 		spec.Root.Path = root
 		return errors.Join(err, unix.Chdir("/"), unix.Unmount(at, 0))
 	})
 }
 
 // taken from an image is what a container has of it, where it is not told otherwise.
-func taken(image client.Image, w Wanted) []oci.SpecOpts {
+func taken(of oci.SpecOpts, w Wanted) []oci.SpecOpts {
 	all := []oci.SpecOpts{
-		oci.WithImageConfig(image), oci.WithEnv(w.Env),
+		of, oci.WithEnv(w.Env),
 		func(_ context.Context, _ oci.Client, _ *containers.Container, s *oci.Spec) error {
 			args := w.Args
 			if len(args) == 0 {
@@ -335,7 +337,7 @@ func taken(image client.Image, w Wanted) []oci.SpecOpts {
 			if len(args) == 0 {
 				return fmt.Errorf("image %s says nothing of what it runs; say it with args", w.Image)
 			}
-			s.Process.Args = append(entry(), args...)
+			s.Process.Args = append(w.entry(), args...)
 			return nil
 		},
 	}

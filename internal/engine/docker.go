@@ -44,21 +44,21 @@ type docker struct {
 type speaker struct {
 	// name of the engine, and of its command; title is its name in a sentence.
 	name, title string
-	// variable of the environment says where it listens, and start starts it.
-	variable, start string
+	// variable of the environment says where it listens, and service is what runs it; start starts it.
+	variable, service, start string
 	// at is how the client is told where it listens.
 	at func() client.Opt
 }
 
 var (
-	asDocker = speaker{Docker, "Docker", "DOCKER_HOST", "systemctl start docker", func() client.Opt { return client.FromEnv }}
-	asPodman = speaker{Podman, "Podman", "CONTAINER_HOST", "systemctl start podman.socket", func() client.Opt {
+	asDocker = speaker{Docker, "Docker", "DOCKER_HOST", "docker", "systemctl start docker", func() client.Opt { return client.FromEnv }}
+	asPodman = speaker{Podman, "Podman", "CONTAINER_HOST", "podman", "systemctl start podman.socket", func() client.Opt {
 		return client.WithHost(cmp.Or(os.Getenv("CONTAINER_HOST"), "unix:///run/podman/podman.sock"))
 	}}
 )
 
 // open the engine.
-func (s speaker) open(ctx context.Context) (Engine, error) {
+func (s speaker) open(ctx context.Context) (asked, error) {
 	c, err := client.New(s.at())
 	if err != nil {
 		return nil, fmt.Errorf("the %s engine %w (%v); look at %s and what else of the environment begins as that does", s.title, ErrNotThere, err, s.variable)
@@ -67,15 +67,27 @@ func (s speaker) open(ctx context.Context) (Engine, error) {
 		_ = c.Close()
 		return nil, fmt.Errorf("the %s engine at %s may be on another machine, whose network namespaces cannot be reached: for nfchain it %w; set %s to a unix:// socket of this machine", s.title, host, ErrNotThere, s.variable)
 	}
-	ctx, stop := context.WithTimeout(ctx, answersWithin)
+	asking, stop := context.WithTimeout(ctx, answersWithin)
 	defer stop()
-	if _, err := c.Ping(ctx, client.PingOptions{NegotiateAPIVersion: true}); err != nil {
+	if _, err := c.Ping(asking, client.PingOptions{NegotiateAPIVersion: true}); err != nil {
 		host := c.DaemonHost()
 		_ = c.Close()
+		if late(asking, ctx) {
+			return nil, unanswered(fmt.Sprintf("the %s engine at %s", s.title, host), s.service, s.variable)
+		}
 		return nil, fmt.Errorf("the %s engine at %s %w (%v); start it (%s), or set %s", s.title, host, ErrNotThere, err, s.start, s.variable)
 	}
 	return docker{c, s}, nil
 }
+
+func (d docker) answers(ctx context.Context) error {
+	_, err := d.Ping(ctx, client.PingOptions{})
+	return err
+}
+
+func (d docker) called() string { return "the " + d.title + " engine" }
+
+func (d docker) unit() string { return d.service }
 
 func (d docker) Name() string { return d.name }
 
@@ -99,20 +111,7 @@ func (d docker) List(ctx context.Context, owner string) ([]Container, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the containers of %s: %w", d.title, err)
 	}
-	var found []Container
-	for _, c := range all.Items {
-		one, err := d.Inspect(ctx, c.ID)
-		if errors.Is(err, ErrNotThere) {
-			continue // removed meanwhile
-		}
-		if err != nil {
-			return nil, err
-		}
-		if one.ours {
-			found = append(found, one)
-		}
-	}
-	return found, nil
+	return ours(all.Items, func(c container.Summary) (Container, error) { return d.Inspect(ctx, c.ID) })
 }
 
 func (d docker) Inspect(ctx context.Context, id string) (Container, error) {
@@ -129,7 +128,13 @@ func (d docker) Inspect(ctx context.Context, id string) (Container, error) {
 		found.label(c.Config.Labels)
 	}
 	// Images that somebody makes of a container have its labels, and so have their containers.
-	found.ours = found.Owner != "" && slices.Equal(c.Config.Entrypoint, entry()) && c.HostConfig != nil && c.HostConfig.NetworkMode.IsNone()
+	found.ours = found.Owner != "" && isEntry(c.Config.Entrypoint) && madeOn(c, c.Config.Labels)
+	if found.ours && !onNetwork(c, c.Config.Labels) {
+		found.Digest = "" // somebody has taken it off that: it is not what it was made
+	}
+	if c.HostConfig != nil {
+		found.Limits = limitsOf(c.HostConfig.Resources)
+	}
 	if s := c.State; s != nil {
 		if s.Running {
 			found.PID = s.Pid
@@ -168,19 +173,28 @@ func (d docker) Create(ctx context.Context, w Wanted) (string, error) {
 	}
 	config := &container.Config{
 		Image: image.ID, Env: w.Env, WorkingDir: w.Dir, User: w.User, Hostname: w.Node,
-		Entrypoint: entry(), Cmd: w.Args,
+		Entrypoint: w.entry(), Cmd: w.Args,
 		Labels: w.labels(),
 	}
 	if len(w.Args) == 0 {
 		config.Cmd = image.command
 	}
+	network := cmp.Or(w.Network, "none")
+	if w.Beside != "" {
+		network, config.Hostname = besideMode+w.Beside, "" // which it has of the other
+	}
 	if len(config.Cmd) == 0 {
 		return "", fmt.Errorf("image %s says nothing of what it runs; say it with args", w.Image)
 	}
+	security, over, err := d.securityOptions(w)
+	if err != nil {
+		return "", fmt.Errorf("make a container of image %s: %w", w.Image, err)
+	}
+	defer over()
 	host := &container.HostConfig{
-		NetworkMode: "none", ReadonlyRootfs: w.ReadOnly, CapDrop: []string{"ALL"}, CapAdd: w.Capabilities, SecurityOpt: []string{"no-new-privileges"},
+		NetworkMode: container.NetworkMode(network), ReadonlyRootfs: w.ReadOnly, CapDrop: []string{"ALL"}, CapAdd: w.Capabilities, SecurityOpt: security,
 		LogConfig: container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "10m"}},
-		Resources: container.Resources{CpusetCpus: w.CPUs, CpusetMems: strings.Trim(strings.ReplaceAll(fmt.Sprint(w.MemoryNodes), " ", ","), "[]"), Memory: w.MemoryBytes},
+		Resources: w.Limits.resources(),
 		Mounts:    []mount.Mount{{Type: mount.TypeBind, Source: w.Program, Target: program, ReadOnly: true}},
 	}
 	for _, m := range w.Mounts {
@@ -203,6 +217,20 @@ func (d docker) Start(ctx context.Context, id string) (Container, error) {
 	return d.Inspect(ctx, id)
 }
 
+func (d docker) Limit(ctx context.Context, id string, l Limits) error {
+	if d.name == Podman {
+		return fmt.Errorf("limit container %s: by the API of Docker Podman changes no limits: %w", id, errors.ErrUnsupported)
+	}
+	r, err := l.changed()
+	if err == nil {
+		_, err = d.ContainerUpdate(ctx, id, client.ContainerUpdateOptions{Resources: &r})
+	}
+	if err != nil {
+		return fmt.Errorf("limit container %s to %s: %w", id, cmp.Or(l.String(), "nothing"), err)
+	}
+	return nil
+}
+
 func (d docker) Remove(ctx context.Context, id string) error {
 	_, err := d.ContainerRemove(ctx, id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 	for deadline := time.Now().Add(stopsWithin); errdefs.IsConflict(err) && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
@@ -215,12 +243,12 @@ func (d docker) Remove(ctx context.Context, id string) error {
 	return nil
 }
 
-func (d docker) Exec(ctx context.Context, id string, args []string, out io.Writer) (int, error) {
-	made, err := d.ExecCreate(ctx, id, client.ExecCreateOptions{Cmd: args, AttachStdout: true, AttachStderr: true})
+func (d docker) Exec(ctx context.Context, id string, args []string, s Streams) (int, error) {
+	made, err := d.ExecCreate(ctx, id, client.ExecCreateOptions{Cmd: args, TTY: s.Terminal(), AttachStdin: s.In != nil, AttachStdout: true, AttachStderr: true})
 	if err != nil {
 		return 0, fmt.Errorf("run %q in container %s: %w", args, id, err)
 	}
-	stream, err := d.ExecAttach(ctx, made.ID, client.ExecAttachOptions{})
+	stream, err := d.ExecAttach(ctx, made.ID, client.ExecAttachOptions{TTY: s.Terminal()})
 	if err != nil {
 		return 0, fmt.Errorf("run %q in container %s: %w", args, id, err)
 	}
@@ -236,11 +264,32 @@ func (d docker) Exec(ctx context.Context, id string, args []string, out io.Write
 			<-over
 		}
 	}()
-	if _, err := stdcopy.StdCopy(out, out, stream.Reader); err != nil {
+	if s.In != nil {
+		go func() {
+			_, _ = io.Copy(stream.Conn, s.In)
+			_ = stream.CloseWrite()
+		}()
+	}
+	if s.Terminal() {
+		go d.resize(ctx, made.ID, s.Sizes)
+	}
+	if s.Terminal() {
+		_, err = io.Copy(s.Out, stream.Reader)
+	} else {
+		_, err = stdcopy.StdCopy(s.Out, s.errors(), stream.Reader)
+	}
+	if err != nil {
 		return 0, fmt.Errorf("run %q in container %s: %w", args, id, err)
 	}
 	r, err := d.ExecInspect(ctx, made.ID, client.ExecInspectOptions{})
 	return r.ExitCode, err
+}
+
+// resize the terminal of a command.
+func (d docker) resize(ctx context.Context, id string, sizes <-chan Size) {
+	for size := range sizes {
+		_, _ = d.ExecResize(ctx, id, client.ExecResizeOptions{Height: uint(size.Rows), Width: uint(size.Columns)})
+	}
 }
 
 // endExec ends a command in a container, which the engine itself cannot.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,11 +16,15 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/engine/image"
+	"nfchain.dev/nfchain/internal/netns/rundir"
 )
 
 // standIn is a Docker engine that answers as it is told.
@@ -91,6 +96,38 @@ func TestFetchingEnds(t *testing.T) {
 	}
 }
 
+// TestMadeOnce: an image that another process makes is waited for, and not made again.
+func TestMadeOnce(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("locks lie where only root writes")
+	}
+	const name = image.Repository + ":0123456789abcdef"
+	var made atomic.Bool
+	e := standIn(t, map[string]http.HandlerFunc{
+		name + "/json": func(w http.ResponseWriter, r *http.Request) {
+			if made.Load() {
+				of(runtime.GOARCH)(w, r)
+				return
+			}
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = io.WriteString(w, `{"message": "no such image"}`)
+		},
+	})
+	other, err := rundir.Take(makingFile(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	waits := func(what string) {
+		if what == "waiting until another has made image "+name {
+			made.Store(true)
+			other.Release()
+		}
+	}
+	if got, err := e.Prepare(t.Context(), Wanted{Image: name, From: t.TempDir()}, waits); err != nil || got != "sha256:1" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // TestForeign: an image for another machine is refused before a container is made of it.
 func TestForeign(t *testing.T) {
 	e := standIn(t, map[string]http.HandlerFunc{"/box:1/json": of("pdp11")})
@@ -109,6 +146,49 @@ func TestOfThisMachine(t *testing.T) {
 			t.Errorf("%+v, %v", c, err)
 		}
 	}
+}
+
+// TestOffItsNetwork: a container that somebody took off the network that it was made on is nfchain's still, and not as it was made; one on
+// another, of an image that somebody made of it, is not nfchain's.
+func TestOffItsNetwork(t *testing.T) {
+	for _, c := range []struct {
+		made, on, digest string
+		ours             bool
+	}{{"lab", "lab", "d", true}, {"lab", "bridge", "", true}, {"bridge", "lab", "d", true}, {"bridge", "bridge", "d", false}} {
+		e := standIn(t, map[string]http.HandlerFunc{
+			"/containers/json": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `[{"Id": "c"}]`) },
+			"/c/json": func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = fmt.Fprintf(w, `{"Id": "c", "HostConfig": {"NetworkMode": %q}, "NetworkSettings": {"Networks": {%q: {}}}, "Config": {"Entrypoint": %s,
+					"Labels": {"nfchain.owner": "edge", "nfchain.machine": %q, "nfchain.network": "lab", "nfchain.spec": "d"}}}`, c.made, c.on, marshalled(t, Wanted{}.entry()), machine())
+			},
+		})
+		all, err := e.List(t.Context(), "edge")
+		if err != nil || len(all) == 1 != c.ours || c.ours && all[0].Digest != c.digest {
+			t.Errorf("%+v: %+v, %v", c, all, err)
+		}
+	}
+}
+
+// TestNetworkByID is asked for by its name: by that a container tells which it is on.
+func TestNetworkByID(t *testing.T) {
+	e := standIn(t, map[string]http.HandlerFunc{"": func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"Id": "0123456789ab", "Name": "lab", "Driver": "bridge"}`)
+	}}).(Networking)
+	if driver, err := e.NetworkDriver(t.Context(), "lab"); err != nil || driver != "bridge" {
+		t.Errorf("%q, %v", driver, err)
+	}
+	if _, err := e.NetworkDriver(t.Context(), "0123"); err == nil || !strings.Contains(err.Error(), "write its name, lab") {
+		t.Errorf("%v", err)
+	}
+}
+
+func marshalled(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // TestLogs: each piece of what a container wrote comes with its time.

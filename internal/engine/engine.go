@@ -7,7 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"os"
+	"slices"
 	"time"
 )
 
@@ -22,6 +23,10 @@ const (
 	labelName = "nfchain.name"
 	// labelImage is what the image is to an engine that keeps only its name.
 	labelImage = "nfchain.image"
+	// labelNetwork is the network that the container began with; absent where it is none.
+	labelNetwork = "nfchain.network"
+	// labelBeside is the container whose network namespace it is in; absent where it has its own.
+	labelBeside = "nfchain.beside"
 )
 
 // Wanted is a container that is to be.
@@ -46,11 +51,14 @@ type Wanted struct {
 	Capabilities []string
 	// ReadOnly is whether its root cannot be written to.
 	ReadOnly bool
-	// CPUs it may use, as a list; "" is all. MemoryBytes it may use; 0 is any.
-	// MemoryNodes that its memory is of; none is any.
-	CPUs        string
-	MemoryNodes []int
-	MemoryBytes int64
+	// Seccomp is which system calls it may make: "" are those that the engine allows by itself, unconfined is all, and else it is a profile.
+	Seccomp string
+	// Limits of what it may use.
+	Limits Limits
+	// Network of the engine's, by its name, that it begins with; "" is none.
+	Network string
+	// Beside is the name of a container of the same engine's whose network namespace it is in; "" has its own.
+	Beside string
 	// Program is nfchain's own, which every container is started by.
 	Program string
 }
@@ -69,6 +77,10 @@ type Container struct {
 	ID, Name, Owner, Node, Digest string
 	// Image that it was made of, as the engine calls it.
 	Image string
+	// Limits of what it may use.
+	Limits Limits
+	// Beside is the name of the container whose network namespace it is in; "" has its own.
+	Beside string
 	// PID of its first process, in the host's numbers; 0 while it does not run.
 	PID int
 	// How it ended, for people, and its exit code; "" while it runs, or has not run yet.
@@ -95,12 +107,14 @@ type Engine interface {
 	Create(ctx context.Context, w Wanted) (id string, err error)
 	// Start one that does not run, and tell it as it is then.
 	Start(ctx context.Context, id string) (Container, error)
+	// Limit what one may use, whether it runs or not. Where the engine cannot, that is errors.ErrUnsupported.
+	Limit(ctx context.Context, id string, l Limits) error
 	// Inspect one, by its ID or name.
 	Inspect(ctx context.Context, id string) (Container, error)
 	// Remove one, whatever it does. Already gone is success.
 	Remove(ctx context.Context, id string) error
-	// Exec runs a command in one and gives its exit code. When the context ends, so does the command.
-	Exec(ctx context.Context, id string, args []string, out io.Writer) (code int, err error)
+	// Exec runs a command in one, as its user and with its environment, and gives its exit code. When the context ends, so does the command.
+	Exec(ctx context.Context, id string, args []string, s Streams) (code int, err error)
 	// Logs gives what one wrote from a time on, piece by piece with the time of each, and goes on until the context ends or the container
 	// does, or what it is given to fails.
 	Logs(ctx context.Context, id string, from time.Time, to func(at time.Time, text []byte) error) error
@@ -121,9 +135,10 @@ var engines = []struct {
 	variable string
 	open     func(context.Context) (Engine, error)
 }{
-	{Docker, asDocker.variable, asDocker.open},
-	{Containerd, containerdVariable, openContainerd},
-	{Podman, asPodman.variable, asPodman.open},
+	{Docker, asDocker.variable, patiently(asDocker.open)},
+	{Containerd, containerdVariable, patiently(openContainerd)},
+	{Podman, asPodman.variable, patiently(asPodman.open)},
+	{LXC, lxcVariable, openLXC},
 }
 
 // Names of the engines that there are, in the order in which they are asked.
@@ -144,12 +159,41 @@ func Variable(name string) string {
 	return ""
 }
 
-// Open an engine by its name. An engine that does not answer is an error that says what to do.
+// Open an engine by its name. An engine that does not answer is an error that says what to do, and so is one that ceases to while it is
+// asked for something. See [Share].
 func Open(ctx context.Context, name string) (Engine, error) {
-	for _, e := range engines {
-		if e.name == name {
-			return e.open(ctx)
+	if s, is := ctx.Value(shareKey{}).(*share); is {
+		return s.open(ctx, name)
+	}
+	return open(ctx, name)
+}
+
+func open(ctx context.Context, name string) (Engine, error) {
+	at := slices.Index(Names(), name)
+	if at < 0 {
+		return nil, fmt.Errorf("there is no engine %q; use one of %v", name, Names())
+	}
+	e := engines[at]
+	if err := silent.was(e.name, os.Getenv(e.variable)); err != nil {
+		return nil, err
+	}
+	opened, err := e.open(ctx)
+	if errors.Is(err, errSilent) {
+		silent.note(e.name, os.Getenv(e.variable), err)
+	}
+	return opened, err
+}
+
+// ours of what an engine lists, each looked at by itself. What was removed meanwhile is left out.
+func ours[Listed any](all []Listed, look func(Listed) (Container, error)) (found []Container, err error) {
+	for _, l := range all {
+		switch one, err := look(l); {
+		case errors.Is(err, ErrNotThere):
+		case err != nil:
+			return nil, err
+		case one.ours:
+			found = append(found, one)
 		}
 	}
-	return nil, fmt.Errorf("there is no engine %q; use one of %v", name, Names())
+	return found, nil
 }

@@ -2,11 +2,14 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestNotThere: an engine that does not answer, or may be on another machine, is not there, and the error says
@@ -30,14 +33,61 @@ func TestNotThere(t *testing.T) {
 // TestWaits: a process waits as long as it is what a container begins with, and no longer.
 func TestWaits(t *testing.T) {
 	for line, want := range map[string]bool{
-		"/.nfchain enter -- sleep 100": true, "/usr/bin/runc init": true, "/usr/bin/crun --root /run/crun create --bundle /x y": true, "/usr/bin/crun": false, "sleep": false, "/.nfchain idle": false, "init": false, "": false,
+		"/.nfchain enter -- sleep 100": true, "/usr/bin/runc init": true, "lxc-start --foreground --name x": true, "lxc-attach --name x": false, "/usr/bin/crun --root /run/crun create --bundle /x y": true, "/usr/bin/crun": false, "/usr/bin/crun --root /run/crun exec y sh": false, "sleep": false, "/.nfchain idle": false, "init": false, "": false,
 	} {
 		if got := begins(strings.Split(line+" ", " ")); got != want {
 			t.Errorf("%q: %v", line, got)
 		}
 	}
-	if waits(os.Getpid()) {
+	if Waits(os.Getpid()) {
 		t.Error("this process waits")
+	}
+}
+
+// TestRests: what a container begins with waits, unless it is called as what has nothing to become.
+func TestRests(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mkfifo(filepath.Join(dir, EnterCommand), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/bin/cat", filepath.Join(dir, resting)); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{"/bin/cat": true, filepath.Join(dir, resting): false} {
+		cmd := &exec.Cmd{Path: path, Args: append(Wanted{}.entry(), Resting()...), Dir: dir} // which reads from nobody
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for text := ""; text == ""; { // it is just becoming that
+			said, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", cmd.Process.Pid))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = string(said)
+		}
+		if got := Waits(cmd.Process.Pid); got != want {
+			t.Errorf("%s waits: %v", path, got)
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+}
+
+// TestIsOfThatContainer: what crun begins a container with is not taken for that of another one.
+func TestIsOfThatContainer(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mkfifo(filepath.Join(dir, "create"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := &exec.Cmd{Path: "/bin/cat", Args: []string{"crun", "create", "0123"}, Dir: dir} // from nobody
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	for id, want := range map[string]bool{"0123": true, "4567": false} {
+		if Is(cmd.Process.Pid, id) != want {
+			t.Errorf("it is of %s: not %v", id, want)
+		}
 	}
 }
 

@@ -28,8 +28,10 @@ const (
 	// EnterCommand is the hidden command that waits for the network and then becomes what the container is to run,
 	// and IdleCommand one that does nothing until it is asked to end, for functions that are the kernel's work alone.
 	EnterCommand, IdleCommand = "enter", "idle"
-	// gate is where the one waits, a name of the network namespace's (unix(7), abstract).
-	gate = "@nfchain/gate"
+	// BesideCommand is EnterCommand in a network namespace that another container has already.
+	BesideCommand = "enter-beside"
+	// gate is where the one waits, a name of the network namespace's (unix(7), abstract), and besideGate where another does in the same.
+	gate, besideGate = "@nfchain/gate", "@nfchain/gate-beside"
 )
 
 // ProgramVariable of the environment names the file of nfchain that containers are started by, where that is not the
@@ -73,15 +75,43 @@ func static(name string) error {
 }
 
 // entry is what a container begins with.
-func entry() []string { return []string{program, EnterCommand, "--"} }
+func (w Wanted) entry() []string {
+	if w.Beside != "" {
+		return []string{program, BesideCommand, "--"}
+	}
+	return []string{program, EnterCommand, "--"}
+}
+
+// isEntry tells whether words are what a container of nfchain's begins with.
+func isEntry(words []string) bool {
+	return slices.Equal(words, Wanted{}.entry()) || slices.Equal(words, Wanted{Beside: "another"}.entry())
+}
+
+// gateOf the first process of a container is where it waits; "" until it is nfchain's, as it is its engine's at first.
+func gateOf(pid int) string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	words := strings.Split(string(text), "\x00")
+	switch {
+	case err != nil || len(words) < 3 || !isEntry(words[:3]):
+		return ""
+	case words[1] == BesideCommand:
+		return besideGate
+	}
+	return gate
+}
 
 // Resting is what a container runs that has no program.
 func Resting() []string { return []string{program, IdleCommand} }
 
 // Enter waits until the container's network is there, and becomes the program. What keeps it from that is told to
 // whoever said so, and to whoever reads what the container writes.
-func Enter(args []string) error {
-	listener, err := net.Listen("unix", gate)
+func Enter(args []string) error { return enter(gate, args) }
+
+// EnterBeside does so where another container has the network namespace.
+func EnterBeside(args []string) error { return enter(besideGate, args) }
+
+func enter(at string, args []string) error {
+	listener, err := net.Listen("unix", at)
 	if err != nil {
 		return fmt.Errorf("wait for the network: %w", err)
 	}
@@ -90,6 +120,12 @@ func Enter(args []string) error {
 		return fmt.Errorf("wait for the network: %w", err)
 	}
 	_ = listener.Close()
+	if slices.Equal(args, Resting()) && rest() == nil { // which it is already, and need not become
+		_ = c.Close()
+		signal.Reset()
+		Idle()
+		return nil
+	}
 	path, err := exec.LookPath(args[0])
 	if err == nil {
 		signal.Reset()
@@ -98,6 +134,18 @@ func Enter(args []string) error {
 	_, _ = io.WriteString(c, err.Error())
 	_ = c.Close()
 	return err
+}
+
+// resting is what the first process of a container is called that waits no more, and has nothing to become.
+const resting = "nfchain-idle"
+
+// rest tells others that this process waits no more.
+func rest() error { return os.WriteFile("/proc/self/comm", []byte(resting), 0) }
+
+// rests tells whether a process has said so.
+func rests(pid int) bool {
+	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	return err == nil && strings.TrimSpace(string(name)) == resting
 }
 
 // Idle does nothing until it is asked to end. What else ends in the container is let go of.
@@ -120,11 +168,16 @@ const lateAfter = 30 * time.Second
 // LetIn tells the first process of a container, in this network namespace, that its network is there. That it has
 // been told before is success.
 func LetIn(ctx context.Context, pid int, namespace string) error {
-	for deadline := time.Now().Add(lateAfter); waits(pid); {
-		var c net.Conn
-		err := netns.Do(namespace, func() (err error) { c, err = net.Dial("unix", gate); return })
-		if err == nil {
-			return said(ctx, c)
+	for deadline := time.Now().Add(lateAfter); Waits(pid); {
+		err := error(unix.ECONNREFUSED)
+		if at := gateOf(pid); at != "" {
+			var c net.Conn
+			if err = netns.Do(namespace, func() (err error) { c, err = net.Dial("unix", at); return }); err == nil {
+				if err = said(ctx, c); err != nil {
+					return err
+				}
+				err = unix.ECONNREFUSED // where it waits on, it has not been told
+			}
 		}
 		if !errors.Is(err, unix.ECONNREFUSED) || time.Now().After(deadline) {
 			return fmt.Errorf("tell the container that its network is there: %w", err)
@@ -156,20 +209,20 @@ func said(ctx context.Context, c net.Conn) error {
 	return nil
 }
 
-// waits tells whether the first process of a container has not become what it is to run.
-func waits(pid int) bool {
+// Waits tells whether the first process of a container has not become what it is to run.
+func Waits(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil {
 		return false
 	}
 	if len(text) == 0 {
-		return !over(pid) // but is just becoming another
+		return !Over(pid) // but is just becoming another
 	}
-	return begins(strings.Split(string(text), "\x00"))
+	return begins(strings.Split(string(text), "\x00")) && !rests(pid)
 }
 
-// over tells whether a process has ended, though its parent has not been told.
-func over(pid int) bool {
+// Over tells whether a process has ended, though its parent may not have been told.
+func Over(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	behind := text[bytes.LastIndexByte(text, ')')+1:]
 	return err != nil || len(behind) < 2 || behind[1] == 'Z' || behind[1] == 'X'
@@ -177,7 +230,16 @@ func over(pid int) bool {
 
 // Is tells whether a process of this machine is the first one of a container: an engine may be on another machine, or
 // number processes otherwise, however near its socket is.
-func Is(pid int, id string) bool { return waits(pid) || Within(pid, id) }
+func Is(pid int, id string) bool { return Within(pid, id) || Waits(pid) && begunAs(pid, id) }
+
+// begunAs tells that a process of crun, which is called as whoever began it was asked to, is not of another container.
+func begunAs(pid int, id string) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	words := strings.Split(string(text), "\x00")
+	return err == nil && (filepath.Base(words[0]) != crun || slices.Contains(words, id))
+}
+
+const crun = "crun"
 
 // Within tells whether a process of this machine is of a container.
 func Within(pid int, id string) bool {
@@ -199,7 +261,7 @@ func names(groups, id string) bool {
 // toGroup is PIDFD_SIGNAL_PROCESS_GROUP.
 const toGroup = 1 << 2
 
-// end a process of a container, with its process group where the kernel knows how (Linux 6.9).
+// end a process of a container, with its process group where it leads one and the kernel knows how (Linux 6.9).
 func end(pid int, id string) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -209,15 +271,15 @@ func end(pid int, id string) {
 	if !Within(pid, id) { // another has its number
 		return
 	}
-	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, toGroup); errors.Is(err, unix.EINVAL) {
+	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, toGroup); errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ESRCH) {
 		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
 	}
 }
 
 // begins tells whether a command line is of what a container begins with: first of the engine's, and then of this.
 func begins(words []string) bool {
-	if runs := filepath.Base(words[0]); len(words) > 2 && (runs == "runc" && words[1] == "init" || runs == "crun") {
+	if runs := filepath.Base(words[0]); len(words) > 2 && (runs == "runc" && words[1] == "init" || runs == crun && slices.Contains(words, "create") || runs == "lxc-start") {
 		return true
 	}
-	return len(words) > 3 && slices.Equal(words[:3], entry())
+	return len(words) > 3 && isEntry(words[:3])
 }

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
+	"path/filepath"
 	"strings"
-	"sync"
+	"time"
 
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/build"
@@ -15,17 +17,47 @@ import (
 	"github.com/moby/moby/client"
 
 	"nfchain.dev/nfchain/internal/engine/image"
+	"nfchain.dev/nfchain/internal/netns/rundir"
 )
 
-// making keeps functions that are made from the same image from having it made once each.
-var making sync.Mutex
+// making takes an image for being made: functions that are made from it, of whatever chains, do not have it made once each. Who
+// waits tells it.
+func making(ctx context.Context, name string, progress func(string)) (*rundir.Lock, error) {
+	at := makingFile(name)
+	for told := false; ; {
+		lock, err := rundir.Take(at)
+		if taken := (*rundir.TakenError)(nil); err == nil || !errors.As(err, &taken) {
+			return lock, err
+		}
+		if !told && progress != nil {
+			progress("waiting until another has made image " + name)
+			told = true
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// makingFile is locked while an image is made. No chain has such a name.
+func makingFile(name string) string {
+	return filepath.Join(rundir.Locks, url.PathEscape("/image/"+name)+".lock")
+}
 
 // local image, loaded or built where the engine has none of its name, which is another when its content is.
 func (d docker) local(ctx context.Context, w Wanted, progress func(string)) (found, error) {
-	making.Lock()
-	defer making.Unlock()
 	f, err := d.look(ctx, w.Image)
 	if !errdefs.IsNotFound(err) {
+		return f, err
+	}
+	lock, err := making(ctx, w.Image, progress)
+	if err != nil {
+		return f, err
+	}
+	defer lock.Release()
+	if f, err = d.look(ctx, w.Image); !errdefs.IsNotFound(err) { // made meanwhile
 		return f, err
 	}
 	s, err := source(w)

@@ -23,12 +23,19 @@ var machine = sync.OnceValue(func() string {
 
 // labels that a container has.
 func (w Wanted) labels() map[string]string {
-	return map[string]string{labelOwner: w.Owner, labelNode: w.Node, labelDigest: w.Digest, labelMachine: machine()}
+	labels := map[string]string{labelOwner: w.Owner, labelNode: w.Node, labelDigest: w.Digest, labelMachine: machine()}
+	if w.Network != "" {
+		labels[labelNetwork] = w.Network
+	}
+	if w.Beside != "" {
+		labels[labelBeside] = w.Beside
+	}
+	return labels
 }
 
 // label a container as these do, unless they are not of this machine.
 func (c *Container) label(labels map[string]string) {
 	if labels[labelMachine] == machine() {
-		c.Owner, c.Node, c.Digest = labels[labelOwner], labels[labelNode], labels[labelDigest]
+		c.Owner, c.Node, c.Digest, c.Beside = labels[labelOwner], labels[labelNode], labels[labelDigest], labels[labelBeside]
 	}
 }

@@ -150,7 +150,7 @@ func (p *Point) takes(name string) bool {
 	case "payload_size", "zerocopy":
 		return slices.Contains(protocols, trial.TCP) && !slices.Contains(protocols, trial.UDP)
 	}
-	return p.Chain.Wiring != "host" // whose loopback is the machine's own
+	return p.Chain.Wiring != "host" && p.Chain.Wiring != "pod" // whose loopback stays as it is
 }
 
 // set one setting.

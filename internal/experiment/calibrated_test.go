@@ -103,6 +103,7 @@ func TestCalibratedPointsAreNone(t *testing.T) {
 		"the calibrated load itself":          {Factors: map[string]any{}, Load: load, Chain: api.ChainSpec{MTU: 1500}},
 		"what cannot be measured":             {Factors: map[string]any{}, Infeasible: "for a reason"},
 		"other settings of the host's own":    {Factors: map[string]any{}, Load: load, Chain: api.ChainSpec{Wiring: "host"}},
+		"other settings of a pod's":           {Factors: map[string]any{}, Load: load, Chain: api.ChainSpec{Wiring: "pod"}},
 		"other settings that are varied here": {Factors: map[string]any{"mtu": 9000}, Load: load, Chain: api.ChainSpec{MTU: 9000}},
 	} {
 		if got := AtCalibrated([]Point{p}, best); len(got) != 1 {

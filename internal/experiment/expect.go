@@ -22,6 +22,9 @@ func (c Cost) Expect(conditions []trial.Condition, chain []int, repeats int) (s 
 		// of the block before, of which the first block has none.
 		alike := float64(of[chain[i]])
 		same := (alike-1)/all + alike/all/all*(blocks-1)/blocks
+		if condition.Harm != "" {
+			same = 0 // each has a chain of its own
+		}
 		s += blocks * (lasts(condition) + (1-same)*c.another(condition) + same*c.Trial)
 	}
 	return s

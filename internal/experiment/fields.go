@@ -37,7 +37,7 @@ var fields = map[string]func(*Point, any) error{
 		return err
 	},
 	"protocol": func(p *Point, v any) error {
-		s, err := oneOf(v, trial.TCP, trial.UDP, trial.Latency, trial.TCPRR, trial.UDPRR, trial.TCPCRR, trial.RFC6349)
+		s, err := oneOf(v, trial.TCP, trial.UDP, trial.Latency, trial.TCPRR, trial.UDPRR, trial.TCPCRR, trial.RFC6349, trial.HTTP)
 		p.Load.Protocols = []string{s}
 		return err
 	},
@@ -62,6 +62,10 @@ var fields = map[string]func(*Point, any) error{
 	"response_size": func(p *Point, v any) error {
 		n, err := quantity(v, parseSize)
 		p.Load.ResponseSize = api.Size(n)
+		return err
+	},
+	"request_rate": func(p *Point, v any) (err error) {
+		p.Load.RequestRate, err = whole(v, api.MinRequests, api.MaxRequests)
 		return err
 	},
 	"rate": func(p *Point, v any) error {

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -48,11 +49,24 @@ func (p *Point) lengthen(n int) {
 		p.refuse("length counts namespaces, and functions of the group " + p.Chain.Functions[i].Group + " share one; vary copies instead")
 		return
 	}
-	p.repeat(ofLength(p.Chain.Functions, n))
+	p.repeat(p.Chain.Functions, ofLength(p.Chain.Functions, n))
 }
 
-// repeat the chain's functions as these, if no two nodes of the chain are called alike then.
-func (p *Point) repeat(functions []api.Function) {
+// repeat some of the chain's functions, which are next to each other: these copies of them in turn are in their place, if no two
+// nodes of the chain are called alike then. Who waited for their programs waits for those of all copies.
+func (p *Point) repeat(some, copies []api.Function) {
+	functions, called := copies, map[string][]string{}
+	for _, f := range some {
+		called[f.Name] = nil
+	}
+	if len(some) > 0 {
+		at := slices.IndexFunc(p.Chain.Functions, func(f api.Function) bool { return f.Name == some[0].Name })
+		functions = slices.Replace(slices.Clone(p.Chain.Functions), at, at+len(some), copies...)
+		for i, f := range copies {
+			of := some[i%len(some)].Name
+			called[of] = append(called[of], f.Name)
+		}
+	}
 	taken := map[string]bool{}
 	for _, e := range p.Chain.Endpoints {
 		taken[e.Name] = true
@@ -65,6 +79,43 @@ func (p *Point) repeat(functions []api.Function) {
 		taken[f.Name] = true
 	}
 	p.Chain.Functions = functions
+	p.follow(called)
+}
+
+// follow all copies of what programs waited for, by what those are called now. Options are other points' too.
+func (p *Point) follow(called map[string][]string) {
+	p.Chain.Endpoints = slices.Clone(p.Chain.Endpoints)
+	for i, f := range p.Chain.Functions {
+		p.Chain.Functions[i].Options = following(f.Options, called)
+	}
+	for i, e := range p.Chain.Endpoints {
+		options := maps.Clone(e.Options)
+		for kind, o := range options {
+			options[kind] = following(o, called)
+		}
+		p.Chain.Endpoints[i].Options = options
+	}
+}
+
+// following are options, of a program that waits for others under the names that these have now.
+func following(options any, called map[string][]string) any {
+	o, is := options.(api.Following)
+	if !is {
+		return options
+	}
+	var nodes []string
+	_, was := o.Follows()
+	for _, name := range was {
+		copies, copied := called[name]
+		if !copied {
+			copies = []string{name}
+		}
+		nodes = append(nodes, copies...)
+	}
+	if slices.Equal(nodes, was) {
+		return options
+	}
+	return o.Following(nodes)
 }
 
 // copyAll repeats the whole list of functions n times.
@@ -78,7 +129,7 @@ func (p *Point) copyAll(n int) {
 		p.refuse(fmt.Sprintf("%d copies of %d functions are more than %d", n, len(own), api.MaxLength))
 		return
 	}
-	p.repeat(ofLength(own, len(own)*n+2))
+	p.repeat(own, ofLength(own, len(own)*n+2))
 }
 
 // copyOne puts n copies of one function, side by side, where it is.
@@ -96,7 +147,7 @@ func (p *Point) copyOne(name string, v any) error {
 		p.refuse(fmt.Sprintf("%d copies of %s make a chain of more than %d", n, name, api.MaxLength))
 		return nil
 	}
-	copies := ofLength(p.Chain.Functions[at:at+1], n+2)
-	p.repeat(slices.Replace(slices.Clone(p.Chain.Functions), at, at+1, copies...))
+	one := p.Chain.Functions[at : at+1]
+	p.repeat(one, ofLength(one, n+2))
 	return nil
 }

@@ -36,8 +36,9 @@ func own(c trial.Condition) map[string]any {
 		"frame_size": c.FrameSize, "imix": c.IMIX, "pattern": c.Pattern, "burst": c.Burst,
 		"bidirectional": c.Bidirectional, "ip_version": c.IPVersion, "vlan": c.VLAN, "flows_by": c.FlowsBy,
 		"request_size": c.RequestSize, "response_size": c.ResponseSize, "busy_loop": c.BusyLoop,
+		"url": c.URL, "request_rate": c.RequestRate,
 		"zerocopy": c.Zerocopy, "affinity": c.Affinity, "length": c.Length,
-		"active_chains": max(1, c.ActiveChains), "idle_containers": c.IdleContainers,
+		"active_chains": max(1, c.ActiveChains), "idle_containers": c.IdleContainers, "harm": c.Harm,
 	}
 }
 

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -58,6 +59,45 @@ func TestLengthIsOfNamespaces(t *testing.T) {
 	points, err = Points(spec, api.Catalogue{})
 	if err != nil || len(points) != 1 || points[0].Chain.Length() != 3 || len(points[0].Chain.Functions) != 4 {
 		t.Errorf("%+v, %v", points, err)
+	}
+}
+
+// waiting are options of a program that waits for others.
+type waiting []string
+
+func (w waiting) Follows() (string, []string)  { return "after", w }
+func (w waiting) Following(nodes []string) any { return waiting(nodes) }
+
+// TestCopiesAreWaitedFor as what they are copies of, and what is left out is not.
+func TestCopiesAreWaitedFor(t *testing.T) {
+	a, b, c := function("a", "command"), function("b", "command"), function("c", "command")
+	b.Options, c.Options = waiting{"a", "store"}, waiting{"b"}
+	spec := api.ExperimentSpec{Chain: api.ChainSpec{
+		Endpoints: []api.Endpoint{{Name: "store"}, {Name: "viewer", Options: map[string]any{"command": waiting{"c", "a"}}}},
+		Functions: []api.Function{a, b, c},
+	}}
+	for field, want := range map[string]string{
+		"copies.a": "viewer [c a-1 a-2] b [a-1 a-2 store] c [b]",
+		"copies":   "viewer [c-3 c-6 a-1 a-4] b-2 [a-1 a-4 store] c-3 [b-2 b-5] b-5 [a-1 a-4 store] c-6 [b-2 b-5]",
+		"length":   "viewer [a-1] b-2 [a-1 store]",
+	} {
+		spec.Sweep = sweep(field, []any{map[string]any{"copies.a": 2, "copies": 2, "length": 4}[field]})
+		points, err := Points(spec, api.Catalogue{})
+		if err != nil || len(points) != 1 || points[0].Infeasible != "" {
+			t.Fatalf("%s: %+v, %v", field, points, err)
+		}
+		got := fmt.Sprint("viewer ", points[0].Chain.Endpoints[1].Options["command"])
+		for _, f := range points[0].Chain.Functions {
+			if f.Options != nil {
+				got += fmt.Sprint(" ", f.Name, " ", f.Options)
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", field, got, want)
+		}
+	}
+	if !reflect.DeepEqual(b.Options, waiting{"a", "store"}) || !reflect.DeepEqual(spec.Chain.Endpoints[1].Options["command"], waiting{"c", "a"}) {
+		t.Errorf("what is other points' too was changed: %+v", spec.Chain)
 	}
 }
 

@@ -124,7 +124,7 @@ func combinationsOf(run trial.Run, fields []string) (all []map[string]any) {
 
 // rates and times that models are of, the first measured of each.
 var (
-	proposedRates = []string{"goodput_bps", "throughput_pps", "throughput_bps", "forwarding_rate_pps", "transactions_per_second"}
+	proposedRates = []string{"goodput_bps", "throughput_pps", "throughput_bps", "forwarding_rate_pps", "transactions_per_second", "requests_per_second"}
 	proposedTimes = []string{"latency_mean_ns", "one_way_latency_mean_ns"}
 )
 

@@ -14,7 +14,7 @@ type engineQuestion struct {
 	// engine is what the engine is called.
 	engine string
 	// program tells whether one is installed that does not answer, debian is the package that brings it, and unit the
-	// service that runs it.
+	// service that runs it; "" where its programs are all that there is of it.
 	program, debian, unit string
 }
 
@@ -22,6 +22,7 @@ var engines = []engineQuestion{
 	{ToolDocker, "functions in Docker containers", engine.Docker, "dockerd", "docker.io", "docker"},
 	{ToolContainerd, "functions in containers of containerd", engine.Containerd, "containerd", "containerd", "containerd"},
 	{ToolPodman, "functions in containers of Podman", engine.Podman, "podman", "podman", "podman"},
+	{ToolLXC, "functions in containers of LXC", engine.LXC, "lxc-start", "lxc", ""},
 }
 
 func (q engineQuestion) question() question { return question{q.name, q.enables, q.ask} }
@@ -29,6 +30,10 @@ func (q engineQuestion) question() question { return question{q.name, q.enables,
 func (q engineQuestion) ask(ctx context.Context, env Env) answer {
 	ctx, stop := context.WithTimeout(ctx, env.timeout())
 	defer stop()
+	_, missing := env.look(q.program)
+	if missing != nil && q.unit == "" {
+		return no(q.program+" is not there", "apt-get install "+q.debian)
+	}
 	e, err := engine.Open(ctx, q.engine)
 	if err == nil {
 		defer func() { _ = e.Close() }()
@@ -38,10 +43,13 @@ func (q engineQuestion) ask(ctx context.Context, env Env) answer {
 		}
 	}
 	why, fix := err.Error(), "look at the engine's log: journalctl -u "+q.unit
+	if q.unit == "" {
+		fix = "run it by hand and see: " + q.program + " --version"
+	}
 	if i := strings.LastIndex(why, "; "); i >= 0 { // what to do about it
 		why, fix = why[:i], why[i+len("; "):]
 	}
-	if _, missing := env.look(q.program); missing != nil {
+	if missing != nil {
 		fix = "apt-get install " + q.debian + ", or " + fix
 	}
 	return no(why, fix)

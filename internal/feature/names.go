@@ -49,6 +49,7 @@ const (
 	ToolDocker     = "tool.docker"     // an engine of this machine that answers
 	ToolContainerd = "tool.containerd" // one of this machine that answers
 	ToolPodman     = "tool.podman"     // its service
+	ToolLXC        = "tool.lxc"        // its programs
 	ToolQEMU       = "tool.qemu"
 	ToolTestpmd    = "tool.testpmd"
 

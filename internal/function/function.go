@@ -122,6 +122,8 @@ type Shown struct {
 	Does string
 	// Example of its options, as YAML in one line; empty where none need be given.
 	Example string
+	// Contained are options without which it cannot be in a container, as YAML in one line; empty where it can with any.
+	Contained string
 }
 
 // Companion is a kind that can act in a namespace beside the function that this is
@@ -129,6 +131,13 @@ type Shown struct {
 type Companion interface {
 	Kind
 	Accompanies()
+}
+
+// Vacant is a kind that makes nothing in its namespace, so that a container which is not nfchain's own can be there
+// and do the work.
+type Vacant interface {
+	Kind
+	IsVacant()
 }
 
 // Transparent is a kind that has no addresses of its own: its neighbours on both sides

@@ -12,6 +12,7 @@ import (
 const rooms = `
 cmd
 registry
+plugin
 run
 advise
 report

@@ -34,7 +34,7 @@ type Become struct {
 type Own struct {
 	// Scratch are directories of the host's in whose place it has empty ones, in memory.
 	Scratch []string `json:"scratch,omitempty"`
-	// Files are in them, by their paths.
+	// Files are in them, by their paths, for whatever user the program becomes.
 	Files map[string]string `json:"files,omitempty"`
 }
 

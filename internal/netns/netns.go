@@ -137,13 +137,24 @@ func Create(name string, setup func() error) error {
 }
 
 // Name gives the namespace that a process lives in a name, in place of the namespace that has it.
-func Name(name string, pid int) error {
-	its, err := identify(fmt.Sprintf("/proc/%d/ns/net", pid))
+func Name(name string, pid int) error { return NameOf(name, fmt.Sprintf("/proc/%d/ns/net", pid)) }
+
+// ErrHost is returned where the host's own namespace would get a name.
+var ErrHost = errors.New("is the host's own network namespace, which is given no name")
+
+// NameOf gives the namespace of a reference a name, in place of the namespace that has it. The namespace lives as long as
+// it has the name, whatever becomes of the reference.
+func NameOf(name, ref string) error {
+	its, err := open(ref)
 	if err != nil {
-		return fmt.Errorf("look at the network namespace of process %d: %w", pid, err)
+		return err
 	}
-	if own, err := identify(Path(Host)); err != nil || its == own {
-		return fmt.Errorf("process %d lives in the host's own network namespace, which is given no name", pid)
+	defer func() { _ = its.Close() }()
+	held := fmt.Sprintf("/proc/self/fd/%d", its.Fd())
+	if is, err := identify(held); err != nil {
+		return fmt.Errorf("look at network namespace %q: %w", ref, err)
+	} else if own, err := identify(Path(Host)); err != nil || is == own {
+		return fmt.Errorf("%s %w", ref, ErrHost)
 	}
 	if err := os.MkdirAll(Dir, 0o755); err != nil {
 		return fmt.Errorf("create %s: %w", Dir, err)
@@ -155,11 +166,11 @@ func Name(name string, pid int) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDONLY, 0o444)
 	if err == nil {
 		_ = file.Close()
-		err = unix.Mount(fmt.Sprintf("/proc/%d/ns/net", pid), path, "none", unix.MS_BIND, "")
+		err = unix.Mount(held, path, "none", unix.MS_BIND, "")
 	}
 	if err != nil {
 		_ = os.Remove(path)
-		return fmt.Errorf("name the network namespace of process %d %q: %w", pid, name, err)
+		return fmt.Errorf("give network namespace %q the name %q: %w", ref, name, err)
 	}
 	return nil
 }

@@ -35,8 +35,27 @@ func (s *Sysfs) mount() error {
 	if err := unix.FsconfigCreate(fs); err != nil {
 		return err
 	}
-	s.root, err = unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, 0)
+	if s.root, err = unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, 0); err == nil {
+		makeWritable(s.root)
+	}
 	return err
+}
+
+// makeWritable what is mounted there, where who mounted it first in this namespace, as engines do for containers, had it be read
+// alone. What they see stays read-only, as their mounts are so themselves. Where it cannot be done, whoever writes is told.
+func makeWritable(root int) {
+	var is unix.Statfs_t
+	if err := unix.Fstatfs(root, &is); err != nil || is.Flags&unix.ST_RDONLY == 0 {
+		return
+	}
+	fs, err := unix.Fspick(root, "", unix.FSPICK_CLOEXEC|unix.FSPICK_EMPTY_PATH)
+	if err != nil {
+		return
+	}
+	defer func() { _ = unix.Close(fs) }()
+	if unix.FsconfigSetFlag(fs, "rw") == nil {
+		_ = unix.FsconfigReconfigure(fs)
+	}
 }
 
 // Close unmounts it.

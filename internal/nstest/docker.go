@@ -3,6 +3,8 @@ package nstest
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -39,9 +41,17 @@ func Docker(tb testing.TB) {
 	if err := cmd.Start(); err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
 		_ = cmd.Wait()
+	}()
+	end := func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		<-ended
+	}
+	tb.Cleanup(func() {
+		end()
 		if err := os.RemoveAll(dir); err != nil {
 			tb.Error(err)
 		}
@@ -49,18 +59,39 @@ func Docker(tb testing.TB) {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	}}}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		if answer, err := client.Get("http://docker/_ping"); err == nil {
-			_ = answer.Body.Close()
-			break
+	if err := answers(ended, func() error {
+		answer, err := client.Get("http://docker/_ping")
+		if err == nil {
+			err = answer.Body.Close()
 		}
-		if time.Now().After(deadline) || cmd.Process.Signal(syscall.Signal(0)) != nil {
-			tb.Fatalf("the engine does not answer:\n%s", strings.TrimSpace(said.String()))
-		}
+		return err
+	}); err != nil {
+		end() // it says no more
+		tb.Fatalf("the engine %v:\n%s", err, strings.TrimSpace(said.String()))
 	}
 	tb.Setenv("DOCKER_HOST", "unix://"+socket)
 	ownEngine.Store(true)
 	tb.Cleanup(func() { ownEngine.Store(false) })
+}
+
+// answersWithin is how long a server may take to begin.
+const answersWithin = time.Minute
+
+// answers waits until a server does, as long as it has not ended.
+func answers(ended <-chan struct{}, ask func() error) error {
+	for deadline := time.After(answersWithin); ; {
+		err := ask()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ended:
+			return errors.New("ended")
+		case <-deadline:
+			return fmt.Errorf("does not answer: %w", err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }
 
 // BusyboxImage gives the test's engine an image of busybox, by that name. Where busybox is not installed the test

@@ -29,8 +29,28 @@ type identity struct {
 type entry struct {
 	node        string
 	first, last processTimes
-	// known is false while there is no difference to tell.
-	known bool
+	// known is false while there is no difference to tell, and young is true of one that began during the trial.
+	known, young bool
+	most         *uint64 // the largest resident size that was seen, bytes
+}
+
+// seen is one more look at it.
+func (e *entry) seen(p processTimes) {
+	if p.peak == nil {
+		p.peak, p.cpus = e.last.peak, e.last.cpus // it is ending
+	}
+	e.last = p
+	if p.resident != nil && (e.most == nil || *p.resident > *e.most) {
+		e.most = p.resident
+	}
+}
+
+// memory is the most that it had during the trial: the kernel knows the most that it ever had, which is from before where it is older.
+func (e *entry) memory() *uint64 {
+	if e.young {
+		return e.last.peak
+	}
+	return e.most
 }
 
 func newLedger(root procfs.Root) *ledger {
@@ -46,7 +66,9 @@ func newLedger(root procfs.Root) *ledger {
 // begin takes the processes that are there already as the trial begins.
 func (l *ledger) begin(nodes map[string][]int) {
 	l.each(nodes, func(node string, id identity, p processTimes) {
-		l.entries[id] = &entry{node: node, first: p, last: p}
+		e := &entry{node: node, first: p}
+		e.seen(p)
+		l.entries[id] = e
 	})
 }
 
@@ -57,7 +79,7 @@ func (l *ledger) see(nodes map[string][]int) {
 		e, ok := l.entries[id]
 		if !ok {
 			young := p.started >= l.started
-			e = &entry{node: node, known: young}
+			e = &entry{node: node, known: young, young: young}
 			if !young {
 				e.first = p
 			}
@@ -65,11 +87,7 @@ func (l *ledger) see(nodes map[string][]int) {
 		} else {
 			e.known = true
 		}
-		if p.peak == nil {
-			p.peak = e.last.peak // it is ending
-			p.cpus = e.last.cpus
-		}
-		e.last = p
+		e.seen(p)
 	})
 }
 
@@ -96,7 +114,7 @@ func (l *ledger) end(node, command string, state *os.ProcessState) {
 		if id.pid == use.PID {
 			// The kernel's own figure at the end (ru_maxrss) begins with the size of
 			// the process that started it, so what was seen is better.
-			use.MemoryPeak, use.CPUs = e.last.peak, e.last.cpus
+			use.MemoryPeak, use.CPUs = e.memory(), e.last.cpus
 			delete(l.entries, id)
 		}
 	}
@@ -113,7 +131,7 @@ func (l *ledger) use() []trial.ProcessUse {
 				Node: e.node, Command: e.last.command, PID: id.pid,
 				UserS:      seconds(forward(e.first.user, e.last.user)),
 				SystemS:    seconds(forward(e.first.system, e.last.system)),
-				MemoryPeak: e.last.peak, CPUs: e.last.cpus,
+				MemoryPeak: e.memory(), CPUs: e.last.cpus,
 			})
 		}
 	}

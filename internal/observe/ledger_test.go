@@ -13,7 +13,7 @@ func process(t *testing.T, root procfs.Root, pid int, user, started uint64) {
 	t.Helper()
 	write(t, root, fmt.Sprintf("proc/%d/stat", pid), fmt.Sprintf(
 		"%d (tool) S 1 1 1 0 -1 0 0 0 0 0 %d 0 0 0 20 0 1 0 %d 0 0", pid, user, started))
-	write(t, root, fmt.Sprintf("proc/%d/status", pid), "VmHWM: 8 kB\n")
+	write(t, root, fmt.Sprintf("proc/%d/status", pid), "VmHWM: 8 kB\nVmRSS: 8 kB\n")
 }
 
 func gone(t *testing.T, root procfs.Root, pid int) {
@@ -74,6 +74,29 @@ func TestLedgerWithoutUptime(t *testing.T) {
 	process(t, root, 10, 600, 50)
 	l.see(map[string][]int{"fw": {10}})
 	if use := l.use(); len(use) != 1 || use[0].UserS != 1 {
+		t.Errorf("got %+v", use)
+	}
+}
+
+// TestLedgerMemory: of a process that is older than the trial the most counts that it was seen to have, and of one that began during it
+// the most that it ever had.
+func TestLedgerMemory(t *testing.T) {
+	root := tree(t, map[string]string{"proc/uptime": "100.00 190.00\n"})
+	nodes := map[string][]int{"fw": {10, 11}}
+	process(t, root, 10, 500, 50)
+	l := newLedger(root)
+	l.begin(nodes)
+	process(t, root, 11, 0, 10100)
+	for _, kib := range []int{20, 12} {
+		for pid := 10; pid <= 11; pid++ {
+			write(t, root, fmt.Sprintf("proc/%d/status", pid), fmt.Sprintf("VmHWM: 900 kB\nVmRSS: %d kB\n", kib))
+		}
+		l.see(nodes)
+	}
+	write(t, root, "proc/10/status", "Name: tool\n") // it is ending
+	l.see(nodes)
+	use := l.use()
+	if len(use) != 2 || use[0].MemoryPeak == nil || *use[0].MemoryPeak != 20<<10 || use[1].MemoryPeak == nil || *use[1].MemoryPeak != 900<<10 {
 		t.Errorf("got %+v", use)
 	}
 }

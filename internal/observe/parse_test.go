@@ -71,11 +71,11 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-func TestParsePeak(t *testing.T) {
-	if got := parsePeak("Name:\tiperf3\nVmPeak:\t  9000 kB\nVmHWM:\t    1234 kB\nVmRSS:\t 1000 kB\n"); got == nil || *got != 1234*1024 {
+func TestParseMemory(t *testing.T) {
+	if got := parseMemory("Name:\tiperf3\nVmPeak:\t  9000 kB\nVmHWM:\t    1234 kB\nVmRSS:\t 1000 kB\n", "VmHWM"); got == nil || *got != 1234*1024 {
 		t.Errorf("got %v", got)
 	}
-	if got := parsePeak("Name:\tkthreadd\n"); got != nil {
+	if got := parseMemory("Name:\tkthreadd\n", "VmHWM"); got != nil {
 		t.Errorf("got %v, want none", *got)
 	}
 }
@@ -98,6 +98,6 @@ func FuzzParsers(f *testing.F) {
 			}
 		}
 		parseProcess(s)
-		parsePeak(s)
+		parseMemory(s, "VmHWM")
 	})
 }

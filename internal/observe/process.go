@@ -17,7 +17,8 @@ type processTimes struct {
 	command      string
 	user, system uint64  // ticks
 	started      uint64  // ticks since boot; with the id it names the process
-	peak         *uint64 // largest resident size, bytes
+	peak         *uint64 // largest resident size that it ever had, bytes
+	resident     *uint64 // the size at this moment
 	cpus         string  // that it may run on, as a list
 	parent       int
 	flags        uint64
@@ -34,7 +35,7 @@ func readProcess(root procfs.Root, pid int) (processTimes, bool) {
 	}
 	p, ok := parseProcess(s)
 	if status, told := root.Text(fmt.Sprintf("proc/%d/status", pid)); told {
-		p.peak, p.cpus = parsePeak(status), procfs.Field(status, "Cpus_allowed_list")
+		p.peak, p.resident, p.cpus = parseMemory(status, "VmHWM"), parseMemory(status, "VmRSS"), procfs.Field(status, "Cpus_allowed_list")
 	}
 	return p, ok
 }
@@ -64,14 +65,14 @@ func parseProcess(s string) (processTimes, bool) {
 	return p, true
 }
 
-// parsePeak reads VmHWM of /proc/PID/status; a process that has ended and a
+// parseMemory reads a size of /proc/PID/status; a process that has ended and a
 // thread of the kernel have none.
-func parsePeak(status string) *uint64 {
-	peak, ok := procfs.ParseMeminfo(status)["VmHWM"]
+func parseMemory(status, field string) *uint64 {
+	size, ok := procfs.ParseMeminfo(status)[field]
 	if !ok {
 		return nil
 	}
-	return &peak
+	return &size
 }
 
 // uptimeTicks is the time since boot; false where it cannot be read.

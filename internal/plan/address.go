@@ -264,11 +264,15 @@ func (b *builder) machineHas() func(string) bool {
 }
 
 func (b *builder) port(n Node, device string, pick func(halves) netip.Addr) *Interface {
-	if !n.Made {
+	words := device
+	if name, is := n.inside(device); is {
+		device = name
+	} else if !n.Made {
 		// In a namespace that is not the chain's own the name must meet nobody's.
 		device = fmt.Sprintf("nfc%08x%s", b.guest(n), device[3:])
+		words = device
 	}
-	p := &Interface{Device: b.called(n, device), MAC: link.MAC(b.chain.Metadata.Name, n.Name, device), Addresses: []netip.Addr{}}
+	p := &Interface{Device: b.called(n, device), MAC: link.MAC(b.chain.Metadata.Name, n.Name, words), Addresses: []netip.Addr{}}
 	if n.Transparent {
 		return p
 	}

@@ -91,7 +91,13 @@ func (p *Plan) Handed() map[resource.Interface]bool {
 	all := map[resource.Interface]bool{}
 	behind, arrivals := map[string]resource.Interface{}, p.Arrivals()
 	watched := false
+	leads := map[[2]string]int{} // ports that do so on a path to another
 	for _, r := range p.Resources {
+		if s, is := r.Spec.(steer.Spec); is && s.Paths != nil {
+			for _, w := range s.Paths.Ways {
+				leads[[2]string{w.Path, w.Port}]++
+			}
+		}
 		if s, is := r.Spec.(link.Spec); is {
 			behind[s.B.Device] = resource.Interface{Namespace: s.A.Namespace, Device: s.A.Device}
 		}
@@ -107,14 +113,22 @@ func (p *Plan) Handed() map[resource.Interface]bool {
 		}
 		if s.Branch != nil {
 			for _, way := range s.Branch.Ways {
-				all[behind[way.Port]] = true
+				if way.Port != "" {
+					all[behind[way.Port]] = true
+				}
 			}
 		}
-		if s.Among == nil {
-			continue
+		if s.Paths != nil {
+			for _, w := range s.Paths.Ways {
+				if w.Of == "" && (watched || leads[[2]string{w.Path, w.Port}] > 1) {
+					all[behind[w.Port]] = true
+				}
+			}
 		}
-		for _, replica := range s.Among.Replicas {
-			all[behind[replica.Port]] = true
+		for _, among := range s.Shared() {
+			for _, replica := range among.Replicas {
+				all[behind[replica.Port]] = true
+			}
 		}
 	}
 	return all

@@ -95,6 +95,8 @@ func (b *builder) refuseBareEnds(refuse func(field, why string) error) error {
 	for i, e := range b.chain.Spec.Endpoints {
 		at := fmt.Sprintf("spec.endpoints[%d].", i)
 		switch {
+		case e.Runtime == api.RuntimeCNI:
+			return refuse(at+"runtime", "has both ends in the host's own namespace, and no place for a container; use wiring: veth")
 		case e.Namespace != "":
 			return refuse(at+"namespace", "has both ends in the host's own namespace; use wiring: veth")
 		case e.Interface != "":

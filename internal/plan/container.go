@@ -16,10 +16,10 @@ import (
 )
 
 // engines are the features that runtimes need which are container engines.
-var engines = map[string]string{api.RuntimeDocker: feature.ToolDocker, api.RuntimeContainerd: feature.ToolContainerd, api.RuntimePodman: feature.ToolPodman}
+var engines = map[string]string{api.RuntimeDocker: feature.ToolDocker, api.RuntimeContainerd: feature.ToolContainerd, api.RuntimePodman: feature.ToolPodman, api.RuntimeLXC: feature.ToolLXC}
 
 // engineOf a function's container; "" where it has none. One that is left to the plan is of the engine that has
-// containers of the chain's already, or else of the first that answers.
+// containers of the chain's already, or else of the first that answers, but for LXC.
 func (b *builder) engineOf(f api.Function) string {
 	runtime := cmp.Or(f.Runtime, b.chain.Spec.Runtime)
 	switch {
@@ -28,11 +28,13 @@ func (b *builder) engineOf(f api.Function) string {
 	case runtime != api.RuntimeAuto:
 		return runtime
 	}
-	chosen := engine.Names()[0] // whose lack is told, where there is none
-	if has := b.facts.Engines[b.chain.Metadata.Name]; len(has) > 0 {
-		chosen = has[0]
-	} else if at := slices.IndexFunc(engine.Names(), func(name string) bool { return b.machineHas()(engines[name]) }); at >= 0 {
-		chosen = engine.Names()[at]
+	may := slices.DeleteFunc(engine.Names(), func(name string) bool { return name == engine.LXC }) // which has no images by their names
+	chosen := may[0]                                                                               // whose lack is told, where there is none
+	has := func(name string) bool { return slices.Contains(b.facts.Engines[b.chain.Metadata.Name], name) }
+	if at := slices.IndexFunc(may, has); at >= 0 {
+		chosen = may[at]
+	} else if at := slices.IndexFunc(may, func(name string) bool { return b.machineHas()(engines[name]) }); at >= 0 {
+		chosen = may[at]
 	}
 	b.choose(f.Name, chosen)
 	return chosen
@@ -50,24 +52,48 @@ func (b *builder) choose(function, runtime string) {
 // namespace is what its container runs; where it has none, the container is there for its namespace alone.
 func (b *builder) contain() error {
 	var made []resource.Resource
+	if b.network != nil && b.network.Made() {
+		made = append(made, resource.New("", *b.network))
+	}
 	for _, n := range b.nodes {
 		if n.Runtime == "" {
 			continue
 		}
 		b.requires[engines[n.Runtime]] = true
-		c, names, err := b.container(n)
+		c, err := b.container(n)
+		if err != nil && n.Kind == "endpoint" {
+			return fmt.Errorf("endpoint %s: %w", n.Name, err)
+		}
 		if err != nil {
 			return fmt.Errorf("function %s: %w", n.Name, err)
 		}
-		if !c.Names {
-			made = append(made, resource.New("", c))
-			continue
+		var needs []string
+		if known := b.known(n); c.Names {
+			made, needs = append(made, known), append(needs, known.ID)
 		}
-		known := resource.New("", names)
-		made = append(made, known, resource.New("", c, known.ID))
+		if b.network != nil && b.network.Made() {
+			needs = append(needs, resource.ID(container.NetworkKindName, "", b.network.Key()))
+		}
+		if c.Beside != "" {
+			needs = append(needs, resource.ID(container.KindName, "", c.Beside))
+		}
+		made = append(made, resource.New("", c, needs...))
 	}
 	b.resources = slices.Concat(made, b.resources)
 	return nil
+}
+
+// known takes out the names that a node's program knows, which are its container's.
+func (b *builder) known(n Node) (names resource.Resource) {
+	id := resource.ID(container.NamesKindName, "", n.Name)
+	if at := slices.IndexFunc(b.resources, named(id)); at >= 0 {
+		names = b.resources[at]
+		b.resources = slices.Delete(b.resources, at, at+1)
+	}
+	for i, r := range b.resources {
+		b.resources[i].Needs = slices.DeleteFunc(r.Needs, func(need string) bool { return need == id })
+	}
+	return names
 }
 
 // capabilities of a node's container: those of its file, or else what its kind needs. What is the kernel's work needs none.
@@ -75,18 +101,29 @@ func (b *builder) capabilities(n Node) []string {
 	if of := n.body.Container; of != nil && of.Capabilities != nil {
 		return *of.Capabilities
 	}
-	kind, is := b.catalogue.Functions[n.Kind].(function.Capable)
+	of := n.Kind
+	if _, runs := n.endpoint.Options[EndpointKind]; runs {
+		of = EndpointKind
+	}
+	kind, is := b.catalogue.Functions[of].(function.Capable)
 	if !is || n.body.Container == nil || n.body.Container.Image == "" {
 		return []string{}
 	}
 	return kind.Capabilities()
 }
 
-// container of a node, and the names that it knows, if it does. Its program is kept running there from now on.
-func (b *builder) container(n Node) (c container.Spec, names container.Names, err error) {
+// container of a node. Its program is kept running there from now on.
+func (b *builder) container(n Node) (c container.Spec, err error) {
 	c = container.Spec{Engine: n.Runtime, Node: n.Name, Name: n.Namespace}
+	if b.network != nil {
+		c.Network = b.network.Name
+	}
+	c.Beside = b.beside(n)
 	if of := n.body.Container; of != nil {
-		c.Image, c.Pull, c.ReadOnly, c.User = of.Image, of.Pull, of.ReadOnly, of.User
+		c.Image, c.Pull, c.ReadOnly, c.Seccomp, c.User = of.Image, of.Pull, of.ReadOnly, of.Seccomp, of.User
+		if err := seccomp(n.Runtime, of); err != nil {
+			return c, fmt.Errorf("container.seccomp: %w", err)
+		}
 		if of.Local() {
 			c.Image, c.From = cmp.Or(b.facts.Images[of.Image], of.Image), of.Image
 		}
@@ -95,6 +132,9 @@ func (b *builder) container(n Node) (c container.Spec, names container.Names, er
 		}
 	}
 	c.Capabilities = b.capabilities(n)
+	if r := n.body.Resources; r != nil {
+		c.CPUTime = r.CPUTime
+	}
 	at := slices.IndexFunc(b.resources, func(r resource.Resource) bool {
 		s, is := r.Spec.(process.Spec)
 		return is && s.Netns == n.Namespace
@@ -103,27 +143,36 @@ func (b *builder) container(n Node) (c container.Spec, names container.Names, er
 		if r := n.body.Resources; r != nil {
 			c.CPUs, c.MemoryBytes = r.CPUs, uint64(r.Memory)
 		}
-		keep := process.Spec{Node: n.Name, Netns: n.Namespace, Args: engine.Resting(), Env: []string{}, Restart: "always", Ready: process.Ready{TimeoutS: 10}, Hosts: []process.HostLine{}}
+		keep := process.Spec{Node: n.Name, Netns: n.Namespace, Args: engine.Resting(), Env: []string{}, Restart: "always", Ready: process.Ready{AtOnce: true, TimeoutS: 10}}
 		b.add(resource.New("", keep.In(c), need(n)...))
-		return c, names, nil
+		return c, nil
 	}
 	s := b.resources[at].Spec.(process.Spec)
 	if s.Own {
-		return c, names, fmt.Errorf("%s is a program of nfchain's own here; give it runtime: %s", n.Kind, api.RuntimeNetns)
+		return c, fmt.Errorf("%s is a program of nfchain's own here; give it runtime: %s, or %s: %s", n.Kind, api.RuntimeNetns, n.Kind, b.catalogue.Functions[n.Kind].Shows().Contained)
 	}
 	if s.Restart != "always" {
-		return c, names, fmt.Errorf("restart: %s is for a program in a namespace; a container that ends is started again with its network, so leave restart out", s.Restart)
+		return c, fmt.Errorf("restart: %s is for a program in a namespace; a container that ends is started again with its network, so leave restart out", s.Restart)
 	}
 	c.Args, c.Env, c.Dir, c.CPUs, c.MemoryNodes, c.MemoryBytes = s.Args, s.Env, s.Dir, s.CPUs, s.MemoryNodes, s.MemoryBytes
-	if !slices.ContainsFunc(c.Mounts, func(m engine.Mount) bool { return filepath.Clean(m.Target) == container.NamesAt }) {
-		c.Names = true
-		names = container.Names{Node: n.Name, Hosts: []string{}}
-		for _, h := range s.Hosts {
-			names.Hosts = append(names.Hosts, h.Address.String()+" "+h.Name)
-		}
-	}
+	c.Names = b.network == nil && !slices.ContainsFunc(c.Mounts, func(m engine.Mount) bool { return filepath.Clean(m.Target) == container.NamesAt })
 	b.resources[at].Spec = s.In(c)
-	return c, names, nil
+	return c, nil
+}
+
+// seccomp is an error where a container's profile cannot be of its engine.
+func seccomp(runtime string, of *api.Container) error {
+	if of.SeccompByPath() {
+		return fmt.Errorf("%s is from nowhere here; write it in a file of a chain, or the profile itself", of.Seccomp)
+	}
+	if runtime != api.RuntimeContainerd && runtime != api.RuntimeLXC || of.Seccomp == "" || of.Seccomp == api.Unconfined {
+		return nil
+	}
+	p, err := api.ParseSeccomp([]byte(of.Seccomp))
+	if has := p.OfDocker(); err == nil && has != "" {
+		return fmt.Errorf("the profile has %s, which is of Docker's profiles; %s takes those of OCI's runtime specification, so write architectures, and syscalls by names and without conditions", has, runtime)
+	}
+	return err
 }
 
 // Images that containers are made from, by the paths of what they are made of.

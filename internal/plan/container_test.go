@@ -68,7 +68,7 @@ func TestContainersStay(t *testing.T) {
 }
 
 // TestEngineThatAnswers has the functions that leave their runtime to the plan and say what their container is; those
-// that a chain has containers of come first, and where none answers the first is what is missing.
+// that a chain has containers of come first, and where none answers the first is what is missing. LXC is none of them.
 func TestEngineThatAnswers(t *testing.T) {
 	const spec = "runtime: auto\nfunctions: [{name: web, kind: command, container: {image: \"nginx:1.25\"}}, {name: a, kind: forward}]\n"
 	for _, c := range []struct {
@@ -80,6 +80,8 @@ func TestEngineThatAnswers(t *testing.T) {
 		{[]string{feature.ToolContainerd}, nil, "containerd", feature.ToolContainerd},
 		{[]string{feature.ToolContainerd, feature.ToolDocker}, nil, "docker", feature.ToolDocker},
 		{[]string{feature.ToolContainerd, feature.ToolDocker}, []string{"containerd"}, "containerd", feature.ToolContainerd},
+		{[]string{feature.ToolLXC, feature.ToolPodman}, []string{"lxc"}, "podman", feature.ToolPodman},
+		{[]string{feature.ToolLXC}, nil, "docker", feature.ToolDocker},
 		{nil, nil, "docker", feature.ToolDocker},
 	} {
 		facts := plan.Facts{Engines: map[string][]string{"edge": c.has}, Has: func(name string) bool { return slices.Contains(c.answers, name) }}

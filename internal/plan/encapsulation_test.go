@@ -7,9 +7,9 @@ import (
 
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/plan/plantest"
+	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/nsh"
-	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
@@ -102,7 +102,7 @@ func TestHeadersHaveRoom(t *testing.T) {
 			if want := map[bool]int{true: 9022, false: 9000}[whole]; s.MTU != want || s.Quiet != whole || strings.HasPrefix(s.B.Device, steer.Sending) != whole {
 				t.Errorf("%+v", s)
 			}
-		case process.Spec:
+		case container.Names:
 			if len(s.Hosts) > 0 {
 				t.Errorf("names that an edit of the chain changes: %v", s.Hosts)
 			}

@@ -45,7 +45,7 @@ func (b *builder) spread(e api.Everywhere, beside string) error {
 			if n.Transparent && r.Kind == ruleset.KindName {
 				return fmt.Errorf("what %s passes on meets no rules; write except: [%s]", n.Name, n.Name)
 			}
-			if !n.Made && !onInterface(r) {
+			if (!n.Made || n.Brought) && !onInterface(r) {
 				return fmt.Errorf("namespace %s is not the chain's own, so only its interface is; write except: [%s]", n.Namespace, n.Name)
 			}
 		}

@@ -74,10 +74,19 @@ functions:
 - {name: out, kind: forward}
 `
 
+const dealtWays = `wiring: ebpf
+functions:
+- {name: tell, kind: forward, replicas: 2, next: out, branches: [{mark: 1, to: check}]}
+- {name: check, kind: firewall, replicas: 3, weights: [2, 1, 1], onFailure: replica}
+- {name: log, kind: bridge}
+- {name: out, kind: forward, replicas: 2}
+`
+
 // TestGolden compares plans with files, as text, JSON and shell commands.
 func TestGolden(t *testing.T) {
 	shared := plantest.Function(t, "filter", "kind: firewall\nfirewall: {policy: drop}\n")
 	facts := plan.Facts{Functions: map[string]api.FunctionBody{"filter": shared.Spec}, CPUs: upTo(4)}
+	facts.Files = map[string]string{"/lab.conflist": `{"cniVersion": "1.0.0", "name": "lab", "plugins": [{"type": "bridge"}, {"type": "firewall"}]}`}
 	for name, spec := range map[string]string{
 		"smallest":   smallest,
 		"classes":    classes,
@@ -115,10 +124,16 @@ func TestGolden(t *testing.T) {
 		"translated": translated,
 		"watched":    "wiring: ebpf\nfunctions:\n- {name: a, kind: forward, onFailure: bypass}\n- {name: b, kind: bridge, onFailure: block}\n- {name: bad, kind: impair, onFailure: bypass, impair: {backend: tun}}\n",
 		"branches":   branches,
+		"dealtways":  dealtWays,
 		"sharedout":  "wiring: ebpf\nfunctions: [{name: a, kind: forward, onFailure: bypass}, {name: b, kind: forward, replicas: 2, weights: [2, 1], onFailure: replica}]\n",
 		"replicas":   "wiring: ebpf\nfunctions: [{name: a, kind: forward, replicas: 2}, {name: b, kind: bridge, replicas: 2}]\n",
 		"nsh":        "wiring: ebpf\nfunctions:\n- {name: a, kind: counter, runtime: inline}\n- {name: b, kind: command, encapsulation: nsh, command: {args: [relay]}}\n- {name: c, kind: forward}\n",
+		"cni":        "wiring: cni\ncni: {config: /lab.conflist}\n",
+		"engine":     "wiring: engine\nengine: {driver: macvlan, options: {parent: eth1}}\nendpoints:\n- {name: client, runtime: docker}\n- {name: server, runtime: docker, container: {image: \"nginx:1.25\"}, command: {ready: {tcp_port: 80}}}\n",
+		"contained":  "endpoints: [{name: client, runtime: podman}, {name: server}]\nfunctions: [{name: a, kind: forward}]\n",
 		"host":       "wiring: host\nfunctions: []\n",
+		"pod":        "wiring: pod\nendpoints: [{name: client}, {name: server, command: {args: [sleep, inf]}}]\n",
+		"podengine":  "wiring: pod\naddresses: {ipv6: none}\nendpoints:\n- {name: client, runtime: docker}\n- {name: server, runtime: docker, container: {image: \"nginx:1.25\"}, command: {ready: {tcp_port: 80}}}\n",
 		"bump":       "functions:\n- {name: a, kind: forward}\n- {name: b, kind: bridge}\n- {name: c, kind: bridge}\n",
 		"through":    "functions:\n- {name: a, kind: forward}\n- {name: p, kind: passthrough}\n- {name: q, kind: passthrough}\n",
 		"frames":     "functions:\n- {name: a, kind: forward}\n- {name: p, kind: passthrough, passthrough: {mode: xdp}}\n",

@@ -13,25 +13,29 @@ import (
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/label"
 	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/steer"
 	"nfchain.dev/nfchain/internal/wiring"
 )
 
-// Graph is where packets go on from each node of a chain, and come from: lists of places among
-// the nodes, by place. The first of each is the planned way, of what has no mark and of what
+// Graph is where packets go on from each place of a chain, and come from: lists of places, by
+// place. Replicas of a function are at one. The first of each list is the planned way, of what has no mark and of what
 // belongs to no flow that is known.
 type Graph struct{ Onward, Back [][]int }
 
-// Graph of the chain. Without branches each node leads to the next.
-func (p *Plan) Graph() Graph { return graphOf(p.Nodes) }
+// Graph of the chain. Without branches each place leads to the next.
+func (p *Plan) Graph() Graph { return graphOf(p.Places()) }
 
-// graphOf nodes in path order, of which none is another's replica where ways part.
+// Places of the chain in path order, by the nodes that are there: of replicas of a function the first.
+func (p *Plan) Places() []Node { return slices.DeleteFunc(slices.Clone(p.Nodes), Node.Again) }
+
+// graphOf places in path order.
 func graphOf(nodes []Node) Graph {
 	g := Graph{make([][]int, len(nodes)), make([][]int, len(nodes))}
 	for i, n := range nodes[:len(nodes)-1] {
 		g.lead(i, n.next(nodes, i))
 		for _, b := range n.Branches {
-			g.lead(i, placeOf(nodes, b.To))
+			g.lead(i, seatOf(nodes, b.To))
 		}
 	}
 	for i, all := range g.Back {
@@ -106,15 +110,23 @@ func (g Graph) Always(place int) bool {
 	return !reached[last] || place == last || place == 0
 }
 
-// Always tells whether every way from end to end goes through the node of a name.
-func (p *Plan) Always(node string) bool { return p.Graph().Always(placeOf(p.Nodes, node)) }
+// Always tells whether every way from end to end goes through the node of a name, or one of its function's replicas.
+func (p *Plan) Always(node string) bool {
+	function := p.Nodes[placeOf(p.Nodes, node)].Function()
+	return p.Graph().Always(seatOf(p.Places(), function))
+}
 
 // next is the place of the node where packets go on from one that no branch has.
 func (n Node) next(nodes []Node, place int) int {
 	if n.Next == "" {
 		return place + 1
 	}
-	return placeOf(nodes, n.Next)
+	return seatOf(nodes, n.Next)
+}
+
+// seatOf what the chain's file calls so, among places; -1 if nothing is.
+func seatOf(places []Node, name string) int {
+	return slices.IndexFunc(places, func(n Node) bool { return n.Function() == name })
 }
 
 // placeOf a node that is called so; -1 if none is.
@@ -132,7 +144,7 @@ func (b *builder) partable() error {
 	}
 	for _, f := range b.chain.Spec.Functions {
 		for _, to := range f.Leads() {
-			if placeOf(b.nodes, to) < 0 {
+			if seatOf(b.nodes, to) < 0 {
 				return fmt.Errorf("function %s: packets cannot go on to %s, which is no node of the chain", f.Name, to)
 			}
 		}
@@ -143,13 +155,13 @@ func (b *builder) partable() error {
 			continue
 		}
 		if n.Hook != "" {
-			return fmt.Errorf("function %s: a %s cannot be where functions of the chain have branches or a next, because nothing shows what leaves it; use kind: forward or kind: bridge", n.Name, n.Kind)
+			return fmt.Errorf("function %s: a %s cannot be where functions of the chain have branches or a next, because nothing shows what leaves it; use kind: forward or kind: bridge", n.Function(), n.Kind)
 		}
 		if len(g.Back[i]) == 0 {
-			return fmt.Errorf("function %s: no packet gets there; have a branch or a next of a function before it lead there, or take it out", n.Name)
+			return fmt.Errorf("function %s: no packet gets there; have a branch or a next of a function before it lead there, or take it out", n.Function())
 		}
 		if len(g.Back[i]) > steer.MostWays || len(g.Onward[i]) > steer.MostWays {
-			return fmt.Errorf("function %s: more than %d ways come together or part there; lead some to a function between", n.Name, steer.MostWays)
+			return fmt.Errorf("function %s: more than %d ways come together or part there; lead some to a function between", n.Function(), steer.MostWays)
 		}
 		for _, m := range n.members() {
 			if err := b.always(g, i, m.Name, m.Kind); err != nil {
@@ -163,7 +175,7 @@ func (b *builder) partable() error {
 		}
 		if !g.alone(f.hop) {
 			return fmt.Errorf("function %s is inline between %s and %s, where ways part or come together, and would meet what goes another way; give it runtime: %s, or put a function with a namespace before or behind it",
-				f.Name, b.nodes[f.hop].Name, b.nodes[f.hop+1].Name, api.RuntimeNetns)
+				f.Name, b.nodes[f.hop].Function(), b.nodes[f.hop+1].Function(), api.RuntimeNetns)
 		}
 	}
 	return nil
@@ -213,7 +225,7 @@ func (b *builder) branch() error {
 		at := behind[s.Device]
 		place := placeOf(b.nodes, at.node)
 		n := b.nodes[place]
-		way := steer.Branch{Node: n.Name, Number: numbers[n.Name], Flows: known}
+		way := steer.Branch{Node: n.Function(), Number: numbers[n.Function()], Flows: known}
 		needs := r.Needs[:1:1] // the port itself
 		to := g.Onward[place]
 		switch {
@@ -231,18 +243,36 @@ func (b *builder) branch() error {
 			}
 			pair := pairs[end{other.Name, device.Device}]
 			way.Ways = append(way.Ways, steer.BranchWay{
-				Node: other.Name, Number: numbers[other.Name], Port: pair.Spec.(link.Spec).B.Device, Joint: !way.Back && len(g.Back[next]) > 1,
+				Node: other.Function(), Number: numbers[other.Function()], Port: pair.Spec.(link.Spec).B.Device, Joint: !way.Back && len(g.Back[next]) > 1,
 			})
 			needs = append(needs, pair.ID)
 		}
 		s.To = way.Ways[0].Port
-		if len(way.Ways) > 1 || way.Ways[0].Joint {
+		if len(way.Ways) > 1 || way.Ways[0].Joint || b.detours(g, to[0], way.Back) {
 			s.Branch = &way
 		}
 		b.resources[i].Spec, b.resources[i].Needs = s, needs
 	}
 	b.labels(numbers)
 	return nil
+}
+
+// detours tells whether packets to a node may be led past it to others that several ways lead to, or back past such a one.
+func (b *builder) detours(g Graph, to int, back bool) bool {
+	for b.nodes[to].onFailure == process.Bypass {
+		if back && len(g.Back[to]) > 1 {
+			return true
+		}
+		if back {
+			to = g.Back[to][0]
+			continue
+		}
+		to = g.Onward[to][0]
+		if len(g.Back[to]) > 1 {
+			return true
+		}
+	}
+	return false
 }
 
 // labels are given to what leaves functions that have branches.
@@ -260,16 +290,16 @@ func (b *builder) labels(numbers map[string]uint32) {
 	}
 }
 
-// numbered are the nodes' labels. They follow from their names, so that those that stay in a chain
+// numbered are the labels of places, by what the chain's file calls what is there. They follow from their names, so that those that stay in a chain
 // keep theirs, as far as can be.
 func numbered(nodes []Node) map[string]uint32 {
 	numbers, taken := map[string]uint32{}, map[uint32]bool{}
 	for _, n := range nodes {
-		at := uint32(hash("label", n.Name) % label.Most)
+		at := uint32(hash("label", n.Function()) % label.Most)
 		for taken[at] {
 			at = (at + 1) % label.Most
 		}
-		taken[at], numbers[n.Name] = true, at+1
+		taken[at], numbers[n.Function()] = true, at+1
 	}
 	return numbers
 }
@@ -281,19 +311,19 @@ func (p *Plan) ways() (lines []string) {
 	if g.Line() {
 		return nil
 	}
-	planned := g.Path()
-	for _, n := range p.Nodes {
+	places, planned := p.Places(), g.Path()
+	for _, n := range places {
 		for _, b := range n.Branches {
-			lines = append(lines, fmt.Sprintf("%s, %s → %s", n.Name, b, strings.Join(p.until(g, placeOf(p.Nodes, b.To), planned), " → ")))
+			lines = append(lines, fmt.Sprintf("%s, %s → %s", n.Function(), b, strings.Join(until(g, places, seatOf(places, b.To), planned), " → ")))
 		}
 	}
 	return lines
 }
 
-// until a way from a place is back on another, the names of the nodes on it.
-func (p *Plan) until(g Graph, at int, path []int) (names []string) {
+// until a way from a place is back on another, the names of what is on it.
+func until(g Graph, places []Node, at int, path []int) (names []string) {
 	for _, place := range g.from(at) {
-		names = append(names, p.Nodes[place].Name)
+		names = append(names, places[place].Function())
 		if slices.Contains(path, place) {
 			break
 		}

@@ -1,12 +1,17 @@
 package plan_test
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/plan/plantest"
+	"nfchain.dev/nfchain/internal/resource/label"
+	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
 // TestGraph: where packets go on from each node and back to, what all pass, and who stays inline.
@@ -51,6 +56,87 @@ func TestRefusesWhereWaysPart(t *testing.T) {
 	p, err := plan.Make(plantest.Chain(t, "edge", auto), plantest.Catalogue(), plan.Facts{CPUs: upTo(4)}, plan.Options{})
 	if err != nil || p.Chose() != "b is netns, last is inline, one is netns, tell is netns, two is netns" {
 		t.Errorf("%v: chose %s", err, p.Chose())
+	}
+}
+
+// TestReplicasWhereWaysPart: ways lead to functions, of which one replica has a flow, and each of them leads on and labels as the
+// function does.
+func TestReplicasWhereWaysPart(t *testing.T) {
+	p, err := plan.Make(plantest.Chain(t, "edge", dealtWays), plantest.Catalogue(), plan.Facts{CPUs: upTo(4)}, plan.Options{Direct: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g := p.Graph(); !slices.EqualFunc(g.Onward, [][]int{{1}, {4, 2}, {3}, {4}, {5}, nil}, slices.Equal[[]int]) || len(p.Places()) != 6 || len(p.Nodes) != 10 {
+		t.Errorf("%v of %d nodes", g, len(p.Nodes))
+	}
+	if !p.Always("tell-2") || p.Always("check-3") || !p.Always("out-2") {
+		t.Error("ways lead past a function that all come to, or none past one that some do")
+	}
+	behind, labels, known := map[string]string{}, map[string]string{}, map[string]uint32{}
+	for _, r := range p.Resources {
+		switch s := r.Spec.(type) {
+		case link.Spec:
+			behind[s.B.Device] = s.A.Node + " " + s.A.Device
+		case label.Spec:
+			labels[r.Namespace] = s.Fingerprint()
+		}
+	}
+	if len(labels) != 2 || labels[p.Nodes[1].Namespace] != labels[p.Nodes[2].Namespace] {
+		t.Errorf("labels %v", labels)
+	}
+	got := map[string]string{}
+	for _, r := range p.Resources {
+		s, is := r.Spec.(steer.Spec)
+		if !is {
+			continue
+		}
+		text := behind[s.To]
+		if s.Branch != nil {
+			text = ""
+			for _, w := range s.Branch.Ways {
+				if n := known[w.Node]; n != 0 && n != w.Number {
+					t.Errorf("%s has numbers %d and %d", w.Node, n, w.Number)
+				}
+				known[w.Node] = w.Number
+				text += fmt.Sprintf("%s at %q joint %v, ", w.Node, behind[w.Port], w.Joint)
+			}
+		}
+		for _, a := range s.Shared() {
+			text += a.Of
+			for _, replica := range a.Replicas {
+				text += fmt.Sprintf(" %d %s", replica.Number, behind[replica.Port])
+			}
+			text += "; "
+		}
+		if len(r.Needs) < 1+len(s.Shared()) {
+			t.Errorf("%s needs %v", r.ID, r.Needs)
+		}
+		got[behind[s.Device]] = text
+	}
+	want := map[string]string{
+		"client eth0":  "tell 1 tell-1 eth0 2 tell-2 eth0; ",
+		"client ethd0": "server ethd1", "server ethd1": "client ethd0",
+		"tell-1 eth0": "client eth0", "tell-2 eth0": "client eth0",
+		"check-1 eth1": "log eth0", "check-2 eth1": "log eth0", "check-3 eth1": "log eth0",
+		"log eth0":   "check 1 check-1 eth1 2 check-2 eth1 3 check-3 eth1; ",
+		"log eth1":   `out at "" joint true, out 1 out-1 eth0 2 out-2 eth0; `,
+		"out-1 eth1": "server eth0", "out-2 eth1": "server eth0",
+		"server eth0": "out 1 out-1 eth1 2 out-2 eth1; ",
+	}
+	for _, n := range []string{"1", "2"} {
+		want["tell-"+n+" eth1"] = `out at "" joint true, check at "" joint false, out 1 out-1 eth0 2 out-2 eth0; check 1 check-1 eth0 2 check-2 eth0 3 check-3 eth0; `
+		want["out-"+n+" eth0"] = `tell at "" joint false, log at "log eth1" joint false, tell 1 tell-1 eth1 2 tell-2 eth1; `
+	}
+	for _, n := range []string{"1", "2", "3"} {
+		want["check-"+n+" eth0"] = "tell 1 tell-1 eth1 2 tell-2 eth1; "
+	}
+	if !maps.Equal(got, want) {
+		for port, text := range want {
+			if got[port] != text {
+				t.Errorf("at the port of %s packets go to\n%s, want\n%s", port, got[port], text)
+			}
+		}
+		t.Errorf("%d ports, want %d", len(got), len(want))
 	}
 }
 

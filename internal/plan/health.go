@@ -21,10 +21,12 @@ import (
 func (b *builder) watch() error {
 	path := process.Path{Forwarder: b.namespaceOf(WiringNode)}
 	ports, any, place := b.portsOf(), false, -1
+	at := make([][]int, len(b.nodes)) // among the nodes of the path, by places
 	for _, n := range b.everyNode() {
 		if !n.Again() {
 			place++
 		}
+		at[place] = append(at[place], len(path.Nodes))
 		w := process.Watched{Node: n.Name, OnFailure: n.onFailure, OneWay: !b.returns(n)}
 		if r := n.Replica; r != nil {
 			w.Of, w.Number, w.Weight = r.Of, r.Number, max(r.Weight, 1)
@@ -46,14 +48,30 @@ func (b *builder) watch() error {
 	if !any {
 		return nil
 	}
+	if g := graphOf(b.nodes); b.chain.Spec.Parts() && !g.Line() {
+		numbers := numbered(b.nodes)
+		for place, n := range b.nodes {
+			for _, i := range at[place] {
+				path.Nodes[i].Onward, path.Nodes[i].Back, path.Nodes[i].Label = allAt(at, g.Onward[place]), allAt(at, g.Back[place]), numbers[n.Function()]
+			}
+		}
+	}
 	if b.classifier != nil {
 		for _, p := range b.classifier.Paths {
-			path.Paths = append(path.Paths, process.ServicePath{Name: p.Name, Number: p.Number, Nodes: p.at, Back: p.places()})
+			path.Paths = append(path.Paths, process.ServicePath{Name: p.Name, Number: p.Number, Nodes: allAt(at, p.at), Back: allAt(at, p.places())})
 		}
 	}
 	b.requires[feature.BPFIngress] = true
 	b.add(resource.New(path.Forwarder, health.Spec{Path: path}, b.steering()...))
 	return nil
+}
+
+// allAt places are the numbers of all that are there; nil where there are no places.
+func allAt(at [][]int, places []int) (all []int) {
+	for _, place := range places {
+		all = append(all, at[place]...)
+	}
+	return all
 }
 
 // portsOf the forwarder, by the interface that each is in front of.

@@ -44,6 +44,8 @@ type Inline struct {
 	site function.Site
 	// hop is the place of the western node among all.
 	hop int
+	// slot that it has in the pass that it was fused into last.
+	slot *uint32
 }
 
 // Taken is a step in a pass.
@@ -323,16 +325,27 @@ func (f *Inline) taken(way int, at *Taken) {
 }
 
 // slots for functions to count at. They follow from their names, so that those that stay in a
-// chain keep theirs, as far as can be.
+// chain keep theirs, as far as can be; and on the second way that packets meet one from the first, as firewalls
+// that are to have their rules in common are in the same slot.
 func slots(all []*Inline) []uint32 {
 	var taken [pass.Most]bool
 	places := make([]uint32, len(all))
 	for i, f := range all {
+		if at := f.slot; at != nil && !taken[*at] {
+			taken[*at], places[i] = true, *at
+		} else {
+			f.slot = nil
+		}
+	}
+	for i, f := range all {
+		if f.slot != nil {
+			continue
+		}
 		at := hash("step", f.Name) % pass.Most
 		for taken[at] {
 			at = (at + 1) % pass.Most
 		}
-		taken[at], places[i] = true, uint32(at)
+		taken[at], places[i], f.slot = true, uint32(at), &places[i]
 	}
 	return places
 }

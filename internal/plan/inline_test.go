@@ -101,6 +101,38 @@ func TestInlineLeavesNodes(t *testing.T) {
 	}
 }
 
+// TestInlineSlotsAreTheSameBothWays, whoever else comes to the slot that a name gives: firewalls have their rules in common
+// only then.
+func TestInlineSlotsAreTheSameBothWays(t *testing.T) {
+	var functions strings.Builder
+	for i := range pass.Most - 4 {
+		kind := []string{"firewall, firewall: {rules: {generate: 2}}", "counter", "firewall, direction: reverse, firewall: {rules: {generate: 2}}", "dscp, direction: forward, dscp: {code: ef}"}[i%4]
+		fmt.Fprintf(&functions, "- {name: f%d, kind: %s}\n", i, kind)
+	}
+	p := made(t, "wiring: ebpf\nruntime: inline\nfunctions:\n"+functions.String(), plan.Facts{}, plan.Options{})
+	slots, both := map[string][]uint32{}, 0
+	for _, r := range p.Resources {
+		s, _ := r.Spec.(pass.Spec)
+		for i, step := range s.Steps {
+			slots[s.Of[i]] = append(slots[s.Of[i]], step.Slot)
+		}
+		for _, f := range s.Firewalls {
+			if !slices.Contains(slots[f.Name], f.Slot) {
+				t.Errorf("the rules of %s are in slot %d, and its step in %v", f.Name, f.Slot, slots[f.Name])
+			}
+		}
+	}
+	for name, at := range slots {
+		both += len(at) - 1
+		if len(slices.Compact(at)) != 1 {
+			t.Errorf("%s is in slots %v", name, at)
+		}
+	}
+	if len(slots) != pass.Most-4 || both != len(slots)/2 {
+		t.Errorf("%d functions have slots, of which %d are met both ways", len(slots), both)
+	}
+}
+
 // TestInlineTaps: a mirror has one, for both ways, in a namespace of its own beside the ports.
 func TestInlineTaps(t *testing.T) {
 	p := made(t, "wiring: ebpf\nfunctions: [{name: m, kind: mirror, runtime: inline}, {name: n, kind: mirror, runtime: inline}]\n", plan.Facts{}, plan.Options{})

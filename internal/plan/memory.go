@@ -88,8 +88,8 @@ func (p *placing) chooseNear(nodes []string, free []int) error {
 	for _, name := range nodes {
 		near := slices.DeleteFunc(p.nearTo(name, free), p.isOwn)
 		if len(near) == 0 {
-			return fmt.Errorf("exclusive needs another CPU, for %s, and memory node %d has none left for it (%s); share some of the work, or leave some to the kernel (none)",
-				name, p.near[name], words.Ranges(p.memory[p.near[name]]))
+			return fmt.Errorf("exclusive needs another CPU, for %s, and memory node %d has none left for it (%s)%s; share some of the work, or leave some to the kernel (none)",
+				name, p.near[name], words.Ranges(p.memory[p.near[name]]), p.others(p.memory[p.near[name]]))
 		}
 		p.own[name] = near[len(near)-1]
 	}

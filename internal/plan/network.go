@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/address"
 	"nfchain.dev/nfchain/internal/resource/adopted"
@@ -19,11 +20,14 @@ import (
 // namespaces contributes every namespace that the chain makes.
 func (b *builder) namespaces() {
 	for _, n := range b.nodes {
+		if n.Brought {
+			b.settle(n)
+			continue
+		}
 		if n.Made {
 			forwards := n.Kind != "endpoint" && !n.Transparent || n.endpoint.Interface != ""
-			made := namespace.Spec{Name: n.Namespace, Sysctls: namespace.Sysctls(forwards, b.ipv6()), Contained: n.Runtime != ""}
+			made := namespace.Spec{Name: n.Namespace, Sysctls: b.sysctls(forwards, n.Runtime != ""), Contained: n.Runtime != ""}
 			if made.Contained {
-				made.Sysctls = append(namespace.Enabled(b.ipv6()), made.Sysctls...)
 				b.add(resource.New("", made, resource.ID(container.KindName, "", n.Namespace)))
 				continue
 			}
@@ -32,7 +36,22 @@ func (b *builder) namespaces() {
 	}
 }
 
+// sysctls of a namespace. One in which others make the interfaces is as the kernel makes it.
+func (b *builder) sysctls(forwards, contained bool) []namespace.Sysctl {
+	switch all := namespace.Sysctls(forwards, b.ipv6()); {
+	case b.catalogue.Attaching(b.wiring.Name()):
+		return []namespace.Sysctl{}
+	case contained:
+		return append(namespace.Enabled(b.ipv6()), all...)
+	default:
+		return all
+	}
+}
+
 func (b *builder) ipv6() bool {
+	if b.catalogue.Within(b.wiring.Name()) {
+		return b.chain.Spec.Addresses.IPv6 != api.None
+	}
 	for _, h := range b.space.families {
 		if h.block.Addr().Is6() {
 			return true
@@ -134,6 +153,11 @@ func (b *builder) join(all []hop) (wiring.Joined, error) {
 		Owner: b.chain.Metadata.Name, MTU: b.chain.Spec.MTU, SuperPacket: uint64(max(b.chain.Spec.Tuning.GSOMaxSize, b.chain.Spec.Tuning.GSOIPv4MaxSize)), Options: b.wiringOptions(), Has: b.machineHas(),
 		Outside: b.chain.Spec.Outside, Headers: b.headers(), Node: WiringNode, Namespace: b.namespaceOf(WiringNode),
 	}
+	n.Engine, n.Driver = b.nodes[0].Runtime, b.facts.Driver
+	if of, is := n.Options.(api.Filed); is {
+		_, path := of.File()
+		n.File = b.facts.Files[*path]
+	}
 	for i, h := range all {
 		n.Hops = append(n.Hops, wiring.Hop{
 			A: portOf(h.a, h.pa), B: portOf(h.z, h.pz), Needs: append(need(h.a), need(h.z)...), Direct: i+1 >= len(b.nodes),
@@ -144,7 +168,7 @@ func (b *builder) join(all []hop) (wiring.Joined, error) {
 		return joined, fmt.Errorf("wiring %s: %w", b.wiring.Name(), err)
 	}
 	b.add(joined.Resources...)
-	b.settings = joined.Settings
+	b.settings, b.network = joined.Settings, joined.Network
 	for _, name := range joined.Requires {
 		b.requires[name] = true
 	}
@@ -248,7 +272,7 @@ func (b *builder) hopLimits() error {
 		if since[place]++; since[place] > hopsMost {
 			return fmt.Errorf("more than %d functions in a row stand alone, where hop limits are not restored; put one of the chain's own between them", hopsMost)
 		}
-		if since[place] >= hopsBetween && !n.shared {
+		if since[place] >= hopsBetween && !n.shared && !n.Brought {
 			b.add(resource.New(n.Namespace, spec, need(n)...))
 			since[place], restored[place] = 0, true
 		}
@@ -296,7 +320,7 @@ func (b *builder) hopLimitsOn(walk []int, spec ruleset.Spec, restored []bool) er
 		if since++; since > hopsMost {
 			return fmt.Errorf("more than %d functions in a row stand alone, where hop limits are not restored; put one of the chain's own between them", hopsMost)
 		}
-		if since >= hopsBetween && !n.shared && !restored[place] {
+		if since >= hopsBetween && !n.shared && !n.Brought && !restored[place] {
 			b.add(resource.New(n.Namespace, spec, need(n)...))
 			restored[place] = true
 		}

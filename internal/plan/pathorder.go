@@ -26,14 +26,23 @@ func (b *builder) orderOn(c *Classifier) error {
 	return nil
 }
 
+// functions are those at a node, as the chain's file has them.
+func (n Node) functions() (names []string) {
+	if n.Replica != nil {
+		return []string{n.Replica.Of}
+	}
+	for _, m := range n.members() {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
 // met are the functions that packets on a path meet, in order.
 func (b *builder) met(p Path) []string {
 	names := []string{}
 	for i, place := range p.at[:len(p.at)-1] {
 		if place > 0 {
-			for _, m := range b.nodes[place].members() {
-				names = append(names, m.Name)
-			}
+			names = append(names, b.nodes[place].functions()...)
 		}
 		for _, f := range b.inline {
 			if f.hop == place && p.at[i+1] == place+1 {

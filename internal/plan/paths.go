@@ -43,6 +43,8 @@ type Path struct {
 	Back []string `json:"back,omitempty"`
 
 	at, back []int // places of the nodes
+	// visited are the functions that packets come by on their way back, for a person.
+	visited []string
 }
 
 // pathName of functions.
@@ -58,7 +60,7 @@ func (p Path) Text() string {
 	case n == 2:
 		text += ", and straight back"
 	case n > 2:
-		text += ", and back by " + strings.Join(p.Back[1:n-1], ", ")
+		text += ", and back by " + strings.Join(p.visited, ", ")
 	}
 	return text
 }
@@ -141,11 +143,6 @@ func (b *builder) classifiable() error {
 	if _, can := b.wiring.(wiring.Sharing); !can {
 		return fmt.Errorf("wiring %s cannot have several paths; use wiring: ebpf, or leave classifier out", b.wiring.Name())
 	}
-	for _, n := range b.nodes {
-		if n.Replica != nil {
-			return fmt.Errorf("it cannot be where a function has replicas, as %s has; leave one of the two out", n.Function())
-		}
-	}
 	return nil
 }
 
@@ -162,7 +159,7 @@ func (b *builder) path(functions []string, oneWay bool) Path {
 	}
 	p.at = []int{0}
 	for _, name := range functions {
-		place := slices.IndexFunc(b.nodes, func(n Node) bool { return n.Has(name) })
+		place := slices.IndexFunc(b.nodes, func(n Node) bool { return n.Has(name) || n.Function() == name })
 		if place > 0 && !slices.Contains(p.at, place) { // one that is inline is no node
 			p.at = append(p.at, place)
 		}
@@ -174,6 +171,9 @@ func (b *builder) path(functions []string, oneWay bool) Path {
 		p.Nodes = append(p.Nodes, n.Name)
 		if n.Kind == "endpoint" || !oneWay && !n.OneWay {
 			back, p.back = append(back, n.Name), append(p.back, place)
+			if n.Kind != "endpoint" {
+				p.visited = append(p.visited, n.Function())
+			}
 		}
 	}
 	if len(back) < len(p.Nodes) {
@@ -262,7 +262,7 @@ func (b *builder) toFunctions(c *Classifier) (rules []steer.Rule) {
 		if n.Kind == "endpoint" || n.Transparent || n.Apart != 0 || p == nil {
 			continue
 		}
-		r := steer.Rule{Name: "to " + n.Name, Path: p.Name}
+		r := steer.Rule{Name: "to " + n.Function(), Path: p.Name}
 		for _, port := range []*Interface{n.West, n.East} {
 			for _, a := range port.Addresses {
 				r.Destinations = append(r.Destinations, netip.PrefixFrom(a, a.BitLen()))
@@ -373,7 +373,7 @@ func (b *builder) leadOn(c *Classifier, node int, east bool) {
 	s := r.Spec.(steer.Spec)
 	r.Needs = pairs
 	learns, opens := b.translator(n) != nil, slices.ContainsFunc(n.members(), b.runs) // what a program of its own sends is nobody's answer
-	if !end && len(ports) == 1 && !learns && !opens && b.sameBeyond(c, node, east) {
+	if !end && len(ports) == 1 && !learns && !opens && b.sameBeyond(c, node, east) && len(b.sharedBeyond(c, node, east)) == 0 {
 		s.To = spec.Ways[0].Port
 		r.Spec = s
 		return
@@ -394,6 +394,32 @@ func (b *builder) leadOn(c *Classifier, node int, east bool) {
 	r.Spec = s
 }
 
+// beyond a node on a path: those that packets may go to from there, whichever fail.
+func (b *builder) beyond(p Path, node int, east bool) (goals []int) {
+	for next := p.beside(node, east); ; next = p.beside(next, east) {
+		goals = append(goals, next)
+		if b.nodes[next].onFailure != process.Bypass {
+			return goals
+		}
+	}
+}
+
+// sharedBeyond a node are the functions with replicas among them, on all paths.
+func (b *builder) sharedBeyond(c *Classifier, node int, east bool) (places []int) {
+	for _, p := range c.Paths {
+		if !p.by(node) {
+			continue
+		}
+		for _, place := range b.beyond(p, node, east) {
+			if b.nodes[place].Replica != nil && !slices.Contains(places, place) {
+				places = append(places, place)
+			}
+		}
+	}
+	slices.Sort(places)
+	return places
+}
+
 // sameBeyond tells whether what leaves a node goes to the same one on all paths, whichever functions fail.
 func (b *builder) sameBeyond(c *Classifier, node int, east bool) bool {
 	var same []int
@@ -401,13 +427,7 @@ func (b *builder) sameBeyond(c *Classifier, node int, east bool) bool {
 		if !p.by(node) {
 			continue
 		}
-		var goals []int
-		for next := p.beside(node, east); ; next = p.beside(next, east) {
-			goals = append(goals, next)
-			if b.nodes[next].onFailure != process.Bypass {
-				break
-			}
-		}
+		goals := b.beyond(p, node, east)
 		if same != nil && !slices.Equal(same, goals) {
 			return false
 		}
@@ -447,7 +467,7 @@ func (b *builder) unvisited() (warnings []string) {
 	}
 	for i, n := range b.nodes {
 		if b.classifier.first(i) == nil && n.Kind != "endpoint" {
-			warnings = append(warnings, fmt.Sprintf("no path goes by %s: no rule of the classifier names it", n.Name))
+			warnings = append(warnings, fmt.Sprintf("no path goes by %s: no rule of the classifier names it", n.Function()))
 		}
 	}
 	return warnings

@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -33,7 +34,18 @@ func parting(p *plan.Plan) map[string]string {
 		if s.Paths != nil {
 			var ways []string
 			for _, w := range s.Paths.Ways {
-				ways = append(ways, w.Path+"="+behind[w.Port])
+				to := behind[w.Port]
+				if w.Of != "" {
+					to = "one of " + w.Of
+				}
+				ways = append(ways, w.Path+"="+to)
+			}
+			for _, a := range s.Paths.Among {
+				var all []string
+				for _, r := range a.Replicas {
+					all = append(all, fmt.Sprintf("%d %s", r.Number, behind[r.Port]))
+				}
+				ways = append(ways, a.Of+": "+strings.Join(all, ", "))
 			}
 			text = strings.Join(ways, "; ")
 			if s.Paths.Choice == nil {
@@ -159,5 +171,48 @@ func TestInlineOnPaths(t *testing.T) {
 	p := replicated(t, "functions: [{name: a, kind: forward}, {name: count, kind: counter, runtime: inline}, {name: b, kind: forward}, {name: auto, kind: counter, runtime: auto}]\nclassifier: {rules: [{name: x, functions: [a, count, b]}]}\n")
 	if got := p.Classifier.Path("a count b"); !slices.Equal(got.Nodes, []string{"client", "a", "b", "server"}) || p.Runtimes["auto"] != "netns" {
 		t.Errorf("%+v, runtimes %v", got, p.Runtimes)
+	}
+}
+
+// TestPathsToReplicas: a path leads to a function with replicas, from each of which it leads on, and to those behind a
+// function that it may be led past.
+func TestPathsToReplicas(t *testing.T) {
+	p := replicated(t, "functions: [{name: ids, kind: forward, replicas: 2, onFailure: bypass}, {name: fw, kind: forward, replicas: 3}, {name: shape, kind: forward}]\n"+
+		"classifier: {rules: [{name: web, match: {protocol: tcp}, functions: [ids, fw]}, {name: rest, match: {protocol: udp}, functions: [fw, shape]}]}\n")
+	const ids, fw, back = "ids: 1 ids-1 eth0, 2 ids-2 eth0", "fw: 1 fw-1 eth0, 2 fw-2 eth0, 3 fw-3 eth0", "fw: 1 fw-1 eth1, 2 fw-2 eth1, 3 fw-3 eth1"
+	got := parting(p)
+	for at, want := range map[string]string{
+		"client eth0": "ids fw=one of ids; fw shape=one of fw; =server eth0; " + ids + "; " + fw,
+		"ids-1 eth1":  "ids fw=one of fw; " + fw + "; else ids fw",
+		"ids-2 eth1":  "ids fw=one of fw; " + fw + "; else ids fw",
+		"ids-2 eth0":  "client eth0",
+		"fw-3 eth1":   "ids fw=server eth0; fw shape=shape eth0; else ids fw",
+		"fw-1 eth0":   "ids fw=one of ids; fw shape=client eth0; ids: 1 ids-1 eth1, 2 ids-2 eth1; else ids fw",
+		"shape eth0":  "fw shape=one of fw; " + back + "; else fw shape",
+		"server eth0": "ids fw=one of fw; fw shape=shape eth1; =client eth0; " + back,
+	} {
+		if got[at] != want {
+			t.Errorf("%s: %q, want %q", at, got[at], want)
+		}
+	}
+	if path := p.Classifier.Path("ids fw"); !slices.Equal(path.Nodes, []string{"client", "ids-1", "ids-2", "fw-1", "fw-2", "fw-3", "server"}) || p.Classifier.Choice.Rules[1].Name != "to fw" || len(p.Warnings) > 0 {
+		t.Errorf("%+v, rules %+v, warnings %v", path, p.Classifier.Choice.Rules, p.Warnings)
+	}
+	last := ""
+	for _, r := range p.Resources {
+		switch s := r.Spec.(type) {
+		case link.Spec:
+			if last != "" {
+				t.Errorf("%s comes before %s, to which it may lead", last, r.ID)
+			}
+		case steer.Spec:
+			if last = r.ID; s.Stay == nil || s.Among != nil {
+				t.Errorf("%+v: flows cannot stay on older paths", s)
+			}
+		case health.Spec:
+			if !slices.Equal(s.Paths[0].Nodes, []int{0, 1, 2, 3, 4, 5, 7}) || !slices.Equal(s.Paths[1].Nodes, []int{0, 3, 4, 5, 6, 7}) {
+				t.Errorf("%+v", s.Paths)
+			}
+		}
 	}
 }

@@ -44,6 +44,9 @@ type placing struct {
 	// named are those that a file names for something.
 	named map[int]bool
 	own   map[string]int
+	// owner of the chain, and what owners have been given: it keeps its own, and has none that is another's.
+	owner  string
+	claims Claims
 	// near is the memory node of each, where one is asked for, and memory the CPUs of all.
 	near   map[string]int
 	memory map[int][]int
@@ -51,11 +54,15 @@ type placing struct {
 
 // place chooses the CPUs of the chain's work.
 func (b *builder) place() error {
+	if err := b.claimNamed(); err != nil {
+		return err
+	}
 	asked := b.chain.Spec.Placement
 	if asked == (api.Placement{}) {
 		return nil
 	}
-	p := &placing{asked: asked, allowed: b.facts.CPUs, named: map[int]bool{}, own: map[string]int{}, memory: b.facts.MemoryNodes}
+	p := &placing{asked: asked, allowed: b.facts.CPUs, named: map[int]bool{}, own: map[string]int{}, memory: b.facts.MemoryNodes,
+		owner: b.chain.Metadata.Name, claims: b.facts.Claims}
 	if err := p.chooseMemory(b.nodes); err != nil {
 		return feature.Lacking(fmt.Errorf("placement.numa: %w", err))
 	}
@@ -80,6 +87,7 @@ func (b *builder) place() error {
 	if err != nil {
 		return fmt.Errorf("placement.%w", err)
 	}
+	b.claim = b.claim.With(Claim{Own: p.own})
 	b.placing, b.placement.threads = p, inThreads(b.chain.Spec.Tuning)
 	return nil
 }
@@ -154,18 +162,24 @@ func (p *placing) note(list string) []int {
 	return cpus
 }
 
-// choose a CPU for each of the nodes. The first is had last: most interrupts go there.
+// choose a CPU for each of the nodes: the one that it has, where it may keep that. The first is had last: most
+// interrupts go there.
 func (p *placing) choose(nodes []string) error {
-	var free []int
+	var unnamed, free []int
 	for _, cpu := range p.allowed {
-		if !p.named[cpu] {
+		if p.named[cpu] {
+			continue
+		}
+		unnamed = append(unnamed, cpu)
+		if !p.claims.taken(p.owner, cpu) {
 			free = append(free, cpu)
 		}
 	}
 	if len(free) < len(nodes) {
-		return fmt.Errorf("exclusive needs %s, one each for %s, and of those that nfchain may use (%s) %d are not named for anything else; share some of the work, or leave some to the kernel (none)",
-			words.Plural(len(nodes), "CPU"), strings.Join(nodes, ", "), words.Ranges(p.allowed), len(free))
+		return fmt.Errorf("exclusive needs %s, one each for %s, and of those that nfchain may use (%s) %d are not named for anything else%s; share some of the work, or leave some to the kernel (none)",
+			words.Plural(len(nodes), "CPU"), strings.Join(nodes, ", "), words.Ranges(p.allowed), len(free), p.others(unnamed))
 	}
+	free, nodes = p.keep(nodes, free)
 	if p.near != nil {
 		return p.chooseNear(nodes, free)
 	}
@@ -173,6 +187,30 @@ func (p *placing) choose(nodes []string) error {
 		p.own[nodes[i]] = cpu
 	}
 	return nil
+}
+
+// keep what nodes have been given, of the CPUs that are free; those that are left, and the nodes that have none yet.
+func (p *placing) keep(nodes []string, free []int) (left []int, without []string) {
+	left = slices.Clone(free)
+	for _, name := range nodes {
+		cpu, has := p.claims[p.owner].Own[name]
+		at := slices.Index(left, cpu)
+		if !has || at < 0 || !slices.Contains(p.nearTo(name, left), cpu) {
+			without = append(without, name)
+			continue
+		}
+		p.own[name], left = cpu, slices.Delete(left, at, at+1)
+	}
+	return left, without
+}
+
+// others have some of these CPUs, as it stands in a sentence.
+func (p *placing) others(cpus []int) string {
+	who := p.claims.others(p.owner, cpus)
+	if who == "" {
+		return ""
+	}
+	return " (" + who + "; `nfchain down` frees them)"
 }
 
 // result is who has which CPUs.

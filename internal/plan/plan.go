@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"sort"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/function"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/wiring"
 )
@@ -41,17 +43,27 @@ type Facts struct {
 	Guests map[string][]string
 	// Functions that stand alone, by name.
 	Functions map[string]api.FunctionBody
+	// Brought are the containers that other runtimes have put in places of the chain, by node.
+	Brought map[string]Brought
 	// Images that containers are made from, by the paths of what they are made of.
 	Images map[string]string
 	// CPUs that nfchain may use, in ascending order.
 	CPUs []int
 	// MemoryNodes are the CPUs of each memory node, by its number.
 	MemoryNodes map[int][]int
+	// Claims are the CPUs that owners have been given, by owner; a chain keeps its own.
+	Claims Claims
 	// Hugepages of the kernel's usual size; nil where the machine
 	// does not tell.
 	Hugepages *Hugepages
 	// Engines that have containers of chains, by chain, in the order in which they are asked.
 	Engines map[string][]string
+	// Files that wirings' options name, their texts by their paths.
+	Files map[string]string
+	// Driver of the engine's network that the wiring's options name; "" where that is not known.
+	Driver string
+	// Attached are the interfaces that others made in the chain's namespaces, by namespace, where its wiring has them do that.
+	Attached map[string]Attached
 	// Has tells whether the machine has a feature, where a function leaves a choice to
 	// it; nil is a machine that has all.
 	Has func(feature string) bool
@@ -92,6 +104,11 @@ type Plan struct {
 	Warnings  []string            `json:"warnings,omitempty"`
 	Requires  []string            `json:"requires"`
 	Resources []resource.Resource `json:"resources"`
+
+	foreign bool
+	within  bool
+	files   map[string]string
+	claim   Claim
 }
 
 // WiringNode stands for a wiring's own namespace where nodes have their names; no
@@ -106,8 +123,12 @@ type Node struct {
 	Namespace string `json:"namespace"`
 	// Made tells that the namespace is made for the chain and removed with it.
 	Made bool `json:"made"`
-	// Runtime is the engine whose container the function is; "" where it is a namespace alone.
+	// Runtime is the engine whose container it is; "" where it is a namespace alone.
 	Runtime string `json:"runtime,omitempty"`
+	// Brought tells that another runtime puts a container in the node's place, and Waits that it has not: an empty
+	// namespace stands in for it, which answers nothing and forwards nothing.
+	Brought bool `json:"brought,omitempty"`
+	Waits   bool `json:"waits,omitempty"`
 	// West faces the first endpoint, East the second; an end has one of them.
 	West *Interface `json:"west,omitempty"`
 	East *Interface `json:"east,omitempty"`
@@ -141,6 +162,8 @@ type Node struct {
 	onFailure string
 	// shared namespaces belong to a standalone function.
 	shared bool
+	// devices are the names of the interfaces in a container that was brought, from west to east.
+	devices []string
 	// toServer and toClient are where the ends are reached from the node, and fromWest and fromEast where
 	// packets go to that come to it on their way there.
 	toServer, toClient, fromWest, fromEast []netip.Addr
@@ -252,9 +275,13 @@ type builder struct {
 	// links are the resources that a node's interfaces come from, by node.
 	links     map[string][]string
 	resources []resource.Resource
+	// network of an engine, with which the ends' containers begin; nil where they begin with none.
+	network   *container.Network
 	placement *Placement
 	// placing is how that was chosen; nil where none is asked for.
 	placing *placing
+	// claim is which CPUs the chain is given.
+	claim Claim
 	// by tells which function contributed a resource.
 	by map[string]string
 }
@@ -263,10 +290,19 @@ func (b *builder) build() (err error) {
 	if b.catalogue.Bare(b.chain.Spec.Wiring) {
 		return b.buildBare()
 	}
+	if b.catalogue.Attaching(b.chain.Spec.Wiring) {
+		return b.buildAttached()
+	}
+	if b.catalogue.Within(b.chain.Spec.Wiring) {
+		return b.buildWithin()
+	}
 	if err := b.checkOutside(); err != nil {
 		return err
 	}
 	if b.nodes, err = b.listNodes(); err != nil {
+		return err
+	}
+	if err := b.bringAll(); err != nil {
 		return err
 	}
 	if err := errors.Join(b.partable(), b.passable()); err != nil {
@@ -329,7 +365,8 @@ func (b *builder) build() (err error) {
 func (b *builder) plan() *Plan {
 	p := &Plan{
 		SchemaVersion: 1, Chain: b.chain.Metadata.Name, Wiring: b.wiring.Name(), Settings: b.settings,
-		Nodes: b.everyNode(), Inline: b.inline, Classifier: b.classifier, Runtimes: b.runtimes, Blocks: b.space.blocks(), Direct: b.direct, Service: b.service, Placement: b.placement, Warnings: append(b.mtus(), b.unvisited()...), Requires: []string{}, Resources: b.resources,
+		Nodes: b.everyNode(), Inline: b.inline, Classifier: b.classifier, Runtimes: b.runtimes, Blocks: b.space.blocks(), Direct: b.direct, Service: b.service, Placement: b.placement, Warnings: slices.Concat(b.mtus(), b.unvisited(), b.awaited()), Requires: []string{}, Resources: b.resources,
+		foreign: b.catalogue.Attaching(b.wiring.Name()), within: b.catalogue.Within(b.wiring.Name()), files: b.facts.Files, claim: b.claim,
 	}
 	for name := range b.requires {
 		p.Requires = append(p.Requires, name)
@@ -387,6 +424,9 @@ func (b *builder) nodeOf(seat api.Seat, before []Node) (Node, error) {
 
 func (b *builder) endpoint(e api.Endpoint) Node {
 	n := Node{Name: e.Name, Kind: "endpoint", Namespace: b.namespaceOf(e.Name), Made: true, endpoint: e}
+	if api.IsEngine(e.Runtime) {
+		n.Runtime, n.body.Container = e.Runtime, e.Container
+	}
 	if e.Namespace != "" {
 		n.Namespace, n.Made = e.Namespace, false
 	}

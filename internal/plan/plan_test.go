@@ -152,7 +152,7 @@ func TestBlockIsKept(t *testing.T) {
 			t.Errorf("%s: it had %s and has %v; %s was taken meanwhile", spec, own, p.Blocks, other)
 		}
 		alone := made(t, spec, plan.Facts{Blocks: map[string][]netip.Prefix{"edge": {own}}, Functions: facts.Functions}, plan.Options{})
-		if alone.Stays(alone.Blocks) != kept || alone.Stays([]netip.Prefix{other}) {
+		if alone.Stays(alone.Blocks, plan.Claim{}) != kept || alone.Stays([]netip.Prefix{other}, plan.Claim{}) {
 			t.Errorf("%s: whether other chains matter to it is told wrong", spec)
 		}
 		facts.Routes = []netip.Prefix{prefix("198.18.64.0/30")}
@@ -206,7 +206,7 @@ func TestStandaloneFunctions(t *testing.T) {
 	for spec, kinds := range map[string][]string{
 		"kind: firewall\n":                                    {"namespace", "ruleset"},
 		"kind: shaper\nshaper: {rate: 1Gbit}\n":               {"namespace"}, // the rest comes with the interfaces
-		"kind: command\ncommand: {args: [sleep, infinity]}\n": {"namespace", "process"},
+		"kind: command\ncommand: {args: [sleep, infinity]}\n": {"namespace", "names", "process"},
 		"kind: shaper\nshaper: {rate: 1Gbit, classes: [{name: a, rate: 1Mbit, match: {protocol: tcp}}]}\n": {"namespace", "ruleset"},
 	} {
 		p, err := plan.MakeFunction(plantest.Function(t, "fn", spec), plantest.Catalogue(), nil)

@@ -58,6 +58,12 @@ func (p *Plan) Text() string {
 			exists = ""
 		}
 		fmt.Fprintf(&b, "\n%s: namespace %s%s\n", n.Name, n.Namespace, exists)
+		if p.foreign {
+			b.WriteString(n.attachedText())
+		}
+		if p.within {
+			b.WriteString(n.loopbackText())
+		}
 		for _, m := range n.Functions {
 			fmt.Fprintf(&b, "  %-10s %s  [%s]\n", "function", m.Name, m.Kind)
 		}
@@ -75,6 +81,12 @@ func (p *Plan) Text() string {
 		fmt.Fprintf(&b, "\nwiring %s: namespace %s\n", p.Wiring, own)
 		p.list(&b, (Node{Name: WiringNode}).Has, own)
 	}
+	for _, r := range p.Resources {
+		if r.Kind == container.NetworkKindName {
+			n := r.Spec.(container.Network)
+			fmt.Fprintf(&b, "\nwiring %s: network %s of %s\n  driver     %s  %q %v\n", p.Wiring, n.Name, n.Engine, n.Driver, n.Subnets, n.Options)
+		}
+	}
 	p.listMachine(&b)
 	return b.String()
 }
@@ -84,10 +96,14 @@ func (p *Plan) Text() string {
 func (p *Plan) path() (names []string) {
 	g := p.Graph()
 	parts, planned := !p.Alone() && !g.Line(), g.Path()
+	place := -1
 	for i, n := range p.Nodes {
 		name := n.Function()
+		if !n.Again() {
+			place++
+		}
 		switch {
-		case n.Again() || parts && !slices.Contains(planned, i):
+		case n.Again() || parts && !slices.Contains(planned, place):
 			continue
 		case n.Replica != nil:
 			name += fmt.Sprintf(" (%s, %s)", n.KindText(), words.Plural(n.Replica.All, "replica"))

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -21,7 +20,7 @@ func (b *builder) endpointProgram(i int) error {
 	}
 	made, err := b.contribution(api.FunctionBody{Kind: EndpointKind, Options: options}, function.Site{
 		Owner: b.chain.Metadata.Name, Node: n.Name, Namespace: n.Namespace, MTU: b.chain.Spec.MTU,
-		Hosts: hosts(b.nodes, i), Needs: append(need(n), b.links[n.Name]...),
+		Hosts: b.names(i), Needs: append(need(n), b.links[n.Name]...),
 	})
 	if err != nil {
 		return err
@@ -30,33 +29,38 @@ func (b *builder) endpointProgram(i int) error {
 	return b.take(n, "endpoint "+n.Name, made)
 }
 
-// after has programs wait for those of nodes, where a file names endpoints and functions: for all of a
-// function's replicas.
-func (b *builder) after() error {
-	of, programs := map[string]string{}, map[string][]string{}
-	for _, n := range b.everyNode() {
-		of[n.Name] = n.Function()
+// names that an endpoint knows. Where others attach it to a network, who is where is known when it is there, which is too late for a
+// plan to say.
+func (b *builder) names(i int) []function.Host {
+	if b.catalogue.Attaching(b.wiring.Name()) {
+		return nil
 	}
-	for _, r := range b.resources {
-		if s, is := r.Spec.(process.Spec); is {
-			name := cmp.Or(of[s.Node], s.Node) // a function of a group is no node
-			programs[name] = append(programs[name], s.Node)
+	return hosts(b.nodes, i)
+}
+
+// after has programs of replicas say which function they are of: those that a program waits for are called as the file
+// calls them, so that another number of replicas is nothing to it.
+func (b *builder) after() error {
+	of, runs := map[string]string{}, map[string]bool{}
+	for _, n := range b.everyNode() {
+		if n.Replica != nil {
+			of[n.Name] = n.Function()
 		}
 	}
 	for i, r := range b.resources {
-		s, is := r.Spec.(process.Spec)
-		if !is || len(s.After) == 0 {
-			continue
+		if s, is := r.Spec.(process.Spec); is {
+			s.Of = of[s.Node]
+			b.resources[i].Spec = s
+			runs[s.Function()] = true
 		}
-		var nodes []string
+	}
+	for _, r := range b.resources {
+		s, _ := r.Spec.(process.Spec)
 		for _, name := range s.After {
-			if programs[name] == nil {
-				return fmt.Errorf("%s: command.after: nothing called %s runs a program; copies have their place behind their name", s.Node, name)
+			if !runs[name] {
+				return fmt.Errorf("%s: command.after: nothing called %s runs a program", s.Node, name)
 			}
-			nodes = append(nodes, programs[name]...)
 		}
-		s.After = nodes
-		b.resources[i].Spec = s
 	}
 	return nil
 }

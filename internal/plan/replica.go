@@ -116,6 +116,10 @@ func (b *builder) replicate() error {
 		return err
 	}
 	b.together()
+	if b.classifier != nil {
+		b.everyReplica(b.classifier)
+		b.steerLast()
+	}
 	return nil
 }
 
@@ -160,15 +164,25 @@ type end struct{ node, device string }
 
 // share packets out over replicas at all ports from which they come to some.
 func (b *builder) share() error {
-	behind, pairs := b.pairs()
-	replicas, places := b.seats()
-	known, idle := b.wiring.(wiring.Sharing).Flows(b.wiringOptions())
+	f := b.faces()
 	for i, r := range b.resources {
 		s, is := r.Spec.(steer.Spec)
 		if !is {
 			continue
 		}
-		from, to := places[behind[s.Device].node], places[behind[s.To].node]
+		if b.classifier != nil {
+			if err := b.shareOn(f, &b.resources[i]); err != nil {
+				return err
+			}
+			continue
+		}
+		if b.chain.Spec.Parts() {
+			if err := b.shareWays(f, &b.resources[i]); err != nil {
+				return err
+			}
+			continue
+		}
+		from, to := f.places[f.behind[s.Device].node], f.places[f.behind[s.To].node]
 		at, err := b.faced(from, to)
 		if err != nil {
 			return err
@@ -176,21 +190,45 @@ func (b *builder) share() error {
 		if at == noPlace {
 			continue
 		}
-		n, needs := b.nodes[at], slices.Clone(r.Needs)
+		needs := slices.Clone(r.Needs)
 		if s.Stay = nil; at == to {
 			s.To, needs = "", needs[:1] // the port itself
 		}
-		s.Among = &steer.Among{Of: n.Function(), Flows: known, Idle: idle}
-		for _, n := range replicas[n.Function()] {
-			pair := pairs[end{n.Name, n.facing(at > from).Device}]
-			s.Among.Replicas = append(s.Among.Replicas, steer.Replica{Number: n.Replica.Number, Port: pair.Spec.(link.Spec).B.Device, Weight: max(n.Replica.Weight, 1)})
-			needs = append(needs, pair.ID)
-		}
-		b.resources[i].Spec, b.resources[i].Needs = s, needs
+		among, more := f.among(b.nodes[at], at > from)
+		s.Among = &among
+		b.resources[i].Spec, b.resources[i].Needs = s, append(needs, more...)
 	}
 	// Who makes one after the other has all ports then.
 	slices.SortStableFunc(b.resources, func(x, y resource.Resource) int { return among(x) - among(y) })
 	return nil
+}
+
+// faces of functions with replicas: what is behind each port, the pair at each end, and where the nodes are.
+type faces struct {
+	behind   map[string]end
+	pairs    map[end]resource.Resource
+	replicas map[string][]Node
+	places   map[string]int
+	flows    uint32
+	idle     api.Duration
+}
+
+func (b *builder) faces() (f faces) {
+	f.behind, f.pairs = b.pairs()
+	f.replicas, f.places = b.seats()
+	f.flows, f.idle = b.wiring.(wiring.Sharing).Flows(b.wiringOptions())
+	return f
+}
+
+// among the replicas of a node's function, as packets come to them on their way east or west, and what leads there.
+func (f faces) among(of Node, east bool) (a steer.Among, needs []string) {
+	a = steer.Among{Of: of.Function(), Flows: f.flows, Idle: f.idle}
+	for _, n := range f.replicas[of.Function()] {
+		pair := f.pairs[end{n.Name, n.facing(east).Device}]
+		a.Replicas = append(a.Replicas, steer.Replica{Number: n.Replica.Number, Port: pair.Spec.(link.Spec).B.Device, Weight: max(n.Replica.Weight, 1)})
+		needs = append(needs, pair.ID)
+	}
+	return a, needs
 }
 
 // seats are the replicas of functions, and the place in the path that each node is in.
@@ -249,7 +287,7 @@ func (b *builder) faced(from, to int) (at int, err error) {
 
 // among is 1 for what shares packets out over replicas, and 0 for all else.
 func among(r resource.Resource) int {
-	if s, is := r.Spec.(steer.Spec); is && s.Among != nil {
+	if s, is := r.Spec.(steer.Spec); is && s.Paths == nil && len(s.Shared()) > 0 {
 		return 1
 	}
 	return 0

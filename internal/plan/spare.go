@@ -5,9 +5,12 @@ import (
 	"slices"
 )
 
-// Stays tells of a chain that was there with these blocks and is to have no others, in namespaces that
-// are all its own: whatever addresses other chains have, its plan is the same.
-func (p *Plan) Stays(had []netip.Prefix) bool {
+// Stays tells of a chain that was there with these blocks and CPUs and is to have no others, in namespaces that
+// are all its own: whatever other chains have, its plan is the same.
+func (p *Plan) Stays(had []netip.Prefix, given Claim) bool {
+	if !given.Has(p.claim) {
+		return false
+	}
 	for _, block := range p.Blocks {
 		if !slices.Contains(had, block) {
 			return false

@@ -36,6 +36,11 @@ func MakeFunction(f api.StandaloneFunction, c Catalogue, has func(feature string
 	n := Node{Name: name, Kind: f.Spec.Kind, Namespace: namespace.Alone(name), Made: true}
 	p := &Plan{SchemaVersion: 1, Chain: name, Nodes: []Node{n}, Blocks: []netip.Prefix{}, Requires: append([]string{"netns"}, kind.Requires(options)...)}
 	sort.Strings(p.Requires)
+	if f.Spec.Resources != nil {
+		if cpus, err := api.ParseCPUList(f.Spec.Resources.CPUs); err == nil {
+			p.claim = Claim{Named: cpus}
+		}
+	}
 	p.Resources = []resource.Resource{resource.New("", namespace.Spec{Name: n.Namespace, Sysctls: namespace.Sysctls(true, true)})}
 	made, err := kind.Contribute(function.Site{Owner: name, Node: name, Namespace: n.Namespace, Resources: f.Spec.Resources, Needs: need(n)}, options)
 	if err != nil {

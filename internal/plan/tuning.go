@@ -113,7 +113,7 @@ func (b *builder) tuneNamespaces(settings []tuning.Setting) error {
 		return nil
 	}
 	for _, n := range b.nodes {
-		if !n.Made {
+		if !n.Made || n.Brought {
 			return fmt.Errorf("tuning.%s: namespace %s of %s is not the chain's own, so its TCP is not set; leave the field out, or have the chain make the namespace",
 				settings[0].Knob, n.Namespace, n.Name)
 		}

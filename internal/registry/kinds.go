@@ -16,6 +16,8 @@ type Kind struct {
 	Does string `json:"does"`
 	// Runtimes that a function of the kind can have.
 	Runtimes []string `json:"runtimes"`
+	// Contained are the options without which it cannot be in a container; "" where it can with any.
+	Contained string `json:"contained,omitempty"`
 	// Image that its container is made from.
 	Image string `json:"image"`
 	// Capabilities that its container has, in words.
@@ -48,7 +50,7 @@ func Kinds() []Kind {
 func described(k function.Kind) Kind {
 	shown := k.Shows()
 	d := Kind{
-		Name: k.Name(), Does: shown.Does, Runtimes: runtimesOf(k), Image: emptyImage, Capabilities: none,
+		Name: k.Name(), Does: shown.Does, Runtimes: runtimesOf(k), Contained: shown.Contained, Image: emptyImage, Capabilities: none,
 		Requires: append([]string{}, k.Requires(k.Options())...), Options: Words().OptionsOf(k.Name()),
 		Example: exampleBegin + "  - name: " + k.Name() + "\n    kind: " + k.Name() + "\n",
 	}
@@ -64,10 +66,13 @@ func described(k function.Kind) Kind {
 	return d
 }
 
-// runtimesOf a kind: all, but that not every kind has steps to be inline by.
+// runtimesOf a kind: all, but that not every kind has steps to be inline by, or leaves its work to a container of others.
 func runtimesOf(k function.Kind) []string {
 	_, inline := k.(function.Inline)
-	return slices.DeleteFunc(slices.Clone(runtimes), func(runtime string) bool { return runtime == api.RuntimeInline && !inline })
+	_, vacant := k.(function.Vacant)
+	return slices.DeleteFunc(slices.Clone(runtimes), func(runtime string) bool {
+		return runtime == api.RuntimeInline && !inline || runtime == api.RuntimeCNI && !vacant
+	})
 }
 
 // Image of a function that is built here, by `make images`.

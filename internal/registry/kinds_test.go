@@ -26,6 +26,31 @@ func TestExamplesLoadAndPlan(t *testing.T) {
 	}
 }
 
+// TestContained: a kind that is a program of nfchain's own, but with some options, says which, and so does a plan that refuses it.
+func TestContained(t *testing.T) {
+	at := slices.IndexFunc(registry.Kinds(), func(k registry.Kind) bool { return k.Name == "impair" })
+	k := registry.Kinds()[at]
+	if k.Contained == "" || planned(t, strings.Replace(k.Example, "{backend", k.Contained+" #", 1), api.RuntimeDocker) != nil {
+		t.Errorf("it cannot be in a container with %q", k.Contained)
+	}
+	if err := planned(t, strings.Replace(k.Example, "backend: netem, ", "", 1), api.RuntimeDocker); err == nil || !strings.Contains(err.Error(), "impair: "+k.Contained) {
+		t.Errorf("without: %v", err)
+	}
+}
+
+// TestWritesInReadOnly: a kind whose program writes is refused in a container that it cannot write to, but where it has a directory there.
+func TestWritesInReadOnly(t *testing.T) {
+	for mounts, refused := range map[string]bool{
+		"": true, "{source: /x, target: /srv/, read_only: true}": true, "{source: /x, target: /srv/told}": true, "{source: /x, target: /sr}": true, "{source: /x, target: /srv/}": false,
+	} {
+		_, err := registry.Words().Decode("file", []byte("apiVersion: nfchain.dev/v1alpha1\nkind: NetworkServiceChain\nmetadata: {name: a}\nspec:\n  functions:\n"+
+			"  - {name: dpi, kind: dpi, runtime: docker, container: {image: box, read_only: true, mounts: ["+mounts+"]}}\n"))
+		if says := err != nil && strings.Contains(err.Error(), "container.read_only: keeps the program from /srv"); says != refused || !refused && err != nil {
+			t.Errorf("%s: %v", mounts, err)
+		}
+	}
+}
+
 // planned tells why an example cannot be planned with a runtime.
 func planned(t *testing.T, example, runtime string) error {
 	t.Helper()

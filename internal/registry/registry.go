@@ -8,6 +8,7 @@ import (
 	bump "nfchain.dev/nfchain/internal/function/bridge"
 	"nfchain.dev/nfchain/internal/function/command"
 	"nfchain.dev/nfchain/internal/function/counter"
+	"nfchain.dev/nfchain/internal/function/dpi"
 	"nfchain.dev/nfchain/internal/function/drop"
 	"nfchain.dev/nfchain/internal/function/dscp"
 	"nfchain.dev/nfchain/internal/function/firewall"
@@ -32,30 +33,34 @@ import (
 	"nfchain.dev/nfchain/internal/traffic/rr"
 	"nfchain.dev/nfchain/internal/traffic/sockperf"
 	"nfchain.dev/nfchain/internal/traffic/testpmd"
+	"nfchain.dev/nfchain/internal/traffic/web"
 	"nfchain.dev/nfchain/internal/wiring"
 	"nfchain.dev/nfchain/internal/wiring/bridge"
+	"nfchain.dev/nfchain/internal/wiring/cni"
 	"nfchain.dev/nfchain/internal/wiring/ebpf"
+	"nfchain.dev/nfchain/internal/wiring/engine"
 	"nfchain.dev/nfchain/internal/wiring/host"
 	"nfchain.dev/nfchain/internal/wiring/ipvlan"
 	"nfchain.dev/nfchain/internal/wiring/macvlan"
 	"nfchain.dev/nfchain/internal/wiring/ovs"
+	"nfchain.dev/nfchain/internal/wiring/pod"
 	"nfchain.dev/nfchain/internal/wiring/veth"
 )
 
-var wirings = []wiring.Wiring{veth.Wiring{}, bridge.Wiring{}, macvlan.Wiring{}, ipvlan.Wiring{}, ovs.Wiring{}, ebpf.Wiring{}, host.Wiring{}}
+var wirings = []wiring.Wiring{veth.Wiring{}, bridge.Wiring{}, macvlan.Wiring{}, ipvlan.Wiring{}, ovs.Wiring{}, ebpf.Wiring{}, host.Wiring{}, pod.Wiring{}, cni.Wiring{}, engine.Wiring{}}
 
 var functions = []function.Kind{
 	forward.Kind{}, firewall.Kind{}, shaper.Kind{}, command.Kind{}, impair.Kind{}, nat.Kind{}, loadbalancer.Kind{}, mirror.Kind{}, bump.Kind{}, passthrough.Kind{},
-	counter.Kind{}, drop.Kind{}, dscp.Kind{}, mark.Kind{}, ratelimit.Kind{},
+	counter.Kind{}, drop.Kind{}, dscp.Kind{}, mark.Kind{}, ratelimit.Kind{}, dpi.Kind{},
 }
 
 // Tools in the order in which "auto" prefers them.
 var Tools = []traffic.Tool{
 	iperf3.Tool{}, sockperf.Tool{}, ping.Tool{}, builtin.Tool{},
-	rr.Tool{}, rfc6349.Tool{}, fping.Tool{}, netperf.Tool{}, testpmd.Tool{}, pktgen.Tool{},
+	rr.Tool{}, rfc6349.Tool{}, web.Tool{}, fping.Tool{}, netperf.Tool{}, testpmd.Tool{}, pktgen.Tool{},
 }
 
-var runtimes = []string{api.RuntimeNetns, api.RuntimeInline, api.RuntimeDocker, api.RuntimeContainerd, api.RuntimePodman, api.RuntimeAuto}
+var runtimes = []string{api.RuntimeNetns, api.RuntimeInline, api.RuntimeDocker, api.RuntimeContainerd, api.RuntimePodman, api.RuntimeLXC, api.RuntimeCNI, api.RuntimeAuto}
 
 // Plan is the catalogue that plans are made with.
 func Plan() plan.Catalogue {

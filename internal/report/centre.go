@@ -93,6 +93,8 @@ func statisticsNotes(r Report) (notes []string) {
 	add(r.Run.Until > 0, fmt.Sprintf("The repeats went on until the interval of each condition's main metric was at most %s of its centre wide. It is looked at from the sixth repeat on, two more follow, and no narrower interval is reported than was asked for: so the rule costs the interval nothing of its 95%%.", shareText(r.Run.Until)))
 	add(r.Run.Redeploy > 1, "The chain was made anew between repeats. Repeats on one instance are not independent, so every interval is that of the instances' centres.")
 	add(r.Run.Redeploy <= 1 && len(r.Run.Trials) > 1 && r.Run.Experiment == "", "All repeats were on one instance of the chain; what the same chain made anew would do, --redeploy tells.")
+	add(r.asks(true), "Latency of http with a request rate is from when requests were due, so that those which a stall held back count with what they waited (corrected for coordinated omission); service time is from when they were sent.")
+	add(r.asks(false), "Latency of http without a request rate is from when requests were sent: while the path stalls it is asked less (not corrected for coordinated omission).")
 	add(short, "Fewer than six trials cannot bound a median with 95%: their whole range is given, with what it covers.")
 	add(unsettled, "“Unsettled” marks an interval that is wider than 10% of its centre or not known with 95%: repeat more often before relying on it.")
 	add(r.hasPooled(), "“All samples” is the percentile over the samples of all trials together.")

@@ -19,7 +19,7 @@ var pathKinds = []plot.Kind{
 // carried are the metrics of what a chain carries, and what it loses.
 var carried = []string{
 	"goodput_bps", "throughput_bps", "throughput_pps", "ndr_conditional_throughput_pps", "pdr_conditional_throughput_pps",
-	"forwarding_rate_pps", "transactions_per_second", "loss_ratio",
+	"forwarding_rate_pps", "transactions_per_second", "requests_per_second", "loss_ratio", "error_ratio",
 }
 
 // goodputFigures has a chart of bars for goodput and its like, and one for loss where any was.

@@ -41,7 +41,7 @@ var fields = slices.Concat([]field{
 	{"length", "length", lengthText, true, func(c trial.Condition) string { return "length " + lengthText(c) },
 		func(c trial.Condition) string { return strconv.Itoa(c.Length) }},
 	{"duration_s", "duration", durationText, false, durationText, func(c trial.Condition) string { return raw(c.DurationS) }},
-}, frameFields, messageFields, besideFields)
+}, frameFields, messageFields, webFields, besideFields)
 
 func pathText(c trial.Condition) string     { return c.Path }
 func protocolText(c trial.Condition) string { return c.Protocol }
@@ -106,6 +106,8 @@ func offeredText(c trial.Condition) string {
 		return "searched by " + c.Search.Method
 	case c.OfferedPps > 0:
 		return printed("offered_pps", c.OfferedPps)
+	case c.RequestRate > 0:
+		return fmt.Sprintf("%d requests/s", c.RequestRate)
 	case c.OfferedBps == 0:
 		return "unlimited"
 	}

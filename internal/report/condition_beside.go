@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -12,6 +13,7 @@ import (
 var besideFields = []field{
 	{"active_chains", "active chains", chainsText, false, func(c trial.Condition) string { return words.Plural(activeChains(c), "active chain") }, chainsText},
 	{"idle_containers", "idle containers", idleContainersText, false, func(c trial.Condition) string { return idleContainersText(c) + " idle containers" }, idleContainersText},
+	{"harm", "harm", harmText, false, func(c trial.Condition) string { return "harm to " + harmText(c) }, func(c trial.Condition) string { return c.Harm }},
 }
 
 // notAlone tells a field of them that says of some condition that there was something: then
@@ -25,4 +27,5 @@ func notAlone(f field, conditions []trial.Summary) bool {
 func activeChains(c trial.Condition) int { return max(1, c.ActiveChains) }
 
 func chainsText(c trial.Condition) string         { return strconv.Itoa(activeChains(c)) }
+func harmText(c trial.Condition) string           { return cmp.Or(c.Harm, "none") }
 func idleContainersText(c trial.Condition) string { return strconv.Itoa(c.IdleContainers) }

@@ -33,7 +33,8 @@ var directions = []struct {
 	{"dropped", lowerIsBetter}, {"errors", lowerIsBetter}, {"duplicates", lowerIsBetter},
 	{"duplicate", lowerIsBetter}, {"unsent", lowerIsBetter}, {"error", lowerIsBetter}, {"reorder", lowerIsBetter},
 	{"pdv", lowerIsBetter}, {"ipdv", lowerIsBetter},
-	{"transactions", higherIsBetter}, {"rate", higherIsBetter}, {"pps", higherIsBetter},
+	{"timed", lowerIsBetter}, {"ok", lowerIsBetter}, {"service", lowerIsBetter},
+	{"transactions", higherIsBetter}, {"requests", higherIsBetter}, {"rate", higherIsBetter}, {"pps", higherIsBetter},
 }
 
 // goodDirection is which way a metric is good, by its name.
@@ -54,7 +55,7 @@ func (d direction) inWords() string {
 
 // metricOrder puts what is read first first; the rest follows by name.
 var metricOrder = []string{
-	"goodput_bps", "throughput_bps", "throughput_pps", "forwarding_rate_pps", "transactions_per_second", "loss_ratio",
+	"goodput_bps", "throughput_bps", "throughput_pps", "forwarding_rate_pps", "transactions_per_second", "requests_per_second", "loss_ratio", "error_ratio",
 	"one_way_latency_min_ns", "one_way_latency_p50_ns", "one_way_latency_p90_ns", "one_way_latency_p99_ns",
 	"one_way_latency_p999_ns", "one_way_latency_p9999_ns", "one_way_latency_p99999_ns", "one_way_latency_max_ns",
 	"latency_min_ns", "latency_p50_ns", "latency_median_ns", "latency_mean_ns", "latency_p90_ns", "latency_p95_ns",

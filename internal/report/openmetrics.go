@@ -44,7 +44,7 @@ func OpenMetrics(w io.Writer, r Report) error {
 			values.WithLabelValues(append(slices.Clip(of), metric)...).Set(t.Metrics[metric])
 		}
 	}
-	return encode(w, registry)
+	return WriteOpenMetrics(w, registry)
 }
 
 // latest is the last trial of each condition that has one.
@@ -58,7 +58,8 @@ func latest(r trial.Run) map[int]trial.Trial {
 	return out
 }
 
-func encode(w io.Writer, registry *prometheus.Registry) error {
+// WriteOpenMetrics writes what a registry gathers.
+func WriteOpenMetrics(w io.Writer, registry *prometheus.Registry) error {
 	families, err := registry.Gather()
 	if err != nil {
 		return err
@@ -72,5 +73,5 @@ func encode(w io.Writer, registry *prometheus.Registry) error {
 	return e.(expfmt.Closer).Close()
 }
 
-// OpenMetricsFormat is the content type of [OpenMetrics].
+// OpenMetricsFormat is the content type of [OpenMetrics] and [WriteOpenMetrics].
 var OpenMetricsFormat = expfmt.NewFormat(expfmt.TypeOpenMetrics)

@@ -33,8 +33,11 @@ type parquetRow struct {
 	RequestSize    *int64    `parquet:"request_size,optional"`
 	ResponseSize   *int64    `parquet:"response_size,optional"`
 	BusyLoop       bool      `parquet:"busy_loop"`
+	URL            *string   `parquet:"url,optional,dict"`
+	RequestRate    *int64    `parquet:"request_rate,optional"`
 	ActiveChains   int32     `parquet:"active_chains"`
 	IdleContainers int32     `parquet:"idle_containers"`
+	Harm           *string   `parquet:"harm,optional"`
 	OfferedBps     *float64  `parquet:"offered_bps,optional"`
 	OfferedPps     *float64  `parquet:"offered_pps,optional"`
 	Zerocopy       bool      `parquet:"zerocopy"`
@@ -104,8 +107,8 @@ func (r Report) rowsOf(t trial.Trial) ([]parquetRow, error) {
 			Flows: int32(c.Flows), PayloadSize: unlessZero(int64(c.PayloadSize)), FrameSize: unlessZero(int64(c.FrameSize)),
 			IMIX: unlessZero(c.IMIX), Pattern: unlessZero(c.Pattern), Burst: unlessZero(int64(c.Burst)), IPVersion: unlessZero(int32(c.IPVersion)),
 			VLAN: unlessZero(int32(c.VLAN)), FlowsBy: unlessZero(c.FlowsBy), RequestSize: unlessZero(int64(c.RequestSize)),
-			ResponseSize: unlessZero(int64(c.ResponseSize)), BusyLoop: c.BusyLoop, ActiveChains: int32(activeChains(c)),
-			IdleContainers: int32(c.IdleContainers), OfferedBps: unlessZero(c.OfferedBps), OfferedPps: unlessZero(c.OfferedPps),
+			ResponseSize: unlessZero(int64(c.ResponseSize)), BusyLoop: c.BusyLoop, URL: unlessZero(c.URL), RequestRate: unlessZero(int64(c.RequestRate)), ActiveChains: int32(activeChains(c)),
+			IdleContainers: int32(c.IdleContainers), Harm: unlessZero(c.Harm), OfferedBps: unlessZero(c.OfferedBps), OfferedPps: unlessZero(c.OfferedPps),
 			Zerocopy: c.Zerocopy, Bidirectional: c.Bidirectional, Affinity: c.Affinity, Length: int32(c.Length),
 			DurationS: c.DurationS, Factors: string(factors), Repeat: int32(t.Repeat), Step: unlessZero(int32(t.Step)),
 			StartedAt: t.StartedAt, TrialDurationS: t.DurationS, Metric: metric, Value: t.Metrics[metric],

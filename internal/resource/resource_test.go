@@ -171,6 +171,41 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// TestLinkOfContainers: a pair between two containers of other runtimes is found by its first end also where both call theirs
+// alike.
+func TestLinkOfContainers(t *testing.T) {
+	owner := nstest.Owner(t)
+	p := pair{owner: owner, a: namespace.Brought(owner, "a"), b: namespace.Brought(owner, "b")}
+	for _, name := range []string{p.a, p.b} {
+		if err := netns.NameOf(name, netns.Path(nstest.Namespace(t))); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := netns.Remove(name); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	p.spec = link.Spec{Owner: owner, MTU: 1500, A: link.End{Node: "a", Namespace: p.a, Device: "eth0", MAC: "02:00:00:00:00:0a"},
+		B: link.End{Node: "b", Namespace: p.b, Device: "eth0", MAC: "02:00:00:00:00:0b"}}
+	change(t, link.Kind{}, p.at(t, p.a), resource.Create, p.spec)
+	reads(t, link.Kind{}, p.at(t, p.b))
+	change(t, link.Kind{}, p.at(t, p.b), resource.Delete, p.spec) // which is none of that end's
+	reads(t, link.Kind{}, p.at(t, p.a), p.spec)
+}
+
+// TestNoContainerIsMade: nothing stands in under the name of a container that has gone.
+func TestNoContainerIsMade(t *testing.T) {
+	nstest.Root(t)
+	name := namespace.Brought(nstest.Owner(t), "a")
+	spec := namespace.Spec{Name: name}
+	err := (namespace.Kind{}).Apply(resource.Place{}, []resource.Change{{Op: resource.Create, Key: name, Spec: spec}})
+	if err == nil || !strings.Contains(err.Error(), "put it in again") || netns.Exists(name) {
+		t.Errorf("%v, there: %t", err, netns.Exists(name))
+	}
+	_ = netns.Remove(name)
+}
+
 func TestLink(t *testing.T) {
 	p := joined(t)
 	reads(t, link.Kind{}, p.at(t, p.a), p.spec)

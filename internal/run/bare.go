@@ -9,16 +9,19 @@ import (
 )
 
 // Offers refuses loads that a chain has no place for: frames that do not fit through its
-// links, and over a bare wiring all that a tool makes itself, which would go past the host's
+// links, and over a loopback all that a tool makes itself, which would go past the host's
 // own stack, by an interface that is not Ethernet.
 func (h *Host) Offers(chain api.Chain, conditions []trial.Condition, tools []traffic.Tool) error {
 	for _, c := range conditions {
+		if err := mayAsk(chain, c); err != nil {
+			return err
+		}
 		t := framerOf(c, tools)
 		if t == nil {
 			continue
 		}
-		if h.Catalogue.Bare(chain.Spec.Wiring) {
-			return fmt.Errorf("%s makes frames of its own, and wiring %s has the host's loopback alone, which carries packets between sockets; use a tool such as iperf3, or wiring: veth: %w",
+		if h.Catalogue.Loops(chain.Spec.Wiring) {
+			return fmt.Errorf("%s makes frames of its own, and wiring %s has a loopback alone, which carries packets between sockets; use a tool such as iperf3, or wiring: veth: %w",
 				c.Tool, chain.Spec.Wiring, ErrInput)
 		}
 		if err := fits(chain.Spec, c, t); err != nil {
@@ -40,8 +43,12 @@ func framerOf(c trial.Condition, tools []traffic.Tool) traffic.Framer {
 
 // NeedsHops refuses to tell a chain's nodes apart where they are all the host.
 func (h *Host) NeedsHops(wiring, command string) error {
-	if !h.Catalogue.Bare(wiring) {
+	if !h.Catalogue.Loops(wiring) {
 		return nil
+	}
+	if h.Catalogue.Within(wiring) {
+		return fmt.Errorf("wiring %s: both ends are in one namespace and meet over its loopback, so %s cannot tell them apart; use wiring: veth: %w",
+			wiring, command, ErrInput)
 	}
 	return fmt.Errorf("wiring %s: both ends are in the host's own namespace, so %s cannot tell them and the rest of the host apart; use wiring: veth: %w",
 		wiring, command, ErrInput)

@@ -167,6 +167,8 @@ func (m *Measurement) mayStandBeside(chain api.Chain, l api.Load, conditions []t
 		return fmt.Errorf("wiring %s makes no namespaces, so there is nothing to have beside it: %w", chain.Spec.Wiring, ErrInput)
 	case l.IdleContainers == 1:
 		return fmt.Errorf("idle_containers: 1 cannot be had: they are a chain, which has two ends; give 0, 2 or more: %w", ErrInput)
+	case l.IdleContainers > 2 && !m.Host.Catalogue.TakesFunctions(chain.Spec.Wiring):
+		return fmt.Errorf("idle_containers: %d cannot be had: they are a chain by the same wiring, and %s has two ends with no functions between; give 0 or 2: %w", l.IdleContainers, chain.Spec.Wiring, ErrInput)
 	}
 	if l.ActiveChains <= 1 {
 		return nil
@@ -182,7 +184,7 @@ func (m *Measurement) mayStandBeside(chain api.Chain, l api.Load, conditions []t
 // severalOf refuses a chain with something that only one can have.
 func severalOf(chain api.Chain) error {
 	if p := chain.Spec.Placement; p.Functions.Exclusive || p.Load.Exclusive || p.Softirqs.Exclusive {
-		return fmt.Errorf("active_chains: with placement exclusive each chain would have the same CPUs to itself; give shared ones: %w", ErrInput)
+		return fmt.Errorf("active_chains: with placement exclusive each chain needs CPUs to itself, and whether there are as many is not known before all are up; give shared ones: %w", ErrInput)
 	}
 	for _, e := range chain.Spec.Endpoints {
 		if e.Namespace != "" || e.Interface != "" {

@@ -182,7 +182,8 @@ func TestNotBeside(t *testing.T) {
 	b := newBed(t, plantest.Forwards(1))
 	for chain, want := range map[string]string{
 		"wiring: host, functions: []":                                               "wiring host makes no namespaces",
-		"functions: [{name: f, kind: forward}], placement: {load: exclusive}":       "each chain would have the same CPUs",
+		"wiring: pod, functions: []":                                                "idle_containers: 4 cannot be had",
+		"functions: [{name: f, kind: forward}], placement: {load: exclusive}":       "each chain needs CPUs to itself",
 		"endpoints: [{name: a, namespace: " + nstest.Namespace(t) + "}, {name: b}]": "endpoint a exists already",
 	} {
 		m := b.of(tool{sampled}, &trial.Run{})

@@ -68,12 +68,15 @@ func (h HopState) apart(s steer.Spec, p *plan.Plan, parted *steer.Parted) []HopS
 	if parted == nil {
 		parted = &steer.Parted{}
 	}
-	aside := parted.Aside[s.Device]
+	aside, ended := parted.Aside[s.Device], parted.Ended[s.Device]
+	for _, c := range ended {
+		h = h.without(c)
+	}
 	for node, c := range aside { // what is left went the planned way
 		if node == s.Branch.Ways[0].Number {
 			continue // once that was another
 		}
-		h.Packets, h.Bytes = h.Packets-min(h.Packets, c.Packets), h.Bytes-min(h.Bytes, c.Bytes)
+		h = h.without(c)
 	}
 	for i, w := range s.Branch.Ways {
 		ways[i] = HopState{From: h.From, To: w.Node, Packets: aside[w.Number].Packets, Bytes: aside[w.Number].Bytes}
@@ -81,6 +84,8 @@ func (h HopState) apart(s steer.Spec, p *plan.Plan, parted *steer.Parted) []HopS
 			ways[0] = h
 			ways[0].Unknown = parted.Strange[s.Device]
 		}
+		ways[i].Ended = ended[w.Number].Packets
+		ways[i].LedPast = parted.Past[s.Device][w.Number].Packets
 		if s.Branch.Back {
 			ways[i].Flows = parted.Known[s.Branch.Number][w.Number]
 			continue
@@ -89,4 +94,10 @@ func (h HopState) apart(s steer.Spec, p *plan.Plan, parted *steer.Parted) []HopS
 		ways[i].Marks = p.Nodes[from].Marked(w.Node)
 	}
 	return ways
+}
+
+// without what is counted elsewhere.
+func (h HopState) without(c steer.Counts) HopState {
+	h.Packets, h.Bytes = h.Packets-min(h.Packets, c.Packets), h.Bytes-min(h.Bytes, c.Bytes)
+	return h
 }

@@ -2,12 +2,17 @@ package run_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/steer"
 	"nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/trace"
 	"nfchain.dev/nfchain/internal/trial"
@@ -68,6 +73,52 @@ func TestBranchesAreMeasured(t *testing.T) {
 	}
 	if len(wanted) > 0 {
 		t.Errorf("no hops %v in %+v", wanted, state.Hops)
+	}
+}
+
+// TestPacketsThatEndAreToldApart from those that were sent to a node.
+func TestPacketsThatEndAreToldApart(t *testing.T) {
+	nstest.Require(t, feature.BPFPeer, feature.BPFIngress, feature.Bridge, feature.NFTables, feature.ToolNFT)
+	b := newBed(t, parting)
+	b.up(run.UpOptions{Wait: true})
+	p, err := b.host.Plan(b.chain, nil, planOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := netns.Open(p.Between())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	for _, r := range p.Resources {
+		s, is := r.Spec.(steer.Spec)
+		if !is || s.Branch == nil || s.Branch.Node != "tell" {
+			continue
+		}
+		port, err := steer.OpenPort(resource.At(h, p.Chain), s.Device)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer port.Close()
+		one := slices.IndexFunc(s.Branch.Ways, func(w steer.BranchWay) bool { return w.Node == "one" })
+		if err := port.SetNodes(map[uint32]steer.Node{s.Branch.Ways[one].Number: {Fails: steer.Ends}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer b.trickle(p)()
+	hop := func(to string) run.HopState {
+		t.Helper()
+		state, err := run.Inspect(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return state.Hops[slices.IndexFunc(state.Hops, func(h run.HopState) bool { return h.From == "tell" && h.To == to })]
+	}
+	b.until("packets end", func() bool { return hop("one").Ended > 0 })
+	before, plain := hop("one"), hop("plain")
+	b.until("more packets end", func() bool { return hop("one").Ended > before.Ended+20 })
+	if now, other := hop("one"), hop("plain"); now.Packets != before.Packets || now.Bytes != before.Bytes || other.Ended != 0 || other.Packets > plain.Packets+10 {
+		t.Errorf("%+v, then %+v; another way %+v, then %+v", before, now, plain, other)
 	}
 }
 
@@ -134,4 +185,68 @@ func (b *bed) explained(protocol, from, to string) (e trace.Explanation) {
 		}
 	}
 	return e
+}
+
+// TestBranchesAmongReplicas are proven and shown by the functions, and a flow is explained by the replicas that have it, and by the
+// functions on other ways.
+func TestBranchesAmongReplicas(t *testing.T) {
+	nstest.Require(t, feature.BPFTrace, feature.BPFPeer, feature.BPFIngress, feature.Bridge, feature.NFTables, feature.ToolNFT)
+	b := newBed(t, strings.NewReplacer("kind: command", "kind: command\n  replicas: 2", "name: one, kind: bridge", "name: one, kind: bridge, replicas: 3", "name: out, kind: forward", "name: out, kind: forward, replicas: 2").Replace(parting))
+	b.up(run.UpOptions{Wait: true})
+	p, err := b.host.Plan(b.chain, nil, planOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, protocol := range []string{trial.TCP, trial.UDP} {
+		if err := run.Proven(t.Context(), p, protocol, nil); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, c := range []struct{ protocol, from, to, way, aside string }{
+		{"udp", "client", "server:9", "client tell/2 one/3 two out/2 server", "plain"},
+		{"tcp", "client", "server:9", "client tell/2 plain out/2 server", "one two"},
+		{"icmp", "server", "client", "server out/2 plain tell/2 client", "two one"},
+	} {
+		e := b.explained(c.protocol, c.from, c.to)
+		var way []string
+		for i, h := range e.Hops {
+			switch {
+			case h.Kind == "wiring":
+				continue
+			case h.Of != "" && h.Name == h.Of:
+				t.Errorf("%s: no replica of %s has the flow", c.protocol, h.Of)
+			case h.Of != "":
+				way = append(way, fmt.Sprintf("%s/%d", h.Of, h.Replicas))
+			default:
+				way = append(way, h.Name)
+			}
+			if i > 0 && h.In != e.Sent {
+				t.Errorf("%s: %s got %d of %d", c.protocol, h.Name, h.In, e.Sent)
+			}
+		}
+		if strings.Join(way, " ") != c.way || strings.Join(e.Aside, " ") != c.aside {
+			t.Errorf("%s: way %v, aside %v; %s", c.protocol, way, e.Aside, e.Verdict)
+		}
+	}
+	state, err := run.Inspect(t.Context(), p)
+	if err != nil || state.State != run.StateUp || state.Branches == nil || state.Branches.New == 0 || len(state.Shared) != 3 {
+		t.Fatalf("%+v, error %v", state, err)
+	}
+	came := map[string]uint64{}
+	for _, h := range state.Hops {
+		came[h.From+" "+h.To] += h.Packets
+		if marks := map[bool]string{true: "mark 0x7"}[strings.HasPrefix(h.From, "tell-") && h.To == "one"]; h.Marks != marks || h.To == "" {
+			t.Errorf("%+v", h)
+		}
+	}
+	const least = 8 // packets of a proof, each way
+	for _, hop := range []struct{ froms, to string }{{"client", "tell"}, {"tell-1 tell-2", "plain"}, {"tell-1 tell-2", "one"}, {"one-1 one-2 one-3", "two"}, {"two", "out"}, {"out-1 out-2", "server"}, {"out-1 out-2", "two"}, {"out-1 out-2", "plain"}, {"two", "one"}, {"server", "out"}} {
+		n := uint64(0)
+		for _, from := range strings.Fields(hop.froms) {
+			n += came[from+" "+hop.to]
+		}
+		if n < least {
+			t.Errorf("%d packets from %s to %s: %v", n, hop.froms, hop.to, came)
+		}
+	}
 }

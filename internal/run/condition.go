@@ -65,7 +65,8 @@ func condition(load api.Load, protocol string, among bool) trial.Condition {
 		Protocol: protocol, Flows: load.Flows, PayloadSize: uint64(load.PayloadSize),
 		OfferedBps: float64(load.Rate.Bits), OfferedPps: float64(load.Rate.Frames), Frames: trial.Frames(load.Frames),
 		Messages: trial.Messages{RequestSize: uint64(load.RequestSize), ResponseSize: uint64(load.ResponseSize), BusyLoop: load.BusyLoop},
-		Beside:   trial.Beside{IdleContainers: load.IdleContainers},
+		Web:      trial.Web(load.Web),
+		Beside:   trial.Beside{IdleContainers: load.IdleContainers, Harm: load.Harm},
 		Zerocopy: load.Zerocopy, Affinity: load.Affinity, DurationS: float64(load.Duration) / 1e9,
 	}
 	if load.ActiveChains > 1 {
@@ -78,8 +79,11 @@ func condition(load api.Load, protocol string, among bool) trial.Condition {
 	if protocol != trial.UDP {
 		c.Frames, c.OfferedPps = trial.Frames{}, 0
 	}
-	if !transacts(protocol) {
+	if !transacts(protocol) && protocol != trial.HTTP {
 		c.Messages = trial.Messages{}
+	}
+	if protocol != trial.HTTP {
+		c.Web = trial.Web{}
 	}
 	switch protocol {
 	case trial.UDP:
@@ -87,6 +91,11 @@ func condition(load api.Load, protocol string, among bool) trial.Condition {
 	case trial.TCPRR, trial.UDPRR, trial.TCPCRR:
 		// As many as there can be, of messages that have sizes of their own.
 		c.PayloadSize, c.OfferedBps, c.Zerocopy = 0, 0, false
+	case trial.HTTP:
+		c.PayloadSize, c.OfferedBps, c.Zerocopy, c.RequestSize, c.BusyLoop = 0, 0, false, 0, false
+		if c.URL != "" {
+			c.ResponseSize = 0 // the server's
+		}
 	case trial.RFC6349:
 		c.Zerocopy = false // the kernel tells of writes
 	case trial.Latency:

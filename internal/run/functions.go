@@ -23,6 +23,9 @@ type lent struct {
 // up nor declared, or are up in another way than declared: what is measured must be
 // what the file says.
 func (h *Host) CheckFunctions(ctx context.Context, chain api.Chain, alone []api.StandaloneFunction) error {
+	if err := refuseWaiting(chain, nil, true); err != nil {
+		return err
+	}
 	through, err := h.through(chain, alone, nil)
 	if err != nil {
 		return err

@@ -23,6 +23,9 @@ type HopState struct {
 	Direct  bool   `json:"direct,omitempty"`
 	Packets uint64 `json:"packets"`
 	Bytes   uint64 `json:"bytes"`
+	// Ended packets got no further, because the node failed and may not be led past, or one behind it to which they would have
+	// been led past it; they are not among these.
+	Ended uint64 `json:"ended_packets,omitempty"`
 	// Older are nodes that flows which stay on an older path are sent to instead; their packets are among these.
 	Older []string `json:"older_to,omitempty"`
 	// Marks are those of the packets that a branch leads this way; "" of what no branch has.
@@ -31,6 +34,9 @@ type HopState struct {
 	Flows int `json:"flows,omitempty"`
 	// Unknown packets went this way because it is the planned one, and where they belong was not known.
 	Unknown uint64 `json:"unknown_packets,omitempty"`
+	// LedPast are those of the packets that were led past the node while it failed, as far as they are counted: where ways
+	// part or come together.
+	LedPast uint64 `json:"led_past_packets,omitempty"`
 	// Pass is what functions that are inline did on the hop; absent where there are none.
 	Pass *PassState `json:"pass,omitempty"`
 }
@@ -63,6 +69,8 @@ func hopsOf(p *plan.Plan, passes map[string]*PassState, parted *steer.Parted) ([
 		switch {
 		case s.Among != nil && s.To == "":
 			to = s.Among.Of
+		case s.Branch != nil:
+			to = s.Branch.Ways[0].Node
 		case s.Paths != nil:
 			to = oneOf(s.Paths, ends)
 		}
@@ -78,7 +86,7 @@ func hopsOf(p *plan.Plan, passes map[string]*PassState, parted *steer.Parted) ([
 func oneOf(p *steer.Paths, ends map[string]link.End) string {
 	var names []string
 	for _, w := range p.Ways {
-		if name := ends[w.Port].Node; !slices.Contains(names, name) {
+		if name := cmp.Or(w.Of, ends[w.Port].Node); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

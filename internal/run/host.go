@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
+	"time"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
@@ -24,11 +26,25 @@ type Host struct {
 	Doing func(what string)
 	// Say is told what a person should know at once, a line at a time.
 	Say func(format string, args ...any)
+
+	// images that were made of what this machine has, by the paths of that, which is read once: what is measured stays what it is.
+	images sync.Map
 }
 
-// addressLock is held while a chain chooses its addresses and takes them, so that
-// two chains never choose the same. Its name is no chain's.
+// addressLock is held while a chain chooses its addresses and CPUs and reserves them, so that
+// two chains never choose the same; where it takes more that others may take too, until it has that. Its name is no chain's.
 const addressLock = "/addresses"
+
+// untilOthersAreUp is how long a chain waits for its addresses while another is made that takes what others may take too: where it has
+// hundreds of containers, it has all of that when these run, which takes minutes.
+const untilOthersAreUp = 10 * time.Minute
+
+// lockAddresses takes them for this process.
+func (h *Host) lockAddresses(ctx context.Context) (*deploy.Lock, error) {
+	return deploy.AcquireWithin(ctx, addressLock, untilOthersAreUp, func(pid int) {
+		h.Say("waiting for another nfchain process (%d), which makes a chain, to take its addresses", pid)
+	})
+}
 
 // Lock takes a chain for this process; see [deploy.Acquire].
 func (h *Host) Lock(ctx context.Context, name string) (*deploy.Lock, error) {

@@ -16,21 +16,12 @@ import (
 
 // HostsFile writes the names that resolve in a node and gives the file's path.
 func HostsFile(p *plan.Plan, node string) (string, error) {
-	var lines []process.HostLine
-	for _, h := range p.Hosts(node) {
-		lines = append(lines, process.HostLine(h))
-	}
-	return WriteHosts(p.Chain, node, lines)
-}
-
-// WriteHosts writes a node's hosts file, whole or not at all.
-func WriteHosts(owner, node string, lines []process.HostLine) (string, error) {
 	var b strings.Builder
 	b.WriteString("127.0.0.1 localhost\n::1 localhost\n")
-	for _, l := range lines {
-		fmt.Fprintf(&b, "%s %s\n", l.Address, l.Name)
+	for _, h := range p.Hosts(node) {
+		fmt.Fprintf(&b, "%s %s\n", h.Address, h.Name)
 	}
-	return writeState(owner, node+".hosts", b.String())
+	return writeState(p.Chain, node+".hosts", b.String(), 0o644)
 }
 
 // WriteOwn writes what a program has for itself, and gives the file's path; "" where it has nothing.
@@ -42,14 +33,14 @@ func WriteOwn(owner string, s process.Spec) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return writeState(owner, s.Node+".own", string(text))
+	return writeState(owner, s.Node+".own", string(text), 0o600) // there may be secrets in it
 }
 
 // writeState writes a file beside the chain's, whole or not at all, and gives its path.
-func writeState(owner, name, text string) (string, error) {
+func writeState(owner, name, text string, mode os.FileMode) (string, error) {
 	path := filepath.Join(deploy.StateDir(owner), name)
 	if was, err := os.ReadFile(path); err == nil && string(was) == text {
-		return path, nil
+		return path, os.Chmod(path, mode)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return "", err
@@ -59,7 +50,7 @@ func writeState(owner, name, text string) (string, error) {
 		return "", err
 	}
 	_, err = part.WriteString(text)
-	err = errors.Join(err, part.Chmod(0o644), part.Close())
+	err = errors.Join(err, part.Chmod(mode), part.Close())
 	if err == nil {
 		err = os.Rename(part.Name(), path)
 	}

@@ -5,7 +5,9 @@ import (
 	"context"
 	"slices"
 
+	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/observe/told"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -22,7 +24,7 @@ type State struct {
 	Wiring string `json:"wiring"`
 	// WiringSettings are what the wiring chose.
 	WiringSettings trial.Map[string] `json:"wiring_settings"`
-	// State is up, partial or changed.
+	// State is up, partial, changed or waiting.
 	State string      `json:"state"`
 	Nodes []NodeState `json:"nodes"`
 	// Back are what packets come by on their way back, in that order; absent where that is all that they came by.
@@ -52,8 +54,12 @@ type NodeState struct {
 	Kind string `json:"kind"`
 	// OneWay tells that what goes from the second endpoint to the first does not visit the function.
 	OneWay bool `json:"one_way,omitempty"`
-	// State is up, partial, changed or missing.
+	// State is up, partial, changed, missing, or waiting for its container.
 	State string `json:"state"`
+	// Container is the one that another runtime put into the node's place; nil where there is none.
+	Container *deploy.Brought `json:"container,omitempty"`
+	// Waits tells that another runtime is to put one in, and has not.
+	Waits bool `json:"waits,omitempty"`
 	Drift
 	Namespace  string                  `json:"namespace"`
 	Addresses  []string                `json:"addresses"`
@@ -62,6 +68,8 @@ type NodeState struct {
 	// Dropped is what a firewall's policy dropped; nil where it accepts.
 	Dropped *ruleset.Dropped `json:"policy_dropped,omitempty"`
 	Program *process.Status  `json:"program,omitempty"`
+	// Told is what the program tells of its work; nil where it tells nothing.
+	Told *told.Told `json:"told,omitempty"`
 	// Health is what is known of a function that is watched; nil where nobody watches.
 	Health *process.Health `json:"health,omitempty"`
 	// NSH is what a function got and gave back that gets frames whole; nil for others.
@@ -93,6 +101,10 @@ func Inspect(ctx context.Context, p *plan.Plan) (State, error) {
 	if err != nil {
 		return s, err
 	}
+	brought, err := deploy.BroughtTo(p.Chain)
+	if err != nil {
+		return s, err
+	}
 	for _, n := range p.Nodes {
 		node, err := inspect(p, n)
 		if err != nil {
@@ -102,6 +114,11 @@ func Inspect(ctx context.Context, p *plan.Plan) (State, error) {
 			node.runs(&programs[i])
 		}
 		node.lives(watched)
+		node.tells(p)
+		node.Waits = n.Waits
+		if of, is := brought[n.Name]; is && n.Brought && !n.Waits {
+			node.Container = &of
+		}
 		s.Nodes = append(s.Nodes, node)
 	}
 	passes, err := between(p)
@@ -147,7 +164,7 @@ func (s *State) compare(ctx context.Context, p *plan.Plan) error {
 	if err != nil {
 		return err
 	}
-	s.State = total(changes).State()
+	s.State = stateOf(p, total(changes))
 	s.inlineDrift(p, changes)
 	for _, c := range changes {
 		if i := concerned(p, c); i >= 0 {
@@ -159,6 +176,9 @@ func (s *State) compare(ctx context.Context, p *plan.Plan) error {
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; n.State != StateMissing {
 			n.State = n.Drift.State()
+			if n.State == StateUp && p.Nodes[i].Waits {
+				n.State = StateWaiting
+			}
 		}
 	}
 	return nil
@@ -184,7 +204,7 @@ func inspect(p *plan.Plan, n plan.Node) (NodeState, error) {
 	}
 	defer h.Close()
 	at := resource.At(h, p.Chain)
-	counted := ofChain(p.Chain)
+	counted := ofChain(p)
 	if p.Alone() {
 		counted = ofAnyChain
 	}

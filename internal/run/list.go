@@ -17,8 +17,8 @@ type Live struct {
 	Name string `json:"name"`
 	// Kind is chain or function.
 	Kind string `json:"kind"`
-	// State is up, partial when something of it is missing, or changed when something
-	// is not as planned.
+	// State is up, partial when something of it is missing, changed when something
+	// is not as planned, or waiting when a container has not come that another runtime puts in.
 	State     string `json:"state"`
 	Wiring    string `json:"wiring,omitempty"`
 	Functions int    `json:"functions"`
@@ -100,5 +100,5 @@ func (h *Host) state(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	changes, err := drift(ctx, p)
-	return total(changes).State(), err
+	return stateOf(p, total(changes)), err
 }

@@ -13,8 +13,8 @@ import (
 	"nfchain.dev/nfchain/internal/impair"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/process"
-	"nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/supervise"
 )
 
@@ -53,8 +53,9 @@ func superviseOwner(owner string) error {
 		Owner:   owner,
 		LogFile: func(node string) string { return deploy.LogFile(owner, node) },
 		Again:   func(ctx context.Context) error { return newHost().Drain(ctx, owner) },
+		Restore: func(ctx context.Context) (map[string]error, error) { return newHost().Restore(ctx, owner) },
 		Inside: func(s process.Spec, args []string, _ int) []string {
-			hosts, _ := run.WriteHosts(owner, s.Node, s.Hosts)
+			hosts := container.NamesFile(owner, s.Node)
 			text, _ := json.Marshal(s)
 			if s.Own {
 				args = append([]string{"/proc/self/exe"}, args[1:]...)

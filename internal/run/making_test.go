@@ -80,3 +80,24 @@ func TestMakingsOfChainsBeside(t *testing.T) {
 		t.Errorf("%v of %+v", s, own)
 	}
 }
+
+// TestStartsOfProgramsAreStored with the making, between its beginning and its end; what has no program has none.
+func TestStartsOfProgramsAreStored(t *testing.T) {
+	b := newBed(t, "functions: [{name: f, kind: forward}, {name: web, kind: command, command: {args: [sleep, infinity], ready: {command: [\"true\"]}}}]\n")
+	m, r := b.measurement(load(1, trial.TCP), tool{sampled})
+	if err := m.Run(context.Background(), r); err != nil {
+		t.Fatal(err)
+	}
+	b.gone()
+	var made []trial.Making
+	for _, s := range b.stored(r.ID).Trials {
+		made = append(made, s.Made...)
+	}
+	if len(made) != 1 || len(made[0].Starts) != 1 {
+		t.Fatalf("%+v", made)
+	}
+	s, all := made[0].Starts[0], made[0].PlanS+made[0].MakeS+made[0].ReadyS
+	if s.Node != "web" || s.EngineS != 0 || s.BeganS <= made[0].PlanS || s.ReadyS < s.BeganS || s.ReadyS > all {
+		t.Errorf("%+v of a making of %v s", s, all)
+	}
+}

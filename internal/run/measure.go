@@ -236,6 +236,7 @@ func (m *Measurement) tried(ctx context.Context, slot experiment.Slot, c trial.C
 		return none, err
 	}
 	w := newWatch(m.up)
+	w.control = control(ctx, m.up)
 	watch, err := observe.Start(ctx, w.targets())
 	if err != nil {
 		return none, err
@@ -247,12 +248,16 @@ func (m *Measurement) tried(ctx context.Context, slot experiment.Slot, c trial.C
 		_, _ = watch.Stop(context.WithoutCancel(ctx))
 		return none, err
 	}
+	harmed := m.harm(ctx, slot.Condition, c)
 	began := m.Now()
 	sample, err := m.offer(ctx, tool, c, job)
 	outside, ended := began.Sub(m.ended), m.Now()
 	m.ended = ended
 	if ended := end(); err == nil {
 		err = ended
+	}
+	if harming := harmed(sample.Metrics); err == nil {
+		err = harming
 	}
 	observed, watched := watch.Stop(context.WithoutCancel(ctx))
 	if err == nil {
@@ -272,6 +277,11 @@ func (m *Measurement) tried(ctx context.Context, slot experiment.Slot, c trial.C
 	}
 	if err != nil {
 		return none, unmeasured{fmt.Errorf("%s over the %s path, repeat %d: %w", c.Protocol, c.Path, slot.Repeat, err)}
+	}
+	if c.Harm != "" {
+		if err := m.removeChain(); err != nil {
+			return none, err
+		}
 	}
 	fragmented(sample.Metrics, c, tool, observed.Fragments)
 	t := trial.Trial{

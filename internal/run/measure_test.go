@@ -92,7 +92,7 @@ func TestObserved(t *testing.T) {
 				seen[p.Node+" "+p.Command] = true
 			}
 		}
-		if !seen["client timeout"] || !seen["prog sh"] || len(o.Processes) != 2 {
+		if !seen["client timeout"] || !seen["prog sh"] || len(o.Processes) != 3 || !slices.ContainsFunc(o.Processes, func(p trial.ProcessUse) bool { return p.Node == trial.SupervisorNode }) {
 			t.Errorf("processes %+v", o.Processes)
 		}
 		seen = map[string]bool{}

@@ -3,6 +3,7 @@ package run
 import (
 	"slices"
 
+	"nfchain.dev/nfchain/internal/observe/told"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
@@ -16,6 +17,8 @@ type FunctionState struct {
 	// Dropped is what its policy dropped; nil where that accepts.
 	Dropped *ruleset.Dropped `json:"policy_dropped,omitempty"`
 	Program *process.Status  `json:"program,omitempty"`
+	// Told is what its program tells of its work; nil where it tells nothing.
+	Told *told.Told `json:"told,omitempty"`
 }
 
 func functionsOf(n plan.Node) (all []FunctionState) {
@@ -35,6 +38,32 @@ func (s *NodeState) runs(program *process.Status) {
 			s.Functions[i].Program = program
 		}
 	}
+}
+
+// tells notes what programs of the node's, or of functions that share it, tell of their work.
+func (s *NodeState) tells(p *plan.Plan) {
+	for _, r := range p.Resources {
+		spec, is := r.Spec.(process.Spec)
+		if !is || spec.Tells == "" || spec.Netns != s.Namespace {
+			continue
+		}
+		if spec.Node == s.Name {
+			s.Told = toldBy(s.Program, spec)
+		}
+		for i := range s.Functions {
+			if f := &s.Functions[i]; f.Name == spec.Node {
+				f.Told = toldBy(f.Program, spec)
+			}
+		}
+	}
+}
+
+// toldBy a program that is ready: before that, its process may yet be one of nfchain's.
+func toldBy(program *process.Status, spec process.Spec) *told.Told {
+	if program == nil || program.State != process.Running {
+		return nil
+	}
+	return told.Read(spec.Netns, program.PID, spec.Tells)
 }
 
 // counted adds what rule sets of a function counted. It has one for each direction where

@@ -86,13 +86,19 @@ func TestWholeFramesAreCounted(t *testing.T) {
 			}
 		}
 	}
+	// What the kernel said of its own may be on its way at either reading.
+	lost := func(w run.NSHWay) int64 { return int64(w.Given) - int64(w.Back) }
 	s := b.nsh()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline) &&
+		(lost(s.Forward) > lost(before.Forward) || lost(s.Reverse) > lost(before.Reverse)); s = b.nsh() {
+		time.Sleep(10 * time.Millisecond)
+	}
 	if s.Forward.Hop != (nsh.Hop{Path: 77, Index: 254}) || s.Reverse.Hop != (nsh.Hop{Path: 77 | 1<<23, Index: 254}) {
 		t.Errorf("%+v", s)
 	}
 	for i, w := range []run.NSHWay{s.Forward, s.Reverse} {
 		was := []run.NSHWay{before.Forward, before.Reverse}[i]
-		if w.Given-was.Given < 2*many || w.Back-was.Back != w.Given-was.Given || w.Undiminished != 0 || w.Dropped != (run.NSHDropped{}) {
+		if w.Given-was.Given < 2*many || lost(w) < 0 || lost(w) > lost(was) || w.Undiminished != 0 || w.Dropped != (run.NSHDropped{}) {
 			t.Errorf("%+v, and before %+v", w, was)
 		}
 	}

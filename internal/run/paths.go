@@ -58,7 +58,38 @@ func loadPath(p *plan.Plan, c trial.Condition, tool traffic.Tool) (*plan.Path, e
 			flows = append(flows, rangesOf(p, c, number, to, steer.SecondEnd)...)
 		}
 	}
-	return onePath(p.Classifier, flows, fmt.Sprintf("the load of %s by %s, to ports %d to %d", c.Protocol, tool.Name(), to.First, to.Last))
+	path, err := onePath(p.Classifier, flows, fmt.Sprintf("the load of %s by %s, to ports %d to %d", c.Protocol, tool.Name(), to.First, to.Last))
+	if err != nil || c.URL == "" {
+		return path, err
+	}
+	return path, asksOn(p, c, path)
+}
+
+// asksOn refuses a URL whose requests take another path than the packets that prove the one which is measured.
+func asksOn(p *plan.Plan, c trial.Condition, path *plan.Path) error {
+	at, err := site(p, c, p.Reached().Addresses[0])
+	if err != nil {
+		return fmt.Errorf("%w: %w", err, ErrInput)
+	}
+	var flows []steer.Range
+	for _, s := range p.Client().East.Addresses {
+		if s.Is4() == at.Addr().Is4() {
+			flows = append(flows, steer.Range{Source: netip.PrefixFrom(s, s.BitLen()), Destination: netip.PrefixFrom(at.Addr(), at.Addr().BitLen()), Protocol: protocolTCP,
+				SourcePorts: everyPort, DestinationPorts: api.PortRange{First: at.Port(), Last: at.Port()}, VLAN: api.Untagged, From: steer.FirstEnd})
+		}
+	}
+	if len(flows) == 0 {
+		version := 4
+		if at.Addr().Is6() {
+			version = 6
+		}
+		return fmt.Errorf("url: %s has no IPv%d address, from which %s could be asked; have the chain have addresses of that version, or name another: %w", p.Client().Name, version, at.Addr(), ErrInput)
+	}
+	asked, err := onePath(p.Classifier, flows, "what asks for "+c.URL)
+	if err == nil && asked.Name != path.Name {
+		err = fmt.Errorf("url: requests to %s take the path %q, and packets that prove a path take %q; give both one path by the classifier's rules: %w", c.URL, asked.Name, path.Name, ErrInput)
+	}
+	return err
 }
 
 // rangesOf the flows of a load that begins at an end, of each family.

@@ -10,6 +10,7 @@ import (
 	"nfchain.dev/nfchain/internal/traffic/builtin"
 	"nfchain.dev/nfchain/internal/traffic/iperf3"
 	"nfchain.dev/nfchain/internal/traffic/ping"
+	"nfchain.dev/nfchain/internal/traffic/web"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -31,6 +32,10 @@ func TestLoadPath(t *testing.T) {
 		{"{rules: [{name: out, match: {protocol: udp, ingress: client}, functions: [a]}, {name: back, match: {protocol: udp, ingress: server}, functions: [b]}]}", trial.Condition{Protocol: "udp", Frames: trial.Frames{Bidirectional: true}}, builtin.Tool{}, "", "and it would not be known which"},
 		{"{rules: [{name: udp, match: {protocol: udp}, functions: [a]}]}", trial.Condition{Protocol: "latency"}, ping.Tool{}, "", "have one rule match all of it"},
 		{"{otherwise: drop, rules: [{name: tcp, match: {protocol: tcp}, functions: [a]}]}", trial.Condition{Protocol: "udp"}, builtin.Tool{}, "", "ends where it comes in"},
+		{"{rules: [{name: web, match: {protocol: tcp, destination_port: \"80\"}, functions: [a]}], otherwise: chain}", trial.Condition{Protocol: "http", Web: trial.Web{URL: "http://server:8080/"}}, web.Tool{}, "a b", ""},
+		{"{rules: [{name: web, match: {protocol: tcp, destination_port: \"80\"}, functions: [a]}], otherwise: chain}", trial.Condition{Protocol: "http", Web: trial.Web{URL: "http://server/"}}, web.Tool{}, "", `take the path "a", and packets that prove a path take "a b"`},
+		{"{otherwise: chain}", trial.Condition{Protocol: "http", Web: trial.Web{URL: "http://[2001:db8::9]/"}}, web.Tool{}, "a b", ""},
+		{"{otherwise: chain}\naddresses: {ipv6: none}", trial.Condition{Protocol: "http", Web: trial.Web{URL: "http://[2001:db8::9]/"}}, web.Tool{}, "", "url: client has no IPv6 address, from which 2001:db8::9 could be asked"},
 		{"{otherwise: drop, rules: [{name: vlan, match: {vlan: 100}, functions: [b]}]}", trial.Condition{Protocol: "udp", Frames: trial.Frames{VLAN: 100}}, builtin.Tool{}, "b", ""},
 	} {
 		chain := plantest.Chain(t, "edge", "wiring: ebpf\nfunctions: [{name: a, kind: forward}, {name: b, kind: forward}]\nclassifier: "+c.rules+"\n")

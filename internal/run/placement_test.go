@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
@@ -36,6 +37,9 @@ const sleeper = "functions:\n- {name: proxy, kind: command, command: {args: [sle
 // TestPlacementIsTheKernels: programs, the load and softirqs are where the kernel says, which
 // is stored with the trials.
 func TestPlacementIsTheKernels(t *testing.T) {
+	if !nstest.Alone(t) { // chains of others may have these CPUs
+		return
+	}
 	first, last, rest := someCPUs(t)
 	b := newBed(t, sleeper+"placement: {functions: exclusive, softirqs: {shared: "+first+"}}\n")
 	direct := false
@@ -59,6 +63,9 @@ func TestPlacementIsTheKernels(t *testing.T) {
 
 // TestLoadAlone has each end of the load on a CPU of its own.
 func TestLoadAlone(t *testing.T) {
+	if !nstest.Alone(t) { // chains of others may have these CPUs
+		return
+	}
 	someCPUs(t)
 	b := newBed(t, "functions:\n- {name: a, kind: forward}\nplacement: {load: exclusive}\n")
 	all := machine().AllowedCPUs()
@@ -85,6 +92,9 @@ func TestLoadAlone(t *testing.T) {
 // TestSwitchDaemonsKeepOff the CPU that a program has to itself. Where the placement changes
 // they are moved, and the switches stay as they are.
 func TestSwitchDaemonsKeepOff(t *testing.T) {
+	if !nstest.Alone(t) { // chains of others may have these CPUs
+		return
+	}
 	_, last, rest := someCPUs(t)
 	nstest.Require(t, feature.ToolOVS, feature.Tun)
 	const wired = "wiring: ovs\novs: {datapath: netdev}\n" + sleeper
@@ -185,6 +195,9 @@ func (b *bed) seen(program, softirqs string) {
 
 // TestProgramThatBindsItself is not where the plan says, and that is said.
 func TestProgramThatBindsItself(t *testing.T) {
+	if !nstest.Alone(t) { // chains of others may have these CPUs
+		return
+	}
 	first, last, _ := someCPUs(t)
 	bound := filepath.Join(t.TempDir(), "bound")
 	b := newBed(t, fmt.Sprintf(`functions:
@@ -218,4 +231,74 @@ func TestMemoryNodesOfThisMachine(t *testing.T) {
 	if several <= 1 {
 		b.gone()
 	}
+}
+
+// TestCPUsOfOthers: no chain has the CPU that another has to itself, and who asks for one more is told who has them. A chain keeps its own
+// when others come and go, and one that is down has none.
+func TestCPUsOfOthers(t *testing.T) {
+	if !nstest.Alone(t) {
+		return
+	}
+	someCPUs(t)
+	const alone = sleeper + "placement: {functions: exclusive}\n"
+	var chains []*bed
+	var cpus []int
+	for range machine().AllowedCPUs() {
+		b := newBed(t, alone)
+		b.up(run.UpOptions{Wait: true})
+		chains, cpus = append(chains, b), append(cpus, b.ownCPU())
+	}
+	if slices.Sort(cpus); !slices.Equal(cpus, machine().AllowedCPUs()) {
+		t.Errorf("%d chains have CPUs %v to themselves", len(chains), cpus)
+	}
+	for spec, want := range map[string]string{
+		alone: chains[0].name() + " has " + strconv.Itoa(chains[0].ownCPU()),
+		"functions: [{name: a, kind: forward}]\nplacement: {softirqs: {shared: " + strconv.Itoa(chains[0].ownCPU()) + "}}\n": "is proxy's of " + chains[0].name() + " alone",
+	} {
+		b := newBed(t, spec)
+		if _, _, err := b.host.Up(context.Background(), b.chain, run.UpOptions{}); err == nil || !strings.Contains(err.Error(), want) || !feature.NotHere(err) {
+			t.Errorf("%s: error %v, want %q", spec, err, want)
+		}
+		b.gone()
+	}
+	freed := chains[1].ownCPU()
+	if _, err := chains[1].host.Down(context.Background(), chains[1].name()); err != nil {
+		t.Fatal(err)
+	}
+	if _, changes, err := chains[0].host.Up(context.Background(), chains[0].chain, run.UpOptions{}); err != nil || len(changes) > 0 {
+		t.Errorf("up again changes %v, error %v", changes, err)
+	}
+	b := newBed(t, alone)
+	b.up(run.UpOptions{Wait: true})
+	if got := b.ownCPU(); got != freed {
+		t.Errorf("CPU %d is free, and it has %d", freed, got)
+	}
+	b.chain = plantest.Chain(t, b.name(), sleeper)
+	if _, _, err := b.host.Up(context.Background(), b.chain, run.UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if given, err := deploy.Given(b.name()); err != nil || !given.Empty() {
+		t.Errorf("without a placement it has %+v, error %v", given, err)
+	}
+}
+
+// ownCPU is the one that the chain's proxy has to itself, as the kernel and what others are told have it.
+func (b *bed) ownCPU() int {
+	b.Helper()
+	given, err := deploy.Given(b.name())
+	if err != nil {
+		b.Fatal(err)
+	}
+	cpu, has := given.Own["proxy"]
+	found, err := process.FindIn(b.name(), namespace.Name(b.name(), "proxy"))
+	if !has || err != nil || len(found) == 0 {
+		b.Fatalf("given %+v, programs %v, error %v", given, found, err)
+	}
+	for _, f := range found {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", f.PID))
+		if err != nil || !strings.Contains(string(text), fmt.Sprintf("Cpus_allowed_list:\t%d\n", cpu)) {
+			b.Errorf("process %d is not on CPU %d, error %v", f.PID, cpu, err)
+		}
+	}
+	return cpu
 }

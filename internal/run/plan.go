@@ -26,7 +26,7 @@ func (h *Host) Plan(chain api.Chain, alone []api.StandaloneFunction, o plan.Opti
 }
 
 // PlanAll plans chains as they would be were one made after the other: each keeps clear of
-// the addresses of those before it, unless they are another tenant's.
+// the addresses of those before it, unless they are another tenant's, and of their CPUs.
 func (h *Host) PlanAll(chains []api.Chain, alone []api.StandaloneFunction, o plan.Options) ([]*plan.Plan, error) {
 	var all []*plan.Plan
 	for _, chain := range chains {
@@ -56,6 +56,7 @@ func (h *Host) PlanAll(chains []api.Chain, alone []api.StandaloneFunction, o pla
 // meet adds to the facts what they would be with another chain as planned.
 func meet(f *plan.Facts, other api.Chain, p *plan.Plan) {
 	f.Blocks[p.Chain] = p.Blocks
+	f.Claims[p.Chain] = p.Claim()
 	delete(f.Tenants, p.Chain)
 	if other.Spec.Tenant != "" {
 		f.Tenants[p.Chain] = other.Spec.Tenant
@@ -107,18 +108,18 @@ func (h *Host) planned(file *api.File, r Remembered) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.planThrough(file.Chains[0], through, r.Images, plan.Options{Direct: r.Direct})
+	return h.planThrough(file.Chains[0], through, &r, plan.Options{Direct: r.Direct})
 }
 
-// planThrough makes the plan of a chain, with images of this machine's that are known by their paths, or, where they
-// are nil, as they are now.
-func (h *Host) planThrough(chain api.Chain, through []api.StandaloneFunction, images map[string]string, o plan.Options) (*plan.Plan, error) {
-	facts, err := h.facts(chain, through, images)
+// planThrough makes the plan of a chain, with images and files of this machine's as they are remembered, or, where nothing
+// is, as they are now.
+func (h *Host) planThrough(chain api.Chain, through []api.StandaloneFunction, r *Remembered, o plan.Options) (*plan.Plan, error) {
+	facts, err := h.facts(chain, through, r)
 	if err != nil {
 		return nil, err
 	}
 	if own := facts.Blocks[chain.Metadata.Name]; len(own) > 0 {
-		if p, err := h.make(chain, facts, o); err == nil && p.Stays(own) {
+		if p, err := h.make(chain, facts, o); err == nil && p.Stays(own, facts.Claims[chain.Metadata.Name]) {
 			return p, nil
 		}
 	}
@@ -129,7 +130,7 @@ func (h *Host) planThrough(chain api.Chain, through []api.StandaloneFunction, im
 }
 
 // facts of this machine that a plan of the chain needs, but for what it must know of other chains.
-func (h *Host) facts(chain api.Chain, through []api.StandaloneFunction, images map[string]string) (plan.Facts, error) {
+func (h *Host) facts(chain api.Chain, through []api.StandaloneFunction, r *Remembered) (plan.Facts, error) {
 	facts, err := deploy.OwnFacts(chain)
 	if errors.Is(err, adopted.ErrNotFound) {
 		return facts, fmt.Errorf("%w: %w", err, ErrInput)
@@ -142,8 +143,17 @@ func (h *Host) facts(chain api.Chain, through []api.StandaloneFunction, images m
 	if size, reserved, told := h.Features.ReservedHugepages(); told {
 		facts.Hugepages = &plan.Hugepages{PageBytes: size, Reserved: reserved}
 	}
-	if facts.Images, err = imagesOf(chain, images); err != nil {
+	if facts.Images, err = h.imagesOf(chain, r.images()); err != nil {
 		return facts, err
+	}
+	if facts.Files, err = h.filesOf(chain, r); err != nil {
+		return facts, err
+	}
+	if h.Catalogue.Attaching(chain.Spec.Wiring) {
+		if facts.Attached, err = deploy.Attached(chain); err != nil {
+			return facts, err
+		}
+		facts.Driver = h.driverOf(chain)
 	}
 	facts.Functions = map[string]api.FunctionBody{}
 	for _, f := range through {
@@ -154,7 +164,7 @@ func (h *Host) facts(chain api.Chain, through []api.StandaloneFunction, images m
 
 // addOthers adds what a plan must know of other chains, unless it [plan.Plan.Stays].
 func (h *Host) addOthers(chain api.Chain, f *plan.Facts) error {
-	if err := deploy.AddOthers(f); err != nil {
+	if err := deploy.AddOthers(chain, f); err != nil {
 		return err
 	}
 	return h.tenants(chain, f)

@@ -59,10 +59,16 @@ func (b *readback) namespace(p *plan.Plan, ref string) error {
 }
 
 // lends tells whether an interface is one that is not the chain's and that its packets go
-// through: it has devices of the chain over it, or it is the loopback of a bare wiring.
+// through: it has devices of the chain over it, it is the loopback of a bare wiring, or
+// others made it for an end.
 func lends(p *plan.Plan, ref, device string) bool {
-	if p.Bare() {
+	switch {
+	case p.Within():
+		return device == wiring.Loopback
+	case p.Bare():
 		return ref == netns.Host && device == wiring.Loopback
+	case p.Foreign():
+		return device == wiring.Attached && slices.ContainsFunc(p.Nodes, func(n plan.Node) bool { return n.Namespace == ref })
 	}
 	return slices.ContainsFunc(p.Resources, func(r resource.Resource) bool {
 		s, is := r.Spec.(macvlan.Spec)

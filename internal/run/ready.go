@@ -14,8 +14,11 @@ import (
 	"nfchain.dev/nfchain/internal/traffic"
 )
 
-// waitReady waits until every program of a plan is ready, or one cannot become so.
-func (h *Host) waitReady(ctx context.Context, p *plan.Plan) error {
+// firstLook is how soon it is asked again whether programs are ready, and longestLook how seldom.
+const firstLook, longestLook = 2 * time.Millisecond, 20 * time.Millisecond
+
+// waitReady waits until every program of a plan is ready, and gives them as they are then, or one cannot become so.
+func (h *Host) waitReady(ctx context.Context, p *plan.Plan) ([]process.Status, error) {
 	programs, what := 0, map[string]string{}
 	for _, n := range p.Nodes {
 		if n.Kind == "endpoint" {
@@ -27,31 +30,31 @@ func (h *Host) waitReady(ctx context.Context, p *plan.Plan) error {
 			programs++
 		}
 	}
-	for programs > 0 {
+	for pause := firstLook; programs > 0; pause = min(2*pause, longestLook) {
 		statuses, err := process.Statuses(p.Chain)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if len(statuses) < programs {
-			return fmt.Errorf("the supervisor of %s has ended; `nfchain up` starts it again", p.Chain)
+			return nil, fmt.Errorf("the supervisor of %s has ended; `nfchain up` starts it again", p.Chain)
 		}
 		ready := true
 		for _, s := range statuses {
 			if why := failing(p.Chain, s); why != "" {
-				return fmt.Errorf("%s %s is not ready: its program %s", cmp.Or(what[s.Node], "function"), s.Node, why)
+				return nil, fmt.Errorf("%s %s is not ready: its program %s", cmp.Or(what[s.Node], "function"), s.Node, why)
 			}
 			ready = ready && s.State == process.Running
 		}
 		if ready {
-			return nil
+			return statuses, nil
 		}
 		select {
 		case <-ctx.Done():
-			return deploy.Interrupted(ctx.Err())
-		case <-time.After(20 * time.Millisecond):
+			return nil, deploy.Interrupted(ctx.Err())
+		case <-time.After(pause):
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // failures in a row after which a program is taken to be broken.

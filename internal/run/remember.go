@@ -23,10 +23,22 @@ type Remembered struct {
 	Functions []json.RawMessage `json:"functions,omitempty"`
 	// Temporary ones are made by bench and removed by it.
 	Temporary bool `json:"temporary"`
+	// Brought ones were brought up by a container that another runtime puts into them, and go with the last.
+	Brought bool `json:"brought,omitempty"`
 	// Direct tells that a temporary chain has the hop beside it.
 	Direct bool `json:"direct,omitempty"`
 	// Images that containers are made from, by the paths that they were made of: what is there may be another by now.
 	Images map[string]string `json:"images,omitempty"`
+	// Files that options of its wiring name, their texts by their paths, likewise.
+	Files map[string]string `json:"files,omitempty"`
+}
+
+// images that are remembered; nil where nothing is.
+func (r *Remembered) images() map[string]string {
+	if r == nil {
+		return nil
+	}
+	return r.Images
 }
 
 // Recall reads what a chain or standalone function was made from.
@@ -85,11 +97,15 @@ func (h *Host) Remembering(chain api.Chain, alone []api.StandaloneFunction) (res
 	if err != nil {
 		return resource.Command{}, err
 	}
-	images, err := imagesOf(chain, nil)
+	images, err := h.imagesOf(chain, nil)
 	if err != nil {
 		return resource.Command{}, err
 	}
-	text, err := Remembered{Images: images}.of(chain, through)
+	files, err := h.filesOf(chain, nil)
+	if err != nil {
+		return resource.Command{}, err
+	}
+	text, err := Remembered{Images: images, Files: files}.of(chain, through)
 	return deploy.Remembering(chain.Metadata.Name, text), err
 }
 

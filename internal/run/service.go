@@ -63,11 +63,14 @@ func reaches(s plan.Service, c trial.Condition, tool traffic.Tool) error {
 		return fmt.Errorf("%s cannot measure %s over this chain, which shares connections out over %d addresses: its server answers datagrams from one of them; measure over TCP, or with --traffic builtin: %w",
 			tool.Name(), c.Protocol, len(s.Served), ErrInput)
 	}
-	if s.Protocol == "" {
+	if s.Protocol == "" || c.URL != "" { // who gives a URL says by its port what to go to
 		return nil
 	}
 	to, at := ports(s)
 	need := max(c.Flows, 1)
+	if c.Protocol == trial.HTTP { // all connections go to one
+		need = 1
+	}
 	room := int(s.LastPort) - to + 1
 	if tool.Name() == "netperf" { // a port for control, and one a flow
 		need++
@@ -93,7 +96,7 @@ func reaches(s plan.Service, c trial.Condition, tool traffic.Tool) error {
 // transport is what carries the packets of a protocol that is measured.
 func transport(protocol string) string {
 	switch protocol {
-	case trial.TCP, trial.TCPRR, trial.TCPCRR, trial.RFC6349:
+	case trial.TCP, trial.TCPRR, trial.TCPCRR, trial.RFC6349, trial.HTTP:
 		return trial.TCP
 	}
 	return trial.UDP

@@ -13,6 +13,7 @@ import (
 	"nfchain.dev/nfchain/internal/traffic/ping"
 	"nfchain.dev/nfchain/internal/traffic/rr"
 	"nfchain.dev/nfchain/internal/traffic/sockperf"
+	sites "nfchain.dev/nfchain/internal/traffic/web"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -40,6 +41,7 @@ func TestReaches(t *testing.T) {
 		{web, ping.Tool{}, trial.Latency, 1, "its packets have no ports"}, {web, iperf3.Tool{}, trial.UDP, 1, "goes over udp"},
 		{web, sockperf.Tool{}, trial.Latency, 1, "goes over udp"}, {web, netperf.Tool{}, trial.TCPRR, 1, "need 2 ports"},
 		{few, iperf3.Tool{}, trial.TCP, 3, ""}, {few, iperf3.Tool{}, trial.TCP, 4, "ports 5200 to 5203"}, {few, netperf.Tool{}, trial.TCPRR, 2, ""},
+		{web, sites.Tool{}, trial.HTTP, 100, ""}, {names, sites.Tool{}, trial.HTTP, 1, "goes over tcp"},
 		{names, sockperf.Tool{}, trial.Latency, 1, ""}, {names, iperf3.Tool{}, trial.UDP, 1, "TCP connection"}, {names, iperf3.Tool{}, trial.TCP, 1, "goes over tcp"},
 	} {
 		condition := trial.Condition{Path: trial.PathChain, Protocol: c.protocol, Flows: c.flows}

@@ -69,7 +69,7 @@ func (s *State) flowsOf(p *plan.Plan) error {
 	steered := false
 	for _, r := range p.Resources {
 		way, is := r.Spec.(steer.Spec)
-		if steered = steered || is; is && way.Kept() != nil {
+		if steered = steered || is; is && len(way.Shared()) > 0 {
 			ways = append(ways, way)
 		}
 	}

@@ -20,6 +20,7 @@ const (
 	StatePartial = "partial" // something is missing
 	StateChanged = "changed" // nothing is missing, but something is not as planned
 	StateMissing = "missing" // a node without its namespace
+	StateWaiting = "waiting" // all is as planned, and another runtime has not put a container in yet
 )
 
 // Drift is how what is there differs from its plan, by the IDs of resources.
@@ -42,6 +43,14 @@ func (d Drift) State() string {
 		return StateChanged
 	}
 	return StateUp
+}
+
+// stateOf a chain or function as a whole.
+func stateOf(p *plan.Plan, d Drift) string {
+	if state := d.State(); state != StateUp || len(p.Waiting()) == 0 {
+		return state
+	}
+	return StateWaiting
 }
 
 func (d *Drift) add(c resource.Change) {

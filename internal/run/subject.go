@@ -29,6 +29,9 @@ func jobOver(p *plan.Plan, c trial.Condition) (traffic.Job, error) {
 	}
 	var err error
 	job.Condition.Affinity, err = p.Placement.Affinity(c.Affinity)
+	if err == nil {
+		job.Site, err = site(p, c, job.Address)
+	}
 	if err != nil {
 		return job, fmt.Errorf("%w: %w", err, ErrInput)
 	}
@@ -79,7 +82,7 @@ func (m *Measurement) bringUp(ctx context.Context, slot experiment.Slot, r *tria
 	}
 	m.making = nil
 	p, err := m.raise(ctx, m.Chains[condition], UpOptions{
-		Options: plan.Options{Direct: direct}, Alone: m.Alone, Temporary: !m.Keep, Wait: true,
+		Options: plan.Options{Direct: direct}, Alone: m.Alone, Temporary: !m.Keep, Brought: m.Keep && BroughtUp(m.Chains[condition].Metadata.Name), Wait: true,
 	}, false)
 	// What was made before an error is removed too.
 	m.up, m.upFor, m.proven, m.made = p, condition, map[string]bool{}, made
@@ -104,7 +107,10 @@ func (m *Measurement) tellRepairs(ctx context.Context, condition int, r *trial.R
 	if !m.Keep {
 		return nil
 	}
-	_, changes, err := m.Host.Up(ctx, m.Chains[condition], UpOptions{Alone: m.Alone, DryRun: true})
+	p, changes, err := m.Host.Up(ctx, m.Chains[condition], UpOptions{Alone: m.Alone, DryRun: true})
+	if err == nil {
+		err = refuseWaiting(m.Chains[condition], p, false)
+	}
 	if err != nil || len(changes) == 0 {
 		return err
 	}

@@ -46,7 +46,7 @@ func (m *Measurement) offer(ctx context.Context, tool traffic.Tool, c trial.Cond
 }
 
 // sums are the metrics that add up over chains.
-var sums = []string{"goodput_bps", "retransmits", "packet_rate_pps", "reordered_packets", "transactions", "transactions_per_second"}
+var sums = []string{"goodput_bps", "retransmits", "packet_rate_pps", "reordered_packets", "transactions", "transactions_per_second", "requests", "requests_per_second"}
 
 // together is what chains that carried load at the same time came to: what adds up in sum,
 // and everything of each with the chain's number before it.

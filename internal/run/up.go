@@ -2,7 +2,9 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,6 +20,8 @@ type UpOptions struct {
 	plan.Options
 	Alone     []api.StandaloneFunction
 	Temporary bool
+	// Brought has the chain go with the last container that another runtime puts into it.
+	Brought bool
 	// Wait until every function is ready.
 	Wait bool
 	// Move flows at once that would stay on an older version of the path.
@@ -48,7 +52,8 @@ func (h *Host) Up(ctx context.Context, chain api.Chain, o UpOptions) (*plan.Plan
 	return p, changes, err
 }
 
-// raise makes a chain, at addresses that no other takes meanwhile.
+// raise makes a chain, at addresses and on CPUs that no other takes meanwhile: others wait until it has chosen, and not
+// until its images are there.
 func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.Plan, []resource.Change, error) {
 	if !o.DryRun {
 		changing, err := h.changing(ctx, chain.Metadata.Name)
@@ -57,7 +62,7 @@ func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.P
 		}
 		defer changing.Release()
 	}
-	addresses, err := h.Lock(ctx, addressLock)
+	addresses, err := h.lockAddresses(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -69,6 +74,9 @@ func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.P
 		return nil, nil, err
 	}
 	p, err := h.planThrough(chain, through, nil, o.Options)
+	if err == nil && o.Temporary {
+		err = refuseWaiting(chain, nil, true)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -76,23 +84,76 @@ func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.P
 		return p, nil, err
 	}
 	o.watch.lap()
+	kept := Remembered{Temporary: o.Temporary, Brought: o.Brought, Direct: o.Temporary && o.Direct, Images: p.Images(), Files: p.Files()}
 	if !o.DryRun {
-		if err := remember(chain.Metadata.Name, chain, through, Remembered{Temporary: o.Temporary, Direct: o.Temporary && o.Direct, Images: p.Images()}); err != nil {
+		if err := errors.Join(remember(chain.Metadata.Name, chain, through, kept), claim(p)); err != nil {
 			return p, nil, err
 		}
+		coming, err := deploy.Reserve(ctx, p)
+		if err != nil {
+			return p, nil, err
+		}
+		defer coming.Release()
+	}
+	if h.apart(chain) {
+		free()
 	}
 	changes, err := h.deploy(ctx, p, o, func() error {
-		defer free() // the addresses are seen to be taken
+		defer free() // all that it takes is seen to be taken
 		if o.DryRun {
 			return nil
 		}
 		return deploy.Note(p)
 	})
+	if err == nil && !o.DryRun && p.Foreign() {
+		p, err = h.asAttached(chain, through, kept, o.Options)
+	}
 	if err == nil && !o.DryRun {
-		err = settle(p, chain, through, Remembered{Temporary: o.Temporary, Direct: o.Direct, Images: p.Images()})
+		kept.Direct = o.Direct
+		err = errors.Join(settle(p, chain, through, kept), deploy.Give(p, p.Claim()))
 	}
 	o.watch.lap()
 	return p, changes, err
+}
+
+// apart tells whether a chain takes nothing that others may take too but addresses and CPUs: no interface that becomes its own, no
+// namespace or setting of this machine's, function of several chains, place that other runtimes bring containers to, or network of others.
+func (h *Host) apart(chain api.Chain) bool {
+	return !h.Catalogue.Attaching(chain.Spec.Wiring) && len(chain.Spec.Brought()) == 0 && chain.Spec.Tuning.Host == "" &&
+		!slices.ContainsFunc(chain.Spec.Endpoints, func(e api.Endpoint) bool { return e.Interface != "" || e.Namespace != "" }) &&
+		!slices.ContainsFunc(chain.Spec.Functions, func(f api.Function) bool { return f.Ref != "" })
+}
+
+// claim the CPUs of a plan for its owner, besides those that it has: what it has there is moved later.
+func claim(p *plan.Plan) error {
+	had, err := deploy.Given(p.Chain)
+	if err != nil {
+		return err
+	}
+	return deploy.Give(p, had.With(p.Claim()))
+}
+
+// claimFunction claims those that a standalone function's file names.
+func (h *Host) claimFunction(ctx context.Context, p *plan.Plan, dry bool) error {
+	if p.Claim().Empty() {
+		if dry {
+			return nil
+		}
+		return deploy.Give(p, p.Claim())
+	}
+	choosing, err := h.lockAddresses(ctx)
+	if err != nil {
+		return err
+	}
+	defer choosing.Release()
+	others, err := deploy.GivenOthers(p.Chain)
+	if err != nil {
+		return err
+	}
+	if err := others.Clashing(p); err != nil || dry {
+		return err
+	}
+	return deploy.Give(p, p.Claim())
 }
 
 // UpFunction makes a standalone function what it should be. The caller holds its
@@ -103,6 +164,9 @@ func (h *Host) UpFunction(ctx context.Context, f api.StandaloneFunction, o UpOpt
 		return nil, err
 	}
 	if err := h.Features.Missing(p.Requires...); err != nil {
+		return nil, err
+	}
+	if err := h.claimFunction(ctx, p, o.DryRun); err != nil {
 		return nil, err
 	}
 	if !o.DryRun {
@@ -118,7 +182,7 @@ func (h *Host) UpFunction(ctx context.Context, f api.StandaloneFunction, o UpOpt
 }
 
 func (h *Host) deploy(ctx context.Context, p *plan.Plan, o UpOptions, made func() error) ([]resource.Change, error) {
-	d := &deploy.Deployer{Progress: h.Progress, Doing: h.Doing, DryRun: o.DryRun, Move: o.Move || o.Temporary, Made: made, Waits: o.Waits}
+	d := &deploy.Deployer{Progress: h.Progress, Doing: h.Doing, DryRun: o.DryRun, Move: o.Move || o.Temporary, Made: made, Waits: o.Waits, Contained: o.watch.contain}
 	changes, err := d.Up(ctx, p)
 	if err != nil || o.DryRun {
 		return changes, err
@@ -137,9 +201,11 @@ func (h *Host) wait(ctx context.Context, p *plan.Plan, o UpOptions) error {
 	if !o.Wait || o.DryRun {
 		return nil
 	}
-	if err := h.waitReady(ctx, p); err != nil {
+	programs, err := h.waitReady(ctx, p)
+	if err != nil {
 		return err
 	}
+	o.watch.ready(programs)
 	if err := programsPlaced(ctx, p); err != nil {
 		return err
 	}

@@ -5,12 +5,16 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/plan/plantest"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -138,5 +142,36 @@ func TestInspect(t *testing.T) {
 	s, err = run.Inspect(context.Background(), p)
 	if err != nil || s.Nodes[1].State != "missing" || s.Nodes[1].Interfaces == nil {
 		t.Errorf("%+v, error %v", s, err)
+	}
+}
+
+// TestTwoAreMadeAtOnce: while one chain is being made, which may take as long as its images do, another is, at other addresses.
+func TestTwoAreMadeAtOnce(t *testing.T) {
+	if !nstest.Alone(t) { // others hold what this one is to find free
+		return
+	}
+	b := newBed(t, plantest.Forwards(1))
+	t.Cleanup(b.down)
+	other, second := b.chain, newHost()
+	other.Metadata.Name += "-other"
+	t.Cleanup(func() { _, _ = second.Down(context.Background(), other.Metadata.Name) })
+	var meanwhile *plan.Plan
+	var failed error
+	var once sync.Once
+	b.host.Progress = func(string, int, int) {
+		once.Do(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), 25*time.Second)
+			defer cancel()
+			meanwhile, _, failed = second.Up(ctx, other, run.UpOptions{})
+		})
+	}
+	p, _, err := b.host.Up(context.Background(), b.chain, run.UpOptions{})
+	if err != nil || failed != nil || meanwhile == nil {
+		t.Fatalf("%v, and the other: %v", err, failed)
+	}
+	for _, block := range p.Blocks {
+		if slices.ContainsFunc(meanwhile.Blocks, block.Overlaps) {
+			t.Errorf("both have %s: %v and %v", block, p.Blocks, meanwhile.Blocks)
+		}
 	}
 }

@@ -2,9 +2,12 @@ package run
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/vishvananda/netlink"
 
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/observe"
@@ -13,11 +16,14 @@ import (
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/wiring"
 )
 
 // watchList is what is observed during a trial of a chain.
 type watchList struct {
 	plan *plan.Plan
+	// control is what keeps the chain as it is.
+	control map[string][]int
 
 	mu    sync.Mutex
 	tools map[string][]int
@@ -36,8 +42,8 @@ func (w *watchList) targets() observe.Targets {
 	return observe.Targets{Processes: w.processes, Interfaces: w.interfaces, Fragments: w.fragments}
 }
 
-// processes of the traffic tool, and those that live in the chain's functions or that
-// its wiring has.
+// processes of the traffic tool, those that live in the chain's functions or that
+// its wiring has, and those that keep it as it is.
 // What else runs in an endpoint is not the chain's.
 func (w *watchList) processes() map[string][]int {
 	all := map[string][]int{}
@@ -53,6 +59,7 @@ func (w *watchList) processes() map[string][]int {
 			all[nodes[ref]] = pids
 		}
 	}
+	maps.Copy(all, w.control)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for node, pids := range w.tools {
@@ -69,7 +76,7 @@ func (w *watchList) interfaces(context.Context) ([]trial.InterfaceCounts, error)
 		if err != nil {
 			return nil, err
 		}
-		counts, err := countersOf(n.Name, resource.At(h, w.plan.Chain), ofChain(w.plan.Chain))
+		counts, err := countersOf(n.Name, resource.At(h, w.plan.Chain), ofChain(w.plan))
 		h.Close()
 		if err != nil {
 			return nil, err
@@ -79,16 +86,18 @@ func (w *watchList) interfaces(context.Context) ([]trial.InterfaceCounts, error)
 	return all, nil
 }
 
-// ofChain tells a chain's interfaces, made for it or adopted, by their alias.
-func ofChain(chain string) func(string) bool {
-	return func(alias string) bool { return resource.Owned(alias, chain) || adopted.Owned(alias, chain) }
+// ofChain tells a chain's interfaces: made for it or adopted, by their alias, and those that others made for its ends.
+func ofChain(p *plan.Plan) func(*netlink.LinkAttrs) bool {
+	return func(a *netlink.LinkAttrs) bool {
+		return resource.Owned(a.Alias, p.Chain) || adopted.Owned(a.Alias, p.Chain) || p.Foreign() && a.Name == wiring.Attached
+	}
 }
 
 // ofAnyChain tells the interfaces that chains have in a standalone function.
-func ofAnyChain(alias string) bool { return resource.Marked(alias) }
+func ofAnyChain(a *netlink.LinkAttrs) bool { return resource.Marked(a.Alias) }
 
 // countersOf a node's interfaces, by name.
-func countersOf(node string, at resource.Place, counted func(alias string) bool) ([]trial.InterfaceCounts, error) {
+func countersOf(node string, at resource.Place, counted func(*netlink.LinkAttrs) bool) ([]trial.InterfaceCounts, error) {
 	links, err := at.Links()
 	if err != nil {
 		return nil, err
@@ -96,7 +105,7 @@ func countersOf(node string, at resource.Place, counted func(alias string) bool)
 	counts := []trial.InterfaceCounts{}
 	for _, l := range links {
 		a := l.Attrs()
-		if s := a.Statistics; s != nil && counted(a.Alias) {
+		if s := a.Statistics; s != nil && counted(a) {
 			counts = append(counts, trial.InterfaceCounts{
 				Node: node, Interface: a.Name, RxPackets: s.RxPackets, TxPackets: s.TxPackets, RxBytes: s.RxBytes, TxBytes: s.TxBytes,
 				RxDropped: s.RxDropped, TxDropped: s.TxDropped, RxErrors: s.RxErrors, TxErrors: s.TxErrors,

@@ -79,7 +79,15 @@ func TestCopiesAndOrder(t *testing.T) {
 	if sent < 1000 || tr.Metrics["loss_ratio"] != 0 {
 		t.Fatalf("%v packets were sent, loss %v", sent, tr.Metrics["loss_ratio"])
 	}
-	if copies := packets(t, tr, "duplicate_ratio", sent); math.Abs(copies-sent/100) >= 1 || copies != float64(did.Duplicated) {
+	// Packets of the proof of the path, put back and let go when nobody waits for them any
+	// more, are answered with errors (ICMP), which pass the function too, and one of which
+	// may be what it copies.
+	others, made := float64(did.Seen)-sent, float64(did.Duplicated)
+	if others < 0 || others > 10 {
+		t.Errorf("the function saw %d of %v packets", did.Seen, sent)
+	}
+	if copies := packets(t, tr, "duplicate_ratio", sent); math.Abs(made-float64(did.Seen)/100) >= 1 ||
+		copies > made || copies < made-min(others, 1) {
 		t.Errorf("%v copies of %v packets, and the function made %d of %d", copies, sent, did.Duplicated, did.Seen)
 	}
 	// Which of the first packets the function picks is left to what it saw before.

@@ -61,6 +61,25 @@ func (p *program) startContainedAgain(ctx context.Context) error {
 	return p.startContained(ctx)
 }
 
+// begun tells whether the program's container runs it already, as where another supervisor had it do so: it has nothing to
+// wait for any more.
+func (p *program) begun(ctx context.Context) bool {
+	if p.spec.Container == nil || len(p.spec.After) == 0 {
+		return false
+	}
+	e, err := engine.Open(ctx, p.spec.Container.Engine)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = e.Close() }()
+	return p.runsIn(ctx, e)
+}
+
+func (p *program) runsIn(ctx context.Context, e engine.Engine) bool {
+	c, err := p.contained(ctx, e)
+	return err == nil && c.PID != 0 && !engine.Waits(c.PID)
+}
+
 // contained is the program's container, as the plan has it made.
 func (p *program) contained(ctx context.Context, e engine.Engine) (engine.Container, error) {
 	c, err := e.Inspect(ctx, p.spec.Container.Name)
@@ -162,7 +181,7 @@ func (p *program) askContained(ctx context.Context, args []string) error {
 	}
 	defer func() { _ = e.Close() }()
 	var said bytes.Buffer
-	code, err := e.Exec(ctx, p.spec.Container.Name, args, &said)
+	code, err := e.Exec(ctx, p.spec.Container.Name, args, engine.Streams{Out: &said})
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("no answer within %v", probeTakes)

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"nfchain.dev/nfchain/internal/engine"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -40,6 +42,47 @@ func (e *telling) Logs(_ context.Context, _ string, from time.Time, to func(time
 	answer := e.answers[0]
 	e.answers = e.answers[1:]
 	return answer(from, to)
+}
+
+// asked is an engine that tells of one container.
+type asked struct {
+	engine.Engine
+	of engine.Container
+}
+
+func (e asked) Inspect(context.Context, string) (engine.Container, error) { return e.of, nil }
+
+// TestRunsIn: a container runs its program when it has become that, and not while it waits for its network, or when it has
+// ended, or is another.
+func TestRunsIn(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mkfifo(filepath.Join(dir, "enter"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	begin := func(path string, args ...string) int {
+		cmd := &exec.Cmd{Path: path, Args: args, Dir: dir}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+		return cmd.Process.Pid
+	}
+	runs, waits := begin("/bin/sleep", "sleep", "1000"), begin("/bin/cat", "/.nfchain", "enter", "--", "x") // from nobody
+	for what, c := range map[string]struct {
+		of   engine.Container
+		want bool
+	}{
+		"its program":        {engine.Container{Owner: "edge", Digest: "1", PID: runs}, true},
+		"what waits":         {engine.Container{Owner: "edge", Digest: "1", PID: waits}, false},
+		"what ended":         {engine.Container{Owner: "edge", Digest: "1"}, false},
+		"one as it was once": {engine.Container{Owner: "edge", Digest: "2", PID: runs}, false},
+		"another chain's":    {engine.Container{Owner: "else", Digest: "1", PID: runs}, false},
+	} {
+		p := &program{config: Config{Owner: "edge"}, spec: process.Spec{Netns: netns.Host, Container: &process.Container{Digest: "1"}}}
+		if p.runsIn(t.Context(), asked{of: c.of}) != c.want {
+			t.Errorf("%s: not %v", what, c.want)
+		}
+	}
 }
 
 // TestFollowedOn: what a container writes is followed on when its engine is back, from behind what was there, to the container's end,

@@ -56,6 +56,7 @@ func TestFlowsLeaveAnOlderPath(t *testing.T) {
 		"and the newest by one put in":    {spec(other, last), spec(other, first, last), "a", false},
 		"which nobody has watched so far": {spec(strings.Replace(other, ", onFailure: bypass", "", 1), last), spec(first, other, last), "other", false},
 		"of several, by one taken out":    {spec(first, other, last) + on("a, last"), spec(other, last) + on("other, last"), "a", true},
+		"of several, by a replica":        {spec(pair, other, last) + on("x, last"), spec(other, last) + on("other, last"), "x-1", true},
 		"of several, by one on both":      {spec(first, other, last) + on("a, last"), spec(first, other, last) + on("a, other, last"), "a", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -103,6 +104,38 @@ func TestFlowsLeaveAnOlderPath(t *testing.T) {
 				t.Errorf("the namespace %s is there: %t", namespace, netns.Exists(namespace))
 			}
 		})
+	}
+}
+
+// TestFlowsOnAnOlderPathLeaveAReplica that fails, where no newer path leads to replicas: none is lost from then on, and they stay on
+// their path.
+func TestFlowsOnAnOlderPathLeaveAReplica(t *testing.T) {
+	t.Parallel()
+	on := func(udp string) string {
+		return lasting + spec(other, pair, last) + "classifier: {otherwise: direct, rules: [{name: udp, match: {protocol: udp}, functions: [" + udp +
+			"]}, {name: ping, match: {protocol: icmp}, functions: [x, last]}]}\n"
+	}
+	p := newPath(t, on("other, x"))
+	dropped := nstest.Dropped(t)
+	s := newStreamOf(t, p, 20)
+	s.more(t, 100)
+	p.up(on("other"))
+	if n := p.staying(); n < 20 {
+		t.Fatalf("of 20 flows %d stay", n)
+	}
+	for _, h := range p.health() {
+		p.well(h.Node)
+	}
+	s.more(t, 100)
+	p.sh("x-1", breaks)
+	p.until("x-1", "failed", hasFailed)
+	p.keeps("other", 1)
+	time.Sleep(100 * time.Millisecond) // what is on its way to it is lost
+	found := s.next.Load()
+	s.more(t, 100)
+	s.whole(t, found+1, s.next.Load(), dropped)
+	if n := p.staying(); n < 20 {
+		t.Errorf("of 20 flows %d stay when a replica has failed", n)
 	}
 }
 

@@ -2,6 +2,7 @@ package supervise_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"net"
 	"net/netip"
 	"slices"
@@ -36,6 +37,7 @@ type stream struct {
 	out  []net.Conn
 	in   net.PacketConn
 	next atomic.Uint64 // number of the next packet to be sent
+	back *stream       // answers to them, where each is answered
 
 	mu      sync.Mutex
 	last    time.Time
@@ -47,7 +49,17 @@ func newStream(tb testing.TB, p *path) *stream { return newStreamOf(tb, p, 1) }
 
 func newStreamOf(tb testing.TB, p *path, flows int) *stream {
 	tb.Helper()
-	s := &stream{times: map[uint64]int{}}
+	return streamed(tb, p, flows, &stream{times: map[uint64]int{}})
+}
+
+// answered is a stream in which each packet is sent back.
+func answered(tb testing.TB, p *path, flows int) *stream {
+	tb.Helper()
+	return streamed(tb, p, flows, &stream{times: map[uint64]int{}, back: &stream{times: map[uint64]int{}}})
+}
+
+func streamed(tb testing.TB, p *path, flows int, s *stream) *stream {
+	tb.Helper()
 	at := netip.AddrPortFrom(p.addresses(p.Client(), p.Server())[0], 7013).String()
 	err := netns.Do(p.Server().Namespace, func() (err error) { s.in, err = net.ListenPacket("udp", at); return })
 	for range flows {
@@ -68,13 +80,19 @@ func newStreamOf(tb testing.TB, p *path, flows int) *stream {
 	both.Add(2)
 	go func() { defer both.Done(); s.send(stop) }()
 	go func() { defer both.Done(); s.take() }()
+	if s.back != nil {
+		for _, c := range s.out {
+			both.Add(1)
+			go func() { defer both.Done(); s.takeBack(c) }()
+		}
+	}
 	tb.Cleanup(func() {
 		close(stop)
 		_ = s.in.Close()
-		both.Wait()
 		for _, c := range s.out {
 			_ = c.Close()
 		}
+		both.Wait()
 	})
 	return s
 }
@@ -108,24 +126,45 @@ func (s *stream) send(stop chan struct{}) {
 
 func (s *stream) take() {
 	for b := make([]byte, 64); ; {
-		if _, _, err := s.in.ReadFrom(b); err != nil {
+		n, from, err := s.in.ReadFrom(b)
+		if err != nil {
 			return
 		}
-		now := time.Now()
-		s.mu.Lock()
-		s.longest = max(s.longest, now.Sub(s.last))
-		s.last = now
-		s.times[binary.BigEndian.Uint64(b)]++
-		s.mu.Unlock()
+		s.note(b)
+		if s.back != nil {
+			_, _ = s.in.WriteTo(b[:n], from)
+		}
 	}
+}
+
+// takeBack what comes back of a flow.
+func (s *stream) takeBack(c net.Conn) {
+	for b := make([]byte, 64); ; {
+		_, err := c.Read(b)
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err == nil { // that nobody was there is none
+			s.back.note(b)
+		}
+	}
+}
+
+// note that a packet came.
+func (s *stream) note(b []byte) {
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.longest = max(s.longest, now.Sub(s.last))
+	s.last = now
+	s.times[binary.BigEndian.Uint64(b)]++
 }
 
 // whole fails the test if some packets, by their numbers, did not come once each, but for those that
 // the machine dropped meanwhile, because another test floods it.
 func (s *stream) whole(tb testing.TB, from, to, dropped uint64) {
 	tb.Helper()
-	// A function that is slowed has a thousand bytes a second of what came before it was found to be.
-	for deadline := time.Now().Add(4 * time.Minute); ; time.Sleep(interval) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(interval) {
 		lost, again := s.odd(from, to)
 		if len(again) > 0 {
 			tb.Fatalf("packets came again: %v", again)

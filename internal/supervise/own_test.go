@@ -12,7 +12,7 @@ import (
 // waitsFor tells whether a program has not begun, because another is not ready.
 func waitsFor(node string) func(process.Status) bool {
 	return func(s process.Status) bool {
-		return s.State == process.Waiting && s.Message == "waits for "+node && s.PID == 0
+		return s.State == process.Waiting && (s.Message == "waits for "+node || s.Message == "ended by signal: killed; waits for "+node) && s.PID == 0
 	}
 }
 
@@ -43,7 +43,11 @@ func TestAfter(t *testing.T) {
 		t.Errorf("it waits: %+v", s)
 	}
 	touch()
-	first, second := c.ready("a"), c.ready("b")
+	first := c.ready("a")
+	if s := c.until("b", "running", func(s process.Status) bool { return s.PID != 0 }); s.Message != "" {
+		t.Errorf("it waits no more: %+v", s)
+	}
+	second := c.ready("b")
 
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
@@ -78,6 +82,44 @@ func TestWaitsAndGoes(t *testing.T) {
 	c.living(1)
 }
 
+// TestAfterReplicas: a program begins when all of a function are ready, and goes on as it is when one more comes.
+func TestAfterReplicas(t *testing.T) {
+	c := newChain(t, "a", "b-1", "b-2", "b-3")
+	a := c.spec("a", "exec sleep 1000")
+	a.After = []string{"b"}
+	replica := func(number int, ready string) process.Spec {
+		s := c.spec("b-"+itoa(number), "exec sleep 1000")
+		s.Of, s.Ready = "b", process.Ready{Command: []string{ready}, TimeoutS: 60}
+		return s
+	}
+	c.up(a)
+	c.until("a", "waiting", waitsFor("b"))
+	c.up(a, replica(1, "true"), replica(2, "false"))
+	c.ready("b-1")
+	c.until("a", "waiting", waitsFor("b-2"))
+	c.up(a, replica(1, "true"), replica(2, "true"))
+	pid := c.ready("a").PID
+	c.up(a, replica(1, "true"), replica(2, "true"), replica(3, "false"))
+	c.until("b-3", "there", func(s process.Status) bool { return s.PID != 0 })
+	if s := c.ready("a"); s.PID != pid {
+		t.Errorf("it was begun anew: %+v", s)
+	}
+}
+
+// TestReplacedTogether: what one that is replaced waits for is the other as it is to be, whichever of them is told first.
+func TestReplacedTogether(t *testing.T) {
+	c := newChain(t, "a", "b")
+	waits, waited := c.spec("a", "exec sleep 1000"), c.spec("b", "exec sleep 1000")
+	waits.After = []string{"b"}
+	c.up(waits, waited)
+	c.ready("a")
+	waits.Args, waited.Args = []string{"sleep", "2000"}, []string{"sleep", "2000"}
+	waited.Ready = process.Ready{Command: []string{"false"}, TimeoutS: 60}
+	c.up(waits, waited)
+	c.until("a", "waiting", waitsFor("b"))
+	c.living(1)
+}
+
 // TestOwnFiles: a program has directories of its own, which its ready command sees and nobody else, and new
 // ones when it begins again.
 func TestOwnFiles(t *testing.T) {
@@ -86,12 +128,12 @@ func TestOwnFiles(t *testing.T) {
 	if err := os.WriteFile(dir+"/host", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := c.spec("a", "cd "+dir+" && cat in/text && test ! -e host && test ! -e made && touch made within/made && exec sleep 1000")
+	s := c.spec("a", "cd "+dir+" && cat in/text && stat -c %a in/text && test ! -e host && test ! -e made && touch made within/made && exec sleep 1000")
 	s.Scratch, s.Files = []string{dir + "/within", dir}, map[string]string{dir + "/in/text": "given\n"}
 	s.Ready.Command = []string{"sh", "-c", "test -e " + dir + "/made && test -e " + dir + "/within/made"}
 	c.up(s)
 	pid := c.ready("a").PID
-	c.says("a", "given\n")
+	c.says("a", "given\n644\n")
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}

@@ -138,6 +138,9 @@ func (p *path) sendsOn(port, path, to string) {
 		var got uint32
 		p.port(port, func(open *steer.Port) (err error) { got, err = open.InsteadOn(path, number); return })
 		want := p.goal(to)
+		if to == "replicas" {
+			p.port(port, func(open *steer.Port) error { want, _ = open.Shared("x"); return nil })
+		}
 		if got == want {
 			return
 		}
@@ -216,11 +219,27 @@ func (p *path) port(name string, do func(*steer.Port) error) {
 // taken out, and are gone, are kept from as well.
 func (p *path) keeps(from string, replicas ...int) {
 	p.Helper()
-	var want, got, there steer.Numbers
+	of := ""
 	for _, r := range p.Resources {
 		if s, is := r.Spec.(health.Spec); is {
 			for _, n := range s.Nodes {
 				if n.Of != "" {
+					of = n.Of
+				}
+			}
+		}
+	}
+	p.keepsAt(p.watched(from).East, of, replicas...)
+}
+
+// keepsAt waits until a port keeps its packets away from just these replicas of a function, of those that are on the path.
+func (p *path) keepsAt(port, of string, replicas ...int) {
+	p.Helper()
+	var want, got, there steer.Numbers
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(health.Spec); is {
+			for _, n := range s.Nodes {
+				if n.Of == of {
 					there |= steer.Number(n.Number)
 				}
 			}
@@ -230,12 +249,12 @@ func (p *path) keeps(from string, replicas ...int) {
 		want |= steer.Number(n)
 	}
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		p.port(p.watched(from).East, func(open *steer.Port) (err error) { got, err = open.Failing(); return })
+		p.port(port, func(open *steer.Port) (err error) { got, err = open.Failing(of); return })
 		if got&there == want {
 			return
 		}
 		if time.Now().After(deadline) {
-			p.Fatalf("what comes from %s keeps away from replicas %b, want %b", from, got, want)
+			p.Fatalf("what comes in at %s keeps away from replicas %b of %s, want %b", port, got, of, want)
 		}
 	}
 }

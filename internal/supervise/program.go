@@ -44,10 +44,10 @@ type program struct {
 
 // listener is told what becomes of programs.
 type listener interface {
-	note(of process.Status)
+	note(of process.Spec, now process.Status)
 	dies(node string)
-	// unready gives a node of these whose program is not ready, "" where there is none.
-	unready(nodes []string) string
+	// unready gives a program of these functions that is not ready, "" where there is none.
+	unready(functions []string) string
 }
 
 // launch starts keeping a program; left tells that one may run already.
@@ -87,7 +87,7 @@ func (p *program) update(change func(*process.Status)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	change(&p.state)
-	p.told.note(p.state)
+	p.told.note(p.spec, p.state)
 }
 
 // tell the state, after which every other is told.
@@ -110,8 +110,8 @@ func (p *program) restart() {
 	}
 }
 
-// keep starts the program again whenever it ends, as its restart policy says,
-// after a pause that doubles while it keeps failing. A program that a killed
+// keep starts the program again whenever it ends, as its restart policy says: at once
+// where it had run for long enough, and else after a pause that doubles while it keeps failing. A program that a killed
 // supervisor left is taken over as it runs.
 func (p *program) keep(ctx context.Context, left bool) {
 	run, runs := p.start, false
@@ -123,8 +123,8 @@ func (p *program) keep(ctx context.Context, left bool) {
 			return p.watch(ctx, pid, nil, func() error { return waitAdopted(pid) })
 		}
 	}
-	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, longestPause) {
-		if !runs && !p.await(ctx) {
+	for pause := firstPause; ctx.Err() == nil; pause = min(max(2*pause, firstPause), longestPause) {
+		if !runs && !p.begun(ctx) && !p.await(ctx) {
 			return
 		}
 		runs = false
@@ -134,7 +134,7 @@ func (p *program) keep(ctx context.Context, left bool) {
 			return
 		}
 		if time.Since(began) > settled {
-			pause = firstPause
+			pause = 0
 		}
 		if !p.ended(err, time.Since(began)) {
 			select {
@@ -190,16 +190,26 @@ func manner(err error) string {
 	return "ended by " + exit.String() // signal: killed
 }
 
-// await the programs that are to be ready when this one begins, and tell whether they are.
+// await the programs that are to be ready when this one begins, and tell whether they are. Meanwhile the state says which one
+// is not, beside how this one last ended.
 func (p *program) await(ctx context.Context) bool {
+	before := p.status()
 	for said := ""; ctx.Err() == nil; {
 		of := p.told.unready(p.spec.After)
 		if of == "" {
+			if said != "" {
+				p.update(func(s *process.Status) { s.State, s.Message = before.State, before.Message })
+			}
 			return true
 		}
 		if of != said {
 			said = of
-			p.update(func(s *process.Status) { s.State, s.Message = process.Waiting, "waits for "+of })
+			p.update(func(s *process.Status) {
+				s.State, s.Message = process.Waiting, "waits for "+of
+				if before.Message != "" {
+					s.Message = before.Message + "; " + s.Message
+				}
+			})
 		}
 		select {
 		case <-ctx.Done():
@@ -239,7 +249,9 @@ func (p *program) command(args []string, beside int) *exec.Cmd {
 // watch follows a running program until wait returns; a cancelled context ends
 // it, first politely. Before is what the process is until it becomes the program.
 func (p *program) watch(ctx context.Context, pid int, before []string, wait func() error) error {
-	p.update(func(s *process.Status) { s.PID, s.State = pid, process.Starting })
+	p.update(func(s *process.Status) {
+		s.PID, s.State, s.BeganNs, s.ReadyNs = pid, process.Starting, process.Clock(), 0
+	})
 	probing, stopProbing := context.WithCancel(ctx)
 	var meanwhile sync.WaitGroup
 	defer meanwhile.Wait()

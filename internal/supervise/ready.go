@@ -39,7 +39,9 @@ func (p *program) probe(ctx context.Context, pid int, before []string) bool {
 			return false
 		}
 		if ready {
-			p.update(func(s *process.Status) { s.State, s.Message, s.Late = process.Running, "", false })
+			p.update(func(s *process.Status) {
+				s.State, s.Message, s.Late, s.ReadyNs = process.Running, "", false, process.Clock()
+			})
 			return true
 		}
 		if time.Since(began) > allowed {
@@ -71,6 +73,8 @@ func (p *program) ready(ctx context.Context, pid int, ran time.Duration) (ok boo
 	switch {
 	case r.TCPPort != 0:
 		return netns.Listens(pid, r.TCPPort), fmt.Sprintf("nothing listens on TCP port %d", r.TCPPort)
+	case r.AtOnce:
+		return true, ""
 	case len(r.Command) > 0:
 		err := p.ask(ctx, pid, r.Command)
 		return err == nil, fmt.Sprintf("its ready command fails (%v)", err)

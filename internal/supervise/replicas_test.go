@@ -132,7 +132,7 @@ func TestReplicasTakenOver(t *testing.T) {
 	p.up(spec(strings.NewReplacer("3", "4", ", onFailure: replica", "").Replace(several), last))
 	gone(t, p.owner) // there is nothing to supervise
 	p.port(port, func(open *steer.Port) error {
-		if failing, err := open.Failing(); err != nil || failing != 0 {
+		if failing, err := open.Failing("x"); err != nil || failing != 0 {
 			t.Errorf("replicas %b are kept from, error %v", failing, err)
 		}
 		return nil
@@ -239,5 +239,93 @@ func (s *stream) flows(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("of 200 packets %d are lost", len(lost))
 		}
+	}
+}
+
+// TestReplicasOnPathsFail: where a classifier chooses paths, flows of a replica that fails go to the others on each path that
+// goes by the function, and those that are led past one before it go to replicas that are well.
+func TestReplicasOnPathsFail(t *testing.T) {
+	t.Parallel()
+	const paths = "classifier: {otherwise: direct, rules: [{name: ping, match: {protocol: icmp}, functions: [a, x, last]}, " +
+		"{name: ping6, match: {protocol: icmpv6}, functions: [x, last]}, {name: stream, match: {protocol: udp}, functions: [a, x]}]}\n"
+	chain := spec(first, several, last) + paths
+	p := newPath(t, chain)
+	port := p.watched("client").East
+	p.well("a", "x-1", "x-2", "x-3")
+	s := newStreamOf(t, p, 20)
+	s.more(t, 100)
+	p.sh("x-2", breaks)
+	p.until("x-2", "failed", hasFailed)
+	p.keeps("a", 2)
+	p.keeps("client", 2)
+	p.sendsOn(port, "a x", "")
+	p.crosses()
+	p.sh("a", breaks)
+	p.until("a", "failed", hasFailed)
+	p.sendsOn(port, "a x", "replicas")
+	p.sendsOn(port, "a x last", "replicas")
+	p.sendsOn(port, "x last", "")
+	p.keeps("client", 2)
+	from, dropped := s.next.Load(), nstest.Dropped(t)
+	s.more(t, 200)
+	p.crosses()
+	if err := syscall.Kill(supervisorOf(p.owner), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	gone(t, p.owner)
+	p.keeps("client", 2)
+	p.sendsOn(port, "a x", "replicas")
+	p.crosses()
+	for _, n := range []string{"3", "4"} {
+		p.up(strings.Replace(chain, "replicas: 3", "replicas: "+n, 1))
+		p.until("x-2", "failed", hasFailed)
+		p.sendsOn(port, "a x last", "replicas")
+		p.keeps("client", 2)
+		p.crosses()
+	}
+	p.sh("a", mends)
+	p.sh("x-2", mends)
+	p.well("a", "x-2")
+	p.sendsOn(port, "a x", "")
+	p.keeps("client")
+	p.keeps("a")
+	s.more(t, 200)
+	s.whole(t, from+1, s.next.Load(), dropped)
+	p.crosses()
+}
+
+// TestAllReplicasOnPathsFail: packets of each path go past them all to what is next on it, or end before them, or go on to
+// them, as is said.
+func TestAllReplicasOnPathsFail(t *testing.T) {
+	const paths = "classifier: {otherwise: direct, rules: [{name: ping, match: {protocol: icmp}, functions: [x, last]}, {name: ping6, match: {protocol: icmpv6}, functions: [x]}]}\n"
+	for policy, to := range map[string][2]string{process.Bypass: {"last", "server"}, process.Block: {"nowhere", "nowhere"}, process.Replica: {"", ""}} {
+		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
+			p := newPath(t, spec(strings.Replace(pair, "bypass", policy, 1), last)+paths)
+			port := p.watched("client").East
+			p.well("x-1", "x-2")
+			p.sh("x-1", breaks)
+			p.until("x-1", "failed", hasFailed)
+			p.keeps("client", 1)
+			p.crosses()
+			p.sh("x-2", breaks)
+			p.until("x-2", "failed", hasFailed)
+			p.sendsOn(port, "x last", to[0])
+			p.sendsOn(port, "x", to[1])
+			p.keeps("client")
+			if policy == process.Bypass {
+				p.crosses()
+			}
+			p.sh("x-2", mends)
+			p.well("x-2")
+			p.keeps("client", 1)
+			p.sendsOn(port, "x last", "")
+			p.sendsOn(port, "x", "")
+			p.crosses()
+			p.sh("x-1", mends)
+			p.well("x-1")
+			p.keeps("client")
+			p.crosses()
+		})
 	}
 }

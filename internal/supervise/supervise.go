@@ -42,7 +42,7 @@ func Run(ctx context.Context, c Config) error {
 	if err != nil {
 		return fmt.Errorf("supervise %s: %w", c.Owner, err)
 	}
-	s := &supervisor{config: c, programs: map[string]*program{}, left: map[string]bool{}, stirred: make(chan struct{}, 1)}
+	s := &supervisor{config: c, programs: map[string]*program{}, states: states{of: map[string]map[string]string{}}, left: map[string]bool{}, stirred: make(chan struct{}, 1)}
 	found, err := process.Find(c.Owner)
 	if err != nil {
 		_ = listener.Close()
@@ -110,9 +110,9 @@ type supervisor struct {
 	// draining tells that flows go by older versions of the path.
 	draining bool
 
-	// states of the programs, by node, as each has told the last time. They are kept beside the programs, so that
+	// states of the programs, as each has told the last time. They are kept beside the programs, so that
 	// one that waits for others can be ended by who holds those.
-	states sync.Map
+	states states
 
 	// watching is held while the watcher, which may be nil, is read or changed.
 	watching sync.Mutex
@@ -193,8 +193,9 @@ func (s *supervisor) set(spec process.Spec) error {
 			old.end()
 			old.endLeft(all)
 		}
+		s.states.forget(old.spec)
 	}
-	s.states.Store(spec.Node, process.Starting)
+	s.states.note(spec, process.Starting)
 	s.programs[spec.Node] = launch(s.config, spec, s.left[spec.Node], s.restorer, s)
 	delete(s.left, spec.Node)
 	return nil
@@ -245,7 +246,7 @@ func (s *supervisor) end(nodes map[string]bool) {
 		go func() {
 			defer all.Done()
 			p.end()
-			s.states.Delete(node)
+			s.states.forget(p.spec)
 		}()
 	}
 	all.Wait()

@@ -70,26 +70,19 @@ func (s *supervisor) setWatcher(w *watch.Watcher) {
 }
 
 // note what became of a program.
-func (s *supervisor) note(of process.Status) {
+func (s *supervisor) note(of process.Spec, now process.Status) {
 	select {
 	case s.stirred <- struct{}{}:
 	default: // it is told already
 	}
-	s.states.Store(of.Node, of.State)
+	s.states.note(of, now.State)
 	if w := s.watchedBy(); w != nil {
-		w.Note(of)
+		w.Note(now)
 	}
 }
 
-// unready gives a node of these whose program is not ready, or is not there; "" where all are.
-func (s *supervisor) unready(nodes []string) string {
-	for _, node := range nodes {
-		if state, there := s.states.Load(node); !there || state != process.Running {
-			return node
-		}
-	}
-	return ""
-}
+// unready gives a program of these functions that is not ready, or a function that has none; "" where all are ready.
+func (s *supervisor) unready(functions []string) string { return s.states.unready(functions) }
 
 // dies tells who watches that a program begins to end, or seems to.
 func (s *supervisor) dies(program string) {

@@ -54,6 +54,8 @@ type Step struct {
 	Steps trial.List[StepCount] `json:"steps"`
 	// blind tells that of what comes in nothing is seen.
 	blind bool
+	// aside tells that no packet came there, and that there are ways past it.
+	aside bool
 }
 
 // Explain sends a few packets of a flow from the end where it begins, and tells what became
@@ -101,15 +103,14 @@ func (e *Explanation) follow(hops []Hop, reverse bool) {
 		}
 		switch unseen := step.In+step.Out+own(step.Drops) == 0; {
 		case unseen && h.Aside:
-			e.Aside = append(e.Aside, h.Name)
-			continue
+			step.aside = true
 		case unseen && h.OneWay && reverse:
 			e.Past = append(e.Past, h.Name)
 			continue
 		}
 		e.Hops = append(e.Hops, step)
 	}
-	e.Hops = taking(e.Hops)
+	e.take(e.Hops)
 	if n := len(e.Hops) - 1; n > 0 {
 		e.Arrived = e.Hops[n].In - min(e.Hops[n].In, own(e.Hops[n].Drops))
 	}
@@ -118,13 +119,19 @@ func (e *Explanation) follow(hops []Hop, reverse bool) {
 	}
 }
 
-// taking leaves of the replicas of a function those that packets of the flow came to, and where there
-// are none the function alone.
-func taking(all []Step) (taken []Step) {
+// take of the replicas of a function those that packets of the flow came to, and where there
+// are none the function alone, or that it is on another way.
+func (e *Explanation) take(all []Step) {
+	var taken []Step
 	for i := 0; i < len(all); {
 		end := i + 1
 		for all[i].Of != "" && end < len(all) && all[end].Of == all[i].Of {
 			end++
+		}
+		if !slices.ContainsFunc(all[i:end], func(s Step) bool { return !s.aside }) {
+			e.Aside = append(e.Aside, cmp.Or(all[i].Of, all[i].Name))
+			i = end
+			continue
 		}
 		took := taken
 		for _, s := range all[i:end] {
@@ -143,7 +150,7 @@ func taking(all []Step) (taken []Step) {
 		}
 		taken, i = took, end
 	}
-	return taken
+	e.Hops = taken
 }
 
 // isAnswer tells whether what ended at the hop where the flow begins is the answer to it: only

@@ -48,6 +48,20 @@ func (j Job) Sides(ctx context.Context, command string, serve, send, sent, recei
 	return []trial.ToolOutput{client.Output(), server.Output()}, server.report(received)
 }
 
+// Alone runs a trial in one process of this binary, the client of [Job.Sides], where somebody
+// else serves.
+func (j Job) Alone(ctx context.Context, command string, send, sent any) (raw []trial.ToolOutput, err error) {
+	client, err := j.side(ctx, j.StartClient, command, "client", send)
+	if err != nil {
+		return nil, err
+	}
+	defer client.Kill()
+	if err := client.Wait(ctx); err != nil {
+		return nil, err
+	}
+	return []trial.ToolOutput{client.Output()}, client.report(sent)
+}
+
 func (j Job) side(ctx context.Context, start func(context.Context, ...string) (*Process, error), command, name string, settings any) (*Process, error) {
 	text, err := json.Marshal(settings)
 	if err != nil {

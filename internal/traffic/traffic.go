@@ -55,6 +55,9 @@ type Job struct {
 	// SpareEast and SpareWest are addresses that nobody has and that the path carries to the
 	// server's end and to the client's; of both IP versions, where there are any.
 	SpareEast, SpareWest []netip.Addr
+	// Site is where the URL of the load leads, as the client reaches it; zero where there is none, and
+	// the tool has a server of its own.
+	Site netip.AddrPort
 	// FirstPort of as many as there are flows, and BindPort the one where the server
 	// listens for it; 0 is the same.
 	FirstPort, BindPort int

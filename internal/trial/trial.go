@@ -27,6 +27,7 @@ const (
 	UDPRR   = "udp_rr"  // transactions over UDP
 	RFC6349 = "rfc6349" // TCP by the method of RFC 6349
 	TCPCRR  = "tcp_crr" // transactions with a TCP connection made and closed for each
+	HTTP    = "http"    // requests to a web server
 )
 
 // Condition is what is held fixed during a trial and repeated.
@@ -44,6 +45,7 @@ type Condition struct {
 	OfferedPps float64 `json:"offered_pps,omitempty"`
 	Frames
 	Messages
+	Web
 	Beside
 	Zerocopy  bool    `json:"zerocopy"`
 	Affinity  string  `json:"affinity"`
@@ -88,6 +90,8 @@ type Beside struct {
 	ActiveChains int `json:"active_chains,omitempty"`
 	// IdleContainers carried nothing.
 	IdleContainers int `json:"idle_containers,omitempty"`
+	// Harm is what the chain lost during each trial.
+	Harm string `json:"harm,omitempty"`
 }
 
 // Messages are what transactions are made of; absent for what has none.
@@ -98,6 +102,14 @@ type Messages struct {
 	ResponseSize uint64 `json:"response_size,omitempty"`
 	// BusyLoop has both sides ask for messages without sleeping.
 	BusyLoop bool `json:"busy_loop,omitempty"`
+}
+
+// Web is what requests to a web server are; absent for other protocols.
+type Web struct {
+	// URL that is asked for; absent for an object of the tool's own server.
+	URL string `json:"url,omitempty"`
+	// RequestRate is how many requests a second are due; absent where each follows an answer.
+	RequestRate int `json:"request_rate,omitempty"`
 }
 
 // Trial is one measurement under one condition, raw.
@@ -199,7 +211,8 @@ type ProcessUse struct {
 	PID     int     `json:"pid"`
 	UserS   float64 `json:"user_s"`
 	SystemS float64 `json:"system_s"`
-	// MemoryPeak is the largest resident size, bytes, where the kernel told.
+	// MemoryPeak is the largest resident size during the trial, bytes, where the kernel told: of a process that is older than that, the
+	// largest that was seen, at the trial's ends and every second between.
 	MemoryPeak *uint64 `json:"memory_peak_bytes,omitempty"`
 	// CPUs that it was allowed to run on when it was last seen, as the kernel told.
 	CPUs string `json:"cpus_allowed,omitempty"`

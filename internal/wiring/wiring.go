@@ -6,6 +6,7 @@ package wiring
 import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/container"
 )
 
 // Port is one interface of a node.
@@ -45,6 +46,12 @@ type Network struct {
 	Node, Namespace string
 	// Options are of the type that Wiring.Options gives.
 	Options any
+	// Engine whose container the first end is; "" where it is a namespace alone.
+	Engine string
+	// Driver of the engine's network that options name; "" where that is not known.
+	Driver string
+	// File is the text of the file that options name, if they are [api.Filed].
+	File string
 	// Has tells whether the machine has a feature.
 	Has func(feature string) bool
 }
@@ -60,6 +67,8 @@ type Joined struct {
 	// Ports are, for each hop, where a wiring that is Steered takes in what its ends send; none
 	// of another.
 	Ports []Ports
+	// Network of an engine, with which the ends' containers begin; nil where they begin with none.
+	Network *container.Network
 	// Settings are what the wiring chose, by name, to be shown beside results.
 	Settings map[string]string
 }
@@ -136,7 +145,7 @@ type Plain interface {
 	PlainAddresses()
 }
 
-// Loopback is the interface of the host over which the ends of a bare wiring meet.
+// Loopback is the interface over which two ends in one namespace meet.
 const Loopback = "lo"
 
 // Bare is a wiring of two ends that are both in the host's own namespace, where nothing
@@ -144,6 +153,37 @@ const Loopback = "lo"
 type Bare interface {
 	Wiring
 	Bare()
+}
+
+// Within is a wiring of two ends that are in one namespace of the chain's own, and meet over its loopback.
+type Within interface {
+	Wiring
+	Within()
+}
+
+// Functionless is a wiring of two ends between which there can be no functions, as no packets would come to these.
+type Functionless interface {
+	Wiring
+	Functionless()
+}
+
+// Attached is the interface of an end of an attaching wiring.
+const Attached = "eth0"
+
+// Attaching is a wiring that has somebody else attach two ends to a network: an engine of containers, or plugins. What
+// interfaces and addresses they have is theirs, and known when they are there.
+type Attaching interface {
+	Wiring
+	Attaches()
+}
+
+// OfEngine is an attaching wiring that leaves it to the engine of the ends' containers.
+type OfEngine interface {
+	Attaching
+	// Can tells whether an engine can.
+	Can(engine string) bool
+	// Named is the name of the engine's network where options say one that is there.
+	Named(options any) string
 }
 
 // Wiring joins neighbours.

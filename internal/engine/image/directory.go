@@ -2,12 +2,15 @@ package image
 
 import (
 	"archive/tar"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // writeDirectory as a tar that is the same to the byte as long as names, modes and contents are: an engine is told
@@ -15,7 +18,22 @@ import (
 // engine makes anything.
 func (s Source) writeDirectory(w io.Writer, end func() error) error {
 	archive := tar.NewWriter(w)
-	err := filepath.WalkDir(s.Path, func(path string, entry fs.DirEntry, err error) error {
+	err := s.walk(func(path, name string, entry fs.DirEntry) error { return add(archive, path, name, entry) })
+	if err != nil {
+		return err
+	}
+	if err := archive.Flush(); err != nil {
+		return err
+	}
+	if err := end(); err != nil {
+		return err
+	}
+	return archive.Close()
+}
+
+// walk over all in the directory that is not left out.
+func (s Source) walk(do func(path, name string, entry fs.DirEntry) error) error {
+	return bare(filepath.WalkDir(s.Path, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -29,21 +47,27 @@ func (s Source) writeDirectory(w io.Writer, end func() error) error {
 			}
 			return nil
 		}
-		if err := add(archive, path, name, entry); err != nil {
+		if err := do(path, name, entry); err != nil {
 			return at(name, err)
 		}
 		return nil
-	})
-	if err != nil {
-		return bare(err)
-	}
-	if err := archive.Flush(); err != nil {
+	}))
+}
+
+// check what can be seen without reading the files: what no image can have, and what may not be read.
+func check(path, _ string, entry fs.DirEntry) error {
+	if err := has(entry.Type()); err != nil || !entry.Type().IsRegular() {
 		return err
 	}
-	if err := end(); err != nil {
-		return err
+	return unix.Access(path, unix.R_OK)
+}
+
+// has is an error for what no image can have.
+func has(mode fs.FileMode) error {
+	if mode.IsDir() || mode.IsRegular() || mode&fs.ModeSymlink != 0 {
+		return nil
 	}
-	return archive.Close()
+	return errors.New("is neither a file, a directory nor a link; name it in .dockerignore")
 }
 
 func add(archive *tar.Writer, path, name string, entry fs.DirEntry) error {
@@ -51,7 +75,10 @@ func add(archive *tar.Writer, path, name string, entry fs.DirEntry) error {
 	if err != nil {
 		return err
 	}
-	h := &tar.Header{Name: filepath.ToSlash(name), Mode: int64(info.Mode().Perm()), ModTime: time.Unix(0, 0)}
+	if err := has(info.Mode()); err != nil {
+		return err
+	}
+	h := &tar.Header{Name: filepath.ToSlash(name), Mode: modeOf(info.Mode()), ModTime: time.Unix(0, 0)}
 	switch {
 	case info.IsDir():
 		h.Typeflag, h.Name = tar.TypeDir, h.Name+"/"
@@ -62,8 +89,6 @@ func add(archive *tar.Writer, path, name string, entry fs.DirEntry) error {
 			return err
 		}
 		return archive.WriteHeader(h)
-	case !info.Mode().IsRegular():
-		return fmt.Errorf("is neither a file, a directory nor a link; name it in .dockerignore")
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -78,4 +103,15 @@ func add(archive *tar.Writer, path, name string, entry fs.DirEntry) error {
 		return fmt.Errorf("%d of %d bytes could be read (%v); it is being written", n, h.Size, err)
 	}
 	return nil
+}
+
+// modeOf a file as tar(5) has it.
+func modeOf(mode fs.FileMode) int64 {
+	all := int64(mode.Perm())
+	for bit, is := range map[int64]fs.FileMode{unix.S_ISUID: fs.ModeSetuid, unix.S_ISGID: fs.ModeSetgid, unix.S_ISVTX: fs.ModeSticky} {
+		if mode&is != 0 {
+			all |= bit
+		}
+	}
+	return all
 }

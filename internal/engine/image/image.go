@@ -62,8 +62,10 @@ func (s *Source) openDirectory() error {
 	case !info.Mode().IsRegular():
 		return errors.New("has a " + Dockerfile + " that is not a file")
 	}
-	s.ignored, err = readIgnored(filepath.Join(s.Path, ".dockerignore"))
-	return err
+	if s.ignored, err = readIgnored(filepath.Join(s.Path, ".dockerignore")); err != nil {
+		return err
+	}
+	return s.walk(check)
 }
 
 // Name of the image, which has another tag when its content is another. Of a tarball that is what the image's own

@@ -137,6 +137,43 @@ func listed(t *testing.T, content []byte) map[string]string {
 	}
 }
 
+// TestManyLayers: of an OCI layout only what says something is kept, however many layers come before it.
+func TestManyLayers(t *testing.T) {
+	ours := config(runtime.GOARCH, "")
+	var files []file
+	var layers []string
+	for i := range mostText/largestText + 1 {
+		l, digest := blob(strings.Repeat(string(rune('a'+i)), largestText))
+		files, layers = append(files, l), append(layers, fmt.Sprintf(`{"digest":%q}`, digest))
+	}
+	c, of := blob("\n " + ours)
+	m, manifest := blob(fmt.Sprintf(`{"config":{"digest":%q},"layers":[%s]}`, of, strings.Join(layers, ",")))
+	files = append(files, c, m, file{"index.json", fmt.Sprintf(`{"manifests":[{"mediaType":"application/vnd.oci.image.manifest.v1+json","digest":%q}]}`, manifest)})
+	s, err := Open(put(t, archive(t, files...)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if name, err := s.Name(); name != nameOf([]byte("\n "+ours)) || err != nil {
+		t.Errorf("%s, %v", name, err)
+	}
+}
+
+// modes of the files of an archive.
+func modes(t *testing.T, content []byte) map[string]int64 {
+	t.Helper()
+	modes := map[string]int64{}
+	for r := tar.NewReader(bytes.NewReader(content)); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return modes
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		modes[h.Name] = h.Mode
+	}
+}
+
 // TestNoImage: what is wrong with a tarball is said before an engine is asked.
 func TestNoImage(t *testing.T) {
 	ours := config(runtime.GOARCH, "")
@@ -228,6 +265,7 @@ func TestDirectory(t *testing.T) {
 	}{
 		{"a content", func() { write("a/b.txt", "c", 0o644) }},
 		{"a mode", func() { write("a/b.txt", "c", 0o755) }},
+		{"that it runs as its owner", func() { write("a/b.txt", "c", 0o755|os.ModeSetuid) }},
 		{"a file", func() { write("new", "", 0o644) }},
 		{"the building", func() { write("Dockerfile", "FROM scratch\n", 0o644) }},
 		{"a link", func() { _ = os.Symlink("b.txt", filepath.Join(dir, "a/link")) }},
@@ -238,6 +276,13 @@ func TestDirectory(t *testing.T) {
 		} else {
 			seen[n] = true
 		}
+	}
+	var all bytes.Buffer
+	if s, err := Open(dir); err != nil || s.Write(&all, name()) != nil {
+		t.Fatal(err)
+	}
+	if mode := modes(t, all.Bytes())["a/b.txt"]; mode != 0o4755 {
+		t.Errorf("an engine gets it with mode %o", mode)
 	}
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(dir, link); err != nil {
@@ -260,11 +305,7 @@ func TestDirectory(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(dir)
-	if err == nil {
-		_, err = s.Name()
-	}
-	if err == nil || !strings.Contains(err.Error(), "fifo: is neither a file") {
+	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "fifo: is neither a file") {
 		t.Errorf("a pipe: %v", err)
 	}
 }

@@ -236,16 +236,26 @@ func (c contents) read(name string) error {
 	return each(name, func(h *tar.Header, r io.Reader) error {
 		at := path.Clean(h.Name)
 		c.names[at] = true
-		isText := strings.HasSuffix(at, ".json") || strings.HasPrefix(at, "blobs/")
-		if h.Typeflag != tar.TypeReg || !isText || h.Size > largestText || all+int(h.Size) > mostText {
+		isText, isBlob := strings.HasSuffix(at, ".json"), strings.HasPrefix(at, "blobs/")
+		if h.Typeflag != tar.TypeReg || !isText && !isBlob || h.Size > largestText || all+int(h.Size) > mostText {
 			return nil
 		}
+		begin := make([]byte, min(h.Size, longestIndent))
+		if _, err := io.ReadFull(r, begin); err != nil {
+			return err
+		}
+		if !isText && !bytes.HasPrefix(bytes.TrimSpace(begin), []byte("{")) {
+			return nil // a layer
+		}
 		all += int(h.Size)
-		var err error
-		c.texts[at], err = io.ReadAll(r)
+		rest, err := io.ReadAll(r)
+		c.texts[at] = append(begin, rest...)
 		return err
 	})
 }
+
+// longestIndent that JSON may have before it begins.
+const longestIndent = 64
 
 // each calls back for every file of a tarball.
 func each(name string, do func(h *tar.Header, r io.Reader) error) error {

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -29,13 +30,18 @@ type Options struct {
 	Restart string `json:"restart,omitempty" jsonschema:"enum=always,enum=on-failure,enum=never"`
 	// Ready says when it counts as ready.
 	Ready Ready `json:"ready,omitempty"`
+	// Tells is a file, absolute, in which the program tells what it has done: counters and gauges in Prometheus' text
+	// format, put in place whole by rename(2). show has them, as metrics too. In a namespace it is best in a directory
+	// of scratch, which is the program's own.
+	Tells string `json:"tells,omitempty"`
 	// After are endpoints and functions of the chain whose programs are ready before this one begins,
-	// whenever it does. Default: all begin at once.
+	// whenever it does, with all replicas and copies of them. Default: all begin at once.
 	After []string `json:"after,omitempty"`
 	// Scratch are directories, absolute, that the program has for itself in place of the host's: empty when it
 	// begins, in memory, and gone when it ends.
 	Scratch []string `json:"scratch,omitempty"`
-	// Files are in those directories when it begins: their text by their absolute paths.
+	// Files are in those directories when it begins: their text by their absolute paths. Whatever
+	// user it becomes may read them.
 	Files map[string]string `json:"files,omitempty"`
 }
 
@@ -82,6 +88,9 @@ func (o *Options) Validate() []api.FieldProblem {
 		add("restart", "%q is not a restart policy; use always, on-failure or never", o.Restart)
 	}
 	o.checkScratch(add)
+	if o.Tells != "" && !isBelowRoot(o.Tells) {
+		add("tells", "%q is not an absolute path of a file, without . and ..", o.Tells)
+	}
 	if o.Ready.TCPPort < 0 || o.Ready.TCPPort > 65535 {
 		add("ready.tcp_port", "a port is 1 to 65535")
 	}
@@ -93,6 +102,13 @@ func (o *Options) Validate() []api.FieldProblem {
 
 // Follows implements api.Following.
 func (o *Options) Follows() (field string, nodes []string) { return "after", o.After }
+
+// Following implements api.Following.
+func (o *Options) Following(nodes []string) any {
+	other := *o
+	other.After = nodes
+	return &other
+}
 
 // NamesProgram implements api.Programmed.
 func (o *Options) NamesProgram() bool { return len(o.Args) > 0 }
@@ -147,15 +163,13 @@ func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, er
 	spec := process.Spec{
 		Node: site.Node, Netns: site.Namespace, Args: o.Args, Env: environment(o.Env), Dir: o.Dir, Restart: o.Restart,
 		Ready: process.Ready{TCPPort: o.Ready.TCPPort, Command: o.Ready.Command, TimeoutS: float64(o.Ready.Timeout) / 1e9},
-		Hosts: []process.HostLine{}, After: o.After, Scratch: o.Scratch, Files: o.Files,
-	}
-	for _, h := range site.Hosts {
-		spec.Hosts = append(spec.Hosts, process.HostLine(h))
+		After: o.After, Scratch: o.Scratch, Files: o.Files, Tells: o.Tells,
 	}
 	if site.Resources != nil {
 		spec.CPUs, spec.MemoryBytes = site.Resources.CPUs, uint64(site.Resources.Memory)
 	}
-	return []resource.Resource{resource.New("", spec, site.Needs...)}, nil
+	names := site.Names()
+	return []resource.Resource{names, resource.New("", spec, append(slices.Clone(site.Needs), names.ID)...)}, nil
 }
 
 func environment(env map[string]string) []string {

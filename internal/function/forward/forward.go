@@ -22,6 +22,9 @@ func (Kind) Options() any { return &Options{} }
 // Shows implements function.Kind.
 func (Kind) Shows() function.Shown { return function.Shown{Does: "routes"} }
 
+// IsVacant implements function.Vacant.
+func (Kind) IsVacant() {}
+
 // Requires implements function.Kind.
 func (Kind) Requires(any) []string { return nil }
 

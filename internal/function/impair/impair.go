@@ -149,7 +149,7 @@ var programNeeds, netemNeeds = []string{"tun", "tc.redirect"}, []string{"qdisc.n
 func (Kind) Shows() function.Shown {
 	return function.Shown{
 		Does:    "drops, duplicates, reorders and delays packets, exactly or at random, and tells how late each went on",
-		Example: `{backend: netem, delay: 20ms, loss: {ratio: 0.01}}`,
+		Example: `{backend: netem, delay: 20ms, loss: {ratio: 0.01}}`, Contained: `{backend: netem}`,
 	}
 }
 

@@ -61,7 +61,7 @@ func (o *Options) program(site function.Site) []resource.Resource {
 func (o *Options) process(site function.Site) process.Spec {
 	args := []string{"nfchain", impair.Command, site.Owner, site.Node, o.config(site).Encode()}
 	spec := process.Spec{
-		Node: site.Node, Netns: site.Namespace, Own: true, Args: args, Env: []string{}, Restart: "always", Hosts: []process.HostLine{},
+		Node: site.Node, Netns: site.Namespace, Own: true, Args: args, Env: []string{}, Restart: "always",
 		Ready: process.Ready{Command: append(append([]string{}, args...), "--ready"), TimeoutS: readyWithin},
 	}
 	if site.Resources != nil {

@@ -17,5 +17,8 @@ func Keep(path string, text []byte, mode fs.FileMode) error {
 	if err := os.WriteFile(part, text, mode); err != nil {
 		return err
 	}
+	if err := os.Chmod(part, mode); err != nil { // of one that was left
+		return err
+	}
 	return os.Rename(part, path)
 }

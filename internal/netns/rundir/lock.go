@@ -64,6 +64,17 @@ func take(path string) (*Lock, error) {
 	return nil, err
 }
 
+// Held tells whether another process, or another part of this one, has the lock of a file. Who takes it at that moment may
+// find it taken.
+func Held(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = file.Close() }()
+	return errors.Is(unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
+}
+
 // isAt tells whether the file is still the one of that name.
 func isAt(file *os.File, path string) bool {
 	mine, err := file.Stat()
@@ -75,11 +86,16 @@ func isAt(file *os.File, path string) bool {
 }
 
 // sign writes down who has the lock.
-func sign(file *os.File) error {
+func sign(file *os.File) error { return write(file, []byte(strconv.Itoa(os.Getpid()))) }
+
+// Write something else into the file of a lock, for those who look there while it is held.
+func (l *Lock) Write(text []byte) error { return write(l.file, text) }
+
+func write(file *os.File, text []byte) error {
 	if err := file.Truncate(0); err != nil {
 		return err
 	}
-	_, err := file.WriteAt([]byte(strconv.Itoa(os.Getpid())), 0)
+	_, err := file.WriteAt(text, 0)
 	return err
 }
 

@@ -182,3 +182,27 @@ func TestUnwritable(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestHeld tells of a lock that somebody has, and changes nothing.
+func TestHeld(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	if rundir.Held(path) {
+		t.Error("a lock that is not there is held")
+	}
+	l, err := rundir.Take(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // who asks first does not take it
+		if !rundir.Held(path) {
+			t.Error("a lock that is held is not told")
+		}
+	}
+	l.Release()
+	if rundir.Held(path) {
+		t.Error("a lock that was released is held")
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("its file is there: %v", err)
+	}
+}

@@ -27,18 +27,21 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/wiring"
 	"nfchain.dev/nfchain/internal/wiring/bridge"
+	"nfchain.dev/nfchain/internal/wiring/cni"
 	"nfchain.dev/nfchain/internal/wiring/ebpf"
+	"nfchain.dev/nfchain/internal/wiring/engine"
 	"nfchain.dev/nfchain/internal/wiring/host"
 	"nfchain.dev/nfchain/internal/wiring/ipvlan"
 	"nfchain.dev/nfchain/internal/wiring/macvlan"
 	"nfchain.dev/nfchain/internal/wiring/ovs"
+	"nfchain.dev/nfchain/internal/wiring/pod"
 	"nfchain.dev/nfchain/internal/wiring/veth"
 )
 
 // Catalogue to plan with.
 func Catalogue() plan.Catalogue {
 	c := plan.Catalogue{Wirings: map[string]wiring.Wiring{}, Functions: map[string]function.Kind{}}
-	for _, w := range []wiring.Wiring{veth.Wiring{}, bridge.Wiring{}, macvlan.Wiring{}, ipvlan.Wiring{}, ovs.Wiring{}, ebpf.Wiring{}, host.Wiring{}} {
+	for _, w := range []wiring.Wiring{veth.Wiring{}, bridge.Wiring{}, macvlan.Wiring{}, ipvlan.Wiring{}, ovs.Wiring{}, ebpf.Wiring{}, host.Wiring{}, pod.Wiring{}, cni.Wiring{}, engine.Wiring{}} {
 		c.Wirings[w.Name()] = w
 	}
 	for _, k := range []function.Kind{
@@ -53,7 +56,7 @@ func Catalogue() plan.Catalogue {
 // File reads a file.
 func File(tb testing.TB, text string) *api.File {
 	tb.Helper()
-	words := api.Catalogue{Functions: map[string]func() any{}, Wirings: map[string]func() any{}, EndpointKind: plan.EndpointKind, Runtimes: []string{api.RuntimeNetns, api.RuntimeInline, api.RuntimeDocker, api.RuntimeContainerd, api.RuntimePodman, api.RuntimeAuto}}
+	words := api.Catalogue{Functions: map[string]func() any{}, Wirings: map[string]func() any{}, EndpointKind: plan.EndpointKind, Runtimes: []string{api.RuntimeNetns, api.RuntimeInline, api.RuntimeDocker, api.RuntimeContainerd, api.RuntimePodman, api.RuntimeLXC, api.RuntimeCNI, api.RuntimeAuto}}
 	for name, k := range Catalogue().Functions {
 		words.Functions[name] = k.Options
 	}

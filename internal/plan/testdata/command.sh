@@ -4,7 +4,7 @@
 # what this made by its names.
 set -eu
 
-command -v nfchain >/dev/null || { echo 'needs nfchain on PATH, which makes process:web; nothing was made' >&2; exit 3; }
+command -v nfchain >/dev/null || { echo 'needs nfchain on PATH, which makes names:web, process:web; nothing was made' >&2; exit 3; }
 
 # namespace:nfchain.edge.client
 ip netns add nfchain.edge.client
@@ -114,7 +114,12 @@ ip -n nfchain.edge.web route add 2001:2:0:fc9d:8000::/65 via 2001:2:0:fc9d:8000:
 # route:nfchain.edge.server:2001:2:0:fc9d::/65
 ip -n nfchain.edge.server route add 2001:2:0:fc9d::/65 via 2001:2:0:fc9d::b dev eth0 onlink proto 78
 
+# names:web: no ip, tc or nft command makes this; nfchain does
+nfchain apply edge names <<'END-OF-INPUT'
+{"node":"web","hosts":["198.19.39.88 client","2001:2:0:fc9d::18 client","198.19.39.107 web","2001:2:0:fc9d:8000::b web","198.19.39.118 server","2001:2:0:fc9d:8000::16 server"]}
+END-OF-INPUT
+
 # process:web: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge process <<'END-OF-INPUT'
-{"node":"web","netns":"nfchain.edge.web","args":["python3","-m","http.server","it's"],"env":["A=b"],"restart":"always","ready":{"tcp_port":8000,"timeout_s":10},"hosts":[{"name":"client","address":"198.19.39.88"},{"name":"client","address":"2001:2:0:fc9d::18"},{"name":"web","address":"198.19.39.107"},{"name":"web","address":"2001:2:0:fc9d:8000::b"},{"name":"server","address":"198.19.39.118"},{"name":"server","address":"2001:2:0:fc9d:8000::16"}]}
+{"node":"web","netns":"nfchain.edge.web","args":["python3","-m","http.server","it's"],"env":["A=b"],"restart":"always","ready":{"tcp_port":8000,"timeout_s":10}}
 END-OF-INPUT

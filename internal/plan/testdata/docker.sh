@@ -225,12 +225,12 @@ ip -n nfchain.edge.server route add 2001:2:0:fc9d::/65 via 2001:2:0:fc9d:: dev e
 
 # process:web-1: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge process <<'END-OF-INPUT'
-{"node":"web-1","netns":"nfchain.edge.web-1","args":["nginx:1.25"],"env":[],"restart":"always","ready":{"tcp_port":80,"timeout_s":10},"hosts":[],"container":{"engine":"docker","name":"nfchain.edge.web-1","digest":"nginx:1.25 b6cbc5a22b7e2034"}}
+{"node":"web-1","netns":"nfchain.edge.web-1","args":["nginx:1.25"],"env":[],"restart":"always","ready":{"tcp_port":80,"timeout_s":10},"of":"web","container":{"engine":"docker","name":"nfchain.edge.web-1","digest":"nginx:1.25 b6cbc5a22b7e2034"}}
 END-OF-INPUT
 
 # process:a: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge process <<'END-OF-INPUT'
-{"node":"a","netns":"nfchain.edge.a","args":["/.nfchain","idle"],"env":[],"restart":"always","ready":{"timeout_s":10},"hosts":[],"container":{"engine":"docker","name":"nfchain.edge.a","digest":"8539b60ec9bdf692"}}
+{"node":"a","netns":"nfchain.edge.a","args":["/.nfchain","idle"],"env":[],"restart":"always","ready":{"at_once":true,"timeout_s":10},"container":{"engine":"docker","name":"nfchain.edge.a","digest":"d025900fc3d31b8b"}}
 END-OF-INPUT
 
 # names:web-2: no ip, tc or nft command makes this; nfchain does
@@ -312,7 +312,7 @@ ip -n nfchain.edge.web-2 route add 2001:2:0:fc9d:8000::/65 via 2001:2:0:fc9d:800
 
 # process:web-2: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge process <<'END-OF-INPUT'
-{"node":"web-2","netns":"nfchain.edge.web-2","args":["nginx:1.25"],"env":[],"restart":"always","ready":{"tcp_port":80,"timeout_s":10},"hosts":[],"container":{"engine":"docker","name":"nfchain.edge.web-2","digest":"nginx:1.25 1edd4448ddfff751"}}
+{"node":"web-2","netns":"nfchain.edge.web-2","args":["nginx:1.25"],"env":[],"restart":"always","ready":{"tcp_port":80,"timeout_s":10},"of":"web","container":{"engine":"docker","name":"nfchain.edge.web-2","digest":"nginx:1.25 1edd4448ddfff751"}}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port321a69db: no ip, tc or nft command makes this; nfchain does

@@ -4,7 +4,7 @@
 # what this made by its names.
 set -eu
 
-command -v nfchain >/dev/null || { echo 'needs nfchain on PATH, which makes process:web; nothing was made' >&2; exit 3; }
+command -v nfchain >/dev/null || { echo 'needs nfchain on PATH, which makes names:web, process:web; nothing was made' >&2; exit 3; }
 
 # namespace:nfchain.edge.client
 ip netns add nfchain.edge.client
@@ -250,7 +250,12 @@ table inet nfchain-firewall-there {
 }
 END-OF-INPUT
 
+# names:web: no ip, tc or nft command makes this; nfchain does
+nfchain apply edge names <<'END-OF-INPUT'
+{"node":"web","hosts":["198.19.39.88 client","2001:2:0:fc9d::18 client","198.19.39.109 box","198.19.39.109 a","198.19.39.109 limit","198.19.39.109 in","198.19.39.109 fw","198.19.39.109 old","198.19.39.109 there","198.19.39.109 web","2001:2:0:fc9d:8000::d box","2001:2:0:fc9d:8000::d a","2001:2:0:fc9d:8000::d limit","2001:2:0:fc9d:8000::d in","2001:2:0:fc9d:8000::d fw","2001:2:0:fc9d:8000::d old","2001:2:0:fc9d:8000::d there","2001:2:0:fc9d:8000::d web","198.19.39.100 last","2001:2:0:fc9d:8000::4 last","198.19.39.118 server","2001:2:0:fc9d:8000::16 server"]}
+END-OF-INPUT
+
 # process:web: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge process <<'END-OF-INPUT'
-{"node":"web","netns":"nfchain.edge.box","args":["sleep","inf"],"env":[],"restart":"always","ready":{"timeout_s":10},"hosts":[{"name":"client","address":"198.19.39.88"},{"name":"client","address":"2001:2:0:fc9d::18"},{"name":"box","address":"198.19.39.109"},{"name":"a","address":"198.19.39.109"},{"name":"limit","address":"198.19.39.109"},{"name":"in","address":"198.19.39.109"},{"name":"fw","address":"198.19.39.109"},{"name":"old","address":"198.19.39.109"},{"name":"there","address":"198.19.39.109"},{"name":"web","address":"198.19.39.109"},{"name":"box","address":"2001:2:0:fc9d:8000::d"},{"name":"a","address":"2001:2:0:fc9d:8000::d"},{"name":"limit","address":"2001:2:0:fc9d:8000::d"},{"name":"in","address":"2001:2:0:fc9d:8000::d"},{"name":"fw","address":"2001:2:0:fc9d:8000::d"},{"name":"old","address":"2001:2:0:fc9d:8000::d"},{"name":"there","address":"2001:2:0:fc9d:8000::d"},{"name":"web","address":"2001:2:0:fc9d:8000::d"},{"name":"last","address":"198.19.39.100"},{"name":"last","address":"2001:2:0:fc9d:8000::4"},{"name":"server","address":"198.19.39.118"},{"name":"server","address":"2001:2:0:fc9d:8000::16"}]}
+{"node":"web","netns":"nfchain.edge.box","args":["sleep","inf"],"env":[],"restart":"always","ready":{"timeout_s":10}}
 END-OF-INPUT

@@ -4,7 +4,7 @@
 # what this made by its names.
 set -eu
 
-command -v nfchain >/dev/null || { echo 'needs nfchain on PATH, which makes steer:nfchain.edge._wiring:port9bd1f3d1, steer:nfchain.edge._wiring:sendf2d61d88, steer:nfchain.edge._wiring:sendb4905765, steer:nfchain.edge._wiring:port4ae00ea5, steer:nfchain.edge._wiring:portaca3f8fd, steer:nfchain.edge._wiring:port76e43ebe, process:b, nsh-push:nfchain.edge.b:eth0, nsh-pop:nfchain.edge._wiring:sendf2d61d88, nsh-push:nfchain.edge.b:eth1, nsh-pop:nfchain.edge._wiring:sendb4905765, pass:nfchain.edge._wiring:port9bd1f3d1, pass:nfchain.edge._wiring:sendf2d61d88; nothing was made' >&2; exit 3; }
+command -v nfchain >/dev/null || { echo 'needs nfchain on PATH, which makes steer:nfchain.edge._wiring:port9bd1f3d1, steer:nfchain.edge._wiring:sendf2d61d88, steer:nfchain.edge._wiring:sendb4905765, steer:nfchain.edge._wiring:port4ae00ea5, steer:nfchain.edge._wiring:portaca3f8fd, steer:nfchain.edge._wiring:port76e43ebe, names:b, process:b, nsh-push:nfchain.edge.b:eth0, nsh-pop:nfchain.edge._wiring:sendf2d61d88, nsh-push:nfchain.edge.b:eth1, nsh-pop:nfchain.edge._wiring:sendb4905765, pass:nfchain.edge._wiring:port9bd1f3d1, pass:nfchain.edge._wiring:sendf2d61d88; nothing was made' >&2; exit 3; }
 
 # namespace:nfchain.edge.client
 ip netns add nfchain.edge.client
@@ -196,9 +196,14 @@ ip netns exec nfchain.edge._wiring ethtool -K sendb4905765 gso off
 ip netns exec nfchain.edge._wiring ethtool -K sendb4905765 txvlan off
 ip -n nfchain.edge._wiring link property add dev sendb4905765 altname nfchain,sendb4905765,cs=,gs=,sg=,ts=,vl=
 
+# names:b: no ip, tc or nft command makes this; nfchain does
+nfchain apply edge names <<'END-OF-INPUT'
+{"node":"b","hosts":[]}
+END-OF-INPUT
+
 # process:b: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge process <<'END-OF-INPUT'
-{"node":"b","netns":"nfchain.edge.b","args":["relay"],"env":[],"restart":"always","ready":{"timeout_s":10},"hosts":[]}
+{"node":"b","netns":"nfchain.edge.b","args":["relay"],"env":[],"restart":"always","ready":{"timeout_s":10}}
 END-OF-INPUT
 
 # nsh-push:nfchain.edge.b:eth0: no ip, tc or nft command makes this; nfchain does

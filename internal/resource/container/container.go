@@ -42,9 +42,14 @@ type Spec struct {
 	// Capabilities that it has, and no others.
 	Capabilities []string `json:"capabilities"`
 	ReadOnly     bool     `json:"read_only,omitempty"`
-	CPUs         string   `json:"cpus,omitempty"`
-	MemoryNodes  []int    `json:"memory_nodes,omitempty"`
-	MemoryBytes  uint64   `json:"memory_bytes,omitempty"`
+	// Network of the engine's, by its name, that it begins with; "" is none.
+	Network string `json:"network,omitempty"`
+	// Beside is the name of another of the chain's containers, of the same engine, whose network namespace it is in; "" has its own.
+	Beside string `json:"beside,omitempty"`
+	// Seccomp is "", unconfined, or a profile of seccomp.
+	Seccomp string `json:"seccomp,omitempty"`
+	// Limits of what it may use, which can be others while it runs.
+	engine.Limits
 	// Names tells that it knows names; which, a Names of its node says.
 	Names bool `json:"names,omitempty"`
 }
@@ -55,16 +60,37 @@ func (Spec) Kind() string { return KindName }
 // Key is the container's name.
 func (s Spec) Key() string { return s.Name }
 
-// Fingerprint is the image, if there is one, and a digest of what the container is made from, which its label gives back.
+// Fingerprint is its digest, and the limits of what it may use, as its engine tells them.
+func (s Spec) Fingerprint() string { return limited(s.Digest(), s.Limits) }
+
+// Digest is the image, if there is one, and a sum of what else the container is made from, which its label gives back.
 // Where an image of this content came from is no matter.
-func (s Spec) Fingerprint() string {
-	s.From, s.Pull = "", "" // that is how it comes to be there
+func (s Spec) Digest() string {
+	s.From, s.Pull, s.Limits = "", "", engine.Limits{} // that is how it comes to be there, and what may be other later
 	text, err := json.Marshal(s)
 	if err != nil {
 		panic(err) // a Spec is plain data
 	}
 	sum := sha256.Sum256(text)
 	return strings.TrimPrefix(s.Image+" ", " ") + hex.EncodeToString(sum[:8])
+}
+
+// limits stands before those in a fingerprint.
+const limits = ", at most "
+
+// limited is the fingerprint of a container of a digest.
+func limited(digest string, l engine.Limits) string {
+	if text := l.String(); text != "" {
+		return digest + limits + text
+	}
+	return digest
+}
+
+// Limited tells of a change that it is one of what a container may use, and of nothing else: it goes on running.
+func Limited(c resource.Change) bool {
+	s, is := c.Spec.(Spec)
+	digest, _, _ := strings.Cut(c.Was, limits)
+	return is && c.Op == resource.Update && s.Engine != engine.Podman && digest == s.Digest() && c.Was != s.Fingerprint()
 }
 
 // Commands implements resource.Spec: the script has nfchain make it.
@@ -76,9 +102,9 @@ func (s Spec) wanted(owner, program string) engine.Wanted {
 		args = engine.Resting()
 	}
 	w := engine.Wanted{
-		Owner: owner, Node: s.Node, Name: s.Name, Digest: s.Fingerprint(), Image: s.Image, From: s.From, Pull: s.Pull, Args: args, Env: s.Env, Dir: s.Dir,
-		User: s.User, Mounts: s.Mounts, ReadOnly: s.ReadOnly, CPUs: s.CPUs, MemoryNodes: s.MemoryNodes, MemoryBytes: int64(s.MemoryBytes),
-		Capabilities: s.Capabilities, Program: program,
+		Owner: owner, Node: s.Node, Name: s.Name, Digest: s.Digest(), Image: s.Image, From: s.From, Pull: s.Pull, Args: args, Env: s.Env, Dir: s.Dir,
+		User: s.User, Mounts: s.Mounts, ReadOnly: s.ReadOnly, Seccomp: s.Seccomp, Limits: s.Limits,
+		Capabilities: s.Capabilities, Program: program, Network: s.Network, Beside: s.Beside,
 	}
 	if s.Names {
 		w.Mounts = append(slices.Clip(w.Mounts), engine.Mount{Source: namesFile(owner, s.Node), Target: NamesAt, ReadOnly: true})
@@ -112,22 +138,28 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 // Observe containers as they are.
 func Observe(all []engine.Container) (found []resource.Observed) {
 	for _, c := range all {
-		o := resource.Observed{Key: c.Name, Fingerprint: c.Digest}
+		whole := limited(c.Digest, c.Limits)
+		o := resource.Observed{Key: c.Name, Fingerprint: whole}
 		switch {
 		case c.PID == 0:
 			o.Fingerprint = Ended
-		case !netns.Has(c.Name, c.PID):
+		case !netns.Has(c.Name, c.PID) || strays(c):
 			o.Fingerprint = Unnamed
 		}
 		at := slices.IndexFunc(found, func(other resource.Observed) bool { return other.Key == o.Key })
 		switch {
 		case at < 0:
 			found = append(found, o)
-		case o.Fingerprint == c.Digest:
+		case o.Fingerprint == whole:
 			found[at] = o // two engines have it, and this one's is the function now
 		}
 	}
 	return found
+}
+
+// strays tells of a container that is to be in another's network namespace that it is not: that is of one from before.
+func strays(c engine.Container) bool {
+	return c.Beside != "" && c.PID != 0 && !netns.Has(c.Beside, c.PID)
 }
 
 // Processes of the container that live in its network namespace.
@@ -217,12 +249,21 @@ func (s Spec) Prepare(ctx context.Context, owner string, progress func(what stri
 // Start the container and give its first process, which waits for its network. One that ended is started as it is,
 // with what it wrote to its files, if it is as it should be; else there is a new one, as where it is of another image than one that is given.
 func (s Spec) Start(ctx context.Context, owner, image string) (pid int, err error) {
+	return s.begin(ctx, func(e engine.Engine) (engine.Container, error) { return s.started(ctx, e, owner, image) })
+}
+
+// StartNew is Start of one that was looked for, and is not there.
+func (s Spec) StartNew(ctx context.Context, owner, _ string) (pid int, err error) {
+	return s.begin(ctx, func(e engine.Engine) (engine.Container, error) { return s.made(ctx, e, owner) })
+}
+
+func (s Spec) begin(ctx context.Context, start func(engine.Engine) (engine.Container, error)) (pid int, err error) {
 	e, err := engine.Open(ctx, s.Engine)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = e.Close() }()
-	is, err := s.started(ctx, e, owner, image)
+	is, err := start(e)
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("function %s: %w", s.Node, err)
@@ -235,33 +276,75 @@ func (s Spec) Start(ctx context.Context, owner, image string) (pid int, err erro
 }
 
 func (s Spec) started(ctx context.Context, e engine.Engine, owner, image string) (engine.Container, error) {
-	is, err := e.Inspect(ctx, s.Name)
+	is, err := inspect(ctx, e, s.Name)
 	switch {
 	case errors.Is(err, engine.ErrNotThere):
 	case err != nil:
 		return is, err
 	case is.Owner != owner:
 		return is, fmt.Errorf("a container called %s is there already, and is not nfchain's; rename or remove it", s.Name)
-	case is.Digest == s.Fingerprint() && (image == "" || is.Image == image):
-		if again, err := e.Start(ctx, is.ID); err == nil {
-			return again, nil
+	case is.Digest == s.Digest() && (image == "" || is.Image == image) && !strays(is):
+		err := error(nil)
+		if is.Limits.String() != s.Limits.String() {
+			err = e.Limit(ctx, is.ID, s.Limits)
+		}
+		if err == nil {
+			if again, err := e.Start(ctx, is.ID); err == nil {
+				return again, nil
+			}
 		}
 		// Somebody removes it at this moment, or what it begins with is elsewhere now.
 		fallthrough
 	default:
-		if err := e.Remove(ctx, is.ID); err != nil {
+		if err := remove(ctx, e, is); err != nil {
 			return is, err
 		}
 	}
+	return s.made(ctx, e, owner)
+}
+
+// toldWithin is how long an engine may take to know that a container has ended.
+const toldWithin = 10 * time.Second
+
+// inspect a container as it is: one that has just ended may run still by what its engine knows, which then starts nothing.
+func inspect(ctx context.Context, e engine.Engine, name string) (is engine.Container, err error) {
+	for deadline := time.Now().Add(toldWithin); ; {
+		is, err = e.Inspect(ctx, name)
+		if err != nil || is.PID == 0 || !engine.Over(is.PID) || time.Now().After(deadline) {
+			return is, err
+		}
+		select {
+		case <-ctx.Done():
+			return is, ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// made anew, and started.
+func (s Spec) made(ctx context.Context, e engine.Engine, owner string) (engine.Container, error) {
 	program, err := engine.Program()
 	if err != nil {
-		return is, err
+		return engine.Container{}, err
 	}
 	id, err := e.Create(ctx, s.wanted(owner, program))
 	if err != nil {
-		return is, err
+		return engine.Container{}, err
 	}
 	return e.Start(ctx, id)
+}
+
+// Limit what the container may use, as it runs.
+func (s Spec) Limit(ctx context.Context) error {
+	e, err := engine.Open(ctx, s.Engine)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = e.Close() }()
+	if err := e.Limit(ctx, s.Name, s.Limits); err != nil {
+		return fmt.Errorf("function %s: %w", s.Node, err)
+	}
+	return nil
 }
 
 // removeNamed removes the owner's containers of a name, of every engine that answers.
@@ -297,17 +380,48 @@ func removeFrom(ctx context.Context, e engine.Engine, owner, name string) error 
 	if err != nil {
 		return err
 	}
+	var first, beside []engine.Container
+	for _, c := range all {
+		switch {
+		case name != "" && c.Name != name:
+		case c.Beside != "": // before the one in whose network namespace it is
+			beside = append(beside, c)
+		default:
+			first = append(first, c)
+		}
+	}
+	return errors.Join(removeEach(ctx, e, beside), removeEach(ctx, e, first))
+}
+
+func removeEach(ctx context.Context, e engine.Engine, all []engine.Container) error {
 	gone := make(chan error, len(all))
 	for _, c := range all {
-		if name != "" && c.Name != name {
-			gone <- nil
-			continue
-		}
-		go func() { gone <- e.Remove(ctx, c.ID) }()
+		go func() { gone <- remove(ctx, e, c) }()
 	}
 	var wrong []error
 	for range all {
 		wrong = append(wrong, <-gone)
 	}
 	return errors.Join(wrong...)
+}
+
+// remove a container. Where its engine, as Podman, refuses that while another is in its network namespace, that one goes first: it is to be
+// in another namespace then, and made anew.
+func remove(ctx context.Context, e engine.Engine, c engine.Container) error {
+	refused := e.Remove(ctx, c.ID)
+	if refused == nil || c.Beside != "" {
+		return refused
+	}
+	all, err := e.List(ctx, c.Owner)
+	if err != nil {
+		return refused
+	}
+	all = slices.DeleteFunc(all, func(other engine.Container) bool { return other.Beside != c.Name })
+	if len(all) == 0 {
+		return refused
+	}
+	if err := removeEach(ctx, e, all); err != nil {
+		return err
+	}
+	return e.Remove(ctx, c.ID)
 }

@@ -1,6 +1,7 @@
 package container
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"nfchain.dev/nfchain/internal/netns/rundir"
@@ -17,8 +19,8 @@ import (
 // NamesKindName of files of names in a plan.
 const NamesKindName = "names"
 
-// Names that a container knows: a file of the host's that it has for its /etc/hosts. That is written in place, so that a running
-// container knows others as soon as these change.
+// Names that a program or a container knows: a file of the host's that it has for its /etc/hosts. That is written in place, so that
+// what runs knows others as soon as these change.
 type Names struct {
 	Node string `json:"node"`
 	// Hosts are lines of hosts(5), each an address and a name.
@@ -57,6 +59,15 @@ func namesFile(owner, node string) string {
 	return filepath.Join(rundir.Root, owner, node+namesBehind)
 }
 
+// NamesFile is the file of what a node's program knows; "" where there is none.
+func NamesFile(owner, node string) string {
+	name := namesFile(owner, node)
+	if _, err := os.Stat(name); err != nil {
+		return ""
+	}
+	return name
+}
+
 // NamesKind writes them.
 type NamesKind struct{}
 
@@ -73,7 +84,7 @@ func (NamesKind) Read(p resource.Place) ([]resource.Observed, error) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read the names that a container knows: %w", err)
+			return nil, fmt.Errorf("read the names that a program knows: %w", err)
 		}
 		found = append(found, resource.Observed{Key: strings.TrimSuffix(filepath.Base(name), namesBehind), Fingerprint: sum(text)})
 	}
@@ -91,13 +102,13 @@ func (NamesKind) Apply(p resource.Place, changes []resource.Change) error {
 			err = writeOver(name, c.Spec.(Names).text())
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("function %s: write the names that its container knows: %w", c.Key, err)
+			return fmt.Errorf("function %s: write the names that its program knows: %w", c.Key, err)
 		}
 	}
 	return nil
 }
 
-// writeOver a file, which stays the one that it is, and is never empty meanwhile.
+// writeOver a file, which stays the one that it is, and is never empty meanwhile, nor has a part of a line that was there.
 func writeOver(name string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
@@ -106,8 +117,17 @@ func writeOver(name string, text []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, err = file.WriteAt(text, 0); err == nil {
+	was, err := file.Stat()
+	if err == nil {
+		_, err = file.WriteAt(covering(text, was.Size()), 0)
+	}
+	if err == nil {
 		err = file.Truncate(int64(len(text)))
 	}
 	return errors.Join(err, file.Close())
+}
+
+// covering is a text with empty lines behind it, as long as what it is written over.
+func covering(text []byte, size int64) []byte {
+	return append(slices.Clip(text), bytes.Repeat([]byte("\n"), max(0, int(size)-len(text)))...)
 }

@@ -18,18 +18,7 @@ import (
 // signature is, or a byte more or less, is none. What is taken for none goes on as it is.
 func TestOnlyProbesAreTaken(t *testing.T) {
 	nstest.Require(t, feature.Root, feature.BPFIngress)
-	spec, err := bpf.LoadProgram()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := spec.Variables["signature"].Set(uint64(signature)); err != nil {
-		t.Fatal(err)
-	}
-	var o bpf.ProgramObjects
-	if err := spec.LoadAndAssign(&o, nil); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = o.Close() }()
+	o := loaded(t, 0)
 	taken := func(frame []byte) bool {
 		t.Helper()
 		r := ebpf.RunOptions{Data: frame, DataOut: make([]byte, len(frame)+64)}
@@ -74,4 +63,25 @@ func TestOnlyProbesAreTaken(t *testing.T) {
 			}
 		}
 	}
+}
+
+// loaded is the program, with so many rows of what was seen; 0 for as many as it says itself.
+func loaded(t *testing.T, rows uint32) *bpf.ProgramObjects {
+	t.Helper()
+	spec, err := bpf.LoadProgram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := spec.Variables["signature"].Set(uint64(signature)); err != nil {
+		t.Fatal(err)
+	}
+	if rows > 0 {
+		spec.Maps["seen"].MaxEntries = rows
+	}
+	var o bpf.ProgramObjects
+	if err := spec.LoadAndAssign(&o, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = o.Close() })
+	return &o
 }

@@ -14,19 +14,7 @@ import (
 // TestCopiesEnd: of each probe one goes on, and none that was overtaken; a row that is begun anew takes any.
 func TestCopiesEnd(t *testing.T) {
 	nstest.Require(t, feature.Root, feature.BPFIngress)
-	spec, err := bpf.LoadProgram()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := spec.Variables["signature"].Set(uint64(signature)); err != nil {
-		t.Fatal(err)
-	}
-	spec.Maps["seen"].MaxEntries = 2
-	var o bpf.ProgramObjects
-	if err := spec.LoadAndAssign(&o, nil); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = o.Close() }()
+	o := loaded(t, 2)
 	const loopback, another = 1, 7
 	begin := func() {
 		t.Helper()

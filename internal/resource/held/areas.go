@@ -1,6 +1,7 @@
 package held
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -14,11 +15,23 @@ import (
 // writes one time after the other seldom has to wait for those who read.
 //
 // Programs look at the first entry of another map for the number of the area that counts. Behind it stands for each area the
-// how many'th it was that counted; 0 for one that never did.
+// how many'th it was that counted; 0 for one that never did, or that is being written.
 type Areas struct{ Memory, Current *ebpf.Map }
 
 // Behind the last area there are as many bytes as programs take at once.
 const Behind = 128
+
+// AtEase is how many bytes all areas of a memory take, and counters that each has of its own, where fewer areas would do.
+const AtEase = 64 << 20
+
+// HowMany areas a memory is to have of which each takes so many bytes: the most, or half of these as often as it takes for
+// them to be made at ease, but not fewer than the least.
+func HowMany(most, least, each int) int {
+	for most > least && most*each > AtEase {
+		most /= 2
+	}
+	return most
+}
 
 // Line is what the room of an area is a multiple of.
 const Line = 64
@@ -74,6 +87,41 @@ func InPlace(m *ebpf.Map, at, size int, do func(memory []byte) error) error {
 	return do(mapped[at-begin:])
 }
 
+// counted is the how many'th an area was that counted.
+func (a Areas) counted(area int) (n uint32, err error) {
+	err = a.Current.Lookup(uint32(1+area), &n)
+	return n, err
+}
+
+// steadyTries are made to read an area before another is written over it.
+const steadyTries = 100
+
+// Steadily has the area read that counts, or that did when it was begun: again, if it is written anew meanwhile.
+func (a Areas) Steadily(read func(area int) error) error {
+	for range steadyTries {
+		area, err := a.Counting()
+		if err != nil {
+			return err
+		}
+		before, err := a.counted(area)
+		if err != nil {
+			return err
+		}
+		wrong := read(area)
+		after, err := a.counted(area)
+		if err != nil {
+			return err
+		}
+		if before == after && before != beingWritten {
+			return wrong
+		}
+	}
+	return errors.New("it is replaced faster than it can be read; ask again when it is replaced less often")
+}
+
+// beingWritten is an area that nobody reads: it did not count yet since it is written, or never.
+const beingWritten = 0
+
 // Replace what counts: so many bytes are written into an area that nobody reads, which counts from then on.
 func (a Areas) Replace(size int, write func(area int, memory []byte) error) error {
 	current, err := a.Counting()
@@ -85,7 +133,7 @@ func (a Areas) Replace(size int, write func(area int, memory []byte) error) erro
 	}
 	counted := make([]uint32, a.Len())
 	for i := range counted {
-		if err := a.Current.Lookup(uint32(1+i), &counted[i]); err != nil {
+		if counted[i], err = a.counted(i); err != nil {
 			return err
 		}
 	}
@@ -94,6 +142,9 @@ func (a Areas) Replace(size int, write func(area int, memory []byte) error) erro
 		return err
 	}
 	area, latest := unread(number, current, counted)
+	if err := a.Current.Put(uint32(1+area), uint32(beingWritten)); err != nil { // for who reads without a program
+		return err
+	}
 	if err := a.In(area, size, func(memory []byte) error { return write(area, memory) }); err != nil {
 		return err
 	}
@@ -116,8 +167,8 @@ func unread(number ebpf.MapID, current int, counted []uint32) (area int, latest 
 		if i == current {
 			continue
 		}
-		if n == 0 && area < 0 {
-			area = i // nobody ever read it
+		if n == beingWritten && area < 0 {
+			area = i // nobody ever read it, or who wrote it was killed
 		}
 		all = append(all, vacated{number, i, n})
 	}

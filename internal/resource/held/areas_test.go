@@ -2,6 +2,7 @@ package held_test
 
 import (
 	"bytes"
+	"errors"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -142,4 +143,98 @@ func TestAreasAreWrittenWhenNobodyReadsThem(t *testing.T) {
 	left := <-begun
 	awaited(1, nil, map[int]uint32{1: 15}) // which another process wrote meanwhile
 	close(left)
+}
+
+// TestAreasAreReadAsOfOneTime: what is written over an area while it is read has it read again, and what counts instead of it
+// has not.
+func TestAreasAreReadAsOfOneTime(t *testing.T) {
+	for n := 2; n <= 4; n++ {
+		a := areas(t, n, held.Line)
+		next := func(value byte) {
+			if err := a.Replace(1, func(_ int, memory []byte) error { memory[0] = value; return nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		next(1)
+		for overtaken := range n + 1 {
+			tries := 0
+			var got [2]byte
+			err := a.Steadily(func(area int) error {
+				tries++
+				return a.In(area, 1, func(memory []byte) error {
+					got[0] = memory[0]
+					for i := range overtaken {
+						if tries == 1 {
+							next(byte(10*overtaken + i))
+						}
+					}
+					got[1] = memory[0]
+					return nil
+				})
+			})
+			want := 1
+			if overtaken >= n {
+				want = 2
+			}
+			if err != nil || tries != want || got[0] != got[1] {
+				t.Errorf("of %d areas, %d written meanwhile: %d tries, error %v, read %v", n, overtaken, tries, err, got)
+			}
+		}
+		err := a.Steadily(func(area int) error { return bytes.ErrTooLarge })
+		if !errors.Is(err, bytes.ErrTooLarge) {
+			t.Errorf("an error is told as %v", err)
+		}
+	}
+	a := areas(t, 2, held.Line)
+	err := a.Steadily(func(int) error {
+		for range 2 {
+			if err := a.Replace(1, func(int, []byte) error { return nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		t.Error("what is never read whole is told")
+	}
+}
+
+// TestAreasThatAreWrittenAreNotRead: one that counts again is written for it.
+func TestAreasThatAreWrittenAreNotRead(t *testing.T) {
+	a := areas(t, 2, held.Line)
+	for range 3 {
+		err := a.Replace(1, func(area int, _ []byte) error {
+			var counted uint32
+			if err := a.Current.Lookup(uint32(1+area), &counted); err != nil || counted != 0 {
+				t.Errorf("area %d that is being written is the %d'th that counted, error %v", area, counted, err)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestReadersAreForgotten of areas that were left long ago.
+func TestReadersAreForgotten(t *testing.T) {
+	readers := held.NewReaders(func() {})
+	for i := range uint32(3 * held.MostEndings) {
+		readers.End(1, i)
+	}
+	if n := readers.Known(); n != held.MostEndings {
+		t.Errorf("%d areas are known, want %d", n, held.MostEndings)
+	}
+	if area := readers.Await(map[int]uint32{1: 3*held.MostEndings - 1}); area != 1 || readers.Known() != held.MostEndings-1 {
+		t.Errorf("area %d, and %d are known then", area, readers.Known())
+	}
+}
+
+// TestAreasAreAsMany as are made at ease.
+func TestAreasAreAsMany(t *testing.T) {
+	for each, want := range map[int][2]int{0: {4, 4}, held.AtEase / 4: {4, 4}, held.AtEase/4 + 1: {2, 2}, held.AtEase / 2: {2, 2}, held.AtEase/2 + 1: {1, 2}, 4 * held.AtEase: {1, 2}} {
+		if got := [2]int{held.HowMany(4, 1, each), held.HowMany(4, 2, each)}; got != want {
+			t.Errorf("of %d bytes each there are %v, want %v", each, got, want)
+		}
+	}
 }

@@ -17,3 +17,13 @@ func (r *Readers) Await(areas map[int]uint32) int {
 	}
 	return r.e.await(all).area
 }
+
+// MostEndings are known at once.
+const MostEndings = mostEndings
+
+// Known are so many areas.
+func (r *Readers) Known() int {
+	r.e.Lock()
+	defer r.e.Unlock()
+	return len(r.e.of)
+}

@@ -89,7 +89,7 @@ func (p *Program) openMaps(ids []ebpf.MapID) error {
 		if err != nil {
 			return fmt.Errorf("open map %d of program %s: %w", id, p.Name, err)
 		}
-		name, err := nameOf(m)
+		name, err := mapNames.name(id, func() (string, error) { return nameOf(m) })
 		if err != nil {
 			_ = m.Close()
 			return err

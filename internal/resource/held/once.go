@@ -32,13 +32,13 @@ func Once(read func() (*ebpf.CollectionSpec, error)) func() (*ebpf.CollectionSpe
 }
 
 // bare of all that is only told of programs and maps. What constants are called is needed to set them,
-// and by their types the kernel tells the functions of a program that it takes one by one.
+// and by their types the kernel tells the functions of a program that it takes one by one, or calls itself.
 func bare(spec *ebpf.CollectionSpec) {
 	spec.Types = nil
 	for _, p := range spec.Programs {
 		typed := slices.ContainsFunc(p.Instructions[1:], func(in asm.Instruction) bool {
 			of := btf.FuncMetadata(&in)
-			return of != nil && of.Linkage == btf.GlobalFunc
+			return of != nil && of.Linkage == btf.GlobalFunc || in.IsLoadOfFunctionPointer()
 		})
 		for i, in := range p.Instructions {
 			alone := in
@@ -52,6 +52,9 @@ func bare(spec *ebpf.CollectionSpec) {
 	for _, m := range spec.Maps {
 		if !strings.HasPrefix(m.Name, ".") {
 			m.Key, m.Value = nil, nil
+		}
+		if m.InnerMap != nil {
+			m.InnerMap.Key, m.InnerMap.Value = nil, nil
 		}
 	}
 }

@@ -20,12 +20,18 @@ type ending struct {
 	told chan struct{}
 }
 
+// mostEndings are known at once, as many as a thousand chains have that are edited by turns. Of areas that were left earlier,
+// which may be of memories that are no more, nobody knows when that was.
+const mostEndings = 4096
+
 // endings of those that read areas which this process left. They are waited for while nobody needs it yet: the kernel takes
 // several milliseconds to tell.
 type endings struct {
 	sync.Mutex
 	of    map[vacated]ending
 	turns uint64
+	// left are the latest areas, each at the place of its turn.
+	left [mostEndings]vacated
 	// wait until every program that runs now has ended.
 	wait func()
 }
@@ -37,7 +43,11 @@ func (e *endings) end(v vacated) {
 	told := make(chan struct{})
 	e.Lock()
 	e.turns++
-	e.of[v] = ending{e.turns, told}
+	earliest := &e.left[e.turns%mostEndings]
+	if e.of[*earliest].turn+mostEndings == e.turns {
+		delete(e.of, *earliest)
+	}
+	*earliest, e.of[v] = v, ending{e.turns, told}
 	e.Unlock()
 	go func() {
 		e.wait()

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -111,7 +112,10 @@ func (s Spec) Commands(string) []resource.Command {
 }
 
 // Kind makes links.
-type Kind struct{}
+type Kind struct {
+	// Lowered are namespaces in which ends of pairs that are made are not raised: they go to others, by Carry.
+	Lowered []string
+}
 
 // Name implements resource.Kind.
 func (Kind) Name() string { return KindName }
@@ -152,7 +156,7 @@ func peer(p resource.Place, a *netlink.LinkAttrs) (netlink.Link, error) {
 }
 
 // Apply implements resource.Kind.
-func (Kind) Apply(p resource.Place, changes []resource.Change) error {
+func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
 	for _, c := range changes {
 		if c.Op != resource.Create {
 			if err := removeOld(p, c.Key); err != nil {
@@ -162,7 +166,7 @@ func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 		if c.Op == resource.Delete {
 			continue
 		}
-		if err := create(p, c.Spec.(Spec)); err != nil {
+		if err := k.create(p, c.Spec.(Spec)); err != nil {
 			return err
 		}
 	}
@@ -184,15 +188,16 @@ func removeOld(p resource.Place, name string) error {
 
 // create makes a pair in one request, then marks and raises its ends. What a process that
 // was killed between left unmarked goes with the owner's namespace; a pair of which no end
-// is in one is made and marked elsewhere.
-func create(p resource.Place, s Spec) error {
+// is in one is made and marked elsewhere, and so is one that has an end in a container of another
+// runtime's, which is to find nothing there that it could take for its own.
+func (k Kind) create(p resource.Place, s Spec) error {
 	far, err := netns.Open(s.B.Namespace)
 	if err != nil {
 		return err
 	}
 	defer far.Close()
 	join := add
-	if !namespace.Owns(s.Owner, s.A.Namespace) && !namespace.Owns(s.Owner, s.B.Namespace) {
+	if !namespace.Owns(s.Owner, s.A.Namespace) && !namespace.Owns(s.Owner, s.B.Namespace) || brought(s.A.Namespace) || brought(s.B.Namespace) {
 		join = bring
 	}
 	if err := join(p.Handle, far, s); err != nil {
@@ -203,10 +208,10 @@ func create(p resource.Place, s Spec) error {
 			return err
 		}
 	}
-	if err := raise(p, s.A.Device, s.alias(), s.Holds); err != nil {
+	if err := k.raise(p, s.A.Device, s.alias(), s.Holds); err != nil {
 		return err
 	}
-	return raise(resource.At(far, s.Owner), s.B.Device, s.alias(), s.Holds)
+	return k.raise(resource.At(far, s.Owner), s.B.Device, s.alias(), s.Holds)
 }
 
 // add makes the pair. An interface of either name that has no mark is what a
@@ -249,14 +254,20 @@ func removeStale(h *netns.Handle, name, owner string) error {
 		return ifThere(err)
 	}
 	alias := l.Attrs().Alias
-	if !resource.Owned(alias, owner) && (alias != "" || l.Type() != "veth") {
+	if !resource.Owned(alias, owner) && (alias != "" || l.Type() != "veth" || brought(h.Ref)) {
 		return fmt.Errorf("interface %s already exists in namespace %q and is not this chain's; remove or rename it", name, h.Ref)
 	}
 	return remove(h, l)
 }
 
+// brought tells whether a namespace is a container's of another runtime, in which other interfaces may be as well.
+func brought(name string) bool {
+	_, _, is := namespace.SplitBrought(name)
+	return is
+}
+
 // raise and mark an interface, prepared for programs if it is to hold some.
-func raise(p resource.Place, name, alias string, holds bool) error {
+func (k Kind) raise(p resource.Place, name, alias string, holds bool) error {
 	l, err := p.LinkByName(name)
 	if err != nil {
 		return fmt.Errorf("interface %s of namespace %q: %w", name, p.Ref, err)
@@ -268,6 +279,9 @@ func raise(p resource.Place, name, alias string, holds bool) error {
 		if err := held.Prepare(p, l.Attrs().Index); err != nil {
 			return fmt.Errorf("interface %s of namespace %q: %w", name, p.Ref, err)
 		}
+	}
+	if slices.Contains(k.Lowered, p.Ref) {
+		return nil
 	}
 	if err := p.LinkSetUp(l); err != nil {
 		return fmt.Errorf("raise interface %s of namespace %q: %w", name, p.Ref, err)

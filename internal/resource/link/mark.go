@@ -21,6 +21,11 @@ func aEnd(p resource.Place, l netlink.Link) bool {
 	if _, own, ok := namespace.Split(p.Ref); ok && own != node {
 		return false
 	}
+	// A container of another runtime's is the chain's as much, and names its interfaces as those of others are named.
+	node, _, _ = strings.Cut(node, "@")
+	if _, own, ok := namespace.SplitBrought(p.Ref); ok && own != node {
+		return false
+	}
 	return device == l.Attrs().Name // in a namespace of others the name is nobody else's
 }
 

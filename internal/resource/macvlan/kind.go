@@ -112,15 +112,16 @@ func set(p resource.Place, s Spec) error {
 }
 
 // clear the device's name. What has no mark is what a killed process left between making
-// and marking; what has the owner's is from before an edit. Any other belongs to
-// somebody.
+// and marking, but in a container of another runtime's, which may have such devices itself; what has the owner's is from
+// before an edit. Any other belongs to somebody.
 func clear(p resource.Place, s Spec) error {
 	l, err := p.LinkByName(s.Device)
 	if err != nil {
 		return ifThere(err)
 	}
 	alias := l.Attrs().Alias
-	if !resource.Owned(alias, s.Owner) && (alias != "" || modeOf(l) == "") {
+	_, _, brought := namespace.SplitBrought(p.Ref)
+	if !resource.Owned(alias, s.Owner) && (alias != "" || modeOf(l) == "" || brought) {
 		return fmt.Errorf("interface %s already exists in namespace %q and is not this chain's; remove or rename it", s.Device, p.Ref)
 	}
 	return remove(p, s.Device)

@@ -31,6 +31,20 @@ func Split(name string) (owner, node string, ok bool) {
 	return owner, node, ok && dotted
 }
 
+// BroughtPrefix of the names that nfchain gives to namespaces of containers which other runtimes bring. It is not that of
+// its own, in which it ends whatever runs.
+const BroughtPrefix = "nfchain-cni."
+
+// Brought is the name of the namespace of a container that was brought for a chain's node.
+func Brought(owner, node string) string { return BroughtPrefix + owner + "." + node }
+
+// SplitBrought is the inverse of Brought; ok is false for another namespace.
+func SplitBrought(name string) (owner, node string, ok bool) {
+	rest, ok := strings.CutPrefix(name, BroughtPrefix)
+	owner, node, dotted := strings.Cut(rest, ".")
+	return owner, node, ok && dotted
+}
+
 // Sysctl is one setting, by its path below /proc/sys with slashes.
 type Sysctl struct {
 	Path  string `json:"path"`
@@ -43,6 +57,8 @@ type Spec struct {
 	Sysctls []Sysctl `json:"sysctls"`
 	// Contained tells that it is made with a container, and has its name from then on.
 	Contained bool `json:"contained,omitempty"`
+	// Of is another name of it, by which it is there before; "" where it has one. Containers see to that themselves.
+	Of string `json:"of,omitempty"`
 }
 
 // Kind implements resource.Spec.
@@ -63,7 +79,11 @@ func (s Spec) Fingerprint() string {
 // Commands implements resource.Spec.
 func (s Spec) Commands(string) []resource.Command {
 	var out []resource.Command
-	if !s.Contained {
+	switch {
+	case s.Contained:
+	case s.Of != "":
+		out = append(out, resource.Cmd("touch", netns.Path(s.Name)), resource.Cmd("mount", "--bind", netns.Path(s.Of), netns.Path(s.Name)))
+	default:
 		out = append(out, resource.Cmd("ip", "netns", "add", s.Name))
 	}
 	out = append(out, resource.IP(s.Name, "link", "set", "lo", "up"))
@@ -99,7 +119,7 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 // their fingerprint; "" stands for a half-made namespace. Where no interfaces come a setting that
 // only those would have, and that takes long to read, counts as being as it should.
 func Verify(want Spec, interfacesCome bool) string {
-	if !netns.Exists(want.Name) {
+	if !netns.Exists(want.Name) || want.astray() {
 		return ""
 	}
 	have := Spec{Name: want.Name}
@@ -137,11 +157,22 @@ func apply(c resource.Change) error {
 		return netns.Remove(c.Key)
 	}
 	spec := c.Spec.(Spec)
+	if spec.Of != "" && (spec.astray() || !netns.Exists(spec.Name)) {
+		if err := netns.NameOf(spec.Name, spec.Of); err != nil {
+			return err
+		}
+	}
 	if netns.Exists(spec.Name) {
 		return netns.Do(spec.Name, spec.set)
 	}
+	if _, node, brought := SplitBrought(spec.Name); brought { // an empty one would pass for the container
+		return fmt.Errorf("the container of another runtime at %s has lost namespace %s; have its runtime take it out (CNI DEL) and put it in again", node, spec.Name)
+	}
 	return netns.Create(spec.Name, spec.set)
 }
+
+// astray tells that its name is another namespace's than it should be.
+func (s Spec) astray() bool { return s.Of != "" && netns.Identity(s.Name) != netns.Identity(s.Of) }
 
 // set runs inside the namespace.
 func (s Spec) set() error {

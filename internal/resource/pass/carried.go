@@ -142,10 +142,13 @@ func (l *Loaded) replace(p resource.Place, index int, s Spec, old *attached) err
 	if err != nil {
 		return err
 	}
+	if err := l.refill(s, before.of(c.steps), c.steps, old); err != nil {
+		return err
+	}
 	if l.carried == old.Maps[carriedMap] {
 		return l.replaceBeside(p, index, s, before.of(c.steps), old)
 	}
-	if err := l.remember(s, before, old); err != nil {
+	if err := l.remember(s, before, c.steps, old); err != nil {
 		return err
 	}
 	if err := old.Replace(p, index, l.Program); err != nil {
@@ -195,14 +198,22 @@ func (l *Loaded) note(all carrying) error {
 }
 
 // remember what the steps remembered that a pass has in common with the one in whose place it will be.
-func (l *Loaded) remember(s Spec, before carrying, old *attached) error {
-	own := s.carrying()
+func (l *Loaded) remember(s Spec, before carrying, steps []Step, old *attached) error {
+	own, had := s.carrying(), limitsOf(steps)
+	now, err := ticksNow()
+	if err != nil {
+		return err
+	}
 	for _, step := range s.Steps {
 		from, has := own.from(int(step.Slot), before)
 		if !has {
 			continue
 		}
 		value, err := old.Maps[memoriesMap].LookupBytes(uint32(from))
+		if was, limits := had[uint32(from)]; err == nil && value != nil && step.Act == Limit && limits {
+			full := binary.NativeEndian.Uint64(value) // which comes first
+			binary.NativeEndian.PutUint64(value, step.inPlaceOf(was, full, now))
+		}
 		if err == nil && value != nil {
 			err = l.maps[memoriesMap].Put(step.Slot, value)
 		}

@@ -14,10 +14,7 @@ import (
 // are counted from the Ethernet header on.
 func RulesAt(p resource.Place, device string, f Firewall) (c ruleset.Counters, found bool, err error) {
 	err = firewallsAt(p, device, func(k knowing) (err error) {
-		var of Step
-		if of, found = k.same(NewRules(f.Slot).named(f)); found {
-			c, err = k.countersOf(of, f)
-		}
+		c, found, err = k.counters(f)
 		return err
 	})
 	if err != nil {
@@ -67,6 +64,21 @@ func knownAt(p resource.Place, device string, look func(knowing) error) error {
 		}
 		return nil
 	})
+}
+
+// counters of a firewall as of one time, if it is there.
+func (k knowing) counters(f Firewall) (c ruleset.Counters, found bool, err error) {
+	err = k.areas().Steadily(func(area int) (err error) {
+		if err := k.ask(area); err != nil {
+			return err
+		}
+		var of Step
+		if of, found = k.same(NewRules(f.Slot).named(f)); found {
+			c, err = k.countersOf(of, f)
+		}
+		return err
+	})
+	return c, found, err
 }
 
 // countersOf a firewall with these rules.

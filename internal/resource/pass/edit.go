@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,47 +15,49 @@ import (
 	"nfchain.dev/nfchain/internal/resource/pass/rules"
 )
 
-// A memory of rules has as many areas, each with room for somewhat more than what is in the first: rules that fit in are
-// replaced without a program. What is large has one area.
+// A memory of rules has as many areas, each with room and counters for somewhat more than what is in the first: rules that
+// fit in are replaced without a program. What is large, also by its counters, of which each core has its own, has fewer areas.
 const (
-	ruleAreas   = 4
-	leastRoom   = 32 << 10
-	mostInAreas = 16 << 20
+	ruleAreas = 4
+	leastRoom = 32 << 10
 )
 
-// areasFor rules of so many bytes, and the room of each.
-func areasFor(bytes int) (areas, room int) {
-	if room = held.Rounded(max(leastRoom, roomy(bytes))); room > mostInAreas {
-		return 1, held.Rounded(bytes)
+// areasFor rules of so many bytes and with so many counters, of which each takes so many bytes: the room of each, and
+// the counters.
+func areasFor(bytes int, counters uint32, each int) (areas, room int, counted uint32) {
+	room, counted = held.Rounded(max(leastRoom, roomy(bytes))), roomy(counters)
+	if areas = held.HowMany(ruleAreas, 1, room+int(counted)*each); areas > 1 {
+		return areas, room, counted
 	}
-	return ruleAreas, room
+	return 1, held.Rounded(bytes), counters
 }
 
 // roomy is somewhat more than a number.
 func roomy[N int | uint32](n N) N { return n + n/4 + 16 }
 
 // areas of the memory of a pass's rules.
-func (a attached) areas() held.Areas { return knowing{nil, a.Maps}.areas() }
+func (a attached) areas() held.Areas { return knowing{maps: a.Maps}.areas() }
 
 // asks has the steps of a pass ask the rules that count.
 func (a attached) asks(steps []Step) error {
-	all := a.Maps[rulesAskedMap]
-	if all == nil || !a.areas().Has() {
+	k := knowing{steps: steps, maps: a.Maps}
+	if a.Maps[rulesAskedMap] == nil || !k.areas().Has() {
 		return errors.New("it lacks maps")
 	}
-	area, err := a.areas().Counting()
-	if err != nil {
-		return err
-	}
-	for i, s := range steps {
+	return k.areas().Steadily(k.ask)
+}
+
+// ask has steps ask the rules of an area.
+func (k knowing) ask(area int) error {
+	for i, s := range k.steps {
 		if s.Act != Rules {
 			continue
 		}
 		var of asked
-		if err := all.Lookup(uint32(area*Most)+s.Slot, &of); err != nil {
+		if err := k.maps[rulesAskedMap].Lookup(uint32(area*Most)+s.Slot, &of); err != nil {
 			return err
 		}
-		steps[i] = s.asking(of)
+		k.steps[i] = s.asking(of)
 	}
 	return nil
 }
@@ -186,7 +189,7 @@ func (e edited) mayJoin(steps []Step) bool {
 		own = append(slices.Clone(own), e.wanted.named()...)
 	}
 	return slices.ContainsFunc(steps, func(s Step) bool {
-		_, same := knowing{own, nil}.same(s)
+		_, same := knowing{steps: own}.same(s)
 		return s.Act == Rules && same
 	})
 }
@@ -215,13 +218,30 @@ func (e edited) regions() uint32 {
 	return e.Maps[rulesCountedMap].MaxEntries() / uint32(e.areas().Len())
 }
 
-// hasRegions tells whether each area has counters of its own, those that count too.
+// hasRegions tells whether each area has counters of its own, those that count too, to the last.
 func (e edited) hasRegions() bool {
 	area, err := e.areas().Counting()
-	if err != nil || e.areas().Len() < 2 || e.regions() == 0 {
+	if err != nil || e.areas().Len() < 2 {
 		return false
 	}
-	return !slices.ContainsFunc(e.has.steps, func(s Step) bool { return s.Act == Rules && s.first()/e.regions() != uint32(area) })
+	begin := uint32(area) * e.regions()
+	end := begin + e.regions()
+	return !slices.ContainsFunc(e.has.steps, func(s Step) bool {
+		if s.Act != Rules {
+			return false
+		}
+		n, err := e.rulesOf(s)
+		return err != nil || s.first() < begin || s.first()+n+1 > end
+	})
+}
+
+// rulesOf a step are so many; behind them is the policy.
+func (e edited) rulesOf(s Step) (n uint32, err error) {
+	err = held.InPlace(e.areas().Memory, int(s.base()), binary.Size(n), func(memory []byte) error {
+		n = rules.NumberIn(memory)
+		return nil
+	})
+	return n, err
 }
 
 // replaceRules of passes that have them in common, if there is room for the wanted ones.

@@ -12,6 +12,7 @@ import (
 	"github.com/cilium/ebpf"
 
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/held"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
 )
 
@@ -47,6 +48,28 @@ func readsBack(t *testing.T, p resource.Place, all ...Spec) {
 		if !slices.Contains(found, resource.Observed{Key: s.Device, Fingerprint: s.Fingerprint()}) {
 			t.Fatalf("found %+v\nwant %s at %s", found, s.Fingerprint(), s.Device)
 		}
+	}
+}
+
+// TestAreasAreAtEase: all of them, with the counters that each core has, or there is one that is as large as it must be.
+func TestAreasAreAtEase(t *testing.T) {
+	of := map[int]int{}
+	for _, bytes := range []int{0, 4 << 10, 1 << 20, 10 << 20, 20 << 20, 200 << 20} {
+		for _, counters := range []uint32{1, 100, 10_000, 250_000} {
+			for _, cores := range []int{1, 2, 64, 1024} {
+				areas, room, counted := areasFor(bytes, counters, 16*cores)
+				of[areas]++
+				if all := areas * (room + int(counted)*16*cores); areas > 1 && (all > held.AtEase || room < bytes+bytes/4 || counted < counters+counters/4) {
+					t.Errorf("%d bytes and %d counters of %d cores: %d areas of %d bytes and %d counters take %d", bytes, counters, cores, areas, room, counted, all)
+				}
+				if areas == 1 && (room != held.Rounded(bytes) || counted != counters) {
+					t.Errorf("%d bytes and %d counters of %d cores: one area of %d bytes and %d counters", bytes, counters, cores, room, counted)
+				}
+			}
+		}
+	}
+	if of[1] == 0 || of[2] == 0 || of[4] == 0 {
+		t.Errorf("there are so many of so many areas: %v", of)
 	}
 }
 
@@ -99,6 +122,37 @@ func TestRulesAreReplacedInPlace(t *testing.T) {
 	apply(t, p, resource.Update, s)
 	readsBack(t, p, s, guards("eth1", g))
 	expect{{"eth1", true, 3001, ack, 511}}.of(t, p, g)
+}
+
+// TestCountersOfAreasAreApart, or rules are not replaced in them: there may be fewer for each area than a firewall has, where it
+// has those of a pass of which the memory was made for others.
+func TestCountersOfAreasAreApart(t *testing.T) {
+	p, f := sides(t), opens()
+	f.Rules = among(20, f.Rules...)
+	apply(t, p, resource.Update, guards("eth0", f))
+	at(t, p, "eth0", func(a attached) {
+		has, err := a.read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := edited{attached: a, has: has}
+		if n, err := e.rulesOf(has.steps[0]); err != nil || n+1 != f.counters() {
+			t.Errorf("%d rules, error %v, and %d counters", n, err, f.counters())
+		}
+		own := a.Maps[rulesCountedMap]
+		defer func() { a.Maps[rulesCountedMap] = own }()
+		for each, want := range map[uint32]bool{f.counters() - 1: false, f.counters(): true} {
+			counted, err := ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 16, MaxEntries: ruleAreas * each})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.Maps[rulesCountedMap] = counted
+			if e.hasRegions() != want {
+				t.Errorf("with %d counters for each area, of which %d count, they are apart: %t", each, f.counters(), !want)
+			}
+			_ = counted.Close()
+		}
+	})
 }
 
 // TestOneWayIsReplacedAlone, and the other way asks what it asked before.
@@ -170,4 +224,40 @@ func TestNoPacketMeetsAMixture(t *testing.T) {
 	if packets.Load() < 1000 || programAt(t, p, "eth0") != program {
 		t.Errorf("%d packets came, by program %d and then %d", packets.Load(), program, programAt(t, p, "eth0"))
 	}
+}
+
+// TestCountersAreOfOneTime: none are told of an area over which others are being written, and then those of the one that counts.
+func TestCountersAreOfOneTime(t *testing.T) {
+	p, f := sides(t), opens()
+	apply(t, p, resource.Update, guards("eth0", f))
+	expect{{"eth0", false, 1000, syn, 0}}.of(t, p, f)
+	at(t, p, "eth0", func(a attached) {
+		k, _ := a.knows()
+		times := func(n uint32) {
+			if err := a.Maps[rulesCurrentMap].Put(uint32(1), n); err != nil {
+				t.Error(err)
+			}
+		}
+		times(0)
+		if c, found, err := k.counters(f); err == nil {
+			t.Errorf("what is being written is told: %+v, %t", c, found)
+		}
+		times(7)
+		if c, found, err := k.counters(f); err != nil || !found || c.Rules[0].Packets != 1 {
+			t.Errorf("what is written is told as %+v: %t, %v", c, found, err)
+		}
+	})
+	both(t, p, f, f)
+	g := opens()
+	g.Rules = among(2, g.Rules...)
+	at(t, p, "eth0", func(a attached) {
+		k, _ := a.knows()
+		both(t, p, g, g)
+		if _, found, err := k.counters(f); found || err != nil {
+			t.Errorf("rules that were replaced are there: %t, %v", found, err)
+		}
+		if c, found, err := k.counters(g); !found || err != nil || len(c.Rules) != 5 || c.Rules[2].Packets != 0 {
+			t.Errorf("the rules that are there are told as %+v: %t, %v", c, found, err)
+		}
+	})
 }

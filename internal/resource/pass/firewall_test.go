@@ -12,8 +12,10 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/vishvananda/netlink"
 
+	"nfchain.dev/nfchain/bpf/passrules"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/held"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
 )
 
@@ -262,6 +264,121 @@ func TestConnectionsMove(t *testing.T) {
 	apply(t, p, resource.Update, s)
 	expect{{"eth0", false, 1000, ack, 1}}.of(t, p, f)
 	expect{{"eth0", false, 1000, ack, 1}, {"eth0", true, 1001, syn | ack, 1}}.of(t, p, g)
+}
+
+// TestConnectionsOverVersions of the program are known, where they are laid out alike; also in a table of another size.
+func TestConnectionsOverVersions(t *testing.T) {
+	for _, room := range []uint32{LeastConnections, 2 * LeastConnections} {
+		p, f := sides(t), opens()
+		var others []knowing
+		for _, device := range []string{"eth0", "eth1"} {
+			object, err := passrules.LoadProgram()
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := guards(device, f).furnished(object, held.PassMark+"another", numbers{}, nil, others)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = l.Close() }()
+			k, _ := l.knows()
+			others = append(others, k)
+			dev, err := p.Device(device)
+			if err == nil {
+				err = p.Do(func() error { return held.Put(p, dev.Attrs().Index, held.Passes, l.Program) })
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if verdict := runAt(t, p, "eth0", segment(false, 1000, syn)); verdict != goesOn {
+			t.Fatalf("verdict %#x", verdict)
+		}
+		for _, device := range []string{"eth0", "eth1"} {
+			s := guards(device, f)
+			s.Connections = room
+			apply(t, p, resource.Update, s)
+		}
+		expect{{"eth1", true, 1000, syn | ack, 1}, {"eth0", false, 1000, ack, 1}}.of(t, p, f)
+	}
+}
+
+// TestConnectionsThatBeginMeanwhile are known where a table of another size takes over: what the pass that is replaced saw since
+// the new one has its connections, and what it saw last of those.
+func TestConnectionsThatBeginMeanwhile(t *testing.T) {
+	p, f := sides(t), opens()
+	both(t, p, f, f)
+	expect{{"eth0", false, 1000, syn, 0}, {"eth0", false, 1002, syn, 0}}.of(t, p, f)
+	wider := func(device string) Spec {
+		s := guards(device, f)
+		s.Connections *= 2
+		return s
+	}
+	for _, device := range []string{"eth0", "eth1"} {
+		dev, err := p.Device(device)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = p.Do(func() error {
+			n := &neighbours{place: p}
+			defer n.close()
+			old, err := find(p, dev.Attrs().Index)
+			if err != nil {
+				return err
+			}
+			defer held.CloseAll(old)
+			l, err := replacing(wider(device), numbers{}, &old[0], n)
+			if err != nil {
+				return err
+			}
+			for _, frame := range [][]byte{segment(false, 1001, syn), segment(true, 1000, syn|ack)} {
+				if verdict, err := old[0].Program.Program.Run(&ebpf.RunOptions{Data: frame}); err != nil || verdict != goesOn {
+					t.Errorf("before %s is replaced: verdict %#x, error %v", device, verdict, err)
+				}
+			}
+			return l.put(p, dev.Attrs().Index, wider(device), &old[0], n)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		expect{{device, true, 1001, syn | ack, 1}, {device, false, 1000, ack, 1}, {device, true, 1002, syn | ack, 1}}.of(t, p, f)
+	}
+	readsBack(t, p, wider("eth0"), wider("eth1"))
+}
+
+// TestConnectionsBetweenTwoPasses: what the pass of one way saw of a connection while that of the other had a table of another size
+// already is known when both have it.
+func TestConnectionsBetweenTwoPasses(t *testing.T) {
+	p, f := sides(t), opens()
+	both(t, p, f, f)
+	expect{{"eth0", false, 1000, syn, 0}}.of(t, p, f)
+	for i, device := range []string{"eth0", "eth1"} {
+		s := guards(device, f)
+		s.Connections *= 2
+		apply(t, p, resource.Update, s)
+		if i == 0 {
+			expect{{"eth1", true, 1000, syn | ack, 1}}.of(t, p, f)
+		}
+	}
+	expect{{"eth0", false, 1000, ack, 1}, {"eth1", true, 1000, ack, 1}}.of(t, p, f)
+}
+
+// TestConnectionsOfAPassThatGoes are known where its firewall is now, also those that began when it was there already.
+func TestConnectionsOfAPassThatGoes(t *testing.T) {
+	p, f := sides(t), opens()
+	g := f
+	g.Name, g.Slot = "other", 4
+	both(t, p, f, g)
+	s := guards("eth0", f)
+	s.Steps, s.Firewalls = append(s.Steps, NewRules(g.Slot)), append(s.Firewalls, g)
+	apply(t, p, resource.Update, s)
+	expect{{"eth1", false, 1000, syn, 0}}.of(t, p, g)
+	apply(t, p, resource.Delete, guards("eth1", g))
+	expect{{"eth0", false, 1001, syn, 0}}.of(t, p, g)
+	expect{{"eth0", true, 1001, syn | ack, 1}}.of(t, p, g)
+	if c, found, err := ConnectionsAt(p, "eth0"); err != nil || !found || c.Held != 3 {
+		t.Errorf("connections %+v: %t, %v", c, found, err)
+	}
 }
 
 // TestFirewallOfOneWay lets the other pass, and knows the connections that were opened there. What it

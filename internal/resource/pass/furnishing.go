@@ -93,11 +93,9 @@ func (f *furnishing) load() (*Loaded, error) {
 
 // connections are those of a pass that has room for as many, if one follows the same.
 func (f *furnishing) connections() {
-	flows := f.spec.Maps[rulesFlowsMap]
-	flows.MaxEntries = f.Connections
+	f.spec.Maps[rulesFlowsMap].MaxEntries = f.Connections
 	for _, k := range f.others {
-		if k.follows(f.steps) && flows.Compatible(k.maps[rulesFlowsMap]) == nil {
-			f.kept[rulesFlowsMap], f.kept[rulesTalliesMap] = k.maps[rulesFlowsMap], k.maps[rulesTalliesMap]
+		if k.follows(f.steps) && f.takes(k, rulesFlowsMap, rulesTalliesMap) {
 			return
 		}
 	}
@@ -114,8 +112,12 @@ func (f *furnishing) rules() error {
 	if err != nil {
 		return err
 	}
+	cores, err := ebpf.PossibleCPU()
+	if err != nil {
+		return err
+	}
 	memory, at := rules.Join(made...)
-	areas, room := areasFor(len(memory) - held.Behind)
+	areas, room, counted := areasFor(len(memory)-held.Behind, f.counted(), cores*int(f.spec.Maps[rulesCountedMap].ValueSize))
 	held.LayOut(f.spec.Maps[rulesMemoryMap], f.spec.Maps[rulesCurrentMap], areas, room)
 	memory = append(memory, make([]byte, areas*room+held.Behind-len(memory))...)
 	first := f.firsts()
@@ -123,7 +125,7 @@ func (f *furnishing) rules() error {
 		f.shares(of, rulesCountedMap)
 		first = func(number int) uint32 { return found[number].first() }
 	} else {
-		f.spec.Maps[rulesCountedMap].MaxEntries = uint32(areas) * roomy(f.counted())
+		f.spec.Maps[rulesCountedMap].MaxEntries = uint32(areas) * counted
 	}
 	f.ask(func(number int) asked { return asked{at[number], first(number), 0} })
 	f.spec.Maps[rulesAskedMap].MaxEntries = uint32(areas) * Most

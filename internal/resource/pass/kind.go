@@ -70,7 +70,7 @@ func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 			return err
 		}
 		return resource.Make(changes,
-			func(device string) error { return remove(p, device) },
+			func(device string) error { return remove(p, device, n) },
 			func(s Spec) error { return set(p, s, n) })
 	})
 }
@@ -95,7 +95,9 @@ func together(p resource.Place, changes []resource.Change) error {
 		go func() {
 			defer all.Done()
 			for i := range due {
-				errs[i] = p.Do(func() error { return set(p, changes[i].Spec.(Spec), &neighbours{place: p}) })
+				n := &neighbours{place: p}
+				errs[i] = p.Do(func() error { return set(p, changes[i].Spec.(Spec), n) })
+				n.close()
 			}
 		}()
 	}
@@ -108,15 +110,20 @@ func together(p resource.Place, changes []resource.Change) error {
 }
 
 // remove what is at an interface, unless that has gone.
-func remove(p resource.Place, device string) error {
+func remove(p resource.Place, device string, n *neighbours) error {
 	dev, err := p.Device(device)
 	if err != nil {
 		return nil
 	}
 	all, err := find(p, dev.Attrs().Index)
+	defer held.CloseAll(all)
 	if err == nil {
 		err = take(p, dev.Attrs().Index, all)
-		held.CloseAll(all)
+	}
+	for _, a := range all {
+		if err == nil {
+			err = n.handOver(a)
+		}
 	}
 	return failed(p, device, err)
 }
@@ -174,11 +181,19 @@ func put(p resource.Place, index int, s Spec, all []attached, n *neighbours) err
 	if err != nil {
 		return err
 	}
+	return l.put(p, index, s, old, n)
+}
+
+// put a pass at an interface, in the place of another if there is one, and note it.
+func (l *Loaded) put(p resource.Place, index int, s Spec, old *attached, n *neighbours) error {
 	defer n.made(l)
-	if old != nil {
-		return l.replace(p, index, s, old)
+	if old == nil {
+		return held.Put(p, index, held.Passes, l.Program)
 	}
-	return held.Put(p, index, held.Passes, l.Program)
+	if err := l.replace(p, index, s, old); err != nil {
+		return err
+	}
+	return n.handOver(*old, l)
 }
 
 // CountAt reads what the pass of an interface has counted since it is there; nothing where

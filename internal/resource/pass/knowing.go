@@ -20,8 +20,9 @@ const (
 // knowing is a pass with firewalls or NATs: what they know, another can take over. The steps of a pass of
 // another version are not known.
 type knowing struct {
-	steps []Step
-	maps  map[string]*ebpf.Map
+	steps   []Step
+	maps    map[string]*ebpf.Map
+	program *ebpf.Program
 }
 
 // same gives the step of the same firewall that asks the same rules.
@@ -45,8 +46,11 @@ func (k knowing) areas() held.Areas {
 	return held.Areas{Memory: k.maps[rulesMemoryMap], Current: k.maps[rulesCurrentMap]}
 }
 
-// follows tells whether it knows connections of one of these firewalls, whatever the rules.
+// follows tells whether it knows connections of one of these firewalls, whatever the rules. That of another version may.
 func (k knowing) follows(steps []Step) bool {
+	if k.steps == nil {
+		return k.maps[rulesFlowsMap] != nil && asksRules(steps)
+	}
 	for _, of := range k.steps {
 		for _, s := range steps {
 			if of.Act == Rules && s.Act == Rules && of.whose() == s.whose() {
@@ -158,9 +162,11 @@ func (n *neighbours) close() {
 func (a attached) knows() (k knowing, has bool) {
 	h, err := a.read()
 	if err != nil { // of another version
-		return knowing{nil, a.Maps}, a.Maps[natFlowsMap] != nil
+		return knowing{nil, a.Maps, a.Program.Program}, a.Maps[natFlowsMap] != nil || a.Maps[rulesFlowsMap] != nil
 	}
-	return knowing{h.steps, a.Maps}, knows(h.steps)
+	return knowing{h.steps, a.Maps, a.Program.Program}, knows(h.steps)
 }
 
-func (l *Loaded) knows() (k knowing, has bool) { return knowing{l.steps, l.maps}, knows(l.steps) }
+func (l *Loaded) knows() (k knowing, has bool) {
+	return knowing{l.steps, l.maps, l.Program}, knows(l.steps)
+}

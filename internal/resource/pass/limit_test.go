@@ -3,8 +3,11 @@ package pass
 import (
 	"math"
 	"math/big"
+	"strings"
 	"testing"
 	"time"
+
+	"nfchain.dev/nfchain/internal/resource"
 )
 
 // TestTimeOfAByte is that of its rate, to a part in 10 million.
@@ -137,5 +140,98 @@ func TestLimitByTheClock(t *testing.T) {
 	most := 21 + int(time.Since(begun)/time.Millisecond)
 	if through < 20 || through > most {
 		t.Errorf("%d packets passed, and 20 to %d may", through, most)
+	}
+}
+
+// TestLimitHoldsWhileItIsReplaced: flows find the buckets that they left, whatever else is in the pass, in whichever slot, and for
+// however many flows; those of what comes are full.
+func TestLimitHoldsWhileItIsReplaced(t *testing.T) {
+	p := place(t)
+	one := Bucket{Rate: LeastRate, Burst: 1, Per: Flow}
+	both := []Step{NewLimit(3, one), NewLimit(4, one)}
+	passes := func(source uint16) bool {
+		g, verdict := udp(source), uint32(0)
+		g.segments, g.of = 1000, 946 // whose headers are charged most of a minute
+		at(t, p, "eth0", func(a attached) { verdict, _, _ = run(t, a.Program.Program, g) })
+		return verdict == goesOn
+	}
+	spec := func(of string, flows uint32, steps ...Step) Spec {
+		return Spec{Device: "eth0", Of: strings.Fields(of), Steps: steps, Flows: flows}
+	}
+	apply(t, p, resource.Create, spec("fair", LeastFlows, both[0]))
+	if !passes(1) || passes(1) {
+		t.Fatal("not one packet passes")
+	}
+	for i, s := range []Spec{
+		spec("fair", LeastFlows, both[0]), spec("count fair", LeastFlows, NewCount(1), both[0]), spec("fair", 2*LeastFlows, both[0]),
+		spec("fair other", 4*LeastFlows, both...), spec("fair", LeastFlows, NewLimit(7, one)), spec("other fair", 2*LeastFlows, both...),
+	} {
+		apply(t, p, resource.Update, s)
+		if passes(1) || !passes(uint16(2+i)) {
+			t.Errorf("behind change %d a flow that is over the limit passes, or one that is not does not", i)
+		}
+	}
+	apply(t, p, resource.Update, spec("other", LeastFlows, both[0]))
+	apply(t, p, resource.Update, spec("new", LeastFlows, both[0]))
+	if !passes(1) {
+		t.Error("a limit begins with the buckets of another")
+	}
+}
+
+// TestLimitIsAnother: flows that were over a limit wait as long as the one that comes has it, and at most for its burst; where
+// buckets are others' they begin with full ones.
+func TestLimitIsAnother(t *testing.T) {
+	slow, fast := Bucket{Rate: LeastRate, Burst: 1000}, Bucket{Rate: 1e9, Burst: 100_000}
+	for name, c := range map[string]struct {
+		before, after Bucket
+		per, is       Per
+		flows         uint32
+		through       int
+	}{
+		"a higher rate for each flow":                   {slow, fast, Flow, Flow, LeastFlows, 20},
+		"a higher rate for each flow, of more":          {slow, fast, Flow, Flow, 2 * LeastFlows, 20},
+		"a higher rate for all":                         {slow, fast, Chain, Chain, LeastFlows, 20},
+		"a smaller burst for each flow":                 {Bucket{Rate: LeastRate, Burst: 10_000}, Bucket{Rate: LeastRate, Burst: 1}, Flow, Flow, LeastFlows, 1},
+		"a lower rate for each flow":                    {Bucket{Rate: 1e5, Burst: 20_000}, Bucket{Rate: LeastRate, Burst: 20_000}, Flow, Flow, LeastFlows, 1},
+		"a lower rate for all":                          {Bucket{Rate: 1e5, Burst: 20_000}, Bucket{Rate: LeastRate, Burst: 20_000}, Chain, Chain, LeastFlows, 1},
+		"the same for each flow":                        {slow, slow, Flow, Flow, LeastFlows, 0},
+		"the same for all":                              {slow, slow, Chain, Chain, LeastFlows, 0},
+		"for each flow what was for all":                {slow, slow, Chain, Flow, LeastFlows, 1},
+		"for all what was for each flow":                {slow, slow, Flow, Chain, LeastFlows, 1},
+		"for each source what was for each destination": {slow, slow, Destination, Source, LeastFlows, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := place(t)
+			spec := func(b Bucket, per Per, flows uint32) Spec {
+				b.Per, b.Bits4 = per, 32
+				s := Spec{Device: "eth0", Of: []string{"fair"}, Steps: []Step{NewLimit(3, b)}}
+				if hasBuckets(s.Steps) {
+					s.Flows = flows
+				}
+				return s
+			}
+			through := func() (n int) {
+				g := udp(1)
+				g.segments, g.of = 60, 946 // which are charged 3.5 s at the lowest rate
+				at(t, p, "eth0", func(a attached) {
+					for range 20 {
+						if verdict, _, _ := run(t, a.Program.Program, g); verdict == goesOn {
+							n++
+						}
+					}
+				})
+				return n
+			}
+			apply(t, p, resource.Create, spec(c.before, c.per, LeastFlows))
+			if n := through(); n == 0 || n > 7 {
+				t.Fatalf("%d packets are within the limit", n)
+			}
+			apply(t, p, resource.Update, spec(c.after, c.is, c.flows))
+			time.Sleep(20 * time.Millisecond)
+			taken := c.is == Chain && c.through == 1 // by what the kernel says of its own
+			if n := through(); n != c.through && !(taken && n == 0) {
+				t.Errorf("of a flow that was over the limit %d packets pass, want %d", n, c.through)
+			}
+		})
 	}
 }

@@ -51,8 +51,7 @@ type Loaded struct {
 func Load(s Spec) (*Loaded, error) { return replacing(s, numbers{}, nil, nil) }
 
 // replacing is Load for a pass in another's place, or beside others: where no function that both have
-// counts in another slot than in that one, it has the same counters and remembers what that did; flows
-// and prefixes begin with full buckets. Firewalls and NATs have their connections in common with those of others.
+// counts in another slot than in that one, it has the same counters and remembers what that did. Firewalls and NATs have their connections in common with those of others.
 func replacing(s Spec, taps numbers, old *attached, n *neighbours) (*Loaded, error) {
 	kept := old.keeps(s)
 	l, err := s.loaded(taps, kept, old, n)
@@ -113,10 +112,15 @@ func (a *attached) keeps(s Spec) map[string]*ebpf.Map {
 	if err != nil {
 		return nil
 	}
-	if before, err := a.carrying(); err != nil || !before.of(c.steps).staysIn(s.carrying()) {
+	before, err := a.carrying()
+	if err != nil || !before.of(c.steps).staysIn(s.carrying()) || s.limitsChain(c.steps) {
 		return nil
 	}
-	return map[string]*ebpf.Map{countedMap: a.Maps[countedMap], memoriesMap: a.Maps[memoriesMap]}
+	kept := map[string]*ebpf.Map{countedMap: a.Maps[countedMap], memoriesMap: a.Maps[memoriesMap]}
+	if hasBuckets(s.Steps) && c.flows == s.Flows && s.limitsAsIn(before.of(c.steps), c.steps) {
+		kept[bucketsMap] = a.Maps[bucketsMap]
+	}
+	return kept
 }
 
 // prepare writes the steps into a program's constants.
@@ -159,7 +163,7 @@ func need(steps []Step) (needs uint32) {
 			needs |= needsClock
 		case s.Act == Mirror && s.filters():
 			needs |= needsFlow
-		case s.Act == Limit && Per(s.Args[2]) == Chain:
+		case s.Act == Limit && s.per() == Chain:
 			needs |= needsClock
 		case s.Act == Limit:
 			needs |= needsClock | needsFlow
@@ -170,7 +174,7 @@ func need(steps []Step) (needs uint32) {
 
 // hasBuckets tells whether flows or prefixes have any.
 func hasBuckets(steps []Step) bool {
-	return slices.ContainsFunc(steps, func(s Step) bool { return s.Act == Limit && Per(s.Args[2]) != Chain })
+	return slices.ContainsFunc(steps, func(s Step) bool { return s.Act == Limit && s.per() != Chain })
 }
 
 // Close lets go of the program; where it is attached it stays.

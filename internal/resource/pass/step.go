@@ -116,7 +116,10 @@ const (
 )
 
 // ticks of the program's time in a second: 64 in a nanosecond.
-const ticks = 64_000_000_000
+const (
+	ticks     = 64_000_000_000
+	ticksInNs = ticks / 1_000_000_000
+)
 
 // NewLimit limits the rate of packets.
 func NewLimit(slot uint32, b Bucket) Step {

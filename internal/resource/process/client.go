@@ -69,26 +69,31 @@ func Relieve(owner string) (relieved bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	return true, Kill(owner)
+}
+
+// Kill the owner's supervisor. What it keeps running goes on, and is taken over by the next one. None running is success.
+func Kill(owner string) error {
 	for deadline := time.Now().Add(endsWithin); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		c, err := rundir.Dial(Address(owner))
 		if errors.Is(err, rundir.ErrNone) {
-			return true, nil
+			return nil
 		}
 		if err != nil {
-			return false, err
+			return err
 		}
 		fd, err := unix.PidfdOpen(c.PID, 0)
 		_ = c.Close()
 		switch {
 		case errors.Is(err, unix.ESRCH):
 		case err != nil: // as of one that cannot be seen from here
-			return false, fmt.Errorf("end the supervisor of %s (process %d), of another version: %w", owner, c.PID, err)
+			return fmt.Errorf("kill the supervisor of %s (process %d): %w", owner, c.PID, err)
 		default:
 			_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
 			_ = unix.Close(fd)
 		}
 	}
-	return false, fmt.Errorf("the supervisor of %s, of another version, does not end", owner)
+	return fmt.Errorf("the supervisor of %s does not end", owner)
 }
 
 // endsWithin is how long a supervisor may take to go, with its programs.

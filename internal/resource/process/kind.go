@@ -74,14 +74,18 @@ func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 	if err := start(p.Owner); err != nil {
 		return err
 	}
+	var wanted []Spec
 	var gone []string
 	for _, c := range changes {
 		if c.Op == resource.Delete {
 			gone = append(gone, c.Key)
 			continue
 		}
-		if _, err := call(p.Owner, Request{Op: OpSet, Programs: []Spec{c.Spec.(Spec)}}); err != nil {
-			return fmt.Errorf("function %s: %w", c.Key, err)
+		wanted = append(wanted, c.Spec.(Spec))
+	}
+	for _, s := range inOrder(wanted) {
+		if _, err := call(p.Owner, Request{Op: OpSet, Programs: []Spec{s}}); err != nil {
+			return fmt.Errorf("function %s: %w", s.Node, err)
 		}
 	}
 	if len(gone) == 0 {
@@ -91,6 +95,44 @@ func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 		return fmt.Errorf("functions %v: %w", gone, err)
 	}
 	return nil
+}
+
+// inOrder has each program behind those that it waits for, which are replaced before it then: else it would begin
+// while the old ones are ready.
+func inOrder(all []Spec) (ordered []Spec) {
+	of, taken := map[string][]int{}, make([]bool, len(all))
+	for i, s := range all {
+		of[s.Function()] = append(of[s.Function()], i)
+	}
+	var take func(i int)
+	take = func(i int) {
+		if taken[i] {
+			return
+		}
+		taken[i] = true
+		for _, function := range all[i].After {
+			for _, other := range of[function] {
+				take(other)
+			}
+		}
+		ordered = append(ordered, all[i])
+	}
+	for i := range all {
+		take(i)
+	}
+	return ordered
+}
+
+// Begin makes sure that a supervisor runs, before there are programs for it, and Rest has it end where there came to be none.
+func Begin(owner string) error { return start(owner) }
+
+// Rest has a supervisor end that has nothing to do.
+func Rest(owner string) error {
+	_, err := call(owner, Request{Op: OpRemove})
+	if errors.Is(err, rundir.ErrNone) {
+		return nil
+	}
+	return err
 }
 
 // startsWithin is how long a supervisor may take until it listens.

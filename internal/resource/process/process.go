@@ -4,10 +4,10 @@
 package process
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"net/netip"
 	"strings"
 
 	"nfchain.dev/nfchain/internal/resource"
@@ -39,14 +39,17 @@ type Spec struct {
 	MemoryNodes []int `json:"memory_nodes,omitempty"`
 	// MemoryBytes it may map; 0 is any.
 	MemoryBytes uint64 `json:"memory_bytes,omitempty"`
-	// Hosts are lines for the program's own /etc/hosts.
-	Hosts []HostLine `json:"hosts"`
-	// After are the nodes whose programs are ready when it begins.
+	// Of is the function that the program is one of several of, as those of replicas are; "" where it is the only one.
+	Of string `json:"of,omitempty"`
+	// After are the functions whose programs are all ready when it begins, however many these are.
 	After []string `json:"after,omitempty"`
 	// Scratch are directories in memory that it has for itself, and Files what is in them when it
 	// begins, by path.
 	Scratch []string          `json:"scratch,omitempty"`
 	Files   map[string]string `json:"files,omitempty"`
+	// Tells is the file, as the program sees it, in which it tells what it has done. Only who asks for that looks there, so
+	// that it is no part of the fingerprint.
+	Tells string `json:"tells,omitempty"`
 	// Container that it is the first process of; nil for one that the supervisor starts by itself.
 	Container *Container `json:"container,omitempty"`
 }
@@ -55,24 +58,19 @@ type Spec struct {
 type Container struct {
 	Engine string `json:"engine"`
 	Name   string `json:"name"`
-	// Digest of all that it is made from.
+	// Digest of all that it is made from, but the limits of what it may use.
 	Digest string `json:"digest"`
 }
 
 // In is the program in a container, of which the rest is the container's.
 func (s Spec) In(c container.Spec) Spec {
-	s.Container = &Container{c.Engine, c.Name, c.Fingerprint()}
+	s.Container = &Container{c.Engine, c.Name, c.Digest()}
 	if len(s.Args) == 0 {
 		s.Args = []string{c.Image}
 	}
-	s.Env, s.Dir, s.CPUs, s.MemoryNodes, s.MemoryBytes, s.Hosts = []string{}, "", "", nil, 0, []HostLine{}
+	s.Env, s.Dir, s.CPUs, s.MemoryNodes, s.MemoryBytes = []string{}, "", "", nil, 0
+	s.Scratch, s.Files = nil, nil // it has files of its own
 	return s
-}
-
-// HostLine is a name with its address.
-type HostLine struct {
-	Name    string     `json:"name"`
-	Address netip.Addr `json:"address"`
 }
 
 // Ready says when a program counts as ready. With nothing set it is ready once
@@ -82,9 +80,14 @@ type Ready struct {
 	TCPPort int `json:"tcp_port,omitempty"`
 	// Command that exits with 0, run in the namespace.
 	Command []string `json:"command,omitempty"`
+	// AtOnce has one that does nothing be ready when it begins.
+	AtOnce bool `json:"at_once,omitempty"`
 	// TimeoutS is how long readiness may take, in seconds.
 	TimeoutS float64 `json:"timeout_s"`
 }
+
+// Function that the program is of, as a file calls it.
+func (s Spec) Function() string { return cmp.Or(s.Of, s.Node) }
 
 // Kind implements resource.Spec.
 func (Spec) Kind() string { return KindName }
@@ -92,8 +95,9 @@ func (Spec) Kind() string { return KindName }
 // Key is the function's name.
 func (s Spec) Key() string { return s.Node }
 
-// Fingerprint is a digest of the whole spec, which the supervisor gives back.
+// Fingerprint is a digest of all that the supervisor is to know, which gives it back.
 func (s Spec) Fingerprint() string {
+	s.Tells = ""
 	text, err := json.Marshal(s)
 	if err != nil {
 		panic(err) // a Spec is plain data

@@ -2,7 +2,6 @@ package process
 
 import (
 	"encoding/json"
-	"net/netip"
 	"os"
 	"strconv"
 	"strings"
@@ -11,8 +10,7 @@ import (
 
 func example() Spec {
 	return Spec{Node: "proxy", Netns: "nfchain.edge.proxy", Args: []string{"proxy", "--port", "80"}, Env: []string{"A=1"}, Dir: "/srv",
-		Restart: "always", Ready: Ready{TCPPort: 80, TimeoutS: 5}, CPUs: "0-1", MemoryBytes: 1 << 30,
-		Hosts: []HostLine{{"server", netip.MustParseAddr("198.18.0.1")}}}
+		Restart: "always", Ready: Ready{TCPPort: 80, TimeoutS: 5}, CPUs: "0-1", MemoryBytes: 1 << 30}
 }
 
 // TestFingerprint: whatever of a program is edited, it is another program.
@@ -29,7 +27,7 @@ func TestFingerprint(t *testing.T) {
 		"cpus":    func(s *Spec) { s.CPUs = "0" },
 		"nodes":   func(s *Spec) { s.MemoryNodes = []int{1} },
 		"memory":  func(s *Spec) { s.MemoryBytes = 0 },
-		"hosts":   func(s *Spec) { s.Hosts = nil },
+		"of":      func(s *Spec) { s.Of = "proxies" },
 		"after":   func(s *Spec) { s.After = []string{"store"} },
 		"scratch": func(s *Spec) { s.Scratch = []string{"/srv"} },
 		"files":   func(s *Spec) { s.Files = map[string]string{"/srv/a": "text"} },

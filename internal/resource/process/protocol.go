@@ -3,6 +3,8 @@ package process
 import (
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"nfchain.dev/nfchain/internal/netns/rundir"
 )
 
@@ -27,6 +29,16 @@ type Status struct {
 	Fingerprint string `json:"fingerprint"`
 	// Message says how the program last ended, or why it is not ready.
 	Message string `json:"message,omitempty"`
+	// BeganNs and ReadyNs are when it last began, and was ready, by [Clock]; 0 before.
+	BeganNs int64 `json:"began_ns,omitempty"`
+	ReadyNs int64 `json:"ready_ns,omitempty"`
+}
+
+// Clock is the time that processes of this machine agree on and nobody sets, ns.
+func Clock() int64 {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // cannot fail
+	return t.Nano()
 }
 
 // The requests.
@@ -49,7 +61,7 @@ type Request struct {
 }
 
 // Version of requests. It goes up when a supervisor from before would leave out a part of what it is told.
-const Version = 2
+const Version = 4
 
 // Reply is what it answers.
 type Reply struct {

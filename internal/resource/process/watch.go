@@ -27,7 +27,8 @@ type ServicePath struct {
 	// Name and Number by which ports know it.
 	Name   string `json:"name"`
 	Number int    `json:"number"`
-	// Nodes that packets are in, by their places in the chain's order, both ends among them.
+	// Nodes that packets are in, by their places in the chain's order, both ends among them; of a function with replicas
+	// all of these.
 	Nodes []int `json:"nodes"`
 	// Back are those that packets are in on their way back; none where that are all.
 	Back []int `json:"back,omitempty"`
@@ -47,6 +48,11 @@ type Watched struct {
 	// OnFailure is what becomes of packets when the node fails, and all other replicas of its function
 	// have, too: Bypass, Block or Replica; "" for a node that is not watched.
 	OnFailure string `json:"on_failure,omitempty"`
+	// Onward are the places of the nodes to which packets go on from the node, the planned one first, Back those from which they
+	// come to it, and Label is the number by which ports know it, where ways part; none where all nodes are in a line.
+	Onward []int  `json:"onward,omitempty"`
+	Back   []int  `json:"back,omitempty"`
+	Label  uint32 `json:"label,omitempty"`
 	// OneWay tells that what goes from the second endpoint to the first does not come by the node.
 	OneWay bool `json:"one_way,omitempty"`
 	// Version is a digest of what the node is: another one may let through what this one does

@@ -136,6 +136,83 @@ func TestAnyFrameHasOneReplica(t *testing.T) {
 	}
 }
 
+// TestAnyFrameOnAPathHasOneReplica, where flows get their path and behind functions, whatever it is.
+func TestAnyFrameOnAPathHasOneReplica(t *testing.T) {
+	nstest.Require(t, feature.Root, feature.BPFPeer)
+	paths := steer.Paths{Ways: []steer.Way{{Path: "web", Number: 9, Of: "web"}}, Choice: &steer.Choice{Otherwise: "web"}, End: steer.FirstEnd, Usual: "web", Flows: 1 << 16, Idle: 1 << 40}
+	for name, load := range map[string]func(steer.Paths, []uint32) (*steer.Entered, error){"where flows begin": steer.Enter, "between functions": steer.Between} {
+		t.Run(name, func(t *testing.T) {
+			e, err := load(paths, []uint32{steer.Replicas})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer e.Close()
+			dealtOut(t, e)
+		})
+	}
+}
+
+// TestAnyFrameWhereWaysPartHasOneReplica, whatever it is, on its way there and back.
+func TestAnyFrameWhereWaysPartHasOneReplica(t *testing.T) {
+	nstest.Require(t, feature.Root, feature.BPFPeer)
+	for name, back := range map[string]bool{"by labels": false, "by flows": true} {
+		t.Run(name, func(t *testing.T) {
+			ways := []steer.BranchWay{{Node: "web", Number: 9, Joint: !back}, {Node: "out", Number: 8, Port: "out"}}
+			e, err := steer.Part(steer.Branch{Node: "tell", Number: 7, Back: back, Ways: ways, Flows: 1 << 16}, []uint32{steer.Replicas, 20})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer e.Close()
+			dealtOut(t, e)
+			if n := e.Joined(); back && n > 0 || !back && n < 100 {
+				t.Errorf("%d flows are known to have come this way", n)
+			}
+		})
+	}
+}
+
+// dealtOut are all frames by a program whose first seat the function has that they go to.
+func dealtOut(t *testing.T, e *steer.Entered) {
+	t.Helper()
+	anyFrames(func(frame []byte) {
+		if got := steered(t, e.Program, frame); got != ends {
+			t.Fatalf("without a table of flows: verdict %d of\n%x", int32(got), frame)
+		}
+	})
+	of := among(1, 2, 3)
+	of.Flows = 1 << 16
+	replicas, err := e.Seat(*of, []uint32{11, 12, 13})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := func() (n int) {
+		for _, flows := range replicas() {
+			n += flows
+		}
+		return n
+	}
+	met := 0
+	anyFrames(func(frame []byte) {
+		if got := steered(t, e.Program, frame); got != goesOn {
+			t.Errorf("verdict %d of\n%x", int32(got), frame)
+		}
+		if back := returned(frame); back != nil && met < 300 {
+			met++
+			known := sum()
+			if steered(t, e.Program, frame); sum() != known {
+				t.Errorf("it is of another flow when it comes again:\n%x", frame)
+			}
+			if steered(t, e.Program, back); sum() != known {
+				t.Errorf("what goes back is of another flow:\n%x\n%x", frame, back)
+			}
+		}
+	})
+	all := replicas()
+	if met < 100 || all[1] < 20 || all[2] < 20 || all[3] < 20 || all[0] > 0 || len(all) > 3 {
+		t.Errorf("%d frames were turned round, flows by replica: %v", met, all)
+	}
+}
+
 // entered is how many flows a program has met that were not known.
 func entered(t *testing.T, dealt *ebpf.Map) (n uint64) {
 	t.Helper()

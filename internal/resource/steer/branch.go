@@ -3,6 +3,7 @@ package steer
 import (
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +26,8 @@ type Branch struct {
 	// Ways that packets go. The first is the planned one, to the spec's To: what has no label, or
 	// is of no flow that is known, goes there.
 	Ways []BranchWay `json:"ways"`
+	// Among are the functions with replicas that ways lead to.
+	Among []Among `json:"among,omitempty"`
 	// Flows that are known at once in the whole chain. Of more, those not seen for longest are
 	// forgotten.
 	Flows uint32 `json:"flows"`
@@ -32,10 +35,11 @@ type Branch struct {
 
 // BranchWay leads from a port to another node.
 type BranchWay struct {
-	// Node that it leads to, by its number too, and the port that it is behind.
+	// Node that it leads to, by its number too; of replicas their function.
 	Node   string `json:"node"`
 	Number uint32 `json:"number"`
-	Port   string `json:"port"`
+	// Port that it is behind; "" where it is a function with replicas, which is among those of the branch.
+	Port string `json:"port,omitempty"`
 	// Joint tells that others lead there too, so that it has to know which way flows come.
 	Joint bool `json:"joint,omitempty"`
 }
@@ -83,9 +87,27 @@ func (b *Branch) parting(to []uint32) parting {
 func (b *Branch) text() string {
 	ports, made := make([]string, len(b.Ways)), b.parting(make([]uint32, len(b.Ways)))
 	for i, w := range b.Ways {
-		ports[i] = w.Port
+		if ports[i] = w.Port; w.Port == "" {
+			ports[i] = table(w.Node)
+		}
 	}
-	return made.text(ports)
+	var among []string
+	for _, a := range b.Among {
+		among = append(among, a.text())
+	}
+	return sharedText(made.text(ports), among)
+}
+
+// shared are the functions with replicas that ways lead to, each in its place; "" where one leads to a port.
+func (b *Branch) shared() (of []string) {
+	for _, w := range b.Ways {
+		name := ""
+		if w.Port == "" {
+			name = w.Node
+		}
+		of = append(of, name)
+	}
+	return of
 }
 
 // text says all that the kernel knows of ways, by the names of their ports.
@@ -111,11 +133,19 @@ func (a *attached) parts(p resource.Place) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	among, shared, err := a.sharedBy(p)
+	if err != nil {
+		return "", err
+	}
 	ports := make([]string, len(made.ways))
 	for i, w := range made.ways {
+		if seat, is := seatOf(w.Port); is {
+			ports[i] = shared[seat]
+			continue
+		}
 		ports[i] = called(p, int(w.Port))
 	}
-	return made.text(ports), nil
+	return sharedText(made.text(ports), among), nil
 }
 
 // constantsAt are where a program's constants stand among each other.
@@ -156,28 +186,65 @@ func (a *attached) parting() (p parting, err error) {
 }
 
 // keepBranch puts a program that has a spec's ways in the place of what is there, at once, unless
-// that has them. Ways that it had are left to packets that bear their labels, and to answers, if
-// they are to be left; a node that has gone since is nowhere.
-func keepBranch(p resource.Place, s Spec, index int, to []uint32, old *attached, leave bool) error {
-	wanted := s.Branch.parting(to)
+// that has them. Ways that it had are left to packets that bear their labels, and to answers, while
+// there may be such; a node that has gone since is nowhere.
+func (k Kind) keepBranch(p resource.Place, s Spec, index int, to []uint32, old *attached) error {
+	b := s.Branch
+	t, made, err := b.sit(old)
+	defer made.close()
+	if err != nil {
+		return err
+	}
+	leads, err := k.seat(p, b.Among, b.shared(), t, to)
+	if err != nil {
+		return err
+	}
+	wanted, same := b.parting(leads), false
 	if old != nil && old.Name == BranchName {
 		had, err := old.parting()
 		if err != nil {
 			return err
 		}
-		if leave && had.back == wanted.back {
+		if k.leavesWays() && had.back == wanted.back {
 			wanted.ways = append(wanted.ways, left(had.ways, wanted.ways)...)
 		}
-		if had.flows == wanted.flows && had.own == wanted.own && had.back == wanted.back && slices.Equal(had.ways, wanted.ways) {
-			return nil
+		same = made == seatMaps{} && had.flows == wanted.flows && had.own == wanted.own && had.back == wanted.back && slices.Equal(had.ways, wanted.ways)
+	}
+	if !same {
+		loaded, err := loadBranch(p, s.Device, wanted, t, old, k.detours)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = loaded.Close() }()
+		if err := hooks[s.Hook].put(p, index, loaded.Branch, old.program()); err != nil {
+			return err
 		}
 	}
-	loaded, err := loadBranch(p, wanted, old)
-	if err != nil {
-		return err
+	if k.leavesWays() {
+		return nil
 	}
-	defer func() { _ = loaded.Close() }()
-	return hooks[s.Hook].put(p, index, loaded.Branch, old.program())
+	return t.only(b.Among)
+}
+
+// leavesWays tells whether ways that are no longer wanted are left to packets with labels from before.
+func (k Kind) leavesWays() bool { return k.Leave && !k.Relabelled }
+
+// sit functions with replicas where others sat, or in maps that are made with what was so there: ways lead to
+// seats by numbers, which are constants of a program that is yet to be loaded.
+func (b *Branch) sit(old *attached) (t seats, made seatMaps, err error) {
+	if old != nil && old.Name == BranchName && old.sits(b.Among) {
+		return old.seats(), made, nil
+	}
+	spec, err := branchObject()
+	if err != nil {
+		return t, made, err
+	}
+	makeRoom(spec, roomFor(old.needs(b.Among)))
+	if made, err = makeSeats(spec); err != nil {
+		return t, made, err
+	}
+	t = made.seats()
+	return t, made, t.follow(old)
 }
 
 // left are the ways to nodes that others do not lead to, as many as there is room for.
@@ -191,14 +258,19 @@ func left(had, wanted []way) (ways []way) {
 	return ways
 }
 
-// loadBranch loads this version's program that sends packets on by labels and flows. It counts on
-// where another stopped, and knows the flows that other ports know.
-func loadBranch(p resource.Place, made parting, old *attached) (*branch.ProgramObjects, error) {
+// loadBranch loads this version's program that sends packets on from a port by labels and flows, to functions at these
+// seats too. It counts on where another stopped, and knows the flows that other ports know.
+func loadBranch(p resource.Place, port string, made parting, t seats, old *attached, d detoured) (*branch.ProgramObjects, error) {
 	spec, err := made.spec()
 	if err != nil {
 		return nil, err
 	}
 	o := ebpf.CollectionOptions{MapReplacements: counting(spec, old)}
+	if o.MapReplacements[nodesMap] == nil {
+		delete(o.MapReplacements, insteadMap) // each says nothing without the other
+	}
+	makeRoom(spec, t.tables.MaxEntries())
+	maps.Copy(o.MapReplacements, t.maps())
 	others, err := portsThat(p, func(a *attached) bool { return a.has(jointsMap, spec.Maps[jointsMap]) })
 	defer held.CloseAll(others)
 	if err != nil {
@@ -206,12 +278,23 @@ func loadBranch(p resource.Place, made parting, old *attached) (*branch.ProgramO
 	}
 	if len(others) > 0 {
 		o.MapReplacements[jointsMap] = others[0].Maps[jointsMap]
+	} else {
+		table, err := takeOver[branch.ProgramFlow, uint32](p, spec.Maps[jointsMap])
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = table.Close() }()
+		o.MapReplacements[jointsMap] = table
 	}
 	loaded := &branch.ProgramObjects{}
 	if err := spec.LoadAndAssign(loaded, &o); err != nil {
 		return nil, fmt.Errorf("load the program that sends packets on by labels and flows: %w", err)
 	}
-	if err := made.countable(loaded.Aside); err != nil {
+	err = made.countable(loaded.Aside)
+	if err == nil {
+		err = d.tell(port, made, loaded, o.MapReplacements[nodesMap] != nil)
+	}
+	if err != nil {
 		_ = loaded.Close()
 		return nil, err
 	}
@@ -244,21 +327,28 @@ func (a *attached) joins(flows uint32) bool {
 	return a.Name == BranchName && a.Maps[jointsMap] != nil && a.Maps[jointsMap].MaxEntries() == flows
 }
 
-// countable has packets that go other ways than the planned one counted. Those that went where
-// nothing leads any more are forgotten where there is no room.
+// beforeNode stands with the number of a node where packets are counted that ended before it.
+const beforeNode = 1 << 31
+
+// countable has packets counted that go other ways than the planned one, and those that end before a node. Those that went
+// where nothing leads any more are forgotten where there is no room.
 func (p parting) countable(aside *ebpf.Map) error {
 	cores, err := ebpf.PossibleCPU()
 	if err != nil {
 		return err
 	}
 	none := make([]branch.ProgramCount, cores)
+	counted := []uint32{p.ways[0].Node | beforeNode}
 	for _, w := range p.ways[1:] {
+		counted = append(counted, w.Node, w.Node|beforeNode)
+	}
+	for _, node := range counted {
 		for _, full := range []bool{true, false} {
 			var had []branch.ProgramCount
-			if aside.Lookup(w.Node, &had) == nil {
+			if aside.Lookup(node, &had) == nil {
 				break
 			}
-			err := aside.Put(w.Node, none)
+			err := aside.Put(node, none)
 			if err == nil {
 				break
 			}
@@ -277,7 +367,7 @@ func (p parting) forget(aside *ebpf.Map) {
 	var node uint32
 	var counted []branch.ProgramCount
 	for all := aside.Iterate(); all.Next(&node, &counted); {
-		if !slices.ContainsFunc(p.ways, func(w way) bool { return w.Node == node }) {
+		if !slices.ContainsFunc(p.ways, func(w way) bool { return w.Node == node&^beforeNode }) {
 			gone = append(gone, node)
 		}
 	}

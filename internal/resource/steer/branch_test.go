@@ -123,6 +123,119 @@ func TestMarksPart(t *testing.T) {
 	})
 }
 
+// ends tells whether nothing comes of packets with a mark that a node sends.
+func (p *parter) ends(t testing.TB, from int, mark int, packet func(number uint32) []byte) bool {
+	t.Helper()
+	if err := unix.SetsockoptInt(p.wires[from].fd, unix.SOL_SOCKET, unix.SO_MARK, mark); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		p.number++
+		p.wires[from].send(t, packet(p.number))
+		if p.where(t, p.number) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// TestEndsBeforeANode: packets that go to nodes which fail end, both ways, and are counted by themselves, and others go on; a
+// program with other ways knows on which those are.
+func TestEndsBeforeANode(t *testing.T) {
+	onHooks(t, func(t *testing.T, hook string) {
+		specs := branches(hook)
+		p := newParter(t, specs)
+		var one, two flow
+		two.id = 1
+		back := func(f flow) func(uint32) []byte { f.back = true; return f.packet }
+		passes := func() {
+			t.Helper()
+			for f, mark := range map[flow]int{one: 1, two: 0x20} {
+				if at := p.sends(t, 0, mark, f.packet); at != mark&1+mark>>4 {
+					t.Errorf("with mark %#x it comes to %s", mark, parted[at])
+				}
+				if at := p.sends(t, mark&1+mark>>4, 0, f.packet); at != 3 {
+					t.Errorf("with mark %#x it comes on to %s", mark, parted[at])
+				}
+				if at := p.sends(t, 3, 0, back(f)); at != mark&1+mark>>4 {
+					t.Errorf("with mark %#x it comes back to %s", mark, parted[at])
+				}
+			}
+		}
+		set := func(nodes ...uint32) {
+			t.Helper()
+			for _, at := range []string{"tell", "out"} {
+				p.port(t, at, func(port *steer.Port) error {
+					if !port.Parts() {
+						t.Errorf("at %s no ways part", at)
+					}
+					failing := map[uint32]steer.Node{}
+					for _, n := range nodes {
+						failing[n] = steer.Node{Fails: steer.Ends}
+					}
+					return port.SetNodes(failing)
+				})
+			}
+			if is, err := steer.Diverted(resource.At(p.Handle, p.Owner)); err != nil || is != (len(nodes) > 0) {
+				t.Errorf("packets to %v end: diverted %v, error %v", nodes, is, err)
+			}
+		}
+		counted := func() *steer.Parted {
+			t.Helper()
+			now, err := steer.PartedAt(resource.At(p.Handle, p.Owner), specs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return now
+		}
+		passes()
+		if now := counted(); len(now.Ended["tell"])+len(now.Ended["out"]) > 0 {
+			t.Errorf("nothing fails, and packets ended: %+v", now.Ended)
+		}
+		set(102)
+		before := counted()
+		for range 2 {
+			if !p.ends(t, 0, 0x20, two.packet) || !p.ends(t, 3, 0, back(two)) {
+				t.Errorf("packets come to a node that fails")
+			}
+			if at := p.sends(t, 0, 1, one.packet); at != 1 {
+				t.Errorf("it comes to %s", parted[at])
+			}
+			if at := p.sends(t, 3, 0, back(one)); at != 1 {
+				t.Errorf("it comes back to %s", parted[at])
+			}
+			if at := p.sends(t, 0, 0, flow{id: 9}.packet); at != 3 {
+				t.Errorf("what has no mark comes to %s", parted[at])
+			}
+			s := specs[0] // another program comes
+			b := *s.Branch
+			b.Ways = slices.Clone(b.Ways)
+			slices.Reverse(b.Ways[1:])
+			s.Branch = &b
+			p.apply(t, resource.Update, s)
+		}
+		if now := counted(); now.Aside["tell"][102] != before.Aside["tell"][102] || now.Aside["tell"][101].Packets < before.Aside["tell"][101].Packets+2 ||
+			now.Ended["tell"][102].Packets != 6 || now.Ended["tell"][102].Bytes != 6*uint64(len(two.packet(0))) || now.Ended["out"][102].Packets != 6 {
+			t.Errorf("6 packets ended before a node, each way: %+v, before that %+v", now, before)
+		}
+		set(103, 101)
+		if !p.ends(t, 0, 1, one.packet) || !p.ends(t, 0, 0, flow{id: 9}.packet) {
+			t.Errorf("packets come to nodes that fail")
+		}
+		if now := counted(); now.Ended["tell"][101].Packets != 3 || now.Ended["tell"][103].Packets != 3 {
+			t.Errorf("3 packets ended on each of two ways, one of them the planned one: %+v", now.Ended)
+		}
+		p.port(t, "tell", func(port *steer.Port) error {
+			if nodes, err := port.Nodes(); err != nil || len(nodes) != 2 || nodes[101].Fails != steer.Ends || nodes[103].Fails != steer.Ends {
+				t.Errorf("packets end before %v, error %v", nodes, err)
+			}
+			return nil
+		})
+		set()
+		passes()
+	})
+}
+
 // TestAnswersComeBack by the way that their flow came last, with errors about it; fragments by that of
 // the newest between their addresses. What is not known goes the planned way.
 func TestAnswersComeBack(t *testing.T) {
@@ -196,6 +309,33 @@ func TestAnswersComeBackOverVersions(t *testing.T) {
 			f.back = true
 			if at := p.sends(t, 3, 0, f.packet); at != i%3 {
 				t.Errorf("%+v goes back by %s, and came by %s", f, parted[at], parted[i%3])
+			}
+		}
+	})
+}
+
+// TestAnswersComeBackWithOtherRoom for flows: a table of another size knows those that the one before did.
+func TestAnswersComeBackWithOtherRoom(t *testing.T) {
+	onHooks(t, func(t *testing.T, hook string) {
+		specs := branches(hook)
+		p := newParter(t, specs)
+		for i, f := range flows(0, 6) {
+			p.sends(t, i%3, 0, f.packet)
+		}
+		for _, room := range []uint32{1 << 15, 1 << 13} {
+			var changes []resource.Change
+			for i := range specs {
+				specs[i].Branch.Flows = room
+				changes = append(changes, resource.Change{Op: resource.Update, Key: specs[i].Device, Spec: specs[i]})
+			}
+			if err := (steer.Kind{}).Apply(resource.At(p.Handle, p.Owner), changes); err != nil {
+				t.Fatal(err)
+			}
+			for i, f := range flows(0, 6) {
+				f.back = true
+				if at := p.sends(t, 3, 0, f.packet); at != i%3 {
+					t.Errorf("with room for %d flows %+v goes back by %s, and came by %s", room, f, parted[at], parted[i%3])
+				}
 			}
 		}
 	})

@@ -1,7 +1,6 @@
 package steer
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -74,20 +73,30 @@ func (k Kind) keepPaths(p resource.Place, s Spec, index int, to []uint32, old *a
 	if s.Paths.Choice != nil {
 		return k.keepEntering(p, s, index, to, old)
 	}
-	if old != nil && old.Name == PathsName && old.Maps[habitMap] != nil && old.keepsMembers(s.Paths.Flows) {
+	if old != nil && old.Name == PathsName && old.Maps[habitMap] != nil && old.keepsMembers(s.Paths.Flows) && old.sits(s.Paths.Among) {
 		ways := old.Maps[waysMap]
-		return errors.Join(k.older.carry(old, ways), lead(ways, s.Paths.Ways, to), old.Maps[habitMap].Put(uint32(0), s.Paths.habit()))
+		leads, err := k.seat(p, s.Paths.Among, s.Paths.shared(), old.seats(), to)
+		if err != nil {
+			return err
+		}
+		return errors.Join(k.older.carry(old, ways), lead(ways, s.Paths.Ways, leads), old.Maps[habitMap].Put(uint32(0), s.Paths.habit()))
 	}
 	var o struct {
 		Program *ebpf.Program `ebpf:"between"`
 		Ways    *ebpf.Map     `ebpf:"ways"`
 		Habit   *ebpf.Map     `ebpf:"habit"`
+		Seats   seatMaps
 	}
-	if err := loadPaths(p, "between", s.Paths.Flows, old, nil, &o); err != nil {
+	if err := loadPaths(p, "between", s.Paths.Flows, s.Paths.Among, old, nil, &o); err != nil {
 		return err
 	}
+	defer o.Seats.close()
 	defer closeAll(o.Program, o.Ways, o.Habit)
-	if err := errors.Join(k.older.carry(old, o.Ways), lead(o.Ways, s.Paths.Ways, to), o.Habit.Put(uint32(0), s.Paths.habit())); err != nil {
+	leads, err := k.sit(p, s.Paths, o.Seats, to, old)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(k.older.carry(old, o.Ways), lead(o.Ways, s.Paths.Ways, leads), o.Habit.Put(uint32(0), s.Paths.habit())); err != nil {
 		return err
 	}
 	return hooks[s.Hook].put(p, index, o.Program, old.program())
@@ -99,22 +108,32 @@ func (k Kind) keepEntering(p resource.Place, s Spec, index int, to []uint32, old
 	if err != nil {
 		return err
 	}
-	if old.enters(s.Paths.Flows) && old.hasRoom(compiled) {
-		return errors.Join(k.older.carry(old, old.Maps[waysMap]), lead(old.Maps[waysMap], s.Paths.Ways, to))
+	if old.enters(s.Paths.Flows) && old.hasRoom(compiled) && old.sits(s.Paths.Among) {
+		leads, err := k.seat(p, s.Paths.Among, s.Paths.shared(), old.seats(), to)
+		if err != nil {
+			return err
+		}
+		return errors.Join(k.older.carry(old, old.Maps[waysMap]), lead(old.Maps[waysMap], s.Paths.Ways, leads))
 	}
 	var o struct {
 		Program *ebpf.Program `ebpf:"enter"`
 		Ways    *ebpf.Map     `ebpf:"ways"`
 		Side    *ebpf.Map     `ebpf:"side"`
+		Seats   seatMaps
 	}
 	set := func(spec *ebpf.CollectionSpec, maps map[string]*ebpf.Map, others []*attached) error {
 		return furnish(spec, maps, others, compiled)
 	}
-	if err := loadPaths(p, "enter", s.Paths.Flows, old, set, &o); err != nil {
+	if err := loadPaths(p, "enter", s.Paths.Flows, s.Paths.Among, old, set, &o); err != nil {
 		return err
 	}
+	defer o.Seats.close()
 	defer closeAll(o.Program, o.Ways, o.Side)
-	if err := errors.Join(k.older.carry(old, o.Ways), lead(o.Ways, s.Paths.Ways, to), o.Side.Put(uint32(0), uint32(s.Paths.End-FirstEnd))); err != nil {
+	leads, err := k.sit(p, s.Paths, o.Seats, to, old)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(k.older.carry(old, o.Ways), lead(o.Ways, s.Paths.Ways, leads), o.Side.Put(uint32(0), uint32(s.Paths.End-FirstEnd))); err != nil {
 		return err
 	}
 	return hooks[s.Hook].put(p, index, o.Program, old.program())
@@ -131,14 +150,16 @@ type furnishing func(spec *ebpf.CollectionSpec, maps map[string]*ebpf.Map, other
 
 // loadPaths loads one of this version's programs that send packets on by paths. It counts on where
 // another stopped, and knows the flows that other ports know.
-func loadPaths(p resource.Place, program string, flows uint32, old *attached, set furnishing, to any) error {
+func loadPaths(p resource.Place, program string, flows uint32, among []Among, old *attached, set furnishing, to any) error {
 	spec, err := pathsObject()
 	if err != nil {
 		return err
 	}
 	spec.Programs[program].Name = PathsName
 	spec.Maps[membersMap].MaxEntries, spec.Maps[waysMap].Flags = flows, unix.BPF_F_MMAPABLE
+	makeRoom(spec, roomFor(old.needs(among)))
 	o := ebpf.CollectionOptions{MapReplacements: counting(spec, old)}
+	delete(o.MapReplacements, failingMap) // of each function at its seat
 	others, err := portsThat(p, func(a *attached) bool { return a.keepsMembers(flows) })
 	defer held.CloseAll(others)
 	if err != nil {
@@ -198,104 +219,13 @@ func (a *attached) lists(like *ebpf.MapSpec) bool {
 	return m != nil && m.Type() == like.Type && m.KeySize() == like.KeySize && m.ValueSize() == like.ValueSize
 }
 
-// furnish a program with the rules that others have, where there is room for the wanted ones too; else
-// with memory of its own, in which those that count now are, or else the wanted ones.
-func furnish(spec *ebpf.CollectionSpec, maps map[string]*ebpf.Map, others []*attached, compiled []byte) (err error) {
-	live := compiled
-	for _, a := range others {
-		if a.Name != PathsName || a.Maps[currentMap] == nil {
-			continue
-		}
-		if a.hasRoom(compiled) {
-			for _, name := range []string{memoryMap, currentMap, talliesMap} {
-				maps[name] = a.Maps[name]
-			}
-			spec.Maps[talliesMap].MaxEntries = a.Maps[talliesMap].MaxEntries()
-			return laidOut(spec, a.areas().Len(), a.areas().Room())
-		}
-		if live, err = a.live(); err != nil {
-			return err
-		}
-	}
-	h, err := headerOf(compiled)
-	if err != nil {
-		return err
-	}
-	areas, room := mostAreas, max(leastRoom, 2*held.Rounded(len(compiled)), held.Rounded(len(live)))
-	if areas*room+held.Behind > mostMemory {
-		room = held.Rounded(max(len(compiled), len(live)))
-	}
-	if areas*room+held.Behind > mostMemory {
-		areas = leastAreas
-	}
-	if areas*room+held.Behind > mostMemory {
-		return fmt.Errorf("%d rules take %d MB of memory, and may take %d; leave some out", h.Rules, len(compiled)>>20, mostMemory/leastAreas>>20)
-	}
-	memory := make([]byte, areas*room+held.Behind)
-	copy(memory, live)
-	spec.Maps[memoryMap].Contents = []ebpf.MapKV{{Key: uint32(0), Value: memory}}
-	spec.Maps[talliesMap].MaxEntries = uint32(areas) * max(leastCounters, 2*(h.Rules+2))
-	return laidOut(spec, areas, room)
-}
-
-// laidOut gives a program's memory so many areas, each with so much room.
-func laidOut(spec *ebpf.CollectionSpec, areas, room int) error {
-	held.LayOut(spec.Maps[memoryMap], spec.Maps[currentMap], areas, room)
-	return errors.Join(spec.Variables["rules_area"].Set(uint32(room)), spec.Variables["rules_last"].Set(uint32(areas*room)))
-}
-
-// A memory has as many areas, unless there is no room for more than the least; more do not get rules to count sooner.
-const (
-	mostAreas  = 4
-	leastAreas = 2
-)
-
-// A memory that is made has room for so many bytes of rules in each area, and for so many counters.
-const (
-	leastRoom     = 32 << 10
-	leastCounters = 512
-)
-
-// areas of a program's memory, and how many counters each has.
-func (a *attached) areas() held.Areas {
-	return held.Areas{Memory: a.Maps[memoryMap], Current: a.Maps[currentMap]}
-}
-func (a *attached) counters() uint32 {
-	return a.Maps[talliesMap].MaxEntries() / uint32(a.areas().Len())
-}
-
-func (a *attached) hasRoom(compiled []byte) bool {
-	h, err := headerOf(compiled)
-	return err == nil && a.areas().Has() && a.Maps[talliesMap] != nil && len(compiled) <= a.areas().Room() && h.Rules+2 <= a.counters()
-}
-
-// counting are the rules that count: the area that they are in, and what they begin with.
-func (a *attached) counting() (area int, h choiceHeader, err error) {
-	if !a.areas().Has() {
-		return 0, h, fmt.Errorf("program %s lacks maps", a.Name)
-	}
-	if area, err = a.areas().Counting(); err != nil {
-		return 0, h, err
-	}
-	err = a.areas().In(area, binary.Size(h), func(memory []byte) error {
-		h, err = headerOf(memory)
-		return err
-	})
-	return area, h, err
-}
-
-// live are the rules that count, as they would be at the beginning of another memory.
-func (a *attached) live() (live []byte, err error) {
-	area, h, err := a.counting()
-	if err != nil {
+// sit does so at the seats of a program that is to come in the place of another.
+func (k Kind) sit(p resource.Place, s *Paths, m seatMaps, to []uint32, old *attached) (leads []uint32, err error) {
+	t := m.seats()
+	if err := t.follow(old); err != nil {
 		return nil, err
 	}
-	err = a.areas().In(area, int(h.Size), func(memory []byte) error {
-		live = slices.Clone(memory)
-		return nil
-	})
-	h.First = 0
-	return h.over(live), err
+	return k.seat(p, s.Among, s.shared(), t, to)
 }
 
 // lead paths to ports of these indexes, and leave others.
@@ -356,8 +286,11 @@ func (k Kind) only(p resource.Place, s Spec) error {
 		if s.Paths.Choice != nil {
 			err = a.choose(s.Paths, k.choices)
 		}
-		if err == nil {
+		if err == nil && !k.Settled {
 			err = s.Paths.forget(a, k.older)
+		}
+		if err == nil {
+			err = a.sitOnly(s.Paths.Among)
 		}
 	}
 	return err
@@ -397,16 +330,25 @@ func (a *attached) byPaths(p resource.Place) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	among, shared, err := a.sharedBy(p)
+	if err != nil {
+		return "", err
+	}
 	ways := map[int]string{}
 	for n, w := range all {
-		if n > 0 && w.Port != 0 && w.Older == 0 { // what older paths need is no difference
-			ways[n] = wayText(w.Check, called(p, int(w.Port)))
+		if n == 0 || w.Port == 0 || w.Older != 0 { // what older paths need is no difference
+			continue
 		}
+		if seat, is := seatOf(w.Port); is {
+			ways[n] = wayText(w.Check, shared[seat])
+			continue
+		}
+		ways[n] = wayText(w.Check, called(p, int(w.Port)))
 	}
 	if a.Maps[habitMap] != nil {
 		var h classify.ProgramHabit
 		err := a.Maps[habitMap].Lookup(uint32(0), &h)
-		return betweenText(ways, h, members.MaxEntries()), err
+		return sharedText(betweenText(ways, h, members.MaxEntries()), among), err
 	}
 	_, h, err := a.counting()
 	if err != nil {
@@ -414,5 +356,5 @@ func (a *attached) byPaths(p resource.Place) (string, error) {
 	}
 	var side uint32
 	err = a.Maps[sideMap].Lookup(uint32(0), &side)
-	return enterText(ways, int(side)+FirstEnd, digestText(h.Digest), members.MaxEntries()), err
+	return sharedText(enterText(ways, int(side)+FirstEnd, digestText(h.Digest), members.MaxEntries()), among), err
 }

@@ -30,11 +30,21 @@ const (
 	whileFailing = uint32(1)
 )
 
-// Shares tells whether packets may go to replicas from the port.
-func (p *Port) Shares() bool { return p.at.Maps[failingMap] != nil }
+// Shared is what stands in the place of a port where packets go to a function's replicas from this one; false where they
+// never do.
+func (p *Port) Shared(of string) (number uint32, is bool) {
+	seat, is := p.at.taken[table(of)]
+	return Replicas - seat, is && p.at.Maps[failingMap] != nil
+}
 
-// Failing are the replicas to which no packets go for now, of those that the port faces.
-func (p *Port) Failing() (Numbers, error) { return p.at.dealing().fail() }
+// shared is where packets are dealt out to the replicas of a function.
+func (p *Port) shared(of string) dealing {
+	number, _ := p.Shared(of)
+	return p.at.seats().at(Replicas - number)
+}
+
+// Failing are the replicas of a function to which no packets go for now from the port, which may lead there.
+func (p *Port) Failing(of string) (Numbers, error) { return p.shared(of).fail() }
 
 // Shares of new flows, which replicas get.
 type Shares struct{ of [buckets]byte }
@@ -44,22 +54,25 @@ func SharesWithout(failing Numbers, all []Replica) *Shares {
 	return &Shares{sharesOf(failing.others(all))}
 }
 
-// SetFailing has flows of some replicas go to others, which get these shares, and stay there. New flows
+// SetFailing has flows of some replicas of a function go to others, which get these shares, and stay there. New flows
 // come to those that are no longer among them.
-func (p *Port) SetFailing(failing Numbers, others *Shares) error {
-	d := p.at.dealing()
+func (p *Port) SetFailing(of string, failing Numbers, others *Shares) error {
+	return p.shared(of).setFailing(failing, others)
+}
+
+func (d dealing) setFailing(failing Numbers, others *Shares) error {
 	was, err := d.fail()
 	if err != nil {
 		return err
 	}
 	// No flow is entered for a replica that others are told to keep away from.
 	return errors.Join(
-		d.failing.Put(uint32(0), uint64(was&failing)),
-		d.shares.Put(whileFailing, others.of[:]),
-		d.failing.Put(uint32(0), uint64(failing)))
+		d.failing.Put(d.seat, uint64(was&failing)),
+		d.shares.Put(d.when(whileFailing), others.of[:]),
+		d.failing.Put(d.seat, uint64(failing)))
 }
 
 func (d dealing) fail() (failing Numbers, err error) {
-	err = d.failing.Lookup(uint32(0), (*uint64)(&failing))
+	err = d.failing.Lookup(d.seat, (*uint64)(&failing))
 	return failing, err
 }

@@ -27,11 +27,12 @@ func (d *dealer) fail(t testing.TB, failing steer.Numbers, numbers ...int) {
 	t.Helper()
 	for _, port := range []string{"west", "east"} {
 		d.port(t, port, func(p *steer.Port) error {
-			if err := p.SetFailing(failing, steer.SharesWithout(failing, among(numbers...).Replicas)); err != nil {
+			if err := p.SetFailing("web", failing, steer.SharesWithout(failing, among(numbers...).Replicas)); err != nil {
 				return err
 			}
-			if now, err := p.Failing(); err != nil || now != failing || !p.Shares() {
-				t.Errorf("%s shares %v, and keeps from %b, error %v; want %b", port, p.Shares(), now, err, failing)
+			_, shares := p.Shared("web")
+			if now, err := p.Failing("web"); err != nil || now != failing || !shares {
+				t.Errorf("%s shares %v, and keeps from %b, error %v; want %b", port, shares, now, err, failing)
 			}
 			return nil
 		})
@@ -124,7 +125,8 @@ func TestPastReplicas(t *testing.T) {
 		}
 		d.apply(t, resource.Update, steer.Spec{Device: "west", To: "first", Hook: hook})
 		d.port(t, "west", func(p *steer.Port) error {
-			if to, err := p.Instead(); err != nil || to != 0 || p.Shares() {
+			_, shares := p.Shared("web")
+			if to, err := p.Instead(); err != nil || to != 0 || shares {
 				t.Errorf("one that knows no replicas leads to %d, error %v", to, err)
 			}
 			return nil

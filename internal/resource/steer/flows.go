@@ -39,12 +39,11 @@ func FlowsOf(p resource.Place, specs []Spec) (map[string]*Flows, error) {
 	all := map[string]*Flows{}
 	err := p.Do(func() error {
 		for _, s := range specs {
-			kept := s.Kept()
 			dev, err := p.Device(s.Device)
-			if kept == nil || err != nil {
+			if len(s.Shared()) == 0 || err != nil {
 				continue // the port is not there yet, or no longer
 			}
-			if err := addFlows(p, dev.Attrs().Index, s, *kept, all); err != nil {
+			if err := addFlows(p, dev.Attrs().Index, s, all); err != nil {
 				return fmt.Errorf("read the flows of port %s in namespace %q: %w", s.Device, p.Ref, err)
 			}
 		}
@@ -57,16 +56,17 @@ func FlowsOf(p resource.Place, specs []Spec) (map[string]*Flows, error) {
 func Leaves(p resource.Place, specs []Spec) (is bool, err error) {
 	err = p.Do(func() error {
 		for _, s := range specs {
-			kept := s.Kept()
 			dev, err := p.Device(s.Device)
-			if kept == nil || err != nil {
+			if len(s.Shared()) == 0 || err != nil {
 				continue // the port is not there yet, or no longer
 			}
 			programs, err := find(p, dev.Attrs().Index)
 			var f Flows
 			for _, a := range programs {
-				if err == nil && a.knows(kept.Of, kept.Flows) {
-					err = f.leave(a, s)
+				for _, among := range s.Shared() {
+					if err == nil && a.knows(among.Of, among.Flows) {
+						err = f.leave(a, among)
+					}
 				}
 			}
 			held.CloseAll(programs)
@@ -79,38 +79,40 @@ func Leaves(p resource.Place, specs []Spec) (is bool, err error) {
 	return is, err
 }
 
-func addFlows(p resource.Place, index int, s Spec, kept Kept, all map[string]*Flows) error {
+func addFlows(p resource.Place, index int, s Spec, all map[string]*Flows) error {
 	programs, err := find(p, index)
 	defer held.CloseAll(programs)
 	if err != nil {
 		return err
 	}
 	for _, a := range programs {
-		if !a.knows(kept.Of, kept.Flows) {
-			continue
-		}
-		f := all[kept.Of]
-		if f == nil { // all ports have one table
-			f = &Flows{Known: map[int]int{}, Busy: map[int]int{}}
-			all[kept.Of] = f
-			if err := f.read(a.Maps[table(kept.Of)], kept.Idle); err != nil {
+		for _, among := range s.Shared() {
+			if !a.knows(among.Of, among.Flows) {
+				continue
+			}
+			f := all[among.Of]
+			if f == nil { // all ports have one table
+				f = &Flows{Known: map[int]int{}, Busy: map[int]int{}}
+				all[among.Of] = f
+				if err := f.read(a.Maps[table(among.Of)], time.Duration(among.Idle)); err != nil {
+					return err
+				}
+			}
+			if err := errors.Join(f.leave(a, among), f.count(a.Maps[dealtMap], a.taken[table(among.Of)])); err != nil {
 				return err
 			}
-		}
-		if err := errors.Join(f.leave(a, s), f.count(a.Maps[dealtMap])); err != nil {
-			return err
 		}
 	}
 	return nil
 }
 
 // count what became of flows at one port.
-func (f *Flows) count(m *ebpf.Map) error {
+func (f *Flows) count(m *ebpf.Map, seat uint32) error {
 	if m == nil {
 		return nil
 	}
 	var each []spread.ProgramDealt
-	if err := m.Lookup(uint32(0), &each); err != nil {
+	if err := m.Lookup(seat, &each); err != nil {
 		return err
 	}
 	for _, cpu := range each {
@@ -161,13 +163,13 @@ func monotonic() (int64, error) {
 }
 
 // leave notes the numbers at a port that new flows do not get.
-func (f *Flows) leave(a *attached, s Spec) error {
-	ports, err := a.indexes()
+func (f *Flows) leave(a *attached, among Among) error {
+	ports, err := a.seats().at(a.taken[table(among.Of)]).indexes()
 	if err != nil {
 		return err
 	}
 	var wanted []int
-	for _, r := range s.Among.Replicas {
+	for _, r := range among.Replicas {
 		wanted = append(wanted, r.Number)
 	}
 	for n := range ports {

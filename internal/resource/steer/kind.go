@@ -14,13 +14,25 @@ import (
 type Kind struct {
 	// Leave those replicas that are no longer wanted the flows which they have.
 	Leave bool
+	// Relabelled tells that what leaves functions has no labels from before, so that no ways are left to them.
+	Relabelled bool
 	// Turn has ports turned by a new version of the path, so that flows stay on the one before where
 	// specs say so; nil where all packets go the new way at once.
 	Turn *Turn
+	// Settled tells that only replicas are to go which are no longer wanted and have no flows: older paths stay.
+	Settled bool
+	// Order of the ports of the chain as it is to be: the place of the node behind each, from the first endpoint on, below 0
+	// where packets leave it for the second one. From such a port packets go on to another, and not back to where they were, if
+	// both make more than 0; so do others, on their way back. nil where nobody knows.
+	Order map[string]int
 	// choices of paths that are being put into the kernel.
 	choices choices
 	// older paths that flows stay on meanwhile.
 	older older
+	// outgrown tables that others come in the place of.
+	outgrown *outgrown
+	// detours around nodes that fail meanwhile.
+	detours detoured
 }
 
 // Name implements resource.Kind.
@@ -104,16 +116,28 @@ func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
 		if k.older, err = k.aging(p, changes); err != nil {
 			return err
 		}
+		if k.detours, err = k.detoursAt(p, changes); err != nil {
+			return err
+		}
 		if k.Turn != nil && len(changes) > 0 && len(k.older) == 0 {
 			if err := k.Turn.gather(p); err != nil {
 				return err
 			}
 		}
+		now, err := monotonic()
+		if err != nil {
+			return err
+		}
+		k.outgrown = &outgrown{began: uint64(now)}
+		defer k.outgrown.close()
 		err = resource.Make(changes,
 			func(port string) error { return remove(p, port) },
 			func(s Spec) error { return k.set(p, s) })
 		if err != nil {
 			return err
+		}
+		if err := k.outgrown.handOver(p); err != nil {
+			return fmt.Errorf("hand known flows over in namespace %q: %w", p.Ref, err)
 		}
 		return k.classifyBy(p, changes)
 	})
@@ -152,6 +176,9 @@ func (k Kind) set(p resource.Place, s Spec) error {
 	}
 	all, err := find(p, dev.Attrs().Index)
 	defer held.CloseAll(all)
+	if err == nil {
+		err = k.outgrown.note(p, all, s.rooms())
+	}
 	if err == nil {
 		err = k.turn(p, s, dev.Attrs().Index, to, all)
 	}
@@ -226,16 +253,16 @@ func (k Kind) keep(p resource.Place, s Spec, index int, to []uint32, old *attach
 	case s.Paths != nil:
 		return k.keepPaths(p, s, index, to, old)
 	case s.Branch != nil:
-		return keepBranch(p, s, index, to, old, k.Leave)
+		return k.keepBranch(p, s, index, to, old)
 	case s.Among != nil:
 		return keepAmong(p, s, index, to, old, k.Leave)
 	case len(k.older) > 0:
 		return k.keepOlder(p, s, index, to[0], old)
 	}
 	if old != nil && old.Name == Name {
-		return old.Maps[nextMap].Put(uint32(0), to[0])
+		return k.detours.lead(s.Device, old, to[0])
 	}
-	loaded, err := load(to[0], old)
+	loaded, err := load(to[0], old, k.detours.past(s.Device, to[0]))
 	if err != nil {
 		return err
 	}

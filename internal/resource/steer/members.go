@@ -67,7 +67,7 @@ func addClassified(p resource.Place, index int, s Paths, c *Classified) error {
 		}
 		if c.Most == 0 && a.enters(s.Flows) { // all ports have one table, and those where flows begin the same rules
 			c.Most = s.Flows
-			if err := c.read(a, time.Duration(s.Idle)); err != nil {
+			if err := c.read(a, s); err != nil {
 				return err
 			}
 		}
@@ -93,15 +93,45 @@ func (c *Classified) add(m *ebpf.Map) error {
 	return nil
 }
 
-// read the flows and the counters of the rules that count.
-func (c *Classified) read(a *attached, idle time.Duration) error {
-	_, h, err := a.counting()
+// read the flows and the counters of the rules of a port where flows begin. Where others count there by now, these have
+// counted nothing.
+func (c *Classified) read(a *attached, s Paths) error {
+	var h choiceHeader
+	theirs := false
+	err := a.steadily(func(_ int, begin choiceHeader) error {
+		h, theirs = begin, s.chosenBy(begin)
+		clear(c.Counted)
+		if !theirs {
+			return nil
+		}
+		return c.count(a.Maps[talliesMap], h)
+	})
 	if err != nil {
 		return err
 	}
+	return eachMember(a.Maps[membersMap], func(_ classify.ProgramFlow, m classify.ProgramMember, since time.Duration) {
+		rule, one := Earlier, FlowCount{Known: 1}
+		if theirs && m.Generation == h.Generation {
+			rule = int(m.Rule) - 1
+		}
+		if since < time.Duration(s.Idle) {
+			one.Busy = 1
+		}
+		c.ByRule[rule] = c.ByRule[rule].plus(one)
+		c.ByPath[int(m.Path)] = c.ByPath[int(m.Path)].plus(one)
+	})
+}
+
+// chosenBy these rules paths are.
+func (p *Paths) chosenBy(h choiceHeader) bool {
+	return p.Choice != nil && h.Digest == p.Choice.digest(p.numbers())
+}
+
+// count what rules counted, by their places.
+func (c *Classified) count(tallies *ebpf.Map, h choiceHeader) error {
 	for i := range h.Rules + 2 {
 		var each []classify.ProgramTally
-		if err := a.Maps[talliesMap].Lookup(h.First+i, &each); err != nil {
+		if err := tallies.Lookup(h.First+i, &each); err != nil {
 			return err
 		}
 		var sum Counts
@@ -111,17 +141,7 @@ func (c *Classified) read(a *attached, idle time.Duration) error {
 		}
 		c.Counted[int(i)-1] = sum
 	}
-	return eachMember(a.Maps[membersMap], func(_ classify.ProgramFlow, m classify.ProgramMember, since time.Duration) {
-		rule, one := Earlier, FlowCount{Known: 1}
-		if m.Generation == h.Generation {
-			rule = int(m.Rule) - 1
-		}
-		if since < idle {
-			one.Busy = 1
-		}
-		c.ByRule[rule] = c.ByRule[rule].plus(one)
-		c.ByPath[int(m.Path)] = c.ByPath[int(m.Path)].plus(one)
-	})
+	return nil
 }
 
 func (f FlowCount) plus(g FlowCount) FlowCount { return FlowCount{f.Known + g.Known, f.Busy + g.Busy} }
@@ -173,7 +193,7 @@ func (a *attached) knowsPath(s *Paths, f First) (path string, rule int, known bo
 		return "", 0, false, err
 	}
 	rule = Earlier
-	if m.Generation == h.Generation {
+	if m.Generation == h.Generation && s.chosenBy(h) {
 		rule = int(m.Rule) - 1
 	}
 	for _, w := range s.Ways {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/cilium/ebpf"
@@ -158,7 +159,7 @@ func (k Kind) keepOlder(p resource.Place, s Spec, index int, to uint32, old *att
 	if err != nil {
 		return err
 	}
-	if err := loadPaths(p, "between", flows, old, nil, &o); err != nil {
+	if err := loadPaths(p, "between", flows, nil, old, nil, &o); err != nil {
 		return err
 	}
 	defer closeAll(o.Program, o.Ways)
@@ -220,7 +221,11 @@ func onPathsOf(p resource.Place, all []*attached) (o *onPaths, err error) {
 		for n, w := range ways {
 			if w.Older != 0 {
 				is, found.older[n] = true, w
-				found.lost[n] = found.lost[n] || !there[w.Port]
+				ports, err := a.inPlace(w.Port)
+				if err != nil {
+					return nil, err
+				}
+				found.lost[n] = found.lost[n] || !slices.ContainsFunc(ports, func(to uint32) bool { return there[to] })
 			}
 		}
 		any = any || is
@@ -285,10 +290,15 @@ func (o *onPaths) forgetOlder(which func(leads []uint32) bool) (flows int, err e
 	chosen := map[int]bool{}
 	for n := range o.older {
 		var leads []uint32
-		for _, ways := range o.ways {
-			if ways[n].Older != 0 {
-				leads = append(leads, ways[n].Port)
+		for i, ways := range o.ways {
+			if ways[n].Older == 0 {
+				continue
 			}
+			ports, err := o.at[i].inPlace(ways[n].Port)
+			if err != nil {
+				return 0, err
+			}
+			leads = append(leads, ports...)
 		}
 		chosen[n] = o.lost[n] || which(leads)
 	}
@@ -318,8 +328,12 @@ func (o *onPaths) unite(p resource.Place) error {
 	}
 	for _, a := range o.at {
 		to, err := a.leadsAll()
-		if err == nil && to != 0 {
+		switch {
+		case err != nil:
+		case to != 0:
 			err = a.plainly(p, to)
+		default:
+			err = a.leaveOlder()
 		}
 		if err != nil {
 			return failed(p, a.port, err)

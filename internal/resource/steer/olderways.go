@@ -17,7 +17,7 @@ func OlderWays(p resource.Place) (ways map[string][]string, err error) {
 		case err != nil:
 		case o != nil:
 			defer held.CloseAll(o.at)
-			o.olderWays(p, ways)
+			err = o.olderWays(p, ways)
 		case v != nil:
 			defer held.CloseAll(v.at)
 			err = v.olderWays(p, ways)
@@ -50,18 +50,26 @@ func (v *versions) olderWays(p resource.Place, ways map[string][]string) error {
 	return nil
 }
 
-func (o *onPaths) olderWays(p resource.Place, ways map[string][]string) {
+func (o *onPaths) olderWays(p resource.Place, ways map[string][]string) error {
 	for i, at := range o.at {
 		goes := map[uint32]bool{}
 		for _, w := range o.ways[i] {
 			goes[w.Port] = goes[w.Port] || w.Older == 0
 		}
 		for _, w := range o.ways[i] {
-			if w.Older != 0 && !goes[w.Port] {
-				addWay(ways, at.port, called(p, int(w.Port)))
+			if w.Older == 0 || goes[w.Port] {
+				continue
+			}
+			ports, err := at.inPlace(w.Port)
+			if err != nil {
+				return err
+			}
+			for _, to := range ports {
+				addWay(ways, at.port, called(p, int(to)))
 			}
 		}
 	}
+	return nil
 }
 
 // addWay from a port to another, once.

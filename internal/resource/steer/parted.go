@@ -15,6 +15,11 @@ type Parted struct {
 	// Aside is what went from a port other ways than the planned one, by port and by the number of
 	// the node that the way leads to.
 	Aside map[string]map[uint32]Counts
+	// Ended is what ended at a port before nodes that failed, by the same.
+	Ended map[string]map[uint32]Counts
+	// Past is what was led past nodes that failed, by port and by the number of the node: of all that went to it, or was
+	// led there past others.
+	Past map[string]map[uint32]Counts
 	// Strange are the packets that went the planned way because their label or their flow was not
 	// known, by port.
 	Strange map[string]uint64
@@ -35,7 +40,7 @@ func PartedAt(p resource.Place, specs []Spec) (all *Parted, err error) {
 				continue // the port is not there yet, or no longer
 			}
 			if all == nil {
-				all = &Parted{map[string]map[uint32]Counts{}, map[string]uint64{}, nil, 0, 0, 0}
+				all = &Parted{Aside: map[string]map[uint32]Counts{}, Ended: map[string]map[uint32]Counts{}, Past: map[string]map[uint32]Counts{}, Strange: map[string]uint64{}}
 			}
 			if err := all.add(p, dev.Attrs().Index, s); err != nil {
 				return fmt.Errorf("read the ways of port %s in namespace %q: %w", s.Device, p.Ref, err)
@@ -61,7 +66,10 @@ func (all *Parted) add(p resource.Place, index int, s Spec) error {
 				return err
 			}
 		}
-		if all.Aside[s.Device], err = a.aside(); err != nil {
+		if all.Past[s.Device], _, err = counts(a.Maps[pastMap]); err != nil {
+			return err
+		}
+		if all.Aside[s.Device], all.Ended[s.Device], err = counts(a.Maps[asideMap]); err != nil {
 			return err
 		}
 		var each []branch.ProgramNoted
@@ -78,21 +86,26 @@ func (all *Parted) add(p resource.Place, index int, s Spec) error {
 	return nil
 }
 
-// aside is what went other ways than the planned one.
-func (a *attached) aside() (map[uint32]Counts, error) {
-	went := map[uint32]Counts{}
+// counts by nodes, of all cores, and those of what ended before a node.
+func counts(m *ebpf.Map) (went, ended map[uint32]Counts, err error) {
+	went, ended = map[uint32]Counts{}, map[uint32]Counts{}
 	var node uint32
 	var each []branch.ProgramCount
-	all := a.Maps[asideMap].Iterate()
+	all := m.Iterate()
 	for all.Next(&node, &each) {
 		var c Counts
 		for _, cpu := range each {
 			c.Packets += cpu.Packets
 			c.Bytes += cpu.Bytes
 		}
-		went[node] = c
+		switch {
+		case node&beforeNode == 0:
+			went[node] = c
+		case c.Packets > 0:
+			ended[node&^beforeNode] = c
+		}
 	}
-	return went, all.Err()
+	return went, ended, all.Err()
 }
 
 // known flows of a table, by the numbers of the node that they came to and of the one that they

@@ -29,6 +29,8 @@ type Paths struct {
 	Opens bool `json:"opens,omitempty"`
 	// Other is the path of packets without a flow, between functions, if it leads on.
 	Other *string `json:"other,omitempty"`
+	// Among are the functions with replicas that paths lead to, or may be led on to from here.
+	Among []Among `json:"among,omitempty"`
 	// Flows that are known at once. Of more, those not seen for longest are forgotten.
 	Flows uint32 `json:"flows"`
 	// Idle is a flow that had no packet for so long: when rules are others by then, it is a new one.
@@ -41,8 +43,10 @@ type Way struct {
 	Path string `json:"path"`
 	// Number of the path, from 1 to MostPaths, which is the same at all of a chain's ports.
 	Number int `json:"number"`
-	// Port that it leads to.
-	Port string `json:"port"`
+	// Port that it leads to; "" where it leads to one of the replicas of a function.
+	Port string `json:"port,omitempty"`
+	// Of is that function, which is among those of the port.
+	Of string `json:"of,omitempty"`
 }
 
 // MostPaths are the numbers that paths can have.
@@ -59,6 +63,14 @@ func (p Paths) numbers() map[string]int {
 	return all
 }
 
+// shared are the functions with replicas that paths lead to, each in its place; "" where one leads to a port.
+func (p Paths) shared() (of []string) {
+	for _, w := range p.Ways {
+		of = append(of, w.Of)
+	}
+	return of
+}
+
 // way is where a path leads, as the kernel has it.
 func (w Way) of(port uint32) classify.ProgramWay {
 	return classify.ProgramWay{Port: port, Check: checkOf(w.Path)}
@@ -67,16 +79,24 @@ func (w Way) of(port uint32) classify.ProgramWay {
 func (p Paths) text() string {
 	ways := map[int]string{}
 	for _, w := range p.Ways {
-		ways[w.Number] = wayText(checkOf(w.Path), w.Port)
+		to := w.Port
+		if w.Of != "" {
+			to = table(w.Of)
+		}
+		ways[w.Number] = wayText(checkOf(w.Path), to)
+	}
+	var among []string
+	for _, a := range p.Among {
+		among = append(among, a.text())
 	}
 	if p.Choice != nil {
-		return enterText(ways, p.End, digestText(p.Choice.digest(p.numbers())), p.Flows)
+		return sharedText(enterText(ways, p.End, digestText(p.Choice.digest(p.numbers())), p.Flows), among)
 	}
 	h := p.habit()
-	return betweenText(ways, h, p.Flows)
+	return sharedText(betweenText(ways, h, p.Flows), among)
 }
 
-// To is the port that a path leads to; "" where it does not lead on.
+// To is the port that a path leads to; "" where it does not lead on, or to one of several replicas.
 func (p Paths) To(path string) string {
 	for _, w := range p.Ways {
 		if w.Path == path {
@@ -120,4 +140,10 @@ func enterText(ways map[int]string, end int, digest string, flows uint32) string
 
 func betweenText(ways map[int]string, h classify.ProgramHabit, flows uint32) string {
 	return fmt.Sprintf("by path: %s, else %d-%08x (learns %d, opens %d, other %d-%08x), with %d flows", waysText(ways), h.Usual, h.Check, h.Learns, h.Opens, h.Other, h.OtherCheck, flows)
+}
+
+// sharedText says which replicas there are besides where paths lead.
+func sharedText(text string, among []string) string {
+	slices.Sort(among)
+	return strings.Join(append([]string{text}, among...), "; ")
 }

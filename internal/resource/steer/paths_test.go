@@ -123,6 +123,21 @@ func TestRulesGiveAPath(t *testing.T) {
 	})
 }
 
+// TestCountersAreOfTheRules that were asked for: others that count by now have counted nothing of these.
+func TestCountersAreOfTheRules(t *testing.T) {
+	d := newDealer(t)
+	before := classified(itsHook(), byIDs(map[string][2]uint16{"a": {0, 9}}, ""), waysTo("a", "a b", ""))
+	after := classified(itsHook(), byIDs(map[string][2]uint16{"a b": {0, 9}}, ""), waysTo("a", "a b", ""))
+	d.classify(t, before...)
+	d.at(t, 1, flows(0, 3)...)
+	if c := d.counts(t, before); c.Counted[0].Packets == 0 || c.ByRule[0].Known == 0 {
+		t.Errorf("%+v", c)
+	}
+	if c := d.counts(t, after); len(c.Counted) != 0 || c.ByRule[0].Known != 0 || c.ByRule[steer.Earlier].Known != 6 || c.New != 6 {
+		t.Errorf("by other rules: %+v", c)
+	}
+}
+
 // TestAnswersOfForgottenFlows go by the rule of what they answer, and both ways then, if none is for them alone.
 func TestAnswersOfForgottenFlows(t *testing.T) {
 	onHooks(t, func(t *testing.T, hook string) {
@@ -207,9 +222,12 @@ func TestBetween(t *testing.T) {
 		d.at(t, 3, flows(20, 23)...)
 		comes(flow{id: 1}, 1)
 		comes(flow{id: 11}, 2)
-		comes(flow{id: 21}, 2)                                 // direct, and yet here
-		comes(flow{id: 400}, 2)                                // of nobody
-		comes(flow{id: 401, back: true}, 2)                    // neither
+		comes(flow{id: 21}, 2)                         // direct, and yet here
+		comes(flow{id: 400}, 2)                        // of nobody
+		comes(flow{id: 401, back: true}, 2)            // neither
+		for _, packet := range ofTheLink(0xdead0000) { // a function's own: no flow
+			third.pass(t, packet, d.replicas[1])
+		}
 		d.at(t, 3, flow{id: 21}, flow{id: 400}, flow{id: 401}) // what rules say of them counts
 		if c := d.counts(t, specs); c.Unknown != 3 || c.Moved != 0 {
 			t.Errorf("%+v", c)

@@ -137,7 +137,10 @@ func (a *attached) diverts() (bool, error) {
 	case a.Maps[passedMap] == nil:
 		return false, nil // another version's
 	case a.Maps[detoursMap] != nil:
-		return a.divertsPaths()
+		if is, err := a.divertsPaths(); is || err != nil {
+			return is, err
+		}
+		return a.keepsFromAny()
 	case a.Maps[insteadMap] == nil:
 		return false, nil // another version's
 	}
@@ -145,8 +148,18 @@ func (a *attached) diverts() (bool, error) {
 	if err != nil || is || a.Maps[failingMap] == nil {
 		return is, err
 	}
-	failing, err := a.dealing().fail()
-	return failing != 0, err
+	return a.keepsFromAny()
+}
+
+// keepsFromAny tells whether packets are kept from replicas that fail.
+func (a *attached) keepsFromAny() (is bool, err error) {
+	for _, seat := range a.taken {
+		failing, err := a.seats().at(seat).fail()
+		if is = is || failing != 0; err != nil {
+			return is, err
+		}
+	}
+	return is, nil
 }
 
 // ledPast tells whether all packets go to another port than the planned one, or end.
@@ -202,6 +215,9 @@ func (p *Port) Passed() (packets uint64, err error) {
 // Instead is the number of the port that packets go to in place of the planned one, or Nowhere, or
 // Replicas; 0 if they go where the plan says.
 func (p *Port) Instead() (number uint32, err error) {
+	if p.ByPaths() {
+		return 0, errors.New("packets go on from the port by paths, each of which is turned by itself; `nfchain up` has them watched so")
+	}
 	err = p.at.Maps[insteadMap].Lookup(uint32(0), &number)
 	return number, err
 }
@@ -235,14 +251,19 @@ func (p *Port) SetInsteadOn(path string, number int, port uint32) error {
 
 // TurnBack has all packets go where the plan says.
 func (p *Port) TurnBack() (err error) {
+	if p.at.Maps[failingMap] != nil {
+		for _, seat := range p.at.taken {
+			err = errors.Join(err, p.at.seats().at(seat).setFailing(0, &Shares{}))
+		}
+	}
+	if p.Parts() {
+		return p.SetNodes(nil)
+	}
 	if p.ByPaths() {
 		for n := range uint32(MostPaths + 1) {
 			err = errors.Join(err, p.at.Maps[detoursMap].Put(n, classify.ProgramWay{}))
 		}
 		return err
-	}
-	if p.Shares() {
-		err = p.SetFailing(0, &Shares{})
 	}
 	return errors.Join(err, p.SetInstead(0))
 }

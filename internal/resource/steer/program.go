@@ -25,6 +25,8 @@ type attached struct {
 	hook string
 	// port that it is at, where that was asked for.
 	port string
+	// taken are the seats of functions with replicas to which it leads, by the names of their tables.
+	taken map[string]uint32
 }
 
 // find the programs of nfchain's at an interface. What others put there is left alone.
@@ -44,8 +46,13 @@ func findNamed(p resource.Place, index int, named func(string) bool) (all []*att
 			if err != nil {
 				return all, err
 			}
-			if a != nil {
-				all = append(all, &attached{Program: a, hook: name})
+			if a == nil {
+				continue
+			}
+			found := &attached{Program: a, hook: name}
+			all = append(all, found)
+			if err := found.openTables(); err != nil {
+				return all, err
 			}
 		}
 	}
@@ -111,18 +118,26 @@ func (a *attached) next() (index uint32, err error) {
 }
 
 // load this version's program with the index of the port that packets go to. It counts on
-// where an older one stopped, and sends packets elsewhere if that did.
-func load(next uint32, old *attached) (*bpf.ProgramObjects, error) {
+// where an older one stopped, and sends packets elsewhere if that did, or if they are to go there instead.
+func load(next uint32, old *attached, instead uint32) (*bpf.ProgramObjects, error) {
 	spec, err := steerObject()
 	if err != nil {
 		return nil, err
 	}
 	spec.Programs["steer"].Name = Name
+	taken := counting(spec, old)
+	if instead != 0 {
+		delete(taken, insteadMap)
+	}
 	loaded := &bpf.ProgramObjects{}
-	if err := spec.LoadAndAssign(loaded, &ebpf.CollectionOptions{MapReplacements: counting(spec, old)}); err != nil {
+	if err := spec.LoadAndAssign(loaded, &ebpf.CollectionOptions{MapReplacements: taken}); err != nil {
 		return nil, fmt.Errorf("load the program that steers: %w", err)
 	}
-	if err := errors.Join(loaded.Next.Put(uint32(0), next), leads(loaded.Instead)); err != nil {
+	err = errors.Join(loaded.Next.Put(uint32(0), next), leads(loaded.Instead))
+	if instead != 0 {
+		err = errors.Join(err, loaded.Instead.Put(uint32(0), instead))
+	}
+	if err != nil {
 		_ = loaded.Close()
 		return nil, err
 	}
@@ -142,7 +157,7 @@ func leads(instead *ebpf.Map) error {
 // send packets where that did while nodes fail.
 func counting(spec *ebpf.CollectionSpec, old *attached) map[string]*ebpf.Map {
 	taken := map[string]*ebpf.Map{}
-	for _, name := range []string{passedMap, insteadMap, detoursMap, failingMap, asideMap, notesMap} {
+	for _, name := range []string{passedMap, insteadMap, detoursMap, failingMap, nodesMap, pastMap, asideMap, notesMap} {
 		if old.has(name, spec.Maps[name]) {
 			taken[name] = old.Maps[name]
 		}

@@ -5,7 +5,6 @@ package steer
 
 import (
 	"fmt"
-	"time"
 
 	bpf "nfchain.dev/nfchain/bpf/steer"
 	"nfchain.dev/nfchain/internal/resource"
@@ -63,21 +62,17 @@ func fingerprint(to, hook, program string) string {
 	return fmt.Sprintf("to %s, by %s at %s", to, program, hook)
 }
 
-// Kept is what a port's program knows of flows at rest.
-type Kept struct {
-	// Of is the function: its ports have one table.
-	Of string
-	// Flows that are known at once, and Idle how long one has no packet until it is over.
-	Flows uint32
-	Idle  time.Duration
-}
-
-// Kept is what the port's program knows of flows, nil where that is nothing.
-func (s Spec) Kept() *Kept {
-	if s.Among == nil {
-		return nil
+// Shared are the functions with replicas to which packets may go on from the port.
+func (s Spec) Shared() []Among {
+	switch {
+	case s.Paths != nil:
+		return s.Paths.Among
+	case s.Branch != nil:
+		return s.Branch.Among
+	case s.Among != nil:
+		return []Among{*s.Among}
 	}
-	return &Kept{s.Among.Of, s.Among.Flows, time.Duration(s.Among.Idle)}
+	return nil
 }
 
 // ports that packets go to, and then those of replicas.
@@ -85,23 +80,23 @@ func (s Spec) ports() (all []string) {
 	switch {
 	case s.Paths != nil:
 		for _, w := range s.Paths.Ways {
-			all = append(all, w.Port)
+			if w.Of == "" {
+				all = append(all, w.Port)
+			}
 		}
-		return all
 	case s.Branch != nil:
 		for _, w := range s.Branch.Ways {
-			all = append(all, w.Port)
+			if w.Port != "" {
+				all = append(all, w.Port)
+			}
 		}
-		return all
-	}
-	if s.To != "" {
+	case s.To != "":
 		all = append(all, s.To)
 	}
-	if s.Among == nil {
-		return all
-	}
-	for _, r := range s.Among.Replicas {
-		all = append(all, r.Port)
+	for _, a := range s.Shared() {
+		for _, r := range a.Replicas {
+			all = append(all, r.Port)
+		}
 	}
 	return all
 }

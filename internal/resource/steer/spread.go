@@ -1,6 +1,7 @@
 package steer
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,7 +11,6 @@ import (
 
 	"nfchain.dev/nfchain/bpf/spread"
 	"nfchain.dev/nfchain/internal/resource"
-	"nfchain.dev/nfchain/internal/resource/held"
 )
 
 // The maps of the program that chooses among replicas. Its table of flows is called flows
@@ -36,16 +36,21 @@ func (a *attached) table() (*ebpf.Map, string) {
 // knows tells whether a program is this version's and has the table of a function's flows.
 func (a *attached) knows(of string, flows uint32) bool {
 	m := a.Maps[table(of)]
-	return a.Name == SpreadName && m != nil && m.MaxEntries() == flows
+	return (a.Name == SpreadName || a.Name == PathsName || a.Name == BranchName) && m != nil && m.MaxEntries() == flows
 }
 
 // among are the replicas that a program sends packets to, in words.
 func (a *attached) among(p resource.Place) (string, error) {
-	flows, name := a.table()
-	if flows == nil || a.Maps[replicasMap] == nil || a.Maps[sharesMap] == nil {
+	_, name := a.table()
+	if name == "" || a.Maps[replicasMap] == nil || a.Maps[sharesMap] == nil {
 		return "", fmt.Errorf("program %s lacks maps", a.Name)
 	}
-	indexes, err := a.indexes()
+	return a.dealtText(p, a.dealing(), name)
+}
+
+// dealtText is it of those at a seat, with the table of that name.
+func (a *attached) dealtText(p resource.Place, d dealing, table string) (string, error) {
+	indexes, err := d.indexes()
 	if err != nil {
 		return "", err
 	}
@@ -53,50 +58,48 @@ func (a *attached) among(p resource.Place) (string, error) {
 	for n, index := range indexes {
 		ports[n] = called(p, int(index))
 	}
-	shares, err := a.shares()
-	return amongText(ports, shares, name, flows.MaxEntries()), err
+	var shares [buckets]byte
+	err = d.shares.Lookup(d.when(asPlanned), &shares)
+	return amongText(ports, shares, table, a.Maps[table].MaxEntries()), err
 }
 
+// dealing are the maps of a program that say which replica packets go to, and the seat of a function there.
+type dealing struct {
+	next, replicas, shares, failing, dealt *ebpf.Map
+	seat                                   uint32
+}
+
+func (a *attached) dealing() dealing {
+	return dealing{a.Maps[nextMap], a.Maps[replicasMap], a.Maps[sharesMap], a.Maps[failingMap], a.Maps[dealtMap], 0}
+}
+
+// number of a replica at the seat, and the shares there: as they are planned, and while some fail.
+func (d dealing) number(replica int) uint32 { return d.seat*(Most+1) + uint32(replica) }
+func (d dealing) when(shares uint32) uint32 { return d.seat*2 + shares }
+
 // indexes of ports by the numbers that flows are with.
-func (a *attached) indexes() (map[int]uint32, error) {
+func (d dealing) indexes() (map[int]uint32, error) {
 	all := map[int]uint32{}
-	err := eachOf(a.Maps[replicasMap], func(n, index uint32) {
-		if index != 0 {
-			all[int(n)] = index
+	err := eachOf(d.replicas, func(n, index uint32) {
+		if index != 0 && n > d.number(0) && n <= d.number(Most) {
+			all[int(n-d.number(0))] = index
 		}
 	})
 	return all, err
 }
 
-// shares are the numbers that new flows get.
-func (a *attached) shares() (shares [buckets]byte, err error) {
-	err = a.Maps[sharesMap].Lookup(asPlanned, &shares)
-	return shares, err
-}
-
-// dealing are the maps of a program that say which replica packets go to.
-type dealing struct{ next, replicas, shares, failing *ebpf.Map }
-
-func (a *attached) dealing() dealing {
-	return dealing{a.Maps[nextMap], a.Maps[replicasMap], a.Maps[sharesMap], a.Maps[failingMap]}
-}
-
-// deal packets out as a spec says, whose ports are of these indexes. New replicas are known
+// deal packets out over replicas, whose ports are of these indexes. New replicas are known
 // before flows come to them. Those that are no longer wanted keep their flows where they stay; else, and if that is
 // nil, these move at their next packets.
-func (d dealing) deal(s Spec, indexes []uint32, stays func(index uint32) bool) error {
-	next := uint32(Replicas)
-	if s.To != "" {
-		next, indexes = indexes[0], indexes[1:]
-	}
+func (d dealing) deal(all []Replica, indexes []uint32, stays func(index uint32) bool) error {
 	wanted := map[int]bool{}
-	for i, r := range s.Among.Replicas {
+	for i, r := range all {
 		wanted[r.Number] = true
-		if err := d.replicas.Put(uint32(r.Number), indexes[i]); err != nil {
+		if err := d.replicas.Put(d.number(r.Number), indexes[i]); err != nil {
 			return err
 		}
 	}
-	if err := d.share(s.Among.Replicas); err != nil {
+	if err := d.share(all); err != nil {
 		return err
 	}
 	for n := 1; n <= Most; n++ {
@@ -104,17 +107,79 @@ func (d dealing) deal(s Spec, indexes []uint32, stays func(index uint32) bool) e
 			continue
 		}
 		var index uint32
-		if err := d.replicas.Lookup(uint32(n), &index); err != nil {
+		if err := d.replicas.Lookup(d.number(n), &index); err != nil {
 			return err
 		}
 		if index == 0 || stays != nil && stays(index) {
 			continue
 		}
-		if err := d.replicas.Put(uint32(n), uint32(0)); err != nil {
+		if err := d.replicas.Put(d.number(n), uint32(0)); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// lead packets past a function to replicas, or to these at once, as a spec says whose ports are of these indexes.
+func (d dealing) lead(s Spec, indexes []uint32, stays func(index uint32) bool) error {
+	next := uint32(Replicas)
+	if s.To != "" {
+		next, indexes = indexes[0], indexes[1:]
+	}
+	if err := d.deal(s.Among.Replicas, indexes, stays); err != nil {
+		return err
+	}
 	return d.next.Put(uint32(0), next)
+}
+
+// follow what is so at another program's seat.
+func (d dealing) follow(old dealing) error {
+	indexes, err := old.indexes()
+	for n, index := range indexes {
+		err = errors.Join(err, d.replicas.Put(d.number(n), index))
+	}
+	var shares [buckets]byte
+	for _, when := range []uint32{asPlanned, whileFailing} {
+		err = errors.Join(err, old.shares.Lookup(old.when(when), &shares), d.shares.Put(d.when(when), shares[:]))
+	}
+	failing, wrong := old.fail()
+	err = errors.Join(err, wrong, d.failing.Put(d.seat, uint64(failing)))
+	var each []spread.ProgramDealt
+	if old.dealt == nil || old.dealt.Lookup(old.seat, &each) != nil {
+		return err // another version's, which counts otherwise
+	}
+	return errors.Join(err, d.dealt.Put(d.seat, each))
+}
+
+// clear the seat of what was so for another function.
+func (d dealing) clear() (err error) {
+	for n := range Most + 1 {
+		err = errors.Join(err, d.replicas.Put(d.number(n), uint32(0)))
+	}
+	err = errors.Join(err, d.failing.Put(d.seat, uint64(0)))
+	if d.dealt == nil || d.dealt.Type() != ebpf.PerCPUArray || int(d.dealt.ValueSize()) != binary.Size(spread.ProgramDealt{}) {
+		return err // another version's, which counts otherwise
+	}
+	cores, wrong := ebpf.PossibleCPU()
+	if wrong != nil {
+		return errors.Join(err, wrong)
+	}
+	return errors.Join(err, d.dealt.Put(d.seat, make([]spread.ProgramDealt, cores)))
+}
+
+// note, where no replica has a number, whether only older paths lead to the seat.
+func (d dealing) note(older bool) error {
+	var n uint32
+	if older {
+		n = 1
+	}
+	return d.replicas.Put(d.number(0), n)
+}
+
+func (d dealing) noted() (older bool, err error) {
+	var n uint32
+	err = d.replicas.Lookup(d.number(0), &n)
+	return n != 0, err
 }
 
 // share new flows out over replicas, and while some fail over the others.
@@ -124,7 +189,7 @@ func (d dealing) share(replicas []Replica) error {
 		return err
 	}
 	all, others := sharesOf(replicas), sharesOf(failing.others(replicas))
-	return errors.Join(d.shares.Put(asPlanned, all[:]), d.shares.Put(whileFailing, others[:]))
+	return errors.Join(d.shares.Put(d.when(asPlanned), all[:]), d.shares.Put(d.when(whileFailing), others[:]))
 }
 
 // leaving tells of ports whether the replicas behind them may be left the flows that they have: not if they have
@@ -143,15 +208,16 @@ func keepAmong(p resource.Place, s Spec, index int, to []uint32, old *attached, 
 	if err != nil {
 		return err
 	}
-	if old != nil && old.knows(s.Among.Of, s.Among.Flows) {
-		return old.dealing().deal(s, to, stays)
+	if old != nil && old.Name == SpreadName && old.knows(s.Among.Of, s.Among.Flows) {
+		return old.dealing().lead(s, to, stays)
 	}
 	loaded, err := loadSpread(p, s.Among.Of, s.Among.Flows, old)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = loaded.Close() }()
-	if err := (dealing{loaded.Next, loaded.Replicas, loaded.Shares, loaded.Failing}).deal(s, to, stays); err != nil {
+	d := dealing{loaded.Next, loaded.Replicas, loaded.Shares, loaded.Failing, loaded.Dealt, 0}
+	if err := errors.Join(d.followPath(old, s.Among.Of), d.lead(s, to, stays)); err != nil {
 		return err
 	}
 	return hooks[s.Hook].put(p, index, loaded.Spread, old.program())
@@ -168,29 +234,34 @@ func loadSpread(p resource.Place, of string, many uint32, old *attached) (*sprea
 	flows := spec.Maps[flowsMap]
 	flows.Name, flows.MaxEntries = table(of), many
 	o := ebpf.CollectionOptions{MapReplacements: counting(spec, old)}
-	if old != nil && old.lists(flows) {
+	if old != nil && old.Maps[tablesMap] != nil {
+		delete(o.MapReplacements, failingMap) // of whichever function has the seat there
+	} else if old != nil && old.lists(flows) {
 		maps.Copy(o.MapReplacements, dealt(spec, old))
 	}
-	others, err := portsThat(p, func(a *attached) bool { return a.has(flows.Name, flows) })
-	defer held.CloseAll(others)
+	table, err := tableOf(p, of, many)
 	if err != nil {
 		return nil, err
 	}
-	if len(others) > 0 {
-		o.MapReplacements[flowsMap] = others[0].Maps[flows.Name]
-	} else {
-		table, err := takeOver[spread.ProgramFlow, spread.ProgramStay](p, flows)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = table.Close() }()
-		o.MapReplacements[flowsMap] = table
-	}
+	defer func() { _ = table.Close() }()
+	o.MapReplacements[flowsMap] = table
 	loaded := &spread.ProgramObjects{}
 	if err := spec.LoadAndAssign(loaded, &o); err != nil {
 		return nil, fmt.Errorf("load the program that chooses among replicas: %w", err)
 	}
 	return loaded, nil
+}
+
+// followPath follows what was so for a function's replicas where packets went on by paths.
+func (d dealing) followPath(old *attached, of string) error {
+	if old == nil || old.Maps[tablesMap] == nil || !old.seated() {
+		return nil
+	}
+	seat, has := old.taken[table(of)]
+	if !has {
+		return nil
+	}
+	return d.follow(old.seats().at(seat))
 }
 
 // dealt are the maps by which a program of another version, or with room for more flows, deals the same ones out, all or none: where

@@ -366,6 +366,28 @@ func TestNoFlow(t *testing.T) {
 	})
 }
 
+// TestGroupsOfALinkAreNoFlows: what a host asks its routers of its own accord comes to a replica, which it does not
+// stay with.
+func TestGroupsOfALinkAreNoFlows(t *testing.T) {
+	onHooks(t, func(t *testing.T, hook string) {
+		d := newDealer(t)
+		d.both(t, steer.Kind{}, hook, 1, 2, 3)
+		for i, packet := range ofTheLink(0xdd0000) {
+			d.west.send(t, packet)
+			at := 0
+			for end := time.Now().Add(2 * time.Second); at == 0 && time.Now().Before(end); {
+				at = d.where(t, 0xdd0000+uint32(i))
+			}
+			if at == 0 {
+				t.Errorf("%x comes to none", packet)
+			}
+		}
+		if k := d.known(t, 1, 2, 3); k.New != 0 || k.Staying() != 0 {
+			t.Errorf("they are flows: %+v", k)
+		}
+	})
+}
+
 // TestErrorsFollow the flows that they are about, from whomever they come.
 func TestErrorsFollow(t *testing.T) {
 	onHooks(t, func(t *testing.T, hook string) {

@@ -460,7 +460,7 @@ func (a *attached) plainly(p resource.Place, to uint32) error {
 	if err != nil {
 		return nil // it has gone
 	}
-	loaded, err := load(to, a)
+	loaded, err := load(to, a, 0)
 	if err != nil {
 		return err
 	}

@@ -286,20 +286,28 @@ func TestNewFlowsTakeNoRoom(t *testing.T) {
 	d.on(t, 2, old)
 }
 
+// ofTheLink are packets to groups of a link's own, numbered from one on.
+func ofTheLink(number uint32) (packets [][]byte) {
+	for i, group := range []string{"ff02::16", "224.0.0.22"} {
+		to := net.ParseIP(group)
+		f := flow{id: 1, six: to.To4() == nil}
+		packet, at := f.packet(number+uint32(i)), 14+24
+		if !f.six {
+			to, at = to.To4(), 14+16
+		}
+		copy(packet[at:], to)
+		packets = append(packets, packet)
+	}
+	return packets
+}
+
 // TestGroupsOfALinkDoNotStay: what a host asks its routers of its own accord, in the census, keeps no version.
 func TestGroupsOfALinkDoNotStay(t *testing.T) {
 	hook := itsHook()
 	d := newDealer(t)
 	d.turn(t, steer.Kind{}, leads("west", "first", hook), leads("east", "first", hook))
 	d.turn(t, wanted(shared...), leads("west", "second", hook), leads("east", "second", hook))
-	for i, group := range []string{"ff02::16", "224.0.0.22"} {
-		to := net.ParseIP(group)
-		f := flow{id: 1, six: to.To4() == nil}
-		packet, at := f.packet(0xdead0000+uint32(i)), 14+24
-		if !f.six {
-			to, at = to.To4(), 14+16
-		}
-		copy(packet[at:], to)
+	for _, packet := range ofTheLink(0xdead0000) {
 		d.west.pass(t, packet, d.replicas[1])
 	}
 	if s := d.staying(t); s.Flows != 0 || s.Kept != 0 {

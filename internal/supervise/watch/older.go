@@ -107,13 +107,7 @@ func (w *Watcher) disown(at resource.Place) {
 
 // unite flows that stay on older versions of the path, where packets are led past functions: where each version leads
 // meanwhile, ports do not know.
-func (w *Watcher) unite(all ...map[string]course) {
-	led := false
-	for _, courses := range all {
-		for _, to := range courses {
-			led = led || to.to != ""
-		}
-	}
+func (w *Watcher) unite(led bool) {
 	stays := false
 	for _, p := range w.ports {
 		stays = stays || p.steer != nil && p.steer.Stays()

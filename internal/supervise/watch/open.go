@@ -102,6 +102,12 @@ func (w *Watcher) inherit(now time.Time) {
 
 // wasTurned tells whether a port that a function is next to has its packets go elsewhere.
 func (w *Watcher) wasTurned(n *node) bool {
+	if w.parts() {
+		return slices.ContainsFunc(w.facing(n.number), func(name string) bool {
+			p := w.ports[name]
+			return p.fails(n.spec.Label) || n.spec.Of != "" && p.keeps(n.spec.Of, n.spec.Number)
+		})
+	}
 	for _, line := range w.lines() {
 		nodes := along(w.path, line)
 		all := seats(nodes)
@@ -118,7 +124,7 @@ func (w *Watcher) wasTurned(n *node) bool {
 					facing = append(facing, w.ports[w.path.Nodes[line.Nodes[i]].West])
 				}
 			}
-			if slices.ContainsFunc(facing, func(p *port) bool { return p.isTurned(line) || n.spec.Of != "" && p.keeps(n.spec.Number) }) {
+			if slices.ContainsFunc(facing, func(p *port) bool { return p.isTurned(line) || n.spec.Of != "" && p.keeps(n.spec.Of, n.spec.Number) }) {
 				return true
 			}
 		}
@@ -135,12 +141,15 @@ func (p *port) isTurned(path process.ServicePath) bool {
 	return err == nil && to != 0
 }
 
-// keeps packets from a replica that the port faces.
-func (p *port) keeps(replica int) bool {
-	if p == nil || p.steer == nil || !p.steer.Shares() {
+// keeps packets from a replica of a function that the port faces.
+func (p *port) keeps(of string, replica int) bool {
+	if p == nil || p.steer == nil {
 		return false
 	}
-	failing, err := p.steer.Failing()
+	if _, faces := p.steer.Shared(of); !faces {
+		return false
+	}
+	failing, err := p.steer.Failing(of)
 	return err == nil && failing.Has(replica)
 }
 

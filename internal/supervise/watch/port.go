@@ -22,8 +22,8 @@ type port struct {
 	taker *health.Taker
 	// passed is how many packets had come in when it was last looked at.
 	passed uint64
-	// told tells that shares are as they were last given: another program there may have begun without them.
-	told bool
+	// told are the functions of which shares are as they were last given: another program there may have begun without them.
+	told map[string]bool
 }
 
 // open what is at the port now, and have probes taken out there. That it is not there is no error;
@@ -77,7 +77,7 @@ func (p *port) replace(by *steer.Port) (err error) {
 	} else if p.steer != nil {
 		p.steer.Close()
 	}
-	p.steer, p.told = by, false
+	p.steer, p.told = by, map[string]bool{}
 	p.passed, err = by.Passed()
 	return err
 }
@@ -111,13 +111,13 @@ func (p *port) came() bool {
 	return true
 }
 
-// turn packets that come in to another port, or back to the planned one, and away from replicas that
+// turn packets that come in to another port, or back to the planned one, and away from replicas of a function that
 // fail, unless they go there. In between they go where others go.
-func (p *port) turn(index uint32, failing steer.Numbers, others func() *steer.Shares) error {
+func (p *port) turn(index uint32, of string, failing steer.Numbers, others func() *steer.Shares) error {
 	if failing == 0 {
-		return errors.Join(p.lead(index), p.keepFrom(failing, others))
+		return errors.Join(p.lead(index), p.keepFrom(of, failing, others))
 	}
-	return errors.Join(p.keepFrom(failing, others), p.lead(index))
+	return errors.Join(p.keepFrom(of, failing, others), p.lead(index))
 }
 
 // turnOn turns the packets of a path, if the port tells them from others, which go the same way else.
@@ -149,19 +149,19 @@ func (p *port) lead(index uint32) error {
 	return p.steer.SetInstead(index)
 }
 
-// keepFrom replicas that fail, if the port knows of any.
-func (p *port) keepFrom(failing steer.Numbers, others func() *steer.Shares) error {
-	if !p.steer.Shares() {
+// keepFrom replicas of a function that fail, if the port knows of any.
+func (p *port) keepFrom(of string, failing steer.Numbers, others func() *steer.Shares) error {
+	if _, faces := p.steer.Shared(of); !faces {
 		return nil
 	}
-	was, err := p.steer.Failing()
-	if err != nil || was == failing && (p.told || failing == 0) {
+	was, err := p.steer.Failing(of)
+	if err != nil || was == failing && (p.told[of] || failing == 0) {
 		return err
 	}
 	if failing == 0 {
-		return p.steer.SetFailing(0, &steer.Shares{})
+		return p.steer.SetFailing(of, 0, &steer.Shares{})
 	}
-	err = p.steer.SetFailing(failing, others())
-	p.told = err == nil
+	err = p.steer.SetFailing(of, failing, others())
+	p.told[of] = err == nil
 	return err
 }

@@ -3,13 +3,16 @@ package watch
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/vishvananda/netlink"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
@@ -61,7 +64,7 @@ func TestSharesAreToldAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if err := p.turn(0, steer.Number(1), others); err != nil {
+			if err := p.turn(0, "web", steer.Number(1), others); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -69,5 +72,112 @@ func TestSharesAreToldAgain(t *testing.T) {
 			t.Errorf("after %d programs shares are told %d times", want+1, told)
 		}
 		p.close() // as if another program were there, in which replicas fail already
+	}
+}
+
+// TestHeldTurnsNoWays: while ports are changed, who watched the ways from before leaves what is said of others, and after that does not.
+func TestHeldTurnsNoWays(t *testing.T) {
+	nstest.Require(t, feature.Veth, feature.BPFPeer, feature.BPFClsact)
+	owner := nstest.Owner(t)
+	h := nstest.Open(t, nstest.Namespace(t))
+	for _, name := range []string{"a>", "<b"} {
+		pair := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: name}, PeerName: name + "far"}
+		if err := errors.Join(h.LinkAdd(pair), h.LinkSetAlias(pair, resource.Mark(owner)+name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := resource.At(h, owner)
+	if err := (steer.Kind{}).Apply(at, []resource.Change{{Op: resource.Create, Key: "a>", Spec: steer.Spec{Device: "a>", To: "<b", Hook: steer.Clsact}}}); err != nil {
+		t.Fatal(err)
+	}
+	p := &port{name: "a>"}
+	if err := p.open(at, nil); err != nil {
+		t.Fatal(err)
+	}
+	defer p.close()
+	w := &Watcher{path: process.Path{Nodes: graph("a - b", "b bypass server")}, ports: map[string]*port{"a>": p}, held: time.Now().Add(time.Hour)}
+	for _, held := range []bool{true, false} {
+		if err := p.steer.SetInstead(7); err != nil {
+			t.Fatal(err)
+		}
+		w.turnWays(map[int]bool{})
+		if to, err := p.steer.Instead(); err != nil || (to == 7) != held || w.unsure != held {
+			t.Errorf("held %v: packets go to %d, unsure %v, error %v", held, to, w.unsure, err)
+		}
+		w.held, w.unsure = time.Time{}, false
+	}
+}
+
+// TestDetoursAreMended: who was killed between two writes left nodes before which packets were to end, or past which they were to be
+// led, and which nobody looks at, or the other way round.
+func TestDetoursAreMended(t *testing.T) {
+	nstest.Require(t, feature.Veth, feature.BPFPeer, feature.BPFClsact)
+	owner := nstest.Owner(t)
+	h := nstest.Open(t, nstest.Namespace(t))
+	for _, name := range []string{"port", "one", "two"} {
+		pair := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: name}, PeerName: name + "far"}
+		if err := errors.Join(h.LinkAdd(pair), h.LinkSetAlias(pair, resource.Mark(owner)+name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ways := []steer.BranchWay{{Node: "one", Number: 101, Port: "one"}, {Node: "two", Number: 102, Port: "two"}}
+	spec := steer.Spec{Device: "port", To: "one", Hook: steer.Clsact, Branch: &steer.Branch{Node: "tell", Number: 100, Ways: ways, Flows: 1 << 12}}
+	if err := (steer.Kind{}).Apply(resource.At(h, owner), []resource.Change{{Op: resource.Create, Key: "port", Spec: spec}}); err != nil {
+		t.Fatal(err)
+	}
+	p := &port{name: "port"}
+	if err := p.open(resource.At(h, owner), nil); err != nil {
+		t.Fatal(err)
+	}
+	defer p.close()
+	for _, fails := range []steer.Fails{steer.Ends, steer.Past, steer.Well} {
+		left, nodes := uint32(0), map[uint32]steer.Node{101: {Port: 7}, 102: {Port: 8, Fails: fails, Next: 101}}
+		if fails == steer.Well {
+			left = steer.Replicas
+		}
+		if err := errors.Join(p.divert(101, nodes), p.steer.SetInstead(left)); err != nil {
+			t.Fatal(err)
+		}
+		if p.fails(102) {
+			t.Errorf("a node that nobody looks at is said to fail, of %v", nodes)
+		}
+		if err := p.divert(101, nodes); err != nil || p.fails(102) != (fails != steer.Well) || p.fails(101) {
+			t.Errorf("of %v not those fail: error %v", nodes, err)
+		}
+		if to, err := p.steer.Instead(); err != nil || (to != 0) != (fails != steer.Well) {
+			t.Errorf("%v fail, and %d is there instead: error %v", nodes, to, err)
+		}
+	}
+}
+
+// TestByPathsNow: ways no longer part where a chain is given a classifier, and who watches, and does not know it yet, leaves its ports alone.
+func TestByPathsNow(t *testing.T) {
+	nstest.Require(t, feature.Veth, feature.BPFPeer, feature.BPFClsact)
+	owner := nstest.Owner(t)
+	h := nstest.Open(t, nstest.Namespace(t))
+	for _, name := range []string{"port", "one"} {
+		pair := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: name}, PeerName: name + "far"}
+		if err := errors.Join(h.LinkAdd(pair), h.LinkSetAlias(pair, resource.Mark(owner)+name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	paths := &steer.Paths{Ways: []steer.Way{{Path: "web", Number: 1, Port: "one"}}, Usual: "web", Flows: 1 << 12, Idle: api.Duration(time.Hour)}
+	spec := steer.Spec{Device: "port", Hook: steer.Clsact, Paths: paths}
+	if err := (steer.Kind{}).Apply(resource.At(h, owner), []resource.Change{{Op: resource.Create, Key: "port", Spec: spec}}); err != nil {
+		t.Fatal(err)
+	}
+	p := &port{name: "port"}
+	if err := p.open(resource.At(h, owner), nil); err != nil {
+		t.Fatal(err)
+	}
+	defer p.close()
+	if _, err := p.steer.Instead(); err == nil || p.fails(101) {
+		t.Errorf("all packets of a port are led elsewhere, where each path is turned by itself: error %v", err)
+	}
+	nodes := graph("client - x", "x bypass server")
+	w := &Watcher{path: process.Path{Nodes: nodes}, ports: map[string]*port{"client>": p}}
+	w.turnWays(map[int]bool{1: true})
+	if w.unsure {
+		t.Error("who watches tries to turn the port")
 	}
 }

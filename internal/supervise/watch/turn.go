@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"errors"
 	"slices"
 
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -19,23 +20,67 @@ func (w *Watcher) turn() {
 		w.turnPaths(failed)
 		return
 	}
+	if w.parts() {
+		w.turnWays(failed)
+		return
+	}
 	shares, courses := map[*process.Watched]*steer.Shares{}, turned(w.path.Nodes, func(i int) bool { return failed[i] })
-	w.unite(courses)
+	w.unite(led(courses))
 	w.keepFromLeft(courses)
 	for name, to := range courses {
 		p := w.ports[name]
 		if p.steer == nil || p.steer.ByPaths() {
 			continue // who watches next knows of the paths
 		}
-		index, known := w.indexOf(to.to)
+		index, known := w.indexOf(p, to)
 		if !known {
 			continue // where it goes is not worse
 		}
 		others := func() *steer.Shares { return w.sharesOf(to, shares) }
-		if p.turn(index, to.failing, others) != nil {
+		if p.turn(index, w.facedBy(p), to.failing, others) != nil {
 			w.unsure = true // it is read again, and turned then
 		}
 	}
+}
+
+// functions with replicas.
+func (w *Watcher) functions() (all []string) {
+	for _, n := range w.path.Nodes {
+		if n.Of != "" && !slices.Contains(all, n.Of) {
+			all = append(all, n.Of)
+		}
+	}
+	return all
+}
+
+// replicas of each function, and which of them fail: that is so wherever packets may come to them, by older paths too, which lead
+// from ports where no other does.
+func (w *Watcher) replicas(failed map[int]bool) map[string]course {
+	all := map[string]course{}
+	for i, n := range w.path.Nodes {
+		if n.Of != "" {
+			c := all[n.Of]
+			c.among = append(c.among, i)
+			all[n.Of] = c
+		}
+	}
+	for of, c := range all {
+		c.failing = failing(w.path.Nodes, c.among, func(i int) bool { return failed[i] })
+		all[of] = c
+	}
+	w.keepFromLeft(all)
+	return all
+}
+
+// facedBy a port is the function to whose replicas packets may go from there, where paths are not told apart; "" where there
+// is none.
+func (w *Watcher) facedBy(p *port) string {
+	for _, of := range w.functions() {
+		if _, is := p.steer.Shared(of); is {
+			return of
+		}
+	}
+	return ""
 }
 
 // keepFromLeft replicas that were taken out and have failed the flows that they have still.
@@ -53,16 +98,51 @@ func (w *Watcher) turnPaths(failed map[int]bool) {
 	all := make([]map[string]course, len(w.path.Paths))
 	for i, path := range w.path.Paths {
 		all[i] = turned(along(w.path, path), func(i int) bool { return failed[path.Nodes[i]] })
-	}
-	w.unite(all...)
-	for i, path := range w.path.Paths {
 		for name, to := range all[i] {
-			index, known := w.indexOf(to.to)
-			if p := w.ports[name]; p.steer != nil && known && p.turnOn(path, index) != nil {
-				w.unsure = true // it is read again, and turned then
+			all[i][name] = to.of(path)
+		}
+	}
+	w.unite(led(all...))
+	functions, shares := w.replicas(failed), map[*process.Watched]*steer.Shares{}
+	for name, p := range w.ports {
+		if p.steer != nil && w.turnPort(name, p, all, functions, shares) != nil {
+			w.unsure = true // it is read again, and turned then
+		}
+	}
+}
+
+// of the nodes of a path are those that packets go to: by their places among all.
+func (c course) of(path process.ServicePath) course {
+	among := make([]int, len(c.among))
+	for i, n := range c.among {
+		among[i] = path.Nodes[n]
+	}
+	c.among = among
+	return c
+}
+
+// turnPort turns the packets of each path at a port: away from replicas that fail before they may come there, and to those
+// that are well again when they do.
+func (w *Watcher) turnPort(name string, p *port, all []map[string]course, functions map[string]course, shares map[*process.Watched]*steer.Shares) error {
+	err := w.keepFrom(p, true, functions, shares)
+	for i, path := range w.path.Paths {
+		if to, is := all[i][name]; is {
+			if index, known := w.indexOf(p, to); known {
+				err = errors.Join(err, p.turnOn(path, index))
 			}
 		}
 	}
+	return errors.Join(err, w.keepFrom(p, false, functions, shares))
+}
+
+// keepFrom replicas that fail what comes in at a port, of those functions of which some do, or of those of which none does.
+func (w *Watcher) keepFrom(p *port, failing bool, functions map[string]course, shares map[*process.Watched]*steer.Shares) (err error) {
+	for of, to := range functions {
+		if (to.failing != 0) == failing {
+			err = errors.Join(err, p.keepFrom(of, to.failing, func() *steer.Shares { return w.sharesOf(to, shares) }))
+		}
+	}
+	return err
 }
 
 // lines of nodes that packets go along: the whole path, or several where a classifier chooses.
@@ -89,17 +169,17 @@ func along(p process.Path, path process.ServicePath) (nodes []process.Watched) {
 	return nodes
 }
 
-// indexOf what stands for a port, unless that is not there.
-func (w *Watcher) indexOf(port string) (index uint32, known bool) {
-	switch port {
+// indexOf what stands for the port that packets go to from another, unless that is not there.
+func (w *Watcher) indexOf(from *port, to course) (index uint32, known bool) {
+	switch to.to {
 	case "":
 		return 0, true
 	case blocked:
 		return steer.Nowhere, true
 	case shared:
-		return steer.Replicas, true
+		return from.steer.Shared(w.path.Nodes[to.among[0]].Of)
 	}
-	p := w.ports[port]
+	p := w.ports[to.to]
 	if p.steer == nil {
 		return 0, false
 	}

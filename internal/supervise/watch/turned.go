@@ -33,6 +33,18 @@ type course struct {
 	failing steer.Numbers
 }
 
+// led tells whether packets go elsewhere than planned at any port.
+func led(all ...map[string]course) bool {
+	for _, courses := range all {
+		for _, to := range courses {
+			if to.to != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // turned gives, for each port, where its packets go because of nodes that have failed.
 func turned(nodes []process.Watched, failed func(node int) bool) map[string]course {
 	courses, all := map[string]course{}, seats(nodes)

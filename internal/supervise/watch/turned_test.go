@@ -112,3 +112,17 @@ func TestTurned(t *testing.T) {
 		}
 	}
 }
+
+// TestReplicasOfAllPaths: which of them fail is so for every path, also one by which nothing new goes.
+func TestReplicasOfAllPaths(t *testing.T) {
+	nodes := chain("a bypass", "x bypass 3", "y bypass 2")
+	w := &Watcher{path: process.Path{Nodes: nodes}, left: map[string]steer.Numbers{"y": steer.Number(3)}}
+	failed := map[int]bool{}
+	for i, n := range nodes {
+		failed[i] = n.Node == "x2" || n.Of == "y"
+	}
+	all := w.replicas(failed)
+	if x, y := all["x"], all["y"]; len(all) != 2 || x.text() != "-2" || len(x.among) != 3 || y.text() != "-3" || len(y.among) != 2 {
+		t.Errorf("%+v", all)
+	}
+}

@@ -42,7 +42,15 @@ func (Tool) Protocols() []string { return []string{trial.Latency} }
 func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 	c := job.Condition
 	count := max(1, int(c.DurationS/interval.Seconds()))
-	s, err := job.Echo(ctx, count, parse, args(job, count)...)
+	var printed []byte
+	keep := func(text []byte) []int64 {
+		printed = text
+		return parse(text)
+	}
+	s, err := job.Echo(ctx, count, keep, args(job, count)...)
+	if err == nil && c.Harm != "" {
+		outage(&s, printed, count)
+	}
 	if err == nil && c.PayloadSize > 0 && c.PayloadSize < smallest {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("ping measures times only from payloads of %d bytes: that size was sent", smallest))
 	}
@@ -51,6 +59,9 @@ func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 
 func args(job traffic.Job, count int) []string {
 	args := []string{"ping", "-n", "-i", strconv.FormatFloat(interval.Seconds(), 'f', -1, 64), "-c", strconv.Itoa(count), "-W", "1"}
+	if job.Condition.Harm != "" {
+		args = append(args, "-D")
+	}
 	if size := job.Condition.PayloadSize; size > 0 {
 		args = append(args, "-s", strconv.FormatUint(max(size, smallest), 10))
 	}

@@ -25,6 +25,9 @@ func (Wiring) Name() string { return "ipvlan" }
 // takes the peer for the device's own (ifa_address in its ipvlan_addr4_event).
 func (Wiring) PlainAddresses() {}
 
+// Functionless implements wiring.Functionless.
+func (Wiring) Functionless() {}
+
 // Options of a wiring that leaves nothing to choose: in the modes l3 and l3s packets are
 // routed in the parent's namespace, where nothing is the chain's.
 type Options struct{}

@@ -1,5 +1,7 @@
 package rules
 
+import "encoding/binary"
+
 // behind the last table there are as many bytes as programs take from any place.
 const behind = 128
 
@@ -12,3 +14,6 @@ func Join(tables ...*Table) (memory []byte, at []uint32) {
 	}
 	return append(memory, make([]byte, behind)...), at
 }
+
+// NumberIn is how many rules a table has of which the memory begins here, which is 4 bytes at least.
+func NumberIn(memory []byte) uint32 { return binary.LittleEndian.Uint32(memory) }

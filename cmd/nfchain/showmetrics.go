@@ -1,0 +1,123 @@
+package main
+
+import (
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"nfchain.dev/nfchain/internal/observe/told"
+	"nfchain.dev/nfchain/internal/report"
+	"nfchain.dev/nfchain/internal/resource/process"
+	runs "nfchain.dev/nfchain/internal/run"
+)
+
+// metricsOf writes a chain or function as it is now for a collector: whether it is up, what its interfaces and programs did, and what those
+// tell of their work, under the names that they give it.
+func metricsOf(w io.Writer, s runs.State) error {
+	m := &stateMetrics{of: map[string]described{}}
+	m.add("nfchain_up", "One where all is as planned.", prometheus.GaugeValue, s.Chain, one(s.State == runs.StateUp), nil)
+	for _, n := range s.Nodes {
+		m.node(s.Chain, n)
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(m)
+	return report.WriteOpenMetrics(w, registry)
+}
+
+// stateMetrics are what a registry gathers once.
+type stateMetrics struct {
+	all []prometheus.Metric
+	// of each name, without a counter's end, is what is said of it first: nodes may say different things, and a collector wants one.
+	of map[string]described
+}
+
+type described struct {
+	help string
+	is   prometheus.ValueType
+}
+
+// Describe implements prometheus.Collector: what there is follows from what programs tell.
+func (*stateMetrics) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements prometheus.Collector.
+func (m *stateMetrics) Collect(to chan<- prometheus.Metric) {
+	for _, one := range m.all {
+		to <- one
+	}
+}
+
+func (m *stateMetrics) add(name, help string, is prometheus.ValueType, chain string, value float64, labels told.Labels) {
+	stem := strings.TrimSuffix(name, "_total")
+	if _, known := m.of[stem]; !known {
+		m.of[stem] = described{help, is}
+	}
+	d := m.of[stem]
+	if d.is == prometheus.CounterValue {
+		name = stem + "_total"
+	}
+	names := append([]string{"chain"}, slices.Sorted(maps.Keys(labels))...)
+	values := []string{chain}
+	for _, name := range names[1:] {
+		values = append(values, labels[name])
+	}
+	m.all = append(m.all, prometheus.MustNewConstMetric(prometheus.NewDesc(name, d.help, names, nil), d.is, value, values...))
+}
+
+func (m *stateMetrics) node(chain string, n runs.NodeState) {
+	node := told.Labels{"node": n.Name}
+	m.add("nfchain_node_up", "One where all of the node is as planned.", prometheus.GaugeValue, chain, one(n.State == runs.StateUp), node)
+	for _, c := range n.Interfaces {
+		at := told.Labels{"node": n.Name, "interface": c.Interface}
+		for _, one := range []struct {
+			name, help string
+			value      uint64
+		}{
+			{"receive_packets", "Packets that came in by the interface.", c.RxPackets},
+			{"receive_bytes", "Bytes that came in by the interface.", c.RxBytes},
+			{"transmit_packets", "Packets that went out by the interface.", c.TxPackets},
+			{"transmit_bytes", "Bytes that went out by the interface.", c.TxBytes},
+			{"dropped", "Packets that the interface dropped.", c.RxDropped + c.TxDropped},
+			{"errors", "Errors of the interface.", c.RxErrors + c.TxErrors},
+		} {
+			m.add("nfchain_interface_"+one.name+"_total", one.help, prometheus.CounterValue, chain, float64(one.value), at)
+		}
+	}
+	if h := n.Health; h != nil {
+		m.add("nfchain_failures_total", "How often a function failed since it is watched.", prometheus.CounterValue, chain, float64(h.Failures), node)
+	}
+	m.program(chain, node, n.Program, n.Told)
+	for _, f := range n.Functions {
+		m.program(chain, told.Labels{"node": n.Name, "function": f.Name}, f.Program, f.Told)
+	}
+}
+
+// program of a node, or of a function that shares it, and what it tells.
+func (m *stateMetrics) program(chain string, of told.Labels, program *process.Status, tells *told.Told) {
+	if program == nil {
+		return
+	}
+	m.add("nfchain_program_ready", "One where the program is ready.", prometheus.GaugeValue, chain, one(program.State == process.Running), of)
+	m.add("nfchain_program_restarts_total", "How often the program was started again.", prometheus.CounterValue, chain, float64(program.Restarts), of)
+	if tells == nil {
+		return
+	}
+	m.add("nfchain_program_tells", "One where what the program tells can be taken.", prometheus.GaugeValue, chain, one(tells.Error == ""), of)
+	types := map[string]prometheus.ValueType{told.Counter: prometheus.CounterValue, told.Gauge: prometheus.GaugeValue, told.Unknown: prometheus.UntypedValue}
+	for _, f := range tells.Families {
+		for _, v := range f.Values {
+			labels := maps.Clone(v.Labels)
+			maps.Copy(labels, of)
+			m.add(f.Name, f.Help, types[f.Type], chain, v.Value, labels)
+		}
+	}
+}
+
+func one(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}

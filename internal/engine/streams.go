@@ -1,0 +1,25 @@
+package engine
+
+import "io"
+
+// Streams of a command in a container. In may be nil, which is none, and so may Err where it is written to Out.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+	// Sizes of the terminal that the streams are, whenever it has another; nil where they are none.
+	Sizes <-chan Size
+}
+
+// Size of a terminal.
+type Size struct{ Rows, Columns uint16 }
+
+// Terminal tells that the command is to have one.
+func (s Streams) Terminal() bool { return s.Sizes != nil }
+
+// errors are where what it says beside its result goes.
+func (s Streams) errors() io.Writer {
+	if s.Err == nil {
+		return s.Out
+	}
+	return s.Err
+}

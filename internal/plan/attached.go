@@ -1,0 +1,163 @@
+package plan
+
+import (
+	"fmt"
+	"net/netip"
+	"reflect"
+	"strings"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/wiring"
+)
+
+// Attaching tells whether a wiring is one of that name whose ends somebody else attaches to a network.
+func (c Catalogue) Attaching(name string) bool {
+	_, attaching := c.Wirings[name].(wiring.Attaching)
+	return attaching
+}
+
+// Attached is an interface that somebody else made, as it is.
+type Attached struct {
+	Interface
+	MTU int
+}
+
+// buildAttached plans two ends that somebody else attaches to a network. Nothing is made of their interfaces, which are theirs.
+func (b *builder) buildAttached() error {
+	if err := b.refuseAttached(); err != nil {
+		return err
+	}
+	for _, e := range b.chain.Spec.Endpoints {
+		b.nodes = append(b.nodes, b.endpoint(e))
+	}
+	if err := b.checkEngine(); err != nil {
+		return err
+	}
+	west, east := b.attached(b.nodes[0]), b.attached(b.nodes[1])
+	b.nodes[0].East, b.nodes[1].West = &west, &east
+	if err := b.place(); err != nil {
+		return err
+	}
+	b.requires, b.links, b.by = map[string]bool{"netns": true}, map[string][]string{}, map[string]string{}
+	b.namespaces()
+	joined, err := b.join([]hop{{b.nodes[0], b.nodes[1], west, east}})
+	if err != nil {
+		return err
+	}
+	b.link(b.nodes[0], joined.Ends[0].A)
+	b.link(b.nodes[1], joined.Ends[0].B)
+	if err := b.functions(); err != nil {
+		return err
+	}
+	return b.contain()
+}
+
+// checkEngine wants both ends to be containers of one engine, where that is to attach them.
+func (b *builder) checkEngine() error {
+	w, is := b.wiring.(wiring.OfEngine)
+	if !is {
+		return nil
+	}
+	for i, n := range b.nodes {
+		at := fmt.Sprintf("spec.endpoints[%d].runtime: wiring %s ", i, w.Name())
+		switch {
+		case n.Runtime == "":
+			return fmt.Errorf("%sis a network between containers; write runtime: %s for both endpoints, which other wirings join as well", at, api.RuntimeDocker)
+		case !w.Can(n.Runtime):
+			return fmt.Errorf("%shas an engine attach them, and %s gives containers no network; use runtime: %s, or wiring: cni", at, n.Runtime, api.RuntimeDocker)
+		case n.Runtime != b.nodes[0].Runtime:
+			return fmt.Errorf("%sis a network of one engine, and the other endpoint is of %s", at, b.nodes[0].Runtime)
+		}
+	}
+	return nil
+}
+
+// attached is an end's interface, as far as it is known.
+func (b *builder) attached(n Node) Interface {
+	if found, is := b.facts.Attached[n.Namespace]; is {
+		return found.Interface
+	}
+	return Interface{Device: wiring.Attached, Addresses: []netip.Addr{}}
+}
+
+// refuseAttached names what would need the chain's own interfaces and addresses, or change those of others.
+func (b *builder) refuseAttached() error {
+	s, usual := b.chain.Spec, api.DefaultChainSpec()
+	refuse := func(field, why string) error {
+		return fmt.Errorf("%s: wiring %s %s", field, s.Wiring, why)
+	}
+	switch {
+	case len(s.Functions) > 0:
+		return refuse("spec.functions", "has a network that others make, on which the ends reach each other and no packet is sent by way of functions; write functions: [], or use wiring: veth")
+	case s.Outside:
+		return refuse("spec.outside", "attaches both ends on this host; use wiring: bridge")
+	case len(s.Everywhere) > 0:
+		return refuse("spec.everywhere", "has interfaces that are not the chain's, at which nothing is put; use wiring: veth")
+	case !reflect.ValueOf(s.Tuning).IsZero():
+		return refuse("spec.tuning", "has interfaces that are not the chain's, and stay as they were made; use wiring: veth")
+	case !s.Placement.Softirqs.Any():
+		return refuse("spec.placement.softirqs", "has interfaces that are not the chain's, and stay as they were made; leave it out, or use wiring: veth")
+	case s.Addresses != usual.Addresses:
+		return refuse("spec.addresses", "has the addresses that the network gives; leave it out")
+	}
+	for i, e := range s.Endpoints {
+		at := fmt.Sprintf("spec.endpoints[%d].", i)
+		switch {
+		case e.Runtime == api.RuntimeCNI:
+			return refuse(at+"runtime", "attaches namespaces that are made for the chain, and has no place for a container; leave it out, or use wiring: veth")
+		case e.Namespace != "":
+			return refuse(at+"namespace", "attaches namespaces that are made for the chain; leave it out, or use wiring: veth")
+		case e.Interface != "":
+			return refuse(at+"interface", "has ends that are attached by the network alone; leave it out, or use wiring: veth")
+		case len(e.Addresses) > 0:
+			return refuse(at+"addresses", "has the addresses that the network gives; leave it out, or use wiring: veth")
+		}
+	}
+	return nil
+}
+
+// Foreign tells that the ends' interfaces and addresses are somebody else's, known when they are there.
+func (p *Plan) Foreign() bool { return p.foreign }
+
+// Files that options of the wiring name, their texts by their paths.
+func (p *Plan) Files() map[string]string { return p.files }
+
+// Unlike is an error if an interface that somebody else made cannot be measured as the chain says.
+func (p *Plan) Unlike(attached map[string]Attached, mtu int) error {
+	if !p.foreign {
+		return nil
+	}
+	for _, n := range p.Nodes {
+		found, is := attached[n.Namespace]
+		switch {
+		case !is:
+			return fmt.Errorf("%s: the network gave it no interface %s", n.Name, wiring.Attached)
+		case len(found.Addresses) == 0:
+			return fmt.Errorf("%s: the network gave its interface %s no address; have what makes it give one (of CNI, an ipam plugin)", n.Name, found.Device)
+		case found.MTU != mtu:
+			return fmt.Errorf("%s: the network gave its interface %s an MTU of %d, and the chain's is %d, by which frames are sized; write mtu: %d, or have what makes the network give it that of the chain", n.Name, found.Device, found.MTU, mtu, found.MTU)
+		}
+	}
+	return nil
+}
+
+// loopbackText is where an end in the other's namespace is reached, for a person.
+func (n Node) loopbackText() string {
+	of := n.East
+	if of == nil {
+		of = n.West
+	}
+	return fmt.Sprintf("  %-10s %s  [shared with the other end, at %s]\n", "interface", of.Device, strings.TrimSpace(joined(of.Addresses)))
+}
+
+// attachedText is where an end's interface is reached, for a person.
+func (n Node) attachedText() string {
+	of := n.East
+	if of == nil {
+		of = n.West
+	}
+	if len(of.Addresses) == 0 {
+		return fmt.Sprintf("  %-10s %s  [its addresses are the network's to give]\n", "interface", of.Device)
+	}
+	return fmt.Sprintf("  %-10s %s  [at %s]\n", "interface", of.Device, strings.TrimSpace(joined(of.Addresses)))
+}

@@ -1,0 +1,50 @@
+package container
+
+import (
+	"strings"
+	"testing"
+
+	"nfchain.dev/nfchain/internal/engine"
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// TestCovering: nothing of a longer text is seen behind the one that is written over it.
+func TestCovering(t *testing.T) {
+	for was, want := range map[int64]string{0: "a b\n", 2: "a b\n", 4: "a b\n", 7: "a b\n\n\n\n"} {
+		if got := string(covering([]byte("a b\n"), was)); got != want {
+			t.Errorf("over %d bytes %q, not %q", was, got, want)
+		}
+	}
+}
+
+// TestLimited: a container runs on where what it may use is another, and nothing else is.
+func TestLimited(t *testing.T) {
+	was := Spec{Engine: engine.Docker, Name: "a", Image: "box:1", Limits: engine.Limits{MemoryBytes: 64 << 20}}
+	more, other, unlimited, podman := was, was, was, was
+	more.MemoryBytes, more.CPUs = 128<<20, "0"
+	other.MemoryBytes, other.ReadOnly = 128<<20, true
+	unlimited.Limits = engine.Limits{}
+	podman.Engine, podman.MemoryBytes = engine.Podman, 128<<20
+	formerly := map[string]string{engine.Docker: was.Fingerprint()}
+	before := podman
+	before.MemoryBytes = 64 << 20
+	formerly[engine.Podman] = before.Fingerprint()
+	for what, c := range map[string]struct {
+		to   Spec
+		want bool
+	}{"more": {more, true}, "none": {unlimited, true}, "another": {other, false}, "the same": {was, false}, "of Podman": {podman, false}} {
+		change := resource.Change{Op: resource.Update, Was: formerly[c.to.Engine], Spec: c.to}
+		if got := Limited(change); got != c.want {
+			t.Errorf("%s: from %q to %q: %v", what, change.Was, c.to.Fingerprint(), got)
+		}
+		if c.to.Engine == engine.Docker && (c.to.Digest() == was.Digest()) != (what != "another") {
+			t.Errorf("%s: the digest %s was %s", what, c.to.Digest(), was.Digest())
+		}
+	}
+	if Limited(resource.Change{Op: resource.Update, Was: Ended, Spec: more}) || Limited(resource.Change{Op: resource.Create, Spec: more}) {
+		t.Error("one that does not run is limited as it runs")
+	}
+	if !strings.Contains(was.Fingerprint(), "at most memory 64MiB") {
+		t.Errorf("a fingerprint does not tell limits: %s", was.Fingerprint())
+	}
+}

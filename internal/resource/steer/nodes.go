@@ -1,0 +1,122 @@
+package steer
+
+import (
+	"errors"
+	"maps"
+
+	"github.com/cilium/ebpf"
+
+	"nfchain.dev/nfchain/bpf/branch"
+	"nfchain.dev/nfchain/internal/resource/held"
+)
+
+// The maps of what is known of nodes at a port where ways part or come together, while some fail, and of what was led past them.
+const (
+	nodesMap = "nodes"
+	pastMap  = "past"
+)
+
+// Node is what a port where ways part or come together knows of a node to which packets may come from there while some fail.
+type Node struct {
+	// Port that it is behind, by its number.
+	Port uint32
+	// Joint tells that several ways come together at it.
+	Joint bool
+	// Fails is what becomes of packets to it.
+	Fails Fails
+	// Next is the number of the node that they are led on to, past it; back from a joint, if it is not known which way
+	// their flow came.
+	Next uint32
+}
+
+// Fails is what becomes of packets to a node.
+type Fails uint32
+
+const (
+	// Well is a node that takes packets.
+	Well Fails = iota
+	// Ends has them end before it.
+	Ends
+	// Past leads them past it.
+	Past
+)
+
+// anyFails tells whether one of several nodes does.
+func anyFails(nodes map[uint32]Node) bool {
+	for _, n := range nodes {
+		if n.Fails != Well {
+			return true
+		}
+	}
+	return false
+}
+
+// Parts tells whether packets go on from the port to several nodes, by labels or by their flows, or to and from one where others
+// come to: what becomes of those to each is said by itself then.
+func (p *Port) Parts() bool { return p.at.Maps[nodesMap] != nil }
+
+// Nodes that the port knows of, by their numbers. What becomes of packets to those that fail is as they say while Instead says so.
+func (p *Port) Nodes() (map[uint32]Node, error) { return p.at.nodes() }
+
+func (a *attached) nodes() (map[uint32]Node, error) {
+	nodes := map[uint32]Node{}
+	return nodes, eachOf(a.Maps[nodesMap], func(number uint32, n branch.ProgramNode) {
+		nodes[number] = Node{Port: n.Port, Joint: n.Joint != 0, Fails: Fails(n.Fails), Next: n.Next}
+	})
+}
+
+// SetNodes has the port know of these nodes alone, to which packets go on, end before them, or are led past them. No
+// packet comes to where nothing is known.
+func (p *Port) SetNodes(nodes map[uint32]Node) error {
+	was, err := p.Nodes()
+	if err != nil {
+		return err
+	}
+	return errors.Join(putNodes(p.at.Maps[nodesMap], p.at.Maps[insteadMap], nodes), p.forget(was, nodes))
+}
+
+// made for the program.
+func (n Node) made() branch.ProgramNode {
+	made := branch.ProgramNode{Port: n.Port, Fails: uint32(n.Fails), Next: n.Next}
+	if n.Joint {
+		made.Joint = 1
+	}
+	return made
+}
+
+// putNodes those first that packets are led on to.
+func putNodes(table, instead *ebpf.Map, nodes map[uint32]Node) (err error) {
+	for _, failing := range []bool{false, true} {
+		for number, n := range nodes {
+			if (n.Fails != Well) != failing {
+				continue
+			}
+			err = errors.Join(err, table.Put(number, n.made()))
+		}
+	}
+	if anyFails(nodes) {
+		return errors.Join(err, instead.Put(uint32(0), uint32(Replicas)))
+	}
+	return errors.Join(err, instead.Put(uint32(0), uint32(0)))
+}
+
+// forget nodes that were known, and those last that packets were led on to.
+func (p *Port) forget(was, nodes map[uint32]Node) (err error) {
+	gone := maps.Clone(was)
+	maps.DeleteFunc(gone, func(number uint32, _ Node) bool { _, stays := nodes[number]; return stays })
+	for _, failing := range []bool{true, false} {
+		if len(gone) > 0 {
+			held.ReadersEnded() // no packet that was led here is on its way any more
+		}
+		for number, n := range gone {
+			if (n.Fails != Well) != failing {
+				continue
+			}
+			delete(gone, number)
+			if wrong := p.at.Maps[nodesMap].Delete(number); !errors.Is(wrong, ebpf.ErrKeyNotExist) {
+				err = errors.Join(err, wrong)
+			}
+		}
+	}
+	return err
+}

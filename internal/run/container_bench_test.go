@@ -1,0 +1,331 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/engine"
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/plan/plantest"
+	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/run"
+)
+
+// containers of each chain here.
+const containers = 6
+
+// engineBed is a chain of containers, and containers like its that are nobody's but the engine's.
+type engineBed struct {
+	*testing.B
+	engine.Engine
+	host  *run.Host
+	chain api.Chain
+	alone string
+}
+
+// onEngines runs a benchmark on each engine that answers. NFCHAIN_IN_CONTAINERS names the program that containers begin with.
+func onEngines(b *testing.B, functions string, each func(*engineBed)) {
+	nstest.Root(b)
+	for _, name := range engine.Names() {
+		b.Run(name, func(b *testing.B) {
+			nstest.Require(b, feature.BPFPeer, feature.BPFIngress, "tool."+name)
+			e, err := engine.Open(b.Context(), name)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.Cleanup(func() { _ = e.Close() })
+			owner := nstest.Owner(b)
+			bed := &engineBed{b, e, newHost(), plantest.Chain(b, owner, "wiring: ebpf\nruntime: "+name+"\nfunctions:\n"+functions), owner + "-alone"}
+			b.Cleanup(bed.down)
+			b.Cleanup(bed.remove)
+			each(bed)
+		})
+	}
+}
+
+func (b *engineBed) name() string { return b.chain.Metadata.Name }
+
+// wanted is a container of the engine's alone, which waits as those of chains do.
+func (b *engineBed) wanted(n int) engine.Wanted {
+	program, err := engine.Program()
+	if err != nil {
+		b.Fatal(err)
+	}
+	node := fmt.Sprint("f-", n)
+	return engine.Wanted{Owner: b.alone, Node: node, Name: "nfchain." + b.alone + "." + node, Digest: "alone", Args: engine.Resting(), Capabilities: []string{}, Program: program}
+}
+
+// start a container of the engine's alone.
+func (b *engineBed) start(n int) (engine.Container, error) {
+	id, err := b.Create(b.Context(), b.wanted(n))
+	if err != nil {
+		return engine.Container{}, err
+	}
+	return b.Start(b.Context(), id)
+}
+
+// remove the containers of the engine's alone.
+func (b *engineBed) remove() {
+	all, err := b.List(context.Background(), b.alone)
+	for _, c := range all {
+		err = errors.Join(err, b.Remove(context.Background(), c.ID))
+	}
+	// What containers write is kept there, by engines that do so.
+	if err := errors.Join(err, os.RemoveAll(deploy.StateDir(b.alone))); err != nil {
+		b.Error(err)
+	}
+}
+
+func (b *engineBed) down() {
+	if _, err := b.host.Down(context.Background(), b.name()); err != nil {
+		b.Error(err)
+	}
+}
+
+// up brings the chain up and gives its plan.
+func (b *engineBed) up() *plan.Plan {
+	b.Helper()
+	p, _, err := b.host.Up(b.Context(), b.chain, run.UpOptions{Wait: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return p
+}
+
+// median in milliseconds.
+func (b *engineBed) median(name string, all []time.Duration) {
+	slices.Sort(all)
+	b.ReportMetric(float64(all[len(all)/2])/1e6, name+"-ms")
+}
+
+// BenchmarkContainers starts six containers by turns by their engine alone, all at once, and as a chain, until packets go from one end
+// of it to the other. What the chain adds is told of each round, as others' work slows one round or another.
+func BenchmarkContainers(b *testing.B) {
+	onEngines(b, fmt.Sprintf("- {name: f, kind: forward, replicas: 1}\n%s", moreForwards(containers-1)), func(b *engineBed) {
+		var alone, ready, reachable, mean, added []time.Duration
+		for b.Loop() {
+			began := time.Now()
+			b.startAll()
+			alone = append(alone, time.Since(began))
+			b.remove()
+
+			began, clock := time.Now(), process.Clock()
+			p := b.up()
+			ready = append(ready, time.Since(began))
+			b.reach(p)
+			reachable = append(reachable, time.Since(began))
+			added = append(added, (ready[len(ready)-1]-alone[len(alone)-1])/containers)
+			mean = append(mean, b.meanStart(clock))
+			b.down()
+		}
+		b.ReportMetric(0, "ns/op")
+		b.median("engine", alone)
+		b.median("chain", ready)
+		b.median("reachable", reachable)
+		b.median("mean-start", mean)
+		b.median("added/container", added)
+		b.ReportMetric(100*float64(added[len(added)/2]*containers)/float64(alone[len(alone)/2]), "added-%")
+	})
+}
+
+func moreForwards(n int) string {
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, "- {name: g%d, kind: forward}\n", i)
+	}
+	return text.String()
+}
+
+// startAll the containers of the engine's alone.
+func (b *engineBed) startAll() {
+	var all sync.WaitGroup
+	failed := make([]error, containers)
+	for n := range containers {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			_, failed[n] = b.start(n)
+		}()
+	}
+	all.Wait()
+	if err := errors.Join(failed...); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// meanStart of the chain's programs, since a time of [process.Clock].
+func (b *engineBed) meanStart(since int64) time.Duration {
+	all, err := process.Statuses(b.name())
+	if err != nil || len(all) == 0 {
+		b.Fatalf("%+v, %v", all, err)
+	}
+	sum := int64(0)
+	for _, s := range all {
+		sum += s.ReadyNs - since
+	}
+	return time.Duration(sum / int64(len(all)))
+}
+
+// trickle is packets from one end of a chain to the other, a millisecond apart.
+type trickle struct {
+	out, in net.Conn
+}
+
+func (b *engineBed) trickle(p *plan.Plan) trickle {
+	b.Helper()
+	const port = 7013
+	at := netip.AddrPortFrom(p.Reached().Addresses[0], port)
+	var s trickle
+	err := netns.Do(p.Server().Namespace, func() (err error) {
+		s.in, err = net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(at.Addr(), port)))
+		return err
+	})
+	if err == nil {
+		err = netns.Do(p.Client().Namespace, func() (err error) { s.out, err = net.Dial("udp", at.String()); return })
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return s
+}
+
+func (s trickle) close() { _, _ = s.in.Close(), s.out.Close() }
+
+// next waits until a packet comes.
+func (s trickle) next() error {
+	stop := make(chan struct{})
+	var sending sync.WaitGroup
+	sending.Add(1)
+	go func() {
+		defer sending.Done()
+		for {
+			_, _ = s.out.Write([]byte{0})
+			select {
+			case <-stop:
+				return
+			case <-time.After(time.Millisecond):
+			}
+		}
+	}()
+	_ = s.in.SetReadDeadline(time.Now().Add(time.Minute))
+	_, err := s.in.Read(make([]byte, 1))
+	close(stop)
+	sending.Wait()
+	return err
+}
+
+// reach the far end of the chain.
+func (b *engineBed) reach(p *plan.Plan) {
+	b.Helper()
+	s := b.trickle(p)
+	defer s.close()
+	if err := s.next(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkKilledContainer is how long packets do not come when a container is killed, of a function that is led past and of one that is
+// not; by turns with how long the engine takes until one like it runs again.
+func BenchmarkKilledContainer(b *testing.B) {
+	for what, function := range map[string]string{"alone": "{name: f, kind: forward}", "led-past": "{name: f, kind: forward, onFailure: bypass}"} {
+		b.Run(what, func(b *testing.B) {
+			onEngines(b, "- "+function+"\n", func(b *engineBed) {
+				var engine, path []time.Duration
+				for b.Loop() {
+					engine = append(engine, b.restartAlone())
+					b.remove()
+					path = append(path, b.outage(b.up()))
+					b.down()
+				}
+				b.ReportMetric(0, "ns/op")
+				b.median("engine-restart", engine)
+				b.median("outage", path)
+				b.ReportMetric(float64(path[len(path)-1])/1e6, "outage-max-ms")
+			})
+		})
+	}
+}
+
+// restartAlone is how long an engine takes from when a container is killed until it runs again.
+func (b *engineBed) restartAlone() time.Duration {
+	c, err := b.start(0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	killed := time.Now()
+	_ = syscall.Kill(c.PID, syscall.SIGKILL)
+	for err == nil {
+		var now engine.Container
+		if now, err = b.Inspect(b.Context(), c.ID); err == nil && now.PID == 0 {
+			_, err = b.Start(b.Context(), c.ID)
+			break
+		}
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return time.Since(killed)
+}
+
+// outage of a chain whose function is killed: the longest time in which no packet comes, less the millisecond between two.
+func (b *engineBed) outage(p *plan.Plan) (longest time.Duration) {
+	b.Helper()
+	s := b.trickle(p)
+	defer s.close()
+	stop := make(chan struct{})
+	var sending sync.WaitGroup
+	sending.Add(1)
+	go func() {
+		defer sending.Done()
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+				_, _ = s.out.Write([]byte{0})
+			}
+		}
+	}()
+	defer sending.Wait()
+	defer close(stop)
+	const before, after = 2 * time.Second, 3 * time.Second // who watches has seen by then that packets flow
+	began, last, harmed := time.Now(), time.Time{}, false
+	for {
+		_ = s.in.SetReadDeadline(time.Now().Add(time.Minute))
+		if _, err := s.in.Read(make([]byte, 1)); err != nil {
+			b.Fatal(err)
+		}
+		now := time.Now()
+		switch {
+		case harmed:
+			longest = max(longest, now.Sub(last)-time.Millisecond)
+			if now.Sub(began) > before+after {
+				return longest
+			}
+		case now.Sub(began) > before:
+			harmed = true
+			if err := deploy.Harm(p, api.Harm{What: api.HarmProgram, Node: "f"}); err != nil {
+				b.Fatal(err)
+			}
+			now = time.Now()
+		}
+		last = now
+	}
+}

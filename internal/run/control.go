@@ -1,0 +1,61 @@
+package run
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/engine"
+	"nfchain.dev/nfchain/internal/netns/rundir"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+// control is what keeps a chain as it is while it is up, by the nodes as which that is observed: its supervisor, and the engines of its
+// containers. An engine whose socket the first process of the machine has taken for it cannot be told from that, and is left out.
+func control(ctx context.Context, p *plan.Plan) map[string][]int {
+	parts := map[string][]int{}
+	if pid := served(process.Address(p.Chain)); pid > 0 {
+		parts[trial.SupervisorNode] = []int{pid}
+	}
+	var asked []string
+	for _, n := range p.Nodes {
+		if n.Runtime == "" || slices.Contains(asked, n.Runtime) {
+			continue
+		}
+		asked = append(asked, n.Runtime)
+		e, err := engine.Open(ctx, n.Runtime)
+		if err != nil {
+			continue
+		}
+		if path, local := strings.CutPrefix(e.Host(), "unix://"); local {
+			if pid := served(path); pid > 1 {
+				parts[trial.EngineNode(n.Runtime)] = []int{pid}
+			}
+		}
+		_ = e.Close()
+	}
+	return parts
+}
+
+// served is the process that listens at a socket; 0 if none.
+func served(path string) int {
+	c, err := rundir.Dial(path)
+	if err != nil {
+		return 0
+	}
+	_ = c.Close()
+	return c.PID
+}
+
+// spent is the CPU time of this process so far, s.
+func spent() float64 {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}

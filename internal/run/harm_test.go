@@ -1,0 +1,98 @@
+package run_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/experiment"
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/traffic"
+	"nfchain.dev/nfchain/internal/traffic/ping"
+	"nfchain.dev/nfchain/internal/trial"
+)
+
+const harmed = "functions: [{name: f, kind: forward}, {name: web, kind: command, command: {args: [sleep, infinity], ready: {command: [\"true\"]}}}]\n"
+
+// harming is a load of pings, in which a chain loses something.
+func harming(text string, repeats int) api.Load {
+	l := load(repeats, trial.Latency)
+	l.Harm, *l.Direct, l.Duration = text, false, 3e9
+	return l
+}
+
+// TestInterfacesAreHealed by bringing the chain up again: pings go on, and each trial has a chain of its own.
+func TestInterfacesAreHealed(t *testing.T) {
+	nstest.Require(t, feature.ToolPing)
+	b := newBed(t, harmed)
+	m, r := b.measurement(harming("interface f, interface client, supervisor", 2), ping.Tool{})
+	if err := m.Run(context.Background(), r); err != nil {
+		t.Fatal(err)
+	}
+	b.gone()
+	for i, s := range b.stored(r.ID).Trials {
+		if s.Metrics[ping.OutageMetric] <= 0 || s.Metrics[run.HealMetric] <= 0 || s.Metrics["loss_ratio"] <= 0 || s.Instance != i+1 || len(s.Made) != 1 {
+			t.Errorf("trial %d on instance %d, made %d: %v %q", i, s.Instance, len(s.Made), s.Metrics, s.Warnings)
+		}
+	}
+}
+
+// TestProgramsAreKilled, which come back by themselves.
+func TestProgramsAreKilled(t *testing.T) {
+	b := newBed(t, harmed)
+	restarts := -1
+	watching := tool{func(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
+		for ctx.Err() == nil && restarts < 1 {
+			all, err := process.Statuses(b.name())
+			if err != nil || len(all) != 1 {
+				t.Errorf("%+v, %v", all, err)
+				break
+			}
+			restarts = all[0].Restarts
+		}
+		return sampled(ctx, job)
+	}}
+	l := harming("program web", 1)
+	l.Duration = 1e9
+	m, r := b.measurement(l, watching)
+	if err := m.Run(context.Background(), r); err != nil {
+		t.Fatal(err)
+	}
+	b.gone()
+	if got := b.stored(r.ID).Trials[0]; restarts < 1 || got.Metrics[run.HealMetric] != 0 {
+		t.Errorf("%d restarts, %v", restarts, got.Metrics)
+	}
+}
+
+// TestTrialsThatEndBeforeTheHarm say so.
+func TestTrialsThatEndBeforeTheHarm(t *testing.T) {
+	b := newBed(t, harmed)
+	m, r := b.measurement(harming("program web", 1), tool{sampled})
+	if err := m.Run(context.Background(), r); err == nil || !strings.Contains(err.Error(), "was over before the chain was harmed") {
+		t.Errorf("error %v", err)
+	}
+	b.gone()
+}
+
+// TestHarmThatCannotBe is told before anything is made.
+func TestHarmThatCannotBe(t *testing.T) {
+	b := newBed(t, harmed)
+	for harm, want := range map[string]string{
+		"program f": "f runs no program that could be killed", "interface g": "there is no g in the chain; there are [client f web server]",
+		"supervisor": "", "interface server, program web": "",
+	} {
+		m := &run.Measurement{Host: b.host, Tools: []traffic.Tool{tool{sampled}}}
+		_, _, err := m.Cells(context.Background(), b.name(), []experiment.Point{{Chain: b.chain.Spec, Load: harming(harm, 1)}})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v", harm, err)
+		}
+	}
+	if _, err := b.host.Plan(b.chain, nil, plan.Options{}); err != nil {
+		t.Error(err)
+	}
+}

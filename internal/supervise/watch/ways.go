@@ -1,0 +1,170 @@
+package watch
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource/steer"
+)
+
+// parts tells whether ways part at nodes of the path.
+func (w *Watcher) parts() bool {
+	return slices.ContainsFunc(w.path.Nodes, func(n process.Watched) bool { return n.Onward != nil })
+}
+
+// facing are the ports at which packets go to a node, on their way from the first end and back, where ways part.
+func (w *Watcher) facing(node int) (ports []string) {
+	n := w.path.Nodes[node]
+	for _, before := range w.path.Nodes {
+		if slices.Contains(before.Onward, node) {
+			ports = append(ports, before.East)
+		}
+	}
+	for _, next := range n.Onward {
+		ports = append(ports, w.path.Nodes[next].West)
+	}
+	return ports
+}
+
+// turnWays has packets that go to functions which have failed end before them, or led past them, and those of replicas which have go
+// to others.
+func (w *Watcher) turnWays(failed map[int]bool) {
+	if time.Now().Before(w.held) {
+		w.unsure = true // ports may be those of other ways by now, and who changes them says where packets go until they are watched
+		return
+	}
+	w.unite(slices.Contains(slices.Collect(maps.Values(failed)), true))
+	functions, shares, lost := w.replicas(failed), map[*process.Watched]*steer.Shares{}, lostOf(w.path.Nodes, failed)
+	for _, n := range w.path.Nodes {
+		for _, back := range []bool{false, true} {
+			p, to := w.ports[portOf(n, back)], goals(n, back)
+			if len(to) == 0 || p == nil || p.steer == nil || p.steer.ByPaths() { // the chain is another's by now
+				continue
+			}
+			err := w.keepFrom(p, true, functions, shares)
+			known := around(w.path.Nodes, to, back, lost, w.number)
+			if err = errors.Join(err, p.divert(w.path.Nodes[to[0]].Label, known), w.keepFrom(p, false, functions, shares)); err != nil {
+				w.unsure = true // it is read again, and turned then
+			}
+		}
+	}
+}
+
+// lostOf the functions of some nodes are those of which all nodes have failed, by their labels.
+func lostOf(nodes []process.Watched, failed map[int]bool) map[uint32]bool {
+	lost := map[uint32]bool{}
+	for i, n := range nodes {
+		so, known := lost[n.Label]
+		lost[n.Label] = failed[i] && (so || !known)
+	}
+	return lost
+}
+
+// joint tells whether packets come to a node from several functions.
+func joint(nodes []process.Watched, n process.Watched) bool {
+	return slices.ContainsFunc(n.Back, func(i int) bool { return nodes[i].Label != nodes[n.Back[0]].Label })
+}
+
+// number by which packets are sent to the node behind a port; 0 where it is not there.
+func (w *Watcher) number(port string) uint32 {
+	if p := w.ports[port]; p != nil && p.steer != nil {
+		return p.steer.Number
+	}
+	return 0
+}
+
+// portOf a node, by which packets leave it, onward or back.
+func portOf(n process.Watched, back bool) string {
+	if back {
+		return n.West
+	}
+	return n.East
+}
+
+// goals of what leaves a node, the planned one first.
+func goals(n process.Watched, back bool) []int {
+	if back {
+		return n.Back
+	}
+	return n.Onward
+}
+
+// around a port, from which packets go to some nodes, are those nodes and all others to which they may be led past what fails,
+// by their labels.
+func around(nodes []process.Watched, to []int, back bool, lost map[uint32]bool, number func(port string) uint32) map[uint32]steer.Node {
+	known := map[uint32]steer.Node{}
+	for to = slices.Clone(to); len(to) > 0; {
+		i := to[0]
+		n := nodes[i]
+		to = to[1:]
+		if _, is := known[n.Label]; is {
+			continue
+		}
+		made := steer.Node{Port: number(portOf(n, !back)), Joint: joint(nodes, n)}
+		if n.OnFailure == process.Bypass {
+			past := goals(n, back)
+			made.Next = nodes[past[0]].Label
+			if !back {
+				past = past[:1]
+			}
+			to = append(to, past...)
+		}
+		if lost[n.Label] {
+			made.Fails = map[string]steer.Fails{process.Bypass: steer.Past, process.Block: steer.Ends}[n.OnFailure]
+		}
+		known[n.Label] = made
+	}
+	return known
+}
+
+// divert packets from nodes that fail, unless they are. A port that leads to one node alone leads there, or elsewhere, or nowhere.
+func (p *port) divert(planned uint32, around map[uint32]steer.Node) error {
+	if !p.steer.Parts() {
+		return p.lead(instead(planned, around))
+	}
+	fails := slices.ContainsFunc(slices.Collect(maps.Values(around)), func(n steer.Node) bool { return n.Fails != steer.Well })
+	was, err := p.steer.Nodes()
+	looks, wrong := p.looks()
+	if err = errors.Join(err, wrong); err != nil || !fails && !looks || looks == fails && maps.Equal(was, around) {
+		return err
+	}
+	return p.steer.SetNodes(around)
+}
+
+// instead of a node packets go to this port, or end; 0 where they go to it.
+func instead(node uint32, around map[uint32]steer.Node) (port uint32) {
+	for {
+		n := around[node]
+		switch n.Fails {
+		case steer.Well:
+			return port
+		case steer.Ends:
+			return steer.Nowhere
+		case steer.Past:
+			node, port = n.Next, around[n.Next].Port
+		}
+	}
+}
+
+// fails tells whether packets that come in and go to a node end, or are led past it.
+func (p *port) fails(node uint32) bool {
+	if p == nil || p.steer == nil || p.steer.ByPaths() {
+		return false
+	}
+	looks, err := p.looks()
+	if err != nil || !looks || !p.steer.Parts() {
+		return err == nil && looks
+	}
+	nodes, err := p.steer.Nodes()
+	return err == nil && nodes[node].Fails != steer.Well
+}
+
+// looks tells whether packets are not just led as planned at a port: where ways part, whether what is known of nodes that fail is
+// looked at. Who was killed while it wrote both may have left one without the other.
+func (p *port) looks() (bool, error) {
+	to, err := p.steer.Instead()
+	return to != 0, err
+}

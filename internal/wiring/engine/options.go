@@ -1,0 +1,65 @@
+package engine
+
+import (
+	_ "embed"
+	"fmt"
+	"net/netip"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
+)
+
+// Options of the wiring.
+type Options struct {
+	// Network is the name of one that the engine has, which stays as it is. Default: one is made for
+	// the chain, and removed with it.
+	Network string `json:"network,omitempty"`
+	// Driver that makes the chain's: bridge (default), macvlan, ipvlan or any other that the engine
+	// has.
+	Driver string `json:"driver,omitempty"`
+	// Subnets of its addresses, one a family. Default: the engine's choice, of IPv4.
+	Subnets []string `json:"subnets,omitempty"`
+	// Options of the driver, as docker network create has them behind --opt: {parent: eth1} has a
+	// macvlan over that interface of the host.
+	Options map[string]string `json:"options,omitempty"`
+}
+
+//go:embed options.go
+var declared string
+
+// Declared implements api.Declared.
+func (*Options) Declared() string { return declared }
+
+// Options implements wiring.Wiring.
+func (Wiring) Options() any { return &Options{} }
+
+// Validate implements the catalogue's check of options.
+func (o *Options) Validate() []api.FieldProblem {
+	var wrong []api.FieldProblem
+	add := func(path, message string) {
+		wrong = append(wrong, api.FieldProblem{Path: path, Message: message})
+	}
+	if o.Network != "" && (o.Driver != "" || len(o.Subnets) > 0 || len(o.Options) > 0) {
+		add("network", "is there already, and driver, subnets and options are for one that is made; leave one or the other out")
+	}
+	for _, of := range []struct{ path, is string }{{"network", o.Network}, {"driver", o.Driver}} {
+		switch of.is {
+		case "host":
+			add(of.path, "host leaves both containers in the host's own namespace, over its loopback; that is wiring: host, of the same two programs")
+		case "none", "null":
+			add(of.path, "has no network at all; leave it out for a bridge")
+		}
+	}
+	families := map[bool]bool{}
+	for i, text := range o.Subnets {
+		at := fmt.Sprintf("subnets[%d]", i)
+		subnet, err := netip.ParsePrefix(text)
+		switch {
+		case err != nil || subnet != subnet.Masked():
+			add(at, fmt.Sprintf("%q is not a network; write one like 198.51.100.0/24", text))
+		case families[subnet.Addr().Is4()]:
+			add(at, "there is one of this family already")
+		}
+		families[subnet.Addr().Is4()] = true
+	}
+	return wrong
+}
