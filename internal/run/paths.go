@@ -15,6 +15,7 @@ import (
 	"nfchain.dev/nfchain/internal/trace"
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // Numbers of protocols (IANA).
@@ -177,14 +178,33 @@ func Explained(p *plan.Plan, f trace.Flow) (trace.Chain, error) {
 		if rule != steer.Earlier {
 			why = ruleText(c, rule)
 		}
-		return TracedOn(p, c.Path(path), fmt.Sprintf("path: %s, which the flow is on by %s", c.Path(path).Text(), why)), nil
+		return unmet(TracedOn(p, c.Path(path), fmt.Sprintf("path: %s, which the flow is on by %s", c.Path(path).Text(), why)), c, rule, first), nil
 	}
 	rule, path, goes := c.Choice.Of(first)
 	if !goes {
 		ends := &plan.Path{Nodes: []string{p.Client().Name, p.Server().Name}}
-		return TracedOn(p, ends, "path: none; no rule of the classifier matches, and otherwise: drop ends it where it comes in"), nil
+		return unmet(TracedOn(p, ends, "path: none; no rule of the classifier matches, and otherwise: drop ends it where it comes in"), c, rule, first), nil
 	}
-	return TracedOn(p, c.Path(path), fmt.Sprintf("path: %s, by %s", c.Path(path).Text(), ruleText(c, rule))), nil
+	return unmet(TracedOn(p, c.Path(path), fmt.Sprintf("path: %s, by %s", c.Path(path).Text(), ruleText(c, rule))), c, rule, first), nil
+}
+
+// mostUnmet rules are told of one by one.
+const mostUnmet = 20
+
+// unmet adds to a chain why no rule of the file's gave a flow its path, where none did.
+func unmet(chain trace.Chain, c *plan.Classifier, rule int, f steer.First) trace.Chain {
+	rules := c.Choice.Rules[c.Own:]
+	if rule != len(c.Choice.Rules) {
+		return chain
+	}
+	for i, r := range rules {
+		if i == mostUnmet {
+			chain.Unmet = append(chain.Unmet, fmt.Sprintf("nor by %s more", words.Plural(len(rules)-i, "rule")))
+			break
+		}
+		chain.Unmet = append(chain.Unmet, fmt.Sprintf("not by rule %s, which asks for %s", r.Name, r.Unmet(f)))
+	}
+	return chain
 }
 
 // ruleText names the rule of a place for a person.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"net/netip"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -257,6 +256,11 @@ func BenchmarkOutage(b *testing.B) {
 	}
 	nothing := func(*path, string) {}
 	copies := strings.Replace(tunnel, "onFailure: bypass", "replicas: 2, onFailure: replica", 1)
+	either := strings.Replace(first, "onFailure: bypass", "replicas: 2, onFailure: replica", 1)
+	remove := func(p *path, node string) { p.sh(node, "ip link del eth1") }
+	again := func(functions ...string) func(*path, string) {
+		return func(p *path, _ string) { p.up(spec(functions...)) }
+	}
 	for _, c := range []struct {
 		name, spec string
 		nodes      []string // of which the one that packets come out of is harmed
@@ -264,9 +268,10 @@ func BenchmarkOutage(b *testing.B) {
 	}{
 		{"kill", spec(tunnel, last), []string{"bad"}, kill(syscall.SIGKILL), nothing},
 		{"stop", spec(tunnel, last), []string{"bad"}, kill(syscall.SIGSTOP), nothing},
-		{"interface", spec(first, last), []string{"a"}, func(p *path, node string) { p.sh(node, "ip link del eth1") }, func(p *path, _ string) { p.up(spec(first, last)) }},
+		{"interface", spec(first, last), []string{"a"}, remove, again(first, last)},
 		{"replica-kill", spec(copies, last), []string{"bad-1", "bad-2"}, kill(syscall.SIGKILL), nothing},
 		{"replica-stop", spec(copies, last), []string{"bad-1", "bad-2"}, kill(syscall.SIGSTOP), nothing},
+		{"replica-interface", spec(either, last), []string{"a-1", "a-2"}, remove, again(either, last)},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			var mu sync.Mutex
@@ -300,10 +305,7 @@ func BenchmarkOutage(b *testing.B) {
 			if b.Failed() {
 				return
 			}
-			slices.Sort(all)
-			for name, at := range map[string]int{"p50": len(all) / 2, "p99": len(all) * 99 / 100, "max": len(all) - 1} {
-				b.ReportMetric(float64(all[at])/1e6, name+"-ms")
-			}
+			report(b, all)
 		})
 	}
 }

@@ -18,7 +18,9 @@ type Explanation struct {
 	Flow          string `json:"flow"`
 	// Path says which of several paths the flow takes, and why; the hops are those of it.
 	Path string `json:"path,omitempty"`
-	Sent uint64 `json:"sent_packets"`
+	// Unmet says, where no rule gave it its path, of each what it asks for that the flow is not.
+	Unmet []string `json:"unmet,omitempty"`
+	Sent  uint64   `json:"sent_packets"`
 	// Arrived came in at the last hop, and are not among those that ended there.
 	Arrived uint64 `json:"arrived_packets"`
 	// Hops in the order in which the flow passes them, and (wiring), where packets only end.
@@ -70,7 +72,7 @@ func Explain(ctx context.Context, c Chain, f Flow, o Options) (Explanation, erro
 	if err != nil {
 		return Explanation{}, err
 	}
-	e := Explanation{SchemaVersion: trial.SchemaVersion, Chain: r.Chain, Wiring: r.Wiring, Flow: f.String(), Path: r.Path, Sent: s.sent, Elsewhere: ownOf(r.Elsewhere), Warnings: r.Warnings}
+	e := Explanation{SchemaVersion: trial.SchemaVersion, Chain: r.Chain, Wiring: r.Wiring, Flow: f.String(), Path: r.Path, Unmet: c.Unmet, Sent: s.sent, Elsewhere: ownOf(r.Elsewhere), Warnings: r.Warnings}
 	e.follow(r.Hops, f.Reverse)
 	e.judge(s.refusal)
 	return e, nil

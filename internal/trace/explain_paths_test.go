@@ -1,6 +1,7 @@
 package trace_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,6 +38,15 @@ classifier:
 		}
 		if strings.HasPrefix(want.path, "path: none") {
 			b.because(e, "(wiring): 3 dropped", "a program or filter at the interface", "(wiring): classifier dropped ")
+			unmet := []string{
+				"not by rule web, which asks for tcp and not udp, port 80 and not 53", "not by rule trace, which asks for port 1024-65535 and not 53",
+				"not by rule names, which asks for beginning at the first end and not the second",
+			}
+			if !slices.Equal(e.Unmet, unmet) || !strings.Contains(why(e), "\n- "+strings.Join(unmet, "\n- ")+"\n") {
+				t.Errorf("%q, in\n%s", e.Unmet, why(e))
+			}
+		} else if len(e.Unmet) > 0 {
+			t.Errorf("%q, though a rule gave it its path", e.Unmet)
 		}
 	}
 	c, err := run.Sent(b.plan)

@@ -16,6 +16,9 @@ func (e Explanation) Text(w io.Writer) error {
 	if e.Path != "" {
 		fmt.Fprintf(&b, "%s\n", e.Path)
 	}
+	for _, rule := range e.Unmet {
+		fmt.Fprintf(&b, "- %s\n", rule)
+	}
 	b.WriteString("\n")
 	t := words.NewTable()
 	t.Row("HOP", "KIND", "IN", "OUT", "DROPPED")

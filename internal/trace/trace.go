@@ -28,6 +28,8 @@ type Chain struct {
 	Address, Server netip.Addr
 	// Path is how packets come to take these nodes, where there are several paths.
 	Path string
+	// Unmet says of each rule that could have given them another path why it did not.
+	Unmet []string
 	// Taps are namespaces where copies of packets end, by their names in the chain.
 	Taps map[string]string
 	// Probes is the signature of packets that are sent through functions to see whether they live, and end in the

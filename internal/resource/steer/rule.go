@@ -88,14 +88,9 @@ func (r Rule) String() string {
 	say(&all, "source port", r.SourcePorts, func(p api.PortRange) string { return span(p.First, p.Last) })
 	say(&all, "port", r.DestinationPorts, func(p api.PortRange) string { return span(p.First, p.Last) })
 	say(&all, "dscp", r.CodePoints, func(c uint8) string { return strconv.Itoa(int(c)) })
-	say(&all, "vlan", r.VLANs, func(v api.VLANRange) string {
-		if v.First == api.Untagged {
-			return api.None
-		}
-		return span(v.First, v.Last)
-	})
+	say(&all, "vlan", r.VLANs, vlanText)
 	if r.From != 0 {
-		all = append(all, "beginning at the "+map[int]string{FirstEnd: "first", SecondEnd: "second"}[r.From]+" end")
+		all = append(all, "beginning at the "+ends[r.From]+" end")
 	}
 	if len(all) == 0 {
 		return "any packet"
