@@ -101,7 +101,7 @@ func TestMadeOnce(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("locks lie where only root writes")
 	}
-	const name = image.Repository + ":0123456789abcdef"
+	name := fmt.Sprintf("%s:%016x", image.Repository, time.Now().UnixNano()) // the lock is the machine's
 	var made atomic.Bool
 	e := standIn(t, map[string]http.HandlerFunc{
 		name + "/json": func(w http.ResponseWriter, r *http.Request) {

@@ -58,18 +58,26 @@ func TestRests(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for text := ""; text == ""; { // it is just becoming that
-			said, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", cmd.Process.Pid))
-			if err != nil {
-				t.Fatal(err)
-			}
-			text = string(said)
-		}
+		become(t, cmd.Process.Pid)
 		if got := Waits(cmd.Process.Pid); got != want {
 			t.Errorf("%s waits: %v", path, got)
 		}
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
+	}
+}
+
+// become waits until a process that was just started is what it is to be: for a moment it has no words.
+func become(t *testing.T, pid int) {
+	t.Helper()
+	for {
+		said, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(said) > 0 {
+			return
+		}
 	}
 }
 
@@ -84,6 +92,7 @@ func TestIsOfThatContainer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	become(t, cmd.Process.Pid)
 	for id, want := range map[string]bool{"0123": true, "4567": false} {
 		if Is(cmd.Process.Pid, id) != want {
 			t.Errorf("it is of %s: not %v", id, want)

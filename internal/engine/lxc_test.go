@@ -151,17 +151,26 @@ func TestLXCTurn(t *testing.T) {
 	l := lxc{t.TempDir()}
 	name := l.at("c", lxcEnded)
 	put(t, name, "")
-	looks, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
+	var file *os.File
+	taken := true
+	for range 100 { // on a busy machine who looks may do so for too long
+		looks, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if locked(looks) {
+			t.Fatal("locked")
+		}
+		time.AfterFunc(looksWithin/5, func() { _ = looks.Close() })
+		if file, taken, err = l.take("c"); err != nil {
+			t.Fatal(err)
+		}
+		if !taken {
+			break
+		}
 	}
-	if locked(looks) {
-		t.Fatal("locked")
-	}
-	time.AfterFunc(looksWithin/5, func() { _ = looks.Close() })
-	file, taken, err := l.take("c")
-	if err != nil || taken {
-		t.Fatalf("while somebody looks: %v, %v", taken, err)
+	if taken {
+		t.Fatal("who looks keeps others from starting it")
 	}
 	if !l.watched("c") {
 		t.Error("not watched")
@@ -242,7 +251,7 @@ func TestLXCStartCutOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(time.Second); !Over(pid); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !Over(pid); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			_ = unix.Kill(pid, unix.SIGKILL)
 			t.Fatal("it starts yet")

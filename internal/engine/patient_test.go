@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// impatient is an engine that is asked at once whether it is there.
-func impatient(t *testing.T, most time.Duration, answers map[string]http.HandlerFunc) Engine {
+// impatient is an engine that is asked at once whether it is there, and has so long to say so.
+func impatient(t *testing.T, answer, most time.Duration, answers map[string]http.HandlerFunc) Engine {
 	t.Helper()
 	e := standIn(t, answers).(patientNetworking)
-	e.patience = patience{look: time.Millisecond, answer: 20 * time.Millisecond, most: most}
+	e.patience = patience{look: time.Millisecond, answer: answer, most: most}
 	return e
 }
 
@@ -25,7 +25,7 @@ func hangs(t *testing.T) http.HandlerFunc {
 // TestSilent: a call to an engine that says nothing any more ends, and says which engine it is and what to do.
 func TestSilent(t *testing.T) {
 	stopped := make(chan struct{})
-	e := impatient(t, time.Hour, map[string]http.HandlerFunc{
+	e := impatient(t, 20*time.Millisecond, time.Hour, map[string]http.HandlerFunc{
 		"/_ping": func(http.ResponseWriter, *http.Request) {
 			select {
 			case <-stopped:
@@ -45,7 +45,7 @@ func TestSilent(t *testing.T) {
 
 // TestSlow: one that answers, and yet does not do what it was asked, is not waited for without an end; who has it fetch an image waits.
 func TestSlow(t *testing.T) {
-	e := impatient(t, 50*time.Millisecond, map[string]http.HandlerFunc{
+	e := impatient(t, time.Minute, 50*time.Millisecond, map[string]http.HandlerFunc{
 		"/containers/x/start": hangs(t),
 		"/images/create":      func(http.ResponseWriter, *http.Request) { time.Sleep(200 * time.Millisecond) },
 		"/box:1/json":         of(""),
@@ -59,7 +59,7 @@ func TestSlow(t *testing.T) {
 
 // TestHungUp: one that ends while it is asked for something is told from one that refuses it.
 func TestHungUp(t *testing.T) {
-	e := impatient(t, time.Hour, map[string]http.HandlerFunc{
+	e := impatient(t, time.Minute, time.Hour, map[string]http.HandlerFunc{
 		"/containers/x/start": func(w http.ResponseWriter, _ *http.Request) {
 			c, _, err := w.(http.Hijacker).Hijack()
 			if err != nil {
@@ -102,7 +102,7 @@ func TestNotAskedAgain(t *testing.T) {
 
 // TestNobodyWaits: who does not want it any more gets its own error, and not one of the engine.
 func TestNobodyWaits(t *testing.T) {
-	e := impatient(t, time.Hour, map[string]http.HandlerFunc{"/containers/x/start": hangs(t)})
+	e := impatient(t, time.Minute, time.Hour, map[string]http.HandlerFunc{"/containers/x/start": hangs(t)})
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if _, err := e.Start(ctx, "x"); !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "systemctl") {

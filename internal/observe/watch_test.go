@@ -34,7 +34,7 @@ func burn(t *testing.T) *exec.Cmd {
 func awaitBusy(t *testing.T, pids ...int) {
 	t.Helper()
 	for _, pid := range pids {
-		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 			text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 			if err != nil {
 				t.Fatal(err)
@@ -73,7 +73,7 @@ func TestWatchOfThisMachine(t *testing.T) {
 	young.Store(int64(tool.Process.Pid))
 	awaitBusy(t, old.Process.Pid, tool.Process.Pid)
 	// The second look from now on begins after the first has seen them busy.
-	for seen, deadline := looks.Load(), time.Now().Add(30*time.Second); looks.Load() < seen+2; time.Sleep(time.Millisecond) {
+	for seen, deadline := looks.Load(), time.Now().Add(2*time.Minute); looks.Load() < seen+2; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("nobody looks any more")
 		}
@@ -89,7 +89,7 @@ func TestWatchOfThisMachine(t *testing.T) {
 		t.Fatalf("processes: %+v", got.Processes)
 	}
 	for _, p := range got.Processes {
-		if used := p.UserS + p.SystemS; p.Command != "sh" || used < 0.05 || used > 30 || p.MemoryPeak == nil {
+		if used := p.UserS + p.SystemS; p.Command != "sh" || used < 0.05 || used > 120 || p.MemoryPeak == nil {
 			t.Errorf("process %+v", p)
 		}
 	}

@@ -30,13 +30,17 @@ func harming(text string, repeats int) api.Load {
 func TestInterfacesAreHealed(t *testing.T) {
 	nstest.Require(t, feature.ToolPing)
 	b := newBed(t, harmed)
-	m, r := b.measurement(harming("interface f, interface client, supervisor", 2), ping.Tool{})
+	l := harming("interface f, interface client, supervisor", 2)
+	l.Duration = 6e9
+	m, r := b.measurement(l, ping.Tool{})
 	if err := m.Run(context.Background(), r); err != nil {
 		t.Fatal(err)
 	}
 	b.gone()
 	for i, s := range b.stored(r.ID).Trials {
-		if s.Metrics[ping.OutageMetric] <= 0 || s.Metrics[run.HealMetric] <= 0 || s.Metrics["loss_ratio"] <= 0 || s.Instance != i+1 || len(s.Made) != 1 {
+		// On a busy machine a trial may be over before the chain is whole: then nobody knows how long it would have been.
+		over := s.Metrics[run.HealMetric] > 3e9 && strings.Contains(strings.Join(s.Warnings, "\n"), "requests have no reply")
+		if s.Metrics[ping.OutageMetric] <= 0 && !over || s.Metrics[run.HealMetric] <= 0 || s.Metrics["loss_ratio"] <= 0 || s.Instance != i+1 || len(s.Made) != 1 {
 			t.Errorf("trial %d on instance %d, made %d: %v %q", i, s.Instance, len(s.Made), s.Metrics, s.Warnings)
 		}
 	}

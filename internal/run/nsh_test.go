@@ -89,8 +89,8 @@ func TestWholeFramesAreCounted(t *testing.T) {
 	// What the kernel said of its own may be on its way at either reading.
 	lost := func(w run.NSHWay) int64 { return int64(w.Given) - int64(w.Back) }
 	s := b.nsh()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline) &&
-		(lost(s.Forward) > lost(before.Forward) || lost(s.Reverse) > lost(before.Reverse)); s = b.nsh() {
+	odd := func(w, was run.NSHWay) bool { return lost(w) < 0 || lost(w) > lost(was) }
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline) && (odd(s.Forward, before.Forward) || odd(s.Reverse, before.Reverse)); s = b.nsh() {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if s.Forward.Hop != (nsh.Hop{Path: 77, Index: 254}) || s.Reverse.Hop != (nsh.Hop{Path: 77 | 1<<23, Index: 254}) {
@@ -98,7 +98,7 @@ func TestWholeFramesAreCounted(t *testing.T) {
 	}
 	for i, w := range []run.NSHWay{s.Forward, s.Reverse} {
 		was := []run.NSHWay{before.Forward, before.Reverse}[i]
-		if w.Given-was.Given < 2*many || lost(w) < 0 || lost(w) > lost(was) || w.Undiminished != 0 || w.Dropped != (run.NSHDropped{}) {
+		if w.Given-was.Given < 2*many || odd(w, was) || w.Undiminished != 0 || w.Dropped != (run.NSHDropped{}) {
 			t.Errorf("%+v, and before %+v", w, was)
 		}
 	}
@@ -321,6 +321,7 @@ func TestWholeFramesSurviveEdits(t *testing.T) {
 	b.up(run.UpOptions{Wait: true})
 	k := b.talk("forward", 0)
 	defer k.close()
+	dropped := nstest.Dropped(t)
 	stop, sent, got := make(chan struct{}), make(chan int, 1), make(chan int, 1)
 	go func() {
 		for n := 0; ; n++ {
@@ -333,10 +334,10 @@ func TestWholeFramesSurviveEdits(t *testing.T) {
 			}
 		}
 	}()
-	go func() { // as they come, because a socket holds few
+	go func() { // as they come, because a socket does not hold all
 		n := 0
 		for buffer := make([]byte, 100); ; n++ {
-			_ = k.to.SetReadDeadline(time.Now().Add(5 * time.Second))
+			_ = k.to.SetReadDeadline(time.Now().Add(20 * time.Second))
 			if _, err := k.to.Read(buffer); err != nil {
 				got <- n
 				return
@@ -356,7 +357,8 @@ func TestWholeFramesSurviveEdits(t *testing.T) {
 		}
 	}
 	close(stop)
-	if n, came := <-sent, <-got; came != n {
+	n, came := <-sent, <-got
+	if lost := n - came; lost < 0 || uint64(lost) > nstest.Dropped(t)-dropped { // another test may flood this machine
 		t.Errorf("of %d packets %d came", n, came)
 	}
 	if w := b.nsh().Forward; w.Dropped != (run.NSHDropped{}) {

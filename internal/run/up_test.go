@@ -160,7 +160,7 @@ func TestTwoAreMadeAtOnce(t *testing.T) {
 	var once sync.Once
 	b.host.Progress = func(string, int, int) {
 		once.Do(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), 25*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 			defer cancel()
 			meanwhile, _, failed = second.Up(ctx, other, run.UpOptions{})
 		})

@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -65,7 +66,15 @@ func TestRunsIn(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-		return cmd.Process.Pid
+		for { // for a moment it has no words, as what becomes another
+			said, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", cmd.Process.Pid))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(said) > 0 {
+				return cmd.Process.Pid
+			}
+		}
 	}
 	runs, waits := begin("/bin/sleep", "sleep", "1000"), begin("/bin/cat", "/.nfchain", "enter", "--", "x") // from nobody
 	for what, c := range map[string]struct {

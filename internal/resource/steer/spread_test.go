@@ -373,10 +373,15 @@ func TestGroupsOfALinkAreNoFlows(t *testing.T) {
 		d := newDealer(t)
 		d.both(t, steer.Kind{}, hook, 1, 2, 3)
 		for i, packet := range ofTheLink(0xdd0000) {
-			d.west.send(t, packet)
 			at := 0
-			for end := time.Now().Add(2 * time.Second); at == 0 && time.Now().Before(end); {
-				at = d.where(t, 0xdd0000+uint32(i))
+			for range 30 { // another test may flood this machine
+				d.west.send(t, packet)
+				for end := time.Now().Add(2 * time.Second); at == 0 && time.Now().Before(end); {
+					at = d.where(t, 0xdd0000+uint32(i))
+				}
+				if at > 0 {
+					break
+				}
 			}
 			if at == 0 {
 				t.Errorf("%x comes to none", packet)
