@@ -33,9 +33,15 @@ func (b *bed) traced(send int) trace.Report {
 			})
 		}
 	}
-	r, err := trace.Run(b.Context(), c, trace.Options{Send: send, Payload: 64, Patience: 5 * time.Second})
-	if err != nil {
-		b.Fatal(err)
+	var r trace.Report
+	for range 10 {
+		dropped := nstest.Dropped(b)
+		if r, err = trace.Run(b.Context(), c, trace.Options{Send: send, Payload: 64, Patience: 5 * time.Second}); err != nil {
+			b.Fatal(err)
+		}
+		if nstest.Dropped(b) == dropped { // else another test floods this machine
+			break
+		}
 	}
 	return r
 }
