@@ -19,9 +19,10 @@ import (
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
-// quick is a forwarder on which flows are over soon, when they had no packet for so long.
+// quick is a forwarder on which flows are over soon, when they had no packet for so long. A busy machine may keep them silent for
+// longer than the usual census.
 const (
-	quick = "wiring: ebpf\nebpf: {idle: 2s}\n"
+	quick = "wiring: ebpf\nebpf: {idle: 2s, census: 1s}\n"
 	idle  = 2 * time.Second
 )
 
@@ -83,7 +84,7 @@ func TestFlowsStayInOrder(t *testing.T) {
 			first, wiring := planned(t, owner, quick+c.before), quick
 			up(t, first)
 			if took := time.Since(began).Round(time.Second); took > idle { // nor are packets sent much sooner there
-				wiring = fmt.Sprintf("wiring: ebpf\nebpf: {idle: %v}\n", min(took, 20*time.Second))
+				wiring = fmt.Sprintf("wiring: ebpf\nebpf: {idle: %v, census: 1s}\n", min(took, 20*time.Second))
 				first = planned(t, owner, wiring+c.before)
 				up(t, first)
 			}
@@ -352,7 +353,7 @@ func TestInlineMovesWhoStays(t *testing.T) {
 	needsForwarder(t)
 	owner := nstest.Owner(t)
 	downAfter(t, owner)
-	const long = "wiring: ebpf\nebpf: {idle: 60s}\n"
+	const long = "wiring: ebpf\nebpf: {idle: 60s, census: 1s}\n"
 	first := planned(t, owner, long+spec(forward("a"), forward("c")))
 	up(t, first)
 	crosses(t, first)

@@ -62,7 +62,7 @@ func (b *bed) supervised() int {
 // killed; until then the chain is as planned and tells of it.
 func TestOlderPathIsRemoved(t *testing.T) {
 	nstest.Require(t, feature.BPFPeer, feature.BPFClsact)
-	const wiring = "wiring: ebpf\nebpf: {idle: 1s}\nfunctions:\n"
+	const wiring = "wiring: ebpf\nebpf: {idle: 3s, census: 1s}\nfunctions:\n" // a busy machine may keep a flow silent for longer than usual
 	b := newBed(t, wiring+"- {name: a, kind: forward}\n- {name: b, kind: forward}\n")
 	b.up(run.UpOptions{Wait: true})
 	edit := func(functions string) *plan.Plan {
@@ -115,7 +115,8 @@ func TestOlderPathIsRemoved(t *testing.T) {
 // TestDownWhileFlowsStay leaves nothing, and nobody who waits for them.
 func TestDownWhileFlowsStay(t *testing.T) {
 	nstest.Require(t, feature.BPFPeer, feature.BPFClsact)
-	b := newBed(t, "wiring: ebpf\nfunctions: [{name: a, kind: forward}]\n")
+	const wiring = "wiring: ebpf\nebpf: {census: 1s}\n"
+	b := newBed(t, wiring+"functions: [{name: a, kind: forward}]\n")
 	b.up(run.UpOptions{Wait: true})
 	p, err := b.host.Made(b.name())
 	if err != nil {
@@ -124,7 +125,7 @@ func TestDownWhileFlowsStay(t *testing.T) {
 	end := b.trickle(p)
 	defer end()
 	time.Sleep(50 * time.Millisecond)
-	b.chain = plantest.Chain(t, b.name(), "wiring: ebpf\nfunctions: []\n")
+	b.chain = plantest.Chain(t, b.name(), wiring+"functions: []\n")
 	if _, _, err := b.host.Up(t.Context(), b.chain, run.UpOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -15,10 +15,11 @@ import (
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
-// other is a function beside the first, and lasting are flows that do not end while a test looks.
+// other is a function beside the first, and lasting are flows that do not end while a test looks. A busy machine may keep flows
+// silent for longer than the usual census.
 const (
 	other   = "{name: other, kind: forward, onFailure: bypass}"
-	lasting = "ebpf: {idle: 10m}\n"
+	lasting = "ebpf: {idle: 10m, census: 2s}\n"
 )
 
 // staying are the flows on older versions of the path.
