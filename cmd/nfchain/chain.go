@@ -81,7 +81,7 @@ func (a *app) live(ctx context.Context, arg, command string) (*plan.Plan, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.host(ctx).NeedsHops(p.Wiring, command); err != nil {
+	if err := a.host(ctx).NeedsHops(p.Wiring, p.OnMachine(), command); err != nil {
 		return nil, err
 	}
 	nodes, err := deploy.Nodes(p.Chain)

@@ -133,7 +133,7 @@ func (a *app) profile(ctx context.Context, arg string, load api.Load, seed int64
 	if err != nil {
 		return err
 	}
-	if err := h.NeedsHops(chain.Spec.Wiring, "profile"); err != nil {
+	if err := h.NeedsHops(chain.Spec.Wiring, h.Catalogue.OnMachine(chain.Spec), "profile"); err != nil {
 		return err
 	}
 	lock, err := h.Lock(ctx, chain.Metadata.Name)

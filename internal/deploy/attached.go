@@ -17,10 +17,14 @@ import (
 )
 
 // Attached are the interfaces that others made at a chain's ends, by namespace, as they are; those that are not there are
-// absent.
-func Attached(chain api.Chain) (map[string]plan.Attached, error) {
+// absent. Where the first end is the machine, or a namespace that is none of the network's, that is the interface by which it reaches the second.
+func Attached(chain api.Chain, machine bool) (map[string]plan.Attached, error) {
 	all := map[string]plan.Attached{}
+	first, second := chain.Spec.Endpoints[0], chain.Spec.Endpoints[1]
 	for _, e := range chain.Spec.Endpoints {
+		if machine && e.Name == first.Name {
+			continue
+		}
 		name := namespace.Name(chain.Metadata.Name, e.Name)
 		err := inside(name, func(h *netns.Handle) error {
 			l, err := h.LinkByName(wiring.Attached)
@@ -38,7 +42,41 @@ func Attached(chain api.Chain) (map[string]plan.Attached, error) {
 			return nil, err
 		}
 	}
-	return all, nil
+	server, is := all[namespace.Name(chain.Metadata.Name, second.Name)]
+	if !machine || !is {
+		return all, nil
+	}
+	return all, inside(first.Namespace, func(h *netns.Handle) error {
+		way, found, err := towards(h, server)
+		if found {
+			all[first.Namespace] = way
+		}
+		return err
+	})
+}
+
+// towards is the interface by which an end reaches another, with the addresses that it has for that: as the kernel finds routes.
+func towards(h *netns.Handle, other plan.Attached) (way plan.Attached, found bool, err error) {
+	way.Addresses = []netip.Addr{}
+	device := 0
+	for _, a := range append(slices.Clone(other.Addresses), other.Gateway) {
+		routes, err := h.RouteGet(a.AsSlice())
+		if !a.IsValid() || err != nil || len(routes) == 0 || found && routes[0].LinkIndex != device {
+			continue
+		}
+		if device = routes[0].LinkIndex; !found {
+			l, err := h.LinkByIndex(device)
+			if err != nil {
+				return way, false, err
+			}
+			way.Device, way.MAC, way.MTU, found = l.Attrs().Name, l.Attrs().HardwareAddr.String(), l.Attrs().MTU, true
+		}
+		from, told := netip.AddrFromSlice(routes[0].Src)
+		if from = from.Unmap(); told && !slices.Contains(way.Addresses, from) {
+			way.Addresses = append(way.Addresses, from)
+		}
+	}
+	return way, found, nil
 }
 
 func attached(h *netns.Handle, l netlink.Link) (is plan.Attached, err error) {
@@ -54,7 +92,13 @@ func attached(h *netns.Handle, l netlink.Link) (is plan.Attached, err error) {
 	}
 	// As a plan has them: of IPv4 first.
 	slices.SortStableFunc(is.Addresses, func(a, b netip.Addr) int { return a.BitLen() - b.BitLen() })
-	return is, nil
+	routes, err := h.RouteList(l, netlink.FAMILY_V4)
+	for _, r := range routes {
+		if via, told := netip.AddrFromSlice(r.Gw); told && (r.Dst == nil || r.Dst.IP.IsUnspecified()) {
+			is.Gateway = via.Unmap()
+		}
+	}
+	return is, err
 }
 
 // detach what the plan has attached otherwise, or not at all, before anything is made that could be called the same.

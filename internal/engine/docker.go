@@ -200,6 +200,11 @@ func (d docker) Create(ctx context.Context, w Wanted) (string, error) {
 	for _, m := range w.Mounts {
 		host.Mounts = append(host.Mounts, mount.Mount{Type: mount.TypeBind, Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly})
 	}
+	if w.Publish != "" {
+		if config.ExposedPorts, host.PortBindings, err = d.published(ctx, w); err != nil {
+			return "", err
+		}
+	}
 	made, err := d.ContainerCreate(ctx, client.ContainerCreateOptions{Config: config, HostConfig: host, Name: w.Name})
 	if errdefs.IsConflict(err) {
 		return "", fmt.Errorf("a container called %s is there already, and is not nfchain's; rename or remove it", w.Name)

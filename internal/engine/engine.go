@@ -10,6 +10,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
 )
 
 // The labels by which containers of nfchain's are known.
@@ -57,6 +59,8 @@ type Wanted struct {
 	Limits Limits
 	// Network of the engine's, by its name, that it begins with; "" is none.
 	Network string
+	// Publish are ports at which it is reached by the address that the machine has on that network, too, over TCP and UDP.
+	Publish api.PortRanges
 	// Beside is the name of a container of the same engine's whose network namespace it is in; "" has its own.
 	Beside string
 	// Program is nfchain's own, which every container is started by.

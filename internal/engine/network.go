@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"strconv"
 	"strings"
 
 	"github.com/containerd/errdefs"
@@ -119,6 +120,43 @@ func (d docker) MakeNetwork(ctx context.Context, n Network) error {
 		return fmt.Errorf("make a network of driver %s: %w", n.Driver, err)
 	}
 	return nil
+}
+
+// published are the ports of a container that has some, and what they are bound to: the address that the machine has on the container's
+// network, and no other, so that nobody elsewhere reaches them.
+func (d docker) published(ctx context.Context, w Wanted) (exposed network.PortSet, bound network.PortMap, err error) {
+	at, err := d.gateway(ctx, w.Network)
+	if err != nil {
+		return nil, nil, err
+	}
+	ranges, err := w.Publish.Parse()
+	if err != nil {
+		return nil, nil, err
+	}
+	exposed, bound = network.PortSet{}, network.PortMap{}
+	for _, r := range ranges {
+		for port := int(r.First); port <= int(r.Last); port++ {
+			for _, protocol := range []network.IPProtocol{network.TCP, network.UDP} {
+				p, _ := network.PortFrom(uint16(port), protocol)
+				exposed[p], bound[p] = struct{}{}, []network.PortBinding{{HostIP: at, HostPort: strconv.Itoa(port)}}
+			}
+		}
+	}
+	return exposed, bound, nil
+}
+
+// gateway of a network is the address that the machine has on it, of IPv4.
+func (d docker) gateway(ctx context.Context, name string) (netip.Addr, error) {
+	r, err := d.NetworkInspect(ctx, name, client.NetworkInspectOptions{})
+	if err != nil {
+		return netip.Addr{}, fmt.Errorf("look at network %s of %s: %w", name, d.title, err)
+	}
+	for _, c := range r.Network.IPAM.Config {
+		if c.Gateway.Is4() {
+			return c.Gateway, nil
+		}
+	}
+	return netip.Addr{}, fmt.Errorf("network %s of %s has no gateway of IPv4, at which ports could be published; leave publish out, or name another network", name, d.title)
 }
 
 func (d docker) RemoveNetwork(ctx context.Context, name string) error {

@@ -29,6 +29,7 @@ func kernelQuestions() []question {
 		{Veth, "wiring veth", linkAsking(vethKind)},
 		{Bridge, "wirings of Linux bridges", linkAsking(bridgeKind)},
 		{Macvlan, "wirings of macvlan", linkAsking(macvlanKind)},
+		{Dummy, "macvlan and ipvlan networks of an engine's over no interface of the host", linkAsking(dummyKind)},
 		{IPvlan, "wirings of ipvlan", linkAsking(ipvlanKind)},
 		{VXLAN, "wirings between hosts", linkAsking(vxlanKind)},
 		{NFTables, "firewalls in nftables", askNFTables},

@@ -11,6 +11,7 @@ var witnesses = map[string]string{
 	NetNS:      "true",
 	Veth:       "ip link add p1 type veth peer name p2",
 	Bridge:     "ip link add p1 type bridge",
+	Dummy:      "ip link add p1 type dummy",
 	Macvlan:    "ip link add p1 type veth peer name p2 && ip link add p3 link p1 type macvlan mode bridge",
 	IPvlan:     "ip link add p1 type veth peer name p2 && ip link add p3 link p1 type ipvlan mode l3",
 	VXLAN:      "ip link add p1 type vxlan id 1 dstport 4789",

@@ -38,6 +38,8 @@ var (
 			a.ParentIndex = parent
 			return &netlink.IPVlan{LinkAttrs: a, Mode: netlink.IPVLAN_MODE_L3}
 		}}
+	dummyKind = linkKind{part: part{"link kind dummy", "dummy", "CONFIG_DUMMY"},
+		make: func(a netlink.LinkAttrs, _ int) netlink.Link { return &netlink.Dummy{LinkAttrs: a} }}
 	vxlanKind = linkKind{part: part{"link kind vxlan", "vxlan", "CONFIG_VXLAN"},
 		make: func(a netlink.LinkAttrs, _ int) netlink.Link {
 			return &netlink.Vxlan{LinkAttrs: a, VxlanId: 1, Port: 4789}

@@ -13,6 +13,7 @@ const (
 	Veth           = "veth"
 	Bridge         = "bridge"
 	Macvlan        = "macvlan"
+	Dummy          = "dummy"
 	IPvlan         = "ipvlan"
 	VXLAN          = "vxlan"
 	NFTables       = "nftables"

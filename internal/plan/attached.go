@@ -1,12 +1,15 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"reflect"
+	"slices"
 	"strings"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/function"
 	"nfchain.dev/nfchain/internal/wiring"
 )
 
@@ -16,10 +19,22 @@ func (c Catalogue) Attaching(name string) bool {
 	return attaching
 }
 
+// OnMachine tells whether a chain's first end is this machine, or a namespace that is none of its network's: containers are reached
+// from there as they are from outside their network.
+func (c Catalogue) OnMachine(s api.ChainSpec) bool {
+	_, of := c.Wirings[s.Wiring].(wiring.OfEngine)
+	return of && !api.IsEngine(s.Endpoints[0].Runtime)
+}
+
+// OnMachine tells that the first end is this machine, or a namespace that is none of the network's.
+func (p *Plan) OnMachine() bool { return p.foreign && !p.Client().Made }
+
 // Attached is an interface that somebody else made, as it is.
 type Attached struct {
 	Interface
 	MTU int
+	// Gateway is where its namespace sends what is for others, of IPv4; the zero address where it has none.
+	Gateway netip.Addr
 }
 
 // buildAttached plans two ends that somebody else attaches to a network. Nothing is made of their interfaces, which are theirs.
@@ -29,6 +44,9 @@ func (b *builder) buildAttached() error {
 	}
 	for _, e := range b.chain.Spec.Endpoints {
 		b.nodes = append(b.nodes, b.endpoint(e))
+	}
+	if first := &b.nodes[0]; b.catalogue.OnMachine(b.chain.Spec) {
+		first.Namespace, first.Made = first.endpoint.Namespace, false
 	}
 	if err := b.checkEngine(); err != nil {
 		return err
@@ -49,23 +67,52 @@ func (b *builder) buildAttached() error {
 	if err := b.functions(); err != nil {
 		return err
 	}
+	b.serve()
 	return b.contain()
 }
 
-// checkEngine wants both ends to be containers of one engine, where that is to attach them.
+// serve notes where connections go that an engine translates, when that is known.
+func (b *builder) serve() {
+	client, server := b.nodes[0], b.nodes[1]
+	ports, _ := b.translated().Parse() // checked with the file
+	at := b.facts.Attached[server.Namespace].Gateway
+	if len(ports) == 0 || !at.IsValid() {
+		return
+	}
+	most := slices.MaxFunc(ports, func(x, y api.PortRange) int { return cmp.Compare(x.Last-x.First, y.Last-y.First) })
+	b.service = &Service{
+		Addresses: []netip.Addr{at}, Served: function.AllOfFamily(at, server.West.Addresses), Source: function.AllOfFamily(at, client.East.Addresses),
+		FirstPort: most.First, LastPort: most.Last,
+	}
+}
+
+// translated are the ports at which an engine has the second end, which alone is a container then, be reached by an address of the machine's.
+func (b *builder) translated() api.PortRanges {
+	w, is := b.wiring.(wiring.OfEngine)
+	if !is {
+		return ""
+	}
+	return w.Published(b.wiringOptions())
+}
+
+// checkEngine wants the ends to be containers of one engine, where that is to attach them; the first may be the machine.
 func (b *builder) checkEngine() error {
 	w, is := b.wiring.(wiring.OfEngine)
 	if !is {
 		return nil
 	}
+	if b.translated() != "" && b.nodes[0].Runtime != "" {
+		return fmt.Errorf("spec.%s.publish: is for what is not on the network, and both endpoints are, where they reach each other at their own addresses; leave runtime out of spec.endpoints[0], which is this machine then", w.Name())
+	}
 	for i, n := range b.nodes {
 		at := fmt.Sprintf("spec.endpoints[%d].runtime: wiring %s ", i, w.Name())
 		switch {
+		case n.Runtime == "" && i == 0:
 		case n.Runtime == "":
-			return fmt.Errorf("%sis a network between containers; write runtime: %s for both endpoints, which other wirings join as well", at, api.RuntimeDocker)
+			return fmt.Errorf("%sis a network of containers; write runtime: %s, for both endpoints or for the second, to which the first is this machine then", at, api.RuntimeDocker)
 		case !w.Can(n.Runtime):
 			return fmt.Errorf("%shas an engine attach them, and %s gives containers no network; use runtime: %s, or wiring: cni", at, n.Runtime, api.RuntimeDocker)
-		case n.Runtime != b.nodes[0].Runtime:
+		case i > 0 && b.nodes[0].Runtime != "" && n.Runtime != b.nodes[0].Runtime:
 			return fmt.Errorf("%sis a network of one engine, and the other endpoint is of %s", at, b.nodes[0].Runtime)
 		}
 	}
@@ -76,6 +123,9 @@ func (b *builder) checkEngine() error {
 func (b *builder) attached(n Node) Interface {
 	if found, is := b.facts.Attached[n.Namespace]; is {
 		return found.Interface
+	}
+	if !n.Made {
+		return Interface{Addresses: []netip.Addr{}}
 	}
 	return Interface{Device: wiring.Attached, Addresses: []netip.Addr{}}
 }
@@ -101,11 +151,13 @@ func (b *builder) refuseAttached() error {
 		return refuse("spec.addresses", "has the addresses that the network gives; leave it out")
 	}
 	for i, e := range s.Endpoints {
-		at := fmt.Sprintf("spec.endpoints[%d].", i)
+		at, machine := fmt.Sprintf("spec.endpoints[%d].", i), i == 0 && b.catalogue.OnMachine(s)
 		switch {
 		case e.Runtime == api.RuntimeCNI:
 			return refuse(at+"runtime", "attaches namespaces that are made for the chain, and has no place for a container; leave it out, or use wiring: veth")
-		case e.Namespace != "":
+		case machine && len(e.Options) > 0:
+			return refuse(at+EndpointKind, fmt.Sprintf("has this machine for an end that is no container, and runs nothing there; start it yourself, or write runtime: %s", api.RuntimeDocker))
+		case e.Namespace != "" && !machine:
 			return refuse(at+"namespace", "attaches namespaces that are made for the chain; leave it out, or use wiring: veth")
 		case e.Interface != "":
 			return refuse(at+"interface", "has ends that are attached by the network alone; leave it out, or use wiring: veth")
@@ -130,6 +182,8 @@ func (p *Plan) Unlike(attached map[string]Attached, mtu int) error {
 	for _, n := range p.Nodes {
 		found, is := attached[n.Namespace]
 		switch {
+		case !is && !n.Made:
+			return fmt.Errorf("%s: there is no way from there to %s; be where the engine is, or name a namespace in which there is one (ip route get)", n.Name, p.Server().Name)
 		case !is:
 			return fmt.Errorf("%s: the network gave it no interface %s", n.Name, wiring.Attached)
 		case len(found.Addresses) == 0:
@@ -155,6 +209,9 @@ func (n Node) attachedText() string {
 	of := n.East
 	if of == nil {
 		of = n.West
+	}
+	if of.Device == "" {
+		return ""
 	}
 	if len(of.Addresses) == 0 {
 		return fmt.Sprintf("  %-10s %s  [its addresses are the network's to give]\n", "interface", of.Device)

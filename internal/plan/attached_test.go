@@ -103,7 +103,9 @@ func TestEngine(t *testing.T) {
 	for ends, want := range map[string]string{
 		"[{name: a, runtime: docker}, {name: b, runtime: docker}]":         "",
 		"[{name: a, runtime: podman}, {name: b, runtime: podman}]":         "",
-		"[{name: a, runtime: docker}, {name: b}]":                          "spec.endpoints[1].runtime: wiring engine is a network between containers",
+		"[{name: a}, {name: b, runtime: docker}]":                          "",
+		"[{name: a, namespace: left}, {name: b, runtime: docker}]":         "",
+		"[{name: a, runtime: docker}, {name: b}]":                          "spec.endpoints[1].runtime: wiring engine is a network of containers",
 		"[{name: a, runtime: docker}, {name: b, runtime: podman}]":         "spec.endpoints[1].runtime: wiring engine is a network of one engine",
 		"[{name: a, runtime: containerd}, {name: b, runtime: containerd}]": "or wiring: cni",
 	} {
@@ -123,6 +125,57 @@ func TestEngine(t *testing.T) {
 			}) {
 				t.Errorf("%s: the program of %s is of another container", ends, s.Node)
 			}
+		}
+	}
+}
+
+// TestOnMachine plans a first end that is no container, and what reaches the second by an address that an engine translates.
+func TestOnMachine(t *testing.T) {
+	make := func(spec string, facts plan.Facts) (*plan.Plan, error) {
+		return plan.Make(plantest.Chain(t, "edge", "wiring: engine\n"+spec), plantest.Catalogue(), facts, plan.Options{})
+	}
+	facts := plan.Facts{Attached: map[string]plan.Attached{
+		"left":               {Interface: plan.Interface{Device: "wire", Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1")}}, MTU: 1500},
+		"nfchain.edge.b":     {Interface: plan.Interface{Device: "eth0", Addresses: []netip.Addr{netip.MustParseAddr("198.51.100.2"), netip.MustParseAddr("2001:db8::2")}}, MTU: 1500, Gateway: netip.MustParseAddr("198.51.100.1")},
+		"nfchain.edge.other": {},
+	}}
+	p, err := make("engine: {publish: \"80,5201-5204\"}\nendpoints: [{name: a, namespace: left}, {name: b, runtime: docker}]\n", facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !p.OnMachine() || p.Bare() || p.Client().Made || p.Client().Namespace != "left" {
+		t.Errorf("the first end is %+v", p.Client())
+	}
+	s := p.Reached()
+	if len(s.Addresses) != 1 || s.Addresses[0].String() != "198.51.100.1" || s.FirstPort != 5201 || s.LastPort != 5204 || s.Protocol != "" || len(s.Source) != 1 || s.Source[0].String() != "192.0.2.1" {
+		t.Errorf("reached at %+v", s)
+	}
+	for _, r := range p.Resources {
+		if c, is := r.Spec.(container.Spec); is && (c.Node != "b" || c.Publish != "80,5201-5204") {
+			t.Errorf("container %+v", c)
+		}
+	}
+	// Nothing is published of what is reached at its own address.
+	plain, err := make("endpoints: [{name: a, namespace: left}, {name: b, runtime: docker}]\n", facts)
+	if err != nil || plain.Service != nil || plain.Reached().Addresses[0].String() != "198.51.100.2" {
+		t.Errorf("%+v, %v", plain, err)
+	}
+	if err := plain.Unlike(facts.Attached, 1500); err != nil {
+		t.Error(err)
+	}
+	delete(facts.Attached, "left")
+	if err := plain.Unlike(facts.Attached, 1500); err == nil || !strings.Contains(err.Error(), "a: there is no way from there to b") {
+		t.Error(err)
+	}
+	for spec, want := range map[string]string{
+		"engine: {publish: \"80\"}\nendpoints: [{name: a, runtime: docker}, {name: b, runtime: docker}]\n": "spec.engine.publish: is for what is not on the network",
+		"endpoints: [{name: a, command: {args: [sleep, inf]}}, {name: b, runtime: docker}]\n":              "spec.endpoints[0].command: wiring engine",
+		"engine: {driver: macvlan}\nendpoints: [{name: a}, {name: b, runtime: docker}]\n":                  "does not send to what a network of driver macvlan",
+		"endpoints: [{name: a, interface: eth9}, {name: b, runtime: docker}]\n":                            "spec.endpoints[0].interface",
+		"endpoints: [{name: a, addresses: [203.0.113.1]}, {name: b, runtime: docker}]\n":                   "spec.endpoints[0].addresses",
+	} {
+		if _, err := make(spec, plan.Facts{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", spec, err, want)
 		}
 	}
 }

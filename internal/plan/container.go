@@ -119,6 +119,7 @@ func (b *builder) container(n Node) (c container.Spec, err error) {
 		c.Network = b.network.Name
 	}
 	c.Beside = b.beside(n)
+	c.Publish = b.translated()
 	if of := n.body.Container; of != nil {
 		c.Image, c.Pull, c.ReadOnly, c.Seccomp, c.User = of.Image, of.Pull, of.ReadOnly, of.Seccomp, of.User
 		if err := seccomp(n.Runtime, of); err != nil {

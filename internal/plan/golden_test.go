@@ -130,6 +130,7 @@ func TestGolden(t *testing.T) {
 		"nsh":        "wiring: ebpf\nfunctions:\n- {name: a, kind: counter, runtime: inline}\n- {name: b, kind: command, encapsulation: nsh, command: {args: [relay]}}\n- {name: c, kind: forward}\n",
 		"cni":        "wiring: cni\ncni: {config: /lab.conflist}\n",
 		"engine":     "wiring: engine\nengine: {driver: macvlan, options: {parent: eth1}}\nendpoints:\n- {name: client, runtime: docker}\n- {name: server, runtime: docker, container: {image: \"nginx:1.25\"}, command: {ready: {tcp_port: 80}}}\n",
+		"published":  "wiring: engine\nengine: {publish: \"5201-5204,80\"}\nendpoints: [{name: client}, {name: server, runtime: docker}]\n",
 		"contained":  "endpoints: [{name: client, runtime: podman}, {name: server}]\nfunctions: [{name: a, kind: forward}]\n",
 		"host":       "wiring: host\nfunctions: []\n",
 		"pod":        "wiring: pod\nendpoints: [{name: client}, {name: server, command: {args: [sleep, inf]}}]\n",

@@ -153,7 +153,7 @@ func (b *builder) join(all []hop) (wiring.Joined, error) {
 		Owner: b.chain.Metadata.Name, MTU: b.chain.Spec.MTU, SuperPacket: uint64(max(b.chain.Spec.Tuning.GSOMaxSize, b.chain.Spec.Tuning.GSOIPv4MaxSize)), Options: b.wiringOptions(), Has: b.machineHas(),
 		Outside: b.chain.Spec.Outside, Headers: b.headers(), Node: WiringNode, Namespace: b.namespaceOf(WiringNode),
 	}
-	n.Engine, n.Driver = b.nodes[0].Runtime, b.facts.Driver
+	n.Engine, n.Driver = b.nodes[len(b.nodes)-1].Runtime, b.facts.Driver
 	if of, is := n.Options.(api.Filed); is {
 		_, path := of.File()
 		n.File = b.facts.Files[*path]

@@ -105,6 +105,7 @@ type Plan struct {
 	Requires  []string            `json:"requires"`
 	Resources []resource.Resource `json:"resources"`
 
+	bare    bool
 	foreign bool
 	within  bool
 	files   map[string]string
@@ -366,7 +367,7 @@ func (b *builder) plan() *Plan {
 	p := &Plan{
 		SchemaVersion: 1, Chain: b.chain.Metadata.Name, Wiring: b.wiring.Name(), Settings: b.settings,
 		Nodes: b.everyNode(), Inline: b.inline, Classifier: b.classifier, Runtimes: b.runtimes, Blocks: b.space.blocks(), Direct: b.direct, Service: b.service, Placement: b.placement, Warnings: slices.Concat(b.mtus(), b.unvisited(), b.awaited()), Requires: []string{}, Resources: b.resources,
-		foreign: b.catalogue.Attaching(b.wiring.Name()), within: b.catalogue.Within(b.wiring.Name()), files: b.facts.Files, claim: b.claim,
+		bare: b.catalogue.Bare(b.wiring.Name()), foreign: b.catalogue.Attaching(b.wiring.Name()), within: b.catalogue.Within(b.wiring.Name()), files: b.facts.Files, claim: b.claim,
 	}
 	for name := range b.requires {
 		p.Requires = append(p.Requires, name)

@@ -57,7 +57,11 @@ func (p *Plan) Text() string {
 		if n.Made {
 			exists = ""
 		}
-		fmt.Fprintf(&b, "\n%s: namespace %s%s\n", n.Name, n.Namespace, exists)
+		place := "namespace " + n.Namespace + exists
+		if n.Namespace == hostsOwn {
+			place = "the host's own namespace"
+		}
+		fmt.Fprintf(&b, "\n%s: %s\n", n.Name, place)
 		if p.foreign {
 			b.WriteString(n.attachedText())
 		}
@@ -170,7 +174,7 @@ func (p *Plan) makes(name string) bool {
 // list every resource of a node, whose programs have names that are its own.
 func (p *Plan) list(w io.Writer, own func(name string) bool, place string) {
 	for _, r := range p.Resources {
-		if r.Namespace == place || (r.Kind == namespace.KindName || r.Kind == container.KindName) && r.Spec.Key() == place || (r.Kind == process.KindName || r.Kind == container.NamesKindName) && own(r.Spec.Key()) {
+		if r.Namespace == place && place != hostsOwn || (r.Kind == namespace.KindName || r.Kind == container.KindName) && r.Spec.Key() == place || (r.Kind == process.KindName || r.Kind == container.NamesKindName) && own(r.Spec.Key()) {
 			_, _ = fmt.Fprintf(w, "  %-10s %s  [%s]\n", r.Kind, r.Spec.Key(), brief(r.Spec.Fingerprint()))
 			if c, is := r.Spec.(container.Spec); is && c.From != "" {
 				_, _ = fmt.Fprintf(w, "  %-10s %s  [made of %s]\n", "image", c.Image, c.From)

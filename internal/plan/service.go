@@ -23,7 +23,7 @@ type Service struct {
 	Served []netip.Addr `json:"served"`
 	// Source is what they come from there, one a family.
 	Source []netip.Addr `json:"source"`
-	// Protocol and ports that alone get there; zero is all. ToPort is what the one port
+	// Protocol and ports that alone get there; zero is all, of the protocols those that have ports where there is one. ToPort is what the one port
 	// becomes; 0 is itself.
 	Protocol  string `json:"protocol,omitempty"`
 	FirstPort uint16 `json:"first_port,omitempty"`
@@ -49,7 +49,10 @@ func (s Service) text(client, server string) string {
 	for _, a := range s.Addresses {
 		fmt.Fprintf(&b, "%s reaches %s at %s", client, server, a)
 		if s.limited() {
-			fmt.Fprintf(&b, ", %s", s.Protocol)
+			b.WriteString(",")
+		}
+		if s.Protocol != "" {
+			b.WriteString(" " + s.Protocol)
 		}
 		if s.FirstPort != 0 {
 			fmt.Fprintf(&b, " port %d", s.FirstPort)

@@ -65,7 +65,7 @@ func (h *Host) driverOf(chain api.Chain) string {
 	if !is || options == nil || w.Named(options) == "" {
 		return ""
 	}
-	n := container.Network{Engine: chain.Spec.Endpoints[0].Runtime, Name: w.Named(options)}
+	n := container.Network{Engine: chain.Spec.Endpoints[1].Runtime, Name: w.Named(options)}
 	driver, _ := n.Drives(context.Background()) // its lack is told where it is needed
 	return driver
 }

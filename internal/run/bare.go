@@ -24,6 +24,10 @@ func (h *Host) Offers(chain api.Chain, conditions []trial.Condition, tools []tra
 			return fmt.Errorf("%s makes frames of its own, and wiring %s has a loopback alone, which carries packets between sockets; use a tool such as iperf3, or wiring: veth: %w",
 				c.Tool, chain.Spec.Wiring, ErrInput)
 		}
+		if h.Catalogue.OnMachine(chain.Spec) {
+			return fmt.Errorf("%s makes frames of its own, and wiring %s has this machine for its first end, whose own stack makes them; use a tool such as iperf3, or wiring: veth: %w",
+				c.Tool, chain.Spec.Wiring, ErrInput)
+		}
 		if err := fits(chain.Spec, c, t); err != nil {
 			return err
 		}
@@ -42,7 +46,10 @@ func framerOf(c trial.Condition, tools []traffic.Tool) traffic.Framer {
 }
 
 // NeedsHops refuses to tell a chain's nodes apart where they are all the host.
-func (h *Host) NeedsHops(wiring, command string) error {
+func (h *Host) NeedsHops(wiring string, onMachine bool, command string) error {
+	if onMachine {
+		return fmt.Errorf("wiring %s: the first end is this machine, so %s cannot tell it and the rest of the machine apart; use wiring: veth: %w", wiring, command, ErrInput)
+	}
 	if !h.Catalogue.Loops(wiring) {
 		return nil
 	}

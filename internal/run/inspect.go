@@ -204,7 +204,7 @@ func inspect(p *plan.Plan, n plan.Node) (NodeState, error) {
 	}
 	defer h.Close()
 	at := resource.At(h, p.Chain)
-	counted := ofChain(p)
+	counted := ofChain(p, n)
 	if p.Alone() {
 		counted = ofAnyChain
 	}

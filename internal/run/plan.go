@@ -150,7 +150,7 @@ func (h *Host) facts(chain api.Chain, through []api.StandaloneFunction, r *Remem
 		return facts, err
 	}
 	if h.Catalogue.Attaching(chain.Spec.Wiring) {
-		if facts.Attached, err = deploy.Attached(chain); err != nil {
+		if facts.Attached, err = deploy.Attached(chain, h.Catalogue.OnMachine(chain.Spec)); err != nil {
 			return facts, err
 		}
 		facts.Driver = h.driverOf(chain)

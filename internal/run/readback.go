@@ -52,7 +52,7 @@ func (b *readback) namespace(p *plan.Plan, ref string) error {
 		s.Qdiscs, s.Knobs = qdiscs[l.Attrs().Index], knobs[l.Attrs().Index]
 		b.add(nodeOf(p, ref)+":"+l.Attrs().Name, s)
 	}
-	if len(mine) == 0 || ref == netns.Host && !p.Bare() {
+	if len(mine) == 0 || ref == netns.Host && !p.Bare() && !p.OnMachine() {
 		return nil
 	}
 	return b.readSettings(h)
@@ -68,12 +68,21 @@ func lends(p *plan.Plan, ref, device string) bool {
 	case p.Bare():
 		return ref == netns.Host && device == wiring.Loopback
 	case p.Foreign():
-		return device == wiring.Attached && slices.ContainsFunc(p.Nodes, func(n plan.Node) bool { return n.Namespace == ref })
+		return slices.ContainsFunc(p.Nodes, func(n plan.Node) bool { return n.Namespace == ref && attachedTo(n, device) })
 	}
 	return slices.ContainsFunc(p.Resources, func(r resource.Resource) bool {
 		s, is := r.Spec.(macvlan.Spec)
 		return is && s.Parent == macvlan.Parent{Namespace: ref, Device: device}
 	})
+}
+
+// attachedTo tells whether an interface is the one that others made for an end. An end that is this machine has many more.
+func attachedTo(n plan.Node, device string) bool {
+	port := n.East
+	if port == nil {
+		port = n.West
+	}
+	return port != nil && device == port.Device
 }
 
 // interfaceSetup is what the kernel and the driver tell of an interface.

@@ -3,6 +3,7 @@ package run
 import (
 	"fmt"
 	"net/netip"
+	"strings"
 
 	"nfchain.dev/nfchain/internal/function"
 	"nfchain.dev/nfchain/internal/plan"
@@ -63,7 +64,7 @@ func reaches(s plan.Service, c trial.Condition, tool traffic.Tool) error {
 		return fmt.Errorf("%s cannot measure %s over this chain, which shares connections out over %d addresses: its server answers datagrams from one of them; measure over TCP, or with --traffic builtin: %w",
 			tool.Name(), c.Protocol, len(s.Served), ErrInput)
 	}
-	if s.Protocol == "" || c.URL != "" { // who gives a URL says by its port what to go to
+	if s.Protocol == "" && s.FirstPort == 0 || c.URL != "" { // who gives a URL says by its port what to go to
 		return nil
 	}
 	to, at := ports(s)
@@ -83,7 +84,7 @@ func reaches(s plan.Service, c trial.Condition, tool traffic.Tool) error {
 		why = fmt.Sprintf("its %s need %d ports", words.Plural(c.Flows, "flow"), need)
 	case to != at && !redirected:
 		why = "it listens at the port that it sends to"
-	case transport(c.Protocol) != s.Protocol:
+	case s.Protocol != "" && transport(c.Protocol) != s.Protocol:
 		why = "that goes over " + transport(c.Protocol)
 	case tool.Name() == "iperf3" && s.Protocol == trial.UDP:
 		why = "it needs a TCP connection beside"
@@ -104,11 +105,12 @@ func transport(protocol string) string {
 
 // taken is what gets to the second end.
 func taken(s plan.Service) string {
+	only := strings.TrimSpace("only " + s.Protocol)
 	switch {
 	case s.FirstPort == 0:
-		return "only " + s.Protocol
+		return only
 	case s.FirstPort == s.LastPort:
-		return fmt.Sprintf("only %s port %d", s.Protocol, s.FirstPort)
+		return fmt.Sprintf("%s port %d", only, s.FirstPort)
 	}
-	return fmt.Sprintf("only %s ports %d to %d", s.Protocol, s.FirstPort, s.LastPort)
+	return fmt.Sprintf("%s ports %d to %d", only, s.FirstPort, s.LastPort)
 }

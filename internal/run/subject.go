@@ -151,6 +151,7 @@ func (m *Measurement) prove(ctx context.Context, c trial.Condition, tool traffic
 func proven(ctx context.Context, p *plan.Plan, kind string, on *plan.Path) error {
 	path := proof.Path{ClientNetns: p.Client().Namespace, ServerNetns: p.Server().Namespace, Protocol: kind, Delay: held(p)}
 	path.To, path.At, path.Source = marked(p.Reached())
+	path.Kept = p.OnMachine() && p.Service != nil
 	if on != nil && p.Service != nil {
 		path.Source = netip.Addr{} // the path may pass by what translates
 	}

@@ -16,7 +16,6 @@ import (
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/trial"
-	"nfchain.dev/nfchain/internal/wiring"
 )
 
 // watchList is what is observed during a trial of a chain.
@@ -76,7 +75,7 @@ func (w *watchList) interfaces(context.Context) ([]trial.InterfaceCounts, error)
 		if err != nil {
 			return nil, err
 		}
-		counts, err := countersOf(n.Name, resource.At(h, w.plan.Chain), ofChain(w.plan))
+		counts, err := countersOf(n.Name, resource.At(h, w.plan.Chain), ofChain(w.plan, n))
 		h.Close()
 		if err != nil {
 			return nil, err
@@ -87,9 +86,9 @@ func (w *watchList) interfaces(context.Context) ([]trial.InterfaceCounts, error)
 }
 
 // ofChain tells a chain's interfaces: made for it or adopted, by their alias, and those that others made for its ends.
-func ofChain(p *plan.Plan) func(*netlink.LinkAttrs) bool {
+func ofChain(p *plan.Plan, n plan.Node) func(*netlink.LinkAttrs) bool {
 	return func(a *netlink.LinkAttrs) bool {
-		return resource.Owned(a.Alias, p.Chain) || adopted.Owned(a.Alias, p.Chain) || p.Foreign() && a.Name == wiring.Attached
+		return resource.Owned(a.Alias, p.Chain) || adopted.Owned(a.Alias, p.Chain) || p.Foreign() && attachedTo(n, a.Name)
 	}
 }
 

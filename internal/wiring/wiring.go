@@ -46,7 +46,7 @@ type Network struct {
 	Node, Namespace string
 	// Options are of the type that Wiring.Options gives.
 	Options any
-	// Engine whose container the first end is; "" where it is a namespace alone.
+	// Engine whose container the second end is; "" where it is a namespace alone.
 	Engine string
 	// Driver of the engine's network that options name; "" where that is not known.
 	Driver string
@@ -184,6 +184,9 @@ type OfEngine interface {
 	Can(engine string) bool
 	// Named is the name of the engine's network where options say one that is there.
 	Named(options any) string
+	// Published are the ports at which the second end is reached by an address of the machine's that the engine translates; ""
+	// where it is reached at its own.
+	Published(options any) api.PortRanges
 }
 
 // Wiring joins neighbours.

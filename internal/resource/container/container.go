@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/engine"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/resource"
@@ -44,6 +45,8 @@ type Spec struct {
 	ReadOnly     bool     `json:"read_only,omitempty"`
 	// Network of the engine's, by its name, that it begins with; "" is none.
 	Network string `json:"network,omitempty"`
+	// Publish are ports at which it is reached by the address that the machine has on that network, too.
+	Publish api.PortRanges `json:"publish,omitempty"`
 	// Beside is the name of another of the chain's containers, of the same engine, whose network namespace it is in; "" has its own.
 	Beside string `json:"beside,omitempty"`
 	// Seccomp is "", unconfined, or a profile of seccomp.
@@ -104,7 +107,7 @@ func (s Spec) wanted(owner, program string) engine.Wanted {
 	w := engine.Wanted{
 		Owner: owner, Node: s.Node, Name: s.Name, Digest: s.Digest(), Image: s.Image, From: s.From, Pull: s.Pull, Args: args, Env: s.Env, Dir: s.Dir,
 		User: s.User, Mounts: s.Mounts, ReadOnly: s.ReadOnly, Seccomp: s.Seccomp, Limits: s.Limits,
-		Capabilities: s.Capabilities, Program: program, Network: s.Network, Beside: s.Beside,
+		Capabilities: s.Capabilities, Program: program, Network: s.Network, Publish: s.Publish, Beside: s.Beside,
 	}
 	if s.Names {
 		w.Mounts = append(slices.Clip(w.Mounts), engine.Mount{Source: namesFile(owner, s.Node), Target: NamesAt, ReadOnly: true})

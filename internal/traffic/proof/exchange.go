@@ -49,7 +49,7 @@ func exchangeTCP(ctx context.Context, p Path, nonce []byte) error {
 		return fmt.Errorf("no TCP connection from client to server (%w)", err)
 	}
 	defer func() { _ = far.Close() }()
-	if err := p.from(far.RemoteAddr().(*net.TCPAddr).AddrPort()); err != nil {
+	if err := p.from(far.RemoteAddr().(*net.TCPAddr).AddrPort(), client.LocalAddr().(*net.TCPAddr).AddrPort()); err != nil {
 		return err
 	}
 	return pingPong(ctx, nonce, p.patience(), side{Conn: client}, side{Conn: far})
@@ -81,11 +81,14 @@ func exchangeUDP(ctx context.Context, p Path, nonce []byte) error {
 	if err != nil {
 		return err
 	}
-	return p.from(server.to)
+	return p.from(server.to, client.LocalAddr().(*net.UDPAddr).AddrPort())
 }
 
-// from tells whether packets come from where they should.
-func (p Path) from(source netip.AddrPort) error {
+// from tells whether packets come from where they should, which left the client by some port.
+func (p Path) from(source, left netip.AddrPort) error {
+	if p.Kept && source.Port() != left.Port() {
+		return fmt.Errorf("packets leave the client by port %d and come from port %d at the server: a program passes them on and no kernel translates them, such as docker-proxy where the engine runs with --iptables=false", left.Port(), source.Port())
+	}
 	if got := source.Addr().Unmap(); p.Source.IsValid() && got != p.Source {
 		return fmt.Errorf("packets come from %s at the server, not from %s: the function that should translate them does not", got, p.Source)
 	}

@@ -21,6 +21,9 @@ type Path struct {
 	To, At netip.AddrPort
 	// Source is what packets must come from at the server; the zero address is any.
 	Source netip.Addr
+	// Kept tells that packets must come from the port that they left the client by: where they do not, a program passes them on, and no
+	// kernel.
+	Kept bool
 	// Protocol is trial.TCP, or anything else for UDP.
 	Protocol  string
 	Functions []Function

@@ -3,10 +3,15 @@
 package engine
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/engine"
+	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/wiring"
 )
@@ -28,16 +33,32 @@ func (Wiring) Can(name string) bool { return name == engine.Docker || name == en
 // Named implements wiring.OfEngine.
 func (Wiring) Named(options any) string { return options.(*Options).Network }
 
+// Published implements wiring.OfEngine.
+func (Wiring) Published(options any) api.PortRanges { return options.(*Options).Publish }
+
 // mtu is the option of drivers for the MTU of what they make, which all that Docker has know.
 const mtu = "com.docker.network.driver.mtu"
 
 // bridge is the driver where none is named.
 const bridge = "bridge"
 
+// ends are how many a network has; one where the other is the machine.
+const ends = 2
+
+// over are the drivers of devices over an interface, which have the names of the features that they need.
+var over = []string{feature.Macvlan, feature.IPvlan}
+
 // Join implements wiring.Wiring.
 func (Wiring) Join(n wiring.Network) (wiring.Joined, error) {
 	o := n.Options.(*Options)
+	if o.Publish != "" && n.Driver != "" && n.Driver != bridge {
+		return wiring.Joined{}, fmt.Errorf("network %s is of driver %s, and addresses are translated for a bridge's alone; leave publish out, or name another network", o.Network, n.Driver)
+	}
 	network := container.Network{Engine: n.Engine, Name: o.Network}
+	onMachine := slices.ContainsFunc(n.Hops, func(h wiring.Hop) bool { return len(h.Needs) < ends })
+	if driver := cmp.Or(o.Driver, n.Driver); onMachine && slices.Contains(over, driver) {
+		return wiring.Joined{}, fmt.Errorf("the machine's kernel does not send to what a network of driver %s has over an interface of the machine's own; have both endpoints be containers, or leave the driver out for a bridge", driver)
+	}
 	joined := wiring.Joined{Network: &network, Settings: map[string]string{"engine": n.Engine, "network": o.Network}}
 	if n.Driver != "" {
 		joined.Settings["driver"] = n.Driver
@@ -51,9 +72,22 @@ func (Wiring) Join(n wiring.Network) (wiring.Joined, error) {
 		network = network.Called(n.Owner)
 		joined.Settings["driver"] = network.Driver
 		joined.Settings["network"] = "the chain's own"
+		if slices.Contains(over, o.Driver) {
+			joined.Requires = append(joined.Requires, o.Driver)
+			if o.Options["parent"] == "" && n.Engine == engine.Docker { // which makes one then that leads nowhere
+				joined.Requires = append(joined.Requires, feature.Dummy)
+			}
+		}
 	}
 	for _, h := range n.Hops {
-		joined.Ends = append(joined.Ends, wiring.Ends{A: h.Needs[0], B: h.Needs[1]})
+		of := wiring.Ends{B: h.Needs[len(h.Needs)-1]}
+		if !onMachine {
+			of.A = h.Needs[0]
+		}
+		joined.Ends = append(joined.Ends, of)
+	}
+	if o.Publish != "" {
+		joined.Settings["published"] = string(o.Publish)
 	}
 	return joined, nil
 }

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,6 +43,51 @@ func TestNetwork(t *testing.T) {
 	}
 }
 
+// TestPublished ports are of a network that is a bridge, to what is not on it.
+func TestPublished(t *testing.T) {
+	join := func(driver string, o *engine.Options, needs ...string) (wiring.Joined, error) {
+		return engine.Wiring{}.Join(wiring.Network{Owner: "edge", MTU: 1500, Engine: "docker", Driver: driver, Options: o, Hops: []wiring.Hop{{Needs: needs}}})
+	}
+	j, err := join("", &engine.Options{Publish: "5201-5204,80"}, "b")
+	if err != nil || j.Ends[0] != (wiring.Ends{B: "b"}) || j.Settings["published"] != "5201-5204,80" {
+		t.Errorf("%+v, %v", j, err)
+	}
+	if _, err := join("bridge", &engine.Options{Network: "theirs", Publish: "80"}, "b"); err != nil {
+		t.Error(err)
+	}
+	for want, of := range map[string]struct {
+		driver string
+		o      engine.Options
+	}{
+		"network theirs is of driver macvlan": {"macvlan", engine.Options{Network: "theirs", Publish: "80"}},
+		"does not send to":                    {"", engine.Options{Driver: "macvlan"}},
+		"of driver ipvlan has over":           {"ipvlan", engine.Options{Network: "theirs"}},
+	} {
+		if _, err := join(of.driver, &of.o, "b"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %s", of, err, want)
+		}
+	}
+}
+
+// TestDriversNeed what they make devices of. Over no interface of the machine's Docker makes one that leads nowhere.
+func TestDriversNeed(t *testing.T) {
+	for _, of := range []struct {
+		engine string
+		o      engine.Options
+		want   []string
+	}{
+		{"docker", engine.Options{}, nil},
+		{"docker", engine.Options{Driver: "macvlan"}, []string{"macvlan", "dummy"}},
+		{"docker", engine.Options{Driver: "ipvlan", Options: map[string]string{"parent": "eth1"}}, []string{"ipvlan"}},
+		{"podman", engine.Options{Driver: "macvlan"}, []string{"macvlan"}},
+	} {
+		j, err := engine.Wiring{}.Join(wiring.Network{Owner: "edge", Engine: of.engine, Options: &of.o, Hops: []wiring.Hop{{Needs: []string{"a", "b"}}}})
+		if err != nil || !slices.Equal(j.Requires, of.want) {
+			t.Errorf("%+v of %s needs %v, %v", of.o, of.engine, j.Requires, err)
+		}
+	}
+}
+
 // TestOptions that contradict each other, or mean another wiring.
 func TestOptions(t *testing.T) {
 	for want, o := range map[string]engine.Options{
@@ -50,11 +96,17 @@ func TestOptions(t *testing.T) {
 		"wiring: host":     {Network: "host"},
 		"has no network":   {Driver: "null"},
 		"is not a network": {Subnets: []string{"198.51.100.1/24"}},
+		"is not a port":    {Publish: "http"},
+		"are 65 ports":     {Publish: "1-64,80"},
+		"is for a bridge":  {Driver: "macvlan", Publish: "80"},
 		"of this family":   {Subnets: []string{"198.51.100.0/24", "203.0.113.0/24"}},
 	} {
 		wrong := o.Validate()
 		if (len(wrong) == 0) != (want == "") || len(wrong) > 0 && !strings.Contains(wrong[0].Message, want) {
 			t.Errorf("%+v: %v, want %q", o, wrong, want)
 		}
+	}
+	if wrong := (&engine.Options{Driver: "bridge", Publish: "80,5201-5263"}).Validate(); len(wrong) > 0 {
+		t.Errorf("64 ports of a bridge: %v", wrong)
 	}
 }

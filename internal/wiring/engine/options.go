@@ -21,7 +21,14 @@ type Options struct {
 	// Options of the driver, as docker network create has them behind --opt: {parent: eth1} has a
 	// macvlan over that interface of the host.
 	Options map[string]string `json:"options,omitempty"`
+	// Publish has the first endpoint, which is then no container, reach the second at these ports of the address that the
+	// machine has on the network, over TCP and UDP, instead of at its own: the engine translates the one to the other. Ports and
+	// ranges of them, separated by commas.
+	Publish api.PortRanges `json:"publish,omitempty"`
 }
+
+// mostPublished ports: the engine has a process for each of them and each protocol.
+const mostPublished = 64
 
 //go:embed options.go
 var declared string
@@ -49,6 +56,9 @@ func (o *Options) Validate() []api.FieldProblem {
 			add(of.path, "has no network at all; leave it out for a bridge")
 		}
 	}
+	if o.Publish != "" {
+		o.validatePublished(add)
+	}
 	families := map[bool]bool{}
 	for i, text := range o.Subnets {
 		at := fmt.Sprintf("subnets[%d]", i)
@@ -62,4 +72,25 @@ func (o *Options) Validate() []api.FieldProblem {
 		families[subnet.Addr().Is4()] = true
 	}
 	return wrong
+}
+
+// validatePublished ports, and that what translates them is a bridge of the engine's.
+func (o *Options) validatePublished(add func(path, message string)) {
+	switch all, err := o.Publish.Parse(); {
+	case err != nil:
+		add("publish", err.Error())
+	case number(all) > mostPublished:
+		add("publish", fmt.Sprintf("are %d ports; the engine has two processes for each, so write %d at most", number(all), mostPublished))
+	}
+	if o.Driver != "" && o.Driver != bridge {
+		add("publish", fmt.Sprintf("is for a bridge, for which the engine translates addresses, and what driver: %s makes is joined to a network as the machine is; leave one of the two out", o.Driver))
+	}
+}
+
+// number of ports.
+func number(all []api.PortRange) (n int) {
+	for _, r := range all {
+		n += int(r.Last) - int(r.First) + 1
+	}
+	return n
 }
