@@ -207,3 +207,34 @@ func TestZhaoCitedNative(t *testing.T) {
 		"cited-native:tcp": fails, "cited-native:udp": fails, "cited-native:tcp_rr": fails, "cited-native:udp_rr": fails,
 	})
 }
+
+// Address translation that costs something, and one that costs less than nothing; and a kernel on which Docker makes no MACVLAN by itself.
+func TestZhaoCitedNAT(t *testing.T) {
+	const id = "zhao2017/cited-nat"
+	with := func(bridged, translated, macvlan float64) func(map[string]any) map[string]float64 {
+		return func(f map[string]any) map[string]float64 {
+			rate := 1e9
+			switch {
+			case f["chain.engine.publish"] == "5201":
+				rate *= translated
+			case f["chain.engine.driver"] == "macvlan":
+				rate *= macvlan
+			case f["wiring"] == "engine":
+				rate *= bridged
+			}
+			if macvlan == 0 && rate == 0 {
+				return nil
+			}
+			return map[string]float64{"goodput_bps": rate, "transactions_per_second": rate / 1e5}
+		}
+	}
+	paper{id: id, cores: 4, truth: with(0.8, 0.7, 0.95)}.expect(t, map[string]string{
+		"cited-native:nat-tcp": holds, "cited-native:nat-tcp_rr": holds, "cited-native:nat-tcp_crr": holds, "fig3-one:engine-bridge": holds,
+	})
+	paper{id: id, cores: 4, truth: with(0.8, 1.2, 0.7)}.expect(t, map[string]string{
+		"cited-native:nat-tcp": fails, "cited-native:nat-tcp_rr": fails, "cited-native:nat-tcp_crr": fails, "fig3-one:engine-bridge": fails,
+	})
+	paper{id: id, cores: 4, refused: "no dummy", truth: with(0.8, 0.7, 0)}.expect(t, map[string]string{
+		"cited-native:nat-tcp": holds, "cited-native:nat-tcp_rr": holds, "cited-native:nat-tcp_crr": holds, "fig3-one:engine-bridge": untold,
+	})
+}
