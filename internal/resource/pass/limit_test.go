@@ -179,9 +179,12 @@ func TestLimitHoldsWhileItIsReplaced(t *testing.T) {
 }
 
 // TestLimitIsAnother: flows that were over a limit wait as long as the one that comes has it, and at most for its burst; where
-// buckets are others' they begin with full ones.
+// buckets are others' they begin with full ones. What a packet is charged takes many minutes at the lowest rate, and more than one
+// at ten times that, so that the test is the same however long a machine takes to replace a pass.
 func TestLimitIsAnother(t *testing.T) {
-	slow, fast := Bucket{Rate: LeastRate, Burst: 1000}, Bucket{Rate: 1e9, Burst: 100_000}
+	const charged = 1000 + 23_999*42 // bytes of a packet, below
+	slow, fast := Bucket{Rate: LeastRate, Burst: charged / 2}, Bucket{Rate: 1e9, Burst: 100 * charged}
+	steep, flat := Bucket{Rate: 10 * LeastRate, Burst: 6 * charged}, Bucket{Rate: LeastRate, Burst: 6 * charged}
 	for name, c := range map[string]struct {
 		before, after Bucket
 		per, is       Per
@@ -191,9 +194,9 @@ func TestLimitIsAnother(t *testing.T) {
 		"a higher rate for each flow":                   {slow, fast, Flow, Flow, LeastFlows, 20},
 		"a higher rate for each flow, of more":          {slow, fast, Flow, Flow, 2 * LeastFlows, 20},
 		"a higher rate for all":                         {slow, fast, Chain, Chain, LeastFlows, 20},
-		"a smaller burst for each flow":                 {Bucket{Rate: LeastRate, Burst: 10_000}, Bucket{Rate: LeastRate, Burst: 1}, Flow, Flow, LeastFlows, 1},
-		"a lower rate for each flow":                    {Bucket{Rate: 1e5, Burst: 20_000}, Bucket{Rate: LeastRate, Burst: 20_000}, Flow, Flow, LeastFlows, 1},
-		"a lower rate for all":                          {Bucket{Rate: 1e5, Burst: 20_000}, Bucket{Rate: LeastRate, Burst: 20_000}, Chain, Chain, LeastFlows, 1},
+		"a smaller burst for each flow":                 {flat, Bucket{Rate: LeastRate, Burst: 1}, Flow, Flow, LeastFlows, 1},
+		"a lower rate for each flow":                    {steep, flat, Flow, Flow, LeastFlows, 1},
+		"a lower rate for all":                          {steep, flat, Chain, Chain, LeastFlows, 1},
 		"the same for each flow":                        {slow, slow, Flow, Flow, LeastFlows, 0},
 		"the same for all":                              {slow, slow, Chain, Chain, LeastFlows, 0},
 		"for each flow what was for all":                {slow, slow, Chain, Flow, LeastFlows, 1},
@@ -212,7 +215,7 @@ func TestLimitIsAnother(t *testing.T) {
 			}
 			through := func() (n int) {
 				g := udp(1)
-				g.segments, g.of = 60, 946 // which are charged 3.5 s at the lowest rate
+				g.segments, g.of = 24_000, 946 // headers of 42 bytes each
 				at(t, p, "eth0", func(a attached) {
 					for range 20 {
 						if verdict, _, _ := run(t, a.Program.Program, g); verdict == goesOn {
