@@ -8,8 +8,7 @@
  * whatever functions make of them before and behind it. What is not known goes the planned way: no
  * packet is lost for it. A way may lead to a function with replicas: one of them has the flow, whichever way
  * it came. */
-#include "../include/onward.h"
-#include "../include/passed.h"
+#include "../include/ended.h"
 #include "../include/seats.h"
 #include "../include/instead.h"
 
@@ -286,7 +285,7 @@ int branch(struct __sk_buff *skb)
 		bpf_loop(NODES, lead_past, &to, 0);
 		if (to.ends) {
 			count_aside(skb, node | ENDED);
-			return TCX_DROP;
+			return end_packet(skb);
 		}
 	}
 	if (beside)

@@ -116,6 +116,7 @@ type ProgramProgramSpecs struct {
 type ProgramMapSpecs struct {
 	Aside    *ebpf.MapSpec `ebpf:"aside"`
 	Dealt    *ebpf.MapSpec `ebpf:"dealt"`
+	Ended    *ebpf.MapSpec `ebpf:"ended"`
 	Failing  *ebpf.MapSpec `ebpf:"failing"`
 	Instead  *ebpf.MapSpec `ebpf:"instead"`
 	Joints   *ebpf.MapSpec `ebpf:"joints"`
@@ -159,6 +160,7 @@ func (o *ProgramObjects) Close() error {
 type ProgramMaps struct {
 	Aside    *ebpf.Map `ebpf:"aside"`
 	Dealt    *ebpf.Map `ebpf:"dealt"`
+	Ended    *ebpf.Map `ebpf:"ended"`
 	Failing  *ebpf.Map `ebpf:"failing"`
 	Instead  *ebpf.Map `ebpf:"instead"`
 	Joints   *ebpf.Map `ebpf:"joints"`
@@ -175,6 +177,7 @@ func (m *ProgramMaps) Close() error {
 	return _ProgramClose(
 		m.Aside,
 		m.Dealt,
+		m.Ended,
 		m.Failing,
 		m.Instead,
 		m.Joints,

@@ -6,8 +6,7 @@
  * (RFC 7665's classifier); it is remembered then, in a table that all of the chain's ports have
  * together. Ports between functions from which paths lead to different ones look there. A path may lead to a function
  * with replicas: one of them has the flow. */
-#include "../include/onward.h"
-#include "../include/passed.h"
+#include "../include/ended.h"
 #include "../include/seats.h"
 #include "../include/rules.h"
 
@@ -143,7 +142,7 @@ struct {
 /* on to a port, or to one of the replicas in its place. */
 static inline int on(struct __sk_buff *skb, __u32 port, struct flow *f)
 {
-	return onward(skb, unlikely(is_shared(port)) ? replica_of(AMONG - port, f) : port);
+	return onward_or_end(skb, unlikely(is_shared(port)) ? replica_of(AMONG - port, f) : port);
 }
 
 static inline __u32 port_of(__u32 path, __u32 check)

@@ -136,6 +136,7 @@ type ProgramMapSpecs struct {
 	Current     *ebpf.MapSpec `ebpf:"current"`
 	Dealt       *ebpf.MapSpec `ebpf:"dealt"`
 	Detours     *ebpf.MapSpec `ebpf:"detours"`
+	Ended       *ebpf.MapSpec `ebpf:"ended"`
 	Failing     *ebpf.MapSpec `ebpf:"failing"`
 	Habit       *ebpf.MapSpec `ebpf:"habit"`
 	Members     *ebpf.MapSpec `ebpf:"members"`
@@ -181,6 +182,7 @@ type ProgramMaps struct {
 	Current     *ebpf.Map `ebpf:"current"`
 	Dealt       *ebpf.Map `ebpf:"dealt"`
 	Detours     *ebpf.Map `ebpf:"detours"`
+	Ended       *ebpf.Map `ebpf:"ended"`
 	Failing     *ebpf.Map `ebpf:"failing"`
 	Habit       *ebpf.Map `ebpf:"habit"`
 	Members     *ebpf.Map `ebpf:"members"`
@@ -200,6 +202,7 @@ func (m *ProgramMaps) Close() error {
 		m.Current,
 		m.Dealt,
 		m.Detours,
+		m.Ended,
 		m.Failing,
 		m.Habit,
 		m.Members,

@@ -7,8 +7,7 @@
  * that a replica more or less changes nothing for it. Where the table has no room, headers
  * alone decide: no packet is lost for it. While a replica fails its flows go to others, and stay
  * there. A port may face another function, and have replicas where that one is led past. */
-#include "../include/onward.h"
-#include "../include/passed.h"
+#include "../include/ended.h"
 #include "../include/whither.h"
 #include "../include/among.h"
 
@@ -32,12 +31,12 @@ int spread(struct __sk_buff *skb)
 	count(skb);
 	to = whither();
 	if (unlikely(to != AMONG))
-		return onward(skb, to);
+		return onward_or_end(skb, to);
 	if (unlikely(read_packet(skb, &p) != READ_IP))
 		__builtin_memset(&f, 0, sizeof(f));
 	else {
 		read_conversation(skb, &p, &f);
 		order(&f);
 	}
-	return onward(skb, among(&flows, 0, &f));
+	return onward_or_end(skb, among(&flows, 0, &f));
 }

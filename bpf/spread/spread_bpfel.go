@@ -99,6 +99,7 @@ type ProgramProgramSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramMapSpecs struct {
 	Dealt    *ebpf.MapSpec `ebpf:"dealt"`
+	Ended    *ebpf.MapSpec `ebpf:"ended"`
 	Failing  *ebpf.MapSpec `ebpf:"failing"`
 	Flows    *ebpf.MapSpec `ebpf:"flows"`
 	Instead  *ebpf.MapSpec `ebpf:"instead"`
@@ -135,6 +136,7 @@ func (o *ProgramObjects) Close() error {
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramMaps struct {
 	Dealt    *ebpf.Map `ebpf:"dealt"`
+	Ended    *ebpf.Map `ebpf:"ended"`
 	Failing  *ebpf.Map `ebpf:"failing"`
 	Flows    *ebpf.Map `ebpf:"flows"`
 	Instead  *ebpf.Map `ebpf:"instead"`
@@ -147,6 +149,7 @@ type ProgramMaps struct {
 func (m *ProgramMaps) Close() error {
 	return _ProgramClose(
 		m.Dealt,
+		m.Ended,
 		m.Failing,
 		m.Flows,
 		m.Instead,

@@ -6,8 +6,7 @@
  * the flows that there were before: for a while after ports are turned, whatever comes is taken for
  * one of those and entered in a table that all ports have together, with the version before. A flow that had
  * no packet in that while has none under way either, and may go the newest way. */
-#include "../include/onward.h"
-#include "../include/passed.h"
+#include "../include/ended.h"
 #include "../include/conversation.h"
 #include "../include/instead.h"
 
@@ -146,12 +145,12 @@ int stay(struct __sk_buff *skb)
 	count(skb);
 	to = *(volatile __u32 *)other;
 	if (unlikely(to))
-		return onward(skb, to);
+		return onward_or_end(skb, to);
 	if (unlikely(read_packet(skb, &p) != READ_IP)) /* all that has no flow */
-		return onward(skb, way_of((__u32)*(volatile __u64 *)&v->newest));
+		return onward_or_end(skb, way_of((__u32)*(volatile __u64 *)&v->newest));
 	read_conversation(skb, &p, &f);
 	if (unlikely(of_one_link(&f)))
-		return onward(skb, way_of((__u32)*(volatile __u64 *)&v->newest));
+		return onward_or_end(skb, way_of((__u32)*(volatile __u64 *)&v->newest));
 	order(&f);
-	return onward(skb, way_of(version_of(&f, v, b)));
+	return onward_or_end(skb, way_of(version_of(&f, v, b)));
 }

@@ -102,6 +102,7 @@ type ProgramProgramSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramMapSpecs struct {
 	Became   *ebpf.MapSpec `ebpf:"became"`
+	Ended    *ebpf.MapSpec `ebpf:"ended"`
 	Instead  *ebpf.MapSpec `ebpf:"instead"`
 	Passed   *ebpf.MapSpec `ebpf:"passed"`
 	Staying  *ebpf.MapSpec `ebpf:"staying"`
@@ -136,6 +137,7 @@ func (o *ProgramObjects) Close() error {
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramMaps struct {
 	Became   *ebpf.Map `ebpf:"became"`
+	Ended    *ebpf.Map `ebpf:"ended"`
 	Instead  *ebpf.Map `ebpf:"instead"`
 	Passed   *ebpf.Map `ebpf:"passed"`
 	Staying  *ebpf.Map `ebpf:"staying"`
@@ -146,6 +148,7 @@ type ProgramMaps struct {
 func (m *ProgramMaps) Close() error {
 	return _ProgramClose(
 		m.Became,
+		m.Ended,
 		m.Instead,
 		m.Passed,
 		m.Staying,

@@ -5,8 +5,7 @@
  * that is, so that no header is looked at, and none changed: addresses may mean what they
  * like, and a frame of any kind is as good as another. Each port has this program with maps
  * of its own. */
-#include "../include/onward.h"
-#include "../include/passed.h"
+#include "../include/ended.h"
 #include "../include/whither.h"
 
 char licensed[] SEC("license") = "GPL";
@@ -15,5 +14,5 @@ SEC("tc")
 int steer(struct __sk_buff *skb)
 {
 	count(skb);
-	return onward(skb, whither());
+	return onward_or_end(skb, whither());
 }

@@ -68,6 +68,7 @@ type ProgramProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramMapSpecs struct {
+	Ended   *ebpf.MapSpec `ebpf:"ended"`
 	Instead *ebpf.MapSpec `ebpf:"instead"`
 	Next    *ebpf.MapSpec `ebpf:"next"`
 	Passed  *ebpf.MapSpec `ebpf:"passed"`
@@ -99,6 +100,7 @@ func (o *ProgramObjects) Close() error {
 //
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramMaps struct {
+	Ended   *ebpf.Map `ebpf:"ended"`
 	Instead *ebpf.Map `ebpf:"instead"`
 	Next    *ebpf.Map `ebpf:"next"`
 	Passed  *ebpf.Map `ebpf:"passed"`
@@ -106,6 +108,7 @@ type ProgramMaps struct {
 
 func (m *ProgramMaps) Close() error {
 	return _ProgramClose(
+		m.Ended,
 		m.Instead,
 		m.Next,
 		m.Passed,

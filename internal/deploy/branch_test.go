@@ -93,7 +93,7 @@ func went(t *testing.T, p *plan.Plan) map[string]steer.Counts {
 		t.Fatalf("%+v, error %v", parted, err)
 	}
 	for _, s := range ways {
-		left := counted[s.Device]
+		left := counted[s.Device].Counts
 		for _, c := range parted.Aside[s.Device] {
 			left.Packets, left.Bytes = left.Packets-c.Packets, left.Bytes-c.Bytes
 		}

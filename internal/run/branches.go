@@ -70,7 +70,7 @@ func (h HopState) apart(s steer.Spec, p *plan.Plan, parted *steer.Parted) []HopS
 	}
 	aside, ended := parted.Aside[s.Device], parted.Ended[s.Device]
 	for _, c := range ended {
-		h = h.without(c)
+		h.Ended -= min(h.Ended, c.Packets) // what is left ended while the port had one way
 	}
 	for node, c := range aside { // what is left went the planned way
 		if node == s.Branch.Ways[0].Number {
@@ -84,7 +84,7 @@ func (h HopState) apart(s steer.Spec, p *plan.Plan, parted *steer.Parted) []HopS
 			ways[0] = h
 			ways[0].Unknown = parted.Strange[s.Device]
 		}
-		ways[i].Ended = ended[w.Number].Packets
+		ways[i].Ended += ended[w.Number].Packets
 		ways[i].LedPast = parted.Past[s.Device][w.Number].Packets
 		if s.Branch.Back {
 			ways[i].Flows = parted.Known[s.Branch.Number][w.Number]

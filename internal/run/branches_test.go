@@ -12,6 +12,7 @@ import (
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/steer"
 	"nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/trace"
@@ -125,6 +126,52 @@ func TestPacketsThatEndAreToldApart(t *testing.T) {
 	goes("more packets end", 20)
 	if now, other := hop("one"), hop("plain"); now.Packets != before.Packets || now.Bytes != before.Bytes || other.Ended != 0 || other.Packets > plain.Packets+10 {
 		t.Errorf("%+v, then %+v; another way %+v, then %+v", before, now, plain, other)
+	}
+}
+
+// TestPacketsThatEndWhereNoWaysPart are told apart as well, and those that go back are none of them.
+func TestPacketsThatEndWhereNoWaysPart(t *testing.T) {
+	nstest.Require(t, feature.BPFPeer, feature.BPFIngress)
+	b := newBed(t, "wiring: ebpf\nfunctions: [{name: one, kind: forward}]\n")
+	b.up(run.UpOptions{Wait: true})
+	p, err := b.host.Plan(b.chain, nil, planOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := netns.Open(p.Between())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	hop := func(from, to string) run.HopState {
+		t.Helper()
+		state, err := run.Inspect(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return state.Hops[slices.IndexFunc(state.Hops, func(h run.HopState) bool { return h.From == from && h.To == to && !h.Direct })]
+	}
+	defer b.trickle(p)()
+	b.until("packets are sent", func() bool { return hop("client", "one").Packets > 0 })
+	for _, r := range p.Resources {
+		s, is := r.Spec.(steer.Spec)
+		if ends, err := link.Behind(h, p.Chain); !is || err != nil || ends[s.Device].Node != "client" || ends[s.To].Node != "one" {
+			continue
+		}
+		port, err := steer.OpenPort(resource.At(h, p.Chain), s.Device)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer port.Close()
+		if err := port.SetInstead(steer.Nowhere); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.until("packets end", func() bool { return hop("client", "one").Ended > 0 })
+	before := hop("client", "one")
+	b.until("more packets end", func() bool { return hop("client", "one").Ended > before.Ended+20 })
+	if now, back := hop("client", "one"), hop("one", "client"); now.Packets != before.Packets || now.Bytes != before.Bytes || back.Ended != 0 {
+		t.Errorf("%+v, then %+v; back %+v", before, now, back)
 	}
 }
 

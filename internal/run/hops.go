@@ -51,7 +51,7 @@ func hopsOf(p *plan.Plan, passes map[string]*PassState, parted *steer.Parted) ([
 			ends[s.B.Device] = s.A
 		}
 	}
-	var counted map[string]steer.Counts
+	var counted map[string]steer.Came
 	var older map[string][]string
 	for _, r := range p.Resources {
 		s, is := r.Spec.(steer.Spec)
@@ -76,7 +76,8 @@ func hopsOf(p *plan.Plan, passes map[string]*PassState, parted *steer.Parted) ([
 		}
 		direct := p.Direct != nil && (from.Device == p.Direct.Client.Device || from.Device == p.Direct.Server.Device)
 		h := HopState{From: from.Node, To: to, Direct: direct, Packets: c.Packets, Bytes: c.Bytes, Older: older[s.Device],
-			Pass: passes[resource.ID(pass.KindName, r.Namespace, s.Device)]}
+			Pass: passes[resource.ID(pass.KindName, r.Namespace, s.Device)]}.without(c.Ended)
+		h.Ended = c.Ended.Packets
 		all = append(all, h.apart(s, p, parted)...)
 	}
 	return all, nil
@@ -95,8 +96,8 @@ func oneOf(p *steer.Paths, ends map[string]link.End) string {
 
 // countsIn a forwarder's namespace, by port, and the nodes that flows go to which stay on older paths; none where that
 // is missing.
-func countsIn(namespace, owner string) (counted map[string]steer.Counts, older map[string][]string, err error) {
-	counted = map[string]steer.Counts{}
+func countsIn(namespace, owner string) (counted map[string]steer.Came, older map[string][]string, err error) {
+	counted = map[string]steer.Came{}
 	if !netns.Exists(namespace) {
 		return counted, nil, nil
 	}

@@ -3,25 +3,34 @@ package steer
 import (
 	"fmt"
 
+	"github.com/cilium/ebpf"
+
 	bpf "nfchain.dev/nfchain/bpf/steer"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/held"
 )
 
-// Counts is what came in at a port and was sent on, since the port is there.
+// Counts is packets, and their bytes.
 type Counts struct {
 	Packets uint64
 	Bytes   uint64
 }
 
+// Came is what came in at a port, since the port is there.
+type Came struct {
+	Counts
+	// Ended is what of it was not sent on, because the node that it would have gone to failed and may not be led past.
+	Ended Counts
+}
+
 // Count reads what the programs of the owner's ports counted, by port. Packets are counted
 // as interfaces count them: what the kernel cuts up or joins later is one.
-func Count(p resource.Place) (map[string]Counts, error) {
+func Count(p resource.Place) (map[string]Came, error) {
 	mine, err := p.Mine()
 	if err != nil || len(mine) == 0 {
 		return nil, err
 	}
-	counted := map[string]Counts{}
+	counted := map[string]Came{}
 	err = p.Do(func() error {
 		for index, port := range mine {
 			if err := count(p, index, port, counted); err != nil {
@@ -33,19 +42,19 @@ func Count(p resource.Place) (map[string]Counts, error) {
 	return counted, err
 }
 
-func count(p resource.Place, index int, port string, counted map[string]Counts) error {
+func count(p resource.Place, index int, port string, counted map[string]Came) error {
 	all, err := find(p, index)
 	defer held.CloseAll(all)
 	for _, a := range all {
 		if a.Maps[passedMap] == nil {
 			continue // another version's, which counts nothing
 		}
-		came, err := a.passed()
+		came, err := a.came()
 		if err != nil {
 			return err
 		}
 		c := counted[port]
-		counted[port] = Counts{Packets: c.Packets + came.Packets, Bytes: c.Bytes + came.Bytes}
+		counted[port] = Came{c.and(came.Counts), c.Ended.and(came.Ended)}
 	}
 	return err
 }
@@ -53,10 +62,26 @@ func count(p resource.Place, index int, port string, counted map[string]Counts) 
 // countSize in bytes of what one core counted, of which packets are first.
 const countSize = 16
 
-// passed is what came in on all cores.
-func (a *attached) passed() (c Counts, err error) {
+// and others.
+func (c Counts) and(others Counts) Counts {
+	return Counts{Packets: c.Packets + others.Packets, Bytes: c.Bytes + others.Bytes}
+}
+
+// came is what came in. What ended is read first, so that it is never more; a program of another version may not tell it apart.
+func (a *attached) came() (c Came, err error) {
+	if a.Maps[endedMap] != nil {
+		if c.Ended, err = onAllCores(a.Maps[endedMap]); err != nil {
+			return c, err
+		}
+	}
+	c.Counts, err = onAllCores(a.Maps[passedMap])
+	return c, err
+}
+
+// onAllCores is what the only entry of a table counted.
+func onAllCores(m *ebpf.Map) (c Counts, err error) {
 	var each []bpf.ProgramCount
-	if err := a.Maps[passedMap].Lookup(uint32(0), &each); err != nil {
+	if err := m.Lookup(uint32(0), &each); err != nil {
 		return c, err
 	}
 	for _, cpu := range each {

@@ -349,6 +349,9 @@ func TestTurnedOnAPath(t *testing.T) {
 		turn("a", steer.Nowhere)
 		ends(flow{id: 1})
 		ends(flow{id: 7})
+		if c := d.came(t, 6); c.Ended.Packets != 6 || c.Packets < 12 {
+			t.Errorf("6 packets ended, and others did not: %+v", c)
+		}
 		d.at(t, 2, flows(10, 13)...)
 		other := waysTo("a b")[0]
 		other.Number = waysTo("a")[0].Number // of the path that is turned

@@ -17,6 +17,7 @@ const (
 	nextMap    = "next"
 	insteadMap = "instead"
 	passedMap  = "passed"
+	endedMap   = "ended"
 )
 
 // attached is a program of nfchain's at a port, and what holds it.
@@ -157,7 +158,7 @@ func leads(instead *ebpf.Map) error {
 // send packets where that did while nodes fail.
 func counting(spec *ebpf.CollectionSpec, old *attached) map[string]*ebpf.Map {
 	taken := map[string]*ebpf.Map{}
-	for _, name := range []string{passedMap, insteadMap, detoursMap, failingMap, nodesMap, pastMap, asideMap, notesMap} {
+	for _, name := range []string{passedMap, endedMap, insteadMap, detoursMap, failingMap, nodesMap, pastMap, asideMap, notesMap} {
 		if old.has(name, spec.Maps[name]) {
 			taken[name] = old.Maps[name]
 		}
