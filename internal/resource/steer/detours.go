@@ -235,7 +235,11 @@ func (d detoured) past(from string, to uint32) uint32 {
 	return 0
 }
 
-// lead a plain program that was there at a port to another one, or past what fails behind it.
+// lead a plain program that was there at a port to another one, or past what fails behind it. Two entries change one after the other, and
+// who watches writes the second one as well: it is held back meanwhile (watch.Watcher.Hold), and writes none before it watches the chain
+// as it is to be. Where it does so already, because an `up` that was killed had come as far as that, it is not: what it says of a function
+// that fails while this one turns the port may be lost then, and is said again when it next reads the ports, which is within a second while
+// any function fails.
 func (d detoured) lead(port string, a *attached, to uint32) error {
 	if instead := d.past(port, to); instead != 0 {
 		if err := a.Maps[insteadMap].Put(uint32(0), instead); err != nil {

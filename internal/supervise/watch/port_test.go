@@ -75,36 +75,71 @@ func TestSharesAreToldAgain(t *testing.T) {
 	}
 }
 
-// TestHeldTurnsNoWays: while ports are changed, who watched the ways from before leaves what is said of others, and after that does not.
-func TestHeldTurnsNoWays(t *testing.T) {
+// TestHeldTurnsNothing: while ports are changed, who watched the path from before leaves what is said of another, whether a port has one way,
+// paths, or ways that part, and takes nothing for well again; after that it does.
+func TestHeldTurnsNothing(t *testing.T) {
 	nstest.Require(t, feature.Veth, feature.BPFPeer, feature.BPFClsact)
-	owner := nstest.Owner(t)
-	h := nstest.Open(t, nstest.Namespace(t))
-	for _, name := range []string{"a>", "<b"} {
-		pair := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: name}, PeerName: name + "far"}
-		if err := errors.Join(h.LinkAdd(pair), h.LinkSetAlias(pair, resource.Mark(owner)+name)); err != nil {
-			t.Fatal(err)
-		}
+	row := graph("a - b", "b bypass server")
+	for i := range row {
+		row[i].Onward, row[i].Back = nil, nil
 	}
-	at := resource.At(h, owner)
-	if err := (steer.Kind{}).Apply(at, []resource.Change{{Op: resource.Create, Key: "a>", Spec: steer.Spec{Device: "a>", To: "<b", Hook: steer.Clsact}}}); err != nil {
-		t.Fatal(err)
-	}
-	p := &port{name: "a>"}
-	if err := p.open(at, nil); err != nil {
-		t.Fatal(err)
-	}
-	defer p.close()
-	w := &Watcher{path: process.Path{Nodes: graph("a - b", "b bypass server")}, ports: map[string]*port{"a>": p}, held: time.Now().Add(time.Hour)}
-	for _, held := range []bool{true, false} {
-		if err := p.steer.SetInstead(7); err != nil {
-			t.Fatal(err)
-		}
-		w.turnWays(map[int]bool{})
-		if to, err := p.steer.Instead(); err != nil || (to == 7) != held || w.unsure != held {
-			t.Errorf("held %v: packets go to %d, unsure %v, error %v", held, to, w.unsure, err)
-		}
-		w.held, w.unsure = time.Time{}, false
+	row[0].West, row[2].East = "", "" // of the ends
+	web := process.ServicePath{Name: "web", Number: 1, Nodes: []int{0, 1, 2}}
+	by := &steer.Paths{Ways: []steer.Way{{Path: "web", Number: 1, Port: "<b"}}, Usual: "web", Flows: 1 << 12, Idle: api.Duration(time.Hour)}
+	plain := steer.Spec{Device: "a>", To: "<b", Hook: steer.Clsact}
+	for name, c := range map[string]struct {
+		path process.Path
+		spec steer.Spec
+	}{
+		"one way":        {process.Path{Nodes: row}, plain},
+		"paths":          {process.Path{Nodes: row, Paths: []process.ServicePath{web}}, steer.Spec{Device: "a>", Hook: steer.Clsact, Paths: by}},
+		"ways that part": {process.Path{Nodes: graph("a - b", "b bypass server")}, plain},
+	} {
+		t.Run(name, func(t *testing.T) {
+			owner := nstest.Owner(t)
+			h := nstest.Open(t, nstest.Namespace(t))
+			for _, name := range []string{"a>", "<b"} {
+				pair := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: name}, PeerName: name + "far"}
+				if err := errors.Join(h.LinkAdd(pair), h.LinkSetAlias(pair, resource.Mark(owner)+name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			at := resource.At(h, owner)
+			if err := (steer.Kind{}).Apply(at, []resource.Change{{Op: resource.Create, Key: "a>", Spec: c.spec}}); err != nil {
+				t.Fatal(err)
+			}
+			w := &Watcher{config: Config{Say: func(string, string) {}}, path: c.path, ports: map[string]*port{}}
+			for _, n := range c.path.Nodes {
+				w.ports[n.West], w.ports[n.East] = &port{name: n.West}, &port{name: n.East}
+			}
+			p := w.ports["a>"]
+			if err := p.open(at, nil); err != nil {
+				t.Fatal(err)
+			}
+			defer p.close()
+			b := &node{spec: c.path.Nodes[1], number: 1, good: proofs}
+			w.nodes = []*node{b}
+			for _, held := range []bool{true, false} {
+				b.failed = true
+				w.Hold(map[bool]time.Duration{true: time.Hour}[held])
+				if c.path.Paths != nil {
+					err := p.steer.SetInsteadOn(web.Name, web.Number, 7)
+					if err != nil {
+						t.Fatal(err)
+					}
+				} else if err := p.steer.SetInstead(7); err != nil {
+					t.Fatal(err)
+				}
+				w.unsure = false
+				if changed := w.judge(b, time.Now()); changed == held || b.failed != held {
+					t.Errorf("held %v: the function has failed %v", held, b.failed)
+				}
+				w.turn()
+				if to, err := p.insteadOn(web); err != nil || (to == 7) != held || w.unsure != held {
+					t.Errorf("held %v: packets go to %d, unsure %v, error %v", held, to, w.unsure, err)
+				}
+			}
+		})
 	}
 }
 

@@ -3,13 +3,20 @@ package watch
 import (
 	"errors"
 	"slices"
+	"time"
 
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
-// turn packets past what has failed, and back to what has not.
+// turn packets past what has failed, and back to what has not. While ports are changed nothing is: who changes them says where packets go
+// until they are watched (steer.Kind's detours), by an order of functions that is not known here. By the one that is, packets could be led
+// back to where they were, to go round for ever; and what is written by turns, "instead" of a port, would be whoever's came last.
 func (w *Watcher) turn() {
+	if time.Now().Before(w.held) {
+		w.unsure = true // it is read again, and turned then
+		return
+	}
 	failed := map[int]bool{}
 	for _, n := range w.nodes {
 		if !n.leaving {

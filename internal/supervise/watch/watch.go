@@ -81,7 +81,7 @@ type Watcher struct {
 	begun          bool
 	// unsure tells that something could not be read when ports last were.
 	unsure bool
-	// held is until when nothing is taken for a failure: the chain is being changed.
+	// held is until when nothing is taken for a failure or for its end, and no port is turned: the chain is being changed.
 	held time.Time
 }
 
@@ -164,8 +164,8 @@ func (w *Watcher) Dies(program string) {
 	}
 }
 
-// Hold back for a while, in which functions are changed: a firewall may be meant to let probes
-// through no more. Another path ends that.
+// Hold back for a while, in which functions are changed: a firewall may be meant to let probes through no more, and ports
+// are whose who changes them. Once it returns none fails, none is well again, and no port is turned. Another path ends that.
 func (w *Watcher) Hold(during time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -324,7 +324,7 @@ func (w *Watcher) judge(n *node, now time.Time) bool {
 			w.config.Restart(program)
 		}
 	}
-	if n.good < proofs || !n.well(w.programs) {
+	if n.good < proofs || !n.well(w.programs) || now.Before(w.held) {
 		return false
 	}
 	n.heal(now)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"time"
 
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/steer"
@@ -32,10 +31,6 @@ func (w *Watcher) facing(node int) (ports []string) {
 // turnWays has packets that go to functions which have failed end before them, or led past them, and those of replicas which have go
 // to others.
 func (w *Watcher) turnWays(failed map[int]bool) {
-	if time.Now().Before(w.held) {
-		w.unsure = true // ports may be those of other ways by now, and who changes them says where packets go until they are watched
-		return
-	}
 	w.unite(slices.Contains(slices.Collect(maps.Values(failed)), true))
 	functions, shares, lost := w.replicas(failed), map[*process.Watched]*steer.Shares{}, lostOf(w.path.Nodes, failed)
 	for _, n := range w.path.Nodes {
