@@ -43,21 +43,28 @@ func TestMain(m *testing.M) {
 // name of its chains, after e2e and a dash.
 func TestScripts(t *testing.T) {
 	nstest.Root(t) // TestWithoutRoot covers the rest
-	testscript.Run(t, testscript.Params{
-		Files: ownedScripts(t),
+	testscript.Run(t, scriptParams(ownedScripts(t)...))
+}
+
+// scriptParams is how scripts are run.
+func scriptParams(files ...string) testscript.Params {
+	return testscript.Params{
+		Files: files,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("NFCHAIN_RESULTS", filepath.Join(e.WorkDir, "results.db"))
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("PID", strconv.Itoa(os.Getpid()))
 			nfchain := filepath.Join(strings.SplitN(e.Getenv("PATH"), ":", 2)[0], "nfchain")
 			e.Setenv("NFCHAIN", nfchain)
-			// A script that fails leaves its chain; the next run must not find it.
+			engines := enginesIn(e.WorkDir)
+			e.Vars = append(e.Vars, engines...)
+			// A script that fails leaves its chain; the next run must not find it. Its engines run until this has been done.
 			chain := own + "-" + strings.TrimPrefix(filepath.Base(e.WorkDir), "script-")
 			e.Defer(func() {
-				_ = exec.Command(nfchain, "down", chain, chain+"-2").Run()
-				_ = exec.Command(nfchain, "down", chain+"-fw").Run()
+				down(nfchain, engines, chain, chain+"-2")
+				down(nfchain, engines, chain+"-fw")
 				if shared, err := os.ReadFile(filepath.Join(e.WorkDir, "shared")); err == nil {
-					_ = exec.Command(nfchain, append([]string{"down"}, strings.Fields(string(shared))...)...).Run()
+					down(nfchain, engines, strings.Fields(string(shared))...)
 				}
 				// With the interface whose peer is in it. The name is the script's own: scripts run at once.
 				_ = exec.Command("ip", "netns", "del", chain+"-outside").Run()
@@ -69,7 +76,26 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "json": jsonPath, "gone": gone, "interrupt": interrupt, "linked": linked, "cni": callCNI,
 		},
-	})
+	}
+}
+
+// enginesIn are the variables by which the engines of a script, which it starts by itself, listen in its directory.
+// What takes its chains down asks the same ones, and none of the machine's.
+func enginesIn(dir string) []string {
+	at := func(name, format, file string) string {
+		return engine.Variable(name) + "=" + fmt.Sprintf(format, filepath.Join(dir, file))
+	}
+	return []string{
+		at(engine.Docker, "unix://%s", "d.sock"), at(engine.Podman, "unix://%s", "p.sock"),
+		at(engine.Containerd, "%s", "c.sock"), at(engine.LXC, "%s", "lxc"),
+	}
+}
+
+// down takes chains down that a script has left. Where there are none it does nothing, which is no error here.
+func down(nfchain string, engines []string, chains ...string) {
+	cmd := exec.Command(nfchain, append([]string{"down"}, chains...)...)
+	cmd.Env = append(os.Environ(), engines...)
+	_ = cmd.Run()
 }
 
 // ownedScripts are copies of the scripts with names of this process's own.
