@@ -47,7 +47,7 @@ func unplanned(filename string, text []byte, f *api.File) (problems []api.Proble
 	for _, alone := range f.Functions {
 		name := alone.Metadata.Name
 		among[name] = alone.Spec
-		if _, err := plan.MakeFunction(alone, catalogue, nil); err != nil {
+		if _, err := plan.MakeFunction(alone, catalogue, plan.Facts{}); err != nil {
 			path, why := "spec", err.Error()
 			if field, rest, is := fieldOf(strings.TrimPrefix(why, "function "+name+": ")); is {
 				path, why = field, rest

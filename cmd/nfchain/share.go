@@ -108,9 +108,9 @@ func (a *app) planShared(h *runs.Host, files []string, format string) error {
 // has for them besides.
 func scripted(h *runs.Host, s *plan.Sharing) (parts []plan.Part, err error) {
 	for _, f := range s.Functions {
-		p, err := plan.MakeFunction(f, h.Catalogue, h.Features.Has)
+		p, err := h.PlanFunction(f)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", err, runs.ErrInput)
+			return nil, err
 		}
 		remembering, err := h.RememberingFunction(f)
 		if err != nil {

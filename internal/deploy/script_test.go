@@ -63,7 +63,7 @@ func TestScriptOfStandaloneFunction(t *testing.T) {
 	needs(t)
 	owner, alone := nstest.Owner(t), nstest.Owner(t)
 	f := plantest.Function(t, alone, "kind: shaper\nshaper: {rate: 1Gbit, classes: [{name: web, rate: 1Mbit, match: {protocol: tcp, destination_port: 80}}]}\n")
-	own, err := plan.MakeFunction(f, plantest.Catalogue(), nil)
+	own, err := plan.MakeFunction(f, plantest.Catalogue(), plan.Facts{})
 	if err != nil {
 		t.Fatal(err)
 	}

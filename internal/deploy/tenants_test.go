@@ -91,7 +91,7 @@ func keptApart(t *testing.T, spec string) {
 	t.Helper()
 	one, two, name := nstest.Owner(t)+"-1", nstest.Owner(t)+"-2", nstest.Owner(t)+"-fw"
 	f := plantest.Function(t, name, "kind: firewall\nfirewall: {rules: {generate: 10}}\n")
-	own, err := plan.MakeFunction(f, plantest.Catalogue(), nil)
+	own, err := plan.MakeFunction(f, plantest.Catalogue(), plan.Facts{})
 	if err != nil {
 		t.Fatal(err)
 	}

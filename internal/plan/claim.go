@@ -127,12 +127,26 @@ func (b *builder) lists() (all []listed) {
 	return all
 }
 
-// claimNamed notes the CPUs that the file names, and refuses those that another chain has to itself.
+// named are the CPUs of a list in a file; one that is not there is an error.
+func (f Facts) named(list string) ([]int, error) {
+	cpus, err := api.ParseCPUList(list)
+	if err != nil {
+		return nil, nil // there is no list, or the file was refused for it
+	}
+	for _, cpu := range cpus {
+		if f.CPUs != nil && !slices.Contains(f.CPUs, cpu) {
+			return nil, fmt.Errorf("there is no CPU %d for nfchain, which may use %s", cpu, words.Ranges(f.CPUs))
+		}
+	}
+	return cpus, nil
+}
+
+// claimNamed notes the CPUs that the file names, and refuses those that are not there, or that another chain has to itself.
 func (b *builder) claimNamed() error {
 	for _, l := range b.lists() {
-		cpus, err := api.ParseCPUList(l.list)
+		cpus, err := b.facts.named(l.list)
 		if err != nil {
-			continue // there is none, or the file was refused for it
+			return feature.Lacking(fmt.Errorf("%s: %w", l.field, err))
 		}
 		if err := b.facts.Claims.clashing(b.chain.Metadata.Name, cpus); err != nil {
 			return feature.Lacking(fmt.Errorf("%s: %w", l.field, err))

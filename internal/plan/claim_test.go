@@ -83,7 +83,7 @@ func TestClaimOfPlan(t *testing.T) {
 	if text, err := json.Marshal(p); err != nil || strings.Contains(string(text), "claim") {
 		t.Errorf("%s, error %v", text, err)
 	}
-	alone, err := plan.MakeFunction(plantest.Function(t, "filter", "kind: command\ncommand: {args: [x]}\nresources: {cpus: \"1,3\"}\n"), plantest.Catalogue(), nil)
+	alone, err := plan.MakeFunction(plantest.Function(t, "filter", "kind: command\ncommand: {args: [x]}\nresources: {cpus: \"1,3\"}\n"), plantest.Catalogue(), plan.Facts{})
 	if err != nil || !reflect.DeepEqual(alone.Claim(), plan.Claim{Named: []int{1, 3}}) {
 		t.Errorf("%+v, error %v", alone, err)
 	}
@@ -103,5 +103,22 @@ func TestClaimsTogether(t *testing.T) {
 	}
 	if !(plan.Claim{}).With(plan.Claim{}).Empty() {
 		t.Error("nothing and nothing is something")
+	}
+}
+
+// TestNoSuchCPU: a CPU that the machine does not have is refused wherever a file names one.
+func TestNoSuchCPU(t *testing.T) {
+	facts := plan.Facts{CPUs: upTo(2)}
+	const proxy = "kind: command\ncommand: {args: [x]}\nresources: {cpus: \"1-2\"}\n"
+	_, alone := plan.MakeFunction(plantest.Function(t, "filter", proxy), plantest.Catalogue(), facts)
+	_, inChain := plan.Make(plantest.Chain(t, "edge", "functions: [{name: proxy, kind: command, command: {args: [x]}, resources: {cpus: \"1-2\"}}]\n"), plantest.Catalogue(), facts, plan.Options{})
+	for name, err := range map[string]error{"function filter": alone, "chain edge: function proxy": inChain} {
+		if want := name + ": resources.cpus: there is no CPU 2 for nfchain, which may use 0-1"; err == nil || err.Error() != want || !feature.NotHere(err) {
+			t.Errorf("%v, want %s, for want of the machine", err, want)
+		}
+	}
+	facts.CPUs = nil // it does not tell
+	if _, err := plan.MakeFunction(plantest.Function(t, "filter", proxy), plantest.Catalogue(), facts); err != nil {
+		t.Error(err)
 	}
 }

@@ -176,7 +176,7 @@ func hasNoNull(t *testing.T, text []byte) {
 func TestNothingIsNull(t *testing.T) {
 	nouns := map[string]any{}
 	for _, body := range []string{"kind: firewall\n", "kind: forward\n", "kind: command\ncommand: {args: [sleep, infinity]}\n", "kind: shaper\nshaper: {rate: 1Gbit}\n"} {
-		p, err := plan.MakeFunction(plantest.Function(t, "fn", body), plantest.Catalogue(), nil)
+		p, err := plan.MakeFunction(plantest.Function(t, "fn", body), plantest.Catalogue(), plan.Facts{})
 		if err != nil {
 			t.Fatal(err)
 		}

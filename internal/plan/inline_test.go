@@ -187,7 +187,7 @@ func TestInlineRefused(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", c.spec, err, c.want)
 		}
 	}
-	if _, err := plan.MakeFunction(api.StandaloneFunction{Spec: api.FunctionBody{Kind: "counter", Runtime: api.RuntimeInline}}, plantest.Catalogue(), nil); err == nil || !strings.Contains(err.Error(), "leave runtime: inline out") {
+	if _, err := plan.MakeFunction(api.StandaloneFunction{Spec: api.FunctionBody{Kind: "counter", Runtime: api.RuntimeInline}}, plantest.Catalogue(), plan.Facts{}); err == nil || !strings.Contains(err.Error(), "leave runtime: inline out") {
 		t.Errorf("one that stands alone: %v", err)
 	}
 }

@@ -70,8 +70,8 @@ func (b *builder) place() error {
 	if err != nil {
 		return fmt.Errorf("placement.%w", err)
 	}
-	if err := p.name("functions", asked.Functions.Shared, "load", asked.Load.Shared, "softirqs", asked.Softirqs.Shared); err != nil {
-		return feature.Lacking(fmt.Errorf("placement.%w", err))
+	for _, list := range []string{asked.Functions.Shared, asked.Load.Shared, asked.Softirqs.Shared} {
+		p.note(list)
 	}
 	for _, n := range b.nodes {
 		for _, m := range n.members() {
@@ -139,27 +139,12 @@ func (b *builder) alone(programs map[string]bool) (names []string) {
 	return names
 }
 
-// name takes lists by the fields that they stand in.
-func (p *placing) name(lists ...string) error {
-	for i := 0; i < len(lists); i += 2 {
-		for _, cpu := range p.note(lists[i+1]) {
-			if p.allowed != nil && !slices.Contains(p.allowed, cpu) {
-				return fmt.Errorf("%s: there is no CPU %d for nfchain, which may use %s", lists[i], cpu, words.Ranges(p.allowed))
-			}
-		}
-	}
-	return nil
-}
-
-func (p *placing) note(list string) []int {
-	cpus, err := api.ParseCPUList(list)
-	if err != nil {
-		return nil // there is none, or the file was refused for it
-	}
+// note what a list in the file names, if there is one.
+func (p *placing) note(list string) {
+	cpus, _ := api.ParseCPUList(list)
 	for _, cpu := range cpus {
 		p.named[cpu] = true
 	}
-	return cpus
 }
 
 // choose a CPU for each of the nodes: the one that it has, where it may keep that. The first is had last: most

@@ -144,7 +144,7 @@ func TestHugepages(t *testing.T) {
 			t.Errorf("%s\nerror %v, want %q", c.spec, err, c.want)
 		}
 	}
-	if _, err := plan.MakeFunction(plantest.Function(t, "filter", "kind: firewall\nresources: {hugepages: 2MiB}\n"), plantest.Catalogue(), nil); err == nil {
+	if _, err := plan.MakeFunction(plantest.Function(t, "filter", "kind: firewall\nresources: {hugepages: 2MiB}\n"), plantest.Catalogue(), plan.Facts{}); err == nil {
 		t.Error("a standalone firewall with hugepages")
 	}
 }

@@ -209,7 +209,7 @@ func TestStandaloneFunctions(t *testing.T) {
 		"kind: command\ncommand: {args: [sleep, infinity]}\n": {"namespace", "names", "process"},
 		"kind: shaper\nshaper: {rate: 1Gbit, classes: [{name: a, rate: 1Mbit, match: {protocol: tcp}}]}\n": {"namespace", "ruleset"},
 	} {
-		p, err := plan.MakeFunction(plantest.Function(t, "fn", spec), plantest.Catalogue(), nil)
+		p, err := plan.MakeFunction(plantest.Function(t, "fn", spec), plantest.Catalogue(), plan.Facts{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -46,7 +46,7 @@ func TestShare(t *testing.T) {
 	}
 	facts := plan.Facts{Functions: map[string]api.FunctionBody{}}
 	for _, fn := range s.Functions {
-		if _, err := plan.MakeFunction(fn, plantest.Catalogue(), nil); err != nil {
+		if _, err := plan.MakeFunction(fn, plantest.Catalogue(), plan.Facts{}); err != nil {
 			t.Error(err)
 		}
 		facts.Functions[fn.Metadata.Name] = fn.Spec
@@ -95,7 +95,7 @@ func TestSharedFunctionsArePlaced(t *testing.T) {
 // TestScriptOfSeveral is one script, which looks for nfchain once before it makes anything.
 func TestScriptOfSeveral(t *testing.T) {
 	alone := plantest.Function(t, "filter", "kind: firewall\n")
-	own, err := plan.MakeFunction(alone, plantest.Catalogue(), nil)
+	own, err := plan.MakeFunction(alone, plantest.Catalogue(), plan.Facts{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/function"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/namespace"
@@ -16,8 +17,8 @@ import (
 
 // MakeFunction plans a function that stands alone: its namespace and what it does
 // there. What it does on interfaces comes with the chain that refers to it, which
-// brings them. has is as in [Facts].
-func MakeFunction(f api.StandaloneFunction, c Catalogue, has func(feature string) bool) (*Plan, error) {
+// brings them. Of the facts it needs what the machine has: features and CPUs.
+func MakeFunction(f api.StandaloneFunction, c Catalogue, facts Facts) (*Plan, error) {
 	name := f.Metadata.Name
 	kind, ok := c.Functions[f.Spec.Kind]
 	if !ok {
@@ -32,14 +33,16 @@ func MakeFunction(f api.StandaloneFunction, c Catalogue, has func(feature string
 	if _, err := hugepagesOf(kind, f.Spec); err != nil {
 		return nil, fmt.Errorf("function %s: %w", name, err)
 	}
-	options := settled(kind, f.Spec.Options, has)
+	options := settled(kind, f.Spec.Options, facts.Has)
 	n := Node{Name: name, Kind: f.Spec.Kind, Namespace: namespace.Alone(name), Made: true}
 	p := &Plan{SchemaVersion: 1, Chain: name, Nodes: []Node{n}, Blocks: []netip.Prefix{}, Requires: append([]string{"netns"}, kind.Requires(options)...)}
 	sort.Strings(p.Requires)
 	if f.Spec.Resources != nil {
-		if cpus, err := api.ParseCPUList(f.Spec.Resources.CPUs); err == nil {
-			p.claim = Claim{Named: cpus}
+		cpus, err := facts.named(f.Spec.Resources.CPUs)
+		if err != nil {
+			return nil, feature.Lacking(fmt.Errorf("function %s: resources.cpus: %w", name, err))
 		}
+		p.claim = Claim{Named: cpus}
 	}
 	p.Resources = []resource.Resource{resource.New("", namespace.Spec{Name: n.Namespace, Sysctls: namespace.Sysctls(true, true)})}
 	made, err := kind.Contribute(function.Site{Owner: name, Node: name, Namespace: n.Namespace, Resources: f.Spec.Resources, Needs: need(n)}, options)

@@ -80,7 +80,7 @@ func TestTransparentRefuses(t *testing.T) {
 	}
 	made(t, bump+"everywhere: [{kind: firewall, except: [b]}, {kind: shaper, shaper: {rate: 1Gbit}}]\n", plan.Facts{}, plan.Options{})
 	for _, f := range []api.StandaloneFunction{alone, passing} {
-		if _, err := plan.MakeFunction(f, plantest.Catalogue(), nil); err == nil {
+		if _, err := plan.MakeFunction(f, plantest.Catalogue(), plan.Facts{}); err == nil {
 			t.Errorf("%s stands alone", f.Metadata.Name)
 		}
 	}

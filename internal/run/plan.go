@@ -18,6 +18,9 @@ import (
 // Plan makes the plan of a chain with what this machine is now. Functions that
 // stand alone are looked for in alone and then among those that are up.
 func (h *Host) Plan(chain api.Chain, alone []api.StandaloneFunction, o plan.Options) (*plan.Plan, error) {
+	if err := h.planFunctions(alone); err != nil {
+		return nil, err
+	}
 	through, err := h.through(chain, alone, nil)
 	if err != nil {
 		return nil, err
@@ -28,6 +31,9 @@ func (h *Host) Plan(chain api.Chain, alone []api.StandaloneFunction, o plan.Opti
 // PlanAll plans chains as they would be were one made after the other: each keeps clear of
 // the addresses of those before it, unless they are another tenant's, and of their CPUs.
 func (h *Host) PlanAll(chains []api.Chain, alone []api.StandaloneFunction, o plan.Options) ([]*plan.Plan, error) {
+	if err := h.planFunctions(alone); err != nil {
+		return nil, err
+	}
 	var all []*plan.Plan
 	for _, chain := range chains {
 		through, err := h.through(chain, alone, nil)
@@ -102,13 +108,32 @@ func (h *Host) settled(name string) (*plan.Plan, error) {
 // planned is the plan of what is remembered.
 func (h *Host) planned(file *api.File, r Remembered) (*plan.Plan, error) {
 	if len(file.Functions) > 0 {
-		return plan.MakeFunction(file.Functions[0], h.Catalogue, h.Features.Has)
+		return h.PlanFunction(file.Functions[0])
 	}
 	through, err := h.through(file.Chains[0], nil, h.functionsOf(r))
 	if err != nil {
 		return nil, err
 	}
 	return h.planThrough(file.Chains[0], through, &r, plan.Options{Direct: r.Direct})
+}
+
+// PlanFunction is the plan of a standalone function on this machine.
+func (h *Host) PlanFunction(f api.StandaloneFunction) (*plan.Plan, error) {
+	p, err := plan.MakeFunction(f, h.Catalogue, plan.Facts{Has: h.Features.Has, CPUs: h.Features.AllowedCPUs()})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, ErrInput)
+	}
+	return p, nil
+}
+
+// planFunctions refuses those that stand beside a chain in its file and cannot be made here, as `up` would.
+func (h *Host) planFunctions(alone []api.StandaloneFunction) error {
+	for _, f := range alone {
+		if _, err := h.PlanFunction(f); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // planThrough makes the plan of a chain, with images and files of this machine's as they are remembered, or, where nothing

@@ -159,7 +159,7 @@ func (h *Host) claimFunction(ctx context.Context, p *plan.Plan, dry bool) error 
 // UpFunction makes a standalone function what it should be. The caller holds its
 // lock.
 func (h *Host) UpFunction(ctx context.Context, f api.StandaloneFunction, o UpOptions) ([]resource.Change, error) {
-	p, err := plan.MakeFunction(f, h.Catalogue, h.Features.Has)
+	p, err := h.PlanFunction(f)
 	if err != nil {
 		return nil, err
 	}
