@@ -12,6 +12,7 @@ import (
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/macvlan"
 	"nfchain.dev/nfchain/internal/resource/process"
 )
 
@@ -95,7 +96,7 @@ func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.P
 		}
 		defer coming.Release()
 	}
-	if h.apart(chain) {
+	if h.apart(chain) && !overHost(p) {
 		free()
 	}
 	changes, err := h.deploy(ctx, p, o, func() error {
@@ -122,6 +123,15 @@ func (h *Host) apart(chain api.Chain) bool {
 	return !h.Catalogue.Attaching(chain.Spec.Wiring) && len(chain.Spec.Brought()) == 0 && chain.Spec.Tuning.Host == "" &&
 		!slices.ContainsFunc(chain.Spec.Endpoints, func(e api.Endpoint) bool { return e.Interface != "" || e.Namespace != "" }) &&
 		!slices.ContainsFunc(chain.Spec.Functions, func(f api.Function) bool { return f.Ref != "" })
+}
+
+// overHost tells whether a plan has devices over an interface of the host's, which an endpoint of another chain may take into its
+// namespace until they are there.
+func overHost(p *plan.Plan) bool {
+	return slices.ContainsFunc(p.Resources, func(r resource.Resource) bool {
+		s, is := r.Spec.(macvlan.Spec)
+		return is && s.Parent.OfHost()
+	})
 }
 
 // claim the CPUs of a plan for its owner, besides those that it has: what it has there is moved later.

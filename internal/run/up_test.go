@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/plan"
@@ -173,5 +175,41 @@ func TestTwoAreMadeAtOnce(t *testing.T) {
 		if slices.ContainsFunc(meanwhile.Blocks, block.Overlaps) {
 			t.Errorf("both have %s: %v and %v", block, p.Blocks, meanwhile.Blocks)
 		}
+	}
+}
+
+// TestParentIsHeld: while the devices of a chain over an interface of the host's are being made, no other chain is, which could take
+// that interface.
+func TestParentIsHeld(t *testing.T) {
+	nstest.Require(t, feature.Macvlan)
+	if !nstest.Alone(t) {
+		return
+	}
+	const wire = "ip link add card type veth peer name wire && ip link set card up && ip link set wire up"
+	if out, err := exec.Command("sh", "-c", wire).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	b := newBed(t, "wiring: macvlan\nmacvlan: {parent: card}\n"+plantest.Forwards(1))
+	t.Cleanup(b.down)
+	other, second := b.chain, newHost()
+	other.Metadata.Name += "-other"
+	t.Cleanup(func() { _, _ = second.Down(context.Background(), other.Metadata.Name) })
+	var meanwhile error
+	var once sync.Once
+	b.host.Progress = func(string, int, int) {
+		once.Do(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			_, _, meanwhile = second.Up(ctx, other, run.UpOptions{})
+		})
+	}
+	if _, _, err := b.host.Up(context.Background(), b.chain, run.UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if !errors.Is(meanwhile, context.DeadlineExceeded) {
+		t.Errorf("the other chain: %v, want it to wait", meanwhile)
+	}
+	if _, _, err := second.Up(context.Background(), other, run.UpOptions{}); err != nil {
+		t.Error(err)
 	}
 }
