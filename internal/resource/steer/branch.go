@@ -211,7 +211,7 @@ func (k Kind) keepBranch(p resource.Place, s Spec, index int, to []uint32, old *
 		same = made == seatMaps{} && had.flows == wanted.flows && had.own == wanted.own && had.back == wanted.back && slices.Equal(had.ways, wanted.ways)
 	}
 	if !same {
-		loaded, err := loadBranch(p, s.Device, wanted, t, old, k.detours)
+		loaded, err := k.loadBranch(p, s.Device, wanted, t, old)
 		if err != nil {
 			return err
 		}
@@ -260,7 +260,7 @@ func left(had, wanted []way) (ways []way) {
 
 // loadBranch loads this version's program that sends packets on from a port by labels and flows, to functions at these
 // seats too. It counts on where another stopped, and knows the flows that other ports know.
-func loadBranch(p resource.Place, port string, made parting, t seats, old *attached, d detoured) (*branch.ProgramObjects, error) {
+func (k Kind) loadBranch(p resource.Place, port string, made parting, t seats, old *attached) (*branch.ProgramObjects, error) {
 	spec, err := made.spec()
 	if err != nil {
 		return nil, err
@@ -271,20 +271,8 @@ func loadBranch(p resource.Place, port string, made parting, t seats, old *attac
 	}
 	makeRoom(spec, t.tables.MaxEntries())
 	maps.Copy(o.MapReplacements, t.maps())
-	others, err := portsThat(p, func(a *attached) bool { return a.has(jointsMap, spec.Maps[jointsMap]) })
-	defer held.CloseAll(others)
-	if err != nil {
+	if o.MapReplacements[jointsMap], err = k.common.table(spec.Maps[jointsMap], func() (*ebpf.Map, error) { return jointsOf(p, spec.Maps[jointsMap]) }); err != nil {
 		return nil, err
-	}
-	if len(others) > 0 {
-		o.MapReplacements[jointsMap] = others[0].Maps[jointsMap]
-	} else {
-		table, err := takeOver[branch.ProgramFlow, uint32](p, spec.Maps[jointsMap])
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = table.Close() }()
-		o.MapReplacements[jointsMap] = table
 	}
 	loaded := &branch.ProgramObjects{}
 	if err := spec.LoadAndAssign(loaded, &o); err != nil {
@@ -292,13 +280,26 @@ func loadBranch(p resource.Place, port string, made parting, t seats, old *attac
 	}
 	err = made.countable(loaded.Aside)
 	if err == nil {
-		err = d.tell(port, made, loaded, o.MapReplacements[nodesMap] != nil)
+		err = k.detours.tell(port, made, loaded, o.MapReplacements[nodesMap] != nil)
 	}
 	if err != nil {
 		_ = loaded.Close()
 		return nil, err
 	}
 	return loaded, nil
+}
+
+// jointsOf a chain's ports, or those that these begin with.
+func jointsOf(p resource.Place, like *ebpf.MapSpec) (*ebpf.Map, error) {
+	others, err := portsThat(p, func(a *attached) bool { return a.has(jointsMap, like) })
+	defer held.CloseAll(others)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(others) > 0:
+		return others[0].Maps[jointsMap].Clone()
+	}
+	return takeOver[branch.ProgramFlow, uint32](p, like)
 }
 
 // spec of the program.

@@ -205,7 +205,7 @@ func (d detoured) tell(port string, p parting, loaded *branch.ProgramObjects, to
 		return nil
 	}
 	if !took {
-		return putNodes(loaded.Nodes, loaded.Instead, nodes)
+		return putNodes(loaded.Nodes, loaded.Instead, nil, nodes)
 	}
 	more := false
 	for _, failing := range []bool{false, true} {

@@ -33,6 +33,8 @@ type Kind struct {
 	outgrown *outgrown
 	// detours around nodes that fail meanwhile.
 	detours detoured
+	// common tables of the ports that are changed.
+	common *common
 }
 
 // Name implements resource.Kind.
@@ -103,7 +105,8 @@ func called(p resource.Place, number int) string {
 
 // Apply implements resource.Kind.
 func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
-	k.choices = choices{}
+	k.choices, k.common = choices{}, &common{}
+	defer k.common.close()
 	changes = enteringLast(changes)
 	return p.Do(func() error {
 		turned, err := k.versionable(p, changes)

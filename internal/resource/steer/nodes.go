@@ -1,8 +1,10 @@
 package steer
 
 import (
+	"cmp"
 	"errors"
 	"maps"
+	"slices"
 
 	"github.com/cilium/ebpf"
 
@@ -72,7 +74,7 @@ func (p *Port) SetNodes(nodes map[uint32]Node) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(putNodes(p.at.Maps[nodesMap], p.at.Maps[insteadMap], nodes), p.forget(was, nodes))
+	return errors.Join(putNodes(p.at.Maps[nodesMap], p.at.Maps[insteadMap], was, nodes), p.forget(was, nodes))
 }
 
 // made for the program.
@@ -84,20 +86,28 @@ func (n Node) made() branch.ProgramNode {
 	return made
 }
 
-// putNodes those first that packets are led on to.
-func putNodes(table, instead *ebpf.Map, nodes map[uint32]Node) (err error) {
-	for _, failing := range []bool{false, true} {
-		for number, n := range nodes {
-			if (n.Fails != Well) != failing {
-				continue
-			}
-			err = errors.Join(err, table.Put(number, n.made()))
+// putNodes that are not there so: those first that packets are led on to.
+func putNodes(table, instead *ebpf.Map, was, nodes map[uint32]Node) (err error) {
+	for _, number := range onwardFirst(nodes) {
+		if known, is := was[number]; !is || known != nodes[number] {
+			err = errors.Join(err, table.Put(number, nodes[number].made()))
 		}
 	}
 	if anyFails(nodes) {
 		return errors.Join(err, instead.Put(uint32(0), uint32(Replicas)))
 	}
 	return errors.Join(err, instead.Put(uint32(0), uint32(0)))
+}
+
+// onwardFirst are the numbers of nodes, each behind the one that packets are led on to past it.
+func onwardFirst(nodes map[uint32]Node) []uint32 {
+	past := func(number uint32) (many int) {
+		for n := nodes[number]; n.Fails == Past && many <= len(nodes); n = nodes[n.Next] {
+			many++
+		}
+		return many
+	}
+	return slices.SortedFunc(maps.Keys(nodes), func(a, b uint32) int { return cmp.Compare(past(a), past(b)) })
 }
 
 // forget nodes that were known, and those last that packets were led on to.

@@ -165,18 +165,19 @@ func TestDetoursAreMended(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.close()
+	none := func(uint32) (n steer.Node, is bool) { return n, false }
 	for _, fails := range []steer.Fails{steer.Ends, steer.Past, steer.Well} {
 		left, nodes := uint32(0), map[uint32]steer.Node{101: {Port: 7}, 102: {Port: 8, Fails: fails, Next: 101}}
 		if fails == steer.Well {
 			left = steer.Replicas
 		}
-		if err := errors.Join(p.divert(101, nodes), p.steer.SetInstead(left)); err != nil {
+		if err := errors.Join(p.divert(101, nodes, none), p.steer.SetInstead(left)); err != nil {
 			t.Fatal(err)
 		}
 		if p.fails(102) {
 			t.Errorf("a node that nobody looks at is said to fail, of %v", nodes)
 		}
-		if err := p.divert(101, nodes); err != nil || p.fails(102) != (fails != steer.Well) || p.fails(101) {
+		if err := p.divert(101, nodes, none); err != nil || p.fails(102) != (fails != steer.Well) || p.fails(101) {
 			t.Errorf("of %v not those fail: error %v", nodes, err)
 		}
 		if to, err := p.steer.Instead(); err != nil || (to != 0) != (fails != steer.Well) {

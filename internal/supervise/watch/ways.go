@@ -33,6 +33,7 @@ func (w *Watcher) facing(node int) (ports []string) {
 func (w *Watcher) turnWays(failed map[int]bool) {
 	w.unite(slices.Contains(slices.Collect(maps.Values(failed)), true))
 	functions, shares, lost := w.replicas(failed), map[*process.Watched]*steer.Shares{}, lostOf(w.path.Nodes, failed)
+	labelled := labelledOf(w.path.Nodes)
 	for _, n := range w.path.Nodes {
 		for _, back := range []bool{false, true} {
 			p, to := w.ports[portOf(n, back)], goals(n, back)
@@ -41,7 +42,13 @@ func (w *Watcher) turnWays(failed map[int]bool) {
 			}
 			err := w.keepFrom(p, true, functions, shares)
 			known := around(w.path.Nodes, to, back, lost, w.number)
-			if err = errors.Join(err, p.divert(w.path.Nodes[to[0]].Label, known), w.keepFrom(p, false, functions, shares)); err != nil {
+			also := func(label uint32) (made steer.Node, is bool) {
+				if i, is := labelled[label]; is {
+					return told(w.path.Nodes, i, back, nil, w.number), true
+				}
+				return made, false
+			}
+			if err = errors.Join(err, p.divert(w.path.Nodes[to[0]].Label, known, also), w.keepFrom(p, false, functions, shares)); err != nil {
 				w.unsure = true // it is read again, and turned then
 			}
 		}
@@ -87,46 +94,83 @@ func goals(n process.Watched, back bool) []int {
 	return n.Onward
 }
 
-// around a port, from which packets go to some nodes, are those nodes and all others to which they may be led past what fails,
-// by their labels.
+// labelledOf nodes are their places, by their labels; of replicas that of the first.
+func labelledOf(nodes []process.Watched) map[uint32]int {
+	all := map[uint32]int{}
+	for i, n := range nodes {
+		if _, is := all[n.Label]; !is {
+			all[n.Label] = i
+		}
+	}
+	return all
+}
+
+// told of a node is where it is, and what becomes of packets to it.
+func told(nodes []process.Watched, i int, back bool, lost map[uint32]bool, number func(port string) uint32) steer.Node {
+	n := nodes[i]
+	made := steer.Node{Port: number(portOf(n, !back)), Joint: joint(nodes, n)}
+	if n.OnFailure == process.Bypass {
+		made.Next = nodes[goals(n, back)[0]].Label
+	}
+	if lost[n.Label] {
+		made.Fails = map[string]steer.Fails{process.Bypass: steer.Past, process.Block: steer.Ends}[n.OnFailure]
+	}
+	return made
+}
+
+// around a port, from which packets go to some nodes, are those nodes and others to which they are led past what fails, by their labels:
+// not those to which they would be if more did. So what ports are told when one of a row of functions fails, or is well again, is as much
+// as there are functions around it, and not as all of the row before it times all behind it.
 func around(nodes []process.Watched, to []int, back bool, lost map[uint32]bool, number func(port string) uint32) map[uint32]steer.Node {
 	known := map[uint32]steer.Node{}
-	for to = slices.Clone(to); len(to) > 0; {
-		i := to[0]
-		n := nodes[i]
-		to = to[1:]
+	for to = slices.Clone(to); len(to) > 0; to = to[1:] {
+		n := nodes[to[0]]
 		if _, is := known[n.Label]; is {
 			continue
 		}
-		made := steer.Node{Port: number(portOf(n, !back)), Joint: joint(nodes, n)}
-		if n.OnFailure == process.Bypass {
-			past := goals(n, back)
-			made.Next = nodes[past[0]].Label
-			if !back {
-				past = past[:1]
-			}
-			to = append(to, past...)
-		}
-		if lost[n.Label] {
-			made.Fails = map[string]steer.Fails{process.Bypass: steer.Past, process.Block: steer.Ends}[n.OnFailure]
-		}
+		made := told(nodes, to[0], back, lost, number)
 		known[n.Label] = made
+		if made.Fails != steer.Past {
+			continue
+		}
+		past := goals(n, back)
+		if !back {
+			past = past[:1]
+		}
+		to = append(to, past...)
 	}
 	return known
 }
 
-// divert packets from nodes that fail, unless they are. A port that leads to one node alone leads there, or elsewhere, or nowhere.
-func (p *port) divert(planned uint32, around map[uint32]steer.Node) error {
+// divert packets from nodes that fail, unless they are. A port that leads to one node alone leads there, or elsewhere, or nowhere. What else
+// a port where ways part has been told of nodes, that there are still, stays there as it is also now, as of such that are well: nothing leads
+// to them, and to have the port forget them would take until no packet can be on its way there.
+func (p *port) divert(planned uint32, around map[uint32]steer.Node, also func(label uint32) (steer.Node, bool)) error {
 	if !p.steer.Parts() {
 		return p.lead(instead(planned, around))
 	}
 	fails := slices.ContainsFunc(slices.Collect(maps.Values(around)), func(n steer.Node) bool { return n.Fails != steer.Well })
-	was, err := p.steer.Nodes()
-	looks, wrong := p.looks()
-	if err = errors.Join(err, wrong); err != nil || !fails && !looks || looks == fails && maps.Equal(was, around) {
+	looks, err := p.looks()
+	if err != nil || !fails && !looks {
 		return err
 	}
-	return p.steer.SetNodes(around)
+	was, err := p.steer.Nodes()
+	if err != nil {
+		return err
+	}
+	wanted := maps.Clone(around)
+	for label := range was {
+		if _, is := around[label]; is {
+			continue
+		}
+		if n, is := also(label); is {
+			wanted[label] = n
+		}
+	}
+	if looks == fails && maps.Equal(was, wanted) {
+		return nil
+	}
+	return p.steer.SetNodes(wanted)
 }
 
 // instead of a node packets go to this port, or end; 0 where they go to it.
