@@ -3,6 +3,7 @@ package pass
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
@@ -14,6 +15,14 @@ import (
 // inherit what other passes know of the connections of these firewalls, where these have tables of
 // their own: those of another size, or of firewalls that were in a pass each and now are in one.
 // What begins meanwhile is handed over when the others are there no more.
+//
+// From when one of two passes that had a table in common is replaced by one with another table, until the other is and what both tables know
+// is in one, each sees the packets of its way alone. A connection that was known before stays known to both, with its state. An answer to one
+// that begins in that time is not known at the other pass: it has the state that it would have if nothing had been sent before, which of TCP's
+// SYN with ACK is invalid and of most else is new; and a TCP connection whose SYN was seen before is one that is still to be answered at the
+// pass by which its opener sends, so that all but another SYN is invalid there. Whether such packets are dropped, rules say; whoever sends
+// them again is known then. When both passes have the one table, it has what either saw ([united]): nothing that one of them saw is undone by what the
+// other did not see. A packet that comes to a connection just while its entry is written is noted in the one that this takes the place of.
 func (f *furnishing) inherit(into *ebpf.Map) error {
 	seen, whose := map[ebpf.MapID]bool{}, map[uint32]bool{}
 	own, err := held.NumberOf(into)
@@ -46,7 +55,7 @@ func (f *furnishing) inherit(into *ebpf.Map) error {
 	return nil
 }
 
-// copyConnections of some firewalls that are not in the other table yet, or not as they were seen last: the pass of another
+// copyConnections of some firewalls that are not in the other table yet, or not as they are known here: the pass of another
 // port may have that table since a while, and what came by there has not met it.
 func copyConnections(from, to *ebpf.Map, whose map[uint32]bool) error {
 	return eachConnection(from, func(c *passrules.ProgramRulesConnection, f *passrules.ProgramRulesFlow) error {
@@ -55,7 +64,7 @@ func copyConnections(from, to *ebpf.Map, whose map[uint32]bool) error {
 		}
 		err := to.Update(c, f, ebpf.UpdateNoExist)
 		if errors.Is(err, ebpf.ErrKeyExist) {
-			err = keepLatest(to, c, f)
+			err = keepBoth(to, c, f)
 		}
 		if err != nil {
 			return fmt.Errorf("take a connection over: %w", err)
@@ -64,13 +73,58 @@ func copyConnections(from, to *ebpf.Map, whose map[uint32]bool) error {
 	})
 }
 
-// keepLatest of what a table and another know of a connection.
-func keepLatest(table *ebpf.Map, c *passrules.ProgramRulesConnection, f *passrules.ProgramRulesFlow) error {
+// keepBoth has a table know of a connection what it knows and what another does. What it knows is left alone where it would be the same: a
+// packet that comes meanwhile is not forgotten then.
+func keepBoth(table *ebpf.Map, c *passrules.ProgramRulesConnection, f *passrules.ProgramRulesFlow) error {
 	var known passrules.ProgramRulesFlow
-	if err := table.Lookup(c, &known); err == nil && known.Last >= f.Last {
-		return nil
+	if err := table.Lookup(c, &known); err != nil {
+		return table.Put(c, f)
 	}
-	return table.Put(c, f)
+	all := united(known, *f)
+	if is := known; all.Last-is.Last < uint64(time.Second) {
+		is.Last, is.Answers = all.Last, all.Answers // rules are asked once more
+		if is == all {
+			return nil
+		}
+	}
+	return table.Put(c, &all)
+}
+
+// What is seen of TCP, as bpf/include/flows.h has it.
+const (
+	seenFinished = 3
+	seenReset    = 4
+	seenRefused  = 8
+)
+
+// united is what two tables know of one connection, of which each saw packets of one way for a while.
+func united(one, other passrules.ProgramRulesFlow) passrules.ProgramRulesFlow {
+	late, early := one, other
+	if late.Last < early.Last {
+		late, early = early, late
+	}
+	if late.Open == 0 || early.Open == 0 || late.Opener != early.Opener {
+		return late // it began anew
+	}
+	for _, f := range [][2]*passrules.ProgramRulesFlow{{&late, &early}, {&early, &late}} {
+		if fresh, over := f[0], f[1]; fresh.Replied == 0 && fresh.Seen&(seenFinished|seenReset) == 0 && (over.Seen&seenReset != 0 || over.Seen&seenFinished == seenFinished) {
+			if over.Last > fresh.Last { // by an answer
+				fresh.Last, fresh.Replied = over.Last, 1
+			}
+			return *fresh // its opener began it anew
+		}
+	}
+	if late.Replied == 0 {
+		early.Seen &^= seenRefused // it may have begun anew since
+	}
+	late.Replied |= early.Replied
+	late.Seen |= early.Seen
+	for i, answer := range early.Answers {
+		if late.Answers[i] == 0 {
+			late.Answers[i] = answer
+		}
+	}
+	return late
 }
 
 // handOver what firewalls of a pass that is there no more came to know of connections since others took these over, into
@@ -131,7 +185,7 @@ func (k knowing) catchUp(with knowing) error {
 		if !whose[c.Whose] || f.Last < since {
 			return nil
 		}
-		if err := keepLatest(table, c, f); err != nil {
+		if err := keepBoth(table, c, f); err != nil {
 			return fmt.Errorf("take a connection over that began meanwhile: %w", err)
 		}
 		return nil
