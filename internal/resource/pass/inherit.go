@@ -16,13 +16,17 @@ import (
 // their own: those of another size, or of firewalls that were in a pass each and now are in one.
 // What begins meanwhile is handed over when the others are there no more.
 //
-// From when one of two passes that had a table in common is replaced by one with another table, until the other is and what both tables know
-// is in one, each sees the packets of its way alone. A connection that was known before stays known to both, with its state. An answer to one
-// that begins in that time is not known at the other pass: it has the state that it would have if nothing had been sent before, which of TCP's
-// SYN with ACK is invalid and of most else is new; and a TCP connection whose SYN was seen before is one that is still to be answered at the
-// pass by which its opener sends, so that all but another SYN is invalid there. Whether such packets are dropped, rules say; whoever sends
-// them again is known then. When both passes have the one table, it has what either saw ([united]): nothing that one of them saw is undone by what the
-// other did not see. A packet that comes to a connection just while its entry is written is noted in the one that this takes the place of.
+// A connection that was known before stays known, with its state, and no rule is asked about it that would not be else. Two kinds of packets may
+// have another state than they would have had, and rules say whether they are dropped for it; whoever sends such again is known by then:
+//   - Those of a connection that began, or was answered, when this table had been filled already and the pass that is replaced was still there,
+//     until that is handed over: that takes the kernel to say that no packet is in the replaced one, 8 ms, and reading its table once.
+//   - Where two passes had a table in common, from when one is replaced until the other is and what both tables know is in one, which
+//     loading a program makes longer: each sees the packets of its way alone. The answer to a connection that begins then is not known at the
+//     other pass: TCP's SYN with ACK is invalid there, and most else is new. Where only the SYN was seen before, the connection is still to be
+//     answered at the pass by which its opener sends: all but another SYN, and a reset, is invalid there.
+//
+// Then the table has what either saw ([united]): what one of them saw is not undone by what the other did not. A packet that comes to a connection
+// in the microsecond between reading its entry and writing another in its place, which is done where its state differs, changes nothing.
 func (f *furnishing) inherit(into *ebpf.Map) error {
 	seen, whose := map[ebpf.MapID]bool{}, map[uint32]bool{}
 	own, err := held.NumberOf(into)
