@@ -20,8 +20,8 @@ import (
 // have another state than they would have had, and rules say whether they are dropped for it; whoever sends such again is known by then:
 //   - Those of a connection that began, or was answered, when this table had been filled already and the pass that is replaced was still there,
 //     until that is handed over: that takes the kernel to say that no packet is in the replaced one, 8 ms, and reading its table once.
-//   - Where two passes had a table in common, from when one is replaced until the other is and what both tables know is in one, which
-//     loading a program makes longer: each sees the packets of its way alone. The answer to a connection that begins then is not known at the
+//   - Where two passes had a table in common, from when one is replaced until the other is and what both tables know is in one, for which
+//     both are loaded by then: each sees the packets of its way alone. The answer to a connection that begins then is not known at the
 //     other pass: TCP's SYN with ACK is invalid there, and most else is new. Where only the SYN was seen before, the connection is still to be
 //     answered at the pass by which its opener sends: all but another SYN, and a reset, is invalid there.
 //

@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"reflect"
 	"testing"
 
 	"nfchain.dev/nfchain/bpf/passrules"
@@ -34,6 +35,27 @@ func TestConnectionsDoNotStepBack(t *testing.T) {
 		{"eth0", false, 1000, syn, 0}, {"eth0", false, 1001, syn, 0}, // both were over, and begin anew
 		{"eth0", false, 1002, ack, 1}, // it was answered
 	}.of(t, p, f)
+}
+
+// TestAllAreLoadedBeforeOneIsPut: where one of two passes cannot be, the other stays what it was, so that no connection is seen by two tables
+// for as long as it takes to load a pass.
+func TestAllAreLoadedBeforeOneIsPut(t *testing.T) {
+	p, f := sides(t), opens()
+	both(t, p, f, f)
+	before := read(t, p)
+	wide, wrong := guards("eth0", f), guards("eth1", f)
+	wide.Connections, wrong.Connections = 2*LeastConnections, MostConnections+1
+	changes := []resource.Change{{Op: resource.Update, Key: "eth0", Spec: wide}, {Op: resource.Update, Key: "eth1", Spec: wrong}}
+	if err := (Kind{}).Apply(p, changes); err == nil || !reflect.DeepEqual(read(t, p), before) {
+		t.Errorf("%+v, and before %+v; error %v", read(t, p), before, err)
+	}
+	wrong.Connections = wide.Connections
+	changes[1].Spec = wrong
+	if err := (Kind{}).Apply(p, changes); err != nil {
+		t.Fatal(err)
+	}
+	readsBack(t, p, wide, wrong)
+	expect{{"eth0", false, 1000, syn, 0}, {"eth1", true, 1000, syn | ack, 1}}.of(t, p, f)
 }
 
 // TestBothKnow of a connection what either table does, whichever saw it last.

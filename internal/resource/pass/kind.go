@@ -69,6 +69,9 @@ func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 		if err != nil {
 			return err
 		}
+		if err := n.ready(changes); err != nil {
+			return err
+		}
 		return resource.Make(changes,
 			func(device string) error { return remove(p, device, n) },
 			func(s Spec) error { return set(p, s, n) })
@@ -148,40 +151,56 @@ func failed(p resource.Place, device string, err error) error {
 // set the pass at an interface: the first that is there is replaced at once, so that no
 // packet comes by without one or the other, and what is too many goes.
 func set(p resource.Place, s Spec, n *neighbours) error {
-	dev, err := p.Device(s.Device)
-	if err != nil {
-		return err
+	r := n.ahead[s.Device]
+	if r == nil {
+		var err error
+		if r, err = readied(p, s, n); err != nil {
+			return failed(p, s.Device, err)
+		}
+		defer held.CloseAll(r.all)
 	}
-	index := dev.Attrs().Index
-	all, err := find(p, index)
-	if err != nil {
+	if err := r.put(p, r.index, s, r.old(), n); err != nil {
 		return failed(p, s.Device, err)
 	}
-	defer held.CloseAll(all)
-	if err := put(p, index, s, all, n); err != nil {
-		return failed(p, s.Device, err)
-	}
-	if len(all) > 1 {
-		return failed(p, s.Device, take(p, index, all[1:]))
+	if len(r.all) > 1 {
+		return failed(p, s.Device, take(p, r.index, r.all[1:]))
 	}
 	return nil
 }
 
-// put a pass before all programs that are at an interface, or in the place of the first pass.
-func put(p resource.Place, index int, s Spec, all []attached, n *neighbours) error {
-	taps, err := tapsIn(p, s)
+// ready is a pass that is loaded for an interface, and the passes that are there.
+type ready struct {
+	*Loaded
+	index int
+	all   []attached
+}
+
+// old is the pass in whose place it comes, if there is one.
+func (r *ready) old() *attached {
+	if len(r.all) == 0 {
+		return nil
+	}
+	return &r.all[0]
+}
+
+// readied is a pass that has been loaded before it is put anywhere.
+func readied(p resource.Place, s Spec, n *neighbours) (*ready, error) {
+	dev, err := p.Device(s.Device)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var old *attached
-	if len(all) > 0 {
-		old = &all[0]
+	r := &ready{index: dev.Attrs().Index}
+	if r.all, err = find(p, r.index); err == nil {
+		var taps numbers
+		if taps, err = tapsIn(p, s); err == nil {
+			r.Loaded, err = replacing(s, taps, r.old(), n)
+		}
 	}
-	l, err := replacing(s, taps, old, n)
 	if err != nil {
-		return err
+		held.CloseAll(r.all)
+		return nil, err
 	}
-	return l.put(p, index, s, old, n)
+	return r, nil
 }
 
 // put a pass at an interface, in the place of another if there is one, and note it.

@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"slices"
+
 	"github.com/cilium/ebpf"
 
 	"nfchain.dev/nfchain/internal/resource"
@@ -90,6 +92,28 @@ type neighbours struct {
 	known []knowing
 	ends  []func()
 	asked bool
+	// ahead are passes that are loaded and not put yet, by their interfaces.
+	ahead map[string]*ready
+}
+
+// ready has all passes that know something loaded before the first is put: while some of those that have a table in common are replaced
+// and others are not, each sees the packets of its way alone.
+func (n *neighbours) ready(changes []resource.Change) error {
+	n.ahead = map[string]*ready{}
+	for _, c := range changes {
+		s, is := c.Spec.(Spec)
+		if c.Op == resource.Delete || !is || !knows(s.Steps) {
+			continue
+		}
+		r, err := readied(n.place, s, n)
+		if err != nil {
+			return failed(n.place, s.Device, err)
+		}
+		n.ahead[s.Device] = r
+		n.ends = append(n.ends, func() { held.CloseAll(r.all) })
+		n.made(r.Loaded)
+	}
+	return nil
 }
 
 // beside a pass, which comes first if it has firewalls or NATs, are these.
@@ -140,8 +164,11 @@ func (n *neighbours) note(a attached) {
 	n.known = append(n.known, k)
 }
 
-// made is a pass that was made here: it knows what is newest.
+// made is a pass that was made here, of which this may be told twice: it knows what is newest.
 func (n *neighbours) made(l *Loaded) {
+	if slices.ContainsFunc(n.known, func(k knowing) bool { return k.program == l.Program }) {
+		return
+	}
 	k, has := l.knows()
 	if !has {
 		_ = l.Close()
