@@ -135,6 +135,17 @@ func TestDraftsOnKnownMachines(t *testing.T) {
 			}
 			return 1e9 * map[string]float64{"none": 1.5, "shared: 0-1": 1, "exclusive": 0.5}[p.Factors["chain.placement.load"].(string)]
 		}, []string{"tool.docker"}, map[string]string{"fig12-exclusive:containers": fails, "fig12-numa:containers": fails, "fig12-exclusive:runtime": fails}},
+		{"dcn05/functions", func(p experiment.Point, _ int) float64 { // a CPU of one's own gains
+			return 1e9 * map[string]float64{"none": 0.5, "shared: 0-1": 1, "exclusive": 1.5}[p.Factors["chain.placement.functions"].(string)]
+		}, []string{"tool.docker"}, map[string]string{"fig12-exclusive:functions": holds, "fig12-exclusive:functions-rr": holds, "fig12-numa:functions": holds}},
+		{"dcn05/functions", func(p experiment.Point, _ int) float64 { // it costs
+			return 1e9 * map[string]float64{"none": 1.5, "shared: 0-1": 1, "exclusive": 0.5}[p.Factors["chain.placement.functions"].(string)]
+		}, []string{"tool.docker"}, map[string]string{"fig12-exclusive:functions": fails, "fig12-exclusive:functions-rr": fails, "fig12-numa:functions": fails}},
+		{"dcn05/hugepages", func(p experiment.Point, _ int) float64 { // many flows gain
+			return 1e9 * gain(is(p, "mix", "hugepages"), map[bool]float64{true: 0.3, false: -0.3}[factor(p, "flows") == 64])
+		}, []string{"tool.docker", "hugepages.limits"}, map[string]string{"hugepages": holds, "hugepages:one-flow": fails}},
+		{"dcn05/hugepages", func(p experiment.Point, _ int) float64 { return 1e9 * gain(is(p, "mix", "hugepages"), 0.3) },
+			nil, map[string]string{"hugepages": untold, "hugepages:one-flow": untold}},
 		{"dcn05/pod", func(p experiment.Point, _ int) float64 { // within a pod nothing is between
 			return 1e9 * gain(is(p, "wiring", "pod"), 0.5)
 		}, []string{"tool.docker"}, map[string]string{"one-pod": holds, "one-pod:rr": holds, "network-models": holds, "network-models:rr": holds}},

@@ -189,8 +189,11 @@ type Resources struct {
 	// in all.
 	Memory Size `json:"memory,omitempty"`
 	// Hugepages that the function's program needs, in bytes: a chain is refused where
-	// fewer are reserved, and for a function that uses none.
+	// fewer are reserved, and for a function that uses none. A container may use no more, and
+	// has a file system of them at /dev/hugepages.
 	Hugepages Size `json:"hugepages,omitempty"`
+	// HugepageSize is the size of these. Default the kernel's usual one.
+	HugepageSize Size `json:"hugepage_size,omitempty"`
 }
 
 // StandaloneFunction is a function that chains refer to and that outlives them.

@@ -180,6 +180,14 @@ func (c Catalogue) checkRest(b FunctionBody, wiring string, at place) []FieldPro
 	if b.Resources != nil && (b.Resources.CPUTime < 0 || b.Resources.CPUTime > maxCPU+1) {
 		f.addf("resources.cpu_time", "%g is not a number of CPUs; write one such as 0.5", b.Resources.CPUTime)
 	}
+	if b.Resources != nil && b.Resources.HugepageSize > 0 {
+		switch size := b.Resources.HugepageSize; {
+		case b.Resources.Hugepages == 0:
+			f.addf("resources.hugepage_size", "says the size of hugepages, and hugepages is missing; write how much of them the function needs, such as hugepages: %s", size)
+		case size&(size-1) != 0:
+			f.addf("resources.hugepage_size", "%s is no size that hugepages have; write one such as 2MiB or 1GiB", size)
+		}
+	}
 	f.under("", at.checkOptions())
 	return f
 }

@@ -152,6 +152,9 @@ func (a *app) printKind(k registry.Kind) error {
 	}
 	w.row("image\t%s\n", k.Image)
 	w.row("capabilities\t%s\n", k.Capabilities)
+	if k.Hugepages {
+		w.row("hugepages\tas many as resources: {hugepages: SIZE} says, in a container no more\n")
+	}
 	if len(k.Requires) > 0 {
 		w.row("needs\t%s\n", strings.Join(k.Requires, ", "))
 	}

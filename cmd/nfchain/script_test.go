@@ -74,7 +74,7 @@ func scriptParams(files ...string) testscript.Params {
 		// A script that needs a feature begins with [!feature] skip.
 		Condition: func(feature string) (bool, error) { return nstest.Has(feature), nil },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "json": jsonPath, "gone": gone, "interrupt": interrupt, "linked": linked, "cni": callCNI,
+			"exits": exits, "json": jsonPath, "gone": gone, "interrupt": interrupt, "linked": linked, "compiled": compiled, "cni": callCNI,
 		},
 	}
 }
@@ -175,12 +175,21 @@ func descend(v any, step string) (any, bool) {
 // linked makes a binary that needs no library, as releases are, for containers to begin with.
 func linked(ts *testscript.TestScript, _ bool, _ []string) {
 	program := ts.MkAbs("linked")
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, ".")
+	build(ts, program, ".")
+	ts.Setenv(engine.ProgramVariable, program)
+}
+
+// compiled FILE PROGRAM makes a program of one file, which needs no library either.
+func compiled(ts *testscript.TestScript, _ bool, args []string) {
+	build(ts, ts.MkAbs(args[1]), ts.MkAbs(args[0]))
+}
+
+func build(ts *testscript.TestScript, program, of string) {
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, of)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		ts.Fatalf("build nfchain: %v\n%s", err, out)
+		ts.Fatalf("build %s: %v\n%s", of, err, out)
 	}
-	ts.Setenv(engine.ProgramVariable, program)
 }
 
 // callCNI COMMAND NETWORK CONTAINER NETNS [ROLE] calls nfchain as a runtime does, with a network's configuration from a file.

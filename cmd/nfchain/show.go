@@ -104,6 +104,7 @@ func (a *app) printState(s runs.State) error {
 				c.RxDropped+c.TxDropped, c.RxErrors+c.TxErrors)
 		}
 	}
+	limitRows(w, s.Nodes)
 	healthRows(w, s.Nodes)
 	nshRows(w, s.Nodes)
 	if len(s.Hops) > 0 {

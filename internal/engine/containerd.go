@@ -164,6 +164,7 @@ func (d containerd) look(ctx context.Context, c client.Container) (Container, er
 			found.How = "ended: it needed more memory than it may have"
 		}
 	}
+	found.furnished()
 	return found, nil
 }
 

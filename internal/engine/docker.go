@@ -141,6 +141,7 @@ func (d docker) Inspect(ctx context.Context, id string) (Container, error) {
 		}
 		found.How, found.Code = ended(s), s.ExitCode
 	}
+	found.furnished()
 	return found, nil
 }
 

@@ -29,6 +29,8 @@ const (
 	labelNetwork = "nfchain.network"
 	// labelBeside is the container whose network namespace it is in; absent where it has its own.
 	labelBeside = "nfchain.beside"
+	// labelPages is the size of the hugepages that it may use, in bytes; absent where it was given none.
+	labelPages = "nfchain.hugepages"
 )
 
 // Wanted is a container that is to be.
@@ -92,6 +94,8 @@ type Container struct {
 	Code int
 	// ours tells that nfchain made it.
 	ours bool
+	// pages is its labelPages.
+	pages string
 }
 
 // Engine of containers, on this machine.

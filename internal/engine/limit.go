@@ -26,6 +26,9 @@ type Limits struct {
 	MemoryNodes []int `json:"memory_nodes,omitempty"`
 	// MemoryBytes it may use; 0 is any.
 	MemoryBytes uint64 `json:"memory_bytes,omitempty"`
+	// HugepageBytes of hugepages, of PageBytes each, that it may use, and none of other sizes; where both are 0, they are not bound.
+	HugepageBytes uint64 `json:"hugepage_bytes,omitempty"`
+	PageBytes     uint64 `json:"page_bytes,omitempty"`
 }
 
 // String is all of them, in words, as they are told of a container that has them; "" is none.
@@ -43,7 +46,16 @@ func (l Limits) String() string {
 	if l.MemoryBytes > 0 {
 		all = append(all, "memory "+api.Size(l.MemoryBytes).String())
 	}
+	if l.HugepageBytes > 0 {
+		all = append(all, fmt.Sprintf("hugepages %s of %s", api.Size(l.HugepageBytes), api.Size(l.PageBytes)))
+	}
 	return strings.Join(all, ", ")
+}
+
+// Kept are those, in words, that an engine keeps of a container which does not run: hugepages are its control group's alone.
+func (l Limits) Kept() string {
+	l.HugepageBytes = 0
+	return l.String()
 }
 
 // list of numbers, as control groups take it.

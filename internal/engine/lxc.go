@@ -159,6 +159,7 @@ func (l lxc) Inspect(ctx context.Context, id string) (Container, error) {
 	found.label(r.Labels)
 	found.ours = found.Owner != "" && begun(r.Spec)
 	found.PID, found.Code, found.How = l.state(ctx, id)
+	found.furnished()
 	return found, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -30,6 +31,9 @@ func (w Wanted) labels() map[string]string {
 	if w.Beside != "" {
 		labels[labelBeside] = w.Beside
 	}
+	if w.Limits.PageBytes > 0 {
+		labels[labelPages] = strconv.FormatUint(w.Limits.PageBytes, 10)
+	}
 	return labels
 }
 
@@ -37,5 +41,6 @@ func (w Wanted) labels() map[string]string {
 func (c *Container) label(labels map[string]string) {
 	if labels[labelMachine] == machine() {
 		c.Owner, c.Node, c.Digest, c.Beside = labels[labelOwner], labels[labelNode], labels[labelDigest], labels[labelBeside]
+		c.pages = labels[labelPages]
 	}
 }

@@ -64,5 +64,6 @@ func hardwareQuestions() []question {
 		{CPUTemperature, "the temperature beside each trial", askTemperature},
 		{NUMA, "placing functions by memory node", askNUMA},
 		{Hugepages, "functions and traffic on DPDK", askHugepages},
+		{HugepagesLimits, "hugepages of functions in containers", askHugepagesLimits},
 	}
 }

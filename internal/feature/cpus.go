@@ -21,6 +21,15 @@ func (s Set) MemoryNodes() map[int][]int {
 	return nodes
 }
 
+// HugepagePools are how many hugepages are reserved of each size that the kernel has, by that size in bytes.
+func (s Set) HugepagePools() map[uint64]uint64 {
+	pools := map[uint64]uint64{}
+	for _, p := range s.env.hugepages() {
+		pools[p.SizeBytes] = p.Total
+	}
+	return pools
+}
+
 // ReservedHugepages are how many of the kernel's usual size are reserved, and that size in bytes;
 // not told where the kernel has none.
 func (s Set) ReservedHugepages() (size, reserved uint64, told bool) {

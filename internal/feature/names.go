@@ -60,7 +60,8 @@ const (
 	CPUTemperature = "cpu.temperature" // a temperature can be read
 	NUMA           = "numa"            // more than one memory node
 
-	Hugepages = "hugepages" // pages are reserved
+	Hugepages       = "hugepages"        // pages are reserved
+	HugepagesLimits = "hugepages.limits" // those of a container can be bound
 )
 
 // groups by the part of a name before its first dot; the rest is the kernel's.

@@ -242,6 +242,32 @@ func Unseen(do func() error) error {
 	return <-done
 }
 
+// Among does something with the mounts that a process has, if it is still the one that is meant.
+func Among(pid int, is func() bool, do func() error) error {
+	mounts, err := os.Open(fmt.Sprintf("/proc/%d/ns/mnt", pid))
+	if err != nil {
+		return fmt.Errorf("mount namespace: %w", err)
+	}
+	defer func() { _ = mounts.Close() }()
+	if !is() {
+		return fmt.Errorf("mount namespace of process %d: %w", pid, fs.ErrNotExist)
+	}
+	done := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // for good
+		done <- func() error {
+			if err := unix.Unshare(unix.CLONE_FS); err != nil {
+				return fmt.Errorf("mount namespace: %w", err)
+			}
+			if err := unix.Setns(int(mounts.Fd()), unix.CLONE_NEWNS); err != nil {
+				return fmt.Errorf("mount namespace: %w", err)
+			}
+			return do()
+		}()
+	}()
+	return <-done
+}
+
 // Exists tells whether a namespace of that name is there; the stale file of a
 // half-made one does not count.
 func Exists(name string) bool {

@@ -136,6 +136,10 @@ func (b *builder) container(n Node) (c container.Spec, err error) {
 	if r := n.body.Resources; r != nil {
 		c.CPUTime = r.CPUTime
 	}
+	if page, pages := b.pagesOf(n.body); pages > 0 {
+		c.PageBytes, c.HugepageBytes = page, page*pages
+		b.requires[feature.HugepagesLimits] = true
+	}
 	at := slices.IndexFunc(b.resources, func(r resource.Resource) bool {
 		s, is := r.Spec.(process.Spec)
 		return is && s.Netns == n.Namespace

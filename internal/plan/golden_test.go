@@ -141,6 +141,7 @@ func TestGolden(t *testing.T) {
 		"passes":     "functions:\n- {name: count, kind: counter}\n- {name: mark, kind: dscp, direction: forward, dscp: {code: ef}}\n- {name: lose, kind: drop, direction: reverse, drop: {ratio: 0.001}}\n- {name: limit, kind: ratelimit, ratelimit: {rate: 100Mbit, per: flow}}\n",
 		"mirror":     "functions:\n- {name: a, kind: forward}\n- {name: m, kind: mirror}\n",
 		"group":      group,
+		"hugepages":  "wiring: ebpf\nruntime: lxc\nfunctions:\n- {name: nf, kind: command, container: {image: \"./nf.tar\"}, command: {args: [/nf]}, resources: {hugepages: 5MiB, hugepage_size: 2MiB, memory: 64MiB}}\n",
 		"docker":     "wiring: ebpf\nruntime: docker\nfunctions:\n- {name: a, kind: forward, resources: {memory: 64MiB}}\n- name: web\n  kind: command\n  replicas: 2\n  container: {image: \"nginx:1.25\", mounts: [{source: /srv, target: /www, read_only: true}]}\n  command: {env: {A: b}, ready: {tcp_port: 80}}\n",
 		"command":    "functions:\n- {name: web, kind: command, command: {args: [python3, -m, http.server, it's], env: {A: b}, ready: {tcp_port: 8000}}}\n",
 	} {

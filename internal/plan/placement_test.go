@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/function"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/plan/plantest"
@@ -142,6 +143,18 @@ func TestHugepages(t *testing.T) {
 		_, err := plan.Make(plantest.Chain(t, "edge", c.spec), plantest.Catalogue(), plan.Facts{Hugepages: &plan.Hugepages{PageBytes: 2 << 20, Reserved: 2}}, plan.Options{})
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s\nerror %v, want %q", c.spec, err, c.want)
+		}
+	}
+	for _, c := range []struct{ resources, want string }{
+		{"{hugepages: 1GiB, hugepage_size: 1GiB}", ""},
+		{"{hugepages: 1025MiB, hugepage_size: 1GiB}", "need 2 hugepages of 1048576 KiB, and 1 are reserved; echo 2 >/sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages"},
+		{"{hugepages: 64KiB, hugepage_size: 64KiB}", "resources.hugepage_size: this machine has no hugepages of 64KiB; use 2MiB or 1GiB"},
+		{"{hugepages: 6MiB, hugepage_size: 2MiB}", "need 3 hugepages of 2048 KiB, and 2 are reserved"},
+	} {
+		facts := plan.Facts{Hugepages: &plan.Hugepages{PageBytes: 2 << 20, Reserved: 2, Pools: map[uint64]uint64{2 << 20: 2, 1 << 30: 1}}}
+		_, err := plan.Make(plantest.Chain(t, "edge", "functions: [{name: proxy, kind: command, command: {args: [proxy]}, resources: "+c.resources+"}]\n"), plantest.Catalogue(), facts, plan.Options{})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !feature.NotHere(err)) {
+			t.Errorf("%s\nerror %v, want %q", c.resources, err, c.want)
 		}
 	}
 	if _, err := plan.MakeFunction(plantest.Function(t, "filter", "kind: firewall\nresources: {hugepages: 2MiB}\n"), plantest.Catalogue(), plan.Facts{}); err == nil {

@@ -30,7 +30,7 @@ func MakeFunction(f api.StandaloneFunction, c Catalogue, facts Facts) (*Plan, er
 	if f.Spec.Runtime == api.RuntimeInline {
 		return nil, fmt.Errorf("function %s: a standalone function has a namespace; leave runtime: %s out", name, api.RuntimeInline)
 	}
-	if _, err := hugepagesOf(kind, f.Spec); err != nil {
+	if err := usesHugepages(kind, f.Spec); err != nil {
 		return nil, fmt.Errorf("function %s: %w", name, err)
 	}
 	options := settled(kind, f.Spec.Options, facts.Has)

@@ -22,6 +22,8 @@ type Kind struct {
 	Image string `json:"image"`
 	// Capabilities that its container has, in words.
 	Capabilities string `json:"capabilities"`
+	// Hugepages tells that resources: {hugepages: ...} is for it.
+	Hugepages bool `json:"hugepages"`
 	// Requires are the features of the machine that it needs where a file gives no options.
 	Requires []string     `json:"requires"`
 	Options  []api.Option `json:"options"`
@@ -60,6 +62,7 @@ func described(k function.Kind) Kind {
 	if capable, is := k.(function.Capable); is {
 		d.Capabilities = strings.Join(capable.Capabilities(), ", ") + given
 	}
+	_, d.Hugepages = k.(function.Hugepager)
 	if shown.Example != "" {
 		d.Example += "    " + k.Name() + ": " + shown.Example + "\n"
 	}

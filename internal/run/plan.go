@@ -166,7 +166,7 @@ func (h *Host) facts(chain api.Chain, through []api.StandaloneFunction, r *Remem
 	facts.Has, facts.CPUs = h.Features.Has, h.Features.AllowedCPUs()
 	facts.MemoryNodes = h.Features.MemoryNodes()
 	if size, reserved, told := h.Features.ReservedHugepages(); told {
-		facts.Hugepages = &plan.Hugepages{PageBytes: size, Reserved: reserved}
+		facts.Hugepages = &plan.Hugepages{PageBytes: size, Reserved: reserved, Pools: h.Features.HugepagePools()}
 	}
 	if facts.Images, err = h.imagesOf(chain, r.images()); err != nil {
 		return facts, err

@@ -116,6 +116,19 @@ func (Kind) Runs(any) bool { return true }
 // Capabilities implements function.Capable.
 func (Kind) Capabilities() []string { return []string{"NET_ADMIN"} }
 
+// UsesHugepages implements function.Hugepager: what nDPI knows of flows and applications is in what malloc(3) gives, which takes
+// them where it is told to.
+func (Kind) UsesHugepages() {}
+
+// fromHugepages has glibc take memory from hugepages, of the size that is given or else of the kernel's usual one, as long as there are some.
+func fromHugepages(r *api.Resources) string {
+	size := uint64(2) // which stands for the usual one
+	if r.HugepageSize > 0 {
+		size = uint64(r.HugepageSize)
+	}
+	return fmt.Sprintf("GLIBC_TUNABLES=glibc.malloc.hugetlb=%d", size)
+}
+
 // OnOneArm implements function.OneArmed.
 func (Kind) OnOneArm(function.Site, any) error { return nil }
 
@@ -138,6 +151,9 @@ func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, er
 	}
 	if site.Resources != nil {
 		spec.CPUs, spec.MemoryBytes = site.Resources.CPUs, uint64(site.Resources.Memory)
+		if site.Resources.Hugepages > 0 {
+			spec.Env = append(spec.Env, fromHugepages(site.Resources))
+		}
 	}
 	names := site.Names()
 	return []resource.Resource{names, resource.New("", spec, append(slices.Clone(site.Needs), names.ID)...)}, nil

@@ -55,3 +55,22 @@ func TestContribute(t *testing.T) {
 		t.Errorf("%+v", spec)
 	}
 }
+
+// TestHugepages: glibc is told of them, and of a size where one is given.
+func TestHugepages(t *testing.T) {
+	for want, r := range map[string]*api.Resources{
+		"":                                      {Memory: 1 << 30},
+		"GLIBC_TUNABLES=glibc.malloc.hugetlb=2": {Hugepages: 64 << 20},
+		"GLIBC_TUNABLES=glibc.malloc.hugetlb=1073741824": {Hugepages: 1 << 30, HugepageSize: 1 << 30},
+	} {
+		made, err := Kind{}.Contribute(function.Site{Node: "dpi", Namespace: "ns", Resources: r}, &Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		env := made[1].Spec.(process.Spec).Env
+		at := slices.IndexFunc(env, func(v string) bool { return strings.HasPrefix(v, "GLIBC_TUNABLES=") })
+		if want == "" && at >= 0 || want != "" && (at < 0 || env[at] != want) {
+			t.Errorf("%+v: %q", r, env)
+		}
+	}
+}

@@ -69,7 +69,7 @@ func (s Spec) Fingerprint() string { return limited(s.Digest(), s.Limits) }
 // Digest is the image, if there is one, and a sum of what else the container is made from, which its label gives back.
 // Where an image of this content came from is no matter.
 func (s Spec) Digest() string {
-	s.From, s.Pull, s.Limits = "", "", engine.Limits{} // that is how it comes to be there, and what may be other later
+	s.From, s.Pull, s.Limits = "", "", engine.Limits{PageBytes: s.PageBytes} // that is how it comes to be there, and what may be other later
 	text, err := json.Marshal(s)
 	if err != nil {
 		panic(err) // a Spec is plain data
@@ -275,6 +275,11 @@ func (s Spec) begin(ctx context.Context, start func(engine.Engine) (engine.Conta
 	case !engine.Is(is.PID, is.ID):
 		return 0, fmt.Errorf("function %s: the engine at %s says that container %s is process %d, which it is not on this machine; set %s to an engine of this machine", s.Node, e.Host(), s.Name, is.PID, engine.Variable(s.Engine))
 	}
+	if s.PageBytes > 0 {
+		if err := is.Furnish(ctx, s.Limits); err != nil {
+			return 0, fmt.Errorf("function %s: %w", s.Node, err)
+		}
+	}
 	return is.PID, nil
 }
 
@@ -288,7 +293,7 @@ func (s Spec) started(ctx context.Context, e engine.Engine, owner, image string)
 		return is, fmt.Errorf("a container called %s is there already, and is not nfchain's; rename or remove it", s.Name)
 	case is.Digest == s.Digest() && (image == "" || is.Image == image) && !strays(is):
 		err := error(nil)
-		if is.Limits.String() != s.Limits.String() {
+		if is.Limits.Kept() != s.Limits.Kept() {
 			err = e.Limit(ctx, is.ID, s.Limits)
 		}
 		if err == nil {
@@ -345,6 +350,16 @@ func (s Spec) Limit(ctx context.Context) error {
 	}
 	defer func() { _ = e.Close() }()
 	if err := e.Limit(ctx, s.Name, s.Limits); err != nil {
+		return fmt.Errorf("function %s: %w", s.Node, err)
+	}
+	if s.PageBytes == 0 {
+		return nil
+	}
+	is, err := e.Inspect(ctx, s.Name)
+	if err == nil && is.PID != 0 { // else it is furnished when it starts
+		err = is.BoundHugepages(s.Limits)
+	}
+	if err != nil {
 		return fmt.Errorf("function %s: %w", s.Node, err)
 	}
 	return nil
