@@ -3,10 +3,13 @@ package supervise
 import (
 	"context"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -15,6 +18,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/engine"
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource/process"
 )
 
@@ -91,6 +95,39 @@ func TestRunsIn(t *testing.T) {
 		if p.runsIn(t.Context(), asked{of: c.of}) != c.want {
 			t.Errorf("%s: not %v", what, c.want)
 		}
+	}
+}
+
+// TestCannotBecomeTheProgram: one that says so is waited for until it has ended.
+func TestCannotBecomeTheProgram(t *testing.T) {
+	if !nstest.Alone(t) { // others have containers that wait in the host's namespace
+		return
+	}
+	dir := t.TempDir()
+	if err := unix.Mkfifo(filepath.Join(dir, engine.EnterCommand), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("unix", "@nfchain/gate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	cmd := &exec.Cmd{Path: "/bin/cat", Args: []string{"/.nfchain", engine.EnterCommand, "--", "x"}, Dir: dir} // from nobody
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	go func() {
+		c, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		_, _ = io.WriteString(c, "no such program")
+		_ = c.Close()
+		time.AfterFunc(300*time.Millisecond, func() { _ = cmd.Process.Kill() })
+	}()
+	if err := letIn(t.Context(), cmd.Process.Pid, netns.Host); err == nil || !strings.Contains(err.Error(), "no such program") || !engine.Over(cmd.Process.Pid) {
+		t.Errorf("it has ended: %v, %v", engine.Over(cmd.Process.Pid), err)
 	}
 }
 
