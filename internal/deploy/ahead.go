@@ -10,7 +10,6 @@ import (
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/process"
-	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
 // ahead is what is made of a chain while its containers start, each in a namespace that the engine makes then.
@@ -18,6 +17,8 @@ type ahead struct {
 	// made is closed when it is there, or cannot be made.
 	made chan struct{}
 	err  error
+	// furnishing tells that each container is furnished as soon as it runs, while others start.
+	furnishing bool
 }
 
 // wait until it is there.
@@ -26,11 +27,11 @@ func (a *ahead) wait() error {
 	return a.err
 }
 
-// makeAhead begins to start the supervisor, and to make a new forwarder with its ports and the programs at them, which takes the kernel a
-// grace period each, and their pairs. For each container a namespace of its name stands in until it has its own, to which its interfaces go
-// over. Of other chains nothing is made ahead.
+// makeAhead begins to start the supervisor, and to make of a new chain what is not in its containers, so that pairs can be made from these as
+// each of them starts. Interfaces do not wait for their containers elsewhere: to take one from a namespace to another costs the kernel a grace
+// period and more, under its lock of the network, and to make it there does not.
 func (w *work) makeAhead(ctx context.Context, p *plan.Plan, containers []string) *ahead {
-	a := &ahead{made: make(chan struct{})}
+	a := &ahead{made: make(chan struct{}), furnishing: w.furnishes(p, containers)}
 	begun := make(chan struct{})
 	go func() {
 		defer close(begun)
@@ -40,22 +41,25 @@ func (w *work) makeAhead(ctx context.Context, p *plan.Plan, containers []string)
 	}()
 	go func() {
 		defer close(a.made)
-		if w.standsIn(p, containers) {
-			a.err = w.standIn(ctx, p, containers)
+		if a.furnishing {
+			a.err = w.makeOthers(ctx, p, containers)
 		}
 		<-begun
 	}()
 	return a
 }
 
-// standsIn tells whether a forwarder is made ahead of these containers: it is new, as they are, and all interfaces are ends of pairs. Where one
-// that does not start keeps nothing from others, nothing may stand in for it.
-func (w *work) standsIn(p *plan.Plan, containers []string) bool {
+// furnishes tells whether these containers are furnished one by one: they are new, as what is between them is, and all interfaces are ends of
+// pairs, each from a container to what is none. Where one that does not start keeps nothing from others, none is.
+func (w *work) furnishes(p *plan.Plan, containers []string) bool {
 	if w.phase != making || w.restoring || netns.Exists(p.Between()) || slices.ContainsFunc(containers, netns.Exists) {
 		return false
 	}
 	for _, r := range p.Resources {
-		if at := Stage(r.Kind); at > Stage(namespace.KindName) && at < addressing && r.Kind != link.KindName {
+		if at := Stage(r.Kind); at <= Stage(namespace.KindName) || at >= addressing {
+			continue
+		}
+		if pair, is := r.Spec.(link.Spec); !is || slices.Contains(containers, pair.B.Namespace) {
 			return false
 		}
 	}
@@ -65,26 +69,27 @@ func (w *work) standsIn(p *plan.Plan, containers []string) bool {
 	})
 }
 
-func (w *work) standIn(ctx context.Context, p *plan.Plan, containers []string) error {
-	err := each(ctx, containers, func(name string) error {
-		_, settings := joined(p, name)
-		made := resource.Change{Op: resource.Create, Kind: namespace.KindName, Key: name, Spec: settings}
-		return (namespace.Kind{}).Apply(resource.Place{Owner: w.owner}, []resource.Change{made})
-	})
-	for at, stage := range stages {
-		if err != nil {
+// makeOthers makes the namespaces that are no container's, and the pairs from these.
+func (w *work) makeOthers(ctx context.Context, p *plan.Plan, containers []string) error {
+	for _, kind := range []string{namespace.KindName, link.KindName} {
+		if err := w.visitAhead(ctx, stages[Stage(kind)], p, func(place string) bool { return !slices.Contains(containers, place) }); err != nil {
 			return err
 		}
-		switch {
-		case at == Stage(namespace.KindName):
-			err = w.visitAhead(ctx, stage, p, func(place string) bool { return !slices.Contains(containers, place) })
-		case at == Stage(link.KindName):
-			err = w.visitAhead(ctx, []resource.Kind{link.Kind{Lowered: containers}}, p, func(string) bool { return true })
-		case at >= addressing && at <= Stage(steer.KindName):
-			err = w.visitAhead(ctx, stage, p, func(place string) bool { return place == p.Between() })
+	}
+	return nil
+}
+
+// furnish a new container, which has its name: its settings, its pairs, and what is at these.
+func (w *work) furnish(ctx context.Context, p *plan.Plan, container string) error {
+	w.mu.Lock()
+	w.fresh[resource.ID(namespace.KindName, netns.Host, container)] = true
+	w.mu.Unlock()
+	for _, at := range []int{Stage(namespace.KindName), Stage(link.KindName), addressing} {
+		if err := w.visitAhead(ctx, stages[at], p, func(place string) bool { return place == container }); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
 // visitAhead brings a stage's kinds to what the plan says in some places, to which the stage does not come any more then.
@@ -110,22 +115,4 @@ func (w *work) stillDue(kinds []resource.Kind, places []string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.DeleteFunc(places, func(place string) bool { return w.early[visited{kinds[0].Name(), place}] })
-}
-
-// stoodIn tells whether a namespace is there in place of a container's.
-func (w *work) stoodIn(container string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.early[visited{link.KindName, container}]
-}
-
-// madeInVain forgets what was made ahead of a container that has not taken it over: its pairs are made anew, and so is what is at the ports.
-func (w *work) madeInVain(p *plan.Plan, container string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for v := range w.early {
-		if v.place == container || v.place == p.Between() && v.kind != namespace.KindName {
-			delete(w.early, v)
-		}
-	}
 }

@@ -41,19 +41,18 @@ func (w *work) startContained(ctx context.Context, p *plan.Plan, s container.Spe
 	if netns.Has(s.Name, pid) {
 		return false, nil
 	}
-	own, stoodIn := fmt.Sprintf("/proc/%d/ns/net", pid), w.stoodIn(s.Name)
-	if !stoodIn { // in which nothing runs
-		if err := empty(s.Name, w.owner); err != nil {
-			return false, err
-		}
+	if err := empty(s.Name, w.owner); err != nil {
+		return false, err
 	}
 	// What cannot be carried is made anew, which tells why it cannot be.
-	if carried, _ = w.carry(p, s.Name, own); !carried || !stoodIn {
-		if err := strip(s.Name, w.owner); err != nil {
-			return false, err
-		}
+	carried, _ = w.carry(p, s.Name, fmt.Sprintf("/proc/%d/ns/net", pid))
+	if err := strip(s.Name, w.owner); err != nil {
+		return false, err
 	}
-	return carried, netns.Name(s.Name, pid)
+	if err := netns.Name(s.Name, pid); err != nil || !ahead.furnishing || ahead.err != nil {
+		return carried, err
+	}
+	return carried, w.furnish(ctx, p, s.Name)
 }
 
 // carry the chain's interfaces from the namespace that has a container's name to the container's own, and tell whether these are all that it is

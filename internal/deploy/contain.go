@@ -99,11 +99,7 @@ func (w *work) contain(ctx context.Context, p *plan.Plan) error {
 	}
 	err = errors.Join(err, ahead.wait())
 	for name, all := range carried {
-		if !all {
-			w.madeInVain(p, name)
-		}
-		// Of what stood in for it, it has its interfaces alone.
-		w.fresh[resource.ID(namespace.KindName, netns.Host, name)], w.coming[name] = !all || w.stoodIn(name), true
+		w.fresh[resource.ID(namespace.KindName, netns.Host, name)], w.coming[name] = !all, true
 	}
 	w.sight.mu.Lock()
 	defer w.sight.mu.Unlock()

@@ -23,6 +23,7 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/plan/plantest"
 	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource/steer"
 	"nfchain.dev/nfchain/internal/run"
 )
 
@@ -39,18 +40,18 @@ type engineBed struct {
 }
 
 // onEngines runs a benchmark on each engine that answers. NFCHAIN_IN_CONTAINERS names the program that containers begin with.
-func onEngines(b *testing.B, functions string, each func(*engineBed)) {
+func onEngines(b *testing.B, hook, functions string, each func(*engineBed)) {
 	nstest.Root(b)
 	for _, name := range engine.Names() {
 		b.Run(name, func(b *testing.B) {
-			nstest.Require(b, feature.BPFPeer, feature.BPFIngress, "tool."+name)
+			nstest.Require(b, feature.BPFPeer, feature.BPFIngress, "bpf."+hook, "tool."+name)
 			e, err := engine.Open(b.Context(), name)
 			if err != nil {
 				b.Fatal(err)
 			}
 			b.Cleanup(func() { _ = e.Close() })
 			owner := nstest.Owner(b)
-			bed := &engineBed{b, e, newHost(), plantest.Chain(b, owner, "wiring: ebpf\nruntime: "+name+"\nfunctions:\n"+functions), owner + "-alone"}
+			bed := &engineBed{b, e, newHost(), plantest.Chain(b, owner, "wiring: ebpf\nebpf: {hook: "+hook+"}\nruntime: "+name+"\nfunctions:\n"+functions), owner + "-alone"}
 			b.Cleanup(bed.down)
 			b.Cleanup(bed.remove)
 			each(bed)
@@ -114,9 +115,16 @@ func (b *engineBed) median(name string, all []time.Duration) {
 }
 
 // BenchmarkContainers starts six containers by turns by their engine alone, all at once, and as a chain, until packets go from one end
-// of it to the other. What the chain adds is told of each round, as others' work slows one round or another.
+// of it to the other, with its programs at each of the hooks. What the chain adds is told of each round, as others' work slows one round or
+// another.
 func BenchmarkContainers(b *testing.B) {
-	onEngines(b, fmt.Sprintf("- {name: f, kind: forward, replicas: 1}\n%s", moreForwards(containers-1)), func(b *engineBed) {
+	for _, hook := range []string{steer.TCX, steer.Clsact} {
+		b.Run(hook, func(b *testing.B) { startContainers(b, hook) })
+	}
+}
+
+func startContainers(b *testing.B, hook string) {
+	onEngines(b, hook, fmt.Sprintf("- {name: f, kind: forward, replicas: 1}\n%s", moreForwards(containers-1)), func(b *engineBed) {
 		var alone, ready, reachable, mean, added []time.Duration
 		for b.Loop() {
 			began := time.Now()
@@ -244,7 +252,7 @@ func (b *engineBed) reach(p *plan.Plan) {
 func BenchmarkKilledContainer(b *testing.B) {
 	for what, function := range map[string]string{"alone": "{name: f, kind: forward}", "led-past": "{name: f, kind: forward, onFailure: bypass}"} {
 		b.Run(what, func(b *testing.B) {
-			onEngines(b, "- "+function+"\n", func(b *engineBed) {
+			onEngines(b, steer.TCX, "- "+function+"\n", func(b *engineBed) {
 				var engine, path []time.Duration
 				for b.Loop() {
 					engine = append(engine, b.restartAlone())

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -112,10 +111,7 @@ func (s Spec) Commands(string) []resource.Command {
 }
 
 // Kind makes links.
-type Kind struct {
-	// Lowered are namespaces in which ends of pairs that are made are not raised: they go to others, by Carry.
-	Lowered []string
-}
+type Kind struct{}
 
 // Name implements resource.Kind.
 func (Kind) Name() string { return KindName }
@@ -267,7 +263,7 @@ func brought(name string) bool {
 }
 
 // raise and mark an interface, prepared for programs if it is to hold some.
-func (k Kind) raise(p resource.Place, name, alias string, holds bool) error {
+func (Kind) raise(p resource.Place, name, alias string, holds bool) error {
 	l, err := p.LinkByName(name)
 	if err != nil {
 		return fmt.Errorf("interface %s of namespace %q: %w", name, p.Ref, err)
@@ -279,9 +275,6 @@ func (k Kind) raise(p resource.Place, name, alias string, holds bool) error {
 		if err := held.Prepare(p, l.Attrs().Index); err != nil {
 			return fmt.Errorf("interface %s of namespace %q: %w", name, p.Ref, err)
 		}
-	}
-	if slices.Contains(k.Lowered, p.Ref) {
-		return nil
 	}
 	if err := p.LinkSetUp(l); err != nil {
 		return fmt.Errorf("raise interface %s of namespace %q: %w", name, p.Ref, err)
