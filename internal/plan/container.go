@@ -30,8 +30,11 @@ func (b *builder) engineOf(f api.Function) string {
 	}
 	may := slices.DeleteFunc(engine.Names(), func(name string) bool { return name == engine.LXC }) // which has no images by their names
 	chosen := may[0]                                                                               // whose lack is told, where there is none
+	was := b.options.Runtimes[f.Name]
 	has := func(name string) bool { return slices.Contains(b.facts.Engines[b.chain.Metadata.Name], name) }
-	if at := slices.IndexFunc(may, has); at >= 0 {
+	if slices.Contains(may, was) {
+		chosen = was
+	} else if at := slices.IndexFunc(may, has); at >= 0 {
 		chosen = may[at]
 	} else if at := slices.IndexFunc(may, func(name string) bool { return b.machineHas()(engines[name]) }); at >= 0 {
 		chosen = may[at]

@@ -122,8 +122,16 @@ func (b *builder) inlined(f api.Function, hop int) (steps function.Steps, is boo
 		return steps, false, nil
 	}
 	steps, err = b.stepsOf(f)
+	was := b.options.Runtimes[f.Name]
 	if runtime == api.RuntimeInline {
 		return steps, err == nil, err
+	}
+	if was != "" {
+		b.choose(f.Name, was)
+		if was == api.RuntimeInline {
+			return steps, err == nil, err
+		}
+		return steps, false, nil
 	}
 	is = err == nil && b.machineHas()(feature.BPFIngress) && b.suits(f, steps, hop)
 	b.choose(f.Name, map[bool]string{true: api.RuntimeInline, false: api.RuntimeNetns}[is])

@@ -228,6 +228,27 @@ func TestInlineAuto(t *testing.T) {
 	}
 }
 
+// TestRuntimesStay: what was chosen for functions that leave it to the plan stays, whatever the machine is now; and of those that
+// name theirs, and of new ones, nothing does.
+func TestRuntimesStay(t *testing.T) {
+	const spec = "wiring: ebpf\nruntime: auto\nfunctions: [{name: a, kind: counter}, {name: b, kind: counter, runtime: netns}, {name: c, kind: counter, runtime: inline}]\n"
+	old := func(f string) bool { return f != feature.BPFIngress }
+	for _, c := range []struct {
+		was  map[string]string
+		has  func(string) bool
+		a    string
+		want int
+	}{
+		{map[string]string{"a": "netns", "b": "inline", "c": "netns"}, nil, "netns", 1}, {map[string]string{"a": "inline"}, old, "inline", 2},
+		{map[string]string{"gone": "netns"}, nil, "inline", 2}, {nil, old, "netns", 1},
+	} {
+		p := made(t, spec, plan.Facts{Has: c.has}, plan.Options{Runtimes: c.was})
+		if len(p.Inline) != c.want || len(p.Runtimes) != 1 || p.Runtimes["a"] != c.a {
+			t.Errorf("was %v: %d inline, chose %v", c.was, len(p.Inline), p.Runtimes)
+		}
+	}
+}
+
 // TestInlineAutoSuits: what would be refused inline, or do less there, has a namespace if that is left to the plan.
 func TestInlineAutoSuits(t *testing.T) {
 	var many strings.Builder

@@ -74,6 +74,9 @@ type Options struct {
 	// Direct adds a hop between the two endpoints, beside the chain, to measure
 	// the path without functions.
 	Direct bool
+	// Runtimes are what was chosen before for functions that leave it to the plan, by their names: these stay what they
+	// were. Others are chosen now.
+	Runtimes map[string]string
 }
 
 // Plan is what a chain is made of.

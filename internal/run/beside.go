@@ -57,8 +57,12 @@ func (m *Measurement) join(ctx context.Context, w companion) (err error) {
 	}
 	at := len(m.companions)
 	m.companions = append(m.companions, w)
+	o := plan.Options{}
+	if w.active { // it is as the one that is measured
+		o.Direct, o.Runtimes = m.up.Direct != nil, m.up.Runtimes
+	}
 	m.companions[at].plan, err = m.raise(ctx, w.chain, UpOptions{
-		Options: plan.Options{Direct: w.active && m.up.Direct != nil}, Alone: m.Alone, Temporary: true, Wait: true,
+		Options: o, Alone: m.Alone, Temporary: true, Wait: true,
 	}, true)
 	return err
 }

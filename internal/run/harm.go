@@ -63,7 +63,7 @@ func (m *Measurement) harm(ctx context.Context, condition int, c trial.Condition
 		}
 		began := time.Now()
 		_, _, err := m.Host.Up(context.WithoutCancel(ctx), m.Chains[condition], UpOptions{
-			Options: plan.Options{Direct: m.up.Direct != nil}, Alone: m.Alone, Temporary: !m.Keep,
+			Options: plan.Options{Direct: m.up.Direct != nil, Runtimes: m.up.Runtimes}, Alone: m.Alone, Temporary: !m.Keep,
 		})
 		took = time.Since(began)
 		done <- err

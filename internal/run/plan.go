@@ -114,7 +114,7 @@ func (h *Host) planned(file *api.File, r Remembered) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.planThrough(file.Chains[0], through, &r, plan.Options{Direct: r.Direct})
+	return h.planThrough(file.Chains[0], through, &r, plan.Options{Direct: r.Direct, Runtimes: r.Runtimes})
 }
 
 // PlanFunction is the plan of a standalone function on this machine.

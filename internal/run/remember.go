@@ -29,6 +29,8 @@ type Remembered struct {
 	Direct bool `json:"direct,omitempty"`
 	// Images that containers are made from, by the paths that they were made of: what is there may be another by now.
 	Images map[string]string `json:"images,omitempty"`
+	// Runtimes that were chosen for functions which leave it to the plan, by their names.
+	Runtimes map[string]string `json:"runtimes,omitempty"`
 	// Files that options of its wiring name, their texts by their paths, likewise.
 	Files map[string]string `json:"files,omitempty"`
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/observe"
 	"nfchain.dev/nfchain/internal/plan"
@@ -45,12 +46,44 @@ func (m *Measurement) noteSetup(ctx context.Context, condition int, r *trial.Run
 		return nil
 	}
 	r.Setups = append(r.Setups, s)
-	return m.Store.SetMachine(context.WithoutCancel(ctx), r.ID, r.Environment, r.Setups)
+	if err := m.Store.SetMachine(context.WithoutCancel(ctx), r.ID, r.Environment, r.Setups); err != nil {
+		return err
+	}
+	return m.tellRuntimes(ctx, r)
+}
+
+// tellRuntimes has the reader know what functions are measured as that leave it to nfchain.
+func (m *Measurement) tellRuntimes(ctx context.Context, r *trial.Run) error {
+	text := fmt.Sprintf("runtime %s: %s; what is measured stays so", api.RuntimeAuto, m.up.Chose())
+	if len(m.up.Runtimes) == 0 || slices.Contains(r.Warnings, text) {
+		return nil
+	}
+	r.Warnings = append(r.Warnings, text)
+	return m.Store.SetWarnings(context.WithoutCancel(ctx), r.ID, r.Warnings)
+}
+
+// chosen are the runtimes that functions of a condition's chain have which leave it to nfchain: those that they had when it was first
+// made in this run, or with which it is up already. What is measured is not turned into something else, whatever the machine
+// has become meanwhile.
+func (m *Measurement) chosen(condition int, r *trial.Run) map[string]string {
+	for _, s := range r.Setups {
+		if slices.Contains(s.Conditions, condition) && len(s.Runtimes) > 0 {
+			return s.Runtimes
+		}
+	}
+	if !m.Keep {
+		return nil
+	}
+	is, err := remembered(m.Chains[condition].Metadata.Name)
+	if err != nil { // it is not up
+		return nil
+	}
+	return is.Runtimes
 }
 
 // ReadSetup reads back how a chain that is up is set.
 func ReadSetup(p *plan.Plan) trial.Setup {
-	s := trial.Setup{Wiring: p.Wiring, WiringSettings: p.Settings, Length: p.Length(), Plan: digest(p), Settings: map[string]string{}, Nodes: map[string]int{}}
+	s := trial.Setup{Wiring: p.Wiring, WiringSettings: p.Settings, Length: p.Length(), Plan: digest(p), Runtimes: p.Runtimes, Settings: map[string]string{}, Nodes: map[string]int{}}
 	for _, n := range p.Nodes {
 		s.Nodes[n.KindText()]++
 	}

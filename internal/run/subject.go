@@ -82,7 +82,7 @@ func (m *Measurement) bringUp(ctx context.Context, slot experiment.Slot, r *tria
 	}
 	m.making = nil
 	p, err := m.raise(ctx, m.Chains[condition], UpOptions{
-		Options: plan.Options{Direct: direct}, Alone: m.Alone, Temporary: !m.Keep, Brought: m.Keep && BroughtUp(m.Chains[condition].Metadata.Name), Wait: true,
+		Options: plan.Options{Direct: direct, Runtimes: m.chosen(condition, r)}, Alone: m.Alone, Temporary: !m.Keep, Brought: m.Keep && BroughtUp(m.Chains[condition].Metadata.Name), Wait: true,
 	}, false)
 	// What was made before an error is removed too.
 	m.up, m.upFor, m.proven, m.made = p, condition, map[string]bool{}, made
@@ -107,7 +107,7 @@ func (m *Measurement) tellRepairs(ctx context.Context, condition int, r *trial.R
 	if !m.Keep {
 		return nil
 	}
-	p, changes, err := m.Host.Up(ctx, m.Chains[condition], UpOptions{Alone: m.Alone, DryRun: true})
+	p, changes, err := m.Host.Up(ctx, m.Chains[condition], UpOptions{Options: plan.Options{Runtimes: m.chosen(condition, r)}, Alone: m.Alone, DryRun: true})
 	if err == nil {
 		err = refuseWaiting(m.Chains[condition], p, false)
 	}
@@ -232,11 +232,11 @@ func (m *Measurement) removeChain() error {
 	if m.up == nil {
 		return nil
 	}
-	chain := m.Chains[m.upFor]
+	chain, was := m.Chains[m.upFor], m.up.Runtimes
 	m.up = nil
 	ctx := context.Background()
 	if m.Keep {
-		_, _, err := m.Host.Up(ctx, chain, UpOptions{Alone: m.Alone})
+		_, _, err := m.Host.Up(ctx, chain, UpOptions{Options: plan.Options{Runtimes: was}, Alone: m.Alone})
 		return err
 	}
 	_, err := m.Host.remove(ctx, chain.Metadata.Name)

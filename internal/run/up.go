@@ -85,7 +85,7 @@ func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.P
 		return p, nil, err
 	}
 	o.watch.lap()
-	kept := Remembered{Temporary: o.Temporary, Brought: o.Brought, Direct: o.Temporary && o.Direct, Images: p.Images(), Files: p.Files()}
+	kept := Remembered{Temporary: o.Temporary, Brought: o.Brought, Direct: o.Temporary && o.Direct, Images: p.Images(), Files: p.Files(), Runtimes: p.Runtimes}
 	if !o.DryRun {
 		if err := errors.Join(remember(chain.Metadata.Name, chain, through, kept), claim(p)); err != nil {
 			return p, nil, err

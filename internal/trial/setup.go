@@ -9,6 +9,8 @@ type Setup struct {
 	Length         int         `json:"length"`
 	// Nodes are how many endpoints and functions there are, by kind.
 	Nodes Map[int] `json:"nodes"`
+	// Runtimes are what was chosen for functions that leave it to nfchain, by their names.
+	Runtimes Map[string] `json:"runtimes,omitempty"`
 	// Plan is the SHA-256 of all that was to be made.
 	Plan string `json:"plan_sha256"`
 	// Interfaces are the chain's, those that are set alike together.
