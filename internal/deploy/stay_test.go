@@ -201,8 +201,8 @@ func converse(t testing.TB, p *plan.Plan, server net.Listener, to netip.AddrPort
 				return
 			case <-time.After(5 * time.Millisecond):
 			}
-			_ = near.SetDeadline(time.Now().Add(20 * time.Second))
-			_ = far.SetDeadline(time.Now().Add(20 * time.Second))
+			_ = near.SetDeadline(time.Now().Add(time.Minute))
+			_ = far.SetDeadline(time.Now().Add(time.Minute))
 			if err := ask(); err != nil {
 				c.said <- err
 				return

@@ -33,7 +33,7 @@ func Main(m *testing.M) int {
 // leftovers gives what is still there a little after the tests: what ends by
 // itself gets the time to.
 func leftovers(before map[string]string) (left []string) {
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		left = append(append(named(), children()...), opened(before)...)
 		if len(left) == 0 || time.Now().After(deadline) {
 			return left

@@ -124,7 +124,7 @@ func TestCalibrateRefuses(t *testing.T) {
 // that follows it.
 func TestInterruptedWhileItSettles(t *testing.T) {
 	b := newBed(t, plantest.Forwards(1))
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	l := searching()
 	l.Search.Waits.Settle = api.Duration(time.Hour)
