@@ -4,7 +4,7 @@
 GO ?= go
 export CGO_ENABLED ?= 0
 
-.PHONY: build demo images test test-images test-vm test-versions bench fuzz lint schema bpf packages packages-test clean
+.PHONY: build demo images test test-hugepages test-images test-vm test-versions bench fuzz lint schema bpf packages packages-test clean
 
 build: bin/nfchain
 
@@ -35,6 +35,10 @@ images: build
 # Each of them in a chain, with an engine of its own. It takes half a gigabyte and some minutes, and so is no part of test.
 test-images: packages-test build
 	@./scripts/test-images $(IMAGES)
+
+# Containers with hugepages, by each engine. Pages are reserved and control groups mounted meanwhile, which all on the machine meet.
+test-hugepages: packages-test
+	NFCHAIN_TEST_ALONE=1 $(GO) test ./cmd/nfchain -count 1 -v -run '^TestScripts$$/^hugepages$$'
 
 # What this machine's kernel may lack, in virtual machines with Debian's.
 test-vm:

@@ -71,8 +71,14 @@ func scriptParams(files ...string) testscript.Params {
 			})
 			return nil
 		},
-		// A script that needs a feature begins with [!feature] skip.
-		Condition: func(feature string) (bool, error) { return nstest.Has(feature), nil },
+		// A script that needs a feature begins with [!feature] skip. What changes the machine for all who are on it is run where the
+		// tests are said to be alone there.
+		Condition: func(feature string) (bool, error) {
+			if feature == "alone" {
+				return os.Getenv("NFCHAIN_TEST_ALONE") != "", nil
+			}
+			return nstest.Has(feature), nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "json": jsonPath, "gone": gone, "interrupt": interrupt, "linked": linked, "compiled": compiled, "cni": callCNI,
 		},
