@@ -19,6 +19,9 @@ import (
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/api/types/mount"
 	"github.com/moby/moby/client"
+	"golang.org/x/sys/unix"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
 )
 
 const (
@@ -139,14 +142,17 @@ func (d docker) Inspect(ctx context.Context, id string) (Container, error) {
 		if s.Running {
 			found.PID = s.Pid
 		}
-		found.How, found.Code = ended(s), s.ExitCode
+		found.How, found.Code = ended(s, found.Limits), s.ExitCode
 	}
 	found.furnished()
 	return found, nil
 }
 
+// killed is the exit code of what a SIGKILL ended.
+const killed = 128 + int(unix.SIGKILL)
+
 // ended says how a container ended.
-func ended(s *container.State) string {
+func ended(s *container.State, l Limits) string {
 	switch {
 	case s.Running || s.Status == container.StateCreated && s.Error == "":
 		return ""
@@ -154,6 +160,9 @@ func ended(s *container.State) string {
 		return "ended: it needed more memory than it may have"
 	case s.Error != "":
 		return "ended: " + s.Error
+	case s.ExitCode == killed && l.MemoryBytes > 0:
+		// The engine is told of want of memory by an event of its own, which may come later than the end, or never on a busy machine.
+		return fmt.Sprintf("ended with exit code %d: somebody killed it, or it needed more memory than it may have (%s)", killed, api.Size(l.MemoryBytes))
 	}
 	return fmt.Sprintf("ended with exit code %d", s.ExitCode)
 }

@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/moby/moby/api/types/container"
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/engine/image"
@@ -263,5 +264,25 @@ func TestEnd(t *testing.T) {
 	var ended *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &ended) || ended.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestHowItEnded: one that was killed and has a limit of memory may have needed more, though the engine was not told of that.
+func TestHowItEnded(t *testing.T) {
+	some := Limits{MemoryBytes: 64 << 20}
+	for _, c := range []struct {
+		state container.State
+		Limits
+		how string
+	}{
+		{container.State{Running: true}, some, ""},
+		{container.State{OOMKilled: true, ExitCode: 137}, some, "ended: it needed more memory than it may have"},
+		{container.State{ExitCode: 137}, some, "ended with exit code 137: somebody killed it, or it needed more memory than it may have (64MiB)"},
+		{container.State{ExitCode: 137}, Limits{}, "ended with exit code 137"},
+		{container.State{ExitCode: 7}, some, "ended with exit code 7"},
+	} {
+		if how := ended(&c.state, c.Limits); how != c.how {
+			t.Errorf("%+v, %s: %q, want %q", c.state, c.Limits, how, c.how)
+		}
 	}
 }
