@@ -3,6 +3,7 @@ package v1alpha1
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -74,6 +75,11 @@ func (f Function) Leads() (names []string) {
 		names = append(names, f.Next)
 	}
 	return names
+}
+
+// Whole tells whether these are all functions of the chain, in its order.
+func (s ChainSpec) Whole(functions []string) bool {
+	return slices.EqualFunc(functions, s.Functions, func(name string, f Function) bool { return name == f.Name })
 }
 
 // Parts tells whether any function says so.

@@ -14,7 +14,7 @@ func (c Catalogue) checkBranches(s *ChainSpec, wiring string, at place) []FieldP
 		return nil
 	}
 	if s.Classifier != nil {
-		f.addf("classifier", "cannot be where functions of the chain have branches or a next; leave one of the two out")
+		f.under("classifier", s.checkPathsBeside())
 	}
 	for i, fn := range s.Functions {
 		path := item("functions", i)
@@ -25,6 +25,34 @@ func (c Catalogue) checkBranches(s *ChainSpec, wiring string, at place) []FieldP
 	f.under("", s.checkLedPast())
 	if len(f) == 0 && at.sound() {
 		f.under("", s.checkReached())
+	}
+	return f
+}
+
+// checkPathsBeside refuses what paths of a classifier cannot be beside branches: one of all functions, in the chain's order, goes as
+// these lead, and others past them.
+func (s *ChainSpec) checkPathsBeside() []FieldProblem {
+	var f findings
+	for i, r := range s.Classifier.Rules {
+		path := item("rules", i)
+		if s.Whole(r.Functions) {
+			if r.OneWay() {
+				f.addf(path+".symmetric", "packets on this path go as branches lead, and answers back by the way of their flow; leave it out, or leave a function out of the path")
+			}
+			continue
+		}
+		for n, name := range r.Functions {
+			which := slices.IndexFunc(s.Functions, func(fn Function) bool { return fn.Name == name })
+			if which < 0 {
+				continue
+			}
+			switch fn := s.Functions[which]; {
+			case fn.Replicas > 1:
+				f.addf(path+item(".functions", n), "%s has replicas, and a path of its own cannot lead to these where functions of the chain have branches or a next; leave %s out of the path, or its replicas out, or write all functions in the chain's order, which leads as branches do", name, name)
+			case fn.OnFailure != "":
+				f.addf(path+item(".functions", n), "%s has onFailure, and packets on a path of its own cannot be led past it where functions of the chain have branches or a next; leave %s out of the path, or its onFailure out, or write all functions in the chain's order, which leads as branches do", name, name)
+			}
+		}
 	}
 	return f
 }

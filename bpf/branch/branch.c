@@ -259,12 +259,13 @@ SEC("tc")
 int branch(struct __sk_buff *skb)
 {
 	struct goal to = {.from = own, .node = ways[0].node, .port = ways[0].port, .joint = ways[0].joint};
-	int failing = some_fail(), beside;
+	int failing = some_fail(), beside, looked;
 	__u32 node = to.node;
 
 	count(skb);
 	if (back) {
-		if (ways[1].node || failing)
+		looked = ways[1].node || failing;
+		if (looked)
 			to.found = find_flow(skb, &to.flow);
 		if (ways[1].node && to.found != NO_FLOW) /* what has none goes the planned way */
 			node = came_from(&to.flow, own);
@@ -278,8 +279,11 @@ int branch(struct __sk_buff *skb)
 	}
 	beside = node != to.node;
 	to.node = node;
-	if (!back && (to.joint || failing))
-		to.found = find_flow(skb, &to.flow);
+	if (!back) {
+		looked = to.joint || failing;
+		if (looked)
+			to.found = find_flow(skb, &to.flow);
+	}
 	if (failing) {
 		to.bytes = skb->len;
 		bpf_loop(NODES, lead_past, &to, 0);
@@ -291,7 +295,7 @@ int branch(struct __sk_buff *skb)
 	if (beside)
 		count_aside(skb, node);
 	if (is_shared(to.port)) {
-		if (!back && !to.joint && !failing)
+		if (!looked)
 			to.found = find_flow(skb, &to.flow);
 		to.flow.slot = 0;
 		to.port = replica_of(AMONG - to.port, &to.flow);

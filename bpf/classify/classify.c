@@ -5,7 +5,8 @@
  * chain's ends, where flows begin, the first packet of one is held to rules, which say the path
  * (RFC 7665's classifier); it is remembered then, in a table that all of the chain's ports have
  * together. Ports between functions from which paths lead to different ones look there. A path may lead to a function
- * with replicas: one of them has the flow. */
+ * with replicas: one of them has the flow. Where ways part by marks, all of that is one path: what is on it goes on by
+ * the program behind this one at the port. */
 #include "../include/ended.h"
 #include "../include/seats.h"
 #include "../include/rules.h"
@@ -15,7 +16,11 @@ char licensed[] SEC("license") = "GPL";
 enum { IN_ANY_CASE = 0 };
 enum { PATHS = 256 };
 
-/* Where a path leads from a port: the index of another, or replicas in its place, 0 for nowhere. Check tells paths apart
+/* In the place of a port: what is on the path goes on by the program behind this one. */
+#define BEHIND BY_DEVICE
+
+/* Where a path leads from a port: the index of another, or replicas or the program behind this one in its place, 0 for
+ * nowhere. Check tells paths apart
  * that have had the same number. Older is when, in s, the path ceased to be one that flows are given; 0 for
  * those that they are. */
 struct way {
@@ -139,9 +144,14 @@ struct {
 	__type(value, struct habit);
 } habit SEC(".maps");
 
-/* on to a port, or to one of the replicas in its place. */
+/* on to a port, or to one of the replicas in its place; or to the program behind this one, which counts what comes to it. */
 static inline int on(struct __sk_buff *skb, __u32 port, struct flow *f)
 {
+	if (port == BEHIND)
+		return TCX_NEXT;
+	if (skb->tc_index) /* no label is to be taken for one of a node's behind it */
+		skb->tc_index = 0;
+	count(skb);
 	return onward_or_end(skb, unlikely(is_shared(port)) ? replica_of(AMONG - port, f) : port);
 }
 
@@ -277,7 +287,6 @@ int enter(struct __sk_buff *skb)
 
 	if (!at || !end || !b) /* there always are */
 		return TCX_DROP;
-	count(skb);
 	from = *end;
 	base = *(volatile __u32 *)at * rules_area; /* once: it may change meanwhile */
 	c = rules_at(base);
@@ -336,7 +345,6 @@ int between(struct __sk_buff *skb)
 
 	if (!b || !h) /* there always are */
 		return TCX_DROP;
-	count(skb);
 	if (unlikely(read_packet(skb, &p) != READ_IP)) {
 		port = h->other ? port_of(h->other, h->other_check) : 0;
 		__builtin_memset(&f, 0, sizeof(f));

@@ -209,7 +209,9 @@ func orderOf(p *plan.Plan) map[string]int {
 // first are in its order, and others behind those that are before them on theirs, as far as can be.
 func along(p *plan.Plan) (order []string) {
 	if p.Classifier != nil {
-		for _, path := range p.Classifier.Paths {
+		paths := slices.Clone(p.Classifier.Paths)
+		slices.SortStableFunc(paths, func(a, b plan.Path) int { return cmp.Compare(rank(a), rank(b)) })
+		for _, path := range paths {
 			at := 0
 			for _, name := range path.Nodes {
 				if i := slices.Index(order, name); i >= 0 {
@@ -227,6 +229,14 @@ func along(p *plan.Plan) (order []string) {
 		}
 	}
 	return order
+}
+
+// rank of a path among others: that of branches, whose functions are before those that they lead to, comes first.
+func rank(p plan.Path) int {
+	if p.Branched {
+		return 0
+	}
+	return 1
 }
 
 // due are the changes that the phase lets be made.

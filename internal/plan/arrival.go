@@ -30,12 +30,15 @@ func (p *Plan) ArrivalsOn(path *Path) map[resource.Interface][]resource.Interfac
 	for _, r := range p.Resources {
 		s, is := r.Spec.(steer.Spec)
 		port := resource.Interface{Namespace: r.Namespace, Device: s.Device}
-		if !is || s.Branch != nil || path != nil && !p.on(path, behind[port].Namespace) {
+		if !is || path != nil && !p.on(path, behind[port].Namespace) {
 			continue
 		}
 		to := s.To
-		if s.Paths != nil {
-			to = s.Paths.To(path.NameOr(nowhere))
+		switch on := path.NameOr(nowhere); {
+		case s.Paths != nil && !s.Paths.Behind(on):
+			to = s.Paths.To(on)
+		case s.Branch != nil:
+			continue
 		}
 		if to != "" && !sends(resource.Interface{Device: to}) {
 			node := behind[resource.Interface{Namespace: r.Namespace, Device: to}]
@@ -95,7 +98,9 @@ func (p *Plan) Handed() map[resource.Interface]bool {
 	for _, r := range p.Resources {
 		if s, is := r.Spec.(steer.Spec); is && s.Paths != nil {
 			for _, w := range s.Paths.Ways {
-				leads[[2]string{w.Path, w.Port}]++
+				if !w.Behind {
+					leads[[2]string{w.Path, w.Port}]++
+				}
 			}
 		}
 		if s, is := r.Spec.(link.Spec); is {
@@ -120,7 +125,7 @@ func (p *Plan) Handed() map[resource.Interface]bool {
 		}
 		if s.Paths != nil {
 			for _, w := range s.Paths.Ways {
-				if w.Of == "" && (watched || leads[[2]string{w.Path, w.Port}] > 1) {
+				if w.Of == "" && !w.Behind && (watched || leads[[2]string{w.Path, w.Port}] > 1) {
 					all[behind[w.Port]] = true
 				}
 			}

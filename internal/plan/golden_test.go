@@ -74,6 +74,20 @@ functions:
 - {name: out, kind: forward}
 `
 
+const branchedPaths = `wiring: ebpf
+functions:
+- {name: tell, kind: forward, branches: [{mark: 1, to: check}], next: out}
+- {name: check, kind: firewall, onFailure: block}
+- {name: web, kind: command, command: {args: [relay]}}
+- {name: meter, kind: forward}
+- {name: out, kind: forward}
+classifier:
+  rules:
+  - {name: marked, match: {protocol: udp}, functions: [tell, check, web, meter, out]}
+  - {name: metered, match: {dscp: ef}, functions: [out, meter]}
+  - {name: watched, match: {source: 192.0.2.0/24}, functions: [meter], symmetric: false}
+`
+
 const dealtWays = `wiring: ebpf
 functions:
 - {name: tell, kind: forward, replicas: 2, next: out, branches: [{mark: 1, to: check}]}
@@ -124,6 +138,7 @@ func TestGolden(t *testing.T) {
 		"translated": translated,
 		"watched":    "wiring: ebpf\nfunctions:\n- {name: a, kind: forward, onFailure: bypass}\n- {name: b, kind: bridge, onFailure: block}\n- {name: bad, kind: impair, onFailure: bypass, impair: {backend: tun}}\n",
 		"branches":   branches,
+		"crossing":   branchedPaths,
 		"dealtways":  dealtWays,
 		"sharedout":  "wiring: ebpf\nfunctions: [{name: a, kind: forward, onFailure: bypass}, {name: b, kind: forward, replicas: 2, weights: [2, 1], onFailure: replica}]\n",
 		"replicas":   "wiring: ebpf\nfunctions: [{name: a, kind: forward, replicas: 2}, {name: b, kind: bridge, replicas: 2}]\n",

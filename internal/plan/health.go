@@ -56,7 +56,7 @@ func (b *builder) watch() error {
 			}
 		}
 	}
-	if b.classifier != nil {
+	if b.classifier != nil && !b.chain.Spec.Parts() {
 		for _, p := range b.classifier.Paths {
 			path.Paths = append(path.Paths, process.ServicePath{Name: p.Name, Number: p.Number, Nodes: allAt(at, p.at), Back: allAt(at, p.places())})
 		}

@@ -41,6 +41,8 @@ type Path struct {
 	OneWay bool `json:"one_way,omitempty"`
 	// Back are the nodes that packets are in on their way back, in the same order; absent where that are all.
 	Back []string `json:"back,omitempty"`
+	// Branched tells that packets go on from each of the functions, which are all of the chain's, as its branches lead.
+	Branched bool `json:"branched,omitempty"`
 
 	at, back []int // places of the nodes
 	// visited are the functions that packets come by on their way back, for a person.
@@ -54,6 +56,9 @@ func pathName(functions []string) string { return strings.Join(functions, " ") }
 func (p Path) Text() string {
 	if len(p.Functions) == 0 {
 		return api.OtherwiseDirect
+	}
+	if p.Branched {
+		return strings.Join(p.Functions, ", ") + ", as branches lead"
 	}
 	text := strings.Join(p.Functions, " → ")
 	switch n := len(p.Back); {
@@ -125,14 +130,18 @@ func (b *builder) classify() error {
 		c.add(*rest)
 	}
 	c.number()
-	if err := errors.Join(b.oneWay(c), b.inlineOn(c), b.orderOn(c)); err != nil {
+	if err := errors.Join(b.oneWay(c), b.inlineOn(c), b.orderOn(c), b.onlyOn(c)); err != nil {
 		return fmt.Errorf("classifier: %w", err)
 	}
 	own := b.toFunctions(c)
 	c.Own, c.Choice.Rules = len(own), append(own, c.Choice.Rules...)
+	lead := b.leadOn
+	if b.chain.Spec.Parts() {
+		lead = b.leadAhead
+	}
 	for i := range b.nodes {
-		b.leadOn(c, i, true)
-		b.leadOn(c, i, false)
+		lead(c, i, true)
+		lead(c, i, false)
 	}
 	b.steerLast()
 	return nil
@@ -157,6 +166,7 @@ func (b *builder) path(functions []string, oneWay bool) Path {
 	if p.OneWay = oneWay && slices.ContainsFunc(b.chain.Spec.Functions, both); p.OneWay {
 		p.Name += oneWayName
 	}
+	p.Branched = b.chain.Spec.Parts() && b.chain.Spec.Whole(functions)
 	p.at = []int{0}
 	for _, name := range functions {
 		place := slices.IndexFunc(b.nodes, func(n Node) bool { return n.Has(name) || n.Function() == name })
@@ -241,14 +251,14 @@ func (b *builder) rule(r api.PathRule, path string) (rule steer.Rule, err error)
 	return rule, errors.Join(wrong[:]...)
 }
 
-// first path that goes by the node of a place; nil where none does.
-func (c *Classifier) first(node int) *Path {
+// first path that goes by the node of a place, that of branches before others; nil where none does.
+func (c *Classifier) first(node int) (first *Path) {
 	for i := range c.Paths {
-		if c.Paths[i].by(node) {
-			return &c.Paths[i]
+		if c.Paths[i].by(node) && (first == nil || c.Paths[i].Branched) {
+			first = &c.Paths[i]
 		}
 	}
-	return nil
+	return first
 }
 
 // toFunctions are the rules that lead to functions' own addresses, which answers to their own packets have: by a
@@ -256,7 +266,7 @@ func (c *Classifier) first(node int) *Path {
 func (b *builder) toFunctions(c *Classifier) (rules []steer.Rule) {
 	for i, n := range b.nodes {
 		p := c.first(i)
-		if both := slices.IndexFunc(c.Paths, func(p Path) bool { return slices.Contains(p.back, i) }); both >= 0 {
+		if both := slices.IndexFunc(c.Paths, func(p Path) bool { return slices.Contains(p.back, i) }); both >= 0 && !p.Branched {
 			p = &c.Paths[both]
 		}
 		if n.Kind == "endpoint" || n.Transparent || n.Apart != 0 || p == nil {

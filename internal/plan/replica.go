@@ -170,7 +170,7 @@ func (b *builder) share() error {
 		if !is {
 			continue
 		}
-		if b.classifier != nil {
+		if b.classifier != nil && !b.chain.Spec.Parts() {
 			if err := b.shareOn(f, &b.resources[i]); err != nil {
 				return err
 			}

@@ -36,6 +36,8 @@ type PathRuleState struct {
 	Path []string `json:"path"`
 	// Back are the nodes that packets are in on their way back, in path order; absent where that are all of the path.
 	Back []string `json:"back,omitempty"`
+	// Branched tells that packets go on from each of the functions as its branches lead.
+	Branched bool `json:"branched,omitempty"`
 	// Drop tells that packets end where they come in.
 	Drop bool `json:"drop,omitempty"`
 	// Own tells that the rule leads to a function's own addresses, and is none of the file's.
@@ -78,12 +80,12 @@ func classifiedBy(p *plan.Plan) (*ClassifierState, error) {
 	s := &ClassifierState{Earlier: flowsBy(c, steer.Earlier), Most: c.Most, New: c.New, Moved: c.Moved, Unkept: c.Unkept, Unknown: c.Unknown}
 	for i, r := range p.Classifier.Choice.Rules {
 		on := p.Classifier.Path(r.Path)
-		s.Rules = append(s.Rules, PathRuleState{Rule: r.Name, Match: r.String(), Path: on.Functions, Back: on.Back, Own: i < p.Classifier.Own, RuleFlows: flowsBy(c, i)})
+		s.Rules = append(s.Rules, PathRuleState{Rule: r.Name, Match: r.String(), Path: on.Functions, Back: on.Back, Branched: on.Branched, Own: i < p.Classifier.Own, RuleFlows: flowsBy(c, i)})
 	}
 	rest := PathRuleState{Rule: otherwise, Path: []string{}, Drop: p.Classifier.Choice.Drop, RuleFlows: flowsBy(c, len(s.Rules))}
 	if !rest.Drop {
 		on := p.Classifier.Path(p.Classifier.Choice.Otherwise)
-		rest.Path, rest.Back = on.Functions, on.Back
+		rest.Path, rest.Back, rest.Branched = on.Functions, on.Back, on.Branched
 	}
 	s.Rules = append(s.Rules, rest)
 	return s, nil

@@ -51,7 +51,7 @@ func hopsOf(p *plan.Plan, passes map[string]*PassState, parted *steer.Parted) ([
 			ends[s.B.Device] = s.A
 		}
 	}
-	var counted map[string]steer.Came
+	var counted, ahead map[string]steer.Came
 	var older map[string][]string
 	for _, r := range p.Resources {
 		s, is := r.Spec.(steer.Spec)
@@ -60,7 +60,7 @@ func hopsOf(p *plan.Plan, passes map[string]*PassState, parted *steer.Parted) ([
 		}
 		if counted == nil {
 			var err error
-			if counted, older, err = countsIn(r.Namespace, p.Chain); err != nil {
+			if counted, ahead, older, err = countsIn(r.Namespace, p.Chain); err != nil {
 				return all, err
 			}
 		}
@@ -71,22 +71,38 @@ func hopsOf(p *plan.Plan, passes map[string]*PassState, parted *steer.Parted) ([
 			to = s.Among.Of
 		case s.Branch != nil:
 			to = s.Branch.Ways[0].Node
-		case s.Paths != nil:
+		case s.Paths != nil && s.To == "":
 			to = oneOf(s.Paths, ends)
 		}
 		direct := p.Direct != nil && (from.Device == p.Direct.Client.Device || from.Device == p.Direct.Server.Device)
 		h := HopState{From: from.Node, To: to, Direct: direct, Packets: c.Packets, Bytes: c.Bytes, Older: older[s.Device],
 			Pass: passes[resource.ID(pass.KindName, r.Namespace, s.Device)]}.without(c.Ended)
 		h.Ended = c.Ended.Packets
-		all = append(all, h.apart(s, p, parted)...)
+		ways := h.without(ahead[s.Device].Counts).apart(s, p, parted)
+		if on, before := h.ahead(s, ends, ahead[s.Device].Counts); before {
+			ways = append(ways, on)
+		}
+		all = append(all, ways...)
 	}
 	return all, nil
+}
+
+// ahead is what went by paths other than that of branches, where there are such: the ways of the hop do not have it.
+func (h HopState) ahead(s steer.Spec, ends map[string]link.End, c steer.Counts) (on HopState, is bool) {
+	if s.Paths == nil || s.To == "" && s.Among == nil && s.Branch == nil {
+		return on, false
+	}
+	on = HopState{From: h.From, To: oneOf(s.Paths, ends), Packets: c.Packets, Bytes: c.Bytes}
+	return on, on.To != ""
 }
 
 // oneOf the nodes behind the ports that paths lead to.
 func oneOf(p *steer.Paths, ends map[string]link.End) string {
 	var names []string
 	for _, w := range p.Ways {
+		if w.Behind {
+			continue
+		}
 		if name := cmp.Or(w.Of, ends[w.Port].Node); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -94,26 +110,29 @@ func oneOf(p *steer.Paths, ends map[string]link.End) string {
 	return strings.Join(names, " or ")
 }
 
-// countsIn a forwarder's namespace, by port, and the nodes that flows go to which stay on older paths; none where that
+// countsIn a forwarder's namespace, by port, what of it went other paths than that of branches, and the nodes that flows go to which stay on older paths; none where that
 // is missing.
-func countsIn(namespace, owner string) (counted map[string]steer.Came, older map[string][]string, err error) {
+func countsIn(namespace, owner string) (counted, ahead map[string]steer.Came, older map[string][]string, err error) {
 	counted = map[string]steer.Came{}
 	if !netns.Exists(namespace) {
-		return counted, nil, nil
+		return counted, nil, nil, nil
 	}
 	h, err := netns.Open(namespace)
 	if err != nil {
-		return counted, nil, err
+		return counted, nil, nil, err
 	}
 	defer h.Close()
 	at := resource.At(h, owner)
-	found, err := steer.Count(at)
+	if ahead, err = steer.CountAhead(at); err != nil {
+		return counted, nil, nil, err
+	}
+	found, err := steer.Count(at) // later, so that it has what those have
 	if err != nil || found == nil {
-		return counted, nil, err
+		return counted, nil, nil, err
 	}
 	ways, err := steer.OlderWays(at)
 	if err != nil || len(ways) == 0 {
-		return found, nil, err
+		return found, ahead, nil, err
 	}
 	ends, err := link.Behind(h, owner)
 	for port := range ways {
@@ -121,5 +140,5 @@ func countsIn(namespace, owner string) (counted map[string]steer.Came, older map
 			ways[port][i] = cmp.Or(ends[to].Node, to)
 		}
 	}
-	return found, ways, err
+	return found, ahead, ways, err
 }

@@ -203,7 +203,7 @@ func met(p *plan.Plan, on *plan.Path, protocol string, before map[string]*PassSt
 	fail := &proof.Error{Protocol: protocol, Sent: proof.Rounds}
 	var names []string
 	for _, f := range p.Inline {
-		if on != nil && !slices.Contains(on.Functions, f.Name) || on == nil && !p.Always(f.West) {
+		if on != nil && !slices.Contains(on.Functions, f.Name) || (on == nil || on.Branched) && !p.Always(f.West) {
 			continue // packets may have gone another way
 		}
 		seen := proof.Seen{Function: f.Name, Forward: cameTo(f.Forward, before, after), Reverse: cameTo(f.Reverse, before, after)}

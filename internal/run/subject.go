@@ -167,7 +167,7 @@ func proven(ctx context.Context, p *plan.Plan, kind string, on *plan.Path) error
 		}
 		path.Functions = append(path.Functions, f)
 	}
-	if g := p.Graph(); !g.Line() {
+	if g := p.Graph(); !g.Line() && (on == nil || on.Branched) {
 		path.Ways = waysOf(g)
 		for i := range path.Functions {
 			path.Functions[i].Aside = !g.Always(i + 1)

@@ -20,7 +20,7 @@ func TracedOn(p *plan.Plan, path *plan.Path, why string) trace.Chain {
 	c := trace.Chain{Name: p.Chain, Wiring: p.Wiring, Address: p.Reached().Addresses[0], Server: boundTo(p.Reached()), Between: p.Between(), Path: why}
 	arrivals, handed := p.ArrivalsOn(path), p.Handed()
 	for _, n := range p.On(path) {
-		node := trace.Node{Name: n.Name, Kind: n.Kind, Namespace: n.Namespace, Arrivals: map[string]resource.Interface{}, Handed: map[string]bool{}, Hands: n.Hook != "", Aside: !p.Always(n.Name), OneWay: !p.Returns(n, path)}
+		node := trace.Node{Name: n.Name, Kind: n.Kind, Namespace: n.Namespace, Arrivals: map[string]resource.Interface{}, Handed: map[string]bool{}, Hands: n.Hook != "", Aside: (path == nil || path.Branched) && !p.Always(n.Name), OneWay: !p.Returns(n, path)}
 		if n.Replica != nil {
 			node.Of = n.Replica.Of
 		}

@@ -1,6 +1,9 @@
 package held
 
-import "github.com/cilium/ebpf/link"
+import (
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/link"
+)
 
 // Ahead is the place at tcx of a program that comes before all others of an interface of the
 // thread's namespace but those that take probes out.
@@ -15,4 +18,23 @@ func Ahead(index int) (link.Anchor, error) {
 	}
 	defer first.Close()
 	return link.AfterProgramByID(ids[0]), nil
+}
+
+// firstNamed is the first program at tcx of an interface of the thread's namespace with a mark; 0 where there is none.
+func firstNamed(index int, mark string) (ebpf.ProgramID, error) {
+	ids, err := AtTCX(index)
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range ids {
+		p, err := Open(id, mark)
+		if err != nil {
+			return 0, err
+		}
+		if p != nil {
+			p.Close()
+			return id, nil
+		}
+	}
+	return 0, nil
 }

@@ -21,6 +21,8 @@ const (
 	Probes Rank = 7798
 	// Passes take their steps.
 	Passes Rank = 7799
+	// Fronts send on what those behind them are not to have.
+	Fronts Rank = 7809
 	// Steers send on what is left.
 	Steers Rank = 7810
 	// Throughs hand on what comes in at a function.
@@ -33,13 +35,14 @@ const (
 const (
 	ProbeMark   = "nfprobe_"
 	PassMark    = "nfpass_"
+	FrontMark   = "nffront_"
 	SteerMark   = "nfchain_"
 	ThroughMark = "nfthru_"
 	LabelMark   = "nflabel_"
 )
 
 func (r Rank) mark() string {
-	return map[Rank]string{Probes: ProbeMark, Passes: PassMark, Steers: SteerMark, Throughs: ThroughMark, Labels: LabelMark}[r]
+	return map[Rank]string{Probes: ProbeMark, Passes: PassMark, Fronts: FrontMark, Steers: SteerMark, Throughs: ThroughMark, Labels: LabelMark}[r]
 }
 
 // Hook is what holds programs at an interface, for what it takes in or for what it sends. Its methods are called in

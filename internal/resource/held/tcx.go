@@ -43,6 +43,14 @@ func (tcx) Put(_ resource.Place, index int, r Rank, program, old *ebpf.Program) 
 			return err
 		}
 		o.Anchor = ahead
+	case Fronts:
+		steers, err := firstNamed(index, SteerMark)
+		if err != nil {
+			return err
+		}
+		if steers != 0 {
+			o.Anchor = link.BeforeProgramByID(steers)
+		}
 	}
 	return link.RawAttachProgram(o)
 }

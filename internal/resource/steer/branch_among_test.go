@@ -184,6 +184,18 @@ func TestWaysLeadToReplicas(t *testing.T) {
 	})
 }
 
+// TestOneWayBackToReplicas: where answers go back one way, to a function with replicas, each goes to the one that its flow is with.
+func TestOneWayBackToReplicas(t *testing.T) {
+	onHooks(t, func(t *testing.T, hook string) {
+		p, specs := newSharer(t, hook, 1, 2), sharesWays(hook, 1, 2)
+		specs[1].To, specs[1].Branch.Ways = "", specs[1].Branch.Ways[1:]
+		p.to(t, steer.Kind{}, specs)
+		if n := by(p.sit(t, flows(0, 8))); n[1] == 0 || n[2] == 0 {
+			t.Errorf("flows by replica: %v", n)
+		}
+	})
+}
+
 // TestReplicasOfWaysFail: their flows go to others, and those that no way leads to any more are forgotten.
 func TestReplicasOfWaysFail(t *testing.T) {
 	onHooks(t, func(t *testing.T, hook string) {

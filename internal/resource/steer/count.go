@@ -25,7 +25,15 @@ type Came struct {
 
 // Count reads what the programs of the owner's ports counted, by port. Packets are counted
 // as interfaces count them: what the kernel cuts up or joins later is one.
-func Count(p resource.Place) (map[string]Came, error) {
+func Count(p resource.Place) (map[string]Came, error) { return countBy(p, findAll) }
+
+// CountAhead reads of these what programs that stand before others sent on, by port.
+func CountAhead(p resource.Place) (map[string]Came, error) { return countBy(p, findFronts) }
+
+// finding programs at an interface.
+type finding func(p resource.Place, index int) ([]*attached, error)
+
+func countBy(p resource.Place, find finding) (map[string]Came, error) {
 	mine, err := p.Mine()
 	if err != nil || len(mine) == 0 {
 		return nil, err
@@ -33,7 +41,7 @@ func Count(p resource.Place) (map[string]Came, error) {
 	counted := map[string]Came{}
 	err = p.Do(func() error {
 		for index, port := range mine {
-			if err := count(p, index, port, counted); err != nil {
+			if err := count(p, find, index, port, counted); err != nil {
 				return fmt.Errorf("read what port %s of namespace %q counted: %w", port, p.Ref, err)
 			}
 		}
@@ -42,7 +50,7 @@ func Count(p resource.Place) (map[string]Came, error) {
 	return counted, err
 }
 
-func count(p resource.Place, index int, port string, counted map[string]Came) error {
+func count(p resource.Place, find finding, index int, port string, counted map[string]Came) error {
 	all, err := find(p, index)
 	defer held.CloseAll(all)
 	for _, a := range all {

@@ -29,7 +29,7 @@ const (
 
 // enters tells whether a program is this version's and chooses paths, of so many flows.
 func (a *attached) enters(flows uint32) bool {
-	return a != nil && a.Name == PathsName && a.Maps[currentMap] != nil && a.keepsMembers(flows)
+	return a != nil && a.isByPaths() && a.Maps[currentMap] != nil && a.keepsMembers(flows)
 }
 
 // keepsMembers tells whether a program, of any version, has the table of a chain's flows.
@@ -69,11 +69,11 @@ func (c choices) compiled(p *Paths) ([]byte, error) {
 
 // keepPaths keeps a program of this version, or puts one in the place of what is there. Ways of paths that are no
 // longer wanted are for classifyBy.
-func (k Kind) keepPaths(p resource.Place, s Spec, index int, to []uint32, old *attached) error {
+func (k Kind) keepPaths(p resource.Place, s Spec, at hook, index int, to []uint32, old *attached) error {
 	if s.Paths.Choice != nil {
-		return k.keepEntering(p, s, index, to, old)
+		return k.keepEntering(p, s, at, index, to, old)
 	}
-	if old != nil && old.Name == PathsName && old.Maps[habitMap] != nil && old.keepsMembers(s.Paths.Flows) && old.sits(s.Paths.Among) {
+	if old != nil && old.isByPaths() && old.Maps[habitMap] != nil && old.keepsMembers(s.Paths.Flows) && old.sits(s.Paths.Among) {
 		ways := old.Maps[waysMap]
 		leads, err := k.seat(p, s.Paths.Among, s.Paths.shared(), old.seats(), to)
 		if err != nil {
@@ -87,7 +87,7 @@ func (k Kind) keepPaths(p resource.Place, s Spec, index int, to []uint32, old *a
 		Habit   *ebpf.Map     `ebpf:"habit"`
 		Seats   seatMaps
 	}
-	if err := loadPaths(p, "between", s.Paths.Flows, s.Paths.Among, old, nil, &o); err != nil {
+	if err := loadPaths(p, at, "between", s.Paths.Flows, s.Paths.Among, old, nil, &o); err != nil {
 		return err
 	}
 	defer o.Seats.close()
@@ -99,11 +99,11 @@ func (k Kind) keepPaths(p resource.Place, s Spec, index int, to []uint32, old *a
 	if err := errors.Join(k.older.carry(old, o.Ways), lead(o.Ways, s.Paths.Ways, leads), o.Habit.Put(uint32(0), s.Paths.habit())); err != nil {
 		return err
 	}
-	return hooks[s.Hook].put(p, index, o.Program, old.program())
+	return at.put(p, index, o.Program, old.program())
 }
 
 // keepEntering does so where flows begin.
-func (k Kind) keepEntering(p resource.Place, s Spec, index int, to []uint32, old *attached) error {
+func (k Kind) keepEntering(p resource.Place, s Spec, at hook, index int, to []uint32, old *attached) error {
 	compiled, err := k.choices.compiled(s.Paths)
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func (k Kind) keepEntering(p resource.Place, s Spec, index int, to []uint32, old
 	set := func(spec *ebpf.CollectionSpec, maps map[string]*ebpf.Map, others []*attached) error {
 		return furnish(spec, maps, others, compiled)
 	}
-	if err := loadPaths(p, "enter", s.Paths.Flows, s.Paths.Among, old, set, &o); err != nil {
+	if err := loadPaths(p, at, "enter", s.Paths.Flows, s.Paths.Among, old, set, &o); err != nil {
 		return err
 	}
 	defer o.Seats.close()
@@ -136,7 +136,7 @@ func (k Kind) keepEntering(p resource.Place, s Spec, index int, to []uint32, old
 	if err := errors.Join(k.older.carry(old, o.Ways), lead(o.Ways, s.Paths.Ways, leads), o.Side.Put(uint32(0), uint32(s.Paths.End-FirstEnd))); err != nil {
 		return err
 	}
-	return hooks[s.Hook].put(p, index, o.Program, old.program())
+	return at.put(p, index, o.Program, old.program())
 }
 
 func closeAll(all ...interface{ Close() error }) {
@@ -150,17 +150,20 @@ type furnishing func(spec *ebpf.CollectionSpec, maps map[string]*ebpf.Map, other
 
 // loadPaths loads one of this version's programs that send packets on by paths. It counts on where
 // another stopped, and knows the flows that other ports know.
-func loadPaths(p resource.Place, program string, flows uint32, among []Among, old *attached, set furnishing, to any) error {
+func loadPaths(p resource.Place, at hook, program string, flows uint32, among []Among, old *attached, set furnishing, to any) error {
 	spec, err := pathsObject()
 	if err != nil {
 		return err
 	}
 	spec.Programs[program].Name = PathsName
+	if at.rank == held.Fronts {
+		spec.Programs[program].Name = FrontName
+	}
 	spec.Maps[membersMap].MaxEntries, spec.Maps[waysMap].Flags = flows, unix.BPF_F_MMAPABLE
 	makeRoom(spec, roomFor(old.needs(among)))
 	o := ebpf.CollectionOptions{MapReplacements: counting(spec, old)}
 	delete(o.MapReplacements, failingMap) // of each function at its seat
-	others, err := portsThat(p, func(a *attached) bool { return a.keepsMembers(flows) })
+	others, err := everywhere(p, func(a *attached) bool { return a.keepsMembers(flows) })
 	defer held.CloseAll(others)
 	if err != nil {
 		return err
@@ -178,7 +181,7 @@ func loadPaths(p resource.Place, program string, flows uint32, among []Among, ol
 		defer func() { _ = table.Close() }()
 		o.MapReplacements[membersMap] = table
 	}
-	if old != nil && old.Name == PathsName && old.Maps[becameMap] != nil {
+	if old != nil && old.isByPaths() && old.Maps[becameMap] != nil {
 		o.MapReplacements[becameMap] = old.Maps[becameMap]
 	}
 	if set != nil {
@@ -199,7 +202,7 @@ func takeOver[Flow, Known any](p resource.Place, spec *ebpf.MapSpec) (*ebpf.Map,
 	if err != nil {
 		return nil, fmt.Errorf("make a table of flows: %w", err)
 	}
-	olds, err := portsThat(p, func(a *attached) bool { return a.lists(spec) })
+	olds, err := everywhere(p, func(a *attached) bool { return a.lists(spec) })
 	defer held.CloseAll(olds)
 	if err == nil && len(olds) > 0 { // all have the same
 		err = eachOf(olds[0].Maps[spec.Name], func(f Flow, k Known) {
@@ -277,10 +280,10 @@ func (k Kind) only(p resource.Place, s Spec) error {
 	if err != nil {
 		return err
 	}
-	all, err := find(p, dev.Attrs().Index)
+	all, err := findAll(p, dev.Attrs().Index)
 	defer held.CloseAll(all)
 	for _, a := range all {
-		if err != nil || a.Name != PathsName {
+		if err != nil || !a.isByPaths() {
 			continue
 		}
 		if s.Paths.Choice != nil {
@@ -337,6 +340,10 @@ func (a *attached) byPaths(p resource.Place) (string, error) {
 	ways := map[int]string{}
 	for n, w := range all {
 		if n == 0 || w.Port == 0 || w.Older != 0 { // what older paths need is no difference
+			continue
+		}
+		if w.Port == behind {
+			ways[n] = wayText(w.Check, behindText)
 			continue
 		}
 		if seat, is := seatOf(w.Port); is {

@@ -2,6 +2,7 @@ package steer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/vishvananda/netlink"
@@ -64,7 +65,7 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 
 // observe writes down what is at an interface; nothing is "".
 func observe(p resource.Place, index int) (text string, err error) {
-	all, err := find(p, index)
+	all, err := findAll(p, index)
 	defer held.CloseAll(all)
 	if err != nil {
 		return "", err
@@ -88,7 +89,7 @@ func observe(p resource.Place, index int) (text string, err error) {
 		}
 		texts = append(texts, fingerprint(to, a.hook, name))
 	}
-	return strings.Join(texts, ", and "), nil
+	return strings.Join(texts, together), nil
 }
 
 // called is the name of the port that a program has the number of.
@@ -152,10 +153,10 @@ func remove(p resource.Place, port string) error {
 	if err != nil {
 		return nil
 	}
-	all, err := find(p, dev.Attrs().Index)
+	all, err := findAll(p, dev.Attrs().Index)
 	defer held.CloseAll(all)
 	for _, a := range all {
-		if err := hooks[a.hook].take(p, dev.Attrs().Index, a.Program.Program); err != nil {
+		if err := a.at().take(p, dev.Attrs().Index, a.Program.Program); err != nil {
 			return failed(p, port, err)
 		}
 	}
@@ -173,17 +174,13 @@ func (k Kind) set(p resource.Place, s Spec) error {
 	if err != nil {
 		return err
 	}
-	to, err := indexes(p, s.ports())
-	if err != nil {
-		return err
-	}
-	all, err := find(p, dev.Attrs().Index)
+	all, err := findAll(p, dev.Attrs().Index)
 	defer held.CloseAll(all)
 	if err == nil {
 		err = k.outgrown.note(p, all, s.rooms())
 	}
 	if err == nil {
-		err = k.turn(p, s, dev.Attrs().Index, to, all)
+		err = k.turn(p, s, dev.Attrs().Index, all)
 	}
 	if err != nil {
 		return failed(p, s.Device, err)
@@ -216,9 +213,13 @@ func numbers(p resource.Place) (map[uint32]bool, error) {
 	return there, err
 }
 
-// indexes of ports by their names, as programs have them.
+// indexes of ports by their names, as programs have them; of "", what stands in the place of one.
 func indexes(p resource.Place, ports []string) (all []uint32, err error) {
 	for _, port := range ports {
+		if port == "" {
+			all = append(all, behind)
+			continue
+		}
 		dev, err := p.Device(port)
 		if err != nil {
 			return nil, err
@@ -228,22 +229,36 @@ func indexes(p resource.Place, ports []string) (all []uint32, err error) {
 	return all, nil
 }
 
-// turn a port, at which these programs are, to others. What is superfluous goes last.
-func (k Kind) turn(p resource.Place, s Spec, index int, to []uint32, all []*attached) error {
-	var kept *attached
-	for _, a := range all {
-		if kept == nil && a.hook == s.Hook {
-			kept = a
-		}
-	}
-	if err := k.keep(p, s, index, to, kept); err != nil {
-		return err
-	}
-	for _, a := range all {
-		if a == kept {
+// turn a port, at which these programs are, to others. What is to stand before others comes first, and what is superfluous
+// goes last, from behind: no packet meets one without the other.
+func (k Kind) turn(p resource.Place, s Spec, index int, all []*attached) error {
+	front, rest := s.apart()
+	kept := map[*attached]bool{}
+	for _, wanted := range []*Spec{front, rest} {
+		if wanted == nil {
 			continue
 		}
-		if err := hooks[a.hook].take(p, index, a.Program.Program); err != nil {
+		i := slices.IndexFunc(all, func(a *attached) bool { return a.hook == s.Hook && a.front == (wanted == front) })
+		var old *attached
+		if i >= 0 {
+			old = all[i]
+			kept[old] = true
+		}
+		to, err := indexes(p, wanted.ports())
+		if err == nil && wanted == front {
+			err = k.keepPaths(p, *front, fronts[s.Hook], index, to, old)
+		} else if err == nil {
+			err = k.keep(p, *rest, index, to, old)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, a := range slices.Backward(all) {
+		if kept[a] {
+			continue
+		}
+		if err := a.at().take(p, index, a.Program.Program); err != nil {
 			return err
 		}
 	}
@@ -254,7 +269,7 @@ func (k Kind) turn(p resource.Place, s Spec, index int, to []uint32, all []*atta
 func (k Kind) keep(p resource.Place, s Spec, index int, to []uint32, old *attached) error {
 	switch {
 	case s.Paths != nil:
-		return k.keepPaths(p, s, index, to, old)
+		return k.keepPaths(p, s, hooks[s.Hook], index, to, old)
 	case s.Branch != nil:
 		return k.keepBranch(p, s, index, to, old)
 	case s.Among != nil:

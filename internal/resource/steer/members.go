@@ -56,13 +56,13 @@ func ClassifiedBy(p resource.Place, specs []Spec) (*Classified, error) {
 }
 
 func addClassified(p resource.Place, index int, s Paths, c *Classified) error {
-	programs, err := find(p, index)
+	programs, err := findAll(p, index)
 	defer held.CloseAll(programs)
 	if err != nil {
 		return err
 	}
 	for _, a := range programs {
-		if a.Name != PathsName || !a.keepsMembers(s.Flows) || a.Maps[becameMap] == nil {
+		if !a.isByPaths() || !a.keepsMembers(s.Flows) || a.Maps[becameMap] == nil {
 			continue
 		}
 		if c.Most == 0 && a.enters(s.Flows) { // all ports have one table, and those where flows begin the same rules
@@ -168,7 +168,7 @@ func KnownPath(p resource.Place, s Spec, f First) (path string, rule int, known 
 		if err != nil {
 			return nil // it is not there
 		}
-		all, err := find(p, dev.Attrs().Index)
+		all, err := findAll(p, dev.Attrs().Index)
 		defer held.CloseAll(all)
 		for _, a := range all {
 			if err == nil && a.enters(s.Paths.Flows) {

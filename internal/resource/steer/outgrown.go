@@ -39,10 +39,10 @@ func (o *outgrown) close() {
 // rooms for flows that a spec wants, by the names of tables.
 func (s Spec) rooms() map[string]uint32 {
 	all := map[string]uint32{}
-	switch {
-	case s.Paths != nil:
+	if s.Paths != nil {
 		all[membersMap] = s.Paths.Flows
-	case s.Branch != nil:
+	}
+	if s.Branch != nil {
 		all[jointsMap] = s.Branch.Flows
 	}
 	for _, a := range s.Shared() {
@@ -71,7 +71,7 @@ func (o *outgrown) add(p resource.Place, name string, m *ebpf.Map, room uint32) 
 	if err != nil || slices.ContainsFunc(o.left, func(t leftTable) bool { return t.number == number }) {
 		return err
 	}
-	others, err := portsThat(p, func(a *attached) bool { return a.Maps[name] != nil && a.Maps[name].MaxEntries() == room })
+	others, err := everywhere(p, func(a *attached) bool { return a.Maps[name] != nil && a.Maps[name].MaxEntries() == room })
 	held.CloseAll(others)
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func (o *outgrown) handOver(p resource.Place) error {
 	if len(o.left) == 0 {
 		return nil
 	}
-	ports, err := portsThat(p, func(*attached) bool { return true })
+	ports, err := everywhere(p, func(*attached) bool { return true })
 	defer held.CloseAll(ports)
 	if err != nil {
 		return err

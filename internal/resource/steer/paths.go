@@ -47,6 +47,8 @@ type Way struct {
 	Port string `json:"port,omitempty"`
 	// Of is that function, which is among those of the port.
 	Of string `json:"of,omitempty"`
+	// Behind tells that what is on the path goes on by what the spec of the port says besides.
+	Behind bool `json:"behind,omitempty"`
 }
 
 // MostPaths are the numbers that paths can have.
@@ -54,6 +56,18 @@ const MostPaths = 255
 
 // PathsName is what this version's programs are called that send packets on by paths.
 var PathsName = held.Name(Mark, classify.Object())
+
+// FrontName is what they are called where they stand before others.
+var FrontName = held.Name(held.FrontMark, classify.Object())
+
+// behind stands in the place of a port, as bpf/classify/classify.c has it: packets go on by the program behind this one.
+const behind = byDevice
+
+// behindText is that in words.
+const behindText = "the program behind"
+
+// isByPaths tells whether a program is this version's and sends packets on by paths, before others or not.
+func (a *attached) isByPaths() bool { return a.Name == PathsName || a.Name == FrontName }
 
 func (p Paths) numbers() map[string]int {
 	all := map[string]int{}
@@ -80,8 +94,11 @@ func (p Paths) text() string {
 	ways := map[int]string{}
 	for _, w := range p.Ways {
 		to := w.Port
-		if w.Of != "" {
+		switch {
+		case w.Of != "":
 			to = table(w.Of)
+		case w.Behind:
+			to = behindText
 		}
 		ways[w.Number] = wayText(checkOf(w.Path), to)
 	}
@@ -104,6 +121,11 @@ func (p Paths) To(path string) string {
 		}
 	}
 	return ""
+}
+
+// Behind tells whether what is on a path goes on as the spec of the port says besides.
+func (p Paths) Behind(path string) bool {
+	return slices.ContainsFunc(p.Ways, func(w Way) bool { return w.Path == path && w.Behind })
 }
 
 // habit of a port between functions, as the kernel has it.

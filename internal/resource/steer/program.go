@@ -24,19 +24,44 @@ const (
 type attached struct {
 	*held.Program
 	hook string
+	// front tells that it stands before others there.
+	front bool
 	// port that it is at, where that was asked for.
 	port string
 	// taken are the seats of functions with replicas to which it leads, by the names of their tables.
 	taken map[string]uint32
 }
 
-// find the programs of nfchain's at an interface. What others put there is left alone.
+// find the programs of nfchain's at an interface, but those that stand before others. What others put there is left alone.
 func find(p resource.Place, index int) (all []*attached, err error) {
 	return findNamed(p, index, func(name string) bool { return strings.HasPrefix(name, Mark) })
 }
 
+// findFronts finds those that stand before others.
+func findFronts(p resource.Place, index int) (all []*attached, err error) {
+	all, err = findAt(fronts, p, index, func(name string) bool { return strings.HasPrefix(name, held.FrontMark) })
+	for _, a := range all {
+		a.front = true
+	}
+	return all, err
+}
+
+// findAll are those that stand before others, and then these.
+func findAll(p resource.Place, index int) (all []*attached, err error) {
+	all, err = findFronts(p, index)
+	if err != nil {
+		return all, err
+	}
+	behind, err := find(p, index)
+	return append(all, behind...), err
+}
+
 // findNamed finds programs with names of some kind.
 func findNamed(p resource.Place, index int, named func(string) bool) (all []*attached, err error) {
+	return findAt(hooks, p, index, named)
+}
+
+func findAt(hooks map[string]hook, p resource.Place, index int, named func(string) bool) (all []*attached, err error) {
 	for name, at := range hooks {
 		ids, err := at.programs(p, index)
 		if err != nil {
@@ -58,6 +83,14 @@ func findNamed(p resource.Place, index int, named func(string) bool) (all []*att
 		}
 	}
 	return all, nil
+}
+
+// at is what holds it.
+func (a *attached) at() hook {
+	if a.front {
+		return fronts[a.hook]
+	}
+	return hooks[a.hook]
 }
 
 // program that is attached; nil where there is none.
@@ -86,6 +119,8 @@ func (a *attached) whither(p resource.Place) (string, error) {
 		return a.parts(p)
 	case SpreadName:
 		return a.pastTo(p)
+	case FrontName:
+		return a.byPaths(p)
 	case PathsName:
 		if to, err := a.leadsAll(); to != 0 || err != nil {
 			return called(p, int(to)), err

@@ -31,7 +31,8 @@ type Spec struct {
 	// Stay has flows stay on the path that they began on when the port is turned; nil where all
 	// packets then go To at once.
 	Stay *Stay `json:"stay,omitempty"`
-	// Paths has packets go on by the path that their flow is on; nil where the port has one way.
+	// Paths has packets go on by the path that their flow is on; nil where the port has one way. Beside others of
+	// these it stands before them, and they are for what is on a path that leads to them.
 	Paths *Paths `json:"paths,omitempty"`
 	// Branch sends packets on by labels or flows, To among others; nil where all go one way.
 	Branch *Branch `json:"branch,omitempty"`
@@ -47,6 +48,9 @@ func (s Spec) Key() string { return s.Device }
 
 // Fingerprint is where packets go, and which program sends them there.
 func (s Spec) Fingerprint() string {
+	if front, rest := s.apart(); front != nil {
+		return fingerprint(s.Paths.text(), s.Hook, FrontName) + together + rest.Fingerprint()
+	}
 	switch {
 	case s.Paths != nil:
 		return fingerprint(s.Paths.text(), s.Hook, PathsName)
@@ -58,12 +62,29 @@ func (s Spec) Fingerprint() string {
 	return fingerprint(s.To, s.Hook, Name)
 }
 
+// together joins what programs at one port do.
+const together = ", and "
+
+// apart is what stands before the rest at a port, and that; nil where nothing does.
+func (s Spec) apart() (front, rest *Spec) {
+	if s.Paths == nil || s.To == "" && s.Among == nil && s.Branch == nil {
+		return nil, &s
+	}
+	f := Spec{Device: s.Device, Paths: s.Paths, Hook: s.Hook}
+	s.Paths = nil
+	return &f, &s
+}
+
 func fingerprint(to, hook, program string) string {
 	return fmt.Sprintf("to %s, by %s at %s", to, program, hook)
 }
 
 // Shared are the functions with replicas to which packets may go on from the port.
 func (s Spec) Shared() []Among {
+	front, rest := s.apart()
+	if front != nil {
+		s = *rest
+	}
 	switch {
 	case s.Paths != nil:
 		return s.Paths.Among
@@ -75,7 +96,7 @@ func (s Spec) Shared() []Among {
 	return nil
 }
 
-// ports that packets go to, and then those of replicas.
+// ports that packets go to, "" where they go on by what is behind the program, and then those of replicas.
 func (s Spec) ports() (all []string) {
 	switch {
 	case s.Paths != nil:

@@ -282,14 +282,23 @@ func portsThat(p resource.Place, is func(*attached) bool) (known []*attached, er
 	return portsNamed(p, func(name string) bool { return strings.HasPrefix(name, Mark) }, is)
 }
 
+// everywhere is portsThat of programs that stand before others, too, and of these first.
+func everywhere(p resource.Place, is func(*attached) bool) ([]*attached, error) {
+	return portsBy(p, findAll, is)
+}
+
 // portsNamed is portsThat of programs with names of some kind.
 func portsNamed(p resource.Place, named func(string) bool, is func(*attached) bool) (known []*attached, err error) {
+	return portsBy(p, func(p resource.Place, index int) ([]*attached, error) { return findNamed(p, index, named) }, is)
+}
+
+func portsBy(p resource.Place, find finding, is func(*attached) bool) (known []*attached, err error) {
 	mine, err := p.Mine()
 	if err != nil {
 		return nil, err
 	}
 	for index, port := range mine {
-		all, err := findNamed(p, index, named)
+		all, err := find(p, index)
 		for _, a := range all {
 			if err == nil && is(a) {
 				a.port = port
