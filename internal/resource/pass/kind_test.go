@@ -2,6 +2,8 @@ package pass
 
 import (
 	"encoding/binary"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,6 +53,7 @@ func read(t *testing.T, p resource.Place) []resource.Observed {
 	if err != nil {
 		t.Fatal(err)
 	}
+	slices.SortFunc(found, func(a, b resource.Observed) int { return strings.Compare(a.Key, b.Key) })
 	return found
 }
 
