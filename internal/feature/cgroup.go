@@ -27,8 +27,13 @@ func (e Env) cgroup() *trial.Cgroup {
 		tighten(&c.Pids, e.limit(dir, "pids.max", "pids.max"))
 	}
 	c.CPUWeight = e.nearest(groups, mounts, "cpu", "cpu.weight", "cpu.shares")
-	c.CPUSet = e.nearest(groups, mounts, "cpuset", "cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus")
+	c.CPUSet = e.cpuset(groups, mounts)
 	return &c
+}
+
+// cpuset are the CPUs that a group has.
+func (e Env) cpuset(groups map[string]string, mounts map[string]cgroupMount) string {
+	return e.nearest(groups, mounts, "cpuset", "cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus")
 }
 
 // parseCgroup reads /proc/PID/cgroup (cgroups(7)): the path by controller, and of

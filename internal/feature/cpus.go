@@ -1,12 +1,31 @@
 package feature
 
-import "nfchain.dev/nfchain/internal/feature/procfs"
+import (
+	"slices"
+
+	"nfchain.dev/nfchain/internal/feature/procfs"
+)
 
 // AllowedCPUs are the CPUs that this process may use, in ascending order; none where the
 // machine does not tell.
 func (s Set) AllowedCPUs() []int {
 	cpus, _ := procfs.ParseList(procfs.Field(s.env.text("proc/self/status"), "Cpus_allowed_list"))
 	return cpus
+}
+
+// NameableCPUs are those that this process may bind others to, in ascending order, whether it runs on them or not (isolcpus=,
+// taskset(1)): those that are on, and of its control group's cpuset. None where the machine does not tell.
+func (s Set) NameableCPUs() []int {
+	online, told := s.env.Files.List("sys/devices/system/cpu/online")
+	if !told {
+		return nil
+	}
+	groups, mounts := parseCgroup(s.env.text("proc/self/cgroup")), parseCgroupMounts(s.env.text("proc/self/mountinfo"))
+	given, told := procfs.ParseList(s.env.cpuset(groups, mounts))
+	if !told {
+		return online
+	}
+	return slices.DeleteFunc(online, func(cpu int) bool { return !slices.Contains(given, cpu) })
 }
 
 // MemoryNodes are the CPUs of each memory node that has some, by its number; none where the

@@ -134,8 +134,8 @@ func (f Facts) named(list string) ([]int, error) {
 		return nil, nil // there is no list, or the file was refused for it
 	}
 	for _, cpu := range cpus {
-		if f.CPUs != nil && !slices.Contains(f.CPUs, cpu) {
-			return nil, fmt.Errorf("there is no CPU %d for nfchain, which may use %s", cpu, words.Ranges(f.CPUs))
+		if f.Nameable != nil && !slices.Contains(f.Nameable, cpu) {
+			return nil, fmt.Errorf("there is no CPU %d for nfchain, which may use %s", cpu, words.Ranges(f.Nameable))
 		}
 	}
 	return cpus, nil

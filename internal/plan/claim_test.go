@@ -108,7 +108,7 @@ func TestClaimsTogether(t *testing.T) {
 
 // TestNoSuchCPU: a CPU that the machine does not have is refused wherever a file names one.
 func TestNoSuchCPU(t *testing.T) {
-	facts := plan.Facts{CPUs: upTo(2)}
+	facts := plan.Facts{CPUs: upTo(1), Nameable: upTo(2)} // of which the second is kept from what does not name it
 	const proxy = "kind: command\ncommand: {args: [x]}\nresources: {cpus: \"1-2\"}\n"
 	_, alone := plan.MakeFunction(plantest.Function(t, "filter", proxy), plantest.Catalogue(), facts)
 	_, inChain := plan.Make(plantest.Chain(t, "edge", "functions: [{name: proxy, kind: command, command: {args: [x]}, resources: {cpus: \"1-2\"}}]\n"), plantest.Catalogue(), facts, plan.Options{})
@@ -117,7 +117,13 @@ func TestNoSuchCPU(t *testing.T) {
 			t.Errorf("%v, want %s, for want of the machine", err, want)
 		}
 	}
-	facts.CPUs = nil // it does not tell
+	if _, err := plan.MakeFunction(plantest.Function(t, "filter", strings.Replace(proxy, "1-2", "0-1", 1)), plantest.Catalogue(), facts); err != nil {
+		t.Error(err)
+	}
+	if _, err := plan.Make(plantest.Chain(t, "edge", "functions: [{name: proxy, kind: command, command: {args: [x]}}]\nplacement: {functions: {shared: 1}}\n"), plantest.Catalogue(), facts, plan.Options{}); err != nil {
+		t.Error(err)
+	}
+	facts.Nameable = nil // it does not tell
 	if _, err := plan.MakeFunction(plantest.Function(t, "filter", proxy), plantest.Catalogue(), facts); err != nil {
 		t.Error(err)
 	}

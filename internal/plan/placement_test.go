@@ -50,7 +50,7 @@ func TestPlacement(t *testing.T) {
 		{2, relay, "{}", ""},
 	} {
 		text := "functions: [" + c.functions + "]\nplacement: " + c.asked + "\n"
-		p, err := plan.Make(plantest.Chain(t, "edge", text), plantest.Catalogue(), plan.Facts{CPUs: upTo(c.cpus)}, plan.Options{})
+		p, err := plan.Make(plantest.Chain(t, "edge", text), plantest.Catalogue(), plan.Facts{CPUs: upTo(c.cpus), Nameable: upTo(c.cpus)}, plan.Options{})
 		line := ""
 		if err == nil {
 			line = cpuLine(p)

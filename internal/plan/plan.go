@@ -47,8 +47,10 @@ type Facts struct {
 	Brought map[string]Brought
 	// Images that containers are made from, by the paths of what they are made of.
 	Images map[string]string
-	// CPUs that nfchain may use, in ascending order.
+	// CPUs that nfchain may use, in ascending order: one is chosen of these.
 	CPUs []int
+	// Nameable are those that a file may name, in ascending order; nil where it may name any.
+	Nameable []int
 	// MemoryNodes are the CPUs of each memory node, by its number.
 	MemoryNodes map[int][]int
 	// Claims are the CPUs that owners have been given, by owner; a chain keeps its own.

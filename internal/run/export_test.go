@@ -1,4 +1,7 @@
 package run
 
-// Proven is proven, for tests.
-var Proven = proven
+// Proven and Planned are proven and what is planned of what is remembered, for tests.
+var (
+	Proven  = proven
+	Planned = (*Host).planned
+)

@@ -10,8 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/feature/procfs"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/plan"
@@ -301,4 +303,32 @@ func (b *bed) ownCPU() int {
 		}
 	}
 	return cpu
+}
+
+// TestCPUsRemembered: a CPU that nfchain is not given any more is refused to what is to be made, and not to what was.
+func TestCPUsRemembered(t *testing.T) {
+	nstest.Root(t)
+	root := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(root, "sys/devices/system/cpu"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "sys/devices/system/cpu/online"), []byte("0-1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := newHost()
+	h.Features = feature.Probe(t.Context(), feature.Env{Files: procfs.Root(root)})
+	chain := plantest.Chain(t, nstest.Owner(t), "functions: [{name: proxy, kind: command, command: {args: [sleep]}, resources: {cpus: \"2\"}}]\nplacement: {load: {shared: 3}}\n")
+	alone := plantest.Function(t, nstest.Owner(t), "kind: command\ncommand: {args: [sleep]}\nresources: {cpus: \"2\"}\n")
+	for _, file := range []*api.File{{Chains: []api.Chain{chain}}, {Functions: []api.StandaloneFunction{alone}}} {
+		if _, err := run.Planned(h, file, run.Remembered{}); err != nil {
+			t.Error(err)
+		}
+	}
+	_, inChain := h.Plan(chain, nil, plan.Options{})
+	_, byItself := h.PlanFunction(alone)
+	for what, err := range map[string]error{"chain": inChain, "function": byItself} {
+		if err == nil || !strings.Contains(err.Error(), "there is no CPU ") || !feature.NotHere(err) {
+			t.Errorf("%s: error %v", what, err)
+		}
+	}
 }

@@ -108,7 +108,7 @@ func (h *Host) settled(name string) (*plan.Plan, error) {
 // planned is the plan of what is remembered.
 func (h *Host) planned(file *api.File, r Remembered) (*plan.Plan, error) {
 	if len(file.Functions) > 0 {
-		return h.PlanFunction(file.Functions[0])
+		return h.planFunction(file.Functions[0], nil)
 	}
 	through, err := h.through(file.Chains[0], nil, h.functionsOf(r))
 	if err != nil {
@@ -119,7 +119,12 @@ func (h *Host) planned(file *api.File, r Remembered) (*plan.Plan, error) {
 
 // PlanFunction is the plan of a standalone function on this machine.
 func (h *Host) PlanFunction(f api.StandaloneFunction) (*plan.Plan, error) {
-	p, err := plan.MakeFunction(f, h.Catalogue, plan.Facts{Has: h.Features.Has, CPUs: h.Features.AllowedCPUs()})
+	return h.planFunction(f, h.Features.NameableCPUs())
+}
+
+// planFunction plans one whose file may name these CPUs; nil is any.
+func (h *Host) planFunction(f api.StandaloneFunction, nameable []int) (*plan.Plan, error) {
+	p, err := plan.MakeFunction(f, h.Catalogue, plan.Facts{Has: h.Features.Has, Nameable: nameable})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, ErrInput)
 	}
@@ -164,6 +169,9 @@ func (h *Host) facts(chain api.Chain, through []api.StandaloneFunction, r *Remem
 		return facts, err
 	}
 	facts.Has, facts.CPUs = h.Features.Has, h.Features.AllowedCPUs()
+	if r == nil { // what is remembered was made, though this process may be given less
+		facts.Nameable = h.Features.NameableCPUs()
+	}
 	facts.MemoryNodes = h.Features.MemoryNodes()
 	if size, reserved, told := h.Features.ReservedHugepages(); told {
 		facts.Hugepages = &plan.Hugepages{PageBytes: size, Reserved: reserved, Pools: h.Features.HugepagePools()}
