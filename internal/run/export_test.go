@@ -1,7 +1,8 @@
 package run
 
-// Proven and Planned are proven and what is planned of what is remembered, for tests.
+// Proven, Planned and Limit are proven, what is planned of what is remembered, and what limits a state has, for tests.
 var (
 	Proven  = proven
 	Planned = (*Host).planned
+	Limit   = (*State).limit
 )

@@ -68,7 +68,7 @@ type NodeState struct {
 	// Dropped is what a firewall's policy dropped; nil where it accepts.
 	Dropped *ruleset.Dropped `json:"policy_dropped,omitempty"`
 	Program *process.Status  `json:"program,omitempty"`
-	// Limits are those of what its container may use; nil where there are none.
+	// Limits are those of what its container may use; nil where there are none, and where its engine does not tell.
 	Limits *LimitState `json:"limits,omitempty"`
 	// Told is what the program tells of its work; nil where it tells nothing.
 	Told *told.Told `json:"told,omitempty"`
@@ -136,9 +136,7 @@ func Inspect(ctx context.Context, p *plan.Plan) (State, error) {
 		return s, err
 	}
 	s.Branches = branchesOf(parted)
-	if err := s.limit(ctx, p); err != nil {
-		return s, err
-	}
+	s.limit(ctx, p)
 	if s.Hops, err = hopsOf(p, passes, parted); err != nil {
 		return s, err
 	}

@@ -6,7 +6,6 @@ import (
 
 	"nfchain.dev/nfchain/internal/engine"
 	"nfchain.dev/nfchain/internal/plan"
-	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/container"
 )
 
@@ -17,20 +16,22 @@ type LimitState struct {
 	HugepagesInUseBytes uint64 `json:"hugepages_in_use_bytes,omitempty"`
 }
 
-// limit tells of the nodes' containers that may not use what they like.
-func (s *State) limit(ctx context.Context, p *plan.Plan) error {
-	if !slices.ContainsFunc(p.Resources, func(r resource.Resource) bool { return r.Kind == container.KindName }) {
-		return nil
-	}
-	all, err := container.Find(ctx, p.Chain)
-	if err != nil {
-		return err
-	}
-	for i := range s.Nodes {
-		at := slices.IndexFunc(all, func(c engine.Container) bool { return c.PID != 0 && c.Name == s.Nodes[i].Namespace })
-		if at >= 0 && all[at].Limits.String() != "" {
-			s.Nodes[i].Limits = &LimitState{Limits: all[at].Limits, HugepagesInUseBytes: all[at].HugepagesInUse()}
+// limit tells of the nodes' containers that may not use what they like, as far as their engines do.
+func (s *State) limit(ctx context.Context, p *plan.Plan) {
+	of := map[string][]engine.Container{}
+	for _, r := range p.Resources {
+		spec, is := r.Spec.(container.Spec)
+		node := slices.IndexFunc(s.Nodes, func(n NodeState) bool { return is && n.Namespace == spec.Name })
+		if node < 0 {
+			continue
+		}
+		if _, asked := of[spec.Engine]; !asked {
+			of[spec.Engine], _ = container.Of(ctx, spec.Engine, p.Chain) // what is wrong with it is told where the plan is compared
+		}
+		at := slices.IndexFunc(of[spec.Engine], func(c engine.Container) bool { return c.PID != 0 && c.Name == spec.Name })
+		if at >= 0 && of[spec.Engine][at].Limits.String() != "" {
+			c := of[spec.Engine][at]
+			s.Nodes[node].Limits = &LimitState{Limits: c.Limits, HugepagesInUseBytes: c.HugepagesInUse()}
 		}
 	}
-	return nil
 }

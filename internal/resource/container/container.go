@@ -205,6 +205,18 @@ func Find(ctx context.Context, owner string) ([]engine.Container, error) {
 	return found, nil
 }
 
+// Of an engine, the owner's containers.
+func Of(ctx context.Context, name, owner string) ([]engine.Container, error) {
+	ctx, stop := context.WithTimeout(ctx, within)
+	defer stop()
+	e, err := engine.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = e.Close() }()
+	return e.List(ctx, owner)
+}
+
 // Apply implements resource.Kind.
 func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 	ctx := context.Background()
