@@ -191,20 +191,22 @@ func LetIn(ctx context.Context, pid int, namespace string) error {
 	return nil
 }
 
+// ErrCannot is that of the first process of a container that has said why it cannot become what the container is to run, and ends.
+var ErrCannot = errors.New("could not be started")
+
 // said is what keeps it from running what it is to run.
 func said(ctx context.Context, c net.Conn) error {
 	defer func() { _ = c.Close() }()
 	_ = c.SetDeadline(time.Now().Add(lateAfter))
 	defer context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })()
 	text, err := io.ReadAll(c)
-	if err == nil && len(text) > 0 {
-		err = errors.New(string(text))
-	}
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return ctx.Err()
-	}
-	if err != nil {
+	case err != nil:
 		return fmt.Errorf("could not be started: %w", err)
+	case len(text) > 0:
+		return fmt.Errorf("%w: %s", ErrCannot, text)
 	}
 	return nil
 }

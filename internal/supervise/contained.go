@@ -56,11 +56,11 @@ func (p *program) startContained(ctx context.Context) error {
 // overWithin is how long a process may take to end that has said why it cannot become the program.
 const overWithin = 5 * time.Second
 
-// letIn has the first process of a container become the program. One that cannot has ended then: who tries again would take it for one
+// letIn has the first process of a container become the program. One that says it cannot has ended then: who tries again would take it for one
 // that was told before, and forget why it ended.
 func letIn(ctx context.Context, pid int, namespace string) error {
 	err := engine.LetIn(ctx, pid, namespace)
-	for deadline := time.Now().Add(overWithin); err != nil && !engine.Over(pid) && ctx.Err() == nil && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(overWithin); errors.Is(err, engine.ErrCannot) && !engine.Over(pid) && ctx.Err() == nil && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
 	return err

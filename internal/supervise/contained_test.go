@@ -131,6 +131,24 @@ func TestCannotBecomeTheProgram(t *testing.T) {
 	}
 }
 
+// TestNotLetIn: one that has not said that it cannot become the program, as nobody could tell it anything, is not waited for.
+func TestNotLetIn(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mkfifo(filepath.Join(dir, engine.EnterCommand), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := &exec.Cmd{Path: "/bin/cat", Args: []string{"/.nfchain", engine.EnterCommand, "--", "x"}, Dir: dir} // from nobody
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	begun := time.Now()
+	err := letIn(t.Context(), cmd.Process.Pid, "nfchain.nobody.none")
+	if took := time.Since(begun); err == nil || took >= overWithin || engine.Over(cmd.Process.Pid) {
+		t.Errorf("error %v after %v", err, took)
+	}
+}
+
 // TestFollowedOn: what a container writes is followed on when its engine is back, from behind what was there, to the container's end,
 // and by whoever follows it next.
 func TestFollowedOn(t *testing.T) {
