@@ -192,6 +192,9 @@ func (p *Plan) Unlike(attached map[string]Attached, mtu int) error {
 			return fmt.Errorf("%s: the network gave its interface %s an MTU of %d, and the chain's is %d, by which frames are sized; write mtu: %d, or have what makes the network give it that of the chain", n.Name, found.Device, found.MTU, mtu, found.MTU)
 		}
 	}
+	if server := p.Server(); p.translated != "" && !attached[server.Namespace].Gateway.IsValid() {
+		return fmt.Errorf("%s: the network gave it no gateway, as an internal one does, on which nothing is published; leave publish out, or name another network", server.Name)
+	}
 	return nil
 }
 

@@ -1,6 +1,8 @@
 package plan_test
 
 import (
+	"errors"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -155,12 +157,23 @@ func TestOnMachine(t *testing.T) {
 			t.Errorf("container %+v", c)
 		}
 	}
+	if err := p.Unlike(facts.Attached, 1500); err != nil {
+		t.Error(err)
+	}
+	// An internal network has no gateway, and its engine publishes nothing there.
+	internal := maps.Clone(facts.Attached)
+	b := internal["nfchain.edge.b"]
+	b.Gateway = netip.Addr{}
+	internal["nfchain.edge.b"] = b
+	if err := p.Unlike(internal, 1500); err == nil || !strings.Contains(err.Error(), "b: the network gave it no gateway, as an internal one does, on which nothing is published") {
+		t.Error(err)
+	}
 	// Nothing is published of what is reached at its own address.
 	plain, err := make("endpoints: [{name: a, namespace: left}, {name: b, runtime: docker}]\n", facts)
 	if err != nil || plain.Service != nil || plain.Reached().Addresses[0].String() != "198.51.100.2" {
 		t.Errorf("%+v, %v", plain, err)
 	}
-	if err := plain.Unlike(facts.Attached, 1500); err != nil {
+	if err := errors.Join(plain.Unlike(facts.Attached, 1500), plain.Unlike(internal, 1500)); err != nil {
 		t.Error(err)
 	}
 	delete(facts.Attached, "left")

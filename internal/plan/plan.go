@@ -113,8 +113,10 @@ type Plan struct {
 	bare    bool
 	foreign bool
 	within  bool
-	files   map[string]string
-	claim   Claim
+	// translated are the ports at which an engine has the second end reached by an address of the machine's.
+	translated api.PortRanges
+	files      map[string]string
+	claim      Claim
 }
 
 // WiringNode stands for a wiring's own namespace where nodes have their names; no
@@ -372,7 +374,7 @@ func (b *builder) plan() *Plan {
 	p := &Plan{
 		SchemaVersion: 1, Chain: b.chain.Metadata.Name, Wiring: b.wiring.Name(), Settings: b.settings,
 		Nodes: b.everyNode(), Inline: b.inline, Classifier: b.classifier, Runtimes: b.runtimes, Blocks: b.space.blocks(), Direct: b.direct, Service: b.service, Placement: b.placement, Warnings: slices.Concat(b.mtus(), b.unvisited(), b.awaited()), Requires: []string{}, Resources: b.resources,
-		bare: b.catalogue.Bare(b.wiring.Name()), foreign: b.catalogue.Attaching(b.wiring.Name()), within: b.catalogue.Within(b.wiring.Name()), files: b.facts.Files, claim: b.claim,
+		bare: b.catalogue.Bare(b.wiring.Name()), foreign: b.catalogue.Attaching(b.wiring.Name()), within: b.catalogue.Within(b.wiring.Name()), translated: b.translated(), files: b.facts.Files, claim: b.claim,
 	}
 	for name := range b.requires {
 		p.Requires = append(p.Requires, name)
