@@ -145,6 +145,9 @@ func (d docker) published(ctx context.Context, w Wanted) (exposed network.PortSe
 	return exposed, bound, nil
 }
 
+// hostsWithin is the longest prefix of IPv4 with a first and a last address that are no host's.
+const hostsWithin = 30
+
 // gateway of a network is the address that the machine has on it, of IPv4.
 func (d docker) gateway(ctx context.Context, name string) (netip.Addr, error) {
 	r, err := d.NetworkInspect(ctx, name, client.NetworkInspectOptions{})
@@ -154,6 +157,10 @@ func (d docker) gateway(ctx context.Context, name string) (netip.Addr, error) {
 	for _, c := range r.Network.IPAM.Config {
 		if c.Gateway.Is4() {
 			return c.Gateway, nil
+		}
+		// Docker does not tell the gateway that it chose itself for a subnet that it was given: the first address, unless others are kept from it.
+		if first := c.Subnet.Masked().Addr().Next(); !c.Gateway.IsValid() && c.Subnet.Addr().Is4() && c.Subnet.Bits() <= hostsWithin && !c.IPRange.IsValid() && len(c.AuxAddress) == 0 {
+			return first, nil
 		}
 	}
 	return netip.Addr{}, fmt.Errorf("network %s of %s has no gateway of IPv4, at which ports could be published; leave publish out, or name another network", name, d.title)
