@@ -54,7 +54,7 @@ func (h *Host) Up(ctx context.Context, chain api.Chain, o UpOptions) (*plan.Plan
 }
 
 // raise makes a chain, at addresses and on CPUs that no other takes meanwhile: others wait until it has chosen, and not
-// until its images are there.
+// until its images are there, unless it takes what they may take too.
 func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.Plan, []resource.Change, error) {
 	if !o.DryRun {
 		changing, err := h.changing(ctx, chain.Metadata.Name)
