@@ -17,6 +17,11 @@ func (b *builder) onlyOn(c *Classifier) error {
 	if !b.chain.Spec.Parts() {
 		return nil
 	}
+	for _, r := range b.resources {
+		if s, is := r.Spec.(steer.Spec); is && s.Stay != nil && s.Stay.Asked {
+			return errStays // where all that they say is as planned without
+		}
+	}
 	for _, p := range c.Paths {
 		for _, place := range p.at {
 			n := b.nodes[place]

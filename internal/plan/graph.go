@@ -204,6 +204,9 @@ func (b *builder) parts(at int) bool {
 	return slices.ContainsFunc(beside, api.Function.Parts) || slices.ContainsFunc(spec.Functions, joins)
 }
 
+// errStays is of what is refused where no flow can stay on the path that it began on.
+var errStays = errors.New("flows cannot stay on their path (ebpf: {stay: true}) where functions have branches or a next; leave one of the two out")
+
 // branch has ports send packets on by labels, and back by the way of their flow, where ways part or
 // come together, and has functions label what leaves them.
 func (b *builder) branch() error {
@@ -220,7 +223,7 @@ func (b *builder) branch() error {
 			continue
 		}
 		if s.Stay != nil && s.Stay.Asked {
-			return errors.New("flows cannot stay on their path (ebpf: {stay: true}) where functions have branches or a next; leave one of the two out")
+			return errStays
 		}
 		at := behind[s.Device]
 		place := placeOf(b.nodes, at.node)
