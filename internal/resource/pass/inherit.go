@@ -118,8 +118,8 @@ func united(one, other passrules.ProgramRulesFlow) passrules.ProgramRulesFlow {
 			return *fresh // its opener began it anew
 		}
 	}
-	if late.Replied == 0 {
-		early.Seen &^= seenRefused // it may have begun anew since
+	if late.Replied == 0 && early.Seen&seenRefused != 0 { // it may have begun anew since, and what refused it was no answer to that
+		early.Seen, early.Replied = early.Seen&^seenRefused, 0
 	}
 	late.Replied |= early.Replied
 	late.Seen |= early.Seen

@@ -75,6 +75,7 @@ func TestBothKnow(t *testing.T) {
 		"both have":                   {with(answered, 1, 20), with(answered, 2, 30), with(answered, 3, 30)},
 		"reset, and one on its way":   {with(answered, 4, 20), with(answered, 0, 30), with(answered, 4, 30)},
 		"refused, asked once more":    {with(asked, 8, 20), with(asked, 0, 30), with(asked, 0, 30)},
+		"refused by the other end":    {with(answered, 8, 20), with(asked, 0, 30), flow{Last: 30, Open: 1, Seen: 16, Answers: [4]uint64{7, 0, 8}}},
 		"refused":                     {with(asked, 0, 20), with(asked, 8, 30), with(asked, 8, 30)},
 		"begun anew after both did":   {with(asked, 0, 40), with(answered, 3, 30), with(asked, 0, 40)},
 		"and answered":                {with(asked, 0, 40), with(answered, 3, 50), flow{Last: 50, Open: 1, Replied: 1, Seen: 16, Answers: asked.Answers}},
