@@ -345,3 +345,32 @@ func TestDetoursAreFollowed(t *testing.T) {
 		}
 	})
 }
+
+// TestNodesInTurn: who is led past nodes in a row comes to none that fails while they are written, whichever way they change.
+func TestNodesInTurn(t *testing.T) {
+	row := func(fails ...steer.Fails) map[uint32]steer.Node {
+		nodes := map[uint32]steer.Node{}
+		for i, f := range fails {
+			nodes[uint32(i+1)] = steer.Node{Port: uint32(i + 101), Fails: f, Next: uint32(i + 2)}
+		}
+		return nodes
+	}
+	const well, past, ends = steer.Well, steer.Past, steer.Ends
+	for _, c := range []struct {
+		was, now map[uint32]steer.Node
+		want     []uint32
+	}{
+		{row(past, past, past, well), row(well, well, well, well), []uint32{1, 2, 3}},
+		{row(past, past, ends), row(well, well, well), []uint32{1, 2, 3}},
+		{row(well, past, past, ends, well), row(past, well, well, well, well), []uint32{2, 3, 4, 1}}, // the second is, and the others may fail
+		{row(well, well, well, well), row(past, past, past, well), []uint32{3, 2, 1}},
+		{nil, row(past, past, well), []uint32{3, 2, 1}},
+	} {
+		for range 20 { // whichever order maps have
+			got := slices.DeleteFunc(steer.InTurn(c.was, c.now), func(n uint32) bool { return c.was[n] == c.now[n] })
+			if !slices.Equal(got, c.want) {
+				t.Fatalf("from %v to %v: %v, want %v", c.was, c.now, got, c.want)
+			}
+		}
+	}
+}

@@ -15,6 +15,9 @@ import (
 // SharesOf is for tests of the shares alone.
 var SharesOf = sharesOf
 
+// InTurn is for tests of the order in which nodes are written.
+var InTurn = inTurn
+
 // Entered is a program that chooses paths, at no port.
 type Entered struct {
 	Program *ebpf.Program

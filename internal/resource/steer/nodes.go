@@ -86,28 +86,42 @@ func (n Node) made() branch.ProgramNode {
 	return made
 }
 
-// putNodes that are not there so: those first that packets are led on to.
+// putNodes that are not there so. Where none fails any more, nobody looks at them from then on.
 func putNodes(table, instead *ebpf.Map, was, nodes map[uint32]Node) (err error) {
-	for _, number := range onwardFirst(nodes) {
+	fails := anyFails(nodes)
+	if !fails {
+		err = instead.Put(uint32(0), uint32(0))
+	}
+	for _, number := range inTurn(was, nodes) {
 		if known, is := was[number]; !is || known != nodes[number] {
 			err = errors.Join(err, table.Put(number, nodes[number].made()))
 		}
 	}
-	if anyFails(nodes) {
-		return errors.Join(err, instead.Put(uint32(0), uint32(Replicas)))
+	if fails {
+		err = errors.Join(err, instead.Put(uint32(0), uint32(Replicas)))
 	}
-	return errors.Join(err, instead.Put(uint32(0), uint32(0)))
+	return err
 }
 
-// onwardFirst are the numbers of nodes, each behind the one that packets are led on to past it.
-func onwardFirst(nodes map[uint32]Node) []uint32 {
-	past := func(number uint32) (many int) {
-		for n := nodes[number]; n.Fails == Past && many <= len(nodes); n = nodes[n.Next] {
-			many++
+// inTurn are the numbers of nodes as they are written: first those that are as if they were well from then on, each behind those past which
+// packets were led on to it, since what nothing leads to any more may fail still; then others, each behind the one that packets are led on
+// to past it.
+func inTurn(was, nodes map[uint32]Node) []uint32 {
+	turn := func(number uint32) int {
+		if was[number].Fails != Well && nodes[number].Fails == Well {
+			return -pastFrom(was, number)
 		}
-		return many
+		return pastFrom(nodes, number)
 	}
-	return slices.SortedFunc(maps.Keys(nodes), func(a, b uint32) int { return cmp.Compare(past(a), past(b)) })
+	return slices.SortedFunc(maps.Keys(nodes), func(a, b uint32) int { return cmp.Compare(turn(a), turn(b)) })
+}
+
+// pastFrom a node on, packets are led past so many.
+func pastFrom(nodes map[uint32]Node, number uint32) (many int) {
+	for n := nodes[number]; n.Fails == Past && many <= len(nodes); n = nodes[n.Next] {
+		many++
+	}
+	return many
 }
 
 // forget nodes that were known, and those last that packets were led on to.
