@@ -216,6 +216,8 @@ type work struct {
 	// watched tells that somebody watched over functions, and relieved that this was a supervisor of another version, which
 	// has ended.
 	watched, relieved bool
+	// held tells that who watches was told that functions are changed.
+	held bool
 	// leaving tells that nodes are there that are no longer wanted.
 	leaving bool
 	// stayed tells that flows may stay on their path since an earlier change.

@@ -3,11 +3,13 @@ package deploy
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/netns/rundir"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/health"
@@ -94,7 +96,19 @@ func (w *work) hold(p *plan.Plan) error {
 			return nil // none is changed
 		}
 	}
+	w.held = true
 	return process.Hold(w.owner)
+}
+
+// holdOn once more: to make what is new may have taken longer than who watches is held for. None does any more where that has ended.
+func (w *work) holdOn() error {
+	if !w.held {
+		return nil
+	}
+	if err := process.Hold(w.owner); !errors.Is(err, rundir.ErrNone) {
+		return err
+	}
+	return nil
 }
 
 // turn ports to what is new, have that watched, and wait until nothing comes any more from what is
@@ -103,6 +117,9 @@ func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 	fresh := !w.dry && w.isFresh(namespace.Name(p.Chain, plan.WiringNode))
 	if !fresh {
 		if err := w.awaitCarrier(ctx, p); err != nil {
+			return err
+		}
+		if err := w.holdOn(); err != nil {
 			return err
 		}
 		t := w.turnOf(p)
