@@ -131,6 +131,30 @@ func united(one, other passrules.ProgramRulesFlow) passrules.ProgramRulesFlow {
 	return late
 }
 
+// catchUp with what is known of connections by the pass in whose place another comes, which began since this was loaded: others were
+// then. It is done once for two tables, before any pass has the new one: from then on handOver does it, and who comes next need not wait longer.
+func (n *neighbours) catchUp(l *Loaded, old attached) error {
+	from, has := old.knows()
+	to, _ := l.knows()
+	if !has || !asksRules(from.steps) || !to.follows(from.steps) {
+		return nil
+	}
+	one, err := held.NumberOf(from.maps[rulesFlowsMap])
+	if err != nil {
+		return err
+	}
+	other, err := held.NumberOf(to.maps[rulesFlowsMap])
+	tables := [2]ebpf.MapID{one, other}
+	if err != nil || one == other || n.caught[tables] {
+		return err
+	}
+	if n.caught == nil {
+		n.caught = map[[2]ebpf.MapID]bool{}
+	}
+	n.caught[tables] = true
+	return to.catchUp(from)
+}
+
 // handOver what firewalls of a pass that is there no more came to know of connections since others took these over, into
 // tables of their own: those that are there, and those that come.
 func (n *neighbours) handOver(old attached, come ...*Loaded) error {

@@ -209,6 +209,9 @@ func (l *Loaded) put(p resource.Place, index int, s Spec, old *attached, n *neig
 	if old == nil {
 		return held.Put(p, index, held.Passes, l.Program)
 	}
+	if err := n.catchUp(l, *old); err != nil {
+		return err
+	}
 	if err := l.replace(p, index, s, old); err != nil {
 		return err
 	}

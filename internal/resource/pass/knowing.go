@@ -92,6 +92,8 @@ type neighbours struct {
 	known []knowing
 	ends  []func()
 	asked bool
+	// caught are tables, and those that caught up with them since all was loaded.
+	caught map[[2]ebpf.MapID]bool
 	// ahead are passes that are loaded and not put yet, by their interfaces.
 	ahead map[string]*ready
 }
