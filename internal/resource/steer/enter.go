@@ -41,7 +41,7 @@ func (a *attached) keepsMembers(flows uint32) bool {
 // enteringLast has ports where flows begin after all others, which then know each path before a flow is on it.
 func enteringLast(changes []resource.Change) []resource.Change {
 	late := func(c resource.Change) int {
-		if s, is := c.Spec.(Spec); is && s.Paths != nil && s.Paths.Choice != nil {
+		if begins(c) {
 			return 1
 		}
 		return 0
@@ -49,6 +49,12 @@ func enteringLast(changes []resource.Change) []resource.Change {
 	changes = slices.Clone(changes)
 	slices.SortStableFunc(changes, func(a, b resource.Change) int { return late(a) - late(b) })
 	return changes
+}
+
+// begins tells whether flows are to begin by rules at a port that is changed.
+func begins(c resource.Change) bool {
+	s, is := c.Spec.(Spec)
+	return is && s.Paths != nil && s.Paths.Choice != nil
 }
 
 // choices are the rules of a chain being put into the kernel: compiled once, whatever ports there are.

@@ -142,6 +142,51 @@ func TestRulesBeforeBranchesOfFunctions(t *testing.T) {
 	})
 }
 
+// TestFrontsGoLast: while ends give a path, and until all of them know other rules, each port between functions leads it as it did.
+func TestFrontsGoLast(t *testing.T) {
+	onHooks(t, func(t *testing.T, hook string) {
+		by := func(path string) []steer.Spec {
+			specs := fronted(hook, 10, true)
+			for i, to := range map[int]int{0: 1, 3: 2} {
+				specs[i].Paths.Ways[1] = steer.Way{Path: path, Number: 3, Port: parted[to]}
+				specs[i].Paths.Choice.Rules[0].Path = path
+			}
+			return specs
+		}
+		before := by("one two")
+		for i, to := range map[int]int{1: 2, 2: 1} {
+			before[i].Paths = &steer.Paths{Ways: []steer.Way{{Path: marked, Number: 9, Behind: true}, {Path: "one two", Number: 3, Port: parted[to]}}, Usual: marked, Flows: 1 << 14, Idle: api.Duration(time.Hour)}
+		}
+		p := newParter(t, before)
+		known := flow{id: 0}
+		leads := func(what string, to int) {
+			t.Helper()
+			if at := p.sends(t, 1, 0, known.packet); at != to {
+				t.Errorf("%s: it comes from one to %s, want %s", what, parted[at], parted[to])
+			}
+		}
+		if at := p.sends(t, 0, 0, known.packet); at != 1 {
+			t.Errorf("it comes to %s", parted[at])
+		}
+		leads("rules", 2)
+		after := fronted(hook, 10, true)
+		changes := func(all []steer.Spec) (changes []resource.Change) {
+			for _, s := range all {
+				changes = append(changes, resource.Change{Op: resource.Update, Key: s.Device, Spec: s})
+			}
+			return changes
+		}
+		failing := fronted(hook, 10, true)
+		failing[0].Paths.Ways[1].Port = "gone"
+		if err := (steer.Kind{}).Apply(resource.At(p.Handle, p.Owner), changes(failing)); err == nil {
+			t.Fatal("an end was turned to a port that is not there")
+		}
+		leads("before ends are turned", 2)
+		p.to(t, steer.Kind{}, after)
+		leads("other rules", 3)
+	})
+}
+
 // TestRulesComeToPorts that had them for all, and go again: flows keep their path.
 func TestRulesComeToPorts(t *testing.T) {
 	onHooks(t, func(t *testing.T, hook string) {

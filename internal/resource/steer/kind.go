@@ -36,6 +36,8 @@ type Kind struct {
 	detours detoured
 	// common tables of the ports that are changed.
 	common *common
+	// late fronts go when ends no longer give the paths that they lead.
+	late *late
 }
 
 // Name implements resource.Kind.
@@ -106,7 +108,7 @@ func called(p resource.Place, number int) string {
 
 // Apply implements resource.Kind.
 func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
-	k.choices, k.common = choices{}, &common{}
+	k.choices, k.common, k.late = choices{}, &common{}, &late{ends: slices.ContainsFunc(changes, begins)}
 	defer k.common.close()
 	changes = enteringLast(changes)
 	return p.Do(func() error {
@@ -143,7 +145,10 @@ func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
 		if err := k.outgrown.handOver(p); err != nil {
 			return fmt.Errorf("hand known flows over in namespace %q: %w", p.Ref, err)
 		}
-		return k.classifyBy(p, changes)
+		if err := k.classifyBy(p, changes); err != nil {
+			return err
+		}
+		return k.late.take(p)
 	})
 }
 
@@ -230,7 +235,7 @@ func indexes(p resource.Place, ports []string) (all []uint32, err error) {
 }
 
 // turn a port, at which these programs are, to others. What is to stand before others comes first, and what is superfluous
-// goes last, from behind: no packet meets one without the other.
+// goes last, from behind: no packet meets one without the other. What leads paths that ends give until all ports are turned stays.
 func (k Kind) turn(p resource.Place, s Spec, index int, all []*attached) error {
 	front, rest := s.apart()
 	kept := map[*attached]bool{}
@@ -255,7 +260,7 @@ func (k Kind) turn(p resource.Place, s Spec, index int, all []*attached) error {
 		}
 	}
 	for _, a := range slices.Backward(all) {
-		if kept[a] {
+		if kept[a] || k.late.keeps(s, a) {
 			continue
 		}
 		if err := a.at().take(p, index, a.Program.Program); err != nil {
