@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -225,8 +226,14 @@ func (d docker) Create(ctx context.Context, w Wanted) (string, error) {
 	return made.ID, nil
 }
 
+// occupied is what an engine says of an address and port that another container, or another program of the machine's, has.
+var occupied = regexp.MustCompile(`([0-9.]+):([0-9]+)\b.*(?:port is already allocated|address already in use)`)
+
 func (d docker) Start(ctx context.Context, id string) (Container, error) {
 	if _, err := d.ContainerStart(ctx, id, client.ContainerStartOptions{}); err != nil {
+		if at := occupied.FindStringSubmatch(err.Error()); at != nil {
+			return Container{}, fmt.Errorf("start container %s: port %s of %s, at which it is to be published, is taken; publish another, or end what has that one (%s ps; ss -tulnp): %w", id, at[2], at[1], d.name, err)
+		}
 		return Container{}, fmt.Errorf("start container %s: %w", id, err)
 	}
 	return d.Inspect(ctx, id)

@@ -123,7 +123,7 @@ func (d docker) MakeNetwork(ctx context.Context, n Network) error {
 }
 
 // published are the ports of a container that has some, and what they are bound to: the address that the machine has on the container's
-// network, and no other, so that nobody elsewhere reaches them.
+// network, and no other, so that nobody elsewhere reaches them but a neighbour that sends what is for that address by way of this machine.
 func (d docker) published(ctx context.Context, w Wanted) (exposed network.PortSet, bound network.PortMap, err error) {
 	at, err := d.gateway(ctx, w.Network)
 	if err != nil {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -28,6 +29,26 @@ func TestGateway(t *testing.T) {
 			t.Errorf("%s: %v, %v", ipam, got, err)
 		case want != "" && (err != nil || got.String() != want):
 			t.Errorf("%s: %v, %v, want %s", ipam, got, err, want)
+		}
+	}
+}
+
+// TestTaken: where another has a port that is to be published, which it is and what to do are told.
+func TestTaken(t *testing.T) {
+	const told = "port 5201 of 198.51.100.1, at which it is to be published, is taken; publish another, or end what has that one"
+	for said, want := range map[string]string{
+		"driver failed programming external connectivity on endpoint nfchain.edge.server (0a1b): Bind for 198.51.100.1:5201 failed: port is already allocated": told,
+		"Error starting userland proxy: listen tcp4 198.51.100.1:5201: bind: address already in use":                                                           told,
+		"failed to bind host port 198.51.100.1:5201/tcp: address already in use":                                                                               told,
+		"no space left on device": "",
+	} {
+		e := standIn(t, map[string]http.HandlerFunc{"/containers/x/start": func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusInternalServerError)
+			_ = json.NewEncoder(w).Encode(map[string]string{"message": said})
+		}})
+		_, err := e.Start(t.Context(), "x")
+		if err == nil || !strings.Contains(err.Error(), said) || !strings.Contains(err.Error(), want) || want == "" && strings.Contains(err.Error(), "taken") {
+			t.Errorf("%v, want %q", err, want)
 		}
 	}
 }
