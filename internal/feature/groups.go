@@ -16,19 +16,12 @@ func askHugepagesLimits(_ context.Context, env Env) answer {
 	if !slices.ContainsFunc(strings.Split(env.text("proc/cgroups"), "\n"), func(line string) bool { return strings.HasPrefix(line, "hugetlb\t") }) {
 		return no("this kernel's control groups count no hugepages", "a kernel built with CONFIG_CGROUP_HUGETLB")
 	}
-	for line := range strings.Lines(env.text("proc/self/mountinfo")) {
-		front, back, _ := strings.Cut(strings.TrimSpace(line), " - ")
-		at, of := strings.Fields(front), strings.Fields(back)
-		if len(at) < 5 || len(of) < 3 {
-			continue
-		}
-		controllers := strings.Fields(env.text(path.Join(strings.TrimPrefix(at[4], "/"), "cgroup.controllers")))
-		switch {
-		case of[0] == "cgroup" && slices.Contains(strings.Split(of[2], ","), "hugetlb"):
-			return yes("control groups at " + at[4])
-		case of[0] == "cgroup2" && at[4] == "/sys/fs/cgroup" && slices.Contains(controllers, "hugetlb"):
-			return yes("control groups of the second version")
-		}
+	mounts := parseCgroupMounts(env.text("proc/self/mountinfo"))
+	if at, is := mounts["hugetlb"]; is {
+		return yes("control groups at " + at.point)
+	}
+	if at := mounts[""].point; at == "/sys/fs/cgroup" && slices.Contains(strings.Fields(env.text(relative(path.Join(at, "cgroup.controllers")))), "hugetlb") {
+		return yes("control groups of the second version")
 	}
 	return no("no control groups that count them are mounted", groupsMount)
 }
