@@ -42,7 +42,7 @@ func (c Container) Furnish(ctx context.Context, l Limits) error {
 func (c Container) arrived(ctx context.Context) error {
 	for deadline := time.Now().Add(lateAfter); Waits(c.PID) && gateOf(c.PID) == ""; {
 		if time.Now().After(deadline) {
-			return fmt.Errorf("container %s does not begin", c.Name)
+			return fmt.Errorf("container %s has not begun within %v; look at what its engine says of it, and try again", c.Name, lateAfter)
 		}
 		select {
 		case <-ctx.Done():
@@ -85,7 +85,7 @@ func (c Container) BoundHugepages(l Limits) error {
 			err = os.WriteFile(b.used, []byte(strconv.FormatUint(most, 10)), 0)
 		}
 		if errors.Is(err, unix.EBUSY) {
-			return fmt.Errorf("container %s has more hugepages than %s in use", c.Name, api.Size(most))
+			return fmt.Errorf("container %s has more hugepages than %s in use; end what uses them, or let it keep as many", c.Name, api.Size(most))
 		}
 		if err != nil {
 			return fmt.Errorf("bound the hugepages of container %s: %w", c.Name, err)
