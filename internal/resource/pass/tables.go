@@ -57,11 +57,6 @@ func decided(counters *ebpf.Map, first, n uint32) ([]Tally, error) {
 	return all, nil
 }
 
-// Connections tells about those that the firewalls of the pass know.
-func (l *Loaded) Connections() (Connections, error) {
-	return ReadConnections(l.maps[rulesFlowsMap], l.maps[rulesTalliesMap])
-}
-
 // Connections tells how many a table holds, how many had to make room for others, and about how many packets
 // the rules were asked, since the table was made. What a table took over from another stands in for as many
 // that made room.

@@ -285,6 +285,3 @@ func (t *Table) Memory() []byte { return t.memory }
 
 // Len is the number of rules.
 func (t *Table) Len() int { return int(t.Rules) }
-
-// Stateful tells whether some rule asks for the state of a connection.
-func (t *Table) Stateful() bool { return t.header.Stateful != 0 }
