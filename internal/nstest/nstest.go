@@ -105,12 +105,18 @@ func settleIn(tb testing.TB) {
 	}
 }
 
-// forgetOthers takes what is mounted below /run out of this mount namespace: other tests'
-// namespaces, which would vanish from it whenever those tests remove them.
+// forgetOthers takes what is mounted below /run and where tests keep their files out of
+// this mount namespace: other tests' namespaces and containers, which would vanish from it
+// whenever those tests remove them.
 func forgetOthers() {
 	mounts, _ := os.ReadFile("/proc/self/mountinfo")
+	here, _ := os.Getwd()
 	for _, line := range slices.Backward(strings.Split(string(mounts), "\n")) {
-		if f := strings.Fields(line); len(f) > 4 && strings.HasPrefix(f[4], "/run/") {
+		f := strings.Fields(line)
+		if len(f) < 5 || strings.HasPrefix(here+"/", f[4]+"/") {
+			continue
+		}
+		if strings.HasPrefix(f[4], "/run/") || strings.HasPrefix(f[4], os.TempDir()+"/") {
 			_ = unix.Unmount(f[4], unix.MNT_DETACH)
 		}
 	}
