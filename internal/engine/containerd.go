@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/containerd/containerd/api/services/tasks/v1"
 	"github.com/containerd/containerd/v2/client"
 	"github.com/containerd/containerd/v2/core/containers"
 	"github.com/containerd/containerd/v2/defaults"
@@ -25,6 +26,7 @@ import (
 	"github.com/containerd/containerd/v2/pkg/oci"
 	"github.com/containerd/errdefs"
 	"github.com/opencontainers/runtime-spec/specs-go"
+	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/netns/rundir"
 )
@@ -231,7 +233,12 @@ func (d containerd) start(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	task, err := c.NewTask(ctx, cio.LogFile(rundir.Log(labels[labelOwner], labels[labelNode])))
+	log := cio.LogFile(rundir.Log(labels[labelOwner], labels[labelNode]))
+	task, err := c.NewTask(ctx, log)
+	if errdefs.IsAlreadyExists(err) {
+		d.sweep(ctx, id)
+		task, err = c.NewTask(ctx, log)
+	}
 	if err != nil {
 		return err
 	}
@@ -242,6 +249,23 @@ func (d containerd) start(ctx context.Context, id string) error {
 		return err
 	}
 	return nil
+}
+
+// sweep away what is left of a task that containerd was making when it ended: a shim without a process. It says of that that there is no
+// task, and makes none of the same name. What cannot be swept is found when the next is made.
+func (d containerd) sweep(ctx context.Context, id string) {
+	_, _ = d.client.TaskService().Delete(ctx, &tasks.DeleteTaskRequest{ContainerID: id})
+}
+
+// removeGroups of a container that has no process: runc makes them first, and whoever was ended then has left them. The kernel keeps those that
+// have one.
+func removeGroups(id string) {
+	for _, pattern := range []string{"/sys/fs/cgroup/" + id, "/sys/fs/cgroup/*/" + id} {
+		groups, _ := filepath.Glob(pattern)
+		for _, group := range groups {
+			_ = unix.Rmdir(group)
+		}
+	}
 }
 
 // Limit changes what runs first, and the record by which it runs the next time.
@@ -305,6 +329,10 @@ func (d containerd) remove(ctx context.Context, id string) error {
 	}
 	if err != nil && !errdefs.IsNotFound(err) {
 		return err
+	}
+	if err != nil {
+		d.sweep(ctx, id)
+		removeGroups(id)
 	}
 	if err := c.Delete(ctx, client.WithSnapshotCleanup); err != nil && !errdefs.IsNotFound(err) {
 		return err

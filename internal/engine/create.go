@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -93,6 +94,9 @@ func (d containerd) image(ctx context.Context, w Wanted, progress func(string)) 
 		return d.pull(ctx, name, w.Image, keeps, progress)
 	case err != nil:
 		return nil, fmt.Errorf("look at image %s: %w", w.Image, err)
+	}
+	if of, err := image.Spec(ctx); err == nil && !runs(of.Architecture) {
+		return nil, foreignImage(w.Image, of.Architecture, fmt.Sprintf("ctr -n %s images pull --platform linux/%s %s", space, runtime.GOARCH, name))
 	}
 	if there, err := image.IsUnpacked(ctx, keeps); err == nil && there {
 		return image, nil

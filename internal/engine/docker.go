@@ -391,13 +391,18 @@ func (d docker) look(ctx context.Context, name string) (found, error) {
 		return found{}, fmt.Errorf("look at image %s: %w", name, err)
 	}
 	if !runs(r.Architecture) {
-		return found{}, fmt.Errorf("image %s is for %s, and this machine is %s; fetch or build it for this one (%s pull --platform linux/%s)", name, r.Architecture, runtime.GOARCH, d.name, runtime.GOARCH)
+		return found{}, foreignImage(name, r.Architecture, fmt.Sprintf("%s pull --platform linux/%s", d.name, runtime.GOARCH))
 	}
 	f := found{ID: r.ID}
 	if r.Config != nil {
 		f.command = slices.Concat(r.Config.Entrypoint, r.Config.Cmd)
 	}
 	return f, nil
+}
+
+// foreignImage is the error of an image for another architecture, with the command that fetches one for this.
+func foreignImage(name, architecture, fetch string) error {
+	return fmt.Errorf("image %s is for %s, and this machine is %s; fetch or build it for this one (%s)", name, architecture, runtime.GOARCH, fetch)
 }
 
 // runs tells whether this machine runs programs for another architecture, as images name it, by its processor or by an interpreter that
