@@ -50,6 +50,52 @@ func TestPathsBesideBranches(t *testing.T) {
 	}
 }
 
+// TestBranchesComeWithFunctions, and go with some, at a chain with a classifier while packets pass, a thousand a second: each of them
+// comes once, whether it is on a path of some functions or on that of all.
+func TestBranchesComeWithFunctions(t *testing.T) {
+	needsBranches(t)
+	for hook, wiring := range forwarders {
+		t.Run(hook, func(t *testing.T) {
+			owner := nstest.Owner(t)
+			downAfter(t, owner)
+			tells := func(next string, marked string) string {
+				return fmt.Sprintf("{name: tell, kind: forward, next: %s, branches: [{mark: 9, to: %s}]}", next, marked)
+			}
+			some := func(by ...string) string {
+				return classifier("chain", pathRule("some", `protocol: udp, destination: "::/0"`, by...))
+			}
+			one, two, three, out := forward("one"), forward("two"), "{name: three, kind: bridge}", forward("out")
+			first := planned(t, owner, wiring+spec(forward("tell"), out)+some("out"))
+			up(t, first)
+			tell(t, first)
+			crosses(t, first)
+			s := streams(t, first, addresses(first, first.Client().Name, first.Server().Name))
+			for _, c := range []struct{ what, file string }{
+				{"branches come with functions", spec(tells("one", "two"), one, two, out) + some("out", "one")},
+				{"others come", spec(tells("one", "two"), one, two, three, out) + some("out", "three")},
+				{"branches go with functions", spec(forward("tell"), two, out) + some("two")},
+				{"branches come again, to replicas", spec(tells("one", "three"), one, "{name: two, kind: forward, replicas: 2}", three, out) + some("out", "one")},
+				{"and go, but for replicas", spec(forward("tell"), "{name: two, kind: forward, replicas: 2}", out) + some("out", "two")},
+				{"branches come where there were replicas", spec(tells("one", "three"), one, three, out) + some("three")},
+				{"rules and branches go with functions", spec(forward("tell"), one, out)},
+				{"rules come", spec(forward("tell"), one, out) + some("out", "one")},
+				{"rules go, and branches come with functions", spec(tells("one", "two"), one, two, out)},
+			} {
+				p := planned(t, owner, wiring+c.file)
+				s.more(t, 100)
+				up(t, p)
+				unchanged(t, p)
+				s.more(t, 100)
+				crosses(t, p)
+				if t.Failed() {
+					t.Log(c.what)
+				}
+			}
+			s.ends(t)
+		})
+	}
+}
+
 // TestPathsAndBranchesLead flows where they say, both ways: firewalls on each way let only answers pass to what they saw.
 func TestPathsAndBranchesLead(t *testing.T) {
 	needsBranches(t)

@@ -38,19 +38,6 @@ func (a *attached) keepsMembers(flows uint32) bool {
 	return m != nil && m.MaxEntries() == flows
 }
 
-// enteringLast has ports where flows begin after all others, which then know each path before a flow is on it.
-func enteringLast(changes []resource.Change) []resource.Change {
-	late := func(c resource.Change) int {
-		if begins(c) {
-			return 1
-		}
-		return 0
-	}
-	changes = slices.Clone(changes)
-	slices.SortStableFunc(changes, func(a, b resource.Change) int { return late(a) - late(b) })
-	return changes
-}
-
 // begins tells whether flows are to begin by rules at a port that is changed.
 func begins(c resource.Change) bool {
 	s, is := c.Spec.(Spec)
@@ -75,10 +62,11 @@ func (c choices) compiled(p *Paths) ([]byte, error) {
 
 // keepPaths keeps a program of this version, or puts one in the place of what is there. Ways of paths that are no
 // longer wanted are for classifyBy.
-func (k Kind) keepPaths(p resource.Place, s Spec, at hook, index int, to []uint32, old *attached) error {
+func (k Kind) keepPaths(p resource.Place, s Spec, at hook, index int, to []uint32, was before) error {
 	if s.Paths.Choice != nil {
-		return k.keepEntering(p, s, at, index, to, old)
+		return k.keepEntering(p, s, at, index, to, was)
 	}
+	old := was.old
 	if old != nil && old.isByPaths() && old.Maps[habitMap] != nil && old.keepsMembers(s.Paths.Flows) && old.sits(s.Paths.Among) {
 		ways := old.Maps[waysMap]
 		leads, err := k.seat(p, s.Paths.Among, s.Paths.shared(), old.seats(), to)
@@ -93,23 +81,24 @@ func (k Kind) keepPaths(p resource.Place, s Spec, at hook, index int, to []uint3
 		Habit   *ebpf.Map     `ebpf:"habit"`
 		Seats   seatMaps
 	}
-	if err := loadPaths(p, at, "between", s.Paths.Flows, s.Paths.Among, old, nil, &o); err != nil {
+	if err := loadPaths(p, at, "between", s.Paths.Flows, s.Paths.Among, was, nil, &o); err != nil {
 		return err
 	}
 	defer o.Seats.close()
 	defer closeAll(o.Program, o.Ways, o.Habit)
-	leads, err := k.sit(p, s.Paths, o.Seats, to, old)
+	leads, err := k.sit(p, s.Paths, o.Seats, to, was.seats())
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(k.older.carry(old, o.Ways), lead(o.Ways, s.Paths.Ways, leads), o.Habit.Put(uint32(0), s.Paths.habit())); err != nil {
+	if err := errors.Join(k.leadFormer(s, was, o.Ways), k.older.carry(old, o.Ways), lead(o.Ways, s.Paths.Ways, leads), o.Habit.Put(uint32(0), s.Paths.habit())); err != nil {
 		return err
 	}
 	return at.put(p, index, o.Program, old.program())
 }
 
 // keepEntering does so where flows begin.
-func (k Kind) keepEntering(p resource.Place, s Spec, at hook, index int, to []uint32, old *attached) error {
+func (k Kind) keepEntering(p resource.Place, s Spec, at hook, index int, to []uint32, was before) error {
+	old := was.old
 	compiled, err := k.choices.compiled(s.Paths)
 	if err != nil {
 		return err
@@ -130,16 +119,16 @@ func (k Kind) keepEntering(p resource.Place, s Spec, at hook, index int, to []ui
 	set := func(spec *ebpf.CollectionSpec, maps map[string]*ebpf.Map, others []*attached) error {
 		return furnish(spec, maps, others, compiled)
 	}
-	if err := loadPaths(p, at, "enter", s.Paths.Flows, s.Paths.Among, old, set, &o); err != nil {
+	if err := loadPaths(p, at, "enter", s.Paths.Flows, s.Paths.Among, was, set, &o); err != nil {
 		return err
 	}
 	defer o.Seats.close()
 	defer closeAll(o.Program, o.Ways, o.Side)
-	leads, err := k.sit(p, s.Paths, o.Seats, to, old)
+	leads, err := k.sit(p, s.Paths, o.Seats, to, was.seats())
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(k.older.carry(old, o.Ways), lead(o.Ways, s.Paths.Ways, leads), o.Side.Put(uint32(0), uint32(s.Paths.End-FirstEnd))); err != nil {
+	if err := errors.Join(k.leadFormer(s, was, o.Ways), k.older.carry(old, o.Ways), lead(o.Ways, s.Paths.Ways, leads), o.Side.Put(uint32(0), uint32(s.Paths.End-FirstEnd))); err != nil {
 		return err
 	}
 	return at.put(p, index, o.Program, old.program())
@@ -156,7 +145,8 @@ type furnishing func(spec *ebpf.CollectionSpec, maps map[string]*ebpf.Map, other
 
 // loadPaths loads one of this version's programs that send packets on by paths. It counts on where
 // another stopped, and knows the flows that other ports know.
-func loadPaths(p resource.Place, at hook, program string, flows uint32, among []Among, old *attached, set furnishing, to any) error {
+func loadPaths(p resource.Place, at hook, program string, flows uint32, among []Among, was before, set furnishing, to any) error {
+	old := was.counted()
 	spec, err := pathsObject()
 	if err != nil {
 		return err
@@ -166,7 +156,7 @@ func loadPaths(p resource.Place, at hook, program string, flows uint32, among []
 		spec.Programs[program].Name = FrontName
 	}
 	spec.Maps[membersMap].MaxEntries, spec.Maps[waysMap].Flags = flows, unix.BPF_F_MMAPABLE
-	makeRoom(spec, roomFor(old.needs(among)))
+	makeRoom(spec, roomFor(was.seats().needs(among)))
 	o := ebpf.CollectionOptions{MapReplacements: counting(spec, old)}
 	delete(o.MapReplacements, failingMap) // of each function at its seat
 	others, err := everywhere(p, func(a *attached) bool { return a.keepsMembers(flows) })

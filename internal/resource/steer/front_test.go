@@ -212,3 +212,108 @@ func TestRulesComeToPorts(t *testing.T) {
 		}
 	})
 }
+
+// TestRulesGoLast: until both ends know of it, ports between functions lead paths as they did where rules go altogether, and where ways
+// begin or cease to part besides. What one end cannot be turned to shows how it is then.
+func TestRulesGoLast(t *testing.T) {
+	// rules that have flows of some numbers go from the first end by two nodes, and others by all that branches lead, or by a path of its own.
+	rules := func(all []steer.Spec, some, rest string, behind bool) []steer.Spec {
+		for end, i := range map[int]int{steer.FirstEnd: 0, steer.SecondEnd: 3} {
+			c := &steer.Choice{Otherwise: rest, Rules: []steer.Rule{{Name: "some", Path: some, Protocol: "udp", SourcePorts: []api.PortRange{{First: 1024, Last: 1033}}, From: steer.FirstEnd}}}
+			other := steer.Way{Path: rest, Number: len(rest), Behind: behind}
+			if !behind {
+				all[i].To, all[i].Branch, other.Port = "", nil, parted[map[int]int{0: 1, 3: 1}[i]]
+			}
+			all[i].Paths = &steer.Paths{Ways: []steer.Way{other, {Path: some, Number: len(some), Port: parted[map[int]int{0: 1, 3: 2}[i]]}}, Choice: c, End: end, Flows: 1 << 14, Idle: api.Duration(time.Hour)}
+		}
+		for i, to := range map[int]int{1: 2, 2: 1} {
+			other := steer.Way{Path: rest, Number: len(rest), Behind: behind}
+			if !behind {
+				all[i].To, all[i].Branch, other.Port = "", nil, "out"
+			}
+			all[i].Paths = &steer.Paths{Ways: []steer.Way{other, {Path: some, Number: len(some), Port: parted[to]}}, Usual: rest, Flows: 1 << 14, Idle: api.Duration(time.Hour)}
+		}
+		return all
+	}
+	none := func(hook string) []steer.Spec { return fronted(hook, 0, false) }
+	plain := func(hook string) (all []steer.Spec) {
+		for i, to := range []int{1, 3, 3, 1} {
+			all = append(all, steer.Spec{Device: parted[i], To: parted[to], Hook: hook})
+		}
+		return all
+	}
+	begin := func(hook string) []steer.Spec { return rules(fronted(hook, 0, false), "one two", "all", true) }
+	beginOthers := func(hook string) []steer.Spec {
+		return rules(fronted(hook, 0, false), "some others", "everything", true)
+	}
+	cease := func(hook string) []steer.Spec { return rules(plain(hook), "one two", "all", false) }
+	ceaseOthers := func(hook string) []steer.Spec { return rules(plain(hook), "some others", "everything", false) }
+	for _, c := range []struct {
+		what         string
+		was, is      func(hook string) []steer.Spec
+		parts, joins bool // before, and then
+	}{
+		{"rules before branches go", begin, none, true, true},
+		{"rules go", cease, plain, false, false},
+		{"rules go and branches come", cease, none, false, true},
+		{"branches come with other functions", cease, beginOthers, false, true},
+		{"branches go with other functions", begin, ceaseOthers, true, false},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			onHooks(t, func(t *testing.T, hook string) {
+				p := newParter(t, c.was(hook))
+				some, other := flow{id: 0}, flow{id: 50}
+				leads := func(what string, f flow, from, to int) {
+					t.Helper()
+					if at := p.sends(t, from, 0x20, f.packet); at != to {
+						t.Errorf("%s: %+v comes from %s to %s, want %s", what, f, parted[from], parted[at], parted[to])
+					}
+				}
+				known := func(what string) {
+					t.Helper()
+					answer := some
+					answer.back = true
+					leads(what, some, 0, 1)
+					leads(what, some, 1, 2)
+					leads(what, answer, 3, 2)
+					leads(what, answer, 2, 1)
+				}
+				rest := func(what string, parts bool) {
+					t.Helper()
+					leads(what, other, 0, map[bool]int{true: 2, false: 1}[parts])
+				}
+				known("before")
+				rest("before", c.parts)
+				at, changes := resource.At(p.Handle, p.Owner), []resource.Change{}
+				for i, s := range c.is(hook) {
+					if i == 0 { // the end that is turned last
+						if s.Paths != nil {
+							s.Paths.Ways[1].Port = "gone"
+						} else {
+							s.To, s.Branch = "gone", nil
+						}
+					}
+					changes = append(changes, resource.Change{Op: resource.Update, Key: s.Device, Spec: s})
+				}
+				changes[0], changes[3] = changes[3], changes[0]
+				if err := (steer.Kind{}).Apply(at, changes); err == nil {
+					t.Fatal("an end was turned to a port that is not there")
+				}
+				leads("before both ends are turned", some, 0, 1)
+				leads("before both ends are turned", some, 1, 2)
+				rest("before both ends are turned", c.parts)
+				p.to(t, steer.Kind{}, c.is(hook))
+				rest("then", c.joins)
+				if found := p.read(t); len(found) != len(parted) {
+					t.Errorf("%v", found)
+				} else {
+					for _, s := range c.is(hook) {
+						if found[s.Device] != s.Fingerprint() {
+							t.Errorf("%s reads back %q, want %q", s.Device, found[s.Device], s.Fingerprint())
+						}
+					}
+				}
+			})
+		})
+	}
+}

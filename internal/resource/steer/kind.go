@@ -108,10 +108,13 @@ func called(p resource.Place, number int) string {
 
 // Apply implements resource.Kind.
 func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
-	k.choices, k.common, k.late = choices{}, &common{}, &late{ends: slices.ContainsFunc(changes, begins)}
+	k.choices, k.common, k.late = choices{}, &common{}, &late{}
 	defer k.common.close()
-	changes = enteringLast(changes)
 	return p.Do(func() error {
+		if err := k.late.look(p, changes); err != nil {
+			return err
+		}
+		changes = k.late.last(changes)
 		turned, err := k.versionable(p, changes)
 		if err != nil {
 			return err
@@ -122,6 +125,7 @@ func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
 		if k.older, err = k.aging(p, changes); err != nil {
 			return err
 		}
+		k.late.leave(k.older)
 		if k.detours, err = k.detoursAt(p, changes); err != nil {
 			return err
 		}
@@ -148,7 +152,7 @@ func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
 		if err := k.classifyBy(p, changes); err != nil {
 			return err
 		}
-		return k.late.take(p)
+		return k.takeLate(p)
 	})
 }
 
@@ -238,22 +242,26 @@ func indexes(p resource.Place, ports []string) (all []uint32, err error) {
 // goes last, from behind: no packet meets one without the other. What leads paths that ends give until all ports are turned stays.
 func (k Kind) turn(p resource.Place, s Spec, index int, all []*attached) error {
 	front, rest := s.apart()
+	now := presentAt(all, s.Hook)
+	if waits, err := k.ahead(p, s, index, now); waits || err != nil {
+		return err
+	}
+	asFront, asRest := before{old: now.front}, before{old: now.rest}
+	if len(k.late.former) > 0 {
+		asFront.beside, asRest.beside = now.rest, now.front
+	}
 	kept := map[*attached]bool{}
 	for _, wanted := range []*Spec{front, rest} {
 		if wanted == nil {
 			continue
 		}
-		i := slices.IndexFunc(all, func(a *attached) bool { return a.hook == s.Hook && a.front == (wanted == front) })
-		var old *attached
-		if i >= 0 {
-			old = all[i]
-			kept[old] = true
-		}
 		to, err := indexes(p, wanted.ports())
 		if err == nil && wanted == front {
-			err = k.keepPaths(p, *front, fronts[s.Hook], index, to, old)
+			kept[now.front] = true
+			err = k.keepPaths(p, *front, fronts[s.Hook], index, to, asFront)
 		} else if err == nil {
-			err = k.keep(p, *rest, index, to, old)
+			kept[now.rest] = true
+			err = k.keep(p, *rest, index, to, asRest)
 		}
 		if err != nil {
 			return err
@@ -271,10 +279,11 @@ func (k Kind) turn(p resource.Place, s Spec, index int, all []*attached) error {
 }
 
 // keep a program of this version, or put one in the place of what is there.
-func (k Kind) keep(p resource.Place, s Spec, index int, to []uint32, old *attached) error {
+func (k Kind) keep(p resource.Place, s Spec, index int, to []uint32, was before) error {
+	old := was.old
 	switch {
 	case s.Paths != nil:
-		return k.keepPaths(p, s, hooks[s.Hook], index, to, old)
+		return k.keepPaths(p, s, hooks[s.Hook], index, to, was)
 	case s.Branch != nil:
 		return k.keepBranch(p, s, index, to, old)
 	case s.Among != nil:

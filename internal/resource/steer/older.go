@@ -159,7 +159,7 @@ func (k Kind) keepOlder(p resource.Place, s Spec, index int, to uint32, old *att
 	if err != nil {
 		return err
 	}
-	if err := loadPaths(p, hooks[s.Hook], "between", flows, nil, old, nil, &o); err != nil {
+	if err := loadPaths(p, hooks[s.Hook], "between", flows, nil, before{old: old}, nil, &o); err != nil {
 		return err
 	}
 	defer closeAll(o.Program, o.Ways)
