@@ -3,7 +3,6 @@ package examples
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -16,32 +15,31 @@ import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/function/shaper"
 	"nfchain.dev/nfchain/internal/nstest"
-	"nfchain.dev/nfchain/internal/registry"
 	"nfchain.dev/nfchain/internal/run"
 )
-
-// playlist is where viewers ask for the film.
-const playlist = "http://broadcast/live/film.m3u8"
 
 // TestVideoPlays: who watches gets a stream that decodes without error and needs less than the limiter lets through;
 // the taps have it where it passes, much before the compressor and little behind; and it goes on when
 // the compressor was killed.
-func TestVideoPlays(t *testing.T) {
+func TestVideoPlays(t *testing.T) { plays(t, "video-chain.yaml", "http://broadcast/live/film.m3u8") }
+
+// inContainers is the same chain in containers.
+const inContainers = "video-chain-containers.yaml"
+
+// TestVideoPlaysInContainers as it does in namespaces.
+func TestVideoPlaysInContainers(t *testing.T) {
+	nstest.Images(t)
+	plays(t, inContainers, "http://broadcast:8080/live/film.m3u8")
+}
+
+// plays a film by an example's chain; playlist is where viewers ask for it.
+func plays(t *testing.T, name, playlist string) {
 	nstest.Root(t)
-	nfchain := build(t)
-	text, err := os.ReadFile("video-chain.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := registry.Words().Decode("video-chain.yaml", text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file = unique(t, file)
+	nfchain, file := build(t), unique(t, decoded(t)[name])
 	path := write(t, file)
 	requires(t, nfchain, path)
 	installed(t, file)
-	v := &video{t, nfchain, file.Chains[0].Metadata.Name}
+	v := &video{t, nfchain, file.Chains[0].Metadata.Name, playlist}
 	t.Cleanup(func() {
 		nfchain.run(t, "down", v.chain)
 		gone(t, file)
@@ -94,13 +92,15 @@ type video struct {
 	t       *testing.T
 	nfchain program
 	chain   string
+	// playlist is where viewers ask for the film.
+	playlist string
 }
 
 // watch three seconds of the stream, which must be without error, and give its bytes and its bit rate.
 func (v *video) watch() (bytes uint64, rate float64) {
 	v.t.Helper()
 	got := filepath.Join(v.t.TempDir(), "got.ts")
-	v.silent(v.nfchain.viewer(v.chain, "ffmpeg", "-nostdin", "-v", "error", "-xerror", "-i", playlist, "-t", "3", "-c", "copy", got))
+	v.silent(v.nfchain.viewer(v.chain, "ffmpeg", "-nostdin", "-v", "error", "-xerror", "-i", v.playlist, "-t", "3", "-c", "copy", got))
 	v.silent(exec.Command("ffmpeg", "-nostdin", "-v", "error", "-xerror", "-i", got, "-f", "null", "-"))
 	cmd := exec.Command("ffprobe", "-v", "error", "-show_entries", "stream=codec_name:format=duration,size,bit_rate", "-of", "json", got)
 	out, err := cmd.Output()
@@ -140,7 +140,7 @@ var segment = regexp.MustCompile(`(?m)^film(\d+)\.ts$`)
 // newest is the number of the last segment that viewers are told of.
 func (v *video) newest() (number int) {
 	v.t.Helper()
-	cmd := v.nfchain.viewer(v.chain, "ffmpeg", "-nostdin", "-v", "error", "-f", "data", "-i", playlist, "-map", "0", "-c", "copy", "-f", "data", "-")
+	cmd := v.nfchain.viewer(v.chain, "ffmpeg", "-nostdin", "-v", "error", "-f", "data", "-i", v.playlist, "-map", "0", "-c", "copy", "-f", "data", "-")
 	out, err := cmd.Output()
 	if err != nil {
 		v.t.Fatalf("%s: %v", cmd, err)
