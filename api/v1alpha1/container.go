@@ -44,7 +44,8 @@ func (b FunctionBody) InContainer(runtime string) bool {
 // Container says what a function's container is, where its runtime is a container engine.
 type Container struct {
 	// Image by name, tag or digest, or by its path, which begins with ./, ../ or / and is from where the file is:
-	// of a tarball, as docker save writes it or with an OCI layout in it, or of a directory with a Dockerfile.
+	// of a tarball, as docker save writes it, with an OCI layout in it or of a plain root filesystem, or of a directory with a
+	// Dockerfile.
 	// Default: one with nothing in it, for a function that is the kernel's work.
 	Image string `json:"image,omitempty"`
 	// Pull says when the image is fetched: missing (default) from the engine, always when the
@@ -174,7 +175,7 @@ func (c *Container) check(runtime string) []FieldProblem {
 	var f findings
 	switch {
 	case runtime == RuntimeLXC && !c.Local() && c.Image != "":
-		f.addf("image", "%s is a name, and %s has no images by their names; write the path of a tarball of it, which docker save -o FILE.tar makes", quote(c.Image), runtime)
+		f.addf("image", "%s is a name, and %s has no images by their names; write the path of a tarball of it, which docker save -o FILE.tar makes, or of a plain root filesystem", quote(c.Image), runtime)
 	case c.Local() && c.Pull != "":
 		f.addf("pull", "is for an image by its name; one by its path is loaded or built when its content has changed, so leave pull out")
 	case c.Local(), c.Image == "":

@@ -1,5 +1,5 @@
 // Package image reads what an image is made of that this machine has as a file or a directory: a tarball, as
-// `docker save` writes it or with an OCI layout in it, or what a Dockerfile builds from. It names the image by its
+// `docker save` writes it, with an OCI layout in it or of a plain root filesystem, or what a Dockerfile builds from. It names the image by its
 // content, and gives an engine what it loads or builds.
 package image
 
@@ -56,7 +56,7 @@ func (s *Source) openDirectory() error {
 	info, err := os.Stat(filepath.Join(s.Path, Dockerfile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return errors.New("is a directory without a " + Dockerfile + ", which says how the image is built; an OCI layout is taken as a tarball: tar -C DIRECTORY -cf FILE.tar")
+		return errors.New("is a directory without a " + Dockerfile + ", which says how the image is built; an OCI layout, or a root filesystem, is taken as a tarball: tar -C DIRECTORY -cf FILE.tar .")
 	case err != nil:
 		return bare(err)
 	case !info.Mode().IsRegular():

@@ -61,6 +61,9 @@ func (p packed) takeOut(name, dir string) (files map[string]string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
+	if p.bytes > 0 {
+		return p.takeOutPlain(name, dir)
+	}
 	links := map[string]string{}
 	all := map[string]string{}
 	err = each(name, func(h *tar.Header, r io.Reader) error {

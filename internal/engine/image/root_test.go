@@ -138,3 +138,48 @@ func TestUnpackBuilt(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestPlain: a root filesystem is an image of one layer, named by its content however it is compressed, which an engine gets as one, and
+// which says nothing of what it runs.
+func TestPlain(t *testing.T) {
+	root := func(text string) string {
+		return layerOf(t, file{"./bin/", ""}, file{"./bin/box", text}, file{"./bin/sh->box", ""}, file{"./etc/", ""}, file{"./etc/passwd", "root"})
+	}
+	names := map[string]string{}
+	for as, content := range map[string]string{"bare": root("box"), "zipped": zipped(root("box")), "other": root("another")} {
+		s, err := Open(put(t, []byte(content)))
+		if err != nil {
+			t.Fatalf("%s: %v", as, err)
+		}
+		if names[as], err = s.Name(); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := s.Write(&out, names[as]); err != nil {
+			t.Fatal(err)
+		}
+		given, err := Open(put(t, out.Bytes()))
+		if err != nil {
+			t.Fatalf("what an engine gets of %s: %v", as, err)
+		}
+		for _, s := range []Source{s, given} {
+			into := filepath.Join(t.TempDir(), "files")
+			if err := os.Mkdir(into, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			of, err := s.Unpack(t.Context(), into)
+			if err != nil || len(of.Cmd) > 0 {
+				t.Errorf("%s: %+v, %v", as, of, err)
+			}
+			if link, err := os.Readlink(into + "/bin/sh"); err != nil || link != "box" {
+				t.Errorf("%s: %q, %v", as, link, err)
+			}
+			if text, _ := os.ReadFile(into + "/bin/box"); string(text) == "" {
+				t.Errorf("%s: nothing is in it", as)
+			}
+		}
+	}
+	if names["bare"] != names["zipped"] || names["bare"] == names["other"] {
+		t.Errorf("%v", names)
+	}
+}

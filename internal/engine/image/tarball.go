@@ -24,6 +24,8 @@ type packed struct {
 	configName string
 	config     []byte
 	layers     []string
+	// bytes of the tarball without compression, where that is itself the one layer; 0 where it holds layers.
+	bytes int64
 }
 
 // The files of a tarball that say what is in it.
@@ -52,13 +54,18 @@ const (
 type contents struct {
 	names map[string]bool
 	texts map[string][]byte
+	// programs tells that there are some where a root filesystem has them.
+	programs bool
 }
 
 // unpack what a tarball says of its image.
 func unpack(name string) (packed, error) {
-	c := contents{map[string]bool{}, map[string][]byte{}}
+	c := contents{names: map[string]bool{}, texts: map[string][]byte{}}
 	if err := c.read(name); err != nil {
 		return packed{}, err
+	}
+	if c.programs && c.texts[savedManifest] == nil && c.texts[layoutIndex] == nil {
+		return plain(name)
 	}
 	p, err := c.image()
 	if err != nil {
@@ -102,7 +109,8 @@ func (c contents) image() (packed, error) {
 	case c.texts[layoutIndex] != nil:
 		return c.layout()
 	}
-	return packed{}, fmt.Errorf("holds no image: there is neither %s in it, which `docker save` writes, nor %s of an OCI layout", savedManifest, layoutIndex)
+	return packed{}, fmt.Errorf("holds no image: there is neither %s in it, which `docker save` writes, nor %s of an OCI layout, nor a program in %s of a root filesystem",
+		savedManifest, layoutIndex, strings.Join(programsIn, ", "))
 }
 
 func (c contents) saved() (packed, error) {
@@ -231,11 +239,12 @@ func (c contents) text(d descriptor) ([]byte, error) {
 }
 
 // read the names and the texts.
-func (c contents) read(name string) error {
+func (c *contents) read(name string) error {
 	all := 0
 	return each(name, func(h *tar.Header, r io.Reader) error {
 		at := path.Clean(h.Name)
 		c.names[at] = true
+		c.programs = c.programs || isProgram(h)
 		isText, isBlob := strings.HasSuffix(at, ".json"), strings.HasPrefix(at, "blobs/")
 		if h.Typeflag != tar.TypeReg || !isText && !isBlob || h.Size > largestText || all+int(h.Size) > mostText {
 			return nil
@@ -275,7 +284,7 @@ func each(name string, do func(h *tar.Header, r io.Reader) error) error {
 		case errors.Is(err, io.EOF) && !first:
 			return nil
 		case err != nil && first:
-			return errors.New("is not a tarball, or compressed otherwise than by gzip or bzip2")
+			return errors.New("is not a tarball, or compressed otherwise than by gzip or bzip2; of one by xz: xz -dk FILE")
 		case err != nil:
 			return fmt.Errorf("is not whole: %w", err)
 		}
@@ -313,12 +322,11 @@ func (p packed) write(w io.Writer, name, called string) error {
 		return err
 	}
 	archive := tar.NewWriter(w)
-	h := &tar.Header{Name: savedManifest, Typeflag: tar.TypeReg, Mode: 0o644, Size: int64(len(text)), ModTime: time.Unix(0, 0)}
-	if err := archive.WriteHeader(h); err != nil {
+	if err := writeText(archive, savedManifest, text); err != nil {
 		return err
 	}
-	if _, err := archive.Write(text); err != nil {
-		return err
+	if p.bytes > 0 {
+		return p.writePlain(archive, name)
 	}
 	err = each(name, func(h *tar.Header, r io.Reader) error {
 		h.Name = path.Clean(h.Name)
@@ -338,4 +346,17 @@ func (p packed) write(w io.Writer, name, called string) error {
 		return err
 	}
 	return archive.Close()
+}
+
+// entry of an archive.
+func entry(name string, bytes int64) *tar.Header {
+	return &tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o644, Size: bytes, ModTime: time.Unix(0, 0)}
+}
+
+func writeText(archive *tar.Writer, name string, text []byte) error {
+	if err := archive.WriteHeader(entry(name, int64(len(text)))); err != nil {
+		return err
+	}
+	_, err := archive.Write(text)
+	return err
 }
