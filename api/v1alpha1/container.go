@@ -41,6 +41,21 @@ func (b FunctionBody) InContainer(runtime string) bool {
 	return IsEngine(runtime) || runtime == RuntimeAuto && b.Container != nil
 }
 
+// Containers are how many of a chain's nodes are containers that are made for it.
+func (s ChainSpec) Containers() (n int) {
+	for _, e := range s.Endpoints {
+		if IsEngine(e.Runtime) {
+			n++
+		}
+	}
+	for _, f := range s.Functions {
+		if f.Ref == "" && f.InContainer(s.runtimeOf(f)) {
+			n += max(1, f.Replicas)
+		}
+	}
+	return n
+}
+
 // Container says what a function's container is, where its runtime is a container engine.
 type Container struct {
 	// Image by name, tag or digest, or by its path, which begins with ./, ../ or / and is from where the file is:

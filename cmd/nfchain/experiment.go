@@ -158,6 +158,11 @@ func (a *app) subjectOf(h *runs.Host, f *api.File, text string, e experimentFlag
 	return s
 }
 
+// course of conditions, under the experiment's load.
+func (s subject) course(conditions []trial.Condition) experiment.Course {
+	return s.m.Course(conditions, s.x.Spec.Load.Repeats, s.x.Spec.Load.Redeploy)
+}
+
 // locked does something while the experiment's chain is this process's.
 func (a *app) locked(ctx context.Context, s subject, do func() error) error {
 	lock, err := s.h.Lock(ctx, s.x.Metadata.Name)
@@ -181,7 +186,7 @@ func (a *app) trimming(ctx context.Context, s subject) (experiment.Trimming, cal
 	}
 	c, err := s.cellsOf(ctx, points)
 	return experiment.Trimming{
-		Spec: experiment.WithTwins(spec, c.conditions), Conditions: c.conditions, Chain: s.m.ChainOf(), Repeats: s.x.Spec.Load.Repeats, Cost: experiment.UsualCost,
+		Spec: experiment.WithTwins(spec, c.conditions), Course: s.course(c.conditions), Repeats: s.x.Spec.Load.Repeats, Cost: experiment.UsualCost,
 	}, c, err
 }
 

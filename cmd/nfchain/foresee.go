@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -19,6 +20,8 @@ type foreseen struct {
 	Chains        int    `json:"chains"`
 	Repeats       int    `json:"repeats"`
 	Trials        int    `json:"trials"`
+	// Containers are how many the chain has that has most.
+	Containers int `json:"containers"`
 	// Searches are conditions whose trials nobody can foresee; they count as none.
 	Searches  int             `json:"searches"`
 	TrafficS  float64         `json:"traffic_s"`
@@ -38,18 +41,19 @@ func (a *app) foresee(ctx context.Context, s subject, e experimentFlags) error {
 	if err != nil {
 		return err
 	}
-	x, m, conditions := s.x, s.m, cells.Conditions
-	chains, repeats := m.ChainOf(), x.Spec.Load.Repeats
+	x, conditions := s.x, cells.Conditions
+	on, repeats := s.course(conditions), x.Spec.Load.Repeats
 	f := foreseen{SchemaVersion: trial.SchemaVersion, Experiment: x.Metadata.Name, Conditions: len(conditions),
-		Chains: slices.Max(chains) + 1, Repeats: repeats, Trials: len(conditions) * repeats, Infeasible: cells.Infeasible, Dropped: cells.Dropped, Warnings: cells.Warnings}
-	before := a.lastTrials(ctx, x.Metadata.Name)
-	f.Cost, f.Learnt = experiment.CostOf(before), len(before) > 1
+		Chains: slices.Max(on.Chain) + 1, Repeats: repeats, Trials: len(conditions) * repeats, Infeasible: cells.Infeasible, Dropped: cells.Dropped, Warnings: cells.Warnings}
+	before := a.lastRun(ctx, x.Metadata.Name)
+	f.Cost, f.Learnt = experiment.CostOf(before.Trials, courseBefore(before, on)), len(before.Trials) > 1
+	f.Containers = slices.Max(on.Containers)
 	order := experiment.Order(len(conditions), repeats, x.Spec.Seed)
-	if anew := x.Spec.Load.Redeploy; anew > 1 {
-		order = experiment.OnInstances(order, experiment.RepeatsEach(trial.Run{Repeats: repeats, Redeploy: anew}), chains)
+	if on.Each > 0 {
+		order = experiment.OnInstances(order, on.Each, on.Chain)
 	}
-	f.DurationS = f.Cost.Seconds(order, conditions, chains, -1)
-	f.TrafficS = experiment.Cost{}.Seconds(order, conditions, chains, -1)
+	f.DurationS = f.Cost.Seconds(on, order, -1)
+	f.TrafficS = experiment.Cost{}.Seconds(on, order, -1)
 	for _, c := range conditions {
 		if c.Search != nil {
 			f.Searches++
@@ -61,16 +65,32 @@ func (a *app) foresee(ctx context.Context, s subject, e experimentFlags) error {
 	return a.printForeseen(f)
 }
 
-// lastTrials are those of the latest stored run of the experiment, if there is one.
-func (a *app) lastTrials(ctx context.Context, name string) []trial.Trial {
+// courseBefore is what a stored run's conditions were measured on, as far as that is told by those that are alike now.
+func courseBefore(r trial.Run, now experiment.Course) experiment.Course {
+	on := experiment.Course{Conditions: r.Conditions}
+	for _, c := range r.Conditions {
+		i := slices.IndexFunc(now.Conditions, func(other trial.Condition) bool {
+			return c.Path == other.Path && len(c.Factors) == len(other.Factors) && experiment.Matches(c, other.Factors)
+		})
+		if i < 0 {
+			on.Containers = append(on.Containers, -1)
+			continue
+		}
+		on.Containers = append(on.Containers, now.Containers[i])
+	}
+	return on
+}
+
+// lastRun is the latest stored one of the experiment, if there is one.
+func (a *app) lastRun(ctx context.Context, name string) (r trial.Run) {
 	store, err := results.OpenExisting(a.resultsPath())
 	if err != nil {
-		return nil
+		return r
 	}
 	defer func() { _ = store.Close() }()
 	list, err := store.List(ctx)
 	if err != nil {
-		return nil
+		return r
 	}
 	id, at := "", time.Time{}
 	for _, r := range list {
@@ -78,11 +98,11 @@ func (a *app) lastTrials(ctx context.Context, name string) []trial.Trial {
 			id, at = r.ID, r.CreatedAt
 		}
 	}
-	r, err := store.Get(ctx, id)
+	r, err = store.Get(ctx, id)
 	if err != nil {
-		return nil
+		return trial.Run{}
 	}
-	return r.Trials
+	return r
 }
 
 func (a *app) printForeseen(f foreseen) error {
@@ -90,8 +110,12 @@ func (a *app) printForeseen(f foreseen) error {
 	if f.Learnt {
 		how = "as in the latest run"
 	}
-	a.printf("%s × %s: %s over %s, about %s, of which %s traffic; %.2g s for a trial and %.2g s for another chain, %s\n",
-		words.Plural(f.Conditions, "condition"), words.Plural(f.Repeats, "repeat"), words.Plural(f.Trials, "trial"), words.Plural(f.Chains, "chain"), rough(f.DurationS), rough(f.TrafficS), f.Cost.Trial, f.Cost.Chain, how)
+	each := fmt.Sprintf("%.2g s for each of its nodes", f.Cost.Node)
+	if f.Containers > 0 {
+		each += fmt.Sprintf(" and %.2g s for each of its containers", f.Cost.Container)
+	}
+	a.printf("%s × %s: %s over %s, about %s, of which %s traffic; %.2g s for a trial, %.2g s for another chain and %s, %s\n",
+		words.Plural(f.Conditions, "condition"), words.Plural(f.Repeats, "repeat"), words.Plural(f.Trials, "trial"), words.Plural(f.Chains, "chain"), rough(f.DurationS), rough(f.TrafficS), f.Cost.Trial, f.Cost.Chain, each, how)
 	if f.Searches > 0 {
 		a.printf("%d of the conditions are searches, whose time is not counted\n", f.Searches)
 	}

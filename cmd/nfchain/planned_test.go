@@ -25,7 +25,7 @@ func prospectOf(conditions int) prospect {
 		Load: api.Load{Duration: api.Duration(30 * time.Second), Repeats: 10}, Quick: &api.Load{Duration: api.Duration(time.Second), Repeats: 3},
 		Claims: []api.Claim{{ID: "c", Check: api.Check{Kind: "ratio", Metric: "goodput_bps", A: map[string]any{"length": 2}, B: map[string]any{"length": 3}, AtLeast: &least}}},
 	}
-	t := experiment.Trimming{Spec: spec, Chain: make([]int, conditions), Repeats: 10, Cost: experiment.Cost{Trial: 0.1, Chain: 1}}
+	t := experiment.Trimming{Spec: spec, Course: experiment.Course{Chain: make([]int, conditions)}, Repeats: 10, Cost: experiment.Cost{Trial: 0.1, Chain: 1}}
 	for i := range conditions {
 		t.Conditions = append(t.Conditions, trial.Condition{DurationS: 30, Length: i + 2, Factors: map[string]any{"length": i + 2}})
 	}

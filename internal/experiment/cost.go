@@ -13,17 +13,22 @@ type Cost struct {
 	// Chain is of each trial that needs another chain than the one before it: that is
 	// removed, the other made, proven and read back.
 	Chain float64 `json:"chain_s"`
+	// Node is of each node that such a chain has, and Container of each container besides, which its engine makes
+	// and removes. To fetch or build an image is in neither.
+	Node      float64 `json:"node_s"`
+	Container float64 `json:"container_s"`
 }
 
 // UsualCost is for when nothing was measured yet, on a machine of two cores: 567 chains of
 // the published experiments took 0.22 s each on quiet ones, 0.74 s at the 95th percentile,
-// and busy ones take longer.
-var UsualCost = Cost{Trial: 0.1, Chain: 0.5}
+// and busy ones take longer. Containers of Docker took 0.1 to 0.4 s each.
+var UsualCost = Cost{Trial: 0.1, Chain: 0.5, Node: 0.012, Container: 0.25}
 
 // CostOf what trials took so far: the medians of the gaps between them, so that an
-// interruption does not count.
-func CostOf(trials []trial.Trial) Cost {
-	var same, other []float64
+// interruption does not count. Chains are of many sizes, so those gaps tell how many times as long as is usual
+// they take here; the course has the trials' conditions.
+func CostOf(trials []trial.Trial, of Course) Cost {
+	var same, times []float64
 	for i := 1; i < len(trials); i++ {
 		before, t := trials[i-1], trials[i]
 		gap := t.StartedAt.Sub(before.StartedAt).Seconds() - before.DurationS
@@ -31,11 +36,12 @@ func CostOf(trials []trial.Trial) Cost {
 		case t.Step > 0 || before.Step > 0 || gap < 0:
 		case t.Instance == before.Instance:
 			same = append(same, gap)
-		default:
-			other = append(other, gap)
+		case of.knows(t.Condition):
+			times = append(times, gap/UsualCost.another(of, t.Condition))
 		}
 	}
-	return Cost{Trial: middle(same, UsualCost.Trial), Chain: middle(other, UsualCost.Chain)}
+	all := middle(times, 1)
+	return Cost{Trial: middle(same, UsualCost.Trial), Chain: all * UsualCost.Chain, Node: all * UsualCost.Node, Container: all * UsualCost.Container}
 }
 
 // middle of the values, or what is usual where there are none.
@@ -47,17 +53,49 @@ func middle(values []float64, usual float64) float64 {
 	return values[len(values)/2]
 }
 
-// Seconds that trials in an order should take. Chain tells which chain a condition needs;
-// up is the one that is there, negative for none.
-func (c Cost) Seconds(order []Slot, conditions []trial.Condition, chain []int, up int) (s float64) {
-	for _, slot := range order {
-		s += conditions[slot.Condition].DurationS
-		if chain[slot.Condition] == up {
+// Course is what conditions are measured on.
+type Course struct {
+	Conditions []trial.Condition
+	// Chain tells which chain each condition needs.
+	Chain []int
+	// Containers tells how many of that chain's nodes are containers, negative where nobody knows; nil where none is.
+	Containers []int
+	// Each is how many repeats are on one instance of a chain, which is made anew then; 0 where it stays.
+	Each int
+}
+
+// knows what chain a condition has.
+func (on Course) knows(i int) bool {
+	return i < len(on.Conditions) && (on.Containers == nil || on.Containers[i] >= 0)
+}
+
+// of some conditions alone.
+func (on Course) of(some []int) Course {
+	part := Course{Each: on.Each}
+	for _, i := range some {
+		part.Conditions, part.Chain = append(part.Conditions, on.Conditions[i]), append(part.Chain, on.Chain[i])
+		if on.Containers != nil {
+			part.Containers = append(part.Containers, on.Containers[i])
+		}
+	}
+	return part
+}
+
+// Seconds that trials in an order should take. Up is the chain that is there, negative for none.
+func (c Cost) Seconds(on Course, order []Slot, up int) (s float64) {
+	was := 0
+	for at, slot := range order {
+		condition, block := on.Conditions[slot.Condition], 0
+		if on.Each > 0 {
+			block = (slot.Repeat - 1) / on.Each
+		}
+		s += condition.DurationS
+		if on.Chain[slot.Condition] == up && (block == was || at == 0) && condition.Harm == "" {
 			s += c.Trial
 		} else {
-			s += c.Chain
+			s += c.another(on, slot.Condition)
 		}
-		up = chain[slot.Condition]
+		up, was = on.Chain[slot.Condition], block
 	}
 	return s
 }

@@ -2,38 +2,45 @@ package experiment
 
 import (
 	"cmp"
+	"math"
 
 	"nfchain.dev/nfchain/internal/trial"
 )
 
-// nodeSeconds is what each namespace adds to the making of a chain, on a machine of two cores.
-const nodeSeconds = 0.012
-
 // Expect is how long so many repeats of conditions should take in a shuffled order that
-// nobody has drawn yet, s. Chain tells which chain each condition needs.
-func (c Cost) Expect(conditions []trial.Condition, chain []int, repeats int) (s float64) {
+// nobody has drawn yet, s.
+func (c Cost) Expect(on Course, repeats int) (s float64) {
 	of := map[int]int{}
-	for _, i := range chain {
+	for _, i := range on.Chain {
 		of[i]++
 	}
-	all, blocks := float64(len(conditions)), float64(repeats)
-	for i, condition := range conditions {
+	all, blocks := float64(len(on.Conditions)), float64(repeats)
+	for i, condition := range on.Conditions {
 		// The trial before has gone through the same chain: in the same block, or as the last
 		// of the block before, of which the first block has none.
-		alike := float64(of[chain[i]])
+		alike := float64(of[on.Chain[i]])
 		same := (alike-1)/all + alike/all/all*(blocks-1)/blocks
+		if on.Each > 0 { // of all on one instance, in an order of these, the first alone has not
+			instances := math.Ceil(blocks / float64(on.Each))
+			same = 1 - instances/(alike*blocks)
+		}
 		if condition.Harm != "" {
 			same = 0 // each has a chain of its own
 		}
-		s += blocks * (lasts(condition) + (1-same)*c.another(condition) + same*c.Trial)
+		s += blocks * (lasts(condition) + (1-same)*c.another(on, i) + same*c.Trial)
 	}
 	return s
 }
 
 // another is what a trial takes besides its own time if its chain must be made first.
-func (c Cost) another(condition trial.Condition) float64 {
-	nodes := max(1, condition.ActiveChains)*condition.Length + condition.IdleContainers
-	return c.Chain + nodeSeconds*float64(nodes)
+func (c Cost) another(on Course, i int) float64 {
+	condition := on.Conditions[i]
+	chains := max(1, condition.ActiveChains)
+	s := c.Chain + c.Node*float64(chains*condition.Length+condition.IdleContainers)
+	if on.Containers != nil {
+		s += c.Container * float64(chains*on.Containers[i])
+	}
+	return s
 }
 
 // usualSteps of a search, whose end nobody knows before.

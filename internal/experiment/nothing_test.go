@@ -86,7 +86,7 @@ func TestMeansAreOverAllValues(t *testing.T) {
 	if v := Judge(spec, run, nil)[0]; v.Verdict != Holds {
 		t.Fatalf("%s: %s", v.Verdict, v.Reason)
 	}
-	one := Trimming{Spec: spec, Conditions: run.Conditions, Chain: make([]int, len(run.Conditions)), Repeats: 5, Cost: UsualCost}
+	one := Trimming{Spec: spec, Course: Course{Conditions: run.Conditions, Chain: make([]int, len(run.Conditions))}, Repeats: 5, Cost: UsualCost}
 	if got := one.To(1); len(got.Dropped) != 0 || math.Abs(got.Span.Least-got.Span.Most) > 1e-9 {
 		t.Errorf("dropped: %+v", got.Dropped)
 	}

@@ -26,10 +26,8 @@ type Trimmed struct {
 
 // Trimming is an experiment with what its conditions cost.
 type Trimming struct {
-	Spec       api.ExperimentSpec
-	Conditions []trial.Condition
-	// Chain tells which chain each condition needs.
-	Chain []int
+	Spec api.ExperimentSpec
+	Course
 	// Repeats of each condition; they are never fewer for want of time.
 	Repeats int
 	Cost    Cost
@@ -132,13 +130,9 @@ func (t Trimming) name(i int) map[string]any {
 
 // dear is what a condition costs by itself.
 func (t Trimming) dear(i int) float64 {
-	return lasts(t.Conditions[i]) + t.Cost.another(t.Conditions[i])
+	return lasts(t.Conditions[i]) + t.Cost.another(t.Course, i)
 }
 
 func (t Trimming) seconds(some []int) float64 {
-	conditions, chain := make([]trial.Condition, len(some)), make([]int, len(some))
-	for at, i := range some {
-		conditions[at], chain[at] = t.Conditions[i], t.Chain[i]
-	}
-	return t.Cost.Expect(conditions, chain, t.Repeats)
+	return t.Cost.Expect(t.of(some), t.Repeats)
 }

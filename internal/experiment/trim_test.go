@@ -128,7 +128,7 @@ func only(run trial.Run, t Trimmed) trial.Run {
 }
 
 func trimming(spec api.ExperimentSpec, run trial.Run) Trimming {
-	t := Trimming{Spec: spec, Conditions: run.Conditions, Repeats: run.Repeats, Cost: UsualCost}
+	t := Trimming{Spec: spec, Course: Course{Conditions: run.Conditions}, Repeats: run.Repeats, Cost: UsualCost}
 	for _, c := range run.Conditions {
 		t.Chain = append(t.Chain, c.Length)
 	}
@@ -277,21 +277,28 @@ func TestWithoutClaimsOneIsKept(t *testing.T) {
 	}
 }
 
-// TestExpect: what is foreseen of an order that nobody has drawn is what orders come to.
+// TestExpect: what is foreseen of an order that nobody has drawn is what orders come to, whether chains are made anew or not.
 func TestExpect(t *testing.T) {
-	cost := Cost{Trial: 0.2, Chain: 1.5}
+	cost := Cost{Trial: 0.2, Chain: 1.5, Node: 0.1, Container: 0.5}
 	for _, chain := range [][]int{{0}, {0, 0, 0}, {0, 1, 2}, {0, 0, 1}, {0, 0, 0, 0, 1, 1, 2}} {
-		conditions := make([]trial.Condition, len(chain))
-		for i := range conditions {
-			conditions[i].DurationS = 1
-		}
-		const repeats, orders = 5, 400
-		sum := 0.0
-		for seed := range int64(orders) {
-			sum += cost.Seconds(Order(len(chain), repeats, seed), conditions, chain, -1)
-		}
-		if got, want := cost.Expect(conditions, chain, repeats), sum/orders; math.Abs(got-want) > 0.03*want {
-			t.Errorf("chains %v: %.2f s are expected, orders take %.2f", chain, got, want)
+		for _, each := range []int{0, 1, 2, 3} {
+			on := Course{Conditions: make([]trial.Condition, len(chain)), Chain: chain, Each: each}
+			for i, number := range chain {
+				on.Conditions[i].DurationS, on.Conditions[i].Length = 1, number+2
+				on.Containers = append(on.Containers, number)
+			}
+			const repeats, orders = 6, 400
+			sum := 0.0
+			for seed := range int64(orders) {
+				order := Order(len(chain), repeats, seed)
+				if each > 0 {
+					order = OnInstances(order, each, chain)
+				}
+				sum += cost.Seconds(on, order, -1)
+			}
+			if got, want := cost.Expect(on, repeats), sum/orders; math.Abs(got-want) > 0.03*want {
+				t.Errorf("chains %v, %d on each: %.2f s are expected, orders take %.2f", chain, each, got, want)
+			}
 		}
 	}
 }

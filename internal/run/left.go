@@ -12,12 +12,12 @@ import (
 // left is how long the trials that are to do should take, by what those that are done
 // took, set-up between chains included.
 func (m *Measurement) left(todo []experiment.Slot, r *trial.Run) time.Duration {
-	chains := m.ChainOf()
+	on := m.Course(r.Conditions, r.Repeats, r.Redeploy)
 	up := -1
 	if m.up != nil {
-		up = chains[m.upFor]
+		up = on.Chain[m.upFor]
 	}
-	seconds := experiment.CostOf(r.Trials).Seconds(todo, r.Conditions, chains, up)
+	seconds := experiment.CostOf(r.Trials, on).Seconds(on, todo, up)
 	return time.Duration(seconds * float64(time.Second)).Round(time.Second)
 }
 
@@ -35,6 +35,18 @@ func (m *Measurement) ChainOf() []int {
 		m.chainOf = append(m.chainOf, seen[string(text)])
 	}
 	return m.chainOf
+}
+
+// Course is what the conditions of [Measurement.Cells] are measured on, so many repeats of each; redeploy is of the load.
+func (m *Measurement) Course(conditions []trial.Condition, repeats, redeploy int) experiment.Course {
+	on := experiment.Course{Conditions: conditions, Chain: m.ChainOf()}
+	for _, chain := range m.Chains {
+		on.Containers = append(on.Containers, chain.Spec.Containers())
+	}
+	if redeploy > 1 {
+		on.Each = experiment.RepeatsEach(trial.Run{Repeats: repeats, Redeploy: redeploy})
+	}
+	return on
 }
 
 // Only keeps the chains of some conditions, in the order of what [Measurement.Cells] gave.
