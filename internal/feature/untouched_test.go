@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,7 +17,7 @@ import (
 	"nfchain.dev/nfchain/internal/nstest/hosttest"
 )
 
-// untouchedEnv turns the test binary into the child of TestProbingChangesNothing.
+// untouchedEnv turns the test binary into the child of TestProbingChangesNothing; it says where others keep their files.
 const untouchedEnv = "NFCHAIN_TEST_UNTOUCHED"
 
 // The child has network and mount namespaces of its own, so that what others do
@@ -27,7 +26,7 @@ func TestProbingChangesNothing(t *testing.T) {
 	needNetNS(t)
 	hosttest.Looks(t)
 	cmd := exec.Command("/proc/self/exe")
-	cmd.Env = append(os.Environ(), untouchedEnv+"=1", "TMPDIR="+t.TempDir())
+	cmd.Env = append(os.Environ(), untouchedEnv+"="+os.TempDir(), "TMPDIR="+t.TempDir())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
@@ -37,7 +36,7 @@ func TestProbingChangesNothing(t *testing.T) {
 // untouchedChild probes everything and says what differs afterwards.
 func untouchedChild() int {
 	home, _ := os.Readlink("/proc/self/ns/net")
-	forgetOthers()
+	hosttest.Forget("/run", os.Getenv(untouchedEnv))
 	// Others' tools make files there meanwhile, as iptables its lock.
 	if err := unix.Mount("tmpfs", "/run", "tmpfs", 0, ""); err != nil {
 		fmt.Println("an empty /run:", err)
@@ -98,19 +97,6 @@ func worldState() map[string]string {
 	addSysctls(state, "/proc/sys/net", "/proc/sys/user", "/proc/sys/kernel/unprivileged_bpf_disabled")
 	addLeavings(state)
 	return state
-}
-
-// forgetOthers takes the mounts of named namespaces out of this mount namespace: other
-// tests make and remove them meanwhile, and they vanish from every mount namespace when
-// their name goes. Probing makes none with a name; one that it made would be seen.
-func forgetOthers() {
-	mounts, _ := os.ReadFile("/proc/self/mountinfo")
-	lines := strings.Split(string(mounts), "\n")
-	for _, line := range slices.Backward(lines) {
-		if f := strings.Fields(line); len(f) > 4 && (f[4] == "/run/netns" || strings.HasPrefix(f[4], "/run/netns/")) {
-			_ = unix.Unmount(f[4], unix.MNT_DETACH)
-		}
-	}
 }
 
 func addSysctls(state map[string]string, roots ...string) {

@@ -21,6 +21,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/nstest/hosttest"
 )
 
 // tag is in the name of everything that this test process makes.
@@ -91,7 +92,7 @@ func settleIn(tb testing.TB) {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		tb.Fatal(err)
 	}
-	forgetOthers()
+	hosttest.Forget("/run", os.TempDir())
 	if err := unix.Mount("tmpfs", "/run", "tmpfs", 0, ""); err != nil {
 		tb.Fatal(err)
 	}
@@ -102,23 +103,6 @@ func settleIn(tb testing.TB) {
 	}
 	if err := netlink.LinkSetUp(lo); err != nil {
 		tb.Fatal(err)
-	}
-}
-
-// forgetOthers takes what is mounted below /run and where tests keep their files out of
-// this mount namespace: other tests' namespaces and containers, which would vanish from it
-// whenever those tests remove them.
-func forgetOthers() {
-	mounts, _ := os.ReadFile("/proc/self/mountinfo")
-	here, _ := os.Getwd()
-	for _, line := range slices.Backward(strings.Split(string(mounts), "\n")) {
-		f := strings.Fields(line)
-		if len(f) < 5 || strings.HasPrefix(here+"/", f[4]+"/") {
-			continue
-		}
-		if strings.HasPrefix(f[4], "/run/") || strings.HasPrefix(f[4], os.TempDir()+"/") {
-			_ = unix.Unmount(f[4], unix.MNT_DETACH)
-		}
 	}
 }
 

@@ -1,10 +1,12 @@
 // Package hosttest keeps tests that change what the whole machine has one of from those
-// that look at it. It knows of nothing else, so that every package's tests may use it.
+// that look at it, and what others mount from those that look at mounts. It knows of nothing else, so that every package's tests may use it.
 package hosttest
 
 import (
 	"errors"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -22,6 +24,25 @@ func Changes(tb testing.TB) {
 func Looks(tb testing.TB) {
 	tb.Helper()
 	lock(tb, unix.LOCK_SH)
+}
+
+// Forget takes what is mounted below some directories out of this mount namespace: others' namespaces
+// and containers, which would vanish from it whenever they remove them. It leaves what the tests
+// themselves lie on.
+func Forget(dirs ...string) {
+	mounts, _ := os.ReadFile("/proc/self/mountinfo")
+	here, _ := os.Getwd()
+	for _, line := range slices.Backward(strings.Split(string(mounts), "\n")) {
+		f := strings.Fields(line)
+		if len(f) < 5 || strings.HasPrefix(here+"/", f[4]+"/") {
+			continue
+		}
+		for _, dir := range dirs {
+			if strings.HasPrefix(f[4], dir+"/") {
+				_ = unix.Unmount(f[4], unix.MNT_DETACH)
+			}
+		}
+	}
 }
 
 // lock is on a directory that is always there, so that no file is left; the
