@@ -97,6 +97,8 @@ func TestOptions(t *testing.T) {
 		"has no network":   {Driver: "null"},
 		"is not a network": {Subnets: []string{"198.51.100.1/24"}},
 		"is not a port":    {Publish: "http"},
+		"port 82 twice":    {Publish: "90,80-85,82"},
+		"port 80 twice":    {Publish: "80,80"},
 		"are 65 ports":     {Publish: "1-64,80"},
 		"is for a bridge":  {Driver: "macvlan", Publish: "80"},
 		"of this family":   {Subnets: []string{"198.51.100.0/24", "203.0.113.0/24"}},

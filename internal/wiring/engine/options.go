@@ -79,12 +79,26 @@ func (o *Options) validatePublished(add func(path, message string)) {
 	switch all, err := o.Publish.Parse(); {
 	case err != nil:
 		add("publish", err.Error())
+	case twice(all) != 0:
+		add("publish", fmt.Sprintf("has port %d twice, and an address has each port once; write it once", twice(all)))
 	case number(all) > mostPublished:
 		add("publish", fmt.Sprintf("are %d ports; the engine has two processes for each, so write %d at most", number(all), mostPublished))
 	}
 	if o.Driver != "" && o.Driver != bridge {
 		add("publish", fmt.Sprintf("is for a bridge, for which the engine translates addresses, and what driver: %s makes is joined to a network as the machine is; leave one of the two out", o.Driver))
 	}
+}
+
+// twice is the first port that is there more than once; 0 where none is.
+func twice(all []api.PortRange) (port uint16) {
+	for i, r := range all {
+		for _, before := range all[:i] {
+			if first := max(r.First, before.First); first <= min(r.Last, before.Last) && (port == 0 || first < port) {
+				port = first
+			}
+		}
+	}
+	return port
 }
 
 // number of ports.
