@@ -3,7 +3,6 @@ package deploy
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 	"time"
@@ -30,26 +29,27 @@ func (w *work) startContained(ctx context.Context, p *plan.Plan, s container.Spe
 	if slices.ContainsFunc(all, func(c engine.Container) bool { return c.Name == s.Name }) {
 		start = s.Start
 	}
-	pid, err := start(ctx, w.owner, image)
+	its, err := start(ctx, w.owner, image)
 	if err != nil {
 		return false, err
 	}
+	defer its.Close() // by the number of the process it could be another's when it is its turn
 	if w.contained != nil {
 		w.contained(s.Node, asked, time.Now())
 	}
 	<-ahead.made
-	if netns.Has(s.Name, pid) {
+	if its.Called(s.Name) {
 		return false, nil
 	}
 	if err := empty(s.Name, w.owner); err != nil {
 		return false, err
 	}
 	// What cannot be carried is made anew, which tells why it cannot be.
-	carried, _ = w.carry(p, s.Name, fmt.Sprintf("/proc/%d/ns/net", pid))
+	carried, _ = w.carry(p, s.Name, its.Ref())
 	if err := strip(s.Name, w.owner); err != nil {
 		return false, err
 	}
-	if err := netns.Name(s.Name, pid); err != nil || !ahead.furnishing || ahead.err != nil {
+	if err := netns.NameOf(s.Name, its.Ref()); err != nil || !ahead.furnishing || ahead.err != nil {
 		return carried, err
 	}
 	return carried, w.furnish(ctx, p, s.Name)

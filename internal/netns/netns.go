@@ -136,9 +136,6 @@ func Create(name string, setup func() error) error {
 	return nil
 }
 
-// Name gives the namespace that a process lives in a name, in place of the namespace that has it.
-func Name(name string, pid int) error { return NameOf(name, fmt.Sprintf("/proc/%d/ns/net", pid)) }
-
 // ErrHost is returned where the host's own namespace would get a name.
 var ErrHost = errors.New("is the host's own network namespace, which is given no name")
 

@@ -239,11 +239,12 @@ func (s Spec) Make(ctx context.Context, owner string) error {
 	if _, err := s.Prepare(ctx, owner, nil); err != nil {
 		return err
 	}
-	pid, err := s.Start(ctx, owner, "")
+	its, err := s.Start(ctx, owner, "")
 	if err != nil {
 		return err
 	}
-	return netns.Name(s.Name, pid)
+	defer its.Close()
+	return netns.NameOf(s.Name, its.Ref())
 }
 
 // Prepare what the container is made from, and give the engine's own name of that: whatever may be missing is seen before anything
@@ -261,38 +262,52 @@ func (s Spec) Prepare(ctx context.Context, owner string, progress func(what stri
 	return e.Prepare(ctx, s.wanted(owner, program), progress)
 }
 
-// Start the container and give its first process, which waits for its network. One that ended is started as it is,
+// Start the container, of which the first process waits for its network, and give its network namespace. One that ended is started as it is,
 // with what it wrote to its files, if it is as it should be; else there is a new one, as where it is of another image than one that is given.
-func (s Spec) Start(ctx context.Context, owner, image string) (pid int, err error) {
+func (s Spec) Start(ctx context.Context, owner, image string) (*netns.Held, error) {
 	return s.begin(ctx, func(e engine.Engine) (engine.Container, error) { return s.started(ctx, e, owner, image) })
 }
 
 // StartNew is Start of one that was looked for, and is not there.
-func (s Spec) StartNew(ctx context.Context, owner, _ string) (pid int, err error) {
+func (s Spec) StartNew(ctx context.Context, owner, _ string) (*netns.Held, error) {
 	return s.begin(ctx, func(e engine.Engine) (engine.Container, error) { return s.made(ctx, e, owner) })
 }
 
-func (s Spec) begin(ctx context.Context, start func(engine.Engine) (engine.Container, error)) (pid int, err error) {
+func (s Spec) begin(ctx context.Context, start func(engine.Engine) (engine.Container, error)) (*netns.Held, error) {
 	e, err := engine.Open(ctx, s.Engine)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer func() { _ = e.Close() }()
 	is, err := start(e)
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("function %s: %w", s.Node, err)
+		return nil, fmt.Errorf("function %s: %w", s.Node, err)
 	case is.PID == 0:
-		return 0, fmt.Errorf("function %s: container %s %s at once; see `%s`", s.Node, s.Name, is.How, e.Reading(is))
+		return nil, fmt.Errorf("function %s: container %s %s at once; see `%s`", s.Node, s.Name, is.How, e.Reading(is))
 	case !engine.Is(is.PID, is.ID):
-		return 0, fmt.Errorf("function %s: the engine at %s says that container %s is process %d, which it is not on this machine; set %s to an engine of this machine", s.Node, e.Host(), s.Name, is.PID, engine.Variable(s.Engine))
+		return nil, fmt.Errorf("function %s: the engine at %s says that container %s is process %d, which it is not on this machine; set %s to an engine of this machine", s.Node, e.Host(), s.Name, is.PID, engine.Variable(s.Engine))
 	}
 	if s.PageBytes > 0 {
 		if err := is.Furnish(ctx, s.Limits); err != nil {
-			return 0, fmt.Errorf("function %s: %w", s.Node, err)
+			return nil, fmt.Errorf("function %s: %w", s.Node, err)
 		}
 	}
-	return is.PID, nil
+	its, err := netns.HeldBy(is.PID, func() bool { return still(ctx, e, is) })
+	if err != nil {
+		return nil, fmt.Errorf("function %s: container %s ended at once; see `%s`: %w", s.Node, s.Name, e.Reading(is), err)
+	}
+	return its, nil
+}
+
+// still tells whether a container's first process is the one that it was when it started. One that waits in a control group of another name
+// could be another container's that waits too, so that its engine is asked once more.
+func still(ctx context.Context, e engine.Engine, was engine.Container) bool {
+	if engine.Within(was.PID, was.ID) {
+		return true
+	}
+	is, err := e.Inspect(ctx, was.ID)
+	return err == nil && is.PID == was.PID && engine.Is(is.PID, is.ID)
 }
 
 func (s Spec) started(ctx context.Context, e engine.Engine, owner, image string) (engine.Container, error) {

@@ -92,3 +92,50 @@ func TestRemoveBeside(t *testing.T) {
 		}
 	}
 }
+
+// told is an engine that tells of a container when it is asked again.
+type told struct {
+	engine.Engine
+	now   engine.Container
+	asked int
+}
+
+func (o *told) Inspect(context.Context, string) (engine.Container, error) {
+	o.asked++
+	return o.now, nil
+}
+
+// TestStill: a process that is in no control group of its container's is the container's if its engine says so once more, and it waits as
+// containers do; one of another is not.
+func TestStill(t *testing.T) {
+	other := exec.Command("sleep", "1000")
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = other.Process.Kill(), other.Wait() }()
+	waits := exec.Command("/bin/sh", "-c", "read x; read x")
+	waits.Args[0] = "lxc-start" // as one is called before it becomes what a container begins with
+	in, err := waits.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := waits.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = in.Close(), waits.Wait() }()
+	for _, of := range []struct {
+		what     string
+		was, now int
+		want     bool
+	}{
+		{"the same", waits.Process.Pid, waits.Process.Pid, true},
+		{"started again", waits.Process.Pid, other.Process.Pid, false},
+		{"ended", waits.Process.Pid, 0, false},
+		{"another's", other.Process.Pid, other.Process.Pid, false},
+	} {
+		e := &told{now: engine.Container{ID: "nosuch", PID: of.now}}
+		if got := still(t.Context(), e, engine.Container{ID: "nosuch", PID: of.was}); got != of.want || e.asked == 0 {
+			t.Errorf("%s: %t, asked %d times", of.what, got, e.asked)
+		}
+	}
+}
