@@ -31,7 +31,7 @@ type Placement struct {
 	// Own are the CPUs that one node has to itself.
 	Own string `json:"own,omitempty"`
 
-	own []int
+	own, chosenOf []int
 	// threads do the work of softirqs.
 	threads bool
 }
@@ -61,7 +61,11 @@ func (b *builder) place() error {
 	if asked == (api.Placement{}) {
 		return nil
 	}
-	p := &placing{asked: asked, allowed: b.facts.CPUs, named: map[int]bool{}, own: map[string]int{}, memory: b.facts.MemoryNodes,
+	allowed := b.facts.CPUs
+	if len(b.options.CPUs) > 0 {
+		allowed = b.options.CPUs
+	}
+	p := &placing{asked: asked, allowed: allowed, named: map[int]bool{}, own: map[string]int{}, memory: b.facts.MemoryNodes,
 		owner: b.chain.Metadata.Name, claims: b.facts.Claims}
 	if err := p.chooseMemory(b.nodes); err != nil {
 		return feature.Lacking(fmt.Errorf("placement.numa: %w", err))
@@ -90,6 +94,14 @@ func (b *builder) place() error {
 	b.claim = b.claim.With(Claim{Own: p.own})
 	b.placing, b.placement.threads = p, inThreads(b.chain.Spec.Tuning)
 	return nil
+}
+
+// ChosenOf are the CPUs of which those of the chain's work were chosen; none where nothing was.
+func (p *Plan) ChosenOf() []int {
+	if p.Placement == nil {
+		return nil
+	}
+	return p.Placement.chosenOf
 }
 
 // programs are the functions whose programs a placement is for.
@@ -200,7 +212,7 @@ func (p *placing) others(cpus []int) string {
 
 // result is who has which CPUs.
 func (p *placing) result(nodes []Node, programs map[string]bool) (*Placement, error) {
-	out := &Placement{Functions: map[string]string{}, Softirqs: map[string]string{}}
+	out := &Placement{Functions: map[string]string{}, Softirqs: map[string]string{}, chosenOf: p.allowed}
 	for _, cpu := range p.own {
 		out.own = append(out.own, cpu)
 	}

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,6 +59,27 @@ func TestPlacement(t *testing.T) {
 		if err == nil && line != c.want || err != nil && (c.want == "" || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%d CPUs, %s\ngot  %q, error %v\nwant %q", c.cpus, text, line, err, c.want)
 		}
+	}
+}
+
+// TestPlacementAsBefore: a chain is placed on CPUs that are chosen of the same as before, whatever who asks runs on.
+func TestPlacementAsBefore(t *testing.T) {
+	chain := plantest.Chain(t, "edge", "functions: [{name: proxy, kind: command, command: {args: [proxy]}}]\nplacement: {functions: exclusive, load: exclusive}\n")
+	first, err := plan.Make(chain, plantest.Catalogue(), plan.Facts{CPUs: upTo(4)}, plan.Options{})
+	if err != nil || !slices.Equal(first.ChosenOf(), upTo(4)) {
+		t.Fatalf("chosen of %v, %v", first.ChosenOf(), err)
+	}
+	few := plan.Facts{CPUs: []int{0}}
+	if _, err := plan.Make(chain, plantest.Catalogue(), few, plan.Options{}); err == nil {
+		t.Error("one CPU is enough for three")
+	}
+	again, err := plan.Make(chain, plantest.Catalogue(), few, plan.Options{CPUs: first.ChosenOf()})
+	if err != nil || cpuLine(again) != cpuLine(first) {
+		t.Errorf("%q, %v, want %q", cpuLine(again), err, cpuLine(first))
+	}
+	plain, err := plan.Make(plantest.Chain(t, "edge", "functions: [{name: a, kind: forward}]\n"), plantest.Catalogue(), few, plan.Options{})
+	if err != nil || plain.ChosenOf() != nil {
+		t.Errorf("of a chain without a placement %v are noted, %v", plain.ChosenOf(), err)
 	}
 }
 

@@ -79,6 +79,9 @@ type Options struct {
 	// Runtimes are what was chosen before for functions that leave it to the plan, by their names: these stay what they
 	// were. Others are chosen now.
 	Runtimes map[string]string
+	// CPUs are those of which a placement was chosen before: it is of these again, whatever this process runs on (taskset(1)). None is
+	// those that this process may use.
+	CPUs []int
 }
 
 // Plan is what a chain is made of.

@@ -25,7 +25,21 @@ func (h *Host) Plan(chain api.Chain, alone []api.StandaloneFunction, o plan.Opti
 	if err != nil {
 		return nil, err
 	}
-	return h.planThrough(chain, through, nil, o)
+	return h.planThrough(chain, through, nil, h.as(chain, o))
+}
+
+// as a chain was made that is up, and its file says the same: on CPUs that are chosen of the same, whatever this process runs on now. Where some of
+// these are kept from it, or are no more, they are chosen anew.
+func (h *Host) as(chain api.Chain, o plan.Options) plan.Options {
+	was, err := remembered(chain.Metadata.Name)
+	if err != nil || len(o.CPUs) > 0 || !alike[any](was.Document, chain) {
+		return o
+	}
+	may := h.Features.NameableCPUs()
+	if may == nil || !slices.ContainsFunc(was.CPUs, func(cpu int) bool { return !slices.Contains(may, cpu) }) {
+		o.CPUs = was.CPUs
+	}
+	return o
 }
 
 // PlanAll plans chains as they would be were one made after the other: each keeps clear of
@@ -50,7 +64,7 @@ func (h *Host) PlanAll(chains []api.Chain, alone []api.StandaloneFunction, o pla
 		for j, before := range all {
 			meet(&facts, chains[j], before)
 		}
-		p, err := h.make(chain, facts, o)
+		p, err := h.make(chain, facts, h.as(chain, o))
 		if err != nil {
 			return nil, err
 		}
@@ -114,7 +128,7 @@ func (h *Host) planned(file *api.File, r Remembered) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.planThrough(file.Chains[0], through, &r, plan.Options{Direct: r.Direct, Runtimes: r.Runtimes})
+	return h.planThrough(file.Chains[0], through, &r, plan.Options{Direct: r.Direct, Runtimes: r.Runtimes, CPUs: r.CPUs})
 }
 
 // PlanFunction is the plan of a standalone function on this machine.

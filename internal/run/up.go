@@ -70,6 +70,7 @@ func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.P
 	free := sync.OnceFunc(addresses.Release)
 	defer free()
 	o.watch.lap()
+	o.Options = h.as(chain, o.Options)
 	through, err := h.through(chain, o.Alone, nil)
 	if err != nil {
 		return nil, nil, err
@@ -85,7 +86,7 @@ func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.P
 		return p, nil, err
 	}
 	o.watch.lap()
-	kept := Remembered{Temporary: o.Temporary, Brought: o.Brought, Direct: o.Temporary && o.Direct, Images: p.Images(), Files: p.Files(), Runtimes: p.Runtimes}
+	kept := Remembered{Temporary: o.Temporary, Brought: o.Brought, Direct: o.Temporary && o.Direct, Images: p.Images(), Files: p.Files(), Runtimes: p.Runtimes, CPUs: p.ChosenOf()}
 	if !o.DryRun {
 		if err := errors.Join(remember(chain.Metadata.Name, chain, through, kept), claim(p)); err != nil {
 			return p, nil, err
