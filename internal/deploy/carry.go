@@ -21,7 +21,7 @@ import (
 // through that. Where an image is given, it is started anew if it is of another. It tells whether the chain's interfaces were carried over.
 func (w *work) startContained(ctx context.Context, p *plan.Plan, s container.Spec, image string, ahead *ahead) (carried bool, err error) {
 	asked := time.Now()
-	all, err := w.own(ctx)
+	all, err := w.own(ctx, p)
 	if err != nil {
 		return false, err
 	}

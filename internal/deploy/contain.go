@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/engine"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/netns/rundir"
@@ -28,37 +27,19 @@ const startsAtOnce = 8
 // whenever it starts, unless it is in that of another container, which is started before it: what was in the one from
 // before goes over, or goes and is made again in the stages to come.
 func (w *work) contain(ctx context.Context, p *plan.Plan) error {
-	var wanted []resource.Resource
-	for _, r := range p.Resources {
-		if r.Kind == container.KindName {
-			wanted = append(wanted, r)
-		}
-	}
-	if len(wanted) == 0 {
-		return nil
-	}
-	// While the engine is not there its containers are not, and all else is told of as it is.
-	if err := sameEngine(ctx, w.owner, enginesIn(wanted)); err != nil && !(w.dry && errors.Is(err, engine.ErrNotThere)) {
+	is, err := w.dueContainers(ctx, p)
+	if err != nil || len(is.wanted) == 0 {
 		return err
 	}
-	all, err := w.own(ctx)
-	if err != nil {
-		return err
-	}
-	due, limited := map[string]resource.Change{}, map[string]resource.Change{}
-	for _, c := range w.difference(netns.Host, container.KindName, container.Observe(all), wanted) {
-		switch {
-		case c.Op == resource.Delete: // that is with what else is no longer wanted
-		case container.Limited(c):
-			limited[c.Key] = c
-		default:
-			due[c.Key] = c
-		}
-	}
+	wanted, due, limited := is.wanted, is.due, is.limited
 	var images map[string]string
 	if !w.dry {
+		// Those of an engine that the plan does not name would be found by nobody once others are noted.
+		if err := noteContainers(ctx, w.owner, enginesOfAll(is.all)...); err != nil {
+			return err
+		}
 		// What may be missing is missed before anything that runs is ended for it.
-		if images, err = w.prepare(ctx, wanted, all, due); err != nil {
+		if images, err = w.prepare(ctx, is); err != nil {
 			return err
 		}
 	}
@@ -71,10 +52,8 @@ func (w *work) contain(ctx context.Context, p *plan.Plan) error {
 	if err := w.limit(ctx, limited); err != nil || w.dry || len(names) == 0 {
 		return err
 	}
-	for _, r := range wanted {
-		if err := noteContainers(ctx, w.owner, r.Spec.(container.Spec).Engine); err != nil {
-			return err
-		}
+	if err := noteContainers(ctx, w.owner, enginesIn(wanted)...); err != nil {
+		return err
 	}
 	finished, carried := 0, map[string]bool{}
 	ahead := w.makeAhead(ctx, p, names)
@@ -105,6 +84,44 @@ func (w *work) contain(ctx context.Context, p *plan.Plan) error {
 	defer w.sight.mu.Unlock()
 	clear(w.sight.found)
 	return err
+}
+
+// dueContainers are a plan's containers, and what is to become of them.
+type dueContainers struct {
+	wanted []resource.Resource
+	// all that the owner has.
+	all []engine.Container
+	// due are those that are to be started, or made, and limited those of which only what they may use is to be another, by their names.
+	due, limited map[string]resource.Change
+}
+
+func (w *work) dueContainers(ctx context.Context, p *plan.Plan) (is dueContainers, err error) {
+	for _, r := range p.Resources {
+		if r.Kind == container.KindName {
+			is.wanted = append(is.wanted, r)
+		}
+	}
+	if len(is.wanted) == 0 {
+		return is, nil
+	}
+	// While the engine is not there its containers are not, and all else is told of as it is.
+	if err := sameEngine(ctx, w.owner, enginesIn(is.wanted)); err != nil && !(w.dry && errors.Is(err, engine.ErrNotThere)) {
+		return is, err
+	}
+	if is.all, err = w.own(ctx, p); err != nil {
+		return is, err
+	}
+	is.due, is.limited = map[string]resource.Change{}, map[string]resource.Change{}
+	for _, c := range w.difference(netns.Host, container.KindName, container.Observe(is.all), is.wanted) {
+		switch {
+		case c.Op == resource.Delete: // that is with what else is no longer wanted
+		case container.Limited(c):
+			is.limited[c.Key] = c
+		default:
+			is.due[c.Key] = c
+		}
+	}
+	return is, nil
 }
 
 // join to those that are due the containers that are in the network namespace of one of them, which is another then.
@@ -154,51 +171,6 @@ func (w *work) tell(what string) {
 	if w.doing != nil {
 		w.doing(what)
 	}
-}
-
-// prepare what containers are made from that are due, and what is to be looked for again whenever a chain is brought up: where
-// that is another image now, the container is due too. It gives the images by the containers' names, where these must be of them.
-func (w *work) prepare(ctx context.Context, wanted []resource.Resource, all []engine.Container, due map[string]resource.Change) (images map[string]string, err error) {
-	images = map[string]string{}
-	from := map[string][]resource.Resource{} // each image is prepared once
-	for _, r := range wanted {
-		s := r.Spec.(container.Spec)
-		_, is := due[s.Name]
-		if again := s.Pull == api.PullAlways && !w.restoring; is || again {
-			key := strings.Join([]string{s.Engine, s.Image, s.Pull}, " ")
-			from[key] = append(from[key], r)
-		}
-	}
-	err = each(ctx, slices.Sorted(maps.Keys(from)), func(key string) error {
-		s := from[key][0].Spec.(container.Spec)
-		again := s.Pull == api.PullAlways && !w.restoring
-		if w.restoring && s.Pull == api.PullAlways {
-			s.Pull = api.PullMissing
-		}
-		image, err := s.Prepare(ctx, w.owner, w.tell)
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if err != nil && w.restoring && ctx.Err() == nil {
-			for _, r := range from[key] {
-				w.lacking[r.Spec.Key()] = err
-				delete(due, r.Spec.Key())
-			}
-			return nil
-		}
-		if err != nil || !again {
-			return err
-		}
-		for _, r := range from[key] {
-			name := r.Spec.Key()
-			images[name] = image
-			older := func(c engine.Container) bool { return c.Name == name && c.Image != image }
-			if _, is := due[name]; !is && slices.ContainsFunc(all, older) {
-				due[name] = resource.Change{Op: resource.Update, ID: r.ID, Kind: container.KindName, Namespace: netns.Host, Key: name, Spec: r.Spec}
-			}
-		}
-		return nil
-	})
-	return images, err
 }
 
 // enginesIn are those of containers and networks, each once.
@@ -255,17 +227,33 @@ func isOf(owner, name, host string) error {
 func containersFile(owner string) string { return filepath.Join(StateDir(owner), "containers") }
 
 // noteContainers is done before the first is made of an engine.
-func noteContainers(ctx context.Context, owner, name string) error {
+func noteContainers(ctx context.Context, owner string, engines ...string) error {
 	of := enginesOf(owner)
-	if of[name] != "" {
+	noted := len(of)
+	for _, name := range engines {
+		if of[name] != "" {
+			continue
+		}
+		host, err := hostOf(ctx, name)
+		if err != nil {
+			return err
+		}
+		of[name] = host
+	}
+	if len(of) == noted {
 		return nil
 	}
-	host, err := hostOf(ctx, name)
-	if err != nil {
-		return err
-	}
-	of[name] = host
 	return keepEngines(owner, of)
+}
+
+// enginesOfAll containers, each once.
+func enginesOfAll(all []engine.Container) (names []string) {
+	for _, c := range all {
+		if !slices.Contains(names, c.Engine) {
+			names = append(names, c.Engine)
+		}
+	}
+	return names
 }
 
 func keepEngines(owner string, of map[string]string) error {
@@ -307,10 +295,10 @@ func inOrder(of map[string]string) []string {
 
 // dropContainers removes those that the plan no longer has. Their namespaces have gone.
 func (w *work) dropContainers(ctx context.Context, p *plan.Plan) error {
-	if len(enginesOf(w.owner)) == 0 {
+	if len(w.asked(p)) == 0 {
 		return nil
 	}
-	all, err := w.own(ctx)
+	all, err := w.own(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -332,10 +320,20 @@ func (w *work) dropContainers(ctx context.Context, p *plan.Plan) error {
 	return nil
 }
 
+// asked are the engines that may have containers of the owner's: the plan's, and those that are noted since they had some. Where the plan has
+// containers and nothing is noted it is all of them: what was known of the chain may be lost, as when the machine was started anew.
+func (w *work) asked(p *plan.Plan) []string {
+	of, wanted := enginesOf(w.owner), enginesIn(p.Resources)
+	if len(of) == 0 && len(wanted) > 0 {
+		return engine.Names()
+	}
+	return slices.DeleteFunc(engine.Names(), func(name string) bool { return of[name] == "" && !slices.Contains(wanted, name) })
+}
+
 // own containers, as they were when they were first looked for.
-func (w *work) own(ctx context.Context) ([]engine.Container, error) {
+func (w *work) own(ctx context.Context, p *plan.Plan) ([]engine.Container, error) {
 	if w.containers == nil {
-		all, err := container.Find(ctx, w.owner)
+		all, err := container.FindIn(ctx, w.asked(p), w.owner)
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ package deploy
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -112,6 +113,8 @@ type Deployer struct {
 	// that was, by the containers' names.
 	Restoring bool
 	Lacking   map[string]error
+	// fetched are the images that Fetch saw to, each with its engine.
+	fetched map[string]bool
 	// Staying is set by Up to how many flows stay on older versions: what they go by is left then, and removed
 	// when Up is called again after they have been idle. Moved is how many were moved.
 	Staying, Moved int
@@ -119,7 +122,7 @@ type Deployer struct {
 
 // Up makes the chain what the plan says and returns what it had to change.
 func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, error) {
-	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, doing: d.Doing, tellWait: d.Waits, contained: d.Contained, made: d.Made, restoring: d.Restoring, lacking: map[string]error{}, fresh: map[string]bool{}, early: map[visited]bool{}}
+	w := d.work(p)
 	d.Lacking = w.lacking
 	ctx, shut := engine.Share(ctx)
 	defer shut()
@@ -144,6 +147,12 @@ func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, err
 	}
 	d.Staying, d.Moved = w.staying, w.moved
 	return w.done, err
+}
+
+func (d *Deployer) work(p *plan.Plan) *work {
+	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, doing: d.Doing, tellWait: d.Waits, contained: d.Contained, made: d.Made, restoring: d.Restoring, fetched: map[string]bool{}, lacking: map[string]error{}, fresh: map[string]bool{}, early: map[visited]bool{}}
+	maps.Copy(w.fetched, d.fetched)
+	return w
 }
 
 // bring the chain to what the plan says.
@@ -191,6 +200,8 @@ type work struct {
 	// restoring and lacking are the Deployer's.
 	restoring bool
 	lacking   map[string]error
+	// fetched is the Deployer's.
+	fetched map[string]bool
 	// fresh namespaces, by ID, were made in this pass: nothing need be looked for in
 	// them.
 	fresh map[string]bool

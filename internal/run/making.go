@@ -34,6 +34,13 @@ func (w *stopwatch) lap() {
 	}
 }
 
+// begin notes that the first phase begins, and nothing of one before.
+func (w *stopwatch) begin() {
+	if w != nil {
+		w.laps = append(w.laps[:0], time.Now())
+	}
+}
+
 // contain notes a container that runs.
 func (w *stopwatch) contain(node string, asked, started time.Time) {
 	if w == nil {

@@ -53,8 +53,8 @@ func (h *Host) Up(ctx context.Context, chain api.Chain, o UpOptions) (*plan.Plan
 	return p, changes, err
 }
 
-// raise makes a chain, at addresses and on CPUs that no other takes meanwhile: others wait until it has chosen, and not
-// until its images are there, unless it takes what they may take too.
+// raise makes a chain, at addresses and on CPUs that no other takes meanwhile: others wait until it has chosen, or, where it takes what they may
+// take too, until it has that; and never until its images are there.
 func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.Plan, []resource.Change, error) {
 	if !o.DryRun {
 		changing, err := h.changing(ctx, chain.Metadata.Name)
@@ -63,28 +63,21 @@ func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.P
 		}
 		defer changing.Release()
 	}
-	addresses, err := h.lockAddresses(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	free := sync.OnceFunc(addresses.Release)
-	defer free()
-	o.watch.lap()
+	d := h.deployer(o)
 	o.Options = h.as(chain, o.Options)
-	through, err := h.through(chain, o.Alone, nil)
+	choosing, err := h.choose(ctx, chain, o)
+	if err == nil && choosing.holds && !o.DryRun {
+		choosing.free() // what it waits for takes nothing
+		if err := d.Fetch(ctx, choosing.plan); err != nil {
+			return choosing.plan, nil, err
+		}
+		choosing, err = h.choose(ctx, chain, o)
+	}
 	if err != nil {
-		return nil, nil, err
+		return choosing.plan, nil, err
 	}
-	p, err := h.planThrough(chain, through, nil, o.Options)
-	if err == nil && o.Temporary {
-		err = refuseWaiting(chain, nil, true)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := h.check(p, chain); err != nil {
-		return p, nil, err
-	}
+	p, through, free := choosing.plan, choosing.through, choosing.free
+	defer free()
 	o.watch.lap()
 	kept := Remembered{Temporary: o.Temporary, Brought: o.Brought, Direct: o.Temporary && o.Direct, Images: p.Images(), Files: p.Files(), Runtimes: p.Runtimes, CPUs: p.ChosenOf()}
 	if !o.DryRun {
@@ -97,16 +90,17 @@ func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.P
 		}
 		defer coming.Release()
 	}
-	if h.apart(chain) && !overHost(p) {
+	if !choosing.holds {
 		free()
 	}
-	changes, err := h.deploy(ctx, p, o, func() error {
+	d.Made = func() error {
 		defer free() // all that it takes is seen to be taken
 		if o.DryRun {
 			return nil
 		}
 		return deploy.Note(p)
-	})
+	}
+	changes, err := h.deploy(ctx, d, p, o)
 	if err == nil && !o.DryRun && p.Foreign() {
 		p, err = h.asAttached(chain, through, kept, o.Options)
 	}
@@ -116,6 +110,42 @@ func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.P
 	}
 	o.watch.lap()
 	return p, changes, err
+}
+
+// choosing is a chain that is planned, of which no other process chooses or takes anything until it is freed.
+type choosing struct {
+	plan    *plan.Plan
+	through []api.StandaloneFunction
+	// holds tells that it takes what others may take too, so that they wait until it has that.
+	holds bool
+	free  func()
+}
+
+// choose what a chain is to be, which this machine can carry out. Where there is an error nobody waits any more.
+func (h *Host) choose(ctx context.Context, chain api.Chain, o UpOptions) (c choosing, err error) {
+	addresses, err := h.lockAddresses(ctx)
+	if err != nil {
+		return c, err
+	}
+	c.free = sync.OnceFunc(addresses.Release)
+	defer func() {
+		if err != nil {
+			c.free()
+		}
+	}()
+	o.watch.begin()
+	if c.through, err = h.through(chain, o.Alone, nil); err != nil {
+		return c, err
+	}
+	p, err := h.planThrough(chain, c.through, nil, o.Options)
+	if err == nil && o.Temporary {
+		err = refuseWaiting(chain, nil, true)
+	}
+	if err != nil {
+		return c, err
+	}
+	c.plan, c.holds = p, !h.apart(chain) || overHost(p)
+	return c, h.check(p, chain)
 }
 
 // apart tells whether a chain takes nothing that others may take too but addresses and CPUs: no interface that becomes its own, no
@@ -185,15 +215,18 @@ func (h *Host) UpFunction(ctx context.Context, f api.StandaloneFunction, o UpOpt
 			return nil, err
 		}
 	}
-	changes, err := h.deploy(ctx, p, o, nil)
+	changes, err := h.deploy(ctx, h.deployer(o), p, o)
 	if err == nil {
 		err = h.wait(ctx, p, o)
 	}
 	return changes, err
 }
 
-func (h *Host) deploy(ctx context.Context, p *plan.Plan, o UpOptions, made func() error) ([]resource.Change, error) {
-	d := &deploy.Deployer{Progress: h.Progress, Doing: h.Doing, DryRun: o.DryRun, Move: o.Move || o.Temporary, Made: made, Waits: o.Waits, Contained: o.watch.contain}
+func (h *Host) deployer(o UpOptions) *deploy.Deployer {
+	return &deploy.Deployer{Progress: h.Progress, Doing: h.Doing, DryRun: o.DryRun, Move: o.Move || o.Temporary, Waits: o.Waits, Contained: o.watch.contain}
+}
+
+func (h *Host) deploy(ctx context.Context, d *deploy.Deployer, p *plan.Plan, o UpOptions) ([]resource.Change, error) {
 	changes, err := d.Up(ctx, p)
 	if err != nil || o.DryRun {
 		return changes, err

@@ -167,7 +167,7 @@ func strays(c engine.Container) bool {
 
 // Processes of the container that live in its network namespace.
 func (s Spec) Processes(ctx context.Context, owner string) (pids []int, err error) {
-	all, err := Find(ctx, owner)
+	all, err := FindIn(ctx, []string{s.Engine}, owner)
 	if err != nil {
 		return nil, err
 	}
@@ -184,10 +184,15 @@ func (s Spec) Processes(ctx context.Context, owner string) (pids []int, err erro
 
 // Find the owner's containers, or with "" those of all owners, of every engine that answers.
 func Find(ctx context.Context, owner string) ([]engine.Container, error) {
+	return FindIn(ctx, engine.Names(), owner)
+}
+
+// FindIn some engines, of which those that do not answer are left out, the owner's containers.
+func FindIn(ctx context.Context, engines []string, owner string) ([]engine.Container, error) {
 	ctx, stop := context.WithTimeout(ctx, within)
 	defer stop()
 	var found []engine.Container
-	for _, name := range engine.Names() {
+	for _, name := range engines {
 		e, err := engine.Open(ctx, name)
 		if errors.Is(err, engine.ErrNotThere) {
 			continue
