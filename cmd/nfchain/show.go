@@ -106,6 +106,7 @@ func (a *app) printState(s runs.State) error {
 	}
 	limitRows(w, s.Nodes)
 	healthRows(w, s.Nodes)
+	readyRows(w, s.Nodes)
 	nshRows(w, s.Nodes)
 	if len(s.Hops) > 0 {
 		w.row("\nFROM\tTO\tPACKETS\tBYTES\n")

@@ -60,7 +60,7 @@ func (s *NodeState) tells(p *plan.Plan) {
 
 // toldBy a program that is ready: before that, its process may yet be one of nfchain's.
 func toldBy(program *process.Status, spec process.Spec) *told.Told {
-	if program == nil || program.State != process.Running {
+	if program == nil || program.State != process.Running && program.State != process.Unready {
 		return nil
 	}
 	return told.Read(spec.Netns, program.PID, spec.Tells)

@@ -1,7 +1,6 @@
 package supervise
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -186,20 +185,32 @@ func (p *program) copyLog(ctx context.Context, e engine.Engine, c engine.Contain
 	}
 }
 
-// askContained runs the ready command in the container.
-func (p *program) askContained(ctx context.Context, args []string) error {
+// askContained runs the ready command in the container. An engine that does not run it has told nothing of the program.
+func (p *program) askContained(ctx context.Context, args []string) (said string, err error) {
 	e, err := engine.Open(ctx, p.spec.Container.Engine)
 	if err != nil {
-		return err
+		return "", fmt.Errorf("%w: %w", errUnasked, err)
 	}
 	defer func() { _ = e.Close() }()
-	var said bytes.Buffer
-	code, err := e.Exec(ctx, p.spec.Container.Name, args, engine.Streams{Out: &said})
+	var wrote tail
+	code, err := e.Exec(ctx, p.spec.Container.Name, args, engine.Streams{Out: &wrote, Err: &wrote})
 	switch {
+	case ctx.Err() != nil && p.answers(e):
+		return wrote.line(), errNoAnswer
 	case ctx.Err() != nil:
-		return fmt.Errorf("no answer within %v", probeTakes)
-	case err == nil && code != 0:
-		return fmt.Errorf("exit code %d: %s", code, strings.TrimSpace(said.String()))
+		return "", fmt.Errorf("%w: its engine says nothing", errUnasked)
+	case err != nil:
+		return "", fmt.Errorf("%w: %w", errUnasked, err)
+	case code != 0:
+		return wrote.line(), fmt.Errorf("exit code %d", code)
 	}
-	return err
+	return wrote.line(), nil
+}
+
+// answers tells whether the engine does, so that it was a command of the container's that took too long.
+func (p *program) answers(e engine.Engine) bool {
+	ctx, stop := context.WithTimeout(context.Background(), time.Second)
+	defer stop()
+	_, err := e.Inspect(ctx, p.spec.Container.Name)
+	return err == nil
 }

@@ -163,11 +163,11 @@ func (p *program) keep(ctx context.Context, left bool) {
 func (p *program) ended(err error, ran time.Duration) (again bool) {
 	again = p.spec.Restart == "always" || p.spec.Restart == "on-failure" && err != nil
 	p.update(func(s *process.Status) {
-		if s.State == process.Running && ran > settled {
+		if s.ReadyNs != 0 && ran > settled {
 			s.Failures = 0
 		}
 		s.Failures++
-		s.PID, s.Message, s.State, s.Late = 0, manner(err), process.Ended, false
+		s.PID, s.Message, s.State, s.Late, s.ReadyCommand = 0, manner(err), process.Ended, false, nil
 		if again {
 			s.State = process.Waiting
 			s.Restarts++
@@ -259,9 +259,15 @@ func (p *program) watch(ctx context.Context, pid int, before []string, wait func
 	meanwhile.Add(1)
 	go func() {
 		defer meanwhile.Done()
-		if p.probe(probing, pid, before) {
-			p.foretell(probing, pid)
+		if !p.probe(probing, pid, before) {
+			return
 		}
+		meanwhile.Add(1)
+		go func() {
+			defer meanwhile.Done()
+			p.askOn(probing, pid)
+		}()
+		p.foretell(probing, pid)
 	}()
 	ended := make(chan error, 1)
 	go func() { ended <- wait() }()

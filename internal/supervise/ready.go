@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"syscall"
 	"time"
 
 	"nfchain.dev/nfchain/internal/netns"
@@ -15,8 +14,6 @@ import (
 const (
 	// probeEvery is the time between two looks whether a program is ready.
 	probeEvery = 20 * time.Millisecond
-	// probeTakes is how long a ready command may take.
-	probeTakes = 5 * time.Second
 	// beginsIn is how long it may take to become the program on a busy machine, which is not the
 	// program's time.
 	beginsIn = 30 * time.Second
@@ -76,31 +73,8 @@ func (p *program) ready(ctx context.Context, pid int, ran time.Duration) (ok boo
 	case r.AtOnce:
 		return true, ""
 	case len(r.Command) > 0:
-		err := p.ask(ctx, pid, r.Command)
+		err := p.answer(ctx, pid)
 		return err == nil, fmt.Sprintf("its ready command fails (%v)", err)
 	}
 	return ran >= settled, "it has not run long enough"
-}
-
-// ask runs the ready command; what it starts ends with it.
-func (p *program) ask(ctx context.Context, pid int, args []string) error {
-	ctx, cancel := context.WithTimeout(ctx, probeTakes)
-	defer cancel()
-	if p.spec.Container != nil {
-		return p.askContained(ctx, args)
-	}
-	cmd := p.command(args, pid)
-	cmd.Env = append(cmd.Env, process.Unmarked)
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	end := func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	stop := context.AfterFunc(ctx, end)
-	err := cmd.Wait()
-	stop()
-	end()
-	if ctx.Err() != nil {
-		return fmt.Errorf("no answer within %v", probeTakes)
-	}
-	return err
 }

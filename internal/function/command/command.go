@@ -56,11 +56,18 @@ func (*Options) Declared() string { return declared }
 type Ready struct {
 	// TCPPort that the program listens on.
 	TCPPort int `json:"tcp_port,omitempty"`
-	// Command that exits with 0 inside the function once the program is ready.
+	// Command that exits with 0 inside the function while the program is ready. It has 5s to do so.
 	Command []string `json:"command,omitempty"`
+	// Period after which the command is asked again once the program was ready, at least 1s. Default 10s.
+	Period api.Duration `json:"period,omitempty"`
+	// Failures is how often in a row the command says no until the program is ready no more. Default 3.
+	Failures int `json:"failures,omitempty" jsonschema:"minimum=1"`
 	// Timeout for becoming ready, from when the program begins. Default 10s.
 	Timeout api.Duration `json:"timeout,omitempty"`
 }
+
+// shortestPeriod after which a ready command is asked again.
+const shortestPeriod = api.Duration(1e9)
 
 // Validate implements the catalogue's check of options.
 func (o *Options) Validate() []api.FieldProblem {
@@ -97,6 +104,12 @@ func (o *Options) Validate() []api.FieldProblem {
 	if o.Ready.TCPPort != 0 && len(o.Ready.Command) > 0 {
 		add("ready", "give tcp_port or command, not both")
 	}
+	if o.Ready.Period < shortestPeriod {
+		add("ready.period", "is at least 1s: a command that is asked more often costs more than it tells")
+	}
+	if o.Ready.Failures < 1 {
+		add("ready.failures", "is how often in a row the command says no, 1 or more")
+	}
 	return wrong
 }
 
@@ -126,7 +139,7 @@ func (Kind) Name() string { return "command" }
 
 // Options implements function.Kind.
 func (Kind) Options() any {
-	return &Options{Restart: "always", Ready: Ready{Timeout: api.Duration(10e9)}}
+	return &Options{Restart: "always", Ready: Ready{Timeout: api.Duration(10e9), Period: process.UsualPeriodS * api.Duration(1e9), Failures: process.UsualFailures}}
 }
 
 // Shows implements function.Kind.
@@ -164,6 +177,9 @@ func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, er
 		Node: site.Node, Netns: site.Namespace, Args: o.Args, Env: environment(o.Env), Dir: o.Dir, Restart: o.Restart,
 		Ready: process.Ready{TCPPort: o.Ready.TCPPort, Command: o.Ready.Command, TimeoutS: float64(o.Ready.Timeout) / 1e9},
 		After: o.After, Scratch: o.Scratch, Files: o.Files, Tells: o.Tells,
+	}
+	if len(o.Ready.Command) > 0 {
+		spec.Ready.PeriodS, spec.Ready.Failures = float64(o.Ready.Period)/1e9, o.Ready.Failures
 	}
 	if site.Resources != nil {
 		spec.CPUs, spec.MemoryBytes = site.Resources.CPUs, uint64(site.Resources.Memory)

@@ -84,7 +84,20 @@ type Ready struct {
 	AtOnce bool `json:"at_once,omitempty"`
 	// TimeoutS is how long readiness may take, in seconds.
 	TimeoutS float64 `json:"timeout_s"`
+	// PeriodS is how long after each answer Command is asked again once the program was ready, in seconds, and Failures
+	// how often in a row it then says no until the program is ready no more; 0 where it is asked no more.
+	PeriodS  float64 `json:"period_s,omitempty"`
+	Failures int     `json:"failures,omitempty"`
 }
+
+// What a ready command is asked after, unless a file says otherwise.
+const (
+	UsualPeriodS  = 10
+	UsualFailures = 3
+)
+
+// Asked tells whether the command is asked as long as the program runs.
+func (r Ready) Asked() bool { return len(r.Command) > 0 && r.PeriodS > 0 }
 
 // Function that the program is of, as a file calls it.
 func (s Spec) Function() string { return cmp.Or(s.Of, s.Node) }
@@ -95,9 +108,13 @@ func (Spec) Kind() string { return KindName }
 // Key is the function's name.
 func (s Spec) Key() string { return s.Node }
 
-// Fingerprint is a digest of all that the supervisor is to know, which gives it back.
+// Fingerprint is a digest of all that the supervisor is to know, which gives it back. What is usual is left out, so that a program
+// goes on that began when ready commands were asked no more.
 func (s Spec) Fingerprint() string {
 	s.Tells = ""
+	if s.Ready.PeriodS == UsualPeriodS && s.Ready.Failures == UsualFailures {
+		s.Ready.PeriodS, s.Ready.Failures = 0, 0
+	}
 	text, err := json.Marshal(s)
 	if err != nil {
 		panic(err) // a Spec is plain data

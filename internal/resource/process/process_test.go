@@ -24,6 +24,8 @@ func TestFingerprint(t *testing.T) {
 		"port":    func(s *Spec) { s.Ready.TCPPort = 81 },
 		"command": func(s *Spec) { s.Ready.Command = []string{"true"} },
 		"timeout": func(s *Spec) { s.Ready.TimeoutS = 6 },
+		"period":  func(s *Spec) { s.Ready.PeriodS, s.Ready.Failures = 1, 3 },
+		"no's":    func(s *Spec) { s.Ready.PeriodS, s.Ready.Failures = 10, 1 },
 		"cpus":    func(s *Spec) { s.CPUs = "0" },
 		"nodes":   func(s *Spec) { s.MemoryNodes = []int{1} },
 		"memory":  func(s *Spec) { s.MemoryBytes = 0 },
@@ -38,6 +40,11 @@ func TestFingerprint(t *testing.T) {
 			t.Errorf("editing %s gives the fingerprint of editing %s", what, other)
 		}
 		seen[s.Fingerprint()] = what
+	}
+	usual := example()
+	usual.Ready.PeriodS, usual.Ready.Failures = UsualPeriodS, UsualFailures
+	if usual.Fingerprint() != example().Fingerprint() {
+		t.Error("one whose ready command is asked as usual is not the one from before there was such")
 	}
 	var sent Spec
 	text, err := json.Marshal(example())

@@ -2,6 +2,7 @@ package process
 
 import (
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -14,6 +15,7 @@ const (
 	Running  = "ready"    // runs and is ready
 	Waiting  = "waiting"  // ended, will be started again
 	Ended    = "ended"    // ended and stays so
+	Unready  = "unready"  // runs, was ready, and is no more
 )
 
 // Status is what the supervisor knows of one program.
@@ -24,7 +26,7 @@ type Status struct {
 	Restarts int    `json:"restarts"`
 	// Failures is how often it ended in a row without having been ready.
 	Failures int `json:"failures"`
-	// Late tells that it did not become ready in time.
+	// Late tells that it did not become ready in time, or is ready no more.
 	Late        bool   `json:"late,omitempty"`
 	Fingerprint string `json:"fingerprint"`
 	// Message says how the program last ended, or why it is not ready.
@@ -32,6 +34,22 @@ type Status struct {
 	// BeganNs and ReadyNs are when it last began, and was ready, by [Clock]; 0 before.
 	BeganNs int64 `json:"began_ns,omitempty"`
 	ReadyNs int64 `json:"ready_ns,omitempty"`
+	// ReadyCommand is what its ready command said last; nil where none is asked as long as the program runs, and before the
+	// first answer.
+	ReadyCommand *Answer `json:"ready_command,omitempty"`
+}
+
+// Answer of a ready command.
+type Answer struct {
+	// Ready tells that it exited with 0, At when it was.
+	Ready bool      `json:"ready"`
+	At    time.Time `json:"at,omitzero"`
+	// Said is the last line that it wrote, and how it ended unless that was with 0.
+	Said string `json:"said,omitempty"`
+	// Unasked is why it could not be asked later; "" where it could.
+	Unasked string `json:"unasked,omitempty"`
+	// Failures is how often in a row it said no.
+	Failures int `json:"failures"`
 }
 
 // Clock is the time that processes of this machine agree on and nobody sets, ns.
@@ -61,7 +79,7 @@ type Request struct {
 }
 
 // Version of requests. It goes up when a supervisor from before would leave out a part of what it is told.
-const Version = 4
+const Version = 5
 
 // Reply is what it answers.
 type Reply struct {

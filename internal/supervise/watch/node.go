@@ -185,6 +185,16 @@ func (n *node) ill(now time.Time, ended map[string]bool) string {
 	return ""
 }
 
+// unready says which of its programs is not ready, though it runs.
+func (n *node) unready(programs map[string]string) string {
+	for _, name := range n.spec.Programs {
+		if why, is := programs[name]; is {
+			return fmt.Sprintf("its program %s %s", name, why)
+		}
+	}
+	return ""
+}
+
 // silent tells that a probe has been under way for longer than it takes to send the next.
 func (n *node) silent(now time.Time) bool {
 	for _, w := range n.ways {
@@ -244,12 +254,12 @@ func (n *node) well(programs map[string]string) bool {
 // up tells that programs run, or have done their work: one that is started again when it fails, and
 // ended, did not.
 func (n *node) up(programs map[string]string) bool {
-	for _, name := range n.spec.Programs {
-		if s := programs[name]; s != process.Running && s != process.Ended {
-			return false
-		}
-	}
-	return true
+	return n.all(programs, process.Running, process.Ended)
+}
+
+// all tells that each of its programs is in one of these states.
+func (n *node) all(programs map[string]string, states ...string) bool {
+	return !slices.ContainsFunc(n.spec.Programs, func(name string) bool { return !slices.Contains(states, programs[name]) })
 }
 
 // stuck tells that programs are up, and have been given long enough to let probes through.
@@ -265,14 +275,15 @@ func (n *node) stuck(now time.Time, programs map[string]string) bool {
 	return n.asking() && now.Sub(n.quiet) >= max(n.hung, n.pause)
 }
 
-// mendable tells that all is there but what its programs do, so that others may do better.
+// mendable tells that all is there but what its programs do, so that others may do better. That one is ready no more is nothing
+// to kill it for, but it does not keep it from that either.
 func (n *node) mendable(programs map[string]string) bool {
 	for _, w := range n.ways {
 		if w.in.steer == nil || w.out.gone {
 			return false
 		}
 	}
-	return len(n.spec.Programs) > 0 && n.up(programs)
+	return len(n.spec.Programs) > 0 && n.all(programs, process.Running, process.Ended, process.Unready)
 }
 
 // waiting for a probe that may come yet.

@@ -4,6 +4,7 @@
 package watch
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
@@ -55,7 +56,9 @@ type Watcher struct {
 	pids     map[string]int    // their processes; 0 where there is none
 	// ended are the programs that failed since it was last looked: they may run again by then.
 	ended map[string]bool
-	nodes []*node
+	// unready are the programs whose ready command says no, with what is told of them.
+	unready map[string]string
+	nodes   []*node
 	// joined are the ways that are asked together at this beat.
 	joined []*way
 	// routine is what is asked while functions are at rest.
@@ -89,7 +92,7 @@ type Watcher struct {
 // there was none, which is nil, what is turned at the ports tells what had failed.
 func Start(c Config, p process.Path, before *Watcher) (*Watcher, error) {
 	w := &Watcher{config: c, path: p, fingerprint: p.Fingerprint(), done: make(chan struct{}),
-		programs: map[string]string{}, pids: map[string]int{}, ended: map[string]bool{}, ports: map[string]*port{}, left: map[string]steer.Numbers{}, socket: -1, begun: before != nil}
+		programs: map[string]string{}, pids: map[string]int{}, ended: map[string]bool{}, unready: map[string]string{}, ports: map[string]*port{}, left: map[string]steer.Numbers{}, socket: -1, begun: before != nil}
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // it does not fail
 	w.signature = binary.NativeEndian.Uint64(random[:])
@@ -142,27 +145,6 @@ func (w *Watcher) Fingerprint() string { return w.fingerprint }
 
 // Signature of the probes.
 func (w *Watcher) Signature() uint64 { return w.signature }
-
-// Note what became of a program.
-func (w *Watcher) Note(s process.Status) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.programs[s.Node], w.pids[s.Node] = s.State, s.PID
-	if s.State == process.Waiting {
-		w.ended[s.Node] = true
-	}
-	w.alarm.set(0)
-}
-
-// Dies tells that a program seems to begin to end: if it does, that is not waited for.
-func (w *Watcher) Dies(program string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if halted(w.pids[program]) == ends {
-		w.ended[program] = true
-		w.alarm.set(0)
-	}
-}
 
 // Hold back for a while, in which functions are changed: a firewall may be meant to let probes through no more, and ports
 // are whose who changes them. Once it returns none fails, none is well again, and no port is turned. Another path ends that.
@@ -294,7 +276,7 @@ func (w *Watcher) calm(now time.Time) bool {
 
 // ails says why a function that was well has failed; "" where it has not.
 func (w *Watcher) ails(n *node, now time.Time) string {
-	reason := n.ill(now, w.ended)
+	reason := cmp.Or(n.ill(now, w.ended), n.unready(w.unready))
 	if reason == "" && n.silent(now) {
 		reason = n.halted(w.pids)
 	}

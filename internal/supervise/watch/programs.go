@@ -1,0 +1,28 @@
+package watch
+
+import "nfchain.dev/nfchain/internal/resource/process"
+
+// Note what became of a program.
+func (w *Watcher) Note(s process.Status) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.programs[s.Node], w.pids[s.Node] = s.State, s.PID
+	if s.State == process.Waiting {
+		w.ended[s.Node] = true
+	}
+	delete(w.unready, s.Node)
+	if s.State == process.Unready || s.Late && s.ReadyCommand != nil {
+		w.unready[s.Node] = s.Message
+	}
+	w.alarm.set(0)
+}
+
+// Dies tells that a program seems to begin to end: if it does, that is not waited for.
+func (w *Watcher) Dies(program string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if halted(w.pids[program]) == ends {
+		w.ended[program] = true
+		w.alarm.set(0)
+	}
+}
