@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"nfchain.dev/nfchain/internal/engine"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/netns/rundir"
 	"nfchain.dev/nfchain/internal/plan"
@@ -175,6 +176,7 @@ func endProcesses(names []string) error {
 				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 					return fmt.Errorf("end process %d in namespace %s: %w", pid, name, err)
 				}
+				engine.Resume(pid) // which may be paused, and not know that it is killed
 			}
 		}
 		if time.Now().After(deadline) {

@@ -99,6 +99,7 @@ func Inspect(ctx context.Context, p *plan.Plan) (State, error) {
 	if err != nil {
 		return s, err
 	}
+	heldStill(p, programs)
 	_, watched, err := process.OnWatch(p.Chain)
 	if err != nil {
 		return s, err

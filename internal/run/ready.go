@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,14 +39,15 @@ func (h *Host) waitReady(ctx context.Context, p *plan.Plan) ([]process.Status, e
 		if len(statuses) < programs {
 			return nil, fmt.Errorf("the supervisor of %s has ended; `nfchain up` starts it again", p.Chain)
 		}
-		ready := true
+		if readyAll(statuses) {
+			heldStill(p, statuses)
+		}
 		for _, s := range statuses {
 			if why := failing(p.Chain, s); why != "" {
 				return nil, fmt.Errorf("%s %s is not ready: its program %s", cmp.Or(what[s.Node], "function"), s.Node, why)
 			}
-			ready = ready && s.State == process.Running
 		}
-		if ready {
+		if readyAll(statuses) {
 			return statuses, nil
 		}
 		select {
@@ -55,6 +57,10 @@ func (h *Host) waitReady(ctx context.Context, p *plan.Plan) ([]process.Status, e
 		}
 	}
 	return nil, nil
+}
+
+func readyAll(programs []process.Status) bool {
+	return !slices.ContainsFunc(programs, func(s process.Status) bool { return s.State != process.Running })
 }
 
 // failures in a row after which a program is taken to be broken.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/engine"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/resource/process"
 )
@@ -284,6 +285,7 @@ func (p *program) watch(ctx context.Context, pid int, before []string, wait func
 		patience = 0 // the first process of a container, which the kernel keeps from it
 	}
 	_ = syscall.Kill(-pid, syscall.SIGTERM)
+	engine.Resume(pid) // or it would never end
 	select {
 	case <-ended:
 	case <-time.After(patience):

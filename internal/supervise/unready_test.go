@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource/process"
 )
@@ -154,4 +155,31 @@ func TestNeverReadyIsLedPast(t *testing.T) {
 	p.well("bad")
 	p.sends("client", "")
 	p.crosses()
+}
+
+// TestPausedIsLedPast: packets go past a function whose program is paused, which is left so, and through it when it goes on.
+func TestPausedIsLedPast(t *testing.T) {
+	nstest.Require(t, feature.Tun, feature.Redirect)
+	t.Parallel()
+	p := newPath(t, spec(tunnel, last))
+	for again := 0; ; again++ { // a busy machine may have had it fail before, and its program be killed for that
+		p.well("bad")
+		before := p.program("bad")
+		thaw := nstest.Freeze(t, before.PID)
+		h := p.until("bad", "failed", hasFailed)
+		p.sends("client", "last")
+		p.crosses()
+		time.Sleep(3 * time.Second) // in which one that hangs is killed
+		thaw()
+		p.well("bad")
+		p.sends("client", "")
+		p.crosses()
+		now := p.program("bad")
+		if strings.Contains(h.Reason, "its program bad is paused") && now.PID == before.PID && now.Restarts == before.Restarts {
+			return
+		}
+		if again == 5 {
+			t.Fatalf("%+v; the program was %+v, and is %+v", h, before, now)
+		}
+	}
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/engine"
 )
 
 // exiting is set in the flags of a thread that ends, before it has let go of what it holds (PF_EXITING).
@@ -23,6 +25,9 @@ func halted(pid int) string {
 		return ""
 	}
 	first, known := haltedThread(fmt.Sprintf("/proc/%d/stat", pid))
+	if known && first == "" && engine.Paused(pid) {
+		return "is paused"
+	}
 	if !known || first != ends {
 		return first
 	}

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"nfchain.dev/nfchain/internal/engine"
 	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/steer"
@@ -297,6 +298,9 @@ func (w *Watcher) judge(n *node, now time.Time) bool {
 	if n.stuck(now, w.programs) {
 		n.hung, n.quiet, n.good = min(2*n.hung, longestHung), now, 0
 		for _, program := range n.spec.Programs {
+			if engine.Paused(w.pids[program]) {
+				continue // somebody wants it so, who has it go on
+			}
 			what := "runs: it is killed"
 			if w.programs[program] == process.Ended {
 				what = "has ended: it is started again"
