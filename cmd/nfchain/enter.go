@@ -20,6 +20,13 @@ func (a *app) besideCmd() *cobra.Command {
 	return cmd
 }
 
+func (a *app) hostedCmd() *cobra.Command {
+	cmd := &cobra.Command{Use: engine.HostedCommand + " NAME", Short: "Become the program of a container in the machine's own network", Hidden: true,
+		Args: cobra.MinimumNArgs(2), Example: "  nfchain enter-hosted -- nfchain.edge.web nginx"}
+	cmd.RunE = does(func(_ *cobra.Command, args []string) error { return engine.EnterHosted(args) })
+	return cmd
+}
+
 func (a *app) idleCmd() *cobra.Command {
 	cmd := &cobra.Command{Use: engine.IdleCommand, Short: "Do nothing until asked to end", Hidden: true, Args: cobra.NoArgs, Example: "  nfchain idle"}
 	cmd.RunE = does(func(*cobra.Command, []string) error {

@@ -16,7 +16,7 @@ import (
 // containerOf a node, if it is one of an image: where there is none nothing of the container's can be run.
 func containerOf(p *plan.Plan, n plan.Node) (container.Spec, bool) {
 	for _, r := range p.Resources {
-		if c, is := r.Spec.(container.Spec); is && c.Name == n.Namespace && c.Image != "" {
+		if c, is := r.Spec.(container.Spec); is && c.Node == n.Name && c.Image != "" {
 			return c, true
 		}
 	}

@@ -38,6 +38,9 @@ func (w *work) startContained(ctx context.Context, p *plan.Plan, s container.Spe
 		w.contained(s.Node, asked, time.Now())
 	}
 	<-ahead.made
+	if s.Hosted() {
+		return false, s.Place(its)
+	}
 	if its.Called(s.Name) {
 		return false, nil
 	}
@@ -49,7 +52,7 @@ func (w *work) startContained(ctx context.Context, p *plan.Plan, s container.Spe
 	if err := strip(s.Name, w.owner); err != nil {
 		return false, err
 	}
-	if err := netns.NameOf(s.Name, its.Ref()); err != nil || !ahead.furnishing || ahead.err != nil {
+	if err := s.Place(its); err != nil || !ahead.furnishing || ahead.err != nil {
 		return carried, err
 	}
 	return carried, w.furnish(ctx, p, s.Name)

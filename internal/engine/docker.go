@@ -197,6 +197,9 @@ func (d docker) Create(ctx context.Context, w Wanted) (string, error) {
 	if len(config.Cmd) == 0 {
 		return "", fmt.Errorf("image %s says nothing of what it runs; say it with args", w.Image)
 	}
+	if w.Network == HostNetwork {
+		config.Cmd = append([]string{w.Name}, config.Cmd...)
+	}
 	security, over, err := d.securityOptions(w)
 	if err != nil {
 		return "", fmt.Errorf("make a container of image %s: %w", w.Image, err)

@@ -87,6 +87,8 @@ type Container struct {
 	Limits Limits
 	// Beside is the name of the container whose network namespace it is in; "" has its own.
 	Beside string
+	// Hosted tells that it is in the machine's own network namespace.
+	Hosted bool
 	// PID of its first process, in the host's numbers; 0 while it does not run.
 	PID int
 	// How it ended, for people, and its exit code; "" while it runs, or has not run yet.

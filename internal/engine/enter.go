@@ -30,8 +30,13 @@ const (
 	EnterCommand, IdleCommand = "enter", "idle"
 	// BesideCommand is EnterCommand in a network namespace that another container has already.
 	BesideCommand = "enter-beside"
+	// HostedCommand is EnterCommand in the machine's own network namespace, where others of all chains may wait: the container's name
+	// comes first of what it is given.
+	HostedCommand = "enter-hosted"
 	// gate is where the one waits, a name of the network namespace's (unix(7), abstract), and besideGate where another does in the same.
 	gate, besideGate = "@nfchain/gate", "@nfchain/gate-beside"
+	// hostedGate is where a container of the name behind it waits in the machine's own.
+	hostedGate = "@nfchain/gate-of/"
 )
 
 // ProgramVariable of the environment names the file of nfchain that containers are started by, where that is not the
@@ -79,12 +84,15 @@ func (w Wanted) entry() []string {
 	if w.Beside != "" {
 		return []string{program, BesideCommand, "--"}
 	}
+	if w.Network == HostNetwork {
+		return []string{program, HostedCommand, "--"}
+	}
 	return []string{program, EnterCommand, "--"}
 }
 
 // isEntry tells whether words are what a container of nfchain's begins with.
 func isEntry(words []string) bool {
-	return slices.Equal(words, Wanted{}.entry()) || slices.Equal(words, Wanted{Beside: "another"}.entry())
+	return slices.Equal(words, Wanted{}.entry()) || slices.Equal(words, Wanted{Beside: "another"}.entry()) || slices.Equal(words, Wanted{Network: HostNetwork}.entry())
 }
 
 // gateOf the first process of a container is where it waits; "" until it is nfchain's, as it is its engine's at first.
@@ -96,6 +104,8 @@ func gateOf(pid int) string {
 		return ""
 	case words[1] == BesideCommand:
 		return besideGate
+	case words[1] == HostedCommand && len(words) > 3:
+		return hostedGate + words[3]
 	}
 	return gate
 }
@@ -109,6 +119,9 @@ func Enter(args []string) error { return enter(gate, args) }
 
 // EnterBeside does so where another container has the network namespace.
 func EnterBeside(args []string) error { return enter(besideGate, args) }
+
+// EnterHosted does so in the machine's own.
+func EnterHosted(args []string) error { return enter(hostedGate+args[0], args[1:]) }
 
 func enter(at string, args []string) error {
 	listener, err := net.Listen("unix", at)

@@ -42,5 +42,6 @@ func (c *Container) label(labels map[string]string) {
 	if labels[labelMachine] == machine() {
 		c.Owner, c.Node, c.Digest, c.Beside = labels[labelOwner], labels[labelNode], labels[labelDigest], labels[labelBeside]
 		c.pages = labels[labelPages]
+		c.Hosted = labels[labelNetwork] == HostNetwork
 	}
 }

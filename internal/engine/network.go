@@ -16,6 +16,9 @@ import (
 // ownNetwork begins the name of every network that is made for an owner.
 const ownNetwork = "nfchain."
 
+// HostNetwork is the name that engines have for the machine's own network, in which a container has no interface of its own.
+const HostNetwork = "host"
+
 // Makes tells whether a network of that name is one that is made for an owner.
 func Makes(network string) bool { return strings.HasPrefix(network, ownNetwork) }
 
@@ -59,6 +62,9 @@ func onNetwork(c container.InspectResponse, labels map[string]string) bool {
 	}
 	if name == "" {
 		return c.HostConfig != nil && c.HostConfig.NetworkMode.IsNone()
+	}
+	if name == HostNetwork {
+		return c.HostConfig != nil && c.HostConfig.NetworkMode.IsHost()
 	}
 	if c.NetworkSettings == nil {
 		return false

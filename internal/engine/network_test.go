@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/moby/moby/api/types/container"
 )
 
 // TestGateway of a network is the one that is told, and else the first address of a subnet in which the engine chose it.
@@ -50,5 +52,19 @@ func TestTaken(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), said) || !strings.Contains(err.Error(), want) || want == "" && strings.Contains(err.Error(), "taken") {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// TestOnHostNetwork: a container that was made in the machine's own network is there, and nowhere else.
+func TestOnHostNetwork(t *testing.T) {
+	for mode, want := range map[string]bool{"host": true, "none": false, "bridge": false} {
+		inspected := container.InspectResponse{HostConfig: &container.HostConfig{NetworkMode: container.NetworkMode(mode)}}
+		if got := onNetwork(inspected, map[string]string{labelNetwork: HostNetwork}); got != want {
+			t.Errorf("%s: %t", mode, got)
+		}
+	}
+	var c Container
+	if c.label((Wanted{Network: HostNetwork}).labels()); !c.Hosted {
+		t.Error("it is not told from others")
 	}
 }

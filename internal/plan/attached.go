@@ -23,7 +23,14 @@ func (c Catalogue) Attaching(name string) bool {
 // from there as they are from outside their network.
 func (c Catalogue) OnMachine(s api.ChainSpec) bool {
 	_, of := c.Wirings[s.Wiring].(wiring.OfEngine)
-	return of && !api.IsEngine(s.Endpoints[0].Runtime)
+	return of && !api.IsEngine(s.Endpoints[0].Runtime) || c.Hosted(s)
+}
+
+// Hosted tells whether both ends of a chain are in this machine's own namespace, in containers of an engine: all of them are, or the second.
+func (c Catalogue) Hosted(s api.ChainSpec) bool {
+	w, of := c.Wirings[s.Wiring].(wiring.OfEngine)
+	options := s.WiringOptions[s.Wiring]
+	return of && options != nil && w.Hosted(options)
 }
 
 // OnMachine tells that the first end is this machine, or a namespace that is none of the network's.
@@ -45,8 +52,10 @@ func (b *builder) buildAttached() error {
 	for _, e := range b.chain.Spec.Endpoints {
 		b.nodes = append(b.nodes, b.endpoint(e))
 	}
-	if first := &b.nodes[0]; b.catalogue.OnMachine(b.chain.Spec) {
-		first.Namespace, first.Made = first.endpoint.Namespace, false
+	for i := range b.nodes {
+		if n := &b.nodes[i]; b.hosted() || i == 0 && b.catalogue.OnMachine(b.chain.Spec) {
+			n.Namespace, n.Made = n.endpoint.Namespace, false
+		}
 	}
 	if err := b.checkEngine(); err != nil {
 		return err
@@ -119,8 +128,13 @@ func (b *builder) checkEngine() error {
 	return nil
 }
 
+func (b *builder) hosted() bool { return b.catalogue.Hosted(b.chain.Spec) }
+
 // attached is an end's interface, as far as it is known.
 func (b *builder) attached(n Node) Interface {
+	if b.hosted() {
+		return Interface{Device: wiring.Loopback, MAC: "00:00:00:00:00:00", Addresses: loopbacks(b.chain.Spec.Addresses)}
+	}
 	if found, is := b.facts.Attached[n.Namespace]; is {
 		return found.Interface
 	}
@@ -147,6 +161,8 @@ func (b *builder) refuseAttached() error {
 		return refuse("spec.tuning", "has interfaces that are not the chain's, and stay as they were made; use wiring: veth")
 	case !s.Placement.Softirqs.Any():
 		return refuse("spec.placement.softirqs", "has interfaces that are not the chain's, and stay as they were made; leave it out, or use wiring: veth")
+	case b.hosted() && s.MTU != usual.MTU:
+		return refuse("spec.mtu", "goes over the machine's loopback here, whose MTU stays as it is; leave it out")
 	case s.Addresses != usual.Addresses:
 		return refuse("spec.addresses", "has the addresses that the network gives; leave it out")
 	}
@@ -155,7 +171,9 @@ func (b *builder) refuseAttached() error {
 		switch {
 		case e.Runtime == api.RuntimeCNI:
 			return refuse(at+"runtime", "attaches namespaces that are made for the chain, and has no place for a container; leave it out, or use wiring: veth")
-		case machine && len(e.Options) > 0:
+		case b.hosted() && e.Namespace != "":
+			return refuse(at+"namespace", "has both ends in the machine's own network here; leave it out, or have the driver make another")
+		case machine && e.Runtime == "" && len(e.Options) > 0, machine && e.Runtime == api.RuntimeNetns && len(e.Options) > 0:
 			return refuse(at+EndpointKind, fmt.Sprintf("has this machine for an end that is no container, and runs nothing there; start it yourself, or write runtime: %s", api.RuntimeDocker))
 		case e.Namespace != "" && !machine:
 			return refuse(at+"namespace", "attaches namespaces that are made for the chain; leave it out, or use wiring: veth")
@@ -176,7 +194,7 @@ func (p *Plan) Files() map[string]string { return p.files }
 
 // Unlike is an error if an interface that somebody else made cannot be measured as the chain says.
 func (p *Plan) Unlike(attached map[string]Attached, mtu int) error {
-	if !p.foreign {
+	if !p.foreign || p.hosted {
 		return nil
 	}
 	for _, n := range p.Nodes {

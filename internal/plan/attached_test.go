@@ -192,3 +192,45 @@ func TestOnMachine(t *testing.T) {
 		}
 	}
 }
+
+// TestHosted plans containers in the machine's own network: no namespace has their names, so that nothing which lives there is taken for theirs.
+func TestHosted(t *testing.T) {
+	make := func(spec string) (*plan.Plan, error) {
+		return plan.Make(plantest.Chain(t, "edge", "wiring: engine\nengine: {driver: host}\n"+spec), plantest.Catalogue(), plan.Facts{}, plan.Options{})
+	}
+	p, err := make("endpoints: [{name: a, runtime: docker}, {name: b, runtime: docker}]\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := p.Namespaces(); len(all) > 0 || !p.OnMachine() || p.Bare() || p.Reached().Addresses[0].String() != "127.0.0.1" {
+		t.Errorf("namespaces %v, reached at %v", all, p.Reached())
+	}
+	contained := map[string]bool{}
+	for _, r := range p.Resources {
+		switch s := r.Spec.(type) {
+		case container.Spec:
+			contained[s.Name] = s.Hosted()
+		case process.Spec:
+			if s.Netns != "" || s.Container == nil || s.Container.Name != "nfchain.edge."+s.Node {
+				t.Errorf("program %+v", s)
+			}
+		default:
+			t.Errorf("%s is made", r.ID)
+		}
+	}
+	if len(contained) != 2 || !contained["nfchain.edge.a"] || !contained["nfchain.edge.b"] {
+		t.Errorf("containers %v", contained)
+	}
+	if err := p.Unlike(nil, 1500); err != nil {
+		t.Error(err)
+	}
+	for spec, want := range map[string]string{
+		"mtu: 1400\nendpoints: [{name: a}, {name: b, runtime: docker}]\n":       "spec.mtu",
+		"endpoints: [{name: a, namespace: left}, {name: b, runtime: docker}]\n": "spec.endpoints[0].namespace",
+		"endpoints: [{name: a, runtime: docker}, {name: b}]\n":                  "spec.endpoints[1].runtime",
+	} {
+		if _, err := make(spec); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", spec, err, want)
+		}
+	}
+}

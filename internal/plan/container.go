@@ -117,7 +117,7 @@ func (b *builder) capabilities(n Node) []string {
 
 // container of a node. Its program is kept running there from now on.
 func (b *builder) container(n Node) (c container.Spec, err error) {
-	c = container.Spec{Engine: n.Runtime, Node: n.Name, Name: n.Namespace}
+	c = container.Spec{Engine: n.Runtime, Node: n.Name, Name: cmp.Or(n.Namespace, b.namespaceOf(n.Name))}
 	if b.network != nil {
 		c.Network = b.network.Name
 	}
@@ -145,7 +145,7 @@ func (b *builder) container(n Node) (c container.Spec, err error) {
 	}
 	at := slices.IndexFunc(b.resources, func(r resource.Resource) bool {
 		s, is := r.Spec.(process.Spec)
-		return is && s.Netns == n.Namespace
+		return is && s.Netns == n.Namespace && (n.Made || s.Node == n.Name)
 	})
 	if at < 0 {
 		if r := n.body.Resources; r != nil {

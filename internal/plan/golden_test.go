@@ -146,6 +146,7 @@ func TestGolden(t *testing.T) {
 		"cni":        "wiring: cni\ncni: {config: /lab.conflist}\n",
 		"engine":     "wiring: engine\nengine: {driver: macvlan, options: {parent: eth1}}\nendpoints:\n- {name: client, runtime: docker}\n- {name: server, runtime: docker, container: {image: \"nginx:1.25\"}, command: {ready: {tcp_port: 80}}}\n",
 		"published":  "wiring: engine\nengine: {publish: \"5201-5204,80\"}\nendpoints: [{name: client}, {name: server, runtime: docker}]\n",
+		"hosted":     "wiring: engine\nengine: {driver: host}\nendpoints: [{name: client}, {name: server, runtime: docker, container: {image: \"nginx:1.25\"}, command: {ready: {tcp_port: 80}}}]\n",
 		"contained":  "endpoints: [{name: client, runtime: podman}, {name: server}]\nfunctions: [{name: a, kind: forward}]\n",
 		"host":       "wiring: host\nfunctions: []\n",
 		"pod":        "wiring: pod\nendpoints: [{name: client}, {name: server, command: {args: [sleep, inf]}}]\n",

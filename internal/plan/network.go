@@ -99,7 +99,7 @@ func (b *builder) hops() error {
 
 // link notes what a node's interface comes from; one that is for both sides comes twice.
 func (b *builder) link(n Node, from string) {
-	if !slices.Contains(b.links[n.Name], from) {
+	if from != "" && !slices.Contains(b.links[n.Name], from) {
 		b.links[n.Name] = append(b.links[n.Name], from)
 	}
 }

@@ -115,6 +115,7 @@ type Plan struct {
 
 	bare    bool
 	foreign bool
+	hosted  bool
 	within  bool
 	// translated are the ports at which an engine has the second end reached by an address of the machine's.
 	translated api.PortRanges
@@ -377,7 +378,7 @@ func (b *builder) plan() *Plan {
 	p := &Plan{
 		SchemaVersion: 1, Chain: b.chain.Metadata.Name, Wiring: b.wiring.Name(), Settings: b.settings,
 		Nodes: b.everyNode(), Inline: b.inline, Classifier: b.classifier, Runtimes: b.runtimes, Blocks: b.space.blocks(), Direct: b.direct, Service: b.service, Placement: b.placement, Warnings: slices.Concat(b.mtus(), b.unvisited(), b.awaited()), Requires: []string{}, Resources: b.resources,
-		bare: b.catalogue.Bare(b.wiring.Name()), foreign: b.catalogue.Attaching(b.wiring.Name()), within: b.catalogue.Within(b.wiring.Name()), translated: b.translated(), files: b.facts.Files, claim: b.claim,
+		bare: b.catalogue.Bare(b.wiring.Name()), foreign: b.catalogue.Attaching(b.wiring.Name()), hosted: b.hosted(), within: b.catalogue.Within(b.wiring.Name()), translated: b.translated(), files: b.facts.Files, claim: b.claim,
 	}
 	for name := range b.requires {
 		p.Requires = append(p.Requires, name)

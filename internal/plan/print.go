@@ -174,7 +174,8 @@ func (p *Plan) makes(name string) bool {
 // list every resource of a node, whose programs have names that are its own.
 func (p *Plan) list(w io.Writer, own func(name string) bool, place string) {
 	for _, r := range p.Resources {
-		if r.Namespace == place && place != hostsOwn || (r.Kind == namespace.KindName || r.Kind == container.KindName) && r.Spec.Key() == place || (r.Kind == process.KindName || r.Kind == container.NamesKindName) && own(r.Spec.Key()) {
+		c, contained := r.Spec.(container.Spec)
+		if r.Namespace == place && place != hostsOwn || contained && place == hostsOwn && own(c.Node) || (r.Kind == namespace.KindName || r.Kind == container.KindName) && r.Spec.Key() == place || (r.Kind == process.KindName || r.Kind == container.NamesKindName) && own(r.Spec.Key()) {
 			_, _ = fmt.Fprintf(w, "  %-10s %s  [%s]\n", r.Kind, r.Spec.Key(), brief(r.Spec.Fingerprint()))
 			if c, is := r.Spec.(container.Spec); is && c.From != "" {
 				_, _ = fmt.Fprintf(w, "  %-10s %s  [made of %s]\n", "image", c.Image, c.From)

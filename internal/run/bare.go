@@ -64,5 +64,5 @@ func (h *Host) NeedsHops(wiring string, onMachine bool, command string) error {
 // BareIsUp tells whether a chain of which no namespace would be there is up.
 func (h *Host) BareIsUp(name string) bool {
 	chain, err := h.Chain(name)
-	return err == nil && h.Catalogue.Bare(chain.Spec.Wiring)
+	return err == nil && (h.Catalogue.Bare(chain.Spec.Wiring) || h.Catalogue.Hosted(chain.Spec))
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 
 	"nfchain.dev/nfchain/internal/deploy"
@@ -87,7 +88,7 @@ func concerned(p *plan.Plan, c resource.Change) int {
 				return i
 			}
 		case c.Kind == container.KindName:
-			if c.Key == n.Namespace {
+			if c.Key == cmp.Or(n.Namespace, namespace.Name(p.Chain, n.Name)) {
 				return i
 			}
 		case c.Kind == process.KindName, c.Kind == container.NamesKindName:

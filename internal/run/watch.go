@@ -16,6 +16,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/wiring"
 )
 
 // watchList is what is observed during a trial of a chain.
@@ -88,7 +89,7 @@ func (w *watchList) interfaces(context.Context) ([]trial.InterfaceCounts, error)
 // ofChain tells a chain's interfaces: made for it or adopted, by their alias, and those that others made for its ends.
 func ofChain(p *plan.Plan, n plan.Node) func(*netlink.LinkAttrs) bool {
 	return func(a *netlink.LinkAttrs) bool {
-		return resource.Owned(a.Alias, p.Chain) || adopted.Owned(a.Alias, p.Chain) || p.Foreign() && attachedTo(n, a.Name)
+		return resource.Owned(a.Alias, p.Chain) || adopted.Owned(a.Alias, p.Chain) || p.Foreign() && a.Name != wiring.Loopback && attachedTo(n, a.Name)
 	}
 }
 

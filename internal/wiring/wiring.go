@@ -184,6 +184,8 @@ type OfEngine interface {
 	Can(engine string) bool
 	// Named is the name of the engine's network where options say one that is there.
 	Named(options any) string
+	// Hosted tells that containers have the machine's own network, and no other.
+	Hosted(options any) bool
 	// Published are the ports at which the second end is reached by an address of the machine's that the engine translates; ""
 	// where it is reached at its own.
 	Published(options any) api.PortRanges

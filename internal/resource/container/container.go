@@ -146,6 +146,7 @@ func Observe(all []engine.Container) (found []resource.Observed) {
 		switch {
 		case c.PID == 0:
 			o.Fingerprint = Ended
+		case c.Hosted: // whose namespace needs no name
 		case !netns.Has(c.Name, c.PID) || strays(c):
 			o.Fingerprint = Unnamed
 		}
@@ -171,9 +172,13 @@ func (s Spec) Processes(ctx context.Context, owner string) (pids []int, err erro
 	if err != nil {
 		return nil, err
 	}
-	living, err := netns.Processes([]string{s.Name})
+	at := s.Name
+	if s.Hosted() {
+		at = netns.Host
+	}
+	living, err := netns.Processes([]string{at})
 	for _, c := range all {
-		for _, pid := range living[s.Name] {
+		for _, pid := range living[at] {
 			if c.Name == s.Name && engine.Within(pid, c.ID) {
 				pids = append(pids, pid)
 			}
@@ -249,7 +254,22 @@ func (s Spec) Make(ctx context.Context, owner string) error {
 		return err
 	}
 	defer its.Close()
-	return netns.NameOf(s.Name, its.Ref())
+	return s.Place(its)
+}
+
+// Hosted tells that it is in the machine's own network namespace.
+func (s Spec) Hosted() bool { return s.Network == engine.HostNetwork }
+
+// Place gives the network namespace of the container its name. The machine's own is given none, because whatever lives in a namespace of
+// that name is the container's.
+func (s Spec) Place(its *netns.Held) error {
+	switch {
+	case !s.Hosted():
+		return netns.NameOf(s.Name, its.Ref())
+	case !its.Called(netns.Host):
+		return fmt.Errorf("function %s: the network of its engine's machine is in another namespace than this command's; run nfchain where the engine runs (nsenter --net)", s.Node)
+	}
+	return nil
 }
 
 // Prepare what the container is made from, and give the engine's own name of that: whatever may be missing is seen before anything

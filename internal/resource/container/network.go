@@ -188,7 +188,7 @@ func (Kind) Possible(specs []resource.Spec) error {
 	for _, s := range specs {
 		c := s.(Spec)
 		n := Network{Engine: c.Engine, Name: c.Network}
-		if n.Name == "" || engine.Makes(n.Name) || slices.ContainsFunc(asked, func(other Network) bool { return other.Engine == n.Engine && other.Name == n.Name }) {
+		if n.Name == "" || c.Hosted() || engine.Makes(n.Name) || slices.ContainsFunc(asked, func(other Network) bool { return other.Engine == n.Engine && other.Name == n.Name }) {
 			continue
 		}
 		asked = append(asked, n)

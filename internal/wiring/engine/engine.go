@@ -30,6 +30,12 @@ func (Wiring) Attaches() {}
 // Can implements wiring.OfEngine: containerd leaves networks to others.
 func (Wiring) Can(name string) bool { return name == engine.Docker || name == engine.Podman }
 
+// Hosted implements wiring.OfEngine.
+func (Wiring) Hosted(options any) bool {
+	o := options.(*Options)
+	return o.Driver == engine.HostNetwork || o.Network == engine.HostNetwork
+}
+
 // Named implements wiring.OfEngine.
 func (Wiring) Named(options any) string { return options.(*Options).Network }
 
@@ -55,6 +61,13 @@ func (Wiring) Join(n wiring.Network) (wiring.Joined, error) {
 		return wiring.Joined{}, fmt.Errorf("network %s is of driver %s, and addresses are translated for a bridge's alone; leave publish out, or name another network", o.Network, n.Driver)
 	}
 	network := container.Network{Engine: n.Engine, Name: o.Network}
+	if (Wiring{}).Hosted(o) {
+		host := container.Network{Engine: n.Engine, Name: engine.HostNetwork}
+		return wiring.Joined{
+			Network: &host, Ends: make([]wiring.Ends, len(n.Hops)),
+			Settings: map[string]string{"engine": n.Engine, "driver": engine.HostNetwork, "network": engine.HostNetwork, "interface": wiring.Loopback},
+		}, nil
+	}
 	onMachine := slices.ContainsFunc(n.Hops, func(h wiring.Hop) bool { return len(h.Needs) < ends })
 	if driver := cmp.Or(o.Driver, n.Driver); onMachine && slices.Contains(over, driver) {
 		return wiring.Joined{}, fmt.Errorf("the machine's kernel does not send to what a network of driver %s has over an interface of the machine's own; have both endpoints be containers, or leave the driver out for a bridge", driver)

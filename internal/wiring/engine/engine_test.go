@@ -69,6 +69,19 @@ func TestPublished(t *testing.T) {
 	}
 }
 
+// TestHosted containers have the engine's own network of that name, of which nothing is made, and need nothing of it.
+func TestHosted(t *testing.T) {
+	for _, o := range []*engine.Options{{Driver: "host"}, {Network: "host"}} {
+		if wrong := o.Validate(); len(wrong) > 0 {
+			t.Errorf("%+v: %v", o, wrong)
+		}
+		j, err := engine.Wiring{}.Join(wiring.Network{Owner: "edge", Engine: "docker", Options: o, Hops: []wiring.Hop{{}}})
+		if err != nil || j.Network.Made() || j.Network.Name != "host" || len(j.Requires) > 0 || j.Ends[0] != (wiring.Ends{}) || !(engine.Wiring{}).Hosted(o) {
+			t.Errorf("%+v: %+v, %v", o, j, err)
+		}
+	}
+}
+
 // TestDriversNeed what they make devices of. Over no interface of the machine's Docker makes one that leads nowhere.
 func TestDriversNeed(t *testing.T) {
 	for _, of := range []struct {
@@ -91,17 +104,17 @@ func TestDriversNeed(t *testing.T) {
 // TestOptions that contradict each other, or mean another wiring.
 func TestOptions(t *testing.T) {
 	for want, o := range map[string]engine.Options{
-		"":                 {Driver: "macvlan", Subnets: []string{"198.51.100.0/24", "2001:db8::/64"}},
-		"is there already": {Network: "theirs", Driver: "bridge"},
-		"wiring: host":     {Network: "host"},
-		"has no network":   {Driver: "null"},
-		"is not a network": {Subnets: []string{"198.51.100.1/24"}},
-		"is not a port":    {Publish: "http"},
-		"port 82 twice":    {Publish: "90,80-85,82"},
-		"port 80 twice":    {Publish: "80,80"},
-		"are 65 ports":     {Publish: "1-64,80"},
-		"is for a bridge":  {Driver: "macvlan", Publish: "80"},
-		"of this family":   {Subnets: []string{"198.51.100.0/24", "203.0.113.0/24"}},
+		"":                  {Driver: "macvlan", Subnets: []string{"198.51.100.0/24", "2001:db8::/64"}},
+		"is there already":  {Network: "theirs", Driver: "bridge"},
+		"nothing published": {Driver: "host", Publish: "80"},
+		"has no network":    {Driver: "null"},
+		"is not a network":  {Subnets: []string{"198.51.100.1/24"}},
+		"is not a port":     {Publish: "http"},
+		"port 82 twice":     {Publish: "90,80-85,82"},
+		"port 80 twice":     {Publish: "80,80"},
+		"are 65 ports":      {Publish: "1-64,80"},
+		"is for a bridge":   {Driver: "macvlan", Publish: "80"},
+		"of this family":    {Subnets: []string{"198.51.100.0/24", "203.0.113.0/24"}},
 	} {
 		wrong := o.Validate()
 		if (len(wrong) == 0) != (want == "") || len(wrong) > 0 && !strings.Contains(wrong[0].Message, want) {

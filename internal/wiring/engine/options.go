@@ -6,6 +6,7 @@ import (
 	"net/netip"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/engine"
 )
 
 // Options of the wiring.
@@ -14,7 +15,7 @@ type Options struct {
 	// the chain, and removed with it.
 	Network string `json:"network,omitempty"`
 	// Driver that makes the chain's: bridge (default), macvlan, ipvlan or any other that the engine
-	// has.
+	// has. With host nothing is made, and containers are in the machine's own network.
 	Driver string `json:"driver,omitempty"`
 	// Subnets of its addresses, one a family. Default: the engine's choice, of IPv4.
 	Subnets []string `json:"subnets,omitempty"`
@@ -49,11 +50,11 @@ func (o *Options) Validate() []api.FieldProblem {
 		add("network", "is there already, and driver, subnets and options are for one that is made; leave one or the other out")
 	}
 	for _, of := range []struct{ path, is string }{{"network", o.Network}, {"driver", o.Driver}} {
-		switch of.is {
-		case "host":
-			add(of.path, "host leaves both containers in the host's own namespace, over its loopback; that is wiring: host, of the same two programs")
-		case "none", "null":
+		switch {
+		case of.is == "none" || of.is == "null":
 			add(of.path, "has no network at all; leave it out for a bridge")
+		case of.is == engine.HostNetwork && (o.Publish != "" || len(o.Subnets) > 0 || len(o.Options) > 0):
+			add(of.path, "host has containers be in the machine's own network, where nothing is made and nothing published; leave out publish, subnets and options")
 		}
 	}
 	if o.Publish != "" {
