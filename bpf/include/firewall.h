@@ -8,7 +8,8 @@
 #include "flows.h"
 #include "skb.h"
 
-enum { RULES_NO_PROTOCOL = 255, RULES_EXTENSIONS = 8 };
+/* Behind NOTHING is none (RFC 8200 section 4.7). */
+enum { RULES_NO_PROTOCOL = 255, RULES_NOTHING = 59, RULES_EXTENSIONS = 8 };
 
 /* States that are no answer: of an error of ICMP, which is that of the packet it is about. Its id is where
  * that begins. */
@@ -39,7 +40,7 @@ rules_own int rules_skip(struct __sk_buff *skb, struct rules_packet *r, struct r
 		__u32 size = r->protocol == 44 ? 4 : 2;
 
 		if (!rules_extends(r->protocol))
-			return 1;
+			return r->protocol != RULES_NOTHING;
 		h[0] = h[1] = 0;
 		if (t->at + size > t->end || (size == 4 ? bpf_skb_load_bytes(skb, t->at, h, 4) : bpf_skb_load_bytes(skb, t->at, h, 2)))
 			break;
@@ -57,6 +58,14 @@ rules_own int rules_skip(struct __sk_buff *skb, struct rules_packet *r, struct r
 	return 0;
 }
 
+/* rules_ends notes where a packet ends by its length, which what the kernel merged to more than a header can tell does not
+ * have (BIG TCP). What an error quotes ends with that. */
+static inline void rules_ends(struct __sk_buff *skb, struct rules_place *t, __u32 from, __u32 length)
+{
+	if (!t->end)
+		t->end = length || !((struct skb_whole *)skb)->gso_size ? from + length : skb->len;
+}
+
 /* rules_address4 and rules_address6 read the fixed headers; 0 if no header of a transport follows. */
 static inline int rules_address4(struct __sk_buff *skb, struct rules_packet *r, struct rules_place *t)
 {
@@ -66,7 +75,7 @@ static inline int rules_address4(struct __sk_buff *skb, struct rules_packet *r, 
 	if (bpf_skb_load_bytes(skb, t->at, h, sizeof(h)))
 		return 0;
 	total = rules_16(b + 2);
-	t->end = total ? t->at + total : skb->len; /* BIG TCP has no length */
+	rules_ends(skb, t, t->at, total);
 	t->at += (b[0] & 15) * 4;
 	r->protocol = b[9];
 	r->source[1] = rules_32(h + 3);
@@ -84,7 +93,7 @@ static inline int rules_address6(struct __sk_buff *skb, struct rules_packet *r, 
 		return 0;
 	length = rules_16(b + 4);
 	t->at += 40;
-	t->end = length ? t->at + length : skb->len;
+	rules_ends(skb, t, t->at, length);
 	r->six = 1;
 	r->protocol = b[6];
 	r->source[0] = __builtin_bswap64(h[1]);
@@ -94,18 +103,31 @@ static inline int rules_address6(struct __sk_buff *skb, struct rules_packet *r, 
 	return rules_skip(skb, r, t);
 }
 
-/* rules_ports reads as much of the transport as there is. */
+/* rules_ports reads as much of the transport as there is. What cannot be is invalid: a header that is cut off, and lengths
+ * in it that are too short or lead out of the packet. */
 static inline void rules_ports(struct __sk_buff *skb, struct rules_packet *r, const struct rules_place *t)
 {
-	__u32 whole = r->protocol == RULES_TCP ? 20 : r->protocol == RULES_UDP ? 8 : 12;
-	__u16 port = 0;
+	__u32 whole = r->protocol == RULES_TCP ? 20 : r->protocol == RULES_UDP ? 8 : 12, length = 0;
+	__u16 h[7] = {}; /* as far as TCP's flags */
+	__u8 *b = (void *)h;
 
-	if (t->at + 2 <= t->end && !bpf_skb_load_bytes(skb, t->at, &port, 2))
-		r->source_port = rules_16(&port);
-	if (t->at + 4 <= t->end && !bpf_skb_load_bytes(skb, t->at + 2, &port, 2))
-		r->destination_port = rules_16(&port);
-	if (t->at + whole > t->end || (r->protocol == RULES_TCP && bpf_skb_load_bytes(skb, t->at + 13, &r->what, 1)))
-		r->state = RULES_INVALID;
+	if (t->at + whole <= t->end && !(r->protocol == RULES_TCP ? bpf_skb_load_bytes(skb, t->at, h, 14) : bpf_skb_load_bytes(skb, t->at, h, 8))) {
+		r->source_port = rules_16(h);
+		r->destination_port = rules_16(h + 1);
+		if (r->protocol == RULES_TCP) {
+			r->what = b[13];
+			length = (b[12] >> 4) * 4;
+		} else if (r->protocol == RULES_UDP)
+			length = rules_16(h + 2);
+		if (r->protocol != RULES_SCTP && (length < whole || t->at + length > t->end))
+			r->state = RULES_INVALID;
+		return;
+	}
+	r->state = RULES_INVALID;
+	if (t->at + 2 <= t->end && !bpf_skb_load_bytes(skb, t->at, h, 2))
+		r->source_port = rules_16(h);
+	if (t->at + 4 <= t->end && !bpf_skb_load_bytes(skb, t->at + 2, h, 2))
+		r->destination_port = rules_16(h);
 }
 
 /* rules_message reads a header of ICMP. */
@@ -120,7 +142,7 @@ static inline void rules_message(struct __sk_buff *skb, struct rules_packet *r, 
 	r->state = RULES_NEW;
 	type = r->what = *(__u8 *)h;
 	r->id = rules_16(h + 2);
-	if (r->six ? type >= 1 && type <= 4 : type == 3 || type == 4 || type == 5 || type == 11 || type == 12) {
+	if (r->six ? type < 128 : type == 3 || type == 4 || type == 5 || type == 11 || type == 12) {
 		r->state = RULES_ERROR;
 		r->id = t->at + 8;
 	}
@@ -128,10 +150,11 @@ static inline void rules_message(struct __sk_buff *skb, struct rules_packet *r, 
 		r->state = RULES_UNTRACKED;
 }
 
-/* rules_read reads the packet that begins somewhere in a frame. */
-rules_own int rules_read(struct __sk_buff *skb, struct rules_packet *r, __u32 at)
+/* rules_read reads the packet that begins somewhere in a frame, or the one that is quoted there; 0 if no header of a
+ * transport is there. */
+rules_own int rules_read(struct __sk_buff *skb, struct rules_packet *r, __u32 at, int quoted)
 {
-	struct rules_place t = { .at = at };
+	struct rules_place t = { .at = at, .end = quoted ? skb->len : 0 };
 	__u8 version = 0;
 	int more;
 
@@ -153,7 +176,7 @@ rules_own int rules_read(struct __sk_buff *skb, struct rules_packet *r, __u32 at
 		rules_ports(skb, r, &t);
 	else if (r->protocol == (r->six ? RULES_ICMPV6 : RULES_ICMP))
 		rules_message(skb, r, &t);
-	return 0;
+	return 1;
 }
 
 /* rules_relates gives the state of an error of ICMP: who sent what it is about must be who gets it. */
@@ -163,7 +186,8 @@ rules_own __u8 rules_relates(struct __sk_buff *skb, const struct rules_packet *e
 
 	if (!error)
 		return RULES_INVALID;
-	rules_read(skb, &about, error->id);
+	if (!rules_read(skb, &about, error->id, 1))
+		return RULES_INVALID;
 	if (about.six != error->six || about.source[0] != error->destination[0] || about.source[1] != error->destination[1])
 		return RULES_INVALID;
 	return rules_open(&about, whose, now) ? RULES_RELATED : RULES_INVALID;

@@ -19,7 +19,7 @@ enum {
 enum { NAT_DESTINATION, NAT_SOURCE };     /* of a rule's kind */
 enum { NAT_BY_TURNS, NAT_BY_HASH };       /* how a rule's targets are shared out */
 
-/* How long a connection is known without packets: of TCP RFC 5382 REQ-5, of echoes RFC 5508 REQ-2, of
+/* How long a connection is known without packets: of TCP RFC 5382 REQ-5, of ICMP's questions RFC 5508 REQ-2, of
  * others RFC 4787 REQ-5, and fragments as long as Linux waits for all of them. */
 #define NAT_SECOND 1000000000ULL
 #define NAT_KEEPS_TCP (7440 * NAT_SECOND)

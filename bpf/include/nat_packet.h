@@ -12,7 +12,9 @@ enum { ICMP_PROTOCOL = 1, ICMPV6_PROTOCOL = 58 };
 enum { NAT_OTHER, NAT_CUT, NAT_FLOW, NAT_ERROR };
 
 enum { NAT_WHOLE, NAT_FIRST, NAT_LATER }; /* fragments */
-enum { NAT_ASKS = 1, NAT_ANSWERS = 2 };   /* of a flow's echo */
+/* Of a flow's echo, and of other questions of ICMP: their type, which is not that of an echo, stands in the place of the
+ * port that they do not have. */
+enum { NAT_ASKS = 1, NAT_ANSWERS = 2 };
 
 /* A packet, or what an error of ICMP quotes of one. */
 struct nat_packet {
@@ -53,20 +55,27 @@ static inline void nat_find_sum(struct __sk_buff *skb, struct nat_packet *x)
 static inline int nat_message(struct __sk_buff *skb, struct nat_packet *x)
 {
 	__u16 h[4] = {};
-	__u8 type, asks = x->flow.version == 4 ? 8 : 128, answers = x->flow.version == 4 ? 0 : 129;
+	__u8 type, asks = x->flow.version == 4 ? 8 : 128, answers = x->flow.version == 4 ? 0 : 129, other = 0;
 
 	if (bpf_skb_load_bytes(skb, x->transport, h, sizeof(h)))
 		return NAT_CUT;
 	type = h[0]; /* the first byte */
-	if (x->flow.version == 4 ? type == 3 || type == 4 || type == 11 || type == 12 : type >= 1 && type <= 4)
+	if (x->flow.version == 4 ? type == 3 || type == 4 || type == 11 || type == 12 : type < 128)
 		return NAT_ERROR;
+	if (x->flow.version == 4 && type >= 13 && type <= 18) { /* timestamp, information, address mask: RFC 5508 section 3 */
+		other = (type - 1) | 1; /* what is asked; questions are odd */
+		asks = other;
+		answers = other + 1;
+	}
 	if (type == asks) {
 		x->flow.echo = NAT_ASKS;
 		x->flow.ports[0] = h[2];
+		x->flow.ports[1] = other;
 		return NAT_FLOW;
 	}
 	if (type == answers) {
 		x->flow.echo = NAT_ANSWERS;
+		x->flow.ports[0] = other;
 		x->flow.ports[1] = h[2];
 		return NAT_FLOW;
 	}

@@ -281,7 +281,7 @@ static inline void ask(struct __sk_buff *skb, struct packet *p, struct rules_pac
 	__u32 first = 0, *current = bpf_map_lookup_elem(&rules_current, &first);
 
 	p->asked = current ? *(volatile __u32 *)current : 0; /* once: it may change meanwhile */
-	rules_read(skb, r, p->at);
+	rules_read(skb, r, p->at, 0);
 }
 
 /* denied tells whether a step's rules drop a packet. */
@@ -319,7 +319,7 @@ static __attribute__((noinline)) int denied(struct __sk_buff *skb, __u32 i, stru
 static inline void reread(struct __sk_buff *skb, struct packet *p, struct rules_packet *r)
 {
 	if (needs & NEEDS_RULES)
-		rules_read(skb, r, p->at);
+		rules_read(skb, r, p->at, 0);
 }
 #else
 static inline int denied(struct __sk_buff *skb, __u32 i, struct packet *p, struct rules_packet *r, __u64 now) { return 0; }

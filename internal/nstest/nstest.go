@@ -122,6 +122,19 @@ func Namespace(tb testing.TB) string {
 	return name
 }
 
+// Unnamed is an empty network namespace that goes with the test, and with its process however that ends: a worker of a
+// fuzz test may be killed.
+func Unnamed(tb testing.TB) *netns.Handle {
+	tb.Helper()
+	Root(tb)
+	u, err := netns.NewUnnamed()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(u.Close)
+	return Open(tb, u.Ref())
+}
+
 // Open holds a namespace open for as long as the test runs.
 func Open(tb testing.TB, ref string) *netns.Handle {
 	tb.Helper()

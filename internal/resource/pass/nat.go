@@ -18,15 +18,16 @@ import (
 // the NAT of the same name at the namespace's other interfaces, where the packets of the other way come in.
 //
 // What no rule is for goes on as it came. What is known without packets is forgotten: TCP's connections after
-// 124 minutes (RFC 5382 REQ-5), echoes after 60 s (RFC 5508 REQ-2), others after 5 minutes (RFC 4787 REQ-5).
+// 124 minutes (RFC 5382 REQ-5), ICMP's questions after 60 s (RFC 5508 REQ-2), others after 5 minutes (RFC 4787 REQ-5).
 // A packet is a stray and is dropped if
 //
 //   - it answers to an address that connections were given as their source, and is of none of them,
-//   - it is an answer to an echo, of the way that opens, and nobody asked,
+//   - it is an answer to a question of ICMP, of the way that opens, and nobody asked,
 //   - it is a fragment that comes before the first one, which says where it goes, or 30 s after,
 //   - its transport's header is cut off, or is behind more of IPv6's extensions than are looked through.
 //
-// Errors of ICMP are translated, and what they quote (RFC 5508 section 4). Packets to link-local and to
+// ICMP's questions are those for an echo and, of IPv4, a timestamp, information or an address mask. Errors of ICMP are
+// translated, and what they quote (RFC 5508 section 4), those of ICMPv6 also if they are unknown (RFC 4443 section 2.4). Packets to link-local and to
 // multicast addresses, and what ICMP says to neighbours, are left alone. SCTP and protocols without ports
 // have their addresses translated.
 type NAT struct {

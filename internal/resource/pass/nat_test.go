@@ -83,6 +83,9 @@ func (w *world) fresh(way int) (t tuple) {
 	case isICMP(t.version, t.protocol):
 		t.echo = some[byte](w, asks, asks, asks, answers)
 		t.ports[t.echo-1] = uint16(w.IntN(3))
+		if t.version == 4 { // what is asked, which is in the place of the other port
+			t.ports[2-t.echo] = some[uint16](w, 0, 0, 13, 15, 17)
+		}
 	case ported(t.protocol):
 		t.ports = [2]uint16{some[uint16](w, 5, 700, 4000, 4001), some[uint16](w, 80, 53, 55)}
 	}
@@ -141,7 +144,7 @@ func (w *world) quoting(t tuple, ip []byte) []byte {
 		from = addr(map[byte]string{4: "10.7.7.7", 6: "fd07::7"}[t.version])
 	}
 	e := tuple{version: t.version, protocol: map[byte]byte{4: 1, 6: 58}[t.version], source: from, destination: t.source}
-	icmp := append([]byte{some[byte](w, map[byte][]byte{4: {3, 4, 11, 12}, 6: {1, 2, 3, 4}}[t.version]...), 0, 0, 0, 0, 0, 0, 0}, ip[:min(len(ip), 28+w.IntN(60))]...)
+	icmp := append([]byte{some[byte](w, map[byte][]byte{4: {3, 4, 11, 12}, 6: {1, 2, 3, 4, 100}}[t.version]...), 0, 0, 0, 0, 0, 0, 0}, ip[:min(len(ip), 28+w.IntN(60))]...)
 	return e.over(icmp, true)
 }
 

@@ -119,11 +119,15 @@ func (x *parsed) message(icmp []byte) {
 	kinds := map[byte][2]byte{4: {8, 0}, 6: {128, 129}}[x.version]
 	id := binary.BigEndian.Uint16(icmp[4:])
 	switch typ := icmp[0]; {
+	case x.version == 4 && slices.Contains([]byte{13, 15, 17}, typ):
+		x.echo, x.ports = asks, [2]uint16{id, uint16(typ)}
+	case x.version == 4 && slices.Contains([]byte{14, 16, 18}, typ):
+		x.echo, x.ports = answers, [2]uint16{uint16(typ) - 1, id}
 	case typ == kinds[0]:
 		x.echo, x.ports[0] = asks, id
 	case typ == kinds[1]:
 		x.echo, x.ports[1] = answers, id
-	case x.version == 4 && slices.Contains([]byte{3, 4, 11, 12}, typ), x.version == 6 && typ >= 1 && typ <= 4:
+	case x.version == 4 && slices.Contains([]byte{3, 4, 11, 12}, typ), x.version == 6 && typ < 128:
 		x.error = true
 	default:
 		x.other = true
@@ -226,8 +230,11 @@ func (t tuple) packet(payload []byte, summed bool) []byte {
 	switch {
 	case t.echo != 0:
 		kinds := map[byte][3]byte{4: {0, 8, 0}, 6: {0, 128, 129}}[t.version]
-		id := t.ports[t.echo-1]
-		l4 = append([]byte{kinds[t.echo], 0, 0, 0, byte(id >> 8), byte(id), 0, 1}, payload...)
+		id, kind := t.ports[t.echo-1], kinds[t.echo]
+		if other := t.ports[2-t.echo]; other != 0 {
+			kind = byte(other) + t.echo - 1
+		}
+		l4 = append([]byte{kind, 0, 0, 0, byte(id >> 8), byte(id), 0, 1}, payload...)
 	case t.protocol == 6:
 		l4 = append(ports(t.ports[0], t.ports[1]), payload...)
 	case ported(t.protocol):

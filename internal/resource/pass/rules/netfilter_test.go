@@ -12,10 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/feature"
-	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource"
-	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/pass/rules"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
@@ -32,17 +30,7 @@ type netfilter struct {
 func judgedByNetfilter(t *testing.T) *netfilter {
 	t.Helper()
 	nstest.Require(t, feature.Root, feature.NFTables, feature.Tun)
-	owner := nstest.Owner(t)
-	ns := namespace.Name(owner, "fw")
-	if err := netns.Create(ns, func() error { return nil }); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := netns.Remove(ns); err != nil {
-			t.Error(err)
-		}
-	})
-	n := &netfilter{place: resource.At(nstest.Open(t, ns), owner)}
+	n := &netfilter{place: resource.At(nstest.Unnamed(t), nstest.Owner(t))}
 	if err := n.place.Do(n.attach); err != nil {
 		t.Fatal(err)
 	}
