@@ -74,7 +74,7 @@ func (Kind) Steps(options any) (function.Steps, error) {
 	o := options.(*Options)
 	copies := o.copies()
 	return function.Steps{
-		Less: *o == Options{}, // in a namespace all is copied, to multicast addresses too
+		Less: *o == Options{}, // in a namespace broken packets are copied, too
 		Step: func(int) pass.Step { return pass.NewMirror(0, copies) },
 		Tap: func(site function.Site, other link.End) []resource.Resource {
 			place, end := tap(site)
