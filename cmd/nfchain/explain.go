@@ -16,6 +16,7 @@ const mostSent = 1000
 
 func (a *app) explainCmd() *cobra.Command {
 	var t trace.Options
+	var w runs.FlowWords
 	cmd := &cobra.Command{
 		Use: "explain CHAIN tcp|udp|icmp FROM TO", Short: "Tell which way packets of a flow take through a live chain, how far they come, and why no farther",
 		Long: `Send a few packets of a flow from the end of a chain where it begins, and tell at which hops
@@ -26,10 +27,14 @@ FROM and TO are nodes or addresses, with a port for tcp and udp: client, server:
 chosen. The packets open a connection (tcp), carry a few bytes (udp) or ask for an echo (icmp), and
 what listens at TO gets them, whatever it then makes of them.
 
+A classifier's rules ask for more: --dscp gives the packets a code point, --vlan a tag, and with --ingress they
+come in at that end, so that FROM may be anybody's address behind it.
+
 It needs root and a kernel that describes its types (Linux 5.17 or newer).`,
 		Example: `  nfchain explain edge tcp client server:443
   nfchain explain edge udp client:5000 198.18.0.9:53 -o json
-  nfchain explain edge icmp server client`,
+  nfchain explain edge icmp server client
+  nfchain explain edge tcp 203.0.113.7 server:443 --ingress client --dscp af41 --vlan 10`,
 		Args: cobra.ExactArgs(4), ValidArgsFunction: a.completeChains,
 	}
 	var o *string
@@ -47,7 +52,8 @@ It needs root and a kernel that describes its types (Linux 5.17 or newer).`,
 		if err != nil {
 			return err
 		}
-		flow, err := runs.FlowOf(p, args[1], args[2], args[3])
+		w.Protocol, w.From, w.To = args[1], args[2], args[3]
+		flow, err := runs.FlowOf(p, w)
 		if err != nil {
 			return err
 		}
@@ -70,6 +76,9 @@ It needs root and a kernel that describes its types (Linux 5.17 or newer).`,
 		return e.Text(a.stdout)
 	}))
 	o = outputFlag(cmd, "text", "json")
+	cmd.Flags().StringVar(&w.Ingress, "ingress", "", "the end where the flow comes in (default: the one that FROM is)")
+	cmd.Flags().StringVar(&w.DSCP, "dscp", "", "code point of the packets, as rules have them: 0 to 63, ef, af41 …")
+	cmd.Flags().StringVar(&w.VLAN, "vlan", "", "VLAN that the packets are of, 0 to 4094 (default: none)")
 	cmd.Flags().IntVar(&t.Send, "send", 3, "packets to send")
 	cmd.Flags().DurationVar(&t.Patience, "patience", 2*time.Second, "how long to wait for packets of which nothing more is seen")
 	return cmd

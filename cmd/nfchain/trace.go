@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/resource/process"
 	runs "nfchain.dev/nfchain/internal/run"
@@ -29,8 +30,13 @@ XDP programs pass from interface to interface are not seen in between.`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChains,
 	}
 	var o *string
+	var dscp string
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
-		if err := checkTrace(t); err != nil {
+		err := checkTrace(t)
+		if err == nil && dscp != "" {
+			t.CodePoint, err = codePoint(dscp)
+		}
+		if err != nil {
 			return err
 		}
 		if err := a.host(cmd.Context()).Features.Missing(feature.BPFTrace); err != nil {
@@ -42,7 +48,7 @@ XDP programs pass from interface to interface are not seen in between.`,
 		}
 		chain := runs.Traced(p)
 		if t.Send > 0 {
-			if chain, err = runs.Sent(p); err != nil {
+			if chain, err = runs.Sent(p, t.CodePoint); err != nil {
 				return err
 			}
 		}
@@ -76,10 +82,20 @@ XDP programs pass from interface to interface are not seen in between.`,
 	f.Float64Var(&t.Rate, "rate", 1000, "packets per second of --send; 0 is as fast as a socket takes them")
 	f.IntVar(&t.Payload, "payload-size", 64, "bytes of each packet behind its UDP header")
 	f.IntVar(&t.TTL, "ttl", 0, "hops that the packets may take (default: the system's)")
+	f.StringVar(&dscp, "dscp", "", "code point of the packets of --send: 0 to 63, ef, af41 …")
 	f.DurationVar(&t.For, "for", 5*time.Second, "how long to look where nothing is sent")
 	f.DurationVar(&t.Patience, "patience", 2*time.Second, "how long to wait for packets of which nothing more is seen")
 	f.BoolVar(&t.Softirq, "softirq", false, "show the time that cores spend at each hop; it slows packets down by 10 to 30%")
 	return cmd
+}
+
+// codePoint of packets, by its number or name.
+func codePoint(text string) (uint8, error) {
+	c, err := api.ParseCodePoint(text)
+	if err != nil {
+		err = fmt.Errorf("--dscp: %w: %w", err, runs.ErrInput)
+	}
+	return c, err
 }
 
 // checkTrace refuses what cannot be meant.

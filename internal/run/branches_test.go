@@ -221,7 +221,7 @@ func (b *bed) explained(protocol, from, to string) (e trace.Explanation) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	f, err := run.FlowOf(p, protocol, from, to)
+	f, err := run.FlowOf(p, run.FlowWords{Protocol: protocol, From: from, To: to})
 	if err != nil {
 		b.Fatal(err)
 	}

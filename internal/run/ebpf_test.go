@@ -162,7 +162,7 @@ func TestReplicasAreTraced(t *testing.T) {
 		t.Errorf("%d replicas had the flow", has)
 	}
 	for _, ends := range [][2]string{{"client:5000", "server:53"}, {"server:5000", "client:53"}} {
-		flow, err := run.FlowOf(p, "udp", ends[0], ends[1])
+		flow, err := run.FlowOf(p, run.FlowWords{Protocol: "udp", From: ends[0], To: ends[1]})
 		if err != nil {
 			t.Fatal(err)
 		}

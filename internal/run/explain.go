@@ -7,15 +7,31 @@ import (
 	"strconv"
 	"strings"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/trace"
 )
 
-// FlowOf a chain, from a protocol and where it begins and goes to: a node or an address,
-// with a port where the protocol has them, as in client, server:443, 198.18.0.1 and
-// [2001:2::1]:443. A flow begins at an end; its own port may be left out.
-func FlowOf(p *plan.Plan, protocol, from, to string) (trace.Flow, error) {
-	f := trace.Flow{Protocol: protocol}
+// FlowWords are a flow as a person writes it.
+type FlowWords struct {
+	// Protocol is tcp, udp or icmp.
+	Protocol string
+	// From and To are a node or an address, with a port where the protocol has them, as in client, server:443, 198.18.0.1 and
+	// [2001:2::1]:443. A flow begins at an end; its own port may be left out.
+	From, To string
+	// Ingress is the end where it comes in; then From may be any address, as of who is behind that end. "" is the end that From is.
+	Ingress string
+	// DSCP is a code point, as rules have them, and VLAN an identifier; "" and none are packets without.
+	DSCP, VLAN string
+}
+
+// FlowOf a chain, from its words.
+func FlowOf(p *plan.Plan, w FlowWords) (trace.Flow, error) {
+	f := trace.Flow{Protocol: w.Protocol}
+	protocol, from, to := w.Protocol, w.From, w.To
+	if err := w.marks(&f); err != nil {
+		return f, err
+	}
 	ported, known := map[string]bool{"tcp": true, "udp": true, "icmp": false}[protocol]
 	if !known {
 		return f, fmt.Errorf("%q is no protocol that can be explained; write tcp, udp or icmp: %w", protocol, ErrInput)
@@ -34,7 +50,7 @@ func FlowOf(p *plan.Plan, protocol, from, to string) (trace.Flow, error) {
 	case ported && port == 0:
 		return f, fmt.Errorf("say which port it goes to, as in %s:80: %w", target, ErrInput)
 	}
-	begins, err := beginsAt(p, source)
+	begins, own, err := beginsAt(p, source, w.Ingress)
 	if err != nil {
 		return f, err
 	}
@@ -44,7 +60,7 @@ func FlowOf(p *plan.Plan, protocol, from, to string) (trace.Flow, error) {
 		return f, fmt.Errorf("%q is neither an address nor a node of the chain that has one: %w", target, ErrInput)
 	}
 	for _, a := range goes {
-		for _, own := range meant(source, begins) {
+		for _, own := range own {
 			if a.Is4() == own.Is4() {
 				f.From, f.To = netip.AddrPortFrom(own, sourcePort), netip.AddrPortFrom(a, port)
 				return f.WithPort(), nil
@@ -73,14 +89,49 @@ func readEnd(text string) (end string, port uint16, err error) {
 	return name, uint16(n), nil
 }
 
-// beginsAt is the end that a flow begins at.
-func beginsAt(p *plan.Plan, source string) (plan.Node, error) {
-	for _, n := range []plan.Node{p.Client(), p.Server()} {
-		if len(meant(source, n)) > 0 {
-			return n, nil
+// marks that packets of the flow bear.
+func (w FlowWords) marks(f *trace.Flow) (err error) {
+	if w.DSCP != "" {
+		if f.CodePoint, err = api.ParseCodePoint(w.DSCP); err != nil {
+			return fmt.Errorf("--dscp: %w: %w", err, ErrInput)
 		}
 	}
-	return plan.Node{}, fmt.Errorf("%q is neither of the chain's ends, %s and %s, nor an address of theirs, and flows begin there: %w", source, p.Client().Name, p.Server().Name, ErrInput)
+	all, err := api.VLANs(w.VLAN).Parse()
+	switch {
+	case err != nil:
+		return fmt.Errorf("--vlan: %w: %w", err, ErrInput)
+	case len(all) > 1 || len(all) == 1 && all[0].First != all[0].Last:
+		return fmt.Errorf("--vlan: a packet is of one VLAN, not of %s: %w", w.VLAN, ErrInput)
+	case len(all) == 1 && all[0].First != api.Untagged:
+		f.Tagged, f.VLAN = true, all[0].First
+	}
+	return nil
+}
+
+// beginsAt is the end that a flow begins at, and the addresses that it may come from.
+func beginsAt(p *plan.Plan, source, ingress string) (plan.Node, []netip.Addr, error) {
+	ends := []plan.Node{p.Client(), p.Server()}
+	if ingress != "" {
+		ends = slices.DeleteFunc(ends, func(n plan.Node) bool { return !n.Has(ingress) })
+		if len(ends) == 0 {
+			return plan.Node{}, nil, fmt.Errorf("--ingress: %q is neither of the chain's ends, %s and %s: %w", ingress, p.Client().Name, p.Server().Name, ErrInput)
+		}
+		if a, err := netip.ParseAddr(source); err == nil {
+			return ends[0], []netip.Addr{a}, nil
+		}
+		for _, n := range p.Nodes {
+			if n.Has(source) {
+				return ends[0], addressesOf(n), nil
+			}
+		}
+		return plan.Node{}, nil, fmt.Errorf("%q is neither an address nor a node of the chain that has one: %w", source, ErrInput)
+	}
+	for _, n := range ends {
+		if own := meant(source, n); len(own) > 0 {
+			return n, own, nil
+		}
+	}
+	return plan.Node{}, nil, fmt.Errorf("%q is neither of the chain's ends, %s and %s, nor an address of theirs, and flows begin there; say --ingress where it comes from behind one: %w", source, p.Client().Name, p.Server().Name, ErrInput)
 }
 
 // meant are the addresses of a node that a word means: all if it is its name.

@@ -95,7 +95,7 @@ func TestPassthroughIsToldOf(t *testing.T) {
 					t.Errorf("%s: %+v", n.Name, n.Through)
 				}
 			}
-			f, err := run.FlowOf(p, "udp", "client", "server:7")
+			f, err := run.FlowOf(p, run.FlowWords{Protocol: "udp", From: "client", To: "server:7"})
 			if err != nil {
 				t.Fatal(err)
 			}

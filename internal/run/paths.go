@@ -217,9 +217,12 @@ func ruleText(c *plan.Classifier, rule int) string {
 
 // firstOf a flow is what rules ask of its packets.
 func firstOf(f trace.Flow) steer.First {
-	first := steer.First{Source: f.From.Addr(), Destination: f.To.Addr(), SourcePort: f.From.Port(), DestinationPort: f.To.Port(), Protocol: f.Number(), VLAN: api.Untagged, From: steer.FirstEnd, Opens: f.Number() == protocolTCP}
+	first := steer.First{Source: f.From.Addr(), Destination: f.To.Addr(), SourcePort: f.From.Port(), DestinationPort: f.To.Port(), Protocol: f.Number(), CodePoint: f.CodePoint, VLAN: api.Untagged, From: steer.FirstEnd, Opens: f.Number() == protocolTCP}
 	if f.Reverse {
 		first.From = steer.SecondEnd
+	}
+	if f.Tagged {
+		first.VLAN = f.VLAN
 	}
 	return first
 }
@@ -242,13 +245,17 @@ func knownPath(p *plan.Plan, f steer.First) (path string, rule int, known bool, 
 	return "", 0, false, nil
 }
 
-// Sent is a chain as datagrams see it that trace sends, whose ports the kernel chooses.
-func Sent(p *plan.Plan) (trace.Chain, error) {
+// Sent is a chain as datagrams with a code point see it that trace sends, whose ports the kernel chooses.
+func Sent(p *plan.Plan, codePoint uint8) (trace.Chain, error) {
 	if p.Classifier == nil {
 		return Traced(p), nil
 	}
 	c := trial.Condition{}
-	path, err := onePath(p.Classifier, rangesOf(p, c, protocolUDP, ephemeral, steer.FirstEnd), "datagrams to a port from 1024 on")
+	flows := rangesOf(p, c, protocolUDP, ephemeral, steer.FirstEnd)
+	for i := range flows {
+		flows[i].FirstCodePoint, flows[i].LastCodePoint = codePoint, codePoint
+	}
+	path, err := onePath(p.Classifier, flows, "datagrams to a port from 1024 on")
 	if err != nil {
 		return trace.Chain{}, fmt.Errorf("%w; `nfchain explain` takes a flow by its ports", err)
 	}

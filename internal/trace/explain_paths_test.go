@@ -49,7 +49,7 @@ classifier:
 			t.Errorf("%q, though a rule gave it its path", e.Unmet)
 		}
 	}
-	c, err := run.Sent(b.plan)
+	c, err := run.Sent(b.plan, 0)
 	if err != nil || len(c.Nodes) != 4 || c.Path != "path of what is sent: a → b" {
 		t.Errorf("%+v, %v", c, err)
 	}

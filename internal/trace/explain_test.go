@@ -19,7 +19,12 @@ import (
 // may lose packets, so it is asked for again.
 func (b bed) explained(verdict, protocol, from, to string) trace.Explanation {
 	b.Helper()
-	f, err := run.FlowOf(b.plan, protocol, from, to)
+	return b.explainedAs(verdict, run.FlowWords{Protocol: protocol, From: from, To: to})
+}
+
+func (b bed) explainedAs(verdict string, w run.FlowWords) trace.Explanation {
+	b.Helper()
+	f, err := run.FlowOf(b.plan, w)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -163,7 +168,7 @@ func TestExplainAMissingRoute(t *testing.T) {
 func TestExplainWhatIsNotSent(t *testing.T) {
 	b := newBed(t, plantest.Forwards(1)+"addresses: {ipv6: none}\n")
 	b.do("client", "ip", "route", "flush", "proto", "78")
-	f, err := run.FlowOf(b.plan, "udp", "client", "server:9")
+	f, err := run.FlowOf(b.plan, run.FlowWords{Protocol: "udp", From: "client", To: "server:9"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,19 +191,24 @@ func TestExplainATranslatedFlow(t *testing.T) {
 // TestWrongFlows are refused with what is right.
 func TestWrongFlows(t *testing.T) {
 	b := newBed(t, plantest.Forwards(1)+"addresses: {ipv6: none}\n")
-	for _, c := range []struct{ protocol, from, to, want string }{
-		{"sctp", "client", "server:1", "write tcp, udp or icmp"},
-		{"tcp", "client", "server", "say which port it goes to, as in server:80"},
-		{"icmp", "client:1", "server", "icmp has no ports"},
-		{"tcp", "f0", "server:1", "neither of the chain's ends, client and server"},
-		{"tcp", "203.0.113.1", "server:1", "neither of the chain's ends"},
-		{"tcp", "client", "nobody:1", `"nobody" is neither an address nor a node`},
-		{"tcp", "client", "[2001:db8::1]:1", "have no addresses of one family"},
-		{"tcp", "client:x", "server:1", `"x" is not a port`},
-		{"udp", "client", "server:0", `"0" is not a port`},
+	for want, w := range map[string]run.FlowWords{
+		"write tcp, udp or icmp":                         {Protocol: "sctp", From: "client", To: "server:1"},
+		"say which port it goes to, as in server:80":     {Protocol: "tcp", From: "client", To: "server"},
+		"icmp has no ports":                              {Protocol: "icmp", From: "client:1", To: "server"},
+		"neither of the chain's ends, client and server": {Protocol: "tcp", From: "f0", To: "server:1"},
+		"say --ingress where it comes from behind one":   {Protocol: "tcp", From: "203.0.113.1", To: "server:1"},
+		`"nobody" is neither an address nor a node`:      {Protocol: "tcp", From: "client", To: "nobody:1"},
+		"have no addresses of one family":                {Protocol: "tcp", From: "client", To: "[2001:db8::1]:1"},
+		`"x" is not a port`:                              {Protocol: "tcp", From: "client:x", To: "server:1"},
+		`"0" is not a port`:                              {Protocol: "udp", From: "client", To: "server:0"},
+		`--ingress: "f0" is neither of`:                  {Protocol: "udp", From: "client", To: "server:1", Ingress: "f0"},
+		`"elsewhere" is neither an address nor a node`:   {Protocol: "udp", From: "elsewhere", To: "server:1", Ingress: "client"},
+		`--dscp: "af51" is no code point`:                {Protocol: "udp", From: "client", To: "server:1", DSCP: "af51"},
+		`--vlan: "4095" is not a VLAN`:                   {Protocol: "udp", From: "client", To: "server:1", VLAN: "4095"},
+		"--vlan: a packet is of one VLAN, not of 10-20":  {Protocol: "udp", From: "client", To: "server:1", VLAN: "10-20"},
 	} {
-		if _, err := run.FlowOf(b.plan, c.protocol, c.from, c.to); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: %v", c, err)
+		if _, err := run.FlowOf(b.plan, w); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v", w, err)
 		}
 	}
 }

@@ -3,7 +3,9 @@ package trace
 import (
 	"encoding/binary"
 	"fmt"
+	"net"
 	"net/netip"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,14 +18,26 @@ type Flow struct {
 	From, To netip.AddrPort
 	// Reverse flows begin at the last end of the chain.
 	Reverse bool
+	// CodePoint is that of differentiated services in its packets (RFC 2474).
+	CodePoint uint8
+	// Tagged packets are of VLAN, 0 to 4094.
+	Tagged bool
+	VLAN   uint16
 }
 
 // String is as "tcp 198.18.0.1:40000 > 198.18.0.2:443".
 func (f Flow) String() string {
+	text := fmt.Sprintf("%s %s > %s", f.Protocol, f.From, f.To)
 	if f.Protocol == "icmp" {
-		return fmt.Sprintf("icmp %s > %s", f.From.Addr(), f.To.Addr())
+		text = fmt.Sprintf("icmp %s > %s", f.From.Addr(), f.To.Addr())
 	}
-	return fmt.Sprintf("%s %s > %s", f.Protocol, f.From, f.To)
+	if f.CodePoint != 0 {
+		text += fmt.Sprintf(", dscp %d", f.CodePoint)
+	}
+	if f.Tagged {
+		text += fmt.Sprintf(", vlan %d", f.VLAN)
+	}
+	return text
 }
 
 // Number of the protocol (IANA).
@@ -51,15 +65,29 @@ func (f Flow) packet(payload []byte) []byte {
 	from, to := f.From.Addr().AsSlice(), f.To.Addr().AsSlice()
 	const hops = 64
 	if f.To.Addr().Is6() {
-		b := []byte{6 << 4, 0, 0, 0}
+		b := []byte{6<<4 | f.CodePoint>>2, f.CodePoint << 6, 0, 0}
 		b = binary.BigEndian.AppendUint16(b, uint16(len(segment)))
 		b = append(b, f.Number(), hops)
 		return append(append(append(b, from...), to...), segment...)
 	}
-	b := []byte{4<<4 | ipv4Header/4, 0}
+	b := []byte{4<<4 | ipv4Header/4, f.CodePoint << 2}
 	b = binary.BigEndian.AppendUint16(b, uint16(ipv4Header+len(segment)))
 	b = append(b, 0, 0, 0, 0, hops, f.Number(), 0, 0) // the kernel fills the identification and the sum in
 	return append(append(append(b, from...), to...), segment...)
+}
+
+// frame is a packet of the flow with what is before it on a link, in its VLAN (IEEE 802.1Q section 9.6).
+func (f Flow) frame(from, to net.HardwareAddr, payload []byte) []byte {
+	packet := f.packet(payload)
+	kind := uint16(unix.ETH_P_IPV6)
+	if f.To.Addr().Is4() {
+		kind = unix.ETH_P_IP
+		binary.BigEndian.PutUint16(packet[10:], ^folded(words16(packet[:ipv4Header]))) // as the kernel does for packets
+	}
+	b := append(slices.Clone(to), from...)
+	b = binary.BigEndian.AppendUint16(b, unix.ETH_P_8021Q)
+	b = binary.BigEndian.AppendUint16(b, f.VLAN)
+	return append(binary.BigEndian.AppendUint16(b, kind), packet...)
 }
 
 // segment is what the IP header is before, its checksum in place.
@@ -100,13 +128,18 @@ func (f Flow) checksum(segment []byte) uint16 {
 	if n := f.Number(); n != unix.IPPROTO_ICMP {
 		sum += words16(f.From.Addr().AsSlice()) + words16(f.To.Addr().AsSlice()) + uint32(n) + uint32(len(segment))
 	}
+	if f.Number() == unix.IPPROTO_UDP && folded(sum) == 0xffff {
+		return 0xffff // 0 would say that there is none (RFC 768)
+	}
+	return ^folded(sum)
+}
+
+// folded is a sum in the end-around arithmetic of RFC 1071.
+func folded(sum uint32) uint16 {
 	for sum > 0xffff {
 		sum = sum>>16 + sum&0xffff
 	}
-	if f.Number() == unix.IPPROTO_UDP && sum == 0xffff {
-		return 0xffff // 0 would say that there is none (RFC 768)
-	}
-	return ^uint16(sum)
+	return uint16(sum)
 }
 
 // words16 adds up what is there, by 16 bits.

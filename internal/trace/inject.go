@@ -23,6 +23,8 @@ type injector struct {
 	fd        int
 	// last is the node that the packets are for.
 	last string
+	// outlet is where packets of a VLAN are sent, whole frames.
+	outlet outlet
 
 	sent    uint64
 	refusal error
@@ -35,6 +37,9 @@ func newInjector(c Chain, f Flow, o Options) (*injector, error) {
 		first, last = last, first
 	}
 	s := &injector{flow: f, send: o.Send, patience: o.Patience, signature: newSignature(), fd: -1, last: last.Name}
+	if f.Tagged {
+		return s, s.openTagged(first)
+	}
 	family := unix.AF_INET
 	if f.To.Addr().Is6() {
 		family = unix.AF_INET6
@@ -79,6 +84,9 @@ func (s *injector) one(number uint32) error {
 	payload := make([]byte, MinPayload)
 	stamp(payload, s.signature, number)
 	to := s.flow.To.Addr()
+	if s.flow.Tagged {
+		return s.outlet.send(s.fd, s.flow, payload)
+	}
 	if to.Is6() {
 		return unix.Sendto(s.fd, s.flow.packet(payload), 0, &unix.SockaddrInet6{Addr: to.As16()})
 	}

@@ -64,7 +64,7 @@ func newSender(c Chain, o Options) (*sender, error) {
 		s.close()
 		return nil, fmt.Errorf("send from %s to %s: %w", first.Name, last.Name, err)
 	}
-	if err := s.setTTL(c.Address); err != nil {
+	if err := s.setHeader(c.Address); err != nil {
 		s.close()
 		return nil, err
 	}
@@ -90,21 +90,25 @@ func (c Chain) server() netip.Addr {
 	return c.Address
 }
 
-// setTTL gives the packets their hops to live.
-func (s *sender) setTTL(to netip.Addr) error {
-	if s.options.TTL <= 0 {
-		return nil
-	}
-	level, option := unix.IPPROTO_IP, unix.IP_TTL
+// setHeader gives the packets their hops to live and their code point.
+func (s *sender) setHeader(to netip.Addr) error {
+	level, hops, class := unix.IPPROTO_IP, unix.IP_TTL, unix.IP_TOS
 	if to.Is6() {
-		level, option = unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS
+		level, hops, class = unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS, unix.IPV6_TCLASS
 	}
 	raw, err := s.from.SyscallConn()
 	if err != nil {
 		return err
 	}
 	var set error
-	err = raw.Control(func(fd uintptr) { set = unix.SetsockoptInt(int(fd), level, option, s.options.TTL) })
+	err = raw.Control(func(fd uintptr) {
+		if s.options.TTL > 0 {
+			set = unix.SetsockoptInt(int(fd), level, hops, s.options.TTL)
+		}
+		if s.options.CodePoint != 0 {
+			set = errors.Join(set, unix.SetsockoptInt(int(fd), level, class, int(s.options.CodePoint)<<2))
+		}
+	})
 	return errors.Join(err, set)
 }
 

@@ -92,6 +92,8 @@ type Options struct {
 	Softirq bool
 	// TTL of the packets sent; 0 is the system's.
 	TTL int
+	// CodePoint of the packets sent (RFC 2474).
+	CodePoint uint8
 }
 
 // Run looks at a chain: for as long as asked, or until the packets sent have all
