@@ -45,6 +45,14 @@ struct {
 	__type(value, struct way);
 } detours SEC(".maps");
 
+/* Where paths led whose numbers others have now, until no end gives them any more. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, PATHS);
+	__type(key, __u32);
+	__type(value, struct way);
+} former SEC(".maps");
+
 /* A flow's path, the rule that gave it, of which generation of rules, and when a packet was last
  * seen, in ns of a clock with steps of a few milliseconds: so that cores which share a flow seldom
  * write. */
@@ -155,12 +163,23 @@ static inline int on(struct __sk_buff *skb, __u32 port, struct flow *f)
 	return onward_or_end(skb, unlikely(is_shared(port)) ? replica_of(AMONG - port, f) : port);
 }
 
+static __attribute__((noinline)) __u32 formerly(__u32 path, __u32 check)
+{
+	struct way *w = bpf_map_lookup_elem(&former, &path);
+
+	return w && w->check == check ? w->port : 0;
+}
+
 static inline __u32 port_of(__u32 path, __u32 check)
 {
 	struct way *w = bpf_map_lookup_elem(&ways, &path), *d = bpf_map_lookup_elem(&detours, &path);
 	__u32 other;
 
-	if (!w || !d || w->check != check || !w->port)
+	if (!w || !d)
+		return 0;
+	if (unlikely(w->check != check))
+		return formerly(path, check);
+	if (!w->port)
 		return 0;
 	other = *(volatile __u32 *)&d->port; /* once: it may change meanwhile */
 	return unlikely(other && d->check == check) ? other : w->port;

@@ -138,6 +138,7 @@ type ProgramMapSpecs struct {
 	Detours     *ebpf.MapSpec `ebpf:"detours"`
 	Ended       *ebpf.MapSpec `ebpf:"ended"`
 	Failing     *ebpf.MapSpec `ebpf:"failing"`
+	Former      *ebpf.MapSpec `ebpf:"former"`
 	Habit       *ebpf.MapSpec `ebpf:"habit"`
 	Members     *ebpf.MapSpec `ebpf:"members"`
 	Passed      *ebpf.MapSpec `ebpf:"passed"`
@@ -184,6 +185,7 @@ type ProgramMaps struct {
 	Detours     *ebpf.Map `ebpf:"detours"`
 	Ended       *ebpf.Map `ebpf:"ended"`
 	Failing     *ebpf.Map `ebpf:"failing"`
+	Former      *ebpf.Map `ebpf:"former"`
 	Habit       *ebpf.Map `ebpf:"habit"`
 	Members     *ebpf.Map `ebpf:"members"`
 	Passed      *ebpf.Map `ebpf:"passed"`
@@ -204,6 +206,7 @@ func (m *ProgramMaps) Close() error {
 		m.Detours,
 		m.Ended,
 		m.Failing,
+		m.Former,
 		m.Habit,
 		m.Members,
 		m.Passed,

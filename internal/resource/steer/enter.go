@@ -17,6 +17,7 @@ import (
 // The maps of the programs that send packets on by paths.
 const (
 	waysMap    = "ways"
+	formerMap  = "former"
 	detoursMap = "detours"
 	membersMap = "members"
 	becameMap  = "became"
@@ -73,11 +74,12 @@ func (k Kind) keepPaths(p resource.Place, s Spec, at hook, index int, to []uint3
 		if err != nil {
 			return err
 		}
-		return errors.Join(k.older.carry(old, ways), lead(ways, s.Paths.Ways, leads), old.Maps[habitMap].Put(uint32(0), s.Paths.habit()))
+		return errors.Join(k.older.carry(old, ways), lead(ways, old.Maps[formerMap], s.Paths.Ways, leads), old.Maps[habitMap].Put(uint32(0), s.Paths.habit()))
 	}
 	var o struct {
 		Program *ebpf.Program `ebpf:"between"`
 		Ways    *ebpf.Map     `ebpf:"ways"`
+		Former  *ebpf.Map     `ebpf:"former"`
 		Habit   *ebpf.Map     `ebpf:"habit"`
 		Seats   seatMaps
 	}
@@ -85,12 +87,12 @@ func (k Kind) keepPaths(p resource.Place, s Spec, at hook, index int, to []uint3
 		return err
 	}
 	defer o.Seats.close()
-	defer closeAll(o.Program, o.Ways, o.Habit)
+	defer closeAll(o.Program, o.Ways, o.Former, o.Habit)
 	leads, err := k.sit(p, s.Paths, o.Seats, to, was.seats())
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(k.leadFormer(s, was, o.Ways), k.older.carry(old, o.Ways), lead(o.Ways, s.Paths.Ways, leads), o.Habit.Put(uint32(0), s.Paths.habit())); err != nil {
+	if err := errors.Join(k.leadFormer(s, was, o.Ways, o.Former), k.older.carry(old, o.Ways), lead(o.Ways, nil, s.Paths.Ways, leads), o.Habit.Put(uint32(0), s.Paths.habit())); err != nil {
 		return err
 	}
 	return at.put(p, index, o.Program, old.program())
@@ -108,11 +110,12 @@ func (k Kind) keepEntering(p resource.Place, s Spec, at hook, index int, to []ui
 		if err != nil {
 			return err
 		}
-		return errors.Join(k.older.carry(old, old.Maps[waysMap]), lead(old.Maps[waysMap], s.Paths.Ways, leads))
+		return errors.Join(k.older.carry(old, old.Maps[waysMap]), lead(old.Maps[waysMap], old.Maps[formerMap], s.Paths.Ways, leads))
 	}
 	var o struct {
 		Program *ebpf.Program `ebpf:"enter"`
 		Ways    *ebpf.Map     `ebpf:"ways"`
+		Former  *ebpf.Map     `ebpf:"former"`
 		Side    *ebpf.Map     `ebpf:"side"`
 		Seats   seatMaps
 	}
@@ -123,12 +126,12 @@ func (k Kind) keepEntering(p resource.Place, s Spec, at hook, index int, to []ui
 		return err
 	}
 	defer o.Seats.close()
-	defer closeAll(o.Program, o.Ways, o.Side)
+	defer closeAll(o.Program, o.Ways, o.Former, o.Side)
 	leads, err := k.sit(p, s.Paths, o.Seats, to, was.seats())
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(k.leadFormer(s, was, o.Ways), k.older.carry(old, o.Ways), lead(o.Ways, s.Paths.Ways, leads), o.Side.Put(uint32(0), uint32(s.Paths.End-FirstEnd))); err != nil {
+	if err := errors.Join(k.leadFormer(s, was, o.Ways, o.Former), k.older.carry(old, o.Ways), lead(o.Ways, nil, s.Paths.Ways, leads), o.Side.Put(uint32(0), uint32(s.Paths.End-FirstEnd))); err != nil {
 		return err
 	}
 	return at.put(p, index, o.Program, old.program())
@@ -155,7 +158,7 @@ func loadPaths(p resource.Place, at hook, program string, flows uint32, among []
 	if at.rank == held.Fronts {
 		spec.Programs[program].Name = FrontName
 	}
-	spec.Maps[membersMap].MaxEntries, spec.Maps[waysMap].Flags = flows, unix.BPF_F_MMAPABLE
+	spec.Maps[membersMap].MaxEntries, spec.Maps[waysMap].Flags, spec.Maps[formerMap].Flags = flows, unix.BPF_F_MMAPABLE, unix.BPF_F_MMAPABLE
 	makeRoom(spec, roomFor(was.seats().needs(among)))
 	o := ebpf.CollectionOptions{MapReplacements: counting(spec, old)}
 	delete(o.MapReplacements, failingMap) // of each function at its seat
@@ -227,10 +230,23 @@ func (k Kind) sit(p resource.Place, s *Paths, m seatMaps, to []uint32, old *atta
 	return k.seat(p, s.Among, s.shared(), t, to)
 }
 
-// lead paths to ports of these indexes, and leave others.
-func lead(ways *ebpf.Map, all []Way, to []uint32) error {
+// lead paths to ports of these indexes, and leave others, to which those belong that had a number which another has now: they are led where
+// they were until then.
+func lead(ways, former *ebpf.Map, all []Way, to []uint32) error {
 	for i, w := range all {
-		if err := ways.Put(uint32(w.Number), w.of(to[i])); err != nil {
+		var was classify.ProgramWay
+		next := w.of(to[i])
+		if former != nil {
+			if err := ways.Lookup(uint32(w.Number), &was); err != nil {
+				return err
+			}
+		}
+		if was.Port != 0 && was.Check != next.Check {
+			if err := former.Put(uint32(w.Number), was); err != nil {
+				return err
+			}
+		}
+		if err := ways.Put(uint32(w.Number), next); err != nil {
 			return err
 		}
 	}
@@ -250,7 +266,13 @@ func (p *Paths) forget(a *attached, stay older) error {
 		}
 		err = errors.Join(err, a.Maps[waysMap].Put(uint32(n), classify.ProgramWay{}))
 	}
-	return err
+	former, wrong := waysIn(a.Maps[formerMap])
+	for n, w := range former {
+		if w.Port != 0 {
+			err = errors.Join(err, a.Maps[formerMap].Put(uint32(n), classify.ProgramWay{}))
+		}
+	}
+	return errors.Join(err, wrong)
 }
 
 // classifyBy the wanted rules where flows begin, at all ends at once: until then by those before. Then paths that
@@ -322,7 +344,7 @@ func (a *attached) choose(s *Paths, c choices) error {
 // byPaths is where a program sends packets on by paths, in words.
 func (a *attached) byPaths(p resource.Place) (string, error) {
 	members := a.Maps[membersMap]
-	if members == nil || a.Maps[waysMap] == nil {
+	if members == nil || a.Maps[waysMap] == nil || a.Maps[formerMap] == nil {
 		return "", fmt.Errorf("program %s lacks maps", a.Name)
 	}
 	all, err := a.allWays()
@@ -333,7 +355,16 @@ func (a *attached) byPaths(p resource.Place) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	former, err := waysIn(a.Maps[formerMap])
+	if err != nil {
+		return "", err
+	}
 	ways := map[int]string{}
+	for n, w := range former {
+		if w.Port != 0 { // somebody was killed before it was forgotten
+			ways[-n] = wayText(w.Check, "where it led")
+		}
+	}
 	for n, w := range all {
 		if n == 0 || w.Port == 0 || w.Older != 0 { // what older paths need is no difference
 			continue

@@ -45,7 +45,7 @@ func Enter(s Paths, to []uint32) (*Entered, error) {
 		return nil, err
 	}
 	e := &Entered{Program: c.Programs["enter"], at: &attached{Program: &held.Program{Program: c.Programs["enter"], Name: PathsName, Maps: c.Maps}}, paths: s}
-	return e, errors.Join(lead(c.Maps[waysMap], s.Ways, to), c.Maps[sideMap].Put(uint32(0), uint32(s.End-FirstEnd)))
+	return e, errors.Join(lead(c.Maps[waysMap], nil, s.Ways, to), c.Maps[sideMap].Put(uint32(0), uint32(s.End-FirstEnd)))
 }
 
 // Between loads the program of a port between functions, for tests that run it on frames.
@@ -61,7 +61,7 @@ func Between(s Paths, to []uint32) (*Entered, error) {
 		return nil, err
 	}
 	e := &Entered{Program: c.Programs["between"], at: &attached{Program: &held.Program{Program: c.Programs["between"], Name: PathsName, Maps: c.Maps}}, paths: s}
-	return e, errors.Join(lead(c.Maps[waysMap], s.Ways, to), c.Maps[habitMap].Put(uint32(0), s.habit()))
+	return e, errors.Join(lead(c.Maps[waysMap], nil, s.Ways, to), c.Maps[habitMap].Put(uint32(0), s.habit()))
 }
 
 // Part loads the program of a port where ways part or come together, for tests that run it on frames: the first function

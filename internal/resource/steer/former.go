@@ -80,11 +80,16 @@ func (a *attached) planned() (to uint32, err error) {
 
 // leadFormer paths, which a program is to lead no longer, where they were led before: ends still give them, and it is told to forget
 // them as soon as those do not.
-func (k Kind) leadFormer(s Spec, was before, ways *ebpf.Map) error {
-	former, err := k.formerWays(s, was)
-	for n, w := range former {
-		if err == nil && !slices.ContainsFunc(s.Paths.Ways, func(w Way) bool { return w.Number == n }) {
+func (k Kind) leadFormer(s Spec, was before, ways, former *ebpf.Map) error {
+	led, err := k.formerWays(s, was)
+	for n, w := range led {
+		i := slices.IndexFunc(s.Paths.Ways, func(w Way) bool { return w.Number == n })
+		switch {
+		case err != nil:
+		case i < 0:
 			err = ways.Put(uint32(n), w)
+		case w.Check != checkOf(s.Paths.Ways[i].Path):
+			err = former.Put(uint32(n), w)
 		}
 	}
 	return err

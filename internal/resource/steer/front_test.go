@@ -1,6 +1,7 @@
 package steer_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -248,6 +249,7 @@ func TestRulesGoLast(t *testing.T) {
 	}
 	cease := func(hook string) []steer.Spec { return rules(plain(hook), "one two", "all", false) }
 	ceaseOthers := func(hook string) []steer.Spec { return rules(plain(hook), "some others", "everything", false) }
+	const takenOver = "a path has the number of one that is no more"
 	for _, c := range []struct {
 		what         string
 		was, is      func(hook string) []steer.Spec
@@ -258,6 +260,8 @@ func TestRulesGoLast(t *testing.T) {
 		{"rules go and branches come", cease, none, false, true},
 		{"branches come with other functions", cease, beginOthers, false, true},
 		{"branches go with other functions", begin, ceaseOthers, true, false},
+		{takenOver, cease, func(hook string) []steer.Spec { return rules(plain(hook), "two one", "all", false) }, false, false},
+		{"before branches, " + takenOver, begin, func(hook string) []steer.Spec { return rules(fronted(hook, 0, false), "two one", "all", true) }, true, true},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			onHooks(t, func(t *testing.T, hook string) {
@@ -301,6 +305,9 @@ func TestRulesGoLast(t *testing.T) {
 				}
 				leads("before both ends are turned", some, 0, 1)
 				leads("before both ends are turned", some, 1, 2)
+				if strings.HasSuffix(c.what, takenOver) {
+					leads("before both ends are turned", flow{back: true}, 3, 2)
+				}
 				rest("before both ends are turned", c.parts)
 				p.to(t, steer.Kind{}, c.is(hook))
 				rest("then", c.joins)

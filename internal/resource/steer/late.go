@@ -79,7 +79,7 @@ func (l *late) lookAt(p resource.Place, port string, wanted map[int]uint32, fron
 			return err
 		}
 		for n, w := range ways {
-			if _, is := wanted[n]; w.Port != 0 && w.Older == 0 && !is {
+			if check, is := wanted[n]; w.Port != 0 && w.Older == 0 && (!is || check != w.Check) {
 				l.former[n] = w.Check
 				l.parts = l.parts || w.Port == behind && len(wanted) > 0 && !fronts
 			}

@@ -21,7 +21,12 @@ type older map[int]classify.ProgramWay
 
 // allWays of a program, by the numbers of paths.
 func (a *attached) allWays() ([]classify.ProgramWay, error) {
-	ways, m := make([]classify.ProgramWay, MostPaths+1), a.Maps[waysMap]
+	return waysIn(a.Maps[waysMap])
+}
+
+// waysIn a table, by the numbers of paths.
+func waysIn(m *ebpf.Map) ([]classify.ProgramWay, error) {
+	ways := make([]classify.ProgramWay, MostPaths+1)
 	if m.Flags()&unix.BPF_F_MMAPABLE == 0 { // another version's
 		return ways, eachOf(m, func(n uint32, w classify.ProgramWay) { ways[n] = w })
 	}
