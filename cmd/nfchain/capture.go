@@ -34,7 +34,8 @@ func (a *app) captureCmd() *cobra.Command {
 		Long: `Capture what comes in and goes out by the interfaces of a chain that is up, or of one of
 its hops, whatever the wiring, until interrupted, and write it as pcapng. Each interface is
 two in the file, one each way: fw:eth0:in is what comes in by eth0 of fw. Each packet says in
-its comment which hop it is at and which way along the chain it goes. Packets of all hops are
+its comment which hop it is at and which way along the chain it goes, and where the chain has
+several paths on which of them its flow is, unless a function has given it other addresses. Packets of all hops are
 in order of time, in nanoseconds; those that came faster than they were written are counted.
 A function that is inline has no interfaces: named as the hop, it is captured at those beside it.
 One with replicas, named as the hop, is captured at all of them, and each by its own name.

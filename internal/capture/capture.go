@@ -30,6 +30,10 @@ type Chain struct {
 	// Back are those that packets visit on their way back, in that order; none where that are all.
 	Back   []string
 	Points []Point
+	// PathOf tells on which of several paths a packet's flow is, by its frame; "" where that is not known. Nil where there is one path.
+	PathOf func(frame []byte) string
+	// Done, if there is one, is called when none is asked for any more.
+	Done func()
 	// Names are the addresses of nodes, and of functions that share one, by name.
 	Names map[string][]netip.Addr
 }
@@ -102,6 +106,9 @@ func Run(ctx context.Context, c Chain, o Options, w io.Writer) (Report, error) {
 		if headed, err = filter.Behind(o.Filter, o.Snaplen, c.Names); err != nil {
 			return Report{}, err
 		}
+	}
+	if c.Done != nil {
+		defer c.Done()
 	}
 	s := &session{chain: c, options: o}
 	defer s.close()

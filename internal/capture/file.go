@@ -69,10 +69,22 @@ func (p Point) text(c Chain) string {
 	return text
 }
 
+// comment of a packet: where it was, and on which path, as far as that is known when it is written. What is behind a header of a
+// service function's own has that path's number in it.
+func (s *session) comment(p packet) string {
+	if s.chain.PathOf == nil || p.from.Headed {
+		return p.from.comment
+	}
+	if path := s.chain.PathOf(p.data); path != "" {
+		return p.from.comment + ", on path " + path
+	}
+	return p.from.comment
+}
+
 // write a packet.
 func (s *session) write(p packet) error {
 	data := p.data[:min(len(p.data), int(s.options.Snaplen))]
-	err := s.file.Packet(pcapng.Packet{Interface: p.from.number, Time: p.time, Length: p.length, Data: data, Flags: p.flags, Comment: p.from.comment})
+	err := s.file.Packet(pcapng.Packet{Interface: p.from.number, Time: p.time, Length: p.length, Data: data, Flags: p.flags, Comment: s.comment(p)})
 	if err != nil {
 		return fmt.Errorf("write the capture: %w", err)
 	}

@@ -14,9 +14,13 @@ import (
 
 // Captured is a chain as package capture looks at it: all of its hops, or one of them, by
 // its name or that of a function that shares it; of a function with replicas, all of these. A function
-// that is inline has no interfaces: packets come to it and leave it at those beside it.
+// that is inline has no interfaces: packets come to it and leave it at those beside it. Where there are several paths, each packet tells its own.
 func Captured(p *plan.Plan, hop string) (capture.Chain, error) {
 	c := capture.Chain{Name: p.Chain, Wiring: p.Wiring, Back: p.Back(), Names: map[string][]netip.Addr{}}
+	if p.Classifier != nil {
+		on := &onPath{plan: p}
+		c.PathOf, c.Done = on.of, on.close
+	}
 	places := map[string]int{}
 	for _, n := range p.Nodes {
 		if !n.Again() {
