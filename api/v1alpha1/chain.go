@@ -127,6 +127,9 @@ type Function struct {
 	// frame come whole behind a Network Service Header over Ethernet (RFC 8300), to be sent on by
 	// the other interface with a service index that is one less. Default: none.
 	Encapsulation string `json:"encapsulation,omitempty" jsonschema:"enum=nsh"`
+	// MDType of the Network Service Header (RFC 8300 §2.2): with 1 it has the context header of 16 bytes, all
+	// of them 0 as it comes, and with 2 no metadata. Default 2.
+	MDType int `json:"mdType,omitempty" jsonschema:"minimum=1,maximum=2"`
 	// Branches send packets that leave the function with certain marks on to other functions, over
 	// a wiring that steers them; the first that fits has them. Answers come back the same way.
 	Branches []Branch `json:"branches,omitempty"`

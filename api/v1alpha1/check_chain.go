@@ -85,6 +85,7 @@ func checkNodeNames(s *ChainSpec, at place) []FieldProblem {
 func (c Catalogue) checkFunction(fn *Function, wiring string, at place) []FieldProblem {
 	var f findings
 	f.under("", checkOnFailure(*fn, at))
+	f.under("", checkMDType(*fn, at))
 	if fn.Ref != "" {
 		f.under("", checkReference(fn, at))
 		return f
@@ -97,6 +98,15 @@ func (c Catalogue) checkFunction(fn *Function, wiring string, at place) []FieldP
 	}
 	f.under("", c.checkRest(fn.FunctionBody, wiring, at))
 	f.under("", checkInline(fn))
+	return f
+}
+
+// checkMDType refuses one that nobody would see.
+func checkMDType(fn Function, at place) []FieldProblem {
+	var f findings
+	if at.has("mdType") && fn.Encapsulation == "" {
+		f.addf("mdType", "is for a function that gets packets behind such a header; write encapsulation: %s, or leave it out", EncapsulationNSH)
+	}
 	return f
 }
 

@@ -14,9 +14,10 @@ func (f Function) MarshalJSON() ([]byte, error) {
 		Group         string   `json:"group,omitempty"`
 		OnFailure     string   `json:"onFailure,omitempty"`
 		Encapsulation string   `json:"encapsulation,omitempty"`
+		MDType        int      `json:"mdType,omitempty"`
 		Branches      []Branch `json:"branches,omitempty"`
 		Next          string   `json:"next,omitempty"`
-	}{f.Name, plainBody(f.FunctionBody), f.Weights, f.Symmetric, f.Ref, f.Group, f.OnFailure, f.Encapsulation, f.Branches, f.Next}, f.FunctionBody)
+	}{f.Name, plainBody(f.FunctionBody), f.Weights, f.Symmetric, f.Ref, f.Group, f.OnFailure, f.Encapsulation, f.MDType, f.Branches, f.Next}, f.FunctionBody)
 }
 
 // MarshalJSON writes it as a file has it, its options under the key that is named
