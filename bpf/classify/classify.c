@@ -8,13 +8,13 @@
  * with replicas: one of them has the flow. Where ways part by marks, all of that is one path: what is on it goes on by
  * the program behind this one at the port. */
 #include "../include/ended.h"
+#include "../include/headed.h"
 #include "../include/seats.h"
 #include "../include/rules.h"
 
 char licensed[] SEC("license") = "GPL";
 
 enum { IN_ANY_CASE = 0 };
-enum { PATHS = 256 };
 
 /* In the place of a port: what is on the path goes on by the program behind this one. */
 #define BEHIND BY_DEVICE
@@ -143,6 +143,7 @@ struct {
 struct habit {
 	__u32 usual, check, learns, opens;
 	__u32 other, other_check;
+	__u32 headed, unused; /* the function before says by its frames which path they are on */
 };
 
 struct {
@@ -152,15 +153,27 @@ struct {
 	__type(value, struct habit);
 } habit SEC(".maps");
 
+static long (*bpf_skb_vlan_push)(struct __sk_buff *skb, __u16 type, __u16 tag) = (void *)18;
+
+/* name the path of a packet to what puts headers on behind a port. */
+static inline long name(struct __sk_buff *skb, __u32 path)
+{
+	return bpf_skb_vlan_push(skb, TAG_TYPE, TAG_MARK << 8 | (path & 0xff));
+}
+
 /* on to a port, or to one of the replicas in its place; or to the program behind this one, which counts what comes to it. */
-static inline int on(struct __sk_buff *skb, __u32 port, struct flow *f)
+static inline int on(struct __sk_buff *skb, __u32 port, __u32 path, struct flow *f)
 {
 	if (port == BEHIND)
 		return TCX_NEXT;
 	if (skb->tc_index) /* no label is to be taken for one of a node's behind it */
 		skb->tc_index = 0;
 	count(skb);
-	return onward_or_end(skb, unlikely(is_shared(port)) ? replica_of(AMONG - port, f) : port);
+	if (unlikely(is_shared(port)))
+		port = replica_of(AMONG - port, f);
+	if (unlikely(port & BY_DEVICE) && port != NOWHERE && name(skb, path))
+		return TCX_DROP;
+	return onward_or_end(skb, port);
 }
 
 static __attribute__((noinline)) __u32 formerly(__u32 path, __u32 check)
@@ -284,8 +297,10 @@ static inline __u32 begin(const struct flow *f, const struct target *t, struct m
 	else {
 		known = bpf_map_lookup_elem(&members, f); /* a packet on another core may have been faster */
 		port = known ? port_of(known->path, known->check) : 0;
-		if (port)
+		if (port) {
+			m->path = known->path;
 			return port;
+		}
 		b->unkept++;
 	}
 	return port_of(m->path, m->check);
@@ -317,7 +332,7 @@ int enter(struct __sk_buff *skb)
 			return TCX_DROP;
 		tally(c, t->rule, skb);
 		__builtin_memset(&both, 0, sizeof(both));
-		return on(skb, port_of(t->path, t->check), &both);
+		return on(skb, port_of(t->path, t->check), t->path, &both);
 	}
 	if (unlikely(read_conversation(skb, &p, &f)))
 		from = !from;
@@ -335,7 +350,7 @@ int enter(struct __sk_buff *skb)
 				if (known->seen != fresh.seen)
 					known->seen = fresh.seen;
 				tally(c, same ? known->rule : 0, skb);
-				return on(skb, port, &both);
+				return on(skb, port, known->path, &both);
 			}
 		} else
 			over = 1;
@@ -349,25 +364,57 @@ int enter(struct __sk_buff *skb)
 	if (!t)
 		return TCX_DROP;
 	tally(c, t->rule, skb);
-	return on(skb, begin(&both, t, &fresh, known, over, b), &both);
+	port = begin(&both, t, &fresh, known, over, b);
+	return on(skb, port, fresh.path, &both);
+}
+
+/* told is the number of the path that a frame came back on from the function before, by its header; 0 if it came without. */
+static inline __u32 told(struct __sk_buff *skb)
+{
+	struct told *t = (void *)(long)((struct skb_whole *)skb)->data_meta;
+
+	if ((void *)(t + 1) > (void *)(long)skb->data || t->mark != TOLD_MARK)
+		return 0;
+	return t->number & (PATHS - 1);
+}
+
+/* way_of a path, if it leads on from here. */
+static inline struct way *way_of(__u32 path)
+{
+	struct way *w = path ? bpf_map_lookup_elem(&ways, &path) : 0;
+
+	return w && w->port ? w : 0;
 }
 
 SEC("tc")
 int between(struct __sk_buff *skb)
 {
-	__u32 first = 0, port;
+	__u32 first = 0, port, path, check, number = 0;
 	struct became *b = bpf_map_lookup_elem(&became, &first);
 	struct habit *h = bpf_map_lookup_elem(&habit, &first);
 	struct member *known, fresh = {};
+	struct way *named = 0;
 	struct packet p;
 	struct flow f;
 
 	if (!b || !h) /* there always are */
 		return TCX_DROP;
+	path = h->usual;
+	check = h->check;
+	if (h->headed) { /* before anything is moved in the packet */
+		number = told(skb);
+		named = way_of(number);
+	}
+	if (named) { /* what the header says counts, whatever the function made of the packet */
+		path = number;
+		check = named->check;
+	}
 	if (unlikely(read_packet(skb, &p) != READ_IP)) {
-		port = h->other ? port_of(h->other, h->other_check) : 0;
 		__builtin_memset(&f, 0, sizeof(f));
-		return on(skb, port ? port : port_of(h->usual, h->check), &f);
+		port = h->other && !named ? port_of(h->other, h->other_check) : 0;
+		if (port)
+			return on(skb, port, h->other, &f);
+		return on(skb, port_of(path, check), path, &f);
 	}
 	read_conversation(skb, &p, &f);
 	order(&f);
@@ -378,25 +425,27 @@ int between(struct __sk_buff *skb)
 		if (likely(port)) {
 			if (known->seen != fresh.seen)
 				known->seen = fresh.seen;
-			return on(skb, port, &f);
+			if (!named || known->path == number) /* which may be a former path of that number */
+				return on(skb, port, known->path, &f);
+			return on(skb, port_of(path, check), path, &f);
 		}
 	}
-	fresh.path = h->usual;
-	fresh.check = h->check;
-	port = port_of(h->usual, h->check);
+	fresh.path = path;
+	fresh.check = check;
+	port = port_of(path, check);
 	if (unlikely(of_one_link(&f))) /* a function's own */
-		return on(skb, port, &f);
+		return on(skb, port, path, &f);
 	if (!h->learns && (known || !h->opens || opens(skb, &p) == GOES_ON)) { /* it was under way when rules came or its path went, or came by another one */
-		b->unknown++;
-		return on(skb, port, &f);
+		b->unknown += !named;
+		return on(skb, port, path, &f);
 	}
 	if (bpf_map_update_elem(&members, &f, &fresh, known ? IN_ANY_CASE : IF_ABSENT))
 		b->unkept++;
 	else if (known)
 		b->moved++;
-	else if (h->learns)
+	else if (h->learns || named)
 		b->fresh++;
 	else
 		b->unknown++;
-	return on(skb, port, &f);
+	return on(skb, port, path, &f);
 }

@@ -53,6 +53,8 @@ type ProgramHabit struct {
 	Opens      uint32
 	Other      uint32
 	OtherCheck uint32
+	Headed     uint32
+	Unused     uint32
 }
 
 type ProgramMember struct {

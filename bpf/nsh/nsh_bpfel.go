@@ -28,14 +28,15 @@ type ProgramHeader struct {
 	_      structs.HostLayout
 	Length uint32
 	Bytes  [38]uint8
-	_      [2]byte
+	Tagged uint8
+	Older  uint8
 }
 
 type ProgramPath struct {
 	_      structs.HostLayout
 	Number uint32
-	Before uint32
 	Index  uint32
+	Older  uint32
 	Unused uint32
 	Given  [4]uint64
 }
@@ -92,7 +93,7 @@ type ProgramProgramSpecs struct {
 type ProgramMapSpecs struct {
 	Dealt  *ebpf.MapSpec `ebpf:"dealt"`
 	Header *ebpf.MapSpec `ebpf:"header"`
-	Path   *ebpf.MapSpec `ebpf:"path"`
+	Paths  *ebpf.MapSpec `ebpf:"paths"`
 }
 
 // ProgramVariableSpecs contains global variables before they are loaded into the kernel.
@@ -123,14 +124,14 @@ func (o *ProgramObjects) Close() error {
 type ProgramMaps struct {
 	Dealt  *ebpf.Map `ebpf:"dealt"`
 	Header *ebpf.Map `ebpf:"header"`
-	Path   *ebpf.Map `ebpf:"path"`
+	Paths  *ebpf.Map `ebpf:"paths"`
 }
 
 func (m *ProgramMaps) Close() error {
 	return _ProgramClose(
 		m.Dealt,
 		m.Header,
-		m.Path,
+		m.Paths,
 	)
 }
 

@@ -1,7 +1,12 @@
 package main
 
 import (
+	"strconv"
+	"strings"
+
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/nsh"
 	runs "nfchain.dev/nfchain/internal/run"
 )
 
@@ -24,8 +29,29 @@ func nshRows(w *table, nodes []runs.NodeState) {
 				continue // it gets none
 			}
 			d := way.Dropped
-			w.row("%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", n.Name, way.name, way.Path, way.Index, way.Given, way.Back, way.Undiminished,
+			path, index := hopsText(way.Hop, way.name, n.NSH.Paths)
+			w.row("%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", n.Name, way.name, path, index, way.Given, way.Back, way.Undiminished,
 				d.Plain, d.Malformed, d.Unknown, d.Expired)
 		}
 	}
+}
+
+// hopsText is the service path and the index of frames one way, or those of each of several paths in the same order.
+func hopsText(only nsh.Hop, way string, on []plan.NSHPath) (path, index string) {
+	hops := []nsh.Hop{only}
+	if len(on) > 0 {
+		hops = nil
+	}
+	for _, p := range on {
+		if way == string(api.Reverse) {
+			hops = append(hops, p.Reverse)
+		} else {
+			hops = append(hops, p.Forward)
+		}
+	}
+	var paths, indexes []string
+	for _, h := range hops {
+		paths, indexes = append(paths, strconv.Itoa(int(h.Path))), append(indexes, strconv.Itoa(int(h.Index)))
+	}
+	return strings.Join(paths, ","), strings.Join(indexes, ",")
 }

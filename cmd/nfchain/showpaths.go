@@ -42,5 +42,5 @@ func pathText(r runs.PathRuleState) string {
 	if r.Drop {
 		return api.OtherwiseDrop
 	}
-	return plan.Path{Functions: r.Path, Back: r.Back, Branched: r.Branched}.Text()
+	return plan.Path{Functions: r.Path, Back: r.Back, Branched: r.Branched, ServicePath: r.ServicePath}.Whole()
 }

@@ -36,6 +36,8 @@ type Chain struct {
 	Done func()
 	// Names are the addresses of nodes, and of functions that share one, by name.
 	Names map[string][]netip.Addr
+	// ServicePaths are what headers call the chain's several paths, either way, with these in words.
+	ServicePaths map[uint32]string
 }
 
 // Point is where packets are taken: in by an interface, or out.

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
 	"net/netip"
@@ -72,13 +73,35 @@ func (p Point) text(c Chain) string {
 // comment of a packet: where it was, and on which path, as far as that is known when it is written. What is behind a header of a
 // service function's own has that path's number in it.
 func (s *session) comment(p packet) string {
-	if s.chain.PathOf == nil || p.from.Headed {
+	switch {
+	case p.from.Headed:
+		return p.from.comment + s.chain.behind(p.data)
+	case s.chain.PathOf == nil:
 		return p.from.comment
 	}
 	if path := s.chain.PathOf(p.data); path != "" {
 		return p.from.comment + ", on path " + path
 	}
 	return p.from.comment
+}
+
+// The bytes of a frame where a Network Service Header behind Ethernet tells its service path (RFC 8300 §2.3).
+const (
+	typeAt, typeNSH = 12, 0x894f
+	pathAt          = 14 + 4
+)
+
+// behind says in words which header a packet is behind, if it is behind one.
+func (c Chain) behind(data []byte) string {
+	if len(data) < pathAt+4 || binary.BigEndian.Uint16(data[typeAt:]) != typeNSH {
+		return ""
+	}
+	header := binary.BigEndian.Uint32(data[pathAt:])
+	text := fmt.Sprintf(", service path %d, index %d", header>>8, header&0xff)
+	if path := c.ServicePaths[header>>8]; path != "" {
+		text += " (" + path + ")"
+	}
+	return text
 }
 
 // write a packet.

@@ -21,6 +21,20 @@ import (
 type NSH struct {
 	Forward nsh.Hop `json:"forward"`
 	Reverse nsh.Hop `json:"reverse"`
+	// MDType is 1 where the header has a context header, all 0; absent where it has no metadata.
+	MDType int `json:"md_type,omitempty"`
+	// Paths are what it reads on each of several, of which the first is above too; none where there is one.
+	Paths []NSHPath `json:"paths,omitempty"`
+}
+
+// NSHPath is what a function reads on one of several paths.
+type NSHPath struct {
+	// Path is the functions that it goes by.
+	Path string `json:"path"`
+	// Number by which ports know it.
+	Number  int     `json:"number"`
+	Forward nsh.Hop `json:"forward"`
+	Reverse nsh.Hop `json:"reverse"`
 }
 
 // mostMTU that an interface can have.
@@ -38,33 +52,84 @@ func (b *builder) encapsulate(n *Node, f api.Function) error {
 		return fmt.Errorf("encapsulation: wiring %s puts no header before packets; use wiring: %s, or leave it out", b.wiring.Name(), able[wiring.Encapsulating](b.catalogue.Wirings))
 	case !takes:
 		return fmt.Errorf("encapsulation: a %s is the kernel's own, which does not read %s; kinds whose programs can are %s", n.Kind, f.Encapsulation, able[function.Framed](b.catalogue.Functions))
-	case b.chain.Spec.Classifier != nil:
-		return errors.New("encapsulation: a chain with a classifier has several paths, and headers tell of one; leave one of the two out")
 	case b.chain.Spec.Parts():
 		return errors.New("encapsulation: functions of the chain have branches or a next, and headers tell of one path; leave one of the two out")
-	case b.chain.Spec.MTU+nsh.Length > mostMTU:
-		return fmt.Errorf("encapsulation: packets of %d bytes with %d bytes of headers are longer than an interface takes; use mtu: %d", b.chain.Spec.MTU, nsh.Length, mostMTU-nsh.Length)
 	}
-	all := b.chain.Spec.Functions
-	place := slices.IndexFunc(all, func(o api.Function) bool { return o.Name == f.Name })
-	if at := max(place, len(all)-1-place) + 1; at >= nsh.FirstIndex {
-		return fmt.Errorf("encapsulation: it is function %d of a direction, and the service index, which begins with %d and is one less behind each, would be 0 there (RFC 8300 §2.3); at most %d functions can be up to it", at, nsh.FirstIndex, nsh.FirstIndex-1)
+	if length := nsh.LengthOf(f.MDType); b.chain.Spec.MTU+length > mostMTU {
+		return fmt.Errorf("encapsulation: packets of %d bytes with %d bytes of headers are longer than an interface takes; use mtu: %d", b.chain.Spec.MTU, length, mostMTU-length)
 	}
 	path := w.ServicePath(b.wiringOptions())
 	if path == 0 {
 		path = uint32(1 + hash("service path", b.chain.Metadata.Name)%nsh.MostPath)
 	}
+	if n.NSH = (&NSH{Forward: nsh.Hop{Path: path}}); f.MDType == nsh.FixedContext {
+		n.NSH.MDType = f.MDType
+	}
+	if b.chain.Spec.Classifier != nil {
+		return nil // places are those on paths, which are not known yet
+	}
+	var all []string
+	for _, o := range b.chain.Spec.Functions {
+		all = append(all, o.Name)
+	}
+	forward, reverse, err := b.hopsOf(f.Name, all, path, false)
+	n.NSH.Forward, n.NSH.Reverse = forward, reverse
+	return err
+}
+
+// hopsOf a function on a service path by some functions: there, and back unless packets go straight back.
+func (b *builder) hopsOf(name string, functions []string, path uint32, oneWay bool) (forward, reverse nsh.Hop, err error) {
+	place := slices.Index(functions, name)
+	if at := max(place, len(functions)-1-place) + 1; at >= nsh.FirstIndex {
+		return forward, reverse, fmt.Errorf("encapsulation: it is function %d of a direction, and the service index, which begins with %d and is one less behind each, would be 0 there (RFC 8300 §2.3); at most %d functions can be up to it", at, nsh.FirstIndex, nsh.FirstIndex-1)
+	}
 	back := 0 // of the functions behind it, those that packets have been to on their way back
-	for _, o := range all[place+1:] {
-		if !b.chain.Spec.OneWay(o) {
+	for _, f := range b.chain.Spec.Functions {
+		if slices.Index(functions, f.Name) > place && !oneWay && !b.chain.Spec.OneWay(f) {
 			back++
 		}
 	}
-	n.NSH = &NSH{
-		Forward: nsh.Hop{Path: path, Index: uint8(nsh.FirstIndex - place)},
-		Reverse: nsh.Hop{Path: path | nsh.Back, Index: uint8(nsh.FirstIndex - back)},
+	return nsh.Hop{Path: path, Index: uint8(nsh.FirstIndex - place)}, nsh.Hop{Path: path | nsh.Back, Index: uint8(nsh.FirstIndex - back)}, nil
+}
+
+// headPaths says which headers frames have on each of several paths.
+func (b *builder) headPaths(c *Classifier) error {
+	for i := range b.nodes {
+		n := &b.nodes[i]
+		if n.NSH == nil {
+			continue
+		}
+		path := n.NSH.Forward.Path
+		n.NSH.Reverse, n.NSH.Forward.Index = nsh.Hop{Path: path | nsh.Back, Index: nsh.FirstIndex}, nsh.FirstIndex // where no path goes by it
+		for j, p := range c.Paths {
+			if !p.by(i) {
+				continue
+			}
+			on := NSHPath{Path: p.Name, Number: p.Number}
+			c.Paths[j].ServicePath = servicePath(path, p.Number)
+			var err error
+			if on.Forward, on.Reverse, err = b.hopsOf(n.Function(), p.Functions, c.Paths[j].ServicePath, p.OneWay); err != nil {
+				return fmt.Errorf("function %s: %w", n.Function(), err)
+			}
+			if n.NSH.Paths = append(n.NSH.Paths, on); p.Name == c.first(i).Name {
+				n.NSH.Forward, n.NSH.Reverse = on.Forward, on.Reverse
+			}
+		}
 	}
 	return nil
+}
+
+// servicePath is what one of several paths is called in headers, of a chain that calls its own so. No two of a chain's are
+// called the same, and each keeps what it is called while others come and go.
+func servicePath(own uint32, number int) uint32 {
+	return (own-1+uint32(number))%nsh.MostPath + 1
+}
+
+// headsBeyond tells whether packets may go on from a node to a function that gets them behind headers, which say their path.
+func (b *builder) headsBeyond(c *Classifier, node int, east bool) bool {
+	return slices.ContainsFunc(c.Paths, func(p Path) bool {
+		return p.by(node) && slices.ContainsFunc(b.beyond(p, node, east), func(goal int) bool { return b.nodes[goal].NSH != nil })
+	})
 }
 
 // headers are how many bytes come before the frames at the interfaces of nodes, by node.
@@ -72,8 +137,20 @@ func (b *builder) headers() map[string]int {
 	all := map[string]int{}
 	for _, n := range b.nodes {
 		if n.NSH != nil {
-			all[n.Name] = nsh.Length
+			all[n.Name] = nsh.LengthOf(n.NSH.MDType)
 		}
+	}
+	return all
+}
+
+// on are the hops of several paths in a direction.
+func (n *NSH) on(way api.Direction) (all []nsh.OnPath) {
+	for _, p := range n.Paths {
+		hop := p.Forward
+		if way == api.Reverse {
+			hop = p.Reverse
+		}
+		all = append(all, nsh.OnPath{Number: p.Number, Hop: hop})
 	}
 	return all
 }
@@ -88,11 +165,11 @@ func (b *builder) headersOn() {
 		b.requires[feature.BPFXDP] = true
 		west, east := b.ports[i-1].B, b.ports[i].A
 		needs := b.ends[i-1].B
-		b.add(resource.New(n.Namespace, nsh.Push{Device: n.West.Device, Hop: n.NSH.Forward, From: b.facing(Interface{}, false).MAC, To: n.West.MAC}, needs))
-		b.add(resource.New(west.Namespace, nsh.Pop{Device: west.Device, Hop: n.NSH.Reverse}, needs))
+		b.add(resource.New(n.Namespace, nsh.Push{Device: n.West.Device, Hop: n.NSH.Forward, MDType: n.NSH.MDType, On: n.NSH.on(api.Forward), From: b.facing(Interface{}, false).MAC, To: n.West.MAC}, needs))
+		b.add(resource.New(west.Namespace, nsh.Pop{Device: west.Device, Hop: n.NSH.Reverse, On: n.NSH.on(api.Reverse)}, needs))
 		needs = b.ends[i].A
-		b.add(resource.New(n.Namespace, nsh.Push{Device: n.East.Device, Hop: n.NSH.Reverse, From: b.facing(Interface{}, true).MAC, To: n.East.MAC}, needs))
-		b.add(resource.New(east.Namespace, nsh.Pop{Device: east.Device, Hop: n.NSH.Forward}, needs))
+		b.add(resource.New(n.Namespace, nsh.Push{Device: n.East.Device, Hop: n.NSH.Reverse, MDType: n.NSH.MDType, On: n.NSH.on(api.Reverse), From: b.facing(Interface{}, true).MAC, To: n.East.MAC}, needs))
+		b.add(resource.New(east.Namespace, nsh.Pop{Device: east.Device, Hop: n.NSH.Forward, On: n.NSH.on(api.Forward)}, needs))
 	}
 }
 

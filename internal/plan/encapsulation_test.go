@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,7 +35,7 @@ func TestEncapsulationIsRefused(t *testing.T) {
 		"wiring: ebpf\nfunctions:\n- {name: a, kind: forward, encapsulation: nsh}\n":                                             "a forward is the kernel's own, which does not read nsh; kinds whose programs can are command",
 		"wiring: ebpf\nfunctions:\n- {name: a, kind: bridge, encapsulation: nsh}\n":                                              "a bridge is the kernel's own",
 		"mtu: 65520\n" + relays:                                                                                                  "use mtu: 65513",
-		relays + "classifier: {rules: [{name: all, match: {}, functions: [relay]}]}\n":                                           "a chain with a classifier has several paths, and headers tell of one",
+		"mtu: 65510\n" + strings.Replace(relays, "encapsulation: nsh", "encapsulation: nsh, mdType: 1", 1):                       "use mtu: 65497",
 		strings.Replace(relays, "functions:", "functions:\n- {name: parts, kind: forward, branches: [{mark: 1, to: relay}]}", 1): "functions of the chain have branches or a next, and headers tell of one path",
 		relays + "everywhere: [{kind: firewall}]\n":                                                                              "write except: [relay]",
 	} {
@@ -78,7 +79,7 @@ func TestServicePath(t *testing.T) {
 			continue
 		}
 		told++
-		if want := (plan.NSH{Forward: nsh.Hop{Path: 5, Index: 252}, Reverse: nsh.Hop{Path: 5 + 1<<23, Index: 254}}); *n.NSH != want || !n.Transparent {
+		if want := (plan.NSH{Forward: nsh.Hop{Path: 5, Index: 252}, Reverse: nsh.Hop{Path: 5 + 1<<23, Index: 254}}); n.NSH.Forward != want.Forward || n.NSH.Reverse != want.Reverse || len(n.NSH.Paths) > 0 || !n.Transparent {
 			t.Errorf("%s: %+v, want %+v", n.Name, *n.NSH, want)
 		}
 	}
@@ -107,5 +108,81 @@ func TestHeadersHaveRoom(t *testing.T) {
 				t.Errorf("names that an edit of the chain changes: %v", s.Hosts)
 			}
 		}
+	}
+}
+
+// headedPaths is a chain whose paths go by functions that get headers in any order.
+const headedPaths = "wiring: ebpf\nebpf: {service_path: 100}\nfunctions: [{name: a, kind: forward}, " + relayed + ", {name: b, kind: forward, symmetric: false}]\n" +
+	"classifier: {rules: [{name: web, match: {protocol: tcp}, functions: [a, relay, b]}, {name: far, match: {protocol: udp}, functions: [b, relay]}, {name: past, match: {protocol: sctp}, functions: [a]}]}\n"
+
+// TestServicePathsOfAClassifier: each has a number of its own, which it keeps, and indexes by its own order, of the functions that
+// it goes by there and back. Ports say to what puts headers on, and are told by what takes them off, which path it is.
+func TestServicePathsOfAClassifier(t *testing.T) {
+	p := nshPlan(t, headedPaths)
+	n := p.Nodes[slices.IndexFunc(p.Nodes, func(n plan.Node) bool { return n.Name == "relay" })].NSH
+	numbers := map[string]uint32{}
+	for _, path := range p.Classifier.Paths {
+		numbers[path.Name] = uint32(path.Number)
+		if want := map[bool]uint32{true: 100 + uint32(path.Number)}[slices.Contains(path.Functions, "relay")]; path.ServicePath != want {
+			t.Errorf("path %q is called %d, want %d", path.Name, path.ServicePath, want)
+		}
+	}
+	hop := func(path string, back uint32, index uint8) nsh.Hop {
+		return nsh.Hop{Path: 100 + numbers[path] | back, Index: index}
+	}
+	want := []plan.NSHPath{
+		{Path: "a relay b", Number: int(numbers["a relay b"]), Forward: hop("a relay b", 0, 254), Reverse: hop("a relay b", 1<<23, 255)}, // nothing goes back by b
+		{Path: "b relay", Number: int(numbers["b relay"]), Forward: hop("b relay", 0, 254), Reverse: hop("b relay", 1<<23, 255)},
+	}
+	if !slices.Equal(n.Paths, want) || n.Forward != want[0].Forward || n.Reverse != want[0].Reverse {
+		t.Errorf("%+v, want %+v", n, want)
+	}
+	told, headed := 0, 0
+	for _, r := range p.Resources {
+		switch s := r.Spec.(type) {
+		case nsh.Push:
+			if told++; len(s.On) != 2 {
+				t.Errorf("%+v", s)
+			}
+		case nsh.Pop:
+			if told++; len(s.On) != 2 {
+				t.Errorf("%+v", s)
+			}
+		case steer.Spec:
+			if s.Paths == nil && strings.HasPrefix(s.To, steer.Sending) {
+				t.Errorf("%s leads to a function with headers and names no path", s.Device)
+			}
+			if s.Paths != nil && s.Paths.Headed {
+				headed++
+			}
+		}
+	}
+	if told != 4 || headed != 2 {
+		t.Errorf("%d programs know paths, %d ports ask them", told, headed)
+	}
+	more := nshPlan(t, strings.Replace(headedPaths, "rules: [", "rules: [{name: first, priority: 9, match: {dscp: ef}, functions: [relay]}, ", 1))
+	for _, path := range more.Classifier.Paths {
+		if was := numbers[path.Name]; was != 0 && path.ServicePath != 0 && path.ServicePath != 100+was {
+			t.Errorf("%q was called %d, and is %d beside another", path.Name, 100+was, path.ServicePath)
+		}
+	}
+}
+
+// TestPathIndexesEnd: what counts is the order on a path.
+func TestPathIndexesEnd(t *testing.T) {
+	var functions, names []string
+	for i := range 254 {
+		functions = append(functions, fmt.Sprintf("{name: w%d, kind: forward}", i))
+		names = append(names, fmt.Sprintf("w%d", i))
+	}
+	chain := func(path string) string {
+		return "wiring: ebpf\nfunctions: [" + strings.Join(functions, ", ") + ", " + relayed + "]\nclassifier: {rules: [{name: r, match: {}, functions: [" + path + "]}]}\n"
+	}
+	if _, err := plan.Make(plantest.Chain(t, "edge", chain("relay, w0")), plantest.Catalogue(), plan.Facts{}, plan.Options{}); err != nil {
+		t.Error(err)
+	}
+	_, err := plan.Make(plantest.Chain(t, "edge", chain(strings.Join(names, ", ")+", relay")), plantest.Catalogue(), plan.Facts{}, plan.Options{})
+	if err == nil || !strings.Contains(err.Error(), "function relay: encapsulation: it is function 255") {
+		t.Error(err)
 	}
 }

@@ -143,6 +143,7 @@ func TestGolden(t *testing.T) {
 		"sharedout":  "wiring: ebpf\nfunctions: [{name: a, kind: forward, onFailure: bypass}, {name: b, kind: forward, replicas: 2, weights: [2, 1], onFailure: replica}]\n",
 		"replicas":   "wiring: ebpf\nfunctions: [{name: a, kind: forward, replicas: 2}, {name: b, kind: bridge, replicas: 2}]\n",
 		"nsh":        "wiring: ebpf\nfunctions:\n- {name: a, kind: counter, runtime: inline}\n- {name: b, kind: command, encapsulation: nsh, command: {args: [relay]}}\n- {name: c, kind: forward}\n",
+		"headed":     headedPaths,
 		"cni":        "wiring: cni\ncni: {config: /lab.conflist}\n",
 		"engine":     "wiring: engine\nengine: {driver: macvlan, options: {parent: eth1}}\nendpoints:\n- {name: client, runtime: docker}\n- {name: server, runtime: docker, container: {image: \"nginx:1.25\"}, command: {ready: {tcp_port: 80}}}\n",
 		"published":  "wiring: engine\nengine: {publish: \"5201-5204,80\"}\nendpoints: [{name: client}, {name: server, runtime: docker}]\n",

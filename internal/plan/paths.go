@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"net/netip"
 	"slices"
 	"strings"
@@ -43,6 +42,8 @@ type Path struct {
 	Back []string `json:"back,omitempty"`
 	// Branched tells that packets go on from each of the functions, which are all of the chain's, as its branches lead.
 	Branched bool `json:"branched,omitempty"`
+	// ServicePath is what headers call it on the way there, and with [nsh.Back] back; 0 where none of its functions gets any.
+	ServicePath uint32 `json:"service_path,omitempty"`
 
 	at, back []int // places of the nodes
 	// visited are the functions that packets come by on their way back, for a person.
@@ -51,24 +52,6 @@ type Path struct {
 
 // pathName of functions.
 func pathName(functions []string) string { return strings.Join(functions, " ") }
-
-// Text is a path for a person.
-func (p Path) Text() string {
-	if len(p.Functions) == 0 {
-		return api.OtherwiseDirect
-	}
-	if p.Branched {
-		return strings.Join(p.Functions, ", ") + ", as branches lead"
-	}
-	text := strings.Join(p.Functions, " → ")
-	switch n := len(p.Back); {
-	case n == 2:
-		text += ", and straight back"
-	case n > 2:
-		text += ", and back by " + strings.Join(p.visited, ", ")
-	}
-	return text
-}
 
 // Path of a name; nil where there is none.
 func (c *Classifier) Path(name string) *Path {
@@ -133,6 +116,10 @@ func (b *builder) classify() error {
 	if err := errors.Join(b.oneWay(c), b.inlineOn(c), b.orderOn(c), b.onlyOn(c)); err != nil {
 		return fmt.Errorf("classifier: %w", err)
 	}
+	if err := b.headPaths(c); err != nil {
+		return err
+	}
+	b.headersOn()
 	own := b.toFunctions(c)
 	c.Own, c.Choice.Rules = len(own), append(own, c.Choice.Rules...)
 	lead := b.leadOn
@@ -382,13 +369,13 @@ func (b *builder) leadOn(c *Classifier, node int, east bool) {
 	r := b.steers(at)
 	s := r.Spec.(steer.Spec)
 	r.Needs = pairs
-	learns, opens := b.translator(n) != nil, slices.ContainsFunc(n.members(), b.runs) // what a program of its own sends is nobody's answer
-	if !end && len(ports) == 1 && !learns && !opens && b.sameBeyond(c, node, east) && len(b.sharedBeyond(c, node, east)) == 0 {
+	learns, headed, opens := b.translator(n) != nil, n.NSH != nil, slices.ContainsFunc(n.members(), b.runs) // what a program of its own sends is nobody's answer
+	if !end && len(ports) == 1 && !learns && !opens && !headed && !b.headsBeyond(c, node, east) && b.sameBeyond(c, node, east) && len(b.sharedBeyond(c, node, east)) == 0 {
 		s.To = spec.Ways[0].Port
 		r.Spec = s
 		return
 	} else if !end {
-		spec.Usual, spec.Learns, spec.Opens = c.first(node).Name, learns, opens
+		spec.Usual, spec.Learns, spec.Opens, spec.Headed = c.first(node).Name, learns, opens, headed
 		if !c.Choice.Drop {
 			spec.Other = &c.Choice.Otherwise
 		}
@@ -481,20 +468,4 @@ func (b *builder) unvisited() (warnings []string) {
 		}
 	}
 	return warnings
-}
-
-// list the rules and their paths for a person.
-func (c *Classifier) list(w io.Writer) {
-	for _, r := range c.Choice.Rules[c.Own:] {
-		_, _ = fmt.Fprintf(w, "flows of rule %s, %s: %s\n", r.Name, r, c.Path(r.Path).Text())
-	}
-	_, _ = fmt.Fprintf(w, "other flows: %s\n", c.OtherwiseText())
-}
-
-// OtherwiseText is what becomes of flows that no rule matches, for a person.
-func (c *Classifier) OtherwiseText() string {
-	if c.Choice.Drop {
-		return api.OtherwiseDrop
-	}
-	return c.Path(c.Choice.Otherwise).Text()
 }

@@ -361,7 +361,9 @@ func (b *builder) build() (err error) {
 	if err := b.contain(); err != nil {
 		return err
 	}
-	b.headersOn()
+	if b.chain.Spec.Classifier == nil {
+		b.headersOn()
+	}
 	if err := b.passes(); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/capture"
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/nsh"
 	"nfchain.dev/nfchain/internal/resource/through"
 )
 
@@ -44,6 +45,7 @@ func Captured(p *plan.Plan, hop string) (capture.Chain, error) {
 			}
 		}
 	}
+	c.ServicePaths = servicePaths(p)
 	for i := range c.Points {
 		c.Points[i].Place = places[c.Points[i].Hop]
 	}
@@ -51,6 +53,20 @@ func Captured(p *plan.Plan, hop string) (capture.Chain, error) {
 		return c, fmt.Errorf("chain %s has no hop %q; it has %s: %w", p.Chain, hop, strings.Join(c.Path, ", "), ErrInput)
 	}
 	return c, nil
+}
+
+// servicePaths are the several paths of a chain by what headers call them, either way.
+func servicePaths(p *plan.Plan) map[uint32]string {
+	all := map[uint32]string{}
+	if p.Classifier == nil {
+		return all
+	}
+	for _, path := range p.Classifier.Paths {
+		if path.ServicePath != 0 {
+			all[path.ServicePath], all[path.ServicePath|nsh.Back] = path.Text(), path.Text()
+		}
+	}
+	return all
 }
 
 // addNames of a node and of the functions that share it.

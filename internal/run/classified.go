@@ -38,6 +38,8 @@ type PathRuleState struct {
 	Back []string `json:"back,omitempty"`
 	// Branched tells that packets go on from each of the functions as its branches lead.
 	Branched bool `json:"branched,omitempty"`
+	// ServicePath is what headers of RFC 8300 call the path; absent where no function on it gets any.
+	ServicePath uint32 `json:"service_path,omitempty"`
 	// Drop tells that packets end where they come in.
 	Drop bool `json:"drop,omitempty"`
 	// Own tells that the rule leads to a function's own addresses, and is none of the file's.
@@ -80,12 +82,12 @@ func classifiedBy(p *plan.Plan) (*ClassifierState, error) {
 	s := &ClassifierState{Earlier: flowsBy(c, steer.Earlier), Most: c.Most, New: c.New, Moved: c.Moved, Unkept: c.Unkept, Unknown: c.Unknown}
 	for i, r := range p.Classifier.Choice.Rules {
 		on := p.Classifier.Path(r.Path)
-		s.Rules = append(s.Rules, PathRuleState{Rule: r.Name, Match: r.String(), Path: on.Functions, Back: on.Back, Branched: on.Branched, Own: i < p.Classifier.Own, RuleFlows: flowsBy(c, i)})
+		s.Rules = append(s.Rules, PathRuleState{Rule: r.Name, Match: r.String(), Path: on.Functions, Back: on.Back, Branched: on.Branched, ServicePath: on.ServicePath, Own: i < p.Classifier.Own, RuleFlows: flowsBy(c, i)})
 	}
 	rest := PathRuleState{Rule: otherwise, Path: []string{}, Drop: p.Classifier.Choice.Drop, RuleFlows: flowsBy(c, len(s.Rules))}
 	if !rest.Drop {
 		on := p.Classifier.Path(p.Classifier.Choice.Otherwise)
-		rest.Path, rest.Back, rest.Branched = on.Functions, on.Back, on.Branched
+		rest.Path, rest.Back, rest.Branched, rest.ServicePath = on.Functions, on.Back, on.Branched, on.ServicePath
 	}
 	s.Rules = append(s.Rules, rest)
 	return s, nil

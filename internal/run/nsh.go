@@ -15,6 +15,8 @@ import (
 type NSHState struct {
 	Forward NSHWay `json:"forward"`
 	Reverse NSHWay `json:"reverse"`
+	// Paths are what it reads on each of several, by which frames of all counts above are; absent where there is one.
+	Paths []plan.NSHPath `json:"paths,omitempty"`
 }
 
 // NSHWay is one direction, since the programs are there.
@@ -52,7 +54,7 @@ func whole(p *plan.Plan, n plan.Node, at resource.Place) (*NSHState, error) {
 	}
 	defer h.Close()
 	forwarder := resource.At(h, p.Chain)
-	s := &NSHState{Forward: NSHWay{Hop: n.NSH.Forward}, Reverse: NSHWay{Hop: n.NSH.Reverse}}
+	s := &NSHState{Forward: NSHWay{Hop: n.NSH.Forward}, Reverse: NSHWay{Hop: n.NSH.Reverse}, Paths: n.NSH.Paths}
 	for _, way := range []struct {
 		*NSHWay
 		in, out string

@@ -178,14 +178,14 @@ func Explained(p *plan.Plan, f trace.Flow) (trace.Chain, error) {
 		if rule != steer.Earlier {
 			why = ruleText(c, rule)
 		}
-		return unmet(TracedOn(p, c.Path(path), fmt.Sprintf("path: %s, which the flow is on by %s", c.Path(path).Text(), why)), c, rule, first), nil
+		return unmet(TracedOn(p, c.Path(path), fmt.Sprintf("path: %s, which the flow is on by %s", c.Path(path).Whole(), why)), c, rule, first), nil
 	}
 	rule, path, goes := c.Choice.Of(first)
 	if !goes {
 		ends := &plan.Path{Nodes: []string{p.Client().Name, p.Server().Name}}
 		return unmet(TracedOn(p, ends, "path: none; no rule of the classifier matches, and otherwise: drop ends it where it comes in"), c, rule, first), nil
 	}
-	return unmet(TracedOn(p, c.Path(path), fmt.Sprintf("path: %s, by %s", c.Path(path).Text(), ruleText(c, rule))), c, rule, first), nil
+	return unmet(TracedOn(p, c.Path(path), fmt.Sprintf("path: %s, by %s", c.Path(path).Whole(), ruleText(c, rule))), c, rule, first), nil
 }
 
 // mostUnmet rules are told of one by one.
@@ -259,5 +259,5 @@ func Sent(p *plan.Plan, codePoint uint8) (trace.Chain, error) {
 	if err != nil {
 		return trace.Chain{}, fmt.Errorf("%w; `nfchain explain` takes a flow by its ports", err)
 	}
-	return TracedOn(p, path, fmt.Sprintf("path of what is sent: %s", path.Text())), nil
+	return TracedOn(p, path, fmt.Sprintf("path of what is sent: %s", path.Whole())), nil
 }

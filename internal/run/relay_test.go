@@ -30,6 +30,22 @@ var relays = map[string]func(frame []byte) []byte{
 	"cut":       func(f []byte) []byte { return f[:nsh.Length+4] },
 	"ip":        func(f []byte) []byte { f[14+3] = 1; return f },
 	"future":    func(f []byte) []byte { f[14] |= 1 << 6; return f },
+	"shifted": func(f []byte) []byte { // the second end is at another port than the first thinks
+		f[indexAt]--
+		at := nsh.Length + 14 + 20 + 2 // of UDP over IPv4, where the packet goes to
+		if f[pathAt]&0x80 != 0 {
+			at -= 2 // where it comes from
+		}
+		if frame := f[nsh.Length:]; len(frame) >= 14+20+8 && frame[12] == 8 && frame[13] == 0 && frame[14+9] == unix.IPPROTO_UDP {
+			port := binary.BigEndian.Uint16(f[at:])
+			sum := uint32(^binary.BigEndian.Uint16(frame[14+20+6:])) + uint32(^port) + uint32(port^1) // RFC 1624 eqn. 3
+			sum = sum&0xffff + sum>>16
+			sum = sum&0xffff + sum>>16
+			binary.BigEndian.PutUint16(f[at:], port^1)
+			binary.BigEndian.PutUint16(frame[14+20+6:], ^uint16(sum))
+		}
+		return f
+	},
 	"told": func(f []byte) []byte { // with metadata of type 2: a class, a type and 4 bytes (RFC 8300 §2.5.1)
 		f[indexAt]--
 		f[15] += 2

@@ -42,15 +42,22 @@ type talk struct {
 
 func (b *bed) talk(way string, family int) *talk {
 	b.Helper()
+	return b.talkTo(way, family, 0, 0)
+}
+
+// talkTo a port of the receiver's, which listens at another that differs from it by some bits; 0 is one that the kernel chooses.
+func (b *bed) talkTo(way string, family int, port, differs uint16) *talk {
+	b.Helper()
 	e := b.ends(way, family)
 	k := &talk{TB: b}
 	err := netns.Do(e.toNetns, func() (err error) {
-		k.to, err = net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(e.address, 0)))
+		k.to, err = net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(e.address, port^differs)))
 		return err
 	})
 	if err == nil {
 		err = netns.Do(e.fromNetns, func() (err error) {
-			k.from, err = net.DialUDP("udp", nil, k.to.LocalAddr().(*net.UDPAddr))
+			at := k.to.LocalAddr().(*net.UDPAddr).AddrPort()
+			k.from, err = net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(at.Addr(), at.Port()^differs)))
 			return err
 		})
 	}

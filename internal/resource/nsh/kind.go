@@ -14,7 +14,7 @@ import (
 // The maps of the programs, by the names that the kernel knows them by.
 const (
 	headerMap = "header"
-	pathMap   = "path"
+	pathsMap  = "paths"
 	dealtMap  = "dealt"
 )
 
@@ -41,7 +41,7 @@ type PopKind struct{}
 func (PopKind) Name() string { return PopKindName }
 
 // Read implements resource.Kind.
-func (PopKind) Read(p resource.Place) ([]resource.Observed, error) { return read(p, pathMap) }
+func (PopKind) Read(p resource.Place) ([]resource.Observed, error) { return read(p, pathsMap) }
 
 // Apply implements resource.Kind.
 func (PopKind) Apply(p resource.Place, changes []resource.Change) error {
@@ -94,13 +94,15 @@ func at(dev netlink.Link) (*held.Program, error) {
 
 // observe what a program does, in words.
 func observe(p *held.Program) string {
-	var h bpf.ProgramHeader
-	var way bpf.ProgramPath
-	if m := p.Maps[headerMap]; m != nil && m.Lookup(uint32(0), &h) == nil {
-		return described(h, p.Name)
+	if m := p.Maps[headerMap]; m != nil {
+		if all, err := headers(m); err == nil && len(all) > 0 {
+			return described(all[0], current(all), p.Name)
+		}
 	}
-	if m := p.Maps[pathMap]; m != nil && m.Lookup(uint32(0), &way) == nil {
-		return popText(Hop{Path: way.Number, Index: uint8(way.Index)}, p.Name)
+	if m := p.Maps[pathsMap]; m != nil {
+		if all, err := ways(m); err == nil {
+			return popText(given(all), p.Name)
+		}
 	}
 	return p.Name + ", whose maps are of another version"
 }
@@ -151,60 +153,6 @@ func set(p resource.Place, device string, put func(old *held.Program) (*ebpf.Pro
 // attach a program, or take away what is there, by a descriptor of -1.
 func attach(p resource.Place, dev netlink.Link, program int) error {
 	return p.Do(func() error { return netlink.LinkSetXdpFdWithFlags(dev, program, nativeMode) })
-}
-
-// put the header into a program that is there, or into one to be attached.
-func (s Push) put(old *held.Program) (*ebpf.Program, error) {
-	h, err := s.header()
-	if err != nil {
-		return nil, err
-	}
-	if old != nil && old.Name == name && old.Maps[headerMap] != nil {
-		return nil, old.Maps[headerMap].Put(uint32(0), h)
-	}
-	var objects struct {
-		Push   *ebpf.Program `ebpf:"push"`
-		Header *ebpf.Map     `ebpf:"header"`
-	}
-	if err := load(&objects, old, dealtMap); err != nil {
-		return nil, err
-	}
-	defer func() { _ = objects.Header.Close() }()
-	return objects.Push, objects.Header.Put(uint32(0), h)
-}
-
-// put what must come in into a program that is there, or into one to be attached. What was to come
-// before may still: a function may have frames from then.
-func (s Pop) put(old *held.Program) (*ebpf.Program, error) {
-	if old != nil && old.Name == name && old.Maps[pathMap] != nil {
-		return nil, s.turn(old.Maps[pathMap])
-	}
-	var objects struct {
-		Pop  *ebpf.Program `ebpf:"pop"`
-		Path *ebpf.Map     `ebpf:"path"`
-	}
-	if err := load(&objects, old, dealtMap, pathMap); err != nil {
-		return nil, err
-	}
-	defer func() { _ = objects.Path.Close() }()
-	return objects.Pop, s.turn(objects.Path)
-}
-
-// turn a program to frames of the hop.
-func (s Pop) turn(m *ebpf.Map) error {
-	var way bpf.ProgramPath
-	if err := m.Lookup(uint32(0), &way); err != nil {
-		return err
-	}
-	if way.Number != s.Path {
-		way.Before = way.Number
-	}
-	if way.Before == 0 {
-		way.Before = s.Path
-	}
-	way.Number, way.Index = s.Path, uint32(s.Index)
-	way.Given[s.Index/64] |= 1 << (s.Index % 64)
-	return m.Put(uint32(0), way)
 }
 
 // object that this version's programs are loaded from.

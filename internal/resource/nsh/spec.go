@@ -8,6 +8,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net"
+	"slices"
+	"strings"
 
 	bpf "nfchain.dev/nfchain/bpf/nsh"
 	"nfchain.dev/nfchain/internal/resource"
@@ -25,6 +27,20 @@ const EtherType = 0x894f
 
 // Length of what is put before a frame, bytes: Ethernet, and NSH without metadata.
 const Length = 14 + 8
+
+// FixedContext is the type of metadata (RFC 8300 §2.4) of which there are 16 bytes.
+const (
+	FixedContext  = 1
+	contextLength = 16
+)
+
+// LengthOf what is put before a frame, by the type of metadata; 0 is none.
+func LengthOf(mdType int) int {
+	if mdType == FixedContext {
+		return Length + contextLength
+	}
+	return Length
+}
 
 // Most that a service path can be called, and a frame have ahead of it: the number of a path has 24
 // bits, of which the first says that it leads back, and the service index begins with 255.
@@ -44,10 +60,36 @@ type Hop struct {
 
 func (h Hop) text() string { return fmt.Sprintf("path %d, index %d", h.Path, h.Index) }
 
+// OnPath is a hop of one of several paths, which ports know by a number, from 1 on.
+type OnPath struct {
+	Number int `json:"number"`
+	Hop
+}
+
+func (p OnPath) text() string { return fmt.Sprintf("%d is %s", p.Number, p.Hop.text()) }
+
+// texts of several paths, in words: nothing where there are none.
+func texts(on []OnPath) string {
+	if len(on) == 0 {
+		return ""
+	}
+	all := make([]string, len(on))
+	for i, p := range on {
+		all[i] = p.text()
+	}
+	slices.Sort(all)
+	return ", and by paths: " + strings.Join(all, "; ")
+}
+
 // Push is what an interface puts before all that it takes in.
 type Push struct {
 	Device string `json:"device"`
 	Hop
+	// On are the hops of several paths, of what the port behind the interface says a path of; none where there is one path,
+	// which is also that of what it says none of.
+	On []OnPath `json:"on,omitempty"`
+	// MDType is [FixedContext] where there is metadata, all 0.
+	MDType int `json:"md_type,omitempty"`
 	// From and To are the addresses of the frame around: To is the interface's own.
 	From string `json:"from"`
 	To   string `json:"to"`
@@ -61,27 +103,30 @@ func (s Push) Key() string { return s.Device }
 
 // Fingerprint is the header, and which program puts it on.
 func (s Push) Fingerprint() string {
-	return pushText(s.Hop, s.From, s.To, name)
+	return pushText(s.Hop, s.On, s.MDType, s.From, s.To, name)
 }
 
-func pushText(h Hop, from, to, program string) string {
-	return fmt.Sprintf("push %s, from %s to %s, by %s", h.text(), from, to, program)
+func pushText(h Hop, on []OnPath, mdType int, from, to, program string) string {
+	context := ""
+	if mdType == FixedContext {
+		context = ", with a context header"
+	}
+	return fmt.Sprintf("push %s%s%s, from %s to %s, by %s", h.text(), context, texts(on), from, to, program)
 }
 
 // Commands implements resource.Spec: no command loads the program.
 func (Push) Commands(string) []resource.Command { return nil }
 
-// The base header: version 0, a hop limit of 63, two words long, metadata of type 2, of which there
-// is none, before an Ethernet frame.
+// The base header: version 0, a hop limit of 63, metadata of type 2, of which there is none, unless it is
+// asked for, before an Ethernet frame.
 const (
-	hopLimit  = 63
-	words     = (Length - 14) / 4
-	mdType2   = 2
-	nextFrame = 3
+	hopLimit   = 63
+	noMetadata = 2
+	nextFrame  = 3
 )
 
-// header is what comes before a frame.
-func (s Push) header() (h bpf.ProgramHeader, err error) {
+// header is what comes before a frame at a hop.
+func (s Push) header(at Hop) (h bpf.ProgramHeader, err error) {
 	to, err := net.ParseMAC(s.To)
 	if err != nil {
 		return h, err
@@ -91,24 +136,40 @@ func (s Push) header() (h bpf.ProgramHeader, err error) {
 		return h, err
 	}
 	b := binary.BigEndian.AppendUint16(append(append([]byte{}, to...), from...), EtherType)
-	b = binary.BigEndian.AppendUint16(b, hopLimit<<6|words)
-	b = append(b, mdType2, nextFrame)
-	b = binary.BigEndian.AppendUint32(b, s.Path<<8|uint32(s.Index))
-	h.Length = Length
+	length, mdType := LengthOf(s.MDType), byte(noMetadata)
+	if s.MDType == FixedContext {
+		mdType = FixedContext
+	}
+	b = binary.BigEndian.AppendUint16(b, hopLimit<<6|uint16(length-14)/4)
+	b = append(b, mdType, nextFrame)
+	b = binary.BigEndian.AppendUint32(b, at.Path<<8|uint32(at.Index))
+	h.Length = uint32(length)
 	copy(h.Bytes[:], b)
 	return h, nil
 }
 
-// described is the reverse of header.
-func described(h bpf.ProgramHeader, program string) string {
+// hopOf a header.
+func hopOf(h bpf.ProgramHeader) Hop {
 	number := binary.BigEndian.Uint32(h.Bytes[18:])
-	return pushText(Hop{Path: number >> 8, Index: uint8(number)}, net.HardwareAddr(h.Bytes[6:12]).String(), net.HardwareAddr(h.Bytes[:6]).String(), program)
+	return Hop{Path: number >> 8, Index: uint8(number)}
+}
+
+// described is the reverse of header.
+func described(h bpf.ProgramHeader, on []OnPath, program string) string {
+	mdType := 0
+	if h.Bytes[16] == FixedContext {
+		mdType = FixedContext
+	}
+	return pushText(hopOf(h), on, mdType, net.HardwareAddr(h.Bytes[6:12]).String(), net.HardwareAddr(h.Bytes[:6]).String(), program)
 }
 
 // Pop is what a port takes off all that comes in, and must find there.
 type Pop struct {
 	Device string `json:"device"`
+	// Hop of the path, where there is one.
 	Hop
+	// On are the hops of several paths, which come back in its stead: the port is told by which one a frame did.
+	On []OnPath `json:"on,omitempty"`
 }
 
 // Kind implements resource.Spec.
@@ -118,9 +179,22 @@ func (Pop) Kind() string { return PopKindName }
 func (s Pop) Key() string { return s.Device }
 
 // Fingerprint is what must come in, and which program takes it off.
-func (s Pop) Fingerprint() string { return popText(s.Hop, name) }
+func (s Pop) Fingerprint() string { return popText(s.hops(), name) }
 
-func popText(h Hop, program string) string { return fmt.Sprintf("pop %s, by %s", h.text(), program) }
+// hops that frames come back from, each with the number of its path, 0 for none.
+func (s Pop) hops() []OnPath {
+	if len(s.On) > 0 {
+		return s.On
+	}
+	return []OnPath{{Hop: s.Hop}}
+}
+
+func popText(on []OnPath, program string) string {
+	if len(on) == 1 && on[0].Number == 0 {
+		return fmt.Sprintf("pop %s, by %s", on[0].Hop.text(), program)
+	}
+	return fmt.Sprintf("pop%s, by %s", strings.TrimPrefix(texts(on), ", and"), program)
+}
 
 // Commands implements resource.Spec: no command loads the program.
 func (Pop) Commands(string) []resource.Command { return nil }

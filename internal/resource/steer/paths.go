@@ -27,6 +27,8 @@ type Paths struct {
 	// Opens tells that the function before has a program of its own, which may open flows: these are on the usual
 	// path.
 	Opens bool `json:"opens,omitempty"`
+	// Headed tells that the function before gives frames back behind headers, which say the path that each is on.
+	Headed bool `json:"headed,omitempty"`
 	// Other is the path of packets without a flow, between functions, if it leads on.
 	Other *string `json:"other,omitempty"`
 	// Among are the functions with replicas that paths lead to, or may be led on to from here.
@@ -138,6 +140,9 @@ func (p Paths) habit() (h classify.ProgramHabit) {
 	if p.Opens {
 		h.Opens = 1
 	}
+	if p.Headed {
+		h.Headed = 1
+	}
 	if p.Other != nil && numbers[*p.Other] != 0 {
 		h.Other, h.OtherCheck = uint32(numbers[*p.Other]), checkOf(*p.Other)
 	}
@@ -161,7 +166,11 @@ func enterText(ways map[int]string, end int, digest string, flows uint32) string
 }
 
 func betweenText(ways map[int]string, h classify.ProgramHabit, flows uint32) string {
-	return fmt.Sprintf("by path: %s, else %d-%08x (learns %d, opens %d, other %d-%08x), with %d flows", waysText(ways), h.Usual, h.Check, h.Learns, h.Opens, h.Other, h.OtherCheck, flows)
+	headed := ""
+	if h.Headed != 0 {
+		headed = ", or its header"
+	}
+	return fmt.Sprintf("by path%s: %s, else %d-%08x (learns %d, opens %d, other %d-%08x), with %d flows", headed, waysText(ways), h.Usual, h.Check, h.Learns, h.Opens, h.Other, h.OtherCheck, flows)
 }
 
 // sharedText says which replicas there are besides where paths lead.
