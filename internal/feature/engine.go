@@ -27,18 +27,23 @@ var engines = []engineQuestion{
 
 func (q engineQuestion) question() question { return question{q.name, q.enables, q.ask} }
 
+// tellsWithin is how many times as long as others an engine that answers may take to tell its version: Podman starts programs for that.
+const tellsWithin = 4
+
 func (q engineQuestion) ask(ctx context.Context, env Env) answer {
-	ctx, stop := context.WithTimeout(ctx, env.timeout())
+	asking, stop := context.WithTimeout(ctx, env.timeout())
 	defer stop()
 	_, missing := env.look(q.program)
 	if missing != nil && q.unit == "" {
 		return no(q.program+" is not there", "apt-get install "+q.debian)
 	}
-	e, err := engine.Open(ctx, q.engine)
+	e, err := engine.Open(asking, q.engine)
 	if err == nil {
 		defer func() { _ = e.Close() }()
+		telling, stop := context.WithTimeout(ctx, tellsWithin*env.timeout())
+		defer stop()
 		var version string
-		if version, err = e.Version(ctx); err == nil {
+		if version, err = e.Version(telling); err == nil {
 			return yes(version)
 		}
 	}
