@@ -15,6 +15,11 @@ enum { RULES_NO_PROTOCOL = 255, RULES_NOTHING = 59, RULES_EXTENSIONS = 8 };
  * that begins. */
 enum { RULES_ERROR = 5 };
 
+/* Of a packet with more extensions than are looked behind: nobody knows what rules would say of its transport. Where they
+ * ask for that it is dropped, as on much of the Internet (RFC 7045 section 2.1, RFC 9098 section 4), so that nothing gets by
+ * behind a long chain; to others it is invalid. */
+enum { RULES_BEYOND = 6 };
+
 static inline __u16 rules_16(const void *at) { return __builtin_bswap16(*(__u16 *)at); }
 static inline __u32 rules_32(const void *at) { return __builtin_bswap32(*(__u32 *)at); }
 
@@ -22,6 +27,14 @@ static inline __u32 rules_32(const void *at) { return __builtin_bswap32(*(__u32 
 struct rules_place {
 	__u32 at, end;
 };
+
+/* rules_behind tells whether any rule of a table asks for what is behind IP. */
+static inline int rules_behind(__u32 base)
+{
+	struct rules_header *h = rules_at(base);
+
+	return !h || h->behind;
+}
 
 static inline int rules_extends(__u8 protocol)
 {
@@ -42,8 +55,10 @@ rules_own int rules_skip(struct __sk_buff *skb, struct rules_packet *r, struct r
 		if (!rules_extends(r->protocol))
 			return r->protocol != RULES_NOTHING;
 		h[0] = h[1] = 0;
-		if (t->at + size > t->end || (size == 4 ? bpf_skb_load_bytes(skb, t->at, h, 4) : bpf_skb_load_bytes(skb, t->at, h, 2)))
-			break;
+		if (t->at + size > t->end || (size == 4 ? bpf_skb_load_bytes(skb, t->at, h, 4) : bpf_skb_load_bytes(skb, t->at, h, 2))) {
+			r->protocol = RULES_NO_PROTOCOL;
+			return 0;
+		}
 		if (size == 4) {
 			t->at += 8;
 			if (rules_16(h + 1) & ~7) { /* not the first fragment */
@@ -54,7 +69,10 @@ rules_own int rules_skip(struct __sk_buff *skb, struct rules_packet *r, struct r
 			t->at += r->protocol == 51 ? (b[1] + 2) * 4 : (b[1] + 1) * 8;
 		r->protocol = b[0];
 	}
+	if (!rules_extends(r->protocol))
+		return r->protocol != RULES_NOTHING;
 	r->protocol = RULES_NO_PROTOCOL;
+	r->state = RULES_BEYOND;
 	return 0;
 }
 

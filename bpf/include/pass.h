@@ -300,6 +300,11 @@ static __attribute__((noinline)) int denied(struct __sk_buff *skb, __u32 i, stru
 	if (!asked) /* there always are */
 		return 1;
 	state = r->state;
+	if (unlikely(state == RULES_BEYOND)) {
+		if (!steps[i].rules.aside && rules_behind(asked->base))
+			return 1;
+		r->state = RULES_INVALID;
+	}
 	if (state == RULES_ERROR)
 		r->state = rules_relates(skb, r, steps[i].rules.whose, now);
 	answer = rules_judge(r, asked->base, steps[i].rules.whose, asked->digest, now);

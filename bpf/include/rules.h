@@ -26,6 +26,7 @@ struct rules_search {
 struct rules_header {
 	__u32 rules, blocks, summary, kinds, accepts, stateful, portless[2];
 	struct rules_search searches[6]; /* source and destination of IPv4, of IPv6, ports */
+	__u32 behind; /* some rule asks for what is behind IP: protocol, ports or state */
 };
 
 enum {

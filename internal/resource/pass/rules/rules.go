@@ -91,6 +91,12 @@ func undecidable(r ruleset.Rule) string {
 	return ""
 }
 
+// asksBehind tells whether a rule asks for what is behind the headers of IP. Firewalls with such a rule drop packets with
+// more extension headers of IPv6 than the program looks behind.
+func asksBehind(r ruleset.Rule) bool {
+	return r.Protocol != "" || len(r.States) > 0 || r.SourcePorts != ruleset.Ports{} || r.DestinationPorts != ruleset.Ports{}
+}
+
 // stateful tells whether a rule asks for a connection's state.
 func stateful(rules []ruleset.Rule) bool {
 	for _, r := range rules {

@@ -31,6 +31,8 @@ type header struct {
 	// Portless are the vectors of packets without source and destination port.
 	Portless [2]uint32
 	Searches [dimensions]search
+	// Behind is 1 where some rule asks for what is behind IP: protocol, ports or state.
+	Behind uint32
 }
 
 // search is a binary tree of the places where ranges begin, in the order of its levels, each as
@@ -70,7 +72,7 @@ func Compile(rules []ruleset.Rule, policy string, most int) (*Table, error) {
 		return nil, err
 	}
 	c := contentOf(rules, most)
-	c.stateful = stateful(rules)
+	c.stateful, c.behind = stateful(rules), slices.ContainsFunc(rules, asksBehind)
 	c.kinds = c.kindsOf(rules, int(states), func(rule, class int) bool { return inState(rules[rule], State(class)) })
 	c.accepts = make([]uint64, len(rules)/64+1)
 	for i := range len(rules) + 1 {
@@ -136,6 +138,7 @@ type content struct {
 	*pool
 	rules    int
 	stateful bool
+	behind   bool
 	cuts     [dimensions]cut
 	kinds    []uint32
 	portless [2]uint32
@@ -196,6 +199,9 @@ func (c content) places() places {
 	at := places{header: header{Rules: uint32(c.rules), Blocks: blocks, Summary: (blocks + 63) / 64}}
 	if c.stateful {
 		at.Stateful = 1
+	}
+	if c.behind {
+		at.Behind = 1
 	}
 	end := uint64(binary.Size(at.header))
 	take := func(size uint64) uint32 { // each begins a cache line
