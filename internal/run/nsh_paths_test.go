@@ -246,7 +246,10 @@ func TestHeadedPathsAreEdited(t *testing.T) {
 			}
 			lost := 0
 			for _, s := range streams {
-				lost += s.end()
+				close(s.stop)
+			}
+			for _, s := range streams {
+				lost += <-s.sent - <-s.got
 			}
 			if lost < 0 || uint64(lost) > nstest.Dropped(t)-dropped { // another test may flood this machine
 				t.Errorf("%d packets are lost", lost)
@@ -298,12 +301,6 @@ func (b *bed) stream4(family int, port uint16) *numbers {
 		}
 	}()
 	return s
-}
-
-// end it, and tell how many packets did not come.
-func (s *numbers) end() int {
-	close(s.stop)
-	return <-s.sent - <-s.got
 }
 
 // TestHeadedPathsOfStreams: super-packets are cut up before they get a header, and the path that each says is that of the
