@@ -25,13 +25,18 @@ func (w *Watcher) stir() { w.routine = routine{} }
 // resting gives the ways that are to be asked now, if that is all there is to do; none if it may not be.
 func (w *Watcher) resting(now time.Time) []*way {
 	ways := w.routine[w.turnAt(now)]
-	if len(ways) == 0 || len(w.ended) > 0 || len(w.unready) > 0 || w.unsure || w.askedLately(ways[0], now) || now.Sub(w.opened) >= readsIdle {
+	if len(ways) == 0 || len(w.ended) > 0 || w.anyUnready() || w.unsure || w.askedLately(ways[0], now) || now.Sub(w.opened) >= readsIdle {
 		return nil
 	}
 	if slices.ContainsFunc(ways, func(v *way) bool { return v.sent != v.came }) || w.attended(now) {
 		return nil
 	}
 	return ways
+}
+
+// anyUnready tells that a program of a watched function is not ready; others speak against none.
+func (w *Watcher) anyUnready() bool {
+	return len(w.unready) > 0 && slices.ContainsFunc(w.nodes, func(n *node) bool { return n.unready(w.unready) != "" })
 }
 
 // attended tells whether packets came from the ends.

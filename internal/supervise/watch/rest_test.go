@@ -13,13 +13,19 @@ func TestResting(t *testing.T) {
 		change func(w *Watcher)
 		rests  bool
 	}{
-		"nothing":                          {"a b c", func(*Watcher) {}, true},
-		"of what is one-way":               {"a (b) c", func(*Watcher) {}, true},
-		"of different addresses":           {"a | b c", func(*Watcher) {}, true},
-		"one failed":                       {"a b c", func(w *Watcher) { w.nodes[1].failed = true }, false},
-		"a probe is missing":               {"a b c", func(w *Watcher) { w.nodes[1].ways[1].trust.ask(w.beats) }, false},
-		"packets flow":                     {"a b c", func(w *Watcher) { w.active = w.beats.Add(9 * slow) }, false},
-		"a program ended":                  {"a b c", func(w *Watcher) { w.ended["a"] = true }, false},
+		"nothing":                {"a b c", func(*Watcher) {}, true},
+		"of what is one-way":     {"a (b) c", func(*Watcher) {}, true},
+		"of different addresses": {"a | b c", func(*Watcher) {}, true},
+		"one failed":             {"a b c", func(w *Watcher) { w.nodes[1].failed = true }, false},
+		"a probe is missing":     {"a b c", func(w *Watcher) { w.nodes[1].ways[1].trust.ask(w.beats) }, false},
+		"packets flow":           {"a b c", func(w *Watcher) { w.active = w.beats.Add(9 * slow) }, false},
+		"a program ended":        {"a b c", func(w *Watcher) { w.ended["a"] = true }, false},
+		"a program is not ready": {"a b c", func(w *Watcher) {
+			w.nodes[1].spec.Programs, w.unready = []string{"b"}, map[string]string{"b": "is ready no more"}
+		}, false},
+		"another's program is not ready": {"a b c", func(w *Watcher) {
+			w.nodes[1].spec.Programs, w.unready = []string{"b"}, map[string]string{"x": "is ready no more"}
+		}, true},
 		"something could not be read":      {"a b c", func(w *Watcher) { w.unsure = true }, false},
 		"it is time to read what there is": {"a b c", func(w *Watcher) { w.opened = w.beats.Add(-readsIdle) }, false},
 	} {
