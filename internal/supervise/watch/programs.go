@@ -11,7 +11,8 @@ func (w *Watcher) Note(s process.Status) {
 		w.ended[s.Node] = true
 	}
 	delete(w.unready, s.Node)
-	if s.State == process.Unready || s.Late && s.ReadyCommand != nil {
+	said := s.ReadyCommand != nil && !s.ReadyCommand.At.IsZero() // one that could not be asked yet has said nothing
+	if s.State == process.Unready || s.Late && said {
 		w.unready[s.Node] = s.Message
 	}
 	w.alarm.set(0)

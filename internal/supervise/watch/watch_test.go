@@ -38,6 +38,37 @@ func TestHeld(t *testing.T) {
 	}
 }
 
+// TestNotReady: what speaks against a function is a ready command that has said no for too long, and not one that could not be asked.
+func TestNotReady(t *testing.T) {
+	answered := &process.Answer{At: time.Unix(1, 0), Failures: 1}
+	for name, c := range map[string]struct {
+		status process.Status
+		fails  bool
+	}{
+		"it says no":                  {process.Status{State: process.Starting, ReadyCommand: answered}, false},
+		"it has said no for too long": {process.Status{State: process.Starting, Late: true, ReadyCommand: answered}, true},
+		"it was never asked":          {process.Status{State: process.Starting, Late: true}, false},
+		"it could not be asked":       {process.Status{State: process.Starting, Late: true, ReadyCommand: &process.Answer{Unasked: "no engine"}}, false},
+		"it could not be asked any more": {process.Status{State: process.Starting, Late: true,
+			ReadyCommand: &process.Answer{At: time.Unix(1, 0), Failures: 1, Unasked: "no engine"}}, true},
+		"it says no again": {process.Status{State: process.Unready, Late: true, ReadyCommand: answered}, true},
+	} {
+		n := &node{spec: process.Watched{Node: "f", Programs: []string{"f"}, OnFailure: process.Block}}
+		alarm, err := newAlarm()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer alarm.close()
+		w := &Watcher{config: Config{Say: func(string, string) {}}, programs: map[string]string{}, pids: map[string]int{}, ended: map[string]bool{},
+			unready: map[string]string{}, alarm: alarm, nodes: []*node{n}}
+		c.status.Node, c.status.Message = "f", "is not ready"
+		w.Note(c.status)
+		if w.act(time.Now()); n.failed != c.fails {
+			t.Errorf("%s: failed %v", name, n.failed)
+		}
+	}
+}
+
 // TestBeat: functions at rest are probed at the same times whenever that is asked, one a second, and a time is
 // not its own next one.
 func TestBeat(t *testing.T) {
