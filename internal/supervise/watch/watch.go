@@ -295,6 +295,9 @@ func (w *Watcher) judge(n *node, now time.Time) bool {
 		w.config.Say(n.spec.Node, fmt.Sprintf("failed: %s; %s", reason, w.follows(n)))
 		return true
 	}
+	if why := n.unready(w.unready); why != "" {
+		n.reason = why // whatever it failed for first: this keeps packets away though probes come
+	}
 	if n.stuck(now, w.programs) {
 		n.hung, n.quiet, n.good = min(2*n.hung, longestHung), now, 0
 		for _, program := range n.spec.Programs {

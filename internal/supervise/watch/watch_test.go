@@ -69,6 +69,24 @@ func TestNotReady(t *testing.T) {
 	}
 }
 
+// TestNotReadyEither: of a function that failed for something else is told that its ready command says no, which is no other failure.
+func TestNotReadyEither(t *testing.T) {
+	n, now := newNode("1", true, false), time.Unix(100, 0)
+	n.spec.Programs = []string{"f"}
+	n.fail(now, "no probe comes through")
+	w := &Watcher{programs: map[string]string{"f": process.Unready}, unready: map[string]string{}, nodes: []*node{n}}
+	for _, c := range []struct{ why, want string }{
+		{"", "no probe comes through"}, {"is ready no more", "its program f is ready no more"}, {"", "its program f is ready no more"},
+	} {
+		if delete(w.unready, "f"); c.why != "" {
+			w.unready["f"] = c.why
+		}
+		if w.judge(n, now) || n.reason != c.want || n.failures != 1 || !n.since.Equal(now) {
+			t.Errorf("%q: %+v", c.why, n.health())
+		}
+	}
+}
+
 // TestBeat: functions at rest are probed at the same times whenever that is asked, one a second, and a time is
 // not its own next one.
 func TestBeat(t *testing.T) {
