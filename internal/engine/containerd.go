@@ -397,6 +397,7 @@ func (d containerd) exec(ctx context.Context, id string, args []string, s Stream
 	if err := run.Start(ctx); err != nil {
 		return 0, err
 	}
+	s.begun()
 	calling, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() {

@@ -289,6 +289,11 @@ func (d docker) Exec(ctx context.Context, id string, args []string, s Streams) (
 			<-over
 		}
 	}()
+	if s.Begun != nil {
+		beginning, cease := context.WithCancel(ctx)
+		defer cease()
+		go d.begins(beginning, made.ID, s.Begun)
+	}
 	if s.In != nil {
 		go func() {
 			_, _ = io.Copy(stream.Conn, s.In)
@@ -308,6 +313,24 @@ func (d docker) Exec(ctx context.Context, id string, args []string, s Streams) (
 	}
 	r, err := d.ExecInspect(ctx, made.ID, client.ExecInspectOptions{})
 	return r.ExitCode, err
+}
+
+// beginsEvery is the time between two looks whether a command in a container has begun. Most have ended before the first.
+const beginsEvery = 100 * time.Millisecond
+
+// begins tells when a command has begun, which the engine does not say of itself: it answers who attaches to one before it starts that.
+func (d docker) begins(ctx context.Context, id string, begun func()) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(beginsEvery):
+		}
+		if r, err := d.ExecInspect(ctx, id, client.ExecInspectOptions{}); err == nil && r.PID != 0 {
+			begun()
+			return
+		}
+	}
 }
 
 // resize the terminal of a command.

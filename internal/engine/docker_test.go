@@ -267,6 +267,41 @@ func TestEnd(t *testing.T) {
 	}
 }
 
+// TestBegun: of a command that the engine is slow to start is told that it has begun when it has, and not when it is attached to.
+func TestBegun(t *testing.T) {
+	var looks atomic.Int64
+	over := make(chan struct{})
+	e := standIn(t, map[string]http.HandlerFunc{
+		"/containers/c/exec": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"Id": "x"}`) },
+		"/exec/x/start": func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			c, _, err := w.(http.Hijacker).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_, _ = io.WriteString(c, "HTTP/1.1 101 UPGRADED\r\nContent-Type: application/vnd.docker.raw-stream\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n")
+			<-over
+			_ = c.Close()
+		},
+		"/exec/x/json": func(w http.ResponseWriter, _ *http.Request) {
+			pid := 0
+			if looks.Add(1) > 3 {
+				pid = 7
+			}
+			_, _ = fmt.Fprintf(w, `{"ID": "x", "Running": true, "Pid": %d, "ExitCode": 3}`, pid)
+		},
+	})
+	var before int64
+	code, err := e.Exec(t.Context(), "c", []string{"x"}, Streams{Out: io.Discard, Begun: func() {
+		before = looks.Load()
+		close(over)
+	}})
+	if code != 3 || err != nil || before != 4 {
+		t.Errorf("%d, %v, seen at look %d", code, err, before)
+	}
+}
+
 // TestHowItEnded: one that was killed and has a limit of memory may have needed more, though the engine was not told of that.
 func TestHowItEnded(t *testing.T) {
 	some := Limits{MemoryBytes: 64 << 20}

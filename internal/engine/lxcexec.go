@@ -88,6 +88,7 @@ func attached(ctx context.Context, id string, c *exec.Cmd, s Streams) (err error
 	if err := c.Start(); err != nil {
 		return err
 	}
+	s.begun()
 	wait := awaited(ctx, id, c)
 	if in != nil {
 		go func() {
@@ -136,6 +137,7 @@ func attachedByTerminal(ctx context.Context, id string, c *exec.Cmd, s Streams) 
 	if err != nil {
 		return err
 	}
+	s.begun()
 	wait := awaited(ctx, id, c)
 	go func() {
 		for size := range s.Sizes {

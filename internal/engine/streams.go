@@ -8,6 +8,8 @@ type Streams struct {
 	Out, Err io.Writer
 	// Sizes of the terminal that the streams are, whenever it has another; nil where they are none.
 	Sizes <-chan Size
+	// Begun is called when the command has, which may be noticed a moment later, and not of one that ends before; it may be nil.
+	Begun func()
 }
 
 // Size of a terminal.
@@ -15,6 +17,13 @@ type Size struct{ Rows, Columns uint16 }
 
 // Terminal tells that the command is to have one.
 func (s Streams) Terminal() bool { return s.Sizes != nil }
+
+// begun tells that the command has.
+func (s Streams) begun() {
+	if s.Begun != nil {
+		s.Begun()
+	}
+}
 
 // errors are where what it says beside its result goes.
 func (s Streams) errors() io.Writer {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 	"unicode"
@@ -15,12 +16,14 @@ import (
 	"nfchain.dev/nfchain/internal/resource/process"
 )
 
-// askTakes is how long a ready command may take.
+// askTakes is how long a ready command may take, and so may what it takes to begin it.
 const askTakes = 5 * time.Second
 
 var (
 	// errUnasked is of a command that could not be run, which tells nothing of the program.
 	errUnasked = errors.New("could not be asked")
+	// errUnbegun is of one that was not begun in time.
+	errUnbegun = fmt.Errorf("%w: it has not begun within %v", errUnasked, askTakes)
 	// errNoAnswer is of one that took too long.
 	errNoAnswer = fmt.Errorf("no answer within %v", askTakes)
 )
@@ -92,8 +95,6 @@ func (p *program) noteAnswer(said string, err error) {
 
 // ask runs the ready command, and gives the last line that it wrote; what it starts ends with it.
 func (p *program) ask(ctx context.Context, pid int, args []string) (said string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, askTakes)
-	defer cancel()
 	if p.spec.Container != nil {
 		return p.askContained(ctx, args)
 	}
@@ -110,6 +111,8 @@ func (p *program) ask(ctx context.Context, pid int, args []string) (said string,
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", errUnasked, err)
 	}
+	ctx, cancel := context.WithTimeout(ctx, askTakes)
+	defer cancel()
 	var wrote tail
 	read := make(chan struct{})
 	go func() {
@@ -117,13 +120,20 @@ func (p *program) ask(ctx context.Context, pid int, args []string) (said string,
 		_, _ = io.Copy(&wrote, from)
 	}()
 	end := func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	stop := context.AfterFunc(ctx, end)
+	var unbegun atomic.Bool
+	stop := context.AfterFunc(ctx, func() {
+		unbegun.Store(still(cmd.Process.Pid, cmd.Args))
+		end()
+	})
 	err = cmd.Wait()
 	stop()
 	end()
 	_ = from.SetReadDeadline(time.Now().Add(lingers))
 	<-read
-	if ctx.Err() != nil {
+	switch {
+	case unbegun.Load():
+		return "", errUnbegun
+	case ctx.Err() != nil:
 		return wrote.line(), errNoAnswer
 	}
 	return wrote.line(), err

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -187,14 +188,31 @@ func (p *program) copyLog(ctx context.Context, e engine.Engine, c engine.Contain
 
 // askContained runs the ready command in the container. An engine that does not run it has told nothing of the program.
 func (p *program) askContained(ctx context.Context, args []string) (said string, err error) {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	limit := time.AfterFunc(askTakes, end)
+	defer limit.Stop()
 	e, err := engine.Open(ctx, p.spec.Container.Engine)
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", errUnasked, err)
 	}
 	defer func() { _ = e.Close() }()
+	return p.askBy(ctx, e, limit, args)
+}
+
+// askBy an engine, until the limit ends that; from when the command has begun, it has as long again.
+func (p *program) askBy(ctx context.Context, e engine.Engine, limit *time.Timer, args []string) (said string, err error) {
 	var wrote tail
-	code, err := e.Exec(ctx, p.spec.Container.Name, args, engine.Streams{Out: &wrote, Err: &wrote})
+	var begun atomic.Bool
+	code, err := e.Exec(ctx, p.spec.Container.Name, args, engine.Streams{Out: &wrote, Err: &wrote, Begun: func() {
+		if limit.Stop() {
+			begun.Store(true)
+			limit.Reset(askTakes)
+		}
+	}})
 	switch {
+	case ctx.Err() != nil && !begun.Load():
+		return "", errUnbegun
 	case ctx.Err() != nil && p.answers(e):
 		return wrote.line(), errNoAnswer
 	case ctx.Err() != nil:

@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -95,6 +96,52 @@ func TestRunsIn(t *testing.T) {
 		if p.runsIn(t.Context(), asked{of: c.of}) != c.want {
 			t.Errorf("%s: not %v", what, c.want)
 		}
+	}
+}
+
+// running is an engine in which a command begins, if it does, and then takes so long.
+type running struct {
+	asked
+	begins bool
+	takes  time.Duration
+}
+
+func (r running) Exec(ctx context.Context, _ string, _ []string, s engine.Streams) (int, error) {
+	if r.begins {
+		s.Begun()
+	}
+	_, _ = io.WriteString(s.Out, "so it is")
+	select {
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	case <-time.After(r.takes):
+		return 0, nil
+	}
+}
+
+// TestAskedInTime: a command has its time from when it has begun, and one that an engine does not begin has said nothing.
+func TestAskedInTime(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		running
+		said string
+		want error
+	}{
+		"never begins":          {running{takes: time.Hour}, "", errUnasked},
+		"ends before it's seen": {running{}, "so it is", nil},
+		"takes its time":        {running{begins: true, takes: time.Second}, "so it is", nil},
+		"hangs":                 {running{begins: true, takes: time.Hour}, "so it is", errNoAnswer},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			ctx, end := context.WithCancel(t.Context())
+			defer end()
+			p := &program{spec: process.Spec{Container: &process.Container{}}}
+			said, err := p.askBy(ctx, c.running, time.AfterFunc(500*time.Millisecond, end), nil)
+			if said != c.said || !errors.Is(err, c.want) {
+				t.Errorf("%q, %v", said, err)
+			}
+		})
 	}
 }
 

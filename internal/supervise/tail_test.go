@@ -3,6 +3,7 @@ package supervise
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -75,6 +76,23 @@ func TestUnasked(t *testing.T) {
 	p.noteAnswer("fine", nil)
 	if p.state.ReadyCommand.Unasked != "" {
 		t.Errorf("%+v", p.state.ReadyCommand)
+	}
+}
+
+// TestUnbegun: a command that is yet on its way to where the program runs when its time is over has said nothing.
+func TestUnbegun(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		script string
+		want   error
+	}{"on its way": {"sleep 1000", errUnasked}, "begun": {"exec sleep 1000", errNoAnswer}} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			p := &program{config: Config{Inside: func(_ process.Spec, args []string, _ int) []string { return args }}}
+			if said, err := p.ask(t.Context(), 0, []string{"sh", "-c", c.script + "; :"}); said != "" || !errors.Is(err, c.want) {
+				t.Errorf("%q, %v", said, err)
+			}
+		})
 	}
 }
 
