@@ -1,7 +1,8 @@
 package run
 
-// Proven, Planned and Limit are proven, what is planned of what is remembered, and what limits a state has, for tests.
+// Proven, Planned and Limit are proven, what is planned of what is remembered, and what limits a state has, for tests; and FlowIn is flowIn.
 var (
+	FlowIn  = flowIn
 	Proven  = proven
 	Planned = (*Host).planned
 	Limit   = (*State).limit
