@@ -59,7 +59,12 @@ func (b *bed) planned() *plan.Plan {
 // captured are so many frames at the relay that fit a filter, of what happens meanwhile.
 func (b *bed) captured(expression string, count uint64, meanwhile func()) []capturetest.Packet {
 	b.Helper()
-	c, err := run.Captured(b.planned(), "relay")
+	return b.capturedAt("relay", expression, count, meanwhile)
+}
+
+func (b *bed) capturedAt(hop, expression string, count uint64, meanwhile func()) []capturetest.Packet {
+	b.Helper()
+	c, err := run.Captured(b.planned(), hop)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -147,6 +152,12 @@ func TestHeadersByPath(t *testing.T) {
 				} {
 					if seen[want] != many {
 						t.Errorf("path %s: %d of %d frames %s: %v", path, seen[want], many, want, seen)
+					}
+				}
+				want := fmt.Sprintf(", on path %s (service path %d, and %d back)", strings.ReplaceAll(path, " ", " → "), on.Forward.Path, on.Reverse.Path)
+				for _, packet := range b.capturedAt("b", fmt.Sprintf("udp port %d", port), 4*many, func() { b.exchange(k, many) }) {
+					if !strings.HasSuffix(packet.Comment, want) {
+						t.Errorf("%q, want %q", packet.Comment, want)
 					}
 				}
 				k.close()

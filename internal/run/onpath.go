@@ -43,7 +43,7 @@ func (o *onPath) of(frame []byte) string {
 	case !known || path == nil:
 		return ""
 	default:
-		return path.Text()
+		return path.Whole()
 	}
 }
 
