@@ -45,7 +45,7 @@ struct {
 	__type(value, struct way);
 } detours SEC(".maps");
 
-/* Where paths led whose numbers others have now, until no end gives them any more. */
+/* Where paths led whose numbers others have now, until no end gives them any more. Their detours stay, unless others come in their place. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, PATHS);
@@ -186,16 +186,15 @@ static __attribute__((noinline)) __u32 formerly(__u32 path, __u32 check)
 static inline __u32 port_of(__u32 path, __u32 check)
 {
 	struct way *w = bpf_map_lookup_elem(&ways, &path), *d = bpf_map_lookup_elem(&detours, &path);
-	__u32 other;
+	__u32 port, other;
 
 	if (!w || !d)
 		return 0;
-	if (unlikely(w->check != check))
-		return formerly(path, check);
-	if (!w->port)
+	port = likely(w->check == check) ? w->port : formerly(path, check);
+	if (!port)
 		return 0;
 	other = *(volatile __u32 *)&d->port; /* once: it may change meanwhile */
-	return unlikely(other && d->check == check) ? other : w->port;
+	return unlikely(other && d->check == check) ? other : port;
 }
 
 static inline void tally(const struct choice *c, __u32 rule, struct __sk_buff *skb)
