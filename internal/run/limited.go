@@ -21,7 +21,7 @@ func (s *State) limit(ctx context.Context, p *plan.Plan) {
 	of := map[string][]engine.Container{}
 	for _, r := range p.Resources {
 		spec, is := r.Spec.(container.Spec)
-		node := slices.IndexFunc(s.Nodes, func(n NodeState) bool { return is && n.Namespace == spec.Name })
+		node := slices.IndexFunc(s.Nodes, func(n NodeState) bool { return is && n.Name == spec.Node })
 		if node < 0 {
 			continue
 		}

@@ -16,6 +16,7 @@ import (
 )
 
 // TestLimitsOfWhoseEngine: of what containers may use the engines of the plan's own are asked, each once and no others; one that errs tells none.
+// So is that of one in the machine's own network, which no namespace has the name of.
 func TestLimitsOfWhoseEngine(t *testing.T) {
 	var own, other atomic.Int32
 	listen := func(variable string, asked *atomic.Int32) {
@@ -36,9 +37,12 @@ func TestLimitsOfWhoseEngine(t *testing.T) {
 	listen(engine.Variable(engine.Podman), &other)
 	spec := container.Spec{Engine: engine.Docker, Node: "a", Name: "nfchain.edge.a"}
 	p := &plan.Plan{Chain: "edge", Resources: []resource.Resource{resource.New("", spec)}}
-	s := run.State{Nodes: []run.NodeState{{Name: "a", Namespace: spec.Name}}}
-	run.Limit(&s, t.Context(), p)
-	if s.Nodes[0].Limits != nil || own.Load() == 0 || other.Load() != 0 {
-		t.Errorf("limits %+v; the plan's engine was asked %d times, and another %d times", s.Nodes[0].Limits, own.Load(), other.Load())
+	for _, namespace := range []string{spec.Name, ""} {
+		own.Store(0)
+		s := run.State{Nodes: []run.NodeState{{Name: "a", Namespace: namespace}}}
+		run.Limit(&s, t.Context(), p)
+		if s.Nodes[0].Limits != nil || own.Load() == 0 || other.Load() != 0 {
+			t.Errorf("in namespace %q: limits %+v; the plan's engine was asked %d times, and another %d times", namespace, s.Nodes[0].Limits, own.Load(), other.Load())
+		}
 	}
 }
