@@ -82,9 +82,14 @@ func remember(name string, document any, through []api.StandaloneFunction, r Rem
 	return deploy.Remember(name, text)
 }
 
+// contained tells whether a plan has containers of engines.
+func contained(p *plan.Plan) bool {
+	return slices.ContainsFunc(p.Resources, func(r resource.Resource) bool { return r.Kind == container.KindName })
+}
+
 // settle keeps what a chain was made from that is whole now, by which its containers are brought back.
 func settle(p *plan.Plan, document any, through []api.StandaloneFunction, r Remembered) error {
-	if !slices.ContainsFunc(p.Resources, func(r resource.Resource) bool { return r.Kind == container.KindName }) {
+	if !contained(p) {
 		return deploy.Settle(p.Chain, nil)
 	}
 	text, err := r.of(document, through)

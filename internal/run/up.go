@@ -66,7 +66,7 @@ func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.P
 	d := h.deployer(o)
 	o.Options = h.as(chain, o.Options)
 	choosing, err := h.choose(ctx, chain, o)
-	if err == nil && choosing.holds && !o.DryRun {
+	if err == nil && choosing.holds && contained(choosing.plan) && !o.DryRun {
 		choosing.free() // what it waits for takes nothing
 		if err := d.Fetch(ctx, choosing.plan); err != nil {
 			return choosing.plan, nil, err
