@@ -9,18 +9,22 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/containerd/containerd/v2/client"
 	"github.com/containerd/containerd/v2/core/containers"
+	"github.com/containerd/containerd/v2/core/content"
+	"github.com/containerd/containerd/v2/core/images"
 	"github.com/containerd/containerd/v2/core/mount"
 	"github.com/containerd/containerd/v2/pkg/namespaces"
 	"github.com/containerd/containerd/v2/pkg/oci"
 	"github.com/containerd/errdefs"
 	"github.com/distribution/reference"
 	"github.com/opencontainers/image-spec/identity"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"github.com/opencontainers/runtime-spec/specs-go"
 	"golang.org/x/sys/unix"
 
@@ -95,16 +99,52 @@ func (d containerd) image(ctx context.Context, w Wanted, progress func(string)) 
 	case err != nil:
 		return nil, fmt.Errorf("look at image %s: %w", w.Image, err)
 	}
+	fetch := fmt.Sprintf("ctr -n %s images pull --platform linux/%s %s", space, runtime.GOARCH, name)
 	if of, err := image.Spec(ctx); err == nil && !runs(of.Architecture) {
-		return nil, foreignImage(w.Image, of.Architecture, fmt.Sprintf("ctr -n %s images pull --platform linux/%s %s", space, runtime.GOARCH, name))
+		return nil, foreignImage(w.Image, of.Architecture, fetch)
 	}
 	if there, err := image.IsUnpacked(ctx, keeps); err == nil && there {
 		return image, nil
 	}
-	if err := image.Unpack(ctx, keeps); err != nil {
+	if err = image.Unpack(ctx, keeps); errdefs.IsNotFound(err) { // what is for this machine was not fetched
+		if others := fetchedFor(ctx, image.ContentStore(), image.Target()); others != "" {
+			return nil, foreignImage(w.Image, others, fetch)
+		}
+	}
+	if err != nil {
 		return nil, fmt.Errorf("unpack image %s: %w", w.Image, err)
 	}
 	return image, nil
+}
+
+// fetchedFor is the architectures of an image that is for several, as far as that has been fetched; "" where one of them is this machine's.
+func fetchedFor(ctx context.Context, from content.Provider, target ocispec.Descriptor) string {
+	var all []string
+	each, _ := images.Children(ctx, from, target)
+	for _, one := range each {
+		if one.Platform == nil || one.Platform.Architecture == "unknown" || !whole(ctx, from, one) { // which is that of what tells of an image
+			continue
+		}
+		if one.Platform.Architecture == runtime.GOARCH {
+			return ""
+		}
+		all = append(all, one.Platform.Architecture)
+	}
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), ", ")
+}
+
+// whole tells whether an image is there with all that it has.
+func whole(ctx context.Context, from content.Provider, manifest ocispec.Descriptor) bool {
+	parts, err := images.Children(ctx, from, manifest)
+	for _, part := range parts {
+		file, missing := from.ReaderAt(ctx, part)
+		if missing != nil {
+			return false
+		}
+		_ = file.Close()
+	}
+	return err == nil
 }
 
 // load an image from a tarball of this machine's.
