@@ -343,6 +343,7 @@ func clearGroups(ctx context.Context, id string) error {
 		left := processesIn(own)
 		for _, pid := range left {
 			end(pid, own)
+			Resume(pid) // or it may not notice that
 		}
 		var watching []int
 		groups := groupsOf(own)
