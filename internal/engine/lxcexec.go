@@ -46,9 +46,12 @@ func (l lxc) exec(ctx context.Context, id string, args []string, s Streams) (int
 	if err != nil {
 		return 0, err
 	}
+	pid := firstIn(id)
 	switch {
-	case firstIn(id) == 0:
+	case pid == 0:
 		return 0, errors.New("it does not run")
+	case Paused(pid): // so would be what comes to its control groups
+		return 0, fmt.Errorf("it is paused; `%s` has it go on", Unpause(LXC, id))
 	case len(processesIn(lxcconfig.Monitor(id))) == 0:
 		return 0, errors.New("its monitor, lxc-start, has ended, without which nothing can be run in it; nfchain down and up makes it anew")
 	}
