@@ -117,7 +117,7 @@ func (p *program) ask(ctx context.Context, pid int, args []string) (said string,
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		_, _ = io.Copy(&wrote, from)
+		hear(&wrote, from)
 	}()
 	end := func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	var unbegun atomic.Bool
@@ -141,6 +141,21 @@ func (p *program) ask(ctx context.Context, pid int, args []string) (said string,
 
 // lingers is how long what a command wrote is waited for, if what it started holds on to it and has left its session.
 const lingers = 100 * time.Millisecond
+
+// hear what comes by a pipe until its end or its deadline, and what is in it then: who is not let run until then has read nothing.
+func hear(to io.Writer, from *os.File) {
+	_, _ = io.Copy(to, from)
+	raw, err := from.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = raw.Control(func(fd uintptr) {
+		left := make([]byte, 1<<16) // which is as much as a pipe holds
+		if n, err := syscall.Read(int(fd), left); err == nil {
+			_, _ = to.Write(left[:n])
+		}
+	})
+}
 
 // tail is the end of what is written to it, by several at a time.
 type tail struct {

@@ -55,6 +55,30 @@ func TestMuchIsSaid(t *testing.T) {
 	}
 }
 
+// TestHeardLate: what was written is heard by who comes to it when the time is over, though another may yet write more.
+func TestHeardLate(t *testing.T) {
+	from, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = from.Close(), to.Close() }()
+	text := strings.Repeat("all is well\n", 5000) + "so it is\n"
+	if _, err := to.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := from.SetReadDeadline(time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		var wrote tail
+		hear(&wrote, from)
+		if want := text[max(0, len(text)-longestSaid):]; string(wrote.text) != want {
+			t.Errorf("%q, want %q", wrote.text, want)
+		}
+		text = ""
+	}
+}
+
 // TestUnasked: that a command could not be run is no answer, and told beside the last one.
 func TestUnasked(t *testing.T) {
 	var told bytes.Buffer
