@@ -417,6 +417,9 @@ func (d containerd) exec(ctx context.Context, id string, args []string, s Stream
 	status := <-exited
 	code, _, err := status.Result()
 	if err != nil {
+		if ctx.Err() != nil {
+			end(int(run.Pid()), id) // with what it has started, of which containerd knows nothing
+		}
 		return 0, err
 	}
 	said := make(chan struct{})

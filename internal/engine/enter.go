@@ -276,7 +276,7 @@ func names(groups, id string) bool {
 // toGroup is PIDFD_SIGNAL_PROCESS_GROUP.
 const toGroup = 1 << 2
 
-// end a process of a container, with its process group where it leads one and the kernel knows how (Linux 6.9).
+// end a process of a container with its process group, where it leads one and the kernel knows how (Linux 6.9), and else with what it has begun.
 func end(pid int, id string) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -287,7 +287,11 @@ func end(pid int, id string) {
 		return
 	}
 	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, toGroup); errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ESRCH) {
+		begun := children(pid)
 		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
+		for _, child := range begun {
+			end(child, id)
+		}
 	}
 }
 
