@@ -16,6 +16,9 @@ import (
 // HealMetric is how long `nfchain up` took that brought back what a chain had lost.
 const HealMetric = "heal_ns"
 
+// errOver is of a trial that tells nothing of the harm.
+var errOver = errors.New("the trial was over before the chain was harmed; have trials last longer, or the machine do less besides")
+
 // mayBeHarmed refuses harm that a chain cannot come to.
 func (m *Measurement) mayBeHarmed(chain api.Chain, text string) error {
 	all, err := api.ParseHarm(text)
@@ -47,7 +50,7 @@ func (m *Measurement) harm(ctx context.Context, condition int, c trial.Condition
 	go func() {
 		select {
 		case <-ctx.Done():
-			done <- errors.New("the trial was over before the chain was harmed")
+			done <- errOver
 			return
 		case <-time.After(time.Duration(c.DurationS / 3 * float64(time.Second))):
 		}
@@ -61,11 +64,16 @@ func (m *Measurement) harm(ctx context.Context, condition int, c trial.Condition
 			done <- nil // somebody watches over programs
 			return
 		}
+		// What takes interfaces away waits for a lock of the kernel's, on a busy machine for seconds.
+		late := ctx.Err() != nil
 		began := time.Now()
 		_, _, err := m.Host.Up(context.WithoutCancel(ctx), m.Chains[condition], UpOptions{
 			Options: plan.Options{Direct: m.up.Direct != nil, Runtimes: m.up.Runtimes}, Alone: m.Alone, Temporary: !m.Keep,
 		})
 		took = time.Since(began)
+		if err == nil && late {
+			err = errOver
+		}
 		done <- err
 	}()
 	return func(metrics map[string]float64) error {
