@@ -307,13 +307,13 @@ func TestBegun(t *testing.T) {
 			_, _ = fmt.Fprintf(w, `{"ID": "x", "Running": true, "Pid": %d, "ExitCode": 3}`, pid)
 		},
 	})
-	var before int64
+	var before atomic.Int64
 	code, err := e.Exec(t.Context(), "c", []string{"x"}, Streams{Out: io.Discard, Begun: func() {
-		before = looks.Load()
+		before.Store(looks.Load())
 		close(over)
 	}})
-	if code != 3 || err != nil || before != 4 {
-		t.Errorf("%d, %v, seen at look %d", code, err, before)
+	if at := before.Load(); code != 3 || err != nil || at != 4 {
+		t.Errorf("%d, %v, seen at look %d", code, err, at)
 	}
 }
 
