@@ -53,8 +53,9 @@ func (p *program) startContained(ctx context.Context) error {
 	return err
 }
 
-// overWithin is how long a process may take to end that has said why it cannot become the program.
-const overWithin = 5 * time.Second
+// overWithin is how long a process may take to end that has said why it cannot become the program: on a busy machine, though it does nothing
+// else any more.
+const overWithin = 30 * time.Second
 
 // letIn has the first process of a container become the program. One that says it cannot has ended then: who tries again would take it for one
 // that was told before, and forget why it ended.

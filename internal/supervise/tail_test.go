@@ -39,20 +39,36 @@ func TestMuchIsSaid(t *testing.T) {
 		"left open":   "setsid sh -c 'echo $$ > " + file + "; exec sleep 1000' & until test -s " + file + "; do sleep 0.01; done; echo so it is",
 	} {
 		t.Run(what, func(t *testing.T) {
-			p := &program{config: Config{Inside: func(_ process.Spec, args []string, _ int) []string { return args }}}
-			said, err := p.ask(t.Context(), 0, []string{"sh", "-c", script})
+			said, err := askedInTime(t, script, func() {
+				text, err := os.ReadFile(file)
+				if err != nil {
+					return // nobody is left yet, or by this one
+				}
+				pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+				if err != nil || syscall.Kill(pid, syscall.SIGKILL) != nil {
+					t.Errorf("what is left cannot be killed: %q, %v", text, err)
+				}
+				_ = os.Remove(file)
+			})
 			if err != nil || said != "so it is" {
 				t.Errorf("%q, %v", said, err)
 			}
 		})
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
+}
+
+// askedInTime is what a ready command says that a busy machine lets have its time: one of ten. What is done after each has to be.
+func askedInTime(t *testing.T, script string, after func()) (said string, err error) {
+	t.Helper()
+	p := &program{config: Config{Inside: func(_ process.Spec, args []string, _ int) []string { return args }}}
+	for range 10 {
+		said, err = p.ask(t.Context(), 0, []string{"sh", "-c", script})
+		after()
+		if !errors.Is(err, errNoAnswer) && !errors.Is(err, errUnasked) {
+			break
+		}
 	}
-	if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err != nil || syscall.Kill(pid, syscall.SIGKILL) != nil {
-		t.Errorf("what is left cannot be killed: %q, %v", text, err)
-	}
+	return said, err
 }
 
 // TestHeardLate: what was written is heard by who comes to it when the time is over, though another may yet write more.
