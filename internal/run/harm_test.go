@@ -44,7 +44,8 @@ func TestInterfacesAreHealed(t *testing.T) {
 }
 
 // inTime is a run of pings whose trials all met the harm: on a busy machine one may be over before the kernel lets
-// anybody take an interface away, which the trial says.
+// anybody take an interface away, which the trial says; or the chain be whole again so late that ping, which sends
+// slowly while it has no route, is ended before it has sent all.
 func inTime(b *bed, l api.Load) trial.Run {
 	b.Helper()
 	for range 10 {
@@ -55,14 +56,15 @@ func inTime(b *bed, l api.Load) trial.Run {
 		late := func(t trial.Trial) bool {
 			return len(t.Metrics) == 0 && strings.Contains(strings.Join(t.Warnings, "\n"), "the trial was over before the chain was harmed")
 		}
-		if !slices.ContainsFunc(all.Trials, late) {
+		ended := err != nil && strings.Contains(err.Error(), "ping on client hangs")
+		if !ended && !slices.ContainsFunc(all.Trials, late) {
 			if err != nil {
 				b.Fatal(err)
 			}
 			return all
 		}
 	}
-	b.Fatal("in ten runs the chain was never harmed before a trial was over")
+	b.Fatal("in ten runs the chain was never harmed, and whole again, before a trial was over")
 	return trial.Run{}
 }
 

@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -258,7 +259,7 @@ func TestHeadedPathsAreEdited(t *testing.T) {
 			}
 			lost := 0
 			for _, s := range streams {
-				close(s.stop)
+				s.stop()
 			}
 			for _, s := range streams {
 				lost += <-s.sent - <-s.got
@@ -273,9 +274,9 @@ func TestHeadedPathsAreEdited(t *testing.T) {
 	}
 }
 
-// numbers are packets on their way without end.
+// numbers are packets on their way until they are stopped.
 type numbers struct {
-	stop      chan struct{}
+	stop      func()
 	sent, got chan int
 }
 
@@ -283,11 +284,20 @@ type numbers struct {
 func (b *bed) stream4(family int, port uint16) *numbers {
 	b.Helper()
 	k := b.talkTo("forward", family, port, 0)
-	s := &numbers{make(chan struct{}), make(chan int, 1), make(chan int, 1)}
+	stopped := make(chan struct{})
+	s := &numbers{sync.OnceFunc(func() { close(stopped) }), make(chan int, 1), make(chan int, 1)}
+	var both sync.WaitGroup
+	both.Add(2)
+	b.Cleanup(func() { // also of a test that fails midway
+		s.stop()
+		_ = k.to.Close()
+		both.Wait()
+	})
 	go func() {
+		defer both.Done()
 		for n := 0; ; n++ {
 			select {
-			case <-s.stop:
+			case <-stopped:
 				s.sent <- n
 				return
 			case <-time.After(200 * time.Microsecond):
@@ -298,6 +308,7 @@ func (b *bed) stream4(family int, port uint16) *numbers {
 		}
 	}()
 	go func() { // as they come, because a socket does not hold all
+		defer both.Done()
 		n, seen := 0, map[uint32]bool{}
 		for buffer := make([]byte, 100); ; n++ {
 			_ = k.to.SetReadDeadline(time.Now().Add(20 * time.Second))
