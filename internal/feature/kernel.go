@@ -16,9 +16,13 @@ type part struct {
 	config string // "CONFIG_IPVLAN"
 }
 
+// grantsWithin is how many times as long as others the kernel may take: what makes interfaces waits for a lock of its own, which whoever
+// takes many namespaces down holds for seconds.
+const grantsWithin = 6
+
 // try runs fn in a scratch namespace and makes an answer of its error.
 func (p part) try(ctx context.Context, env Env, fn func() error) answer {
-	ctx, cancel := context.WithTimeout(ctx, env.timeout())
+	ctx, cancel := context.WithTimeout(ctx, grantsWithin*env.timeout())
 	defer cancel()
 	return p.answer(env, inScratch(ctx, fn))
 }
@@ -30,7 +34,7 @@ func (p part) answer(env Env, err error) answer {
 	case errors.Is(err, errNoScratch):
 		return no("cannot be asked: "+err.Error(), env.rootFix())
 	case errors.Is(err, context.DeadlineExceeded):
-		return no(fmt.Sprintf("hangs: the kernel did not answer within %v", env.timeout()), "see dmesg")
+		return no(fmt.Sprintf("hangs: the kernel did not answer within %v", grantsWithin*env.timeout()), "see dmesg")
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
 		return no("the kernel refuses "+p.what+": "+err.Error(), env.rootFix())
 	case unsupported(err):
