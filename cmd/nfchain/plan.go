@@ -40,6 +40,9 @@ makes the functions and all of the chains.`,
 		if err != nil {
 			return a.placed(err, args[0])
 		}
+		if err := h.Vacant(p); err != nil {
+			return a.placed(err, args[0])
+		}
 		switch *o {
 		case "json":
 			return a.printJSON(p)

@@ -1,11 +1,13 @@
 package deploy
 
 import (
+	"context"
 	"fmt"
 
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/adopted"
+	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/macvlan"
 	"nfchain.dev/nfchain/internal/resource/tuning"
@@ -36,7 +38,24 @@ func Possible(p *plan.Plan) error {
 			}
 		}
 	}
+	if err := Vacant(p); err != nil {
+		return err
+	}
 	return tuning.Try(tried(p))
+}
+
+// Vacant is an error where somebody else has a port of this machine's at which a container of a plan is to be published.
+func Vacant(p *plan.Plan) error {
+	var containers, networks []resource.Spec
+	for _, r := range p.Resources {
+		switch r.Kind {
+		case container.KindName:
+			containers = append(containers, r.Spec)
+		case container.NetworkKindName:
+			networks = append(networks, r.Spec)
+		}
+	}
+	return container.Vacant(context.Background(), p.Chain, containers, networks)
 }
 
 // tried is what is set in namespaces and at links, which can be tried elsewhere before. Other

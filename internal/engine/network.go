@@ -42,6 +42,8 @@ type Networking interface {
 	MakeNetwork(ctx context.Context, n Network) error
 	// RemoveNetwork by its name. Already gone is success.
 	RemoveNetwork(ctx context.Context, name string) error
+	// Vacant is an error that says who has a port at which a container of an owner's is to be published, before that is made.
+	Vacant(ctx context.Context, p Publication) error
 }
 
 // madeOn tells whether a container was made on a network, or on none: that is told where it is off it by now. Podman tells no network's

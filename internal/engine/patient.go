@@ -257,3 +257,7 @@ func (p patientNetworking) MakeNetwork(ctx context.Context, n Network) error {
 func (p patientNetworking) RemoveNetwork(ctx context.Context, name string) error {
 	return p.limited(ctx, true, "remove network "+name, func(ctx context.Context) error { return p.networks.RemoveNetwork(ctx, name) })
 }
+
+func (p patientNetworking) Vacant(ctx context.Context, of Publication) error {
+	return p.limited(ctx, true, "look at published ports", func(ctx context.Context) error { return p.networks.Vacant(ctx, of) })
+}

@@ -8,6 +8,7 @@ import (
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/engine"
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
@@ -26,6 +27,16 @@ func (h *Host) Plan(chain api.Chain, alone []api.StandaloneFunction, o plan.Opti
 		return nil, err
 	}
 	return h.planThrough(chain, through, nil, h.as(chain, o))
+}
+
+// Vacant is an error where somebody else has a port of this machine's at which a plan publishes a container. An engine that is not there
+// tells of none.
+func (h *Host) Vacant(p *plan.Plan) error {
+	err := deploy.Vacant(p)
+	if err == nil || errors.Is(err, engine.ErrNotThere) {
+		return nil
+	}
+	return feature.Lacking(fmt.Errorf("chain %s: %w: %w", p.Chain, err, ErrInput))
 }
 
 // as a chain was made that is up, and its file says the same: on CPUs that are chosen of the same, whatever this process runs on now. Where some of

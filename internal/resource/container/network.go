@@ -80,8 +80,34 @@ func (n Network) Drives(ctx context.Context) (driver string, err error) {
 // Make it.
 func (n Network) Make(ctx context.Context, owner string) error {
 	return n.asked(ctx, func(e engine.Networking) error {
-		return e.MakeNetwork(ctx, engine.Network{Owner: owner, Name: n.Name, Driver: n.Driver, Subnets: n.Subnets, Options: n.Options})
+		return e.MakeNetwork(ctx, n.of(owner))
 	})
+}
+
+// Vacant is an error where somebody else has a port at which one of an owner's containers is to be published, before it is made.
+func Vacant(ctx context.Context, owner string, containers, networks []resource.Spec) error {
+	for _, s := range containers {
+		c := s.(Spec)
+		if c.Publish == "" {
+			continue
+		}
+		n := Network{Engine: c.Engine, Name: c.Network}
+		for _, made := range networks {
+			if other := made.(Network); other.Engine == n.Engine && other.Name == n.Name {
+				n = other
+			}
+		}
+		p := engine.Publication{Owner: owner, Network: n.of(owner), Ports: c.Publish}
+		if err := n.asked(ctx, func(e engine.Networking) error { return e.Vacant(ctx, p) }); err != nil {
+			return fmt.Errorf("%s: %w", c.Node, err)
+		}
+	}
+	return nil
+}
+
+// of an owner, as its engine has it.
+func (n Network) of(owner string) engine.Network {
+	return engine.Network{Owner: owner, Name: n.Name, Driver: n.Driver, Subnets: n.Subnets, Options: n.Options}
 }
 
 // asked the engine, which has networks.
