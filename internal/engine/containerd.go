@@ -394,7 +394,7 @@ func (d containerd) exec(ctx context.Context, id string, args []string, s Stream
 	if err != nil {
 		return 0, err
 	}
-	if err := run.Start(ctx); err != nil {
+	if err := startWhole(ctx, run); err != nil {
 		return 0, err
 	}
 	s.begun()
@@ -429,6 +429,21 @@ func (d containerd) exec(ctx context.Context, id string, args []string, s Stream
 	case <-ctx.Done(): // what it left runs on, and holds its output
 	}
 	return int(code), nil
+}
+
+// startWhole starts a command. Who is told to end meanwhile waits until it is known what to end, unless containerd does not answer: of one that
+// has begun, and has started others, nothing else tells.
+func startWhole(ctx context.Context, run client.Process) error {
+	starting, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	defer context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(answersWithin):
+			stop()
+		case <-starting.Done():
+		}
+	})()
+	return run.Start(starting)
 }
 
 // ending is a reader that tells when all of it has been read.
