@@ -9,6 +9,7 @@
 #ifndef NFCHAIN_NAT_H
 #define NFCHAIN_NAT_H
 
+#include "nat_phase.h"
 #include "nat_write.h"
 
 enum {
@@ -19,10 +20,12 @@ enum {
 enum { NAT_DESTINATION, NAT_SOURCE };     /* of a rule's kind */
 enum { NAT_BY_TURNS, NAT_BY_HASH };       /* how a rule's targets are shared out */
 
-/* How long a connection is known without packets: of TCP RFC 5382 REQ-5, of ICMP's questions RFC 5508 REQ-2, of
- * others RFC 4787 REQ-5, and fragments as long as Linux waits for all of them. */
+/* How long a connection is known without packets: of TCP RFC 5382 REQ-5, one that is established and one that nobody has
+ * answered yet or that was closed, of ICMP's questions RFC 5508 REQ-2, of others RFC 4787 REQ-5, and fragments as long as
+ * Linux waits for all of them. */
 #define NAT_SECOND 1000000000ULL
 #define NAT_KEEPS_TCP (7440 * NAT_SECOND)
+#define NAT_KEEPS_TRANSITORY (240 * NAT_SECOND)
 #define NAT_KEEPS_ECHO (60 * NAT_SECOND)
 #define NAT_KEEPS_OTHER (300 * NAT_SECOND)
 #define NAT_KEEPS_PART (30 * NAT_SECOND)
@@ -31,7 +34,7 @@ enum { NAT_BY_TURNS, NAT_BY_HASH };       /* how a rule's targets are shared out
 struct nat_flow {
 	__u64 last; /* when one was seen, in ns, to a second */
 	struct flow becomes;
-	__u32 here; /* the pass that packets of it came to last, as its step has it; 0: none came */
+	__u32 here; /* the pass that packets of it came to last, as its step has it, and the phase of TCP: see nat_phase.h */
 };
 
 struct {
@@ -112,9 +115,17 @@ struct {
 
 static inline int nat_idle(const struct nat_flow *e, const struct flow *f, __u64 now)
 {
-	__u64 keeps = f->protocol == TCP_PROTOCOL ? NAT_KEEPS_TCP : f->echo ? NAT_KEEPS_ECHO : NAT_KEEPS_OTHER;
+	__u64 keeps = f->echo ? NAT_KEEPS_ECHO : NAT_KEEPS_OTHER;
 
+	if (f->protocol == TCP_PROTOCOL)
+		keeps = nat_lasts(nat_phase(e->here)) ? NAT_KEEPS_TCP : NAT_KEEPS_TRANSITORY;
 	return (__s64)(now - e->last) > (__s64)keeps;
+}
+
+/* nat_past tells of a connection that it is one no longer for a packet: that opens it anew where both ends had closed it. */
+static inline int nat_past(const struct nat_flow *e, const struct nat_packet *x, __u64 now)
+{
+	return nat_idle(e, &x->flow, now) || (nat_asks(x) && nat_phase(e->here) == NAT_OVER);
 }
 
 /* nat_hash is of the address and the port that a flow comes from, and if all is of interest, of the rest. */
@@ -248,12 +259,13 @@ static inline void nat_count(void)
 static __attribute__((noinline)) int nat_claim(struct nat_work *w, __u64 now)
 {
 	const struct flow *f = &w->outer.flow;
+	__u32 phase = f->protocol == TCP_PROTOCOL ? NAT_ASKING : NAT_OPEN;
 	__u64 hash = nat_hash(f, 1);
 	struct nat_flow *other;
 
 	nat_answer(&w->entry.becomes, f);
 	w->entry.last = now;
-	w->entry.here = 0;
+	w->entry.here = nat_in(0, nat_other(phase));
 	for (__u32 n = 0; n < NAT_TRIES; n++) {
 		nat_answer(&w->key, &w->becomes);
 		if (!update(&nat_flows, &w->key, &w->entry, IF_ABSENT)) {
@@ -272,13 +284,13 @@ static __attribute__((noinline)) int nat_claim(struct nat_work *w, __u64 now)
 	return 0;
 claimed:
 	w->entry.becomes = w->becomes;
-	w->entry.here = w->here;
+	w->entry.here = nat_in(w->here, phase);
 	if (!update(&nat_flows, f, &w->entry, IF_ABSENT)) {
 		nat_count();
 		return 1;
 	}
 	other = bpf_map_lookup_elem(&nat_flows, f);
-	if (other && !nat_idle(other, f, now))
+	if (other && !nat_past(other, &w->outer, now))
 		w->becomes = other->becomes; /* another core was faster */
 	else
 		update(&nat_flows, f, &w->entry, 0);
@@ -297,9 +309,9 @@ static __attribute__((noinline)) int nat_elsewhere(struct nat_work *w, __u64 now
 		return 0;
 	nat_answer(&w->key, &e->becomes);
 	e = bpf_map_lookup_elem(&nat_flows, &w->key);
-	if (!e || nat_idle(e, &w->key, now) || !nat_same(&e->becomes, &w->outer.flow))
+	if (!e || nat_past(e, &w->outer, now) || !nat_same(&e->becomes, &w->outer.flow))
 		return 0;
-	return e->here && e->here != w->here && !((e->here ^ w->here) & 1);
+	return e->here & (NAT_CAME | NAT_EARLIER) && (e->here ^ w->here) & NAT_PLACE && !((e->here ^ w->here) & 1);
 }
 
 /* nat_open makes the connection that a packet opens; what it becomes is in w. */
@@ -320,23 +332,34 @@ static inline int nat_open(struct nat_work *w, __u32 i, __u64 now)
 	return nat_claim(w, now) ? NAT_DONE : NAT_FULL;
 }
 
-/* nat_seen keeps a connection of which a packet came; once a second, which is enough. Where the entry for
- * answers had to make room, because none came, it is made again. */
-static inline void nat_seen(struct nat_work *w, struct nat_flow *e, __u64 now)
+/* nat_seen keeps a connection of which a packet came: once a second, which is enough, and where that has brought it to
+ * another phase, which the other entry is told too. Where the entry for answers had to make room, because none came, it is
+ * made again. */
+static __attribute__((noinline)) void nat_seen(struct nat_work *w, struct nat_flow *e, __u64 now)
 {
+	__u32 was = e->here, phase = nat_phase(was), before = phase;
 	struct nat_flow *other;
+	int turns;
 
-	if ((__s64)(now - e->last) < (__s64)NAT_SECOND)
+	if (w->outer.flow.protocol == TCP_PROTOCOL)
+		phase = nat_then(phase, &w->outer);
+	turns = phase != before || was & NAT_EARLIER; /* the other entry may have what an earlier version did not see end */
+	w->entry.here = nat_in(w->here, phase);
+	if (was != w->entry.here)
+		e->here = w->entry.here;
+	if (!turns && (__s64)(now - e->last) < (__s64)NAT_SECOND)
 		return;
 	e->last = now;
 	nat_answer(&w->key, &w->becomes);
 	nat_answer(&w->entry.becomes, &w->outer.flow);
 	w->entry.last = now;
-	w->entry.here = 0;
+	w->entry.here = nat_in(0, nat_other(phase));
 	other = bpf_map_lookup_elem(&nat_flows, &w->key);
-	if (other && nat_same(&other->becomes, &w->entry.becomes))
+	if (other && nat_same(&other->becomes, &w->entry.becomes)) {
 		other->last = now;
-	else if (!other && !update(&nat_flows, &w->key, &w->entry, IF_ABSENT))
+		if (turns)
+			other->here = nat_in(other->here, nat_other(phase));
+	} else if (!other && !update(&nat_flows, &w->key, &w->entry, IF_ABSENT))
 		nat_count();
 }
 
@@ -375,10 +398,8 @@ static inline int nat_find(struct nat_work *w, __u32 i, __u64 now)
 	if (x->part == NAT_LATER)
 		return nat_part(w, now);
 	e = bpf_map_lookup_elem(&nat_flows, &x->flow);
-	if (e && !nat_idle(e, &x->flow, now)) {
+	if (e && !nat_past(e, x, now)) {
 		w->becomes = e->becomes;
-		if (e->here != w->here)
-			e->here = w->here;
 		nat_seen(w, e, now);
 	} else {
 		what = nat_open(w, i, now);

@@ -23,7 +23,8 @@ struct nat_packet {
 	__u32 ip, transport; /* where they begin */
 	__u32 sum;           /* where its checksum is, which is not that of IPv4; 0: there is none */
 	__u32 id;            /* of its fragments */
-	__u8 part, cut, unused[2];
+	__u8 part, cut;
+	__u8 flags, unused;  /* flags: of TCP */
 };
 
 static inline int nat_pseudo(const struct flow *f) { return f->version == 6 || f->protocol != ICMP_PROTOCOL; }
@@ -129,7 +130,7 @@ static __attribute__((noinline)) int nat_read(struct __sk_buff *skb, struct nat_
 	__builtin_memset(&x->flow, 0, sizeof(x->flow));
 	x->ip = at;
 	x->sum = x->id = 0;
-	x->part = x->cut = 0;
+	x->part = x->cut = x->flags = 0;
 	if (bpf_skb_load_bytes(skb, at, x->head, IPV4))
 		return NAT_CUT;
 	version = *(__u8 *)x->head >> 4;
@@ -150,6 +151,8 @@ static __attribute__((noinline)) int nat_read(struct __sk_buff *skb, struct nat_
 	if (!nat_ported(&x->flow))
 		return NAT_FLOW;
 	nat_find_sum(skb, x);
+	if (x->flow.protocol == TCP_PROTOCOL)
+		bpf_skb_load_bytes(skb, x->transport + 13, &x->flags, 1);
 	return bpf_skb_load_bytes(skb, x->transport, x->flow.ports, 4) ? NAT_CUT : NAT_FLOW;
 }
 

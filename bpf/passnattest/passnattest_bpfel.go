@@ -91,7 +91,8 @@ type ProgramNatWork struct {
 		Id        uint32
 		Part      uint8
 		Cut       uint8
-		Unused    [2]uint8
+		Flags     uint8
+		Unused    uint8
 	}
 	Inner struct {
 		_         structs.HostLayout
@@ -103,7 +104,8 @@ type ProgramNatWork struct {
 		Id        uint32
 		Part      uint8
 		Cut       uint8
-		Unused    [2]uint8
+		Flags     uint8
+		Unused    uint8
 	}
 	Becomes ProgramFlow
 	Key     ProgramFlow

@@ -24,7 +24,9 @@ const extension = 60
 
 // Flags of TCP.
 const (
+	fin = 1
 	syn = 2
+	rst = 4
 	ack = 16
 )
 

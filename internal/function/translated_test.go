@@ -123,7 +123,9 @@ func (f *forms) attach() error {
 	for _, knob := range []string{"ipv4/ip_forward=1", "ipv6/conf/all/forwarding=1", "ipv4/conf/all/rp_filter=0", "ipv4/conf/west/rp_filter=0",
 		"ipv4/conf/east/rp_filter=0", "netfilter/nf_conntrack_tcp_be_liberal=1", "netfilter/nf_conntrack_udp_timeout=3600",
 		"netfilter/nf_conntrack_icmp_timeout=3600", "netfilter/nf_conntrack_icmpv6_timeout=3600", "netfilter/nf_conntrack_generic_timeout=3600",
-		"netfilter/nf_conntrack_tcp_timeout_syn_sent=3600", "netfilter/nf_conntrack_tcp_timeout_syn_recv=3600"} {
+		"netfilter/nf_conntrack_tcp_timeout_syn_sent=3600", "netfilter/nf_conntrack_tcp_timeout_syn_recv=3600", "netfilter/nf_conntrack_tcp_timeout_fin_wait=3600",
+		"netfilter/nf_conntrack_tcp_timeout_close_wait=3600", "netfilter/nf_conntrack_tcp_timeout_last_ack=3600", "netfilter/nf_conntrack_tcp_timeout_time_wait=3600",
+		"netfilter/nf_conntrack_tcp_timeout_close=3600"} {
 		name, value, _ := strings.Cut(knob, "=")
 		if err := os.WriteFile("/proc/sys/net/"+name, []byte(value), 0o600); err != nil {
 			return err
@@ -256,6 +258,9 @@ type connection struct {
 	opened   packet
 	went     pair
 	answered bool
+	ended    ending
+	// had is what it went on as at one time or another, in the form without a namespace.
+	had []string
 }
 
 // traffic of ends on both sides of a function.
@@ -331,9 +336,15 @@ func (w *traffic) step() {
 		return
 	}
 	c := w.order[w.IntN(len(w.order))]
-	switch w.IntN(4) {
+	if c.ended == refused {
+		w.reopen(c, [2]bool{true, true})
+		return
+	}
+	switch w.IntN(5) {
 	case 0:
 		w.again(c)
+	case 4:
+		w.end(c)
 	case 1:
 		w.fails(1-c.way, c.went, pair{&c.opened, &c.opened})
 	case 2:
@@ -349,7 +360,11 @@ func (w *traffic) open(way int) {
 	p := w.fresh(way)
 	key := fmt.Sprint(p.protocol, p.asks, p.from, p.to)
 	if c := w.known[key]; c != nil {
-		w.again(c)
+		if c.ended == closed || c.ended == refused {
+			w.reopen(c, [2]bool{true, true})
+		} else {
+			w.again(c)
+		}
 		return
 	}
 	p.payload = w.said()
@@ -360,16 +375,23 @@ func (w *traffic) open(way int) {
 	}
 	w.known[key], w.order = c, append(w.order, c)
 	for form, went := range c.went {
-		w.note(form, p, *went)
+		w.note(form, c, *went)
 	}
 }
 
 // again sends more the way that a connection was opened.
 func (w *traffic) again(c *connection) {
-	p := w.odd(c.opened)
-	if p.payload = w.said(); c.answered && p.protocol == tcp {
-		p.flags = ack
+	flags := c.opened.flags
+	if c.answered && c.opened.protocol == tcp {
+		flags = ack
 	}
+	w.onward(c, flags)
+}
+
+// onward sends more of a connection the way that it was opened.
+func (w *traffic) onward(c *connection, flags byte) {
+	p := w.odd(c.opened)
+	p.payload, p.flags = w.said(), flags
 	got := w.send(w.t, c.way, pair{&p, &p}, w.first())
 	w.alike(p, got)
 	for form, went := range got {
@@ -381,19 +403,26 @@ func (w *traffic) again(c *connection) {
 
 // answer what went.
 func (w *traffic) answer(c *connection) {
+	var flags byte
+	if c.opened.protocol == tcp {
+		flags = ack
+		if !c.answered {
+			flags |= syn
+		}
+	}
+	w.back(c, flags)
+	c.answered = true
+}
+
+// back sends something of a connection the other way.
+func (w *traffic) back(c *connection, flags byte) {
 	var p pair
 	said := w.said()
 	for form, went := range c.went {
 		back := went.answer()
-		if back.payload = said; back.protocol == tcp {
-			back.flags = ack
-			if !c.answered {
-				back.flags |= syn
-			}
-		}
+		back.payload, back.flags = said, flags
 		p[form] = &back
 	}
-	c.answered = true
 	for _, got := range w.send(w.t, 1-c.way, p, w.first()) {
 		if got == nil || got.from != c.opened.to || got.to != c.opened.from || string(got.payload) != string(said) {
 			w.t.Fatalf("%s\nthe answers %s\nand %s\ncame as %s", c.opened, *p[0], *p[1], got)
@@ -460,14 +489,17 @@ func class(p packet) int {
 
 // note where a connection went. No two go on as the same, and one keeps its port if that is free, where there is no
 // namespace. Netfilter gives connections from the same place the same port, if it can.
-func (w *traffic) note(form int, opened, went packet) {
-	own := went
+func (w *traffic) note(form int, c *connection, went packet) {
+	opened, own := c.opened, went
 	own.from = netip.AddrPortFrom(went.from.Addr(), opened.from.Port())
-	is, kept := fmt.Sprint(went.protocol, went.asks, went.from, went.to), fmt.Sprint(own.protocol, own.asks, own.from, own.to)
+	is, kept := asWent(&went), asWent(&own)
 	if w.used[form][is] || form == 1 && is != kept && !w.used[form][kept] {
 		w.t.Fatalf("%s goes on as %s, which is another's: %t; its own port is another's: %t", opened, went, w.used[form][is], w.used[form][kept])
 	}
 	w.used[form][is] = true
+	if form == 1 {
+		c.had = append(c.had, is)
+	}
 	if went.to.Addr() == opened.to.Addr() {
 		return
 	}

@@ -18,7 +18,12 @@ import (
 // the NAT of the same name at the namespace's other interfaces, where the packets of the other way come in.
 //
 // What no rule is for goes on as it came. What is known without packets is forgotten: TCP's connections after
-// 124 minutes (RFC 5382 REQ-5), ICMP's questions after 60 s (RFC 5508 REQ-2), others after 5 minutes (RFC 4787 REQ-5).
+// 124 minutes, or after 4 where nobody has answered yet, both ends have closed one, or it was reset (RFC 5382 REQ-5,
+// RFC 7857 section 2), ICMP's questions after 60 s (RFC 5508 REQ-2), others after 5 minutes (RFC 4787 REQ-5). A SYN
+// opens a connection anew that both ends have closed, or that was refused. One that was reset when it was answered is as it
+// was with the next packet, whatever that is, and goes where it went: sequence numbers are not looked at, and anybody may
+// have forged the reset.
+//
 // A packet is a stray and is dropped if
 //
 //   - it answers to an address that connections were given as their source, and is of none of them,
@@ -109,11 +114,11 @@ func (n NAT) step(first uint32, device string) Step {
 // opensBit of a NAT's place tells that packets open connections that it translates.
 const opensBit = 1
 
-// placeOf an interface is a number by which a NAT knows packets that it translated elsewhere. It is not 0, and
-// the lowest bit is free.
+// placeOf an interface is a number by which a NAT knows packets that it translated elsewhere, as bpf/include/nat_phase.h
+// has it: it is not 0, and the other bits of the lowest byte are free. Earlier versions had a number that differs in these alone.
 func placeOf(device string) uint32 {
 	sum := sha256.Sum256([]byte(device))
-	return binary.BigEndian.Uint32(sum[:])&^opensBit | 2
+	return binary.BigEndian.Uint32(sum[:])&^0xff | 4
 }
 
 // opens tells of a NAT whether packets of this way open connections that it translates.

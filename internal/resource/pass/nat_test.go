@@ -128,6 +128,8 @@ func (w *world) packet(way int) []byte {
 		ip = w.quoting(t, quoted[14:])
 	case w.IntN(6) == 0:
 		ip = w.fragment(t, payload)
+	case t.protocol == 6:
+		ip = t.segment(some[byte](w, syn, syn|ack, ack, ack, fin|ack, fin|ack, rst, rst|ack, byte(w.IntN(64))), payload)
 	default:
 		ip = t.packet(payload, t.protocol != 17 || w.IntN(4) > 0)
 	}

@@ -42,6 +42,7 @@ func isICMP(version, protocol byte) bool {
 type parsed struct {
 	tuple
 	at           int    // where the transport begins
+	flags        byte   // of TCP
 	id           uint32 // of its fragments
 	first, later bool   // fragments
 	none         bool   // the transport cannot be found, or begins too late
@@ -112,6 +113,9 @@ func (x *parsed) transport(ip []byte) {
 		x.message(rest)
 	case ported(x.protocol):
 		x.ports = [2]uint16{binary.BigEndian.Uint16(rest), binary.BigEndian.Uint16(rest[2:])}
+		if x.protocol == 6 && len(rest) > 13 {
+			x.flags = rest[13]
+		}
 	}
 }
 
@@ -242,6 +246,13 @@ func (t tuple) packet(payload []byte, summed bool) []byte {
 		binary.BigEndian.PutUint16(l4[4:], uint16(len(l4)))
 	}
 	return t.over(l4, summed)
+}
+
+// segment of TCP.
+func (t tuple) segment(flags byte, payload []byte) []byte {
+	l4 := ports(t.ports[0], t.ports[1])
+	l4[13] = flags
+	return t.over(append(l4, payload...), true)
 }
 
 // over IP, with a right checksum.

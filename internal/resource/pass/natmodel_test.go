@@ -24,6 +24,45 @@ type translator struct {
 type known struct {
 	becomes tuple
 	last    uint64
+	talk    *talk // of TCP
+	end     int   // of the two, who sends them; 0 is who opened
+}
+
+// talk is how far a connection of TCP is.
+type talk struct {
+	asker    int // who asked for it last
+	answered bool
+	ended    [2]bool
+	// reset is not believed any more when something else comes, refused is.
+	reset, refused bool
+}
+
+// asksFor tells whether flags ask for a connection.
+func asksFor(flags byte) bool { return flags&(fin|syn|rst|ack) == syn }
+
+// over tells that both ends have closed it.
+func (c *talk) over() bool { return c.refused || c.ended == [2]bool{true, true} }
+
+// lasting tells that it is to be known for as long as one is that nobody has closed.
+func (c *talk) lasting() bool { return c.answered && !c.reset && !c.over() }
+
+// hear a packet of an end.
+func (c *talk) hear(end int, flags byte) {
+	switch {
+	case c.over() || flags&rst != 0 && c.reset:
+		return
+	case flags&rst != 0:
+		c.refused = !c.answered && end != c.asker
+		c.reset = !c.refused
+		return
+	case c.reset && asksFor(flags):
+		*c = talk{asker: end}
+	case c.reset:
+		*c = talk{answered: true}
+	}
+	if c.answered = c.answered || end != c.asker; c.answered && flags&fin != 0 {
+		c.ended[end] = true
+	}
 }
 
 // part is a packet of which there are fragments.
@@ -118,8 +157,8 @@ func (m *translator) find(x parsed, now uint64, back bool) (tuple, how) {
 		return to, isKnown
 	}
 	e, there := m.flows[x.tuple]
-	if there && !idle(x.tuple, e, now) {
-		m.seen(x.tuple, e, now)
+	if there && !past(x, e, now) {
+		m.seen(x, e, now)
 	} else {
 		becomes, how := m.open(x, now, back)
 		if how != isKnown {
@@ -128,30 +167,44 @@ func (m *translator) find(x parsed, now uint64, back bool) (tuple, how) {
 		e.becomes = becomes
 	}
 	if x.first {
-		m.parts[of] = known{e.becomes, now}
+		m.parts[of] = known{becomes: e.becomes, last: now}
 	}
 	return e.becomes, isKnown
 }
 
 func idle(t tuple, e known, now uint64) bool {
 	keeps := uint64(300 * second)
-	if t.protocol == 6 {
+	if t.protocol == 6 && e.talk.lasting() {
 		keeps = 7440 * second
+	} else if t.protocol == 6 {
+		keeps = 240 * second
 	} else if t.echo != 0 {
 		keeps = 60 * second
 	}
 	return now > e.last && now-e.last > keeps
 }
 
+// past tells that a packet is of a connection no more: it is known no longer, or is over and the packet opens it anew.
+func past(x parsed, e known, now uint64) bool {
+	return idle(x.tuple, e, now) || e.talk != nil && asksFor(x.flags) && e.talk.over()
+}
+
 // seen keeps both entries of a connection, of which one may have had to make room.
-func (m *translator) seen(t tuple, e known, now uint64) {
-	if now < e.last+second {
+func (m *translator) seen(x parsed, e known, now uint64) {
+	turned := false
+	if e.talk != nil {
+		before := *e.talk
+		e.talk.hear(e.end, x.flags)
+		turned = before != *e.talk
+	}
+	if !turned && now < e.last+second {
 		return
 	}
-	m.flows[t] = known{e.becomes, now}
+	t := x.tuple
+	m.flows[t] = known{e.becomes, now, e.talk, e.end}
 	other, there := m.flows[e.becomes.answer()]
 	if !there || other.becomes == t.answer() {
-		m.flows[e.becomes.answer()] = known{t.answer(), now}
+		m.flows[e.becomes.answer()] = known{t.answer(), now, e.talk, 1 - e.end}
 	}
 }
 
@@ -166,7 +219,7 @@ func (m *translator) open(x parsed, now uint64, back bool) (tuple, how) {
 	if !back {
 		becomes = m.ruled(x.tuple)
 	}
-	return m.claim(x.tuple, becomes, now)
+	return m.claim(x, becomes, now)
 }
 
 // ruled is what rules say that a connection becomes.
@@ -236,16 +289,20 @@ func hash(t tuple, all bool) uint64 {
 }
 
 // claim what a connection becomes, with a port that answers to it have alone.
-func (m *translator) claim(t, becomes tuple, now uint64) (tuple, how) {
-	start := hash(t, true)
+func (m *translator) claim(x parsed, becomes tuple, now uint64) (tuple, how) {
+	t, start := x.tuple, hash(x.tuple, true)
+	var c *talk
+	if t.protocol == 6 {
+		c = &talk{}
+	}
 	for n := range uint64(16) {
 		e, there := m.flows[becomes.answer()]
 		if !there || e.becomes == t.answer() || idle(t, e, now) {
-			m.flows[becomes.answer()] = known{t.answer(), now}
-			if own, there := m.flows[t]; there && !idle(t, own, now) {
+			m.flows[becomes.answer()] = known{t.answer(), now, c, 1}
+			if own, there := m.flows[t]; there && !past(x, own, now) {
 				return own.becomes, isKnown
 			}
-			m.flows[t] = known{becomes, now}
+			m.flows[t] = known{becomes, now, c, 0}
 			return becomes, isKnown
 		}
 		if !ported(t.protocol) && t.echo == 0 {
