@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -370,7 +371,7 @@ func (d containerd) exec(ctx context.Context, id string, args []string, s Stream
 		return 0, err
 	}
 	how := *spec.Process
-	how.Args, how.Terminal = args, s.Terminal()
+	how.Args, how.Env, how.Terminal = args, slices.Concat(how.Env, s.Env), s.Terminal()
 	// What a killed process leaves of pipes goes with the chain.
 	streams := []cio.Opt{cio.WithStreams(nil, s.Out, s.Err), cio.WithFIFODir(rundir.Of(info.Labels[labelOwner]))}
 	in := &ending{of: s.In, ended: make(chan struct{})}

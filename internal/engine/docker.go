@@ -269,7 +269,7 @@ func (d docker) Remove(ctx context.Context, id string) error {
 }
 
 func (d docker) Exec(ctx context.Context, id string, args []string, s Streams) (int, error) {
-	made, err := d.ExecCreate(ctx, id, client.ExecCreateOptions{Cmd: args, TTY: s.Terminal(), AttachStdin: s.In != nil, AttachStdout: true, AttachStderr: true})
+	made, err := d.ExecCreate(ctx, id, client.ExecCreateOptions{Cmd: args, Env: s.Env, TTY: s.Terminal(), AttachStdin: s.In != nil, AttachStdout: true, AttachStderr: true})
 	if err != nil {
 		return 0, fmt.Errorf("run %q in container %s: %w", args, id, err)
 	}

@@ -123,7 +123,7 @@ type Engine interface {
 	Inspect(ctx context.Context, id string) (Container, error)
 	// Remove one, whatever it does. Already gone is success.
 	Remove(ctx context.Context, id string) error
-	// Exec runs a command in one, as its user and with its environment, and gives its exit code. When the context ends, so does the command.
+	// Exec runs a command in one, as its user and with its environment and what is given besides, and gives its exit code. When the context ends, so does the command.
 	Exec(ctx context.Context, id string, args []string, s Streams) (code int, err error)
 	// Logs gives what one wrote from a time on, piece by piece with the time of each, and goes on until the context ends or the container
 	// does, or what it is given to fails.

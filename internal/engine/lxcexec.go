@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,7 +58,7 @@ func (l lxc) exec(ctx context.Context, id string, args []string, s Streams) (int
 	}
 	p := r.Spec.Process
 	words := []string{"--lxcpath", l.containers(), "--name", id, "--clear-env", "--uid", strconv.Itoa(int(p.User.UID)), "--gid", strconv.Itoa(int(p.User.GID))}
-	for _, variable := range p.Env {
+	for _, variable := range slices.Concat(p.Env, s.Env) {
 		words = append(words, "--set-var", variable)
 	}
 	words = append(words, "--", program, InCommand, p.Cwd, "--")

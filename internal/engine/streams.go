@@ -2,7 +2,7 @@ package engine
 
 import "io"
 
-// Streams of a command in a container. In may be nil, which is none, and so may Err where it is written to Out.
+// Streams of a command in a container, and what else it is given. In may be nil, which is none, and so may Err where it is written to Out.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
@@ -10,6 +10,8 @@ type Streams struct {
 	Sizes <-chan Size
 	// Begun is called when the command has, which may be noticed a moment later, and not of one that ends before; it may be nil.
 	Begun func()
+	// Env is what it has in its environment beside the container's.
+	Env []string
 }
 
 // Size of a terminal.

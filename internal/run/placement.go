@@ -59,7 +59,7 @@ func programPlaced(chain string, s process.Spec) error {
 		return err
 	}
 	for _, f := range found {
-		if f.Node != s.Node {
+		if f.Node != s.Node || f.Asks {
 			continue
 		}
 		if err := placed(f.PID, s.Node, s.CPUs, s.MemoryNodes); err != nil {

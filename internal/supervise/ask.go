@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -93,7 +94,9 @@ func (p *program) noteAnswer(said string, err error) {
 	p.state.ReadyCommand = &now
 }
 
-// ask runs the ready command, and gives the last line that it wrote; what it starts ends with it.
+// ask runs the ready command, and gives the last line that it wrote; what it starts ends with it. Where this supervisor is
+// killed meanwhile the command ends with the thread that began it, if it has not entered the namespace yet, in which the next
+// supervisor looks for it, and that one ends what it finds.
 func (p *program) ask(ctx context.Context, pid int, args []string) (said string, err error) {
 	if p.spec.Container != nil {
 		return p.askContained(ctx, args)
@@ -104,7 +107,10 @@ func (p *program) ask(ctx context.Context, pid int, args []string) (said string,
 	}
 	defer func() { _ = from.Close() }()
 	cmd := p.command(args, pid)
-	cmd.Env = append(cmd.Env, process.Unmarked)
+	cmd.Env = append(cmd.Env, process.Asking(p.config.Owner, p.spec.Node))
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	runtime.LockOSThread() // no other goroutine is to end the thread
+	defer runtime.UnlockOSThread()
 	cmd.Stdout, cmd.Stderr = to, to
 	err = cmd.Start()
 	_ = to.Close()

@@ -13,6 +13,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/engine"
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/resource/process"
 )
 
 // startContained has the first process of the program's container become the program, now that its network is there,
@@ -205,7 +206,8 @@ func (p *program) askContained(ctx context.Context, args []string) (said string,
 func (p *program) askBy(ctx context.Context, e engine.Engine, limit *time.Timer, args []string) (said string, err error) {
 	var wrote tail
 	var begun atomic.Bool
-	code, err := e.Exec(ctx, p.spec.Container.Name, args, engine.Streams{Out: &wrote, Err: &wrote, Begun: func() {
+	mark := []string{process.Asking(p.config.Owner, p.spec.Node)}
+	code, err := e.Exec(ctx, p.spec.Container.Name, args, engine.Streams{Out: &wrote, Err: &wrote, Env: mark, Begun: func() {
 		if limit.Stop() {
 			begun.Store(true)
 			limit.Reset(askTakes)

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -113,6 +114,9 @@ type running struct {
 }
 
 func (r *running) Exec(ctx context.Context, _ string, _ []string, s engine.Streams) (int, error) {
+	if !slices.Contains(s.Env, process.Asking("edge", "a")) {
+		return 0, errors.New("who comes after this supervisor would not know whose it is")
+	}
 	if r.begins {
 		s.Begun()
 	}
@@ -143,7 +147,7 @@ func TestAskedInTime(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			p := &program{spec: process.Spec{Container: &process.Container{}}}
+			p := &program{config: Config{Owner: "edge"}, spec: process.Spec{Node: "a", Container: &process.Container{}}}
 			for range 20 {
 				ctx, end := context.WithCancel(t.Context())
 				c.from = time.Now()

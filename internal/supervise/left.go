@@ -22,6 +22,8 @@ func (p *program) endLeft(which func(process.Found) bool) {
 
 func all(process.Found) bool { return true }
 
+func asks(f process.Found) bool { return f.Asks }
+
 // killWithin is how long the kernel may take to end what is killed, which on a busy
 // machine is not at once.
 const killWithin = 5 * time.Second
@@ -59,7 +61,7 @@ func (p *program) adopt(left bool) int {
 	}
 	var adopted process.Found
 	for _, f := range found {
-		if f.Node == p.spec.Node && f.Leads && f.Fingerprint == p.spec.Fingerprint() && (adopted.PID == 0 || f.Before(adopted)) {
+		if f.Node == p.spec.Node && f.Leads && !f.Asks && f.Fingerprint == p.spec.Fingerprint() && (adopted.PID == 0 || f.Before(adopted)) {
 			adopted = f
 		}
 	}

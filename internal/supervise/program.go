@@ -118,6 +118,9 @@ func (p *program) keep(ctx context.Context, left bool) {
 	run, runs := p.start, false
 	if p.spec.Container != nil {
 		run = p.startContained
+		if left || p.spec.Netns == netns.Host { // where others' processes are, too, and nobody has looked
+			p.endLeft(asks)
+		}
 	} else if pid := p.adopt(left); pid != 0 {
 		runs = true
 		run = func(ctx context.Context) error {

@@ -35,13 +35,21 @@ func Mark(owner string, s Spec) string {
 	return strings.Join([]string{mark + "=" + owner, s.Node, s.Fingerprint()}, "/")
 }
 
-// Unmarked is the line of the environment of what runs beside a program, and is none of it.
-const Unmarked = mark + "="
+// asks stands in the mark of a ready command where that of a program has a fingerprint, which it never is.
+const asks = "asks"
+
+// Asking is the line of the environment of a node's ready command: it is none of the program, and its mark is there so that
+// whoever comes after a killed supervisor ends it, which nobody else would.
+func Asking(owner, node string) string {
+	return strings.Join([]string{mark + "=" + owner, node, asks}, "/")
+}
 
 // Found is a running process with the mark of a program.
 type Found struct {
 	PID               int
 	Node, Fingerprint string
+	// Asks tells that it is no program, but a ready command, or of one.
+	Asks bool
 	// Leads its session, as a program does that the supervisor started, and few that
 	// a program starts.
 	Leads bool
@@ -119,7 +127,7 @@ func marked(lines []string, owner string) (Found, bool) {
 	for _, line := range lines {
 		value, ok := strings.CutPrefix(line, mark+"=")
 		if words := strings.Split(value, "/"); ok && len(words) == 3 && words[0] == owner {
-			return Found{Node: words[1], Fingerprint: words[2]}, true
+			return Found{Node: words[1], Fingerprint: words[2], Asks: words[2] == asks}, true
 		}
 	}
 	return Found{}, false

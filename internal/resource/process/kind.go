@@ -33,7 +33,12 @@ const unsupervised = "no supervisor watches it"
 // TakesOver tells of a change that it gives a program to a supervisor which runs already, and goes on.
 func TakesOver(c resource.Change) bool {
 	found, left := strings.CutPrefix(c.Was, unsupervised)
-	return left && c.Op == resource.Update && slices.Contains(strings.Fields(found), c.Spec.Fingerprint())
+	if !left || c.Op != resource.Update {
+		return false
+	}
+	s, contained := c.Spec.(Spec)
+	contained = contained && s.Container != nil // of which only a ready command is found, and which goes on with its container
+	return contained || slices.Contains(strings.Fields(found), c.Spec.Fingerprint())
 }
 
 // Read implements resource.Kind. Without a supervisor it finds the programs that
@@ -57,7 +62,7 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 	all := map[string]string{}
 	for _, f := range left {
 		text := cmp.Or(all[f.Node], unsupervised)
-		if f.Leads {
+		if f.Leads && !f.Asks {
 			text += " " + f.Fingerprint
 		}
 		all[f.Node] = text

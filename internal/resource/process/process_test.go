@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"nfchain.dev/nfchain/internal/resource"
 )
 
 func example() Spec {
@@ -62,6 +64,42 @@ func TestMark(t *testing.T) {
 	for _, other := range []string{"", "PATH=/bin", Mark("edge2", s), "X" + Mark("edge", s), mark + "=edge", mark + "=edge/a/b/c"} {
 		if f, ok := marked([]string{other}, "edge"); ok {
 			t.Errorf("%q: %+v", other, f)
+		}
+	}
+}
+
+// TestAsking: a ready command is known as its node's, and is no program.
+func TestAsking(t *testing.T) {
+	if f, ok := marked([]string{Asking("edge", "proxy")}, "edge"); !ok || f.Node != "proxy" || !f.Asks || f.Fingerprint == example().Fingerprint() {
+		t.Errorf("%+v, %v", f, ok)
+	}
+	if f, ok := marked([]string{Mark("edge", example())}, "edge"); !ok || f.Asks {
+		t.Errorf("a program: %+v, %v", f, ok)
+	}
+	if f, ok := marked([]string{Asking("edge2", "proxy")}, "edge"); ok {
+		t.Errorf("another's: %+v", f)
+	}
+}
+
+// TestTakesOver: a program goes on of which one is found, or which runs in a container of which nothing but a ready command is found.
+func TestTakesOver(t *testing.T) {
+	s := example()
+	contained := s
+	contained.Container = &Container{Engine: "docker", Name: "c", Digest: "d"}
+	for what, c := range map[string]struct {
+		change resource.Change
+		want   bool
+	}{
+		"the same":                {resource.Change{Op: resource.Update, Was: unsupervised + " " + s.Fingerprint(), Spec: s}, true},
+		"one as it was":           {resource.Change{Op: resource.Update, Was: unsupervised + " other", Spec: s}, false},
+		"its ready command":       {resource.Change{Op: resource.Update, Was: unsupervised, Spec: s}, false},
+		"that of a container":     {resource.Change{Op: resource.Update, Was: unsupervised, Spec: contained}, true},
+		"a container, supervised": {resource.Change{Op: resource.Update, Was: "other", Spec: contained}, false},
+		"a container that is new": {resource.Change{Op: resource.Create, Spec: contained}, false},
+		"one that is taken out":   {resource.Change{Op: resource.Delete, Was: unsupervised + " " + s.Fingerprint()}, false},
+	} {
+		if TakesOver(c.change) != c.want {
+			t.Errorf("%s: not %v", what, c.want)
 		}
 	}
 }
