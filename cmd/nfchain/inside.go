@@ -150,10 +150,7 @@ const insideCommand = "inside"
 // inside is the command line that runs a program in a namespace: this binary's own
 // hidden command, which becomes the program.
 func inside(ns, hosts string, s process.Spec, words []string, more ...string) []string {
-	self, err := os.Executable()
-	if err != nil {
-		self = os.Args[0]
-	}
+	self := netns.Image()
 	if s.Own {
 		words = append([]string{self}, words[1:]...)
 	}

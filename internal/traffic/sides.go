@@ -67,11 +67,7 @@ func (j Job) side(ctx context.Context, start func(context.Context, ...string) (*
 	if err != nil {
 		return nil, err
 	}
-	args, err := Self(command, name, string(text))
-	if err != nil {
-		return nil, err
-	}
-	return start(ctx, args...)
+	return start(ctx, Self(command, name, string(text))...)
 }
 
 // report reads what a side counted.

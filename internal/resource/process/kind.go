@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/netns/rundir"
 	"nfchain.dev/nfchain/internal/resource"
 )
@@ -154,16 +155,12 @@ func start(owner string) error {
 	if _, err := call(owner, Request{Op: OpStatus}); !errors.Is(err, rundir.ErrNone) {
 		return err
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
 	said, err := memoryFile("said by the supervisor")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = said.Close() }()
-	cmd := exec.Command(self, SuperviseCommand, owner)
+	cmd := exec.Command(netns.Image(), SuperviseCommand, owner)
 	cmd.Args[0] = os.Args[0]
 	cmd.Dir = "/"
 	cmd.Stderr = said
