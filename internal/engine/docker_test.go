@@ -282,12 +282,17 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// TestBegun: of a command that the engine is slow to start is told that it has begun when it has, and not when it is attached to.
+// TestBegun: a command has what it is given in its environment, and of a command that the engine is slow to start is told that it has begun when it has, and not when it is attached to.
 func TestBegun(t *testing.T) {
 	var looks atomic.Int64
 	over := make(chan struct{})
 	e := standIn(t, map[string]http.HandlerFunc{
-		"/containers/c/exec": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"Id": "x"}`) },
+		"/containers/c/exec": func(w http.ResponseWriter, r *http.Request) {
+			if text, err := io.ReadAll(r.Body); err != nil || !strings.Contains(string(text), `"Env":["WHOSE=its"]`) {
+				t.Errorf("asked for %s, %v", text, err)
+			}
+			_, _ = io.WriteString(w, `{"Id": "x"}`)
+		},
 		"/exec/x/start": func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			c, _, err := w.(http.Hijacker).Hijack()
@@ -308,7 +313,7 @@ func TestBegun(t *testing.T) {
 		},
 	})
 	var before atomic.Int64
-	code, err := e.Exec(t.Context(), "c", []string{"x"}, Streams{Out: io.Discard, Begun: func() {
+	code, err := e.Exec(t.Context(), "c", []string{"x"}, Streams{Out: io.Discard, Env: []string{"WHOSE=its"}, Begun: func() {
 		before.Store(looks.Load())
 		close(over)
 	}})
