@@ -22,7 +22,6 @@ func (c Catalogue) checkBranches(s *ChainSpec, wiring string, at place) []FieldP
 			f.under(path, c.checkParting(s, i, wiring, at.under(path)))
 		}
 	}
-	f.under("", s.checkLedPast())
 	if len(f) == 0 && at.sound() {
 		f.under("", s.checkReached())
 	}
@@ -52,18 +51,6 @@ func (s *ChainSpec) checkPathsBeside() []FieldProblem {
 			case fn.OnFailure != "":
 				f.addf(path+item(".functions", n), "%s has onFailure, and packets on a path of its own cannot be led past it where functions of the chain have branches or a next; leave %s out of the path, or its onFailure out, or write all functions in the chain's order, which leads as branches do", name, name)
 			}
-		}
-	}
-	return f
-}
-
-// checkLedPast refuses to have packets led past functions where others have replicas, or they themselves.
-func (s *ChainSpec) checkLedPast() []FieldProblem {
-	var f findings
-	several := slices.IndexFunc(s.Functions, func(fn Function) bool { return fn.Replicas > 1 })
-	for i, fn := range s.Functions {
-		if several >= 0 && fn.OnFailure == "bypass" {
-			f.addf(item("functions", i)+".onFailure", "packets cannot be led past a function where ways part and a function has replicas, as %s; use block, or leave replicas out", s.Functions[several].Name)
 		}
 	}
 	return f

@@ -260,7 +260,8 @@ func (b *builder) branch() error {
 	return nil
 }
 
-// detours tells whether packets to a node may be led past it to others that several ways lead to, or back past such a one.
+// detours tells whether packets to a node may be led past it to others that several ways lead to or that have replicas, or back past such
+// a one.
 func (b *builder) detours(g Graph, to int, back bool) bool {
 	for b.nodes[to].onFailure == process.Bypass {
 		if back && len(g.Back[to]) > 1 {
@@ -268,14 +269,37 @@ func (b *builder) detours(g Graph, to int, back bool) bool {
 		}
 		if back {
 			to = g.Back[to][0]
-			continue
+		} else {
+			to = g.Onward[to][0]
 		}
-		to = g.Onward[to][0]
-		if len(g.Back[to]) > 1 {
+		if !back && len(g.Back[to]) > 1 || b.nodes[to].Replica != nil {
 			return true
 		}
 	}
 	return false
+}
+
+// beyondWays from a place are the places that packets may go to from there, or back, whichever functions fail.
+func (b *builder) beyondWays(g Graph, from int, back bool) (places []int) {
+	all := g.Onward
+	if back {
+		all = g.Back
+	}
+	for to := slices.Clone(all[from]); len(to) > 0; to = to[1:] {
+		at := to[0]
+		if slices.Contains(places, at) {
+			continue
+		}
+		places = append(places, at)
+		switch {
+		case b.nodes[at].onFailure != process.Bypass:
+		case back:
+			to = append(to, all[at]...)
+		default:
+			to = append(to, all[at][0]) // what is led past it has no mark
+		}
+	}
+	return places
 }
 
 // labels are given to what leaves functions that have branches.

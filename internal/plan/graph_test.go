@@ -140,6 +140,53 @@ func TestReplicasWhereWaysPart(t *testing.T) {
 	}
 }
 
+// TestLedPastReplicasWhereWaysPart: a port knows the replicas of each function that packets may come to from there, whichever fail, and has
+// them chosen where others are led past.
+func TestLedPastReplicasWhereWaysPart(t *testing.T) {
+	spec := `wiring: ebpf
+functions:
+- {name: tell, kind: forward, branches: [{mark: 1, to: two}]}
+- {name: one, kind: forward, replicas: 2, onFailure: bypass, next: join}
+- {name: two, kind: forward, onFailure: bypass}
+- {name: join, kind: forward, replicas: 2, onFailure: bypass}
+- {name: last, kind: forward, onFailure: bypass}
+- {name: end, kind: forward, replicas: 2}
+`
+	p, err := plan.Make(plantest.Chain(t, "edge", spec), plantest.Catalogue(), plan.Facts{CPUs: upTo(4)}, plan.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	behind, got := map[string]string{}, map[string]string{}
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(link.Spec); is {
+			behind[s.B.Device] = s.A.Node + " " + s.A.Device
+		}
+	}
+	for _, r := range p.Resources {
+		s, is := r.Spec.(steer.Spec)
+		if !is || s.Branch == nil && s.Among == nil {
+			continue
+		}
+		text := ""
+		if s.Branch != nil {
+			text = "ways"
+		}
+		for _, a := range s.Shared() {
+			text += " " + a.Of
+		}
+		got[behind[s.Device]] = text
+	}
+	want := map[string]string{
+		"tell eth1": "ways one join end", "one-1 eth1": "ways join end", "one-2 eth1": "ways join end", "two eth1": "ways join end",
+		"join-1 eth1": "ways end", "join-2 eth1": "ways end", "last eth1": " end",
+		"server eth0": " end", "end-1 eth0": "ways join one", "end-2 eth0": "ways join one", "last eth0": "ways join one",
+		"join-1 eth0": "ways one", "join-2 eth0": "ways one",
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("ports face %v, want %v", got, want)
+	}
+}
+
 // TestLongWays have their hop limits restored, though a way past some is shorter.
 func TestLongWays(t *testing.T) {
 	spec := "wiring: ebpf\nfunctions:\n"

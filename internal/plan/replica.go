@@ -164,7 +164,7 @@ type end struct{ node, device string }
 
 // share packets out over replicas at all ports from which they come to some.
 func (b *builder) share() error {
-	f := b.faces()
+	f, g := b.faces(), graphOf(b.nodes)
 	for i, r := range b.resources {
 		s, is := r.Spec.(steer.Spec)
 		if !is {
@@ -176,8 +176,8 @@ func (b *builder) share() error {
 			}
 			continue
 		}
-		if b.chain.Spec.Parts() {
-			if err := b.shareWays(f, &b.resources[i]); err != nil {
+		if b.chain.Spec.Parts() && !g.Line() {
+			if err := b.shareWays(f, g, &b.resources[i]); err != nil {
 				return err
 			}
 			continue

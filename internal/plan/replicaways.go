@@ -8,29 +8,33 @@ import (
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
-// shareWays has the ways that lead on from a port to a function with replicas lead to one of these.
-func (b *builder) shareWays(f faces, r *resource.Resource) error {
+// shareWays has the ways that lead on from a port to a function with replicas lead to one of these, and so past others that fail.
+func (b *builder) shareWays(f faces, g Graph, r *resource.Resource) error {
 	s := r.Spec.(steer.Spec)
 	at := f.behind[s.Device]
-	from := b.nodes[f.places[at.node]]
+	place := f.places[at.node]
+	from := b.nodes[place]
 	east := from.East != nil && from.East.Device == at.device
 	r.Needs = slices.Clone(r.Needs)
-	among := func(port string) *steer.Among {
-		n := b.nodes[f.places[f.behind[port].node]]
-		if n.Replica == nil {
-			return nil
-		}
+	among := func(n Node) steer.Among {
 		a, needs := f.among(n, east)
 		for _, id := range needs {
 			if !slices.Contains(r.Needs, id) {
 				r.Needs = append(r.Needs, id)
 			}
 		}
-		return &a
+		return a
+	}
+	shared := func(port string) *Node {
+		if n := b.nodes[f.places[f.behind[port].node]]; n.Replica != nil {
+			return &n
+		}
+		return nil
 	}
 	if s.Branch == nil {
-		if s.Among = among(s.To); s.Among != nil {
-			s.To = ""
+		if n := shared(s.To); n != nil {
+			a := among(*n)
+			s.To, s.Among = "", &a
 		}
 		r.Spec = s
 		return nil
@@ -38,8 +42,13 @@ func (b *builder) shareWays(f faces, r *resource.Resource) error {
 	on := *s.Branch
 	on.Ways = slices.Clone(on.Ways)
 	for i, w := range on.Ways {
-		if a := among(w.Port); a != nil {
-			on.Ways[i].Port, on.Among = "", append(on.Among, *a)
+		if shared(w.Port) != nil {
+			on.Ways[i].Port = ""
+		}
+	}
+	for _, to := range b.beyondWays(g, place, on.Back) {
+		if n := b.nodes[to]; n.Replica != nil {
+			on.Among = append(on.Among, among(n))
 		}
 	}
 	if many := len(on.Among); many > steer.MostShared {

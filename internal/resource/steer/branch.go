@@ -26,7 +26,7 @@ type Branch struct {
 	// Ways that packets go. The first is the planned one, to the spec's To: what has no label, or
 	// is of no flow that is known, goes there.
 	Ways []BranchWay `json:"ways"`
-	// Among are the functions with replicas that ways lead to.
+	// Among are the functions with replicas that ways lead to, and those to which packets may be led past others that fail.
 	Among []Among `json:"among,omitempty"`
 	// Flows that are known at once in the whole chain. Of more, those not seen for longest are
 	// forgotten.
@@ -210,6 +210,7 @@ func (k Kind) keepBranch(p resource.Place, s Spec, index int, to []uint32, old *
 		}
 		same = made == seatMaps{} && had.flows == wanted.flows && had.own == wanted.own && had.back == wanted.back && slices.Equal(had.ways, wanted.ways)
 	}
+	told := old.told()
 	if !same {
 		loaded, err := k.loadBranch(p, s.Device, wanted, t, old)
 		if err != nil {
@@ -219,11 +220,12 @@ func (k Kind) keepBranch(p resource.Place, s Spec, index int, to []uint32, old *
 		if err := hooks[s.Hook].put(p, index, loaded.Branch, old.program()); err != nil {
 			return err
 		}
+		told = loaded.Nodes
 	}
 	if k.leavesWays() {
 		return nil
 	}
-	return t.only(b.Among)
+	return t.vacate(b.Among, told)
 }
 
 // leavesWays tells whether ways that are no longer wanted are left to packets with labels from before.
@@ -280,7 +282,7 @@ func (k Kind) loadBranch(p resource.Place, port string, made parting, t seats, o
 	}
 	err = made.countable(loaded.Aside)
 	if err == nil {
-		err = k.detours.tell(port, made, loaded, o.MapReplacements[nodesMap] != nil)
+		err = k.detours.tell(port, made, loaded, t, o.MapReplacements[nodesMap] != nil)
 	}
 	if err != nil {
 		_ = loaded.Close()

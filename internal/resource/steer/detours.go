@@ -14,12 +14,15 @@ import (
 
 // detoured is what a chain's ports know of nodes that fail: others that are turned while these do begin with it, until who watches
 // has seen the new ways. None leads back to where packets have been: without the order of the ports there are none, and packets go
-// to the nodes that fail until then.
+// to the nodes that fail until then. A function with replicas has a seat at each port, of a number of
+// its own there: here the port of its first replica stands for it (seated).
 type detoured struct {
 	// nodes that ports know of where ways part or come together, by whether packets go back.
 	nodes map[bool]map[uint32]Node
 	// instead of ports packets go to others, or end.
 	instead map[uint32]uint32
+	// replicas are the ports that are behind seats somewhere: no port leads to one of them alone.
+	replicas map[uint32]bool
 	// order of the ports by their names, and of those that there are by their numbers.
 	order  map[string]int
 	places map[uint32]int
@@ -29,7 +32,7 @@ type detoured struct {
 
 // detoursAt all ports, where some are turned. Those that would lead back go.
 func (k Kind) detoursAt(p resource.Place, changes []resource.Change) (d detoured, err error) {
-	d = detoured{nodes: map[bool]map[uint32]Node{false: {}, true: {}}, instead: map[uint32]uint32{}, places: map[uint32]int{}}
+	d = detoured{nodes: map[bool]map[uint32]Node{false: {}, true: {}}, instead: map[uint32]uint32{}, replicas: map[uint32]bool{}, places: map[uint32]int{}}
 	mine, err := p.Mine()
 	if err != nil || len(changes) >= len(mine) && !slices.ContainsFunc(changes, func(c resource.Change) bool { return c.Op != resource.Create }) {
 		return d, err // none leads anywhere yet
@@ -92,7 +95,11 @@ func (d detoured) straighten(a *attached) error {
 		if err != nil {
 			return err
 		}
-		if on := d.onward(a.port, nodes); !maps.Equal(on, nodes) {
+		t, err := d.seated(a.seats())
+		if err != nil {
+			return err
+		}
+		if on := t.local(d.onward(a.port, t.common(nodes))); !maps.Equal(on, nodes) {
 			return (&Port{at: a}).SetNodes(on)
 		}
 		return nil
@@ -121,41 +128,53 @@ func (d detoured) onward(port string, nodes map[uint32]Node) map[uint32]Node {
 
 // learn what a port knows.
 func (d detoured) learn(a *attached) error {
-	if a.Name == BranchName && a.Maps[nodesMap] != nil {
-		made, err := a.parting()
-		if err != nil {
-			return err
-		}
-		nodes, err := a.nodes()
-		known := d.nodes[made.back != 0]
-		for number, n := range nodes {
-			switch {
-			case number > most:
-			case n.Fails == Past && n.Next > most: // it began with what a plain port knew
-				if to := nodes[n.Next].Port; to != 0 {
-					d.instead[n.Port] = to
-				}
-			case known[number].Fails == Well:
-				known[number] = n
-			}
-		}
+	if a.Name != BranchName && a.Name != SpreadName && a.Name != Name {
+		return nil
+	}
+	t, err := d.seated(a.seats())
+	if err != nil {
 		return err
 	}
-	if a.Name != Name {
-		return nil
+	if a.Name == BranchName {
+		return d.learnWays(a, t)
 	}
 	next, err := a.next()
 	if err != nil {
 		return err
 	}
 	var to uint32
-	if err := a.Maps[insteadMap].Lookup(uint32(0), &to); err != nil || to == Replicas {
+	if err := a.Maps[insteadMap].Lookup(uint32(0), &to); err != nil || to == Replicas && a.Name == Name {
 		return err
 	}
-	if to != 0 { // else it is straight by now
+	if next, to = t.of(next), t.of(to); next != 0 && to != 0 { // else it is straight by now
 		d.instead[next] = to
 	}
 	return nil
+}
+
+// learnWays is it where ways part or come together.
+func (d detoured) learnWays(a *attached, t seated) error {
+	if a.Maps[nodesMap] == nil {
+		return nil
+	}
+	made, err := a.parting()
+	if err != nil {
+		return err
+	}
+	nodes, err := a.nodes()
+	nodes, known := t.common(nodes), d.nodes[made.back != 0]
+	for number, n := range nodes {
+		switch {
+		case number > most:
+		case n.Fails == Past && n.Next > most: // it began with what a plain port knew
+			if to := nodes[n.Next].Port; to != 0 {
+				d.instead[n.Port] = to
+			}
+		case known[number].Fails == Well:
+			known[number] = n
+		}
+	}
+	return err
 }
 
 // insteadOf a node packets go to this port, or end.
@@ -177,30 +196,44 @@ func insteadOf(n Node, nodes map[uint32]Node) (to uint32) {
 // most is the highest number that a node has. Those above stand for nodes of which only the port is known behind which they are.
 const most = 1<<16 - 1
 
-// around are the nodes that a program with some ways begins with at a port.
-func (d detoured) around(port string, p parting) map[uint32]Node {
+// around are the nodes that a program with some ways, and functions at seats, begins with at a port.
+func (d detoured) around(port string, p parting, t seated) map[uint32]Node {
 	nodes := map[uint32]Node{}
 	for number, n := range d.nodes[p.back != 0] {
 		nodes[number] = n
 	}
 	for i, w := range p.ways {
-		to, is := d.instead[w.Port]
+		at := t.of(w.Port)
+		to, is := d.instead[at]
 		switch _, known := nodes[w.Node]; {
 		case known || !is:
 		case to == Nowhere:
-			nodes[w.Node] = Node{Port: w.Port, Fails: Ends}
+			nodes[w.Node] = Node{Port: at, Fails: Ends}
 		default:
 			beyond := uint32(most + 1 + i)
-			nodes[w.Node], nodes[beyond] = Node{Port: w.Port, Fails: Past, Next: beyond}, Node{Port: to}
+			nodes[w.Node], nodes[beyond] = Node{Port: at, Fails: Past, Next: beyond}, Node{Port: to}
 		}
 	}
-	return d.onward(port, nodes)
+	for number, n := range nodes {
+		if d.replicas[n.Port] && t.seat[n.Port] == 0 { // nothing here tells which replica has a flow
+			n.Port = 0
+			nodes[number] = n
+		}
+	}
+	return t.local(d.onward(port, nodes))
 }
 
 // tell a program of ways that was loaded for a port what it does not know. What was told to the one there, whose maps it took, stays:
 // who watches may have said so just now.
-func (d detoured) tell(port string, p parting, loaded *branch.ProgramObjects, took bool) error {
-	nodes := d.around(port, p)
+func (d detoured) tell(port string, p parting, loaded *branch.ProgramObjects, t seats, took bool) error {
+	if len(d.instead) == 0 && len(d.nodes[p.back != 0]) == 0 {
+		return nil
+	}
+	at, err := d.seated(t)
+	if err != nil {
+		return err
+	}
+	nodes := d.around(port, p, at)
 	if !anyFails(nodes) {
 		return nil
 	}
@@ -227,12 +260,45 @@ func (d detoured) tell(port string, p parting, loaded *branch.ProgramObjects, to
 	return loaded.Instead.Put(uint32(0), uint32(Replicas))
 }
 
-// past what fails behind a port that another leads to, packets go on to this one, or end; 0 where they do not.
+// past what fails behind a port that another leads to, packets go on to this one, or end; 0 where they do not, or to replicas, which a plain
+// port does not know.
 func (d detoured) past(from string, to uint32) uint32 {
-	if instead := d.instead[to]; instead == Nowhere || d.ahead(from, instead) {
+	if instead := d.instead[to]; instead == Nowhere || d.ahead(from, instead) && !d.replicas[instead] {
 		return instead
 	}
 	return 0
+}
+
+// followWays has a program that was loaded for a port with replicas, where ways parted or came together, lead past what fails as others do.
+func (d detoured) followWays(port string, old *attached, instead *ebpf.Map, at dealing) error {
+	if old == nil || old.Maps[nodesMap] == nil || len(d.instead) == 0 {
+		return nil
+	}
+	t, err := d.seated(seats{replicas: at.replicas, taken: map[string]uint32{"": 0}})
+	if err != nil {
+		return err
+	}
+	var next uint32
+	if err := at.next.Lookup(uint32(0), &next); err != nil {
+		return err
+	}
+	return instead.Put(uint32(0), d.pastShared(port, next, t))
+}
+
+// pastShared is past where a port faces a function's replicas, or has them where packets are led past what it faces.
+func (d detoured) pastShared(from string, to uint32, t seated) uint32 {
+	instead := d.instead[t.of(to)]
+	switch {
+	case instead == Nowhere:
+		return instead
+	case !d.ahead(from, instead):
+		return 0
+	case t.seat[instead] != 0:
+		return t.seat[instead]
+	case d.replicas[instead]:
+		return 0
+	}
+	return instead
 }
 
 // lead a plain program that was there at a port to another one, or past what fails behind it. Two entries change one after the other, and

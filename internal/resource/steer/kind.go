@@ -287,7 +287,7 @@ func (k Kind) keep(p resource.Place, s Spec, index int, to []uint32, was before)
 	case s.Branch != nil:
 		return k.keepBranch(p, s, index, to, old)
 	case s.Among != nil:
-		return keepAmong(p, s, index, to, old, k.Leave)
+		return k.keepAmong(p, s, index, to, old)
 	case len(k.older) > 0:
 		return k.keepOlder(p, s, index, to[0], old)
 	}

@@ -20,7 +20,7 @@ const (
 
 // Node is what a port where ways part or come together knows of a node to which packets may come from there while some fail.
 type Node struct {
-	// Port that it is behind, by its number.
+	// Port that it is behind, by its number; of a function with replicas what stands in the place of one (Port.Shared).
 	Port uint32
 	// Joint tells that several ways come together at it.
 	Joint bool
@@ -60,9 +60,19 @@ func (p *Port) Parts() bool { return p.at.Maps[nodesMap] != nil }
 // Nodes that the port knows of, by their numbers. What becomes of packets to those that fail is as they say while Instead says so.
 func (p *Port) Nodes() (map[uint32]Node, error) { return p.at.nodes() }
 
-func (a *attached) nodes() (map[uint32]Node, error) {
+func (a *attached) nodes() (map[uint32]Node, error) { return nodesOf(a.Maps[nodesMap]) }
+
+// told is what a program was told of nodes; nil where there is none.
+func (a *attached) told() *ebpf.Map {
+	if a == nil {
+		return nil
+	}
+	return a.Maps[nodesMap]
+}
+
+func nodesOf(table *ebpf.Map) (map[uint32]Node, error) {
 	nodes := map[uint32]Node{}
-	return nodes, eachOf(a.Maps[nodesMap], func(number uint32, n branch.ProgramNode) {
+	return nodes, eachOf(table, func(number uint32, n branch.ProgramNode) {
 		nodes[number] = Node{Port: n.Port, Joint: n.Joint != 0, Fails: Fails(n.Fails), Next: n.Next}
 	})
 }

@@ -3,7 +3,6 @@ package steer
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
@@ -355,17 +354,6 @@ func (t seats) leaveAll(names []string) (err error) {
 		err = errors.Join(err, t.leave(name))
 	}
 	return err
-}
-
-// only the wanted functions have seats from now on.
-func (t seats) only(wanted []Among) error {
-	var left []string
-	for name := range t.taken {
-		if !slices.ContainsFunc(wanted, func(a Among) bool { return table(a.Of) == name }) {
-			left = append(left, name)
-		}
-	}
-	return t.leaveAll(left)
 }
 
 // leadNot has no path led on to a seat in place of where it leads.

@@ -203,8 +203,8 @@ func leaving(p resource.Place, leave bool) (stays func(index uint32) bool, err e
 }
 
 // keepAmong keeps a program that knows the flows, or puts one in the place of what is there.
-func keepAmong(p resource.Place, s Spec, index int, to []uint32, old *attached, leave bool) error {
-	stays, err := leaving(p, leave)
+func (k Kind) keepAmong(p resource.Place, s Spec, index int, to []uint32, old *attached) error {
+	stays, err := leaving(p, k.Leave)
 	if err != nil {
 		return err
 	}
@@ -218,6 +218,9 @@ func keepAmong(p resource.Place, s Spec, index int, to []uint32, old *attached, 
 	defer func() { _ = loaded.Close() }()
 	d := dealing{loaded.Next, loaded.Replicas, loaded.Shares, loaded.Failing, loaded.Dealt, 0}
 	if err := errors.Join(d.followPath(old, s.Among.Of), d.lead(s, to, stays)); err != nil {
+		return err
+	}
+	if err := k.detours.followWays(s.Device, old, loaded.Instead, d); err != nil {
 		return err
 	}
 	return hooks[s.Hook].put(p, index, loaded.Spread, old.program())
@@ -234,6 +237,9 @@ func loadSpread(p resource.Place, of string, many uint32, old *attached) (*sprea
 	flows := spec.Maps[flowsMap]
 	flows.Name, flows.MaxEntries = table(of), many
 	o := ebpf.CollectionOptions{MapReplacements: counting(spec, old)}
+	if old != nil && old.Maps[nodesMap] != nil {
+		delete(o.MapReplacements, insteadMap) // which says there that nodes are looked at
+	}
 	if old != nil && old.Maps[tablesMap] != nil {
 		delete(o.MapReplacements, failingMap) // of whichever function has the seat there
 	} else if old != nil && old.lists(flows) {

@@ -41,10 +41,11 @@ func (w *Watcher) turnWays(failed map[int]bool) {
 				continue
 			}
 			err := w.keepFrom(p, true, functions, shares)
-			known := around(w.path.Nodes, to, back, lost, w.number)
+			behind := func(n process.Watched, back bool) uint32 { return w.behind(p, n, back) }
+			known := around(w.path.Nodes, to, back, lost, behind)
 			also := func(label uint32) (made steer.Node, is bool) {
 				if i, is := labelled[label]; is {
-					return told(w.path.Nodes, i, back, nil, w.number), true
+					return told(w.path.Nodes, i, back, nil, behind), true
 				}
 				return made, false
 			}
@@ -78,6 +79,17 @@ func (w *Watcher) number(port string) uint32 {
 	return 0
 }
 
+// behind is what stands at a port for where packets go to a node, on their way from the first end or back: the port that it is behind, or of
+// a function with replicas these.
+func (w *Watcher) behind(at *port, n process.Watched, back bool) uint32 {
+	if n.Of != "" {
+		if number, is := at.steer.Shared(n.Of); is {
+			return number
+		}
+	}
+	return w.number(portOf(n, !back))
+}
+
 // portOf a node, by which packets leave it, onward or back.
 func portOf(n process.Watched, back bool) string {
 	if back {
@@ -106,9 +118,9 @@ func labelledOf(nodes []process.Watched) map[uint32]int {
 }
 
 // told of a node is where it is, and what becomes of packets to it.
-func told(nodes []process.Watched, i int, back bool, lost map[uint32]bool, number func(port string) uint32) steer.Node {
+func told(nodes []process.Watched, i int, back bool, lost map[uint32]bool, behind func(n process.Watched, back bool) uint32) steer.Node {
 	n := nodes[i]
-	made := steer.Node{Port: number(portOf(n, !back)), Joint: joint(nodes, n)}
+	made := steer.Node{Port: behind(n, back), Joint: joint(nodes, n)}
 	if n.OnFailure == process.Bypass {
 		made.Next = nodes[goals(n, back)[0]].Label
 	}
@@ -121,14 +133,14 @@ func told(nodes []process.Watched, i int, back bool, lost map[uint32]bool, numbe
 // around a port, from which packets go to some nodes, are those nodes and others to which they are led past what fails, by their labels:
 // not those to which they would be if more did. So what ports are told when one of a row of functions fails, or is well again, is as much
 // as there are functions around it, and not as all of the row before it times all behind it.
-func around(nodes []process.Watched, to []int, back bool, lost map[uint32]bool, number func(port string) uint32) map[uint32]steer.Node {
+func around(nodes []process.Watched, to []int, back bool, lost map[uint32]bool, behind func(n process.Watched, back bool) uint32) map[uint32]steer.Node {
 	known := map[uint32]steer.Node{}
 	for to = slices.Clone(to); len(to) > 0; to = to[1:] {
 		n := nodes[to[0]]
 		if _, is := known[n.Label]; is {
 			continue
 		}
-		made := told(nodes, to[0], back, lost, number)
+		made := told(nodes, to[0], back, lost, behind)
 		known[n.Label] = made
 		if made.Fails != steer.Past {
 			continue

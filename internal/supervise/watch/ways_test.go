@@ -76,7 +76,7 @@ func TestAround(t *testing.T) {
 		}
 		number := func(port string) uint32 { return uint32(slices.Index(ports, port) + 1) }
 		to := goals(c.nodes[at], c.back)
-		found := around(c.nodes, to, c.back, lostOf(c.nodes, failed), number)
+		found := around(c.nodes, to, c.back, lostOf(c.nodes, failed), func(n process.Watched, back bool) uint32 { return number(portOf(n, !back)) })
 		var got []string
 		for label, n := range found {
 			of := c.nodes[label-1]
