@@ -59,8 +59,8 @@ func (s ChainSpec) Containers() (n int) {
 // Container says what a function's container is, where its runtime is a container engine.
 type Container struct {
 	// Image by name, tag or digest, or by its path, which begins with ./, ../ or / and is from where the file is:
-	// of a tarball, as docker save writes it, with an OCI layout in it or of a plain root filesystem, or of a directory with a
-	// Dockerfile.
+	// of a tarball, as docker save writes it, with an OCI layout in it or of a plain root filesystem, of a directory that is such a
+	// root filesystem, or of one with a Dockerfile.
 	// Default: one with nothing in it, for a function that is the kernel's work.
 	Image string `json:"image,omitempty"`
 	// Pull says when the image is fetched: missing (default) from the engine, always when the

@@ -1,6 +1,6 @@
 // Package image reads what an image is made of that this machine has as a file or a directory: a tarball, as
-// `docker save` writes it, with an OCI layout in it or of a plain root filesystem, or what a Dockerfile builds from. It names the image by its
-// content, and gives an engine what it loads or builds.
+// `docker save` writes it, with an OCI layout in it or of a plain root filesystem, a directory that is such a one, or what a Dockerfile builds from. It
+// names the image by its content, and gives an engine what it loads or builds.
 package image
 
 import (
@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Repository is the name of all images that are loaded or built for nfchain; the tag is a digest of the content.
@@ -23,12 +24,15 @@ const Dockerfile = "Dockerfile"
 // Source is what an image is made of.
 type Source struct {
 	Path string
-	// Built tells that it is a directory with a Dockerfile, and else a tarball.
+	// Built tells that it is a directory with a Dockerfile, and else a tarball, or a directory with a root filesystem.
 	Built bool
 
 	ignored ignored
 	packed  packed
 }
+
+// errChanged is that of what is no longer what it was when it was named.
+var errChanged = errors.New("its files changed while they were read; try again")
 
 // Open finds out what is at a path. The error says what of it cannot become an image; the path is not in it.
 func Open(path string) (Source, error) {
@@ -44,6 +48,11 @@ func Open(path string) (Source, error) {
 		if s.Path, err = filepath.EvalSymlinks(path); err != nil { // or there is nothing in what leads to it
 			return s, bare(err)
 		}
+		if isRoot(s.Path) {
+			s.Built = false
+			s.packed, err = plain(s.Path)
+			return s, err
+		}
 		return s, s.openDirectory()
 	case !info.Mode().IsRegular():
 		return s, errors.New("is neither a tarball nor a directory with a " + Dockerfile)
@@ -56,7 +65,7 @@ func (s *Source) openDirectory() error {
 	info, err := os.Stat(filepath.Join(s.Path, Dockerfile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return errors.New("is a directory without a " + Dockerfile + ", which says how the image is built; an OCI layout, or a root filesystem, is taken as a tarball: tar -C DIRECTORY -cf FILE.tar .")
+		return errors.New("is a directory without a " + Dockerfile + ", which says how the image is built, and no root filesystem, which would have a directory etc and a program in " + strings.Join(programsIn, ", ") + "; an OCI layout is taken as a tarball: tar -C DIRECTORY -cf FILE.tar .")
 	case err != nil:
 		return bare(err)
 	case !info.Mode().IsRegular():
@@ -88,7 +97,7 @@ func (s Source) Write(w io.Writer, name string) error {
 		sum := sha256.New()
 		return s.writeDirectory(io.MultiWriter(w, sum), func() error {
 			if named(sum.Sum(nil)) != name {
-				return errors.New("its files changed while they were read; try again")
+				return errChanged
 			}
 			return nil
 		})

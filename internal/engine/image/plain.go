@@ -2,8 +2,11 @@ package image
 
 import (
 	"archive/tar"
+	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"os"
 	"path"
@@ -26,17 +29,39 @@ func isProgram(h *tar.Header) bool {
 		(h.Typeflag == tar.TypeReg && h.Mode&anybody != 0 || h.Typeflag == tar.TypeSymlink || h.Typeflag == tar.TypeLink)
 }
 
-// plain is the image of a tarball that is a root filesystem. All of it is read, since nothing in it has its digest.
+// plain is the image of a tarball or a directory that is a root filesystem. All of it is read, since nothing in it has its digest.
 func plain(name string) (p packed, err error) {
 	sum := sha256.New()
 	p.bytes, err = expand(name, sum)
 	p.configName, p.layers = "config.json", []string{layerName}
-	p.config = fmt.Appendf(nil, plainConfig, runtime.GOARCH, sum.Sum(nil))
+	p.config = configOf(sum)
 	return p, err
 }
 
-// expand a tarball to what it is without compression.
-func expand(name string, to io.Writer) (bytes int64, err error) {
+// configOf says of an image that it has one layer of this sum.
+func configOf(sum hash.Hash) []byte {
+	return fmt.Appendf(nil, plainConfig, runtime.GOARCH, sum.Sum(nil))
+}
+
+// plain of what it was when it was named, or an error.
+func (p packed) expand(name string, to io.Writer) error {
+	sum := sha256.New()
+	if _, err := expand(name, io.MultiWriter(to, sum)); err != nil && !errors.Is(err, tar.ErrWriteTooLong) {
+		return err
+	}
+	if !bytes.Equal(configOf(sum), p.config) {
+		return errChanged
+	}
+	return nil
+}
+
+// expand a tarball to what it is without compression, and a root filesystem in a directory to one.
+func expand(name string, to io.Writer) (size int64, err error) {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		counts := &counter{to: to}
+		err := writeRoot(counts, name)
+		return counts.size, err
+	}
 	file, err := os.Open(name)
 	if err != nil {
 		return 0, bare(err)
@@ -57,7 +82,7 @@ func (p packed) writePlain(archive *tar.Writer, name string) error {
 	if err := archive.WriteHeader(entry(layerName, p.bytes)); err != nil {
 		return err
 	}
-	if _, err := expand(name, archive); err != nil {
+	if err := p.expand(name, archive); err != nil {
 		return err
 	}
 	return archive.Close()
@@ -70,7 +95,7 @@ func (p packed) takeOutPlain(name, dir string) (files map[string]string, err err
 	if err != nil {
 		return nil, err
 	}
-	_, err = expand(name, file)
+	err = p.expand(name, file)
 	if closed := file.Close(); err == nil {
 		err = closed
 	}

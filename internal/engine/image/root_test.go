@@ -14,6 +14,9 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
 )
 
 // layerOf files, each a name and a text, or the name of a directory with / behind it, or a link with -> between its names.
@@ -53,6 +56,31 @@ func zipped(text string) string {
 	_, _ = w.Write([]byte(text))
 	_ = w.Close()
 	return b.String()
+}
+
+func byXZ(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := xz.NewWriter(&b)
+	if err == nil {
+		_, err = w.Write([]byte(text))
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func byZstd(t *testing.T, text string) string {
+	t.Helper()
+	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(w.EncodeAll([]byte(text), nil))
 }
 
 // unpackedTo a directory, an image of layers whose digests are these.
@@ -146,7 +174,7 @@ func TestPlain(t *testing.T) {
 		return layerOf(t, file{"./bin/", ""}, file{"./bin/box", text}, file{"./bin/sh->box", ""}, file{"./etc/", ""}, file{"./etc/passwd", "root"})
 	}
 	names := map[string]string{}
-	for as, content := range map[string]string{"bare": root("box"), "zipped": zipped(root("box")), "other": root("another")} {
+	for as, content := range map[string]string{"bare": root("box"), "zipped": zipped(root("box")), "by xz": byXZ(t, root("box")), "by zstd": byZstd(t, root("box")), "other": root("another")} {
 		s, err := Open(put(t, []byte(content)))
 		if err != nil {
 			t.Fatalf("%s: %v", as, err)
@@ -179,7 +207,7 @@ func TestPlain(t *testing.T) {
 			}
 		}
 	}
-	if names["bare"] != names["zipped"] || names["bare"] == names["other"] {
+	if names["bare"] != names["zipped"] || names["bare"] != names["by xz"] || names["bare"] != names["by zstd"] || names["bare"] == names["other"] {
 		t.Errorf("%v", names)
 	}
 }

@@ -17,6 +17,9 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
 )
 
 // packed is the image that a tarball holds: where its configuration and layers are in it.
@@ -284,7 +287,7 @@ func each(name string, do func(h *tar.Header, r io.Reader) error) error {
 		case errors.Is(err, io.EOF) && !first:
 			return nil
 		case err != nil && first:
-			return errors.New("is not a tarball, or compressed otherwise than by gzip or bzip2; of one by xz: xz -dk FILE")
+			return errors.New("is not a tarball, or compressed otherwise than by gzip, bzip2, xz or zstd")
 		case err != nil:
 			return fmt.Errorf("is not whole: %w", err)
 		}
@@ -296,7 +299,7 @@ func each(name string, do func(h *tar.Header, r io.Reader) error) error {
 
 // expanded is a file's content without compression. Of one that has none what is not read is skipped.
 func expanded(file *os.File) (io.Reader, error) {
-	begin := make([]byte, 3)
+	begin := make([]byte, 6)
 	n, _ := io.ReadFull(file, begin)
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return nil, bare(err)
@@ -310,6 +313,14 @@ func expanded(file *os.File) (io.Reader, error) {
 		return r, nil
 	case bytes.HasPrefix(begin[:n], []byte("BZh")):
 		return bzip2.NewReader(bufio.NewReader(file)), nil
+	case bytes.HasPrefix(begin[:n], []byte("\xfd7zXZ\x00")):
+		r, err := xz.NewReader(bufio.NewReader(file))
+		if err != nil {
+			return nil, fmt.Errorf("is not whole: %w", err)
+		}
+		return r, nil
+	case bytes.HasPrefix(begin[:n], []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		return zstd.NewReader(file, zstd.WithDecoderConcurrency(1)) // which begins nothing that would have to be closed
 	}
 	return file, nil
 }
