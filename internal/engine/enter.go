@@ -120,15 +120,15 @@ func Enter(args []string) error { return enter(gate, args) }
 // EnterBeside does so where another container has the network namespace.
 func EnterBeside(args []string) error { return enter(besideGate, args) }
 
-// EnterHosted does so in the machine's own.
+// EnterHosted does so in the machine's own, where any user of the machine reaches it: it heeds root alone.
 func EnterHosted(args []string) error { return enter(hostedGate+args[0], args[1:]) }
 
 func enter(at string, args []string) error {
-	listener, err := net.Listen("unix", at)
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: at, Net: "unix"})
 	if err != nil {
 		return fmt.Errorf("wait for the network: %w", err)
 	}
-	c, err := listener.Accept()
+	c, err := heard(listener, strings.HasPrefix(at, hostedGate))
 	if err != nil {
 		return fmt.Errorf("wait for the network: %w", err)
 	}
@@ -147,6 +147,33 @@ func enter(at string, args []string) error {
 	_, _ = io.WriteString(c, err.Error())
 	_ = c.Close()
 	return err
+}
+
+// heard is the first who says that the network is there; of root's processes alone where others could. A container in the machine's own
+// network namespace has its users, too, so that root is called there as here.
+func heard(listener *net.UnixListener, rootAlone bool) (*net.UnixConn, error) {
+	for {
+		c, err := listener.AcceptUnix()
+		if err != nil || !rootAlone {
+			return c, err
+		}
+		if is, err := peer(c); err == nil && is.Uid == 0 {
+			return c, nil
+		}
+		_ = c.Close()
+	}
+}
+
+// peer is the process at the other end of a connection: who listened there, or who connected.
+func peer(c *net.UnixConn) (is *unix.Ucred, err error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	control := raw.Control(func(fd uintptr) {
+		is, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	})
+	return is, errors.Join(err, control)
 }
 
 // resting is what the first process of a container is called that waits no more, and has nothing to become.
@@ -184,9 +211,15 @@ func LetIn(ctx context.Context, pid int, namespace string) error {
 	for deadline := time.Now().Add(lateAfter); Waits(pid); {
 		err := error(unix.ECONNREFUSED)
 		if at := gateOf(pid); at != "" {
-			var c net.Conn
-			if err = netns.Do(namespace, func() (err error) { c, err = net.Dial("unix", at); return }); err == nil {
-				if err = said(ctx, c); err != nil {
+			var c *net.UnixConn
+			if err = netns.Do(namespace, func() (err error) {
+				c, err = net.DialUnix("unix", nil, &net.UnixAddr{Name: at, Net: "unix"})
+				return
+			}); err == nil {
+				if err = itself(c, at, pid); err == nil {
+					err = said(ctx, c)
+				}
+				if err != nil {
 					return err
 				}
 				err = unix.ECONNREFUSED // where it waits on, it has not been told
@@ -200,6 +233,23 @@ func LetIn(ctx context.Context, pid int, namespace string) error {
 			return ctx.Err()
 		case <-time.After(2 * time.Millisecond):
 		}
+	}
+	return nil
+}
+
+// itself is an error if another than the container's process listens where that waits, in the machine's own network namespace, in which
+// whoever is there may.
+func itself(c *net.UnixConn, at string, pid int) error {
+	if !strings.HasPrefix(at, hostedGate) {
+		return nil
+	}
+	is, err := peer(c)
+	if err == nil && int(is.Pid) != pid {
+		err = fmt.Errorf("process %d of user %d listens there, and not the container's, which is %d; end it", is.Pid, is.Uid, pid)
+	}
+	if err != nil {
+		_ = c.Close()
+		return fmt.Errorf("tell the container that its network is there, at %s: %w", at, err)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func TestLetIn(t *testing.T) {
 	if !nstest.Alone(t) {
 		return
 	}
-	for at, command := range map[string]string{"@nfchain/gate": engine.EnterCommand, "@nfchain/gate-beside": engine.BesideCommand, "@nfchain/gate-of/sh": engine.HostedCommand} {
+	for at, command := range map[string]string{"@nfchain/gate": engine.EnterCommand, "@nfchain/gate-beside": engine.BesideCommand} {
 		dir := t.TempDir()
 		if err := unix.Mkfifo(filepath.Join(dir, command), 0o600); err != nil {
 			t.Fatal(err)
