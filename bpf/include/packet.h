@@ -129,7 +129,7 @@ struct transport {
 	__u8 divided; /* IPv6: the protocol that all fragments of a packet name, which the first alone looks behind */
 };
 
-enum { EXTENSIONS = 8 }; /* headers of IPv6 that are looked through */
+enum { EXTENSIONS = 8 }; /* headers of IPv6 that are looked through, and the transport's may be behind the last */
 
 /* Not part of the pass: few packets have extensions. */
 static __attribute__((noinline)) int skip_extensions(struct __sk_buff *skb, struct transport *t)
@@ -138,7 +138,7 @@ static __attribute__((noinline)) int skip_extensions(struct __sk_buff *skb, stru
 
 	if (!t)
 		return 0;
-	for (int i = 0; i < EXTENSIONS; i++) {
+	for (int i = 0; i <= EXTENSIONS; i++) {
 		switch (t->protocol) {
 		case 0:   /* hop-by-hop options */
 		case 43:  /* routing */
@@ -153,7 +153,7 @@ static __attribute__((noinline)) int skip_extensions(struct __sk_buff *skb, stru
 			t->known = 1;
 			return 0;
 		}
-		if (bpf_skb_load_bytes(skb, t->at, h, sizeof(h)))
+		if (i == EXTENSIONS || bpf_skb_load_bytes(skb, t->at, h, sizeof(h)))
 			return 0;
 		if (t->protocol == 44) {
 			t->fragment = 1;

@@ -164,12 +164,18 @@ func flowOf(packet []byte, six bool) (f steer.First, transport []byte, is bool) 
 func behindExtensions(protocol uint8, rest []byte) (last uint8, header []byte, is bool) {
 	const most, fragment, authentication = 8, 44, 51
 	fragmented, divided := false, uint8(0)
-	for range most {
+	for extensions := 0; ; extensions++ {
 		if !isExtension(protocol) {
 			if fragmented {
 				return divided, nil, true
 			}
 			return protocol, rest, true
+		}
+		if extensions == most && fragmented {
+			return divided, nil, true
+		}
+		if extensions == most {
+			return protocol, nil, true
 		}
 		if len(rest) < 4 {
 			return 0, nil, false
@@ -186,10 +192,6 @@ func behindExtensions(protocol uint8, rest []byte) (last uint8, header []byte, i
 		}
 		protocol, rest = rest[0], rest[min(length, len(rest)):]
 	}
-	if fragmented {
-		return divided, nil, true
-	}
-	return protocol, nil, true
 }
 
 // isExtension tells whether a header of IPv6 has another behind it: options, routing, fragment, authentication, mobility, host identity, shim6.

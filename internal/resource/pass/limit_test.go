@@ -108,11 +108,22 @@ func TestLimitByOwner(t *testing.T) {
 	}
 	fragment := given{frame: frame(ether(typeIPv4), ipv4(17, 0, 0x2000, nil, 966), ports(1, 9), make([]byte, 946))}
 	other := given{frame: frame(ether(typeIPv4), ipv4(17, 0, 0x2000, nil, 966), ports(2, 9), make([]byte, 946))}
+	// behind extensions of IPv6, as many as are looked through and one more; the transport stands right behind the last.
+	behind := func(n int, source uint16) given {
+		headers, next := []byte(nil), byte(17)
+		for range n {
+			headers, next = frame(extension(next), headers), 60
+		}
+		return given{frame: frame(ether(typeIPv6), ipv6(next, 0, 946), headers, ports(source, 9), make([]byte, 926-8*n))}
+	}
 	for name, c := range map[string]struct {
 		b        Bucket
 		one, two given
 		same     bool
 	}{
+		"flow behind eight extensions": {Bucket{Per: Flow}, behind(8, 1), behind(8, 2), false},
+		"flow behind nine extensions":  {Bucket{Per: Flow}, behind(9, 1), behind(9, 2), true},
+
 		"chain":                      {Bucket{Per: Chain}, udp(1), udp(2), true},
 		"flow":                       {Bucket{Per: Flow}, udp(1), udp(2), false},
 		"fragments":                  {Bucket{Per: Flow}, fragment, other, true},

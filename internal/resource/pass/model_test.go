@@ -235,14 +235,14 @@ func transport(ip []byte, version byte) (at int, protocol, named byte, whole boo
 		return 4 * int(ip[0]&15), ip[9], ip[9], binary.BigEndian.Uint16(ip[6:])&0x3fff == 0
 	}
 	at, protocol, whole = 40, ip[6], true
-	for range 8 {
+	for extensions := 0; ; extensions++ {
 		if whole {
 			named = protocol
 		}
 		if !slices.Contains([]byte{0, 43, 44, 51, 60, 135, 139, 140}, protocol) {
 			return at, protocol, named, whole
 		}
-		if at+4 > len(ip) {
+		if extensions == 8 || at+4 > len(ip) {
 			return at, protocol, named, false
 		}
 		h := ip[at:]
@@ -259,10 +259,6 @@ func transport(ip []byte, version byte) (at int, protocol, named byte, whole boo
 		}
 		protocol = next
 	}
-	if whole {
-		named = protocol
-	}
-	return at, protocol, named, false
 }
 
 // headers is the length of what each segment of a merged packet has of its own.

@@ -29,7 +29,7 @@ import (
 //   - it answers to an address that connections were given as their source, and is of none of them,
 //   - it is an answer to a question of ICMP, of the way that opens, and nobody asked,
 //   - it is a fragment that comes before the first one, which says where it goes, or 30 s after,
-//   - its transport's header is cut off, or is behind more of IPv6's extensions than are looked through.
+//   - its transport's header is cut off, or is behind more than eight of IPv6's extensions.
 //
 // ICMP's questions are those for an echo and, of IPv4, a timestamp, information or an address mask. Errors of ICMP are
 // translated, and what they quote (RFC 5508 section 4), those of ICMPv6 also if they are unknown (RFC 4443 section 2.4). Packets to link-local and to

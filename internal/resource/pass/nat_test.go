@@ -265,3 +265,33 @@ func TestStepsBehindNAT(t *testing.T) {
 		t.Errorf("%d and %d packets of one address passed, want 4 and none", first, second)
 	}
 }
+
+// TestTranslatesBehindExtensions of IPv6, eight of them, and drops what is behind more: nobody knows whose it is.
+func TestTranslatesBehindExtensions(t *testing.T) {
+	programs := natted(t, hiding("fd09::1"))
+	for n := range 12 {
+		flow := tuple{version: 6, protocol: 17, source: addr("fd01::1"), destination: addr("fd02::1"), ports: [2]uint16{uint16(4000 + n), 53}}
+		datagram := flow.packet(nil, true)[40:]
+		headers, next := []byte(nil), byte(17)
+		for range n {
+			headers, next = frame(extension(next), headers), 60
+		}
+		ip := frame(ipv6(next, 0, len(headers)+len(datagram)), headers, datagram)
+		copy(ip[8:], frame(flow.source.AsSlice(), flow.destination.AsSlice()))
+		f := frame(ether(typeIPv6), ip)
+		verdict, out, _ := run(t, programs[0].Program, given{frame: f, now: second})
+		if n > 8 {
+			if verdict != dropped {
+				t.Errorf("behind %d extensions: verdict %d", n, int32(verdict))
+			}
+			continue
+		}
+		got := parse(out[14:]).tuple
+		if flow.source = addr("fd09::1"); verdict != goesOn || got != flow {
+			t.Errorf("behind %d extensions %x\nbecomes %x (%d)", n, f, out, int32(verdict))
+		}
+		if _, wrong := layer(out[14:], 14); len(wrong) != 1 || wrong[0] != 0 {
+			t.Errorf("behind %d extensions the checksum is %v off in %x", n, wrong, out)
+		}
+	}
+}

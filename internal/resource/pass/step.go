@@ -12,7 +12,7 @@
 //   - A frame with one or two VLAN tags is what it is behind them, and keeps them.
 //   - Every fragment is a packet. Fragments, the first among them, are of a flow without
 //     ports, so that all of a packet's are of one. What steps write, they write to each.
-//   - IPv6's extension headers are looked through, seven of them at most; what follows
+//   - IPv6's extension headers are looked through, eight of them at most; what follows
 //     more is of a flow without ports. So is ESP, and a transport header that is cut off.
 //   - Rules of firewalls see ports in the first fragment alone, and nothing where a header is
 //     cut off. Fragments are not put together, so that those behind the first are of an
