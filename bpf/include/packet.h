@@ -138,6 +138,7 @@ static __attribute__((noinline)) int skip_extensions(struct __sk_buff *skb, stru
 
 	if (!t)
 		return 0;
+#pragma unroll /* Linux 6.1 takes no loop here */
 	for (int i = 0; i <= EXTENSIONS; i++) {
 		switch (t->protocol) {
 		case 0:   /* hop-by-hop options */
