@@ -21,11 +21,11 @@ enum { NAT_DESTINATION, NAT_SOURCE };     /* of a rule's kind */
 enum { NAT_BY_TURNS, NAT_BY_HASH };       /* how a rule's targets are shared out */
 
 /* How long a connection is known without packets: of TCP RFC 5382 REQ-5, one that is established and one that nobody has
- * answered yet or that was closed, of ICMP's questions RFC 5508 REQ-2, of others RFC 4787 REQ-5, and fragments as long as
- * Linux waits for all of them. */
+ * answered yet or that was closed, and the second that the last packet may have come after it was noted; of ICMP's questions
+ * RFC 5508 REQ-2, of others RFC 4787 REQ-5, and fragments as long as Linux waits for all of them. */
 #define NAT_SECOND 1000000000ULL
-#define NAT_KEEPS_TCP (7440 * NAT_SECOND)
-#define NAT_KEEPS_TRANSITORY (240 * NAT_SECOND)
+#define NAT_KEEPS_TCP (7441 * NAT_SECOND)
+#define NAT_KEEPS_TRANSITORY (241 * NAT_SECOND)
 #define NAT_KEEPS_ECHO (60 * NAT_SECOND)
 #define NAT_KEEPS_OTHER (300 * NAT_SECOND)
 #define NAT_KEEPS_PART (30 * NAT_SECOND)

@@ -19,7 +19,7 @@ import (
 //
 // What no rule is for goes on as it came. What is known without packets is forgotten: TCP's connections after
 // 124 minutes, or after 4 where nobody has answered yet, both ends have closed one, or it was reset (RFC 5382 REQ-5,
-// RFC 7857 section 2), ICMP's questions after 60 s (RFC 5508 REQ-2), others after 5 minutes (RFC 4787 REQ-5). A SYN
+// RFC 7857 section 2) and up to a second more, ICMP's questions after 60 s (RFC 5508 REQ-2), others after 5 minutes (RFC 4787 REQ-5). A SYN
 // opens a connection anew that both ends have closed, or that was refused. One that was reset when it was answered is as it
 // was with the next packet, whatever that is, and goes where it went: sequence numbers are not looked at, and anybody may
 // have forged the reset.

@@ -65,7 +65,7 @@ func (s *spoken) speaks(words string) {
 
 // TestConnectionsAreKept for as long as RFC 5382 REQ-5 and RFC 7857 section 2 have it, whatever came before.
 func TestConnectionsAreKept(t *testing.T) {
-	const established, transitory = 7440, 240
+	const established, transitory = 7440 + 1, 240 + 1 // the last packet is noted to a second
 	s := speak(t)
 	for words, keeps := range map[string]uint64{
 		"A":        transitory, // it began elsewhere
@@ -185,11 +185,11 @@ func TestKeepsWhatEarlierVersionsKnow(t *testing.T) {
 		if mine != 2 {
 			t.Fatalf("%d entries, want two", mine)
 		}
-		s.now += 7439 * second
+		s.now += 7440 * second
 		s.speaks("a")
-		s.now += 7439 * second
+		s.now += 7440 * second
 		s.speaks("AFf")
-		s.now += 239*second + 1
+		s.now += 240*second + 1
 		if s.says(1, ack) {
 			t.Fatalf("place %d: a connection that both ends have closed is known longer than it should be", place)
 		}

@@ -175,9 +175,9 @@ func (m *translator) find(x parsed, now uint64, back bool) (tuple, how) {
 func idle(t tuple, e known, now uint64) bool {
 	keeps := uint64(300 * second)
 	if t.protocol == 6 && e.talk.lasting() {
-		keeps = 7440 * second
+		keeps = 7441 * second // the last is noted to a second
 	} else if t.protocol == 6 {
-		keeps = 240 * second
+		keeps = 241 * second
 	} else if t.echo != 0 {
 		keeps = 60 * second
 	}
