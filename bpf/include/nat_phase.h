@@ -54,16 +54,23 @@ static inline int nat_asks(const struct nat_packet *x)
 	return (x->flags & (NAT_FIN | NAT_SYN | NAT_RST | NAT_ACK)) == NAT_SYN;
 }
 
-/* nat_then gives the phase behind a packet of a connection. Sequence numbers are not looked at, so that anybody can have
- * forged a reset: any other packet undoes it, and the connection keeps what it becomes (RFC 7857 section 2.2, RFC 6146 section
- * 3.5.2.2). */
+/* nat_answers tells whether a packet grants a connection. */
+static inline int nat_answers(const struct nat_packet *x)
+{
+	return (x->flags & (NAT_FIN | NAT_SYN | NAT_RST | NAT_ACK)) == (NAT_SYN | NAT_ACK);
+}
+
+/* nat_then gives the phase behind a packet of a connection. Sequence numbers are not looked at, so that a reset may be forged
+ * or late: any other packet undoes it, if one comes while the connection is known, and it keeps what it becomes then (RFC 7857
+ * section 2.2, RFC 6146 section 3.5.2.2); a refusal is undone by who grants the connection all the same. Where an end that had
+ * sent all, or whose other had, asks for a connection, that is the next one, of which nobody has sent a FIN. */
 static inline __u32 nat_then(__u32 phase, const struct nat_packet *x)
 {
 	if (x->flags & NAT_RST)
 		return phase == NAT_ASKED || phase == NAT_OVER ? NAT_OVER : NAT_RESET;
-	if (phase == NAT_RESET)
-		phase = nat_asks(x) ? NAT_ASKING : NAT_OPEN;
-	else if (phase == NAT_ASKED)
+	if (nat_asks(x) && (phase == NAT_RESET || phase == NAT_ENDS || phase == NAT_ENDED))
+		return NAT_ASKING;
+	if (phase == NAT_RESET || phase == NAT_ASKED || (phase == NAT_OVER && nat_answers(x)))
 		phase = NAT_OPEN;
 	if (x->flags & NAT_FIN)
 		return phase == NAT_OPEN ? NAT_ENDS : phase == NAT_ENDED ? NAT_OVER : phase;

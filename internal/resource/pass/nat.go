@@ -19,10 +19,11 @@ import (
 //
 // What no rule is for goes on as it came. What is known without packets is forgotten: TCP's connections after
 // 124 minutes, or after 4 where nobody has answered yet, both ends have closed one, or it was reset (RFC 5382 REQ-5,
-// RFC 7857 section 2) and up to a second more, ICMP's questions after 60 s (RFC 5508 REQ-2), others after 5 minutes (RFC 4787 REQ-5). A SYN
-// opens a connection anew that both ends have closed, or that was refused. One that was reset when it was answered is as it
-// was with the next packet, whatever that is, and goes where it went: sequence numbers are not looked at, and anybody may
-// have forged the reset.
+// RFC 7857 section 2) and up to a second more, ICMP's questions after 60 s (RFC 5508 REQ-2), others after 5 minutes (RFC 4787
+// REQ-5). A SYN opens a connection anew that both ends have closed, or that was refused. Sequence numbers are not looked at, so
+// that a reset may be forged or late. One of a connection that was answered is undone by the next packet, whatever that is, if
+// one comes within the 4 minutes, and it goes where it went; one that refuses a connection is undone if its SYN is answered.
+// What nobody sends a packet of for so long is forgotten, whoever the reset was of.
 //
 // A packet is a stray and is dropped if
 //

@@ -33,12 +33,15 @@ type talk struct {
 	asker    int // who asked for it last
 	answered bool
 	ended    [2]bool
-	// reset is not believed any more when something else comes, refused is.
+	// reset is not believed any more when something else comes, and refused when the connection is granted.
 	reset, refused bool
 }
 
 // asksFor tells whether flags ask for a connection.
 func asksFor(flags byte) bool { return flags&(fin|syn|rst|ack) == syn }
+
+// grants tells whether flags grant a connection.
+func grants(flags byte) bool { return flags&(fin|syn|rst|ack) == syn|ack }
 
 // over tells that both ends have closed it.
 func (c *talk) over() bool { return c.refused || c.ended == [2]bool{true, true} }
@@ -49,13 +52,15 @@ func (c *talk) lasting() bool { return c.answered && !c.reset && !c.over() }
 // hear a packet of an end.
 func (c *talk) hear(end int, flags byte) {
 	switch {
+	case c.over() && grants(flags):
+		*c = talk{answered: true}
 	case c.over() || flags&rst != 0 && c.reset:
 		return
 	case flags&rst != 0:
 		c.refused = !c.answered && end != c.asker
 		c.reset = !c.refused
 		return
-	case c.reset && asksFor(flags):
+	case asksFor(flags) && (c.reset || c.ended != [2]bool{}):
 		*c = talk{asker: end}
 	case c.reset:
 		*c = talk{answered: true}
