@@ -333,11 +333,12 @@ static inline int nat_open(struct nat_work *w, __u32 i, __u64 now)
 }
 
 /* nat_seen keeps a connection of which a packet came: once a second, which is enough, and where that has brought it to
- * another phase, which the other entry is told too. Where the entry for answers had to make room, because none came, it is
+ * another phase, which the other entry is told too. If that says meanwhile that the other end has sent all as well, of which
+ * another core had the packet, then both have. Where the entry for answers had to make room, because none came, it is
  * made again. */
 static __attribute__((noinline)) void nat_seen(struct nat_work *w, struct nat_flow *e, __u64 now)
 {
-	__u32 was = e->here, phase = nat_phase(was), before = phase;
+	__u32 was = e->here, phase = nat_phase(was), before = phase, its;
 	struct nat_flow *other;
 	int turns;
 
@@ -357,8 +358,14 @@ static __attribute__((noinline)) void nat_seen(struct nat_work *w, struct nat_fl
 	other = bpf_map_lookup_elem(&nat_flows, &w->key);
 	if (other && nat_same(&other->becomes, &w->entry.becomes)) {
 		other->last = now;
-		if (turns)
-			other->here = nat_in(other->here, nat_other(phase));
+		if (!turns)
+			return;
+		its = nat_phase(other->here);
+		if (phase == NAT_ENDS && phase != before && (its == NAT_ENDS || its == NAT_OVER)) {
+			phase = NAT_OVER;
+			e->here = nat_in(w->here, phase);
+		}
+		other->here = nat_in(other->here, nat_other(phase));
 	} else if (!other && !update(&nat_flows, &w->key, &w->entry, IF_ABSENT))
 		nat_count();
 }

@@ -209,6 +209,49 @@ func TestKeepsWhatEarlierVersionsKnow(t *testing.T) {
 	}
 }
 
+// TestEndsOnTwoCores puts an entry as another core does that has the last packet of the one end, when this core has that of the
+// other: each knows its own end's phase, and has not told the other entry yet.
+func TestEndsOnTwoCores(t *testing.T) {
+	const phaseOpen, phaseEnds = 0, 3
+	s := speak(t)
+	for words, last := range map[string]rune{"SsAF": 'f', "SsAf": 'F'} {
+		s.anew()
+		s.speaks(words)
+		table, ended := s.programs[0].maps[natFlowsMap], 0
+		for key, e := range entries(t, table) {
+			if e.Here>>3&7 == phaseEnds {
+				ended++
+				continue
+			}
+			if e.Here>>3&7 == phaseEnds+1 {
+				e.Here = e.Here&^(7<<3) | phaseOpen<<3
+				ended++
+			}
+			if err := table.Update(key, e, ebpf.UpdateExist); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if ended != 2 {
+			t.Fatalf("after %s, %d entries know of it, want two", words, ended)
+		}
+		s.speaks(string(last))
+		over := 0
+		for _, e := range entries(t, table) {
+			if e.Here>>3&7 == phaseEnds+2 {
+				over++
+			}
+		}
+		if over != 2 {
+			t.Errorf("after %s and %c at once, %d entries are over, want two", words, last, over)
+		}
+		for key := range entries(t, table) {
+			if err := table.Delete(key); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 // entries of a table of connections.
 func entries(t *testing.T, table *ebpf.Map) map[passnat.ProgramFlow]passnat.ProgramNatFlow {
 	t.Helper()
