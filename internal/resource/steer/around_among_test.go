@@ -162,3 +162,51 @@ func TestDetourToGoneReplicas(t *testing.T) {
 		}
 	})
 }
+
+// TestSeatBeginsWithReplicasThatFail, as another port says: those of a function to which packets are led past what fails, or by all a port's
+// packets, also where they came to the replicas of another one.
+func TestSeatBeginsWithReplicasThatFail(t *testing.T) {
+	onHooks(t, func(t *testing.T, hook string) {
+		p, tell, two := newPastWays(t, hook)
+		log, web := tell.Branch.Among[0], tell.Branch.Among[1]
+		keep := func(at string, a steer.Among, n int) {
+			t.Helper()
+			p.port(t, at, func(port *steer.Port) error {
+				return port.SetFailing(a.Of, steer.Number(n), steer.SharesWithout(steer.Number(n), a.Replicas))
+			})
+		}
+		p.failsAt(t, "tell")
+		next := uint16(0)
+		deals := func(what string, replica int) {
+			t.Helper()
+			all := flows(next, next+8)
+			next += 8
+			at := map[flow]int{}
+			for _, f := range all {
+				at[f] = p.sends(t, 1, 0, f.packet)
+			}
+			if n := by(at); n[replica] != len(all) {
+				t.Errorf("%s, new flows by where they come to: %v, want all at %s", what, n, pastWays[replica])
+			}
+			p.port(t, "two", func(port *steer.Port) error {
+				failing, err := port.Failing("web")
+				if failing != steer.Number(1) {
+					t.Errorf("%s, replicas %b are said to fail", what, failing)
+				}
+				return err
+			})
+		}
+		p.turned(t, pastOrder, steer.Spec{Device: "two", To: "x", Hook: hook})
+		keep("tell", web, 1)
+		p.turned(t, pastOrder, two)
+		deals("led past x", 4)
+		p.turned(t, pastOrder, steer.Spec{Device: "two", To: "x", Hook: hook})
+		line := steer.Spec{Device: "two", Among: &web, Hook: hook}
+		p.turned(t, pastOrder, line)
+		deals("by a line", 4)
+		p.turned(t, pastOrder, steer.Spec{Device: "two", Among: &log, Hook: hook})
+		keep("two", log, 2)
+		p.turned(t, pastOrder, line)
+		deals("by a line that led to others", 4)
+	})
+}

@@ -3,6 +3,7 @@ package steer
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
@@ -120,6 +121,15 @@ func (a *attached) seated() bool {
 	return fits(t.replicas, 4) && fits(t.shares, buckets) && fits(t.failing, 8)
 }
 
+// hasSeat tells whether a function has one at a program.
+func (a *attached) hasSeat(of string) bool {
+	if a == nil {
+		return false
+	}
+	_, has := a.taken[table(of)]
+	return has
+}
+
 // sits tells whether there is room at a program for functions that have no seat yet.
 func (a *attached) sits(all []Among) bool {
 	if !a.seated() || a.Maps[tablesMap] == nil {
@@ -134,7 +144,7 @@ func (a *attached) needs(all []Among) (many int) {
 	for _, one := range all {
 		if a == nil {
 			fresh++
-		} else if _, has := a.taken[table(one.Of)]; !has {
+		} else if !a.hasSeat(one.Of) {
 			fresh++
 		}
 	}
@@ -181,7 +191,8 @@ func (t seats) follow(old *attached) error {
 	return nil
 }
 
-// give a function a seat, or the one that it has, with the table that all of its ports have.
+// give a function a seat, or the one that it has, with the table that all of its ports have. A new one begins with the replicas that
+// fail elsewhere.
 func (t seats) give(p resource.Place, a Among) (seat uint32, err error) {
 	name := table(a.Of)
 	seat, has := t.taken[name]
@@ -196,11 +207,16 @@ func (t seats) give(p resource.Place, a Among) (seat uint32, err error) {
 			return 0, err
 		}
 	}
-	m, err := tableOf(p, a.Of, a.Flows)
+	m, failing, err := tableOf(p, a.Of, a.Flows)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = m.Close() }()
+	if !has {
+		if err := t.failing.Put(seat, uint64(failing)); err != nil {
+			return 0, err
+		}
+	}
 	t.taken[name] = seat
 	return seat, errors.Join(t.know(seat, m), t.at(seat).note(false))
 }
@@ -412,21 +428,31 @@ func (a *attached) sharedBy(p resource.Place) (among []string, called map[uint32
 	return among, called, nil
 }
 
-// tableOf a function's flows: that of other ports, or a new one with what is known of as many, or by another version.
-func tableOf(p resource.Place, of string, many uint32) (*ebpf.Map, error) {
+// tableOf a function's flows: that of other ports, or a new one with what is known of as many, or by another version. With it come the
+// replicas that fail by what any port says: one that leads elsewhere meanwhile may not have been told.
+func tableOf(p resource.Place, of string, many uint32) (m *ebpf.Map, failing Numbers, err error) {
 	spec, err := spreadObject()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	flows := spec.Maps[flowsMap]
 	flows.Name, flows.MaxEntries = table(of), many
-	others, err := portsThat(p, func(a *attached) bool { return a.has(flows.Name, flows) })
+	others, err := portsThat(p, func(a *attached) bool { return a.hasSeat(of) })
 	defer held.CloseAll(others)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(others) > 0:
-		return others[0].Maps[flows.Name].Clone()
+	for _, a := range others {
+		if err == nil && a.seated() {
+			var some Numbers
+			some, err = a.seats().at(a.taken[flows.Name]).fail()
+			failing |= some
+		}
 	}
-	return takeOver[spread.ProgramFlow, spread.ProgramStay](p, flows)
+	if err != nil {
+		return nil, 0, err
+	}
+	if i := slices.IndexFunc(others, func(a *attached) bool { return a.has(flows.Name, flows) }); i >= 0 {
+		m, err = others[i].Maps[flows.Name].Clone()
+	} else {
+		m, err = takeOver[spread.ProgramFlow, spread.ProgramStay](p, flows)
+	}
+	return m, failing, err
 }

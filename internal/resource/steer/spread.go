@@ -227,7 +227,7 @@ func (k Kind) keepAmong(p resource.Place, s Spec, index int, to []uint32, old *a
 }
 
 // loadSpread loads this version's program that chooses among replicas. It counts on where
-// another stopped, and knows the flows that other ports know.
+// another stopped, and knows the flows that other ports know, and the replicas that fail.
 func loadSpread(p resource.Place, of string, many uint32, old *attached) (*spread.ProgramObjects, error) {
 	spec, err := spreadObject()
 	if err != nil {
@@ -240,12 +240,12 @@ func loadSpread(p resource.Place, of string, many uint32, old *attached) (*sprea
 	if old != nil && old.Maps[nodesMap] != nil {
 		delete(o.MapReplacements, insteadMap) // which says there that nodes are looked at
 	}
-	if old != nil && old.Maps[tablesMap] != nil {
+	if old != nil && (old.Maps[tablesMap] != nil || !old.hasSeat(of)) {
 		delete(o.MapReplacements, failingMap) // of whichever function has the seat there
 	} else if old != nil && old.lists(flows) {
 		maps.Copy(o.MapReplacements, dealt(spec, old))
 	}
-	table, err := tableOf(p, of, many)
+	table, failing, err := tableOf(p, of, many)
 	if err != nil {
 		return nil, err
 	}
@@ -254,6 +254,12 @@ func loadSpread(p resource.Place, of string, many uint32, old *attached) (*sprea
 	loaded := &spread.ProgramObjects{}
 	if err := spec.LoadAndAssign(loaded, &o); err != nil {
 		return nil, fmt.Errorf("load the program that chooses among replicas: %w", err)
+	}
+	if o.MapReplacements[failingMap] == nil {
+		if err := loaded.Failing.Put(uint32(0), uint64(failing)); err != nil {
+			_ = loaded.Close()
+			return nil, err
+		}
 	}
 	return loaded, nil
 }
