@@ -167,7 +167,7 @@ func (d detoured) learnWays(a *attached, t seated) error {
 		switch {
 		case number > most:
 		case n.Fails == Past && n.Next > most: // it began with what a plain port knew
-			if to := nodes[n.Next].Port; to != 0 {
+			if to := nodes[n.Next].Port; to != 0 && n.Port != 0 {
 				d.instead[n.Port] = to
 			}
 		case known[number].Fails == Well:
@@ -206,7 +206,7 @@ func (d detoured) around(port string, p parting, t seated) map[uint32]Node {
 		at := t.of(w.Port)
 		to, is := d.instead[at]
 		switch _, known := nodes[w.Node]; {
-		case known || !is:
+		case known || !is || at == 0:
 		case to == Nowhere:
 			nodes[w.Node] = Node{Port: at, Fails: Ends}
 		default:
