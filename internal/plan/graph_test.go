@@ -187,6 +187,28 @@ functions:
 	}
 }
 
+// TestTooManyReplicasWhereWaysPart: packets may be led from a port to so many functions with replicas, and not past one that must take them.
+func TestTooManyReplicasWhereWaysPart(t *testing.T) {
+	row := func(from, to int) (text string) {
+		for i := from; i < to; i++ {
+			text += fmt.Sprintf("- {name: f%d, kind: forward, replicas: 2, onFailure: bypass}\n", i)
+		}
+		return text
+	}
+	begin := "wiring: ebpf\nfunctions:\n- {name: tell, kind: forward, branches: [{mark: 1, to: f1}]}\n"
+	for spec, want := range map[string]string{
+		begin + row(0, steer.MostShared):   "",
+		begin + row(0, steer.MostShared+1): "packets may go on to 33 functions with replicas, and there can be 32; put one without onFailure: bypass between them",
+		begin + row(0, 20) + "- {name: led, kind: forward, onFailure: bypass}\n" + row(20, steer.MostShared+1): "packets may go on to 33 functions",
+		begin + row(0, 20) + "- {name: between, kind: forward}\n" + row(20, steer.MostShared+1):                "",
+	} {
+		_, err := plan.Make(plantest.Chain(t, "edge", spec), plantest.Catalogue(), plan.Facts{CPUs: upTo(4)}, plan.Options{})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: error %v, want %q", spec, err, want)
+		}
+	}
+}
+
 // TestLongWays have their hop limits restored, though a way past some is shorter.
 func TestLongWays(t *testing.T) {
 	spec := "wiring: ebpf\nfunctions:\n"

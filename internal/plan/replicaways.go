@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
@@ -52,7 +53,7 @@ func (b *builder) shareWays(f faces, g Graph, r *resource.Resource) error {
 		}
 	}
 	if many := len(on.Among); many > steer.MostShared {
-		return fmt.Errorf("function %s: packets may go on to %d functions with replicas, and there can be %d; put a function between", from.Function(), many, steer.MostShared)
+		return fmt.Errorf("function %s: packets may go on to %d functions with replicas, and there can be %d; put one without onFailure: %s between them", from.Function(), many, steer.MostShared, process.Bypass)
 	}
 	s.To, s.Branch = on.Ways[0].Port, &on
 	r.Spec = s
