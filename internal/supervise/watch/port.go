@@ -17,6 +17,8 @@ type port struct {
 	rows    []int
 	// steer is nil while the port is not there, or not yet known to be.
 	steer *steer.Port
+	// again tells that it is to be opened again, as its program may have been given what it lacked.
+	again bool
 	// gone tells that it is not there.
 	gone  bool
 	taker *health.Taker
@@ -38,7 +40,7 @@ func (p *port) open(at resource.Place, table *health.Table) error {
 		return err
 	}
 	p.gone = false
-	if p.steer != nil && p.steer.Index == now.Index && p.steer.Program == now.Program {
+	if !p.again && p.steer != nil && p.steer.Index == now.Index && p.steer.Program == now.Program {
 		now.Close()
 	} else if err := p.replace(now); err != nil {
 		return err
@@ -60,7 +62,7 @@ func (p *port) open(at resource.Place, table *health.Table) error {
 // isAsOpened tells whether all is there yet that was when the port was opened. It is called in the forwarder's
 // namespace.
 func (p *port) isAsOpened(at resource.Place) bool {
-	if p.steer == nil || p.watched && p.taker == nil {
+	if p.steer == nil || p.again || p.watched && p.taker == nil {
 		return false
 	}
 	still, err := p.steer.Still(at, p.name)
@@ -77,7 +79,7 @@ func (p *port) replace(by *steer.Port) (err error) {
 	} else if p.steer != nil {
 		p.steer.Close()
 	}
-	p.steer, p.told = by, map[string]bool{}
+	p.steer, p.told, p.again = by, map[string]bool{}, false
 	p.passed, err = by.Passed()
 	return err
 }

@@ -217,3 +217,52 @@ func TestByPathsNow(t *testing.T) {
 		t.Error("who watches tries to turn the port")
 	}
 }
+
+// TestPortWithoutSeat for the replicas past what fails is left as it is, until it has one.
+func TestPortWithoutSeat(t *testing.T) {
+	nstest.Require(t, feature.Veth, feature.BPFPeer, feature.BPFClsact)
+	owner := nstest.Owner(t)
+	h := nstest.Open(t, nstest.Namespace(t))
+	for _, name := range []string{"client>", "<x", "<web"} {
+		pair := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: name}, PeerName: name + "far"}
+		if err := errors.Join(h.LinkAdd(pair), h.LinkSetAlias(pair, resource.Mark(owner)+name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at, nodes := resource.At(h, owner), graph("client - x", "x bypass web", "web bypass server")
+	nodes[2].Of, nodes[2].Number, nodes[2].Weight = "web", 1, 1
+	w := &Watcher{config: Config{Say: func(string, string) {}}, path: process.Path{Nodes: nodes}, ports: map[string]*port{"client>": {name: "client>"}, "<web": {name: "<web"}}}
+	web := steer.Among{Of: "web", Replicas: []steer.Replica{{Number: 1, Port: "<web", Weight: 1}}, Flows: 1 << 12, Idle: api.Duration(time.Hour)}
+	for _, among := range [][]steer.Among{nil, {web}} {
+		ways := []steer.BranchWay{{Node: "x", Number: 2, Port: "<x"}}
+		spec := steer.Spec{Device: "client>", To: "<x", Hook: steer.Clsact, Branch: &steer.Branch{Node: "client", Number: 1, Ways: ways, Among: among, Flows: 1 << 12}}
+		beside := steer.Spec{Device: "<web", To: "client>", Hook: steer.Clsact}
+		if err := (steer.Kind{}).Apply(at, []resource.Change{{Op: resource.Update, Key: "client>", Spec: spec}, {Op: resource.Update, Key: "<web", Spec: beside}}); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range w.ports {
+			if err := p.open(at, nil); err != nil {
+				t.Fatal(err)
+			}
+			defer p.close()
+		}
+		p := w.ports["client>"]
+		w.turnWays(map[int]bool{1: true})
+		known, err := p.steer.Nodes()
+		seat, is := p.steer.Shared("web")
+		if err != nil || w.unsure == is || p.isAsOpened(at) != is {
+			t.Fatalf("with a seat %v: unsure %v, error %v", is, w.unsure, err)
+		}
+		if is != (among != nil) || p.fails(2) != is || is && known[3].Port != seat || !is && len(known) > 0 {
+			t.Errorf("with a seat %v: %+v is known", is, known)
+		}
+		if !is {
+			w.unsure = false
+			continue
+		}
+		w.turnWays(nil)
+		if p.fails(2) {
+			t.Errorf("with a seat %v: what is well is led past", is)
+		}
+	}
+}

@@ -49,11 +49,24 @@ func (w *Watcher) turnWays(failed map[int]bool) {
 				}
 				return made, false
 			}
-			if err = errors.Join(err, p.divert(w.path.Nodes[to[0]].Label, known, also), w.keepFrom(p, false, functions, shares)); err != nil {
+			if p.again = strays(known); p.again {
+				w.unsure = true // where packets go is not worse until it is read again
+			} else {
+				err = errors.Join(err, p.divert(w.path.Nodes[to[0]].Label, known, also))
+			}
+			if err = errors.Join(err, w.keepFrom(p, false, functions, shares)); err != nil {
 				w.unsure = true // it is read again, and turned then
 			}
 		}
 	}
+}
+
+// strays tells whether packets would be led past what fails to where a port leads nowhere.
+func strays(known map[uint32]steer.Node) bool {
+	return slices.ContainsFunc(slices.Collect(maps.Values(known)), func(n steer.Node) bool {
+		to := known[n.Next]
+		return n.Fails == steer.Past && to.Fails == steer.Well && to.Port == 0
+	})
 }
 
 // lostOf the functions of some nodes are those of which all nodes have failed, by their labels.
@@ -80,12 +93,14 @@ func (w *Watcher) number(port string) uint32 {
 }
 
 // behind is what stands at a port for where packets go to a node, on their way from the first end or back: the port that it is behind, or of
-// a function with replicas these.
+// a function with replicas these; 0 where it is not there, or the port has no seat for it yet.
 func (w *Watcher) behind(at *port, n process.Watched, back bool) uint32 {
 	if n.Of != "" {
-		if number, is := at.steer.Shared(n.Of); is {
-			return number
+		number, is := at.steer.Shared(n.Of)
+		if !is {
+			return 0
 		}
+		return number
 	}
 	return w.number(portOf(n, !back))
 }
