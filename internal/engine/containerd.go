@@ -435,6 +435,9 @@ func (d containerd) exec(ctx context.Context, id string, args []string, s Stream
 // startWhole starts a command. Who is told to end meanwhile waits until it is known what to end, unless containerd does not answer: of one that
 // has begun, and has started others, nothing else tells.
 func startWhole(ctx context.Context, run client.Process) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	starting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	defer context.AfterFunc(ctx, func() {

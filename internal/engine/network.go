@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -179,5 +181,14 @@ func (d docker) RemoveNetwork(ctx context.Context, name string) error {
 	if err != nil && !errdefs.IsNotFound(err) {
 		return fmt.Errorf("remove network %s: %w", name, err)
 	}
+	if d.name == Podman && Makes(name) && filepath.IsLocal(name) {
+		if err := os.RemoveAll(filepath.Join(cniAddresses, name)); err != nil {
+			return fmt.Errorf("remove what network %s gave: %w", name, err)
+		}
+	}
 	return nil
 }
+
+// cniAddresses is where host-local, of the CNI plugins, notes by network which addresses it has given. Podman has that give its
+// own, and leaves the directory of a network that it removes.
+const cniAddresses = "/var/lib/cni/networks"

@@ -94,6 +94,8 @@ func TestVacant(t *testing.T) {
 		{"there", of("other", "running") + "," + at("127.88.7.6", "udp"), "is taken by chain other (container web); publish another, or end that one (nfchain down other)"},
 		{"there", of("other", "exited"), "TCP port 1 of 127.88.7.6, at which it is to be published, is taken by chain other (container web)"},
 		{"there", of("mine", "running") + "," + at("127.88.7.6", "tcp"), ""},
+		{"there", of("mine", "paused") + "," + at("127.88.7.6", "tcp"), ""},
+		{"there", of("other", "paused") + "," + at("127.88.7.6", "tcp"), "is taken by chain other (container web)"},
 		{"own", theirs + "," + at("127.88.7.6", "tcp"), ""},
 		{"own", theirs + "," + at("0.0.0.0", "tcp"), "TCP port 1, at which it is to be published, is taken by container web"},
 		{"given", theirs + "," + at("127.88.7.6", "tcp"), "TCP port 1 of 127.88.7.6, at which"},

@@ -70,7 +70,7 @@ func (d docker) Vacant(ctx context.Context, p Publication) error {
 		}
 		others := func(w socket) bool { return slices.ContainsFunc(has, w.meets) }
 		if c.Labels[labelOwner] == p.Owner && c.Labels[labelMachine] == machine() { // what it has it may have again
-			if c.State == container.StateRunning {
+			if alive(c) {
 				wanted = slices.DeleteFunc(wanted, others)
 			}
 			continue
@@ -93,6 +93,8 @@ func (d docker) unbound(wanted []socket) error {
 		who := "another program of the machine's"
 		if pid, name := netns.Binder(home, w.protocol, at); pid != 0 {
 			who = fmt.Sprintf("%s, process %d of the machine's", name, pid)
+		} else if free, err := netns.Bindable(home, w.protocol, at); err != nil || free {
+			continue // it was another nfchain that looked
 		}
 		return w.taken(who, "ss -tulnp shows who has which")
 	}
@@ -117,9 +119,14 @@ func (d docker) having(c container.Summary) (who, end string) {
 	return "container " + name, d.name + " rm -f " + name
 }
 
+// alive tells whether a container has what is published of it: also one that is paused, or that the engine starts again.
+func alive(c container.Summary) bool {
+	return c.State == container.StateRunning || c.State == container.StatePaused || c.State == container.StateRestarting
+}
+
 // sockets are what a container has of the machine's ports, or has again when it is started: one of nfchain's that has ended is.
 func (d docker) sockets(ctx context.Context, c container.Summary) (all []socket, err error) {
-	if c.State == container.StateRunning {
+	if alive(c) && d.name != Podman { // which lists no more than the first of a range
 		for _, p := range c.Ports {
 			if p.PublicPort != 0 {
 				all = append(all, socket{p.IP, p.PublicPort, p.Type})
@@ -127,7 +134,7 @@ func (d docker) sockets(ctx context.Context, c container.Summary) (all []socket,
 		}
 		return all, nil
 	}
-	if c.Labels[labelOwner] == "" {
+	if !alive(c) && c.Labels[labelOwner] == "" {
 		return nil, nil
 	}
 	r, err := d.ContainerInspect(ctx, c.ID, client.ContainerInspectOptions{})

@@ -107,10 +107,11 @@ func addRoot(archive *tar.Writer, path, name string, entry fs.DirEntry, linked m
 	if err := archive.WriteHeader(h); err != nil {
 		return err
 	}
-	if n, err := io.Copy(archive, io.LimitReader(file, h.Size)); err != nil || n < h.Size {
-		return fmt.Errorf("%d of %d bytes could be read (%v); it is being written", n, h.Size, err)
+	n, err := io.Copy(archive, io.LimitReader(file, h.Size))
+	if err == nil && n < h.Size {
+		return fmt.Errorf("%d of %d bytes could be read; it is being written", n, h.Size)
 	}
-	return nil
+	return err
 }
 
 // counter counts what is written.
