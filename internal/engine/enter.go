@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/netns/rundir"
 )
 
 const (
@@ -150,30 +151,18 @@ func enter(at string, args []string) error {
 }
 
 // heard is the first who says that the network is there; of root's processes alone where others could. A container in the machine's own
-// network namespace has its users, too, so that root is called there as here.
+// network namespace has its users, too, so that root is called there as here, unless the engine gives it a user namespace.
 func heard(listener *net.UnixListener, rootAlone bool) (*net.UnixConn, error) {
 	for {
 		c, err := listener.AcceptUnix()
 		if err != nil || !rootAlone {
 			return c, err
 		}
-		if is, err := peer(c); err == nil && is.Uid == 0 {
+		if is, err := rundir.Peer(c); err == nil && is.Uid == 0 {
 			return c, nil
 		}
 		_ = c.Close()
 	}
-}
-
-// peer is the process at the other end of a connection: who listened there, or who connected.
-func peer(c *net.UnixConn) (is *unix.Ucred, err error) {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	control := raw.Control(func(fd uintptr) {
-		is, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	})
-	return is, errors.Join(err, control)
 }
 
 // resting is what the first process of a container is called that waits no more, and has nothing to become.
@@ -243,7 +232,7 @@ func itself(c *net.UnixConn, at string, pid int) error {
 	if !strings.HasPrefix(at, hostedGate) {
 		return nil
 	}
-	is, err := peer(c)
+	is, err := rundir.Peer(c)
 	if err == nil && int(is.Pid) != pid {
 		err = fmt.Errorf("process %d of user %d listens there, and not the container's, which is %d; end it", is.Pid, is.Uid, pid)
 	}

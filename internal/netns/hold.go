@@ -12,6 +12,8 @@ import (
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/netns/rundir"
 )
 
 // Without root, namespaces live inside a user namespace, and a user namespace
@@ -71,7 +73,7 @@ func connectHolder() (*net.UnixConn, int, error) {
 		if err != nil {
 			return nil, 0, err
 		}
-		cred, err := peer(conn)
+		cred, err := rundir.Peer(conn)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -94,17 +96,6 @@ func connectHolder() (*net.UnixConn, int, error) {
 		}
 	}
 	return nil, 0, errors.New("the user namespace's holder does not answer")
-}
-
-func peer(conn *net.UnixConn) (cred *unix.Ucred, err error) {
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	control := raw.Control(func(fd uintptr) {
-		cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	})
-	return cred, errors.Join(err, control)
 }
 
 // startHolder starts a holder in namespaces of its own. Its socket is made here,

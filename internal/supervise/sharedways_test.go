@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
@@ -99,19 +98,7 @@ func TestLedPastReplicasWhereWaysPart(t *testing.T) {
 	p.crosses()
 	s := answered(t, p, 64)
 	s.back.more(t, 500)
-	var from, dropped uint64
-	begin := func() {
-		t.Helper()
-		s.back.more(t, 50)
-		from, dropped = s.next.Load(), nstest.Dropped(t)
-	}
-	whole := func() {
-		t.Helper()
-		s.back.more(t, 100)
-		to := s.next.Load()
-		s.whole(t, from+1, to, dropped)
-		s.back.whole(t, from+1, to, dropped)
-	}
+	begin, whole := s.keptWhole(t)
 	fail := func(nodes ...string) {
 		t.Helper()
 		for _, n := range nodes {

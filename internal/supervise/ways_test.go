@@ -220,6 +220,24 @@ func (p *path) visits(s *stream, nodes ...string) string {
 	return strings.Join(all, " ")
 }
 
+// keptWhole begins to look at a stream that is answered, and tells whether all of it since then has come, and been answered.
+func (s *stream) keptWhole(t *testing.T) (begin, whole func()) {
+	var from, dropped uint64
+	begin = func() {
+		t.Helper()
+		s.back.more(t, 50)
+		from, dropped = s.next.Load(), nstest.Dropped(t)
+	}
+	whole = func() {
+		t.Helper()
+		s.back.more(t, 100)
+		to := s.next.Load()
+		s.whole(t, from+1, to, dropped)
+		s.back.whole(t, from+1, to, dropped)
+	}
+	return begin, whole
+}
+
 // TestLedPastWhereWaysPart: packets that would go to a function which fails go to its planned next, through others that fail, and
 // answers by the way of their flow; when it is well again all go by it. Nobody loses any meanwhile, whoever else fails.
 func TestLedPastWhereWaysPart(t *testing.T) {
@@ -240,19 +258,7 @@ func TestLedPastWhereWaysPart(t *testing.T) {
 		}
 	}
 	visits("at first", "tell one two join wall last")
-	var from, dropped uint64
-	begin := func() {
-		t.Helper()
-		s.back.more(t, 50)
-		from, dropped = s.next.Load(), nstest.Dropped(t)
-	}
-	whole := func() {
-		t.Helper()
-		s.back.more(t, 100)
-		to := s.next.Load()
-		s.whole(t, from+1, to, dropped)
-		s.back.whole(t, from+1, to, dropped)
-	}
+	begin, whole := s.keptWhole(t)
 	fails := func(node string) {
 		t.Helper()
 		p.sh(node, breaks)

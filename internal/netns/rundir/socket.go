@@ -81,27 +81,24 @@ func Dial(path string) (Conn, error) {
 	if err != nil {
 		return Conn{}, err
 	}
-	pid, err := peer(c)
+	is, err := Peer(c)
 	if err != nil {
 		_ = c.Close()
 		return Conn{}, err
 	}
-	return Conn{c, pid}, nil
+	return Conn{c, int(is.Pid)}, nil
 }
 
-// peer is the process at the other end.
-func peer(c *net.UnixConn) (pid int, err error) {
+// Peer is the process at the other end of a connection: who listened there, or who connected.
+func Peer(c *net.UnixConn) (is *unix.Ucred, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	control := raw.Control(func(fd uintptr) {
-		var cred *unix.Ucred
-		if cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
-			pid = int(cred.Pid)
-		}
+		is, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
 	})
-	return pid, errors.Join(control, err)
+	return is, errors.Join(control, err)
 }
 
 func address(path string) *net.UnixAddr { return &net.UnixAddr{Name: path, Net: "unix"} }
