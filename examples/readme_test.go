@@ -2,40 +2,61 @@ package examples
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"nfchain.dev/nfchain/internal/registry"
 )
 
-// TestReadme: the files that the README shows, whole or in part, are right.
-func TestReadme(t *testing.T) {
-	text, err := os.ReadFile("../README.md")
+// TestDocuments: the files that the documents show, whole or in part, are right.
+func TestDocuments(t *testing.T) {
+	names, err := filepath.Glob("../docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := strings.Split(string(text), "```yaml\n")[1:]
-	for _, block := range blocks {
-		block, _, _ = strings.Cut(block, "```")
-		if !strings.HasPrefix(block, "apiVersion") { // a part of a chain's spec
-			block = "apiVersion: nfchain.dev/v1alpha1\nkind: NetworkServiceChain\nmetadata: {name: shown}\nspec:\n" + block
-		}
-		if _, err := registry.Words().Decode("README.md", []byte(block)); err != nil {
-			t.Errorf("%v in\n%s", err, block)
+	shown := 0
+	for _, name := range append(names, "../README.md") {
+		for _, block := range strings.Split(read(t, name), "```yaml\n")[1:] {
+			shown++
+			block, _, _ = strings.Cut(block, "```")
+			if _, err := registry.Words().Decode(name, []byte(whole(block))); err != nil {
+				t.Errorf("%s: %v in\n%s", name, err, block)
+			}
 		}
 	}
-	if len(blocks) < 2 {
-		t.Errorf("the README shows %d files", len(blocks))
+	if shown < 20 {
+		t.Errorf("the documents show %d files", shown)
 	}
+}
+
+// whole is a file of which a document may show a part: of a chain's spec, with or without that word, or of an experiment's.
+func whole(block string) string {
+	switch {
+	case strings.HasPrefix(block, "apiVersion"):
+		return block
+	case !strings.HasPrefix(block, "spec:"):
+		block = "spec:\n" + block
+	}
+	kind := "NetworkServiceChain"
+	if strings.Contains(block, "\n  sweep:") {
+		kind = "Experiment"
+	}
+	return "apiVersion: nfchain.dev/v1alpha1\nkind: " + kind + "\nmetadata: {name: shown}\n" + block
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // TestReadmeHasEveryKind of function, with what it does and all of its options.
 func TestReadmeHasEveryKind(t *testing.T) {
-	text, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := rowsOf(string(text), "| kind of function |")
+	rows := rowsOf(read(t, "../README.md"), "| kind of function |")
 	for _, k := range registry.Kinds() {
 		if !strings.HasPrefix(rows[k.Name], k.Does) {
 			t.Errorf("%s: it does %q, and the README says %q", k.Name, k.Does, rows[k.Name])
@@ -66,13 +87,9 @@ func rowsOf(text, heading string) map[string]string {
 	return rows
 }
 
-// TestReadmeHasEveryImage that is built here, with the capabilities that it needs.
-func TestReadmeHasEveryImage(t *testing.T) {
-	text, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := rowsOf(string(text), "| image |")
+// TestDocumentHasEveryImage that is built here, with the capabilities that it needs.
+func TestDocumentHasEveryImage(t *testing.T) {
+	rows := rowsOf(read(t, "../docs/containers.md"), "| image |")
 	images, err := registry.Images()
 	if err != nil {
 		t.Fatal(err)
@@ -80,15 +97,15 @@ func TestReadmeHasEveryImage(t *testing.T) {
 	for _, i := range images {
 		row := rows[strings.TrimPrefix(i.Path, "images/")]
 		if row == "" {
-			t.Errorf("the README has no %s", i.Path)
+			t.Errorf("docs/containers.md has no %s", i.Path)
 		}
 		for _, c := range i.Capabilities {
 			if !strings.Contains(row, "`"+c+"`") {
-				t.Errorf("the README does not say that %s needs %s", i.Path, c)
+				t.Errorf("docs/containers.md does not say that %s needs %s", i.Path, c)
 			}
 		}
 	}
 	if len(rows) != len(images) {
-		t.Errorf("the README has %d images, and there are %d", len(rows), len(images))
+		t.Errorf("docs/containers.md has %d images, and there are %d", len(rows), len(images))
 	}
 }

@@ -565,7 +565,7 @@ func translators() map[string]func(t *testing.T) (*forms, string) {
 //
 // Either is free to choose a port where another connection has the packet's own, the back end of a connection, and how long
 // it knows one without packets; not for a single connection, of which all is held to what its first packet became. Not tried
-// is what each does by itself, see the README: fragments that come before their first, packets whose checksum is wrong or
+// is what each does by itself, see docs/functions.md: fragments that come before their first, packets whose checksum is wrong or
 // whose header is cut off, segments and answers of no connection.
 func TestTranslatesAsWithNamespace(t *testing.T) {
 	for name, made := range translators() {

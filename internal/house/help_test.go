@@ -183,7 +183,11 @@ func checkWords(t *testing.T, where string, words []string) {
 var fence = regexp.MustCompile("(?s)\n```sh\n(.*?)\n```")
 
 func TestDocumentsRunCommandsThatAreThere(t *testing.T) {
-	for _, doc := range []string{"README.md", "CONTRIBUTING.md"} {
+	all, err := files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, doc := range documents(all) {
 		for _, block := range fence.FindAllStringSubmatch(read(t, doc), -1) {
 			for _, line := range strings.Split(block[1], "\n") {
 				checkLine(t, doc, line)

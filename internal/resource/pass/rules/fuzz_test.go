@@ -162,7 +162,7 @@ func texts(list []ruleset.Rule) (text string) {
 }
 
 // tried is a packet with right checksums of IP; nil where it has no header. Where states are asked for, it is not what
-// the two do not agree about, see the README: a fragment, a segment with a sequence number outside of a window, or of a
+// the two do not agree about, see docs/functions.md: a fragment, a segment with a sequence number outside of a window, or of a
 // protocol that netfilter knows more of. And it is one that is forwarded, since the kernel otherwise tells netfilter
 // about it, and not the rules: between few addresses, with hops left, and without options that lead elsewhere.
 func tried(b []byte, stateful bool) []byte {
