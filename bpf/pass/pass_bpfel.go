@@ -42,6 +42,20 @@ type ProgramCounts struct {
 	}
 }
 
+type ProgramEnds struct {
+	_      structs.HostLayout
+	Source struct {
+		_       structs.HostLayout
+		Address [4]uint32
+		Mask    [4]uint32
+	}
+	Destination struct {
+		_       structs.HostLayout
+		Address [4]uint32
+		Mask    [4]uint32
+	}
+}
+
 type ProgramFlow struct {
 	_           structs.HostLayout
 	Slot        uint32
@@ -132,9 +146,10 @@ type ProgramMapSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramVariableSpecs struct {
-	Needs *ebpf.VariableSpec `ebpf:"needs"`
-	Steps *ebpf.VariableSpec `ebpf:"steps"`
-	Taps  *ebpf.VariableSpec `ebpf:"taps"`
+	Copies *ebpf.VariableSpec `ebpf:"copies"`
+	Needs  *ebpf.VariableSpec `ebpf:"needs"`
+	Steps  *ebpf.VariableSpec `ebpf:"steps"`
+	Taps   *ebpf.VariableSpec `ebpf:"taps"`
 }
 
 // ProgramObjects contains all objects after they have been loaded into the kernel.
@@ -174,9 +189,10 @@ func (m *ProgramMaps) Close() error {
 //
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramVariables struct {
-	Needs *ebpf.Variable `ebpf:"needs"`
-	Steps *ebpf.Variable `ebpf:"steps"`
-	Taps  *ebpf.Variable `ebpf:"taps"`
+	Copies *ebpf.Variable `ebpf:"copies"`
+	Needs  *ebpf.Variable `ebpf:"needs"`
+	Steps  *ebpf.Variable `ebpf:"steps"`
+	Taps   *ebpf.Variable `ebpf:"taps"`
 }
 
 // ProgramPrograms contains all programs after they have been loaded into the kernel.

@@ -29,6 +29,20 @@ type ProgramCounts struct {
 	Steps     [32]ProgramTally
 }
 
+type ProgramEnds struct {
+	_      structs.HostLayout
+	Source struct {
+		_       structs.HostLayout
+		Address [4]uint32
+		Mask    [4]uint32
+	}
+	Destination struct {
+		_       structs.HostLayout
+		Address [4]uint32
+		Mask    [4]uint32
+	}
+}
+
 type ProgramFlow struct {
 	_           structs.HostLayout
 	Slot        uint32
@@ -159,6 +173,7 @@ type ProgramMapSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramVariableSpecs struct {
+	Copies    *ebpf.VariableSpec `ebpf:"copies"`
 	Needs     *ebpf.VariableSpec `ebpf:"needs"`
 	RulesLast *ebpf.VariableSpec `ebpf:"rules_last"`
 	Steps     *ebpf.VariableSpec `ebpf:"steps"`
@@ -214,6 +229,7 @@ func (m *ProgramMaps) Close() error {
 //
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramVariables struct {
+	Copies    *ebpf.Variable `ebpf:"copies"`
 	Needs     *ebpf.Variable `ebpf:"needs"`
 	RulesLast *ebpf.Variable `ebpf:"rules_last"`
 	Steps     *ebpf.Variable `ebpf:"steps"`

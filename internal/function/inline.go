@@ -28,8 +28,9 @@ type Steps struct {
 	// Flows is for how many flows or prefixes it remembers something, as in [pass.Spec].
 	Flows uint32
 	// Tap makes what the steps send copies to, at the end of a pair that begins at the other end that
-	// it is given; nil where they send none.
-	Tap func(site Site, other link.End) []resource.Resource
+	// it is given; nil where they send none. Copied are the ends of what they send.
+	Tap    func(site Site, other link.End) []resource.Resource
+	Copied pass.Ends
 	// Firewall is the rules that its step asks, which whoever puts steps together gives their slot
 	// and name; nil where it asks none. It remembers as many connections.
 	Firewall    *pass.Firewall

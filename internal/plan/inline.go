@@ -255,6 +255,12 @@ func (b *builder) fuse(hop, way int) error {
 			out, pair := b.tap(f, at.Namespace)
 			step = step.To(uint32(len(spec.Taps)))
 			spec.Taps, needs = append(spec.Taps, out), append(needs, pair)
+			if f.steps.Copied != (pass.Ends{}) {
+				if spec.Copied == nil {
+					spec.Copied = map[string]pass.Ends{}
+				}
+				spec.Copied[out] = f.steps.Copied
+			}
 		}
 		spec.Steps, spec.Of = append(spec.Steps, step), append(spec.Of, f.Name)
 		spec.Flows = min(spec.Flows+f.steps.Flows, pass.MostFlows)

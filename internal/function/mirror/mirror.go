@@ -1,4 +1,4 @@
-// Package mirror copies every packet that passes to a tap: a namespace that hangs off the
+// Package mirror copies packets that pass to a tap: a namespace that hangs off the
 // function, where programs can capture. The tap has no addresses and forwards nothing.
 package mirror
 
@@ -27,7 +27,7 @@ func (Kind) Options() any { return &Options{} }
 
 // Shows implements function.Kind.
 func (Kind) Shows() function.Shown {
-	return function.Shown{Does: "copies every packet to a tap, and forwards it"}
+	return function.Shown{Does: "copies every packet to a tap, or those of some addresses, and forwards it"}
 }
 
 // Requires implements function.Kind.
@@ -47,9 +47,14 @@ func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, er
 	if site.West == "" || site.East == "" {
 		return nil, errors.New("a mirror has a tap of its chain's, so it cannot stand alone")
 	}
-	if err := inNamespace(options); err != nil {
+	o, given := options.(*Options)
+	if !given {
+		o = &Options{}
+	}
+	if err := o.inNamespace(); err != nil {
 		return nil, err
 	}
+	ends := o.ends()
 	place, end := tap(site)
 	pair := resource.New(site.Namespace, link.Spec{
 		Owner: site.Owner, MTU: site.MTU, Quiet: true, // the tap gets copies and nothing else
@@ -57,7 +62,7 @@ func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, er
 	}, append([]string{place.ID}, site.Needs...)...)
 	made := []resource.Resource{place, pair}
 	for _, in := range copied(site) {
-		made = append(made, resource.New(site.Namespace, redirect.Spec{Device: in, To: Out, Copy: true}, append([]string{pair.ID}, site.Needs...)...))
+		made = append(made, resource.New(site.Namespace, redirect.Spec{Device: in, To: Out, Copy: true, Source: ends.Source, Destination: ends.Destination}, append([]string{pair.ID}, site.Needs...)...))
 	}
 	return made, nil
 }
@@ -74,8 +79,9 @@ func (Kind) Steps(options any) (function.Steps, error) {
 	o := options.(*Options)
 	copies := o.copies()
 	return function.Steps{
-		Less: *o == Options{}, // in a namespace broken packets are copied, too
-		Step: func(int) pass.Step { return pass.NewMirror(0, copies) },
+		Less:   o.inNamespace() == nil, // there broken packets are copied, too
+		Step:   func(int) pass.Step { return pass.NewMirror(0, copies) },
+		Copied: copies.Ends,
 		Tap: func(site function.Site, other link.End) []resource.Resource {
 			place, end := tap(site)
 			pair := resource.New(end.Namespace, link.Spec{Owner: site.Owner, MTU: site.MTU, Quiet: true, A: end, B: other}, append([]string{place.ID}, site.Needs...)...)

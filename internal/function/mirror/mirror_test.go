@@ -1,6 +1,7 @@
 package mirror_test
 
 import (
+	"net/netip"
 	"slices"
 	"testing"
 
@@ -15,10 +16,19 @@ import (
 
 // TestRefuses what is no protocol, ports of one that has none, and what needs no namespace where there is one.
 func TestRefuses(t *testing.T) {
-	for path, o := range map[string]mirror.Options{"": {Every: 10, Protocol: "udp", Port: 53}, "protocol": {Protocol: "ip"}, "port": {Port: 53, Protocol: "icmp"}} {
+	for path, o := range map[string]mirror.Options{
+		"":            {Every: 10, Protocol: "udp", Port: 53, Source: "192.0.2.0/24", Destination: "198.51.100.1"},
+		"protocol":    {Protocol: "ip"},
+		"port":        {Port: 53, Protocol: "icmp"},
+		"source":      {Source: "192.0.2.0/33"},
+		"destination": {Source: "192.0.2.0/24", Destination: "2001:db8::/32"},
+	} {
 		if found := o.Validate(); path == "" && len(found) > 0 || path != "" && (len(found) != 1 || found[0].Path != path) {
 			t.Errorf("%q: %v", path, found)
 		}
+	}
+	if found := (&mirror.Options{Protocol: "icmpv6", Source: "192.0.2.0/24"}).Validate(); len(found) != 1 || found[0].Path != "protocol" {
+		t.Errorf("ICMPv6 of an IPv4 address: %v", found)
 	}
 	site := function.Site{Owner: "edge", Node: "m", Namespace: "nfchain.edge.m", West: "eth0", East: "eth1"}
 	if _, err := (mirror.Kind{}).Contribute(site, &mirror.Options{Every: 2}); err == nil {
@@ -29,8 +39,13 @@ func TestRefuses(t *testing.T) {
 // TestSteps are what its options say, each to a tap.
 func TestSteps(t *testing.T) {
 	s, err := (mirror.Kind{}).Steps(&mirror.Options{Every: 100, Protocol: "icmpv6"})
-	if err != nil || s.Tap == nil || s.Step(0) != pass.NewMirror(0, pass.Copies{Every: 100, Version: 6, Protocol: 58}) {
+	if err != nil || s.Tap == nil || s.Less || s.Step(0) != pass.NewMirror(0, pass.Copies{Every: 100, Version: 6, Protocol: 58}) {
 		t.Errorf("%+v: %v", s.Step(0), err)
+	}
+	ends := pass.Ends{Source: netip.MustParsePrefix("192.0.2.0/24"), Destination: netip.MustParsePrefix("198.51.100.1/32")}
+	s, err = (mirror.Kind{}).Steps(&mirror.Options{Source: "192.0.2.7/24", Destination: "198.51.100.1"})
+	if err != nil || !s.Less || s.Copied != ends || s.Step(1) != pass.NewMirror(0, pass.Copies{Ends: ends}) || s.Step(1) == pass.NewMirror(0, pass.Copies{}) {
+		t.Errorf("%+v, %+v: %v", s.Step(1), s.Copied, err)
 	}
 }
 
@@ -38,7 +53,7 @@ func TestSteps(t *testing.T) {
 func TestContributes(t *testing.T) {
 	for direction, want := range map[api.Direction][]string{api.Both: {"eth0", "eth1"}, api.Forward: {"eth0"}, api.Reverse: {"eth1"}} {
 		site := function.Site{Owner: "edge", Node: "m", Namespace: "nfchain.edge.m", West: "eth0", East: "eth1", MTU: 9000, Direction: direction}
-		made, err := (mirror.Kind{}).Contribute(site, nil)
+		made, err := (mirror.Kind{}).Contribute(site, &mirror.Options{Destination: "2001:db8::/32"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +70,7 @@ func TestContributes(t *testing.T) {
 				}
 			case redirect.Spec:
 				copied = append(copied, s.Device)
-				if !s.Copy || s.To != mirror.Out {
+				if !s.Copy || s.To != mirror.Out || s.Source.IsValid() || s.Destination != netip.MustParsePrefix("2001:db8::/32") {
 					t.Errorf("%+v", s)
 				}
 			}

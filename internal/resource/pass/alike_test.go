@@ -36,7 +36,8 @@ func (r *reader) step(slot uint32) Step {
 			Per: Per(r.byte() % 4), Bits4: r.byte() % 33, Bits6: r.byte() % 129,
 		})
 	case 7:
-		return NewMirror(slot, Copies{Every: uint32(r.byte() % 4), Version: []uint8{0, 4, 6}[r.byte()%3],
+		tap := uint32(r.byte() % MostTaps)
+		return NewMirror(slot, Copies{Tap: tap, Ends: asking[askers[tap]], Every: uint32(r.byte() % 4), Version: []uint8{0, 4, 6}[r.byte()%3],
 			Protocol: []uint8{0, 0, 6, 17}[r.byte()%4], Port: []uint16{0, 80, 1}[r.byte()%3]})
 	}
 	return NewCount(slot)
@@ -134,6 +135,13 @@ func anyPacket(random *rand.Rand, now uint64) given {
 	}
 	if random.IntN(5) == 0 {
 		g.segments, g.of = uint32(random.IntN(40)), 1448
+	}
+	if at, version := ipOf(g.frame); version != 0 && random.IntN(2) == 0 { // an address beside those that are asked for
+		first, length := at+12, 8
+		if version == 6 {
+			first, length = at+8, 32
+		}
+		g.frame[first+random.IntN(length)] ^= 1 << random.IntN(8)
 	}
 	if random.IntN(4) == 0 {
 		g.frame[random.IntN(len(g.frame))] ^= 1 << random.IntN(8)

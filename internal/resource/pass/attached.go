@@ -33,7 +33,7 @@ func find(p resource.Place, index int) (all []attached, err error) {
 }
 
 // offsets are where things stand among a program's constants.
-type offsets struct{ steps, taps uint64 }
+type offsets struct{ steps, taps, copies uint64 }
 
 // offsetsIn this version's programs, by their names. Only those that are there are asked for: to read
 // an object takes a while.
@@ -43,7 +43,7 @@ var offsetsIn = func() map[string]func() (offsets, error) {
 		all[called] = sync.OnceValues(func() (at offsets, err error) {
 			spec, err := object()
 			if err == nil {
-				at = offsets{spec.Variables["steps"].Offset(), spec.Variables["taps"].Offset()}
+				at = offsets{spec.Variables["steps"].Offset(), spec.Variables["taps"].Offset(), spec.Variables["copies"].Offset()}
 			}
 			return at, err
 		})
@@ -62,13 +62,17 @@ func (a attached) read() (c contents, err error) {
 		return c, err
 	}
 	constants, err := a.Maps[constantsMap].LookupBytes(uint32(0))
-	if err != nil || uint64(len(constants)) < max(at.steps, at.taps) {
+	if err != nil || uint64(len(constants)) < max(at.steps, at.taps, at.copies) {
 		return c, fmt.Errorf("read the constants of program %s: %w", a.Name, err)
 	}
 	var steps [Most]Step
 	_, err = binary.Decode(constants[at.steps:], binary.NativeEndian, &steps)
-	if _, wrong := binary.Decode(constants[at.taps:], binary.NativeEndian, &c.taps); err != nil || wrong != nil {
-		return c, fmt.Errorf("read the steps of program %s: %w", a.Name, errors.Join(err, wrong))
+	for from, into := range map[uint64]any{at.taps: &c.taps, at.copies: &c.copied} {
+		_, wrong := binary.Decode(constants[from:], binary.NativeEndian, into)
+		err = errors.Join(err, wrong)
+	}
+	if err != nil {
+		return c, fmt.Errorf("read the steps of program %s: %w", a.Name, err)
 	}
 	for _, s := range steps {
 		if s.Act == End {

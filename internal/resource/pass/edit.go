@@ -154,7 +154,7 @@ func (c contents) differsByRules(s Spec, taps numbers) bool {
 		}
 		return a == b
 	})
-	return differs && alike && (!hasBuckets(c.steps) || c.flows == s.Flows) && c.connections == s.Connections && c.taps == taps
+	return differs && alike && (!hasBuckets(c.steps) || c.flows == s.Flows) && c.connections == s.Connections && c.taps == taps && c.copied == s.copied()
 }
 
 // sharing gives the passes that have rules in common, each with all others of which that is so, where all are to ask the same,

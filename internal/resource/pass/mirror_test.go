@@ -2,6 +2,8 @@ package pass
 
 import (
 	"bytes"
+	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -173,5 +175,33 @@ func TestSamples(t *testing.T) {
 	passed(t, l, udp(1), 102, 0)
 	if c := counted(t, l); c.Lost[4] != 25 || c.Lost[5] != 0 || c.Lost[6] != 102 {
 		t.Errorf("copied %d, %d and %d of 102", c.Lost[4], c.Lost[5], c.Lost[6])
+	}
+}
+
+// TestEndsReadBack: passes that ask for other addresses are told apart, and their words are what was written.
+func TestEndsReadBack(t *testing.T) {
+	p := pairIn(t, place(t), "tap0", "seen0")
+	before := ""
+	for _, want := range []struct{ source, destination, words string }{
+		{"", "", ""},
+		{"192.0.2.0/24", "", " from 192.0.2.0/24"},
+		{"", "192.0.2.0/24", " towards 192.0.2.0/24"},
+		{"0.0.0.0/0", "192.0.2.1/32", " towards 192.0.2.1/32"},
+		{"2001:db8::/33", "::ffff:192.0.2.0/120", " from 2001:db8::/33 towards ::ffff:192.0.2.0/120"},
+	} {
+		var e Ends
+		if want.source != "" {
+			e.Source = netip.MustParsePrefix(want.source)
+		}
+		if want.destination != "" {
+			e.Destination = netip.MustParsePrefix(want.destination)
+		}
+		s := Spec{Device: "eth0", Taps: []string{"tap0"}, Copied: map[string]Ends{"tap0": e}, Steps: []Step{NewMirror(1, Copies{Ends: e})}}
+		apply(t, p, resource.Update, s)
+		found := read(t, resource.At(p.Handle, p.Owner))
+		if len(found) != 1 || found[0].Fingerprint != s.Fingerprint() || !strings.HasSuffix(found[0].Fingerprint, " to tap0"+want.words) || found[0].Fingerprint == before {
+			t.Errorf("found %+v\nwant %s, not %s", found, s.Fingerprint(), before)
+		}
+		before = s.Fingerprint()
 	}
 }

@@ -2,6 +2,7 @@ package pass
 
 import (
 	"encoding/binary"
+	"net/netip"
 	"slices"
 )
 
@@ -116,6 +117,9 @@ func copies(s Step, ip []byte, version byte) bool {
 	if version == 4 && ip[16] >= 224 || version == 6 && ip[24]&0xfe == 0xfe { // of the link alone
 		return false
 	}
+	if !has(asking[askers[s.tap()]], ip, version) {
+		return false
+	}
 	at, protocol, _, whole := transport(ip, version)
 	if want := byte(s.Args[1] >> 24); want != 0 && want != protocol {
 		return false
@@ -128,6 +132,31 @@ func copies(s Step, ip []byte, version byte) bool {
 		return false
 	}
 	return slices.Equal(ip[at:at+2], want) || slices.Equal(ip[at+2:at+4], want)
+}
+
+// askers are taps that are nowhere, and asking is what goes to them: to the first all.
+var (
+	askers = []string{"t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7"}
+	asking = map[string]Ends{
+		"t1": {Source: netip.MustParsePrefix("10.1.2.0/28")},
+		"t2": {Source: netip.MustParsePrefix("10.1.0.0/15"), Destination: netip.MustParsePrefix("10.4.5.6/32")},
+		"t3": {Destination: netip.MustParsePrefix("0.0.0.0/0")},
+		"t4": {Source: netip.MustParsePrefix("fd01:203:405:607:809:a0b:c0d:e0f/128")},
+		"t5": {Source: netip.MustParsePrefix("fd00::/9"), Destination: netip.MustParsePrefix("fd10:1112:1314:1516:1718::/77")},
+		"t6": {Destination: netip.MustParsePrefix("fd10:1112:1314:1516:1718:191a:1b1c:0/119")},
+		"t7": {Source: netip.MustParsePrefix("::/0")},
+	}
+)
+
+// has tells whether a packet comes from and goes to where it is asked for.
+func has(e Ends, ip []byte, version byte) bool {
+	width, source := 4, 12
+	if version == 6 {
+		width, source = 16, 8
+	}
+	from, _ := netip.AddrFromSlice(ip[source : source+width])
+	to, _ := netip.AddrFromSlice(ip[source+width : source+2*width])
+	return (!e.Source.IsValid() || e.Source.Contains(from)) && (!e.Destination.IsValid() || e.Destination.Contains(to))
 }
 
 func picks(s Step, n uint64) bool {

@@ -28,7 +28,7 @@ func clocked(tb testing.TB, steps []Step) *Loaded {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	l, err := Spec{Steps: steps, Flows: LeastFlows, Taps: []string{"none"}}.furnished(spec, name, numbers{}, nil, nil)
+	l, err := Spec{Steps: steps, Flows: LeastFlows, Taps: askers, Copied: asking}.furnished(spec, name, numbers{}, nil, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -26,6 +26,8 @@ type Spec struct {
 	Flows uint32 `json:"flows,omitempty"`
 	// Taps are the interfaces beside Device that mirrors send copies out by.
 	Taps []string `json:"taps,omitempty"`
+	// Copied are the ends of what goes to taps, by their names; to others goes what has any.
+	Copied map[string]Ends `json:"copied,omitempty"`
 	// Firewalls are the rules of the steps that are some, and NATs of those that translate.
 	Firewalls []Firewall `json:"firewalls,omitempty"`
 	NATs      []NAT      `json:"nats,omitempty"`
@@ -43,14 +45,15 @@ func (s Spec) Key() string { return s.Device }
 // Fingerprint is every step, in order, of firewalls and NATs with a sum of their rules. What is read
 // from a program of another version is none of them.
 func (s Spec) Fingerprint() string {
-	return contents{steps: s.named(), flows: s.Flows, connections: s.Connections}.fingerprint(s.Taps)
+	return contents{steps: s.named(), copied: s.copied(), flows: s.Flows, connections: s.Connections}.fingerprint(s.Taps)
 }
 
-// contents are the steps of a pass, where its taps are, for how many flows it has buckets, and how
-// many connections its firewalls or NATs know.
+// contents are the steps of a pass, where its taps are and what they ask for, for how many flows it has
+// buckets, and how many connections its firewalls or NATs know.
 type contents struct {
 	steps              []Step
 	taps               numbers
+	copied             [MostTaps]masks
 	flows, connections uint32
 }
 
@@ -59,7 +62,7 @@ func (c contents) fingerprint(taps []string) string {
 	for _, s := range c.steps {
 		text := s.words()
 		if s.Act == Mirror && int(s.tap()) < len(taps) {
-			text += " to " + taps[s.tap()]
+			text += " to " + taps[s.tap()] + c.copied[s.tap()].words(s.version())
 		}
 		words = append(words, text)
 	}

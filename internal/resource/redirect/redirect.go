@@ -6,6 +6,7 @@ package redirect
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"strings"
 
 	"github.com/vishvananda/netlink"
@@ -24,6 +25,9 @@ type Spec struct {
 	To string `json:"to"`
 	// Copy lets the packets go on as well.
 	Copy bool `json:"copy,omitempty"`
+	// Source and Destination of those that are passed on, of one family; a zero prefix is any.
+	Source      netip.Prefix `json:"source,omitzero"`
+	Destination netip.Prefix `json:"destination,omitzero"`
 }
 
 // Kind implements resource.Spec.
@@ -35,7 +39,7 @@ func (s Spec) Key() string { return s.Device }
 // Fingerprint is every filter, in order.
 func (s Spec) Fingerprint() string {
 	var words []string
-	for _, r := range rules {
+	for _, r := range s.rules() {
 		to := s.To
 		if r.stays {
 			to = ""
@@ -48,9 +52,11 @@ func (s Spec) Fingerprint() string {
 // Commands implements resource.Spec.
 func (s Spec) Commands(ns string) []resource.Command {
 	out := []resource.Command{resource.TC(ns, "qdisc", "add", "dev", s.Device, "clsact")}
-	for _, r := range rules {
-		args := []string{"filter", "add", "dev", s.Device, "ingress", "protocol", r.name, "prio", fmt.Sprint(r.priority),
-			"u32", "match", "u32", fmt.Sprintf("0x%08x", r.value), fmt.Sprintf("0x%08x", r.mask), "at", fmt.Sprint(r.offset)}
+	for _, r := range s.rules() {
+		args := []string{"filter", "add", "dev", s.Device, "ingress", "protocol", r.name, "prio", fmt.Sprint(r.priority), "u32"}
+		for _, w := range r.words {
+			args = append(args, "match", "u32", fmt.Sprintf("0x%08x", w.Val), fmt.Sprintf("0x%08x", w.Mask), "at", fmt.Sprint(w.Off))
+		}
 		if r.stays {
 			args = append(args, "flowid", ":1")
 		} else {
@@ -166,7 +172,7 @@ func apply(p resource.Place, index int, c resource.Change) error {
 	if err := p.QdiscAdd(clsact(index)); err != nil && !errors.Is(err, unix.EEXIST) {
 		return err
 	}
-	for _, r := range rules {
+	for _, r := range spec.rules() {
 		if err := p.FilterAdd(r.filter(index, to.Attrs().Index, spec.Copy)); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package redirect_test
 
 import (
+	"net/netip"
 	"os/exec"
 	"testing"
 
@@ -51,6 +52,14 @@ func apply(t testing.TB, p resource.Place, op resource.Op, s redirect.Spec) {
 	}
 }
 
+// some redirections copy what comes from and goes to some addresses.
+var some = []redirect.Spec{
+	{Device: "eth0", To: "to0", Copy: true, Source: netip.MustParsePrefix("192.0.2.0/25")},
+	{Device: "eth0", To: "to0", Copy: true, Source: netip.MustParsePrefix("0.0.0.0/0"), Destination: netip.MustParsePrefix("192.0.2.1/32")},
+	{Device: "eth0", To: "to0", Copy: true, Source: netip.MustParsePrefix("2001:db8::/33"), Destination: netip.MustParsePrefix("2001:db8::1/128")},
+	{Device: "eth0", To: "to0", Copy: true, Destination: netip.MustParsePrefix("::/0")},
+}
+
 // TestReadsBack: what was made reads back the same, twice made too, and is gone once
 // removed, also twice.
 func TestReadsBack(t *testing.T) {
@@ -59,10 +68,15 @@ func TestReadsBack(t *testing.T) {
 		t.Fatal(found)
 	}
 	elsewhere := redirect.Spec{Device: "eth0", To: "to1"}
-	for _, step := range []struct {
+	type step struct {
 		op resource.Op
 		s  redirect.Spec
-	}{{resource.Create, spec}, {resource.Create, spec}, {resource.Update, elsewhere}, {resource.Update, spec}, {resource.Update, copied}, {resource.Update, spec}} {
+	}
+	steps := []step{{resource.Create, spec}, {resource.Create, spec}, {resource.Update, elsewhere}, {resource.Update, spec}, {resource.Update, copied}}
+	for _, s := range some {
+		steps = append(steps, step{resource.Update, s})
+	}
+	for _, step := range append(steps, step{resource.Update, spec}) {
 		apply(t, p, step.op, step.s)
 		found := read(t, p)
 		if len(found) != 1 || found[0].Key != "eth0" || found[0].Fingerprint != step.s.Fingerprint() {
@@ -95,7 +109,7 @@ func TestSeesDamage(t *testing.T) {
 
 // TestCommands make the same as Apply does.
 func TestCommands(t *testing.T) {
-	for _, spec := range []redirect.Spec{spec, copied} {
+	for _, spec := range append([]redirect.Spec{spec, copied}, some...) {
 		p := place(t)
 		for _, c := range spec.Commands(p.Ref) {
 			if out, err := exec.Command(c.Args[0], c.Args[1:]...).CombinedOutput(); err != nil {

@@ -1,9 +1,12 @@
 package redirect
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netlink/nl"
@@ -12,14 +15,13 @@ import (
 	"nfchain.dev/nfchain/internal/resource"
 )
 
-// rule is one filter: packets whose word at the offset, under the mask, is the value.
+// rule is one filter: packets of which each of these words, under its mask, is the value.
 type rule struct {
 	// priority is also how a filter of ours is known.
-	priority    uint16
-	protocol    uint16
-	name        string
-	offset      int32
-	value, mask uint32
+	priority uint16
+	protocol uint16
+	name     string
+	words    []nl.TcU32Key
 	// stays leaves the packets where they are.
 	stays bool
 }
@@ -27,10 +29,55 @@ type rule struct {
 // Destinations of the link alone: 224.0.0.0/3 is all multicast and above; fe00::/7 has
 // the link-local addresses and multicast (RFC 4291 §2.4).
 var rules = []rule{
-	{7801, unix.ETH_P_IP, "ip", 16, 0xe0000000, 0xe0000000, true},
-	{7802, unix.ETH_P_IP, "ip", 0, 0, 0, false},
-	{7803, unix.ETH_P_IPV6, "ipv6", 24, 0xfe000000, 0xfe000000, true},
-	{7804, unix.ETH_P_IPV6, "ipv6", 0, 0, 0, false},
+	{7801, unix.ETH_P_IP, "ip", []nl.TcU32Key{{Off: 16, Val: 0xe0000000, Mask: 0xe0000000}}, true},
+	{7802, unix.ETH_P_IP, "ip", []nl.TcU32Key{{}}, false},
+	{7803, unix.ETH_P_IPV6, "ipv6", []nl.TcU32Key{{Off: 24, Val: 0xfe000000, Mask: 0xfe000000}}, true},
+	{7804, unix.ETH_P_IPV6, "ipv6", []nl.TcU32Key{{}}, false},
+}
+
+// rules of a redirection: those of the families that its packets have. What matches none goes on.
+func (s Spec) rules() (all []rule) {
+	for _, r := range rules {
+		if !r.has(s.Source) || !r.has(s.Destination) {
+			continue
+		}
+		if !r.stays {
+			r.words = r.ends(s)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// has tells whether packets of a prefix are of the rule's family.
+func (r rule) has(p netip.Prefix) bool {
+	return !p.IsValid() || p.Addr().Is4() == (r.protocol == unix.ETH_P_IP)
+}
+
+// ends are the words of the addresses that a redirection asks for; one that is any at all if it asks for none.
+func (r rule) ends(s Spec) (all []nl.TcU32Key) {
+	source, destination := int32(12), int32(16)
+	if r.protocol == unix.ETH_P_IPV6 {
+		source, destination = 8, 24
+	}
+	all = append(words(s.Source, source), words(s.Destination, destination)...)
+	if len(all) == 0 {
+		return r.words
+	}
+	return slices.Clip(all) // netlink sends what is behind the last, too
+}
+
+// words of a prefix's addresses, which begin at an offset.
+func words(p netip.Prefix, offset int32) (all []nl.TcU32Key) {
+	if !p.IsValid() {
+		return nil
+	}
+	address := p.Masked().Addr().AsSlice()
+	for left := p.Bits(); left > 0; left -= 32 {
+		all = append(all, nl.TcU32Key{Off: offset, Val: binary.BigEndian.Uint32(address), Mask: ^uint32(0) << (32 - min(left, 32))})
+		address, offset = address[4:], offset+4
+	}
+	return all
 }
 
 // text is the rule as a fingerprint has it; to is empty where packets stay.
@@ -43,13 +90,17 @@ func (r rule) text(to string, copied bool) string {
 	default:
 		to = "goes to " + to
 	}
-	return fmt.Sprintf("%d: %04x %08x/%08x at %d %s", r.priority, r.protocol, r.value, r.mask, r.offset, to)
+	var what []string
+	for _, w := range r.words {
+		what = append(what, fmt.Sprintf("%08x/%08x at %d", w.Val, w.Mask, w.Off))
+	}
+	return fmt.Sprintf("%d: %04x %s %s", r.priority, r.protocol, strings.Join(what, " and "), to)
 }
 
 func (r rule) filter(index, to int, copied bool) netlink.Filter {
 	f := &netlink.U32{
 		FilterAttrs: netlink.FilterAttrs{LinkIndex: index, Parent: netlink.HANDLE_MIN_INGRESS, Priority: r.priority, Protocol: r.protocol},
-		Sel:         &nl.TcU32Sel{Flags: nl.TC_U32_TERMINAL, Keys: []nl.TcU32Key{{Off: r.offset, Val: r.value, Mask: r.mask}}},
+		Sel:         &nl.TcU32Sel{Flags: nl.TC_U32_TERMINAL, Keys: r.words},
 	}
 	if r.stays {
 		f.ClassId = netlink.MakeHandle(0, 1)
@@ -96,9 +147,8 @@ func whole(f *netlink.U32) netlink.Filter {
 // describe is what was found, in the words of [rule.text].
 func describe(f *netlink.U32, links []netlink.Link) string {
 	r := rule{priority: f.Priority, protocol: f.Protocol}
-	if f.Sel != nil && len(f.Sel.Keys) == 1 {
-		k := f.Sel.Keys[0]
-		r.offset, r.value, r.mask = k.Off, k.Val, k.Mask
+	if f.Sel != nil {
+		r.words = f.Sel.Keys
 	}
 	to, copied := "", false
 	for _, a := range mirrors(f) {
