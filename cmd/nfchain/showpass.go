@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	runs "nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/words"
@@ -30,11 +32,22 @@ func (a *app) printThrough(n runs.NodeState) {
 
 // printInline prints what functions without a namespace did, hop by hop.
 func (a *app) printInline(s runs.State) {
+	printed := map[string]bool{}
 	for _, h := range s.Hops {
-		if h.Pass != nil {
-			a.printf("\nfrom %s to %s: %s came\n", h.From, h.To, tallied(h.Pass.Came))
-			a.printSteps(*h.Pass)
+		if h.Pass == nil || printed[h.Pass.Interface] {
+			continue
 		}
+		from := []string{h.From}
+		for _, other := range s.Hops {
+			if other.Pass != nil && slices.Contains(h.Pass.Beside, other.Pass.Interface) && !slices.Contains(from, other.From) {
+				from = append(from, other.From)
+			}
+		}
+		for _, at := range append(h.Pass.Beside, h.Pass.Interface) {
+			printed[at] = true
+		}
+		a.printf("\nfrom %s to %s: %s came\n", strings.Join(from, ", "), h.To, tallied(h.Pass.Came))
+		a.printSteps(*h.Pass)
 	}
 }
 

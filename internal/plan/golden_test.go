@@ -135,6 +135,7 @@ func TestGolden(t *testing.T) {
 		"card":       "wiring: macvlan\nmacvlan: {parent: eth1}\novs: {per: chain}\nfunctions: [{name: a, kind: forward}]\n",
 		"ebpf":       "wiring: ebpf\nfunctions: [{name: a, kind: forward}, {name: b, kind: bridge}]\n",
 		"inline":     inline,
+		"rowbeside":  "wiring: ebpf\nfunctions: [{name: count, kind: counter, runtime: inline}, {name: ids, kind: forward, replicas: 2}]\n",
 		"translated": translated,
 		"watched":    "wiring: ebpf\nfunctions:\n- {name: a, kind: forward, onFailure: bypass}\n- {name: b, kind: bridge, onFailure: block}\n- {name: bad, kind: impair, onFailure: bypass, impair: {backend: tun}}\n",
 		"branches":   branches,

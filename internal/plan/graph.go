@@ -112,7 +112,7 @@ func (g Graph) Always(place int) bool {
 
 // Always tells whether every way from end to end goes through the node of a name, or one of its function's replicas.
 func (p *Plan) Always(node string) bool {
-	function := p.Nodes[placeOf(p.Nodes, node)].Function()
+	function := p.Nodes[slices.IndexFunc(p.Nodes, func(n Node) bool { return n.Name == node || n.Function() == node })].Function()
 	return p.Graph().Always(seatOf(p.Places(), function))
 }
 

@@ -25,7 +25,7 @@ import (
 type Inline struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
-	// West and East are the nodes between which it is.
+	// West and East are the nodes between which it is: of those with replicas, the function.
 	West string `json:"west"`
 	East string `json:"east"`
 	// Forward and Reverse are where packets of either direction take its step; absent where it
@@ -53,6 +53,16 @@ type Taken struct {
 	// Pass is the ID of the resource, Slot where the step counts.
 	Pass string `json:"pass"`
 	Slot uint32 `json:"slot"`
+	// Beside are the IDs of others that are one program with it, which counts for all: at the ports of the other replicas.
+	Beside []string `json:"beside,omitempty"`
+}
+
+// All are the IDs of the passes that the step is in, which are one program.
+func (t *Taken) All() []string {
+	if t == nil {
+		return nil
+	}
+	return append([]string{t.Pass}, t.Beside...)
 }
 
 // Length is the number of namespaces that a packet is in, both ends included; a function that is
@@ -84,10 +94,13 @@ func (f Inline) Firewall(p *Plan) (spec pass.Spec, rules *pass.Firewall) {
 	return spec, nil
 }
 
-// InlineAfter are the functions on the hop behind the node of that place, in path order.
+// InlineAfter are the functions on the hop behind the node of that place, in path order; of replicas, behind the last.
 func (p *Plan) InlineAfter(node int) (all []Inline) {
+	if node+1 < len(p.Nodes) && p.Nodes[node+1].Again() {
+		return nil
+	}
 	for _, f := range p.Inline {
-		if f.West == p.Nodes[node].Name {
+		if f.West == p.Nodes[node].Function() {
 			all = append(all, f)
 		}
 	}
@@ -156,7 +169,9 @@ func (b *builder) suits(f api.Function, steps function.Steps, hop int) bool {
 	if b.chain.Spec.Classifier != nil || steps.Less || b.missesAnswers(at) || row > pass.Most || steps.Tap != nil && taps > pass.MostTaps || b.parts(at) {
 		return false
 	}
-	return !slices.ContainsFunc(all[max(0, at-1):min(at+2, len(all))], func(o api.Function) bool { return o.Replicas > 1 || o.OnFailure == process.Bypass })
+	return !slices.ContainsFunc(all[max(0, at-1):min(at+2, len(all))], func(o api.Function) bool {
+		return o.Replicas > 1 && steps.NAT != nil || o.OnFailure == process.Bypass
+	})
 }
 
 // missesAnswers tells whether a function needs the answers and one beside it may be a node that they do not visit.
@@ -212,7 +227,7 @@ func able[T, K any](all map[string]K) string {
 func (b *builder) passes() error {
 	for i := range b.inline {
 		f := &b.inline[i]
-		f.West, f.East = b.nodes[f.hop].Name, b.nodes[f.hop+1].Name
+		f.West, f.East = b.nodes[f.hop].Function(), b.nodes[f.hop+1].Function()
 	}
 	for hop := range len(b.nodes) - 1 {
 		for _, way := range b.waysOver(hop) {
@@ -235,14 +250,12 @@ func (b *builder) fuse(hop, way int) error {
 		return fmt.Errorf("%d functions in a row are inline between %s and %s, and the kernel takes %d in one program; give one in their middle runtime: %s",
 			len(all), all[0].West, all[0].East, pass.Most, api.RuntimeNetns)
 	}
-	for _, n := range b.nodes[hop : hop+2] {
-		if n.Replica != nil {
-			return fmt.Errorf("function %s is inline beside %s, and its packets would come by each of the replicas of that; give it runtime: %s, or put a function between", all[0].Name, n.Function(), api.RuntimeNetns)
-		}
+	if err := b.translatesBeside(hop, all); err != nil {
+		return err
 	}
-	at, end := b.ports[hop].A, b.ends[hop].A
+	at, end, n := b.ports[hop].A, b.ends[hop].A, b.nodes[hop]
 	if way == function.ReverseWay {
-		at, end = b.ports[hop].B, b.ends[hop].B
+		at, end, n = b.ports[hop].B, b.ends[hop].B, b.nodes[hop+1]
 	}
 	spec, places, needs := pass.Spec{Device: at.Device}, slots(all), []string{end}
 	for i, f := range all {
@@ -277,6 +290,7 @@ func (b *builder) fuse(hop, way int) error {
 	}
 	b.requires[feature.BPFIngress] = true
 	b.add(r)
+	b.passBehind(n, way, r.ID)
 	return nil
 }
 

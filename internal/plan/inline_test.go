@@ -96,7 +96,7 @@ func TestInlineLeavesNodes(t *testing.T) {
 	if len(before.Resources) != len(after.Resources) {
 		t.Errorf("%d resources are %d", len(before.Resources), len(after.Resources))
 	}
-	if a, b := before.Inline[0].Forward, after.Inline[1].Forward; *a != *b {
+	if a, b := before.Inline[0].Forward, after.Inline[1].Forward; a.Pass != b.Pass || a.Slot != b.Slot {
 		t.Errorf("%+v is %+v", *a, *b)
 	}
 }
@@ -180,6 +180,8 @@ func TestInlineRefused(t *testing.T) {
 		{"wiring: ebpf\nfunctions: [{name: a, kind: shaper, runtime: inline, shaper: {rate: 1Gbit}}]\n", "function a: runtime inline: a shaper needs a namespace; kinds that can be without are counter, drop, dscp, "},
 		{"wiring: ebpf\nruntime: inline\nfunctions: [{name: a, kind: counter, group: box}]\n", "leave group out"},
 		{"wiring: ebpf\nruntime: inline\nfunctions: [{name: a, kind: counter, resources: {memory: 1GB}}]\n", "leave resources out"},
+		{"wiring: ebpf\nfunctions: [{name: n, kind: nat, runtime: inline, nat: {source: {}}}, {name: c, kind: counter, runtime: inline}, {name: r, kind: forward, replicas: 2}]\n", "function n translates addresses and is inline beside r"},
+		{"wiring: ebpf\nfunctions: [{name: r, kind: forward, replicas: 2}, {name: n, kind: nat, runtime: inline, nat: {source: {}}}]\n", "function n translates addresses and is inline beside r"},
 		{"wiring: ebpf\nfunctions:\n" + many.String(), "33 functions in a row are inline between client and server, and the kernel takes 32 in one program"},
 	} {
 		_, err := plan.Make(plantest.Chain(t, "edge", c.spec), plantest.Catalogue(), plan.Facts{}, plan.Options{})
@@ -197,6 +199,46 @@ func TestInlineBehindReplicas(t *testing.T) {
 	p := made(t, "wiring: ebpf\nfunctions: [{name: r, kind: forward, replicas: 3}, {name: f, kind: forward}, {name: c, kind: counter, runtime: inline}]\n", plan.Facts{}, plan.Options{})
 	if text := p.Text(); !strings.Contains(text, "path: client → r (forward, 3 replicas) → f (forward) → c (counter, inline) → server\n") {
 		t.Error(text)
+	}
+}
+
+// TestInlineBesideReplicas: on the way on which packets come by the port of one of several replicas, one pass is at all of these ports.
+func TestInlineBesideReplicas(t *testing.T) {
+	p := made(t, "wiring: ebpf\nfunctions: [{name: a, kind: counter, runtime: inline}, {name: r, kind: forward, replicas: 3}, {name: b, kind: counter, runtime: inline}, {name: s, kind: forward, replicas: 2}, {name: c, kind: counter, runtime: inline, symmetric: false}]\n", plan.Facts{}, plan.Options{})
+	if text := p.Text(); !strings.Contains(text, "path: client → a (counter, inline) → r (forward, 3 replicas) → b (counter, inline) → s (forward, 2 replicas) → c (counter, inline) → server\n") {
+		t.Error(text)
+	}
+	at := map[string]pass.Spec{}
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(pass.Spec); is {
+			at[r.ID] = s
+		}
+	}
+	for i, want := range [][2]int{{1, 3}, {3, 2}, {2, 0}} { // ports on either way
+		f := p.Inline[i]
+		for way, taken := range []*plan.Taken{f.Forward, f.Reverse} {
+			if got := len(taken.All()); got != want[way] {
+				t.Errorf("%s: %d passes, want %d", f.Name, got, want[way])
+			}
+			var devices []string
+			for _, id := range taken.All() {
+				devices = append(devices, at[id].Device)
+			}
+			for _, id := range taken.All() {
+				if s := at[id]; len(s.Beside) != want[way]-1 || s.Fingerprint() != at[taken.Pass].Fingerprint() || slices.ContainsFunc(s.Beside, func(d string) bool { return d == s.Device || !slices.Contains(devices, d) }) {
+					t.Errorf("%s: %s is beside %v, of %v", f.Name, s.Device, s.Beside, devices)
+				}
+			}
+			for _, id := range taken.All() {
+				delete(at, id)
+			}
+		}
+	}
+	if len(at) > 0 {
+		t.Errorf("passes %v besides", at)
+	}
+	if b := p.Inline[1]; b.West != "r" || b.East != "s" {
+		t.Errorf("b is between %s and %s", b.West, b.East)
 	}
 }
 
@@ -256,7 +298,8 @@ func TestInlineAutoSuits(t *testing.T) {
 		fmt.Fprintf(&many, "- {name: a%d, kind: counter}\n", i)
 	}
 	for functions, want := range map[string][]string{
-		"- {name: a, kind: counter}\n- {name: r, kind: forward, replicas: 2}\n- {name: c, kind: counter}\n- {name: d, kind: counter}\n":          {"d"},
+		"- {name: a, kind: counter}\n- {name: r, kind: forward, replicas: 2}\n- {name: c, kind: counter}\n- {name: d, kind: counter}\n":          {"a", "c", "d"},
+		"- {name: a, kind: nat, nat: {source: {}}}\n- {name: r, kind: forward, replicas: 2}\n- {name: c, kind: nat, nat: {source: {}}}\n":        nil,
 		"- {name: a, kind: counter}\n- {name: b, kind: counter}\n- {name: r, kind: command, onFailure: bypass, command: {args: [sleep, inf]}}\n": {"a"},
 		"- {name: m, kind: mirror}\n- {name: some, kind: mirror, mirror: {every: 10}}\n":                                                         {"some"},
 	} {

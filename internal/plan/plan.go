@@ -272,6 +272,8 @@ type builder struct {
 	turn     int
 	replicas []Node
 	inline   []Inline
+	// behind the replicas of a function, these passes are one.
+	behind map[behind][]string
 	// classifier is how flows get one of several paths; nil where there is one.
 	classifier *Classifier
 	runtimes   map[string]string

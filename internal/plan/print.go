@@ -106,15 +106,18 @@ func (p *Plan) path() (names []string) {
 		if !n.Again() {
 			place++
 		}
-		switch {
-		case n.Again() || parts && !slices.Contains(planned, place):
+		if parts && !slices.Contains(planned, place) {
 			continue
+		}
+		switch {
 		case n.Replica != nil:
 			name += fmt.Sprintf(" (%s, %s)", n.KindText(), words.Plural(n.Replica.All, "replica"))
 		case n.Kind != "endpoint":
 			name += " (" + n.KindText() + ")"
 		}
-		names = append(names, name)
+		if !n.Again() {
+			names = append(names, name)
+		}
 		for _, f := range p.InlineAfter(i) {
 			names = append(names, f.Name+" ("+f.Kind+", inline)")
 		}
@@ -130,7 +133,7 @@ func (f Inline) list(w io.Writer) {
 		at   *Taken
 	}{{"forward", f.Forward}, {"reverse", f.Reverse}} {
 		if way.at != nil {
-			_, _ = fmt.Fprintf(w, "  %-10s %s  [slot %d]\n", way.name, way.at.Pass, way.at.Slot)
+			_, _ = fmt.Fprintf(w, "  %-10s %s  [slot %d]\n", way.name, strings.Join(way.at.All(), ", "), way.at.Slot)
 		}
 	}
 }

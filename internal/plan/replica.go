@@ -115,6 +115,7 @@ func (b *builder) replicate() error {
 	if err := b.share(); err != nil {
 		return err
 	}
+	b.joinPasses()
 	b.together()
 	if b.classifier != nil {
 		b.everyReplica(b.classifier)
@@ -137,6 +138,13 @@ func (b *builder) include(v *builder) {
 	for _, n := range v.nodes {
 		if n.Replica != nil && n.Replica.Number == v.turn {
 			b.replicas = append(b.replicas, n)
+		}
+	}
+	for at, ids := range v.behind {
+		for _, id := range ids {
+			if !slices.Contains(b.behind[at], id) {
+				b.behind[at] = append(b.behind[at], id)
+			}
 		}
 	}
 	if b.placement != nil {

@@ -23,7 +23,7 @@ func Captured(p *plan.Plan, hop string) (capture.Chain, error) {
 		c.PathOf, c.Done = on.of, on.close
 	}
 	places := map[string]int{}
-	for _, n := range p.Nodes {
+	for i, n := range p.Nodes {
 		if !n.Again() {
 			c.Path = append(c.Path, n.Function())
 		}
@@ -36,10 +36,10 @@ func Captured(p *plan.Plan, hop string) (capture.Chain, error) {
 		if hop == "" || named {
 			c.Points = append(c.Points, pointsOf(n)...)
 		}
+		for _, f := range p.InlineAfter(i) {
+			c.Path = append(c.Path, f.Name)
+		}
 		for _, f := range p.Inline {
-			if f.West == n.Name {
-				c.Path = append(c.Path, f.Name)
-			}
 			if f.Name == hop {
 				c.Points = append(c.Points, beside(f, n)...)
 			}
@@ -129,11 +129,11 @@ func sideOf(n plan.Node, i *plan.Interface, in, out api.Direction) []capture.Poi
 	return []capture.Point{p, q}
 }
 
-// beside a function that is inline are the interfaces of a node that face it; none where
+// beside a function that is inline are the interfaces of a node that face it, of each of several replicas; none where
 // the node is not next to it.
 func beside(f plan.Inline, n plan.Node) []capture.Point {
 	var points []capture.Point
-	switch n.Name {
+	switch n.Function() {
 	case f.West:
 		points = sideOf(n, n.East, api.Reverse, api.Forward)
 	case f.East:

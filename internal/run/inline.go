@@ -20,7 +20,7 @@ type InlineState struct {
 	OneWay bool `json:"one_way,omitempty"`
 	// State is up, partial or changed, as what it shares its program with is.
 	State string `json:"state"`
-	// West and East are the nodes between which packets take its step.
+	// West and East are the nodes between which packets take its step: of those with replicas, the function.
 	West string `json:"west"`
 	East string `json:"east"`
 	// Forward and Reverse are what it counted, marked or dropped of the packets of either
@@ -37,6 +37,9 @@ type InlineState struct {
 	// Translations are what became of the connections that it translates, since it does so as it does now;
 	// absent for other kinds.
 	Translations []TranslationState `json:"translations,omitempty"`
+
+	// behind is the node that is before it in the path: the last of its function's replicas.
+	behind string
 }
 
 // TranslationState is how many connections were taken to an address, or given one.
@@ -61,7 +64,7 @@ type ConnectionState struct {
 // InlineAfter are the functions without a namespace on the hop behind the node of that place.
 func (s State) InlineAfter(node int) (all []InlineState) {
 	for _, f := range s.Inline {
-		if f.West == s.Nodes[node].Name {
+		if f.behind == s.Nodes[node].Name {
 			all = append(all, f)
 		}
 	}
@@ -100,9 +103,12 @@ func between(p *plan.Plan) (map[string]*PassState, error) {
 
 // inlineOf a chain, with what the passes counted.
 func inlineOf(p *plan.Plan, passes map[string]*PassState) []InlineState {
-	all := []InlineState{}
+	all, behind := []InlineState{}, map[string]string{}
+	for _, n := range p.Nodes {
+		behind[n.Function()] = n.Name
+	}
 	for _, f := range p.Inline {
-		all = append(all, InlineState{Name: f.Name, Kind: f.Kind, OneWay: f.OneWay, State: StateUp, West: f.West, East: f.East,
+		all = append(all, InlineState{behind: behind[f.West], Name: f.Name, Kind: f.Kind, OneWay: f.OneWay, State: StateUp, West: f.West, East: f.East,
 			Forward: stepOf(f.Name, f.Forward, passes), Reverse: stepOf(f.Name, f.Reverse, passes), Rules: []ruleset.Counter{}})
 	}
 	return all
@@ -127,19 +133,27 @@ func (s *State) decided(p *plan.Plan) error {
 		if rules == nil {
 			continue
 		}
-		c, found, err := pass.RulesAt(at, spec.Device, *rules)
+		if err := s.Inline[i].judged(spec, *rules, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// judged reads what the rules of a firewall decided, at the first of its interfaces that is there.
+func (s *InlineState) judged(spec pass.Spec, rules pass.Firewall, at resource.Place) error {
+	for _, device := range append([]string{spec.Device}, spec.Beside...) {
+		c, found, err := pass.RulesAt(at, device, rules)
 		if err != nil {
 			return err
 		}
 		if !found {
 			continue
 		}
-		s.Inline[i].Rules, s.Inline[i].Dropped = c.Rules, c.Dropped
-		known, _, err := pass.ConnectionsAt(at, spec.Device)
-		if err != nil {
-			return err
-		}
-		s.Inline[i].Connections = &ConnectionState{Known: known.Held, Most: spec.Connections, Evicted: known.Evicted}
+		s.Rules, s.Dropped = c.Rules, c.Dropped
+		known, _, err := pass.ConnectionsAt(at, device)
+		s.Connections = &ConnectionState{Known: known.Held, Most: spec.Connections, Evicted: known.Evicted}
+		return err
 	}
 	return nil
 }
@@ -169,12 +183,23 @@ func (s *InlineState) translated(p *plan.Plan, f plan.Inline, at resource.Place)
 
 // stepOf a function in its pass, if that is there.
 func stepOf(function string, at *plan.Taken, passes map[string]*PassState) *StepState {
-	if at == nil || passes[at.Pass] == nil {
+	in := passOf(at, passes)
+	if in == nil {
 		return nil
 	}
-	for _, s := range passes[at.Pass].Steps {
+	for _, s := range in.Steps {
 		if s.Function == function {
 			return &s
+		}
+	}
+	return nil
+}
+
+// passOf a step: the pass that a step is in, which counts for all that are one with it; nil if none is there.
+func passOf(at *plan.Taken, passes map[string]*PassState) *PassState {
+	for _, id := range at.All() {
+		if s := passes[id]; s != nil {
+			return s
 		}
 	}
 	return nil
@@ -185,7 +210,7 @@ func (s *State) inlineDrift(p *plan.Plan, changes []resource.Change) {
 	for i, f := range p.Inline {
 		d := noDrift()
 		for _, c := range changes {
-			if f.Forward != nil && f.Forward.Pass == c.ID || f.Reverse != nil && f.Reverse.Pass == c.ID {
+			if slices.Contains(f.Forward.All(), c.ID) || slices.Contains(f.Reverse.All(), c.ID) {
 				d.add(c)
 			}
 		}
@@ -227,7 +252,7 @@ func cameTo(at *plan.Taken, before, after map[string]*PassState) int {
 	if at == nil {
 		return proof.Rounds
 	}
-	a, b := before[at.Pass], after[at.Pass]
+	a, b := passOf(at, before), passOf(at, after)
 	if a == nil || b == nil || b.Came.Packets < a.Came.Packets {
 		return 0
 	}

@@ -88,3 +88,58 @@ func TestInlineFunctionsAreTold(t *testing.T) {
 		t.Errorf("from a to the server: %+v", h)
 	}
 }
+
+// TestInlineBesideReplicasIsTold once, with what came by all replicas; and proven, and captured at each of these.
+func TestInlineBesideReplicasIsTold(t *testing.T) {
+	nstest.Require(t, feature.BPFPeer, feature.BPFIngress, feature.BPFTrace)
+	b := newBed(t, `wiring: ebpf
+functions:
+- {name: count, kind: counter, runtime: inline}
+- {name: r, kind: forward, replicas: 3}
+- {name: behind, kind: firewall, runtime: inline, firewall: {rules: {list: [{state: [invalid], action: drop}]}}}
+`)
+	p, _, err := b.host.Up(t.Context(), b.chain, run.UpOptions{Wait: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := b.host.Down(context.Background(), b.name()); err != nil {
+			t.Error(err)
+		}
+	})
+	r := b.traced(100)
+	if c := *r.Own; c.Received != 100 || c.Unexplained != 0 {
+		t.Errorf("%+v", c)
+	}
+	state, err := run.Inspect(t.Context(), p)
+	if err != nil || state.State != run.StateUp || len(state.Inline) != 2 {
+		t.Fatalf("%+v, error %v", state, err)
+	}
+	count, behind := state.Inline[0], state.Inline[1]
+	if count.Forward.Packets < 100 || count.Reverse == nil || count.West != "client" || count.East != "r" || behind.West != "r" || behind.Connections == nil || len(behind.Rules) != 1 {
+		t.Errorf("%+v, %+v", count, behind)
+	}
+	var order []string
+	for i, n := range state.Nodes {
+		order = append(order, n.Name)
+		for _, f := range state.InlineAfter(i) {
+			order = append(order, f.Name)
+		}
+	}
+	if want := []string{"client", "count", "r-1", "r-2", "r-3", "behind", "server"}; !slices.Equal(order, want) {
+		t.Errorf("in the order %v", order)
+	}
+	came, beside := map[uint64]int{}, 0
+	for _, h := range state.Hops {
+		if strings.HasPrefix(h.From, "r-") && h.To == "server" {
+			came[h.Pass.Came.Packets], beside = came[h.Pass.Came.Packets]+1, beside+len(h.Pass.Beside)
+		}
+	}
+	if len(came) != 1 || beside != 3*2 {
+		t.Errorf("from the replicas came %v, beside %d", came, beside)
+	}
+	c, err := run.Captured(p, "behind")
+	if err != nil || len(c.Points) != 2*4 || !slices.Equal(c.Path, []string{"client", "count", "r", "behind", "server"}) {
+		t.Errorf("%+v, error %v", c, err)
+	}
+}

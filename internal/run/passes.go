@@ -10,7 +10,9 @@ import (
 // came, less what is no IP, what is malformed, and what steps before it dropped.
 type PassState struct {
 	Interface string `json:"interface"`
-	Came      Tally  `json:"came"`
+	// Beside are the interfaces with which it has the steps and the counters in common: what came is what came in by any.
+	Beside []string `json:"beside,omitempty"`
+	Came   Tally    `json:"came"`
 	// Other is what is no IP, and went on untouched.
 	Other Tally `json:"other"`
 	// Malformed is IP that no router forwards, dropped before the first step.
@@ -69,7 +71,7 @@ func passAt(at resource.Place, spec pass.Spec) (*PassState, error) {
 	if err != nil || !found {
 		return nil, err
 	}
-	s := &PassState{Interface: spec.Device, Came: Tally(c.Came), Other: Tally(c.Other), Malformed: Tally(c.Malformed), Unwritten: Tally(c.Unwritten), Steps: []StepState{}}
+	s := &PassState{Interface: spec.Device, Beside: spec.Beside, Came: Tally(c.Came), Other: Tally(c.Other), Malformed: Tally(c.Malformed), Unwritten: Tally(c.Unwritten), Steps: []StepState{}}
 	for i, step := range spec.Steps {
 		if spec.Aside(step.Slot) {
 			continue // it acts on the other way

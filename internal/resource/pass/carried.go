@@ -132,11 +132,11 @@ func (l *Loaded) holds(s Spec, shared *ebpf.Map) error {
 	return nil
 }
 
-// replace a pass at an interface by this one, which goes on with what both have in common.
-func (l *Loaded) replace(p resource.Place, index int, s Spec, old *attached) error {
+// replace a pass at the interfaces where it is by this one, which goes on with what both have in common.
+func (l *Loaded) replace(p resource.Place, at []site, s Spec, old *attached) error {
 	c, err := old.read()
 	if err != nil {
-		return old.Replace(p, index, l.Program) // another version's
+		return l.takePlaces(p, at) // another version's
 	}
 	before, err := old.carrying()
 	if err != nil {
@@ -145,13 +145,13 @@ func (l *Loaded) replace(p resource.Place, index int, s Spec, old *attached) err
 	if err := l.refill(s, before.of(c.steps), c.steps, old); err != nil {
 		return err
 	}
-	if l.carried == old.Maps[carriedMap] {
-		return l.replaceBeside(p, index, s, before.of(c.steps), old)
+	if sameMap(l.carried, old.Maps[carriedMap]) {
+		return l.replaceBeside(p, at, s, before.of(c.steps), old)
 	}
 	if err := l.remember(s, before, c.steps, old); err != nil {
 		return err
 	}
-	if err := old.Replace(p, index, l.Program); err != nil {
+	if err := l.takePlaces(p, at); err != nil {
 		return err
 	}
 	held.ReadersEnded() // the other runs on no core any more
@@ -161,7 +161,7 @@ func (l *Loaded) replace(p resource.Place, index int, s Spec, old *attached) err
 // replaceBeside replaces a pass that has the same counters, in which steps that come have slots that no step
 // has. What was counted there by others, which have gone, is taken off. Those are gone since before
 // another program was put in their place, so that none of them counts any more.
-func (l *Loaded) replaceBeside(p resource.Place, index int, s Spec, before carrying, old *attached) error {
+func (l *Loaded) replaceBeside(p resource.Place, at []site, s Spec, before carrying, old *attached) error {
 	counted, err := countsIn(old.Maps[countedMap], old.Maps[memoriesMap])
 	if err != nil {
 		return err
@@ -183,7 +183,7 @@ func (l *Loaded) replaceBeside(p resource.Place, index int, s Spec, before carry
 			return err
 		}
 	}
-	if err := old.Replace(p, index, l.Program); err != nil {
+	if err := l.takePlaces(p, at); err != nil {
 		return err
 	}
 	return l.note(both.of(s.Steps))

@@ -336,7 +336,8 @@ func TestConnectionsThatBeginMeanwhile(t *testing.T) {
 					t.Errorf("before %s is replaced: verdict %#x, error %v", device, verdict, err)
 				}
 			}
-			return l.put(p, dev.Attrs().Index, wider(device), &old[0], n)
+			defer n.made(l)
+			return l.putFor(p, []site{{dev.Attrs().Index, old}}, wider(device), n)
 		})
 		if err != nil {
 			t.Fatal(err)

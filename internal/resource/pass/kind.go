@@ -78,11 +78,11 @@ func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 	})
 }
 
-// apart tells whether passes come that know nothing which others know, too.
+// apart tells whether passes come that have nothing which others have, too.
 func apart(changes []resource.Change) bool {
 	return !slices.ContainsFunc(changes, func(c resource.Change) bool {
 		s, is := c.Spec.(Spec)
-		return c.Op == resource.Delete || !is || knows(s.Steps)
+		return c.Op == resource.Delete || !is || s.ahead()
 	})
 }
 
@@ -149,73 +149,22 @@ func failed(p resource.Place, device string, err error) error {
 }
 
 // set the pass at an interface: the first that is there is replaced at once, so that no
-// packet comes by without one or the other, and what is too many goes.
+// packet comes by without one or the other, and what is too many goes. One that is at several is set at all of them.
 func set(p resource.Place, s Spec, n *neighbours) error {
 	r := n.ahead[s.Device]
 	if r == nil {
 		var err error
-		if r, err = readied(p, s, n); err != nil {
+		if r, err = readied(p, []Spec{s}, n); err != nil {
 			return failed(p, s.Device, err)
 		}
-		defer held.CloseAll(r.all)
+		defer r.close()
+		defer n.made(r.Loaded)
 	}
-	if err := r.put(p, r.index, s, r.old(), n); err != nil {
-		return failed(p, s.Device, err)
-	}
-	if len(r.all) > 1 {
-		return failed(p, s.Device, take(p, r.index, r.all[1:]))
-	}
-	return nil
-}
-
-// ready is a pass that is loaded for an interface, and the passes that are there.
-type ready struct {
-	*Loaded
-	index int
-	all   []attached
-}
-
-// old is the pass in whose place it comes, if there is one.
-func (r *ready) old() *attached {
-	if len(r.all) == 0 {
+	if r.done {
 		return nil
 	}
-	return &r.all[0]
-}
-
-// readied is a pass that has been loaded before it is put anywhere.
-func readied(p resource.Place, s Spec, n *neighbours) (*ready, error) {
-	dev, err := p.Device(s.Device)
-	if err != nil {
-		return nil, err
-	}
-	r := &ready{index: dev.Attrs().Index}
-	if r.all, err = find(p, r.index); err == nil {
-		var taps numbers
-		if taps, err = tapsIn(p, s); err == nil {
-			r.Loaded, err = replacing(s, taps, r.old(), n)
-		}
-	}
-	if err != nil {
-		held.CloseAll(r.all)
-		return nil, err
-	}
-	return r, nil
-}
-
-// put a pass at an interface, in the place of another if there is one, and note it.
-func (l *Loaded) put(p resource.Place, index int, s Spec, old *attached, n *neighbours) error {
-	defer n.made(l)
-	if old == nil {
-		return held.Put(p, index, held.Passes, l.Program)
-	}
-	if err := n.catchUp(l, *old); err != nil {
-		return err
-	}
-	if err := l.replace(p, index, s, old); err != nil {
-		return err
-	}
-	return n.handOver(*old, l)
+	r.done = true
+	return failed(p, s.Device, r.put(p, s, n))
 }
 
 // CountAt reads what the pass of an interface has counted since it is there; nothing where

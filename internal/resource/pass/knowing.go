@@ -98,22 +98,29 @@ type neighbours struct {
 	ahead map[string]*ready
 }
 
-// ready has all passes that know something loaded before the first is put: while some of those that have a table in common are replaced
+// ready has all passes that have something in common loaded before the first is put: while some of those that have a table in common are replaced
 // and others are not, each sees the packets of its way alone.
 func (n *neighbours) ready(changes []resource.Change) error {
 	n.ahead = map[string]*ready{}
 	for _, c := range changes {
 		s, is := c.Spec.(Spec)
-		if c.Op == resource.Delete || !is || !knows(s.Steps) {
+		if c.Op == resource.Delete || !is || !s.ahead() || n.ahead[s.Device] != nil {
 			continue
 		}
-		r, err := readied(n.place, s, n)
+		row := s.rowOf(changes)
+		r, err := readied(n.place, row, n)
 		if err != nil {
 			return failed(n.place, s.Device, err)
 		}
-		n.ahead[s.Device] = r
-		n.ends = append(n.ends, func() { held.CloseAll(r.all) })
-		n.made(r.Loaded)
+		for _, at := range row {
+			n.ahead[at.Device] = r
+		}
+		n.ends = append(n.ends, r.close)
+		if knows(s.Steps) {
+			n.made(r.Loaded)
+		} else {
+			n.ends = append(n.ends, func() { _ = r.Close() })
+		}
 	}
 	return nil
 }

@@ -50,9 +50,17 @@ func copying() Spec {
 // sent frames until the pass has counted what is waited for; a flooded machine drops some.
 func sent(t *testing.T, p resource.Place, f []byte, enough func(Counts) bool) Counts {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	return until(t, p, "eth0", func(c Counts) bool {
 		sendMany(t, p, "far0", f, 10)
-		c, found, err := CountAt(p, "eth0")
+		return enough(c)
+	})
+}
+
+// until the pass of an interface has counted enough.
+func until(t *testing.T, p resource.Place, device string, enough func(Counts) bool) Counts {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		c, found, err := CountAt(p, device)
 		if err != nil || !found {
 			t.Fatal(found, err)
 		}

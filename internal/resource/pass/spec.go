@@ -22,6 +22,9 @@ type Spec struct {
 	Steps  []Step `json:"steps"`
 	// Of are the functions whose steps these are; none where all are one function's.
 	Of []string `json:"of,omitempty"`
+	// Beside are other interfaces at which this same pass is: what comes in by any of them takes the same steps once, and
+	// these count and remember it together. It is where one of several interfaces has a packet, as of replicas.
+	Beside []string `json:"beside,omitempty"`
 	// Flows is how many flows and prefixes have buckets at once; 0 where no step has any.
 	Flows uint32 `json:"flows,omitempty"`
 	// Taps are the interfaces beside Device that mirrors send copies out by.
