@@ -3,19 +3,15 @@ package engine
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/containerd/containerd/api/services/tasks/v1"
@@ -339,142 +335,6 @@ func (d containerd) remove(ctx context.Context, id string) error {
 		return err
 	}
 	return nil
-}
-
-func (d containerd) Exec(ctx context.Context, id string, args []string, s Streams) (int, error) {
-	if s.Err == nil {
-		s.Out = &oneAtATime{out: s.Out}
-		s.Err = s.Out
-	}
-	code, err := d.exec(ctx, idOf(id), args, s)
-	if err != nil {
-		return 0, fmt.Errorf("run %q in container %s: %w", args, id, err)
-	}
-	return code, nil
-}
-
-func (d containerd) exec(ctx context.Context, id string, args []string, s Streams) (int, error) {
-	c, err := d.client.LoadContainer(ctx, id)
-	if err != nil {
-		return 0, err
-	}
-	info, err := c.Info(ctx, client.WithoutRefreshedMetadata)
-	if err != nil {
-		return 0, err
-	}
-	spec, err := c.Spec(ctx)
-	if err != nil {
-		return 0, err
-	}
-	task, err := c.Task(ctx, nil)
-	if err != nil {
-		return 0, err
-	}
-	how := *spec.Process
-	how.Args, how.Env, how.Terminal = args, slices.Concat(how.Env, s.Env), s.Terminal()
-	// What a killed process leaves of pipes goes with the chain.
-	streams := []cio.Opt{cio.WithStreams(nil, s.Out, s.Err), cio.WithFIFODir(rundir.Of(info.Labels[labelOwner]))}
-	in := &ending{of: s.In, ended: make(chan struct{})}
-	if s.In != nil {
-		streams = append(streams, cio.WithStreams(in, s.Out, s.Err))
-	}
-	if s.Terminal() {
-		streams = append(streams, cio.WithTerminal)
-	}
-	pipes := cio.NewCreator(streams...)
-	run, err := task.Exec(ctx, "nfchain-"+strings.ToLower(rand.Text()), &how, pipes)
-	if err != nil {
-		return 0, err
-	}
-	defer func() {
-		ctx, stop := afterwards(ctx, answersWithin)
-		defer stop()
-		_, _ = run.Delete(ctx, client.WithProcessKill)
-	}()
-	exited, err := run.Wait(ctx)
-	if err != nil {
-		return 0, err
-	}
-	if err := startWhole(ctx, run); err != nil {
-		return 0, err
-	}
-	s.begun()
-	calling, stop := context.WithCancel(ctx)
-	defer stop()
-	go func() {
-		select {
-		case <-in.ended:
-			_ = run.CloseIO(calling, client.WithStdinCloser)
-		case <-calling.Done():
-		}
-	}()
-	if s.Terminal() {
-		go func() {
-			for size := range s.Sizes {
-				_ = run.Resize(calling, uint32(size.Columns), uint32(size.Rows))
-			}
-		}()
-	}
-	status := <-exited
-	code, _, err := status.Result()
-	if err != nil {
-		if ctx.Err() != nil {
-			end(int(run.Pid()), id) // with what it has started, of which containerd knows nothing
-		}
-		return 0, err
-	}
-	said := make(chan struct{})
-	go func() { defer close(said); run.IO().Wait() }()
-	select {
-	case <-said:
-	case <-ctx.Done(): // what it left runs on, and holds its output
-	}
-	return int(code), nil
-}
-
-// startWhole starts a command. Who is told to end meanwhile waits until it is known what to end, unless containerd does not answer: of one that
-// has begun, and has started others, nothing else tells.
-func startWhole(ctx context.Context, run client.Process) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	starting, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
-	defer context.AfterFunc(ctx, func() {
-		select {
-		case <-time.After(answersWithin):
-			stop()
-		case <-starting.Done():
-		}
-	})()
-	return run.Start(starting)
-}
-
-// ending is a reader that tells when all of it has been read.
-type ending struct {
-	of    io.Reader
-	once  sync.Once
-	ended chan struct{}
-}
-
-func (e *ending) Read(p []byte) (int, error) {
-	n, err := e.of.Read(p)
-	if err != nil {
-		e.once.Do(func() { close(e.ended) })
-	}
-	return n, err
-}
-
-// oneAtATime is a writer that several write to.
-type oneAtATime struct {
-	mu  sync.Mutex
-	out io.Writer
-}
-
-func (o *oneAtATime) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.out.Write(p)
 }
 
 func (containerd) Writes() bool { return true }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/pkg/stdcopy"
 	"github.com/moby/moby/client"
 )
@@ -15,7 +16,10 @@ func (d docker) Exec(ctx context.Context, id string, args []string, s Streams) (
 	if err != nil {
 		return 0, fmt.Errorf("run %q in container %s: %w", args, id, err)
 	}
-	stream, err := d.ExecAttach(ctx, made.ID, client.ExecAttachOptions{TTY: s.Terminal()})
+	if err := s.named(made.ID); err != nil {
+		return 0, fmt.Errorf("run %q in container %s: %w", args, id, err)
+	}
+	stream, err := d.attach(ctx, made.ID, s)
 	if err != nil {
 		return 0, fmt.Errorf("run %q in container %s: %w", args, id, err)
 	}
@@ -57,6 +61,24 @@ func (d docker) Exec(ctx context.Context, id string, args []string, s Streams) (
 	return r.ExitCode, err
 }
 
+// attach to a command, by which it begins. Who is told to end meanwhile has it end: the engine may have been told to start it, and does when it
+// gets to it.
+func (d docker) attach(ctx context.Context, id string, s Streams) (stream client.ExecAttachResult, err error) {
+	attaching, stop := unbroken(ctx)
+	defer stop()
+	if ctx.Err() == nil {
+		stream, err = d.ExecAttach(attaching, id, client.ExecAttachOptions{TTY: s.Terminal()})
+	}
+	if ctx.Err() == nil {
+		return stream, err
+	}
+	if stream.Conn != nil {
+		stream.Close()
+	}
+	d.endExec(id)
+	return stream, ctx.Err()
+}
+
 // beginsEvery is the time between two looks whether a command in a container has begun. Most have ended before the first.
 const beginsEvery = 100 * time.Millisecond
 
@@ -82,19 +104,39 @@ func (d docker) resize(ctx context.Context, id string, sizes <-chan Size) {
 	}
 }
 
-// endExec ends a command in a container, which the engine itself cannot.
+// endExec ends a command in a container as far as the engine says in time what that is.
 func (d docker) endExec(id string) {
 	ctx, stop := context.WithTimeout(context.Background(), answersWithin)
 	defer stop()
+	_ = d.EndExec(ctx, "", id)
+}
+
+// heardWithin is how long an engine that answers may take until it has heard that it is to start a command, which it was told before.
+const heardWithin = 2 * time.Second
+
+// EndExec implements Engine: the engine itself cannot end a command, and names of those are its own, whatever their container.
+func (d docker) EndExec(ctx context.Context, _, command string) error {
+	var first time.Time
 	for {
-		r, err := d.ExecInspect(ctx, id, client.ExecInspectOptions{})
-		if err != nil || !r.Running {
-			return
-		}
-		if r.PID != 0 {
+		r, err := d.ExecInspect(ctx, command, client.ExecInspectOptions{})
+		switch {
+		case errdefs.IsNotFound(err):
+			return nil
+		case err != nil:
+			return fmt.Errorf("look at command %s: %w", command, err)
+		case r.Running && r.PID != 0:
 			end(r.PID, r.ContainerID)
-			return
+			return nil
+		case r.Running: // and is just being started
+		case r.PID != 0 || r.ExitCode != 0 || !first.IsZero() && time.Since(first) > heardWithin: // has ended, or never begins
+			return nil
+		case first.IsZero():
+			first = time.Now()
 		}
-		time.Sleep(beginsEvery) // the engine is yet to start it
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(beginsEvery):
+		}
 	}
 }

@@ -125,6 +125,9 @@ type Engine interface {
 	Remove(ctx context.Context, id string) error
 	// Exec runs a command in one, as its user and with its environment and what is given besides, and gives its exit code. When the context ends, so does the command.
 	Exec(ctx context.Context, id string, args []string, s Streams) (code int, err error)
+	// EndExec ends a command that Exec runs or ran, also for another process, or is yet to begin, by the name that its streams were given.
+	// Already gone is success.
+	EndExec(ctx context.Context, id, command string) error
 	// Logs gives what one wrote from a time on, piece by piece with the time of each, and goes on until the context ends or the container
 	// does, or what it is given to fails.
 	Logs(ctx context.Context, id string, from time.Time, to func(at time.Time, text []byte) error) error

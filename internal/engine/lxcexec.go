@@ -62,7 +62,12 @@ func (l lxc) exec(ctx context.Context, id string, args []string, s Streams) (int
 		words = append(words, "--set-var", variable)
 	}
 	words = append(words, "--", program, InCommand, p.Cwd, "--")
+	name := newCommand()
+	if err := s.named(name); err != nil {
+		return 0, err
+	}
 	c := exec.Command("lxc-attach", append(words, args...)...)
+	c.Env = append(os.Environ(), commandVariable+"="+name)
 	c.SysProcAttr = &unix.SysProcAttr{Setsid: true}
 	run := attached
 	if s.Terminal() {
@@ -77,6 +82,26 @@ func (l lxc) exec(ctx context.Context, id string, args []string, s Streams) (int
 		return ended.ExitCode(), nil
 	}
 	return 0, err
+}
+
+// commandVariable of the environment names the command that an lxc-attach runs, which has it not.
+const commandVariable = "NFCHAIN_COMMAND"
+
+// EndExec implements Engine.
+func (l lxc) EndExec(_ context.Context, id, command string) error {
+	names, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		return err
+	}
+	mark := []byte(commandVariable + "=" + command)
+	for _, name := range names {
+		environment, _ := os.ReadFile(name) // of those that have not ended meanwhile
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		if err == nil && slices.ContainsFunc(bytes.Split(environment, []byte{0}), func(line []byte) bool { return bytes.Equal(line, mark) }) {
+			endAttached(pid, idOf(id))
+		}
+	}
+	return nil
 }
 
 // attached runs a command with these streams. Its input is written by another, so that whoever gives it is not waited for when the command

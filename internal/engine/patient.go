@@ -129,6 +129,19 @@ func afterwards(ctx context.Context, limit time.Duration) (context.Context, cont
 	return context.WithTimeout(context.WithoutCancel(ctx), limit)
 }
 
+// unbroken is for what is better done than broken off: it ends with ctx only a while later, when an engine would have answered.
+func unbroken(ctx context.Context) (context.Context, context.CancelFunc) {
+	doing, end := context.WithCancel(context.WithoutCancel(ctx))
+	unheed := context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(answersWithin):
+			end()
+		case <-doing.Done():
+		}
+	})
+	return doing, func() { unheed(); end() }
+}
+
 func (p patient) failing(what string, why error, do string) error {
 	return fmt.Errorf("%s: ask %s at %s: %w; see journalctl -u %s, %s, and then run this again", what, p.called(), p.Host(), why, p.unit(), do)
 }
@@ -226,6 +239,10 @@ func (p patient) Exec(ctx context.Context, id string, args []string, s Streams) 
 		return err
 	})
 	return code, err
+}
+
+func (p patient) EndExec(ctx context.Context, id, command string) error {
+	return p.limited(ctx, true, "end a command in container "+id, func(ctx context.Context) error { return p.asked.EndExec(ctx, id, command) })
 }
 
 // patientNetworking is one that has networks.

@@ -2,6 +2,7 @@ package netns
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -22,7 +23,7 @@ type Become struct {
 	Mark string
 	// Own is what the program has for itself.
 	Own Own
-	// Beside is a process whose view of the file system this one gets; 0 is a new one.
+	// Beside is a process whose view of the file system this one gets a copy of; 0 is a new one.
 	Beside int
 	// Dir is the working directory; "" is the root.
 	Dir string
@@ -75,7 +76,7 @@ func (b Become) Run(args []string) error {
 // does, in a mount namespace that goes with it.
 func (b Become) mounts() error {
 	if b.Beside != 0 {
-		return see(b.Beside)
+		return b.see()
 	}
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return fmt.Errorf("mount namespace: %w", err)
@@ -93,6 +94,21 @@ func (b Become) mounts() error {
 	source := cmp.Or(b.Mark, "nfchain")
 	_ = unix.Mount(source, "/sys", "sysfs", 0, "")
 	return b.Own.make(source, b.MemoryBytes)
+}
+
+// see the file system as the process does that it runs beside, and have the mark there that it does not share with that.
+func (b Become) see() error {
+	if err := see(b.Beside); err != nil || b.Mark == "" {
+		return err
+	}
+	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
+		return fmt.Errorf("mount namespace: %w", err)
+	}
+	if err := unix.Mount(b.Mark, "/sys", "sysfs", 0, ""); errors.Is(err, unix.EBUSY) { // where the program has its own, which is the same
+		_ = unix.Unmount("/sys", unix.MNT_DETACH)
+		_ = unix.Mount(b.Mark, "/sys", "sysfs", 0, "")
+	}
+	return nil
 }
 
 // holds tells whether a directory lies in one of those that are made, and not on the host.

@@ -199,6 +199,13 @@ func (p *program) askContained(ctx context.Context, args []string) (said string,
 		return "", fmt.Errorf("%w: %w", errUnasked, err)
 	}
 	defer func() { _ = e.Close() }()
+	note, err := p.begunBefore()
+	if err == nil {
+		err = p.endBegun(ctx, note)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", errUnasked, err)
+	}
 	return p.askBy(ctx, e, limit, args)
 }
 
@@ -207,12 +214,15 @@ func (p *program) askBy(ctx context.Context, e engine.Engine, limit *time.Timer,
 	var wrote tail
 	var begun atomic.Bool
 	mark := []string{process.Asking(p.config.Owner, p.spec.Node)}
-	code, err := e.Exec(ctx, p.spec.Container.Name, args, engine.Streams{Out: &wrote, Err: &wrote, Env: mark, Begun: func() {
+	code, err := e.Exec(ctx, p.spec.Container.Name, args, engine.Streams{Out: &wrote, Err: &wrote, Env: mark, Named: p.noteBegins, Begun: func() {
 		if limit.Stop() {
 			begun.Store(true)
 			limit.Reset(askTakes)
 		}
 	}})
+	if err == nil {
+		p.noteEnded()
+	}
 	switch {
 	case ctx.Err() != nil && !begun.Load():
 		return "", errUnbegun

@@ -17,7 +17,7 @@ func (s *supervisor) endLeft(which func(process.Found) bool) {
 // endLeft kills what the program has left running.
 func (p *program) endLeft(which func(process.Found) bool) {
 	find := func() ([]process.Found, error) { return process.FindIn(p.config.Owner, p.spec.Netns) }
-	killAll(find, func(f process.Found) bool { return f.Node == p.spec.Node && which(f) })
+	killAll(find, func(f process.Found) bool { return (f.Node == p.spec.Node || f.Node == "") && which(f) })
 }
 
 func all(process.Found) bool { return true }

@@ -36,6 +36,8 @@ type program struct {
 	restorer *restorer
 	cancel   context.CancelCauseFunc
 	done     chan struct{}
+	// noted is held while what [program.endBegun] is about is looked at.
+	noted sync.Mutex
 	// again has one started again that has ended, and else would not be.
 	again chan struct{}
 
@@ -121,6 +123,8 @@ func (p *program) keep(ctx context.Context, left bool) {
 		if left || p.spec.Netns == netns.Host { // where others' processes are, too, and nobody has looked
 			p.endLeft(asks)
 		}
+		note, _ := p.begunBefore()
+		defer p.meanwhile(func() { p.endLeftBegun(ctx, note) })()
 	} else if pid := p.adopt(left); pid != 0 {
 		runs = true
 		run = func(ctx context.Context) error {
@@ -161,6 +165,16 @@ func (p *program) keep(ctx context.Context, left bool) {
 		p.endLeft(all)
 		run = p.start
 	}
+}
+
+// meanwhile does something until its end is waited for.
+func (*program) meanwhile(do func()) (wait func()) {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		do()
+	}()
+	return func() { <-over }
 }
 
 // ended notes how the program ended and tells whether to start it again.

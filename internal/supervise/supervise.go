@@ -103,7 +103,7 @@ type supervisor struct {
 
 	mu       sync.Mutex
 	programs map[string]*program
-	// left are the nodes with programs that a killed supervisor left.
+	// left are the nodes with programs that a killed supervisor left; "" where it is not known of which.
 	left map[string]bool
 	// over is set when no more programs are taken.
 	over bool
@@ -196,7 +196,7 @@ func (s *supervisor) set(spec process.Spec) error {
 		s.states.forget(old.spec)
 	}
 	s.states.note(spec, process.Starting)
-	s.programs[spec.Node] = launch(s.config, spec, s.left[spec.Node], s.restorer, s)
+	s.programs[spec.Node] = launch(s.config, spec, s.left[spec.Node] || s.left[""], s.restorer, s)
 	delete(s.left, spec.Node)
 	return nil
 }

@@ -17,5 +17,8 @@ func Of(owner string) string { return filepath.Join(Root, owner) }
 // Log is where a function of a chain writes.
 func Log(owner, node string) string { return filepath.Join(Of(owner), node+".log") }
 
+// Asking is the file that names the ready command which an engine may be running for a function of a chain.
+func Asking(owner, node string) string { return filepath.Join(Of(owner), node+".asking") }
+
 // Locks is where the locks of chains are.
 const Locks = Root + "/.locks"

@@ -38,15 +38,19 @@ func Mark(owner string, s Spec) string {
 // asks stands in the mark of a ready command where that of a program has a fingerprint, which it never is.
 const asks = "asks"
 
-// Asking is the line of the environment of a node's ready command: it is none of the program, and its mark is there so that
-// whoever comes after a killed supervisor ends it, which nobody else would.
+// Asking is the line of the environment of a node's ready command, and outside of containers the source of a mount of its own: it is
+// none of the program, and its mark is there so that whoever comes after a killed supervisor ends it, which nobody else would.
 func Asking(owner, node string) string {
 	return strings.Join([]string{mark + "=" + owner, node, asks}, "/")
 }
 
+// unmarked is the whole mark of a ready command as earlier versions ran it.
+const unmarked = mark + "="
+
 // Found is a running process with the mark of a program.
 type Found struct {
-	PID               int
+	PID int
+	// Node is "" of a ready command of an earlier version's, of which only the namespace tells whose it is.
 	Node, Fingerprint string
 	// Asks tells that it is no program, but a ready command, or of one.
 	Asks bool
@@ -90,7 +94,7 @@ func FindIn(owner string, refs ...string) ([]Found, error) {
 
 // markedAmong living processes are those with the mark of an owner's program.
 func markedAmong(living map[string][]int, owner string) (found []Found) {
-	for _, pids := range living {
+	for name, pids := range living {
 		for _, pid := range pids {
 			environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 			if err != nil {
@@ -98,8 +102,11 @@ func markedAmong(living map[string][]int, owner string) (found []Found) {
 			}
 			lines := strings.Split(string(environment), "\x00")
 			f, ok := marked(lines, owner)
-			if MarkOf(lines) == "" {
+			switch MarkOf(lines) {
+			case "":
 				f, ok = marked(sources(pid), owner)
+			case unmarked:
+				f, ok = Found{Asks: true}, namespace.Owns(owner, name)
 			}
 			if ok {
 				f.PID, f.Leads, f.Began = pid, leads(pid), began(pid)
@@ -122,15 +129,16 @@ func sources(pid int) (all []string) {
 	return all
 }
 
-// marked reads the owner's mark from an environment, or from sources of mounts.
-func marked(lines []string, owner string) (Found, bool) {
+// marked reads the owner's mark from an environment, or from sources of mounts, among which are those of the program as well where a ready
+// command sees what that does.
+func marked(lines []string, owner string) (f Found, is bool) {
 	for _, line := range lines {
 		value, ok := strings.CutPrefix(line, mark+"=")
-		if words := strings.Split(value, "/"); ok && len(words) == 3 && words[0] == owner {
-			return Found{Node: words[1], Fingerprint: words[2], Asks: words[2] == asks}, true
+		if words := strings.Split(value, "/"); ok && len(words) == 3 && words[0] == owner && !(is && f.Asks) {
+			f, is = Found{Node: words[1], Fingerprint: words[2], Asks: words[2] == asks}, true
 		}
 	}
-	return Found{}, false
+	return f, is
 }
 
 func leads(pid int) bool {

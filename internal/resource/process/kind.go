@@ -62,6 +62,9 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 	}
 	all := map[string]string{}
 	for _, f := range left {
+		if f.Node == "" {
+			continue // whoever watches the program ends it
+		}
 		text := cmp.Or(all[f.Node], unsupervised)
 		if f.Leads && !f.Asks {
 			text += " " + f.Fingerprint

@@ -3,6 +3,7 @@ package process
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -75,6 +76,13 @@ func TestAsking(t *testing.T) {
 	}
 	if f, ok := marked([]string{Mark("edge", example())}, "edge"); !ok || f.Asks {
 		t.Errorf("a program: %+v, %v", f, ok)
+	}
+	both := []string{Asking("edge", "proxy"), Mark("edge", example())}
+	for range 2 {
+		if f, ok := marked(both, "edge"); !ok || !f.Asks {
+			t.Errorf("one that sees what the program does, %q: %+v, %v", both, f, ok)
+		}
+		slices.Reverse(both)
 	}
 	if f, ok := marked([]string{Asking("edge2", "proxy")}, "edge"); ok {
 		t.Errorf("another's: %+v", f)
