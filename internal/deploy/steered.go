@@ -21,6 +21,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/route"
 	"nfchain.dev/nfchain/internal/resource/steer"
+	"nfchain.dev/nfchain/internal/resource/tuning"
 )
 
 // phase of bringing up a chain that a forwarder steers.
@@ -278,6 +279,8 @@ func (w *work) waits(c resource.Change) bool {
 		return w.phase == making && c.Op == resource.Update
 	case process.KindName, nsh.PopKindName:
 		return c.Op == resource.Delete
+	case tuning.KindName: // so do its settings: before what it sends to has gone the kernel may refuse others
+		return c.Op == resource.Delete && c.Namespace == namespace.Name(w.owner, plan.WiringNode) && !w.ports[c.Key]
 	case pass.KindName:
 		return w.passWaits(c)
 	case route.KindName:

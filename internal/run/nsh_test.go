@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/capture"
 	"nfchain.dev/nfchain/internal/capture/capturetest"
 	"nfchain.dev/nfchain/internal/feature"
@@ -363,5 +364,34 @@ func TestWholeFramesSurviveEdits(t *testing.T) {
 	}
 	if w := b.nsh().Forward; w.Dropped != (run.NSHDropped{}) {
 		t.Errorf("%+v", w)
+	}
+}
+
+// TestWholeFramesComeAndGo: a function that gets frames whole is put in and taken out while packets pass, and none is lost.
+func TestWholeFramesComeAndGo(t *testing.T) {
+	b := newWhole(t, "proper")
+	with, name := b.chain, b.name()
+	without := plantest.Chain(t, name, "wiring: ebpf\nebpf: {service_path: 77}\nfunctions:\n- {name: a, kind: forward}\n- {name: b, kind: forward}\n")
+	b.up(run.UpOptions{Wait: true})
+	dropped := nstest.Dropped(t)
+	streams := []*numbers{b.stream4(0, webPort), b.stream4(1, webPort)}
+	for range 2 {
+		for _, chain := range []api.Chain{without, with} {
+			b.chain = chain
+			if _, _, err := b.host.Up(t.Context(), b.chain, run.UpOptions{Wait: true}); err != nil {
+				t.Fatal(err)
+			}
+			b.unchanged()
+		}
+	}
+	lost := 0
+	for _, s := range streams {
+		s.stop()
+	}
+	for _, s := range streams {
+		lost += <-s.sent - <-s.got
+	}
+	if lost < 0 || uint64(lost) > nstest.Dropped(t)-dropped { // another test may flood this machine
+		t.Errorf("%d packets are lost", lost)
 	}
 }
