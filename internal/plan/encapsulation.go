@@ -25,6 +25,8 @@ type NSH struct {
 	MDType int `json:"md_type,omitempty"`
 	// Paths are what it reads on each of several, of which the first is above too; none where there is one.
 	Paths []NSHPath `json:"paths,omitempty"`
+	// Way is the functions of the service path, in words, where ways part: each is one as far as it is apart from others.
+	Way string `json:"way,omitempty"`
 }
 
 // NSHPath is what a function reads on one of several paths.
@@ -52,8 +54,8 @@ func (b *builder) encapsulate(n *Node, f api.Function) error {
 		return fmt.Errorf("encapsulation: wiring %s puts no header before packets; use wiring: %s, or leave it out", b.wiring.Name(), able[wiring.Encapsulating](b.catalogue.Wirings))
 	case !takes:
 		return fmt.Errorf("encapsulation: a %s is the kernel's own, which does not read %s; kinds whose programs can are %s", n.Kind, f.Encapsulation, able[function.Framed](b.catalogue.Functions))
-	case b.chain.Spec.Parts():
-		return errors.New("encapsulation: functions of the chain have branches or a next, and headers tell of one path; leave one of the two out")
+	case b.chain.Spec.Parts() && b.chain.Spec.Classifier != nil:
+		return errors.New("encapsulation: functions of the chain have branches or a next, beside which headers do not tell paths of a classifier apart; leave one of the three out")
 	}
 	if length := nsh.LengthOf(f.MDType); b.chain.Spec.MTU+length > mostMTU {
 		return fmt.Errorf("encapsulation: packets of %d bytes with %d bytes of headers are longer than an interface takes; use mtu: %d", b.chain.Spec.MTU, length, mostMTU-length)
@@ -65,8 +67,8 @@ func (b *builder) encapsulate(n *Node, f api.Function) error {
 	if n.NSH = (&NSH{Forward: nsh.Hop{Path: path}}); f.MDType == nsh.FixedContext {
 		n.NSH.MDType = f.MDType
 	}
-	if b.chain.Spec.Classifier != nil {
-		return nil // places are those on paths, which are not known yet
+	if b.chain.Spec.Classifier != nil || b.chain.Spec.Parts() {
+		return nil // places are those on paths or ways, which are not known yet
 	}
 	var all []string
 	for _, o := range b.chain.Spec.Functions {

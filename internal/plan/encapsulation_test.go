@@ -31,13 +31,13 @@ func nshPlan(t *testing.T, spec string) *plan.Plan {
 // TestEncapsulationIsRefused where nobody would put a header on, or read it.
 func TestEncapsulationIsRefused(t *testing.T) {
 	for spec, want := range map[string]string{
-		"functions:\n- " + relayed + "\n":                                                                                        "wiring veth puts no header before packets; use wiring: ebpf",
-		"wiring: ebpf\nfunctions:\n- {name: a, kind: forward, encapsulation: nsh}\n":                                             "a forward is the kernel's own, which does not read nsh; kinds whose programs can are command",
-		"wiring: ebpf\nfunctions:\n- {name: a, kind: bridge, encapsulation: nsh}\n":                                              "a bridge is the kernel's own",
-		"mtu: 65520\n" + relays:                                                                                                  "use mtu: 65513",
-		"mtu: 65510\n" + strings.Replace(relays, "encapsulation: nsh", "encapsulation: nsh, mdType: 1", 1):                       "use mtu: 65497",
-		strings.Replace(relays, "functions:", "functions:\n- {name: parts, kind: forward, branches: [{mark: 1, to: relay}]}", 1): "functions of the chain have branches or a next, and headers tell of one path",
-		relays + "everywhere: [{kind: firewall}]\n":                                                                              "write except: [relay]",
+		"functions:\n- " + relayed + "\n":                                                                  "wiring veth puts no header before packets; use wiring: ebpf",
+		"wiring: ebpf\nfunctions:\n- {name: a, kind: forward, encapsulation: nsh}\n":                       "a forward is the kernel's own, which does not read nsh; kinds whose programs can are command",
+		"wiring: ebpf\nfunctions:\n- {name: a, kind: bridge, encapsulation: nsh}\n":                        "a bridge is the kernel's own",
+		"mtu: 65520\n" + relays:                                                                            "use mtu: 65513",
+		"mtu: 65510\n" + strings.Replace(relays, "encapsulation: nsh", "encapsulation: nsh, mdType: 1", 1): "use mtu: 65497",
+		strings.Replace(relays, "functions:", "functions:\n- {name: parts, kind: forward, branches: [{mark: 1, to: relay}]}", 1) + "classifier: {rules: [{name: r, match: {protocol: tcp}, functions: [relay]}]}\n": "function relay: encapsulation: functions of the chain have branches or a next, beside which headers do not tell paths of a classifier apart; leave one of the three out",
+		relays + "everywhere: [{kind: firewall}]\n": "write except: [relay]",
 	} {
 		_, err := plan.Make(plantest.Chain(t, "edge", spec), plantest.Catalogue(), plan.Facts{}, plan.Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -183,6 +183,116 @@ func TestPathIndexesEnd(t *testing.T) {
 	}
 	_, err := plan.Make(plantest.Chain(t, "edge", chain(strings.Join(names, ", ")+", relay")), plantest.Catalogue(), plan.Facts{}, plan.Options{})
 	if err == nil || !strings.Contains(err.Error(), "function relay: encapsulation: it is function 255") {
+		t.Error(err)
+	}
+}
+
+// wayHop is where a function is on its service path, and what that is called by its functions.
+type wayHop struct {
+	way              string
+	forward, reverse uint8
+}
+
+// TestServiceWays: where ways part each is a service path of its own as far as it is apart from those before it, with indexes of its own;
+// where it is back on the planned way, packets are at their place on that, whichever way they came.
+func TestServiceWays(t *testing.T) {
+	node := func(name, more string) string {
+		return "{name: " + name + ", kind: command, encapsulation: nsh, command: {args: [relay]}" + more + "}"
+	}
+	for name, c := range map[string]struct {
+		functions []string
+		want      map[string]wayHop
+	}{
+		"past one": {
+			[]string{node("a", ", branches: [{mark: 1, to: c}]"), node("b", ""), node("c", "")},
+			map[string]wayHop{"a": {"a b c", 255, 253}, "b": {"a b c", 254, 254}, "c": {"a b c", 253, 255}},
+		},
+		"all that is planned is a part": {
+			[]string{node("a", ", branches: [{mark: 1, to: b}], next: d"), node("b", ""), node("c", ""), node("d", "")},
+			map[string]wayHop{"a": {"a d", 255, 254}, "b": {"b c", 255, 254}, "c": {"b c", 254, 255}, "d": {"a d", 254, 255}},
+		},
+		"to the end": {
+			[]string{node("a", ", branches: [{mark: 1, to: b}], next: server"), node("b", "")},
+			map[string]wayHop{"a": {"a", 255, 255}, "b": {"b", 255, 255}},
+		},
+		"parting again": {
+			[]string{node("a", ", branches: [{mark: 1, to: b}], next: e"), node("b", ", branches: [{mark: 1, to: c}], next: d"), node("c", ""), node("d", ""), node("e", "")},
+			map[string]wayHop{"a": {"a e", 255, 254}, "b": {"b d", 255, 254}, "c": {"c", 255, 255}, "d": {"b d", 254, 255}, "e": {"a e", 254, 255}},
+		},
+		"others between": {
+			[]string{"{name: count, kind: counter, runtime: inline}", node("a", ", branches: [{mark: 1, to: b}], next: last"), "{name: x, kind: forward, group: b}", "{name: y, kind: forward, group: b}",
+				"{name: in, kind: counter, runtime: inline}", "{name: z, kind: forward}", node("c", ", replicas: 2"), "{name: last, kind: forward}"},
+			map[string]wayHop{"a": {"count a last", 254, 254}, "c": {"x y in z c", 251, 255}},
+		},
+		"a line": {
+			[]string{node("a", ", branches: [{mark: 1, to: b}]"), node("b", "")},
+			map[string]wayHop{"a": {"a b", 255, 254}, "b": {"a b", 254, 255}},
+		},
+	} {
+		p := nshPlan(t, "wiring: ebpf\nebpf: {service_path: 100}\nfunctions: ["+strings.Join(c.functions, ", ")+"]\n")
+		called, told := map[string]uint32{}, 0
+		for _, n := range p.Nodes {
+			if n.NSH == nil {
+				continue
+			}
+			told++
+			path, way := n.NSH.Forward.Path, strings.ReplaceAll(n.NSH.Way, " → ", " ")
+			want := c.want[n.Function()]
+			if got := (wayHop{way, n.NSH.Forward.Index, n.NSH.Reverse.Index}); got != want || n.NSH.Reverse.Path != path|nsh.Back || len(n.NSH.Paths) > 0 {
+				t.Errorf("%s: %s: %+v, want %+v", name, n.Name, n.NSH, want)
+			}
+			if was, is := called[way]; is && was != path {
+				t.Errorf("%s: %q is called %d and %d", name, way, was, path)
+			}
+			called[way] = path
+		}
+		if told < len(c.want) {
+			t.Errorf("%s: %d functions are told", name, told)
+		}
+		numbers := map[uint32]bool{}
+		for way, path := range called {
+			if numbers[path] || (path == 100) != slices.Contains(strings.Fields(way), "a") {
+				t.Errorf("%s: %q is called %d", name, way, path)
+			}
+			numbers[path] = true
+		}
+	}
+}
+
+// TestServiceWaysKeepTheirNumbers while others come and go, and what is on them.
+func TestServiceWaysKeepTheirNumbers(t *testing.T) {
+	numberOf := func(branches, more string) uint32 {
+		p := nshPlan(t, "wiring: ebpf\nebpf: {service_path: 8388607}\nfunctions: [{name: parts, kind: forward, next: last, branches: ["+branches+"]}, "+more+relayed+", {name: last, kind: forward}]\n")
+		return p.Nodes[slices.IndexFunc(p.Nodes, func(n plan.Node) bool { return n.Name == "relay" })].NSH.Forward.Path
+	}
+	alone := numberOf("{mark: 1, to: relay}", "")
+	if alone < 256 || alone >= 256+4096 { // identifiers begin anew behind the last
+		t.Errorf("called %d", alone)
+	}
+	if beside := numberOf("{mark: 1, to: relay}, {mark: 2, to: other}", "{name: other, kind: forward, next: last}, "); beside != alone {
+		t.Errorf("called %d, and %d beside another", alone, beside)
+	}
+}
+
+// TestServiceWaysEnd before an index would be 0, each by itself.
+func TestServiceWaysEnd(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("wiring: ebpf\nfunctions:\n- {name: parts, kind: forward, next: w100, branches: [{mark: 1, to: w0}]}\n")
+	for i := range 354 {
+		more := ""
+		if i == 99 {
+			more = ", next: relay"
+		}
+		fmt.Fprintf(&text, "- {name: w%d, kind: forward%s}\n", i, more)
+	}
+	text.WriteString("- " + relayed + "\n")
+	_, err := plan.Make(plantest.Chain(t, "edge", text.String()), plantest.Catalogue(), plan.Facts{}, plan.Options{})
+	if err == nil || !strings.Contains(err.Error(), "function relay: encapsulation: it is function 256 of a direction") {
+		t.Error(err)
+	}
+	fewer := strings.Replace(text.String(), "next: w100", "next: w102", 1) // nothing leads to two of them any more
+	fewer = strings.NewReplacer("- {name: w100, kind: forward}\n", "", "- {name: w101, kind: forward}\n", "").Replace(fewer)
+	if _, err := plan.Make(plantest.Chain(t, "edge", fewer), plantest.Catalogue(), plan.Facts{}, plan.Options{}); err != nil {
 		t.Error(err)
 	}
 }

@@ -74,6 +74,18 @@ functions:
 - {name: out, kind: forward}
 `
 
+const headedWays = `wiring: ebpf
+ebpf: {service_path: 100}
+functions:
+- {name: count, kind: counter, runtime: inline}
+- {name: parts, kind: command, encapsulation: nsh, branches: [{mark: 1, to: side}, {mark: 2, to: last}], command: {args: [relay]}}
+- {name: plain, kind: forward, next: joins}
+- {name: side, kind: command, encapsulation: nsh, command: {args: [relay]}}
+- {name: log, kind: bridge}
+- {name: joins, kind: command, encapsulation: nsh, command: {args: [relay]}}
+- {name: last, kind: forward}
+`
+
 const branchedPaths = `wiring: ebpf
 functions:
 - {name: tell, kind: forward, branches: [{mark: 1, to: check}], next: out}
@@ -145,6 +157,7 @@ func TestGolden(t *testing.T) {
 		"replicas":   "wiring: ebpf\nfunctions: [{name: a, kind: forward, replicas: 2}, {name: b, kind: bridge, replicas: 2}]\n",
 		"nsh":        "wiring: ebpf\nfunctions:\n- {name: a, kind: counter, runtime: inline}\n- {name: b, kind: command, encapsulation: nsh, command: {args: [relay]}}\n- {name: c, kind: forward}\n",
 		"headed":     headedPaths,
+		"headedways": headedWays,
 		"cni":        "wiring: cni\ncni: {config: /lab.conflist}\n",
 		"engine":     "wiring: engine\nengine: {driver: macvlan, options: {parent: eth1}}\nendpoints:\n- {name: client, runtime: docker}\n- {name: server, runtime: docker, container: {image: \"nginx:1.25\"}, command: {ready: {tcp_port: 80}}}\n",
 		"published":  "wiring: engine\nengine: {publish: \"5201-5204,80\"}\nendpoints: [{name: client}, {name: server, runtime: docker}]\n",

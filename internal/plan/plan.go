@@ -322,6 +322,11 @@ func (b *builder) build() (err error) {
 	if err := errors.Join(b.partable(), b.passable()); err != nil {
 		return err
 	}
+	if b.chain.Spec.Parts() {
+		if err := b.headWays(); err != nil {
+			return err
+		}
+	}
 	if b.space, err = b.chooseSpace(); err != nil {
 		return err
 	}

@@ -31,6 +31,9 @@ func (p *Plan) Text() string {
 		for _, way := range p.ways() {
 			fmt.Fprintf(&b, "branch: %s\n", way)
 		}
+		for _, way := range p.serviceWays() {
+			fmt.Fprintf(&b, "service path %s\n", way)
+		}
 	}
 	if p.Classifier != nil {
 		p.Classifier.list(&b)

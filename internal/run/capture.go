@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -55,9 +56,12 @@ func Captured(p *plan.Plan, hop string) (capture.Chain, error) {
 	return c, nil
 }
 
-// servicePaths are the several paths of a chain by what headers call them, either way.
+// servicePaths are the several paths of a chain, or its ways where these part, by what headers call them, either way.
 func servicePaths(p *plan.Plan) map[uint32]string {
-	all := map[uint32]string{}
+	all := p.ServiceWays()
+	for path, text := range maps.Clone(all) {
+		all[path|nsh.Back] = text
+	}
 	if p.Classifier == nil {
 		return all
 	}

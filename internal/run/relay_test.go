@@ -46,11 +46,33 @@ var relays = map[string]func(frame []byte) []byte{
 		}
 		return f
 	},
+	marking: func(f []byte) []byte { f[indexAt]--; return f },
 	"told": func(f []byte) []byte { // with metadata of type 2: a class, a type and 4 bytes (RFC 8300 §2.5.1)
 		f[indexAt]--
 		f[15] += 2
 		return append(f[:nsh.Length:nsh.Length], append([]byte{0, 1, 1, 4, 1, 2, 3, 4}, f[nsh.Length:]...)...)
 	},
+}
+
+// marking is what a function does that sends frames on by marks.
+const marking = "marking"
+
+// markOf the frames of such a function are the hundreds of the UDP port that they go to, and sideMark of all that is TCP; 0 of others.
+func markOf(f []byte) uint32 {
+	packet := f[nsh.Length+14:]
+	header, protocol := 20, 9
+	if f[nsh.Length+12] == 0x86 {
+		header, protocol = 40, 6
+	}
+	switch {
+	case len(packet) < header+4:
+		return 0
+	case packet[protocol] == unix.IPPROTO_TCP:
+		return sideMark
+	case packet[protocol] == unix.IPPROTO_UDP:
+		return uint32(binary.BigEndian.Uint16(packet[header+2:]) / 100)
+	}
+	return 0
 }
 
 // Where a service path header is in a frame.
@@ -85,7 +107,7 @@ func relay(way string) error {
 	}
 	failed := make(chan error)
 	for i := range sockets {
-		go func() { failed <- pump(sockets[i], sockets[1-i], indexes[1-i], change) }()
+		go func() { failed <- pump(sockets[i], sockets[1-i], indexes[1-i], change, way == marking) }()
 	}
 	ready, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", relayPort))
 	if err != nil {
@@ -95,8 +117,8 @@ func relay(way string) error {
 	return <-failed
 }
 
-// pump frames from one socket to an interface.
-func pump(from, to, out int, change func([]byte) []byte) error {
+// pump frames from one socket to an interface, with marks if they are to have some.
+func pump(from, to, out int, change func([]byte) []byte, marks bool) error {
 	b := make([]byte, 1<<17)
 	for {
 		n, at, err := unix.Recvfrom(from, b, 0)
@@ -108,6 +130,11 @@ func pump(from, to, out int, change func([]byte) []byte) error {
 		}
 		if l, is := at.(*unix.SockaddrLinklayer); !is || l.Pkttype == unix.PACKET_OUTGOING {
 			continue
+		}
+		if marks {
+			if err := unix.SetsockoptInt(to, unix.SOL_SOCKET, unix.SO_MARK, int(markOf(b[:n]))); err != nil {
+				return err
+			}
 		}
 		if err := unix.Sendto(to, change(b[:n]), 0, &unix.SockaddrLinklayer{Ifindex: out}); err != nil && !errors.Is(err, unix.ENOBUFS) {
 			return fmt.Errorf("send %d bytes: %w", n, err)
