@@ -21,13 +21,13 @@ enum { NAT_DESTINATION, NAT_SOURCE };     /* of a rule's kind */
 enum { NAT_BY_TURNS, NAT_BY_HASH };       /* how a rule's targets are shared out */
 
 /* How long a connection is known without packets: of TCP RFC 5382 REQ-5, one that is established and one that nobody has
- * answered yet or that was closed, and the second that the last packet may have come after it was noted; of ICMP's questions
- * RFC 5508 REQ-2, of others RFC 4787 REQ-5, and fragments as long as Linux waits for all of them. */
+ * answered yet or that was closed; of ICMP's questions RFC 5508 REQ-2, of others RFC 4787 REQ-5; each and the second that the
+ * last packet may have come after it was noted. Fragments are known for as long as Linux waits for all of them. */
 #define NAT_SECOND 1000000000ULL
 #define NAT_KEEPS_TCP (7441 * NAT_SECOND)
 #define NAT_KEEPS_TRANSITORY (241 * NAT_SECOND)
-#define NAT_KEEPS_ECHO (60 * NAT_SECOND)
-#define NAT_KEEPS_OTHER (300 * NAT_SECOND)
+#define NAT_KEEPS_ECHO (61 * NAT_SECOND)
+#define NAT_KEEPS_OTHER (301 * NAT_SECOND)
 #define NAT_KEEPS_PART (30 * NAT_SECOND)
 
 /* An entry: as what packets of a flow go on. */
@@ -416,40 +416,7 @@ static inline int nat_find(struct nat_work *w, __u32 i, __u64 now)
 	return x->part == NAT_FIRST ? nat_part(w, now) : NAT_DONE;
 }
 
-/* nat_error translates an error of ICMP about a packet of a connection: who sent that is to know it again
- * (RFC 5508 section 4). The error itself comes from and goes to what the connection's packets do. */
-static __attribute__((noinline)) int nat_error(struct __sk_buff *skb, struct nat_work *w, __u32 i, __u64 now)
-{
-	struct nat_packet *x = &w->inner, *error = &w->outer;
-	struct nat_flow *e;
-	int hides;
-
-	if (i >= STEPS)
-		return NAT_STRAY;
-	if (nat_read(skb, x, error->transport + 8) != NAT_FLOW || x->part == NAT_LATER || x->flow.version != error->flow.version ||
-	    !nat_same_address(x->flow.source, error->flow.destination))
-		return nat_stray(w, i);
-	x->flow.slot = steps[i].nat.whose;
-	nat_answer(&w->key, &x->flow);
-	e = bpf_map_lookup_elem(&nat_flows, &w->key);
-	if (!e || nat_idle(e, &w->key, now))
-		return nat_stray(w, i);
-	w->entry.becomes = e->becomes;
-	if (nat_same(&w->entry.becomes, &w->key))
-		return NAT_LEFT;
-	w->becomes = error->flow;
-	hides = !nat_same_address(w->key.source, w->entry.becomes.source);
-#pragma unroll
-	for (int n = 0; n < 4; n++) {
-		if (hides)
-			w->becomes.source[n] = w->entry.becomes.source[n];
-		w->becomes.destination[n] = w->entry.becomes.destination[n];
-	}
-	nat_answer(&w->key, &w->entry.becomes);
-	if (!nat_quote(skb, x, &w->key, error->sum) || nat_write(skb, error, &w->becomes) == NAT_UNWRITTEN)
-		return NAT_UNWRITTEN;
-	return NAT_DONE;
-}
+#include "nat_error.h"
 
 /* nat_take translates a packet. It is verified once, whatever the steps; else the verifier would follow every
  * way through the steps behind it for each way through it. */
@@ -470,8 +437,8 @@ __attribute__((noinline)) int nat_take(struct __sk_buff *skb, __u32 i, __u32 at,
 		return NAT_LEFT;
 	if (what == NAT_CUT || w->outer.cut)
 		what = NAT_STRAY;
-	else if (what == NAT_ERROR)
-		what = nat_error(skb, w, i, now);
+	else if (what == NAT_ERROR || what == NAT_REDIRECT)
+		what = nat_error(skb, w, i, what == NAT_REDIRECT, now);
 	else {
 		what = nat_find(w, i, now);
 		if (what == NAT_DONE)

@@ -8,8 +8,8 @@
 
 enum { ICMP_PROTOCOL = 1, ICMPV6_PROTOCOL = 58 };
 
-/* What a packet is: OTHER is of ICMP, and concerns no connection. */
-enum { NAT_OTHER, NAT_CUT, NAT_FLOW, NAT_ERROR };
+/* What a packet is: OTHER is of ICMP, and concerns no connection; a REDIRECT quotes a packet as an ERROR does. */
+enum { NAT_OTHER, NAT_CUT, NAT_FLOW, NAT_ERROR, NAT_REDIRECT };
 
 enum { NAT_WHOLE, NAT_FIRST, NAT_LATER }; /* fragments */
 /* Of a flow's echo, and of other questions of ICMP: their type, which is not that of an echo, stands in the place of the
@@ -24,7 +24,8 @@ struct nat_packet {
 	__u32 sum;           /* where its checksum is, which is not that of IPv4; 0: there is none */
 	__u32 id;            /* of its fragments */
 	__u8 part, cut;
-	__u8 flags, unused;  /* flags: of TCP */
+	__u8 flags;          /* of TCP */
+	__u8 quotes;         /* how far behind the transport's beginning another packet is, if one is quoted */
 };
 
 static inline int nat_pseudo(const struct flow *f) { return f->version == 6 || f->protocol != ICMP_PROTOCOL; }
@@ -52,6 +53,18 @@ static inline void nat_find_sum(struct __sk_buff *skb, struct nat_packet *x)
 		x->sum = x->transport + at;
 }
 
+/* nat_redirects6 tells whether a redirect of IPv6 is from a router of its link (RFC 4861 section 8.1) and quotes a packet
+ * in the first of its options: others concern nobody. */
+static inline int nat_redirects6(struct __sk_buff *skb, const struct nat_packet *x, __u8 code)
+{
+	const __u8 *h = (const void *)x->head;
+	__u8 option[2];
+
+	if (code || h[7] != 255 || h[8] != 0xfe || (h[9] & 0xc0) != 0x80 || bpf_skb_load_bytes(skb, x->transport + 40, option, 2))
+		return 0;
+	return option[0] == 4 && option[1];
+}
+
 /* nat_message reads a header of ICMP. */
 static inline int nat_message(struct __sk_buff *skb, struct nat_packet *x)
 {
@@ -61,6 +74,13 @@ static inline int nat_message(struct __sk_buff *skb, struct nat_packet *x)
 	if (bpf_skb_load_bytes(skb, x->transport, h, sizeof(h)))
 		return NAT_CUT;
 	type = h[0]; /* the first byte */
+	x->quotes = 8;
+	if (x->flow.version == 4 && type == 5)
+		return NAT_REDIRECT;
+	if (x->flow.version == 6 && type == 137 && nat_redirects6(skb, x, h[0] >> 8)) {
+		x->quotes = 48;
+		return NAT_REDIRECT;
+	}
 	if (x->flow.version == 4 ? type == 3 || type == 4 || type == 11 || type == 12 : type < 128)
 		return NAT_ERROR;
 	if (x->flow.version == 4 && type >= 13 && type <= 18) { /* timestamp, information, address mask: RFC 5508 section 3 */

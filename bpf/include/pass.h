@@ -115,7 +115,7 @@ struct {
 /* What a step remembers from packet to packet, on a cache line of its own. */
 struct memory {
 	__u64 value;
-	__u64 lost;    /* copies that no tap took, packets of no connection */
+	__u64 lost;    /* copies that no tap took, packets of no connection, redirects of one */
 	__u64 full;    /* packets whose connection could not be made */
 	__u64 copying; /* ns that cores spent on copies, by the share of them that was timed */
 	__u64 unused[4];

@@ -106,7 +106,7 @@ type ProgramNatWork struct {
 		Part      uint8
 		Cut       uint8
 		Flags     uint8
-		Unused    uint8
+		Quotes    uint8
 	}
 	Inner struct {
 		_         structs.HostLayout
@@ -119,7 +119,7 @@ type ProgramNatWork struct {
 		Part      uint8
 		Cut       uint8
 		Flags     uint8
-		Unused    uint8
+		Quotes    uint8
 	}
 	Becomes ProgramFlow
 	Key     ProgramFlow

@@ -13,7 +13,7 @@ import (
 var did = map[string]string{"count": "counted", "mark": "marked", "dscp": "given the code point", "drop": "dropped", "limit": "dropped, over the limit", "rules": "dropped, by rules", "mirror": "copied", "nat": "translated"}
 
 // lost is what became of the others.
-var lost = map[string]string{"mirror": "not copied, for the tap took none", "nat": "dropped, of no connection"}
+var lost = map[string]string{"mirror": "not copied, for the tap took none", "nat": "dropped, of no connection or redirecting one"}
 
 // printPasses prints what functions at a node's interfaces did.
 func (a *app) printPasses(n runs.NodeState) {

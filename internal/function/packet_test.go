@@ -43,9 +43,10 @@ type packet struct {
 	options int
 	// unsummed is UDP over IPv4 without a checksum.
 	unsummed bool
-	// about is the packet that this is an error about.
-	about   *packet
-	payload []byte
+	// about is the packet that this is an error about, or redirects.
+	about     *packet
+	redirects bool
+	payload   []byte
 }
 
 // String tells who sends it to whom.
@@ -90,11 +91,20 @@ func (p packet) bytes() []byte {
 		if p.about != nil {
 			id, kind = 0, kinds[2]
 		}
+		if p.redirects {
+			kind = map[bool]byte{false: 5, true: 137}[six]
+		}
 		l4 = binary.BigEndian.AppendUint16([]byte{kind, 0, 0, 0}, id)
 		l4 = append(l4, 0, 0)
 	}
 	if p.about != nil {
-		l4 = append(l4, p.about.bytes()...)
+		quoted := p.about.bytes()
+		if p.redirects && number == 58 { // the target and the destination, and an option (RFC 4861 section 4.5)
+			quoted = append(quoted, make([]byte, -len(quoted)&7)...)
+			l4 = append(l4, make([]byte, 32)...)
+			l4 = append(l4, 4, byte(1+len(quoted)/8), 0, 0, 0, 0, 0, 0)
+		}
+		l4 = append(l4, quoted...)
 	}
 	return p.over(number, append(l4, p.payload...))
 }
@@ -113,6 +123,9 @@ func (p packet) over(number byte, l4 []byte) []byte {
 		}
 		h := framestest.IPv6(number, 0, len(l4))
 		copy(h[8:], slices.Concat(from, to))
+		if p.redirects {
+			h[7] = 255
+		}
 		return append(h, l4...)
 	}
 	h := framestest.IPv4(number, 0, 0, bytes.Repeat([]byte{1, 1, 1, 1}, p.options), len(l4))
@@ -194,6 +207,8 @@ func read(b []byte) *packet {
 		switch {
 		case kind == 3 || kind == 1:
 			p.about, size = read(l4[8:]), len(l4)
+		case kind == 5 || kind == 137:
+			p.about, p.redirects, size = read(l4[map[byte]int{5: 8, 137: 48}[kind]:]), true, len(l4)
 		case p.answers:
 			ports[1] = id
 		default:

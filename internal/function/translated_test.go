@@ -434,12 +434,16 @@ func (w *traffic) back(c *connection, flags byte) {
 // told about the packets that were sent.
 func (w *traffic) fails(way int, came, sent pair) {
 	w.t.Helper()
+	if w.IntN(4) == 0 {
+		w.redirects(way, came, sent)
+		return
+	}
 	var p pair
 	router := w.IntN(2) == 0
 	for form, about := range came {
 		e := packet{protocol: icmp, about: about, from: netip.AddrPortFrom(about.to.Addr(), 0), to: netip.AddrPortFrom(about.from.Addr(), 0)}
 		if router {
-			e.from = netip.AddrPortFrom(netip.MustParseAddr(map[bool][]string{true: {"10.1.0.99", "10.2.0.99"}, false: {"fd01::99", "fd02::99"}}[e.to.Addr().Is4()][way]), 0)
+			e.from = routerOf(way, e.to.Addr())
 		}
 		p[form] = &e
 	}

@@ -31,7 +31,7 @@ type StepState struct {
 	Act string `json:"act"`
 	Tally
 	// Lost are the copies of a mirror that its tap did not take, and packets that a nat dropped
-	// because they are of no connection.
+	// because they are of no connection, or would redirect one that is translated.
 	Lost uint64 `json:"lost,omitempty"`
 	// Full are packets that a nat dropped because no port was left for their connection.
 	Full uint64 `json:"full,omitempty"`

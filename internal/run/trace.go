@@ -99,7 +99,7 @@ func stepsOf(all []InlineState) (steps []trace.StepCount) {
 		}{{string(api.Forward), f.Forward}, {string(api.Reverse), f.Reverse}} {
 			if s := way.step; s != nil {
 				steps = append(steps, trace.StepCount{Function: f.Name, Direction: way.name, Did: did[s.Act], Packets: s.Packets, Bytes: s.Bytes})
-				if s.Act == pass.Translate.String() { // what is of no connection
+				if s.Act == pass.Translate.String() { // what is of no connection, for one
 					steps = append(steps, trace.StepCount{Function: f.Name, Direction: way.name, Did: "dropped", Packets: s.Lost + s.Full})
 				}
 			}

@@ -19,8 +19,8 @@ import (
 //
 // What no rule is for goes on as it came. What is known without packets is forgotten: TCP's connections after
 // 124 minutes, or after 4 where nobody has answered yet, both ends have closed one, or it was reset (RFC 5382 REQ-5,
-// RFC 7857 section 2) and up to a second more, ICMP's questions after 60 s (RFC 5508 REQ-2), others after 5 minutes (RFC 4787
-// REQ-5). A SYN opens a connection anew that both ends have closed, or that was refused. Sequence numbers are not looked at, so
+// RFC 7857 section 2), ICMP's questions after 60 s (RFC 5508 REQ-2), others after 5 minutes (RFC 4787 REQ-5); each up to a second
+// later. A SYN opens a connection anew that both ends have closed, or that was refused. Sequence numbers are not looked at, so
 // that a reset may be forged or late. One of a connection that was answered is undone by the next packet, whatever that is, if
 // one comes within the 4 minutes, and it goes where it went; one that refuses a connection is undone if its SYN is answered.
 // What nobody sends a packet of for so long is forgotten, whoever the reset was of.
@@ -29,6 +29,8 @@ import (
 //
 //   - it answers to an address that connections were given as their source, and is of none of them,
 //   - it is an answer to a question of ICMP, of the way that opens, and nobody asked,
+//   - it is a redirect (RFC 792, RFC 4861 section 4.5) of a connection that is translated, whose ends know other addresses
+//     than it tells,
 //   - it is a fragment that comes before the first one, which says where it goes, or 30 s after,
 //   - its transport's header is cut off, or is behind more than eight of IPv6's extensions.
 //

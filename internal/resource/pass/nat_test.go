@@ -109,7 +109,7 @@ func (w *world) known(way int) (t tuple, frame []byte) {
 func (w *world) packet(way int) []byte {
 	var t tuple
 	var quoted []byte
-	switch w.IntN(8) {
+	switch w.IntN(10) {
 	case 0, 1, 2:
 		t = w.fresh(way)
 	case 3, 4, 5, 6:
@@ -145,9 +145,44 @@ func (w *world) quoting(t tuple, ip []byte) []byte {
 	if w.IntN(2) == 0 {
 		from = addr(map[byte]string{4: "10.7.7.7", 6: "fd07::7"}[t.version])
 	}
+	if w.IntN(2) == 0 {
+		return w.redirecting(t, ip)
+	}
 	e := tuple{version: t.version, protocol: map[byte]byte{4: 1, 6: 58}[t.version], source: from, destination: t.source}
 	icmp := append([]byte{some[byte](w, map[byte][]byte{4: {3, 4, 11, 12}, 6: {1, 2, 3, 4, 100}}[t.version]...), 0, 0, 0, 0, 0, 0, 0}, ip[:min(len(ip), 28+w.IntN(60))]...)
 	return e.over(icmp, true)
+}
+
+// redirecting is what a router says to who sent a packet, about another; some of IPv6 is not as it must be.
+func (w *world) redirecting(t tuple, ip []byte) []byte {
+	if t.version == 4 {
+		e := tuple{version: 4, protocol: 1, source: addr("10.7.7.7"), destination: t.source}
+		return e.over(append([]byte{5, byte(w.IntN(4)), 0, 0, 10, 7, 7, 8}, ip[:min(len(ip), 28+w.IntN(60))]...), true)
+	}
+	wrong := w.IntN(12) // of these at most one is
+	e := tuple{version: 6, protocol: 58, source: addr(some(w, "fe80::7", "febf::7")), destination: t.source}
+	if wrong == 0 {
+		e.source = addr("fd07::7")
+	}
+	icmp := make([]byte, 48, 200)
+	icmp[0], icmp[40], icmp[41] = 137, 4, 9
+	switch wrong {
+	case 1:
+		icmp[1] = 1
+	case 2:
+		icmp[40] = 2
+	case 3:
+		icmp[41] = 0
+	}
+	icmp = append(icmp, ip[:min(len(ip), 48+w.IntN(60))]...)
+	if wrong == 4 {
+		icmp = icmp[:8+w.IntN(len(icmp)-8)]
+	}
+	out := e.over(icmp, true)
+	if out[7] = 255; wrong == 5 {
+		out[7] = 254
+	}
+	return out
 }
 
 // fragment of a packet, the first one or another, in any order.
@@ -178,6 +213,7 @@ func (w *world) fragment(t tuple, payload []byte) []byte {
 
 // TestTranslatesLikeTheModel, both ways, and leaves checksums as right or wrong as they were.
 func TestTranslatesLikeTheModel(t *testing.T) {
+	var redirected [7]int
 	for seed := range uint64(3) {
 		n := everyKind()
 		if seed == 1 {
@@ -201,6 +237,12 @@ func TestTranslatesLikeTheModel(t *testing.T) {
 			}
 		}
 		tallies(t, programs, m)
+		for version, n := range m.redirected {
+			redirected[version] += n
+		}
+	}
+	if redirected[4] < 5 || redirected[6] < 5 {
+		t.Errorf("redirects that were dropped, by version: %v", redirected)
 	}
 }
 
@@ -263,6 +305,32 @@ func TestStepsBehindNAT(t *testing.T) {
 	}
 	if first, second := passed(t, w[0], one, 10, 0), passed(t, w[0], two, 10, 0); first != 4 || second != 0 {
 		t.Errorf("%d and %d packets of one address passed, want 4 and none", first, second)
+	}
+}
+
+// TestQuestionsAreKept: an answer is known as one for as long as RFC 5508 REQ-2 and RFC 4787 REQ-5 say, behind the last packet and
+// not behind the one that was noted, up to a second before.
+func TestQuestionsAreKept(t *testing.T) {
+	for protocol, keeps := range map[byte]uint64{1: 60 * second, 17: 300 * second} {
+		asked := tuple{version: 4, protocol: protocol, source: addr("10.1.0.1"), destination: addr("10.2.0.1"), ports: [2]uint16{4000, 53}}
+		if protocol == 1 {
+			asked.echo, asked.ports[1] = asks, 0
+		}
+		programs, last := natted(t, hiding("10.9.0.1")), uint64(2*second-1)
+		var went tuple
+		for _, at := range []uint64{second, last} { // the first alone is noted
+			_, out, _ := run(t, programs[0].Program, given{frame: frame(ether(typeIPv4), asked.packet(nil, true)), now: at})
+			went = parse(out[14:]).tuple
+		}
+		for _, c := range []struct {
+			now   uint64
+			knows bool
+		}{{last + keeps + second, false}, {last + keeps, true}} {
+			verdict, out, _ := run(t, programs[1].Program, given{frame: frame(ether(typeIPv4), went.answer().packet(nil, true)), now: c.now})
+			if knows := verdict == goesOn && parse(out[14:]).tuple == asked.answer(); knows != c.knows {
+				t.Errorf("protocol %d: an answer %d ns behind the last packet is known: %t", protocol, c.now-last, knows)
+			}
+		}
 	}
 }
 

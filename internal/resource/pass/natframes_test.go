@@ -47,7 +47,9 @@ type parsed struct {
 	first, later bool   // fragments
 	none         bool   // the transport cannot be found, or begins too late
 	cut          bool   // so, or its checksum is missing
-	other, error bool   // of ICMP
+	other        bool   // of ICMP
+	quotes       int    // how far behind the transport's beginning an error, or a redirect, has a packet
+	redirects    bool
 }
 
 // parse what begins with IP, whole or quoted.
@@ -110,7 +112,7 @@ func (x *parsed) transport(ip []byte) {
 	switch {
 	case x.none:
 	case isICMP(x.version, x.protocol):
-		x.message(rest)
+		x.message(ip, rest)
 	case ported(x.protocol):
 		x.ports = [2]uint16{binary.BigEndian.Uint16(rest), binary.BigEndian.Uint16(rest[2:])}
 		if x.protocol == 6 && len(rest) > 13 {
@@ -119,7 +121,7 @@ func (x *parsed) transport(ip []byte) {
 	}
 }
 
-func (x *parsed) message(icmp []byte) {
+func (x *parsed) message(ip, icmp []byte) {
 	kinds := map[byte][2]byte{4: {8, 0}, 6: {128, 129}}[x.version]
 	id := binary.BigEndian.Uint16(icmp[4:])
 	switch typ := icmp[0]; {
@@ -132,7 +134,11 @@ func (x *parsed) message(icmp []byte) {
 	case typ == kinds[1]:
 		x.echo, x.ports[1] = answers, id
 	case x.version == 4 && slices.Contains([]byte{3, 4, 11, 12}, typ), x.version == 6 && typ < 128:
-		x.error = true
+		x.quotes = 8
+	case x.version == 4 && typ == 5:
+		x.quotes, x.redirects = 8, true
+	case x.version == 6 && typ == 137 && icmp[1] == 0 && ip[7] == 255 && x.source.IsLinkLocalUnicast() && len(icmp) > 41 && icmp[40] == 4 && icmp[41] > 0:
+		x.quotes, x.redirects = 48, true
 	default:
 		x.other = true
 	}
@@ -212,7 +218,7 @@ func layer(ip []byte, from int) (at []int, wrong []uint32) {
 	default:
 		wrong = append(wrong, ones(pseudo(x.tuple, len(rest)), rest))
 	}
-	if x.error {
+	if x.quotes > 0 && !x.redirects {
 		inner, how := layer(rest[8:], from+x.at+8)
 		at, wrong = append(at, inner...), append(wrong, how...)
 	}

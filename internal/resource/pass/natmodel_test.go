@@ -18,6 +18,8 @@ type translator struct {
 	done   uint64   // packets translated
 	strays uint64
 	full   uint64
+	// redirected are dropped redirects, by the version of IP.
+	redirected [7]int
 }
 
 // known is as what packets of a flow go on.
@@ -100,7 +102,7 @@ func (m *translator) run(frame []byte, now uint64, answers bool) (verdict uint32
 	switch {
 	case x.cut:
 		dropsIt = true
-	case x.error:
+	case x.quotes > 0:
 		translated, dropsIt = m.about(x, want[at:], now, answers)
 	default:
 		to, how := m.find(x, now, answers)
@@ -178,13 +180,13 @@ func (m *translator) find(x parsed, now uint64, back bool) (tuple, how) {
 }
 
 func idle(t tuple, e known, now uint64) bool {
-	keeps := uint64(300 * second)
+	keeps := uint64(301 * second) // the last is noted to a second
 	if t.protocol == 6 && e.talk.lasting() {
-		keeps = 7441 * second // the last is noted to a second
+		keeps = 7441 * second
 	} else if t.protocol == 6 {
 		keeps = 241 * second
 	} else if t.echo != 0 {
-		keeps = 60 * second
+		keeps = 61 * second
 	}
 	return now > e.last && now-e.last > keeps
 }
@@ -331,11 +333,11 @@ func another(t tuple, drawn uint64) uint16 {
 	return 1024 + uint16(drawn%64512)
 }
 
-// about translates an error, and what it quotes.
+// about translates an error, and what it quotes. A redirect of what is translated is dropped.
 func (m *translator) about(x parsed, ip []byte, now uint64, back bool) (translated, strays bool) {
-	quote := ip[x.at+8:]
+	quote := ip[min(x.at+x.quotes, len(ip)):]
 	q := parse(quote)
-	if q.none || q.later || q.other || q.error || q.version != x.version || q.source != x.destination {
+	if q.none || q.later || q.other || q.quotes > 0 || q.version != x.version || q.source != x.destination {
 		return false, m.unknown(x, back) == isStray
 	}
 	key := q.answer()
@@ -343,8 +345,11 @@ func (m *translator) about(x parsed, ip []byte, now uint64, back bool) (translat
 	if !there || idle(key, e, now) {
 		return false, m.unknown(x, back) == isStray
 	}
-	if e.becomes == key {
-		return false, false
+	if e.becomes == key || x.redirects {
+		if e.becomes != key {
+			m.redirected[x.version]++
+		}
+		return false, e.becomes != key
 	}
 	to := x.tuple
 	to.destination = e.becomes.destination
