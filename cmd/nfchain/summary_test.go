@@ -58,7 +58,7 @@ func TestUpTellsOfFlows(t *testing.T) {
 	a := &app{env: env{stdout: &out}}
 	a.printItem(deployedItem{Name: "edge", MovedFlows: 1, StayingFlows: 2}, false)
 	want := "edge: up to date, nothing changed\n" +
-		"edge: 1 flow moved to the new path at once; packets under way may come in another order\n" +
+		"edge: 1 flow that had not been idle moved to the new path at once; of those, packets that were under way may come in another order\n" +
 		"edge: 2 flows stay on the path from before until idle, and what only they go by is removed then; `nfchain show edge` tells how many are left\n"
 	if out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)

@@ -123,7 +123,8 @@ type deployedItem struct {
 	Warnings []string `json:"warnings"`
 	// Runtimes are what was chosen for functions that left it to the plan, by their names.
 	Runtimes map[string]string `json:"runtimes,omitempty"`
-	// MovedFlows went to the new path at once, and StayingFlows go the one that they began on until they are idle.
+	// MovedFlows are those that were not idle and went to the new path at once: at most so many had packets under way, which
+	// may have come in another order. StayingFlows go the path that they began on until they are idle.
 	MovedFlows   int `json:"moved_flows"`
 	StayingFlows int `json:"staying_flows"`
 
@@ -171,7 +172,7 @@ func (a *app) printItem(item deployedItem, dry bool) {
 	}
 	a.printf("%s\n", summary(item.Name, item.changes, dry))
 	if item.MovedFlows > 0 {
-		a.printf("%s: %s moved to the new path at once; packets under way may come in another order\n", item.Name, words.Plural(item.MovedFlows, "flow"))
+		a.printf("%s: %s that had not been idle moved to the new path at once; of those, packets that were under way may come in another order\n", item.Name, words.Plural(item.MovedFlows, "flow"))
 	}
 	if item.StayingFlows > 0 {
 		a.printf("%s: %s on the path from before until idle, and what only they go by is removed then; `nfchain show %s` tells how many are left\n", item.Name, staying(item.StayingFlows), item.Name)

@@ -209,6 +209,31 @@ func TestTooManyReplicasWhereWaysPart(t *testing.T) {
 	}
 }
 
+// TestTooManyReplicasOnPaths: so many functions with replicas can paths lead to from a port; another function, which is not led
+// past, may divide them.
+func TestTooManyReplicasOnPaths(t *testing.T) {
+	const many = steer.MostShared + 1
+	for divided, want := range map[bool]string{
+		false: "classifier: from client packets may go on to 33 functions with replicas, and there can be 32; put one without onFailure: bypass between it and some of them",
+		true:  "",
+	} {
+		functions, rules := "- {name: between, kind: forward}\n- {name: behind, kind: forward}\n", ""
+		for i := range many {
+			path := fmt.Sprintf("f%d", i)
+			functions += fmt.Sprintf("- {name: %s, kind: forward, replicas: 2}\n", path)
+			if divided && i < 2 {
+				path = "between, " + path + ", behind"
+			}
+			rules += fmt.Sprintf("  - {name: r%d, match: {protocol: udp, destination_port: %d}, functions: [%s]}\n", i, 7000+i, path)
+		}
+		spec := "wiring: ebpf\nfunctions:\n" + functions + "classifier:\n  rules:\n  - {name: b, match: {protocol: tcp}, functions: [between, behind]}\n" + rules
+		_, err := plan.Make(plantest.Chain(t, "edge", spec), plantest.Catalogue(), plan.Facts{CPUs: upTo(4)}, plan.Options{})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("divided %t: error %v, want %q", divided, err, want)
+		}
+	}
+}
+
 // TestLongWays have their hop limits restored, though a way past some is shorter.
 func TestLongWays(t *testing.T) {
 	spec := "wiring: ebpf\nfunctions:\n"

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
@@ -23,7 +24,7 @@ func (b *builder) shareOn(f faces, r *resource.Resource) error {
 		return nil
 	}
 	if len(shared) > steer.MostShared {
-		return fmt.Errorf("classifier: from %s packets may go on to %d functions with replicas, and there can be %d; put a function between", b.nodes[node].Function(), len(shared), steer.MostShared)
+		return fmt.Errorf("classifier: from %s packets may go on to %d functions with replicas, and there can be %d; put one without onFailure: %s between it and some of them", b.nodes[node].Function(), len(shared), steer.MostShared, process.Bypass)
 	}
 	on := *s.Paths
 	on.Ways = slices.Clone(on.Ways)
