@@ -149,6 +149,9 @@ func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 		if err := w.lessen(); err != nil {
 			return err
 		}
+		if err := w.untag(ctx, p); err != nil {
+			return err
+		}
 	}
 	if err := w.relabel(); err != nil {
 		return err

@@ -382,21 +382,11 @@ func TestHeadedPathsOfStreams(t *testing.T) {
 // TestHeadedPathsKeepTags of VLANs, one and two: what says the path goes, and what was in the frame stays.
 func TestHeadedPathsKeepTags(t *testing.T) {
 	b := newHeaded(t, serviceBase+"functions:\n- "+relaying(t, "proper")+"\n- {name: b, kind: bridge}\nclassifier: {otherwise: chain, rules: [{name: vlan, match: {vlan: 100}, functions: [relay]}]}\n")
-	p := b.planned()
-	to, err := net.ParseMAC(p.Server().West.MAC)
-	if err != nil {
-		t.Fatal(err)
-	}
-	from, err := net.ParseMAC(p.Client().East.MAC)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ip := []byte{0x45, 0, 0, 36, 0, 0, 0, 0, 64, 17, 0xf6, 0xc2, 192, 0, 2, 1, 192, 0, 2, 2, 0x1b, 0x58, 0x1b, 0x58, 0, 16, 0, 0, 't', 'a', 'g', 'g', 'e', 'd', '!', '!'}
-	inner := []byte{0x81, 0, 0xff, 7} // as a port would write it
+	inner, port := []byte{0x81, 0, 0xff, 7}, byte(0) // as a port would write it
 	for path, tags := range map[string][]byte{"relay": {0x81, 0, 0, 100}, "relay b": {0x81, 0, 0xff, 8}} {
 		for _, more := range [][]byte{nil, inner} {
-			ip[21]++ // another flow, from another port
-			frame := slices.Concat(to, from, tags, more, []byte{8, 0}, ip)
+			port++ // another flow
+			frame := b.framed(port, tags, more)
 			const many = 20
 			on, seen := b.onPath(path), 0
 			for _, packet := range b.captured("", many, func() { b.raw(frame, 4*many) }) {
@@ -415,6 +405,43 @@ func TestHeadedPathsKeepTags(t *testing.T) {
 	}
 	if s := b.nsh(); s.Forward.Dropped != (run.NSHDropped{}) {
 		t.Errorf("%+v", s)
+	}
+}
+
+// framed is a datagram from a port of the first end's to the last, behind tags.
+func (b *bed) framed(port byte, tags ...[]byte) []byte {
+	b.Helper()
+	p := b.planned()
+	to, err := net.ParseMAC(p.Server().West.MAC)
+	if err != nil {
+		b.Fatal(err)
+	}
+	from, err := net.ParseMAC(p.Client().East.MAC)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ip := []byte{0x45, 0, 0, 36, 0, 0, 0, 0, 64, 17, 0xf6, 0xc2, 192, 0, 2, 1, 192, 0, 2, 2, 0x1b, port, 0x1b, 0x58, 0, 16, 0, 0, 't', 'a', 'g', 'g', 'e', 'd', '!', '!'}
+	return slices.Concat(to, from, slices.Concat(tags...), []byte{8, 0}, ip)
+}
+
+// TestTagsAreTheirSendersAgain when a function that was on several paths is on one: a tag like those by which ports said
+// which is left in the frame.
+func TestTagsAreTheirSendersAgain(t *testing.T) {
+	spec := serviceBase + "functions:\n- " + relaying(t, "proper") + "\n- {name: b, kind: bridge}\n"
+	b := newHeaded(t, spec+"classifier: {otherwise: chain, rules: [{name: vlan, match: {vlan: 100}, functions: [relay]}]}\n")
+	b.chain = plantest.Chain(t, b.name(), spec)
+	b.up(run.UpOptions{Wait: true})
+	b.unchanged()
+	frame := b.framed(1, []byte{0x81, 0, 0xff, 7})
+	const many = 20
+	seen := 0
+	for _, packet := range b.captured("", many, func() { b.raw(frame, 4*many) }) {
+		if bytes.Equal(packet.Data[nsh.Length:], frame) {
+			seen++
+		}
+	}
+	if seen < many/2 {
+		t.Errorf("%d of %d frames are as they were sent", seen, many)
 	}
 }
 

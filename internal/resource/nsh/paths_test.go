@@ -107,8 +107,53 @@ func TestPathsReadBack(t *testing.T) {
 			t.Errorf("of an older path came back: verdict %d, %x", verdict, bare)
 		}
 	}
+	if is := e.tagged(t); !is {
+		t.Error("of one path again: tags are looked for no more before all have come")
+	}
+	for range 2 {
+		e.untag(t)
+	}
+	if found := e.reads(t); e.tagged(t) || found["eth0"] != push.Fingerprint() {
+		t.Errorf("tags are looked for still: %t; %v, want %s", e.tagged(t), found, push.Fingerprint())
+	}
+	own := tagged(plain, 255)
+	if _, whole := runs(t, e.program(t, "eth0"), own); !bytes.HasSuffix(whole, own) || len(whole) != nsh.Length+len(own) || hopIn(whole) != push.Hop {
+		t.Errorf("a tag of its sender's own: %x of %x", whole, own)
+	}
+	s.On = on[:1]
+	e.sure(t, nsh.PushKind{}, resource.Update, s)
+	e.untag(t) // which leaves those of several paths
+	if _, whole := runs(t, e.program(t, "eth0"), tagged(plain, 7)); hopIn(whole) != on[0].Hop || len(whole) != nsh.Length+len(plain) {
+		t.Errorf("of a path again: %x", whole)
+	}
+	if _, whole := runs(t, e.program(t, "eth0"), tagged(plain, 255)); hopIn(whole) != push.Hop || len(whole) != nsh.Length+len(plain) {
+		t.Errorf("of an older path that was forgotten: %x", whole)
+	}
 	if now := []uint32{uint32(number(t, e.program(t, "eth0"))), uint32(number(t, e.program(t, "send0")))}; !slices.Equal(now, programs) {
 		t.Errorf("programs %v were replaced by %v", programs, now)
+	}
+}
+
+// hopIn is what a frame's header says.
+func hopIn(whole []byte) nsh.Hop {
+	word := binary.BigEndian.Uint32(whole[18:])
+	return nsh.Hop{Path: word >> 8, Index: uint8(word)}
+}
+
+// tagged tells whether eth0 looks for tags that say a path, of one alone.
+func (e *ends) tagged(t *testing.T) bool {
+	t.Helper()
+	is, err := nsh.Tagged(e.Place, "eth0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return is
+}
+
+func (e *ends) untag(t *testing.T) {
+	t.Helper()
+	if err := nsh.Untag(e.Place, "eth0"); err != nil {
+		t.Fatal(err)
 	}
 }
 

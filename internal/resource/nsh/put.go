@@ -83,8 +83,8 @@ func (s Push) headers(before []bpf.ProgramHeader) (map[uint32]bpf.ProgramHeader,
 	}
 	first, err := s.header(s.Hop)
 	// What has a tag may be on its way yet, or come by a port that is not turned yet: taken for a plain frame it would end at the function, with
-	// a tag of ours in it. So tags are looked for until the interface is made anew, though there is one path alone again: what that takes
-	// from users' packets is a tag of the priority, drop eligibility and VLAN that ours has.
+	// a tag of ours in it. So tags are looked for until [Untag], though there is one path alone again: what that takes from users' packets
+	// meanwhile is a tag of the priority, drop eligibility and VLAN that ours has.
 	if len(s.On) > 0 || len(before) > 0 && before[0].Tagged != 0 {
 		first.Tagged = 1
 	}
