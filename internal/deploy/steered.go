@@ -214,6 +214,12 @@ func placesOf(p *plan.Plan) map[string]int {
 			place[s.B.Device] = len(p.Nodes) - i
 		}
 	}
+	for name, n := range nodes {
+		if n.Past != nil { // which is as the node's own ports
+			i := slices.Index(order, name)
+			place[n.Past.West], place[n.Past.East] = len(p.Nodes)+i, len(p.Nodes)-i
+		}
+	}
 	return place
 }
 

@@ -148,6 +148,7 @@ func TestGolden(t *testing.T) {
 		"ebpf":       "wiring: ebpf\nfunctions: [{name: a, kind: forward}, {name: b, kind: bridge}]\n",
 		"inline":     inline,
 		"rowbeside":  "wiring: ebpf\nfunctions: [{name: count, kind: counter, runtime: inline}, {name: ids, kind: forward, replicas: 2}]\n",
+		"rowpast":    "wiring: ebpf\nfunctions: [{name: count, kind: counter, runtime: inline}, {name: ids, kind: forward, onFailure: bypass}, {name: behind, kind: counter, runtime: inline}]\n",
 		"translated": translated,
 		"watched":    "wiring: ebpf\nfunctions:\n- {name: a, kind: forward, onFailure: bypass}\n- {name: b, kind: bridge, onFailure: block}\n- {name: bad, kind: impair, onFailure: bypass, impair: {backend: tun}}\n",
 		"branches":   branches,

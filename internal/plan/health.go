@@ -37,6 +37,9 @@ func (b *builder) watch() error {
 		if n.East != nil {
 			w.East = ports[resource.Interface{Namespace: n.Namespace, Device: n.East.Device}]
 		}
+		if n.Past != nil {
+			w.PastWest, w.PastEast = n.Past.West, n.Past.East
+		}
 		if n.onFailure != "" {
 			any = true
 			if err := b.watched(place, n, &w); err != nil {
@@ -103,15 +106,6 @@ func (b *builder) watched(i int, n Node, w *process.Watched) error {
 	}
 	if _, translates := b.catalogue.Functions[n.Kind].(function.Translator); translates && n.onFailure == process.Bypass {
 		return fmt.Errorf("what passes by a %s has addresses that the ends do not know; use block, or leave it out", n.Kind)
-	}
-	for _, f := range b.inline {
-		beside := f.hop == i-1 || f.hop == i
-		if back := b.back(i) <= f.hop && f.hop < i; !n.OneWay && !f.OneWay && back {
-			beside = true
-		}
-		if n.onFailure == process.Bypass && beside {
-			return fmt.Errorf("what is led past %s would be led past %s beside it too, which is inline; use block, or runtime: netns for %s", n.Name, f.Name, f.Name)
-		}
 	}
 	sum := sha256.New()
 	for _, r := range b.resources {

@@ -170,7 +170,8 @@ func (b *builder) suits(f api.Function, steps function.Steps, hop int) bool {
 		return false
 	}
 	return !slices.ContainsFunc(all[max(0, at-1):min(at+2, len(all))], func(o api.Function) bool {
-		return o.Replicas > 1 && steps.NAT != nil || o.OnFailure == process.Bypass
+		bypassed := o.OnFailure == process.Bypass
+		return (o.Replicas > 1 || bypassed) && steps.NAT != nil || bypassed && (o.Replicas > 1 || b.chain.Spec.Parts())
 	})
 }
 

@@ -300,7 +300,7 @@ func TestInlineAutoSuits(t *testing.T) {
 	for functions, want := range map[string][]string{
 		"- {name: a, kind: counter}\n- {name: r, kind: forward, replicas: 2}\n- {name: c, kind: counter}\n- {name: d, kind: counter}\n":          {"a", "c", "d"},
 		"- {name: a, kind: nat, nat: {source: {}}}\n- {name: r, kind: forward, replicas: 2}\n- {name: c, kind: nat, nat: {source: {}}}\n":        nil,
-		"- {name: a, kind: counter}\n- {name: b, kind: counter}\n- {name: r, kind: command, onFailure: bypass, command: {args: [sleep, inf]}}\n": {"a"},
+		"- {name: a, kind: counter}\n- {name: b, kind: counter}\n- {name: r, kind: command, onFailure: bypass, command: {args: [sleep, inf]}}\n": {"a", "b"},
 		"- {name: m, kind: mirror}\n- {name: some, kind: mirror, mirror: {every: 10}}\n":                                                         {"some"},
 	} {
 		p := made(t, "wiring: ebpf\nruntime: auto\nfunctions:\n"+functions, plan.Facts{}, plan.Options{})

@@ -167,6 +167,9 @@ type Node struct {
 	Next     string       `json:"next,omitempty"`
 	// OneWay tells that what goes from the second endpoint to the first does not visit the function.
 	OneWay bool `json:"one_way,omitempty"`
+	// Past is what packets are led by past the node when it fails, where they meet functions without a namespace at its
+	// ports; nil where they go to the node behind it at once.
+	Past *Past `json:"past,omitempty"`
 
 	endpoint api.Endpoint
 	body     api.FunctionBody
@@ -247,6 +250,9 @@ func Make(chain api.Chain, c Catalogue, f Facts, o Options) (*Plan, error) {
 	err := b.build()
 	if err == nil {
 		err = b.replicate()
+	}
+	if err == nil {
+		err = b.pasts()
 	}
 	if err == nil {
 		err = b.after()

@@ -35,7 +35,7 @@ type HopState struct {
 	// Unknown packets went this way because it is the planned one, and where they belong was not known.
 	Unknown uint64 `json:"unknown_packets,omitempty"`
 	// LedPast are those of the packets that were led past the node while it failed, as far as they are counted: where ways
-	// part or come together.
+	// part or come together, and where they met functions that are inline beside it.
 	LedPast uint64 `json:"led_past_packets,omitempty"`
 	// Pass is what functions that are inline did on the hop; absent where there are none.
 	Pass *PassState `json:"pass,omitempty"`
@@ -55,7 +55,7 @@ func hopsOf(p *plan.Plan, passes map[string]*PassState, parted *steer.Parted) ([
 	var older map[string][]string
 	for _, r := range p.Resources {
 		s, is := r.Spec.(steer.Spec)
-		if !is {
+		if !is || strings.HasPrefix(s.Device, steer.Beside) {
 			continue
 		}
 		if counted == nil {
@@ -77,7 +77,7 @@ func hopsOf(p *plan.Plan, passes map[string]*PassState, parted *steer.Parted) ([
 		direct := p.Direct != nil && (from.Device == p.Direct.Client.Device || from.Device == p.Direct.Server.Device)
 		h := HopState{From: from.Node, To: to, Direct: direct, Packets: c.Packets, Bytes: c.Bytes, Older: older[s.Device],
 			Pass: passes[resource.ID(pass.KindName, r.Namespace, s.Device)]}.without(c.Ended)
-		h.Ended = c.Ended.Packets
+		h.Ended, h.LedPast = c.Ended.Packets, counted[pastBy(p, ends[s.To])].Packets
 		ways := h.without(ahead[s.Device].Counts).apart(s, p, parted)
 		if on, before := h.ahead(s, ends, ahead[s.Device].Counts); before {
 			ways = append(ways, on)
@@ -85,6 +85,20 @@ func hopsOf(p *plan.Plan, passes map[string]*PassState, parted *steer.Parted) ([
 		all = append(all, ways...)
 	}
 	return all, nil
+}
+
+// pastBy is the port by which packets come in again that were led past the node of an interface; "" where there is none.
+func pastBy(p *plan.Plan, to link.End) string {
+	for _, n := range p.Nodes {
+		switch {
+		case n.Past == nil || n.Name != to.Node:
+		case to.Device == n.West.Device:
+			return n.Past.East
+		case to.Device == n.East.Device:
+			return n.Past.West
+		}
+	}
+	return ""
 }
 
 // ahead is what went by paths other than that of branches, where there are such: the ways of the hop do not have it.

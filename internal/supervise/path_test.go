@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -115,7 +116,7 @@ func (p *path) well(nodes ...string) {
 }
 
 // sends waits until packets that come from a node, eastward, go to another one in place of the
-// next; "" is the planned one, "nowhere" none, and "replicas" those of a function.
+// next; "" is the planned one, "nowhere" none, "replicas" those of a function, and "past" and a node what leads past that beside it.
 func (p *path) sends(from, to string) {
 	p.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
@@ -166,11 +167,17 @@ func (p *path) goal(node string) uint32 {
 		p.Fatal(err)
 	}
 	defer h.Close()
-	l, err := h.LinkByName(p.watched(node).West)
+	bit, of := uint32(0), ""
+	if name, past := strings.CutPrefix(node, "past "); past {
+		bit, of = 1<<31, p.watched(name).PastWest
+	} else {
+		of = p.watched(node).West
+	}
+	l, err := h.LinkByName(of)
 	if err != nil {
 		p.Fatal(err)
 	}
-	return uint32(l.Attrs().Index)
+	return uint32(l.Attrs().Index) | bit
 }
 
 // watched is what the plan says of a node.

@@ -40,6 +40,10 @@ type Watched struct {
 	// West and East are the ports in front of the node; an end has one of them.
 	West string `json:"west,omitempty"`
 	East string `json:"east,omitempty"`
+	// PastWest and PastEast are the ends of a pair beside the node, by which packets are led past it from the west and from the
+	// east; "" where they go to the port of the next one. What is sent into one comes in at the other, as at the node's port.
+	PastWest string `json:"past_west,omitempty"`
+	PastEast string `json:"past_east,omitempty"`
 	// Of is the function that the node is a replica of, by its Number and Weight; "" for a node that
 	// is none. All replicas of a function are next to each other.
 	Of     string `json:"of,omitempty"`

@@ -201,12 +201,15 @@ func (k Kind) set(p resource.Place, s Spec) error {
 // something is before the node's interface that would not see what is handed over to it.
 const Sending = "send"
 
+// Beside begins the name of an end of a pair beside a node, into which packets are sent that are led past it: they come in at its other end.
+const Beside = "past"
+
 // byDevice is set in the number of such a port, as bpf/include/onward.h has it.
 const byDevice = 1 << 31
 
 // number of a port, as programs have it that send packets there: the index of its interface.
 func number(l netlink.Link) uint32 {
-	if strings.HasPrefix(l.Attrs().Name, Sending) {
+	if name := l.Attrs().Name; strings.HasPrefix(name, Sending) || strings.HasPrefix(name, Beside) {
 		return uint32(l.Attrs().Index) | byDevice
 	}
 	return uint32(l.Attrs().Index)

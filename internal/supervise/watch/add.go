@@ -18,6 +18,11 @@ func (w *Watcher) add(i int, spec process.Watched) error {
 			w.ends = append(w.ends, p)
 		}
 	}
+	for _, name := range []string{spec.PastWest, spec.PastEast} {
+		if name != "" {
+			w.port(name, process.Watched{}) // no probe comes by there
+		}
+	}
 	if spec.OnFailure == "" {
 		return nil
 	}

@@ -50,11 +50,16 @@ func turned(nodes []process.Watched, failed func(node int) bool) map[string]cour
 	courses, all := map[string]course{}, seats(nodes)
 	for at, seat := range all {
 		for _, i := range seat {
-			if n := nodes[i]; n.East != "" {
-				courses[n.East] = beyond(nodes, all, failed, at, 1)
+			n := nodes[i]
+			for _, east := range []string{n.East, n.PastEast} {
+				if east != "" {
+					courses[east] = beyond(nodes, all, failed, at, 1)
+				}
 			}
-			if n := nodes[i]; n.West != "" {
-				courses[n.West] = beyond(nodes, all, failed, at, -1)
+			for _, west := range []string{n.West, n.PastWest} {
+				if west != "" {
+					courses[west] = beyond(nodes, all, failed, at, -1)
+				}
 			}
 		}
 	}
@@ -70,6 +75,9 @@ func beyond(nodes []process.Watched, all [][]int, failed func(int) bool, from, s
 		case process.Block:
 			return course{to: blocked}
 		case process.Bypass:
+			if past := pastOf(first, step); past != "" {
+				return course{to: past}
+			}
 			continue
 		}
 		break
@@ -89,6 +97,15 @@ func beyond(nodes []process.Watched, all [][]int, failed func(int) bool, from, s
 		c.to = first.East
 	}
 	return c
+}
+
+// pastOf a node in a direction packets are sent by this port, from which they go on as they would from the node; "" where they go to
+// the one behind it at once.
+func pastOf(n process.Watched, step int) string {
+	if step > 0 {
+		return n.PastWest
+	}
+	return n.PastEast
 }
 
 // visited is the seat that packets come to from another in a direction, by plan. Back they go past what is one-way.

@@ -40,6 +40,16 @@ func oneWay(nodes []process.Watched, names ...string) []process.Watched {
 	return nodes
 }
 
+// beside some nodes is a pair by which packets are led past them.
+func beside(nodes []process.Watched, names ...string) []process.Watched {
+	for i, n := range nodes {
+		if slices.Contains(names, n.Node) {
+			nodes[i].PastWest, nodes[i].PastEast = "<<"+n.Node, n.Node+">>"
+		}
+	}
+	return nodes
+}
+
 // text of a course: where packets go, and which replicas are left out.
 func (c course) text() string {
 	text := c.to
@@ -57,6 +67,7 @@ func TestTurned(t *testing.T) {
 	more := chain("a bypass", "x bypass 2", "b block")
 	past := oneWay(chain("a bypass", "b bypass", "c bypass", "d block"), "b", "c")
 	last := chain("x block 2", "a bypass", "y replica 3")
+	pairs := beside(chain("a bypass", "b bypass", "c bypass", "x block 2"), "a", "c")
 	for _, c := range []struct {
 		nodes  []process.Watched
 		failed string
@@ -81,6 +92,12 @@ func TestTurned(t *testing.T) {
 		{last, "x1 x2", map[string]string{"client>": blocked, "<a": blocked}},
 		{last, "a y3", map[string]string{"x1>": shared + "-3", "x2>": shared + "-3", "a>": "-3", "<y1": shared, "<y2": shared, "<y3": shared, "<server": "-3"}},
 		{last, "y1 y2 y3", map[string]string{}},
+		{pairs, "a", map[string]string{"client>": "<<a", "<b": "a>>"}},
+		{pairs, "b", map[string]string{"a>": "<c", "a>>": "<c", "<c": "a>", "<<c": "a>"}},
+		{pairs, "a b", map[string]string{"client>": "<<a", "a>": "<c", "a>>": "<c", "<b": "a>>", "<c": "a>>", "<<c": "a>>"}},
+		{pairs, "b c", map[string]string{"a>": "<<c", "a>>": "<<c", "b>": "<<c", "<c": "a>", "<<c": "a>", "<x1": "c>>", "<x2": "c>>"}},
+		{pairs, "c x1", map[string]string{"b>": "<<c", "c>": "-1", "c>>": "-1", "<x1": "c>>", "<x2": "c>>", "<server": "-1"}},
+		{pairs, "c x1 x2", map[string]string{"b>": "<<c", "c>": blocked, "c>>": blocked, "<x1": "c>>", "<x2": "c>>", "<server": blocked}},
 		{past, "", map[string]string{}},
 		{past, "a", map[string]string{"client>": "<b", "<b": "client>", "<c": "client>", "<d": "client>"}},
 		{past, "b", map[string]string{"a>": "<c"}},
@@ -103,7 +120,13 @@ func TestTurned(t *testing.T) {
 				t.Errorf("%q failed: %s is shared out over nobody", c.failed, port)
 			}
 		}
-		if len(got) != 2*(len(c.nodes)-1) {
+		ports := 2 * (len(c.nodes) - 1)
+		for _, n := range c.nodes {
+			if n.PastWest != "" {
+				ports += 2
+			}
+		}
+		if len(got) != ports {
 			t.Errorf("%q: %d ports", c.failed, len(got))
 		}
 		maps.DeleteFunc(got, func(_, to string) bool { return to == "" })
