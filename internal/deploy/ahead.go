@@ -19,6 +19,8 @@ type ahead struct {
 	err  error
 	// furnishing tells that each container is furnished as soon as it runs, while others start.
 	furnishing bool
+	// joins tells that each joins its network namespace, which is there before and is furnished like any other meanwhile.
+	joins bool
 }
 
 // wait until it is there.
@@ -30,8 +32,8 @@ func (a *ahead) wait() error {
 // makeAhead begins to start the supervisor, and to make of a new chain what is not in its containers, so that pairs can be made from these as
 // each of them starts. Interfaces do not wait for their containers elsewhere: to take one from a namespace to another costs the kernel a grace
 // period and more, under its lock of the network, and to make it there does not.
-func (w *work) makeAhead(ctx context.Context, p *plan.Plan, containers []string) *ahead {
-	a := &ahead{made: make(chan struct{}), furnishing: w.furnishes(p, containers)}
+func (w *work) makeAhead(ctx context.Context, p *plan.Plan, containers []string, joins bool) *ahead {
+	a := &ahead{made: make(chan struct{}), furnishing: !joins && w.furnishes(p, containers), joins: joins}
 	begun := make(chan struct{})
 	go func() {
 		defer close(begun)

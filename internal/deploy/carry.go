@@ -3,6 +3,7 @@ package deploy
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"time"
@@ -26,7 +27,9 @@ func (w *work) startContained(ctx context.Context, p *plan.Plan, s container.Spe
 		return false, err
 	}
 	start := s.StartNew
-	if slices.ContainsFunc(all, func(c engine.Container) bool { return c.Name == s.Name }) {
+	if ahead.joins {
+		start = s.StartWithin
+	} else if slices.ContainsFunc(all, func(c engine.Container) bool { return c.Name == s.Name }) {
 		start = s.Start
 	}
 	its, err := start(ctx, w.owner, image)
@@ -43,6 +46,9 @@ func (w *work) startContained(ctx context.Context, p *plan.Plan, s container.Spe
 	}
 	if its.Called(s.Name) {
 		return false, nil
+	}
+	if ahead.joins {
+		return false, fmt.Errorf("function %s: its container has another network namespace than it was to join; see that its engine has the same %s as this command", s.Node, netns.Dir)
 	}
 	if err := empty(s.Name, w.owner); err != nil {
 		return false, err

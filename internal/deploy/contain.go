@@ -55,8 +55,12 @@ func (w *work) contain(ctx context.Context, p *plan.Plan) error {
 	if err := noteContainers(ctx, w.owner, enginesIn(wanted)...); err != nil {
 		return err
 	}
+	joins, err := w.joins(ctx, p, due)
+	if err != nil {
+		return err
+	}
 	finished, carried := 0, map[string]bool{}
-	ahead := w.makeAhead(ctx, p, names)
+	ahead := w.makeAhead(ctx, p, names, joins)
 	w.begun = !w.restoring
 	start := func(name string) error {
 		all, err := w.startContained(ctx, p, due[name].Spec.(container.Spec), images[name], ahead)
@@ -71,6 +75,9 @@ func (w *work) contain(ctx context.Context, p *plan.Plan) error {
 			w.progress(container.KindName, finished, len(names))
 		}
 		return err
+	}
+	if joins {
+		return w.startMeanwhile(ctx, p, names, ahead, start)
 	}
 	first, beside := parted(names, due)
 	if err = eachOf(ctx, max(twiceCores(), startsAtOnce), first, start); err == nil {

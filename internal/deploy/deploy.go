@@ -133,6 +133,9 @@ func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, err
 	w.move = d.Move
 	had := inOrder(enginesOf(p.Chain))
 	err := w.bring(ctx, p)
+	if err != nil {
+		w.starting.stop()
+	}
 	if err == nil {
 		err = w.dropNetworks(ctx, p, had)
 	}
@@ -207,6 +210,8 @@ type work struct {
 	fresh map[string]bool
 	// containers that the owner had when they were looked for, if they were.
 	containers *[]engine.Container
+	// starting are the containers that start while the rest is made; nil where none do.
+	starting *starting
 	// early is what was made before the turn of its stage.
 	early map[visited]bool
 	sight sight
@@ -261,12 +266,18 @@ func (w *work) wanted(kinds []resource.Kind, p *plan.Plan) (wanted map[string]ma
 
 // stage brings the stage's kinds to what the plan says, namespace by namespace.
 func (w *work) stage(ctx context.Context, kinds []resource.Kind, p *plan.Plan) error {
+	if err := w.starting.failed(); err != nil {
+		return err
+	}
 	switch kinds[0].Name() {
 	case container.NetworkKindName:
 		return w.networks(ctx, p)
 	case container.KindName:
 		return w.contain(ctx, p)
 	case process.KindName:
+		if err := w.starting.wait(); err != nil {
+			return err
+		}
 		if err := w.relieve(); err != nil {
 			return err
 		}
@@ -398,31 +409,6 @@ func (w *work) read(k resource.Kind, place string, open *opened) ([]resource.Obs
 		w.sight.note(place, k, observed)
 	}
 	return observed, err
-}
-
-// opened is a place that is opened when it is first asked for.
-type opened struct {
-	*work
-	place string
-	there *resource.Place
-}
-
-func (o *opened) at() (resource.Place, error) {
-	if o.there == nil {
-		h, err := o.open(o.place)
-		if err != nil {
-			return resource.Place{}, err
-		}
-		at := resource.Alone(h, o.owner)
-		o.there = &at
-	}
-	return *o.there, nil
-}
-
-func (o *opened) close() {
-	if o.there != nil {
-		o.shut(o.there.Handle)
-	}
 }
 
 func (w *work) visitNamespace(r resource.Resource) error {

@@ -6,6 +6,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 )
 
@@ -52,4 +53,29 @@ func (w *work) inside(place string, do func(*netns.Handle) error) error {
 	}
 	defer w.shut(h)
 	return do(h)
+}
+
+// opened is a place that is opened when it is first asked for.
+type opened struct {
+	*work
+	place string
+	there *resource.Place
+}
+
+func (o *opened) at() (resource.Place, error) {
+	if o.there == nil {
+		h, err := o.open(o.place)
+		if err != nil {
+			return resource.Place{}, err
+		}
+		at := resource.Alone(h, o.owner)
+		o.there = &at
+	}
+	return *o.there, nil
+}
+
+func (o *opened) close() {
+	if o.there != nil {
+		o.shut(o.there.Handle)
+	}
 }

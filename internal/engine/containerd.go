@@ -337,6 +337,8 @@ func (d containerd) remove(ctx context.Context, id string) error {
 	return nil
 }
 
+func (containerd) Joins() bool { return true }
+
 func (containerd) Writes() bool { return true }
 
 // Logs has nothing to give: what a container writes goes to the function's log.

@@ -298,8 +298,8 @@ func contained(id string, w Wanted) []oci.SpecOpts {
 	for _, m := range w.Mounts {
 		all = append(all, oci.WithMounts([]specs.Mount{bind(m)}))
 	}
-	if w.Beside != "" {
-		all = append(all, oci.WithLinuxNamespace(specs.LinuxNamespace{Type: specs.NetworkNamespace, Path: netns.Path(w.Beside)}))
+	if in := cmp.Or(w.Beside, w.In); in != "" {
+		all = append(all, oci.WithLinuxNamespace(specs.LinuxNamespace{Type: specs.NetworkNamespace, Path: netns.Path(in)}))
 	}
 	var may []string
 	for _, name := range w.Capabilities {

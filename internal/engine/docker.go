@@ -294,6 +294,8 @@ func (s stamped) Write(piece []byte) (int, error) {
 	return len(piece), s(at, text)
 }
 
+func (docker) Joins() bool { return false }
+
 func (docker) Writes() bool { return false }
 
 func (d docker) Reading(c Container) string { return d.Name() + " logs " + c.Name }

@@ -65,6 +65,8 @@ type Wanted struct {
 	Publish api.PortRanges
 	// Beside is the name of a container of the same engine's whose network namespace it is in; "" has its own.
 	Beside string
+	// In is the name of the network namespace that it joins whenever it starts, by an engine that Joins; "" has the engine make one.
+	In string
 	// Program is nfchain's own, which every container is started by.
 	Program string
 }
@@ -131,6 +133,8 @@ type Engine interface {
 	// Logs gives what one wrote from a time on, piece by piece with the time of each, and goes on until the context ends or the container
 	// does, or what it is given to fails.
 	Logs(ctx context.Context, id string, from time.Time, to func(at time.Time, text []byte) error) error
+	// Joins tells that it starts a container in a network namespace that is there before, whose name is Wanted.In.
+	Joins() bool
 	// Writes tells that it appends what containers write to their functions' logs by itself, so that Logs has nothing to give.
 	Writes() bool
 	// Reading is the command by which a person reads what one wrote.

@@ -182,6 +182,8 @@ func (l lxc) Limit(_ context.Context, id string, to Limits) error {
 	return nil
 }
 
+func (lxc) Joins() bool { return false }
+
 func (lxc) Writes() bool { return true }
 
 // Logs has nothing to give: what a container writes goes to the function's log.

@@ -287,44 +287,6 @@ func (s Spec) Prepare(ctx context.Context, owner string, progress func(what stri
 	return e.Prepare(ctx, s.wanted(owner, program), progress)
 }
 
-// Start the container, of which the first process waits for its network, and give its network namespace. One that ended is started as it is,
-// with what it wrote to its files, if it is as it should be; else there is a new one, as where it is of another image than one that is given.
-func (s Spec) Start(ctx context.Context, owner, image string) (*netns.Held, error) {
-	return s.begin(ctx, func(e engine.Engine) (engine.Container, error) { return s.started(ctx, e, owner, image) })
-}
-
-// StartNew is Start of one that was looked for, and is not there.
-func (s Spec) StartNew(ctx context.Context, owner, _ string) (*netns.Held, error) {
-	return s.begin(ctx, func(e engine.Engine) (engine.Container, error) { return s.made(ctx, e, owner) })
-}
-
-func (s Spec) begin(ctx context.Context, start func(engine.Engine) (engine.Container, error)) (*netns.Held, error) {
-	e, err := engine.Open(ctx, s.Engine)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = e.Close() }()
-	is, err := start(e)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("function %s: %w", s.Node, err)
-	case is.PID == 0:
-		return nil, fmt.Errorf("function %s: container %s %s at once; see `%s`", s.Node, s.Name, is.How, e.Reading(is))
-	case !engine.Is(is.PID, is.ID):
-		return nil, fmt.Errorf("function %s: the engine at %s says that container %s is process %d, which it is not on this machine; set %s to an engine of this machine", s.Node, e.Host(), s.Name, is.PID, engine.Variable(s.Engine))
-	}
-	if s.PageBytes > 0 {
-		if err := is.Furnish(ctx, s.Limits); err != nil {
-			return nil, fmt.Errorf("function %s: %w", s.Node, err)
-		}
-	}
-	its, err := netns.HeldBy(is.PID, func() bool { return still(ctx, e, is) })
-	if err != nil {
-		return nil, fmt.Errorf("function %s: container %s ended at once; see `%s`: %w", s.Node, s.Name, e.Reading(is), err)
-	}
-	return its, nil
-}
-
 // still tells whether a container's first process is the one that it was when it started. One that waits in a control group of another name
 // could be another container's that waits too, so that its engine is asked once more.
 func still(ctx context.Context, e engine.Engine, was engine.Container) bool {
@@ -387,7 +349,11 @@ func (s Spec) made(ctx context.Context, e engine.Engine, owner string) (engine.C
 	if err != nil {
 		return engine.Container{}, err
 	}
-	id, err := e.Create(ctx, s.wanted(owner, program))
+	w := s.wanted(owner, program)
+	if e.Joins() {
+		w.In = s.joined()
+	}
+	id, err := e.Create(ctx, w)
 	if err != nil {
 		return engine.Container{}, err
 	}
