@@ -153,7 +153,7 @@ func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, err
 }
 
 func (d *Deployer) work(p *plan.Plan) *work {
-	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, doing: d.Doing, tellWait: d.Waits, contained: d.Contained, made: d.Made, restoring: d.Restoring, fetched: map[string]bool{}, lacking: map[string]error{}, fresh: map[string]bool{}, early: map[visited]bool{}}
+	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, doing: d.Doing, tellWait: d.Waits, contained: d.Contained, made: d.Made, restoring: d.Restoring, fetched: map[string]bool{}, lacking: map[string]error{}, fresh: map[string]bool{}, early: map[visited]bool{}, let: map[string]bool{}}
 	maps.Copy(w.fetched, d.fetched)
 	return w
 }
@@ -210,8 +210,9 @@ type work struct {
 	fresh map[string]bool
 	// containers that the owner had when they were looked for, if they were.
 	containers *[]engine.Container
-	// starting are the containers that start while the rest is made; nil where none do.
+	// starting are the containers that start while the rest is made; nil where none do. Of programs in them, let have begun, by ID.
 	starting *starting
+	let      map[string]bool
 	// early is what was made before the turn of its stage.
 	early map[visited]bool
 	sight sight
@@ -274,11 +275,17 @@ func (w *work) stage(ctx context.Context, kinds []resource.Kind, p *plan.Plan) e
 		return w.networks(ctx, p)
 	case container.KindName:
 		return w.contain(ctx, p)
+	case adopted.KindName:
+		if adopts(p) { // from the machine, for containers that start
+			if err := w.starting.wait(); err != nil {
+				return err
+			}
+		}
 	case process.KindName:
-		if err := w.starting.wait(); err != nil {
+		if err := w.relieve(); err != nil {
 			return err
 		}
-		if err := w.relieve(); err != nil {
+		if err := w.starting.finish(); err != nil {
 			return err
 		}
 	}
@@ -478,5 +485,5 @@ func (w *work) difference(place, kind string, observed []resource.Observed, want
 func (w *work) renewed(r resource.Resource) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.ContainsFunc(r.Needs, func(id string) bool { return w.fresh[id] })
+	return !w.let[r.ID] && slices.ContainsFunc(r.Needs, func(id string) bool { return w.fresh[id] })
 }

@@ -7,6 +7,7 @@ import (
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -28,24 +29,40 @@ func (w *work) removeDropped(ctx context.Context, p *plan.Plan) error {
 	if err != nil {
 		return err
 	}
-	var own, others []string
+	var own, others, joined []string
 	for _, name := range names {
 		owner, _, made := namespace.Split(name)
 		switch {
 		case wanted[name]:
+		case owner == w.owner && made && container.Joined(name):
+			joined = append(joined, name)
 		case owner == w.owner && made:
 			own = append(own, name)
 		case !made && netns.Exists(name) && !wantedBy[netns.Identity(name)]:
 			others = append(others, name)
 		}
 	}
-	if err := each(ctx, own, w.dropNamespace); err != nil {
+	if err := errors.Join(w.dropJoined(joined), each(ctx, own, w.dropNamespace)); err != nil {
 		return err
 	}
 	if err := w.dropContainers(ctx, p); err != nil {
 		return err
 	}
 	return each(ctx, others, w.dropInterfaces)
+}
+
+// dropJoined takes names away that somebody left who was killed while containers joined namespaces by them. A container that has joined one runs
+// on: where its namespace has no other name, it is given that when the container's turn comes.
+func (w *work) dropJoined(names []string) error {
+	if w.dry {
+		return nil
+	}
+	for _, name := range names {
+		if err := netns.Remove(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // dropShared takes the namespace of the ends away where they share it and are not to, and that of the second where they are to and do not.

@@ -1,14 +1,19 @@
 package deploy
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"sync"
 
 	"nfchain.dev/nfchain/internal/engine"
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/process"
 )
 
 // joins tells whether the containers that are due start while the chain is made in their network namespaces: nothing of the chain is there yet, so that
@@ -52,12 +57,21 @@ func engineJoins(ctx context.Context, name string) (bool, error) {
 // starting is the containers of a chain that start while it is made.
 type starting struct {
 	cancel context.CancelFunc
-	done   chan struct{}
-	err    error
+	// started is closed when all of them have, or one cannot, as err tells then.
+	started chan struct{}
+	err     error
+	// furnished is closed, by furnish, when all is made that comes before programs: theirs begin from then on, as each has started.
+	furnished chan struct{}
+	furnish   func()
+	// done is closed when all that could begin have, and unbegun tells what kept one from it.
+	done    chan struct{}
+	unbegun error
+	// asking is held by whoever asks the supervisor, so that one alone starts it where it is not there.
+	asking sync.Mutex
 }
 
-// startMeanwhile makes the network namespaces of new containers, and has these start in them while the stages to come go on, as far as to what runs
-// in containers.
+// startMeanwhile makes the network namespaces of new containers, and has these start in them while the stages to come go on. What runs in them
+// begins when all is made that comes before it, and does not wait for other containers.
 func (w *work) startMeanwhile(ctx context.Context, p *plan.Plan, names []string, ahead *ahead, start func(string) error) error {
 	for _, name := range names {
 		w.coming[name] = true
@@ -71,14 +85,64 @@ func (w *work) startMeanwhile(ctx context.Context, p *plan.Plan, names []string,
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	s := &starting{cancel: cancel, done: make(chan struct{})}
+	s := &starting{cancel: cancel, started: make(chan struct{}), furnished: make(chan struct{}), done: make(chan struct{})}
+	s.furnish = sync.OnceFunc(func() { close(s.furnished) })
 	w.starting = s
 	go func() {
 		defer close(s.done)
-		s.err = eachOf(ctx, max(twiceCores(), startsAtOnce), names, start)
+		var beginning sync.WaitGroup
+		defer beginning.Wait()
+		s.err = eachOf(ctx, max(twiceCores(), startsAtOnce), names, func(name string) error {
+			if err := start(name); err != nil {
+				return err
+			}
+			beginning.Add(1)
+			go func() {
+				defer beginning.Done()
+				w.beginIn(ctx, p, name)
+			}()
+			return nil
+		})
 		<-ahead.made
+		close(s.started)
 	}()
 	return nil
+}
+
+// beginIn a container what runs in it, when all is made that comes before that.
+func (w *work) beginIn(ctx context.Context, p *plan.Plan, name string) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-w.starting.furnished:
+	}
+	var its []resource.Resource
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(process.Spec); is && s.Container != nil && s.Container.Name == name {
+			its = append(its, r)
+		}
+	}
+	changes := w.difference(netns.Host, process.KindName, nil, its)
+	if len(changes) == 0 {
+		return
+	}
+	w.starting.asking.Lock()
+	defer w.starting.asking.Unlock()
+	if err := (process.Kind{}).Apply(resource.Place{Owner: w.owner}, changes); err != nil {
+		w.starting.unbegun = err
+		return
+	}
+	w.record(changes...)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range changes {
+		w.let[c.ID] = true
+	}
+}
+
+// adopts tells of a plan by which a chain takes interfaces that the machine has.
+func adopts(p *plan.Plan) bool {
+	return slices.ContainsFunc(p.Resources, func(r resource.Resource) bool { return r.Kind == adopted.KindName })
 }
 
 // failed is what keeps one of them from starting, if that is known.
@@ -87,7 +151,7 @@ func (s *starting) failed() error {
 		return nil
 	}
 	select {
-	case <-s.done:
+	case <-s.started:
 		return s.err
 	default:
 		return nil
@@ -99,9 +163,19 @@ func (s *starting) wait() error {
 	if s == nil {
 		return nil
 	}
+	<-s.started
+	return s.err
+}
+
+// finish when all is made that comes before programs: wait until all have started and theirs have begun, or one cannot.
+func (s *starting) finish() error {
+	if s == nil {
+		return nil
+	}
+	s.furnish()
 	<-s.done
 	s.cancel()
-	return s.err
+	return cmp.Or(s.err, s.unbegun)
 }
 
 // stop starting them, where that is in vain.

@@ -42,6 +42,8 @@ const (
 type containerd struct {
 	client  *client.Client
 	address string
+	// joins is Joins.
+	joins bool
 }
 
 func openContainerd(ctx context.Context) (asked, error) {
@@ -64,8 +66,8 @@ func dialContainerd(ctx context.Context, address string) (asked, error) {
 	if err != nil {
 		return nil, err
 	}
+	d := containerd{address: address, joins: sharesMounts(c.(*net.UnixConn))}
 	_ = c.Close()
-	d := containerd{address: address}
 	d.client, err = client.New(address, client.WithDefaultNamespace(space), client.WithDefaultRuntime(runner), client.WithTimeout(answersWithin))
 	if err != nil {
 		return nil, err
@@ -337,7 +339,7 @@ func (d containerd) remove(ctx context.Context, id string) error {
 	return nil
 }
 
-func (containerd) Joins() bool { return true }
+func (d containerd) Joins() bool { return d.joins }
 
 func (containerd) Writes() bool { return true }
 

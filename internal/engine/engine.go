@@ -133,7 +133,7 @@ type Engine interface {
 	// Logs gives what one wrote from a time on, piece by piece with the time of each, and goes on until the context ends or the container
 	// does, or what it is given to fails.
 	Logs(ctx context.Context, id string, from time.Time, to func(at time.Time, text []byte) error) error
-	// Joins tells that it starts a container in a network namespace that is there before, whose name is Wanted.In.
+	// Joins tells that it starts a container in a network namespace that is there before, whose name is Wanted.In, and finds it by that.
 	Joins() bool
 	// Writes tells that it appends what containers write to their functions' logs by itself, so that Logs has nothing to give.
 	Writes() bool

@@ -1,7 +1,14 @@
 package engine
 
 import (
+	"bufio"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 
 	"github.com/containerd/containerd/v2/core/containers"
@@ -11,6 +18,53 @@ import (
 
 	"nfchain.dev/nfchain/internal/netns"
 )
+
+// listens is the variable by which this test program is told to listen at a socket.
+const listens = "NFCHAIN_TEST_LISTENS"
+
+// TestSharesMounts: one with the mounts of this process sees what is mounted here later, and one with mounts of its own need not.
+func TestSharesMounts(t *testing.T) {
+	if at := os.Getenv(listens); at != "" {
+		if _, err := net.Listen("unix", at); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = os.Stdout.WriteString("listens\n")
+		_, _ = io.Copy(io.Discard, os.Stdin) // until it is let go
+		return
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("only root makes mount namespaces")
+	}
+	for want, flags := range map[bool]uintptr{true: 0, false: syscall.CLONE_NEWNS} {
+		at := filepath.Join(t.TempDir(), "s")
+		c := exec.Command(os.Args[0], "-test.run=^TestSharesMounts$")
+		c.Env = append(os.Environ(), listens+"="+at)
+		c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: flags}
+		hold, err := c.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		says, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bufio.NewReader(says).ReadString('\n'); err != nil {
+			t.Error(err)
+		}
+		conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: at, Net: "unix"})
+		if err != nil {
+			t.Error(err)
+		} else if got := sharesMounts(conn); got != want {
+			t.Errorf("mounts of its own %t: shares them %t", !want, got)
+		}
+		_ = conn.Close()
+		_ = hold.Close()
+		_ = c.Wait()
+	}
+}
 
 // TestJoins: a container begins in the network namespace that it is to join, in another container's where it is beside that, and else in a new one.
 func TestJoins(t *testing.T) {

@@ -114,6 +114,10 @@ func (b *engineBed) median(name string, all []time.Duration) {
 	b.ReportMetric(float64(all[len(all)/2])/1e6, name+"-ms")
 }
 
+// clears is how long the kernel gets to free what the round before had, which it does by and by, under its lock of the network, and slowest
+// with programs at tcx: else the engine alone would wait for what was the chain's.
+const clears = 500 * time.Millisecond
+
 // BenchmarkContainers starts six containers by turns by their engine alone, all at once, and as a chain, until packets go from one end
 // of it to the other, with its programs at each of the hooks. What the chain adds is told of each round, as others' work slows one round or
 // another.
@@ -127,11 +131,13 @@ func startContainers(b *testing.B, hook string) {
 	onEngines(b, hook, fmt.Sprintf("- {name: f, kind: forward, replicas: 1}\n%s", moreForwards(containers-1)), func(b *engineBed) {
 		var alone, ready, reachable, mean, added []time.Duration
 		for b.Loop() {
+			time.Sleep(clears)
 			began := time.Now()
 			b.startAll()
 			alone = append(alone, time.Since(began))
 			b.remove()
 
+			time.Sleep(clears)
 			began, clock := time.Now(), process.Clock()
 			p := b.up()
 			ready = append(ready, time.Since(began))

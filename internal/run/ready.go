@@ -18,6 +18,9 @@ import (
 // firstLook is how soon it is asked again whether programs are ready, and longestLook how seldom.
 const firstLook, longestLook = 2 * time.Millisecond, 20 * time.Millisecond
 
+// looksApart is the part of the time that it has taken so far that passes until the next look, which adds so much at most.
+const looksApart = 8
+
 // waitReady waits until every program of a plan is ready, and gives them as they are then, or one cannot become so.
 func (h *Host) waitReady(ctx context.Context, p *plan.Plan) ([]process.Status, error) {
 	programs, what := 0, map[string]string{}
@@ -31,7 +34,7 @@ func (h *Host) waitReady(ctx context.Context, p *plan.Plan) ([]process.Status, e
 			programs++
 		}
 	}
-	for pause := firstLook; programs > 0; pause = min(2*pause, longestLook) {
+	for began := time.Now(); programs > 0; {
 		statuses, err := process.Statuses(p.Chain)
 		if err != nil {
 			return nil, err
@@ -53,7 +56,7 @@ func (h *Host) waitReady(ctx context.Context, p *plan.Plan) ([]process.Status, e
 		select {
 		case <-ctx.Done():
 			return nil, deploy.Interrupted(ctx.Err())
-		case <-time.After(pause):
+		case <-time.After(min(max(time.Since(began)/looksApart, firstLook), longestLook)):
 		}
 	}
 	return nil, nil

@@ -3,14 +3,15 @@ package container
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"nfchain.dev/nfchain/internal/engine"
 	"nfchain.dev/nfchain/internal/netns"
 )
 
 // joining is behind a container's name in that of the network namespace that it joins when it starts: its own name may be another's until it has
-// started, by which packets go on. With a dot it is no other node's, and so what somebody leaves who is killed goes with what else is
-// in no plan.
+// started, by which packets go on. With a dot it is no node's, and so what somebody leaves who is killed goes with what else is
+// in no plan (Joined).
 const joining = ".joining"
 
 // joined is the name of the network namespace that the container joins when it starts, where it is to have one of its own; else "".
@@ -20,6 +21,9 @@ func (s Spec) joined() string {
 	}
 	return s.Name + joining
 }
+
+// Joined tells of the name of a network namespace that it is one by which a container joins it.
+func Joined(name string) bool { return strings.HasSuffix(name, joining) }
 
 // Joins tells that the container joins a network namespace of its own, where its engine has it do so.
 func (s Spec) Joins() bool { return s.joined() != "" }
