@@ -9,6 +9,7 @@
  * packet is lost for it. A way may lead to a function with replicas: one of them has the flow, whichever way
  * it came. */
 #include "../include/ended.h"
+#include "../include/headed.h"
 #include "../include/seats.h"
 #include "../include/instead.h"
 
@@ -31,6 +32,7 @@ struct way {
 volatile const struct way ways[WAYS]; /* the first is the planned one */
 volatile const __u32 own;             /* number of the node behind this port */
 volatile const __u32 back;            /* packets go by the way of their flow, and not by labels */
+volatile const __u32 path;            /* that all of this is, beside others whose headers are different; 0: there are none */
 
 /* Numbers of the nodes that flows came from, by the flow and the node that they came to. The loader
  * gives the size. */
@@ -302,5 +304,7 @@ int branch(struct __sk_buff *skb)
 	}
 	if (to.joint && to.found == OF_FLOW) /* an error may come another way than what it is about */
 		note(&to.flow, to.joint, to.from);
+	if (path && to.port & BY_DEVICE && to.port != NOWHERE && name(skb, path))
+		return TCX_DROP;
 	return onward(skb, to.port);
 }

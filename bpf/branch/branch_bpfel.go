@@ -135,6 +135,7 @@ type ProgramMapSpecs struct {
 type ProgramVariableSpecs struct {
 	Back *ebpf.VariableSpec `ebpf:"back"`
 	Own  *ebpf.VariableSpec `ebpf:"own"`
+	Path *ebpf.VariableSpec `ebpf:"path"`
 	Ways *ebpf.VariableSpec `ebpf:"ways"`
 }
 
@@ -197,6 +198,7 @@ func (m *ProgramMaps) Close() error {
 type ProgramVariables struct {
 	Back *ebpf.Variable `ebpf:"back"`
 	Own  *ebpf.Variable `ebpf:"own"`
+	Path *ebpf.Variable `ebpf:"path"`
 	Ways *ebpf.Variable `ebpf:"ways"`
 }
 

@@ -153,14 +153,6 @@ struct {
 	__type(value, struct habit);
 } habit SEC(".maps");
 
-static long (*bpf_skb_vlan_push)(struct __sk_buff *skb, __u16 type, __u16 tag) = (void *)18;
-
-/* name the path of a packet to what puts headers on behind a port. */
-static inline long name(struct __sk_buff *skb, __u32 path)
-{
-	return bpf_skb_vlan_push(skb, TAG_TYPE, TAG_MARK << 8 | (path & 0xff));
-}
-
 /* on to a port, or to one of the replicas in its place; or to the program behind this one, which counts what comes to it. */
 static inline int on(struct __sk_buff *skb, __u32 port, __u32 path, struct flow *f)
 {

@@ -13,6 +13,14 @@ enum { PATHS = 256 };
  * other place in a frame, and puts it there before it is looked at. All that such a port sends has one. */
 enum { TAG_TYPE = 0x0081, /* 802.1Q, as it is in memory */ TAG_MARK = 0xff };
 
+static long (*bpf_skb_vlan_push)(struct __sk_buff *skb, __u16 type, __u16 tag) = (void *)18;
+
+/* name the path of a packet to what puts headers on behind a port. */
+static inline long name(struct __sk_buff *skb, __u32 path)
+{
+	return bpf_skb_vlan_push(skb, TAG_TYPE, TAG_MARK << 8 | (path & 0xff));
+}
+
 /* What the port that a frame comes back by is told, right before the frame. */
 struct told {
 	__u32 mark, number;

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,8 +53,6 @@ func (b *builder) encapsulate(n *Node, f api.Function) error {
 		return fmt.Errorf("encapsulation: wiring %s puts no header before packets; use wiring: %s, or leave it out", b.wiring.Name(), able[wiring.Encapsulating](b.catalogue.Wirings))
 	case !takes:
 		return fmt.Errorf("encapsulation: a %s is the kernel's own, which does not read %s; kinds whose programs can are %s", n.Kind, f.Encapsulation, able[function.Framed](b.catalogue.Functions))
-	case b.chain.Spec.Parts() && b.chain.Spec.Classifier != nil:
-		return errors.New("encapsulation: functions of the chain have branches or a next, beside which headers do not tell paths of a classifier apart; leave one of the three out")
 	}
 	if length := nsh.LengthOf(f.MDType); b.chain.Spec.MTU+length > mostMTU {
 		return fmt.Errorf("encapsulation: packets of %d bytes with %d bytes of headers are longer than an interface takes; use mtu: %d", b.chain.Spec.MTU, length, mostMTU-length)
@@ -101,6 +98,9 @@ func (b *builder) headPaths(c *Classifier) error {
 		if n.NSH == nil {
 			continue
 		}
+		if b.chain.Spec.Parts() && graphOf(b.nodes).Line() {
+			return fmt.Errorf("function %s: encapsulation: the chain has a classifier, and branches or a next of which none leads anywhere but to the function behind; leave these out", n.Function())
+		}
 		path := n.NSH.Forward.Path
 		n.NSH.Reverse, n.NSH.Forward.Index = nsh.Hop{Path: path | nsh.Back, Index: nsh.FirstIndex}, nsh.FirstIndex // where no path goes by it
 		for j, p := range c.Paths {
@@ -109,8 +109,13 @@ func (b *builder) headPaths(c *Classifier) error {
 			}
 			on := NSHPath{Path: p.Name, Number: p.Number}
 			c.Paths[j].ServicePath = servicePath(path, p.Number)
+			functions, called := p.Functions, c.Paths[j].ServicePath
+			if p.Branched {
+				w := b.wayAt(i, p)
+				functions, called, n.NSH.Way = w.functions, servicePath(path, w.number), w.text()
+			}
 			var err error
-			if on.Forward, on.Reverse, err = b.hopsOf(n.Function(), p.Functions, c.Paths[j].ServicePath, p.OneWay); err != nil {
+			if on.Forward, on.Reverse, err = b.hopsOf(n.Function(), functions, called, p.OneWay); err != nil {
 				return fmt.Errorf("function %s: %w", n.Function(), err)
 			}
 			if n.NSH.Paths = append(n.NSH.Paths, on); p.Name == c.first(i).Name {

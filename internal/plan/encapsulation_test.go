@@ -36,7 +36,7 @@ func TestEncapsulationIsRefused(t *testing.T) {
 		"wiring: ebpf\nfunctions:\n- {name: a, kind: bridge, encapsulation: nsh}\n":                        "a bridge is the kernel's own",
 		"mtu: 65520\n" + relays:                                                                            "use mtu: 65513",
 		"mtu: 65510\n" + strings.Replace(relays, "encapsulation: nsh", "encapsulation: nsh, mdType: 1", 1): "use mtu: 65497",
-		strings.Replace(relays, "functions:", "functions:\n- {name: parts, kind: forward, branches: [{mark: 1, to: relay}]}", 1) + "classifier: {rules: [{name: r, match: {protocol: tcp}, functions: [relay]}]}\n": "function relay: encapsulation: functions of the chain have branches or a next, beside which headers do not tell paths of a classifier apart; leave one of the three out",
+		strings.Replace(relays, "functions:", "functions:\n- {name: parts, kind: forward, branches: [{mark: 1, to: relay}]}", 1) + "classifier: {rules: [{name: r, match: {protocol: tcp}, functions: [relay]}]}\n": "function relay: encapsulation: the chain has a classifier, and branches or a next of which none leads anywhere but to the function behind; leave these out",
 		relays + "everywhere: [{kind: firewall}]\n": "write except: [relay]",
 	} {
 		_, err := plan.Make(plantest.Chain(t, "edge", spec), plantest.Catalogue(), plan.Facts{}, plan.Options{})
@@ -294,5 +294,64 @@ func TestServiceWaysEnd(t *testing.T) {
 	fewer = strings.NewReplacer("- {name: w100, kind: forward}\n", "", "- {name: w101, kind: forward}\n", "").Replace(fewer)
 	if _, err := plan.Make(plantest.Chain(t, "edge", fewer), plantest.Catalogue(), plan.Facts{}, plan.Options{}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestServiceWaysBesidePaths of a classifier: what goes as branches lead is one path for the ports, which they tell to what puts headers on, and
+// is called by each way; others are called as without branches.
+func TestServiceWaysBesidePaths(t *testing.T) {
+	p := nshPlan(t, headedCrossing)
+	marked := p.Classifier.Paths[slices.IndexFunc(p.Classifier.Paths, func(p plan.Path) bool { return p.Branched })]
+	other := p.Classifier.Path("joins side")
+	if marked.ServicePath != 100+uint32(marked.Number) || other.ServicePath != 100+uint32(other.Number) {
+		t.Errorf("called %d and %d", marked.ServicePath, other.ServicePath)
+	}
+	aside := uint32(0)
+	for _, n := range p.Nodes {
+		if n.NSH == nil {
+			continue
+		}
+		way, by, where := marked.ServicePath, marked.Number, map[string][4]uint8{"parts": {255, 253}, "side": {255, 254, 254, 255}, "joins": {253, 255, 255, 254}}[n.Name]
+		if n.Name == "side" {
+			aside = n.NSH.Forward.Path
+			way = aside
+		}
+		want := []plan.NSHPath{{Path: marked.Name, Number: by, Forward: nsh.Hop{Path: way, Index: where[0]}, Reverse: nsh.Hop{Path: way | nsh.Back, Index: where[1]}}}
+		if n.Name != "parts" {
+			want = append(want, plan.NSHPath{Path: other.Name, Number: other.Number, Forward: nsh.Hop{Path: other.ServicePath, Index: where[2]}, Reverse: nsh.Hop{Path: other.ServicePath | nsh.Back, Index: where[3]}})
+		}
+		slices.SortFunc(want, func(a, b plan.NSHPath) int { return strings.Compare(a.Path, b.Path) })
+		got := slices.SortedFunc(slices.Values(n.NSH.Paths), func(a, b plan.NSHPath) int { return strings.Compare(a.Path, b.Path) })
+		if !slices.Equal(got, want) || n.NSH.Forward.Path != way {
+			t.Errorf("%s: %+v, want %+v", n.Name, n.NSH, want)
+		}
+	}
+	if aside < 100+256 {
+		t.Errorf("what is aside is called %d", aside)
+	}
+	told, asked := 0, 0
+	for _, r := range p.Resources {
+		s, is := r.Spec.(steer.Spec)
+		if !is {
+			continue
+		}
+		if strings.HasPrefix(s.Device, steer.Sending) {
+			if asked++; s.Paths == nil || !s.Paths.Headed {
+				t.Errorf("%s does not ask which path a frame is on", s.Device)
+			}
+		}
+		leads := strings.HasPrefix(s.To, steer.Sending)
+		if s.Branch != nil {
+			leads = leads || slices.ContainsFunc(s.Branch.Ways, func(w steer.BranchWay) bool { return strings.HasPrefix(w.Port, steer.Sending) })
+		}
+		if leads {
+			told++
+		}
+		if leads && (s.Branch == nil || s.Branch.Path != uint32(marked.Number)) || !leads && s.Branch != nil && s.Branch.Path != 0 {
+			t.Errorf("%s leads to a function that gets headers: %t, and tells %+v", s.Device, leads, s.Branch)
+		}
+	}
+	if told < 6 || asked != 6 {
+		t.Errorf("%d ports tell the path, and %d ask", told, asked)
 	}
 }

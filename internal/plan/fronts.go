@@ -48,7 +48,7 @@ func (b *builder) leadAhead(c *Classifier, node int, east bool) {
 	}
 	n := b.nodes[node]
 	end := n.Kind == "endpoint"
-	learns, opens := b.translator(n) != nil, slices.ContainsFunc(n.members(), b.runs)
+	learns, headed, opens := b.translator(n) != nil, n.NSH != nil, slices.ContainsFunc(n.members(), b.runs)
 	at, _ := b.portAt(node, east)
 	spec, others := &steer.Paths{}, false
 	var pairs []string
@@ -66,7 +66,7 @@ func (b *builder) leadAhead(c *Classifier, node int, east bool) {
 		}
 		spec.Ways = append(spec.Ways, way)
 	}
-	if !end && !others && !learns && !opens || !end && len(spec.Ways) == 0 {
+	if !end && !others && !learns && !headed && !opens || !end && len(spec.Ways) == 0 {
 		return
 	}
 	if end {
@@ -75,7 +75,7 @@ func (b *builder) leadAhead(c *Classifier, node int, east bool) {
 			spec.End = steer.SecondEnd
 		}
 	} else {
-		spec.Usual, spec.Learns, spec.Opens = c.first(node).Name, learns, opens
+		spec.Usual, spec.Learns, spec.Opens, spec.Headed = c.first(node).Name, learns, opens, headed
 		if !c.Choice.Drop {
 			spec.Other = &c.Choice.Otherwise
 		}

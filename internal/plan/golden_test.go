@@ -86,6 +86,21 @@ functions:
 - {name: last, kind: forward}
 `
 
+// headedCrossing is where marks and a classifier lead to functions that get headers.
+const headedCrossing = `wiring: ebpf
+ebpf: {service_path: 100}
+functions:
+- {name: parts, kind: command, encapsulation: nsh, branches: [{mark: 1, to: side}], command: {args: [relay]}}
+- {name: plain, kind: forward, next: joins}
+- {name: side, kind: command, encapsulation: nsh, command: {args: [relay]}}
+- {name: log, kind: bridge}
+- {name: joins, kind: command, encapsulation: nsh, command: {args: [relay]}}
+classifier:
+  rules:
+  - {name: marked, match: {protocol: udp}, functions: [parts, plain, side, log, joins]}
+  - {name: other, match: {dscp: ef}, functions: [joins, side]}
+`
+
 const branchedPaths = `wiring: ebpf
 functions:
 - {name: tell, kind: forward, branches: [{mark: 1, to: check}], next: out}
@@ -159,6 +174,7 @@ func TestGolden(t *testing.T) {
 		"nsh":        "wiring: ebpf\nfunctions:\n- {name: a, kind: counter, runtime: inline}\n- {name: b, kind: command, encapsulation: nsh, command: {args: [relay]}}\n- {name: c, kind: forward}\n",
 		"headed":     headedPaths,
 		"headedways": headedWays,
+		"headedover": headedCrossing,
 		"cni":        "wiring: cni\ncni: {config: /lab.conflist}\n",
 		"engine":     "wiring: engine\nengine: {driver: macvlan, options: {parent: eth1}}\nendpoints:\n- {name: client, runtime: docker}\n- {name: server, runtime: docker, container: {image: \"nginx:1.25\"}, command: {ready: {tcp_port: 80}}}\n",
 		"published":  "wiring: engine\nengine: {publish: \"5201-5204,80\"}\nendpoints: [{name: client}, {name: server, runtime: docker}]\n",

@@ -251,7 +251,7 @@ func (b *builder) branch() error {
 			needs = append(needs, pair.ID)
 		}
 		s.To = way.Ways[0].Port
-		if len(way.Ways) > 1 || way.Ways[0].Joint || b.detours(g, to[0], way.Back) {
+		if len(way.Ways) > 1 || way.Ways[0].Joint || b.detours(g, to[0], way.Back) || b.chain.Spec.Classifier != nil && b.headsOnWays(g, place, way.Back) {
 			s.Branch = &way
 		}
 		b.resources[i].Spec, b.resources[i].Needs = s, needs

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nfchain.dev/nfchain/internal/resource/nsh"
+	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
 // Where ways part, a service path is no whole way from end to end: what a port knows is where packets are, and not by which functions they
@@ -87,10 +88,45 @@ func (b *builder) headWays() error {
 			if err != nil {
 				return fmt.Errorf("function %s: %w", n.Function(), err)
 			}
-			n.NSH.Forward, n.NSH.Reverse, n.NSH.Way = forward, reverse, strings.Join(w.functions, " → ")
+			n.NSH.Forward, n.NSH.Reverse, n.NSH.Way = forward, reverse, w.text()
 		}
 	}
 	return nil
+}
+
+func (w serviceWay) text() string { return strings.Join(w.functions, " → ") }
+
+// wayAt is the service path that the node of a place is on, of those of the path of a classifier on which packets go as branches lead: the
+// planned way is called as that.
+func (b *builder) wayAt(place int, p Path) serviceWay {
+	ways := b.serviceWays()
+	ways[0].number = p.Number
+	return ways[slices.IndexFunc(ways, func(w serviceWay) bool { return slices.Contains(w.at, place) })]
+}
+
+// headsOnWays tells whether packets may go on from a place, or back, to a function that gets headers, as branches lead and whichever fail.
+func (b *builder) headsOnWays(g Graph, from int, back bool) bool {
+	return slices.ContainsFunc(b.beyondWays(g, from, back), func(to int) bool { return b.nodes[to].NSH != nil })
+}
+
+// nameWays has the ports that lead packets to functions that get headers as branches lead tell on which path of a classifier all of that is.
+func (b *builder) nameWays(c *Classifier) {
+	branched := slices.IndexFunc(c.Paths, func(p Path) bool { return p.Branched })
+	if branched < 0 {
+		return
+	}
+	g := graphOf(b.nodes)
+	for i, r := range b.resources {
+		s, is := r.Spec.(steer.Spec)
+		if !is || s.Branch == nil {
+			continue
+		}
+		if on := *s.Branch; b.headsOnWays(g, seatOf(b.nodes, on.Node), on.Back) {
+			on.Path = uint32(c.Paths[branched].Number)
+			s.Branch = &on
+			b.resources[i].Spec = s
+		}
+	}
 }
 
 // ServiceWays are the service paths of a chain whose ways part, of those with functions that get headers, in words: by what headers call

@@ -130,6 +130,7 @@ func (b *builder) classify() error {
 		lead(c, i, true)
 		lead(c, i, false)
 	}
+	b.nameWays(c)
 	b.steerLast()
 	return nil
 }

@@ -328,7 +328,7 @@ func (b *builder) build() (err error) {
 	if err := errors.Join(b.partable(), b.passable()); err != nil {
 		return err
 	}
-	if b.chain.Spec.Parts() {
+	if b.chain.Spec.Parts() && b.chain.Spec.Classifier == nil {
 		if err := b.headWays(); err != nil {
 			return err
 		}

@@ -65,7 +65,11 @@ func (b *bed) hopsSeen(function, expression string, many uint64, meanwhile func(
 	seen := map[string]int{}
 	for _, packet := range b.capturedAt(function, expression, many, meanwhile) {
 		hop := hopAt(packet.Data)
-		if want := fmt.Sprintf("service path %d, index %d (%s)", hop.Path, hop.Index, b.wayOf(function).Way); !strings.Contains(packet.Comment, want) {
+		want := fmt.Sprintf("service path %d, index %d (", hop.Path, hop.Index)
+		if b.chain.Spec.Classifier == nil { // else it is one path of several
+			want += b.wayOf(function).Way + ")"
+		}
+		if !strings.Contains(packet.Comment, want) {
 			b.Errorf("%q, want %q", packet.Comment, want)
 		}
 		seen[fmt.Sprint(packet.Interface, hop)]++
@@ -146,6 +150,75 @@ func TestHeadedWays(t *testing.T) {
 		b.dropsNone()
 		b.down()
 	}
+}
+
+// otherPort is that of flows which a classifier has go past branches, and besideWays such a classifier.
+const (
+	otherPort  = 8200
+	besideWays = "classifier: {otherwise: direct, rules: [{name: other, priority: 5, match: {protocol: udp, destination_port: 8200-8299}, functions: [joins, side]}, {name: marked, match: {protocol: udp}, functions: [a, parts, plain, side, more, joins, out]}]}\n"
+)
+
+// TestHeadedWaysBesidePaths of a classifier: functions read on which of both a frame is, and where, and what comes back goes on by that.
+func TestHeadedWaysBesidePaths(t *testing.T) {
+	for _, options := range []string{"service_path: 100", "service_path: 100, hook: clsact"} {
+		b := newHeaded(t, "wiring: ebpf\nebpf: {"+options+"}\n"+headedWays(t, "")+besideWays)
+		b.unchanged()
+		const many = 10
+		for family := range 2 {
+			for port, way := range map[uint16][]string{webPort: {"parts", "plain", "joins"}, farPort: {"parts", "side", "joins"}, otherPort: {"joins", "side"}} {
+				k := b.talkTo("forward", family, port, 0)
+				b.exchange(k, many) // the ports know then which way the flow comes
+				for _, function := range way {
+					paths := b.wayOf(function).Paths
+					i := slices.IndexFunc(paths, func(p plan.NSHPath) bool { return (p.Path == "joins side") == (port == otherPort) })
+					at := paths[i]
+					seen := b.hopsSeen(function, fmt.Sprintf("udp port %d", port), 4*many, func() { b.exchange(k, many) })
+					for _, want := range []string{
+						fmt.Sprint(function, ":eth0:in", at.Forward), fmt.Sprint(function, ":eth1:out", lower(at.Forward)), fmt.Sprint(function, ":eth1:in", at.Reverse), fmt.Sprint(function, ":eth0:out", lower(at.Reverse)),
+					} {
+						if seen[want] != many {
+							t.Errorf("port %d, family %d: %d of %d frames %s: %v", port, family, seen[want], many, want, seen)
+						}
+					}
+				}
+				k.close()
+			}
+		}
+		if aside, planned := b.wayOf("side").Forward.Path, b.wayOf("joins").Forward.Path; aside == planned {
+			t.Errorf("both ways are called %d", aside)
+		}
+		b.dropsNone()
+		b.down()
+	}
+}
+
+// TestHeadedWaysGetPaths of a classifier, others, and none any more, while packets of three flows pass, of which each comes once.
+func TestHeadedWaysGetPaths(t *testing.T) {
+	ways := headedWays(t, "")
+	b := newHeaded(t, serviceBase+ways)
+	dropped, owner := nstest.Dropped(t), b.name()
+	var streams []*numbers
+	for i, port := range []uint16{webPort, farPort, otherPort} {
+		streams = append(streams, b.stream4(i%2, port))
+	}
+	for _, paths := range []string{besideWays, strings.Replace(besideWays, "[joins, side]", "[side]", 1), strings.Replace(besideWays, "direct", "chain", 1), ""} {
+		b.chain = plantest.Chain(t, owner, serviceBase+ways+paths)
+		if _, _, err := b.host.Up(t.Context(), b.chain, run.UpOptions{Wait: true}); err != nil {
+			t.Fatal(err)
+		}
+		b.unchanged()
+	}
+	lost := 0
+	for _, s := range streams {
+		s.stop()
+	}
+	for _, s := range streams {
+		lost += <-s.sent - <-s.got
+	}
+	if lost < 0 || uint64(lost) > nstest.Dropped(t)-dropped { // another test may flood this machine
+		t.Errorf("%d packets are lost", lost)
+	}
+	b.dropsNone()
 }
 
 // TestErrorsOnHeadedWays: what ICMP says of a packet goes back by the way on which that came, behind its headers.

@@ -23,6 +23,9 @@ type Branch struct {
 	Number uint32 `json:"number"`
 	// Back tells that packets go by their flows, and not by labels.
 	Back bool `json:"back,omitempty"`
+	// Path is the number of the path that all of this is, which what puts headers on is told, beside others whose headers are different;
+	// 0 where nothing is told.
+	Path uint32 `json:"path,omitempty"`
 	// Ways that packets go. The first is the planned one, to the spec's To: what has no label, or
 	// is of no flow that is known, goes there.
 	Ways []BranchWay `json:"ways"`
@@ -60,9 +63,14 @@ const (
 
 // parting is what a program has of a [Branch].
 type parting struct {
-	own, back uint32
-	ways      []way
-	flows     uint32
+	own, back, path uint32
+	ways            []way
+	flows           uint32
+}
+
+// constant tells whether two have the same constants.
+func (p parting) constant(o parting) bool {
+	return p.own == o.own && p.back == o.back && p.path == o.path && slices.Equal(p.ways, o.ways)
 }
 
 // way as the program has it; joint is the number of the node there, or 0.
@@ -70,7 +78,7 @@ type way struct{ Node, Port, Joint uint32 }
 
 // parting that a port is to have, with the indexes of the ports that its ways lead to.
 func (b *Branch) parting(to []uint32) parting {
-	p := parting{own: b.Number, flows: b.Flows}
+	p := parting{own: b.Number, path: b.Path, flows: b.Flows}
 	if b.Back {
 		p.back = 1
 	}
@@ -124,7 +132,11 @@ func (p parting) text(ports []string) string {
 	if p.back != 0 {
 		by = "flows"
 	}
-	return fmt.Sprintf("%s from %d by %s, of which %d are known", strings.Join(words, " or "), p.own, by, p.flows)
+	text := fmt.Sprintf("%s from %d by %s, of which %d are known", strings.Join(words, " or "), p.own, by, p.flows)
+	if p.path != 0 {
+		text += fmt.Sprintf(", all on path %d", p.path)
+	}
+	return text
 }
 
 // parts is where a program sends packets, in words.
@@ -149,10 +161,10 @@ func (a *attached) parts(p resource.Place) (string, error) {
 }
 
 // constantsAt are where a program's constants stand among each other.
-var constantsAt = sync.OnceValues(func() (at struct{ ways, own, back uint64 }, err error) {
+var constantsAt = sync.OnceValues(func() (at struct{ ways, own, back, path uint64 }, err error) {
 	spec, err := branchObject()
 	if err == nil {
-		at.ways, at.own, at.back = spec.Variables["ways"].Offset(), spec.Variables["own"].Offset(), spec.Variables["back"].Offset()
+		at.ways, at.own, at.back, at.path = spec.Variables["ways"].Offset(), spec.Variables["own"].Offset(), spec.Variables["back"].Offset(), spec.Variables["path"].Offset()
 	}
 	return at, err
 })
@@ -167,14 +179,15 @@ func (a *attached) parting() (p parting, err error) {
 		return p, fmt.Errorf("program %s lacks maps", a.Name)
 	}
 	constants, err := a.Maps[constantsMap].LookupBytes(uint32(0))
-	if err != nil || uint64(len(constants)) < max(at.ways, at.own+4, at.back+4) {
+	if err != nil || uint64(len(constants)) < max(at.ways, at.own+4, at.back+4, at.path+4) {
 		return p, fmt.Errorf("read the constants of program %s: %w", a.Name, err)
 	}
 	var ways [MostWays]way
 	if _, err := binary.Decode(constants[at.ways:], binary.NativeEndian, &ways); err != nil {
 		return p, fmt.Errorf("read the ways of program %s: %w", a.Name, err)
 	}
-	p.own, p.back = binary.NativeEndian.Uint32(constants[at.own:]), binary.NativeEndian.Uint32(constants[at.back:])
+	number := func(at uint64) uint32 { return binary.NativeEndian.Uint32(constants[at:]) }
+	p.own, p.back, p.path = number(at.own), number(at.back), number(at.path)
 	p.flows = a.Maps[jointsMap].MaxEntries()
 	for _, w := range ways {
 		if w.Node == 0 {
@@ -208,7 +221,7 @@ func (k Kind) keepBranch(p resource.Place, s Spec, index int, to []uint32, old *
 		if k.leavesWays() && had.back == wanted.back {
 			wanted.ways = append(wanted.ways, left(had.ways, wanted.ways)...)
 		}
-		same = made == seatMaps{} && had.flows == wanted.flows && had.own == wanted.own && had.back == wanted.back && slices.Equal(had.ways, wanted.ways)
+		same = made == seatMaps{} && had.flows == wanted.flows && had.constant(wanted)
 	}
 	told := old.told()
 	if !same {
@@ -315,7 +328,7 @@ func (p parting) spec() (*ebpf.CollectionSpec, error) {
 	}
 	var ways [MostWays]way
 	copy(ways[:], p.ways)
-	for name, value := range map[string]any{"ways": ways, "own": p.own, "back": p.back} {
+	for name, value := range map[string]any{"ways": ways, "own": p.own, "back": p.back, "path": p.path} {
 		if err := spec.Variables[name].Set(value); err != nil {
 			return nil, err
 		}
