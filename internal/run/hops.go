@@ -77,7 +77,7 @@ func hopsOf(p *plan.Plan, passes map[string]*PassState, parted *steer.Parted) ([
 		direct := p.Direct != nil && (from.Device == p.Direct.Client.Device || from.Device == p.Direct.Server.Device)
 		h := HopState{From: from.Node, To: to, Direct: direct, Packets: c.Packets, Bytes: c.Bytes, Older: older[s.Device],
 			Pass: passes[resource.ID(pass.KindName, r.Namespace, s.Device)]}.without(c.Ended)
-		h.Ended, h.LedPast = c.Ended.Packets, counted[pastBy(p, ends[s.To])].Packets
+		h.Ended, h.LedPast = c.Ended.Packets, min(h.Packets, counted[pastBy(p, from, ends[s.To])].Packets)
 		ways := h.without(ahead[s.Device].Counts).apart(s, p, parted)
 		if on, before := h.ahead(s, ends, ahead[s.Device].Counts); before {
 			ways = append(ways, on)
@@ -87,10 +87,13 @@ func hopsOf(p *plan.Plan, passes map[string]*PassState, parted *steer.Parted) ([
 	return all, nil
 }
 
-// pastBy is the port by which packets come in again that were led past the node of an interface; "" where there is none.
-func pastBy(p *plan.Plan, to link.End) string {
+// pastBy is the port by which packets come in again that were led past the node of an interface; "" where there is none, or where
+// those of several replicas do.
+func pastBy(p *plan.Plan, from, to link.End) string {
 	for _, n := range p.Nodes {
 		switch {
+		case n.Name == from.Node && n.Replica != nil:
+			return ""
 		case n.Past == nil || n.Name != to.Node:
 		case to.Device == n.West.Device:
 			return n.Past.East
