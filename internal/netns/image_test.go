@@ -94,3 +94,16 @@ func copyOwn(t *testing.T, path string) {
 		t.Fatal(err, wrong)
 	}
 }
+
+// TestCalled: a program that executes itself is called by its name, as by any path of it.
+func TestCalled(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{"/proc/self/exe": filepath.Base(self), "/usr/bin/iperf3": "iperf3", "sockperf": "sockperf"} {
+		if got := netns.Called(path); got != want {
+			t.Errorf("%s is called %s, and not %s", path, got, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -68,6 +69,18 @@ func TestProcesses(t *testing.T) {
 	want := []Process{{PID: 1234, Command: "a) R 1 (b", CPU: 3 * time.Second, Age: 20 * time.Second}}
 	if got := Processes(root, []int{1, 1234}); !slices.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// TestOwnName: what executed itself is called as its program, whatever has become of that since.
+func TestOwnName(t *testing.T) {
+	root := tree(t, map[string]string{"proc/7/stat": strings.Replace(awkward, "a) R 1 (b", "exe", 1), "proc/8/stat": strings.Replace(awkward, "a) R 1 (b", "exe", 1), "proc/uptime": "27.77 11.00\n"})
+	if err := os.Symlink("/usr/bin/nfchain (deleted)", root.Path("proc/7/exe")); err != nil {
+		t.Fatal(err)
+	}
+	got := Processes(root, []int{7, 8})
+	if len(got) != 2 || got[0].Command != "nfchain" || got[1].Command != "exe" {
+		t.Errorf("%+v", got)
 	}
 }
 

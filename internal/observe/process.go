@@ -2,6 +2,7 @@ package observe
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -34,10 +35,25 @@ func readProcess(root procfs.Root, pid int) (processTimes, bool) {
 		return processTimes{}, false
 	}
 	p, ok := parseProcess(s)
+	if p.command == ownName {
+		p.command = named(root.Link(fmt.Sprintf("proc/%d/exe", pid)), p.command)
+	}
 	if status, told := root.Text(fmt.Sprintf("proc/%d/status", pid)); told {
 		p.peak, p.resident, p.cpus = parseMemory(status, "VmHWM"), parseMemory(status, "VmRSS"), procfs.Field(status, "Cpus_allowed_list")
 	}
 	return p, ok
+}
+
+// ownName is what the kernel calls a process that executed its program as /proc/self/exe, as nfchain does where another version has been put in
+// its place since.
+const ownName = "exe"
+
+// named is the name of a program by its path, which has a word behind it where it is deleted (proc_pid_exe(5)); as it was where there is none.
+func named(image, was string) string {
+	if image = strings.TrimSuffix(image, " (deleted)"); image == "" {
+		return was
+	}
+	return filepath.Base(image)
 }
 
 // parseProcess reads /proc/PID/stat (proc_pid_stat(5)). The command stands in

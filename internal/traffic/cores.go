@@ -3,7 +3,6 @@ package traffic
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unsafe"
@@ -11,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/netns"
 )
 
 // ServerAffinity is the part of an affinity that is for the server's end: all of it, or
@@ -94,5 +94,5 @@ func program(args []string) string {
 	if args[0] == "env" {
 		args = args[2:]
 	}
-	return filepath.Base(args[0])
+	return netns.Called(args[0])
 }
