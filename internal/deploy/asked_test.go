@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +15,8 @@ import (
 	"nfchain.dev/nfchain/internal/engine"
 	"nfchain.dev/nfchain/internal/netns/rundir"
 	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/container"
 )
 
 // standIn is an engine with Docker's API that has one container of the owner's at most, and no image.
@@ -91,7 +94,7 @@ func (s *standIn) times() int {
 const inContainer = "functions: [{name: web, kind: command, runtime: docker, container: {image: box}, command: {args: [sleep, inf]}}]\n"
 
 // TestAsked: a chain's containers are looked for by the engines that had some of them, and by those of its plan; by all where it is not known which
-// had some; and by none for a chain that has none.
+// had some; and of a chain that has none each is asked once.
 func TestAsked(t *testing.T) {
 	nstest.Root(t)
 	owner := nstest.Owner(t)
@@ -114,11 +117,48 @@ func TestAsked(t *testing.T) {
 			t.Errorf("noted %q: the plan's engine was asked %d times, and another %d times", c.noted, own, other)
 		}
 	}
-	if _, err := (&deploy.Deployer{DryRun: true}).Up(t.Context(), planned(t, nstest.Owner(t), "functions: [{name: a, kind: forward}]\n")); err != nil {
-		t.Fatal(err)
+	bare := nstest.Owner(t)
+	downAfter(t, bare)
+	for up := range 3 {
+		if _, err := (&deploy.Deployer{}).Up(t.Context(), planned(t, bare, "functions: [{name: a, kind: forward}]\n")); err != nil {
+			t.Fatal(err)
+		}
+		want := 1
+		if up > 0 {
+			want = 0
+		}
+		if d, p := docker.times(), podman.times(); d != want || p != want {
+			t.Errorf("when a chain without containers is brought up for the %d. time engines are asked for them %d and %d times", up+1, d, p)
+		}
 	}
-	if docker.times()+podman.times() > 0 {
-		t.Error("for a chain without containers an engine is asked for them")
+}
+
+// TestLostMemoryWithoutContainers: so it is where the chain is to have no container any more, and where one engine does not answer.
+func TestLostMemoryWithoutContainers(t *testing.T) {
+	nstest.Root(t)
+	owner := nstest.Owner(t)
+	docker := standIn{node: "web"}
+	docker.listen(t, engine.Docker)
+	t.Setenv(engine.Variable(engine.Podman), "unix:///run/nosuch.sock")
+	downAfter(t, owner)
+	p := planned(t, owner, "functions: [{name: web, kind: forward}]\n")
+	dry, err := (&deploy.Deployer{DryRun: true}).Up(t.Context(), p)
+	if err != nil || docker.gone {
+		t.Fatalf("it is gone before: %v, %v", docker.gone, err)
+	}
+	name := "container/nfchain." + owner + ".web"
+	is := func(c resource.Change) bool { return c.Op == resource.Delete && c.Kind == container.KindName }
+	if !slices.ContainsFunc(dry, is) {
+		t.Errorf("that %s goes is not told", name)
+	}
+	done, err := (&deploy.Deployer{}).Up(t.Context(), p)
+	if err != nil || !slices.ContainsFunc(done, is) {
+		t.Errorf("%v; that %s goes is not told", err, name)
+	}
+	docker.mu.Lock()
+	defer docker.mu.Unlock()
+	if !docker.gone {
+		t.Error("it is left")
 	}
 }
 

@@ -303,8 +303,9 @@ func inOrder(of map[string]string) []string {
 // dropContainers removes those that the plan no longer has. Their namespaces have gone.
 func (w *work) dropContainers(ctx context.Context, p *plan.Plan) error {
 	if len(w.asked(p)) == 0 {
-		return nil
+		return w.dropForgotten(ctx)
 	}
+	_ = os.Remove(withoutFile(w.owner)) // some engine may have something from now on
 	all, err := w.own(ctx, p)
 	if err != nil {
 		return err
