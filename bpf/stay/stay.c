@@ -2,134 +2,12 @@
 //go:build ignore
 
 /* What comes in at a port goes on by the version of the path that its flow began on. This stands at ports
- * only from when they are turned until no flow goes by an older version any more. Nobody kept a list of
- * the flows that there were before: for a while after ports are turned, whatever comes is taken for
- * one of those and entered in a table that all ports have together, with the version before. A flow that had
- * no packet in that while has none under way either, and may go the newest way. */
+ * that lead to one other, only from when they are turned until no flow goes by an older version any more. */
 #include "../include/ended.h"
-#include "../include/conversation.h"
+#include "../include/versions.h"
 #include "../include/instead.h"
 
 char licensed[] SEC("license") = "GPL";
-
-enum { MAP_HASH = 1, ON_DEMAND = 1 }; /* room is taken as flows come */
-enum { IF_ABSENT = 1 };
-enum { VERSIONS = 64 };
-
-static long (*bpf_map_update_elem)(void *map, const void *key, const void *value, __u64 flags) = (void *)2;
-static __u64 (*bpf_ktime_get_coarse_ns)(void) = (void *)160;
-
-/* Versions of the path, the same at all ports of a chain, which change theirs at once by it. The kernel
- * writes words in their order, so that who reads the last one first has no earlier moment. */
-struct versions {
-	__u64 until;  /* when flows that are not known are no longer taken for those from before, in ns */
-	__u64 idle;	  /* a flow without a packet for so long, in ns, is over */
-	__u64 since;  /* when the newest came */
-	__u64 newest; /* version of new flows, and in the upper half that of flows from before */
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct versions);
-} versions SEC(".maps");
-
-/* Indexes of the ports that versions lead to from here, from 1; 0: none. In the place of version 0, the
- * one that all flows here are of; 0: any. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, VERSIONS + 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} ways SEC(".maps");
-
-/* A flow's version, and when a packet was last seen, in ns of a clock with steps of a few
- * milliseconds: so that cores which share a flow seldom write. */
-struct stay {
-	__u64 seen;
-	__u32 version, unused;
-};
-
-/* The loader gives the size. */
-struct {
-	__uint(type, MAP_HASH);
-	__uint(map_flags, ON_DEMAND);
-	__uint(max_entries, 1);
-	__type(key, struct flow);
-	__type(value, struct stay);
-} staying SEC(".maps");
-
-/* What became of packets that were of flows from before. */
-struct became {
-	__u64 kept;	  /* their flow is known from then on */
-	__u64 moved;  /* the flow's version is no more: it has the newest from then on */
-	__u64 unkept; /* there was no room for it */
-};
-
-struct {
-	__uint(type, MAP_BY_CORE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct became);
-} became SEC(".maps");
-
-static inline __u32 way_of(__u32 version)
-{
-	__u32 *port = bpf_map_lookup_elem(&ways, &version);
-
-	return port ? *port : 0;
-}
-
-/* enter a flow that is not known. */
-static inline __u32 enter(const struct flow *f, struct stay *fresh, struct became *b)
-{
-	struct stay *known;
-
-	if (!bpf_map_update_elem(&staying, f, fresh, IF_ABSENT)) {
-		b->kept++;
-		return fresh->version;
-	}
-	known = bpf_map_lookup_elem(&staying, f); /* a packet on another core may have been faster */
-	if (known)
-		return known->version;
-	b->unkept++;
-	return fresh->version;
-}
-
-/* version_of a flow. */
-static inline __u32 version_of(const struct flow *f, const struct versions *v, struct became *b)
-{
-	__u64 both = *(volatile __u64 *)&v->newest;
-	__u32 newest = (__u32)both, before = both >> 32, here = way_of(0), to = newest;
-	struct stay *known = bpf_map_lookup_elem(&staying, f), fresh = {};
-
-	fresh.seen = bpf_ktime_get_coarse_ns();
-	if (known && (__s64)(fresh.seen - known->seen) <= (__s64)v->idle) {
-		if (known->seen != fresh.seen)
-			known->seen = fresh.seen;
-		if (likely(way_of(known->version)))
-			return known->version;
-		known->version = newest;
-		b->moved++;
-		return newest;
-	}
-	if (here)
-		to = here;
-	else if (fresh.seen < *(volatile __u64 *)&v->until)
-		to = before;
-	if (!way_of(to))
-		to = newest;
-	fresh.version = to;
-	if (known) {
-		known->version = to;
-		known->seen = fresh.seen;
-		return to;
-	}
-	if (to == newest && (!here || fresh.seen >= *(volatile __u64 *)&v->until)) /* where nothing is known, that is the version */
-		return to;
-	return enter(f, &fresh, b);
-}
 
 SEC("tc")
 int stay(struct __sk_buff *skb)
@@ -147,10 +25,10 @@ int stay(struct __sk_buff *skb)
 	if (unlikely(to))
 		return onward_or_end(skb, to);
 	if (unlikely(read_packet(skb, &p) != READ_IP)) /* all that has no flow */
-		return onward_or_end(skb, way_of((__u32)*(volatile __u64 *)&v->newest));
+		return onward_or_end(skb, way_of(newest_of(v)));
 	read_conversation(skb, &p, &f);
 	if (unlikely(of_one_link(&f)))
-		return onward_or_end(skb, way_of((__u32)*(volatile __u64 *)&v->newest));
+		return onward_or_end(skb, way_of(newest_of(v)));
 	order(&f);
 	return onward_or_end(skb, way_of(version_of(&f, v, b)));
 }

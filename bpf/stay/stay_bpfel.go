@@ -37,7 +37,7 @@ type ProgramFlow struct {
 	Destination [4]uint32
 }
 
-type ProgramStay struct {
+type ProgramStaying struct {
 	_       structs.HostLayout
 	Seen    uint64
 	Version uint32

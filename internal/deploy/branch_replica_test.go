@@ -113,10 +113,10 @@ func TestBranchesAmongReplicas(t *testing.T) {
 	}
 }
 
-// TestBranchesAndReplicasChange while packets pass, a thousand a second, and each of them comes once.
+// TestBranchesAndReplicasChange while packets pass, a thousand a second, and each of them comes once, where none stays on its path.
 func TestBranchesAndReplicasChange(t *testing.T) {
 	needsBranches(t)
-	for hook, wiring := range hasty {
+	for hook, wiring := range moving {
 		t.Run(hook, func(t *testing.T) {
 			owner := nstest.Owner(t)
 			downAfter(t, owner)

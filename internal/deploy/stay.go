@@ -16,14 +16,18 @@ import (
 )
 
 // turnOf a chain's ports, by a new version of its path if flows can stay on the one before.
-func (w *work) turnOf(p *plan.Plan) *steer.Turn {
-	t := &steer.Turn{Wanted: w.ports, New: map[string]bool{}, AtOnce: w.atOnce(p)}
+func (w *work) turnOf(p *plan.Plan) (*steer.Turn, error) {
+	labels, known, err := w.labelsTurn(p)
+	if err != nil {
+		return nil, err
+	}
+	t := &steer.Turn{Wanted: w.ports, New: map[string]bool{}, Labels: labels, AtOnce: w.atOnce(p) || !known}
 	for _, c := range w.done {
 		if c.Kind == steer.KindName && c.Op == resource.Create {
 			t.New[c.Key] = true
 		}
 	}
-	return t
+	return t, nil
 }
 
 // atOnce tells whether no flow may stay on its path.

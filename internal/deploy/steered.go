@@ -123,7 +123,10 @@ func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 		if err := w.holdOn(); err != nil {
 			return err
 		}
-		t := w.turnOf(p)
+		t, err := w.turnOf(p)
+		if err != nil {
+			return err
+		}
 		if err := w.moveOlder(p, t); err != nil {
 			return err
 		}

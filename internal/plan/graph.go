@@ -205,7 +205,7 @@ func (b *builder) parts(at int) bool {
 }
 
 // errStays is of what is refused where no flow can stay on the path that it began on.
-var errStays = errors.New("flows cannot stay on their path (ebpf: {stay: true}) where functions have branches or a next; leave one of the two out")
+var errStays = errors.New("flows cannot stay on their path (ebpf: {stay: true}) where functions have branches or a next and the chain has a classifier; leave one of the three out")
 
 // branch has ports send packets on by labels, and back by the way of their flow, where ways part or
 // come together, and has functions label what leaves them.
@@ -221,9 +221,6 @@ func (b *builder) branch() error {
 		s, is := r.Spec.(steer.Spec)
 		if !is {
 			continue
-		}
-		if s.Stay != nil && s.Stay.Asked {
-			return errStays
 		}
 		at := behind[s.Device]
 		place := placeOf(b.nodes, at.node)

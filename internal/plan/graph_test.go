@@ -45,7 +45,6 @@ func TestRefusesWhereWaysPart(t *testing.T) {
 		head + strings.ReplaceAll(tell, "to: b", "to: server") + "- {name: count, kind: counter, runtime: inline}\n- {name: b, kind: forward}\n": "function count is inline between tell and b, where ways part or come together",
 		head + tell + "- {name: a, kind: forward}\n- {name: count, kind: counter, runtime: inline}\n- {name: b, kind: forward}\n":                "function count is inline between a and b, where ways part or come together",
 		head + tell + "- {name: a, kind: passthrough}\n- {name: b, kind: forward}\n":                                                             "function a: a passthrough cannot be where functions",
-		"ebpf: {stay: true}\n" + head + tell + "- {name: a, kind: forward}\n- {name: b, kind: forward}\n":                                        "flows cannot stay on their path",
 	} {
 		_, err := plan.Make(plantest.Chain(t, "edge", spec), plantest.Catalogue(), plan.Facts{CPUs: upTo(4)}, plan.Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {

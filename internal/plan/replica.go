@@ -199,7 +199,7 @@ func (b *builder) share() error {
 			continue
 		}
 		needs := slices.Clone(r.Needs)
-		if s.Stay = nil; at == to {
+		if at == to {
 			s.To, needs = "", needs[:1] // the port itself
 		}
 		among, more := f.among(b.nodes[at], at > from)

@@ -108,7 +108,7 @@ ip -n nfchain.edge._wiring link set port37080b97 up alias 'nfchain edge shape:et
 
 # steer:nfchain.edge._wiring:port96d145f8: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port96d145f8","to":"portb856506d","branch":{"node":"tell","number":39179,"ways":[{"node":"out","number":17044,"port":"portb856506d","joint":true},{"node":"shape","number":15245,"port":"port37080b97"},{"node":"log","number":63504,"port":"port1acc9978"},{"node":"server","number":18567,"port":"port76e43ebe","joint":true}],"flows":65536},"hook":"tcx"}
+{"device":"port96d145f8","to":"portb856506d","stay":{"flows":65536,"idle":"30s","census":"250ms"},"branch":{"node":"tell","number":39179,"ways":[{"node":"out","number":17044,"port":"portb856506d","joint":true},{"node":"shape","number":15245,"port":"port37080b97"},{"node":"log","number":63504,"port":"port1acc9978"},{"node":"server","number":18567,"port":"port76e43ebe","joint":true}],"flows":65536},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port37080b97: no ip, tc or nft command makes this; nfchain does
@@ -128,7 +128,7 @@ ip -n nfchain.edge._wiring link set port1acc9978 up alias 'nfchain edge log:eth0
 
 # steer:nfchain.edge._wiring:port51bf347d: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port51bf347d","to":"portb856506d","branch":{"node":"shape","number":15245,"ways":[{"node":"out","number":17044,"port":"portb856506d","joint":true}],"flows":65536},"hook":"tcx"}
+{"device":"port51bf347d","to":"portb856506d","stay":{"flows":65536,"idle":"30s","census":"250ms"},"branch":{"node":"shape","number":15245,"ways":[{"node":"out","number":17044,"port":"portb856506d","joint":true}],"flows":65536},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port1acc9978: no ip, tc or nft command makes this; nfchain does
@@ -168,12 +168,12 @@ ip -n nfchain.edge._wiring link set portb856506d up alias 'nfchain edge out:eth0
 
 # steer:nfchain.edge._wiring:portdeecae45: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"portdeecae45","to":"portb856506d","branch":{"node":"hop","number":328,"ways":[{"node":"out","number":17044,"port":"portb856506d","joint":true}],"flows":65536},"hook":"tcx"}
+{"device":"portdeecae45","to":"portb856506d","stay":{"flows":65536,"idle":"30s","census":"250ms"},"branch":{"node":"hop","number":328,"ways":[{"node":"out","number":17044,"port":"portb856506d","joint":true}],"flows":65536},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:portb856506d: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"portb856506d","to":"port96d145f8","branch":{"node":"out","number":17044,"back":true,"ways":[{"node":"tell","number":39179,"port":"port96d145f8"},{"node":"shape","number":15245,"port":"port51bf347d"},{"node":"hop","number":328,"port":"portdeecae45"}],"flows":65536},"hook":"tcx"}
+{"device":"portb856506d","to":"port96d145f8","stay":{"flows":65536,"idle":"30s","census":"250ms"},"branch":{"node":"out","number":17044,"back":true,"ways":[{"node":"tell","number":39179,"port":"port96d145f8"},{"node":"shape","number":15245,"port":"port51bf347d"},{"node":"hop","number":328,"port":"portdeecae45"}],"flows":65536},"hook":"tcx"}
 END-OF-INPUT
 
 # link:nfchain.edge.out:eth1
@@ -188,12 +188,12 @@ ip -n nfchain.edge._wiring link set port76e43ebe up alias 'nfchain edge server:e
 
 # steer:nfchain.edge._wiring:port6ee20c52: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port6ee20c52","to":"port76e43ebe","branch":{"node":"out","number":17044,"ways":[{"node":"server","number":18567,"port":"port76e43ebe","joint":true}],"flows":65536},"hook":"tcx"}
+{"device":"port6ee20c52","to":"port76e43ebe","stay":{"flows":65536,"idle":"30s","census":"250ms"},"branch":{"node":"out","number":17044,"ways":[{"node":"server","number":18567,"port":"port76e43ebe","joint":true}],"flows":65536},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port76e43ebe: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port76e43ebe","to":"port6ee20c52","branch":{"node":"server","number":18567,"back":true,"ways":[{"node":"out","number":17044,"port":"port6ee20c52"},{"node":"tell","number":39179,"port":"port96d145f8"}],"flows":65536},"hook":"tcx"}
+{"device":"port76e43ebe","to":"port6ee20c52","stay":{"flows":65536,"idle":"30s","census":"250ms"},"branch":{"node":"server","number":18567,"back":true,"ways":[{"node":"out","number":17044,"port":"port6ee20c52"},{"node":"tell","number":39179,"port":"port96d145f8"}],"flows":65536},"hook":"tcx"}
 END-OF-INPUT
 
 # address:nfchain.edge.client:eth0=198.19.39.88

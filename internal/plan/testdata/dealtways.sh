@@ -585,57 +585,57 @@ END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port9bd1f3d1: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port9bd1f3d1","among":{"of":"tell","replicas":[{"number":1,"port":"port66af2df6","weight":1},{"number":2,"port":"port4c281cbf","weight":1}],"flows":65536,"idle":"30s"},"hook":"tcx"}
+{"device":"port9bd1f3d1","among":{"of":"tell","replicas":[{"number":1,"port":"port66af2df6","weight":1},{"number":2,"port":"port4c281cbf","weight":1}],"flows":65536,"idle":"30s"},"stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port0676ea00: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port0676ea00","branch":{"node":"tell","number":39179,"ways":[{"node":"out","number":17044,"joint":true},{"node":"check","number":30213}],"among":[{"of":"out","replicas":[{"number":1,"port":"port46665e71","weight":1},{"number":2,"port":"portf892c148","weight":1}],"flows":65536,"idle":"30s"},{"of":"check","replicas":[{"number":1,"port":"porte653113b","weight":2},{"number":2,"port":"port7c10c39c","weight":1},{"number":3,"port":"port1b079659","weight":1}],"flows":65536,"idle":"30s"}],"flows":65536},"hook":"tcx"}
+{"device":"port0676ea00","stay":{"flows":65536,"idle":"30s","census":"250ms"},"branch":{"node":"tell","number":39179,"ways":[{"node":"out","number":17044,"joint":true},{"node":"check","number":30213}],"among":[{"of":"out","replicas":[{"number":1,"port":"port46665e71","weight":1},{"number":2,"port":"portf892c148","weight":1}],"flows":65536,"idle":"30s"},{"of":"check","replicas":[{"number":1,"port":"porte653113b","weight":2},{"number":2,"port":"port7c10c39c","weight":1},{"number":3,"port":"port1b079659","weight":1}],"flows":65536,"idle":"30s"}],"flows":65536},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:porte653113b: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"porte653113b","among":{"of":"tell","replicas":[{"number":1,"port":"port0676ea00","weight":1},{"number":2,"port":"portfde823b9","weight":1}],"flows":65536,"idle":"30s"},"hook":"tcx"}
+{"device":"porte653113b","among":{"of":"tell","replicas":[{"number":1,"port":"port0676ea00","weight":1},{"number":2,"port":"portfde823b9","weight":1}],"flows":65536,"idle":"30s"},"stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port1acc9978: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port1acc9978","among":{"of":"check","replicas":[{"number":1,"port":"port15786197","weight":2},{"number":2,"port":"portda2db186","weight":1},{"number":3,"port":"port081fcaf7","weight":1}],"flows":65536,"idle":"30s"},"hook":"tcx"}
+{"device":"port1acc9978","among":{"of":"check","replicas":[{"number":1,"port":"port15786197","weight":2},{"number":2,"port":"portda2db186","weight":1},{"number":3,"port":"port081fcaf7","weight":1}],"flows":65536,"idle":"30s"},"stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port0838b319: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port0838b319","branch":{"node":"log","number":63504,"ways":[{"node":"out","number":17044,"joint":true}],"among":[{"of":"out","replicas":[{"number":1,"port":"port46665e71","weight":1},{"number":2,"port":"portf892c148","weight":1}],"flows":65536,"idle":"30s"}],"flows":65536},"hook":"tcx"}
+{"device":"port0838b319","stay":{"flows":65536,"idle":"30s","census":"250ms"},"branch":{"node":"log","number":63504,"ways":[{"node":"out","number":17044,"joint":true}],"among":[{"of":"out","replicas":[{"number":1,"port":"port46665e71","weight":1},{"number":2,"port":"portf892c148","weight":1}],"flows":65536,"idle":"30s"}],"flows":65536},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port46665e71: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port46665e71","branch":{"node":"out","number":17044,"back":true,"ways":[{"node":"tell","number":39179},{"node":"log","number":63504,"port":"port0838b319"}],"among":[{"of":"tell","replicas":[{"number":1,"port":"port0676ea00","weight":1},{"number":2,"port":"portfde823b9","weight":1}],"flows":65536,"idle":"30s"}],"flows":65536},"hook":"tcx"}
+{"device":"port46665e71","stay":{"flows":65536,"idle":"30s","census":"250ms"},"branch":{"node":"out","number":17044,"back":true,"ways":[{"node":"tell","number":39179},{"node":"log","number":63504,"port":"port0838b319"}],"among":[{"of":"tell","replicas":[{"number":1,"port":"port0676ea00","weight":1},{"number":2,"port":"portfde823b9","weight":1}],"flows":65536,"idle":"30s"}],"flows":65536},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port76e43ebe: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port76e43ebe","among":{"of":"out","replicas":[{"number":1,"port":"porte974f13d","weight":1},{"number":2,"port":"port7df5be7b","weight":1}],"flows":65536,"idle":"30s"},"hook":"tcx"}
+{"device":"port76e43ebe","among":{"of":"out","replicas":[{"number":1,"port":"porte974f13d","weight":1},{"number":2,"port":"port7df5be7b","weight":1}],"flows":65536,"idle":"30s"},"stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:portfde823b9: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"portfde823b9","branch":{"node":"tell","number":39179,"ways":[{"node":"out","number":17044,"joint":true},{"node":"check","number":30213}],"among":[{"of":"out","replicas":[{"number":1,"port":"port46665e71","weight":1},{"number":2,"port":"portf892c148","weight":1}],"flows":65536,"idle":"30s"},{"of":"check","replicas":[{"number":1,"port":"porte653113b","weight":2},{"number":2,"port":"port7c10c39c","weight":1},{"number":3,"port":"port1b079659","weight":1}],"flows":65536,"idle":"30s"}],"flows":65536},"hook":"tcx"}
+{"device":"portfde823b9","stay":{"flows":65536,"idle":"30s","census":"250ms"},"branch":{"node":"tell","number":39179,"ways":[{"node":"out","number":17044,"joint":true},{"node":"check","number":30213}],"among":[{"of":"out","replicas":[{"number":1,"port":"port46665e71","weight":1},{"number":2,"port":"portf892c148","weight":1}],"flows":65536,"idle":"30s"},{"of":"check","replicas":[{"number":1,"port":"porte653113b","weight":2},{"number":2,"port":"port7c10c39c","weight":1},{"number":3,"port":"port1b079659","weight":1}],"flows":65536,"idle":"30s"}],"flows":65536},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port7c10c39c: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port7c10c39c","among":{"of":"tell","replicas":[{"number":1,"port":"port0676ea00","weight":1},{"number":2,"port":"portfde823b9","weight":1}],"flows":65536,"idle":"30s"},"hook":"tcx"}
+{"device":"port7c10c39c","among":{"of":"tell","replicas":[{"number":1,"port":"port0676ea00","weight":1},{"number":2,"port":"portfde823b9","weight":1}],"flows":65536,"idle":"30s"},"stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:portf892c148: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"portf892c148","branch":{"node":"out","number":17044,"back":true,"ways":[{"node":"tell","number":39179},{"node":"log","number":63504,"port":"port0838b319"}],"among":[{"of":"tell","replicas":[{"number":1,"port":"port0676ea00","weight":1},{"number":2,"port":"portfde823b9","weight":1}],"flows":65536,"idle":"30s"}],"flows":65536},"hook":"tcx"}
+{"device":"portf892c148","stay":{"flows":65536,"idle":"30s","census":"250ms"},"branch":{"node":"out","number":17044,"back":true,"ways":[{"node":"tell","number":39179},{"node":"log","number":63504,"port":"port0838b319"}],"among":[{"of":"tell","replicas":[{"number":1,"port":"port0676ea00","weight":1},{"number":2,"port":"portfde823b9","weight":1}],"flows":65536,"idle":"30s"}],"flows":65536},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port1b079659: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port1b079659","among":{"of":"tell","replicas":[{"number":1,"port":"port0676ea00","weight":1},{"number":2,"port":"portfde823b9","weight":1}],"flows":65536,"idle":"30s"},"hook":"tcx"}
+{"device":"port1b079659","among":{"of":"tell","replicas":[{"number":1,"port":"port0676ea00","weight":1},{"number":2,"port":"portfde823b9","weight":1}],"flows":65536,"idle":"30s"},"stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # health:nfchain.edge._wiring:path: no ip, tc or nft command makes this; nfchain does

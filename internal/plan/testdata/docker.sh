@@ -317,10 +317,10 @@ END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port321a69db: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port321a69db","among":{"of":"web","replicas":[{"number":1,"port":"port3e4e0916","weight":1},{"number":2,"port":"port8a176253","weight":1}],"flows":65536,"idle":"30s"},"hook":"tcx"}
+{"device":"port321a69db","among":{"of":"web","replicas":[{"number":1,"port":"port3e4e0916","weight":1},{"number":2,"port":"port8a176253","weight":1}],"flows":65536,"idle":"30s"},"stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port76e43ebe: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port76e43ebe","among":{"of":"web","replicas":[{"number":1,"port":"portbaa7f466","weight":1},{"number":2,"port":"port86852d21","weight":1}],"flows":65536,"idle":"30s"},"hook":"tcx"}
+{"device":"port76e43ebe","among":{"of":"web","replicas":[{"number":1,"port":"portbaa7f466","weight":1},{"number":2,"port":"port86852d21","weight":1}],"flows":65536,"idle":"30s"},"stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT

@@ -114,7 +114,7 @@ ip -n nfchain.edge._wiring link set portd43f4dcb up alias 'nfchain edge plain:et
 
 # steer:nfchain.edge._wiring:send132b620b: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"send132b620b","to":"portd43f4dcb","branch":{"node":"parts","number":56248,"ways":[{"node":"plain","number":46298,"port":"portd43f4dcb"},{"node":"side","number":12315,"port":"sendb2f0925e"},{"node":"last","number":46599,"port":"port608d7f88","joint":true}],"flows":65536},"hook":"tcx"}
+{"device":"send132b620b","to":"portd43f4dcb","stay":{"flows":65536,"idle":"30s","census":"250ms"},"branch":{"node":"parts","number":56248,"ways":[{"node":"plain","number":46298,"port":"portd43f4dcb"},{"node":"side","number":12315,"port":"sendb2f0925e"},{"node":"last","number":46599,"port":"port608d7f88","joint":true}],"flows":65536},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:portd43f4dcb: no ip, tc or nft command makes this; nfchain does
@@ -135,7 +135,7 @@ ip -n nfchain.edge._wiring link set sendb2f0925e up alias 'nfchain edge side:eth
 
 # steer:nfchain.edge._wiring:portfff5c64a: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"portfff5c64a","to":"send987b840d","branch":{"node":"plain","number":46298,"ways":[{"node":"joins","number":53125,"port":"send987b840d","joint":true}],"flows":65536},"hook":"tcx"}
+{"device":"portfff5c64a","to":"send987b840d","stay":{"flows":65536,"idle":"30s","census":"250ms"},"branch":{"node":"plain","number":46298,"ways":[{"node":"joins","number":53125,"port":"send987b840d","joint":true}],"flows":65536},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:sendb2f0925e: no ip, tc or nft command makes this; nfchain does
@@ -177,12 +177,12 @@ ip -n nfchain.edge._wiring link set send987b840d up alias 'nfchain edge joins:et
 
 # steer:nfchain.edge._wiring:port0838b319: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port0838b319","to":"send987b840d","branch":{"node":"log","number":63504,"ways":[{"node":"joins","number":53125,"port":"send987b840d","joint":true}],"flows":65536},"hook":"tcx"}
+{"device":"port0838b319","to":"send987b840d","stay":{"flows":65536,"idle":"30s","census":"250ms"},"branch":{"node":"log","number":63504,"ways":[{"node":"joins","number":53125,"port":"send987b840d","joint":true}],"flows":65536},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:send987b840d: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"send987b840d","to":"portfff5c64a","branch":{"node":"joins","number":53125,"back":true,"ways":[{"node":"plain","number":46298,"port":"portfff5c64a"},{"node":"log","number":63504,"port":"port0838b319"}],"flows":65536},"hook":"tcx"}
+{"device":"send987b840d","to":"portfff5c64a","stay":{"flows":65536,"idle":"30s","census":"250ms"},"branch":{"node":"joins","number":53125,"back":true,"ways":[{"node":"plain","number":46298,"port":"portfff5c64a"},{"node":"log","number":63504,"port":"port0838b319"}],"flows":65536},"hook":"tcx"}
 END-OF-INPUT
 
 # link:nfchain.edge.joins:eth1
@@ -198,12 +198,12 @@ ip -n nfchain.edge._wiring link set port608d7f88 up alias 'nfchain edge last:eth
 
 # steer:nfchain.edge._wiring:send9f79821a: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"send9f79821a","to":"port608d7f88","branch":{"node":"joins","number":53125,"ways":[{"node":"last","number":46599,"port":"port608d7f88","joint":true}],"flows":65536},"hook":"tcx"}
+{"device":"send9f79821a","to":"port608d7f88","stay":{"flows":65536,"idle":"30s","census":"250ms"},"branch":{"node":"joins","number":53125,"ways":[{"node":"last","number":46599,"port":"port608d7f88","joint":true}],"flows":65536},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port608d7f88: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port608d7f88","to":"send9f79821a","branch":{"node":"last","number":46599,"back":true,"ways":[{"node":"joins","number":53125,"port":"send9f79821a"},{"node":"parts","number":56248,"port":"send132b620b"}],"flows":65536},"hook":"tcx"}
+{"device":"port608d7f88","to":"send9f79821a","stay":{"flows":65536,"idle":"30s","census":"250ms"},"branch":{"node":"last","number":46599,"back":true,"ways":[{"node":"joins","number":53125,"port":"send9f79821a"},{"node":"parts","number":56248,"port":"send132b620b"}],"flows":65536},"hook":"tcx"}
 END-OF-INPUT
 
 # link:nfchain.edge.last:eth1

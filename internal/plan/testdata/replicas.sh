@@ -274,30 +274,30 @@ ip netns exec nfchain.edge.b-2 bridge fdb replace 02:c7:92:d3:3d:71 dev eth1 mas
 
 # steer:nfchain.edge._wiring:port9bd1f3d1: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port9bd1f3d1","among":{"of":"a","replicas":[{"number":1,"port":"port417d69f8","weight":1},{"number":2,"port":"port49a76f9f","weight":1}],"flows":65536,"idle":"30s"},"hook":"tcx"}
+{"device":"port9bd1f3d1","among":{"of":"a","replicas":[{"number":1,"port":"port417d69f8","weight":1},{"number":2,"port":"port49a76f9f","weight":1}],"flows":65536,"idle":"30s"},"stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port74672c19: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port74672c19","among":{"of":"b","replicas":[{"number":1,"port":"port9b37e50f","weight":1},{"number":2,"port":"portda9f6d76","weight":1}],"flows":65536,"idle":"30s"},"hook":"tcx"}
+{"device":"port74672c19","among":{"of":"b","replicas":[{"number":1,"port":"port9b37e50f","weight":1},{"number":2,"port":"portda9f6d76","weight":1}],"flows":65536,"idle":"30s"},"stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port9b37e50f: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port9b37e50f","among":{"of":"a","replicas":[{"number":1,"port":"port74672c19","weight":1},{"number":2,"port":"port2076df5a","weight":1}],"flows":65536,"idle":"30s"},"hook":"tcx"}
+{"device":"port9b37e50f","among":{"of":"a","replicas":[{"number":1,"port":"port74672c19","weight":1},{"number":2,"port":"port2076df5a","weight":1}],"flows":65536,"idle":"30s"},"stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port76e43ebe: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port76e43ebe","among":{"of":"b","replicas":[{"number":1,"port":"porta7c54ae8","weight":1},{"number":2,"port":"port2f9502c8","weight":1}],"flows":65536,"idle":"30s"},"hook":"tcx"}
+{"device":"port76e43ebe","among":{"of":"b","replicas":[{"number":1,"port":"porta7c54ae8","weight":1},{"number":2,"port":"port2f9502c8","weight":1}],"flows":65536,"idle":"30s"},"stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port2076df5a: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port2076df5a","among":{"of":"b","replicas":[{"number":1,"port":"port9b37e50f","weight":1},{"number":2,"port":"portda9f6d76","weight":1}],"flows":65536,"idle":"30s"},"hook":"tcx"}
+{"device":"port2076df5a","among":{"of":"b","replicas":[{"number":1,"port":"port9b37e50f","weight":1},{"number":2,"port":"portda9f6d76","weight":1}],"flows":65536,"idle":"30s"},"stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:portda9f6d76: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"portda9f6d76","among":{"of":"a","replicas":[{"number":1,"port":"port74672c19","weight":1},{"number":2,"port":"port2076df5a","weight":1}],"flows":65536,"idle":"30s"},"hook":"tcx"}
+{"device":"portda9f6d76","among":{"of":"a","replicas":[{"number":1,"port":"port74672c19","weight":1},{"number":2,"port":"port2076df5a","weight":1}],"flows":65536,"idle":"30s"},"stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT

@@ -223,10 +223,10 @@ END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port9bd1f3d1: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port9bd1f3d1","among":{"of":"ids","replicas":[{"number":1,"port":"portbbfc32a9","weight":1},{"number":2,"port":"portbf56b68c","weight":1}],"flows":65536,"idle":"30s"},"hook":"tcx"}
+{"device":"port9bd1f3d1","among":{"of":"ids","replicas":[{"number":1,"port":"portbbfc32a9","weight":1},{"number":2,"port":"portbf56b68c","weight":1}],"flows":65536,"idle":"30s"},"stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port76e43ebe: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port76e43ebe","among":{"of":"ids","replicas":[{"number":1,"port":"port84a4c453","weight":1},{"number":2,"port":"port58e93ab5","weight":1}],"flows":65536,"idle":"30s"},"hook":"tcx"}
+{"device":"port76e43ebe","among":{"of":"ids","replicas":[{"number":1,"port":"port84a4c453","weight":1},{"number":2,"port":"port58e93ab5","weight":1}],"flows":65536,"idle":"30s"},"stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT

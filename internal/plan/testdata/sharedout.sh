@@ -269,17 +269,17 @@ ip -n nfchain.edge.b-2 route add 2001:2:0:fc9d:8000::/65 via 2001:2:0:fc9d:8000:
 
 # steer:nfchain.edge._wiring:port9bd1f3d1: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port9bd1f3d1","to":"port49075c1f","among":{"of":"b","replicas":[{"number":1,"port":"port9b37e50f","weight":2},{"number":2,"port":"portda9f6d76","weight":1}],"flows":65536,"idle":"30s"},"hook":"tcx"}
+{"device":"port9bd1f3d1","to":"port49075c1f","among":{"of":"b","replicas":[{"number":1,"port":"port9b37e50f","weight":2},{"number":2,"port":"portda9f6d76","weight":1}],"flows":65536,"idle":"30s"},"stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port321a69db: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port321a69db","among":{"of":"b","replicas":[{"number":1,"port":"port9b37e50f","weight":2},{"number":2,"port":"portda9f6d76","weight":1}],"flows":65536,"idle":"30s"},"hook":"tcx"}
+{"device":"port321a69db","among":{"of":"b","replicas":[{"number":1,"port":"port9b37e50f","weight":2},{"number":2,"port":"portda9f6d76","weight":1}],"flows":65536,"idle":"30s"},"stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port76e43ebe: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port76e43ebe","among":{"of":"b","replicas":[{"number":1,"port":"porta7c54ae8","weight":2},{"number":2,"port":"port2f9502c8","weight":1}],"flows":65536,"idle":"30s"},"hook":"tcx"}
+{"device":"port76e43ebe","among":{"of":"b","replicas":[{"number":1,"port":"porta7c54ae8","weight":2},{"number":2,"port":"port2f9502c8","weight":1}],"flows":65536,"idle":"30s"},"stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
 END-OF-INPUT
 
 # health:nfchain.edge._wiring:path: no ip, tc or nft command makes this; nfchain does

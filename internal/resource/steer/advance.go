@@ -18,6 +18,8 @@ type Turn struct {
 	Wanted map[string]bool
 	// New ones have just been made: what comes in there is of the newest version.
 	New map[string]bool
+	// Labels that packets bear from now on which come in at ports, and those that they bore.
+	Labels map[string][]Label
 	// AtOnce has no flow stay. Those that stayed from before move, and Moved is how many.
 	AtOnce bool
 	Moved  int
@@ -33,7 +35,7 @@ func (k Kind) versionable(p resource.Place, changes []resource.Change) (turned m
 	turned = map[string]Spec{}
 	for _, c := range changes {
 		s, is := c.Spec.(Spec)
-		if !is || s.Stay == nil || s.Paths != nil || c.Op != resource.Update {
+		if !is || s.Stay == nil || s.Paths != nil || s.Among != nil || s.Branch != nil || c.Op != resource.Update {
 			return nil, nil
 		}
 		dev, err := p.Device(s.Device)
@@ -47,6 +49,10 @@ func (k Kind) versionable(p resource.Place, changes []resource.Change) (turned m
 			return nil, err
 		}
 		turned[s.Device] = s
+	}
+	if kept, err := ahead(p); err != nil || len(kept) > 0 { // by which they stay there, too
+		held.CloseAll(kept)
+		return nil, err
 	}
 	other, err := diverted(p, func(a *attached) (bool, error) {
 		led, err := a.ledPast()
@@ -106,9 +112,15 @@ type advancing struct {
 	lives  []uint32
 	// own tells that the maps were made here.
 	own bool
+	// opened programs at ports.
+	opened []*attached
 }
 
 func (a *advancing) close() {
+	if a == nil {
+		return
+	}
+	held.CloseAll(a.opened)
 	if a.own {
 		_, _ = a.shared.Close(), a.flows.Close()
 	}
@@ -123,27 +135,32 @@ func (k Kind) advancing(p resource.Place, turned map[string]Spec, all []*attache
 		}
 		a.to[port], a.stay = to[0], *s.Stay
 	}
+	return a, a.among(all)
+}
+
+// among the ports where flows stay find the versions that there are, and a number for the next one.
+func (a *advancing) among(all []*attached) error {
 	for _, at := range all {
-		if at.keeps() {
+		if at.keeps() || at.keepsAhead() {
 			a.at = append(a.at, at)
 			a.shared, a.flows = at.Maps[versionsMap], at.Maps[stayingMap]
 		}
 	}
 	if a.shared == nil {
-		return a, a.found()
+		return a.found()
 	}
 	if err := a.shared.Lookup(uint32(0), &a.now); err != nil {
-		return nil, err
+		return err
 	}
 	left, err := a.open()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	time.Sleep(left) // one census at a time
 	if err := a.forgetIdle(); err != nil {
-		return nil, err
+		return err
 	}
-	return a, a.choose()
+	return a.choose()
 }
 
 // found the first version, which is what ports do now, and choose the second.
@@ -161,7 +178,7 @@ func (a *advancing) found() error {
 		return err
 	}
 	a.own, a.lives, a.number = true, []uint32{1}, 2
-	a.now = stay.ProgramVersions{Newest: 1<<32 | 1}
+	a.now = stay.ProgramVersions{Newest: 1<<32 | 1, Idle: uint64(a.stay.Idle)}
 	return a.shared.Put(uint32(0), a.now)
 }
 
@@ -195,13 +212,7 @@ func (a *advancing) choose() error {
 // elsewhere, or if flows are given a version there.
 func (a *advancing) tell(p resource.Place, at *attached) error {
 	to, turned := a.to[at.port]
-	here := uint32(0)
-	switch {
-	case a.turn.New[at.port]:
-		here = a.number
-	case !a.turn.Wanted[at.port]:
-		here = a.newest()
-	}
+	here := a.here(at.port)
 	if at.keeps() {
 		return a.tellAgain(at, to, here)
 	}

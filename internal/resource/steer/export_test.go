@@ -9,6 +9,7 @@ import (
 	"nfchain.dev/nfchain/bpf/branch"
 	"nfchain.dev/nfchain/bpf/classify"
 	"nfchain.dev/nfchain/bpf/spread"
+	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/held"
 )
 
@@ -202,3 +203,25 @@ const (
 	counterSize = 16
 	MostMemory  = mostMemory
 )
+
+// Killed is who turns ports by these changes and is killed when so many of them were, and flows do not go the new way yet.
+func (k Kind) Killed(p resource.Place, turned int, changes []resource.Change) error {
+	k.choices, k.common, k.late, k.outgrown = choices{}, &common{}, &late{}, &outgrown{}
+	defer k.common.close()
+	return p.Do(func() error {
+		next, err := k.keepAhead(p, changes)
+		if err != nil {
+			return err
+		}
+		defer next.close()
+		if next == nil {
+			return errors.New("no flow stays")
+		}
+		for _, c := range changes[:turned] {
+			if err := k.set(p, c.Spec.(Spec)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

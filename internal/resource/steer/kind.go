@@ -122,6 +122,11 @@ func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
 		if len(turned) > 0 {
 			return k.advance(p, turned)
 		}
+		next, err := k.keepAhead(p, changes)
+		if err != nil {
+			return err
+		}
+		defer next.close()
 		if k.older, err = k.aging(p, changes); err != nil {
 			return err
 		}
@@ -129,7 +134,7 @@ func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
 		if k.detours, err = k.detoursAt(p, changes); err != nil {
 			return err
 		}
-		if k.Turn != nil && len(changes) > 0 && len(k.older) == 0 {
+		if k.Turn != nil && len(changes) > 0 && len(k.older) == 0 && next == nil {
 			if err := k.Turn.gather(p); err != nil {
 				return err
 			}
@@ -152,6 +157,19 @@ func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
 		if err := k.classifyBy(p, changes); err != nil {
 			return err
 		}
+		if k.Settled {
+			if err := dealAhead(p, changes); err != nil {
+				return err
+			}
+		}
+		if next != nil {
+			if err := next.begin(); err != nil {
+				return err
+			}
+			if _, err := forgetLost(p); err != nil {
+				return err
+			}
+		}
 		return k.takeLate(p)
 	})
 }
@@ -163,6 +181,11 @@ func remove(p resource.Place, port string) error {
 		return nil
 	}
 	all, err := findAll(p, dev.Attrs().Index)
+	if err == nil {
+		var kept []*attached
+		kept, err = findKeeping(p, dev.Attrs().Index)
+		all = append(all, kept...)
+	}
 	defer held.CloseAll(all)
 	for _, a := range all {
 		if err := a.at().take(p, dev.Attrs().Index, a.Program.Program); err != nil {

@@ -6,6 +6,7 @@ import (
 	"nfchain.dev/nfchain/bpf/spread"
 	"nfchain.dev/nfchain/bpf/stay"
 	bpf "nfchain.dev/nfchain/bpf/steer"
+	program "nfchain.dev/nfchain/bpf/versions"
 	"nfchain.dev/nfchain/internal/resource/held"
 )
 
@@ -16,4 +17,5 @@ var (
 	pathsObject  = held.Once(classify.LoadProgram)
 	branchObject = held.Once(branch.LoadProgram)
 	stayObject   = held.Once(stay.LoadProgram)
+	aheadObject  = held.Once(program.LoadProgram)
 )

@@ -1,6 +1,7 @@
 package steer
 
 import (
+	"errors"
 	"slices"
 
 	"nfchain.dev/nfchain/internal/resource"
@@ -33,21 +34,55 @@ func (v *versions) olderWays(p resource.Place, ways map[string][]string) error {
 		return err
 	}
 	for _, at := range v.at {
-		newest, err := at.newestWay()
+		newest, err := at.newestPorts(p, v.newest())
 		if err != nil {
 			return err
 		}
 		for n := range busy {
-			var to uint32
-			if err := at.Maps[waysMap].Lookup(n, &to); err != nil {
+			led, _, err := at.leadsOn(n)
+			if err != nil {
 				return err
 			}
-			if to != 0 && to != newest {
-				addWay(ways, at.port, called(p, int(to)))
+			for _, to := range slices.Concat(led...) {
+				if !slices.Contains(newest, to) {
+					addWay(ways, at.port, called(p, int(to)))
+				}
 			}
 		}
 	}
 	return nil
+}
+
+// newestPorts are those to which new flows go from a port where others stay.
+func (a *attached) newestPorts(p resource.Place, newest uint32) (ports []uint32, err error) {
+	led, _, err := a.leadsOn(newest)
+	if err != nil || !a.front || led != nil {
+		return slices.Concat(led...), err
+	}
+	dev, err := p.Device(a.port)
+	if err != nil {
+		return nil, nil // it has gone
+	}
+	behind, err := find(p, dev.Attrs().Index)
+	defer held.CloseAll(behind)
+	for _, rest := range behind {
+		c, wrong := rest.course()
+		if err = errors.Join(err, wrong); err != nil {
+			return nil, err
+		}
+		to := []uint32{c.to}
+		if c.parts != nil {
+			to = nil
+			for _, w := range c.parts.ways {
+				to = append(to, w.Port)
+			}
+		}
+		for _, number := range to {
+			some, wrong := rest.inPlace(number)
+			ports, err = append(ports, some...), errors.Join(err, wrong)
+		}
+	}
+	return ports, err
 }
 
 func (o *onPaths) olderWays(p resource.Place, ways map[string][]string) error {

@@ -37,9 +37,18 @@ func find(p resource.Place, index int) (all []*attached, err error) {
 	return findNamed(p, index, func(name string) bool { return strings.HasPrefix(name, Mark) })
 }
 
-// findFronts finds those that stand before others.
+// findFronts finds those that stand before others, but those that have flows stay, of which others know nothing.
 func findFronts(p resource.Place, index int) (all []*attached, err error) {
-	all, err = findAt(fronts, p, index, func(name string) bool { return strings.HasPrefix(name, held.FrontMark) })
+	return frontsNamed(p, index, func(name string) bool { return strings.HasPrefix(name, held.FrontMark) && name != VersionsName })
+}
+
+// findKeeping finds those that stand before others and have flows stay.
+func findKeeping(p resource.Place, index int) (all []*attached, err error) {
+	return frontsNamed(p, index, func(name string) bool { return name == VersionsName })
+}
+
+func frontsNamed(p resource.Place, index int, named func(string) bool) (all []*attached, err error) {
+	all, err = findAt(fronts, p, index, named)
 	for _, a := range all {
 		a.front = true
 	}

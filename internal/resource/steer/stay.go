@@ -87,6 +87,11 @@ func olderOf(p resource.Place) (o *onPaths, v *versions, err error) {
 		held.CloseAll(keeping)
 		return o, nil, err
 	}
+	before, err := ahead(p)
+	if keeping = append(keeping, before...); err != nil {
+		held.CloseAll(keeping)
+		return nil, nil, err
+	}
 	v, err = versionsOf(keeping)
 	return nil, v, err
 }
@@ -96,6 +101,11 @@ func olderOf(p resource.Place) (o *onPaths, v *versions, err error) {
 func MayStay(p resource.Place) (may bool, err error) {
 	err = p.Do(func() error {
 		all, err := portsNamed(p, func(name string) bool { return name == PathsName || name == StayName }, func(*attached) bool { return true })
+		held.CloseAll(all)
+		if may = len(all) > 0; may || err != nil {
+			return err
+		}
+		all, err = portsBy(p, findKeeping, func(*attached) bool { return true })
 		held.CloseAll(all)
 		may = len(all) > 0
 		return err
@@ -152,11 +162,14 @@ func (v *versions) lost(p resource.Place) (map[uint32]bool, error) {
 	all := map[uint32]bool{}
 	for _, at := range v.at {
 		for n := uint32(1); n <= mostVersions; n++ {
-			var to uint32
-			if err := at.Maps[waysMap].Lookup(n, &to); err != nil {
+			ways, _, err := at.leadsOn(n)
+			if err != nil {
 				return nil, err
 			}
-			all[n] = all[n] || to != 0 && !there[to]
+			gone := func(ports []uint32) bool {
+				return !slices.ContainsFunc(ports, func(to uint32) bool { return there[to] })
+			}
+			all[n] = all[n] || slices.ContainsFunc(ways, gone)
 		}
 	}
 	return all, nil
@@ -208,6 +221,11 @@ func forgetLost(p resource.Place) (older bool, err error) {
 		return true, o.forget(func(n int) bool { return o.lost[n] })
 	case v != nil:
 		defer held.CloseAll(v.at)
+		if left, err := v.unfinished(); err != nil || left {
+			if err = errors.Join(err, v.finish()); err != nil {
+				return true, err
+			}
+		}
 		return true, v.forgetLost(p)
 	}
 	return false, nil
@@ -263,11 +281,11 @@ func (v *versions) forgetOlder(p resource.Place, which func(leads []uint32) bool
 		if n == v.newest() || n == 0 {
 			continue
 		}
-		leads, err := v.leadsTo(n)
+		leads, at, err := v.leadsTo(n)
 		if err != nil {
 			return flows, err
 		}
-		if leads == nil || !lost[n] && !which(leads) {
+		if at == 0 || !lost[n] && !which(leads) {
 			continue
 		}
 		if err := v.forget(n); err != nil {
@@ -278,25 +296,25 @@ func (v *versions) forgetOlder(p resource.Place, which func(leads []uint32) bool
 	return flows, nil
 }
 
-// leadsTo are the ports that a version leads to, nil where it leads nowhere.
-func (v *versions) leadsTo(n uint32) (ports []uint32, err error) {
+// leadsTo are the ports that a version leads to, and from how many it leads on.
+func (v *versions) leadsTo(n uint32) (ports []uint32, from int, err error) {
 	for _, at := range v.at {
-		var to uint32
-		if err := at.Maps[waysMap].Lookup(n, &to); err != nil {
-			return nil, err
+		ways, leads, err := at.leadsOn(n)
+		if err != nil {
+			return nil, 0, err
 		}
-		if to != 0 {
-			ports = append(ports, to)
+		if leads {
+			ports, from = slices.Concat(ports, slices.Concat(ways...)), from+1
 		}
 	}
-	return ports, nil
+	return ports, from, nil
 }
 
 // leads tells whether a version that has begun leads on from all ports. Who was killed while it was forgotten left
 // ports that do not know where.
 func (v *versions) leads(n uint32) (bool, error) {
-	ports, err := v.leadsTo(n)
-	return len(ports) == len(v.at), err
+	_, from, err := v.leadsTo(n)
+	return from == len(v.at), err
 }
 
 // busy flows of each version, which are not idle. Others are taken out of the table.
@@ -306,7 +324,7 @@ func (v *versions) busy() (map[uint32]int, error) {
 		return nil, err
 	}
 	all, idle := map[uint32]int{}, []stay.ProgramFlow{}
-	err = eachOf(v.flows, func(f stay.ProgramFlow, s stay.ProgramStay) {
+	err = eachOf(v.flows, func(f stay.ProgramFlow, s stay.ProgramStaying) {
 		if now-int64(s.Seen) <= int64(v.now.Idle) {
 			all[s.Version]++
 		} else {
@@ -435,6 +453,11 @@ func unite(p resource.Place) error {
 		return nil
 	}
 	defer held.CloseAll(v.at)
+	if left, err := v.unfinished(); err != nil || left {
+		if err = errors.Join(err, v.finish()); err != nil {
+			return err
+		}
+	}
 	if _, err := v.forgetOlder(p, func([]uint32) bool { return true }); err != nil {
 		return err
 	}
@@ -447,6 +470,13 @@ func unite(p resource.Place) error {
 }
 
 func (a *attached) unite(p resource.Place) error {
+	if a.front {
+		dev, err := p.Device(a.port)
+		if err != nil {
+			return nil // it has gone
+		}
+		return a.at().take(p, dev.Attrs().Index, a.Program.Program)
+	}
 	to, err := a.newestWay()
 	if err != nil {
 		return err

@@ -119,9 +119,33 @@ func (w *Watcher) unite(led bool) {
 	if err != nil {
 		w.unsure = true // it is read again, and tried then
 	}
-	if moved == 0 {
+	if moved > 0 {
+		w.sayMoved(moved)
+	}
+}
+
+// uniteAhead is it of flows that stay by what stands before the programs at ports, which does not know what fails: these go the newest
+// version where packets are kept from a replica, too.
+func (w *Watcher) uniteAhead(fails bool) {
+	if !fails {
 		return
 	}
+	moved, err := w.recall(func(at resource.Place) (int, error) {
+		if is, err := steer.KeptAhead(at); err != nil || !is {
+			return 0, err
+		}
+		return steer.ForgetOlder(at)
+	})
+	if err != nil {
+		w.unsure = true // it is read again, and tried then
+	}
+	if moved > 0 {
+		w.sayMoved(moved)
+	}
+}
+
+// sayMoved tells of functions that fail, and of flows that go the newest path therefore.
+func (w *Watcher) sayMoved(moved int) {
 	for _, n := range w.nodes {
 		if n.failed {
 			w.config.Say(n.spec.Node, "fails, and "+goNewest(moved))

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -48,6 +49,11 @@ func (w *Watcher) turn() {
 			w.unsure = true // it is read again, and turned then
 		}
 	}
+	w.uniteAhead(anyFailed(failed))
+}
+
+func anyFailed(failed map[int]bool) bool {
+	return slices.Contains(slices.Collect(maps.Values(failed)), true)
 }
 
 // functions with replicas.

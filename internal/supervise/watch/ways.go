@@ -31,7 +31,7 @@ func (w *Watcher) facing(node int) (ports []string) {
 // turnWays has packets that go to functions which have failed end before them, or led past them, and those of replicas which have go
 // to others.
 func (w *Watcher) turnWays(failed map[int]bool) {
-	w.unite(slices.Contains(slices.Collect(maps.Values(failed)), true))
+	w.unite(anyFailed(failed))
 	functions, shares, lost := w.replicas(failed), map[*process.Watched]*steer.Shares{}, lostOf(w.path.Nodes, failed)
 	labelled := labelledOf(w.path.Nodes)
 	for _, n := range w.path.Nodes {
@@ -59,6 +59,7 @@ func (w *Watcher) turnWays(failed map[int]bool) {
 			}
 		}
 	}
+	w.uniteAhead(anyFailed(failed))
 }
 
 // strays tells whether packets would be led past what fails to where a port leads nowhere.

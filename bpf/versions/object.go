@@ -1,0 +1,4 @@
+package versions
+
+// Object is the program as it was compiled.
+func Object() []byte { return _ProgramBytes }

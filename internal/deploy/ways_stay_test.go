@@ -1,0 +1,91 @@
+package deploy_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"nfchain.dev/nfchain/internal/nstest"
+)
+
+// reversed is a path the other way.
+func reversed(path string) string {
+	letters := strings.Split(path, "")
+	slices.Reverse(letters)
+	return strings.Join(letters, "")
+}
+
+// edits of chains with replicas or with ways that part, and the functions by which packets on tour go before and after.
+var edits = map[string]struct{ before, after, old, path string }{
+	"inserted before replicas": {spec(forward("a"), replicas("b", 2)), spec(forward("a"), forward("x"), replicas("b", 2)), "ab", "axb"},
+	"removed behind replicas":  {spec(replicas("a", 2), forward("x"), forward("b")), spec(replicas("a", 2), forward("b")), "axb", "ab"},
+	"replaced by replicas":     {spec(forward("a"), forward("b")), spec(forward("a"), replicas("x", 2)), "ab", "ax"},
+	"swapped with replicas":    {spec(forward("a"), replicas("b", 2)), spec(replicas("b", 2), forward("a")), "ab", "ba"},
+	"replicas with replicas":   {spec(replicas("a", 2), replicas("b", 3), forward("x")), spec(replicas("b", 3), forward("x"), replicas("a", 2)), "abx", "bxa"},
+	"inserted where ways part": {
+		spec("{name: tell, kind: forward, branches: [{mark: 9, to: b}]}", "{name: a, kind: forward, next: out}", forward("b"), forward("out")),
+		spec("{name: tell, kind: forward, branches: [{mark: 9, to: x}]}", "{name: a, kind: forward, next: out}", forward("x"), forward("b"), forward("out")), "b", "xb"},
+	"swapped where ways part": {
+		spec("{name: tell, kind: forward, branches: [{mark: 9, to: x}]}", "{name: a, kind: forward, next: out}", forward("x"), forward("b"), forward("out")),
+		spec("{name: tell, kind: forward, branches: [{mark: 9, to: b}]}", "{name: a, kind: forward, next: out}", forward("b"), forward("x"), forward("out")), "xb", "bx"},
+	"inserted where they come together": {
+		spec("{name: tell, kind: forward, branches: [{mark: 9, to: b}]}", "{name: a, kind: forward, next: out}", forward("b"), forward("out")),
+		spec("{name: tell, kind: forward, branches: [{mark: 9, to: b}]}", "{name: a, kind: forward, next: x}", forward("b"), forward("x"), forward("out")), "b", "bx"},
+	"removed where they come together": {
+		spec("{name: tell, kind: forward, branches: [{mark: 9, to: b}]}", "{name: a, kind: forward, next: x}", forward("b"), forward("x"), forward("out")),
+		spec("{name: tell, kind: forward, branches: [{mark: 9, to: b}]}", "{name: a, kind: forward, next: out}", forward("b"), forward("out")), "bx", "b"},
+	"replaced by replicas where ways part": {
+		spec("{name: tell, kind: forward, branches: [{mark: 9, to: b}]}", "{name: a, kind: forward, next: out}", forward("b"), replicas("out", 2)),
+		spec("{name: tell, kind: forward, branches: [{mark: 9, to: x}]}", "{name: a, kind: forward, next: out}", replicas("x", 2), replicas("out", 2)), "b", "x"},
+	"ways that part for the first time": {
+		spec(forward("tell"), forward("a"), forward("b")),
+		spec("{name: tell, kind: forward, branches: [{mark: 9, to: b}]}", forward("a"), forward("b")), "ab", "b"},
+}
+
+// TestFlowsStayWhereWaysPart and where functions have replicas, while a thousand packets a second pass each way: none is lost, and each of
+// a flow goes by the functions that its first one went by, in that order, whatever is edited. New flows go the new way, and nothing
+// is left of the old one when those are over.
+func TestFlowsStayWhereWaysPart(t *testing.T) {
+	needsBranches(t)
+	for hook, wiring := range map[string]string{"tcx": "wiring: ebpf\nebpf: {idle: 5s, census: 2s, hook: tcx}\n", "clsact": "wiring: ebpf\nebpf: {idle: 5s, census: 2s, hook: clsact}\n"} {
+		for name, c := range edits {
+			if hook == "clsact" && !strings.HasPrefix(name, "swapped") { // where two change places
+				continue
+			}
+			t.Run(hook+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				owner := nstest.Owner(t)
+				downAfter(t, owner)
+				first := planned(t, owner, wiring+c.before)
+				up(t, first)
+				crosses(t, first)
+				welcome(t, first)
+				dropped := nstest.Dropped(t)
+				all := tours(t, first, 7015)
+				second := planned(t, owner, wiring+c.after)
+				up(t, second)
+				welcome(t, second)
+				unchanged(t, second)
+				if at := stay(t, second); at == nil || at.Flows < len(all)/2 || at.Moved+at.Unkept > 0 {
+					t.Errorf("of %d flows there stay %+v", len(all)/2, at)
+				}
+				fresh := tours(t, second, 7016)
+				for _, o := range all {
+					o.more(t, 300)
+				}
+				for of, tours := range map[string][]*tour{c.old: all, c.path: fresh} {
+					for i, by := range end(t, tours, dropped) {
+						want := of
+						if i >= len(tours)/2 {
+							want = reversed(want)
+						}
+						if by != want {
+							t.Errorf("%s: packets came by %q, want %q", tours[i].name, by, want)
+						}
+					}
+				}
+				drains(t, second)
+			})
+		}
+	}
+}
