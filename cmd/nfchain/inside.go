@@ -108,7 +108,20 @@ func (a *app) node(cmd *cobra.Command, name, node string) (*plan.Plan, plan.Node
 	if p.Alone() {
 		return nil, none, fmt.Errorf("%s is a standalone function and has no %q; leave the node out: %w", name, node, runs.ErrInput)
 	}
+	if all := replicasOf(p, node); len(all) > 0 {
+		return nil, none, fmt.Errorf("%s of chain %s has replicas; say which, %s: %w", node, name, strings.Join(all, " or "), runs.ErrInput)
+	}
 	return nil, none, fmt.Errorf("chain %s has no %q; `nfchain show %s` lists what it has: %w", name, node, name, runs.ErrInput)
+}
+
+// replicasOf a function are the nodes in its place; none where it has no replicas.
+func replicasOf(p *plan.Plan, function string) (names []string) {
+	for _, n := range p.Nodes {
+		if n.Replica != nil && n.Function() == function {
+			names = append(names, n.Name)
+		}
+	}
+	return names
 }
 
 // execute runs a command with this process's streams and passes its exit code on. Who asks this process to end means the command,

@@ -88,8 +88,16 @@ func run(e env) int {
 	if exit := (exitCode{}); errors.As(err, &exit) {
 		return exit.code // a command run by exec has said what there is to say
 	}
-	_, _ = fmt.Fprintln(e.stderr, "nfchain: "+describe(err))
+	_, _ = fmt.Fprintln(e.stderr, "nfchain: "+describe(err)+unseen(err, feature.Host().InUserNS()))
 	return code(err)
+}
+
+// unseen says that chains of the machine's root are not seen from a user namespace, where a chain was asked for that is not there.
+func unseen(err error, within bool) string {
+	if !within || !errors.Is(err, runs.ErrUnknown) {
+		return ""
+	}
+	return "; without root those of root are not seen: sudo nfchain …"
 }
 
 // exitCode is the exit code of a command that nfchain ran for the user.
@@ -238,13 +246,23 @@ func (a *app) read(name string) ([]byte, error) {
 		return io.ReadAll(io.LimitReader(a.stdin, 8<<20))
 	}
 	text, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no file %q: %w", name, runs.ErrInput)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", err, runs.ErrInput)
+		return nil, unread(name, err)
 	}
 	return text, nil
+}
+
+// unread says why a file was not read.
+func unread(name string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no file %q: %w", name, runs.ErrInput)
+	case errors.Is(err, syscall.EISDIR):
+		return fmt.Errorf("%q is a directory; name a file in it: %w", name, runs.ErrInput)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("the file %q may not be read by user %d: %w", name, os.Getuid(), runs.ErrInput)
+	}
+	return fmt.Errorf("%w: %w", err, runs.ErrInput)
 }
 
 // file reads and decodes a file.

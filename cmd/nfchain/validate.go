@@ -41,7 +41,7 @@ func (a *app) validateCmd() *cobra.Command {
 			err = a.printJSON(v)
 		} else {
 			for _, f := range v.Files {
-				a.printf("%s: %s, %s, %s, nothing wrong\n", f.File, words.Plural(f.Chains, "chain"), words.Plural(f.Functions, "function"), words.Plural(f.Experiments, "experiment"))
+				a.printf("%s: %s, %s, %s, nothing wrong\n", f.File, words.Plural(f.Chains, "chain"), words.Plural(f.Functions, "standalone function"), words.Plural(f.Experiments, "experiment"))
 			}
 		}
 		if err == nil && len(v.Problems) > 0 {

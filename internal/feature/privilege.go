@@ -12,7 +12,7 @@ import (
 // rootFix is the way to have the privileges that most things need. What is still
 // refused in a user namespace takes the machine's own root.
 func (e Env) rootFix() string {
-	if e.inUserNS() {
+	if e.InUserNS() {
 		return "run as root of the machine, not of a user namespace"
 	}
 	return "run as root, or in a user namespace: unshare --user --map-root-user --net --mount COMMAND"
@@ -22,7 +22,7 @@ func askRoot(_ context.Context, env Env) answer {
 	switch {
 	case os.Geteuid() != 0:
 		return no(fmt.Sprintf("running as user %d", os.Geteuid()), "sudo nfchain …")
-	case env.inUserNS():
+	case env.InUserNS():
 		return no("root only of a user namespace", "sudo nfchain …")
 	default:
 		return yes("")
@@ -36,9 +36,9 @@ func askNetAdmin(_ context.Context, env Env) answer {
 	return no("CAP_NET_ADMIN is not held", env.rootFix())
 }
 
-// inUserNS tells whether this process runs in a user namespace other than the
+// InUserNS tells whether this process runs in a user namespace other than the
 // machine's first, which alone maps every user to itself.
-func (e Env) inUserNS() bool {
+func (e Env) InUserNS() bool {
 	m, ok := e.Files.Text("proc/self/uid_map")
 	return ok && strings.Join(strings.Fields(m), " ") != "0 0 4294967295"
 }
@@ -81,7 +81,7 @@ func (e Env) privileges() string {
 	if os.Geteuid() == 0 {
 		who = "root"
 	}
-	if e.inUserNS() {
+	if e.InUserNS() {
 		who += " in a user namespace"
 	}
 	switch len(lacking) {

@@ -48,7 +48,7 @@ func TestUserNSAgreesWithUnshare(t *testing.T) {
 func TestPrivilegesInWords(t *testing.T) {
 	host := Env{Files: tree(t, map[string]string{"proc/self/uid_map": "         0          0 4294967295\n"})}
 	inside := Env{Files: tree(t, map[string]string{"proc/self/uid_map": "         0       1000          1\n"})}
-	if host.inUserNS() || !inside.inUserNS() {
+	if host.InUserNS() || !inside.InUserNS() {
 		t.Error("the first user namespace is taken for another, or another for it")
 	}
 	if s := inside.privileges(); !strings.Contains(s, " in a user namespace") {

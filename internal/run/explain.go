@@ -120,7 +120,7 @@ func beginsAt(p *plan.Plan, source, ingress string) (plan.Node, []netip.Addr, er
 			return ends[0], []netip.Addr{a}, nil
 		}
 		for _, n := range p.Nodes {
-			if n.Has(source) {
+			if n.Has(source) || n.Function() == source {
 				return ends[0], addressesOf(n), nil
 			}
 		}
@@ -157,7 +157,7 @@ func addressesFrom(p *plan.Plan, reverse bool, word string) []netip.Addr {
 		return p.Reached().Addresses
 	}
 	for _, n := range p.Nodes {
-		if n.Has(word) {
+		if n.Has(word) || n.Function() == word { // replicas have the same addresses
 			return addressesOf(n)
 		}
 	}

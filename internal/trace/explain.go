@@ -227,6 +227,9 @@ func (e *Explanation) lastSeen() Step {
 func (e *Explanation) explain() {
 	for _, s := range e.Hops {
 		drops := ownOf(s.Drops)
+		if s.Kind == wiringKind && len(drops) > 0 {
+			e.dropped(s.Steps, "") // which function it was says more than what the kernel calls it
+		}
 		slices.SortStableFunc(drops, func(a, b Drop) int { return cmp.Compare(b.Own.Packets, a.Own.Packets) })
 		for _, d := range drops {
 			e.because(s.Name, d, d.Own.Packets)
@@ -236,10 +239,8 @@ func (e *Explanation) explain() {
 				e.Reasons = append(e.Reasons, s.Name+": "+rule.text())
 			}
 		}
-		for _, step := range s.Steps {
-			if len(drops) > 0 && step.Did == "dropped" {
-				e.Reasons = append(e.Reasons, s.Name+": "+step.text())
-			}
+		if s.Kind != wiringKind && len(drops) > 0 {
+			e.dropped(s.Steps, s.Name+": ")
 		}
 	}
 	for _, d := range e.Elsewhere {
@@ -256,6 +257,15 @@ func (e *Explanation) explain() {
 	}
 	if len(e.Reasons) == 0 {
 		e.Reasons = append(e.Reasons, fmt.Sprintf("nothing tells why: %s gave it to nobody who was seen, and the kernel says of no end; a program or a queue of %s may hold it", at.Name, at.Name))
+	}
+}
+
+// dropped are the reasons of functions that say of themselves that they dropped packets.
+func (e *Explanation) dropped(steps []StepCount, place string) {
+	for _, step := range steps {
+		if step.Did == "dropped" {
+			e.Reasons = append(e.Reasons, place+step.text())
+		}
 	}
 }
 

@@ -37,7 +37,7 @@ classifier:
 			t.Errorf("%s", why(e))
 		}
 		if strings.HasPrefix(want.path, "path: none") {
-			b.because(e, "(wiring): 3 dropped", "a program or filter at the interface", "(wiring): classifier dropped ")
+			b.because(e, "(wiring): 3 dropped", "a program or filter at the interface", "classifier dropped ")
 			unmet := []string{
 				"not by rule web, which asks for tcp and not udp, port 80 and not 53", "not by rule trace, which asks for port 1024-65535 and not 53",
 				"not by rule names, which asks for beginning at the first end and not the second",

@@ -153,7 +153,10 @@ func TestExplainAFunctionWithoutANamespace(t *testing.T) {
 	b := newBed(t, "wiring: ebpf\naddresses: {ipv6: none}\nfunctions:\n- {name: f, kind: forward}\n- {name: d, kind: drop, runtime: inline, direction: forward, drop: {every: 1}}\n")
 	e := b.explained("it does not arrive: f is where it was seen last", "udp", "client", "server:9")
 	// What the kernel says of its own d drops too.
-	b.because(e, "(wiring): 3 dropped", "a program or filter at the interface", "(wiring): d dropped ")
+	b.because(e, "(wiring): 3 dropped", "a program or filter at the interface", "d dropped ")
+	if first := e.Reasons[0]; !strings.HasPrefix(first, "d dropped ") {
+		t.Errorf("the first reason is %q, and not which function it was", first)
+	}
 	b.steps(e, "client 0 3, f 3 3, server 0 0")
 }
 
@@ -186,6 +189,21 @@ func TestExplainATranslatedFlow(t *testing.T) {
 	b.listening("server", 4433)
 	e := b.explained("it goes through the chain: server got it", "tcp", "client", "server:4433")
 	b.steps(e, "client 0 3, nat 3 3, f 3 3, server 3 0")
+}
+
+// TestAFlowToReplicas: the function's own name means them, which have the same addresses.
+func TestAFlowToReplicas(t *testing.T) {
+	nstest.Require(t, feature.BPFPeer, feature.BPFClsact)
+	b := newBed(t, "wiring: ebpf\naddresses: {ipv6: none}\nfunctions:\n- {name: web, kind: forward, replicas: 2}\n")
+	f, err := run.FlowOf(b.plan, run.FlowWords{Protocol: "tcp", From: "client", To: "web:8080"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range b.plan.Nodes {
+		if n.Function() == "web" && n.West.Addresses[0].String() != f.To.Addr().String() {
+			t.Errorf("the flow is to %s, and %s has %s", f.To, n.Name, n.West.Addresses)
+		}
+	}
 }
 
 // TestWrongFlows are refused with what is right.
