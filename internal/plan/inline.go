@@ -169,9 +169,12 @@ func (b *builder) suits(f api.Function, steps function.Steps, hop int) bool {
 	if b.chain.Spec.Classifier != nil || steps.Less || b.missesAnswers(at) || row > pass.Most || steps.Tap != nil && taps > pass.MostTaps || b.parts(at) {
 		return false
 	}
-	return !slices.ContainsFunc(all[max(0, at-1):min(at+2, len(all))], func(o api.Function) bool {
-		bypassed := o.OnFailure == process.Bypass
-		return (o.Replicas > 1 || bypassed) && steps.NAT != nil || bypassed && (o.Replicas > 1 || b.chain.Spec.Parts())
+	bypassed := func(o api.Function) bool { return o.OnFailure == process.Bypass }
+	if steps.NAT != nil && slices.ContainsFunc(b.around(at, b.mayBeInline), func(o api.Function) bool { return o.Replicas > 1 || bypassed(o) }) {
+		return false
+	}
+	return !slices.ContainsFunc(b.around(at, b.chain.Spec.OneWay), func(o api.Function) bool {
+		return bypassed(o) && (o.Replicas > 1 || b.chain.Spec.Parts())
 	})
 }
 

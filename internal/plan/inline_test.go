@@ -298,10 +298,16 @@ func TestInlineAutoSuits(t *testing.T) {
 		fmt.Fprintf(&many, "- {name: a%d, kind: counter}\n", i)
 	}
 	for functions, want := range map[string][]string{
-		"- {name: a, kind: counter}\n- {name: r, kind: forward, replicas: 2}\n- {name: c, kind: counter}\n- {name: d, kind: counter}\n":          {"a", "c", "d"},
-		"- {name: a, kind: nat, nat: {source: {}}}\n- {name: r, kind: forward, replicas: 2}\n- {name: c, kind: nat, nat: {source: {}}}\n":        nil,
-		"- {name: a, kind: counter}\n- {name: b, kind: counter}\n- {name: r, kind: command, onFailure: bypass, command: {args: [sleep, inf]}}\n": {"a", "b"},
-		"- {name: m, kind: mirror}\n- {name: some, kind: mirror, mirror: {every: 10}}\n":                                                         {"some"},
+		"- {name: a, kind: counter}\n- {name: r, kind: forward, replicas: 2}\n- {name: c, kind: counter}\n- {name: d, kind: counter}\n":                                     {"a", "c", "d"},
+		"- {name: a, kind: nat, nat: {source: {}}}\n- {name: r, kind: forward, replicas: 2}\n- {name: c, kind: nat, nat: {source: {}}}\n":                                   nil,
+		"- {name: a, kind: counter}\n- {name: b, kind: counter}\n- {name: r, kind: command, onFailure: bypass, command: {args: [sleep, inf]}}\n":                            {"a", "b"},
+		"- {name: n, kind: nat, nat: {source: {}}}\n- {name: c, kind: counter}\n- {name: r, kind: forward, replicas: 2}\n":                                                  {"c"},
+		"- {name: r, kind: forward, replicas: 2}\n- {name: c, kind: counter}\n- {name: n, kind: nat, nat: {source: {}}}\n":                                                  {"c"},
+		"- {name: n, kind: nat, nat: {source: {}}}\n- {name: c, kind: counter}\n- {name: r, kind: forward, onFailure: bypass}\n":                                            {"c"},
+		"- {name: r, kind: forward, onFailure: bypass}\n- {name: c, kind: counter}\n- {name: n, kind: nat, nat: {source: {}}}\n":                                            {"c"},
+		"- {name: n, kind: nat, nat: {source: {}}}\n- {name: c, kind: command, command: {args: [sleep, inf]}}\n- {name: r, kind: forward, replicas: 2}\n":                   {"n"},
+		"- {name: r, kind: forward, replicas: 2}\n- {name: s, kind: command, symmetric: false, command: {args: [sleep, inf]}}\n- {name: n, kind: nat, nat: {source: {}}}\n": nil,
+		"- {name: m, kind: mirror}\n- {name: some, kind: mirror, mirror: {every: 10}}\n":                                                                                    {"some"},
 	} {
 		p := made(t, "wiring: ebpf\nruntime: auto\nfunctions:\n"+functions, plan.Facts{}, plan.Options{})
 		var got []string

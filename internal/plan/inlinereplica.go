@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -41,6 +42,35 @@ func (b *builder) translatesBeside(hop int, all []*Inline) error {
 		}
 	}
 	return nil
+}
+
+// around a function are the nearest ones either way that are not past, and those up to there: those on whose hop it is, if past
+// those that are past it comes to them. Answers come past those that they do not visit.
+func (b *builder) around(at int, past func(api.Function) bool) (all []api.Function) {
+	functions := b.chain.Spec.Functions
+	for _, step := range []int{-1, 1} {
+		for i := at + step; i >= 0 && i < len(functions); i += step {
+			all = append(all, functions[i])
+			if !past(functions[i]) && !b.chain.Spec.OneWay(functions[i]) {
+				break
+			}
+		}
+	}
+	return all
+}
+
+// mayBeInline tells whether a function is inline, or may turn out to be where that is left to the plan and not settled yet: those
+// behind another are settled after it.
+func (b *builder) mayBeInline(f api.Function) bool {
+	runtime := cmp.Or(f.Runtime, b.chain.Spec.Runtime)
+	if f.Ref != "" || runtime != api.RuntimeInline && runtime != api.RuntimeAuto || f.InContainer(runtime) {
+		return false
+	}
+	if is := cmp.Or(b.runtimes[f.Name], b.options.Runtimes[f.Name]); runtime == api.RuntimeAuto && is != "" {
+		return is == api.RuntimeInline
+	}
+	_, err := b.stepsOf(f)
+	return err == nil
 }
 
 // joinPasses has the passes at the ports of one function's replicas be one.
