@@ -199,11 +199,7 @@ func (p *program) askContained(ctx context.Context, args []string) (said string,
 		return "", fmt.Errorf("%w: %w", errUnasked, err)
 	}
 	defer func() { _ = e.Close() }()
-	note, err := p.begunBefore()
-	if err == nil {
-		err = p.endBegun(ctx, note)
-	}
-	if err != nil {
+	if err := p.endBegunHere(ctx); err != nil {
 		return "", fmt.Errorf("%w: %w", errUnasked, err)
 	}
 	return p.askBy(ctx, e, limit, args)

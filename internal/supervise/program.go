@@ -36,7 +36,7 @@ type program struct {
 	restorer *restorer
 	cancel   context.CancelCauseFunc
 	done     chan struct{}
-	// noted is held while what [program.endBegun] is about is looked at.
+	// noted is held while it is noted which ready command an engine is asked to run, and that one has ended.
 	noted sync.Mutex
 	// again has one started again that has ended, and else would not be.
 	again chan struct{}
