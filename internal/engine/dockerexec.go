@@ -114,10 +114,14 @@ func (d docker) endExec(id string) {
 // heardWithin is how long an engine that answers may take until it has heard that it is to start a command, which it was told before.
 const heardWithin = 2 * time.Second
 
+// looksAtLeast is how many looks have seen such a command not begin until it is taken for one that never does: who gets no turn for that time has
+// not looked.
+const looksAtLeast = int(heardWithin / beginsEvery / 2)
+
 // EndExec implements Engine: the engine itself cannot end a command, and names of those are its own, whatever their container.
 func (d docker) EndExec(ctx context.Context, _, command string) error {
 	var first time.Time
-	for {
+	for looks := 1; ; looks++ {
 		r, err := d.ExecInspect(ctx, command, client.ExecInspectOptions{})
 		switch {
 		case errdefs.IsNotFound(err):
@@ -128,7 +132,7 @@ func (d docker) EndExec(ctx context.Context, _, command string) error {
 			end(r.PID, r.ContainerID)
 			return nil
 		case r.Running: // and is just being started
-		case r.PID != 0 || r.ExitCode != 0 || !first.IsZero() && time.Since(first) > heardWithin: // has ended, or never begins
+		case r.PID != 0 || r.ExitCode != 0 || !first.IsZero() && looks > looksAtLeast && time.Since(first) > heardWithin: // has ended, or never begins
 			return nil
 		case first.IsZero():
 			first = time.Now()

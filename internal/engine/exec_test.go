@@ -46,13 +46,16 @@ func bySIGKILL(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// TestEndExec: a command of Docker's is ended that it is yet to begin, or is beginning; one that has ended, or is not known, is no error.
+// TestEndExec: a command of Docker's is ended that it is yet to begin, also to who seldom looks, or is beginning; one that has ended, or is not known, is no error.
 func TestEndExec(t *testing.T) {
 	cmd, id := inContainer(t)
 	var looks atomic.Int64
 	e := standIn(t, map[string]http.HandlerFunc{
 		"/exec/late/json": func(w http.ResponseWriter, _ *http.Request) {
 			n, pid := looks.Add(1), 0
+			if n == 2 { // as it seems to who gets no turn meanwhile
+				time.Sleep(heardWithin + beginsEvery)
+			}
 			if n > 4 {
 				pid = cmd.Process.Pid
 			}
