@@ -1,6 +1,7 @@
 package deploy_test
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/netip"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/plan"
 )
@@ -171,6 +173,36 @@ func TestInlineBesideReplicasUpdates(t *testing.T) {
 			s.ends(t)
 		})
 	}
+}
+
+// TestInlineBesideReplicasThatGo: where a function without a namespace is put in by the update that takes a replica out, no flow stays with
+// that, of which it would see but one way.
+func TestInlineBesideReplicasThatGo(t *testing.T) {
+	needsForwarder(t)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	const wiring = "wiring: ebpf\nebpf: {idle: 10m}\n" // so that all flows are busy
+	p := planned(t, owner, wiring+spec(replicas("a", 3)))
+	up(t, p)
+	to := addresses(p, p.Client().Name, p.Server().Name)[0]
+	answeredBy(t, p, to, 32)
+	if used(t, p, "a", 1) < 3 {
+		t.Fatal("32 flows went by fewer than 3 replicas")
+	}
+	p = planned(t, owner, wiring+spec(replicas("a", 2), beside("behind")))
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	d := &deploy.Deployer{Waits: func(flows int, _ time.Duration) {
+		t.Errorf("%d flows stay with a replica that goes", flows)
+		stop()
+	}}
+	if _, err := d.Up(ctx, p); err != nil {
+		t.Fatal(err)
+	}
+	unchanged(t, p)
+	had := decisions(t, p, "behind")
+	sent, answered := answeredBy(t, p, to, 32)
+	met(t, p, "behind", 32, sent, answered, had)
 }
 
 // row2 is a firewall that drops nothing.

@@ -3,17 +3,27 @@ package deploy
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
 // patient is how many times as long as a flow is idle before it is over, flows are waited for
 // at most whose replica has to go.
 const patient = 4
+
+// takes tells whether flows are taken at once from replicas that go: where functions without a namespace come, go or change at
+// ports that were there. What leaves such a replica comes in by a port at which they do not, for as long as it has flows.
+func (w *work) takes(p *plan.Plan, t *steer.Turn) bool {
+	return slices.ContainsFunc(slices.Concat(w.done, w.later), func(c resource.Change) bool {
+		return c.Kind == pass.KindName && c.Namespace == p.Between() && !t.New[c.Key]
+	})
+}
 
 // settle waits until flows are over whose replica is no longer wanted. Those
 // that go on for too long move to others then, and are counted where they do.

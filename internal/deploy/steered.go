@@ -130,7 +130,7 @@ func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 		if err := w.moveOlder(p, t); err != nil {
 			return err
 		}
-		if err := w.stage(ctx, []resource.Kind{steer.Kind{Leave: true, Turn: t, Order: orderOf(p)}}, inTurn(p)); err != nil {
+		if err := w.stage(ctx, []resource.Kind{steer.Kind{Leave: true, Take: w.takes(p, t), Turn: t, Order: orderOf(p)}}, inTurn(p)); err != nil {
 			return err
 		}
 		w.moved = t.Moved

@@ -224,7 +224,7 @@ func (t seats) give(p resource.Place, a Among) (seat uint32, err error) {
 // seat functions with replicas, and tell where each way leads that leads to one of these, or else, where that is "", to a port:
 // the ports of all are of these indexes.
 func (k Kind) seat(p resource.Place, among []Among, shared []string, t seats, to []uint32) (leads []uint32, err error) {
-	stays, err := leaving(p, k.Leave)
+	stays, err := leaving(p, k.Leave && !k.Take)
 	if err != nil {
 		return nil, err
 	}

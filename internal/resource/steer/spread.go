@@ -204,7 +204,7 @@ func leaving(p resource.Place, leave bool) (stays func(index uint32) bool, err e
 
 // keepAmong keeps a program that knows the flows, or puts one in the place of what is there.
 func (k Kind) keepAmong(p resource.Place, s Spec, index int, to []uint32, old *attached) error {
-	stays, err := leaving(p, k.Leave)
+	stays, err := leaving(p, k.Leave && !k.Take)
 	if err != nil {
 		return err
 	}
