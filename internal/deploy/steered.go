@@ -62,7 +62,7 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) error {
 		if stage[0].Name() == steer.KindName {
 			stage = []resource.Kind{steer.Kind{Order: orderOf(p)}}
 		}
-		if err := w.stage(ctx, stage, p); err != nil {
+		if err := w.stage(ctx, w.listening(stage, p), p); err != nil {
 			return err
 		}
 	}
@@ -83,6 +83,18 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) error {
 		}
 	}
 	return w.removeDropped(ctx, p)
+}
+
+// listening has a translator that is put where packets pass hear answers first: of those connections it knows then that they are
+// from before.
+func (w *work) listening(stage []resource.Kind, p *plan.Plan) []resource.Kind {
+	i := slices.IndexFunc(stage, func(k resource.Kind) bool { return k.Name() == pass.KindName })
+	if i < 0 || w.isFresh(namespace.Name(p.Chain, plan.WiringNode)) {
+		return stage
+	}
+	stage = slices.Clone(stage)
+	stage[i] = pass.Kind{Listens: true}
+	return stage
 }
 
 // hold has who watches over the functions take nothing for a failure while they are changed.

@@ -13,7 +13,10 @@ import (
 
 // Kind makes passes at interfaces. An interface holds its program, and the program its
 // maps: they go with it, and need no process.
-type Kind struct{}
+type Kind struct {
+	// Listens has a NAT that is put in hear answers before it translates: see listen.go. It is for where packets pass already.
+	Listens bool
+}
 
 // Name implements resource.Kind.
 func (Kind) Name() string { return KindName }
@@ -58,7 +61,7 @@ func describe(all []attached, mine map[int]string) (text string) {
 }
 
 // Apply implements resource.Kind.
-func (Kind) Apply(p resource.Place, changes []resource.Change) error {
+func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
 	if apart(changes) {
 		return together(p, changes)
 	}
@@ -69,12 +72,21 @@ func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 		if err != nil {
 			return err
 		}
+		fresh, err := k.opening(n, changes)
+		if err != nil {
+			return err
+		}
 		if err := n.ready(changes); err != nil {
 			return err
 		}
 		return resource.Make(changes,
 			func(device string) error { return remove(p, device, n) },
-			func(s Spec) error { return set(p, s, n) })
+			func(s Spec) error {
+				if fresh[s.Device] && !n.ahead[s.Device].done {
+					hear()
+				}
+				return set(p, s, n)
+			})
 	})
 }
 

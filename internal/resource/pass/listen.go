@@ -1,0 +1,69 @@
+package pass
+
+import (
+	"time"
+
+	"nfchain.dev/nfchain/internal/resource"
+)
+
+// A NAT that is put in knows no connection, and cannot tell a packet in the middle of one from a packet that opens one: whichever
+// way the first comes by that it sees, says. So the pass of answers is put first, and that which translates when those have
+// come that are under way: a second later, in which TCP has sent a segment again that was lost (RFC 6298 section 2), and
+// as many times longer as who waits was woken late. On a machine that is so busy the ends wait for their turn as well.
+const (
+	listening, lately = time.Second, 4
+	nap               = 10 * time.Millisecond
+)
+
+// opening are the interfaces of changed passes in which connections are translated by a NAT that was not there.
+func (k Kind) opening(n *neighbours, changes []resource.Change) (fresh map[string]bool, err error) {
+	if !k.Listens {
+		return nil, nil
+	}
+	var known []knowing
+	for _, c := range changes {
+		s, is := c.Spec.(Spec)
+		if c.Op == resource.Delete || !is || !translates(s.Steps) {
+			continue
+		}
+		if known == nil {
+			if known, err = n.all(); err != nil {
+				return nil, err
+			}
+		}
+		for _, nat := range s.NATs {
+			if !nat.Answers && !translatedBy(known, nat) {
+				if fresh == nil {
+					fresh = map[string]bool{}
+				}
+				fresh[s.Device] = true
+			}
+		}
+	}
+	return fresh, nil
+}
+
+// translatedBy tells whether one of several passes has a NAT. That of another version may.
+func translatedBy(known []knowing, nat NAT) bool {
+	for _, k := range known {
+		if k.steps == nil && k.maps[natFlowsMap] != nil {
+			return true
+		}
+		for _, s := range translations(k.steps) {
+			if s.whose() == nat.whose() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hear for as long as answers to what is under way may take.
+func hear() {
+	late := time.Duration(0)
+	for since := time.Now(); time.Since(since) < listening+lately*late; {
+		slept := time.Now()
+		time.Sleep(nap)
+		late = max(late, time.Since(slept)-nap)
+	}
+}
