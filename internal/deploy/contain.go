@@ -305,7 +305,9 @@ func (w *work) dropContainers(ctx context.Context, p *plan.Plan) error {
 	if len(w.asked(p)) == 0 {
 		return w.dropForgotten(ctx)
 	}
-	_ = os.Remove(withoutFile(w.owner)) // some engine may have something from now on
+	if !w.dry {
+		_ = os.Remove(withoutFile(w.owner)) // some engine may have something from now on
+	}
 	all, err := w.own(ctx, p)
 	if err != nil {
 		return err

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -162,11 +164,18 @@ func (o *tour) take() {
 	}
 }
 
-// travel sends until it is stopped, a thousand packets a second.
+// travel sends until it is stopped, a thousand packets a second, from one core: what another core has before that is done with its packets
+// would come before these.
 func (o *tour) travel() {
 	o.sends.Add(1)
 	go func() {
 		defer o.sends.Done()
+		runtime.LockOSThread() // it ends with this, and so the core is nobody else's
+		stay := unix.CPUSet{}
+		if unix.SchedGetaffinity(0, &stay) == nil {
+			stay = oneOf(stay, int(senders.Add(1)))
+			_ = unix.SchedSetaffinity(0, &stay)
+		}
 		for {
 			select {
 			case <-o.stop:
@@ -180,6 +189,23 @@ func (o *tour) travel() {
 			_, _ = o.out.WriteToUDPAddrPort(binary.BigEndian.AppendUint64(nil, n), o.to)
 		}
 	}()
+}
+
+// senders are how many there were.
+var senders atomic.Int64
+
+// oneOf some cores, by turns.
+func oneOf(all unix.CPUSet, turn int) (one unix.CPUSet) {
+	for core, nth := 0, turn%all.Count(); one.Count() == 0; core++ {
+		if !all.IsSet(core) {
+			continue
+		}
+		if nth == 0 {
+			one.Set(core)
+		}
+		nth--
+	}
+	return one
 }
 
 // more waits until so many more came.

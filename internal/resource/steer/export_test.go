@@ -204,6 +204,12 @@ const (
 	MostMemory  = mostMemory
 )
 
+// Soon has a census that nobody chose take so long, and tells how long it took.
+func Soon(census time.Duration) (before time.Duration) {
+	before, soon = soon, census
+	return before
+}
+
 // Killed is who turns ports by these changes and is killed when so many of them were, and flows do not go the new way yet.
 func (k Kind) Killed(p resource.Place, turned int, changes []resource.Change) error {
 	k.choices, k.common, k.late, k.outgrown = choices{}, &common{}, &late{}, &outgrown{}

@@ -305,6 +305,9 @@ func (t seats) number(rest *attached, port uint32) uint32 {
 
 // convert a port at which flows stay by the program that leads on from there: they do so by one before a plain one from then on.
 func (a *advancing) convert(p resource.Place, at *attached) error {
+	if slices.ContainsFunc(a.opened, func(o *attached) bool { return o.front && o.port == at.port }) {
+		return at.unite(p) // who began that was killed amid it
+	}
 	made, _, err := a.loadAhead(at, nil)
 	if err != nil {
 		return err
@@ -389,7 +392,16 @@ func (v *versions) unfinished() (bool, error) {
 }
 
 // soon is a census that nobody chose.
-const soon = 250 * time.Millisecond
+var soon = 250 * time.Millisecond
+
+// whole has a version begin for which ports were prepared by who did not come to that.
+func (v *versions) whole() error {
+	left, err := v.unfinished()
+	if err != nil || !left {
+		return err
+	}
+	return v.finish()
+}
 
 // finish that.
 func (v *versions) finish() error {

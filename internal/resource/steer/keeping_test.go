@@ -50,7 +50,10 @@ func TestKilledUpdatesGoOn(t *testing.T) {
 				all := wanted(shared...)
 				d.turn(t, steer.Kind{}, plain(d, 0)...)
 				old := flows(0, 10)
-				specs := to(d.census(t, 1, old))
+				census := d.census(t, 1, old)
+				before := steer.Soon(time.Duration(census))
+				t.Cleanup(func() { steer.Soon(before) })
+				specs := to(census)
 				var changes, left []resource.Change
 				for i, s := range specs {
 					c := resource.Change{Op: resource.Update, Key: s.Device, Spec: s}
@@ -89,6 +92,29 @@ func TestKilledUpdatesGoOn(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestMovedThoughAnUpdateWasKilled: who has all flows go the newest path, as when a function fails, has them go the one that was being made
+// when who turned ports was killed, for only there packets are led past what fails.
+func TestMovedThoughAnUpdateWasKilled(t *testing.T) {
+	hook := itsHook()
+	d := newDealer(t)
+	all := wanted(shared...)
+	d.turn(t, steer.Kind{}, leads("west", "first", hook), leads("east", "first", hook))
+	old := flows(0, 10)
+	census := d.census(t, 1, old)
+	var changes []resource.Change
+	for _, s := range []steer.Spec{deals("west", hook, census, 2), deals("east", hook, census, 2)} {
+		changes = append(changes, resource.Change{Op: resource.Update, Key: s.Device, Spec: s})
+	}
+	if err := all.Killed(resource.At(d.Handle, d.Owner), len(changes), changes); err != nil {
+		t.Fatal(err)
+	}
+	d.on(t, 1, old)
+	if _, err := steer.ForgetOlder(resource.At(d.Handle, d.Owner)); err != nil {
+		t.Fatal(err)
+	}
+	d.on(t, 2, append(old, flows(50, 60)...))
 }
 
 // TestFlowsStayThroughManyVersions at ports that lead to one node, then to replicas, then by ways that part, and back.

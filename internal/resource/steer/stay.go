@@ -221,10 +221,8 @@ func forgetLost(p resource.Place) (older bool, err error) {
 		return true, o.forget(func(n int) bool { return o.lost[n] })
 	case v != nil:
 		defer held.CloseAll(v.at)
-		if left, err := v.unfinished(); err != nil || left {
-			if err = errors.Join(err, v.finish()); err != nil {
-				return true, err
-			}
+		if err := v.whole(); err != nil {
+			return true, err
 		}
 		return true, v.forgetLost(p)
 	}
@@ -255,15 +253,18 @@ func forgetting(p resource.Place, which func(leads []uint32) bool) (flows int, e
 			flows, err = o.forgetOlder(which)
 		case v != nil:
 			defer held.CloseAll(v.at)
-			flows, err = v.forgetOlder(p, which)
+			// Who turns ports holds who watches. Where it was stopped amid that, the newest version is still that from before, by
+			// which no packet is led past what fails.
+			if err = v.whole(); err == nil {
+				flows, err = v.forgetOlder(p, which)
+			}
 		}
 		return err
 	})
 	return flows, err
 }
 
-// forgetOlder versions, which are those of flows, and that of flows from before. Somebody may turn ports meanwhile: the
-// version that is to begin by that has no flow yet, and is the newest before it has one.
+// forgetOlder versions, which are those of flows, and that of flows from before.
 func (v *versions) forgetOlder(p resource.Place, which func(leads []uint32) bool) (flows int, err error) {
 	older, err := v.busy()
 	if err != nil {
@@ -453,10 +454,8 @@ func unite(p resource.Place) error {
 		return nil
 	}
 	defer held.CloseAll(v.at)
-	if left, err := v.unfinished(); err != nil || left {
-		if err = errors.Join(err, v.finish()); err != nil {
-			return err
-		}
+	if err := v.whole(); err != nil {
+		return err
 	}
 	if _, err := v.forgetOlder(p, func([]uint32) bool { return true }); err != nil {
 		return err
