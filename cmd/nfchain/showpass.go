@@ -43,7 +43,8 @@ func (a *app) printInline(s runs.State) {
 				from = append(from, other.From)
 			}
 		}
-		for _, at := range append(h.Pass.Beside, h.Pass.Interface) {
+		printed[h.Pass.Interface] = true
+		for _, at := range h.Pass.Beside {
 			printed[at] = true
 		}
 		a.printf("\nfrom %s to %s: %s came\n", strings.Join(from, ", "), h.To, tallied(h.Pass.Came))

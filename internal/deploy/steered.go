@@ -419,13 +419,22 @@ func (w *work) drain(ctx context.Context, p *plan.Plan) error {
 		if time.Since(since) >= drained+lately*late || time.Now().After(ends) {
 			return nil
 		}
-		slept := time.Now()
-		select {
-		case <-ctx.Done():
-			return Interrupted(ctx.Err())
-		case <-time.After(look):
+		woken, err := pause(ctx)
+		if err != nil {
+			return err
 		}
-		late = max(late, time.Since(slept)-look)
+		late = max(late, woken)
+	}
+}
+
+// pause until it is time to look again, and tell how late who waits was woken.
+func pause(ctx context.Context) (late time.Duration, err error) {
+	slept := time.Now()
+	select {
+	case <-ctx.Done():
+		return 0, Interrupted(ctx.Err())
+	case <-time.After(look):
+		return time.Since(slept) - look, nil
 	}
 }
 

@@ -52,13 +52,11 @@ func (w *work) untag(ctx context.Context, p *plan.Plan) error {
 func underWay(ctx context.Context) error {
 	late := time.Duration(0)
 	for since := time.Now(); time.Since(since) < drained+lately*late; {
-		slept := time.Now()
-		select {
-		case <-ctx.Done():
-			return Interrupted(ctx.Err())
-		case <-time.After(look):
+		woken, err := pause(ctx)
+		if err != nil {
+			return err
 		}
-		late = max(late, time.Since(slept)-look)
+		late = max(late, woken)
 	}
 	return nil
 }

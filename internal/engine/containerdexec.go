@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/containerd/containerd/api/services/tasks/v1"
+	types "github.com/containerd/containerd/api/types/task"
 	"github.com/containerd/containerd/v2/client"
 	"github.com/containerd/containerd/v2/pkg/cio"
 	"github.com/containerd/containerd/v2/pkg/namespaces"
@@ -155,7 +156,7 @@ func (d containerd) endExec(ctx context.Context, id, command string) error {
 	}
 	// It does not have the number, which is asked for by itself, in the space that the client is for.
 	r, err := d.client.TaskService().Get(namespaces.WithNamespace(ctx, space), &tasks.GetRequest{ContainerID: id, ExecID: command})
-	if pid := int(r.GetProcess().GetPid()); err == nil && pid != 0 {
+	if pid := int(r.GetProcess().GetPid()); err == nil && pid != 0 && r.GetProcess().GetStatus() != types.Status_STOPPED { // else it may be another's by now
 		end(pid, id)
 	}
 	_, err = run.Delete(ctx)

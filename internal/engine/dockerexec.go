@@ -64,11 +64,12 @@ func (d docker) Exec(ctx context.Context, id string, args []string, s Streams) (
 // attach to a command, by which it begins. Who is told to end meanwhile has it end: the engine may have been told to start it, and does when it
 // gets to it.
 func (d docker) attach(ctx context.Context, id string, s Streams) (stream client.ExecAttachResult, err error) {
+	if err := ctx.Err(); err != nil {
+		return stream, err
+	}
 	attaching, stop := unbroken(ctx)
 	defer stop()
-	if ctx.Err() == nil {
-		stream, err = d.ExecAttach(attaching, id, client.ExecAttachOptions{TTY: s.Terminal()})
-	}
+	stream, err = d.ExecAttach(attaching, id, client.ExecAttachOptions{TTY: s.Terminal()})
 	if ctx.Err() == nil {
 		return stream, err
 	}
