@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/traffic/traffictest"
 	"nfchain.dev/nfchain/internal/trial"
@@ -145,8 +146,9 @@ func TestPortsFree(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Kill()
-	for deadline := time.Now().Add(time.Minute); job.PortsFree() == nil && time.Now().Before(deadline); {
-		time.Sleep(5 * time.Millisecond)
+	// To bind the port meanwhile, as PortsFree does, would take it from the server.
+	if err := p.Until(context.Background(), func() bool { return netns.Listens(p.PID(), 5202) }, "it does not listen"); err != nil {
+		t.Fatal(err)
 	}
 	if err := job.PortsFree(); err == nil || !strings.Contains(err.Error(), "port 5202") {
 		t.Errorf("error %v", err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/traffic/iperf3"
@@ -137,8 +138,9 @@ func TestPortTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Kill()
-	for deadline := time.Now().Add(time.Minute); job.PortsFree() == nil && time.Now().Before(deadline); {
-		time.Sleep(5 * time.Millisecond)
+	// To bind the port meanwhile, as PortsFree does, would take it from the server.
+	if err := p.Until(context.Background(), func() bool { return netns.Listens(p.PID(), 5201) }, "it does not listen"); err != nil {
+		t.Fatal(err)
 	}
 	if _, err := (iperf3.Tool{}).Run(context.Background(), job); err == nil || !strings.Contains(err.Error(), "port 5201") {
 		t.Errorf("error %v", err)

@@ -145,8 +145,9 @@ func TestPortTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Kill()
-	for deadline := time.Now().Add(time.Minute); job.PortsFree() == nil && time.Now().Before(deadline); {
-		time.Sleep(5 * time.Millisecond)
+	// To bind the port meanwhile, as PortsFree does, would take it from the server.
+	if err := s.Until(context.Background(), func() bool { return netns.Listens(s.PID(), 5201) }, "it does not listen"); err != nil {
+		t.Fatal(err)
 	}
 	refused(t, path(p, trial.TCP), "cannot listen")
 }
