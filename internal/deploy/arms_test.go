@@ -56,11 +56,11 @@ func TestOneArm(t *testing.T) {
 func hopsTo(t *testing.T, from plan.Node, to netip.Addr) int {
 	t.Helper()
 	for hops := range 16 {
-		out := sh(t, "ip netns exec "+from.Namespace+" ping -n -c 1 -w 5 -t "+strconv.Itoa(hops+1)+" "+to.String()+" || true")
-		if strings.Contains(out, " 0% packet loss") {
+		out := sh(t, "ip netns exec "+from.Namespace+" ping -n -c 1 -w 20 -t "+strconv.Itoa(hops+1)+" "+to.String()+" || true")
+		if strings.Contains(out, " 1 received") { // of however many, where a busy machine is slow to answer
 			return hops + 1
 		}
-		if !strings.Contains(strings.ToLower(out), "time") {
+		if !strings.Contains(strings.ToLower(out), "exceeded") {
 			t.Fatalf("no answer:\n%s", out)
 		}
 	}
