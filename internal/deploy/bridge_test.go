@@ -121,15 +121,19 @@ func TestOneBridgeFloodsNothing(t *testing.T) {
 	up(t, p)
 	// While it was made a port may have flooded what the nodes said of their own: the kernel
 	// has ports flood until they are told not to.
-	before := portsSent(t, p)
-	crosses(t, p)
-	sent := portsSent(t, p)
-	for i := range sent {
-		sent[i] -= before[i]
+	var sent []uint64
+	for range 10 { // where another test floods this machine a ping may get half the way, and be sent again
+		before := portsSent(t, p)
+		crosses(t, p)
+		sent = portsSent(t, p)
+		for i := range sent {
+			sent[i] -= before[i]
+		}
+		if len(sent) == 8 && sent[0] > 0 && slices.Max(sent) == slices.Min(sent) {
+			return
+		}
 	}
-	if len(sent) != 8 || sent[0] == 0 || slices.Max(sent) != slices.Min(sent) {
-		t.Errorf("pings went out by %d ports so often: %v", len(sent), sent)
-	}
+	t.Errorf("pings went out by %d ports so often: %v", len(sent), sent)
 }
 
 // portsSent is how many packets the chain's bridge sent by each of its ports.

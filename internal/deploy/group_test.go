@@ -3,6 +3,7 @@ package deploy_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"net"
 	"net/netip"
 	"strings"
@@ -49,9 +50,14 @@ func TestGroup(t *testing.T) {
 	}{{p.Client(), p.Server(), "one"}, {p.Server(), p.Client(), "three"}} {
 		for _, at := range addresses(p, way.from.Name, way.to.Name) {
 			before := echoes(t, p)
-			datagram(t, way.from.Namespace, netip.AddrPortFrom(at, 7))
 			sent++
-			after := counting(t, p, sent)
+			var after map[string]uint64
+			for again, dropped := true, uint64(0); again; { // where another test floods this machine it may drop one
+				dropped = nstest.Dropped(t)
+				datagram(t, way.from.Namespace, netip.AddrPortFrom(at, 7))
+				after = counting(t, p, sent)
+				again = maps.Equal(after, before) && nstest.Dropped(t) > dropped
+			}
 			for name := range after {
 				if want := before[name] + map[bool]uint64{true: 1}[name == way.counts]; after[name] != want {
 					t.Errorf("from %s: %s counted %d, want %d; all: %v", way.from.Name, name, after[name], want, after)

@@ -2,6 +2,7 @@ package deploy_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -156,6 +157,16 @@ func tryIn(frame []byte) (try [5]byte) {
 	return try
 }
 
+// receive what comes in at a socket that has patience for a while alone: the kernel takes up no such wait again which a signal of the
+// runtime's own ended.
+func receive(fd int, buffer []byte) (n int, from unix.Sockaddr, err error) {
+	for {
+		if n, from, err = unix.Recvfrom(fd, buffer, 0); !errors.Is(err, unix.EINTR) {
+			return n, from, err
+		}
+	}
+}
+
 // captured counts the questions that came in, by direction, until there are enough; then
 // it looks whether there are more. No try at one is to come twice.
 func captured(t *testing.T, fd, enough int) map[string]int {
@@ -167,7 +178,7 @@ func captured(t *testing.T, fd, enough int) map[string]int {
 		if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &tv); err != nil {
 			t.Fatal(err)
 		}
-		n, _, err := unix.Recvfrom(fd, buffer, 0)
+		n, _, err := receive(fd, buffer)
 		if err != nil {
 			return seen
 		}

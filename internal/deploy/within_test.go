@@ -28,7 +28,7 @@ func TestWithin(t *testing.T) {
 		up(t, p)
 		unchanged(t, p)
 		shares(t, p, true)
-		sh(t, "ip netns exec "+p.Client().Namespace+" ping -4 -c 1 -W 5 127.0.0.1; ip netns exec "+p.Server().Namespace+" ping -6 -c 1 -W 5 ::1")
+		sh(t, "ip netns exec "+p.Client().Namespace+" ping -4 -c 1 -w 20 127.0.0.1; ip netns exec "+p.Server().Namespace+" ping -6 -c 1 -w 20 ::1")
 		if links := sh(t, "ip -n "+p.Server().Namespace+" -o link | wc -l"); links != "1\n" {
 			t.Errorf("%s interfaces", links)
 		}
