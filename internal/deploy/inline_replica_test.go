@@ -185,9 +185,9 @@ func TestInlineBesideReplicasThatGo(t *testing.T) {
 	p := planned(t, owner, wiring+spec(replicas("a", 3)))
 	up(t, p)
 	to := addresses(p, p.Client().Name, p.Server().Name)[0]
-	answeredBy(t, p, to, 32)
+	answeredBy(t, p, to, 64) // all by two of them once in 10^10 times
 	if used(t, p, "a", 1) < 3 {
-		t.Fatal("32 flows went by fewer than 3 replicas")
+		t.Fatal("64 flows went by fewer than 3 replicas")
 	}
 	p = planned(t, owner, wiring+spec(replicas("a", 2), beside("behind")))
 	ctx, stop := context.WithCancel(t.Context())
