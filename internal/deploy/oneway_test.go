@@ -1,7 +1,10 @@
 package deploy_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/netns"
@@ -54,8 +57,8 @@ func TestOneWay(t *testing.T) {
 			crosses(t, p)
 			const n = 200
 			there, back := bothWays(t, p)
-			there.more(t, n)
-			back.more(t, n)
+			there.more(t, 2*n) // of which a machine that another test floods may drop some
+			back.more(t, 2*n)
 			there.ends(t)
 			back.ends(t)
 			for name, came := range cameTo(t, p) {
@@ -102,20 +105,25 @@ func TestOneWayIsTurned(t *testing.T) {
 				up(t, p)
 				unchanged(t, p)
 				before := cameTo(t, p)
-				there.more(t, 100)
-				back.more(t, 100)
-				after := cameTo(t, p)
-				for name, came := range after {
-					want := 0
-					for _, visited := range step.back {
-						if visited == name {
-							want = 50
+				for again := time.Now().Add(time.Minute); ; { // what a busy machine has on its way comes in time
+					there.more(t, 100)
+					back.more(t, 100)
+					late, wrong := false, ""
+					for name, came := range cameTo(t, p) {
+						visited := slices.Contains(step.back, name)
+						west, east := came[0]-before[name][0], came[1]-before[name][1]
+						late = late || west < 50 || visited && east < 50
+						if west < 50 || visited && east < 50 || !visited && east > 0 {
+							wrong += fmt.Sprintf("\nto %s came %d packets from the west and %d from the east", name, west, east)
 						}
 					}
-					west, east := came[0]-before[name][0], int(came[1]-before[name][1])
-					if west < 50 || east < want || want == 0 && east > 0 {
-						t.Errorf("%s: to %s came %d packets from the west and %d from the east", step.spec, name, west, east)
+					if late && time.Now().Before(again) {
+						continue
 					}
+					if wrong != "" {
+						t.Errorf("%s:%s", step.spec, wrong)
+					}
+					break
 				}
 				for _, f := range p.Inline {
 					if taken(t, p, f.Forward).Packets < 100 || taken(t, p, f.Reverse).Packets < 100 {
