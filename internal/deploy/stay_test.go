@@ -24,6 +24,8 @@ import (
 const (
 	quick = "wiring: ebpf\nebpf: {idle: 2s, census: 1s}\n"
 	idle  = 2 * time.Second
+	// lasting is one on which no flow is over while a test looks.
+	lasting = "wiring: ebpf\nebpf: {idle: 5m, census: 5s}\n"
 )
 
 // stay is what is known of flows on older versions of a chain's path; nil where there is none.
@@ -172,7 +174,7 @@ func converse(t testing.TB, p *plan.Plan, server net.Listener, to netip.AddrPort
 	c := &dialogue{stop: make(chan struct{}), said: make(chan error, 1)}
 	var near net.Conn
 	inside(t, p.Client().Namespace, func() (err error) {
-		near, err = net.DialTimeout("tcp", to.String(), 20*time.Second)
+		near, err = net.DialTimeout("tcp", to.String(), time.Minute)
 		return
 	})
 	far, err := server.Accept()
@@ -229,7 +231,7 @@ func TestConnectionsOutliveTranslations(t *testing.T) {
 	for _, hook := range []string{"tcx", "clsact"} {
 		t.Run(hook, func(t *testing.T) {
 			// A busy machine may keep a connection silent for longer than the usual census.
-			wiring := "wiring: ebpf\nebpf: {idle: 5s, census: 2s, hook: " + hook + "}\n"
+			wiring := "wiring: ebpf\nebpf: {idle: 10s, census: 5s, hook: " + hook + "}\n"
 			owner := nstest.Owner(t)
 			downAfter(t, owner)
 			plain := planned(t, owner, wiring+spec(forward("a"), forward("b")))
@@ -266,13 +268,13 @@ func TestFlowsMoveTogether(t *testing.T) {
 	needsForwarder(t)
 	owner := nstest.Owner(t)
 	downAfter(t, owner)
-	first := planned(t, owner, quick+spec(forward("a"), forward("b"), forward("c")))
+	first := planned(t, owner, lasting+spec(forward("a"), forward("b"), forward("c")))
 	up(t, first)
 	crosses(t, first)
 	s := streams(t, first, addresses(first, first.Client().Name, first.Server().Name))
 	s.more(t, 100)
-	up(t, planned(t, owner, quick+spec(forward("b"), forward("c"))))
-	last := planned(t, owner, quick+spec(inline("count"), forward("c")))
+	up(t, planned(t, owner, lasting+spec(forward("b"), forward("c"))))
+	last := planned(t, owner, lasting+spec(inline("count"), forward("c")))
 	if at := stay(t, last); at == nil || at.Flows < 2 {
 		t.Errorf("of two flows there stay %+v", at)
 	}
@@ -293,9 +295,9 @@ func TestScriptMovesFlows(t *testing.T) {
 	needsForwarder(t)
 	owner := nstest.Owner(t)
 	downAfter(t, owner)
-	first := planned(t, owner, quick+spec(forward("a"), forward("b")))
+	first := planned(t, owner, lasting+spec(forward("a"), forward("b")))
 	up(t, first)
-	second := planned(t, owner, quick+spec(forward("b")))
+	second := planned(t, owner, lasting+spec(forward("b")))
 	crosses(t, first)
 	s := streams(t, first, addresses(first, first.Client().Name, first.Server().Name))
 	s.more(t, 100)
@@ -329,9 +331,9 @@ func TestFlowsMove(t *testing.T) {
 	needsForwarder(t)
 	owner := nstest.Owner(t)
 	downAfter(t, owner)
-	first := planned(t, owner, quick+spec(forward("a"), forward("b")))
+	first := planned(t, owner, lasting+spec(forward("a"), forward("b")))
 	up(t, first)
-	second := planned(t, owner, quick+spec(forward("b")))
+	second := planned(t, owner, lasting+spec(forward("b")))
 	crosses(t, first)
 	s := streams(t, first, addresses(first, first.Client().Name, first.Server().Name))
 	s.more(t, 100)
@@ -353,18 +355,17 @@ func TestInlineMovesWhoStays(t *testing.T) {
 	needsForwarder(t)
 	owner := nstest.Owner(t)
 	downAfter(t, owner)
-	const long = "wiring: ebpf\nebpf: {idle: 60s, census: 1s}\n"
-	first := planned(t, owner, long+spec(forward("a"), forward("c")))
+	first := planned(t, owner, lasting+spec(forward("a"), forward("c")))
 	up(t, first)
 	crosses(t, first)
 	s := streams(t, first, addresses(first, first.Client().Name, first.Server().Name))
 	s.more(t, 100)
-	second := planned(t, owner, long+spec(forward("a"), forward("b"), forward("c")))
+	second := planned(t, owner, lasting+spec(forward("a"), forward("b"), forward("c")))
 	up(t, second)
 	if at := stay(t, second); at == nil || at.Flows == 0 {
 		t.Fatalf("no flow stays: %+v", at)
 	}
-	third := planned(t, owner, long+spec(forward("a"), inline("count"), forward("b"), forward("c")))
+	third := planned(t, owner, lasting+spec(forward("a"), inline("count"), forward("b"), forward("c")))
 	d := &deploy.Deployer{}
 	if _, err := d.Up(t.Context(), third); err != nil {
 		t.Fatal(err)

@@ -170,12 +170,7 @@ func (o *tour) travel() {
 	o.sends.Add(1)
 	go func() {
 		defer o.sends.Done()
-		runtime.LockOSThread() // it ends with this, and so the core is nobody else's
-		stay := unix.CPUSet{}
-		if unix.SchedGetaffinity(0, &stay) == nil {
-			stay = oneOf(stay, int(senders.Add(1)))
-			_ = unix.SchedSetaffinity(0, &stay)
-		}
+		onOneCore()
 		for {
 			select {
 			case <-o.stop:
@@ -189,6 +184,16 @@ func (o *tour) travel() {
 			_, _ = o.out.WriteToUDPAddrPort(binary.BigEndian.AppendUint64(nil, n), o.to)
 		}
 	}()
+}
+
+// onOneCore is where this goroutine, which sends, runs from now on, alone on its thread: that ends with it.
+func onOneCore() {
+	runtime.LockOSThread()
+	stay := unix.CPUSet{}
+	if unix.SchedGetaffinity(0, &stay) == nil {
+		stay = oneOf(stay, int(senders.Add(1)))
+		_ = unix.SchedSetaffinity(0, &stay)
+	}
 }
 
 // senders are how many there were.

@@ -122,7 +122,9 @@ func streamsFrom(t testing.TB, from, end plan.Node, to, at []netip.Addr) *stream
 	return s
 }
 
+// run sends until it is stopped, from one core, as a tour does.
 func (s *streaming) run() {
+	onOneCore()
 	var n uint64
 	defer func() { s.ended <- n }()
 	for {
