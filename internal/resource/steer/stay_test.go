@@ -66,7 +66,7 @@ func (d *dealer) census(t testing.TB, place int, all []flow) api.Duration {
 	t.Helper()
 	began := time.Now()
 	d.on(t, place, all)
-	return api.Duration(max(2*time.Second, 8*time.Since(began)))
+	return api.Duration(max(4*time.Second, 8*time.Since(began))) // a packet that the machine drops is sent again after 2 s
 }
 
 // soon is a census that is over at once: no flow is taken for one from before.
@@ -153,16 +153,17 @@ func TestNewFlowsGoTheNewPath(t *testing.T) {
 func TestIdleFlowsGoTheNewPath(t *testing.T) {
 	hook := itsHook()
 	d := newDealer(t)
+	f, census := flow{id: 1}, api.Duration(time.Second)
 	to := func(port string) []steer.Spec {
 		specs := []steer.Spec{leads("west", port, hook), leads("east", port, hook)}
 		for _, s := range specs {
-			s.Stay.Idle, s.Stay.Census = api.Duration(time.Second), api.Duration(time.Second)
+			s.Stay.Idle, s.Stay.Census = census, census
 		}
 		return specs
 	}
 	d.turn(t, steer.Kind{}, to("first")...)
+	census = d.census(t, 1, []flow{f})
 	d.turn(t, wanted(shared...), to("second")...)
-	f := flow{id: 1}
 	d.on(t, 1, []flow{f})
 	for time.Sleep(2 * time.Second); d.staying(t).Flows > 0; time.Sleep(time.Second) {
 	}
@@ -320,13 +321,13 @@ func TestGroupsOfALinkDoNotStay(t *testing.T) {
 func TestNoRoomToStay(t *testing.T) {
 	hook := itsHook()
 	d := newDealer(t)
-	specs := []steer.Spec{leads("west", "second", hook), leads("east", "second", hook)}
-	for _, s := range specs {
-		s.Stay.Flows, s.Stay.Census = 4, api.Duration(5*time.Second)
-	}
+	specs, all := []steer.Spec{leads("west", "second", hook), leads("east", "second", hook)}, flows(0, 10)
 	d.turn(t, steer.Kind{}, leads("west", "first", hook), leads("east", "first", hook))
+	census := d.census(t, 1, all)
+	for _, s := range specs {
+		s.Stay.Flows, s.Stay.Census = 4, census
+	}
 	d.turn(t, wanted(shared...), specs...)
-	all := flows(0, 10)
 	n := by(d.places(t, all))
 	if n[1]+n[2] != len(all) {
 		t.Errorf("flows are at %v", n)
