@@ -201,10 +201,20 @@ func supervisorOf(owner string) int {
 // killSupervisor kills it and waits until it is gone.
 func (c *chain) killSupervisor() {
 	c.Helper()
-	if err := syscall.Kill(c.supervisor(), syscall.SIGKILL); err != nil {
-		c.Fatal(err)
+	killSupervisorOf(c, c.owner)
+}
+
+// killSupervisorOf an owner, and wait until it is gone. Nobody's number is 0, to the kernel that of all in this process's own group.
+func killSupervisorOf(tb testing.TB, owner string) (pid int) {
+	tb.Helper()
+	if pid = supervisorOf(owner); pid == 0 {
+		tb.Fatal("there is no supervisor to be killed")
 	}
-	c.supervisorGone()
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		tb.Fatal(err)
+	}
+	gone(tb, owner)
+	return pid
 }
 
 func (c *chain) supervisorGone() {

@@ -1,7 +1,6 @@
 package supervise_test
 
 import (
-	"syscall"
 	"testing"
 	"time"
 
@@ -33,9 +32,7 @@ func TestLedPastBesidePaths(t *testing.T) {
 	s.back.more(t, 500)
 	visits := func(what, want string) {
 		t.Helper()
-		if got := p.visits(s, all...); got != want {
-			t.Errorf("%s, packets come to %q; want %q", what, got, want)
-		}
+		p.visit(s, what, want, all...)
 	}
 	visits("at first", "tell one two last")
 	p.sh("two", breaks)
@@ -45,10 +42,7 @@ func TestLedPastBesidePaths(t *testing.T) {
 	from, dropped := s.next.Load(), nstest.Dropped(t)
 	visits("while two fails", "tell one last")
 	p.crosses()
-	if err := syscall.Kill(supervisorOf(p.owner), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	gone(t, p.owner)
+	killSupervisorOf(t, p.owner)
 	p.up(besidePaths)
 	p.until("two", "failed", hasFailed)
 	p.sh("two", mends)

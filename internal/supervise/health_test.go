@@ -132,11 +132,7 @@ func TestTakenOver(t *testing.T) {
 	p.sh("a", breaks)
 	p.until("a", "failed", hasFailed)
 	p.sends("client", "last")
-	killed := supervisorOf(p.owner)
-	if err := syscall.Kill(killed, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	gone(t, p.owner)
+	killed := killSupervisorOf(t, p.owner)
 	p.crosses()
 	p.up(spec(first, last))
 	h := p.until("a", "failed", hasFailed)
@@ -242,7 +238,7 @@ func TestProgramsOfFunctions(t *testing.T) {
 			p := newPath(t, spec(c.function, last))
 			for again := 0; ; again++ { // a busy machine may have had it fail before
 				p.well("bad")
-				before := p.program("bad")
+				before := p.running("bad")
 				c.harm(t, before.PID)
 				h := p.until("bad", "well again, by another program", func(h process.Health) bool {
 					now := p.program("bad")
@@ -362,11 +358,7 @@ func TestLedPastOnPaths(t *testing.T) {
 			if policy == process.Bypass {
 				p.crosses()
 			}
-			killed := supervisorOf(p.owner)
-			if err := syscall.Kill(killed, syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
-			gone(t, p.owner)
+			killSupervisorOf(t, p.owner)
 			p.sendsOn(port, "a last", to[0])
 			p.up(chain)
 			p.until("a", "failed", hasFailed)

@@ -3,7 +3,6 @@ package supervise_test
 import (
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -19,7 +18,7 @@ import (
 // silent for longer than the usual census.
 const (
 	other   = "{name: other, kind: forward, onFailure: bypass}"
-	lasting = "ebpf: {idle: 10m, census: 2s}\n"
+	lasting = "ebpf: {idle: 10m, census: 5s}\n"
 )
 
 // staying are the flows on older versions of the path.
@@ -205,10 +204,7 @@ func TestOlderPathsOfKilledSupervisor(t *testing.T) {
 				t.Fatalf("of 20 flows %d stay", n)
 			}
 			p.well("other")
-			if err := syscall.Kill(supervisorOf(p.owner), syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
-			gone(t, p.owner)
+			killSupervisorOf(t, p.owner)
 			p.up(after)
 			p.well("other")
 			if n := p.staying(); n > 0 != c.stay {

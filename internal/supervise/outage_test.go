@@ -252,7 +252,7 @@ func TestTurnsBackWithoutLoss(t *testing.T) {
 func BenchmarkOutage(b *testing.B) {
 	nstest.Require(b, feature.Tun, feature.Redirect)
 	kill := func(signal syscall.Signal) func(*path, string) {
-		return func(p *path, node string) { _ = syscall.Kill(p.program(node).PID, signal) }
+		return func(p *path, node string) { _ = syscall.Kill(p.running(node).PID, signal) }
 	}
 	nothing := func(*path, string) {}
 	copies := strings.Replace(tunnel, "onFailure: bypass", "replicas: 2, onFailure: replica", 1)

@@ -5,7 +5,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -145,10 +144,7 @@ func TestLedPastBesideInline(t *testing.T) {
 			p.sends("client", "past a")
 			p.meets("before", "behind")
 			p.crosses()
-			if err := syscall.Kill(supervisorOf(p.owner), syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
-			gone(t, p.owner)
+			killSupervisorOf(t, p.owner)
 			p.meets("before", "behind")
 			p.up(chain)
 			p.until("a", "failed", hasFailed)

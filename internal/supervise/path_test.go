@@ -299,6 +299,19 @@ func (p *path) sh(node, line string) {
 	}
 }
 
+// running is the program of a function, when it has a process: one that a busy machine had fail may have none for a moment.
+func (p *path) running(node string) process.Status {
+	p.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		if s := p.program(node); s.PID != 0 {
+			return s
+		}
+		if time.Now().After(deadline) {
+			p.Fatalf("%s does not run: %+v", node, p.program(node))
+		}
+	}
+}
+
 // program of a function.
 func (p *path) program(node string) process.Status {
 	p.Helper()

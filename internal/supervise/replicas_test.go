@@ -3,7 +3,6 @@ package supervise_test
 import (
 	"context"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -111,10 +110,7 @@ func TestReplicasTakenOver(t *testing.T) {
 	p.sh("x-2", breaks)
 	p.until("x-2", "failed", hasFailed)
 	p.keeps("client", 2)
-	if err := syscall.Kill(supervisorOf(p.owner), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	gone(t, p.owner)
+	killSupervisorOf(t, p.owner)
 	p.keeps("client", 2)
 	p.crosses()
 	for _, n := range []string{"3", "2", "4"} {
@@ -269,10 +265,7 @@ func TestReplicasOnPathsFail(t *testing.T) {
 	from, dropped := s.next.Load(), nstest.Dropped(t)
 	s.more(t, 200)
 	p.crosses()
-	if err := syscall.Kill(supervisorOf(p.owner), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	gone(t, p.owner)
+	killSupervisorOf(t, p.owner)
 	p.keeps("client", 2)
 	p.sendsOn(port, "a x", "replicas")
 	p.crosses()

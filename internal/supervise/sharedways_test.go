@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -133,10 +132,7 @@ func TestLedPastReplicasWhereWaysPart(t *testing.T) {
 	fail(joins...) // and what is behind those
 	p.fails(p.watched("tell").East, steer.Past, "one-1", "two", "join-1")
 	stay("while join fails, too", everyLast[1:]+" tell", lasts...)
-	if err := syscall.Kill(supervisorOf(p.owner), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	gone(t, p.owner)
+	killSupervisorOf(t, p.owner)
 	other := strings.Replace(sharedWays, "branches: [{mark: 1, mask: 1, to: two}]", "branches: [{mark: 1, mask: 1, to: two}, {mark: 6, mask: 6, to: wall}]", 1) // by another program
 	p.up(other)
 	p.until("join-2", "failed", hasFailed)

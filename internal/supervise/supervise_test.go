@@ -286,10 +286,7 @@ func startElder(t *testing.T, owner string) int {
 func TestElderStaysWhileNothingIsMade(t *testing.T) {
 	p := newPath(t, spec(first, beside))
 	p.well("a")
-	if err := syscall.Kill(supervisorOf(p.owner), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	gone(t, p.owner)
+	killSupervisorOf(t, p.owner)
 	elder := startElder(t, p.owner)
 	broken := *p.Plan
 	broken.Resources = append(slices.Clone(p.Resources), resource.New(p.node("a").Namespace, route.Spec{Device: "nosuch", Destination: netip.MustParsePrefix("198.51.100.0/24")}))

@@ -47,7 +47,7 @@ func TestProbedTogether(t *testing.T) {
 	}
 	together()
 	p.crosses()
-	killed := p.program("bad").PID
+	killed := p.running("bad").PID
 	if err := syscall.Kill(killed, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -137,10 +136,7 @@ func TestUnreadyIsTakenOver(t *testing.T) {
 	touch(t, file)
 	p.until("bad", "failed", hasFailed)
 	p.sends("client", "nowhere")
-	if err := syscall.Kill(supervisorOf(p.owner), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	gone(t, p.owner)
+	killSupervisorOf(t, p.owner)
 	p.up(spec(sick("block", file), last))
 	for range 100 { // far more looks of who watches
 		if h := p.until("bad", "known", func(process.Health) bool { return true }); !hasFailed(h) {

@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -63,10 +62,7 @@ func TestBlockedWhereWaysPart(t *testing.T) {
 	p.fails(onward, steer.Ends, "two")
 	p.fails(back, steer.Ends, "two")
 	s.more(t, 100)
-	if err := syscall.Kill(supervisorOf(p.owner), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	gone(t, p.owner)
+	killSupervisorOf(t, p.owner)
 	p.fails(onward, steer.Ends, "two")
 	p.up(chain)
 	p.until("two", "failed", hasFailed)
@@ -115,10 +111,7 @@ func TestReplicasFailWhereWaysPart(t *testing.T) {
 			p.fails(onward, steer.Ends)
 			from, dropped := s.next.Load(), nstest.Dropped(t)
 			s.more(t, 200)
-			if err := syscall.Kill(supervisorOf(p.owner), syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
-			gone(t, p.owner)
+			killSupervisorOf(t, p.owner)
 			kept(2)
 			p.crosses()
 			p.up(strings.Replace(chain, "branches: [", "branches: [{mark: 5, to: server}, ", 1)) // by other programs
@@ -220,6 +213,20 @@ func (p *path) visits(s *stream, nodes ...string) string {
 	return strings.Join(all, " ")
 }
 
+// visit waits until packets of a stream come to just these functions: a busy machine may have one fail for a moment.
+func (p *path) visit(s *stream, what, want string, nodes ...string) {
+	p.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); ; {
+		got := p.visits(s, nodes...)
+		if got == want {
+			return
+		}
+		if time.Now().After(deadline) {
+			p.Fatalf("%s, packets come to %q; want %q", what, got, want)
+		}
+	}
+}
+
 // keptWhole begins to look at a stream that is answered, and tells whether all of it since then has come, and been answered.
 func (s *stream) keptWhole(t *testing.T) (begin, whole func()) {
 	var from, dropped uint64
@@ -253,9 +260,7 @@ func TestLedPastWhereWaysPart(t *testing.T) {
 	s.back.more(t, 500)
 	visits := func(what, want string) {
 		t.Helper()
-		if got := p.visits(s, all...); got != want {
-			t.Errorf("%s, packets come to %q; want %q", what, got, want)
-		}
+		p.visit(s, what, want, all...)
 	}
 	visits("at first", "tell one two join wall last")
 	begin, whole := s.keptWhole(t)
@@ -279,10 +284,7 @@ func TestLedPastWhereWaysPart(t *testing.T) {
 	whole()
 	heals("two")
 	visits("while join fails", "tell one two last")
-	if err := syscall.Kill(supervisorOf(p.owner), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	gone(t, p.owner)
+	killSupervisorOf(t, p.owner)
 	p.fails(p.watched("one").East, steer.Past, "join")
 	p.up(twoWays)
 	p.until("join", "failed", hasFailed)

@@ -23,8 +23,8 @@ const (
 func TestWithstands(t *testing.T) {
 	nstest.Require(t, feature.Tun, feature.Redirect, feature.QdiscTBF, feature.ToolTC)
 	const copies = "{name: bad, kind: impair, replicas: 2, onFailure: POLICY, impair: {backend: tun}}"
-	kill := func(p *path, node string) { _ = syscall.Kill(p.program(node).PID, syscall.SIGKILL) }
-	stop := func(p *path, node string) { nstest.Stop(p, p.program(node).PID) }
+	kill := func(p *path, node string) { _ = syscall.Kill(p.running(node).PID, syscall.SIGKILL) }
+	stop := func(p *path, node string) { nstest.Stop(p, p.running(node).PID) }
 	run := func(line string) func(*path, string) { return func(p *path, node string) { p.sh(node, line) } }
 	nothing := func(*path, string) {}
 	for name, c := range map[string]struct {
