@@ -41,10 +41,10 @@ func leftovers(before map[string]string) (left []string) {
 	}
 }
 
-// named finds what carries this process's tag.
+// named finds what carries this process's tag, with what follows it in each name: another's may begin like this.
 func named() []string {
 	var found []string
-	for _, pattern := range []string{netns.Dir + "/*" + tag + "*", "/run/nfchain/*" + tag + "*"} {
+	for _, pattern := range []string{netns.Dir + "/*" + tag + "-*", "/run/nfchain/*" + tag + "-*"} {
 		files, _ := filepath.Glob(pattern)
 		found = append(found, files...)
 	}
@@ -103,7 +103,7 @@ func opened(before map[string]string) []string {
 
 // sweep removes leaked namespaces, so that one failure is not the next one's.
 func sweep() {
-	files, _ := filepath.Glob(netns.Dir + "/*" + tag + "*")
+	files, _ := filepath.Glob(netns.Dir + "/*" + tag + "-*")
 	for _, f := range files {
 		_ = netns.Remove(filepath.Base(f))
 	}
