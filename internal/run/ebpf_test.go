@@ -166,7 +166,7 @@ func TestReplicasAreTraced(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := trace.Explain(t.Context(), run.Traced(p), flow, trace.Options{Send: 3, Patience: 2 * time.Second})
+		e, err := trace.Explain(t.Context(), run.Traced(p), flow, trace.Options{Send: 3, Patience: 20 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -210,7 +210,7 @@ func (b *bed) transfer(sent []byte) []byte {
 		b.Fatal(err)
 	}
 	defer func() { _ = c.Close() }()
-	_ = c.SetDeadline(time.Now().Add(time.Minute))
+	_ = c.SetDeadline(time.Now().Add(5 * time.Minute)) // with losses, and a program on a busy machine on the way
 	got, err := io.ReadAll(c)
 	if err != nil {
 		b.Error(err)

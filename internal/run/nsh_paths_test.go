@@ -100,10 +100,19 @@ func hopAt(frame []byte) nsh.Hop {
 	return nsh.Hop{Path: word >> 8, Index: uint8(word)}
 }
 
-// exchange packets: each is answered.
+// exchange packets: each is answered. Where one is lost while the kernel drops some, that is tried again.
 func (b *bed) exchange(k *talk, n int) {
-	if err := exchanges(k, n); err != nil {
-		b.Error(err)
+	b.Helper()
+	for {
+		dropped := nstest.Dropped(b)
+		err := exchanges(k, n)
+		if err == nil {
+			return
+		}
+		if nstest.Dropped(b) == dropped {
+			b.Error(err)
+			return
+		}
 	}
 }
 
@@ -544,7 +553,7 @@ func TestHeadedPathsAreLedPast(t *testing.T) {
 		})
 		k.close()
 	}
-	if err := syscall.Kill(programs[0].PID, syscall.SIGCONT); err != nil {
+	if err := syscall.Kill(programs[0].PID, syscall.SIGCONT); err != nil && !errors.Is(err, syscall.ESRCH) { // one that hangs is killed in a while
 		t.Fatal(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"nfchain.dev/nfchain/internal/capture/capturetest"
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/plan"
@@ -62,8 +63,14 @@ func (b *bed) wayOf(function string) *plan.NSH {
 // to come.
 func (b *bed) hopsSeen(function, expression string, many uint64, meanwhile func()) map[string]int {
 	b.Helper()
+	return b.hopsOf(function, b.capturedAt(function, expression, many, meanwhile))
+}
+
+// hopsOf are how many frames were at a function's interfaces, by these and their headers.
+func (b *bed) hopsOf(function string, packets []capturetest.Packet) map[string]int {
+	b.Helper()
 	seen := map[string]int{}
-	for _, packet := range b.capturedAt(function, expression, many, meanwhile) {
+	for _, packet := range packets {
 		hop := hopAt(packet.Data)
 		want := fmt.Sprintf("service path %d, index %d (", hop.Path, hop.Index)
 		if b.chain.Spec.Classifier == nil { // else it is one path of several
@@ -130,7 +137,7 @@ func TestHeadedWays(t *testing.T) {
 				}
 				for _, function := range way {
 					at := b.wayOf(function)
-					seen := b.hopsSeen(function, fmt.Sprintf("udp port %d", port), 4*many, func() { b.exchange(k, many) })
+					seen := b.hopsOf(function, b.exchangedAt(function, k, port, many))
 					for _, want := range []string{
 						fmt.Sprint(function, ":eth0:in", at.Forward), fmt.Sprint(function, ":eth1:out", lower(at.Forward)), fmt.Sprint(function, ":eth1:in", at.Reverse), fmt.Sprint(function, ":eth0:out", lower(at.Reverse)),
 					} {
@@ -172,7 +179,7 @@ func TestHeadedWaysBesidePaths(t *testing.T) {
 					paths := b.wayOf(function).Paths
 					i := slices.IndexFunc(paths, func(p plan.NSHPath) bool { return (p.Path == "joins side") == (port == otherPort) })
 					at := paths[i]
-					seen := b.hopsSeen(function, fmt.Sprintf("udp port %d", port), 4*many, func() { b.exchange(k, many) })
+					seen := b.hopsOf(function, b.exchangedAt(function, k, port, many))
 					for _, want := range []string{
 						fmt.Sprint(function, ":eth0:in", at.Forward), fmt.Sprint(function, ":eth1:out", lower(at.Forward)), fmt.Sprint(function, ":eth1:in", at.Reverse), fmt.Sprint(function, ":eth0:out", lower(at.Reverse)),
 					} {

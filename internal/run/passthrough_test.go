@@ -99,7 +99,7 @@ func TestPassthroughIsToldOf(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := trace.Explain(t.Context(), run.Traced(p), f, trace.Options{Send: 3, Patience: 2 * time.Second})
+			e, err := trace.Explain(t.Context(), run.Traced(p), f, trace.Options{Send: 3, Patience: 20 * time.Second})
 			if err != nil || !strings.Contains(e.Verdict, "goes through the chain") && !strings.Contains(e.Verdict, "server does not take it") {
 				t.Errorf("%+v, error %v", e, err)
 			}

@@ -62,7 +62,7 @@ func (b *bed) supervised() int {
 // killed; until then the chain is as planned and tells of it.
 func TestOlderPathIsRemoved(t *testing.T) {
 	nstest.Require(t, feature.BPFPeer, feature.BPFClsact)
-	const wiring = "wiring: ebpf\nebpf: {idle: 3s, census: 1s}\nfunctions:\n" // a busy machine may keep a flow silent for longer than usual
+	const wiring = "wiring: ebpf\nebpf: {idle: 5s, census: 3s}\nfunctions:\n" // a busy machine may keep a flow silent for longer than usual
 	b := newBed(t, wiring+"- {name: a, kind: forward}\n- {name: b, kind: forward}\n")
 	b.up(run.UpOptions{Wait: true})
 	edit := func(functions string) *plan.Plan {
@@ -115,7 +115,7 @@ func TestOlderPathIsRemoved(t *testing.T) {
 // TestDownWhileFlowsStay leaves nothing, and nobody who waits for them.
 func TestDownWhileFlowsStay(t *testing.T) {
 	nstest.Require(t, feature.BPFPeer, feature.BPFClsact)
-	const wiring = "wiring: ebpf\nebpf: {census: 1s}\n"
+	const wiring = "wiring: ebpf\nebpf: {census: 3s}\n"
 	b := newBed(t, wiring+"functions: [{name: a, kind: forward}]\n")
 	b.up(run.UpOptions{Wait: true})
 	p, err := b.host.Made(b.name())

@@ -54,7 +54,7 @@ func TestWait(t *testing.T) {
 func TestWaitInterrupted(t *testing.T) {
 	b := newBed(t, program("args: [sleep, '1000'], ready: {tcp_port: 80, timeout: 1m}"))
 	t.Cleanup(b.down)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // in which its program has begun
 	defer cancel()
 	if _, _, err := b.host.Up(ctx, b.chain, run.UpOptions{Wait: true}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
