@@ -45,7 +45,13 @@ func TestCountsAreExact(t *testing.T) {
 		"both":    {OfferedPps: 1000, Frames: trial.Frames{Bidirectional: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, s := measure(t, c)
+			var s traffic.Sample
+			for range 10 { // one of which another test's flood costs nothing
+				dropped := nstest.Dropped(t)
+				if _, s = measure(t, c); nstest.Dropped(t) == dropped {
+					break
+				}
+			}
 			p := pace{pps: c.OfferedPps, burst: uint64(max(c.Burst, 1)), duration: 1e9}
 			if c.OfferedBps > 0 {
 				p.pps = c.OfferedBps / 8 / 64

@@ -28,7 +28,7 @@ func TestFlowsDifferOnTheWire(t *testing.T) {
 			r.SpareEast = spares(version, 6)
 			r.routeSpares(t)
 			heard := listen(t, r)
-			s := r.run(t)
+			s := r.whole(t)
 			o := raw(t, s)
 			if o.Received != o.Sent || s.Metrics["silent_flows"] != 0 || s.Metrics["flow_loss_max_ratio"] != 0 {
 				t.Errorf("IPv%d by %q: %d of %d came: %v", version, rule, o.Received, o.Sent, s.Metrics)

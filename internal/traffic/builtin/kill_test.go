@@ -57,7 +57,7 @@ func TestKilled(t *testing.T) {
 		return !attached(t, r.ServerNetns, "eth0") && !attached(t, r.router, "eth0")
 	})
 	before := received(t, r.ServerNetns)
-	if s := r.run(t); s.Metrics["loss_ratio"] != 0 { // and it all works again
+	if s := r.whole(t); s.Metrics["loss_ratio"] != 0 { // and it all works again
 		t.Errorf("after the kill: %v", s.Metrics)
 	}
 	if received(t, r.ServerNetns) == before {

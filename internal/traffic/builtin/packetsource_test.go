@@ -30,7 +30,7 @@ func TestThroughAPacketSocket(t *testing.T) {
 					must(t, h.LinkSetMTU(l, 9004))
 				}
 			}
-			s := r.run(t)
+			s := r.whole(t)
 			o := raw(t, s)
 			if o.Sent+o.Unsent != 1000 || o.Received != o.Sent || o.Reordered != 0 {
 				t.Errorf("%d of %d came, %d were not sent", o.Received, o.Sent, o.Unsent)
