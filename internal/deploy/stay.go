@@ -21,7 +21,7 @@ func (w *work) turnOf(p *plan.Plan) (*steer.Turn, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &steer.Turn{Wanted: w.ports, New: map[string]bool{}, Labels: labels, AtOnce: w.atOnce(p) || !known}
+	t := &steer.Turn{Wanted: w.ports, New: map[string]bool{}, Labels: labels, AtOnce: w.atOnce(p) || !known, Watched: p.Classifier == nil && watches(p)}
 	for _, c := range w.done {
 		if c.Kind == steer.KindName && c.Op == resource.Create {
 			t.New[c.Key] = true
@@ -56,7 +56,12 @@ func stays(p *plan.Plan) bool {
 // unwatches tells whether functions were watched, and none is any more: nobody would notice that one fails by which
 // flows stay.
 func (w *work) unwatches(p *plan.Plan) bool {
-	return w.watched && !slices.ContainsFunc(p.Resources, func(r resource.Resource) bool { return r.Kind == health.KindName })
+	return w.watched && !watches(p)
+}
+
+// watches tells whether functions of a plan are watched over.
+func watches(p *plan.Plan) bool {
+	return slices.ContainsFunc(p.Resources, func(r resource.Resource) bool { return r.Kind == health.KindName })
 }
 
 // passesChange tells whether inline functions come, go, move or are replaced by this change: packets meet them

@@ -142,6 +142,9 @@ func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 		if err := w.moveOlder(p, t); err != nil {
 			return err
 		}
+		if err := w.introduce(ctx, p, t); err != nil {
+			return err
+		}
 		if err := w.stage(ctx, []resource.Kind{steer.Kind{Leave: true, Take: w.takes(p, t), Turn: t, Order: orderOf(p)}}, inTurn(p)); err != nil {
 			return err
 		}

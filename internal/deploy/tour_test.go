@@ -35,7 +35,7 @@ func welcome(t testing.TB, p, welcomed *plan.Plan) {
 		var rules strings.Builder
 		number := strings.Index(tourists, n.Function()) + 1
 		if n.Function() == "tell" {
-			rules.WriteString("udp dport 7015-7016 meta mark set 0x9\n")
+			rules.WriteString("udp dport 7015-7019 meta mark set 0x9\n")
 		} else if number == 0 {
 			continue
 		}
@@ -48,7 +48,7 @@ func welcome(t testing.TB, p, welcomed *plan.Plan) {
 				match, next = "16-63", 0 // one too many: as if by none
 			}
 			for _, family := range []string{"ip", "ip6"} {
-				fmt.Fprintf(&rules, "udp dport 7015-7016 %s dscp %s %s dscp set %d accept\n", family, match, family, next)
+				fmt.Fprintf(&rules, "udp dport 7015-7019 %s dscp %s %s dscp set %d accept\n", family, match, family, next)
 			}
 		}
 		sh(t, "ip netns exec "+n.Namespace+" nft -f - <<'RULES'\ntable inet tour {\nchain forward {\ntype filter hook forward priority mangle\n"+rules.String()+"}\n}\nRULES\n")

@@ -22,6 +22,9 @@ type Kind struct {
 	// Turn has ports turned by a new version of the path, so that flows stay on the one before where
 	// specs say so; nil where all packets go the new way at once.
 	Turn *Turn
+	// Introduces has ports know the flows that there are, where Turn is to have them stay on their path though the chain is given a
+	// classifier, and turns none: who does that then waits for the census that Turn tells of.
+	Introduces bool
 	// Settled tells that only replicas are to go which are no longer wanted and have no flows: older paths stay.
 	Settled bool
 	// Order of the ports of the chain as it is to be: the place of the node behind each, from the first endpoint on, below 0
@@ -112,6 +115,9 @@ func called(p resource.Place, number int) string {
 func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
 	k.choices, k.common, k.late = choices{}, &common{}, &late{}
 	defer k.common.close()
+	if k.Introduces {
+		return p.Do(func() error { return k.introduce(p, changes) })
+	}
 	return p.Do(func() error {
 		if err := k.late.look(p, changes); err != nil {
 			return err
@@ -133,6 +139,9 @@ func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
 			return err
 		}
 		k.late.leave(k.older)
+		if changes, err = k.unclassify(p, changes); err != nil {
+			return err
+		}
 		if k.detours, err = k.detoursAt(p, changes); err != nil {
 			return err
 		}

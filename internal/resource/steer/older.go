@@ -48,9 +48,18 @@ func (a *attached) leadsByPath() bool {
 	return a.Name == PathsName && a.Maps[waysMap] != nil && a.Maps[membersMap] != nil
 }
 
-// leadsAll tells where a port between functions sends all flows but those on older paths; 0 where it does not.
+// leadsAll tells where a port sends all flows but those on older paths; 0 where it does not.
 func (a *attached) leadsAll() (port uint32, err error) {
-	if !a.leadsByPath() || a.Maps[habitMap] == nil {
+	if !a.leadsByPath() {
+		return 0, nil
+	}
+	if number, to, err := a.unclassified(); number != 0 || err != nil {
+		if _, shared := seatOf(to); shared {
+			to = 0
+		}
+		return to, err
+	}
+	if a.Maps[habitMap] == nil {
 		return 0, nil
 	}
 	var h classify.ProgramHabit
@@ -68,13 +77,13 @@ func (k Kind) aging(p resource.Place, changes []resource.Change) (older, error) 
 	if k.Turn == nil || k.Turn.AtOnce || len(changes) == 0 {
 		return nil, nil
 	}
-	wanted, flows, plain := map[int]bool{}, uint32(0), map[string]bool{}
+	wanted, flows := map[int]bool{}, uint32(0)
 	for _, c := range changes {
 		s, is := c.Spec.(Spec)
 		if !is || s.Stay == nil || c.Op != resource.Update {
 			return nil, nil
 		}
-		if plain[s.Device] = s.Paths == nil; plain[s.Device] {
+		if s.Paths == nil {
 			continue
 		}
 		for _, w := range s.Paths.Ways {
@@ -98,8 +107,12 @@ func (k Kind) aging(p resource.Place, changes []resource.Change) (older, error) 
 			all = append(all, a)
 		}
 	}
-	if len(all) == 0 || plain[all[0].port] || flows != 0 && !all[0].enters(flows) {
+	if len(all) == 0 || flows != 0 && !all[0].enters(flows) {
 		return nil, nil
+	}
+	ends, err := taken(all, changes)
+	if err != nil || ends && !k.mayTake(ports, changes) {
+		return nil, err
 	}
 	now, err := monotonic()
 	if err != nil {
@@ -108,7 +121,7 @@ func (k Kind) aging(p resource.Place, changes []resource.Change) (older, error) 
 	ways, err := all[0].allWays() // all paths lead on from where flows begin
 	paths := older{}
 	for n, w := range ways {
-		if w.Port != 0 && (w.Older != 0 || flows != 0) && !wanted[n] {
+		if w.Port != 0 && (w.Older != 0 || flows != 0 || ends) && !wanted[n] {
 			paths[n] = classify.ProgramWay{Check: w.Check, Older: cmp.Or(w.Older, uint32(time.Duration(now)/time.Second)+1)}
 		}
 	}
@@ -126,7 +139,7 @@ func (o older) carry(old *attached, ways *ebpf.Map) error {
 	switch {
 	case old.leadsByPath():
 		was, err = old.allWays()
-	case old.Name == Name:
+	case old.leadsPlainly():
 		next, err = old.next()
 	}
 	if err != nil {
@@ -159,6 +172,7 @@ func (k Kind) keepOlder(p resource.Place, s Spec, index int, to uint32, old *att
 	var o struct {
 		Program *ebpf.Program `ebpf:"between"`
 		Ways    *ebpf.Map     `ebpf:"ways"`
+		Seats   seatMaps
 	}
 	flows, err := flowsOnPaths(p)
 	if err != nil {
@@ -167,8 +181,9 @@ func (k Kind) keepOlder(p resource.Place, s Spec, index int, to uint32, old *att
 	if err := loadPaths(p, hooks[s.Hook], "between", flows, nil, before{old: old}, nil, &o); err != nil {
 		return err
 	}
+	defer o.Seats.close()
 	defer closeAll(o.Program, o.Ways)
-	if err := errors.Join(k.older.carry(old, o.Ways), o.Ways.Put(uint32(0), all)); err != nil {
+	if err := errors.Join(o.Seats.seats().follow(old), k.older.carry(old, o.Ways), o.Ways.Put(uint32(0), all)); err != nil {
 		return err
 	}
 	return hooks[s.Hook].put(p, index, o.Program, old.program())
