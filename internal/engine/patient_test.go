@@ -45,9 +45,9 @@ func TestSilent(t *testing.T) {
 
 // TestSlow: one that answers, and yet does not do what it was asked, is not waited for without an end; who has it fetch an image waits.
 func TestSlow(t *testing.T) {
-	e := impatient(t, time.Minute, 50*time.Millisecond, map[string]http.HandlerFunc{
+	e := impatient(t, time.Minute, time.Second, map[string]http.HandlerFunc{
 		"/containers/x/start": hangs(t),
-		"/images/create":      func(http.ResponseWriter, *http.Request) { time.Sleep(200 * time.Millisecond) },
+		"/images/create":      func(http.ResponseWriter, *http.Request) { time.Sleep(3 * time.Second) },
 		"/box:1/json":         of(""),
 	})
 	_, err := e.Start(t.Context(), "x")
