@@ -176,11 +176,11 @@ func TestOneArmMirrors(t *testing.T) {
 	crosses(t, p)
 	const packets = 10
 	for _, family := range []int{0, 1} {
-		capture := listen(t, namespace.Name(p.Chain, "m.tap"))
+		dropped, capture := nstest.Dropped(t), listen(t, namespace.Name(p.Chain, "m.tap"))
 		there := carried(t, p.Client(), p.Server(), p.Server().West.Addresses[family], packets)
 		back := carried(t, p.Server(), p.Client(), p.Client().East.Addresses[family], packets)
 		seen := captured(t, capture, 2*packets)
-		if there != packets || back != packets || seen["forward"] != packets || seen["reverse"] != packets {
+		if there != packets || back != packets || fewer(t, seen["forward"], packets, dropped) || fewer(t, seen["reverse"], packets, dropped) {
 			t.Errorf("of %d each way %d and %d arrived, and %v were captured", packets, there, back, seen)
 		}
 	}
