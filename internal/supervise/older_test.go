@@ -58,6 +58,8 @@ func TestFlowsLeaveAnOlderPath(t *testing.T) {
 		"of several, by one taken out":    {spec(first, other, last) + on("a, last"), spec(other, last) + on("other, last"), "a", true},
 		"of several, by a replica":        {spec(pair, other, last) + on("x, last"), spec(other, last) + on("other, last"), "x-1", true},
 		"of several, by one on both":      {spec(first, other, last) + on("a, last"), spec(first, other, last) + on("a, other, last"), "a", false},
+		"before rules, by one taken out":  {spec(first, other, last), spec(other, last) + on("other, last"), "a", true},
+		"before rules, by one on both":    {spec(first, other, last), spec(first, other, last) + on("a, last"), "a", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -74,7 +74,7 @@ func (k Kind) keepPaths(p resource.Place, s Spec, at hook, index int, to []uint3
 		if err != nil {
 			return err
 		}
-		return errors.Join(k.older.carry(old, ways), lead(ways, old.Maps[formerMap], s.Paths.Ways, leads), old.Maps[habitMap].Put(uint32(0), s.Paths.habit()))
+		return errors.Join(k.older.carry(old, ways), lead(ways, old.Maps[formerMap], s.Paths.Ways, leads), old.Maps[habitMap].Put(uint32(0), s.Paths.habit()), old.Maps[detoursMap].Put(uint32(0), classify.ProgramWay{}))
 	}
 	var o struct {
 		Program *ebpf.Program `ebpf:"between"`

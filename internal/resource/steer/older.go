@@ -71,6 +71,19 @@ func (a *attached) leadsAll() (port uint32, err error) {
 	return w.Port, err
 }
 
+// detourOfAll is where a port leads all flows meanwhile but those on older paths; 0 where that is no other than planned.
+func (a *attached) detourOfAll() (uint32, error) {
+	if a.Maps[habitMap] == nil || a.Maps[detoursMap] == nil {
+		return 0, nil
+	}
+	var to classify.ProgramWay
+	err := a.Maps[detoursMap].Lookup(uint32(0), &to)
+	if _, shared := seatOf(to.Port); shared {
+		return 0, err // who watches says so again to a program that knows replicas
+	}
+	return to.Port, err
+}
+
 // aging are the paths of a chain by which no flow goes any more that begins when ports are changed so. None, where all packets are
 // to go the new ways at once, or ports cannot know of both.
 func (k Kind) aging(p resource.Place, changes []resource.Change) (older, error) {
@@ -167,7 +180,7 @@ func (k Kind) keepOlder(p resource.Place, s Spec, index int, to uint32, old *att
 	all := classify.ProgramWay{Port: to}
 	if old != nil && old.leadsByPath() && old.Maps[habitMap] != nil {
 		ways := old.Maps[waysMap]
-		return errors.Join(k.older.carry(old, ways), ways.Put(uint32(0), all), old.Maps[habitMap].Put(uint32(0), classify.ProgramHabit{}))
+		return errors.Join(k.older.carry(old, ways), old.Maps[detoursMap].Put(uint32(0), classify.ProgramWay{}), ways.Put(uint32(0), all), old.Maps[habitMap].Put(uint32(0), classify.ProgramHabit{}))
 	}
 	var o struct {
 		Program *ebpf.Program `ebpf:"between"`
@@ -360,4 +373,22 @@ func (o *onPaths) unite(p resource.Place) error {
 		}
 	}
 	return nil
+}
+
+// plainly sends all packets from a port to another from then on.
+func (a *attached) plainly(p resource.Place, to uint32) error {
+	dev, err := p.Device(a.port)
+	if err != nil {
+		return nil // it has gone
+	}
+	instead, err := a.detourOfAll()
+	if err != nil {
+		return err
+	}
+	loaded, err := load(to, a, instead)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = loaded.Close() }()
+	return hooks[a.hook].put(p, dev.Attrs().Index, loaded.Steer, a.program())
 }

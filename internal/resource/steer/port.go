@@ -237,16 +237,34 @@ func (p *Port) ByPaths() bool { return p.at.Maps[detoursMap] != nil }
 // InsteadOn is what Instead is, for the packets of a path, by its name and number.
 func (p *Port) InsteadOn(path string, number int) (port uint32, err error) {
 	var to classify.ProgramWay
-	err = p.at.Maps[detoursMap].Lookup(uint32(number), &to)
-	if to.Check != checkOf(path) {
+	at, check, err := p.detourOf(path, number)
+	if err == nil {
+		err = p.at.Maps[detoursMap].Lookup(at, &to)
+	}
+	if to.Check != check {
 		return 0, err
 	}
 	return to.Port, err
 }
 
+// detourOf a path is where its packets are led elsewhere: where all do go one way but those on older paths, it is that of all.
+func (p *Port) detourOf(path string, number int) (at, check uint32, err error) {
+	if p.at.Maps[habitMap] != nil {
+		to, err := p.at.leadsAll()
+		if err != nil || to != 0 {
+			return 0, 0, err
+		}
+	}
+	return uint32(number), checkOf(path), nil
+}
+
 // SetInsteadOn has the packets of a path go to another port than the planned one from now on.
 func (p *Port) SetInsteadOn(path string, number int, port uint32) error {
-	return p.at.Maps[detoursMap].Put(uint32(number), classify.ProgramWay{Port: port, Check: checkOf(path)})
+	at, check, err := p.detourOf(path, number)
+	if err != nil {
+		return err
+	}
+	return p.at.Maps[detoursMap].Put(at, classify.ProgramWay{Port: port, Check: check})
 }
 
 // TurnBack has all packets go where the plan says.

@@ -482,17 +482,3 @@ func (a *attached) unite(p resource.Place) error {
 	}
 	return a.plainly(p, to)
 }
-
-// plainly sends all packets from a port to another from then on.
-func (a *attached) plainly(p resource.Place, to uint32) error {
-	dev, err := p.Device(a.port)
-	if err != nil {
-		return nil // it has gone
-	}
-	loaded, err := load(to, a, 0)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = loaded.Close() }()
-	return hooks[a.hook].put(p, dev.Attrs().Index, loaded.Steer, a.program())
-}
