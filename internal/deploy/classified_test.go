@@ -22,9 +22,8 @@ func datagrams(functions ...string) string {
 	return classifier("direct", pathRule("datagrams", "protocol: udp", functions...))
 }
 
-// classified are edits by which chains are given a classifier or have none any more, and the functions by which packets on tour go before
-// and after.
-var classified = map[string]struct{ before, after, old, path string }{
+// classified are edits by which chains are given a classifier or have none any more.
+var classified = map[string]edit{
 	"given":                      {spec(forward("a"), forward("b")), spec(forward("a"), forward("b")) + datagrams("b"), "ab", "b"},
 	"given, other places":        {spec(forward("a"), forward("b")), spec(forward("a"), forward("b")) + datagrams("b", "a"), "ab", "ba"},
 	"given, the same path":       {spec(forward("a"), forward("b")), spec(forward("a"), forward("b")) + classifier("chain"), "ab", "ab"},
@@ -51,62 +50,10 @@ func TestFlowsStayWhereClassifiersComeAndGo(t *testing.T) {
 				continue
 			}
 			t.Run(hook+"/"+name, func(t *testing.T) {
-				owner := nstest.Owner(t)
-				downAfter(t, owner)
-				first := planned(t, owner, wiring+c.before)
-				up(t, first)
-				crosses(t, first)
-				welcome(t, first, nil)
-				dropped := nstest.Dropped(t)
-				all := tours(t, first, 7015)
-				second := planned(t, owner, wiring+c.after)
-				up(t, second)
-				welcome(t, second, first)
-				unchanged(t, second)
-				if at := stay(t, second); at == nil || at.Flows < len(all)/2 {
-					t.Errorf("of %d flows there stay %+v", len(all)/2, at)
-				}
-				fresh := tours(t, second, 7016)
-				for _, o := range all {
-					o.more(t, 300)
-				}
-				ended(t, all, dropped, c.old)
-				ended(t, fresh, dropped, c.path)
-				moves(t, second)
+				c.keeps(t, wiring)
 			})
 		}
 	}
-}
-
-// ended tours, of which those of the first end came by these functions, and the others the other way.
-func ended(t *testing.T, tours []*tour, dropped uint64, want string) {
-	t.Helper()
-	for i, by := range end(t, tours, dropped) {
-		if i == len(tours)/2 {
-			want = reversed(want)
-		}
-		if by != want {
-			t.Errorf("%s: packets came by %q, want %q", tours[i].name, by, want)
-		}
-	}
-}
-
-// moves all flows that stay, and finds nothing left of what they went by: what the kernel sends of its own may stay for long.
-func moves(t *testing.T, p *plan.Plan) {
-	t.Helper()
-	d := &deploy.Deployer{Move: true}
-	if _, err := d.Up(t.Context(), p); err != nil || d.Staying != 0 {
-		t.Errorf("%d flows stay when all are to move, error %v", d.Staying, err)
-	}
-	if s := stay(t, p); s != nil {
-		t.Errorf("ports still know older paths: %+v", s)
-	}
-	nodes, err := deploy.Nodes(p.Chain)
-	if err != nil || len(nodes) != len(p.Namespaces()) {
-		t.Errorf("there are namespaces %v (%v), and planned are %v", nodes, err, p.Namespaces())
-	}
-	unchanged(t, p)
-	crosses(t, p)
 }
 
 // TestClassifiersComeAndGo one after the other: flows of each time go on by the path that they began on, whatever comes, and when they are

@@ -3,7 +3,6 @@ package deploy
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
@@ -38,10 +37,8 @@ func (w *work) introduce(ctx context.Context, p *plan.Plan, t *steer.Turn) error
 	if err != nil || t.Census == 0 {
 		return err
 	}
-	select {
-	case <-ctx.Done():
-		return Interrupted(ctx.Err())
-	case <-time.After(t.Census):
+	if _, err := pause(ctx, t.Census); err != nil {
+		return err
 	}
 	return w.holdOn()
 }

@@ -33,10 +33,10 @@ func TestInlineMirrors(t *testing.T) {
 			if there != packets || back != packets {
 				t.Errorf("%d and %d packets of %d arrived at the ends", there, back, packets)
 			}
-			if seen := captured(t, both, 2*packets); fewer(t, seen["forward"], packets, dropped) || fewer(t, seen["reverse"], packets, dropped) {
+			if seen := captured(t, both, 2*packets); nstest.Amiss(t, seen["forward"], packets, dropped) || nstest.Amiss(t, seen["reverse"], packets, dropped) {
 				t.Errorf("captured %v, want %d of either", seen, packets)
 			}
-			if seen := captured(t, one, packets); seen["forward"] != 0 || fewer(t, seen["reverse"], packets, dropped) {
+			if seen := captured(t, one, packets); seen["forward"] != 0 || nstest.Amiss(t, seen["reverse"], packets, dropped) {
 				t.Errorf("captured %v, want %d in reverse", seen, packets)
 			}
 			p = planned(t, owner, wiring+spec(forward("a"), "{name: n, kind: mirror, runtime: inline}"))
@@ -75,10 +75,10 @@ func TestMirrorsByAddress(t *testing.T) {
 					t.Errorf("%d and %d packets of %d arrived at the ends", there, back, packets)
 				}
 			}
-			if seen := captured(t, from, packets); fewer(t, seen["forward"], packets, dropped) || seen["reverse"] != 0 {
+			if seen := captured(t, from, packets); nstest.Amiss(t, seen["forward"], packets, dropped) || seen["reverse"] != 0 {
 				t.Errorf("of what comes from %s, captured %v, want %d", client[0], seen, packets)
 			}
-			if seen := captured(t, to, packets); seen["forward"] != 0 || fewer(t, seen["reverse"], packets, dropped) {
+			if seen := captured(t, to, packets); seen["forward"] != 0 || nstest.Amiss(t, seen["reverse"], packets, dropped) {
 				t.Errorf("of what goes to %s, captured %v, want %d", client[1], seen, packets)
 			}
 		})

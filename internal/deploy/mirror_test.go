@@ -39,7 +39,7 @@ func TestMirrorCopies(t *testing.T) {
 				there += carried(t, p.Client(), p.Server(), p.Server().West.Addresses[family], packets/2)
 				back += carried(t, p.Server(), p.Client(), p.Client().East.Addresses[family], packets/2)
 				seen := captured(t, capture, (want[0]+want[1])/2)
-				if fewer(t, seen["forward"], want[0]/2, dropped) || fewer(t, seen["reverse"], want[1]/2, dropped) {
+				if nstest.Amiss(t, seen["forward"], want[0]/2, dropped) || nstest.Amiss(t, seen["reverse"], want[1]/2, dropped) {
 					t.Errorf("captured %v, want %v of each family", seen, want)
 				}
 			}
@@ -47,7 +47,7 @@ func TestMirrorCopies(t *testing.T) {
 				t.Errorf("%d and %d packets of %d arrived at the ends", there, back, packets)
 			}
 			after := received(t, tap)
-			if got := after[0] - before[0]; fewer(t, min(got, want[0]+want[1]), want[0]+want[1], dropped) || after[1] != 0 { // more where one was sent again
+			if got := after[0] - before[0]; nstest.Amiss(t, min(got, want[0]+want[1]), want[0]+want[1], dropped) || after[1] != 0 { // more where one was sent again
 				t.Errorf("the tap counted %d packets, want %d, and sent %d", got, want[0]+want[1], after[1])
 			}
 		})
@@ -155,13 +155,6 @@ func tryIn(frame []byte) (try [5]byte) {
 		copy(try[:], frame[at:])
 	}
 	return try
-}
-
-// fewer tells whether not so many packets were seen as were sent, but for those that cores dropped since, because another test floods this
-// machine.
-func fewer(t *testing.T, seen, sent int, dropped uint64) bool {
-	t.Helper()
-	return seen > sent || uint64(sent-seen) > nstest.Dropped(t)-dropped
 }
 
 // receive what comes in at a socket that has patience for a while alone: the kernel takes up no such wait again which a signal of the

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
@@ -99,10 +98,8 @@ func (w *work) stay(ctx context.Context, p *plan.Plan) error {
 		return nil
 	}
 	if s.Census > 0 {
-		select {
-		case <-ctx.Done():
-			return Interrupted(ctx.Err())
-		case <-time.After(s.Census):
+		if _, err := pause(ctx, s.Census); err != nil {
+			return err
 		}
 		if s, err = steer.StayingOn(at); err != nil || s == nil {
 			return err

@@ -422,7 +422,7 @@ func (w *work) drain(ctx context.Context, p *plan.Plan) error {
 		if time.Since(since) >= drained+lately*late || time.Now().After(ends) {
 			return nil
 		}
-		woken, err := pause(ctx)
+		woken, err := pause(ctx, look)
 		if err != nil {
 			return err
 		}
@@ -430,14 +430,14 @@ func (w *work) drain(ctx context.Context, p *plan.Plan) error {
 	}
 }
 
-// pause until it is time to look again, and tell how late who waits was woken.
-func pause(ctx context.Context) (late time.Duration, err error) {
+// pause for a while, and tell how late who waits was woken.
+func pause(ctx context.Context, while time.Duration) (late time.Duration, err error) {
 	slept := time.Now()
 	select {
 	case <-ctx.Done():
 		return 0, Interrupted(ctx.Err())
-	case <-time.After(look):
-		return time.Since(slept) - look, nil
+	case <-time.After(while):
+		return time.Since(slept) - while, nil
 	}
 }
 

@@ -52,7 +52,7 @@ func (w *work) untag(ctx context.Context, p *plan.Plan) error {
 func underWay(ctx context.Context) error {
 	late := time.Duration(0)
 	for since := time.Now(); time.Since(since) < drained+lately*late; {
-		woken, err := pause(ctx)
+		woken, err := pause(ctx, look)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/plan"
 )
 
 // reversed is a path the other way.
@@ -16,8 +17,69 @@ func reversed(path string) string {
 	return strings.Join(letters, "")
 }
 
-// edits of chains with replicas or with ways that part, and the functions by which packets on tour go before and after.
-var edits = map[string]struct{ before, after, old, path string }{
+// edit of a chain, and the functions by which packets on tour go before and after.
+type edit struct{ before, after, old, path string }
+
+// keeps flows on their paths while packets of these are on tour: all of those that there were before, and new ones go the new way.
+func (c edit) keeps(t *testing.T, wiring string) {
+	t.Helper()
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	first := planned(t, owner, wiring+c.before)
+	up(t, first)
+	crosses(t, first)
+	welcome(t, first, nil)
+	dropped := nstest.Dropped(t)
+	all := tours(t, first, 7015)
+	second := planned(t, owner, wiring+c.after)
+	up(t, second)
+	welcome(t, second, first)
+	unchanged(t, second)
+	if at := stay(t, second); at == nil || at.Flows < len(all)/2 || at.Moved+at.Unkept > 0 {
+		t.Errorf("of %d flows there stay %+v", len(all)/2, at)
+	}
+	fresh := tours(t, second, 7016)
+	for _, o := range all {
+		o.more(t, 300)
+	}
+	ended(t, all, dropped, c.old)
+	ended(t, fresh, dropped, c.path)
+	moves(t, second)
+}
+
+// ended tours, of which those of the first end came by these functions, and the others the other way.
+func ended(t *testing.T, tours []*tour, dropped uint64, want string) {
+	t.Helper()
+	for i, by := range end(t, tours, dropped) {
+		if i == len(tours)/2 {
+			want = reversed(want)
+		}
+		if by != want {
+			t.Errorf("%s: packets came by %q, want %q", tours[i].name, by, want)
+		}
+	}
+}
+
+// moves all flows that stay, and finds nothing left of what they went by: what the kernel sends of its own may stay for long.
+func moves(t *testing.T, p *plan.Plan) {
+	t.Helper()
+	d := &deploy.Deployer{Move: true}
+	if _, err := d.Up(t.Context(), p); err != nil || d.Staying != 0 {
+		t.Errorf("%d flows stay when all are to move, error %v", d.Staying, err)
+	}
+	if s := stay(t, p); s != nil {
+		t.Errorf("ports still know older paths: %+v", s)
+	}
+	nodes, err := deploy.Nodes(p.Chain)
+	if err != nil || len(nodes) != len(p.Namespaces()) {
+		t.Errorf("there are namespaces %v (%v), and planned are %v", nodes, err, p.Namespaces())
+	}
+	unchanged(t, p)
+	crosses(t, p)
+}
+
+// edits of chains with replicas or with ways that part.
+var edits = map[string]edit{
 	"inserted before replicas": {spec(forward("a"), replicas("b", 2)), spec(forward("a"), forward("x"), replicas("b", 2)), "ab", "axb"},
 	"removed behind replicas":  {spec(replicas("a", 2), forward("x"), forward("b")), spec(replicas("a", 2), forward("b")), "axb", "ab"},
 	"replaced by replicas":     {spec(forward("a"), forward("b")), spec(forward("a"), replicas("x", 2)), "ab", "ax"},
@@ -55,48 +117,7 @@ func TestFlowsStayWhereWaysPart(t *testing.T) {
 			}
 			t.Run(hook+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				owner := nstest.Owner(t)
-				downAfter(t, owner)
-				first := planned(t, owner, wiring+c.before)
-				up(t, first)
-				crosses(t, first)
-				welcome(t, first, nil)
-				dropped := nstest.Dropped(t)
-				all := tours(t, first, 7015)
-				second := planned(t, owner, wiring+c.after)
-				up(t, second)
-				welcome(t, second, first)
-				unchanged(t, second)
-				if at := stay(t, second); at == nil || at.Flows < len(all)/2 || at.Moved+at.Unkept > 0 {
-					t.Errorf("of %d flows there stay %+v", len(all)/2, at)
-				}
-				fresh := tours(t, second, 7016)
-				for _, o := range all {
-					o.more(t, 300)
-				}
-				for of, tours := range map[string][]*tour{c.old: all, c.path: fresh} {
-					for i, by := range end(t, tours, dropped) {
-						want := of
-						if i >= len(tours)/2 {
-							want = reversed(want)
-						}
-						if by != want {
-							t.Errorf("%s: packets came by %q, want %q", tours[i].name, by, want)
-						}
-					}
-				}
-				d := &deploy.Deployer{Move: true} // what the kernel sends of its own may stay for long
-				if _, err := d.Up(t.Context(), second); err != nil || d.Staying != 0 {
-					t.Errorf("%d flows stay when all are to move, error %v", d.Staying, err)
-				}
-				if s := stay(t, second); s != nil {
-					t.Errorf("ports still know older versions: %+v", s)
-				}
-				nodes, err := deploy.Nodes(owner)
-				if err != nil || len(nodes) != len(second.Namespaces()) {
-					t.Errorf("there are namespaces %v (%v), and planned are %v", nodes, err, second.Namespaces())
-				}
-				unchanged(t, second)
+				c.keeps(t, wiring)
 			})
 		}
 	}

@@ -25,3 +25,10 @@ func Dropped(tb testing.TB) (packets uint64) {
 	}
 	return packets
 }
+
+// Amiss tells whether other than so many packets were seen as were sent, but for those that cores dropped since Dropped gave a number: more
+// are too many always.
+func Amiss[N int | uint64](tb testing.TB, seen, sent N, dropped uint64) bool {
+	tb.Helper()
+	return seen > sent || uint64(sent-seen) > Dropped(tb)-dropped
+}

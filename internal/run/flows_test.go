@@ -21,7 +21,8 @@ func TestFlowsThroughAChain(t *testing.T) {
 	for _, version := range []int{4, 6} {
 		l.IPVersion = version
 		var lost []string
-		for range 10 { // one of which no stall of the machine, and no other test's flood, costs a packet
+		for range 10 { // again where the machine itself dropped packets, or a trial warns of what cost some
+			dropped, warned := nstest.Dropped(t), false
 			m, r := b.measurement(l, builtin.Tool{})
 			for i := range r.Conditions {
 				r.Conditions[i].OfferedPps, r.Conditions[i].DurationS = 2000, 3
@@ -31,12 +32,13 @@ func TestFlowsThroughAChain(t *testing.T) {
 			}
 			lost = nil
 			for _, tr := range b.stored(r.ID).Trials {
+				warned = warned || len(tr.Warnings) > 0
 				c := r.Conditions[tr.Condition]
 				if tr.Metrics["loss_ratio"] != 0 || tr.Metrics["silent_flows"] != 0 || tr.Metrics["flow_loss_max_ratio"] != 0 || c.FlowsBy != trial.FlowsByAddresses {
 					lost = append(lost, fmt.Sprintf("IPv%d over the %s path by %q: %v, %q", version, c.Path, c.FlowsBy, tr.Metrics, tr.Warnings))
 				}
 			}
-			if len(lost) == 0 {
+			if len(lost) == 0 || !warned && nstest.Dropped(t) == dropped {
 				break
 			}
 		}

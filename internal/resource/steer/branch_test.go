@@ -224,9 +224,9 @@ func TestEndsBeforeANode(t *testing.T) {
 			p.apply(t, resource.Update, s)
 		}
 		if now := ended(func(now *steer.Parted) bool {
-			return !fewer(t, now.Ended["tell"][102].Packets, 6, dropped) && !fewer(t, now.Ended["out"][102].Packets, 6, dropped)
+			return !nstest.Amiss(t, now.Ended["tell"][102].Packets, 6, dropped) && !nstest.Amiss(t, now.Ended["out"][102].Packets, 6, dropped)
 		}); now.Aside["tell"][102] != before.Aside["tell"][102] || now.Aside["tell"][101].Packets < before.Aside["tell"][101].Packets+2 ||
-			fewer(t, now.Ended["tell"][102].Packets, 6, dropped) || now.Ended["tell"][102].Bytes != now.Ended["tell"][102].Packets*uint64(len(two.packet(0))) || fewer(t, now.Ended["out"][102].Packets, 6, dropped) {
+			nstest.Amiss(t, now.Ended["tell"][102].Packets, 6, dropped) || now.Ended["tell"][102].Bytes != now.Ended["tell"][102].Packets*uint64(len(two.packet(0))) || nstest.Amiss(t, now.Ended["out"][102].Packets, 6, dropped) {
 			t.Errorf("6 packets ended before a node, each way: %+v, before that %+v", now, before)
 		}
 		set(103, 101)
@@ -234,8 +234,8 @@ func TestEndsBeforeANode(t *testing.T) {
 			t.Errorf("packets come to nodes that fail")
 		}
 		if now := ended(func(now *steer.Parted) bool {
-			return !fewer(t, now.Ended["tell"][101].Packets, 3, dropped) && !fewer(t, now.Ended["tell"][103].Packets, 3, dropped)
-		}); fewer(t, now.Ended["tell"][101].Packets, 3, dropped) || fewer(t, now.Ended["tell"][103].Packets, 3, dropped) {
+			return !nstest.Amiss(t, now.Ended["tell"][101].Packets, 3, dropped) && !nstest.Amiss(t, now.Ended["tell"][103].Packets, 3, dropped)
+		}); nstest.Amiss(t, now.Ended["tell"][101].Packets, 3, dropped) || nstest.Amiss(t, now.Ended["tell"][103].Packets, 3, dropped) {
 			t.Errorf("3 packets ended on each of two ways, one of them the planned one: %+v", now.Ended)
 		}
 		p.port(t, "tell", func(port *steer.Port) error {

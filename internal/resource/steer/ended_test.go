@@ -23,13 +23,6 @@ func (d *dealer) came(t testing.TB, ended uint64) steer.Came {
 	}
 }
 
-// fewer tells whether not so many packets were counted as were sent, but for those that cores dropped since, because another test floods
-// this machine.
-func fewer(t testing.TB, counted, sent, dropped uint64) bool {
-	t.Helper()
-	return counted > sent || sent-counted > nstest.Dropped(t)-dropped
-}
-
 // TestEndedAreCountedApart from packets that were sent on, whichever program a port has, and one that comes in the place of another
 // counts on.
 func TestEndedAreCountedApart(t *testing.T) {
@@ -72,7 +65,7 @@ func TestEndedAreCountedApart(t *testing.T) {
 			}
 			now := d.came(t, ended.Packets+3)
 			n := now.Ended.Packets - ended.Packets
-			if fewer(t, n, 3, dropped) || now.Ended.Bytes != now.Ended.Packets*size || now.Packets < before.Packets+n {
+			if nstest.Amiss(t, n, 3, dropped) || now.Ended.Bytes != now.Ended.Packets*size || now.Packets < before.Packets+n {
 				t.Fatalf("%s: 3 packets of %d bytes ended after %+v: %+v, then %+v", c.what, size, ended, before, now)
 			}
 			ended = now.Ended

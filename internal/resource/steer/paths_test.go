@@ -351,7 +351,7 @@ func TestTurnedOnAPath(t *testing.T) {
 		dropped := nstest.Dropped(t)
 		ends(flow{id: 1})
 		ends(flow{id: 7})
-		if c := d.came(t, 6); fewer(t, c.Ended.Packets, 6, dropped) || c.Packets < 6+c.Ended.Packets {
+		if c := d.came(t, 6); nstest.Amiss(t, c.Ended.Packets, 6, dropped) || c.Packets < 6+c.Ended.Packets {
 			t.Errorf("6 packets ended, and others did not: %+v", c)
 		}
 		d.at(t, 2, flows(10, 13)...)

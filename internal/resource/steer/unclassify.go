@@ -18,7 +18,7 @@ func taken(ends []*attached, changes []resource.Change) (bool, error) {
 		return false, nil
 	}
 	for _, a := range ends {
-		if changeOf(changes, a.port) != nil {
+		if changeAt(changes, a.port) >= 0 {
 			return true, nil
 		}
 		if number, _, err := a.unclassified(); number != 0 || err != nil {
@@ -28,14 +28,9 @@ func taken(ends []*attached, changes []resource.Change) (bool, error) {
 	return false, nil
 }
 
-// changeOf a port; nil where there is none.
-func changeOf(changes []resource.Change, port string) *Spec {
-	for _, c := range changes {
-		if s, is := c.Spec.(Spec); is && s.Device == port {
-			return &s
-		}
-	}
-	return nil
+// changeAt is the place of a port's change; below 0 where there is none.
+func changeAt(changes []resource.Change, port string) int {
+	return slices.IndexFunc(changes, func(c resource.Change) bool { return c.Key == port })
 }
 
 // mayTake tells whether flows can stay on paths though the chain is to have no classifier: each port is to lead to one other, nobody watches
@@ -88,7 +83,7 @@ func (k Kind) unclassify(p resource.Place, changes []resource.Change) ([]resourc
 	changes = slices.Clone(changes)
 	for _, a := range ends {
 		to := ""
-		i := slices.IndexFunc(changes, func(c resource.Change) bool { return c.Key == a.port })
+		i := changeAt(changes, a.port)
 		if i >= 0 {
 			to = changes[i].Spec.(Spec).To
 		} else if to, err = a.goesTo(p); err != nil || to == "" {
@@ -126,18 +121,18 @@ func (a *attached) unruledTo(to string, number int, idle api.Duration) (Spec, er
 
 // freeNumber that no path has at ports.
 func freeNumber(all []*attached) (int, error) {
-	taken := map[int]bool{}
+	has := map[int]bool{}
 	for _, a := range all {
 		ways, err := a.allWays()
 		if err != nil {
 			return 0, err
 		}
 		for n, w := range ways {
-			taken[n] = taken[n] || w.Port != 0
+			has[n] = has[n] || w.Port != 0
 		}
 	}
 	for n := MostPaths; n > 0; n-- {
-		if !taken[n] {
+		if !has[n] {
 			return n, nil
 		}
 	}
