@@ -1,6 +1,9 @@
 package held
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/link"
 )
@@ -20,14 +23,16 @@ func Ahead(index int) (link.Anchor, error) {
 	return link.AfterProgramByID(ids[0]), nil
 }
 
-// firstNamed is the first program at tcx of an interface of the thread's namespace with a mark; 0 where there is none.
-func firstNamed(index int, mark string) (ebpf.ProgramID, error) {
+// firstNamed is the first program at tcx of an interface of the thread's namespace with one of some marks; 0 where there is none.
+func firstNamed(index int, marks ...string) (ebpf.ProgramID, error) {
 	ids, err := AtTCX(index)
 	if err != nil {
 		return 0, err
 	}
 	for _, id := range ids {
-		p, err := Open(id, mark)
+		p, err := OpenIf(id, func(name string) bool {
+			return slices.ContainsFunc(marks, func(mark string) bool { return strings.HasPrefix(name, mark) })
+		})
 		if err != nil {
 			return 0, err
 		}

@@ -36,8 +36,9 @@ func (c clsact) filters(p resource.Place, index int, r Rank) (found []netlink.Fi
 	if err != nil {
 		return nil, fmt.Errorf("list filters in namespace %q: %w", p.Ref, err)
 	}
+	priority, _ := r.seat()
 	for _, f := range all {
-		if f.Attrs().Priority == uint16(r) {
+		if f.Attrs().Priority == priority {
 			found = append(found, f)
 		}
 	}
@@ -77,12 +78,23 @@ func Prepare(p resource.Place, index int) error {
 // isFree tells that no filter of somebody else's has the priority of a rank: it would be replaced.
 func (c clsact) isFree(p resource.Place, index int, r Rank) error {
 	found, err := c.filters(p, index, r)
+	priority, _ := r.seat()
 	for _, f := range found {
-		if at, is := f.(*netlink.BpfFilter); !is || !strings.HasPrefix(at.Name, r.mark()) {
-			return fmt.Errorf("somebody else's filter, of type %s, has priority %d there, which is nfchain's; give it another", f.Type(), r)
+		if at, is := f.(*netlink.BpfFilter); !is || !marked(at.Name, priority) {
+			return fmt.Errorf("somebody else's filter, of type %s, has priority %d there, which is nfchain's; give it another", f.Type(), priority)
 		}
 	}
 	return err
+}
+
+// marked tells whether a program's name is one of nfchain's whose filters have a priority.
+func marked(name string, priority uint16) bool {
+	for r, mark := range marks {
+		if its, _ := r.seat(); its == priority && strings.HasPrefix(name, mark) {
+			return true
+		}
+	}
+	return false
 }
 
 func (c clsact) Take(p resource.Place, index int, r Rank, _ *ebpf.Program) error {
@@ -93,8 +105,9 @@ func (c clsact) Take(p resource.Place, index int, r Rank, _ *ebpf.Program) error
 }
 
 func (c clsact) filter(index int, r Rank) *netlink.BpfFilter {
+	priority, handle := r.seat()
 	return &netlink.BpfFilter{
-		FilterAttrs:  netlink.FilterAttrs{LinkIndex: index, Parent: c.parent, Handle: 1, Protocol: unix.ETH_P_ALL, Priority: uint16(r)},
+		FilterAttrs:  netlink.FilterAttrs{LinkIndex: index, Parent: c.parent, Handle: handle, Protocol: unix.ETH_P_ALL, Priority: priority},
 		DirectAction: true,
 	}
 }

@@ -1,7 +1,9 @@
 package held_test
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -95,7 +97,7 @@ func TestRanks(t *testing.T) {
 			nstest.Require(t, needs)
 			p, index := place(t)
 			p = resource.Alone(p.Handle, p.Owner)
-			ranks := map[held.Rank]string{held.Steers: held.SteerMark, held.Fronts: held.FrontMark, held.Passes: held.PassMark, held.Probes: held.ProbeMark}
+			ranks := map[held.Rank]string{held.Steers: held.SteerMark, held.Fronts: held.FrontMark, held.Keeps: held.KeepMark, held.Passes: held.PassMark, held.Probes: held.ProbeMark}
 			for rank, mark := range ranks {
 				if names := found(t, p, index, rank); len(names) != 0 {
 					t.Errorf("of rank %d are %v before any is put there", rank, names)
@@ -130,6 +132,50 @@ func TestRanks(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestKeepsAreBetween those that stand before others and these, whichever of them came first, and when others come in their places.
+func TestKeepsAreBetween(t *testing.T) {
+	for needs, hook := range map[string]held.Hook{feature.BPFTCX: held.TCX, feature.BPFClsact: held.Clsact} {
+		for _, order := range [][]held.Rank{{held.Fronts, held.Keeps}, {held.Keeps, held.Fronts}} {
+			t.Run(fmt.Sprintf("%s, %v", needs, order), func(t *testing.T) {
+				nstest.Require(t, needs)
+				p, index := place(t)
+				p = resource.Alone(p.Handle, p.Owner)
+				marks := map[held.Rank]string{held.Steers: held.SteerMark, held.Fronts: held.FrontMark, held.Keeps: held.KeepMark}
+				were := map[held.Rank]*ebpf.Program{}
+				for _, name := range []string{"one", "two"} {
+					for _, rank := range append([]held.Rank{held.Steers}, order...) {
+						is := letting(t, marks[rank]+name)
+						do(t, p, func() error { return hook.Put(p, index, rank, is, were[rank]) })
+						were[rank] = is
+					}
+					var ids []ebpf.ProgramID
+					do(t, p, func() error {
+						fronts, err := hook.Programs(p, index, held.Fronts)
+						if ids = fronts; err == nil && hook == held.Clsact { // those have a priority of their own
+							var rest []ebpf.ProgramID
+							rest, err = hook.Programs(p, index, held.Steers)
+							ids = append(ids, rest...)
+						}
+						return err
+					})
+					var names []string
+					for _, id := range ids {
+						is, err := held.Open(id, "nf")
+						if err != nil {
+							t.Fatal(err)
+						}
+						names = append(names, is.Name)
+						is.Close()
+					}
+					if want := []string{held.FrontMark + name, held.KeepMark + name, held.SteerMark + name}; !slices.Equal(names, want) {
+						t.Errorf("they are run in the order %v, want %v", names, want)
+					}
+				}
+			})
+		}
 	}
 }
 

@@ -23,6 +23,9 @@ const (
 	Passes Rank = 7799
 	// Fronts send on what those behind them are not to have.
 	Fronts Rank = 7809
+	// Keeps send on flows that stay where they were. They are between the ranks beside them, where there is no priority: at clsact they
+	// have that of the next, whose filters the kernel asks the newest first, and are put there when one of those is there.
+	Keeps Rank = Steers | 1<<15
 	// Steers send on what is left.
 	Steers Rank = 7810
 	// Throughs hand on what comes in at a function.
@@ -36,13 +39,24 @@ const (
 	ProbeMark   = "nfprobe_"
 	PassMark    = "nfpass_"
 	FrontMark   = "nffront_"
+	KeepMark    = "nfkeep_"
 	SteerMark   = "nfchain_"
 	ThroughMark = "nfthru_"
 	LabelMark   = "nflabel_"
 )
 
-func (r Rank) mark() string {
-	return map[Rank]string{Probes: ProbeMark, Passes: PassMark, Fronts: FrontMark, Steers: SteerMark, Throughs: ThroughMark, Labels: LabelMark}[r]
+var marks = map[Rank]string{
+	Probes: ProbeMark, Passes: PassMark, Fronts: FrontMark, Keeps: KeepMark, Steers: SteerMark, Throughs: ThroughMark, Labels: LabelMark,
+}
+
+func (r Rank) mark() string { return marks[r] }
+
+// seat at clsact: the priority of the rank's filter, and its handle among those of that.
+func (r Rank) seat() (priority uint16, handle uint32) {
+	if r == Keeps {
+		return uint16(Steers), 2
+	}
+	return uint16(r), 1
 }
 
 // Hook is what holds programs at an interface, for what it takes in or for what it sends. Its methods are called in

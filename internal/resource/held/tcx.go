@@ -43,13 +43,17 @@ func (tcx) Put(_ resource.Place, index int, r Rank, program, old *ebpf.Program) 
 			return err
 		}
 		o.Anchor = ahead
-	case Fronts:
-		steers, err := firstNamed(index, SteerMark)
+	case Fronts, Keeps:
+		behind := []string{SteerMark}
+		if r == Fronts {
+			behind = append(behind, KeepMark)
+		}
+		first, err := firstNamed(index, behind...)
 		if err != nil {
 			return err
 		}
-		if steers != 0 {
-			o.Anchor = link.BeforeProgramByID(steers)
+		if first != 0 {
+			o.Anchor = link.BeforeProgramByID(first)
 		}
 	}
 	return link.RawAttachProgram(o)
