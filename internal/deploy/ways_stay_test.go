@@ -103,6 +103,23 @@ var edits = map[string]edit{
 	"ways that part for the first time": {
 		spec(forward("tell"), forward("a"), forward("b")),
 		spec("{name: tell, kind: forward, branches: [{mark: 9, to: b}]}", forward("a"), forward("b")), "ab", "b"},
+	"inserted where ways part, beside rules": {
+		spec("{name: tell, kind: forward, branches: [{mark: 9, to: b}]}", "{name: a, kind: forward, next: out}", forward("b"), forward("out")) + connections("out"),
+		spec("{name: tell, kind: forward, branches: [{mark: 9, to: x}]}", "{name: a, kind: forward, next: out}", forward("x"), forward("b"), forward("out")) + connections("out"), "b", "xb"},
+	"swapped where ways part, beside rules": {
+		spec("{name: tell, kind: forward, branches: [{mark: 9, to: x}]}", "{name: a, kind: forward, next: out}", forward("x"), forward("b"), forward("out")) + connections("out", "b"),
+		spec("{name: tell, kind: forward, branches: [{mark: 9, to: b}]}", "{name: a, kind: forward, next: out}", forward("b"), forward("x"), forward("out")) + connections("out", "b"), "xb", "bx"},
+	"removed where they come together, beside rules that lead by others": {
+		spec("{name: tell, kind: forward, branches: [{mark: 9, to: b}]}", "{name: a, kind: forward, next: x}", forward("b"), forward("x"), forward("out")) + connections("out", "x"),
+		spec("{name: tell, kind: forward, branches: [{mark: 9, to: b}]}", "{name: a, kind: forward, next: out}", forward("b"), forward("out")) + connections("b", "out"), "bx", "b"},
+	"replaced by replicas where ways part, and a rule comes": {
+		spec("{name: tell, kind: forward, branches: [{mark: 9, to: b}]}", "{name: a, kind: forward, next: out}", forward("b"), replicas("out", 2)) + classifier("chain"),
+		spec("{name: tell, kind: forward, branches: [{mark: 9, to: x}]}", "{name: a, kind: forward, next: out}", replicas("x", 2), replicas("out", 2)) + classifier("chain", pathRule("datagrams", "protocol: udp", "a")), "b", "a"},
+}
+
+// connections go by these functions past all branches, and all else as those lead.
+func connections(functions ...string) string {
+	return classifier("chain", pathRule("connections", "protocol: tcp", functions...))
 }
 
 // TestFlowsStayWhereWaysPart and where functions have replicas, while a thousand packets a second pass each way: none is lost, and each of

@@ -17,9 +17,11 @@ func (b *builder) onlyOn(c *Classifier) error {
 	if !b.chain.Spec.Parts() {
 		return nil
 	}
-	for _, r := range b.resources {
-		if s, is := r.Spec.(steer.Spec); is && s.Stay != nil && s.Stay.Asked {
-			return errStays // where all that they say is as planned without
+	if b.together() {
+		for _, r := range b.resources {
+			if s, is := r.Spec.(steer.Spec); is && s.Stay != nil && s.Stay.Asked {
+				return errStays // where all that they say is as planned without
+			}
 		}
 	}
 	for _, p := range c.Paths {
@@ -83,7 +85,7 @@ func (b *builder) leadAhead(c *Classifier, node int, east bool) {
 	spec.Flows, spec.Idle = b.wiring.(wiring.Sharing).Flows(b.wiringOptions())
 	r := b.steers(at)
 	s := r.Spec.(steer.Spec)
-	s.Paths, s.Stay = spec, nil
+	s.Paths = spec
 	r.Spec = s
 	for _, pair := range pairs {
 		if !slices.Contains(r.Needs, pair) {

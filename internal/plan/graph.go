@@ -205,7 +205,7 @@ func (b *builder) parts(at int) bool {
 }
 
 // errStays is of what is refused where no flow can stay on the path that it began on.
-var errStays = errors.New("flows cannot stay on their path (ebpf: {stay: true}) where functions have branches or a next and the chain has a classifier; leave one of the three out")
+var errStays = errors.New("flows cannot stay on their path (ebpf: {stay: true}) where functions have branches or a next, one has encapsulation, and the chain has a classifier; leave one of the four out")
 
 // branch has ports send packets on by labels, and back by the way of their flow, where ways part or
 // come together, and has functions label what leaves them.

@@ -147,14 +147,20 @@ func (b *builder) classifiable() error {
 // is another one than that of the same functions, and no function is called so.
 const oneWayName = ", one way"
 
+// branchedName is that of the path on which packets go as branches lead, whichever functions there are: flows that are known to be on it are
+// that when some come and go. No function is called so.
+const branchedName = "all, as branches lead"
+
 // path by some functions of the chain, or straight back past them.
 func (b *builder) path(functions []string, oneWay bool) Path {
 	p := Path{Name: pathName(functions), Functions: append([]string{}, functions...)}
+	if p.Branched = b.chain.Spec.Parts() && b.chain.Spec.Whole(functions); p.Branched {
+		p.Name = branchedName
+	}
 	both := func(f api.Function) bool { return slices.Contains(functions, f.Name) && !b.chain.Spec.OneWay(f) }
 	if p.OneWay = oneWay && slices.ContainsFunc(b.chain.Spec.Functions, both); p.OneWay {
 		p.Name += oneWayName
 	}
-	p.Branched = b.chain.Spec.Parts() && b.chain.Spec.Whole(functions)
 	p.at = []int{0}
 	for _, name := range functions {
 		place := slices.IndexFunc(b.nodes, func(n Node) bool { return n.Has(name) || n.Function() == name })
@@ -203,13 +209,18 @@ func (c *Classifier) add(p Path) {
 }
 
 // number paths. Numbers follow from their names, so that paths keep theirs while others come and go, as
-// far as can be.
+// far as can be, and that of branches always does.
 func (c *Classifier) number() {
 	inOrder := make([]*Path, len(c.Paths))
 	for i := range c.Paths {
 		inOrder[i] = &c.Paths[i]
 	}
-	slices.SortFunc(inOrder, func(a, b *Path) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(inOrder, func(a, b *Path) int {
+		if a.Branched != b.Branched {
+			return map[bool]int{true: -1, false: 1}[a.Branched]
+		}
+		return cmp.Compare(a.Name, b.Name)
+	})
 	taken := map[int]bool{}
 	for _, p := range inOrder {
 		n := int(hash("path", p.Name) % steer.MostPaths)

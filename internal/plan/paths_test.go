@@ -132,7 +132,7 @@ func TestClassifierRefuses(t *testing.T) {
 		"would meet a, count, b: one that is inline":                                        "functions: [{name: a, kind: forward}, {name: count, kind: counter, runtime: inline}, {name: b, kind: forward}]\nclassifier: {otherwise: drop, rules: [{name: x, functions: [count, a, b]}]}\n",
 		"would meet b, a: one that is inline":                                               "functions: [{name: a, kind: forward}, {name: count, kind: counter, runtime: inline}, {name: b, kind: forward}]\nclassifier: {otherwise: drop, rules: [{name: x, functions: [b, count, a]}]}\n",
 		"goes by it and not by b":                                                           "functions: [{name: a, kind: forward}, {name: count, kind: counter, runtime: inline}, {name: b, kind: forward}]\nclassifier: {otherwise: drop, rules: [{name: x, functions: [a, count]}]}\n",
-		"flows cannot stay on their path":                                                   "ebpf: {stay: true}\nfunctions: [{name: a, kind: forward, next: b}, {name: b, kind: forward}]\nclassifier: {rules: [{name: x, match: {protocol: tcp}, functions: [a]}]}\n",
+		"flows cannot stay on their path":                                                   "ebpf: {stay: true}\nfunctions: [{name: a, kind: forward, next: b}, {name: b, kind: command, encapsulation: nsh, command: {args: [relay]}}]\nclassifier: {rules: [{name: x, match: {protocol: tcp}, functions: [a]}]}\n",
 	} {
 		_, err := plan.Make(plantest.Chain(t, "edge", "wiring: ebpf\n"+spec), plantest.Catalogue(), plan.Facts{}, plan.Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -102,7 +102,7 @@ func (b *builder) replicate() error {
 		most = max(most, int(n.replicas()))
 	}
 	if most == 1 {
-		b.together()
+		b.gather()
 		return nil
 	}
 	for turn := 2; turn <= most; turn++ {
@@ -116,7 +116,7 @@ func (b *builder) replicate() error {
 		return err
 	}
 	b.joinPasses()
-	b.together()
+	b.gather()
 	if b.classifier != nil {
 		b.everyReplica(b.classifier)
 		b.steerLast()

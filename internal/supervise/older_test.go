@@ -45,6 +45,8 @@ func TestFlowsLeaveAnOlderPath(t *testing.T) {
 	on := func(functions string) string {
 		return "classifier: {otherwise: direct, rules: [{name: all, match: {}, functions: [" + functions + "]}]}\n"
 	}
+	const parts = "{name: tell, kind: forward, branches: [{mark: 9, to: last}], "
+	const straight = "classifier: {otherwise: chain, rules: [{name: straight, match: {protocol: tcp}, functions: []}]}\n"
 	for name, c := range map[string]struct {
 		before, after string
 		fails         string
@@ -55,11 +57,15 @@ func TestFlowsLeaveAnOlderPath(t *testing.T) {
 		"by one that is at another place": {spec(first, other, last), spec(other, last, first), "a", false},
 		"and the newest by one put in":    {spec(other, last), spec(other, first, last), "a", false},
 		"which nobody has watched so far": {spec(strings.Replace(other, ", onFailure: bypass", "", 1), last), spec(first, other, last), "other", false},
-		"of several, by one taken out":    {spec(first, other, last) + on("a, last"), spec(other, last) + on("other, last"), "a", true},
-		"of several, by a replica":        {spec(pair, other, last) + on("x, last"), spec(other, last) + on("other, last"), "x-1", true},
-		"of several, by one on both":      {spec(first, other, last) + on("a, last"), spec(first, other, last) + on("a, other, last"), "a", false},
-		"before rules, by one taken out":  {spec(first, other, last), spec(other, last) + on("other, last"), "a", true},
-		"before rules, by one on both":    {spec(first, other, last), spec(first, other, last) + on("a, last"), "a", false},
+		"where ways part beside rules, by one taken out": {
+			spec(parts+"next: a}", first, other, last) + straight, spec(parts+"next: other}", other, last) + straight, "a", true},
+		"where ways part beside rules, by one on both": {
+			spec(parts+"next: other}", other, last) + straight, spec(parts+"next: a}", first, other, last) + straight, "other", false},
+		"of several, by one taken out":   {spec(first, other, last) + on("a, last"), spec(other, last) + on("other, last"), "a", true},
+		"of several, by a replica":       {spec(pair, other, last) + on("x, last"), spec(other, last) + on("other, last"), "x-1", true},
+		"of several, by one on both":     {spec(first, other, last) + on("a, last"), spec(first, other, last) + on("a, other, last"), "a", false},
+		"before rules, by one taken out": {spec(first, other, last), spec(other, last) + on("other, last"), "a", true},
+		"before rules, by one on both":   {spec(first, other, last), spec(first, other, last) + on("a, last"), "a", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

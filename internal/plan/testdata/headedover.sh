@@ -308,120 +308,120 @@ END-OF-INPUT
 
 # nsh-push:nfchain.edge.parts:eth0: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge nsh-push nfchain.edge.parts <<'END-OF-INPUT'
-{"device":"eth0","service_path":307,"service_index":255,"on":[{"number":207,"service_path":307,"service_index":255}],"from":"02:5d:f7:fa:6a:e9","to":"02:87:57:d9:1d:0d"}
+{"device":"eth0","service_path":353,"service_index":255,"on":[{"number":253,"service_path":353,"service_index":255}],"from":"02:5d:f7:fa:6a:e9","to":"02:87:57:d9:1d:0d"}
 END-OF-INPUT
 
 # nsh-pop:nfchain.edge._wiring:send35182d5b: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge nsh-pop nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"send35182d5b","service_path":8388915,"service_index":253,"on":[{"number":207,"service_path":8388915,"service_index":253}]}
+{"device":"send35182d5b","service_path":8388961,"service_index":253,"on":[{"number":253,"service_path":8388961,"service_index":253}]}
 END-OF-INPUT
 
 # nsh-push:nfchain.edge.parts:eth1: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge nsh-push nfchain.edge.parts <<'END-OF-INPUT'
-{"device":"eth1","service_path":8388915,"service_index":253,"on":[{"number":207,"service_path":8388915,"service_index":253}],"from":"02:c7:92:d3:3d:71","to":"02:52:9b:2d:7f:32"}
+{"device":"eth1","service_path":8388961,"service_index":253,"on":[{"number":253,"service_path":8388961,"service_index":253}],"from":"02:c7:92:d3:3d:71","to":"02:52:9b:2d:7f:32"}
 END-OF-INPUT
 
 # nsh-pop:nfchain.edge._wiring:send132b620b: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge nsh-pop nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"send132b620b","service_path":307,"service_index":255,"on":[{"number":207,"service_path":307,"service_index":255}]}
+{"device":"send132b620b","service_path":353,"service_index":255,"on":[{"number":253,"service_path":353,"service_index":255}]}
 END-OF-INPUT
 
 # nsh-push:nfchain.edge.side:eth0: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge nsh-push nfchain.edge.side <<'END-OF-INPUT'
-{"device":"eth0","service_path":4254,"service_index":255,"on":[{"number":207,"service_path":4254,"service_index":255},{"number":140,"service_path":240,"service_index":254}],"from":"02:5d:f7:fa:6a:e9","to":"02:52:30:a1:24:74"}
+{"device":"eth0","service_path":4254,"service_index":255,"on":[{"number":253,"service_path":4254,"service_index":255},{"number":140,"service_path":240,"service_index":254}],"from":"02:5d:f7:fa:6a:e9","to":"02:52:30:a1:24:74"}
 END-OF-INPUT
 
 # nsh-pop:nfchain.edge._wiring:sendb2f0925e: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge nsh-pop nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"sendb2f0925e","service_path":8392862,"service_index":254,"on":[{"number":207,"service_path":8392862,"service_index":254},{"number":140,"service_path":8388848,"service_index":255}]}
+{"device":"sendb2f0925e","service_path":8392862,"service_index":254,"on":[{"number":253,"service_path":8392862,"service_index":254},{"number":140,"service_path":8388848,"service_index":255}]}
 END-OF-INPUT
 
 # nsh-push:nfchain.edge.side:eth1: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge nsh-push nfchain.edge.side <<'END-OF-INPUT'
-{"device":"eth1","service_path":8392862,"service_index":254,"on":[{"number":207,"service_path":8392862,"service_index":254},{"number":140,"service_path":8388848,"service_index":255}],"from":"02:c7:92:d3:3d:71","to":"02:14:85:d8:e0:73"}
+{"device":"eth1","service_path":8392862,"service_index":254,"on":[{"number":253,"service_path":8392862,"service_index":254},{"number":140,"service_path":8388848,"service_index":255}],"from":"02:c7:92:d3:3d:71","to":"02:14:85:d8:e0:73"}
 END-OF-INPUT
 
 # nsh-pop:nfchain.edge._wiring:send3d3338ac: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge nsh-pop nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"send3d3338ac","service_path":4254,"service_index":255,"on":[{"number":207,"service_path":4254,"service_index":255},{"number":140,"service_path":240,"service_index":254}]}
+{"device":"send3d3338ac","service_path":4254,"service_index":255,"on":[{"number":253,"service_path":4254,"service_index":255},{"number":140,"service_path":240,"service_index":254}]}
 END-OF-INPUT
 
 # nsh-push:nfchain.edge.joins:eth0: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge nsh-push nfchain.edge.joins <<'END-OF-INPUT'
-{"device":"eth0","service_path":307,"service_index":253,"on":[{"number":207,"service_path":307,"service_index":253},{"number":140,"service_path":240,"service_index":255}],"from":"02:5d:f7:fa:6a:e9","to":"02:c5:34:e4:cf:9f"}
+{"device":"eth0","service_path":353,"service_index":253,"on":[{"number":253,"service_path":353,"service_index":253},{"number":140,"service_path":240,"service_index":255}],"from":"02:5d:f7:fa:6a:e9","to":"02:c5:34:e4:cf:9f"}
 END-OF-INPUT
 
 # nsh-pop:nfchain.edge._wiring:send987b840d: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge nsh-pop nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"send987b840d","service_path":8388915,"service_index":255,"on":[{"number":207,"service_path":8388915,"service_index":255},{"number":140,"service_path":8388848,"service_index":254}]}
+{"device":"send987b840d","service_path":8388961,"service_index":255,"on":[{"number":253,"service_path":8388961,"service_index":255},{"number":140,"service_path":8388848,"service_index":254}]}
 END-OF-INPUT
 
 # nsh-push:nfchain.edge.joins:eth1: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge nsh-push nfchain.edge.joins <<'END-OF-INPUT'
-{"device":"eth1","service_path":8388915,"service_index":255,"on":[{"number":207,"service_path":8388915,"service_index":255},{"number":140,"service_path":8388848,"service_index":254}],"from":"02:c7:92:d3:3d:71","to":"02:1f:0e:58:92:8a"}
+{"device":"eth1","service_path":8388961,"service_index":255,"on":[{"number":253,"service_path":8388961,"service_index":255},{"number":140,"service_path":8388848,"service_index":254}],"from":"02:c7:92:d3:3d:71","to":"02:1f:0e:58:92:8a"}
 END-OF-INPUT
 
 # nsh-pop:nfchain.edge._wiring:send9f79821a: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge nsh-pop nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"send9f79821a","service_path":307,"service_index":253,"on":[{"number":207,"service_path":307,"service_index":253},{"number":140,"service_path":240,"service_index":255}]}
+{"device":"send9f79821a","service_path":353,"service_index":253,"on":[{"number":253,"service_path":353,"service_index":253},{"number":140,"service_path":240,"service_index":255}]}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:send35182d5b: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"send35182d5b","to":"port9bd1f3d1","paths":{"ways":[{"path":"parts plain side log joins","number":207,"behind":true}],"usual":"parts plain side log joins","opens":true,"headed":true,"other":"","flows":65536,"idle":"30s"},"hook":"tcx"}
+{"device":"send35182d5b","to":"port9bd1f3d1","paths":{"ways":[{"path":"all, as branches lead","number":253,"behind":true}],"usual":"all, as branches lead","opens":true,"headed":true,"other":"","flows":65536,"idle":"30s"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:send132b620b: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"send132b620b","to":"portd43f4dcb","paths":{"ways":[{"path":"parts plain side log joins","number":207,"behind":true}],"usual":"parts plain side log joins","opens":true,"headed":true,"other":"","flows":65536,"idle":"30s"},"branch":{"node":"parts","number":56248,"path":207,"ways":[{"node":"plain","number":46298,"port":"portd43f4dcb"},{"node":"side","number":12315,"port":"sendb2f0925e"}],"flows":65536},"hook":"tcx"}
+{"device":"send132b620b","to":"portd43f4dcb","paths":{"ways":[{"path":"all, as branches lead","number":253,"behind":true}],"usual":"all, as branches lead","opens":true,"headed":true,"other":"","flows":65536,"idle":"30s"},"branch":{"node":"parts","number":56248,"path":253,"ways":[{"node":"plain","number":46298,"port":"portd43f4dcb"},{"node":"side","number":12315,"port":"sendb2f0925e"}],"flows":65536},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:portd43f4dcb: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"portd43f4dcb","to":"send132b620b","branch":{"node":"plain","number":46298,"back":true,"path":207,"ways":[{"node":"parts","number":56248,"port":"send132b620b"}],"flows":65536},"hook":"tcx"}
+{"device":"portd43f4dcb","to":"send132b620b","branch":{"node":"plain","number":46298,"back":true,"path":253,"ways":[{"node":"parts","number":56248,"port":"send132b620b"}],"flows":65536},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:portfff5c64a: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"portfff5c64a","to":"send987b840d","branch":{"node":"plain","number":46298,"path":207,"ways":[{"node":"joins","number":53125,"port":"send987b840d","joint":true}],"flows":65536},"hook":"tcx"}
+{"device":"portfff5c64a","to":"send987b840d","branch":{"node":"plain","number":46298,"path":253,"ways":[{"node":"joins","number":53125,"port":"send987b840d","joint":true}],"flows":65536},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:sendb2f0925e: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"sendb2f0925e","to":"send132b620b","paths":{"ways":[{"path":"parts plain side log joins","number":207,"behind":true},{"path":"joins side","number":140,"port":"send9f79821a"}],"usual":"parts plain side log joins","opens":true,"headed":true,"other":"","flows":65536,"idle":"30s"},"branch":{"node":"side","number":12315,"back":true,"path":207,"ways":[{"node":"parts","number":56248,"port":"send132b620b"}],"flows":65536},"hook":"tcx"}
+{"device":"sendb2f0925e","to":"send132b620b","paths":{"ways":[{"path":"all, as branches lead","number":253,"behind":true},{"path":"joins side","number":140,"port":"send9f79821a"}],"usual":"all, as branches lead","opens":true,"headed":true,"other":"","flows":65536,"idle":"30s"},"branch":{"node":"side","number":12315,"back":true,"path":253,"ways":[{"node":"parts","number":56248,"port":"send132b620b"}],"flows":65536},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:send3d3338ac: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"send3d3338ac","to":"port1acc9978","paths":{"ways":[{"path":"parts plain side log joins","number":207,"behind":true},{"path":"joins side","number":140,"port":"port76e43ebe"}],"usual":"parts plain side log joins","opens":true,"headed":true,"other":"","flows":65536,"idle":"30s"},"hook":"tcx"}
+{"device":"send3d3338ac","to":"port1acc9978","paths":{"ways":[{"path":"all, as branches lead","number":253,"behind":true},{"path":"joins side","number":140,"port":"port76e43ebe"}],"usual":"all, as branches lead","opens":true,"headed":true,"other":"","flows":65536,"idle":"30s"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port1acc9978: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port1acc9978","to":"send3d3338ac","branch":{"node":"log","number":63504,"back":true,"path":207,"ways":[{"node":"side","number":12315,"port":"send3d3338ac"}],"flows":65536},"hook":"tcx"}
+{"device":"port1acc9978","to":"send3d3338ac","branch":{"node":"log","number":63504,"back":true,"path":253,"ways":[{"node":"side","number":12315,"port":"send3d3338ac"}],"flows":65536},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port0838b319: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port0838b319","to":"send987b840d","branch":{"node":"log","number":63504,"path":207,"ways":[{"node":"joins","number":53125,"port":"send987b840d","joint":true}],"flows":65536},"hook":"tcx"}
+{"device":"port0838b319","to":"send987b840d","branch":{"node":"log","number":63504,"path":253,"ways":[{"node":"joins","number":53125,"port":"send987b840d","joint":true}],"flows":65536},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:send987b840d: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"send987b840d","to":"portfff5c64a","paths":{"ways":[{"path":"parts plain side log joins","number":207,"behind":true},{"path":"joins side","number":140,"port":"port9bd1f3d1"}],"usual":"parts plain side log joins","opens":true,"headed":true,"other":"","flows":65536,"idle":"30s"},"branch":{"node":"joins","number":53125,"back":true,"ways":[{"node":"plain","number":46298,"port":"portfff5c64a"},{"node":"log","number":63504,"port":"port0838b319"}],"flows":65536},"hook":"tcx"}
+{"device":"send987b840d","to":"portfff5c64a","paths":{"ways":[{"path":"all, as branches lead","number":253,"behind":true},{"path":"joins side","number":140,"port":"port9bd1f3d1"}],"usual":"all, as branches lead","opens":true,"headed":true,"other":"","flows":65536,"idle":"30s"},"branch":{"node":"joins","number":53125,"back":true,"ways":[{"node":"plain","number":46298,"port":"portfff5c64a"},{"node":"log","number":63504,"port":"port0838b319"}],"flows":65536},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:send9f79821a: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"send9f79821a","to":"port76e43ebe","paths":{"ways":[{"path":"parts plain side log joins","number":207,"behind":true},{"path":"joins side","number":140,"port":"sendb2f0925e"}],"usual":"parts plain side log joins","opens":true,"headed":true,"other":"","flows":65536,"idle":"30s"},"hook":"tcx"}
+{"device":"send9f79821a","to":"port76e43ebe","paths":{"ways":[{"path":"all, as branches lead","number":253,"behind":true},{"path":"joins side","number":140,"port":"sendb2f0925e"}],"usual":"all, as branches lead","opens":true,"headed":true,"other":"","flows":65536,"idle":"30s"},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port9bd1f3d1: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port9bd1f3d1","to":"send35182d5b","paths":{"ways":[{"path":"parts plain side log joins","number":207,"behind":true},{"path":"joins side","number":140,"port":"send987b840d"},{"path":"","number":128,"port":"port76e43ebe"}],"choice":{"rules":[{"name":"to plain","path":"parts plain side log joins","destinations":["198.19.39.121/32","2001:2:0:fc9d:8000::19/128","198.19.39.89/32","2001:2:0:fc9d::19/128"]},{"name":"marked","path":"parts plain side log joins","protocol":"udp"},{"name":"other","path":"joins side","code_points":"Lg=="}]},"end":1,"flows":65536,"idle":"30s"},"branch":{"node":"client","number":22626,"path":207,"ways":[{"node":"parts","number":56248,"port":"send35182d5b"}],"flows":65536},"hook":"tcx"}
+{"device":"port9bd1f3d1","to":"send35182d5b","paths":{"ways":[{"path":"all, as branches lead","number":253,"behind":true},{"path":"joins side","number":140,"port":"send987b840d"},{"path":"","number":128,"port":"port76e43ebe"}],"choice":{"rules":[{"name":"to plain","path":"all, as branches lead","destinations":["198.19.39.121/32","2001:2:0:fc9d:8000::19/128","198.19.39.89/32","2001:2:0:fc9d::19/128"]},{"name":"marked","path":"all, as branches lead","protocol":"udp"},{"name":"other","path":"joins side","code_points":"Lg=="}]},"end":1,"flows":65536,"idle":"30s"},"branch":{"node":"client","number":22626,"path":253,"ways":[{"node":"parts","number":56248,"port":"send35182d5b"}],"flows":65536},"hook":"tcx"}
 END-OF-INPUT
 
 # steer:nfchain.edge._wiring:port76e43ebe: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
-{"device":"port76e43ebe","to":"send9f79821a","paths":{"ways":[{"path":"parts plain side log joins","number":207,"behind":true},{"path":"joins side","number":140,"port":"send3d3338ac"},{"path":"","number":128,"port":"port9bd1f3d1"}],"choice":{"rules":[{"name":"to plain","path":"parts plain side log joins","destinations":["198.19.39.121/32","2001:2:0:fc9d:8000::19/128","198.19.39.89/32","2001:2:0:fc9d::19/128"]},{"name":"marked","path":"parts plain side log joins","protocol":"udp"},{"name":"other","path":"joins side","code_points":"Lg=="}]},"end":2,"flows":65536,"idle":"30s"},"branch":{"node":"server","number":18567,"back":true,"path":207,"ways":[{"node":"joins","number":53125,"port":"send9f79821a"}],"flows":65536},"hook":"tcx"}
+{"device":"port76e43ebe","to":"send9f79821a","paths":{"ways":[{"path":"all, as branches lead","number":253,"behind":true},{"path":"joins side","number":140,"port":"send3d3338ac"},{"path":"","number":128,"port":"port9bd1f3d1"}],"choice":{"rules":[{"name":"to plain","path":"all, as branches lead","destinations":["198.19.39.121/32","2001:2:0:fc9d:8000::19/128","198.19.39.89/32","2001:2:0:fc9d::19/128"]},{"name":"marked","path":"all, as branches lead","protocol":"udp"},{"name":"other","path":"joins side","code_points":"Lg=="}]},"end":2,"flows":65536,"idle":"30s"},"branch":{"node":"server","number":18567,"back":true,"path":253,"ways":[{"node":"joins","number":53125,"port":"send9f79821a"}],"flows":65536},"hook":"tcx"}
 END-OF-INPUT

@@ -14,10 +14,11 @@ type hook struct {
 	rank held.Rank
 }
 
-// hooks by their names, and those of programs that stand before others at a port.
+// hooks by their names, those of programs that stand before others at a port, and those of programs between, by which flows stay.
 var (
-	hooks  = map[string]hook{TCX: {held.TCX, held.Steers}, Clsact: {held.Clsact, held.Steers}}
-	fronts = map[string]hook{TCX: {held.TCX, held.Fronts}, Clsact: {held.Clsact, held.Fronts}}
+	hooks   = map[string]hook{TCX: {held.TCX, held.Steers}, Clsact: {held.Clsact, held.Steers}}
+	fronts  = map[string]hook{TCX: {held.TCX, held.Fronts}, Clsact: {held.Clsact, held.Fronts}}
+	keeping = map[string]hook{TCX: {held.TCX, held.Keeps}, Clsact: {held.Clsact, held.Keeps}}
 )
 
 // programs of an interface, in the order in which they are run.

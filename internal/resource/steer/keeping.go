@@ -21,7 +21,7 @@ import (
 // what is behind.
 
 // VersionsName of this version's program that does so.
-var VersionsName = held.Name(held.FrontMark, program.Object())
+var VersionsName = held.Name(held.KeepMark, program.Object())
 
 // keepsAhead tells whether a program is this version's that has flows stay before another.
 func (a *attached) keepsAhead() bool {
@@ -164,7 +164,7 @@ func (a *advancing) standAt(p resource.Place, rest, old *attached, here uint32) 
 	if err != nil {
 		return err
 	}
-	if err := fronts[rest.hook].put(p, dev.Attrs().Index, made.Stay, old.program()); err != nil || old == nil {
+	if err := keeping[rest.hook].put(p, dev.Attrs().Index, made.Stay, old.program()); err != nil || old == nil {
 		return err
 	}
 	return told()
@@ -326,7 +326,7 @@ func (a *advancing) convert(p resource.Place, at *attached) error {
 	if err != nil {
 		return err
 	}
-	if err := fronts[at.hook].put(p, dev.Attrs().Index, made.Stay, nil); err != nil {
+	if err := keeping[at.hook].put(p, dev.Attrs().Index, made.Stay, nil); err != nil {
 		return err
 	}
 	return at.unite(p)

@@ -41,6 +41,8 @@ type Kind struct {
 	detours detoured
 	// common tables of the ports that are changed.
 	common *common
+	// aside tells that nothing is changed but what stands before others.
+	aside bool
 	// late fronts go when ends no longer give the paths that they lead.
 	late *late
 }
@@ -82,21 +84,30 @@ func observe(p resource.Place, index int) (text string, err error) {
 	}
 	var texts []string
 	for _, a := range all {
-		to, err := a.whither(p)
+		text, err := a.observed(p)
 		if err != nil {
 			return "", err
 		}
-		name := a.Name
-		all, err := a.leadsAll()
-		if err != nil {
-			return "", err
-		}
-		if a.keeps() || all != 0 {
-			name = Name // which it is again once no flow goes by an older version
-		}
-		texts = append(texts, fingerprint(to, a.hook, name))
+		texts = append(texts, text)
 	}
 	return strings.Join(texts, together), nil
+}
+
+// observed is it of one program.
+func (a *attached) observed(p resource.Place) (text string, err error) {
+	to, err := a.whither(p)
+	if err != nil {
+		return "", err
+	}
+	name := a.Name
+	all, err := a.leadsAll()
+	if err != nil {
+		return "", err
+	}
+	if a.keeps() || all != 0 {
+		name = Name // which it is again once no flow goes by an older version
+	}
+	return fingerprint(to, a.hook, name), nil
 }
 
 // called is the name of the port that a program has the number of.
@@ -146,7 +157,10 @@ func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
 			return err
 		}
 		if k.Turn != nil && len(changes) > 0 && len(k.older) == 0 && next == nil {
-			if err := k.Turn.gather(p); err != nil {
+			if k.aside, err = k.asideAlone(p, changes); err == nil && !k.aside {
+				err = k.Turn.gather(p)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -328,8 +342,11 @@ func (k Kind) keep(p resource.Place, s Spec, index int, to []uint32, was before)
 	case len(k.older) > 0:
 		return k.keepOlder(p, s, index, to[0], old)
 	}
-	if old != nil && old.Name == Name {
+	switch {
+	case old != nil && old.Name == Name:
 		return k.detours.lead(s.Device, old, to[0])
+	case old != nil && old.keeps() && k.aside:
+		return nil
 	}
 	loaded, err := load(to[0], old, k.detours.past(s.Device, to[0]))
 	if err != nil {

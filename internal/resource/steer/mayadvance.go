@@ -14,15 +14,16 @@ func (k Kind) mayAdvance(p resource.Place, changes []resource.Change) (turned ma
 	turned = map[string]Spec{}
 	for _, c := range changes {
 		s, is := c.Spec.(Spec)
-		if !is || s.Stay == nil || s.Paths != nil || c.Op != resource.Update {
+		if !is || s.Stay == nil || c.Op != resource.Update {
 			return nil, nil
 		}
-		turns, fits, err := turnedAt(p, s)
+		front, rest := s.apart()
+		turns, fits, err := turnedAt(p, *rest, front)
 		if err != nil || !fits {
 			return nil, err
 		}
 		if turns {
-			turned[s.Device] = s
+			turned[s.Device] = *rest
 		}
 	}
 	if may, err := k.Turn.may(p); !may || err != nil {
@@ -39,7 +40,7 @@ func (t *Turn) may(p resource.Place) (bool, error) {
 		return false, err
 	}
 	for _, a := range ports {
-		if !a.leadsOne() {
+		if !a.leadsOne() && !a.takesOut() {
 			return false, nil
 		}
 		if led, err := a.diverts(); led || err != nil {
@@ -95,24 +96,85 @@ func (a *attached) leadsOne() bool {
 	return !a.front && (a.Name == Name || a.Name == SpreadName || a.Name == BranchName || a.keeps())
 }
 
-// turnedAt tells whether a port is turned by a spec, and not only by which replicas there are, and whether flows may stay at it.
-func turnedAt(p resource.Place, s Spec) (turned, fits bool, err error) {
+// takesOut tells whether a program is one of this version's that stand before others and take out what is on other paths than those lead.
+// Whichever version a flow is of, it is on the path of these, so that the two know nothing of each other.
+func (a *attached) takesOut() bool { return a.front && a.Name == FrontName }
+
+// turnedAt tells whether a port is turned by a spec, and not only by which replicas there are, and whether flows may stay at it: what
+// stands before others there, or is to, may be another, but where flows are given paths.
+func turnedAt(p resource.Place, s Spec, front *Spec) (turned, fits bool, err error) {
 	dev, err := p.Device(s.Device)
-	if err != nil {
+	if err != nil || s.Paths != nil {
 		return false, false, err
 	}
 	all, err := findAll(p, dev.Attrs().Index)
 	defer held.CloseAll(all)
-	if err != nil || len(all) != 1 || all[0].hook != s.Hook || !all[0].leadsOne() {
+	if err != nil {
 		return false, false, err
 	}
+	now, programs := presentAt(all, s.Hook), 0
+	for _, a := range []*attached{now.front, now.rest} {
+		if a != nil {
+			programs++
+		}
+	}
+	if len(all) != programs || now.rest == nil || !now.rest.leadsOne() || !now.takesOutAs(front) {
+		return false, false, nil
+	}
 	for name, room := range s.rooms() {
-		if m := all[0].Maps[name]; m != nil && m.MaxEntries() != room {
+		if m := now.rest.Maps[name]; m != nil && m.MaxEntries() != room {
 			return false, false, nil // flows are handed over from one table to another
 		}
 	}
-	turned, err = all[0].turnsBy(p, s)
+	turned, err = now.rest.turnsBy(p, s)
 	return turned, true, err
+}
+
+// takesOutAs tells whether what stands before others at a port can be as a spec says without that flows come to be on other tables, or that
+// they are given paths no more, or for the first time.
+func (now present) takesOutAs(front *Spec) bool {
+	gives := front != nil && front.Paths.Choice != nil
+	if now.front == nil {
+		return !gives
+	}
+	if !now.front.takesOut() || (now.front.Maps[currentMap] != nil) != gives {
+		return false
+	}
+	return front == nil || now.front.keepsMembers(front.Paths.Flows)
+}
+
+// asideAlone tells whether nothing is changed but what stands before others at ports: flows stay where they are there, whichever version of
+// the path of those they are on.
+func (k Kind) asideAlone(p resource.Place, changes []resource.Change) (bool, error) {
+	if k.Turn.AtOnce {
+		return false, nil
+	}
+	for _, c := range changes {
+		s, is := c.Spec.(Spec)
+		if !is || c.Op != resource.Update {
+			return false, nil
+		}
+		front, rest := s.apart()
+		if front == nil {
+			return false, nil
+		}
+		dev, err := p.Device(s.Device)
+		if err != nil {
+			return false, err
+		}
+		all, err := findAll(p, dev.Attrs().Index)
+		now, same := presentAt(all, s.Hook), false
+		if err == nil && now.front != nil && now.front.takesOut() && now.rest != nil {
+			var is string
+			is, err = now.rest.observed(p)
+			same = is == rest.Fingerprint()
+		}
+		held.CloseAll(all)
+		if err != nil || !same {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 func (a *attached) turnsBy(p resource.Place, s Spec) (bool, error) {

@@ -96,6 +96,9 @@ func (k Kind) aging(p resource.Place, changes []resource.Change) (older, error) 
 		if !is || s.Stay == nil || c.Op != resource.Update {
 			return nil, nil
 		}
+		if front, _ := s.apart(); front != nil {
+			return nil, nil // what is behind it has versions
+		}
 		if s.Paths == nil {
 			continue
 		}

@@ -37,18 +37,23 @@ func find(p resource.Place, index int) (all []*attached, err error) {
 	return findNamed(p, index, func(name string) bool { return strings.HasPrefix(name, Mark) })
 }
 
-// findFronts finds those that stand before others, but those that have flows stay, of which others know nothing.
+// findFronts finds those that stand before others, but this version's that have flows stay, of which others know nothing.
 func findFronts(p resource.Place, index int) (all []*attached, err error) {
-	return frontsNamed(p, index, func(name string) bool { return strings.HasPrefix(name, held.FrontMark) && name != VersionsName })
+	all, err = frontsNamed(fronts, p, index, func(name string) bool { return strings.HasPrefix(name, held.FrontMark) })
+	if err != nil {
+		return all, err
+	}
+	others, err := frontsNamed(keeping, p, index, func(name string) bool { return strings.HasPrefix(name, held.KeepMark) && name != VersionsName })
+	return append(all, others...), err
 }
 
-// findKeeping finds those that stand before others and have flows stay.
+// findKeeping finds those of this version that stand before others and have flows stay.
 func findKeeping(p resource.Place, index int) (all []*attached, err error) {
-	return frontsNamed(p, index, func(name string) bool { return name == VersionsName })
+	return frontsNamed(keeping, p, index, func(name string) bool { return name == VersionsName })
 }
 
-func frontsNamed(p resource.Place, index int, named func(string) bool) (all []*attached, err error) {
-	all, err = findAt(fronts, p, index, named)
+func frontsNamed(at map[string]hook, p resource.Place, index int, named func(string) bool) (all []*attached, err error) {
+	all, err = findAt(at, p, index, named)
 	for _, a := range all {
 		a.front = true
 	}
@@ -96,11 +101,17 @@ func findAt(hooks map[string]hook, p resource.Place, index int, named func(strin
 
 // at is what holds it.
 func (a *attached) at() hook {
-	if a.front {
+	switch {
+	case a.between():
+		return keeping[a.hook]
+	case a.front:
 		return fronts[a.hook]
 	}
 	return hooks[a.hook]
 }
+
+// between tells whether it is there to have flows stay, behind what else stands before others.
+func (a *attached) between() bool { return strings.HasPrefix(a.Name, held.KeepMark) }
 
 // program that is attached; nil where there is none.
 func (a *attached) program() *ebpf.Program {
