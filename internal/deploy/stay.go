@@ -20,7 +20,7 @@ func (w *work) turnOf(p *plan.Plan) (*steer.Turn, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &steer.Turn{Wanted: w.ports, New: map[string]bool{}, Labels: labels, AtOnce: w.atOnce(p) || !known, Watched: p.Classifier == nil && watches(p)}
+	t := &steer.Turn{Wanted: w.ports, New: map[string]bool{}, Labels: labels, AtOnce: w.atOnce(p) || !known}
 	for _, c := range w.done {
 		if c.Kind == steer.KindName && c.Op == resource.Create {
 			t.New[c.Key] = true

@@ -66,6 +66,9 @@ func TestFlowsLeaveAnOlderPath(t *testing.T) {
 		"of several, by one on both":     {spec(first, other, last) + on("a, last"), spec(first, other, last) + on("a, other, last"), "a", false},
 		"before rules, by one taken out": {spec(first, other, last), spec(other, last) + on("other, last"), "a", true},
 		"before rules, by one on both":   {spec(first, other, last), spec(first, other, last) + on("a, last"), "a", false},
+		"of rules, by one taken out":     {spec(first, other, last) + on("a, last"), spec(other, last), "a", true},
+		"of rules, by one on both":       {spec(first, other, last) + on("a, last"), spec(first, other, last), "a", false},
+		"of rules, by one behind them":   {spec(first, other, last) + on("other, last"), spec(first, other, last), "a", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -23,8 +23,6 @@ type Turn struct {
 	// AtOnce has no flow stay. Those that stayed from before move, and Moved is how many.
 	AtOnce bool
 	Moved  int
-	// Watched tells that somebody watches over functions of a chain without a classifier, and so knows no paths.
-	Watched bool
 	// Census is how long flows are to be entered that there are before ports are turned, where they are introduced.
 	Census time.Duration
 }

@@ -153,9 +153,6 @@ func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
 		if changes, err = k.unclassify(p, changes); err != nil {
 			return err
 		}
-		if k.detours, err = k.detoursAt(p, changes); err != nil {
-			return err
-		}
 		if k.Turn != nil && len(changes) > 0 && len(k.older) == 0 && next == nil {
 			if k.aside, err = k.asideAlone(p, changes); err == nil && !k.aside {
 				err = k.Turn.gather(p)
@@ -163,6 +160,9 @@ func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
 			if err != nil {
 				return err
 			}
+		}
+		if k.detours, err = k.detoursAt(p, changes); err != nil { // which who gathers flows may have left to programs that know one path
+			return err
 		}
 		now, err := monotonic()
 		if err != nil {

@@ -71,13 +71,29 @@ func (a *attached) leadsAll() (port uint32, err error) {
 	return w.Port, err
 }
 
+// alike tells whether a port leads all flows one way but those on older paths, and in which entry they are led elsewhere meanwhile.
+func (a *attached) alike() (at, check uint32, is bool, err error) {
+	number, _, err := a.unclassified()
+	if number != 0 || err != nil {
+		return uint32(number), checkOf(unclassified), err == nil, err
+	}
+	to, err := a.leadsAll()
+	return 0, 0, to != 0, err
+}
+
 // detourOfAll is where a port leads all flows meanwhile but those on older paths; 0 where that is no other than planned.
 func (a *attached) detourOfAll() (uint32, error) {
-	if a.Maps[habitMap] == nil || a.Maps[detoursMap] == nil {
+	if a.Maps[detoursMap] == nil {
 		return 0, nil
 	}
+	at, check, is, err := a.alike()
+	if err != nil || !is {
+		return 0, err
+	}
 	var to classify.ProgramWay
-	err := a.Maps[detoursMap].Lookup(uint32(0), &to)
+	if err := a.Maps[detoursMap].Lookup(at, &to); err != nil || to.Check != check {
+		return 0, err
+	}
 	if _, shared := seatOf(to.Port); shared {
 		return 0, err // who watches says so again to a program that knows replicas
 	}
@@ -127,7 +143,7 @@ func (k Kind) aging(p resource.Place, changes []resource.Change) (older, error) 
 		return nil, nil
 	}
 	ends, err := taken(all, changes)
-	if err != nil || ends && !k.mayTake(ports, changes) {
+	if err != nil || ends && !mayTake(ports, changes) {
 		return nil, err
 	}
 	now, err := monotonic()

@@ -215,16 +215,52 @@ func (p *Port) Passed() (packets uint64, err error) {
 // Instead is the number of the port that packets go to in place of the planned one, or Nowhere, or
 // Replicas; 0 if they go where the plan says.
 func (p *Port) Instead() (number uint32, err error) {
-	if p.ByPaths() {
-		return 0, errors.New("packets go on from the port by paths, each of which is turned by itself; `nfchain up` has them watched so")
+	if !p.ByPaths() {
+		err = p.at.Maps[insteadMap].Lookup(uint32(0), &number)
+		return number, err
 	}
-	err = p.at.Maps[insteadMap].Lookup(uint32(0), &number)
-	return number, err
+	at, check, is, err := p.at.alike()
+	if err == nil && !is {
+		err = errApart
+	}
+	if err != nil {
+		return 0, err
+	}
+	return p.detour(at, check)
+}
+
+// errApart is of a port where what is asked of all packets is so of those of each path.
+var errApart = errors.New("packets go on from the port by paths, each of which is turned by itself; `nfchain up` has them watched so")
+
+// detour of a path, or of all but older ones, by its entry and what tells it from others.
+func (p *Port) detour(at, check uint32) (port uint32, err error) {
+	var to classify.ProgramWay
+	err = p.at.Maps[detoursMap].Lookup(at, &to)
+	if to.Check != check {
+		return 0, err
+	}
+	return to.Port, err
 }
 
 // SetInstead has packets go to another port than the planned one from now on.
 func (p *Port) SetInstead(number uint32) error {
-	return p.at.Maps[insteadMap].Put(uint32(0), number)
+	if !p.ByPaths() {
+		return p.at.Maps[insteadMap].Put(uint32(0), number)
+	}
+	at, check, is, err := p.at.alike()
+	if err == nil && !is {
+		err = errApart
+	}
+	if err != nil {
+		return err
+	}
+	return p.at.Maps[detoursMap].Put(at, classify.ProgramWay{Port: number, Check: check})
+}
+
+// Alike tells of a port ByPaths whether all packets go one way from there but those of flows on older paths: they are turned all at once, too.
+func (p *Port) Alike() (bool, error) {
+	_, _, is, err := p.at.alike()
+	return is, err
 }
 
 // Stays tells whether flows may stay on older versions of the path at the port.
@@ -236,24 +272,18 @@ func (p *Port) ByPaths() bool { return p.at.Maps[detoursMap] != nil }
 
 // InsteadOn is what Instead is, for the packets of a path, by its name and number.
 func (p *Port) InsteadOn(path string, number int) (port uint32, err error) {
-	var to classify.ProgramWay
 	at, check, err := p.detourOf(path, number)
-	if err == nil {
-		err = p.at.Maps[detoursMap].Lookup(at, &to)
-	}
-	if to.Check != check {
+	if err != nil {
 		return 0, err
 	}
-	return to.Port, err
+	return p.detour(at, check)
 }
 
 // detourOf a path is where its packets are led elsewhere: where all do go one way but those on older paths, it is that of all.
 func (p *Port) detourOf(path string, number int) (at, check uint32, err error) {
-	if p.at.Maps[habitMap] != nil {
-		to, err := p.at.leadsAll()
-		if err != nil || to != 0 {
-			return 0, 0, err
-		}
+	at, check, is, err := p.at.alike()
+	if is || err != nil {
+		return at, check, err
 	}
 	return uint32(number), checkOf(path), nil
 }

@@ -33,9 +33,9 @@ func changeAt(changes []resource.Change, port string) int {
 	return slices.IndexFunc(changes, func(c resource.Change) bool { return c.Key == port })
 }
 
-// mayTake tells whether flows can stay on paths though the chain is to have no classifier: each port is to lead to one other, nobody watches
-// who would know no paths, and no function gets headers, which say them.
-func (k Kind) mayTake(ports []*attached, changes []resource.Change) bool {
+// mayTake tells whether flows can stay on paths though the chain is to have no classifier: each port is to lead to one other, and no function
+// gets headers, which say them.
+func mayTake(ports []*attached, changes []resource.Change) bool {
 	alone := func(c resource.Change) bool {
 		s := c.Spec.(Spec)
 		return s.Paths == nil && s.Among == nil && s.Branch == nil && !sends(s)
@@ -44,7 +44,7 @@ func (k Kind) mayTake(ports []*attached, changes []resource.Change) bool {
 		ways, err := a.byPathsTo()
 		return err != nil || slices.ContainsFunc(ways, func(to uint32) bool { _, shared := seatOf(to); return !shared && to&byDevice != 0 })
 	}
-	return !k.Turn.Watched && !slices.ContainsFunc(changes, func(c resource.Change) bool { return !alone(c) }) && !slices.ContainsFunc(ports, named)
+	return !slices.ContainsFunc(changes, func(c resource.Change) bool { return !alone(c) }) && !slices.ContainsFunc(ports, named)
 }
 
 // byPathsTo is where a program leads by paths.

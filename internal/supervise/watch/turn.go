@@ -32,24 +32,44 @@ func (w *Watcher) turn() {
 		w.turnWays(failed)
 		return
 	}
-	shares, courses := map[*process.Watched]*steer.Shares{}, turned(w.path.Nodes, func(i int) bool { return failed[i] })
+	functions, shares, courses := w.replicas(failed), map[*process.Watched]*steer.Shares{}, turned(w.path.Nodes, func(i int) bool { return failed[i] })
 	w.unite(led(courses))
 	w.keepFromLeft(courses)
-	for name, to := range courses {
-		p := w.ports[name]
-		if p.steer == nil || p.steer.ByPaths() {
-			continue // who watches next knows of the paths
+	for name, p := range w.ports {
+		to, is := courses[name]
+		var err error
+		switch {
+		case p.steer == nil:
+		case p.steer.ByPaths():
+			err = w.turnAlike(p, to, functions, shares)
+		case is:
+			err = w.turnAll(p, to, shares)
 		}
-		index, known := w.indexOf(p, to)
-		if !known {
-			continue // where it goes is not worse
-		}
-		others := func() *steer.Shares { return w.sharesOf(to, shares) }
-		if p.turn(index, w.facedBy(p), to.failing, others) != nil {
+		if err != nil {
 			w.unsure = true // it is read again, and turned then
 		}
 	}
 	w.uniteAhead(anyFailed(failed))
+}
+
+// turnAll packets that come in at a port.
+func (w *Watcher) turnAll(p *port, to course, shares map[*process.Watched]*steer.Shares) error {
+	index, known := w.indexOf(p, to)
+	if !known {
+		return nil // where it goes is not worse
+	}
+	return p.turn(index, w.facedBy(p), to.failing, func() *steer.Shares { return w.sharesOf(to, shares) })
+}
+
+// turnAlike turns all packets that come in at a port but those of flows that stay on paths from before the chain had no classifier any more: away
+// from replicas that fail whatever path leads to these. Where it has one by now, who watches next knows of the paths.
+func (w *Watcher) turnAlike(p *port, to course, functions map[string]course, shares map[*process.Watched]*steer.Shares) error {
+	err := w.keepFrom(p, true, functions, shares)
+	alike, wrong := p.steer.Alike()
+	if index, known := w.indexOf(p, to); known && alike {
+		wrong = errors.Join(wrong, p.lead(index))
+	}
+	return errors.Join(err, wrong, w.keepFrom(p, false, functions, shares))
 }
 
 func anyFailed(failed map[int]bool) bool {
