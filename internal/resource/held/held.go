@@ -94,6 +94,10 @@ func (p *Program) openMaps(ids []ebpf.MapID) error {
 			_ = m.Close()
 			return err
 		}
+		if p.Maps[name] != nil { // it holds another's, which were bound later
+			_ = m.Close()
+			continue
+		}
 		p.Maps[name] = m
 	}
 	return nil

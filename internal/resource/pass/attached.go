@@ -12,7 +12,11 @@ import (
 )
 
 // attached is a pass at an interface.
-type attached struct{ *held.Program }
+type attached struct {
+	*held.Program
+	// also are the steps of others that have the same counters.
+	also []Step
+}
 
 // The maps of a program, by the names that the kernel knows them by.
 const (
@@ -27,7 +31,7 @@ const (
 func find(p resource.Place, index int) (all []attached, err error) {
 	found, err := held.Find(p, index, held.Passes)
 	for _, a := range found {
-		all = append(all, attached{a})
+		all = append(all, attached{Program: a})
 	}
 	return all, err
 }
@@ -106,6 +110,10 @@ func (a attached) counts() (Counts, error) {
 		return c, err
 	}
 	before, err := a.carrying()
+	if err != nil {
+		return c, err
+	}
+	before, err = before.summed(0)
 	for i, t := range before {
 		c.tally(i).add(t.Packets, t.Bytes)
 	}

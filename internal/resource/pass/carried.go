@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/cilium/ebpf"
 
@@ -20,6 +21,9 @@ type carried struct {
 	Packets, Bytes uint64
 	// Whose step it is, a sum of the function's name, and the Act.
 	Whose, Act uint64
+	// Before is the number of the map in which a pass counts, or did, that is being replaced by this one, if there is such a one: what it counted
+	// in place From is to be told as well. Whoever is killed meanwhile leaves this, and nothing is lost or told twice.
+	Before, From uint32
 }
 
 // What is no step's stands behind the slots.
@@ -102,14 +106,23 @@ func (c *Counts) tally(place int) *Tally {
 	return &c.Slots[place]
 }
 
+// carries tells whether a pass carries on what others counted, as this version does.
+func (a attached) carries() bool {
+	m := a.Maps[carriedMap]
+	return m != nil && m.ValueSize() == uint32(binary.Size(carrying{}))
+}
+
 // carrying of a pass, which has nothing if it is of a version that carried nothing.
 func (a attached) carrying() (all carrying, err error) {
-	m := a.Maps[carriedMap]
-	if m == nil || m.ValueSize() != uint32(binary.Size(all)) {
+	if !a.carries() {
 		return all, nil
 	}
+	return carriedIn(a.Maps[carriedMap])
+}
+
+func carriedIn(m *ebpf.Map) (all carrying, err error) {
 	if err := m.Lookup(uint32(0), &all); err != nil {
-		return all, fmt.Errorf("read what passes counted before %s: %w", a.Name, err)
+		return all, fmt.Errorf("read what passes counted before this one: %w", err)
 	}
 	return all, nil
 }
@@ -132,8 +145,9 @@ func (l *Loaded) holds(s Spec, shared *ebpf.Map) error {
 	return nil
 }
 
-// replace a pass at the interfaces where it is by this one, which goes on with what both have in common.
-func (l *Loaded) replace(p resource.Place, at []site, s Spec, old *attached) error {
+// replace a pass at the interfaces where it is by this one, which goes on with what both have in common. The other may stay for a
+// while where this one comes later.
+func (l *Loaded) replace(p resource.Place, at []site, s Spec, old *attached, stays bool) error {
 	c, err := old.read()
 	if err != nil {
 		return l.takePlaces(p, at) // another version's
@@ -142,20 +156,33 @@ func (l *Loaded) replace(p resource.Place, at []site, s Spec, old *attached) err
 	if err != nil {
 		return err
 	}
-	if err := l.refill(s, before.of(c.steps), c.steps, old); err != nil {
-		return err
-	}
+	before = before.of(slices.Concat(c.steps, old.also))
 	if sameMap(l.carried, old.Maps[carriedMap]) {
-		return l.replaceBeside(p, at, s, before.of(c.steps), old)
+		if err := l.refill(s, before, c.steps, old); err != nil {
+			return err
+		}
+		return l.replaceBeside(p, at, s, before, old)
 	}
-	if err := l.remember(s, before, c.steps, old); err != nil {
+	begun, err := l.goesOnFrom(old)
+	if err != nil {
 		return err
 	}
-	if err := l.takePlaces(p, at); err != nil {
+	if !begun {
+		if err := l.refill(s, before, c.steps, old); err != nil {
+			return err
+		}
+		if err := l.remember(s, before, c.steps, old); err != nil {
+			return err
+		}
+		if err := l.goOnFrom(s, before, old); err != nil {
+			return err
+		}
+	}
+	if err := l.takePlaces(p, at); err != nil || stays {
 		return err
 	}
 	held.ReadersEnded() // the other runs on no core any more
-	return l.carry(s, before, old)
+	return l.carry(old)
 }
 
 // replaceBeside replaces a pass that has the same counters, in which steps that come have slots that no step
@@ -222,21 +249,4 @@ func (l *Loaded) remember(s Spec, before carrying, steps []Step, old *attached) 
 		}
 	}
 	return nil
-}
-
-// carry on what the other pass counted that this one now is in the place of: no packet comes by that
-// any more, so that nothing is lost or told twice.
-func (l *Loaded) carry(s Spec, before carrying, old *attached) error {
-	counted, err := old.counts()
-	if err != nil {
-		return err
-	}
-	own := s.carrying()
-	for i := range own {
-		if from, has := own.from(i, before); has {
-			t := counted.tally(from)
-			own[i].Packets, own[i].Bytes = t.Packets, t.Bytes
-		}
-	}
-	return l.note(own)
 }

@@ -45,6 +45,15 @@ type Counts struct {
 func (l *Loaded) Counts() (Counts, error) { return countsIn(l.maps[countedMap], l.maps[memoriesMap]) }
 
 func countsIn(counted, memories *ebpf.Map) (Counts, error) {
+	all, err := talliesIn(counted)
+	if err != nil {
+		return all, err
+	}
+	return all, all.remembered(memories)
+}
+
+// talliesIn are those of all cores.
+func talliesIn(counted *ebpf.Map) (Counts, error) {
 	var cores []program.ProgramCounts
 	if err := counted.Lookup(uint32(0), &cores); err != nil {
 		return Counts{}, fmt.Errorf("read the counters of a pass: %w", err)
@@ -59,7 +68,7 @@ func countsIn(counted, memories *ebpf.Map) (Counts, error) {
 			all.Slots[i].add(s.Packets, s.Bytes)
 		}
 	}
-	return all, all.remembered(memories)
+	return all, nil
 }
 
 // remembered adds what steps count where they remember.

@@ -337,7 +337,7 @@ func TestConnectionsThatBeginMeanwhile(t *testing.T) {
 				}
 			}
 			defer n.made(l)
-			return l.putFor(p, []site{{dev.Attrs().Index, old}}, wider(device), n)
+			return l.putFor(p, []site{{dev.Attrs().Index, old}}, wider(device), n, false)
 		})
 		if err != nil {
 			t.Fatal(err)

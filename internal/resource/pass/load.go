@@ -105,7 +105,7 @@ func (s Spec) program() (spec *ebpf.CollectionSpec, called string, err error) {
 // keeps are the maps of what was counted and remembered, if other steps can go on with them. A pass that
 // carries nothing is not known to have the same functions' steps.
 func (a *attached) keeps(s Spec) map[string]*ebpf.Map {
-	if a == nil || a.Maps[carriedMap] == nil {
+	if a == nil || !a.carries() {
 		return nil
 	}
 	c, err := a.read()
@@ -113,7 +113,7 @@ func (a *attached) keeps(s Spec) map[string]*ebpf.Map {
 		return nil
 	}
 	before, err := a.carrying()
-	if err != nil || !before.of(c.steps).staysIn(s.carrying()) || s.limitsChain(c.steps) {
+	if err != nil || !before.of(slices.Concat(c.steps, a.also)).staysIn(s.carrying()) || s.limitsChain(c.steps) {
 		return nil
 	}
 	kept := map[string]*ebpf.Map{countedMap: a.Maps[countedMap], memoriesMap: a.Maps[memoriesMap]}

@@ -64,9 +64,15 @@ func (r *ready) load(p resource.Place, row []Spec, n *neighbours) error {
 			return err
 		}
 	}
-	s := row[0]
-	if err := r.join(p, s); err != nil || r.Loaded != nil {
+	if err := r.finish(p, n); err != nil {
 		return err
+	}
+	s := row[0]
+	if err := r.join(p, s); err != nil {
+		return err
+	}
+	if r.know(); r.Loaded != nil {
+		return nil
 	}
 	taps, err := tapsIn(p, s)
 	if err == nil {
@@ -93,14 +99,41 @@ func (r *ready) join(p resource.Place, s Spec) error {
 		if len(all) == 0 {
 			continue
 		}
-		if c, err := all[0].read(); len(all) == 1 && err == nil && c.fingerprint(c.taps.names(mine)) == s.Fingerprint() {
+		if c, err := all[0].read(); r.Loaded == nil && len(all) == 1 && err == nil && c.fingerprint(c.taps.names(mine)) == s.Fingerprint() {
 			r.Loaded = all[0].again(c)
-			return nil
+			continue
 		}
-		held.CloseAll(r.beside)
-		r.beside = all
+		r.beside = append(r.beside, all...)
 	}
 	return nil
+}
+
+// know of each pass that is there the steps of others that have its counters, and of the one that is put again.
+func (r *ready) know() {
+	all := r.first()
+	for _, a := range all {
+		for _, other := range all {
+			if c, err := other.read(); err == nil && other != a && sameMap(a.Maps[countedMap], other.Maps[countedMap]) {
+				a.also = append(a.also, c.steps...)
+			}
+		}
+		if r.Loaded != nil && sameMap(a.Maps[countedMap], r.maps[countedMap]) {
+			a.also = append(a.also, r.steps...)
+		}
+	}
+}
+
+// first of the passes at each interface, and all those beside.
+func (r *ready) first() (all []*attached) {
+	for i := range r.sites {
+		if at := r.sites[i].all; len(at) > 0 {
+			all = append(all, &at[0])
+		}
+	}
+	for i := range r.beside {
+		all = append(all, &r.beside[i])
+	}
+	return all
 }
 
 // at tells whether it is for an interface.
@@ -115,13 +148,8 @@ func (a attached) again(c contents) *Loaded {
 
 // old is the pass in whose place it comes, or beside which it goes on, if there is one.
 func (r *ready) old() *attached {
-	for _, s := range r.sites {
-		if len(s.all) > 0 {
-			return &s.all[0]
-		}
-	}
-	if len(r.beside) > 0 {
-		return &r.beside[0]
+	if all := r.first(); len(all) > 0 {
+		return all[0]
 	}
 	return nil
 }
@@ -137,10 +165,11 @@ func (r *ready) close() {
 // put it at its interfaces: at those first where there is another, of which it goes on with what that counted. Nobody counts twice
 // meanwhile, and none goes uncounted.
 func (r *ready) put(p resource.Place, s Spec, n *neighbours) error {
-	for _, same := range r.replaced() {
+	groups := r.replaced()
+	for i, same := range groups {
 		var err error
-		if len(s.Beside) == 0 || !one(same[0].all[0].Program.Program, r.Program) {
-			err = r.putFor(p, same, s, n)
+		if old := same[0].all[0]; len(s.Beside) == 0 || !one(old.Program.Program, r.Program) {
+			err = r.putFor(p, same, s, n, r.staysFor(old, groups[i+1:]))
 		}
 		for _, at := range same {
 			if err == nil && len(at.all) > 1 {
@@ -160,6 +189,12 @@ func (r *ready) put(p resource.Place, s Spec, n *neighbours) error {
 		}
 	}
 	return nil
+}
+
+// staysFor a while a pass that counts where one does that is replaced: at interfaces that come later.
+func (r *ready) staysFor(old attached, later [][]site) bool {
+	counts := func(a attached) bool { return sameMap(a.Maps[countedMap], old.Maps[countedMap]) }
+	return slices.ContainsFunc(r.beside, counts) || slices.ContainsFunc(later, func(g []site) bool { return counts(g[0].all[0]) })
 }
 
 // replaced are the interfaces that have passes, those that have the same one together.
@@ -187,13 +222,18 @@ func one(a, b *ebpf.Program) bool {
 	return err == nil && wrong == nil && first == second
 }
 
-// putFor puts a pass in the place of another one, which is at some interfaces.
-func (l *Loaded) putFor(p resource.Place, at []site, s Spec, n *neighbours) error {
+// putFor puts a pass in the place of another one, which is at some interfaces, and may stay at others.
+func (l *Loaded) putFor(p resource.Place, at []site, s Spec, n *neighbours, stays bool) error {
 	old := at[0].all[0]
+	return n.takeOver(l, old, func() error { return l.replace(p, at, s, &old, stays) })
+}
+
+// takeOver what another pass knows by one that is put in its place.
+func (n *neighbours) takeOver(l *Loaded, old attached, put func() error) error {
 	if err := n.catchUp(l, old); err != nil {
 		return err
 	}
-	if err := l.replace(p, at, s, &old); err != nil {
+	if err := put(); err != nil {
 		return err
 	}
 	return n.handOver(old, l)

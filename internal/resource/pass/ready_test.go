@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -106,4 +107,98 @@ func TestBesideIsOne(t *testing.T) {
 	applyAll(t, p, resource.Delete, all[:1])
 	areOne(t, p, all[1:])
 	comes("eth1", "eth2")
+}
+
+// interrupted is one who puts a pass at several interfaces and is killed when it is at some of them.
+func interrupted(t *testing.T, p resource.Place, all []Spec, put int) {
+	t.Helper()
+	n := &neighbours{place: p}
+	defer n.close()
+	err := p.Do(func() error {
+		r, err := readied(p, all, n)
+		if err != nil {
+			return err
+		}
+		defer r.close()
+		defer func() { _ = r.Close() }()
+		const none = 1 << 20 // an interface that is not there
+		at := slices.Clone(r.sites)
+		if put == len(at) {
+			at = append(at, site{none, at[0].all})
+		} else {
+			at[put].index = none
+		}
+		if err := r.putFor(p, at, all[0], n, false); err == nil {
+			t.Error("nothing interrupts")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPutAgain: where one who replaces a pass at several interfaces is killed at none, at some or at all of them, whoever comes next goes
+// on with what all counted, of the functions that stay: with the same, with what was there, and with others. Nothing is lost, and nothing counted twice.
+func TestPutAgain(t *testing.T) {
+	one, two, away := NewCount(1), NewCount(2), NewCount(3)
+	spec := func(of ...string) (s Spec) {
+		names := map[string]uint32{"one": 1, "two": 2, "three": 3, "new": 2}
+		for _, name := range of {
+			s.Of, s.Steps = append(s.Of, name), append(s.Steps, NewCount(names[name]))
+		}
+		return s
+	}
+	moved := Spec{Of: []string{"two", "one"}, Steps: []Step{one, two}} // each counts where the other did
+	for name, c := range map[string]struct {
+		was, begun, then Spec
+		// at is the slot in which "one" counts then, and fresh another that counts for nobody who was there.
+		at, fresh uint32
+	}{
+		"the same, of other counters": {spec("one", "two"), moved, moved, 2, 0},
+		"what was there":              {spec("one", "two"), moved, spec("one", "two"), 1, 0},
+		"others":                      {spec("one", "two"), moved, Spec{Of: []string{"one"}, Steps: []Step{away}}, 3, 0},
+		"the same, of these counters": {spec("one"), spec("one", "new"), spec("one", "new"), 1, 2},
+		"another of these counters":   {spec("one", "two"), spec("one"), spec("one", "new"), 1, 2},
+	} {
+		for put := range 4 {
+			t.Run(fmt.Sprintf("%s/%d", name, put), func(t *testing.T) {
+				const each, few = 200, 100 // the kernel says something of its own, too, but not so much
+				p := pairIn(t, pairIn(t, place(t), "eth1", "far1"), "eth2", "far2")
+				devices := []string{"eth0", "eth1", "eth2"}
+				sent := uint64(0)
+				send := func() {
+					for _, d := range devices {
+						sendMany(t, p, "far"+d[3:], udp(1).frame, each)
+						sent += each
+					}
+				}
+				applyAll(t, p, resource.Create, besides(c.was, devices...))
+				send()
+				until(t, p, "eth0", func(c Counts) bool { return c.Slots[1].Packets >= sent })
+				interrupted(t, p, besides(c.begun, devices...), put)
+				send()
+				changed := besides(c.then, devices...)
+				if c.then.Fingerprint() == c.begun.Fingerprint() {
+					changed = changed[put:] // those that are not so yet
+				}
+				if len(changed) > 0 {
+					applyAll(t, p, resource.Update, changed)
+				}
+				areOne(t, p, besides(c.then, devices...))
+				send()
+				now := until(t, p, "eth1", func(now Counts) bool { return now.Slots[c.at].Packets >= sent })
+				if n := now.Slots[c.at].Packets; n >= sent+few || now.Came.Packets < sent || now.Came.Packets >= sent+few {
+					t.Errorf("%d packets were sent, %d counted, and %d came", sent, n, now.Came.Packets)
+				}
+				fresh := uint64(each * len(devices))
+				if c.then.Fingerprint() == c.begun.Fingerprint() {
+					fresh += uint64(each * put)
+				}
+				if n := now.Slots[c.fresh].Packets; c.fresh != 0 && (n < fresh || n >= fresh+few) {
+					t.Errorf("what is new counted %d of %d packets", n, fresh)
+				}
+			})
+		}
+	}
 }
