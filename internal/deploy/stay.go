@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
@@ -15,12 +16,16 @@ import (
 )
 
 // turnOf a chain's ports, by a new version of its path if flows can stay on the one before.
-func (w *work) turnOf(p *plan.Plan) (*steer.Turn, error) {
+func (w *work) turnOf(ctx context.Context, p *plan.Plan) (*steer.Turn, error) {
 	labels, known, err := w.labelsTurn(p)
 	if err != nil {
 		return nil, err
 	}
 	t := &steer.Turn{Wanted: w.ports, New: map[string]bool{}, Labels: labels, AtOnce: w.atOnce(p) || !known}
+	t.Pause = func(while time.Duration) error {
+		_, err := pause(ctx, while)
+		return err
+	}
 	for _, c := range w.done {
 		if c.Kind == steer.KindName && c.Op == resource.Create {
 			t.New[c.Key] = true

@@ -62,7 +62,7 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) error {
 		if stage[0].Name() == steer.KindName {
 			stage = []resource.Kind{steer.Kind{Order: orderOf(p)}}
 		}
-		if err := w.stage(ctx, w.listening(stage, p), p); err != nil {
+		if err := w.stage(ctx, w.listening(ctx, stage, p), p); err != nil {
 			return err
 		}
 	}
@@ -87,13 +87,13 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) error {
 
 // listening has a translator that is put where packets pass hear answers first: of those connections it knows then that they are
 // from before.
-func (w *work) listening(stage []resource.Kind, p *plan.Plan) []resource.Kind {
+func (w *work) listening(ctx context.Context, stage []resource.Kind, p *plan.Plan) []resource.Kind {
 	i := slices.IndexFunc(stage, func(k resource.Kind) bool { return k.Name() == pass.KindName })
 	if i < 0 || w.isFresh(namespace.Name(p.Chain, plan.WiringNode)) {
 		return stage
 	}
 	stage = slices.Clone(stage)
-	stage[i] = pass.Kind{Listens: true}
+	stage[i] = pass.Kind{Listens: true, Pause: func(while time.Duration) (time.Duration, error) { return pause(ctx, while) }}
 	return stage
 }
 
@@ -135,7 +135,7 @@ func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 		if err := w.holdOn(); err != nil {
 			return err
 		}
-		t, err := w.turnOf(p)
+		t, err := w.turnOf(ctx, p)
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/held"
@@ -16,6 +17,8 @@ import (
 type Kind struct {
 	// Listens has a NAT that is put in hear answers before it translates: see listen.go. It is for where packets pass already.
 	Listens bool
+	// Pause waits as long unless whoever makes passes is interrupted, which is an error, and tells how late it was woken. Without it nobody is.
+	Pause func(time.Duration) (late time.Duration, err error)
 }
 
 // Name implements resource.Kind.
@@ -83,7 +86,9 @@ func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
 			func(device string) error { return remove(p, device, n) },
 			func(s Spec) error {
 				if fresh[s.Device] && !n.ahead[s.Device].done {
-					hear()
+					if err := k.hear(); err != nil {
+						return failed(p, s.Device, err)
+					}
 				}
 				return set(p, s, n)
 			})

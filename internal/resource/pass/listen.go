@@ -43,14 +43,15 @@ func (k Kind) opening(n *neighbours, changes []resource.Change) (fresh map[strin
 	return fresh, nil
 }
 
-// translatedBy tells whether one of several passes has a NAT. That of another version may.
+// translatedBy tells whether one of several passes has a NAT that translates what opens connections: one that only hears answers may have been
+// left by whoever was interrupted. That of another version may.
 func translatedBy(known []knowing, nat NAT) bool {
 	for _, k := range known {
 		if k.steps == nil && k.maps[natFlowsMap] != nil {
 			return true
 		}
 		for _, s := range translations(k.steps) {
-			if s.whose() == nat.whose() {
+			if s.opens() && s.whose() == nat.whose() {
 				return true
 			}
 		}
@@ -58,12 +59,25 @@ func translatedBy(known []knowing, nat NAT) bool {
 	return false
 }
 
-// hear for as long as answers to what is under way may take.
-func hear() {
+// hear for as long as answers to what is under way may take. Who is interrupted leaves the pass of answers, and whoever comes next hears again.
+func (k Kind) hear() error {
 	late := time.Duration(0)
 	for since := time.Now(); time.Since(since) < listening+lately*late; {
-		slept := time.Now()
-		time.Sleep(nap)
-		late = max(late, time.Since(slept)-nap)
+		woken, err := k.pause(nap)
+		if err != nil {
+			return err
+		}
+		late = max(late, woken)
 	}
+	return nil
+}
+
+// pause for a while.
+func (k Kind) pause(while time.Duration) (late time.Duration, err error) {
+	if k.Pause != nil {
+		return k.Pause(while)
+	}
+	slept := time.Now()
+	time.Sleep(while)
+	return time.Since(slept) - while, nil
 }

@@ -25,6 +25,8 @@ type Turn struct {
 	Moved  int
 	// Census is how long flows are to be entered that there are before ports are turned, where they are introduced.
 	Census time.Duration
+	// Pause waits as long unless whoever turns ports is interrupted, which is an error. Without it nobody is.
+	Pause func(time.Duration) error
 }
 
 // versionable are the changes by which ports that lead to one port are turned to another: all of them,
@@ -64,6 +66,15 @@ func (k Kind) versionable(p resource.Place, changes []resource.Change) (turned m
 		return nil, err
 	}
 	return turned, nil
+}
+
+// pause for a while.
+func (t *Turn) pause(while time.Duration) error {
+	if t != nil && t.Pause != nil {
+		return t.Pause(while)
+	}
+	time.Sleep(while)
+	return nil
 }
 
 // gather flows that stay on older versions into the newest, since ports are to be turned at once: they would stay
@@ -158,7 +169,9 @@ func (a *advancing) among(all []*attached) error {
 	if err != nil {
 		return err
 	}
-	time.Sleep(left) // one census at a time
+	if err := a.turn.pause(left); err != nil { // one census at a time
+		return err
+	}
 	if err := a.forgetIdle(); err != nil {
 		return err
 	}

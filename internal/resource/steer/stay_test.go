@@ -1,6 +1,9 @@
 package steer_test
 
 import (
+	"context"
+	"errors"
+	"maps"
 	"net"
 	"testing"
 	"time"
@@ -360,4 +363,39 @@ func TestManyVersions(t *testing.T) {
 		t.Errorf("flows can stay still: %+v, %v", s, err)
 	}
 	d.on(t, 1, flows(0, 3))
+}
+
+// TestInterruptedInACensus: who is interrupted while the census of the turn before goes on has turned nothing, and whoever comes next
+// turns all.
+func TestInterruptedInACensus(t *testing.T) {
+	onHooks(t, func(t *testing.T, hook string) {
+		d := newDealer(t)
+		to := func(port string) []steer.Spec {
+			return []steer.Spec{leads("west", port, hook), leads("east", port, hook)}
+		}
+		d.turn(t, steer.Kind{}, to("first")...)
+		d.turn(t, wanted(shared...), to("second")...)
+		old := flows(0, 5)
+		d.on(t, 1, old)
+		k, waits := wanted(shared...), time.Duration(0)
+		k.Turn.Pause = func(while time.Duration) error {
+			waits = while
+			return context.Canceled
+		}
+		var changes []resource.Change
+		for _, s := range to("third") {
+			changes = append(changes, resource.Change{Op: resource.Update, Key: s.Device, Spec: s})
+		}
+		before := d.read(t)
+		if err := k.Apply(d.Place, changes); !errors.Is(err, context.Canceled) || waits == 0 {
+			t.Fatalf("interrupted: error %v, after a wait of %v", err, waits)
+		}
+		if now := d.read(t); !maps.Equal(now, before) {
+			t.Errorf("ports read back %v, and were %v", now, before)
+		}
+		d.on(t, 1, old)
+		k.Turn.Pause = func(time.Duration) error { return nil } // as long has gone by
+		d.turn(t, k, to("third")...)
+		d.on(t, 1, old)
+	})
 }
