@@ -130,7 +130,7 @@ func used(t *testing.T, p *plan.Plan, of string, least uint64) (n int) {
 }
 
 // TestInlineBesideReplicasUpdates lose nothing: replicas come and go beside functions without a namespace, and those are put in, replaced,
-// given other rules and taken out, while packets pass, a thousand a second, and each of them comes once.
+// given other rules and taken out, while packets pass both ways, a thousand a second, and each of them comes once.
 func TestInlineBesideReplicasUpdates(t *testing.T) {
 	needsForwarder(t)
 	for hook, wiring := range hasty {
@@ -141,6 +141,8 @@ func TestInlineBesideReplicasUpdates(t *testing.T) {
 			first := planned(t, owner, wiring+spec(row, replicas("a", 2)))
 			up(t, first)
 			s := streams(t, first, addresses(first, first.Client().Name, first.Server().Name))
+			home := addresses(first, first.Server().Name, first.Client().Name)
+			back := streamsFrom(t, first.Server(), first.Client(), home, home)
 			counted := uint64(0)
 			for _, functions := range [][]string{
 				{row, inline("count"), replicas("a", 2)},                                                                                  // put in
@@ -155,6 +157,7 @@ func TestInlineBesideReplicasUpdates(t *testing.T) {
 				{row, strings.Replace(inline("count"), "inline", "netns", 1), replicas("a", 2), inline("c"), replicas("b", 3), row2("d")}, // a node between
 			} {
 				s.more(t, 100)
+				back.more(t, 100)
 				p := planned(t, owner, wiring+spec(functions...))
 				up(t, p)
 				unchanged(t, p)
@@ -163,14 +166,16 @@ func TestInlineBesideReplicasUpdates(t *testing.T) {
 				if i < 0 {
 					continue
 				}
-				now := taken(t, p, p.Inline[i].Forward).Packets
+				now := taken(t, p, p.Inline[i].Forward).Packets // of packets back it counts at the replicas' ports, and begins anew where all of these are new
 				if now < counted {
 					t.Errorf("%v: the counter is at %d, and was at %d", functions, now, counted)
 				}
 				counted = now
 			}
 			s.more(t, 100)
+			back.more(t, 100)
 			s.ends(t)
+			back.ends(t)
 		})
 	}
 }
