@@ -18,9 +18,10 @@ import (
 const patient = 4
 
 // takes tells whether flows are taken at once from replicas that go: where functions without a namespace come, go or change at
-// ports that were there. What leaves such a replica comes in by a port at which they do not, for as long as it has flows.
+// ports that were there, and not only at such that are led to and from as ever. What leaves such a replica comes in by a port at which they do not,
+// for as long as it has flows.
 func (w *work) takes(p *plan.Plan, t *steer.Turn) bool {
-	return slices.ContainsFunc(slices.Concat(w.done, w.later), func(c resource.Change) bool {
+	return !w.alike && slices.ContainsFunc(slices.Concat(w.done, w.later), func(c resource.Change) bool {
 		return c.Kind == pass.KindName && c.Namespace == p.Between() && !t.New[c.Key]
 	})
 }

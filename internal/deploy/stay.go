@@ -35,7 +35,9 @@ func (w *work) turnOf(ctx context.Context, p *plan.Plan) (*steer.Turn, error) {
 }
 
 // atOnce tells whether no flow may stay on its path.
-func (w *work) atOnce(p *plan.Plan) bool { return !stays(p) || w.passesChange(p) || w.unwatches(p) }
+func (w *work) atOnce(p *plan.Plan) bool {
+	return !stays(p) || !w.alike && w.passesChange(p) || w.unwatches(p)
+}
 
 // moveOlder has flows that stay since an earlier change go the newest path, where none may stay after this one: it may
 // turn no port.
@@ -69,7 +71,7 @@ func watches(p *plan.Plan) bool {
 }
 
 // passesChange tells whether inline functions come, go, move or are replaced by this change: packets meet them
-// whatever path they go, so that on an older one they would miss a function, or meet it twice.
+// whatever path they go, so that on an older one they would miss a function, or meet it twice, but where all meet them alike.
 func (w *work) passesChange(p *plan.Plan) bool {
 	between := func(c resource.Change) bool { return c.Kind == pass.KindName && c.Namespace == p.Between() }
 	return slices.ContainsFunc(w.done, between) || slices.ContainsFunc(w.later, between)

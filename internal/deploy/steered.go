@@ -55,6 +55,9 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) error {
 	if err := w.hold(p); err != nil {
 		return err
 	}
+	if err := w.compare(p); err != nil {
+		return err
+	}
 	for _, stage := range stages {
 		if w.dry && stage[0].Name() == steer.KindName || stage[0].Name() == health.KindName {
 			continue // later; what is told twice is told wrong
@@ -158,13 +161,13 @@ func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 		if err := w.watchWhileSettling(ctx, p); err != nil {
 			return err
 		}
+		if err := w.lessen(); err != nil {
+			return err
+		}
 		if err := w.settle(ctx, p); err != nil {
 			return err
 		}
 		if err := w.stay(ctx, p); err != nil {
-			return err
-		}
-		if err := w.lessen(); err != nil {
 			return err
 		}
 		if err := w.untag(ctx, p); err != nil {

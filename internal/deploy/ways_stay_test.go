@@ -20,8 +20,9 @@ func reversed(path string) string {
 // edit of a chain, and the functions by which packets on tour go before and after.
 type edit struct{ before, after, old, path string }
 
-// keeps flows on their paths while packets of these are on tour: all of those that there were before, and new ones go the new way.
-func (c edit) keeps(t *testing.T, wiring string) {
+// keeps flows on their paths while packets of these are on tour: all of those that there were before, and new ones go the new way. It gives
+// what the chain is then, the tours from before and the new ones, and how many packets cores had dropped until then.
+func (c edit) keeps(t *testing.T, wiring string) (second *plan.Plan, all, fresh []*tour, dropped uint64) {
 	t.Helper()
 	owner := nstest.Owner(t)
 	downAfter(t, owner)
@@ -29,22 +30,23 @@ func (c edit) keeps(t *testing.T, wiring string) {
 	up(t, first)
 	crosses(t, first)
 	welcome(t, first, nil)
-	dropped := nstest.Dropped(t)
-	all := tours(t, first, 7015)
-	second := planned(t, owner, wiring+c.after)
+	dropped = nstest.Dropped(t)
+	all = tours(t, first, 7015)
+	second = planned(t, owner, wiring+c.after)
 	up(t, second)
 	welcome(t, second, first)
 	unchanged(t, second)
 	if at := stay(t, second); at == nil || at.Flows < len(all)/2 || at.Moved+at.Unkept > 0 {
 		t.Errorf("of %d flows there stay %+v", len(all)/2, at)
 	}
-	fresh := tours(t, second, 7016)
+	fresh = tours(t, second, 7016)
 	for _, o := range all {
 		o.more(t, 300)
 	}
 	ended(t, all, dropped, c.old)
 	ended(t, fresh, dropped, c.path)
 	moves(t, second)
+	return second, all, fresh, dropped
 }
 
 // ended tours, of which those of the first end came by these functions, and the others the other way.

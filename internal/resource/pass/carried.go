@@ -1,7 +1,6 @@
 package pass
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -42,8 +41,7 @@ func (s Spec) carrying() (all carrying) {
 	for i, step := range s.Steps {
 		all[step.Slot].Act = uint64(step.Act)
 		if i < len(s.Of) {
-			sum := sha256.Sum256([]byte(s.Of[i]))
-			all[step.Slot].Whose = binary.NativeEndian.Uint64(sum[:])
+			all[step.Slot].Whose = WhoseStep(s.Of[i])
 		}
 	}
 	return all

@@ -1,0 +1,131 @@
+package deploy
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/pass"
+	"nfchain.dev/nfchain/internal/resource/steer"
+)
+
+// compare what packets meet before anything is changed, and after: whether flows that stay on their path would meet functions without a
+// namespace there as others do. Where no port is turned, nor was while flows stay, nobody asks.
+func (w *work) compare(p *plan.Plan) error {
+	own := namespace.Name(p.Chain, plan.WiringNode)
+	w.alike = true
+	if w.isFresh(own) || !netns.Exists(own) {
+		return nil
+	}
+	at := &opened{place: own, work: w}
+	defer at.close()
+	m := plan.Met{Was: map[string]plan.Pass{}, Is: map[string]plan.Pass{}, There: map[string]bool{}, Wanted: w.ports, Turned: map[string]bool{}, Nodes: map[uint64]bool{}}
+	passes, err := w.read(pass.Kind{}, own, at)
+	if err != nil {
+		return err
+	}
+	for _, o := range passes {
+		m.Was[o.Key] = plan.Pass{Steps: o.Fingerprint}
+	}
+	ports, err := w.read(steer.Kind{}, own, at)
+	if err != nil {
+		return err
+	}
+	leads := map[string]string{}
+	for _, o := range ports {
+		m.There[o.Key], leads[o.Key] = true, o.Fingerprint
+	}
+	turns, changes := len(leads) != len(w.ports), false
+	for _, r := range p.Resources {
+		switch s := r.Spec.(type) {
+		case steer.Spec:
+			m.Turned[s.Device] = leads[s.Device] != s.Fingerprint()
+			turns = turns || m.Turned[s.Device]
+		case pass.Spec:
+			if r.Namespace == own {
+				m.Is[s.Device] = met(s)
+				changes = changes || m.Was[s.Device].Steps != s.Fingerprint()
+			}
+		}
+	}
+	for port := range m.Was {
+		_, is := m.Is[port]
+		changes = changes || w.ports[port] && !is
+	}
+	if !changes {
+		return nil
+	}
+	if w.alike = false; !turns && !w.stayed {
+		return nil
+	}
+	if err := w.whose(at, &m); err != nil {
+		return fmt.Errorf("look at the inline functions of the forwarder: %w", err)
+	}
+	if err := w.name(p, &m); err != nil {
+		return err
+	}
+	w.alike = m.Alike()
+	return nil
+}
+
+// met is what packets meet in a pass.
+func met(s pass.Spec) plan.Pass {
+	one := plan.Pass{Steps: s.Fingerprint(), Beside: s.Beside}
+	for _, f := range s.Of {
+		one.Of = append(one.Of, pass.WhoseStep(f))
+	}
+	return one
+}
+
+// numbered is how the namespace of a replica is called behind the function's name.
+var numbered = regexp.MustCompile(`-[0-9]+$`)
+
+// whose notes whose steps are where, which ports lead older flows elsewhere, and what has a namespace. No flow that stays is led past a node by the
+// pairs beside these.
+func (w *work) whose(at *opened, m *plan.Met) error {
+	place, err := at.at()
+	if err != nil {
+		return err
+	}
+	whose, err := pass.Whose(place)
+	if err != nil {
+		return err
+	}
+	for port, of := range whose {
+		m.Was[port] = plan.Pass{Of: of, Steps: m.Was[port].Steps}
+	}
+	if w.stayed {
+		older, err := steer.Unsteady(place)
+		if err != nil {
+			return err
+		}
+		for port := range older {
+			m.Turned[port] = true
+		}
+	}
+	for _, all := range []map[string]plan.Pass{m.Was, m.Is} {
+		for port := range all {
+			if strings.HasPrefix(port, steer.Beside) {
+				delete(all, port)
+			}
+		}
+	}
+	return nil
+}
+
+// name the functions that have namespaces, or are to have some.
+func (w *work) name(p *plan.Plan, m *plan.Met) error {
+	for _, n := range p.Nodes {
+		m.Nodes[pass.WhoseStep(n.Function())] = true
+	}
+	names, err := namespacesOf(w.owner)
+	for _, name := range names {
+		if _, node, is := namespace.Split(name); is {
+			m.Nodes[pass.WhoseStep(node)], m.Nodes[pass.WhoseStep(numbered.ReplaceAllString(node, ""))] = true, true
+		}
+	}
+	return err
+}

@@ -1,0 +1,88 @@
+package plan
+
+// Met is where packets meet functions without a namespace, before and after an edit of a chain, by the ports of its forwarder.
+type Met struct {
+	// Was and Is are those at each port, before and after.
+	Was, Is map[string]Pass
+	// There are the ports that there were, and Wanted those that there are to be.
+	There, Wanted map[string]bool
+	// Turned are ports that lead elsewhere by the edit, or lead flows that stay since another elsewhere than new ones.
+	Turned map[string]bool
+	// Nodes are functions that have a namespace before or after.
+	Nodes map[uint64]bool
+}
+
+// Pass is what packets meet at one port.
+type Pass struct {
+	// Of are the functions, as passes note them; 0 is one that nobody noted.
+	Of []uint64
+	// Steps in words, by which it is known whether they change.
+	Steps string
+	// Beside are ports at which this same pass is.
+	Beside []string
+}
+
+// Alike tells whether flows that stay on the path that they began on meet what new ones meet, once and both ways, though functions
+// without a namespace change: what changes does so, before and after, only at ports that the edit leaves alone. All flows come by these from and to
+// the same nodes, and meet there at once what is new, as where nothing else is edited. Elsewhere some would meet a function one way
+// alone, twice or not at all, or one that they have in common would be two for a while, of which each knows half.
+func (m Met) Alike() bool {
+	for _, at := range []map[string]Pass{m.Was, m.Is} {
+		for _, one := range at {
+			for _, f := range one.Of {
+				if m.Nodes[f] {
+					return false // it gets a namespace, or has none any more
+				}
+			}
+		}
+	}
+	concerned := m.concerned()
+	if len(concerned) == 0 {
+		return true
+	}
+	for _, at := range []map[string]Pass{m.Was, m.Is} {
+		for port, one := range at {
+			alone := m.There[port] && m.Wanted[port] && !m.Turned[port]
+			for _, f := range one.Of {
+				if f == 0 || concerned[f] && !alone {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// concerned are the functions at ports where passes change, and those that come to be at a port which is new, but were met before: with a pass of
+// its own, which is not that of others.
+func (m Met) concerned() map[uint64]bool {
+	all, before := map[uint64]bool{}, map[uint64]bool{}
+	for port, was := range m.Was {
+		changes := m.Wanted[port] && m.Is[port].Steps != was.Steps
+		for _, f := range was.Of {
+			before[f] = true
+			if changes {
+				all[f] = true
+			}
+		}
+	}
+	for port, is := range m.Is {
+		changes := m.There[port] && m.Was[port].Steps != is.Steps
+		for _, f := range is.Of {
+			if changes || !m.There[port] && before[f] && !m.joins(is) {
+				all[f] = true
+			}
+		}
+	}
+	return all
+}
+
+// joins tells whether a pass is one that there was at another port, and stays there.
+func (m Met) joins(is Pass) bool {
+	for _, port := range is.Beside {
+		if m.There[port] && m.Wanted[port] && m.Was[port].Steps == is.Steps {
+			return true
+		}
+	}
+	return false
+}

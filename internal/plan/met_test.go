@@ -1,0 +1,95 @@
+package plan_test
+
+import (
+	"testing"
+
+	"nfchain.dev/nfchain/internal/plan"
+)
+
+const one, two, other, unknown = 1, 2, 3, 0
+
+// passes at ports, by the functions in them.
+type passes map[string][]uint64
+
+func (p passes) met(version string) map[string]plan.Pass {
+	all := map[string]plan.Pass{}
+	for port, of := range p {
+		pass := plan.Pass{Of: of}
+		for _, f := range of {
+			pass.Steps += string(rune('0' + f))
+		}
+		all[port] = plan.Pass{Of: of, Steps: pass.Steps + version}
+	}
+	return all
+}
+
+func ports(names ...string) map[string]bool {
+	all := map[string]bool{}
+	for _, n := range names {
+		all[n] = true
+	}
+	return all
+}
+
+// TestAlike: where flows that stay on their path meet inline functions as new ones do. Ports are those of c, a, b and s in a row, of which each leads
+// to the next one, and x is put in, or taken out, between a and b. What is called west leads back.
+func TestAlike(t *testing.T) {
+	few := ports("c", "a", "b", "westA", "westB", "westS")
+	many := ports("c", "a", "x", "b", "westA", "westX", "westB", "westS")
+	turned := ports("a", "westB")
+	for name, c := range map[string]struct {
+		was, is       passes
+		there, wanted map[string]bool
+		nodes         map[uint64]bool
+		alike         bool
+	}{
+		"none":                             {passes{}, passes{}, few, many, nil, true},
+		"put in elsewhere":                 {passes{}, passes{"c": {one}, "westA": {one}}, few, many, nil, true},
+		"taken out elsewhere":              {passes{"c": {one}, "westA": {one}}, passes{}, few, many, nil, true},
+		"moved from one side to the other": {passes{"c": {one}, "westA": {one}}, passes{"b": {one}, "westS": {one}}, few, many, nil, true},
+		"joined by another":                {passes{"c": {one}, "westA": {one}}, passes{"c": {one, two}, "westA": {two, one}}, few, many, nil, true},
+		"put in beside x":                  {passes{}, passes{"x": {one}, "westB": {one}}, few, many, nil, false},
+		"put in beside x, one way":         {passes{}, passes{"x": {one}}, few, many, nil, true},
+		"before x now":                     {passes{"a": {one}, "westB": {one}}, passes{"a": {one}, "westX": {one}}, few, many, nil, false},
+		"behind x now":                     {passes{"a": {one}, "westB": {one}}, passes{"x": {one}, "westB": {one}}, few, many, nil, false},
+		"x goes from before it":            {passes{"a": {one}, "westX": {one}}, passes{"a": {one}, "westB": {one}}, many, few, nil, false},
+		"x goes from behind it":            {passes{"x": {one}, "westB": {one}}, passes{"a": {one}, "westB": {one}}, many, few, nil, false},
+		"goes with x, one way":             {passes{"x": {one}}, passes{}, many, few, nil, true},
+		"goes with x":                      {passes{"x": {one}, "westB": {one}}, passes{}, many, few, nil, false},
+		"moved from x, one way":            {passes{"x": {one}}, passes{"b": {one}}, many, few, nil, false},
+		"moved to x, one way":              {passes{"b": {one}}, passes{"x": {one}}, few, many, nil, false},
+		"beside y in the place of x": {passes{"x": {one}, "westB": {one}}, passes{"y": {one}, "westB": {one}}, many,
+			ports("c", "a", "y", "b", "westA", "westY", "westB", "westS"), nil, false},
+		"a namespace before":           {passes{}, passes{"c": {one}, "westA": {one}}, few, many, map[uint64]bool{one: true}, false},
+		"a namespace now":              {passes{"c": {one}, "westA": {one}}, passes{}, few, many, map[uint64]bool{one: true}, false},
+		"other namespaces":             {passes{}, passes{"c": {one}, "westA": {one}}, few, many, map[uint64]bool{other: true}, true},
+		"beside what nobody knows":     {passes{"b": {unknown}}, passes{"b": {two}, "c": {one}, "westA": {one}}, few, many, nil, false},
+		"nobody knows, and none moves": {passes{"x": {unknown}}, passes{}, many, few, nil, true},
+	} {
+		m := plan.Met{Was: c.was.met(""), Is: c.is.met(""), There: c.there, Wanted: c.wanted, Turned: turned, Nodes: c.nodes}
+		if got := m.Alike(); got != c.alike {
+			t.Errorf("%s: alike is %v, want %v", name, got, c.alike)
+		}
+	}
+}
+
+// TestAlikeByTheirSteps: a function that is replaced in its place is met by all alike where ports lead as ever, and not where they are turned; one
+// more replica beside it joins the pass that others have.
+func TestAlikeByTheirSteps(t *testing.T) {
+	there := ports("c", "a", "west1", "b")
+	for _, turned := range []bool{false, true} {
+		m := plan.Met{Was: passes{"c": {one}, "west1": {one}}.met(""), Is: passes{"c": {one}, "west1": {one}}.met(", others"), There: there, Wanted: there, Turned: map[string]bool{"west1": turned}}
+		if m.Alike() == turned {
+			t.Errorf("with a port turned being %v, alike is %v", turned, !turned)
+		}
+	}
+	for _, beside := range [][]string{nil, {"west1"}} {
+		m := plan.Met{Was: passes{"c": {one}, "west1": {one}}.met(""), Is: passes{"c": {one}, "west1": {one}, "west2": {one}}.met(""), There: there, Wanted: ports("c", "a", "west1", "west2", "b"), Turned: ports("c")}
+		joins := m.Is["west2"]
+		joins.Beside = beside
+		m.Is["west2"] = joins
+		if got := m.Alike(); got != (beside != nil) {
+			t.Errorf("beside %v: alike is %v", beside, got)
+		}
+	}
+}
