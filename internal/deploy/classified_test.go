@@ -37,6 +37,10 @@ var classified = map[string]edit{
 	"taken, the same path":       {spec(forward("a"), forward("b")) + classifier("chain"), spec(forward("a"), forward("b")), "ab", "ab"},
 	"taken, a function inserted": {spec(forward("a"), forward("b")) + datagrams("b", "a"), spec(forward("a"), forward("x"), forward("b")), "ba", "axb"},
 	"taken, a function removed":  {spec(forward("a"), forward("x"), forward("b")) + datagrams("x", "a"), spec(forward("b"), forward("a")), "xa", "ba"},
+	"taken, with replicas":       {spec(forward("a"), replicas("b", 2)) + datagrams("b", "a"), spec(forward("a"), replicas("b", 2)), "ba", "ab"},
+	"taken, replicas first":      {spec(replicas("a", 2), forward("b")) + datagrams("b"), spec(replicas("a", 2), forward("b")), "b", "ab"},
+	"taken, replicas inserted":   {spec(forward("a"), forward("b")) + datagrams("b", "a"), spec(replicas("x", 2), forward("a"), forward("b")), "ba", "xab"},
+	"taken, replicas all":        {spec(replicas("a", 2), replicas("b", 3)) + datagrams("b", "a"), spec(replicas("a", 2), replicas("x", 2), replicas("b", 3)), "ba", "axb"},
 	"taken, replicas removed":    {spec(replicas("x", 2), forward("a"), forward("b")) + datagrams("b", "x"), spec(forward("a"), forward("b")), "bx", "ab"},
 }
 
@@ -60,41 +64,89 @@ func TestFlowsStayWhereClassifiersComeAndGo(t *testing.T) {
 // over nothing is left.
 func TestClassifiersComeAndGo(t *testing.T) {
 	needsForwarder(t)
+	a, b, x := forward("a"), forward("b"), forward("x")
+	type step struct{ spec, by string }
+	for name, steps := range map[string][]step{
+		"alone": {
+			{spec(a, b), "ab"},
+			{spec(a, b) + datagrams("b", "a"), "ba"},
+			{spec(a, b, x), "abx"},
+			{spec(x, a, b), "xab"}, // while flows stay since that was taken away
+			{spec(x, a, b) + datagrams("b", "x"), "bx"},
+		},
+		"with replicas": {
+			{spec(a, replicas("b", 2)), "ab"},
+			{spec(a, replicas("b", 2)) + datagrams("b", "a"), "ba"},
+			{spec(a, replicas("b", 3), x), "abx"},
+			{spec(x, a, replicas("b", 4)), "xab"},
+			{spec(x, a, replicas("b", 4)) + datagrams("b", "x"), "bx"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const wiring = "wiring: ebpf\nebpf: {idle: 5s, census: 2s}\n"
+			owner := nstest.Owner(t)
+			downAfter(t, owner)
+			var last *plan.Plan
+			var began [][]*tour
+			dropped := nstest.Dropped(t)
+			for i, step := range steps {
+				next := planned(t, owner, wiring+step.spec)
+				up(t, next)
+				welcome(t, next, last)
+				if last = next; i == 0 {
+					crosses(t, next)
+				} else {
+					unchanged(t, next)
+				}
+				if i >= 2 { // they went on through two edits
+					ended(t, began[i-2], dropped, steps[i-2].by)
+				}
+				began = append(began, tours(t, next, uint16(7015+i)))
+				if s := stay(t, next); i > 0 && (s == nil || s.Flows < 2) {
+					t.Errorf("%s: there stay %+v", step.by, s)
+				}
+			}
+			for i := len(steps) - 2; i < len(steps); i++ {
+				ended(t, began[i], dropped, steps[i].by)
+			}
+			drains(t, last)
+		})
+	}
+}
+
+// TestReplicasComeAndGoWithoutClassifier while flows stay since that was taken away: these and others go on by the functions that they began
+// with, whatever replicas these have, and as many stay.
+func TestReplicasComeAndGoWithoutClassifier(t *testing.T) {
+	needsForwarder(t)
 	const wiring = "wiring: ebpf\nebpf: {idle: 5s, census: 2s}\n"
 	owner := nstest.Owner(t)
 	downAfter(t, owner)
-	a, b, x := forward("a"), forward("b"), forward("x")
-	var last *plan.Plan
-	var began [][]*tour
+	of := func(n int) string { return wiring + spec(forward("a"), replicas("b", n)) }
+	first := planned(t, owner, of(3)+datagrams("b", "a"))
+	up(t, first)
+	crosses(t, first)
+	welcome(t, first, nil)
 	dropped := nstest.Dropped(t)
-	steps := []struct{ spec, by string }{
-		{spec(a, b), "ab"},
-		{spec(a, b) + datagrams("b", "a"), "ba"},
-		{spec(a, b, x), "abx"},
-		{spec(x, a, b), "xab"}, // while flows stay since that was taken away
-		{spec(x, a, b) + datagrams("b", "x"), "bx"},
-	}
-	for i, step := range steps {
-		next := planned(t, owner, wiring+step.spec)
+	all := tours(t, first, 7015)
+	last := planned(t, owner, of(3))
+	up(t, last)
+	fresh := tours(t, last, 7016)
+	for _, n := range []int{2, 4} {
+		next := planned(t, owner, of(n))
 		up(t, next)
 		welcome(t, next, last)
-		if last = next; i == 0 {
-			crosses(t, next)
-		} else {
-			unchanged(t, next)
+		unchanged(t, next)
+		if at := stay(t, next); at == nil || at.Flows < len(all)/2 {
+			t.Errorf("%d replicas: of %d flows there stay %+v", n, len(all)/2, at)
 		}
-		if i >= 2 { // they went on through two edits
-			ended(t, began[i-2], dropped, steps[i-2].by)
+		for _, o := range append(all[:len(all):len(all)], fresh...) {
+			o.more(t, 300)
 		}
-		began = append(began, tours(t, next, uint16(7015+i)))
-		if s := stay(t, next); i > 0 && (s == nil || s.Flows < 2) {
-			t.Errorf("%s: there stay %+v", step.by, s)
-		}
+		last = next
 	}
-	for i := len(steps) - 2; i < len(steps); i++ {
-		ended(t, began[i], dropped, steps[i].by)
-	}
-	drains(t, last)
+	ended(t, all, dropped, "ba")
+	ended(t, fresh, dropped, "ab")
+	moves(t, last)
 }
 
 // TestClassifierGivenAgain: whoever is stopped while flows are found that there were before leaves all as it was, and the next one finds

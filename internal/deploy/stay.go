@@ -21,7 +21,7 @@ func (w *work) turnOf(ctx context.Context, p *plan.Plan) (*steer.Turn, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &steer.Turn{Wanted: w.ports, New: map[string]bool{}, Labels: labels, AtOnce: w.atOnce(p) || !known}
+	t := &steer.Turn{Wanted: w.ports, New: map[string]bool{}, Specs: specsOf(p), Labels: labels, AtOnce: w.atOnce(p) || !known}
 	t.Pause = func(while time.Duration) error {
 		_, err := pause(ctx, while)
 		return err
@@ -32,6 +32,17 @@ func (w *work) turnOf(ctx context.Context, p *plan.Plan) (*steer.Turn, error) {
 		}
 	}
 	return t, nil
+}
+
+// specsOf a chain's ports.
+func specsOf(p *plan.Plan) map[string]steer.Spec {
+	all := map[string]steer.Spec{}
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(steer.Spec); is {
+			all[s.Device] = s
+		}
+	}
+	return all
 }
 
 // atOnce tells whether no flow may stay on its path.

@@ -68,6 +68,8 @@ func TestFlowsLeaveAnOlderPath(t *testing.T) {
 		"before rules, by one on both":   {spec(first, other, last), spec(first, other, last) + on("a, last"), "a", false},
 		"of rules, by one taken out":     {spec(first, other, last) + on("a, last"), spec(other, last), "a", true},
 		"of rules, by one on both":       {spec(first, other, last) + on("a, last"), spec(first, other, last), "a", false},
+		"of rules, by a replica":         {spec(pair, other, last) + on("x, last"), spec(other, last), "x-1", true},
+		"of rules, before replicas":      {spec(pair, first, last) + on("last, x"), spec(first, pair, last), "a", false},
 		"of rules, by one behind them":   {spec(first, other, last) + on("other, last"), spec(first, other, last), "a", false},
 	} {
 		t.Run(name, func(t *testing.T) {

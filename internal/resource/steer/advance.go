@@ -23,6 +23,8 @@ type Turn struct {
 	// AtOnce has no flow stay. Those that stayed from before move, and Moved is how many.
 	AtOnce bool
 	Moved  int
+	// Specs of the wanted ports, by these.
+	Specs map[string]Spec
 	// Census is how long flows are to be entered that there are before ports are turned, where they are introduced.
 	Census time.Duration
 	// Pause waits as long unless whoever turns ports is interrupted, which is an error. Without it nobody is.

@@ -107,6 +107,9 @@ func (a *attached) observed(p resource.Place) (text string, err error) {
 	if a.keeps() || all != 0 {
 		name = Name // which it is again once no flow goes by an older version
 	}
+	if table, err := a.dealsAll(); err != nil || table != "" {
+		return fingerprint(to, a.hook, SpreadName), err
+	}
 	return fingerprint(to, a.hook, name), nil
 }
 

@@ -48,15 +48,12 @@ func (a *attached) leadsByPath() bool {
 	return a.Name == PathsName && a.Maps[waysMap] != nil && a.Maps[membersMap] != nil
 }
 
-// leadsAll tells where a port sends all flows but those on older paths; 0 where it does not.
+// leadsAll tells where a port sends all flows but those on older paths, to another or to what stands for replicas; 0 where it does not.
 func (a *attached) leadsAll() (port uint32, err error) {
 	if !a.leadsByPath() {
 		return 0, nil
 	}
 	if number, to, err := a.unclassified(); number != 0 || err != nil {
-		if _, shared := seatOf(to); shared {
-			to = 0
-		}
 		return to, err
 	}
 	if a.Maps[habitMap] == nil {
@@ -94,10 +91,25 @@ func (a *attached) detourOfAll() (uint32, error) {
 	if err := a.Maps[detoursMap].Lookup(at, &to); err != nil || to.Check != check {
 		return 0, err
 	}
-	if _, shared := seatOf(to.Port); shared {
-		return 0, err // who watches says so again to a program that knows replicas
+	return to.Port, nil
+}
+
+// dealsAll is the table of the replicas to which a port that leads all flows one way deals them out, or may when it leads them past what fails;
+// "" where there are none.
+func (a *attached) dealsAll() (table string, err error) {
+	if number, _, err := a.unclassified(); number == 0 || err != nil {
+		return "", err
 	}
-	return to.Port, err
+	for name, seat := range a.taken {
+		older, err := a.seats().at(seat).noted()
+		if err != nil {
+			return "", err
+		}
+		if !older {
+			return name, nil
+		}
+	}
+	return "", nil
 }
 
 // aging are the paths of a chain by which no flow goes any more that begins when ports are changed so. None, where all packets are
@@ -170,7 +182,9 @@ func (o older) carry(old *attached, ways *ebpf.Map) error {
 	var err error
 	switch {
 	case old.leadsByPath():
-		was, err = old.allWays()
+		if was, err = old.allWays(); err == nil {
+			next, err = old.leadsAll()
+		}
 	case old.leadsPlainly():
 		next, err = old.next()
 	}
@@ -178,11 +192,9 @@ func (o older) carry(old *attached, ways *ebpf.Map) error {
 		return err
 	}
 	for n, w := range o {
-		w.Port = next
+		w.Port = next // where all went
 		if was != nil && was[n].Check == w.Check {
 			w.Port = was[n].Port
-		} else if was != nil {
-			w.Port = was[0].Port // where all went
 		}
 		if w.Port == 0 {
 			continue // it does not come by here
@@ -394,7 +406,7 @@ func (o *onPaths) unite(p resource.Place) error {
 	return nil
 }
 
-// plainly sends all packets from a port to another from then on.
+// plainly sends all packets from a port to another from then on, or to replicas.
 func (a *attached) plainly(p resource.Place, to uint32) error {
 	dev, err := p.Device(a.port)
 	if err != nil {
@@ -404,10 +416,37 @@ func (a *attached) plainly(p resource.Place, to uint32) error {
 	if err != nil {
 		return err
 	}
+	table, err := a.dealsAll()
+	if err != nil {
+		return err
+	}
+	if table != "" {
+		return a.dealPlainly(p, dev.Attrs().Index, table, to, instead)
+	}
 	loaded, err := load(to, a, instead)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = loaded.Close() }()
 	return hooks[a.hook].put(p, dev.Attrs().Index, loaded.Steer, a.program())
+}
+
+// dealPlainly is it where there are replicas.
+func (a *attached) dealPlainly(p resource.Place, index int, table string, to, instead uint32) error {
+	loaded, err := loadSpread(p, table, a.Maps[table].MaxEntries(), a)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = loaded.Close() }()
+	alone := func(number uint32) uint32 {
+		if _, shared := seatOf(number); shared {
+			return Replicas
+		}
+		return number
+	}
+	d := dealing{loaded.Next, loaded.Replicas, loaded.Shares, loaded.Failing, loaded.Dealt, 0}
+	if err := errors.Join(d.followPath(a, table), d.next.Put(uint32(0), alone(to)), loaded.Instead.Put(uint32(0), alone(instead))); err != nil {
+		return err
+	}
+	return hooks[a.hook].put(p, index, loaded.Spread, a.program())
 }

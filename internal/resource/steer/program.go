@@ -142,12 +142,29 @@ func (a *attached) whither(p resource.Place) (string, error) {
 	case FrontName:
 		return a.byPaths(p)
 	case PathsName:
-		if to, err := a.leadsAll(); to != 0 || err != nil {
-			return called(p, int(to)), err
+		to, err := a.leadsAll()
+		if err != nil {
+			return "", err
+		}
+		if to != 0 {
+			return a.allTo(p, to)
 		}
 		return a.byPaths(p)
 	}
 	return "where another version had it", nil
+}
+
+// allTo is where a program sends all packets but those on older paths, in words: as one without paths would.
+func (a *attached) allTo(p resource.Place, to uint32) (string, error) {
+	table, err := a.dealsAll()
+	if err != nil || table == "" {
+		return called(p, int(to)), err
+	}
+	among, err := a.dealtText(p, a.seats().at(a.taken[table]), table)
+	if _, shared := seatOf(to); shared || err != nil {
+		return among, err
+	}
+	return pastText(called(p, int(to)), among), nil
 }
 
 // pastTo is where a program with replicas sends packets, in words.

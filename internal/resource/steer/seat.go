@@ -126,7 +126,12 @@ func (a *attached) hasSeat(of string) bool {
 	if a == nil {
 		return false
 	}
-	_, has := a.taken[table(of)]
+	return a.hasTable(table(of))
+}
+
+// hasTable tells whether a table of flows has a seat at a program.
+func (a *attached) hasTable(name string) bool {
+	_, has := a.taken[name]
 	return has
 }
 
@@ -207,7 +212,7 @@ func (t seats) give(p resource.Place, a Among) (seat uint32, err error) {
 			return 0, err
 		}
 	}
-	m, failing, err := tableOf(p, a.Of, a.Flows)
+	m, failing, err := tableOf(p, name, a.Flows)
 	if err != nil {
 		return 0, err
 	}
@@ -428,16 +433,16 @@ func (a *attached) sharedBy(p resource.Place) (among []string, called map[uint32
 	return among, called, nil
 }
 
-// tableOf a function's flows: that of other ports, or a new one with what is known of as many, or by another version. With it come the
+// tableOf a function's flows, by its name in the kernel: that of other ports, or a new one with what is known of as many, or by another version. With it come the
 // replicas that fail by what any port says: one that leads elsewhere meanwhile may not have been told.
-func tableOf(p resource.Place, of string, many uint32) (m *ebpf.Map, failing Numbers, err error) {
+func tableOf(p resource.Place, name string, many uint32) (m *ebpf.Map, failing Numbers, err error) {
 	spec, err := spreadObject()
 	if err != nil {
 		return nil, 0, err
 	}
 	flows := spec.Maps[flowsMap]
-	flows.Name, flows.MaxEntries = table(of), many
-	others, err := portsThat(p, func(a *attached) bool { return a.hasSeat(of) })
+	flows.Name, flows.MaxEntries = name, many
+	others, err := portsThat(p, func(a *attached) bool { return a.hasTable(name) })
 	defer held.CloseAll(others)
 	for _, a := range others {
 		if err == nil && a.seated() {

@@ -211,13 +211,13 @@ func (k Kind) keepAmong(p resource.Place, s Spec, index int, to []uint32, old *a
 	if old != nil && old.Name == SpreadName && old.knows(s.Among.Of, s.Among.Flows) {
 		return old.dealing().lead(s, to, stays)
 	}
-	loaded, err := loadSpread(p, s.Among.Of, s.Among.Flows, old)
+	loaded, err := loadSpread(p, table(s.Among.Of), s.Among.Flows, old)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = loaded.Close() }()
 	d := dealing{loaded.Next, loaded.Replicas, loaded.Shares, loaded.Failing, loaded.Dealt, 0}
-	if err := errors.Join(d.followPath(old, s.Among.Of), d.lead(s, to, stays)); err != nil {
+	if err := errors.Join(d.followPath(old, table(s.Among.Of)), d.lead(s, to, stays)); err != nil {
 		return err
 	}
 	if err := k.detours.followWays(s.Device, old, loaded.Instead, d); err != nil {
@@ -227,25 +227,25 @@ func (k Kind) keepAmong(p resource.Place, s Spec, index int, to []uint32, old *a
 }
 
 // loadSpread loads this version's program that chooses among replicas. It counts on where
-// another stopped, and knows the flows that other ports know, and the replicas that fail.
-func loadSpread(p resource.Place, of string, many uint32, old *attached) (*spread.ProgramObjects, error) {
+// another stopped, and knows the flows of a table that other ports know, and the replicas that fail.
+func loadSpread(p resource.Place, name string, many uint32, old *attached) (*spread.ProgramObjects, error) {
 	spec, err := spreadObject()
 	if err != nil {
 		return nil, err
 	}
 	spec.Programs["spread"].Name = SpreadName
 	flows := spec.Maps[flowsMap]
-	flows.Name, flows.MaxEntries = table(of), many
+	flows.Name, flows.MaxEntries = name, many
 	o := ebpf.CollectionOptions{MapReplacements: counting(spec, old)}
 	if old != nil && old.Maps[nodesMap] != nil {
 		delete(o.MapReplacements, insteadMap) // which says there that nodes are looked at
 	}
-	if old != nil && (old.Maps[tablesMap] != nil || !old.hasSeat(of)) {
+	if old != nil && (old.Maps[tablesMap] != nil || !old.hasTable(name)) {
 		delete(o.MapReplacements, failingMap) // of whichever function has the seat there
 	} else if old != nil && old.lists(flows) {
 		maps.Copy(o.MapReplacements, dealt(spec, old))
 	}
-	table, failing, err := tableOf(p, of, many)
+	table, failing, err := tableOf(p, name, many)
 	if err != nil {
 		return nil, err
 	}
@@ -264,12 +264,12 @@ func loadSpread(p resource.Place, of string, many uint32, old *attached) (*sprea
 	return loaded, nil
 }
 
-// followPath follows what was so for a function's replicas where packets went on by paths.
-func (d dealing) followPath(old *attached, of string) error {
+// followPath follows what was so for the replicas of a table where packets went on by paths.
+func (d dealing) followPath(old *attached, name string) error {
 	if old == nil || old.Maps[tablesMap] == nil || !old.seated() {
 		return nil
 	}
-	seat, has := old.taken[table(of)]
+	seat, has := old.taken[name]
 	if !has {
 		return nil
 	}

@@ -33,12 +33,12 @@ func changeAt(changes []resource.Change, port string) int {
 	return slices.IndexFunc(changes, func(c resource.Change) bool { return c.Key == port })
 }
 
-// mayTake tells whether flows can stay on paths though the chain is to have no classifier: each port is to lead to one other, and no function
-// gets headers, which say them.
+// mayTake tells whether flows can stay on paths though the chain is to have no classifier: ways do not part, and no function gets headers, which
+// say paths.
 func mayTake(ports []*attached, changes []resource.Change) bool {
 	alone := func(c resource.Change) bool {
 		s := c.Spec.(Spec)
-		return s.Paths == nil && s.Among == nil && s.Branch == nil && !sends(s)
+		return s.Paths == nil && s.Branch == nil && !sends(s)
 	}
 	named := func(a *attached) bool {
 		ways, err := a.byPathsTo()
@@ -61,8 +61,12 @@ func (a *attached) byPathsTo() (to []uint32, err error) {
 	return to, err
 }
 
-// unclassify has ends lead all flows by one path but those that stay on older ones, if these changes are of a chain that has no classifier.
+// unclassify has ends lead all flows by one path but those that stay on older ones, if these changes are of a chain that has no classifier, and
+// ports that are changed to lead to replicas.
 func (k Kind) unclassify(p resource.Place, changes []resource.Change) ([]resource.Change, error) {
+	if k.Settled {
+		return stillUnclassified(p, changes)
+	}
 	if len(k.older) == 0 {
 		return changes, nil
 	}
@@ -79,44 +83,92 @@ func (k Kind) unclassify(p resource.Place, changes []resource.Change) ([]resourc
 	if err != nil {
 		return nil, err
 	}
-	of := changes[0].Spec.(Spec)
+	u := unruled{number: number, flows: ends[0].Maps[membersMap].MaxEntries(), idle: changes[0].Spec.(Spec).Stay.Idle}
 	changes = slices.Clone(changes)
 	for _, a := range ends {
-		to := ""
 		i := changeAt(changes, a.port)
-		if i >= 0 {
-			to = changes[i].Spec.(Spec).To
-		} else if to, err = a.goesTo(p); err != nil || to == "" {
-			return changes, err
-		}
-		s, err := a.unruledTo(to, number, of.Stay.Idle)
-		if err != nil {
-			return nil, err
+		if s, is := k.Turn.Specs[a.port]; i < 0 && is {
+			i, changes = len(changes), append(changes, resource.Change{Op: resource.Update, Kind: KindName, Key: a.port, Spec: s})
 		}
 		if i < 0 {
-			i, changes = len(changes), append(changes, resource.Change{Op: resource.Update, Kind: KindName, Key: a.port})
+			continue
 		}
-		changes[i].Spec = s
+		if changes[i].Spec, err = u.end(changes[i].Spec.(Spec), a); err != nil {
+			return nil, err
+		}
+	}
+	for i, c := range changes {
+		if s := c.Spec.(Spec); s.Paths == nil && s.Among != nil {
+			changes[i].Spec = u.between(s)
+		}
 	}
 	return changes, nil
 }
 
-// goesTo is the port that an end without rules leads to; "" where it has some.
-func (a *attached) goesTo(p resource.Place) (string, error) {
-	to, err := a.leadsAll()
-	if err != nil || to == 0 {
-		return "", err
+// stillUnclassified are changes of replicas at ports that lead all flows to these but those on older paths: they go on doing so.
+func stillUnclassified(p resource.Place, changes []resource.Change) ([]resource.Change, error) {
+	all, err := portsThat(p, (*attached).leadsByPath)
+	defer held.CloseAll(all)
+	if err != nil {
+		return nil, err
 	}
-	return called(p, int(to)), nil
+	changes = slices.Clone(changes)
+	for _, a := range all {
+		i := changeAt(changes, a.port)
+		if i < 0 {
+			continue
+		}
+		number, _, err := a.unclassified()
+		s, is := changes[i].Spec.(Spec)
+		if err != nil || !is || number == 0 || s.Paths != nil || s.Among == nil {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		u := unruled{number: number, flows: a.Maps[membersMap].MaxEntries(), idle: s.Among.Idle}
+		if a.Maps[currentMap] == nil {
+			changes[i].Spec = u.between(s)
+		} else if changes[i].Spec, err = u.end(s, a); err != nil {
+			return nil, err
+		}
+	}
+	return changes, nil
 }
 
-// unruledTo is the spec of an end as long as flows stay on older paths: all others go to a port.
-func (a *attached) unruledTo(to string, number int, idle api.Duration) (Spec, error) {
+// unruled is how ports lead all flows by one path of this number, as long as others stay on older ones.
+type unruled struct {
+	number int
+	flows  uint32
+	idle   api.Duration
+}
+
+// end leads to where a spec of it says.
+func (u unruled) end(s Spec, a *attached) (Spec, error) {
 	var side uint32
 	err := a.Maps[sideMap].Lookup(uint32(0), &side)
-	ways := []Way{{Path: unclassified, Number: number, Port: to}}
-	on := &Paths{Ways: ways, Choice: &Choice{Otherwise: unclassified}, End: int(side) + FirstEnd, Flows: a.Maps[membersMap].MaxEntries(), Idle: idle}
-	return Spec{Device: a.port, Hook: a.hook, Paths: on}, err
+	s = u.on(s)
+	s.Paths.Choice, s.Paths.End = &Choice{Otherwise: unclassified}, int(side)+FirstEnd
+	return s, err
+}
+
+// between functions it does so by the usual path.
+func (u unruled) between(s Spec) Spec {
+	s = u.on(s)
+	s.Paths.Usual = unclassified
+	return s
+}
+
+func (u unruled) on(s Spec) Spec {
+	w, on := Way{Path: unclassified, Number: u.number, Port: s.To}, &Paths{Flows: u.flows, Idle: u.idle}
+	if s.Among != nil {
+		on.Among = []Among{*s.Among}
+		if s.To == "" {
+			w.Of = s.Among.Of
+		}
+	}
+	on.Ways = []Way{w}
+	return Spec{Device: s.Device, Hook: s.Hook, Paths: on}
 }
 
 // freeNumber that no path has at ports.
