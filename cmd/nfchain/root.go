@@ -179,7 +179,7 @@ Exit codes: 0 done; 1 the run failed, or some of its trials, or a gate that was 
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress on standard error")
 	root.PersistentFlags().StringVar(&a.results, "results", "", "results database (default: $XDG_DATA_HOME/nfchain/results.db)")
 	root.AddCommand(a.doctorCmd(), a.validateCmd(), a.planCmd(), a.diffCmd(), a.upCmd(), a.downCmd(), a.lsCmd(), a.showCmd(), a.functionCmd(), a.traceCmd(), a.explainCmd(), a.captureCmd(), a.profileCmd(),
-		a.execCmd(), a.logsCmd(), a.benchCmd(), a.experimentCmd(), a.reproduceCmd(), a.runsCmd(), a.reportCmd(), a.modelCmd(), a.compareCmd(), a.adviseCmd(), a.gateCmd(), a.schemaCmd(), a.versionCmd(), a.genCmd(), a.meterCmd(), a.superviseCmd(), a.applyCmd(), a.insideCmd(), a.impairProgramCmd(), a.holdCmd(), a.enterCmd(), a.besideCmd(), a.hostedCmd(), a.inCmd(), a.idleCmd())
+		a.execCmd(), a.logsCmd(), a.benchCmd(), a.experimentCmd(), a.reproduceCmd(), a.runsCmd(), a.reportCmd(), a.modelCmd(), a.compareCmd(), a.adviseCmd(), a.gateCmd(), a.schemaCmd(), a.versionCmd(), a.genCmd(), a.meterCmd(), a.superviseCmd(), a.applyCmd(), a.insideCmd(), a.impairProgramCmd(), a.holdCmd(), a.inCmd())
 	root.AddCommand(a.calibrateCmd(), a.cniCmd())
 	root.SetFlagErrorFunc(explainFlag)
 	explainCobra(root)

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/engine/entry"
 )
 
 // TestNotThere: an engine that does not answer, or may be on another machine, is not there, and the error says
@@ -50,10 +52,10 @@ func TestRests(t *testing.T) {
 	if err := unix.Mkfifo(filepath.Join(dir, EnterCommand), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("/bin/cat", filepath.Join(dir, resting)); err != nil {
+	if err := os.Symlink("/bin/cat", filepath.Join(dir, entry.Resting)); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]bool{"/bin/cat": true, filepath.Join(dir, resting): false} {
+	for path, want := range map[string]bool{"/bin/cat": true, filepath.Join(dir, entry.Resting): false} {
 		cmd := &exec.Cmd{Path: path, Args: append(Wanted{}.entry(), Resting()...), Dir: dir} // which reads from nobody
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)

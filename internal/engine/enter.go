@@ -9,35 +9,27 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"nfchain.dev/nfchain/internal/engine/entry"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/netns/rundir"
 )
 
 const (
-	// program is where nfchain itself is in a container.
-	program = "/.nfchain"
-	// EnterCommand is the hidden command that waits for the network and then becomes what the container is to run,
-	// and IdleCommand one that does nothing until it is asked to end, for functions that are the kernel's work alone.
-	EnterCommand, IdleCommand = "enter", "idle"
+	program = entry.Program
+	// EnterCommand is the command that waits for the network and then becomes what the container is to run, and IdleCommand one that does
+	// nothing until it is asked to end, for functions that are the kernel's work alone.
+	EnterCommand, IdleCommand = entry.Enter, entry.Idle
 	// BesideCommand is EnterCommand in a network namespace that another container has already.
-	BesideCommand = "enter-beside"
-	// HostedCommand is EnterCommand in the machine's own network namespace, where others of all chains may wait: the container's name
-	// comes first of what it is given.
-	HostedCommand = "enter-hosted"
-	// gate is where the one waits, a name of the network namespace's (unix(7), abstract), and besideGate where another does in the same.
-	gate, besideGate = "@nfchain/gate", "@nfchain/gate-beside"
-	// hostedGate is where a container of the name behind it waits in the machine's own.
-	hostedGate = "@nfchain/gate-of/"
+	BesideCommand = entry.Beside
+	// HostedCommand is EnterCommand in the machine's own network namespace: the container's name comes first of what it is given.
+	HostedCommand = entry.Hosted
 )
 
 // ProgramVariable of the environment names the file of nfchain that containers are started by, where that is not the
@@ -104,91 +96,20 @@ func gateOf(pid int) string {
 	case err != nil || len(words) < 3 || !isEntry(words[:3]):
 		return ""
 	case words[1] == BesideCommand:
-		return besideGate
+		return entry.BesideGate
 	case words[1] == HostedCommand && len(words) > 3:
-		return hostedGate + words[3]
+		return entry.HostedGate + words[3]
 	}
-	return gate
+	return entry.Gate
 }
 
 // Resting is what a container runs that has no program.
 func Resting() []string { return []string{program, IdleCommand} }
 
-// Enter waits until the container's network is there, and becomes the program. What keeps it from that is told to
-// whoever said so, and to whoever reads what the container writes.
-func Enter(args []string) error { return enter(gate, args) }
-
-// EnterBeside does so where another container has the network namespace.
-func EnterBeside(args []string) error { return enter(besideGate, args) }
-
-// EnterHosted does so in the machine's own, where any user of the machine reaches it: it heeds root alone.
-func EnterHosted(args []string) error { return enter(hostedGate+args[0], args[1:]) }
-
-func enter(at string, args []string) error {
-	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: at, Net: "unix"})
-	if err != nil {
-		return fmt.Errorf("wait for the network: %w", err)
-	}
-	c, err := heard(listener, strings.HasPrefix(at, hostedGate))
-	if err != nil {
-		return fmt.Errorf("wait for the network: %w", err)
-	}
-	_ = listener.Close()
-	if slices.Equal(args, Resting()) && rest() == nil { // which it is already, and need not become
-		_ = c.Close()
-		signal.Reset()
-		Idle()
-		return nil
-	}
-	path, err := exec.LookPath(args[0])
-	if err == nil {
-		signal.Reset()
-		err = &os.PathError{Op: "exec", Path: path, Err: unix.Exec(path, args, os.Environ())} // which closes what is open
-	}
-	_, _ = io.WriteString(c, err.Error())
-	_ = c.Close()
-	return err
-}
-
-// heard is the first who says that the network is there; of root's processes alone where others could. A container in the machine's own
-// network namespace has its users, too, so that root is called there as here, unless the engine gives it a user namespace.
-func heard(listener *net.UnixListener, rootAlone bool) (*net.UnixConn, error) {
-	for {
-		c, err := listener.AcceptUnix()
-		if err != nil || !rootAlone {
-			return c, err
-		}
-		if is, err := rundir.Peer(c); err == nil && is.Uid == 0 {
-			return c, nil
-		}
-		_ = c.Close()
-	}
-}
-
-// resting is what the first process of a container is called that waits no more, and has nothing to become.
-const resting = "nfchain-idle"
-
-// rest tells others that this process waits no more.
-func rest() error { return os.WriteFile("/proc/self/comm", []byte(resting), 0) }
-
 // rests tells whether a process has said so.
 func rests(pid int) bool {
 	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
-	return err == nil && strings.TrimSpace(string(name)) == resting
-}
-
-// Idle does nothing until it is asked to end. What else ends in the container is let go of.
-func Idle() {
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, unix.SIGTERM, unix.SIGINT, unix.SIGCHLD)
-	for s := range signals {
-		if s != unix.SIGCHLD {
-			return
-		}
-		for pid := 1; pid > 0; {
-			pid, _ = syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
-		}
-	}
+	return err == nil && strings.TrimSpace(string(name)) == entry.Resting
 }
 
 // lateAfter is how long a container that runs may take until it waits for its network.
@@ -229,7 +150,7 @@ func LetIn(ctx context.Context, pid int, namespace string) error {
 // itself is an error if another than the container's process listens where that waits, in the machine's own network namespace, in which
 // whoever is there may.
 func itself(c *net.UnixConn, at string, pid int) error {
-	if !strings.HasPrefix(at, hostedGate) {
+	if !strings.HasPrefix(at, entry.HostedGate) {
 		return nil
 	}
 	is, err := rundir.Peer(c)

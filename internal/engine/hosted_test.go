@@ -19,14 +19,6 @@ import (
 	"nfchain.dev/nfchain/internal/nstest"
 )
 
-// init has this program wait as a container does in the machine's own network, where it is begun as one.
-func init() {
-	if len(os.Args) > 3 && os.Args[0] == "/.nfchain" && os.Args[1] == engine.HostedCommand {
-		fmt.Fprintln(os.Stderr, engine.EnterHosted(os.Args[3:])) // or it has become that
-		os.Exit(1)
-	}
-}
-
 // nobody is the number of a user that is not root.
 const nobody = 65534
 
