@@ -237,8 +237,9 @@ type work struct {
 	held bool
 	// leaving tells that nodes are there that are no longer wanted.
 	leaving bool
-	// alike tells that flows which stay meet the same inline functions as others.
-	alike bool
+	// alike tells that flows which stay meet the same inline functions as others, and unlike that they would not have met those of an
+	// edit which came to no end.
+	alike, unlike bool
 	// stayed tells that flows may stay on their path since an earlier change.
 	stayed bool
 	// forwarder is the namespace of the wiring's own, if there is one: it stays open, since it is looked into again and again.

@@ -13,26 +13,39 @@ import (
 )
 
 // compare what packets meet before anything is changed, and after: whether flows that stay on their path would meet functions without a
-// namespace there as others do. Where no port is turned, nor was while flows stay, nobody asks.
+// namespace there as others do. Where no port is turned, nor was while flows stay, nobody asks. Where they would not, that is noted until
+// all ports are turned: functions without a namespace are put in before, so that who ends in between leaves nothing by which to tell.
 func (w *work) compare(p *plan.Plan) error {
 	own := namespace.Name(p.Chain, plan.WiringNode)
 	w.alike = true
 	if w.isFresh(own) || !netns.Exists(own) {
 		return nil
 	}
+	if w.unlike = unlikeNoted(w.owner); w.unlike {
+		return nil
+	}
+	asked, err := w.meet(p, own)
+	if err != nil || !asked || w.alike || w.dry {
+		return err
+	}
+	return noteUnlike(w.owner)
+}
+
+// meet is that of a chain whose last edit came to its end. It tells whether somebody asks.
+func (w *work) meet(p *plan.Plan, own string) (asked bool, err error) {
 	at := &opened{place: own, work: w}
 	defer at.close()
 	m := plan.Met{Was: map[string]plan.Pass{}, Is: map[string]plan.Pass{}, There: map[string]bool{}, Wanted: w.ports, Turned: map[string]bool{}, Nodes: map[uint64]bool{}}
 	passes, err := w.read(pass.Kind{}, own, at)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, o := range passes {
 		m.Was[o.Key] = plan.Pass{Steps: o.Fingerprint}
 	}
 	ports, err := w.read(steer.Kind{}, own, at)
 	if err != nil {
-		return err
+		return false, err
 	}
 	leads := map[string]string{}
 	for _, o := range ports {
@@ -56,19 +69,19 @@ func (w *work) compare(p *plan.Plan) error {
 		changes = changes || w.ports[port] && !is
 	}
 	if !changes {
-		return nil
+		return false, nil
 	}
 	if w.alike = false; !turns && !w.stayed {
-		return nil
+		return false, nil
 	}
 	if err := w.whose(at, &m); err != nil {
-		return fmt.Errorf("look at the inline functions of the forwarder: %w", err)
+		return false, fmt.Errorf("look at the inline functions of the forwarder: %w", err)
 	}
 	if err := w.name(p, &m); err != nil {
-		return err
+		return false, err
 	}
 	w.alike = m.Alike()
-	return nil
+	return true, nil
 }
 
 // met is what packets meet in a pass.

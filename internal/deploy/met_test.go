@@ -1,6 +1,8 @@
 package deploy_test
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 
 	"nfchain.dev/nfchain/internal/deploy"
@@ -67,7 +69,8 @@ func counts(tours []*tour) (sent [2]uint64) {
 	return sent
 }
 
-// TestFlowsMoveWhereInlineChange at once where flows that stay would meet an inline function one way alone, twice or not at all.
+// TestFlowsMoveWhereInlineChange at once where flows that stay would meet an inline function one way alone, twice or not at all, also where an up
+// before had put inline functions in and came to no end.
 func TestFlowsMoveWhereInlineChange(t *testing.T) {
 	needsForwarder(t)
 	for name, c := range map[string]edit{
@@ -79,25 +82,40 @@ func TestFlowsMoveWhereInlineChange(t *testing.T) {
 		"inline now":                  {before: spec(forward("a"), forward("one"), forward("b")), after: spec(forward("a"), forward("b"), inline("one"))},
 		"in a namespace now":          {before: spec(inline("one"), forward("a"), forward("b")), after: spec(forward("a"), forward("one"), forward("b"))},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			owner := nstest.Owner(t)
-			downAfter(t, owner)
-			first := planned(t, owner, lasting+c.before)
-			up(t, first)
-			crosses(t, first)
-			s := streams(t, first, addresses(first, first.Client().Name, first.Server().Name))
-			s.more(t, 100)
-			second := planned(t, owner, lasting+c.after)
-			d := &deploy.Deployer{}
-			if _, err := d.Up(t.Context(), second); err != nil {
-				t.Fatal(err)
-			}
-			if at := stay(t, second); at != nil || d.Staying != 0 {
-				t.Errorf("%d flows stay, %+v", d.Staying, at)
-			}
-			s.more(t, 100)
-			s.ends(t)
-		})
+		for _, begun := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/begun before %t", name, begun), func(t *testing.T) {
+				t.Parallel()
+				c.atOnce(t, begun)
+			})
+		}
 	}
+}
+
+// atOnce moves flows, and loses no packet.
+func (c edit) atOnce(t *testing.T, begun bool) {
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	first := planned(t, owner, lasting+c.before)
+	up(t, first)
+	crosses(t, first)
+	s := streams(t, first, addresses(first, first.Client().Name, first.Server().Name))
+	s.more(t, 100)
+	second := planned(t, owner, lasting+c.after)
+	if begun {
+		failed := errors.New("a function does not start")
+		d := &deploy.Deployer{Made: func() error { return failed }}
+		if _, err := d.Up(t.Context(), second); !errors.Is(err, failed) {
+			t.Fatal(err)
+		}
+		s.more(t, 100)
+	}
+	d := &deploy.Deployer{}
+	if _, err := d.Up(t.Context(), second); err != nil {
+		t.Fatal(err)
+	}
+	if at := stay(t, second); at != nil || d.Staying != 0 {
+		t.Errorf("%d flows stay, %+v", d.Staying, at)
+	}
+	s.more(t, 100)
+	s.ends(t)
 }

@@ -47,7 +47,7 @@ func specsOf(p *plan.Plan) map[string]steer.Spec {
 
 // atOnce tells whether no flow may stay on its path.
 func (w *work) atOnce(p *plan.Plan) bool {
-	return !stays(p) || !w.alike && w.passesChange(p) || w.unwatches(p)
+	return !stays(p) || w.unlike || !w.alike && w.passesChange(p) || w.unwatches(p)
 }
 
 // moveOlder has flows that stay since an earlier change go the newest path, where none may stay after this one: it may

@@ -76,6 +76,9 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) error {
 	if err := w.turn(ctx, p); err != nil {
 		return err
 	}
+	if err := w.turned(); err != nil {
+		return err
+	}
 	w.phase = plain
 	if w.staying > 0 && (!w.dry || len(w.done) == 0) {
 		return nil // they still need what is no longer wanted
