@@ -125,9 +125,14 @@ func carriedIn(m *ebpf.Map) (all carrying, err error) {
 	return all, nil
 }
 
-// holds a table for what is carried on: that of a pass whose counters it has too, or one of its own.
+// holds a table for what is carried on: that of a pass whose counters it has too, or one of its own. Of one that was put by who was
+// killed before the sum was written it holds the counters of the pass before, too, which else would go with that one.
 func (l *Loaded) holds(s Spec, shared *ebpf.Map) error {
-	if l.carried = shared; shared == nil {
+	if l.carried = shared; shared != nil {
+		if err := l.holdsBefore(); err != nil {
+			return err
+		}
+	} else {
 		made, err := ebpf.NewMap(&ebpf.MapSpec{Name: carriedMap, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(binary.Size(carrying{})), MaxEntries: 1})
 		if err != nil {
 			return fmt.Errorf("make a table for what a pass carries on: %w", err)

@@ -1,7 +1,9 @@
 package pass
 
 import (
+	"errors"
 	"fmt"
+	"os"
 
 	"github.com/cilium/ebpf"
 
@@ -25,12 +27,7 @@ func (l *Loaded) goesOnFrom(old *attached) (bool, error) {
 }
 
 func (c carrying) goesOnFrom(number ebpf.MapID) bool {
-	for _, t := range c {
-		if t.Before == uint32(number) {
-			return true
-		}
-	}
-	return false
+	return c.before()[uint32(number)]
 }
 
 // goOnFrom what another pass counts of the same functions, and from what it carried on.
@@ -95,7 +92,7 @@ func (c carrying) summed(but ebpf.MapID) (carrying, error) {
 		}
 		if read[t.Before] == nil {
 			counted, err := countedBefore(t.Before)
-			if err != nil {
+			if err != nil && !errors.Is(err, os.ErrNotExist) { // went with a pass of a version that did not hold it
 				return c, err
 			}
 			read[t.Before] = &counted
@@ -108,12 +105,54 @@ func (c carrying) summed(but ebpf.MapID) (carrying, error) {
 
 // countedBefore is what a pass counted in a map that another one holds.
 func countedBefore(number uint32) (Counts, error) {
-	m, err := ebpf.NewMapFromID(ebpf.MapID(number))
+	m, err := countersOf(number)
 	if err != nil {
-		return Counts{}, fmt.Errorf("open the counters of a pass that was replaced: %w", err)
+		return Counts{}, err
 	}
 	defer func() { _ = m.Close() }()
 	return talliesIn(m)
+}
+
+// countersOf a pass that was replaced, by their number.
+func countersOf(number uint32) (*ebpf.Map, error) {
+	m, err := ebpf.NewMapFromID(ebpf.MapID(number))
+	if err != nil {
+		return nil, fmt.Errorf("open the counters of a pass that was replaced: %w", err)
+	}
+	return m, nil
+}
+
+// holdsBefore has a pass hold the counters that are told with its own.
+func (l *Loaded) holdsBefore() error {
+	own, err := carriedIn(l.carried)
+	if err != nil {
+		return err
+	}
+	for number := range own.before() {
+		m, err := countersOf(number)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		err = l.Program.BindMap(m)
+		if err := errors.Join(err, m.Close()); err != nil {
+			return fmt.Errorf("have a pass hold the counters of the one before: %w", err)
+		}
+	}
+	return nil
+}
+
+// before are the numbers of the maps whose counters are told as well.
+func (c carrying) before() map[uint32]bool {
+	all := map[uint32]bool{}
+	for _, t := range c {
+		if t.Before != 0 {
+			all[t.Before] = true
+		}
+	}
+	return all
 }
 
 // finish what somebody began and did not end who was killed: a pass that is at some of these interfaces was about to take the place of
