@@ -64,6 +64,9 @@ func (a *app) printDifference(item deployedItem) {
 		return
 	}
 	a.printf("%s\n", summary(item.Name, item.changes, true))
+	if item.MovedAtOnce != "" {
+		a.printf("%s\n", atOnce(item, true))
+	}
 	for _, c := range item.changes {
 		a.printf("%s %s\n", sign[c.Op], item.named(c.ID))
 		if is := c.Spec; c.Op == resource.Update && c.Was != "" && c.Was != is.Fingerprint() {

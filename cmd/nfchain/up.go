@@ -127,6 +127,9 @@ type deployedItem struct {
 	// may have come in another order. StayingFlows go the path that they began on until they are idle.
 	MovedFlows   int `json:"moved_flows"`
 	StayingFlows int `json:"staying_flows"`
+	// MovedAtOnce says why flows that were under way went, or would go, to the new path at once though they were to stay on the one
+	// before; nobody counts them.
+	MovedAtOnce string `json:"moved_at_once,omitempty"`
 
 	changes []resource.Change
 	// ports tells whose the ports are that a text names; nil where it names none.
@@ -165,6 +168,15 @@ func staying(flows int) string {
 	return fmt.Sprintf("%d flows stay", flows)
 }
 
+// atOnce says that flows go the new path at once, and why.
+func atOnce(item deployedItem, dry bool) string {
+	way := "went"
+	if dry {
+		way = "would go"
+	}
+	return fmt.Sprintf("%s: flows that are under way %s the new path at once, since %s; packets of theirs may come in another order", item.Name, way, item.MovedAtOnce)
+}
+
 func (a *app) printItem(item deployedItem, dry bool) {
 	if item.bare {
 		a.printf("%s\n", bareSummary(item.Name, dry))
@@ -173,6 +185,9 @@ func (a *app) printItem(item deployedItem, dry bool) {
 	a.printf("%s\n", summary(item.Name, item.changes, dry))
 	if item.MovedFlows > 0 {
 		a.printf("%s: %s that had not been idle moved to the new path at once; of those, packets that were under way may come in another order\n", item.Name, words.Plural(item.MovedFlows, "flow"))
+	}
+	if item.MovedAtOnce != "" {
+		a.printf("%s\n", atOnce(item, dry))
 	}
 	if item.StayingFlows > 0 {
 		a.printf("%s: %s on the path from before until idle, and what only they go by is removed then; `nfchain show %s` tells how many are left\n", item.Name, staying(item.StayingFlows), item.Name)
@@ -220,7 +235,7 @@ func (a *app) upAll(ctx context.Context, h *runs.Host, f *api.File, o runs.UpOpt
 		if o.DryRun {
 			item.ports = runs.NamePorts(made)
 		}
-		item.MovedFlows, item.StayingFlows = flows.Moved, flows.Staying
+		item.MovedFlows, item.StayingFlows, item.MovedAtOnce = flows.Moved, flows.Staying, flows.AtOnce
 		for _, w := range made.Warnings {
 			item.Warnings = append(item.Warnings, w)
 			a.say("warning: chain %s: %s", item.Name, w)

@@ -118,6 +118,9 @@ type Deployer struct {
 	// Staying is set by Up to how many flows stay on older versions: what they go by is left then, and removed
 	// when Up is called again after they have been idle. Moved is how many were moved.
 	Staying, Moved int
+	// AtOnce is set by Up to why flows that were under way went the new path at once, how many nobody knows, though they were to stay
+	// on the one before; "" where none did.
+	AtOnce string
 }
 
 // Up makes the chain what the plan says and returns what it had to change.
@@ -148,7 +151,7 @@ func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, err
 	if err != nil && w.begun {
 		_ = process.Rest(p.Chain)
 	}
-	d.Staying, d.Moved = w.staying, w.moved
+	d.Staying, d.Moved, d.AtOnce = w.staying, w.moved, w.leftAtOnce
 	return w.done, err
 }
 
@@ -240,6 +243,10 @@ type work struct {
 	// alike tells that flows which stay meet the same inline functions as others, and unlike that they would not have met those of an
 	// edit which came to no end.
 	alike, unlike bool
+	// relabels tells that ports cannot tell by a label where one led that a packet bore before.
+	relabels bool
+	// leftAtOnce tells why flows go the new path at once; "" where none do, or are to stay.
+	leftAtOnce string
 	// stayed tells that flows may stay on their path since an earlier change.
 	stayed bool
 	// forwarder is the namespace of the wiring's own, if there is one: it stays open, since it is looked into again and again.

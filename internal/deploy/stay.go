@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -21,7 +22,10 @@ func (w *work) turnOf(ctx context.Context, p *plan.Plan) (*steer.Turn, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &steer.Turn{Wanted: w.ports, New: map[string]bool{}, Specs: specsOf(p), Labels: labels, AtOnce: w.atOnce(p) || !known}
+	if !known {
+		w.relabels = true
+	}
+	t := &steer.Turn{Wanted: w.ports, New: map[string]bool{}, Specs: specsOf(p), Labels: labels, AtOnce: w.atOnce(p)}
 	t.Pause = func(while time.Duration) error {
 		_, err := pause(ctx, while)
 		return err
@@ -46,8 +50,32 @@ func specsOf(p *plan.Plan) map[string]steer.Spec {
 }
 
 // atOnce tells whether no flow may stay on its path.
-func (w *work) atOnce(p *plan.Plan) bool {
-	return !stays(p) || w.unlike || !w.alike && w.passesChange(p) || w.unwatches(p)
+func (w *work) atOnce(p *plan.Plan) bool { return !stays(p) || w.why(p) != "" }
+
+// why no flow may stay on its path though it is to; "" where it may.
+func (w *work) why(p *plan.Plan) string {
+	switch {
+	case w.unlike:
+		return "an edit was begun before that changes inline functions where namespaces change, and came to no end"
+	case !w.alike && w.passesChange(p):
+		return "inline functions change where namespaces do, or where flows stay since an edit before"
+	case w.unwatches(p):
+		return "no function is watched any more"
+	case w.relabels:
+		return "marks lead otherwise by branches"
+	}
+	return ""
+}
+
+// tellAtOnce notes that flows which are under way go the new path at once, where that was not wanted.
+func (w *work) tellAtOnce(p *plan.Plan, t *steer.Turn) {
+	led := t.Led
+	if w.dry {
+		led = w.why(p) != "" && slices.ContainsFunc(w.done, steer.LeadsElsewhere)
+	}
+	if led && stays(p) {
+		w.leftAtOnce = cmp.Or(w.why(p), "none can stay at the ports that are turned (\"At once\" in docs/steering.md)")
+	}
 }
 
 // moveOlder has flows that stay since an earlier change go the newest path, where none may stay after this one: it may

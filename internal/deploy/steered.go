@@ -155,6 +155,7 @@ func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 			return err
 		}
 		w.moved = t.Moved
+		w.tellAtOnce(p, t)
 		if err := w.relabel(); err != nil {
 			return err
 		}

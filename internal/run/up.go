@@ -40,8 +40,12 @@ type UpOptions struct {
 }
 
 // Flows are how many were moved to the newest version of a path at once, and how many stay on older ones until
-// they are idle, when what only they go by is removed.
-type Flows struct{ Moved, Staying int }
+// they are idle, when what only they go by is removed. AtOnce says why those that are under way go the newest at once, though they were to
+// stay, and nobody knows how many; "" where none do.
+type Flows struct {
+	Moved, Staying int
+	AtOnce         string
+}
 
 // Up makes a chain what it should be. The caller holds its lock.
 func (h *Host) Up(ctx context.Context, chain api.Chain, o UpOptions) (*plan.Plan, []resource.Change, error) {
@@ -228,11 +232,14 @@ func (h *Host) deployer(o UpOptions) *deploy.Deployer {
 
 func (h *Host) deploy(ctx context.Context, d *deploy.Deployer, p *plan.Plan, o UpOptions) ([]resource.Change, error) {
 	changes, err := d.Up(ctx, p)
+	if err == nil && o.Flows != nil {
+		*o.Flows = Flows{AtOnce: d.AtOnce}
+	}
 	if err != nil || o.DryRun {
 		return changes, err
 	}
 	if o.Flows != nil {
-		*o.Flows = Flows{d.Moved, d.Staying}
+		o.Flows.Moved, o.Flows.Staying = d.Moved, d.Staying
 	}
 	if d.Staying == 0 {
 		return changes, nil

@@ -23,6 +23,8 @@ type Turn struct {
 	// AtOnce has no flow stay. Those that stayed from before move, and Moved is how many.
 	AtOnce bool
 	Moved  int
+	// Led is set where ports that were there lead elsewhere, and no flow stays on the path that it began on.
+	Led bool
 	// Specs of the wanted ports, by these.
 	Specs map[string]Spec
 	// Census is how long flows are to be entered that there are before ports are turned, where they are introduced.
@@ -81,7 +83,12 @@ func (t *Turn) pause(while time.Duration) error {
 
 // gather flows that stay on older versions into the newest, since ports are to be turned at once: they would stay
 // at some and not at others.
-func (t *Turn) gather(p resource.Place) error {
+func (t *Turn) gather(p resource.Place, changes []resource.Change) error {
+	led, err := leadElsewhere(p, changes)
+	if err != nil {
+		return err
+	}
+	t.Led = t.Led || led
 	s, err := stayingOn(p)
 	if err != nil || s == nil {
 		return err

@@ -158,7 +158,7 @@ func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
 		}
 		if k.Turn != nil && len(changes) > 0 && len(k.older) == 0 && next == nil {
 			if k.aside, err = k.asideAlone(p, changes); err == nil && !k.aside {
-				err = k.Turn.gather(p)
+				err = k.Turn.gather(p, changes)
 			}
 			if err != nil {
 				return err
