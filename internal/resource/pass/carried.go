@@ -25,6 +25,9 @@ type carried struct {
 	Before, From uint32
 }
 
+// earlier is how versions before had it, which noted nothing of one that is being replaced.
+type earlier struct{ Packets, Bytes, Whose, Act uint64 }
+
 // What is no step's stands behind the slots.
 const (
 	ofCame = Most + iota
@@ -112,14 +115,23 @@ func (a attached) carries() bool {
 
 // carrying of a pass, which has nothing if it is of a version that carried nothing.
 func (a attached) carrying() (all carrying, err error) {
-	if !a.carries() {
+	if m := a.Maps[carriedMap]; !a.carries() && (m == nil || m.ValueSize() != uint32(binary.Size([allCarried]earlier{}))) {
 		return all, nil
 	}
 	return carriedIn(a.Maps[carriedMap])
 }
 
 func carriedIn(m *ebpf.Map) (all carrying, err error) {
-	if err := m.Lookup(uint32(0), &all); err != nil {
+	if m.ValueSize() == uint32(binary.Size([allCarried]earlier{})) {
+		var before [allCarried]earlier
+		err = m.Lookup(uint32(0), &before)
+		for i, e := range before {
+			all[i] = carried{Packets: e.Packets, Bytes: e.Bytes, Whose: e.Whose, Act: e.Act}
+		}
+	} else {
+		err = m.Lookup(uint32(0), &all)
+	}
+	if err != nil {
 		return all, fmt.Errorf("read what passes counted before this one: %w", err)
 	}
 	return all, nil

@@ -2,7 +2,10 @@ package pass
 
 import (
 	"encoding/binary"
+	"errors"
 	"testing"
+
+	"github.com/cilium/ebpf"
 
 	program "nfchain.dev/nfchain/bpf/pass"
 	"nfchain.dev/nfchain/internal/resource"
@@ -109,6 +112,44 @@ func TestCarriesOnOnce(t *testing.T) {
 	apply(t, p, resource.Update, s)
 	if now, _, err := CountAt(p, "eth0"); err != nil || now.Came.Packets < before.Came.Packets || now.Came.Packets >= before.Came.Packets+many {
 		t.Errorf("%+v, error %v; before %+v", now.Came, err, before.Came)
+	}
+}
+
+// TestCarriesOnFromEarlierVersions, which noted less of what they carry on: it is told, and what comes in their place goes on with it.
+func TestCarriesOnFromEarlierVersions(t *testing.T) {
+	p := place(t)
+	const carriedOn, few = 10000, 100 // the kernel says something of its own, too, but not so much
+	s := Spec{Device: "eth0", Of: []string{"one"}, Steps: []Step{NewCount(1)}}
+	apply(t, p, resource.Create, s)
+	dev, err := p.Device("eth0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Do(func() error {
+		l, err := s.loaded(numbers{}, nil, nil, nil)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = l.Close() }()
+		var noted [allCarried]earlier
+		noted[1] = earlier{carriedOn, 60 * carriedOn, WhoseStep("one"), uint64(Count)}
+		m, err := ebpf.NewMap(&ebpf.MapSpec{Name: carriedMap, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(binary.Size(noted)), MaxEntries: 1})
+		if err != nil {
+			return err
+		}
+		defer func() { _ = m.Close() }()
+		all, err := find(p, dev.Attrs().Index)
+		defer held.CloseAll(all)
+		return errors.Join(err, m.Put(uint32(0), noted), l.Program.BindMap(m), all[0].Replace(p, dev.Attrs().Index, l.Program))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, next := range []Spec{s, {Device: "eth0", Of: []string{"one", "two"}, Steps: []Step{NewCount(1), NewCount(2)}}, {Device: "eth0", Of: []string{"one"}, Steps: []Step{NewCount(9)}}} {
+		apply(t, p, resource.Update, next)
+		c, _, err := CountAt(p, "eth0")
+		if n := c.Slots[next.Steps[0].Slot].Packets; err != nil || n < carriedOn || n > carriedOn+few {
+			t.Errorf("%v counted %d, error %v", next.Of, n, err)
+		}
 	}
 }
 
