@@ -118,34 +118,61 @@ func TestClassifiersComeAndGo(t *testing.T) {
 // with, whatever replicas these have, and as many stay.
 func TestReplicasComeAndGoWithoutClassifier(t *testing.T) {
 	needsForwarder(t)
+	of := func(n int) string { return spec(forward("a"), replicas("b", n)) }
+	replicasChange(t, edit{of(3) + datagrams("b", "a"), of(3), "ba", "ab"}, of(2), of(4))
+}
+
+// TestReplicasComeAndGoWhileFlowsStay since functions changed places: the same.
+func TestReplicasComeAndGoWhileFlowsStay(t *testing.T) {
+	needsBranches(t)
+	a, b := forward("a"), func(n int) string { return spec(replicas("b", n), forward("a")) }
+	parts := "{name: tell, kind: forward, branches: [{mark: 1, to: server}]}"
+	for name, c := range map[string]struct {
+		edit
+		then []string
+	}{
+		"in a line": {edit{spec(a, replicas("b", 3)), b(3), "ab", "ba"},
+			[]string{b(2), b(4), spec("{name: b, kind: forward, replicas: 4, weights: [1, 2, 3, 4]}", a)}},
+		"where ways part": {edit{spec(parts, a, replicas("b", 3)), spec(parts, replicas("b", 3), a), "ab", "ba"},
+			[]string{spec(parts, replicas("b", 4), a), spec(parts, replicas("b", 2), a)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			replicasChange(t, c.edit, c.then...)
+		})
+	}
+}
+
+// replicasChange while flows stay since an edit.
+func replicasChange(t *testing.T, c edit, then ...string) {
+	t.Helper()
 	const wiring = "wiring: ebpf\nebpf: {idle: 5s, census: 2s}\n"
 	owner := nstest.Owner(t)
 	downAfter(t, owner)
-	of := func(n int) string { return wiring + spec(forward("a"), replicas("b", n)) }
-	first := planned(t, owner, of(3)+datagrams("b", "a"))
+	first := planned(t, owner, wiring+c.before)
 	up(t, first)
 	crosses(t, first)
 	welcome(t, first, nil)
 	dropped := nstest.Dropped(t)
 	all := tours(t, first, 7015)
-	last := planned(t, owner, of(3))
+	last := planned(t, owner, wiring+c.after)
 	up(t, last)
 	fresh := tours(t, last, 7016)
-	for _, n := range []int{2, 4} {
-		next := planned(t, owner, of(n))
+	for _, replicas := range then {
+		next := planned(t, owner, wiring+replicas)
 		up(t, next)
 		welcome(t, next, last)
 		unchanged(t, next)
 		if at := stay(t, next); at == nil || at.Flows < len(all)/2 {
-			t.Errorf("%d replicas: of %d flows there stay %+v", n, len(all)/2, at)
+			t.Errorf("of %d flows there stay %+v with %s", len(all)/2, at, replicas)
 		}
 		for _, o := range append(all[:len(all):len(all)], fresh...) {
 			o.more(t, 300)
 		}
 		last = next
 	}
-	ended(t, all, dropped, "ba")
-	ended(t, fresh, dropped, "ab")
+	ended(t, all, dropped, c.old)
+	ended(t, fresh, dropped, c.path)
 	moves(t, last)
 }
 

@@ -45,13 +45,15 @@ func KeptAhead(p resource.Place) (is bool, err error) {
 }
 
 // keepAhead has flows stay at the ports that are turned by changes, and those of nodes that come or go, by programs before those there; nil
-// where none can, or that is not needed. Who calls begin, when all have been turned, has new ones go the new way.
-func (k Kind) keepAhead(p resource.Place, changes []resource.Change) (*advancing, error) {
-	turned, err := k.mayAdvance(p, changes)
-	if err != nil || len(turned) == 0 {
-		return nil, err
+// where none can, or that is not needed, which is so where none is turned: those that stay go on as they do. Who calls begin, when all have been
+// turned, has new ones go the new way.
+func (k Kind) keepAhead(p resource.Place, changes []resource.Change) (next *advancing, none bool, err error) {
+	turned, may, err := k.mayAdvance(p, changes)
+	if err != nil || !may || len(turned) == 0 {
+		return nil, may && len(turned) == 0, err
 	}
-	return k.prepare(p, turned)
+	next, err = k.prepare(p, turned)
+	return next, false, err
 }
 
 // prepare the next version of the path: flows go by the one that there is, at all ports that are turned and those of nodes that come and go,

@@ -41,7 +41,7 @@ type Kind struct {
 	detours detoured
 	// common tables of the ports that are changed.
 	common *common
-	// aside tells that nothing is changed but what stands before others.
+	// aside tells that nothing is changed but what stands before others, or which replicas there are: flows stay where they are.
 	aside bool
 	// late fronts go when ends no longer give the paths that they lead.
 	late *late
@@ -144,7 +144,7 @@ func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
 		if len(turned) > 0 {
 			return k.advance(p, turned)
 		}
-		next, err := k.keepAhead(p, changes)
+		next, none, err := k.keepAhead(p, changes)
 		if err != nil {
 			return err
 		}
@@ -157,7 +157,11 @@ func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
 			return err
 		}
 		if k.Turn != nil && len(changes) > 0 && len(k.older) == 0 && next == nil {
-			if k.aside, err = k.asideAlone(p, changes); err == nil && !k.aside {
+			k.aside = none
+			if !k.aside {
+				k.aside, err = k.asideAlone(p, changes)
+			}
+			if err == nil && !k.aside {
 				err = k.Turn.gather(p, changes)
 			}
 			if err != nil {

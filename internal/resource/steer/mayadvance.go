@@ -5,31 +5,30 @@ import (
 	"nfchain.dev/nfchain/internal/resource/held"
 )
 
-// mayAdvance tells which ports are turned by changes so that flows can stay on their path; none where those cannot. None stays while packets
-// are led past what fails, or kept from a replica that does: what stands before the programs that know of it does not.
-func (k Kind) mayAdvance(p resource.Place, changes []resource.Change) (turned map[string]Spec, err error) {
+// mayAdvance tells whether flows can stay on their path where changes turn ports, and which they turn: none where only replicas of the same
+// functions, or their weights, are others. None stays while packets are led past what fails, or kept from a replica that does: what stands
+// before the programs that know of it does not.
+func (k Kind) mayAdvance(p resource.Place, changes []resource.Change) (turned map[string]Spec, may bool, err error) {
 	if k.Turn == nil || k.Turn.AtOnce || len(changes) == 0 {
-		return nil, nil
+		return nil, false, nil
 	}
 	turned = map[string]Spec{}
 	for _, c := range changes {
 		s, is := c.Spec.(Spec)
 		if !is || s.Stay == nil || c.Op != resource.Update {
-			return nil, nil
+			return nil, false, nil
 		}
 		front, rest := s.apart()
 		turns, fits, err := turnedAt(p, *rest, front)
 		if err != nil || !fits {
-			return nil, err
+			return nil, false, err
 		}
 		if turns {
 			turned[s.Device] = *rest
 		}
 	}
-	if may, err := k.Turn.may(p); !may || err != nil {
-		return nil, err
-	}
-	return turned, nil
+	may, err = k.Turn.may(p)
+	return turned, may, err
 }
 
 // may tells whether flows can stay at whichever port.
