@@ -215,7 +215,7 @@ func (k Kind) Killed(p resource.Place, turned int, changes []resource.Change) er
 	k.choices, k.common, k.late, k.outgrown = choices{}, &common{}, &late{}, &outgrown{}
 	defer k.common.close()
 	return p.Do(func() error {
-		next, err := k.keepAhead(p, changes)
+		next, _, err := k.keepAhead(p, changes)
 		if err != nil {
 			return err
 		}
