@@ -24,6 +24,7 @@ type Entered struct {
 	Program *ebpf.Program
 	at      *attached
 	paths   Paths
+	digest  [digestSize]byte
 }
 
 // Enter loads the program of an end, for tests that run it on frames.
@@ -45,7 +46,7 @@ func Enter(s Paths, to []uint32) (*Entered, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Entered{Program: c.Programs["enter"], at: &attached{Program: &held.Program{Program: c.Programs["enter"], Name: PathsName, Maps: c.Maps}}, paths: s}
+	e := &Entered{Program: c.Programs["enter"], at: &attached{Program: &held.Program{Program: c.Programs["enter"], Name: PathsName, Maps: c.Maps}}, paths: s, digest: s.Choice.digest(s.numbers())}
 	return e, errors.Join(lead(c.Maps[waysMap], nil, s.Ways, to), c.Maps[sideMap].Put(uint32(0), uint32(s.End-FirstEnd)))
 }
 
@@ -61,7 +62,7 @@ func Between(s Paths, to []uint32) (*Entered, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Entered{Program: c.Programs["between"], at: &attached{Program: &held.Program{Program: c.Programs["between"], Name: PathsName, Maps: c.Maps}}, paths: s}
+	e := &Entered{Program: c.Programs["between"], at: &attached{Program: &held.Program{Program: c.Programs["between"], Name: PathsName, Maps: c.Maps}}, paths: s, digest: s.Choice.digest(s.numbers())}
 	return e, errors.Join(lead(c.Maps[waysMap], nil, s.Ways, to), c.Maps[habitMap].Put(uint32(0), s.habit()))
 }
 
@@ -146,7 +147,11 @@ func (e *Entered) Clear() error { return e.at.seats().at(0).clear() }
 
 // Known is the path of a flow, and the rule that gave it the path.
 func (e *Entered) Known(f First) (path string, rule int, known bool, err error) {
-	return e.at.knowsPath(&e.paths, f)
+	path, m, known, err := e.at.knowsPath(&e.paths, f)
+	if known && err == nil {
+		rule, err = e.at.ruleOf(m, func(h choiceHeader) bool { return h.Digest == e.digest })
+	}
+	return path, rule, known, err
 }
 
 // Forget all flows.
@@ -168,6 +173,7 @@ func (p *Port) IsTurned() (bool, error) { return p.at.diverts() }
 // Choose by other rules from now on.
 func (e *Entered) Choose(c Choice) error {
 	e.paths.Choice = &c
+	e.digest = c.digest(e.paths.numbers())
 	return e.at.choose(&e.paths, choices{})
 }
 

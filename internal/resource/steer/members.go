@@ -171,8 +171,12 @@ func KnownPath(p resource.Place, s Spec, f First) (path string, rule int, known 
 		all, err := findAll(p, dev.Attrs().Index)
 		defer held.CloseAll(all)
 		for _, a := range all {
-			if err == nil && a.enters(s.Paths.Flows) {
-				path, rule, known, err = a.knowsPath(s.Paths, f)
+			if err != nil || !a.enters(s.Paths.Flows) {
+				continue
+			}
+			var m classify.ProgramMember
+			if path, m, known, err = a.knowsPath(s.Paths, f); known && err == nil {
+				rule, err = a.ruleOf(m, s.Paths.chosenBy)
 			}
 		}
 		return err
@@ -180,32 +184,33 @@ func KnownPath(p resource.Place, s Spec, f First) (path string, rule int, known 
 	return path, rule, known, err
 }
 
-func (a *attached) knowsPath(s *Paths, f First) (path string, rule int, known bool, err error) {
-	var m classify.ProgramMember
+// knowsPath of a flow, and what else is known of it.
+func (a *attached) knowsPath(s *Paths, f First) (path string, m classify.ProgramMember, known bool, err error) {
 	if err := a.Maps[membersMap].Lookup(f.key(), &m); err != nil {
 		if errors.Is(err, ebpf.ErrKeyNotExist) {
 			err = nil
 		}
-		return "", 0, false, err
-	}
-	_, h, err := a.counting()
-	if err != nil {
-		return "", 0, false, err
-	}
-	rule = Earlier
-	if m.Generation == h.Generation && s.chosenBy(h) {
-		rule = int(m.Rule) - 1
+		return "", m, false, err
 	}
 	for _, w := range s.Ways {
 		if w.Number == int(m.Path) && checkOf(w.Path) == m.Check {
-			return w.Path, rule, true, err
+			return w.Path, m, true, nil
 		}
 	}
-	ways, wrong := a.allWays()
-	if w := ways[m.Path%(MostPaths+1)]; wrong == nil && w.Older != 0 && w.Check == m.Check {
-		return "", 0, false, ErrOlder
+	ways, err := a.allWays()
+	if w := ways[m.Path%(MostPaths+1)]; err == nil && w.Older != 0 && w.Check == m.Check {
+		return "", m, false, ErrOlder
 	}
-	return "", 0, false, err
+	return "", m, false, nil
+}
+
+// ruleOf a flow that is known, by its place, or [Earlier] where rules gave it its path that are not those which are asked about.
+func (a *attached) ruleOf(m classify.ProgramMember, asked func(choiceHeader) bool) (int, error) {
+	_, h, err := a.counting()
+	if err != nil || m.Generation != h.Generation || !asked(h) {
+		return Earlier, err
+	}
+	return int(m.Rule) - 1, nil
 }
 
 // key of a flow in the table, which is the same both ways: see bpf/include/conversation.h.
