@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +24,8 @@ func (a *app) lsCmd() *cobra.Command {
 		Use: "ls", Short: "List the chains and functions that are there, whole or in part",
 		Long: `List the chains and standalone functions of which anything is there. Each is compared
 with its plan, as ` + "`up --dry-run`" + ` does: it is up, partial when something of it is missing,
-or changed when something is not as planned; ` + "`show`" + ` says what.`,
+changed when something is not as planned, or failing when all is as planned and a program does not
+run, or a function that is watched has failed; ` + "`show`" + ` says what.`,
 		Example: "  nfchain ls\n  nfchain ls -o json", Args: cobra.NoArgs,
 	}
 	var o *string
@@ -40,6 +42,9 @@ or changed when something is not as planned; ` + "`show`" + ` says what.`,
 			state := l.State
 			if l.Temporary {
 				state += " (of a bench)"
+			}
+			if l.State == runs.StateFailing {
+				state += ": " + strings.Join(l.Failing, ", ")
 			}
 			w.row("%s\t%s\t%s\t%s\t%d\t%d\n", l.Name, l.Kind, state, l.Wiring, l.Functions, l.Namespaces)
 		}

@@ -18,7 +18,7 @@ import (
 // tell of their work, under the names that they give it.
 func metricsOf(w io.Writer, s runs.State) error {
 	m := &stateMetrics{of: map[string]described{}}
-	m.add("nfchain_up", "One where all is as planned.", prometheus.GaugeValue, s.Chain, one(s.State == runs.StateUp), nil)
+	m.add("nfchain_up", "One where all is as planned.", prometheus.GaugeValue, s.Chain, one(asPlanned(s.State)), nil)
 	for _, n := range s.Nodes {
 		m.node(s.Chain, n)
 	}
@@ -68,7 +68,7 @@ func (m *stateMetrics) add(name, help string, is prometheus.ValueType, chain str
 
 func (m *stateMetrics) node(chain string, n runs.NodeState) {
 	node := told.Labels{"node": n.Name}
-	m.add("nfchain_node_up", "One where all of the node is as planned.", prometheus.GaugeValue, chain, one(n.State == runs.StateUp), node)
+	m.add("nfchain_node_up", "One where all of the node is as planned.", prometheus.GaugeValue, chain, one(asPlanned(n.State)), node)
 	for _, c := range n.Interfaces {
 		at := told.Labels{"node": n.Name, "interface": c.Interface}
 		for _, one := range []struct {
@@ -121,3 +121,6 @@ func one(is bool) float64 {
 	}
 	return 0
 }
+
+// asPlanned tells whether a chain or a node in a state is as planned, whatever its programs do: these have metrics of their own.
+func asPlanned(state string) bool { return state == runs.StateUp || state == runs.StateFailing }

@@ -24,9 +24,11 @@ type State struct {
 	Wiring string `json:"wiring"`
 	// WiringSettings are what the wiring chose.
 	WiringSettings trial.Map[string] `json:"wiring_settings"`
-	// State is up, partial, changed or waiting.
-	State string      `json:"state"`
-	Nodes []NodeState `json:"nodes"`
+	// State is up, partial, changed, failing or waiting.
+	State string `json:"state"`
+	// Failing are the nodes with a program that does not run, or is not ready, and those that are watched and have failed.
+	Failing []string    `json:"failing,omitempty"`
+	Nodes   []NodeState `json:"nodes"`
 	// Back are what packets come by on their way back, in that order; absent where that is all that they came by.
 	Back []string `json:"back,omitempty"`
 	// Inline are the functions that have no namespace, in path order.
@@ -54,7 +56,7 @@ type NodeState struct {
 	Kind string `json:"kind"`
 	// OneWay tells that what goes from the second endpoint to the first does not visit the function.
 	OneWay bool `json:"one_way,omitempty"`
-	// State is up, partial, changed, missing, or waiting for its container.
+	// State is up, partial, changed, missing, failing, or waiting for its container.
 	State string `json:"state"`
 	// Container is the one that another runtime put into the node's place; nil where there is none.
 	Container *deploy.Brought `json:"container,omitempty"`
@@ -95,15 +97,12 @@ func Inspect(ctx context.Context, p *plan.Plan) (State, error) {
 	if p.Alone() {
 		s.Kind = "function"
 	}
-	programs, err := process.Statuses(p.Chain)
+	programs, watched, err := process.Known(p.Chain)
 	if err != nil {
 		return s, err
 	}
 	heldStill(p, programs)
-	_, watched, err := process.OnWatch(p.Chain)
-	if err != nil {
-		return s, err
-	}
+	s.Failing = failingOf(p, programs, watched)
 	brought, err := deploy.BroughtTo(p.Chain)
 	if err != nil {
 		return s, err
@@ -168,7 +167,7 @@ func (s *State) compare(ctx context.Context, p *plan.Plan) error {
 	if err != nil {
 		return err
 	}
-	s.State = stateOf(p, total(changes))
+	s.State = stateOf(p, total(changes), s.Failing)
 	s.inlineDrift(p, changes)
 	for _, c := range changes {
 		if i := concerned(p, c); i >= 0 {
@@ -180,7 +179,11 @@ func (s *State) compare(ctx context.Context, p *plan.Plan) error {
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; n.State != StateMissing {
 			n.State = n.Drift.State()
-			if n.State == StateUp && p.Nodes[i].Waits {
+			switch {
+			case n.State != StateUp:
+			case n.failsAmong(s.Failing):
+				n.State = StateFailing
+			case p.Nodes[i].Waits:
 				n.State = StateWaiting
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/process"
 )
 
 // Live is a chain or standalone function of which something is there.
@@ -18,10 +19,12 @@ type Live struct {
 	// Kind is chain or function.
 	Kind string `json:"kind"`
 	// State is up, partial when something of it is missing, changed when something
-	// is not as planned, or waiting when a container has not come that another runtime puts in.
-	State     string `json:"state"`
-	Wiring    string `json:"wiring,omitempty"`
-	Functions int    `json:"functions"`
+	// is not as planned, failing when all is as planned and some nodes fail, or waiting when a container has not come that another runtime puts in.
+	State string `json:"state"`
+	// Failing are the nodes with a program that does not run, or is not ready, and those that are watched and have failed.
+	Failing   []string `json:"failing,omitempty"`
+	Wiring    string   `json:"wiring,omitempty"`
+	Functions int      `json:"functions"`
 	// Namespaces that are there.
 	Namespaces int  `json:"namespaces"`
 	Temporary  bool `json:"temporary"`
@@ -74,7 +77,7 @@ func (h *Host) live(ctx context.Context, name string) (Live, error) {
 	}
 	if err == nil {
 		live.describe(file)
-		live.State, err = h.state(ctx, name)
+		live.State, live.Failing, err = h.state(ctx, name)
 	}
 	if ctx.Err() != nil {
 		return live, deploy.Interrupted(ctx.Err())
@@ -93,12 +96,18 @@ func (l *Live) describe(file *api.File) {
 	l.Kind, l.Wiring, l.Functions = "chain", file.Chains[0].Spec.Wiring, len(file.Chains[0].Spec.Functions)
 }
 
-// state compares what has this name with its plan.
-func (h *Host) state(ctx context.Context, name string) (string, error) {
+// state compares what has this name with its plan, and asks which nodes fail.
+func (h *Host) state(ctx context.Context, name string) (state string, bad []string, err error) {
 	p, err := h.Made(name)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	changes, err := drift(ctx, p)
-	return stateOf(p, total(changes)), err
+	if err != nil {
+		return "", nil, err
+	}
+	programs, watched, err := process.Known(name)
+	heldStill(p, programs)
+	bad = failingOf(p, programs, watched)
+	return stateOf(p, total(changes), bad), bad, err
 }

@@ -22,6 +22,7 @@ const (
 	StateChanged = "changed" // nothing is missing, but something is not as planned
 	StateMissing = "missing" // a node without its namespace
 	StateWaiting = "waiting" // all is as planned, and another runtime has not put a container in yet
+	StateFailing = "failing" // all is as planned, and a program does not run or is not ready, or a function that is watched has failed
 )
 
 // Drift is how what is there differs from its plan, by the IDs of resources.
@@ -46,12 +47,17 @@ func (d Drift) State() string {
 	return StateUp
 }
 
-// stateOf a chain or function as a whole.
-func stateOf(p *plan.Plan, d Drift) string {
-	if state := d.State(); state != StateUp || len(p.Waiting()) == 0 {
+// stateOf a chain or function as a whole, of which these nodes fail.
+func stateOf(p *plan.Plan, d Drift, failing []string) string {
+	switch state := d.State(); {
+	case state != StateUp:
 		return state
+	case len(failing) > 0:
+		return StateFailing
+	case len(p.Waiting()) > 0:
+		return StateWaiting
 	}
-	return StateWaiting
+	return StateUp
 }
 
 func (d *Drift) add(c resource.Change) {

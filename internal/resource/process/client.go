@@ -59,6 +59,15 @@ func Statuses(owner string) ([]Status, error) {
 	return reply.Programs, err
 }
 
+// Known is what the owner's supervisor knows of all its programs, and of the functions that it watches over; none where there is no supervisor.
+func Known(owner string) (programs []Status, watched []Health, err error) {
+	reply, err := call(owner, Request{Op: OpStatus})
+	if errors.Is(err, rundir.ErrNone) {
+		return nil, nil, nil
+	}
+	return reply.Programs, reply.Health, err
+}
+
 // Relieve the owner's supervisor where it is of another version of nfchain, which leaves out parts of what it is told. What it
 // keeps running goes on, and is taken over by the next one. None running is success.
 func Relieve(owner string) (relieved bool, err error) {
