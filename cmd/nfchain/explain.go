@@ -23,8 +23,8 @@ func (a *app) explainCmd() *cobra.Command {
 they were seen, where they ended, and why, in words beside the kernel's own.
 
 FROM and TO are nodes or addresses, with a port for tcp and udp: client, server:443,
-198.18.0.1, [2001:2::1]:443. A flow begins at one of the ends; where FROM has no port, one is
-chosen. The packets open a connection (tcp), carry a few bytes (udp) or ask for an echo (icmp), and
+198.18.0.1, [2001:2::1]:443. A name means what it resolves to at the end where the flow begins, as
+programs there see it. A flow begins at one of the ends; where FROM has no port, one is chosen. The packets open a connection (tcp), carry a few bytes (udp) or ask for an echo (icmp), and
 what listens at TO gets them, whatever it then makes of them.
 
 A classifier's rules ask for more: --dscp gives the packets a code point, --vlan a tag, and with --ingress they
@@ -34,6 +34,7 @@ It needs root and a kernel that describes its types (Linux 5.17 or newer).`,
 		Example: `  nfchain explain edge tcp client server:443
   nfchain explain edge udp client:5000 198.18.0.9:53 -o json
   nfchain explain edge icmp server client
+  nfchain explain edge tcp server fw:22
   nfchain explain edge tcp 203.0.113.7 server:443 --ingress client --dscp af41 --vlan 10`,
 		Args: cobra.ExactArgs(4), ValidArgsFunction: a.completeChains,
 	}

@@ -55,7 +55,7 @@ func FlowOf(p *plan.Plan, w FlowWords) (trace.Flow, error) {
 		return f, err
 	}
 	f.Reverse = begins.Name == p.Server().Name
-	goes := addressesFrom(p, f.Reverse, target)
+	goes := addressesFrom(p, begins, target)
 	if len(goes) == 0 {
 		return f, fmt.Errorf("%q is neither an address nor a node of the chain that has one: %w", target, ErrInput)
 	}
@@ -147,19 +147,20 @@ func meant(word string, n plan.Node) []netip.Addr {
 	return []netip.Addr{a}
 }
 
-// addressesFrom an end, of what a word names: the last end is reached from the first at
-// addresses that may be a function's.
-func addressesFrom(p *plan.Plan, reverse bool, word string) []netip.Addr {
+// addressesFrom an end, of what a word names: those that the name resolves to there, which are on the function's side that
+// faces the end, and of the other end may be a function's.
+func addressesFrom(p *plan.Plan, from plan.Node, word string) (all []netip.Addr) {
 	if a, err := netip.ParseAddr(word); err == nil {
 		return []netip.Addr{a}
 	}
-	if word == p.Server().Name && !reverse {
-		return p.Reached().Addresses
+	i := slices.IndexFunc(p.Nodes, func(n plan.Node) bool { return n.Has(word) || n.Function() == word })
+	if i < 0 {
+		return nil
 	}
-	for _, n := range p.Nodes {
-		if n.Has(word) || n.Function() == word { // replicas have the same addresses
-			return addressesOf(n)
+	for _, h := range p.Hosts(from.Name) {
+		if h.Name == p.Nodes[i].Function() { // as which replicas are reached, too
+			all = append(all, h.Address)
 		}
 	}
-	return nil
+	return all
 }

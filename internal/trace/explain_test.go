@@ -206,6 +206,19 @@ func TestAFlowToReplicas(t *testing.T) {
 	}
 }
 
+// TestAFlowGoesWhereItsNameResolvesTo at the end where it begins: to the side that faces that end, by whatever name.
+func TestAFlowGoesWhereItsNameResolvesTo(t *testing.T) {
+	b := newBed(t, "addresses: {ipv6: none}\nfunctions:\n- {name: f, kind: forward}\n- {name: nat, kind: nat, nat: {source: {}, destination: {}}}\n- {name: g, kind: forward}\n")
+	for _, from := range []string{"client", "server"} {
+		for _, h := range b.plan.Hosts(from) {
+			f, err := run.FlowOf(b.plan, run.FlowWords{Protocol: "tcp", From: from, To: h.Name + ":80"})
+			if err != nil || f.To.Addr() != h.Address {
+				t.Errorf("from %s, %s is %s, and the flow is to %s (%v)", from, h.Name, h.Address, f.To, err)
+			}
+		}
+	}
+}
+
 // TestWrongFlows are refused with what is right.
 func TestWrongFlows(t *testing.T) {
 	b := newBed(t, plantest.Forwards(1)+"addresses: {ipv6: none}\n")
