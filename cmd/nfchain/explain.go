@@ -24,7 +24,8 @@ they were seen, where they ended, and why, in words beside the kernel's own.
 
 FROM and TO are nodes or addresses, with a port for tcp and udp: client, server:443,
 198.18.0.1, [2001:2::1]:443. A name means what it resolves to at the end where the flow begins, as
-programs there see it. A flow begins at one of the ends; where FROM has no port, one is chosen. The packets open a connection (tcp), carry a few bytes (udp) or ask for an echo (icmp), and
+programs there see it. A flow begins at one of the ends; where FROM has no port, one is chosen. It goes
+to the other end, to who is behind that, or to a function, where it ends then. The packets open a connection (tcp), carry a few bytes (udp) or ask for an echo (icmp), and
 what listens at TO gets them, whatever it then makes of them.
 
 A classifier's rules ask for more: --dscp gives the packets a code point, --vlan a tag, and with --ingress they

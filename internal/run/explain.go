@@ -63,6 +63,7 @@ func FlowOf(p *plan.Plan, w FlowWords) (trace.Flow, error) {
 		for _, own := range own {
 			if a.Is4() == own.Is4() {
 				f.From, f.To = netip.AddrPortFrom(own, sourcePort), netip.AddrPortFrom(a, port)
+				f.Goal = functionAt(p, target, a)
 				return f.WithPort(), nil
 			}
 		}
@@ -163,4 +164,17 @@ func addressesFrom(p *plan.Plan, from plan.Node, word string) (all []netip.Addr)
 		}
 	}
 	return all
+}
+
+// functionAt is the function whose own address a flow goes to that a word is for; "" where that is an end, or nobody known.
+func functionAt(p *plan.Plan, word string, a netip.Addr) string {
+	if p.Client().Has(word) || p.Server().Has(word) {
+		return "" // at an address that a function translates
+	}
+	for _, n := range p.Functions() {
+		if slices.Contains(addressesOf(n), a) {
+			return n.Function()
+		}
+	}
+	return ""
 }

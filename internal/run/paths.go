@@ -173,19 +173,21 @@ func Explained(p *plan.Plan, f trace.Flow) (trace.Chain, error) {
 	if err != nil {
 		return trace.Chain{}, err
 	}
+	goes, why := true, "by "
 	if known {
-		why := "rules before those that are now"
-		if rule != steer.Earlier {
-			why = ruleText(c, rule)
-		}
-		return unmet(TracedOn(p, c.Path(path), fmt.Sprintf("path: %s, which the flow is on by %s", c.Path(path).Whole(), why)), c, rule, first), nil
+		why = "which the flow is on by "
+	} else {
+		rule, path, goes = c.Choice.Of(first)
 	}
-	rule, path, goes := c.Choice.Of(first)
 	if !goes {
 		ends := &plan.Path{Nodes: []string{p.Client().Name, p.Server().Name}}
 		return unmet(TracedOn(p, ends, "path: none; no rule of the classifier matches, and otherwise: drop ends it where it comes in"), c, rule, first), nil
 	}
-	return unmet(TracedOn(p, c.Path(path), fmt.Sprintf("path: %s, by %s", c.Path(path).Whole(), ruleText(c, rule))), c, rule, first), nil
+	text := fmt.Sprintf("path: %s, %s%s", c.Path(path).Whole(), why, ruleText(c, rule))
+	if f.Goal != "" && rule >= 0 && rule < c.Own {
+		text = fmt.Sprintf("path: as far as %s, whose own addresses packets reach whatever the rules say", f.Goal)
+	}
+	return unmet(TracedOn(p, c.Path(path), text), c, rule, first), nil
 }
 
 // mostUnmet rules are told of one by one.
@@ -209,6 +211,9 @@ func unmet(chain trace.Chain, c *plan.Classifier, rule int, f steer.First) trace
 
 // ruleText names the rule of a place for a person.
 func ruleText(c *plan.Classifier, rule int) string {
+	if rule == steer.Earlier {
+		return "rules before those that are now"
+	}
 	if rule < len(c.Choice.Rules) {
 		return "rule " + c.Choice.Rules[rule].Name
 	}

@@ -36,6 +36,9 @@ type Explanation struct {
 	// Reasons say why, as far as that is known, the likeliest first.
 	Reasons  trial.List[string] `json:"reasons"`
 	Warnings trial.List[string] `json:"warnings"`
+	// flow that it is of, and whether it ends at a function.
+	flow       Flow
+	toFunction bool
 }
 
 // Step is one hop of the flow's way.
@@ -73,27 +76,26 @@ func Explain(ctx context.Context, c Chain, f Flow, o Options) (Explanation, erro
 		return Explanation{}, err
 	}
 	e := Explanation{SchemaVersion: trial.SchemaVersion, Chain: r.Chain, Wiring: r.Wiring, Flow: f.String(), Path: r.Path, Unmet: c.Unmet, Sent: s.sent, Elsewhere: ownOf(r.Elsewhere), Warnings: r.Warnings}
-	e.follow(r.Hops, f.Reverse)
+	e.follow(r.Hops, f)
 	e.judge(s.refusal)
 	return e, nil
 }
 
 // follow the flow through the hops.
-func (e *Explanation) follow(hops []Hop, reverse bool) {
+func (e *Explanation) follow(hops []Hop, f Flow) {
 	var between []Hop
 	if n := len(hops) - 1; hops[n].Kind == wiringKind {
 		hops, between = hops[:n], hops[n:]
 	}
 	hops = slices.Clone(hops)
-	if reverse {
+	if f.Reverse {
 		slices.Reverse(hops)
 	}
+	e.flow = f
+	hops, e.toFunction = until(hops, f)
 	for i, h := range hops {
 		step := Step{Name: h.Name, Kind: h.Kind, Of: h.Of, Drops: h.Drops, Rules: h.Rules, Steps: h.Steps}
-		first, last := h.Interfaces[0], h.Interfaces[len(h.Interfaces)-1]
-		if reverse {
-			first, last = last, first
-		}
+		first, last := h.entry(f.Reverse), h.entry(!f.Reverse)
 		step.blind = first.blind()
 		if i > 0 {
 			step.In = first.OwnIn.Packets
@@ -106,7 +108,7 @@ func (e *Explanation) follow(hops []Hop, reverse bool) {
 		switch unseen := step.In+step.Out+own(step.Drops) == 0; {
 		case unseen && h.Aside:
 			step.aside = true
-		case unseen && h.OneWay && reverse:
+		case unseen && h.OneWay && f.Reverse:
 			e.Past = append(e.Past, h.Name)
 			continue
 		}
@@ -185,15 +187,17 @@ func (e *Explanation) judge(refusal error) {
 		e.Verdict = fmt.Sprintf("%s cannot send it: %v", first.Name, refusal)
 		e.Reasons = append(e.Reasons, refused(refusal))
 	case last.blind && own(last.Drops) == 0 && e.beforeEnd().Out == e.Sent:
-		e.Verdict = fmt.Sprintf("it goes through the chain as far as can be seen: %s gave it to %s, whose interface does not tell what comes in", e.beforeEnd().Name, last.Name)
+		e.Verdict = fmt.Sprintf("%s as far as can be seen: %s gave it to %s, whose interface does not tell what comes in", e.arrives(), e.beforeEnd().Name, last.Name)
 		return
 	case e.Arrived == e.Sent:
-		e.Verdict = fmt.Sprintf("it goes through the chain: %s got it", last.Name)
+		e.Verdict = e.arrives() + e.got(last)
 		return
+	case e.Arrived > 0 && e.toFunction:
+		e.Verdict = fmt.Sprintf("of %d packets %d arrived at %s", e.Sent, e.Arrived, last.Name)
 	case e.Arrived > 0:
 		e.Verdict = fmt.Sprintf("of %d packets %d went through the chain", e.Sent, e.Arrived)
 	case at.Name == last.Name:
-		e.Verdict = fmt.Sprintf("it goes through the chain, and %s does not take it", last.Name)
+		e.Verdict = fmt.Sprintf("%s, and %s", e.arrives(), e.refuses(last))
 	default:
 		e.Verdict = fmt.Sprintf("it does not arrive: %s is where it was seen last", at.Name)
 	}

@@ -18,6 +18,8 @@ type Flow struct {
 	From, To netip.AddrPort
 	// Reverse flows begin at the last end of the chain.
 	Reverse bool
+	// Goal is the function to an address of which it goes, which is where it ends; "" where it is for an end, or whoever is behind.
+	Goal string
 	// CodePoint is that of differentiated services in its packets (RFC 2474).
 	CodePoint uint8
 	// Tagged packets are of VLAN, 0 to 4094.

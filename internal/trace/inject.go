@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -21,7 +22,7 @@ type injector struct {
 	patience  time.Duration
 	signature uint32
 	fd        int
-	// last is the node that the packets are for.
+	// last is the node that the packets are for, or what it is a replica of.
 	last string
 	// outlet is where packets of a VLAN are sent, whole frames.
 	outlet outlet
@@ -36,7 +37,7 @@ func newInjector(c Chain, f Flow, o Options) (*injector, error) {
 	if f.Reverse {
 		first, last = last, first
 	}
-	s := &injector{flow: f, send: o.Send, patience: o.Patience, signature: newSignature(), fd: -1, last: last.Name}
+	s := &injector{flow: f, send: o.Send, patience: o.Patience, signature: newSignature(), fd: -1, last: cmp.Or(f.Goal, last.Name)}
 	if f.Tagged {
 		return s, s.openTagged(first)
 	}
@@ -120,11 +121,11 @@ func (s *injector) await(ctx context.Context, p *probe) {
 	}
 }
 
-// arrivedAt counts the packets of ours that came in at a node.
+// arrivedAt counts the packets of ours that came in at a node, or at replicas of a function.
 func (p *probe) arrivedAt(node string) (n uint64, err error) {
 	passed, err := p.readPassed()
 	for i, at := range passed {
-		if point := p.view.points[i]; point.node.Name == node && !point.out {
+		if point := p.view.points[i]; cmp.Or(point.node.Of, point.node.Name) == node && !point.out {
 			n += at.Packets
 		}
 	}
