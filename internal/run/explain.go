@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -48,9 +49,12 @@ func FlowOf(p *plan.Plan, w FlowWords) (trace.Flow, error) {
 	case !ported && (port != 0 || sourcePort != 0):
 		return f, fmt.Errorf("icmp has no ports; write %s and %s without: %w", source, target, ErrInput)
 	case ported && port == 0:
-		return f, fmt.Errorf("say which port it goes to, as in %s:80: %w", target, ErrInput)
+		return f, fmt.Errorf("say which port it goes to, as in %s: %w", withPort(target), ErrInput)
 	}
 	begins, own, err := beginsAt(p, source, w.Ingress)
+	if own, port, is := unbracketed(source); err != nil && ported && is {
+		return f, fmt.Errorf("an address and a port of IPv6 are written [%s]:%s: %w", own, port, err)
+	}
 	if err != nil {
 		return f, err
 	}
@@ -79,6 +83,9 @@ func readEnd(text string) (end string, port uint16, err error) {
 	if a, err := netip.ParseAddr(text); err == nil {
 		return a.Unmap().String(), 0, nil
 	}
+	if own, port, is := unbracketed(text); is {
+		return text, 0, fmt.Errorf("%q: an address and a port of IPv6 are written with brackets, [%s]:%s: %w", text, own, port, ErrInput)
+	}
 	name, number, has := strings.Cut(text, ":")
 	if !has {
 		return name, 0, nil
@@ -88,6 +95,27 @@ func readEnd(text string) (end string, port uint16, err error) {
 		return name, 0, fmt.Errorf("%q: %q is not a port from 1 to 65535: %w", text, number, ErrInput)
 	}
 	return name, uint16(n), nil
+}
+
+// unbracketed is an address of IPv6 with a port behind it as it is written with one of IPv4; it may be an address as a whole, too.
+func unbracketed(text string) (own, port string, is bool) {
+	at := strings.LastIndexByte(text, ':')
+	if at < 0 {
+		return "", "", false
+	}
+	own, port = text[:at], text[at+1:]
+	a, err := netip.ParseAddr(own)
+	n, wrong := strconv.ParseUint(port, 10, 16)
+	return own, port, err == nil && a.Is6() && wrong == nil && n > 0
+}
+
+// withPort is an end with a port, as a person may have meant it.
+func withPort(end string) string {
+	const web = "80"
+	if own, port, is := unbracketed(end); is {
+		return fmt.Sprintf("[%s]:%s", own, port)
+	}
+	return net.JoinHostPort(end, web)
 }
 
 // marks that packets of the flow bear.
