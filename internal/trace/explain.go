@@ -59,6 +59,8 @@ type Step struct {
 	Steps trial.List[StepCount] `json:"steps"`
 	// blind tells that of what comes in nothing is seen.
 	blind bool
+	// untaken are interfaces at which there is none of the flow's VLAN.
+	untaken []string
 	// aside tells that no packet came there, and that there are ways past it.
 	aside bool
 }
@@ -96,7 +98,7 @@ func (e *Explanation) follow(hops []Hop, f Flow) {
 	for i, h := range hops {
 		step := Step{Name: h.Name, Kind: h.Kind, Of: h.Of, Drops: h.Drops, Rules: h.Rules, Steps: h.Steps}
 		first, last := h.entry(f.Reverse), h.entry(!f.Reverse)
-		step.blind = first.blind()
+		step.blind, step.untaken = first.blind(), h.without(f)
 		if i > 0 {
 			step.In = first.OwnIn.Packets
 		} else {
@@ -236,7 +238,7 @@ func (e *Explanation) explain() {
 		}
 		slices.SortStableFunc(drops, func(a, b Drop) int { return cmp.Compare(b.Own.Packets, a.Own.Packets) })
 		for _, d := range drops {
-			e.because(s.Name, d, d.Own.Packets)
+			e.ended(s, d)
 		}
 		for _, rule := range s.Rules {
 			if len(drops) > 0 {
@@ -271,6 +273,15 @@ func (e *Explanation) dropped(steps []StepCount, place string) {
 			e.Reasons = append(e.Reasons, place+step.text())
 		}
 	}
+}
+
+// ended are packets of the flow at a hop.
+func (e *Explanation) ended(s Step, d Drop) {
+	if d.Cause == otherHost && slices.Contains(s.untaken, d.Interface) {
+		e.Reasons = append(e.Reasons, fmt.Sprintf("%s: %d dropped at %s: it is of VLAN %d, of which there is no interface there (%s)", s.Name, d.Own.Packets, d.Interface, e.flow.VLAN, d.Cause))
+		return
+	}
+	e.because(s.Name, d, d.Own.Packets)
 }
 
 // because of a drop at a place.

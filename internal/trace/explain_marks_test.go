@@ -42,6 +42,9 @@ classifier:
 	} {
 		e := b.explainedAs(c.verdict, c.words)
 		b.steps(e, c.steps)
+		if c.verdict == ends {
+			b.because(e, "b: 3 dropped at eth0: it is of VLAN 10, of which there is no interface there (OTHERHOST)")
+		}
 		if !strings.HasPrefix(e.Path, c.path) || !strings.Contains(e.Flow, c.flow) {
 			t.Errorf("%+v\n%s", c.words, why(e))
 		}

@@ -25,7 +25,9 @@ func (r *Report) fill(v *view, s seen, before, after reading) {
 		place[node.inode] = node
 		h := Hop{Name: node.Name, Kind: node.Kind, Namespace: node.Namespace, Of: node.Of, Aside: node.Aside, OneWay: node.OneWay}
 		for _, device := range node.Interfaces {
-			h.Interfaces = append(h.Interfaces, interfaceOf(device, before.interfaces[node.Name][device], after.interfaces[node.Name][device]))
+			i := interfaceOf(device, before.interfaces[node.Name][device], after.interfaces[node.Name][device])
+			i.vlans = node.vlans[device]
+			h.Interfaces = append(h.Interfaces, i)
 		}
 		if s.spent != nil {
 			h.SoftirqS = &s.spent[i]

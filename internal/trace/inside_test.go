@@ -82,6 +82,16 @@ func TestWhatASocketHadGot(t *testing.T) {
 	}
 }
 
+// TestWhoTakesAVLAN: an interface of it does, and any one takes VLAN 0, which is a priority alone.
+func TestWhoTakesAVLAN(t *testing.T) {
+	h := Hop{Interfaces: []Interface{{Name: "eth0", vlans: []uint16{7, 5}}, {Name: "eth1"}}}
+	for want, f := range map[string]Flow{"eth1": {Tagged: true, VLAN: 5}, "eth0 eth1": {Tagged: true, VLAN: 6}, "": {Tagged: true}} {
+		if got := strings.Join(h.without(f), " "); got != want {
+			t.Errorf("VLAN %d is not taken by %q, want %q", f.VLAN, got, want)
+		}
+	}
+}
+
 // sample is a chain in which a firewall dropped, XDP lost, a copy ended, and one packet
 // ended outside.
 func sample() (Report, seen) {

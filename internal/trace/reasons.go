@@ -9,8 +9,8 @@ import (
 	bpf "nfchain.dev/nfchain/bpf/trace"
 )
 
-// noSocket is the kernel's word for a packet for which there is none.
-const noSocket = "NO_SOCKET"
+// noSocket is the kernel's word for a packet for which there is none, and otherHost for one that is not for who got it.
+const noSocket, otherHost = "NO_SOCKET", "OTHERHOST"
 
 // reasons in words, by the kernel's own (enum skb_drop_reason of Linux 5.17 to 6.18),
 // without what they begin with where several begin alike.
@@ -21,7 +21,7 @@ var reasons = map[string]string{
 	"RCVBUFF":                     "the receiving program does not read as fast as it comes",
 	"PROTO_MEM":                   "the protocol has no memory left (net.ipv4.udp_mem, tcp_mem)",
 	"NETFILTER_DROP":              "a rule or policy of nftables or iptables refused it",
-	"OTHERHOST":                   "its MAC address is not that of the interface; the neighbours before this hop are wrong",
+	otherHost:                     "its MAC address is not that of the interface; the neighbours before this hop are wrong",
 	"IP_CSUM":                     "the checksum of its IP header is wrong",
 	"TCP_CSUM":                    "its TCP checksum is wrong",
 	"UDP_CSUM":                    "its UDP checksum is wrong",

@@ -85,8 +85,9 @@ type Hop struct {
 
 // Interface is one of a hop's.
 type Interface struct {
-	// kind of interface it is.
+	// kind of interface it is, and vlans of which there are interfaces at it.
 	kind    string
+	vlans   []uint16
 	Name    string `json:"name"`
 	In      Amount `json:"in"`
 	Out     Amount `json:"out"`

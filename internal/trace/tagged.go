@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -60,6 +61,17 @@ func outletTo(from Node, to netip.Addr) (outlet, error) {
 		}
 	}
 	return outlet{}, fmt.Errorf("it is not known whose link-layer address %s has; have it sent a packet without a tag first, as by ping", next)
+}
+
+// without are the interfaces of a hop that nobody listens at for the VLAN of a flow: packets are for another host there. Those of
+// VLAN 0 have a priority alone, and are taken.
+func (h Hop) without(f Flow) (all []string) {
+	for _, i := range h.Interfaces {
+		if f.Tagged && f.VLAN != 0 && !slices.Contains(i.vlans, f.VLAN) {
+			all = append(all, i.Name)
+		}
+	}
+	return all
 }
 
 func (l outlet) send(fd int, f Flow, payload []byte) error {

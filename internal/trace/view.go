@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/netns"
@@ -51,8 +52,9 @@ type seat struct {
 	*netns.Handle
 	drivers *ethtool.Socket
 	inode   uint32
-	// devices are its interfaces by index.
+	// devices are its interfaces by index, and vlans of which VLANs it has interfaces at one of those.
 	devices map[uint32]string
+	vlans   map[string][]uint16
 }
 
 // point is where packets pass: in at an interface, or out.
@@ -76,7 +78,7 @@ func open(c Chain) (*view, error) {
 		v.taps[inode], v.tapped = name, append(v.tapped, inode)
 	}
 	for _, n := range c.places() {
-		s := &seat{Node: n, devices: map[uint32]string{}}
+		s := &seat{Node: n, devices: map[uint32]string{}, vlans: map[string][]uint16{}}
 		v.nodes = append(v.nodes, s)
 		if err := s.open(); err != nil {
 			v.close()
@@ -133,6 +135,12 @@ func (v *view) addPoints(s *seat) error {
 	}
 	for _, l := range links {
 		s.devices[uint32(l.Attrs().Index)] = l.Attrs().Name
+	}
+	for _, l := range links {
+		if vlan, is := l.(*netlink.Vlan); is {
+			at := s.devices[uint32(l.Attrs().ParentIndex)]
+			s.vlans[at] = append(s.vlans[at], uint16(vlan.VlanId))
+		}
 	}
 	for _, name := range s.Interfaces {
 		index, ok := s.indexOf(name)
