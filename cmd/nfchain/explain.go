@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -71,7 +72,11 @@ It needs root and a kernel that describes its types (Linux 5.17 or newer).`,
 		if err != nil {
 			return err
 		}
-		e.Warnings = append(e.Warnings, watched.Failing()...)
+		for _, failing := range watched.Failing() {
+			if !slices.Contains(e.Reasons, failing) {
+				e.Warnings = append(e.Warnings, failing)
+			}
+		}
 		if *o == "json" {
 			return a.printJSON(e)
 		}

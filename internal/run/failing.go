@@ -2,8 +2,11 @@ package run
 
 import (
 	"fmt"
+	"slices"
 
+	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/trace"
 )
 
 // Watched tells what who looks at a chain's packets must know of functions that are watched: that probes are
@@ -19,11 +22,34 @@ func OnWatch(chain string) (Watched, error) {
 // Any tells whether probes are sent.
 func (w Watched) Any() bool { return len(w.functions) > 0 }
 
+// failing are the functions of a chain past which packets are led, or before which they end, because all their replicas have failed.
+func (w Watched) failing(p *plan.Plan) (all []trace.Failing) {
+	for _, h := range w.functions {
+		i := slices.IndexFunc(p.Nodes, func(n plan.Node) bool { return n.Name == h.Node })
+		if i < 0 || h.State != process.Failed || h.OnFailure == process.Replica {
+			continue
+		}
+		f := trace.Failing{Function: p.Nodes[i].Function(), Why: failingText(h), Blocks: h.OnFailure == process.Block}
+		well := slices.ContainsFunc(w.functions, func(h process.Health) bool {
+			return h.State != process.Failed && slices.ContainsFunc(p.Nodes, func(n plan.Node) bool { return n.Name == h.Node && n.Function() == f.Function })
+		})
+		if !well {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// failingText says of a function that has failed why, and what its file says of packets meanwhile.
+func failingText(h process.Health) string {
+	return fmt.Sprintf("%s has failed (%s), and has onFailure: %s", h.Node, h.Reason, h.OnFailure)
+}
+
 // Failing tells of each function that has failed, and what its file says of packets meanwhile.
 func (w Watched) Failing() (all []string) {
 	for _, h := range w.functions {
 		if h.State == process.Failed {
-			all = append(all, fmt.Sprintf("%s has failed (%s), and has onFailure: %s", h.Node, h.Reason, h.OnFailure))
+			all = append(all, failingText(h))
 		}
 	}
 	return all

@@ -162,8 +162,19 @@ func (m *Measurement) tellPath(ctx context.Context, c trial.Condition, path *pla
 }
 
 // Explained is a chain as packets of a flow see it: on the path that the ports know for it, or else on the one that rules
-// give it.
+// give it, and with those of its functions that fail.
 func Explained(p *plan.Plan, f trace.Flow) (trace.Chain, error) {
+	c, err := explainedOn(p, f)
+	if err != nil {
+		return c, err
+	}
+	watched, err := OnWatch(p.Chain)
+	c.Failing = watched.failing(p)
+	return c, err
+}
+
+// explainedOn the path that a flow takes.
+func explainedOn(p *plan.Plan, f trace.Flow) (trace.Chain, error) {
 	c := p.Classifier
 	if c == nil {
 		return Traced(p), nil

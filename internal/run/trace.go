@@ -7,6 +7,7 @@ import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/trace"
@@ -38,9 +39,20 @@ func TracedOn(p *plan.Plan, path *plan.Path, why string) trace.Chain {
 		}
 		c.Nodes = append(c.Nodes, node)
 	}
-	c.Taps = taps(p)
+	c.Taps, c.Ports = taps(p), portsOf(p)
 	c.Counted = func(ctx context.Context) (map[string]trace.Counted, error) { return counted(ctx, p) }
 	return c
+}
+
+// portsOf what the wiring has between nodes, by name, with the nodes' interfaces at their other ends.
+func portsOf(p *plan.Plan) map[string]resource.Interface {
+	all := map[string]resource.Interface{}
+	for _, r := range p.Resources {
+		if l, is := r.Spec.(link.Spec); is && p.Between() != "" && l.B.Namespace == p.Between() {
+			all[l.B.Device] = resource.Interface{Namespace: l.A.Namespace, Device: l.A.Device}
+		}
+	}
+	return all
 }
 
 // taps are the namespaces that functions make besides their own, by name.
@@ -62,6 +74,9 @@ func counted(ctx context.Context, p *plan.Plan) (map[string]trace.Counted, error
 	}
 	all := map[string]trace.Counted{}
 	between := trace.Counted{Steps: append(stepsOf(state.Inline), state.Classifier.dropped()...)}
+	for _, f := range state.Inline {
+		between.Rules = append(between.Rules, decidedBy(f)...)
+	}
 	for _, n := range state.Nodes {
 		var c trace.Counted
 		for _, r := range n.Rules {
@@ -85,6 +100,17 @@ func counted(ctx context.Context, p *plan.Plan) (map[string]trace.Counted, error
 	}
 	all[trace.WiringHop] = between
 	return all, nil
+}
+
+// decidedBy are what the rules and the policy of a function without a namespace decided.
+func decidedBy(f InlineState) (all []trace.RuleCount) {
+	for _, r := range f.Rules {
+		all = append(all, trace.RuleCount{Function: f.Name, Rule: r.Rule, Comment: r.Comment, Packets: r.Packets, Bytes: r.Bytes})
+	}
+	if d := f.Dropped; d != nil {
+		all = append(all, trace.RuleCount{Function: f.Name, Packets: d.Packets, Bytes: d.Bytes})
+	}
+	return all
 }
 
 // did is what functions do whose step counts, by its act.

@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -72,6 +73,50 @@ func TestTraceOfAFunctionThatDuplicates(t *testing.T) {
 	if c := *r.Own; c.Received != 500 || c.Unexplained != 0 || r.Hops[2].OwnIn.Packets != 600 {
 		t.Errorf("%+v, %+v", c, r.Hops[2].OwnIn)
 	}
+}
+
+// TestWhatFailsIsToldOfAFlow: where packets end before a function that fails and is to block them, that is the reason, on whichever
+// way they come to it; one past which they are led is none.
+func TestWhatFailsIsToldOfAFlow(t *testing.T) {
+	nstest.Require(t, feature.BPFTrace, feature.BPFPeer, feature.BPFIngress)
+	b := newBed(t, "wiring: ebpf\nfunctions: [{name: a, kind: forward, onFailure: bypass}, {name: b, kind: forward, replicas: 2, onFailure: block}, {name: c, kind: forward}]\n")
+	b.up(run.UpOptions{Wait: true})
+	ends := map[string]string{"client": "server:9", "server": "client:9"}
+	b.until("probes come through", func() bool {
+		_, all, err := process.OnWatch(b.name())
+		return err == nil && len(all) == 3 && !slices.ContainsFunc(all, func(h process.Health) bool { return len(h.Proven) < 2 })
+	})
+	b.fails("a")
+	b.fails("b-1")
+	for from, to := range ends {
+		if e := b.explained("udp", from, to); strings.Contains(strings.Join(e.Reasons, "\n"), "has failed") {
+			t.Errorf("from %s, a replica of b is well, and it is told that %q", from, e.Reasons)
+		}
+	}
+	b.fails("b-2")
+	for from, to := range ends {
+		all := strings.Join(b.explained("udp", from, to).Reasons, "\n")
+		if !strings.HasPrefix(all, "b-1 has failed (") || !strings.Contains(all, "), and has onFailure: block\n(wiring): 3 dropped") || strings.Contains(all, "a has failed") {
+			t.Errorf("from %s it is not told first that b blocks:\n%s", from, all)
+		}
+	}
+}
+
+// fails has a node lose an interface, and waits until that is known.
+func (b *bed) fails(node string) {
+	b.Helper()
+	for _, n := range b.planned().Nodes {
+		if n.Name != node {
+			continue
+		}
+		if out, err := exec.Command("ip", "-n", n.Namespace, "link", "set", n.East.Device, "down").CombinedOutput(); err != nil {
+			b.Fatalf("%v: %s", err, out)
+		}
+	}
+	b.until(node+" is found to fail", func() bool {
+		_, all, err := process.OnWatch(b.name())
+		return err == nil && slices.ContainsFunc(all, func(h process.Health) bool { return h.Node == node && h.State == process.Failed })
+	})
 }
 
 // TestProbesAreNoDrops: what looks whether a function lives ends in the forwarder, as who traces is told; what ends in the function

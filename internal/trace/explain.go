@@ -39,6 +39,8 @@ type Explanation struct {
 	// flow that it is of, and whether it ends at a function.
 	flow       Flow
 	toFunction bool
+	// failing functions.
+	failing []Failing
 }
 
 // Step is one hop of the flow's way.
@@ -78,6 +80,7 @@ func Explain(ctx context.Context, c Chain, f Flow, o Options) (Explanation, erro
 		return Explanation{}, err
 	}
 	e := Explanation{SchemaVersion: trial.SchemaVersion, Chain: r.Chain, Wiring: r.Wiring, Flow: f.String(), Path: r.Path, Unmet: c.Unmet, Sent: s.sent, Elsewhere: ownOf(r.Elsewhere), Warnings: r.Warnings}
+	e.failing = c.Failing
 	e.follow(r.Hops, f)
 	e.judge(s.refusal)
 	return e, nil
@@ -121,7 +124,7 @@ func (e *Explanation) follow(hops []Hop, f Flow) {
 		e.Arrived = e.Hops[n].In - min(e.Hops[n].In, own(e.Hops[n].Drops))
 	}
 	for _, h := range between {
-		e.Hops = append(e.Hops, Step{Name: h.Name, Kind: h.Kind, Drops: h.Drops, Steps: h.Steps})
+		e.Hops = append(e.Hops, Step{Name: h.Name, Kind: h.Kind, Drops: h.Drops, Rules: h.Rules, Steps: h.Steps})
 	}
 }
 
@@ -234,14 +237,14 @@ func (e *Explanation) explain() {
 	for _, s := range e.Hops {
 		drops := ownOf(s.Drops)
 		if s.Kind == wiringKind && len(drops) > 0 {
-			e.dropped(s.Steps, "") // which function it was says more than what the kernel calls it
+			e.between(s) // which function it was says more than what the kernel calls it
 		}
 		slices.SortStableFunc(drops, func(a, b Drop) int { return cmp.Compare(b.Own.Packets, a.Own.Packets) })
 		for _, d := range drops {
 			e.ended(s, d)
 		}
 		for _, rule := range s.Rules {
-			if len(drops) > 0 {
+			if s.Kind != wiringKind && len(drops) > 0 {
 				e.Reasons = append(e.Reasons, s.Name+": "+rule.text())
 			}
 		}
@@ -269,7 +272,7 @@ func (e *Explanation) explain() {
 // dropped are the reasons of functions that say of themselves that they dropped packets.
 func (e *Explanation) dropped(steps []StepCount, place string) {
 	for _, step := range steps {
-		if step.Did == "dropped" {
+		if step.Did == dropped {
 			e.Reasons = append(e.Reasons, place+step.text())
 		}
 	}
@@ -289,6 +292,9 @@ func (e *Explanation) because(place string, d Drop, packets uint64) {
 	text := fmt.Sprintf("%s: %d dropped", place, packets)
 	if d.Interface != "" {
 		text += " at " + d.Interface
+	}
+	if d.Of != "" {
+		text += ", the port of " + d.Of
 	}
 	var kernel []string
 	if !d.Function {

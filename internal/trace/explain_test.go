@@ -153,11 +153,25 @@ func TestExplainAFunctionWithoutANamespace(t *testing.T) {
 	b := newBed(t, "wiring: ebpf\naddresses: {ipv6: none}\nfunctions:\n- {name: f, kind: forward}\n- {name: d, kind: drop, runtime: inline, direction: forward, drop: {every: 1}}\n")
 	e := b.explained("it does not arrive: f is where it was seen last", "udp", "client", "server:9")
 	// What the kernel says of its own d drops too.
-	b.because(e, "(wiring): 3 dropped", "a program or filter at the interface", "d dropped ")
+	b.because(e, "(wiring): 3 dropped", "the port of f:eth1: a program or filter at the interface", "d dropped ")
 	if first := e.Reasons[0]; !strings.HasPrefix(first, "d dropped ") {
 		t.Errorf("the first reason is %q, and not which function it was", first)
 	}
 	b.steps(e, "client 0 3, f 3 3, server 0 0")
+}
+
+// TestExplainAFirewallWithoutANamespace: it is told which rule of it dropped the packets, or that its policy did.
+func TestExplainAFirewallWithoutANamespace(t *testing.T) {
+	nstest.Require(t, feature.BPFPeer, feature.BPFClsact)
+	b := newBed(t, "wiring: ebpf\naddresses: {ipv6: none}\nfunctions:\n- {name: f, kind: forward}\n- {name: count, kind: counter, runtime: inline}\n"+
+		"- {name: fw, kind: firewall, runtime: inline, firewall: {policy: drop, rules: {list: [{action: drop, protocol: tcp, comment: no web}]}}}\n")
+	for protocol, want := range map[string]string{"tcp": "fw: rule 1 matched 3 (no web)", "udp": "the policy of fw dropped "} {
+		e := b.explained("it does not arrive: server is where it was seen last", protocol, "server", "client:80")
+		b.because(e, "fw dropped ", want, "(wiring): 3 dropped")
+		if first := e.Reasons[0]; !strings.HasPrefix(first, "fw dropped ") || !strings.HasSuffix(first, " (reverse)") {
+			t.Errorf("the first reason is %q, and not what met it on its way", first)
+		}
+	}
 }
 
 func TestExplainAMissingRoute(t *testing.T) {

@@ -239,6 +239,9 @@ func (r *Report) addDrops(v *view, place map[uint32]*seat, s seen) {
 		}
 		if node, ok := place[e.inode]; ok {
 			d.Interface = node.devices[e.index]
+			if node.Kind == wiringKind {
+				d.Of = v.ports[d.Interface]
+			}
 			list = &r.hop(node.Name).Drops
 		}
 		*list = merge(*list, d)

@@ -122,6 +122,8 @@ type Drop struct {
 	Cause string `json:"cause"`
 	// Interface where the packet was, if it was at one.
 	Interface string `json:"interface,omitempty"`
+	// Of is the node's interface, as client:eth0, that this is the port of, if it is one of the wiring's.
+	Of string `json:"of,omitempty"`
 	// At is the function of the kernel that dropped it.
 	At string `json:"at,omitempty"`
 	// Own are our packets; Others all others, and those of which it cannot be told.

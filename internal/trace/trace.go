@@ -24,6 +24,10 @@ type Chain struct {
 	// Between is the namespace of what the wiring has between nodes, empty where it has
 	// none: packets can end there too.
 	Between string
+	// Ports of that are the other ends of nodes' interfaces, by their names.
+	Ports map[string]resource.Interface
+	// Failing are functions that fail.
+	Failing []Failing
 	// Address to which packets are sent, and Server where they arrive: absent, the same.
 	Address, Server netip.Addr
 	// Path is how packets come to take these nodes, where there are several paths.
@@ -38,6 +42,15 @@ type Chain struct {
 	// Counted gives what each node's function has counted by now, and under [WiringHop] those
 	// without a node; nil for nothing.
 	Counted func(context.Context) (map[string]Counted, error)
+}
+
+// Failing is a function that fails, as are all replicas of it.
+type Failing struct {
+	Function string
+	// Why it fails, and what its file says of packets meanwhile.
+	Why string
+	// Blocks tells that these end before it.
+	Blocks bool
 }
 
 // Counted is what a function itself counts.

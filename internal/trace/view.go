@@ -26,7 +26,9 @@ type view struct {
 	tapped []uint32
 	// between is the inode of the wiring's own namespace, 0 where there is none.
 	between uint32
-	names   *names
+	// ports of that by name, each with the node's interface at its other end, as client:eth0.
+	ports map[string]string
+	names *names
 }
 
 // copied tells whether what ends there for that reason is only a copy. A switch in user
@@ -69,7 +71,12 @@ type point struct {
 }
 
 func open(c Chain) (*view, error) {
-	v := &view{taps: map[uint32]string{}, names: newNames()}
+	v := &view{taps: map[uint32]string{}, ports: map[string]string{}, names: newNames()}
+	for port, of := range c.Ports {
+		if at := slices.IndexFunc(c.Nodes, func(n Node) bool { return n.Namespace == of.Namespace }); at >= 0 {
+			v.ports[port] = c.Nodes[at].Name + ":" + of.Device
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Taps)) {
 		inode, err := inodeOf(c.Taps[name])
 		if err != nil {
