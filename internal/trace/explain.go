@@ -36,9 +36,10 @@ type Explanation struct {
 	// Reasons say why, as far as that is known, the likeliest first.
 	Reasons  trial.List[string] `json:"reasons"`
 	Warnings trial.List[string] `json:"warnings"`
-	// flow that it is of, and whether it ends at a function.
+	// flow that it is of, whether it ends at a function, and whether it goes past the one that it is for.
 	flow       Flow
 	toFunction bool
+	missed     bool
 	// failing functions.
 	failing []Failing
 }
@@ -115,6 +116,7 @@ func (e *Explanation) follow(hops []Hop, f Flow) {
 			step.aside = true
 		case unseen && h.OneWay && f.Reverse:
 			e.Past = append(e.Past, h.Name)
+			e.missed = e.missed || h.means(f.Goal)
 			continue
 		}
 		e.Hops = append(e.Hops, step)
@@ -194,6 +196,9 @@ func (e *Explanation) judge(refusal error) {
 	case last.blind && own(last.Drops) == 0 && e.beforeEnd().Out == e.Sent:
 		e.Verdict = fmt.Sprintf("%s as far as can be seen: %s gave it to %s, whose interface does not tell what comes in", e.arrives(), e.beforeEnd().Name, last.Name)
 		return
+	case e.missed:
+		e.Verdict = fmt.Sprintf("it does not arrive: packets of this direction go past %s", e.flow.Goal)
+		return // who got them instead may well say that they are not for it
 	case e.Arrived == e.Sent:
 		e.Verdict = e.arrives() + e.got(last)
 		return

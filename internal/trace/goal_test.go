@@ -66,6 +66,15 @@ classifier:
 	}
 }
 
+// TestExplainFlowsPastTheirFunction: one that is one-way is not reached from the last end.
+func TestExplainFlowsPastTheirFunction(t *testing.T) {
+	nstest.Require(t, feature.BPFPeer, feature.BPFClsact)
+	b := newBed(t, "wiring: ebpf\naddresses: {ipv6: none}\nfunctions: [{name: f, kind: forward, symmetric: false}, {name: g, kind: forward}]\n")
+	e := b.explained("it does not arrive: packets of this direction go past f", "icmp", "server", "f")
+	b.steps(e, "server 0 3, g 3 3, client 3 0")
+	b.explained("it arrives at f", "icmp", "client", "f")
+}
+
 // TestExplainFlowsToAFunctionsPorts: what the function translates goes on, and what it does not ends there.
 func TestExplainFlowsToAFunctionsPorts(t *testing.T) {
 	nstest.Require(t, feature.NFTNAT)
