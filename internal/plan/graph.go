@@ -92,6 +92,11 @@ func (g Graph) Line() bool {
 	return true
 }
 
+// leadsTo tells whether a branch of a node names another, past what is inline between.
+func (n Node) leadsTo(function string) bool {
+	return slices.ContainsFunc(n.Branches, func(b api.Branch) bool { return b.To == function })
+}
+
 // alone tells whether all that a node sends goes to the one behind it, and that has nothing from others.
 func (g Graph) alone(hop int) bool {
 	return slices.Equal(g.Onward[hop], []int{hop + 1}) && slices.Equal(g.Back[hop+1], []int{hop})
@@ -173,7 +178,7 @@ func (b *builder) partable() error {
 		if err := b.always(g, f.hop, f.Name, f.Kind); err != nil {
 			return err
 		}
-		if !g.alone(f.hop) {
+		if !g.alone(f.hop) || b.nodes[f.hop].leadsTo(b.nodes[f.hop+1].Function()) {
 			return fmt.Errorf("function %s is inline between %s and %s, where ways part or come together, and would meet what goes another way; give it runtime: %s, or put a function with a namespace before or behind it",
 				f.Name, b.nodes[f.hop].Function(), b.nodes[f.hop+1].Function(), api.RuntimeNetns)
 		}

@@ -43,6 +43,7 @@ func TestRefusesWhereWaysPart(t *testing.T) {
 	for spec, want := range map[string]string{
 		head + tell + "- {name: in, kind: nat, nat: {source: {masquerade: true}}}\n- {name: b, kind: forward}\n":                                 "function in: a nat gives connections addresses, and some ways lead past it",
 		head + strings.ReplaceAll(tell, "to: b", "to: server") + "- {name: count, kind: counter, runtime: inline}\n- {name: b, kind: forward}\n": "function count is inline between tell and b, where ways part or come together",
+		head + strings.ReplaceAll(tell, "to: b", "to: server") + "- {name: count, kind: counter, runtime: inline}\n":                             "function count is inline between tell and server, where ways part or come together",
 		head + tell + "- {name: a, kind: forward}\n- {name: count, kind: counter, runtime: inline}\n- {name: b, kind: forward}\n":                "function count is inline between a and b, where ways part or come together",
 		head + tell + "- {name: a, kind: passthrough}\n- {name: b, kind: forward}\n":                                                             "function a: a passthrough cannot be where functions",
 	} {
