@@ -108,7 +108,7 @@ type Function struct {
 	// FunctionBody is empty when Ref is set.
 	FunctionBody
 	// Weights of the replicas, from the first: their parts of the new flows, as 2 and 1 are
-	// two thirds and one. Default: all get as many.
+	// two thirds and one. One with 0 gets none, and keeps the flows that it has. Default: all get as many.
 	Weights []int `json:"weights,omitempty"`
 	// Symmetric overrides the chain's: with true what goes back visits the function, and with false it
 	// does not.

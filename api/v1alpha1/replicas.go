@@ -28,10 +28,15 @@ func checkWeights(fn Function, at place) []FieldProblem {
 	if n := max(fn.Replicas, 1); len(fn.Weights) > 0 && len(fn.Weights) != n && !at.lost("replicas") && !at.lost("weights") {
 		f.addf("weights", "%d for a function with replicas: %d; write one for each replica, or leave weights out", len(fn.Weights), n)
 	}
+	some := false
 	for i, w := range fn.Weights {
-		if w < 1 || w > mostWeight {
-			f.addf(item("weights", i), "%d is not between 1 and %d", w, mostWeight)
+		if w < 0 || w > mostWeight {
+			f.addf(item("weights", i), "%d is not between 0 and %d", w, mostWeight)
 		}
+		some = some || w != 0
+	}
+	if len(fn.Weights) > 0 && !some {
+		f.addf("weights", "are all 0, and new flows have to go somewhere; give one replica more")
 	}
 	return f
 }

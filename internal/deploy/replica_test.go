@@ -109,6 +109,38 @@ func TestReplicasSeeBothWays(t *testing.T) {
 	}
 }
 
+// TestReplicaRests: one with weight 0 keeps its connections and gets no new one, whichever it is, until it has a weight again.
+func TestReplicaRests(t *testing.T) {
+	needsForwarder(t)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	weighing := func(weights string) *plan.Plan {
+		return planned(t, owner, "wiring: ebpf\n"+spec(strings.Replace(fmt.Sprintf(strict, 2), "replicas: 2", "replicas: 2, weights: ["+weights+"]", 1)))
+	}
+	p := weighing("1, 1")
+	up(t, p)
+	var all []*talk
+	for _, to := range addresses(p, p.Client().Name, p.Server().Name) {
+		all = append(all, talks(t, p, to, 32)...) // some by each, but for once in 10^19 times
+	}
+	had := dealtOut(t, p)["fw"].Known[1]
+	for _, weights := range []string{"0, 1", "1, 0"} {
+		p = weighing(weights)
+		up(t, p)
+		unchanged(t, p)
+		for _, to := range addresses(p, p.Client().Name, p.Server().Name) {
+			all = append(all, talks(t, p, to, 16)...)
+		}
+		for _, c := range all {
+			c.turned().exchange(t)
+		}
+		has := dealtOut(t, p)["fw"].Known
+		if rests := weights == "0, 1"; rests && has[1] != had || !rests && has[1] < had+32 {
+			t.Errorf("weights %s: the first had %d connections, and has %d of %v", weights, had, has[1], has)
+		}
+	}
+}
+
 // talk is a connection, by its two ends.
 type talk struct{ near, far net.Conn }
 

@@ -29,7 +29,7 @@ func (b *builder) watch() error {
 		at[place] = append(at[place], len(path.Nodes))
 		w := process.Watched{Node: n.Name, OnFailure: n.onFailure, OneWay: !b.returns(n)}
 		if r := n.Replica; r != nil {
-			w.Of, w.Number, w.Weight = r.Of, r.Number, max(r.Weight, 1)
+			w.Of, w.Number, w.Weight = r.Of, r.Number, r.weight()
 		}
 		if n.West != nil {
 			w.West = ports[resource.Interface{Namespace: n.Namespace, Device: n.West.Device}]

@@ -26,6 +26,16 @@ type Replica struct {
 	All int `json:"all"`
 	// Weight of the replica among them; 0 where all have the same.
 	Weight int `json:"weight,omitempty"`
+	// Rests tells that no new flow goes to it: its weight is 0 among others.
+	Rests bool `json:"rests,omitempty"`
+}
+
+// weight is what its part of the new flows is among those of all replicas.
+func (r Replica) weight() int {
+	if r.Rests {
+		return 0
+	}
+	return max(r.Weight, 1)
 }
 
 // Function is what the chain's file calls the node.
@@ -65,6 +75,7 @@ func (b *builder) replica(n *Node, f api.Function) error {
 	n.Replica = &Replica{Of: n.Name, Number: number, All: all}
 	if len(f.Weights) == all {
 		n.Replica.Weight = f.Weights[number-1]
+		n.Replica.Rests = n.Replica.Weight == 0
 	}
 	n.Name = fmt.Sprintf("%s-%d", n.Name, number)
 	n.Namespace = b.namespaceOf(n.Name)
@@ -233,7 +244,7 @@ func (f faces) among(of Node, east bool) (a steer.Among, needs []string) {
 	a = steer.Among{Of: of.Function(), Flows: f.flows, Idle: f.idle}
 	for _, n := range f.replicas[of.Function()] {
 		pair := f.pairs[end{n.Name, n.facing(east).Device}]
-		a.Replicas = append(a.Replicas, steer.Replica{Number: n.Replica.Number, Port: pair.Spec.(link.Spec).B.Device, Weight: max(n.Replica.Weight, 1)})
+		a.Replicas = append(a.Replicas, steer.Replica{Number: n.Replica.Number, Port: pair.Spec.(link.Spec).B.Device, Weight: n.Replica.weight()})
 		needs = append(needs, pair.ID)
 	}
 	return a, needs

@@ -35,7 +35,8 @@ type Replica struct {
 	Number int `json:"number"`
 	// Port behind which it is.
 	Port string `json:"port"`
-	// Weight from 1: its part of the new flows is as large as that is among all weights.
+	// Weight: its part of the new flows is as large as that is among all weights. One of 0 gets none, and keeps those that it has, unless
+	// all others fail.
 	Weight int `json:"weight"`
 }
 

@@ -34,8 +34,12 @@ func sharesOf(replicas []Replica) [buckets]byte {
 // own, and no other bucket changes hands.
 func shareOut(replicas []Replica) (shares [buckets]byte) {
 	var least [buckets]float64
+	some := slices.ContainsFunc(replicas, func(r Replica) bool { return r.Weight > 0 })
 	for i, r := range replicas {
-		weight := float64(r.Weight)
+		weight := float64(r.Weight) // of 0, nothing that is drawn is ever the least
+		if !some {
+			weight = 1
+		}
 		for bucket, drawn := range draws[r.Number]() {
 			if d := drawn / weight; i == 0 || d < least[bucket] {
 				least[bucket], shares[bucket] = d, byte(r.Number)

@@ -302,6 +302,14 @@ func TestSharesAreByWeight(t *testing.T) {
 			t.Fatalf("bucket %d goes from %d to %d when 3 is heavier", bucket, was, replica)
 		}
 	}
+	for bucket, replica := range steer.SharesOf(weigh(0, 1, 1, 0)) {
+		if replica != 2 && replica != 3 {
+			t.Fatalf("bucket %d goes to %d, of weight 0", bucket, replica)
+		}
+	}
+	if steer.SharesOf(weigh(0, 0, 0)) != steer.SharesOf(weigh(1, 1, 1)) {
+		t.Error("where all have weight 0, as when others fail, not all get as many")
+	}
 	for i, part := range []float64{1. / 8, 1. / 8, 6. / 8} {
 		n := float64(len(heavy))
 		if off := math.Abs(float64(each[byte(i+1)]) - part*n); off > 5*math.Sqrt(part*(1-part)*n) {
