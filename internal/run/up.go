@@ -82,6 +82,7 @@ func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.P
 	}
 	p, through, free := choosing.plan, choosing.through, choosing.free
 	defer free()
+	p.Warnings = append(p.Warnings, h.inPlace(chain, p.Runtimes)...)
 	o.watch.lap()
 	kept := Remembered{Temporary: o.Temporary, Brought: o.Brought, Direct: o.Temporary && o.Direct, Images: p.Images(), Files: p.Files(), Runtimes: p.Runtimes, CPUs: p.ChosenOf()}
 	if !o.DryRun {
