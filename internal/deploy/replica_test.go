@@ -141,6 +141,31 @@ func TestReplicaRests(t *testing.T) {
 	}
 }
 
+// TestReplicasAroundANAT: what a connection's addresses are before a translation and behind it, it goes through one replica each, both ways: each lets
+// only answers pass to what it saw.
+func TestReplicasAroundANAT(t *testing.T) {
+	needsForwarder(t)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	around := func(n int) *plan.Plan {
+		wall := fmt.Sprintf(strict, n)
+		return planned(t, owner, "wiring: ebpf\n"+spec(wall, "{name: n, kind: nat, nat: {source: {masquerade: true}}}", strings.Replace(wall, "name: fw", "name: wall", 1)))
+	}
+	p := around(2)
+	up(t, p)
+	var all []*talk
+	for _, to := range addresses(p, p.Client().Name, p.Server().Name) {
+		all = append(all, talks(t, p, to, 32)...)
+	}
+	if flows := dealtOut(t, p); unused(flows, map[string]int{"fw": 2, "wall": 2}) {
+		t.Errorf("not every replica has a connection: %+v, %+v", flows["fw"].Known, flows["wall"].Known)
+	}
+	up(t, around(3))
+	for _, c := range all {
+		c.turned().exchange(t)
+	}
+}
+
 // talk is a connection, by its two ends.
 type talk struct{ near, far net.Conn }
 

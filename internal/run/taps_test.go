@@ -68,6 +68,39 @@ func TestDeadTaps(t *testing.T) {
 	}
 }
 
+// TestDeadTapsOfNamespaces: the same of a mirror that has one.
+func TestDeadTapsOfNamespaces(t *testing.T) {
+	nstest.Require(t, feature.BPFPeer, feature.Redirect, feature.QdiscTBF, feature.ToolIP, feature.ToolTC)
+	for what, c := range map[string]struct{ beside, inside string }{
+		"stopped": {},
+		"slow":    {beside: "tc qdisc add dev tap0 root tbf rate 8kbit burst 2k limit 2k"},
+		"down":    {inside: "ip link set eth0 down"},
+		"removed": {inside: "ip link del eth0"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			b := newBed(t, "wiring: ebpf\nfunctions:\n- {name: watch, kind: mirror}\n- {name: a, kind: forward}\n")
+			b.up(run.UpOptions{Wait: true})
+			p, err := b.host.Plan(b.chain, nil, planOptions)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mirror := p.Nodes[1].Namespace
+			tap := nstest.Open(t, mirror+".tap")
+			stopped(t, tap)
+			b.shell(tap, c.inside)
+			b.shell(nstest.Open(t, mirror), c.beside)
+			const many = 300
+			for _, way := range []string{"forward", "reverse"} {
+				for family := range 2 {
+					if got := b.numbered(way, family, many); len(got) != many || !slices.IsSorted(got) {
+						t.Errorf("%s, family %d: of %d came %d", way, family, many, len(got))
+					}
+				}
+			}
+		})
+	}
+}
+
 // TestTapsTakeTime of cores: making copies does, and so do programs in the tap.
 func TestTapsTakeTime(t *testing.T) {
 	nstest.Require(t, feature.BPFPeer, feature.BPFIngress)

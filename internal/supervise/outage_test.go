@@ -193,6 +193,12 @@ func (s *stream) odd(from, to uint64) (lost, again []uint64) {
 	return lost, again
 }
 
+// none tells whether no packet came of some, by their numbers.
+func (s *stream) none(from, to uint64) bool {
+	lost, again := s.odd(from, to)
+	return uint64(len(lost)) == to-from && len(again) == 0
+}
+
 // begin to look for the longest time without a packet.
 func (s *stream) begin(tb testing.TB) {
 	tb.Helper()
