@@ -54,6 +54,7 @@ func TestFlowsStayWhereClassifiersComeAndGo(t *testing.T) {
 				continue
 			}
 			t.Run(hook+"/"+name, func(t *testing.T) {
+				t.Parallel()
 				c.keeps(t, wiring)
 			})
 		}
@@ -83,6 +84,7 @@ func TestClassifiersComeAndGo(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			const wiring = "wiring: ebpf\nebpf: {idle: 5s, census: 2s}\n"
 			owner := nstest.Owner(t)
 			downAfter(t, owner)

@@ -16,6 +16,7 @@ func TestPathsBesideBranches(t *testing.T) {
 	needsBranches(t)
 	for hook, wiring := range forwarders {
 		t.Run(hook, func(t *testing.T) {
+			t.Parallel()
 			owner := nstest.Owner(t)
 			downAfter(t, owner)
 			const tells = "{name: tell, kind: forward, next: out, branches: [{mark: 9, to: two}]}"
@@ -56,6 +57,7 @@ func TestBranchesComeWithFunctions(t *testing.T) {
 	needsBranches(t)
 	for hook, wiring := range forwarders {
 		t.Run(hook, func(t *testing.T) {
+			t.Parallel()
 			owner := nstest.Owner(t)
 			downAfter(t, owner)
 			tells := func(next string, marked string) string {

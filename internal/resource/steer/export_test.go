@@ -62,7 +62,7 @@ func Between(s Paths, to []uint32) (*Entered, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Entered{Program: c.Programs["between"], at: &attached{Program: &held.Program{Program: c.Programs["between"], Name: PathsName, Maps: c.Maps}}, paths: s, digest: s.Choice.digest(s.numbers())}
+	e := &Entered{Program: c.Programs["between"], at: &attached{Program: &held.Program{Program: c.Programs["between"], Name: PathsName, Maps: c.Maps}}, paths: s}
 	return e, errors.Join(lead(c.Maps[waysMap], nil, s.Ways, to), c.Maps[habitMap].Put(uint32(0), s.habit()))
 }
 
