@@ -263,6 +263,9 @@ func (a *app) direct(h *runs.Host, chain api.Chain, asked *bool) (*bool, error) 
 
 // subject is the chain to measure and the text it comes from.
 func (a *app) subject(ctx context.Context, h *runs.Host, arg string, m *runs.Measurement) (api.Chain, string, error) {
+	if err := wholeChain(arg); err != nil {
+		return api.Chain{}, "", err
+	}
 	if isFile(arg) {
 		chain, file, text, err := a.oneChain(arg)
 		if err == nil {
@@ -276,7 +279,7 @@ func (a *app) subject(ctx context.Context, h *runs.Host, arg string, m *runs.Mea
 	}
 	chain, err := h.Chain(arg)
 	if err != nil {
-		return chain, "", err
+		return chain, "", known(err, arg)
 	}
 	m.Keep = true
 	text, err := json.MarshalIndent(chain, "", "  ")

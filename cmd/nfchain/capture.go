@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -30,9 +29,9 @@ const stdout = "-"
 func (a *app) captureCmd() *cobra.Command {
 	var c captureFlags
 	cmd := &cobra.Command{
-		Use: "capture CHAIN[/HOP]", Short: "Write the packets at a live chain's hops to a file for Wireshark, in order of time",
+		Use: "capture CHAIN [NODE]", Short: "Write the packets at a live chain's hops to a file for Wireshark, in order of time",
 		Long: `Capture what comes in and goes out by the interfaces of a chain that is up, or of one of
-its hops, whatever the wiring, until interrupted, and write it as pcapng. Each interface is
+its hops, named as CHAIN NODE or CHAIN/NODE, whatever the wiring, until interrupted, and write it as pcapng. Each interface is
 two in the file, one each way: fw:eth0:in is what comes in by eth0 of fw. Each packet says in
 its comment which hop it is at and which way along the chain it goes, and where the chain has
 several paths on which of them its flow is, unless a function has given it other addresses. Packets of all hops are
@@ -49,8 +48,9 @@ small --snaplen, where a measurement goes on. Interfaces that are made later are
 captured. Checksums that the kernel leaves to a later interface are not yet right.`,
 		Example: `  nfchain capture edge --write edge.pcapng
   nfchain capture edge/fw --filter 'host client and tcp port 443' --count 100 --write fw.pcapng
+  nfchain capture edge fw --write fw.pcapng
   nfchain capture edge --for 10s --snaplen 128 | tshark -r - -T fields -e frame.interface_name`,
-		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChains,
+		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.completeChains,
 	}
 	var o *string
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
@@ -58,7 +58,7 @@ captured. Checksums that the kernel leaves to a later interface are not yet righ
 		if err := a.checkCapture(&c); err != nil {
 			return err
 		}
-		return a.capture(cmd, args[0], c)
+		return a.capture(cmd, args, c)
 	}))
 	o = outputFlag(cmd, "text", "json")
 	f := cmd.Flags()
@@ -100,10 +100,10 @@ func isTerminal(w io.Writer) bool {
 	return is && term.IsTerminal(int(f.Fd()))
 }
 
-func (a *app) capture(cmd *cobra.Command, arg string, c captureFlags) error {
-	name, hop, one := strings.Cut(arg, "/")
-	if one && hop == "" {
-		return fmt.Errorf("%s names no hop behind the /: %w", arg, runs.ErrInput)
+func (a *app) capture(cmd *cobra.Command, args []string, c captureFlags) error {
+	name, hop, err := oneNode(args)
+	if err != nil {
+		return err
 	}
 	p, err := a.live(cmd.Context(), name, "capture")
 	if err != nil {

@@ -66,6 +66,9 @@ func (a *app) completeChains(*cobra.Command, []string, string) ([]string, cobra.
 // function that is up.
 func (a *app) planned(ctx context.Context, arg string) (*plan.Plan, error) {
 	h := a.host(ctx)
+	if err := wholeChain(arg); err != nil {
+		return nil, err
+	}
 	if isFile(arg) {
 		chain, alone, err := a.chain(h, arg)
 		if err != nil {
@@ -77,7 +80,8 @@ func (a *app) planned(ctx context.Context, arg string) (*plan.Plan, error) {
 	if err := checkName(arg); err != nil {
 		return nil, err
 	}
-	return h.Made(arg)
+	p, err := h.Made(arg)
+	return p, known(err, arg)
 }
 
 // live is the plan of a chain whose nodes a command looks at, and which must be up for it.
@@ -99,6 +103,9 @@ func (a *app) live(ctx context.Context, arg, command string) (*plan.Plan, error)
 // chain gives a chain, from a file with the functions that stand alone there, or one
 // that is up.
 func (a *app) chain(h *runs.Host, arg string) (api.Chain, []api.StandaloneFunction, error) {
+	if err := wholeChain(arg); err != nil {
+		return api.Chain{}, nil, err
+	}
 	if isFile(arg) {
 		chain, file, _, err := a.oneChain(arg)
 		if err != nil {
@@ -110,5 +117,5 @@ func (a *app) chain(h *runs.Host, arg string) (api.Chain, []api.StandaloneFuncti
 		return api.Chain{}, nil, err
 	}
 	chain, err := h.Chain(arg)
-	return chain, nil, err
+	return chain, nil, known(err, arg)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +20,7 @@ func (a *app) downCmd() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use: "down NAME...", Short: "Remove chains and functions, with everything they are made of",
-		Long: `Remove chains and standalone functions by name. They are found by the mark that
+		Long: `Remove chains and standalone functions by their names, not those of files. They are found by the mark that
 everything of theirs carries, so nothing need be known of how they were made.`,
 		Example:           "  nfchain down edge\n  nfchain down --all",
 		ValidArgsFunction: a.completeChains,
@@ -27,7 +28,7 @@ everything of theirs carries, so nothing need be known of how they were made.`,
 	var o *string
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
 		h := a.host(cmd.Context())
-		args, err := whichDown(args, all)
+		args, err := a.whichDown(args, all)
 		if err != nil {
 			return err
 		}
@@ -61,7 +62,7 @@ everything of theirs carries, so nothing need be known of how they were made.`,
 }
 
 // whichDown is what there is to remove: what is named, or everything.
-func whichDown(named []string, all bool) ([]string, error) {
+func (a *app) whichDown(named []string, all bool) ([]string, error) {
 	switch {
 	case all && len(named) > 0:
 		return nil, fmt.Errorf("--all leaves nothing to name; leave out one of the two: %w", runs.ErrInput)
@@ -70,7 +71,35 @@ func whichDown(named []string, all bool) ([]string, error) {
 	case len(named) == 0:
 		return nil, fmt.Errorf("say which chains, or --all: %w", runs.ErrInput)
 	}
+	for _, name := range named {
+		if err := a.noFile(name); err != nil {
+			return nil, err
+		}
+	}
 	return named, nil
+}
+
+// noFile refuses a file where a name belongs, with the names that it holds, and so CHAIN/NODE.
+func (a *app) noFile(arg string) error {
+	wrong := checkName(arg)
+	if wrong == nil || arg == stdout {
+		return wrong
+	}
+	if err := wholeChain(arg); err != nil {
+		return err
+	}
+	f, _, err := a.file(arg)
+	if err != nil || len(f.Chains)+len(f.Functions) == 0 {
+		return wrong
+	}
+	var names []string
+	for _, c := range f.Chains {
+		names = append(names, c.Metadata.Name)
+	}
+	for _, fn := range f.Functions {
+		names = append(names, fn.Metadata.Name)
+	}
+	return fmt.Errorf("%s is a file, and what is removed is named: write `nfchain down %s`, which is what it holds: %w", arg, strings.Join(names, " "), runs.ErrInput)
 }
 
 // alone is 1 for a standalone function and 0 for a chain.

@@ -31,25 +31,28 @@ func (a *app) execCmd() *cobra.Command {
 		Use: "exec NAME [NODE] -- COMMAND [ARG...]", Short: "Run a command inside a function or endpoint",
 		Long: `Run a command in the network namespace of a chain's function or endpoint, or of a
 standalone function, which needs no NODE, or in the tap of a mirror, whose name is the
-mirror's with .tap behind. The names of the chain's nodes resolve
+mirror's with .tap behind. NAME/NODE is NAME NODE. The names of the chain's nodes resolve
 inside. Where the function is a container of an image, the command is one of that, run in
 the container as its user and with its environment; with --host it is one of this machine's, in the
 container's network alone. The exit code is the command's own.`,
-		Example:           "  nfchain exec edge client -- ping -c 3 server\n  nfchain exec edge fw -- nft list ruleset\n  nfchain exec filter -- nft list ruleset\n  nfchain exec --host edge proxy -- tcpdump -n -i eth0",
+		Example:           "  nfchain exec edge client -- ping -c 3 server\n  nfchain exec edge/fw -- nft list ruleset\n  nfchain exec filter -- nft list ruleset\n  nfchain exec --host edge proxy -- tcpdump -n -i eth0",
 		Args:              cobra.MinimumNArgs(2),
 		ValidArgsFunction: a.completeChains,
 	}
 	cmd.Flags().SetInterspersed(false)
 	ofHost := cmd.Flags().Bool("host", false, "run a command of this machine's in a container's network")
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
-		node, words := "", args[1:]
-		if words[0] != "--" {
+		name, node, words, err := nodeOf(args)
+		if err != nil {
+			return err
+		}
+		if node == "" && words[0] != "--" {
 			node, words = words[0], words[1:]
 		}
 		if len(words) > 0 && words[0] == "--" {
 			words = words[1:]
 		}
-		p, n, err := a.node(cmd, args[0], node)
+		p, n, err := a.node(cmd, name, node)
 		if err != nil {
 			return err
 		}
@@ -87,7 +90,7 @@ func (a *app) node(cmd *cobra.Command, name, node string) (*plan.Plan, plan.Node
 		node = name
 	}
 	if node == "" {
-		return nil, none, fmt.Errorf("say which node of chain %s; `nfchain show %s` lists what it has: %w", name, name, runs.ErrInput)
+		return nil, none, fmt.Errorf("say which node of chain %s: %s: %w", p.Chain, runs.Meant("", "it has", nodesOf(p)), runs.ErrInput)
 	}
 	for _, n := range p.Nodes {
 		if !n.Has(node) {
@@ -111,7 +114,7 @@ func (a *app) node(cmd *cobra.Command, name, node string) (*plan.Plan, plan.Node
 	if all := replicasOf(p, node); len(all) > 0 {
 		return nil, none, fmt.Errorf("%s of chain %s has replicas; say which, %s: %w", node, name, strings.Join(all, " or "), runs.ErrInput)
 	}
-	return nil, none, fmt.Errorf("chain %s has no %q; `nfchain show %s` lists what it has: %w", name, node, name, runs.ErrInput)
+	return nil, none, fmt.Errorf("chain %s has no %q; %s: %w", p.Chain, node, runs.Meant(node, "it has", nodesOf(p)), runs.ErrInput)
 }
 
 // replicasOf a function are the nodes in its place; none where it has no replicas.
@@ -245,12 +248,16 @@ func (a *app) logsCmd() *cobra.Command {
 		Use: "logs NAME [NODE]", Short: "Print what a function's program wrote",
 		Long: `Print what the program of a chain's function or endpoint wrote, or that of a standalone function. Of
 more than 16 MiB the newest 8 are kept, below /run: a program that begins to write after it was
-silent is looked at within 8 s, and while it writes twice a second.`,
-		Example: "  nfchain logs edge proxy\n  nfchain logs edge proxy --follow", Args: cobra.RangeArgs(1, 2),
+silent is looked at within 8 s, and while it writes twice a second. NAME/NODE is NAME NODE.`,
+		Example: "  nfchain logs edge proxy\n  nfchain logs edge/proxy\n  nfchain logs edge proxy --follow", Args: cobra.RangeArgs(1, 2),
 		ValidArgsFunction: a.completeChains,
 	}
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
-		p, n, err := a.node(cmd, args[0], strings.Join(args[1:], ""))
+		name, node, err := oneNode(args)
+		if err != nil {
+			return err
+		}
+		p, n, err := a.node(cmd, name, node)
 		if err != nil {
 			return err
 		}

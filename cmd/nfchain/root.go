@@ -300,8 +300,11 @@ func (a *app) oneChain(name string) (api.Chain, *api.File, []byte, error) {
 }
 
 // isFile tells a file's name from a chain's.
-func isFile(arg string) bool {
-	if arg == "-" || strings.ContainsRune(arg, '/') || strings.HasSuffix(arg, ".yaml") || strings.HasSuffix(arg, ".yml") || strings.HasSuffix(arg, ".json") {
+func isFile(arg string) bool { return strings.ContainsRune(arg, '/') || isFileName(arg) }
+
+// isFileName tells a file's name from CHAIN/NODE, too: it is there, or ends as files do.
+func isFileName(arg string) bool {
+	if arg == "-" || strings.HasSuffix(arg, ".yaml") || strings.HasSuffix(arg, ".yml") || strings.HasSuffix(arg, ".json") {
 		return true
 	}
 	info, err := os.Stat(arg)

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
-	"strings"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/capture"
@@ -51,7 +50,7 @@ func Captured(p *plan.Plan, hop string) (capture.Chain, error) {
 		c.Points[i].Place = places[c.Points[i].Hop]
 	}
 	if len(c.Points) == 0 {
-		return c, fmt.Errorf("chain %s has no hop %q; it has %s: %w", p.Chain, hop, strings.Join(c.Path, ", "), ErrInput)
+		return c, fmt.Errorf("chain %s has no hop %q; %s: %w", p.Chain, hop, Meant(hop, "it has", c.Path), ErrInput)
 	}
 	return c, nil
 }
