@@ -35,7 +35,7 @@ functions:
 		t.Fatalf("%+v, error %v", state, err)
 	}
 	fw, once := state.Inline[0], state.Inline[1]
-	if len(fw.Rules) != 7 || fw.Rules[0].Packets != 0 || fw.Rules[6].Packets < 100 || fw.Rules[6].Comment != "all" || fw.Dropped == nil {
+	if len(fw.Rules) != 7 || fw.Rules[0].Packets != 0 || fw.Rules[6].Packets < 100 || fw.Rules[6].Comment != "all" || fw.Rules[6].Verdict != "accept" || fw.Dropped == nil {
 		t.Errorf("%+v", fw)
 	}
 	if c := fw.Connections; c == nil || c.Known == 0 || c.Known > 1000 || c.Most != 65536 || c.Evicted != 0 {

@@ -80,7 +80,7 @@ func counted(ctx context.Context, p *plan.Plan) (map[string]trace.Counted, error
 	for _, n := range state.Nodes {
 		var c trace.Counted
 		for _, r := range n.Rules {
-			c.Rules = append(c.Rules, trace.RuleCount{Function: r.Function, Rule: r.Rule, Comment: r.Comment, Packets: r.Packets, Bytes: r.Bytes})
+			c.Rules = append(c.Rules, trace.RuleCount{Function: r.Function, Rule: r.Rule, Verdict: r.Verdict, Comment: r.Comment, Packets: r.Packets, Bytes: r.Bytes})
 		}
 		for _, f := range append(n.Functions, FunctionState{Dropped: n.Dropped}) {
 			if d := f.Dropped; d != nil && (len(n.Functions) == 0 || f.Name != "") {

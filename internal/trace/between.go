@@ -7,9 +7,6 @@ import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 )
 
-// dropped is what a step did that had packets end.
-const dropped = "dropped"
-
 // between tells of what functions did to packets that ended between nodes: those that fail, where who watches has packets end
 // before them, and those that are there and counted what they dropped.
 func (e *Explanation) between(s Step) {
@@ -25,7 +22,7 @@ func (e *Explanation) between(s Step) {
 	e.dropped(slices.DeleteFunc(slices.Clone(s.Steps), back), "")
 	e.dropped(slices.DeleteFunc(slices.Clone(s.Steps), e.meets), "") // of others at most
 	for _, rule := range s.Rules {
-		if slices.ContainsFunc(s.Steps, func(step StepCount) bool { return step.Did == dropped && step.Function == rule.Function }) {
+		if rule.dropped() && slices.ContainsFunc(s.Steps, func(step StepCount) bool { return step.dropped() && step.Function == rule.Function }) {
 			e.Reasons = append(e.Reasons, rule.text())
 		}
 	}
@@ -42,7 +39,7 @@ func (e *Explanation) meets(step StepCount) bool {
 // counted are packets that functions dropped and that may be of the flow.
 func (e *Explanation) counted(steps []StepCount) (n uint64) {
 	for _, step := range steps {
-		if step.Did == dropped && e.meets(step) {
+		if step.dropped() && e.meets(step) {
 			n += step.Packets
 		}
 	}

@@ -236,7 +236,7 @@ func (e *Explanation) lastSeen() Step {
 	return e.Hops[0]
 }
 
-// explain by what ended, by the rules that matched, and by what others met where it was
+// explain by what ended, by the rules that dropped, and by what others met where it was
 // seen last.
 func (e *Explanation) explain() {
 	for _, s := range e.Hops {
@@ -249,7 +249,7 @@ func (e *Explanation) explain() {
 			e.ended(s, d)
 		}
 		for _, rule := range s.Rules {
-			if s.Kind != wiringKind && len(drops) > 0 {
+			if s.Kind != wiringKind && len(drops) > 0 && rule.dropped() {
 				e.Reasons = append(e.Reasons, s.Name+": "+rule.text())
 			}
 		}
@@ -277,7 +277,7 @@ func (e *Explanation) explain() {
 // dropped are the reasons of functions that say of themselves that they dropped packets.
 func (e *Explanation) dropped(steps []StepCount, place string) {
 	for _, step := range steps {
-		if step.Did == dropped {
+		if step.dropped() {
 			e.Reasons = append(e.Reasons, place+step.text())
 		}
 	}

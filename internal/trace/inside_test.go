@@ -104,7 +104,8 @@ func sample() (Report, seen) {
 				{Cause: "NETFILTER_DROP", Interface: "eth0", At: "nf_hook_slow", Own: Amount{30, 2760}, Others: Amount{2, 100}},
 				{Cause: "PACKET_SOCK_ERROR", Own: Amount{9, 900}, Copy: true},
 			},
-			Rules: []RuleCount{{Rule: 1, Comment: "no UDP", Packets: 32}, {Packets: 1}}},
+			Rules: []RuleCount{{Rule: 1, Verdict: "drop", Comment: "no UDP", Packets: 32}, {Rule: 2, Verdict: "accept", Packets: 70}, {Rule: 3, Packets: 5}, {Packets: 1}},
+			Steps: []StepCount{{Function: "mark", Did: "marked", Direction: "forward", Packets: 10}, {Function: "lose", Did: "dropped", Packets: 4}}},
 		{Name: "server", OwnIn: Amount{60, 5520}, In: Amount{60, 5520}},
 	}
 	r.Elsewhere = []Drop{{Cause: "TTL", Own: Amount{1, 92}}}
@@ -154,9 +155,9 @@ func TestText(t *testing.T) {
 	}
 	const want = `chain edge, wiring veth, looked at for 1.25 s
 
-HOP     IN   OUT  TIME TO IT  ALL IN  ALL OUT  DROPPED
+HOP     IN   OUT  TIME TO IT  ALL IN  ALL OUT  COUNTED                                                        DROPPED
 client  -    100  2 µs        -       103
-fw      100  70   4.12 µs     105     71       30 and 2 of others NETFILTER_DROP at eth0 in nf_hook_slow; 9 PACKET_SOCK_ERROR (copies); rule 1 matched 32 (no UDP); its policy dropped 1
+fw      100  70   4.12 µs     105     71       rule 2 matched 70; rule 3 matched 5; mark marked 10 (forward)  30 and 2 of others NETFILTER_DROP at eth0 in nf_hook_slow; 9 PACKET_SOCK_ERROR (copies); rule 1 matched 32 (no UDP); its policy dropped 1; lose dropped 4
 server  60   -    -           60      -
 
 outside the chain: 1 TTL
@@ -167,6 +168,7 @@ outside the chain: 1 TTL
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
 	}
 	r.Own, r.Elsewhere = nil, nil
+	r.Hops[1].Rules, r.Hops[1].Steps = nil, nil
 	half := .5
 	for i := range r.Hops {
 		r.Hops[i].SoftirqS = &half
@@ -177,6 +179,16 @@ outside the chain: 1 TTL
 	}
 	if !strings.Contains(b.String(), "HOP     ALL IN  ALL OUT  SOFTIRQ  DROPPED\nclient  -       103      500 ms\n") {
 		t.Errorf("without packets of our own:\n%s", b.String())
+	}
+}
+
+// TestReasonsAreOfWhatDropped: a rule that lets packets by is no reason for their end.
+func TestReasonsAreOfWhatDropped(t *testing.T) {
+	e := Explanation{Hops: []Step{{Name: "fw", Drops: []Drop{{Cause: "NETFILTER_DROP", Own: Amount{3, 30}}},
+		Rules: []RuleCount{{Rule: 1, Verdict: "accept", Packets: 9}, {Rule: 2, Packets: 12}, {Rule: 3, Verdict: "drop", Packets: 3}}}}}
+	e.explain()
+	if len(e.Reasons) != 2 || e.Reasons[1] != "fw: rule 3 matched 3" {
+		t.Errorf("%q", e.Reasons)
 	}
 }
 

@@ -148,11 +148,16 @@ type RuleCount struct {
 	// Function that the rule is of, where several share the hop.
 	Function string `json:"function,omitempty"`
 	// Rule is its place, from 1; 0 is the policy.
-	Rule    int    `json:"rule"`
+	Rule int `json:"rule"`
+	// Verdict of the rule is accept or drop; absent where the next one is asked, too, and of the policy.
+	Verdict string `json:"verdict,omitempty"`
 	Comment string `json:"comment"`
 	Packets uint64 `json:"packets"`
 	Bytes   uint64 `json:"bytes"`
 }
+
+// dropped tells whether what was counted went no farther.
+func (c RuleCount) dropped() bool { return c.Rule == 0 || c.Verdict == "drop" }
 
 // StepCount is what a function without a namespace did to packets of one direction.
 type StepCount struct {
@@ -166,3 +171,6 @@ type StepCount struct {
 	Packets uint64 `json:"packets"`
 	Bytes   uint64 `json:"bytes"`
 }
+
+// dropped tells whether what was counted went no farther.
+func (s StepCount) dropped() bool { return s.Did == "dropped" }

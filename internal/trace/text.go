@@ -3,6 +3,7 @@ package trace
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -50,7 +51,15 @@ func (r Report) head() []string {
 	if r.timed() {
 		head = append(head, "SOFTIRQ")
 	}
+	if r.counts() {
+		head = append(head, "COUNTED")
+	}
 	return append(head, "DROPPED")
+}
+
+// counts tells whether functions counted what went on.
+func (r Report) counts() bool {
+	return slices.ContainsFunc(r.Hops, func(h Hop) bool { return len(h.texts(false)) > 0 })
 }
 
 // timed tells whether softirqs were.
@@ -65,17 +74,29 @@ func (r Report) row(h Hop) []string {
 	if r.timed() {
 		row = append(row, seconds(*h.SoftirqS))
 	}
+	if r.counts() {
+		row = append(row, strings.Join(h.texts(false), "; "))
+	}
 	var drops []string
 	for _, d := range h.Drops {
 		drops = append(drops, dropText(d, r.Own != nil))
 	}
+	return append(row, strings.Join(append(drops, h.texts(true)...), "; "))
+}
+
+// texts of what functions counted that they dropped, or that went on.
+func (h Hop) texts(dropped bool) (all []string) {
 	for _, rule := range h.Rules {
-		drops = append(drops, rule.text())
+		if rule.dropped() == dropped {
+			all = append(all, rule.text())
+		}
 	}
 	for _, s := range h.Steps {
-		drops = append(drops, s.text())
+		if s.dropped() == dropped {
+			all = append(all, s.text())
+		}
 	}
-	return append(row, strings.Join(drops, "; "))
+	return all
 }
 
 func amount(a Amount) string {

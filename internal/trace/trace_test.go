@@ -198,7 +198,7 @@ func TestFirewallRulesAreCounted(t *testing.T) {
 	r := b.trace(sending(100))
 	b.became(r, 100, 0, 100)
 	b.dropped(r, "fw:eth0 NETFILTER_DROP 100")
-	if rules := r.Hops[1].Rules; len(rules) != 1 || rules[0].Rule != 1 || rules[0].Packets != 100 || rules[0].Comment == "" {
+	if rules := r.Hops[1].Rules; len(rules) != 1 || rules[0].Rule != 1 || rules[0].Packets != 100 || rules[0].Verdict != "drop" || rules[0].Comment == "" {
 		t.Errorf("rules %+v", rules)
 	}
 	b = newBed(t, "functions:\n- {name: fw, kind: firewall, firewall: {policy: drop, rules: {list: [{action: accept, protocol: tcp}]}}}\n")

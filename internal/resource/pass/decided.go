@@ -89,7 +89,7 @@ func (k knowing) countersOf(of Step, f Firewall) (c ruleset.Counters, err error)
 	}
 	c.Rules = []ruleset.Counter{}
 	for i, r := range f.Rules {
-		c.Rules = append(c.Rules, ruleset.Counter{Rule: i + 1, Comment: r.Comment, Text: r.Text(), Packets: tallies[i].Packets, Bytes: tallies[i].Bytes})
+		c.Rules = append(c.Rules, ruleset.Counter{Rule: i + 1, Comment: r.Comment, Text: r.Text(), Verdict: r.Verdict, Packets: tallies[i].Packets, Bytes: tallies[i].Bytes})
 	}
 	if last := tallies[len(f.Rules)]; f.Policy == "drop" {
 		c.Dropped = &ruleset.Dropped{Packets: last.Packets, Bytes: last.Bytes}

@@ -90,7 +90,7 @@ func Count(p resource.Place, s Spec) (Counters, error) {
 	c, err := count(p, s)
 	for i, r := range c.Rules {
 		if r.Rule <= len(s.Rules) { // somebody may have added some
-			c.Rules[i].Text = s.Rules[r.Rule-1].Text()
+			c.Rules[i].Text, c.Rules[i].Verdict = s.Rules[r.Rule-1].Text(), s.Rules[r.Rule-1].Verdict
 		}
 	}
 	return c, err

@@ -203,7 +203,9 @@ type Counter struct {
 	Rule     int    `json:"rule"`
 	Comment  string `json:"comment"`
 	// Text is what the rule matches and does, as nft(8) writes it, whatever the backend.
-	Text    string `json:"text"`
+	Text string `json:"text"`
+	// Verdict is accept or drop; absent where the next rule is asked, too.
+	Verdict string `json:"verdict,omitempty"`
 	Packets uint64 `json:"packets"`
 	Bytes   uint64 `json:"bytes"`
 }
