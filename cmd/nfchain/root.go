@@ -134,7 +134,7 @@ func describe(err error) string {
 	if errors.As(err, &problems) {
 		return "the file is wrong:\n" + problems.Error()
 	}
-	text := strings.TrimSuffix(err.Error(), ": "+runs.ErrInput.Error())
+	text := strings.ReplaceAll(err.Error(), ": "+runs.ErrInput.Error(), "")
 	if flags, is := strings.CutPrefix(text, "required flag(s) "); is { // cobra's own words
 		text = "say " + strings.ReplaceAll(strings.TrimSuffix(flags, " not set"), `"`, "") + " with flags of these names"
 	}

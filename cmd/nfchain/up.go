@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,8 @@ func (a *app) upCmd() *cobra.Command {
 		Use: "up FILE...", Short: "Bring a file's chains and functions up, changing only what differs",
 		Long: `Bring up every chain and standalone function of a file. What is there already is
 compared with the file and only the difference is made; a second run changes
-nothing and says so; ` + "`diff`" + ` shows the difference first. With --share, identical functions of
+nothing and says so; ` + "`diff`" + ` shows the difference first. What was not there before and does not come up whole, or is
+not ready with --wait, is removed again; what was there stays. With --share, identical functions of
 the files' chains are one, as ` + "`plan --share`" + ` tells; when no chain comes to go through such a function, because this
 fails, it is removed again.`,
 		Example: "  nfchain up examples/edge-chain.yaml --wait\n  nfchain up edge.yaml --dry-run\n  nfchain up --share examples/tenant-shop.yaml examples/tenant-bank.yaml",
@@ -265,13 +267,33 @@ func (a *app) upOne(ctx context.Context, h *runs.Host, name, kind string, o runs
 	}
 	changes, err := up()
 	a.bar.clear()
-	if err != nil {
-		if !before && !o.DryRun {
-			if _, down := h.Down(context.WithoutCancel(ctx), name); down != nil {
-				return nil, fmt.Errorf("%w; and removing what was made failed: %w", err, down)
-			}
-		}
-		return nil, err
+	if err == nil {
+		return changes, nil
 	}
-	return changes, nil
+	err = of(kind, name, err)
+	if !before && !o.DryRun {
+		err = a.undo(ctx, h, name, kind, err)
+	}
+	return nil, err
+}
+
+// of says which chain or function an error is of, where the error does not: a file may hold several.
+func of(kind, name string, err error) error {
+	var problems api.Problems
+	if errors.As(err, &problems) || strings.Contains(err.Error(), kind+" "+name) {
+		return err
+	}
+	return fmt.Errorf("%s %s: %w", kind, name, err)
+}
+
+// undo removes what was made of a chain or function that failed, and says so behind why it did.
+func (a *app) undo(ctx context.Context, h *runs.Host, name, kind string, failed error) error {
+	_, unmade := deploy.Recall(name)
+	if _, err := h.Down(context.WithoutCancel(ctx), name); err != nil {
+		return fmt.Errorf("%w; and removing what was made failed: %w", failed, err)
+	}
+	if unmade != nil {
+		return failed
+	}
+	return fmt.Errorf("%w; what was made of %s %s is removed again", failed, kind, name)
 }
