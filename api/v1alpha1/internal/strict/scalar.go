@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"nfchain.dev/nfchain/api/v1alpha1/internal/tree"
 )
@@ -107,7 +108,7 @@ func setUint(n *tree.Node, v reflect.Value, r rule) string {
 
 func setFloat(n *tree.Node, v reflect.Value, r rule) string {
 	if n.Kind != tree.Whole && n.Kind != tree.Real {
-		return "a number is expected, found " + found(n)
+		return "a number is expected, found " + found(n) + r.share(n)
 	}
 	f, err := strconv.ParseFloat(n.Text, v.Type().Bits())
 	if err != nil || math.IsInf(f, 0) {
@@ -159,3 +160,17 @@ func (d *Decoder) anything(n *tree.Node, path string) any {
 	d.value(n, path, out.Elem(), rule{})
 	return out.Elem().Interface()
 }
+
+// share ends a message about a share that is written in per cent: with how it is written.
+func (r rule) share(n *tree.Node) string {
+	if percent, is := strings.CutSuffix(n.Text, "%"); is && r.ofOne() {
+		f, err := strconv.ParseFloat(strings.TrimSpace(percent), 64)
+		if err == nil && !math.IsNaN(f) && r.bounds(f/100, n.Text) == "" {
+			return "; write " + strconv.FormatFloat(f/100, 'g', 6, 64)
+		}
+	}
+	return ""
+}
+
+// ofOne tells whether numbers are 1 at most.
+func (r rule) ofOne() bool { return r.max != nil && *r.max <= 1 }

@@ -17,6 +17,12 @@ type part struct {
 // SetDefaults is asked for list items and pointers.
 func (p *part) SetDefaults() { p.Name = "default" }
 
+// pick has a share among its fields.
+type pick struct {
+	Every int     `json:"every"`
+	Ratio float64 `json:"ratio" jsonschema:"minimum=0,maximum=1"`
+}
+
 type whole struct {
 	part                    // inlined
 	Address  netip.Addr     `json:"address"`
@@ -25,6 +31,8 @@ type whole struct {
 	Weights  map[string]int `json:"weights"`
 	Anything any            `json:"anything"`
 	Ratio    float32        `json:"ratio"`
+	Share    float64        `json:"share" jsonschema:"minimum=0,maximum=1"`
+	Pick     pick           `json:"pick"`
 	Channel  chan int       `json:"channel"`
 	Hidden   string         `json:"-"`
 }
@@ -80,6 +88,14 @@ func TestProblems(t *testing.T) {
 		"address: 10.0.0.256":               "address: ParseAddr",
 		"address: {}":                       "address: text is expected, found a mapping",
 		"ratio: 1e99":                       "ratio: \"1e99\" is too large a number",
+		"share: 12.5%":                      "share: a number is expected, found text \"12.5%\"; write 0.125",
+		"share: 5 %":                        "share: a number is expected, found text \"5 %\"; write 0.05",
+		"share: 101%":                       "share: a number is expected, found text \"101%\"\n",
+		"ratio: 10%":                        "ratio: a number is expected, found text \"10%\"\n",
+		"pick: 10%":                         "pick: a mapping is expected, found text \"10%\"; write {ratio: 0.1}",
+		"pick: 0.5":                         "pick: a mapping is expected, found the number \"0.5\"; write {ratio: 0.5}",
+		"pick: often":                       "pick: a mapping is expected, found text \"often\"\n",
+		"pick: [1%]":                        "pick: a mapping is expected, found a list\n",
 		"ratio: .nan":                       "ratio: a number is expected, found text \".nan\"",
 		"weights: {a: 1, a: 2, b: }":        "weights.a: is already given in line 1; weights.b: is empty",
 		"anything: 99999999999999999999999": "anything: \"99999999999999999999999\" is too large a number",
@@ -90,7 +106,7 @@ func TestProblems(t *testing.T) {
 		"- 1":                               ": a mapping is expected, found a list",
 	} {
 		_, problems := decode(t, text)
-		got := strings.Join(problems, "; ")
+		got := strings.Join(problems, "; ") + "\n"
 		if len(problems) == 0 || !strings.HasPrefix(got, want) {
 			t.Errorf("%s: got %q, want %q", text, got, want)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"nfchain.dev/nfchain/api/v1alpha1/internal/nearest"
 	"nfchain.dev/nfchain/api/v1alpha1/internal/tree"
@@ -52,10 +53,11 @@ func fresh(t reflect.Type) reflect.Value {
 }
 
 func (d *Decoder) structure(n *tree.Node, path string, v reflect.Value) {
-	if !d.expect(n, tree.Map, path) {
+	f := d.fields(v.Type())
+	if n.Kind != tree.Map {
+		d.spoil(n.Pos, path, fmt.Sprintf("%s is expected, found %s", tree.Map, found(n))+f.asRatio(n))
 		return
 	}
-	f := d.fields(v.Type())
 	variants := map[string]tree.Entry{}
 	meant := map[string]bool{} // fields that a misspelt one stands for
 	for _, e := range d.unique(n, path) {
@@ -168,4 +170,21 @@ func (d *Decoder) expect(n *tree.Node, kind tree.Kind, path string) bool {
 		d.spoil(n.Pos, path, fmt.Sprintf("%s is expected, found %s", kind, found(n)))
 	}
 	return n.Kind == kind
+}
+
+// asRatio ends a message about a share where fields are expected one of which is for it.
+func (f *fields) asRatio(n *tree.Node) string {
+	const name = "ratio"
+	i, has := f.byName[name]
+	if !has {
+		return ""
+	}
+	r := f.list[i].rule
+	if share, is := strings.CutPrefix(r.share(n), "; write "); is {
+		return fmt.Sprintf("; write {%s: %s}", name, share)
+	}
+	if value, err := strconv.ParseFloat(n.Text, 64); err == nil && r.ofOne() && r.bounds(value, n.Text) == "" {
+		return fmt.Sprintf("; write {%s: %s}", name, n.Text)
+	}
+	return ""
 }
