@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -94,7 +95,7 @@ func (p *program) noteAnswer(said string, err error) {
 	p.state.ReadyCommand = &now
 }
 
-// ask runs the ready command, and gives the last line that it wrote; what it starts ends with it. Where this supervisor is
+// ask runs the ready command, and gives the last line of words that it wrote; what it starts ends with it. Where this supervisor is
 // killed meanwhile the command ends with the thread that began it, if it has not entered the namespace yet, in which the next
 // supervisor looks for it, and that one ends what it finds.
 func (p *program) ask(ctx context.Context, pid int, args []string) (said string, err error) {
@@ -180,12 +181,17 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// line is the last that was written.
+// line is the last that was written with a letter or a digit in it, or else the last: what lists something may end with a bracket.
 func (t *tail) line() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	text := strings.TrimSpace(string(t.text))
-	return printable(text[strings.LastIndexByte(text, '\n')+1:])
+	lines := strings.Split(strings.TrimSpace(string(t.text)), "\n")
+	for _, line := range slices.Backward(lines) {
+		if strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+			return printable(strings.TrimSpace(line))
+		}
+	}
+	return printable(lines[len(lines)-1])
 }
 
 // printable is a text that does nothing to a terminal.

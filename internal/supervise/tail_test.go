@@ -20,6 +20,9 @@ func TestLastLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                               "",
 		"one\ntwo\n\n":                   "two",
+		"table {\n\tchain c {\n\t}\n}\n": "chain c {",
+		"one\n...\n":                     "one",
+		"{\n}\n":                         "}",
 		"\x1b[31mred\x1b[0m \xff\ttab\n": " [31mred [0m   tab",
 		strings.Repeat("x", 10*longestSaid) + "y": strings.Repeat("x", longestSaid-1) + "y",
 	} {

@@ -44,7 +44,7 @@ type Answer struct {
 	// Ready tells that it exited with 0, At when it was.
 	Ready bool      `json:"ready"`
 	At    time.Time `json:"at,omitzero"`
-	// Said is the last line that it wrote, and how it ended unless that was with 0.
+	// Said is the last line with a letter or digit that it wrote, and how it ended unless that was with 0.
 	Said string `json:"said,omitempty"`
 	// Unasked is why it could not be asked later; "" where it could.
 	Unasked string `json:"unasked,omitempty"`
