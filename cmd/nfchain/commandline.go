@@ -59,6 +59,23 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%s has no flag --%s; %s", cmd.CommandPath(), name, hint)
 }
 
+// missingFlags says which flags a command needs, and shows one that has them, where cobra finds some missing.
+func missingFlags(cmd *cobra.Command, err error) error {
+	if err == nil {
+		return nil
+	}
+	text, missing := strings.CutPrefix(err.Error(), "required flag(s) ")
+	if !missing {
+		return err
+	}
+	flags := strings.Split(strings.TrimSuffix(text, " not set"), ", ")
+	for i, name := range flags {
+		flags[i] = "--" + strings.Trim(name, `"`)
+	}
+	example, _, _ := strings.Cut(strings.TrimSpace(cmd.Example), "\n")
+	return fmt.Errorf("%s needs %s; write it as in `%s`", cmd.CommandPath(), strings.Join(flags, " and "), example)
+}
+
 // otherShell refuses a shell that there is no completion for; without one, all are told.
 func otherShell(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -69,8 +70,20 @@ func explainFlag(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("--%s: %s is not a whole number; write one like %s", flag.Name, value, flag.DefValue)
 	case "uint32", "uint64":
 		return fmt.Errorf("--%s: %s is not a whole number from 0", flag.Name, value)
+	case "duration":
+		return fmt.Errorf("--%s: %s is not a time with its unit; write one like %s", flag.Name, value, timeLike(wrong.GetValue()))
 	case "float64":
 		return fmt.Errorf("--%s: %s is not a number; write one like %s", flag.Name, value, flag.DefValue)
 	}
 	return err
+}
+
+// timeLike is a time that may be meant by a text that is none: a number alone is of seconds.
+func timeLike(text string) string {
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		if _, err := time.ParseDuration(text + "s"); err == nil {
+			return text + "s"
+		}
+	}
+	return "1s or 500ms"
 }

@@ -73,7 +73,7 @@ func (g *genFlags) register(cmd *cobra.Command) {
 	f.IntVar(&g.flows, "flows", 1, "flows, which packets are of in turn")
 	f.StringVar(&g.frames.FlowsBy, "flows-by", "", "what flows differ in: ports, addresses (from --src on, else of 198.18.0.0/15 or 2001:2::/48) or both (default ports)")
 	f.DurationVar(&g.duration, "duration", 0, "how long to send (default: until interrupted)")
-	f.StringVar(&g.cores, "affinity", "none", "core to send from (default: the last)")
+	f.StringVar(&g.cores, "affinity", "none", "core to send from; none is the last")
 	f.Uint32Var(&g.offer.ID, "id", 0, "number of the load, which its meter is given too")
 	for _, name := range []string{"dev", "dst"} {
 		_ = cmd.MarkFlagRequired(name)

@@ -77,8 +77,8 @@ func run(e env) int {
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
-	err := root.ExecuteContext(ctx)
-	if err == nil {
+	cmd, err := root.ExecuteContextC(ctx)
+	if err = missingFlags(cmd, err); err == nil {
 		err = a.unwritten
 	}
 	a.bar.clear()
@@ -135,9 +135,6 @@ func describe(err error) string {
 		return "the file is wrong:\n" + problems.Error()
 	}
 	text := strings.ReplaceAll(err.Error(), ": "+runs.ErrInput.Error(), "")
-	if flags, is := strings.CutPrefix(text, "required flag(s) "); is { // cobra's own words
-		text = "say " + strings.ReplaceAll(strings.TrimSuffix(flags, " not set"), `"`, "") + " with flags of these names"
-	}
 	return strings.ReplaceAll(text, context.Canceled.Error(), "interrupted")
 }
 

@@ -226,11 +226,11 @@ func (a *app) printCounters(n runs.NodeState) {
 	}
 	a.printf("\n%s: %s counted\n", n.Name, words.Plural(len(n.Rules), "rule"))
 	if n.Dropped != nil {
-		a.printf("  policy drop: %d packets, %d bytes\n", n.Dropped.Packets, n.Dropped.Bytes)
+		a.printf("  policy drop: %s\n", packetsAndBytes(n.Dropped.Packets, n.Dropped.Bytes))
 	}
 	for _, f := range n.Functions {
 		if f.Dropped != nil {
-			a.printf("  policy drop of %s: %d packets, %d bytes\n", f.Name, f.Dropped.Packets, f.Dropped.Bytes)
+			a.printf("  policy drop of %s: %s\n", f.Name, packetsAndBytes(f.Dropped.Packets, f.Dropped.Bytes))
 		}
 	}
 	for i, r := range n.Rules {
@@ -246,6 +246,6 @@ func (a *app) printCounters(n runs.NodeState) {
 		if r.Comment != "" {
 			text += " (" + r.Comment + ")"
 		}
-		a.printf("  %srule %d: %d packets, %d bytes  %s\n", of, r.Rule, r.Packets, r.Bytes, text)
+		a.printf("  %srule %d: %s  %s\n", of, r.Rule, packetsAndBytes(r.Packets, r.Bytes), text)
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -60,10 +59,10 @@ func (a *app) printSteps(p runs.PassState) {
 		}
 		a.printf("  %s%s: %s\n", of, did[s.Act], tallied(s.Tally))
 		if s.Lost > 0 {
-			a.printf("  %s%s: %d packets\n", of, lost[s.Act], s.Lost)
+			a.printf("  %s%s: %s\n", of, lost[s.Act], words.Plural(int(s.Lost), "packet"))
 		}
 		if s.Full > 0 {
-			a.printf("  %sdropped, for no port was left for their connections: %d packets\n", of, s.Full)
+			a.printf("  %sdropped, for no port was left for their connections: %s\n", of, words.Plural(int(s.Full), "packet"))
 		}
 	}
 	for _, odd := range []struct {
@@ -93,7 +92,11 @@ func (a *app) printTaps(all []runs.TapState) {
 	}
 }
 
-func tallied(t runs.Tally) string { return fmt.Sprintf("%d packets, %d bytes", t.Packets, t.Bytes) }
+func tallied(t runs.Tally) string { return packetsAndBytes(t.Packets, t.Bytes) }
+
+func packetsAndBytes(packets, bytes uint64) string {
+	return words.Plural(int(packets), "packet") + ", " + words.Plural(int(bytes), "byte")
+}
 
 // printTranslations prints what became of the connections that a function translates.
 func (a *app) printTranslations(f runs.InlineState) {

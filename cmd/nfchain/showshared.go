@@ -22,7 +22,7 @@ func (a *app) printBranches(s *runs.BranchState) {
 	if s == nil {
 		return
 	}
-	a.printf("\nbranches: %s known where ways come together; %d new, %d moved to another way; %s went the planned way because their label or their flow was not known, and for %d there was no room among the known\n",
+	a.printf("\nbranches: %s known where ways come together; %d new, %d moved to another way; %s of a label or a flow that was not known went the planned way, and for %d there was no room among the known\n",
 		words.Plural(s.Flows, "flow"), s.New, s.Moved, words.Plural(int(s.Unknown), "packet"), s.Unkept)
 }
 

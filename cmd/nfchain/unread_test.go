@@ -41,6 +41,15 @@ func TestUnseen(t *testing.T) {
 	}
 }
 
+// TestPacketsAndBytes: one is one.
+func TestPacketsAndBytes(t *testing.T) {
+	for want, n := range map[string][2]uint64{"0 packets, 0 bytes": {}, "1 packet, 1 byte": {1, 1}, "2 packets, 90 bytes": {2, 90}} {
+		if got := packetsAndBytes(n[0], n[1]); got != want {
+			t.Errorf("%v are %q, want %q", n, got, want)
+		}
+	}
+}
+
 // TestReplicasOf a function are told to who names it where one of them is wanted.
 func TestReplicasOf(t *testing.T) {
 	p := &plan.Plan{Nodes: []plan.Node{{Name: "fw"}, {Name: "web-1", Replica: &plan.Replica{Of: "web", Number: 1, All: 2}}, {Name: "web-2", Replica: &plan.Replica{Of: "web", Number: 2, All: 2}}}}

@@ -86,7 +86,7 @@ func (r Report) Text(w io.Writer) error {
 	if quiet < len(r.Interfaces) {
 		b.WriteString(t.String() + "\n")
 	}
-	fmt.Fprintf(&b, "chain %s: %d packets, %d bytes in %.3g s at %d of %s\n", r.Chain, r.Packets, r.Bytes, r.DurationS,
+	fmt.Fprintf(&b, "chain %s: %s, %s in %.3g s at %d of %s\n", r.Chain, words.Plural(int(r.Packets), "packet"), words.Plural(int(r.Bytes), "byte"), r.DurationS,
 		len(r.Interfaces)-quiet, words.Plural(len(r.Interfaces), "place"))
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(&b, "- %s\n", warning)

@@ -22,6 +22,11 @@ func OnWatch(chain string) (Watched, error) {
 // Any tells whether probes are sent.
 func (w Watched) Any() bool { return len(w.functions) > 0 }
 
+// Has tells whether a node is among the functions that are watched.
+func (w Watched) Has(node string) bool {
+	return slices.ContainsFunc(w.functions, func(h process.Health) bool { return h.Node == node })
+}
+
 // failing are the functions of a chain past which packets are led, or before which they end, because all their replicas have failed.
 func (w Watched) failing(p *plan.Plan) (all []trace.Failing) {
 	for _, h := range w.functions {

@@ -20,6 +20,9 @@ func TestFailing(t *testing.T) {
 		"slow has failed (its program slow ends), and has onFailure: bypass",
 		"fw-1 has failed (eth0 is gone), and has onFailure: replica",
 	}
+	if !w.Has("well") || !w.Has("fw-1") || w.Has("fw") {
+		t.Errorf("who is watched is not known of %+v", w)
+	}
 	if got := w.Failing(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
