@@ -105,7 +105,7 @@ func counted(ctx context.Context, p *plan.Plan) (map[string]trace.Counted, error
 // decidedBy are what the rules and the policy of a function without a namespace decided.
 func decidedBy(f InlineState) (all []trace.RuleCount) {
 	for _, r := range f.Rules {
-		all = append(all, trace.RuleCount{Function: f.Name, Rule: r.Rule, Comment: r.Comment, Packets: r.Packets, Bytes: r.Bytes})
+		all = append(all, trace.RuleCount{Function: f.Name, Rule: r.Rule, Verdict: r.Verdict, Comment: r.Comment, Packets: r.Packets, Bytes: r.Bytes})
 	}
 	if d := f.Dropped; d != nil {
 		all = append(all, trace.RuleCount{Function: f.Name, Packets: d.Packets, Bytes: d.Bytes})
