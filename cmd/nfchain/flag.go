@@ -71,6 +71,9 @@ func explainFlag(cmd *cobra.Command, err error) error {
 	case "uint32", "uint64":
 		return fmt.Errorf("--%s: %s is not a whole number from 0", flag.Name, value)
 	case "duration":
+		if _, own := flag.Value.(budgetFlag); own {
+			return err // which says what to write
+		}
 		return fmt.Errorf("--%s: %s is not a time with its unit; write one like %s", flag.Name, value, timeLike(wrong.GetValue()))
 	case "float64":
 		return fmt.Errorf("--%s: %s is not a number; write one like %s", flag.Name, value, flag.DefValue)
