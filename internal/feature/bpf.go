@@ -128,10 +128,18 @@ func load(progType uint32, program []instruction) (int, error) {
 	return bpf(unix.BPF_PROG_LOAD, unsafe.Pointer(&attr), unsafe.Sizeof(attr))
 }
 
+// again is how often a program is loaded anew that the kernel left off checking because a signal came, as Go's runtime sends its own
+// threads.
+const again = 100
+
 func bpf(command int, attr unsafe.Pointer, size uintptr) (int, error) {
-	fd, _, errno := unix.Syscall(unix.SYS_BPF, uintptr(command), uintptr(attr), size)
-	if errno != 0 {
-		return -1, errno
+	for tries := 0; ; tries++ {
+		fd, _, errno := unix.Syscall(unix.SYS_BPF, uintptr(command), uintptr(attr), size)
+		switch {
+		case errno == 0:
+			return int(fd), nil
+		case errno != unix.EAGAIN || command != unix.BPF_PROG_LOAD || tries == again:
+			return -1, errno
+		}
 	}
-	return int(fd), nil
 }
