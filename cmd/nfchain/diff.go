@@ -14,7 +14,7 @@ func (a *app) diffCmd() *cobra.Command {
 		Use: "diff FILE...", Short: "Show what `up` would change of what is there",
 		Long: `Compare a file's chains and functions with what there is of them, and show each thing
 that ` + "`up`" + ` would make (+), remove (-) or change (~), and of a change what the kernel has and
-what it would have. Nothing is changed. The exit code is 1 where something differs, as
+what it would have, or, where the kernel keeps a sum alone, what the chain's file had and has. Nothing is changed. The exit code is 1 where something differs, as
 diff(1) has it.`,
 		Example: "  nfchain diff examples/edge-chain.yaml\n  nfchain diff edge.yaml -o json",
 	}
@@ -55,6 +55,9 @@ diff(1) has it.`,
 	return cmd
 }
 
+// mostParts is how many values of a resource are told; JSON has them all.
+const mostParts = 20
+
 // sign of a change, as diff(1) has them; it has none of what is there before and after.
 var sign = map[resource.Op]string{resource.Create: "+", resource.Update: "~", resource.Delete: "-"}
 
@@ -67,9 +70,17 @@ func (a *app) printDifference(item deployedItem) {
 	if item.MovedAtOnce != "" {
 		a.printf("%s\n", atOnce(item, true))
 	}
-	for _, c := range item.changes {
+	for i, c := range item.changes {
 		a.printf("%s %s\n", sign[c.Op], item.named(c.ID))
-		if is := c.Spec; c.Op == resource.Update && c.Was != "" && c.Was != is.Fingerprint() {
+		parts := item.Changes[i].Parts
+		for at, part := range parts {
+			if at == mostParts {
+				a.printf("    … and %d more (-o json has them all)\n", len(parts)-at)
+				break
+			}
+			a.printf("%s\n", item.named(part.text()))
+		}
+		if is := c.Spec; len(parts) == 0 && c.Op == resource.Update && c.Was != "" && c.Was != is.Fingerprint() {
 			a.printf("    is:       %s\n    would be: %s\n", item.named(c.Was), item.named(is.Fingerprint()))
 		}
 	}

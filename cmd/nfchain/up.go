@@ -145,14 +145,29 @@ type changedItem struct {
 	Op   resource.Op `json:"op"`
 	ID   string      `json:"id"`
 	Kind string      `json:"kind"`
+	// Was and WouldBe are what the kernel has, and would have, of what is changed; Parts are the values that differ where that is a sum.
+	Was     string          `json:"was,omitempty"`
+	WouldBe string          `json:"would_be,omitempty"`
+	Parts   []differingPart `json:"parts,omitempty"`
 }
 
 func itemOf(name, kind string, changes []resource.Change) deployedItem {
 	item := deployedItem{Name: name, Kind: kind, Changes: []changedItem{}, Warnings: []string{}, changes: changes}
 	for _, c := range changes {
-		item.Changes = append(item.Changes, changedItem{c.Op, c.ID, c.Kind})
+		item.Changes = append(item.Changes, changedItem{Op: c.Op, ID: c.ID, Kind: c.Kind})
 	}
 	return item
+}
+
+// compares notes of each change what is there and what would be, of a chain that was made from these before.
+func (i deployedItem) compares(before map[string]resource.Spec) {
+	for at, c := range i.changes {
+		if c.Op != resource.Update || c.Was == "" || c.Was == c.Spec.Fingerprint() {
+			continue
+		}
+		one := &i.Changes[at]
+		one.Was, one.WouldBe, one.Parts = i.named(c.Was), i.named(c.Spec.Fingerprint()), partsOf(c, before)
+	}
 }
 
 // named is a text with whose the ports are that it names.
@@ -236,6 +251,7 @@ func (a *app) upAll(ctx context.Context, h *runs.Host, f *api.File, o runs.UpOpt
 		item.bare, item.Runtimes = bare, made.Runtimes
 		if o.DryRun {
 			item.ports = runs.NamePorts(made)
+			item.compares(madeBefore(h, item.Name))
 		}
 		item.MovedFlows, item.StayingFlows, item.MovedAtOnce = flows.Moved, flows.Staying, flows.AtOnce
 		for _, w := range made.Warnings {

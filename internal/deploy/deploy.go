@@ -439,7 +439,7 @@ func (w *work) visitNamespace(r resource.Resource) error {
 	case is == spec.Fingerprint():
 		return nil
 	default:
-		change.Op = resource.Update
+		change.Op, change.Was = resource.Update, is
 	}
 	w.record(change)
 	if w.dry {

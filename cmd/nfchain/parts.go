@@ -1,0 +1,124 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"nfchain.dev/nfchain/internal/resource"
+	runs "nfchain.dev/nfchain/internal/run"
+)
+
+// differingPart is one value of a resource that is another than it was, by its place in the resource; "" is none.
+type differingPart struct {
+	Path    string `json:"path"`
+	Was     string `json:"was"`
+	WouldBe string `json:"would_be"`
+}
+
+// madeBefore are the resources that a chain was made from, by their IDs; none where nothing of it is known.
+func madeBefore(h *runs.Host, name string) map[string]resource.Spec {
+	p, err := h.Made(name)
+	if err != nil {
+		return nil
+	}
+	all := map[string]resource.Spec{}
+	for _, r := range p.Resources {
+		all[r.ID] = r.Spec
+	}
+	return all
+}
+
+// partsOf a change that say more than the kernel can: of a resource that is as the chain's file had it, of which the kernel keeps a sum alone.
+func partsOf(c resource.Change, before map[string]resource.Spec) []differingPart {
+	was, known := before[c.ID]
+	if c.Op != resource.Update || !known || was.Fingerprint() != c.Was || !summed(c.Was, c.Spec.Fingerprint()) {
+		return nil
+	}
+	return differing(was, c.Spec)
+}
+
+// sum is a word that stands for what a person cannot read.
+var sum = regexp.MustCompile(`^[(]?[0-9a-f]{8,}[,:;)]*$`)
+
+// summed tells whether two texts differ in such a word.
+func summed(was, is string) bool {
+	before := strings.Fields(was)
+	return slices.ContainsFunc(strings.Fields(is), func(word string) bool { return sum.MatchString(word) && !slices.Contains(before, word) })
+}
+
+// differing values of two specs, in the order of their places.
+func differing(was, is resource.Spec) (parts []differingPart) {
+	before, after := flat(was), flat(is)
+	places := map[string]bool{}
+	for path := range before {
+		places[path] = true
+	}
+	for path := range after {
+		places[path] = true
+	}
+	for _, path := range slices.SortedFunc(maps.Keys(places), natural) {
+		if before[path] != after[path] {
+			parts = append(parts, differingPart{path, before[path], after[path]})
+		}
+	}
+	return parts
+}
+
+// natural order of paths: that of numbers in them, too.
+func natural(a, b string) int {
+	return strings.Compare(padded(a), padded(b))
+}
+
+var digits = regexp.MustCompile(`[0-9]+`)
+
+func padded(path string) string {
+	return digits.ReplaceAllStringFunc(path, func(n string) string { return fmt.Sprintf("%9s", n) })
+}
+
+// flat are the values of a spec, which is plain data, by their places.
+func flat(s resource.Spec) map[string]string {
+	text, err := json.Marshal(s)
+	var all any
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	if err != nil {
+		return nil
+	}
+	values := map[string]string{}
+	flatten("", all, values)
+	return values
+}
+
+func flatten(path string, value any, into map[string]string) {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, of := range v {
+			flatten(strings.TrimPrefix(path+"."+name, "."), of, into)
+		}
+	case []any:
+		for i, of := range v {
+			flatten(fmt.Sprintf("%s[%d]", path, i), of, into)
+		}
+	case nil:
+	default:
+		text, _ := json.Marshal(v)
+		into[path] = string(text)
+	}
+}
+
+// text of a part, as diff(1) has it.
+func (p differingPart) text() string {
+	var lines []string
+	if p.Was != "" {
+		lines = append(lines, "    - "+p.Path+": "+p.Was)
+	}
+	if p.WouldBe != "" {
+		lines = append(lines, "    + "+p.Path+": "+p.WouldBe)
+	}
+	return strings.Join(lines, "\n")
+}
