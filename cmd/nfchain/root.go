@@ -134,7 +134,8 @@ func describe(err error) string {
 	if errors.As(err, &problems) {
 		return "the file is wrong:\n" + problems.Error()
 	}
-	text := strings.ReplaceAll(err.Error(), ": "+runs.ErrInput.Error(), "")
+	wrong := ": " + runs.ErrInput.Error()
+	text := strings.ReplaceAll(strings.TrimSuffix(err.Error(), wrong), wrong+"; ", "; ") // what was done about it is behind
 	return strings.ReplaceAll(text, context.Canceled.Error(), "interrupted")
 }
 
