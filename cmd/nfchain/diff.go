@@ -14,8 +14,9 @@ func (a *app) diffCmd() *cobra.Command {
 		Use: "diff FILE...", Short: "Show what `up` would change of what is there",
 		Long: `Compare a file's chains and functions with what there is of them, and show each thing
 that ` + "`up`" + ` would make (+), remove (-) or change (~), and of a change what the kernel has and
-what it would have, or, where the kernel keeps a sum alone, what the chain's file had and has. Nothing is changed. The exit code is 1 where something differs, as
-diff(1) has it.`,
+what it would have. Where the kernel keeps a sum alone, as of a firewall's rules, it is the lines by which the chain's
+file differs from the one that the chain was made from, if the kernel has what that says. Nothing is changed. The exit code
+is 1 where something differs, as diff(1) has it.`,
 		Example: "  nfchain diff examples/edge-chain.yaml\n  nfchain diff edge.yaml -o json",
 	}
 	var format *string
@@ -55,8 +56,8 @@ diff(1) has it.`,
 	return cmd
 }
 
-// mostParts is how many values of a resource are told; JSON has them all.
-const mostParts = 20
+// mostLines is how many lines tell of a resource; JSON has them all.
+const mostLines = 40
 
 // sign of a change, as diff(1) has them; it has none of what is there before and after.
 var sign = map[resource.Op]string{resource.Create: "+", resource.Update: "~", resource.Delete: "-"}
@@ -72,16 +73,29 @@ func (a *app) printDifference(item deployedItem) {
 	}
 	for i, c := range item.changes {
 		a.printf("%s %s\n", sign[c.Op], item.named(c.ID))
-		parts := item.Changes[i].Parts
-		for at, part := range parts {
-			if at == mostParts {
-				a.printf("    … and %d more (-o json has them all)\n", len(parts)-at)
-				break
-			}
-			a.printf("%s\n", item.named(part.text()))
+		a.printChange(item.Changes[i], item.named)
+	}
+}
+
+// printChange says how what is there differs from what would be: in words, by its values, or as the kernel tells it.
+func (a *app) printChange(c changedItem, named func(string) string) {
+	lines := c.Words
+	for _, part := range c.Parts {
+		if len(c.Words) == 0 {
+			lines = append(lines, part.text(named)...)
 		}
-		if is := c.Spec; len(parts) == 0 && c.Op == resource.Update && c.Was != "" && c.Was != is.Fingerprint() {
-			a.printf("    is:       %s\n    would be: %s\n", item.named(c.Was), item.named(is.Fingerprint()))
+	}
+	for at, line := range lines {
+		if at == mostLines {
+			a.printf("    … and %d more (-o json has them all)\n", len(lines)-at)
+			break
 		}
+		a.printf("    %s\n", line)
+	}
+	if len(lines) == 0 && c.Was != "" {
+		a.printf("    is:       %s\n    would be: %s\n", c.Was, c.WouldBe)
+	}
+	if c.Another {
+		a.printf("    (it is not what the chain's file had: something else changed it, or another version of nfchain made it)\n")
 	}
 }

@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	runs "nfchain.dev/nfchain/internal/run"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // differingPart is one value of a resource that is another than it was, by its place in the resource; "" is none.
@@ -19,26 +21,69 @@ type differingPart struct {
 	WouldBe string `json:"would_be"`
 }
 
-// madeBefore are the resources that a chain was made from, by their IDs; none where nothing of it is known.
-func madeBefore(h *runs.Host, name string) map[string]resource.Spec {
-	p, err := h.Made(name)
-	if err != nil {
-		return nil
-	}
-	all := map[string]resource.Spec{}
-	for _, r := range p.Resources {
-		all[r.ID] = r.Spec
+// madeBefore are the resources that a chain was made from, by their IDs, of its last file and, where not all of that came to be there, of the one
+// before; none where nothing of it is known.
+func madeBefore(h *runs.Host, name string) map[string][]resource.Spec {
+	all := map[string][]resource.Spec{}
+	for _, made := range []func(string) (*plan.Plan, error){h.Made, h.Settled} {
+		p, err := made(name)
+		if err != nil {
+			continue
+		}
+		for _, r := range p.Resources {
+			all[r.ID] = append(all[r.ID], r.Spec)
+		}
 	}
 	return all
 }
 
+// replacedBy a change is the one of these that the kernel has, or else the first; nil where there is none.
+func replacedBy(c resource.Change, before []resource.Spec) resource.Spec {
+	if at := slices.IndexFunc(before, func(s resource.Spec) bool { return s.Fingerprint() == c.Was }); at >= 0 {
+		return before[at]
+	}
+	if len(before) > 0 {
+		return before[0]
+	}
+	return nil
+}
+
 // partsOf a change that say more than the kernel can: of a resource that is as the chain's file had it, of which the kernel keeps a sum alone.
-func partsOf(c resource.Change, before map[string]resource.Spec) []differingPart {
-	was, known := before[c.ID]
-	if c.Op != resource.Update || !known || was.Fingerprint() != c.Was || !summed(c.Was, c.Spec.Fingerprint()) {
+func partsOf(c resource.Change, was resource.Spec) []differingPart {
+	if was == nil || was.Fingerprint() != c.Was || !summed(c.Was, c.Spec.Fingerprint()) {
 		return nil
 	}
 	return differing(was, c.Spec)
+}
+
+// wordsOf a change are the lines that differ, where both are told in words: of a resource that is as the chain's file had it, or whose
+// fingerprint is settings with their values.
+func wordsOf(c resource.Change, was resource.Spec) []string {
+	before, told := was.(resource.Worded)
+	after, tells := c.Spec.(resource.Worded)
+	if told && tells && was.Fingerprint() == c.Was {
+		return words.Difference(before.Words(), after.Words())
+	}
+	had, has := settings(c.Was), settings(c.Spec.Fingerprint())
+	if had == nil || has == nil {
+		return nil
+	}
+	return words.Difference(had, has)
+}
+
+// settings of a text that is nothing else; none of another.
+func settings(text string) []string {
+	all := strings.Fields(text)
+	if slices.ContainsFunc(all, func(word string) bool { return !strings.Contains(word, "=") }) {
+		return nil
+	}
+	return all
+}
+
+// isAnother tells whether the kernel has something else than the chain's file had, of which nobody can say what.
+func isAnother(c resource.Change, was resource.Spec) bool {
+	_, worded := was.(resource.Worded)
+	return was != nil && was.Fingerprint() != c.Was && (worded || summed(c.Was, c.Spec.Fingerprint()))
 }
 
 // sum is a word that stands for what a person cannot read.
@@ -112,13 +157,12 @@ func flatten(path string, value any, into map[string]string) {
 }
 
 // text of a part, as diff(1) has it.
-func (p differingPart) text() string {
-	var lines []string
+func (p differingPart) text(named func(string) string) (lines []string) {
 	if p.Was != "" {
-		lines = append(lines, "    - "+p.Path+": "+p.Was)
+		lines = append(lines, named("- "+p.Path+": "+p.Was))
 	}
 	if p.WouldBe != "" {
-		lines = append(lines, "    + "+p.Path+": "+p.WouldBe)
+		lines = append(lines, named("+ "+p.Path+": "+p.WouldBe))
 	}
-	return strings.Join(lines, "\n")
+	return lines
 }

@@ -149,6 +149,10 @@ type changedItem struct {
 	Was     string          `json:"was,omitempty"`
 	WouldBe string          `json:"would_be,omitempty"`
 	Parts   []differingPart `json:"parts,omitempty"`
+	// Words are the lines that differ, as diff(1) has them, of what can be told in words.
+	Words []string `json:"words,omitempty"`
+	// Another tells that Was is a sum of something else than what the chain's file had.
+	Another bool `json:"another,omitempty"`
 }
 
 func itemOf(name, kind string, changes []resource.Change) deployedItem {
@@ -160,13 +164,17 @@ func itemOf(name, kind string, changes []resource.Change) deployedItem {
 }
 
 // compares notes of each change what is there and what would be, of a chain that was made from these before.
-func (i deployedItem) compares(before map[string]resource.Spec) {
+func (i deployedItem) compares(before map[string][]resource.Spec) {
 	for at, c := range i.changes {
 		if c.Op != resource.Update || c.Was == "" || c.Was == c.Spec.Fingerprint() {
 			continue
 		}
-		one := &i.Changes[at]
-		one.Was, one.WouldBe, one.Parts = i.named(c.Was), i.named(c.Spec.Fingerprint()), partsOf(c, before)
+		one, was := &i.Changes[at], replacedBy(c, before[c.ID])
+		one.Was, one.WouldBe, one.Parts = i.named(c.Was), i.named(c.Spec.Fingerprint()), partsOf(c, was)
+		for _, line := range wordsOf(c, was) {
+			one.Words = append(one.Words, i.named(line))
+		}
+		one.Another = isAnother(c, was)
 	}
 }
 
@@ -226,7 +234,11 @@ func (a *app) upAll(ctx context.Context, h *runs.Host, f *api.File, o runs.UpOpt
 		if err != nil {
 			return err
 		}
-		done(itemOf(fn.Metadata.Name, "function", changes))
+		item := itemOf(fn.Metadata.Name, "function", changes)
+		if o.DryRun {
+			item.compares(madeBefore(h, item.Name))
+		}
+		done(item)
 	}
 	for _, chain := range f.Chains {
 		var made *plan.Plan

@@ -26,7 +26,7 @@ func (h *Host) Again(ctx context.Context, name string) (*plan.Plan, error) {
 		return nil, err
 	}
 	defer addresses.Release()
-	p, err := h.settled(name)
+	p, err := h.Settled(name)
 	if err != nil {
 		return nil, err
 	}

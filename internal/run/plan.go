@@ -113,8 +113,8 @@ func (h *Host) Made(name string) (*plan.Plan, error) {
 	return h.planned(file, r)
 }
 
-// settled is the plan of a chain by its name as it was when all of it was last there, or else as it was first to be.
-func (h *Host) settled(name string) (*plan.Plan, error) {
+// Settled is the plan of a chain by its name as it was when all of it was last there, or else as it was first to be.
+func (h *Host) Settled(name string) (*plan.Plan, error) {
 	text, err := deploy.RecallSettled(name)
 	if err != nil {
 		return nil, err

@@ -301,7 +301,7 @@ func (h *Host) Restore(ctx context.Context, name string) (lacking map[string]err
 		return nil, err
 	}
 	defer changing.Release()
-	p, err := h.settled(name)
+	p, err := h.Settled(name)
 	if err != nil {
 		return nil, err
 	}
