@@ -447,3 +447,5 @@ func (p *ports) remove(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+var _ resource.Worded = health.Spec{}
