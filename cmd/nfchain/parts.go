@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -127,16 +128,22 @@ func padded(path string) string {
 // flat are the values of a spec, which is plain data, by their places.
 func flat(s resource.Spec) map[string]string {
 	text, err := json.Marshal(s)
-	var all any
-	if err == nil {
-		err = json.Unmarshal(text, &all)
-	}
 	if err != nil {
 		return nil
 	}
 	values := map[string]string{}
-	flatten("", all, values)
+	flatten("", document(text), values)
 	return values
+}
+
+// document is what a text of JSON says, with numbers as they are written; nil where it is none.
+func document(text []byte) (all any) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if !json.Valid(text) || decoder.Decode(&all) != nil {
+		return nil
+	}
+	return all
 }
 
 func flatten(path string, value any, into map[string]string) {
@@ -150,10 +157,21 @@ func flatten(path string, value any, into map[string]string) {
 			flatten(fmt.Sprintf("%s[%d]", path, i), of, into)
 		}
 	case nil:
+	case string:
+		// Programs of nfchain's own are given what they do as a document.
+		if inside, is := document([]byte(v)).(map[string]any); is && len(inside) > 0 {
+			flatten(path, inside, into)
+			return
+		}
+		into[path] = quoted(v)
 	default:
-		text, _ := json.Marshal(v)
-		into[path] = string(text)
+		into[path] = quoted(v)
 	}
+}
+
+func quoted(value any) string {
+	text, _ := json.Marshal(value)
+	return string(text)
 }
 
 // text of a part, as diff(1) has it.

@@ -42,6 +42,11 @@ func TestParts(t *testing.T) {
 	if text := strings.Join(want[0].text(strings.ToUpper), " "); text != "- RULES[2].PORT: 3 + RULES[2].PORT: 443" {
 		t.Errorf("%q", text)
 	}
+	within := is
+	within.Rules = []plainRule{{Comment: `{"seed":9007199254740993}`}, {Comment: `{}`}, {Comment: `{"open`}}
+	if values := flat(within); values["rules[0].comment.seed"] != "9007199254740993" || values["rules[1].comment"] != `"{}"` || values["rules[2].comment"] != `"{\"open"` || len(values) != 3 {
+		t.Errorf("of texts that are documents: %v", values)
+	}
 	other := c
 	other.Was = "sum 00000000deadbeef, rules=2" // somebody else changed it
 	was.Sum, is.Sum = "few", "many"
