@@ -204,7 +204,7 @@ func (s sweep) checkPayloads(l Load) []FieldProblem {
 			}
 		}
 	}
-	if fac := s.factors["request_rate"]; fac != nil && !slices.Contains(s.on(l).Protocols, protocolHTTP) {
+	if fac := s.factors["request_rate"]; fac != nil && len(fac.places) > 0 && !slices.Contains(s.on(l).Protocols, protocolHTTP) {
 		f.add(fac.places[0], onlyHTTP)
 	}
 	return f
