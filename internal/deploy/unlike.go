@@ -26,7 +26,7 @@ func noteUnlike(owner string) error {
 	return nil
 }
 
-// turned forgets that: all flows go the same way, by the same functions.
+// turned forgets that, if it is noted: all ports are turned, and no flow stays on a path that meets others.
 func (w *work) turned() error {
 	if w.dry {
 		return nil

@@ -87,9 +87,15 @@ func TestDeadTapsOfNamespaces(t *testing.T) {
 			mirror := p.Nodes[1].Namespace
 			tap := nstest.Open(t, mirror+".tap")
 			stopped(t, tap)
+			const many = 300
+			if got := b.numbered("forward", 0, many); len(got) != many {
+				t.Errorf("before: of %d came %d", many, len(got))
+			}
+			if l, err := tap.LinkByName("eth0"); err != nil || l.Attrs().Statistics.RxPackets < many {
+				t.Fatalf("the tap got %+v, error %v", l, err)
+			}
 			b.shell(tap, c.inside)
 			b.shell(nstest.Open(t, mirror), c.beside)
-			const many = 300
 			for _, way := range []string{"forward", "reverse"} {
 				for family := range 2 {
 					if got := b.numbered(way, family, many); len(got) != many || !slices.IsSorted(got) {

@@ -52,11 +52,8 @@ func ask(c rundir.Conn, owner string, r Request) (reply Reply, err error) {
 
 // Statuses of the owner's programs; none when no supervisor runs.
 func Statuses(owner string) ([]Status, error) {
-	reply, err := call(owner, Request{Op: OpStatus})
-	if errors.Is(err, rundir.ErrNone) {
-		return nil, nil
-	}
-	return reply.Programs, err
+	programs, _, err := Known(owner)
+	return programs, err
 }
 
 // Known is what the owner's supervisor knows of all its programs, and of the functions that it watches over; none where there is no supervisor.
