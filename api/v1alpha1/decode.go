@@ -22,7 +22,7 @@ type File struct {
 func (c Catalogue) Decode(filename string, data []byte) (*File, error) {
 	r := c.take(filename, data)
 	if len(r.problems) > 0 {
-		r.problems.sort()
+		r.problems.Sort()
 		return nil, r.problems
 	}
 	return &r.file, nil

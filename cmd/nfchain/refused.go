@@ -27,7 +27,7 @@ func (a *app) placed(err error, files ...string) error {
 		}
 		problems := unplanned(name, text, f)
 		if slices.ContainsFunc(problems, func(p api.Problem) bool { return strings.Contains(err.Error(), p.Message) }) {
-			return api.Problems(problems)
+			return problems
 		}
 	}
 	return err
@@ -39,7 +39,7 @@ const manyCPUs = 1024
 // unplanned is what a plan refuses of a file's chains and functions on any machine: it is
 // made as for one that has everything, and on which nothing is up. A chain through a function
 // that is not in the file is left to `up`, which knows it.
-func unplanned(filename string, text []byte, f *api.File) (problems []api.Problem) {
+func unplanned(filename string, text []byte, f *api.File) (problems api.Problems) {
 	catalogue, among, cpus := registry.Plan(), map[string]api.FunctionBody{}, make([]int, manyCPUs)
 	for i := range cpus {
 		cpus[i] = i
@@ -47,8 +47,9 @@ func unplanned(filename string, text []byte, f *api.File) (problems []api.Proble
 	for _, alone := range f.Functions {
 		name := alone.Metadata.Name
 		among[name] = alone.Spec
-		if _, err := plan.MakeFunction(alone, catalogue, plan.Facts{}); err != nil {
-			path, why := "spec", err.Error()
+		_, err := plan.MakeFunction(alone, catalogue, plan.Facts{})
+		for _, refusal := range plan.Refusals(err) {
+			path, why := "spec", refusal.Error()
 			if field, rest, is := fieldOf(strings.TrimPrefix(why, "function "+name+": ")); is {
 				path, why = field, rest
 			}
@@ -66,11 +67,15 @@ func unplanned(filename string, text []byte, f *api.File) (problems []api.Proble
 			c.Spec.Placement = api.Placement{} // the machine's CPUs are no matter of the file; what comes after them is
 			_, err = plan.Make(c, catalogue, facts, plan.Options{})
 		}
-		if err != nil && !feature.NotHere(err) {
-			path, why := placeOf(strings.TrimPrefix(err.Error(), "chain "+name+": "), c.Spec)
+		for _, refusal := range plan.Refusals(err) {
+			if feature.NotHere(refusal) {
+				continue
+			}
+			path, why := placeOf(strings.TrimPrefix(refusal.Error(), "chain "+name+": "), c.Spec)
 			problems = append(problems, registry.Words().Wrong(filename, text, api.KindChain, name, path, why))
 		}
 	}
+	problems.Sort()
 	return problems
 }
 

@@ -29,7 +29,7 @@ func TestRefusalsHaveTheirPlace(t *testing.T) {
 		}
 		a := &app{env: env{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}}
 		v, err := a.validate([]string{name})
-		if err != nil || len(v.Problems) != 1 || !strings.HasPrefix(v.Problems[0].String(), name+":"+want) {
+		if err != nil || len(v.Problems) == 0 || !strings.HasPrefix(v.Problems[0].String(), name+":"+want) {
 			t.Errorf("%s: %v %v, want %s", body, v.Problems, err, want)
 			continue
 		}
@@ -41,6 +41,26 @@ func TestRefusalsHaveTheirPlace(t *testing.T) {
 		}
 		if other := errors.New("the disk is full"); !errors.Is(a.placed(other, name), other) || a.placed(nil, name) != nil {
 			t.Errorf("%s: another error is told as a refusal", body)
+		}
+	}
+}
+
+// TestRefusalsAreAllTold, in the order of the file.
+func TestRefusalsAreAllTold(t *testing.T) {
+	const text = "apiVersion: nfchain.dev/v1alpha1\nkind: NetworkServiceChain\nmetadata: {name: c}\nspec:\n  functions:\n" +
+		"  - {name: a, kind: firewall, onFailure: bypass}\n  - {name: b, kind: counter, runtime: inline}\n  - {name: d, kind: forward, onFailure: block}\n"
+	name := filepath.Join(t.TempDir(), "c.yaml")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v, err := (&app{env: env{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}}).validate([]string{name})
+	want := []string{":6:42: spec.functions[0].onFailure: over wiring veth", ":7:5: spec.functions[1]: runtime inline: wiring veth", ":8:41: spec.functions[2].onFailure: over wiring veth"}
+	if err != nil || len(v.Problems) != len(want) {
+		t.Fatalf("%v %v", v.Problems, err)
+	}
+	for i, p := range v.Problems {
+		if !strings.HasPrefix(p.String(), name+want[i]) {
+			t.Errorf("%s, want %s", p, want[i])
 		}
 	}
 }

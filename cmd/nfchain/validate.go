@@ -27,7 +27,7 @@ type validFile struct {
 func (a *app) validateCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "validate FILE...", Short: "Check files and print everything wrong with them",
-		Long:    "Check files and print everything wrong with them, also what a plan of their chains refuses.\nThe machine is not asked: what it lacks, `nfchain plan` and `nfchain doctor` tell.",
+		Long:    "Check files and print everything wrong with them, also all that a plan of their chains refuses.\nThe machine is not asked: what it lacks, `nfchain plan` and `nfchain doctor` tell.",
 		Example: "  nfchain validate examples/edge-chain.yaml\n  nfchain validate examples/edge-chain.yaml -o json",
 		Args:    cobra.MinimumNArgs(1),
 	}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/netip"
 	"reflect"
@@ -147,43 +148,28 @@ func (b *builder) attached(n Node) Interface {
 // refuseAttached names what would need the chain's own interfaces and addresses, or change those of others.
 func (b *builder) refuseAttached() error {
 	s, usual := b.chain.Spec, api.DefaultChainSpec()
-	refuse := func(field, why string) error {
-		return fmt.Errorf("%s: wiring %s %s", field, s.Wiring, why)
-	}
-	switch {
-	case len(s.Functions) > 0:
-		return refuse("spec.functions", "has a network that others make, on which the ends reach each other and no packet is sent by way of functions; write functions: [], or use wiring: veth")
-	case s.Outside:
-		return refuse("spec.outside", "attaches both ends on this host; use wiring: bridge")
-	case len(s.Everywhere) > 0:
-		return refuse("spec.everywhere", "has interfaces that are not the chain's, at which nothing is put; use wiring: veth")
-	case !reflect.ValueOf(s.Tuning).IsZero():
-		return refuse("spec.tuning", "has interfaces that are not the chain's, and stay as they were made; use wiring: veth")
-	case !s.Placement.Softirqs.Any():
-		return refuse("spec.placement.softirqs", "has interfaces that are not the chain's, and stay as they were made; leave it out, or use wiring: veth")
-	case b.hosted() && s.MTU != usual.MTU:
-		return refuse("spec.mtu", "goes over the machine's loopback here, whose MTU stays as it is; leave it out")
-	case s.Addresses != usual.Addresses:
-		return refuse("spec.addresses", "has the addresses that the network gives; leave it out")
-	}
+	refused := []error{b.unfits(
+		unfit{len(s.Functions) > 0, "spec.functions", "has a network that others make, on which the ends reach each other and no packet is sent by way of functions; write functions: [], or use wiring: veth"},
+		unfit{s.Outside, "spec.outside", "attaches both ends on this host; use wiring: bridge"},
+		unfit{len(s.Everywhere) > 0, "spec.everywhere", "has interfaces that are not the chain's, at which nothing is put; use wiring: veth"},
+		unfit{!reflect.ValueOf(s.Tuning).IsZero(), "spec.tuning", "has interfaces that are not the chain's, and stay as they were made; use wiring: veth"},
+		unfit{!s.Placement.Softirqs.Any(), "spec.placement.softirqs", "has interfaces that are not the chain's, and stay as they were made; leave it out, or use wiring: veth"},
+		unfit{b.hosted() && s.MTU != usual.MTU, "spec.mtu", "goes over the machine's loopback here, whose MTU stays as it is; leave it out"},
+		unfit{s.Addresses != usual.Addresses, "spec.addresses", "has the addresses that the network gives; leave it out"},
+	)}
 	for i, e := range s.Endpoints {
 		at, machine := fmt.Sprintf("spec.endpoints[%d].", i), i == 0 && b.catalogue.OnMachine(s)
-		switch {
-		case e.Runtime == api.RuntimeCNI:
-			return refuse(at+"runtime", "attaches namespaces that are made for the chain, and has no place for a container; leave it out, or use wiring: veth")
-		case b.hosted() && e.Namespace != "":
-			return refuse(at+"namespace", "has both ends in the machine's own network here; leave it out, or have the driver make another")
-		case machine && e.Runtime == "" && len(e.Options) > 0, machine && e.Runtime == api.RuntimeNetns && len(e.Options) > 0:
-			return refuse(at+EndpointKind, fmt.Sprintf("has this machine for an end that is no container, and runs nothing there; start it yourself, or write runtime: %s", api.RuntimeDocker))
-		case e.Namespace != "" && !machine:
-			return refuse(at+"namespace", "attaches namespaces that are made for the chain; leave it out, or use wiring: veth")
-		case e.Interface != "":
-			return refuse(at+"interface", "has ends that are attached by the network alone; leave it out, or use wiring: veth")
-		case len(e.Addresses) > 0:
-			return refuse(at+"addresses", "has the addresses that the network gives; leave it out, or use wiring: veth")
-		}
+		runs := len(e.Options) > 0 && (e.Runtime == "" || e.Runtime == api.RuntimeNetns)
+		refused = append(refused, b.unfits(
+			unfit{e.Runtime == api.RuntimeCNI, at + "runtime", "attaches namespaces that are made for the chain, and has no place for a container; leave it out, or use wiring: veth"},
+			unfit{b.hosted() && e.Namespace != "", at + "namespace", "has both ends in the machine's own network here; leave it out, or have the driver make another"},
+			unfit{machine && runs, at + EndpointKind, fmt.Sprintf("has this machine for an end that is no container, and runs nothing there; start it yourself, or write runtime: %s", api.RuntimeDocker)},
+			unfit{!b.hosted() && e.Namespace != "" && !machine, at + "namespace", "attaches namespaces that are made for the chain; leave it out, or use wiring: veth"},
+			unfit{e.Interface != "", at + "interface", "has ends that are attached by the network alone; leave it out, or use wiring: veth"},
+			unfit{len(e.Addresses) > 0, at + "addresses", "has the addresses that the network gives; leave it out, or use wiring: veth"},
+		))
 	}
-	return nil
+	return errors.Join(refused...)
 }
 
 // Foreign tells that the ends' interfaces and addresses are somebody else's, known when they are there.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"reflect"
@@ -57,57 +58,39 @@ func loopbacks(a api.Addresses) (all []netip.Addr) {
 // refuseBare names what would need something of the chain's own, or change the host.
 func (b *builder) refuseBare() error {
 	s, usual := b.chain.Spec, api.DefaultChainSpec()
-	refuse := func(field, why string) error {
-		return fmt.Errorf("%s: wiring %s %s", field, s.Wiring, why)
-	}
-	switch {
-	case len(s.Functions) > 0:
-		return refuse("spec.functions", "has no namespaces for functions to be in; write functions: [], or use wiring: veth")
-	case s.Outside:
-		return refuse("spec.outside", "has both ends in the host's own namespace; use wiring: bridge")
-	case len(s.Everywhere) > 0:
-		return refuse("spec.everywhere", "has the host's own namespace alone, where functions would act on all of the host's packets; use wiring: veth")
-	case !reflect.ValueOf(s.Tuning).IsZero():
-		return refuse("spec.tuning", "has nothing but the host's own interface and settings, and this would change them; use wiring: veth")
-	case !s.Placement.Softirqs.Any():
-		return refuse("spec.placement.softirqs", "goes over the host's loopback, whose softirqs are the host's; leave it out, or use wiring: veth")
-	case s.MTU != usual.MTU:
-		return refuse("spec.mtu", "goes over the host's loopback, whose MTU stays as it is; leave it out")
-	case b.options.Direct:
-		return refuse("direct", "is the direct path itself, with nothing to compare it with")
-	}
-	if err := refuseBarePools(s.Addresses, usual.Addresses, refuse); err != nil {
-		return err
-	}
-	return b.refuseBareEnds(refuse)
+	return errors.Join(b.unfits(
+		unfit{len(s.Functions) > 0, "spec.functions", "has no namespaces for functions to be in; write functions: [], or use wiring: veth"},
+		unfit{s.Outside, "spec.outside", "has both ends in the host's own namespace; use wiring: bridge"},
+		unfit{len(s.Everywhere) > 0, "spec.everywhere", "has the host's own namespace alone, where functions would act on all of the host's packets; use wiring: veth"},
+		unfit{!reflect.ValueOf(s.Tuning).IsZero(), "spec.tuning", "has nothing but the host's own interface and settings, and this would change them; use wiring: veth"},
+		unfit{!s.Placement.Softirqs.Any(), "spec.placement.softirqs", "goes over the host's loopback, whose softirqs are the host's; leave it out, or use wiring: veth"},
+		unfit{s.MTU != usual.MTU, "spec.mtu", "goes over the host's loopback, whose MTU stays as it is; leave it out"},
+		unfit{b.options.Direct, "direct", "is the direct path itself, with nothing to compare it with"},
+	), b.refuseBarePools(), b.refuseBareEnds())
 }
 
-func refuseBarePools(is, usual api.Addresses, refuse func(field, why string) error) error {
-	for _, pool := range []struct{ field, is, usual string }{{"ipv4", is.IPv4, usual.IPv4}, {"ipv6", is.IPv6, usual.IPv6}} {
-		if pool.is != pool.usual && pool.is != api.None {
-			return refuse("spec.addresses."+pool.field, "has the loopback's own addresses; leave it out, or write none")
-		}
-	}
-	return nil
+func (b *builder) refuseBarePools() error {
+	is, usual := b.chain.Spec.Addresses, api.DefaultChainSpec().Addresses
+	own := func(pool, usual string) bool { return pool != usual && pool != api.None }
+	return b.unfits(
+		unfit{own(is.IPv4, usual.IPv4), "spec.addresses.ipv4", "has the loopback's own addresses; leave it out, or write none"},
+		unfit{own(is.IPv6, usual.IPv6), "spec.addresses.ipv6", "has the loopback's own addresses; leave it out, or write none"},
+	)
 }
 
-func (b *builder) refuseBareEnds(refuse func(field, why string) error) error {
+func (b *builder) refuseBareEnds() error {
+	var refused []error
 	for i, e := range b.chain.Spec.Endpoints {
 		at := fmt.Sprintf("spec.endpoints[%d].", i)
-		switch {
-		case e.Runtime == api.RuntimeCNI:
-			return refuse(at+"runtime", "has both ends in the host's own namespace, and no place for a container; use wiring: veth")
-		case e.Namespace != "":
-			return refuse(at+"namespace", "has both ends in the host's own namespace; use wiring: veth")
-		case e.Interface != "":
-			return refuse(at+"interface", "goes over the host's loopback, and through no other interface; use wiring: veth")
-		case len(e.Options) > 0:
-			return refuse(at+EndpointKind, "has no namespaces for programs to be in; start it yourself, or use wiring: veth")
-		case len(e.Addresses) > 0:
-			return refuse(at+"addresses", "gives the host no addresses; use wiring: veth")
-		}
+		refused = append(refused, b.unfits(
+			unfit{e.Runtime == api.RuntimeCNI, at + "runtime", "has both ends in the host's own namespace, and no place for a container; use wiring: veth"},
+			unfit{e.Namespace != "", at + "namespace", "has both ends in the host's own namespace; use wiring: veth"},
+			unfit{e.Interface != "", at + "interface", "goes over the host's loopback, and through no other interface; use wiring: veth"},
+			unfit{len(e.Options) > 0, at + EndpointKind, "has no namespaces for programs to be in; start it yourself, or use wiring: veth"},
+			unfit{len(e.Addresses) > 0, at + "addresses", "gives the host no addresses; use wiring: veth"},
+		))
 	}
-	return nil
+	return errors.Join(refused...)
 }
 
 // bareText is where the ends are, for a person.

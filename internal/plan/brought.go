@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,14 +24,13 @@ type Brought struct {
 // bringAll puts containers that other runtimes bring into the places that are for them.
 func (b *builder) bringAll() error {
 	places := b.chain.Spec.Brought()
+	var refused []error
 	for i := range b.nodes {
 		if n := &b.nodes[i]; slices.Contains(places, n.Name) {
-			if err := b.bring(n); err != nil {
-				return err
-			}
+			refused = append(refused, b.bring(n))
 		}
 	}
-	return nil
+	return errors.Join(refused...)
 }
 
 func (b *builder) bring(n *Node) error {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -55,6 +56,7 @@ func (b *builder) choose(function, runtime string) {
 // namespace is what its container runs; where it has none, the container is there for its namespace alone.
 func (b *builder) contain() error {
 	var made []resource.Resource
+	var refused []error
 	if b.network != nil && b.network.Made() {
 		made = append(made, resource.New("", *b.network))
 	}
@@ -64,11 +66,10 @@ func (b *builder) contain() error {
 		}
 		b.requires[engines[n.Runtime]] = true
 		c, err := b.container(n)
-		if err != nil && n.Kind == "endpoint" {
-			return fmt.Errorf("endpoint %s: %w", n.Name, err)
-		}
 		if err != nil {
-			return fmt.Errorf("function %s: %w", n.Name, err)
+			who := map[bool]string{true: "endpoint ", false: "function "}[n.Kind == "endpoint"]
+			refused = append(refused, about(err, who+n.Name))
+			continue
 		}
 		var needs []string
 		if known := b.known(n); c.Names {
@@ -83,7 +84,7 @@ func (b *builder) contain() error {
 		made = append(made, resource.New("", c, needs...))
 	}
 	b.resources = slices.Concat(made, b.resources)
-	return nil
+	return errors.Join(refused...)
 }
 
 // known takes out the names that a node's program knows, which are its container's.

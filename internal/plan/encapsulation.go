@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,14 +49,18 @@ func (b *builder) encapsulate(n *Node, f api.Function) error {
 	}
 	w, can := b.wiring.(wiring.Encapsulating)
 	_, takes := b.catalogue.Functions[n.Kind].(function.Framed)
-	switch {
-	case !can:
-		return fmt.Errorf("encapsulation: wiring %s puts no header before packets; use wiring: %s, or leave it out", b.wiring.Name(), able[wiring.Encapsulating](b.catalogue.Wirings))
-	case !takes:
-		return fmt.Errorf("encapsulation: a %s is the kernel's own, which does not read %s; kinds whose programs can are %s", n.Kind, f.Encapsulation, able[function.Framed](b.catalogue.Functions))
+	var refused []error
+	if !can {
+		refused = append(refused, fmt.Errorf("encapsulation: wiring %s puts no header before packets; use wiring: %s, or leave it out", b.wiring.Name(), able[wiring.Encapsulating](b.catalogue.Wirings)))
+	}
+	if !takes {
+		refused = append(refused, fmt.Errorf("encapsulation: a %s is the kernel's own, which does not read %s; kinds whose programs can are %s", n.Kind, f.Encapsulation, able[function.Framed](b.catalogue.Functions)))
 	}
 	if length := nsh.LengthOf(f.MDType); b.chain.Spec.MTU+length > mostMTU {
-		return fmt.Errorf("encapsulation: packets of %d bytes with %d bytes of headers are longer than an interface takes; use mtu: %d", b.chain.Spec.MTU, length, mostMTU-length)
+		refused = append(refused, fmt.Errorf("encapsulation: packets of %d bytes with %d bytes of headers are longer than an interface takes; use mtu: %d", b.chain.Spec.MTU, length, mostMTU-length))
+	}
+	if len(refused) > 0 {
+		return errors.Join(refused...)
 	}
 	path := w.ServicePath(b.wiringOptions())
 	if path == 0 {

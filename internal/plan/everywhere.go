@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -12,12 +13,11 @@ import (
 // everywhere lets functions that have no namespace of their own contribute to those
 // that there are.
 func (b *builder) everywhere() error {
+	var refused []error
 	for i, e := range b.chain.Spec.Everywhere {
-		if err := b.spread(e, fmt.Sprintf("everywhere%d", i)); err != nil {
-			return fmt.Errorf("everywhere[%d]: %w", i, err)
-		}
+		refused = append(refused, about(b.spread(e, fmt.Sprintf("everywhere%d", i)), fmt.Sprintf("everywhere[%d]", i)))
 	}
-	return nil
+	return errors.Join(refused...)
 }
 
 func (b *builder) spread(e api.Everywhere, beside string) error {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -14,21 +15,18 @@ import (
 
 // functions lets each function contribute to its place.
 func (b *builder) functions() error {
+	var refused []error
 	for i, n := range b.nodes {
 		if n.Kind == "endpoint" {
-			if err := b.endpointProgram(i); err != nil {
-				return fmt.Errorf("endpoint %s: %w", n.Name, err)
-			}
+			refused = append(refused, about(b.endpointProgram(i), "endpoint "+n.Name))
 			continue
 		}
 		all := n.members()
 		for j := range all {
-			if err := b.function(i, &all[j]); err != nil {
-				return fmt.Errorf("function %s: %w", all[j].Name, err)
-			}
+			refused = append(refused, about(b.function(i, &all[j]), "function "+all[j].Name))
 		}
 	}
-	return nil
+	return errors.Join(refused...)
 }
 
 // function lets one of a node's contribute.

@@ -144,46 +144,50 @@ func (b *builder) partable() error {
 	if !b.chain.Spec.Parts() {
 		return nil
 	}
-	if _, can := b.wiring.(wiring.Branching); !can {
-		return fmt.Errorf("branches: wiring %s sends what leaves a function to the one after it", b.wiring.Name())
-	}
+	var refused []error
 	for _, f := range b.chain.Spec.Functions {
 		for _, to := range f.Leads() {
 			if seatOf(b.nodes, to) < 0 {
-				return fmt.Errorf("function %s: packets cannot go on to %s, which is no node of the chain", f.Name, to)
+				refused = append(refused, fmt.Errorf("function %s: packets cannot go on to %s, which is no node of the chain", f.Name, to))
 			}
 		}
+	}
+	if len(refused) > 0 {
+		return errors.Join(refused...)
 	}
 	g := graphOf(b.nodes)
 	for i, n := range b.nodes {
-		if n.Kind == "endpoint" {
-			continue
-		}
-		if n.Hook != "" {
-			return fmt.Errorf("function %s: a %s cannot be where functions of the chain have branches or a next, because nothing shows what leaves it; use kind: forward or kind: bridge", n.Function(), n.Kind)
-		}
-		if len(g.Back[i]) == 0 {
-			return fmt.Errorf("function %s: no packet gets there; have a branch or a next of a function before it lead there, or take it out", n.Function())
-		}
-		if len(g.Back[i]) > steer.MostWays || len(g.Onward[i]) > steer.MostWays {
-			return fmt.Errorf("function %s: more than %d ways come together or part there; lead some to a function between", n.Function(), steer.MostWays)
-		}
-		for _, m := range n.members() {
-			if err := b.always(g, i, m.Name, m.Kind); err != nil {
-				return err
-			}
+		if n.Kind != "endpoint" {
+			refused = append(refused, b.partableAt(g, i))
 		}
 	}
 	for _, f := range b.inline {
-		if err := b.always(g, f.hop, f.Name, f.Kind); err != nil {
-			return err
-		}
+		refused = append(refused, b.always(g, f.hop, f.Name, f.Kind))
 		if !g.alone(f.hop) || b.nodes[f.hop].leadsTo(b.nodes[f.hop+1].Function()) {
-			return fmt.Errorf("function %s is inline between %s and %s, where ways part or come together, and would meet what goes another way; give it runtime: %s, or put a function with a namespace before or behind it",
-				f.Name, b.nodes[f.hop].Function(), b.nodes[f.hop+1].Function(), api.RuntimeNetns)
+			refused = append(refused, fmt.Errorf("function %s is inline between %s and %s, where ways part or come together, and would meet what goes another way; give it runtime: %s, or put a function with a namespace before or behind it",
+				f.Name, b.nodes[f.hop].Function(), b.nodes[f.hop+1].Function(), api.RuntimeNetns))
 		}
 	}
-	return nil
+	return errors.Join(refused...)
+}
+
+// partableAt refuses what cannot be at a place where ways part in the chain.
+func (b *builder) partableAt(g Graph, i int) error {
+	n := b.nodes[i]
+	var refused []error
+	if n.Hook != "" {
+		refused = append(refused, fmt.Errorf("function %s: a %s cannot be where functions of the chain have branches or a next, because nothing shows what leaves it; use kind: forward or kind: bridge", n.Function(), n.Kind))
+	}
+	if len(g.Back[i]) == 0 {
+		refused = append(refused, fmt.Errorf("function %s: no packet gets there; have a branch or a next of a function before it lead there, or take it out", n.Function()))
+	}
+	if len(g.Back[i]) > steer.MostWays || len(g.Onward[i]) > steer.MostWays {
+		refused = append(refused, fmt.Errorf("function %s: more than %d ways come together or part there; lead some to a function between", n.Function(), steer.MostWays))
+	}
+	for _, m := range n.members() {
+		refused = append(refused, b.always(g, i, m.Name, m.Kind))
+	}
+	return errors.Join(refused...)
 }
 
 // always wants all ways to lead to a function that translates addresses, at a place or behind it.

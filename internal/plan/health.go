@@ -3,6 +3,7 @@ package plan
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -22,6 +23,7 @@ func (b *builder) watch() error {
 	path := process.Path{Forwarder: b.namespaceOf(WiringNode)}
 	ports, any, place := b.portsOf(), false, -1
 	at := make([][]int, len(b.nodes)) // among the nodes of the path, by places
+	var refused []error
 	for _, n := range b.everyNode() {
 		if !n.Again() {
 			place++
@@ -42,14 +44,12 @@ func (b *builder) watch() error {
 		}
 		if n.onFailure != "" {
 			any = true
-			if err := b.watched(place, n, &w); err != nil {
-				return fmt.Errorf("function %s: onFailure: %w", n.Function(), err)
-			}
+			refused = append(refused, about(b.watched(place, n, &w), "function "+n.Function()+": onFailure"))
 		}
 		path.Nodes = append(path.Nodes, w)
 	}
-	if !any {
-		return nil
+	if err := errors.Join(refused...); err != nil || !any {
+		return err
 	}
 	if g := graphOf(b.nodes); b.chain.Spec.Parts() && !g.Line() {
 		numbers := numbered(b.nodes)
@@ -101,9 +101,6 @@ func (b *builder) steering() (ids []string) {
 // watched is how a node at a place of the path is watched: what runs in it, and the probes that are sent
 // through it.
 func (b *builder) watched(i int, n Node, w *process.Watched) error {
-	if !b.steered() {
-		return fmt.Errorf("over wiring %s packets cannot be led past a function; use wiring: ebpf, or leave it out", b.wiring.Name())
-	}
 	if _, translates := b.catalogue.Functions[n.Kind].(function.Translator); translates && n.onFailure == process.Bypass {
 		return fmt.Errorf("what passes by a %s has addresses that the ends do not know; use block, or leave it out", n.Kind)
 	}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -39,18 +40,17 @@ func (b *builder) pagesOf(body api.FunctionBody) (page, pages uint64) {
 // hugepages refuses a chain whose functions need more than there are.
 func (b *builder) hugepages() error {
 	needed := map[uint64]uint64{}
+	var refused []error
 	for _, n := range b.nodes {
 		for _, m := range n.members() {
-			if err := usesHugepages(b.catalogue.Functions[m.body.Kind], m.body); err != nil {
-				return fmt.Errorf("function %s: %w", m.Name, err)
-			}
+			refused = append(refused, about(usesHugepages(b.catalogue.Functions[m.body.Kind], m.body), "function "+m.Name))
 			if page, pages := b.pagesOf(m.body); !n.shared && pages > 0 { // shared ones have them already
 				needed[page] += pages * n.replicas()
 			}
 		}
 	}
-	if b.facts.Hugepages == nil {
-		return nil
+	if err := errors.Join(refused...); err != nil || b.facts.Hugepages == nil {
+		return err
 	}
 	for _, page := range slices.Sorted(maps.Keys(needed)) {
 		if err := b.enough(page, needed[page]); err != nil {

@@ -113,7 +113,7 @@ func (b *builder) takeInline(seat api.Seat, before []Node) (bool, error) {
 	for _, f := range seat.Functions {
 		steps, is, err := b.inlined(f, len(before)-1)
 		if err != nil {
-			return false, fmt.Errorf("function %s: runtime %s: %w", f.Name, api.RuntimeInline, err)
+			return false, about(err, "function "+f.Name+": runtime "+api.RuntimeInline)
 		}
 		if is { // alone, since a group has a namespace
 			one := Inline{Name: f.Name, Kind: f.Kind, OneWay: b.chain.Spec.OneWay(f), body: f.FunctionBody, steps: steps, hop: len(before) - 1}
@@ -197,19 +197,24 @@ func (p *Plan) Chose() string {
 // stepsOf a function that is inline, or why it cannot be.
 func (b *builder) stepsOf(f api.Function) (none function.Steps, err error) {
 	kind, can := b.catalogue.Functions[f.Kind].(function.Inline)
-	switch {
-	case !b.steered():
-		return none, fmt.Errorf("wiring %s has nothing between two nodes where packets could take a step; use wiring: %s", b.wiring.Name(), able[wiring.Steered](b.catalogue.Wirings))
-	case !can:
-		return none, fmt.Errorf("a %s needs a namespace; kinds that can be without are %s", f.Kind, able[function.Inline](b.catalogue.Functions))
-	case f.Group != "":
-		return none, errors.New("it has no namespace to share with its group; leave group out")
-	case f.OnFailure != "":
-		return none, errors.New("it has nothing that could fail by itself; leave onFailure out")
-	case f.Resources != nil:
-		return none, errors.New("it has no process that resources could bound; leave resources out")
-	case f.Replicas > 1:
-		return none, errors.New("it is wherever its packets come by, so that replicas would be no more; leave replicas out")
+	var refused []error
+	for _, c := range []struct {
+		has bool
+		why string
+	}{
+		{!b.steered(), fmt.Sprintf("wiring %s has nothing between two nodes where packets could take a step; use wiring: %s", b.wiring.Name(), able[wiring.Steered](b.catalogue.Wirings))},
+		{!can, fmt.Sprintf("a %s needs a namespace; kinds that can be without are %s", f.Kind, able[function.Inline](b.catalogue.Functions))},
+		{f.Group != "", "it has no namespace to share with its group; leave group out"},
+		{f.OnFailure != "", "it has nothing that could fail by itself; leave onFailure out"},
+		{f.Resources != nil, "it has no process that resources could bound; leave resources out"},
+		{f.Replicas > 1, "it is wherever its packets come by, so that replicas would be no more; leave replicas out"},
+	} {
+		if c.has {
+			refused = append(refused, errors.New(c.why))
+		}
+	}
+	if len(refused) > 0 {
+		return none, errors.Join(refused...)
 	}
 	return kind.Steps(settled(kind, f.Options, b.facts.Has))
 }
@@ -233,14 +238,13 @@ func (b *builder) passes() error {
 		f := &b.inline[i]
 		f.West, f.East = b.nodes[f.hop].Function(), b.nodes[f.hop+1].Function()
 	}
+	var refused []error
 	for hop := range len(b.nodes) - 1 {
 		for _, way := range b.waysOver(hop) {
-			if err := b.fuse(hop, way); err != nil {
-				return err
-			}
+			refused = append(refused, b.fuse(hop, way))
 		}
 	}
-	return nil
+	return errors.Join(refused...)
 }
 
 // fuse the functions on a hop that act on packets of a way, in the order in which these meet

@@ -1,13 +1,13 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/steer"
-	"nfchain.dev/nfchain/internal/wiring"
 )
 
 // passable refuses what cannot be where packets are led past functions on their way back.
@@ -15,25 +15,24 @@ func (b *builder) passable() error {
 	if !b.chain.Spec.HasOneWay() {
 		return nil
 	}
-	if _, can := b.wiring.(wiring.Branching); !can {
-		return fmt.Errorf("symmetric: over wiring %s packets go back over the links that they came by; use wiring: %s, or leave it out", b.wiring.Name(), able[wiring.Branching](b.catalogue.Wirings))
-	}
 	if b.chain.Spec.Parts() {
 		return fmt.Errorf("symmetric: what goes back goes the way that it came where functions have branches or a next; leave one of the two out")
 	}
+	var refused []error
+	refuse := func(err error) { refused = append(refused, err) }
 	for _, n := range b.nodes {
 		for _, m := range n.members() {
 			if why := m.body.NeedsAnswers(); why != "" && n.OneWay {
-				return fmt.Errorf("function %s: it must see both ways, because %s; give it symmetric: true", m.Name, why)
+				refuse(fmt.Errorf("function %s: it must see both ways, because %s; give it symmetric: true", m.Name, why))
 			}
 		}
 	}
 	for _, f := range b.inline {
 		if why := f.body.NeedsAnswers(); why != "" && (b.nodes[f.hop].OneWay || b.nodes[f.hop+1].OneWay) {
-			return fmt.Errorf("function %s: it is inline beside a function that what goes back does not visit, and must see both ways on one hop, because %s; give it runtime: %s", f.Name, why, api.RuntimeNetns)
+			refuse(fmt.Errorf("function %s: it is inline beside a function that what goes back does not visit, and must see both ways on one hop, because %s; give it runtime: %s", f.Name, why, api.RuntimeNetns))
 		}
 	}
-	return nil
+	return errors.Join(refused...)
 }
 
 // back is the place of the node that packets come to from another on their way back: the nearest before it that

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -27,6 +28,7 @@ func (b *builder) pasts() error {
 	if !b.steered() {
 		return nil
 	}
+	var refused []error
 	for i := range b.nodes {
 		n := &b.nodes[i]
 		if n.onFailure != process.Bypass {
@@ -38,11 +40,12 @@ func (b *builder) pasts() error {
 			continue
 		}
 		if err := b.pastable(i, of); err != nil {
-			return fmt.Errorf("function %s: onFailure: %w", n.Function(), err)
+			refused = append(refused, fmt.Errorf("function %s: onFailure: %w", n.Function(), err))
+			continue
 		}
 		b.past(i, n)
 	}
-	return nil
+	return errors.Join(refused...)
 }
 
 // passesAt the port of a node are these, by the ID of each.

@@ -94,9 +94,6 @@ func (b *builder) classify() error {
 	if spec == nil {
 		return nil
 	}
-	if err := b.classifiable(); err != nil {
-		return fmt.Errorf("classifier: %w", err)
-	}
 	c := &Classifier{Choice: steer.Choice{Drop: spec.Rest() == api.OtherwiseDrop}}
 	b.classifier = c
 	for _, r := range spec.Ordered() {
@@ -114,7 +111,7 @@ func (b *builder) classify() error {
 	}
 	c.number()
 	if err := errors.Join(b.oneWay(c), b.inlineOn(c), b.orderOn(c), b.onlyOn(c)); err != nil {
-		return fmt.Errorf("classifier: %w", err)
+		return about(err, "classifier")
 	}
 	if err := b.headPaths(c); err != nil {
 		return err
@@ -132,14 +129,6 @@ func (b *builder) classify() error {
 	}
 	b.nameWays(c)
 	b.steerLast()
-	return nil
-}
-
-// classifiable refuses what cannot be beside a classifier.
-func (b *builder) classifiable() error {
-	if _, can := b.wiring.(wiring.Sharing); !can {
-		return fmt.Errorf("wiring %s cannot have several paths; use wiring: ebpf, or leave classifier out", b.wiring.Name())
-	}
 	return nil
 }
 
@@ -295,6 +284,7 @@ func (b *builder) translator(n Node) *Member {
 // oneWay refuses a function that translates addresses where paths part behind it: what comes out of it does not
 // tell which path it is of.
 func (b *builder) oneWay(c *Classifier) error {
+	var refused []error
 	for i, n := range b.nodes {
 		m := b.translator(n)
 		if m == nil {
@@ -307,31 +297,39 @@ func (b *builder) oneWay(c *Classifier) error {
 		first := c.first(i)
 		for _, p := range c.Paths {
 			if p.by(i) && !slices.Equal(behind(p), behind(*first)) {
-				return fmt.Errorf("%s translates addresses, so that it is not known behind it which of the paths %q and %q a packet is of; have them go by the same functions from there on", m.Name, first.Text(), p.Text())
+				refused = append(refused, fmt.Errorf("%s translates addresses, so that it is not known behind it which of the paths %q and %q a packet is of; have them go by the same functions from there on", m.Name, first.Text(), p.Text()))
+				break
 			}
 		}
 	}
-	return nil
+	return errors.Join(refused...)
 }
 
 // inlineOn refuses a function without a namespace that packets of a path would miss, or meet unasked: it is
 // met by whatever leaves the nodes around it.
 func (b *builder) inlineOn(c *Classifier) error {
+	var refused []error
 	for _, f := range b.inline {
-		if _, translates := b.catalogue.Functions[f.Kind].(function.Translator); translates {
-			return fmt.Errorf("%s translates addresses and is inline, where paths cannot be told apart; give it runtime: %s", f.Name, api.RuntimeNetns)
+		refused = append(refused, b.onPaths(c, f))
+	}
+	return errors.Join(refused...)
+}
+
+// onPaths refuses the function without a namespace that misses packets of a path, or meets others.
+func (b *builder) onPaths(c *Classifier, f Inline) error {
+	if _, translates := b.catalogue.Functions[f.Kind].(function.Translator); translates {
+		return fmt.Errorf("%s translates addresses and is inline, where paths cannot be told apart; give it runtime: %s", f.Name, api.RuntimeNetns)
+	}
+	for _, p := range c.Paths {
+		on := slices.Contains(p.Functions, f.Name)
+		for _, beside := range []int{f.hop, f.hop + 1} {
+			if n := b.nodes[beside]; p.by(beside) != on {
+				words := map[bool]string{true: "goes by it and not by", false: "does not go by it, and by"}[on]
+				return fmt.Errorf("%s is inline beside %s, whose packets all meet it, and the path %q %s %s; give it runtime: %s", f.Name, n.Name, p.Text(), words, n.Name, api.RuntimeNetns)
+			}
 		}
-		for _, p := range c.Paths {
-			on := slices.Contains(p.Functions, f.Name)
-			for _, beside := range []int{f.hop, f.hop + 1} {
-				if n := b.nodes[beside]; p.by(beside) != on {
-					words := map[bool]string{true: "goes by it and not by", false: "does not go by it, and by"}[on]
-					return fmt.Errorf("%s is inline beside %s, whose packets all meet it, and the path %q %s %s; give it runtime: %s", f.Name, n.Name, p.Text(), words, n.Name, api.RuntimeNetns)
-				}
-			}
-			if err := b.inlineBack(f, p); err != nil {
-				return err
-			}
+		if err := b.inlineBack(f, p); err != nil {
+			return err
 		}
 	}
 	return nil

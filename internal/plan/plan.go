@@ -252,16 +252,10 @@ func Make(chain api.Chain, c Catalogue, f Facts, o Options) (*Plan, error) {
 		err = b.replicate()
 	}
 	if err == nil {
-		err = b.pasts()
-	}
-	if err == nil {
-		err = b.after()
-	}
-	if err == nil {
-		err = b.watch()
+		err = errors.Join(b.pasts(), b.after(), b.watch())
 	}
 	if err != nil {
-		return nil, fmt.Errorf("chain %s: %w", chain.Metadata.Name, err)
+		return nil, about(err, "chain "+chain.Metadata.Name)
 	}
 	return b.plan(), nil
 }
@@ -316,16 +310,11 @@ func (b *builder) build() (err error) {
 	if b.catalogue.Within(b.chain.Spec.Wiring) {
 		return b.buildWithin()
 	}
-	if err := b.checkOutside(); err != nil {
+	b.nodes, err = b.listNodes()
+	if err := errors.Join(b.checkOutside(), err, b.bringAll(), b.wired()); err != nil {
 		return err
 	}
-	if b.nodes, err = b.listNodes(); err != nil {
-		return err
-	}
-	if err := b.bringAll(); err != nil {
-		return err
-	}
-	if err := errors.Join(b.partable(), b.passable()); err != nil {
+	if err := errors.Join(b.partable(), b.passable(), b.checkDriver()); err != nil {
 		return err
 	}
 	if b.chain.Spec.Parts() && b.chain.Spec.Classifier == nil {
@@ -334,9 +323,6 @@ func (b *builder) build() (err error) {
 		}
 	}
 	if b.space, err = b.chooseSpace(); err != nil {
-		return err
-	}
-	if err := b.checkDriver(); err != nil {
 		return err
 	}
 	b.requires, b.links, b.by = map[string]bool{"netns": true}, map[string][]string{}, map[string]string{}
@@ -377,10 +363,7 @@ func (b *builder) build() (err error) {
 	if b.chain.Spec.Classifier == nil {
 		b.headersOn()
 	}
-	if err := b.passes(); err != nil {
-		return err
-	}
-	if err := b.everywhere(); err != nil {
+	if err := errors.Join(b.passes(), b.everywhere()); err != nil {
 		return err
 	}
 	if err := b.classify(); err != nil {
@@ -402,24 +385,42 @@ func (b *builder) plan() *Plan {
 	return p
 }
 
-// listNodes puts endpoints and functions in path order. Those that are inline are no nodes.
+// listNodes puts endpoints and functions in path order. Those that are inline are no nodes. One that is refused is
+// among them too.
 func (b *builder) listNodes() ([]Node, error) {
 	spec := b.chain.Spec
 	nodes := []Node{b.endpoint(spec.Endpoints[0])}
+	var refused []error
 	for _, seat := range spec.Seats() {
 		if inline, err := b.takeInline(seat, nodes); err != nil || inline {
-			if err != nil {
-				return nil, err
-			}
+			refused = append(refused, err)
 			continue
 		}
 		n, err := b.nodeOf(seat, nodes)
-		if err != nil {
-			return nil, err
-		}
-		nodes = append(nodes, n)
+		nodes, refused = append(nodes, n), append(refused, err)
 	}
-	return append(nodes, b.endpoint(spec.Endpoints[1])), nil
+	return append(nodes, b.endpoint(spec.Endpoints[1])), errors.Join(refused...)
+}
+
+// wired refuses what the wiring cannot do, whatever else the chain has.
+func (b *builder) wired() error {
+	_, branches := b.wiring.(wiring.Branching)
+	var refused []error
+	if b.chain.Spec.Parts() && !branches {
+		refused = append(refused, fmt.Errorf("branches: wiring %s sends what leaves a function to the one after it", b.wiring.Name()))
+	}
+	if b.chain.Spec.HasOneWay() && !branches {
+		refused = append(refused, fmt.Errorf("symmetric: over wiring %s packets go back over the links that they came by; use wiring: %s, or leave it out", b.wiring.Name(), able[wiring.Branching](b.catalogue.Wirings)))
+	}
+	if _, shares := b.wiring.(wiring.Sharing); b.chain.Spec.Classifier != nil && !shares {
+		refused = append(refused, fmt.Errorf("classifier: wiring %s cannot have several paths; use wiring: ebpf, or leave classifier out", b.wiring.Name()))
+	}
+	for _, n := range b.nodes {
+		if n.onFailure != "" && !b.steered() {
+			refused = append(refused, fmt.Errorf("function %s: onFailure: over wiring %s packets cannot be led past a function; use wiring: ebpf, or leave it out", n.Function(), b.wiring.Name()))
+		}
+	}
+	return errors.Join(refused...)
 }
 
 // nodeOf a seat, behind others.
@@ -439,14 +440,8 @@ func (b *builder) nodeOf(seat api.Seat, before []Node) (Node, error) {
 			return n, err
 		}
 	}
-	if err := b.replica(&n, f); err != nil {
-		return n, fmt.Errorf("function %s: %w", f.Name, err)
-	}
-	if err := b.encapsulate(&n, f); err != nil {
-		return n, fmt.Errorf("function %s: %w", f.Name, err)
-	}
-	err := b.clear(&n)
-	return n, err
+	err := errors.Join(b.replica(&n, f), b.encapsulate(&n, f))
+	return n, errors.Join(about(err, "function "+f.Name), b.clear(&n))
 }
 
 func (b *builder) endpoint(e api.Endpoint) Node {

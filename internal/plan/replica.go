@@ -84,16 +84,17 @@ func (b *builder) replica(n *Node, f api.Function) error {
 
 // repeatable refuses what cannot be several times in one place.
 func (b *builder) repeatable(n Node) error {
+	var refused []error
 	if _, can := b.wiring.(wiring.Sharing); !can {
-		return fmt.Errorf("replicas: wiring %s cannot share packets out over several", b.wiring.Name())
+		refused = append(refused, fmt.Errorf("replicas: wiring %s cannot share packets out over several", b.wiring.Name()))
 	}
 	if _, translates := b.catalogue.Functions[n.Kind].(function.Translator); translates {
-		return fmt.Errorf("replicas: a %s gives connections addresses, and several would give the same ones to different connections; leave replicas out", n.Kind)
+		refused = append(refused, fmt.Errorf("replicas: a %s gives connections addresses, and several would give the same ones to different connections; leave replicas out", n.Kind))
 	}
 	if p := b.chain.Spec.Placement; p.Functions.Exclusive || p.Softirqs.Exclusive {
-		return errors.New("replicas: placement gives each function a CPU to itself (exclusive), and replicas of one would have the same; share the CPUs, or leave replicas out")
+		refused = append(refused, errors.New("replicas: placement gives each function a CPU to itself (exclusive), and replicas of one would have the same; share the CPUs, or leave replicas out"))
 	}
-	return nil
+	return errors.Join(refused...)
 }
 
 // first is the namespace of the first of the nodes that are in one's place.

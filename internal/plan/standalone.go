@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"sort"
@@ -24,14 +25,8 @@ func MakeFunction(f api.StandaloneFunction, c Catalogue, facts Facts) (*Plan, er
 	if !ok {
 		return nil, fmt.Errorf("function %s: there is no function kind %q", name, f.Spec.Kind)
 	}
-	if f.Spec.Direction != api.Both && f.Spec.Direction != "" {
-		return nil, fmt.Errorf("function %s: a standalone function acts on both directions; leave direction out", name)
-	}
-	if f.Spec.Runtime == api.RuntimeInline {
-		return nil, fmt.Errorf("function %s: a standalone function has a namespace; leave runtime: %s out", name, api.RuntimeInline)
-	}
-	if err := usesHugepages(kind, f.Spec); err != nil {
-		return nil, fmt.Errorf("function %s: %w", name, err)
+	if err := errors.Join(standsAlone(f.Spec), usesHugepages(kind, f.Spec)); err != nil {
+		return nil, about(err, "function "+name)
 	}
 	options := settled(kind, f.Spec.Options, facts.Has)
 	n := Node{Name: name, Kind: f.Spec.Kind, Namespace: namespace.Alone(name), Made: true}
@@ -55,6 +50,18 @@ func MakeFunction(f api.StandaloneFunction, c Catalogue, facts Facts) (*Plan, er
 		}
 	}
 	return p, nil
+}
+
+// standsAlone refuses what is for functions of a chain.
+func standsAlone(f api.FunctionBody) error {
+	var refused []error
+	if f.Direction != api.Both && f.Direction != "" {
+		refused = append(refused, errors.New("a standalone function acts on both directions; leave direction out"))
+	}
+	if f.Runtime == api.RuntimeInline {
+		refused = append(refused, fmt.Errorf("a standalone function has a namespace; leave runtime: %s out", api.RuntimeInline))
+	}
+	return errors.Join(refused...)
 }
 
 // onInterface tells whether a resource belongs to an interface, and so to the

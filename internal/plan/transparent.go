@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -19,56 +20,62 @@ func (b *builder) clear(n *Node) error {
 	if h, hands := b.catalogue.Functions[n.Kind].(function.Handing); hands {
 		n.Hook = h.Hook(settled(b.catalogue.Functions[n.Kind], n.body.Options, b.facts.Has))
 	}
+	var refused []error
 	if n.shared {
-		return fmt.Errorf("function %s: a %s is between its chain's nodes, so it cannot stand alone", n.Name, n.Kind)
+		refused = append(refused, fmt.Errorf("function %s: a %s is between its chain's nodes, so it cannot stand alone", n.Name, n.Kind))
 	}
 	if b.oneArm() {
-		return fmt.Errorf("function %s: kind %s passes packets on from one interface to another, and would have one; write %s: {arms: 2}, or leave it out", n.Name, n.Kind, b.wiring.Name())
+		refused = append(refused, fmt.Errorf("function %s: kind %s passes packets on from one interface to another, and would have one; write %s: {arms: 2}, or leave it out", n.Name, n.Kind, b.wiring.Name()))
 	}
 	if _, can := b.wiring.(wiring.Clear); !can {
-		return fmt.Errorf("function %s: over wiring %s every frame must be for the interface that it comes to, and a %s passes on others; use wiring: veth or wiring: ebpf", n.Name, b.wiring.Name(), n.Kind)
+		refused = append(refused, fmt.Errorf("function %s: over wiring %s every frame must be for the interface that it comes to, and a %s passes on others; use wiring: veth or wiring: ebpf", n.Name, b.wiring.Name(), n.Kind))
 	}
-	return nil
+	return errors.Join(refused...)
 }
 
 // checkDriver refuses what would bring packets past the drivers of functions that take them there,
 // and settings that the driver does not have then.
 func (b *builder) checkDriver() error {
+	var refused []error
 	for i, n := range b.nodes {
-		if n.Hook != through.XDP {
-			continue
-		}
-		if b.steered() {
-			return fmt.Errorf("function %s: over wiring %s packets come to functions behind the driver, where mode: xdp takes none; use wiring: veth, or mode: tc", n.Name, b.wiring.Name())
-		}
-		for _, beside := range []Node{b.nodes[i-1], b.nodes[i+1]} {
-			if beside.Hook == through.TC {
-				return fmt.Errorf("function %s: what %s beside it hands on comes behind the driver, where mode: xdp takes none; give both the same mode", n.Name, beside.Name)
-			}
-		}
-		if err := driverKeeps(b.chain.Spec.Tuning); err != nil {
-			return fmt.Errorf("function %s: %w", n.Name, err)
+		if n.Hook == through.XDP {
+			refused = append(refused, about(b.driven(i), "function "+n.Name))
 		}
 	}
-	return nil
+	return errors.Join(refused...)
+}
+
+// driven refuses what cannot be where the driver takes packets at a place.
+func (b *builder) driven(i int) error {
+	if b.steered() {
+		return fmt.Errorf("over wiring %s packets come to functions behind the driver, where mode: xdp takes none; use wiring: veth, or mode: tc", b.wiring.Name())
+	}
+	var refused []error
+	for _, beside := range []Node{b.nodes[i-1], b.nodes[i+1]} {
+		if beside.Hook == through.TC {
+			refused = append(refused, fmt.Errorf("what %s beside it hands on comes behind the driver, where mode: xdp takes none; give both the same mode", beside.Name))
+		}
+	}
+	return errors.Join(append(refused, driverKeeps(b.chain.Spec.Tuning))...)
 }
 
 // driverKeeps refuses settings that no interface has while packets are taken in the driver of its
 // far end: frames bring neither sums nor segments that are yet to be made.
 func driverKeeps(t api.Tuning) error {
+	var refused []error
 	for _, s := range []struct {
 		name    string
 		on      *bool
 		refused bool
 	}{{"tso", t.TSO, true}, {"checksum", t.Checksum, true}, {"gro", t.GRO, false}} {
 		if s.on != nil && *s.on == s.refused {
-			return fmt.Errorf("with mode: xdp there is no tuning.%s: %t at the interfaces beside; leave it out, or use mode: tc", s.name, s.refused)
+			refused = append(refused, fmt.Errorf("with mode: xdp there is no tuning.%s: %t at the interfaces beside; leave it out, or use mode: tc", s.name, s.refused))
 		}
 	}
 	if t.TxQueues > max(t.RxQueues, 1) {
-		return fmt.Errorf("with mode: xdp an interface has as many rx_queues as its far end has tx_queues; tuning asks for %d of these and %d of those", t.TxQueues, max(t.RxQueues, 1))
+		refused = append(refused, fmt.Errorf("with mode: xdp an interface has as many rx_queues as its far end has tx_queues; tuning asks for %d of these and %d of those", t.TxQueues, max(t.RxQueues, 1)))
 	}
-	return nil
+	return errors.Join(refused...)
 }
 
 // drives are the settings of an interface whose far end takes packets in its driver: frames come to

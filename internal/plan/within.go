@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -108,40 +109,23 @@ func (b *builder) onePod() error {
 // refuseWithin names what would need interfaces of the chain's own, or another namespace.
 func (b *builder) refuseWithin() error {
 	s, usual := b.chain.Spec, api.DefaultChainSpec()
-	refuse := func(field, why string) error {
-		return fmt.Errorf("%s: wiring %s %s", field, s.Wiring, why)
-	}
-	switch {
-	case len(s.Functions) > 0:
-		return refuse("spec.functions", "has one namespace, in which nothing is between the ends; write functions: [], or use wiring: veth")
-	case s.Outside:
-		return refuse("spec.outside", "has both ends in one namespace; use wiring: bridge")
-	case len(s.Everywhere) > 0:
-		return refuse("spec.everywhere", "has a loopback alone, of which each packet leaves and comes in by the same interface; use wiring: veth")
-	case !reflect.ValueOf(s.Tuning).IsZero():
-		return refuse("spec.tuning", "goes over a loopback, which stays as the kernel makes it; use wiring: veth")
-	case !s.Placement.Softirqs.Any():
-		return refuse("spec.placement.softirqs", "goes over a loopback, which does its work where packets are sent; leave it out, or use wiring: veth")
-	case s.MTU != usual.MTU:
-		return refuse("spec.mtu", "goes over a loopback, whose MTU stays as it is; leave it out")
-	case b.options.Direct:
-		return refuse("direct", "is the direct path itself, with nothing to compare it with")
-	}
-	if err := refuseBarePools(s.Addresses, usual.Addresses, refuse); err != nil {
-		return err
-	}
+	refused := []error{b.unfits(
+		unfit{len(s.Functions) > 0, "spec.functions", "has one namespace, in which nothing is between the ends; write functions: [], or use wiring: veth"},
+		unfit{s.Outside, "spec.outside", "has both ends in one namespace; use wiring: bridge"},
+		unfit{len(s.Everywhere) > 0, "spec.everywhere", "has a loopback alone, of which each packet leaves and comes in by the same interface; use wiring: veth"},
+		unfit{!reflect.ValueOf(s.Tuning).IsZero(), "spec.tuning", "goes over a loopback, which stays as the kernel makes it; use wiring: veth"},
+		unfit{!s.Placement.Softirqs.Any(), "spec.placement.softirqs", "goes over a loopback, which does its work where packets are sent; leave it out, or use wiring: veth"},
+		unfit{s.MTU != usual.MTU, "spec.mtu", "goes over a loopback, whose MTU stays as it is; leave it out"},
+		unfit{b.options.Direct, "direct", "is the direct path itself, with nothing to compare it with"},
+	), b.refuseBarePools()}
 	for i, e := range s.Endpoints {
 		at := fmt.Sprintf("spec.endpoints[%d].", i)
-		switch {
-		case e.Runtime == api.RuntimeCNI:
-			return refuse(at+"runtime", "makes the namespace that both ends share, and has no place for a container of another runtime; use wiring: veth")
-		case e.Namespace != "":
-			return refuse(at+"namespace", "makes the namespace that both ends share; leave it out, or use wiring: veth")
-		case e.Interface != "":
-			return refuse(at+"interface", "goes over a loopback, and through no other interface; use wiring: veth")
-		case len(e.Addresses) > 0:
-			return refuse(at+"addresses", "has the loopback's own addresses; leave it out, or use wiring: veth")
-		}
+		refused = append(refused, b.unfits(
+			unfit{e.Runtime == api.RuntimeCNI, at + "runtime", "makes the namespace that both ends share, and has no place for a container of another runtime; use wiring: veth"},
+			unfit{e.Namespace != "", at + "namespace", "makes the namespace that both ends share; leave it out, or use wiring: veth"},
+			unfit{e.Interface != "", at + "interface", "goes over a loopback, and through no other interface; use wiring: veth"},
+			unfit{len(e.Addresses) > 0, at + "addresses", "has the loopback's own addresses; leave it out, or use wiring: veth"},
+		))
 	}
-	return nil
+	return errors.Join(refused...)
 }

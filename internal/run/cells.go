@@ -32,7 +32,7 @@ func (m *Measurement) Cells(ctx context.Context, name string, points []experimen
 			return nil, nil, deploy.Interrupted(ctx.Err())
 		}
 		if err != nil {
-			infeasible = append(infeasible, trial.Infeasible{Factors: p.Factors, Reason: strings.TrimSuffix(err.Error(), ": "+ErrInput.Error())})
+			infeasible = append(infeasible, trial.Infeasible{Factors: p.Factors, Reason: reason(err)})
 			first = errors.Join(first, err)
 			continue
 		}
@@ -45,6 +45,11 @@ func (m *Measurement) Cells(ctx context.Context, name string, points []experimen
 		return nil, infeasible, nothing(first, infeasible)
 	}
 	return all, infeasible, nil
+}
+
+// reason of what cannot be measured, in one line: a plan may be refused for several things.
+func reason(err error) string {
+	return strings.ReplaceAll(strings.TrimSuffix(err.Error(), ": "+ErrInput.Error()), "\n", "; ")
 }
 
 // nothing can be measured: of several points the first tells why, and the kind of all

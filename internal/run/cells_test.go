@@ -42,13 +42,17 @@ func TestCellsThatCannotBeHadAreListed(t *testing.T) {
 		swept("bulk", 0, func(p *experiment.Point) {
 			p.Chain.Functions = []api.Function{{Name: "f", Ref: "e2e-nothing"}}
 		}),
+		swept("bulk", 0, func(p *experiment.Point) {
+			f := api.FunctionBody{Kind: "forward"}
+			p.Chain.Functions = []api.Function{{Name: "f", OnFailure: "block", FunctionBody: f}, {Name: "g", OnFailure: "block", FunctionBody: f}}
+		}),
 	}
 	m := &run.Measurement{Host: newHost(), Tools: append(slices.Clone(tools), named{"lacking", []string{"tool.absent"}, []string{trial.UDP}}, framer{named{"frames", nil, []string{trial.UDP}}})}
 	conditions, infeasible, err := m.Cells(t.Context(), "e2e-cells", points)
 	if err != nil || len(conditions) != 3 || len(m.Chains) != 3 {
 		t.Fatalf("%d conditions over %d chains, error %v", len(conditions), len(m.Chains), err)
 	}
-	for i, want := range []string{"tool.absent", "chain.mtu: no", "does not fit through an MTU of 1499, which takes 1517", "e2e-nowhere", "e2e-nothing"} {
+	for i, want := range []string{"tool.absent", "chain.mtu: no", "does not fit through an MTU of 1499, which takes 1517", "e2e-nowhere", "e2e-nothing", "or leave it out; chain e2e-cells: function g: onFailure: over wiring "} {
 		if i >= len(infeasible) || !strings.Contains(infeasible[i].Reason, want) || strings.HasSuffix(infeasible[i].Reason, run.ErrInput.Error()) {
 			t.Errorf("%d: %+v, want %q", i, infeasible, want)
 		}
