@@ -28,6 +28,9 @@ func (c Catalogue) Decode(filename string, data []byte) (*File, error) {
 	return &r.file, nil
 }
 
+// Taken is a file as far as it can be read, whatever is wrong in it.
+func (c Catalogue) Taken(filename string, data []byte) *File { return &c.take(filename, data).file }
+
 // Wrong is a problem with a document of a file, by its kind and name, that only shows when
 // all of it is looked at. It is at the field, or at the nearest that holds it; where that would be the
 // whole of the document, it is where this has its name.

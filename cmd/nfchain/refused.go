@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -36,17 +37,25 @@ func (a *app) placed(err error, files ...string) error {
 // manyCPUs are more than chains place their work on, on two memory nodes.
 const manyCPUs = 1024
 
-// unplanned is what a plan refuses of a file's chains and functions on any machine: it is
-// made as for one that has everything, and on which nothing is up. A chain through a function
-// that is not in the file is left to `up`, which knows it.
-func unplanned(filename string, text []byte, f *api.File) (problems api.Problems) {
-	catalogue, among, cpus := registry.Plan(), map[string]api.FunctionBody{}, make([]int, manyCPUs)
+// plannedBy are the facts by which a file's chains are planned for any machine: one that has everything, and on which nothing
+// is up.
+func plannedBy(f *api.File) plan.Facts {
+	among, cpus := map[string]api.FunctionBody{}, make([]int, manyCPUs)
 	for i := range cpus {
 		cpus[i] = i
 	}
 	for _, alone := range f.Functions {
+		among[alone.Metadata.Name] = alone.Spec
+	}
+	return plan.Facts{Functions: among, CPUs: cpus, MemoryNodes: map[int][]int{0: cpus[:manyCPUs/2], 1: cpus[manyCPUs/2:]}}
+}
+
+// unplanned is what a plan refuses of a file's chains and functions on any machine. A chain through a function
+// that is not in the file is left to `up`, which knows it.
+func unplanned(filename string, text []byte, f *api.File) (problems api.Problems) {
+	catalogue, facts := registry.Plan(), plannedBy(f)
+	for _, alone := range f.Functions {
 		name := alone.Metadata.Name
-		among[name] = alone.Spec
 		_, err := plan.MakeFunction(alone, catalogue, plan.Facts{})
 		for _, refusal := range plan.Refusals(err) {
 			path, why := "spec", refusal.Error()
@@ -57,26 +66,77 @@ func unplanned(filename string, text []byte, f *api.File) (problems api.Problems
 		}
 	}
 	for _, c := range f.Chains {
-		if slices.ContainsFunc(c.Spec.Functions, func(fn api.Function) bool { return fn.Ref != "" && among[fn.Ref].Kind == "" }) {
+		if throughOthers(c, facts) {
 			continue
 		}
-		name := c.Metadata.Name
-		facts := plan.Facts{Functions: among, CPUs: cpus, MemoryNodes: map[int][]int{0: cpus[:manyCPUs/2], 1: cpus[manyCPUs/2:]}}
 		_, err := plan.Make(c, catalogue, facts, plan.Options{})
 		if feature.NotHere(err) {
 			c.Spec.Placement = api.Placement{} // the machine's CPUs are no matter of the file; what comes after them is
 			_, err = plan.Make(c, catalogue, facts, plan.Options{})
 		}
-		for _, refusal := range plan.Refusals(err) {
-			if feature.NotHere(refusal) {
-				continue
-			}
-			path, why := placeOf(strings.TrimPrefix(refusal.Error(), "chain "+name+": "), c.Spec)
-			problems = append(problems, registry.Words().Wrong(filename, text, api.KindChain, name, path, why))
-		}
+		problems = append(problems, refusedOf(c, err, filename, text)...)
 	}
 	problems.Sort()
 	return problems
+}
+
+// throughOthers tells whether a chain goes through a standalone function that is not in its file.
+func throughOthers(c api.Chain, facts plan.Facts) bool {
+	return slices.ContainsFunc(c.Spec.Functions, func(fn api.Function) bool { return fn.Ref != "" && facts.Functions[fn.Ref].Kind == "" })
+}
+
+// refusedOf a chain is what a plan of it refuses that does not lie in the machine, with its place in the file.
+func refusedOf(c api.Chain, err error, filename string, text []byte) (problems api.Problems) {
+	for _, refusal := range plan.Refusals(err) {
+		if feature.NotHere(refusal) {
+			continue
+		}
+		path, why := placeOf(strings.TrimPrefix(refusal.Error(), "chain "+c.Metadata.Name+": "), c.Spec)
+		problems = append(problems, registry.Words().Wrong(filename, text, api.KindChain, c.Metadata.Name, path, why))
+	}
+	return problems
+}
+
+// besides what is wrong in a file's words there is what its chains' wirings and kinds of functions cannot do, where these are
+// known, of fields with which nothing else is wrong.
+func besides(filename string, text []byte, err error) error {
+	var problems api.Problems
+	if !errors.As(err, &problems) || slices.ContainsFunc(problems, ofTheWhole) {
+		return err
+	}
+	f := registry.Words().Taken(filename, text)
+	catalogue, facts, all := registry.Plan(), plannedBy(f), slices.Clone(problems)
+	for _, c := range f.Chains {
+		if throughOthers(c, facts) {
+			continue
+		}
+		var wrong []string
+		for _, p := range problems {
+			wrong = append(wrong, p.Path)
+		}
+		for i, fn := range c.Spec.Functions {
+			if fn.Ref == "" && catalogue.Functions[fn.Kind] == nil {
+				wrong = append(wrong, fmt.Sprintf("spec.functions[%d]", i))
+			}
+		}
+		for _, p := range refusedOf(c, plan.Unfit(c, catalogue, facts), filename, text) {
+			if !slices.ContainsFunc(wrong, func(path string) bool { return concerns(path, p.Path) }) {
+				all = append(all, p)
+			}
+		}
+	}
+	all.Sort()
+	return all
+}
+
+// ofTheWhole of a document, or of what all of it may depend on, is what is not of a list or of options.
+func ofTheWhole(p api.Problem) bool {
+	return !strings.HasPrefix(p.Path, "spec.") || !strings.Contains(p.Path, "[") && strings.Count(p.Path, ".") < 2
+}
+
+// concerns tells whether what is wrong with a field may be why another is: one of them holds the other.
+func concerns(field, other string) bool {
+	return strings.HasPrefix(other+".", field+".") || strings.HasPrefix(field+".", other+".")
 }
 
 // placeOf a refusal is the field of a chain that it begins with, or that of the function.

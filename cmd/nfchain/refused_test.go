@@ -45,22 +45,33 @@ func TestRefusalsHaveTheirPlace(t *testing.T) {
 	}
 }
 
-// TestRefusalsAreAllTold, in the order of the file.
+// TestRefusalsAreAllTold, in the order of the file, also beside what is wrong in its words; but not what may follow from that alone.
 func TestRefusalsAreAllTold(t *testing.T) {
-	const text = "apiVersion: nfchain.dev/v1alpha1\nkind: NetworkServiceChain\nmetadata: {name: c}\nspec:\n  functions:\n" +
-		"  - {name: a, kind: firewall, onFailure: bypass}\n  - {name: b, kind: counter, runtime: inline}\n  - {name: d, kind: forward, onFailure: block}\n"
-	name := filepath.Join(t.TempDir(), "c.yaml")
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	v, err := (&app{env: env{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}}).validate([]string{name})
-	want := []string{":6:42: spec.functions[0].onFailure: over wiring veth", ":7:5: spec.functions[1]: runtime inline: wiring veth", ":8:41: spec.functions[2].onFailure: over wiring veth"}
-	if err != nil || len(v.Problems) != len(want) {
-		t.Fatalf("%v %v", v.Problems, err)
-	}
-	for i, p := range v.Problems {
-		if !strings.HasPrefix(p.String(), name+want[i]) {
-			t.Errorf("%s, want %s", p, want[i])
+	const head = "apiVersion: nfchain.dev/v1alpha1\nkind: NetworkServiceChain\nmetadata: {name: c}\nspec:\n"
+	const ill, inline = "  functions:\n  - {name: a, kind: firewall, onFailure: bypass}\n", "  - {name: b, kind: counter, runtime: inline}\n"
+	first, second := ":6:42: spec.functions[0].onFailure: over wiring veth", ":7:5: spec.functions[1]: runtime inline: wiring veth"
+	for body, want := range map[string][]string{
+		ill + inline + "  - {name: d, kind: forward, onFailure: block}\n":                                   {first, second, ":8:41: spec.functions[2].onFailure: over"},
+		ill + inline + "  - {name: d, kind: forward, replicas: 2, onFailure: block}\n":                      {first, second, ":8:40: spec.functions[2].replicas: ", ":8:54: spec.functions[2].onFailure: over"},
+		ill + "  - {name: b, kind: conter, runtime: inline}\n":                                              {first, ":7:21: spec.functions[1].kind: "},
+		ill + "  - {name: b, command: {args: [a]}, encapsulation: nsh}\n":                                   {first, ":7:15: spec.functions[1].command: options of command given"},
+		"  wirng: ebpf\n" + ill + inline:                                                                    {":5:3: spec.wirng: unknown"},
+		"  wiring: ebf\n" + ill + inline:                                                                    {`:5:11: spec.wiring: "ebf" is not`},
+		"  wiring: host\n  endpoints: [{name: a, interface: x}, {name: b, runtme: cni}]\n  functions: []\n": {":6:36: spec.endpoints[0].interface: wiring host", ":6:50: spec.endpoints[1].runtme: unknown"},
+	} {
+		name := filepath.Join(t.TempDir(), "c.yaml")
+		if err := os.WriteFile(name, []byte(head+body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		v, err := (&app{env: env{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}}).validate([]string{name})
+		if err != nil || len(v.Problems) != len(want) {
+			t.Errorf("%s: %v %v", body, v.Problems, err)
+			continue
+		}
+		for i, p := range v.Problems {
+			if !strings.HasPrefix(p.String(), name+want[i]) {
+				t.Errorf("%s, want %s", p, want[i])
+			}
 		}
 	}
 }

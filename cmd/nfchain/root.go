@@ -270,6 +270,9 @@ func (a *app) file(name string) (*api.File, []byte, error) {
 		return nil, nil, err
 	}
 	f, err := registry.Words().Decode(name, text)
+	if err != nil {
+		err = besides(name, text, err)
+	}
 	if err == nil {
 		err = findImages(name, text, f)
 	}

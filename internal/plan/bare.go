@@ -26,9 +26,6 @@ func (p *Plan) Bare() bool { return p.bare }
 
 // buildBare plans two ends in the host's own namespace, which meet over its loopback.
 func (b *builder) buildBare() error {
-	if err := b.refuseBare(); err != nil {
-		return err
-	}
 	for _, e := range b.chain.Spec.Endpoints {
 		b.nodes = append(b.nodes, Node{Name: e.Name, Kind: "endpoint", Namespace: hostsOwn, endpoint: e})
 	}

@@ -301,18 +301,16 @@ type builder struct {
 }
 
 func (b *builder) build() (err error) {
-	if b.catalogue.Bare(b.chain.Spec.Wiring) {
-		return b.buildBare()
-	}
-	if b.catalogue.Attaching(b.chain.Spec.Wiring) {
-		return b.buildAttached()
-	}
-	if b.catalogue.Within(b.chain.Spec.Wiring) {
-		return b.buildWithin()
-	}
-	b.nodes, err = b.listNodes()
-	if err := errors.Join(b.checkOutside(), err, b.bringAll(), b.wired()); err != nil {
+	if err := errors.Join(b.begin(), b.wired()); err != nil {
 		return err
+	}
+	switch w := b.chain.Spec.Wiring; {
+	case b.catalogue.Bare(w):
+		return b.buildBare()
+	case b.catalogue.Attaching(w):
+		return b.buildAttached()
+	case b.catalogue.Within(w):
+		return b.buildWithin()
 	}
 	if err := errors.Join(b.partable(), b.passable(), b.checkDriver()); err != nil {
 		return err
@@ -383,44 +381,6 @@ func (b *builder) plan() *Plan {
 	}
 	sort.Strings(p.Requires)
 	return p
-}
-
-// listNodes puts endpoints and functions in path order. Those that are inline are no nodes. One that is refused is
-// among them too.
-func (b *builder) listNodes() ([]Node, error) {
-	spec := b.chain.Spec
-	nodes := []Node{b.endpoint(spec.Endpoints[0])}
-	var refused []error
-	for _, seat := range spec.Seats() {
-		if inline, err := b.takeInline(seat, nodes); err != nil || inline {
-			refused = append(refused, err)
-			continue
-		}
-		n, err := b.nodeOf(seat, nodes)
-		nodes, refused = append(nodes, n), append(refused, err)
-	}
-	return append(nodes, b.endpoint(spec.Endpoints[1])), errors.Join(refused...)
-}
-
-// wired refuses what the wiring cannot do, whatever else the chain has.
-func (b *builder) wired() error {
-	_, branches := b.wiring.(wiring.Branching)
-	var refused []error
-	if b.chain.Spec.Parts() && !branches {
-		refused = append(refused, fmt.Errorf("branches: wiring %s sends what leaves a function to the one after it", b.wiring.Name()))
-	}
-	if b.chain.Spec.HasOneWay() && !branches {
-		refused = append(refused, fmt.Errorf("symmetric: over wiring %s packets go back over the links that they came by; use wiring: %s, or leave it out", b.wiring.Name(), able[wiring.Branching](b.catalogue.Wirings)))
-	}
-	if _, shares := b.wiring.(wiring.Sharing); b.chain.Spec.Classifier != nil && !shares {
-		refused = append(refused, fmt.Errorf("classifier: wiring %s cannot have several paths; use wiring: ebpf, or leave classifier out", b.wiring.Name()))
-	}
-	for _, n := range b.nodes {
-		if n.onFailure != "" && !b.steered() {
-			refused = append(refused, fmt.Errorf("function %s: onFailure: over wiring %s packets cannot be led past a function; use wiring: ebpf, or leave it out", n.Function(), b.wiring.Name()))
-		}
-	}
-	return errors.Join(refused...)
 }
 
 // nodeOf a seat, behind others.
