@@ -71,6 +71,9 @@ func (a *app) printDifference(item deployedItem) {
 	if item.MovedAtOnce != "" {
 		a.printf("%s\n", atOnce(item, true))
 	}
+	if item.AwaitedFlows > 0 {
+		a.printf("%s\n", awaits(item))
+	}
 	for i, c := range item.changes {
 		a.printf("%s %s\n", sign[c.Op], item.named(c.ID))
 		a.printChange(item.Changes[i], item.named)

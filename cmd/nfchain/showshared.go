@@ -13,7 +13,11 @@ func (a *app) printShared(s runs.SharedState) {
 	a.printf("\n%s: %s new, %d moved to another replica; %s found no room among the known\n", s.Function,
 		words.Plural(int(s.New), "flow"), s.Moved, words.Plural(int(s.Unkept), "packet"))
 	for _, r := range s.Replicas {
-		a.printf("  %s: %s, %d of them not idle\n", r.Node, words.Plural(r.Flows, "flow"), r.Busy)
+		leaving := ""
+		if r.Leaving {
+			leaving = "; it gets no new ones, and `up` removes it when all are idle"
+		}
+		a.printf("  %s: %s, %d of them not idle%s\n", r.Node, words.Plural(r.Flows, "flow"), r.Busy, leaving)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/namespace"
@@ -27,8 +28,9 @@ func (w *work) takes(p *plan.Plan, t *steer.Turn) bool {
 }
 
 // settle waits until flows are over whose replica is no longer wanted. Those
-// that go on for too long move to others then, and are counted where they do.
-func (w *work) settle(ctx context.Context, p *plan.Plan) error {
+// that go on for too long move to others then, and are counted where they do. A plan that is only looked at tells how many there are, unless
+// they are taken at once.
+func (w *work) settle(ctx context.Context, p *plan.Plan, takes bool) error {
 	var ways []steer.Spec
 	idle := time.Duration(0)
 	for _, r := range p.Resources {
@@ -36,8 +38,11 @@ func (w *work) settle(ctx context.Context, p *plan.Plan) error {
 			ways, idle = append(ways, s), time.Duration(s.Shared()[0].Idle)
 		}
 	}
-	if len(ways) == 0 || w.dry {
+	switch {
+	case len(ways) == 0, w.dry && (takes || w.tellWait == nil):
 		return nil
+	case w.dry:
+		return w.foretell(p, ways, idle)
 	}
 	left, err := w.leave(ctx, p, ways, idle)
 	if err != nil || !left {
@@ -47,6 +52,33 @@ func (w *work) settle(ctx context.Context, p *plan.Plan) error {
 	err = w.stage(ctx, []resource.Kind{steer.Kind{Settled: true}}, p)
 	w.done = w.done[:told] // the same ports again
 	return err
+}
+
+// foretell how many flows would be waited for, if any.
+func (w *work) foretell(p *plan.Plan, ways []steer.Spec, idle time.Duration) error {
+	own := namespace.Name(p.Chain, plan.WiringNode)
+	if !netns.Exists(own) {
+		return nil
+	}
+	h, err := w.open(own)
+	if err != nil {
+		return fmt.Errorf("look at the flows of the forwarder: %w", err)
+	}
+	defer w.shut(h)
+	staying, err := stayingAt(resource.Alone(h, p.Chain), ways)
+	if err == nil && staying > 0 {
+		w.tellWait(staying, patient*idle)
+	}
+	return err
+}
+
+// stayingAt the ports are these flows that are not idle, by replicas that are no longer wanted.
+func stayingAt(at resource.Place, ways []steer.Spec) (all int, err error) {
+	flows, err := steer.FlowsOf(at, ways)
+	for _, f := range flows {
+		all += f.Staying()
+	}
+	return all, err
 }
 
 // leave waits until what is to go has no flow that is not idle, and tells whether there is
@@ -63,13 +95,9 @@ func (w *work) leave(ctx context.Context, p *plan.Plan, ways []steer.Spec, idle 
 	}
 	told := w.tellWait == nil
 	for ends := time.Now().Add(patient * idle); ; {
-		flows, err := steer.FlowsOf(at, ways)
+		staying, err := stayingAt(at, ways)
 		if err != nil {
 			return any, err
-		}
-		staying := 0
-		for _, f := range flows {
-			staying += f.Staying()
 		}
 		if staying == 0 || time.Now().After(ends) {
 			return any, nil

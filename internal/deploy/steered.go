@@ -151,7 +151,8 @@ func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 		if err := w.introduce(ctx, p, t); err != nil {
 			return err
 		}
-		if err := w.stage(ctx, []resource.Kind{steer.Kind{Leave: true, Take: w.takes(p, t), Turn: t, Order: orderOf(p)}}, inTurn(p)); err != nil {
+		takes := w.takes(p, t)
+		if err := w.stage(ctx, []resource.Kind{steer.Kind{Leave: true, Take: takes, Turn: t, Order: orderOf(p)}}, inTurn(p)); err != nil {
 			return err
 		}
 		w.moved = t.Moved
@@ -168,7 +169,7 @@ func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 		if err := w.lessen(); err != nil {
 			return err
 		}
-		if err := w.settle(ctx, p); err != nil {
+		if err := w.settle(ctx, p, takes); err != nil {
 			return err
 		}
 		if err := w.stay(ctx, p); err != nil {

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -61,6 +62,8 @@ type ReplicaState struct {
 	Flows int    `json:"flows"`
 	// Busy flows had a packet of late; others are idle.
 	Busy int `json:"busy_flows"`
+	// Leaving tells that the plan has it no more: it gets no new flow, and is removed when it has none that is busy.
+	Leaving bool `json:"leaving,omitempty"`
 }
 
 // flowsOf a chain, as its ports know them; nothing where a port is missing.
@@ -101,7 +104,18 @@ func sharedOut(p *plan.Plan, flows map[string]*steer.Flows) (all []SharedState) 
 			all = append(all, SharedState{Function: n.Function(), New: f.New, Moved: f.Moved, Unkept: f.Unkept})
 		}
 		last := &all[len(all)-1]
-		last.Replicas = append(last.Replicas, ReplicaState{n.Name, f.Known[n.Replica.Number], f.Busy[n.Replica.Number]})
+		last.add(f, n.Replica.Number, false)
+		if n.Replica.Number < n.Replica.All {
+			continue
+		}
+		for _, number := range slices.Sorted(slices.Values(f.Leaving)) {
+			last.add(f, number, true)
+		}
 	}
 	return all
+}
+
+// add the replica of a number.
+func (s *SharedState) add(f *steer.Flows, number int, leaving bool) {
+	s.Replicas = append(s.Replicas, ReplicaState{fmt.Sprintf("%s-%d", s.Function, number), f.Known[number], f.Busy[number], leaving})
 }
