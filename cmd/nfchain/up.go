@@ -25,8 +25,9 @@ func (a *app) upCmd() *cobra.Command {
 		Use: "up FILE...", Short: "Bring a file's chains and functions up, changing only what differs",
 		Long: `Bring up every chain and standalone function of a file. What is there already is
 compared with the file and only the difference is made; a second run changes
-nothing and says so; ` + "`diff`" + ` shows the difference first. What was not there before and does not come up whole, or is
-not ready with --wait, is removed again; what was there stays. With --share, identical functions of
+nothing and says so; ` + "`diff`" + ` shows the difference first. What was not there before is
+removed again where it does not come up whole, or with --wait is not ready: without --wait that stays, to be looked into. What
+was there stays in any case. With --share, identical functions of
 the files' chains are one, as ` + "`plan --share`" + ` tells; when no chain comes to go through such a function, because this
 fails, it is removed again.`,
 		Example: "  nfchain up examples/edge-chain.yaml --wait\n  nfchain up edge.yaml --dry-run\n  nfchain up --share examples/tenant-shop.yaml examples/tenant-bank.yaml",
@@ -339,5 +340,9 @@ func (a *app) undo(ctx context.Context, h *runs.Host, name, kind string, failed 
 	if unmade != nil {
 		return failed
 	}
-	return fmt.Errorf("%w; what was made of %s %s is removed again", failed, kind, name)
+	kept := ""
+	if runs.Unready(failed) {
+		kept = fmt.Sprintf("; without --wait it stays, and `nfchain show %s` tells its state", name)
+	}
+	return fmt.Errorf("%w; what was made of %s %s is removed again%s", failed, kind, name, kept)
 }

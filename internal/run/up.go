@@ -254,15 +254,26 @@ func (h *Host) wait(ctx context.Context, p *plan.Plan, o UpOptions) error {
 		return nil
 	}
 	programs, err := h.waitReady(ctx, p)
-	if err != nil {
-		return err
+	if err == nil {
+		o.watch.ready(programs)
+		err = programsPlaced(ctx, p)
 	}
-	o.watch.ready(programs)
-	if err := programsPlaced(ctx, p); err != nil {
-		return err
+	if err == nil {
+		err = waitCarrier(ctx, p)
 	}
-	return waitCarrier(ctx, p)
+	if err != nil && ctx.Err() == nil {
+		return unready{err}
+	}
+	return err
 }
+
+// unready is why what is up whole is not ready.
+type unready struct{ error }
+
+func (u unready) Unwrap() error { return u.error }
+
+// Unready tells of an error of Up with Wait that all was made, and only did not become ready: without Wait there is none.
+func Unready(err error) bool { return errors.As(err, new(unready)) }
 
 // Drain has what is left of older versions of a chain's path removed, when no flow goes by them. Where the chain
 // is not as its file says, nothing is done: that is left to who edits it.
