@@ -31,7 +31,7 @@ func (a *app) captureCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "capture CHAIN [NODE]", Short: "Write the packets at a live chain's hops to a file for Wireshark, in order of time",
 		Long: `Capture what comes in and goes out by the interfaces of a chain that is up, or of one of
-its hops, named as CHAIN NODE or CHAIN/NODE, whatever the wiring, until interrupted, and write it as pcapng. Each interface is
+its hops, named as CHAIN NODE or CHAIN/NODE, where the chain's file may stand for CHAIN, whatever the wiring, until interrupted, and write it as pcapng. Each interface is
 two in the file, one each way: fw:eth0:in is what comes in by eth0 of fw. Each packet says in
 its comment which hop it is at and which way along the chain it goes, and where the chain has
 several paths on which of them its flow is, unless a function has given it other addresses. Packets of all hops are

@@ -19,7 +19,7 @@ func (a *app) explainCmd() *cobra.Command {
 	var t trace.Options
 	var w runs.FlowWords
 	cmd := &cobra.Command{
-		Use: "explain CHAIN tcp|udp|icmp FROM TO", Short: "Tell which way packets of a flow take through a live chain, how far they come, and why no farther",
+		Use: "explain CHAIN|FILE tcp|udp|icmp FROM TO", Short: "Tell which way packets of a flow take through a live chain, how far they come, and why no farther",
 		Long: `Send a few packets of a flow from the end of a chain where it begins, and tell at which hops
 they were seen, where they ended, and why, in words beside the kernel's own.
 

@@ -31,7 +31,7 @@ func (a *app) execCmd() *cobra.Command {
 		Use: "exec NAME [NODE] -- COMMAND [ARG...]", Short: "Run a command inside a function or endpoint",
 		Long: `Run a command in the network namespace of a chain's function or endpoint, or of a
 standalone function, which needs no NODE, or in the tap of a mirror, whose name is the
-mirror's with .tap behind. NAME/NODE is NAME NODE. The names of the chain's nodes resolve
+mirror's with .tap behind. NAME/NODE is NAME NODE, and the chain's file may stand for NAME. The names of the chain's nodes resolve
 inside. Where the function is a container of an image, the command is one of that, run in
 the container as its user and with its environment; with --host it is one of this machine's, in the
 container's network alone. The exit code is the command's own.`,
@@ -249,7 +249,8 @@ func (a *app) logsCmd() *cobra.Command {
 		Long: `Print what the program of a chain's function or endpoint wrote, or that of a standalone function, and of a function
 that is watched (onFailure) when it failed and was well again. Of
 more than 16 MiB the newest 8 are kept, below /run: a program that begins to write after it was
-silent is looked at within 8 s, and while it writes twice a second. NAME/NODE is NAME NODE.`,
+silent is looked at within 8 s, and while it writes twice a second. NAME/NODE is NAME NODE, and
+the chain's file may stand for NAME.`,
 		Example: "  nfchain logs edge proxy\n  nfchain logs edge/proxy\n  nfchain logs edge proxy --follow", Args: cobra.RangeArgs(1, 2),
 		ValidArgsFunction: a.completeChains,
 	}

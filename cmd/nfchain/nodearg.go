@@ -52,7 +52,7 @@ func wholeChain(arg string) error {
 	if !is {
 		return nil
 	}
-	return fmt.Errorf("there is no file %q, and this command is of a whole chain, not of its node %s: write %s alone: %w", arg, node, chain, runs.ErrInput)
+	return fmt.Errorf("there is no file %q, and this command is of a whole chain, not of its node %s: write %s alone; `nfchain capture %s`, and exec and logs, are of a node: %w", arg, node, chain, arg, runs.ErrInput)
 }
 
 // known names the chains there are, and the one that may have been meant, where there is none of a name.

@@ -16,8 +16,8 @@ import (
 func (a *app) traceCmd() *cobra.Command {
 	t := trace.Options{}
 	cmd := &cobra.Command{
-		Use: "trace CHAIN", Short: "Show where packets go in a live chain: each hop's traffic, drops by cause, and times",
-		Long: `Look at a chain that is up and show, hop by hop, what came in and went out, what was
+		Use: "trace CHAIN|FILE", Short: "Show where packets go in a live chain: each hop's traffic, drops by cause, and times",
+		Long: `Look at a chain that is up, given by its name or its file, and show, hop by hop, what came in and went out, what was
 dropped and why (the kernel's reasons and functions, XDP, the function's rules), and with
 --send how long packets took to each hop: then marked packets go from the first endpoint
 to the last, and what was sent is set against what was received and dropped. What is left
