@@ -25,8 +25,13 @@ func (w *work) compare(p *plan.Plan) error {
 		return nil
 	}
 	asked, err := w.meet(p, own)
-	if err != nil || !asked || w.alike || w.dry {
+	switch {
+	case err != nil || !asked || w.alike:
 		return err
+	case w.bygone != nil:
+		return w.leadAside(p)
+	case w.dry:
+		return nil
 	}
 	return noteUnlike(w.owner)
 }
@@ -41,7 +46,7 @@ func (w *work) meet(p *plan.Plan, own string) (asked bool, err error) {
 		return false, err
 	}
 	for _, o := range passes {
-		m.Was[o.Key] = plan.Pass{Steps: o.Fingerprint}
+		m.Was[o.Key] = seen(o.Fingerprint)
 	}
 	ports, err := w.read(steer.Kind{}, own, at)
 	if err != nil {
@@ -80,24 +85,32 @@ func (w *work) meet(p *plan.Plan, own string) (asked bool, err error) {
 	if err := w.name(p, &m); err != nil {
 		return false, err
 	}
-	w.alike = m.Alike()
-	return true, nil
+	if w.alike = m.Alike(); w.alike {
+		return true, nil
+	}
+	return true, w.lookBack(at, p, m)
 }
 
 // met is what packets meet in a pass.
 func met(s pass.Spec) plan.Pass {
-	one := plan.Pass{Steps: s.Fingerprint(), Beside: s.Beside}
+	one := seen(s.Fingerprint())
+	one.Beside = s.Beside
 	for _, f := range s.Of {
 		one.Of = append(one.Of, pass.WhoseStep(f))
 	}
 	return one
 }
 
+// seen is a pass of which that is known alone.
+func seen(fingerprint string) plan.Pass {
+	return plan.Pass{Steps: fingerprint, Translates: pass.Translates(fingerprint), Together: pass.Limits(fingerprint)}
+}
+
 // numbered is how the namespace of a replica is called behind the function's name.
 var numbered = regexp.MustCompile(`-[0-9]+$`)
 
 // whose notes whose steps are where, which ports lead older flows elsewhere, and what has a namespace. No flow that stays is led past a node by the
-// pairs beside these.
+// pairs beside these, and what those that were left meet at another end is as it is.
 func (w *work) whose(at *opened, m *plan.Met) error {
 	place, err := at.at()
 	if err != nil {
@@ -108,7 +121,9 @@ func (w *work) whose(at *opened, m *plan.Met) error {
 		return err
 	}
 	for port, of := range whose {
-		m.Was[port] = plan.Pass{Of: of, Steps: m.Was[port].Steps}
+		was := m.Was[port]
+		was.Of = of
+		m.Was[port] = was
 	}
 	if w.stayed {
 		older, err := steer.Unsteady(place)
@@ -121,7 +136,7 @@ func (w *work) whose(at *opened, m *plan.Met) error {
 	}
 	for _, all := range []map[string]plan.Pass{m.Was, m.Is} {
 		for port := range all {
-			if strings.HasPrefix(port, steer.Beside) {
+			if strings.HasPrefix(port, steer.Beside) || strings.HasPrefix(port, steer.Bygone) {
 				delete(all, port)
 			}
 		}

@@ -3,6 +3,7 @@ package deploy_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"nfchain.dev/nfchain/internal/deploy"
@@ -69,18 +70,157 @@ func counts(tours []*tour) (sent [2]uint64) {
 	return sent
 }
 
-// TestFlowsMoveWhereInlineChange at once where flows that stay would meet an inline function one way alone, twice or not at all, also where an up
-// before had put inline functions in and came to no end.
-func TestFlowsMoveWhereInlineChange(t *testing.T) {
+// apart are edits that change inline functions on hops where functions with namespaces come, go or change places, or that have one become the
+// other. Those that stay meet what they met.
+var apart = map[string]edit{
+	"put in beside a new one":     {spec(forward("a"), forward("b")), spec(forward("a"), forward("x"), inline("one"), forward("b")), "ab", "axb"},
+	"behind a new one":            {spec(forward("a"), inline("one"), forward("b")), spec(forward("a"), forward("x"), inline("one"), forward("b")), "ab", "axb"},
+	"before a new one":            {spec(forward("a"), inline("one"), forward("b")), spec(forward("a"), inline("one"), forward("x"), forward("b")), "ab", "axb"},
+	"left beside one that leaves": {spec(forward("a"), inline("one"), forward("x"), forward("b")), spec(forward("a"), inline("one"), forward("b")), "axb", "ab"},
+	"left behind one that leaves": {spec(forward("a"), forward("x"), inline("one"), forward("b")), spec(forward("a"), inline("one"), forward("b")), "axb", "ab"},
+	"beside another in its place": {spec(forward("a"), inline("two"), forward("b"), inline("one"), forward("c")), spec(forward("a"), inline("two"), forward("x"), inline("one"), forward("c")), "ab", "ax"},
+	"between new ones now":        {spec(inline("one"), forward("a"), forward("b")), spec(forward("a"), forward("x"), inline("one"), forward("c"), forward("b")), "ab", "axb"},
+	"apart from the other now":    {spec(forward("a"), inline("one"), inline("two"), forward("b")), spec(forward("a"), inline("one"), forward("x"), inline("two"), forward("b")), "ab", "axb"},
+	"beside the other now":        {spec(forward("a"), inline("one"), forward("x"), inline("two"), forward("b")), spec(forward("a"), inline("two"), inline("one"), forward("b")), "axb", "ab"},
+	"inline now":                  {spec(forward("a"), forward("one"), forward("b")), spec(forward("a"), forward("b"), inline("one")), "ab", "ab"},
+	"in a namespace now":          {spec(inline("one"), forward("a"), forward("b")), spec(forward("a"), forward("one"), forward("b")), "ab", "ab"},
+	"before one that moves":       {spec(forward("a"), inline("one"), forward("b"), forward("x")), spec(forward("a"), forward("x"), inline("one"), forward("b")), "abx", "axb"},
+	"beside all":                  {spec(inline("one"), forward("a"), inline("two"), forward("b")), spec(inline("two"), forward("b"), inline("one"), forward("a")), "ab", "ba"},
+}
+
+// TestFlowsStayWhereInlineChange: flows that stay meet each inline function that they met, once each way, and no other, while new ones meet those
+// that there are.
+func TestFlowsStayWhereInlineChange(t *testing.T) {
+	needsForwarder(t)
+	for hook, wiring := range map[string]string{"tcx": "wiring: ebpf\nebpf: {idle: 20s, census: 2s, hook: tcx}\n", "clsact": "wiring: ebpf\nebpf: {idle: 20s, census: 2s, hook: clsact}\n"} {
+		for name, c := range apart {
+			if hook == "clsact" && name != "behind a new one" && name != "left beside one that leaves" {
+				continue
+			}
+			t.Run(hook+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				p, old, fresh, dropped := c.keeps(t, wiring)
+				for _, f := range p.Inline {
+					there, back := counts(old), counts(fresh)
+					most := [2]uint64{there[0] + back[0], there[1] + back[1]}
+					least := most
+					if strings.Contains(name, "now") || name == "put in beside a new one" || name == "beside all" { // where those that stay meet it, it counts by itself
+						least = back
+					}
+					for way, at := range []*plan.Taken{f.Forward, f.Reverse} {
+						if n := taken(t, p, at).Packets; n+nstest.Dropped(t)-dropped < least[way] || n > most[way]+300 {
+							t.Errorf("%s counted %d packets of way %d, and there were %d to %d", f.Name, n, way, least[way], most[way])
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// lettered is an inline function that writes into what comes by as the function of the letter b would into what came by none: what was there
+// before is no more.
+const lettered = "{name: one, kind: dscp, runtime: inline, dscp: {code: 2}}"
+
+// TestInlineInOrder: flows that stay meet an inline function between those functions between which they met it, and new ones where it is now. So they
+// do when an up before had begun and came to no end, and when the chain is to be as it was.
+func TestInlineInOrder(t *testing.T) {
 	needsForwarder(t)
 	for name, c := range map[string]edit{
-		"put in beside a new one":     {before: spec(forward("a"), forward("b")), after: spec(forward("a"), forward("x"), inline("one"), forward("b"))},
-		"another hop by a new one":    {before: spec(forward("a"), inline("one"), forward("b")), after: spec(forward("a"), forward("x"), inline("one"), forward("b"))},
-		"left beside one that leaves": {before: spec(forward("a"), inline("one"), forward("x"), forward("b")), after: spec(forward("a"), inline("one"), forward("b"))},
-		"beside another in its place": {before: spec(forward("a"), forward("x"), inline("one"), forward("b")), after: spec(forward("a"), forward("y"), inline("one"), forward("b"))},
-		"between new ones now":        {before: spec(inline("one"), forward("a"), forward("b")), after: spec(forward("a"), forward("x"), inline("one"), forward("y"), forward("b"))},
-		"inline now":                  {before: spec(forward("a"), forward("one"), forward("b")), after: spec(forward("a"), forward("b"), inline("one"))},
-		"in a namespace now":          {before: spec(inline("one"), forward("a"), forward("b")), after: spec(forward("a"), forward("one"), forward("b"))},
+		"before one that comes": {spec(forward("a"), lettered, forward("c")), spec(forward("a"), lettered, forward("x"), forward("c")), "b|ba", "bx|ba"},
+		"behind one that comes": {spec(forward("a"), lettered, forward("c")), spec(forward("a"), forward("x"), lettered, forward("c")), "b|ba", "b|bxa"},
+		"before one that goes":  {spec(forward("a"), lettered, forward("x"), forward("c")), spec(forward("a"), lettered, forward("c")), "bx|ba", "b|ba"},
+		"behind one that goes":  {spec(forward("a"), forward("x"), lettered, forward("c")), spec(forward("a"), lettered, forward("c")), "b|bxa", "b|ba"},
+		"between two that swap": {spec(forward("a"), lettered, forward("x")), spec(forward("x"), lettered, forward("a")), "bx|ba", "ba|bx"},
+		"put in":                {spec(forward("a"), forward("x")), spec(forward("x"), lettered, forward("a")), "ax", "ba|bx"},
+		"taken out":             {spec(forward("x"), lettered, forward("a")), spec(forward("a"), forward("x")), "ba|bx", "ax"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.keeps(t, slowly)
+		})
+		t.Run("begun before/"+name, func(t *testing.T) {
+			t.Parallel()
+			c.begun(t)
+		})
+	}
+}
+
+// slowly is a forwarder on which flows are not over while packets are on tour.
+const slowly = "wiring: ebpf\nebpf: {idle: 20s, census: 2s}\n"
+
+// begun edits come to no end, and are made then, or not at all: flows stay as they were.
+func (c edit) begun(t *testing.T) {
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	first, second := planned(t, owner, slowly+c.before), planned(t, owner, slowly+c.after)
+	up(t, first)
+	crosses(t, first)
+	welcome(t, first, nil)
+	dropped := nstest.Dropped(t)
+	all := tours(t, first, 7015)
+	failed := errors.New("a function does not start")
+	fails := &deploy.Deployer{Made: func() error { return failed }}
+	for _, p := range []*plan.Plan{second, first, second} {
+		if _, err := fails.Up(t.Context(), second); !errors.Is(err, failed) {
+			t.Fatal(err)
+		}
+		for _, o := range all {
+			o.more(t, 100)
+		}
+		d := &deploy.Deployer{}
+		if _, err := d.Up(t.Context(), p); err != nil || d.AtOnce != "" {
+			t.Fatal(d.AtOnce, err)
+		}
+	}
+	for _, o := range all {
+		o.more(t, 100)
+	}
+	ended(t, all, dropped, c.old)
+	moves(t, second)
+}
+
+// TestInlineInOrderOfEach: where one edit comes after another, flows of each version meet an inline function where they met it first.
+func TestInlineInOrderOfEach(t *testing.T) {
+	needsForwarder(t)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	var before *plan.Plan
+	var all [][]*tour
+	var p *plan.Plan
+	dropped := nstest.Dropped(t)
+	for i, functions := range []string{
+		spec(forward("a"), lettered, forward("c")), spec(forward("a"), lettered, forward("x"), forward("c")),
+		spec(forward("a"), forward("x"), lettered, forward("c")), spec(forward("a"), forward("x"), forward("c")),
+	} {
+		p = planned(t, owner, slowly+functions)
+		d := &deploy.Deployer{}
+		if _, err := d.Up(t.Context(), p); err != nil || d.AtOnce != "" {
+			t.Fatal(d.AtOnce, err)
+		}
+		crosses(t, p)
+		welcome(t, p, before)
+		before = p
+		all = append(all, tours(t, p, uint16(7015+i)))
+	}
+	for i, want := range []string{"b|ba", "bx|ba", "b|bxa", "ax"} {
+		for _, o := range all[i] {
+			o.more(t, 200)
+		}
+		ended(t, all[i], dropped, want)
+	}
+	moves(t, p)
+}
+
+// TestFlowsMoveWhereInlineChange at once where flows that stay cannot be led past that, also where an up before had put inline functions in and
+// came to no end.
+func TestFlowsMoveWhereInlineChange(t *testing.T) {
+	needsForwarder(t)
+	const limit = "{name: one, kind: ratelimit, runtime: inline, ratelimit: {rate: 1Gbit}}"
+	for name, c := range map[string]edit{
+		"a limit apart from another": {before: spec(forward("a"), inline("two"), limit, forward("b")), after: spec(forward("a"), inline("two"), forward("x"), limit, forward("b"))},
+		"before replicas":            {before: spec(forward("a"), inline("one"), replicas("b", 2)), after: spec(forward("a"), forward("x"), inline("one"), replicas("b", 2))},
+		"a translator":               {before: spec(forward("a"), "{name: one, kind: nat, runtime: inline, nat: {source: {masquerade: true}}}", forward("b")), after: spec(forward("a"), forward("x"), "{name: one, kind: nat, runtime: inline, nat: {source: {masquerade: true}}}", forward("b"))},
 	} {
 		for _, begun := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/begun before %t", name, begun), func(t *testing.T) {

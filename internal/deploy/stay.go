@@ -57,8 +57,8 @@ func (w *work) why(p *plan.Plan) string {
 	switch {
 	case w.unlike:
 		return "an edit was begun before that changes inline functions where namespaces change, and came to no end"
-	case !w.alike && w.passesChange(p):
-		return "inline functions change where namespaces do, or where flows stay since an edit before"
+	case !w.alike && w.bygone == nil && w.passesChange(p):
+		return "inline functions change where namespaces do, and flows cannot be led past that"
 	case w.unwatches(p):
 		return "no function is watched any more"
 	case w.relabels:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"nfchain.dev/nfchain/internal/netns"
@@ -65,7 +66,7 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) error {
 		if stage[0].Name() == steer.KindName {
 			stage = []resource.Kind{steer.Kind{Order: orderOf(p)}}
 		}
-		if err := w.stage(ctx, w.listening(ctx, stage, p), p); err != nil {
+		if err := w.stage(ctx, w.listening(ctx, stage, p), w.bygone.joined(p)); err != nil {
 			return err
 		}
 	}
@@ -87,6 +88,9 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) error {
 		if err := w.stage(ctx, []resource.Kind{route.Kind{}}, p); err != nil {
 			return err
 		}
+	}
+	if err := w.dropBygone(p); err != nil {
+		return err
 	}
 	return w.removeDropped(ctx, p)
 }
@@ -153,6 +157,9 @@ func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 		}
 		takes := w.takes(p, t)
 		if err := w.stage(ctx, []resource.Kind{steer.Kind{Leave: true, Take: takes, Turn: t, Order: orderOf(p)}}, inTurn(p)); err != nil {
+			return err
+		}
+		if err := w.begin(p, t); err != nil {
 			return err
 		}
 		w.moved = t.Moved
@@ -304,10 +311,12 @@ func (w *work) due(changes []resource.Change) []resource.Change {
 // goes with it, as do its programs, and until then lets out what is under way.
 func (w *work) waits(c resource.Change) bool {
 	switch c.Kind {
+	case link.KindName:
+		return c.Op == resource.Delete && strings.HasPrefix(c.Key, steer.Bygone)
 	case steer.KindName:
 		if c.Op == resource.Delete {
 			w.mu.Lock()
-			w.leaving = true
+			w.leaving = w.leaving || !strings.HasPrefix(c.Key, steer.Bygone)
 			w.mu.Unlock()
 			return true
 		}
@@ -331,10 +340,10 @@ func (w *work) waits(c resource.Change) bool {
 
 // passWaits keeps what packets go through at a port until ports are turned, and so does what takes
 // steps away from it. A function that becomes inline, or is so no longer, may meet a packet twice
-// meanwhile, but none comes past it.
+// meanwhile, but none comes past it. Where packets are led past the port nothing need wait.
 func (w *work) passWaits(c resource.Change) bool {
 	less := c.Op == resource.Delete || c.Op == resource.Update && pass.Lessens(c.Was, c.Spec.Fingerprint())
-	if !less || c.Namespace != namespace.Name(w.owner, plan.WiringNode) {
+	if !less || c.Namespace != namespace.Name(w.owner, plan.WiringNode) || w.bygone.past(c.Key) {
 		return false
 	}
 	if w.ports[c.Key] {

@@ -8,6 +8,7 @@ import (
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
 // reversed is a path the other way.
@@ -49,12 +50,16 @@ func (c edit) keeps(t *testing.T, wiring string) (second *plan.Plan, all, fresh 
 	return second, all, fresh, dropped
 }
 
-// ended tours, of which those of the first end came by these functions, and the others the other way.
+// ended tours, of which those of the first end came by these functions, and the others the other way, or by those behind a bar.
 func ended(t *testing.T, tours []*tour, dropped uint64, want string) {
 	t.Helper()
+	want, back, has := strings.Cut(want, "|")
+	if !has {
+		back = reversed(want)
+	}
 	for i, by := range end(t, tours, dropped) {
 		if i == len(tours)/2 {
-			want = reversed(want)
+			want = back
 		}
 		if by != want {
 			t.Errorf("%s: packets came by %q, want %q", tours[i].name, by, want)
@@ -75,6 +80,9 @@ func moves(t *testing.T, p *plan.Plan) {
 	nodes, err := deploy.Nodes(p.Chain)
 	if err != nil || len(nodes) != len(p.Namespaces()) {
 		t.Errorf("there are namespaces %v (%v), and planned are %v", nodes, err, p.Namespaces())
+	}
+	if pairs := sh(t, "ip -n "+p.Between()+" -br link"); strings.Contains(pairs, steer.Bygone) {
+		t.Errorf("pairs are left by which none goes:\n%s", pairs)
 	}
 	unchanged(t, p)
 	crosses(t, p)

@@ -20,6 +20,8 @@ type Pass struct {
 	Steps string
 	// Beside are ports at which this same pass is.
 	Beside []string
+	// Translates tells that it translates addresses, and Together that it has something that holds for all packets together.
+	Translates, Together bool
 }
 
 // Alike tells whether flows that stay on the path that they began on meet what new ones meet, once and both ways, though functions

@@ -1,12 +1,15 @@
 package plan_test
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"nfchain.dev/nfchain/internal/plan"
 )
 
-const one, two, other, unknown = 1, 2, 3, 0
+const one, two, other, translator, limit, unknown = 1, 2, 3, 4, 5, 0
 
 // passes at ports, by the functions in them.
 type passes map[string][]uint64
@@ -14,11 +17,11 @@ type passes map[string][]uint64
 func (p passes) met(version string) map[string]plan.Pass {
 	all := map[string]plan.Pass{}
 	for port, of := range p {
-		pass := plan.Pass{Of: of}
+		pass := plan.Pass{Of: of, Translates: slices.Contains(of, translator), Together: slices.Contains(of, limit)}
 		for _, f := range of {
-			pass.Steps += string(rune('0' + f))
+			pass.Steps += fmt.Sprintf("step %d%s, ", f, version)
 		}
-		all[port] = plan.Pass{Of: of, Steps: pass.Steps + version}
+		all[port] = pass
 	}
 	return all
 }
@@ -69,6 +72,60 @@ func TestAlike(t *testing.T) {
 		m := plan.Met{Was: c.was.met(""), Is: c.is.met(""), There: c.there, Wanted: c.wanted, Turned: turned, Nodes: c.nodes}
 		if got := m.Alike(); got != c.alike {
 			t.Errorf("%s: alike is %v, want %v", name, got, c.alike)
+		}
+	}
+}
+
+// again tells whether a function is met before and after.
+func again(was, is passes) bool {
+	for _, before := range was {
+		for _, after := range is {
+			if slices.ContainsFunc(before, func(f uint64) bool { return slices.Contains(after, f) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// TestBygone: past which ports flows are led that stay, and which passes are one with others from before. Ports are as in TestAlike.
+func TestBygone(t *testing.T) {
+	few := ports("c", "a", "b", "westA", "westB", "westS")
+	many := ports("c", "a", "x", "b", "westA", "westX", "westB", "westS")
+	side := func(port string) int {
+		if strings.HasPrefix(port, "west") {
+			return 2
+		}
+		return 1
+	}
+	for name, c := range map[string]struct {
+		was, is       passes
+		there, wanted map[string]bool
+		past, joins   string
+		can           bool
+	}{
+		"put in beside x":         {passes{}, passes{"x": {one}, "westB": {one}}, few, many, "[westB]", "map[]", true},
+		"before x now":            {passes{"a": {one}, "westB": {one}}, passes{"a": {one}, "westX": {one}}, few, many, "[westB]", "map[westX:westB]", true},
+		"behind x now":            {passes{"a": {one}, "westB": {one}}, passes{"x": {one}, "westB": {one}}, few, many, "[a]", "map[x:a]", true},
+		"x goes from before it":   {passes{"x": {one}, "westB": {one}}, passes{"a": {one}, "westB": {one}}, many, few, "[a]", "map[a:x]", true},
+		"x goes from behind it":   {passes{"a": {one}, "westX": {one}}, passes{"a": {one}, "westB": {one}}, many, few, "[westB]", "map[westB:westX]", true},
+		"parted by x":             {passes{"a": {one, two}, "westB": {two, one}}, passes{"a": {one}, "x": {two}, "westX": {one}, "westB": {two}}, few, many, "[a westB]", "map[]", true},
+		"all goes":                {passes{"a": {one}, "westB": {one}}, passes{}, few, many, "[a westB]", "map[]", true},
+		"what nobody knows":       {passes{"a": {unknown}}, passes{"a": {one}}, few, many, "[a]", "map[]", false},
+		"one that translates":     {passes{"a": {translator}}, passes{"x": {translator}}, few, many, "[a]", "map[]", false},
+		"a limit of all":          {passes{"a": {limit}}, passes{"x": {limit}}, few, many, "[a]", "map[x:a]", true},
+		"a limit of all, parted":  {passes{"a": {one, limit}}, passes{"a": {one}, "x": {limit}}, few, many, "[a]", "map[]", false},
+		"a limit of all, kept":    {passes{"a": {one, limit}}, passes{"a": {limit}}, few, many, "[a]", "map[]", true},
+		"a limit of all, put in":  {passes{"a": {one}}, passes{"a": {one, limit}}, few, many, "[a]", "map[]", true},
+		"the same way it was not": {passes{"a": {one}, "westB": {one}}, passes{"westX": {one}}, few, many, "[a westB]", "map[westX:westB]", true},
+	} {
+		m := plan.Met{Was: c.was.met(""), Is: c.is.met(""), There: c.there, Wanted: c.wanted}
+		if _, can := (plan.Met{Was: m.Was, Is: c.is.met(" anew"), There: c.there, Wanted: c.wanted}).Bygone(side); can && again(c.was, c.is) {
+			t.Errorf("%s: flows that stay would be held to what a function said before", name)
+		}
+		got, can := m.Bygone(side)
+		if can != c.can || can && (fmt.Sprint(got.Ports) != c.past || fmt.Sprint(got.Joins) != c.joins) {
+			t.Errorf("%s: past %v, joined %v, %v; want %s, %s, %v", name, got.Ports, got.Joins, can, c.past, c.joins, c.can)
 		}
 	}
 }

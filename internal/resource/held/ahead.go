@@ -8,19 +8,33 @@ import (
 	"github.com/cilium/ebpf/link"
 )
 
-// Ahead is the place at tcx of a program that comes before all others of an interface of the
-// thread's namespace but those that take probes out.
-func Ahead(index int) (link.Anchor, error) {
+// ahead is the place at tcx of a program that comes before all others of an interface of the
+// thread's namespace but those with one of some marks.
+func ahead(index int, marks ...string) (link.Anchor, error) {
 	ids, err := AtTCX(index)
-	if err != nil || len(ids) == 0 {
-		return link.Head(), err
+	if err != nil {
+		return nil, err
 	}
-	first, err := Open(ids[0], ProbeMark)
-	if err != nil || first == nil {
-		return link.Head(), err
+	anchor := link.Head()
+	for _, id := range ids {
+		p, err := openNamed(id, marks)
+		if err != nil {
+			return nil, err
+		}
+		if p == nil {
+			break
+		}
+		p.Close()
+		anchor = link.AfterProgramByID(id)
 	}
-	defer first.Close()
-	return link.AfterProgramByID(ids[0]), nil
+	return anchor, nil
+}
+
+// openNamed opens a program with one of some marks; nil where it has none.
+func openNamed(id ebpf.ProgramID, marks []string) (*Program, error) {
+	return OpenIf(id, func(name string) bool {
+		return slices.ContainsFunc(marks, func(mark string) bool { return strings.HasPrefix(name, mark) })
+	})
 }
 
 // firstNamed is the first program at tcx of an interface of the thread's namespace with one of some marks; 0 where there is none.
@@ -30,9 +44,7 @@ func firstNamed(index int, marks ...string) (ebpf.ProgramID, error) {
 		return 0, err
 	}
 	for _, id := range ids {
-		p, err := OpenIf(id, func(name string) bool {
-			return slices.ContainsFunc(marks, func(mark string) bool { return strings.HasPrefix(name, mark) })
-		})
+		p, err := openNamed(id, marks)
 		if err != nil {
 			return 0, err
 		}

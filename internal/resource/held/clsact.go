@@ -26,8 +26,8 @@ func (c clsact) Programs(p resource.Place, index int, r Rank) (ids []ebpf.Progra
 	return ids, err
 }
 
-// filters of a rank's priority.
-func (c clsact) filters(p resource.Place, index int, r Rank) (found []netlink.Filter, err error) {
+// all filters of an interface.
+func (c clsact) all(p resource.Place, index int) ([]netlink.Filter, error) {
 	dev := &netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: index}}
 	all, err := p.FilterList(dev, c.parent)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENODEV) {
@@ -35,6 +35,15 @@ func (c clsact) filters(p resource.Place, index int, r Rank) (found []netlink.Fi
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list filters in namespace %q: %w", p.Ref, err)
+	}
+	return all, nil
+}
+
+// filters of a rank's priority.
+func (c clsact) filters(p resource.Place, index int, r Rank) (found []netlink.Filter, err error) {
+	all, err := c.all(p, index)
+	if err != nil {
+		return nil, err
 	}
 	priority, _ := r.seat()
 	for _, f := range all {

@@ -97,7 +97,7 @@ func TestRanks(t *testing.T) {
 			nstest.Require(t, needs)
 			p, index := place(t)
 			p = resource.Alone(p.Handle, p.Owner)
-			ranks := map[held.Rank]string{held.Steers: held.SteerMark, held.Fronts: held.FrontMark, held.Keeps: held.KeepMark, held.Passes: held.PassMark, held.Probes: held.ProbeMark}
+			ranks := map[held.Rank]string{held.Steers: held.SteerMark, held.Fronts: held.FrontMark, held.Keeps: held.KeepMark, held.Passes: held.PassMark, held.Leads: held.LeadMark, held.Probes: held.ProbeMark}
 			for rank, mark := range ranks {
 				if names := found(t, p, index, rank); len(names) != 0 {
 					t.Errorf("of rank %d are %v before any is put there", rank, names)
@@ -174,6 +174,63 @@ func TestKeepsAreBetween(t *testing.T) {
 						t.Errorf("they are run in the order %v, want %v", names, want)
 					}
 				}
+			})
+		}
+	}
+}
+
+// TestLeadsAreBetween those that take probes out and those that take steps, whichever of them came first.
+func TestLeadsAreBetween(t *testing.T) {
+	marks := map[held.Rank]string{held.Probes: held.ProbeMark, held.Leads: held.LeadMark, held.Passes: held.PassMark}
+	for needs, hook := range map[string]held.Hook{feature.BPFTCX: held.TCX, feature.BPFClsact: held.Clsact} {
+		for _, order := range [][]held.Rank{
+			{held.Probes, held.Leads, held.Passes}, {held.Passes, held.Leads, held.Probes}, {held.Leads, held.Passes, held.Probes}, {held.Passes, held.Probes, held.Leads},
+		} {
+			t.Run(fmt.Sprintf("%s, %v", needs, order), func(t *testing.T) {
+				nstest.Require(t, needs)
+				p, index := place(t)
+				p = resource.Alone(p.Handle, p.Owner)
+				var ids []ebpf.ProgramID
+				do(t, p, func() error {
+					for _, rank := range order {
+						if err := hook.Put(p, index, rank, letting(t, marks[rank]), nil); err != nil {
+							return err
+						}
+					}
+					first, err := hook.Programs(p, index, held.Probes)
+					if ids = first; err == nil && hook == held.Clsact { // those that come then have a priority of their own
+						var rest []ebpf.ProgramID
+						rest, err = hook.Programs(p, index, held.Passes)
+						ids = append(ids, rest...)
+					}
+					return err
+				})
+				place := map[string]int{}
+				for i, id := range ids {
+					is, err := held.Open(id, "nf")
+					if err != nil {
+						t.Fatal(err)
+					}
+					place[is.Name] = i
+					is.Close()
+				}
+				if len(place) != len(marks) || place[held.LeadMark] > place[held.PassMark] || hook == held.TCX && place[held.ProbeMark] > place[held.LeadMark] {
+					t.Errorf("the programs come in the places %v", place)
+				}
+				do(t, p, func() error {
+					first, err := held.First(p, index, held.Probes)
+					if err != nil {
+						return err
+					}
+					is, err := held.Open(first, held.ProbeMark)
+					if err == nil && is == nil {
+						t.Error("the first of those that take probes out is none")
+					}
+					if is != nil {
+						is.Close()
+					}
+					return err
+				})
 			})
 		}
 	}

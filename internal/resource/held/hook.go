@@ -19,13 +19,16 @@ type Rank uint16
 const (
 	// Probes are taken out first, so that nothing counts, changes or sends on one.
 	Probes Rank = 7798
+	// Leads send on flows that are to take other steps than those behind them. They are between the ranks beside them; at clsact they have the
+	// priority of the first.
+	Leads Rank = Probes | between
 	// Passes take their steps.
 	Passes Rank = 7799
 	// Fronts send on what those behind them are not to have.
 	Fronts Rank = 7809
 	// Keeps send on flows that stay where they were. They are between the ranks beside them, where there is no priority: at clsact they
 	// have that of the next, whose filters the kernel asks the newest first, and are put there when one of those is there.
-	Keeps Rank = Steers | 1<<15
+	Keeps Rank = Steers | between
 	// Steers send on what is left.
 	Steers Rank = 7810
 	// Throughs hand on what comes in at a function.
@@ -34,9 +37,13 @@ const (
 	Labels Rank = 7812
 )
 
+// between marks a rank that shares its priority at clsact with another.
+const between = 1 << 15
+
 // What the names of programs begin with, by which nfchain tells its own.
 const (
 	ProbeMark   = "nfprobe_"
+	LeadMark    = "nflead_"
 	PassMark    = "nfpass_"
 	FrontMark   = "nffront_"
 	KeepMark    = "nfkeep_"
@@ -46,15 +53,15 @@ const (
 )
 
 var marks = map[Rank]string{
-	Probes: ProbeMark, Passes: PassMark, Fronts: FrontMark, Keeps: KeepMark, Steers: SteerMark, Throughs: ThroughMark, Labels: LabelMark,
+	Probes: ProbeMark, Leads: LeadMark, Passes: PassMark, Fronts: FrontMark, Keeps: KeepMark, Steers: SteerMark, Throughs: ThroughMark, Labels: LabelMark,
 }
 
 func (r Rank) mark() string { return marks[r] }
 
 // seat at clsact: the priority of the rank's filter, and its handle among those of that.
 func (r Rank) seat() (priority uint16, handle uint32) {
-	if r == Keeps {
-		return uint16(Steers), 2
+	if r&between != 0 {
+		return uint16(r &^ between), 2
 	}
 	return uint16(r), 1
 }
@@ -150,11 +157,19 @@ func PutFirst(p resource.Place, index int, r Rank, program *ebpf.Program, found 
 // First is the program that an interface runs first, or at clsact the first one of a rank; 0
 // where there is none.
 func First(p resource.Place, index int, r Rank) (ebpf.ProgramID, error) {
-	for _, at := range []Hook{TCX, Clsact} {
-		ids, err := at.Programs(p, index, r)
-		if err != nil || len(ids) > 0 {
-			return append(ids, 0)[0], err
-		}
+	ids, err := TCX.Programs(p, index, r)
+	if err != nil || len(ids) > 0 {
+		return append(ids, 0)[0], err
 	}
-	return 0, nil
+	all, err := find([]Hook{Clsact}, p, index, r)
+	defer CloseAll(all)
+	if err != nil || len(all) == 0 {
+		return 0, err
+	}
+	info, err := all[0].Info()
+	if err != nil {
+		return 0, err
+	}
+	id, _ := info.ID()
+	return id, nil
 }

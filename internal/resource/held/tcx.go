@@ -37,8 +37,12 @@ func (tcx) Put(_ resource.Place, index int, r Rank, program, old *ebpf.Program) 
 	switch r {
 	case Probes:
 		o.Anchor = link.Head()
-	case Passes:
-		ahead, err := Ahead(index)
+	case Leads, Passes:
+		behind := []string{ProbeMark}
+		if r == Passes {
+			behind = append(behind, LeadMark)
+		}
+		ahead, err := ahead(index, behind...)
 		if err != nil {
 			return err
 		}

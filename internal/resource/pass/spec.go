@@ -90,6 +90,14 @@ func Lessens(was, is string) bool {
 	return true
 }
 
+// Translates tells whether one of the steps in a fingerprint translates addresses, and Limits whether one lets so many packets of several on.
+func Translates(fingerprint string) bool { return does(fingerprint, Translate) }
+func Limits(fingerprint string) bool     { return does(fingerprint, Limit) }
+
+func does(fingerprint string, act Act) bool {
+	return slices.ContainsFunc(strings.Split(fingerprint, ", "), func(step string) bool { return strings.HasPrefix(step, act.String()+" ") })
+}
+
 // words are all of a step. Where the table of a firewall or the rules of a NAT are says nothing of it.
 func (s Step) words() string {
 	switch s.Act {

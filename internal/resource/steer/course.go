@@ -136,6 +136,8 @@ func (a *attached) leadsOn(version uint32) (ways [][]uint32, leads bool, err err
 		return [][]uint32{{to}}, true, nil
 	case to == behind:
 		return nil, true, nil
+	case a.beyond[to] != 0:
+		return [][]uint32{{a.beyond[to]}}, true, nil
 	case to != byCourses:
 		ports, err := a.inPlace(to)
 		return [][]uint32{ports}, true, err

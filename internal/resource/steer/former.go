@@ -15,7 +15,7 @@ type present struct{ front, rest *attached }
 func presentAt(all []*attached, hook string) (now present) {
 	for _, a := range slices.Backward(all) {
 		switch {
-		case a.hook != hook || a.between():
+		case a.hook != hook || a.between() || a.leads():
 		case a.front:
 			now.front = a
 		default:

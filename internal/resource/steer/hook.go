@@ -14,11 +14,13 @@ type hook struct {
 	rank held.Rank
 }
 
-// hooks by their names, those of programs that stand before others at a port, and those of programs between, by which flows stay.
+// hooks by their names, those of programs that stand before others at a port, those of programs between, by which flows stay, and those of
+// programs that lead such past all that is there.
 var (
 	hooks   = map[string]hook{TCX: {held.TCX, held.Steers}, Clsact: {held.Clsact, held.Steers}}
 	fronts  = map[string]hook{TCX: {held.TCX, held.Fronts}, Clsact: {held.Clsact, held.Fronts}}
 	keeping = map[string]hook{TCX: {held.TCX, held.Keeps}, Clsact: {held.Clsact, held.Keeps}}
+	leading = map[string]hook{TCX: {held.TCX, held.Leads}, Clsact: {held.Clsact, held.Leads}}
 )
 
 // programs of an interface, in the order in which they are run.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cilium/ebpf"
@@ -25,12 +26,18 @@ var VersionsName = held.Name(held.KeepMark, program.Object())
 
 // keepsAhead tells whether a program is this version's that has flows stay before another.
 func (a *attached) keepsAhead() bool {
-	return a.Name == VersionsName && a.Maps[versionsMap] != nil && a.Maps[stayingMap] != nil && a.Maps[waysMap] != nil && a.Maps[coursesMap] != nil && a.seated()
+	return (a.Name == VersionsName || a.Name == LeadsName) && a.Maps[versionsMap] != nil && a.Maps[stayingMap] != nil && a.Maps[waysMap] != nil && a.Maps[coursesMap] != nil && a.seated()
 }
 
 // ahead are the ports of a place where flows stay so. The caller closes what is at them.
 func ahead(p resource.Place) ([]*attached, error) {
-	return portsBy(p, findKeeping, (*attached).keepsAhead)
+	all, err := portsBy(p, findKeeping, (*attached).keepsAhead)
+	for _, a := range all {
+		if err == nil && a.leads() {
+			err = a.lookBeyond(p)
+		}
+	}
+	return all, err
 }
 
 // KeptAhead tells whether flows stay at ports by what stands before the programs there. Those know of what fails, and this does not.
@@ -69,22 +76,30 @@ func (k Kind) prepare(p resource.Place, turned map[string]Spec) (a *advancing, e
 	for _, s := range turned {
 		a.stay = *s.Stay
 	}
+	if err := a.find(p); err != nil {
+		return a, err
+	}
+	return a, a.stand(p, turned)
+}
+
+// find the versions that there are. Where flows stay by the program that leads on from a port, they do so by one before that from then on.
+func (a *advancing) find(p resource.Place) error {
 	all, err := keepers(p)
 	a.opened = append(a.opened, all...)
 	if err == nil {
 		err = a.among(all)
 	}
 	if err != nil {
-		return a, err
+		return err
 	}
 	for _, at := range all {
 		if at.keeps() {
 			if err := a.convert(p, at); err != nil {
-				return a, failed(p, at.port, err)
+				return failed(p, at.port, err)
 			}
 		}
 	}
-	return a, a.stand(p, turned)
+	return nil
 }
 
 // keepers are the programs at a place's ports by which flows stay. The caller closes them.
@@ -110,12 +125,25 @@ func (a *advancing) stand(p resource.Place, turned map[string]Spec) error {
 		return err
 	}
 	for _, at := range rest {
+		if strings.HasPrefix(at.port, Bygone) {
+			continue
+		}
 		here := a.here(at.port)
-		i := slices.IndexFunc(before, func(b *attached) bool { return b.port == at.port })
-		var old *attached
-		if i >= 0 {
-			old = before[i]
-		} else if _, turns := turned[at.port]; !turns && here == 0 {
+		var old, led *attached
+		for _, b := range before {
+			switch {
+			case b.port != at.port:
+			case b.leads():
+				led = b
+			default:
+				old = b
+			}
+		}
+		aside, err := a.tellAside(led)
+		if err != nil {
+			return failed(p, at.port, err)
+		}
+		if _, turns := turned[at.port]; old == nil && (aside || !turns && here == 0) {
 			continue
 		}
 		if err := a.standAt(p, at, old, here); err != nil {
@@ -138,7 +166,7 @@ func (a *advancing) here(port string) uint32 {
 
 // standAt a port, in the place of what stands there if something does.
 func (a *advancing) standAt(p resource.Place, rest, old *attached, here uint32) error {
-	made, t, err := a.loadAhead(rest, old)
+	made, t, err := a.loadAhead(VersionsName, rest, old)
 	if err != nil {
 		return err
 	}
@@ -209,12 +237,12 @@ func (a *advancing) layAll(made *program.ProgramObjects, rest, old *attached, t 
 
 // loadAhead loads the program that stands before another, with what is known at the one that stands there if one does. It counts with
 // the one behind.
-func (a *advancing) loadAhead(rest, old *attached) (*program.ProgramObjects, seats, error) {
+func (a *advancing) loadAhead(name string, rest, old *attached) (*program.ProgramObjects, seats, error) {
 	spec, err := aheadObject()
 	if err != nil {
 		return nil, seats{}, err
 	}
-	spec.Programs["stay"].Name = VersionsName
+	spec.Programs["stay"].Name = name
 	spec.Maps[stayingMap].MaxEntries = a.flows.MaxEntries()
 	taken := counting(spec, rest)
 	delete(taken, failingMap) // of each function at its seat
@@ -307,10 +335,10 @@ func (t seats) number(rest *attached, port uint32) uint32 {
 
 // convert a port at which flows stay by the program that leads on from there: they do so by one before a plain one from then on.
 func (a *advancing) convert(p resource.Place, at *attached) error {
-	if slices.ContainsFunc(a.opened, func(o *attached) bool { return o.front && o.port == at.port }) {
+	if slices.ContainsFunc(a.opened, func(o *attached) bool { return o.between() && o.port == at.port }) {
 		return at.unite(p) // who began that was killed amid it
 	}
-	made, _, err := a.loadAhead(at, nil)
+	made, _, err := a.loadAhead(VersionsName, at, nil)
 	if err != nil {
 		return err
 	}

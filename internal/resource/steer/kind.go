@@ -264,7 +264,7 @@ const byDevice = 1 << 31
 
 // number of a port, as programs have it that send packets there: the index of its interface.
 func number(l netlink.Link) uint32 {
-	if name := l.Attrs().Name; strings.HasPrefix(name, Sending) || strings.HasPrefix(name, Beside) {
+	if name := l.Attrs().Name; strings.HasPrefix(name, Sending) || strings.HasPrefix(name, Beside) || strings.HasPrefix(name, Bygone) {
 		return uint32(l.Attrs().Index) | byDevice
 	}
 	return uint32(l.Attrs().Index)

@@ -30,6 +30,8 @@ type attached struct {
 	port string
 	// taken are the seats of functions with replicas to which it leads, by the names of their tables.
 	taken map[string]uint32
+	// beyond are the ports to which flows come that it leads aside, by the ends of the pairs that they are led into.
+	beyond map[uint32]uint32
 }
 
 // find the programs of nfchain's at an interface, but those that stand before others. What others put there is left alone.
@@ -43,13 +45,26 @@ func findFronts(p resource.Place, index int) (all []*attached, err error) {
 	if err != nil {
 		return all, err
 	}
-	others, err := frontsNamed(keeping, p, index, func(name string) bool { return strings.HasPrefix(name, held.KeepMark) && name != VersionsName })
-	return append(all, others...), err
+	for _, its := range []struct {
+		at         map[string]hook
+		mark, this string
+	}{{keeping, held.KeepMark, VersionsName}, {leading, held.LeadMark, LeadsName}} {
+		others, err := frontsNamed(its.at, p, index, func(name string) bool { return strings.HasPrefix(name, its.mark) && name != its.this })
+		if all = append(all, others...); err != nil {
+			return all, err
+		}
+	}
+	return all, nil
 }
 
-// findKeeping finds those of this version that stand before others and have flows stay.
+// findKeeping finds those of this version that stand before others and have flows stay, and those before them.
 func findKeeping(p resource.Place, index int) (all []*attached, err error) {
-	return frontsNamed(keeping, p, index, func(name string) bool { return name == VersionsName })
+	all, err = frontsNamed(keeping, p, index, func(name string) bool { return name == VersionsName })
+	if err != nil {
+		return all, err
+	}
+	led, err := frontsNamed(leading, p, index, func(name string) bool { return name == LeadsName })
+	return append(all, led...), err
 }
 
 func frontsNamed(at map[string]hook, p resource.Place, index int, named func(string) bool) (all []*attached, err error) {
@@ -102,6 +117,8 @@ func findAt(hooks map[string]hook, p resource.Place, index int, named func(strin
 // at is what holds it.
 func (a *attached) at() hook {
 	switch {
+	case a.leads():
+		return leading[a.hook]
 	case a.between():
 		return keeping[a.hook]
 	case a.front:
@@ -112,6 +129,9 @@ func (a *attached) at() hook {
 
 // between tells whether it is there to have flows stay, behind what else stands before others.
 func (a *attached) between() bool { return strings.HasPrefix(a.Name, held.KeepMark) }
+
+// leads tells whether it is there to lead such flows past all else.
+func (a *attached) leads() bool { return strings.HasPrefix(a.Name, held.LeadMark) }
 
 // program that is attached; nil where there is none.
 func (a *attached) program() *ebpf.Program {

@@ -1,0 +1,90 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Bygone is how flows that stay on the path that they began on meet the functions without a namespace that they met before, where new ones do not.
+type Bygone struct {
+	// Ports past which those that stay are led, since what packets meet there changes: they meet what was there, elsewhere.
+	Ports []string
+	// Joins are ports at which functions come to be that were at another one, by which of these: they count and remember on, in one with those.
+	Joins map[string]string
+}
+
+// Bygone tells how that can be, if it can, where an edit is not [Met.Alike]. A side tells the way of packets that come in at a port, or 0 where
+// nobody knows. It cannot be where addresses are translated, by which flows are known, nor where a function becomes another under its name, which all
+// flows are to meet at once, nor where what holds for all packets together would hold for those of the older path and those of the newer one each.
+func (m Met) Bygone(side func(port string) int) (b Bygone, can bool) {
+	b.Joins = map[string]string{}
+	before := map[uint64]bool{}
+	for port, was := range m.Was {
+		for _, f := range was.Of {
+			before[f] = true
+		}
+		if m.There[port] && m.Wanted[port] && m.Is[port].Steps != was.Steps {
+			b.Ports = append(b.Ports, port)
+			if was.unclear() {
+				return b, false
+			}
+		}
+	}
+	for _, port := range slices.Sorted(maps.Keys(m.Is)) {
+		is, was := m.Is[port], m.Was[port]
+		if m.There[port] && was.Steps == is.Steps {
+			continue
+		}
+		if is.unclear() || m.changes(is) {
+			return b, false
+		}
+		if m.There[port] && was.Steps == "" {
+			b.Ports = append(b.Ports, port)
+		}
+		if from := m.cameFrom(port, side); from != "" {
+			b.Joins[port] = from
+			continue
+		}
+		again := func(f uint64) bool { return before[f] && !slices.Contains(was.Of, f) }
+		if is.Together && slices.ContainsFunc(is.Of, again) {
+			return b, false
+		}
+	}
+	slices.Sort(b.Ports)
+	b.Ports = slices.Compact(b.Ports)
+	return b, true
+}
+
+// cameFrom is the port at which what comes to be at one was before, the same way, and is no more; "" for none.
+func (m Met) cameFrom(port string, side func(string) int) string {
+	is := m.Is[port]
+	for _, from := range slices.Sorted(maps.Keys(m.Was)) {
+		was := m.Was[from]
+		goes := !m.Wanted[from] || m.Is[from].Steps != was.Steps
+		if goes && from != port && m.Was[port].Steps == "" && was.Steps == is.Steps && slices.Equal(was.Of, is.Of) && side(from) != 0 && side(from) == side(port) {
+			return from
+		}
+	}
+	return ""
+}
+
+// changes tells whether a pass has a function that was met before, as another.
+func (m Met) changes(is Pass) bool {
+	steps := strings.Split(is.Steps, ", ")
+	for i, f := range is.Of {
+		met, same := false, false
+		for _, was := range m.Was {
+			if slices.Contains(was.Of, f) {
+				met, same = true, same || strings.Contains(was.Steps, steps[min(i, len(steps)-1)])
+			}
+		}
+		if met && !same {
+			return true
+		}
+	}
+	return false
+}
+
+// unclear tells whether a pass has a function that nobody noted, or one that translates addresses.
+func (p Pass) unclear() bool { return p.Translates || slices.Contains(p.Of, 0) }
