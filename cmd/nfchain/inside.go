@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -240,56 +239,6 @@ func (a *app) superviseCmd() *cobra.Command {
 		})
 	})
 	return cmd
-}
-
-func (a *app) logsCmd() *cobra.Command {
-	var follow bool
-	cmd := &cobra.Command{
-		Use: "logs NAME [NODE]", Short: "Print what a function's program wrote",
-		Long: `Print what the program of a chain's function or endpoint wrote, or that of a standalone function, and of a function
-that is watched (onFailure) when it failed and was well again. Of
-more than 16 MiB the newest 8 are kept, below /run: a program that begins to write after it was
-silent is looked at within 8 s, and while it writes twice a second. NAME/NODE is NAME NODE, and
-the chain's file may stand for NAME.`,
-		Example: "  nfchain logs edge proxy\n  nfchain logs edge/proxy\n  nfchain logs edge proxy --follow", Args: cobra.RangeArgs(1, 2),
-		ValidArgsFunction: a.completeChains,
-	}
-	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
-		name, node, err := oneNode(args)
-		if err != nil {
-			return err
-		}
-		p, n, err := a.node(cmd, name, node)
-		if err != nil {
-			return err
-		}
-		log, err := os.Open(deploy.LogFile(p.Chain, n.Name))
-		if errors.Is(err, os.ErrNotExist) {
-			return unlogged(p.Chain, n.Name)
-		}
-		if err != nil {
-			return err
-		}
-		defer func() { _ = log.Close() }()
-		if _, err := io.Copy(a.stdout, log); err != nil || !follow {
-			return err
-		}
-		return tail(cmd.Context(), a.stdout, log)
-	}))
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on printing what is written, until interrupted")
-	return cmd
-}
-
-// unlogged says why a node has no log.
-func unlogged(chain, node string) error {
-	watched, err := runs.OnWatch(chain)
-	if err != nil {
-		return err
-	}
-	if watched.Has(node) {
-		return fmt.Errorf("%s has nothing in its log: it is watched (onFailure), and has neither failed nor written anything since it is up; `nfchain show %s` tells its health: %w", node, chain, runs.ErrInput)
-	}
-	return fmt.Errorf("%s runs no program, or it has written nothing; only functions of kind command, endpoints with a command, and functions with onFailure that have failed once, have logs: %w", node, runs.ErrInput)
 }
 
 // killedBySignal is the shell's convention for the exit code of a killed program.

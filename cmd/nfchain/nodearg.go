@@ -46,6 +46,18 @@ func oneNode(args []string) (chain, node string, err error) {
 	return chain, node, err
 }
 
+// someNodes is oneNode where several may follow CHAIN.
+func someNodes(args []string) (chain string, nodes []string, err error) {
+	chain, node, rest, err := nodeOf(args)
+	if err == nil && node != "" && len(rest) > 0 {
+		return "", nil, fmt.Errorf("%s names a node; of several write %s: %w", args[0], strings.Join(slices.Concat([]string{chain, node}, rest), " "), runs.ErrInput)
+	}
+	if node != "" {
+		rest = []string{node}
+	}
+	return chain, rest, err
+}
+
 // wholeChain refuses CHAIN/NODE where a command is of all nodes.
 func wholeChain(arg string) error {
 	chain, node, is := splitNode(arg)

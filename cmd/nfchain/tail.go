@@ -7,6 +7,9 @@ import (
 	"time"
 )
 
+// tailEvery is the time between two looks at what was appended.
+const tailEvery = 200 * time.Millisecond
+
 // tail copies what is appended to a file until the context ends. A file that was
 // cut short is read from its new end.
 func tail(ctx context.Context, w io.Writer, f *os.File) error {
@@ -14,7 +17,7 @@ func tail(ctx context.Context, w io.Writer, f *os.File) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(200 * time.Millisecond):
+		case <-time.After(tailEvery):
 		}
 		at, err := f.Seek(0, io.SeekCurrent)
 		if err != nil {
