@@ -21,7 +21,8 @@ func (a *app) traceCmd() *cobra.Command {
 dropped and why (the kernel's reasons and functions, XDP, the function's rules), and with
 --send how long packets took to each hop: then marked packets go from the first endpoint
 to the last, and what was sent is set against what was received and dropped. What is left
-is shown as unexplained. COUNTED is what functions counted that went on. Without --send the chain's own traffic is looked at.
+is shown as unexplained. COUNTED is what functions counted that went on; of what is in DROPPED, DROPPED BY is what
+functions, their rules and policies counted as theirs. Without --send the chain's own traffic is looked at.
 
 It needs root and a kernel that describes its types (Linux 5.17 or newer). Packets that
 XDP programs pass from interface to interface are not seen in between.`,

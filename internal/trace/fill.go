@@ -136,7 +136,9 @@ func (r *Report) addPoints(v *view, s seen) {
 		if p.out {
 			at.OwnOut, at.TimeOut = s.passed[i], s.times[i]
 		} else {
-			at.OwnIn, at.TimeIn = s.passed[i].without(s.endedBefore(p)), s.times[i]
+			if at.OwnIn = s.passed[i].without(s.endedBefore(p)); at.OwnIn.Packets > 0 {
+				at.TimeIn = s.times[i]
+			}
 		}
 	}
 }

@@ -155,9 +155,9 @@ func TestText(t *testing.T) {
 	}
 	const want = `chain edge, wiring veth, looked at for 1.25 s
 
-HOP     IN   OUT  TIME TO IT  ALL IN  ALL OUT  COUNTED                                                        DROPPED
+HOP     IN   OUT  TIME TO IT  ALL IN  ALL OUT  COUNTED                                                        DROPPED                                                                                  DROPPED BY
 client  -    100  2 µs        -       103
-fw      100  70   4.12 µs     105     71       rule 2 matched 70; rule 3 matched 5; mark marked 10 (forward)  30 and 2 of others NETFILTER_DROP at eth0 in nf_hook_slow; 9 PACKET_SOCK_ERROR (copies); rule 1 matched 32 (no UDP); its policy dropped 1; lose dropped 4
+fw      100  70   4.12 µs     105     71       rule 2 matched 70; rule 3 matched 5; mark marked 10 (forward)  30 and 2 of others NETFILTER_DROP at eth0 in nf_hook_slow; 9 PACKET_SOCK_ERROR (copies)  lose dropped 4; rule 1 matched 32 (no UDP); its policy dropped 1
 server  60   -    -           60      -
 
 outside the chain: 1 TTL
@@ -179,6 +179,18 @@ outside the chain: 1 TTL
 	}
 	if !strings.Contains(b.String(), "HOP     ALL IN  ALL OUT  SOFTIRQ  DROPPED\nclient  -       103      500 ms\n") {
 		t.Errorf("without packets of our own:\n%s", b.String())
+	}
+}
+
+// TestDropsAreToldOnce: what a function without a namespace dropped each way has what its rules decided within it, and is beside the kernel's
+// causes, not among them.
+func TestDropsAreToldOnce(t *testing.T) {
+	h := Hop{Name: WiringHop, Drops: []Drop{{Cause: "TC_INGRESS", Own: Amount{9, 900}}},
+		Steps: []StepCount{{Function: "fw", Did: "dropped", Direction: "forward", Packets: 7}, {Function: "limit", Did: "dropped", Packets: 2}, {Function: "fw", Did: "dropped", Direction: "reverse", Packets: 1}},
+		Rules: []RuleCount{{Function: "fw", Rule: 2, Verdict: "accept", Packets: 5}, {Function: "fw", Rule: 1, Verdict: "drop", Packets: 3}, {Function: "fw", Packets: 4}}}
+	const want = "fw dropped 7 (forward), fw dropped 1 (reverse): rule 1 matched 3, its policy dropped 4; limit dropped 2"
+	if row := (Report{Own: &Conservation{}, Hops: []Hop{h}}).row(h); row[len(row)-2] != "9 TC_INGRESS" || row[len(row)-1] != want {
+		t.Errorf("%q, want %q", row, want)
 	}
 }
 

@@ -74,10 +74,11 @@ type Hop struct {
 	TimeOut    *Times                `json:"time_out,omitempty"`
 	Interfaces trial.List[Interface] `json:"interfaces"`
 	Drops      trial.List[Drop]      `json:"drops"`
-	// Rules are the function's counted rules that matched meanwhile.
+	// Rules are the function's counted rules that matched meanwhile. What they, and the policy, dropped is in Drops, too, and that of a
+	// function without a namespace in Steps.
 	Rules trial.List[RuleCount] `json:"rules"`
 	// Steps are what functions without a namespace, and programs that hand packets on, did
-	// meanwhile to packets of all.
+	// meanwhile to packets of all. What they dropped is in Drops, too.
 	Steps trial.List[StepCount] `json:"steps"`
 	// SoftirqS is the time that cores spent on packets that were received here.
 	SoftirqS *float64 `json:"softirq_s,omitempty"`

@@ -54,12 +54,21 @@ func (r Report) head() []string {
 	if r.counts() {
 		head = append(head, "COUNTED")
 	}
-	return append(head, "DROPPED")
+	head = append(head, "DROPPED")
+	if r.countsDrops() {
+		head = append(head, "DROPPED BY")
+	}
+	return head
 }
 
 // counts tells whether functions counted what went on.
 func (r Report) counts() bool {
-	return slices.ContainsFunc(r.Hops, func(h Hop) bool { return len(h.texts(false)) > 0 })
+	return slices.ContainsFunc(r.Hops, func(h Hop) bool { return len(h.counted()) > 0 })
+}
+
+// countsDrops tells whether they counted what they dropped.
+func (r Report) countsDrops() bool {
+	return slices.ContainsFunc(r.Hops, func(h Hop) bool { return len(h.countedDrops()) > 0 })
 }
 
 // timed tells whether softirqs were.
@@ -75,28 +84,66 @@ func (r Report) row(h Hop) []string {
 		row = append(row, seconds(*h.SoftirqS))
 	}
 	if r.counts() {
-		row = append(row, strings.Join(h.texts(false), "; "))
+		row = append(row, strings.Join(h.counted(), "; "))
 	}
 	var drops []string
 	for _, d := range h.Drops {
 		drops = append(drops, dropText(d, r.Own != nil))
 	}
-	return append(row, strings.Join(append(drops, h.texts(true)...), "; "))
+	return append(row, strings.Join(drops, "; "), strings.Join(h.countedDrops(), "; "))
 }
 
-// texts of what functions counted that they dropped, or that went on.
-func (h Hop) texts(dropped bool) (all []string) {
+// counted are texts of what functions counted that went on.
+func (h Hop) counted() (all []string) {
 	for _, rule := range h.Rules {
-		if rule.dropped() == dropped {
+		if !rule.dropped() {
 			all = append(all, rule.text())
 		}
 	}
 	for _, s := range h.Steps {
-		if s.dropped() == dropped {
+		if !s.dropped() {
 			all = append(all, s.text())
 		}
 	}
 	return all
+}
+
+// countedDrops are texts of what functions counted that they dropped, which the kernel's causes have once more.
+func (h Hop) countedDrops() (all []string) {
+	told := map[string]bool{}
+	for _, s := range h.Steps {
+		if s.dropped() && !told[s.Function] {
+			told[s.Function] = true
+			all = append(all, h.droppedBy(s.Function))
+		}
+	}
+	for _, rule := range h.Rules {
+		if rule.dropped() && !told[rule.Function] {
+			all = append(all, rule.text())
+		}
+	}
+	return all
+}
+
+// droppedBy a function without a namespace is what it counted each way, and of that what its rules and its policy decided.
+func (h Hop) droppedBy(function string) string {
+	var ways, rules []string
+	for _, s := range h.Steps {
+		if s.dropped() && s.Function == function {
+			ways = append(ways, s.text())
+		}
+	}
+	for _, rule := range h.Rules {
+		if rule.dropped() && rule.Function == function {
+			rule.Function = "" // it is said before
+			rules = append(rules, rule.text())
+		}
+	}
+	text := strings.Join(ways, ", ")
+	if len(rules) > 0 {
+		text += ": " + strings.Join(rules, ", ")
+	}
+	return text
 }
 
 func amount(a Amount) string {
