@@ -161,7 +161,7 @@ with it: exit code 1 if the chain became slower by more than --tolerance.`,
   nfchain bench examples/edge-chain.yaml --until 2% --max-repeats 40
   nfchain bench examples/edge-chain.yaml --redeploy 5
   nfchain bench examples/edge-chain.yaml --baseline last --tolerance 2%`,
-		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChains,
+		Args: cobra.ExactArgs(1), ValidArgsFunction: completeChain,
 	}
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
 		load, err := l.read(cmd)

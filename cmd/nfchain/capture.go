@@ -50,7 +50,7 @@ captured. Checksums that the kernel leaves to a later interface are not yet righ
   nfchain capture edge/fw --filter 'host client and tcp port 443' --count 100 --write fw.pcapng
   nfchain capture edge fw --write fw.pcapng
   nfchain capture edge --for 10s --snaplen 128 | tshark -r - -T fields -e frame.interface_name`,
-		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.completeChains,
+		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.completeNode(1, hopsOf),
 	}
 	var o *string
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {

@@ -54,14 +54,6 @@ run, or a function that is watched has failed; ` + "`show`" + ` says what.`,
 	return cmd
 }
 
-func (a *app) completeChains(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	owners, err := deploy.Owners()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	return owners, cobra.ShellCompDirectiveNoFileComp
-}
-
 // planned gives the plan of a chain from a file, or of a chain or standalone
 // function that is up.
 func (a *app) planned(ctx context.Context, arg string) (*plan.Plan, error) {

@@ -36,10 +36,9 @@ func explainCobra(root *cobra.Command) {
 // completeRuns names the stored runs, the newest first, with what they are of; those that
 // the line has already are left out.
 func (a *app) completeRuns(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-	const inOrder = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	list, err := a.storedRuns(cmd.Context())
 	if err != nil {
-		return nil, inOrder // the command itself says what is wrong
+		return nil, asListed // the command itself says what is wrong
 	}
 	var out []string
 	add := func(ref, about string) {
@@ -57,13 +56,13 @@ func (a *app) completeRuns(cmd *cobra.Command, args []string, begun string) ([]s
 		}
 		add(s.ID, about+", "+s.State)
 	}
-	return out, inOrder
+	return out, asListed
 }
 
 // completeRun names the stored runs for a first argument; what follows is a file's.
 func (a *app) completeRun(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveDefault
+		return nil, anyFile
 	}
 	return a.completeRuns(cmd, args, begun)
 }
@@ -71,7 +70,7 @@ func (a *app) completeRun(cmd *cobra.Command, args []string, begun string) ([]st
 // completeOneRun names them for commands of one run.
 func (a *app) completeOneRun(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+		return nil, noFiles
 	}
 	return a.completeRuns(cmd, args, begun)
 }

@@ -23,7 +23,7 @@ func (a *app) downCmd() *cobra.Command {
 		Long: `Remove chains and standalone functions by their names, not those of files. They are found by the mark that
 everything of theirs carries, so nothing need be known of how they were made.`,
 		Example:           "  nfchain down edge\n  nfchain down --all",
-		ValidArgsFunction: a.completeChains,
+		ValidArgsFunction: completeNames,
 	}
 	var o *string
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {

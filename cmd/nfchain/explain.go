@@ -38,7 +38,7 @@ It needs root and a kernel that describes its types (Linux 5.17 or newer).`,
   nfchain explain edge icmp server client
   nfchain explain edge tcp server fw:22
   nfchain explain edge tcp 203.0.113.7 server:443 --ingress client --dscp af41 --vlan 10`,
-		Args: cobra.ExactArgs(4), ValidArgsFunction: a.completeChains,
+		Args: cobra.ExactArgs(4), ValidArgsFunction: a.completeFlow,
 	}
 	var o *string
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
@@ -84,6 +84,7 @@ It needs root and a kernel that describes its types (Linux 5.17 or newer).`,
 	}))
 	o = outputFlag(cmd, "text", "json")
 	cmd.Flags().StringVar(&w.Ingress, "ingress", "", "the end where the flow comes in (default: the one that FROM is)")
+	_ = cmd.RegisterFlagCompletionFunc("ingress", a.completeEnd)
 	cmd.Flags().StringVar(&w.DSCP, "dscp", "", "code point of the packets, as rules have them: 0 to 63, ef, af41 …")
 	cmd.Flags().StringVar(&w.VLAN, "vlan", "", "VLAN that the packets are of, 0 to 4094 (default: none)")
 	cmd.Flags().IntVar(&t.Send, "send", 3, "packets to send")

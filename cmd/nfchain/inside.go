@@ -36,7 +36,7 @@ the container as its user and with its environment; with --host it is one of thi
 container's network alone. The exit code is the command's own.`,
 		Example:           "  nfchain exec edge client -- ping -c 3 server\n  nfchain exec edge/fw -- nft list ruleset\n  nfchain exec filter -- nft list ruleset\n  nfchain exec --host edge proxy -- tcpdump -n -i eth0",
 		Args:              cobra.MinimumNArgs(2),
-		ValidArgsFunction: a.completeChains,
+		ValidArgsFunction: a.completeInside,
 	}
 	cmd.Flags().SetInterspersed(false)
 	ofHost := cmd.Flags().Bool("host", false, "run a command of this machine's in a container's network")

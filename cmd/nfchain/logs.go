@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 
@@ -28,7 +29,7 @@ more than 16 MiB of a node the newest 8 are kept, below /run: a program that beg
 silent is looked at within 8 s, and while it writes twice a second. NAME/NODE is NAME NODE, and
 the chain's file may stand for NAME.`,
 		Example: "  nfchain logs edge proxy\n  nfchain logs edge/proxy\n  nfchain logs edge proxy --follow\n  nfchain logs edge\n  nfchain logs edge proxy fw -f", Args: cobra.MinimumNArgs(1),
-		ValidArgsFunction: a.completeChains,
+		ValidArgsFunction: a.completeNode(math.MaxInt, nodesOf),
 	}
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
 		name, nodes, err := someNodes(args)

@@ -48,7 +48,7 @@ is offered. As root only.`,
   nfchain profile examples/edge-chain.yaml --traffic builtin --frame-size 64 --pairs 0
   nfchain profile edge --protocol udp --rate 2Gbit --duration 10s -o folded
   nfchain profile edge --for 10s -o svg > edge.svg`,
-		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChains,
+		Args: cobra.ExactArgs(1), ValidArgsFunction: completeChain,
 	}
 	var o *string
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {

@@ -22,7 +22,7 @@ func (a *app) showCmd() *cobra.Command {
 programs, which of the functions that are watched have failed, what interfaces, a forwarder's hops, functions
 that are inline, rules and policies counted, what programs tell of their work, what taps take of the cores, how flows are shared out over replicas
 or get their path, and what differs from its plan, or where a FILE is given, from what the file's chain would be. With -o openmetrics, what of it is a number, for a collector; with --openmetrics such are served it.`,
-		Example: "  nfchain show edge\n  nfchain show edge -o json\n  nfchain show edge -o openmetrics\n  nfchain show edge --openmetrics 127.0.0.1:9464", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChains,
+		Example: "  nfchain show edge\n  nfchain show edge -o json\n  nfchain show edge -o openmetrics\n  nfchain show edge --openmetrics 127.0.0.1:9464", Args: cobra.ExactArgs(1), ValidArgsFunction: completeChain,
 	}
 	var o *string
 	address := cmd.Flags().String("openmetrics", "", "serve the metrics of -o openmetrics to collectors at an address such as 127.0.0.1:9464, until interrupted")

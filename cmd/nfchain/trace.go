@@ -28,7 +28,7 @@ It needs root and a kernel that describes its types (Linux 5.17 or newer). Packe
 XDP programs pass from interface to interface are not seen in between.`,
 		Example: `  nfchain trace edge --send 1000
   nfchain trace edge --for 10s --softirq -o json`,
-		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChains,
+		Args: cobra.ExactArgs(1), ValidArgsFunction: completeChain,
 	}
 	var o *string
 	var dscp string
