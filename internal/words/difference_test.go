@@ -18,6 +18,9 @@ func TestDifference(t *testing.T) {
 		{"a b c d", "b c d a", "- a,+ a"},
 		{"a b c d e", "a c x d", "- b,+ x,- e"},
 		{"", "a b", "+ a,+ b"},
+		{"a b", "", "- a,- b"},
+		{"x x a x", "x x a b x", "+ b"},
+		{"- a", "+ a", "- -,+ +"},
 	} {
 		if got := strings.Join(Difference(strings.Fields(c.was), strings.Fields(c.is)), ","); got != c.want {
 			t.Errorf("from %q to %q: %s, want %s", c.was, c.is, got, c.want)
