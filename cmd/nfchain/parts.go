@@ -15,7 +15,8 @@ import (
 	"nfchain.dev/nfchain/internal/words"
 )
 
-// differingPart is one value of a resource that is another than it was, by its place in the resource; "" is none.
+// differingPart is one value of a resource that is another than it was, by its place in the resource, or its name in an environment;
+// "" is none.
 type differingPart struct {
 	Path    string `json:"path"`
 	Was     string `json:"was"`
@@ -153,6 +154,12 @@ func flatten(path string, value any, into map[string]string) {
 			flatten(strings.TrimPrefix(path+"."+name, "."), of, into)
 		}
 	case []any:
+		if named := variables(v); path == "env" && named != nil {
+			for name, of := range named {
+				into[path+"["+name+"]"] = quoted(of)
+			}
+			return
+		}
 		for i, of := range v {
 			flatten(fmt.Sprintf("%s[%d]", path, i), of, into)
 		}
@@ -168,6 +175,23 @@ func flatten(path string, value any, into map[string]string) {
 		into[path] = quoted(v)
 	}
 }
+
+// variables of an environment by their names, so that one which comes before others makes these no others; nil of a list that has others.
+func variables(list []any) map[string]string {
+	named := map[string]string{}
+	for _, of := range list {
+		text, _ := of.(string)
+		name, value, is := strings.Cut(text, "=")
+		if _, twice := named[name]; twice || !is || !variable.MatchString(name) {
+			return nil
+		}
+		named[name] = value
+	}
+	return named
+}
+
+// variable is the name of one, as shells have it.
+var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func quoted(value any) string {
 	text, _ := json.Marshal(value)

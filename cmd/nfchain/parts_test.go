@@ -7,6 +7,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/ruleset"
 )
 
@@ -54,6 +55,20 @@ func TestParts(t *testing.T) {
 		if parts := partsOf(c, was); len(parts) > 0 {
 			t.Errorf("%s: %+v", name, parts)
 		}
+	}
+}
+
+// TestPartsOfAnEnvironment are told by the names of variables, wherever these stand.
+func TestPartsOfAnEnvironment(t *testing.T) {
+	was := process.Spec{Args: []string{"A=b", "sh"}, Env: []string{"A=b", "C=d", "D=e=f"}}
+	is := process.Spec{Args: []string{"A=b"}, Env: []string{"B=x", "C=e", "D=e=f", "A=b"}}
+	c := resource.Change{Op: resource.Update, ID: "process:web", Was: was.Fingerprint(), Spec: is}
+	want := []differingPart{{"args[1]", `"sh"`, ""}, {"env[B]", "", `"x"`}, {"env[C]", `"d"`, `"e"`}}
+	if parts := partsOf(c, was); !slices.Equal(parts, want) {
+		t.Errorf("%+v, want %+v", parts, want)
+	}
+	if values := flat(process.Spec{Env: []string{"A=b", "A=c"}}); values["env[1]"] != `"A=c"` {
+		t.Errorf("of a variable that is there twice: %v", values)
 	}
 }
 
