@@ -18,6 +18,7 @@ import (
 // silent for longer than the usual census.
 const (
 	other   = "{name: other, kind: forward, onFailure: bypass}"
+	counted = "{name: one, kind: counter, runtime: inline}"
 	lasting = "ebpf: {idle: 10m, census: 5s}\n"
 )
 
@@ -52,11 +53,14 @@ func TestFlowsLeaveAnOlderPath(t *testing.T) {
 		fails         string
 		leaves        bool
 	}{
-		"by one that is taken out":        {spec(first, other, last), spec(other, last), "a", true},
-		"by one that is on both":          {spec(other, last), spec(first, other, last), "other", false},
-		"by one that is at another place": {spec(first, other, last), spec(other, last, first), "a", false},
-		"and the newest by one put in":    {spec(other, last), spec(other, first, last), "a", false},
-		"which nobody has watched so far": {spec(strings.Replace(other, ", onFailure: bypass", "", 1), last), spec(first, other, last), "other", false},
+		"by one that is taken out":             {spec(first, other, last), spec(other, last), "a", true},
+		"by one that is on both":               {spec(other, last), spec(first, other, last), "other", false},
+		"by one that is at another place":      {spec(first, other, last), spec(other, last, first), "a", false},
+		"and the newest by one put in":         {spec(other, last), spec(other, first, last), "a", false},
+		"which nobody has watched so far":      {spec(strings.Replace(other, ", onFailure: bypass", "", 1), last), spec(first, other, last), "other", false},
+		"past an inline one, by one taken out": {spec(other, counted, first, last), spec(other, last), "a", true},
+		"past an inline one, by one on both":   {spec(last, counted, other), spec(last, first, counted, other), "other", false},
+		"beside an inline one, by one put in":  {spec(last, counted, other), spec(last, first, counted, other), "a", false},
 		"where ways part beside rules, by one taken out": {
 			spec(parts+"next: a}", first, other, last) + straight, spec(parts+"next: other}", other, last) + straight, "a", true},
 		"where ways part beside rules, by one on both": {
