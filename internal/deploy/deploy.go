@@ -240,11 +240,10 @@ type work struct {
 	held bool
 	// leaving tells that nodes are there that are no longer wanted.
 	leaving bool
-	// alike tells that flows which stay meet the same inline functions as others, and unlike that they would not have met those of an
-	// edit which came to no end.
+	// alike tells that flows which stay meet the same inline functions as others, unlike that they would not have met those of an edit which
+	// came to no end, and bygone how they meet what others do not any more; nil where they need not, or cannot.
 	alike, unlike bool
-	// bygone is how those that stay meet what others do not any more; nil where they need not, or cannot.
-	bygone *bygone
+	bygone        *bygone
 	// relabels tells that ports cannot tell by a label where one led that a packet bore before.
 	relabels bool
 	// leftAtOnce tells why flows go the new path at once; "" where none do, or are to stay.

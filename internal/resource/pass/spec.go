@@ -90,9 +90,11 @@ func Lessens(was, is string) bool {
 	return true
 }
 
-// Translates tells whether one of the steps in a fingerprint translates addresses, and Limits whether one lets so many packets of several on.
+// Translates tells whether one of the steps in a fingerprint translates addresses.
 func Translates(fingerprint string) bool { return does(fingerprint, Translate) }
-func Limits(fingerprint string) bool     { return does(fingerprint, Limit) }
+
+// Limits tells whether one lets so many packets on.
+func Limits(fingerprint string) bool { return does(fingerprint, Limit) }
 
 func does(fingerprint string, act Act) bool {
 	return slices.ContainsFunc(strings.Split(fingerprint, ", "), func(step string) bool { return strings.HasPrefix(step, act.String()+" ") })
