@@ -15,8 +15,13 @@ enum { IF_ABSENT = 1 };
 static long (*bpf_map_update_elem)(void *map, const void *key, const void *value, __u64 flags) = (void *)2;
 static __u64 (*bpf_ktime_get_coarse_ns)(void) = (void *)160;
 #endif
+static long (*bpf_map_delete_elem)(void *map, const void *key) = (void *)3;
+static long (*bpf_map_push_elem)(void *map, const void *value, __u64 flags) = (void *)87;
+static long (*bpf_map_pop_elem)(void *map, void *value) = (void *)88;
 
 enum { MAP_HASH = 1, ON_DEMAND = 1 }; /* room is taken as flows come */
+enum { MAP_QUEUE = 22, FIRST_GOES = 2 }; /* where there is no room in it */
+enum { NO_ROOM = -7 };
 enum { VERSIONS = 64 };
 
 /* Versions of the path, the same at all ports of a chain, which change theirs at once by it. The kernel
@@ -60,11 +65,21 @@ struct {
 	__type(value, struct staying);
 } staying SEC(".maps");
 
+/* Flows of that table, those first which were entered first, or found to be in use. Some may be in the table no more, and
+ * some of that not be here. The loader gives the size. */
+struct {
+	__uint(type, MAP_QUEUE);
+	__uint(max_entries, 1);
+	__type(value, struct flow);
+} entered SEC(".maps");
+
 /* What became of packets that were of flows from before. */
 struct became {
-	__u64 kept;	  /* their flow is known from then on */
-	__u64 moved;  /* the flow's version is no more: it has the newest from then on */
-	__u64 unkept; /* there was no room for it */
+	__u64 kept;		 /* their flow is known from then on */
+	__u64 moved;	 /* the flow's version is no more: it has the newest from then on */
+	__u64 unkept;	 /* there was no room for it */
+	__u64 displaced; /* flows that gave others their place and were not over: when they come again they are not known */
+	__u64 asked;	 /* no count: when all flows that this core asked for their place were in use, last, in ns */
 };
 
 struct {
@@ -83,12 +98,63 @@ static inline __u32 way_of(__u32 version)
 
 static inline __u32 newest_of(const struct versions *v) { return (__u32)*(volatile __u64 *)&v->newest; }
 
-/* enter a flow that is not known. */
-static inline __u32 enter(const struct flow *f, struct staying *fresh, struct became *b)
+/* How many flows are asked for their place at most. */
+enum { ASKED = 16 };
+
+/* make_room for a flow. Of some that are asked, the one that was not seen for longest gives its place, if it had no packet for as
+ * long as flows from before are looked for: it has none under way either, and who comes has. All others stay. Where all that are
+ * asked are in use, the next are when the clock has gone on, so that a full table costs few packets time. */
+static __attribute__((noinline)) int make_room(const struct versions *v, __u64 now, struct became *b)
 {
+	__s64 longest, since, idle;
+	struct flow f, idlest = {};
+	struct staying *s;
+	int found = 0, used = 0;
+
+	if (!v || !b || b->asked == now)
+		return 0;
+	idle = v->idle;
+	longest = v->until - v->since;
+	if (longest <= 0 || longest > idle) /* they are being written */
+		longest = idle;
+	for (int i = 0; i < ASKED && (!found || longest <= idle); i++) {
+		if (bpf_map_pop_elem(&entered, &f))
+			break;
+		s = bpf_map_lookup_elem(&staying, &f);
+		if (!s)
+			continue;
+		since = now - s->seen;
+		if (since <= longest) {
+			used++;
+			bpf_map_push_elem(&entered, &f, FIRST_GOES);
+			continue;
+		}
+		if (found)
+			bpf_map_push_elem(&entered, &idlest, FIRST_GOES);
+		idlest = f;
+		longest = since;
+		found = 1;
+	}
+	if (!found) {
+		if (used == ASKED)
+			b->asked = now;
+		return 0;
+	}
+	if (longest <= idle)
+		b->displaced++;
+	return !bpf_map_delete_elem(&staying, &idlest);
+}
+
+/* enter a flow that is not known. */
+static inline __u32 enter(const struct flow *f, struct staying *fresh, const struct versions *v, struct became *b)
+{
+	long failed = bpf_map_update_elem(&staying, f, fresh, IF_ABSENT);
 	struct staying *known;
 
-	if (!bpf_map_update_elem(&staying, f, fresh, IF_ABSENT)) {
+	if (failed == NO_ROOM && make_room(v, fresh->seen, b))
+		failed = bpf_map_update_elem(&staying, f, fresh, IF_ABSENT);
+	if (!failed) {
+		bpf_map_push_elem(&entered, f, FIRST_GOES);
 		b->kept++;
 		return fresh->version;
 	}
@@ -130,7 +196,7 @@ static inline __u32 version_of(const struct flow *f, const struct versions *v, s
 	}
 	if (to == newest && (!here || fresh.seen >= *(volatile __u64 *)&v->until)) /* where nothing is known, that is the version */
 		return to;
-	return enter(f, &fresh, b);
+	return enter(f, &fresh, v, b);
 }
 
 #endif

@@ -14,10 +14,12 @@ import (
 )
 
 type ProgramBecame struct {
-	_      structs.HostLayout
-	Kept   uint64
-	Moved  uint64
-	Unkept uint64
+	_         structs.HostLayout
+	Kept      uint64
+	Moved     uint64
+	Unkept    uint64
+	Displaced uint64
+	Asked     uint64
 }
 
 type ProgramCount struct {
@@ -103,6 +105,7 @@ type ProgramProgramSpecs struct {
 type ProgramMapSpecs struct {
 	Became   *ebpf.MapSpec `ebpf:"became"`
 	Ended    *ebpf.MapSpec `ebpf:"ended"`
+	Entered  *ebpf.MapSpec `ebpf:"entered"`
 	Instead  *ebpf.MapSpec `ebpf:"instead"`
 	Passed   *ebpf.MapSpec `ebpf:"passed"`
 	Staying  *ebpf.MapSpec `ebpf:"staying"`
@@ -138,6 +141,7 @@ func (o *ProgramObjects) Close() error {
 type ProgramMaps struct {
 	Became   *ebpf.Map `ebpf:"became"`
 	Ended    *ebpf.Map `ebpf:"ended"`
+	Entered  *ebpf.Map `ebpf:"entered"`
 	Instead  *ebpf.Map `ebpf:"instead"`
 	Passed   *ebpf.Map `ebpf:"passed"`
 	Staying  *ebpf.Map `ebpf:"staying"`
@@ -149,6 +153,7 @@ func (m *ProgramMaps) Close() error {
 	return _ProgramClose(
 		m.Became,
 		m.Ended,
+		m.Entered,
 		m.Instead,
 		m.Passed,
 		m.Staying,

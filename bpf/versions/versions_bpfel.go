@@ -14,10 +14,12 @@ import (
 )
 
 type ProgramBecame struct {
-	_      structs.HostLayout
-	Kept   uint64
-	Moved  uint64
-	Unkept uint64
+	_         structs.HostLayout
+	Kept      uint64
+	Moved     uint64
+	Unkept    uint64
+	Displaced uint64
+	Asked     uint64
 }
 
 type ProgramCount struct {
@@ -141,6 +143,7 @@ type ProgramMapSpecs struct {
 	Courses  *ebpf.MapSpec `ebpf:"courses"`
 	Dealt    *ebpf.MapSpec `ebpf:"dealt"`
 	Ended    *ebpf.MapSpec `ebpf:"ended"`
+	Entered  *ebpf.MapSpec `ebpf:"entered"`
 	Failing  *ebpf.MapSpec `ebpf:"failing"`
 	Joints   *ebpf.MapSpec `ebpf:"joints"`
 	Notes    *ebpf.MapSpec `ebpf:"notes"`
@@ -184,6 +187,7 @@ type ProgramMaps struct {
 	Courses  *ebpf.Map `ebpf:"courses"`
 	Dealt    *ebpf.Map `ebpf:"dealt"`
 	Ended    *ebpf.Map `ebpf:"ended"`
+	Entered  *ebpf.Map `ebpf:"entered"`
 	Failing  *ebpf.Map `ebpf:"failing"`
 	Joints   *ebpf.Map `ebpf:"joints"`
 	Notes    *ebpf.Map `ebpf:"notes"`
@@ -203,6 +207,7 @@ func (m *ProgramMaps) Close() error {
 		m.Courses,
 		m.Dealt,
 		m.Ended,
+		m.Entered,
 		m.Failing,
 		m.Joints,
 		m.Notes,

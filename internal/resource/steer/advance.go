@@ -144,7 +144,7 @@ func (a *advancing) close() {
 	}
 	held.CloseAll(a.opened)
 	if a.own {
-		_, _ = a.shared.Close(), a.flows.Close()
+		a.closeShared()
 	}
 }
 
@@ -165,7 +165,7 @@ func (a *advancing) among(all []*attached) error {
 	for _, at := range all {
 		if at.keeps() || at.keepsAhead() {
 			a.at = append(a.at, at)
-			a.shared, a.flows = at.Maps[versionsMap], at.Maps[stayingMap]
+			a.know(at)
 		}
 	}
 	if a.shared == nil {
@@ -193,12 +193,7 @@ func (a *advancing) found() error {
 	if err != nil {
 		return err
 	}
-	spec.Maps[stayingMap].MaxEntries = a.stay.Flows
-	if a.shared, err = ebpf.NewMap(spec.Maps[versionsMap]); err != nil {
-		return err
-	}
-	if a.flows, err = ebpf.NewMap(spec.Maps[stayingMap]); err != nil {
-		_ = a.shared.Close()
+	if err := a.make(spec, a.stay.Flows); err != nil {
 		return err
 	}
 	a.own, a.lives, a.number = true, []uint32{1}, 2
@@ -285,9 +280,8 @@ func (a *advancing) load(old *attached, next, to, here uint32) (*stay.ProgramObj
 		return nil, err
 	}
 	spec.Programs["stay"].Name = StayName
-	spec.Maps[stayingMap].MaxEntries = a.flows.MaxEntries()
 	maps := counting(spec, old)
-	maps[versionsMap], maps[stayingMap] = a.shared, a.flows
+	a.share(spec, maps)
 	loaded := &stay.ProgramObjects{}
 	if err := spec.LoadAndAssign(loaded, &ebpf.CollectionOptions{MapReplacements: maps}); err != nil {
 		return nil, fmt.Errorf("load the program that has flows stay: %w", err)

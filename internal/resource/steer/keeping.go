@@ -26,7 +26,7 @@ var VersionsName = held.Name(held.KeepMark, program.Object())
 
 // keepsAhead tells whether a program is this version's that has flows stay before another.
 func (a *attached) keepsAhead() bool {
-	return (a.Name == VersionsName || a.Name == LeadsName) && a.Maps[versionsMap] != nil && a.Maps[stayingMap] != nil && a.Maps[waysMap] != nil && a.Maps[coursesMap] != nil && a.seated()
+	return (a.Name == VersionsName || a.Name == LeadsName) && a.sharesVersions() && a.Maps[waysMap] != nil && a.Maps[coursesMap] != nil && a.seated()
 }
 
 // ahead are the ports of a place where flows stay so. The caller closes what is at them.
@@ -243,10 +243,9 @@ func (a *advancing) loadAhead(name string, rest, old *attached) (*program.Progra
 		return nil, seats{}, err
 	}
 	spec.Programs["stay"].Name = name
-	spec.Maps[stayingMap].MaxEntries = a.flows.MaxEntries()
 	taken := counting(spec, rest)
 	delete(taken, failingMap) // of each function at its seat
-	taken[versionsMap], taken[stayingMap] = a.shared, a.flows
+	a.share(spec, taken)
 	for _, has := range []*attached{old, rest} {
 		if has != nil && has.Maps[jointsMap] != nil {
 			taken[jointsMap], spec.Maps[jointsMap].MaxEntries = has.Maps[jointsMap], has.Maps[jointsMap].MaxEntries()

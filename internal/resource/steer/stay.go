@@ -31,20 +31,14 @@ type Stay struct {
 // StayName of this version's program that knows versions of the path.
 var StayName = held.Name(Mark, stay.Object())
 
-// The maps of that program. All ports of a chain share the first two.
-const (
-	versionsMap = "versions"
-	stayingMap  = "staying"
-)
-
 // mostVersions of a path that there can be at once.
 const mostVersions = 64
 
 // versions of a chain's path.
 type versions struct {
-	shared, flows *ebpf.Map
-	at            []*attached
-	now           stay.ProgramVersions
+	shared, flows, entered *ebpf.Map
+	at                     []*attached
+	now                    stay.ProgramVersions
 }
 
 func (v *versions) newest() uint32 { return uint32(v.now.Newest) }
@@ -63,7 +57,7 @@ const step = 10 * time.Millisecond
 
 // keeps tells whether a program is this version's that has flows stay.
 func (a *attached) keeps() bool {
-	return a.Name == StayName && a.Maps[versionsMap] != nil && a.Maps[stayingMap] != nil && a.Maps[waysMap] != nil
+	return a.Name == StayName && a.sharesVersions() && a.Maps[waysMap] != nil
 }
 
 // olderOf the owner's ports: the paths that flows may be on, or else the versions that they may have; neither where none
@@ -118,7 +112,8 @@ func versionsOf(at []*attached) (*versions, error) {
 	if len(at) == 0 {
 		return nil, nil
 	}
-	v := &versions{at: at, shared: at[0].Maps[versionsMap], flows: at[0].Maps[stayingMap]}
+	v := &versions{at: at}
+	v.know(at[0])
 	if err := v.shared.Lookup(uint32(0), &v.now); err != nil {
 		held.CloseAll(at)
 		return nil, err
@@ -355,9 +350,9 @@ type Staying struct {
 	Since time.Time
 	// Ports by which they go.
 	Ports int
-	// Kept flows were found, Moved ones had their version taken away; packets that are Unkept were of flows
-	// for which there was no room.
-	Kept, Moved, Unkept uint64
+	// Kept flows were found, Moved ones had their version taken away, and Displaced ones gave others their place, as they were not
+	// seen for longest, though they were not idle; packets that are Unkept were of flows for which there was no room.
+	Kept, Moved, Displaced, Unkept uint64
 }
 
 // StayingOn reads what the owner's ports know of flows on older versions; nil where all packets go
@@ -430,7 +425,7 @@ func (s *Staying) count(m *ebpf.Map) error {
 		return err
 	}
 	for _, cpu := range each {
-		s.Kept, s.Moved, s.Unkept = s.Kept+cpu.Kept, s.Moved+cpu.Moved, s.Unkept+cpu.Unkept
+		s.Kept, s.Moved, s.Displaced, s.Unkept = s.Kept+cpu.Kept, s.Moved+cpu.Moved, s.Displaced+cpu.Displaced, s.Unkept+cpu.Unkept
 	}
 	return nil
 }

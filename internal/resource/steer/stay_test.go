@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"net"
+	"slices"
 	"testing"
 	"time"
 
@@ -341,6 +342,71 @@ func TestNoRoomToStay(t *testing.T) {
 	time.Sleep(d.staying(t).Census)
 	if n := by(d.places(t, all)); n[1] != d.staying(t).Flows || n[1]+n[2] != len(all) {
 		t.Errorf("flows are at %v then", n)
+	}
+	d.on(t, 1, all[:4]) // who was first
+}
+
+// crowded turns ports where flows stay, of which few are known at once. The time of a census is given later.
+func (d *dealer) crowded(t testing.TB, hook string, flows uint32, idle time.Duration) (turn func(to string, census api.Duration)) {
+	t.Helper()
+	d.turn(t, steer.Kind{}, leads("west", "first", hook), leads("east", "first", hook))
+	return func(to string, census api.Duration) {
+		t.Helper()
+		specs := []steer.Spec{leads("west", to, hook), leads("east", to, hook)}
+		for _, s := range specs {
+			s.Stay.Flows, s.Stay.Idle, s.Stay.Census = flows, api.Duration(idle), census
+		}
+		d.turn(t, wanted(shared...), specs...)
+	}
+}
+
+// TestIdlestMakeRoom where flows are found for which there is none: those without a packet for as long as flows are looked for, whether
+// they are over or not. Those in use stay, whoever comes, and nobody loses a packet.
+func TestIdlestMakeRoom(t *testing.T) {
+	onHooks(t, func(t *testing.T, hook string) {
+		d := newDealer(t)
+		turn, old, later, last := d.crowded(t, hook, 8, time.Hour), flows(0, 4), flows(100, 102), flows(200, 202)
+		census := d.census(t, 1, slices.Concat(old, later, last))
+		turn("second", census)
+		d.on(t, 1, old)
+		time.Sleep(d.staying(t).Census + time.Duration(census)) // none had a packet for so long
+		turn("third", census)
+		d.on(t, 1, old[4:])
+		d.on(t, 2, later)
+		if s := d.staying(t); s.Flows != 8 || s.Kept != 12 || s.Displaced != 4 || s.Unkept != 0 {
+			t.Errorf("where some are not in use: %+v", s)
+		}
+		d.on(t, 2, last) // as all from before, but nobody makes room
+		if s := d.staying(t); s.Flows != 8 || s.Kept != 12 || s.Displaced != 4 || s.Unkept < uint64(len(last)) {
+			t.Errorf("where all are in use: %+v", s)
+		}
+		time.Sleep(d.staying(t).Census)
+		d.on(t, 1, old[4:])
+		d.on(t, 2, later)
+		d.on(t, 3, append(old[:4:4], last...))
+	})
+}
+
+// TestFlowsThatAreOverMakeRoom in a census that goes on, with nobody there to take them out; they are not counted, as they go
+// the newest path anyway. So it is time and again, also of those that somebody took out.
+func TestFlowsThatAreOverMakeRoom(t *testing.T) {
+	d := newDealer(t)
+	idle := 2 * time.Second
+	turn := d.crowded(t, itsHook(), 8, idle)
+	turn("second", api.Duration(time.Hour))
+	for round := range uint16(4) {
+		all := flows(10*round, 10*round+4)
+		d.on(t, 1, all)
+		time.Sleep(idle + 20*time.Millisecond) // a clock's step more
+		if round != 1 {
+			continue
+		}
+		if s := d.staying(t); s.Flows != 0 {
+			t.Errorf("flows are not over: %+v", s)
+		}
+	}
+	if s := d.staying(t); s.Kept < 32 || s.Displaced+s.Unkept != 0 {
+		t.Errorf("they made no room: %+v", s)
 	}
 }
 

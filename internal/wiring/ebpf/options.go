@@ -28,7 +28,8 @@ type Options struct {
 	Census api.Duration `json:"census,omitempty"`
 	// Flows that are known: of each function with replicas, so that all packets of one go to the same
 	// replica, and of those not seen for longest are forgotten, and go where new ones would; and of the chain while flows
-	// stay on an older path, where those for which there is no room move. Default 65536.
+	// stay on an older path, where those not seen for longest make room, and move as those do for which there is none.
+	// Default 65536.
 	Flows int `json:"flows,omitempty" jsonschema:"minimum=1024,maximum=4194304"`
 	// Idle is how long a flow has no packet until it is over, and goes the newest path: one that is not keeps a
 	// replica that is to go for at most four times as long. At least 10ms. Default 30s.
