@@ -35,8 +35,8 @@ func (a *app) printPath(s *runs.PathState) {
 	if s == nil {
 		return
 	}
-	a.printf("\npath: changed at %s; %s found that there were before, %d of them on the older path, to go the newest when idle for %v; %d moved, %s found no room\n",
-		s.Since.Format(time.TimeOnly), words.Plural(int(s.Kept), "flow"), s.Older, s.IdleNS, s.Moved, words.Plural(int(s.Unkept), "packet"))
+	a.printf("\npath: changed at %s; %s found that there were before, %d of them on the older path, to go the newest when idle for %v; %d moved, %d made room for others, %s found no room\n",
+		s.Since.Format(time.TimeOnly), words.Plural(int(s.Kept), "flow"), s.Older, s.IdleNS, s.Moved, s.Displaced, words.Plural(int(s.Unkept), "packet"))
 	if len(s.Leaving) > 0 {
 		a.printf("  until then there are %s\n", strings.Join(s.Leaving, ", "))
 	}

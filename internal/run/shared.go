@@ -25,6 +25,8 @@ type PathState struct {
 	// theirs was no more.
 	Kept  uint64 `json:"kept_flows"`
 	Moved uint64 `json:"moved_flows"`
+	// Displaced flows made room for others among those that are known: they were not seen for longest, and not idle.
+	Displaced uint64 `json:"displaced_flows"`
 	// Unkept packets were of flows for which there was no room among those that are known.
 	Unkept uint64 `json:"unkept_packets"`
 }
@@ -41,7 +43,7 @@ func pathOf(p *plan.Plan, at resource.Place) (*PathState, error) {
 	}
 	wanted := p.Namespaces()
 	nodes = slices.DeleteFunc(nodes, func(n string) bool { return slices.Contains(wanted, n) })
-	return &PathState{Older: s.Flows, IdleNS: s.Idle, Since: s.Since, Leaving: append([]string{}, nodes...), Kept: s.Kept, Moved: s.Moved, Unkept: s.Unkept}, nil
+	return &PathState{Older: s.Flows, IdleNS: s.Idle, Since: s.Since, Leaving: append([]string{}, nodes...), Kept: s.Kept, Moved: s.Moved, Displaced: s.Displaced, Unkept: s.Unkept}, nil
 }
 
 // SharedState is how flows are shared out over a function's replicas.
