@@ -81,7 +81,7 @@ func TestInlineFunctions(t *testing.T) {
 }
 
 // taken is what the step of a function counted; nothing where it takes none.
-func taken(t *testing.T, p *plan.Plan, at *plan.Taken) pass.Tally {
+func taken(t testing.TB, p *plan.Plan, at *plan.Taken) pass.Tally {
 	t.Helper()
 	if at == nil {
 		return pass.Tally{}
