@@ -256,7 +256,7 @@ func interrupt(ts *testscript.TestScript, _ bool, args []string) {
 // interfaces of the host.
 func leftovers(name string) string {
 	var left []string
-	for _, pattern := range []string{"/run/netns/nfchain." + name, "/run/netns/nfchain." + name + ".*", "/run/netns/nfchain-cni." + name + ".*", "/run/nfchain/" + name, "/run/nfchain/.locks/" + name + ".lock"} {
+	for _, pattern := range []string{"/run/netns/nfchain." + name, "/run/netns/nfchain." + name + ".*", "/run/netns/nfchain-cni." + name + ".*", "/run/nfchain/" + name, "/run/nfchain/.locks/" + name + ".lock", "/run/nfchain/.locks/" + name + ".supervisors"} {
 		found, _ := filepath.Glob(pattern)
 		left = append(left, found...)
 	}

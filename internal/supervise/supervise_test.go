@@ -339,6 +339,31 @@ func TestStop(t *testing.T) {
 	}
 }
 
+// TestStopEnding waits for a supervisor that another has asked to end, and who was killed then: it does not listen any more, and is
+// still there.
+func TestStopEnding(t *testing.T) {
+	c := newChain(t, "a")
+	c.up(c.spec("a", "exec sleep 1000"))
+	c.ready("a")
+	pid := c.supervisor()
+	silent, err := rundir.Dial(process.Address(c.owner)) // which it waits for a while to say something, at its end too
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.ready("a")
+	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	c.supervisorGone()
+	time.AfterFunc(time.Second, func() { _ = silent.Close() })
+	if err := process.Stop(c.owner); err != nil {
+		t.Error(err)
+	}
+	if state, _ := os.ReadFile("/proc/" + itoa(pid) + "/cmdline"); len(state) > 0 {
+		t.Errorf("the supervisor is left: %q", state)
+	}
+}
+
 // TestStopHanging kills a supervisor that does not answer.
 func TestStopHanging(t *testing.T) {
 	c := newChain(t, "a")

@@ -130,6 +130,60 @@ func TestManyTake(t *testing.T) {
 	}
 }
 
+// TestShare: any number have a lock at a time, and a process that was given the file as long as it is there; nobody has it alone until then.
+func TestShare(t *testing.T) {
+	path := t.TempDir() + "/in/lock"
+	first, err := rundir.Share(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := rundir.Share(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("cat", "/dev/fd/3") // until the pipe is closed
+	from, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdin, cmd.ExtraFiles = second, []*os.File{from}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = from.Close()
+	taken := func(what string) {
+		t.Helper()
+		if l, err := rundir.Take(path); !errors.As(err, new(*rundir.TakenError)) {
+			t.Errorf("%s: %v, %v", what, l, err)
+		}
+	}
+	taken("three have it")
+	_ = first.Close()
+	_ = second.Close()
+	taken("another process has it")
+	_ = to.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	l, err := rundir.Take(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waited := make(chan error, 1)
+	go func() {
+		file, err := rundir.Share(path) // of the next file of that name
+		if err == nil {
+			defer func() { _ = file.Close() }()
+			_, err = os.Stat(path)
+		}
+		waited <- err
+	}()
+	l.Release()
+	if err := <-waited; err != nil {
+		t.Error(err)
+	}
+}
+
 // TestStranger: another user can neither take nor keep what is root's.
 func TestStranger(t *testing.T) {
 	nstest.Root(t) // to become another user

@@ -106,9 +106,25 @@ func Kill(owner string) error {
 const endsWithin = 15 * time.Second
 
 // Stop ends the owner's supervisor and its programs, and waits for the
-// supervisor's end. One that does not answer is killed; its programs are found by
+// supervisor's end, also that of one which only begins, or was asked to end by
+// somebody who was killed. One that does not answer is killed; its programs are found by
 // their namespaces. None running is success.
 func Stop(owner string) error {
+	for deadline := time.Now().Add(endsWithin); ; time.Sleep(5 * time.Millisecond) {
+		if err := stopListening(owner); err != nil {
+			return err
+		}
+		if none, err := noneLives(owner); none || err != nil {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return killLiving(owner)
+		}
+	}
+}
+
+// stopListening stops the one that listens, if any does.
+func stopListening(owner string) error {
 	c, err := rundir.Dial(Address(owner))
 	if errors.Is(err, rundir.ErrNone) {
 		return nil

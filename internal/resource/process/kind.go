@@ -151,7 +151,7 @@ const startsWithin = time.Minute
 // start makes sure that a supervisor runs: the same binary, in a session of its
 // own, so that it outlives the command that needs it. Until somebody has asked it for
 // something it does not: where this process is killed before the other listens, nobody
-// would ever find that.
+// but [Stop] would ever find that.
 func start(owner string) error {
 	runtime.LockOSThread() // whose end would be this process's, for Pdeathsig
 	defer runtime.UnlockOSThread()
@@ -163,10 +163,15 @@ func start(owner string) error {
 		return err
 	}
 	defer func() { _ = said.Close() }()
+	held, err := rundir.Share(lifeline(owner))
+	if err != nil {
+		return fmt.Errorf("start the supervisor of %s: %w", owner, err)
+	}
+	defer func() { _ = held.Close() }()
 	cmd := exec.Command(netns.Image(), SuperviseCommand, owner)
 	cmd.Args[0] = os.Args[0]
 	cmd.Dir = "/"
-	cmd.Stderr = said
+	cmd.Stdin, cmd.Stderr = held, said
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start the supervisor of %s: %w", owner, err)
