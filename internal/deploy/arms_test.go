@@ -153,7 +153,7 @@ func TestThousandOnOneBridge(t *testing.T) {
 	const functions = 1000
 	owner := nstest.Owner(t)
 	downAfter(t, owner)
-	p := planned(t, owner, bridged(oneArm, plantest.Forwards(functions)))
+	p := planned(t, owner, bridged(oneArm, wide+plantest.Forwards(functions)))
 	up(t, p)
 	if ports := strings.Count(sh(t, "ip -n "+wiringOf(p)+" -o link show type bridge_slave"), "\n"); ports != functions+2 {
 		t.Errorf("the bridge has %d ports, want %d", ports, functions+2)

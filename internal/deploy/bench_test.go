@@ -36,7 +36,7 @@ func BenchmarkChain(b *testing.B) {
 	nstest.Root(b)
 	for _, n := range []int{100, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			besideFloor(b, planned(b, nstest.Owner(b), plantest.Forwards(n-2)))
+			besideFloor(b, planned(b, nstest.Owner(b), wide+plantest.Forwards(n-2)))
 		})
 	}
 }
@@ -45,7 +45,7 @@ func BenchmarkChain(b *testing.B) {
 // floor.
 func BenchmarkOneBridge(b *testing.B) {
 	needsBridge(b)
-	besideFloor(b, planned(b, nstest.Owner(b), bridged(oneArm, plantest.Forwards(1000))))
+	besideFloor(b, planned(b, nstest.Owner(b), bridged(oneArm, wide+plantest.Forwards(1000))))
 }
 
 // besideFloor makes and removes a plan and its floor by turns.

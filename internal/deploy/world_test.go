@@ -133,10 +133,14 @@ func TestChainsAtOnce(t *testing.T) {
 	}
 }
 
+// wide is a pool that has a block for a thousand nodes whatever other chains there are: a dozen small ones, as of other tests at the same
+// time, may leave none of that size in the usual pool.
+const wide = "addresses: {ipv4: 241.0.0.0/8}\n"
+
 // TestThousand is a chain of a thousand functions: up, across both ways, down.
 func TestThousand(t *testing.T) {
 	needs(t)
-	p := planned(t, nstest.Owner(t), plantest.Forwards(1000))
+	p := planned(t, nstest.Owner(t), wide+plantest.Forwards(1000))
 	downAfter(t, p.Chain)
 	up(t, p)
 	crosses(t, p)

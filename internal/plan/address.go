@@ -150,15 +150,23 @@ func (b *builder) chooseBlock(pool netip.Prefix, half uint64) (halves, error) {
 			return split(own), nil
 		}
 	}
+	if block, found := b.firstClear(pool, length); found {
+		return split(block), nil
+	}
+	return halves{}, b.crowded(pool, length)
+}
+
+// firstClear is the first block of a length that is clear, from a place on that follows from the chain's name.
+func (b *builder) firstClear(pool netip.Prefix, length int) (block netip.Prefix, found bool) {
 	count := uint64(1) << min(length-pool.Bits(), 32)
 	start := hash("block", b.chain.Metadata.Name)
 	for i := range min(count, 1<<16) {
 		block := netip.PrefixFrom(offset(pool.Masked().Addr(), (start+i)%count, pool.Addr().BitLen()-length), length)
 		if b.unreached(block) && b.untaken(block) {
-			return split(block), nil
+			return block, true
 		}
 	}
-	return halves{}, fmt.Errorf("spec.addresses: no block of /%d in %s is clear of the host's routes and other chains; use another pool", length, pool)
+	return block, false
 }
 
 // unreached by the host's routes, and by those of existing namespaces at the chain's ends.

@@ -197,6 +197,35 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestCrowdedPools: who finds no block learns what is in the way, and of a pool that has one; of two tenants neither is in the other's way.
+func TestCrowdedPools(t *testing.T) {
+	crowd := plan.Facts{Blocks: map[string][]netip.Prefix{"late": {prefix("198.18.7.0/26"), prefix("2001:2::/64")}, "stranger": {prefix("198.18.9.0/26")}},
+		Tenants: map[string]string{"stranger": "other"}}
+	for i := range 8 { // one in each /19 of the lower half
+		crowd.Blocks[fmt.Sprintf("c%d", i)] = []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 18, byte(32 * i), 64}), 26)}
+	}
+	crowd.Routes = []netip.Prefix{prefix("0.0.0.0/0"), prefix("10.0.0.0/8"), prefix("198.19.0.0/16"), prefix("198.19.0.0/16")}
+	six := plan.Facts{Blocks: map[string][]netip.Prefix{"late": {prefix("fd00:7::/64")}}}
+	all := plan.Facts{Routes: []netip.Prefix{prefix("10.0.0.0/8"), prefix("172.0.0.0/8"), prefix("192.0.0.0/8"), prefix("198.0.0.0/7")}}
+	for _, c := range []struct {
+		spec  string
+		facts plan.Facts
+		want  string
+	}{
+		{"tenant: own\n" + oneArm + plantest.Forwards(1000), crowd, "chain edge: spec.addresses: no block of /19, which 1002 nodes take, in 198.18.0.0/15 is clear of other chains' blocks (c0, c1, c2, c3, c4 and 4 more), and of routes of the host or of the chain's ends (to 198.19.0.0/16); write a pool that has one, such as addresses: {ipv4: \"172.16.0.0/12\"}"},
+		{"addresses: {ipv6: 'fd00:7::/64'}\n", six, "chain edge: spec.addresses: no block of /64, which 2 nodes take, in fd00:7::/64 is clear of other chains' blocks (late); write a pool that has one, such as addresses: {ipv6: \"fd00::/8\"}"},
+		{plantest.Forwards(1), all, "chain edge: spec.addresses: no block of /26, which 3 nodes take, in 198.18.0.0/15 is clear of routes of the host or of the chain's ends (to 198.0.0.0/7); write a pool that has one in addresses.ipv4, or none"},
+	} {
+		if _, err := plan.Make(plantest.Chain(t, "edge", c.spec), plantest.Catalogue(), c.facts, plan.Options{}); err == nil || err.Error() != c.want {
+			t.Errorf("%v\nwant %s", err, c.want)
+		}
+	}
+	other := "addresses: {ipv4: \"172.16.0.0/12\"}\n" + oneArm + plantest.Forwards(1000)
+	if p := made(t, other, crowd, plan.Options{}); !prefix("172.16.0.0/12").Overlaps(p.Blocks[0]) {
+		t.Errorf("as is written it has %v", p.Blocks)
+	}
+}
+
 func TestSmallPools(t *testing.T) {
 	p := made(t, "addresses: {ipv4: 10.0.0.0/26, ipv6: 'fd00::/112'}\n"+plantest.Forwards(5), plan.Facts{}, plan.Options{Direct: true})
 	sound(t, p)
