@@ -63,13 +63,65 @@ func (c clsact) Put(p resource.Place, index int, r Rank, program, old *ebpf.Prog
 	if err := Prepare(p, index); err != nil {
 		return err
 	}
+	if r == Leads && old == nil {
+		if put, err := c.putBehind(p, index, program); put || err != nil {
+			return err
+		}
+	}
+	priority, handle := r.seat()
+	return c.put(p, index, priority, handle, program)
+}
+
+// put a program's filter there, in the place of one that has the same priority and handle, or else before all of that priority.
+func (c clsact) put(p resource.Place, index int, priority uint16, handle uint32, program *ebpf.Program) error {
 	info, err := program.Info()
 	if err != nil {
 		return err
 	}
-	f := c.filter(index, r)
+	f := c.filter(index, priority, handle)
 	f.Fd, f.Name = program.FD(), info.Name
 	return p.FilterReplace(f)
+}
+
+// putBehind what takes out probes, if something does, which has the same priority: the kernel asks the newest filter first, so that one with
+// the same program has to come before the one in whose place it is put. At each step all that comes in meets what takes out probes first.
+func (c clsact) putBehind(p resource.Place, index int, program *ebpf.Program) (put bool, err error) {
+	taker, err := c.taker(p, index)
+	if taker == nil || err != nil {
+		return false, err
+	}
+	defer func() { _ = taker.Close() }()
+	priority, first := Probes.seat()
+	_, second := Leads.seat()
+	spare := second + 1
+	for _, step := range []func() error{
+		func() error { return c.put(p, index, priority, spare, taker) },
+		func() error { return c.drop(p, index, priority, first) },
+		func() error { return c.put(p, index, priority, second, taker) },
+		func() error { return c.put(p, index, priority, first, taker) },
+		func() error { return c.put(p, index, priority, second, program) },
+		func() error { return c.drop(p, index, priority, spare) },
+	} {
+		if err := step(); err != nil {
+			return true, err
+		}
+	}
+	return true, nil
+}
+
+// taker of probes at an interface; nil where there is none.
+func (c clsact) taker(p resource.Place, index int) (*ebpf.Program, error) {
+	found, err := c.filters(p, index, Probes)
+	for _, f := range found {
+		if at, is := f.(*netlink.BpfFilter); is && strings.HasPrefix(at.Name, ProbeMark) {
+			taker, err := ebpf.NewProgramFromID(ebpf.ProgramID(at.Id))
+			if errors.Is(err, unix.ENOENT) {
+				return nil, nil
+			}
+			return taker, err
+		}
+	}
+	return nil, err
 }
 
 // Prepare an interface to hold programs at clsact, unless it is. While that is put on, the kernel takes the queues of
@@ -107,14 +159,18 @@ func marked(name string, priority uint16) bool {
 }
 
 func (c clsact) Take(p resource.Place, index int, r Rank, _ *ebpf.Program) error {
-	if err := p.FilterDel(c.filter(index, r)); err != nil && !errors.Is(err, unix.ENOENT) {
+	priority, handle := r.seat()
+	return c.drop(p, index, priority, handle)
+}
+
+func (c clsact) drop(p resource.Place, index int, priority uint16, handle uint32) error {
+	if err := p.FilterDel(c.filter(index, priority, handle)); err != nil && !errors.Is(err, unix.ENOENT) {
 		return err
 	}
 	return nil
 }
 
-func (c clsact) filter(index int, r Rank) *netlink.BpfFilter {
-	priority, handle := r.seat()
+func (c clsact) filter(index int, priority uint16, handle uint32) *netlink.BpfFilter {
 	return &netlink.BpfFilter{
 		FilterAttrs:  netlink.FilterAttrs{LinkIndex: index, Parent: c.parent, Handle: handle, Protocol: unix.ETH_P_ALL, Priority: priority},
 		DirectAction: true,

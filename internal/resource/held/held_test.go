@@ -214,7 +214,7 @@ func TestLeadsAreBetween(t *testing.T) {
 					place[is.Name] = i
 					is.Close()
 				}
-				if len(place) != len(marks) || place[held.LeadMark] > place[held.PassMark] || hook == held.TCX && place[held.ProbeMark] > place[held.LeadMark] {
+				if len(place) != len(marks) || place[held.LeadMark] > place[held.PassMark] || place[held.ProbeMark] > place[held.LeadMark] || len(ids) != len(marks) {
 					t.Errorf("the programs come in the places %v", place)
 				}
 				do(t, p, func() error {

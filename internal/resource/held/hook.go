@@ -20,7 +20,7 @@ const (
 	// Probes are taken out first, so that nothing counts, changes or sends on one.
 	Probes Rank = 7798
 	// Leads send on flows that are to take other steps than those behind them. They are between the ranks beside them; at clsact they have the
-	// priority of the first.
+	// priority of the first, and are put behind it.
 	Leads Rank = Probes | between
 	// Passes take their steps.
 	Passes Rank = 7799
