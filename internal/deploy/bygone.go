@@ -1,9 +1,11 @@
 package deploy
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
@@ -16,7 +18,8 @@ import (
 
 // Where functions without a namespace change at ports that an edit turns, flows that stay are led past what is there into pairs of interfaces, at
 // whose other end those are that they met before. This is done before anything else is changed, and for all flows; new ones go by what is at
-// the ports when all of it has been. Who is killed in between leaves all on the path that was, and the next goes on from there. The pairs
+// the ports when all of it has been: only then, and before new flows go there, is what was at the ports taken away. Who is killed in between leaves
+// all on the path that was, and the next goes on from there; whoever has new flows go by the ports meanwhile has them come past nothing. The pairs
 // go when no flow stays any more.
 
 // bygone is what flows that stay are led past, and how.
@@ -39,17 +42,29 @@ func (b *bygone) joined(p *plan.Plan) *plan.Plan {
 	one.Resources = slices.Clone(p.Resources)
 	for i, r := range one.Resources {
 		s, is := r.Spec.(pass.Spec)
-		from, joins := b.Joins[s.Device]
-		if !is || !joins || r.Namespace != p.Between() {
+		if !is || r.Namespace != p.Between() {
 			continue
 		}
-		if out := b.out[from]; out != "" {
-			from = out // at the port itself it is another by then
+		if from := b.from(s); len(from) > 0 {
+			s.Beside = append(slices.Clone(s.Beside), from...)
+			one.Resources[i].Spec = s
 		}
-		s.Beside = append(slices.Clone(s.Beside), from)
-		one.Resources[i].Spec = s
 	}
 	return &one
+}
+
+// from are the ports whose passes one is, also where it is at others besides.
+func (b *bygone) from(s pass.Spec) (all []string) {
+	for _, port := range append([]string{s.Device}, s.Beside...) {
+		from, joins := b.Joins[port]
+		if out := b.out[from]; out != "" {
+			from = out // which is as it was
+		}
+		if joins && !slices.Contains(all, from) {
+			all = append(all, from)
+		}
+	}
+	return all
 }
 
 // lookBack finds out whether flows that stay can be led so, and how.
@@ -125,7 +140,7 @@ func sides(at resource.Place, p *plan.Plan) (func(port string) int, error) {
 }
 
 // leadAside all flows at the ports where that is to be.
-func (w *work) leadAside(p *plan.Plan) error {
+func (w *work) leadAside(ctx context.Context, p *plan.Plan) error {
 	b, own := w.bygone, namespace.Name(p.Chain, plan.WiringNode)
 	if w.dry || len(b.asides) == 0 {
 		return nil
@@ -144,8 +159,31 @@ func (w *work) leadAside(p *plan.Plan) error {
 		}
 		b.out[b.asides[i].Port] = b.asides[i].Out
 	}
+	if err := b.awaitCarrier(ctx, resource.Alone(h, p.Chain)); err != nil {
+		return err
+	}
 	w.stayed = true
 	return steer.Lead(resource.Alone(h, p.Chain), b.asides, stayOf(p), &steer.Turn{})
+}
+
+// awaitCarrier of the pairs that were made: the kernel drops what is sent by one until it has noticed that its other end is up.
+func (b *bygone) awaitCarrier(ctx context.Context, at resource.Place) error {
+	ends := time.Now().Add(carried)
+	for _, a := range b.asides {
+		for a.Into != "" {
+			l, err := at.Notice(a.Into)
+			if err != nil {
+				return err
+			}
+			if !noCarrier(l) || time.Now().After(ends) {
+				break
+			}
+			if _, err := pause(ctx, 2*time.Millisecond); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // begin to have new flows go by what is at the ports where all are led aside, unless the turn of others has.
@@ -198,8 +236,8 @@ func (w *work) pair(h *netns.Handle, p *plan.Plan, a *steer.Aside) error {
 	return pass.Also(resource.Alone(h, p.Chain), a.Port, a.Out)
 }
 
-// dropBygone takes pairs away by which no flow goes any more.
-func (w *work) dropBygone(p *plan.Plan) error {
+// dropBygone takes pairs away by which no flow goes any more, when nothing comes out of them.
+func (w *work) dropBygone(ctx context.Context, p *plan.Plan) error {
 	own := namespace.Name(p.Chain, plan.WiringNode)
 	if w.dry || w.isFresh(own) {
 		return nil
@@ -222,6 +260,12 @@ func (w *work) dropBygone(p *plan.Plan) error {
 		if strings.HasPrefix(name, steer.Bygone) {
 			gone = append(gone, deletion(link.KindName, own, name))
 		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	if err := w.drain(ctx, p); err != nil {
+		return err
 	}
 	return (link.Kind{}).Apply(place, gone)
 }

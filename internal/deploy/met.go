@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"strings"
@@ -15,7 +16,7 @@ import (
 // compare what packets meet before anything is changed, and after: whether flows that stay on their path would meet functions without a
 // namespace there as others do. Where no port is turned, nor was while flows stay, nobody asks. Where they would not, that is noted until
 // all ports are turned: functions without a namespace are put in before, so that who ends in between leaves nothing by which to tell.
-func (w *work) compare(p *plan.Plan) error {
+func (w *work) compare(ctx context.Context, p *plan.Plan) error {
 	own := namespace.Name(p.Chain, plan.WiringNode)
 	w.alike = true
 	if w.isFresh(own) || !netns.Exists(own) {
@@ -29,7 +30,7 @@ func (w *work) compare(p *plan.Plan) error {
 	case err != nil || !asked || w.alike:
 		return err
 	case w.bygone != nil:
-		return w.leadAside(p)
+		return w.leadAside(ctx, p)
 	case w.dry:
 		return nil
 	}
@@ -40,7 +41,7 @@ func (w *work) compare(p *plan.Plan) error {
 func (w *work) meet(p *plan.Plan, own string) (asked bool, err error) {
 	at := &opened{place: own, work: w}
 	defer at.close()
-	m := plan.Met{Was: map[string]plan.Pass{}, Is: map[string]plan.Pass{}, There: map[string]bool{}, Wanted: w.ports, Turned: map[string]bool{}, Nodes: map[uint64]bool{}}
+	m := plan.Met{Was: map[string]plan.Pass{}, Is: map[string]plan.Pass{}, Aside: map[string]plan.Pass{}, There: map[string]bool{}, Wanted: w.ports, Turned: map[string]bool{}, Nodes: map[uint64]bool{}}
 	passes, err := w.read(pass.Kind{}, own, at)
 	if err != nil {
 		return false, err
@@ -135,7 +136,10 @@ func (w *work) whose(at *opened, m *plan.Met) error {
 		}
 	}
 	for _, all := range []map[string]plan.Pass{m.Was, m.Is} {
-		for port := range all {
+		for port, one := range all {
+			if strings.HasPrefix(port, steer.Bygone) {
+				m.Aside[port] = one
+			}
 			if strings.HasPrefix(port, steer.Beside) || strings.HasPrefix(port, steer.Bygone) {
 				delete(all, port)
 			}

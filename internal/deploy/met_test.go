@@ -3,12 +3,20 @@ package deploy_test
 import (
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
 // besides are edits that turn ports and change inline functions where these lead as ever.
@@ -153,8 +161,9 @@ const slowly = "wiring: ebpf\nebpf: {idle: 20s, census: 2s}\n"
 func (c edit) begun(t *testing.T) {
 	owner := nstest.Owner(t)
 	downAfter(t, owner)
-	first, second := planned(t, owner, slowly+c.before), planned(t, owner, slowly+c.after)
+	first := planned(t, owner, slowly+c.before)
 	up(t, first)
+	second := planned(t, owner, slowly+c.after)
 	crosses(t, first)
 	welcome(t, first, nil)
 	dropped := nstest.Dropped(t)
@@ -258,4 +267,175 @@ func (c edit) atOnce(t *testing.T, begun bool) {
 	}
 	s.more(t, 100)
 	s.ends(t)
+}
+
+// TestFunctionsAreMetAmidEdits: where an edit that moves an inline function came to no end, and flows are moved meanwhile, as who watches does where
+// a function fails, none comes past it.
+func TestFunctionsAreMetAmidEdits(t *testing.T) {
+	needsForwarder(t)
+	const drops = "{name: one, kind: firewall, runtime: inline, firewall: {rules: {list: [{protocol: udp, destination_port: 7016, action: drop}]}}}"
+	for name, c := range apart {
+		if !strings.Contains(c.before, inline("one")) || !strings.Contains(c.after, inline("one")) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			owner := nstest.Owner(t)
+			downAfter(t, owner)
+			with := func(functions string) *plan.Plan {
+				return planned(t, owner, slowly+strings.ReplaceAll(functions, inline("one"), drops))
+			}
+			first := with(c.before)
+			up(t, first)
+			second := with(c.after)
+			crosses(t, first)
+			dropped := nstest.Dropped(t)
+			all := tours(t, first, 7015)
+			slipped := slipping(t, first, 7016)
+			failed := errors.New("a function does not start")
+			d := &deploy.Deployer{Made: func() error { return failed }}
+			if _, err := d.Up(t.Context(), second); !errors.Is(err, failed) {
+				t.Fatal(err)
+			}
+			inside(t, first.Between(), func() error {
+				h, err := netns.Open(first.Between())
+				if err == nil {
+					defer h.Close()
+					_, err = steer.ForgetOlder(resource.At(h, owner))
+				}
+				return err
+			})
+			for _, o := range all {
+				o.more(t, 300)
+			}
+			d = &deploy.Deployer{}
+			if _, err := d.Up(t.Context(), second); err != nil || d.AtOnce != "" || d.Staying == 0 {
+				t.Error(d.Staying, d.AtOnce, err)
+			}
+			for _, o := range all {
+				o.more(t, 100)
+			}
+			if n := slipped(); n > 0 {
+				t.Errorf("%d packets came past the function", n)
+			}
+			end(t, all, dropped)
+		})
+	}
+}
+
+// slipping counts what comes to a port at either end that the other one sends to, which is sent until that is asked.
+func slipping(t *testing.T, p *plan.Plan, port uint16) (came func() int) {
+	t.Helper()
+	ends := []plan.Node{p.Client(), p.Server()}
+	to := []netip.Addr{addresses(p, ends[1].Name, ends[0].Name)[0], addresses(p, ends[0].Name, ends[1].Name)[0]}
+	stop, many := make(chan struct{}), atomic.Int64{}
+	var sends, takes sync.WaitGroup
+	var all []*net.UDPConn
+	for i, n := range ends {
+		all = append(all, listens(t, n, netip.AddrPortFrom(to[i], port)))
+	}
+	for i, c := range all {
+		takes.Add(1)
+		sends.Add(1)
+		go func() {
+			defer takes.Done()
+			for b := make([]byte, 16); ; many.Add(1) {
+				if _, err := c.Read(b); err != nil {
+					return
+				}
+			}
+		}()
+		go func() {
+			defer sends.Done()
+			for other := netip.AddrPortFrom(to[1-i], port); ; {
+				select {
+				case <-stop:
+					return
+				case <-time.After(time.Millisecond):
+					_, _ = c.WriteToUDPAddrPort([]byte("none"), other)
+				}
+			}
+		}()
+	}
+	return func() int {
+		close(stop)
+		sends.Wait()
+		time.Sleep(100 * time.Millisecond) // for what is under way
+		for _, c := range all {
+			_ = c.SetReadDeadline(time.Now())
+		}
+		takes.Wait()
+		return int(many.Load())
+	}
+}
+
+// TestInlineComesBack: an inline function that is put in again while flows meet it which stay from before counts on in one with that.
+func TestInlineComesBack(t *testing.T) {
+	needsForwarder(t)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	first := planned(t, owner, slowly+spec(forward("a"), inline("one"), forward("c")))
+	up(t, first)
+	second := planned(t, owner, slowly+spec(forward("a"), forward("x"), forward("c")))
+	crosses(t, first)
+	dropped := nstest.Dropped(t)
+	all := tours(t, first, 7015)
+	for _, p := range []*plan.Plan{second, first} {
+		d := &deploy.Deployer{}
+		if _, err := d.Up(t.Context(), p); err != nil || d.AtOnce != "" || d.Staying == 0 {
+			t.Fatal(d.Staying, d.AtOnce, err)
+		}
+		for _, o := range all {
+			o.more(t, 200)
+		}
+	}
+	unchanged(t, first)
+	end(t, all, dropped)
+	sent, f := counts(all), first.Inline[0]
+	for way, at := range []*plan.Taken{f.Forward, f.Reverse} {
+		if n := taken(t, first, at).Packets; n < sent[way] || n > sent[way]+300 {
+			t.Errorf("it counted %d packets of way %d, of which there were %d", n, way, sent[way])
+		}
+	}
+	moves(t, first)
+}
+
+// TestInlineChangesWhereMetAside: rules that change of a function which flows meet aside that stay hold for all at once.
+func TestInlineChangesWhereMetAside(t *testing.T) {
+	needsForwarder(t)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	rules := func(port int) string {
+		return fmt.Sprintf("{name: one, kind: firewall, runtime: inline, firewall: {rules: {list: [{protocol: udp, destination_port: %d, action: drop}]}}}", port)
+	}
+	first := planned(t, owner, slowly+spec(forward("a"), rules(7018), forward("c")))
+	up(t, first)
+	crosses(t, first)
+	all := tours(t, first, 7015)
+	second := planned(t, owner, slowly+spec(forward("a"), forward("x"), rules(7018), forward("c")))
+	d := &deploy.Deployer{}
+	if _, err := d.Up(t.Context(), second); err != nil || d.AtOnce != "" || d.Staying == 0 {
+		t.Fatal(d.Staying, d.AtOnce, err)
+	}
+	third := planned(t, owner, slowly+spec(forward("a"), forward("x"), rules(7015), forward("c")))
+	if _, err := d.Up(t.Context(), third); err != nil || d.AtOnce == "" || d.Staying > 0 {
+		t.Fatal(d.Staying, d.AtOnce, err)
+	}
+	count := func() (came int) {
+		for _, o := range all {
+			o.mu.Lock()
+			came += len(o.came)
+			o.mu.Unlock()
+		}
+		return came
+	}
+	time.Sleep(100 * time.Millisecond) // for what is under way
+	was := count()
+	time.Sleep(200 * time.Millisecond)
+	if is := count(); is != was {
+		t.Errorf("%d packets of flows that stayed come past rules that drop them", is-was)
+	}
+	for _, o := range all {
+		close(o.stop)
+	}
 }

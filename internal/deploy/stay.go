@@ -26,6 +26,7 @@ func (w *work) turnOf(ctx context.Context, p *plan.Plan) (*steer.Turn, error) {
 		w.relabels = true
 	}
 	t := &steer.Turn{Wanted: w.ports, New: map[string]bool{}, Specs: specsOf(p), Labels: labels, AtOnce: w.atOnce(p)}
+	t.Ready = w.ready
 	t.Pause = func(while time.Duration) error {
 		_, err := pause(ctx, while)
 		return err
@@ -69,9 +70,9 @@ func (w *work) why(p *plan.Plan) string {
 
 // tellAtOnce notes that flows which are under way go the new path at once, where that was not wanted.
 func (w *work) tellAtOnce(p *plan.Plan, t *steer.Turn) {
-	led := t.Led
+	led := t.Led || t.Moved > 0 && w.why(p) != ""
 	if w.dry {
-		led = w.why(p) != "" && slices.ContainsFunc(w.done, steer.LeadsElsewhere)
+		led = w.why(p) != "" && (w.stayed || slices.ContainsFunc(w.done, steer.LeadsElsewhere))
 	}
 	if led && stays(p) {
 		w.leftAtOnce = cmp.Or(w.why(p), "none can stay at the ports that are turned (\"At once\" in docs/steering.md)")

@@ -56,7 +56,7 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) error {
 	if err := w.hold(p); err != nil {
 		return err
 	}
-	if err := w.compare(p); err != nil {
+	if err := w.compare(ctx, p); err != nil {
 		return err
 	}
 	for _, stage := range stages {
@@ -89,7 +89,7 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) error {
 			return err
 		}
 	}
-	if err := w.dropBygone(p); err != nil {
+	if err := w.dropBygone(ctx, p); err != nil {
 		return err
 	}
 	return w.removeDropped(ctx, p)
@@ -340,16 +340,24 @@ func (w *work) waits(c resource.Change) bool {
 
 // passWaits keeps what packets go through at a port until ports are turned, and so does what takes
 // steps away from it. A function that becomes inline, or is so no longer, may meet a packet twice
-// meanwhile, but none comes past it. Where packets are led past the port nothing need wait.
+// meanwhile, but none comes past it. Where packets are led past the port, other steps wait as well that come in the place of those there.
 func (w *work) passWaits(c resource.Change) bool {
-	less := c.Op == resource.Delete || c.Op == resource.Update && pass.Lessens(c.Was, c.Spec.Fingerprint())
-	if !less || c.Namespace != namespace.Name(w.owner, plan.WiringNode) || w.bygone.past(c.Key) {
+	if c.Namespace != namespace.Name(w.owner, plan.WiringNode) || !lessens(c) && (!w.bygone.past(c.Key) || extends(c)) {
 		return false
 	}
 	if w.ports[c.Key] {
 		w.later = append(w.later, c)
 	}
 	return true
+}
+
+// lessens tells whether a change of a pass puts no step in, and extends whether it takes none away.
+func lessens(c resource.Change) bool {
+	return c.Op == resource.Delete || c.Op == resource.Update && pass.Lessens(c.Was, c.Spec.Fingerprint())
+}
+
+func extends(c resource.Change) bool {
+	return c.Op == resource.Create || c.Op == resource.Update && pass.Lessens(c.Spec.Fingerprint(), c.Was)
 }
 
 // routeWaits keeps the routes of nodes that stay: to an address that is translated at another place from now on,
@@ -399,13 +407,31 @@ func (w *work) forget(ctx context.Context, p *plan.Plan) error {
 	return err
 }
 
+// ready what packets meet at ports that all are led past: what is there becomes what is to be before any packet goes by it. Where ports are turned at
+// once some packets do before, so that what takes steps away waits until they are.
+func (w *work) ready(turned bool) error {
+	return w.pass(func(c resource.Change) bool { return w.bygone.past(c.Key) && (turned || !lessens(c)) })
+}
+
 // lessen the passes that were left until ports were turned.
-func (w *work) lessen() error {
-	if w.record(w.later...); w.dry || len(w.later) == 0 {
+func (w *work) lessen() error { return w.pass(func(resource.Change) bool { return true }) }
+
+// pass makes those changes of passes that were left until now and are due.
+func (w *work) pass(due func(resource.Change) bool) error {
+	var now, later []resource.Change
+	for _, c := range w.later {
+		if due(c) {
+			now = append(now, c)
+		} else {
+			later = append(later, c)
+		}
+	}
+	w.later = later
+	if w.record(now...); w.dry || len(now) == 0 {
 		return nil
 	}
 	return w.inside(namespace.Name(w.owner, plan.WiringNode), func(h *netns.Handle) error {
-		return (pass.Kind{}).Apply(resource.Alone(h, w.owner), w.later)
+		return (pass.Kind{}).Apply(resource.Alone(h, w.owner), now)
 	})
 }
 

@@ -10,7 +10,8 @@ import (
 type Bygone struct {
 	// Ports past which those that stay are led, since what packets meet there changes: they meet what was there, elsewhere.
 	Ports []string
-	// Joins are ports at which functions come to be that were at another one, by which of these: they count and remember on, in one with those.
+	// Joins are ports at which functions come to be that were at another one, or are aside, by which of these: they count and remember on, in one
+	// with those.
 	Joins map[string]string
 }
 
@@ -19,11 +20,8 @@ type Bygone struct {
 // flows are to meet at once, nor where what holds for all packets together would hold for those of the older path and those of the newer one each.
 func (m Met) Bygone(side func(port string) int) (b Bygone, can bool) {
 	b.Joins = map[string]string{}
-	before := map[uint64]bool{}
+	before := m.before()
 	for port, was := range m.Was {
-		for _, f := range was.Of {
-			before[f] = true
-		}
 		if m.There[port] && m.Wanted[port] && m.Is[port].Steps != was.Steps {
 			b.Ports = append(b.Ports, port)
 			if was.unclear() {
@@ -56,14 +54,19 @@ func (m Met) Bygone(side func(port string) int) (b Bygone, can bool) {
 	return b, true
 }
 
-// cameFrom is the port at which what comes to be at one was before, the same way, and is no more; "" for none.
+// cameFrom is the port at which what comes to be at one was before, the same way, and is no more, or at which older flows alone meet it; "" for none.
 func (m Met) cameFrom(port string, side func(string) int) string {
+	if m.Was[port].Steps != "" {
+		return ""
+	}
 	is := m.Is[port]
-	for _, from := range slices.Sorted(maps.Keys(m.Was)) {
-		was := m.Was[from]
-		goes := !m.Wanted[from] || m.Is[from].Steps != was.Steps
-		if goes && from != port && m.Was[port].Steps == "" && was.Steps == is.Steps && slices.Equal(was.Of, is.Of) && side(from) != 0 && side(from) == side(port) {
-			return from
+	for _, at := range []map[string]Pass{m.Was, m.Aside} {
+		for _, from := range slices.Sorted(maps.Keys(at)) {
+			was := at[from]
+			goes := !m.Wanted[from] || m.Is[from].Steps != was.Steps
+			if goes && from != port && was.Steps == is.Steps && slices.Equal(was.Of, is.Of) && side(from) != 0 && side(from) == side(port) {
+				return from
+			}
 		}
 	}
 	return ""
@@ -74,7 +77,7 @@ func (m Met) changes(is Pass) bool {
 	steps := strings.Split(is.Steps, ", ")
 	for i, f := range is.Of {
 		met, same := false, false
-		for _, was := range m.Was {
+		for _, was := range slices.AppendSeq(slices.Collect(maps.Values(m.Was)), maps.Values(m.Aside)) {
 			if slices.Contains(was.Of, f) {
 				met, same = true, same || strings.Contains(was.Steps, steps[min(i, len(steps)-1)])
 			}

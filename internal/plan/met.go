@@ -1,9 +1,13 @@
 package plan
 
+import "slices"
+
 // Met is where packets meet functions without a namespace, before and after an edit of a chain, by the ports of its forwarder.
 type Met struct {
 	// Was and Is are those at each port, before and after.
 	Was, Is map[string]Pass
+	// Aside are those at the other ends of pairs that flows are led into which stay since an earlier edit, by these ends.
+	Aside map[string]Pass
 	// There are the ports that there were, and Wanted those that there are to be.
 	There, Wanted map[string]bool
 	// Turned are ports that lead elsewhere by the edit, or lead flows that stay since another elsewhere than new ones.
@@ -52,17 +56,26 @@ func (m Met) Alike() bool {
 			}
 		}
 	}
-	return true
+	return !m.meetsAside(concerned)
+}
+
+// meetsAside tells whether flows that stay since an earlier edit meet one of these functions aside, where the edit changes nothing.
+func (m Met) meetsAside(concerned map[uint64]bool) bool {
+	for _, one := range m.Aside {
+		if slices.ContainsFunc(one.Of, func(f uint64) bool { return f == 0 || concerned[f] }) {
+			return true
+		}
+	}
+	return false
 }
 
 // concerned are the functions at ports where passes change, and those that come to be at a port which is new, but were met before: with a pass of
 // its own, which is not that of others.
 func (m Met) concerned() map[uint64]bool {
-	all, before := map[uint64]bool{}, map[uint64]bool{}
+	all, before := map[uint64]bool{}, m.before()
 	for port, was := range m.Was {
 		changes := m.Wanted[port] && m.Is[port].Steps != was.Steps
 		for _, f := range was.Of {
-			before[f] = true
 			if changes {
 				all[f] = true
 			}
@@ -72,6 +85,19 @@ func (m Met) concerned() map[uint64]bool {
 		changes := m.There[port] && m.Was[port].Steps != is.Steps
 		for _, f := range is.Of {
 			if changes || !m.There[port] && before[f] && !m.joins(is) {
+				all[f] = true
+			}
+		}
+	}
+	return all
+}
+
+// before are the functions that are met before the edit, also aside.
+func (m Met) before() map[uint64]bool {
+	all := map[uint64]bool{}
+	for _, at := range []map[string]Pass{m.Was, m.Aside} {
+		for _, one := range at {
+			for _, f := range one.Of {
 				all[f] = true
 			}
 		}

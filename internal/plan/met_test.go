@@ -150,3 +150,44 @@ func TestAlikeByTheirSteps(t *testing.T) {
 		}
 	}
 }
+
+// TestMetAside: what flows meet that stay since an earlier edit is none of the ports', and a function that comes again is one with it.
+func TestMetAside(t *testing.T) {
+	there := ports("c", "a", "b", "westA", "westB")
+	side := func(port string) int {
+		if strings.HasPrefix(port, "west") {
+			return 2
+		}
+		return 1
+	}
+	for name, c := range map[string]struct {
+		was, is, aside passes
+		anew           string
+		alike          bool
+		past, joins    string
+		can            bool
+	}{
+		"another is put in":      {passes{}, passes{"a": {two}, "westB": {two}}, passes{"was1-out": {one}}, "", true, "", "", false},
+		"it is put in again":     {passes{}, passes{"a": {one}}, passes{"was1-out": {one}}, "", false, "[a]", "map[a:was1-out]", true},
+		"the other way":          {passes{}, passes{"westB": {one}}, passes{"was1-out": {one}}, "", false, "[westB]", "map[]", true},
+		"beside another":         {passes{}, passes{"a": {one, two}}, passes{"was1-out": {one}}, "", false, "[a]", "map[]", true},
+		"as another":             {passes{}, passes{"a": {one}}, passes{"was1-out": {one}}, " anew", false, "", "", false},
+		"it becomes another":     {passes{"a": {one}}, passes{"a": {one}}, passes{"was1-out": {one}}, " anew", false, "", "", false},
+		"it goes":                {passes{"a": {one}}, passes{}, passes{"was1-out": {one}}, "", false, "[a]", "map[]", true},
+		"a limit of all again":   {passes{}, passes{"a": {limit}}, passes{"was1-out": {limit}}, "", false, "[a]", "map[a:was1-out]", true},
+		"a limit beside another": {passes{}, passes{"a": {limit, one}}, passes{"was1-out": {limit}}, "", false, "", "", false},
+		"nobody knows":           {passes{}, passes{"a": {one}}, passes{"was1-out": {unknown}}, "", false, "[a]", "map[]", true},
+	} {
+		m := plan.Met{Was: c.was.met(""), Is: c.is.met(c.anew), Aside: c.aside.met(""), There: there, Wanted: there}
+		if got := m.Alike(); got != c.alike {
+			t.Errorf("%s: alike is %v, want %v", name, got, c.alike)
+		}
+		if c.alike {
+			continue
+		}
+		got, can := m.Bygone(side)
+		if can != c.can || can && (fmt.Sprint(got.Ports) != c.past || fmt.Sprint(got.Joins) != c.joins) {
+			t.Errorf("%s: past %v, joined %v, %v; want %s, %s, %v", name, got.Ports, got.Joins, can, c.past, c.joins, c.can)
+		}
+	}
+}

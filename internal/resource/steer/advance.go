@@ -31,6 +31,9 @@ type Turn struct {
 	Census time.Duration
 	// Pause waits as long unless whoever turns ports is interrupted, which is an error. Without it nobody is.
 	Pause func(time.Duration) error
+	// Ready makes what waits for the ports: all of it once they are turned and before new flows go that way, or what cannot wait so long where
+	// they are turned at once. Without it nothing does.
+	Ready func(turned bool) error
 }
 
 // versionable are the changes by which ports that lead to one port are turned to another: all of them,
@@ -70,6 +73,14 @@ func (k Kind) versionable(p resource.Place, changes []resource.Change) (turned m
 		return nil, err
 	}
 	return turned, nil
+}
+
+// ready to have packets go by ports, before any or when all are turned.
+func (t *Turn) ready(turned bool) error {
+	if t != nil && t.Ready != nil {
+		return t.Ready(turned)
+	}
+	return nil
 }
 
 // pause for a while.
@@ -300,6 +311,9 @@ func (a *advancing) load(old *attached, next, to, here uint32) (*stay.ProgramObj
 // begin to give flows the next version. What is no longer the newest is that of flows from before only
 // when the census counts, and one word changes at a time that matters: the kernel may write words in any order.
 func (a *advancing) begin() error {
+	if err := a.turn.ready(true); err != nil {
+		return err
+	}
 	now, err := monotonic()
 	if err != nil {
 		return err

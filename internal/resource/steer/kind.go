@@ -164,6 +164,9 @@ func (k Kind) Apply(p resource.Place, changes []resource.Change) error {
 			if err == nil && !k.aside {
 				err = k.Turn.gather(p, changes)
 			}
+			if err == nil {
+				err = k.Turn.ready(false)
+			}
 			if err != nil {
 				return err
 			}
