@@ -84,7 +84,7 @@ type exchange struct {
 }
 
 // exchanges of a plan: from the client's port to the server's.
-func exchanges(t *testing.T, p *plan.Plan, from, to uint16) *exchange {
+func exchanges(t testing.TB, p *plan.Plan, from, to uint16) *exchange {
 	t.Helper()
 	e, reached := &exchange{}, p.Reached()
 	inside(t, p.Server().Namespace, func() (err error) {
@@ -102,7 +102,7 @@ func exchanges(t *testing.T, p *plan.Plan, from, to uint16) *exchange {
 }
 
 // goesOn asks, is answered, and asks again each second where a machine that is full of others' packets lost one.
-func (e *exchange) goesOn(t *testing.T) {
+func (e *exchange) goesOn(t testing.TB) {
 	t.Helper()
 	b := make([]byte, 16)
 	for end := time.Now().Add(long); time.Now().Before(end); {
@@ -122,7 +122,7 @@ func (e *exchange) goesOn(t *testing.T) {
 }
 
 // answers tells whether what the server sends without being asked comes to the client.
-func (e *exchange) answers(t *testing.T, patience time.Duration) bool {
+func (e *exchange) answers(t testing.TB, patience time.Duration) bool {
 	t.Helper()
 	if _, err := e.server.WriteTo([]byte("answer"), e.from); err != nil {
 		t.Fatal(err)

@@ -17,6 +17,8 @@ var (
 	extension      = framestest.Extension
 	fragmentHeader = framestest.Fragment
 	total          = framestest.Sum
+	ipOf           = framestest.IP
+	sound          = framestest.Sound
 )
 
 const (

@@ -225,37 +225,6 @@ func prefix(address []byte, length int) (kept [16]byte) {
 	return kept
 }
 
-// ipOf finds where IP begins in a frame, and which it says it is; 0 is none.
-func ipOf(frame []byte) (at int, version byte) {
-	for at = 14; at <= 22 && at <= len(frame); at += 4 {
-		switch binary.BigEndian.Uint16(frame[at-2:]) {
-		case 0x0800:
-			return at, 4
-		case 0x86dd:
-			return at, 6
-		case 0x8100, 0x88a8:
-			continue
-		}
-		return 0, 0
-	}
-	return 0, 0
-}
-
-// sound tells whether a router would forward what begins here, but for the checksum.
-func sound(ip []byte, version byte, merged bool) bool {
-	if version == 6 {
-		return len(ip) >= 40 && ip[0]>>4 == 6 && 40+int(binary.BigEndian.Uint16(ip[4:])) <= len(ip)
-	}
-	if len(ip) < 20 || ip[0]>>4 != 4 {
-		return false
-	}
-	header, total := 4*int(ip[0]&15), int(binary.BigEndian.Uint16(ip[2:]))
-	if total == 0 && merged {
-		total = len(ip)
-	}
-	return header >= 20 && header <= total && total <= len(ip)
-}
-
 // transport finds where the transport's header begins and whose it is; whole tells that it
 // can be read there, and is not in a fragment. What all fragments of a packet name is named: the first alone
 // may have others behind that.
