@@ -141,17 +141,9 @@ func (d containerd) look(ctx context.Context, c client.Container) (Container, er
 	found.label(info.Labels)
 	spec := specOf(info)
 	found.ours, found.Limits = found.Owner != "" && begun(spec), limitsIn(&spec)
-	task, err := c.Task(ctx, nil)
-	if errdefs.IsNotFound(err) { // it has not run yet, or containerd has been without it since
-		found.How = "ended, and containerd does not know how"
-		return found, nil
-	}
-	if err != nil {
-		return found, fmt.Errorf("look at container %s: %w", c.ID(), err)
-	}
-	status, err := task.Status(ctx)
+	task, status, err := decided(ctx, c)
 	switch {
-	case errdefs.IsNotFound(err):
+	case errdefs.IsNotFound(err): // it has not run yet, or containerd has been without it since
 		found.How = "ended, and containerd does not know how"
 	case err != nil:
 		return found, fmt.Errorf("look at container %s: %w", c.ID(), err)
@@ -167,6 +159,28 @@ func (d containerd) look(ctx context.Context, c client.Container) (Container, er
 	}
 	found.furnished()
 	return found, nil
+}
+
+// knownWithin is how long containerd may take to know what a container does.
+const knownWithin = 10 * time.Second
+
+// decided is the task of a container with its status. Of one whose shim does not answer in time, as on a busy machine, containerd says that its
+// status is unknown, and no process (getProcessState in its plugins/services/tasks): it is asked again for a while.
+func decided(ctx context.Context, c client.Container) (task client.Task, status client.Status, err error) {
+	for deadline := time.Now().Add(knownWithin); ; {
+		if task, err = c.Task(ctx, nil); err == nil {
+			status, err = task.Status(ctx)
+		}
+		runs := err == nil && status.Status != client.Created && status.Status != client.Stopped
+		if !runs || status.Status != client.Unknown && task.Pid() != 0 || time.Now().After(deadline) {
+			return task, status, err
+		}
+		select {
+		case <-ctx.Done():
+			return task, status, ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
 }
 
 // specOf a container; an empty one where that cannot be read.

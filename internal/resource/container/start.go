@@ -73,13 +73,11 @@ func (s Spec) begin(ctx context.Context, in string, start func(engine.Engine) (e
 	}
 	defer leave()
 	is, err := start(e)
-	switch {
-	case err != nil:
+	if err == nil {
+		err = s.runs(e, is)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("function %s: %w", s.Node, err)
-	case is.PID == 0:
-		return nil, fmt.Errorf("function %s: container %s %s at once; see `%s`", s.Node, s.Name, is.How, e.Reading(is))
-	case !engine.Is(is.PID, is.ID):
-		return nil, fmt.Errorf("function %s: the engine at %s says that container %s is process %d, which it is not on this machine; set %s to an engine of this machine", s.Node, e.Host(), s.Name, is.PID, engine.Variable(s.Engine))
 	}
 	if s.PageBytes > 0 {
 		if err := is.Furnish(ctx, s.Limits); err != nil {
@@ -91,4 +89,17 @@ func (s Spec) begin(ctx context.Context, in string, start func(engine.Engine) (e
 		return nil, fmt.Errorf("function %s: container %s ended at once; see `%s`: %w", s.Node, s.Name, e.Reading(is), err)
 	}
 	return its, nil
+}
+
+// runs is an error where the container does not, by what its engine told of it when it had been started.
+func (s Spec) runs(e engine.Engine, is engine.Container) error {
+	switch {
+	case is.PID == 0 && is.How == "":
+		return fmt.Errorf("container %s was started, and %s says neither that it runs nor how it ended; see `%s`, and run the command again", s.Name, e.Name(), e.Reading(is))
+	case is.PID == 0:
+		return fmt.Errorf("container %s %s at once; see `%s`", s.Name, is.How, e.Reading(is))
+	case !engine.Is(is.PID, is.ID):
+		return fmt.Errorf("the engine at %s says that container %s is process %d, which it is not on this machine; set %s to an engine of this machine", e.Host(), s.Name, is.PID, engine.Variable(s.Engine))
+	}
+	return nil
 }

@@ -51,3 +51,20 @@ func TestJoin(t *testing.T) {
 		leave()
 	}
 }
+
+func (joiner) Name() string { return engine.Containerd }
+
+func (joiner) Reading(engine.Container) string { return "cat log" }
+
+// TestRuns: of one that does not run it is said how it ended, or that its engine does not say that.
+func TestRuns(t *testing.T) {
+	s := Spec{Engine: engine.Containerd, Name: "web"}
+	for how, want := range map[string]string{
+		"ended with exit code 3": "container web ended with exit code 3 at once; see `cat log`",
+		"":                       "container web was started, and containerd says neither that it runs nor how it ended; see `cat log`, and run the command again",
+	} {
+		if err := s.runs(joiner{}, engine.Container{Name: "web", How: how}); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", how, err, want)
+		}
+	}
+}
