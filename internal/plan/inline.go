@@ -152,7 +152,8 @@ func (b *builder) inlined(f api.Function, hop int) (steps function.Steps, is boo
 }
 
 // suits tells whether nothing is lost nor refused if a function that is left to the plan is inline: it does
-// the same as in a namespace, the hop has room, no neighbour wants a hop without functions, and there is one path.
+// the same as in a namespace, the hop has room, and no neighbour wants a hop without functions. Where there are several paths it may turn out
+// that it does not suit these.
 func (b *builder) suits(f api.Function, steps function.Steps, hop int) bool {
 	row, taps := 1, 1
 	for _, other := range b.inline {
@@ -166,7 +167,7 @@ func (b *builder) suits(f api.Function, steps function.Steps, hop int) bool {
 	}
 	all := b.chain.Spec.Functions
 	at := slices.IndexFunc(all, func(o api.Function) bool { return o.Name == f.Name })
-	if b.chain.Spec.Classifier != nil || steps.Less || b.missesAnswers(at) || row > pass.Most || steps.Tap != nil && taps > pass.MostTaps || b.parts(at) {
+	if steps.NAT != nil && b.chain.Spec.Classifier != nil || steps.Less || b.missesAnswers(at) || row > pass.Most || steps.Tap != nil && taps > pass.MostTaps || b.parts(at) {
 		return false
 	}
 	bypassed := func(o api.Function) bool { return o.OnFailure == process.Bypass }
@@ -174,7 +175,7 @@ func (b *builder) suits(f api.Function, steps function.Steps, hop int) bool {
 		return false
 	}
 	return !slices.ContainsFunc(b.around(at, b.chain.Spec.OneWay), func(o api.Function) bool {
-		return bypassed(o) && (o.Replicas > 1 || b.chain.Spec.Parts())
+		return bypassed(o) && (o.Replicas > 1 || b.chain.Spec.Parts() || b.chain.Spec.Classifier != nil)
 	})
 }
 

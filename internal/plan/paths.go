@@ -312,6 +312,7 @@ func (b *builder) inlineOn(c *Classifier) error {
 	for _, f := range b.inline {
 		refused = append(refused, b.onPaths(c, f))
 	}
+	b.misfits = b.misfitsOn(c)
 	return errors.Join(refused...)
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/plan/plantest"
 	"nfchain.dev/nfchain/internal/resource/health"
@@ -172,6 +173,44 @@ func TestInlineOnPaths(t *testing.T) {
 	p := replicated(t, "functions: [{name: a, kind: forward}, {name: count, kind: counter, runtime: inline}, {name: b, kind: forward}, {name: auto, kind: counter, runtime: auto}]\nclassifier: {rules: [{name: x, functions: [a, count, b]}]}\n")
 	if got := p.Classifier.Path("a count b"); !slices.Equal(got.Nodes, []string{"client", "a", "b", "server"}) || p.Runtimes["auto"] != "netns" {
 		t.Errorf("%+v, runtimes %v", got, p.Runtimes)
+	}
+}
+
+// TestInlineAutoOnPaths: functions that leave their runtime to the plan are inline where the paths that go by them go by both of their neighbours, as
+// many as can be.
+func TestInlineAutoOnPaths(t *testing.T) {
+	const counters = "{name: one, kind: counter}, {name: two, kind: counter}, {name: three, kind: counter}"
+	for _, c := range []struct{ functions, rules, inline string }{
+		{counters, "{name: x, functions: [one, two, three]}", "[two]"},
+		{counters, "{name: x, functions: [one, two, three]}, {name: y, match: {protocol: udp}, functions: [one, three]}", "[]"},
+		{"{name: a, kind: forward}, " + counters + ", {name: b, kind: forward}", "{name: x, functions: [a, one, two, three, b]}", "[one three two]"},
+		{"{name: a, kind: forward}, " + counters + ", {name: b, kind: forward}", "{name: x, functions: [a, one, two, three, b]}, {name: y, match: {protocol: udp}, functions: [a, three, b]}", "[]"},
+		{"{name: a, kind: forward, replicas: 2}, " + counters + ", {name: b, kind: forward}", "{name: x, functions: [a, one, two, three, b]}", "[one three two]"},
+		{"{name: a, kind: forward}, {name: one, kind: nat, nat: {source: {}}}, {name: b, kind: forward}", "{name: x, functions: [a, one, b]}", "[]"},
+		{"{name: a, kind: forward, runtime: netns, onFailure: bypass}, {name: one, kind: counter}, {name: b, kind: forward}, {name: two, kind: counter}, {name: c, kind: forward}", "{name: x, functions: [a, one, b, two, c]}", "[two]"},
+		{"{name: a, kind: forward, runtime: netns, onFailure: bypass, replicas: 2}, {name: one, kind: counter}, {name: b, kind: forward}", "{name: x, functions: [a, one, b]}", "[]"},
+	} {
+		spec := "wiring: ebpf\nruntime: auto\nfunctions: [" + c.functions + "]\nclassifier: {rules: [" + c.rules + "]}\n"
+		p := made(t, spec, plan.Facts{}, plan.Options{})
+		inline := []string{}
+		for name, is := range p.Runtimes {
+			if is == api.RuntimeInline {
+				inline = append(inline, name)
+			}
+		}
+		slices.Sort(inline)
+		if fmt.Sprint(inline) != c.inline || len(p.Inline) != len(inline) {
+			t.Errorf("%s: chosen %v, inline %v, want %s", spec, p.Runtimes, inline, c.inline)
+		}
+		again := made(t, spec, plan.Facts{}, plan.Options{Runtimes: p.Runtimes})
+		if !maps.Equal(again.Runtimes, p.Runtimes) {
+			t.Errorf("%s: chosen %v where it was %v", spec, again.Runtimes, p.Runtimes)
+		}
+	}
+	// what is inline by its own word is refused as ever
+	refused := "functions: [{name: one, kind: counter, runtime: inline}, {name: two, kind: counter, runtime: auto}]\nclassifier: {rules: [{name: x, functions: [one]}]}\n"
+	if _, err := plan.Make(plantest.Chain(t, "edge", "wiring: ebpf\n"+refused), plantest.Catalogue(), plan.Facts{}, plan.Options{}); err == nil || !strings.Contains(err.Error(), "one is inline beside ") {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -246,18 +246,18 @@ func Make(chain api.Chain, c Catalogue, f Facts, o Options) (*Plan, error) {
 	if !ok {
 		return nil, fmt.Errorf("chain %s: there is no wiring %q", chain.Metadata.Name, chain.Spec.Wiring)
 	}
-	b := &builder{chain: chain, catalogue: c, wiring: w, facts: f, options: o}
-	err := b.build()
-	if err == nil {
-		err = b.replicate()
+	for {
+		b := &builder{chain: chain, catalogue: c, wiring: w, facts: f, options: o}
+		err := b.whole()
+		if err == nil {
+			return b.plan(), nil
+		}
+		unfit := b.unfit()
+		if len(unfit) == 0 {
+			return nil, about(err, "chain "+chain.Metadata.Name)
+		}
+		o.Runtimes = unfit
 	}
-	if err == nil {
-		err = errors.Join(b.pasts(), b.after(), b.watch())
-	}
-	if err != nil {
-		return nil, about(err, "chain "+chain.Metadata.Name)
-	}
-	return b.plan(), nil
 }
 
 type builder struct {
@@ -277,9 +277,11 @@ type builder struct {
 	// classifier is how flows get one of several paths; nil where there is one.
 	classifier *Classifier
 	runtimes   map[string]string
-	space      space
-	direct     *Direct
-	service    *Service
+	// misfits are those of them that paths do not let be inline.
+	misfits []string
+	space   space
+	direct  *Direct
+	service *Service
 	// ends of the hops, a forwarder's ports behind them, and what is published over them.
 	ends      []wiring.Ends
 	ports     []wiring.Ports
@@ -298,6 +300,17 @@ type builder struct {
 	claim Claim
 	// by tells which function contributed a resource.
 	by map[string]string
+}
+
+// whole builds all of a plan.
+func (b *builder) whole() error {
+	if err := b.build(); err != nil {
+		return err
+	}
+	if err := b.replicate(); err != nil {
+		return err
+	}
+	return errors.Join(b.pasts(), b.after(), b.watch())
 }
 
 func (b *builder) build() (err error) {
