@@ -148,7 +148,7 @@ static __attribute__((noinline)) int make_room(const struct versions *v, __u64 n
 /* enter a flow that is not known. */
 static inline __u32 enter(const struct flow *f, struct staying *fresh, const struct versions *v, struct became *b)
 {
-	long failed = bpf_map_update_elem(&staying, f, fresh, IF_ABSENT);
+	int failed = bpf_map_update_elem(&staying, f, fresh, IF_ABSENT); /* before Linux 6.4 that is all that is said */
 	struct staying *known;
 
 	if (failed == NO_ROOM && make_room(v, fresh->seen, b))
