@@ -33,6 +33,8 @@ type configured struct {
 	// said is how often it had which verdict, and probes how many it was given.
 	said   map[int32]int
 	probes uint64
+	// path is what named found.
+	path *byte
 }
 
 // made are the programs of a chain that comes to be by one edit after the other, while a flow goes through it, and then goes, since they need

@@ -96,11 +96,26 @@ func (g given) of(c *configured) []byte {
 	case c.mark == held.ProbeMark:
 		return c.probe(f)
 	case c.puts():
-		return slices.Concat(f[:12], []byte{0x81, 0, 0xff, 1}, f[12:])
+		return slices.Concat(f[:12], []byte{0x81, 0, 0xff, c.named()}, f[12:])
 	case c.mark == header:
 		return c.headed(f)
 	}
 	return f
+}
+
+// named is the highest number of a path of which frames are given a header; 0 where paths have none.
+func (c *configured) named() byte {
+	if c.path != nil {
+		return *c.path
+	}
+	c.path = new(byte)
+	for n := range c.Maps["header"].MaxEntries() - 1 {
+		var h nsh.ProgramHeader
+		if err := c.Maps["header"].Lookup(n+1, &h); err == nil && h.Length != 0 {
+			*c.path = byte(n + 1)
+		}
+	}
+	return *c.path
 }
 
 // headed is a frame behind a header of one of the function's paths.
