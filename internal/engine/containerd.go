@@ -247,11 +247,7 @@ func (d containerd) start(ctx context.Context, id string) error {
 		return err
 	}
 	log := cio.LogFile(rundir.Log(labels[labelOwner], labels[labelNode]))
-	task, err := c.NewTask(ctx, log)
-	if errdefs.IsAlreadyExists(err) {
-		d.sweep(ctx, id)
-		task, err = c.NewTask(ctx, log)
-	}
+	task, err := anew(ctx, c, log, func() { d.sweep(ctx, id) })
 	if err != nil {
 		return err
 	}
@@ -262,6 +258,29 @@ func (d containerd) start(ctx context.Context, id string) error {
 		return err
 	}
 	return nil
+}
+
+// anew makes a container's task. Where there is one already, or one is being made for somebody who was ended meanwhile, that is swept away until
+// there is room.
+func anew(ctx context.Context, c client.Container, log cio.Creator, sweep func()) (client.Task, error) {
+	for deadline := time.Now().Add(knownWithin); ; {
+		task, err := c.NewTask(ctx, log)
+		if !isThere(err) || time.Now().After(deadline) {
+			return task, err
+		}
+		sweep()
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// isThere tells whether a task was not made because there is one: containerd says so, or of one that it is making just now, or taking away, that its
+// directory exists (NewBundle in its runtime/v2).
+func isThere(err error) bool {
+	return errdefs.IsAlreadyExists(err) || err != nil && strings.Contains(err.Error(), unix.EEXIST.Error())
 }
 
 // sweep away what is left of a task that containerd was making when it ended: a shim without a process. It says of that that there is no

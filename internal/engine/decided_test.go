@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/containerd/containerd/v2/client"
@@ -67,5 +68,34 @@ func TestDecided(t *testing.T) {
 	end()
 	if _, _, err := decided(ctx, &busy{until: 1 << 30}); err != context.Canceled {
 		t.Errorf("when nobody waits any more: %v", err)
+	}
+}
+
+// full is a container whose task cannot be made until this has been swept away.
+type full struct {
+	client.Container
+	left []error
+}
+
+func (f *full) NewTask(context.Context, cio.Creator, ...client.NewTaskOpts) (client.Task, error) {
+	if len(f.left) > 0 {
+		return nil, f.left[0]
+	}
+	return busyTask{pid: 7}, nil
+}
+
+// TestAnew: a task that is there, or that is being made for somebody who was ended, is swept away until there is room for another; what else keeps
+// one from being made is told at once.
+func TestAnew(t *testing.T) {
+	making := errors.New("failed to start shim: mkdir /run/nfchain.a.b: file exists: unknown")
+	f := &full{left: []error{making, errdefs.ErrAlreadyExists, making}}
+	task, err := anew(t.Context(), f, nil, func() { f.left = f.left[1:] })
+	if err != nil || task.Pid() != 7 {
+		t.Errorf("%v, error %v", task, err)
+	}
+	refused := errors.New("no such runtime")
+	f = &full{left: []error{refused}}
+	if _, err := anew(t.Context(), f, nil, func() { t.Error("it is swept away") }); err != refused {
+		t.Error(err)
 	}
 }
