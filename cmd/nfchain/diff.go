@@ -72,7 +72,7 @@ func (a *app) printDifference(item deployedItem) {
 		a.printf("%s\n", atOnce(item, true))
 	}
 	if item.AwaitedFlows > 0 {
-		a.printf("%s\n", awaits(item))
+		a.printf("%s\n", awaited(item, true))
 	}
 	for i, c := range item.changes {
 		a.printf("%s %s\n", sign[c.Op], item.named(c.ID))

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource/steer"
 	runs "nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/supervise"
 )
@@ -224,6 +226,7 @@ func (a *app) superviseCmd() *cobra.Command {
 		Args: cobra.ExactArgs(1), Example: "  nfchain supervise edge"}
 	cmd.RunE = does(func(cmd *cobra.Command, args []string) error {
 		owner := args[0]
+		host := sync.OnceValue(func() *runs.Host { return a.host(cmd.Context()) }) // who only looks, often, need not ask what there is on the machine
 		return supervise.Run(cmd.Context(), supervise.Config{
 			Owner: owner,
 			Inside: func(s process.Spec, words []string, beside int) []string {
@@ -234,7 +237,8 @@ func (a *app) superviseCmd() *cobra.Command {
 				return inside(s.Netns, hosts, s, words, ownFiles(owner, s, beside)...)
 			},
 			LogFile: func(node string) string { return deploy.LogFile(owner, node) },
-			Again:   func(ctx context.Context) error { return a.host(ctx).Drain(ctx, owner) },
+			Again:   func(ctx context.Context, over []string) error { return a.host(ctx).Drain(ctx, owner, over) },
+			Leaving: func() (*steer.Leaving, error) { return host().Leaving(owner) },
 			Restore: func(ctx context.Context) (map[string]error, error) { return a.host(ctx).Restore(ctx, owner) },
 		})
 	})

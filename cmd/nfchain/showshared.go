@@ -15,7 +15,7 @@ func (a *app) printShared(s runs.SharedState) {
 	for _, r := range s.Replicas {
 		leaving := ""
 		if r.Leaving {
-			leaving = "; it gets no new ones, and `up` removes it when all are idle"
+			leaving = "; it gets no new ones, and is removed when all are idle"
 		}
 		a.printf("  %s: %s, %d of them not idle%s\n", r.Node, words.Plural(r.Flows, "flow"), r.Busy, leaving)
 	}

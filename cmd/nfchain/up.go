@@ -62,7 +62,7 @@ fails, it is removed again.`,
 	}))
 	format = outputFlag(cmd, "text", "json")
 	cmd.Flags().BoolVar(&o.Wait, "wait", false, "wait until every function is ready")
-	cmd.Flags().BoolVar(&o.Move, "move", false, "move flows that would stay on an older path to the new one at once, and say how many")
+	cmd.Flags().BoolVar(&o.Move, "move", false, "move flows that would stay on an older path, or with a replica that is taken out, at once, and say how many")
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would change and change nothing")
 	return cmd
 }
@@ -133,7 +133,7 @@ type deployedItem struct {
 	// MovedAtOnce says why flows that were under way went, or would go, to the new path at once though they were to stay on the one
 	// before; nobody counts them.
 	MovedAtOnce string `json:"moved_at_once,omitempty"`
-	// AwaitedFlows by replicas that are taken out were, or would be, waited for until they are idle, for AwaitedAtMostNS at most.
+	// AwaitedFlows stay, or would stay, with replicas that are taken out until they are idle, for AwaitedAtMostNS at most.
 	AwaitedFlows    int           `json:"awaited_flows,omitempty"`
 	AwaitedAtMostNS time.Duration `json:"awaited_at_most_ns,omitempty"`
 
@@ -206,9 +206,13 @@ func atOnce(item deployedItem, dry bool) string {
 	return fmt.Sprintf("%s: flows that are under way %s the new path at once, since %s; packets of theirs may come in another order", item.Name, way, item.MovedAtOnce)
 }
 
-// awaits says for which flows `up` would wait.
-func awaits(item deployedItem) string {
-	return fmt.Sprintf("%s: `up` would wait for %s by replicas that are taken out, until idle, for %v at most; what goes on then goes to others", item.Name, words.Plural(item.AwaitedFlows, "flow"), item.AwaitedAtMostNS)
+// awaited says which flows stay, or would stay, with replicas that are taken out.
+func awaited(item deployedItem, dry bool) string {
+	stay := staying(item.AwaitedFlows)
+	if dry && len(item.changes) > 0 {
+		stay = words.Plural(item.AwaitedFlows, "flow") + " would stay"
+	}
+	return fmt.Sprintf("%s: %s with replicas that are taken out until idle, for %v at most, and these are removed then; what lasts longer goes to others", item.Name, stay, item.AwaitedAtMostNS)
 }
 
 func (a *app) printItem(item deployedItem, dry bool) {
@@ -223,8 +227,8 @@ func (a *app) printItem(item deployedItem, dry bool) {
 	if item.MovedAtOnce != "" {
 		a.printf("%s\n", atOnce(item, dry))
 	}
-	if dry && item.AwaitedFlows > 0 {
-		a.printf("%s\n", awaits(item))
+	if item.AwaitedFlows > 0 {
+		a.printf("%s\n", awaited(item, dry))
 	}
 	if item.StayingFlows > 0 {
 		a.printf("%s: %s on the path from before until idle, and what only they go by is removed then; `nfchain show %s` tells how many are left\n", item.Name, staying(item.StayingFlows), item.Name)
@@ -257,13 +261,6 @@ func (a *app) upAll(ctx context.Context, h *runs.Host, f *api.File, o runs.UpOpt
 		var flows runs.Flows
 		o, bare := o, false
 		o.Flows = &flows
-		awaited, longest := 0, time.Duration(0)
-		o.Waits = func(flows int, atMost time.Duration) {
-			if awaited, longest = flows, atMost; o.DryRun {
-				return
-			}
-			a.say("chain %s: waiting for %s by replicas that are taken out, until idle, for %v at most; what goes on then goes to others", chain.Metadata.Name, words.Plural(flows, "flow"), atMost)
-		}
 		changes, err := a.upOne(ctx, h, chain.Metadata.Name, "chain", o, func() ([]resource.Change, error) {
 			_, unknown := deploy.Recall(chain.Metadata.Name)
 			p, changes, err := h.Up(ctx, chain, o)
@@ -282,7 +279,7 @@ func (a *app) upAll(ctx context.Context, h *runs.Host, f *api.File, o runs.UpOpt
 			item.compares(madeBefore(h, item.Name))
 		}
 		item.MovedFlows, item.StayingFlows, item.MovedAtOnce = flows.Moved, flows.Staying, flows.AtOnce
-		item.AwaitedFlows, item.AwaitedAtMostNS = awaited, longest
+		item.AwaitedFlows, item.AwaitedAtMostNS = flows.Left, flows.LeftAtMost
 		for _, w := range made.Warnings {
 			item.Warnings = append(item.Warnings, w)
 			a.say("warning: chain %s: %s", item.Name, w)

@@ -225,7 +225,7 @@ func (w *work) pair(h *netns.Handle, p *plan.Plan, a *steer.Aside) error {
 	}
 	spec := link.Spec{Owner: p.Chain, A: end(a.Into), B: end(a.Out)}
 	for _, r := range p.Resources {
-		if s, is := r.Spec.(link.Spec); is && s.B.Device == a.Port {
+		if s, is := r.Spec.(link.Spec); is && (s.B.Device == a.Port || s.B.Device == p.Like()[a.Port]) {
 			spec.MTU, spec.Holds = s.MTU, s.Holds
 		}
 	}

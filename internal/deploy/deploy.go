@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -103,9 +102,8 @@ type Deployer struct {
 	DryRun bool
 	// Move flows that would stay on an older version of the path to the newest at once.
 	Move bool
-	// Waits is told, unless it is nil, that flows are waited for which go by replicas that are taken out: how many they
-	// are, and for how long at most.
-	Waits func(flows int, atMost time.Duration)
+	// Over are replicas that are taken out, as in "fw-3", and left flows no longer.
+	Over []string
 	// Contained is told, unless it is nil, of each container that runs now: its node, when its engine was asked for it, and when
 	// that had started it. It is called from several goroutines.
 	Contained func(node string, asked, started time.Time)
@@ -121,6 +119,10 @@ type Deployer struct {
 	// AtOnce is set by Up to why flows that were under way went the new path at once, how many nobody knows, though they were to stay
 	// on the one before; "" where none did.
 	AtOnce string
+	// Left is set by Up to how many flows replicas that are taken out are left, for LeftAtMost: these go when Up is called again after they have been
+	// idle, or are Over.
+	Left       int
+	LeftAtMost time.Duration
 }
 
 // Up makes the chain what the plan says and returns what it had to change.
@@ -133,7 +135,7 @@ func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, err
 	if err := w.look(ctx, p); err != nil {
 		return nil, err
 	}
-	w.move = d.Move
+	w.move, w.over = d.Move, d.Over
 	had := inOrder(enginesOf(p.Chain))
 	err := w.bring(ctx, p)
 	if err != nil {
@@ -142,7 +144,7 @@ func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, err
 	if err == nil {
 		err = w.dropNetworks(ctx, p, had)
 	}
-	if err == nil && w.staying == 0 { // else they have what is still needed
+	if err == nil && !w.remains() { // else they have what is still needed
 		err = w.forgetEngines(ctx, p)
 	}
 	if err != nil && w.relieved {
@@ -152,11 +154,12 @@ func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, err
 		_ = process.Rest(p.Chain)
 	}
 	d.Staying, d.Moved, d.AtOnce = w.staying, w.moved, w.leftAtOnce
+	d.Left, d.LeftAtMost = w.left, w.leftAtMost
 	return w.done, err
 }
 
 func (d *Deployer) work(p *plan.Plan) *work {
-	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, doing: d.Doing, tellWait: d.Waits, contained: d.Contained, made: d.Made, restoring: d.Restoring, fetched: map[string]bool{}, lacking: map[string]error{}, fresh: map[string]bool{}, early: map[visited]bool{}, let: map[string]bool{}}
+	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, doing: d.Doing, contained: d.Contained, made: d.Made, restoring: d.Restoring, fetched: map[string]bool{}, lacking: map[string]error{}, fresh: map[string]bool{}, early: map[visited]bool{}, let: map[string]bool{}}
 	maps.Copy(w.fetched, d.fetched)
 	return w
 }
@@ -199,7 +202,6 @@ type work struct {
 	dry      bool
 	progress func(string, int, int)
 	doing    func(string)
-	tellWait func(flows int, atMost time.Duration)
 	made     func() error
 	// contained is the Deployer's.
 	contained func(node string, asked, started time.Time)
@@ -229,6 +231,7 @@ type work struct {
 	// move flows at once that would stay on their path; how many stay, and how many were moved.
 	move           bool
 	staying, moved int
+	leaving
 	// ledElsewhere tells that routes are left which packets may still need until ports are turned.
 	ledElsewhere bool
 	// begun tells that a supervisor may have been started before there were programs for it.
@@ -238,8 +241,8 @@ type work struct {
 	watched, relieved bool
 	// held tells that who watches was told that functions are changed.
 	held bool
-	// leaving tells that nodes are there that are no longer wanted.
-	leaving bool
+	// unwanted tells that nodes are there that are no longer wanted.
+	unwanted bool
 	// alike tells that flows which stay meet the same inline functions as others, unlike that they would not have met those of an edit which
 	// came to no end, and bygone how they meet what others do not any more; nil where they need not, or cannot.
 	alike, unlike bool
@@ -488,13 +491,4 @@ func (w *work) difference(place, kind string, observed []resource.Observed, want
 		}
 	}
 	return append(remove, create...)
-}
-
-// renewed tells whether a resource needs a namespace that was made in this pass:
-// what was found of it belongs to a namespace of the same name that the kernel has
-// not freed yet.
-func (w *work) renewed(r resource.Resource) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return !w.let[r.ID] && slices.ContainsFunc(r.Needs, func(id string) bool { return w.fresh[id] })
 }

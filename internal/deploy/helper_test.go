@@ -13,18 +13,43 @@ import (
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
 // up makes the plan real and gives what that changed, each as "operation id"
-// without the chain's name.
+// without the chain's name. Replicas that are taken out are left no flow.
 func up(t testing.TB, p *plan.Plan) []string {
 	t.Helper()
-	d := &deploy.Deployer{}
-	changes, err := d.Up(t.Context(), p)
+	changes, left := raise(t, p, nil)
+	if left > 0 {
+		var all []string
+		for _, f := range p.Functions() {
+			for n := range steer.Most {
+				all = append(all, fmt.Sprintf("%s-%d", f.Function(), n+1))
+			}
+		}
+		over, _ := raise(t, p, all)
+		changes = append(changes, over...)
+	}
+	return changes
+}
+
+// lets is up that leaves replicas that are taken out the flows that they have.
+func lets(t testing.TB, p *plan.Plan) []string {
+	t.Helper()
+	changes, _ := raise(t, p, nil)
+	return changes
+}
+
+// raise is up that leaves replicas that are taken out, but for those of which this is over, the flows that they have, and tells how many.
+func raise(t testing.TB, p *plan.Plan, over []string) (changes []string, left int) {
+	t.Helper()
+	d := &deploy.Deployer{Over: over}
+	all, err := d.Up(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return changed(p, changes)
+	return changed(p, all), d.Left
 }
 
 func changed(p *plan.Plan, changes []resource.Change) []string {
@@ -39,7 +64,7 @@ func changed(p *plan.Plan, changes []resource.Change) []string {
 // unchanged fails if a second pass finds anything to do.
 func unchanged(t testing.TB, p *plan.Plan) {
 	t.Helper()
-	if again := up(t, p); len(again) > 0 {
+	if again := lets(t, p); len(again) > 0 {
 		t.Errorf("a second pass changed %d: %v", len(again), again)
 	}
 }

@@ -1,7 +1,6 @@
 package deploy_test
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"net/netip"
@@ -13,6 +12,8 @@ import (
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
 // beside is a firewall without a namespace that lets flows to two ports begin, and what is of these, and counts both.
@@ -180,34 +181,203 @@ func TestInlineBesideReplicasUpdates(t *testing.T) {
 	}
 }
 
-// TestInlineBesideReplicasThatGo: where a function without a namespace is put in by the update that takes a replica out, no flow stays with
-// that, of which it would see but one way.
-func TestInlineBesideReplicasThatGo(t *testing.T) {
+// flowsOf the client are datagram sockets by which it asks the server, which answers.
+type flowsOf struct {
+	t      *testing.T
+	server net.PacketConn
+	all    []net.Conn
+}
+
+func newFlows(t *testing.T, p *plan.Plan, to netip.Addr, n int) *flowsOf {
+	t.Helper()
+	at, f := netip.AddrPortFrom(to, 7031).String(), &flowsOf{t: t}
+	inside(t, p.Server().Namespace, func() (err error) { f.server, err = net.ListenPacket("udp", at); return })
+	t.Cleanup(func() { _ = f.server.Close() })
+	go func() {
+		for b := make([]byte, 64); ; {
+			n, from, err := f.server.ReadFrom(b)
+			if err != nil {
+				return
+			}
+			_, _ = f.server.WriteTo(b[:n], from)
+		}
+	}()
+	for range n {
+		var c net.Conn
+		inside(t, p.Client().Namespace, func() (err error) { c, err = net.Dial("udp", at); return })
+		t.Cleanup(func() { _ = c.Close() })
+		f.all = append(f.all, c)
+	}
+	return f
+}
+
+// asks by each, and tells how many packets were sent; one that a busy machine drops is sent again.
+func (f *flowsOf) asks() (sent uint64) {
+	f.t.Helper()
+	sent, err := f.ask()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return sent
+}
+
+func (f *flowsOf) ask() (sent uint64, err error) {
+	for i, c := range f.all {
+		for came := false; !came; sent++ {
+			if sent > uint64(len(f.all)+60) {
+				return sent, fmt.Errorf("of %d packets, %d flows were answered", sent, i)
+			}
+			_, _ = c.Write([]byte("a packet"))
+			_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+			_, err := c.Read(make([]byte, 64))
+			came = err == nil
+		}
+	}
+	return sent, nil
+}
+
+// goesOn asking until it is ended.
+func (f *flowsOf) goesOn() (end func()) {
+	stop, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				ended <- nil
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+			if _, err := f.ask(); err != nil {
+				ended <- err
+				return
+			}
+		}
+	}()
+	return func() {
+		close(stop)
+		if err := <-ended; err != nil {
+			f.t.Error(err)
+		}
+	}
+}
+
+// cameBy the two interfaces of a function with a namespace so many packets.
+func cameBy(t *testing.T, p *plan.Plan, name string) (came [2]uint64) {
+	t.Helper()
+	for _, n := range p.Nodes {
+		if n.Name != name {
+			continue
+		}
+		for i, at := range []*plan.Interface{n.West, n.East} {
+			dev, err := nstest.Open(t, n.Namespace).LinkByName(at.Device)
+			if err != nil {
+				t.Fatal(err)
+			}
+			came[i] = dev.Attrs().Statistics.RxPackets
+		}
+	}
+	return came
+}
+
+// TestFlowsOfReplicasThatGoMeetEdits: those that stay with a replica which is taken out go on from there as others do, whatever the same update or one
+// meanwhile changes beside it: each packet meets what is there once, there and back.
+func TestFlowsOfReplicasThatGoMeetEdits(t *testing.T) {
+	needsForwarder(t)
+	for hook, wiring := range leaving {
+		t.Run(hook, func(t *testing.T) {
+			t.Parallel()
+			owner := nstest.Owner(t)
+			downAfter(t, owner)
+			p := planned(t, owner, wiring+spec(replicas("a", 3)))
+			up(t, p)
+			const flows = 48 // some by each, but for once in 10^8 times
+			f := newFlows(t, p, addresses(p, p.Client().Name, p.Server().Name)[0], flows)
+			f.asks()
+			had := dealtOut(t, p)["a"].Known[3]
+			for i, functions := range [][]string{
+				{replicas("a", 2), inline("behind")},                                                               // put in as it goes
+				{inline("before"), replicas("a", 2), inline("behind"), row2("fw")},                                 // and meanwhile
+				{inline("before"), forward("x"), replicas("a", 2), forward("y")},                                   // with nodes
+				{forward("x"), inline("before"), replicas("a", 2), inline("behind"), forward("y")},                 // between these and it
+				{replicas("b", 2), inline("before"), replicas("a", 2), inline("behind"), row2("fw"), forward("y")}, // beside other replicas
+				{replicas("a", 2), replicas("b", 2), inline("behind")},                                             // and in another order
+			} {
+				p := planned(t, owner, wiring+spec(functions...))
+				d := &deploy.Deployer{}
+				if _, err := d.Up(t.Context(), p); err != nil || d.Left != had {
+					t.Fatalf("of %d flows there stay %d: %v", had, d.Left, err)
+				}
+				unchanged(t, p)
+				nodes, before := map[string][2]uint64{"x": cameBy(t, p, "x"), "y": cameBy(t, p, "y")}, map[string][2]uint64{}
+				for _, f := range p.Inline {
+					before[f.Name] = [2]uint64{taken(t, p, f.Forward).Packets, taken(t, p, f.Reverse).Packets}
+				}
+				sent := f.asks()
+				for _, f := range p.Inline {
+					if f.Kind != "counter" {
+						continue
+					}
+					there, back := taken(t, p, f.Forward).Packets-before[f.Name][0], taken(t, p, f.Reverse).Packets-before[f.Name][1]
+					if there < flows || there > sent || back < flows || back > sent {
+						t.Errorf("edit %d: of %d packets %s met %d, and %d on their way back", i, sent, f.Name, there, back)
+					}
+				}
+				for node, before := range nodes {
+					if now := cameBy(t, p, node); now != [2]uint64{} && (now[0]-before[0] < flows || now[1]-before[1] < flows) {
+						t.Errorf("edit %d: of %d packets %d came to %s, and %d back", i, sent, now[0]-before[0], node, now[1]-before[1])
+					}
+				}
+				if f := dealtOut(t, p)["a"]; f.Known[3] != had || f.Moved > 0 {
+					t.Errorf("edit %d: of %d flows the replica that goes has %d, and %d have moved", i, had, f.Known[3], f.Moved)
+				}
+			}
+		})
+	}
+}
+
+// TestFlowsOfReplicasThatGoStayPastInline: where flows stay on an older path and are led past inline functions that come, so are those from a replica
+// that goes, and they meet all of that once they are moved, but for the replica.
+func TestFlowsOfReplicasThatGoStayPastInline(t *testing.T) {
 	needsForwarder(t)
 	owner := nstest.Owner(t)
 	downAfter(t, owner)
-	const wiring = "wiring: ebpf\nebpf: {idle: 10m}\n" // so that all flows are busy
-	p := planned(t, owner, wiring+spec(replicas("a", 3)))
+	const wiring = "wiring: ebpf\nebpf: {idle: 1h, census: 2s}\nsymmetric: false\nmtu: 1400\n"
+	p := planned(t, owner, wiring+spec(replicas("a", 3), inline("one")))
 	up(t, p)
-	to := addresses(p, p.Client().Name, p.Server().Name)[0]
-	answeredBy(t, p, to, 64) // all by two of them once in 10^10 times
-	if used(t, p, "a", 1) < 3 {
-		t.Fatal("64 flows went by fewer than 3 replicas")
-	}
-	p = planned(t, owner, wiring+spec(replicas("a", 2), beside("behind")))
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	d := &deploy.Deployer{Waits: func(flows int, _ time.Duration) {
-		t.Errorf("%d flows stay with a replica that goes", flows)
-		stop()
-	}}
-	if _, err := d.Up(ctx, p); err != nil {
-		t.Fatal(err)
+	const flows = 48 // some by each, but for once in 10^8 times
+	f := newFlows(t, p, addresses(p, p.Client().Name, p.Server().Name)[0], flows)
+	f.asks()
+	p = planned(t, owner, wiring+spec(replicas("a", 2), inline("one")))
+	lets(t, p)
+	had := dealtOut(t, p)["a"].Known[3]
+	p = planned(t, owner, wiring+spec(replicas("a", 2), inline("two"), forward("x")))
+	end := f.goesOn()
+	d := &deploy.Deployer{}
+	_, err := d.Up(t.Context(), p)
+	if end(); err != nil || d.Left != had || d.Staying < flows {
+		t.Fatalf("of %d flows there stay %d, and %d of %d with a replica that goes: %v", flows, d.Staying, d.Left, had, err)
 	}
 	unchanged(t, p)
-	had := decisions(t, p, "behind")
-	sent, answered := answeredBy(t, p, to, 32)
-	met(t, p, "behind", 32, sent, answered, had)
+	meets := func(least, most uint64) {
+		t.Helper()
+		before, came := taken(t, p, p.Inline[0].Forward).Packets, cameBy(t, p, "x")
+		f.asks()
+		if n, to := taken(t, p, p.Inline[0].Forward).Packets-before, cameBy(t, p, "x")[0]-came[0]; n < least || n > most || to < least || to > most+20 {
+			t.Errorf("of %d packets or more %d met what came, and %d came to the function behind that", flows, n, to)
+		}
+		if f := dealtOut(t, p)["a"]; f.Known[3] != had {
+			t.Errorf("of %d flows the replica that goes has %d", had, f.Known[3])
+		}
+	}
+	meets(0, 0)
+	if pairs := sh(t, "ip -n "+p.Between()+" -o link | grep -e -out@"); strings.Count(pairs, "mtu 1400") != 3 {
+		t.Errorf("not past the ports of all three replicas flows are led:\n%s", pairs)
+	}
+	if err := steer.Unite(resource.At(nstest.Open(t, p.Between()), owner)); err != nil {
+		t.Fatal(err)
+	}
+	meets(flows, 2*flows)
+	moves(t, p)
 }
 
 // row2 is a firewall that drops nothing.

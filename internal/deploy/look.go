@@ -135,3 +135,12 @@ func (s *sight) forget(place string, k resource.Kind, changes []resource.Change)
 		delete(s.found, to.B.Namespace)
 	}
 }
+
+// renewed tells whether a resource needs a namespace that was made in this pass:
+// what was found of it belongs to a namespace of the same name that the kernel has
+// not freed yet.
+func (w *work) renewed(r resource.Resource) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.let[r.ID] && slices.ContainsFunc(r.Needs, func(id string) bool { return w.fresh[id] })
+}

@@ -1,8 +1,6 @@
 package deploy_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -12,22 +10,27 @@ import (
 	"time"
 
 	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/namespace"
 )
 
-// hasty forwarders take a flow for over soon.
-var hasty = map[string]string{"tcx": "wiring: ebpf\nebpf: {idle: 100ms}\n", "clsact": "wiring: ebpf\nebpf: {hook: clsact, idle: 100ms}\n"}
+// hasty forwarders take a flow for over soon. A busy machine may keep one silent for a while.
+var hasty = map[string]string{"tcx": "wiring: ebpf\nebpf: {idle: 5s}\n", "clsact": "wiring: ebpf\nebpf: {hook: clsact, idle: 5s}\n"}
+
+// leaving is one on which replicas that are taken out, and older paths, are left flows while a test looks.
+var leaving = map[string]string{"tcx, left": "wiring: ebpf\nebpf: {idle: 1h}\n", "clsact, left": "wiring: ebpf\nebpf: {hook: clsact, idle: 1h}\n"}
 
 func replicas(name string, n int) string {
 	return fmt.Sprintf("{name: %s, kind: forward, replicas: %d}", name, n)
 }
 
 // TestReplicasComeAndGo while packets pass, a thousand a second, and each of them comes once,
-// with replicas beside replicas. The ends are left alone.
+// with replicas beside replicas, whether or not those that go are left the flows that they have. The ends are left alone.
 func TestReplicasComeAndGo(t *testing.T) {
 	needsForwarder(t)
-	for hook, wiring := range hasty {
+	for hook, wiring := range map[string]string{"tcx": hasty["tcx"], "clsact, left": leaving["clsact, left"]} {
 		t.Run(hook, func(t *testing.T) {
 			owner := nstest.Owner(t)
 			downAfter(t, owner)
@@ -48,7 +51,11 @@ func TestReplicasComeAndGo(t *testing.T) {
 			} {
 				s.more(t, 100)
 				p := planned(t, owner, wiring+spec(functions...))
-				for _, c := range up(t, p) {
+				makes := up
+				if leaving[hook] != "" {
+					makes = lets
+				}
+				for _, c := range makes(t, p) {
 					if kind := strings.FieldsFunc(c, func(r rune) bool { return r == ' ' || r == ':' })[1]; kind != "steer" && slices.ContainsFunc([]string{":client:", ":server:"}, func(n string) bool { return strings.Contains(c, n) }) {
 						t.Errorf("%v: an end was changed: %s", functions, c)
 					}
@@ -59,31 +66,6 @@ func TestReplicasComeAndGo(t *testing.T) {
 			s.more(t, 100)
 			s.ends(t)
 		})
-	}
-}
-
-// TestWaitsForFlows of replicas that are taken out, and says so.
-func TestWaitsForFlows(t *testing.T) {
-	needsForwarder(t)
-	owner := nstest.Owner(t)
-	downAfter(t, owner)
-	const wiring = "wiring: ebpf\nebpf: {idle: 1m}\n"
-	p := planned(t, owner, wiring+spec(replicas("a", 3)))
-	up(t, p)
-	for _, to := range addresses(p, p.Client().Name, p.Server().Name) {
-		talks(t, p, to, 32) // some by each, but for once in 10^11 times
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	told := 0
-	d := &deploy.Deployer{Waits: func(flows int, atMost time.Duration) {
-		if told++; flows == 0 || flows > 64 || atMost < time.Minute {
-			t.Errorf("%d flows are waited for, for %v", flows, atMost)
-		}
-		stop()
-	}}
-	if _, err := d.Up(ctx, planned(t, owner, wiring+spec(replicas("a", 2)))); !errors.Is(err, context.Canceled) || told != 1 {
-		t.Errorf("told %d times, error %v", told, err)
 	}
 }
 
@@ -107,6 +89,102 @@ func TestReplicasSeeBothWays(t *testing.T) {
 	for _, c := range all {
 		c.turned().exchange(t)
 	}
+}
+
+// TestFlowsStayWithReplicasThatGo: nobody waits for them, whatever is edited meanwhile. Each of several firewalls lets only answers pass to what it saw.
+func TestFlowsStayWithReplicasThatGo(t *testing.T) {
+	needsForwarder(t)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	of := func(n int, others ...string) *plan.Plan {
+		return planned(t, owner, lasting+spec(append(others, fmt.Sprintf(strict, n))...))
+	}
+	p := of(3)
+	up(t, p)
+	var all []*talk
+	for _, to := range addresses(p, p.Client().Name, p.Server().Name) {
+		all = append(all, talks(t, p, to, 32)...) // some by each, but for once in 10^11 times
+	}
+	had := dealtOut(t, p)["fw"].Known[3]
+	leaves := func(p *plan.Plan) {
+		t.Helper()
+		d := &deploy.Deployer{}
+		if _, err := d.Up(t.Context(), p); err != nil || d.Left != had || d.LeftAtMost != 20*time.Minute {
+			t.Fatalf("of %d flows there stay %d, for %v: %v", had, d.Left, d.LeftAtMost, err)
+		}
+		unchanged(t, p)
+		foreseen := &deploy.Deployer{DryRun: true}
+		if changes, err := foreseen.Up(t.Context(), p); len(changes) > 0 || err != nil || foreseen.Left != had {
+			t.Errorf("%d flows would stay, of %d, and %v would be changed: %v", foreseen.Left, had, changes, err)
+		}
+		for _, to := range addresses(p, p.Client().Name, p.Server().Name) {
+			all = append(all, talks(t, p, to, 8)...)
+		}
+		for _, c := range all {
+			c.turned().exchange(t)
+		}
+		if f := dealtOut(t, p)["fw"]; f.Known[3] != had || f.Moved > 0 {
+			t.Errorf("of %d flows the replica that goes has %d, and %d have moved", had, f.Known[3], f.Moved)
+		}
+	}
+	leaves(of(2))
+	leaves(of(2, forward("before")))
+	up(t, of(3, forward("before"))) // it is wanted again
+	if f := dealtOut(t, of(2))["fw"]; f.Known[3] != had || f.Moved > 0 {
+		t.Errorf("of %d flows the replica that was to go has %d, and %d have moved", had, f.Known[3], f.Moved)
+	}
+	leaves(of(2, forward("before")))
+	leaves(of(2))
+	for _, d := range []*deploy.Deployer{{Over: []string{"fw-3"}}, {Move: true}} {
+		up(t, of(3))
+		p = of(3)
+		for _, to := range addresses(p, p.Client().Name, p.Server().Name) {
+			talks(t, p, to, 32)
+		}
+		had = dealtOut(t, p)["fw"].Busy[3]
+		p = of(2)
+		lets(t, p)
+		if _, err := d.Up(t.Context(), p); err != nil || d.Left > 0 || d.Move && d.Moved < had {
+			t.Errorf("of %d flows there stay %d, and %d were moved: %v", had, d.Left, d.Moved, err)
+		}
+		unchanged(t, p)
+		if f := dealtOut(t, p)["fw"]; len(f.Leaving) > 0 {
+			t.Errorf("there go still %v", f.Leaving)
+		}
+	}
+}
+
+// TestReplicasGoWhenFlowsAreOver: the next who comes removes them.
+func TestReplicasGoWhenFlowsAreOver(t *testing.T) {
+	needsForwarder(t)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	p := planned(t, owner, quick+spec(replicas("a", 3)))
+	up(t, p)
+	for _, to := range addresses(p, p.Client().Name, p.Server().Name) {
+		talks(t, p, to, 32)
+	}
+	p = planned(t, owner, quick+spec(replicas("a", 2)))
+	d := &deploy.Deployer{}
+	if _, err := d.Up(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if gone := namespace.Name(owner, "a-3"); d.Left > 0 && !netns.Exists(gone) {
+		t.Errorf("%d flows stay with what is gone", d.Left)
+	}
+	for deadline := time.Now().Add(time.Minute); d.Left > 0; time.Sleep(idle / 10) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d flows stay for ever", d.Left)
+		}
+		if _, err := d.Up(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if nodes, err := deploy.Nodes(owner); err != nil || len(nodes) != len(p.Namespaces()) {
+		t.Errorf("there are namespaces %v (%v), and planned are %v", nodes, err, p.Namespaces())
+	}
+	unchanged(t, p)
+	crosses(t, p)
 }
 
 // TestReplicaRests: one with weight 0 keeps its connections and gets no new one, whichever it is, until it has a weight again.

@@ -3,113 +3,112 @@ package deploy
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/namespace"
-	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
-// patient is how many times as long as a flow is idle before it is over, flows are waited for
-// at most whose replica has to go.
-const patient = 4
+// A replica that the plan has no more is left the flows that it has, and gets no new one, until those are over: nobody waits for that here, and
+// whoever looks on brings the chain up again then. Until then ports go on to it as in a plan that has it still, with no share of new flows, and
+// from it as from the others of its function. So it is on the path, and of no older version of that, whatever is changed meanwhile.
 
-// takes tells whether flows are taken at once from replicas that go: where functions without a namespace come, go or change at
-// ports that were there, and not only at such that are led to and from as ever. What leaves such a replica comes in by a port at which they do not,
-// for as long as it has flows.
-func (w *work) takes(p *plan.Plan, t *steer.Turn) bool {
-	return !w.alike && slices.ContainsFunc(slices.Concat(w.done, w.later), func(c resource.Change) bool {
-		return c.Kind == pass.KindName && c.Namespace == p.Between() && !t.New[c.Key]
-	})
+// leaving is what becomes of the flows of replicas that are taken out: left is how many they are left, for leftAtMost, over are those of which this is
+// over, and taken is how many were taken from them since all were to move.
+type leaving struct {
+	left, taken int
+	leftAtMost  time.Duration
+	over        []string
 }
 
-// settle waits until flows are over whose replica is no longer wanted. Those
-// that go on for too long move to others then, and are counted where they do. A plan that is only looked at tells how many there are, unless
-// they are taken at once.
-func (w *work) settle(ctx context.Context, p *plan.Plan, takes bool) error {
-	var ways []steer.Spec
-	idle := time.Duration(0)
-	for _, r := range p.Resources {
-		if s, is := r.Spec.(steer.Spec); is && len(s.Shared()) > 0 {
-			ways, idle = append(ways, s), time.Duration(s.Shared()[0].Idle)
-		}
-	}
+// Remains tells, after Up, whether anything is left for flows that nobody else goes by.
+func (d *Deployer) Remains() bool { return d.Staying+d.Left > 0 }
+
+// remains tells whether flows need what is no longer wanted.
+func (w *work) remains() bool { return w.staying+w.left > 0 }
+
+// leave is the plan with the replicas that are left the flows which they have: none where all flows are to be moved, and not those for which this is over.
+func (w *work) leave(p *plan.Plan) (*plan.Plan, error) {
+	left, there, err := w.leftTo(p)
 	switch {
-	case len(ways) == 0, w.dry && (takes || w.tellWait == nil):
-		return nil
-	case w.dry:
-		return w.foretell(p, ways, idle)
+	case err != nil || left == nil:
+		return p, err
+	case w.move:
+		w.taken = left.Flows(nil)
+		return p, nil
 	}
-	left, err := w.leave(ctx, p, ways, idle)
-	if err != nil || !left {
+	return p.Leave(left.But(w.over), there), nil
+}
+
+// settle has replicas go that are no longer wanted, when no flow needs them: until then they stay, with all that only they need. Flows that go on
+// for too long move to others when that is over, and are counted where they do. A plan that is only looked at tells how many there are.
+func (w *work) settle(ctx context.Context, p *plan.Plan) error {
+	if w.dry && w.move {
+		return nil
+	}
+	left, _, err := w.leftTo(p)
+	if err != nil || left == nil {
 		return err
 	}
+	if flows := left.Flows(w.over); flows > 0 {
+		w.left, w.leftAtMost = flows, left.AtMost()
+		return nil
+	}
+	if w.dry {
+		return nil
+	}
+	w.want(p)
 	told := len(w.done)
 	err = w.stage(ctx, []resource.Kind{steer.Kind{Settled: true}}, p)
 	w.done = w.done[:told] // the same ports again
 	return err
 }
 
-// foretell how many flows would be waited for, if any.
-func (w *work) foretell(p *plan.Plan, ways []steer.Spec, idle time.Duration) error {
+// want the ports of a plan.
+func (w *work) want(p *plan.Plan) {
+	w.ports = map[string]bool{}
+	for _, r := range p.Resources {
+		if r.Kind == steer.KindName {
+			w.ports[r.Spec.Key()] = true
+		}
+	}
+}
+
+// leftTo replicas that are no longer wanted are these flows, nil where there are no such replicas; and there are these ports.
+func (w *work) leftTo(p *plan.Plan) (left *steer.Leaving, there map[string]bool, err error) {
 	own := namespace.Name(p.Chain, plan.WiringNode)
-	if !netns.Exists(own) {
-		return nil
+	if w.isFresh(own) {
+		return nil, nil, nil
 	}
-	h, err := w.open(own)
-	if err != nil {
-		return fmt.Errorf("look at the flows of the forwarder: %w", err)
-	}
-	defer w.shut(h)
-	staying, err := stayingAt(resource.Alone(h, p.Chain), ways)
-	if err == nil && staying > 0 {
-		w.tellWait(staying, patient*idle)
-	}
-	return err
+	err = w.inside(own, func(h *netns.Handle) error {
+		at := resource.Alone(h, p.Chain)
+		if left, err = LeftTo(at, p); err != nil || left == nil {
+			return err
+		}
+		mine, err := at.Mine()
+		there = map[string]bool{}
+		for _, port := range mine {
+			there[port] = true
+		}
+		return err
+	})
+	return left, there, err
 }
 
-// stayingAt the ports are these flows that are not idle, by replicas that are no longer wanted.
-func stayingAt(at resource.Place, ways []steer.Spec) (all int, err error) {
-	flows, err := steer.FlowsOf(at, ways)
-	for _, f := range flows {
-		all += f.Staying()
+// LeftTo replicas which a plan no longer has are these flows, by what the ports of the chain's forwarder know; nil where there are no such replicas.
+func LeftTo(forwarder resource.Place, p *plan.Plan) (*steer.Leaving, error) {
+	var ways []steer.Spec
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(steer.Spec); is && len(s.Shared()) > 0 {
+			ways = append(ways, s)
+		}
 	}
-	return all, err
-}
-
-// leave waits until what is to go has no flow that is not idle, and tells whether there is
-// such.
-func (w *work) leave(ctx context.Context, p *plan.Plan, ways []steer.Spec, idle time.Duration) (any bool, err error) {
-	h, err := w.open(namespace.Name(p.Chain, plan.WiringNode))
+	left, err := steer.LeavingAt(forwarder, ways)
 	if err != nil {
-		return false, fmt.Errorf("look at the flows of the forwarder: %w", err)
+		return nil, fmt.Errorf("look at the flows of the forwarder: %w", err)
 	}
-	defer w.shut(h)
-	at := resource.Alone(h, p.Chain)
-	if any, err = steer.Leaves(at, ways); err != nil || !any {
-		return any, err
-	}
-	told := w.tellWait == nil
-	for ends := time.Now().Add(patient * idle); ; {
-		staying, err := stayingAt(at, ways)
-		if err != nil {
-			return any, err
-		}
-		if staying == 0 || time.Now().After(ends) {
-			return any, nil
-		}
-		if !told {
-			told = true
-			w.tellWait(staying, patient*idle)
-		}
-		select {
-		case <-ctx.Done():
-			return any, Interrupted(ctx.Err())
-		case <-time.After(max(look, idle/10)):
-		}
-	}
+	return left, nil
 }

@@ -47,12 +47,12 @@ func steered(p *plan.Plan) bool {
 // is no longer wanted, that goes. So a function that is put in, taken out or replaced costs no
 // packet. Being killed in between costs another run, as ever.
 func (w *work) replace(ctx context.Context, p *plan.Plan) error {
-	w.phase, w.ports = making, map[string]bool{}
-	for _, r := range p.Resources {
-		if r.Kind == steer.KindName {
-			w.ports[r.Spec.Key()] = true
-		}
+	asked, err := p, error(nil)
+	if p, err = w.leave(asked); err != nil {
+		return err
 	}
+	w.phase = making
+	w.want(p)
 	if err := w.hold(p); err != nil {
 		return err
 	}
@@ -74,15 +74,15 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) error {
 		return err
 	}
 	w.phase = turning
-	if err := w.turn(ctx, p); err != nil {
+	if err := w.turn(ctx, p, asked); err != nil {
 		return err
 	}
 	if err := w.turned(); err != nil {
 		return err
 	}
-	w.phase = plain
-	if w.staying > 0 && (!w.dry || len(w.done) == 0) {
-		return nil // they still need what is no longer wanted
+	w.phase, p = plain, asked
+	if w.remains() && (!w.dry || len(w.done) == 0) {
+		return nil // flows still need what is no longer wanted
 	}
 	if w.ledElsewhere {
 		if err := w.stage(ctx, []resource.Kind{route.Kind{}}, p); err != nil {
@@ -134,9 +134,9 @@ func (w *work) holdOn() error {
 	return nil
 }
 
-// turn ports to what is new, have that watched, and wait until nothing comes any more from what is
-// no longer wanted. A forwarder that was just made has no such ports.
-func (w *work) turn(ctx context.Context, p *plan.Plan) error {
+// turn ports to what is new, have that watched, and, where no flow needs what is no longer asked for, wait until nothing comes any
+// more from that. A forwarder that was just made has no such ports.
+func (w *work) turn(ctx context.Context, p, asked *plan.Plan) error {
 	fresh := !w.dry && w.isFresh(namespace.Name(p.Chain, plan.WiringNode))
 	if !fresh {
 		if err := w.awaitCarrier(ctx, p); err != nil {
@@ -155,14 +155,13 @@ func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 		if err := w.introduce(ctx, p, t); err != nil {
 			return err
 		}
-		takes := w.takes(p, t)
-		if err := w.stage(ctx, []resource.Kind{steer.Kind{Leave: true, Take: takes, Turn: t, Order: orderOf(p)}}, inTurn(p)); err != nil {
+		if err := w.stage(ctx, []resource.Kind{steer.Kind{Leave: true, Take: true, Turn: t, Order: orderOf(p)}}, inTurn(p)); err != nil {
 			return err
 		}
 		if err := w.begin(p, t); err != nil {
 			return err
 		}
-		w.moved = t.Moved
+		w.moved = t.Moved + w.taken
 		w.tellAtOnce(p, t)
 		if err := w.relabel(); err != nil {
 			return err
@@ -176,7 +175,7 @@ func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 		if err := w.lessen(); err != nil {
 			return err
 		}
-		if err := w.settle(ctx, p, takes); err != nil {
+		if err := w.settle(ctx, asked); err != nil {
 			return err
 		}
 		if err := w.stay(ctx, p); err != nil {
@@ -189,16 +188,16 @@ func (w *work) turn(ctx context.Context, p *plan.Plan) error {
 	if err := w.relabel(); err != nil {
 		return err
 	}
-	if err := w.stage(ctx, []resource.Kind{health.Kind{}}, p); err != nil || fresh || w.dry || w.staying > 0 {
+	if err := w.stage(ctx, []resource.Kind{health.Kind{}}, p); err != nil || fresh || w.dry || w.remains() {
 		return err
 	}
-	if !w.leaving {
+	if !w.unwanted {
 		return nil
 	}
 	return w.drain(ctx, p)
 }
 
-// watchWhileSettling has the new path watched before flows of what has to go are waited for, which takes
+// watchWhileSettling has the new path watched before it is found out which flows stay, which takes
 // long. A plan that is only looked at tells of it where it belongs.
 func (w *work) watchWhileSettling(ctx context.Context, p *plan.Plan) error {
 	if w.dry {
@@ -252,6 +251,9 @@ func placesOf(p *plan.Plan) map[string]int {
 			i := slices.Index(order, name)
 			place[n.Past.West], place[n.Past.East] = len(p.Nodes)+i, len(p.Nodes)-i
 		}
+	}
+	for port, like := range p.Like() {
+		place[port] = place[like]
 	}
 	return place
 }
@@ -316,7 +318,7 @@ func (w *work) waits(c resource.Change) bool {
 	case steer.KindName:
 		if c.Op == resource.Delete {
 			w.mu.Lock()
-			w.leaving = w.leaving || !strings.HasPrefix(c.Key, steer.Bygone)
+			w.unwanted = w.unwanted || !strings.HasPrefix(c.Key, steer.Bygone)
 			w.mu.Unlock()
 			return true
 		}

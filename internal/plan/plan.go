@@ -121,6 +121,8 @@ type Plan struct {
 	translated api.PortRanges
 	files      map[string]string
 	claim      Claim
+	// like is what [Plan.Like] gives.
+	like map[string]string
 }
 
 // WiringNode stands for a wiring's own namespace where nodes have their names; no

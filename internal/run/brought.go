@@ -37,7 +37,7 @@ func (h *Host) Again(ctx context.Context, name string) (*plan.Plan, error) {
 	if _, err := d.Up(ctx, p); err != nil {
 		return p, err
 	}
-	if err := deploy.Note(p); err != nil || d.Staying == 0 {
+	if err := deploy.Note(p); err != nil || !d.Remains() {
 		return p, err
 	}
 	return p, process.Drain(name)

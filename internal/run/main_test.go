@@ -15,6 +15,7 @@ import (
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource/steer"
 	"nfchain.dev/nfchain/internal/supervise"
 )
 
@@ -52,7 +53,8 @@ func superviseOwner(owner string) error {
 	return supervise.Run(ctx, supervise.Config{
 		Owner:   owner,
 		LogFile: func(node string) string { return deploy.LogFile(owner, node) },
-		Again:   func(ctx context.Context) error { return newHost().Drain(ctx, owner) },
+		Again:   func(ctx context.Context, over []string) error { return newHost().Drain(ctx, owner, over) },
+		Leaving: func() (*steer.Leaving, error) { return newHost().Leaving(owner) },
 		Restore: func(ctx context.Context) (map[string]error, error) { return newHost().Restore(ctx, owner) },
 		Inside: func(s process.Spec, args []string, _ int) []string {
 			hosts := container.NamesFile(owner, s.Node)

@@ -2,10 +2,12 @@ package run_test
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/netip"
 	"os"
 	"slices"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -109,6 +111,107 @@ func TestOlderPathIsRemoved(t *testing.T) {
 			t.Errorf("then: %+v, path %+v, %v; %s", s.State, s.Path, err, log)
 		}
 		p = edit("- {name: a, kind: forward}\n- {name: b, kind: forward}\n")
+	}
+}
+
+// greets sends datagrams of many flows to the server, ten a second each, until it is ended.
+func (b *bed) greets(p *plan.Plan) (end func()) {
+	b.Helper()
+	var all []net.Conn
+	to := netip.AddrPortFrom(p.Server().West.Addresses[0], 7016).String()
+	for range 48 { // some by each of three replicas, but for once in 10^8 times
+		err := netns.Do(p.Client().Namespace, func() error {
+			c, err := net.Dial("udp", to)
+			all = append(all, c)
+			return err
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	stop, ended := make(chan struct{}), make(chan struct{})
+	send := func() {
+		for _, c := range all {
+			_, _ = c.Write([]byte("packet"))
+		}
+	}
+	send()
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-stop:
+				for _, c := range all {
+					_ = c.Close()
+				}
+				return
+			case <-time.After(100 * time.Millisecond):
+				send()
+			}
+		}
+	}()
+	return func() { close(stop); <-ended }
+}
+
+// TestReplicaThatGoesIsRemoved by the chain's supervisor when it has no flow any more, or that is over, and by the next one where it was killed; until
+// then the chain is as planned and tells of it.
+func TestReplicaThatGoesIsRemoved(t *testing.T) {
+	nstest.Require(t, feature.BPFPeer, feature.BPFClsact)
+	const wiring = "wiring: ebpf\nebpf: {idle: %s}\nfunctions: [{name: a, kind: forward, replicas: %d}]\n"
+	for name, c := range map[string]struct {
+		idle         string
+		killed, goes bool
+	}{
+		"idle":       {"10s", false, false},
+		"killed":     {"10s", true, false},
+		"for longer": {"1s", false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t, fmt.Sprintf(wiring, c.idle, 3))
+			b.up(run.UpOptions{Wait: true})
+			p, err := b.host.Made(b.name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			gone, end := p.Functions()[2].Namespace, sync.OnceFunc(b.greets(p))
+			defer end()
+			var flows run.Flows
+			fewer := func() {
+				t.Helper()
+				b.chain = plantest.Chain(t, b.name(), fmt.Sprintf(wiring, c.idle, 2))
+				if p, _, err = b.host.Up(t.Context(), b.chain, run.UpOptions{Flows: &flows}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			fewer()
+			if !c.goes {
+				s, err := run.Inspect(t.Context(), p)
+				if err != nil || s.State != run.StateUp || flows.Left == 0 || len(s.Shared) != 1 || len(s.Shared[0].Replicas) != 3 || !s.Shared[0].Replicas[2].Leaving || s.Shared[0].Replicas[2].Busy == 0 {
+					t.Errorf("while %d flows stay with it: %+v, %+v, %v", flows.Left, s.State, s.Shared, err)
+				}
+			}
+			if c.killed {
+				if err := syscall.Kill(b.supervised(), syscall.SIGKILL); err != nil {
+					t.Fatal(err)
+				}
+				b.until("it is dead", func() bool { return b.supervised() == 0 })
+				if fewer(); flows.Left == 0 {
+					t.Error("no flow stays with it any more")
+				}
+			}
+			if !c.goes {
+				if b.supervised() == 0 || !netns.Exists(gone) {
+					t.Error("nobody waits for the flows to end, or what they go by is gone")
+				}
+				end()
+			}
+			b.until("it is removed", func() bool { return !netns.Exists(gone) })
+			b.until("nobody waits any more", func() bool { return b.supervised() == 0 })
+			if s, err := run.Inspect(t.Context(), p); err != nil || s.State != run.StateUp || len(s.Shared[0].Replicas) != 2 {
+				log, _ := os.ReadFile(deploy.LogFile(b.name(), plan.WiringNode))
+				t.Errorf("then: %+v, %+v, %v; %s", s.State, s.Shared, err, log)
+			}
+		})
 	}
 }
 

@@ -10,10 +10,12 @@ import (
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/macvlan"
 	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
 // UpOptions of bringing a chain up.
@@ -31,20 +33,17 @@ type UpOptions struct {
 
 	// Flows is told what became of flows that were on an older version of the path; it may be nil.
 	Flows *Flows
-	// Waits is told that flows of replicas that are taken out are waited for: how many, and for how long at most; it may
-	// be nil.
-	Waits func(flows int, atMost time.Duration)
-
 	// watch is told when each phase ends; it may be nil.
 	watch *stopwatch
 }
 
 // Flows are how many were moved to the newest version of a path at once, and how many stay on older ones until
 // they are idle, when what only they go by is removed. AtOnce says why those that are under way go the newest at once, though they were to
-// stay, and nobody knows how many; "" where none do.
+// stay, and nobody knows how many; "" where none do. Left are those that replicas which are taken out are left until they are idle, for LeftAtMost.
 type Flows struct {
-	Moved, Staying int
-	AtOnce         string
+	Moved, Staying, Left int
+	LeftAtMost           time.Duration
+	AtOnce               string
 }
 
 // Up makes a chain what it should be. The caller holds its lock.
@@ -228,13 +227,13 @@ func (h *Host) UpFunction(ctx context.Context, f api.StandaloneFunction, o UpOpt
 }
 
 func (h *Host) deployer(o UpOptions) *deploy.Deployer {
-	return &deploy.Deployer{Progress: h.Progress, Doing: h.Doing, DryRun: o.DryRun, Move: o.Move || o.Temporary, Waits: o.Waits, Contained: o.watch.contain}
+	return &deploy.Deployer{Progress: h.Progress, Doing: h.Doing, DryRun: o.DryRun, Move: o.Move || o.Temporary, Contained: o.watch.contain}
 }
 
 func (h *Host) deploy(ctx context.Context, d *deploy.Deployer, p *plan.Plan, o UpOptions) ([]resource.Change, error) {
 	changes, err := d.Up(ctx, p)
 	if err == nil && o.Flows != nil {
-		*o.Flows = Flows{AtOnce: d.AtOnce}
+		*o.Flows = Flows{AtOnce: d.AtOnce, Left: d.Left, LeftAtMost: d.LeftAtMost}
 	}
 	if err != nil || o.DryRun {
 		return changes, err
@@ -242,7 +241,7 @@ func (h *Host) deploy(ctx context.Context, d *deploy.Deployer, p *plan.Plan, o U
 	if o.Flows != nil {
 		o.Flows.Moved, o.Flows.Staying = d.Moved, d.Staying
 	}
-	if d.Staying == 0 {
+	if !d.Remains() {
 		return changes, nil
 	}
 	return changes, process.Drain(p.Chain)
@@ -275,9 +274,9 @@ func (u unready) Unwrap() error { return u.error }
 // Unready tells of an error of Up with Wait that all was made, and only did not become ready: without Wait there is none.
 func Unready(err error) bool { return errors.As(err, new(unready)) }
 
-// Drain has what is left of older versions of a chain's path removed, when no flow goes by them. Where the chain
-// is not as its file says, nothing is done: that is left to who edits it.
-func (h *Host) Drain(ctx context.Context, name string) error {
+// Drain has what is left of older versions of a chain's path removed, when no flow goes by them, and replicas that are taken out, when they have
+// none; over are those that are left theirs no longer. Where the chain is not as its file says, nothing is done: that is left to who edits it.
+func (h *Host) Drain(ctx context.Context, name string, over []string) error {
 	lock, err := h.Lock(ctx, name)
 	if err != nil {
 		return err
@@ -299,8 +298,22 @@ func (h *Host) Drain(ctx context.Context, name string) error {
 		return err
 	}
 	defer changing.Release()
-	_, err = (&deploy.Deployer{}).Up(ctx, p)
+	_, err = (&deploy.Deployer{Over: over}).Up(ctx, p)
 	return err
+}
+
+// Leaving is what replicas of a chain that are taken out are left; nil where there are none.
+func (h *Host) Leaving(name string) (left *steer.Leaving, err error) {
+	p, err := h.Made(name)
+	if err != nil || !netns.Exists(p.Between()) {
+		return nil, err
+	}
+	forwarder, err := netns.Open(p.Between())
+	if err != nil {
+		return nil, err
+	}
+	defer forwarder.Close()
+	return deploy.LeftTo(resource.At(forwarder, name), p)
 }
 
 // Restore what a chain has lost, as containers that ended with their network, so that it is as it was when all of it was last there: an
@@ -317,7 +330,7 @@ func (h *Host) Restore(ctx context.Context, name string) (lacking map[string]err
 		return nil, err
 	}
 	d := &deploy.Deployer{Restoring: true}
-	if _, err := d.Up(ctx, p); err != nil || d.Staying == 0 {
+	if _, err := d.Up(ctx, p); err != nil || !d.Remains() {
 		return d.Lacking, err
 	}
 	return d.Lacking, process.Drain(p.Chain)

@@ -14,8 +14,8 @@ import (
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
-// drain has the chain brought up again when no flow goes by an older version of its path any more, so that what
-// only such flows went by is removed.
+// drain has the chain brought up again when no flow goes by an older version of its path any more, or by a replica that is taken out, so that
+// what only such flows went by is removed.
 func (s *supervisor) drain() error {
 	switch {
 	case s.over:
@@ -41,20 +41,21 @@ const (
 	againAfter = 10 * time.Second
 )
 
-// drained waits until all flows go the newest path.
+// drained waits until all flows go the newest path, and by no replica that is taken out.
 func (s *supervisor) drained() {
+	since := departures{}
 	for {
-		wait, err := s.older()
+		wait, over, err := s.older(since)
 		if err == nil && wait == 0 {
-			err = s.again()
+			err = s.again(over)
 			if err == nil && s.united() {
 				return
 			}
 		}
 		if err != nil {
-			s.config.say(plan.WiringNode, fmt.Sprintf("keeps an older path: %v", err))
+			s.config.say(plan.WiringNode, fmt.Sprintf("keeps an older path, or replicas that are taken out: %v", err))
 		}
-		if wait == 0 {
+		if err != nil || wait == 0 {
 			wait = againAfter
 		}
 		select {
@@ -72,6 +73,9 @@ func (s *supervisor) united() bool {
 	if staying, err := s.staying(); err != nil || staying != nil {
 		return false
 	}
+	if leaving, err := s.leaving(); err != nil || leaving != nil {
+		return false
+	}
 	s.draining = false
 	if s.rest(); s.over {
 		s.stop()
@@ -79,13 +83,30 @@ func (s *supervisor) united() bool {
 	return true
 }
 
-// older is how long to wait until flows on older versions are looked at again; 0 when there are none.
-func (s *supervisor) older() (time.Duration, error) {
+// older is how long to wait until flows on older versions, and those of replicas that are taken out, are looked at again; 0 when there are none of one
+// kind, so that something can be removed. Over are the replicas that are left theirs no longer.
+func (s *supervisor) older(since departures) (wait time.Duration, over []string, err error) {
 	staying, err := s.staying()
-	if err != nil || staying == nil || staying.Flows == 0 && staying.Census == 0 {
-		return 0, err
+	if err != nil {
+		return 0, nil, err
 	}
-	return max(lookAtLeast, min(staying.Idle/8, lookAtMost)), nil
+	leaving, err := s.leaving()
+	if err != nil {
+		return 0, nil, err
+	}
+	over = since.over(leaving)
+	var idle time.Duration
+	switch {
+	case staying == nil && leaving == nil, staying != nil && staying.Flows == 0 && staying.Census == 0, leaving != nil && leaving.Flows(over) == 0:
+		return 0, over, nil
+	case leaving == nil:
+		idle = staying.Idle
+	case staying == nil:
+		idle = leaving.Idle
+	default:
+		idle = min(staying.Idle, leaving.Idle)
+	}
+	return max(lookAtLeast, min(idle/8, lookAtMost)), over, nil
 }
 
 // staying are the flows of the chain on older versions; nil where there are no such versions any more.
@@ -102,7 +123,7 @@ func (s *supervisor) staying() (*steer.Staying, error) {
 }
 
 // again brings the chain up, unless the supervisor ends meanwhile.
-func (s *supervisor) again() error {
+func (s *supervisor) again(over []string) error {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	go func() {
@@ -112,5 +133,5 @@ func (s *supervisor) again() error {
 		case <-ctx.Done():
 		}
 	}()
-	return s.config.Again(ctx)
+	return s.config.Again(ctx, over)
 }

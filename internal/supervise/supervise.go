@@ -17,6 +17,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/netns/rundir"
 	"nfchain.dev/nfchain/internal/resource/process"
+	"nfchain.dev/nfchain/internal/resource/steer"
 	"nfchain.dev/nfchain/internal/supervise/watch"
 )
 
@@ -28,8 +29,11 @@ type Config struct {
 	Inside func(spec process.Spec, args []string, beside int) []string
 	// LogFile is where a node's program writes.
 	LogFile func(node string) string
-	// Again brings the chain up as its file says, when no flow goes by an older version of its path any more.
-	Again func(ctx context.Context) error
+	// Again brings the chain up as its file says, when no flow goes by an older version of its path any more, or replicas that are taken out have
+	// none; over are those of these, as in "fw-3", that are left theirs no longer.
+	Again func(ctx context.Context, over []string) error
+	// Leaving tells what replicas of the chain that are taken out are left; nil where there are none.
+	Leaving func() (*steer.Leaving, error)
 	// Restore brings back the containers of the chain that have ended, with their network. What keeps one of them from it is told by its
 	// name, what keeps all of them as an error.
 	Restore func(ctx context.Context) (lacking map[string]error, err error)
@@ -107,7 +111,7 @@ type supervisor struct {
 	left map[string]bool
 	// over is set when no more programs are taken.
 	over bool
-	// draining tells that flows go by older versions of the path.
+	// draining tells that flows go by older versions of the path, or by replicas that are taken out.
 	draining bool
 
 	// states of the programs, as each has told the last time. They are kept beside the programs, so that

@@ -66,7 +66,7 @@ const (
 	OpRemove = "remove" // end those of Nodes
 	OpWatch  = "watch"  // watch over the Path, or over none
 	OpHold   = "hold"   // take nothing for a failure for a while
-	OpDrain  = "drain"  // bring the chain up again when no flow goes by an older version of its path
+	OpDrain  = "drain"  // bring the chain up again when no flow goes by an older version of its path, or by replicas that are taken out
 	OpStop   = "stop"   // end all, and the supervisor
 )
 

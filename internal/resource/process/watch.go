@@ -149,7 +149,7 @@ func Hold(owner string) error {
 }
 
 // Drain has the owner's supervisor, which is started if there is none, bring the chain up again when no
-// flow goes by an older version of its path any more.
+// flow goes by an older version of its path any more, or by replicas that are taken out.
 func Drain(owner string) error {
 	err := start(owner)
 	if err == nil {

@@ -169,7 +169,7 @@ func TestWaysLeadToReplicas(t *testing.T) {
 			}
 			return all["web"]
 		}
-		if k := known(); !slices.Equal(k.Leaving, []int{2}) || k.Staying() < by(at)[2] || k.Moved != 0 || k.Unkept != 0 {
+		if k := known(); !slices.Equal(k.Leaving, []int{2}) || staying(k) < by(at)[2] || k.Moved != 0 || k.Unkept != 0 {
 			t.Errorf("while one is leaving: %+v", k)
 		}
 		p.to(t, steer.Kind{}, fewer)

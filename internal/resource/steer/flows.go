@@ -25,14 +25,6 @@ type Flows struct {
 	Leaving []int
 }
 
-// Staying are the flows that are not idle with numbers that are leaving.
-func (f Flows) Staying() (flows int) {
-	for _, n := range f.Leaving {
-		flows += f.Busy[n]
-	}
-	return flows
-}
-
 // FlowsOf reads what the ports of these specs know of flows, by what they are of. Where a port
 // has another version's program, it tells nothing.
 func FlowsOf(p resource.Place, specs []Spec) (map[string]*Flows, error) {
@@ -50,33 +42,6 @@ func FlowsOf(p resource.Place, specs []Spec) (map[string]*Flows, error) {
 		return nil
 	})
 	return all, err
-}
-
-// Leaves tells whether one of the ports knows replicas that are no longer wanted. It is quick, as to read flows is not.
-func Leaves(p resource.Place, specs []Spec) (is bool, err error) {
-	err = p.Do(func() error {
-		for _, s := range specs {
-			dev, err := p.Device(s.Device)
-			if len(s.Shared()) == 0 || err != nil {
-				continue // the port is not there yet, or no longer
-			}
-			programs, err := find(p, dev.Attrs().Index)
-			var f Flows
-			for _, a := range programs {
-				for _, among := range s.Shared() {
-					if err == nil && a.knows(among.Of, among.Flows) {
-						err = f.leave(a, among)
-					}
-				}
-			}
-			held.CloseAll(programs)
-			if is = is || len(f.Leaving) > 0; err != nil {
-				return fmt.Errorf("read the replicas of port %s in namespace %q: %w", s.Device, p.Ref, err)
-			}
-		}
-		return nil
-	})
-	return is, err
 }
 
 func addFlows(p resource.Place, index int, s Spec, all map[string]*Flows) error {

@@ -1,0 +1,167 @@
+package steer
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"time"
+
+	"nfchain.dev/nfchain/bpf/spread"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/held"
+)
+
+// patient is how many times as long as a flow is idle before it is over, a replica that goes is left the flows that it has, at most.
+const patient = 4
+
+// Leaving are replicas that are no longer wanted, and get no new flows.
+type Leaving struct {
+	// Of are their numbers, by the names of their functions, and Busy the flows of each that are not idle, by both, as in "fw-3".
+	Of   map[string][]int
+	Busy map[string]int
+	// Idle is a flow that had no packet for so long.
+	Idle time.Duration
+}
+
+// replicaName is what it is called among those that are over.
+func replicaName(of string, number int) string { return fmt.Sprintf("%s-%d", of, number) }
+
+// Flows of all of them that are not idle, but of those that are left theirs no longer. A nil one has none.
+func (l *Leaving) Flows(over []string) (flows int) {
+	if l == nil {
+		return 0
+	}
+	for replica, busy := range l.Busy {
+		if !slices.Contains(over, replica) {
+			flows += busy
+		}
+	}
+	return flows
+}
+
+// But those that are left their flows no longer, the numbers of all, by their functions.
+func (l *Leaving) But(over []string) map[string][]int {
+	all := map[string][]int{}
+	for of, numbers := range l.Of {
+		all[of] = slices.DeleteFunc(slices.Clone(numbers), func(n int) bool { return slices.Contains(over, replicaName(of, n)) })
+	}
+	return all
+}
+
+// AtMost is how long they are left these.
+func (l *Leaving) AtMost() time.Duration { return patient * l.Idle }
+
+// LeavingAt reads which replicas some port knows, of those functions to which these specs lead, that are no longer wanted; nil where there are none. It
+// is quick then, as to read flows is not.
+func LeavingAt(p resource.Place, specs []Spec) (l *Leaving, err error) {
+	wanted := map[string]Among{}
+	for _, s := range specs {
+		for _, among := range s.Shared() {
+			wanted[among.Of] = among
+		}
+	}
+	if len(wanted) == 0 {
+		return nil, nil
+	}
+	err = p.Do(func() error {
+		ports, err := portsThat(p, func(a *attached) bool { return a.sharesAny(wanted) })
+		defer held.CloseAll(ports)
+		if err != nil {
+			return err
+		}
+		for of, among := range wanted {
+			f, err := leavingOf(ports, among)
+			if err != nil {
+				return fmt.Errorf("read the replicas of %s at the ports of namespace %q: %w", of, p.Ref, err)
+			}
+			if len(f.Leaving) == 0 {
+				continue
+			}
+			if l == nil {
+				l = &Leaving{Of: map[string][]int{}, Busy: map[string]int{}}
+			}
+			l.Idle = max(l.Idle, time.Duration(among.Idle))
+			l.Of[of] = f.Leaving
+			for _, n := range f.Leaving {
+				l.Busy[replicaName(of, n)] = f.Busy[n]
+			}
+		}
+		return nil
+	})
+	return l, err
+}
+
+// sharesAny tells whether a program, of whatever version, shares flows out to one of these functions.
+func (a *attached) sharesAny(functions map[string]Among) bool {
+	for of := range functions {
+		if a.seated() && a.hasSeat(of) {
+			return true
+		}
+	}
+	return false
+}
+
+// leavingOf a function are the numbers that some port knows and new flows do not get, and, where there are such, its flows. Those which older paths
+// alone lead to are none of them.
+func leavingOf(ports []*attached, among Among) (f Flows, err error) {
+	f = Flows{Known: map[int]int{}, Busy: map[int]int{}}
+	var known *attached
+	for _, a := range ports {
+		if !a.hasSeat(among.Of) {
+			continue
+		}
+		older, err := a.leadsOlder(among.Of)
+		if err == nil && !older {
+			known, err = a, f.leave(a, among)
+		}
+		if err != nil {
+			return f, err
+		}
+	}
+	if len(f.Leaving) == 0 {
+		return f, nil
+	}
+	slices.Sort(f.Leaving)
+	m := known.Maps[table(among.Of)]
+	if int(m.KeySize()) != binary.Size(spread.ProgramFlow{}) || int(m.ValueSize()) != binary.Size(spread.ProgramStay{}) {
+		return f, nil // another version's, until ports are turned
+	}
+	return f, f.read(m, time.Duration(among.Idle))
+}
+
+// leadsOlder tells whether older paths alone lead from a port to a function that has a seat there.
+func (a *attached) leadsOlder(of string) (bool, error) {
+	seat := a.taken[table(of)]
+	if older, err := a.seats().at(seat).noted(); older || err != nil {
+		return older, err
+	}
+	number, _, err := a.unclassified()
+	if number != 0 || err != nil {
+		return false, err
+	}
+	all, err := a.leadsAll()
+	return all != 0 && all != Replicas-seat, err
+}
+
+// WithReplicas gives the spec with more replicas behind the others of each function, by the port of the first one.
+func (s Spec) WithReplicas(more func(port string) []Replica) Spec {
+	all := func(among []Among) (with []Among) {
+		for _, a := range among {
+			a.Replicas = append(slices.Clone(a.Replicas), more(a.Replicas[0].Port)...)
+			with = append(with, a)
+		}
+		return with
+	}
+	if s.Among != nil {
+		s.Among = &all([]Among{*s.Among})[0]
+	}
+	if s.Paths != nil {
+		paths := *s.Paths
+		paths.Among, s.Paths = all(paths.Among), &paths
+	}
+	if s.Branch != nil {
+		branch := *s.Branch
+		branch.Among, s.Branch = all(branch.Among), &branch
+	}
+	return s
+}
