@@ -14,13 +14,15 @@ func TestToldAtOnce(t *testing.T) {
 	needsBranches(t)
 	const brief = "wiring: ebpf\nebpf: {idle: 5m, census: 10ms}\n"
 	a, b, one := forward("a"), forward("b"), inline("one")
+	nat := "{name: one, kind: nat, runtime: inline, nat: {source: {masquerade: true}}}"
 	branching := "{name: a, kind: forward, branches: [{mark: 1, to: server}]}"
 	for name, c := range map[string]struct {
 		wiring, before, after string
 		// foretold and told are parts of why.
 		foretold, told string
 	}{
-		"inline beside":         {brief, spec(a, b), spec(a, forward("x"), one, b), "inline functions change", "inline functions change"},
+		"inline beside":         {brief, spec(a, b), spec(a, forward("x"), one, b), "", ""},
+		"a translator beside":   {brief, spec(a, b), spec(a, forward("x"), nat, b), "inline functions change", "inline functions change"},
 		"branches beside rules": {brief, spec(a, b) + datagrams("b"), spec(branching, b) + datagrams("b"), "", "At once"},
 		"a function put in":     {brief, spec(a), spec(a, b), "", ""},
 		"replicas":              {brief, spec(a, replicas("b", 2)), spec(a, replicas("b", 3)), "", ""},

@@ -100,11 +100,15 @@ func taken(t testing.TB, p *plan.Plan, at *plan.Taken) pass.Tally {
 }
 
 // TestInlineUpdatesLoseNothing: functions that are inline are put in, taken out and moved round
-// others while packets pass, a thousand a second, and each of them comes once.
+// others while packets pass, a thousand a second, and each of them comes once. All come by what is there where flows do not stay, and else new ones.
 func TestInlineUpdatesLoseNothing(t *testing.T) {
 	needsForwarder(t)
-	for hook, wiring := range forwarders {
-		t.Run(hook, func(t *testing.T) {
+	for name, wiring := range map[string]string{
+		"tcx": "wiring: ebpf\n", "clsact": "wiring: ebpf\nebpf: {hook: clsact}\n",
+		"tcx at once": "wiring: ebpf\nebpf: {stay: false}\n", "clsact at once": "wiring: ebpf\nebpf: {hook: clsact, stay: false}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			stays := !strings.Contains(wiring, "stay: false")
 			owner := nstest.Owner(t)
 			downAfter(t, owner)
 			first := planned(t, owner, wiring+spec(forward("a")))
@@ -129,7 +133,9 @@ func TestInlineUpdatesLoseNothing(t *testing.T) {
 				for _, f := range p.Inline {
 					before, until := taken(t, p, f.Forward), time.Now().Add(time.Minute)
 					for taken(t, p, f.Forward).Packets == before.Packets && time.Now().Before(until) {
-						s.more(t, 1)
+						if s.more(t, 1); stays {
+							crosses(t, p)
+						}
 					}
 					if !time.Now().Before(until) {
 						t.Errorf("%v: nothing comes by %s", functions, f.Name)
