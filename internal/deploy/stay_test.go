@@ -282,7 +282,7 @@ func TestFlowsMoveTogether(t *testing.T) {
 	s := streams(t, first, addresses(first, first.Client().Name, first.Server().Name))
 	s.more(t, 100)
 	up(t, planned(t, owner, lasting+spec(forward("b"), forward("c"))))
-	last := planned(t, owner, lasting+spec(inline("count"), forward("c")))
+	last := planned(t, owner, lasting+spec("{name: nat, kind: nat, runtime: inline, nat: {source: {masquerade: true}}}", forward("c")))
 	if at := stay(t, last); at == nil || at.Flows < 2 {
 		t.Errorf("of two flows there stay %+v", at)
 	}
