@@ -71,7 +71,11 @@ func meets(tb testing.TB, dir, name string, p *ebpf.Program, frame []byte) {
 	tb.Errorf("%s of %s says %d of\n%x", name, dir, int32(verdict), frame)
 }
 
-// TestProgramsRun: the kernel takes every program that there is, and those that meet packets have a
+// mostVerified is how many instructions the kernel's verifier may go through with a program. It does so for each port that gets one: some
+// 200,000 take it a second, and while that lasts an edit does.
+const mostVerified = 200_000
+
+// TestProgramsRun: the kernel takes every program that there is, soon enough, and those that meet packets have a
 // verdict on each frame, odd and bent ones too.
 func TestProgramsRun(t *testing.T) {
 	files, err := filepath.Glob("*/*_bpfel.o")
@@ -82,6 +86,11 @@ func TestProgramsRun(t *testing.T) {
 		dir := filepath.Dir(file)
 		t.Run(dir, func(t *testing.T) {
 			for name, p := range object(t, file).Programs {
+				if info, err := p.Info(); err != nil {
+					t.Error(err)
+				} else if n, known := info.VerifiedInstructions(); known && n > mostVerified {
+					t.Errorf("%s takes the verifier %d instructions; have it see fewer states (numbers that it knows, counted in loops, are one each)", name, n)
+				}
 				for _, frame := range framestest.Odd() {
 					meets(t, dir, name, p, frame)
 				}

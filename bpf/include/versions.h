@@ -109,10 +109,16 @@ static __attribute__((noinline)) int make_room(const struct versions *v, __u64 n
 	__s64 longest, since, idle;
 	struct flow f, idlest = {};
 	struct staying *s;
-	int found = 0, used = 0;
+	__u64 before, used;
+	int found = 0;
 
-	if (!v || !b || b->asked == now)
+	if (!v || !b)
 		return 0;
+	before = *(volatile __u64 *)&b->asked;
+	if (before == now)
+		return 0;
+	used = before; /* from a number that the verifier does not know: it need not look at each that there may be */
+	asm volatile("" : "+r"(used));
 	idle = v->idle;
 	longest = v->until - v->since;
 	if (longest <= 0 || longest > idle) /* they are being written */
@@ -136,7 +142,7 @@ static __attribute__((noinline)) int make_room(const struct versions *v, __u64 n
 		found = 1;
 	}
 	if (!found) {
-		if (used == ASKED)
+		if (used - before == ASKED)
 			b->asked = now;
 		return 0;
 	}
