@@ -218,7 +218,8 @@ func (w *work) pair(h *netns.Handle, p *plan.Plan, a *steer.Aside) error {
 		taken[name] = true
 	}
 	for n := 1; a.Into == "" || taken[a.Into]; n++ {
-		a.Into, a.Out = fmt.Sprintf("%s%d", steer.Bygone, n), fmt.Sprintf("%s%d-out", steer.Bygone, n)
+		a.Into = fmt.Sprintf("%s%d", steer.Bygone, n)
+		a.Out = steer.OutOf(a.Into)
 	}
 	end := func(device string) link.End {
 		return link.End{Node: plan.WiringNode, Namespace: h.Ref, Device: device, MAC: link.MAC(p.Chain, plan.WiringNode, device)}
@@ -234,6 +235,42 @@ func (w *work) pair(h *netns.Handle, p *plan.Plan, a *steer.Aside) error {
 		return err
 	}
 	return pass.Also(resource.Alone(h, p.Chain), a.Port, a.Out)
+}
+
+// dropUnled takes those pairs away into which no flow is led any more while others stay, and out of which nothing comes.
+func (w *work) dropUnled(ctx context.Context, p *plan.Plan) error {
+	own := namespace.Name(p.Chain, plan.WiringNode)
+	if w.dry || w.bygone == nil {
+		return nil // there are no more of them than there were
+	}
+	h, err := w.open(own)
+	if err != nil {
+		return fmt.Errorf("look at the forwarder: %w", err)
+	}
+	defer w.shut(h)
+	place := resource.Alone(h, p.Chain)
+	unled, err := steer.Unled(place)
+	if err != nil || len(unled) == 0 {
+		return err
+	}
+	before, err := steer.Count(place)
+	if err != nil {
+		return err
+	}
+	if _, err := pause(ctx, look); err != nil {
+		return err
+	}
+	after, err := steer.Count(place)
+	if err != nil {
+		return err
+	}
+	var gone []resource.Change
+	for _, into := range unled {
+		if out := steer.OutOf(into); before[out].Packets == after[out].Packets {
+			gone = append(gone, deletion(link.KindName, own, into))
+		}
+	}
+	return (link.Kind{}).Apply(place, gone)
 }
 
 // dropBygone takes pairs away by which no flow goes any more, when nothing comes out of them.

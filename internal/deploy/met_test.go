@@ -400,6 +400,45 @@ func TestInlineComesBack(t *testing.T) {
 	moves(t, first)
 }
 
+// TestPairsGoWhileFlowsStay: where one edit comes after another while flows stay on the first path, pairs go into which none are led any more.
+func TestPairsGoWhileFlowsStay(t *testing.T) {
+	needsForwarder(t)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	const briefly = "wiring: ebpf\nebpf: {idle: 2s, census: 100ms}\n"
+	first := planned(t, owner, briefly+spec(forward("a"), inline("one"), forward("c")))
+	up(t, first)
+	crosses(t, first)
+	dropped := nstest.Dropped(t)
+	all := tours(t, first, 7015)
+	pairs := func() int {
+		return strings.Count(sh(t, "ip -n "+first.Between()+" -br link"), steer.Bygone) / 2
+	}
+	second := planned(t, owner, briefly+spec(forward("a"), forward("x"), inline("one"), forward("c")))
+	up(t, second)
+	once := pairs()
+	for range 4 {
+		for _, p := range []*plan.Plan{first, second} {
+			d := &deploy.Deployer{}
+			if _, err := d.Up(t.Context(), p); err != nil || d.AtOnce != "" || d.Staying == 0 {
+				t.Fatal(d.Staying, d.AtOnce, err)
+			}
+			for _, o := range all {
+				o.more(t, 700) // so that what the kernel sends of its own is idle some edits later
+			}
+		}
+	}
+	if n := pairs(); n < once || n > 5*once {
+		t.Errorf("there are %d pairs, and one edit made %d", n, once)
+	}
+	for i, functions := range end(t, all, dropped) {
+		if functions != "" {
+			t.Errorf("%s: packets came by %q", all[i].name, functions)
+		}
+	}
+	moves(t, second)
+}
+
 // TestInlineChangesWhereMetAside: rules that change of a function which flows meet aside that stay hold for all at once.
 func TestInlineChangesWhereMetAside(t *testing.T) {
 	needsForwarder(t)

@@ -82,7 +82,7 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) error {
 	}
 	w.phase, p = plain, asked
 	if w.remains() && (!w.dry || len(w.done) == 0) {
-		return nil // flows still need what is no longer wanted
+		return w.dropUnled(ctx, p) // flows still need what is no longer wanted
 	}
 	if w.ledElsewhere {
 		if err := w.stage(ctx, []resource.Kind{route.Kind{}}, p); err != nil {

@@ -15,8 +15,14 @@ import (
 // what was at the port, or, where there were no such functions, right to where it led. When the next version of the path begins, new flows go by
 // what is at the port then.
 
-// Bygone begins the names of such a pair's ends.
-const Bygone = "was"
+// Bygone begins the names of such a pair's ends, and outEnd ends that of the other one.
+const (
+	Bygone = "was"
+	outEnd = "-out"
+)
+
+// OutOf is the other end of a pair, by that which flows are led into.
+func OutOf(into string) string { return into + outEnd }
 
 // LeadsName of this version's program that does so. It is the one by which flows stay before others, before still more.
 var LeadsName = held.Name(held.LeadMark, program.Object())
@@ -343,6 +349,34 @@ func (a *attached) lookBeyond(p resource.Place) error {
 		}
 	}
 	return nil
+}
+
+// Unled are the pairs, by the ends that flows are led into, into which none are led any more.
+func Unled(p resource.Place) (all []string, err error) {
+	err = p.Do(func() error {
+		mine, err := p.Mine()
+		if err != nil {
+			return err
+		}
+		kept, err := ahead(p)
+		defer held.CloseAll(kept)
+		led := map[int]bool{}
+		for _, a := range kept {
+			for n := uint32(1); err == nil && a.leads() && n <= mostVersions; n++ {
+				var to uint32
+				to, err = a.wayOf(n)
+				led[int(to&^byDevice)] = true
+			}
+		}
+		for index, name := range mine {
+			if strings.HasPrefix(name, Bygone) && !strings.HasSuffix(name, outEnd) && !led[index] {
+				all = append(all, name)
+			}
+		}
+		slices.Sort(all)
+		return err
+	})
+	return all, err
 }
 
 // LeadsTo tells to which port each of the owner's leads, of those that lead to one.
