@@ -170,17 +170,15 @@ func (w *work) leadAside(ctx context.Context, p *plan.Plan) error {
 func (b *bygone) awaitCarrier(ctx context.Context, at resource.Place) error {
 	ends := time.Now().Add(carried)
 	for _, a := range b.asides {
-		for a.Into != "" {
+		err := awaitCarrier(ctx, ends, func() (idle bool, err error) {
+			if a.Into == "" {
+				return false, nil
+			}
 			l, err := at.Notice(a.Into)
-			if err != nil {
-				return err
-			}
-			if !noCarrier(l) || time.Now().After(ends) {
-				break
-			}
-			if _, err := pause(ctx, 2*time.Millisecond); err != nil {
-				return err
-			}
+			return err == nil && noCarrier(l), err
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -237,43 +235,7 @@ func (w *work) pair(h *netns.Handle, p *plan.Plan, a *steer.Aside) error {
 	return pass.Also(resource.Alone(h, p.Chain), a.Port, a.Out)
 }
 
-// dropUnled takes those pairs away into which no flow is led any more while others stay, and out of which nothing comes.
-func (w *work) dropUnled(ctx context.Context, p *plan.Plan) error {
-	own := namespace.Name(p.Chain, plan.WiringNode)
-	if w.dry || w.bygone == nil {
-		return nil // there are no more of them than there were
-	}
-	h, err := w.open(own)
-	if err != nil {
-		return fmt.Errorf("look at the forwarder: %w", err)
-	}
-	defer w.shut(h)
-	place := resource.Alone(h, p.Chain)
-	unled, err := steer.Unled(place)
-	if err != nil || len(unled) == 0 {
-		return err
-	}
-	before, err := steer.Count(place)
-	if err != nil {
-		return err
-	}
-	if _, err := pause(ctx, look); err != nil {
-		return err
-	}
-	after, err := steer.Count(place)
-	if err != nil {
-		return err
-	}
-	var gone []resource.Change
-	for _, into := range unled {
-		if out := steer.OutOf(into); before[out].Packets == after[out].Packets {
-			gone = append(gone, deletion(link.KindName, own, into))
-		}
-	}
-	return (link.Kind{}).Apply(place, gone)
-}
-
-// dropBygone takes pairs away by which no flow goes any more, when nothing comes out of them.
+// dropBygone takes pairs away into which no flow is led any more, when nothing comes out of them.
 func (w *work) dropBygone(ctx context.Context, p *plan.Plan) error {
 	own := namespace.Name(p.Chain, plan.WiringNode)
 	if w.dry || w.isFresh(own) {
@@ -288,21 +250,37 @@ func (w *work) dropBygone(ctx context.Context, p *plan.Plan) error {
 	}
 	defer w.shut(h)
 	place := resource.Alone(h, p.Chain)
-	mine, err := place.Mine()
+	pairs, err := steer.Unled(place)
+	if err != nil || len(pairs) == 0 {
+		return err
+	}
+	if w.remains() { // flows come out of others
+		pairs, err = quiet(ctx, place, pairs)
+	} else {
+		err = w.drain(ctx, p)
+	}
 	if err != nil {
 		return err
 	}
 	var gone []resource.Change
-	for _, name := range mine {
-		if strings.HasPrefix(name, steer.Bygone) {
-			gone = append(gone, deletion(link.KindName, own, name))
-		}
-	}
-	if len(gone) == 0 {
-		return nil
-	}
-	if err := w.drain(ctx, p); err != nil {
-		return err
+	for _, into := range pairs {
+		gone = append(gone, deletion(link.KindName, own, into))
 	}
 	return (link.Kind{}).Apply(place, gone)
+}
+
+// quiet are those pairs out of which nothing comes for a moment.
+func quiet(ctx context.Context, place resource.Place, pairs []string) ([]string, error) {
+	before, err := steer.Count(place)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := pause(ctx, look); err != nil {
+		return nil, err
+	}
+	after, err := steer.Count(place)
+	return slices.DeleteFunc(pairs, func(into string) bool {
+		out := steer.OutOf(into)
+		return before[out].Packets != after[out].Packets
+	}), err
 }

@@ -22,22 +22,30 @@ func (w *work) awaitCarrier(ctx context.Context, p *plan.Plan) error {
 		return nil
 	}
 	for _, n := range p.Nodes {
-		for n.Made && w.isFresh(n.Namespace) {
+		if !n.Made || !w.isFresh(n.Namespace) {
+			continue
+		}
+		err := awaitCarrier(ctx, ends, func() (bool, error) {
 			idle, err := WithoutCarrier(p.Chain, n.Namespace)
-			if err != nil {
-				return err
-			}
-			if idle == "" || time.Now().After(ends) {
-				break
-			}
-			select {
-			case <-ctx.Done():
-				return Interrupted(ctx.Err())
-			case <-time.After(2 * time.Millisecond):
-			}
+			return idle != "", err
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// awaitCarrier until nothing is idle, or it is too late.
+func awaitCarrier(ctx context.Context, ends time.Time, idle func() (bool, error)) error {
+	for {
+		if is, err := idle(); err != nil || !is || time.Now().After(ends) {
+			return err
+		}
+		if _, err := pause(ctx, 2*time.Millisecond); err != nil {
+			return err
+		}
+	}
 }
 
 // WithoutCarrier names an interface of the owner in a namespace that does not carry packets yet, "" if all do.

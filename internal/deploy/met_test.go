@@ -457,6 +457,10 @@ func TestInlineChangesWhereMetAside(t *testing.T) {
 		t.Fatal(d.Staying, d.AtOnce, err)
 	}
 	third := planned(t, owner, slowly+spec(forward("a"), forward("x"), rules(7015), forward("c")))
+	foretold := &deploy.Deployer{DryRun: true}
+	if _, err := foretold.Up(t.Context(), third); err != nil || foretold.AtOnce == "" {
+		t.Error(foretold.AtOnce, err)
+	}
 	if _, err := d.Up(t.Context(), third); err != nil || d.AtOnce == "" || d.Staying > 0 {
 		t.Fatal(d.Staying, d.AtOnce, err)
 	}

@@ -47,8 +47,9 @@ func steered(p *plan.Plan) bool {
 // is no longer wanted, that goes. So a function that is put in, taken out or replaced costs no
 // packet. Being killed in between costs another run, as ever.
 func (w *work) replace(ctx context.Context, p *plan.Plan) error {
-	asked, err := p, error(nil)
-	if p, err = w.leave(asked); err != nil {
+	asked := p
+	p, err := w.leave(asked)
+	if err != nil {
 		return err
 	}
 	w.phase = making
@@ -82,7 +83,7 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) error {
 	}
 	w.phase, p = plain, asked
 	if w.remains() && (!w.dry || len(w.done) == 0) {
-		return w.dropUnled(ctx, p) // flows still need what is no longer wanted
+		return w.dropBygone(ctx, p) // flows still need what else is no longer wanted
 	}
 	if w.ledElsewhere {
 		if err := w.stage(ctx, []resource.Kind{route.Kind{}}, p); err != nil {

@@ -41,14 +41,14 @@ func (b *builder) left(f Inline) bool {
 	return b.runtimes[f.Name] != "" && b.options.Runtimes[f.Name] == ""
 }
 
-// misfitsOn paths are those that are to have a namespace, of the functions that are inline on each hop: the first one of them if some path goes by
+// misfitsOn paths are those that are to have a namespace, of the functions that are inline on each hop and wrong there: the first one of them if some path goes by
 // it and not by the node before, or the other way round, and the last one if that is so of the node behind. Those between them may suit
 // the paths then.
-func (b *builder) misfitsOn(c *Classifier) (names []string) {
+func (b *builder) misfitsOn(c *Classifier, wrong []Inline) (names []string) {
 	for hop := range len(b.nodes) - 1 {
 		var row []Inline
-		for _, f := range b.inline {
-			if f.hop == hop && b.onPaths(c, f) != nil {
+		for _, f := range wrong {
+			if f.hop == hop {
 				row = append(row, f)
 			}
 		}

@@ -309,10 +309,13 @@ func (b *builder) oneWay(c *Classifier) error {
 // met by whatever leaves the nodes around it.
 func (b *builder) inlineOn(c *Classifier) error {
 	var refused []error
+	var wrong []Inline
 	for _, f := range b.inline {
-		refused = append(refused, b.onPaths(c, f))
+		if err := b.onPaths(c, f); err != nil {
+			refused, wrong = append(refused, err), append(wrong, f)
+		}
 	}
-	b.misfits = b.misfitsOn(c)
+	b.misfits = b.misfitsOn(c, wrong)
 	return errors.Join(refused...)
 }
 
