@@ -156,7 +156,7 @@ func (w *work) turn(ctx context.Context, p, asked *plan.Plan) error {
 		if err := w.introduce(ctx, p, t); err != nil {
 			return err
 		}
-		if err := w.stage(ctx, []resource.Kind{steer.Kind{Leave: true, Take: true, Turn: t, Order: orderOf(p)}}, inTurn(p)); err != nil {
+		if err := w.stage(ctx, []resource.Kind{steer.Kind{Leave: true, Turn: t, Order: orderOf(p)}}, inTurn(p)); err != nil {
 			return err
 		}
 		if err := w.begin(p, t); err != nil {

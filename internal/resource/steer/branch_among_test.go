@@ -25,7 +25,7 @@ const (
 func sharesWays(hook string, numbers ...int) []steer.Spec {
 	web := steer.Among{Of: "web", Flows: 1 << 14, Idle: api.Duration(time.Hour)}
 	for _, n := range numbers {
-		web.Replicas = append(web.Replicas, steer.Replica{Number: n, Port: dealtWays[n], Weight: 1})
+		web.Replicas = append(web.Replicas, replica(n, dealtWays))
 	}
 	one, out := steer.BranchWay{Node: "web", Number: dealtNumber}, steer.BranchWay{Node: "out", Number: joins, Port: "out", Joint: true}
 	tell := steer.BranchWay{Node: "tell", Number: tells, Port: "tell"}
@@ -151,12 +151,14 @@ func TestWaysLeadToReplicas(t *testing.T) {
 		if n := by(p.sit(t, flows(100, 112))); n[3] == 0 {
 			t.Errorf("new flows by replica: %v", n)
 		}
-		fewer := sharesWays(hook, 1, 3) // and other ways, by other programs
-		for i := range fewer[:2] {
-			fewer[i].Branch.Ways = append(slices.Clone(fewer[i].Branch.Ways), steer.BranchWay{Node: "else", Number: 300, Port: "three"})
+		fewer, left := sharesWays(hook, 1, 3), sharesWays(hook, 1, -2, 3)
+		for _, specs := range [][]steer.Spec{fewer[:2], left[:2]} { // and other ways, by other programs
+			for i := range specs {
+				specs[i].Branch.Ways = append(slices.Clone(specs[i].Branch.Ways), steer.BranchWay{Node: "else", Number: 300, Port: "three"})
+			}
 		}
 		for _, k := range []steer.Kind{{Leave: true}, {Leave: true, Relabelled: true}} {
-			p.to(t, k, fewer)
+			p.to(t, k, left)
 			still("while one is leaving,")
 		}
 		if n := by(p.sit(t, flows(200, 212))); n[2] > 0 {

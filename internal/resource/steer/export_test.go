@@ -107,7 +107,7 @@ func (e *Entered) Seat(a Among, to []uint32) (replicas func() map[uint32]int, er
 		}
 		return all
 	}
-	return replicas, errors.Join(t.tables.Put(uint32(0), m), t.at(0).deal(a.Replicas, to, nil))
+	return replicas, errors.Join(t.tables.Put(uint32(0), m), t.at(0).deal(a.Replicas, to))
 }
 
 // Follow what another program has at its seats, and tell which is a function's, if it has one, and whether a table is there.

@@ -404,7 +404,7 @@ func (a *attached) dealOnly(p resource.Place, one Among) error {
 	if len(replicas) == 0 {
 		return nil
 	}
-	return d.deal(replicas, at, nil)
+	return d.deal(replicas, at)
 }
 
 // unfinished tells that ports were prepared for a version by who did not come to begin it.

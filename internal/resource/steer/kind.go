@@ -13,10 +13,8 @@ import (
 
 // Kind makes programs at ports.
 type Kind struct {
-	// Leave those replicas that are no longer wanted the flows which they have.
+	// Leave packets with labels from before the ways that these led, where branches change.
 	Leave bool
-	// Take these flows from such replicas at once all the same.
-	Take bool
 	// Relabelled tells that what leaves functions has no labels from before, so that no ways are left to them.
 	Relabelled bool
 	// Turn has ports turned by a new version of the path, so that flows stay on the one before where

@@ -229,10 +229,6 @@ func (t seats) give(p resource.Place, a Among) (seat uint32, err error) {
 // seat functions with replicas, and tell where each way leads that leads to one of these, or else, where that is "", to a port:
 // the ports of all are of these indexes.
 func (k Kind) seat(p resource.Place, among []Among, shared []string, t seats, to []uint32) (leads []uint32, err error) {
-	stays, err := leaving(p, k.Leave && !k.Take)
-	if err != nil {
-		return nil, err
-	}
 	behind := to
 	for _, of := range shared {
 		if of == "" {
@@ -244,7 +240,7 @@ func (k Kind) seat(p resource.Place, among []Among, shared []string, t seats, to
 		if err != nil {
 			return nil, err
 		}
-		if err := t.at(seat).deal(a.Replicas, behind, stays); err != nil {
+		if err := t.at(seat).deal(a.Replicas, behind); err != nil {
 			return nil, err
 		}
 		behind = behind[len(a.Replicas):]

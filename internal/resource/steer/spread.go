@@ -91,7 +91,7 @@ func (d dealing) indexes() (map[int]uint32, error) {
 // deal packets out over replicas, whose ports are of these indexes. New replicas are known
 // before flows come to them. Those that are no longer wanted keep their flows where they stay; else, and if that is
 // nil, these move at their next packets.
-func (d dealing) deal(all []Replica, indexes []uint32, stays func(index uint32) bool) error {
+func (d dealing) deal(all []Replica, indexes []uint32) error {
 	wanted := map[int]bool{}
 	for i, r := range all {
 		wanted[r.Number] = true
@@ -110,7 +110,7 @@ func (d dealing) deal(all []Replica, indexes []uint32, stays func(index uint32) 
 		if err := d.replicas.Lookup(d.number(n), &index); err != nil {
 			return err
 		}
-		if index == 0 || stays != nil && stays(index) {
+		if index == 0 {
 			continue
 		}
 		if err := d.replicas.Put(d.number(n), uint32(0)); err != nil {
@@ -121,12 +121,12 @@ func (d dealing) deal(all []Replica, indexes []uint32, stays func(index uint32) 
 }
 
 // lead packets past a function to replicas, or to these at once, as a spec says whose ports are of these indexes.
-func (d dealing) lead(s Spec, indexes []uint32, stays func(index uint32) bool) error {
+func (d dealing) lead(s Spec, indexes []uint32) error {
 	next := uint32(Replicas)
 	if s.To != "" {
 		next, indexes = indexes[0], indexes[1:]
 	}
-	if err := d.deal(s.Among.Replicas, indexes, stays); err != nil {
+	if err := d.deal(s.Among.Replicas, indexes); err != nil {
 		return err
 	}
 	return d.next.Put(uint32(0), next)
@@ -192,24 +192,10 @@ func (d dealing) share(replicas []Replica) error {
 	return errors.Join(d.shares.Put(d.when(asPlanned), all[:]), d.shares.Put(d.when(whileFailing), others[:]))
 }
 
-// leaving tells of ports whether the replicas behind them may be left the flows that they have: not if they have
-// gone.
-func leaving(p resource.Place, leave bool) (stays func(index uint32) bool, err error) {
-	if !leave {
-		return nil, nil
-	}
-	there, err := numbers(p)
-	return func(index uint32) bool { return there[index] }, err
-}
-
 // keepAmong keeps a program that knows the flows, or puts one in the place of what is there.
 func (k Kind) keepAmong(p resource.Place, s Spec, index int, to []uint32, old *attached) error {
-	stays, err := leaving(p, k.Leave && !k.Take)
-	if err != nil {
-		return err
-	}
 	if old != nil && old.Name == SpreadName && old.knows(s.Among.Of, s.Among.Flows) {
-		return old.dealing().lead(s, to, stays)
+		return old.dealing().lead(s, to)
 	}
 	loaded, err := loadSpread(p, table(s.Among.Of), s.Among.Flows, old)
 	if err != nil {
@@ -217,7 +203,7 @@ func (k Kind) keepAmong(p resource.Place, s Spec, index int, to []uint32, old *a
 	}
 	defer func() { _ = loaded.Close() }()
 	d := dealing{loaded.Next, loaded.Replicas, loaded.Shares, loaded.Failing, loaded.Dealt, 0}
-	if err := errors.Join(d.followPath(old, table(s.Among.Of)), d.lead(s, to, stays)); err != nil {
+	if err := errors.Join(d.followPath(old, table(s.Among.Of)), d.lead(s, to)); err != nil {
 		return err
 	}
 	if err := k.detours.followWays(s.Device, old, loaded.Instead, d); err != nil {

@@ -19,13 +19,21 @@ import (
 // last, and replicas between.
 var shared = []string{"west", "first", "second", "third", "east"}
 
-// among replicas by their numbers, from 1 to 3.
+// among replicas by their numbers, from 1 to 3. One that is only left the flows which it has is below 0.
 func among(numbers ...int) *steer.Among {
 	a := &steer.Among{Of: "web", Flows: 1 << 14, Idle: api.Duration(time.Hour)}
 	for _, n := range numbers {
-		a.Replicas = append(a.Replicas, steer.Replica{Number: n, Port: shared[n], Weight: 1})
+		a.Replicas = append(a.Replicas, replica(n, shared))
 	}
 	return a
+}
+
+// replica of a number behind one of some ports.
+func replica(n int, ports []string) steer.Replica {
+	if n < 0 {
+		return steer.Replica{Number: -n, Port: ports[-n]}
+	}
+	return steer.Replica{Number: n, Port: ports[n], Weight: 1}
 }
 
 // both ports that face the replicas are given them.
@@ -37,7 +45,7 @@ func (f *forwarder) both(t testing.TB, k steer.Kind, hook string, numbers ...int
 		if err := k.Apply(f.Place, []resource.Change{{Op: resource.Update, Key: port, Spec: s}}); err != nil {
 			t.Fatal(err)
 		}
-		if found := f.read(t)[port]; !k.Leave && found != s.Fingerprint() {
+		if found := f.read(t)[port]; found != s.Fingerprint() {
 			t.Fatalf("%s reads back %q, want %q", port, found, s.Fingerprint())
 		}
 	}
@@ -188,7 +196,7 @@ func TestFlowsStay(t *testing.T) {
 		if n := by(later); n[1] == 0 || n[2] == 0 || n[3] == 0 {
 			t.Errorf("new flows by replica: %v", n)
 		}
-		d.both(t, steer.Kind{Leave: true}, hook, 1, 3)
+		d.both(t, steer.Kind{}, hook, 1, -2, 3)
 		if again := d.places(t, first); !maps.Equal(at, again) {
 			t.Errorf("of one that is leaving, flows moved from %v to %v", at, again)
 		}
@@ -233,9 +241,9 @@ func TestFlowsStayOverVersions(t *testing.T) {
 			t.Errorf("when another version had one come, flows moved from %v to %v", at, now)
 		}
 		thisOne = another(t, &steer.SpreadName)
-		d.both(t, steer.Kind{Leave: true}, hook, 1, 3)
+		d.both(t, steer.Kind{}, hook, 1, -2, 3)
 		thisOne()
-		d.both(t, steer.Kind{Leave: true}, hook, 1, 3)
+		d.both(t, steer.Kind{}, hook, 1, -2, 3)
 		if now := d.places(t, first); !maps.Equal(at, now) {
 			t.Errorf("of one that is leaving, flows moved from %v to %v by another version", at, now)
 		}
@@ -254,12 +262,12 @@ func TestFlowsStayInATableOfAnotherSize(t *testing.T) {
 		for _, c := range []struct {
 			flows    uint32
 			replicas []int
-		}{{1 << 15, []int{1, 2, 3}}, {1 << 13, []int{1, 3}}} {
+		}{{1 << 15, []int{1, 2, 3}}, {1 << 13, []int{1, -2, 3}}} {
 			for _, port := range []string{"west", "east"} {
 				a := among(c.replicas...)
 				a.Flows = c.flows
 				s := steer.Spec{Device: port, Among: a, Hook: hook}
-				if err := (steer.Kind{Leave: true}).Apply(resource.At(d.Handle, d.Owner), []resource.Change{{Op: resource.Update, Key: port, Spec: s}}); err != nil {
+				if err := (steer.Kind{}).Apply(resource.At(d.Handle, d.Owner), []resource.Change{{Op: resource.Update, Key: port, Spec: s}}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -469,7 +477,7 @@ func TestGoneReplicaIsLeftNoFlow(t *testing.T) {
 		d.both(t, steer.Kind{}, hook, 1, 2, 3)
 		all := flows(0, 15)
 		before := d.places(t, all)
-		d.both(t, steer.Kind{Leave: true}, hook, 1, 3)
+		d.both(t, steer.Kind{}, hook, 1, -2, 3)
 		if after := d.places(t, all); !maps.Equal(before, after) {
 			t.Errorf("flows were at %v, and are at %v", by(before), by(after))
 		}
@@ -477,7 +485,7 @@ func TestGoneReplicaIsLeftNoFlow(t *testing.T) {
 			t.Fatal("cannot remove a port: ", err)
 		}
 		d.replicas = d.replicas[:2]
-		d.both(t, steer.Kind{Leave: true}, hook, 1)
+		d.both(t, steer.Kind{}, hook, 1, -2)
 		after := d.places(t, all)
 		for f, at := range before {
 			if at != 3 && after[f] != at {
