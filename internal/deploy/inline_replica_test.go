@@ -318,7 +318,7 @@ func TestFlowsOfReplicasThatGoMeetEdits(t *testing.T) {
 						continue
 					}
 					there, back := taken(t, p, f.Forward).Packets-before[f.Name][0], taken(t, p, f.Reverse).Packets-before[f.Name][1]
-					if there < flows || there > sent || back < flows || back > sent {
+					if most := sent + flows/2; there < flows || there > most || back < flows || back > most { // besides there is what finds neighbours
 						t.Errorf("edit %d: of %d packets %s met %d, and %d on their way back", i, sent, f.Name, there, back)
 					}
 				}
