@@ -153,16 +153,22 @@ struct {
 	__type(value, struct habit);
 } habit SEC(".maps");
 
-/* on to a port, or to one of the replicas in its place; or to the program behind this one, which counts what comes to it. */
-static inline int on(struct __sk_buff *skb, __u32 port, __u32 path, struct flow *f)
+/* on to a port, or to one of the replicas in its place; or to the program behind this one, which counts what comes to it. A function of its
+ * own is verified once, whichever way leads there. */
+__attribute__((noinline)) int on(struct __sk_buff *skb, __u32 port, __u32 path, struct flow *f)
 {
+	if (!f)
+		return TCX_DROP;
 	if (port == BEHIND)
 		return TCX_NEXT;
 	if (skb->tc_index) /* no label is to be taken for one of a node's behind it */
 		skb->tc_index = 0;
 	count(skb);
-	if (unlikely(is_shared(port)))
-		port = replica_of(AMONG - port, f);
+	if (unlikely(is_shared(port))) {
+		struct flow own = *f; /* what is a caller's is no key to Linux 6.1 */
+
+		port = replica_of(AMONG - port, &own);
+	}
 	if (unlikely(port & BY_DEVICE) && port != NOWHERE && name(skb, path))
 		return TCX_DROP;
 	return onward_or_end(skb, port);
@@ -323,7 +329,9 @@ int enter(struct __sk_buff *skb)
 			return TCX_DROP;
 		tally(c, t->rule, skb);
 		__builtin_memset(&both, 0, sizeof(both));
-		return on(skb, port_of(t->path, t->check), t->path, &both);
+		fresh.path = t->path;
+		port = port_of(t->path, t->check);
+		goto found;
 	}
 	if (unlikely(read_conversation(skb, &p, &f)))
 		from = !from;
@@ -341,7 +349,8 @@ int enter(struct __sk_buff *skb)
 				if (known->seen != fresh.seen)
 					known->seen = fresh.seen;
 				tally(c, same ? known->rule : 0, skb);
-				return on(skb, port, known->path, &both);
+				fresh.path = known->path;
+				goto found;
 			}
 		} else
 			over = 1;
@@ -356,6 +365,7 @@ int enter(struct __sk_buff *skb)
 		return TCX_DROP;
 	tally(c, t->rule, skb);
 	port = begin(&both, t, &fresh, known, over, b);
+found:
 	return on(skb, port, fresh.path, &both);
 }
 
@@ -404,8 +414,10 @@ int between(struct __sk_buff *skb)
 		__builtin_memset(&f, 0, sizeof(f));
 		port = h->other && !named ? port_of(h->other, h->other_check) : 0;
 		if (port)
-			return on(skb, port, h->other, &f);
-		return on(skb, port_of(path, check), path, &f);
+			path = h->other;
+		else
+			port = port_of(path, check);
+		goto found;
 	}
 	read_conversation(skb, &p, &f);
 	order(&f);
@@ -417,18 +429,20 @@ int between(struct __sk_buff *skb)
 			if (known->seen != fresh.seen)
 				known->seen = fresh.seen;
 			if (!named || known->path == number) /* which may be a former path of that number */
-				return on(skb, port, known->path, &f);
-			return on(skb, port_of(path, check), path, &f);
+				path = known->path;
+			else
+				port = port_of(path, check);
+			goto found;
 		}
 	}
 	fresh.path = path;
 	fresh.check = check;
 	port = port_of(path, check);
 	if (unlikely(of_one_link(&f))) /* a function's own */
-		return on(skb, port, path, &f);
+		goto found;
 	if (!h->learns && (known || !h->opens || opens(skb, &p) == GOES_ON)) { /* it was under way when rules came or its path went, or came by another one */
 		b->unknown += !named;
-		return on(skb, port, path, &f);
+		goto found;
 	}
 	if (bpf_map_update_elem(&members, &f, &fresh, known ? IN_ANY_CASE : IF_ABSENT))
 		b->unkept++;
@@ -438,5 +452,6 @@ int between(struct __sk_buff *skb)
 		b->fresh++;
 	else
 		b->unknown++;
+found:
 	return on(skb, port, path, &f);
 }
