@@ -114,8 +114,10 @@ func (p patient) limited(ctx context.Context, limit bool, what string, do func(c
 	go p.watch(calling, end)
 	err := do(calling)
 	switch {
-	case err == nil || ctx.Err() != nil || errors.Is(err, ErrNotThere):
+	case err == nil || errors.Is(ctx.Err(), context.Canceled) || errors.Is(err, ErrNotThere):
 		return err
+	case ctx.Err() != nil: // who asks waits no longer
+		return p.failing(what, fmt.Errorf("it has not done so in time (%w)", err), "end it and start it again (systemctl restart "+p.unit()+")")
 	case calling.Err() != nil:
 		return p.failing(what, context.Cause(calling), "end it and start it again (systemctl restart "+p.unit()+")")
 	case p.hungUp(ctx, err):

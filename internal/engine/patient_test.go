@@ -57,6 +57,18 @@ func TestSlow(t *testing.T) {
 	}
 }
 
+// TestInNoTime: where who asks waits no longer, it is said what was asked and what to do.
+func TestInNoTime(t *testing.T) {
+	e := impatient(t, time.Minute, time.Hour, map[string]http.HandlerFunc{"/containers/x/start": hangs(t)})
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer stop()
+	_, err := e.Start(ctx, "x")
+	wants(t, err, "start container x", "has not done so in time", "systemctl restart docker")
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("no error of a time that is over: %v", err)
+	}
+}
+
 // TestHungUp: one that ends while it is asked for something is told from one that refuses it.
 func TestHungUp(t *testing.T) {
 	e := impatient(t, time.Minute, time.Hour, map[string]http.HandlerFunc{
