@@ -69,7 +69,7 @@ func (b *bygone) from(s pass.Spec) (all []string) {
 
 // lookBack finds out whether flows that stay can be led so, and how.
 func (w *work) lookBack(at *opened, p *plan.Plan, m plan.Met) error {
-	if !stays(p) || w.unwatches(p) || !oneWayOn(p) {
+	if !stays(p) || w.unwatches(p) || !byVersions(p) {
 		return nil
 	}
 	place, err := at.at()
@@ -97,11 +97,11 @@ func (w *work) lookBack(at *opened, p *plan.Plan, m plan.Met) error {
 	return nil
 }
 
-// oneWayOn tells whether all packets that come in at a port go on from there to one function, or one of its replicas.
-func oneWayOn(p *plan.Plan) bool {
+// byVersions tells whether flows that stay do so by the version of the path that they began on at all ports, and not by paths.
+func byVersions(p *plan.Plan) bool {
 	return !slices.ContainsFunc(p.Resources, func(r resource.Resource) bool {
 		s, is := r.Spec.(steer.Spec)
-		return is && (s.Stay == nil || s.Paths != nil || s.Branch != nil)
+		return is && (s.Stay == nil || s.Paths != nil)
 	})
 }
 
@@ -129,11 +129,13 @@ func sides(at resource.Place, p *plan.Plan) (func(port string) int, error) {
 		if is := way(port); is != 0 {
 			return is
 		}
-		switch way(leads[port]) { // the side of the node that packets come in at
-		case westwards:
-			return eastwards
-		case eastwards:
-			return westwards
+		for _, to := range leads[port] {
+			switch way(to) { // the side of the node that packets come in at
+			case westwards:
+				return eastwards
+			case eastwards:
+				return westwards
+			}
 		}
 		return 0
 	}, err

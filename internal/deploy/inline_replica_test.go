@@ -380,6 +380,39 @@ func TestFlowsOfReplicasThatGoStayPastInline(t *testing.T) {
 	moves(t, p)
 }
 
+// TestReplicasGoWhereFlowsAreLedPastInline: where flows that stay on an older path are led past inline functions to replicas, one of these that goes
+// stays for theirs, as whatever else older paths lead to, and no longer.
+func TestReplicasGoWhereFlowsAreLedPastInline(t *testing.T) {
+	needsForwarder(t)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	const wiring = "wiring: ebpf\nebpf: {idle: 1h, census: 2s}\n"
+	p := planned(t, owner, wiring+spec(inline("one"), replicas("a", 3)))
+	up(t, p)
+	const flows = 48 // some by each, but for once in 10^8 times
+	f := newFlows(t, p, addresses(p, p.Client().Name, p.Server().Name)[0], flows)
+	f.asks()
+	p = planned(t, owner, wiring+spec(forward("x"), inline("one"), replicas("a", 3)))
+	end, d := f.goesOn(), &deploy.Deployer{}
+	_, err := d.Up(t.Context(), p)
+	if end(); err != nil || d.Staying < flows {
+		t.Fatalf("of %d flows %d stay: %v", flows, d.Staying, err)
+	}
+	p = planned(t, owner, wiring+spec(forward("x"), inline("one"), replicas("a", 2)))
+	for _, over := range [][]string{nil, {"a-3"}} { // new flows may have it no more, and then those of the newest path
+		if _, left := raise(t, p, over); left == 0 != (over != nil) {
+			t.Fatalf("%d flows are left with the replica that goes", left)
+		}
+		came, met := cameBy(t, p, "x"), taken(t, p, p.Inline[0].Forward).Packets
+		f.asks()
+		if to, n := cameBy(t, p, "x")[0]-came[0], taken(t, p, p.Inline[0].Forward).Packets-met; to > 20 || n < flows || n > 2*flows {
+			t.Errorf("of %d packets or more %d came to what is new, and %d met what was there", flows, to, n)
+		}
+	}
+	unchanged(t, p)
+	moves(t, p)
+}
+
 // row2 is a firewall that drops nothing.
 func row2(name string) string {
 	return fmt.Sprintf("{name: %s, kind: firewall, runtime: inline, firewall: {rules: {list: [{protocol: udp, state: [established], action: accept}]}}}", name)

@@ -92,8 +92,24 @@ var apart = map[string]edit{
 	"beside the other now":        {spec(forward("a"), inline("one"), forward("x"), inline("two"), forward("b")), spec(forward("a"), inline("two"), inline("one"), forward("b")), "axb", "ab"},
 	"inline now":                  {spec(forward("a"), forward("one"), forward("b")), spec(forward("a"), forward("b"), inline("one")), "ab", "ab"},
 	"in a namespace now":          {spec(inline("one"), forward("a"), forward("b")), spec(forward("a"), forward("one"), forward("b")), "ab", "ab"},
-	"before one that moves":       {spec(forward("a"), inline("one"), forward("b"), forward("x")), spec(forward("a"), forward("x"), inline("one"), forward("b")), "abx", "axb"},
-	"beside all":                  {spec(inline("one"), forward("a"), inline("two"), forward("b")), spec(inline("two"), forward("b"), inline("one"), forward("a")), "ab", "ba"},
+	"before replicas":             {spec(forward("a"), inline("one"), replicas("b", 2)), spec(forward("a"), forward("x"), inline("one"), replicas("b", 2)), "ab", "axb"},
+	"behind replicas that leave":  {spec(replicas("a", 2), inline("one"), forward("b"), forward("x")), spec(inline("one"), forward("b"), forward("x")), "abx", "bx"},
+	"between replicas that swap now": {
+		spec(replicas("a", 2), inline("one"), replicas("b", 3)), spec(replicas("b", 3), inline("one"), replicas("a", 2)), "ab", "ba"},
+	"before ways that part now": {
+		spec(inline("one"), "{name: tell, kind: forward, branches: [{mark: 9, to: b}]}", "{name: a, kind: forward, next: out}", forward("b"), forward("out")),
+		spec("{name: tell, kind: forward, branches: [{mark: 9, to: x}]}", "{name: a, kind: forward, next: out}", forward("x"), inline("one"), forward("b"), forward("out")), "b", "xb"},
+	"put in where ways came together": {
+		spec("{name: tell, kind: forward, branches: [{mark: 9, to: b}]}", "{name: a, kind: forward, next: out}", forward("b"), forward("out")),
+		spec("{name: tell, kind: forward, branches: [{mark: 9, to: b}]}", "{name: a, kind: forward, next: x}", forward("b"), forward("x"), inline("one"), forward("out")), "b", "bx"},
+	"put in where ways came together from replicas": {
+		spec("{name: tell, kind: forward, branches: [{mark: 9, to: b}]}", "{name: a, kind: forward, replicas: 2, next: out}", replicas("b", 2), forward("out")),
+		spec("{name: tell, kind: forward, branches: [{mark: 9, to: b}]}", "{name: a, kind: forward, replicas: 2, next: x}", replicas("b", 2), replicas("x", 2), inline("one"), forward("out")), "b", "bx"},
+	"where ways part now": {
+		spec(forward("tell"), inline("one"), forward("a"), forward("b")),
+		spec(inline("one"), "{name: tell, kind: forward, branches: [{mark: 9, to: b}]}", forward("a"), forward("b")), "ab", "b"},
+	"before one that moves": {spec(forward("a"), inline("one"), forward("b"), forward("x")), spec(forward("a"), forward("x"), inline("one"), forward("b")), "abx", "axb"},
+	"beside all":            {spec(inline("one"), forward("a"), inline("two"), forward("b")), spec(inline("two"), forward("b"), inline("one"), forward("a")), "ab", "ba"},
 }
 
 // TestFlowsStayWhereInlineChange: flows that stay meet each inline function that they met, once each way, and no other, while new ones meet those
@@ -102,7 +118,7 @@ func TestFlowsStayWhereInlineChange(t *testing.T) {
 	needsForwarder(t)
 	for hook, wiring := range map[string]string{"tcx": "wiring: ebpf\nebpf: {idle: 20s, census: 2s, hook: tcx}\n", "clsact": "wiring: ebpf\nebpf: {idle: 20s, census: 2s, hook: clsact}\n"} {
 		for name, c := range apart {
-			if hook == "clsact" && name != "behind a new one" && name != "left beside one that leaves" {
+			if hook == "clsact" && name != "behind a new one" && name != "left beside one that leaves" && name != "between replicas that swap now" && name != "put in where ways came together from replicas" {
 				continue
 			}
 			t.Run(hook+"/"+name, func(t *testing.T) {
@@ -112,7 +128,7 @@ func TestFlowsStayWhereInlineChange(t *testing.T) {
 					there, back := counts(old), counts(fresh)
 					most := [2]uint64{there[0] + back[0], there[1] + back[1]}
 					least := most
-					if strings.Contains(name, "now") || name == "put in beside a new one" || name == "beside all" { // where those that stay meet it, it counts by itself
+					if strings.Contains(name, "now") || strings.HasPrefix(name, "put in") || name == "beside all" { // where those that stay meet it, it counts by itself
 						least = back
 					}
 					for way, at := range []*plan.Taken{f.Forward, f.Reverse} {
@@ -135,13 +151,14 @@ const lettered = "{name: one, kind: dscp, runtime: inline, dscp: {code: 2}}"
 func TestInlineInOrder(t *testing.T) {
 	needsForwarder(t)
 	for name, c := range map[string]edit{
-		"before one that comes": {spec(forward("a"), lettered, forward("c")), spec(forward("a"), lettered, forward("x"), forward("c")), "b|ba", "bx|ba"},
-		"behind one that comes": {spec(forward("a"), lettered, forward("c")), spec(forward("a"), forward("x"), lettered, forward("c")), "b|ba", "b|bxa"},
-		"before one that goes":  {spec(forward("a"), lettered, forward("x"), forward("c")), spec(forward("a"), lettered, forward("c")), "bx|ba", "b|ba"},
-		"behind one that goes":  {spec(forward("a"), forward("x"), lettered, forward("c")), spec(forward("a"), lettered, forward("c")), "b|bxa", "b|ba"},
-		"between two that swap": {spec(forward("a"), lettered, forward("x")), spec(forward("x"), lettered, forward("a")), "bx|ba", "ba|bx"},
-		"put in":                {spec(forward("a"), forward("x")), spec(forward("x"), lettered, forward("a")), "ax", "ba|bx"},
-		"taken out":             {spec(forward("x"), lettered, forward("a")), spec(forward("a"), forward("x")), "ba|bx", "ax"},
+		"before one that comes":      {spec(forward("a"), lettered, forward("c")), spec(forward("a"), lettered, forward("x"), forward("c")), "b|ba", "bx|ba"},
+		"behind one that comes":      {spec(forward("a"), lettered, forward("c")), spec(forward("a"), forward("x"), lettered, forward("c")), "b|ba", "b|bxa"},
+		"before one that goes":       {spec(forward("a"), lettered, forward("x"), forward("c")), spec(forward("a"), lettered, forward("c")), "bx|ba", "b|ba"},
+		"behind one that goes":       {spec(forward("a"), forward("x"), lettered, forward("c")), spec(forward("a"), lettered, forward("c")), "b|bxa", "b|ba"},
+		"between two that swap":      {spec(forward("a"), lettered, forward("x")), spec(forward("x"), lettered, forward("a")), "bx|ba", "ba|bx"},
+		"put in":                     {spec(forward("a"), forward("x")), spec(forward("x"), lettered, forward("a")), "ax", "ba|bx"},
+		"taken out":                  {spec(forward("x"), lettered, forward("a")), spec(forward("a"), forward("x")), "ba|bx", "ax"},
+		"between replicas that swap": {spec(replicas("a", 2), lettered, replicas("x", 2)), spec(replicas("x", 2), lettered, replicas("a", 2)), "bx|ba", "ba|bx"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -189,36 +206,57 @@ func (c edit) begun(t *testing.T) {
 	moves(t, second)
 }
 
-// TestInlineInOrderOfEach: where one edit comes after another, flows of each version meet an inline function where they met it first.
+// TestInlineInOrderOfEach: where one edit comes after another, flows of each version meet an inline function where they met it first, and go by the
+// functions that they went by, also where a port has long led elsewhere when what is there changes.
 func TestInlineInOrderOfEach(t *testing.T) {
 	needsForwarder(t)
-	owner := nstest.Owner(t)
-	downAfter(t, owner)
-	var before *plan.Plan
-	var all [][]*tour
-	var p *plan.Plan
-	dropped := nstest.Dropped(t)
-	for i, functions := range []string{
-		spec(forward("a"), lettered, forward("c")), spec(forward("a"), lettered, forward("x"), forward("c")),
-		spec(forward("a"), forward("x"), lettered, forward("c")), spec(forward("a"), forward("x"), forward("c")),
+	const tell, joins = "{name: tell, kind: forward, branches: [{mark: 9, to: b}]}", "{name: a, kind: forward, next: "
+	for name, edits := range map[string][]struct{ functions, path string }{
+		"of functions": {
+			{spec(forward("a"), lettered, forward("c")), "b|ba"}, {spec(forward("a"), lettered, forward("x"), forward("c")), "bx|ba"},
+			{spec(forward("a"), forward("x"), lettered, forward("c")), "b|bxa"}, {spec(forward("a"), forward("x"), forward("c")), "ax"}},
+		"of replicas": {
+			{spec(inline("one"), replicas("a", 2), forward("b")), "ab"}, {spec(inline("one"), forward("b")), "b"},
+			{spec(inline("one"), inline("two"), forward("b")), "b"}, {spec(inline("one"), inline("two"), replicas("a", 3), forward("b")), "ab"},
+			{spec(inline("two"), replicas("a", 3), forward("x"), forward("b")), "axb"}},
+		"of ways": {
+			{spec(tell, joins+"out}", forward("b"), forward("out")), "b"}, {spec(tell, joins+"x}", forward("b"), forward("x"), forward("out")), "bx"},
+			{spec(tell, joins+"x}", forward("b"), forward("x"), inline("one"), forward("out")), "bx"},
+			{spec(tell, joins+"out}", forward("b"), forward("out")), "b"}},
 	} {
-		p = planned(t, owner, slowly+functions)
-		d := &deploy.Deployer{}
-		if _, err := d.Up(t.Context(), p); err != nil || d.AtOnce != "" {
-			t.Fatal(d.AtOnce, err)
-		}
-		crosses(t, p)
-		welcome(t, p, before)
-		before = p
-		all = append(all, tours(t, p, uint16(7015+i)))
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			owner := nstest.Owner(t)
+			downAfter(t, owner)
+			var before *plan.Plan
+			var all [][]*tour
+			var p *plan.Plan
+			dropped := nstest.Dropped(t)
+			for i, e := range edits {
+				p = planned(t, owner, slowly+e.functions)
+				d := &deploy.Deployer{}
+				if _, err := d.Up(t.Context(), p); err != nil || d.AtOnce != "" {
+					t.Fatal(d.AtOnce, err)
+				}
+				crosses(t, p)
+				welcome(t, p, before)
+				before = p
+				all = append(all, tours(t, p, uint16(7015+i)))
+			}
+			for i, e := range edits {
+				for _, o := range all[i] {
+					o.more(t, 200)
+				}
+				ended(t, all[i], dropped, e.path)
+			}
+			for of, f := range dealtOut(t, p) {
+				if f.Moved > 0 {
+					t.Errorf("of the flows with replicas of %s %d have moved", of, f.Moved)
+				}
+			}
+			moves(t, p)
+		})
 	}
-	for i, want := range []string{"b|ba", "bx|ba", "b|bxa", "ax"} {
-		for _, o := range all[i] {
-			o.more(t, 200)
-		}
-		ended(t, all[i], dropped, want)
-	}
-	moves(t, p)
 }
 
 // TestFlowsMoveWhereInlineChange at once where flows that stay cannot be led past that, also where an up before had put inline functions in and
@@ -228,8 +266,13 @@ func TestFlowsMoveWhereInlineChange(t *testing.T) {
 	const limit = "{name: one, kind: ratelimit, runtime: inline, ratelimit: {rate: 1Gbit}}"
 	for name, c := range map[string]edit{
 		"a limit apart from another": {before: spec(forward("a"), inline("two"), limit, forward("b")), after: spec(forward("a"), inline("two"), forward("x"), limit, forward("b"))},
-		"before replicas":            {before: spec(forward("a"), inline("one"), replicas("b", 2)), after: spec(forward("a"), forward("x"), inline("one"), replicas("b", 2))},
-		"a translator":               {before: spec(forward("a"), "{name: one, kind: nat, runtime: inline, nat: {source: {masquerade: true}}}", forward("b")), after: spec(forward("a"), forward("x"), "{name: one, kind: nat, runtime: inline, nat: {source: {masquerade: true}}}", forward("b"))},
+		"as rules go": {
+			before: spec(forward("a"), inline("one"), forward("b")) + classifier("chain", pathRule("datagrams", "protocol: udp", "a", "one", "b")),
+			after:  spec(forward("a"), forward("x"), inline("one"), forward("b"))},
+		"where a mark goes": {
+			before: spec("{name: tell, kind: forward, branches: [{mark: 9, to: b}]}", forward("a"), forward("b"), inline("one"), forward("c")),
+			after:  spec(forward("tell"), forward("b"), inline("one"), forward("x"), forward("c"))},
+		"a translator": {before: spec(forward("a"), "{name: one, kind: nat, runtime: inline, nat: {source: {masquerade: true}}}", forward("b")), after: spec(forward("a"), forward("x"), "{name: one, kind: nat, runtime: inline, nat: {source: {masquerade: true}}}", forward("b"))},
 	} {
 		for _, begun := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/begun before %t", name, begun), func(t *testing.T) {

@@ -46,6 +46,7 @@ func TestFlowsLeaveAnOlderPath(t *testing.T) {
 	on := func(functions string) string {
 		return "classifier: {otherwise: direct, rules: [{name: all, match: {}, functions: [" + functions + "]}]}\n"
 	}
+	two := strings.Replace(pair, "bypass", "replica", 1)
 	const parts = "{name: tell, kind: forward, branches: [{mark: 9, to: last}], "
 	const straight = "classifier: {otherwise: chain, rules: [{name: straight, match: {protocol: tcp}, functions: []}]}\n"
 	for name, c := range map[string]struct {
@@ -53,14 +54,16 @@ func TestFlowsLeaveAnOlderPath(t *testing.T) {
 		fails         string
 		leaves        bool
 	}{
-		"by one that is taken out":             {spec(first, other, last), spec(other, last), "a", true},
-		"by one that is on both":               {spec(other, last), spec(first, other, last), "other", false},
-		"by one that is at another place":      {spec(first, other, last), spec(other, last, first), "a", false},
-		"and the newest by one put in":         {spec(other, last), spec(other, first, last), "a", false},
-		"which nobody has watched so far":      {spec(strings.Replace(other, ", onFailure: bypass", "", 1), last), spec(first, other, last), "other", false},
-		"past an inline one, by one taken out": {spec(other, counted, first, last), spec(other, last), "a", true},
-		"past an inline one, by one on both":   {spec(last, counted, other), spec(last, first, counted, other), "other", false},
-		"beside an inline one, by one put in":  {spec(last, counted, other), spec(last, first, counted, other), "a", false},
+		"by one that is taken out":                   {spec(first, other, last), spec(other, last), "a", true},
+		"by one that is on both":                     {spec(other, last), spec(first, other, last), "other", false},
+		"by one that is at another place":            {spec(first, other, last), spec(other, last, first), "a", false},
+		"and the newest by one put in":               {spec(other, last), spec(other, first, last), "a", false},
+		"which nobody has watched so far":            {spec(strings.Replace(other, ", onFailure: bypass", "", 1), last), spec(first, other, last), "other", false},
+		"past an inline one, by one taken out":       {spec(other, counted, first, last), spec(other, last), "a", true},
+		"past an inline one, by one on both":         {spec(last, counted, other), spec(last, first, counted, other), "other", false},
+		"beside an inline one, by one put in":        {spec(last, counted, other), spec(last, first, counted, other), "a", false},
+		"past an inline one, by a replica taken out": {spec(other, counted, two, last), spec(other, last), "x-1", true},
+		"past an inline one, by a replica on both":   {spec(last, counted, two), spec(last, first, counted, two), "x-1", false},
 		"where ways part beside rules, by one taken out": {
 			spec(parts+"next: a}", first, other, last) + straight, spec(parts+"next: other}", other, last) + straight, "a", true},
 		"where ways part beside rules, by one on both": {

@@ -2,9 +2,13 @@ package steer
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/cilium/ebpf"
+
+	"nfchain.dev/nfchain/bpf/spread"
 	program "nfchain.dev/nfchain/bpf/versions"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/held"
@@ -31,16 +35,19 @@ var LeadsName = held.Name(held.LeadMark, program.Object())
 type Aside struct {
 	// Port that they come in at.
 	Port string
-	// To is the port that they go on to, by its number.
-	To uint32
-	// Into is the end of the pair that they are led into, and Out the other one; "" where they are led to the port at once.
+	// Into is the end of the pair that they are led into, and Out the other one; "" where they are led on at once.
 	Into, Out string
+
+	goal goal
 }
 
-// Asides are how flows are to be led past what is at some ports. It tells whether they can be: to one port at a time, past nobody else's
-// programs, and where none are led past what fails.
+// Asides are how flows are to be led past what is at some ports. It tells whether they can be: past nobody else's programs, where none are led past
+// what fails, and where all flows go on by versions of the path.
 func Asides(p resource.Place, ports []string) (all []Aside, can bool, err error) {
 	err = p.Do(func() error {
+		if by, err := byVersions(p); err != nil || !by {
+			return err
+		}
 		o, v, err := olderOf(p)
 		switch {
 		case err != nil:
@@ -69,6 +76,29 @@ func Asides(p resource.Place, ports []string) (all []Aside, can bool, err error)
 		return nil
 	})
 	return all, can, err
+}
+
+// byVersions tells whether flows go on by versions of the path, or its only one, at all of a place's ports.
+func byVersions(p resource.Place) (bool, error) {
+	all, err := everywhere(p, func(*attached) bool { return true })
+	defer held.CloseAll(all)
+	for _, a := range all {
+		if err != nil || !a.leadsOne() {
+			return false, err
+		}
+		led, wrong := a.diverts()
+		if wrong != nil || led {
+			return false, wrong
+		}
+		if a.Name != BranchName {
+			continue
+		}
+		made, wrong := a.parting()
+		if wrong != nil || made.path != 0 {
+			return false, wrong
+		}
+	}
+	return err == nil, err
 }
 
 // lives are the versions that lead anywhere.
@@ -100,86 +130,20 @@ func asidesAt(p resource.Place, port string, lives []uint32) (all []Aside, can b
 		return nil, false, err
 	}
 	for _, n := range lives {
-		aside, to, err := s.way(n)
+		w, err := s.way(n)
 		if err != nil {
 			return nil, false, err
 		}
-		if _, shared := seatOf(to); shared || to == byCourses {
-			return nil, false, nil
+		if w.aside {
+			continue
 		}
-		if !aside && !slices.ContainsFunc(all, func(a Aside) bool { return a.To == to }) {
-			all = append(all, Aside{Port: port, To: to})
+		for _, to := range w.goals() {
+			if !slices.ContainsFunc(all, func(a Aside) bool { return a.goal == to }) {
+				all = append(all, Aside{Port: port, goal: to})
+			}
 		}
 	}
 	return all, true, nil
-}
-
-// standing is what stands at a port past which flows can be led.
-type standing struct {
-	// rest is what leads on from there; nil where flows cannot be.
-	rest *attached
-	// kept has flows stay before that, and led leads such aside; nil where there is none.
-	kept, led *attached
-	index     int
-	opened    []*attached
-}
-
-func (s *standing) close() { held.CloseAll(s.opened) }
-
-func standsAt(p resource.Place, port string) (s *standing, err error) {
-	s = &standing{}
-	dev, err := p.Device(port)
-	if err != nil {
-		return s, err
-	}
-	s.index = dev.Attrs().Index
-	if s.opened, err = findAll(p, s.index); err != nil || len(s.opened) != 1 || s.opened[0].front {
-		return s, err
-	}
-	rest := s.opened[0]
-	rest.port = port
-	before, err := findKeeping(p, s.index)
-	s.opened = append(s.opened, before...)
-	if err != nil {
-		return s, err
-	}
-	for _, a := range before {
-		if a.leads() {
-			s.led = a
-		} else {
-			s.kept = a
-		}
-	}
-	others, err := held.Others(p, s.index)
-	if err != nil || others || rest.Name != Name && !rest.keeps() {
-		return s, err
-	}
-	past, err := rest.ledPast()
-	if err == nil && !past {
-		s.rest = rest
-	}
-	return s, err
-}
-
-// way that flows of a version go from the port, and whether they are led aside there.
-func (s *standing) way(version uint32) (aside bool, to uint32, err error) {
-	for _, a := range []*attached{s.led, s.kept} {
-		if a == nil {
-			continue
-		}
-		if to, err = a.wayOf(version); err != nil || to != 0 && to != behind {
-			return a.leads(), to, err
-		}
-	}
-	if !s.rest.keeps() {
-		to, err = s.rest.next()
-		return false, to, err
-	}
-	if to, err = s.rest.wayOf(version); err != nil || to != 0 {
-		return false, to, err
-	}
-	to, err = s.rest.newestWay()
-	return false, to, err
 }
 
 // Lead flows aside from now on, all that there are, as [Asides] tells. They stay so as a port's do that says for how long.
@@ -239,50 +203,71 @@ func (a *advancing) lead(p resource.Place, port string, asides []Aside) error {
 	if s.rest == nil {
 		return errors.New("what leads on from there is another than before; run the command again")
 	}
-	into := map[uint32]uint32{}
+	made, t, err := a.loadAhead(LeadsName, s.rest, s.led, s.kept)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = made.Close() }()
+	into := map[goal]uint32{}
 	for _, one := range asides {
 		if one.Port != port {
 			continue
 		}
-		if into[one.To], err = s.lay(p, one); err != nil {
+		if into[one.goal], err = s.lay(p, one, t); err != nil {
 			return err
 		}
 	}
 	ways := map[uint32]uint32{}
 	for _, n := range a.lives {
-		aside, to, err := s.way(n)
+		w, err := s.way(n)
 		if err != nil {
 			return err
 		}
-		if !aside {
-			to = into[to]
+		at := func(number uint32) uint32 { return into[w.at.goal(number)] }
+		switch {
+		case w.aside:
+			continue
+		case w.parts != nil:
+			ways[n], err = byCourses, lay(made.Courses, n, *w.parts, at)
+		case w.courses != nil:
+			ways[n], err = byCourses, clearCourses(made.Courses, n)
+			for label, c := range w.courses {
+				c.Port = at(c.Port)
+				err = errors.Join(err, made.Courses.Put(program.ProgramLed{Version: n, Node: label}, c))
+			}
+		default:
+			ways[n] = at(w.to)
 		}
-		ways[n] = to
-	}
-	if s.led != nil {
-		for n, to := range ways {
-			err = errors.Join(err, s.led.Maps[waysMap].Put(n, to))
+		if err != nil {
+			return err
 		}
+	}
+	if s.led == nil {
+		if err := tellWays(made.Ways, ways); err != nil {
+			return err
+		}
+		return held.Put(p, s.index, held.Leads, made.Stay) // where those are that it is to be before
+	}
+	if err := s.led.at().put(p, s.index, made.Stay, s.led.program()); err != nil { // others are led by the same ways already
 		return err
 	}
-	made, _, err := a.loadAhead(LeadsName, s.rest, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = made.Close() }()
-	for n, to := range ways {
-		err = errors.Join(err, made.Ways.Put(n, to))
-	}
-	if err != nil {
-		return err
-	}
-	return held.Put(p, s.index, held.Leads, made.Stay) // where those are that it is to be before
+	return tellWays(made.Ways, ways)
 }
 
-// lay a way aside, and tell where flows are led into it.
-func (s *standing) lay(p resource.Place, one Aside) (into uint32, err error) {
+func tellWays(m *ebpf.Map, ways map[uint32]uint32) (err error) {
+	for n, to := range ways {
+		err = errors.Join(err, m.Put(n, to))
+	}
+	return err
+}
+
+// lay a way aside, and tell where flows are led into it by a program with these seats.
+func (s *standing) lay(p resource.Place, one Aside, t seats) (into uint32, err error) {
 	if one.Into == "" {
-		return one.To, nil
+		if one.goal.of != "" {
+			return Replicas - t.taken[one.goal.of], nil
+		}
+		return one.goal.port, nil
 	}
 	first, err := p.Device(one.Into)
 	if err != nil {
@@ -297,12 +282,41 @@ func (s *standing) lay(p resource.Place, one Aside) (into uint32, err error) {
 	if err != nil || len(there) > 0 {
 		return number(first), err
 	}
-	loaded, err := load(one.To, nil, 0)
+	hook := hooks[s.rest.hook]
+	if one.goal.of != "" {
+		return number(first), s.spread(p, hook, out.Attrs().Index, one.goal.of)
+	}
+	loaded, err := load(one.goal.port, nil, 0)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = loaded.Close() }()
-	return number(first), hooks[s.rest.hook].put(p, out.Attrs().Index, loaded.Steer, nil)
+	return number(first), hook.put(p, out.Attrs().Index, loaded.Steer, nil)
+}
+
+// spread what comes in at an interface over the replicas of a function as the port does.
+func (s *standing) spread(p resource.Place, hook hook, index int, of string) error {
+	var loaded *spread.ProgramObjects
+	for _, from := range []*attached{s.kept, s.rest} { // with the replicas of both, and shared out as by the second
+		if from == nil || !from.hasTable(of) || from.Maps[of] == nil {
+			continue
+		}
+		var err error
+		if loaded == nil {
+			if loaded, err = loadSpread(p, of, from.Maps[of].MaxEntries(), nil); err != nil {
+				return err
+			}
+			defer func() { _ = loaded.Close() }()
+		}
+		d := dealing{loaded.Next, loaded.Replicas, loaded.Shares, loaded.Failing, loaded.Dealt, 0}
+		if err := errors.Join(d.dealAs(from.seats().at(from.taken[of])), d.next.Put(uint32(0), uint32(Replicas))); err != nil {
+			return err
+		}
+	}
+	if loaded == nil {
+		return fmt.Errorf("table %s of the flows of a function with replicas has gone; run the command again", of)
+	}
+	return hook.put(p, index, loaded.Spread, nil)
 }
 
 // tellAside has flows of the version that is to begin go on by what is at a port where others are led aside, if they are, and tells whether all
@@ -314,6 +328,9 @@ func (a *advancing) tellAside(led *attached) (all bool, err error) {
 	all = true
 	for _, n := range a.lives {
 		to, err := led.wayOf(n)
+		if err == nil && to == byCourses {
+			err = relabel(led.Maps[coursesMap], n, a.turn.Labels[led.port])
+		}
 		if err != nil {
 			return false, err
 		}
@@ -324,23 +341,24 @@ func (a *advancing) tellAside(led *attached) (all bool, err error) {
 
 // lookBeyond the pairs that flows are led into.
 func (a *attached) lookBeyond(p resource.Place) error {
-	a.beyond = map[uint32]uint32{}
-	for n := uint32(1); n <= mostVersions; n++ {
-		to, err := a.wayOf(n)
-		if err != nil {
-			return err
-		}
-		if to == 0 || to == behind || a.beyond[to] != 0 {
-			continue
-		}
+	a.beyond = map[uint32][]uint32{}
+	leads, err := a.leadsInto()
+	if err != nil {
+		return err
+	}
+	for to := range leads {
 		into, err := p.LinkByIndex(int(to &^ byDevice))
 		if err != nil || !strings.HasPrefix(into.Attrs().Name, Bygone) {
 			continue // it has gone, or is the port itself
 		}
 		all, err := find(p, into.Attrs().ParentIndex)
 		for _, out := range all {
-			if err == nil && out.Name == Name {
-				a.beyond[to], err = out.next()
+			if err != nil {
+				break
+			}
+			var c course
+			if c, err = out.course(); err == nil {
+				a.beyond[to], err = out.inPlace(c.to)
 			}
 		}
 		held.CloseAll(all)
@@ -349,6 +367,39 @@ func (a *attached) lookBeyond(p resource.Place) error {
 		}
 	}
 	return nil
+}
+
+// leadsInto are what versions are led into, or to at once, at a port where flows are led aside.
+func (a *attached) leadsInto() (map[uint32]bool, error) {
+	all := map[uint32]bool{}
+	for n := uint32(1); n <= mostVersions; n++ {
+		to, err := a.wayOf(n)
+		if err != nil {
+			return nil, err
+		}
+		if to != byCourses {
+			all[to] = true
+			continue
+		}
+		courses, err := coursesOf(a.Maps[coursesMap], n)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range courses {
+			all[c.Port] = true
+		}
+	}
+	delete(all, 0)
+	delete(all, behind)
+	return all, nil
+}
+
+// ends are the ports that a number leads to in the end: by a pair, if that leads into one.
+func (a *attached) ends(number uint32) ([]uint32, error) {
+	if ports, is := a.beyond[number]; is {
+		return ports, nil
+	}
+	return a.inPlace(number)
 }
 
 // Unled are the pairs, by the ends that flows are led into, into which none are led any more.
@@ -362,9 +413,12 @@ func Unled(p resource.Place) (all []string, err error) {
 		defer held.CloseAll(kept)
 		led := map[int]bool{}
 		for _, a := range kept {
-			for n := uint32(1); err == nil && a.leads() && n <= mostVersions; n++ {
-				var to uint32
-				to, err = a.wayOf(n)
+			if err != nil || !a.leads() {
+				continue
+			}
+			var leads map[uint32]bool
+			leads, err = a.leadsInto()
+			for to := range leads {
 				led[int(to&^byDevice)] = true
 			}
 		}
@@ -379,23 +433,21 @@ func Unled(p resource.Place) (all []string, err error) {
 	return all, err
 }
 
-// LeadsTo tells to which port each of the owner's leads, of those that lead to one.
-func LeadsTo(p resource.Place) (to map[string]string, err error) {
-	to = map[string]string{}
+// LeadsTo tells to which ports each of the owner's leads.
+func LeadsTo(p resource.Place) (to map[string][]string, err error) {
+	to = map[string][]string{}
 	err = p.Do(func() error {
-		all, err := portsThat(p, func(a *attached) bool { return a.Name == Name || a.keeps() })
+		all, err := portsThat(p, (*attached).leadsOne)
 		defer held.CloseAll(all)
 		for _, a := range all {
 			if err != nil {
 				return err
 			}
-			var number uint32
-			if a.keeps() {
-				number, err = a.newestWay()
-			} else {
-				number, err = a.next()
+			var ports []uint32
+			ports, err = a.leadsNow()
+			for _, number := range ports {
+				to[a.port] = append(to[a.port], called(p, int(number)))
 			}
-			to[a.port] = called(p, int(number))
 		}
 		return err
 	})

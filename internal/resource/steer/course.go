@@ -136,15 +136,13 @@ func (a *attached) leadsOn(version uint32) (ways [][]uint32, leads bool, err err
 		return [][]uint32{{to}}, true, nil
 	case to == behind:
 		return nil, true, nil
-	case a.beyond[to] != 0:
-		return [][]uint32{{a.beyond[to]}}, true, nil
 	case to != byCourses:
-		ports, err := a.inPlace(to)
+		ports, err := a.ends(to)
 		return [][]uint32{ports}, true, err
 	}
 	all, err := coursesOf(a.Maps[coursesMap], version)
 	for _, c := range all {
-		ports, wrong := a.inPlace(c.Port)
+		ports, wrong := a.ends(c.Port)
 		ways, err = append(ways, ports), errors.Join(err, wrong)
 	}
 	return ways, true, err

@@ -40,6 +40,18 @@ func ahead(p resource.Place) ([]*attached, error) {
 	return all, err
 }
 
+// holders are the programs at a place's ports of which something is so, with those by which flows stay: each may have a table that no other has.
+func holders(p resource.Place, is func(*attached) bool) ([]*attached, error) {
+	return portsBy(p, func(p resource.Place, index int) ([]*attached, error) {
+		all, err := find(p, index)
+		if err != nil {
+			return all, err
+		}
+		kept, err := findKeeping(p, index)
+		return append(all, kept...), err
+	}, is)
+}
+
 // KeptAhead tells whether flows stay at ports by what stands before the programs there. Those know of what fails, and this does not.
 func KeptAhead(p resource.Place) (is bool, err error) {
 	err = p.Do(func() error {
@@ -166,7 +178,7 @@ func (a *advancing) here(port string) uint32 {
 
 // standAt a port, in the place of what stands there if something does.
 func (a *advancing) standAt(p resource.Place, rest, old *attached, here uint32) error {
-	made, t, err := a.loadAhead(VersionsName, rest, old)
+	made, t, err := a.loadAhead(VersionsName, rest, old, nil)
 	if err != nil {
 		return err
 	}
@@ -235,9 +247,9 @@ func (a *advancing) layAll(made *program.ProgramObjects, rest, old *attached, t 
 	return laid, nil
 }
 
-// loadAhead loads the program that stands before another, with what is known at the one that stands there if one does. It counts with
-// the one behind.
-func (a *advancing) loadAhead(name string, rest, old *attached) (*program.ProgramObjects, seats, error) {
+// loadAhead loads the program that stands before another, with what is known at the one that stands there if one does, and the seats of a third. It
+// counts with the one behind.
+func (a *advancing) loadAhead(name string, rest, old, third *attached) (*program.ProgramObjects, seats, error) {
 	spec, err := aheadObject()
 	if err != nil {
 		return nil, seats{}, err
@@ -246,7 +258,7 @@ func (a *advancing) loadAhead(name string, rest, old *attached) (*program.Progra
 	taken := counting(spec, rest)
 	delete(taken, failingMap) // of each function at its seat
 	a.share(spec, taken)
-	for _, has := range []*attached{old, rest} {
+	for _, has := range []*attached{old, third, rest} {
 		if has != nil && has.Maps[jointsMap] != nil {
 			taken[jointsMap], spec.Maps[jointsMap].MaxEntries = has.Maps[jointsMap], has.Maps[jointsMap].MaxEntries()
 		}
@@ -254,7 +266,7 @@ func (a *advancing) loadAhead(name string, rest, old *attached) (*program.Progra
 	if old != nil {
 		taken[waysMap], taken[coursesMap], taken[becameMap] = old.Maps[waysMap], old.Maps[coursesMap], old.Maps[becameMap]
 	}
-	t, made, err := sitAhead(spec, rest, old)
+	t, made, err := sitAhead(spec, old, third, rest)
 	defer made.close()
 	if err != nil {
 		return nil, t, err
@@ -268,11 +280,11 @@ func (a *advancing) loadAhead(name string, rest, old *attached) (*program.Progra
 	return loaded, t, nil
 }
 
-// sitAhead gives functions seats that have some at the program behind, with the replicas and the flows there, beside those that older
-// versions lead to.
-func sitAhead(spec *ebpf.CollectionSpec, rest, old *attached) (t seats, made seatMaps, err error) {
+// sitAhead gives functions seats that have some at other programs there, with the replicas of all and the shares and flows of the last of these, beside
+// those that older versions lead to.
+func sitAhead(spec *ebpf.CollectionSpec, old *attached, others ...*attached) (t seats, made seatMaps, err error) {
 	names, many := map[string]bool{}, 0
-	for _, a := range []*attached{rest, old} {
+	for _, a := range append(others, old) {
 		if a != nil {
 			for name := range a.taken {
 				names[name] = true
@@ -297,25 +309,35 @@ func sitAhead(spec *ebpf.CollectionSpec, rest, old *attached) (t seats, made sea
 			return t, made, err
 		}
 	}
-	for name, seat := range rest.taken {
-		if rest.Maps[name] == nil {
+	for _, a := range others {
+		if a == nil {
 			continue
 		}
-		at, has := t.taken[name]
-		if !has {
-			if at, err = t.free(); err != nil {
+		for name, seat := range a.taken {
+			if a.Maps[name] == nil {
+				continue
+			}
+			if err := t.take(name, a.Maps[name], a.seats().at(seat)); err != nil {
 				return t, made, err
 			}
-			if err := t.at(at).clear(); err != nil {
-				return t, made, err
-			}
-			t.taken[name] = at
-		}
-		if err := errors.Join(t.know(at, rest.Maps[name]), t.at(at).follow(rest.seats().at(seat))); err != nil {
-			return t, made, err
 		}
 	}
 	return t, made, nil
+}
+
+// take a seat for a table of flows, or the one that it has, with what is done at another program's seat.
+func (t seats) take(name string, flows *ebpf.Map, as dealing) (err error) {
+	at, has := t.taken[name]
+	if !has {
+		if at, err = t.free(); err != nil {
+			return err
+		}
+		if err := t.at(at).clear(); err != nil {
+			return err
+		}
+		t.taken[name] = at
+	}
+	return errors.Join(t.know(at, flows), t.at(at).follow(as))
 }
 
 // number of what stands in the place of a port at another program, at these seats.
@@ -337,7 +359,7 @@ func (a *advancing) convert(p resource.Place, at *attached) error {
 	if slices.ContainsFunc(a.opened, func(o *attached) bool { return o.between() && o.port == at.port }) {
 		return at.unite(p) // who began that was killed amid it
 	}
-	made, _, err := a.loadAhead(VersionsName, at, nil)
+	made, _, err := a.loadAhead(VersionsName, at, nil, nil)
 	if err != nil {
 		return err
 	}

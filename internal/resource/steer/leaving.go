@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"nfchain.dev/nfchain/bpf/spread"
@@ -64,10 +65,16 @@ func LeavingAt(p resource.Place, specs []Spec) (l *Leaving, err error) {
 		return nil, nil
 	}
 	err = p.Do(func() error {
-		ports, err := portsThat(p, func(a *attached) bool { return a.sharesAny(wanted) })
-		defer held.CloseAll(ports)
+		all, err := portsThat(p, func(a *attached) bool { return a.sharesAny(wanted) })
+		defer held.CloseAll(all)
 		if err != nil {
 			return err
+		}
+		var ports []*attached
+		for _, a := range all {
+			if !strings.HasPrefix(a.port, Bygone) { // out of which flows come that older paths lead
+				ports = append(ports, a)
+			}
 		}
 		for of, among := range wanted {
 			f, err := leavingOf(ports, among)

@@ -66,21 +66,30 @@ func (a *attached) newestPorts(p resource.Place, newest uint32) (ports []uint32,
 	behind, err := find(p, dev.Attrs().Index)
 	defer held.CloseAll(behind)
 	for _, rest := range behind {
-		c, wrong := rest.course()
-		if err = errors.Join(err, wrong); err != nil {
-			return nil, err
+		some, wrong := rest.leadsNow()
+		ports, err = append(ports, some...), errors.Join(err, wrong)
+	}
+	return ports, err
+}
+
+// leadsNow are the ports to which a program leads that knows one version of the path alone, or the newest of some.
+func (a *attached) leadsNow() (ports []uint32, err error) {
+	c := course{}
+	if a.keeps() {
+		c.to, err = a.newestWay()
+	} else {
+		c, err = a.course()
+	}
+	to := []uint32{c.to}
+	if c.parts != nil {
+		to = nil
+		for _, w := range c.parts.ways {
+			to = append(to, w.Port)
 		}
-		to := []uint32{c.to}
-		if c.parts != nil {
-			to = nil
-			for _, w := range c.parts.ways {
-				to = append(to, w.Port)
-			}
-		}
-		for _, number := range to {
-			some, wrong := rest.inPlace(number)
-			ports, err = append(ports, some...), errors.Join(err, wrong)
-		}
+	}
+	for _, number := range to {
+		some, wrong := a.inPlace(number)
+		ports, err = append(ports, some...), errors.Join(err, wrong)
 	}
 	return ports, err
 }

@@ -31,7 +31,7 @@ type attached struct {
 	// taken are the seats of functions with replicas to which it leads, by the names of their tables.
 	taken map[string]uint32
 	// beyond are the ports to which flows come that it leads aside, by the ends of the pairs that they are led into.
-	beyond map[uint32]uint32
+	beyond map[uint32][]uint32
 }
 
 // find the programs of nfchain's at an interface, but those that stand before others. What others put there is left alone.

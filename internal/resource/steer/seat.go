@@ -438,7 +438,7 @@ func tableOf(p resource.Place, name string, many uint32) (m *ebpf.Map, failing N
 	}
 	flows := spec.Maps[flowsMap]
 	flows.Name, flows.MaxEntries = name, many
-	others, err := portsThat(p, func(a *attached) bool { return a.hasTable(name) })
+	others, err := holders(p, func(a *attached) bool { return a.hasTable(name) })
 	defer held.CloseAll(others)
 	for _, a := range others {
 		if err == nil && a.seated() {

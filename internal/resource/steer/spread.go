@@ -132,8 +132,18 @@ func (d dealing) lead(s Spec, indexes []uint32) error {
 	return d.next.Put(uint32(0), next)
 }
 
-// follow what is so at another program's seat.
+// follow what is so at another program's seat, and count on from there.
 func (d dealing) follow(old dealing) error {
+	err := d.dealAs(old)
+	var each []spread.ProgramDealt
+	if old.dealt == nil || old.dealt.Lookup(old.seat, &each) != nil {
+		return err // another version's, which counts otherwise
+	}
+	return errors.Join(err, d.dealt.Put(d.seat, each))
+}
+
+// dealAs is done at another program's seat.
+func (d dealing) dealAs(old dealing) error {
 	indexes, err := old.indexes()
 	for n, index := range indexes {
 		err = errors.Join(err, d.replicas.Put(d.number(n), index))
@@ -143,12 +153,7 @@ func (d dealing) follow(old dealing) error {
 		err = errors.Join(err, old.shares.Lookup(old.when(when), &shares), d.shares.Put(d.when(when), shares[:]))
 	}
 	failing, wrong := old.fail()
-	err = errors.Join(err, wrong, d.failing.Put(d.seat, uint64(failing)))
-	var each []spread.ProgramDealt
-	if old.dealt == nil || old.dealt.Lookup(old.seat, &each) != nil {
-		return err // another version's, which counts otherwise
-	}
-	return errors.Join(err, d.dealt.Put(d.seat, each))
+	return errors.Join(err, wrong, d.failing.Put(d.seat, uint64(failing)))
 }
 
 // clear the seat of what was so for another function.
