@@ -102,24 +102,37 @@ func patiently(open func(context.Context) (asked, error)) func(context.Context) 
 // errSilent is that of an engine that is there and says nothing, and the cause of the end of a call to it.
 var errSilent = errors.New("does not answer")
 
+// AtMost bounds how long engines may take for what they are asked. Where one takes longer the error says so, and what to do.
+func AtMost(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, most, overdue(most))
+}
+
+// overdue is the cause of the end of a call that took longer.
+type overdue time.Duration
+
+func (o overdue) Error() string {
+	return fmt.Sprintf("it has not done so within %v, though it answers", time.Duration(o))
+}
+
 // limited is what is asked of the engine, in words for an error, until it is done; with a limit it is also bounded in time.
 func (p patient) limited(ctx context.Context, limit bool, what string, do func(context.Context) error) error {
 	calling, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	if limit {
 		var stop context.CancelFunc
-		calling, stop = context.WithTimeoutCause(calling, p.most, fmt.Errorf("it has not done so within %v, though it answers", p.most))
+		calling, stop = AtMost(calling, p.most)
 		defer stop()
 	}
 	go p.watch(calling, end)
 	err := do(calling)
+	why := context.Cause(calling)
 	switch {
-	case err == nil || errors.Is(ctx.Err(), context.Canceled) || errors.Is(err, ErrNotThere):
+	case err == nil || errors.Is(err, ErrNotThere):
 		return err
-	case ctx.Err() != nil: // who asks waits no longer
-		return p.failing(what, fmt.Errorf("it has not done so in time (%w)", err), "end it and start it again (systemctl restart "+p.unit()+")")
-	case calling.Err() != nil:
-		return p.failing(what, context.Cause(calling), "end it and start it again (systemctl restart "+p.unit()+")")
+	case errors.As(why, new(overdue)) || errors.Is(why, errSilent):
+		return p.failing(what, why, "end it and start it again (systemctl restart "+p.unit()+")")
+	case ctx.Err() != nil:
+		return err
 	case p.hungUp(ctx, err):
 		return p.failing(what, fmt.Errorf("it ended meanwhile (%w)", err), "start it, unless it has been started since (systemctl start "+p.unit()+")")
 	}

@@ -194,7 +194,7 @@ func Find(ctx context.Context, owner string) ([]engine.Container, error) {
 
 // FindIn some engines, of which those that do not answer are left out, the owner's containers.
 func FindIn(ctx context.Context, engines []string, owner string) ([]engine.Container, error) {
-	ctx, stop := context.WithTimeout(ctx, within)
+	ctx, stop := engine.AtMost(ctx, within)
 	defer stop()
 	var found []engine.Container
 	for _, name := range engines {
@@ -217,7 +217,7 @@ func FindIn(ctx context.Context, engines []string, owner string) ([]engine.Conta
 
 // Of an engine, the owner's containers.
 func Of(ctx context.Context, name, owner string) ([]engine.Container, error) {
-	ctx, stop := context.WithTimeout(ctx, within)
+	ctx, stop := engine.AtMost(ctx, within)
 	defer stop()
 	e, err := engine.Open(ctx, name)
 	if err != nil {

@@ -112,7 +112,7 @@ func (n Network) of(owner string) engine.Network {
 
 // asked the engine, which has networks.
 func (n Network) asked(ctx context.Context, ask func(engine.Networking) error) error {
-	ctx, stop := context.WithTimeout(ctx, within)
+	ctx, stop := engine.AtMost(ctx, within)
 	defer stop()
 	e, err := engine.Open(ctx, n.Engine)
 	if err != nil {
@@ -143,7 +143,7 @@ func FindNetworks(ctx context.Context, owner string) (found []Network, err error
 
 // NetworksOf an engine that an owner has; none of an engine that has no networks.
 func NetworksOf(ctx context.Context, name, owner string) (found []Network, err error) {
-	ctx, stop := context.WithTimeout(ctx, within)
+	ctx, stop := engine.AtMost(ctx, within)
 	defer stop()
 	e, err := engine.Open(ctx, name)
 	if err != nil {
