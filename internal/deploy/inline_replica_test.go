@@ -413,6 +413,70 @@ func TestReplicasGoWhereFlowsAreLedPastInline(t *testing.T) {
 	moves(t, p)
 }
 
+// TestFlowsKeepTheirReplicasPastInline: those that stay on an older path keep their replicas both ways, though a later edit takes the function away, and
+// leads them past inline functions when no port leads new flows there, or leads them there again.
+func TestFlowsKeepTheirReplicasPastInline(t *testing.T) {
+	needsForwarder(t)
+	const wiring = "wiring: ebpf\nebpf: {idle: 1h, census: 2s}\n"
+	for name, c := range map[string]struct {
+		replicas int // when flows begin; there are three then
+		edits    [][]string
+	}{
+		"where none leads there": {2, [][]string{{inline("one"), forward("b")}, {inline("one"), inline("two"), forward("b")}}},
+		"where fewer are led to again": {3, [][]string{
+			{inline("one"), forward("b")}, {inline("one"), replicas("a", 2), forward("b")}, {inline("one"), inline("two"), replicas("a", 2), forward("b")},
+			{inline("one"), inline("two"), forward("x"), replicas("a", 2), forward("b")}, {inline("two"), forward("x"), replicas("a", 2), forward("b")}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			owner := nstest.Owner(t)
+			downAfter(t, owner)
+			p := planned(t, owner, wiring+spec(inline("one"), replicas("a", c.replicas), forward("b")))
+			up(t, p)
+			const flows = 48
+			f := newFlows(t, p, addresses(p, p.Client().Name, p.Server().Name)[0], flows)
+			f.asks()
+			with := planned(t, owner, wiring+spec(inline("one"), replicas("a", 3), forward("b"))) // which new flows alone would be with
+			up(t, with)
+			had := byReplica(t, with, f)
+			for i, functions := range c.edits {
+				p, d := planned(t, owner, wiring+spec(functions...)), &deploy.Deployer{}
+				end := f.goesOn()
+				_, err := d.Up(t.Context(), p)
+				if end(); err != nil || d.AtOnce != "" || d.Staying < flows {
+					t.Fatalf("edit %d: of %d flows %d stay, %q: %v", i, flows, d.Staying, d.AtOnce, err)
+				}
+				if now := byReplica(t, with, f); now != had {
+					t.Errorf("edit %d: replicas got %v packets from the west and the east, and had got %v", i, now, had)
+				}
+			}
+		})
+	}
+}
+
+// byReplica of three are the packets of flows that come to each from the west and the east.
+func byReplica(t *testing.T, p *plan.Plan, f *flowsOf) (came [3][2]uint64) {
+	t.Helper()
+	for range 5 { // what finds neighbours comes, too, and what a busy machine drops twice
+		var before [3][2]uint64
+		for i := range before {
+			before[i] = cameBy(t, p, fmt.Sprint("a-", i+1))
+		}
+		sent := f.asks()
+		sum := [2]uint64{}
+		for i, b := range before {
+			now := cameBy(t, p, fmt.Sprint("a-", i+1))
+			came[i] = [2]uint64{now[0] - b[0], now[1] - b[1]}
+			sum[0], sum[1] = sum[0]+came[i][0], sum[1]+came[i][1]
+		}
+		if n := uint64(len(f.all)); sent == n && sum == [2]uint64{n, n} {
+			return came
+		}
+	}
+	t.Fatalf("packets of %d flows come to replicas as %v", len(f.all), came)
+	return came
+}
+
 // row2 is a firewall that drops nothing.
 func row2(name string) string {
 	return fmt.Sprintf("{name: %s, kind: firewall, runtime: inline, firewall: {rules: {list: [{protocol: udp, state: [established], action: accept}]}}}", name)

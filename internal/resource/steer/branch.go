@@ -306,7 +306,7 @@ func (k Kind) loadBranch(p resource.Place, port string, made parting, t seats, o
 
 // jointsOf a chain's ports, or those that these begin with.
 func jointsOf(p resource.Place, like *ebpf.MapSpec) (*ebpf.Map, error) {
-	others, err := holders(p, func(a *attached) bool { return a.has(jointsMap, like) })
+	others, err := portsThat(p, func(a *attached) bool { return a.has(jointsMap, like) })
 	defer held.CloseAll(others)
 	switch {
 	case err != nil:

@@ -8,7 +8,6 @@ import (
 
 	"github.com/cilium/ebpf"
 
-	"nfchain.dev/nfchain/bpf/spread"
 	program "nfchain.dev/nfchain/bpf/versions"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/held"
@@ -86,16 +85,8 @@ func byVersions(p resource.Place) (bool, error) {
 		if err != nil || !a.leadsOne() {
 			return false, err
 		}
-		led, wrong := a.diverts()
-		if wrong != nil || led {
-			return false, wrong
-		}
-		if a.Name != BranchName {
-			continue
-		}
-		made, wrong := a.parting()
-		if wrong != nil || made.path != 0 {
-			return false, wrong
+		if keeps, err := a.mayKeep(nil); err != nil || !keeps {
+			return false, err
 		}
 	}
 	return err == nil, err
@@ -254,6 +245,7 @@ func (a *advancing) lead(p resource.Place, port string, asides []Aside) error {
 	return tellWays(made.Ways, ways)
 }
 
+// tellWays of versions to a program.
 func tellWays(m *ebpf.Map, ways map[uint32]uint32) (err error) {
 	for n, to := range ways {
 		err = errors.Join(err, m.Put(n, to))
@@ -284,7 +276,7 @@ func (s *standing) lay(p resource.Place, one Aside, t seats) (into uint32, err e
 	}
 	hook := hooks[s.rest.hook]
 	if one.goal.of != "" {
-		return number(first), s.spread(p, hook, out.Attrs().Index, one.goal.of)
+		return number(first), s.spread(p, hook, out.Attrs().Index, one.goal.of, t)
 	}
 	loaded, err := load(one.goal.port, nil, 0)
 	if err != nil {
@@ -294,27 +286,20 @@ func (s *standing) lay(p resource.Place, one Aside, t seats) (into uint32, err e
 	return number(first), hook.put(p, out.Attrs().Index, loaded.Steer, nil)
 }
 
-// spread what comes in at an interface over the replicas of a function as the port does.
-func (s *standing) spread(p resource.Place, hook hook, index int, of string) error {
-	var loaded *spread.ProgramObjects
-	for _, from := range []*attached{s.kept, s.rest} { // with the replicas of both, and shared out as by the second
-		if from == nil || !from.hasTable(of) || from.Maps[of] == nil {
-			continue
-		}
-		var err error
-		if loaded == nil {
-			if loaded, err = loadSpread(p, of, from.Maps[of].MaxEntries(), nil); err != nil {
-				return err
-			}
-			defer func() { _ = loaded.Close() }()
-		}
-		d := dealing{loaded.Next, loaded.Replicas, loaded.Shares, loaded.Failing, loaded.Dealt, 0}
-		if err := errors.Join(d.dealAs(from.seats().at(from.taken[of])), d.next.Put(uint32(0), uint32(Replicas))); err != nil {
-			return err
-		}
-	}
-	if loaded == nil {
+// spread what comes in at an interface over the replicas of a function that has one of these seats, which know those of all programs at the port.
+func (s *standing) spread(p resource.Place, hook hook, index int, of string, t seats) error {
+	flows := s.table(of)
+	if flows == nil {
 		return fmt.Errorf("table %s of the flows of a function with replicas has gone; run the command again", of)
+	}
+	loaded, err := loadSpread(p, of, flows.MaxEntries(), nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = loaded.Close() }()
+	d := dealing{loaded.Next, loaded.Replicas, loaded.Shares, loaded.Failing, loaded.Dealt, 0}
+	if err := errors.Join(d.dealAs(t.at(t.taken[of])), d.next.Put(uint32(0), uint32(Replicas))); err != nil {
+		return err
 	}
 	return hook.put(p, index, loaded.Spread, nil)
 }
@@ -328,9 +313,6 @@ func (a *advancing) tellAside(led *attached) (all bool, err error) {
 	all = true
 	for _, n := range a.lives {
 		to, err := led.wayOf(n)
-		if err == nil && to == byCourses {
-			err = relabel(led.Maps[coursesMap], n, a.turn.Labels[led.port])
-		}
 		if err != nil {
 			return false, err
 		}

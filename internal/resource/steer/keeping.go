@@ -247,8 +247,8 @@ func (a *advancing) layAll(made *program.ProgramObjects, rest, old *attached, t 
 	return laid, nil
 }
 
-// loadAhead loads the program that stands before another, with what is known at the one that stands there if one does, and the seats of a third. It
-// counts with the one behind.
+// loadAhead loads the program that stands before another, with what is known at the one that stands there if one does, and with the replicas and the
+// ways of flows that a third knows. It counts with the one behind.
 func (a *advancing) loadAhead(name string, rest, old, third *attached) (*program.ProgramObjects, seats, error) {
 	spec, err := aheadObject()
 	if err != nil {
@@ -326,16 +326,10 @@ func sitAhead(spec *ebpf.CollectionSpec, old *attached, others ...*attached) (t 
 }
 
 // take a seat for a table of flows, or the one that it has, with what is done at another program's seat.
-func (t seats) take(name string, flows *ebpf.Map, as dealing) (err error) {
-	at, has := t.taken[name]
-	if !has {
-		if at, err = t.free(); err != nil {
-			return err
-		}
-		if err := t.at(at).clear(); err != nil {
-			return err
-		}
-		t.taken[name] = at
+func (t seats) take(name string, flows *ebpf.Map, as dealing) error {
+	at, err := t.sit(name)
+	if err != nil {
+		return err
 	}
 	return errors.Join(t.know(at, flows), t.at(at).follow(as))
 }

@@ -42,21 +42,28 @@ func (t *Turn) may(p resource.Place) (bool, error) {
 		if !a.leadsOne() && !a.takesOut() {
 			return false, nil
 		}
-		if led, err := a.diverts(); led || err != nil {
+		if keeps, err := a.mayKeep(t.Labels[a.port]); err != nil || !keeps {
 			return false, err
-		}
-		if a.Name != BranchName {
-			continue
-		}
-		made, err := a.parting()
-		if err != nil {
-			return false, err
-		}
-		if nodes, planned := made.labelled(); made.path != 0 || made.back == 0 && !tells(t.Labels[a.port], nodes, planned) {
-			return false, nil
 		}
 	}
 	return t.tellsOlder(p)
+}
+
+// mayKeep tells whether flows can go on as a program leads them while others go another way: it leads none past what fails, and where ways part packets
+// need no number of a path, and are led by their new labels as by those that they had.
+func (a *attached) mayKeep(labels []Label) (bool, error) {
+	if led, err := a.diverts(); led || err != nil {
+		return false, err
+	}
+	if a.Name != BranchName {
+		return true, nil
+	}
+	made, err := a.parting()
+	if err != nil {
+		return false, err
+	}
+	nodes, planned := made.labelled()
+	return made.path == 0 && (made.back != 0 || tells(labels, nodes, planned)), nil
 }
 
 // tellsOlder tells whether that is so of all older versions, too.

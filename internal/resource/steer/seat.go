@@ -123,14 +123,14 @@ func (a *attached) seated() bool {
 
 // hasSeat tells whether a function has one at a program.
 func (a *attached) hasSeat(of string) bool {
-	if a == nil {
-		return false
-	}
 	return a.hasTable(table(of))
 }
 
 // hasTable tells whether a table of flows has a seat at a program.
 func (a *attached) hasTable(name string) bool {
+	if a == nil {
+		return false
+	}
 	_, has := a.taken[name]
 	return has
 }
@@ -204,13 +204,8 @@ func (t seats) give(p resource.Place, a Among) (seat uint32, err error) {
 	if has && t.knows(seat, a.Flows) {
 		return seat, t.at(seat).note(false)
 	}
-	if !has {
-		if seat, err = t.free(); err != nil {
-			return 0, err
-		}
-		if err := t.at(seat).clear(); err != nil {
-			return 0, err
-		}
+	if seat, err = t.sit(name); err != nil {
+		return 0, err
 	}
 	m, failing, err := tableOf(p, name, a.Flows)
 	if err != nil {
@@ -222,8 +217,20 @@ func (t seats) give(p resource.Place, a Among) (seat uint32, err error) {
 			return 0, err
 		}
 	}
-	t.taken[name] = seat
 	return seat, errors.Join(t.know(seat, m), t.at(seat).note(false))
+}
+
+// sit gives a table the seat that it has, or one in which nobody is.
+func (t seats) sit(name string) (seat uint32, err error) {
+	seat, has := t.taken[name]
+	if has {
+		return seat, nil
+	}
+	if seat, err = t.free(); err != nil {
+		return 0, err
+	}
+	t.taken[name] = seat
+	return seat, t.at(seat).clear()
 }
 
 // seat functions with replicas, and tell where each way leads that leads to one of these, or else, where that is "", to a port:

@@ -1,6 +1,8 @@
 package steer
 
 import (
+	"github.com/cilium/ebpf"
+
 	program "nfchain.dev/nfchain/bpf/versions"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/held"
@@ -35,6 +37,16 @@ type standing struct {
 }
 
 func (s *standing) close() { held.CloseAll(s.opened) }
+
+// table of flows of that name which a program has that leads on; nil where none has.
+func (s *standing) table(name string) *ebpf.Map {
+	for _, a := range []*attached{s.rest, s.kept} {
+		if a.hasTable(name) {
+			return a.Maps[name]
+		}
+	}
+	return nil
+}
 
 func standsAt(p resource.Place, port string) (s *standing, err error) {
 	s = &standing{}
@@ -107,10 +119,8 @@ func (s *standing) way(version uint32) (w onward, err error) {
 			continue
 		}
 		w = onward{at: a, aside: a.leads()}
-		if w.to, err = a.wayOf(version); err != nil || w.to == 0 || w.to == behind {
-			if err != nil {
-				return w, err
-			}
+		w.to, err = a.wayOf(version)
+		if err == nil && (w.to == 0 || w.to == behind) {
 			continue
 		}
 		if w.to == byCourses {
