@@ -14,9 +14,11 @@ import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/route"
 )
 
@@ -63,7 +65,13 @@ func OwnFacts(chain api.Chain) (plan.Facts, error) {
 	if err := addAllBlocks(f.Blocks, slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !of(name) })); err != nil {
 		return f, err
 	}
-	f.Addresses, err = addressesOf(chain, names)
+	if f.Addresses, err = addressesOf(chain, names); err != nil {
+		return f, err
+	}
+	err = inside(namespace.Name(chain.Metadata.Name, plan.WiringNode), func(h *netns.Handle) error {
+		f.Translated, err = pass.NATAddresses(resource.At(h, chain.Metadata.Name))
+		return err
+	})
 	return f, err
 }
 

@@ -1,6 +1,7 @@
 package deploy_test
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -296,4 +297,45 @@ func TestInlineNATIsPutIn(t *testing.T) {
 	}
 	s.more(t, 50)
 	s.ends(t)
+}
+
+// TestAddressesOfWhoLeaves are nobody else's while packets may still go by who leaves, to whom those from its own address are nothing that a neighbour
+// sends; and a function without a namespace keeps those that it has, whoever else leaves.
+func TestAddressesOfWhoLeaves(t *testing.T) {
+	needsForwarder(t)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	nat := translating("nat: {source: {masquerade: true}}")
+	own := func(p *plan.Plan) []netip.Addr { return p.Inline[0].Addresses }
+	wanted, leaving := own(planned(t, owner, lasting+spec(nat))), ""
+	for n := 0; leaving == ""; n++ { // one that has what the other would have alone
+		name := fmt.Sprintf("b%d", n)
+		if slices.Contains(wanted, planned(t, owner, lasting+spec(forward(name))).Functions()[0].West.Addresses[0]) {
+			leaving = name
+		}
+	}
+	first := planned(t, owner, lasting+spec(forward(leaving), forward("c")))
+	up(t, first)
+	crosses(t, first)
+	s := streams(t, first, addresses(first, first.Client().Name, first.Server().Name))
+	s.more(t, 100)
+	edit := lasting + spec(nat, forward("c"))
+	second := planned(t, owner, edit)
+	if slices.ContainsFunc(own(second), func(a netip.Addr) bool { return slices.Contains(first.Functions()[0].West.Addresses, a) }) {
+		t.Errorf("both have %v", own(second))
+	}
+	for range 3 {
+		up(t, second)
+		s.more(t, 10)
+		up(t, first)
+		s.more(t, 10)
+	}
+	up(t, second)
+	drains(t, second)
+	s.ends(t)
+	for name, again := range map[string]*plan.Plan{"": planned(t, owner, edit), "before who left": planned(t, owner, lasting+spec(nat, forward(leaving), forward("c")))} {
+		if !slices.Equal(own(again), own(second)) {
+			t.Errorf("it has %v, and would have %v %s", own(second), own(again), name)
+		}
+	}
 }

@@ -10,6 +10,7 @@ import (
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/wiring"
 )
 
@@ -64,20 +65,26 @@ func (b *builder) chooseSpace() (space, error) {
 		}
 		s.families = append(s.families, h)
 	}
-	taken := map[uint64]bool{}
-	for _, n := range b.nodes {
-		if i, ok := s.slotOf(b.facts.Addresses[b.first(n)]); ok && !taken[i] {
-			s.slot[n.Name], taken[i] = i, true
+	taken, leaving := map[uint64]bool{}, b.slotsHad(s)
+	had := func(name string, addresses []netip.Addr) {
+		if len(addresses) == 0 {
+			addresses = b.facts.Translated[pass.WhoseNAT(name)]
 		}
+		if i, ok := s.slotOf(addresses); ok && !taken[i] {
+			s.slot[name], taken[i] = i, true
+		}
+	}
+	for _, n := range b.nodes {
+		had(n.Name, b.facts.Addresses[b.first(n)])
+	}
+	for _, f := range b.translators() {
+		had(f.Name, b.facts.Addresses[b.namespaceOf(f.Name)])
 	}
 	take := func(name, of string) {
 		if _, has := s.slot[name]; has {
 			return
 		}
-		i := firstSlot + hash("slot", b.chain.Metadata.Name, of)%s.slots()
-		for taken[i] {
-			i = firstSlot + (i-firstSlot+1)%s.slots()
-		}
+		i := s.free(firstSlot+hash("slot", b.chain.Metadata.Name, of)%s.slots(), taken, leaving)
 		s.slot[name], taken[i] = i, true
 	}
 	for _, f := range b.translators() { // before new nodes, since these are asked which they have when they are there
@@ -87,6 +94,37 @@ func (b *builder) chooseSpace() (space, error) {
 		take(n.Name, n.Function())
 	}
 	return s, nil
+}
+
+// slotsHad are those of whatever the chain had. Somebody new gets none of one that leaves while there are others: packets may still come by
+// that, on their way or by an older one, and IPv4 drops those which have come from its own address.
+func (b *builder) slotsHad(s space) map[uint64]bool {
+	all := map[uint64]bool{}
+	add := func(addresses []netip.Addr) {
+		if i, ok := s.slotOf(addresses); ok {
+			all[i] = true
+		}
+	}
+	for _, of := range b.facts.Addresses {
+		add(of)
+	}
+	for _, of := range b.facts.Translated {
+		add(of)
+	}
+	return all
+}
+
+// free is the first slot from one on that nobody has: neither these nor, if there is such, those.
+func (s space) free(from uint64, taken, leaving map[uint64]bool) uint64 {
+	follows := func(i uint64) uint64 { return firstSlot + (i-firstSlot+1)%s.slots() }
+	i := from
+	for n := uint64(0); n < s.slots() && (taken[i] || leaving[i]); n++ {
+		i = follows(i)
+	}
+	for taken[i] {
+		i = follows(i)
+	}
+	return i
 }
 
 // slotted is how many have a slot.

@@ -32,6 +32,8 @@ type Facts struct {
 	Blocks map[string][]netip.Prefix
 	// Addresses that the chain's own nodes have, by namespace; they keep them.
 	Addresses map[string][]netip.Addr
+	// Translated are addresses of the chain's functions that translate and have no namespace, by whose they are ([pass.WhoseNAT]); they keep them.
+	Translated map[uint32][]netip.Addr
 	// Networks that the host's interfaces are in, by interface; those that
 	// endpoints name must be there.
 	Networks map[string][]netip.Prefix

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"os/exec"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/plan/plantest"
 	"nfchain.dev/nfchain/internal/resource/address"
+	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/route"
 )
 
@@ -87,6 +89,56 @@ func TestEditsKeepAddresses(t *testing.T) {
 		}
 		before = now
 		facts = plan.Facts{Blocks: map[string][]netip.Prefix{"edge": p.Blocks}, Addresses: now}
+		if again := made(t, b.String(), facts, plan.Options{}); !reflect.DeepEqual(again.Resources, p.Resources) {
+			t.Fatalf("edit %d: the same chain is planned differently once it is up", i)
+		}
+	}
+}
+
+// TestNewcomersTakeNothingOfWhoLeaves: while somebody leaves none gets an address of his, a function without a namespace neither, as long as there are
+// others; later, everybody keeps what he has then.
+func TestNewcomersTakeNothingOfWhoLeaves(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	facts, before := plan.Facts{Blocks: map[string][]netip.Prefix{}}, map[string][]netip.Addr{}
+	short := func(name string) string { return name[strings.LastIndex(name, ".")+1:] }
+	for i := range 200 {
+		var b strings.Builder
+		b.WriteString("wiring: ebpf\nfunctions:\n")
+		for n := range 12 {
+			switch random.IntN(4) {
+			case 0:
+				fmt.Fprintf(&b, "- {name: n%d, kind: nat, runtime: inline, nat: {source: {}}}\n", random.IntN(3)+3*n)
+			case 1:
+				fmt.Fprintf(&b, "- {name: n%d, kind: forward}\n", random.IntN(3)+3*n)
+			}
+		}
+		b.WriteString("- {name: last, kind: forward}\n")
+		facts.Addresses, facts.Translated = map[string][]netip.Addr{}, map[uint32][]netip.Addr{}
+		for name, all := range before {
+			if strings.Contains(name, ".") {
+				facts.Addresses[name] = all
+			} else {
+				facts.Translated[pass.WhoseNAT(name)] = all
+			}
+		}
+		p := made(t, b.String(), facts, plan.Options{})
+		now := addressesOf(p)
+		for _, f := range p.Inline {
+			now[f.Name] = f.Addresses
+		}
+		for who, has := range now {
+			for whom, had := range before {
+				shares := slices.ContainsFunc(has, func(a netip.Addr) bool { return slices.Contains(had, a) })
+				if is := short(who) == short(whom); shares && !is || is && !shares {
+					t.Fatalf("edit %d: %s has %v, and %s had %v", i, who, has, whom, had)
+				}
+			}
+		}
+		before, facts.Blocks = now, map[string][]netip.Prefix{"edge": p.Blocks}
+		facts.Addresses, facts.Translated = addressesOf(p), map[uint32][]netip.Addr{}
+		for _, f := range p.Inline {
+			facts.Translated[pass.WhoseNAT(f.Name)] = f.Addresses
+		}
 		if again := made(t, b.String(), facts, plan.Options{}); !reflect.DeepEqual(again.Resources, p.Resources) {
 			t.Fatalf("edit %d: the same chain is planned differently once it is up", i)
 		}

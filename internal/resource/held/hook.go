@@ -90,10 +90,17 @@ var (
 // Find the programs of nfchain's that are of a rank at an interface, in the order in which they
 // are run. What others put there is left alone.
 func Find(p resource.Place, index int, r Rank) ([]*Program, error) {
-	return find([]Hook{TCX, Clsact}, p, index, r)
+	return find([]Hook{TCX, Clsact}, p, index, r, r.marks)
 }
 
-func find(hooks []Hook, p resource.Place, index int, r Rank) (all []*Program, err error) {
+// FindCalled finds those of one name alone. Of others the maps are not looked for, which takes longer than all else.
+func FindCalled(name string, p resource.Place, index int, r Rank) ([]*Program, error) {
+	return find([]Hook{TCX, Clsact}, p, index, r, func(n string) bool { return n == name })
+}
+
+func (r Rank) marks(name string) bool { return strings.HasPrefix(name, r.mark()) }
+
+func find(hooks []Hook, p resource.Place, index int, r Rank, called func(name string) bool) (all []*Program, err error) {
 	for _, at := range hooks {
 		ids, err := at.Programs(p, index, r)
 		if err != nil {
@@ -101,7 +108,7 @@ func find(hooks []Hook, p resource.Place, index int, r Rank) (all []*Program, er
 			return nil, err
 		}
 		for _, id := range ids {
-			a, err := OpenAt(p, id, func(name string) bool { return strings.HasPrefix(name, r.mark()) })
+			a, err := OpenAt(p, id, called)
 			if err != nil {
 				CloseAll(all)
 				return nil, err
@@ -161,7 +168,7 @@ func First(p resource.Place, index int, r Rank) (ebpf.ProgramID, error) {
 	if err != nil || len(ids) > 0 {
 		return append(ids, 0)[0], err
 	}
-	all, err := find([]Hook{Clsact}, p, index, r)
+	all, err := find([]Hook{Clsact}, p, index, r, r.marks)
 	defer CloseAll(all)
 	if err != nil || len(all) == 0 {
 		return 0, err

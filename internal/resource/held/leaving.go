@@ -16,7 +16,7 @@ import (
 // FindLeaving finds the programs of nfchain's that are of a rank at an interface for what it sends, as
 // [Find] does for what it takes in.
 func FindLeaving(p resource.Place, index int, r Rank) ([]*Program, error) {
-	return find([]Hook{LeavingTCX, LeavingClsact}, p, index, r)
+	return find([]Hook{LeavingTCX, LeavingClsact}, p, index, r, r.marks)
 }
 
 // PutLeaving puts a program at an interface for what it sends, behind those that are there: at tcx, or

@@ -90,8 +90,11 @@ const (
 func NewNAT(slot uint32) Step { return Step{Act: Translate, Slot: slot} }
 
 // whose connections are its own.
-func (n NAT) whose() uint32 {
-	sum := sha256.Sum256([]byte(n.Name))
+func (n NAT) whose() uint32 { return WhoseNAT(n.Name) }
+
+// WhoseNAT is the NAT of that name, as passes note whose connections are.
+func WhoseNAT(name string) uint32 {
+	sum := sha256.Sum256([]byte(name))
 	return binary.BigEndian.Uint32(sum[:])
 }
 

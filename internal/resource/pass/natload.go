@@ -101,13 +101,16 @@ func (s Spec) fill(spec *ebpf.CollectionSpec) {
 	}
 }
 
+// sourceRule is the kind of a rule of [Translation.Source].
+const sourceRule = 1
+
 // laidOut is a rule as the program reads it, whose targets are in a part of the ring.
 func (r Translation) laidOut(ring, length uint32) passnat.ProgramNatRule {
 	out := passnat.ProgramNatRule{
 		Version: r.version(), Protocol: r.Protocol, First: r.First, Last: r.Last, Port: bits.ReverseBytes16(r.Port), Ring: ring, Length: length,
 	}
 	if r.Source {
-		out.Kind = 1
+		out.Kind = sourceRule
 	} else {
 		out.Address = raw(r.Address)
 	}

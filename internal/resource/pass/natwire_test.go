@@ -6,6 +6,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"net/netip"
+	"reflect"
 	"testing"
 	"time"
 
@@ -56,6 +58,26 @@ func through(t *testing.T, p resource.Place, device string, flow tuple) (verdict
 		t.Fatal(err)
 	}
 	return verdict, to
+}
+
+// TestNATAddresses are told of the passes that are there, by whose they are.
+func TestNATAddresses(t *testing.T) {
+	p := pairIn(t, place(t), "eth1", "far1")
+	out, in := hiding("10.9.0.1"), NAT{Name: "leads", Slot: 1, Rules: []Translation{
+		{Address: addr("10.9.0.2"), Targets: targets("10.2.0.1", "10.2.0.2")}, {Address: addr("2001:db8::2"), Targets: targets("2001:db8::5")}}}
+	out.Rules = append(out.Rules, Translation{Source: true, Targets: targets("2001:db8::1")})
+	s := translating("eth1", out, false)
+	s.Steps, s.NATs = append(s.Steps, NewNAT(1)), append(s.NATs, in)
+	told := func(want map[uint32][]netip.Addr) {
+		t.Helper()
+		if all, err := NATAddresses(p); err != nil || !reflect.DeepEqual(all, want) {
+			t.Errorf("%v %v, want %v", all, err, want)
+		}
+	}
+	told(map[uint32][]netip.Addr{})
+	apply(t, p, resource.Create, s)
+	apply(t, p, resource.Create, translating("far1", hiding("10.9.0.1"), true))
+	told(map[uint32][]netip.Addr{WhoseNAT("hides"): {addr("10.9.0.1"), addr("2001:db8::1")}, WhoseNAT("leads"): {addr("10.9.0.2"), addr("2001:db8::2")}})
 }
 
 // TestNATKnowsBothWays: what one interface's pass opened, the other's answers to, whatever is replaced.
