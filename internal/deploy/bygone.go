@@ -84,7 +84,7 @@ func (w *work) lookBack(at *opened, p *plan.Plan, m plan.Met) error {
 	if !can {
 		return nil
 	}
-	asides, can, err := steer.Asides(place, back.Ports)
+	asides, can, err := steer.Asides(place, back.Ports, back.Translating)
 	if err != nil || !can {
 		return err
 	}

@@ -1,6 +1,7 @@
 package deploy_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -14,7 +15,10 @@ func TestToldAtOnce(t *testing.T) {
 	needsBranches(t)
 	const brief = "wiring: ebpf\nebpf: {idle: 5m, census: 10ms}\n"
 	a, b, one := forward("a"), forward("b"), inline("one")
-	nat := "{name: one, kind: nat, runtime: inline, nat: {source: {masquerade: true}}}"
+	nat := translating("nat: {source: {masquerade: true}}")
+	rules := func(port int) string {
+		return walled("both", fmt.Sprintf("rules: {list: [{protocol: tcp, destination_port: %d, action: drop}]}", port))
+	}
 	branching := "{name: a, kind: forward, branches: [{mark: 1, to: server}]}"
 	for name, c := range map[string]struct {
 		wiring, before, after string
@@ -22,7 +26,8 @@ func TestToldAtOnce(t *testing.T) {
 		foretold, told string
 	}{
 		"inline beside":         {brief, spec(a, b), spec(a, forward("x"), one, b), "", ""},
-		"a translator beside":   {brief, spec(a, b), spec(a, forward("x"), nat, b), "inline functions change", "inline functions change"},
+		"a translator beside":   {brief, spec(a, b), spec(a, forward("x"), nat, b), "", ""},
+		"other rules beside":    {brief, spec(a, rules(1), b), spec(a, forward("x"), rules(2), b), "inline functions change", "inline functions change"},
 		"branches beside rules": {brief, spec(a, b) + datagrams("b"), spec(branching, b) + datagrams("b"), "", "At once"},
 		"a function put in":     {brief, spec(a), spec(a, b), "", ""},
 		"replicas":              {brief, spec(a, replicas("b", 2)), spec(a, replicas("b", 3)), "", ""},

@@ -276,13 +276,16 @@ func TestFlowsMoveTogether(t *testing.T) {
 	needsForwarder(t)
 	owner := nstest.Owner(t)
 	downAfter(t, owner)
-	first := planned(t, owner, lasting+spec(forward("a"), forward("b"), forward("c")))
+	rules := func(port int) string { // which all flows are to be held to at once
+		return walled("both", fmt.Sprintf("rules: {list: [{protocol: tcp, destination_port: %d, action: drop}]}", port))
+	}
+	first := planned(t, owner, lasting+spec(rules(1), forward("a"), forward("b"), forward("c")))
 	up(t, first)
 	crosses(t, first)
 	s := streams(t, first, addresses(first, first.Client().Name, first.Server().Name))
 	s.more(t, 100)
-	up(t, planned(t, owner, lasting+spec(forward("b"), forward("c"))))
-	last := planned(t, owner, lasting+spec("{name: nat, kind: nat, runtime: inline, nat: {source: {masquerade: true}}}", forward("c")))
+	up(t, planned(t, owner, lasting+spec(rules(1), forward("b"), forward("c"))))
+	last := planned(t, owner, lasting+spec(rules(2), forward("c")))
 	if at := stay(t, last); at == nil || at.Flows < 2 {
 		t.Errorf("of two flows there stay %+v", at)
 	}

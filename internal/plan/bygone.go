@@ -10,14 +10,17 @@ import (
 type Bygone struct {
 	// Ports past which those that stay are led, since what packets meet there changes: they meet what was there, elsewhere.
 	Ports []string
+	// Translating are those of them where addresses are translated: before that, packets have other headers than those by which what is at the port
+	// knows flows.
+	Translating []string
 	// Joins are ports at which functions come to be that were at another one, or are aside, by which of these: they count and remember on, in one
 	// with those.
 	Joins map[string]string
 }
 
 // Bygone tells how that can be, if it can, where an edit is not [Met.Alike]. A side tells the way of packets that come in at a port, or 0 where
-// nobody knows. It cannot be where addresses are translated, by which flows are known, nor where a function becomes another under its name, which all
-// flows are to meet at once, nor where what holds for all packets together would hold for those of the older path and those of the newer one each.
+// nobody knows. It cannot be where a function becomes another under its name, which all flows are to meet at once, nor where what holds for all packets
+// together would hold for those of the older path and those of the newer one each.
 func (m Met) Bygone(side func(port string) int) (b Bygone, can bool) {
 	b.Joins = map[string]string{}
 	before := m.before()
@@ -26,6 +29,9 @@ func (m Met) Bygone(side func(port string) int) (b Bygone, can bool) {
 			b.Ports = append(b.Ports, port)
 			if was.unclear() {
 				return b, false
+			}
+			if was.Translates {
+				b.Translating = append(b.Translating, port)
 			}
 		}
 	}
@@ -40,7 +46,7 @@ func (m Met) Bygone(side func(port string) int) (b Bygone, can bool) {
 		if m.There[port] && was.Steps == "" {
 			b.Ports = append(b.Ports, port)
 		}
-		if from := m.cameFrom(port, side); from != "" {
+		if from := m.cameFrom(port, side); from != "" && !is.Translates { // what one port translated another knows by that, if they are not one
 			b.Joins[port] = from
 			continue
 		}
@@ -89,5 +95,5 @@ func (m Met) changes(is Pass) bool {
 	return false
 }
 
-// unclear tells whether a pass has a function that nobody noted, or one that translates addresses.
-func (p Pass) unclear() bool { return p.Translates || slices.Contains(p.Of, 0) }
+// unclear tells whether a pass has a function that nobody noted.
+func (p Pass) unclear() bool { return slices.Contains(p.Of, 0) }

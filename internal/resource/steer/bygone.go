@@ -41,8 +41,9 @@ type Aside struct {
 }
 
 // Asides are how flows are to be led past what is at some ports. It tells whether they can be: past nobody else's programs, where none are led past
-// what fails, and where all flows go on by versions of the path.
-func Asides(p resource.Place, ports []string) (all []Aside, can bool, err error) {
+// what fails, and where all flows go on by versions of the path. Where addresses are translated, a port knows flows of older versions by
+// the headers behind that: if these go another way than the newest, they cannot be led past it, unless they are by now.
+func Asides(p resource.Place, ports, translating []string) (all []Aside, can bool, err error) {
 	err = p.Do(func() error {
 		if by, err := byVersions(p); err != nil || !by {
 			return err
@@ -62,7 +63,7 @@ func Asides(p resource.Place, ports []string) (all []Aside, can bool, err error)
 			return err
 		}
 		for _, port := range ports {
-			some, is, err := asidesAt(p, port, lives)
+			some, is, err := asidesAt(p, port, lives, slices.Contains(translating, port))
 			if err != nil {
 				return failed(p, port, err)
 			}
@@ -92,7 +93,7 @@ func byVersions(p resource.Place) (bool, error) {
 	return err == nil, err
 }
 
-// lives are the versions that lead anywhere.
+// lives are the versions that lead anywhere, the newest first.
 func (v *versions) lives() ([]uint32, error) {
 	if v == nil {
 		return []uint32{1}, nil
@@ -114,16 +115,23 @@ func (v *versions) lives() ([]uint32, error) {
 }
 
 // asidesAt one port, for flows of some versions.
-func asidesAt(p resource.Place, port string, lives []uint32) (all []Aside, can bool, err error) {
+func asidesAt(p resource.Place, port string, lives []uint32, translated bool) (all []Aside, can bool, err error) {
 	s, err := standsAt(p, port)
 	defer s.close()
 	if err != nil || s.rest == nil {
 		return nil, false, err
 	}
-	for _, n := range lives {
+	var newest []goal
+	for i, n := range lives {
 		w, err := s.way(n)
 		if err != nil {
 			return nil, false, err
+		}
+		if i == 0 {
+			newest = w.goals()
+		}
+		if translated && s.led == nil && !slices.Equal(w.goals(), newest) {
+			return nil, false, nil
 		}
 		if w.aside {
 			continue

@@ -1,0 +1,90 @@
+package deploy_test
+
+import (
+	"net"
+	"net/netip"
+	"testing"
+	"time"
+
+	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/plan"
+)
+
+// TestFlowsStayPastTranslations that change where namespaces do: those from before keep the addresses that they have and the functions that they go
+// by, without a packet lost or overtaken, and new ones get what there is then; later edits among them.
+func TestFlowsStayPastTranslations(t *testing.T) {
+	needsForwarder(t)
+	const public = `nat: {source: {}, destination: {addresses: [203.0.113.2, "2001:db8::2"]}}`
+	const own, hides = "nat: {source: {}, destination: {}}", "nat: {source: {masquerade: true}}"
+	const wall = "policy: drop, rules: {list: [{state: [new, established, related], action: accept}]}"
+	a, b, c, fw := forward("a"), forward("b"), forward("c"), walled("both", wall)
+	for name, of := range map[string]struct {
+		edits [][]string
+		// atOnce is the edit by which all flows go the new path, from 1.
+		atOnce int
+	}{
+		"put in, and taken out":    {[][]string{{a, b}, {a, forward("x"), translating(hides), b}, {a, b}}, 0},
+		"taken out, and put in":    {[][]string{{translating(hides), b}, {a, b}, {translating(hides), b}}, 0},
+		"another in its place":     {[][]string{{a, translating(hides), b}, {a, forward("x"), "{name: other, kind: nat, runtime: inline, " + hides + "}", b}}, 0},
+		"behind another":           {[][]string{{translating(public), c}, {a, translating(public), c}}, 0},
+		"before another, and back": {[][]string{{translating(own), c}, {translating(own), b, c}, {translating(own), c}}, 0},
+		"beside a firewall":        {[][]string{{translating(public), fw, c}, {a, translating(public), fw, c}, {a, translating(public), b, fw, c}}, 2},
+		"alone and not":            {[][]string{{translating(public)}, {a, translating(public)}, {b, translating(public)}}, 0},
+		"where flows stay":         {[][]string{{translating(own), a, c}, {translating(own), b, c}, {a, translating(own), b, c}}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			owner := nstest.Owner(t)
+			downAfter(t, owner)
+			const wiring = "wiring: ebpf\nebpf: {idle: 10s, census: 1s}\n"
+			p := planned(t, owner, wiring+spec(of.edits[0]...))
+			up(t, p)
+			crosses(t, p)
+			reached := p.Reached()
+			s := streamsTo(t, p, reached.Addresses, reached.Served)
+			var begun []*dialogue
+			begin := func(p *plan.Plan) {
+				t.Helper()
+				reached := p.Reached()
+				to, at := netip.AddrPortFrom(reached.Addresses[0], 7014), netip.AddrPortFrom(reached.Served[0], 7014)
+				var server net.Listener
+				inside(t, p.Server().Namespace, func() (err error) { server, err = net.Listen("tcp", at.String()); return })
+				defer func() { _ = server.Close() }()
+				one := converse(t, p, server, to)
+				if want := reached.Source[0].String(); one.from != want {
+					t.Errorf("a connection comes from %s, want %s", one.from, want)
+				}
+				begun = append(begun, one)
+			}
+			begin(p)
+			for i, functions := range of.edits[1:] {
+				s.more(t, 100)
+				p = planned(t, owner, wiring+spec(functions...))
+				d := &deploy.Deployer{}
+				if _, err := d.Up(t.Context(), p); err != nil {
+					t.Fatal(err)
+				}
+				if atOnce := i+1 == of.atOnce; (d.AtOnce != "") != atOnce || (d.Moved > 2) != atOnce || (d.Staying < 3) != atOnce {
+					t.Errorf("edit %d: %d moved (%s) and %d stay", i, d.Moved, d.AtOnce, d.Staying)
+				}
+				time.Sleep(1200 * time.Millisecond) // in which new flows are taken for those from before
+				unchanged(t, p)
+				begin(p)
+				s.more(t, 100)
+			}
+			for _, one := range begun {
+				one.ends(t, "an earlier path")
+			}
+			s.ends(t)
+			for i, from := range s.from {
+				if len(from) != 1 || s.late[i] > 10 { // a core's own may come after another's
+					t.Errorf("packets to %s come from %v, %d of them late", reached.Addresses[i], from, s.late[i])
+				}
+			}
+			drains(t, p)
+			begin(p)
+			begun[len(begun)-1].ends(t, "the end")
+		})
+	}
+}
