@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // otherPools of private networks are named to who needs another one: RFC 1918 section 3 and RFC 4193 section 3.1.
@@ -14,14 +15,17 @@ var otherPools = []netip.Prefix{
 	netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"), netip.MustParsePrefix("192.168.0.0/16"), netip.MustParsePrefix("fd00::/8"),
 }
 
+// mostNamed is how many chains, or routes, are named.
+const mostNamed = 5
+
 // crowded says what is in the way of a block of that length in a pool, and a pool in which nothing is.
 func (b *builder) crowded(pool netip.Prefix, length int) error {
 	var there []string
 	if chains := b.chainsIn(pool); len(chains) > 0 {
-		there = append(there, "other chains' blocks ("+few(chains)+")")
+		there = append(there, "other chains' blocks ("+words.Few(chains, mostNamed, ", ")+")")
 	}
 	if routes := b.routesIn(pool); len(routes) > 0 {
-		there = append(there, "routes of the host or of the chain's ends (to "+few(routes)+")")
+		there = append(there, "routes of the host or of the chain's ends (to "+words.Few(routes, mostNamed, ", ")+")")
 	}
 	return fmt.Errorf("spec.addresses: no block of /%d, which %d nodes take, in %s is clear of %s; %s", length, len(b.nodes), pool, strings.Join(there, ", and of "), b.elsewhere(pool, length))
 }
@@ -62,13 +66,4 @@ func (b *builder) routesIn(pool netip.Prefix) (destinations []string) {
 		}
 	}
 	return destinations
-}
-
-// few of many words, and how many there are besides.
-func few(all []string) string {
-	const most = 5
-	if len(all) <= most+1 {
-		return strings.Join(all, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(all[:most], ", "), len(all)-most)
 }

@@ -45,7 +45,7 @@ func (r Report) unmeasured() (out []gap) {
 		}
 	}
 	if len(without) > 0 {
-		out = append(out, gap{few(without), "no trial of it is stored: the run is " + r.Run.State})
+		out = append(out, gap{words.Few(without, fewNamed, "; "), "no trial of it is stored: the run is " + r.Run.State})
 	}
 	return out
 }
@@ -83,18 +83,10 @@ func byReason(cells []trial.Infeasible) (out []gap) {
 		cases[c.Reason] = append(cases[c.Reason], experiment.Describe(c.Factors))
 	}
 	for _, reason := range reasons {
-		out = append(out, gap{few(cases[reason]), reason})
+		out = append(out, gap{words.Few(cases[reason], fewNamed, "; "), reason})
 	}
 	return out
 }
 
 // fewNamed is how many of many things a sentence names.
 const fewNamed = 4
-
-// few names some of many things, and how many more there are.
-func few(names []string) string {
-	if more := len(names) - fewNamed; more > 1 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:fewNamed], "; "), more)
-	}
-	return strings.Join(names, "; ")
-}

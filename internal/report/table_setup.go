@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // setup adds a chain as it was read back.
@@ -56,12 +57,7 @@ func kindsText(nodes map[string]int) string {
 // mostNamed is how many interfaces are named before they are only counted.
 const mostNamed = 6
 
-func interfacesText(names []string) string {
-	if len(names) <= mostNamed {
-		return strings.Join(names, " ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNamed], " "), len(names)-mostNamed)
-}
+func interfacesText(names []string) string { return words.Few(names, mostNamed, " ") }
 
 func interfaceText(i trial.InterfaceSetup) string {
 	parts := []string{i.Type, "MTU " + strconv.Itoa(i.MTU), fmt.Sprintf("%d/%d queues rx/tx", i.RxQueues, i.TxQueues),

@@ -8,10 +8,15 @@ import (
 	"strings"
 
 	"github.com/agext/levenshtein"
+
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // Last is the reference to the run that was created last.
 const Last = "last"
+
+// fewIDs are named of many.
+const fewIDs = 3
 
 // Find is the id of the run that ref means: an id, the start of one id and of
 // no other, or [Last]. Else the error wraps [ErrNotFound], and names the nearest
@@ -42,7 +47,7 @@ func find(ctx context.Context, q querier, ref string) (string, error) {
 		return "", notFound(ctx, q, ref)
 	}
 	if len(matches) > 1 {
-		return "", fmt.Errorf("%w: %q, as do %s", ErrAmbiguous, ref, some(matches))
+		return "", fmt.Errorf("%w: %q, as do %s", ErrAmbiguous, ref, words.Few(matches, fewIDs, ", "))
 	}
 	return matches[0], nil
 }
@@ -83,19 +88,10 @@ func notFound(ctx context.Context, q querier, ref string) error {
 		return fmt.Errorf("%w: %.120q; no run is stored yet", ErrNotFound, ref)
 	}
 	if ref == "" {
-		return fmt.Errorf("%w: the id is empty; there is %s", ErrNotFound, some(ids))
+		return fmt.Errorf("%w: the id is empty; there is %s", ErrNotFound, words.Few(ids, fewIDs, ", "))
 	}
 	slices.SortStableFunc(ids, func(a, b string) int {
 		return levenshtein.Distance(ref, a, nil) - levenshtein.Distance(ref, b, nil)
 	})
-	return fmt.Errorf("%w: %.120q; the nearest are %s", ErrNotFound, ref, some(ids))
-}
-
-// some names the first few.
-func some(ids []string) string {
-	const few = 3
-	if len(ids) > few {
-		return fmt.Sprintf("%s and %d more", strings.Join(ids[:few], ", "), len(ids)-few)
-	}
-	return strings.Join(ids, ", ")
+	return fmt.Errorf("%w: %.120q; the nearest are %s", ErrNotFound, ref, words.Few(ids, fewIDs, ", "))
 }

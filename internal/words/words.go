@@ -17,6 +17,14 @@ func Plural(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
+// Few of many things are named, at most so many, and how many there are besides: "a, b and 3 more". One more takes no more room than to say so.
+func Few(all []string, most int, between string) string {
+	if len(all) <= most+1 {
+		return strings.Join(all, between)
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(all[:most], between), len(all)-most)
+}
+
 // Table has its columns below each other, and no space at the end of a line.
 type Table struct {
 	text    strings.Builder
