@@ -1,0 +1,4 @@
+package deploy
+
+// PlacesOf a forwarder's ports on the ways that lead by them, by which they are turned.
+var PlacesOf = placesOf
