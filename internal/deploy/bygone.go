@@ -144,7 +144,7 @@ func sides(at resource.Place, p *plan.Plan) (func(port string) int, error) {
 // leadAside all flows at the ports where that is to be.
 func (w *work) leadAside(ctx context.Context, p *plan.Plan) error {
 	b, own := w.bygone, namespace.Name(p.Chain, plan.WiringNode)
-	if w.dry || len(b.asides) == 0 {
+	if w.dry || len(b.asides) == 0 && len(b.Noted) == 0 {
 		return nil
 	}
 	h, err := w.open(own)
@@ -165,7 +165,7 @@ func (w *work) leadAside(ctx context.Context, p *plan.Plan) error {
 		return err
 	}
 	w.stayed = true
-	return steer.Lead(resource.Alone(h, p.Chain), b.asides, stayOf(p), &steer.Turn{})
+	return steer.Lead(resource.Alone(h, p.Chain), b.asides, b.Noted, stayOf(p), &steer.Turn{})
 }
 
 // awaitCarrier of the pairs that were made: the kernel drops what is sent by one until it has noticed that its other end is up.

@@ -13,6 +13,9 @@ type Bygone struct {
 	// Translating are those of them where addresses are translated: before that, packets have other headers than those by which what is at the port
 	// knows flows.
 	Translating []string
+	// Noted are ports that are turned, at which addresses are translated as before: flows that stay are noted before that, too, so that the next edit
+	// can lead them past it.
+	Noted []string
 	// Joins are ports at which functions come to be that were at another one, or are aside, by which of these: they count and remember on, in one
 	// with those.
 	Joins map[string]string
@@ -25,7 +28,13 @@ func (m Met) Bygone(side func(port string) int) (b Bygone, can bool) {
 	b.Joins = map[string]string{}
 	before := m.before()
 	for port, was := range m.Was {
-		if m.There[port] && m.Wanted[port] && m.Is[port].Steps != was.Steps {
+		switch {
+		case !m.There[port] || !m.Wanted[port]:
+		case m.Is[port].Steps == was.Steps:
+			if was.Translates && m.Turned[port] {
+				b.Noted = append(b.Noted, port)
+			}
+		default:
 			b.Ports = append(b.Ports, port)
 			if was.unclear() {
 				return b, false
@@ -55,6 +64,7 @@ func (m Met) Bygone(side func(port string) int) (b Bygone, can bool) {
 			return b, false
 		}
 	}
+	slices.Sort(b.Noted)
 	slices.Sort(b.Ports)
 	b.Ports = slices.Compact(b.Ports)
 	return b, true

@@ -41,8 +41,8 @@ type Aside struct {
 }
 
 // Asides are how flows are to be led past what is at some ports. It tells whether they can be: past nobody else's programs, where none are led past
-// what fails, and where all flows go on by versions of the path. Where addresses are translated, a port knows flows of older versions by
-// the headers behind that: if these go another way than the newest, they cannot be led past it, unless they are by now.
+// what fails, and where all flows go on by versions of the path. Where addresses are translated, what is at a port knows flows by
+// the headers behind that: if those of older versions go another way than those of the newest, they are led past it only if they were noted before it.
 func Asides(p resource.Place, ports, translating []string) (all []Aside, can bool, err error) {
 	err = p.Do(func() error {
 		if by, err := byVersions(p); err != nil || !by {
@@ -121,17 +121,13 @@ func asidesAt(p resource.Place, port string, lives []uint32, translated bool) (a
 	if err != nil || s.rest == nil {
 		return nil, false, err
 	}
-	var newest []goal
-	for i, n := range lives {
+	if noted, err := s.notes(lives); err != nil || translated && !noted {
+		return nil, false, err
+	}
+	for _, n := range lives {
 		w, err := s.way(n)
 		if err != nil {
 			return nil, false, err
-		}
-		if i == 0 {
-			newest = w.goals()
-		}
-		if translated && s.led == nil && !slices.Equal(w.goals(), newest) {
-			return nil, false, nil
 		}
 		if w.aside {
 			continue
@@ -145,8 +141,27 @@ func asidesAt(p resource.Place, port string, lives []uint32, translated bool) (a
 	return all, true, nil
 }
 
-// Lead flows aside from now on, all that there are, as [Asides] tells. They stay so as a port's do that says for how long.
-func Lead(p resource.Place, asides []Aside, stay Stay, t *Turn) error {
+// notes tells whether older versions' flows are known before what is at the port, or go the way of the newest, so that nobody need know them.
+func (s *standing) notes(lives []uint32) (bool, error) {
+	if s.led != nil {
+		return true, nil
+	}
+	newest, err := s.way(lives[0])
+	for _, n := range lives[1:] {
+		if err != nil {
+			break
+		}
+		var w onward
+		if w, err = s.way(n); !slices.Equal(w.goals(), newest.goals()) {
+			return false, err
+		}
+	}
+	return err == nil, err
+}
+
+// Lead flows aside from now on, all that there are, as [Asides] tells, and note them before what is at some ports that they are not led past. They
+// stay so as a port's do that says for how long.
+func Lead(p resource.Place, asides []Aside, noted []string, stay Stay, t *Turn) error {
 	return p.Do(func() error {
 		a := &advancing{turn: t, stay: stay}
 		defer a.close()
@@ -161,8 +176,38 @@ func Lead(p resource.Place, asides []Aside, stay Stay, t *Turn) error {
 				return failed(p, first.Port, err)
 			}
 		}
+		for _, port := range noted {
+			if err := a.note(p, port); err != nil {
+				return failed(p, port, err)
+			}
+		}
 		return nil
 	})
+}
+
+// note flows before what is at a port, and have all go by that, where the flows of older versions need not be known yet.
+func (a *advancing) note(p resource.Place, port string) error {
+	s, err := standsAt(p, port)
+	defer s.close()
+	if err != nil || s.rest == nil || s.led != nil {
+		return err
+	}
+	if notes, err := s.notes(a.lives); err != nil || !notes {
+		return err
+	}
+	made, _, err := a.loadAhead(LeadsName, s.rest, nil, s.kept)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = made.Close() }()
+	ways := map[uint32]uint32{}
+	for _, n := range a.lives {
+		ways[n] = behind
+	}
+	if err := tellWays(made.Ways, ways); err != nil {
+		return err
+	}
+	return held.Put(p, s.index, held.Leads, made.Stay)
 }
 
 // Begin the version of the path of which flows are to go by what is at the ports, if all were led aside and none has begun since: where no port
