@@ -1,7 +1,6 @@
 package deploy_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -16,9 +15,6 @@ func TestToldAtOnce(t *testing.T) {
 	const brief = "wiring: ebpf\nebpf: {idle: 5m, census: 10ms}\n"
 	a, b, one := forward("a"), forward("b"), inline("one")
 	nat := translating("nat: {source: {masquerade: true}}")
-	rules := func(port int) string {
-		return walled("both", fmt.Sprintf("rules: {list: [{protocol: tcp, destination_port: %d, action: drop}]}", port))
-	}
 	branching := "{name: a, kind: forward, branches: [{mark: 1, to: server}]}"
 	for name, c := range map[string]struct {
 		wiring, before, after string
@@ -27,7 +23,7 @@ func TestToldAtOnce(t *testing.T) {
 	}{
 		"inline beside":         {brief, spec(a, b), spec(a, forward("x"), one, b), "", ""},
 		"a translator beside":   {brief, spec(a, b), spec(a, forward("x"), nat, b), "", ""},
-		"other rules beside":    {brief, spec(a, rules(1), b), spec(a, forward("x"), rules(2), b), "inline functions change", "inline functions change"},
+		"other rules beside":    {brief, spec(a, walled("both", dropping(1)), b), spec(a, forward("x"), walled("both", dropping(2)), b), "inline functions change", "inline functions change"},
 		"branches beside rules": {brief, spec(a, b) + datagrams("b"), spec(branching, b) + datagrams("b"), "", "At once"},
 		"a function put in":     {brief, spec(a), spec(a, b), "", ""},
 		"replicas":              {brief, spec(a, replicas("b", 2)), spec(a, replicas("b", 3)), "", ""},

@@ -22,6 +22,11 @@ func walled(direction, options string) string {
 	return "{name: fw, kind: firewall, runtime: inline, direction: " + direction + ", firewall: {" + options + "}}"
 }
 
+// dropping are the options of a firewall that drops what is sent to a TCP port.
+func dropping(port int) string {
+	return fmt.Sprintf("rules: {list: [{protocol: tcp, destination_port: %d, action: drop}]}", port)
+}
+
 // TestInlineFirewallFilters what the one of a namespace does (TestFirewallFilters).
 func TestInlineFirewallFilters(t *testing.T) {
 	needsForwarder(t)

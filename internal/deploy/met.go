@@ -104,7 +104,7 @@ func met(s pass.Spec) plan.Pass {
 
 // seen is a pass of which that is known alone.
 func seen(fingerprint string) plan.Pass {
-	return plan.Pass{Steps: fingerprint, Translates: pass.Translates(fingerprint), Together: pass.Limits(fingerprint)}
+	return plan.Pass{Steps: fingerprint, EitherWay: pass.EitherWay(fingerprint), Translates: pass.Translates(fingerprint), Together: pass.Limits(fingerprint)}
 }
 
 // numbered is how the namespace of a replica is called behind the function's name.

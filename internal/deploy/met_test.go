@@ -272,7 +272,7 @@ func TestFlowsMoveWhereInlineChange(t *testing.T) {
 		"where a mark goes": {
 			before: spec("{name: tell, kind: forward, branches: [{mark: 9, to: b}]}", forward("a"), forward("b"), inline("one"), forward("c")),
 			after:  spec(forward("tell"), forward("b"), inline("one"), forward("x"), forward("c"))},
-		"a translator": {before: spec(forward("a"), "{name: one, kind: nat, runtime: inline, nat: {source: {masquerade: true}}}", forward("b")), after: spec(forward("a"), forward("x"), "{name: one, kind: nat, runtime: inline, nat: {source: {masquerade: true}}}", forward("b"))},
+		"other rules": {before: spec(forward("a"), walled("both", dropping(1)), forward("b")), after: spec(forward("a"), forward("x"), walled("both", dropping(2)), forward("b"))},
 	} {
 		for _, begun := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/begun before %t", name, begun), func(t *testing.T) {

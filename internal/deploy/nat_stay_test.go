@@ -68,6 +68,13 @@ func TestFlowsStayPastTranslations(t *testing.T) {
 					unnoted(t, p)
 				}
 				p = planned(t, owner, wiring+spec(functions...))
+				if i == 0 { // somebody begins the edit and comes to no end
+					failed := errors.New("a function does not start")
+					if _, err := (&deploy.Deployer{Made: func() error { return failed }}).Up(t.Context(), p); !errors.Is(err, failed) {
+						t.Fatal(err)
+					}
+					s.more(t, 100)
+				}
 				d := &deploy.Deployer{}
 				if _, err := d.Up(t.Context(), p); err != nil {
 					t.Fatal(err)

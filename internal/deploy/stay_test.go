@@ -276,16 +276,13 @@ func TestFlowsMoveTogether(t *testing.T) {
 	needsForwarder(t)
 	owner := nstest.Owner(t)
 	downAfter(t, owner)
-	rules := func(port int) string { // which all flows are to be held to at once
-		return walled("both", fmt.Sprintf("rules: {list: [{protocol: tcp, destination_port: %d, action: drop}]}", port))
-	}
-	first := planned(t, owner, lasting+spec(rules(1), forward("a"), forward("b"), forward("c")))
+	first := planned(t, owner, lasting+spec(walled("both", dropping(1)), forward("a"), forward("b"), forward("c")))
 	up(t, first)
 	crosses(t, first)
 	s := streams(t, first, addresses(first, first.Client().Name, first.Server().Name))
 	s.more(t, 100)
-	up(t, planned(t, owner, lasting+spec(rules(1), forward("b"), forward("c"))))
-	last := planned(t, owner, lasting+spec(rules(2), forward("c")))
+	up(t, planned(t, owner, lasting+spec(walled("both", dropping(1)), forward("b"), forward("c"))))
+	last := planned(t, owner, lasting+spec(walled("both", dropping(2)), forward("c"))) // to which all flows are held at once
 	if at := stay(t, last); at == nil || at.Flows < 2 {
 		t.Errorf("of two flows there stay %+v", at)
 	}

@@ -90,12 +90,12 @@ func (m Met) cameFrom(port string, side func(string) int) string {
 
 // changes tells whether a pass has a function that was met before, as another.
 func (m Met) changes(is Pass) bool {
-	steps := strings.Split(is.Steps, ", ")
+	steps := strings.Split(is.EitherWay, ", ")
 	for i, f := range is.Of {
 		met, same := false, false
 		for _, was := range slices.AppendSeq(slices.Collect(maps.Values(m.Was)), maps.Values(m.Aside)) {
 			if slices.Contains(was.Of, f) {
-				met, same = true, same || strings.Contains(was.Steps, steps[min(i, len(steps)-1)])
+				met, same = true, same || strings.Contains(was.EitherWay, steps[min(i, len(steps)-1)])
 			}
 		}
 		if met && !same {

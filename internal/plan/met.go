@@ -20,8 +20,8 @@ type Met struct {
 type Pass struct {
 	// Of are the functions, as passes note them; 0 is one that nobody noted.
 	Of []uint64
-	// Steps in words, by which it is known whether they change.
-	Steps string
+	// Steps in words, by which it is known whether they change, and EitherWay those that are the same whichever way packets go.
+	Steps, EitherWay string
 	// Beside are ports at which this same pass is.
 	Beside []string
 	// Translates tells that it translates addresses, and Together that it has something that holds for all packets together.

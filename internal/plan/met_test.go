@@ -19,7 +19,11 @@ func (p passes) met(version string) map[string]plan.Pass {
 	for port, of := range p {
 		pass := plan.Pass{Of: of, Translates: slices.Contains(of, translator), Together: slices.Contains(of, limit)}
 		for _, f := range of {
-			pass.Steps += fmt.Sprintf("step %d%s, ", f, version)
+			pass.EitherWay += fmt.Sprintf("step %d%s, ", f, version)
+		}
+		pass.Steps = pass.EitherWay
+		if strings.HasPrefix(port, "west") && pass.Translates {
+			pass.Steps = strings.ReplaceAll(pass.Steps, "step", "answers")
 		}
 		all[port] = pass
 	}
@@ -113,6 +117,7 @@ func TestBygone(t *testing.T) {
 		"all goes":                {passes{"a": {one}, "westB": {one}}, passes{}, few, many, "[a westB]", "map[]", true},
 		"what nobody knows":       {passes{"a": {unknown}}, passes{"a": {one}}, few, many, "[a]", "map[]", false},
 		"one that translates":     {passes{"a": {translator}}, passes{"x": {translator}}, few, many, "[a]", "map[]", true},
+		"one that is to, begun":   {passes{"a": {translator}}, passes{"a": {translator}, "westB": {translator}}, few, many, "[westB]", "map[]", true},
 		"one that is to":          {passes{}, passes{"a": {translator}, "x": {translator}}, few, many, "[a]", "map[]", true},
 		"a limit of all":          {passes{"a": {limit}}, passes{"x": {limit}}, few, many, "[a]", "map[x:a]", true},
 		"a limit of all, parted":  {passes{"a": {one, limit}}, passes{"a": {one}, "x": {limit}}, few, many, "[a]", "map[]", false},
@@ -128,6 +133,17 @@ func TestBygone(t *testing.T) {
 		if can != c.can || can && (fmt.Sprint(got.Ports) != c.past || fmt.Sprint(got.Joins) != c.joins) {
 			t.Errorf("%s: past %v, joined %v, %v; want %s, %s, %v", name, got.Ports, got.Joins, can, c.past, c.joins, c.can)
 		}
+	}
+}
+
+// TestBygoneNotes: flows are noted before what translates addresses where it stays at a port that is turned, and nowhere else.
+func TestBygoneNotes(t *testing.T) {
+	there := ports("c", "a", "b", "westA", "westB", "westS")
+	met := passes{"c": {one}, "a": {translator, one}, "westB": {one, translator}, "b": {translator}, "gone": {translator}}.met("")
+	is := passes{"c": {one}, "a": {translator, one}, "westB": {one}, "b": {translator}}.met("")
+	got, can := plan.Met{Was: met, Is: is, There: there, Wanted: there, Turned: ports("c", "a", "westB", "gone")}.Bygone(func(string) int { return 1 })
+	if want := "[westB] [westB] [a]"; !can || fmt.Sprint(got.Ports, got.Translating, got.Noted) != want {
+		t.Errorf("%v %+v, want %s", can, got, want)
 	}
 }
 

@@ -90,6 +90,14 @@ func Lessens(was, is string) bool {
 	return true
 }
 
+// The ways of a NAT, in a fingerprint.
+const opensWay, answersWay = "opens", "answers to"
+
+// EitherWay is a fingerprint without what a step says of the way that packets go: a NAT's is the same for both then.
+func EitherWay(fingerprint string) string {
+	return strings.ReplaceAll(fingerprint, " "+answersWay+" ", " "+opensWay+" ")
+}
+
 // Translates tells whether one of the steps in a fingerprint translates addresses.
 func Translates(fingerprint string) bool { return does(fingerprint, Translate) }
 
@@ -106,9 +114,9 @@ func (s Step) words() string {
 	case Rules:
 		return fmt.Sprintf("%s %d of %08x: %016x", s.Act, s.Slot, s.Args[1], s.digest())
 	case Translate:
-		way := "answers to"
+		way := answersWay
 		if s.opens() {
-			way = "opens"
+			way = opensWay
 		}
 		return fmt.Sprintf("%s %d %s %08x: %016x", s.Act, s.Slot, way, s.whose(), s.digest())
 	}
