@@ -43,6 +43,23 @@ type program struct {
 
 	mu    sync.Mutex
 	state process.Status
+	// in is the namespace that it was started in, or was found in.
+	in string
+}
+
+// elsewhere tells whether the program runs in a namespace that has gone: another has its name by now.
+func (p *program) elsewhere() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.state.PID != 0 && p.in != "" && p.in != netns.Identity(p.spec.Netns)
+}
+
+// enters the namespace that it is to be in.
+func (p *program) enters() {
+	in := netns.Identity(p.spec.Netns)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.in = in
 }
 
 // listener is told what becomes of programs.
@@ -127,6 +144,7 @@ func (p *program) keep(ctx context.Context, left bool) {
 		defer p.meanwhile(func() { p.endLeftBegun(ctx, note) })()
 	} else if pid := p.adopt(left); pid != 0 {
 		runs = true
+		p.enters()
 		run = func(ctx context.Context) error {
 			return p.watch(ctx, pid, nil, func() error { return waitAdopted(pid) })
 		}
@@ -248,6 +266,7 @@ func (p *program) start(ctx context.Context) error {
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Env = append(cmd.Env, process.Mark(p.config.Owner, p.spec))
 	cpus, _ := api.ParseCPUList(p.spec.CPUs) // none where there is no list
+	p.enters()
 	if err := netns.StartAt(netns.Host, cmd, netns.Seat{Cores: cpus, Memory: p.spec.MemoryNodes}); err != nil {
 		return fmt.Errorf("could not be started: %w", err)
 	}

@@ -188,7 +188,7 @@ func (s *supervisor) set(spec process.Spec) error {
 		return fmt.Errorf("program %q of node %q cannot be run", spec.Args, spec.Node)
 	}
 	if old := s.programs[spec.Node]; old != nil {
-		if old.spec.Fingerprint() == spec.Fingerprint() {
+		if old.spec.Fingerprint() == spec.Fingerprint() && !old.elsewhere() {
 			return nil
 		}
 		if old.spec.Container != nil && spec.Container != nil && *old.spec.Container == *spec.Container {
