@@ -3,6 +3,7 @@ package deploy
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -84,6 +85,9 @@ func (w *work) lookBack(at *opened, p *plan.Plan, m plan.Met) error {
 	if !can {
 		return nil
 	}
+	if shares, err := sharesAddress(place, p); err != nil || shares {
+		return err
+	}
 	asides, can, err := steer.Asides(place, back.Ports, back.Translating)
 	if err != nil || !can {
 		return err
@@ -95,6 +99,29 @@ func (w *work) lookBack(at *opened, p *plan.Plan, m plan.Met) error {
 		}
 	}
 	return nil
+}
+
+// sharesAddress tells whether a translator that comes gives connections an address that one does which is there and is another: neither knows the
+// ports that the other has given.
+func sharesAddress(at resource.Place, p *plan.Plan) (bool, error) {
+	there, err := pass.NATAddresses(at)
+	if err != nil {
+		return false, err
+	}
+	for _, r := range p.Resources {
+		s, is := r.Spec.(pass.Spec)
+		if !is || r.Namespace != p.Between() {
+			continue
+		}
+		for _, n := range s.NATs {
+			for whose, had := range there {
+				if whose != pass.WhoseNAT(n.Name) && slices.ContainsFunc(n.Addresses(), func(a netip.Addr) bool { return slices.Contains(had, a) }) {
+					return true, nil
+				}
+			}
+		}
+	}
+	return false, nil
 }
 
 // byVersions tells whether flows that stay do so by the version of the path that they began on at all ports, and not by paths.

@@ -57,7 +57,7 @@ func (w *work) meet(p *plan.Plan, own string) (asked bool, err error) {
 	for _, o := range ports {
 		m.There[o.Key], leads[o.Key] = true, o.Fingerprint
 	}
-	turns, changes := len(leads) != len(w.ports), false
+	turns, changes, ends := len(leads) != len(w.ports), false, false
 	for _, r := range p.Resources {
 		switch s := r.Spec.(type) {
 		case steer.Spec:
@@ -70,14 +70,14 @@ func (w *work) meet(p *plan.Plan, own string) (asked bool, err error) {
 			}
 		}
 	}
-	for port := range m.Was {
-		_, is := m.Is[port]
-		changes = changes || w.ports[port] && !is
+	for port, was := range m.Was {
+		is, there := m.Is[port]
+		changes, ends = changes || w.ports[port] && !there, ends || was.Translates && !is.Translates
 	}
 	if !changes {
 		return false, nil
 	}
-	if w.alike = false; !turns && !w.stayed {
+	if w.alike = false; !turns && !w.stayed && !ends {
 		return false, nil
 	}
 	if err := w.whose(at, &m); err != nil {
@@ -96,8 +96,20 @@ func (w *work) meet(p *plan.Plan, own string) (asked bool, err error) {
 func met(s pass.Spec) plan.Pass {
 	one := seen(s.Fingerprint())
 	one.Beside = s.Beside
+	var of []uint64
 	for _, f := range s.Of {
-		one.Of = append(one.Of, pass.WhoseStep(f))
+		of = append(of, pass.WhoseStep(f))
+	}
+	return whose(one, of)
+}
+
+// whose is a pass with the functions whose steps it has.
+func whose(one plan.Pass, of []uint64) plan.Pass {
+	one.Of = of
+	for i, step := range strings.Split(one.Steps, ", ") {
+		if i < len(of) && pass.Translates(step) {
+			one.Translate = append(one.Translate, of[i])
+		}
 	}
 	return one
 }
@@ -117,14 +129,12 @@ func (w *work) whose(at *opened, m *plan.Met) error {
 	if err != nil {
 		return err
 	}
-	whose, err := pass.Whose(place)
+	all, err := pass.Whose(place)
 	if err != nil {
 		return err
 	}
-	for port, of := range whose {
-		was := m.Was[port]
-		was.Of = of
-		m.Was[port] = was
+	for port, of := range all {
+		m.Was[port] = whose(m.Was[port], of)
 	}
 	if w.stayed {
 		older, err := steer.Unsteady(place)

@@ -23,9 +23,13 @@ type Bygone struct {
 
 // Bygone tells how that can be, if it can, where an edit is not [Met.Alike]. A side tells the way of packets that come in at a port, or 0 where
 // nobody knows. It cannot be where a function becomes another under its name, which all flows are to meet at once, nor where what holds for all packets
-// together would hold for those of the older path and those of the newer one each.
+// together would hold for those of the older path and those of the newer one each. Nor where a function comes that translates addresses, and none
+// goes: it is to hear what is under way, which keeps its addresses then, whatever becomes of its path.
 func (m Met) Bygone(side func(port string) int) (b Bygone, can bool) {
 	b.Joins = map[string]string{}
+	if m.translates(m.Is, m.Was) && !m.translates(m.Was, m.Is) || m.settles() {
+		return b, false
+	}
 	before := m.before()
 	for port, was := range m.Was {
 		switch {
@@ -100,6 +104,18 @@ func (m Met) changes(is Pass) bool {
 		}
 		if met && !same {
 			return true
+		}
+	}
+	return false
+}
+
+// settles tells whether a function that translates addresses gets a namespace, or has none any more: both would give the same ones.
+func (m Met) settles() bool {
+	for _, at := range []map[string]Pass{m.Was, m.Is, m.Aside} {
+		for _, one := range at {
+			if slices.ContainsFunc(one.Translate, func(f uint64) bool { return m.Nodes[f] }) {
+				return true
+			}
 		}
 	}
 	return false

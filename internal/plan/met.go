@@ -1,6 +1,9 @@
 package plan
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Met is where packets meet functions without a namespace, before and after an edit of a chain, by the ports of its forwarder.
 type Met struct {
@@ -24,7 +27,9 @@ type Pass struct {
 	Steps, EitherWay string
 	// Beside are ports at which this same pass is.
 	Beside []string
-	// Translates tells that it translates addresses, and Together that it has something that holds for all packets together.
+	// Translate are those of them that translate addresses.
+	Translate []uint64
+	// Translates tells that some do, and Together that it has something that holds for all packets together.
 	Translates, Together bool
 }
 
@@ -46,6 +51,9 @@ func (m Met) Alike() bool {
 	if len(concerned) == 0 {
 		return true
 	}
+	if m.translates(m.Was, m.Is) {
+		return false // connections that began with it are to keep the addresses that they have
+	}
 	for _, at := range []map[string]Pass{m.Was, m.Is} {
 		for port, one := range at {
 			alone := m.There[port] && m.Wanted[port] && !m.Turned[port]
@@ -57,6 +65,18 @@ func (m Met) Alike() bool {
 		}
 	}
 	return !m.meetsAside(concerned)
+}
+
+// translates tells whether a function translates addresses at some ports that is not met at others.
+func (Met) translates(at, others map[string]Pass) bool {
+	for _, one := range at {
+		for _, f := range one.Translate {
+			if !slices.ContainsFunc(slices.Collect(maps.Values(others)), func(other Pass) bool { return slices.Contains(other.Of, f) }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // meetsAside tells whether flows that stay since an earlier edit meet one of these functions aside, where the edit changes nothing.

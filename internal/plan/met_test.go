@@ -9,7 +9,7 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 )
 
-const one, two, other, translator, limit, unknown = 1, 2, 3, 4, 5, 0
+const one, two, other, translator, limit, another, unknown = 1, 2, 3, 4, 5, 6, 0
 
 // passes at ports, by the functions in them.
 type passes map[string][]uint64
@@ -17,9 +17,12 @@ type passes map[string][]uint64
 func (p passes) met(version string) map[string]plan.Pass {
 	all := map[string]plan.Pass{}
 	for port, of := range p {
-		pass := plan.Pass{Of: of, Translates: slices.Contains(of, translator), Together: slices.Contains(of, limit)}
+		pass := plan.Pass{Of: of, Together: slices.Contains(of, limit)}
 		for _, f := range of {
 			pass.EitherWay += fmt.Sprintf("step %d%s, ", f, version)
+			if f == translator || f == another {
+				pass.Translates, pass.Translate = true, append(pass.Translate, uint64(f))
+			}
 		}
 		pass.Steps = pass.EitherWay
 		if strings.HasPrefix(port, "west") && pass.Translates {
@@ -118,7 +121,8 @@ func TestBygone(t *testing.T) {
 		"what nobody knows":       {passes{"a": {unknown}}, passes{"a": {one}}, few, many, "[a]", "map[]", false},
 		"one that translates":     {passes{"a": {translator}}, passes{"x": {translator}}, few, many, "[a]", "map[]", true},
 		"one that is to, begun":   {passes{"a": {translator}}, passes{"a": {translator}, "westB": {translator}}, few, many, "[westB]", "map[]", true},
-		"one that is to":          {passes{}, passes{"a": {translator}, "x": {translator}}, few, many, "[a]", "map[]", true},
+		"one in another's place":  {passes{"a": {another}}, passes{"a": {translator}, "x": {translator}}, few, many, "[a]", "map[]", true},
+		"one that is to":          {passes{}, passes{"a": {translator}, "x": {translator}}, few, many, "[a]", "map[]", false},
 		"a limit of all":          {passes{"a": {limit}}, passes{"x": {limit}}, few, many, "[a]", "map[x:a]", true},
 		"a limit of all, parted":  {passes{"a": {one, limit}}, passes{"a": {one}, "x": {limit}}, few, many, "[a]", "map[]", false},
 		"a limit of all, kept":    {passes{"a": {one, limit}}, passes{"a": {limit}}, few, many, "[a]", "map[]", true},

@@ -37,6 +37,18 @@ func NATAddresses(p resource.Place) (map[uint32][]netip.Addr, error) {
 	return found, err
 }
 
+// Addresses that connections are given as their source, or are sent to.
+func (n NAT) Addresses() (all []netip.Addr) {
+	for _, r := range n.Rules {
+		if r.Source {
+			all = append(all, r.Targets[0].Address)
+		} else {
+			all = append(all, r.Address)
+		}
+	}
+	return all
+}
+
 // natAddresses adds those of a pass.
 func (a attached) natAddresses(found map[uint32][]netip.Addr) error {
 	c, err := a.read()

@@ -38,6 +38,8 @@ type Aside struct {
 	Into, Out string
 
 	goal goal
+	// of is the version alone that is led so; 0 is all that go there.
+	of uint32
 }
 
 // Asides are how flows are to be led past what is at some ports. It tells whether they can be: past nobody else's programs, where none are led past
@@ -132,9 +134,13 @@ func asidesAt(p resource.Place, port string, lives []uint32, translated bool) (a
 		if w.aside {
 			continue
 		}
-		for _, to := range w.goals() {
-			if !slices.ContainsFunc(all, func(a Aside) bool { return a.goal == to }) {
-				all = append(all, Aside{Port: port, goal: to})
+		one := Aside{Port: port}
+		if translated {
+			one.of = n
+		}
+		for _, one.goal = range w.goals() {
+			if !slices.Contains(all, one) {
+				all = append(all, one)
 			}
 		}
 	}
@@ -252,14 +258,19 @@ func (a *advancing) lead(p resource.Place, port string, asides []Aside) error {
 		return err
 	}
 	defer func() { _ = made.Close() }()
-	into := map[goal]uint32{}
+	into := map[Aside]uint32{}
 	for _, one := range asides {
 		if one.Port != port {
 			continue
 		}
-		if into[one.goal], err = s.lay(p, one, t); err != nil {
+		to, err := s.lay(p, one, t)
+		if err == nil && one.of != 0 {
+			err = a.comeOut(p, one)
+		}
+		if err != nil {
 			return err
 		}
+		into[Aside{goal: one.goal, of: one.of}] = to
 	}
 	ways := map[uint32]uint32{}
 	for _, n := range a.lives {
@@ -267,7 +278,10 @@ func (a *advancing) lead(p resource.Place, port string, asides []Aside) error {
 		if err != nil {
 			return err
 		}
-		at := func(number uint32) uint32 { return into[w.at.goal(number)] }
+		at := func(number uint32) uint32 {
+			to := w.at.goal(number)
+			return max(into[Aside{goal: to}], into[Aside{goal: to, of: n}]) // one of the two
+		}
 		switch {
 		case w.aside:
 			continue
@@ -296,6 +310,40 @@ func (a *advancing) lead(p resource.Place, port string, asides []Aside) error {
 		return err
 	}
 	return tellWays(made.Ways, ways)
+}
+
+// comeOut has all that comes out of a pair be of the version that is led into it. Behind what translates addresses flows have other headers, which
+// nobody may have seen where packets go one way alone, or seldom the other one.
+func (a *advancing) comeOut(p resource.Place, one Aside) error {
+	out, err := p.Device(one.Out)
+	if err != nil {
+		return err
+	}
+	all, err := findAll(p, out.Attrs().Index)
+	defer held.CloseAll(all)
+	before, wrong := findKeeping(p, out.Attrs().Index)
+	defer held.CloseAll(before)
+	if err := errors.Join(err, wrong); err != nil || len(before) > 0 || len(all) != 1 {
+		return err
+	}
+	rest := all[0]
+	made, t, err := a.loadAhead(VersionsName, rest, nil, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = made.Close() }()
+	c, err := rest.course()
+	if err != nil {
+		return err
+	}
+	ways := map[uint32]uint32{0: one.of}
+	for _, n := range a.lives {
+		ways[n] = t.number(rest, c.to)
+	}
+	if err := tellWays(made.Ways, ways); err != nil {
+		return err
+	}
+	return keeping[rest.hook].put(p, out.Attrs().Index, made.Stay, nil)
 }
 
 // tellWays of versions to a program.

@@ -138,6 +138,9 @@ func (a *advancing) stand(p resource.Place, turned map[string]Spec) error {
 	}
 	for _, at := range rest {
 		if strings.HasPrefix(at.port, Bygone) {
+			if err := a.tellOut(before, at.port); err != nil {
+				return failed(p, at.port, err)
+			}
 			continue
 		}
 		here := a.here(at.port)
@@ -160,6 +163,16 @@ func (a *advancing) stand(p resource.Place, turned map[string]Spec) error {
 		}
 		if err := a.standAt(p, at, old, here); err != nil {
 			return failed(p, at.port, err)
+		}
+	}
+	return nil
+}
+
+// tellOut where what comes out of a pair is of an older version, that none comes there of the next.
+func (a *advancing) tellOut(before []*attached, port string) error {
+	for _, b := range before {
+		if b.port == port {
+			return b.Maps[waysMap].Put(a.number, uint32(behind))
 		}
 	}
 	return nil
