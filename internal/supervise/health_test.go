@@ -257,6 +257,25 @@ func TestProgramsOfFunctions(t *testing.T) {
 	}
 }
 
+// TestInterfaceDown: of a function whose interface somebody sets down that is said, and its program is not killed for it.
+func TestInterfaceDown(t *testing.T) {
+	nstest.Require(t, feature.Tun, feature.Redirect)
+	p := newPath(t, spec(tunnel, last))
+	p.well("bad")
+	p.sh("bad", "ip link set eth0 down")
+	p.until("bad", "failed since its interface is down", func(h process.Health) bool {
+		return hasFailed(h) && strings.Contains(h.Reason, "is down; `nfchain up`")
+	})
+	before := p.running("bad")
+	time.Sleep(8 * time.Second) // in which one that is stuck is killed more than once
+	if now := p.running("bad"); now.PID != before.PID {
+		t.Errorf("it ran as %d and runs as %d", before.PID, now.PID)
+	}
+	p.up(spec(tunnel, last))
+	p.well("bad")
+	p.crosses()
+}
+
 // TestUnproven: where a function lets no probe through, that is told, and nothing is concluded
 // from it.
 func TestUnproven(t *testing.T) {

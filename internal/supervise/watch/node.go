@@ -164,12 +164,8 @@ func (n *node) ill(now time.Time, ended map[string]bool) string {
 			return fmt.Sprintf("its program %s has ended", name)
 		}
 	}
-	for _, w := range n.ways {
-		for _, p := range []*port{w.in, w.out} { // of a function that is one-way, nothing comes in by the other
-			if p.gone {
-				return fmt.Sprintf("its interface behind port %s is not there; `nfchain up` makes it again", p.name)
-			}
-		}
+	if why := n.cut(); why != "" && n.lacks() { // one that has just been made is down until the kernel has noticed that it is not
+		return why
 	}
 	for _, w := range n.ways {
 		if w.lost(now) {
@@ -180,6 +176,26 @@ func (n *node) ill(now time.Time, ended map[string]bool) string {
 		}
 		if w.garbles() {
 			return fmt.Sprintf("packets come out of it %s, and of %d probes none", w, w.sent-w.came)
+		}
+	}
+	return ""
+}
+
+// lacks tells whether one of its interfaces is not there.
+func (n *node) lacks() bool {
+	return slices.ContainsFunc(n.ways, func(w *way) bool { return w.in.gone || w.out.gone })
+}
+
+// cut says which of its interfaces takes no packets.
+func (n *node) cut() string {
+	for _, w := range n.ways {
+		for _, p := range []*port{w.in, w.out} { // of a function that is one-way, nothing comes in by the other
+			switch {
+			case p.gone:
+				return fmt.Sprintf("its interface behind port %s is not there; `nfchain up` makes it again", p.name)
+			case p.down:
+				return fmt.Sprintf("its interface behind port %s is down; `nfchain up` has it up, with what it lost", p.name)
+			}
 		}
 	}
 	return ""
@@ -279,11 +295,11 @@ func (n *node) stuck(now time.Time, programs map[string]string) bool {
 // to kill it for, but it does not keep it from that either.
 func (n *node) mendable(programs map[string]string) bool {
 	for _, w := range n.ways {
-		if w.in.steer == nil || w.out.gone {
+		if w.in.steer == nil {
 			return false
 		}
 	}
-	return len(n.spec.Programs) > 0 && n.all(programs, process.Running, process.Ended, process.Unready)
+	return n.cut() == "" && len(n.spec.Programs) > 0 && n.all(programs, process.Running, process.Ended, process.Unready)
 }
 
 // waiting for a probe that may come yet.

@@ -2,6 +2,9 @@ package watch
 
 import (
 	"errors"
+	"slices"
+
+	"github.com/vishvananda/netlink"
 
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/health"
@@ -20,7 +23,9 @@ type port struct {
 	// again tells that it is to be opened again, as its program may have been given what it lacked.
 	again bool
 	// gone tells that it is not there.
-	gone  bool
+	gone bool
+	// down tells that it, or the interface behind it, was when it was last looked at.
+	down  bool
 	taker *health.Taker
 	// passed is how many packets had come in when it was last looked at.
 	passed uint64
@@ -62,6 +67,8 @@ func (p *port) open(at resource.Place, table *health.Table) error {
 // isAsOpened tells whether all is there yet that was when the port was opened. It is called in the forwarder's
 // namespace.
 func (p *port) isAsOpened(at resource.Place) bool {
+	dev, err := at.Device(p.name)
+	p.down = err == nil && slices.Contains([]netlink.LinkOperState{netlink.OperDown, netlink.OperLowerLayerDown}, dev.Attrs().OperState)
 	if p.steer == nil || p.again || p.watched && p.taker == nil {
 		return false
 	}

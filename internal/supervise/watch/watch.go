@@ -298,6 +298,10 @@ func (w *Watcher) judge(n *node, now time.Time) bool {
 	if why := n.unready(w.unready); why != "" {
 		n.reason = why // whatever it failed for first: this keeps packets away though probes come
 	}
+	if why := n.cut(); why != "" && why != n.reason { // probes told so earlier, and not why
+		n.reason = why
+		w.config.Say(n.spec.Node, why)
+	}
 	if n.stuck(now, w.programs) {
 		n.hung, n.quiet, n.good = min(2*n.hung, longestHung), now, 0
 		for _, program := range n.spec.Programs {
