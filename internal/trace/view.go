@@ -2,7 +2,9 @@ package trace
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -105,7 +107,11 @@ func open(c Chain) (*view, error) {
 func inodeOf(ns string) (uint32, error) {
 	var st unix.Stat_t
 	if err := unix.Stat(netns.Path(ns), &st); err != nil {
-		return 0, &os.PathError{Op: "look at namespace", Path: netns.Path(ns), Err: err}
+		err = &os.PathError{Op: "look at namespace", Path: netns.Path(ns), Err: err}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w; `nfchain up` makes it again", err)
+		}
+		return 0, err
 	}
 	return uint32(st.Ino), nil
 }

@@ -18,7 +18,9 @@ type Options struct {
 	// Rate that passes, 8kbit to 1Tbit.
 	Rate api.Rate `json:"rate" jsonschema:"required"`
 	// Burst may pass at once, less than 4 GiB. Default: 1 ms at the rate, at least 128 KiB,
-	// which is two segments as large as the kernel makes them.
+	// which is two segments as large as the kernel makes them. What is over it is
+	// dropped, not queued, which leaves TCP little of the rate: it wants a burst of a
+	// third of a second, or a shaper.
 	Burst api.Size `json:"burst,omitempty"`
 	// Per says what has the rate: chain (default), all packets together; flow, those of
 	// the same addresses, protocol and ports; source or destination, those from or to the
