@@ -295,12 +295,12 @@ func (w *Watcher) judge(n *node, now time.Time) bool {
 		w.config.Say(n.spec.Node, fmt.Sprintf("failed: %s; %s", reason, w.follows(n)))
 		return true
 	}
-	if why := n.unready(w.unready); why != "" {
-		n.reason = why // whatever it failed for first: this keeps packets away though probes come
-	}
-	if why := n.cut(); why != "" && why != n.reason { // probes told so earlier, and not why
+	switch cut, why := n.cut(), n.unready(w.unready); { // whatever it failed for first: these keep packets away though probes come
+	case cut != "" && cut != n.reason:
+		n.reason = cut
+		w.config.Say(n.spec.Node, "takes no packets: "+cut)
+	case cut == "" && why != "":
 		n.reason = why
-		w.config.Say(n.spec.Node, why)
 	}
 	if n.stuck(now, w.programs) {
 		n.hung, n.quiet, n.good = min(2*n.hung, longestHung), now, 0
@@ -312,7 +312,7 @@ func (w *Watcher) judge(n *node, now time.Time) bool {
 			if w.programs[program] == process.Ended {
 				what = "has ended: it is started again"
 			}
-			w.config.Say(n.spec.Node, "no probe comes through, and its program "+what)
+			w.config.Say(n.spec.Node, "lets no probe through, and its program "+what)
 			w.programs[program] = process.Waiting // until it is told what the next one does: no packet goes to this one
 			w.config.Restart(program)
 		}

@@ -69,21 +69,32 @@ func TestNotReady(t *testing.T) {
 	}
 }
 
-// TestNotReadyEither: of a function that failed for something else is told that its ready command says no, which is no other failure.
+// TestNotReadyEither: of a function that failed for something else is told that its ready command says no, or that an interface of its own is down,
+// which is no other failure. The latter is said once.
 func TestNotReadyEither(t *testing.T) {
-	n, now := newNode("1", true, false), time.Unix(100, 0)
+	n, now, said := newNode("1", true, false), time.Unix(100, 0), 0
 	n.spec.Programs = []string{"f"}
 	n.fail(now, "no probe comes through")
-	w := &Watcher{programs: map[string]string{"f": process.Unready}, unready: map[string]string{}, nodes: []*node{n}}
-	for _, c := range []struct{ why, want string }{
-		{"", "no probe comes through"}, {"is ready no more", "its program f is ready no more"}, {"", "its program f is ready no more"},
+	w := &Watcher{config: Config{Say: func(string, string) { said++ }}, programs: map[string]string{"f": process.Unready}, unready: map[string]string{}, nodes: []*node{n}}
+	const down = "its interface behind port  is down; `nfchain up` has it up, with what it lost"
+	for _, c := range []struct {
+		why  string
+		down bool
+		want string
+	}{
+		{"", false, "no probe comes through"}, {"is ready no more", false, "its program f is ready no more"}, {"", false, "its program f is ready no more"},
+		{"is ready no more", true, down}, {"is ready no more", true, down}, {"", false, down}, {"is ready no more", false, "its program f is ready no more"},
 	} {
+		n.ways[0].in.down = c.down
 		if delete(w.unready, "f"); c.why != "" {
 			w.unready["f"] = c.why
 		}
 		if w.judge(n, now) || n.reason != c.want || n.failures != 1 || !n.since.Equal(now) {
-			t.Errorf("%q: %+v", c.why, n.health())
+			t.Errorf("%+v: %+v", c, n.health())
 		}
+	}
+	if said != 1 {
+		t.Errorf("it was said %d times", said)
 	}
 }
 
