@@ -165,6 +165,9 @@ func (a *app) printState(s runs.State) error {
 		a.printDrift(n.Name, n.Drift)
 	}
 	a.printDrift(s.Chain, s.Drift)
+	if s.Drift.Unwatched {
+		a.printf("  nobody watches over its functions any more: none is led past, restarted or put back until `nfchain up` has them watched again\n")
+	}
 	return nil
 }
 

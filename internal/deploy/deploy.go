@@ -159,7 +159,7 @@ func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, err
 }
 
 func (d *Deployer) work(p *plan.Plan) *work {
-	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, doing: d.Doing, contained: d.Contained, made: d.Made, restoring: d.Restoring, fetched: map[string]bool{}, lacking: map[string]error{}, fresh: map[string]bool{}, early: map[visited]bool{}, let: map[string]bool{}}
+	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, doing: d.Doing, contained: d.Contained, made: d.Made, restoring: d.Restoring, fetched: map[string]bool{}, lacking: map[string]error{}, fresh: map[string]bool{}, early: map[visited]bool{}, foretold: map[string]bool{}, let: map[string]bool{}}
 	maps.Copy(w.fetched, d.fetched)
 	return w
 }
@@ -198,8 +198,10 @@ func (w *work) allMade() error {
 
 // work is one pass over a chain.
 type work struct {
-	owner    string
-	dry      bool
+	owner string
+	dry   bool
+	// foretold changes, where none is made.
+	foretold map[string]bool
 	progress func(string, int, int)
 	doing    func(string)
 	made     func() error
@@ -462,7 +464,26 @@ func (w *work) isFresh(place string) bool {
 func (w *work) record(changes ...resource.Change) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.done = append(w.done, changes...)
+	if !w.dry {
+		w.done = append(w.done, changes...)
+		return
+	}
+	for _, c := range changes { // of which each stage finds those that one before would have made
+		if key := foretelling(c); !w.foretold[key] {
+			w.done = append(w.done, c)
+			w.foretold[key] = true
+		}
+	}
+}
+
+func foretelling(c resource.Change) string { return string(c.Op) + " " + c.ID }
+
+// unrecord all but the first so many changes.
+func (w *work) unrecord(told int) {
+	for _, c := range w.done[told:] {
+		delete(w.foretold, foretelling(c))
+	}
+	w.done = w.done[:told]
 }
 
 // difference is what turns what was observed into what is wanted: removals

@@ -69,3 +69,19 @@ func TestInterrupted(t *testing.T) {
 		t.Error("what is gone is gone:", n, err)
 	}
 }
+
+// TestDryRunTellsOnce what an edit changes, of which packets that pass have some made before others.
+func TestDryRunTellsOnce(t *testing.T) {
+	needsForwarder(t)
+	owner := nstest.Owner(t)
+	downAfter(t, owner)
+	from := func(address string) *plan.Plan {
+		return planned(t, owner, "wiring: ebpf\n"+spec(forward("a"), translating("nat: {source: {addresses: ["+address+"]}}"), forward("b")))
+	}
+	up(t, from("203.0.113.8"))
+	edited := from("203.0.113.9")
+	said := slices.Sorted(slices.Values(dryUp(t, edited)))
+	if done := slices.Sorted(slices.Values(up(t, edited))); len(said) < 4 || !slices.Equal(said, done) {
+		t.Errorf("said %v, and done %v", said, done)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/adopted"
 	"nfchain.dev/nfchain/internal/resource/container"
+	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/process"
 )
@@ -32,6 +33,8 @@ type Drift struct {
 	Differs []string `json:"differs"`
 	// Surplus is there and not planned.
 	Surplus []string `json:"surplus"`
+	// Unwatched tells that nobody watches over the functions any more that are to be watched.
+	Unwatched bool `json:"unwatched,omitempty"`
 }
 
 func noDrift() Drift { return Drift{Missing: []string{}, Differs: []string{}, Surplus: []string{}} }
@@ -66,6 +69,7 @@ func (d *Drift) add(c resource.Change) {
 		d.Missing = append(d.Missing, c.ID)
 	case resource.Update:
 		d.Differs = append(d.Differs, c.ID)
+		d.Unwatched = d.Unwatched || c.Was == health.Unwatched
 	case resource.Delete:
 		d.Surplus = append(d.Surplus, c.ID)
 	}

@@ -16,9 +16,9 @@ type Kind struct{}
 // Name implements resource.Kind.
 func (Kind) Name() string { return KindName }
 
-// unwatched is the fingerprint of a path over which nobody watches any more, so that somebody
+// Unwatched is the fingerprint of a path over which nobody watches any more, so that somebody
 // is told to, or it is as planned again.
-const unwatched = "nobody watches over it"
+const Unwatched = "nobody watches over it"
 
 // Read implements resource.Kind. Without a supervisor it finds what a killed one left at the
 // ports; the host's own namespace has none.
@@ -37,7 +37,7 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 	if err != nil || !left {
 		return nil, err
 	}
-	return []resource.Observed{{Key: key, Fingerprint: unwatched}}, nil
+	return []resource.Observed{{Key: key, Fingerprint: Unwatched}}, nil
 }
 
 // Apply implements resource.Kind.
