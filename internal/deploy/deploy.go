@@ -461,31 +461,6 @@ func (w *work) isFresh(place string) bool {
 	return w.fresh[resource.ID(namespace.KindName, netns.Host, place)]
 }
 
-func (w *work) record(changes ...resource.Change) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.dry {
-		w.done = append(w.done, changes...)
-		return
-	}
-	for _, c := range changes { // of which each stage finds those that one before would have made
-		if key := foretelling(c); !w.foretold[key] {
-			w.done = append(w.done, c)
-			w.foretold[key] = true
-		}
-	}
-}
-
-func foretelling(c resource.Change) string { return string(c.Op) + " " + c.ID }
-
-// unrecord all but the first so many changes.
-func (w *work) unrecord(told int) {
-	for _, c := range w.done[told:] {
-		delete(w.foretold, foretelling(c))
-	}
-	w.done = w.done[:told]
-}
-
 // difference is what turns what was observed into what is wanted: removals
 // first, so that a name is free before it is taken again.
 func (w *work) difference(place, kind string, observed []resource.Observed, wanted []resource.Resource) []resource.Change {
