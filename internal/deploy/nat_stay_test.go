@@ -44,7 +44,7 @@ func TestFlowsStayPastTranslations(t *testing.T) {
 			t.Parallel()
 			owner := nstest.Owner(t)
 			downAfter(t, owner)
-			const wiring = "wiring: ebpf\nebpf: {idle: 10s, census: 5s}\n" // a busy machine may keep a connection silent for longer than the usual census
+			const wiring = "wiring: ebpf\nebpf: {idle: 1m, census: 5s}\n" // a busy machine may keep a connection silent for longer than the usual census
 			p := planned(t, owner, wiring+spec(of.edits[0]...))
 			up(t, p)
 			crosses(t, p)
@@ -99,7 +99,7 @@ func TestFlowsStayPastTranslations(t *testing.T) {
 					t.Errorf("packets to %s come from %v, %d of them late", reached.Addresses[i], from, s.late[i])
 				}
 			}
-			drains(t, p)
+			moves(t, p)
 			begin(p)
 			begun[len(begun)-1].ends(t, "the end")
 		})
