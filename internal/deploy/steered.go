@@ -104,7 +104,7 @@ func (w *work) listening(ctx context.Context, stage []resource.Kind, p *plan.Pla
 		return stage
 	}
 	stage = slices.Clone(stage)
-	stage[i] = pass.Kind{Listens: true, Pause: func(while time.Duration) (time.Duration, error) { return pause(ctx, while) }}
+	stage[i] = pass.Kind{Listens: true, Aside: func(device string) bool { return strings.HasPrefix(device, steer.Bygone) }, Pause: func(while time.Duration) (time.Duration, error) { return pause(ctx, while) }}
 	return stage
 }
 

@@ -17,6 +17,8 @@ import (
 type Kind struct {
 	// Listens has a NAT that is put in hear answers before it translates: see listen.go. It is for where packets pass already.
 	Listens bool
+	// Aside tells interfaces by which only packets come that go on as they did before NATs were taken out: these come anew elsewhere.
+	Aside func(device string) bool
 	// Pause waits as long unless whoever makes passes is interrupted, which is an error, and tells how late it was woken. Without it nobody is.
 	Pause func(time.Duration) (late time.Duration, err error)
 }

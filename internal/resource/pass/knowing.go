@@ -25,6 +25,8 @@ type knowing struct {
 	steps   []Step
 	maps    map[string]*ebpf.Map
 	program *ebpf.Program
+	// at is the interface where it was found; "" for one that was made here.
+	at string
 }
 
 // same gives the step of the same firewall that asks the same rules.
@@ -150,10 +152,10 @@ func (n *neighbours) all() ([]knowing, error) {
 	if err != nil {
 		return nil, err
 	}
-	for index := range mine {
+	for index, device := range mine {
 		at, err := find(n.place, index)
 		for _, a := range at {
-			n.note(a)
+			n.note(a, device)
 		}
 		if err != nil {
 			return nil, err
@@ -163,8 +165,9 @@ func (n *neighbours) all() ([]knowing, error) {
 }
 
 // note a pass, if it has firewalls or NATs that this version can go on with.
-func (n *neighbours) note(a attached) {
+func (n *neighbours) note(a attached, device string) {
 	k, has := a.knows()
+	k.at = device
 	if !has {
 		a.Close()
 		return
@@ -198,11 +201,11 @@ func (n *neighbours) close() {
 func (a attached) knows() (k knowing, has bool) {
 	h, err := a.read()
 	if err != nil { // of another version
-		return knowing{nil, a.Maps, a.Program.Program}, a.Maps[natFlowsMap] != nil || a.Maps[rulesFlowsMap] != nil
+		return knowing{nil, a.Maps, a.Program.Program, ""}, a.Maps[natFlowsMap] != nil || a.Maps[rulesFlowsMap] != nil
 	}
-	return knowing{h.steps, a.Maps, a.Program.Program}, knows(h.steps)
+	return knowing{h.steps, a.Maps, a.Program.Program, ""}, knows(h.steps)
 }
 
 func (l *Loaded) knows() (k knowing, has bool) {
-	return knowing{l.steps, l.maps, l.Program}, knows(l.steps)
+	return knowing{l.steps, l.maps, l.Program, ""}, knows(l.steps)
 }

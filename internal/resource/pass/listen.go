@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"slices"
 	"time"
 
 	"nfchain.dev/nfchain/internal/resource"
@@ -27,9 +28,11 @@ func (k Kind) opening(n *neighbours, changes []resource.Change) (fresh map[strin
 			continue
 		}
 		if known == nil {
-			if known, err = n.all(); err != nil {
+			all, err := n.all()
+			if err != nil {
 				return nil, err
 			}
+			known = slices.DeleteFunc(slices.Clone(all), func(of knowing) bool { return k.Aside != nil && k.Aside(of.at) })
 		}
 		for _, nat := range s.NATs {
 			if !nat.Answers && !translatedBy(known, nat) {
