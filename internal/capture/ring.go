@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"os"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -77,7 +76,7 @@ func (r *ring) open(program []bpf.Instruction, blocks int) error {
 		return err
 	}
 	defer h.Close()
-	if r.inode, err = inodeOf(r.Namespace); err != nil {
+	if r.inode, err = netns.Inode(r.Namespace); err != nil {
 		return err
 	}
 	l, err := h.LinkByName(r.Device)
@@ -111,17 +110,9 @@ func (r *ring) bind() error {
 	return nil
 }
 
-func inodeOf(namespace string) (uint64, error) {
-	var st unix.Stat_t
-	if err := unix.Stat(netns.Path(namespace), &st); err != nil {
-		return 0, &os.PathError{Op: "look at namespace", Path: netns.Path(namespace), Err: err}
-	}
-	return st.Ino, nil
-}
-
 // look whether the namespace still has its name.
 func (r *ring) look() {
-	inode, err := inodeOf(r.Namespace)
+	inode, err := netns.Inode(r.Namespace)
 	r.gone = r.gone || err != nil || inode != r.inode
 }
 

@@ -204,7 +204,7 @@ func (b *bygone) awaitCarrier(ctx context.Context, at resource.Place) error {
 				return false, nil
 			}
 			l, err := at.Notice(a.Into)
-			return err == nil && noCarrier(l), err
+			return err == nil && resource.Down(l), err
 		})
 		if err != nil {
 			return err

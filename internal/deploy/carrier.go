@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/vishvananda/netlink"
-
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
@@ -62,20 +60,15 @@ func WithoutCarrier(owner, namespace string) (string, error) {
 	}
 	for _, l := range links {
 		a := l.Attrs()
-		if resource.Owned(a.Alias, owner) && noCarrier(l) {
+		if resource.Owned(a.Alias, owner) && resource.Down(l) {
 			l, err := at.Notice(a.Name)
 			if err != nil {
 				return "", err
 			}
-			if noCarrier(l) {
+			if resource.Down(l) {
 				return a.Name, nil
 			}
 		}
 	}
 	return "", nil
-}
-
-func noCarrier(l netlink.Link) bool {
-	state := l.Attrs().OperState
-	return state == netlink.OperDown || state == netlink.OperLowerLayerDown
 }

@@ -167,3 +167,23 @@ func heals(t *testing.T, p *plan.Plan, line string, kinds []string) {
 		t.Fatalf("after %q", line)
 	}
 }
+
+// againAndAgain does something until it is stopped, or fails, and waits before each time. To stop it tells what failed.
+func againAndAgain(every time.Duration, do func() error) (stop func() error) {
+	over, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for {
+			select {
+			case <-over:
+				ended <- nil
+				return
+			case <-time.After(every):
+			}
+			if err := do(); err != nil {
+				ended <- err
+				return
+			}
+		}
+	}()
+	return func() error { close(over); return <-ended }
+}

@@ -238,24 +238,9 @@ func (f *flowsOf) ask() (sent uint64, err error) {
 
 // goesOn asking until it is ended.
 func (f *flowsOf) goesOn() (end func()) {
-	stop, ended := make(chan struct{}), make(chan error, 1)
-	go func() {
-		for {
-			select {
-			case <-stop:
-				ended <- nil
-				return
-			case <-time.After(20 * time.Millisecond):
-			}
-			if _, err := f.ask(); err != nil {
-				ended <- err
-				return
-			}
-		}
-	}()
+	stop := againAndAgain(20*time.Millisecond, func() error { _, err := f.ask(); return err })
 	return func() {
-		close(stop)
-		if err := <-ended; err != nil {
+		if err := stop(); err != nil {
 			f.t.Error(err)
 		}
 	}

@@ -33,7 +33,7 @@ func (w *work) introduce(ctx context.Context, p *plan.Plan, t *steer.Turn) error
 	}
 	told := len(w.done)
 	err = w.stage(ctx, []resource.Kind{steer.Kind{Introduces: true, Turn: t}}, p)
-	w.unrecord(told) // the same ports are turned then
+	w.done = w.done[:told] // the same ports are turned then
 	if err != nil || t.Census == 0 {
 		return err
 	}

@@ -108,7 +108,7 @@ func whose(one plan.Pass, of []uint64) plan.Pass {
 	one.Of = of
 	for i, step := range strings.Split(one.Steps, ", ") {
 		if i < len(of) && pass.Translates(step) {
-			one.Translate = append(one.Translate, of[i])
+			one.Translators = append(one.Translators, of[i])
 		}
 	}
 	return one

@@ -167,29 +167,14 @@ func TestTranslatedFlowsStayEitherWay(t *testing.T) {
 				if answers {
 					one, other = home, forth
 				}
-				stop, stopped := make(chan struct{}), make(chan error, 1)
-				go func() {
-					for {
-						select {
-						case <-stop:
-							stopped <- nil
-							return
-						case <-time.After(5 * time.Millisecond):
-							if err := one(); err != nil {
-								stopped <- err
-								return
-							}
-						}
-					}
-				}()
+				stop := againAndAgain(5*time.Millisecond, one)
 				p = planned(t, owner, wiring+edit[1])
 				d := &deploy.Deployer{}
 				if _, err := d.Up(t.Context(), p); err != nil || d.AtOnce != "" || d.Staying == 0 {
 					t.Errorf("%d stay (%s): %v", d.Staying, d.AtOnce, err)
 				}
 				time.Sleep(5200 * time.Millisecond) // in which new flows are taken for those from before
-				close(stop)
-				if err := <-stopped; err != nil {
+				if err := stop(); err != nil {
 					t.Error(err)
 				}
 				before := cameOut(t, p, "c")

@@ -11,19 +11,9 @@ func (w *work) record(changes ...resource.Change) {
 		return
 	}
 	for _, c := range changes { // of which each stage finds those that one before would have made
-		if key := foretelling(c); !w.foretold[key] {
+		if key := string(c.Op) + " " + c.ID; !w.foretold[key] {
 			w.done = append(w.done, c)
 			w.foretold[key] = true
 		}
 	}
-}
-
-func foretelling(c resource.Change) string { return string(c.Op) + " " + c.ID }
-
-// unrecord all but the first so many changes.
-func (w *work) unrecord(told int) {
-	for _, c := range w.done[told:] {
-		delete(w.foretold, foretelling(c))
-	}
-	w.done = w.done[:told]
 }

@@ -63,7 +63,7 @@ func (w *work) settle(ctx context.Context, p *plan.Plan) error {
 	w.want(p)
 	told := len(w.done)
 	err = w.stage(ctx, []resource.Kind{steer.Kind{Settled: true}}, p)
-	w.unrecord(told) // the same ports again
+	w.done = w.done[:told] // the same ports again
 	return err
 }
 

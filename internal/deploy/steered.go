@@ -406,7 +406,7 @@ func (w *work) forget(ctx context.Context, p *plan.Plan) error {
 	}
 	told := len(w.done)
 	err := w.stage(ctx, []resource.Kind{steer.Kind{Leave: true, Relabelled: true, Order: orderOf(p)}}, p)
-	w.unrecord(told) // the same ports again
+	w.done = w.done[:told] // the same ports again
 	return err
 }
 

@@ -1,7 +1,9 @@
 package netns
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -77,6 +79,19 @@ func Identity(ref string) string {
 		return ""
 	}
 	return fmt.Sprintf("%d:%d", id.dev, id.ino)
+}
+
+// Inode of a namespace, by which programs in the kernel know it.
+func Inode(ref string) (uint64, error) {
+	id, err := identify(Path(ref))
+	if err == nil {
+		return id.ino, nil
+	}
+	err = &os.PathError{Op: "look at namespace", Path: Path(ref), Err: err}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w; `nfchain up` makes it again", err)
+	}
+	return 0, err
 }
 
 func identify(path string) (inode, error) {

@@ -27,7 +27,7 @@ type Bygone struct {
 // goes: it is to hear what is under way, which keeps its addresses then, whatever becomes of its path.
 func (m Met) Bygone(side func(port string) int) (b Bygone, can bool) {
 	b.Joins = map[string]string{}
-	if m.translates(m.Is, m.Was) && !m.translates(m.Was, m.Is) || m.settles() {
+	if m.translates(m.Is, m.Was) && !m.translates(m.Was, m.Is) || m.swapsRuntime() {
 		return b, false
 	}
 	before := m.before()
@@ -109,11 +109,11 @@ func (m Met) changes(is Pass) bool {
 	return false
 }
 
-// settles tells whether a function that translates addresses gets a namespace, or has none any more: both would give the same ones.
-func (m Met) settles() bool {
+// swapsRuntime tells whether a function that translates addresses gets a namespace, or has none any more: both would give the same ones.
+func (m Met) swapsRuntime() bool {
 	for _, at := range []map[string]Pass{m.Was, m.Is, m.Aside} {
 		for _, one := range at {
-			if slices.ContainsFunc(one.Translate, func(f uint64) bool { return m.Nodes[f] }) {
+			if slices.ContainsFunc(one.Translators, func(f uint64) bool { return m.Nodes[f] }) {
 				return true
 			}
 		}

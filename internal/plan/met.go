@@ -27,9 +27,9 @@ type Pass struct {
 	Steps, EitherWay string
 	// Beside are ports at which this same pass is.
 	Beside []string
-	// Translate are those of them that translate addresses.
-	Translate []uint64
-	// Translates tells that some do, and Together that it has something that holds for all packets together.
+	// Translators are those of the functions that translate addresses.
+	Translators []uint64
+	// Translates tells that some step does, whosever it is, and Together that it has something that holds for all packets together.
 	Translates, Together bool
 }
 
@@ -70,7 +70,7 @@ func (m Met) Alike() bool {
 // translates tells whether a function translates addresses at some ports that is not met at others.
 func (Met) translates(at, others map[string]Pass) bool {
 	for _, one := range at {
-		for _, f := range one.Translate {
+		for _, f := range one.Translators {
 			if !slices.ContainsFunc(slices.Collect(maps.Values(others)), func(other Pass) bool { return slices.Contains(other.Of, f) }) {
 				return true
 			}

@@ -21,7 +21,7 @@ func (p passes) met(version string) map[string]plan.Pass {
 		for _, f := range of {
 			pass.EitherWay += fmt.Sprintf("step %d%s, ", f, version)
 			if f == translator || f == another {
-				pass.Translates, pass.Translate = true, append(pass.Translate, uint64(f))
+				pass.Translates, pass.Translators = true, append(pass.Translators, uint64(f))
 			}
 		}
 		pass.Steps = pass.EitherWay

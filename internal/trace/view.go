@@ -2,16 +2,12 @@ package trace
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/vishvananda/netlink"
-	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/netns/ethtool"
@@ -80,11 +76,11 @@ func open(c Chain) (*view, error) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Taps)) {
-		inode, err := inodeOf(c.Taps[name])
+		inode, err := netns.Inode(c.Taps[name])
 		if err != nil {
 			return nil, err
 		}
-		v.taps[inode], v.tapped = name, append(v.tapped, inode)
+		v.taps[uint32(inode)], v.tapped = name, append(v.tapped, uint32(inode))
 	}
 	for _, n := range c.places() {
 		s := &seat{Node: n, devices: map[uint32]string{}, vlans: map[string][]uint16{}}
@@ -104,18 +100,6 @@ func open(c Chain) (*view, error) {
 	return v, nil
 }
 
-func inodeOf(ns string) (uint32, error) {
-	var st unix.Stat_t
-	if err := unix.Stat(netns.Path(ns), &st); err != nil {
-		err = &os.PathError{Op: "look at namespace", Path: netns.Path(ns), Err: err}
-		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%w; `nfchain up` makes it again", err)
-		}
-		return 0, err
-	}
-	return uint32(st.Ino), nil
-}
-
 // wiringKind is what the wiring's own namespace is called.
 const wiringKind = "wiring"
 
@@ -131,9 +115,11 @@ func (c Chain) places() []Node {
 }
 
 func (s *seat) open() (err error) {
-	if s.inode, err = inodeOf(s.Namespace); err != nil {
+	inode, err := netns.Inode(s.Namespace)
+	if err != nil {
 		return err
 	}
+	s.inode = uint32(inode)
 	if s.Handle, err = netns.Open(s.Namespace); err != nil {
 		return err
 	}
@@ -176,9 +162,11 @@ func (v *view) addPoints(s *seat) error {
 
 // locate an interface: the inode of its namespace, and its index there.
 func locate(i resource.Interface) (inode, index uint32, err error) {
-	if inode, err = inodeOf(i.Namespace); err != nil {
+	whole, err := netns.Inode(i.Namespace)
+	if err != nil {
 		return 0, 0, err
 	}
+	inode = uint32(whole)
 	h, err := netns.Open(i.Namespace)
 	if err != nil {
 		return 0, 0, err

@@ -15,14 +15,14 @@ func TestHearsAgain(t *testing.T) {
 	p := pairIn(t, place(t), "eth1", "far1")
 	n := everyKind()
 	forth, back := translating("eth0", n, false), translating("eth1", n, true)
-	heard := 0
+	heard, aside := 0, ""
 	put := func(refuses error, specs ...Spec) error {
 		heard = 0
 		var changes []resource.Change
 		for _, s := range specs {
 			changes = append(changes, resource.Change{Op: resource.Update, Key: s.Device, Spec: s})
 		}
-		return Kind{Listens: true, Pause: func(while time.Duration) (time.Duration, error) {
+		return Kind{Listens: true, Aside: func(device string) bool { return device == aside }, Pause: func(while time.Duration) (time.Duration, error) {
 			heard++
 			if refuses != nil {
 				return 0, refuses
@@ -45,5 +45,15 @@ func TestHearsAgain(t *testing.T) {
 	forth.Connections *= 2
 	if err := put(nil, forth); err != nil || heard != 0 {
 		t.Errorf("where the NAT is there, it hears %d times, error %v", heard, err)
+	}
+	elsewhere := translating("far1", n, false)
+	aside = "eth0"
+	if err := put(nil, elsewhere); err != nil || heard < 2 {
+		t.Errorf("where only what goes on as it did comes by the NAT, it hears %d times, error %v", heard, err)
+	}
+	aside = ""
+	elsewhere.Connections *= 2
+	if err := put(nil, elsewhere); err != nil || heard != 0 {
+		t.Errorf("where the NAT has come anew, it hears %d times, error %v", heard, err)
 	}
 }

@@ -100,8 +100,10 @@ func asidesAt(p resource.Place, port string, lives []uint32, translated bool) (a
 	if err != nil || s.rest == nil {
 		return nil, false, err
 	}
-	if noted, err := s.notes(lives); err != nil || translated && !noted {
-		return nil, false, err
+	if translated {
+		if noted, err := s.notes(lives); err != nil || !noted {
+			return nil, false, err
+		}
 	}
 	for _, n := range lives {
 		w, err := s.way(n)

@@ -2,9 +2,6 @@ package watch
 
 import (
 	"errors"
-	"slices"
-
-	"github.com/vishvananda/netlink"
 
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/health"
@@ -68,7 +65,7 @@ func (p *port) open(at resource.Place, table *health.Table) error {
 // namespace.
 func (p *port) isAsOpened(at resource.Place) bool {
 	dev, err := at.Device(p.name)
-	p.down = err == nil && slices.Contains([]netlink.LinkOperState{netlink.OperDown, netlink.OperLowerLayerDown}, dev.Attrs().OperState)
+	p.down = err == nil && resource.Down(dev)
 	if p.steer == nil || p.again || p.watched && p.taker == nil {
 		return false
 	}
