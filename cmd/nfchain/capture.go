@@ -38,6 +38,7 @@ several paths on which of them its flow is, unless a function has given it other
 in order of time, in nanoseconds; those that came faster than they were written are counted.
 A function that is inline has no interfaces: named as the hop, it is captured at those beside it.
 One with replicas, named as the hop, is captured at all of them, and each by its own name.
+So is one that was taken out while flows from before go by it.
 
 A filter is of pcap-filter(7): host, net, port, portrange and proto, with src, dst, and the
 protocols ip, ip6, arp, rarp, tcp, udp, sctp, icmp and icmp6; less, greater; and, or, not,

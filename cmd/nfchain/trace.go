@@ -8,6 +8,7 @@ import (
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource/process"
 	runs "nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/trace"
@@ -47,11 +48,9 @@ XDP programs pass from interface to interface are not seen in between.`,
 		if err != nil {
 			return err
 		}
-		chain := runs.Traced(p)
-		if t.Send > 0 {
-			if chain, err = runs.Sent(p, t.CodePoint); err != nil {
-				return err
-			}
+		chain, warnings, err := traced(p, t)
+		if err != nil {
+			return err
 		}
 		if chain.Probes, err = process.Probes(p.Chain); err != nil {
 			return err
@@ -60,6 +59,7 @@ XDP programs pass from interface to interface are not seen in between.`,
 		if err != nil {
 			return err
 		}
+		r.Warnings = append(r.Warnings, warnings...)
 		watched, err := runs.OnWatch(p.Chain)
 		if err != nil {
 			return err
@@ -88,6 +88,15 @@ XDP programs pass from interface to interface are not seen in between.`,
 	f.DurationVar(&t.Patience, "patience", 2*time.Second, "how long to wait for packets of which nothing more is seen")
 	f.BoolVar(&t.Softirq, "softirq", false, "show the time that cores spend at each hop; it slows packets down by 10 to 30%")
 	return cmd
+}
+
+// traced is a chain as packets see it that are sent, or else as its own do.
+func traced(p *plan.Plan, t trace.Options) (c trace.Chain, warnings []string, err error) {
+	if t.Send > 0 {
+		c, err = runs.Sent(p, t.CodePoint)
+		return c, nil, err
+	}
+	return runs.Whole(p)
 }
 
 // codePoint of packets, by its number or name.

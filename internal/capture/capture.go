@@ -43,7 +43,7 @@ type Chain struct {
 // Point is where packets are taken: in by an interface, or out.
 type Point struct {
 	// Hop is the node's name, Kind that of its function, and Place its place in the path,
-	// from 0.
+	// from 0, or [NoPlace].
 	Hop, Kind string
 	Place     int
 	Namespace string
@@ -54,6 +54,9 @@ type Point struct {
 	// Way is forward or reverse; empty where packets of both pass.
 	Way string
 }
+
+// NoPlace is that of a hop on an older path alone.
+const NoPlace = -1
 
 // Options are what to capture.
 type Options struct {

@@ -63,7 +63,11 @@ func (p Point) direction() string {
 
 // text says in words where a packet was.
 func (p Point) text(c Chain) string {
-	text := fmt.Sprintf("chain %s, hop %d of %d: %s %s, %s by %s", c.Name, p.Place+1, len(c.Path), p.Kind, p.Hop, p.direction(), p.Device)
+	hop := fmt.Sprintf("hop %d of %d", p.Place+1, len(c.Path))
+	if p.Place == NoPlace {
+		hop = "hop of an older path"
+	}
+	text := fmt.Sprintf("chain %s, %s: %s %s, %s by %s", c.Name, hop, p.Kind, p.Hop, p.direction(), p.Device)
 	if p.Way != "" {
 		text += ", " + p.Way
 	}

@@ -11,6 +11,7 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource/nsh"
 	"nfchain.dev/nfchain/internal/resource/through"
+	"nfchain.dev/nfchain/internal/trace"
 )
 
 // Captured is a chain as package capture looks at it: all of its hops, or one of them, by
@@ -48,6 +49,15 @@ func Captured(p *plan.Plan, hop string) (capture.Chain, error) {
 	c.ServicePaths = servicePaths(p)
 	for i := range c.Points {
 		c.Points[i].Place = places[c.Points[i].Hop]
+	}
+	left, err := leavingNodes(p)
+	if err != nil {
+		return c, err
+	}
+	for _, n := range left {
+		if hop == "" || hop == n.Name {
+			c.Points = append(c.Points, pointsLeaving(n)...)
+		}
 	}
 	if len(c.Points) == 0 {
 		return c, fmt.Errorf("chain %s has no hop %q; %s: %w", p.Chain, hop, Meant(hop, "it has", c.Path), ErrInput)
@@ -109,6 +119,17 @@ func pointsOf(n plan.Node) []capture.Point {
 		return sideOf(n, n.West, "", "")
 	}
 	return append(sideOf(n, n.West, api.Forward, api.Reverse), sideOf(n, n.East, api.Reverse, api.Forward)...)
+}
+
+// pointsLeaving are those of a node that only flows on an older path go by, which has no place in the newest.
+func pointsLeaving(n trace.Node) (all []capture.Point) {
+	for _, device := range n.Interfaces {
+		p := capture.Point{Hop: n.Name, Kind: n.Kind, Place: capture.NoPlace, Namespace: n.Namespace, Device: device}
+		q := p
+		q.Out = true
+		all = append(all, p, q)
+	}
+	return all
 }
 
 // seenAt are the points of a node that hands packets on: what leaves it is seen where it comes

@@ -35,7 +35,7 @@ classifier:
 	}
 	for port, want := range map[uint16]string{7001: ", on path b → a", 7002: ", on path direct"} {
 		for _, to := range p.Server().West.Addresses {
-			stop := echoes(t, p, netip.AddrPortFrom(to, port))
+			stop := echoes(t, p, ":0", netip.AddrPortFrom(to, port))
 			c, err := run.Captured(p, "")
 			if err != nil {
 				t.Fatal(err)
@@ -64,8 +64,8 @@ classifier:
 	}
 }
 
-// echoes sends packets from the first end to an address of the second, which sends them back, until the function that is given is called.
-func echoes(t *testing.T, p *plan.Plan, to netip.AddrPort) (stop func()) {
+// echoes sends packets from an address of the first end to one of the second, which sends them back, until the function that is given is called.
+func echoes(t *testing.T, p *plan.Plan, by string, to netip.AddrPort) (stop func()) {
 	t.Helper()
 	var from, at net.PacketConn
 	listen := func(in plan.Node, address string, c *net.PacketConn) error {
@@ -74,7 +74,7 @@ func echoes(t *testing.T, p *plan.Plan, to netip.AddrPort) (stop func()) {
 	if err := listen(p.Server(), to.String(), &at); err != nil {
 		t.Fatal(err)
 	}
-	if err := listen(p.Client(), ":0", &from); err != nil {
+	if err := listen(p.Client(), by, &from); err != nil {
 		_ = at.Close()
 		t.Fatal(err)
 	}

@@ -161,7 +161,7 @@ func (m *Measurement) tellPath(ctx context.Context, c trial.Condition, path *pla
 	return m.Store.SetWarnings(context.WithoutCancel(ctx), r.ID, r.Warnings)
 }
 
-// Explained is a chain as packets of a flow see it: on the path that the ports know for it, or else on the one that rules
+// Explained is a chain as packets of a flow see it: on the path that the ports know for it, be it an older one, or else on the one that rules
 // give it, and with those of its functions that fail.
 func Explained(p *plan.Plan, f trace.Flow) (trace.Chain, error) {
 	c, err := explainedOn(p, f)
@@ -175,6 +175,9 @@ func Explained(p *plan.Plan, f trace.Flow) (trace.Chain, error) {
 
 // explainedOn the path that a flow takes.
 func explainedOn(p *plan.Plan, f trace.Flow) (trace.Chain, error) {
+	if older, stays, err := olderPath(p, f); stays || err != nil {
+		return older, err
+	}
 	c := p.Classifier
 	if c == nil {
 		return Traced(p), nil

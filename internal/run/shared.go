@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
@@ -37,12 +36,10 @@ func pathOf(p *plan.Plan, at resource.Place) (*PathState, error) {
 	if err != nil || s == nil {
 		return nil, err
 	}
-	nodes, err := deploy.Nodes(p.Chain)
+	nodes, err := leaving(p)
 	if err != nil {
 		return nil, err
 	}
-	wanted := p.Namespaces()
-	nodes = slices.DeleteFunc(nodes, func(n string) bool { return slices.Contains(wanted, n) })
 	return &PathState{Older: s.Flows, IdleNS: s.Idle, Since: s.Since, Leaving: append([]string{}, nodes...), Kept: s.Kept, Moved: s.Moved, Displaced: s.Displaced, Unkept: s.Unkept}, nil
 }
 

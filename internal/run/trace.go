@@ -21,10 +21,8 @@ func TracedOn(p *plan.Plan, path *plan.Path, why string) trace.Chain {
 	c := trace.Chain{Name: p.Chain, Wiring: p.Wiring, Address: p.Reached().Addresses[0], Server: boundTo(p.Reached()), Between: p.Between(), Path: why}
 	arrivals, handed := p.ArrivalsOn(path), p.Handed()
 	for _, n := range p.On(path) {
-		node := trace.Node{Name: n.Name, Kind: n.Kind, Namespace: n.Namespace, Arrivals: map[string]resource.Interface{}, Handed: map[string]bool{}, Hands: n.Hook != "", Aside: (path == nil || path.Branched) && !p.Always(n.Name), OneWay: !p.Returns(n, path)}
-		if n.Replica != nil {
-			node.Of = n.Replica.Of
-		}
+		node := tracedNode(n)
+		node.Aside, node.OneWay = (path == nil || path.Branched) && !p.Always(n.Name), !p.Returns(n, path)
 		for _, i := range []*plan.Interface{n.West, n.East} {
 			if i == nil || slices.Contains(node.Interfaces, i.Device) {
 				continue
@@ -42,6 +40,15 @@ func TracedOn(p *plan.Plan, path *plan.Path, why string) trace.Chain {
 	c.Taps, c.Ports = taps(p), portsOf(p)
 	c.Counted = func(ctx context.Context) (map[string]trace.Counted, error) { return counted(ctx, p) }
 	return c
+}
+
+// tracedNode is a node without what depends on the path of packets.
+func tracedNode(n plan.Node) trace.Node {
+	node := trace.Node{Name: n.Name, Kind: n.Kind, Namespace: n.Namespace, Arrivals: map[string]resource.Interface{}, Handed: map[string]bool{}, Hands: n.Hook != ""}
+	if n.Replica != nil {
+		node.Of = n.Replica.Of
+	}
+	return node
 }
 
 // portsOf what the wiring has between nodes, by name, with the nodes' interfaces at their other ends.

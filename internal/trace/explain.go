@@ -82,13 +82,13 @@ func Explain(ctx context.Context, c Chain, f Flow, o Options) (Explanation, erro
 	}
 	e := Explanation{SchemaVersion: trial.SchemaVersion, Chain: r.Chain, Wiring: r.Wiring, Flow: f.String(), Path: r.Path, Unmet: c.Unmet, Sent: s.sent, Elsewhere: ownOf(r.Elsewhere), Warnings: r.Warnings}
 	e.failing = c.Failing
-	e.follow(r.Hops, f)
+	e.follow(r.Hops, f, c.ByTime)
 	e.judge(s.refusal)
 	return e, nil
 }
 
 // follow the flow through the hops.
-func (e *Explanation) follow(hops []Hop, f Flow) {
+func (e *Explanation) follow(hops []Hop, f Flow, byTime bool) {
 	var between []Hop
 	if n := len(hops) - 1; hops[n].Kind == wiringKind {
 		hops, between = hops[:n], hops[n:]
@@ -96,6 +96,9 @@ func (e *Explanation) follow(hops []Hop, f Flow) {
 	hops = slices.Clone(hops)
 	if f.Reverse {
 		slices.Reverse(hops)
+	}
+	if byTime {
+		inOrder(hops, f)
 	}
 	e.flow = f
 	hops, e.toFunction = until(hops, f)
@@ -127,6 +130,31 @@ func (e *Explanation) follow(hops []Hop, f Flow) {
 	}
 	for _, h := range between {
 		e.Hops = append(e.Hops, Step{Name: h.Name, Kind: h.Kind, Drops: h.Drops, Rules: h.Rules, Steps: h.Steps})
+	}
+}
+
+// inOrder of when packets came to functions, or to one of their replicas, are the hops then, and the ends where they were. Those to which none
+// came follow whom they followed.
+func inOrder(hops []Hop, f Flow) {
+	came, last := map[string]uint64{}, uint64(0)
+	between := hops[1 : len(hops)-1]
+	for _, h := range between {
+		if h.TimeIn != nil {
+			came[h.function()] = h.TimeIn.MedianNS
+		}
+	}
+	for _, h := range between {
+		if _, seen := came[h.function()]; !seen {
+			came[h.function()] = last
+		}
+		last = came[h.function()]
+	}
+	slices.SortStableFunc(between, func(a, b Hop) int { return cmp.Compare(came[a.function()], came[b.function()]) })
+	for i, h := range between {
+		next := slices.IndexFunc(hops[i+2:], func(h Hop) bool { return h.entry(f.Reverse).OwnIn.Packets > 0 })
+		if h.hands && next >= 0 {
+			h.at(h.entry(!f.Reverse).Name).OwnOut = hops[i+2+next].entry(f.Reverse).OwnIn
+		}
 	}
 }
 

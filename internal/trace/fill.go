@@ -42,7 +42,7 @@ func (r *Report) fill(v *view, s seen, before, after reading) {
 	}
 	r.addPoints(v, s)
 	for i, node := range v.nodes {
-		if node.Hands {
+		if r.Hops[i].hands = node.Hands; node.Hands && !node.Handed[node.Interfaces[0]] {
 			r.addHanded(v, i)
 		}
 	}

@@ -29,7 +29,10 @@ func until(hops []Hop, f Flow) ([]Hop, bool) {
 }
 
 // means tells whether the hop is what a name of a function means, of whose replicas it may be one.
-func (h Hop) means(function string) bool { return cmp.Or(h.Of, h.Name) == function }
+func (h Hop) means(function string) bool { return h.function() == function }
+
+// function that the hop is, or is a replica of.
+func (h Hop) function() string { return cmp.Or(h.Of, h.Name) }
 
 // entry is the interface by which packets of a direction come in.
 func (h Hop) entry(reverse bool) Interface {

@@ -82,6 +82,8 @@ type Hop struct {
 	Steps trial.List[StepCount] `json:"steps"`
 	// SoftirqS is the time that cores spent on packets that were received here.
 	SoftirqS *float64 `json:"softirq_s,omitempty"`
+	// hands tells that programs hand packets on there.
+	hands bool
 }
 
 // Interface is one of a hop's.

@@ -21,6 +21,8 @@ type Chain struct {
 	Name, Wiring string
 	// Nodes in path order, both ends included.
 	Nodes []Node
+	// ByTime tells that packets may come to nodes in another order than that: who explains a flow tells them by when they did.
+	ByTime bool
 	// Between is the namespace of what the wiring has between nodes, empty where it has
 	// none: packets can end there too.
 	Between string
@@ -81,7 +83,8 @@ type Node struct {
 	// Arrivals are where the kernel tells of what comes in by one of them, if not there.
 	Arrivals map[string]resource.Interface
 	// Hands tells that programs hand packets on from one interface to the other, of which the
-	// kernel tells nothing: what came there is what came to the nodes beside it.
+	// kernel tells nothing: what came there is what came to the nodes beside it, but where it is Handed, and
+	// what left it is what came to the next one.
 	Hands bool
 	// Handed are those of them by which packets come in that the kernel tells of nowhere, because a
 	// forwarder hands them to the node.

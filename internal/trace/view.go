@@ -146,7 +146,7 @@ func (v *view) addPoints(s *seat) error {
 		if !ok {
 			return fmt.Errorf("namespace %q has no interface %s; `nfchain up` mends the chain", s.Namespace, name)
 		}
-		if s.Hands {
+		if s.Hands && !s.Handed[name] {
 			continue
 		}
 		in := point{s, name, s.inode, index, false, s.Handed[name]}
@@ -155,7 +155,10 @@ func (v *view) addPoints(s *seat) error {
 				return err
 			}
 		}
-		v.points = append(v.points, in, point{s, name, s.inode, index, true, false})
+		if v.points = append(v.points, in); s.Hands {
+			continue
+		}
+		v.points = append(v.points, point{s, name, s.inode, index, true, false})
 	}
 	return nil
 }
