@@ -36,19 +36,24 @@ func (a *app) printInline(s runs.State) {
 		if h.Pass == nil || printed[h.Pass.Interface] {
 			continue
 		}
-		from := []string{h.From}
-		for _, other := range s.Hops {
-			if other.Pass != nil && slices.Contains(h.Pass.Beside, other.Pass.Interface) && !slices.Contains(from, other.From) {
-				from = append(from, other.From)
-			}
-		}
 		printed[h.Pass.Interface] = true
 		for _, at := range h.Pass.Beside {
 			printed[at] = true
 		}
-		a.printf("\nfrom %s to %s: %s came\n", strings.Join(from, ", "), h.To, tallied(h.Pass.Came))
+		a.printf("\nfrom %s to %s: %s came\n", metFrom(s, h), h.To, tallied(h.Pass.Came))
 		a.printSteps(*h.Pass)
 	}
+}
+
+// metFrom are the nodes whose packets meet the functions on a hop, with those of other hops that share them.
+func metFrom(s runs.State, h runs.HopState) string {
+	from := []string{h.From}
+	for _, other := range s.Hops {
+		if other.Pass != nil && slices.Contains(h.Pass.Beside, other.Pass.Interface) && !slices.Contains(from, other.From) {
+			from = append(from, other.From)
+		}
+	}
+	return strings.Join(from, ", ")
 }
 
 func (a *app) printSteps(p runs.PassState) {
