@@ -143,11 +143,8 @@ func (v VLANs) Parse() ([]VLANRange, error) {
 		if text == None {
 			return VLANRange{Untagged, Untagged}, nil
 		}
-		low, high, ok := numbers(text, 0, last)
-		if !ok {
-			return VLANRange{}, fmt.Errorf("%q is not a VLAN; write 10 or 20-30, between 0 and %d, or none", text, last)
-		}
-		return VLANRange{low, high}, nil
+		low, high, err := numbers(text, 0, last, fmt.Sprintf("is not a VLAN; write 10 or 20-30, between 0 and %d, or none", last))
+		return VLANRange{low, high}, err
 	})
 }
 

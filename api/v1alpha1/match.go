@@ -22,22 +22,24 @@ func ParsePrefix(text string) (netip.Prefix, error) {
 
 // ParsePorts reads a port or an inclusive range of them, as "443" or "1000-2000".
 func ParsePorts(text string) (first, last uint16, err error) {
-	first, last, ok := numbers(text, 1, 65535)
-	if !ok {
-		return 0, 0, fmt.Errorf("%q is not a port or range; write 443 or 1000-2000, between 1 and 65535", text)
-	}
-	return first, last, nil
+	return numbers(text, 1, 65535, "is not a port or range; write 443 or 1000-2000, between 1 and 65535")
 }
 
-// numbers reads one, or an inclusive range of them, between two others.
-func numbers(text string, least, most uint64) (first, last uint16, ok bool) {
+// numbers reads one, or an inclusive range of them, between two others; wrong says what it is that is none.
+func numbers(text string, least, most uint64, wrong string) (first, last uint16, err error) {
 	low, high, ranged := strings.Cut(text, "-")
 	if !ranged {
 		high = low
 	}
 	a, errA := strconv.ParseUint(low, 10, 16)
 	b, errB := strconv.ParseUint(high, 10, 16)
-	return uint16(a), uint16(b), errA == nil && errB == nil && a <= b && a >= least && b <= most
+	switch {
+	case errA != nil || errB != nil || min(a, b) < least || max(a, b) > most:
+		return 0, 0, fmt.Errorf("%q %s", text, wrong)
+	case a > b:
+		return 0, 0, fmt.Errorf("%q ends before it begins; write %d-%d", text, b, a)
+	}
+	return uint16(a), uint16(b), nil
 }
 
 // Code points of differentiated services that have a name of their own: expedited forwarding

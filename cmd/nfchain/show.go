@@ -137,7 +137,7 @@ func (a *app) printState(s runs.State) error {
 	for _, f := range s.Inline {
 		a.printCounters(runs.NodeState{Name: f.Name, Rules: f.Rules, Dropped: f.Dropped})
 		if c := f.Connections; c != nil {
-			a.printf("\n%s: %d connections known, of %d at most; %d made room for others\n", f.Name, c.Known, c.Most, c.Evicted)
+			a.printf("\n%s: %s known, of %d at most; %d made room for others\n", f.Name, words.Plural(int(c.Known), "connection"), c.Most, c.Evicted)
 		}
 		a.printTranslations(f)
 	}

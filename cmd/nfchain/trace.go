@@ -34,7 +34,7 @@ XDP programs pass from interface to interface are not seen in between.`,
 	var o *string
 	var dscp string
 	cmd.RunE = a.privileged(does(func(cmd *cobra.Command, args []string) error {
-		err := checkTrace(t, dscp)
+		err := checkTrace(t, cmd.Flags().Changed)
 		if err == nil && dscp != "" {
 			t.CodePoint, err = codePoint(dscp)
 		}
@@ -81,11 +81,11 @@ XDP programs pass from interface to interface are not seen in between.`,
 	f := cmd.Flags()
 	f.IntVar(&t.Send, "send", 0, "marked packets to send from the first endpoint to the last")
 	f.Float64Var(&t.Rate, "rate", 1000, "packets per second of --send; 0 is as fast as a socket takes them")
-	f.IntVar(&t.Payload, "payload-size", 64, "bytes of each packet behind its UDP header")
+	f.IntVar(&t.Payload, "payload-size", 64, "bytes of each packet of --send behind its UDP header")
 	f.IntVar(&t.TTL, "ttl", 0, "hops that the packets of --send may take (default: the system's)")
 	f.StringVar(&dscp, "dscp", "", "code point of the packets of --send: 0 to 63, ef, af41 …")
 	f.DurationVar(&t.For, "for", 5*time.Second, "how long to look where nothing is sent")
-	f.DurationVar(&t.Patience, "patience", 2*time.Second, "how long to wait for packets of which nothing more is seen")
+	f.DurationVar(&t.Patience, "patience", 2*time.Second, "how long to wait for packets of --send of which nothing more is seen")
 	f.BoolVar(&t.Softirq, "softirq", false, "show the time that cores spend at each hop; it slows packets down by 10 to 30%")
 	return cmd
 }
@@ -108,8 +108,11 @@ func codePoint(text string) (uint8, error) {
 	return c, err
 }
 
+// ofSent are flags of packets that are sent.
+var ofSent = []string{"rate", "payload-size", "ttl", "dscp", "patience"}
+
 // checkTrace refuses what cannot be meant.
-func checkTrace(t trace.Options, dscp string) error {
+func checkTrace(t trace.Options, given func(flag string) bool) error {
 	switch {
 	case t.Send < 0 || t.Send > trace.MaxSend:
 		return fmt.Errorf("--send: %d packets cannot be sent, at most %d: %w", t.Send, trace.MaxSend, runs.ErrInput)
@@ -119,12 +122,15 @@ func checkTrace(t trace.Options, dscp string) error {
 		return fmt.Errorf("--payload-size: %d to %d bytes are possible, not %d: %w", trace.MinPayload, trace.MaxPayload, t.Payload, runs.ErrInput)
 	case t.TTL < 0 || t.TTL > 255:
 		return fmt.Errorf("--ttl: %d is not between 1 and 255: %w", t.TTL, runs.ErrInput)
-	case t.Send == 0 && dscp != "":
-		return fmt.Errorf("--dscp is of packets that are sent; add --send N: %w", runs.ErrInput)
-	case t.Send == 0 && t.TTL != 0:
-		return fmt.Errorf("--ttl is of packets that are sent; add --send N: %w", runs.ErrInput)
 	case t.For < 0 || t.Patience < 0:
 		return fmt.Errorf("--for, --patience: a time cannot be less than nothing: %w", runs.ErrInput)
+	case t.Send > 0 && given("for"):
+		return fmt.Errorf("--for is of a chain's own traffic; leave out --send, or say with --patience how long packets that are sent are waited for: %w", runs.ErrInput)
+	}
+	for _, flag := range ofSent {
+		if t.Send == 0 && given(flag) {
+			return fmt.Errorf("--%s is of packets that are sent; add --send N: %w", flag, runs.ErrInput)
+		}
 	}
 	return nil
 }
