@@ -1,8 +1,11 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -58,4 +61,32 @@ func (w Watched) Failing() (all []string) {
 		}
 	}
 	return all
+}
+
+// longestUnwell is how long a function that is watched and has failed is given to come back before its chain is measured. What was made good again
+// is put back when some probes have come through it, which an idle chain has one of a second.
+const longestUnwell = 10 * time.Second
+
+// untilWell waits until no function of a chain has failed, and tells of those that have at the end.
+func untilWell(ctx context.Context, chain string) ([]string, error) {
+	for began := time.Now(); ; {
+		w, err := OnWatch(chain)
+		failing := w.Failing()
+		if err != nil || len(failing) == 0 || time.Since(began) > longestUnwell {
+			return failing, err
+		}
+		select {
+		case <-ctx.Done():
+			return failing, ctx.Err()
+		case <-time.After(longestLook):
+		}
+	}
+}
+
+// because adds to an error that functions have failed.
+func because(err error, failing []string) error {
+	if len(failing) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w; %s", err, strings.Join(failing, "; "))
 }

@@ -137,9 +137,13 @@ func (m *Measurement) prove(ctx context.Context, c trial.Condition, tool traffic
 		if m.proven[key] {
 			continue
 		}
+		failing, err := untilWell(ctx, p.Chain)
+		if err != nil {
+			return err
+		}
 		began := m.Now()
 		if err := proven(ctx, p, kind, path); err != nil {
-			return unmadeBy("the path could not be proven", err)
+			return unmadeBy("the path could not be proven", because(err, failing))
 		}
 		m.proof(p.Chain, m.Now().Sub(began))
 		m.proven[key] = true
