@@ -30,6 +30,11 @@ type Translation struct {
 	Source []netip.Addr
 }
 
+// Addressed are options that name addresses which the chain leads to the function: connections that have one end when it is gone.
+type Addressed interface {
+	Named() []netip.Addr
+}
+
 // translated connections that are known without a namespace at once, all of a chain's together.
 const translated = 65_536
 

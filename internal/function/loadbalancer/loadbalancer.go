@@ -5,6 +5,7 @@ package loadbalancer
 import (
 	_ "embed"
 	"fmt"
+	"net/netip"
 	"slices"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -33,6 +34,9 @@ type Options struct {
 
 // NeedsAnswers implements api.Answered.
 func (*Options) NeedsAnswers() string { return function.AnsweredTranslating }
+
+// Named implements [function.Addressed].
+func (o *Options) Named() []netip.Addr { return o.Addresses.Parse() }
 
 //go:embed loadbalancer.go
 var declared string

@@ -6,6 +6,7 @@ package nat
 import (
 	_ "embed"
 	"fmt"
+	"net/netip"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/function"
@@ -23,6 +24,17 @@ type Options struct {
 
 // NeedsAnswers implements api.Answered.
 func (*Options) NeedsAnswers() string { return function.AnsweredTranslating }
+
+// Named implements [function.Addressed].
+func (o *Options) Named() (all []netip.Addr) {
+	if o.Source != nil {
+		all = append(all, o.Source.Addresses.Parse()...)
+	}
+	if o.Destination != nil {
+		all = append(all, o.Destination.Addresses.Parse()...)
+	}
+	return all
+}
 
 //go:embed nat.go
 var declared string
