@@ -20,7 +20,7 @@ import (
 // leavingKind stands in the place of the kind of a node that the plan no longer has: only flows that stay on an older path go by it.
 const leavingKind = "leaving"
 
-// leavingNodes are such nodes, as they are there.
+// leavingNodes are such nodes, as they are there, and replicas that are taken out and have flows yet.
 func leavingNodes(p *plan.Plan) (all []trace.Node, err error) {
 	if !forwards(p) || !netns.Exists(p.Between()) {
 		return nil, nil
@@ -37,7 +37,7 @@ func leavingNodes(p *plan.Plan) (all []trace.Node, err error) {
 	left, err := leaving(p)
 	for _, ns := range left {
 		_, name, _ := namespace.Split(ns)
-		n := trace.Node{Name: name, Kind: leavingKind, Namespace: ns, Aside: true, Handed: map[string]bool{}}
+		n := trace.Node{Name: name, Kind: leavingKind, Namespace: ns, Of: replicaOf(p, name), Aside: true, Handed: map[string]bool{}}
 		for _, end := range ends {
 			if end.Node == name {
 				n.Interfaces, n.Handed[end.Device] = append(n.Interfaces, end.Device), true
@@ -48,6 +48,49 @@ func leavingNodes(p *plan.Plan) (all []trace.Node, err error) {
 		}
 	}
 	return all, err
+}
+
+// replicaOf is the function of the plan whose replica a node of that name was; "" where it was none.
+func replicaOf(p *plan.Plan, name string) string {
+	for _, n := range p.Nodes {
+		if n.Replica == nil {
+			continue
+		}
+		if number, is := strings.CutPrefix(name, n.Replica.Of+"-"); is && strings.Trim(number, "0123456789") == "" {
+			return n.Replica.Of
+		}
+	}
+	return ""
+}
+
+// amid nodes are put those that leave: replicas behind the last of their function, where that is among them, and others, if they are
+// wanted, before the last.
+func amid(nodes, left []trace.Node, others bool) []trace.Node {
+	nodes = slices.Clone(nodes)
+	for _, n := range left {
+		at, last := -1, len(nodes)-1
+		for i, in := range nodes {
+			if n.Of != "" && in.Of == n.Of {
+				at = i + 1
+			}
+		}
+		switch {
+		case at > 0:
+			nodes = slices.Insert(nodes, at, n)
+		case others:
+			nodes = slices.Insert(nodes, last, n)
+		}
+	}
+	return nodes
+}
+
+// withReplicas of the functions among the nodes that are taken out, as flows that they had stay with them.
+func withReplicas(p *plan.Plan, nodes []trace.Node) ([]trace.Node, error) {
+	left, err := leavingNodes(p)
+	left = slices.DeleteFunc(left, func(n trace.Node) bool {
+		return slices.ContainsFunc(nodes, func(in trace.Node) bool { return in.Name == n.Name })
+	})
+	return amid(nodes, left, false), err
 }
 
 // forwards tells whether the chain has a forwarder, at which flows can stay.
@@ -112,8 +155,7 @@ func eitherPath(p *plan.Plan, left []trace.Node) trace.Chain {
 			n.Handed[device] = p.Nodes[i].Hook != through.XDP // there packets are frames, which no socket sees
 		}
 	}
-	last := len(c.Nodes) - 1
-	c.Nodes, c.ByTime = slices.Concat(c.Nodes[:last], left, c.Nodes[last:]), true
+	c.Nodes, c.ByTime = amid(c.Nodes, left, true), true
 	return c
 }
 
@@ -228,8 +270,7 @@ func Whole(p *plan.Plan) (c trace.Chain, warnings []string, err error) {
 	if err != nil || len(left) == 0 {
 		return c, nil, err
 	}
-	last := len(c.Nodes) - 1
-	c.Nodes = slices.Concat(c.Nodes[:last], left, c.Nodes[last:])
+	c.Nodes = amid(c.Nodes, left, true)
 	var names []string
 	for _, n := range left {
 		names = append(names, n.Name)

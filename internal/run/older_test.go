@@ -169,6 +169,45 @@ func TestFlowOnAnOlderPathBehindANATIsExplained(t *testing.T) {
 	b.newFlows("client nat many quick server")
 }
 
+// TestFlowOfAReplicaThatLeavesIsExplained by that replica, both ways, beside a classifier and without one.
+func TestFlowOfAReplicaThatLeavesIsExplained(t *testing.T) {
+	nstest.Require(t, feature.BPFPeer, feature.BPFClsact, feature.BPFTrace)
+	const classifier = "classifier: {otherwise: chain, rules: [{name: r, match: {protocol: udp}, functions: [r, a]}]}\n"
+	for name, c := range map[string]struct{ classifier, way, back string }{"one path": {"", "client a r server", "server r a client"}, "rules": {classifier, "client r a server", "server a r client"}} {
+		t.Run(name, func(t *testing.T) {
+			functions := func(replicas int) string {
+				return fmt.Sprintf("%sfunctions: [{name: a, kind: forward}, {name: r, kind: forward, replicas: %d}]\n%s", older, replicas, c.classifier)
+			}
+			b := newBed(t, functions(3))
+			b.up(run.UpOptions{Wait: true})
+			p := b.planned()
+			hasIt := func(e trace.Explanation) (name, kind string) {
+				for _, h := range e.Hops {
+					if h.Of == "r" {
+						return h.Name, h.Kind
+					}
+				}
+				return "", ""
+			}
+			port := 4000
+			for ; ; port++ { // chance gives one of some flows to the last replica
+				if has, _ := hasIt(b.explained("udp", fmt.Sprintf("client:%d", port), "server:5000")); has == "r-3" {
+					break
+				}
+			}
+			from := netip.AddrPortFrom(p.Client().East.Addresses[0], uint16(port)).String()
+			defer echoes(t, p, from, netip.AddrPortFrom(p.Server().West.Addresses[0], 5000))()
+			b.edited(functions(2))
+			for _, way := range [][]string{{from, "server:5000", c.way}, {"server:5000", from, c.back}} {
+				e := b.explained("udp", way[0], way[1])
+				if has, kind := hasIt(e); has != "r-3" || kind != "leaving" || wayOf(e) != way[2] {
+					t.Errorf("%s, a %s, has it on the way %s; %s %v", has, kind, wayOf(e), e.Verdict, e.Reasons)
+				}
+			}
+		})
+	}
+}
+
 // TestNodesThatLeaveAreTraced and captured while flows go by them.
 func TestNodesThatLeaveAreTraced(t *testing.T) {
 	nstest.Require(t, feature.BPFPeer, feature.BPFClsact)

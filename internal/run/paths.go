@@ -168,6 +168,9 @@ func Explained(p *plan.Plan, f trace.Flow) (trace.Chain, error) {
 	if err != nil {
 		return c, err
 	}
+	if c.Nodes, err = withReplicas(p, c.Nodes); err != nil {
+		return c, err
+	}
 	watched, err := OnWatch(p.Chain)
 	c.Failing = watched.failing(p)
 	return c, err
