@@ -55,7 +55,7 @@ type Point struct {
 	Way string
 }
 
-// NoPlace is that of a hop on an older path alone.
+// NoPlace is that of a hop that the chain no longer has, and by which only flows from before go.
 const NoPlace = -1
 
 // Options are what to capture.

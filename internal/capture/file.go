@@ -65,7 +65,7 @@ func (p Point) direction() string {
 func (p Point) text(c Chain) string {
 	hop := fmt.Sprintf("hop %d of %d", p.Place+1, len(c.Path))
 	if p.Place == NoPlace {
-		hop = "hop of an older path"
+		hop = "hop that is taken out"
 	}
 	text := fmt.Sprintf("chain %s, %s: %s %s, %s by %s", c.Name, hop, p.Kind, p.Hop, p.direction(), p.Device)
 	if p.Way != "" {

@@ -121,7 +121,7 @@ func pointsOf(n plan.Node) []capture.Point {
 	return append(sideOf(n, n.West, api.Forward, api.Reverse), sideOf(n, n.East, api.Reverse, api.Forward)...)
 }
 
-// pointsLeaving are those of a node that only flows on an older path go by, which has no place in the newest.
+// pointsLeaving are those of a node that only flows from before go by, which has no place in the path.
 func pointsLeaving(n trace.Node) (all []capture.Point) {
 	for _, device := range n.Interfaces {
 		p := capture.Point{Hop: n.Name, Kind: n.Kind, Place: capture.NoPlace, Namespace: n.Namespace, Device: device}

@@ -230,7 +230,7 @@ func TestNodesThatLeaveAreTraced(t *testing.T) {
 		t.Errorf("%+v, %v", r.Hops, err)
 	}
 	for _, packet := range b.capturedAt("b", "udp and port 5000", 8, func() {}) {
-		if !strings.Contains(packet.Comment, "hop of an older path: leaving b, ") {
+		if !strings.Contains(packet.Comment, "hop that is taken out: leaving b, ") {
 			t.Errorf("a packet tells %q", packet.Comment)
 		}
 	}
