@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -170,7 +168,7 @@ func (o *tour) travel() {
 	o.sends.Add(1)
 	go func() {
 		defer o.sends.Done()
-		onOneCore()
+		nstest.OnOneCore()
 		for {
 			select {
 			case <-o.stop:
@@ -184,33 +182,6 @@ func (o *tour) travel() {
 			_, _ = o.out.WriteToUDPAddrPort(binary.BigEndian.AppendUint64(nil, n), o.to)
 		}
 	}()
-}
-
-// onOneCore is where this goroutine, which sends, runs from now on, alone on its thread: that ends with it.
-func onOneCore() {
-	runtime.LockOSThread()
-	stay := unix.CPUSet{}
-	if unix.SchedGetaffinity(0, &stay) == nil {
-		stay = oneOf(stay, int(senders.Add(1)))
-		_ = unix.SchedSetaffinity(0, &stay)
-	}
-}
-
-// senders are how many there were.
-var senders atomic.Int64
-
-// oneOf some cores, by turns.
-func oneOf(all unix.CPUSet, turn int) (one unix.CPUSet) {
-	for core, nth := 0, turn%all.Count(); one.Count() == 0; core++ {
-		if !all.IsSet(core) {
-			continue
-		}
-		if nth == 0 {
-			one.Set(core)
-		}
-		nth--
-	}
-	return one
 }
 
 // more waits until so many more came.

@@ -124,7 +124,7 @@ func streamsFrom(t testing.TB, from, end plan.Node, to, at []netip.Addr) *stream
 
 // run sends until it is stopped, from one core, as a tour does.
 func (s *streaming) run() {
-	onOneCore()
+	nstest.OnOneCore()
 	var n uint64
 	defer func() { s.ended <- n }()
 	for {

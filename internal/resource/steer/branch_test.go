@@ -362,6 +362,7 @@ func TestBranchesForget(t *testing.T) {
 		specs[i].Branch.Flows = 1024
 	}
 	p := newParter(t, specs)
+	nstest.OnOneCore()
 	for i := range uint16(4000) {
 		p.wires[1].send(t, flow{id: i}.packet(0))
 	}
