@@ -179,8 +179,8 @@ func (m *stateMetrics) flows(s runs.State) {
 	}
 	if p := s.Path; p != nil {
 		m.gauge("nfchain_older_flows", "Flows that stay on a path from before the chain was changed.", s.Chain, float64(p.Older), nil)
+		m.gauge("nfchain_older_kept_flows", "Flows that were found to have been there before the chain was changed, as far as they are known yet.", s.Chain, float64(p.Kept), nil)
 		m.counters("nfchain_older_", s.Chain, nil, []counter{
-			{"kept_flows", "Flows that were found to have been there before the chain was changed.", p.Kept},
 			{"moved_flows", "Flows that went on by the newest path, as theirs was no more.", p.Moved},
 			{"displaced_flows", "Flows that made room for others before they were idle.", p.Displaced},
 			{"unkept_packets", "Packets of flows for which there was no room among those that stay.", p.Unkept},

@@ -79,7 +79,7 @@ func TestMetricsOfWhatIsCounted(t *testing.T) {
 		`nfchain_hop_bytes_total{chain="edge",direct="true",from="client",to="server"} 21.0`, `nfchain_pass_packets_total{chain="edge",from="a, c",to="b"} 7.0`,
 		`nfchain_pass_malformed_packets_total{chain="edge",from="a, c",to="b"} 1.0`, `nfchain_shared_new_flows_total{chain="edge",function="r"} 22.0`,
 		`nfchain_replica_flows{chain="edge",function="r",node="r-1"} 23.0`, `nfchain_replica_busy_flows{chain="edge",function="r",node="r-1"} 24.0`,
-		`nfchain_branch_flows{chain="edge"} 25.0`, `nfchain_branch_unknown_packets_total{chain="edge"} 26.0`, `nfchain_older_flows{chain="edge"} 5.0`, `nfchain_older_kept_flows_total{chain="edge"} 6.0`,
+		`nfchain_branch_flows{chain="edge"} 25.0`, `nfchain_branch_unknown_packets_total{chain="edge"} 26.0`, `nfchain_older_flows{chain="edge"} 5.0`, `nfchain_older_kept_flows{chain="edge"} 6.0`,
 		`nfchain_classifier_flows{chain="edge",path="a b",place="1",rule="web"} 27.0`, `nfchain_classifier_packets_total{chain="edge",path="a b",place="1",rule="web"} 28.0`,
 		`nfchain_classifier_flows{chain="edge",path="drop",place="2",rule="otherwise"} 0.0`, `nfchain_classifier_flows{chain="edge",rule="earlier"} 29.0`, `nfchain_classifier_new_flows_total{chain="edge"} 30.0`,
 		`nfchain_tap_cpu_seconds_total{chain="edge",command="tcpdump",pid="31",tap="m-tap"} 1.5`,

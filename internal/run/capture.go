@@ -55,7 +55,7 @@ func Captured(p *plan.Plan, hop string) (capture.Chain, error) {
 		return c, err
 	}
 	for _, n := range left {
-		if hop == "" || hop == n.Name {
+		if hop == "" || hop == n.Name || hop == n.Of {
 			c.Points = append(c.Points, pointsLeaving(n)...)
 		}
 	}

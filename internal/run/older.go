@@ -257,8 +257,8 @@ func (w walk) enter(port string) (n trace.Node, out string) {
 
 // partner of an interface, by which packets leave a node that came in by it: they are named in pairs.
 func partner(devices []string, device string) string {
-	if i := slices.Index(devices, device) ^ 1; i < len(devices) {
-		return devices[i]
+	if i := slices.Index(devices, device); i >= 0 && i^1 < len(devices) {
+		return devices[i^1]
 	}
 	return device
 }

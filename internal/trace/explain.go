@@ -152,7 +152,7 @@ func inOrder(hops []Hop, f Flow) {
 	slices.SortStableFunc(between, func(a, b Hop) int { return cmp.Compare(came[a.function()], came[b.function()]) })
 	for i, h := range between {
 		next := slices.IndexFunc(hops[i+2:], func(h Hop) bool { return h.entry(f.Reverse).OwnIn.Packets > 0 })
-		if h.hands && next >= 0 {
+		if h.hands && next >= 0 && h.entry(f.Reverse).OwnIn.Packets > 0 {
 			h.at(h.entry(!f.Reverse).Name).OwnOut = hops[i+2+next].entry(f.Reverse).OwnIn
 		}
 	}
