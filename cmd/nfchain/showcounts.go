@@ -53,7 +53,10 @@ func (m *stateMetrics) did(chain string, n runs.NodeState) {
 			{"reordered_packets", "Packets that it had others overtake.", i.Reordered},
 			{"delayed_packets", "Packets that it delayed.", i.Delayed},
 			{"overflowed_packets", "Packets that were dropped as the limit of those held was reached.", i.Overflowed},
+			{"given_up_packets", "Packets that were let go as too few came that could overtake them.", i.GivenUp},
 			{"left_packets", "Packets that went on.", i.Left},
+			{"refused_packets", "Packets that the kernel did not take back.", i.Refused},
+			{"unstamped_packets", "Packets that are late by more than is known, as the kernel did not tell when they came.", i.Unstamped},
 		})
 	}
 	if n.NSH == nil {
@@ -107,12 +110,10 @@ func (m *stateMetrics) step(chain string, of told.Labels, s runs.StepState) {
 
 // odd packets that no function got, or that were lost behind all.
 func (m *stateMetrics) odd(chain string, at told.Labels, p runs.PassState) {
-	m.counters("nfchain_pass_", chain, at, []counter{
-		{"packets", "Packets that came to functions that are inline.", p.Came.Packets},
-		{"other_packets", "Packets of no IP, that went on untouched.", p.Other.Packets},
-		{"malformed_packets", "Packets that no router forwards, dropped before the first step.", p.Malformed.Packets},
-		{"unwritten_packets", "Packets dropped behind the last step, as there was no memory to change them in.", p.Unwritten.Packets},
-	})
+	m.tally("nfchain_pass", "that came to functions that are inline", chain, at, p.Came)
+	m.tally("nfchain_pass_other", "of no IP, that went on untouched", chain, at, p.Other)
+	m.tally("nfchain_pass_malformed", "that no router forwards, dropped before the first step", chain, at, p.Malformed)
+	m.tally("nfchain_pass_unwritten", "dropped behind the last step, as there was no memory to change them in", chain, at, p.Unwritten)
 }
 
 // hops are what a forwarder counted.
@@ -127,6 +128,9 @@ func (m *stateMetrics) hops(s runs.State) {
 			{"led_past_packets", "Packets that were led past the node while it failed, as far as they are counted.", h.LedPast},
 			{"unknown_packets", "Packets that went the planned way as it was not known where they belong.", h.Unknown},
 		})
+		if h.Flows > 0 {
+			m.gauge("nfchain_hop_flows", "Flows that are known to have come this way, so that answers go it.", s.Chain, float64(h.Flows), labels)
+		}
 		if h.Pass == nil || passes[h.Pass.Interface] {
 			continue
 		}

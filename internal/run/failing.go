@@ -83,10 +83,11 @@ func untilWell(ctx context.Context, chain string) ([]string, error) {
 	}
 }
 
-// because adds to an error that functions have failed.
-func because(err error, failing []string) error {
-	if len(failing) == 0 {
-		return err
+// because adds to an error which functions of a chain have failed.
+func because(err error, chain string) error {
+	w, wrong := OnWatch(chain)
+	if failing := w.Failing(); wrong == nil && len(failing) > 0 {
+		return fmt.Errorf("%w; %s", err, strings.Join(failing, "; "))
 	}
-	return fmt.Errorf("%w; %s", err, strings.Join(failing, "; "))
+	return err
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,9 +17,6 @@ import (
 	"nfchain.dev/nfchain/internal/trace"
 	"nfchain.dev/nfchain/internal/words"
 )
-
-// leavingKind stands in the place of the kind of a node that the plan no longer has: only flows that stay on an older path go by it.
-const leavingKind = "leaving"
 
 // leavingNodes are such nodes, as they are there, and replicas that are taken out and have flows yet.
 func leavingNodes(p *plan.Plan) (all []trace.Node, err error) {
@@ -37,17 +35,32 @@ func leavingNodes(p *plan.Plan) (all []trace.Node, err error) {
 	left, err := leaving(p)
 	for _, ns := range left {
 		_, name, _ := namespace.Split(ns)
-		n := trace.Node{Name: name, Kind: leavingKind, Namespace: ns, Of: replicaOf(p, name), Aside: true, Handed: map[string]bool{}}
+		n := trace.Node{Name: name, Kind: trace.LeavingKind, Namespace: ns, Of: replicaOf(p, name), Aside: true, Handed: map[string]bool{}}
 		for _, end := range ends {
 			if end.Node == name {
 				n.Interfaces, n.Handed[end.Device] = append(n.Interfaces, end.Device), true
 			}
 		}
-		if slices.Sort(n.Interfaces); len(n.Interfaces) > 0 {
-			all = append(all, n)
+		if slices.Sort(n.Interfaces); len(n.Interfaces) == 0 {
+			continue
 		}
+		if n.Hands, err = handsOn(p.Chain, n); err != nil {
+			return nil, err
+		}
+		all = append(all, n)
 	}
 	return all, err
+}
+
+// handsOn tells whether programs hand packets on in a node that is no longer planned.
+func handsOn(chain string, n trace.Node) (bool, error) {
+	h, err := netns.Open(n.Namespace)
+	if err != nil {
+		return false, err
+	}
+	defer h.Close()
+	_, found, err := through.CountAt(resource.At(h, chain), n.Interfaces[0])
+	return found, err
 }
 
 // replicaOf is the function of the plan whose replica a node of that name was; "" where it was none.
@@ -90,7 +103,21 @@ func withReplicas(p *plan.Plan, nodes []trace.Node) ([]trace.Node, error) {
 	left = slices.DeleteFunc(left, func(n trace.Node) bool {
 		return slices.ContainsFunc(nodes, func(in trace.Node) bool { return in.Name == n.Name })
 	})
-	return amid(nodes, left, false), err
+	all := amid(nodes, left, false)
+	if len(all) > len(nodes) {
+		seenThere(all)
+	}
+	return all, err
+}
+
+// seenThere is what comes in at each of the nodes, since what is beside one is not known before.
+func seenThere(nodes []trace.Node) {
+	for i, n := range nodes {
+		nodes[i].Arrivals, nodes[i].Handed = nil, map[string]bool{}
+		for _, device := range n.Interfaces {
+			nodes[i].Handed[device] = true
+		}
+	}
 }
 
 // forwards tells whether the chain has a forwarder, at which flows can stay.
@@ -149,12 +176,7 @@ func olderPath(p *plan.Plan, f trace.Flow) (c trace.Chain, may bool, err error) 
 // the headers that it has where the two part, and functions before may give it those.
 func eitherPath(p *plan.Plan, left []trace.Node) trace.Chain {
 	c := Traced(p)
-	for i, n := range c.Nodes {
-		c.Nodes[i].Arrivals = nil
-		for _, device := range n.Interfaces {
-			n.Handed[device] = p.Nodes[i].Hook != through.XDP // there packets are frames, which no socket sees
-		}
-	}
+	seenThere(c.Nodes)
 	c.Nodes, c.ByTime = amid(c.Nodes, left, true), true
 	return c
 }
@@ -163,11 +185,7 @@ func eitherPath(p *plan.Plan, left []trace.Node) trace.Chain {
 func pathBy(nodes []trace.Node) string {
 	var names []string
 	for _, n := range nodes[1 : len(nodes)-1] {
-		name := n.Name
-		if n.Of != "" {
-			name = n.Of
-		}
-		if !slices.Contains(names, name) {
+		if name := cmp.Or(n.Of, n.Name); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -196,18 +214,16 @@ func (w walk) from(reverse bool) (nodes []trace.Node, arrives bool) {
 	nodes = append(nodes, begins)
 	ends, _ := w.enter(last)
 	for ports := []string{port}; len(ports) > 0; ports = ports[1:] {
-		to := w.ways[ports[0]]
-		for _, next := range to {
+		for _, next := range w.ways[ports[0]] {
 			n, out := w.enter(next)
-			n.Aside = len(to) > 1
 			switch been := func(o trace.Node) bool { return o.Name == n.Name && slices.Equal(o.Interfaces, n.Interfaces) }; {
-			case n.Name == ends.Name:
-				arrives = true
-			case n.Name != "" && !slices.ContainsFunc(nodes, been):
+			case n.Name != "" && n.Name != ends.Name && !slices.ContainsFunc(nodes, been):
+				n.Aside = w.arrives(port, ends.Name, next)
 				nodes, ports = append(nodes, n), append(ports, out)
 			}
 		}
 	}
+	arrives = w.arrives(port, ends.Name, "")
 	if nodes = append(nodes, ends); reverse {
 		slices.Reverse(nodes)
 		for _, n := range nodes {
@@ -215,6 +231,24 @@ func (w walk) from(reverse bool) (nodes []trace.Node, arrives bool) {
 		}
 	}
 	return nodes, arrives
+}
+
+// arrives tells whether there is a way from a port to a node that does not go by another port.
+func (w walk) arrives(from, to, barred string) bool {
+	been := map[string]bool{barred: true}
+	for ports := []string{from}; len(ports) > 0; ports = ports[1:] {
+		for _, next := range w.ways[ports[0]] {
+			n, out := w.enter(next)
+			switch {
+			case n.Name == to:
+				return true
+			case n.Name != "" && !been[next]:
+				been[next] = true
+				ports = append(ports, out)
+			}
+		}
+	}
+	return false
 }
 
 // portOf a node's interface.
@@ -249,7 +283,7 @@ func (w walk) enter(port string) (n trace.Node, out string) {
 			other = side
 		}
 		n.Interfaces = slices.Compact([]string{end.Device, other.Device})
-		n.Handed = map[string]bool{end.Device: !n.Hands, other.Device: !n.Hands}
+		n.Handed = map[string]bool{end.Device: true, other.Device: true}
 		return n, w.portOf(n.Name, other.Device)
 	}
 	return n, ""

@@ -77,9 +77,11 @@ func TestFlowOnAnOlderPathIsExplained(t *testing.T) {
 	rule := func(path string) string {
 		return functions("a b c") + "classifier: {otherwise: chain, rules: [{name: r, match: {protocol: udp}, functions: [" + path + "]}]}\n"
 	}
+	handed := strings.ReplaceAll(functions("a b c"), "{name: b, kind: forward}", "{name: b, kind: passthrough}")
 	const gone, there = "from before the chain was changed", "which the flow is on by rules before"
 	for _, c := range []struct{ name, from, to, stays, why, goes, leaving string }{
 		{"taken out", functions("a b c"), functions("a c"), "a b c", gone, "a c", "b"},
+		{"a pass-through taken out", handed, functions("a c"), "a b c", gone, "a c", "b"},
 		{"put in", functions("a c"), functions("a b c"), "a c", gone, "a b c", ""},
 		{"another order", functions("a b"), functions("b a"), "a b", gone, "b a", ""},
 		{"another rule", rule("a, b"), rule("c, a"), "a b", gone, "c a", ""},
@@ -111,7 +113,10 @@ func TestFlowOnAnOlderPathIsExplained(t *testing.T) {
 				if len(e.Aside) > 0 {
 					t.Errorf("%v are said to be on other ways", e.Aside)
 				}
-				for _, h := range e.Hops {
+				for i, h := range e.Hops {
+					if h.Kind != "wiring" && i > 0 && i < len(strings.Fields(way[2]))-1 && h.Out != e.Sent {
+						t.Errorf("%s gave on %d of %d", h.Name, h.Out, e.Sent)
+					}
 					if is := h.Kind == "leaving"; is != (h.Name == c.leaving) {
 						t.Errorf("%s is a %s", h.Name, h.Kind)
 					}
@@ -144,6 +149,24 @@ func TestFlowOnAnOlderWayIsExplained(t *testing.T) {
 	b.newFlows("client tell one two out server")
 }
 
+// TestWaysAsideOfAnOlderPath are told as such though what is taken out is behind another function on one of them.
+func TestWaysAsideOfAnOlderPath(t *testing.T) {
+	nstest.Require(t, feature.BPFPeer, feature.BPFClsact, feature.BPFIngress, feature.BPFTrace, feature.Bridge, feature.NFTables, feature.ToolNFT)
+	before := strings.NewReplacer("wiring: ebpf\n", older, "meta l4proto udp", "udp dport 7777").Replace(parting)
+	b := newBed(t, before)
+	b.up(run.UpOptions{Wait: true})
+	p := b.planned()
+	defer echoes(t, p, ":4000", netip.AddrPortFrom(p.Server().West.Addresses[0], 5000))()
+	b.edited(strings.Replace(before, "- {name: two, kind: forward}\n", "", 1))
+	for _, way := range [][]string{{"client:4000", "server:5000", "client tell plain out server"}, {"server:5000", "client:4000", "server out plain tell client"}} {
+		e := b.explained("udp", way[0], way[1])
+		aside := slices.Sorted(slices.Values(e.Aside))
+		if wayOf(e) != way[2] || !slices.Equal(aside, []string{"one", "two"}) {
+			t.Errorf("it goes %s, aside %v; %s: %s %v", wayOf(e), e.Aside, e.Path, e.Verdict, e.Reasons)
+		}
+	}
+}
+
 // TestFlowOnAnOlderPathBehindANATIsExplained by what it meets, in the order in which it does, though at its entrance nobody knows on which path it is.
 func TestFlowOnAnOlderPathBehindANATIsExplained(t *testing.T) {
 	nstest.Require(t, feature.BPFPeer, feature.BPFClsact, feature.BPFXDP, feature.BPFTrace, feature.NFTables, feature.NFTNAT)
@@ -167,6 +190,14 @@ func TestFlowOnAnOlderPathBehindANATIsExplained(t *testing.T) {
 		}
 	}
 	b.newFlows("client nat many quick server")
+	defer echoes(t, p, ":4001", netip.AddrPortFrom(p.Server().West.Addresses[0], 5001))()
+	if e = b.explained("udp", "client:4001", "server:5001"); wayOf(e) != "client nat many quick server" {
+		t.Errorf("another goes %s", wayOf(e))
+	}
+	b.edited(first + "{name: many, kind: forward, replicas: 2}, {name: new, kind: forward}, {name: quick, kind: passthrough}]\n")
+	if e = b.explained("udp", "client:4001", "server:5001"); wayOf(e) != "client nat many quick server" {
+		t.Errorf("where a function was put in it goes %s", wayOf(e))
+	}
 }
 
 // TestFlowOfAReplicaThatLeavesIsExplained by that replica, both ways, beside a classifier and without one.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	"nfchain.dev/nfchain/internal/deploy"
@@ -90,7 +91,21 @@ func (m *Measurement) bringUp(ctx context.Context, slot experiment.Slot, r *tria
 	if err != nil {
 		return err
 	}
-	return m.noteSetup(ctx, condition, r)
+	if err := m.noteSetup(ctx, condition, r); err != nil {
+		return err
+	}
+	return m.tellFailing(ctx, r)
+}
+
+// tellFailing warns the reader of functions that have failed and did not come back, as where others take what was theirs.
+func (m *Measurement) tellFailing(ctx context.Context, r *trial.Run) error {
+	failing, err := untilWell(ctx, m.up.Chain)
+	failing = slices.DeleteFunc(failing, func(text string) bool { return slices.Contains(r.Warnings, text) })
+	if err != nil || len(failing) == 0 {
+		return err
+	}
+	r.Warnings = append(r.Warnings, failing...)
+	return m.Store.SetWarnings(context.WithoutCancel(ctx), r.ID, r.Warnings)
 }
 
 // lastInstance of the chain that the run has trials on.
@@ -137,13 +152,9 @@ func (m *Measurement) prove(ctx context.Context, c trial.Condition, tool traffic
 		if m.proven[key] {
 			continue
 		}
-		failing, err := untilWell(ctx, p.Chain)
-		if err != nil {
-			return err
-		}
 		began := m.Now()
 		if err := proven(ctx, p, kind, path); err != nil {
-			return unmadeBy("the path could not be proven", because(err, failing))
+			return unmadeBy("the path could not be proven", because(err, p.Chain))
 		}
 		m.proof(p.Chain, m.Now().Sub(began))
 		m.proven[key] = true

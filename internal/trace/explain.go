@@ -98,8 +98,9 @@ func (e *Explanation) follow(hops []Hop, f Flow, byTime bool) {
 		slices.Reverse(hops)
 	}
 	if byTime {
-		inOrder(hops, f)
+		inOrder(hops)
 	}
+	handOn(hops, f)
 	e.flow = f
 	hops, e.toFunction = until(hops, f)
 	for i, h := range hops {
@@ -115,7 +116,7 @@ func (e *Explanation) follow(hops []Hop, f Flow, byTime bool) {
 			step.Out = last.OwnOut.Packets
 		}
 		switch unseen := step.In+step.Out+own(step.Drops) == 0; {
-		case unseen && h.Aside:
+		case unseen && (h.Aside || byTime && reached(hops[i+1:], f)):
 			step.aside = true
 		case unseen && h.OneWay && f.Reverse:
 			e.Past = append(e.Past, h.Name)
@@ -133,9 +134,14 @@ func (e *Explanation) follow(hops []Hop, f Flow, byTime bool) {
 	}
 }
 
+// reached tells whether packets of the flow came to any of the hops.
+func reached(hops []Hop, f Flow) bool {
+	return slices.ContainsFunc(hops, func(h Hop) bool { return h.entry(f.Reverse).OwnIn.Packets > 0 })
+}
+
 // inOrder of when packets came to functions, or to one of their replicas, are the hops then, and the ends where they were. Those to which none
 // came follow whom they followed.
-func inOrder(hops []Hop, f Flow) {
+func inOrder(hops []Hop) {
 	came, last := map[string]uint64{}, uint64(0)
 	between := hops[1 : len(hops)-1]
 	for _, h := range between {
@@ -150,10 +156,17 @@ func inOrder(hops []Hop, f Flow) {
 		last = came[h.function()]
 	}
 	slices.SortStableFunc(between, func(a, b Hop) int { return cmp.Compare(came[a.function()], came[b.function()]) })
-	for i, h := range between {
-		next := slices.IndexFunc(hops[i+2:], func(h Hop) bool { return h.entry(f.Reverse).OwnIn.Packets > 0 })
-		if h.hands && next >= 0 && h.entry(f.Reverse).OwnIn.Packets > 0 {
-			h.at(h.entry(!f.Reverse).Name).OwnOut = hops[i+2+next].entry(f.Reverse).OwnIn
+}
+
+// handOn tells of hops where programs hand packets on, of which the kernel does not tell what left, that it is what came to the next.
+func handOn(hops []Hop, f Flow) {
+	for i, h := range hops[:len(hops)-1] {
+		if !h.hands || h.entry(f.Reverse).OwnIn.Packets == 0 {
+			continue
+		}
+		next := slices.IndexFunc(hops[i+1:], func(h Hop) bool { return h.entry(f.Reverse).OwnIn.Packets > 0 })
+		if next >= 0 {
+			h.at(h.entry(!f.Reverse).Name).OwnOut = hops[i+1+next].entry(f.Reverse).OwnIn
 		}
 	}
 }
@@ -173,18 +186,21 @@ func (e *Explanation) take(all []Step) {
 			continue
 		}
 		took := taken
+		replicas := 0
 		for _, s := range all[i:end] {
-			s.Replicas = end - i
-			if s.Of == "" {
-				s.Replicas = 0
+			if s.Of != "" && s.Kind != LeavingKind {
+				replicas++
 			}
+		}
+		for _, s := range all[i:end] {
+			s.Replicas = replicas
 			if s.Of == "" || s.In+s.Out+own(s.Drops) > 0 {
 				took = append(took, s)
 			}
 		}
 		if len(took) == len(taken) {
 			s := all[i]
-			s.Name, s.Replicas, s.Drops, s.Rules, s.Steps = s.Of, end-i, nil, nil, nil
+			s.Name, s.Replicas, s.Drops, s.Rules, s.Steps = s.Of, replicas, nil, nil, nil
 			took = append(took, s)
 		}
 		taken, i = took, end

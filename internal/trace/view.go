@@ -103,6 +103,9 @@ func open(c Chain) (*view, error) {
 // wiringKind is what the wiring's own namespace is called.
 const wiringKind = "wiring"
 
+// LeavingKind stands in the place of the kind of a node that its chain no longer has, by which flows go from before.
+const LeavingKind = "leaving"
+
 // WiringHop is the name of what is between nodes, as a hop.
 const WiringHop = "(" + wiringKind + ")"
 
