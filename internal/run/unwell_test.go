@@ -8,6 +8,7 @@ import (
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -21,10 +22,16 @@ func TestChainIsMeasuredWhenItIsWell(t *testing.T) {
 		w, err := run.OnWatch(b.name())
 		return err == nil && len(w.Failing()) > 0
 	}
-	measured := func() error {
+	well := func() bool {
+		_, functions, err := process.OnWatch(b.name())
+		return err == nil && len(functions) == 1 && functions[0].State == process.Healthy && len(functions[0].Proven) == 2
+	}
+	b.until("it is watched, and well", well) // who was never well has not failed
+	measured := func() (warnings string, err error) {
 		m, r := b.measurement(load(1, trial.UDP), tool{sampled})
 		m.Keep = true
-		return m.Run(context.Background(), r)
+		err = m.Run(context.Background(), r)
+		return strings.Join(b.stored(r.ID).Warnings, "; "), err
 	}
 	at, err := netns.Open(b.planned().Functions()[0].Namespace)
 	if err != nil {
@@ -37,8 +44,12 @@ func TestChainIsMeasuredWhenItIsWell(t *testing.T) {
 	} {
 		b.shell(at, c.harm)
 		b.until("it has failed", failing)
-		if err := measured(); (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
+		warnings, err := measured()
+		if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
 			t.Errorf("after %s: %v", c.harm, err)
+		}
+		if strings.Contains(warnings, "a has failed (") != (c.wrong != "") {
+			t.Errorf("after %s the warnings are %s", c.harm, warnings)
 		}
 	}
 }
