@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -72,6 +73,11 @@ type streaming struct {
 	late, last []uint64
 	// dropped by the machine before.
 	dropped uint64
+	// refused is what the kernel said of packets that it did not take, by their numbers, and waited are how many were sent when somebody
+	// began to wait for more: what a test was at when one was lost.
+	refused map[uint64]error
+	waited  []uint64
+	now     atomic.Uint64
 }
 
 // streams sends numbered packets, a thousand a second, over the chain.
@@ -89,7 +95,7 @@ func streamsTo(t testing.TB, p *plan.Plan, to, at []netip.Addr) *streaming {
 // streamsFrom one end to addresses that the other has, and knows as others.
 func streamsFrom(t testing.TB, from, end plan.Node, to, at []netip.Addr) *streaming {
 	t.Helper()
-	s := &streaming{stop: make(chan struct{}), ended: make(chan uint64, 1), tick: make(chan struct{}), dropped: nstest.Dropped(t)}
+	s := &streaming{stop: make(chan struct{}), ended: make(chan uint64, 1), tick: make(chan struct{}), dropped: nstest.Dropped(t), refused: map[uint64]error{}}
 	for i := range to {
 		var in net.PacketConn
 		var out net.Conn
@@ -129,9 +135,12 @@ func (s *streaming) run() {
 	defer func() { s.ended <- n }()
 	for {
 		for _, c := range s.sent {
-			_, _ = c.Write(binary.BigEndian.AppendUint64(nil, n))
+			if _, err := c.Write(binary.BigEndian.AppendUint64(nil, n)); err != nil {
+				s.refused[n] = err
+			}
 		}
 		n++
+		s.now.Store(n)
 		select {
 		case <-s.stop:
 			return
@@ -172,6 +181,7 @@ func (s *streaming) next(i int, b []byte) error {
 // more waits until so many more were sent.
 func (s *streaming) more(t testing.TB, n int) {
 	t.Helper()
+	s.waited = append(s.waited, s.now.Load())
 	for range n {
 		select {
 		case <-s.tick:
@@ -206,7 +216,8 @@ func (s *streaming) ends(t testing.TB) {
 			}
 		}
 		if dropped := nstest.Dropped(t) - s.dropped; uint64(len(lost)) > dropped || len(twice) > 0 {
-			t.Errorf("to %s: of %d packets %d did not come (%v) and %d came again (%v); cores dropped %d", in.LocalAddr(), sent, len(lost), lost[:min(len(lost), 20)], len(twice), twice, dropped)
+			t.Errorf("to %s: of %d packets %d did not come (%v) and %d came again (%v); cores dropped %d; the kernel did not take %v; waits for more began at %v",
+				in.LocalAddr(), sent, len(lost), lost[:min(len(lost), 20)], len(twice), twice[:min(len(twice), 20)], dropped, s.refused, s.waited)
 		}
 		_, _ = in.Close(), s.sent[i].Close()
 	}

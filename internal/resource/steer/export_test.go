@@ -237,3 +237,20 @@ func (k Kind) Killed(p resource.Place, turned int, changes []resource.Change) er
 		return nil
 	})
 }
+
+// ForgetOlderBut forgets older paths as ForgetOlder does, but that a port cannot be told.
+func ForgetOlderBut(p resource.Place, port string) error {
+	return p.Do(func() error {
+		o, _, err := olderOf(p)
+		if err != nil || o == nil {
+			return errors.Join(errors.New("there are none"), err)
+		}
+		defer held.CloseAll(o.at)
+		for _, a := range o.at {
+			if a.port == port {
+				_ = a.Maps[waysMap].Close()
+			}
+		}
+		return o.forget(func(int) bool { return true })
+	})
+}

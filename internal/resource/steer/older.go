@@ -301,6 +301,9 @@ func onPathsOf(p resource.Place, all []*attached) (o *onPaths, err error) {
 	return found, nil
 }
 
+// begins tells whether flows are given paths by a program.
+func (a *attached) begins() bool { return a.Maps[currentMap] != nil }
+
 // staying are the flows on older paths.
 func (o *onPaths) staying() (*Staying, error) {
 	s := &Staying{Ports: len(o.at), Since: time.Now()}
@@ -337,11 +340,20 @@ func (o *onPaths) staying() (*Staying, error) {
 	return s, err
 }
 
-// forget older paths: all, or those that are lost. Their flows are given others at their next packet.
-func (o *onPaths) forget(which func(n int) bool) (err error) {
+// forget older paths: all, or those that are lost. Their flows are given others at their next packet. Where flows begin forgets first: others
+// would end what is led on by such a path from there meanwhile.
+func (o *onPaths) forget(which func(n int) bool) error {
+	if err := o.forgetAt((*attached).begins, which); err != nil {
+		return err
+	}
+	held.ReadersEnded() // nothing is led on by such a path from there any more
+	return o.forgetAt(func(a *attached) bool { return !a.begins() }, which)
+}
+
+func (o *onPaths) forgetAt(where func(*attached) bool, which func(n int) bool) (err error) {
 	for i, a := range o.at {
 		for n, w := range o.ways[i] {
-			if w.Older != 0 && which(n) {
+			if w.Older != 0 && which(n) && where(a) {
 				err = errors.Join(err, a.Maps[waysMap].Put(uint32(n), classify.ProgramWay{}))
 			}
 		}

@@ -75,7 +75,7 @@ func (k Kind) unclassify(p resource.Place, changes []resource.Change) ([]resourc
 	if err != nil {
 		return nil, err
 	}
-	ends := slices.DeleteFunc(slices.Clone(all), func(a *attached) bool { return a.Maps[currentMap] == nil })
+	ends := slices.DeleteFunc(slices.Clone(all), func(a *attached) bool { return !a.begins() })
 	if is, err := taken(ends, changes); err != nil || !is {
 		return changes, err
 	}
