@@ -47,7 +47,7 @@ func TestPlacementWhoeverAsks(t *testing.T) {
 	if state, err := run.Inspect(t.Context(), p); err != nil || state.State != run.StateUp {
 		t.Errorf("it is %s: %+v, error %v", state.State, state.Drift, err)
 	}
-	if _, changes, err := b.host.Up(context.Background(), b.chain, run.UpOptions{}); err != nil || len(changes) > 0 {
+	if _, changes, err := b.edit(context.Background(), run.UpOptions{}); err != nil || len(changes) > 0 {
 		t.Errorf("brought up again: %v, error %v", changes, err)
 	}
 	if _, err := b.host.Restore(t.Context(), b.name()); err != nil {
@@ -57,7 +57,7 @@ func TestPlacementWhoeverAsks(t *testing.T) {
 		t.Errorf("it has CPU %d, and had %d", now, given)
 	}
 	b.chain = plantest.Chain(t, b.name(), spec+"mtu: 1400\n")
-	if _, _, err := b.host.Up(context.Background(), b.chain, run.UpOptions{}); err == nil {
+	if _, _, err := b.edit(context.Background(), run.UpOptions{}); err == nil {
 		t.Errorf("what its file says anew is on CPU %d, and this process runs on %d", b.ownCPU(), others[0])
 	}
 }

@@ -41,7 +41,7 @@ func TestBranchesAreMeasured(t *testing.T) {
 	if err := m.Run(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	p, _, err := b.host.Up(t.Context(), b.chain, run.UpOptions{Wait: true})
+	p, _, err := b.edit(t.Context(), run.UpOptions{Wait: true})
 	if err != nil {
 		t.Fatal(err)
 	}

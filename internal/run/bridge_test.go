@@ -54,7 +54,7 @@ func TestBridgedChainIsMeasured(t *testing.T) {
 func TestTraceOfABridgeThatDrops(t *testing.T) {
 	nstest.Require(t, feature.BPFTrace)
 	b := newBridged(t, "per: chain")
-	p, _, err := b.host.Up(t.Context(), b.chain, run.UpOptions{Wait: true})
+	p, _, err := b.edit(t.Context(), run.UpOptions{Wait: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 // TestUpWaitsForCarrier: when `up --wait` returns, the kernel has every interface up.
 func TestUpWaitsForCarrier(t *testing.T) {
 	b := newBed(t, plantest.Forwards(8))
-	p, _, err := b.host.Up(context.Background(), b.chain, run.UpOptions{Wait: true})
+	p, _, err := b.edit(context.Background(), run.UpOptions{Wait: true})
 	t.Cleanup(func() { _, _ = b.host.Down(context.Background(), b.name()) })
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func TestUpWithoutCarrier(t *testing.T) {
 	b := newBed(t, plantest.Forwards(1))
 	ctx := context.Background()
 	t.Cleanup(func() { _, _ = b.host.Down(ctx, b.name()) })
-	p, _, err := b.host.Up(ctx, b.chain, run.UpOptions{Wait: true})
+	p, _, err := b.edit(ctx, run.UpOptions{Wait: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestUpWithoutCarrier(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, changes, err := b.host.Up(ctx, b.chain, run.UpOptions{Wait: true}); err != nil || len(changes) == 0 {
+	if _, changes, err := b.edit(ctx, run.UpOptions{Wait: true}); err != nil || len(changes) == 0 {
 		t.Errorf("%d changes, %v", len(changes), err)
 	}
 	if l, err = h.LinkByName("eth0"); err != nil || l.Attrs().OperState != netlink.OperUp {

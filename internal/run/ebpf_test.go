@@ -37,7 +37,7 @@ func TestForwardedChainIsMeasured(t *testing.T) {
 func TestTraceOverAForwarder(t *testing.T) {
 	nstest.Require(t, feature.BPFTrace)
 	b := newForwarded(t)
-	p, _, err := b.host.Up(t.Context(), b.chain, run.UpOptions{Wait: true})
+	p, _, err := b.edit(t.Context(), run.UpOptions{Wait: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestReplicasAreMeasured(t *testing.T) {
 	if s := r.Setups[0]; s.Length != 4 || len(s.Unread) > 0 {
 		t.Errorf("%+v", s)
 	}
-	p, _, err := b.host.Up(t.Context(), b.chain, run.UpOptions{Wait: true})
+	p, _, err := b.edit(t.Context(), run.UpOptions{Wait: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestReplicasAreMeasured(t *testing.T) {
 func TestReplicasAreTraced(t *testing.T) {
 	nstest.Require(t, feature.BPFPeer, feature.BPFTCX, feature.BPFTrace)
 	b := newBed(t, "wiring: ebpf\nfunctions: [{name: a, kind: forward, replicas: 3, onFailure: replica}, {name: b, kind: bridge, onFailure: bypass}]\n")
-	p, _, err := b.host.Up(t.Context(), b.chain, run.UpOptions{Wait: true})
+	p, _, err := b.edit(t.Context(), run.UpOptions{Wait: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func TestOthersWhileImagesCome(t *testing.T) {
 	t.Cleanup(slow.down)
 	done := make(chan error, 1)
 	go func() {
-		_, _, err := slow.host.Up(context.Background(), slow.chain, run.UpOptions{})
+		_, _, err := slow.edit(context.Background(), run.UpOptions{})
 		done <- err
 	}()
 	select {
@@ -70,7 +70,7 @@ func TestOthersWhileImagesCome(t *testing.T) {
 	ctx, stop := context.WithTimeout(context.Background(), enough)
 	defer stop()
 	t.Cleanup(quick.down)
-	if _, _, err := quick.host.Up(ctx, quick.chain, run.UpOptions{}); err != nil {
+	if _, _, err := quick.edit(ctx, run.UpOptions{}); err != nil {
 		t.Errorf("meanwhile another: %v", err)
 	}
 	close(answer)

@@ -13,8 +13,10 @@ import (
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/plan/plantest"
 	"nfchain.dev/nfchain/internal/registry"
+	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/results"
 	"nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/traffic"
@@ -128,14 +130,32 @@ func (b *bed) gone() {
 func (b *bed) up(o run.UpOptions) {
 	b.Helper()
 	b.Cleanup(b.down)
-	if _, _, err := b.host.Up(context.Background(), b.chain, o); err != nil {
+	if _, _, err := b.edit(context.Background(), o); err != nil {
 		b.Fatal(err)
 	}
 }
 
+// edit what is up to be the chain as it is now, as commands do, which hold its lock: whoever removes what is left of older paths, as a chain's
+// own process does by itself, would make it again what he has read before.
+func (b *bed) edit(ctx context.Context, o run.UpOptions) (*plan.Plan, []resource.Change, error) {
+	b.Helper()
+	lock, err := b.host.Lock(ctx, b.name())
+	if err != nil {
+		return nil, nil, err
+	}
+	defer lock.Release()
+	return b.host.Up(ctx, b.chain, o)
+}
+
 func (b *bed) down() {
 	b.Helper()
-	if _, err := b.host.Down(context.Background(), b.name()); err != nil {
+	lock, err := b.host.Lock(context.Background(), b.name())
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, err = b.host.Down(context.Background(), b.name())
+	lock.Release()
+	if err != nil {
 		b.Error(err)
 	}
 	b.gone()

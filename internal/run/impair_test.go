@@ -339,7 +339,7 @@ func (b *bed) until(what string, is func() bool) {
 // unchanged fails the test if bringing the chain up again changes anything.
 func (b *bed) unchanged() {
 	b.Helper()
-	_, changes, err := b.host.Up(context.Background(), b.chain, run.UpOptions{})
+	_, changes, err := b.edit(context.Background(), run.UpOptions{})
 	if err != nil || len(changes) > 0 {
 		b.Errorf("%+v, error %v", changes, err)
 	}
@@ -360,7 +360,7 @@ func TestImpairEdited(t *testing.T) {
 		{"kind: forward", "eth0 eth1", 3},
 	} {
 		b.chain = plantest.Chain(t, b.name(), "functions:\n- {name: bad, "+edit.function+"}\n")
-		_, changes, err := b.host.Up(context.Background(), b.chain, run.UpOptions{Wait: true})
+		_, changes, err := b.edit(context.Background(), run.UpOptions{Wait: true})
 		if err != nil || len(changes) != edit.changed {
 			t.Errorf("%s: %d changes %+v, error %v", edit.function, len(changes), changes, err)
 		}

@@ -20,7 +20,7 @@ functions:
   firewall: {policy: drop, rules: {generate: 5, list: [{state: [invalid], action: drop}, {action: accept, comment: all}]}}
 - {name: once, kind: firewall, direction: forward, runtime: inline, firewall: {rules: {list: [{state: [invalid], action: drop}]}}}
 `)
-	p, _, err := b.host.Up(t.Context(), b.chain, run.UpOptions{Wait: true})
+	p, _, err := b.edit(t.Context(), run.UpOptions{Wait: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ functions:
 	if got := b.stored(r.ID).Trials[0].Metrics; got["forwarding_rate_pps"] <= 0 {
 		t.Errorf("%v", got)
 	}
-	p, _, err := b.host.Up(t.Context(), b.chain, run.UpOptions{Wait: true})
+	p, _, err := b.edit(t.Context(), run.UpOptions{Wait: true})
 	if err != nil {
 		t.Fatal(err)
 	}

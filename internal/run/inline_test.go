@@ -43,7 +43,7 @@ func TestInlineFunctionsAreMeasured(t *testing.T) {
 func TestInlineFunctionsAreTold(t *testing.T) {
 	nstest.Require(t, feature.BPFTrace)
 	b := newInlined(t)
-	p, _, err := b.host.Up(t.Context(), b.chain, run.UpOptions{Wait: true})
+	p, _, err := b.edit(t.Context(), run.UpOptions{Wait: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ functions:
 - {name: r, kind: forward, replicas: 3}
 - {name: behind, kind: firewall, runtime: inline, firewall: {rules: {list: [{state: [invalid], action: drop}]}}}
 `)
-	p, _, err := b.host.Up(t.Context(), b.chain, run.UpOptions{Wait: true})
+	p, _, err := b.edit(t.Context(), run.UpOptions{Wait: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,7 +99,7 @@ func setAt(t *testing.T, ref string) (set string) {
 func TestRefusedBeforeAnythingIsMade(t *testing.T) {
 	for _, tuning := range []string{"tcp_congestion_control: nosuch", "scatter_gather: false, tso: true", "rx_queues: 4096"} {
 		b := newBed(t, "tuning: {"+tuning+"}\nfunctions:\n- {name: f, kind: forward}\n")
-		_, changes, err := b.host.Up(context.Background(), b.chain, run.UpOptions{})
+		_, changes, err := b.edit(context.Background(), run.UpOptions{})
 		if err == nil || len(changes) > 0 {
 			t.Errorf("%s: %d changes, error %v", tuning, len(changes), err)
 		}

@@ -247,7 +247,7 @@ func TestKeep(t *testing.T) {
 	if err != nil || len(after) != 1 || !slices.Equal(after[namespace.Name(b.name(), "prog")], before[namespace.Name(b.name(), "prog")]) {
 		t.Errorf("processes %v, were %v", after, before)
 	}
-	if _, changes, err := b.host.Up(context.Background(), b.chain, run.UpOptions{}); err != nil || len(changes) > 0 {
+	if _, changes, err := b.edit(context.Background(), run.UpOptions{}); err != nil || len(changes) > 0 {
 		t.Errorf("changes %v, error %v", changes, err)
 	}
 }

@@ -287,7 +287,7 @@ func TestHeadedPathsAreEdited(t *testing.T) {
 				pathsOf(relay, "direct", webRule),
 			} {
 				b.chain = plantest.Chain(t, owner, wiring+spec)
-				if _, _, err := b.host.Up(t.Context(), b.chain, run.UpOptions{Wait: true}); err != nil {
+				if _, _, err := b.edit(t.Context(), run.UpOptions{Wait: true}); err != nil {
 					t.Fatal(err)
 				}
 				b.unchanged()

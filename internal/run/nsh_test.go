@@ -357,7 +357,7 @@ func TestWholeFramesSurviveEdits(t *testing.T) {
 		more := strings.Repeat("- {name: more, kind: forward}\n", i%2)
 		behind := strings.Repeat("- {name: behind, kind: bridge}\n", i/2%2)
 		b.chain = plantest.Chain(t, name, "wiring: ebpf\nebpf: {service_path: 77}\nfunctions:\n"+more+"- {name: a, kind: forward}\n- "+relaying(t, "proper")+"\n"+behind+"- {name: b, kind: forward}\n")
-		if _, _, err := b.host.Up(t.Context(), b.chain, run.UpOptions{Wait: true}); err != nil {
+		if _, _, err := b.edit(t.Context(), run.UpOptions{Wait: true}); err != nil {
 			t.Fatal(err)
 		}
 		if s := b.nsh(); int(s.Forward.Index) != 254-i%2 || int(s.Reverse.Index) != 254-i/2%2 {
@@ -385,7 +385,7 @@ func TestWholeFramesComeAndGo(t *testing.T) {
 	for range 2 {
 		for _, chain := range []api.Chain{without, with} {
 			b.chain = chain
-			if _, _, err := b.host.Up(t.Context(), b.chain, run.UpOptions{Wait: true}); err != nil {
+			if _, _, err := b.edit(t.Context(), run.UpOptions{Wait: true}); err != nil {
 				t.Fatal(err)
 			}
 			b.unchanged()

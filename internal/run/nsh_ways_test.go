@@ -210,7 +210,7 @@ func TestHeadedWaysGetPaths(t *testing.T) {
 	}
 	for _, paths := range []string{besideWays, strings.Replace(besideWays, "[joins, side]", "[side]", 1), strings.Replace(besideWays, "direct", "chain", 1), ""} {
 		b.chain = plantest.Chain(t, owner, serviceBase+ways+paths)
-		if _, _, err := b.host.Up(t.Context(), b.chain, run.UpOptions{Wait: true}); err != nil {
+		if _, _, err := b.edit(t.Context(), run.UpOptions{Wait: true}); err != nil {
 			t.Fatal(err)
 		}
 		b.unchanged()
@@ -285,7 +285,7 @@ func TestHeadedWaysAreEdited(t *testing.T) {
 				{parts(toSide) + other + side + joins, 255, false},
 			} {
 				b.chain = plantest.Chain(t, owner, wiring+c.functions)
-				if _, _, err := b.host.Up(t.Context(), b.chain, run.UpOptions{Wait: true}); err != nil {
+				if _, _, err := b.edit(t.Context(), run.UpOptions{Wait: true}); err != nil {
 					t.Fatal(err)
 				}
 				b.unchanged()

@@ -24,7 +24,7 @@ const older = "wiring: ebpf\nebpf: {idle: 8s, census: 3s}\n" // a busy machine m
 func (b *bed) edited(spec string) *plan.Plan {
 	b.Helper()
 	b.chain = plantest.Chain(b, b.name(), spec)
-	p, _, err := b.host.Up(b.Context(), b.chain, run.UpOptions{})
+	p, _, err := b.edit(b.Context(), run.UpOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

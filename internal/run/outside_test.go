@@ -64,7 +64,7 @@ func TestEndsOutside(t *testing.T) {
 func (b *bed) complete() {
 	b.Helper()
 	b.up(run.UpOptions{})
-	_, changes, err := b.host.Up(b.Context(), b.chain, run.UpOptions{})
+	_, changes, err := b.edit(b.Context(), run.UpOptions{})
 	if err != nil || len(changes) > 0 {
 		b.Errorf("made again it lacks %+v, error %v", changes, err)
 	}

@@ -56,7 +56,7 @@ func TestPassthroughIsToldOf(t *testing.T) {
 	for wiring := range passing {
 		t.Run(wiring, func(t *testing.T) {
 			b := newPassing(t, wiring)
-			p, _, err := b.host.Up(t.Context(), b.chain, run.UpOptions{Wait: true})
+			p, _, err := b.edit(t.Context(), run.UpOptions{Wait: true})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -108,7 +108,7 @@ func TestSwitchDaemonsKeepOff(t *testing.T) {
 	} {
 		b.chain = plantest.Chain(t, b.name(), wired+c.placement)
 		for _, again := range []bool{false, true} {
-			_, changes, err := b.host.Up(context.Background(), b.chain, run.UpOptions{})
+			_, changes, err := b.edit(context.Background(), run.UpOptions{})
 			if err != nil || again != (len(changes) == 0) {
 				t.Errorf("%q, again %t: changes %v, error %v", c.placement, again, changes, err)
 			}
@@ -209,7 +209,7 @@ func TestProgramThatBindsItself(t *testing.T) {
 placement: {functions: {shared: %s}}
 `, first, bound, bound, last))
 	t.Cleanup(b.down)
-	_, _, err := b.host.Up(context.Background(), b.chain, run.UpOptions{Wait: true})
+	_, _, err := b.edit(context.Background(), run.UpOptions{Wait: true})
 	if err == nil || !strings.Contains(err.Error(), "may run on CPUs "+first+", and was given "+last) {
 		t.Errorf("error %v", err)
 	}
@@ -226,7 +226,7 @@ func TestMemoryNodesOfThisMachine(t *testing.T) {
 		}
 	}
 	t.Cleanup(b.down)
-	_, _, err := b.host.Up(context.Background(), b.chain, run.UpOptions{Wait: true})
+	_, _, err := b.edit(context.Background(), run.UpOptions{Wait: true})
 	if several > 1 && err != nil || several <= 1 && (err == nil || !strings.Contains(err.Error(), "placement.numa: this machine")) {
 		t.Errorf("%d nodes: error %v", several, err)
 	}
@@ -258,7 +258,7 @@ func TestCPUsOfOthers(t *testing.T) {
 		"functions: [{name: a, kind: forward}]\nplacement: {softirqs: {shared: " + strconv.Itoa(chains[0].ownCPU()) + "}}\n": "is proxy's of " + chains[0].name() + " alone",
 	} {
 		b := newBed(t, spec)
-		if _, _, err := b.host.Up(context.Background(), b.chain, run.UpOptions{}); err == nil || !strings.Contains(err.Error(), want) || !feature.NotHere(err) {
+		if _, _, err := b.edit(context.Background(), run.UpOptions{}); err == nil || !strings.Contains(err.Error(), want) || !feature.NotHere(err) {
 			t.Errorf("%s: error %v, want %q", spec, err, want)
 		}
 		b.gone()
@@ -267,7 +267,7 @@ func TestCPUsOfOthers(t *testing.T) {
 	if _, err := chains[1].host.Down(context.Background(), chains[1].name()); err != nil {
 		t.Fatal(err)
 	}
-	if _, changes, err := chains[0].host.Up(context.Background(), chains[0].chain, run.UpOptions{}); err != nil || len(changes) > 0 {
+	if _, changes, err := chains[0].edit(context.Background(), run.UpOptions{}); err != nil || len(changes) > 0 {
 		t.Errorf("up again changes %v, error %v", changes, err)
 	}
 	b := newBed(t, alone)
@@ -276,7 +276,7 @@ func TestCPUsOfOthers(t *testing.T) {
 		t.Errorf("CPU %d is free, and it has %d", freed, got)
 	}
 	b.chain = plantest.Chain(t, b.name(), sleeper)
-	if _, _, err := b.host.Up(context.Background(), b.chain, run.UpOptions{}); err != nil {
+	if _, _, err := b.edit(context.Background(), run.UpOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if given, err := deploy.Given(b.name()); err != nil || !given.Empty() {

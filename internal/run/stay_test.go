@@ -70,7 +70,7 @@ func TestOlderPathIsRemoved(t *testing.T) {
 	edit := func(functions string) *plan.Plan {
 		t.Helper()
 		b.chain = plantest.Chain(t, b.name(), wiring+functions)
-		p, _, err := b.host.Up(t.Context(), b.chain, run.UpOptions{})
+		p, _, err := b.edit(t.Context(), run.UpOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +179,7 @@ func TestReplicaThatGoesIsRemoved(t *testing.T) {
 			fewer := func() {
 				t.Helper()
 				b.chain = plantest.Chain(t, b.name(), fmt.Sprintf(wiring, c.idle, 2))
-				if p, _, err = b.host.Up(t.Context(), b.chain, run.UpOptions{Flows: &flows}); err != nil {
+				if p, _, err = b.edit(t.Context(), run.UpOptions{Flows: &flows}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -229,7 +229,7 @@ func TestDownWhileFlowsStay(t *testing.T) {
 	defer end()
 	time.Sleep(50 * time.Millisecond)
 	b.chain = plantest.Chain(t, b.name(), wiring+"functions: []\n")
-	if _, _, err := b.host.Up(t.Context(), b.chain, run.UpOptions{}); err != nil {
+	if _, _, err := b.edit(t.Context(), run.UpOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if b.supervised() == 0 {

@@ -43,7 +43,7 @@ func TestWait(t *testing.T) {
 			t.Cleanup(b.down)
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // not for ever
 			defer cancel()
-			_, _, err := b.host.Up(ctx, b.chain, run.UpOptions{Wait: true})
+			_, _, err := b.edit(ctx, run.UpOptions{Wait: true})
 			if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
@@ -56,7 +56,7 @@ func TestWaitInterrupted(t *testing.T) {
 	t.Cleanup(b.down)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // in which its program has begun
 	defer cancel()
-	if _, _, err := b.host.Up(ctx, b.chain, run.UpOptions{Wait: true}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, _, err := b.edit(ctx, run.UpOptions{Wait: true}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -167,7 +167,7 @@ func TestTwoAreMadeAtOnce(t *testing.T) {
 			meanwhile, _, failed = second.Up(ctx, other, run.UpOptions{})
 		})
 	}
-	p, _, err := b.host.Up(context.Background(), b.chain, run.UpOptions{})
+	p, _, err := b.edit(context.Background(), run.UpOptions{})
 	if err != nil || failed != nil || meanwhile == nil {
 		t.Fatalf("%v, and the other: %v", err, failed)
 	}
@@ -203,7 +203,7 @@ func TestParentIsHeld(t *testing.T) {
 			_, _, meanwhile = second.Up(ctx, other, run.UpOptions{})
 		})
 	}
-	if _, _, err := b.host.Up(context.Background(), b.chain, run.UpOptions{}); err != nil {
+	if _, _, err := b.edit(context.Background(), run.UpOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if !errors.Is(meanwhile, context.DeadlineExceeded) {
