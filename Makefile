@@ -4,7 +4,7 @@
 GO ?= go
 export CGO_ENABLED ?= 0
 
-.PHONY: build demo images test test-hugepages test-images test-vm test-versions bench fuzz lint schema bpf packages packages-test clean
+.PHONY: build demo images test test-hugepages test-images test-vm test-versions test-slow bench fuzz lint schema bpf packages packages-test clean
 
 build: bin/nfchain
 
@@ -47,6 +47,10 @@ test-vm:
 # An earlier version and this one in turn, at chains that carry packets.
 test-versions: packages-test
 	@./scripts/test-versions
+
+# Edits of chains that carry packets, with a pause behind each change in the kernel.
+test-slow: packages-test
+	@./scripts/test-slow
 
 bench: packages build
 	@./scripts/bench
