@@ -50,6 +50,7 @@ func unused(flows map[string]*steer.Flows, replicas map[string]int) bool {
 // each, there and back: firewalls on all ways let only answers pass to what they saw. It stays there when replicas
 // and ways come.
 func TestBranchesAmongReplicas(t *testing.T) {
+	t.Parallel()
 	needsBranches(t)
 	for hook, wiring := range forwarders {
 		t.Run(hook, func(t *testing.T) {
@@ -115,6 +116,7 @@ func TestBranchesAmongReplicas(t *testing.T) {
 
 // TestBranchesAndReplicasChange while packets pass, a thousand a second, and each of them comes once, where none stays on its path.
 func TestBranchesAndReplicasChange(t *testing.T) {
+	t.Parallel()
 	needsBranches(t)
 	for hook, wiring := range moving {
 		t.Run(hook, func(t *testing.T) {

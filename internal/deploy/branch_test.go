@@ -207,6 +207,7 @@ var moving = map[string]string{"tcx": "wiring: ebpf\nebpf: {stay: false, idle: 1
 // TestBranchesChange while packets pass, a thousand a second, and each of them comes once. They go
 // where their mark says as soon as the chain is as it should be, where none stays on its path.
 func TestBranchesChange(t *testing.T) {
+	t.Parallel()
 	needsBranches(t)
 	for hook, wiring := range moving {
 		t.Run(hook, func(t *testing.T) {

@@ -119,6 +119,7 @@ func TestClassifiersComeAndGo(t *testing.T) {
 // TestReplicasComeAndGoWithoutClassifier while flows stay since that was taken away: these and others go on by the functions that they began
 // with, whatever replicas these have, and as many stay.
 func TestReplicasComeAndGoWithoutClassifier(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	of := func(n int) string { return spec(forward("a"), replicas("b", n)) }
 	replicasChange(t, edit{of(3) + datagrams("b", "a"), of(3), "ba", "ab"}, of(2), of(4))
@@ -258,6 +259,7 @@ func halfway(t *testing.T, p *plan.Plan) {
 // TestConnectionsOutliveClassifiers where a function translates addresses: one that is answered goes on, and so does a flow that nobody
 // answers, when the chain is given a classifier and when that is taken away.
 func TestConnectionsOutliveClassifiers(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	nstest.Require(t, feature.NFTNAT)
 	const wiring = "wiring: ebpf\nebpf: {idle: 5s, census: 2s}\n"

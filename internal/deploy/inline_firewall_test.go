@@ -94,6 +94,7 @@ func decidedBy(t *testing.T, p *plan.Plan, name string) ruleset.Counters {
 // TestInlineFirewallKeepsConnections: one that is open goes on while rules, the nodes around and the
 // other functions change; none is opened that the rules do not let be.
 func TestInlineFirewallKeepsConnections(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	owner := nstest.Owner(t)
 	downAfter(t, owner)

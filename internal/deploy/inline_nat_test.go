@@ -169,6 +169,7 @@ func TestInlineNATBesideFirewalls(t *testing.T) {
 // while the translation is at other places, with others in its program, and has other rules; what is opened
 // then is translated as these say.
 func TestInlineNATKeepsConnections(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	owner := nstest.Owner(t)
 	downAfter(t, owner)
@@ -303,6 +304,7 @@ func TestInlineNATIsPutIn(t *testing.T) {
 // TestAddressesOfWhoLeaves are nobody else's while packets may still go by who leaves, to whom those from its own address are nothing that a neighbour
 // sends; and a function without a namespace keeps those that it has, whoever else leaves.
 func TestAddressesOfWhoLeaves(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	owner := nstest.Owner(t)
 	downAfter(t, owner)

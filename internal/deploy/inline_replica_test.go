@@ -133,6 +133,7 @@ func used(t *testing.T, p *plan.Plan, of string, least uint64) (n int) {
 // TestInlineBesideReplicasUpdates lose nothing: replicas come and go beside functions without a namespace, and those are put in, replaced,
 // given other rules and taken out, while packets pass both ways, a thousand a second, and each of them comes once.
 func TestInlineBesideReplicasUpdates(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	for hook, wiring := range hasty {
 		t.Run(hook, func(t *testing.T) {

@@ -27,6 +27,7 @@ func marked(code, runtime string) string {
 // TestInlineFunctions act beside others and alone, by each hook of the forwarder, are changed in
 // their place, become namespaces and are inline again.
 func TestInlineFunctions(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	for hook, wiring := range forwarders {
 		t.Run(hook, func(t *testing.T) {
@@ -102,6 +103,7 @@ func taken(t testing.TB, p *plan.Plan, at *plan.Taken) pass.Tally {
 // TestInlineUpdatesLoseNothing: functions that are inline are put in, taken out and moved round
 // others while packets pass, a thousand a second, and each of them comes once. All come by what is there where flows do not stay, and else new ones.
 func TestInlineUpdatesLoseNothing(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	for name, wiring := range map[string]string{
 		"tcx": "wiring: ebpf\n", "clsact": "wiring: ebpf\nebpf: {hook: clsact}\n",
@@ -151,6 +153,7 @@ func TestInlineUpdatesLoseNothing(t *testing.T) {
 // TestNothingComesPast a function that drops all while it becomes a namespace and is inline again,
 // alone on its hop and beside others, a thousand packets a second.
 func TestNothingComesPast(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	owner := nstest.Owner(t)
 	downAfter(t, owner)

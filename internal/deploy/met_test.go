@@ -445,6 +445,7 @@ func TestInlineComesBack(t *testing.T) {
 
 // TestPairsGoWhileFlowsStay: where one edit comes after another while flows stay on the first path, pairs go into which none are led any more.
 func TestPairsGoWhileFlowsStay(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	owner := nstest.Owner(t)
 	downAfter(t, owner)

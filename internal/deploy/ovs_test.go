@@ -69,6 +69,7 @@ var fabrics = map[string]string{
 // TestSwitches brings up a chain over each fabric, edits it, and finds nothing left when
 // it is down. Packets cross at once and in TCP, of which the checksums must be right.
 func TestSwitches(t *testing.T) {
+	t.Parallel()
 	needsSwitches(t)
 	for name, options := range possible() {
 		t.Run(name, func(t *testing.T) {

@@ -82,6 +82,7 @@ func hopsOf(t *testing.T, p *plan.Plan) (n int) {
 // TestPassthroughCarriesBytes of TCP unharmed through five of them, whatever segments are made of
 // it, and however long packets are.
 func TestPassthroughCarriesBytes(t *testing.T) {
+	t.Parallel()
 	needsPassthrough(t)
 	for wiring := range overPairs {
 		for name, settings := range map[string]string{
@@ -142,6 +143,7 @@ func TestPassthroughChanges(t *testing.T) {
 // TestPassthroughUpdatesLoseNothing: they are put in, taken out and change places while packets
 // pass, and none goes round between them, where no hop limit would end that.
 func TestPassthroughUpdatesLoseNothing(t *testing.T) {
+	t.Parallel()
 	needsPassthrough(t)
 	for name, wiring := range updated {
 		t.Run(name, func(t *testing.T) {

@@ -225,6 +225,7 @@ func TestPathsOfATranslator(t *testing.T) {
 // TestPathsOverReplicas, which come and go with the rules while packets pass, a thousand a second, and each of them comes once:
 // by one of the replicas of each function of their path.
 func TestPathsOverReplicas(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	for hook, wiring := range map[string]string{"tcx": "wiring: ebpf\nebpf: {idle: 100ms, census: 100ms}\n", "clsact": "wiring: ebpf\nebpf: {hook: clsact, idle: 100ms, stay: false}\n"} {
 		t.Run(hook, func(t *testing.T) {

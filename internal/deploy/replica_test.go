@@ -29,6 +29,7 @@ func replicas(name string, n int) string {
 // TestReplicasComeAndGo while packets pass, a thousand a second, and each of them comes once,
 // with replicas beside replicas, whether or not those that go are left the flows that they have. The ends are left alone.
 func TestReplicasComeAndGo(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	for hook, wiring := range map[string]string{"tcx": hasty["tcx"], "clsact, left": leaving["clsact, left"]} {
 		t.Run(hook, func(t *testing.T) {

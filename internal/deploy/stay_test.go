@@ -234,6 +234,7 @@ func (c *dialogue) ends(t testing.TB, which string) {
 // TestConnectionsOutliveTranslations: one that began before a function that translates addresses was put in goes on
 // without it, and one that began with it goes on when it is taken out.
 func TestConnectionsOutliveTranslations(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	nstest.Require(t, feature.NFTNAT)
 	for _, hook := range []string{"tcx", "clsact"} {
@@ -360,6 +361,7 @@ func TestFlowsMove(t *testing.T) {
 // TestInlineLeavesWhoStays: flows that stay since an earlier edit do not meet an inline function that is put in where they are led elsewhere than
 // new ones, though no port is turned for it.
 func TestInlineLeavesWhoStays(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	owner := nstest.Owner(t)
 	downAfter(t, owner)

@@ -74,6 +74,7 @@ func tenant(t *testing.T, owner, other, spec string, f api.StandaloneFunction) *
 // through: what each sends, to its own addresses or the other's, is seen in its own chain
 // and at its own interfaces of the function.
 func TestTenantsAreKeptApart(t *testing.T) {
+	t.Parallel()
 	needs(t)
 	for _, c := range tenantWirings {
 		t.Run(c.name, func(t *testing.T) {
