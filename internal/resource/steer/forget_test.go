@@ -38,12 +38,10 @@ func TestOlderPathsAreForgottenWhereFlowsBegin(t *testing.T) {
 		third := d.wire(t, 3)
 		inner := func(what string, want int) {
 			t.Helper()
+			t.Log(what)
 			for _, f := range old {
 				d.number++
 				third.pass(t, f.packet(d.number), d.replicas[want-1])
-			}
-			if t.Failed() {
-				t.Log(what)
 			}
 		}
 		inner("on an older path", 1)
