@@ -47,6 +47,7 @@ var classified = map[string]edit{
 // TestFlowsStayWhereClassifiersComeAndGo, while a thousand packets a second pass each way: none is lost, and each of a flow goes by the
 // functions that its first one went by, in that order. New flows go the new way, and nothing is left of the old one when all do.
 func TestFlowsStayWhereClassifiersComeAndGo(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	for hook, wiring := range map[string]string{"tcx": "wiring: ebpf\nebpf: {idle: 5s, census: 2s, hook: tcx}\n", "clsact": "wiring: ebpf\nebpf: {idle: 5s, census: 2s, hook: clsact}\n"} {
 		for name, c := range classified {
@@ -64,6 +65,7 @@ func TestFlowsStayWhereClassifiersComeAndGo(t *testing.T) {
 // TestClassifiersComeAndGo one after the other: flows of each time go on by the path that they began on, whatever comes, and when they are
 // over nothing is left.
 func TestClassifiersComeAndGo(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	a, b, x := forward("a"), forward("b"), forward("x")
 	type step struct{ spec, by string }
@@ -127,6 +129,7 @@ func TestReplicasComeAndGoWithoutClassifier(t *testing.T) {
 
 // TestReplicasComeAndGoWhileFlowsStay since functions changed places: the same.
 func TestReplicasComeAndGoWhileFlowsStay(t *testing.T) {
+	t.Parallel()
 	needsBranches(t)
 	a, b := forward("a"), func(n int) string { return spec(replicas("b", n), forward("a")) }
 	parts := "{name: tell, kind: forward, branches: [{mark: 1, to: server}]}"

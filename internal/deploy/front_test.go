@@ -13,6 +13,7 @@ import (
 // TestPathsBesideBranches change while packets pass, a thousand a second, and each of them comes once: rules come to a chain whose
 // functions send packets on by marks, are edited and go again, and so do branches beside rules.
 func TestPathsBesideBranches(t *testing.T) {
+	t.Parallel()
 	needsBranches(t)
 	for hook, wiring := range forwarders {
 		t.Run(hook, func(t *testing.T) {
@@ -54,6 +55,7 @@ func TestPathsBesideBranches(t *testing.T) {
 // TestBranchesComeWithFunctions, and go with some, at a chain with a classifier while packets pass, a thousand a second: each of them
 // comes once, whether it is on a path of some functions or on that of all.
 func TestBranchesComeWithFunctions(t *testing.T) {
+	t.Parallel()
 	needsBranches(t)
 	for hook, wiring := range forwarders {
 		t.Run(hook, func(t *testing.T) {

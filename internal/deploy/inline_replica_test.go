@@ -268,6 +268,7 @@ func cameBy(t *testing.T, p *plan.Plan, name string) (came [2]uint64) {
 // TestFlowsOfReplicasThatGoMeetEdits: those that stay with a replica which is taken out go on from there as others do, whatever the same update or one
 // meanwhile changes beside it: each packet meets what is there once, there and back.
 func TestFlowsOfReplicasThatGoMeetEdits(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	for hook, wiring := range leaving {
 		t.Run(hook, func(t *testing.T) {
@@ -402,6 +403,7 @@ func TestReplicasGoWhereFlowsAreLedPastInline(t *testing.T) {
 // TestFlowsKeepTheirReplicasPastInline: those that stay on an older path keep their replicas both ways, though a later edit takes the function away, and
 // leads them past inline functions when no port leads new flows there, or leads them there again.
 func TestFlowsKeepTheirReplicasPastInline(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	const wiring = "wiring: ebpf\nebpf: {idle: 1h, census: 2s}\n"
 	for name, c := range map[string]struct {

@@ -39,6 +39,7 @@ var besides = map[string]edit{
 // TestFlowsStayWhileInlineChange: where an edit changes inline functions at ports that it leaves alone, flows stay on the path that they began on,
 // no packet is lost, and each meets the inline functions that there are once, on whichever path.
 func TestFlowsStayWhileInlineChange(t *testing.T) {
+	t.Parallel()
 	needsBranches(t)
 	for hook, wiring := range map[string]string{"tcx": "wiring: ebpf\nebpf: {idle: 5s, census: 2s, hook: tcx}\n", "clsact": "wiring: ebpf\nebpf: {idle: 5s, census: 2s, hook: clsact}\n"} {
 		for name, c := range besides {
@@ -115,6 +116,7 @@ var apart = map[string]edit{
 // TestFlowsStayWhereInlineChange: flows that stay meet each inline function that they met, once each way, and no other, while new ones meet those
 // that there are.
 func TestFlowsStayWhereInlineChange(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	for hook, wiring := range map[string]string{"tcx": "wiring: ebpf\nebpf: {idle: 20s, census: 2s, hook: tcx}\n", "clsact": "wiring: ebpf\nebpf: {idle: 20s, census: 2s, hook: clsact}\n"} {
 		for name, c := range apart {
@@ -149,6 +151,7 @@ const lettered = "{name: one, kind: dscp, runtime: inline, dscp: {code: 2}}"
 // TestInlineInOrder: flows that stay meet an inline function between those functions between which they met it, and new ones where it is now. So they
 // do when an up before had begun and came to no end, and when the chain is to be as it was.
 func TestInlineInOrder(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	for name, c := range map[string]edit{
 		"before one that comes":      {spec(forward("a"), lettered, forward("c")), spec(forward("a"), lettered, forward("x"), forward("c")), "b|ba", "bx|ba"},
@@ -209,6 +212,7 @@ func (c edit) begun(t *testing.T) {
 // TestInlineInOrderOfEach: where one edit comes after another, flows of each version meet an inline function where they met it first, and go by the
 // functions that they went by, also where a port has long led elsewhere when what is there changes.
 func TestInlineInOrderOfEach(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	const tell, joins = "{name: tell, kind: forward, branches: [{mark: 9, to: b}]}", "{name: a, kind: forward, next: "
 	for name, edits := range map[string][]struct{ functions, path string }{
@@ -262,6 +266,7 @@ func TestInlineInOrderOfEach(t *testing.T) {
 // TestFlowsMoveWhereInlineChange at once where flows that stay cannot be led past that, also where an up before had put inline functions in and
 // came to no end.
 func TestFlowsMoveWhereInlineChange(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	const limit = "{name: one, kind: ratelimit, runtime: inline, ratelimit: {rate: 1Gbit}}"
 	for name, c := range map[string]edit{
@@ -315,6 +320,7 @@ func (c edit) atOnce(t *testing.T, begun bool) {
 // TestFunctionsAreMetAmidEdits: where an edit that moves an inline function came to no end, and flows are moved meanwhile, as who watches does where
 // a function fails, none comes past it.
 func TestFunctionsAreMetAmidEdits(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	const drops = "{name: one, kind: firewall, runtime: inline, firewall: {rules: {list: [{protocol: udp, destination_port: 7016, action: drop}]}}}"
 	for name, c := range apart {
@@ -414,6 +420,7 @@ func slipping(t *testing.T, p *plan.Plan, port uint16) (came func() int) {
 
 // TestInlineComesBack: an inline function that is put in again while flows meet it which stay from before counts on in one with that.
 func TestInlineComesBack(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	owner := nstest.Owner(t)
 	downAfter(t, owner)

@@ -18,6 +18,7 @@ import (
 // TestFlowsStayPastTranslations that change where namespaces do: those from before keep the addresses that they have and the functions that they go
 // by, without a packet lost or overtaken, and new ones get what there is then; later edits among them.
 func TestFlowsStayPastTranslations(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	const public = `nat: {source: {}, destination: {addresses: [203.0.113.2, "2001:db8::2"]}}`
 	const own, hides = "nat: {source: {}, destination: {}}", "nat: {source: {masquerade: true}}"
@@ -135,6 +136,7 @@ func unnoted(t *testing.T, p *plan.Plan) {
 // TestTranslatedFlowsStayEitherWay: those of which packets go one way alone while it is found out which flows there are go on the other way, too, by what
 // they met.
 func TestTranslatedFlowsStayEitherWay(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	nat, b, c := translating("nat: {source: {}, destination: {}}"), forward("b"), forward("c")
 	for name, edit := range map[string][2]string{

@@ -47,6 +47,7 @@ func tookIn(t *testing.T, p *plan.Plan) map[string]uint64 {
 // TestPathsAreEdited while packets pass, a thousand a second, and each of them comes once: they go by the functions
 // of their path, and by no others, unless they stay on the one that they began on.
 func TestPathsAreEdited(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	for hook, wiring := range map[string]string{"tcx": "wiring: ebpf\nebpf: {stay: false}\n", "clsact": "wiring: ebpf\nebpf: {hook: clsact, stay: false}\n", "staying": "wiring: ebpf\n"} {
 		t.Run(hook, func(t *testing.T) {

@@ -94,6 +94,7 @@ func TestReplicasSeeBothWays(t *testing.T) {
 
 // TestFlowsStayWithReplicasThatGo: nobody waits for them, whatever is edited meanwhile. Each of several firewalls lets only answers pass to what it saw.
 func TestFlowsStayWithReplicasThatGo(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	owner := nstest.Owner(t)
 	downAfter(t, owner)

@@ -62,6 +62,7 @@ func drains(t testing.TB, p *plan.Plan) {
 // TestFlowsStayInOrder on the path that they began on, by a function in which hundreds of packets wait, when that is taken
 // out or led to at another place, while new ones do not go by it there. It is removed when they are over, whatever else the chain has.
 func TestFlowsStayInOrder(t *testing.T) {
+	t.Parallel()
 	needsForwarder(t)
 	nstest.Require(t, feature.QdiscTBF)
 	slow, a, b := forward("slow"), forward("a"), forward("b")

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
@@ -79,8 +80,16 @@ func asked(t *testing.T, from net.Conn, to net.PacketConn, patience time.Duratio
 
 func inside(t testing.TB, ns string, fn func() error) {
 	t.Helper()
-	if err := netns.Do(ns, fn); err != nil {
-		t.Fatal(err)
+	for ends := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		err := netns.Do(ns, fn)
+		// A process that another test begins has what was listened on and closed meanwhile until it executes its program.
+		if errors.Is(err, unix.EADDRINUSE) && time.Now().Before(ends) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return
 	}
 }
 
