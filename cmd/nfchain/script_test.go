@@ -54,7 +54,7 @@ func scriptParams(files ...string) testscript.Params {
 			e.Setenv("NFCHAIN_RESULTS", filepath.Join(e.WorkDir, "results.db"))
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("PID", strconv.Itoa(os.Getpid()))
-			e.Setenv("GORACE", os.Getenv("GORACE"))
+			e.Setenv("GORACE", os.Getenv("GORACE")) // of which testscript tells commands nothing
 			nfchain := filepath.Join(strings.SplitN(e.Getenv("PATH"), ":", 2)[0], "nfchain")
 			e.Setenv("NFCHAIN", nfchain)
 			engines := enginesIn(e.WorkDir)

@@ -149,7 +149,9 @@ func (b *bed) edit(ctx context.Context, o run.UpOptions) (*plan.Plan, []resource
 
 func (b *bed) down() {
 	b.Helper()
-	lock, err := b.host.Lock(context.Background(), b.name())
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // a test that failed may have left an edit under way
+	defer cancel()
+	lock, err := b.host.Lock(ctx, b.name())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -30,7 +30,7 @@ const (
 
 // enters tells whether a program is this version's and chooses paths, of so many flows.
 func (a *attached) enters(flows uint32) bool {
-	return a != nil && a.isByPaths() && a.Maps[currentMap] != nil && a.keepsMembers(flows)
+	return a != nil && a.isByPaths() && a.begins() && a.keepsMembers(flows)
 }
 
 // keepsMembers tells whether a program, of any version, has the table of a chain's flows.

@@ -40,7 +40,7 @@ func (a *attached) unruled() (bool, error) {
 	switch {
 	case !a.leadsByPath():
 		return false, nil
-	case a.Maps[currentMap] != nil:
+	case a.begins():
 		_, h, err := a.counting()
 		return h.Rules == 0, err
 	case a.Maps[habitMap] == nil:

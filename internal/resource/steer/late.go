@@ -70,7 +70,7 @@ func (l *late) lookAt(p resource.Place, port string, wanted map[int]uint32, fron
 		return err
 	}
 	for _, a := range slices.Concat(before, all) {
-		if !a.isByPaths() || a.Maps[currentMap] == nil || a.Maps[membersMap] == nil {
+		if !a.isByPaths() || !a.begins() || a.Maps[membersMap] == nil {
 			continue
 		}
 		l.begins[port], l.fronted, l.flows = true, a.front, a.Maps[membersMap].MaxEntries()

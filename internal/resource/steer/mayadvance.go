@@ -143,7 +143,7 @@ func (now present) takesOutAs(front *Spec) bool {
 	if now.front == nil {
 		return !gives
 	}
-	if !now.front.takesOut() || (now.front.Maps[currentMap] != nil) != gives {
+	if !now.front.takesOut() || now.front.begins() != gives {
 		return false
 	}
 	return front == nil || now.front.keepsMembers(front.Paths.Flows)

@@ -16,7 +16,7 @@ import (
 func furnish(spec *ebpf.CollectionSpec, maps map[string]*ebpf.Map, others []*attached, compiled []byte) (err error) {
 	live := compiled
 	for _, a := range others {
-		if !a.isByPaths() || a.Maps[currentMap] == nil {
+		if !a.isByPaths() || !a.begins() {
 			continue
 		}
 		if a.hasRoom(compiled) {

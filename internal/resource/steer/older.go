@@ -147,7 +147,7 @@ func (k Kind) aging(p resource.Place, changes []resource.Change) (older, error) 
 		if led, err := a.diverts(); led || err != nil {
 			return nil, err
 		}
-		if a.leadsByPath() && a.Maps[currentMap] != nil {
+		if a.leadsByPath() && a.begins() {
 			all = append(all, a)
 		}
 	}
@@ -319,7 +319,7 @@ func (o *onPaths) staying() (*Staying, error) {
 		s.Since = s.Since.Add(time.Duration(latest-1)*time.Second - time.Duration(now))
 	}
 	for _, a := range o.at {
-		if a.Maps[currentMap] == nil {
+		if !a.begins() {
 			continue
 		}
 		_, h, err := a.counting()
@@ -343,22 +343,28 @@ func (o *onPaths) staying() (*Staying, error) {
 // forget older paths: all, or those that are lost. Their flows are given others at their next packet. Where flows begin forgets first: others
 // would end what is led on by such a path from there meanwhile.
 func (o *onPaths) forget(which func(n int) bool) error {
-	if err := o.forgetAt((*attached).begins, which); err != nil {
+	some, err := o.forgetAt(true, which)
+	if err != nil {
 		return err
 	}
-	held.ReadersEnded() // nothing is led on by such a path from there any more
-	return o.forgetAt(func(a *attached) bool { return !a.begins() }, which)
+	if some {
+		held.ReadersEnded() // nothing is led on by such a path from there any more
+	}
+	_, err = o.forgetAt(false, which)
+	return err
 }
 
-func (o *onPaths) forgetAt(where func(*attached) bool, which func(n int) bool) (err error) {
+// forgetAt ports where flows begin, or at the others.
+func (o *onPaths) forgetAt(begin bool, which func(n int) bool) (some bool, err error) {
 	for i, a := range o.at {
 		for n, w := range o.ways[i] {
-			if w.Older != 0 && which(n) && where(a) {
+			if w.Older != 0 && which(n) && a.begins() == begin {
+				some = true
 				err = errors.Join(err, a.Maps[waysMap].Put(uint32(n), classify.ProgramWay{}))
 			}
 		}
 	}
-	return err
+	return some, err
 }
 
 // forgetOlder paths that are chosen by the ports which they lead to, and those that are lost. It tells how many flows were on them.

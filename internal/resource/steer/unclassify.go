@@ -127,7 +127,7 @@ func stillUnclassified(p resource.Place, changes []resource.Change) ([]resource.
 			continue
 		}
 		u := unruled{number: number, flows: a.Maps[membersMap].MaxEntries(), idle: s.Among.Idle}
-		if a.Maps[currentMap] == nil {
+		if !a.begins() {
 			changes[i].Spec = u.between(s)
 		} else if changes[i].Spec, err = u.end(s, a); err != nil {
 			return nil, err
