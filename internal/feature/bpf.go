@@ -128,18 +128,24 @@ func load(progType uint32, program []instruction) (int, error) {
 	return bpf(unix.BPF_PROG_LOAD, unsafe.Pointer(&attr), unsafe.Sizeof(attr))
 }
 
-// again is how often a program is loaded anew that the kernel left off checking because a signal came, as Go's runtime sends its own
-// threads.
-const again = 100
-
+// bpf is bpf(2). A program is loaded with no signal let through to this thread: Go's runtime sends its own some whenever cores are
+// busy, and the kernel leaves off checking a program where one came, so that nothing might ever be loaded.
 func bpf(command int, attr unsafe.Pointer, size uintptr) (int, error) {
-	for tries := 0; ; tries++ {
-		fd, _, errno := unix.Syscall(unix.SYS_BPF, uintptr(command), uintptr(attr), size)
-		switch {
-		case errno == 0:
-			return int(fd), nil
-		case errno != unix.EAGAIN || command != unix.BPF_PROG_LOAD || tries == again:
-			return -1, errno
+	if command == unix.BPF_PROG_LOAD {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		var all, before unix.Sigset_t
+		for i := range all.Val {
+			all.Val[i] = ^all.Val[i]
 		}
+		if err := unix.PthreadSigmask(unix.SIG_BLOCK, &all, &before); err != nil {
+			return -1, err
+		}
+		defer func() { _ = unix.PthreadSigmask(unix.SIG_SETMASK, &before, nil) }()
 	}
+	fd, _, errno := unix.Syscall(unix.SYS_BPF, uintptr(command), uintptr(attr), size)
+	if errno != 0 {
+		return -1, errno
+	}
+	return int(fd), nil
 }
