@@ -136,6 +136,14 @@ struct {
 	__type(value, __u64);
 } buckets SEC(".maps");
 
+/* How many were made. */
+struct {
+	__uint(type, MAP_COUNTS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} buckets_made SEC(".maps");
+
 static long (*update)(void *map, const void *key, const void *value, __u64 flags) = (void *)2;
 
 static inline void tally(struct tally *t, struct packet *p)
@@ -206,9 +214,9 @@ static inline void keep(__u32 *address, __s32 bits)
 /* bucket_of finds the bucket of a packet, or makes a full one. */
 static inline __u64 *bucket_of(__u32 i, const struct flow *of, __u64 now)
 {
-	__u32 per = steps[i].limit.per;
+	__u32 per = steps[i].limit.per, first = 0;
 	struct flow f = *of;
-	__u64 *found;
+	__u64 *found, *made;
 
 	f.slot = steps[i].slot;
 	if (per != PER_FLOW) {
@@ -221,7 +229,11 @@ static inline __u64 *bucket_of(__u32 i, const struct flow *of, __u64 now)
 	found = bpf_map_lookup_elem(&buckets, &f);
 	if (found)
 		return found;
-	update(&buckets, &f, &now, IF_ABSENT);
+	if (!update(&buckets, &f, &now, IF_ABSENT)) {
+		made = bpf_map_lookup_elem(&buckets_made, &first);
+		if (made)
+			++*made;
+	}
 	return bpf_map_lookup_elem(&buckets, &f);
 }
 

@@ -159,6 +159,7 @@ type ProgramProgramSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramMapSpecs struct {
 	Buckets      *ebpf.MapSpec `ebpf:"buckets"`
+	BucketsMade  *ebpf.MapSpec `ebpf:"buckets_made"`
 	Counted      *ebpf.MapSpec `ebpf:"counted"`
 	Memories     *ebpf.MapSpec `ebpf:"memories"`
 	RulesAsked   *ebpf.MapSpec `ebpf:"rules_asked"`
@@ -201,6 +202,7 @@ func (o *ProgramObjects) Close() error {
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramMaps struct {
 	Buckets      *ebpf.Map `ebpf:"buckets"`
+	BucketsMade  *ebpf.Map `ebpf:"buckets_made"`
 	Counted      *ebpf.Map `ebpf:"counted"`
 	Memories     *ebpf.Map `ebpf:"memories"`
 	RulesAsked   *ebpf.Map `ebpf:"rules_asked"`
@@ -214,6 +216,7 @@ type ProgramMaps struct {
 func (m *ProgramMaps) Close() error {
 	return _ProgramClose(
 		m.Buckets,
+		m.BucketsMade,
 		m.Counted,
 		m.Memories,
 		m.RulesAsked,

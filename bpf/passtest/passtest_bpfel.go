@@ -137,9 +137,10 @@ type ProgramProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramMapSpecs struct {
-	Buckets  *ebpf.MapSpec `ebpf:"buckets"`
-	Counted  *ebpf.MapSpec `ebpf:"counted"`
-	Memories *ebpf.MapSpec `ebpf:"memories"`
+	Buckets     *ebpf.MapSpec `ebpf:"buckets"`
+	BucketsMade *ebpf.MapSpec `ebpf:"buckets_made"`
+	Counted     *ebpf.MapSpec `ebpf:"counted"`
+	Memories    *ebpf.MapSpec `ebpf:"memories"`
 }
 
 // ProgramVariableSpecs contains global variables before they are loaded into the kernel.
@@ -172,14 +173,16 @@ func (o *ProgramObjects) Close() error {
 //
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramMaps struct {
-	Buckets  *ebpf.Map `ebpf:"buckets"`
-	Counted  *ebpf.Map `ebpf:"counted"`
-	Memories *ebpf.Map `ebpf:"memories"`
+	Buckets     *ebpf.Map `ebpf:"buckets"`
+	BucketsMade *ebpf.Map `ebpf:"buckets_made"`
+	Counted     *ebpf.Map `ebpf:"counted"`
+	Memories    *ebpf.Map `ebpf:"memories"`
 }
 
 func (m *ProgramMaps) Close() error {
 	return _ProgramClose(
 		m.Buckets,
+		m.BucketsMade,
 		m.Counted,
 		m.Memories,
 	)

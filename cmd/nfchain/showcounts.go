@@ -101,6 +101,12 @@ func (m *stateMetrics) step(chain string, of told.Labels, s runs.StepState) {
 	case "mirror":
 		m.counters("nfchain_mirror_", chain, of, []counter{{"lost_copies", "Copies that the tap did not take.", s.Lost}})
 		m.add("nfchain_mirror_copying_seconds_total", "Time that cores spent on copies, as told by those that were timed.", prometheus.CounterValue, chain, s.CopyingS, of)
+	case "limit":
+		if b := s.Buckets; b != nil {
+			m.gauge("nfchain_buckets", "Flows or prefixes that a limit has buckets of.", chain, float64(b.Known), of)
+			m.gauge("nfchain_buckets_limit", "Buckets that there can be at once, with those of limits beside it.", chain, float64(b.Most), of)
+			m.counters("nfchain_buckets_", chain, of, []counter{{"evicted", "Buckets that made room for others, with those of limits beside it.", b.Evicted}})
+		}
 	case "nat":
 		for reason, value := range map[string]uint64{"no connection": s.Lost, "no port": s.Full} {
 			m.counters("nfchain_nat_", chain, with(of, "reason", reason), []counter{{"dropped_packets", "Packets that a nat dropped, as they were of no connection or no port was left for theirs.", value}})

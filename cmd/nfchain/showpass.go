@@ -69,6 +69,9 @@ func (a *app) printSteps(p runs.PassState) {
 		if s.Full > 0 {
 			a.printf("  %sdropped, for no port was left for their connections: %s\n", of, words.Plural(int(s.Full), "packet"))
 		}
+		if b := s.Buckets; b != nil {
+			a.printf("  %s%s, of %d at most; %d made room for others, whose flows begin with a full one\n", of, words.Plural(int(b.Known), "bucket"), b.Most, b.Evicted)
+		}
 	}
 	for _, odd := range []struct {
 		what string

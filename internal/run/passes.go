@@ -1,6 +1,8 @@
 package run
 
 import (
+	"slices"
+
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/pass"
@@ -37,6 +39,16 @@ type StepState struct {
 	Full uint64 `json:"full,omitempty"`
 	// CopyingS is the time that cores spent on a mirror's copies, as it is told by those that were timed.
 	CopyingS float64 `json:"copying_s,omitempty"`
+	// Buckets are those of a limit by flow or prefix.
+	Buckets *BucketState `json:"buckets,omitempty"`
+}
+
+// BucketState is how many flows or prefixes a limit knows, how many it and others beside it can know together, and how many of all these had to make room
+// for others: when they come again they begin with a full bucket, as flows do that are new.
+type BucketState struct {
+	Known   uint64 `json:"known"`
+	Most    uint32 `json:"most"`
+	Evicted uint64 `json:"evicted"`
 }
 
 // Tally is a number of packets, and of their bytes from the Ethernet header on. Segments
@@ -72,11 +84,20 @@ func passAt(at resource.Place, spec pass.Spec) (*PassState, error) {
 		return nil, err
 	}
 	s := &PassState{Interface: spec.Device, Beside: spec.Beside, Came: Tally(c.Came), Other: Tally(c.Other), Malformed: Tally(c.Malformed), Unwritten: Tally(c.Unwritten), Steps: []StepState{}}
+	var buckets map[uint32]pass.Buckets
+	if slices.ContainsFunc(spec.Steps, pass.Step.HasBuckets) {
+		if buckets, err = pass.BucketsAt(at, spec.Device); err != nil {
+			return nil, err
+		}
+	}
 	for i, step := range spec.Steps {
 		if spec.Aside(step.Slot) {
 			continue // it acts on the other way
 		}
 		state := StepState{Act: step.Act.String(), Tally: Tally(c.Slots[step.Slot]), Lost: c.Lost[step.Slot], Full: c.Full[step.Slot], CopyingS: c.Copying[step.Slot].Seconds()}
+		if b, has := buckets[step.Slot]; has {
+			state.Buckets = &BucketState{Known: b.Held, Most: b.Most, Evicted: b.Evicted}
+		}
 		if i < len(spec.Of) {
 			state.Function = spec.Of[i]
 		}

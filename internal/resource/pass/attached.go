@@ -20,10 +20,11 @@ type attached struct {
 
 // The maps of a program, by the names that the kernel knows them by.
 const (
-	constantsMap = fold.Section
-	countedMap   = "counted"
-	memoriesMap  = "memories"
-	bucketsMap   = "buckets"
+	constantsMap   = fold.Section
+	countedMap     = "counted"
+	memoriesMap    = "memories"
+	bucketsMap     = "buckets"
+	bucketsMadeMap = "buckets_made"
 )
 
 // find the passes at an interface, first to last; what others put there is not among them.

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	program "nfchain.dev/nfchain/bpf/pass"
+	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/held"
 )
 
@@ -64,6 +65,9 @@ func (s Step) inPlaceOf(was Step, full, now uint64) (at uint64) {
 	return now + uint64(scaled)
 }
 
+// HasBuckets tells whether a step is a limit by which flows or prefixes have their own.
+func (s Step) HasBuckets() bool { return s.Act == Limit && s.per() != Chain }
+
 // ticksPerByte of a limit.
 func (s Step) ticksPerByte() float64 {
 	return math.Ldexp(float64(uint32(s.Args[0])), -int(s.Args[0]>>32))
@@ -113,6 +117,76 @@ func (l *Loaded) refill(s Spec, before carrying, steps []Step, old *attached) er
 		}
 		return nil
 	})
+}
+
+// Buckets are those of flows or prefixes that a limit has.
+type Buckets struct {
+	// Held are those of the limit itself.
+	Held uint64
+	// Most that it can have with the other limits of its pass, and Evicted those of all of these that made room for others since their table
+	// was made: full ones that a table took over from another stand in for as many.
+	Most    uint32
+	Evicted uint64
+}
+
+// BucketsAt tells of each limit by flow or prefix in the pass of an interface, by its slot; nothing where none is there. It takes time with the number
+// of buckets, and may miss those that come or go meanwhile.
+func BucketsAt(p resource.Place, device string) (map[uint32]Buckets, error) {
+	dev, err := p.Device(device)
+	if err != nil {
+		return nil, nil
+	}
+	all := map[uint32]Buckets{}
+	err = p.Do(func() error {
+		passes, err := find(p, dev.Attrs().Index)
+		if err != nil || len(passes) == 0 {
+			return err
+		}
+		defer held.CloseAll(passes)
+		c, err := passes[0].read()
+		if err != nil {
+			return err
+		}
+		for _, s := range c.steps {
+			if s.HasBuckets() {
+				all[s.Slot] = Buckets{Most: c.flows}
+			}
+		}
+		return passes[0].buckets(all)
+	})
+	if err != nil {
+		err = fmt.Errorf("read the buckets of limits at %s of namespace %q: %w", device, p.Ref, err)
+	}
+	return all, err
+}
+
+// buckets of limits that are told by their slots are counted: first those that were made, so that one which comes is not taken for one that made room.
+func (a attached) buckets(all map[uint32]Buckets) error {
+	if len(all) == 0 || a.Maps[bucketsMadeMap] == nil {
+		return nil
+	}
+	var cores []uint64
+	if err := a.Maps[bucketsMadeMap].Lookup(uint32(0), &cores); err != nil {
+		return fmt.Errorf("read how many buckets were made: %w", err)
+	}
+	held := uint64(0)
+	err := eachBucket(a.Maps[bucketsMap], func(f program.ProgramFlow, _ uint64) error {
+		held++
+		if b, has := all[f.Slot]; has {
+			b.Held++
+			all[f.Slot] = b
+		}
+		return nil
+	})
+	made := uint64(0)
+	for _, n := range cores {
+		made += n
+	}
+	for slot, b := range all {
+		b.Evicted = made - min(made, held)
+		all[slot] = b
+	}
+	return err
 }
 
 // eachBucket of a table, and when it is full. Those that come or go meanwhile may be missed.

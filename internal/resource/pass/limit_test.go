@@ -189,6 +189,53 @@ func TestLimitHoldsWhileItIsReplaced(t *testing.T) {
 	}
 }
 
+// TestBucketsMakeRoom for others, which is counted: of all that were made, those that are no more. The number goes on while others are put in beside the
+// limit, and begins anew with another table.
+func TestBucketsMakeRoom(t *testing.T) {
+	p := place(t)
+	const flows = 3 * LeastFlows
+	fair, whole := NewLimit(3, Bucket{Rate: 1e9, Burst: 1e6, Per: Flow}), NewLimit(5, Bucket{Rate: 1e9, Burst: 1e6, Per: Source, Bits4: 24})
+	spec := func(of string, flows uint32, steps ...Step) Spec {
+		return Spec{Device: "eth0", Of: strings.Fields(of), Steps: steps, Flows: flows}
+	}
+	are := func() map[uint32]Buckets {
+		all, err := BucketsAt(p, "eth0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	const few = 100 // what the kernel says of its own has buckets, too
+	apply(t, p, resource.Create, spec("fair whole", LeastFlows, fair, whole))
+	if b := are(); len(b) != 2 || b[3].Held > few || b[3].Most != LeastFlows || b[3].Evicted != 0 {
+		t.Errorf("before any packet: %+v", b)
+	}
+	at(t, p, "eth0", func(a attached) {
+		for source := range uint16(flows) {
+			run(t, a.Program.Program, udp(source))
+		}
+	})
+	b := are()
+	if all := b[3].Held + b[3].Evicted + b[5].Held; b[5].Held > few || b[3].Held > LeastFlows || b[3].Held < LeastFlows/8 || all < flows || all > flows+few || b[3].Evicted != b[5].Evicted {
+		t.Errorf("of %d flows and a prefix: %+v", flows, b)
+	}
+	apply(t, p, resource.Update, spec("fair count whole", LeastFlows, fair, NewCount(1), whole))
+	if now := are(); len(now) != 2 || now[3].Evicted < b[3].Evicted || now[3].Evicted > b[3].Evicted+few {
+		t.Errorf("beside another function: %+v, after %+v", now, b)
+	}
+	apply(t, p, resource.Update, spec("fair", 4*LeastFlows, fair))
+	if now := are(); len(now) != 1 || now[3].Most != 4*LeastFlows || now[3].Evicted > few {
+		t.Errorf("in a larger table: %+v", now)
+	}
+	apply(t, p, resource.Update, spec("count", 0, NewCount(1)))
+	if now := are(); len(now) != 0 {
+		t.Errorf("with no limit: %+v", now)
+	}
+	if all, err := BucketsAt(p, "nowhere"); len(all) != 0 || err != nil {
+		t.Errorf("at no interface: %+v, %v", all, err)
+	}
+}
+
 // TestLimitIsAnother: flows that were over a limit wait as long as the one that comes has it, and at most for its burst; where
 // buckets are others' they begin with full ones. What a packet is charged takes many minutes at the lowest rate, and more than one
 // at ten times that, so that the test is the same however long a machine takes to replace a pass.

@@ -118,7 +118,7 @@ func (a *attached) keeps(s Spec) map[string]*ebpf.Map {
 	}
 	kept := map[string]*ebpf.Map{countedMap: a.Maps[countedMap], memoriesMap: a.Maps[memoriesMap]}
 	if hasBuckets(s.Steps) && c.flows == s.Flows && s.limitsAsIn(before.of(c.steps), c.steps) {
-		kept[bucketsMap] = a.Maps[bucketsMap]
+		kept[bucketsMap], kept[bucketsMadeMap] = a.Maps[bucketsMap], a.Maps[bucketsMadeMap]
 	}
 	return kept
 }
@@ -163,19 +163,17 @@ func need(steps []Step) (needs uint32) {
 			needs |= needsClock
 		case s.Act == Mirror && s.filters():
 			needs |= needsFlow
-		case s.Act == Limit && s.per() == Chain:
-			needs |= needsClock
-		case s.Act == Limit:
+		case s.HasBuckets():
 			needs |= needsClock | needsFlow
+		case s.Act == Limit:
+			needs |= needsClock
 		}
 	}
 	return needs
 }
 
 // hasBuckets tells whether flows or prefixes have any.
-func hasBuckets(steps []Step) bool {
-	return slices.ContainsFunc(steps, func(s Step) bool { return s.Act == Limit && s.per() != Chain })
-}
+func hasBuckets(steps []Step) bool { return slices.ContainsFunc(steps, Step.HasBuckets) }
 
 // Close lets go of the program; where it is attached it stays.
 func (l *Loaded) Close() error {
