@@ -31,12 +31,31 @@ func (h *Host) inPlace(chain api.Chain, runtimes map[string]string) (warnings []
 		}
 		old := before.Functions[i]
 		warnings = append(warnings, unnamed(old, f)...)
-		if !steers || old.Kind == f.Kind || !hasNamespace(before, old, kept.Runtimes) || !hasNamespace(chain.Spec, f, runtimes) {
+		if !steers {
 			continue
 		}
-		warnings = append(warnings, fmt.Sprintf("function %s was a %s and becomes a %s where it is, so that packets are lost meanwhile; under another name it is put in beside the %s, and none is", f.Name, old.Kind, f.Kind, old.Kind))
+		if what := becomes(old, f, runtimeOf(before, old, kept.Runtimes), runtimeOf(chain.Spec, f, runtimes)); what != "" {
+			warnings = append(warnings, fmt.Sprintf("function %s %s where it is, so that packets are lost meanwhile; under another name it is put in beside the %s, and none is", f.Name, what, old.Kind))
+		}
 	}
 	return warnings
+}
+
+// becomes tells what a function becomes for which what it has its packets by is made anew, if it has a namespace and had one, in these runtimes.
+func becomes(old, f api.Function, was, is string) string {
+	switch {
+	case was == api.RuntimeInline || is == api.RuntimeInline:
+		return ""
+	case old.Kind != f.Kind:
+		return fmt.Sprintf("was a %s and becomes a %s", old.Kind, f.Kind)
+	case was != is:
+		return fmt.Sprintf("was in runtime %s and comes to be in %s", was, is)
+	case old.Encapsulation == "" && f.Encapsulation != "":
+		return fmt.Sprintf("comes to get headers (encapsulation: %s)", f.Encapsulation)
+	case old.Encapsulation != "" && f.Encapsulation == "":
+		return fmt.Sprintf("gets headers (encapsulation: %s) no more", old.Encapsulation)
+	}
+	return ""
 }
 
 // unnamed warns of addresses that a function had connections by, and has no more.
@@ -64,7 +83,7 @@ func (h *Host) steers(chain api.Chain) bool {
 	return is
 }
 
-// hasNamespace tells whether a function has one, of which some had theirs chosen.
-func hasNamespace(s api.ChainSpec, f api.Function, chosen map[string]string) bool {
-	return cmp.Or(chosen[f.Name], f.Runtime, s.Runtime) != api.RuntimeInline
+// runtimeOf a function, of which some had theirs chosen.
+func runtimeOf(s api.ChainSpec, f api.Function, chosen map[string]string) string {
+	return cmp.Or(chosen[f.Name], f.Runtime, s.Runtime, api.RuntimeNetns)
 }
