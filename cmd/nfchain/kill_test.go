@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -500,6 +501,14 @@ func TestWithoutRoot(t *testing.T) {
 		if out, err := as(args...); err != nil {
 			t.Fatalf("nfchain %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
+	}
+	contained := filepath.Join(dir, "contained.yaml")
+	if err := os.WriteFile(contained, []byte(strings.Replace(text, "functions:", "functions:\n  - {name: box, kind: command, runtime: docker, container: {image: nowhere, pull: never}}", 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ended := &exec.ExitError{}
+	if out, err := as("up", contained); !errors.As(err, &ended) || ended.ExitCode() != exitMachine || !strings.Contains(out, "for the machine's root alone") {
+		t.Errorf("a container of a user: %v\n%s", err, out)
 	}
 	if left := leftovers(name); left != "" {
 		t.Errorf("left behind: %s", left)

@@ -2,6 +2,7 @@ package feature
 
 import (
 	"context"
+	"os"
 	"strings"
 
 	"nfchain.dev/nfchain/internal/engine"
@@ -31,6 +32,9 @@ func (q engineQuestion) question() question { return question{q.name, q.enables,
 const tellsWithin = 4
 
 func (q engineQuestion) ask(ctx context.Context, env Env) answer {
+	if os.Geteuid() != 0 || env.ofOneUser() {
+		return no("the network namespaces of its containers are for the machine's root alone to enter", "sudo nfchain …")
+	}
 	asking, stop := context.WithTimeout(ctx, env.timeout())
 	defer stop()
 	_, missing := env.look(q.program)

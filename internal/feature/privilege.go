@@ -43,6 +43,13 @@ func (e Env) InUserNS() bool {
 	return ok && strings.Join(strings.Fields(m), " ") != "0 0 4294967295"
 }
 
+// ofOneUser tells whether this process runs in a user namespace of a single user, as this program makes one: an engine runs in another.
+func (e Env) ofOneUser() bool {
+	m, ok := e.Files.Text("proc/self/uid_map")
+	maps := strings.Fields(m)
+	return ok && len(maps) == 3 && maps[2] == "1"
+}
+
 // capable tells whether a capability is effective. Every thread of this program
 // holds the same.
 func capable(capability int) bool {

@@ -45,6 +45,25 @@ func TestUserNSAgreesWithUnshare(t *testing.T) {
 	}
 }
 
+// TestEnginesAreOfTheMachinesRoot, whose namespaces nobody enters from a user namespace of a single user, whether they answer or not.
+func TestEnginesAreOfTheMachinesRoot(t *testing.T) {
+	for name, c := range map[string]struct {
+		uids    string
+		refused bool
+	}{
+		"a user's own":           {"         0       1000          1\n", true},
+		"of a container of many": {"         0     100000      65536\n", os.Geteuid() != 0},
+		"the first":              {"         0          0 4294967295\n", os.Geteuid() != 0},
+	} {
+		env := Env{Files: tree(t, map[string]string{"proc/self/uid_map": c.uids}), Path: bin(t, map[string]string{"lxc-start": "exit 1"}).Path}
+		for _, tool := range []string{ToolDocker, ToolContainerd, ToolPodman, ToolLXC} {
+			if f := Probe(t.Context(), env).Get(tool); c.refused != (f.Fix == "sudo nfchain …") || f.Present && c.refused {
+				t.Errorf("%s, %s: %+v", name, tool, f)
+			}
+		}
+	}
+}
+
 func TestPrivilegesInWords(t *testing.T) {
 	host := Env{Files: tree(t, map[string]string{"proc/self/uid_map": "         0          0 4294967295\n"})}
 	inside := Env{Files: tree(t, map[string]string{"proc/self/uid_map": "         0       1000          1\n"})}
