@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -95,21 +96,25 @@ file with a function of the kind. Of an image that ` + "`nfchain function ls`" +
 }
 
 func kindCalled(name string) (registry.Kind, error) {
-	all := registry.Kinds()
-	i := slices.IndexFunc(all, func(k registry.Kind) bool { return k.Name == name })
+	kinds := registry.Kinds()
+	i := slices.IndexFunc(kinds, func(k registry.Kind) bool { return k.Name == name })
 	if i >= 0 {
-		return all[i], nil
+		return kinds[i], nil
 	}
 	hint := "`nfchain function ls` lists those there are"
-	if near := api.Nearest(name, registry.Words().Kinds()); near != "" {
+	names, _ := completeFunctions(nil, nil, "")
+	if near := api.Nearest(name, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 	}
 	return registry.Kind{}, fmt.Errorf("there is no kind of function %q; %s: %w", name, hint, runs.ErrInput)
 }
 
-func imageCalled(path string) (image registry.Image, is bool, err error) {
+// imageCalled by its path, or by that of its directory alone where no kind has that name.
+func imageCalled(name string) (image registry.Image, is bool, err error) {
 	all, err := registry.Images()
-	i := slices.IndexFunc(all, func(i registry.Image) bool { return i.Path == path })
+	i := slices.IndexFunc(all, func(i registry.Image) bool {
+		return i.Path == name || path.Base(i.Path) == name && !slices.Contains(registry.Words().Kinds(), name)
+	})
 	if i < 0 {
 		return image, false, err
 	}
@@ -145,12 +150,22 @@ func (a *app) printImage(i registry.Image, format string) error {
 }
 
 func (a *app) printKind(k registry.Kind) error {
+	images, err := registry.Images()
+	if err != nil {
+		return err
+	}
 	a.printf("%s: %s\n\n", k.Name, k.Does)
 	w := a.table("runtimes\t" + strings.Join(k.Runtimes, ", "))
 	if k.Contained != "" {
 		w.row("in containers\tonly with %s: %s\n", k.Name, k.Contained)
 	}
-	w.row("image\t%s\n", k.Image)
+	image := k.Image
+	for _, i := range images {
+		if i.Of == k.Name && path.Base(i.Path) == k.Name {
+			image += "; " + i.Path + " has what it takes"
+		}
+	}
+	w.row("image\t%s\n", image)
 	w.row("capabilities\t%s\n", k.Capabilities)
 	if k.Hugepages {
 		w.row("hugepages\tas many as resources: {hugepages: SIZE} says, in a container no more\n")

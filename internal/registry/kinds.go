@@ -83,6 +83,8 @@ type Image struct {
 	// Path of its directory in the tree.
 	Path string `json:"image"`
 	Does string `json:"does"`
+	// Of is the kind that has it in its example.
+	Of string `json:"kind"`
 	// Capabilities that its program needs.
 	Capabilities []string `json:"capabilities"`
 	// Example is a chain that has it, as beside the directory.
@@ -101,6 +103,7 @@ func Images() ([]Image, error) {
 		if len(file.Chains) != 1 || len(file.Chains[0].Spec.Functions) == 0 || file.Chains[0].Spec.Functions[0].Container == nil {
 			return nil, fmt.Errorf("%s.yaml: the first function of a chain is to be the image", shown.Path)
 		}
+		shown.Of = file.Chains[0].Spec.Functions[0].Kind
 		if c := file.Chains[0].Spec.Functions[0].Container.Capabilities; c != nil {
 			shown.Capabilities = append(shown.Capabilities, *c...)
 		}
