@@ -19,9 +19,8 @@ type Options struct {
 	Hook string `json:"hook,omitempty" jsonschema:"enum=tcx,enum=clsact"`
 	// Stay has flows stay on the path that they began on when the chain changes, until they have been
 	// idle: functions that are no longer wanted are removed when none goes by them any more. Default
-	// true. With false all packets go the new path at once, as they do where a
-	// change has other ways lead to replicas where there is no classifier, from branches, or past inline functions, and
-	// while a function fails.
+	// true. With false all packets go the new path at once, as they do after a few edits ("At once" in docs/steering.md)
+	// and while a function fails.
 	Stay *bool `json:"stay,omitempty"`
 	// Census is how long after a change flows that come are taken for those from before, and `up` waits for it: one
 	// without a packet in that while has none under way either. From 10ms to what idle is, or 250ms. Default 250ms.
