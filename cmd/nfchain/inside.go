@@ -237,7 +237,7 @@ func (a *app) superviseCmd() *cobra.Command {
 				return inside(s.Netns, hosts, s, words, ownFiles(owner, s, beside)...)
 			},
 			LogFile: func(node string) string { return deploy.LogFile(owner, node) },
-			Again:   func(ctx context.Context, over []string) error { return a.host(ctx).Drain(ctx, owner, over) },
+			Again:   func(ctx context.Context) error { return a.host(ctx).Drain(ctx, owner) },
 			Leaving: func() (*steer.Leaving, error) { return host().Leaving(owner) },
 			Restore: func(ctx context.Context) (map[string]error, error) { return a.host(ctx).Restore(ctx, owner) },
 		})

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -133,9 +132,8 @@ type deployedItem struct {
 	// MovedAtOnce says why flows that were under way went, or would go, to the new path at once though they were to stay on the one
 	// before; nobody counts them.
 	MovedAtOnce string `json:"moved_at_once,omitempty"`
-	// AwaitedFlows stay, or would stay, with replicas that are taken out until they are idle, for AwaitedAtMostNS at most.
-	AwaitedFlows    int           `json:"awaited_flows,omitempty"`
-	AwaitedAtMostNS time.Duration `json:"awaited_at_most_ns,omitempty"`
+	// AwaitedFlows stay, or would stay, with replicas that are taken out until they are idle.
+	AwaitedFlows int `json:"awaited_flows,omitempty"`
 
 	changes []resource.Change
 	// ports tells whose the ports are that a text names; nil where it names none.
@@ -212,7 +210,7 @@ func awaited(item deployedItem, dry bool) string {
 	if dry && len(item.changes) > 0 {
 		stay = words.Plural(item.AwaitedFlows, "flow") + " would stay"
 	}
-	return fmt.Sprintf("%s: %s with replicas that are taken out until idle, for %v at most, and these are removed then; what lasts longer goes to others", item.Name, stay, item.AwaitedAtMostNS)
+	return fmt.Sprintf("%s: %s with replicas that are taken out until idle, and these are removed then; `nfchain up FILE --move` moves them", item.Name, stay)
 }
 
 func (a *app) printItem(item deployedItem, dry bool) {
@@ -279,7 +277,7 @@ func (a *app) upAll(ctx context.Context, h *runs.Host, f *api.File, o runs.UpOpt
 			item.compares(madeBefore(h, item.Name))
 		}
 		item.MovedFlows, item.StayingFlows, item.MovedAtOnce = flows.Moved, flows.Staying, flows.AtOnce
-		item.AwaitedFlows, item.AwaitedAtMostNS = flows.Left, flows.LeftAtMost
+		item.AwaitedFlows = flows.Left
 		for _, w := range made.Warnings {
 			item.Warnings = append(item.Warnings, w)
 			a.say("warning: chain %s: %s", item.Name, w)

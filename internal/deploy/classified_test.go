@@ -166,7 +166,7 @@ func replicasChange(t *testing.T, c edit, then ...string) {
 	fresh := tours(t, last, 7016)
 	for _, replicas := range then {
 		next := planned(t, owner, wiring+replicas)
-		up(t, next)
+		lets(t, next) // which leaves replicas that go the flows that they have
 		welcome(t, next, last)
 		unchanged(t, next)
 		if at := stay(t, next); at == nil || at.Flows < len(all)/2 {

@@ -102,8 +102,6 @@ type Deployer struct {
 	DryRun bool
 	// Move flows that would stay on an older version of the path to the newest at once.
 	Move bool
-	// Over are replicas that are taken out, as in "fw-3", and left flows no longer.
-	Over []string
 	// Contained is told, unless it is nil, of each container that runs now: its node, when its engine was asked for it, and when
 	// that had started it. It is called from several goroutines.
 	Contained func(node string, asked, started time.Time)
@@ -119,10 +117,8 @@ type Deployer struct {
 	// AtOnce is set by Up to why flows that were under way went the new path at once, how many nobody knows, though they were to stay
 	// on the one before; "" where none did.
 	AtOnce string
-	// Left is set by Up to how many flows replicas that are taken out are left, for LeftAtMost: these go when Up is called again after they have been
-	// idle, or are Over.
-	Left       int
-	LeftAtMost time.Duration
+	// Left is set by Up to how many flows replicas that are taken out are left: these go when Up is called again after they have been idle.
+	Left int
 }
 
 // Up makes the chain what the plan says and returns what it had to change.
@@ -135,7 +131,7 @@ func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, err
 	if err := w.look(ctx, p); err != nil {
 		return nil, err
 	}
-	w.move, w.over = d.Move, d.Over
+	w.move = d.Move
 	had := inOrder(enginesOf(p.Chain))
 	err := w.bring(ctx, p)
 	if err != nil {
@@ -154,7 +150,7 @@ func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, err
 		_ = process.Rest(p.Chain)
 	}
 	d.Staying, d.Moved, d.AtOnce = w.staying, w.moved, w.leftAtOnce
-	d.Left, d.LeftAtMost = w.left, w.leftAtMost
+	d.Left = w.left
 	return w.done, err
 }
 

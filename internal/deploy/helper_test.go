@@ -13,23 +13,19 @@ import (
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
-	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
 // up makes the plan real and gives what that changed, each as "operation id"
 // without the chain's name. Replicas that are taken out are left no flow.
 func up(t testing.TB, p *plan.Plan) []string {
 	t.Helper()
-	changes, left := raise(t, p, nil)
+	changes, left := raise(t, p)
 	if left > 0 {
-		var all []string
-		for _, f := range p.Functions() {
-			for n := range steer.Most {
-				all = append(all, fmt.Sprintf("%s-%d", f.Function(), n+1))
-			}
+		moved, err := (&deploy.Deployer{Move: true}).Up(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
 		}
-		over, _ := raise(t, p, all)
-		changes = append(changes, over...)
+		changes = append(changes, changed(p, moved)...)
 	}
 	return changes
 }
@@ -37,14 +33,14 @@ func up(t testing.TB, p *plan.Plan) []string {
 // lets is up that leaves replicas that are taken out the flows that they have.
 func lets(t testing.TB, p *plan.Plan) []string {
 	t.Helper()
-	changes, _ := raise(t, p, nil)
+	changes, _ := raise(t, p)
 	return changes
 }
 
-// raise is up that leaves replicas that are taken out, but for those of which this is over, the flows that they have, and tells how many.
-func raise(t testing.TB, p *plan.Plan, over []string) (changes []string, left int) {
+// raise is up that leaves replicas that are taken out the flows that they have, and tells how many.
+func raise(t testing.TB, p *plan.Plan) (changes []string, left int) {
 	t.Helper()
-	d := &deploy.Deployer{Over: over}
+	d := &deploy.Deployer{}
 	all, err := d.Up(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package deploy
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
@@ -16,13 +15,9 @@ import (
 // whoever looks on brings the chain up again then. Until then ports go on to it as in a plan that has it still, with no share of new flows, and
 // from it as from the others of its function. So it is on the path, and of no older version of that, whatever is changed meanwhile.
 
-// leaving is what becomes of the flows of replicas that are taken out: left is how many they are left, for leftAtMost, over are those of which this is
-// over, and taken is how many were taken from them since all were to move.
-type leaving struct {
-	left, taken int
-	leftAtMost  time.Duration
-	over        []string
-}
+// leaving is what becomes of the flows of replicas that are taken out: left is how many they are left, and taken is how many were taken from them since
+// all were to move.
+type leaving struct{ left, taken int }
 
 // Remains tells, after Up, whether anything is left for flows that nobody else goes by.
 func (d *Deployer) Remains() bool { return d.Staying+d.Left > 0 }
@@ -30,21 +25,20 @@ func (d *Deployer) Remains() bool { return d.Staying+d.Left > 0 }
 // remains tells whether flows need what is no longer wanted.
 func (w *work) remains() bool { return w.staying+w.left > 0 }
 
-// leave is the plan with the replicas that are left the flows which they have: none where all flows are to be moved, and not those for which this is over.
+// leave is the plan with the replicas that are left the flows which they have: none where all flows are to be moved.
 func (w *work) leave(p *plan.Plan) (*plan.Plan, error) {
 	left, there, err := w.leftTo(p)
 	switch {
 	case err != nil || left == nil:
 		return p, err
 	case w.move:
-		w.taken = left.Flows(nil)
+		w.taken = left.Flows()
 		return p, nil
 	}
-	return p.Leave(left.But(w.over), there), nil
+	return p.Leave(left.Of, there), nil
 }
 
-// settle has replicas go that are no longer wanted, when no flow needs them: until then they stay, with all that only they need. Flows that go on
-// for too long move to others when that is over, and are counted where they do. A plan that is only looked at tells how many there are.
+// settle has replicas go that are no longer wanted, when no flow needs them: until then they stay, with all that only they need. A plan that is only looked at tells how many there are.
 func (w *work) settle(ctx context.Context, p *plan.Plan) error {
 	if w.dry && w.move {
 		return nil
@@ -53,11 +47,10 @@ func (w *work) settle(ctx context.Context, p *plan.Plan) error {
 	if err != nil || left == nil {
 		return err
 	}
-	if flows := left.Flows(w.over); flows > 0 {
-		w.left, w.leftAtMost = flows, left.AtMost()
-		return nil
+	if !w.move { // else none is left them, though ports may know of them yet
+		w.left = left.Flows()
 	}
-	if w.dry {
+	if w.left > 0 || w.dry {
 		return nil
 	}
 	w.want(p)

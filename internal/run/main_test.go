@@ -53,7 +53,7 @@ func superviseOwner(owner string) error {
 	return supervise.Run(ctx, supervise.Config{
 		Owner:   owner,
 		LogFile: func(node string) string { return deploy.LogFile(owner, node) },
-		Again:   func(ctx context.Context, over []string) error { return newHost().Drain(ctx, owner, over) },
+		Again:   func(ctx context.Context) error { return newHost().Drain(ctx, owner) },
 		Leaving: func() (*steer.Leaving, error) { return newHost().Leaving(owner) },
 		Restore: func(ctx context.Context) (map[string]error, error) { return newHost().Restore(ctx, owner) },
 		Inside: func(s process.Spec, args []string, _ int) []string {

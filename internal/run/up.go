@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
@@ -39,10 +38,9 @@ type UpOptions struct {
 
 // Flows are how many were moved to the newest version of a path at once, and how many stay on older ones until
 // they are idle, when what only they go by is removed. AtOnce says why those that are under way go the newest at once, though they were to
-// stay, and nobody knows how many; "" where none do. Left are those that replicas which are taken out are left until they are idle, for LeftAtMost.
+// stay, and nobody knows how many; "" where none do. Left are those that replicas which are taken out are left until they are idle.
 type Flows struct {
 	Moved, Staying, Left int
-	LeftAtMost           time.Duration
 	AtOnce               string
 }
 
@@ -233,7 +231,7 @@ func (h *Host) deployer(o UpOptions) *deploy.Deployer {
 func (h *Host) deploy(ctx context.Context, d *deploy.Deployer, p *plan.Plan, o UpOptions) ([]resource.Change, error) {
 	changes, err := d.Up(ctx, p)
 	if err == nil && o.Flows != nil {
-		*o.Flows = Flows{AtOnce: d.AtOnce, Left: d.Left, LeftAtMost: d.LeftAtMost}
+		*o.Flows = Flows{AtOnce: d.AtOnce, Left: d.Left}
 	}
 	if err != nil || o.DryRun {
 		return changes, err
@@ -275,8 +273,8 @@ func (u unready) Unwrap() error { return u.error }
 func Unready(err error) bool { return errors.As(err, new(unready)) }
 
 // Drain has what is left of older versions of a chain's path removed, when no flow goes by them, and replicas that are taken out, when they have
-// none; over are those that are left theirs no longer. Where the chain is not as its file says, nothing is done: that is left to who edits it.
-func (h *Host) Drain(ctx context.Context, name string, over []string) error {
+// none. Where the chain is not as its file says, nothing is done: that is left to who edits it.
+func (h *Host) Drain(ctx context.Context, name string) error {
 	lock, err := h.Lock(ctx, name)
 	if err != nil {
 		return err
@@ -298,7 +296,7 @@ func (h *Host) Drain(ctx context.Context, name string, over []string) error {
 		return err
 	}
 	defer changing.Release()
-	_, err = (&deploy.Deployer{Over: over}).Up(ctx, p)
+	_, err = (&deploy.Deployer{}).Up(ctx, p)
 	return err
 }
 

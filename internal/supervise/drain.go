@@ -43,11 +43,10 @@ const (
 
 // drained waits until all flows go the newest path, and by no replica that is taken out.
 func (s *supervisor) drained() {
-	since := departures{}
 	for {
-		wait, over, err := s.older(since)
+		wait, err := s.older()
 		if err == nil && wait == 0 {
-			err = s.again(over)
+			err = s.again()
 			if err == nil && s.united() {
 				return
 			}
@@ -84,21 +83,20 @@ func (s *supervisor) united() bool {
 }
 
 // older is how long to wait until flows on older versions, and those of replicas that are taken out, are looked at again; 0 when there are none of one
-// kind, so that something can be removed. Over are the replicas that are left theirs no longer.
-func (s *supervisor) older(since departures) (wait time.Duration, over []string, err error) {
+// kind, so that something can be removed.
+func (s *supervisor) older() (wait time.Duration, err error) {
 	staying, err := s.staying()
 	if err != nil {
-		return 0, nil, err
+		return 0, err
 	}
 	leaving, err := s.leaving()
 	if err != nil {
-		return 0, nil, err
+		return 0, err
 	}
-	over = since.over(leaving)
 	var idle time.Duration
 	switch {
-	case staying == nil && leaving == nil, staying != nil && staying.Flows == 0 && staying.Census == 0, leaving != nil && leaving.Flows(over) == 0:
-		return 0, over, nil
+	case staying == nil && leaving == nil, staying != nil && staying.Flows == 0 && staying.Census == 0, leaving != nil && leaving.Flows() == 0:
+		return 0, nil
 	case leaving == nil:
 		idle = staying.Idle
 	case staying == nil:
@@ -106,7 +104,7 @@ func (s *supervisor) older(since departures) (wait time.Duration, over []string,
 	default:
 		idle = min(staying.Idle, leaving.Idle)
 	}
-	return max(lookAtLeast, min(idle/8, lookAtMost)), over, nil
+	return max(lookAtLeast, min(idle/8, lookAtMost)), nil
 }
 
 // staying are the flows of the chain on older versions; nil where there are no such versions any more.
@@ -123,7 +121,7 @@ func (s *supervisor) staying() (*steer.Staying, error) {
 }
 
 // again brings the chain up, unless the supervisor ends meanwhile.
-func (s *supervisor) again(over []string) error {
+func (s *supervisor) again() error {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	go func() {
@@ -133,5 +131,5 @@ func (s *supervisor) again(over []string) error {
 		case <-ctx.Done():
 		}
 	}()
-	return s.config.Again(ctx, over)
+	return s.config.Again(ctx)
 }

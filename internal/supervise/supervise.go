@@ -30,8 +30,8 @@ type Config struct {
 	// LogFile is where a node's program writes.
 	LogFile func(node string) string
 	// Again brings the chain up as its file says, when no flow goes by an older version of its path any more, or replicas that are taken out have
-	// none; over are those of these, as in "fw-3", that are left theirs no longer.
-	Again func(ctx context.Context, over []string) error
+	// none.
+	Again func(ctx context.Context) error
 	// Leaving tells what replicas of the chain that are taken out are left; nil where there are none.
 	Leaving func() (*steer.Leaving, error)
 	// Restore brings back the containers of the chain that have ended, with their network. What keeps one of them from it is told by its

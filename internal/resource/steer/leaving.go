@@ -12,45 +12,22 @@ import (
 	"nfchain.dev/nfchain/internal/resource/held"
 )
 
-// patient is how many times as long as a flow is idle before it is over, a replica that goes is left the flows that it has, at most.
-const patient = 4
-
 // Leaving are replicas that are no longer wanted, and get no new flows.
 type Leaving struct {
-	// Of are their numbers, by the names of their functions, and Busy the flows of each that are not idle, by both, as in "fw-3".
-	Of   map[string][]int
-	Busy map[string]int
+	// Of are their numbers, by the names of their functions.
+	Of map[string][]int
 	// Idle is a flow that had no packet for so long.
 	Idle time.Duration
+	busy int
 }
 
-// replicaName is what it is called among those that are over.
-func replicaName(of string, number int) string { return fmt.Sprintf("%s-%d", of, number) }
-
-// Flows of all of them that are not idle, but of those that are left theirs no longer. A nil one has none.
-func (l *Leaving) Flows(over []string) (flows int) {
+// Flows of all of them that are not idle. A nil one has none.
+func (l *Leaving) Flows() int {
 	if l == nil {
 		return 0
 	}
-	for replica, busy := range l.Busy {
-		if !slices.Contains(over, replica) {
-			flows += busy
-		}
-	}
-	return flows
+	return l.busy
 }
-
-// But those that are left their flows no longer, the numbers of all, by their functions.
-func (l *Leaving) But(over []string) map[string][]int {
-	all := map[string][]int{}
-	for of, numbers := range l.Of {
-		all[of] = slices.DeleteFunc(slices.Clone(numbers), func(n int) bool { return slices.Contains(over, replicaName(of, n)) })
-	}
-	return all
-}
-
-// AtMost is how long they are left these.
-func (l *Leaving) AtMost() time.Duration { return patient * l.Idle }
 
 // LeavingAt reads which replicas some port knows, of those functions to which these specs lead, that are no longer wanted; nil where there are none. It
 // is quick then, as to read flows is not.
@@ -85,12 +62,12 @@ func LeavingAt(p resource.Place, specs []Spec) (l *Leaving, err error) {
 				continue
 			}
 			if l == nil {
-				l = &Leaving{Of: map[string][]int{}, Busy: map[string]int{}}
+				l = &Leaving{Of: map[string][]int{}}
 			}
 			l.Idle = max(l.Idle, time.Duration(among.Idle))
 			l.Of[of] = f.Leaving
 			for _, n := range f.Leaving {
-				l.Busy[replicaName(of, n)] = f.Busy[n]
+				l.busy += f.Busy[n]
 			}
 		}
 		return nil

@@ -170,7 +170,7 @@ func (d *dealer) known(t testing.TB, numbers ...int) *steer.Flows {
 		t.Fatal(all, err)
 	}
 	left, err := steer.LeavingAt(at, specs)
-	if err != nil || (left != nil) != (len(all["web"].Leaving) > 0) || left.Flows(nil) > staying(all["web"]) {
+	if err != nil || (left != nil) != (len(all["web"].Leaving) > 0) || left.Flows() > staying(all["web"]) {
 		t.Errorf("there leave %+v, and %v do: %v", left, all["web"].Leaving, err)
 	}
 	return all["web"]

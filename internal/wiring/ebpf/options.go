@@ -31,7 +31,7 @@ type Options struct {
 	// Default 65536.
 	Flows int `json:"flows,omitempty" jsonschema:"minimum=1024,maximum=4194304"`
 	// Idle is how long a flow has no packet until it is over, and goes the newest path: one that is not keeps a
-	// replica that is to go for at most four times as long. At least 10ms. Default 30s.
+	// replica that is to go. At least 10ms. Default 30s.
 	Idle api.Duration `json:"idle,omitempty"`
 	// ServicePath is the number of the chain's path in the headers of functions that are told it
 	// (encapsulation: nsh); that of the way back is 8388608 more. Default: one that follows from
