@@ -9,6 +9,7 @@
  * the program behind this one at the port. */
 #include "../include/ended.h"
 #include "../include/headed.h"
+#include "../include/opens.h"
 #include "../include/seats.h"
 #include "../include/rules.h"
 
@@ -247,24 +248,6 @@ rules_own __s32 choose(const struct flow *f, __u32 base, __u32 kind)
 		r.destination[1] = __builtin_bswap32(f->destination[0]);
 	}
 	return rules_row(&r, base + c->table, (kind * 2 + r.six) << 8 | r.protocol);
-}
-
-enum { SYN = 2, ACK = 16, FLAGS_AT = 13 };
-enum { GOES_ON = 0, MAY_OPEN = 1, OPENS = 2 };
-
-/* opens tells whether a packet is the first of its flow: of TCP just what asks for a connection, of others
- * any may be. */
-static __attribute__((noinline)) int opens(struct __sk_buff *skb, struct packet *p)
-{
-	struct transport t;
-	__u8 flags;
-
-	if (!p)
-		return MAY_OPEN;
-	find_transport(skb, p, &t);
-	if (t.protocol != TCP_PROTOCOL || !t.known || t.fragment || bpf_skb_load_bytes(skb, t.at + FLAGS_AT, &flags, 1))
-		return MAY_OPEN;
-	return (flags & (SYN | ACK)) == SYN ? OPENS : GOES_ON;
 }
 
 static inline struct target *target_of(const struct choice *c, __u32 base, __s32 row)

@@ -4,14 +4,9 @@
 #ifndef NFCHAIN_AMONG_H
 #define NFCHAIN_AMONG_H
 
-#include "conversation.h"
+#include "replica.h"
 
-enum { MAP_RECENT = 9 }; /* a hash of those used last */
-enum { IF_ABSENT = 1 };
 enum { REPLICAS = 64, BUCKETS = 1 << 14, SEATS = 64 };
-
-static long (*bpf_map_update_elem)(void *map, const void *key, const void *value, __u64 flags) = (void *)2;
-static __u64 (*bpf_ktime_get_coarse_ns)(void) = (void *)160;
 
 /* In the place of a port: packets go to one of the replicas of the first seat; those of other seats are
  * below. */
@@ -51,13 +46,6 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } failing SEC(".maps");
-
-/* A flow's replica, and when a packet was last seen, in ns of a clock with steps of a few
- * milliseconds: so that cores which share a flow seldom write. A function's ports have one table of flows together. */
-struct stay {
-	__u64 seen;
-	__u32 replica, unused;
-};
 
 /* What became of packets whose flow was with no replica. */
 struct dealt {
