@@ -19,6 +19,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/machine"
 	"nfchain.dev/nfchain/internal/resource/macvlan"
 	"nfchain.dev/nfchain/internal/resource/nsh"
+	"nfchain.dev/nfchain/internal/resource/opens"
 	"nfchain.dev/nfchain/internal/resource/ovs"
 	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -50,6 +51,7 @@ var nouns = map[string][2]string{
 	through.KindName:          {"pass-through program", "pass-through programs"},
 	nsh.PushKindName:          {"pushing program", "pushing programs"},
 	nsh.PopKindName:           {"popping program", "popping programs"},
+	opens.KindName:            {"note of flows", "notes of flows"},
 	label.KindName:            {"set of labels", "sets of labels"},
 	health.KindName:           {"watch over functions", "watches over functions"},
 

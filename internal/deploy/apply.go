@@ -15,6 +15,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/label"
 	"nfchain.dev/nfchain/internal/resource/machine"
 	"nfchain.dev/nfchain/internal/resource/nsh"
+	"nfchain.dev/nfchain/internal/resource/opens"
 	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/qdisc"
@@ -39,6 +40,7 @@ var scripted = map[string]struct {
 	machine.KindName:          {machine.Kind{}, decode[machine.Spec]},
 	nsh.PopKindName:           {nsh.PopKind{}, decode[nsh.Pop]},
 	nsh.PushKindName:          {nsh.PushKind{}, decode[nsh.Push]},
+	opens.KindName:            {opens.Kind{}, decode[opens.Spec]},
 	pass.KindName:             {pass.Kind{}, decode[pass.Spec]},
 	process.KindName:          {process.Kind{}, decode[process.Spec]},
 	qdisc.KindName:            {qdisc.Kind{}, decode[qdisc.Spec]},

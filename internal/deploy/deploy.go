@@ -29,6 +29,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/neighbour"
 	"nfchain.dev/nfchain/internal/resource/nsh"
+	"nfchain.dev/nfchain/internal/resource/opens"
 	"nfchain.dev/nfchain/internal/resource/ovs"
 	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -63,6 +64,7 @@ var stages = [][]resource.Kind{
 	{nsh.PopKind{}},
 	{nsh.PushKind{}},
 	{steer.Kind{}},
+	{opens.Kind{}},
 	{process.Kind{}},
 	{health.Kind{}},
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/nsh"
+	"nfchain.dev/nfchain/internal/resource/opens"
 	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/route"
@@ -61,7 +61,7 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) error {
 		return err
 	}
 	for _, stage := range stages {
-		if w.dry && stage[0].Name() == steer.KindName || stage[0].Name() == health.KindName {
+		if w.dry && stage[0].Name() == steer.KindName || stage[0].Name() == health.KindName || stage[0].Name() == opens.KindName {
 			continue // later; what is told twice is told wrong
 		}
 		if stage[0].Name() == steer.KindName {
@@ -159,6 +159,9 @@ func (w *work) turn(ctx context.Context, p, asked *plan.Plan) error {
 		if err := w.stage(ctx, []resource.Kind{steer.Kind{Leave: true, Turn: t, Order: orderOf(p)}}, inTurn(p)); err != nil {
 			return err
 		}
+		if err := w.stage(ctx, []resource.Kind{opens.Kind{}}, p); err != nil {
+			return err
+		}
 		if err := w.begin(p, t); err != nil {
 			return err
 		}
@@ -183,6 +186,11 @@ func (w *work) turn(ctx context.Context, p, asked *plan.Plan) error {
 			return err
 		}
 		if err := w.untag(ctx, p); err != nil {
+			return err
+		}
+	}
+	if fresh {
+		if err := w.stage(ctx, []resource.Kind{opens.Kind{}}, p); err != nil {
 			return err
 		}
 	}
@@ -436,64 +444,4 @@ func (w *work) pass(due func(resource.Change) bool) error {
 	return w.inside(namespace.Name(w.owner, plan.WiringNode), func(h *netns.Handle) error {
 		return (pass.Kind{}).Apply(resource.Alone(h, w.owner), now)
 	})
-}
-
-const (
-	// drained is a node out of which nothing came for so long, and as many times longer as who waits was
-	// woken late: on a machine that is so busy, packets wait for their turn as well,
-	drained, lately = 250 * time.Millisecond, 4
-	// and longest is how long that is waited for. A program may go on sending by itself.
-	longest = 10 * time.Second
-	// look at the counters so often.
-	look = 10 * time.Millisecond
-)
-
-// drain waits until nothing comes any more from nodes that are no longer in the plan.
-func (w *work) drain(ctx context.Context, p *plan.Plan) error {
-	own := namespace.Name(p.Chain, plan.WiringNode)
-	h, err := netns.Open(own)
-	if err != nil {
-		return fmt.Errorf("look at the ports of the forwarder: %w", err)
-	}
-	defer h.Close()
-	last, since, ends, late := uint64(0), time.Now(), time.Now().Add(longest), time.Duration(0)
-	for {
-		n, left, err := cameFrom(resource.At(h, p.Chain), w.ports)
-		if err != nil || !left {
-			return err
-		}
-		if n != last {
-			last, since = n, time.Now()
-		}
-		if time.Since(since) >= drained+lately*late || time.Now().After(ends) {
-			return nil
-		}
-		woken, err := pause(ctx, look)
-		if err != nil {
-			return err
-		}
-		late = max(late, woken)
-	}
-}
-
-// pause for a while, and tell how late who waits was woken.
-func pause(ctx context.Context, while time.Duration) (late time.Duration, err error) {
-	slept := time.Now()
-	select {
-	case <-ctx.Done():
-		return 0, Interrupted(ctx.Err())
-	case <-time.After(while):
-		return time.Since(slept) - while, nil
-	}
-}
-
-// cameFrom counts what came in at ports that are not wanted, if there are any.
-func cameFrom(at resource.Place, wanted map[string]bool) (packets uint64, any bool, err error) {
-	counted, err := steer.Count(at)
-	for port, c := range counted {
-		if !wanted[port] {
-			packets, any = packets+c.Packets, true
-		}
-	}
-	return packets, any, err
 }

@@ -7,6 +7,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/opens"
 	"nfchain.dev/nfchain/internal/resource/pass"
 	"nfchain.dev/nfchain/internal/resource/steer"
 	"nfchain.dev/nfchain/internal/resource/tuning"
@@ -109,6 +110,9 @@ func (left leftPorts) alsoAt(r resource.Resource) []resource.Resource {
 			all = append(all, resource.New(r.Namespace, s, r.Needs...))
 		case tuning.Spec:
 			s.Device = o.port
+			all = append(all, resource.New(r.Namespace, s, r.Needs...))
+		case opens.Spec:
+			s.Device, s.Replica = o.port, o.number
 			all = append(all, resource.New(r.Namespace, s, r.Needs...))
 		case pass.Spec:
 			all = append(all, resource.New(r.Namespace, left.besides(s, o.port), r.Needs...))

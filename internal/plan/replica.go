@@ -10,6 +10,7 @@ import (
 	"nfchain.dev/nfchain/internal/function"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/link"
+	"nfchain.dev/nfchain/internal/resource/opens"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/steer"
 	"nfchain.dev/nfchain/internal/wiring"
@@ -220,7 +221,31 @@ func (b *builder) share() error {
 	}
 	// Who makes one after the other has all ports then.
 	slices.SortStableFunc(b.resources, func(x, y resource.Resource) int { return among(x) - among(y) })
+	b.opened(f)
 	return nil
+}
+
+// opened has ports behind replicas whose programs may have connections of their own know which flows come from there, where ports share
+// packets out over these: answers come back to the same one then.
+func (b *builder) opened(f faces) {
+	facing := map[string][]string{}
+	for _, r := range b.resources {
+		if s, is := r.Spec.(steer.Spec); is {
+			for _, a := range s.Shared() {
+				facing[a.Of] = append(facing[a.Of], r.ID)
+			}
+		}
+	}
+	for _, n := range b.everyNode() {
+		if n.Replica == nil || len(facing[n.Replica.Of]) == 0 || !slices.ContainsFunc(n.members(), b.runs) {
+			continue
+		}
+		for _, at := range []*Interface{n.West, n.East} {
+			pair := f.pairs[end{n.Name, at.Device}]
+			s := opens.Spec{Device: pair.Spec.(link.Spec).B.Device, Of: n.Replica.Of, Replica: n.Replica.Number, Flows: f.flows}
+			b.add(resource.New(pair.Spec.(link.Spec).B.Namespace, s, append([]string{pair.ID}, facing[n.Replica.Of]...)...))
+		}
+	}
 }
 
 // faces of functions with replicas: what is behind each port, the pair at each end, and where the nodes are.

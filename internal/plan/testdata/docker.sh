@@ -4,7 +4,7 @@
 # what this made by its names.
 set -eu
 
-command -v nfchain >/dev/null || { echo 'needs nfchain on PATH, which makes container:nfchain.edge.a, names:web-1, container:nfchain.edge.web-1, steer:nfchain.edge._wiring:port9bd1f3d1, steer:nfchain.edge._wiring:port49075c1f, steer:nfchain.edge._wiring:port3e4e0916, steer:nfchain.edge._wiring:portbaa7f466, process:web-1, process:a, names:web-2, container:nfchain.edge.web-2, steer:nfchain.edge._wiring:port8a176253, steer:nfchain.edge._wiring:port86852d21, process:web-2, steer:nfchain.edge._wiring:port321a69db, steer:nfchain.edge._wiring:port76e43ebe; nothing was made' >&2; exit 3; }
+command -v nfchain >/dev/null || { echo 'needs nfchain on PATH, which makes container:nfchain.edge.a, names:web-1, container:nfchain.edge.web-1, steer:nfchain.edge._wiring:port9bd1f3d1, steer:nfchain.edge._wiring:port49075c1f, steer:nfchain.edge._wiring:port3e4e0916, steer:nfchain.edge._wiring:portbaa7f466, process:web-1, process:a, names:web-2, container:nfchain.edge.web-2, steer:nfchain.edge._wiring:port8a176253, steer:nfchain.edge._wiring:port86852d21, process:web-2, steer:nfchain.edge._wiring:port321a69db, steer:nfchain.edge._wiring:port76e43ebe, opens:nfchain.edge._wiring:port3e4e0916, opens:nfchain.edge._wiring:portbaa7f466, opens:nfchain.edge._wiring:port8a176253, opens:nfchain.edge._wiring:port86852d21; nothing was made' >&2; exit 3; }
 
 # container:nfchain.edge.a: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge container <<'END-OF-INPUT'
@@ -323,4 +323,24 @@ END-OF-INPUT
 # steer:nfchain.edge._wiring:port76e43ebe: no ip, tc or nft command makes this; nfchain does
 nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
 {"device":"port76e43ebe","among":{"of":"web","replicas":[{"number":1,"port":"portbaa7f466","weight":1},{"number":2,"port":"port86852d21","weight":1}],"flows":65536,"idle":"30s"},"stay":{"flows":65536,"idle":"30s","census":"250ms"},"hook":"tcx"}
+END-OF-INPUT
+
+# opens:nfchain.edge._wiring:port3e4e0916: no ip, tc or nft command makes this; nfchain does
+nfchain apply edge opens nfchain.edge._wiring <<'END-OF-INPUT'
+{"device":"port3e4e0916","of":"web","replica":1,"flows":65536}
+END-OF-INPUT
+
+# opens:nfchain.edge._wiring:portbaa7f466: no ip, tc or nft command makes this; nfchain does
+nfchain apply edge opens nfchain.edge._wiring <<'END-OF-INPUT'
+{"device":"portbaa7f466","of":"web","replica":1,"flows":65536}
+END-OF-INPUT
+
+# opens:nfchain.edge._wiring:port8a176253: no ip, tc or nft command makes this; nfchain does
+nfchain apply edge opens nfchain.edge._wiring <<'END-OF-INPUT'
+{"device":"port8a176253","of":"web","replica":2,"flows":65536}
+END-OF-INPUT
+
+# opens:nfchain.edge._wiring:port86852d21: no ip, tc or nft command makes this; nfchain does
+nfchain apply edge opens nfchain.edge._wiring <<'END-OF-INPUT'
+{"device":"port86852d21","of":"web","replica":2,"flows":65536}
 END-OF-INPUT

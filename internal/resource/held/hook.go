@@ -22,6 +22,9 @@ const (
 	// Leads send on flows that are to take other steps than those behind them. They are between the ranks beside them; at clsact they have the
 	// priority of the first, and are put behind it.
 	Leads Rank = Probes | between
+	// Opens note what flows come from behind the interface. They are between the ranks beside them; at clsact they have the priority of the
+	// next, and may come before or behind it.
+	Opens Rank = Passes | between
 	// Passes take their steps.
 	Passes Rank = 7799
 	// Fronts send on what those behind them are not to have.
@@ -44,6 +47,7 @@ const between = 1 << 15
 const (
 	ProbeMark   = "nfprobe_"
 	LeadMark    = "nflead_"
+	OpensMark   = "nfopens_"
 	PassMark    = "nfpass_"
 	FrontMark   = "nffront_"
 	KeepMark    = "nfkeep_"
@@ -53,7 +57,7 @@ const (
 )
 
 var marks = map[Rank]string{
-	Probes: ProbeMark, Leads: LeadMark, Passes: PassMark, Fronts: FrontMark, Keeps: KeepMark, Steers: SteerMark, Throughs: ThroughMark, Labels: LabelMark,
+	Probes: ProbeMark, Leads: LeadMark, Opens: OpensMark, Passes: PassMark, Fronts: FrontMark, Keeps: KeepMark, Steers: SteerMark, Throughs: ThroughMark, Labels: LabelMark,
 }
 
 func (r Rank) mark() string { return marks[r] }

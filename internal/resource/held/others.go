@@ -36,7 +36,7 @@ func Others(p resource.Place, index int) (bool, error) {
 
 // ours tells whether a program's name is one of nfchain's that steer, or let on what they do not send on.
 func ours(name string) bool {
-	for _, mark := range []string{ProbeMark, LeadMark, PassMark, FrontMark, KeepMark, SteerMark} {
+	for _, mark := range []string{ProbeMark, LeadMark, OpensMark, PassMark, FrontMark, KeepMark, SteerMark} {
 		if strings.HasPrefix(name, mark) {
 			return true
 		}

@@ -37,9 +37,9 @@ func (tcx) Put(_ resource.Place, index int, r Rank, program, old *ebpf.Program) 
 	switch r {
 	case Probes:
 		o.Anchor = link.Head()
-	case Leads, Passes:
+	case Leads, Opens, Passes:
 		behind := []string{ProbeMark}
-		if r == Passes {
+		if r != Leads {
 			behind = append(behind, LeadMark)
 		}
 		ahead, err := ahead(index, behind...)

@@ -1,0 +1,4 @@
+package opens
+
+// Object is the program as it was compiled.
+func Object() []byte { return _ProgramBytes }

@@ -1,0 +1,186 @@
+package opens
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/cilium/ebpf"
+
+	bpf "nfchain.dev/nfchain/bpf/opens"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/held"
+	"nfchain.dev/nfchain/internal/resource/steer"
+)
+
+// Kind makes such programs.
+type Kind struct{}
+
+// Name implements resource.Kind.
+func (Kind) Name() string { return KindName }
+
+// Read implements resource.Kind.
+func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
+	mine, err := p.Mine()
+	if err != nil || len(mine) == 0 {
+		return nil, err
+	}
+	var found []resource.Observed
+	err = p.Do(func() error {
+		for index, device := range mine {
+			all, err := held.Find(p, index, held.Opens)
+			if err != nil {
+				return err
+			}
+			if len(all) > 0 {
+				text, err := describe(p, all)
+				held.CloseAll(all)
+				if err != nil {
+					return err
+				}
+				found = append(found, resource.Observed{Key: device, Fingerprint: text})
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// describe what is at a port: more than one is what should not be.
+func describe(p resource.Place, all []*held.Program) (string, error) {
+	var texts []string
+	for _, a := range all {
+		table, err := steer.TableText(p, a.Maps)
+		if err != nil {
+			return "", err
+		}
+		replica, err := replicaOf(a)
+		if err != nil {
+			return "", err
+		}
+		texts = append(texts, fingerprint(replica, table, a.Name))
+	}
+	return strings.Join(texts, ", and "), nil
+}
+
+// constants of a program, by the name that the kernel knows them by.
+const constants = ".rodata"
+
+// flowsMap is what the program calls the table.
+const flowsMap = "flows"
+
+// object that this version's program is loaded from.
+var object = held.Once(bpf.LoadProgram)
+
+// replicaAt is where the replica's number is among the constants.
+var replicaAt = sync.OnceValues(func() (uint64, error) {
+	spec, err := object()
+	if err != nil {
+		return 0, err
+	}
+	return spec.Variables["replica"].Offset(), nil
+})
+
+// replicaOf is whose flows a program of this version has be known; 0 of another version.
+func replicaOf(a *held.Program) (uint32, error) {
+	at, err := replicaAt()
+	if err != nil || a.Name != name || a.Maps[constants] == nil {
+		return 0, err
+	}
+	text, err := a.Maps[constants].LookupBytes(uint32(0))
+	if err != nil || uint64(len(text)) < at+4 {
+		return 0, fmt.Errorf("read the constants of program %s: %w", a.Name, err)
+	}
+	return binary.NativeEndian.Uint32(text[at:]), nil
+}
+
+// Apply implements resource.Kind.
+func (Kind) Apply(p resource.Place, changes []resource.Change) error {
+	return p.Do(func() error {
+		return resource.Make(changes,
+			func(port string) error { return remove(p, port) },
+			func(s Spec) error { return set(p, s) })
+	})
+}
+
+// remove what is at a port, unless that has gone.
+func remove(p resource.Place, port string) error {
+	dev, err := p.Device(port)
+	if err != nil {
+		return nil
+	}
+	all, err := held.Find(p, dev.Attrs().Index, held.Opens)
+	defer held.CloseAll(all)
+	if err == nil {
+		err = take(p, dev.Attrs().Index, all)
+	}
+	return failed(p, port, err)
+}
+
+func take(p resource.Place, index int, all []*held.Program) error {
+	for _, a := range all {
+		if err := a.Take(p, index); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func failed(p resource.Place, port string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("know the flows that come from the replica behind port %s of namespace %q: %w", port, p.Ref, err)
+}
+
+// set the program at a port: the first that is there is replaced at once.
+func set(p resource.Place, s Spec) error {
+	dev, err := p.Device(s.Device)
+	if err != nil {
+		return err
+	}
+	index := dev.Attrs().Index
+	all, err := held.Find(p, index, held.Opens)
+	defer held.CloseAll(all)
+	if err != nil {
+		return failed(p, s.Device, err)
+	}
+	program, err := load(p, s)
+	if err != nil {
+		return failed(p, s.Device, err)
+	}
+	defer func() { _ = program.Close() }()
+	if len(all) == 0 {
+		return failed(p, s.Device, held.Put(p, index, held.Opens, program))
+	}
+	if err := all[0].Replace(p, index, program); err != nil {
+		return failed(p, s.Device, err)
+	}
+	return failed(p, s.Device, take(p, index, all[1:]))
+}
+
+// load the program with the table of the ports that face the function.
+func load(p resource.Place, s Spec) (*ebpf.Program, error) {
+	spec, err := object()
+	if err != nil {
+		return nil, err
+	}
+	table, err := steer.Table(p, s.Of, s.Flows)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = table.Close() }()
+	flows := spec.Maps[flowsMap]
+	flows.MaxEntries = s.Flows
+	if err := errors.Join(spec.Variables["replica"].Set(uint32(s.Replica)), flows.Compatible(table)); err != nil {
+		return nil, err
+	}
+	spec.Programs["note"].Name = name
+	var objects bpf.ProgramPrograms
+	if err := spec.LoadAndAssign(&objects, &ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{flowsMap: table}}); err != nil {
+		return nil, fmt.Errorf("load the program that has its flows be known: %w", err)
+	}
+	return objects.Note, nil
+}
