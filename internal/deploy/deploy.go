@@ -340,7 +340,7 @@ func (w *work) alsoVisit(kinds []resource.Kind, p *plan.Plan, wanted map[string]
 		return places
 	case health.KindName:
 		return w.alsoWatched(p, wanted, places)
-	case bridge.PortKindName, ovs.KindName, ovs.SwitchKindName, steer.KindName:
+	case bridge.PortKindName, ovs.KindName, ovs.SwitchKindName, steer.KindName, opens.KindName:
 		own := namespace.Name(p.Chain, plan.WiringNode)
 		if wanted[own] == nil && netns.Exists(own) && !w.isFresh(own) {
 			places = append(places, own)

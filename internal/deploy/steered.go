@@ -61,7 +61,8 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) error {
 		return err
 	}
 	for _, stage := range stages {
-		if w.dry && stage[0].Name() == steer.KindName || stage[0].Name() == health.KindName || stage[0].Name() == opens.KindName {
+		fresh := !w.dry && w.isFresh(namespace.Name(p.Chain, plan.WiringNode)) // since its stage
+		if w.dry && stage[0].Name() == steer.KindName || stage[0].Name() == health.KindName || stage[0].Name() == opens.KindName && !fresh {
 			continue // later; what is told twice is told wrong
 		}
 		if stage[0].Name() == steer.KindName {
@@ -186,11 +187,6 @@ func (w *work) turn(ctx context.Context, p, asked *plan.Plan) error {
 			return err
 		}
 		if err := w.untag(ctx, p); err != nil {
-			return err
-		}
-	}
-	if fresh {
-		if err := w.stage(ctx, []resource.Kind{opens.Kind{}}, p); err != nil {
 			return err
 		}
 	}
@@ -334,6 +330,8 @@ func (w *work) waits(c resource.Change) bool {
 		return w.phase == making && c.Op == resource.Update
 	case process.KindName, nsh.PopKindName:
 		return c.Op == resource.Delete
+	case opens.KindName: // while flows stay, what is no longer wanted opens others
+		return c.Op == resource.Delete && !w.ports[c.Key]
 	case tuning.KindName: // so do its settings: before what it sends to has gone the kernel may refuse others
 		return c.Op == resource.Delete && c.Namespace == namespace.Name(w.owner, plan.WiringNode) && !w.ports[c.Key]
 	case pass.KindName:

@@ -13,6 +13,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/opens"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
@@ -206,7 +207,14 @@ func TestReplicasKeepAddresses(t *testing.T) {
 // TestReplicasInOrder of making: whoever makes one resource after the other has all that each
 // needs, as a plan's script does.
 func TestReplicasInOrder(t *testing.T) {
-	p := replicated(t, "functions: [{name: a, kind: forward, replicas: 2}, {name: b, kind: forward, replicas: 2}]\n")
+	const functions = "functions: [{name: a, kind: forward, replicas: 2}, {name: b, kind: command, replicas: 2, command: {args: [sleep]}}]\n"
+	for _, spec := range []string{functions, functions + "classifier: {otherwise: chain, rules: [{name: r, match: {protocol: tcp}, functions: [b]}]}\n"} {
+		inOrder(t, replicated(t, spec))
+	}
+}
+
+func inOrder(t *testing.T, p *plan.Plan) {
+	t.Helper()
 	made := map[string]bool{}
 	for _, r := range p.Resources {
 		if made[r.ID] {
@@ -214,7 +222,7 @@ func TestReplicasInOrder(t *testing.T) {
 		}
 		made[r.ID] = true
 		for _, need := range r.Needs {
-			if r.Kind == steer.KindName && !made[need] {
+			if (r.Kind == steer.KindName || r.Kind == opens.KindName) && !made[need] {
 				t.Errorf("%s comes before %s", r.ID, need)
 			}
 		}

@@ -36,24 +36,68 @@ func TestAnswersComeBackToTheReplicaThatAsked(t *testing.T) {
 			}
 			b := newBed(t, fmt.Sprintf(c.text, 65536, c.hook, 2))
 			b.up(run.UpOptions{Wait: true})
+			made, err := b.host.Made(b.name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.eachAsks(made)
 			for _, edit := range []struct{ flows, replicas int }{{65536, 2}, {65536, 3}, {131072, 3}, {131072, 2}, {131072, 1}, {65536, 3}} {
 				b.chain = plantest.Chain(t, b.name(), fmt.Sprintf(c.text, edit.flows, c.hook, edit.replicas))
 				p, _, err := b.edit(t.Context(), run.UpOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, n := range p.Nodes {
-					if n.Function() == "px" {
-						b.asks(n, p.Server())
-						b.asks(n, p.Client())
-					}
-				}
+				b.eachAsks(p)
 				_, changes, err := b.edit(t.Context(), run.UpOptions{}) // which may remove a replica that was left flows which others have by now
 				if err != nil || slices.ContainsFunc(changes, func(c resource.Change) bool { return c.Op != resource.Delete }) {
 					t.Errorf("with %+v a second up changes %v, error %v", edit, changes, err)
 				}
 			}
 		})
+	}
+}
+
+// TestReplicasThatGoAskOn: what is taken out while flows stay has connections of its own until they are over.
+func TestReplicasThatGoAskOn(t *testing.T) {
+	nstest.Require(t, feature.BPFPeer, feature.BPFIngress)
+	const (
+		wiring = "wiring: ebpf\nebpf: {idle: 10s, census: 1s}\n"
+		px     = "{name: px, kind: command, replicas: %d, command: {args: [sleep, infinity]}}"
+	)
+	for name, after := range map[string]string{"all of them": "functions: [{name: other, kind: forward}]\n", "one of two": "functions: [" + fmt.Sprintf(px, 1) + "]\n", "one of three": "functions: [" + fmt.Sprintf(px, 2) + "]\n"} {
+		t.Run(name, func(t *testing.T) {
+			replicas := 2
+			if name == "one of three" {
+				replicas = 3
+			}
+			b := newBed(t, wiring+"functions: ["+fmt.Sprintf(px, replicas)+"]\n")
+			b.up(run.UpOptions{Wait: true})
+			p, err := b.host.Made(b.name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			end := b.greets(p)
+			defer end()
+			b.chain = plantest.Chain(t, b.name(), wiring+after)
+			var flows run.Flows
+			if _, _, err := b.edit(t.Context(), run.UpOptions{Flows: &flows}); err != nil || flows.Staying+flows.Left == 0 {
+				t.Fatalf("no flow stays: %+v, %v", flows, err)
+			}
+			for _, n := range p.Functions() {
+				b.asks(n, p.Server())
+			}
+		})
+	}
+}
+
+// eachAsks has each replica of a function px ask both ends.
+func (b *bed) eachAsks(p *plan.Plan) {
+	b.Helper()
+	for _, n := range p.Functions() {
+		if n.Function() == "px" {
+			b.asks(n, p.Server())
+			b.asks(n, p.Client())
+		}
 	}
 }
 

@@ -97,7 +97,7 @@ func TestRanks(t *testing.T) {
 			nstest.Require(t, needs)
 			p, index := place(t)
 			p = resource.Alone(p.Handle, p.Owner)
-			ranks := map[held.Rank]string{held.Steers: held.SteerMark, held.Fronts: held.FrontMark, held.Keeps: held.KeepMark, held.Passes: held.PassMark, held.Leads: held.LeadMark, held.Probes: held.ProbeMark}
+			ranks := map[held.Rank]string{held.Steers: held.SteerMark, held.Fronts: held.FrontMark, held.Keeps: held.KeepMark, held.Passes: held.PassMark, held.Opens: held.OpensMark, held.Leads: held.LeadMark, held.Probes: held.ProbeMark}
 			for rank, mark := range ranks {
 				if names := found(t, p, index, rank); len(names) != 0 {
 					t.Errorf("of rank %d are %v before any is put there", rank, names)

@@ -29,18 +29,24 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 	}
 	var found []resource.Observed
 	err = p.Do(func() error {
+		var tables steer.Tables // of which is asked once, where any program is
+		defer func() { tables.Close() }()
 		for index, device := range mine {
 			all, err := held.Find(p, index, held.Opens)
 			if err != nil {
 				return err
 			}
-			if len(all) > 0 {
-				text, err := describe(p, all)
-				held.CloseAll(all)
-				if err != nil {
-					return err
-				}
+			if len(all) > 0 && tables == nil {
+				tables, err = steer.TablesAt(p)
+			}
+			if len(all) > 0 && err == nil {
+				var text string
+				text, err = describe(tables, all)
 				found = append(found, resource.Observed{Key: device, Fingerprint: text})
+			}
+			held.CloseAll(all)
+			if err != nil {
+				return err
 			}
 		}
 		return nil
@@ -49,10 +55,10 @@ func (Kind) Read(p resource.Place) ([]resource.Observed, error) {
 }
 
 // describe what is at a port: more than one is what should not be.
-func describe(p resource.Place, all []*held.Program) (string, error) {
+func describe(tables steer.Tables, all []*held.Program) (string, error) {
 	var texts []string
 	for _, a := range all {
-		table, err := steer.TableText(p, a.Maps)
+		table, err := tables.Text(a.Maps)
 		if err != nil {
 			return "", err
 		}
@@ -99,9 +105,14 @@ func replicaOf(a *held.Program) (uint32, error) {
 // Apply implements resource.Kind.
 func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 	return p.Do(func() error {
+		tables, err := steer.TablesAt(p)
+		if err != nil {
+			return err
+		}
+		defer tables.Close()
 		return resource.Make(changes,
 			func(port string) error { return remove(p, port) },
-			func(s Spec) error { return set(p, s) })
+			func(s Spec) error { return set(p, tables, s) })
 	})
 }
 
@@ -136,7 +147,7 @@ func failed(p resource.Place, port string, err error) error {
 }
 
 // set the program at a port: the first that is there is replaced at once.
-func set(p resource.Place, s Spec) error {
+func set(p resource.Place, tables steer.Tables, s Spec) error {
 	dev, err := p.Device(s.Device)
 	if err != nil {
 		return err
@@ -147,7 +158,7 @@ func set(p resource.Place, s Spec) error {
 	if err != nil {
 		return failed(p, s.Device, err)
 	}
-	program, err := load(p, s)
+	program, err := load(tables, s)
 	if err != nil {
 		return failed(p, s.Device, err)
 	}
@@ -162,16 +173,15 @@ func set(p resource.Place, s Spec) error {
 }
 
 // load the program with the table of the ports that face the function.
-func load(p resource.Place, s Spec) (*ebpf.Program, error) {
+func load(tables steer.Tables, s Spec) (*ebpf.Program, error) {
 	spec, err := object()
 	if err != nil {
 		return nil, err
 	}
-	table, err := steer.Table(p, s.Of, s.Flows)
-	if err != nil {
-		return nil, err
+	table := tables.Of(s.Of, s.Flows)
+	if table == nil {
+		return nil, fmt.Errorf("no port has the flows of %s, of %d that are known", s.Of, s.Flows)
 	}
-	defer func() { _ = table.Close() }()
 	flows := spec.Maps[flowsMap]
 	flows.MaxEntries = s.Flows
 	if err := errors.Join(spec.Variables["replica"].Set(uint32(s.Replica)), flows.Compatible(table)); err != nil {

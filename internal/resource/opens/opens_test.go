@@ -47,7 +47,7 @@ func TestReadsBack(t *testing.T) {
 		return found[0].Fingerprint
 	}
 	spec := opens.Spec{Device: "behind", Of: "px", Replica: 2, Flows: 4096}
-	if err := apply(opens.Kind{}, resource.Create, spec); err == nil || !strings.Contains(err.Error(), "no port of namespace") {
+	if err := apply(opens.Kind{}, resource.Create, spec); err == nil || !strings.Contains(err.Error(), "no port has the flows of px, of 4096") {
 		t.Errorf("where no port faces the function: %v", err)
 	}
 	faces := func(op resource.Op, flows uint32) {

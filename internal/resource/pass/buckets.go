@@ -129,7 +129,7 @@ type Buckets struct {
 	Evicted uint64
 }
 
-// BucketsAt tells of each limit by flow or prefix in the pass of an interface, by its slot; nothing where none is there. It takes time with the number
+// BucketsAt tells of each limit by flow or prefix in the pass of an interface, by its slot; nothing where none is there, or one of another version. It takes time with the number
 // of buckets, and may miss those that come or go meanwhile.
 func BucketsAt(p resource.Place, device string) (map[uint32]Buckets, error) {
 	dev, err := p.Device(device)
@@ -145,7 +145,7 @@ func BucketsAt(p resource.Place, device string) (map[uint32]Buckets, error) {
 		defer held.CloseAll(passes)
 		c, err := passes[0].read()
 		if err != nil {
-			return err
+			return nil // another version's, which the next `up` replaces
 		}
 		for _, s := range c.steps {
 			if s.HasBuckets() {

@@ -8,11 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cilium/ebpf"
-
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/bpf/spread"
-	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/held"
 )
 
@@ -82,51 +79,3 @@ func amongText(ports map[int]string, shares [buckets]byte, table string, flows u
 	sum := sha256.Sum256(shares[:])
 	return fmt.Sprintf("one of %s, shared as %s, with %d in %s", strings.Join(all, " "), hex.EncodeToString(sum[:4]), flows, table)
 }
-
-// Table of a function's flows, with room for so many, that the ports have which face it: a copy, for whoever asks to close. It is called in the ports'
-// namespace.
-func Table(p resource.Place, of string, flows uint32) (*ebpf.Map, error) {
-	name := table(of)
-	fits := func(a *attached) bool { return a.Maps[name] != nil && a.Maps[name].MaxEntries() == flows }
-	all, err := holders(p, fits)
-	defer held.CloseAll(all)
-	if err != nil {
-		return nil, err
-	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("no port of namespace %q has the flows of %s, of %d that are known", p.Ref, of, flows)
-	}
-	return all[0].Maps[name].Clone()
-}
-
-// TableText says which function's flows a program has among its maps, and of how many, if ports have the same table. It is called in the ports'
-// namespace.
-func TableText(p resource.Place, maps map[string]*ebpf.Map) (string, error) {
-	for name, m := range maps {
-		if !strings.HasPrefix(name, tablePrefix) {
-			continue
-		}
-		number, err := held.NumberOf(m)
-		if err != nil {
-			return "", err
-		}
-		all, err := holders(p, func(a *attached) bool {
-			if a.Maps[name] == nil {
-				return false
-			}
-			theirs, err := held.NumberOf(a.Maps[name])
-			return err == nil && theirs == number
-		})
-		held.CloseAll(all)
-		if err != nil || len(all) == 0 {
-			return "no port", err
-		}
-		return tableText(name, m.MaxEntries()), nil
-	}
-	return "none", nil
-}
-
-// WantedTable is what TableText says of a function's.
-func WantedTable(of string, flows uint32) string { return tableText(table(of), flows) }
-
-func tableText(name string, flows uint32) string { return fmt.Sprintf("%s, with %d", name, flows) }
