@@ -38,16 +38,14 @@ int note(struct __sk_buff *skb)
 		return TCX_NEXT;
 	fresh.seen = bpf_ktime_get_coarse_ns();
 	known = bpf_map_lookup_elem(&flows, &f);
-	if (known && known->replica == replica) {
+	if (likely(known)) {
+		if (unlikely(known->replica != replica)) { /* replicas have the same addresses, and one may have the port that another had before */
+			if ((__s64)(fresh.seen - known->seen) < QUIET && opens(skb, &p) != OPENS)
+				return TCX_NEXT;
+			known->replica = replica;
+		}
 		if (known->seen != fresh.seen)
 			known->seen = fresh.seen;
-		return TCX_NEXT;
-	}
-	if (known) { /* replicas have the same addresses, and one may have the port that another had before */
-		if ((__s64)(fresh.seen - known->seen) < QUIET && opens(skb, &p) != OPENS)
-			return TCX_NEXT;
-		known->seen = fresh.seen;
-		known->replica = replica;
 		return TCX_NEXT;
 	}
 	fresh.replica = replica;

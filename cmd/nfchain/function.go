@@ -96,14 +96,13 @@ file with a function of the kind. Of an image that ` + "`nfchain function ls`" +
 }
 
 func kindCalled(name string) (registry.Kind, error) {
-	kinds := registry.Kinds()
-	i := slices.IndexFunc(kinds, func(k registry.Kind) bool { return k.Name == name })
+	all := registry.Kinds()
+	i := slices.IndexFunc(all, func(k registry.Kind) bool { return k.Name == name })
 	if i >= 0 {
-		return kinds[i], nil
+		return all[i], nil
 	}
 	hint := "`nfchain function ls` lists those there are"
-	names, _ := completeFunctions(nil, nil, "")
-	if near := api.Nearest(name, names); near != "" {
+	if near := api.Nearest(name, functionNames()); near != "" {
 		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 	}
 	return registry.Kind{}, fmt.Errorf("there is no kind of function %q; %s: %w", name, hint, runs.ErrInput)
@@ -122,12 +121,17 @@ func imageCalled(name string) (image registry.Image, is bool, err error) {
 }
 
 func completeFunctions(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return functionNames(), cobra.ShellCompDirectiveNoFileComp
+}
+
+// functionNames are those of kinds, and the paths of images.
+func functionNames() []string {
 	names := registry.Words().Kinds()
 	images, _ := registry.Images()
 	for _, i := range images {
 		names = append(names, i.Path)
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return names
 }
 
 func listOr(list []string, none string) string { return cmp.Or(strings.Join(list, ", "), none) }
@@ -150,22 +154,12 @@ func (a *app) printImage(i registry.Image, format string) error {
 }
 
 func (a *app) printKind(k registry.Kind) error {
-	images, err := registry.Images()
-	if err != nil {
-		return err
-	}
 	a.printf("%s: %s\n\n", k.Name, k.Does)
 	w := a.table("runtimes\t" + strings.Join(k.Runtimes, ", "))
 	if k.Contained != "" {
 		w.row("in containers\tonly with %s: %s\n", k.Name, k.Contained)
 	}
-	image := k.Image
-	for _, i := range images {
-		if i.Of == k.Name && path.Base(i.Path) == k.Name {
-			image += "; " + i.Path + " has what it takes"
-		}
-	}
-	w.row("image\t%s\n", image)
+	w.row("image\t%s\n", k.Image)
 	w.row("capabilities\t%s\n", k.Capabilities)
 	if k.Hugepages {
 		w.row("hugepages\tas many as resources: {hugepages: SIZE} says, in a container no more\n")

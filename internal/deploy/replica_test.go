@@ -137,14 +137,22 @@ func TestFlowsStayWithReplicasThatGo(t *testing.T) {
 	}
 	leaves(of(2, forward("before")))
 	leaves(of(2))
-	had = dealtOut(t, p)["fw"].Busy[3]
-	d := &deploy.Deployer{Move: true}
-	if _, err := d.Up(t.Context(), of(2)); err != nil || d.Left > 0 || d.Moved < had {
-		t.Errorf("of %d flows there stay %d, and %d were moved: %v", had, d.Left, d.Moved, err)
-	}
-	unchanged(t, of(2))
-	if f := dealtOut(t, of(2))["fw"]; len(f.Leaving) > 0 {
-		t.Errorf("there go still %v", f.Leaving)
+	for _, beside := range []string{"older paths", "none"} {
+		had = dealtOut(t, p)["fw"].Busy[3]
+		d := &deploy.Deployer{Move: true}
+		if _, err := d.Up(t.Context(), of(2)); err != nil || d.Left > 0 || d.Moved < had {
+			t.Errorf("beside %s: of %d flows there stay %d, and %d were moved: %v", beside, had, d.Left, d.Moved, err)
+		}
+		unchanged(t, of(2))
+		if f := dealtOut(t, of(2))["fw"]; len(f.Leaving) > 0 {
+			t.Errorf("beside %s: there go still %v", beside, f.Leaving)
+		}
+		p = of(3)
+		up(t, p)
+		for _, to := range addresses(p, p.Client().Name, p.Server().Name) {
+			talks(t, p, to, 32)
+		}
+		lets(t, of(2))
 	}
 }
 

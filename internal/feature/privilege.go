@@ -39,15 +39,20 @@ func askNetAdmin(_ context.Context, env Env) answer {
 // InUserNS tells whether this process runs in a user namespace other than the
 // machine's first, which alone maps every user to itself.
 func (e Env) InUserNS() bool {
-	m, ok := e.Files.Text("proc/self/uid_map")
-	return ok && strings.Join(strings.Fields(m), " ") != "0 0 4294967295"
+	m := e.usersMapped()
+	return m != "" && m != "0 0 4294967295"
 }
 
 // ofOneUser tells whether this process runs in a user namespace of a single user, as this program makes one: an engine runs in another.
 func (e Env) ofOneUser() bool {
-	m, ok := e.Files.Text("proc/self/uid_map")
-	maps := strings.Fields(m)
-	return ok && len(maps) == 3 && maps[2] == "1"
+	m := strings.Fields(e.usersMapped())
+	return len(m) == 3 && m[2] == "1"
+}
+
+// usersMapped are those of the process's user namespace, as the kernel tells them but for spaces; "" where it does not.
+func (e Env) usersMapped() string {
+	m, _ := e.Files.Text("proc/self/uid_map")
+	return strings.Join(strings.Fields(m), " ")
 }
 
 // capable tells whether a capability is effective. Every thread of this program

@@ -11,7 +11,6 @@ import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/function"
 	"nfchain.dev/nfchain/internal/resource"
-	"nfchain.dev/nfchain/internal/resource/opens"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/steer"
 	"nfchain.dev/nfchain/internal/wiring"
@@ -456,20 +455,18 @@ func (b *builder) portAt(node int, east bool) (port, pair string) {
 	return b.ports[node-1].B.Device, b.ends[node-1].B
 }
 
-// steerLast has resources that steer come last, and of these the ones where flows begin, but for what notes flows in their tables: who makes one
-// after the other has all ports then, and all know a path before a flow is on it.
+// steerLast has resources that steer come last, and of these the ones where flows begin: who makes one after the
+// other has all ports then, and all know a path before a flow is on it.
 func (b *builder) steerLast() {
 	when := func(r resource.Resource) int {
-		switch s := r.Spec.(type) {
-		case opens.Spec:
-			return 3
-		case steer.Spec:
-			if s.Paths == nil || s.Paths.Choice == nil {
-				return 1
-			}
-			return 2
+		s, is := r.Spec.(steer.Spec)
+		switch {
+		case !is:
+			return 0
+		case s.Paths == nil || s.Paths.Choice == nil:
+			return 1
 		}
-		return 0
+		return 2
 	}
 	slices.SortStableFunc(b.resources, func(x, y resource.Resource) int { return when(x) - when(y) })
 }

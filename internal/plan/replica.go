@@ -134,6 +134,7 @@ func (b *builder) replicate() error {
 		b.everyReplica(b.classifier)
 		b.steerLast()
 	}
+	b.opened(b.faces())
 	return nil
 }
 
@@ -221,7 +222,6 @@ func (b *builder) share() error {
 	}
 	// Who makes one after the other has all ports then.
 	slices.SortStableFunc(b.resources, func(x, y resource.Resource) int { return among(x) - among(y) })
-	b.opened(f)
 	return nil
 }
 

@@ -58,6 +58,9 @@ func described(k function.Kind) Kind {
 	}
 	if _, is := k.Options().(api.Programmed); is {
 		d.Image = anyImage
+		if slices.ContainsFunc(images.All(), func(i images.Image) bool { return i.Name == k.Name() }) {
+			d.Image += "; images/" + k.Name() + " has what it takes"
+		}
 	}
 	if capable, is := k.(function.Capable); is {
 		d.Capabilities = strings.Join(capable.Capabilities(), ", ") + given
@@ -83,8 +86,6 @@ type Image struct {
 	// Path of its directory in the tree.
 	Path string `json:"image"`
 	Does string `json:"does"`
-	// Of is the kind that has it in its example.
-	Of string `json:"kind"`
 	// Capabilities that its program needs.
 	Capabilities []string `json:"capabilities"`
 	// Example is a chain that has it, as beside the directory.
@@ -103,7 +104,6 @@ func Images() ([]Image, error) {
 		if len(file.Chains) != 1 || len(file.Chains[0].Spec.Functions) == 0 || file.Chains[0].Spec.Functions[0].Container == nil {
 			return nil, fmt.Errorf("%s.yaml: the first function of a chain is to be the image", shown.Path)
 		}
-		shown.Of = file.Chains[0].Spec.Functions[0].Kind
 		if c := file.Chains[0].Spec.Functions[0].Container.Capabilities; c != nil {
 			shown.Capabilities = append(shown.Capabilities, *c...)
 		}

@@ -33,7 +33,7 @@ type InlineState struct {
 	Dropped *ruleset.Dropped  `json:"policy_dropped,omitempty"`
 	// Connections are those that a firewall knows, with others in its program, or that what translates knows,
 	// with others of the chain; nil for other kinds.
-	Connections *ConnectionState `json:"connections,omitempty"`
+	Connections *TableState `json:"connections,omitempty"`
 	// Translations are what became of the connections that it translates, since it does so as it does now;
 	// absent for other kinds.
 	Translations []TranslationState `json:"translations,omitempty"`
@@ -52,10 +52,9 @@ type TranslationState struct {
 	Connections uint64 `json:"connections"`
 }
 
-// ConnectionState is how many connections are known, how many can be, and how many had to make room
-// for others: their packets are met as the first of a connection. What translates knows each by either
-// way, and what made room comes back with a packet of the other.
-type ConnectionState struct {
+// TableState is how many connections are known, or flows, how many can be, and how many had to make room for others: packets of these are met
+// as the first ones. What translates knows each connection by either way, and what made room comes back with a packet of the other.
+type TableState struct {
 	Known   uint64 `json:"known"`
 	Most    uint32 `json:"most"`
 	Evicted uint64 `json:"evicted"`
@@ -152,7 +151,7 @@ func (s *InlineState) judged(spec pass.Spec, rules pass.Firewall, at resource.Pl
 		}
 		s.Rules, s.Dropped = c.Rules, c.Dropped
 		known, _, err := pass.ConnectionsAt(at, device)
-		s.Connections = &ConnectionState{Known: known.Held, Most: spec.Connections, Evicted: known.Evicted}
+		s.Connections = &TableState{Known: known.Held, Most: spec.Connections, Evicted: known.Evicted}
 		return err
 	}
 	return nil
@@ -168,7 +167,7 @@ func (s *InlineState) translated(p *plan.Plan, f plan.Inline, at resource.Place)
 	if err != nil || !found {
 		return err
 	}
-	s.Connections = &ConnectionState{Known: (t.Held + 1) / 2, Most: spec.Connections, Evicted: (t.Evicted + 1) / 2}
+	s.Connections = &TableState{Known: (t.Held + 1) / 2, Most: spec.Connections, Evicted: (t.Evicted + 1) / 2}
 	for _, r := range n.Rules {
 		for _, to := range r.Targets {
 			state := TranslationState{Service: r.Service(), To: to.Address.String(), Connections: t.Taken[0]}

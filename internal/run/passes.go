@@ -39,16 +39,8 @@ type StepState struct {
 	Full uint64 `json:"full,omitempty"`
 	// CopyingS is the time that cores spent on a mirror's copies, as it is told by those that were timed.
 	CopyingS float64 `json:"copying_s,omitempty"`
-	// Buckets are those of a limit by flow or prefix.
-	Buckets *BucketState `json:"buckets,omitempty"`
-}
-
-// BucketState is how many flows or prefixes a limit knows, how many it and others beside it can know together, and how many of all these had to make room
-// for others: when they come again they begin with a full bucket, as flows do that are new.
-type BucketState struct {
-	Known   uint64 `json:"known"`
-	Most    uint32 `json:"most"`
-	Evicted uint64 `json:"evicted"`
+	// Buckets are those of a limit by flow or prefix, which has room for them with others beside it: what made room begins with a full one when it comes again.
+	Buckets *TableState `json:"buckets,omitempty"`
 }
 
 // Tally is a number of packets, and of their bytes from the Ethernet header on. Segments
@@ -96,7 +88,7 @@ func passAt(at resource.Place, spec pass.Spec) (*PassState, error) {
 		}
 		state := StepState{Act: step.Act.String(), Tally: Tally(c.Slots[step.Slot]), Lost: c.Lost[step.Slot], Full: c.Full[step.Slot], CopyingS: c.Copying[step.Slot].Seconds()}
 		if b, has := buckets[step.Slot]; has {
-			state.Buckets = &BucketState{Known: b.Held, Most: b.Most, Evicted: b.Evicted}
+			state.Buckets = &TableState{Known: b.Held, Most: b.Most, Evicted: b.Evicted}
 		}
 		if i < len(spec.Of) {
 			state.Function = spec.Of[i]

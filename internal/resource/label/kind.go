@@ -1,7 +1,6 @@
 package label
 
 import (
-	"encoding/binary"
 	"fmt"
 	"strings"
 	"sync"
@@ -54,9 +53,6 @@ func describe(all []*held.Program) string {
 	return strings.Join(texts, ", and ")
 }
 
-// constants of a program, by the name that the kernel knows them by.
-const constants = ".rodata"
-
 // object that this version's program is loaded from.
 var object = held.Once(bpf.LoadProgram)
 
@@ -72,16 +68,12 @@ var rulesAt = sync.OnceValues(func() (uint64, error) {
 // read the rules of a program of this version; another's are told as such.
 func read(a *held.Program) (rules []rule, err error) {
 	at, err := rulesAt()
-	if err != nil || a.Name != name || a.Maps[constants] == nil {
+	if err != nil || a.Name != name {
 		return nil, err
 	}
-	text, err := a.Maps[constants].LookupBytes(uint32(0))
-	if err != nil || uint64(len(text)) < at {
-		return nil, fmt.Errorf("read the constants of program %s: %w", a.Name, err)
-	}
 	var all [most]rule
-	if _, err := binary.Decode(text[at:], binary.NativeEndian, &all); err != nil {
-		return nil, fmt.Errorf("read the rules of program %s: %w", a.Name, err)
+	if err := a.Constant(at, &all); err != nil {
+		return nil, err
 	}
 	for _, r := range all {
 		if r.Label == 0 {
@@ -103,25 +95,7 @@ func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 
 // remove what is at an interface, unless that has gone.
 func remove(p resource.Place, device string) error {
-	dev, err := p.Device(device)
-	if err != nil {
-		return nil
-	}
-	all, err := held.FindLeaving(p, dev.Attrs().Index, held.Labels)
-	defer held.CloseAll(all)
-	if err == nil {
-		err = take(p, dev.Attrs().Index, all)
-	}
-	return failed(p, device, err)
-}
-
-func take(p resource.Place, index int, all []*held.Program) error {
-	for _, a := range all {
-		if err := a.Take(p, index); err != nil {
-			return err
-		}
-	}
-	return nil
+	return failed(p, device, held.Leaving.Clear(p, device, held.Labels))
 }
 
 func failed(p resource.Place, device string, err error) error {
@@ -131,29 +105,12 @@ func failed(p resource.Place, device string, err error) error {
 	return fmt.Errorf("label what leaves by %s of namespace %q: %w", device, p.Ref, err)
 }
 
-// set the program at an interface: the first that is there is replaced at once, so that no packet
-// leaves without a label that it had before and has after.
+// set the program at an interface: no packet leaves without a label that it had before and has after.
 func set(p resource.Place, s Spec) error {
-	dev, err := p.Device(s.Device)
-	if err != nil {
-		return err
-	}
-	index := dev.Attrs().Index
-	all, err := held.FindLeaving(p, index, held.Labels)
-	defer held.CloseAll(all)
-	if err != nil {
-		return failed(p, s.Device, err)
-	}
 	program, err := Load(s)
 	if err != nil {
 		return failed(p, s.Device, err)
 	}
 	defer func() { _ = program.Close() }()
-	if len(all) == 0 {
-		return failed(p, s.Device, held.PutLeaving(p, index, held.Labels, program))
-	}
-	if err := all[0].Replace(p, index, program); err != nil {
-		return failed(p, s.Device, err)
-	}
-	return failed(p, s.Device, take(p, index, all[1:]))
+	return failed(p, s.Device, held.Leaving.Keep(p, s.Device, held.Labels, program))
 }

@@ -1,7 +1,6 @@
 package opens
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
@@ -71,9 +70,6 @@ func describe(tables steer.Tables, all []*held.Program) (string, error) {
 	return strings.Join(texts, ", and "), nil
 }
 
-// constants of a program, by the name that the kernel knows them by.
-const constants = ".rodata"
-
 // flowsMap is what the program calls the table.
 const flowsMap = "flows"
 
@@ -90,16 +86,12 @@ var replicaAt = sync.OnceValues(func() (uint64, error) {
 })
 
 // replicaOf is whose flows a program of this version has be known; 0 of another version.
-func replicaOf(a *held.Program) (uint32, error) {
+func replicaOf(a *held.Program) (replica uint32, err error) {
 	at, err := replicaAt()
-	if err != nil || a.Name != name || a.Maps[constants] == nil {
+	if err != nil || a.Name != name {
 		return 0, err
 	}
-	text, err := a.Maps[constants].LookupBytes(uint32(0))
-	if err != nil || uint64(len(text)) < at+4 {
-		return 0, fmt.Errorf("read the constants of program %s: %w", a.Name, err)
-	}
-	return binary.NativeEndian.Uint32(text[at:]), nil
+	return replica, a.Constant(at, &replica)
 }
 
 // Apply implements resource.Kind.
@@ -118,25 +110,7 @@ func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 
 // remove what is at a port, unless that has gone.
 func remove(p resource.Place, port string) error {
-	dev, err := p.Device(port)
-	if err != nil {
-		return nil
-	}
-	all, err := held.Find(p, dev.Attrs().Index, held.Opens)
-	defer held.CloseAll(all)
-	if err == nil {
-		err = take(p, dev.Attrs().Index, all)
-	}
-	return failed(p, port, err)
-}
-
-func take(p resource.Place, index int, all []*held.Program) error {
-	for _, a := range all {
-		if err := a.Take(p, index); err != nil {
-			return err
-		}
-	}
-	return nil
+	return failed(p, port, held.Coming.Clear(p, port, held.Opens))
 }
 
 func failed(p resource.Place, port string, err error) error {
@@ -146,30 +120,14 @@ func failed(p resource.Place, port string, err error) error {
 	return fmt.Errorf("know the flows that come from the replica behind port %s of namespace %q: %w", port, p.Ref, err)
 }
 
-// set the program at a port: the first that is there is replaced at once.
+// set the program at a port.
 func set(p resource.Place, tables steer.Tables, s Spec) error {
-	dev, err := p.Device(s.Device)
-	if err != nil {
-		return err
-	}
-	index := dev.Attrs().Index
-	all, err := held.Find(p, index, held.Opens)
-	defer held.CloseAll(all)
-	if err != nil {
-		return failed(p, s.Device, err)
-	}
 	program, err := load(tables, s)
 	if err != nil {
 		return failed(p, s.Device, err)
 	}
 	defer func() { _ = program.Close() }()
-	if len(all) == 0 {
-		return failed(p, s.Device, held.Put(p, index, held.Opens, program))
-	}
-	if err := all[0].Replace(p, index, program); err != nil {
-		return failed(p, s.Device, err)
-	}
-	return failed(p, s.Device, take(p, index, all[1:]))
+	return failed(p, s.Device, held.Coming.Keep(p, s.Device, held.Opens, program))
 }
 
 // load the program with the table of the ports that face the function.

@@ -124,7 +124,7 @@ type Buckets struct {
 	// Held are those of the limit itself.
 	Held uint64
 	// Most that it can have with the other limits of its pass, and Evicted those of all of these that made room for others since their table
-	// was made: full ones that a table took over from another stand in for as many.
+	// was made: those that a table took over from another stand in for as many.
 	Most    uint32
 	Evicted uint64
 }
@@ -165,25 +165,21 @@ func (a attached) buckets(all map[uint32]Buckets) error {
 	if len(all) == 0 || a.Maps[bucketsMadeMap] == nil {
 		return nil
 	}
-	var cores []uint64
-	if err := a.Maps[bucketsMadeMap].Lookup(uint32(0), &cores); err != nil {
+	made, err := madeIn(a.Maps[bucketsMadeMap])
+	if err != nil {
 		return fmt.Errorf("read how many buckets were made: %w", err)
 	}
-	held := uint64(0)
-	err := eachBucket(a.Maps[bucketsMap], func(f program.ProgramFlow, _ uint64) error {
-		held++
+	there := uint64(0)
+	err = eachBucket(a.Maps[bucketsMap], func(f program.ProgramFlow, _ uint64) error {
+		there++
 		if b, has := all[f.Slot]; has {
 			b.Held++
 			all[f.Slot] = b
 		}
 		return nil
 	})
-	made := uint64(0)
-	for _, n := range cores {
-		made += n
-	}
 	for slot, b := range all {
-		b.Evicted = made - min(made, held)
+		b.Evicted = made - min(made, there)
 		all[slot] = b
 	}
 	return err

@@ -61,8 +61,8 @@ func (l *Loaded) Translated() (t Translated, err error) {
 }
 
 func translatedIn(table, counter *ebpf.Map) (t Translated, err error) {
-	var cores []uint64
-	if err := counter.Lookup(uint32(0), &cores); err != nil { // first, so that one that comes made no room
+	made, err := madeIn(counter) // first, so that one that comes made no room
+	if err != nil {
 		return t, fmt.Errorf("read how many connections were translated: %w", err)
 	}
 	var cursor ebpf.MapBatchCursor
@@ -75,12 +75,18 @@ func translatedIn(table, counter *ebpf.Map) (t Translated, err error) {
 		}
 		t.Held += uint64(n)
 	}
-	made := uint64(0)
+	t.Evicted = made - min(made, t.Held)
+	return t, nil
+}
+
+// madeIn a table are as many entries as all cores counted.
+func madeIn(counter *ebpf.Map) (made uint64, err error) {
+	var cores []uint64
+	err = counter.Lookup(uint32(0), &cores)
 	for _, n := range cores {
 		made += n
 	}
-	t.Evicted = made - min(made, t.Held)
-	return t, nil
+	return made, err
 }
 
 // Taken are the connections that each target of each rule got, in the order of the spec's.

@@ -1,7 +1,6 @@
 package steer
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -74,18 +73,18 @@ func (t Tables) Close() {
 }
 
 // Text says which table a program has among its maps, and with room for how many flows, if ports have the same.
-func (t Tables) Text(maps map[string]*ebpf.Map) (text string, err error) {
+func (t Tables) Text(maps map[string]*ebpf.Map) (string, error) {
 	for name, m := range maps {
 		if !strings.HasPrefix(name, tablePrefix) {
 			continue
 		}
-		number, wrong := held.NumberOf(m)
-		if err = errors.Join(err, wrong); !t.has(number) {
+		number, err := held.NumberOf(m)
+		if err != nil || !t.has(number) {
 			return "what no port has", err
 		}
-		return tableText(name, m.MaxEntries()), err
+		return tableText(name, m.MaxEntries()), nil
 	}
-	return "nothing", err
+	return "nothing", nil
 }
 
 // WantedTable is what the text says where it is a function's.
