@@ -95,7 +95,7 @@ func checkProtocols(given []string) []FieldProblem {
 
 func checkPayload(size Size, protocols []string) string {
 	// Among other protocols, latency has a size of its own.
-	inDatagrams := slices.Contains(protocols, "udp") || slices.Equal(protocols, []string{"latency"})
+	inDatagrams := slices.Contains(protocols, "udp") || slices.Equal(protocols, []string{protocolLatency})
 	switch {
 	case inDatagrams && size > maxDatagram:
 		return fmt.Sprintf("%d bytes do not fit in a UDP datagram; at most %d", uint64(size), maxDatagram)

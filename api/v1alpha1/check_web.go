@@ -10,6 +10,12 @@ import (
 // onlyHTTP is the message about what is for nothing else.
 const onlyHTTP = "only http has it; leave it out, or add http to the protocols"
 
+// onlyRequests is that of a rate of requests.
+const onlyRequests = "only http and latency have it; leave it out, or add one of them to the protocols"
+
+// hasRequests tells whether a protocol may be told how many requests a second there are.
+func hasRequests(protocol string) bool { return protocol == protocolHTTP || protocol == protocolLatency }
+
 // checkWeb validates what requests to a web server are like.
 func (l Load) checkWeb() []FieldProblem {
 	var f findings
@@ -17,8 +23,8 @@ func (l Load) checkWeb() []FieldProblem {
 	if !asks && l.URL != "" {
 		f.add("url", onlyHTTP)
 	}
-	if !asks && l.RequestRate != 0 {
-		f.add("request_rate", onlyHTTP)
+	if !asks && l.RequestRate != 0 && !slices.ContainsFunc(l.Protocols, hasRequests) {
+		f.add("request_rate", onlyRequests)
 	}
 	if l.URL != "" {
 		f.add("url", checkURL(l.URL))

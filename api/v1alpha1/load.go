@@ -109,6 +109,8 @@ type Web struct {
 	// second end.
 	URL string `json:"url,omitzero"`
 	// RequestRate is how many requests a second are due, over all connections, and latency is from
-	// when they were. Default: each follows the answer before, and latency is from when it was sent.
+	// when they were. Default: each follows the answer before, and latency is from when it was sent. Of
+	// latency without http it is how many requests ping or fping send a second, which are to be whole
+	// milliseconds apart, 500 at most and by default.
 	RequestRate int `json:"request_rate,omitzero" jsonschema:"minimum=1,maximum=1000000"`
 }

@@ -204,8 +204,8 @@ func (s sweep) checkPayloads(l Load) []FieldProblem {
 			}
 		}
 	}
-	if fac := s.factors["request_rate"]; fac != nil && len(fac.places) > 0 && !slices.Contains(s.on(l).Protocols, protocolHTTP) {
-		f.add(fac.places[0], onlyHTTP)
+	if fac := s.factors["request_rate"]; fac != nil && len(fac.places) > 0 && !slices.ContainsFunc(s.on(l).Protocols, hasRequests) {
+		f.add(fac.places[0], onlyRequests)
 	}
 	return f
 }

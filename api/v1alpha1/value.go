@@ -36,10 +36,14 @@ var valueTypes = map[string]func(any) (any, error){
 }
 
 // protocols a condition may use, as package trial has them.
-var protocols = []string{"tcp", "udp", "latency", "tcp_rr", "udp_rr", "tcp_crr", "rfc6349", protocolHTTP}
+var protocols = []string{"tcp", "udp", protocolLatency, "tcp_rr", "udp_rr", "tcp_crr", "rfc6349", protocolHTTP}
 
-// protocolHTTP is the one of them that asks a web server.
-const protocolHTTP = "http"
+const (
+	// protocolHTTP is the one of them that asks a web server.
+	protocolHTTP = "http"
+	// protocolLatency is that of single messages.
+	protocolLatency = "latency"
+)
 
 // flowRules are the rules by which flows may differ, as package trial has them.
 var flowRules = []string{"ports", "addresses", "both"}

@@ -83,7 +83,7 @@ func condition(load api.Load, protocol string, among bool) trial.Condition {
 		c.Messages = trial.Messages{}
 	}
 	if protocol != trial.HTTP {
-		c.Web = trial.Web{}
+		c.Web = trial.Web{RequestRate: paced(load, protocol)}
 	}
 	switch protocol {
 	case trial.UDP:
@@ -107,6 +107,15 @@ func condition(load api.Load, protocol string, among bool) trial.Condition {
 		}
 	}
 	return c
+}
+
+// paced is how many requests a second are sent whose latency is taken; 0 for as many as the tool sends by itself. Beside http the
+// rate is that one's.
+func paced(load api.Load, protocol string) int {
+	if protocol != trial.Latency || slices.Contains(load.Protocols, trial.HTTP) {
+		return 0
+	}
+	return load.RequestRate
 }
 
 // transacts tells whether a protocol sends requests and waits for responses.
@@ -183,6 +192,15 @@ func choose(load api.Load, protocol string, tools []traffic.Tool, features featu
 func suits(t traffic.Tool, load api.Load, protocol string) error {
 	if protocol == trial.UDP && NeedsFrames(load) && !makesFrames(t) {
 		return fmt.Errorf("%s does not make frames of its own: frame_size, imix, pattern, burst, bidirectional, ip_version, vlan, flows_by and rates in frames and searches are for tools that do: %w", t.Name(), ErrInput)
+	}
+	if rate := paced(load, protocol); rate > 0 {
+		pacer, is := t.(traffic.Pacer)
+		if !is {
+			return fmt.Errorf("%s sends its messages at a rate of its own: a request rate of latency is for ping and fping, 500 at most and whole milliseconds apart, such as 100: %w", t.Name(), ErrInput)
+		}
+		if err := pacer.Paces(rate); err != nil {
+			return fmt.Errorf("request rate of %s: %w: %w", t.Name(), err, ErrInput)
+		}
 	}
 	if most := traffic.FlowsOf(t); load.Flows > most && protocol != trial.Latency {
 		return fmt.Errorf("%s has at most %d flows, not %d: %w", t.Name(), most, load.Flows, ErrInput)

@@ -3,6 +3,7 @@ package run_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -125,6 +126,41 @@ func TestFrames(t *testing.T) {
 	load.Frames.FrameSize = 64
 	if _, err := run.Conditions(load, 3, nil, tools, feature.Set{}); !errors.Is(err, run.ErrInput) {
 		t.Errorf("no tool makes frames: %v", err)
+	}
+}
+
+// pacer is a traffic tool that sends as many requests as it is told, if these are even.
+type pacer struct{ named }
+
+func (pacer) Paces(n int) error {
+	if n%2 != 0 {
+		return errors.New("odd")
+	}
+	return nil
+}
+
+// TestRequestRate: of latency alone it is for tools that are told one; beside http it is that one's.
+func TestRequestRate(t *testing.T) {
+	all := append(slices.Clip(tools), pacer{named{"paced", nil, []string{trial.Latency}}}, named{"web", nil, []string{trial.HTTP}})
+	load := api.Load{Tool: "auto", Protocols: []string{trial.TCP, trial.Latency}, Duration: api.Duration(time.Second), Web: api.Web{RequestRate: 20}}
+	got, err := run.Conditions(load, 3, nil, all, feature.Set{})
+	if err != nil || len(got) != 2 || got[0].RequestRate != 0 || got[1].RequestRate != 20 || got[1].Tool != "paced" {
+		t.Errorf("latency: %+v, %v", got, err)
+	}
+	load.Protocols = []string{trial.HTTP, trial.Latency}
+	if got, err = run.Conditions(load, 3, nil, all, feature.Set{}); err != nil || len(got) != 2 || got[0].RequestRate != 20 || got[1].RequestRate != 0 || got[1].Tool != "echo" {
+		t.Errorf("http and latency: %+v, %v", got, err)
+	}
+	load.Protocols = []string{trial.Latency}
+	for want, change := range map[string]func(*api.Load){
+		"echo sends its messages at a rate of its own": func(l *api.Load) { l.Tool = "echo" },
+		"request rate of paced: odd":                   func(l *api.Load) { l.Tool, l.RequestRate = "paced", 3 },
+	} {
+		l := load
+		change(&l)
+		if _, err := run.Conditions(l, 3, nil, all, feature.Set{}); !errors.Is(err, run.ErrInput) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
 	}
 }
 

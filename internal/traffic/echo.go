@@ -5,9 +5,37 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"time"
 
 	"nfchain.dev/nfchain/internal/trial"
 )
+
+// echoesApart is how far the requests of ping and fping are apart where nobody says: the least that each of them takes
+// of root in each version.
+const echoesApart = 2 * time.Millisecond
+
+// PacesEchoes implements [Pacer] for ping and fping. What they take for the time between two requests are whole
+// milliseconds, also where they take a fraction.
+func PacesEchoes(perSecond int) error {
+	const most = int(time.Second / echoesApart)
+	near := min(perSecond, most)
+	for time.Second/time.Millisecond%time.Duration(near) != 0 {
+		near--
+	}
+	if near != perSecond {
+		return fmt.Errorf("%d requests a second are not whole milliseconds apart, at least %v; write such as %d", perSecond, echoesApart, near)
+	}
+	return nil
+}
+
+// Echoes is how many requests ping and fping send, and how far these are apart.
+func (j Job) Echoes() (count int, apart time.Duration) {
+	apart = echoesApart
+	if rate := j.Condition.RequestRate; rate > 0 {
+		apart = time.Second / time.Duration(rate)
+	}
+	return max(1, int(j.Condition.DurationS*float64(time.Second)+0.5)/int(apart)), apart
+}
 
 // Echo runs a program that sends so many requests and prints the reply to each, of
 // which parse finds the round-trip times in nanoseconds. What was not answered is

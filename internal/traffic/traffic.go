@@ -106,6 +106,14 @@ type WallClocked interface {
 	ReadsWallClock()
 }
 
+// Pacer is a tool of latency that sends as many requests a second as it is told. Others send as they do by
+// themselves.
+type Pacer interface {
+	Tool
+	// Paces tells why the tool cannot send so many requests a second; nil where it can.
+	Paces(perSecond int) error
+}
+
 // Framer is a tool that makes its own frames. No other takes the fields of
 // [trial.Frames] or a rate in frames.
 type Framer interface {

@@ -13,12 +13,8 @@ import (
 	"nfchain.dev/nfchain/internal/trial"
 )
 
-const (
-	// interval between requests.
-	interval = 2 * time.Millisecond
-	// lostAfter is how long a reply is waited for.
-	lostAfter = time.Second
-)
+// lostAfter is how long a reply is waited for.
+const lostAfter = time.Second
 
 // Tool is fping.
 type Tool struct{}
@@ -38,14 +34,18 @@ func (Tool) Requires() []string { return []string{"tool.fping"} }
 // Protocols implements traffic.Tool.
 func (Tool) Protocols() []string { return []string{trial.Latency} }
 
+// Paces implements traffic.Pacer.
+func (Tool) Paces(perSecond int) error { return traffic.PacesEchoes(perSecond) }
+
 // Run implements traffic.Tool.
 func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
-	count := max(1, int(job.Condition.DurationS/interval.Seconds()))
-	return job.Echo(ctx, count, parse, args(job, count)...)
+	count, _ := job.Echoes()
+	return job.Echo(ctx, count, parse, args(job)...)
 }
 
-func args(job traffic.Job, count int) []string {
-	args := []string{"fping", "-c", strconv.Itoa(count), "-p", milliseconds(interval), "-t", milliseconds(lostAfter)}
+func args(job traffic.Job) []string {
+	count, apart := job.Echoes()
+	args := []string{"fping", "-c", strconv.Itoa(count), "-p", milliseconds(apart), "-t", milliseconds(lostAfter)}
 	if size := job.Condition.PayloadSize; size > 0 {
 		args = append(args, "-b", strconv.FormatUint(size, 10))
 	}

@@ -8,5 +8,5 @@ import (
 )
 
 func TestFping(t *testing.T) {
-	traffictest.Echo{Tool: fping.Tool{}, Reply: "x : [0], 64 bytes, 1 ms", Unreachable: "100%"}.Test(t)
+	traffictest.Echo{Pacer: fping.Tool{}, Reply: "x : [0], 64 bytes, 1 ms", Unreachable: "100%"}.Test(t)
 }

@@ -9,7 +9,7 @@ import (
 	"nfchain.dev/nfchain/internal/traffic"
 )
 
-// OutageMetric is the longest time without a reply, less what is between two anyway.
+// OutageMetric is the longest time without a reply, less the time between two requests.
 const OutageMetric = "outage_ns"
 
 // stamped is a reply; ping prints the errors that routers tell of a request with its number too.
@@ -17,7 +17,7 @@ var stamped = regexp.MustCompile(`^\[(\d+)\.(\d{6})\] \d+ bytes from .*icmp_seq=
 
 // outage adds the longest time between two replies that ping printed with their times. Where the last requests have none,
 // nobody knows how much longer it would have been: then it says so instead.
-func outage(s *traffic.Sample, text []byte, count int) {
+func outage(s *traffic.Sample, text []byte, count int, apart time.Duration) {
 	var longest, before time.Duration
 	last := 0
 	for line := range bytes.Lines(text) {
@@ -27,13 +27,13 @@ func outage(s *traffic.Sample, text []byte, count int) {
 		}
 		at, due := when(m[1], m[2]), 0
 		if before > 0 {
-			due = last + int((at-before)/interval)
-			longest = max(longest, at-before-interval)
+			due = last + int((at-before)/apart)
+			longest = max(longest, at-before-apart)
 		}
 		number := wide(m[3], due)
 		before, last = at, max(last, number)
 	}
-	if open := time.Duration(count-last) * interval; open > longest {
+	if open := time.Duration(count-last) * apart; open > longest {
 		s.Warnings = append(s.Warnings, "the last "+strconv.Itoa(count-last)+" requests have no reply: what the chain lost had not come back when the trial was over")
 		return
 	}

@@ -37,7 +37,7 @@ func TestOutage(t *testing.T) {
 			replies(&text, span[0], span[1])
 		}
 		s := traffic.Sample{Metrics: map[string]float64{}}
-		outage(&s, []byte("PING x\n"+text.String()), c.count)
+		outage(&s, []byte("PING x\n"+text.String()), c.count, 2*time.Millisecond)
 		got, told := s.Metrics[OutageMetric]
 		if told == c.open || (len(s.Warnings) > 0) != c.open || time.Duration(got) != c.want {
 			t.Errorf("%s: %v, told %t, want %v; %q", name, time.Duration(got), told, c.want, s.Warnings)
@@ -66,7 +66,7 @@ func TestOutageReplies(t *testing.T) {
 		text.WriteString(c.lines)
 		replies(&text, c.after[0], c.after[1])
 		s := traffic.Sample{Metrics: map[string]float64{}}
-		outage(&s, []byte(text.String()), c.count)
+		outage(&s, []byte(text.String()), c.count, 2*time.Millisecond)
 		got, told := s.Metrics[OutageMetric]
 		if told == c.open || !c.open && time.Duration(got) != c.want {
 			t.Errorf("%s: %v, told %t, want %v; %q", name, time.Duration(got), told, c.want, s.Warnings)

@@ -8,14 +8,10 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
-	"time"
 
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/trial"
 )
-
-// interval between requests, the shortest that every ping takes from root.
-const interval = 2 * time.Millisecond
 
 // smallest payload in which ping can send the time along.
 const smallest = 16
@@ -38,18 +34,21 @@ func (Tool) Requires() []string { return []string{"tool.ping"} }
 // Protocols implements traffic.Tool.
 func (Tool) Protocols() []string { return []string{trial.Latency} }
 
+// Paces implements traffic.Pacer.
+func (Tool) Paces(perSecond int) error { return traffic.PacesEchoes(perSecond) }
+
 // Run implements traffic.Tool.
 func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 	c := job.Condition
-	count := max(1, int(c.DurationS/interval.Seconds()))
+	count, apart := job.Echoes()
 	var printed []byte
 	keep := func(text []byte) []int64 {
 		printed = text
 		return parse(text)
 	}
-	s, err := job.Echo(ctx, count, keep, args(job, count)...)
+	s, err := job.Echo(ctx, count, keep, args(job)...)
 	if err == nil && c.Harm != "" {
-		outage(&s, printed, count)
+		outage(&s, printed, count, apart)
 	}
 	if err == nil && c.PayloadSize > 0 && c.PayloadSize < smallest {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("ping measures times only from payloads of %d bytes: that size was sent", smallest))
@@ -57,8 +56,9 @@ func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 	return s, err
 }
 
-func args(job traffic.Job, count int) []string {
-	args := []string{"ping", "-n", "-i", strconv.FormatFloat(interval.Seconds(), 'f', -1, 64), "-c", strconv.Itoa(count), "-W", "1"}
+func args(job traffic.Job) []string {
+	count, apart := job.Echoes()
+	args := []string{"ping", "-n", "-i", strconv.FormatFloat(apart.Seconds(), 'f', -1, 64), "-c", strconv.Itoa(count), "-W", "1"}
 	if job.Condition.Harm != "" {
 		args = append(args, "-D")
 	}

@@ -8,5 +8,5 @@ import (
 )
 
 func TestPing(t *testing.T) {
-	traffictest.Echo{Tool: ping.Tool{}, Reply: "64 bytes from x: icmp_seq=1 ttl=1 time=1 ms", Unreachable: "unreachable", Smallest: true}.Test(t)
+	traffictest.Echo{Pacer: ping.Tool{}, Reply: "64 bytes from x: icmp_seq=1 ttl=1 time=1 ms", Unreachable: "unreachable", Smallest: true}.Test(t)
 }

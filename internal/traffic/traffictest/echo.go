@@ -12,10 +12,10 @@ import (
 	"nfchain.dev/nfchain/internal/trial"
 )
 
-// Echo is a tool that sends 500 requests a second by the program of its name, which
+// Echo is a tool that sends 500 requests a second, or as many as it is told, by the program of its name, which
 // prints each reply.
 type Echo struct {
-	traffic.Tool
+	traffic.Pacer
 	// Reply is a line that it prints.
 	Reply string
 	// Unreachable is what it says of an address to which there is no way.
@@ -28,6 +28,7 @@ type Echo struct {
 func (e Echo) Test(t *testing.T) {
 	nstest.Require(t, e.Requires()...)
 	t.Run("runs", e.runs)
+	t.Run("paced", e.paced)
 	t.Run("fails", e.fails)
 	t.Run("interrupted", func(t *testing.T) {
 		Interrupted(t, e, Job(t, trial.Condition{Protocol: trial.Latency, DurationS: 60}), 1)
@@ -52,6 +53,26 @@ func (e Echo) runs(t *testing.T) {
 				t.Errorf("warnings %q", s.Warnings)
 			}
 		})
+	}
+}
+
+// paced is how many requests are sent, and how long it takes to.
+func (e Echo) paced(t *testing.T) {
+	for rate, apart := range map[int]time.Duration{10: 100 * time.Millisecond, 125: 8 * time.Millisecond} {
+		c := trial.Condition{Protocol: trial.Latency, DurationS: 0.4, Web: trial.Web{RequestRate: rate}}
+		began := time.Now()
+		s := e.answered(t, Job(t, c))
+		if sent := s.Metrics["messages"]; sent != 0.4*float64(rate) {
+			t.Errorf("%d a second: %v were sent", rate, sent)
+		} else if least := time.Duration(sent-1) * apart; time.Since(began) < least {
+			t.Errorf("%d a second: sent within %v, and the first and the last are %v apart", rate, time.Since(began), least)
+		}
+	}
+	for rate, want := range map[int]string{1: "", 125: "", 500: "", 3: "write such as 2", 501: "write such as 500", 1000: "write such as 500", 499: "write such as 250"} {
+		err := e.Paces(rate)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%d a second: %v, want %q", rate, err, want)
+		}
 	}
 }
 
