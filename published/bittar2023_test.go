@@ -87,12 +87,22 @@ func TestBittarFig9(t *testing.T) {
 	const id = "bittar2023/fig9-10"
 	taken := func(more, rest float64) func(map[string]any) map[string]float64 {
 		return func(f map[string]any) map[string]float64 {
+			traffic := 1.0
 			if f["protocol"] == "tcp" {
-				return map[string]float64{"control_cpus": 0.02 * more, "control_memory_bytes": 90e6 * more, "control_rest": rest}
+				traffic = more
 			}
-			return map[string]float64{"control_cpus": 0.02, "control_memory_bytes": 90e6, "control_rest": rest}
+			return map[string]float64{
+				"control_cpus": 0.02 * traffic, "supervisor_cpus": 0.005 * traffic, "engine_cpus": 0.015 * traffic,
+				"control_memory_bytes": 90e6 * traffic, "supervisor_memory_bytes": 30e6 * traffic, "engine_memory_bytes": 60e6 * traffic, "control_rest": rest,
+			}
 		}
 	}
-	paper{id: id, cores: 4, truth: taken(1.02, 0.1)}.expect(t, map[string]string{"fig9-10": holds, "fig9-10:memory": holds, "fig9-10:rises": holds})
-	paper{id: id, cores: 4, truth: taken(1.5, 0.9)}.expect(t, map[string]string{"fig9-10": fails, "fig9-10:memory": fails, "fig9-10:rises": fails})
+	paper{id: id, cores: 4, truth: taken(1.02, 0.1)}.expect(t, map[string]string{
+		"fig9-10": holds, "fig9-10:supervisor": holds, "fig9-10:engine": holds,
+		"fig9-10:memory": holds, "fig9-10:supervisor-memory": holds, "fig9-10:engine-memory": holds, "fig9-10:rises": holds,
+	})
+	paper{id: id, cores: 4, truth: taken(1.5, 0.9)}.expect(t, map[string]string{
+		"fig9-10": fails, "fig9-10:supervisor": fails, "fig9-10:engine": fails,
+		"fig9-10:memory": fails, "fig9-10:supervisor-memory": fails, "fig9-10:engine-memory": fails, "fig9-10:rises": fails,
+	})
 }

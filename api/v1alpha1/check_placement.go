@@ -17,7 +17,7 @@ func checkPlacement(s *ChainSpec) []FieldProblem {
 		f.addf("softirqs", "tuning.rps says the same; leave one of them out")
 	}
 	n := s.Placement.NUMA
-	if _, number := cpuNumber(n); n != "" && n != NUMASame && n != NUMADifferent && !number {
+	if _, number := numberIn(n); n != "" && n != NUMASame && n != NUMADifferent && !number {
 		f.addf("numa", "%s is no choice of memory nodes; write none, same, different, or the number of one", quote(n))
 	}
 	return f

@@ -14,7 +14,9 @@ const onlyHTTP = "only http has it; leave it out, or add http to the protocols"
 const onlyRequests = "only http and latency have it; leave it out, or add one of them to the protocols"
 
 // hasRequests tells whether a protocol may be told how many requests a second there are.
-func hasRequests(protocol string) bool { return protocol == protocolHTTP || protocol == protocolLatency }
+func hasRequests(protocol string) bool {
+	return protocol == protocolHTTP || protocol == protocolLatency
+}
 
 // checkWeb validates what requests to a web server are like.
 func (l Load) checkWeb() []FieldProblem {

@@ -17,6 +17,29 @@ type Repetition struct {
 	// Redeploy is how many times the chain is made anew, the Repeats spread evenly
 	// over these instances. Unset: all repeats are on one instance.
 	Redeploy int `json:"redeploy,omitzero" jsonschema:"minimum=2,maximum=10000"`
+	// Instances on which this load is measured, of those that Redeploy makes one after the other, counted from
+	// 1, such as 3-4 or "1,2,5". Unset: on each.
+	Instances string `json:"instances,omitzero"`
+}
+
+// maxInstances is how often Redeploy makes a chain.
+const maxInstances = 10_000
+
+// ParseInstances reads which instances of a chain a load is measured on, "1,3-4", in ascending order; none of an empty text.
+func ParseInstances(text string) ([]int, error) {
+	if text == "" {
+		return nil, nil
+	}
+	all, beyond, ok := numbersListed(text, maxInstances)
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("%s is not a list of instances; write numbers and ranges from 1, such as 1,3-4", quote(text))
+	case beyond > 0:
+		return nil, fmt.Errorf("%s names instance %d, and no chain is made more than %d times", quote(text), beyond, maxInstances)
+	case all[0] == 0:
+		return nil, fmt.Errorf("%s has an instance 0; they count from 1", quote(text))
+	}
+	return all, nil
 }
 
 // defaultMaxRepeats bounds what Until may cost where the file does not.
@@ -33,10 +56,20 @@ func (l Load) MostRepeats() int {
 	return l.MaxRepeats
 }
 
+// Due is how many repeats there are of a condition, the least number where Until is set.
+func (l Load) Due() int {
+	on, err := ParseInstances(l.Instances)
+	if err != nil || len(on) == 0 || l.Redeploy <= 1 {
+		return l.Repeats
+	}
+	return l.Repeats / l.Redeploy * len(on)
+}
+
 func (r Repetition) with(over Repetition) Repetition {
 	replace(&r.Until, over.Until)
 	replace(&r.MaxRepeats, over.MaxRepeats)
 	replace(&r.Redeploy, over.Redeploy)
+	replace(&r.Instances, over.Instances)
 	return r
 }
 
@@ -52,6 +85,25 @@ func checkRepetition(l Load) []FieldProblem {
 	if l.Redeploy > 1 && l.Repeats%l.Redeploy != 0 {
 		f.addf("redeploy", "%d repeats cannot be spread evenly over %d instances of the chain; write a multiple, such as repeats: %d",
 			l.Repeats, l.Redeploy, l.Redeploy*max(2, l.Repeats/l.Redeploy+1))
+	}
+	return append(f, checkInstances(l)...)
+}
+
+func checkInstances(l Load) []FieldProblem {
+	var f findings
+	if l.Instances == "" {
+		return nil
+	}
+	on, err := ParseInstances(l.Instances)
+	switch {
+	case err != nil:
+		f.add("instances", err.Error())
+	case l.Redeploy <= 1:
+		f.addf("instances", "the chain is made once; redeploy says how many times it is made anew")
+	case on[len(on)-1] > l.Redeploy:
+		f.addf("instances", "there is no instance %d of a chain that is made %d times (redeploy)", on[len(on)-1], l.Redeploy)
+	case l.Until > 0:
+		f.addf("instances", "with until nobody knows how many instances there will be; write repeats")
 	}
 	return f
 }

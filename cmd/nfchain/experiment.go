@@ -288,7 +288,7 @@ func (a *app) resumable(ctx context.Context, store *results.Store, s subject, ce
 // begins a new one.
 func (a *app) startOrResume(ctx context.Context, store *results.Store, s subject, cells trial.Run) (trial.Run, error) {
 	if r, can := a.resumable(ctx, store, s, cells); can {
-		a.say("going on with run %s: %d of %d trials are done (--fresh starts anew)", r.ID, r.Finished(), len(r.Conditions)*r.Repeats)
+		a.say("going on with run %s: %d of %d trials are done (--fresh starts anew)", r.ID, r.Finished(), r.Asked())
 		return r, nil
 	}
 	if err := runs.Calibrate(ctx, cells.Conditions, registry.Tools); err != nil {

@@ -44,14 +44,12 @@ func (a *app) foresee(ctx context.Context, s subject, e experimentFlags) error {
 	x, conditions := s.x, cells.Conditions
 	on, repeats := s.course(conditions), x.Spec.Load.Repeats
 	f := foreseen{SchemaVersion: trial.SchemaVersion, Experiment: x.Metadata.Name, Conditions: len(conditions),
-		Chains: slices.Max(on.Chain) + 1, Repeats: repeats, Trials: len(conditions) * repeats, Infeasible: cells.Infeasible, Dropped: cells.Dropped, Warnings: cells.Warnings}
+		Chains: slices.Max(on.Chain) + 1, Repeats: repeats, Infeasible: cells.Infeasible, Dropped: cells.Dropped, Warnings: cells.Warnings}
 	before := a.lastRun(ctx, x.Metadata.Name)
 	f.Cost, f.Learnt = experiment.CostOf(before.Trials, courseBefore(before, on)), len(before.Trials) > 1
 	f.Containers = slices.Max(on.Containers)
-	order := experiment.Order(len(conditions), repeats, x.Spec.Seed)
-	if on.Each > 0 {
-		order = experiment.OnInstances(order, on.Each, on.Chain)
-	}
+	order := on.Order(repeats, x.Spec.Seed)
+	f.Trials = len(order)
 	f.DurationS = f.Cost.Seconds(on, order, -1)
 	f.TrafficS = experiment.Cost{}.Seconds(on, order, -1)
 	for _, c := range conditions {
@@ -114,8 +112,12 @@ func (a *app) printForeseen(f foreseen) error {
 	if f.Containers > 0 {
 		each += fmt.Sprintf(" and %.2g s for each of its containers", f.Cost.Container)
 	}
+	repeats := words.Plural(f.Repeats, "repeat")
+	if f.Trials < f.Conditions*f.Repeats {
+		repeats = "at most " + repeats // of conditions that have their own instances
+	}
 	a.printf("%s × %s: %s over %s, about %s, of which %s traffic; %.2g s for a trial, %.2g s for another chain and %s, %s\n",
-		words.Plural(f.Conditions, "condition"), words.Plural(f.Repeats, "repeat"), words.Plural(f.Trials, "trial"), words.Plural(f.Chains, "chain"), rough(f.DurationS), rough(f.TrafficS), f.Cost.Trial, f.Cost.Chain, each, how)
+		words.Plural(f.Conditions, "condition"), repeats, words.Plural(f.Trials, "trial"), words.Plural(f.Chains, "chain"), rough(f.DurationS), rough(f.TrafficS), f.Cost.Trial, f.Cost.Chain, each, how)
 	if f.Searches > 0 {
 		a.printf("%d of the conditions are searches, whose time is not counted\n", f.Searches)
 	}
@@ -145,7 +147,7 @@ func (a *app) printLeftOut(all []trial.Infeasible, what string) error {
 // machine's calibration: that is in no file.
 func alike(r, now trial.Run) bool {
 	return r.Repeats == now.Repeats && experiment.Describe(r.Calibrated) == experiment.Describe(now.Calibrated) && slices.EqualFunc(r.Conditions, now.Conditions, func(a, b trial.Condition) bool {
-		return a.Path == b.Path && a.Protocol == b.Protocol && a.Tool == b.Tool && a.DurationS == b.DurationS &&
+		return a.Path == b.Path && a.Protocol == b.Protocol && a.Tool == b.Tool && a.DurationS == b.DurationS && slices.Equal(a.Instances, b.Instances) &&
 			len(a.Factors) == len(b.Factors) && experiment.Matches(a, b.Factors)
 	})
 }

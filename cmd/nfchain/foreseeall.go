@@ -67,7 +67,7 @@ func (a *app) foreseeStep(ctx context.Context, h *runs.Host, w work, step sequen
 	s := a.subjectOf(h, w.f, w.text, e)
 	cells, trimmed, err := a.cells(ctx, s)
 	one.Conditions, one.DurationS = len(cells.Conditions), trimmed.Seconds
-	one.Trials = one.Conditions * s.x.Spec.Load.Repeats
+	one.Trials = trial.Run{Repeats: s.x.Spec.Load.Repeats, Redeploy: s.x.Spec.Load.Redeploy, Conditions: cells.Conditions}.Asked()
 	one.Infeasible, one.Dropped, one.Warnings = cells.Infeasible, cells.Dropped, cells.Warnings
 	return one, err
 }

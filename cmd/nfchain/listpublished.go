@@ -73,7 +73,7 @@ func describePublished(id string) (publishedEntry, error) {
 func planned(points []experiment.Point, over api.Load) (seconds float64) {
 	for _, p := range points {
 		l := p.Load.With(over)
-		seconds += time.Duration(l.Duration).Seconds() * float64(l.Repeats)
+		seconds += time.Duration(l.Duration).Seconds() * float64(l.Due())
 	}
 	return seconds
 }

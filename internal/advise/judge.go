@@ -177,7 +177,7 @@ func (j judge) unsure(c Clause, at cell, metric, verdict string) string {
 	if n := at.without(metric); n > 0 {
 		return fmt.Sprintf("%s did not measure it", words.Plural(n, "trial"))
 	}
-	if at.run.State == trial.Failed && len(at.run.Samples(at.condition, metric)) < at.run.Repeats {
+	if at.run.State == trial.Failed && len(at.run.Samples(at.condition, metric)) < at.run.RepeatsOf(at.at()) {
 		return "the run failed before its end"
 	}
 	if c.Word == "throughput" && !slices.Contains(searched, metric) {

@@ -11,9 +11,10 @@ import (
 // observed.
 const (
 	// controlCPUs and controlMemory are of the supervisor and the engines together, as CPUs and as the most memory that they
-	// had; the next two of the supervisor alone.
+	// had; the next two of the supervisor alone, and those after of the engines.
 	controlCPUs, controlMemory       = "control_cpus", "control_memory_bytes"
 	supervisorCPUs, supervisorMemory = "supervisor_cpus", "supervisor_memory_bytes"
+	engineCPUs, engineMemory         = "engine_cpus", "engine_memory_bytes"
 	// controlRest is the CPUs of the supervisor while the chain was up over those of nfchain while it made it; as those, a value
 	// for each making.
 	controlRest = "control_rest"
@@ -37,7 +38,7 @@ func withControl(run trial.Run) trial.Run {
 func controlOf(t trial.Trial) map[string]float64 {
 	m := map[string]float64{controlCPUs: 0, controlMemory: 0, supervisorCPUs: 0, supervisorMemory: 0}
 	add := func(cpus, memory string, p trial.ProcessUse) {
-		m[cpus] += (p.UserS + p.SystemS) / t.DurationS
+		m[cpus] += p.Took() / t.DurationS
 		if p.MemoryPeak != nil {
 			m[memory] += float64(*p.MemoryPeak)
 		}
@@ -46,8 +47,11 @@ func controlOf(t trial.Trial) map[string]float64 {
 		if p.OfControl() {
 			add(controlCPUs, controlMemory, p)
 		}
-		if p.OfSupervisor() {
+		switch {
+		case p.OfSupervisor():
 			add(supervisorCPUs, supervisorMemory, p)
+		case p.OfControl():
+			add(engineCPUs, engineMemory, p)
 		}
 	}
 	if made := t.Metrics[trial.MakingCPUsMetric]; made > 0 {

@@ -64,6 +64,20 @@ type Course struct {
 	Each int
 }
 
+// Order of so many repeats of the conditions, each on its own instances of a chain that is made anew; see [Order] and
+// [OnInstances].
+func (on Course) Order(repeats int, seed int64) []Slot {
+	order := Order(len(on.Conditions), repeats, seed)
+	if on.Each == 0 {
+		return order
+	}
+	order = slices.DeleteFunc(order, func(s Slot) bool { return !on.Conditions[s.Condition].On(on.instance(s)) })
+	return OnInstances(order, on.Each, on.Chain)
+}
+
+// instance of the chain that a trial is on, counted from 1.
+func (on Course) instance(s Slot) int { return (s.Repeat-1)/on.Each + 1 }
+
 // knows what chain a condition has.
 func (on Course) knows(i int) bool {
 	return i < len(on.Conditions) && (on.Containers == nil || on.Containers[i] >= 0)
@@ -87,7 +101,7 @@ func (c Cost) Seconds(on Course, order []Slot, up int) (s float64) {
 	for at, slot := range order {
 		condition, block := on.Conditions[slot.Condition], 0
 		if on.Each > 0 {
-			block = (slot.Repeat - 1) / on.Each
+			block = on.instance(slot)
 		}
 		s += condition.DurationS
 		if on.Chain[slot.Condition] == up && (block == was || at == 0) && condition.Harm == "" {

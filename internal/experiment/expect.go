@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"cmp"
-	"math"
 
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -14,6 +13,7 @@ func (c Cost) Expect(on Course, repeats int) (s float64) {
 	for _, i := range on.Chain {
 		of[i]++
 	}
+	first := on.first(repeats)
 	all, blocks := float64(len(on.Conditions)), float64(repeats)
 	for i, condition := range on.Conditions {
 		// The trial before has gone through the same chain: in the same block, or as the last
@@ -21,15 +21,50 @@ func (c Cost) Expect(on Course, repeats int) (s float64) {
 		alike := float64(of[on.Chain[i]])
 		same := (alike-1)/all + alike/all/all*(blocks-1)/blocks
 		if on.Each > 0 { // of all on one instance, in an order of these, the first alone has not
-			instances := math.Ceil(blocks / float64(on.Each))
-			same = 1 - instances/(alike*blocks)
+			same = 1 - first[on.Chain[i]]
 		}
 		if condition.Harm != "" {
 			same = 0 // each has a chain of its own
 		}
-		s += blocks * (lasts(condition) + (1-same)*c.another(on, i) + same*c.Trial)
+		s += float64(on.due(condition, repeats)) * (lasts(condition) + (1-same)*c.another(on, i) + same*c.Trial)
 	}
 	return s
+}
+
+// due is how many of so many repeats a condition has.
+func (on Course) due(c trial.Condition, repeats int) (n int) {
+	for repeat := 1; repeat <= repeats; repeat++ {
+		if on.Each == 0 || c.On(on.instance(Slot{Repeat: repeat})) {
+			n++
+		}
+	}
+	return n
+}
+
+// first is which share of the trials on each chain is the first on an instance of it, where it is made anew.
+func (on Course) first(repeats int) map[int]float64 {
+	if on.Each == 0 {
+		return nil
+	}
+	type instance struct{ chain, number int }
+	made, trials, share := map[instance]bool{}, map[int]float64{}, map[int]float64{}
+	for i, c := range on.Conditions {
+		for repeat := 1; repeat <= repeats; repeat++ {
+			at := instance{on.Chain[i], on.instance(Slot{Repeat: repeat})}
+			if !c.On(at.number) {
+				continue
+			}
+			trials[at.chain]++
+			if !made[at] {
+				made[at] = true
+				share[at.chain]++
+			}
+		}
+	}
+	for chain := range share {
+		share[chain] /= trials[chain]
+	}
+	return share
 }
 
 // another is what a trial takes besides its own time if its chain must be made first.

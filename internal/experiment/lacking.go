@@ -105,8 +105,8 @@ func failedOf(run trial.Run, condition int, metric string) string {
 		return fmt.Sprintf("there is %s with %s", []string{"no trial", "one trial only"}[of], name)
 	case without > 0:
 		return fmt.Sprintf("%d of %s with %s did not measure %s", without, words.Plural(of, "trial"), name, metric)
-	case run.State == trial.Failed && of < run.Repeats:
-		return fmt.Sprintf("the run failed when %s had %d of its %s", name, of, words.Plural(run.Repeats, "trial"))
+	case run.State == trial.Failed && of < run.RepeatsOf(run.Conditions[condition]):
+		return fmt.Sprintf("the run failed when %s had %d of its %s", name, of, words.Plural(run.RepeatsOf(run.Conditions[condition]), "trial"))
 	}
 	return ""
 }

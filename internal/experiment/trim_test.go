@@ -290,16 +290,30 @@ func TestExpect(t *testing.T) {
 			const repeats, orders = 6, 400
 			sum := 0.0
 			for seed := range int64(orders) {
-				order := Order(len(chain), repeats, seed)
-				if each > 0 {
-					order = OnInstances(order, each, chain)
-				}
-				sum += cost.Seconds(on, order, -1)
+				sum += cost.Seconds(on, on.Order(repeats, seed), -1)
 			}
 			if got, want := cost.Expect(on, repeats), sum/orders; math.Abs(got-want) > 0.03*want {
 				t.Errorf("chains %v, %d on each: %.2f s are expected, orders take %.2f", chain, each, got, want)
 			}
 		}
+	}
+}
+
+// TestExpectOnInstances: and where conditions have some instances alone.
+func TestExpectOnInstances(t *testing.T) {
+	cost := Cost{Trial: 0.25, Chain: 1}
+	on := Course{Conditions: []trial.Condition{{DurationS: 1, Instances: []int{1, 2, 5}}, {DurationS: 2, Instances: []int{3, 4}}, {DurationS: 4}}, Chain: []int{0, 0, 0}, Each: 2}
+	order := on.Order(10, 1)
+	of := map[Slot]bool{}
+	for _, s := range order {
+		of[s] = true
+	}
+	if len(order) != 6+4+10 || len(of) != len(order) || of[Slot{0, 5}] || !of[Slot{0, 9}] || !of[Slot{1, 5}] || of[Slot{1, 9}] {
+		t.Errorf("order %v", order)
+	}
+	const want = 6*1 + 4*2 + 10*4 + 5*1 + 15*0.25 // the first of each instance makes it
+	if got, taken := cost.Expect(on, 10), cost.Seconds(on, order, -1); got != want || taken != want {
+		t.Errorf("%v s are expected and the order takes %v, want %v", got, taken, want)
 	}
 }
 

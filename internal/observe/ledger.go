@@ -39,10 +39,26 @@ func (e *entry) seen(p processTimes) {
 	if p.peak == nil {
 		p.peak, p.cpus = e.last.peak, e.last.cpus // it is ending
 	}
+	if p.took == nil {
+		p.took = e.last.took
+	}
 	e.last = p
 	if p.resident != nil && (e.most == nil || *p.resident > *e.most) {
 		e.most = p.resident
 	}
+}
+
+// took is the CPU time between the two looks, s; nil where the clock of the process was not read at either.
+func (e *entry) took() *float64 {
+	before := e.first.took
+	if e.young && before == nil {
+		before = new(int64)
+	}
+	if before == nil || e.last.took == nil {
+		return nil
+	}
+	s := float64(max(0, *e.last.took-*before)) / 1e9
+	return &s
 }
 
 // memory is the most that it had during the trial: the kernel knows the most that it ever had, which is from before where it is older.
@@ -128,6 +144,7 @@ func (l *ledger) use() []trial.ProcessUse {
 	for id, e := range l.entries {
 		if e.known {
 			all = append(all, trial.ProcessUse{
+				CPUS: e.took(),
 				Node: e.node, Command: e.last.command, PID: id.pid,
 				UserS:      seconds(forward(e.first.user, e.last.user)),
 				SystemS:    seconds(forward(e.first.system, e.last.system)),

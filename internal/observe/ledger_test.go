@@ -5,6 +5,8 @@ import (
 	"os"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"nfchain.dev/nfchain/internal/feature/procfs"
 )
 
@@ -98,5 +100,32 @@ func TestLedgerMemory(t *testing.T) {
 	use := l.use()
 	if len(use) != 2 || use[0].MemoryPeak == nil || *use[0].MemoryPeak != 20<<10 || use[1].MemoryPeak == nil || *use[1].MemoryPeak != 900<<10 {
 		t.Errorf("got %+v", use)
+	}
+}
+
+// TestLedgerIsExact: what a process of this machine took is told as exactly as the kernel counts it, and not in hundredths of a second.
+func TestLedgerIsExact(t *testing.T) {
+	used := func() float64 {
+		var u unix.Rusage
+		if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+			t.Fatal(err)
+		}
+		return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+	}
+	nodes := map[string][]int{"fw": {os.Getpid()}}
+	l := newLedger("")
+	outer := used()
+	l.begin(nodes)
+	inner := used()
+	for used() < inner+0.003 {
+		continue
+	}
+	least := used() - inner
+	l.see(nodes)
+	most := used() - outer
+	const rounding = 3e-6 // microseconds are told of either kind of time
+	use := l.use()
+	if len(use) != 1 || use[0].CPUS == nil || *use[0].CPUS < least-rounding || *use[0].CPUS > most+rounding || use[0].Took() != *use[0].CPUS {
+		t.Errorf("%+v, want between %v and %v s", use, least, most)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"nfchain.dev/nfchain/internal/feature/procfs"
 )
 
@@ -17,6 +19,7 @@ const ticksPerSecond = 100
 type processTimes struct {
 	command      string
 	user, system uint64  // ticks
+	took         *int64  // the same together, ns
 	started      uint64  // ticks since boot; with the id it names the process
 	peak         *uint64 // largest resident size that it ever had, bytes
 	resident     *uint64 // the size at this moment
@@ -35,6 +38,7 @@ func readProcess(root procfs.Root, pid int) (processTimes, bool) {
 		return processTimes{}, false
 	}
 	p, ok := parseProcess(s)
+	p.took = took(root, pid)
 	if p.command == ownName {
 		p.command = named(root.Link(fmt.Sprintf("proc/%d/exe", pid)), p.command)
 	}
@@ -42,6 +46,19 @@ func readProcess(root procfs.Root, pid int) (processTimes, bool) {
 		p.peak, p.resident, p.cpus = parseMemory(status, "VmHWM"), parseMemory(status, "VmRSS"), procfs.Field(status, "Cpus_allowed_list")
 	}
 	return p, ok
+}
+
+// took is the CPU time of a process as its own clock has it (clock_getcpuclockid(3)), whose number follows from the process's id: its
+// threads' that have ended, too. Only of this machine's.
+func took(root procfs.Root, pid int) *int64 {
+	// From include/linux/posix-timers_types.h: the id inverted, and the clock of the scheduler in the last bits, of a process.
+	const ofScheduler, bits = 2, 3
+	var t unix.Timespec
+	if root.Path("") != "/" || unix.ClockGettime(int32(^pid)<<bits|ofScheduler, &t) != nil {
+		return nil
+	}
+	ns := t.Nano()
+	return &ns
 }
 
 // ownName is what the kernel calls a process that executed its program as /proc/self/exe, as nfchain does where another version has been put in

@@ -41,7 +41,9 @@ var fields = slices.Concat([]field{
 	{"length", "length", lengthText, true, func(c trial.Condition) string { return "length " + lengthText(c) },
 		func(c trial.Condition) string { return strconv.Itoa(c.Length) }},
 	{"duration_s", "duration", durationText, false, durationText, func(c trial.Condition) string { return raw(c.DurationS) }},
-}, frameFields, messageFields, webFields, besideFields)
+}, frameFields, messageFields, webFields, besideFields, []field{
+	{"instances", "instances", instancesText, false, instancesWords, instancesText},
+})
 
 func pathText(c trial.Condition) string     { return c.Path }
 func protocolText(c trial.Condition) string { return c.Protocol }
@@ -65,6 +67,22 @@ func durationText(c trial.Condition) string {
 		return "searched"
 	}
 	return secondsText(c.DurationS)
+}
+
+// instancesText has those of the chain on which a condition is measured; empty for all.
+func instancesText(c trial.Condition) string {
+	texts := make([]string, len(c.Instances))
+	for i, n := range c.Instances {
+		texts[i] = strconv.Itoa(n)
+	}
+	return strings.Join(texts, ",")
+}
+
+func instancesWords(c trial.Condition) string {
+	if len(c.Instances) == 0 {
+		return ""
+	}
+	return "on instances " + instancesText(c)
 }
 
 func silent(trial.Condition) string { return "" }

@@ -39,8 +39,8 @@ func (r Report) unmeasured() (out []gap) {
 		switch {
 		case done[i] == 0 && failed[i] == "":
 			without = append(without, name.of(c.Condition))
-		case done[i] < r.Run.Repeats:
-			why := fmt.Sprintf("has %d of %s", done[i], words.Plural(r.Run.Repeats, "trial"))
+		case done[i] < r.Run.RepeatsOf(c.Condition):
+			why := fmt.Sprintf("has %d of %s", done[i], words.Plural(r.Run.RepeatsOf(c.Condition), "trial"))
 			out = append(out, gap{name.of(c.Condition), strings.TrimSuffix(why+"; "+failed[i], "; ")})
 		}
 	}

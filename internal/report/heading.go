@@ -52,8 +52,12 @@ func (r Report) opening() []string {
 func (r Report) extent() string {
 	run := r.Run
 	conditions := len(run.Conditions)
+	each := words.Plural(r.most(), "repeat")
+	if run.Until == 0 && run.Asked() < conditions*r.most() {
+		each = "at most " + each
+	}
 	text := fmt.Sprintf("%s × %s, %d of %d trials, seed %d",
-		words.Plural(conditions, "condition"), words.Plural(r.planned()/max(1, conditions), "repeat"), run.Finished(), r.planned(), run.Seed)
+		words.Plural(conditions, "condition"), each, run.Finished(), r.planned(), run.Seed)
 	if n, _ := run.Failed(); n > 0 {
 		text += fmt.Sprintf(", %d of them failed", n)
 	}

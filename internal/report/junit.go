@@ -55,7 +55,7 @@ func JUnit(w io.Writer, r Report) error {
 	for i, c := range r.Conditions {
 		seconds, trials := r.spent(i)
 		total += seconds
-		s.add(testcase{Class: r.title() + ".conditions", Name: name.of(c.Condition), Time: raw(seconds), Error: r.missing(trials), Output: conditionText(c)})
+		s.add(testcase{Class: r.title() + ".conditions", Name: name.of(c.Condition), Time: raw(seconds), Error: r.missing(c.Condition, trials), Output: conditionText(c)})
 	}
 	for _, c := range r.infeasibleCases() {
 		s.add(c)
@@ -92,11 +92,12 @@ func (r Report) spent(condition int) (seconds float64, repeats int) {
 	return seconds, repeats
 }
 
-func (r Report) missing(repeats int) *message {
-	if repeats >= r.Run.Repeats {
+func (r Report) missing(c trial.Condition, repeats int) *message {
+	asked := r.Run.RepeatsOf(c)
+	if repeats >= asked {
 		return nil
 	}
-	return &message{fmt.Sprintf("%d of %d repeats: the run is %s", repeats, r.Run.Repeats, r.Run.State)}
+	return &message{fmt.Sprintf("%d of %d repeats: the run is %s", repeats, asked, r.Run.State)}
 }
 
 func conditionText(c trial.Summary) string {

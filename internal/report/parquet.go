@@ -45,6 +45,7 @@ type parquetRow struct {
 	Affinity       string    `parquet:"affinity,dict"`
 	Length         int32     `parquet:"length"`
 	DurationS      float64   `parquet:"duration_s"`
+	Instances      *string   `parquet:"instances,optional,dict"`
 	Factors        string    `parquet:"factors,dict,json"`
 	Repeat         int32     `parquet:"repeat"`
 	Step           *int32    `parquet:"step,optional"`
@@ -110,7 +111,7 @@ func (r Report) rowsOf(t trial.Trial) ([]parquetRow, error) {
 			ResponseSize: unlessZero(int64(c.ResponseSize)), BusyLoop: c.BusyLoop, URL: unlessZero(c.URL), RequestRate: unlessZero(int64(c.RequestRate)), ActiveChains: int32(activeChains(c)),
 			IdleContainers: int32(c.IdleContainers), Harm: unlessZero(c.Harm), OfferedBps: unlessZero(c.OfferedBps), OfferedPps: unlessZero(c.OfferedPps),
 			Zerocopy: c.Zerocopy, Bidirectional: c.Bidirectional, Affinity: c.Affinity, Length: int32(c.Length),
-			DurationS: c.DurationS, Factors: string(factors), Repeat: int32(t.Repeat), Step: unlessZero(int32(t.Step)),
+			DurationS: c.DurationS, Instances: unlessZero(instancesText(c)), Factors: string(factors), Repeat: int32(t.Repeat), Step: unlessZero(int32(t.Step)),
 			StartedAt: t.StartedAt, TrialDurationS: t.DurationS, Metric: metric, Value: t.Metrics[metric],
 		})
 	}

@@ -49,14 +49,26 @@ func (r Report) title() string {
 	return r.Run.Chain
 }
 
+// most repeats that a condition has or is to have.
+func (r Report) most() (n int) {
+	if r.Run.Until > 0 {
+		return r.planned() / max(1, len(r.Run.Conditions))
+	}
+	for _, c := range r.Run.Conditions {
+		n = max(n, r.Run.RepeatsOf(c))
+	}
+	return n
+}
+
 // planned is how many trials the run is to have, as far as is known: where the
 // repeats go on until intervals are narrow, it is the blocks that were begun.
 func (r Report) planned() int {
+	if r.Run.Until == 0 {
+		return r.Run.Asked()
+	}
 	repeats := r.Run.Repeats
 	for _, t := range r.Run.Trials {
-		if r.Run.Until > 0 {
-			repeats = max(repeats, t.Repeat)
-		}
+		repeats = max(repeats, t.Repeat)
 	}
 	return len(r.Run.Conditions) * repeats
 }

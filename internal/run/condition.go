@@ -17,6 +17,10 @@ import (
 // Conditions that a load means for a chain: one for each protocol and path, the
 // chain's first.
 func Conditions(load api.Load, length int, factors map[string]any, tools []traffic.Tool, features feature.Set) ([]trial.Condition, error) {
+	instances, err := api.ParseInstances(load.Instances)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, ErrInput)
+	}
 	if d := time.Duration(load.Duration); load.Search == nil && (d < time.Second || d%time.Second != 0) {
 		return nil, fmt.Errorf("a duration of %v cannot be had: the traffic tools count whole seconds, 1s or more: %w", d, ErrInput)
 	}
@@ -32,7 +36,7 @@ func Conditions(load api.Load, length int, factors map[string]any, tools []traff
 		}
 		for _, path := range paths {
 			c := condition(load, protocol, len(load.Protocols) > 1)
-			c.Path, c.Tool, c.Length, c.Factors = path, tool.Name(), length, factors
+			c.Path, c.Tool, c.Length, c.Factors, c.Instances = path, tool.Name(), length, factors, instances
 			if c.Factors == nil {
 				c.Factors = map[string]any{}
 			}

@@ -112,11 +112,7 @@ func (m *Measurement) Run(ctx context.Context, r *trial.Run) (err error) {
 
 // order of all trials.
 func (m *Measurement) order(r *trial.Run) []experiment.Slot {
-	order := experiment.Order(len(r.Conditions), mostRepeats(r), r.Seed)
-	if r.Redeploy > 1 {
-		return experiment.OnInstances(order, experiment.RepeatsEach(*r), m.ChainOf())
-	}
-	return order
+	return m.Course(r.Conditions, r.Repeats, r.Redeploy).Order(mostRepeats(r), r.Seed)
 }
 
 // slot runs the trial, or the whole search, of one repeat of a condition.

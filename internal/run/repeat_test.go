@@ -71,6 +71,26 @@ func TestRedeploy(t *testing.T) {
 	}
 }
 
+// TestInstances: a condition is measured on its own instances of the chain alone.
+func TestInstances(t *testing.T) {
+	b := newBed(t, plantest.Forwards(1))
+	m, r := b.measurement(load(5, trial.TCP), tool{sampled})
+	r.Redeploy = 5
+	r.Conditions[0].Instances, r.Conditions[1].Instances = []int{1, 2, 5}, []int{3, 4}
+	if err := m.Run(context.Background(), r); err != nil {
+		t.Fatal(err)
+	}
+	b.gone()
+	got := b.stored(r.ID)
+	var on [2][]int
+	for _, s := range got.Trials {
+		on[s.Condition] = append(on[s.Condition], s.Instance)
+	}
+	if !slices.Equal(on[0], []int{1, 2, 5}) || !slices.Equal(on[1], []int{3, 4}) || r.Asked() != 5 || got.State != trial.Done {
+		t.Errorf("on instances %v, of %d trials, %s", on, r.Asked(), got.State)
+	}
+}
+
 // TestRedeployAfterAnInterruption: what is made to go on is an instance of its own.
 func TestRedeployAfterAnInterruption(t *testing.T) {
 	b := newBed(t, plantest.Forwards(1))

@@ -5,6 +5,7 @@ package trial
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -54,6 +55,9 @@ type Condition struct {
 	Length int `json:"length"`
 	// Search chooses the load of each trial; absent where the load is given.
 	Search *Search `json:"search,omitempty"`
+	// Instances of the chain on which it is measured, of those that the run makes one after the other, counted from
+	// 1; absent for each.
+	Instances List[int] `json:"instances,omitempty"`
 	// Factors are the swept values that lead to this condition, by field name.
 	Factors Map[any] `json:"factors"`
 }
@@ -211,11 +215,22 @@ type ProcessUse struct {
 	PID     int     `json:"pid"`
 	UserS   float64 `json:"user_s"`
 	SystemS float64 `json:"system_s"`
+	// CPUS is the two together to the nanosecond, s, of a process that was there at the trial's end; they are told in
+	// hundredths of a second then.
+	CPUS *float64 `json:"cpu_s,omitempty"`
 	// MemoryPeak is the largest resident size during the trial, bytes, where the kernel told: of a process that is older than that, the
 	// largest that was seen, at the trial's ends and every second between.
 	MemoryPeak *uint64 `json:"memory_peak_bytes,omitempty"`
 	// CPUs that it was allowed to run on when it was last seen, as the kernel told.
 	CPUs string `json:"cpus_allowed,omitempty"`
+}
+
+// Took is the CPU time that the process took, s, as exactly as it is known.
+func (p ProcessUse) Took() float64 {
+	if p.CPUS != nil {
+		return *p.CPUS
+	}
+	return p.UserS + p.SystemS
 }
 
 // InterfaceCounts is how much an interface of the chain counted during the trial.
@@ -280,6 +295,27 @@ type Run struct {
 	Trials     List[Trial] `json:"trials"`
 	// Warnings a reader must see beside the numbers.
 	Warnings List[string] `json:"warnings"`
+}
+
+// On tells whether it is measured on an instance of the chain.
+func (c Condition) On(instance int) bool {
+	return len(c.Instances) == 0 || slices.Contains(c.Instances, instance)
+}
+
+// RepeatsOf a condition that were asked for; the least number where Until is set.
+func (r Run) RepeatsOf(c Condition) int {
+	if len(c.Instances) == 0 || r.Redeploy <= 1 {
+		return r.Repeats
+	}
+	return r.Repeats / r.Redeploy * len(c.Instances)
+}
+
+// Asked is how many repeats of all conditions were asked for.
+func (r Run) Asked() (n int) {
+	for _, c := range r.Conditions {
+		n += r.RepeatsOf(c)
+	}
+	return n
 }
 
 // Failed is how many repeats of conditions measured nothing, and why the first of them did not.
