@@ -15,9 +15,14 @@ const (
 	HarmSupervisor = "supervisor"
 	// HarmProgram kills a node's program, or its container's first process.
 	HarmProgram = "program"
+	// HarmStopped holds a node's program still (SIGSTOP), or its container's first process.
+	HarmStopped = "stopped"
 	// HarmInterface removes a node's interface to its western neighbour, or the first endpoint's.
 	HarmInterface = "interface"
 )
+
+// harmsOfNodes are those that name one.
+var harmsOfNodes = []string{HarmProgram, HarmStopped, HarmInterface}
 
 // Harm is one thing that is taken from a chain.
 type Harm struct {
@@ -36,17 +41,17 @@ func ParseHarm(text string) (all []Harm, err error) {
 		switch {
 		case len(words) == 1 && words[0] == HarmSupervisor:
 			all = append(all, Harm{What: HarmSupervisor})
-		case len(words) == 2 && (words[0] == HarmProgram || words[0] == HarmInterface):
+		case len(words) == 2 && slices.Contains(harmsOfNodes, words[0]):
 			all = append(all, Harm{words[0], words[1]})
 		case len(words) == 0:
 			return nil, errors.New("there is nothing before or behind a comma")
 		default:
 			hint := ""
-			if known := []string{HarmSupervisor, HarmProgram, HarmInterface}; !slices.Contains(known, words[0]) {
+			if known := append([]string{HarmSupervisor}, harmsOfNodes...); !slices.Contains(known, words[0]) {
 				hint = nearest.Hint(words[0], known)
 			}
-			return nil, fmt.Errorf("%s is no harm; write %s, %s NODE or %s NODE, several with commas between%s", quote(strings.TrimSpace(part)),
-				HarmSupervisor, HarmProgram, HarmInterface, hint)
+			return nil, fmt.Errorf("%s is no harm; write %s, %s NODE, several with commas between%s", quote(strings.TrimSpace(part)),
+				HarmSupervisor, strings.Join(harmsOfNodes[:2], " NODE, ")+" NODE or "+harmsOfNodes[2], hint)
 		}
 	}
 	return all, nil

@@ -76,6 +76,8 @@ struct order {
 	__u64 previous, previous_delay; /* the one that came before */
 	__u32 flow;       /* that it was of */
 	__u32 unused;
+	__u64 came;       /* when the latest first copy did, ns */
+	__u64 silence;    /* the longest time between two of them, ns */
 	__u64 lost_base, lost;  /* the last 32 forgotten numbers of which some had not come, and which, by bit */
 	__u64 gaps_seen;
 	struct gap gaps[GAPS];
@@ -243,8 +245,18 @@ enum { ADJACENT = 1, FIRST_COPY = 2 };
 /* The flow after another: packets take them in turn, so that a number tells the flow. */
 static inline __u32 after(__u32 flow) { return flow + 1 < flows ? flow + 1 : 0; }
 
+/* heard notes that a first copy came. Cores may be a little behind each other. */
+static inline void heard(struct order *o, __u64 now)
+{
+	if (unlikely(now <= o->came))
+		return;
+	if (o->came && now - o->came > o->silence)
+		o->silence = now - o->came;
+	o->came = now;
+}
+
 /* place a packet in the order of its stream. */
-static inline int place(struct order *o, __u32 sequence, __u64 delay, __u64 *previous_delay, __u32 *flow)
+static inline int place(struct order *o, __u32 sequence, __u64 now, __u64 delay, __u64 *previous_delay, __u32 *flow)
 {
 	__u64 number = widen(o, sequence);
 	int what = FIRST_COPY, before = seen(o, number);
@@ -279,6 +291,7 @@ static inline int place(struct order *o, __u32 sequence, __u64 delay, __u64 *pre
 		what |= ADJACENT;
 	if (flows > 1)
 		*flow = o->flow = what & ADJACENT ? after(o->flow) : (number - (1ULL << 32)) % flows;
+	heard(o, now);
 	*previous_delay = o->previous_delay;
 	o->previous = number;
 	o->previous_delay = delay;
@@ -375,7 +388,7 @@ static inline int take(void *data, void *end, __u32 length)
 	}
 	if (locked)
 		bpf_spin_lock(&o->lock);
-	what = place(o, p.sequence, delay, &before, &flow);
+	what = place(o, p.sequence, now, delay, &before, &flow);
 	if (locked)
 		bpf_spin_unlock(&o->lock);
 	if (!(what & FIRST_COPY))

@@ -59,6 +59,8 @@ type ProgramOrder struct {
 	PreviousDelay uint64
 	Flow          uint32
 	Unused        uint32
+	Came          uint64
+	Silence       uint64
 	LostBase      uint64
 	Lost          uint64
 	GapsSeen      uint64

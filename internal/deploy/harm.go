@@ -50,9 +50,11 @@ func harm(p *plan.Plan, h api.Harm) (do func() error, err error) {
 		}
 		switch port := harmedPort(n); {
 		case h.What == api.HarmProgram && programs[n.Name]:
-			return func() error { return killProgram(p.Chain, n.Name) }, nil
-		case h.What == api.HarmProgram:
-			return nil, fmt.Errorf("%s runs no program that could be killed; harm its interface", n.Name)
+			return func() error { return signalProgram(p.Chain, n.Name, syscall.SIGKILL) }, nil
+		case h.What == api.HarmStopped && programs[n.Name]:
+			return func() error { return signalProgram(p.Chain, n.Name, syscall.SIGSTOP) }, nil
+		case h.What == api.HarmProgram || h.What == api.HarmStopped:
+			return nil, fmt.Errorf("%s runs no program that could be killed or stopped; harm its interface", n.Name)
 		case p.Foreign():
 			return nil, fmt.Errorf("the interface of %s is the network's, and what comes back in its place may have other addresses, if anything does; harm a program, or use wiring: veth", n.Name)
 		case port == nil || !n.Made || p.Within():
@@ -72,18 +74,18 @@ func harmedPort(n plan.Node) *plan.Interface {
 	return n.East
 }
 
-// killProgram of a node, as it runs now.
-func killProgram(owner, node string) error {
+// signalProgram of a node, as it runs now.
+func signalProgram(owner, node string, signal syscall.Signal) error {
 	all, err := process.Statuses(owner)
 	if err != nil {
 		return err
 	}
 	for _, s := range all {
 		if s.Node == node && s.PID > 0 {
-			return syscall.Kill(s.PID, syscall.SIGKILL)
+			return syscall.Kill(s.PID, signal)
 		}
 	}
-	return fmt.Errorf("the program of %s does not run, so that it cannot be killed", node)
+	return fmt.Errorf("the program of %s does not run, so that nothing can be done to it", node)
 }
 
 func removePort(namespace, device string) error {

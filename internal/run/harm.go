@@ -60,7 +60,7 @@ func (m *Measurement) harm(ctx context.Context, condition int, c trial.Condition
 				return
 			}
 		}
-		if !slices.ContainsFunc(all, func(h api.Harm) bool { return h.What != api.HarmProgram }) {
+		if !slices.ContainsFunc(all, func(h api.Harm) bool { return h.What != api.HarmProgram && h.What != api.HarmStopped }) {
 			done <- nil // somebody watches over programs
 			return
 		}

@@ -14,6 +14,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/traffic"
+	"nfchain.dev/nfchain/internal/traffic/builtin"
 	"nfchain.dev/nfchain/internal/traffic/ping"
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -38,8 +39,8 @@ func TestInterfacesAreHealed(t *testing.T) {
 		// On a busy machine a trial may be over before the chain is whole: then nobody knows how long it would have been.
 		over := s.Metrics[run.HealMetric] > 3e9 && strings.Contains(strings.Join(s.Warnings, "\n"), "requests have no reply")
 		// What ping cannot send while its interface is away is not lost, but late.
-		lost := s.Metrics["loss_ratio"] > 0 || s.Metrics[ping.OutageMetric] > 10e6
-		if s.Metrics[ping.OutageMetric] <= 0 && !over || s.Metrics[run.HealMetric] <= 0 || !lost || s.Instance != i+1 || len(s.Made) != 1 {
+		lost := s.Metrics["loss_ratio"] > 0 || s.Metrics[traffic.OutageMetric] > 10e6
+		if s.Metrics[traffic.OutageMetric] <= 0 && !over || s.Metrics[run.HealMetric] <= 0 || !lost || s.Instance != i+1 || len(s.Made) != 1 {
 			t.Errorf("trial %d on instance %d, made %d: %v %q", i, s.Instance, len(s.Made), s.Metrics, s.Warnings)
 		}
 	}
@@ -111,7 +112,7 @@ func TestTrialsThatEndBeforeTheHarm(t *testing.T) {
 func TestHarmThatCannotBe(t *testing.T) {
 	b := newBed(t, harmed)
 	for harm, want := range map[string]string{
-		"program f": "f runs no program that could be killed", "interface g": "there is no g in the chain; there are [client f web server]",
+		"program f": "f runs no program that could be killed or stopped", "interface g": "there is no g in the chain; there are [client f web server]",
 		"supervisor": "", "interface server, program web": "",
 	} {
 		m := &run.Measurement{Host: b.host, Tools: []traffic.Tool{tool{sampled}}}
@@ -122,5 +123,23 @@ func TestHarmThatCannotBe(t *testing.T) {
 	}
 	if _, err := b.host.Plan(b.chain, nil, plan.Options{}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestOutagesUnderLoad are measured by the generator: how long no frame came when a program is held still that packets are led past then.
+func TestOutagesUnderLoad(t *testing.T) {
+	nstest.Require(t, feature.BPFXDP, feature.Tun, feature.Redirect)
+	b := newBed(t, "wiring: ebpf\nfunctions: [{name: bad, kind: impair, onFailure: bypass, impair: {backend: tun}}, {name: last, kind: forward}]\n")
+	l := load(1, trial.UDP)
+	l.Harm, *l.Direct, l.Duration, l.FrameSize, l.Rate = "stopped bad", false, 6e9, 64, api.LoadRate{Frames: 2000}
+	m, r := b.measurement(l, builtin.Tool{})
+	if err := m.Run(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	b.gone()
+	s := b.stored(r.ID).Trials[0]
+	outage, told := s.Metrics[traffic.OutageMetric]
+	if lost := s.Metrics["loss_ratio"]; !told || outage <= 0 || outage > 6e9 || lost <= 0 || lost >= 1 {
+		t.Errorf("%v %q", s.Metrics, s.Warnings)
 	}
 }

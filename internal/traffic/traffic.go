@@ -158,6 +158,10 @@ func FlowsOf(t Tool) int {
 	return MostFlows
 }
 
+// OutageMetric of a trial in which the chain is harmed is the longest time in which nothing came, less the time between two
+// packets or requests.
+const OutageMetric = "outage_ns"
+
 // Tool is one traffic tool.
 type Tool interface {
 	Name() string

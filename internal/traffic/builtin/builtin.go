@@ -94,6 +94,9 @@ func run(ctx context.Context, job traffic.Job) (none traffic.Sample, err error) 
 	if err != nil {
 		return none, err
 	}
+	if job.Condition.Harm != "" {
+		outage(&s, outcomes)
+	}
 	limits.judge(&s, outcomes)
 	if remark := l.way.remark(); remark != "" {
 		s.Warnings = append(s.Warnings, remark)

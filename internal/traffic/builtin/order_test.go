@@ -106,7 +106,7 @@ func check(t *testing.T, numbers []uint32) {
 	}
 	book := newOrderBook()
 	for _, n := range numbers {
-		book.place(n, 0)
+		book.place(n, 0, 0)
 	}
 	if b := &book.ProgramOrder; b.Arrivals != r.Arrivals || b.Duplicates != r.Duplicates || b.Reordered != r.Reordered || b.Extent != r.Extent ||
 		b.First != r.First || b.Next != r.Next || b.GapsSeen != r.GapsSeen || b.Stale != 0 || b.Unknown != 0 {

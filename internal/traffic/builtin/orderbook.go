@@ -25,7 +25,7 @@ func (o *orderBook) widen(number uint32) uint64 {
 
 // place a packet in the order. It gives the delay of the one before, and tells whether
 // this is a first copy, and numbered next to the one before.
-func (o *orderBook) place(sequence uint32, delay uint64) (before uint64, fresh, adjacent bool) {
+func (o *orderBook) place(sequence uint32, now, delay uint64) (before uint64, fresh, adjacent bool) {
 	number := o.widen(sequence)
 	if !o.fresh(number) {
 		return 0, false, false
@@ -42,10 +42,22 @@ func (o *orderBook) place(sequence uint32, delay uint64) (before uint64, fresh, 
 		o.late(number)
 	}
 	adjacent = o.Arrivals > 0 && number == o.Previous+1
+	o.heard(now)
 	before = o.PreviousDelay
 	o.Previous, o.PreviousDelay = number, delay
 	o.Arrivals++
 	return before, true, adjacent
+}
+
+// heard notes that a first copy came.
+func (o *orderBook) heard(now uint64) {
+	if now <= o.Came {
+		return
+	}
+	if o.Came > 0 {
+		o.Silence = max(o.Silence, now-o.Came)
+	}
+	o.Came = now
 }
 
 // fresh tells whether a packet did not come before, and remembers it.

@@ -149,7 +149,7 @@ func (s *packetSink) one(p packet, now uint64) {
 		c.Early++
 		delay = 0
 	}
-	before, fresh, adjacent := s.book.place(p.number, delay)
+	before, fresh, adjacent := s.book.place(p.number, now, delay)
 	if !fresh {
 		return
 	}

@@ -59,7 +59,7 @@ func TestForgetting(t *testing.T) {
 	o, now, book := newOffline(t), monotonic(t), newOrderBook()
 	take := func(n uint32) {
 		o.take(t, n, now)
-		book.place(n, 0)
+		book.place(n, 0, 0)
 	}
 	for n := range uint32(32) {
 		if n != 5 && n != 7 {

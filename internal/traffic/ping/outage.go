@@ -9,9 +9,6 @@ import (
 	"nfchain.dev/nfchain/internal/traffic"
 )
 
-// OutageMetric is the longest time without a reply, less the time between two requests.
-const OutageMetric = "outage_ns"
-
 // stamped is a reply; ping prints the errors that routers tell of a request with its number too.
 var stamped = regexp.MustCompile(`^\[(\d+)\.(\d{6})\] \d+ bytes from .*icmp_seq=(\d+) .*time=`)
 
@@ -37,7 +34,7 @@ func outage(s *traffic.Sample, text []byte, count int, apart time.Duration) {
 		s.Warnings = append(s.Warnings, "the last "+strconv.Itoa(count-last)+" requests have no reply: what the chain lost had not come back when the trial was over")
 		return
 	}
-	s.Metrics[OutageMetric] = float64(longest)
+	s.Metrics[traffic.OutageMetric] = float64(longest)
 }
 
 // when a reply came, of the seconds and microseconds that are printed.

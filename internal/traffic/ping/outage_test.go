@@ -38,7 +38,7 @@ func TestOutage(t *testing.T) {
 		}
 		s := traffic.Sample{Metrics: map[string]float64{}}
 		outage(&s, []byte("PING x\n"+text.String()), c.count, 2*time.Millisecond)
-		got, told := s.Metrics[OutageMetric]
+		got, told := s.Metrics[traffic.OutageMetric]
 		if told == c.open || (len(s.Warnings) > 0) != c.open || time.Duration(got) != c.want {
 			t.Errorf("%s: %v, told %t, want %v; %q", name, time.Duration(got), told, c.want, s.Warnings)
 		}
@@ -67,7 +67,7 @@ func TestOutageReplies(t *testing.T) {
 		replies(&text, c.after[0], c.after[1])
 		s := traffic.Sample{Metrics: map[string]float64{}}
 		outage(&s, []byte(text.String()), c.count, 2*time.Millisecond)
-		got, told := s.Metrics[OutageMetric]
+		got, told := s.Metrics[traffic.OutageMetric]
 		if told == c.open || !c.open && time.Duration(got) != c.want {
 			t.Errorf("%s: %v, told %t, want %v; %q", name, time.Duration(got), told, c.want, s.Warnings)
 		}
