@@ -12,6 +12,7 @@ require (
 	github.com/containernetworking/cni v1.3.1
 	github.com/distribution/reference v0.6.0
 	github.com/goccy/go-yaml v1.19.2
+	github.com/google/go-containerregistry v0.20.3
 	github.com/google/nftables v0.3.0
 	github.com/gopacket/gopacket v1.5.0
 	github.com/invopop/jsonschema v0.14.0

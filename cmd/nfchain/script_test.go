@@ -5,6 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-containerregistry/pkg/registry"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"nfchain.dev/nfchain/internal/engine"
@@ -82,8 +87,29 @@ func scriptParams(files ...string) testscript.Params {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "json": jsonPath, "gone": gone, "interrupt": interrupt, "linked": linked, "compiled": compiled, "cni": callCNI,
+			"registry": serveImages,
 		},
 	}
+}
+
+// serveImages has a registry of images at an address of its own, without TLS, which the script finds in REGISTRY. It ends with the script.
+func serveImages(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: registry")
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	server := &http.Server{Handler: registry.New(registry.Logger(log.New(io.Discard, "", 0)))}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = server.Serve(listener)
+	}()
+	ts.Defer(func() {
+		_ = server.Close()
+		<-ended
+	})
+	ts.Setenv("REGISTRY", listener.Addr().String())
 }
 
 // enginesIn are the variables by which the engines of a script, which it starts by itself, listen in its directory.

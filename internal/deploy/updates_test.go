@@ -10,8 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/traffic"
+	"nfchain.dev/nfchain/internal/traffic/builtin"
+	"nfchain.dev/nfchain/internal/trial"
 )
 
 // edited are functions of a chain after one edit each, behind which comes the first again: inline
@@ -118,6 +122,74 @@ func TestManyEditsLoseNothing(t *testing.T) {
 			s.more(t, 100)
 			s.ends(t)
 		})
+	}
+}
+
+// TestHundredUpdatesASecond, for a minute in all, of five kinds by turns: no packet of the built-in generator is lost, and none comes twice.
+// On a machine that is too busy for a hundred there are as many as it makes.
+func TestHundredUpdatesASecond(t *testing.T) {
+	needsForwarder(t)
+	nstest.Require(t, feature.BPFXDP)
+	const each, apart = 12, time.Second / 100
+	for _, name := range []string{"replaced", "inserted", "weighted", "ruled", "screened"} {
+		t.Run(name, func(t *testing.T) {
+			owner := nstest.Owner(t)
+			downAfter(t, owner)
+			all := []*plan.Plan{planned(t, owner, forwarders["tcx"]+often[name][0]), planned(t, owner, forwarders["tcx"]+often[name][1])}
+			up(t, all[0])
+			crosses(t, all[0])
+			done := 0
+			for try := 1; ; try++ {
+				dropped := nstest.Dropped(t)
+				m, updates := updatedUnderLoad(t, all, each, apart)
+				done += updates
+				if m["loss_ratio"] == 0 && m["duplicate_ratio"] == 0 {
+					break
+				}
+				if now := nstest.Dropped(t); now == dropped || try == 5 {
+					t.Fatalf("with %d updates a share of %v of the packets was lost, and %v came twice; the machine dropped %d itself", updates, m["loss_ratio"], m["duplicate_ratio"], now-dropped)
+				}
+			}
+			t.Logf("%d updates in %d s", done, each)
+			if done < 2 {
+				t.Errorf("%d updates", done)
+			}
+			up(t, all[0])
+			unchanged(t, all[0])
+		})
+	}
+}
+
+// updatedUnderLoad is what came of a load of the built-in generator while chains took turns, one so long after the other if it can be.
+func updatedUnderLoad(t *testing.T, all []*plan.Plan, seconds float64, apart time.Duration) (metrics map[string]float64, updates int) {
+	t.Helper()
+	p := all[0]
+	type result struct {
+		metrics map[string]float64
+		err     error
+	}
+	ended := make(chan result, 1)
+	go func() {
+		s, err := builtin.Tool{}.Run(t.Context(), traffic.Job{
+			FirstPort: crowdPort,
+			Ends:      traffic.Ends{ClientNetns: p.Client().Namespace, ServerNetns: p.Server().Namespace, Address: p.Reached().Addresses[0]},
+			Condition: trial.Condition{Flows: 1000, OfferedPps: 20_000, Frames: trial.Frames{IPVersion: 4}, DurationS: seconds},
+		})
+		ended <- result{s.Metrics, err}
+	}()
+	tick := time.NewTicker(apart)
+	defer tick.Stop()
+	for {
+		select {
+		case r := <-ended:
+			if r.err != nil {
+				t.Fatal(r.err)
+			}
+			return r.metrics, updates
+		case <-tick.C:
+			updates++
+			up(t, all[updates%2])
+		}
 	}
 }
 
