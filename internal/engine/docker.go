@@ -20,6 +20,7 @@ import (
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/api/types/mount"
 	"github.com/moby/moby/client"
+	"github.com/moby/moby/client/pkg/versions"
 	"golang.org/x/sys/unix"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -50,13 +51,15 @@ type speaker struct {
 	name, title string
 	// variable of the environment says where it listens, and service is what runs it; start starts it.
 	variable, service, start string
+	// since is its oldest version that speaks leastAPI.
+	since string
 	// at is how the client is told where it listens.
 	at func() client.Opt
 }
 
 var (
-	asDocker = speaker{Docker, "Docker", "DOCKER_HOST", "docker", "systemctl start docker", func() client.Opt { return client.FromEnv }}
-	asPodman = speaker{Podman, "Podman", "CONTAINER_HOST", "podman", "systemctl start podman.socket", func() client.Opt {
+	asDocker = speaker{Docker, "Docker", "DOCKER_HOST", "docker", "systemctl start docker", "Docker 20.10", func() client.Opt { return client.FromEnv }}
+	asPodman = speaker{Podman, "Podman", "CONTAINER_HOST", "podman", "systemctl start podman.socket", "Podman 4", func() client.Opt {
 		return client.WithHost(cmp.Or(os.Getenv("CONTAINER_HOST"), "unix:///run/podman/podman.sock"))
 	}}
 )
@@ -81,8 +84,17 @@ func (s speaker) open(ctx context.Context) (asked, error) {
 		}
 		return nil, fmt.Errorf("the %s engine at %s %w (%v); start it (%s), or set %s", s.title, host, ErrNotThere, err, s.start, s.variable)
 	}
+	if spoken := c.ClientVersion(); versions.LessThan(spoken, leastAPI) {
+		host := c.DaemonHost()
+		_ = c.Close()
+		return nil, fmt.Errorf("the %s engine at %s speaks no newer API than %s: one of %s, as %s has it, %w; install that, or set %s to its socket",
+			s.title, host, spoken, leastAPI, s.since, ErrNotThere, s.variable)
+	}
 	return docker{c, s}, nil
 }
+
+// leastAPI is the oldest version of the Engine API in which all that is asked for has its meaning.
+const leastAPI = "1.41"
 
 func (d docker) answers(ctx context.Context) error {
 	_, err := d.Ping(ctx, client.PingOptions{})

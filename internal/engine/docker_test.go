@@ -55,6 +55,28 @@ func standIn(t *testing.T, answers map[string]http.HandlerFunc) Engine {
 	return e
 }
 
+// TestOldAPI: an engine whose API is too old is not taken for one that is there, and is told what is needed.
+func TestOldAPI(t *testing.T) {
+	for version, want := range map[string]string{"1.40": "speaks no newer API than 1.40: one of 1.41, as Docker 20.10 has it, is not there", "1.41": "", "1.99": ""} {
+		at := filepath.Join(t.TempDir(), "d.sock")
+		listener, err := net.Listen("unix", at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("API-Version", version) })}
+		go func() { _ = server.Serve(listener) }()
+		t.Setenv("DOCKER_HOST", "unix://"+at)
+		e, err := Open(t.Context(), Docker)
+		switch {
+		case want == "" && err != nil, want != "" && (!errors.Is(err, ErrNotThere) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), at)):
+			t.Errorf("%s: %v", version, err)
+		case err == nil:
+			_ = e.Close()
+		}
+		_ = server.Close()
+	}
+}
+
 // of tells of an image that it is for an architecture.
 func of(architecture string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
