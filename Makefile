@@ -19,7 +19,7 @@ packages:
 
 # What the tests run besides.
 packages-test: packages
-	@./scripts/packages busybox-static docker.io containerd containernetworking-plugins podman lxc ffmpeg iptables procps util-linux ethtool nginx openvswitch-switch gcc libc6-dev
+	@./scripts/packages busybox-static docker.io containerd containernetworking-plugins podman lxc ffmpeg iptables procps util-linux ethtool nginx openvswitch-switch haproxy squid shorewall gcc libc6-dev
 
 demo: packages build
 	@./scripts/demo
