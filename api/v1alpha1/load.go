@@ -83,7 +83,7 @@ type Beside struct {
 	// carries nothing meanwhile, both its ends included. Default 0: there is none.
 	IdleContainers int `json:"idle_containers,omitzero" jsonschema:"minimum=0,maximum=4096"`
 	// Harm is what is taken from the chain when a third of each trial is over: program NODE (its
-	// program or container is killed), stopped NODE (it is held still by a signal), interface NODE (its western one, or the first endpoint's, is
+	// program or container is killed), stopped NODE (it is held still by a signal, where it has onFailure), interface NODE (its western one, or the first endpoint's, is
 	// removed), supervisor (it is killed); several with commas between. What nothing brings back
 	// by itself `nfchain up` does, at once. Each such trial has a chain made anew. Default: nothing.
 	Harm string `json:"harm,omitzero"`

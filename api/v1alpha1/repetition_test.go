@@ -22,6 +22,15 @@ func TestParseShare(t *testing.T) {
 	}
 }
 
+func TestDue(t *testing.T) {
+	for instances, want := range map[string]int{"": 10, "1-2,5": 6, "4": 2} {
+		l := Load{Repeats: 10, Repetition: Repetition{Redeploy: 5, Instances: instances}}
+		if got := l.Due(); got != want {
+			t.Errorf("on %q there are %d repeats, want %d", instances, got, want)
+		}
+	}
+}
+
 func TestMostRepeats(t *testing.T) {
 	until := Repetition{Until: .02}
 	for _, c := range []struct {

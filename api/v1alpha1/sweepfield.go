@@ -52,6 +52,9 @@ func CopiedFunction(field string) (name string, is bool) {
 	return strings.CutPrefix(field, FactorCopies+".")
 }
 
+// ofTheRun are the fields of a load that no factor varies.
+var ofTheRun = []string{"load.repeats", "load.redeploy", "load.until", "load.max_repeats"}
+
 // typeOf a factor's values; nil for a field that cannot be varied.
 func (s *ExperimentSpec) typeOf(field string) func(any) (any, error) {
 	name, copied := CopiedFunction(field)
@@ -62,6 +65,10 @@ func (s *ExperimentSpec) typeOf(field string) func(any) (any, error) {
 		return func(v any) (any, error) { return wholeBetween(v, 0, MaxLength) }
 	case field == FactorMix:
 		return s.mixOf
+	case slices.Contains(ofTheRun, field):
+		return func(any) (any, error) {
+			return nil, errors.New("it is of the whole run, all of whose conditions are repeated alike; write it in the load")
+		}
 	case isPath(pathOf(field)):
 		return scalarOf
 	}

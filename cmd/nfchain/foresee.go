@@ -113,8 +113,8 @@ func (a *app) printForeseen(f foreseen) error {
 		each += fmt.Sprintf(" and %.2g s for each of its containers", f.Cost.Container)
 	}
 	repeats := words.Plural(f.Repeats, "repeat")
-	if f.Trials < f.Conditions*f.Repeats {
-		repeats = "at most " + repeats // of conditions that have their own instances
+	if f.Trials < f.Conditions*f.Repeats { // conditions have their own instances
+		repeats = "some of " + repeats
 	}
 	a.printf("%s × %s: %s over %s, about %s, of which %s traffic; %.2g s for a trial, %.2g s for another chain and %s, %s\n",
 		words.Plural(f.Conditions, "condition"), repeats, words.Plural(f.Trials, "trial"), words.Plural(f.Chains, "chain"), rough(f.DurationS), rough(f.TrafficS), f.Cost.Trial, f.Cost.Chain, each, how)

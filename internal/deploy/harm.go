@@ -51,6 +51,8 @@ func harm(p *plan.Plan, h api.Harm) (do func() error, err error) {
 		switch port := harmedPort(n); {
 		case h.What == api.HarmProgram && programs[n.Name]:
 			return func() error { return signalProgram(p.Chain, n.Name, syscall.SIGKILL) }, nil
+		case h.What == api.HarmStopped && programs[n.Name] && !n.WatchedOver():
+			return nil, fmt.Errorf("%s has no onFailure, so that nobody would see that its program is stopped and start it again; give it one, or kill the program", n.Name)
 		case h.What == api.HarmStopped && programs[n.Name]:
 			return func() error { return signalProgram(p.Chain, n.Name, syscall.SIGSTOP) }, nil
 		case h.What == api.HarmProgram || h.What == api.HarmStopped:

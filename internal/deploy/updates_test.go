@@ -146,7 +146,7 @@ func TestHundredUpdatesASecond(t *testing.T) {
 				if m["loss_ratio"] == 0 && m["duplicate_ratio"] == 0 {
 					break
 				}
-				if now := nstest.Dropped(t); now == dropped || try == 5 {
+				if now := nstest.Dropped(t); now == dropped || try == 3 {
 					t.Fatalf("with %d updates a share of %v of the packets was lost, and %v came twice; the machine dropped %d itself", updates, m["loss_ratio"], m["duplicate_ratio"], now-dropped)
 				}
 			}
@@ -188,7 +188,9 @@ func updatedUnderLoad(t *testing.T, all []*plan.Plan, seconds float64, apart tim
 			return r.metrics, updates
 		case <-tick.C:
 			updates++
-			up(t, all[updates%2])
+			if changed := up(t, all[updates%2]); len(changed) == 0 && updates > 1 { // the one before may have ended with this one
+				t.Fatalf("update %d changed nothing", updates)
+			}
 		}
 	}
 }

@@ -76,7 +76,14 @@ func (s speaker) open(ctx context.Context) (asked, error) {
 	}
 	asking, stop := context.WithTimeout(ctx, answersWithin)
 	defer stop()
-	if _, err := c.Ping(asking, client.PingOptions{NegotiateAPIVersion: true}); err != nil {
+	told, err := c.Ping(asking, client.PingOptions{NegotiateAPIVersion: true})
+	if told.APIVersion != "" && versions.LessThan(told.APIVersion, leastAPI) { // which the client may refuse by itself
+		host := c.DaemonHost()
+		_ = c.Close()
+		return nil, fmt.Errorf("the %s engine at %s speaks no newer API than %s: one of %s, as %s has it, %w; install that, or set %s to its socket",
+			s.title, host, told.APIVersion, leastAPI, s.since, ErrNotThere, s.variable)
+	}
+	if err != nil {
 		host := c.DaemonHost()
 		_ = c.Close()
 		if late(asking, ctx) {
@@ -85,10 +92,9 @@ func (s speaker) open(ctx context.Context) (asked, error) {
 		return nil, fmt.Errorf("the %s engine at %s %w (%v); start it (%s), or set %s", s.title, host, ErrNotThere, err, s.start, s.variable)
 	}
 	if spoken := c.ClientVersion(); versions.LessThan(spoken, leastAPI) {
-		host := c.DaemonHost()
 		_ = c.Close()
-		return nil, fmt.Errorf("the %s engine at %s speaks no newer API than %s: one of %s, as %s has it, %w; install that, or set %s to its socket",
-			s.title, host, spoken, leastAPI, s.since, ErrNotThere, s.variable)
+		return nil, fmt.Errorf("the %s engine is to be spoken to by API %s, in which not all is said that has to be, so that it %w; unset DOCKER_API_VERSION, or set it to %s or newer",
+			s.title, spoken, ErrNotThere, leastAPI)
 	}
 	return docker{c, s}, nil
 }

@@ -55,25 +55,32 @@ func standIn(t *testing.T, answers map[string]http.HandlerFunc) Engine {
 	return e
 }
 
-// TestOldAPI: an engine whose API is too old is not taken for one that is there, and is told what is needed.
+// TestOldAPI: an engine whose API is too old, or that is to be spoken to by one, is not taken for one that is there, and what is needed is told.
 func TestOldAPI(t *testing.T) {
-	for version, want := range map[string]string{"1.40": "speaks no newer API than 1.40: one of 1.41, as Docker 20.10 has it, is not there", "1.41": "", "1.99": ""} {
-		at := filepath.Join(t.TempDir(), "d.sock")
-		listener, err := net.Listen("unix", at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("API-Version", version) })}
-		go func() { _ = server.Serve(listener) }()
-		t.Setenv("DOCKER_HOST", "unix://"+at)
-		e, err := Open(t.Context(), Docker)
-		switch {
-		case want == "" && err != nil, want != "" && (!errors.Is(err, ErrNotThere) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), at)):
-			t.Errorf("%s: %v", version, err)
-		case err == nil:
-			_ = e.Close()
-		}
-		_ = server.Close()
+	const since = ": one of 1.41, as Docker 20.10 has it, is not there"
+	for _, c := range []struct{ speaks, asked, want string }{
+		{"1.24", "", "speaks no newer API than 1.24" + since}, {"1.40", "", "speaks no newer API than 1.40" + since},
+		{"1.41", "", ""}, {"1.99", "", ""}, {"1.45", "1.40", "unset DOCKER_API_VERSION"}, {"1.45", "1.43", ""},
+	} {
+		t.Run(c.speaks+" "+c.asked, func(t *testing.T) {
+			at := filepath.Join(t.TempDir(), "d.sock")
+			listener, err := net.Listen("unix", at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("API-Version", c.speaks) })}
+			go func() { _ = server.Serve(listener) }()
+			t.Cleanup(func() { _ = server.Close() })
+			t.Setenv("DOCKER_HOST", "unix://"+at)
+			t.Setenv("DOCKER_API_VERSION", c.asked)
+			e, err := Open(t.Context(), Docker)
+			switch {
+			case c.want == "" && err != nil, c.want != "" && (!errors.Is(err, ErrNotThere) || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("%v", err)
+			case err == nil:
+				_ = e.Close()
+			}
+		})
 	}
 }
 

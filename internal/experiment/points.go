@@ -64,7 +64,7 @@ func Points(spec api.ExperimentSpec, words api.Catalogue) ([]Point, error) {
 			load.Duration = load.DefaultDuration()
 		}
 	}
-	return frames(bulkSizes(points)), nil
+	return requests(frames(bulkSizes(points))), nil
 }
 
 // combinations of values, each in the order in which they are put in.
@@ -155,6 +155,20 @@ func frames(points []Point) []Point {
 		load.Frames, load.Search = api.Frames{}, nil
 		if load.Rate.Frames > 0 {
 			load.Rate = api.LoadRate{}
+		}
+	}
+	return points
+}
+
+// requests takes their rate away from points of latency alone where others ask web servers, whose it is, unless it is a point's own.
+func requests(points []Point) []Point {
+	if !slices.ContainsFunc(points, func(p Point) bool { return p.Infeasible == "" && slices.Contains(p.Load.Protocols, trial.HTTP) }) {
+		return points
+	}
+	for i, p := range points {
+		_, own := p.Factors["request_rate"]
+		if !own && slices.Equal(p.Load.Protocols, []string{trial.Latency}) {
+			points[i].Load.RequestRate = 0
 		}
 	}
 	return points

@@ -188,6 +188,9 @@ type Node struct {
 	toServer, toClient, fromWest, fromEast []netip.Addr
 }
 
+// WatchedOver tells whether somebody sees to it that the node works, because its function has onFailure.
+func (n Node) WatchedOver() bool { return n.onFailure != "" }
+
 // Delay that the function adds to every packet on purpose, on its way there and back
 // together.
 func (n Node) Delay() api.Duration {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"nfchain.dev/nfchain/internal/experiment"
 	"nfchain.dev/nfchain/internal/trial"
 	"nfchain.dev/nfchain/internal/words"
 )
@@ -68,7 +69,7 @@ func (r Report) extent() string {
 		text += fmt.Sprintf(", %s infeasible", words.Plural(n, "combination"))
 	}
 	if run.Redeploy > 1 {
-		text += fmt.Sprintf(", over %d instances of the chain", cmp.Or(instancesMade(run), run.Redeploy))
+		text += fmt.Sprintf(", over %d instances of the chain", cmp.Or(max(instancesMade(run), instancesBegun(run)), run.Redeploy))
 	}
 	if run.Quick {
 		text += ", quick"
@@ -130,6 +131,15 @@ func nonEmpty(words ...string) (out []string) {
 		}
 	}
 	return out
+}
+
+// instancesBegun are those, of the ones that were planned, on which anything was measured: conditions may have their own.
+func instancesBegun(run trial.Run) int {
+	begun := map[int]bool{}
+	for _, t := range run.Trials {
+		begun[(t.Repeat-1)/experiment.RepeatsEach(run)] = true
+	}
+	return len(begun)
 }
 
 // instancesMade of the chain of a condition, the most of any: with an interval to reach

@@ -46,6 +46,37 @@ func TestInstancesReachEveryReport(t *testing.T) {
 	}
 }
 
+// TestOwnInstancesAreTold: conditions that are measured on some instances alone lack nothing, and which those are is told.
+func TestOwnInstancesAreTold(t *testing.T) {
+	run := trial.Run{Repeats: 5, Redeploy: 5, State: trial.Done}
+	for c, on := range [][]int{{1, 2, 5}, {3, 4}} {
+		run.Conditions = append(run.Conditions, trial.Condition{Path: trial.PathChain, Protocol: trial.TCP, Flows: 1 + c, Instances: on})
+		for _, n := range on {
+			run.Trials = append(run.Trials, trial.Trial{Condition: c, Repeat: n, Instance: n, Metrics: trial.Map[float64]{"goodput_bps": 1e9}})
+		}
+	}
+	told := func() string {
+		var b strings.Builder
+		if err := Text(&b, New(run)); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	text := told()
+	for _, want := range []string{"2 conditions × at most 3 repeats, 5 of 5 trials", "over 5 instances of the chain", "INSTANCES", "1,2,5", "3,4"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the report lacks %q:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "Missing") || strings.Contains(text, "has 2 of") {
+		t.Errorf("something is missing:\n%s", text)
+	}
+	run.Trials = run.Trials[:4]
+	if text := told(); !strings.Contains(text, "Missing: 1 of 5 trials.") {
+		t.Errorf("nothing is missing:\n%s", text)
+	}
+}
+
 // sampleGate is a bench that was slower than its baseline, measured on another
 // kernel.
 func sampleGate(t *testing.T) Report {

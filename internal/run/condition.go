@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -167,7 +166,9 @@ func choose(load api.Load, protocol string, tools []traffic.Tool, features featu
 				if t.Name() == name {
 					return nil, err
 				}
-				unsuited = cmp.Or(unsuited, err) // the first: tools are in order of preference
+				if _, nearer := t.(traffic.Pacer); unsuited == nil || nearer && load.RequestRate > 0 {
+					unsuited = err // else the first: tools are in order of preference
+				}
 				continue
 			}
 			if err := features.Missing(t.Requires()...); err != nil {

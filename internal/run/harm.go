@@ -20,10 +20,13 @@ const HealMetric = "heal_ns"
 var errOver = errors.New("the trial was over before the chain was harmed; have trials last longer, or the machine do less besides")
 
 // mayBeHarmed refuses harm that a chain cannot come to.
-func (m *Measurement) mayBeHarmed(chain api.Chain, text string) error {
-	all, err := api.ParseHarm(text)
+func (m *Measurement) mayBeHarmed(chain api.Chain, load api.Load) error {
+	all, err := api.ParseHarm(load.Harm)
 	if err != nil || len(all) == 0 {
 		return err
+	}
+	if load.Search != nil {
+		return fmt.Errorf("harm: a search has trials of many loads, of which none says what harm costs; offer one load with rate: %w", ErrInput)
 	}
 	p, err := m.Host.Plan(chain, m.Alone, plan.Options{})
 	if err != nil {
@@ -37,9 +40,9 @@ func (m *Measurement) mayBeHarmed(chain api.Chain, text string) error {
 	return nil
 }
 
-// harm the chain that is measured when a third of a trial is over, and heal it. What is returned waits for the end of that,
+// harm the chain that is measured when a third of a trial's load is over, which has begun when begun is closed, and heal it. What is returned waits for the end of that,
 // adds what was measured of it, and is to be called when the trial is over.
-func (m *Measurement) harm(ctx context.Context, condition int, c trial.Condition) (ended func(metrics map[string]float64) error) {
+func (m *Measurement) harm(ctx context.Context, condition int, c trial.Condition, begun <-chan struct{}) (ended func(metrics map[string]float64) error) {
 	all, err := api.ParseHarm(c.Harm)
 	if err != nil || len(all) == 0 {
 		return func(map[string]float64) error { return err }
@@ -48,11 +51,10 @@ func (m *Measurement) harm(ctx context.Context, condition int, c trial.Condition
 	var took time.Duration
 	done := make(chan error, 1)
 	go func() {
-		select {
-		case <-ctx.Done():
+		third := time.Duration(c.DurationS / 3 * float64(time.Second))
+		if !waited(ctx, begun) || !waited(ctx, time.After(third)) {
 			done <- errOver
 			return
-		case <-time.After(time.Duration(c.DurationS / 3 * float64(time.Second))):
 		}
 		for _, h := range all {
 			if err := deploy.Harm(m.up, h); err != nil {
@@ -61,7 +63,7 @@ func (m *Measurement) harm(ctx context.Context, condition int, c trial.Condition
 			}
 		}
 		if !slices.ContainsFunc(all, func(h api.Harm) bool { return h.What != api.HarmProgram && h.What != api.HarmStopped }) {
-			done <- nil // somebody watches over programs
+			done <- nil // they come back by themselves
 			return
 		}
 		// What takes interfaces away waits for a lock of the kernel's, on a busy machine for seconds.
@@ -83,5 +85,15 @@ func (m *Measurement) harm(ctx context.Context, condition int, c trial.Condition
 			metrics[HealMetric] = float64(took)
 		}
 		return err
+	}
+}
+
+// waited for something, and not in vain.
+func waited[T any](ctx context.Context, what <-chan T) bool {
+	select {
+	case <-what:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }

@@ -113,13 +113,20 @@ func TestHarmThatCannotBe(t *testing.T) {
 	b := newBed(t, harmed)
 	for harm, want := range map[string]string{
 		"program f": "f runs no program that could be killed or stopped", "interface g": "there is no g in the chain; there are [client f web server]",
-		"supervisor": "", "interface server, program web": "",
+		"stopped web": "web has no onFailure", "supervisor": "", "interface server, program web": "",
 	} {
 		m := &run.Measurement{Host: b.host, Tools: []traffic.Tool{tool{sampled}}}
 		_, _, err := m.Cells(context.Background(), b.name(), []experiment.Point{{Chain: b.chain.Spec, Load: harming(harm, 1)}})
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v", harm, err)
 		}
+	}
+	searching := harming("program web", 1)
+	searching.Search = &api.Search{}
+	m := &run.Measurement{Host: b.host, Tools: []traffic.Tool{tool{sampled}}}
+	searching.Protocols = []string{trial.UDP}
+	if _, _, err := m.Cells(context.Background(), b.name(), []experiment.Point{{Chain: b.chain.Spec, Load: searching}}); err == nil {
+		t.Error("harm in a search is not refused")
 	}
 	if _, err := b.host.Plan(b.chain, nil, plan.Options{}); err != nil {
 		t.Error(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -244,8 +245,13 @@ func (m *Measurement) tried(ctx context.Context, slot experiment.Slot, c trial.C
 		_, _ = watch.Stop(context.WithoutCancel(ctx))
 		return none, err
 	}
-	harmed := m.harm(ctx, slot.Condition, c)
+	begun := make(chan struct{})
+	job.Begins = sync.OnceFunc(func() { close(begun) })
+	harmed := m.harm(ctx, slot.Condition, c, begun)
 	began := m.Now()
+	if _, prepares := tool.(traffic.Preparing); !prepares {
+		job.Begins()
+	}
 	sample, err := m.offer(ctx, tool, c, job)
 	outside, ended := began.Sub(m.ended), m.Now()
 	m.ended = ended

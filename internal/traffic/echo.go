@@ -18,7 +18,7 @@ const echoesApart = 2 * time.Millisecond
 // milliseconds, also where they take a fraction.
 func PacesEchoes(perSecond int) error {
 	const most = int(time.Second / echoesApart)
-	near := min(perSecond, most)
+	near := max(1, min(perSecond, most))
 	for time.Second/time.Millisecond%time.Duration(near) != 0 {
 		near--
 	}

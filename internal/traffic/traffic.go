@@ -63,6 +63,8 @@ type Job struct {
 	FirstPort, BindPort int
 	// Memory has the memory nodes of the tools, by node of the chain; none is any.
 	Memory map[string][]int
+	// Begins is called when the load begins, by a tool that is [Preparing]; it may be nil.
+	Begins func()
 	// Started is told of every process of the tool, for observing it; it may be nil.
 	Started func(node string, pid int)
 	// Ended is told of each when it has ended, and what it came to; it may be nil.
@@ -112,6 +114,12 @@ type Pacer interface {
 	Tool
 	// Paces tells why the tool cannot send so many requests a second; nil where it can.
 	Paces(perSecond int) error
+}
+
+// Preparing is a tool that does something of its own before its load begins, and tells when that does.
+type Preparing interface {
+	Tool
+	Prepares()
 }
 
 // Framer is a tool that makes its own frames. No other takes the fields of

@@ -56,6 +56,9 @@ func (Tool) Ceiling(ctx context.Context, c trial.Condition) (float64, error) {
 	return limits.ceiling, err
 }
 
+// Prepares implements traffic.Preparing: before the first load of a kind it finds out what it can send and count itself.
+func (Tool) Prepares() {}
+
 // Run implements traffic.Tool.
 func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 	s, err := run(ctx, job)
@@ -86,6 +89,9 @@ func run(ctx context.Context, job traffic.Job) (none traffic.Sample, err error) 
 	}
 	ctx, cancel := traffic.Deadline(ctx, l.lasts())
 	defer cancel()
+	if job.Begins != nil {
+		job.Begins()
+	}
 	outcomes, err := runLanes(ctx, lanes)
 	if err != nil {
 		return none, err

@@ -17,6 +17,10 @@ func TestOutage(t *testing.T) {
 		o.Order.Silence, o.Order.Came = silence, came
 		return o
 	}
+	begun := func(o outcome, first uint64) outcome { // the way takes 2 ms
+		o.Order.Arrivals, o.Count.First, o.Count.Low = 700, first, 2*ms+1
+		return o
+	}
 	for name, c := range map[string]struct {
 		lanes []outcome
 		want  time.Duration
@@ -28,6 +32,7 @@ func TestOutage(t *testing.T) {
 		"at the end":            {[]outcome{lane(21*ms, 1900*ms)}, 0, "in the last 99ms of the load"},
 		"at the end of one way": {[]outcome{lane(21*ms, 2000*ms), lane(1*ms, 1500*ms)}, 0, "in the last 499ms of the load"},
 		"short at the end":      {[]outcome{lane(21*ms, 1990*ms)}, 20 * time.Millisecond, ""},
+		"at the beginning":      {[]outcome{begun(lane(1*ms, 2000*ms), 1300*ms)}, 297 * time.Millisecond, ""},
 		"nothing came":          {[]outcome{lane(0, 0)}, 0, "in the last 999ms of the load"},
 		"and after it was over": {[]outcome{lane(21*ms, 2100*ms)}, 20 * time.Millisecond, ""},
 		"a way without a load":  {[]outcome{lane(21*ms, 2000*ms), {}}, 20 * time.Millisecond, ""},
