@@ -9,8 +9,8 @@ import (
 
 // outage adds the longest time between two first copies that came, less the mean time between two that were due: the way by time
 // stamps of RFC 6201. So counts the time until the first one came, less what the way takes at least. Of two directions it is the one
-// that lacked packets for longer. Where nothing had come again when the load was
-// over nobody knows how much longer it would have been: then it says so instead.
+// that lacked packets for longer. Where nothing had come again when the load was over nobody knows how much longer it would have
+// been: then it says so instead.
 func outage(s *traffic.Sample, lanes []outcome) {
 	var longest, open uint64
 	for i := range lanes {
