@@ -80,6 +80,8 @@ type tour struct {
 	late  int
 	last  uint64
 	again int
+	// refused are the packets that this machine did not send.
+	refused []error
 }
 
 // tours both ways over one flow of each family, between the same ports: those of the first end come first, and begin them.
@@ -179,7 +181,11 @@ func (o *tour) travel() {
 			n := o.sent
 			o.sent++
 			o.mu.Unlock()
-			_, _ = o.out.WriteToUDPAddrPort(binary.BigEndian.AppendUint64(nil, n), o.to)
+			if _, err := o.out.WriteToUDPAddrPort(binary.BigEndian.AppendUint64(nil, n), o.to); err != nil {
+				o.mu.Lock()
+				o.refused = append(o.refused, fmt.Errorf("packet %d: %w", n, err))
+				o.mu.Unlock()
+			}
 		}
 	}()
 }
@@ -231,7 +237,13 @@ func (o *tour) missing() uint64 {
 func (o *tour) ended(t testing.TB, dropped uint64) (functions string) {
 	t.Helper()
 	if lost, other := o.missing(), nstest.Dropped(t)-dropped; lost > other || o.again > 0 {
-		t.Errorf("%s: of %d packets %d did not come and %d came again; cores dropped %d", o.name, o.sent, lost, o.again, other)
+		var which []uint64
+		for n := range o.sent {
+			if _, came := o.came[n]; !came {
+				which = append(which, n)
+			}
+		}
+		t.Errorf("%s: of %d packets %d did not come, %v, and %d came again; cores dropped %d; refused: %v", o.name, o.sent, lost, which, o.again, other, errors.Join(o.refused...))
 	}
 	by := map[string]int{}
 	for _, f := range o.came {
