@@ -98,6 +98,18 @@ static inline __u32 way_of(__u32 version)
 
 static inline __u32 newest_of(const struct versions *v) { return (__u32)*(volatile __u64 *)&v->newest; }
 
+/* way_on of a packet by its version. One of which was forgotten where it leads since the packet came, though it was the newest by then,
+ * has given way to another one. */
+static inline __u32 way_on(const struct versions *v, __u32 *version)
+{
+	__u32 to = way_of(*version);
+
+	if (likely(to))
+		return to;
+	*version = newest_of(v);
+	return way_of(*version);
+}
+
 /* How many flows are asked for their place at most. */
 enum { ASKED = 16 };
 

@@ -12,7 +12,7 @@ char licensed[] SEC("license") = "GPL";
 SEC("tc")
 int stay(struct __sk_buff *skb)
 {
-	__u32 first = 0, to, *other = bpf_map_lookup_elem(&instead, &first);
+	__u32 first = 0, to, version, *other = bpf_map_lookup_elem(&instead, &first);
 	struct versions *v = bpf_map_lookup_elem(&versions, &first);
 	struct became *b = bpf_map_lookup_elem(&became, &first);
 	struct packet p;
@@ -24,11 +24,13 @@ int stay(struct __sk_buff *skb)
 	to = *(volatile __u32 *)other;
 	if (unlikely(to))
 		return onward_or_end(skb, to);
-	if (unlikely(read_packet(skb, &p) != READ_IP)) /* all that has no flow */
-		return onward_or_end(skb, way_of(newest_of(v)));
-	read_conversation(skb, &p, &f);
-	if (unlikely(of_one_link(&f)))
-		return onward_or_end(skb, way_of(newest_of(v)));
-	order(&f);
-	return onward_or_end(skb, way_of(version_of(&f, v, b)));
+	version = newest_of(v); /* of all that has no flow */
+	if (likely(read_packet(skb, &p) == READ_IP)) {
+		read_conversation(skb, &p, &f);
+		if (likely(!of_one_link(&f))) {
+			order(&f);
+			version = version_of(&f, v, b);
+		}
+	}
+	return onward_or_end(skb, way_on(v, &version));
 }

@@ -81,7 +81,7 @@ int stay(struct __sk_buff *skb)
 	found = find_flow(skb, &f);
 	if (likely(found != NO_FLOW) && likely(!of_one_link(&f)))
 		version = version_of(&f, v, b);
-	to = way_of(version);
+	to = way_on(v, &version);
 	if (to == BEHIND)
 		return TCX_NEXT;
 	count(skb);

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/cilium/ebpf"
@@ -187,34 +186,14 @@ func (v *versions) forgetLost(p resource.Place) error {
 	return nil
 }
 
-// underWay is how long a packet may be that was led into a pair, and has not come out at its other end.
-const underWay = 20 * time.Millisecond
-
-// forget where a version leads: last at the ends of pairs, out of which comes what is led into these yet.
+// forget where a version leads.
 func (v *versions) forget(n uint32) error {
-	var ends []*attached
 	for _, at := range v.at {
-		if strings.HasPrefix(at.port, Bygone) {
-			ends = append(ends, at)
-			continue
-		}
 		if err := at.Maps[waysMap].Put(n, uint32(0)); err != nil {
 			return err
 		}
 	}
-	ends = slices.DeleteFunc(ends, func(at *attached) bool {
-		var to uint32
-		return at.Maps[waysMap].Lookup(n, &to) == nil && to == 0
-	})
-	var err error
-	for i, at := range ends {
-		if i == 0 {
-			held.ReadersEnded()
-			time.Sleep(underWay)
-		}
-		err = errors.Join(err, at.Maps[waysMap].Put(n, uint32(0)))
-	}
-	return err
+	return nil
 }
 
 // ForgetLost versions of the path that lead to ports which have gone: their flows go the newest from then on. It tells
