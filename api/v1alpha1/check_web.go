@@ -25,7 +25,7 @@ func (l Load) checkWeb() []FieldProblem {
 	if !asks && l.URL != "" {
 		f.add("url", onlyHTTP)
 	}
-	if !asks && l.RequestRate != 0 && !slices.ContainsFunc(l.Protocols, hasRequests) {
+	if l.RequestRate != 0 && !slices.ContainsFunc(l.Protocols, hasRequests) {
 		f.add("request_rate", onlyRequests)
 	}
 	if l.URL != "" {

@@ -50,8 +50,8 @@ func ParseHarm(text string) (all []Harm, err error) {
 			if known := append([]string{HarmSupervisor}, harmsOfNodes...); !slices.Contains(known, words[0]) {
 				hint = nearest.Hint(words[0], known)
 			}
-			return nil, fmt.Errorf("%s is no harm; write %s, %s NODE, several with commas between%s", quote(strings.TrimSpace(part)),
-				HarmSupervisor, strings.Join(harmsOfNodes[:2], " NODE, ")+" NODE or "+harmsOfNodes[2], hint)
+			return nil, fmt.Errorf("%s is no harm; write %s, %s NODE, %s NODE or %s NODE, several with commas between%s", quote(strings.TrimSpace(part)),
+				HarmSupervisor, HarmProgram, HarmStopped, HarmInterface, hint)
 		}
 	}
 	return all, nil

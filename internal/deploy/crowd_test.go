@@ -56,14 +56,10 @@ func regulars(t *testing.T, p *plan.Plan, meanwhile func()) {
 func sends(t *testing.T, p *plan.Plan, port int, load trial.Condition, each int) (came uint64) {
 	t.Helper()
 	all := float64(load.Flows * each)
-	load.OfferedPps, load.IPVersion = 80_000, 4
+	load.OfferedPps = 80_000
 	load.DurationS = all / load.OfferedPps
 	dropped := nstest.Dropped(t)
-	s, err := builtin.Tool{}.Run(t.Context(), traffic.Job{
-		FirstPort: port,
-		Ends:      traffic.Ends{ClientNetns: p.Client().Namespace, ServerNetns: p.Server().Namespace, Address: p.Reached().Addresses[0]},
-		Condition: load,
-	})
+	s, err := generated(t, p, port, load)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,6 +69,16 @@ func sends(t *testing.T, p *plan.Plan, port int, load trial.Condition, each int)
 		t.Errorf("of %v packets to ports from %d on %v did not come, and %v came again; the machine dropped %d", sent, port, lost, s.Metrics["duplicate_ratio"], drop)
 	}
 	return uint64(sent - lost)
+}
+
+// generated is what came of a load of the built-in generator, of IPv4, to ports of the server from one on.
+func generated(t *testing.T, p *plan.Plan, port int, load trial.Condition) (traffic.Sample, error) {
+	load.IPVersion = 4
+	return builtin.Tool{}.Run(t.Context(), traffic.Job{
+		FirstPort: port,
+		Ends:      traffic.Ends{ClientNetns: p.Client().Namespace, ServerNetns: p.Server().Namespace, Address: p.Reached().Addresses[0]},
+		Condition: load,
+	})
 }
 
 // exchange between the client, from a port of its own, and a port of the server.

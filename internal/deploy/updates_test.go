@@ -13,8 +13,6 @@ import (
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/plan"
-	"nfchain.dev/nfchain/internal/traffic"
-	"nfchain.dev/nfchain/internal/traffic/builtin"
 	"nfchain.dev/nfchain/internal/trial"
 )
 
@@ -163,29 +161,21 @@ func TestHundredUpdatesASecond(t *testing.T) {
 // updatedUnderLoad is what came of a load of the built-in generator while chains took turns, one so long after the other if it can be.
 func updatedUnderLoad(t *testing.T, all []*plan.Plan, seconds float64, apart time.Duration) (metrics map[string]float64, updates int) {
 	t.Helper()
-	p := all[0]
-	type result struct {
-		metrics map[string]float64
-		err     error
-	}
-	ended := make(chan result, 1)
+	ended := make(chan error, 1)
 	go func() {
-		s, err := builtin.Tool{}.Run(t.Context(), traffic.Job{
-			FirstPort: crowdPort,
-			Ends:      traffic.Ends{ClientNetns: p.Client().Namespace, ServerNetns: p.Server().Namespace, Address: p.Reached().Addresses[0]},
-			Condition: trial.Condition{Flows: 1000, OfferedPps: 20_000, Frames: trial.Frames{IPVersion: 4}, DurationS: seconds},
-		})
-		ended <- result{s.Metrics, err}
+		s, err := generated(t, all[0], crowdPort, trial.Condition{Flows: 1000, OfferedPps: 20_000, DurationS: seconds})
+		metrics = s.Metrics
+		ended <- err
 	}()
 	tick := time.NewTicker(apart)
 	defer tick.Stop()
 	for {
 		select {
-		case r := <-ended:
-			if r.err != nil {
-				t.Fatal(r.err)
+		case err := <-ended:
+			if err != nil {
+				t.Fatal(err)
 			}
-			return r.metrics, updates
+			return metrics, updates
 		case <-tick.C:
 			updates++
 			if changed := up(t, all[updates%2]); len(changed) == 0 && updates > 1 { // the one before may have ended with this one

@@ -13,7 +13,7 @@ func (c Cost) Expect(on Course, repeats int) (s float64) {
 	for _, i := range on.Chain {
 		of[i]++
 	}
-	first := on.first(repeats)
+	due, first := on.due(repeats)
 	all, blocks := float64(len(on.Conditions)), float64(repeats)
 	for i, condition := range on.Conditions {
 		// The trial before has gone through the same chain: in the same block, or as the last
@@ -26,45 +26,37 @@ func (c Cost) Expect(on Course, repeats int) (s float64) {
 		if condition.Harm != "" {
 			same = 0 // each has a chain of its own
 		}
-		s += float64(on.due(condition, repeats)) * (lasts(condition) + (1-same)*c.another(on, i) + same*c.Trial)
+		s += due[i] * (lasts(condition) + (1-same)*c.another(on, i) + same*c.Trial)
 	}
 	return s
 }
 
-// due is how many of so many repeats a condition has.
-func (on Course) due(c trial.Condition, repeats int) (n int) {
-	for repeat := 1; repeat <= repeats; repeat++ {
-		if on.Each == 0 || c.On(on.instance(Slot{Repeat: repeat})) {
-			n++
-		}
-	}
-	return n
-}
-
-// first is which share of the trials on each chain is the first on an instance of it, where it is made anew.
-func (on Course) first(repeats int) map[int]float64 {
+// due are how many trials the conditions have, and first which share of those on each chain is the first on an instance of it, where it is
+// made anew: in whatever order they come.
+func (on Course) due(repeats int) (trials []float64, first map[int]float64) {
+	trials = make([]float64, len(on.Conditions))
 	if on.Each == 0 {
-		return nil
+		for i := range trials {
+			trials[i] = float64(repeats)
+		}
+		return trials, nil
 	}
 	type instance struct{ chain, number int }
-	made, trials, share := map[instance]bool{}, map[int]float64{}, map[int]float64{}
-	for i, c := range on.Conditions {
-		for repeat := 1; repeat <= repeats; repeat++ {
-			at := instance{on.Chain[i], on.instance(Slot{Repeat: repeat})}
-			if !c.On(at.number) {
-				continue
-			}
-			trials[at.chain]++
-			if !made[at] {
-				made[at] = true
-				share[at.chain]++
-			}
+	made, all := map[instance]bool{}, map[int]float64{}
+	first = map[int]float64{}
+	for _, slot := range on.Order(repeats, 0) {
+		at := instance{on.Chain[slot.Condition], on.instance(slot)}
+		trials[slot.Condition]++
+		all[at.chain]++
+		if !made[at] {
+			made[at] = true
+			first[at.chain]++
 		}
 	}
-	for chain := range share {
-		share[chain] /= trials[chain]
+	for chain := range first {
+		first[chain] /= all[chain]
 	}
-	return share
+	return trials, first
 }
 
 // another is what a trial takes besides its own time if its chain must be made first.

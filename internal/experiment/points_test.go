@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -291,6 +292,28 @@ func TestCellsAreCombinedWithTheSweep(t *testing.T) {
 
 // TestFramesAreOfUDPAlone: what a sweep over protocols says of frames, and a search for their
 // rate, is not meant for TCP.
+// TestRequestsAreOfWebServers where any are asked: latency beside has a rate only where it is its own.
+func TestRequestsAreOfWebServers(t *testing.T) {
+	load := api.Load{Web: api.Web{RequestRate: 1000}}
+	rates := func(cells ...map[string]any) (all []int) {
+		points, err := Points(api.ExperimentSpec{Load: load, Cells: cells}, api.Catalogue{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range points {
+			all = append(all, p.Load.RequestRate)
+		}
+		return all
+	}
+	web, latency, own := map[string]any{"protocol": "http"}, map[string]any{"protocol": "latency"}, map[string]any{"protocol": "latency", "request_rate": 100}
+	if got := rates(web, latency, own); !slices.Equal(got, []int{1000, 0, 100}) {
+		t.Errorf("beside web servers: %v", got)
+	}
+	if got := rates(latency, own); !slices.Equal(got, []int{1000, 100}) {
+		t.Errorf("alone: %v", got)
+	}
+}
+
 func TestFramesAreOfUDPAlone(t *testing.T) {
 	load := api.Load{Search: &api.Search{Method: "mlrsearch"}, Frames: api.Frames{FrameSize: 1518}, Rate: api.LoadRate{Frames: 7}}
 	points, err := Points(api.ExperimentSpec{Load: load, Sweep: sweep("protocol", []any{"tcp", "udp"})}, api.Catalogue{})

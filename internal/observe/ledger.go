@@ -144,10 +144,10 @@ func (l *ledger) use() []trial.ProcessUse {
 	for id, e := range l.entries {
 		if e.known {
 			all = append(all, trial.ProcessUse{
-				CPUS: e.took(),
 				Node: e.node, Command: e.last.command, PID: id.pid,
 				UserS:      seconds(forward(e.first.user, e.last.user)),
 				SystemS:    seconds(forward(e.first.system, e.last.system)),
+				CPUS:       e.took(),
 				MemoryPeak: e.memory(), CPUs: e.last.cpus,
 			})
 		}

@@ -166,7 +166,7 @@ func choose(load api.Load, protocol string, tools []traffic.Tool, features featu
 				if t.Name() == name {
 					return nil, err
 				}
-				if _, nearer := t.(traffic.Pacer); unsuited == nil || nearer && load.RequestRate > 0 {
+				if _, nearer := t.(traffic.Pacer); nearer || unsuited == nil {
 					unsuited = err // else the first: tools are in order of preference
 				}
 				continue
@@ -201,7 +201,7 @@ func suits(t traffic.Tool, load api.Load, protocol string) error {
 	if rate := paced(load, protocol); rate > 0 {
 		pacer, is := t.(traffic.Pacer)
 		if !is {
-			return fmt.Errorf("%s sends its messages at a rate of its own: a request rate of latency is for ping and fping, 500 at most and whole milliseconds apart, such as 100: %w", t.Name(), ErrInput)
+			return fmt.Errorf("%s sends its messages at a rate of its own: a request rate of latency is for tools that are told one, as ping and fping: %w", t.Name(), ErrInput)
 		}
 		if err := pacer.Paces(rate); err != nil {
 			return fmt.Errorf("request rate of %s: %w: %w", t.Name(), err, ErrInput)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/experiment"
@@ -96,6 +97,39 @@ func TestProgramsAreKilled(t *testing.T) {
 	if got := b.stored(r.ID).Trials[0]; restarts < 1 || got.Metrics[run.HealMetric] != 0 {
 		t.Errorf("%d restarts, %v", restarts, got.Metrics)
 	}
+}
+
+// slowToBegin is a tool that does something before its load begins.
+type slowToBegin struct{ tool }
+
+func (slowToBegin) Prepares() {}
+
+// TestHarmCountsFromTheLoad: the time until it begins is none of a third of it.
+func TestHarmCountsFromTheLoad(t *testing.T) {
+	b := newBed(t, harmed)
+	restarts := func() int {
+		all, err := process.Statuses(b.name())
+		if err != nil || len(all) != 1 {
+			t.Fatalf("%+v, %v", all, err)
+		}
+		return all[0].Restarts
+	}
+	l := harming("program web", 1)
+	l.Duration = 1e9
+	m, r := b.measurement(l, slowToBegin{tool{func(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
+		time.Sleep(time.Second) // three times as long as from when the load begins
+		if n := restarts(); n != 0 {
+			t.Errorf("the program was killed before the load began: %d restarts", n)
+		}
+		for job.Begins(); ctx.Err() == nil && restarts() == 0; time.Sleep(time.Millisecond) {
+			continue
+		}
+		return sampled(ctx, job)
+	}}})
+	if err := m.Run(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	b.gone()
 }
 
 // TestTrialsThatEndBeforeTheHarm say so.

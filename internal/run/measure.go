@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -246,7 +245,7 @@ func (m *Measurement) tried(ctx context.Context, slot experiment.Slot, c trial.C
 		return none, err
 	}
 	begun := make(chan struct{})
-	job.Begins = sync.OnceFunc(func() { close(begun) })
+	job.Begins = func() { close(begun) }
 	harmed := m.harm(ctx, slot.Condition, c, begun)
 	began := m.Now()
 	if _, prepares := tool.(traffic.Preparing); !prepares {
