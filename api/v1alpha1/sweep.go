@@ -8,10 +8,10 @@ import (
 )
 
 // factor is the values of a swept field in their own types, nil where one is
-// wrong, and where each stands in the experiment's spec.
+// wrong, where each stands in the experiment's spec, and the protocol of the cell that it stands in; "" where there is none.
 type factor struct {
-	values []any
-	places []string
+	values            []any
+	places, protocols []string
 }
 
 // sweep is the factors of an experiment by field, of its sweep and of its cells. A
@@ -68,7 +68,7 @@ func (s sweep) checkValues(fac Factor, path string) []FieldProblem {
 			f.addf(item("", j), "%v is already among the values", typed)
 		}
 		fac.Values[j] = typed
-		s.note(fac.Field, typed, item(path+".values", j))
+		s.note(fac.Field, typed, item(path+".values", j), "")
 	}
 	if len(fac.Values) == 0 {
 		s.factors[fac.Field] = &factor{}
@@ -76,13 +76,13 @@ func (s sweep) checkValues(fac Factor, path string) []FieldProblem {
 	return f
 }
 
-// note a value of a field and where it stands.
-func (s sweep) note(field string, v any, place string) {
+// note a value of a field, where it stands, and the protocol that is given there.
+func (s sweep) note(field string, v any, place, protocol string) {
 	if s.factors[field] == nil {
 		s.factors[field] = &factor{}
 	}
 	fac := s.factors[field]
-	fac.values, fac.places = append(fac.values, v), append(fac.places, place)
+	fac.values, fac.places, fac.protocols = append(fac.values, v), append(fac.places, place), append(fac.protocols, protocol)
 }
 
 // checkCells brings the values of every cell to their types, in place.
@@ -118,7 +118,8 @@ func (s sweep) checkCell(cell map[string]any, path string) findings {
 			f.add(here, err.Error())
 		}
 		cell[field] = typed
-		s.note(field, typed, here)
+		protocol, _ := cell["protocol"].(string)
+		s.note(field, typed, here, protocol)
 	}
 	return f
 }
@@ -199,8 +200,12 @@ func (s sweep) checkPayloads(l Load) []FieldProblem {
 			continue
 		}
 		for j, v := range fac.values {
+			protocols := s.on(l).Protocols
+			if p := fac.protocols[j]; p != "" {
+				protocols = []string{p}
+			}
 			if size, ok := v.(int); ok {
-				f.add(fac.places[j], check(Size(size), s.on(l).Protocols))
+				f.add(fac.places[j], check(Size(size), protocols))
 			}
 		}
 	}
