@@ -5,7 +5,8 @@
  * function at its other port; that it comes here says that the function lives. What a function makes of
  * its headers does not matter: it is known by what it carries. One that is to go through others, too, is
  * noted and goes on to the next of them. Numbers rise at each port: what has no higher one than the latest is a copy, or
- * was overtaken, and ends, so that what functions copy in a row does not come to be many. */
+ * was overtaken, and ends, so that what functions copy in a row does not come to be many. Who sends them is woken by what is no
+ * probe, where functions were at rest. */
 #include "../include/onward.h"
 #include "../include/probe.h"
 #include "../include/skb.h"
@@ -13,7 +14,20 @@
 
 char licensed[] SEC("license") = "GPL";
 
+static long (*bpf_ringbuf_output)(void *ring, const void *data, __u64 size, __u64 flags) = (void *)130;
+
 volatile const __u64 signature; /* of who sends them */
+
+/* Whether the functions are at rest, at all ports of the chain: who sends says so, and what comes through ends it. */
+volatile __u32 at_rest;
+
+enum { MAP_RING = 27 };
+
+/* What wakes who sends. */
+struct {
+	__uint(type, MAP_RING);
+	__uint(max_entries, 4096); /* a page is the least that there is */
+} woken SEC(".maps");
 
 /* What has come through. */
 struct seen {
@@ -72,6 +86,18 @@ static inline int further(struct __sk_buff *skb, __u32 at, struct leg *l, const 
 	return onward(skb, s->to);
 }
 
+/* alive are the functions through which such a packet came: it goes on. */
+static inline int alive(void)
+{
+	if (unlikely(at_rest)) {
+		__u64 now = bpf_ktime_get_ns();
+
+		at_rest = 0;
+		bpf_ringbuf_output(&woken, &now, sizeof(now), 0);
+	}
+	return TCX_NEXT;
+}
+
 SEC("tc")
 int probe(struct __sk_buff *skb)
 {
@@ -81,7 +107,7 @@ int probe(struct __sk_buff *skb)
 	__u64 now;
 
 	if (likely(!at) || bpf_skb_load_bytes(skb, at, &p, sizeof(p)) || p.signature != signature)
-		return TCX_NEXT;
+		return alive();
 	s = bpf_map_lookup_elem(&seen, &p.leg.row);
 	if (!s || s->port != skb->ifindex)
 		return TCX_DROP;

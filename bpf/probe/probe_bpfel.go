@@ -72,13 +72,15 @@ type ProgramProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramMapSpecs struct {
-	Seen *ebpf.MapSpec `ebpf:"seen"`
+	Seen  *ebpf.MapSpec `ebpf:"seen"`
+	Woken *ebpf.MapSpec `ebpf:"woken"`
 }
 
 // ProgramVariableSpecs contains global variables before they are loaded into the kernel.
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type ProgramVariableSpecs struct {
+	AtRest    *ebpf.VariableSpec `ebpf:"at_rest"`
 	Signature *ebpf.VariableSpec `ebpf:"signature"`
 }
 
@@ -102,12 +104,14 @@ func (o *ProgramObjects) Close() error {
 //
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramMaps struct {
-	Seen *ebpf.Map `ebpf:"seen"`
+	Seen  *ebpf.Map `ebpf:"seen"`
+	Woken *ebpf.Map `ebpf:"woken"`
 }
 
 func (m *ProgramMaps) Close() error {
 	return _ProgramClose(
 		m.Seen,
+		m.Woken,
 	)
 }
 
@@ -115,6 +119,7 @@ func (m *ProgramMaps) Close() error {
 //
 // It can be passed to LoadProgramObjects or ebpf.CollectionSpec.LoadAndAssign.
 type ProgramVariables struct {
+	AtRest    *ebpf.Variable `ebpf:"at_rest"`
 	Signature *ebpf.Variable `ebpf:"signature"`
 }
 

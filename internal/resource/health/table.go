@@ -5,20 +5,25 @@ import (
 	"fmt"
 
 	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/ringbuf"
+	"golang.org/x/sys/unix"
 
 	bpf "nfchain.dev/nfchain/bpf/probe"
 	"nfchain.dev/nfchain/internal/resource/held"
 )
 
-// seenMap of a program, by the name that the kernel knows it by.
-const seenMap = "seen"
+// Maps of a program, by the names that the kernel knows them by: what has come through, whether functions are at rest, and what wakes who
+// watches when they are no more.
+const seenMap, restMap, wokenMap = "seen", ".bss", "woken"
 
-// Table is where the programs at a chain's ports note which probes have come through, a row each. The
+// Table is where the programs at a chain's ports note which probes have come through, a row each, and that packets do. The
 // kernel has it in common with who opened it, so that looking there costs no more than looking at
 // memory. It goes with the last program that notes in it.
 type Table struct {
-	seen   *ebpf.Map
-	memory *ebpf.Memory
+	maps map[string]*ebpf.Map
+	// memory of the rows, and of whether functions are at rest.
+	memory, rest *ebpf.Memory
+	woken        *ringbuf.Reader
 	// signature of the probes that are noted, and program that does so; nil until it is needed.
 	signature uint64
 	program   *ebpf.Program
@@ -35,22 +40,45 @@ type Seen struct {
 
 // NewTable of so many rows, for probes with a signature.
 func NewTable(rows int, signature uint64) (*Table, error) {
-	spec, err := object()
-	if err != nil {
-		return nil, err
-	}
-	m := spec.Maps[seenMap]
-	m.MaxEntries = uint32(rows)
-	seen, err := ebpf.NewMap(m)
-	if err != nil {
+	t := &Table{maps: map[string]*ebpf.Map{}, signature: signature}
+	if err := t.make(rows); err != nil {
+		t.Close()
 		return nil, fmt.Errorf("make the table of probes: %w", err)
 	}
-	memory, err := seen.Memory()
+	return t, nil
+}
+
+func (t *Table) make(rows int) error {
+	spec, err := object()
 	if err != nil {
-		_ = seen.Close()
-		return nil, fmt.Errorf("map the table of probes: %w", err)
+		return err
 	}
-	return &Table{seen: seen, memory: memory, signature: signature}, nil
+	spec.Maps[seenMap].MaxEntries = uint32(rows)
+	spec.Maps[restMap].Flags |= unix.BPF_F_MMAPABLE // as where the library makes it itself
+	for _, name := range []string{seenMap, restMap, wokenMap} {
+		if t.maps[name], err = ebpf.NewMap(spec.Maps[name]); err != nil {
+			return err
+		}
+	}
+	if t.memory, err = t.maps[seenMap].Memory(); err != nil {
+		return err
+	}
+	if t.rest, err = t.maps[restMap].Memory(); err != nil {
+		return err
+	}
+	t.woken, err = ringbuf.NewReader(t.maps[wokenMap])
+	return err
+}
+
+// Rest has the next packet that is no probe, and comes through any of the functions, wake who waits: one, until it is told again.
+func (t *Table) Rest() {
+	_, _ = t.rest.WriteAt([]byte{1}, 0) // it fails for no place that is there
+}
+
+// Wait until a packet has come through functions that were at rest; false when the table was closed. It is called by one at a time.
+func (t *Table) Wait() bool {
+	var r ringbuf.Record
+	return t.woken.ReadInto(&r) == nil
 }
 
 // Seen by now at the port of a row.
@@ -72,7 +100,12 @@ func (t *Table) Lead(row int, to uint32, next int) error {
 
 // Close the table, of which programs at ports go on making use.
 func (t *Table) Close() {
-	_ = t.seen.Close()
+	if t.woken != nil {
+		_ = t.woken.Close()
+	}
+	for _, m := range t.maps {
+		_ = m.Close()
+	}
 	t.forget()
 }
 
@@ -88,7 +121,7 @@ func (t *Table) goOn(rows []int, port int, old []*held.Program) error {
 			was := last(old[0].Maps[seenMap], uint32(port), i)
 			s.Number, s.Took = was.Number, was.Took
 		}
-		if err := t.seen.Put(uint32(row), &s); err != nil {
+		if err := t.maps[seenMap].Put(uint32(row), &s); err != nil {
 			return err
 		}
 	}

@@ -106,11 +106,11 @@ func (t *Table) load() error {
 		return err
 	}
 	spec.Programs["probe"].Name = name
-	spec.Maps[seenMap].MaxEntries = t.seen.MaxEntries()
+	spec.Maps[seenMap].MaxEntries = t.maps[seenMap].MaxEntries()
 	var loaded struct {
 		Probe *ebpf.Program `ebpf:"probe"`
 	}
-	if err := spec.LoadAndAssign(&loaded, &ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{seenMap: t.seen}}); err != nil {
+	if err := spec.LoadAndAssign(&loaded, &ebpf.CollectionOptions{MapReplacements: t.maps}); err != nil {
 		return fmt.Errorf("load the program that takes probes out: %w", err)
 	}
 	info, err := loaded.Probe.Info()

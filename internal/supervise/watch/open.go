@@ -37,6 +37,7 @@ func (w *Watcher) open(now time.Time) {
 			w.unsure = true
 			return
 		}
+		go w.heed()
 	}
 	at := resource.At(h, w.config.Owner)
 	for _, p := range w.changed(at) {

@@ -39,14 +39,23 @@ func (w *Watcher) anyUnready() bool {
 	return len(w.unready) > 0 && slices.ContainsFunc(w.nodes, func(n *node) bool { return n.unready(w.unready) != "" })
 }
 
-// attended tells whether packets came from the ends.
+// attended tells whether packets came from the ends. With the first of them it is time for all functions, which were at rest.
 func (w *Watcher) attended(now time.Time) (any bool) {
 	for _, p := range w.ends {
-		if p.came() {
-			w.active, any = now, true
+		any = p.came() || any
+	}
+	if !any {
+		return false
+	}
+	if !w.flows(now) {
+		for _, n := range w.nodes {
+			if !n.failed && n.due.After(now) {
+				n.due = now
+			}
 		}
 	}
-	return any
+	w.active = now
+	return true
 }
 
 // rest asks what is asked at rest, and sets when to look again; false where more is to be done.
@@ -66,6 +75,25 @@ func (w *Watcher) rest(now time.Time) bool {
 		w.stir()
 		after = fast
 	}
+	w.await(now)
 	w.alarm.set(after)
 	return true
+}
+
+// await has who watches over functions at rest be woken by what comes through any: that is looked at once between two beats, whatever functions
+// send by themselves.
+func (w *Watcher) await(now time.Time) {
+	if w.table != nil && !w.flows(now) && !now.Before(w.awaits) {
+		w.awaits = w.beat(now)
+		w.table.Rest()
+	}
+}
+
+// heed what comes through functions at rest.
+func (w *Watcher) heed() {
+	for w.table.Wait() {
+		w.mu.Lock()
+		w.alarm.set(0)
+		w.mu.Unlock()
+	}
 }

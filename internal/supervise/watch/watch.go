@@ -83,6 +83,8 @@ type Watcher struct {
 	// were once.
 	active, opened time.Time
 	begun          bool
+	// awaits is a time until which packets that come through functions at rest wake nobody.
+	awaits time.Time
 	// unsure tells that something could not be read when ports last were.
 	unsure bool
 	// held is until when nothing is taken for a failure or for its end, and no port is turned: the chain is being changed.
@@ -203,6 +205,7 @@ func (w *Watcher) look() bool {
 		w.listen(time.Now())
 		w.act(now)
 	}
+	w.await(now)
 	w.alarm.set(w.wait(now))
 	return true
 }

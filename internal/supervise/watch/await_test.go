@@ -1,0 +1,90 @@
+package watch
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/feature"
+	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/health"
+)
+
+// TestAwaits: what comes through functions at rest wakes who watches once from one beat to the next, however much it is, and not while
+// packets flow.
+func TestAwaits(t *testing.T) {
+	nstest.Root(t)
+	nstest.Require(t, feature.Veth, feature.BPFIngress)
+	near, far := nstest.Open(t, nstest.Namespace(t)), nstest.Open(t, nstest.Namespace(t))
+	pair := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "port"}, PeerName: "eth0", PeerNamespace: netlink.NsFd(far.FD())}
+	err := near.LinkAdd(pair)
+	end, missing := far.LinkByName("eth0")
+	if err = errors.Join(err, missing); err == nil {
+		err = errors.Join(near.LinkSetUp(pair), far.LinkSetUp(end))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	nstest.Carries(t, far, "eth0")
+	w := &Watcher{beats: time.Unix(1000, 0)}
+	if w.table, err = health.NewTable(1, 1); err != nil {
+		t.Fatal(err)
+	}
+	defer w.table.Close()
+	taker, err := w.table.Take(resource.At(near, nstest.Owner(t)), "port", []int{0}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taker.Close()
+	var woken atomic.Int64
+	go func() {
+		for w.table.Wait() {
+			woken.Add(1)
+		}
+	}()
+	var socket int
+	if err := far.Do(func() (err error) {
+		socket, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Close(socket) }()
+	send := func() {
+		frame := append(append(make([]byte, 12), 0x88, 0xb5), make([]byte, 50)...)
+		if err := unix.Sendto(socket, frame, 0, &unix.SockaddrLinklayer{Ifindex: end.Attrs().Index}); err != nil && !errors.Is(err, unix.ENOBUFS) {
+			t.Fatal(err)
+		}
+	}
+	wakes := int64(0)
+	for _, c := range []struct {
+		beats  float64
+		active time.Duration // ago
+		wakes  bool
+	}{
+		{0, time.Hour, true}, {0.1, time.Hour, false}, {0.9, time.Hour, false}, {1, time.Hour, true}, {1.5, time.Hour, false},
+		{2, idle / 2, false}, {3.5, idle / 2, false}, {3.7, time.Hour, true}, {3.8, time.Hour, false}, {4, time.Hour, true},
+	} {
+		now := w.beats.Add(time.Duration(c.beats * float64(slow)))
+		w.active = now.Add(-c.active)
+		if w.await(now); c.wakes {
+			wakes++
+		}
+		for deadline := time.Now().Add(time.Minute); woken.Load() < wakes; time.Sleep(time.Millisecond) {
+			if send(); time.Now().After(deadline) {
+				t.Fatalf("after %v beats: woken %d times, want %d", c.beats, woken.Load(), wakes)
+			}
+		}
+		for range 100 {
+			send()
+		}
+	}
+	if n := woken.Load(); n != wakes {
+		t.Errorf("woken %d times, want %d", n, wakes)
+	}
+}
