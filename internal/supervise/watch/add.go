@@ -68,6 +68,11 @@ func (w *Watcher) watch(n *node) error {
 		seconds = append(seconds, second)
 	}
 	n.ways = append(n.ways, seconds...) // by turns, two that follow each other tell of both directions
+	for _, v := range n.ways {
+		if len(spec.Programs) > 0 { // it is told when these are ready
+			v.tries = seldom
+		}
+	}
 	w.nodes = append(w.nodes, n)
 	return nil
 }

@@ -15,8 +15,8 @@ import (
 	"nfchain.dev/nfchain/internal/resource/health"
 )
 
-// TestAwaits: what comes through functions at rest wakes who watches once from one beat to the next, however much it is, and not while
-// packets flow.
+// TestAwaits: what comes through functions at rest wakes who watches once in 50 ms, however much it is, and not while packets flow; then it is
+// awaited again.
 func TestAwaits(t *testing.T) {
 	nstest.Root(t)
 	nstest.Require(t, feature.Veth, feature.BPFIngress)
@@ -31,7 +31,7 @@ func TestAwaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	nstest.Carries(t, far, "eth0")
-	w := &Watcher{beats: time.Unix(1000, 0)}
+	w := &Watcher{beats: time.Unix(1000, 0), opened: time.Unix(1000, 0)}
 	if w.table, err = health.NewTable(1, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -67,13 +67,17 @@ func TestAwaits(t *testing.T) {
 		active time.Duration // ago
 		wakes  bool
 	}{
-		{0, time.Hour, true}, {0.1, time.Hour, false}, {0.9, time.Hour, false}, {1, time.Hour, true}, {1.5, time.Hour, false},
-		{2, idle / 2, false}, {3.5, idle / 2, false}, {3.7, time.Hour, true}, {3.8, time.Hour, false}, {4, time.Hour, true},
+		{0, time.Hour, true}, {0.01, time.Hour, false}, {0.04, time.Hour, false}, {0.05, time.Hour, true}, {0.06, time.Hour, false},
+		{2, idle / 2, false}, {3.5, idle / 2, false}, {3.7, time.Hour, true}, {3.71, time.Hour, false}, {4, time.Hour, true},
 	} {
 		now := w.beats.Add(time.Duration(c.beats * float64(slow)))
 		w.active = now.Add(-c.active)
+		w.woken = true
 		if w.await(now); c.wakes {
 			wakes++
+		}
+		if looks, again := w.woken, w.wait(now) <= deaf; looks == c.wakes || again != (looks && c.active > idle) {
+			t.Errorf("after %v beats: woken %v, is awaited again in %v", c.beats, w.woken, w.wait(now))
 		}
 		for deadline := time.Now().Add(time.Minute); woken.Load() < wakes; time.Sleep(time.Millisecond) {
 			if send(); time.Now().After(deadline) {

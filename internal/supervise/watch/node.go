@@ -19,6 +19,8 @@ const (
 	// hung is how long a program may be up while no probe comes through, before it is killed,
 	// to be started again; that doubles, too, up to longestHung.
 	hung, longestHung = time.Second, 30 * time.Second
+	// seldom is how often a way is asked, without anything coming through, until it is at beats alone.
+	seldom = 8
 )
 
 // way is one direction through a function, in by one port and out by the other, for one family of addresses.
@@ -40,6 +42,8 @@ type way struct {
 	// asked is when the last probe was sent, and unasked that it could not be.
 	asked   time.Time
 	unasked bool
+	// tries is how often it was asked since the function was ready, where none has come through yet.
+	tries int
 	// before and next are the ways of the same kind through the functions around, where one probe may go through them
 	// all, and last is where the one ends that was sent into this way.
 	before, next, last *way
@@ -113,6 +117,34 @@ func (w *way) String() string {
 
 // due tells that probes should come through.
 func (w *way) due() bool { return w.proven || w.owes }
+
+// again is when it is asked the next time, if no beat is before, where none has come through yet: 10 ms later, and twice that each time.
+func (w *way) again() time.Time {
+	if w.tries == 0 {
+		return w.asked
+	}
+	return w.asked.Add(fast << (min(w.tries, seldom) - 1))
+}
+
+// again is when a way is asked through which none has come yet, if that is before a function is due.
+func (n *node) again(now, due time.Time) time.Time {
+	for _, w := range n.ways {
+		if at := w.again(); !w.due() && at.After(now) && at.Before(due) {
+			due = at
+		}
+	}
+	return due
+}
+
+// begins to be ready: what may come through by now is looked for at once.
+func (n *node) begins(now time.Time) {
+	for _, w := range n.ways {
+		w.tries = 0
+	}
+	if !n.failed {
+		n.due = now
+	}
+}
 
 // node is a watched function.
 type node struct {

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -16,6 +17,43 @@ func newNode(version string, proven, failed bool) *node {
 		n.ways = append(n.ways, &way{trust: trust{proven: proven}, in: &port{steer: &steer.Port{}}, out: &port{}})
 	}
 	return n
+}
+
+// TestAsksAgain where no probe has come through: when the function is ready 10 ms later, then 20 and so on, and after some, as before it was
+// ready, once a beat.
+func TestAsksAgain(t *testing.T) {
+	w := &Watcher{beats: time.Unix(1000, 0), programs: map[string]string{}, pids: map[string]int{}, unready: map[string]string{}}
+	n := newNode("1", false, false)
+	n.spec.Programs = []string{"f"}
+	w.nodes = []*node{n}
+	for _, v := range n.ways {
+		v.tries = seldom
+	}
+	asked := func(ms int) (at []int) {
+		for now := range ms {
+			now := w.beats.Add(time.Duration(now) * time.Millisecond)
+			if w.probe(now); n.ways[0].asked.Equal(now) {
+				at = append(at, int(now.Sub(w.beats).Milliseconds()))
+			}
+			w.wait(now)
+		}
+		return at
+	}
+	if got, want := asked(2500), []int{0, 1000, 2000}; !slices.Equal(got, want) {
+		t.Errorf("before it is ready it is asked at %v ms, want %v", got, want)
+	}
+	w.beats = w.beats.Add(time.Hour)
+	n.begins(w.beats.Add(-time.Millisecond))
+	if got, want := asked(4500), []int{0, 10, 30, 70, 150, 310, 630, 1000, 2000, 3000, 4000}; !slices.Equal(got, want) {
+		t.Errorf("it is asked at %v ms, want %v", got, want)
+	}
+	w.beats = w.beats.Add(time.Hour)
+	n.begins(w.beats.Add(-time.Millisecond))
+	n.ways[0].proven = true
+	n.ways[0].live()
+	if got := asked(900); len(got) > 1 {
+		t.Errorf("one through which probes come is asked at %v ms", got)
+	}
 }
 
 // TestIllInOneFamily: of two families of addresses the one whose probes do not come is told, while packets come out

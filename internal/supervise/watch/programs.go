@@ -1,6 +1,11 @@
 package watch
 
-import "nfchain.dev/nfchain/internal/resource/process"
+import (
+	"slices"
+	"time"
+
+	"nfchain.dev/nfchain/internal/resource/process"
+)
 
 // Note what became of a program.
 func (w *Watcher) Note(s process.Status) {
@@ -14,6 +19,13 @@ func (w *Watcher) Note(s process.Status) {
 	said := s.ReadyCommand != nil && !s.ReadyCommand.At.IsZero() // one that could not be asked yet has said nothing
 	if s.State == process.Unready || s.Late && said {
 		w.unready[s.Node] = s.Message
+	}
+	if now := time.Now(); s.State == process.Running {
+		for _, n := range w.nodes {
+			if slices.Contains(n.spec.Programs, s.Node) {
+				n.begins(now)
+			}
+		}
 	}
 	w.alarm.set(0)
 }

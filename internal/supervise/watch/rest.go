@@ -80,11 +80,11 @@ func (w *Watcher) rest(now time.Time) bool {
 	return true
 }
 
-// await has who watches over functions at rest be woken by what comes through any: that is looked at once between two beats, whatever functions
-// send by themselves.
+// await has who watches over functions at rest be woken by what comes through any. That may be something that these send by themselves, so
+// that who was is not again before a while, and then looks whether packets flow.
 func (w *Watcher) await(now time.Time) {
 	if w.table != nil && !w.flows(now) && !now.Before(w.awaits) {
-		w.awaits = w.beat(now)
+		w.awaits, w.woken = now.Add(deaf), false
 		w.table.Rest()
 	}
 }
@@ -93,6 +93,7 @@ func (w *Watcher) await(now time.Time) {
 func (w *Watcher) heed() {
 	for w.table.Wait() {
 		w.mu.Lock()
+		w.woken = true
 		w.alarm.set(0)
 		w.mu.Unlock()
 	}

@@ -28,6 +28,8 @@ const (
 	// slow while none did for as long as idle.
 	slow = time.Second
 	idle = 2 * time.Second
+	// deaf is how long what comes through functions at rest wakes nobody again.
+	deaf = 50 * time.Millisecond
 	// What is at the ports is read again so often: while packets flow, and while none do.
 	readsFlowing, readsIdle = 5 * time.Second, 5 * time.Minute
 )
@@ -83,8 +85,9 @@ type Watcher struct {
 	// were once.
 	active, opened time.Time
 	begun          bool
-	// awaits is a time until which packets that come through functions at rest wake nobody.
+	// awaits is until when nobody is woken by what comes through functions at rest, and woken that somebody was since that began.
 	awaits time.Time
+	woken  bool
 	// unsure tells that something could not be read when ports last were.
 	unsure bool
 	// held is until when nothing is taken for a failure or for its end, and no port is turned: the chain is being changed.
@@ -439,11 +442,14 @@ func (w *Watcher) prove(n *node, now time.Time) {
 	n.due = now.Add(min(n.pause, slow))
 }
 
-// ask by a probe, which is sent with others. Where none came through yet, one a second is enough.
+// ask by a probe, which is sent with others. Where none came through yet, one a second is enough, but soon after the function is ready.
 func (w *Watcher) ask(v *way, now time.Time) {
 	v.unasked = false
-	if !v.due() && w.askedLately(v, now) {
-		return
+	if !v.due() {
+		if w.askedLately(v, now) && now.Before(v.again()) {
+			return
+		}
+		v.tries++
 	}
 	v.asked, v.unasked, v.carried = now, true, false
 	if v.in.steer == nil || v.out.taker == nil || w.socket < 0 {
@@ -486,11 +492,15 @@ func (w *Watcher) wait(now time.Time) time.Duration {
 			if w.flows(now) || n.asking() {
 				n.due = now.Add(fast)
 			}
+			n.due = n.again(now, n.due)
 		}
 		next = min(next, n.due.Sub(now))
 	}
 	if w.opened.IsZero() {
 		next = min(next, fast)
+	}
+	if w.woken && !w.flows(now) {
+		next = min(next, w.awaits.Sub(now))
 	}
 	return max(next, time.Millisecond)
 }

@@ -187,7 +187,7 @@ func TestVisits(t *testing.T) {
 		check("at a beat", n, at(float64(i)), want)
 		check("soon after that beat", n, at(float64(i)+0.01))
 	}
-	n.ways[0].proven = false
+	n.ways[0].proven, n.ways[0].tries = false, seldom
 	check("one has never been heard of", n, at(4), 0, 1)
 	check("soon after", n, at(4.01))
 	n.ways[0].proven = true
