@@ -8,10 +8,11 @@ import (
 )
 
 // factor is the values of a swept field in their own types, nil where one is
-// wrong, where each stands in the experiment's spec, and the protocol of the cell that it stands in; "" where there is none.
+// wrong, where each stands in the experiment's spec, and the cell that it stands in; nil in the sweep.
 type factor struct {
-	values            []any
-	places, protocols []string
+	values []any
+	places []string
+	cells  []map[string]any
 }
 
 // sweep is the factors of an experiment by field, of its sweep and of its cells. A
@@ -68,7 +69,7 @@ func (s sweep) checkValues(fac Factor, path string) []FieldProblem {
 			f.addf(item("", j), "%v is already among the values", typed)
 		}
 		fac.Values[j] = typed
-		s.note(fac.Field, typed, item(path+".values", j), "")
+		s.note(fac.Field, typed, item(path+".values", j), nil)
 	}
 	if len(fac.Values) == 0 {
 		s.factors[fac.Field] = &factor{}
@@ -76,13 +77,13 @@ func (s sweep) checkValues(fac Factor, path string) []FieldProblem {
 	return f
 }
 
-// note a value of a field, where it stands, and the protocol that is given there.
-func (s sweep) note(field string, v any, place, protocol string) {
+// note a value of a field, and where it stands.
+func (s sweep) note(field string, v any, place string, cell map[string]any) {
 	if s.factors[field] == nil {
 		s.factors[field] = &factor{}
 	}
 	fac := s.factors[field]
-	fac.values, fac.places, fac.protocols = append(fac.values, v), append(fac.places, place), append(fac.protocols, protocol)
+	fac.values, fac.places, fac.cells = append(fac.values, v), append(fac.places, place), append(fac.cells, cell)
 }
 
 // checkCells brings the values of every cell to their types, in place.
@@ -118,8 +119,7 @@ func (s sweep) checkCell(cell map[string]any, path string) findings {
 			f.add(here, err.Error())
 		}
 		cell[field] = typed
-		protocol, _ := cell["protocol"].(string)
-		s.note(field, typed, here, protocol)
+		s.note(field, typed, here, cell)
 	}
 	return f
 }
@@ -200,12 +200,8 @@ func (s sweep) checkPayloads(l Load) []FieldProblem {
 			continue
 		}
 		for j, v := range fac.values {
-			protocols := s.on(l).Protocols
-			if p := fac.protocols[j]; p != "" {
-				protocols = []string{p}
-			}
 			if size, ok := v.(int); ok {
-				f.add(fac.places[j], check(Size(size), protocols))
+				f.add(fac.places[j], check(Size(size), s.protocolsOf(fac.cells[j], l)))
 			}
 		}
 	}
@@ -213,4 +209,17 @@ func (s sweep) checkPayloads(l Load) []FieldProblem {
 		f.add(fac.places[0], onlyRequests)
 	}
 	return f
+}
+
+// protocolsOf a cell: its own, or else those that are swept, or the load's. Values of the sweep, which are in no cell, go with all.
+func (s sweep) protocolsOf(cell map[string]any, l Load) []string {
+	own, is := cell["protocol"].(string)
+	swept := slices.ContainsFunc(s.spec.Sweep, func(f Factor) bool { return f.Field == "protocol" })
+	switch {
+	case is:
+		return []string{own}
+	case cell == nil || swept:
+		return s.on(l).Protocols
+	}
+	return l.Protocols
 }

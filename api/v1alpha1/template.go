@@ -41,7 +41,7 @@ func (c Catalogue) Template(s ExperimentSpec) (*Template, error) {
 	}
 	for _, cell := range s.Cells {
 		for field, v := range cell {
-			swept.note(field, v, "", "")
+			swept.note(field, v, "", nil)
 		}
 	}
 	return c.template(swept)

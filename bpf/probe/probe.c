@@ -26,7 +26,7 @@ enum { MAP_RING = 27 };
 /* What wakes who sends. */
 struct {
 	__uint(type, MAP_RING);
-	__uint(max_entries, 4096); /* a page is the least that there is */
+	__uint(max_entries, 4096); /* a page, set when it is made */
 } woken SEC(".maps");
 
 /* What has come through. */

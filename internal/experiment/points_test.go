@@ -290,8 +290,6 @@ func TestCellsAreCombinedWithTheSweep(t *testing.T) {
 	}
 }
 
-// TestFramesAreOfUDPAlone: what a sweep over protocols says of frames, and a search for their
-// rate, is not meant for TCP.
 // TestRequestsAreOfWebServers where any are asked: latency beside has a rate only where it is its own.
 func TestRequestsAreOfWebServers(t *testing.T) {
 	load := api.Load{Web: api.Web{RequestRate: 1000}}
@@ -314,6 +312,8 @@ func TestRequestsAreOfWebServers(t *testing.T) {
 	}
 }
 
+// TestFramesAreOfUDPAlone: what a sweep over protocols says of frames, and a search for their
+// rate, is not meant for TCP.
 func TestFramesAreOfUDPAlone(t *testing.T) {
 	load := api.Load{Search: &api.Search{Method: "mlrsearch"}, Frames: api.Frames{FrameSize: 1518}, Rate: api.LoadRate{Frames: 7}}
 	points, err := Points(api.ExperimentSpec{Load: load, Sweep: sweep("protocol", []any{"tcp", "udp"})}, api.Catalogue{})

@@ -3,6 +3,7 @@ package health
 import (
 	"encoding/binary"
 	"fmt"
+	"os"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/ringbuf"
@@ -54,7 +55,8 @@ func (t *Table) make(rows int) error {
 		return err
 	}
 	spec.Maps[seenMap].MaxEntries = uint32(rows)
-	spec.Maps[restMap].Flags |= unix.BPF_F_MMAPABLE // as where the library makes it itself
+	spec.Maps[wokenMap].MaxEntries = uint32(os.Getpagesize()) // the least that there is
+	spec.Maps[restMap].Flags |= unix.BPF_F_MMAPABLE           // as where the library makes it itself
 	for _, name := range []string{seenMap, restMap, wokenMap} {
 		if t.maps[name], err = ebpf.NewMap(spec.Maps[name]); err != nil {
 			return err

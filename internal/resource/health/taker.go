@@ -106,7 +106,9 @@ func (t *Table) load() error {
 		return err
 	}
 	spec.Programs["probe"].Name = name
-	spec.Maps[seenMap].MaxEntries = t.maps[seenMap].MaxEntries()
+	for _, name := range []string{seenMap, wokenMap} {
+		spec.Maps[name].MaxEntries = t.maps[name].MaxEntries()
+	}
 	var loaded struct {
 		Probe *ebpf.Program `ebpf:"probe"`
 	}

@@ -85,16 +85,14 @@ func (w *Watcher) prove(n *node, now time.Time) {
 // ask by a probe, which is sent with others. Where none came through yet, one a second is enough, but soon after the function is ready.
 func (w *Watcher) ask(v *way, now time.Time) {
 	v.unasked = false
-	if !v.due() {
-		if w.askedLately(v, now) && now.Before(v.again()) {
-			return
-		}
-		v.tries++
+	if !v.due() && w.askedLately(v, now) && now.Before(v.again()) {
+		return
 	}
 	v.asked, v.unasked, v.carried = now, true, false
 	if v.in.steer == nil || v.out.taker == nil || w.socket < 0 {
 		return
 	}
+	v.tries++
 	w.post.put(v, payload{Signature: w.signature, Number: v.trust.ask(now), Row: uint32(v.row), Last: uint32(v.row)}, v.in.steer.Index)
 	v.unasked, v.last = false, v
 }

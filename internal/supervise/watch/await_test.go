@@ -31,7 +31,12 @@ func TestAwaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	nstest.Carries(t, far, "eth0")
-	w := &Watcher{beats: time.Unix(1000, 0), opened: time.Unix(1000, 0)}
+	alarm, err := newAlarm()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer alarm.close()
+	w := &Watcher{beats: time.Unix(1000, 0), opened: time.Unix(1000, 0), alarm: alarm}
 	if w.table, err = health.NewTable(1, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -72,17 +77,19 @@ func TestAwaits(t *testing.T) {
 	} {
 		now := w.beats.Add(time.Duration(c.beats * float64(slow)))
 		w.active = now.Add(-c.active)
-		w.woken = true
 		if w.await(now); c.wakes {
 			wakes++
 		}
-		if looks, again := w.woken, w.wait(now) <= deaf; looks == c.wakes || again != (looks && c.active > idle) {
-			t.Errorf("after %v beats: woken %v, is awaited again in %v", c.beats, w.woken, w.wait(now))
+		if after := w.wait(now); (after < deaf) != (!c.wakes && c.active > idle) {
+			t.Errorf("after %v beats: it is looked again in %v", c.beats, after)
 		}
 		for deadline := time.Now().Add(time.Minute); woken.Load() < wakes; time.Sleep(time.Millisecond) {
 			if send(); time.Now().After(deadline) {
 				t.Fatalf("after %v beats: woken %d times, want %d", c.beats, woken.Load(), wakes)
 			}
+		}
+		if c.wakes {
+			w.wake(now)
 		}
 		for range 100 {
 			send()

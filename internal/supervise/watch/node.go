@@ -42,7 +42,7 @@ type way struct {
 	// asked is when the last probe was sent, and unasked that it could not be.
 	asked   time.Time
 	unasked bool
-	// tries is how often it was asked since the function was ready, where none has come through yet.
+	// tries is how often it was asked by itself since the function was ready, which tells when it is again while none has come through.
 	tries int
 	// before and next are the ways of the same kind through the functions around, where one probe may go through them
 	// all, and last is where the one ends that was sent into this way.

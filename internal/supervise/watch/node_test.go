@@ -19,22 +19,31 @@ func newNode(version string, proven, failed bool) *node {
 	return n
 }
 
-// TestAsksAgain where no probe has come through: when the function is ready 10 ms later, then 20 and so on, and after some, as before it was
-// ready, once a beat.
+// TestAsksAgain where no probe has come through: when the function's program is ready at once, 10 ms later, then 20 and so on, and after some, as
+// before it was ready, once a beat.
 func TestAsksAgain(t *testing.T) {
-	w := &Watcher{beats: time.Unix(1000, 0), programs: map[string]string{}, pids: map[string]int{}, unready: map[string]string{}}
-	n := newNode("1", false, false)
+	w := newLine(t, "a")
+	alarm, err := newAlarm()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer alarm.close()
+	w.alarm, w.opened, w.programs, w.pids, w.unready = alarm, w.beats, map[string]string{}, map[string]int{}, map[string]string{}
+	n := w.nodes[0]
 	n.spec.Programs = []string{"f"}
-	w.nodes = []*node{n}
 	for _, v := range n.ways {
-		v.tries = seldom
+		v.proven, v.tries = false, seldom
 	}
 	asked := func(ms int) (at []int) {
-		for now := range ms {
-			now := w.beats.Add(time.Duration(now) * time.Millisecond)
-			if w.probe(now); n.ways[0].asked.Equal(now) {
-				at = append(at, int(now.Sub(w.beats).Milliseconds()))
+		for i := range ms {
+			now := w.beats.Add(time.Duration(i) * time.Millisecond)
+			if !now.Before(n.due) {
+				w.visit(n, now)
 			}
+			if len(w.post.ways) > 0 {
+				at = append(at, i)
+			}
+			w.post = post{}
 			w.wait(now)
 		}
 		return at
@@ -42,15 +51,22 @@ func TestAsksAgain(t *testing.T) {
 	if got, want := asked(2500), []int{0, 1000, 2000}; !slices.Equal(got, want) {
 		t.Errorf("before it is ready it is asked at %v ms, want %v", got, want)
 	}
-	w.beats = w.beats.Add(time.Hour)
-	n.begins(w.beats.Add(-time.Millisecond))
-	if got, want := asked(4500), []int{0, 10, 30, 70, 150, 310, 630, 1000, 2000, 3000, 4000}; !slices.Equal(got, want) {
-		t.Errorf("it is asked at %v ms, want %v", got, want)
+	for _, state := range []string{process.Running, process.Ended} {
+		for _, v := range n.ways {
+			v.asked = time.Time{}
+		}
+		w.Note(process.Status{Node: "f", State: state})
+		w.beats = n.due
+		if got, want := asked(4500), []int{0, 10, 30, 70, 150, 310, 630, 1000, 2000, 3000, 4000}; !slices.Equal(got, want) {
+			t.Errorf("%s: it is asked at %v ms, want %v", state, got, want)
+		}
 	}
-	w.beats = w.beats.Add(time.Hour)
-	n.begins(w.beats.Add(-time.Millisecond))
-	n.ways[0].proven = true
-	n.ways[0].live()
+	w.Note(process.Status{Node: "f", State: process.Running})
+	w.beats = n.due
+	for _, v := range n.ways {
+		v.proven = true
+		v.live()
+	}
 	if got := asked(900); len(got) > 1 {
 		t.Errorf("one through which probes come is asked at %v ms", got)
 	}

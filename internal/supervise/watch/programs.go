@@ -20,7 +20,7 @@ func (w *Watcher) Note(s process.Status) {
 	if s.State == process.Unready || s.Late && said {
 		w.unready[s.Node] = s.Message
 	}
-	if now := time.Now(); s.State == process.Running {
+	if now := time.Now(); s.State == process.Running || s.State == process.Ended {
 		for _, n := range w.nodes {
 			if slices.Contains(n.spec.Programs, s.Node) {
 				n.begins(now)

@@ -76,15 +76,14 @@ func (w *Watcher) rest(now time.Time) bool {
 		after = fast
 	}
 	w.await(now)
-	w.alarm.set(after)
+	w.alarm.set(w.hears(now, after))
 	return true
 }
 
-// await has who watches over functions at rest be woken by what comes through any. That may be something that these send by themselves, so
-// that who was is not again before a while, and then looks whether packets flow.
+// await has who watches over functions at rest be woken by what comes through any.
 func (w *Watcher) await(now time.Time) {
 	if w.table != nil && !w.flows(now) && !now.Before(w.awaits) {
-		w.awaits, w.woken = now.Add(deaf), false
+		w.woken = false
 		w.table.Rest()
 	}
 }
@@ -93,8 +92,21 @@ func (w *Watcher) await(now time.Time) {
 func (w *Watcher) heed() {
 	for w.table.Wait() {
 		w.mu.Lock()
-		w.woken = true
-		w.alarm.set(0)
+		w.wake(time.Now())
 		w.mu.Unlock()
 	}
+}
+
+// wake, as something came through. It may be what a function sends by itself, and then nobody is woken again for a while.
+func (w *Watcher) wake(now time.Time) {
+	w.woken, w.awaits = true, now.Add(deaf)
+	w.alarm.set(0)
+}
+
+// hears is when to look again: not later than what comes through functions at rest may wake who watches again.
+func (w *Watcher) hears(now time.Time, next time.Duration) time.Duration {
+	if w.woken && !w.flows(now) {
+		next = min(next, w.awaits.Sub(now))
+	}
+	return next
 }

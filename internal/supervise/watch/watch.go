@@ -84,7 +84,7 @@ type Watcher struct {
 	// were once.
 	active, opened time.Time
 	begun          bool
-	// awaits is until when nobody is woken by what comes through functions at rest, and woken that somebody was since that began.
+	// awaits is until when nobody is woken by what comes through functions at rest, as somebody was, and woken that this is so yet.
 	awaits time.Time
 	woken  bool
 	// unsure tells that something could not be read when ports last were.
@@ -387,8 +387,5 @@ func (w *Watcher) wait(now time.Time) time.Duration {
 	if w.opened.IsZero() {
 		next = min(next, fast)
 	}
-	if w.woken && !w.flows(now) {
-		next = min(next, w.awaits.Sub(now))
-	}
-	return max(next, time.Millisecond)
+	return max(w.hears(now, next), time.Millisecond)
 }
