@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/feature"
@@ -19,29 +18,26 @@ import (
 // awaited again.
 func TestAwaits(t *testing.T) {
 	nstest.Root(t)
-	nstest.Require(t, feature.Veth, feature.BPFIngress)
-	near, far := nstest.Open(t, nstest.Namespace(t)), nstest.Open(t, nstest.Namespace(t))
-	pair := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "port"}, PeerName: "eth0", PeerNamespace: netlink.NsFd(far.FD())}
-	err := near.LinkAdd(pair)
-	end, missing := far.LinkByName("eth0")
-	if err = errors.Join(err, missing); err == nil {
-		err = errors.Join(near.LinkSetUp(pair), far.LinkSetUp(end))
+	nstest.Require(t, feature.BPFIngress)
+	h := nstest.Open(t, nstest.Namespace(t))
+	loopback, err := h.LinkByName("lo")
+	if err == nil {
+		err = h.LinkSetUp(loopback)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	nstest.Carries(t, far, "eth0")
 	alarm, err := newAlarm()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer alarm.close()
-	w := &Watcher{beats: time.Unix(1000, 0), opened: time.Unix(1000, 0), alarm: alarm}
+	w := &Watcher{beats: time.Unix(1000, 0), alarm: alarm}
 	if w.table, err = health.NewTable(1, 1); err != nil {
 		t.Fatal(err)
 	}
 	defer w.table.Close()
-	taker, err := w.table.Take(resource.At(near, nstest.Owner(t)), "port", []int{0}, nil)
+	taker, err := w.table.Take(resource.At(h, nstest.Owner(t)), "lo", []int{0}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +49,7 @@ func TestAwaits(t *testing.T) {
 		}
 	}()
 	var socket int
-	if err := far.Do(func() (err error) {
+	if err := h.Do(func() (err error) {
 		socket, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
 		return err
 	}); err != nil {
@@ -62,7 +58,7 @@ func TestAwaits(t *testing.T) {
 	defer func() { _ = unix.Close(socket) }()
 	send := func() {
 		frame := append(append(make([]byte, 12), 0x88, 0xb5), make([]byte, 50)...)
-		if err := unix.Sendto(socket, frame, 0, &unix.SockaddrLinklayer{Ifindex: end.Attrs().Index}); err != nil && !errors.Is(err, unix.ENOBUFS) {
+		if err := unix.Sendto(socket, frame, 0, &unix.SockaddrLinklayer{Ifindex: loopback.Attrs().Index}); err != nil && !errors.Is(err, unix.ENOBUFS) {
 			t.Fatal(err)
 		}
 	}
@@ -77,10 +73,10 @@ func TestAwaits(t *testing.T) {
 	} {
 		now := w.beats.Add(time.Duration(c.beats * float64(slow)))
 		w.active = now.Add(-c.active)
-		if w.await(now); c.wakes {
+		if w.sleep(now, time.Hour); c.wakes {
 			wakes++
 		}
-		if after := w.wait(now); (after < deaf) != (!c.wakes && c.active > idle) {
+		if after := set(alarm); (after < deaf) != (!c.wakes && c.active > idle) {
 			t.Errorf("after %v beats: it is looked again in %v", c.beats, after)
 		}
 		for deadline := time.Now().Add(time.Minute); woken.Load() < wakes; time.Sleep(time.Millisecond) {
@@ -98,4 +94,17 @@ func TestAwaits(t *testing.T) {
 	if n := woken.Load(); n != wakes {
 		t.Errorf("woken %d times, want %d", n, wakes)
 	}
+	rests := newLine(t, "a b")
+	rests.table, rests.alarm, rests.opened = w.table, alarm, rests.beats
+	for beat := range turns {
+		rests.probed(rests.beats.Add(time.Duration(beat)*slow), nil)
+	}
+	now := rests.beats.Add(turns * slow)
+	rests.awaits = now.Add(fast / 2)
+	if !rests.rest(now) || set(alarm) != fast/2 {
+		t.Errorf("woken just before a beat, it is looked again in %v", set(alarm))
+	}
 }
+
+// set is after how long an alarm rings, as it was set.
+func set(a *alarm) time.Duration { return time.Duration(a.at.Value.Nano()) }

@@ -75,17 +75,20 @@ func (w *Watcher) rest(now time.Time) bool {
 		w.stir()
 		after = fast
 	}
-	w.await(now)
-	w.alarm.set(w.hears(now, after))
+	w.sleep(now, after)
 	return true
 }
 
-// await has who watches over functions at rest be woken by what comes through any.
-func (w *Watcher) await(now time.Time) {
-	if w.table != nil && !w.flows(now) && !now.Before(w.awaits) {
-		w.woken = false
+// sleep until it is time to look again. What comes through functions at rest wakes who watches before, but not for a while after something did.
+func (w *Watcher) sleep(now time.Time, after time.Duration) {
+	switch {
+	case w.table == nil || w.flows(now):
+	case now.Before(w.awaits):
+		after = min(after, w.awaits.Sub(now))
+	default:
 		w.table.Rest()
 	}
+	w.alarm.set(after)
 }
 
 // heed what comes through functions at rest.
@@ -99,14 +102,6 @@ func (w *Watcher) heed() {
 
 // wake, as something came through. It may be what a function sends by itself, and then nobody is woken again for a while.
 func (w *Watcher) wake(now time.Time) {
-	w.woken, w.awaits = true, now.Add(deaf)
+	w.awaits = now.Add(deaf)
 	w.alarm.set(0)
-}
-
-// hears is when to look again: not later than what comes through functions at rest may wake who watches again.
-func (w *Watcher) hears(now time.Time, next time.Duration) time.Duration {
-	if w.woken && !w.flows(now) {
-		next = min(next, w.awaits.Sub(now))
-	}
-	return next
 }

@@ -84,9 +84,8 @@ type Watcher struct {
 	// were once.
 	active, opened time.Time
 	begun          bool
-	// awaits is until when nobody is woken by what comes through functions at rest, as somebody was, and woken that this is so yet.
+	// awaits is until when nobody is woken by what comes through functions at rest, as somebody was.
 	awaits time.Time
-	woken  bool
 	// unsure tells that something could not be read when ports last were.
 	unsure bool
 	// held is until when nothing is taken for a failure or for its end, and no port is turned: the chain is being changed.
@@ -207,8 +206,7 @@ func (w *Watcher) look() bool {
 		w.listen(time.Now())
 		w.act(now)
 	}
-	w.await(now)
-	w.alarm.set(w.wait(now))
+	w.sleep(now, w.wait(now))
 	return true
 }
 
@@ -387,5 +385,5 @@ func (w *Watcher) wait(now time.Time) time.Duration {
 	if w.opened.IsZero() {
 		next = min(next, fast)
 	}
-	return max(w.hears(now, next), time.Millisecond)
+	return max(next, time.Millisecond)
 }
