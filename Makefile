@@ -20,6 +20,7 @@ packages:
 # What the tests run besides.
 packages-test: packages
 	@./scripts/packages busybox-static docker.io containerd containernetworking-plugins podman lxc ffmpeg iptables procps util-linux ethtool nginx openvswitch-switch haproxy squid shorewall gcc libc6-dev
+	-@./scripts/packages --backports suricata
 
 demo: packages build
 	@./scripts/demo

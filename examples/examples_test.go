@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/registry"
+	"nfchain.dev/nfchain/internal/run"
 )
 
 func TestMain(m *testing.M) { os.Exit(nstest.Main(m)) }
@@ -61,13 +63,32 @@ func TestEveryExampleCarriesTraffic(t *testing.T) {
 		if name == inContainers {
 			continue // its images take minutes to build (TestVideoPlaysInContainers)
 		}
+		if name == intrusions || name == prevention {
+			continue // TestIntrusionsAreFound, TestIntrusionsArePrevented
+		}
 		t.Run(name, func(t *testing.T) {
 			if contained(file) {
 				nstest.Docker(t)
 				nstest.BusyboxImage(t)
 			}
-			carries(t, nfchain, unique(t, file))
+			file = unique(t, file)
+			carries(t, nfchain, file)
+			if name == "own-core.yaml" {
+				hasCore(t, nfchain.show(t, file.Chains[0].Metadata.Name), "hello")
+			}
 		})
+	}
+}
+
+// hasCore checks that what a function runs may be on one CPU and no other.
+func hasCore(t *testing.T, state run.State, function string) {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", node(state, function).Program.PID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !regexp.MustCompile(`(?m)^Cpus_allowed_list:\t\d+$`).Match(status) {
+		t.Errorf("%s has more than one CPU:\n%s", function, status)
 	}
 }
 

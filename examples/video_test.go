@@ -157,12 +157,9 @@ func (v *video) newest() (number int) {
 	return number
 }
 
-func (v *video) show() (state run.State) {
+func (v *video) show() run.State {
 	v.t.Helper()
-	if err := json.Unmarshal([]byte(v.nfchain.run(v.t, "show", v.chain, "-o", "json")), &state); err != nil {
-		v.t.Fatal(err)
-	}
-	return state
+	return v.nfchain.show(v.t, v.chain)
 }
 
 // until something is so.
@@ -173,6 +170,15 @@ func (v *video) until(what string, is func() bool) {
 			v.t.Fatalf("not so after two minutes: %s\n%s", what, v.nfchain.run(v.t, "show", v.chain))
 		}
 	}
+}
+
+// show has the state of a chain.
+func (p program) show(t *testing.T, chain string) (state run.State) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(p.run(t, "show", chain, "-o", "json")), &state); err != nil {
+		t.Fatal(err)
+	}
+	return state
 }
 
 // node of a chain, by name.

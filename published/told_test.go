@@ -37,7 +37,7 @@ func told(t *testing.T, id string, machine machineOf, has ...string) map[string]
 			instance := k/each + 1
 			value := machine(p, instance) * (1 + 0.005*r.NormFloat64())
 			x := trial.Trial{Condition: len(run.Conditions) - 1, Repeat: k + 1, Instance: 1000*len(run.Conditions) + instance, Metrics: map[string]float64{
-				"goodput_bps": value, "packet_rate_pps": value, "transactions_per_second": value,
+				"goodput_bps": value, "packet_rate_pps": value, "forwarding_rate_pps": value, "transactions_per_second": value,
 			}}
 			if k%each == 0 { // how long it takes to come up differs by more than what it carries
 				x.Made = []trial.Making{{MakeS: 0.02 * math.Pow(machine(p, instance)/1e9, 10)}}
@@ -146,6 +146,14 @@ func TestDraftsOnKnownMachines(t *testing.T) {
 		}, []string{"tool.docker", "hugepages.limits"}, map[string]string{"hugepages": holds, "hugepages:one-flow": fails}},
 		{"dcn05/hugepages", func(p experiment.Point, _ int) float64 { return 1e9 * gain(is(p, "mix", "hugepages"), 0.3) },
 			nil, map[string]string{"hugepages": untold, "hugepages:one-flow": untold}},
+		{"dcn05/dpdk", func(p experiment.Point, _ int) float64 { // a CPU of its own gains, and so do hugepages
+			return 1e9 * gain(is(p, "mix", "hugepages"), 0.3) * map[string]float64{"none": 0.5, "shared: 0-1": 1, "exclusive": 1.5}[p.Factors["chain.placement.functions"].(string)]
+		}, []string{"tool.docker", "hugepages.limits"}, map[string]string{"fig12-exclusive:dpdk": holds, "fig12-exclusive:dpdk-packets": holds, "fig12-numa:dpdk": holds,
+			"hugepages:dpdk": holds, "hugepages:dpdk-packets": holds}},
+		{"dcn05/dpdk", func(p experiment.Point, _ int) float64 { // both cost
+			return 1e9 * gain(is(p, "mix", "hugepages"), -0.3) * map[string]float64{"none": 1.5, "shared: 0-1": 1, "exclusive": 0.5}[p.Factors["chain.placement.functions"].(string)]
+		}, []string{"tool.docker", "hugepages.limits"}, map[string]string{"fig12-exclusive:dpdk": fails, "fig12-exclusive:dpdk-packets": fails, "fig12-numa:dpdk": fails,
+			"hugepages:dpdk": fails, "hugepages:dpdk-packets": fails}},
 		{"dcn05/pod", func(p experiment.Point, _ int) float64 { // within a pod nothing is between
 			return 1e9 * gain(is(p, "wiring", "pod"), 0.5)
 		}, []string{"tool.docker"}, map[string]string{"one-pod": holds, "one-pod:rr": holds, "network-models": holds, "network-models:rr": holds}},

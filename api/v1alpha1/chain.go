@@ -16,7 +16,7 @@ type ChainSpec struct {
 	Wiring string `json:"wiring,omitempty"`
 	// Runtime is where functions live unless one says otherwise: netns (default), a network
 	// namespace; inline, no namespace, but a step in the kernel that packets take between two
-	// of them; docker, containerd, podman or lxc, a container of that engine of this machine; cni, a container
+	// of them, or where they are only handed on; docker, containerd, podman or lxc, a container of that engine of this machine; cni, a container
 	// that another runtime puts in its place through nfchain as its CNI plugin; auto, for a
 	// function with a container the first of these that answers, but lxc, and for others inline where
 	// wiring, kind and machine can, and else a namespace.

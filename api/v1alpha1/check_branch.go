@@ -69,7 +69,7 @@ func (c Catalogue) checkParting(s *ChainSpec, i int, wiring string, at place) []
 		f.addf(field, "wiring %s sends what leaves a function to the one after it; use wiring: %s, or leave %s out", wiring, strings.Join(c.Branching, " or "), field)
 	case fn.Group != "":
 		f.addf(field, "functions of group %s share a namespace, which packets leave as one; leave one of the two out", fn.Group)
-	case s.runtimeOf(fn) == RuntimeInline:
+	case s.runtimeOf(fn) == RuntimeInline && len(fn.Branches) > 0:
 		f.addf(field, "a function that is inline has no namespace that packets leave with a mark; say it of the function before it, or give this one runtime: %s", RuntimeNetns)
 	}
 	if len(fn.Branches) > MostBranches {
@@ -119,9 +119,7 @@ func (s *ChainSpec) onward(from int, to string) string {
 			return fmt.Sprintf("%s is in group %s, whose functions are passed together; write %s", quote(to), other.Group, other.Group)
 		case other.Name == to && i <= from, other.Group == to && other.Group != "" && i < from:
 			return fmt.Sprintf("%s is not behind %s; packets go on to functions after it, or to %s", quote(to), fn.Name, s.last())
-		case other.Name == to && s.runtimeOf(other) == RuntimeInline:
-			return fmt.Sprintf("%s is inline, between two others; name a function that has a namespace", quote(to))
-		case i <= from || s.runtimeOf(other) == RuntimeInline:
+		case i <= from:
 		case other.Group == "":
 			behind = append(behind, other.Name)
 		case !slices.Contains(behind, other.Group):

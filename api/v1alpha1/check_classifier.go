@@ -117,18 +117,16 @@ func hasFamily(prefixes []netip.Prefix, four bool) bool {
 }
 
 func (m FlowMatch) checkProtocol(prefixes []netip.Prefix) string {
-	switch m.Protocol {
-	case "tcp", "udp", "sctp":
-		return ""
-	case "", "icmp", "icmpv6":
-	default:
-		return fmt.Sprintf("%q is not a protocol; use tcp, udp, sctp, icmp or icmpv6", m.Protocol)
+	if m.Protocol != "" {
+		if _, err := m.Protocol.Number(); err != nil {
+			return err.Error()
+		}
 	}
-	switch {
-	case m.SourcePort != "" || m.DestinationPort != "":
-		return "ports need a protocol that has them: tcp, udp or sctp"
-	case m.Protocol != "" && len(prefixes) > 0 && !hasFamily(prefixes, m.Protocol == "icmp"):
-		return fmt.Sprintf("%s has no packets of the address family of %s", m.Protocol, prefixes[0])
+	switch version := m.Protocol.Version(); {
+	case (m.SourcePort != "" || m.DestinationPort != "") && !m.Protocol.Ported():
+		return "ports need a protocol that has them: tcp, udp, sctp, dccp or udplite"
+	case version != 0 && len(prefixes) > 0 && !hasFamily(prefixes, version == 4):
+		return fmt.Sprintf("rules know %s in IPv%d alone, and %s is not of that; name another protocol, or other addresses", m.Protocol.Text(), version, prefixes[0])
 	}
 	return ""
 }

@@ -43,10 +43,11 @@ type FlowMatch struct {
 	// Source and Destination are addresses or prefixes, IPv4 or IPv6.
 	Source      Prefixes `json:"source,omitempty"`
 	Destination Prefixes `json:"destination,omitempty"`
-	// Protocol is tcp, udp, sctp, icmp or icmpv6.
-	Protocol string `json:"protocol,omitempty"`
-	// SourcePort and DestinationPort are ports or inclusive ranges of them, as 80,8000-8080. Fragments
-	// have no ports.
+	// Protocol is tcp, udp, sctp, dccp, udplite, icmp, icmpv6, gre, esp, ah, or a number from 1 to 255. Of
+	// IPv6 it is the one behind the extension headers.
+	Protocol Protocol `json:"protocol,omitempty"`
+	// SourcePort and DestinationPort are ports or inclusive ranges of them, as 80,8000-8080, of tcp, udp,
+	// sctp, dccp or udplite. Fragments have no ports.
 	SourcePort      PortRanges `json:"source_port,omitempty"`
 	DestinationPort PortRanges `json:"destination_port,omitempty"`
 	// DSCP are code points of differentiated services, 0 to 63 or by name: ef, cs0 to cs7, af11 to af43.

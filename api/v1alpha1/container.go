@@ -84,6 +84,9 @@ type Container struct {
 // Local tells whether the image is given by its path.
 func (c *Container) Local() bool { return c != nil && ofPath.MatchString(c.Image) }
 
+// OwnPlace is where nfchain's own program is in a container, which begins what runs there.
+const OwnPlace = "/.nfchain"
+
 // ofPath is how a path begins, and no name of an image does.
 var ofPath = regexp.MustCompile(`^(/|\.\.?(/|$))`)
 
@@ -200,6 +203,9 @@ func (c *Container) check(runtime string) []FieldProblem {
 		}
 	}
 	f.under("", c.checkSeccomp())
+	if c.User != "" && c.Image == "" {
+		f.addf("user", "is for the program of an image, and there is none here: what waits in a container without one is nfchain's; leave user out, or name an image")
+	}
 	targets := map[string]string{}
 	for i, m := range c.Mounts {
 		path := item("mounts", i)
@@ -209,6 +215,8 @@ func (c *Container) check(runtime string) []FieldProblem {
 		switch target := filepath.Clean(m.Target); {
 		case !filepath.IsAbs(m.Target) || target == "/":
 			f.addf(path+".target", "%s is not an absolute path below /", quote(m.Target))
+		case target == OwnPlace || strings.HasPrefix(target, OwnPlace+"/"):
+			f.addf(path+".target", "%s is where nfchain's own program is in a container; choose another path", quote(m.Target))
 		case targets[target] != "":
 			f.addf(path+".target", "%s is the target of %s already", quote(m.Target), targets[target])
 		default:

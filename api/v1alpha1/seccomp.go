@@ -64,8 +64,25 @@ func ParseSeccomp(text []byte) (p SeccompProfile, err error) {
 		if err := seccompAction(s.Action); err != nil {
 			return p, fmt.Errorf("is not a profile of seccomp: syscalls[%d].action %w", i, err)
 		}
+		if err := s.checkArgs(); err != nil {
+			return p, fmt.Errorf("is not a profile of seccomp: syscalls[%d].args: %w", i, err)
+		}
 	}
 	return p, nil
+}
+
+// checkArgs wants the arguments that are looked at to be written as engines read them.
+func (s SeccompSyscall) checkArgs() error {
+	var args []struct {
+		Index    uint   `json:"index"`
+		Value    uint64 `json:"value"`
+		ValueTwo uint64 `json:"valueTwo"`
+		Op       string `json:"op"`
+	}
+	if len(s.Args) == 0 {
+		return nil
+	}
+	return json.Unmarshal(s.Args, &args)
 }
 
 func seccompAction(name string) error {

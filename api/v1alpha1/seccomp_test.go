@@ -14,11 +14,13 @@ func TestSeccomp(t *testing.T) {
 		`{}`:                                 `defaultAction "" is none`,
 		`{"defaultAction": "ALLOW"}`:         `defaultAction "ALLOW" is none`,
 		`{"defaultAction": "SCMP_ACT_ALOW"}`: `did you mean "SCMP_ACT_ALLOW"?`,
-		`{"defaultAction": "SCMP_ACT_ALLOW", "syscall": []}`:                                                    `unknown field "syscall"`,
-		`{"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [{"action": "SCMP_ACT_LOG"}]}`:                         `syscalls[0] has no names`,
-		`{"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [{"names": ["x"]}]}`:                                   `syscalls[0].action "" is none`,
-		`{"defaultAction": "SCMP_ACT_ALLOW"} {}`:                                                                `something is behind it`,
-		`{"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [{"names": ["x"], "action": "SCMP_ACT_LOG", "args": 1`: `unexpected EOF`,
+		`{"defaultAction": "SCMP_ACT_ALLOW", "syscall": []}`:                                                                      `unknown field "syscall"`,
+		`{"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [{"action": "SCMP_ACT_LOG"}]}`:                                           `syscalls[0] has no names`,
+		`{"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [{"names": ["x"]}]}`:                                                     `syscalls[0].action "" is none`,
+		`{"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [{"names": ["x"], "action": "SCMP_ACT_LOG", "args": {"index": 0}}]}`:     `syscalls[0].args: json: cannot unmarshal object`,
+		`{"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [{"names": ["x"], "action": "SCMP_ACT_LOG", "args": [{"index": "0"}]}]}`: `syscalls[0].args: json: cannot unmarshal string`,
+		`{"defaultAction": "SCMP_ACT_ALLOW"} {}`:                                                                                  `something is behind it`,
+		`{"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [{"names": ["x"], "action": "SCMP_ACT_LOG", "args": 1`:                   `unexpected EOF`,
 	} {
 		_, err := ParseSeccomp([]byte(text))
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

@@ -78,35 +78,36 @@ struct mark {
 
 enum { MARK = 14 }; /* bytes of a mark */
 
-/* Protocols that carry a mark, by their numbers (IANA), and where TCP tells the length of
- * its header: in the upper half of that byte, in words. */
 enum { NSH_FRAME = 3 }; /* its next protocol: Ethernet */
-enum { IS_ICMP = 1, IS_TCP = 6, IS_UDP = 17, IS_ICMP6 = 58, TCP_OFFSET = 12, ECHO = 8 };
 
-/* behind is how long the header of a protocol is, 0 if packets of it carry no mark. */
-static inline __u32 behind(const unsigned char *header, __u8 protocol)
+/* Protocols by their numbers (IANA), and behind how much of them the mark is, as internal/trace/flow.go writes them: behind
+ * a request of DCCP, behind the header of SCTP, a chunk that asks for an association and the head of a parameter, and
+ * behind 8 bytes of others, as the headers of UDP and of echos of ICMP are long. TCP tells the length of its header: in the upper
+ * half of that byte, in words. */
+enum { IS_TCP = 6, IS_DCCP = 33, IS_SCTP = 132 };
+enum { TCP_OFFSET = 12, DCCP_REQUEST = 20, SCTP_REQUEST = 12 + 20 + 4, OTHER = 8 };
+
+/* behind is how much of a protocol is before the mark, given the byte where TCP tells that. */
+static inline __u32 behind(__u8 protocol, __u8 offset)
 {
-	unsigned char offset;
-
 	switch (protocol) {
-	case IS_UDP:
-		return UDP;
-	case IS_ICMP:
-	case IS_ICMP6:
-		return ECHO;
 	case IS_TCP:
-		return bpf_probe_read_kernel(&offset, 1, header + TCP_OFFSET) ? 0 : (offset >> 4) * 4;
+		return (offset >> 4) * 4;
+	case IS_DCCP:
+		return DCCP_REQUEST;
+	case IS_SCTP:
+		return SCTP_REQUEST;
 	}
-	return 0;
+	return OTHER;
 }
 
 /* read the mark of a packet whose IP header is there, and which ends there: what is behind
  * that is left of another packet. */
 static inline int mark_at(const unsigned char *ip, const unsigned char *end, struct mark *m)
 {
-	unsigned char head[10];
+	unsigned char head[10], offset = 0;
 	const unsigned char *payload;
-	__u32 header;
+	__u8 protocol;
 
 	if (bpf_probe_read_kernel(head, sizeof(head), ip))
 		return 0;
@@ -115,14 +116,14 @@ static inline int mark_at(const unsigned char *ip, const unsigned char *end, str
 		if (bpf_probe_read_kernel(head, sizeof(head), ip))
 			return 0;
 	}
-	if (head[0] >> 4 == 4)
-		header = behind(ip + (head[0] & 15) * 4, head[9]);
-	else if (head[0] >> 4 == 6)
-		header = behind(ip + IPV6, head[6]);
-	else
+	if (head[0] >> 4 != 4 && head[0] >> 4 != 6)
 		return 0;
-	payload = ip + (head[0] >> 4 == 4 ? (head[0] & 15) * 4 : IPV6) + header;
-	if (!header || payload + MARK > end || bpf_probe_read_kernel(m, MARK, payload))
+	protocol = head[0] >> 4 == 4 ? head[9] : head[6];
+	payload = ip + (head[0] >> 4 == 4 ? (head[0] & 15) * 4 : IPV6);
+	if (protocol == IS_TCP && bpf_probe_read_kernel(&offset, 1, payload + TCP_OFFSET))
+		return 0;
+	payload += behind(protocol, offset);
+	if (payload + MARK > end || bpf_probe_read_kernel(m, MARK, payload))
 		return 0;
 	return m->signature == signature;
 }
@@ -222,7 +223,7 @@ enum { PACKET_OUTGOING = 4 };
 static inline int carried_by(struct __sk_buff *skb, struct mark *m)
 {
 	__u32 at = ETHERNET;
-	__u8 head[10], offset, protocol;
+	__u8 head[10], offset = 0, protocol;
 
 	if (bpf_skb_load_bytes(skb, at, head, sizeof(head)))
 		return 0;
@@ -230,16 +231,9 @@ static inline int carried_by(struct __sk_buff *skb, struct mark *m)
 	protocol = head[0] >> 4 == 4 ? head[9] : head[6];
 	if (head[0] >> 4 != 4 && head[0] >> 4 != 6)
 		return 0;
-	if (protocol == IS_TCP) {
-		if (bpf_skb_load_bytes(skb, at + TCP_OFFSET, &offset, 1))
-			return 0;
-		at += (offset >> 4) * 4;
-	} else if (protocol == IS_UDP)
-		at += UDP;
-	else if (protocol == IS_ICMP || protocol == IS_ICMP6)
-		at += ECHO;
-	else
+	if (protocol == IS_TCP && bpf_skb_load_bytes(skb, at + TCP_OFFSET, &offset, 1))
 		return 0;
+	at += behind(protocol, offset);
 	return !bpf_skb_load_bytes(skb, at, m, MARK) && m->signature == signature;
 }
 

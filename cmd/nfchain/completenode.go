@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/plan"
 )
@@ -106,7 +107,7 @@ func (a *app) completeInside(cmd *cobra.Command, args []string, begun string) ([
 // hopsOf a plan are the names that captures are of.
 func hopsOf(p *plan.Plan) (names []string) {
 	for i, n := range p.Nodes {
-		if !n.Again() {
+		if !n.Again() && n.Kind != plan.StopKind { // which has the name of the first function at it
 			names = append(names, n.Function())
 		}
 		if n.Name != n.Function() {
@@ -125,7 +126,7 @@ func hopsOf(p *plan.Plan) (names []string) {
 // goalsOf a plan are the names that flows go to.
 func goalsOf(p *plan.Plan) (names []string) {
 	for _, n := range p.Nodes {
-		if n.Again() {
+		if n.Again() || n.Kind == plan.StopKind {
 			continue
 		}
 		names = append(names, n.Function())
@@ -142,13 +143,13 @@ func (a *app) completeFlow(cmd *cobra.Command, args []string, begun string) ([]s
 	case 0:
 		return completeChain(cmd, args, begun)
 	case 1:
-		return begins([]string{"tcp", "udp", "icmp"}, begun), asListed
+		return begins(api.ProtocolNames(), begun), asListed
 	case 2:
 		return begins(a.nodesIn(cmd, args[0], endsOf), begun), asListed
 	case 3:
 		from, _, _ := strings.Cut(args[2], ":")
 		names := begins(without(a.nodesIn(cmd, args[0], goalsOf), []string{from}), begun)
-		if args[1] != "icmp" {
+		if api.Protocol(args[1]).Ported() {
 			return names, asListed | cobra.ShellCompDirectiveNoSpace // a port follows
 		}
 		return names, asListed

@@ -19,15 +19,18 @@ func (a *app) explainCmd() *cobra.Command {
 	var t trace.Options
 	var w runs.FlowWords
 	cmd := &cobra.Command{
-		Use: "explain CHAIN|FILE tcp|udp|icmp FROM TO", Short: "Tell which way packets of a flow take through a live chain, how far they come, and why no farther",
+		Use: "explain CHAIN|FILE PROTOCOL FROM TO", Short: "Tell which way packets of a flow take through a live chain, how far they come, and why no farther",
 		Long: `Send a few packets of a flow from the end of a chain where it begins, and tell at which hops
 they were seen, where they ended, and why, in words beside the kernel's own.
 
-FROM and TO are nodes or addresses, with a port for tcp and udp: client, server:443,
+PROTOCOL is tcp, udp, sctp, dccp, udplite, icmp, icmpv6, gre, esp, ah, or a number from 1 to 255; icmp
+is that of the addresses' version of IP.
+
+FROM and TO are nodes or addresses, with a port for tcp, udp, sctp, dccp and udplite: client, server:443,
 198.18.0.1, [2001:2::1]:443. A name means what it resolves to at the end where the flow begins, as
 programs there see it. A flow begins at one of the ends; where FROM has no port, one is chosen. It goes
-to the other end, to who is behind that, or to a function, where it ends then. The packets open a connection (tcp), carry a few bytes (udp) or ask for an echo (icmp), and
-what listens at TO gets them, whatever it then makes of them.
+to the other end, to who is behind that, or to a function, where it ends then. The packets open a connection (tcp, sctp, dccp), carry a few bytes (udp, udplite) or ask for an echo (icmp, icmpv6), and
+what listens at TO gets them, whatever it then makes of them. Those of other protocols have zeros where their header would be.
 
 A classifier's rules ask for more: --dscp gives the packets a code point, --vlan a tag, and with --ingress they
 come in at that end, so that FROM may be anybody's address behind it.
@@ -36,6 +39,8 @@ It needs root and a kernel that describes its types (Linux 5.17 or newer).`,
 		Example: `  nfchain explain edge tcp client server:443
   nfchain explain edge udp client:5000 198.18.0.9:53 -o json
   nfchain explain edge icmp server client
+  nfchain explain edge sctp client server:3868
+  nfchain explain edge gre client server
   nfchain explain edge tcp server fw:22
   nfchain explain edge tcp 203.0.113.7 server:443 --ingress client --dscp af41 --vlan 10`,
 		Args: cobra.ExactArgs(4), ValidArgsFunction: a.completeFlow,

@@ -17,11 +17,11 @@ import (
 func TestRefusalsHaveTheirPlace(t *testing.T) {
 	const head = "apiVersion: nfchain.dev/v1alpha1\nkind: NetworkServiceChain\nmetadata: {name: c}\nspec:\n  wiring: ebpf\n"
 	for body, want := range map[string]string{
-		"  functions:\n  - {name: a, kind: forward, branches: [{mark: 1, to: server}]}\n  - {name: p, kind: passthrough}\n":                                                "8:5: spec.functions[1]: a passthrough cannot be",
-		"  functions:\n  - {name: a-1, kind: nat, runtime: inline, nat: {source: {masquerade: true}}}\n  - {name: b, kind: forward, replicas: 2}\n":                        "7:5: spec.functions[0]: function a-1 translates addresses and is inline beside b",
-		"  functions:\n  - {name: b, kind: forward, replicas: 2, onFailure: bypass}\n  - {name: a, kind: counter, runtime: inline}\n":                                      "7:54: spec.functions[0].onFailure: what is led past b",
-		"  functions:\n  - {name: g1, kind: passthrough, group: g}\n  - {name: g2, kind: firewall, group: g}\n":                                                            "7:5: spec.functions[0]: a passthrough needs a namespace of its own",
-		"  functions: [{name: i, kind: counter, runtime: inline}, {name: a, kind: forward}]\n  classifier: {rules: [{name: x, match: {protocol: tcp}, functions: [a]}]}\n": "7:15: spec.classifier: i is inline beside",
+		"  functions:\n  - {name: a, kind: forward}\n  - {name: p, kind: passthrough, branches: [{mark: 1, to: server}]}\n  - {name: b, kind: forward}\n":                                                               "8:44: spec.functions[1].branches: what a passthrough passes on has no mark",
+		"  functions:\n  - {name: a, kind: forward, branches: [{mark: 1, to: b}]}\n  - {name: a-1, kind: nat, runtime: inline, nat: {source: {masquerade: true}}}\n  - {name: b, kind: forward}\n":                      "8:5: spec.functions[1]: a nat gives connections addresses",
+		"  functions:\n  - {name: b, kind: forward}\n  - {name: a, kind: nat, onFailure: bypass, nat: {source: {masquerade: true}}}\n":                                                                                  "8:37: spec.functions[1].onFailure: ",
+		"  functions:\n  - {name: g1, kind: passthrough, group: g}\n  - {name: g2, kind: firewall, group: g}\n":                                                                                                         "7:5: spec.functions[0]: a passthrough needs a namespace of its own",
+		"  functions: [{name: i, kind: nat, runtime: inline, nat: {source: {}}}, {name: a, kind: forward}]\n  classifier: {rules: [{name: x, match: {protocol: tcp}, functions: [i, a]}, {name: y, functions: [i]}]}\n": "7:15: spec.classifier: i translates addresses",
 	} {
 		name := filepath.Join(t.TempDir(), "c.yaml")
 		if err := os.WriteFile(name, []byte(head+body), 0o600); err != nil {
@@ -83,9 +83,9 @@ func TestPlacementIsTheMachines(t *testing.T) {
 		"  placement: {load: exclusive, softirqs: exclusive, numa: same}\n": "",
 		"  placement: {load: exclusive, numa: \"7\"}\n":                     "",
 		"  placement: {load: {shared: 8000}}\n":                             "",
-		"  placement: {load: {shared: 8000}}\n  wiring: ebpf\n  functions: [{name: b, kind: forward, replicas: 2, onFailure: bypass}, {name: a, kind: counter, runtime: inline}]\n":                                                                       "spec.functions[0].onFailure: what is led past b",
-		"  placement: {load: exclusive}\n  wiring: ebpf\n  functions: [{name: c, kind: command, resources: {cpus: 0-1023}, command: {args: [a]}}, {name: b, kind: forward, replicas: 2, onFailure: bypass}, {name: a, kind: counter, runtime: inline}]\n": "spec.functions[1].onFailure: what is led past b",
-		"  placement: {functions: exclusive, load: exclusive}\n  wiring: ebpf\n  functions: [{name: a, kind: command, replicas: 2, command: {args: [a]}}]\n":                                                                                              "spec.functions[0].replicas: placement gives each function a CPU to itself",
+		"  placement: {load: {shared: 8000}}\n  wiring: ebpf\n  functions: [{name: b, kind: nat, onFailure: bypass, nat: {source: {masquerade: true}}}, {name: a, kind: counter, runtime: inline}]\n":                                                                       "spec.functions[0].onFailure: ",
+		"  placement: {load: exclusive}\n  wiring: ebpf\n  functions: [{name: c, kind: command, resources: {cpus: 0-1023}, command: {args: [a]}}, {name: b, kind: nat, onFailure: bypass, nat: {source: {masquerade: true}}}, {name: a, kind: counter, runtime: inline}]\n": "spec.functions[1].onFailure: ",
+		"  placement: {functions: exclusive, load: exclusive}\n  wiring: ebpf\n  functions: [{name: a, kind: command, replicas: 2, command: {args: [a]}}]\n":                                                                                                                "spec.functions[0].replicas: placement gives each function a CPU to itself",
 	} {
 		name := filepath.Join(t.TempDir(), "c.yaml")
 		if err := os.WriteFile(name, []byte(head+body), 0o600); err != nil {

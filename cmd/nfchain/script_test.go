@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,10 +10,12 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -37,11 +40,7 @@ func owned(text string) string { return strings.ReplaceAll(text, "e2e", own) }
 
 func TestMain(m *testing.M) {
 	// testscript.Main exits, so leaks are looked for in the tests' own clean-up.
-	testscript.Main(m, map[string]func(){
-		"nfchain": func() {
-			os.Exit(run(env{args: os.Args, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now}))
-		},
-	})
+	testscript.Main(m, map[string]func(){"nfchain": main})
 }
 
 // TestScripts runs the command as a user does. The name of every script is the
@@ -92,6 +91,39 @@ func scriptParams(files ...string) testscript.Params {
 	}
 }
 
+// slowly is an answer given at 4 MB/s, so that who gets it can tell how far it is.
+type slowly struct{ http.ResponseWriter }
+
+func (w slowly) Write(data []byte) (n int, err error) {
+	for part := range slices.Chunk(data, 200_000) {
+		time.Sleep(50 * time.Millisecond)
+		wrote, err := w.ResponseWriter.Write(part)
+		if n += wrote; err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// putForeign puts an image of another architecture there, box:far, which has no layers.
+func putForeign(ts *testscript.TestScript, images http.Handler) {
+	put := func(method, where, kind, content string) {
+		request, err := http.NewRequest(method, where, strings.NewReader(content))
+		ts.Check(err)
+		request.Header.Set("Content-Type", kind)
+		answer := httptest.NewRecorder()
+		if images.ServeHTTP(answer, request); answer.Code >= http.StatusBadRequest {
+			ts.Fatalf("%s: %d %s", where, answer.Code, answer.Body)
+		}
+	}
+	config := `{"architecture":"s390x","os":"linux","config":{},"rootfs":{"type":"layers","diff_ids":[]}}`
+	digest := fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(config)))
+	put(http.MethodPost, "/v2/box/blobs/uploads/?digest="+digest, "application/octet-stream", config)
+	const kind = "application/vnd.docker.distribution.manifest.v2+json"
+	put(http.MethodPut, "/v2/box/manifests/far", kind, fmt.Sprintf(
+		`{"schemaVersion":2,"mediaType":%q,"config":{"mediaType":"application/vnd.docker.container.image.v1+json","size":%d,"digest":%q},"layers":[]}`, kind, len(config), digest))
+}
+
 // serveImages has a registry of images at an address of its own, without TLS, which the script finds in REGISTRY. It ends with the script.
 func serveImages(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 0 {
@@ -99,7 +131,9 @@ func serveImages(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	ts.Check(err)
-	server := &http.Server{Handler: registry.New(registry.Logger(log.New(io.Discard, "", 0)))}
+	images := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
+	putForeign(ts, images)
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { images.ServeHTTP(slowly{w}, r) })}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

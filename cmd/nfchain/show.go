@@ -224,6 +224,10 @@ func (a *app) printDrift(of string, d runs.Drift) {
 const mostRules = 20
 
 func (a *app) printCounters(n runs.NodeState) {
+	if c := n.Connections; c != nil {
+		a.printf("\n%s: %s tracked by its kernel, %d made room for others, %s dropped for want of room\n", n.Name, words.Plural(int(c.Tracked), "connection"), c.Evicted,
+			words.Plural(int(c.Dropped), "packet"))
+	}
 	if len(n.Rules) == 0 && n.Dropped == nil {
 		return
 	}

@@ -30,6 +30,13 @@ func with(labels told.Labels, name, value string) told.Labels {
 func (m *stateMetrics) did(chain string, n runs.NodeState) {
 	node := told.Labels{"node": n.Name}
 	m.rules(chain, node, n.Rules, n.Dropped)
+	if c := n.Connections; c != nil {
+		m.gauge("nfchain_tracked_connections", "Connections that the kernel of a node tracks.", chain, float64(c.Tracked), node)
+		m.counters("nfchain_tracked_connections_", chain, node, []counter{
+			{"evicted", "Connections that made room for others in what a kernel tracks.", c.Evicted},
+			{"dropped_packets", "Packets that would have begun a connection for which there was no room.", c.Dropped},
+		})
+	}
 	for _, f := range n.Functions {
 		m.rules(chain, with(node, "function", f.Name), nil, f.Dropped)
 	}

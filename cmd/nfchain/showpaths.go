@@ -42,5 +42,5 @@ func pathText(r runs.PathRuleState) string {
 	if r.Drop {
 		return api.OtherwiseDrop
 	}
-	return plan.Path{Functions: r.Path, Back: r.Back, Branched: r.Branched, ServicePath: r.ServicePath}.Whole()
+	return plan.Path{Functions: r.Path, Visited: r.BackFunctions, Branched: r.Branched, ServicePath: r.ServicePath}.Whole()
 }

@@ -18,9 +18,10 @@ import (
 
 // Flows of a crowd: these differ in their source ports, and then in their destination ports, of which so many have one.
 const (
-	million   = 1_000_000
-	crowdPort = 8000
-	onePort   = 1 << 14
+	million     = 1_000_000
+	crowdPort   = 8000
+	crowdSource = 20000 // the first of them
+	onePort     = 1 << 14
 )
 
 // crowd is a million flows of the built-in generator, whose packets its meter counts: none is lost but what the machine drops because

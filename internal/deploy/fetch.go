@@ -37,6 +37,17 @@ func (w *work) prepare(ctx context.Context, of dueContainers) (images map[string
 	for _, r := range of.wanted {
 		s := r.Spec.(container.Spec)
 		_, is := due[s.Name]
+		if is {
+			err := s.Mountable()
+			if err != nil && !w.restoring {
+				return nil, err
+			}
+			if err != nil {
+				w.lacking[s.Name] = err
+				delete(due, s.Name)
+				continue
+			}
+		}
 		if again := s.Pull == api.PullAlways && !w.restoring; is || again {
 			key := strings.Join([]string{s.Engine, s.Image, s.Pull}, " ")
 			from[key] = append(from[key], r)

@@ -34,6 +34,7 @@ var (
 	stays   = "ebpf: {idle: 10m, census: 300ms}\n"
 	told    = "{name: tell, kind: forward, branches: [{mark: 9, to: server}]}"
 	headers = "{name: inspect, kind: command, encapsulation: nsh, command: {args: [inspect]}}"
+	asking  = "ebpf: {flows: 1024}\n" + spec("{name: ask, kind: command, replicas: 2, command: {args: [ask]}}")
 	headed  = spec(forward("a"), headers) + classifier("chain", pathRule("all", "protocol: udp", "inspect"), pathRule("some", "protocol: tcp", "inspect", "a"))
 )
 
@@ -49,7 +50,7 @@ func everyProgram(f *testing.F) (all []*configured, in *netns.Handle) {
 		{stays + spec(forward("a")), stays + spec(forward("x"), forward("a"))},
 		{stays + spec(forward("a"), inline("one")), stays + spec(forward("a"), forward("x"), inline("one"))},
 		{stays + spec(told, replicas("b", 2)), stays + spec(told, forward("x"), replicas("b", 2))},
-		{spec(replicas("a", 2))}, {mixed}, {natted}, {balanced}, {ruled}, {behind}, {headed}, {spec(headers)}, {spec(quickly)},
+		{spec(replicas("a", 2))}, {mixed}, {natted}, {balanced}, {ruled}, {behind}, {headed}, {spec(headers)}, {asking}, {spec(quickly)},
 		{"wiring: veth\n" + spec("{name: driven, kind: passthrough, passthrough: {mode: xdp}}")},
 	} {
 		programs, indexes := made(f, edits...)
@@ -61,6 +62,13 @@ func everyProgram(f *testing.F) (all []*configured, in *netns.Handle) {
 			there[i] = true
 		}
 	}
+	turn := func(c *configured) int { // before others that enter flows in the same table
+		if c.mark == held.OpensMark {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(all, func(a, b *configured) int { return turn(a) - turn(b) })
 	return all, in
 }
 
@@ -120,13 +128,13 @@ func FuzzProgramsOfChains(f *testing.F) {
 	})
 }
 
-// varied fails the test if a kind of program is missing, or one was not led by what it was told: each has gone on, and those that may end
-// packets have ended some.
+// varied fails the test if a kind of program is missing, or one was not led by what it was told: each has gone on, those that may end
+// packets have ended some, and those that note whose flows are have noted some.
 func varied(tb testing.TB, all []*configured) {
 	tb.Helper()
 	for _, name := range []string{
 		steer.Name, steer.SpreadName, steer.StayName, steer.BranchName, steer.PathsName, steer.FrontName, steer.VersionsName, steer.LeadsName,
-		held.PassMark, held.ProbeMark, held.ThroughMark, held.LabelMark, header,
+		held.PassMark, held.ProbeMark, held.OpensMark, held.ThroughMark, held.LabelMark, header,
 	} {
 		if !slices.ContainsFunc(all, func(c *configured) bool { return strings.HasPrefix(c.Name, name) }) {
 			tb.Errorf("no chain has a program called %s", name)
@@ -137,11 +145,18 @@ func varied(tb testing.TB, all []*configured) {
 			tb.Errorf("no program has a table called %s", name)
 		}
 	}
+	noted := map[uint32]int{1: 0, 2: 0}
 	for _, c := range all {
 		for _, verdict := range c.wanted() {
 			if c.said[verdict] == 0 {
 				tb.Errorf("%s never said %d, but %v", c.where, verdict, c.said)
 			}
 		}
+		if c.mark == held.OpensMark { // of the two of a replica the first alone meets flows that the other has not noted
+			noted[c.replica] += c.noted
+		}
+	}
+	if len(noted) != 2 || noted[1] == 0 || noted[2] == 0 {
+		tb.Errorf("by the replicas whose flows programs note, they noted %v", noted)
 	}
 }

@@ -16,8 +16,13 @@ func TestMain(m *testing.M) { os.Exit(nstest.Main(m)) }
 // planned is the plan of a chain with what this machine is now.
 func planned(tb testing.TB, owner, spec string, alone ...api.StandaloneFunction) *plan.Plan {
 	tb.Helper()
-	chain := plantest.Chain(tb, owner, spec)
-	facts, err := deploy.Facts(chain)
+	return plannedWith(tb, owner, spec, factsNow(tb, owner, spec, alone...))
+}
+
+// factsNow are what a plan of the chain must know of this machine, where chains of other tests come and go meanwhile.
+func factsNow(tb testing.TB, owner, spec string, alone ...api.StandaloneFunction) plan.Facts {
+	tb.Helper()
+	facts, err := deploy.Facts(plantest.Chain(tb, owner, spec))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -26,25 +31,14 @@ func planned(tb testing.TB, owner, spec string, alone ...api.StandaloneFunction)
 	for _, f := range alone {
 		facts.Functions[f.Metadata.Name] = f.Spec
 	}
-	p, err := plan.Make(chain, plantest.Catalogue(), facts, plan.Options{})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return p
+	return facts
 }
 
-// joined is the plan of a chain on this machine, with what it has.
-func joined(t *testing.T, owner, spec string) *plan.Plan {
-	t.Helper()
-	chain := plantest.Chain(t, owner, spec)
-	facts, err := deploy.Facts(chain)
+func plannedWith(tb testing.TB, owner, spec string, facts plan.Facts) *plan.Plan {
+	tb.Helper()
+	p, err := plan.Make(plantest.Chain(tb, owner, spec), plantest.Catalogue(), facts, plan.Options{})
 	if err != nil {
-		t.Fatal(err)
-	}
-	facts.Has = nstest.Has
-	p, err := plan.Make(chain, plantest.Catalogue(), facts, plan.Options{})
-	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return p
 }

@@ -20,7 +20,7 @@ func TestMarkedFromTheFirst(t *testing.T) {
 	for name, wiring := range map[string]string{"veth": "", "macvlan": "wiring: macvlan\nmacvlan: {parent: " + host + "}\n"} {
 		t.Run(name, func(t *testing.T) {
 			left, right := nstest.Namespace(t), nstest.Namespace(t)
-			p := joined(t, nstest.Owner(t), wiring+"endpoints: [{name: l, namespace: "+left+"}, {name: r, namespace: "+right+"}]\nfunctions: []\n")
+			p := planned(t, nstest.Owner(t), wiring+"endpoints: [{name: l, namespace: "+left+"}, {name: r, namespace: "+right+"}]\nfunctions: []\n")
 			downAfter(t, p.Chain)
 			seen := map[string]func() []string{left: watched(t, left), right: watched(t, right)}
 			up(t, p)

@@ -158,10 +158,12 @@ func (w *work) whose(at *opened, m *plan.Met) error {
 	return nil
 }
 
-// name the functions that have namespaces, or are to have some.
+// name the functions that have namespaces, or are to have some. That of a stop is its own, and none of theirs.
 func (w *work) name(p *plan.Plan, m *plan.Met) error {
 	for _, n := range p.Nodes {
-		m.Nodes[pass.WhoseStep(n.Function())] = true
+		if n.Kind != plan.StopKind {
+			m.Nodes[pass.WhoseStep(n.Function())] = true
+		}
 	}
 	names, err := namespacesOf(w.owner)
 	for _, name := range names {

@@ -122,6 +122,60 @@ func TestMillionConnections(t *testing.T) {
 	}
 }
 
+// TestMillionFlowsWhereWaysPart and come together, of which some are kept in mind: no packet is lost for that, and the table stays as large as it was. What
+// answers one of those that made room comes back by the planned way, whichever that flow took.
+func TestMillionFlowsWhereWaysPart(t *testing.T) {
+	needsBranches(t)
+	p := planned(t, nstest.Owner(t), forwarders["tcx"]+spec("{name: tell, kind: forward, branches: [{mark: 9, to: b}]}", "{name: a, kind: forward, next: out}", forward("b"), forward("out")))
+	downAfter(t, p.Chain)
+	up(t, p)
+	sh(t, "ip netns exec "+p.Functions()[0].Namespace+" nft 'table inet tell { chain forward { type filter hook forward priority mangle; udp dport & 1 == 1 meta mark set 9; }; }'")
+	crosses(t, p)
+	came := crowd(t, p)
+	parted, out := joined(t, p)
+	ways, all := parted.Known[out.Number], 0
+	for _, flows := range ways {
+		all += flows
+	}
+	if most := int(out.Flows); all > most || all < most/2 || len(ways) != 2 || parted.New < came || parted.Unkept > 0 {
+		t.Errorf("of %d flows by two ways %v are known, of %d at most; %+v", came, ways, most, parted)
+	}
+	early := exchanges(t, p, crowdSource, crowdPort+1) // by the other way, and once
+	before := went(t, p)
+	if early.from = early.client.LocalAddr(); !early.answers(t, long) {
+		t.Error("what answers a flow that made room does not come to the client")
+	}
+	moved := wentMuch(t, p, before, byPlan+"out a", 1)
+	if after, _ := joined(t, p); moved["out b"] > 0 || moved[byPlan+"out a"] < 1 || after.Strange[out.port] <= parted.Strange[out.port] {
+		t.Errorf("it went by %v; before there were %v packets of flows that are not known, and then %v", moved, parted.Strange, after.Strange)
+	}
+}
+
+// joint is a port by which packets go back where ways came together.
+type joint struct {
+	*steer.Branch
+	port string
+}
+
+// joined is what a chain's ports know of flows, and the one by which they go back.
+func joined(t *testing.T, p *plan.Plan) (parted *steer.Parted, back joint) {
+	t.Helper()
+	var ports []steer.Spec
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(steer.Spec); is && s.Branch != nil {
+			ports = append(ports, s)
+			if s.Branch.Back && len(s.Branch.Ways) > 1 {
+				back = joint{s.Branch, s.Device}
+			}
+		}
+	}
+	parted, err := steer.PartedAt(resource.At(nstest.Open(t, p.Between()), p.Chain), ports)
+	if err != nil || parted == nil || back.Branch == nil {
+		t.Fatal(parted, back, err)
+	}
+	return parted, back
+}
+
 // pushed is what a nat and a firewall counted of connections.
 type pushed struct {
 	refused, stray uint64

@@ -64,7 +64,7 @@ func TestLongestPackets(t *testing.T) {
 	for _, c := range joinings {
 		t.Run(c.name, func(t *testing.T) {
 			needsFor(t, c.wiring)
-			p := joined(t, nstest.Owner(t), c.wiring+withMTU(jumbo)+spec(forward("a"), firewall))
+			p := planned(t, nstest.Owner(t), c.wiring+withMTU(jumbo)+spec(forward("a"), firewall))
 			downAfter(t, p.Chain)
 			up(t, p)
 			longest(t, p, jumbo)
@@ -74,14 +74,14 @@ func TestLongestPackets(t *testing.T) {
 	t.Run("functions", func(t *testing.T) {
 		needs(t)
 		nstest.Require(t, feature.Bridge, feature.Tun, feature.Redirect)
-		p := joined(t, nstest.Owner(t), withMTU(jumbo)+spec("{name: b, kind: bridge}", "{name: m, kind: mirror}", shaper))
+		p := planned(t, nstest.Owner(t), withMTU(jumbo)+spec("{name: b, kind: bridge}", "{name: m, kind: mirror}", shaper))
 		downAfter(t, p.Chain)
 		up(t, p)
 		longest(t, p, jumbo)
 	})
 	t.Run("internal ports", func(t *testing.T) {
 		needsSwitches(t)
-		p := joined(t, nstest.Owner(t), "wiring: ovs\novs: {ports: internal}\n"+spec(forward("a")))
+		p := planned(t, nstest.Owner(t), "wiring: ovs\novs: {ports: internal}\n"+spec(forward("a")))
 		downAfter(t, p.Chain)
 		up(t, p)
 		longest(t, p, 1500)
@@ -128,7 +128,7 @@ func TestShortenedBetween(t *testing.T) {
 	for _, c := range joinings[1:] {
 		t.Run(c.name, func(t *testing.T) {
 			needsFor(t, c.wiring)
-			p := joined(t, nstest.Owner(t), c.wiring+withMTU(jumbo)+spec(forward("a")))
+			p := planned(t, nstest.Owner(t), c.wiring+withMTU(jumbo)+spec(forward("a")))
 			downAfter(t, p.Chain)
 			up(t, p)
 			own := wiringOf(p)
@@ -183,7 +183,7 @@ func TestEndpointOfAnotherMTU(t *testing.T) {
 			needsFor(t, c.wiring)
 			device := nstest.Device(t)
 			outside := beyond(t, device, c.beyond)
-			p := joined(t, nstest.Owner(t), c.wiring+withMTU(c.mtu)+"endpoints: [{name: client, interface: "+device+"}, {name: server}]\n"+spec(forward("a"), firewall))
+			p := planned(t, nstest.Owner(t), c.wiring+withMTU(c.mtu)+"endpoints: [{name: client, interface: "+device+"}, {name: server}]\n"+spec(forward("a"), firewall))
 			downAfter(t, p.Chain)
 			if says := fmt.Sprintf("endpoint client: the MTU of interface %s is %d, and the chain's is %d", device, c.beyond, c.mtu); len(p.Warnings) != 1 || !strings.HasPrefix(p.Warnings[0], says) || !strings.Contains(p.Text(), "warning: "+says) {
 				t.Errorf("the plan warns %q", p.Warnings)
@@ -191,7 +191,7 @@ func TestEndpointOfAnotherMTU(t *testing.T) {
 			up(t, p)
 			unchanged(t, p)
 			longest(t, p, c.mtu)
-			if again := joined(t, p.Chain, c.wiring+withMTU(c.mtu)+"endpoints: [{name: client, interface: "+device+"}, {name: server}]\n"+spec(forward("a"), firewall)); len(again.Warnings) != 1 {
+			if again := planned(t, p.Chain, c.wiring+withMTU(c.mtu)+"endpoints: [{name: client, interface: "+device+"}, {name: server}]\n"+spec(forward("a"), firewall)); len(again.Warnings) != 1 {
 				t.Errorf("of the interface that it has taken, the plan warns %q", again.Warnings)
 			}
 			server := p.Server()

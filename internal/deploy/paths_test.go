@@ -38,7 +38,7 @@ func tookIn(t *testing.T, p *plan.Plan) map[string]uint64 {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all[n.Name] = l.Attrs().Statistics.RxPackets
+		all[strings.TrimSuffix(n.Name, ".stop")] = l.Attrs().Statistics.RxPackets
 		h.Close()
 	}
 	return all
@@ -188,7 +188,13 @@ func TestPathsReachFunctions(t *testing.T) {
 // end, and flows past the translator are not taken for its own.
 func TestPathsOfATranslator(t *testing.T) {
 	needsForwarder(t)
-	const nat = `{name: nat, kind: nat, nat: {source: {addresses: [203.0.113.9, "2001:db8::9"]}}}`
+	for _, runtime := range []string{"netns", "inline"} {
+		t.Run(runtime, func(t *testing.T) { pathsOfATranslator(t, runtime) })
+	}
+}
+
+func pathsOfATranslator(t *testing.T, runtime string) {
+	nat := "{name: nat, kind: nat, runtime: " + runtime + `, nat: {source: {addresses: [203.0.113.9, "2001:db8::9"]}}}`
 	p := planned(t, nstest.Owner(t), "wiring: ebpf\n"+spec(forward("a"), nat, forward("b"))+
 		classifier("direct", pathRule("four", "protocol: icmp, ingress: client", "a", "nat"), pathRule("six", "protocol: icmpv6, ingress: client", "nat")))
 	downAfter(t, p.Chain)
@@ -215,7 +221,7 @@ func TestPathsOfATranslator(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back[n.Name] = l.Attrs().Statistics.RxPackets
+		back[strings.TrimSuffix(n.Name, ".stop")] = l.Attrs().Statistics.RxPackets
 		h.Close()
 	}
 	if back["a"] < 4 || back["nat"] < 8 {

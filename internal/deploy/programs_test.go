@@ -33,6 +33,9 @@ type configured struct {
 	// said is how often it had which verdict, and probes how many it was given.
 	said   map[int32]int
 	probes uint64
+	// noted is of how many flows it said that they are a replica's.
+	noted   int
+	replica uint32
 	// path is what named found.
 	path *byte
 }
@@ -171,7 +174,7 @@ func at(tb testing.TB, h *netns.Handle, owner string, l netlink.Link) (all []*he
 	tb.Helper()
 	var ids []ebpf.ProgramID
 	err := h.Do(func() error {
-		for _, rank := range []held.Rank{held.Probes, held.Leads, held.Passes, held.Fronts, held.Keeps, held.Steers, held.Throughs, held.Labels} {
+		for _, rank := range []held.Rank{held.Probes, held.Leads, held.Opens, held.Passes, held.Fronts, held.Keeps, held.Steers, held.Throughs, held.Labels} {
 			for _, hook := range []held.Hook{held.TCX, held.Clsact, held.LeavingTCX, held.LeavingClsact} {
 				found, err := hook.Programs(resource.At(h, owner), l.Attrs().Index, rank)
 				if err != nil {

@@ -33,7 +33,7 @@ func (c *configured) allowed() []int32 {
 		return []int32{saysRedirect, saysDrop}
 	case held.ProbeMark, held.LeadMark, held.FrontMark, held.KeepMark:
 		return []int32{saysNext, saysRedirect, saysDrop}
-	case held.LabelMark:
+	case held.LabelMark, held.OpensMark:
 		return []int32{saysNext}
 	case held.ThroughMark:
 		if c.Type() == ebpf.XDP {
@@ -202,7 +202,10 @@ func (c *configured) check(g given) error {
 	at, version := framestest.IP(frame)
 	well := version != 0 && framestest.Sound(frame[at:], version, g.shape&merged != 0)
 	var before, after []byte
-	var err error
+	known, err := c.opened()
+	if err != nil {
+		return err
+	}
 	if !well {
 		if before, err = c.entered(); err != nil {
 			return err
@@ -211,6 +214,9 @@ func (c *configured) check(g given) error {
 	verdict, out, err := c.meets(frame, g)
 	if err == nil && !well {
 		after, err = c.entered()
+	}
+	if err == nil {
+		err = c.notes(known, well)
 	}
 	switch {
 	case err != nil:

@@ -144,7 +144,7 @@ func (d containerd) look(ctx context.Context, c client.Container) (Container, er
 	task, status, err := decided(ctx, c)
 	switch {
 	case errdefs.IsNotFound(err): // it has not run yet, or containerd has been without it since
-		found.How = "ended, and containerd does not know how"
+		found.How, found.Code = "ended, and containerd does not know how", UnknownCode
 	case err != nil:
 		return found, fmt.Errorf("look at container %s: %w", c.ID(), err)
 	case status.Status == client.Created: // and not started

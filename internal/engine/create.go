@@ -99,16 +99,15 @@ func (d containerd) image(ctx context.Context, w Wanted, progress func(string)) 
 	case err != nil:
 		return nil, fmt.Errorf("look at image %s: %w", w.Image, err)
 	}
-	fetch := fmt.Sprintf("ctr -n %s images pull --platform linux/%s %s", space, runtime.GOARCH, name)
-	if of, err := image.Spec(ctx); err == nil && !runs(of.Architecture) {
-		return nil, foreignImage(w.Image, of.Architecture, fetch)
+	if err := forThisMachine(ctx, image, w.Image); err != nil {
+		return nil, err
 	}
 	if there, err := image.IsUnpacked(ctx, keeps); err == nil && there {
 		return image, nil
 	}
 	if err = image.Unpack(ctx, keeps); errdefs.IsNotFound(err) { // what is for this machine was not fetched
 		if others := fetchedFor(ctx, image.ContentStore(), image.Target()); others != "" {
-			return nil, foreignImage(w.Image, others, fetch)
+			return nil, foreignImage(w.Image, others, fetchedBy(name))
 		}
 	}
 	if err != nil {
@@ -185,7 +184,20 @@ func (d containerd) pull(ctx context.Context, name, as, keeps string, progress f
 	if err != nil {
 		return nil, fmt.Errorf("fetch image %s: %w", as, err)
 	}
-	return image, nil
+	return image, forThisMachine(ctx, image, as)
+}
+
+// forThisMachine is an error where an image is for another.
+func forThisMachine(ctx context.Context, image client.Image, as string) error {
+	if of, err := image.Spec(ctx); err == nil && !runs(of.Architecture) {
+		return foreignImage(as, of.Architecture, fetchedBy(image.Name()))
+	}
+	return nil
+}
+
+// fetchedBy is the command by which an image is fetched for this machine.
+func fetchedBy(name string) string {
+	return fmt.Sprintf("ctr -n %s images pull --platform linux/%s %s", space, runtime.GOARCH, name)
 }
 
 // watch what comes of an image.
@@ -295,17 +307,14 @@ func contained(id string, w Wanted) []oci.SpecOpts {
 			return nil
 		},
 	}
-	for _, m := range w.Mounts {
+	// They are mounted one after the other, and what is within another would be hidden by one that came after.
+	for _, m := range slices.SortedStableFunc(slices.Values(w.Mounts), func(a, b Mount) int { return cmp.Compare(depth(a), depth(b)) }) {
 		all = append(all, oci.WithMounts([]specs.Mount{bind(m)}))
 	}
 	if in := cmp.Or(w.Beside, w.In); in != "" {
 		all = append(all, oci.WithLinuxNamespace(specs.LinuxNamespace{Type: specs.NetworkNamespace, Path: netns.Path(in)}))
 	}
-	var may []string
-	for _, name := range w.Capabilities {
-		may = append(may, "CAP_"+name)
-	}
-	all = append(all, oci.WithCapabilities(may))
+	all = append(all, withCapabilities(w.Capabilities))
 	if w.ReadOnly {
 		all = append(all, oci.WithRootFSReadonly())
 	}
@@ -316,6 +325,21 @@ func contained(id string, w Wanted) []oci.SpecOpts {
 	all = append(all, withSeccomp(w.Seccomp))
 	return all
 }
+
+// withCapabilities has a container have some, or all that there are here, by names that capabilities(7) has.
+func withCapabilities(names []string) oci.SpecOpts {
+	if slices.Contains(names, "ALL") {
+		return oci.WithAllCurrentCapabilities
+	}
+	var may []string
+	for _, name := range names {
+		may = append(may, "CAP_"+name)
+	}
+	return oci.WithCapabilities(may)
+}
+
+// depth is how many directories a mount is within.
+func depth(m Mount) int { return strings.Count(filepath.Clean(m.Target), "/") }
 
 func bind(m Mount) specs.Mount {
 	options := []string{"rbind", "rprivate"}

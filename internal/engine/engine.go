@@ -78,6 +78,9 @@ type Mount struct {
 	ReadOnly bool   `json:"read_only,omitempty"`
 }
 
+// UnknownCode stands for the exit code of a container that ended in a way nobody knows, which is none.
+const UnknownCode = -1
+
 // Container as the engine has it.
 type Container struct {
 	// Engine is the name of the one that has it.
@@ -93,7 +96,7 @@ type Container struct {
 	Hosted bool
 	// PID of its first process, in the host's numbers; 0 while it does not run.
 	PID int
-	// How it ended, for people, and its exit code; "" while it runs, or has not run yet.
+	// How it ended, for people, and its exit code, [UnknownCode] where nobody knows it; "" while it runs, or has not run yet.
 	How  string
 	Code int
 	// ours tells that nfchain made it.

@@ -16,6 +16,7 @@ import (
 	"github.com/containerd/containerd/v2/pkg/oci"
 	"github.com/opencontainers/runtime-spec/specs-go"
 
+	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/netns"
 )
 
@@ -63,6 +64,34 @@ func TestSharesMounts(t *testing.T) {
 		_ = conn.Close()
 		_ = hold.Close()
 		_ = c.Wait()
+	}
+}
+
+// TestOwnPlace: where files may have nothing mounted is where the program is.
+func TestOwnPlace(t *testing.T) {
+	if program != api.OwnPlace {
+		t.Errorf("it is at %s, and %s is kept free", program, api.OwnPlace)
+	}
+}
+
+// TestContainedInOrder: what is mounted within another is, whichever was written first, and of capabilities all are those that there are.
+func TestContainedInOrder(t *testing.T) {
+	w := Wanted{Mounts: []Mount{{"/a", "/srv/www/img", true}, {"/b", "/srv", false}, {"/c", "/srv/www/", false}, {"/d", "/opt", false}}, Capabilities: []string{"ALL"}}
+	s, err := oci.GenerateSpec(namespaces.WithNamespace(t.Context(), space), nil, &containers.Container{ID: "c"}, contained("c", w)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range s.Mounts {
+		if m.Type == "bind" && m.Source != w.Program {
+			got = append(got, m.Source)
+		}
+	}
+	if want := []string{"/b", "/d", "/c", "/a"}; !slices.Equal(got, want) {
+		t.Errorf("mounted are %q, want %q", got, want)
+	}
+	if all := s.Process.Capabilities.Bounding; slices.Contains(all, "CAP_ALL") || len(all) < 2 {
+		t.Errorf("of all capabilities it has %q", all)
 	}
 }
 

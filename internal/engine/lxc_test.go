@@ -92,7 +92,7 @@ func TestLXCEnded(t *testing.T) {
 		code               int
 	}{
 		"well": {"0\n", "", "ended with exit code 0", 0}, "ill": {"7\n", "oom_kill 0\n", "ended with exit code 7", 7},
-		"full": {"137\n", "low 0\noom_kill 1\n", "ended: it needed more memory than it may have", 137}, "killed": {"", "", "ended, and LXC does not know how", 0},
+		"full": {"137\n", "low 0\noom_kill 1\n", "ended: it needed more memory than it may have", 137}, "killed": {"", "", "ended, and LXC does not know how", UnknownCode},
 	} {
 		put(t, l.at(id, lxcEnded), c.ended)
 		put(t, l.at(id, lxcMemory), c.memory)

@@ -109,7 +109,7 @@ func (l lxc) state(ctx context.Context, id string) (pid, code int, how string) {
 		code, err := strconv.Atoi(strings.TrimSpace(string(text)))
 		switch {
 		case err != nil:
-			return 0, 0, unknown
+			return 0, UnknownCode, unknown
 		case code == 0:
 			code = l.told(id)
 		}

@@ -66,6 +66,7 @@ func (p *Point) repeat(some, copies []api.Function) {
 			of := some[i%len(some)].Name
 			called[of] = append(called[of], f.Name)
 		}
+		p.lead(functions, copies, len(some), called)
 	}
 	taken := map[string]bool{}
 	for _, e := range p.Chain.Endpoints {
@@ -80,6 +81,35 @@ func (p *Point) repeat(some, copies []api.Function) {
 	}
 	p.Chain.Functions = functions
 	p.follow(called)
+}
+
+// lead functions and their branches on to copies: those of one turn to others of the same, and of a whole chain to the next turn where they led to its end; the rest to
+// the first copy.
+func (p *Point) lead(functions, copies []api.Function, each int, called map[string][]string) {
+	last := ""
+	if n := len(p.Chain.Endpoints); n > 0 && each == len(p.Chain.Functions) {
+		last = p.Chain.Endpoints[n-1].Name
+	}
+	for i := range functions {
+		f := &functions[i]
+		turn := 0
+		if at := slices.IndexFunc(copies, func(c api.Function) bool { return c.Name == f.Name }); at >= 0 {
+			turn = at / each
+		}
+		goal := func(to string) string {
+			switch all := called[to]; {
+			case len(all) > turn:
+				return all[turn]
+			case to != "" && to == last && (turn+1)*each < len(copies):
+				return copies[(turn+1)*each].Name
+			}
+			return to
+		}
+		f.Next, f.Branches = goal(f.Next), slices.Clone(f.Branches)
+		for j := range f.Branches {
+			f.Branches[j].To = goal(f.Branches[j].To)
+		}
+	}
 }
 
 // follow all copies of what programs waited for, by what those are called now. Options are other points' too.

@@ -102,6 +102,40 @@ func TestCopiesAreWaitedFor(t *testing.T) {
 	}
 }
 
+// TestCopiesLeadToEachOther as what they are copies of does, each turn to the next where that led to the end of the chain.
+func TestCopiesLeadToEachOther(t *testing.T) {
+	a, b, c := function("a", "forward"), function("b", "forward"), function("c", "forward")
+	a.Branches, b.Next = []api.Branch{{Mark: 1, To: "c"}, {Mark: 2, To: "z"}}, "z"
+	spec := api.ExperimentSpec{Chain: api.ChainSpec{Endpoints: []api.Endpoint{{Name: "y"}, {Name: "z"}}, Functions: []api.Function{a, b, c}}}
+	for field, want := range map[string]string{
+		"copies.c": "a:c-1,z b>z c-1 c-2",
+		"copies":   "a-1:c-3,a-4 b-2>a-4 c-3 a-4:c-6,z b-5>z c-6",
+	} {
+		spec.Sweep = sweep(field, []any{2})
+		points, err := Points(spec, api.Catalogue{})
+		if err != nil || len(points) != 1 || points[0].Infeasible != "" {
+			t.Fatalf("%s: %+v, %v", field, points, err)
+		}
+		var got []string
+		for _, f := range points[0].Chain.Functions {
+			text := f.Name
+			for i, branch := range f.Branches {
+				text += map[bool]string{true: ":", false: ","}[i == 0] + branch.To
+			}
+			if f.Next != "" {
+				text += ">" + f.Next
+			}
+			got = append(got, text)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %s, want %s", field, strings.Join(got, " "), want)
+		}
+	}
+	if a.Branches[0].To != "c" || spec.Chain.Functions[1].Next != "z" {
+		t.Errorf("what is other points' too was changed: %+v", spec.Chain)
+	}
+}
+
 // TestCopiesAreCalledLikeNothingElse of the chain.
 func TestCopiesAreCalledLikeNothingElse(t *testing.T) {
 	for _, c := range []struct {

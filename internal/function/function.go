@@ -140,11 +140,12 @@ type Vacant interface {
 	IsVacant()
 }
 
-// Transparent is a kind that has no addresses of its own: its neighbours on both sides
+// Transparent is a kind that may have no addresses of its own: its neighbours on both sides
 // reach each other through it.
 type Transparent interface {
 	Kind
-	IsTransparent()
+	// IsTransparent tells whether it has none with these options.
+	IsTransparent(options any) bool
 }
 
 // Handing is a kind whose programs hand packets on from one interface to the other, before the

@@ -55,6 +55,10 @@ func (p *Plan) passedBy(at map[resource.Interface][]resource.Interface, path *Pa
 	if path == nil && p.Classifier != nil {
 		return
 	}
+	if g := p.Graph(); !g.Line() && (path == nil || path.Branched) {
+		p.passedByWays(at, g)
+		return
+	}
 	nodes := slices.Clone(p.On(path))
 	for i := range len(nodes) - 1 {
 		handOver(at, nodes[i], nodes[i+1], func(n Node) *Interface { return n.West })
@@ -65,14 +69,45 @@ func (p *Plan) passedBy(at map[resource.Interface][]resource.Interface, path *Pa
 	}
 }
 
+// passedByWays are those where ways part and come together. Where what a node hands on comes to is told by packet sockets, what the next one hands on is so too.
+func (p *Plan) passedByWays(at map[resource.Interface][]resource.Interface, g Graph) {
+	p.onlyWays(g, func(n, next Node, side func(Node) *Interface) {
+		switch {
+		case len(at[side(n).of(n)]) > 0:
+			handOver(at, n, next, side)
+		case n.Hook == through.TC:
+			delete(at, side(next).of(next))
+		}
+	})
+}
+
+// onlyWays are those from a node to another, either way, that is the only one from that and to this.
+func (p *Plan) onlyWays(g Graph, do func(n, next Node, side func(Node) *Interface)) {
+	places := p.Places()
+	for i, to := range g.Onward {
+		if len(to) == 1 && len(g.Back[to[0]]) == 1 && places[i].West != nil {
+			do(places[i], places[to[0]], func(n Node) *Interface { return n.West })
+		}
+	}
+	for i, to := range slices.Backward(g.Back) {
+		if len(to) == 1 && len(g.Onward[to[0]]) == 1 && places[i].East != nil {
+			do(places[i], places[to[0]], func(n Node) *Interface { return n.East })
+		}
+	}
+}
+
+// of a node.
+func (i *Interface) of(n Node) resource.Interface {
+	return resource.Interface{Namespace: n.Namespace, Device: i.Device}
+}
+
 // handOver the arrivals at a node, if it hands packets on, to the next. Which replica handed
 // them on is not known.
 func handOver(at map[resource.Interface][]resource.Interface, n, next Node, side func(Node) *Interface) {
 	if n.Hook != through.TC || n.Replica != nil {
 		return
 	}
-	in := resource.Interface{Namespace: n.Namespace, Device: side(n).Device}
-	out := resource.Interface{Namespace: next.Namespace, Device: side(next).Device}
+	in, out := side(n).of(n), side(next).of(next)
 	at[out] = at[in]
 	if len(at[in]) == 0 {
 		at[out] = []resource.Interface{in}
@@ -135,6 +170,13 @@ func (p *Plan) Handed() map[resource.Interface]bool {
 				all[behind[replica.Port]] = true
 			}
 		}
+	}
+	if g := p.Graph(); !g.Line() {
+		p.onlyWays(g, func(n, next Node, side func(Node) *Interface) {
+			if n.Hook == through.TC && all[side(n).of(n)] {
+				all[side(next).of(next)] = true
+			}
+		})
 	}
 	return all
 }

@@ -40,7 +40,8 @@ func (b *builder) listNodes() ([]Node, error) {
 	nodes := []Node{b.endpoint(spec.Endpoints[0])}
 	var refused []error
 	for _, seat := range spec.Seats() {
-		if inline, err := b.takeInline(seat, nodes); err != nil || inline {
+		with, inline, err := b.takeInline(seat, nodes)
+		if nodes = with; err != nil || inline {
 			refused = append(refused, err)
 			continue
 		}

@@ -26,7 +26,7 @@ func (b *builder) spread(e api.Everywhere, beside string) error {
 	}
 	var places []int
 	for i, n := range b.nodes {
-		if !slices.Contains(e.Except, n.Function()) {
+		if !slices.Contains(e.Except, n.Function()) && n.Kind != StopKind { // a stop is there for functions that have no namespace
 			places = append(places, i)
 		}
 	}

@@ -21,6 +21,10 @@ func (b *builder) functions() error {
 			refused = append(refused, about(b.endpointProgram(i), "endpoint "+n.Name))
 			continue
 		}
+		if n.Kind == StopKind {
+			refused = append(refused, b.handOn(i))
+			continue
+		}
 		all := n.members()
 		for j := range all {
 			refused = append(refused, about(b.function(i, &all[j]), "function "+all[j].Name))
@@ -127,7 +131,7 @@ func (b *builder) site(i int, m Member) function.Site {
 	if m.body.Direction == api.Reverse {
 		site.Target, site.Further = n.toClient, b.nodes[0].further()
 	}
-	if m.Kind == "command" && n.NSH == nil { // names are written only where a program may ask for them, and reach whom they mean
+	if m.Kind == "command" && !n.Transparent { // names are written only where a program may ask for them, and reach whom they mean
 		site.Hosts = hosts(b.nodes, i)
 	}
 	return site

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -163,20 +162,19 @@ func (b *builder) partable() error {
 	}
 	for _, f := range b.inline {
 		refused = append(refused, b.always(g, f.hop, f.Name, f.Kind))
-		if !g.alone(f.hop) || b.nodes[f.hop].leadsTo(b.nodes[f.hop+1].Function()) {
-			refused = append(refused, fmt.Errorf("function %s is inline between %s and %s, where ways part or come together, and would meet what goes another way; give it runtime: %s, or put a function with a namespace before or behind it",
-				f.Name, b.nodes[f.hop].Function(), b.nodes[f.hop+1].Function(), api.RuntimeNetns))
-		}
 	}
-	return errors.Join(refused...)
+	apart := b.onHops(func(f *Inline) bool {
+		return !g.alone(f.hop) || b.nodes[f.hop].leadsTo(b.nodes[f.hop+1].Function()) // and it would meet what goes another way
+	})
+	return errors.Join(append(refused, b.astray(apart...))...)
 }
 
 // partableAt refuses what cannot be at a place where ways part in the chain.
 func (b *builder) partableAt(g Graph, i int) error {
 	n := b.nodes[i]
 	var refused []error
-	if n.Hook != "" {
-		refused = append(refused, fmt.Errorf("function %s: a %s cannot be where functions of the chain have branches or a next, because nothing shows what leaves it; use kind: forward or kind: bridge", n.Function(), n.Kind))
+	if n.Hook != "" && len(n.Branches) > 0 {
+		refused = append(refused, fmt.Errorf("function %s: branches: what a %s passes on has no mark; say it of the function before it, or use kind: forward or kind: bridge", n.Function(), n.Kind))
 	}
 	if len(g.Back[i]) == 0 {
 		refused = append(refused, fmt.Errorf("function %s: no packet gets there; have a branch or a next of a function before it lead there, or take it out", n.Function()))
@@ -196,21 +194,6 @@ func (b *builder) always(g Graph, place int, name, kind string) error {
 		return fmt.Errorf("function %s: a %s gives connections addresses, and some ways lead past it, on which they would have others; have all ways lead to it", name, kind)
 	}
 	return nil
-}
-
-// parts tells whether ways part or come together at a function or beside it, so that it cannot do
-// without a namespace.
-func (b *builder) parts(at int) bool {
-	spec := b.chain.Spec
-	beside, behind := spec.Functions[max(0, at-1):at+1], []string{spec.Functions[at].Name, spec.Endpoints[1].Name}
-	if at+1 < len(spec.Functions) {
-		next := spec.Functions[at+1]
-		behind[1] = cmp.Or(next.Group, next.Name)
-	}
-	joins := func(f api.Function) bool {
-		return slices.ContainsFunc(f.Leads(), func(to string) bool { return slices.Contains(behind, to) })
-	}
-	return slices.ContainsFunc(beside, api.Function.Parts) || slices.ContainsFunc(spec.Functions, joins)
 }
 
 // errStays is of what is refused where no flow can stay on the path that it began on.

@@ -28,8 +28,11 @@ type Member struct {
 
 // members are the functions of a node: those that share it, or the one that it is for.
 func (n Node) members() []Member {
-	if n.Kind == GroupKind {
+	switch n.Kind {
+	case GroupKind:
 		return n.Functions
+	case StopKind:
+		return nil // they are inline
 	}
 	return []Member{{Name: n.Name, Kind: n.Kind, body: n.body}}
 }
@@ -118,6 +121,9 @@ func (b *builder) span(m Member, way api.Direction) (function.Span, error) {
 	kind, can := b.catalogue.Functions[m.Kind].(function.Grouped)
 	if !can {
 		return function.Span{}, fmt.Errorf("a %s needs a namespace of its own; leave its group out", m.Kind)
+	}
+	if b.transparent(m.body) {
+		return function.Span{}, fmt.Errorf("a %s without addresses needs a namespace of its own; leave its group out", m.Kind)
 	}
 	_, translates := kind.(function.Translator)
 	opens := api.Forward

@@ -16,7 +16,6 @@ import (
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/pass"
-	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/wiring"
 )
 
@@ -25,7 +24,7 @@ import (
 type Inline struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
-	// West and East are the nodes between which it is: of those with replicas, the function.
+	// West and East are the nodes between which it is: of those with replicas, the function, and of a stop the first one at it.
 	West string `json:"west"`
 	East string `json:"east"`
 	// Forward and Reverse are where packets of either direction take its step; absent where it
@@ -34,6 +33,8 @@ type Inline struct {
 	Reverse *Taken `json:"reverse,omitempty"`
 	// OneWay tells that what goes from the second endpoint to the first does not take its step.
 	OneWay bool `json:"one_way,omitempty"`
+	// Stop tells that packets take its step at the ports of a node that is there for that, which is both West and East.
+	Stop bool `json:"stop,omitempty"`
 	// Addresses of one that translates: connections are sent to one of them, or come from one, where
 	// it is given no others.
 	Addresses []netip.Addr `json:"addresses,omitempty"`
@@ -42,7 +43,7 @@ type Inline struct {
 	steps function.Steps
 	// site of one that translates, without interfaces.
 	site function.Site
-	// hop is the place of the western node among all.
+	// hop is the place of the western node among all, or of its stop.
 	hop int
 	// slot that it has in the pass that it was fused into last.
 	slot *uint32
@@ -70,7 +71,7 @@ func (t *Taken) All() []string {
 func (p *Plan) Length() int {
 	length := len(p.Inline)
 	for _, n := range p.Nodes {
-		if !n.Again() {
+		if !n.Again() && n.Kind != StopKind {
 			length++
 		}
 	}
@@ -94,7 +95,7 @@ func (f Inline) Firewall(p *Plan) (spec pass.Spec, rules *pass.Firewall) {
 	return spec, nil
 }
 
-// InlineAfter are the functions on the hop behind the node of that place, in path order; of replicas, behind the last.
+// InlineAfter are the functions on the hop behind the node of that place, in path order; of replicas, behind the last; and those at a stop.
 func (p *Plan) InlineAfter(node int) (all []Inline) {
 	if node+1 < len(p.Nodes) && p.Nodes[node+1].Again() {
 		return nil
@@ -108,28 +109,31 @@ func (p *Plan) InlineAfter(node int) (all []Inline) {
 }
 
 // takeInline notes the function of a seat, if it is one that is inline, on the hop behind the
-// nodes that there are.
-func (b *builder) takeInline(seat api.Seat, before []Node) (bool, error) {
+// nodes that there are, or at a stop behind them.
+func (b *builder) takeInline(seat api.Seat, before []Node) ([]Node, bool, error) {
 	for _, f := range seat.Functions {
-		steps, is, err := b.inlined(f, len(before)-1)
+		steps, is, err := b.inlined(f)
 		if err != nil {
-			return false, about(err, "function "+f.Name+": runtime "+api.RuntimeInline)
+			return before, false, about(err, "function "+f.Name+": runtime "+api.RuntimeInline)
 		}
 		if is { // alone, since a group has a namespace
 			one := Inline{Name: f.Name, Kind: f.Kind, OneWay: b.chain.Spec.OneWay(f), body: f.FunctionBody, steps: steps, hop: len(before) - 1}
 			if one.OneWay {
 				one.body.Direction = api.Forward
 			}
+			if slices.Contains(b.stops, f.Name) || f.Next != "" || b.ledTo(f.Name) {
+				before = b.stop(&one, f, before)
+			}
 			b.inline = append(b.inline, one)
-			return true, nil
+			return before, true, nil
 		}
 	}
-	return false, nil
+	return before, false, nil
 }
 
-// inlined tells whether a function is to be inline on a hop, by its runtime or else the chain's. One
-// that is left to the plan is where it can be.
-func (b *builder) inlined(f api.Function, hop int) (steps function.Steps, is bool, err error) {
+// inlined tells whether a function is to be inline, by its runtime or else the chain's. One
+// that is left to the plan is where it can be and does the same as in a namespace.
+func (b *builder) inlined(f api.Function) (steps function.Steps, is bool, err error) {
 	runtime := cmp.Or(f.Runtime, b.chain.Spec.Runtime)
 	if f.Ref != "" || runtime != api.RuntimeInline && runtime != api.RuntimeAuto || f.InContainer(runtime) {
 		return steps, false, nil
@@ -146,43 +150,9 @@ func (b *builder) inlined(f api.Function, hop int) (steps function.Steps, is boo
 		}
 		return steps, false, nil
 	}
-	is = err == nil && b.machineHas()(feature.BPFIngress) && b.suits(f, steps, hop)
+	is = err == nil && b.machineHas()(feature.BPFIngress) && !steps.Less
 	b.choose(f.Name, map[bool]string{true: api.RuntimeInline, false: api.RuntimeNetns}[is])
 	return steps, is, nil
-}
-
-// suits tells whether nothing is lost nor refused if a function that is left to the plan is inline: it does
-// the same as in a namespace, the hop has room, and no neighbour wants a hop without functions. Where there are several paths it may turn out
-// that it does not suit these.
-func (b *builder) suits(f api.Function, steps function.Steps, hop int) bool {
-	row, taps := 1, 1
-	for _, other := range b.inline {
-		if other.hop != hop {
-			continue
-		}
-		row++
-		if other.steps.Tap != nil {
-			taps++
-		}
-	}
-	all := b.chain.Spec.Functions
-	at := slices.IndexFunc(all, func(o api.Function) bool { return o.Name == f.Name })
-	if steps.NAT != nil && b.chain.Spec.Classifier != nil || steps.Less || b.missesAnswers(at) || row > pass.Most || steps.Tap != nil && taps > pass.MostTaps || b.parts(at) {
-		return false
-	}
-	bypassed := func(o api.Function) bool { return o.OnFailure == process.Bypass }
-	if steps.NAT != nil && slices.ContainsFunc(b.around(at, b.mayBeInline), func(o api.Function) bool { return o.Replicas > 1 || bypassed(o) }) {
-		return false
-	}
-	return !slices.ContainsFunc(b.around(at, b.chain.Spec.OneWay), func(o api.Function) bool {
-		return bypassed(o) && (o.Replicas > 1 || b.chain.Spec.Parts() || b.chain.Spec.Classifier != nil)
-	})
-}
-
-// missesAnswers tells whether a function needs the answers and one beside it may be a node that they do not visit.
-func (b *builder) missesAnswers(at int) bool {
-	all := b.chain.Spec.Functions
-	return all[at].NeedsAnswers() != "" && slices.ContainsFunc(all[max(0, at-1):min(at+2, len(all))], b.chain.Spec.OneWay)
 }
 
 // Chose is what became of functions that left their runtime to the plan, for a person: "count is
@@ -208,6 +178,7 @@ func (b *builder) stepsOf(f api.Function) (none function.Steps, err error) {
 		{f.Group != "", "it has no namespace to share with its group; leave group out"},
 		{f.OnFailure != "", "it has nothing that could fail by itself; leave onFailure out"},
 		{f.Resources != nil, "it has no process that resources could bound; leave resources out"},
+		{len(f.Branches) > 0, "what goes on from it has no mark; leave branches out"},
 		{f.Replicas > 1, "it is wherever its packets come by, so that replicas would be no more; leave replicas out"},
 	} {
 		if c.has {
@@ -238,12 +209,13 @@ func (b *builder) passes() error {
 	for i := range b.inline {
 		f := &b.inline[i]
 		f.West, f.East = b.nodes[f.hop].Function(), b.nodes[f.hop+1].Function()
+		if f.Stop {
+			f.East = f.West
+		}
 	}
 	var refused []error
-	for hop := range len(b.nodes) - 1 {
-		for _, way := range b.waysOver(hop) {
-			refused = append(refused, b.fuse(hop, way))
-		}
+	for _, over := range b.hopsOver() {
+		refused = append(refused, b.fuse(over.hop, over.way))
 	}
 	return errors.Join(refused...)
 }
@@ -256,8 +228,7 @@ func (b *builder) fuse(hop, way int) error {
 		return nil
 	}
 	if len(all) > pass.Most {
-		return fmt.Errorf("%d functions in a row are inline between %s and %s, and the kernel takes %d in one program; give one in their middle runtime: %s",
-			len(all), all[0].West, all[0].East, pass.Most, api.RuntimeNetns)
+		return b.astray(all...)
 	}
 	if err := b.translatesBeside(hop, all); err != nil {
 		return err
@@ -272,7 +243,7 @@ func (b *builder) fuse(hop, way int) error {
 		step.Slot = places[i]
 		if f.steps.Tap != nil {
 			if len(spec.Taps) == pass.MostTaps {
-				return fmt.Errorf("more than %d functions in a row copy packets between %s and %s; give one in their middle runtime: %s", pass.MostTaps, f.West, f.East, api.RuntimeNetns)
+				return b.astray(all...)
 			}
 			out, pair := b.tap(f, at.Namespace)
 			step = step.To(uint32(len(spec.Taps)))
@@ -343,7 +314,12 @@ func (b *builder) meeting(hop, way int) (all []*Inline) {
 		first = b.back(hop + 1)
 	}
 	for i := range b.inline {
-		if f := &b.inline[i]; first <= f.hop && f.hop <= hop && f.steps.Meets(f.body.Direction, way) {
+		f := &b.inline[i]
+		at := first <= f.hop && f.hop <= hop
+		if f.Stop {
+			at = f.hop == map[int]int{function.ForwardWay: hop, function.ReverseWay: hop + 1}[way]
+		}
+		if at && f.steps.Meets(f.body.Direction, way) {
 			all = append(all, f)
 		}
 	}

@@ -1,11 +1,8 @@
 package plan
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 
-	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/pass"
 )
@@ -34,43 +31,16 @@ func (b *builder) passBehind(n Node, way int, id string) {
 // and each way would have others.
 func (b *builder) translatesBeside(hop int, all []*Inline) error {
 	for _, f := range all {
+		if f.steps.NAT == nil || f.Stop {
+			continue
+		}
 		for _, n := range []Node{b.nodes[f.hop], b.nodes[f.hop+1], b.nodes[hop+1], b.nodes[b.back(hop+1)]} {
-			if f.steps.NAT != nil && n.Replica != nil {
-				return fmt.Errorf("function %s translates addresses and is inline beside %s, of whose replicas each is to have both ways of a flow, which has other addresses on either; give it runtime: %s, or put a function between",
-					f.Name, n.Function(), api.RuntimeNetns)
+			if n.Replica != nil {
+				return b.astray(f)
 			}
 		}
 	}
 	return nil
-}
-
-// around a function are the nearest ones either way that are not past, and those up to there: those on whose hop it is, if past
-// those that are past it comes to them. Answers come past those that they do not visit.
-func (b *builder) around(at int, past func(api.Function) bool) (all []api.Function) {
-	functions := b.chain.Spec.Functions
-	for _, step := range []int{-1, 1} {
-		for i := at + step; i >= 0 && i < len(functions); i += step {
-			all = append(all, functions[i])
-			if !past(functions[i]) && !b.chain.Spec.OneWay(functions[i]) {
-				break
-			}
-		}
-	}
-	return all
-}
-
-// mayBeInline tells whether a function is inline, or may turn out to be where that is left to the plan and not settled yet: those
-// behind another are settled after it.
-func (b *builder) mayBeInline(f api.Function) bool {
-	runtime := cmp.Or(f.Runtime, b.chain.Spec.Runtime)
-	if f.Ref != "" || runtime != api.RuntimeInline && runtime != api.RuntimeAuto || f.InContainer(runtime) {
-		return false
-	}
-	if is := cmp.Or(b.runtimes[f.Name], b.options.Runtimes[f.Name]); runtime == api.RuntimeAuto && is != "" {
-		return is == api.RuntimeInline
-	}
-	_, err := b.stepsOf(f)
-	return err == nil
 }
 
 // joinPasses has the passes at the ports of one function's replicas be one.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
@@ -19,20 +18,17 @@ func (b *builder) passable() error {
 		return fmt.Errorf("symmetric: what goes back goes the way that it came where functions have branches or a next; leave one of the two out")
 	}
 	var refused []error
-	refuse := func(err error) { refused = append(refused, err) }
 	for _, n := range b.nodes {
 		for _, m := range n.members() {
 			if why := m.body.NeedsAnswers(); why != "" && n.OneWay {
-				refuse(fmt.Errorf("function %s: it must see both ways, because %s; give it symmetric: true", m.Name, why))
+				refused = append(refused, fmt.Errorf("function %s: it must see both ways, because %s; give it symmetric: true", m.Name, why))
 			}
 		}
 	}
-	for _, f := range b.inline {
-		if why := f.body.NeedsAnswers(); why != "" && (b.nodes[f.hop].OneWay || b.nodes[f.hop+1].OneWay) {
-			refuse(fmt.Errorf("function %s: it is inline beside a function that what goes back does not visit, and must see both ways on one hop, because %s; give it runtime: %s", f.Name, why, api.RuntimeNetns))
-		}
-	}
-	return errors.Join(refused...)
+	half := b.onHops(func(f *Inline) bool { // it would see one way alone on its hop
+		return f.body.NeedsAnswers() != "" && (b.nodes[f.hop].OneWay || b.nodes[f.hop+1].OneWay)
+	})
+	return errors.Join(append(refused, b.astray(half...))...)
 }
 
 // back is the place of the node that packets come to from another on their way back: the nearest before it that

@@ -198,18 +198,6 @@ func TestOneWayHops(t *testing.T) {
 
 // TestOneWayRefuses what only the plan knows, or what would be met unasked.
 func TestOneWayRefuses(t *testing.T) {
-	for want, spec := range map[string]string{
-		"fw is inline before server, at which packets meet it on their way back":          "functions: [{name: a, kind: forward}, {name: fw, kind: counter, runtime: inline}]\nclassifier: {otherwise: drop, rules: [{name: x, match: {protocol: tcp}, functions: [a, fw], symmetric: false}, {name: y, functions: [a, fw]}]}\n",
-		"function nat: it is inline beside a function that what goes back does not visit": "functions: [{name: nat, kind: nat, runtime: inline, nat: {source: {}}}, {name: a, kind: forward, symmetric: false}]\n",
-	} {
-		_, err := plan.Make(plantest.Chain(t, "edge", "wiring: ebpf\n"+spec), plantest.Catalogue(), plan.Facts{}, plan.Options{})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", want, err)
-		}
-	}
-	if got := replicated(t, "functions: [{name: nat, kind: nat, runtime: auto, nat: {source: {}}}, {name: a, kind: forward, symmetric: false}, {name: n, kind: counter, runtime: auto}]\n").Runtimes; got["nat"] != "netns" || got["n"] != "inline" {
-		t.Errorf("%v", got)
-	}
 	chain := plantest.Chain(t, "edge", "wiring: ebpf\nsymmetric: false\nfunctions: [{name: fw, ref: wall}]\n")
 	alone := plantest.Function(t, "wall", "kind: firewall\nfirewall: {rules: {list: [{state: [established], action: accept}]}}\n")
 	_, err := plan.Make(chain, plantest.Catalogue(), plan.Facts{Functions: map[string]api.FunctionBody{"wall": alone.Spec}}, plan.Options{})

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/namespace"
@@ -59,24 +58,19 @@ func (b *builder) passesAt(node int, east bool) (ids []string) {
 	return ids
 }
 
-// pastable refuses functions without a namespace where what is led past the node beside them would not meet them.
+// pastable refuses functions without a namespace at a node's ports where what is led past it would not meet them: where a classifier chooses paths, ways
+// part, it is one of several replicas, or they translate addresses.
 func (b *builder) pastable(node int, passes []string) error {
-	spec := b.resource(passes[0]).Spec.(pass.Spec)
-	why := ""
-	switch g := graphOf(b.nodes); {
-	case b.classifier != nil:
-		why = "where a classifier chooses paths"
-	case b.chain.Spec.Parts() && !g.Line():
-		why = "in a chain of which ways part"
-	case b.nodes[node].Replica != nil:
-		why = "as one of several replicas"
-	case slices.ContainsFunc(passes, func(id string) bool { return len(b.resource(id).Spec.(pass.Spec).NATs) > 0 }):
-		why = "and translates addresses"
-	default:
+	var of []string
+	translates := false
+	for _, id := range passes {
+		spec := b.resource(id).Spec.(pass.Spec)
+		of, translates = append(of, spec.Of...), translates || len(spec.NATs) > 0
+	}
+	if g := graphOf(b.nodes); b.classifier == nil && g.Line() && b.nodes[node].Replica == nil && !translates {
 		return nil
 	}
-	name := spec.Of[0]
-	return fmt.Errorf("what is led past %s would be led past %s beside it too, which is inline, %s; use block, or runtime: %s for %s", b.nodes[node].Function(), name, why, api.RuntimeNetns, name)
+	return b.astray(b.onHops(func(f *Inline) bool { return slices.Contains(of, f.Name) })...)
 }
 
 // past makes the pair beside a node, with what its ports have: what packets meet there, and where they go on to.

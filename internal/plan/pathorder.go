@@ -4,15 +4,19 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	api "nfchain.dev/nfchain/api/v1alpha1"
 )
 
 // orderOn refuses a path whose functions packets would meet in another order, or by whose order addresses would be others.
 func (b *builder) orderOn(c *Classifier) error {
 	for _, p := range c.Paths {
 		if met := b.met(p); !slices.Equal(met, p.Functions) {
-			return fmt.Errorf("packets on the path %q would meet %s: one that is inline is met between the two beside it in the chain; write it there, or give it runtime: %s", p.Text(), strings.Join(met, ", "), api.RuntimeNetns)
+			if len(b.strays) > 0 {
+				return nil // they are met where they are to be, it may be, once these are at stops
+			}
+			if err := b.astray(b.onHops(func(f *Inline) bool { return slices.Contains(p.Functions, f.Name) })...); err != nil {
+				return err
+			}
+			return fmt.Errorf("packets on the path %q would meet %s", p.Text(), strings.Join(met, ", "))
 		}
 		if slices.IsSorted(p.at) {
 			continue
@@ -45,7 +49,7 @@ func (b *builder) met(p Path) []string {
 			names = append(names, b.nodes[place].functions()...)
 		}
 		for _, f := range b.inline {
-			if f.hop == place && p.at[i+1] == place+1 {
+			if f.hop == place && (f.Stop || p.at[i+1] == place+1) {
 				names = append(names, f.Name)
 			}
 		}

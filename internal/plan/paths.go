@@ -45,9 +45,10 @@ type Path struct {
 	// ServicePath is what headers call it on the way there, and with [nsh.Back] back; 0 where none of its functions gets any.
 	ServicePath uint32 `json:"service_path,omitempty"`
 
+	// Visited are the functions that packets come by on their way back, in the same order, for a person.
+	Visited []string `json:"-"`
+
 	at, back []int // places of the nodes
-	// visited are the functions that packets come by on their way back, for a person.
-	visited []string
 }
 
 // pathName of functions.
@@ -153,7 +154,10 @@ func (b *builder) path(functions []string, oneWay bool) Path {
 	p.at = []int{0}
 	for _, name := range functions {
 		place := slices.IndexFunc(b.nodes, func(n Node) bool { return n.Has(name) || n.Function() == name })
-		if place > 0 && !slices.Contains(p.at, place) { // one that is inline is no node
+		if at := slices.IndexFunc(b.inline, func(f Inline) bool { return f.Stop && f.Name == name }); at >= 0 {
+			place = b.inline[at].hop
+		}
+		if place > 0 && !slices.Contains(p.at, place) { // one that is inline between others is no node
 			p.at = append(p.at, place)
 		}
 	}
@@ -164,13 +168,15 @@ func (b *builder) path(functions []string, oneWay bool) Path {
 		p.Nodes = append(p.Nodes, n.Name)
 		if n.Kind == "endpoint" || !oneWay && !n.OneWay {
 			back, p.back = append(back, n.Name), append(p.back, place)
-			if n.Kind != "endpoint" {
-				p.visited = append(p.visited, n.Function())
-			}
 		}
 	}
 	if len(back) < len(p.Nodes) {
 		p.Back = back
+	}
+	for _, name := range functions {
+		if !oneWay && slices.ContainsFunc(b.chain.Spec.Functions, func(f api.Function) bool { return f.Name == name && both(f) }) {
+			p.Visited = append(p.Visited, name)
+		}
 	}
 	return p
 }
@@ -222,14 +228,19 @@ func (c *Classifier) number() {
 
 // rule of a file that leads by a path, as ports have it.
 func (b *builder) rule(r api.PathRule, path string) (rule steer.Rule, err error) {
-	rule = steer.Rule{Name: r.Name, Path: path, Protocol: r.Match.Protocol}
-	var wrong [6]error
+	rule = steer.Rule{Name: r.Name, Path: path}
+	var wrong [7]error
 	rule.Sources, wrong[0] = r.Match.Source.Parse()
 	rule.Destinations, wrong[1] = r.Match.Destination.Parse()
 	rule.SourcePorts, wrong[2] = r.Match.SourcePort.Parse()
 	rule.DestinationPorts, wrong[3] = r.Match.DestinationPort.Parse()
 	rule.CodePoints, wrong[4] = r.Match.DSCP.Parse()
 	rule.VLANs, wrong[5] = r.Match.VLAN.Parse()
+	if r.Match.Protocol != "" {
+		var number uint8
+		number, wrong[6] = r.Match.Protocol.Number()
+		rule.Protocol = api.ProtocolOf(number) // the same, however it is written
+	}
 	switch r.Match.Ingress {
 	case b.nodes[0].Name:
 		rule.From = steer.FirstEnd
@@ -257,22 +268,35 @@ func (b *builder) toFunctions(c *Classifier) (rules []steer.Rule) {
 		if both := slices.IndexFunc(c.Paths, func(p Path) bool { return slices.Contains(p.back, i) }); both >= 0 && !p.Branched {
 			p = &c.Paths[both]
 		}
-		if n.Kind == "endpoint" || n.Transparent || n.Apart != 0 || p == nil {
+		if n.Kind == "endpoint" || n.Apart != 0 || p == nil {
 			continue
 		}
-		r := steer.Rule{Name: "to " + n.Function(), Path: p.Name}
-		for _, port := range []*Interface{n.West, n.East} {
-			for _, a := range port.Addresses {
+		to := func(name string, own []netip.Addr) {
+			r := steer.Rule{Name: "to " + name, Path: p.Name}
+			for _, a := range own {
 				r.Destinations = append(r.Destinations, netip.PrefixFrom(a, a.BitLen()))
 			}
+			rules = append(rules, r)
 		}
-		rules = append(rules, r)
+		for _, f := range b.at(i) {
+			if len(f.Addresses) > 0 {
+				to(f.Name, f.Addresses)
+			}
+		}
+		if !n.Transparent {
+			to(n.Function(), n.own())
+		}
 	}
 	return rules
 }
 
 // translator is what gives connections other addresses at a node; nil where nothing does.
 func (b *builder) translator(n Node) *Member {
+	for _, f := range b.translators() {
+		if f.Stop && b.nodes[f.hop].Name == n.Name {
+			return &Member{Name: f.Name, Kind: f.Kind, body: f.body}
+		}
+	}
 	for _, m := range n.members() {
 		if _, translates := b.catalogue.Functions[m.Kind].(function.Translator); translates {
 			return &m
@@ -306,54 +330,27 @@ func (b *builder) oneWay(c *Classifier) error {
 }
 
 // inlineOn refuses a function without a namespace that packets of a path would miss, or meet unasked: it is
-// met by whatever leaves the nodes around it.
+// met by whatever leaves the nodes around it. Behind one that translates addresses nothing would tell paths apart.
 func (b *builder) inlineOn(c *Classifier) error {
-	var refused []error
-	var wrong []Inline
-	for _, f := range b.inline {
-		if err := b.onPaths(c, f); err != nil {
-			refused, wrong = append(refused, err), append(wrong, f)
-		}
-	}
-	b.misfits = b.misfitsOn(c, wrong)
-	return errors.Join(refused...)
+	return b.astray(b.onHops(func(f *Inline) bool {
+		return f.steps.NAT != nil || slices.ContainsFunc(c.Paths, func(p Path) bool { return b.misses(p, f) })
+	})...)
 }
 
-// onPaths refuses the function without a namespace that misses packets of a path, or meets others.
-func (b *builder) onPaths(c *Classifier, f Inline) error {
-	if _, translates := b.catalogue.Functions[f.Kind].(function.Translator); translates {
-		return fmt.Errorf("%s translates addresses and is inline, where paths cannot be told apart; give it runtime: %s", f.Name, api.RuntimeNetns)
+// misses tells whether packets of a path would miss a function without a namespace, or meet it unasked.
+func (b *builder) misses(p Path, f *Inline) bool {
+	if on := slices.Contains(p.Functions, f.Name); p.by(f.hop) != on || p.by(f.hop+1) != on {
+		return true
 	}
-	for _, p := range c.Paths {
-		on := slices.Contains(p.Functions, f.Name)
-		for _, beside := range []int{f.hop, f.hop + 1} {
-			if n := b.nodes[beside]; p.by(beside) != on {
-				words := map[bool]string{true: "goes by it and not by", false: "does not go by it, and by"}[on]
-				return fmt.Errorf("%s is inline beside %s, whose packets all meet it, and the path %q %s %s; give it runtime: %s", f.Name, n.Name, p.Text(), words, n.Name, api.RuntimeNetns)
-			}
-		}
-		if err := b.inlineBack(f, p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// inlineBack refuses a function without a namespace that packets of a path would miss on their way back, or meet unasked.
-func (b *builder) inlineBack(f Inline, p Path) error {
 	if f.Reverse == nil {
-		return nil
+		return false
 	}
-	at := f.hop + 1
+	at := f.hop + 1 // where they meet it on their way back
 	for b.nodes[at].OneWay {
 		at++
 	}
 	meets := slices.Contains(p.back, at)
-	if meets == p.ReturnsBy(f) && (!meets || p.beside(at, false) == b.back(at)) {
-		return nil
-	}
-	words := map[bool]string{true: "which does not go back by it, would come by it", false: "which is to go back by it, would not come by it there"}[meets && !p.ReturnsBy(f)]
-	return fmt.Errorf("%s is inline before %s, at which packets meet it on their way back, and the path %q, %s; give it runtime: %s", f.Name, b.nodes[at].Name, p.Text(), words, api.RuntimeNetns)
+	return meets != p.ReturnsBy(*f) || meets && p.beside(at, false) != b.back(at)
 }
 
 // leadOn has the port where packets of a node come in, on their way east or west, send them on by their
@@ -477,8 +474,17 @@ func (b *builder) unvisited() (warnings []string) {
 		return nil
 	}
 	for i, n := range b.nodes {
-		if b.classifier.first(i) == nil && n.Kind != "endpoint" {
-			warnings = append(warnings, fmt.Sprintf("no path goes by %s: no rule of the classifier names it", n.Function()))
+		if b.classifier.first(i) != nil || n.Kind == "endpoint" {
+			continue
+		}
+		warn := func(name string) {
+			warnings = append(warnings, fmt.Sprintf("no path goes by %s: no rule of the classifier names it", name))
+		}
+		for _, f := range b.at(i) {
+			warn(f.Name)
+		}
+		if n.Kind != StopKind {
+			warn(n.Function())
 		}
 	}
 	return warnings

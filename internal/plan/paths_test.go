@@ -3,6 +3,7 @@ package plan_test
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -80,6 +81,23 @@ func TestPathsPart(t *testing.T) {
 	}
 }
 
+// TestRulesOfAnyProtocol: a number is the protocol of that name, where there is one.
+func TestRulesOfAnyProtocol(t *testing.T) {
+	of := func(protocol string) *plan.Classifier {
+		return replicated(t, threeFunctions+"classifier: {rules: [{name: x, match: {protocol: "+protocol+"}, functions: [fw]}]}\n").Classifier
+	}
+	for number, name := range map[string]string{"6": "tcp", `"17"`: "udp", "132": "sctp", "1": "icmp", "58": "icmpv6", "47": "gre", "050": "esp"} {
+		got, want := of(number).Choice.Rules, of(name).Choice.Rules
+		if !reflect.DeepEqual(got, want) || want[len(want)-1].Protocol != api.Protocol(name) {
+			t.Errorf("%s: %+v, want %+v", number, got, want)
+		}
+	}
+	c := of("89")
+	if r := c.Choice.Rules[c.Own]; r.Protocol != "89" || r.String() != "protocol 89" {
+		t.Errorf("%+v, %s", r, r)
+	}
+}
+
 // TestPathsInAnyOrder: each has its own, both ways.
 func TestPathsInAnyOrder(t *testing.T) {
 	got := parting(replicated(t, threeFunctions+"classifier: {otherwise: chain, rules: [{name: web, match: {protocol: tcp}, functions: [shape, ids]}]}\n"))
@@ -127,13 +145,9 @@ func TestUnvisitedFunctions(t *testing.T) {
 // TestClassifierRefuses what would not be known, or not be met.
 func TestClassifierRefuses(t *testing.T) {
 	for want, spec := range map[string]string{
-		"nat translates addresses": "functions: [{name: nat, kind: nat, nat: {source: {masquerade: true}}}, {name: a, kind: forward}]\nclassifier: {rules: [{name: x, match: {protocol: tcp}, functions: [nat, a]}, {name: y, functions: [nat]}]}\n",
-		"count is inline beside client, whose packets all meet it, and the path \"direct\"": "functions: [{name: count, kind: counter, runtime: inline}, {name: a, kind: forward}]\nclassifier: {rules: [{name: x, match: {protocol: tcp}, functions: [count, a]}]}\n",
-		"nat translates addresses, and which of them others see":                            "functions: [{name: nat, kind: nat, nat: {source: {masquerade: true}}}, {name: a, kind: forward}]\nclassifier: {otherwise: drop, rules: [{name: x, functions: [a, nat]}]}\n",
-		"would meet a, count, b: one that is inline":                                        "functions: [{name: a, kind: forward}, {name: count, kind: counter, runtime: inline}, {name: b, kind: forward}]\nclassifier: {otherwise: drop, rules: [{name: x, functions: [count, a, b]}]}\n",
-		"would meet b, a: one that is inline":                                               "functions: [{name: a, kind: forward}, {name: count, kind: counter, runtime: inline}, {name: b, kind: forward}]\nclassifier: {otherwise: drop, rules: [{name: x, functions: [b, count, a]}]}\n",
-		"goes by it and not by b":                                                           "functions: [{name: a, kind: forward}, {name: count, kind: counter, runtime: inline}, {name: b, kind: forward}]\nclassifier: {otherwise: drop, rules: [{name: x, functions: [a, count]}]}\n",
-		"flows cannot stay on their path":                                                   "ebpf: {stay: true}\nfunctions: [{name: a, kind: forward, next: b}, {name: b, kind: command, encapsulation: nsh, command: {args: [relay]}}]\nclassifier: {rules: [{name: x, match: {protocol: tcp}, functions: [a]}]}\n",
+		"nat translates addresses":                               "functions: [{name: nat, kind: nat, nat: {source: {masquerade: true}}}, {name: a, kind: forward}]\nclassifier: {rules: [{name: x, match: {protocol: tcp}, functions: [nat, a]}, {name: y, functions: [nat]}]}\n",
+		"nat translates addresses, and which of them others see": "functions: [{name: nat, kind: nat, nat: {source: {masquerade: true}}}, {name: a, kind: forward}]\nclassifier: {otherwise: drop, rules: [{name: x, functions: [a, nat]}]}\n",
+		"flows cannot stay on their path":                        "ebpf: {stay: true}\nfunctions: [{name: a, kind: forward, next: b}, {name: b, kind: command, encapsulation: nsh, command: {args: [relay]}}]\nclassifier: {rules: [{name: x, match: {protocol: tcp}, functions: [a]}]}\n",
 	} {
 		_, err := plan.Make(plantest.Chain(t, "edge", "wiring: ebpf\n"+spec), plantest.Catalogue(), plan.Facts{}, plan.Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -171,24 +185,23 @@ func TestPathsPastFunctions(t *testing.T) {
 // TestInlineOnPaths: a function without a namespace is on the paths that go by both of its neighbours.
 func TestInlineOnPaths(t *testing.T) {
 	p := replicated(t, "functions: [{name: a, kind: forward}, {name: count, kind: counter, runtime: inline}, {name: b, kind: forward}, {name: auto, kind: counter, runtime: auto}]\nclassifier: {rules: [{name: x, functions: [a, count, b]}]}\n")
-	if got := p.Classifier.Path("a count b"); !slices.Equal(got.Nodes, []string{"client", "a", "b", "server"}) || p.Runtimes["auto"] != "netns" {
+	if got := p.Classifier.Path("a count b"); !slices.Equal(got.Nodes, []string{"client", "a", "b", "server"}) || p.Runtimes["auto"] != "inline" {
 		t.Errorf("%+v, runtimes %v", got, p.Runtimes)
 	}
 }
 
-// TestInlineAutoOnPaths: functions that leave their runtime to the plan are inline where the paths that go by them go by both of their neighbours, as
-// many as can be.
+// TestInlineAutoOnPaths: functions that leave their runtime to the plan are inline, whichever paths go by them.
 func TestInlineAutoOnPaths(t *testing.T) {
 	const counters = "{name: one, kind: counter}, {name: two, kind: counter}, {name: three, kind: counter}"
 	for _, c := range []struct{ functions, rules, inline string }{
-		{counters, "{name: x, functions: [one, two, three]}", "[two]"},
-		{counters, "{name: x, functions: [one, two, three]}, {name: y, match: {protocol: udp}, functions: [one, three]}", "[]"},
+		{counters, "{name: x, functions: [one, two, three]}", "[one three two]"},
+		{counters, "{name: x, functions: [one, two, three]}, {name: y, match: {protocol: udp}, functions: [one, three]}", "[one three two]"},
 		{"{name: a, kind: forward}, " + counters + ", {name: b, kind: forward}", "{name: x, functions: [a, one, two, three, b]}", "[one three two]"},
-		{"{name: a, kind: forward}, " + counters + ", {name: b, kind: forward}", "{name: x, functions: [a, one, two, three, b]}, {name: y, match: {protocol: udp}, functions: [a, three, b]}", "[]"},
+		{"{name: a, kind: forward}, " + counters + ", {name: b, kind: forward}", "{name: x, functions: [a, one, two, three, b]}, {name: y, match: {protocol: udp}, functions: [a, three, b]}", "[one three two]"},
 		{"{name: a, kind: forward, replicas: 2}, " + counters + ", {name: b, kind: forward}", "{name: x, functions: [a, one, two, three, b]}", "[one three two]"},
-		{"{name: a, kind: forward}, {name: one, kind: nat, nat: {source: {}}}, {name: b, kind: forward}", "{name: x, functions: [a, one, b]}", "[]"},
-		{"{name: a, kind: forward, runtime: netns, onFailure: bypass}, {name: one, kind: counter}, {name: b, kind: forward}, {name: two, kind: counter}, {name: c, kind: forward}", "{name: x, functions: [a, one, b, two, c]}", "[two]"},
-		{"{name: a, kind: forward, runtime: netns, onFailure: bypass, replicas: 2}, {name: one, kind: counter}, {name: b, kind: forward}", "{name: x, functions: [a, one, b]}", "[]"},
+		{"{name: a, kind: forward}, {name: one, kind: nat, nat: {source: {}}}, {name: b, kind: forward}", "{name: x, functions: [a, one, b]}", "[one]"},
+		{"{name: a, kind: forward, runtime: netns, onFailure: bypass}, {name: one, kind: counter}, {name: b, kind: forward}, {name: two, kind: counter}, {name: c, kind: forward}", "{name: x, functions: [a, one, b, two, c]}", "[one two]"},
+		{"{name: a, kind: forward, runtime: netns, onFailure: bypass, replicas: 2}, {name: one, kind: counter}, {name: b, kind: forward}", "{name: x, functions: [a, one, b]}", "[one]"},
 	} {
 		spec := "wiring: ebpf\nruntime: auto\nfunctions: [" + c.functions + "]\nclassifier: {rules: [" + c.rules + "]}\n"
 		p := made(t, spec, plan.Facts{}, plan.Options{})
@@ -206,11 +219,6 @@ func TestInlineAutoOnPaths(t *testing.T) {
 		if !maps.Equal(again.Runtimes, p.Runtimes) {
 			t.Errorf("%s: chosen %v where it was %v", spec, again.Runtimes, p.Runtimes)
 		}
-	}
-	// what is inline by its own word is refused as ever
-	refused := "functions: [{name: one, kind: counter, runtime: inline}, {name: two, kind: counter, runtime: auto}]\nclassifier: {rules: [{name: x, functions: [one]}]}\n"
-	if _, err := plan.Make(plantest.Chain(t, "edge", "wiring: ebpf\n"+refused), plantest.Catalogue(), plan.Facts{}, plan.Options{}); err == nil || !strings.Contains(err.Error(), "one is inline beside ") {
-		t.Errorf("error %v", err)
 	}
 }
 

@@ -18,11 +18,11 @@ func (p Path) Text() string {
 		return strings.Join(p.Functions, ", ") + ", as branches lead"
 	}
 	text := strings.Join(p.Functions, " → ")
-	switch n := len(p.Back); {
-	case n == 2:
+	switch n := len(p.Visited); {
+	case n == 0:
 		text += ", and straight back"
-	case n > 2:
-		text += ", and back by " + strings.Join(p.visited, ", ")
+	case n < len(p.Functions):
+		text += ", and back by " + strings.Join(p.Visited, ", ")
 	}
 	return text
 }

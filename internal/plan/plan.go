@@ -134,7 +134,7 @@ const WiringNode = "_wiring"
 // Node is an endpoint or a function.
 type Node struct {
 	Name string `json:"name"`
-	// Kind is "endpoint" or the function's kind.
+	// Kind is "endpoint", the function's kind, that of a group, or that of a stop.
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
 	// Made tells that the namespace is made for the chain and removed with it.
@@ -181,6 +181,8 @@ type Node struct {
 	onFailure string
 	// shared namespaces belong to a standalone function.
 	shared bool
+	// passesOn tells that a program of the user's takes frames at one interface and sends them at the other.
+	passesOn bool
 	// devices are the names of the interfaces in a container that was brought, from west to east.
 	devices []string
 	// toServer and toClient are where the ends are reached from the node, and fromWest and fromEast where
@@ -253,17 +255,17 @@ func Make(chain api.Chain, c Catalogue, f Facts, o Options) (*Plan, error) {
 	if !ok {
 		return nil, fmt.Errorf("chain %s: there is no wiring %q", chain.Metadata.Name, chain.Spec.Wiring)
 	}
+	var stops []string
 	for {
-		b := &builder{chain: chain, catalogue: c, wiring: w, facts: f, options: o}
+		b := &builder{chain: chain, catalogue: c, wiring: w, facts: f, options: o, stops: stops}
 		err := b.whole()
 		if err == nil {
 			return b.plan(), nil
 		}
-		unfit := b.unfit()
-		if len(unfit) == 0 {
+		if !b.again() {
 			return nil, about(err, "chain "+chain.Metadata.Name)
 		}
-		o.Runtimes = unfit
+		stops = b.stops
 	}
 }
 
@@ -284,11 +286,11 @@ type builder struct {
 	// classifier is how flows get one of several paths; nil where there is one.
 	classifier *Classifier
 	runtimes   map[string]string
-	// misfits are those of them that paths do not let be inline.
-	misfits []string
-	space   space
-	direct  *Direct
-	service *Service
+	// stops are the functions that are to be at a stop, and strays those that were found not to be right between others.
+	stops, strays []string
+	space         space
+	direct        *Direct
+	service       *Service
 	// ends of the hops, a forwarder's ports behind them, and what is published over them.
 	ends      []wiring.Ends
 	ports     []wiring.Ports
@@ -321,7 +323,7 @@ func (b *builder) whole() error {
 }
 
 func (b *builder) build() (err error) {
-	if err := errors.Join(b.begin(), b.wired()); err != nil {
+	if err := errors.Join(b.begin(), b.besideStops(), b.wired()); err != nil {
 		return err
 	}
 	switch w := b.chain.Spec.Wiring; {

@@ -118,7 +118,7 @@ func (p *Plan) path() (names []string) {
 		case n.Kind != "endpoint":
 			name += " (" + n.KindText() + ")"
 		}
-		if !n.Again() {
+		if !n.Again() && n.Kind != StopKind {
 			names = append(names, name)
 		}
 		for _, f := range p.InlineAfter(i) {
@@ -130,7 +130,11 @@ func (p *Plan) path() (names []string) {
 
 // list where packets take the function's step.
 func (f Inline) list(w io.Writer) {
-	_, _ = fmt.Fprintf(w, "\n%s: inline between %s and %s\n", f.Name, f.West, f.East)
+	where := "between " + f.West + " and " + f.East
+	if f.Stop {
+		where = "at the stop " + f.West
+	}
+	_, _ = fmt.Fprintf(w, "\n%s: inline %s\n", f.Name, where)
 	for _, way := range []struct {
 		name string
 		at   *Taken

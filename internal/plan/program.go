@@ -18,6 +18,9 @@ func (b *builder) endpointProgram(i int) error {
 	if !runs {
 		return nil
 	}
+	if b.transparent(api.FunctionBody{Kind: EndpointKind, Options: options}) {
+		return fmt.Errorf("endpoint %s: command.transparent: an endpoint passes nothing on; leave it out", n.Name)
+	}
 	made, err := b.contribution(api.FunctionBody{Kind: EndpointKind, Options: options}, function.Site{
 		Owner: b.chain.Metadata.Name, Node: n.Name, Namespace: n.Namespace, MTU: b.chain.Spec.MTU,
 		Hosts: b.names(i), Needs: append(need(n), b.links[n.Name]...),

@@ -28,9 +28,9 @@ func TestRefusalsAreToldTogether(t *testing.T) {
 		`
   wiring: ebpf
   functions:
-  - {name: a, kind: forward, branches: [{mark: 1, to: server}]}
-  - {name: b, kind: passthrough}
-  - {name: c, kind: passthrough}`: {"function b: a passthrough cannot be", "function c: a passthrough cannot be"},
+  - {name: a, kind: passthrough, branches: [{mark: 1, to: server}]}
+  - {name: b, kind: passthrough, branches: [{mark: 1, to: server}]}
+  - {name: c, kind: passthrough}`: {"function a: branches: what a passthrough passes on has no mark", "function b: branches: what"},
 		`
   wiring: ebpf
   functions:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/function"
@@ -44,7 +45,7 @@ func (n Node) Function() string {
 	if n.Replica != nil {
 		return n.Replica.Of
 	}
-	return n.Name
+	return strings.TrimSuffix(n.Name, stopSuffix)
 }
 
 // Again tells that the node is one more replica of the function before it: the path goes
@@ -119,7 +120,7 @@ func (b *builder) replicate() error {
 		return nil
 	}
 	for turn := 2; turn <= most; turn++ {
-		v := &builder{chain: b.chain, catalogue: b.catalogue, wiring: b.wiring, facts: b.facts, options: b.options, turn: turn}
+		v := &builder{chain: b.chain, catalogue: b.catalogue, wiring: b.wiring, facts: b.facts, options: b.options, stops: b.stops, turn: turn}
 		if err := v.build(); err != nil {
 			return err
 		}

@@ -54,7 +54,11 @@ func (b *builder) cross(hop int, direction api.Direction, s *Service) error {
 		if err := s.behind(t); err != nil {
 			return fmt.Errorf("function %s: %w", f.Name, err)
 		}
-		b.published = append(b.published, published{f.Name, hop, hop + 1, f.Addresses, direction, t})
+		east := hop + 1
+		if f.Stop {
+			east = hop
+		}
+		b.published = append(b.published, published{f.Name, hop, east, f.Addresses, direction, t})
 	}
 	return nil
 }
@@ -78,15 +82,33 @@ func (f *Inline) translate(spec *pass.Spec, way int, slot uint32) error {
 	return nil
 }
 
-// waysOver a hop, in the order in which passes for their packets are made. Those of answers come first: what
-// connects the ends already is then known to be no connection of a translator's that is put between them.
-func (b *builder) waysOver(hop int) []int {
-	for _, f := range b.translators() {
-		if f.hop == hop && function.Opens(f.body.Direction) == function.ForwardWay {
-			return []int{function.ReverseWay, function.ForwardWay}
+// over is a hop, and which way packets go.
+type over struct{ hop, way int }
+
+// hopsOver are all hops, either way, in the order in which passes for their packets are made. Those of answers to a translator come first: what
+// connects the ends already is then known to be no connection of one that is put between them.
+func (b *builder) hopsOver() (all []over) {
+	for hop := range len(b.nodes) - 1 {
+		all = append(all, over{hop, function.ForwardWay}, over{hop, function.ReverseWay})
+	}
+	byWay := b.translators() // of several at one hop those count that connections to the second endpoint go by
+	slices.SortStableFunc(byWay, func(x, y *Inline) int {
+		return function.Opens(y.body.Direction) - function.Opens(x.body.Direction)
+	})
+	for _, f := range byWay {
+		opens, answers := over{f.hop, function.ForwardWay}, over{f.hop, function.ReverseWay}
+		if f.Stop {
+			answers.hop-- // they come out at its other port
+		}
+		if function.Opens(f.body.Direction) == function.ReverseWay {
+			opens, answers = answers, opens
+		}
+		at := slices.Index(all, answers)
+		if before := slices.Index(all, opens); before < at {
+			all = slices.Insert(slices.Delete(all, at, at+1), before, answers)
 		}
 	}
-	return []int{function.ForwardWay, function.ReverseWay}
+	return all
 }
 
 // NAT gives what a function translates, and the pass where its connections are opened; nil for those that

@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/function"
@@ -11,9 +12,19 @@ import (
 	"nfchain.dev/nfchain/internal/wiring"
 )
 
+// transparent tells whether a function has no addresses.
+func (b *builder) transparent(f api.FunctionBody) bool {
+	kind, can := b.catalogue.Functions[f.Kind].(function.Transparent)
+	return can && kind.IsTransparent(f.Options)
+}
+
+// PassesOn tells whether a program of the user's takes frames at one interface of the node and sends them at the other.
+func (n Node) PassesOn() bool { return n.passesOn }
+
 // clear notes that a node has no addresses, and that the wiring can do that.
 func (b *builder) clear(n *Node) error {
-	_, n.Transparent = b.catalogue.Functions[n.Kind].(function.Transparent)
+	n.Transparent = b.transparent(n.body)
+	n.passesOn = n.Transparent && b.runs(Member{body: n.body})
 	if n.Transparent = n.Transparent || n.NSH != nil; !n.Transparent {
 		return nil
 	}
@@ -21,6 +32,12 @@ func (b *builder) clear(n *Node) error {
 		n.Hook = h.Hook(settled(b.catalogue.Functions[n.Kind], n.body.Options, b.facts.Has))
 	}
 	var refused []error
+	if n.passesOn && n.NSH != nil {
+		refused = append(refused, fmt.Errorf("function %s: command.transparent: with encapsulation: %s it has no addresses either, and gets headers; leave one of them out", n.Name, api.EncapsulationNSH))
+	}
+	if n.passesOn {
+		refused = append(refused, about(passesOnWhole(b.chain.Spec.Tuning), "function "+n.Name))
+	}
 	if n.shared {
 		refused = append(refused, fmt.Errorf("function %s: a %s is between its chain's nodes, so it cannot stand alone", n.Name, n.Kind))
 	}
@@ -52,8 +69,11 @@ func (b *builder) driven(i int) error {
 	}
 	var refused []error
 	for _, beside := range []Node{b.nodes[i-1], b.nodes[i+1]} {
-		if beside.Hook == through.TC {
+		switch {
+		case beside.Hook == through.TC:
 			refused = append(refused, fmt.Errorf("what %s beside it hands on comes behind the driver, where mode: xdp takes none; give both the same mode", beside.Name))
+		case beside.passesOn:
+			refused = append(refused, fmt.Errorf("with mode: xdp the interfaces beside put frames together (gro), and what the program of %s passes on must come as it goes over a wire; use mode: tc", beside.Name))
 		}
 	}
 	return errors.Join(append(refused, driverKeeps(b.chain.Spec.Tuning))...)
@@ -76,6 +96,48 @@ func driverKeeps(t api.Tuning) error {
 		refused = append(refused, fmt.Errorf("with mode: xdp an interface has as many rx_queues as its far end has tx_queues; tuning asks for %d of these and %d of those", t.TxQueues, max(t.RxQueues, 1)))
 	}
 	return errors.Join(refused...)
+}
+
+// passesOnWhole refuses settings by which frames come to a program that passes them on without their checksums, or longer than it may send them.
+func passesOnWhole(t api.Tuning) error {
+	var refused []error
+	for _, s := range []struct {
+		name string
+		on   *bool
+	}{{"tso", t.TSO}, {"checksum", t.Checksum}, {"gro", t.GRO}} {
+		if s.on != nil && *s.on {
+			refused = append(refused, fmt.Errorf("what its program passes on must come as it goes over a wire, which with tuning.%s: true it does not; leave that out", s.name))
+		}
+	}
+	return errors.Join(refused...)
+}
+
+// uncut are the settings of an interface from which frames come to a program that passes them on: they have their checksums, and nobody has to cut them. Over a
+// forwarder they may come from any node.
+func (b *builder) uncut(own, far Node) []tuning.Setting {
+	passedOn := false
+	if b.steered() {
+		passedOn = slices.ContainsFunc(b.nodes, Node.PassesOn)
+	} else {
+		passedOn = b.takes(own, far).passesOn
+	}
+	if own.passesOn || !passedOn {
+		return nil
+	}
+	var s settings
+	off := false
+	s.flag("checksum", &off)
+	return s
+}
+
+// takes is the node that takes what another sends to the next in the chain: programs that hand frames on leave them as they come. An end hands none on.
+func (b *builder) takes(from, next Node) Node {
+	place := func(of Node) int { return slices.IndexFunc(b.nodes, func(n Node) bool { return n.Name == of.Name }) }
+	at, step := place(next), place(next)-place(from)
+	for b.nodes[at].Hook == through.TC {
+		at += step
+	}
+	return b.nodes[at]
 }
 
 // drives are the settings of an interface whose far end takes packets in its driver: frames come to

@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,7 +53,9 @@ func TestTransparent(t *testing.T) {
 
 func TestTransparentRefuses(t *testing.T) {
 	alone, passing := plantest.Function(t, "bump", "kind: bridge\n"), plantest.Function(t, "over", "kind: passthrough\n")
-	facts := plan.Facts{Functions: map[string]api.FunctionBody{"bump": alone.Spec, "over": passing.Spec}}
+	program := plantest.Function(t, "wire", "kind: command\ncommand: {args: [x], transparent: true}\n")
+	facts := plan.Facts{Functions: map[string]api.FunctionBody{"bump": alone.Spec, "over": passing.Spec, "wire": program.Spec}}
+	const wire = "functions: [{name: p, kind: command, command: {args: [x], transparent: true}}]\n"
 	const bump, over = "functions: [{name: b, kind: bridge}]\n", "functions: [{name: p, kind: passthrough}]\n"
 	const frames = "functions: [{name: p, kind: passthrough, passthrough: {mode: xdp}}]\n"
 	for spec, want := range map[string]string{
@@ -72,6 +75,16 @@ func TestTransparentRefuses(t *testing.T) {
 		"functions: [{name: p, kind: passthrough}, {name: q, kind: passthrough, passthrough: {mode: xdp}}]\n": "give both the same mode",
 		over + "everywhere: [{kind: shaper, shaper: {rate: 1Gbit}}]\n":                                        "except: [p]",
 		"functions: [{name: p, kind: passthrough, group: g}, {name: a, kind: forward, group: g}]\n":           "p",
+		"wiring: ovs\n" + wire:              "use wiring: veth",
+		wire + "tuning: {checksum: true}\n": "as it goes over a wire, which with tuning.checksum: true it does not",
+		wire + "tuning: {tso: true}\n":      "as it goes over a wire, which with tuning.tso: true it does not",
+		"functions: [{name: p, kind: passthrough, passthrough: {mode: xdp}}, {name: w, kind: command, command: {args: [x], transparent: true}}]\n": "what the program of w passes on must come as it goes over a wire; use mode: tc",
+		wire + "tuning: {gro: true}\n":            "as it goes over a wire, which with tuning.gro: true it does not",
+		"functions: [{name: p, ref: wire}]\n":     "cannot stand alone",
+		wire + "everywhere: [{kind: firewall}]\n": "except: [p]",
+		"wiring: ebpf\nfunctions: [{name: p, kind: command, encapsulation: nsh, command: {args: [x], transparent: true}}]\n":             "command.transparent: with encapsulation: nsh",
+		"functions: [{name: p, kind: command, group: g, command: {args: [x], transparent: true}}, {name: a, kind: forward, group: g}]\n": "a command without addresses needs a namespace of its own",
+		"endpoints: [{name: client, command: {args: [x], transparent: true}}, {name: server}]\nfunctions: [{name: a, kind: forward}]\n":  "endpoint client: command.transparent: an endpoint passes nothing on",
 	} {
 		_, err := plan.Make(plantest.Chain(t, "edge", spec), plantest.Catalogue(), facts, plan.Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -79,7 +92,7 @@ func TestTransparentRefuses(t *testing.T) {
 		}
 	}
 	made(t, bump+"everywhere: [{kind: firewall, except: [b]}, {kind: shaper, shaper: {rate: 1Gbit}}]\n", plan.Facts{}, plan.Options{})
-	for _, f := range []api.StandaloneFunction{alone, passing} {
+	for _, f := range []api.StandaloneFunction{alone, passing, program} {
 		if _, err := plan.MakeFunction(f, plantest.Catalogue(), plan.Facts{}); err == nil {
 			t.Errorf("%s stands alone", f.Metadata.Name)
 		}
@@ -107,6 +120,29 @@ func TestInTheDriver(t *testing.T) {
 		got := [4]string{set[p.Client().Namespace+" eth0"], set[p.Functions()[0].Namespace+" eth1"], set[p.Functions()[1].Namespace+" eth0"], set[p.Server().Namespace+" eth0"]}
 		if got != want {
 			t.Errorf("%q: %q, want %q", tuned, got, want)
+		}
+	}
+}
+
+// TestPassedOnWhole: frames that come to a program which passes them on have their checksums, from its neighbours, and over a forwarder from all.
+func TestPassedOnWhole(t *testing.T) {
+	const program = "{name: p, kind: command, command: {args: [x], transparent: true}}"
+	const among = "{name: a, kind: forward}, {name: b, kind: forward}, " + program + ", {name: c, kind: forward}"
+	const handed = "{name: a, kind: passthrough}, {name: b, kind: passthrough}, " + program + ", {name: c, kind: passthrough}, {name: d, kind: bridge}" // what is handed on comes as it was sent
+	for spec, want := range map[string][]string{
+		"wiring: veth\nfunctions: [" + among + "]\n":  {"b eth1", "c eth0"},
+		"wiring: ebpf\nfunctions: [" + among + "]\n":  {"a eth0", "a eth1", "b eth0", "b eth1", "c eth0", "c eth1", "client eth0", "server eth0"},
+		"wiring: veth\nfunctions: [" + handed + "]\n": {"a eth1", "b eth1", "c eth0", "client eth0", "d eth0"},
+	} {
+		p := made(t, spec, plan.Facts{}, plan.Options{})
+		var got []string
+		for _, r := range p.Resources {
+			if s, is := r.Spec.(tuning.Spec); is && s.Fingerprint() == "checksum=false" {
+				got = append(got, strings.TrimPrefix(r.Namespace, "nfchain.edge.")+" "+s.Device)
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", spec, got, want)
 		}
 	}
 }

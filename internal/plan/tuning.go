@@ -20,8 +20,8 @@ func (b *builder) tune(all []hop, joined wiring.Joined) error {
 	t := b.chain.Spec.Tuning
 	done := map[[2]string]bool{}
 	for i, h := range all {
-		b.tunePort(h.a, h.pa, with(nodeSettings(t, h.a, b.softirqs(h.a.Name)), drives(h.a, h.z)), joined.Ends[i].A, done)
-		b.tunePort(h.z, h.pz, with(nodeSettings(t, h.z, b.softirqs(h.z.Name)), drives(h.z, h.a)), joined.Ends[i].B, done)
+		b.tunePort(h.a, h.pa, with(nodeSettings(t, h.a, b.softirqs(h.a.Name)), append(drives(h.a, h.z), b.uncut(h.a, h.z)...)), joined.Ends[i].A, done)
+		b.tunePort(h.z, h.pz, with(nodeSettings(t, h.z, b.softirqs(h.z.Name)), append(drives(h.z, h.a), b.uncut(h.z, h.a)...)), joined.Ends[i].B, done)
 	}
 	if err := b.tuneBetween(joined.Resources, t, done); err != nil {
 		return err

@@ -25,8 +25,11 @@ func Captured(p *plan.Plan, hop string) (capture.Chain, error) {
 	}
 	places := map[string]int{}
 	for i, n := range p.Nodes {
-		if !n.Again() {
+		if !n.Again() && n.Kind != plan.StopKind { // which has the name of the first function at it
 			c.Path = append(c.Path, n.Function())
+		}
+		for _, f := range p.InlineAfter(i) {
+			c.Path = append(c.Path, f.Name)
 		}
 		places[n.Name] = slices.Index(c.Path, n.Function())
 		addNames(c.Names, n)
@@ -37,11 +40,8 @@ func Captured(p *plan.Plan, hop string) (capture.Chain, error) {
 		if hop == "" || named {
 			c.Points = append(c.Points, pointsOf(n)...)
 		}
-		for _, f := range p.InlineAfter(i) {
-			c.Path = append(c.Path, f.Name)
-		}
 		for _, f := range p.Inline {
-			if f.Name == hop {
+			if f.Name == hop && !named {
 				c.Points = append(c.Points, beside(f, n)...)
 			}
 		}
@@ -157,6 +157,9 @@ func sideOf(n plan.Node, i *plan.Interface, in, out api.Direction) []capture.Poi
 // the node is not next to it.
 func beside(f plan.Inline, n plan.Node) []capture.Point {
 	var points []capture.Point
+	if f.Stop && n.Function() == f.West {
+		return pointsOf(n)
+	}
 	switch n.Function() {
 	case f.West:
 		points = sideOf(n, n.East, api.Reverse, api.Forward)

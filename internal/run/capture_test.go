@@ -38,3 +38,27 @@ func TestReplicasAreCaptured(t *testing.T) {
 		}
 	}
 }
+
+// TestStopsAreCaptured by the names of the functions at them, each in its place on the path.
+func TestStopsAreCaptured(t *testing.T) {
+	chain := plantest.Chain(t, "edge", "wiring: ebpf\nfunctions: [{name: wall, kind: counter, runtime: inline}, {name: meter, kind: counter, runtime: inline}, {name: b, kind: forward}]\n"+
+		"classifier: {rules: [{name: x, match: {protocol: tcp}, functions: [wall, meter, b]}]}\n")
+	p, err := plan.Make(chain, plantest.Catalogue(), plan.Facts{}, plan.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, hop := range []string{"wall", "meter", "wall.stop"} {
+		c, err := run.Captured(p, hop)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(c.Points) != 2 || strings.Join(c.Path, " ") != "client wall meter b server" {
+			t.Errorf("%s is captured at %v, on %v", hop, c.Points, c.Path)
+		}
+		for _, point := range c.Points {
+			if point.Hop != "wall.stop" || point.Place != 1 {
+				t.Errorf("%s is captured at %+v", hop, point)
+			}
+		}
+	}
+}

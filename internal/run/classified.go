@@ -36,6 +36,8 @@ type PathRuleState struct {
 	Path []string `json:"path"`
 	// Back are the nodes that packets are in on their way back, in path order; absent where that are all of the path.
 	Back []string `json:"back,omitempty"`
+	// BackFunctions are the functions that they come by then, in path order.
+	BackFunctions []string `json:"back_functions"`
 	// Branched tells that packets go on from each of the functions as its branches lead.
 	Branched bool `json:"branched,omitempty"`
 	// ServicePath is what headers of RFC 8300 call the path; absent where no function on it gets any.
@@ -82,12 +84,13 @@ func classifiedBy(p *plan.Plan) (*ClassifierState, error) {
 	s := &ClassifierState{Earlier: flowsBy(c, steer.Earlier), Most: c.Most, New: c.New, Moved: c.Moved, Unkept: c.Unkept, Unknown: c.Unknown}
 	for i, r := range p.Classifier.Choice.Rules {
 		on := p.Classifier.Path(r.Path)
-		s.Rules = append(s.Rules, PathRuleState{Rule: r.Name, Match: r.String(), Path: on.Functions, Back: on.Back, Branched: on.Branched, ServicePath: on.ServicePath, Own: i < p.Classifier.Own, RuleFlows: flowsBy(c, i)})
+		s.Rules = append(s.Rules, PathRuleState{Rule: r.Name, Match: r.String(), Path: on.Functions, Back: on.Back, BackFunctions: append([]string{}, on.Visited...), Branched: on.Branched, ServicePath: on.ServicePath, Own: i < p.Classifier.Own, RuleFlows: flowsBy(c, i)})
 	}
-	rest := PathRuleState{Rule: otherwise, Path: []string{}, Drop: p.Classifier.Choice.Drop, RuleFlows: flowsBy(c, len(s.Rules))}
+	rest := PathRuleState{Rule: otherwise, Path: []string{}, BackFunctions: []string{}, Drop: p.Classifier.Choice.Drop, RuleFlows: flowsBy(c, len(s.Rules))}
 	if !rest.Drop {
 		on := p.Classifier.Path(p.Classifier.Choice.Otherwise)
 		rest.Path, rest.Back, rest.Branched, rest.ServicePath = on.Functions, on.Back, on.Branched, on.ServicePath
+		rest.BackFunctions = append(rest.BackFunctions, on.Visited...)
 	}
 	s.Rules = append(s.Rules, rest)
 	return s, nil

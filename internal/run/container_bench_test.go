@@ -253,17 +253,21 @@ func (b *engineBed) reach(p *plan.Plan) {
 	}
 }
 
-// BenchmarkKilledContainer is how long packets do not come when a container is killed, of a function that is led past and of one that is
-// not; by turns with how long the engine takes until one like it runs again.
+// BenchmarkKilledContainer is how long packets do not come when a container is killed, of a function that is led past, of the one of two
+// replicas that has all flows, and of one that has nobody in its place; by turns with how long the engine takes until one like it runs again.
 func BenchmarkKilledContainer(b *testing.B) {
-	for what, function := range map[string]string{"alone": "{name: f, kind: forward}", "led-past": "{name: f, kind: forward, onFailure: bypass}"} {
+	for what, f := range map[string]struct{ killed, function string }{
+		"alone":    {"f", "{name: f, kind: forward}"},
+		"led-past": {"f", "{name: f, kind: forward, onFailure: bypass}"},
+		"replica":  {"f-1", "{name: f, kind: forward, replicas: 2, weights: [1, 0], onFailure: replica}"},
+	} {
 		b.Run(what, func(b *testing.B) {
-			onEngines(b, steer.TCX, "- "+function+"\n", func(b *engineBed) {
+			onEngines(b, steer.TCX, "- "+f.function+"\n", func(b *engineBed) {
 				var engine, path []time.Duration
 				for b.Loop() {
 					engine = append(engine, b.restartAlone())
 					b.remove()
-					path = append(path, b.outage(b.up()))
+					path = append(path, b.outage(b.up(), f.killed))
 					b.down()
 				}
 				b.ReportMetric(0, "ns/op")
@@ -296,8 +300,8 @@ func (b *engineBed) restartAlone() time.Duration {
 	return time.Since(killed)
 }
 
-// outage of a chain whose function is killed: the longest time in which no packet comes, less the millisecond between two.
-func (b *engineBed) outage(p *plan.Plan) (longest time.Duration) {
+// outage of a chain of which a container is killed: the longest time in which no packet comes, less the millisecond between two.
+func (b *engineBed) outage(p *plan.Plan, killed string) (longest time.Duration) {
 	b.Helper()
 	s := b.trickle(p)
 	defer s.close()
@@ -335,7 +339,7 @@ func (b *engineBed) outage(p *plan.Plan) (longest time.Duration) {
 			}
 		case now.Sub(began) > before:
 			harmed = true
-			if err := deploy.Harm(p, api.Harm{What: api.HarmProgram, Node: "f"}); err != nil {
+			if err := deploy.Harm(p, api.Harm{What: api.HarmProgram, Node: killed}); err != nil {
 				b.Fatal(err)
 			}
 			now = time.Now()

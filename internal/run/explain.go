@@ -15,7 +15,7 @@ import (
 
 // FlowWords are a flow as a person writes it.
 type FlowWords struct {
-	// Protocol is tcp, udp or icmp.
+	// Protocol is one that rules of a classifier may name, by its name or number; icmp is that of either version of IP.
 	Protocol string
 	// From and To are a node or an address, with a port where the protocol has them, as in client, server:443, 198.18.0.1 and
 	// [2001:2::1]:443. A flow begins at an end; its own port may be left out.
@@ -28,15 +28,17 @@ type FlowWords struct {
 
 // FlowOf a chain, from its words.
 func FlowOf(p *plan.Plan, w FlowWords) (trace.Flow, error) {
-	f := trace.Flow{Protocol: w.Protocol}
-	protocol, from, to := w.Protocol, w.From, w.To
+	var f trace.Flow
+	from, to := w.From, w.To
 	if err := w.marks(&f); err != nil {
 		return f, err
 	}
-	ported, known := map[string]bool{"tcp": true, "udp": true, "icmp": false}[protocol]
-	if !known {
-		return f, fmt.Errorf("%q is no protocol that can be explained; write tcp, udp or icmp: %w", protocol, ErrInput)
+	number, err := api.Protocol(w.Protocol).Number()
+	if err != nil {
+		return f, fmt.Errorf("%w: %w", err, ErrInput)
 	}
+	f.Protocol = api.ProtocolOf(number)
+	ported := f.Protocol.Ported()
 	source, sourcePort, err := readEnd(from)
 	if err != nil {
 		return f, err
@@ -47,7 +49,7 @@ func FlowOf(p *plan.Plan, w FlowWords) (trace.Flow, error) {
 	}
 	switch {
 	case !ported && (port != 0 || sourcePort != 0):
-		return f, fmt.Errorf("icmp has no ports; write %s and %s without: %w", source, target, ErrInput)
+		return f, fmt.Errorf("%s has no ports; write %s and %s without: %w", f.Protocol.Text(), source, target, ErrInput)
 	case ported && port == 0:
 		return f, fmt.Errorf("say which port it goes to, as in %s: %w", withPort(target), ErrInput)
 	}
@@ -63,14 +65,21 @@ func FlowOf(p *plan.Plan, w FlowWords) (trace.Flow, error) {
 	if len(goes) == 0 {
 		return f, fmt.Errorf("%q is neither an address nor a node of the chain that has one: %w", target, ErrInput)
 	}
+	version := f.Protocol.Version()
+	if f.Protocol == "icmp" {
+		version = 0
+	}
 	for _, a := range goes {
 		for _, own := range own {
-			if a.Is4() == own.Is4() {
+			if a.Is4() == own.Is4() && (version == 0 || a.Is4() == (version == 4)) {
 				f.From, f.To = netip.AddrPortFrom(own, sourcePort), netip.AddrPortFrom(a, port)
 				f.Goal = functionAt(p, target, a)
 				return f.WithPort(), nil
 			}
 		}
+	}
+	if version != 0 {
+		return f, fmt.Errorf("%s and %s do not both have addresses of IPv%d, and flows of %s are of that alone: %w", source, target, version, f.Protocol.Text(), ErrInput)
 	}
 	return f, fmt.Errorf("%s and %s have no addresses of one family: %w", source, target, ErrInput)
 }

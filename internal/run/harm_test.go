@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -167,20 +168,65 @@ func TestHarmThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestOutagesUnderLoad are measured by the generator: how long no frame came when a program is held still that packets are led past then.
+// harmedFor is how long a load lasts, in ns, in which harm is done, and harmedRate how much is sent in a second.
+const (
+	harmedFor  = 2e9
+	harmedRate = 2000
+)
+
+// TestOutagesUnderLoad are measured by the generator: how long no frame came when a chain lost something that packets are led past then. What was sent
+// meanwhile may be lost, and all else comes, once.
 func TestOutagesUnderLoad(t *testing.T) {
 	nstest.Require(t, feature.BPFXDP, feature.Tun, feature.Redirect)
-	b := newBed(t, "wiring: ebpf\nfunctions: [{name: bad, kind: impair, onFailure: bypass, impair: {backend: tun}}, {name: last, kind: forward}]\n")
-	l := load(1, trial.UDP)
-	l.Harm, *l.Direct, l.Duration, l.FrameSize, l.Rate = "stopped bad", false, 6e9, 64, api.LoadRate{Frames: 2000}
-	m, r := b.measurement(l, builtin.Tool{})
-	if err := m.Run(t.Context(), r); err != nil {
-		t.Fatal(err)
+	const program = "kind: impair, impair: {backend: tun}"
+	for harm, bad := range map[string]string{
+		"program bad": program, "stopped bad": program, "interface bad": "kind: forward", "program bad-1, stopped bad-2": program + ", replicas: 2",
+	} {
+		t.Run(harm, func(t *testing.T) {
+			dropped := nstest.Dropped(t)
+			s, sent, lost := harmedUnderLoad(t, harm, "wiring: ebpf\nfunctions: [{name: bad, onFailure: bypass, "+bad+"}, {name: last, kind: forward}]\n")
+			outage := s.Metrics[traffic.OutageMetric]
+			t.Logf("%d of %d are lost, outage %.1f ms", lost, sent, outage/1e6)
+			// Each harm may cost an outage, none longer than that. Who was late with frames sent more meanwhile than were due then, and others' floods may
+			// have cost some at another time.
+			harms := float64(strings.Count(harm, ",") + 1)
+			most := harms*(harmedRate*(outage+s.Metrics["schedule_error_max_ns"])/1e9+2) + float64(nstest.Dropped(t)-dropped)
+			if outage <= 0 || outage > harmedFor || float64(lost) > most || s.Metrics["duplicate_ratio"] > 0 {
+				t.Errorf("%d of %d are lost, %v in outages at most: %v %q", lost, sent, most, s.Metrics, s.Warnings)
+			}
+		})
 	}
-	b.gone()
-	s := b.stored(r.ID).Trials[0]
-	outage, told := s.Metrics[traffic.OutageMetric]
-	if lost := s.Metrics["loss_ratio"]; !told || outage <= 0 || outage > 6e9 || lost <= 0 || lost >= 1 {
-		t.Errorf("%v %q", s.Metrics, s.Warnings)
+}
+
+// harmedUnderLoad is a trial of the built-in generator in which a chain loses something, and packets with it, and how many of them were sent and lost. On a
+// busy machine the load of some is over before, or before any packet comes again, or none was under way just then.
+func harmedUnderLoad(t *testing.T, harm, spec string) (tr trial.Trial, sent, lost uint64) {
+	t.Helper()
+	for range 10 {
+		b := newBed(t, spec)
+		l := load(1, trial.UDP)
+		l.Harm, *l.Direct, l.Duration, l.FrameSize, l.Rate = harm, false, harmedFor, 64, api.LoadRate{Frames: harmedRate}
+		m, r := b.measurement(l, builtin.Tool{})
+		err := m.Run(t.Context(), r)
+		b.gone()
+		if err != nil && !strings.Contains(err.Error(), "was over before the chain was harmed") {
+			t.Fatal(err)
+		}
+		if err != nil {
+			continue
+		}
+		tr = b.stored(r.ID).Trials[0]
+		var n struct {
+			Sent     uint64 `json:"sent_packets"`
+			Received uint64 `json:"received_packets"`
+		}
+		if err := json.Unmarshal(tr.Raw[0].Output, &n); err != nil {
+			t.Fatal(err)
+		}
+		if _, told := tr.Metrics[traffic.OutageMetric]; told && n.Sent > n.Received {
+			return tr, n.Sent, n.Sent - n.Received
+		}
 	}
+	t.Fatalf("in none of ten runs packets were lost and came again: %v %q", tr.Metrics, tr.Warnings)
+	return tr, 0, 0
 }

@@ -23,6 +23,8 @@ type InlineState struct {
 	// West and East are the nodes between which packets take its step: of those with replicas, the function.
 	West string `json:"west"`
 	East string `json:"east"`
+	// Stop tells that packets take its step at the ports of a node that is there for that, which is West and East.
+	Stop bool `json:"stop,omitempty"`
 	// Forward and Reverse are what it counted, marked or dropped of the packets of either
 	// direction, since its program is there; absent where it does not act on them.
 	Forward *StepState `json:"forward,omitempty"`
@@ -60,7 +62,7 @@ type TableState struct {
 	Evicted uint64 `json:"evicted"`
 }
 
-// InlineAfter are the functions without a namespace on the hop behind the node of that place.
+// InlineAfter are the functions without a namespace on the hop behind the node of that place, or at a stop there.
 func (s State) InlineAfter(node int) (all []InlineState) {
 	for _, f := range s.Inline {
 		if f.behind == s.Nodes[node].Name {
@@ -107,7 +109,7 @@ func inlineOf(p *plan.Plan, passes map[string]*PassState) []InlineState {
 		behind[n.Function()] = n.Name
 	}
 	for _, f := range p.Inline {
-		all = append(all, InlineState{behind: behind[f.West], Name: f.Name, Kind: f.Kind, OneWay: f.OneWay, State: StateUp, West: f.West, East: f.East,
+		all = append(all, InlineState{behind: behind[f.West], Name: f.Name, Kind: f.Kind, OneWay: f.OneWay, State: StateUp, West: f.West, East: f.East, Stop: f.Stop,
 			Forward: stepOf(f.Name, f.Forward, passes), Reverse: stepOf(f.Name, f.Reverse, passes), Rules: []ruleset.Counter{}})
 	}
 	return all

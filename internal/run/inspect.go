@@ -3,10 +3,12 @@ package run
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/observe"
 	"nfchain.dev/nfchain/internal/observe/told"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
@@ -69,7 +71,10 @@ type NodeState struct {
 	Rules      []ruleset.Counter       `json:"rules"`
 	// Dropped is what a firewall's policy dropped; nil where it accepts.
 	Dropped *ruleset.Dropped `json:"policy_dropped,omitempty"`
-	Program *process.Status  `json:"program,omitempty"`
+	// Connections are those that the namespace's kernel tracks, as for rules that ask for a state; nil where it tracks none, and of the host's own namespace, where
+	// they are everybody's.
+	Connections *observe.ConnectionCounts `json:"connections,omitempty"`
+	Program     *process.Status           `json:"program,omitempty"`
 	// Limits are those of what its container may use; nil where there are none, and where its engine does not tell.
 	Limits *LimitState `json:"limits,omitempty"`
 	// Told is what the program tells of its work; nil where it tells nothing.
@@ -232,7 +237,25 @@ func inspect(p *plan.Plan, n plan.Node) (NodeState, error) {
 	if s.NSH, err = whole(p, n, at); err != nil {
 		return s, err
 	}
+	if s.Connections, err = connections(n.Namespace); err != nil {
+		return s, err
+	}
 	return s, s.count(p, n, at)
+}
+
+// connections that the kernel tracks in a namespace.
+func connections(namespace string) (c *observe.ConnectionCounts, err error) {
+	if namespace == netns.Host {
+		return nil, nil
+	}
+	err = netns.Do(namespace, func() error {
+		c, err = observe.Connections("")
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read what %s knows of connections: %w", namespace, err)
+	}
+	return c, nil
 }
 
 // both are the drops of two policies together; nil where neither drops.

@@ -2,11 +2,9 @@ package run_test
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"net"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -27,11 +25,7 @@ import (
 // relaying is a function whose program knows NSH.
 func relaying(t *testing.T, way string) string {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fmt.Sprintf("{name: relay, kind: command, encapsulation: nsh, command: {args: [%s, %s, %s], ready: {tcp_port: %d, timeout: 1m}}}", self, relayCommand, way, relayPort)
+	return "{name: relay, encapsulation: nsh, " + relayer(t, way, "") + "}"
 }
 
 func newWhole(t *testing.T, way string) *bed {

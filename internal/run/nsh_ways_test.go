@@ -360,7 +360,7 @@ func TestHeadedWaysAreMeasured(t *testing.T) {
 func TestHeadedWaysAreLedPast(t *testing.T) {
 	for _, function := range []string{"side", "joins"} {
 		t.Run(function, func(t *testing.T) {
-			spec := strings.Replace(headedWays(t, ""), "name: "+function+", kind: command", "name: "+function+", kind: command, onFailure: bypass", 1)
+			spec := strings.Replace(headedWays(t, ""), "name: "+function+",", "name: "+function+", onFailure: bypass,", 1)
 			b := newHeaded(t, serviceBase+spec)
 			k := b.talkTo("forward", 0, farPort, 0)
 			b.exchange(k, 10)

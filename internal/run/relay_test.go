@@ -2,21 +2,38 @@ package run_test
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"testing"
 
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/resource/nsh"
 )
 
-// relayCommand makes this test program a function that knows NSH: it takes frames in by one interface
-// and sends them out by the other, with the header as its argument says.
+// relayCommand makes this test program a function that takes frames in by one interface and sends them out by the other: those with a header of
+// NSH, which it changes as its argument says, or all as they are.
 const relayCommand = "relay"
 
 // relayPort tells by being open that it does.
 const relayPort = 9
+
+// relayer is what a function says whose program relays in a way, with further options of it, and what starts it if that is another program.
+func relayer(t *testing.T, way, options string, starts ...string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	args, err := json.Marshal(append(starts, self, relayCommand, way))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("kind: command, command: {%s args: %s, ready: {tcp_port: %d, timeout: 1m}}", options, args, relayPort)
+}
 
 // relays are what such a function makes of the frames that it gets; nil is nothing.
 var relays = map[string]func(frame []byte) []byte{
@@ -46,6 +63,7 @@ var relays = map[string]func(frame []byte) []byte{
 		}
 		return f
 	},
+	wire:    func(f []byte) []byte { return f },
 	marking: func(f []byte) []byte { f[indexAt]--; return f },
 	"told": func(f []byte) []byte { // with metadata of type 2: a class, a type and 4 bytes (RFC 8300 §2.5.1)
 		f[indexAt]--
@@ -56,6 +74,9 @@ var relays = map[string]func(frame []byte) []byte{
 
 // marking is what a function does that sends frames on by marks.
 const marking = "marking"
+
+// wire is what a function does that is no hop.
+const wire = "wire"
 
 // markOf the frames of such a function are the hundreds of the UDP port that they go to, and sideMark of all that is TCP; 0 of others.
 func markOf(f []byte) uint32 {
@@ -81,7 +102,7 @@ const (
 	indexAt = 21
 )
 
-// relay runs until it is ended. A frame that is no NSH does not come to its sockets.
+// relay runs until it is ended. Where it knows NSH a frame that is none does not come to its sockets.
 func relay(way string) error {
 	change := relays[way]
 	if change == nil {
@@ -89,6 +110,9 @@ func relay(way string) error {
 	}
 	var sockets, indexes [2]int
 	kind := binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, nsh.EtherType))
+	if way == wire {
+		kind = binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, unix.ETH_P_ALL))
+	}
 	for i, device := range []string{"eth0", "eth1"} {
 		at, err := net.InterfaceByName(device)
 		if err != nil {

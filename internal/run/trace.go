@@ -44,7 +44,7 @@ func TracedOn(p *plan.Plan, path *plan.Path, why string) trace.Chain {
 
 // tracedNode is a node without what depends on the path of packets.
 func tracedNode(n plan.Node) trace.Node {
-	node := trace.Node{Name: n.Name, Kind: n.Kind, Namespace: n.Namespace, Arrivals: map[string]resource.Interface{}, Handed: map[string]bool{}, Hands: n.Hook != ""}
+	node := trace.Node{Name: n.Name, Kind: n.Kind, Namespace: n.Namespace, Arrivals: map[string]resource.Interface{}, Handed: map[string]bool{}, Hands: n.Hook != "", PassesOn: n.PassesOn()}
 	if n.Replica != nil {
 		node.Of = n.Replica.Of
 	}

@@ -13,20 +13,24 @@ import (
 	"nfchain.dev/nfchain/internal/trial"
 )
 
+// failing tells whether a function of the chain has failed.
+func (b *bed) failing() bool {
+	w, err := run.OnWatch(b.name())
+	return err == nil && len(w.Failing()) > 0
+}
+
+// well tells whether the one function that is watched is well, as was seen both ways.
+func (b *bed) well() bool {
+	_, functions, err := process.OnWatch(b.name())
+	return err == nil && len(functions) == 1 && functions[0].State == process.Healthy && len(functions[0].Proven) == 2
+}
+
 // TestChainIsMeasuredWhenItIsWell again: a function that was made good is waited for, and of one that stays failed it is said that it has.
 func TestChainIsMeasuredWhenItIsWell(t *testing.T) {
 	nstest.Require(t, feature.BPFPeer, feature.BPFClsact, feature.NFTables, feature.ToolNFT, feature.ToolIP)
 	b := newBed(t, "wiring: ebpf\nfunctions: [{name: a, kind: forward, onFailure: bypass}, {name: b, kind: forward}]\n")
 	b.up(run.UpOptions{Wait: true})
-	failing := func() bool {
-		w, err := run.OnWatch(b.name())
-		return err == nil && len(w.Failing()) > 0
-	}
-	well := func() bool {
-		_, functions, err := process.OnWatch(b.name())
-		return err == nil && len(functions) == 1 && functions[0].State == process.Healthy && len(functions[0].Proven) == 2
-	}
-	b.until("it is watched, and well", well) // who was never well has not failed
+	b.until("it is watched, and well", b.well) // who was never well has not failed
 	measured := func() (warnings string, err error) {
 		m, r := b.measurement(load(1, trial.UDP), tool{sampled})
 		m.Keep = true
@@ -43,7 +47,7 @@ func TestChainIsMeasuredWhenItIsWell(t *testing.T) {
 		{"nft add table ip other '{ chain f { type filter hook forward priority 0; policy drop; }; }'", "traffic does not pass a (of 8 marked packets there and back, a passed 0 and 0 on); a has failed ("},
 	} {
 		b.shell(at, c.harm)
-		b.until("it has failed", failing)
+		b.until("it has failed", b.failing)
 		warnings, err := measured()
 		if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
 			t.Errorf("after %s: %v", c.harm, err)

@@ -31,12 +31,6 @@ func spec(functions ...string) string {
 	return "functions:\n- " + strings.Join(functions, "\n- ") + "\n"
 }
 
-// breaks has a function let nothing more through, which no `up` mends and nobody but probes sees.
-const (
-	breaks = "nft add table inet broken; nft 'add chain inet broken c { type filter hook forward priority 0; policy drop; }'"
-	mends  = "nft delete table inet broken"
-)
-
 // TestLedPast: packets go past functions whose interfaces are taken away, and through them again
 // when they are back, whatever family of addresses the chain has.
 func TestLedPast(t *testing.T) {
@@ -90,14 +84,14 @@ func TestLedPastForOneFamily(t *testing.T) {
 				s.more(t, 100)
 				begun, dropped = s.next.Load(), nstest.Dropped(t)
 			}
-			p.sh("a", strings.ReplaceAll(breaks, "inet", c.table))
+			p.sh("a", strings.ReplaceAll(nstest.Drops, "inet", c.table))
 			h := p.until("a", "failed", hasFailed)
 			if !strings.Contains(h.Reason, "over "+c.family) {
 				t.Errorf("%+v", h)
 			}
 			p.sends("client", "last")
 			p.crosses()
-			p.sh("a", strings.ReplaceAll(mends, "inet", c.table))
+			p.sh("a", strings.ReplaceAll(nstest.Mends, "inet", c.table))
 			both()
 			p.sends("client", "")
 			p.crosses()
@@ -114,10 +108,10 @@ func TestBlocked(t *testing.T) {
 	t.Parallel()
 	p := newPath(t, spec(strings.Replace(first, "bypass", "block", 1)))
 	p.well("a")
-	p.sh("a", breaks)
+	p.sh("a", nstest.Drops)
 	p.until("a", "failed", hasFailed)
 	p.sends("client", "nowhere")
-	p.sh("a", mends)
+	p.sh("a", nstest.Mends)
 	p.well("a")
 	p.sends("client", "")
 	p.crosses()
@@ -129,7 +123,7 @@ func TestTakenOver(t *testing.T) {
 	t.Parallel()
 	p := newPath(t, spec(first, last))
 	p.well("a")
-	p.sh("a", breaks)
+	p.sh("a", nstest.Drops)
 	p.until("a", "failed", hasFailed)
 	p.sends("client", "last")
 	killed := killSupervisorOf(t, p.owner)
@@ -141,7 +135,7 @@ func TestTakenOver(t *testing.T) {
 	}
 	p.sends("client", "last")
 	p.crosses()
-	p.sh("a", mends)
+	p.sh("a", nstest.Mends)
 	p.well("a")
 	p.sends("client", "")
 	p.crosses()
@@ -153,7 +147,7 @@ func TestEditedWhileFailed(t *testing.T) {
 	t.Parallel()
 	p := newPath(t, spec(first, last))
 	p.well("a")
-	p.sh("a", breaks)
+	p.sh("a", nstest.Drops)
 	failures := p.until("a", "failed", hasFailed).Failures
 	for _, functions := range [][]string{{first, bump, last}, {bump, first, last}, {first}} {
 		p.up(spec(functions...))
@@ -163,7 +157,7 @@ func TestEditedWhileFailed(t *testing.T) {
 		}
 		p.crosses()
 	}
-	p.sh("a", mends)
+	p.sh("a", nstest.Mends)
 	p.up(spec(strings.Replace(first, ", onFailure: bypass", "", 1)))
 	gone(t, p.owner) // there is nothing to supervise
 	p.crosses()
@@ -179,7 +173,7 @@ func TestEditedAfterItFailed(t *testing.T) {
 	}
 	p := newPath(t, rules(1))
 	p.well("a")
-	p.sh("a", breaks)
+	p.sh("a", nstest.Drops)
 	failures := p.until("a", "failed", hasFailed).Failures
 	p.up(rules(2))
 	for range 200 { // looks of ours are fewer than those of who watches
@@ -189,7 +183,7 @@ func TestEditedAfterItFailed(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	p.sends("client", "last")
-	p.sh("a", mends)
+	p.sh("a", nstest.Mends)
 	p.well("a")
 	p.sends("client", "")
 }
@@ -206,14 +200,14 @@ func TestProgramDone(t *testing.T) {
 	}
 	p.well("bad")
 	p.sends("client", "")
-	p.sh("bad", breaks)
+	p.sh("bad", nstest.Drops)
 	p.until("bad", "failed", hasFailed)
 	for deadline := time.Now().Add(time.Minute); p.program("bad").Restarts == 0; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("it is not started again: %+v", p.program("bad"))
 		}
 	}
-	p.sh("bad", mends)
+	p.sh("bad", nstest.Mends)
 	p.well("bad")
 	p.sends("client", "")
 	p.crosses()
@@ -306,10 +300,10 @@ func TestForwarderMadeAgain(t *testing.T) {
 		p.well("a")
 		p.sends("client", "")
 		p.crosses()
-		p.sh("a", breaks)
+		p.sh("a", nstest.Drops)
 		failures = p.until("a", "failed again", func(h process.Health) bool { return hasFailed(h) && h.Failures > failures }).Failures
 		p.sends("client", "last")
-		p.sh("a", mends)
+		p.sh("a", nstest.Mends)
 		p.well("a")
 	}
 }
@@ -326,7 +320,7 @@ func TestLogsWithoutPrograms(t *testing.T) {
 	if err := os.Truncate(log, 20<<20); err != nil {
 		t.Fatal(err)
 	}
-	p.sh("a", breaks)
+	p.sh("a", nstest.Drops)
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		info, err := os.Stat(log)
 		if err != nil {
@@ -370,7 +364,7 @@ func TestLedPastOnPaths(t *testing.T) {
 			s := newStream(t, p)
 			s.more(t, 10)
 			begun, dropped := s.next.Load(), nstest.Dropped(t)
-			p.sh("a", breaks)
+			p.sh("a", nstest.Drops)
 			p.until("a", "failed", hasFailed)
 			p.sendsOn(port, "a last", to[0])
 			p.sendsOn(port, "a", to[1])
@@ -382,13 +376,13 @@ func TestLedPastOnPaths(t *testing.T) {
 			p.up(chain)
 			p.until("a", "failed", hasFailed)
 			p.sendsOn(port, "a", to[1])
-			p.sh("a", mends)
+			p.sh("a", nstest.Mends)
 			p.well("a")
 			p.sendsOn(port, "a last", "")
 			p.sendsOn(port, "a", "")
 			p.crosses()
 			s.whole(t, begun+1, s.next.Load(), dropped)
-			p.sh("a", breaks)
+			p.sh("a", nstest.Drops)
 			p.until("a", "failed", hasFailed)
 			p.sendsOn(port, "a", to[1])
 			p.up(strings.Replace(chain, ", onFailure: "+policy, "", 1))
@@ -419,7 +413,7 @@ func TestPathsBeforeTheyAreKnown(t *testing.T) {
 		}
 	}
 	watches := supervisorOf(p.owner)
-	p.sh("a", breaks)
+	p.sh("a", nstest.Drops)
 	p.until("a", "failed", hasFailed)
 	for range 300 { // looks of ours are fewer than those of who watches
 		p.until("a", "failed", hasFailed)

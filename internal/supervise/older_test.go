@@ -101,7 +101,7 @@ func TestFlowsLeaveAnOlderPath(t *testing.T) {
 			}
 			s.more(t, 100)
 			s.whole(t, begun, s.next.Load(), dropped)
-			if out, err := exec.Command("ip", "netns", "exec", namespace, "sh", "-ec", breaks).CombinedOutput(); err != nil {
+			if out, err := exec.Command("ip", "netns", "exec", namespace, "sh", "-ec", nstest.Drops).CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
 			for deadline := time.Now().Add(2 * time.Minute); p.staying() > 0; time.Sleep(5 * time.Millisecond) {
@@ -147,7 +147,7 @@ func TestFlowsOnAnOlderPathLeaveAReplica(t *testing.T) {
 		p.well(h.Node)
 	}
 	s.more(t, 100)
-	p.sh("x-1", breaks)
+	p.sh("x-1", nstest.Drops)
 	p.until("x-1", "failed", hasFailed)
 	p.keeps("other", 1)
 	time.Sleep(100 * time.Millisecond) // what is on its way to it is lost
@@ -178,7 +178,7 @@ func TestNoFlowsStayUnwatched(t *testing.T) {
 	}{
 		"none is watched any more": {[]string{first, last}, []string{last}, nil},
 		"one has failed": {[]string{first, other, last}, []string{first, last}, func(_ *testing.T, p *path) {
-			p.sh("a", breaks)
+			p.sh("a", nstest.Drops)
 			p.until("a", "failed", hasFailed)
 			p.sends("client", "other")
 		}},

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource/process"
 )
 
@@ -21,14 +22,14 @@ func TestOneWayIsWatched(t *testing.T) {
 	p.until("a", "well on its one way", eastward)
 	p.until("bump", "well on its one way", eastward)
 	back := func(port string) uint32 { return p.instead(port) }
-	p.sh("a", breaks)
+	p.sh("a", nstest.Drops)
 	p.until("a", "failed", hasFailed)
 	p.sends("client", "bump")
 	p.crosses()
 	if to := back(p.watched("last").West); to != 0 {
 		t.Errorf("what goes back from last goes to port %d", to)
 	}
-	p.sh("a", mends)
+	p.sh("a", nstest.Mends)
 	p.until("a", "well on its one way", eastward)
 	p.sends("client", "")
 	p.sh("bump", "ip link del eth1") // by which nothing is sent into it
@@ -38,11 +39,11 @@ func TestOneWayIsWatched(t *testing.T) {
 	p.up(oneWay + spec(first, bump, strings.Replace(last, "forward}", "forward, symmetric: true, onFailure: bypass}", 1)))
 	p.until("bump", "well on its one way", eastward)
 	p.sends("a", "")
-	p.sh("last", breaks)
+	p.sh("last", nstest.Drops)
 	p.until("last", "failed", hasFailed)
 	p.sends("bump", "server")
 	p.crosses()
-	p.sh("last", mends)
+	p.sh("last", nstest.Mends)
 	p.well("last")
 	p.up(spec(first, bump, last))
 	p.well("a", "bump")

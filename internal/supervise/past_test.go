@@ -139,7 +139,7 @@ func TestLedPastBesideInline(t *testing.T) {
 				t.Errorf("a second pass changed %v, error %v", again, err)
 			}
 			p.meets("before", "behind")
-			p.sh("a", breaks)
+			p.sh("a", nstest.Drops)
 			p.until("a", "failed", hasFailed)
 			p.sends("client", "past a")
 			p.meets("before", "behind")
@@ -158,7 +158,7 @@ func TestLedPastBesideInline(t *testing.T) {
 			p.up(more + spec(guard("before", "7098"), first, "{name: count, kind: counter, runtime: inline}", guard("behind", "7099"), last))
 			p.meets("before", "behind")
 			p.up(chain)
-			p.sh("a", mends)
+			p.sh("a", nstest.Mends)
 			p.well("a")
 			p.sends("client", "")
 			p.meets("before", "behind")
@@ -184,20 +184,53 @@ func TestLedPastBesideInlineInARow(t *testing.T) {
 	p.well("a", "b")
 	all := []string{"before", "between", "behind"}
 	p.meets(all...)
-	p.sh("b", breaks)
+	p.sh("b", nstest.Drops)
 	p.until("b", "failed", hasFailed)
 	p.well("a")
 	p.meets(all...)
-	p.sh("a", breaks)
+	p.sh("a", nstest.Drops)
 	p.until("a", "failed", hasFailed)
 	p.sends("client", "past a")
 	p.meets(all...)
 	p.crosses()
-	p.sh("b", mends)
+	p.sh("b", nstest.Mends)
 	p.well("b")
 	p.meets(all...)
-	p.sh("a", mends)
+	p.sh("a", nstest.Mends)
 	p.well("a")
 	p.sends("client", "")
 	p.meets(all...)
+}
+
+// TestLedPastBesideStops: packets that are led past functions which fail meet those at stops before and behind these as ever, and with what these know.
+func TestLedPastBesideStops(t *testing.T) {
+	const nat = `{name: nat, kind: nat, runtime: inline, nat: {source: {addresses: [203.0.113.9, "2001:db8::9"]}}}`
+	for name, c := range map[string]struct {
+		spec string
+		fail []string
+	}{
+		"on a path": {spec(guard("before", "7098"), first, guard("behind", "7099"), last) +
+			"classifier: {rules: [{name: x, match: {protocol: udp}, functions: [before, a, behind]}]}\n", []string{"a"}},
+		"in another order": {spec(guard("before", "7098"), first, guard("behind", "7099"), last) +
+			"classifier: {otherwise: chain, rules: [{name: x, match: {protocol: udp}, functions: [behind, a, before]}]}\n", []string{"a"}},
+		"replicas":           {spec(guard("before", "7098"), "{name: a, kind: forward, replicas: 2, onFailure: bypass}", guard("behind", "7099")), []string{"a-1", "a-2"}},
+		"what is translated": {spec(nat, first, guard("before", "7098"), guard("behind", "7099")), []string{"a"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPath(t, c.spec)
+			p.well(c.fail...)
+			p.meets("before", "behind")
+			for _, node := range c.fail {
+				p.sh(node, nstest.Drops)
+				p.until(node, "failed", hasFailed)
+			}
+			p.meets("before", "behind")
+			for _, node := range c.fail {
+				p.sh(node, nstest.Mends)
+			}
+			p.well(c.fail...)
+			p.meets("before", "behind")
+		})
+	}
 }

@@ -25,7 +25,7 @@ func TestReplicaFails(t *testing.T) {
 	p.well("x-1", "x-2", "x-3")
 	s := newStreamOf(t, p, 20)
 	s.more(t, 100)
-	p.sh("x-2", breaks)
+	p.sh("x-2", nstest.Drops)
 	h := p.until("x-2", "failed", hasFailed)
 	if h.OnFailure != process.Replica || h.Reason == "" {
 		t.Errorf("%+v", h)
@@ -35,7 +35,7 @@ func TestReplicaFails(t *testing.T) {
 	from, dropped := s.next.Load(), nstest.Dropped(t)
 	s.more(t, 200)
 	p.well("x-1", "x-3")
-	p.sh("x-2", mends)
+	p.sh("x-2", nstest.Mends)
 	p.well("x-2")
 	p.keeps("client")
 	s.more(t, 200)
@@ -53,14 +53,14 @@ func TestAllReplicasFail(t *testing.T) {
 			p.well("x-1", "x-2")
 			s := newStreamOf(t, p, 20)
 			s.more(t, 100)
-			p.sh("x-1", breaks)
+			p.sh("x-1", nstest.Drops)
 			p.until("x-1", "failed", hasFailed)
 			p.keeps("client", 1)
 			from, dropped := s.next.Load(), nstest.Dropped(t)
 			p.crosses()
 			s.more(t, 100)
 			s.whole(t, from+1, s.next.Load(), dropped)
-			p.sh("x-2", breaks)
+			p.sh("x-2", nstest.Drops)
 			p.until("x-2", "failed", hasFailed)
 			p.sends("client", to)
 			p.keeps("client")
@@ -75,7 +75,7 @@ func TestAllReplicasFail(t *testing.T) {
 					t.Errorf("of the packets %d to %d some came, though all replicas fail", from+1, to)
 				}
 			}
-			p.sh("x-1", mends)
+			p.sh("x-1", nstest.Mends)
 			p.well("x-1")
 			p.keeps("client", 2)
 			p.sends("client", "")
@@ -83,7 +83,7 @@ func TestAllReplicasFail(t *testing.T) {
 			p.crosses()
 			s.more(t, 100)
 			s.whole(t, from+1, s.next.Load(), dropped)
-			p.sh("x-2", mends)
+			p.sh("x-2", nstest.Mends)
 			p.well("x-2")
 			p.keeps("client")
 			p.crosses()
@@ -99,17 +99,17 @@ func TestLedPastToReplicas(t *testing.T) {
 	p.well("a", "x-1", "x-2", "x-3")
 	s := newStreamOf(t, p, 20)
 	s.more(t, 100)
-	p.sh("a", breaks)
+	p.sh("a", nstest.Drops)
 	p.until("a", "failed", hasFailed)
 	p.sends("client", "replicas")
-	p.sh("x-3", breaks)
+	p.sh("x-3", nstest.Drops)
 	p.until("x-3", "failed", hasFailed)
 	p.keeps("client", 3)
 	p.keeps("a", 3)
 	from, dropped := s.next.Load(), nstest.Dropped(t)
 	s.more(t, 100)
 	p.crosses()
-	p.sh("a", mends)
+	p.sh("a", nstest.Mends)
 	p.well("a")
 	p.sends("client", "")
 	s.more(t, 100)
@@ -122,7 +122,7 @@ func TestReplicasTakenOver(t *testing.T) {
 	t.Parallel()
 	p := newPath(t, spec(several, last))
 	p.well("x-1", "x-2", "x-3")
-	p.sh("x-2", breaks)
+	p.sh("x-2", nstest.Drops)
 	p.until("x-2", "failed", hasFailed)
 	p.keeps("client", 2)
 	killSupervisorOf(t, p.owner)
@@ -135,9 +135,9 @@ func TestReplicasTakenOver(t *testing.T) {
 		p.well("x-1")
 		p.crosses()
 	}
-	p.sh("x-2", mends)
+	p.sh("x-2", nstest.Mends)
 	p.well("x-2", "x-4")
-	p.sh("x-4", breaks)
+	p.sh("x-4", nstest.Drops)
 	p.keeps("client", 4)
 	port := p.watched("client").East
 	p.up(spec(strings.NewReplacer("3", "4", ", onFailure: replica", "").Replace(several), last))
@@ -148,7 +148,7 @@ func TestReplicasTakenOver(t *testing.T) {
 		}
 		return nil
 	})
-	p.sh("x-4", mends)
+	p.sh("x-4", nstest.Mends)
 	p.crosses()
 }
 
@@ -177,7 +177,7 @@ func TestWatchedWhileReplicasLeave(t *testing.T) {
 	if watched, _, err := process.OnWatch(p.owner); err != nil || watched == before {
 		t.Errorf("%s is watched as before; %v", watched, err)
 	}
-	p.sh("x-1", breaks)
+	p.sh("x-1", nstest.Drops)
 	p.until("x-1", "failed", hasFailed)
 	p.keeps("client", 1)
 	leaves()
@@ -195,7 +195,7 @@ func TestLeavingReplicaFails(t *testing.T) {
 			s := newStreamOf(t, p, 20)
 			s.more(t, 100)
 			if before {
-				p.sh("x-3", breaks)
+				p.sh("x-3", nstest.Drops)
 				p.until("x-3", "failed", hasFailed)
 			}
 			s.flows(t)
@@ -205,7 +205,7 @@ func TestLeavingReplicaFails(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !before {
-				p.sh("x-3", breaks)
+				p.sh("x-3", nstest.Drops)
 			}
 			for deadline := time.Now().Add(time.Minute); ; {
 				s.flows(t)
@@ -250,13 +250,13 @@ func TestReplicasOnPathsFail(t *testing.T) {
 	p.well("a", "x-1", "x-2", "x-3")
 	s := newStreamOf(t, p, 20)
 	s.more(t, 100)
-	p.sh("x-2", breaks)
+	p.sh("x-2", nstest.Drops)
 	p.until("x-2", "failed", hasFailed)
 	p.keeps("a", 2)
 	p.keeps("client", 2)
 	p.sendsOn(port, "a x", "")
 	p.crosses()
-	p.sh("a", breaks)
+	p.sh("a", nstest.Drops)
 	p.until("a", "failed", hasFailed)
 	p.sendsOn(port, "a x", "replicas")
 	p.sendsOn(port, "a x last", "replicas")
@@ -276,8 +276,8 @@ func TestReplicasOnPathsFail(t *testing.T) {
 		p.keeps("client", 2)
 		p.crosses()
 	}
-	p.sh("a", mends)
-	p.sh("x-2", mends)
+	p.sh("a", nstest.Mends)
+	p.sh("x-2", nstest.Mends)
 	p.well("a", "x-2")
 	p.sendsOn(port, "a x", "")
 	p.keeps("client")
@@ -297,11 +297,11 @@ func TestAllReplicasOnPathsFail(t *testing.T) {
 			p := newPath(t, spec(strings.Replace(pair, "bypass", policy, 1), last)+paths)
 			port := p.watched("client").East
 			p.well("x-1", "x-2")
-			p.sh("x-1", breaks)
+			p.sh("x-1", nstest.Drops)
 			p.until("x-1", "failed", hasFailed)
 			p.keeps("client", 1)
 			p.crosses()
-			p.sh("x-2", breaks)
+			p.sh("x-2", nstest.Drops)
 			p.until("x-2", "failed", hasFailed)
 			p.sendsOn(port, "x last", to[0])
 			p.sendsOn(port, "x", to[1])
@@ -309,13 +309,13 @@ func TestAllReplicasOnPathsFail(t *testing.T) {
 			if policy == process.Bypass {
 				p.crosses()
 			}
-			p.sh("x-2", mends)
+			p.sh("x-2", nstest.Mends)
 			p.well("x-2")
 			p.keeps("client", 1)
 			p.sendsOn(port, "x last", "")
 			p.sendsOn(port, "x", "")
 			p.crosses()
-			p.sh("x-1", mends)
+			p.sh("x-1", nstest.Mends)
 			p.well("x-1")
 			p.keeps("client")
 			p.crosses()

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
 
@@ -101,7 +102,7 @@ func TestLedPastReplicasWhereWaysPart(t *testing.T) {
 	fail := func(nodes ...string) {
 		t.Helper()
 		for _, n := range nodes {
-			p.sh(n, breaks)
+			p.sh(n, nstest.Drops)
 			p.until(n, "failed", hasFailed)
 		}
 		begin()
@@ -109,7 +110,7 @@ func TestLedPastReplicasWhereWaysPart(t *testing.T) {
 	heal := func(nodes ...string) {
 		t.Helper()
 		for _, n := range nodes {
-			p.sh(n, mends)
+			p.sh(n, nstest.Mends)
 			p.well(n)
 		}
 	}

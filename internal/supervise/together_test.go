@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nfchain.dev/nfchain/internal/netns"
+	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource/process"
 )
 
@@ -53,12 +54,12 @@ func TestProbedTogether(t *testing.T) {
 	}
 	p.until("bad", "well again", func(h process.Health) bool { return h.Failures > 0 && isWell(h) && p.program("bad").PID != killed })
 	together()
-	p.sh("c", breaks)
+	p.sh("c", nstest.Drops)
 	p.until("c", "failed", hasFailed)
 	p.sends("bump", "bad")
 	p.sends("a", "")
 	p.crosses()
-	p.sh("c", mends)
+	p.sh("c", nstest.Mends)
 	p.well("c")
 	p.sends("bump", "")
 	p.crosses()

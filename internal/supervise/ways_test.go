@@ -57,7 +57,7 @@ func TestBlockedWhereWaysPart(t *testing.T) {
 	s.more(t, 100)
 	from, dropped := s.next.Load(), nstest.Dropped(t)
 	onward, back := p.watched("tell").East, p.watched("last").West
-	p.sh("two", breaks)
+	p.sh("two", nstest.Drops)
 	p.until("two", "failed", hasFailed)
 	p.fails(onward, steer.Ends, "two")
 	p.fails(back, steer.Ends, "two")
@@ -68,19 +68,19 @@ func TestBlockedWhereWaysPart(t *testing.T) {
 	p.until("two", "failed", hasFailed)
 	p.fails(onward, steer.Ends, "two")
 	s.more(t, 100)
-	p.sh("two", mends)
+	p.sh("two", nstest.Mends)
 	p.well("two")
 	p.fails(onward, steer.Ends)
 	p.fails(back, steer.Ends)
 	s.more(t, 100)
 	s.whole(t, from+1, s.next.Load(), dropped)
 	p.crosses()
-	p.sh("one", breaks)
+	p.sh("one", nstest.Drops)
 	p.until("one", "failed", hasFailed)
 	p.fails(onward, steer.Ends, "one")
 	p.up(strings.ReplaceAll(chain, ", onFailure: block", ""))
 	p.fails(onward, steer.Ends) // nobody watches any more
-	p.sh("one", mends)
+	p.sh("one", nstest.Mends)
 	p.crosses()
 }
 
@@ -99,7 +99,7 @@ func TestReplicasFailWhereWaysPart(t *testing.T) {
 			s := newStreamOf(t, p, 20)
 			s.more(t, 100)
 			onward, backs := p.watched("tell").East, []string{p.watched("last-1").West, p.watched("last-2").West}
-			p.sh("two-2", breaks)
+			p.sh("two-2", nstest.Drops)
 			p.until("two-2", "failed", hasFailed)
 			kept := func(numbers ...int) {
 				t.Helper()
@@ -119,20 +119,20 @@ func TestReplicasFailWhereWaysPart(t *testing.T) {
 			onward, backs = p.watched("tell").East, []string{p.watched("last-1").West, p.watched("last-2").West}
 			kept(2)
 			p.crosses()
-			p.sh("two-2", mends)
+			p.sh("two-2", nstest.Mends)
 			p.well("two-2")
 			kept()
 			s.more(t, 200)
 			s.whole(t, from+1, s.next.Load(), dropped)
 			for _, n := range []string{"two-1", "two-2", "two-3"} {
-				p.sh(n, breaks)
+				p.sh(n, nstest.Drops)
 				p.until(n, "failed", hasFailed)
 			}
 			for _, port := range append(backs, onward) {
 				p.fails(port, steer.Ends, ended...)
 			}
 			kept()
-			p.sh("two-3", mends)
+			p.sh("two-3", nstest.Mends)
 			p.well("two-3")
 			kept(1, 2)
 			p.fails(onward, steer.Ends)
@@ -266,13 +266,13 @@ func TestLedPastWhereWaysPart(t *testing.T) {
 	begin, whole := s.keptWhole(t)
 	fails := func(node string) {
 		t.Helper()
-		p.sh(node, breaks)
+		p.sh(node, nstest.Drops)
 		p.until(node, "failed", hasFailed)
 		begin()
 	}
 	heals := func(node string) {
 		t.Helper()
-		p.sh(node, mends)
+		p.sh(node, nstest.Mends)
 		p.well(node)
 		whole()
 	}
@@ -296,7 +296,7 @@ func TestLedPastWhereWaysPart(t *testing.T) {
 	visits("while the last one fails", "tell one two join wall")
 	fails("wall") // half of all packets end before it
 	p.fails(p.watched("join").East, steer.Ends, "wall")
-	p.sh("wall", mends)
+	p.sh("wall", nstest.Mends)
 	p.well("wall")
 	begin()
 	heals("last")

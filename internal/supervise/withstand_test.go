@@ -10,14 +10,6 @@ import (
 	"nfchain.dev/nfchain/internal/resource/process"
 )
 
-// What a function does to packets that it should not, and how it ceases to.
-const (
-	garbles = "nft add table inet broken; nft 'add chain inet broken c { type filter hook forward priority 0; }'; " +
-		"nft 'add rule inet broken c meta l4proto udp @th,64,64 set 0x0102030405060708'"
-	slows   = "tc qdisc add dev eth1 root tbf rate 8kbit burst 1540 limit 1000000"
-	hastens = "tc qdisc change dev eth1 root tbf rate 10gbit burst 1540 limit 1000000" // and what waits goes on, too
-)
-
 // TestWithstands what becomes of functions under load: packets are lost while that is found out, and none
 // before, nor after, nor when the function is well again.
 func TestWithstands(t *testing.T) {
@@ -36,15 +28,15 @@ func TestWithstands(t *testing.T) {
 	}{
 		"killed":               {spec(tunnel, last), []string{"bad"}, kill, nothing, true, nil},
 		"stopped":              {spec(tunnel, last), []string{"bad"}, stop, nothing, true, nil},
-		"slowed":               {spec(first, last), []string{"a"}, run(slows), run(hastens), false, nil},
-		"garbled":              {spec(first, last), []string{"a"}, run(garbles), run(mends), true, nil},
+		"slowed":               {spec(first, last), []string{"a"}, run(nstest.Slows), run(nstest.Hastens), false, nil},
+		"garbled":              {spec(first, last), []string{"a"}, run(nstest.Garbles), run(nstest.Mends), true, nil},
 		"a replica killed":     {spec(strings.Replace(copies, "POLICY", "replica", 1), last), []string{"bad-2"}, kill, nothing, true, []string{"bad-1"}},
 		"a replica stopped":    {spec(strings.Replace(copies, "POLICY", "replica", 1), last), []string{"bad-1"}, stop, nothing, true, []string{"bad-2"}},
-		"a replica slowed":     {spec(several, last), []string{"x-1"}, run(slows), run(hastens), false, []string{"x-2", "x-3"}},
-		"a replica garbled":    {spec(several, last), []string{"x-3"}, run(garbles), run(mends), true, []string{"x-1", "x-2"}},
+		"a replica slowed":     {spec(several, last), []string{"x-1"}, run(nstest.Slows), run(nstest.Hastens), false, []string{"x-2", "x-3"}},
+		"a replica garbled":    {spec(several, last), []string{"x-3"}, run(nstest.Garbles), run(nstest.Mends), true, []string{"x-1", "x-2"}},
 		"all replicas killed":  {spec(strings.Replace(copies, "POLICY", "bypass", 1), last), []string{"bad-1", "bad-2"}, kill, nothing, true, nil},
 		"all replicas stopped": {spec(strings.Replace(copies, "POLICY", "bypass", 1), last), []string{"bad-1", "bad-2"}, stop, nothing, true, nil},
-		"all replicas cut off": {spec(pair, last), []string{"x-1", "x-2"}, run(breaks), run(mends), true, nil},
+		"all replicas cut off": {spec(pair, last), []string{"x-1", "x-2"}, run(nstest.Drops), run(nstest.Mends), true, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -237,7 +237,12 @@ func TestAFlowGoesWhereItsNameResolvesTo(t *testing.T) {
 func TestWrongFlows(t *testing.T) {
 	b := newBed(t, plantest.Forwards(1)+"addresses: {ipv6: none}\n")
 	for want, w := range map[string]run.FlowWords{
-		"write tcp, udp or icmp":                                     {Protocol: "sctp", From: "client", To: "server:1"},
+		`"ipip" is not a protocol; use tcp, udp, sctp`:               {Protocol: "ipip", From: "client", To: "server"},
+		"or a number from 1 to 255":                                  {Protocol: "256", From: "client", To: "server"},
+		"60 is an extension header of IPv6":                          {Protocol: "60", From: "client", To: "server"},
+		"protocol 89 has no ports; write client and server without":  {Protocol: "89", From: "client", To: "server:1"},
+		"flows of icmpv6 are of that alone":                          {Protocol: "58", From: "client", To: "server"},
+		"as in server:80: ":                                          {Protocol: "132", From: "client", To: "server"},
 		"say which port it goes to, as in server:80":                 {Protocol: "tcp", From: "client", To: "server"},
 		"say which port it goes to, as in [2001:2::1]:443:":          {Protocol: "tcp", From: "client", To: "2001:2::1:443"},
 		"say which port it goes to, as in [2001:2::a]:80:":           {Protocol: "udp", From: "client", To: "2001:2::a"},

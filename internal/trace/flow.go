@@ -3,17 +3,20 @@ package trace
 import (
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"net"
 	"net/netip"
 	"slices"
 
 	"golang.org/x/sys/unix"
+
+	api "nfchain.dev/nfchain/api/v1alpha1"
 )
 
 // Flow is packets of one protocol between two addresses of one family.
 type Flow struct {
-	// Protocol is tcp, udp or icmp, which stands for ICMPv6 too.
-	Protocol string
+	// Protocol is any that rules of a classifier name; icmp stands for ICMPv6 too.
+	Protocol api.Protocol
 	// From and To have ports where the protocol has.
 	From, To netip.AddrPort
 	// Reverse flows begin at the last end of the chain.
@@ -29,9 +32,9 @@ type Flow struct {
 
 // String is as "tcp 198.18.0.1:40000 > 198.18.0.2:443".
 func (f Flow) String() string {
-	text := fmt.Sprintf("%s %s > %s", f.Protocol, f.From, f.To)
-	if f.Protocol == "icmp" {
-		text = fmt.Sprintf("icmp %s > %s", f.From.Addr(), f.To.Addr())
+	text := fmt.Sprintf("%s %s > %s", f.Protocol.Text(), f.From, f.To)
+	if !f.Protocol.Ported() {
+		text = fmt.Sprintf("%s %s > %s", f.Protocol.Text(), f.From.Addr(), f.To.Addr())
 	}
 	if f.CodePoint != 0 {
 		text += fmt.Sprintf(", dscp %d", f.CodePoint)
@@ -44,21 +47,19 @@ func (f Flow) String() string {
 
 // Number of the protocol (IANA).
 func (f Flow) Number() byte {
-	switch {
-	case f.Protocol == "tcp":
-		return unix.IPPROTO_TCP
-	case f.Protocol == "udp":
-		return unix.IPPROTO_UDP
-	case f.To.Addr().Is6():
+	if f.Protocol == "icmp" && f.To.Addr().Is6() {
 		return unix.IPPROTO_ICMPV6
 	}
-	return unix.IPPROTO_ICMP
+	n, _ := f.Protocol.Number() // as it was given
+	return n
 }
 
 // The lengths of headers, bytes.
 const (
-	ipv4Header, ipv6Header           = 20, 40
-	udpHeader, tcpHeader, echoHeader = 8, 20, 8
+	ipv4Header, ipv6Header = 20, 40
+	udpHeader, tcpHeader   = 8, 20
+	dccpHeader             = 20
+	unknownHeader          = 8
 )
 
 // packet is one of the flow, from its IP header on.
@@ -92,12 +93,12 @@ func (f Flow) frame(from, to net.HardwareAddr, payload []byte) []byte {
 	return append(binary.BigEndian.AppendUint16(b, kind), packet...)
 }
 
-// segment is what the IP header is before, its checksum in place.
+// segment is what the IP header is before, its checksum in place. Behind which header its payload is bpf/trace/trace.c knows by the protocol.
 func (f Flow) segment(payload []byte) []byte {
 	var b []byte
 	sumAt := 0
 	switch f.Number() {
-	case unix.IPPROTO_UDP:
+	case unix.IPPROTO_UDP, unix.IPPROTO_UDPLITE: // of the latter the sum covers all (RFC 3828 section 3.1)
 		b, sumAt = f.ports(), 6
 		b = binary.BigEndian.AppendUint16(b, uint16(udpHeader+len(payload)))
 		b = append(b, 0, 0)
@@ -114,9 +115,36 @@ func (f Flow) segment(payload []byte) []byte {
 	case unix.IPPROTO_ICMPV6:
 		const request = 128
 		b, sumAt = append([]byte{request, 0, 0, 0}, payload[:4]...), 2
+	case unix.IPPROTO_DCCP: // a request, with a long sequence number and no service code (RFC 4340 section 5.6)
+		const longNumber = 1
+		b, sumAt = append(f.ports(), dccpHeader/4, 0, 0, 0, longNumber, 0, 0, 0), 6
+		b = append(append(b, payload[:4]...), 0, 0, 0, 0)
+	case unix.IPPROTO_SCTP:
+		return f.association(payload)
+	default:
+		return append(make([]byte, unknownHeader), payload...)
 	}
 	b = append(b, payload...)
 	binary.BigEndian.PutUint16(b[sumAt:], f.checksum(b))
+	return b
+}
+
+// association is asked for by a segment of SCTP (RFC 9260 section 3.3.2), with the payload for padding (RFC 4820 section 4).
+func (f Flow) association(payload []byte) []byte {
+	const chunk, begins, header, padding, window, streams = 20, 1, 4, 0x8005, 0xffff, 1
+	b := append(f.ports(), make([]byte, 8)...) // no tag yet, and the sum
+	b = append(b, begins, 0)
+	b = binary.BigEndian.AppendUint16(b, uint16(chunk+header+len(payload)))
+	b = append(b, payload[:4]...) // as good a tag as any, and not 0
+	b = binary.BigEndian.AppendUint32(b, window)
+	b = binary.BigEndian.AppendUint16(b, streams)
+	b = binary.BigEndian.AppendUint16(b, streams)
+	b = append(b, payload[:4]...) // as good a number to begin with as any
+	b = binary.BigEndian.AppendUint16(b, padding)
+	b = binary.BigEndian.AppendUint16(b, uint16(header+len(payload)))
+	b = append(b, payload...)
+	b = append(b, make([]byte, -len(b)&3)...)
+	binary.LittleEndian.PutUint32(b[8:], crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli))) // appendix A
 	return b
 }
 
@@ -130,8 +158,8 @@ func (f Flow) checksum(segment []byte) uint16 {
 	if n := f.Number(); n != unix.IPPROTO_ICMP {
 		sum += words16(f.From.Addr().AsSlice()) + words16(f.To.Addr().AsSlice()) + uint32(n) + uint32(len(segment))
 	}
-	if f.Number() == unix.IPPROTO_UDP && folded(sum) == 0xffff {
-		return 0xffff // 0 would say that there is none (RFC 768)
+	if n := f.Number(); (n == unix.IPPROTO_UDP || n == unix.IPPROTO_UDPLITE) && folded(sum) == 0xffff {
+		return 0xffff // 0 would say that there is none (RFC 768, RFC 3828)
 	}
 	return ^folded(sum)
 }

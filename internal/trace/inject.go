@@ -152,7 +152,7 @@ func stamp(payload []byte, signature, number uint32) {
 // WithPort is the flow with a port that it comes from, where none is said.
 func (f Flow) WithPort() Flow {
 	const dynamic, last = 49152, 65535 // RFC 6335 section 6
-	if f.Protocol != "icmp" && f.From.Port() == 0 {
+	if f.Protocol.Ported() && f.From.Port() == 0 {
 		f.From = netip.AddrPortFrom(f.From.Addr(), uint16(dynamic+rand.IntN(last-dynamic+1)))
 	}
 	return f

@@ -95,8 +95,12 @@ var places = map[string]string{
 
 // took tells whether the kernel freed a packet that it had taken, though it calls that a drop: Linux
 // before 6.4 does with every message of ICMPv6 that it answers, and later ones with what a socket that is closed
-// had got, messages of netlink too, which are at no interface.
+// had got, messages of netlink too, which are at no interface. What a program took by sockets that passes it on is
+// none of the kernel's either, which is given the packet as well and has nobody for it.
 func (v *view) took(c bpf.ProgramCause) bool {
+	if v.passing[c.Netns] && strings.HasPrefix(function(v.names.function(c.Location)), "ip") {
+		return true
+	}
 	switch v.names.reason(c.Reason) {
 	case "NOT_SPECIFIED":
 		return function(v.names.function(c.Location)) == "icmpv6_rcv"

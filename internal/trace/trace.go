@@ -89,6 +89,8 @@ type Node struct {
 	// Handed are those of them by which packets come in that the kernel tells of nowhere, because a
 	// forwarder hands them to the node.
 	Handed map[string]bool
+	// PassesOn tells that a program takes packets there by sockets, whoever they are for, and passes them on.
+	PassesOn bool
 }
 
 // Options are how to look.

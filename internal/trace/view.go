@@ -22,6 +22,8 @@ type view struct {
 	taps map[uint32]string
 	// tapped are the inodes of those, by name.
 	tapped []uint32
+	// passing are the inodes of namespaces of nodes that pass on.
+	passing map[uint32]bool
 	// between is the inode of the wiring's own namespace, 0 where there is none.
 	between uint32
 	// ports of that by name, each with the node's interface at its other end, as client:eth0.
@@ -69,7 +71,7 @@ type point struct {
 }
 
 func open(c Chain) (*view, error) {
-	v := &view{taps: map[uint32]string{}, ports: map[string]string{}, names: newNames()}
+	v := &view{taps: map[uint32]string{}, passing: map[uint32]bool{}, ports: map[string]string{}, names: newNames()}
 	for port, of := range c.Ports {
 		if at := slices.IndexFunc(c.Nodes, func(n Node) bool { return n.Namespace == of.Namespace }); at >= 0 {
 			v.ports[port] = c.Nodes[at].Name + ":" + of.Device
@@ -92,6 +94,7 @@ func open(c Chain) (*view, error) {
 		if n.Kind == wiringKind {
 			v.between = s.inode
 		}
+		v.passing[s.inode] = n.PassesOn
 		if err := v.addPoints(s); err != nil {
 			v.close()
 			return nil, fmt.Errorf("node %s: %w", n.Name, err)

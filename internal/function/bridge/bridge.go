@@ -47,7 +47,7 @@ func (Kind) Shows() function.Shown {
 func (Kind) Requires(any) []string { return []string{feature.Bridge} }
 
 // IsTransparent implements function.Transparent.
-func (Kind) IsTransparent() {}
+func (Kind) IsTransparent(any) bool { return true }
 
 // device is the bridge, and ageing how long it remembers what it learns, in seconds:
 // IEEE 802.1D-1998's default.

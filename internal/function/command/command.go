@@ -4,6 +4,7 @@ package command
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -43,6 +44,9 @@ type Options struct {
 	// Files are in those directories when it begins: their text by their absolute paths. Whatever
 	// user it becomes may read them.
 	Files map[string]string `json:"files,omitempty"`
+	// Transparent has the function be no hop, with no addresses (bump in the wire): the kernel passes nothing on, and the program takes each frame
+	// at one of its interfaces, eth0 and eth1, and sends it at the other, as it came or changed. Over wirings veth and ebpf.
+	Transparent bool `json:"transparent,omitempty"`
 }
 
 //go:embed command.go
@@ -153,6 +157,9 @@ func (Kind) Requires(any) []string { return nil }
 // Acts implements function.Grouped: where its program looks at packets is the program's.
 func (Kind) Acts(bool, any) function.Span { return function.Span{} }
 
+// IsTransparent implements function.Transparent.
+func (Kind) IsTransparent(options any) bool { return options.(*Options).Transparent }
+
 // Runs implements function.Runner.
 func (Kind) Runs(any) bool { return true }
 
@@ -173,6 +180,9 @@ func (Kind) UsesHugepages() {}
 // Contribute implements function.Kind.
 func (Kind) Contribute(site function.Site, options any) ([]resource.Resource, error) {
 	o := options.(*Options)
+	if o.Transparent && (site.West == "" || site.East == "") {
+		return nil, errors.New("a command that is transparent is between its chain's nodes, so it cannot stand alone")
+	}
 	spec := process.Spec{
 		Node: site.Node, Netns: site.Namespace, Args: o.Args, Env: environment(o.Env), Dir: o.Dir, Restart: o.Restart,
 		Ready: process.Ready{TCPPort: o.Ready.TCPPort, Command: o.Ready.Command, TimeoutS: float64(o.Ready.Timeout) / 1e9},

@@ -57,7 +57,7 @@ func (k Kind) Requires(options any) []string {
 }
 
 // IsTransparent implements function.Transparent.
-func (Kind) IsTransparent() {}
+func (Kind) IsTransparent(any) bool { return true }
 
 // Hook implements function.Handing.
 func (Kind) Hook(options any) string { return cmp.Or(options.(*Options).Mode, through.TC) }
@@ -70,9 +70,5 @@ func (k Kind) Contribute(site function.Site, options any) ([]resource.Resource, 
 	if site.Direction != api.Both && site.Direction != "" {
 		return nil, errors.New("a passthrough passes on what comes from either side; leave direction out")
 	}
-	mode := k.Hook(options)
-	return []resource.Resource{
-		resource.New(site.Namespace, through.Spec{Device: site.West, To: site.East, Mode: mode}, site.Needs...),
-		resource.New(site.Namespace, through.Spec{Device: site.East, To: site.West, Mode: mode}, site.Needs...),
-	}, nil
+	return through.Both(site.Namespace, site.West, site.East, k.Hook(options), site.Needs...), nil
 }

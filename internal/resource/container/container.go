@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -323,6 +324,16 @@ func (s Spec) started(ctx context.Context, e engine.Engine, owner, image string)
 		}
 	}
 	return s.made(ctx, e, owner)
+}
+
+// Mountable is an error where something of the machine's is not there that the container is to see.
+func (s Spec) Mountable() error {
+	for _, m := range s.Mounts {
+		if _, err := os.Stat(m.Source); err != nil {
+			return fmt.Errorf("function %s: container.mounts: what it is to have at %s: %w; make it, or leave that mount out", s.Node, m.Target, err)
+		}
+	}
+	return nil
 }
 
 // toldWithin is how long an engine may take to know that a container has ended.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
@@ -149,7 +150,7 @@ func (c Choice) rows() (rows []ruleset.Rule, of []int) {
 				}
 				for _, from := range orNone(r.SourcePorts) {
 					for _, to := range orNone(r.DestinationPorts) {
-						m := ruleset.Match{Source: source, Destination: destination, Protocol: r.Protocol, Family: map[string]int{"icmp": 4, "icmpv6": 6}[r.Protocol],
+						m := ruleset.Match{Source: source, Destination: destination, Protocol: numberOf(r.Protocol), Family: r.Protocol.Version(),
 							SourcePorts: ruleset.Ports(from), DestinationPorts: ruleset.Ports(to)}
 						rows, of = append(rows, ruleset.Rule{Match: m}), append(of, i)
 					}
@@ -158,6 +159,15 @@ func (c Choice) rows() (rows []ruleset.Rule, of []int) {
 		}
 	}
 	return rows, of
+}
+
+// numberOf a protocol, as a table of rules takes it; "" is any.
+func numberOf(p api.Protocol) string {
+	if p == "" {
+		return ""
+	}
+	n, _ := p.Number() // a plan has checked it
+	return strconv.Itoa(int(n))
 }
 
 // orNone are values, or the one that stands for all.

@@ -49,8 +49,8 @@ func randomChoice(r *rand.Rand, rules int) steer.Choice {
 			return api.PortRange{First: first, Last: first + uint16(r.IntN(3))}
 		}
 		rule := steer.Rule{Name: fmt.Sprint("r", i), Path: pathNames[r.IntN(3)], Sources: some(r, 3, prefix), Destinations: some(r, 3, prefix),
-			Protocol: []string{"", "", "tcp", "udp", "sctp", "icmp", "icmpv6"}[r.IntN(7)], CodePoints: some(r, 3, func() uint8 { return uint8(r.IntN(4)) }), From: max(0, r.IntN(5)-2)}
-		if r.IntN(2) == 0 && slices.Contains([]string{"tcp", "udp", "sctp"}, rule.Protocol) {
+			Protocol: []api.Protocol{"", "", "tcp", "udp", "sctp", "icmp", "icmpv6", "gre", "dccp", "ah", "255"}[r.IntN(11)], CodePoints: some(r, 3, func() uint8 { return uint8(r.IntN(4)) }), From: max(0, r.IntN(5)-2)}
+		if r.IntN(2) == 0 && rule.Protocol.Ported() {
 			rule.SourcePorts, rule.DestinationPorts = some(r, 2, ports), some(r, 2, ports)
 		}
 		if r.IntN(8) == 0 {
@@ -64,13 +64,13 @@ func randomChoice(r *rand.Rand, rules int) steer.Choice {
 // randomFirst packet of a flow, and its frame.
 func randomFirst(r *rand.Rand, from int) (f steer.First, frame []byte) {
 	six := r.IntN(2) == 1
-	f = steer.First{Source: few(r, six), Destination: few(r, six), Protocol: []uint8{1, 6, 17, 58, 132, 47, 33}[r.IntN(7)], CodePoint: uint8(r.IntN(5)), VLAN: api.Untagged, From: from}
+	f = steer.First{Source: few(r, six), Destination: few(r, six), Protocol: []uint8{1, 6, 17, 58, 132, 47, 33, 50, 255}[r.IntN(9)], CodePoint: uint8(r.IntN(5)), VLAN: api.Untagged, From: from}
 	source, destination := uint16(r.IntN(9)), uint16(r.IntN(9))
 	transport := framestest.Ports(source, destination)
 	fragment := r.IntN(8) == 0
 	if f.Protocol == 1 || f.Protocol == 58 {
 		transport[0] = map[bool]byte{false: 8, true: 128}[six] // an echo, no error
-	} else if f.Protocol != 47 && !fragment {
+	} else if api.ProtocolOf(f.Protocol).Ported() && !fragment {
 		f.SourcePort, f.DestinationPort = source, destination
 	}
 	if f.Protocol == 6 && r.IntN(2) == 0 {

@@ -98,7 +98,7 @@ func (c Choice) Taken(f Range) (paths []string, drops bool) {
 		}
 	}
 	asked := []Range{f}
-	if f.Protocol != protocols["tcp"] {
+	if api.ProtocolOf(f.Protocol) != "tcp" {
 		asked = append(asked, f.turned())
 	}
 	for _, f := range asked {

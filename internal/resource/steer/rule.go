@@ -17,7 +17,7 @@ type Rule struct {
 	Path             string          `json:"path"`
 	Sources          []netip.Prefix  `json:"sources,omitempty"`
 	Destinations     []netip.Prefix  `json:"destinations,omitempty"`
-	Protocol         string          `json:"protocol,omitempty"`
+	Protocol         api.Protocol    `json:"protocol,omitempty"`
 	SourcePorts      []api.PortRange `json:"source_ports,omitempty"`
 	DestinationPorts []api.PortRange `json:"destination_ports,omitempty"`
 	CodePoints       []uint8         `json:"code_points,omitempty"`
@@ -57,14 +57,21 @@ func (f First) turned() First {
 
 func otherEnd(end int) int { return FirstEnd + SecondEnd - end }
 
-// protocols that rules name.
-var protocols = map[string]uint8{"icmp": 1, "tcp": 6, "udp": 17, "icmpv6": 58, "sctp": 132}
+// is tells whether a packet is of a protocol; "" is any.
+func (f First) is(p api.Protocol) bool {
+	if p == "" {
+		return true
+	}
+	n, err := p.Number()
+	version := p.Version()
+	return err == nil && n == f.Protocol && (version == 0 || (version == 4) == f.Source.Is4())
+}
 
 // Matches tells whether a rule is met. It is what the table in the kernel is held to.
 func (r Rule) Matches(f First) bool {
 	return anyOr(r.Sources, func(p netip.Prefix) bool { return p.Contains(f.Source) }) &&
 		anyOr(r.Destinations, func(p netip.Prefix) bool { return p.Contains(f.Destination) }) &&
-		(r.Protocol == "" || protocols[r.Protocol] == f.Protocol) && (r.Protocol != "icmp" || f.Source.Is4()) && (r.Protocol != "icmpv6" || f.Source.Is6()) &&
+		f.is(r.Protocol) &&
 		anyOr(r.SourcePorts, func(p api.PortRange) bool { return p.First <= f.SourcePort && f.SourcePort <= p.Last }) &&
 		anyOr(r.DestinationPorts, func(p api.PortRange) bool { return p.First <= f.DestinationPort && f.DestinationPort <= p.Last }) &&
 		anyOr(r.CodePoints, func(c uint8) bool { return c == f.CodePoint }) &&
@@ -83,7 +90,7 @@ func (r Rule) String() string {
 	say(&all, "from", r.Sources, netip.Prefix.String)
 	say(&all, "to", r.Destinations, netip.Prefix.String)
 	if r.Protocol != "" {
-		all = append(all, r.Protocol)
+		all = append(all, r.Protocol.Text())
 	}
 	say(&all, "source port", r.SourcePorts, func(p api.PortRange) string { return span(p.First, p.Last) })
 	say(&all, "port", r.DestinationPorts, func(p api.PortRange) string { return span(p.First, p.Last) })

@@ -1,8 +1,6 @@
 package steer
 
 import (
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -37,10 +35,8 @@ var ends = map[int]string{FirstEnd: "first", SecondEnd: "second"}
 
 // protocolText is the name that rules have for a packet's protocol, or its number.
 func protocolText(f First) string {
-	for _, name := range slices.Sorted(maps.Keys(protocols)) {
-		if (Rule{Protocol: name}).Matches(f) {
-			return name
-		}
+	if p := api.ProtocolOf(f.Protocol); f.is(p) {
+		return p.Text()
 	}
 	return "protocol " + strconv.Itoa(int(f.Protocol))
 }

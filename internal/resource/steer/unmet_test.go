@@ -28,6 +28,7 @@ func TestUnmet(t *testing.T) {
 		{steer.Rule{From: steer.SecondEnd}, "beginning at the second end and not the first"},
 		{steer.Rule{Protocol: "tcp", DestinationPorts: []api.PortRange{{First: 443, Last: 443}}, From: steer.FirstEnd}, ""},
 		{steer.Rule{}, ""},
+		{steer.Rule{Protocol: "89"}, "protocol 89 and not tcp"},
 		{steer.Rule{Protocol: "tcp", DestinationPorts: []api.PortRange{{First: 80, Last: 80}}, From: steer.SecondEnd}, "beginning at the second end and not the first, port 80 and not 443"},
 	}
 	for _, c := range all {
@@ -38,10 +39,15 @@ func TestUnmet(t *testing.T) {
 	other := first
 	other.Protocol, other.SourcePort, other.DestinationPort, other.VLAN, other.From = 47, 0, 0, 9, steer.SecondEnd
 	if says := (steer.Rule{Protocol: "tcp", DestinationPorts: []api.PortRange{{First: 80, Last: 80}}, VLANs: []api.VLANRange{{First: api.Untagged, Last: api.Untagged}}, From: steer.FirstEnd}).Unmet(other); says !=
-		"beginning at the first end and not the second, tcp and not protocol 47, port 80 and not none, vlan none and not 9" {
+		"beginning at the first end and not the second, tcp and not gre, port 80 and not none, vlan none and not 9" {
 		t.Error(says)
 	}
 	random := rand.New(rand.NewPCG(1, 2))
+	for rule, says := range map[api.Protocol]string{"gre": "", "47": "", "esp": "esp and not gre", "ah": "ah and not gre"} {
+		if got := (steer.Rule{Protocol: rule}).Unmet(other); got != says {
+			t.Errorf("%s: %q, want %q", rule, got, says)
+		}
+	}
 	for range 1000 { // of several fields, each that is not met is told, and no other
 		rule, want := steer.Rule{}, 0
 		for _, c := range all[:8] {

@@ -33,6 +33,14 @@ type Spec struct {
 	Mode string `json:"mode"`
 }
 
+// Both are what passes packets through a namespace, either way.
+func Both(namespace, west, east, mode string, needs ...string) []resource.Resource {
+	return []resource.Resource{
+		resource.New(namespace, Spec{Device: west, To: east, Mode: mode}, needs...),
+		resource.New(namespace, Spec{Device: east, To: west, Mode: mode}, needs...),
+	}
+}
+
 // Kind implements resource.Spec.
 func (Spec) Kind() string { return KindName }
 

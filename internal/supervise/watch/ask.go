@@ -16,7 +16,7 @@ func (w *Watcher) attend(n *node, now time.Time) {
 	}
 	for _, v := range n.ways {
 		quiet := !v.passing && !v.second
-		if quiet || v.wonders || v.twin != nil && v.twin.wonders || !w.askedLately(v, now) {
+		if quiet || v.wonders || v.twin != nil && v.twin.wonders || v.learns() || !w.askedLately(v, now) {
 			w.ask(v, now)
 		}
 		v.passing = false
@@ -33,9 +33,9 @@ func (w *Watcher) visit(n *node, now time.Time) {
 	for _, v := range n.ways {
 		v.strays(now)
 		switch v.passing = false; {
-		case !missing && v == turn && w.joins(v):
+		case !missing && v == turn && w.joins(v) && !v.learns():
 			w.join(v)
-		case missing || v == turn || !v.due():
+		case missing || v == turn || !v.due() || v.learns():
 			w.ask(v, now)
 		}
 	}
@@ -70,6 +70,9 @@ func (w *Watcher) prove(n *node, now time.Time) {
 	}
 	well := n.well(w.programs)
 	for _, v := range n.ways {
+		if well && n.good == 0 {
+			v.trust.begins(v.sent)
+		}
 		w.ask(v, now)
 	}
 	w.send()
@@ -106,7 +109,8 @@ func (w *Watcher) send() {
 		var unsent []*way
 		w.post.send(w.socket, func(v *way, err error) {
 			if errors.Is(err, unix.ENXIO) || errors.Is(err, unix.ENODEV) || errors.Is(err, unix.ENETDOWN) {
-				v.in.lose() // a port that is not there is judged so
+				v.in.lose() // a port that is not there is judged so, and one by which nothing can be sent
+				v.in.down = errors.Is(err, unix.ENETDOWN)
 			}
 			w.stir()
 			unsent = append(unsent, v)

@@ -19,14 +19,7 @@ import (
 func TestAwaits(t *testing.T) {
 	nstest.Root(t)
 	nstest.Require(t, feature.BPFIngress)
-	h := nstest.Open(t, nstest.Namespace(t))
-	loopback, err := h.LinkByName("lo")
-	if err == nil {
-		err = h.LinkSetUp(loopback)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	h, loopback := ofLoopback(t)
 	alarm, err := newAlarm()
 	if err != nil {
 		t.Fatal(err)
@@ -48,17 +41,10 @@ func TestAwaits(t *testing.T) {
 			woken.Add(1)
 		}
 	}()
-	var socket int
-	if err := h.Do(func() (err error) {
-		socket, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = unix.Close(socket) }()
+	out := socket(t, h, 0)
 	send := func() {
 		frame := append(append(make([]byte, 12), 0x88, 0xb5), make([]byte, 50)...)
-		if err := unix.Sendto(socket, frame, 0, &unix.SockaddrLinklayer{Ifindex: loopback.Attrs().Index}); err != nil && !errors.Is(err, unix.ENOBUFS) {
+		if err := unix.Sendto(out, frame, 0, &unix.SockaddrLinklayer{Ifindex: loopback}); err != nil && !errors.Is(err, unix.ENOBUFS) {
 			t.Fatal(err)
 		}
 	}

@@ -53,6 +53,64 @@ func TestHalted(t *testing.T) {
 	}
 }
 
+// TestDyingIsNotWell: a function whose program ends has failed at once, and is not well again, though probes come through, which the kernel may pass on
+// by itself, until it is told what became of the next one.
+func TestDyingIsNotWell(t *testing.T) {
+	for _, told := range []bool{true, false} { // by the tracepoint, or found when a probe is missing
+		cmd := exec.Command("sleep", "1000")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = cmd.Process.Kill() })
+		n, now := newNode("1", true, false), time.Now()
+		n.spec.Programs = []string{"f"}
+		alarm, err := newAlarm()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer alarm.close()
+		w := &Watcher{config: Config{Say: func(string, string) {}}, path: process.Path{Forwarder: "nobodys"}, alarm: alarm, pids: map[string]int{}, unready: map[string]string{},
+			programs: map[string]string{}, ended: map[string]string{}, nodes: []*node{n}, ports: map[string]*port{"": {}}}
+		w.Note(process.Status{Node: "f", State: process.Running, PID: cmd.Process.Pid, BeganNs: 1})
+		if w.Dies("f"); len(w.ended) > 0 {
+			t.Errorf("it runs, and has %q", w.ended["f"])
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(time.Minute); halted(cmd.Process.Pid) != ends; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("it never ends")
+			}
+		}
+		if told {
+			w.Dies("f")
+		} else {
+			n.ways[0].ask(now.Add(-fast))
+		}
+		if w.act(now); !n.failed {
+			t.Fatal("it has not failed")
+		}
+		_ = cmd.Wait()
+		proved := func() bool {
+			for _, v := range n.ways {
+				v.hear(v.ask(now), 0, now)
+			}
+			n.good = proofs
+			w.act(now)
+			return !n.failed
+		}
+		if proved() {
+			t.Errorf("told %t: it is well, and nobody knows of another program", told)
+		}
+		w.Note(process.Status{Node: "f", State: process.Waiting, BeganNs: 1})
+		w.Note(process.Status{Node: "f", State: process.Running, PID: os.Getpid(), BeganNs: 2})
+		if !proved() {
+			t.Errorf("told %t: another one runs, and it is not well", told)
+		}
+	}
+}
+
 // TestHaltedIsNotWaitedFor: a function whose program is stopped has failed as soon as a probe is missing, on the path, and where
 // only flows go by it that stay on an older one.
 func TestHaltedIsNotWaitedFor(t *testing.T) {
@@ -70,7 +128,7 @@ func TestHaltedIsNotWaitedFor(t *testing.T) {
 			n.spec.Programs, n.leaving = []string{"f"}, leaving
 			n.ways[0].ask(now.Add(-fast))
 			w := &Watcher{config: Config{Say: func(string, string) {}}, path: process.Path{Forwarder: "nobodys"},
-				programs: map[string]string{}, pids: map[string]int{"f": cmd.Process.Pid}, ended: map[string]bool{}, nodes: []*node{n}, ports: map[string]*port{"": {}}}
+				programs: map[string]string{}, pids: map[string]int{"f": cmd.Process.Pid}, ended: map[string]string{}, nodes: []*node{n}, ports: map[string]*port{"": {}}}
 			w.act(now)
 			if found := n.failed || w.unsure; found != stopped { // there is no forwarder, in which flows would be recalled
 				t.Errorf("stopped %t, leaving %t: failed %t", stopped, leaving, found)

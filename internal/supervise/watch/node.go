@@ -118,18 +118,22 @@ func (w *way) String() string {
 // due tells that probes should come through.
 func (w *way) due() bool { return w.proven || w.owes }
 
-// again is when it is asked the next time, if no beat is before, where none has come through yet: 10 ms later, and twice that each time.
+// again is when it is asked the next time, if no beat is before, where none has come through yet: 10 ms later, and twice that each time,
+// and 10 ms where too few have to tell how long they take.
 func (w *way) again() time.Time {
-	if w.tries == 0 {
+	switch {
+	case w.learns():
+		return w.asked.Add(fast)
+	case w.tries == 0:
 		return w.asked
 	}
 	return w.asked.Add(fast << (min(w.tries, seldom) - 1))
 }
 
-// again is when a way is asked through which none has come yet, if that is before a function is due.
+// again is when a way is asked through which none has come yet, or too few have, if that is before a function is due.
 func (n *node) again(now, due time.Time) time.Time {
 	for _, w := range n.ways {
-		if at := w.again(); !w.due() && at.After(now) && at.Before(due) {
+		if at := w.again(); (!w.due() || w.learns()) && at.After(now) && at.Before(due) {
 			due = at
 		}
 	}
@@ -190,13 +194,13 @@ func (n *node) know(old *node) {
 }
 
 // ill says why a function has failed; "" where it has not.
-func (n *node) ill(now time.Time, ended map[string]bool) string {
+func (n *node) ill(now time.Time, ended map[string]string) string {
 	for _, name := range n.spec.Programs {
-		if ended[name] {
-			return fmt.Sprintf("its program %s has ended", name)
+		if how, is := ended[name]; is {
+			return fmt.Sprintf("its program %s %s", name, how)
 		}
 	}
-	if why := n.cut(); why != "" && n.lacks() { // one that has just been made is down until the kernel has noticed that it is not
+	if why := n.cut(); why != "" && n.lacks() { // one that is down is told of by probes, which may still pass where it only was when it was last looked at
 		return why
 	}
 	for _, w := range n.ways {
@@ -223,10 +227,10 @@ func (n *node) cut() string {
 	for _, w := range n.ways {
 		for _, p := range []*port{w.in, w.out} { // of a function that is one-way, nothing comes in by the other
 			switch {
-			case p.gone:
-				return fmt.Sprintf("its interface behind port %s is not there; `nfchain up` makes it again", p.name)
 			case p.down:
 				return fmt.Sprintf("its interface behind port %s is down; `nfchain up` has it up, with what it lost", p.name)
+			case p.gone:
+				return fmt.Sprintf("its interface behind port %s is not there; `nfchain up` makes it again", p.name)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/steer"
 )
@@ -69,6 +70,80 @@ func TestAsksAgain(t *testing.T) {
 	}
 	if got := asked(900); len(got) > 1 {
 		t.Errorf("one through which probes come is asked at %v ms", got)
+	}
+}
+
+// TestLearns how long probes take of a function that has just begun to let them through: as many as are proofs, one each 10 ms, whether or not packets flow.
+func TestLearns(t *testing.T) {
+	for _, visit := range []func(*Watcher, *node, time.Time){(*Watcher).visit, (*Watcher).attend} {
+		w := newLine(t, "a")
+		n := w.nodes[0]
+		for _, v := range n.ways {
+			v.trust, v.passing = trust{}, true
+			v.hear(v.ask(w.beats), time.Second, w.beats)
+		}
+		for i := 1; i <= 2*proofs; i++ {
+			now, due := w.beats.Add(time.Duration(i)*fast), w.beats.Add(slow)
+			asked := 0
+			visit(w, n, now)
+			for _, v := range n.ways {
+				v.passing = true
+				if !v.asked.Equal(now) {
+					continue
+				}
+				asked++
+				v.hear(v.sent, time.Millisecond, now)
+			}
+			if want := len(n.ways); (i <= proofs) != (asked == want) {
+				t.Errorf("%v behind the first probe %d of %d ways are asked", now.Sub(w.beats), asked, want)
+			}
+			if again := n.again(now, due); (i < proofs) != again.Equal(now.Add(fast)) {
+				t.Errorf("%v behind the first probe the next is due %v later", now.Sub(w.beats), again.Sub(now))
+			}
+		}
+	}
+}
+
+// TestProvesLearn: a function that is well again has to tell how long probes take, and no way of it through which none ever came, which is asked as
+// seldom as before.
+func TestProvesLearn(t *testing.T) {
+	nstest.Root(t)
+	h, loopback := ofLoopback(t)
+	w := newLine(t, "a")
+	w.socket = socket(t, h, 0)
+	n := w.nodes[0]
+	silent := n.ways[1]
+	for _, v := range n.ways {
+		v.in.steer.Index = loopback
+		v.trust, v.tries = trust{}, seldom
+		if v.ask(w.beats); v != silent {
+			v.hear(v.sent, 0, w.beats)
+		}
+	}
+	n.fail(w.beats, "for a reason")
+	now := w.beats.Add(time.Hour)
+	w.prove(n, now)
+	if n.good != 1 {
+		t.Fatalf("it has let probes through, and %d are taken for proofs", n.good)
+	}
+	for i, v := range n.ways {
+		if v.learns() == (v == silent) {
+			t.Errorf("way %d of %d learns: %v", i, len(n.ways), v.learns())
+		}
+	}
+	n.heal(now)
+	if again := n.again(now, now.Add(slow)); again != now.Add(fast) {
+		t.Errorf("it is asked again after %v", again.Sub(now))
+	}
+	for _, v := range n.ways {
+		for range proofs {
+			if v != silent {
+				v.hear(v.ask(now), 0, now)
+			}
+		}
+	}
+	if again := n.again(now, now.Add(slow)); again != now.Add(slow) {
+		t.Errorf("when all is learned it is asked again after %v", again.Sub(now))
 	}
 }
 

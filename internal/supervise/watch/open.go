@@ -2,6 +2,7 @@ package watch
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"time"
@@ -30,18 +31,19 @@ func (w *Watcher) open(now time.Time) {
 	defer h.Close()
 	if w.socket < 0 || w.elsewhere(h) {
 		w.close()
-		w.connect(h)
+		w.doubtAll(w.connect(h))
 	}
 	if w.table == nil {
 		if w.table, err = health.NewTable(w.rows, w.signature); err != nil {
-			w.unsure = true
+			w.doubtAll(err)
+			w.ponder(now)
 			return
 		}
 		go w.heed()
 	}
 	at := resource.At(h, w.config.Owner)
 	for _, p := range w.changed(at) {
-		w.unsure = p.open(at, w.table) != nil || w.unsure
+		w.doubt(p, p.open(at, w.table))
 	}
 	w.lead()
 	if !w.begun {
@@ -50,6 +52,7 @@ func (w *Watcher) open(now time.Time) {
 		w.disown(at)
 	}
 	w.turn()
+	w.ponder(now)
 }
 
 // changed are the ports that are not as they were opened, or may not be.
@@ -70,7 +73,7 @@ func (w *Watcher) changed(at resource.Place) (ports []*port) {
 }
 
 // connect the socket that probes are sent by, over any port.
-func (w *Watcher) connect(h *netns.Handle) {
+func (w *Watcher) connect(h *netns.Handle) error {
 	err := h.Do(func() (err error) {
 		if err := unix.Stat("/proc/thread-self/ns/net", &w.within); err != nil {
 			return err
@@ -80,7 +83,9 @@ func (w *Watcher) connect(h *netns.Handle) {
 	})
 	if err != nil {
 		w.socket = -1
+		return fmt.Errorf("open a socket for probes: %w", err)
 	}
+	return nil
 }
 
 // elsewhere tells that the socket is in another namespace: that one was removed, and made again.

@@ -3,6 +3,8 @@ package watch
 import (
 	"errors"
 
+	"golang.org/x/sys/unix"
+
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -65,7 +67,7 @@ func (p *port) open(at resource.Place, table *health.Table) error {
 // namespace.
 func (p *port) isAsOpened(at resource.Place) bool {
 	dev, err := at.Device(p.name)
-	p.down = err == nil && resource.Down(dev)
+	p.down = err == nil && dev.Attrs().RawFlags&unix.IFF_LOWER_UP == 0 // its operational state follows a while later
 	if p.steer == nil || p.again || p.watched && p.taker == nil {
 		return false
 	}

@@ -2,10 +2,12 @@ package watch
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/feature"
@@ -263,6 +265,108 @@ func TestPortWithoutSeat(t *testing.T) {
 		w.turnWays(nil)
 		if p.fails(2) {
 			t.Errorf("with a seat %v: what is well is led past", is)
+		}
+	}
+}
+
+// TestFirstPacketsQuicken all functions that are at rest, whether they are seen to come from an end or out of a function first, as they may be
+// while something is asked; later ones do not, nor any of them a function that has failed.
+func TestFirstPacketsQuicken(t *testing.T) {
+	nstest.Require(t, feature.Veth, feature.BPFPeer, feature.BPFClsact)
+	for _, first := range []string{"an end", "a function"} {
+		owner := nstest.Owner(t)
+		h := nstest.Open(t, nstest.Namespace(t))
+		for _, name := range []string{"a>", "<b"} {
+			pair := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: name}, PeerName: name + "far"}
+			if err := errors.Join(h.LinkAdd(pair), h.LinkSetAlias(pair, resource.Mark(owner)+name), h.LinkSetUp(pair)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		far, err := h.LinkByName("a>far")
+		if err == nil {
+			err = h.LinkSetUp(far)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := resource.At(h, owner)
+		if err := (steer.Kind{}).Apply(at, []resource.Change{{Op: resource.Create, Key: "a>", Spec: steer.Spec{Device: "a>", To: "<b", Hook: steer.Clsact}}}); err != nil {
+			t.Fatal(err)
+		}
+		w := newLine(t, "a b c")
+		for _, p := range w.ports {
+			p.steer, p.taker = nil, nil
+		}
+		came := &port{name: "a>"}
+		if err := came.open(at, nil); err != nil {
+			t.Fatal(err)
+		}
+		defer came.close()
+		switch w.nodes[0].ways[0].trust.ask(w.beats); first { // so that not all is calm
+		case "an end":
+			w.ends = append(w.ends, came)
+		default:
+			w.nodes[0].ways[0].out = came
+		}
+		due := w.beats.Add(slow)
+		w.nodes[2].failed = true
+		out := socket(t, h, 0)
+		now := w.beats.Add(fast)
+		for i, others := range []time.Time{now, due} {
+			for _, n := range w.nodes {
+				n.due = due
+			}
+			frame := append(append(make([]byte, 12), 0x88, 0xb5), make([]byte, 50)...)
+			if err := unix.Sendto(out, frame, 0, &unix.SockaddrLinklayer{Ifindex: far.Attrs().Index}); err != nil {
+				t.Fatal(err)
+			}
+			for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) { // the kernel may take a frame a while after it is sent
+				if n, err := came.steer.Passed(); err != nil || time.Now().After(deadline) {
+					t.Fatalf("the frame never came: %d, %v", n, err)
+				} else if n != came.passed {
+					break
+				}
+			}
+			w.listen(now.Add(time.Duration(i)))
+			if a, b, c := w.nodes[0].due, w.nodes[1].due, w.nodes[2].due; !a.Equal(others) || !b.Equal(others) || !c.Equal(due) {
+				t.Errorf("from %s, time %d: they are due at %v, %v and %v, and it is %v", first, i, a, b, c, now)
+			}
+		}
+	}
+}
+
+// TestDownIsNotGone: of a port by which no probe can be sent as it is down, that is told, and of one that is not there this.
+func TestDownIsNotGone(t *testing.T) {
+	nstest.Require(t, feature.Veth, feature.BPFPeer, feature.BPFClsact)
+	owner := nstest.Owner(t)
+	h := nstest.Open(t, nstest.Namespace(t))
+	for _, name := range []string{"a>", "<b"} { // which nobody sets up
+		pair := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: name}, PeerName: name + "far"}
+		if err := errors.Join(h.LinkAdd(pair), h.LinkSetAlias(pair, resource.Mark(owner)+name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := resource.At(h, owner)
+	if err := (steer.Kind{}).Apply(at, []resource.Change{{Op: resource.Create, Key: "a>", Spec: steer.Spec{Device: "a>", To: "<b", Hook: steer.Clsact}}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"behind port a> is down", "behind port a> is not there"} {
+		p := &port{name: "a>"}
+		if err := p.open(at, nil); err != nil || p.gone {
+			t.Fatalf("gone %v, %v", p.gone, err)
+		}
+		if want != "behind port a> is down" {
+			if err := h.LinkDel(link(p.steer.Index)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w := newLine(t, "a")
+		n := w.nodes[0]
+		w.socket, n.ways[0].in = socket(t, h, 0), p
+		w.ask(n.ways[0], w.beats)
+		w.send()
+		if got := n.cut(); !strings.Contains(got, want) {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

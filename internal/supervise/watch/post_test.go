@@ -123,3 +123,17 @@ func next(t *testing.T, socket int) []byte {
 		}
 	}
 }
+
+// ofLoopback is the index of the loopback interface in a namespace of its own, by which frames can be sent, and nobody has them.
+func ofLoopback(t *testing.T) (h *netns.Handle, index int) {
+	t.Helper()
+	h = nstest.Open(t, nstest.Namespace(t))
+	loopback, err := h.LinkByName("lo")
+	if err == nil {
+		err = h.LinkSetUp(loopback)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h, loopback.Attrs().Index
+}

@@ -1,19 +1,27 @@
 package watch
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"nfchain.dev/nfchain/internal/resource/process"
 )
 
+// hasEnded is what is said of a program that did.
+const hasEnded = "has ended"
+
 // Note what became of a program.
 func (w *Watcher) Note(s process.Status) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.programs[s.Node], w.pids[s.Node] = s.State, s.PID
-	if s.State == process.Waiting {
-		w.ended[s.Node] = true
+	switch {
+	case s.State != process.Waiting:
+	case s.BeganNs == 0:
+		w.ended[s.Node] = cmp.Or(s.Message, "has not begun")
+	default:
+		w.ended[s.Node] = hasEnded
 	}
 	delete(w.unready, s.Node)
 	said := s.ReadyCommand != nil && !s.ReadyCommand.At.IsZero() // one that could not be asked yet has said nothing
@@ -35,7 +43,12 @@ func (w *Watcher) Dies(program string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if halted(w.pids[program]) == ends {
-		w.ended[program] = true
+		w.ended[program] = hasEnded
+		w.dies(program)
 		w.alarm.set(0)
 	}
 }
+
+// dies has no packet go to a program again that ends until it is told what the next one does: its engine may take a while to say that it has, and
+// the kernel to let go of what it held.
+func (w *Watcher) dies(program string) { w.programs[program] = process.Waiting }

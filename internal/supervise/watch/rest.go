@@ -39,14 +39,19 @@ func (w *Watcher) anyUnready() bool {
 	return len(w.unready) > 0 && slices.ContainsFunc(w.nodes, func(n *node) bool { return n.unready(w.unready) != "" })
 }
 
-// attended tells whether packets came from the ends. With the first of them it is time for all functions, which were at rest.
+// attended tells whether packets came from the ends.
 func (w *Watcher) attended(now time.Time) (any bool) {
 	for _, p := range w.ends {
 		any = p.came() || any
 	}
-	if !any {
-		return false
+	if any {
+		w.quicken(now)
 	}
+	return any
+}
+
+// quicken notes that packets came, wherever they were seen first. With the first of them it is time for all functions, which were at rest.
+func (w *Watcher) quicken(now time.Time) {
 	if !w.flows(now) {
 		for _, n := range w.nodes {
 			if !n.failed && n.due.After(now) {
@@ -55,7 +60,6 @@ func (w *Watcher) attended(now time.Time) (any bool) {
 		}
 	}
 	w.active = now
-	return true
 }
 
 // rest asks what is asked at rest, and sets when to look again; false where more is to be done.

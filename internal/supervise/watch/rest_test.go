@@ -19,7 +19,7 @@ func TestResting(t *testing.T) {
 		"one failed":             {"a b c", func(w *Watcher) { w.nodes[1].failed = true }, false},
 		"a probe is missing":     {"a b c", func(w *Watcher) { w.nodes[1].ways[1].trust.ask(w.beats) }, false},
 		"packets flow":           {"a b c", func(w *Watcher) { w.active = w.beats.Add(9 * slow) }, false},
-		"a program ended":        {"a b c", func(w *Watcher) { w.ended["a"] = true }, false},
+		"a program ended":        {"a b c", func(w *Watcher) { w.ended["a"] = hasEnded }, false},
 		"a program is not ready": {"a b c", func(w *Watcher) {
 			w.nodes[1].spec.Programs, w.unready = []string{"b"}, map[string]string{"b": "is ready no more"}
 		}, false},
@@ -30,7 +30,7 @@ func TestResting(t *testing.T) {
 		"it is time to read what there is": {"a b c", func(w *Watcher) { w.opened = w.beats.Add(-readsIdle) }, false},
 	} {
 		w := newLine(t, c.names)
-		w.opened, w.ended, w.programs = w.beats, map[string]bool{}, map[string]string{}
+		w.opened, w.ended, w.programs = w.beats, map[string]string{}, map[string]string{}
 		at := func(beat int) time.Time { return w.beats.Add(time.Duration(beat)*slow + time.Millisecond) }
 		look := func(beat int) {
 			w.probed(at(beat), nil)

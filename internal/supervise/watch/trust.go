@@ -35,6 +35,11 @@ type trust struct {
 	// took is how long probes took lately, the longest of them, and answered when the last came.
 	took     time.Duration
 	answered time.Time
+	// early is the number of the last probe that may have waited for the function to begin, or to go on, until as many as
+	// are proofs came that were sent after it; 0 where none did. Later are these, and laterTook the longest time of one of them.
+	early     uint64
+	later     int
+	laterTook time.Duration
 }
 
 // ask notes that a probe is sent, and gives its number.
@@ -62,12 +67,34 @@ func (t *trust) hear(number uint64, took time.Duration, now time.Time) {
 	if number <= t.came {
 		return
 	}
+	if !t.proven {
+		t.begins(max(t.sent, number))
+	}
 	t.proven, t.came, t.sent = true, number, max(t.sent, number)
 	t.answers++
-	t.took, t.answered = max(took, t.faded(now)), now
+	t.took, t.answered = t.longest(number, took, now), now
 	if number > t.heard {
 		t.heard, t.since = number, now
 	}
+}
+
+// begins notes that the function lets probes through from now on: those that were sent by now may have waited for that, which says
+// nothing of how long one takes from then on.
+func (t *trust) begins(sent uint64) { t.early, t.later, t.laterTook = sent, 0, 0 }
+
+// learns tells that it is still to be known how long a probe takes that waits for nothing.
+func (t *trust) learns() bool { return t.proven && t.early > 0 }
+
+// longest is how long probes took lately when one has come.
+func (t *trust) longest(number uint64, took time.Duration, now time.Time) time.Duration {
+	if t.learns() && number > t.early {
+		t.later, t.laterTook = t.later+1, max(t.laterTook, took)
+		if t.later == proofs {
+			t.early = 0
+			return t.laterTook
+		}
+	}
+	return max(took, t.faded(now))
 }
 
 // faded is the longest time that a probe took, as far as it still counts.

@@ -94,6 +94,36 @@ func TestTrustOfTheSlow(t *testing.T) {
 	}
 }
 
+// TestTrustOfWhoBegins: how long probes waited for a function to begin, or to go on, is forgotten when some came that did not,
+// and what those took is not.
+func TestTrustOfWhoBegins(t *testing.T) {
+	for _, takes := range []time.Duration{time.Millisecond, 50 * time.Millisecond} {
+		var tr trust
+		now := time.Unix(0, 0)
+		answers := func(waited time.Duration) {
+			tr.ask(now)
+			tr.ask(now)
+			if tr.proven { // and not the first
+				tr.begins(tr.sent)
+			}
+			tr.hear(tr.sent-1, waited, now)
+			tr.hear(tr.sent, waited, now) // it was sent before the other came
+			for i := range proofs {
+				if tr.took < waited*9/10 {
+					t.Errorf("after %d answers %v are forgotten: %+v", i, waited, tr)
+				}
+				now = now.Add(step)
+				tr.hear(tr.ask(now), takes-time.Duration(i)*time.Microsecond, now)
+			}
+			if tr.took != takes {
+				t.Errorf("probes take %v, and took %v: %+v", takes, tr.took, tr)
+			}
+		}
+		answers(3 * time.Second)
+		answers(time.Second)
+	}
+}
+
 // TestTrustIsHandedOn: numbers go on where another supervisor stopped, and what it had proven is,
 // unless the function is another one by now.
 func TestTrustIsHandedOn(t *testing.T) {

@@ -45,9 +45,7 @@ func (w *Watcher) turn() {
 		case is:
 			err = w.turnAll(p, to, shares)
 		}
-		if err != nil {
-			w.unsure = true // it is read again, and turned then
-		}
+		w.doubt(p, err) // it is read again, and turned then
 	}
 	w.uniteAhead(anyFailed(failed))
 }
@@ -138,8 +136,8 @@ func (w *Watcher) turnPaths(failed map[int]bool) {
 	w.unite(led(all...))
 	functions, shares := w.replicas(failed), map[*process.Watched]*steer.Shares{}
 	for name, p := range w.ports {
-		if p.steer != nil && w.turnPort(name, p, all, functions, shares) != nil {
-			w.unsure = true // it is read again, and turned then
+		if p.steer != nil {
+			w.doubt(p, w.turnPort(name, p, all, functions, shares)) // it is read again, and turned then
 		}
 	}
 }

@@ -56,8 +56,8 @@ type Watcher struct {
 	stopped  bool
 	programs map[string]string // states, by name
 	pids     map[string]int    // their processes; 0 where there is none
-	// ended are the programs that failed since it was last looked: they may run again by then.
-	ended map[string]bool
+	// ended are the programs that failed since it was last looked, with what is said of that: they may run again by then.
+	ended map[string]string
 	// unready are the programs whose ready command says no, with what is told of them.
 	unready map[string]string
 	nodes   []*node
@@ -88,6 +88,8 @@ type Watcher struct {
 	awaits time.Time
 	// unsure tells that something could not be read when ports last were.
 	unsure bool
+	// doubts are what was in the way at ports then.
+	doubts map[*port]doubt
 	// held is until when nothing is taken for a failure or for its end, and no port is turned: the chain is being changed.
 	held time.Time
 }
@@ -96,7 +98,7 @@ type Watcher struct {
 // there was none, which is nil, what is turned at the ports tells what had failed.
 func Start(c Config, p process.Path, before *Watcher) (*Watcher, error) {
 	w := &Watcher{config: c, path: p, fingerprint: p.Fingerprint(), done: make(chan struct{}),
-		programs: map[string]string{}, pids: map[string]int{}, ended: map[string]bool{}, unready: map[string]string{}, ports: map[string]*port{}, left: map[string]steer.Numbers{}, socket: -1, begun: before != nil}
+		programs: map[string]string{}, pids: map[string]int{}, ended: map[string]string{}, unready: map[string]string{}, ports: map[string]*port{}, left: map[string]steer.Numbers{}, socket: -1, begun: before != nil}
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // it does not fail
 	w.signature = binary.NativeEndian.Uint64(random[:])
@@ -226,7 +228,7 @@ func (w *Watcher) act(now time.Time) {
 		w.opened = time.Time{} // what was turned may not be there any more: it is looked at again next
 	}
 	held := now.Before(w.held)
-	maps.DeleteFunc(w.ended, func(name string, _ bool) bool {
+	maps.DeleteFunc(w.ended, func(name, _ string) bool {
 		return !held || w.programs[name] == process.Running // what has not come back by then has failed
 	})
 }
@@ -256,7 +258,7 @@ func (w *Watcher) listen(now time.Time) (calm bool) {
 	if !calm {
 		for _, n := range w.nodes {
 			if n.listen() {
-				w.active = now
+				w.quicken(now)
 			}
 		}
 	}
@@ -295,6 +297,11 @@ func (w *Watcher) judge(n *node, now time.Time) bool {
 			return false
 		}
 		n.fail(now, reason)
+		for _, program := range n.spec.Programs {
+			if halted(w.pids[program]) == ends {
+				w.dies(program)
+			}
+		}
 		w.config.Say(n.spec.Node, fmt.Sprintf("failed: %s; %s", reason, w.follows(n)))
 		return true
 	}

@@ -24,7 +24,7 @@ func TestHeld(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer alarm.close()
-		w := &Watcher{config: Config{Say: func(string, string) {}}, programs: map[string]string{}, pids: map[string]int{}, ended: map[string]bool{},
+		w := &Watcher{config: Config{Say: func(string, string) {}}, programs: map[string]string{}, pids: map[string]int{}, ended: map[string]string{},
 			alarm: alarm, nodes: []*node{n}, held: now.Add(time.Minute)}
 		for _, s := range c.states {
 			w.Note(process.Status{Node: "f", State: s})
@@ -34,6 +34,28 @@ func TestHeld(t *testing.T) {
 		}
 		if w.act(now.Add(time.Minute)); n.failed != c.fails || len(w.ended) != 0 {
 			t.Errorf("%s: failed %v, ended %v", name, n.failed, w.ended)
+		}
+	}
+}
+
+// TestWhyNotRunning: one that waits for others before it begins has not ended.
+func TestWhyNotRunning(t *testing.T) {
+	for want, s := range map[string]process.Status{
+		"its program f has ended":            {Node: "f", State: process.Waiting, BeganNs: 1, Message: "ended with exit code 1; waits for a"},
+		"its program f waits for a":          {Node: "f", State: process.Waiting, Message: "waits for a"},
+		"its program f has not begun":        {Node: "f", State: process.Waiting},
+		"its program f could not be started": {Node: "f", State: process.Waiting, Message: "could not be started"},
+	} {
+		n := &node{spec: process.Watched{Node: "f", Programs: []string{"f"}, OnFailure: process.Block}}
+		alarm, err := newAlarm()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer alarm.close()
+		w := &Watcher{config: Config{Say: func(string, string) {}}, programs: map[string]string{}, pids: map[string]int{}, ended: map[string]string{}, alarm: alarm, nodes: []*node{n}}
+		w.Note(s)
+		if w.act(time.Now()); n.reason != want {
+			t.Errorf("of %+v: %q, want %q", s, n.reason, want)
 		}
 	}
 }
@@ -59,7 +81,7 @@ func TestNotReady(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer alarm.close()
-		w := &Watcher{config: Config{Say: func(string, string) {}}, programs: map[string]string{}, pids: map[string]int{}, ended: map[string]bool{},
+		w := &Watcher{config: Config{Say: func(string, string) {}}, programs: map[string]string{}, pids: map[string]int{}, ended: map[string]string{},
 			unready: map[string]string{}, alarm: alarm, nodes: []*node{n}}
 		c.status.Node, c.status.Message = "f", "is not ready"
 		w.Note(c.status)

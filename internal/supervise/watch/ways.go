@@ -54,9 +54,7 @@ func (w *Watcher) turnWays(failed map[int]bool) {
 			} else {
 				err = errors.Join(err, p.divert(w.path.Nodes[to[0]].Label, known, also))
 			}
-			if err = errors.Join(err, w.keepFrom(p, false, functions, shares)); err != nil {
-				w.unsure = true // it is read again, and turned then
-			}
+			w.doubt(p, errors.Join(err, w.keepFrom(p, false, functions, shares))) // it is read again, and turned then
 		}
 	}
 	w.uniteAhead(anyFailed(failed))

@@ -7,7 +7,7 @@ import (
 )
 
 // Classify makes a table of rules that say no more than which of them is the first to match: by
-// addresses, protocol and ports, and by a class of packets, which stands for whatever else is asked of
+// addresses, protocol (its name or number) and ports, and by a class of packets, which stands for whatever else is asked of
 // them; in tells which rules match those of a class. It gives up as soon as that would take more bytes
 // than most.
 func Classify(rules []ruleset.Rule, classes int, in func(rule, class int) bool, most int) (*Table, error) {

@@ -14,6 +14,7 @@ package rules
 import (
 	"fmt"
 	"net/netip"
+	"strconv"
 
 	"nfchain.dev/nfchain/internal/resource/ruleset"
 )
@@ -37,7 +38,7 @@ var stateNames = map[string]State{"new": New, "established": Established, "relat
 const NoPort = -1
 
 // NoProtocol is the protocol of an IPv6 packet whose extension headers cannot be read. IANA
-// reserves the number, so that no rule asks for it.
+// reserves the number, so that no rule of a firewall asks for it.
 const NoProtocol = 255
 
 // Packet is what rules ask of a packet.
@@ -54,8 +55,28 @@ type Packet struct {
 // neverCarried is a number of bytes that no connection reaches: at 100 Gb/s it takes three years.
 const neverCarried = 1 << 60
 
-// protocols that rules name.
+// protocols that rules of firewalls name.
 var protocols = map[string]uint8{"icmp": 1, "tcp": 6, "udp": 17, "icmpv6": 58, "sctp": 132}
+
+// anyProtocol is asked for by rules that name none, and otherProtocol is one that none names.
+const (
+	anyProtocol   = -1
+	otherProtocol = 256
+)
+
+// protocolsOf rules are the numbers that they ask for, by name or by that number.
+func protocolsOf(rules []ruleset.Rule) []int {
+	all := make([]int, len(rules))
+	for i, r := range rules {
+		all[i] = anyProtocol
+		if number, named := protocols[r.Protocol]; named {
+			all[i] = int(number)
+		} else if number, err := strconv.ParseUint(r.Protocol, 10, 8); r.Protocol != "" && err == nil {
+			all[i] = int(number)
+		}
+	}
+	return all
+}
 
 // check refuses what a table cannot decide by itself.
 func check(rules []ruleset.Rule) error {

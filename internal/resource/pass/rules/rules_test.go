@@ -120,6 +120,35 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
+// TestClassifiesByProtocol: rules ask for any protocol by its number, and what none asks for meets those that ask for none.
+func TestClassifiesByProtocol(t *testing.T) {
+	list := []ruleset.Rule{{Match: ruleset.Match{Protocol: "47"}}, {Match: ruleset.Match{Protocol: "255"}}, {Match: ruleset.Match{Protocol: "tcp"}},
+		{Match: ruleset.Match{Protocol: "6"}}, {Match: ruleset.Match{Protocol: "1", Family: 4}}, {Match: ruleset.Match{Family: 6}}}
+	table, err := rules.Classify(list, 1, func(int, int) bool { return true }, rules.MostBytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []netip.Addr{netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1")} {
+		for number := range 256 {
+			want := map[int]int{47: 0, 255: 1, 6: 2}
+			rule, named := want[number]
+			switch {
+			case named:
+			case a.Is6():
+				rule = 5
+			case number == 1:
+				rule = 4
+			default:
+				rule = len(list)
+			}
+			p := rules.Packet{Source: a, Destination: a, Protocol: uint8(number), SourcePort: rules.NoPort, DestinationPort: rules.NoPort}
+			if got, _ := table.Find(p); got != rule {
+				t.Errorf("%+v meets rule %d, want %d", p, got, rule)
+			}
+		}
+	}
+}
+
 // TestKeepsToItsRoom: a table is made in as much memory as it takes, and in no less, whatever it lacks.
 func TestKeepsToItsRoom(t *testing.T) {
 	list := manyRules(2000)

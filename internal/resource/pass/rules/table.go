@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"maps"
 	"slices"
 
 	"nfchain.dev/nfchain/internal/resource/ruleset"
@@ -103,15 +102,24 @@ func contentOf(rules []ruleset.Rule, most int) content {
 // protocol.
 func (c content) kindsOf(rules []ruleset.Rule, classes int, in func(rule, class int) bool) []uint32 {
 	vectors := make([]uint32, 0, classes*families<<8)
+	asks := protocolsOf(rules)
+	var asked [256]bool
+	for _, number := range asks {
+		if number != anyProtocol {
+			asked[number] = true
+		}
+	}
 	for class := range classes {
 		for _, six := range []bool{false, true} {
-			of := func(protocol uint8) uint32 {
-				return c.ofRules(len(rules), c.blocks(), func(i int) bool { return isOfKind(rules[i], six, protocol) && in(i, class) })
+			of := func(protocol int) uint32 {
+				return c.ofRules(len(rules), c.blocks(), func(i int) bool {
+					return (asks[i] == anyProtocol || asks[i] == protocol) && isOfKind(rules[i], six) && in(i, class)
+				})
 			}
-			rest := of(NoProtocol)
-			for i := range 256 {
-				if c.room >= 0 && slices.Contains(numbers, uint8(i)) {
-					vectors = append(vectors, of(uint8(i)))
+			rest := of(otherProtocol)
+			for number := range 256 {
+				if c.room >= 0 && asked[number] {
+					vectors = append(vectors, of(number))
 					continue
 				}
 				vectors = append(vectors, rest)
@@ -121,12 +129,8 @@ func (c content) kindsOf(rules []ruleset.Rule, classes int, in func(rule, class 
 	return vectors
 }
 
-// numbers of the protocols that rules name.
-var numbers = slices.Collect(maps.Values(protocols))
-
-func isOfKind(r ruleset.Rule, six bool, protocol uint8) bool {
-	asked, asks := protocols[r.Protocol]
-	return r.ConnectionBytes < neverCarried && (!asks || asked == protocol) && (r.Family == 0 || (r.Family == 6) == six)
+func isOfKind(r ruleset.Rule, six bool) bool {
+	return r.ConnectionBytes < neverCarried && (r.Family == 0 || (r.Family == 6) == six)
 }
 
 func inState(r ruleset.Rule, s State) bool {
