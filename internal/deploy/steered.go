@@ -46,9 +46,14 @@ func steered(p *plan.Plan) bool {
 // then ports are turned to it, each in one step, and when nothing comes any more out of what
 // is no longer wanted, that goes. So a function that is put in, taken out or replaced costs no
 // packet. Being killed in between costs another run, as ever.
-func (w *work) replace(ctx context.Context, p *plan.Plan) error {
+func (w *work) replace(ctx context.Context, p *plan.Plan) (err error) {
+	defer func() {
+		if err != nil {
+			w.goOn()
+		}
+	}()
 	asked := p
-	p, err := w.leave(asked)
+	p, err = w.leave(asked)
 	if err != nil {
 		return err
 	}
@@ -123,6 +128,14 @@ func (w *work) hold(p *plan.Plan) error {
 	}
 	w.held = true
 	return process.Hold(w.owner)
+}
+
+// goOn ends that where the new could not be made: ports lead where they led, by the order that who watches knows. Where they were being turned it
+// holds back for as long as it was told to. What is there is no worse for not being told, so that this fails for nobody.
+func (w *work) goOn() {
+	if w.held && w.phase == making {
+		_ = process.GoOn(w.owner)
+	}
 }
 
 // holdOn once more: to make what is new may have taken longer than who watches is held for. None does any more where that has ended.

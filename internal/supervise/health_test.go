@@ -2,6 +2,7 @@ package supervise_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -160,6 +161,55 @@ func TestEditedWhileFailed(t *testing.T) {
 	p.sh("a", nstest.Mends)
 	p.up(spec(strings.Replace(first, ", onFailure: bypass", "", 1)))
 	gone(t, p.owner) // there is nothing to supervise
+	p.crosses()
+}
+
+// TestFailsWhileUpCannotMakeTheNew: where an edit cannot be made, what fails after that is led past at once, and not only when
+// who watches has held back for long enough.
+func TestFailsWhileUpCannotMakeTheNew(t *testing.T) {
+	t.Parallel()
+	p := newPath(t, spec(first, last))
+	p.well("a")
+	refuse := errors.New("a test's")
+	if _, err := (&deploy.Deployer{Made: func() error { return refuse }}).Up(t.Context(), p.planned(spec(first, bump, last))); !errors.Is(err, refuse) {
+		t.Fatal(err)
+	}
+	p.sh("a", nstest.Drops)
+	harmed := time.Now()
+	if h := p.until("a", "failed", hasFailed); h.Since.Sub(harmed) > 20*time.Second {
+		t.Errorf("found after %v: %+v", h.Since.Sub(harmed), h)
+	}
+	p.sends("client", "last")
+	p.crosses()
+}
+
+// TestFailsWhileTheNewIsMade: to make what is new may take longer than who watches holds back for. What fails by then stays led past, by the
+// new order too.
+func TestFailsWhileTheNewIsMade(t *testing.T) {
+	t.Parallel()
+	p := newPath(t, spec(first, last))
+	p.well("a")
+	wanted := p.planned(spec(bump, first, last))
+	made := func() error {
+		if err := process.GoOn(p.owner); err != nil {
+			return err
+		}
+		p.sh("a", nstest.Drops)
+		p.until("a", "failed", hasFailed)
+		p.sends("client", "last")
+		return nil
+	}
+	if _, err := (&deploy.Deployer{Made: made}).Up(t.Context(), wanted); err != nil {
+		t.Fatal(err)
+	}
+	p.Plan = wanted
+	p.until("a", "failed", hasFailed)
+	p.sends("bump", "last")
+	p.crosses()
+	p.sh("a", nstest.Mends)
+	p.well("a", "bump")
+	p.sends("client", "")
+	p.sends("bump", "")
 	p.crosses()
 }
 

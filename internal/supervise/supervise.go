@@ -168,7 +168,9 @@ func (s *supervisor) do(r process.Request) error {
 	case process.OpWatch:
 		return s.watch(r.Path)
 	case process.OpHold:
-		s.hold()
+		s.hold(holdsFor)
+	case process.OpGoOn:
+		s.hold(0)
 	case process.OpDrain:
 		return s.drain()
 	case process.OpStop:

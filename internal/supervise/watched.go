@@ -48,12 +48,12 @@ func (s *supervisor) unwatch() {
 }
 
 // holdsFor is how long nothing is taken for a failure while a chain is changed, unless it is told
-// sooner what it has become.
+// sooner what it has become, or that it has not changed.
 const holdsFor = 30 * time.Second
 
-func (s *supervisor) hold() {
+func (s *supervisor) hold(during time.Duration) {
 	if w := s.watchedBy(); w != nil {
-		w.Hold(holdsFor)
+		w.Hold(during)
 	}
 }
 

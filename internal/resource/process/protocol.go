@@ -66,6 +66,7 @@ const (
 	OpRemove = "remove" // end those of Nodes
 	OpWatch  = "watch"  // watch over the Path, or over none
 	OpHold   = "hold"   // take nothing for a failure for a while
+	OpGoOn   = "go on"  // take failures for what they are again
 	OpDrain  = "drain"  // bring the chain up again when no flow goes by an older version of its path, or by replicas that are taken out
 	OpStop   = "stop"   // end all, and the supervisor
 )

@@ -141,10 +141,19 @@ func Unwatch(owner string) error {
 	return watching(owner, err)
 }
 
-// Hold has the owner's supervisor take nothing for a failure until it is told what to watch, and
+// Hold has the owner's supervisor take nothing for a failure until it is told what to watch, or to go on, and
 // for half a minute at most, because the functions are about to be changed.
 func Hold(owner string) error {
 	_, err := call(owner, Request{Op: OpHold})
+	return watching(owner, err)
+}
+
+// GoOn has the owner's supervisor, if there is one, take failures for what they are, though it was told to hold back.
+func GoOn(owner string) error {
+	_, err := call(owner, Request{Op: OpGoOn})
+	if errors.Is(err, rundir.ErrNone) {
+		return nil
+	}
 	return watching(owner, err)
 }
 
