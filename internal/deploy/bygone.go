@@ -298,14 +298,18 @@ func (w *work) dropBygone(ctx context.Context, p *plan.Plan) error {
 	return (link.Kind{}).Apply(place, gone)
 }
 
-// quiet are those pairs out of which nothing comes for a moment.
+// quiet are those pairs out of which nothing comes for as long as is waited for nodes.
 func quiet(ctx context.Context, place resource.Place, pairs []string) ([]string, error) {
 	before, err := steer.Count(place)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := pause(ctx, look); err != nil {
-		return nil, err
+	for since, late := time.Now(), time.Duration(0); !idleSince(since, late); {
+		woken, err := pause(ctx, look)
+		if err != nil {
+			return nil, err
+		}
+		late = max(late, woken)
 	}
 	after, err := steer.Count(place)
 	return slices.DeleteFunc(pairs, func(into string) bool {

@@ -39,7 +39,7 @@ func (w *work) drain(ctx context.Context, p *plan.Plan) error {
 		if n != last {
 			last, since = n, time.Now()
 		}
-		if time.Since(since) >= drained+lately*late || time.Now().After(ends) {
+		if idleSince(since, late) || time.Now().After(ends) {
 			return nil
 		}
 		woken, err := pause(ctx, look)
@@ -48,6 +48,11 @@ func (w *work) drain(ctx context.Context, p *plan.Plan) error {
 		}
 		late = max(late, woken)
 	}
+}
+
+// idleSince tells whether nothing came for long enough, where who waits was woken so late at most.
+func idleSince(last time.Time, late time.Duration) bool {
+	return time.Since(last) >= drained+lately*late
 }
 
 // pause for a while, and tell how late who waits was woken.
