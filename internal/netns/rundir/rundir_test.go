@@ -237,6 +237,31 @@ func TestUnwritable(t *testing.T) {
 	}
 }
 
+// TestFullDisk: who makes room takes the lock where there is none to say so.
+func TestFullDisk(t *testing.T) {
+	nstest.Root(t)
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=16k"); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := unix.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := os.WriteFile(dir+"/log", make([]byte, 1<<20), 0o600); !errors.Is(err, unix.ENOSPC) {
+		t.Fatal(err)
+	}
+	lock, err := rundir.Take(dir + "/lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !rundir.Held(dir + "/lock") {
+		t.Error("nobody has the lock")
+	}
+	lock.Release()
+}
+
 // TestHeld tells of a lock that somebody has, and changes nothing.
 func TestHeld(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
