@@ -57,8 +57,22 @@ func (d docker) Exec(ctx context.Context, id string, args []string, s Streams) (
 	if err != nil {
 		return 0, fmt.Errorf("run %q in container %s: %w", args, id, err)
 	}
-	r, err := d.ExecInspect(ctx, made.ID, client.ExecInspectOptions{})
-	return r.ExitCode, err
+	return d.codeOf(ctx, made.ID)
+}
+
+// codeOf a command, when it has ended: it may have closed what it writes to before.
+func (d docker) codeOf(ctx context.Context, id string) (int, error) {
+	for {
+		r, err := d.ExecInspect(ctx, id, client.ExecInspectOptions{})
+		if err != nil || !r.Running {
+			return r.ExitCode, err
+		}
+		select {
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
 }
 
 // attach to a command, by which it begins. Who is told to end meanwhile has it end: the engine may have been told to start it, and does when it
