@@ -137,11 +137,30 @@ func (a *app) writeCapture(path string, write func(io.Writer) error) error {
 	if path == stdout {
 		return write(a.stdout)
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("--write: %w", err)
-	}
+	f := &beginning{path: path}
 	return errors.Join(write(f), f.Close())
+}
+
+// beginning is a file that is made when there is something to write: a capture that does not begin costs nobody what was there.
+type beginning struct {
+	path string
+	file *os.File
+}
+
+func (b *beginning) Write(data []byte) (_ int, err error) {
+	if b.file == nil {
+		if b.file, err = os.Create(b.path); err != nil {
+			return 0, fmt.Errorf("--write: %w", err)
+		}
+	}
+	return b.file.Write(data)
+}
+
+func (b *beginning) Close() error {
+	if b.file == nil {
+		return nil
+	}
+	return b.file.Close()
 }
 
 // printCapture reports on standard output, or where that has the packets beside it.

@@ -154,6 +154,10 @@ func checkWritable(flag, path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return fmt.Errorf("--%s %s cannot be written: it is a directory: %w", flag, path, runs.ErrInput)
 	}
+	path, whole := destination(path)
+	if !whole {
+		return nil // whether it takes anything is found out when it gets it
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".nfchain-*")
 	if err != nil {
 		return fmt.Errorf("--%s %s cannot be written: %w: %w", flag, path, errors.Unwrap(err), runs.ErrInput)
@@ -161,10 +165,26 @@ func checkWritable(flag, path string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// writeFile writes a file whole or not at all.
+// destination of what is written to a path: where a link leads, and whether a file is put there, whole, or written into what is there, which is
+// no file, as a device, or a pipe that standard output is.
+func destination(path string) (at string, whole bool) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return path, false
+	}
+	if at, err := filepath.EvalSymlinks(path); err == nil {
+		return at, true
+	}
+	return path, true
+}
+
+// writeFile writes a file whole or not at all; into what is no file, as it comes.
 func writeFile(path string, write func(io.Writer) error) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return fmt.Errorf("write %s: it is a directory; name a file: %w", path, runs.ErrInput)
+	}
+	path, whole := destination(path)
+	if !whole {
+		return writeInto(path, write)
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".nfchain-*")
 	if err != nil {
@@ -182,6 +202,18 @@ func writeFile(path string, write func(io.Writer) error) error {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// writeInto what is there.
+func writeInto(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
+	if err = errors.Join(write(f), f.Close()); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil

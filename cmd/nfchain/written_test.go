@@ -1,0 +1,71 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// TestWrittenWhereItLeads: what a link leads to is written, and what is no file takes what is written to it and stays what it is.
+func TestWrittenWhereItLeads(t *testing.T) {
+	const text = "a report\n"
+	write := func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	}
+	dir := t.TempDir()
+	file, link, pipe := filepath.Join(dir, "file"), filepath.Join(dir, "link"), filepath.Join(dir, "pipe")
+	for _, path := range []string{file, link, pipe} {
+		switch path {
+		case link:
+			if err := os.Symlink(file, link); err != nil {
+				t.Fatal(err)
+			}
+		case pipe:
+			if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before, err := os.Lstat(path)
+		if path == file {
+			if before != nil {
+				t.Fatal("the file is there")
+			}
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		got := make(chan string, 1)
+		if path == pipe {
+			go func() {
+				read, _ := os.ReadFile(pipe)
+				got <- string(read)
+			}()
+		}
+		if err := checkWritable("html", path); err != nil {
+			t.Error(err)
+		}
+		if err := writeFile(path, write); err != nil {
+			t.Error(err)
+		}
+		if path != pipe {
+			read, err := os.ReadFile(path)
+			if err != nil {
+				t.Error(err)
+			}
+			got <- string(read)
+		}
+		if read := <-got; read != text {
+			t.Errorf("%s holds %q", path, read)
+		}
+		if after, err := os.Lstat(path); err != nil || before != nil && after.Mode() != before.Mode() {
+			t.Errorf("%s has become %v, error %v", path, after, err)
+		}
+		_ = os.Truncate(file, 0)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 3 {
+		t.Errorf("there are %v, error %v", entries, err)
+	}
+}
