@@ -195,11 +195,7 @@ func (a *app) bench(ctx context.Context, arg string, load api.Load, seed int64, 
 	}
 	h := a.host(ctx)
 	m := &runs.Measurement{Host: h, Tools: registry.Tools, Now: a.now, Trial: a.trial}
-	chain, spec, err := a.subject(ctx, h, arg, m)
-	if err != nil {
-		return err
-	}
-	lock, err := h.Lock(ctx, chain.Metadata.Name)
+	chain, spec, lock, err := a.holdSubject(ctx, h, arg, m)
 	if err != nil {
 		return err
 	}
@@ -284,6 +280,22 @@ func (a *app) subject(ctx context.Context, h *runs.Host, arg string, m *runs.Mea
 	m.Keep = true
 	text, err := json.MarshalIndent(chain, "", "  ")
 	return chain, string(text), err
+}
+
+// holdSubject locks the chain to measure, until its lock is released. One that is there is as it is then: somebody may have been changing it,
+// or removing it.
+func (a *app) holdSubject(ctx context.Context, h *runs.Host, arg string, m *runs.Measurement) (chain api.Chain, text string, lock *deploy.Lock, err error) {
+	if chain, text, err = a.subject(ctx, h, arg, m); err != nil {
+		return chain, text, nil, err
+	}
+	if lock, err = h.Lock(ctx, chain.Metadata.Name); err != nil || !m.Keep {
+		return chain, text, lock, err
+	}
+	if chain, text, err = a.subject(ctx, h, arg, m); err != nil {
+		lock.Release()
+		return chain, text, nil, err
+	}
+	return chain, text, lock, nil
 }
 
 // mayDeploy refuses to deploy over a chain that somebody brought up; what a killed

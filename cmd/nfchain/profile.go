@@ -66,6 +66,9 @@ is offered. As root only.`,
 		if !cmd.Flags().Changed("protocol") {
 			load.Protocols = protocolsOf(load)
 		}
+		if !cmd.Flags().Changed("duration") {
+			load.Duration = load.DefaultDuration()
+		}
 		if len(load.Protocols) != 1 {
 			return fmt.Errorf("--protocol: one at a time is profiled, not %d: %w", len(load.Protocols), runs.ErrInput)
 		}
@@ -129,18 +132,14 @@ func (a *app) profile(ctx context.Context, arg string, load api.Load, seed int64
 	}
 	seen := &profiled{options: p.options}
 	m := &runs.Measurement{Host: h, Tools: registry.Tools, Now: a.now, Trial: a.trial, Beside: seen.beside}
-	chain, spec, err := a.subject(ctx, h, arg, m)
-	if err != nil {
-		return err
-	}
-	if err := h.NeedsHops(chain.Spec.Wiring, h.Catalogue.OnMachine(chain.Spec), "profile"); err != nil {
-		return err
-	}
-	lock, err := h.Lock(ctx, chain.Metadata.Name)
+	chain, spec, lock, err := a.holdSubject(ctx, h, arg, m)
 	if err != nil {
 		return err
 	}
 	defer lock.Release()
+	if err := h.NeedsHops(chain.Spec.Wiring, h.Catalogue.OnMachine(chain.Spec), "profile"); err != nil {
+		return err
+	}
 	if err := mayDeploy(h, chain.Metadata.Name, m.Keep); err != nil {
 		return err
 	}
