@@ -40,8 +40,11 @@ everything of theirs carries, so nothing need be known of how they were made.`,
 			bare := checkName(name) == nil && h.BareIsUp(name)
 			contained := runs.LeftContainers(cmd.Context(), name)
 			n, err := a.downOne(cmd.Context(), h, name)
-			if failed = err; err != nil {
-				break
+			if err != nil {
+				if failed = errors.Join(failed, err); cmd.Context().Err() != nil {
+					break
+				}
+				continue // what is the matter with one keeps none of the others
 			}
 			gone.Removed = append(gone.Removed, removedItem{name, n, contained})
 			if *o == "text" {

@@ -78,14 +78,15 @@ func run(e env) int {
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	cmd, err := root.ExecuteContextC(ctx)
-	if err = missingFlags(cmd, err); err == nil {
+	exit := exitCode{}
+	if err = missingFlags(cmd, err); err == nil || a.unwritten != nil && errors.As(err, &exit) {
 		err = a.unwritten
 	}
 	a.bar.clear()
 	if err == nil {
 		return exitDone
 	}
-	if exit := (exitCode{}); errors.As(err, &exit) {
+	if errors.As(err, &exit) {
 		return exit.code // a command run by exec has said what there is to say
 	}
 	_, _ = fmt.Fprintln(e.stderr, "nfchain: "+describe(err)+unseen(err, feature.Host().InUserNS()))
@@ -106,22 +107,27 @@ type exitCode struct{ code int }
 func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
 // interruptible gives a context that the first interrupt ends; the second ends
-// the process at once.
+// the process at once. A terminal that goes interrupts too, but for who was told not to mind (nohup).
 func interruptible(e env) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	signals := make(chan os.Signal, 2)
+	signals, unread := make(chan os.Signal, 2), make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	go func() {
 		if _, ok := <-signals; !ok {
 			return
 		}
-		_, _ = fmt.Fprintln(e.stderr, "nfchain: stopping; interrupt again to leave at once")
 		cancel()
+		// Who read what is said may have been interrupted as well, as a tee is: to write to nobody ends no clean-up.
+		signal.Notify(unread, syscall.SIGPIPE)
+		_, _ = fmt.Fprintln(e.stderr, "nfchain: stopping; interrupt again to leave at once")
 		if _, ok := <-signals; ok {
 			os.Exit(130)
 		}
 	}()
-	return ctx, sync.OnceFunc(func() { signal.Stop(signals); close(signals); cancel() })
+	return ctx, sync.OnceFunc(func() { signal.Stop(signals); signal.Stop(unread); close(signals); cancel() })
 }
 
 // becomes tells whether a command line is of a process that turns into a program. Who asks it to end means the program, and one
