@@ -23,9 +23,9 @@ enum { RULES_BEYOND = 6 };
 static inline __u16 rules_16(const void *at) { return __builtin_bswap16(*(__u16 *)at); }
 static inline __u32 rules_32(const void *at) { return __builtin_bswap32(*(__u32 *)at); }
 
-/* Where the header of the transport begins, and the packet ends. */
+/* Where the header of the transport begins, the packet ends, and whether it is the first of several fragments. */
 struct rules_place {
-	__u32 at, end;
+	__u32 at, end, first;
 };
 
 /* rules_behind tells whether any rule of a table asks for what is behind IP. */
@@ -65,6 +65,7 @@ rules_own int rules_skip(struct __sk_buff *skb, struct rules_packet *r, struct r
 				r->protocol = rules_extends(b[0]) ? RULES_NO_PROTOCOL : b[0];
 				return 0;
 			}
+			t->first = rules_16(h + 1) & 1;
 		} else
 			t->at += r->protocol == 51 ? (b[1] + 2) * 4 : (b[1] + 1) * 8;
 		r->protocol = b[0];
@@ -98,6 +99,7 @@ static inline int rules_address4(struct __sk_buff *skb, struct rules_packet *r, 
 	r->protocol = b[9];
 	r->source[1] = rules_32(h + 3);
 	r->destination[1] = rules_32(h + 4);
+	t->first = rules_16(b + 6) & 0x2000;
 	return !(rules_16(b + 6) & 0x1fff);
 }
 
@@ -122,7 +124,7 @@ static inline int rules_address6(struct __sk_buff *skb, struct rules_packet *r, 
 }
 
 /* rules_ports reads as much of the transport as there is. What cannot be is invalid: a header that is cut off, and lengths
- * in it that are too short or lead out of the packet. */
+ * in it that are too short or lead out of the packet, but for UDP's in a fragment, which is that of all. */
 static inline void rules_ports(struct __sk_buff *skb, struct rules_packet *r, const struct rules_place *t)
 {
 	__u32 whole = r->protocol == RULES_TCP ? 20 : r->protocol == RULES_UDP ? 8 : 12, length = 0;
@@ -137,7 +139,7 @@ static inline void rules_ports(struct __sk_buff *skb, struct rules_packet *r, co
 			length = (b[12] >> 4) * 4;
 		} else if (r->protocol == RULES_UDP)
 			length = rules_16(h + 2);
-		if (r->protocol != RULES_SCTP && (length < whole || t->at + length > t->end))
+		if (r->protocol != RULES_SCTP && (length < whole || (t->at + length > t->end && (r->protocol != RULES_UDP || !t->first))))
 			r->state = RULES_INVALID;
 		return;
 	}

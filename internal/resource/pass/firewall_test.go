@@ -2,6 +2,7 @@ package pass
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"net/netip"
 	"slices"
@@ -246,6 +247,34 @@ func TestRulesChangeAndConnectionsStay(t *testing.T) {
 	}
 	both(t, p, f, f)
 	expect{{"eth0", false, 1000, ack, 1}, {"eth1", true, 1000, ack, 1}, {"eth0", false, 1001, syn, 0}}.of(t, p, f)
+}
+
+// TestFirstFragmentOfADatagram: UDP's length is that of all fragments, so that the first one is no less a packet of its connection for being shorter.
+// Of a packet that is no fragment such a length is wrong.
+func TestFirstFragmentOfADatagram(t *testing.T) {
+	const part, whole = 1400, 3000
+	datagram := ports(1000, 111)[:8]
+	binary.BigEndian.PutUint16(datagram[4:], whole)
+	data := make([]byte, part-len(datagram))
+	refused := ruleset.Rule{Verdict: "drop", Counted: true, Match: ruleset.Match{Protocol: "udp", DestinationPorts: ruleset.Ports{First: 111, Last: 111}, States: []string{"new"}}}
+	p, f := sides(t), Firewall{Slot: 3, Name: "fw", Policy: "accept", Rules: []ruleset.Rule{refused}}
+	both(t, p, f, f)
+	for name, c := range map[string]struct {
+		frame []byte
+		rule  int
+	}{
+		"IPv4":             {frame(ether(typeIPv4), ipv4(17, 0, 0x2000, nil, part), datagram, data), 0},
+		"IPv6":             {frame(ether(typeIPv6), ipv6(44, 0, 8+part), fragmentHeader(17, 0, true), datagram, data), 0},
+		"IPv4, no more":    {frame(ether(typeIPv4), ipv4(17, 0, 0, nil, part), datagram, data), none},
+		"IPv6, no more":    {frame(ether(typeIPv6), ipv6(44, 0, 8+part), fragmentHeader(17, 0, false), datagram, data), none},
+		"IPv6, whole":      {frame(ether(typeIPv6), ipv6(17, 0, part), datagram, data), none},
+		"IPv4, not first":  {frame(ether(typeIPv4), ipv4(17, 0, 0x2010, nil, part), datagram, data), none},
+		"IPv4, no segment": {frame(ether(typeIPv4), ipv4(6, 0, 0x2000, nil, part), datagram, data), none},
+	} {
+		if got := meets(t, p, "eth0", f, c.frame); got != c.rule {
+			t.Errorf("%s: meets rule %d, want %d", name, got, c.rule)
+		}
+	}
 }
 
 // TestConnectionsMove to a table of another size, and into the one of two firewalls that were apart.
