@@ -9,14 +9,13 @@
 
 enum {
 	MOMENTS = 64,
-	MOMENT_SHIFT = 10, /* times are divided in units of 1,024 ns */
 };
 
 /* moment gives the step that a time lies in, MOMENTS or more if it is in none: by a product with scale,
- * 2^(32 + MOMENT_SHIFT) ns over the length of a step. */
-static inline __u64 moment(__u64 time, __u64 origin, __u64 scale)
+ * 2^(32 + unit) ns over the length of a step, of the time in units of 2^unit ns. */
+static inline __u64 moment(__u64 time, __u64 origin, __u64 scale, __u64 unit)
 {
-	return ((time - origin & STAMP_CLOCK) >> MOMENT_SHIFT) * scale >> 32;
+	return ((time - origin & STAMP_CLOCK) >> unit) * scale >> 32;
 }
 
 #endif

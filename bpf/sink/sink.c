@@ -23,6 +23,7 @@ volatile const __u32 locked;      /* packets of a stream may come on several cor
 volatile const __u32 binned = 1;  /* else only counted: for measuring what bins cost */
 
 volatile const __u64 scale;       /* of the steps that packets are counted by; 0: there are none */
+volatile const __u64 unit;        /* of time, 2^unit ns, in which scale divides it */
 __u64 origin;                     /* from where those count, ns */
 
 /* What a core has counted in a step of the trial. */
@@ -323,7 +324,7 @@ static inline void step(struct count *c, __s64 difference)
 /* part counts a first copy by step: by when it was due, and by when it came. */
 static inline void part(struct count *c, __u64 due, __u64 now, __u64 delay)
 {
-	__u64 m = moment(due, origin, scale);
+	__u64 m = moment(due, origin, scale, unit);
 
 	if (m < MOMENTS) {
 		struct part *p = &c->parts[m];
@@ -333,7 +334,7 @@ static inline void part(struct count *c, __u64 due, __u64 now, __u64 delay)
 		if (delay > p->high)
 			p->high = delay;
 	}
-	m = moment(now, origin, scale);
+	m = moment(now, origin, scale, unit);
 	if (m < MOMENTS)
 		c->parts[m].arrived++;
 }

@@ -138,6 +138,7 @@ type ProgramVariableSpecs struct {
 	Scale     *ebpf.VariableSpec `ebpf:"scale"`
 	Signature *ebpf.VariableSpec `ebpf:"signature"`
 	Strangers *ebpf.VariableSpec `ebpf:"strangers"`
+	Unit      *ebpf.VariableSpec `ebpf:"unit"`
 }
 
 // ProgramObjects contains all objects after they have been loaded into the kernel.
@@ -184,6 +185,7 @@ type ProgramVariables struct {
 	Scale     *ebpf.Variable `ebpf:"scale"`
 	Signature *ebpf.Variable `ebpf:"signature"`
 	Strangers *ebpf.Variable `ebpf:"strangers"`
+	Unit      *ebpf.Variable `ebpf:"unit"`
 }
 
 // ProgramPrograms contains all programs after they have been loaded into the kernel.

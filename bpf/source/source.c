@@ -50,6 +50,7 @@ volatile const __u32 then_gap_part;
 volatile const __u64 overdue;   /* ns after the change in which late packets of before are still sent */
 volatile const __u64 tag;       /* ns after the start; the first packet due from then on is tagged; 0: none */
 volatile const __u64 scale;     /* of the steps that packets are counted by; 0: there are none */
+volatile const __u64 unit;      /* of time, 2^unit ns, in which scale divides it */
 
 /* A header as it is written, with zeroes where it varies. */
 struct shape {
@@ -280,7 +281,7 @@ static inline void counted(__u64 now, __u64 due)
 	__u32 late;
 
 	if (scale) {
-		__u64 m = moment(due, origin, scale);
+		__u64 m = moment(due, origin, scale, unit);
 
 		if (m < MOMENTS)
 			sent_in[m]++;

@@ -136,6 +136,7 @@ type ProgramVariableSpecs struct {
 	Templates    *ebpf.VariableSpec `ebpf:"templates"`
 	ThenGap      *ebpf.VariableSpec `ebpf:"then_gap"`
 	ThenGapPart  *ebpf.VariableSpec `ebpf:"then_gap_part"`
+	Unit         *ebpf.VariableSpec `ebpf:"unit"`
 }
 
 // ProgramObjects contains all objects after they have been loaded into the kernel.
@@ -205,6 +206,7 @@ type ProgramVariables struct {
 	Templates    *ebpf.Variable `ebpf:"templates"`
 	ThenGap      *ebpf.Variable `ebpf:"then_gap"`
 	ThenGapPart  *ebpf.Variable `ebpf:"then_gap_part"`
+	Unit         *ebpf.Variable `ebpf:"unit"`
 }
 
 // ProgramPrograms contains all programs after they have been loaded into the kernel.

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"math/bits"
 	"time"
 
 	"nfchain.dev/nfchain/bpf/sink"
@@ -9,9 +10,11 @@ import (
 
 // The steps of a trial's time, as bpf/include/moment.h has them.
 const (
-	moments     = 64
-	momentShift = 10
-	clockBits   = 48
+	moments   = 64
+	clockBits = 48
+	// precise is how many bits a step's length has in units of time, and 32 less that many those of its scale: steps begin within a
+	// thousandth of one of when they are to, however long they are.
+	precise = 13
 	// fewerSteps than there are, so that a load that begins a little late ends in one.
 	mostSteps = 50
 	// headStart from when the origin is chosen until the load begins there.
@@ -40,12 +43,13 @@ func stepsOf(duration time.Duration) steps {
 	}
 }
 
-// scale by which the kernel's half divides.
-func (s steps) scale() uint64 {
+// scale by which the kernel's half divides, times in units of 2^unit ns.
+func (s steps) scale() (scale, unit uint64) {
 	if s.step == 0 {
-		return 0
+		return 0, 0
 	}
-	return 1 << (32 + momentShift) / uint64(s.step)
+	unit = uint64(max(0, bits.Len64(uint64(s.step))-precise))
+	return 1 << (32 + unit) / uint64(s.step), unit
 }
 
 // moment is the step that a time lies in, as bpf/include/moment.h has it; false for none.
@@ -53,7 +57,8 @@ func (s steps) moment(at uint64) (int, bool) {
 	if s.step == 0 {
 		return 0, false
 	}
-	m := (at - s.origin) & (1<<clockBits - 1) >> momentShift * s.scale() >> 32
+	scale, unit := s.scale()
+	m := (at - s.origin) & (1<<clockBits - 1) >> unit * scale >> 32
 	return int(m), m < moments
 }
 

@@ -19,6 +19,25 @@ func TestStepsOf(t *testing.T) {
 	}
 }
 
+// TestStepsBeginInTime: a step lasts as long as it is told to, however long it is and whichever it is.
+func TestStepsBeginInTime(t *testing.T) {
+	for _, d := range []time.Duration{time.Millisecond, time.Second, time.Minute, 10 * time.Minute, time.Hour, 24 * time.Hour, 72 * time.Hour} {
+		s := stepsOf(d)
+		s.origin = 1 << 40
+		for i := range uint64(mostSteps) {
+			begins := s.origin + i*uint64(s.step)
+			if begins-s.origin > uint64(d) {
+				break
+			}
+			for at, want := range map[uint64]int{begins + uint64(s.step)/1000: int(i), begins + uint64(s.step)*999/1000: int(i)} {
+				if m, is := s.moment(at); !is || m != want {
+					t.Errorf("%v: %d ns into step %d of %v is in step %d (%v)", d, at-begins, i, s.step, m, is)
+				}
+			}
+		}
+	}
+}
+
 // TestMoments has the sink in the kernel and this half agree about the step of a time.
 func TestMoments(t *testing.T) {
 	nstest.Require(t, feature.Root, feature.BPFXDP)

@@ -161,8 +161,11 @@ func loadMeter(o meterOptions, locked bool) (*meter, error) {
 			return nil, fmt.Errorf("packet sink: set %s: %w", name, err)
 		}
 	}
-	if err := spec.Variables["scale"].Set(o.steps.scale()); err != nil {
-		return nil, fmt.Errorf("packet sink: set scale: %w", err)
+	scale, unit := o.steps.scale()
+	for name, v := range map[string]uint64{"scale": scale, "unit": unit} {
+		if err := spec.Variables[name].Set(v); err != nil {
+			return nil, fmt.Errorf("packet sink: set %s: %w", name, err)
+		}
 	}
 	if err := spec.LoadAndAssign(&m.objects, nil); err != nil {
 		return nil, fmt.Errorf("load the packet sink: %w", err)

@@ -102,6 +102,7 @@ func (l load) variables() (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	scale, unit := l.scale()
 	v := map[string]any{
 		"device": uint32(l.device), "signature": l.signature, "by_ports": flag(l.ports), "by_addresses": flag(l.addresses),
 		"first_source": l.firstSource(), "targets": uint32(max(1, len(l.targets))), "target": l.swappedTargets(),
@@ -110,7 +111,7 @@ func (l load) variables() (map[string]any, error) {
 		"batch": l.batch(), "source_port": uint32(firstSourcePort), "server_port": uint32(l.port),
 		"duration": uint64(l.duration), "grace": uint64(l.grace()), "burst": l.burst,
 		"paced": flag(l.pps > 0), "poisson": flag(l.pattern == poisson),
-		"limit": l.train.frames, "change": uint64(l.second.after), "overdue": uint64(l.overdue()), "tag": uint64(l.tag), "scale": l.scale(),
+		"limit": l.train.frames, "change": uint64(l.second.after), "overdue": uint64(l.overdue()), "tag": uint64(l.tag), "scale": scale, "unit": unit,
 		"templates": shapes, "state": source.ProgramProgress{Random: rand.Uint64() | 1},
 	}
 	if l.second.after > 0 {
