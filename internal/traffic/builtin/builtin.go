@@ -45,6 +45,7 @@ func (Tool) Ceiling(ctx context.Context, c trial.Condition) (float64, error) {
 	if c.IPVersion == 6 {
 		address = netip.MustParseAddr("2001:db8::2")
 	}
+	c.Pattern, c.Burst = "", 0 // which need a rate, and are sent as fast as others
 	l, err := loadTo(address, c, 0)
 	if err != nil {
 		return 0, err

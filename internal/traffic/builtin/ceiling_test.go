@@ -17,6 +17,10 @@ func TestCeiling(t *testing.T) {
 			t.Errorf("IP version %d: %v frames/s, %v", version, pps, err)
 		}
 	}
+	// Bursts and patterns have a rate, which is what is asked for.
+	if pps, err := (Tool{}).Ceiling(context.Background(), trial.Condition{Flows: 1, Frames: trial.Frames{Burst: 16, Pattern: poisson}}); err != nil || pps < 1000 {
+		t.Errorf("of bursts: %v frames/s, %v", pps, err)
+	}
 	if _, err := (Tool{}).Ceiling(context.Background(), trial.Condition{Frames: trial.Frames{IMIX: "?"}}); err == nil {
 		t.Error("a mix of nothing has a ceiling")
 	}

@@ -46,7 +46,10 @@ const packetSnap = 128
 const packetBuffer = 32 << 20
 
 func newPacketSink(o meterOptions) (*packetSink, error) {
-	s := &packetSink{signature: o.signature, flows: o.flows, socket: -1, stop: make(chan struct{}), ended: make(chan error, 1), steps: o.steps, book: newOrderBook(), byFlow: make([]uint64, o.flows)}
+	s := &packetSink{signature: o.signature, flows: o.flows, socket: -1, stop: make(chan struct{}), ended: make(chan error, 1), steps: o.steps, book: newOrderBook()}
+	if s.flows > 1 {
+		s.byFlow = make([]uint64, o.flows)
+	}
 	if err := netns.Do(o.netns, func() error { return s.open(o.device.Attrs().Index, o.ports) }); err != nil {
 		s.release()
 		return nil, fmt.Errorf("open a packet socket at %s in %q: %w", o.device.Attrs().Name, o.netns, err)

@@ -30,6 +30,9 @@ func TestWithoutBPF(t *testing.T) {
 			if due := o.Progress.Sent + o.Unsent; float64(due) != c.OfferedPps || o.Order.Arrivals+o.Unread != o.Progress.Sent {
 				t.Errorf("%d of %d came, %d were not sent, %d not read", o.Order.Arrivals, o.Progress.Sent, o.Unsent, o.Unread)
 			}
+			if flows := c.Flows; len(o.ByFlow) != flows { // none where there is one
+				t.Errorf("%d flows are told apart, of %d", len(o.ByFlow), flows)
+			}
 			if o.Count.Early != 0 || o.Count.Low == 0 || o.Count.High < o.Count.Low-1 {
 				t.Errorf("one-way times from %d to %d, %d of them early", o.Count.Low, o.Count.High, o.Count.Early)
 			}
@@ -65,7 +68,7 @@ func packetLane(t *testing.T, e ends, l load) (*lane, *packetSink) {
 	to := nstest.Open(t, e.to)
 	in, err := traffic.Entrance(to, e.address)
 	must(t, err)
-	s, err := newPacketSink(meterOptions{netns: e.to, device: in, signature: l.signature, ports: l.targetPorts(), steps: l.steps})
+	s, err := newPacketSink(meterOptions{netns: e.to, device: in, signature: l.signature, ports: l.targetPorts(), flows: l.flows, steps: l.steps})
 	must(t, err)
 	a.meter = s
 	return a, s
