@@ -3,6 +3,7 @@ package deploy
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"syscall"
 
 	"github.com/vishvananda/netlink"
@@ -10,6 +11,8 @@ import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/link"
 	"nfchain.dev/nfchain/internal/resource/process"
 )
 
@@ -17,6 +20,28 @@ import (
 func Harmable(p *plan.Plan, h api.Harm) error {
 	_, err := harm(p, h)
 	return err
+}
+
+// HarmsEnd tells whether harm takes an interface away from one of a chain's ends, or has the kernel take it away: that of a function goes with its
+// other end.
+func HarmsEnd(p *plan.Plan, h api.Harm) bool {
+	if h.What != api.HarmInterface {
+		return false
+	}
+	i := slices.IndexFunc(p.Nodes, func(n plan.Node) bool { return n.Name == h.Node })
+	if i < 0 || harmedPort(p.Nodes[i]) == nil {
+		return false
+	}
+	ends := []string{p.Client().Namespace, p.Server().Namespace}
+	node, device := p.Nodes[i].Namespace, harmedPort(p.Nodes[i]).Device
+	return slices.Contains(ends, node) || slices.ContainsFunc(p.Resources, func(r resource.Resource) bool {
+		s, is := r.Spec.(link.Spec)
+		a, b := s.A, s.B
+		if b.Namespace == node && b.Device == device {
+			a, b = b, a
+		}
+		return is && a.Namespace == node && a.Device == device && slices.Contains(ends, b.Namespace)
+	})
 }
 
 // Harm takes something from a chain that is up, as a failure would: nothing is told of it.

@@ -93,7 +93,7 @@ func (m *Measurement) cell(ctx context.Context, chain api.Chain, p experiment.Po
 	if err := m.mayStandBeside(chain, p.Load, conditions); err != nil {
 		return nil, err
 	}
-	if err := m.mayBeHarmed(chain, p.Load); err != nil {
+	if err := m.mayBeHarmed(chain, p.Load, conditions); err != nil {
 		return nil, err
 	}
 	beside, err := m.Host.beside(chain, conditions[0].Beside)

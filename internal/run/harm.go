@@ -19,8 +19,18 @@ const HealMetric = "heal_ns"
 // errOver is of a trial that tells nothing of the harm.
 var errOver = errors.New("the trial was over before the chain was harmed; have trials last longer, or the machine do less besides")
 
-// mayBeHarmed refuses harm that a chain cannot come to.
-func (m *Measurement) mayBeHarmed(chain api.Chain, load api.Load) error {
+// framer is the tool of conditions that makes frames by itself at the ends' interfaces; "" where none does.
+func (m *Measurement) framer(conditions []trial.Condition) string {
+	for _, c := range conditions {
+		if tool := m.tool(c.Tool); tool != nil && makesFrames(tool) {
+			return c.Tool
+		}
+	}
+	return ""
+}
+
+// mayBeHarmed refuses harm that a chain cannot come to, or that the tools of its load cannot tell of.
+func (m *Measurement) mayBeHarmed(chain api.Chain, load api.Load, conditions []trial.Condition) error {
 	all, err := api.ParseHarm(load.Harm)
 	if err != nil || len(all) == 0 {
 		return err
@@ -35,6 +45,10 @@ func (m *Measurement) mayBeHarmed(chain api.Chain, load api.Load) error {
 	for _, h := range all {
 		if err := deploy.Harmable(p, h); err != nil {
 			return fmt.Errorf("harm: %w: %w", err, ErrInput)
+		}
+		if tool := m.framer(conditions); tool != "" && deploy.HarmsEnd(p, h) {
+			return fmt.Errorf("harm: interface %s takes that of an end of the chain away, at which %s sends and counts; harm that of another function, have wiring: ebpf, whose functions have theirs to themselves, "+
+				"or ask with tool: ping: %w", h.Node, tool, ErrInput)
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/registry"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/traffic"
@@ -154,6 +155,23 @@ func TestHarmThatCannotBe(t *testing.T) {
 		_, _, err := m.Cells(context.Background(), b.name(), []experiment.Point{{Chain: b.chain.Spec, Load: harming(harm, 1)}})
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v", harm, err)
+		}
+	}
+	// The generator sends and counts at the ends' interfaces, of which "interface f" takes one with it where they are paired.
+	for wiring, wants := range map[string]map[string]bool{
+		"veth": {"interface client": false, "interface server": false, "interface f": false, "interface web": true, "program web": true},
+		"ebpf": {"interface client": false, "interface server": false, "interface f": true},
+	} {
+		chain := b.chain
+		chain.Spec.Wiring = wiring
+		for harm, may := range wants {
+			l := harming(harm, 1)
+			l.Tool, l.Protocols, l.FrameSize = "builtin", []string{trial.UDP}, 64
+			m := &run.Measurement{Host: b.host, Tools: registry.Tools}
+			_, _, err := m.Cells(context.Background(), b.name(), []experiment.Point{{Chain: chain.Spec, Load: l}})
+			if may != (err == nil) || !may && !strings.Contains(err.Error(), "takes that of an end of the chain away, at which builtin sends and counts") {
+				t.Errorf("%s, %s: %v", wiring, harm, err)
+			}
 		}
 	}
 	searching := harming("program web", 1)
