@@ -15,6 +15,8 @@ var (
 	ErrUnlike = errors.New("the runs were measured in unlike environments")
 	// ErrNothingInCommon: no condition was measured in both runs.
 	ErrNothingInCommon = errors.New("the runs have no condition in common")
+	// ErrNoMetric: of those that were, none has a metric that tells of the chain in both.
+	ErrNoMetric = errors.New("the runs have conditions in common, but no metric of the chain's that can be compared")
 )
 
 // CompareOptions is how to compare.
@@ -106,7 +108,7 @@ type Change struct {
 // Compare sets run b against run a, condition by condition. Conditions match
 // when all is alike but what a chain is made of: its length, unless that was
 // swept, and the duration of a trial, which is noted. The error wraps
-// [ErrUnlike] and names what differs, unless forced, or [ErrNothingInCommon].
+// [ErrUnlike] and names what differs, unless forced, or [ErrNothingInCommon], or [ErrNoMetric].
 func Compare(a, b Report, o CompareOptions) (Comparison, error) {
 	if o.Tolerance == 0 {
 		o.Tolerance = DefaultTolerance
@@ -123,6 +125,9 @@ func Compare(a, b Report, o CompareOptions) (Comparison, error) {
 	c.GateConfidence = 1 - .05/float64(max(1, len(gated)))
 	for _, p := range pairs {
 		c.compare(a, b, p, gated)
+	}
+	if len(c.Changes) == 0 && len(pairs) > 0 {
+		return c, fmt.Errorf("%w: %s and %s", ErrNoMetric, a.Run.ID, b.Run.ID)
 	}
 	if len(c.Changes) == 0 {
 		return c, fmt.Errorf("%w: %s and %s", ErrNothingInCommon, a.Run.ID, b.Run.ID)

@@ -41,7 +41,7 @@ func gatedPairs(a, b Report, pairs []matched) map[matched]bool {
 	chain, all := map[matched]bool{}, map[matched]bool{}
 	for _, p := range pairs {
 		m := mainMetric(a.Conditions[p.a])
-		if _, both := b.Conditions[p.b].Metrics[m]; m == "" || !both {
+		if _, both := b.Conditions[p.b].Metrics[m]; m == "" || ofTool(m) || !both {
 			continue
 		}
 		all[p] = true

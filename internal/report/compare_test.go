@@ -104,6 +104,28 @@ func TestCompareMatchesWhatIsAlike(t *testing.T) {
 	}
 }
 
+// TestCompareWithoutMetrics: what a search took is no metric of the chain's, and where there is no other nothing is compared, nor said to differ.
+func TestCompareWithoutMetrics(t *testing.T) {
+	searched := func(more ...string) Report {
+		r := sampleBench()
+		for i := range r.Conditions {
+			one := r.Conditions[i].Metrics["goodput_bps"]
+			r.Conditions[i].Metrics = map[string]stats.Summary{"search_traffic_s": one, "search_trials": one}
+			for _, m := range more {
+				r.Conditions[i].Metrics[m] = one
+			}
+		}
+		return r
+	}
+	if _, err := Compare(searched(), searched(), CompareOptions{}); !errors.Is(err, ErrNoMetric) {
+		t.Error(err)
+	}
+	c, err := Compare(searched("tag_latency_ns"), searched("tag_latency_ns"), CompareOptions{})
+	if err != nil || !slices.ContainsFunc(c.Changes, func(c Change) bool { return c.Gated && c.Metric == "tag_latency_ns" }) {
+		t.Errorf("%+v, %v", c.Changes, err)
+	}
+}
+
 func TestCompareGolden(t *testing.T) {
 	b := changed(1.1)
 	b.Run.Environment.Governor = "powersave"

@@ -88,7 +88,7 @@ func mainMetric(c trial.Summary) string {
 	if m := trial.MainMetric(func(name string) bool { _, has := c.Metrics[name]; return has }); m != "" {
 		return m
 	}
-	if all := metricsOf(c); len(all) > 0 {
+	if all := append(ofChain(c), metricsOf(c)...); len(all) > 0 {
 		return all[0]
 	}
 	return ""
