@@ -359,6 +359,20 @@ func TestLevelsOfCells(t *testing.T) {
 	}
 }
 
+// A metric may be below zero, as the way of one packet less that of the one before: its interval is not cut there.
+func TestValueBelowZero(t *testing.T) {
+	for most, want := range map[float64]string{-10_000: Holds, -50_000: DoesNotHold} {
+		run := machine{growing(.5, 1), .005, 0, 6}.measure(5)
+		for i := range run.Trials {
+			run.Trials[i].Metrics["ipdv_min_ns"] = -30_000 - float64(run.Trials[i].Repeat)
+		}
+		claim := api.Check{Kind: "value", Metric: "ipdv_min_ns", A: with(veth, "flows", 1), AtMost: bound(most)}
+		if v := judged(claim, run); v.Verdict != want || v.CI95 == nil || v.CI95[1] > -25_000 {
+			t.Errorf("at most %v: %s: %s, %+v", most, v.Verdict, v.Reason, v.CI95)
+		}
+	}
+}
+
 // Of percentiles the value is the median of the trials', from six of them on.
 func TestValueOfAPercentile(t *testing.T) {
 	claim := api.Check{Kind: "value", Metric: "latency_p99_ns", A: with(veth, "flows", 1), AtMost: bound(2000)}

@@ -28,7 +28,7 @@ func findValue(_ api.ExperimentSpec, run trial.Run, c api.Check) (finding, error
 	}
 	f.estimate.Value, f.found = centre, f.value(centre)
 	if summary.CI95 != nil && summary.Confidence == 0 {
-		f.estimate.CI95 = &[2]float64{max(0, summary.CI95[0]), summary.CI95[1]}
+		f.estimate.CI95 = &[2]float64{max(min(0, centre), summary.CI95[0]), summary.CI95[1]}
 	}
 	return f, nil
 }

@@ -137,15 +137,19 @@ func known(x float64) *float64 {
 var noShares = []string{"transfer_time_ratio", "buffer_delay_ratio"}
 
 // within cuts an interval at what its metric can be: Student's t knows nothing of
-// bounds, while no metric of a trial is below zero and no share above one. What is
-// cut off held nothing, so the rest covers as much.
+// bounds, while few metrics of a trial are below zero, and few shares above one. What is
+// cut off held nothing, so the rest covers as much. A mean beyond shows which are.
 func within(name string, s stats.Summary) stats.Summary {
 	if s.CI95 == nil {
 		return s
 	}
-	s.CI95[0] = max(s.CI95[0], 0)
+	centre := s.Median
+	if s.Mean != nil {
+		centre = *s.Mean
+	}
+	s.CI95[0] = max(s.CI95[0], min(0, centre))
 	if strings.HasSuffix(name, "_ratio") && !slices.Contains(noShares, name) {
-		s.CI95[1] = min(s.CI95[1], 1)
+		s.CI95[1] = min(s.CI95[1], max(1, centre))
 	}
 	return s
 }
