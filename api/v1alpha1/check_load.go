@@ -54,7 +54,7 @@ func (c Catalogue) CheckLoad(l Load) []FieldProblem {
 	}
 	f.under("search", checkSearch(l.Search))
 	f.add("harm", checkHarm(l.Harm))
-	f.add("affinity", checkAffinity(l.Affinity))
+	f.add("affinity", AffinityProblem(l.Affinity))
 	return append(f, checkRepetition(l)...)
 }
 
@@ -168,7 +168,8 @@ func hasTransactions(protocols []string) bool {
 	return slices.ContainsFunc(protocols, func(p string) bool { return slices.Contains(transactions, p) })
 }
 
-func checkAffinity(text string) string {
+// AffinityProblem says what is wrong with the affinity of a load; "" where nothing is.
+func AffinityProblem(text string) string {
 	if text == AffinityNone || text == AffinitySpread {
 		return ""
 	}

@@ -125,7 +125,7 @@ func affinityOf(v any) (any, error) {
 	if !ok {
 		return nil, errors.New("text is expected, found " + shown(v) + "; a list of one CPU is written in quotes")
 	}
-	if message := checkAffinity(text); message != "" {
+	if message := AffinityProblem(text); message != "" {
 		return nil, errors.New(message)
 	}
 	return text, nil

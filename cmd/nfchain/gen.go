@@ -112,6 +112,9 @@ func (g *genFlags) read(cmd *cobra.Command) (o builtin.Offer, err error) {
 	if err := builtin.Check(o.Condition); err != nil {
 		return o, err
 	}
+	if err := o.CheckPort(); err != nil {
+		return o, fmt.Errorf("--port: %w", err)
+	}
 	if err := o.Check(); err != nil {
 		return o, fmt.Errorf("--destinations: %w", err)
 	}

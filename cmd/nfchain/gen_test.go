@@ -36,7 +36,9 @@ func TestGenRefuses(t *testing.T) {
 		{"--dev x --dst 192.0.2.1 --flows 4 --flows-by addresses --destinations 8", "4 flows cannot go to 8"},
 		{"--dev x --dst 255.255.255.254 --flows 4 --flows-by both --destinations 4", "are not there"},
 		{"--dev x --dst 192.0.2.1 --dst-mac x", "is not a link-layer address"}, {"--dev x --dst 192.0.2.1 --pattern odd", "poisson"}, {"--dev x --dst 192.0.2.1 --flows 0", "flows"},
-		{"--dev x --dst 192.0.2.1 --affinity 4095", "no core 4095"}, {"--dev x --dst 192.0.2.1 -o xml", "xml"},
+		{"--dev x --dst 192.0.2.1 --affinity 4095", "no core 4095"}, {"--dev x --dst 192.0.2.1 --affinity foo", `"foo" is not an affinity`},
+		{"--dev x --dst 192.0.2.1 --port 70000", "--port: 1 flow can go to port 1 to 65535, not 70000"}, {"--dev x --dst 192.0.2.1 --port -1", "--port"},
+		{"--dev x --dst 192.0.2.1 --port 65535 --flows 20000", "1 to 65534"}, {"--dev x --dst 192.0.2.1 -o xml", "xml"},
 	} {
 		code, out, err := command(append([]string{"gen"}, strings.Fields(c.args)...)...)
 		if code != exitInput || out != "" || !strings.Contains(err, c.says) {

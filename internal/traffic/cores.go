@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -49,8 +50,11 @@ func Allowed() (cores []int) {
 	return cores
 }
 
-// CheckAffinity refuses cores that this program may not run on.
+// CheckAffinity refuses what is none, and cores that this program may not run on.
 func CheckAffinity(affinity string) error {
+	if wrong := api.AffinityProblem(affinity); affinity != "" && wrong != "" {
+		return errors.New(wrong)
+	}
 	allowed := Allowed()
 	for _, core := range append(Cores(affinity), Cores(ServerAffinity(affinity))...) {
 		if !slices.Contains(allowed, core) {

@@ -14,6 +14,7 @@ import (
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // Offer is a load that is sent by itself, for a [Meter] elsewhere on this host to take.
@@ -97,7 +98,19 @@ func (o Offer) following() (list []netip.Addr) {
 	return list
 }
 
-// Check says what is wrong with an offer, besides its condition.
+// CheckPort says what is wrong with the port that an offer goes to: flows that are more than there are ports to come from go to those after it, too.
+func (o Offer) CheckPort() error {
+	last := math.MaxUint16
+	if varietyOf(o.Condition.FlowsBy).ports {
+		last -= (o.Condition.Flows - 1) / flowsByPort
+	}
+	if o.Port < 1 || o.Port > last {
+		return fmt.Errorf("%s can go to port 1 to %d, not %d", words.Plural(o.Condition.Flows, "flow"), last, o.Port)
+	}
+	return nil
+}
+
+// Check says what is wrong with an offer, besides its condition and its port.
 func (o Offer) Check() error {
 	switch v := varietyOf(o.Condition.FlowsBy); {
 	case o.Targets == 0:
