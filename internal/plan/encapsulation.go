@@ -56,8 +56,8 @@ func (b *builder) encapsulate(n *Node, f api.Function) error {
 	if !takes {
 		refused = append(refused, fmt.Errorf("encapsulation: a %s is the kernel's own, which does not read %s; kinds whose programs can are %s", n.Kind, f.Encapsulation, able[function.Framed](b.catalogue.Functions)))
 	}
-	if length := nsh.LengthOf(f.MDType); b.chain.Spec.MTU+length > mostMTU {
-		refused = append(refused, fmt.Errorf("encapsulation: packets of %d bytes with %d bytes of headers are longer than an interface takes; use mtu: %d", b.chain.Spec.MTU, length, mostMTU-length))
+	if length := nsh.RoomFor(f.MDType); b.chain.Spec.MTU+length > mostMTU {
+		refused = append(refused, fmt.Errorf("encapsulation: packets of %d bytes with %d bytes of headers and tags are longer than an interface takes; use mtu: %d", b.chain.Spec.MTU, length, mostMTU-length))
 	}
 	if len(refused) > 0 {
 		return errors.Join(refused...)
@@ -144,12 +144,12 @@ func (b *builder) headsBeyond(c *Classifier, node int, east bool) bool {
 	})
 }
 
-// headers are how many bytes come before the frames at the interfaces of nodes, by node.
+// headers are how many bytes more packets may have at the interfaces of nodes, by node, whose frames have headers before them.
 func (b *builder) headers() map[string]int {
 	all := map[string]int{}
 	for _, n := range b.nodes {
 		if n.NSH != nil {
-			all[n.Name] = nsh.LengthOf(n.NSH.MDType)
+			all[n.Name] = nsh.RoomFor(n.NSH.MDType)
 		}
 	}
 	return all

@@ -34,8 +34,8 @@ func TestEncapsulationIsRefused(t *testing.T) {
 		"functions:\n- " + relayed + "\n":                                                                  "wiring veth puts no header before packets; use wiring: ebpf",
 		"wiring: ebpf\nfunctions:\n- {name: a, kind: forward, encapsulation: nsh}\n":                       "a forward is the kernel's own, which does not read nsh; kinds whose programs can are command",
 		"wiring: ebpf\nfunctions:\n- {name: a, kind: bridge, encapsulation: nsh}\n":                        "a bridge is the kernel's own",
-		"mtu: 65520\n" + relays:                                                                            "use mtu: 65513",
-		"mtu: 65510\n" + strings.Replace(relays, "encapsulation: nsh", "encapsulation: nsh, mdType: 1", 1): "use mtu: 65497",
+		"mtu: 65520\n" + relays:                                                                            "use mtu: 65505",
+		"mtu: 65510\n" + strings.Replace(relays, "encapsulation: nsh", "encapsulation: nsh, mdType: 1", 1): "use mtu: 65489",
 		strings.Replace(relays, "functions:", "functions:\n- {name: parts, kind: forward, branches: [{mark: 1, to: relay}]}", 1) + "classifier: {rules: [{name: r, match: {protocol: tcp}, functions: [relay]}]}\n": "function relay: encapsulation: the chain has a classifier, and branches or a next of which none leads anywhere but to the function behind; leave these out",
 		relays + "everywhere: [{kind: firewall}]\n": "write except: [relay]",
 	} {
@@ -92,7 +92,7 @@ func TestServicePath(t *testing.T) {
 	}
 }
 
-// TestHeadersHaveRoom: interfaces of a function that gets frames whole are longer by the header, and nobody
+// TestHeadersHaveRoom: interfaces of a function that gets frames whole are longer by the header and tags, and nobody
 // else's; ports are such that send by their devices, and say nothing of their own.
 func TestHeadersHaveRoom(t *testing.T) {
 	p := nshPlan(t, "wiring: ebpf\nmtu: 9000\nfunctions:\n- {name: a, kind: forward}\n- "+relayed+"\n")
@@ -100,7 +100,7 @@ func TestHeadersHaveRoom(t *testing.T) {
 		switch s := r.Spec.(type) {
 		case link.Spec:
 			whole := s.A.Node == "relay"
-			if want := map[bool]int{true: 9022, false: 9000}[whole]; s.MTU != want || s.Quiet != whole || strings.HasPrefix(s.B.Device, steer.Sending) != whole {
+			if want := map[bool]int{true: 9030, false: 9000}[whole]; s.MTU != want || s.Quiet != whole || strings.HasPrefix(s.B.Device, steer.Sending) != whole {
 				t.Errorf("%+v", s)
 			}
 		case container.Names:

@@ -38,7 +38,7 @@ type Network struct {
 	// Outside tells that the chain's ends are beyond the host, behind one port of it. Only
 	// a wiring that is Outer is told so.
 	Outside bool
-	// Headers are how many bytes come before the frames at a node's interfaces, by node; none at
+	// Headers are how many bytes longer packets may be at a node's interfaces, where frames have headers before them, by node; none at
 	// most. Only a wiring that is Encapsulating is told so.
 	Headers map[string]int
 	// Node and Namespace are the wiring's own, for its switches. It makes the namespace

@@ -72,13 +72,13 @@ ip -n nfchain.edge.a link set eth1 up alias 'nfchain edge a:eth1=_wiring:port321
 ip -n nfchain.edge._wiring link set port321a69db up alias 'nfchain edge a:eth1=_wiring:port321a69db'
 
 # link:nfchain.edge.relay:eth0
-ip -n nfchain.edge.relay link add eth0 address 02:8c:d5:bf:01:bd mtu 1522 type veth peer name sendfd7e4a88 address 66:86:47:7e:d6:7d mtu 1522 netns nfchain.edge._wiring
+ip -n nfchain.edge.relay link add eth0 address 02:8c:d5:bf:01:bd mtu 1530 type veth peer name sendfd7e4a88 address 66:86:47:7e:d6:7d mtu 1530 netns nfchain.edge._wiring
 ip netns exec nfchain.edge.relay sysctl -qw net.ipv6.conf.eth0.disable_ipv6=1
 ip -n nfchain.edge.relay link set eth0 up alias 'nfchain edge relay:eth0=_wiring:sendfd7e4a88 quiet'
 ip -n nfchain.edge._wiring link set sendfd7e4a88 up alias 'nfchain edge relay:eth0=_wiring:sendfd7e4a88 quiet'
 
 # link:nfchain.edge.relay:eth1
-ip -n nfchain.edge.relay link add eth1 address 02:d7:42:7b:86:05 mtu 1522 type veth peer name send9def02d0 address 2a:19:c6:2d:2e:6b mtu 1522 netns nfchain.edge._wiring
+ip -n nfchain.edge.relay link add eth1 address 02:d7:42:7b:86:05 mtu 1530 type veth peer name send9def02d0 address 2a:19:c6:2d:2e:6b mtu 1530 netns nfchain.edge._wiring
 ip netns exec nfchain.edge.relay sysctl -qw net.ipv6.conf.eth1.disable_ipv6=1
 ip -n nfchain.edge.relay link set eth1 up alias 'nfchain edge relay:eth1=_wiring:send9def02d0 quiet'
 ip -n nfchain.edge._wiring link set send9def02d0 up alias 'nfchain edge relay:eth1=_wiring:send9def02d0 quiet'

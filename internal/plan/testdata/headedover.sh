@@ -76,13 +76,13 @@ ip -n nfchain.edge.client link set eth0 up alias 'nfchain edge client:eth0=_wiri
 ip -n nfchain.edge._wiring link set port9bd1f3d1 up alias 'nfchain edge client:eth0=_wiring:port9bd1f3d1'
 
 # link:nfchain.edge.parts:eth0
-ip -n nfchain.edge.parts link add eth0 address 02:87:57:d9:1d:0d mtu 1522 type veth peer name send35182d5b address 5a:19:2c:53:12:2d mtu 1522 netns nfchain.edge._wiring
+ip -n nfchain.edge.parts link add eth0 address 02:87:57:d9:1d:0d mtu 1530 type veth peer name send35182d5b address 5a:19:2c:53:12:2d mtu 1530 netns nfchain.edge._wiring
 ip netns exec nfchain.edge.parts sysctl -qw net.ipv6.conf.eth0.disable_ipv6=1
 ip -n nfchain.edge.parts link set eth0 up alias 'nfchain edge parts:eth0=_wiring:send35182d5b quiet'
 ip -n nfchain.edge._wiring link set send35182d5b up alias 'nfchain edge parts:eth0=_wiring:send35182d5b quiet'
 
 # link:nfchain.edge.parts:eth1
-ip -n nfchain.edge.parts link add eth1 address 02:52:9b:2d:7f:32 mtu 1522 type veth peer name send132b620b address 02:06:0c:07:4e:93 mtu 1522 netns nfchain.edge._wiring
+ip -n nfchain.edge.parts link add eth1 address 02:52:9b:2d:7f:32 mtu 1530 type veth peer name send132b620b address 02:06:0c:07:4e:93 mtu 1530 netns nfchain.edge._wiring
 ip netns exec nfchain.edge.parts sysctl -qw net.ipv6.conf.eth1.disable_ipv6=1
 ip -n nfchain.edge.parts link set eth1 up alias 'nfchain edge parts:eth1=_wiring:send132b620b quiet'
 ip -n nfchain.edge._wiring link set send132b620b up alias 'nfchain edge parts:eth1=_wiring:send132b620b quiet'
@@ -98,13 +98,13 @@ ip -n nfchain.edge.plain link set eth1 up alias 'nfchain edge plain:eth1=_wiring
 ip -n nfchain.edge._wiring link set portfff5c64a up alias 'nfchain edge plain:eth1=_wiring:portfff5c64a'
 
 # link:nfchain.edge.side:eth0
-ip -n nfchain.edge.side link add eth0 address 02:52:30:a1:24:74 mtu 1522 type veth peer name sendb2f0925e address da:0d:79:74:72:a0 mtu 1522 netns nfchain.edge._wiring
+ip -n nfchain.edge.side link add eth0 address 02:52:30:a1:24:74 mtu 1530 type veth peer name sendb2f0925e address da:0d:79:74:72:a0 mtu 1530 netns nfchain.edge._wiring
 ip netns exec nfchain.edge.side sysctl -qw net.ipv6.conf.eth0.disable_ipv6=1
 ip -n nfchain.edge.side link set eth0 up alias 'nfchain edge side:eth0=_wiring:sendb2f0925e quiet'
 ip -n nfchain.edge._wiring link set sendb2f0925e up alias 'nfchain edge side:eth0=_wiring:sendb2f0925e quiet'
 
 # link:nfchain.edge.side:eth1
-ip -n nfchain.edge.side link add eth1 address 02:14:85:d8:e0:73 mtu 1522 type veth peer name send3d3338ac address 02:6d:e9:42:29:f5 mtu 1522 netns nfchain.edge._wiring
+ip -n nfchain.edge.side link add eth1 address 02:14:85:d8:e0:73 mtu 1530 type veth peer name send3d3338ac address 02:6d:e9:42:29:f5 mtu 1530 netns nfchain.edge._wiring
 ip netns exec nfchain.edge.side sysctl -qw net.ipv6.conf.eth1.disable_ipv6=1
 ip -n nfchain.edge.side link set eth1 up alias 'nfchain edge side:eth1=_wiring:send3d3338ac quiet'
 ip -n nfchain.edge._wiring link set send3d3338ac up alias 'nfchain edge side:eth1=_wiring:send3d3338ac quiet'
@@ -120,13 +120,13 @@ ip -n nfchain.edge.log link set eth1 up alias 'nfchain edge log:eth1=_wiring:por
 ip -n nfchain.edge._wiring link set port0838b319 up alias 'nfchain edge log:eth1=_wiring:port0838b319'
 
 # link:nfchain.edge.joins:eth0
-ip -n nfchain.edge.joins link add eth0 address 02:c5:34:e4:cf:9f mtu 1522 type veth peer name send987b840d address 6e:ff:1a:fa:16:f2 mtu 1522 netns nfchain.edge._wiring
+ip -n nfchain.edge.joins link add eth0 address 02:c5:34:e4:cf:9f mtu 1530 type veth peer name send987b840d address 6e:ff:1a:fa:16:f2 mtu 1530 netns nfchain.edge._wiring
 ip netns exec nfchain.edge.joins sysctl -qw net.ipv6.conf.eth0.disable_ipv6=1
 ip -n nfchain.edge.joins link set eth0 up alias 'nfchain edge joins:eth0=_wiring:send987b840d quiet'
 ip -n nfchain.edge._wiring link set send987b840d up alias 'nfchain edge joins:eth0=_wiring:send987b840d quiet'
 
 # link:nfchain.edge.joins:eth1
-ip -n nfchain.edge.joins link add eth1 address 02:1f:0e:58:92:8a mtu 1522 type veth peer name send9f79821a address ba:03:15:a5:b6:cd mtu 1522 netns nfchain.edge._wiring
+ip -n nfchain.edge.joins link add eth1 address 02:1f:0e:58:92:8a mtu 1530 type veth peer name send9f79821a address ba:03:15:a5:b6:cd mtu 1530 netns nfchain.edge._wiring
 ip netns exec nfchain.edge.joins sysctl -qw net.ipv6.conf.eth1.disable_ipv6=1
 ip -n nfchain.edge.joins link set eth1 up alias 'nfchain edge joins:eth1=_wiring:send9f79821a quiet'
 ip -n nfchain.edge._wiring link set send9f79821a up alias 'nfchain edge joins:eth1=_wiring:send9f79821a quiet'

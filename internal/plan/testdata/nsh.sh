@@ -52,7 +52,7 @@ ip -n nfchain.edge.client link set eth0 up alias 'nfchain edge client:eth0=_wiri
 ip -n nfchain.edge._wiring link set port9bd1f3d1 up alias 'nfchain edge client:eth0=_wiring:port9bd1f3d1'
 
 # link:nfchain.edge.b:eth0
-ip -n nfchain.edge.b link add eth0 address 02:2a:55:72:f0:dd mtu 1522 type veth peer name sendf2d61d88 address 66:db:18:2d:2d:b4 mtu 1522 netns nfchain.edge._wiring
+ip -n nfchain.edge.b link add eth0 address 02:2a:55:72:f0:dd mtu 1530 type veth peer name sendf2d61d88 address 66:db:18:2d:2d:b4 mtu 1530 netns nfchain.edge._wiring
 ip netns exec nfchain.edge.b sysctl -qw net.ipv6.conf.eth0.disable_ipv6=1
 ip -n nfchain.edge.b link set eth0 up alias 'nfchain edge b:eth0=_wiring:sendf2d61d88 quiet'
 ip -n nfchain.edge._wiring link set sendf2d61d88 up alias 'nfchain edge b:eth0=_wiring:sendf2d61d88 quiet'
@@ -68,7 +68,7 @@ nfchain apply edge steer nfchain.edge._wiring <<'END-OF-INPUT'
 END-OF-INPUT
 
 # link:nfchain.edge.b:eth1
-ip -n nfchain.edge.b link add eth1 address 02:79:f1:51:ea:17 mtu 1522 type veth peer name sendb4905765 address 46:85:1a:de:85:3b mtu 1522 netns nfchain.edge._wiring
+ip -n nfchain.edge.b link add eth1 address 02:79:f1:51:ea:17 mtu 1530 type veth peer name sendb4905765 address 46:85:1a:de:85:3b mtu 1530 netns nfchain.edge._wiring
 ip netns exec nfchain.edge.b sysctl -qw net.ipv6.conf.eth1.disable_ipv6=1
 ip -n nfchain.edge.b link set eth1 up alias 'nfchain edge b:eth1=_wiring:sendb4905765 quiet'
 ip -n nfchain.edge._wiring link set sendb4905765 up alias 'nfchain edge b:eth1=_wiring:sendb4905765 quiet'

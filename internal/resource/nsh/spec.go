@@ -34,6 +34,13 @@ const (
 	contextLength = 16
 )
 
+// tags are the bytes of two VLAN tags, which a frame may have besides its packet.
+const tags = 8
+
+// RoomFor is by how much longer packets may be at an interface where frames have something put before them, by the type of metadata: these are
+// no tagged frames any more, whose tags an interface allows for by itself.
+func RoomFor(mdType int) int { return LengthOf(mdType) + tags }
+
 // LengthOf what is put before a frame, by the type of metadata; 0 is none.
 func LengthOf(mdType int) int {
 	if mdType == FixedContext {
