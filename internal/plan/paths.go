@@ -279,15 +279,28 @@ func (b *builder) toFunctions(c *Classifier) (rules []steer.Rule) {
 			rules = append(rules, r)
 		}
 		for _, f := range b.at(i) {
-			if len(f.Addresses) > 0 {
-				to(f.Name, f.Addresses)
+			if own := b.answered(f.Name, f.Addresses); len(own) > 0 {
+				to(f.Name, own)
 			}
 		}
 		if !n.Transparent {
-			to(n.Function(), n.own())
+			to(n.Function(), b.answered(n.Function(), n.own()))
 		}
 	}
 	return rules
+}
+
+// answered are addresses to which answers to a function's own packets go: its own, and those that it gives connections for their source.
+func (b *builder) answered(function string, own []netip.Addr) []netip.Addr {
+	all := slices.Clone(own)
+	for _, p := range b.published {
+		for _, a := range p.t.Source {
+			if p.by == function && !slices.Contains(all, a) {
+				all = append(all, a)
+			}
+		}
+	}
+	return all
 }
 
 // translator is what gives connections other addresses at a node; nil where nothing does.

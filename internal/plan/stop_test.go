@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -158,6 +159,24 @@ func TestAnswersComeFirstAtStops(t *testing.T) {
 		}
 		if len(passes) != 2 || passes[0] != "nat.stop "+first+" port" {
 			t.Errorf("direction %q: %v", direction, passes)
+		}
+	}
+}
+
+// TestAnswersReachWhoTranslates: what is sent to an address that a function gives connections for their source comes to that function whatever
+// the rules say, as what is sent to one of its own does.
+func TestAnswersReachWhoTranslates(t *testing.T) {
+	given := netip.MustParsePrefix("203.0.113.1/32")
+	for _, runtime := range []string{"inline", "netns"} {
+		spec := "wiring: ebpf\nfunctions: [{name: nat, kind: nat, runtime: " + runtime + ", nat: {source: {addresses: [203.0.113.1]}}}, {name: b, kind: forward}]\n" +
+			"classifier: {rules: [{name: x, match: {source: 198.18.0.0/16}, functions: [nat, b]}]}\n"
+		p, err := plan.Make(plantest.Chain(t, "edge", spec), plantest.Catalogue(), plan.Facts{}, plan.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := p.Classifier.Choice.Rules[:p.Classifier.Own]
+		if !slices.ContainsFunc(own, func(r steer.Rule) bool { return r.Name == "to nat" && slices.Contains(r.Destinations, given) }) {
+			t.Errorf("%s: none of its own rules leads to what the nat gives: %+v", runtime, own)
 		}
 	}
 }
