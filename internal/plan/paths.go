@@ -279,23 +279,28 @@ func (b *builder) toFunctions(c *Classifier) (rules []steer.Rule) {
 			rules = append(rules, r)
 		}
 		for _, f := range b.at(i) {
-			if own := b.answered(f.Name, f.Addresses); len(own) > 0 {
+			if own := b.answered(f.Addresses, f.Name); len(own) > 0 {
 				to(f.Name, own)
 			}
 		}
 		if !n.Transparent {
-			to(n.Function(), b.answered(n.Function(), n.own()))
+			var names []string
+			for _, m := range n.members() {
+				names = append(names, m.Name)
+			}
+			to(n.Function(), b.answered(n.own(), names...))
 		}
 	}
 	return rules
 }
 
-// answered are addresses to which answers to a function's own packets go: its own, and those that it gives connections for their source.
-func (b *builder) answered(function string, own []netip.Addr) []netip.Addr {
+// answered are addresses to which answers to the own packets of functions that share these go: their own, and those that they give connections for
+// their source.
+func (b *builder) answered(own []netip.Addr, functions ...string) []netip.Addr {
 	all := slices.Clone(own)
 	for _, p := range b.published {
 		for _, a := range p.t.Source {
-			if p.by == function && !slices.Contains(all, a) {
+			if slices.Contains(functions, p.by) && !slices.Contains(all, a) {
 				all = append(all, a)
 			}
 		}

@@ -167,15 +167,19 @@ func TestAnswersComeFirstAtStops(t *testing.T) {
 // the rules say, as what is sent to one of its own does.
 func TestAnswersReachWhoTranslates(t *testing.T) {
 	given := netip.MustParsePrefix("203.0.113.1/32")
-	for _, runtime := range []string{"inline", "netns"} {
-		spec := "wiring: ebpf\nfunctions: [{name: nat, kind: nat, runtime: " + runtime + ", nat: {source: {addresses: [203.0.113.1]}}}, {name: b, kind: forward}]\n" +
-			"classifier: {rules: [{name: x, match: {source: 198.18.0.0/16}, functions: [nat, b]}]}\n"
+	for runtime, is := range map[string]struct{ functions, path, name string }{
+		"inline": {"{name: nat, kind: nat, runtime: inline, nat: {source: {addresses: [203.0.113.1]}}}", "nat", "nat"},
+		"netns":  {"{name: nat, kind: nat, runtime: netns, nat: {source: {addresses: [203.0.113.1]}}}", "nat", "nat"},
+		"group":  {"{name: f, kind: firewall, group: box}, {name: nat, kind: nat, group: box, nat: {source: {addresses: [203.0.113.1]}}}", "f, nat", "box"},
+	} {
+		spec := "wiring: ebpf\nfunctions: [" + is.functions + ", {name: b, kind: forward}]\n" +
+			"classifier: {rules: [{name: x, match: {source: 198.18.0.0/16}, functions: [" + is.path + ", b]}]}\n"
 		p, err := plan.Make(plantest.Chain(t, "edge", spec), plantest.Catalogue(), plan.Facts{}, plan.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		own := p.Classifier.Choice.Rules[:p.Classifier.Own]
-		if !slices.ContainsFunc(own, func(r steer.Rule) bool { return r.Name == "to nat" && slices.Contains(r.Destinations, given) }) {
+		if !slices.ContainsFunc(own, func(r steer.Rule) bool { return r.Name == "to "+is.name && slices.Contains(r.Destinations, given) }) {
 			t.Errorf("%s: none of its own rules leads to what the nat gives: %+v", runtime, own)
 		}
 	}
