@@ -138,6 +138,11 @@ func (a *app) writeCapture(path string, write func(io.Writer) error) error {
 		return write(a.stdout)
 	}
 	f := &beginning{path: path}
+	if _, whole := destination(path); !whole { // who reads it is waited for first, as behind a named pipe
+		if err := f.open(); err != nil {
+			return err
+		}
+	}
 	return errors.Join(write(f), f.Close())
 }
 
@@ -147,10 +152,17 @@ type beginning struct {
 	file *os.File
 }
 
-func (b *beginning) Write(data []byte) (_ int, err error) {
+func (b *beginning) open() (err error) {
+	if b.file, err = os.Create(b.path); err != nil {
+		return fmt.Errorf("--write: %w", err)
+	}
+	return nil
+}
+
+func (b *beginning) Write(data []byte) (int, error) {
 	if b.file == nil {
-		if b.file, err = os.Create(b.path); err != nil {
-			return 0, fmt.Errorf("--write: %w", err)
+		if err := b.open(); err != nil {
+			return 0, err
 		}
 	}
 	return b.file.Write(data)

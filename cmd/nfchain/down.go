@@ -41,7 +41,12 @@ everything of theirs carries, so nothing need be known of how they were made.`,
 			contained := runs.LeftContainers(cmd.Context(), name)
 			n, err := a.downOne(cmd.Context(), h, name)
 			if err != nil {
-				if failed = errors.Join(failed, err); cmd.Context().Err() != nil {
+				if failed == nil {
+					failed = err
+				} else { // which may be for the first one's sake
+					failed = fmt.Errorf("%w\nnfchain: %s", failed, describe(err))
+				}
+				if cmd.Context().Err() != nil {
 					break
 				}
 				continue // what is the matter with one keeps none of the others

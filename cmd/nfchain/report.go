@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -168,11 +169,17 @@ func checkWritable(flag, path string) error {
 // destination of what is written to a path: where a link leads, and whether a file is put there, whole, or written into what is there, which is
 // no file, as a device, or a pipe that standard output is.
 func destination(path string) (at string, whole bool) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return path, false
+	if info, err := os.Stat(path); err == nil && (!info.Mode().IsRegular() || strings.HasPrefix(path, "/dev/") || strings.HasPrefix(path, "/proc/")) {
+		return path, false // of files, too, that others have open
 	}
 	if at, err := filepath.EvalSymlinks(path); err == nil {
 		return at, true
+	}
+	if to, err := os.Readlink(path); err == nil { // to a file that is not there yet
+		if filepath.IsAbs(to) {
+			return to, true
+		}
+		return filepath.Join(filepath.Dir(path), to), true
 	}
 	return path, true
 }

@@ -119,12 +119,14 @@ func interruptible(e env) (context.Context, func()) {
 		if _, ok := <-signals; !ok {
 			return
 		}
-		cancel()
 		// Who read what is said may have been interrupted as well, as a tee is: to write to nobody ends no clean-up.
 		signal.Notify(unread, syscall.SIGPIPE)
+		cancel()
 		_, _ = fmt.Fprintln(e.stderr, "nfchain: stopping; interrupt again to leave at once")
-		if _, ok := <-signals; ok {
-			os.Exit(130)
+		for s := range signals {
+			if s != syscall.SIGHUP { // which shell and kernel both send, for one terminal
+				os.Exit(130)
+			}
 		}
 	}()
 	return ctx, sync.OnceFunc(func() { signal.Stop(signals); signal.Stop(unread); close(signals); cancel() })
@@ -141,7 +143,8 @@ func describe(err error) string {
 		return "the file is wrong:\n" + problems.Error()
 	}
 	wrong := ": " + runs.ErrInput.Error()
-	text := strings.ReplaceAll(strings.TrimSuffix(err.Error(), wrong), wrong+"; ", "; ") // what was done about it is behind
+	// What was done about it is behind, or what else went wrong.
+	text := strings.NewReplacer(wrong+"; ", "; ", wrong+"\n", "\n").Replace(strings.TrimSuffix(err.Error(), wrong))
 	return strings.ReplaceAll(text, context.Canceled.Error(), "interrupted")
 }
 

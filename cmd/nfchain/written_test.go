@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -64,8 +65,43 @@ func TestWrittenWhereItLeads(t *testing.T) {
 		}
 		_ = os.Truncate(file, 0)
 	}
+	// A link to what is not there yet is made true.
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeFile(link, write); err != nil {
+		t.Error(err)
+	}
+	if read, err := os.ReadFile(file); err != nil || string(read) != text {
+		t.Errorf("the link leads to %q, error %v", read, err)
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 3 {
 		t.Errorf("there are %v, error %v", entries, err)
+	}
+}
+
+// TestCaptureBegins costs nobody a file when there is something to write.
+func TestCaptureBegins(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "capture")
+	if err := os.WriteFile(path, []byte("of before"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused := errors.New("a test's")
+	a := &app{}
+	if err := a.writeCapture(path, func(io.Writer) error { return refused }); !errors.Is(err, refused) {
+		t.Error(err)
+	}
+	if text, err := os.ReadFile(path); string(text) != "of before" {
+		t.Errorf("a capture that did not begin left %q, error %v", text, err)
+	}
+	if err := a.writeCapture(path, func(w io.Writer) error {
+		_, err := io.WriteString(w, "a")
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+	if text, err := os.ReadFile(path); string(text) != "a" {
+		t.Errorf("it holds %q, error %v", text, err)
 	}
 }
