@@ -255,7 +255,7 @@ func (c cell) generatorLimited() bool {
 		return true // stored by a newer nfchain: not known to be the chain's
 	}
 	return slices.ContainsFunc(c.repeats(), func(repeat int) bool {
-		history := search.History(c.run.Trials, c.condition, repeat)
+		history := search.History(*c.run, c.condition, repeat)
 		return len(history) > 0 && slices.ContainsFunc(method.Result(history).Goals, func(g search.GoalResult) bool { return g.GeneratorLimited })
 	})
 }

@@ -34,5 +34,5 @@ func lossOf(run trial.Run, t trial.Trial) (ratio float64, known bool) {
 	if err != nil {
 		return 0, false // stored by a newer nfchain
 	}
-	return method.Result(search.History(run.Trials, t.Condition, t.Repeat)).Loss()
+	return method.Result(search.History(run, t.Condition, t.Repeat)).Loss()
 }

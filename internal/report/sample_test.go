@@ -251,7 +251,7 @@ func runSearch(run *trial.Run, condition int, capacity float64) {
 		run.Trials = append(run.Trials, t)
 	}
 	for {
-		history := search.History(run.Trials, condition, 1)
+		history := search.History(*run, condition, 1)
 		step, more := method.Next(history)
 		if !more {
 			result := method.Result(history)

@@ -27,7 +27,7 @@ func searches(run trial.Run) (out []Search) {
 		last := lastRepeat(run, i)
 		for repeat := 1; repeat <= last; repeat++ {
 			// One whose first trial failed has none.
-			if history := search.History(run.Trials, i, repeat); len(history) > 0 {
+			if history := search.History(run, i, repeat); len(history) > 0 {
 				out = append(out, Search{i, repeat, method.Result(history)})
 			}
 		}

@@ -21,7 +21,7 @@ func (m *Measurement) search(ctx context.Context, slot experiment.Slot, c trial.
 	if err != nil {
 		return none, err
 	}
-	history := search.History(r.Trials, slot.Condition, slot.Repeat)
+	history := search.History(*r, slot.Condition, slot.Repeat)
 	began := m.Now()
 	for {
 		step, more := method.Next(history)
@@ -39,7 +39,7 @@ func (m *Measurement) search(ctx context.Context, slot experiment.Slot, c trial.
 		if err := pause(ctx, step.SettleS); err != nil {
 			return none, err
 		}
-		history = append(history, search.OutcomeOf(t))
+		history = append(history, search.OutcomeOf(c, t))
 	}
 	// What it came to follows from the steps, its length too: a search that was
 	// interrupted took no longer for the time that it lay still.

@@ -123,8 +123,8 @@ func (b backToBack) exempt(history []Outcome, rate float64) string {
 func (b backToBack) slowest(bursts []Outcome) (pps float64, slow bool) {
 	pps = b.full()
 	for _, o := range bursts {
-		if sent, told := o.Metrics["sent_pps"]; told && sent > 0 && o.BurstFrames >= tellingBurst {
-			pps = min(pps, sent)
+		if o.SentPps > 0 && o.BurstFrames >= tellingBurst {
+			pps = min(pps, o.SentPps)
 		}
 	}
 	return pps, pps < b.full()*(1-slowTolerance)

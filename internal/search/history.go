@@ -8,9 +8,9 @@ import (
 )
 
 // History is the steps of one repeat of a condition, in their order.
-func History(trials []trial.Trial, condition, repeat int) []Outcome {
+func History(run trial.Run, condition, repeat int) []Outcome {
 	var steps []trial.Trial
-	for _, t := range trials {
+	for _, t := range run.Trials {
 		if t.Condition == condition && t.Repeat == repeat && t.Step > 0 && t.Asked != nil {
 			steps = append(steps, t)
 		}
@@ -18,19 +18,22 @@ func History(trials []trial.Trial, condition, repeat int) []Outcome {
 	slices.SortStableFunc(steps, func(a, b trial.Trial) int { return cmp.Compare(a.Step, b.Step) })
 	out := make([]Outcome, len(steps))
 	for i, t := range steps {
-		out[i] = OutcomeOf(t)
+		out[i] = OutcomeOf(run.Conditions[condition], t)
 	}
 	return out
 }
 
-// OutcomeOf is a trial as searches see it. One that did not measure its loss lost
+// OutcomeOf is a trial of a condition as searches see it. One that did not measure its loss lost
 // everything, as far as anybody knows.
-func OutcomeOf(t trial.Trial) Outcome {
+func OutcomeOf(c trial.Condition, t trial.Trial) Outcome {
 	loss, counted := t.Metrics["loss_ratio"]
 	if !counted {
 		loss = 1
 	}
-	o := Outcome{LossRatio: loss, OfferedPps: t.Metrics["sent_pps"], ForwardingRatePps: t.Metrics["forwarding_rate_pps"], Metrics: t.Metrics}
+	o := Outcome{LossRatio: loss, OfferedPps: t.Metrics["sent_pps"], ForwardingRatePps: t.Metrics["forwarding_rate_pps"], Metrics: t.Metrics, SentPps: t.Metrics["sent_pps"]}
+	if c.Bidirectional { // what was sent is of both together
+		o.SentPps /= 2
+	}
 	if t.Asked != nil {
 		o.Step = *t.Asked
 		// Where traffic goes both ways, what was sent is of both together; the share is

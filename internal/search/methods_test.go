@@ -392,7 +392,7 @@ func TestSlowBursts(t *testing.T) {
 				break
 			}
 			lost := max(0, 1-5000/float64(max(step.BurstFrames, 1)))
-			history = append(history, Outcome{Step: step, LossRatio: lost, Metrics: map[string]float64{"sent_pps": sent}})
+			history = append(history, Outcome{Step: step, LossRatio: lost, SentPps: sent})
 		}
 		r := m.Result(history)
 		if r.Irregular != irregular || irregular != (r.BackToBack.CorrectedS == nil) || irregular != strings.Contains(r.Why, "back to back") {

@@ -14,6 +14,8 @@ type Outcome struct {
 	trial.Step
 	// OfferedPps is the load that was really sent; 0 if nobody counted.
 	OfferedPps float64 `json:"offered_pps,omitempty"`
+	// SentPps is how many frames were sent each second, each way; 0 if nobody counted.
+	SentPps float64 `json:"sent_pps,omitempty"`
 	// LossRatio is the share of the frames sent that did not arrive; NaN, or what
 	// is no ratio, counts as all of them.
 	LossRatio float64 `json:"loss_ratio"`
