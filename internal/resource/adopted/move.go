@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -73,17 +74,22 @@ func describe(h *netns.Handle, s Spec) (record, error) {
 			r.Addresses = append(r.Addresses, netlink.Addr{IPNet: a.IPNet, Label: a.Label, Peer: a.Peer, Broadcast: a.Broadcast, Scope: a.Scope})
 		}
 	}
-	routes, err := h.RouteList(l, netlink.FAMILY_ALL)
-	if err != nil {
-		return r, err
-	}
-	for _, route := range routes {
+	r.Routes, err = routes(h, l)
+	return r, err
+}
+
+// routes over an interface, in all tables, which somebody gave it: those that others' gateways are reached by before these.
+func routes(h *netns.Handle, l netlink.Link) (kept []netlink.Route, err error) {
+	all, err := h.RouteListFiltered(netlink.FAMILY_ALL, &netlink.Route{LinkIndex: l.Attrs().Index, Table: unix.RT_TABLE_UNSPEC}, netlink.RT_FILTER_OIF|netlink.RT_FILTER_TABLE)
+	for _, route := range all {
 		if route.Protocol != unix.RTPROT_KERNEL && route.Protocol != unix.RTPROT_RA {
-			r.Routes = append(r.Routes, netlink.Route{Dst: route.Dst, Src: route.Src, Gw: route.Gw, Protocol: route.Protocol,
-				Priority: route.Priority, Scope: route.Scope, Flags: route.Flags & unix.RTNH_F_ONLINK, Table: route.Table})
+			kept = append(kept, netlink.Route{Dst: route.Dst, Src: route.Src, Gw: route.Gw, Protocol: route.Protocol,
+				Priority: route.Priority, Scope: route.Scope, Flags: route.Flags & unix.RTNH_F_ONLINK, Table: route.Table,
+				MTU: route.MTU, MTULock: route.MTULock, AdvMSS: route.AdvMSS, InitCwnd: route.InitCwnd, InitRwnd: route.InitRwnd})
 		}
 	}
-	return r, nil
+	slices.SortStableFunc(kept, func(a, b netlink.Route) int { return min(len(a.Gw), 1) - min(len(b.Gw), 1) })
+	return kept, err
 }
 
 func addresses(h *netns.Handle, l netlink.Link, r record) error {
@@ -159,13 +165,14 @@ func asItWas(host *netns.Handle, l netlink.Link, r record) error {
 	if err := addresses(host, l, r); err != nil {
 		return err
 	}
+	var refused []error
 	for _, route := range r.Routes {
 		route.LinkIndex = l.Attrs().Index
 		if err := host.RouteReplace(&route); err != nil {
-			return fmt.Errorf("route %s: %w", route.Dst, err)
+			refused = append(refused, fmt.Errorf("route %s: %w", route.Dst, err))
 		}
 	}
-	return nil
+	return errors.Join(refused...)
 }
 
 // MTU of an interface of the host, or of one that the owner has taken.
