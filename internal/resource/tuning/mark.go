@@ -23,11 +23,14 @@ const markPrefix = "nfchain,"
 // short forms of values, because an alternative name has 127 letters at most.
 var short = map[string]string{on: "t", off: "f", None: "n"}
 
+// apart keeps values with spaces, and lists of CPUs with commas, one word of a mark, and together makes them what they were.
+var apart, together = strings.NewReplacer(" ", "_", ",", "+"), strings.NewReplacer("_", " ", "+", ",")
+
 func shorten(value string) string {
 	if s, is := short[value]; is {
 		return s
 	}
-	return strings.ReplaceAll(value, " ", "_")
+	return apart.Replace(value)
 }
 
 func lengthen(value string) string {
@@ -36,7 +39,7 @@ func lengthen(value string) string {
 			return long
 		}
 	}
-	return strings.ReplaceAll(value, "_", " ")
+	return together.Replace(value)
 }
 
 // name is the alternative name: nfchain,eth0,gr=f,gs=t.
