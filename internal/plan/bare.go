@@ -81,6 +81,7 @@ func (b *builder) refuseBareEnds() error {
 		at := fmt.Sprintf("spec.endpoints[%d].", i)
 		refused = append(refused, b.unfits(
 			unfit{e.Runtime == api.RuntimeCNI, at + "runtime", "has both ends in the host's own namespace, and no place for a container; use wiring: veth"},
+			unfit{api.IsEngine(e.Runtime), at + "runtime", "has both ends in the host's own namespace, and in no container; leave it out, or use wiring: engine with driver: host"},
 			unfit{e.Namespace != "", at + "namespace", "has both ends in the host's own namespace; use wiring: veth"},
 			unfit{e.Interface != "", at + "interface", "goes over the host's loopback, and through no other interface; use wiring: veth"},
 			unfit{len(e.Options) > 0, at + EndpointKind, "has no namespaces for programs to be in; start it yourself, or use wiring: veth"},

@@ -54,6 +54,7 @@ func TestBareRefuses(t *testing.T) {
 		"spec.addresses.ipv6":         "addresses: {ipv6: \"fd00::/48\"}\n",
 		"spec.endpoints[1].namespace": "endpoints: [{name: l}, {name: r, namespace: right}]\n",
 		"spec.endpoints[0].interface": "endpoints: [{name: l, interface: eth0}, {name: r}]\n",
+		"spec.endpoints[1].runtime":   "endpoints: [{name: l}, {name: r, runtime: docker, container: {image: x}}]\n",
 		"spec.endpoints[0].addresses": "endpoints: [{name: l, addresses: [203.0.113.1]}, {name: r}]\n",
 	} {
 		refuses(t, field, bare+spec, plan.Options{})

@@ -99,7 +99,7 @@ func (m Met) changes(is Pass) bool {
 		met, same := false, false
 		for _, was := range slices.AppendSeq(slices.Collect(maps.Values(m.Was)), maps.Values(m.Aside)) {
 			if slices.Contains(was.Of, f) {
-				met, same = true, same || strings.Contains(was.EitherWay, steps[min(i, len(steps)-1)])
+				met, same = true, same || slices.Contains(strings.Split(was.EitherWay, ", "), steps[min(i, len(steps)-1)])
 			}
 		}
 		if met && !same {
