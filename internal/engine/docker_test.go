@@ -313,7 +313,7 @@ func TestEnd(t *testing.T) {
 
 // TestBegun: a command has what it is given in its environment, and of a command that the engine is slow to start is told that it has begun when it has, and not when it is attached to.
 func TestBegun(t *testing.T) {
-	var looks atomic.Int64
+	var looks, after atomic.Int64
 	over := make(chan struct{})
 	e := standIn(t, map[string]http.HandlerFunc{
 		"/containers/c/exec": func(w http.ResponseWriter, r *http.Request) {
@@ -338,7 +338,15 @@ func TestBegun(t *testing.T) {
 			if looks.Add(1) > 3 {
 				pid = 7
 			}
-			_, _ = fmt.Fprintf(w, `{"ID": "x", "Running": true, "Pid": %d, "ExitCode": 3}`, pid)
+			running, code := true, 0
+			select {
+			case <-over: // what it writes to is closed, and it ends a little later
+				if after.Add(1) > 2 {
+					running, code = false, 3
+				}
+			default:
+			}
+			_, _ = fmt.Fprintf(w, `{"ID": "x", "Running": %t, "Pid": %d, "ExitCode": %d}`, running, pid, code)
 		},
 	})
 	var before atomic.Int64
