@@ -107,7 +107,8 @@ func addresses(h *netns.Handle, l netlink.Link, r record) error {
 }
 
 // restore puts an interface back: its place, addresses, routes, alias and state.
-// One that was removed meanwhile is let go.
+// One that was removed meanwhile is let go. Routes that the kernel does not take any more are told of once: what they need may be gone for good, and the
+// rest of the chain goes when it is asked again.
 func restore(owner, name string) error {
 	r, err := load(owner, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -124,12 +125,14 @@ func restore(owner, name string) error {
 	if err := moveBack(host, r); err != nil {
 		return err
 	}
+	var refused error
 	if l, err := host.LinkByName(name); err == nil {
 		if err := asItWas(host, l, r); err != nil {
 			return err
 		}
+		refused = lead(host, l, r)
 	}
-	return os.Remove(path(owner, name))
+	return errors.Join(refused, os.Remove(path(owner, name)))
 }
 
 func moveBack(host *netns.Handle, r record) error {
@@ -153,23 +156,26 @@ func asItWas(host *netns.Handle, l netlink.Link, r record) error {
 	if err := host.LinkSetAlias(l, r.Alias); err != nil {
 		return err
 	}
+	set := host.LinkSetDown
+	if r.Up {
+		set = host.LinkSetUp
+	}
+	if err := set(l); err != nil {
+		return err
+	}
+	return addresses(host, l, r)
+}
+
+// lead packets by it again, if it was up: one that is down has no routes.
+func lead(host *netns.Handle, l netlink.Link, r record) error {
 	if !r.Up {
-		if err := host.LinkSetDown(l); err != nil {
-			return err
-		}
-		return addresses(host, l, r)
-	}
-	if err := host.LinkSetUp(l); err != nil {
-		return err
-	}
-	if err := addresses(host, l, r); err != nil {
-		return err
+		return nil
 	}
 	var refused []error
 	for _, route := range r.Routes {
 		route.LinkIndex = l.Attrs().Index
 		if err := host.RouteReplace(&route); err != nil {
-			refused = append(refused, fmt.Errorf("route %s: %w", route.Dst, err))
+			refused = append(refused, fmt.Errorf("the kernel does not take its route %s any more, which is left out: %w", route, err))
 		}
 	}
 	return errors.Join(refused...)
