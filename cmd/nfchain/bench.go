@@ -112,6 +112,12 @@ func (l *loadFlags) read(cmd *cobra.Command) (api.Load, error) {
 	for _, p := range registry.Words().CheckLoad(load) {
 		return load, fmt.Errorf("--%s: %s: %w", flagOf(p.Path), p.Message, runs.ErrInput)
 	}
+	if !cmd.Flags().Changed("protocol") {
+		load.Protocols = protocolsOf(load)
+	}
+	if !cmd.Flags().Changed("duration") {
+		load.Duration = load.DefaultDuration()
+	}
 	return load, nil
 }
 
@@ -167,12 +173,6 @@ with it: exit code 1 if the chain became slower by more than --tolerance.`,
 		load, err := l.read(cmd)
 		if err != nil {
 			return err
-		}
-		if !cmd.Flags().Changed("protocol") {
-			load.Protocols = protocolsOf(load)
-		}
-		if !cmd.Flags().Changed("duration") {
-			load.Duration = load.DefaultDuration()
 		}
 		if load.Search != nil && !cmd.Flags().Changed("repeats") {
 			load.Repeats = 1 // a search repeats what it must by itself

@@ -153,7 +153,7 @@ type beginning struct {
 }
 
 func (b *beginning) open() (err error) {
-	if b.file, err = os.Create(b.path); err != nil {
+	if b.file, err = os.OpenFile(b.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666); err != nil { // to be read, too, a named pipe would need nobody else
 		return fmt.Errorf("--write: %w", err)
 	}
 	return nil

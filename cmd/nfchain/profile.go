@@ -63,12 +63,6 @@ is offered. As root only.`,
 		if err != nil {
 			return err
 		}
-		if !cmd.Flags().Changed("protocol") {
-			load.Protocols = protocolsOf(load)
-		}
-		if !cmd.Flags().Changed("duration") {
-			load.Duration = load.DefaultDuration()
-		}
 		if len(load.Protocols) != 1 {
 			return fmt.Errorf("--protocol: one at a time is profiled, not %d: %w", len(load.Protocols), runs.ErrInput)
 		}

@@ -5,8 +5,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestWrittenWhereItLeads: what a link leads to is written, and what is no file takes what is written to it and stays what it is.
@@ -103,5 +105,30 @@ func TestCaptureBegins(t *testing.T) {
 	}
 	if text, err := os.ReadFile(path); string(text) != "a" {
 		t.Errorf("it holds %q, error %v", text, err)
+	}
+	// Who reads a named pipe is waited for before anything is captured.
+	pipe := path + ".pipe"
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var reads atomic.Bool
+	ended := make(chan error)
+	go func() {
+		time.Sleep(100 * time.Millisecond)
+		reads.Store(true)
+		_, err := os.ReadFile(pipe)
+		ended <- err
+	}()
+	if err := a.writeCapture(pipe, func(w io.Writer) error {
+		if !reads.Load() {
+			t.Error("it is captured before anybody reads")
+		}
+		_, err := io.WriteString(w, "a")
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }
