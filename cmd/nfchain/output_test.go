@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"nfchain.dev/nfchain/internal/nstest"
 )
 
 // full is a place for results that takes none.
@@ -22,6 +24,17 @@ func TestResultsThatCannotBeWrittenAreNoSuccess(t *testing.T) {
 		if code != exitFailed || !strings.Contains(said.String(), "no space left") {
 			t.Errorf("nfchain %s: exit code %d, %q", line, code, said.String())
 		}
+	}
+}
+
+// TestDifferencesThatCannotBeWritten are not told by an exit code alone.
+func TestDifferencesThatCannotBeWritten(t *testing.T) {
+	nstest.Root(t)
+	var said strings.Builder
+	code := run(env{args: []string{"nfchain", "diff", "../../examples/edge-chain.yaml"}, stdin: strings.NewReader(""), stdout: full{}, stderr: &said,
+		getenv: func(string) string { return "" }, now: time.Now})
+	if code != exitFailed || !strings.Contains(said.String(), "no space left") {
+		t.Errorf("exit code %d, %q", code, said.String())
 	}
 }
 

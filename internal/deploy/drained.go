@@ -39,7 +39,7 @@ func (w *work) drain(ctx context.Context, p *plan.Plan) error {
 		if n != last {
 			last, since = n, time.Now()
 		}
-		if idleSince(since, late) || time.Now().After(ends) {
+		if idleSince(since, late) || time.Now().After(ends) { // the latter where something comes all the time
 			return nil
 		}
 		woken, err := pause(ctx, look)
@@ -52,7 +52,7 @@ func (w *work) drain(ctx context.Context, p *plan.Plan) error {
 
 // idleSince tells whether nothing came for long enough, where who waits was woken so late at most.
 func idleSince(last time.Time, late time.Duration) bool {
-	return time.Since(last) >= drained+lately*late
+	return time.Since(last) >= min(drained+lately*late, longest)
 }
 
 // pause for a while, and tell how late who waits was woken.

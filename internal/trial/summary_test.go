@@ -156,3 +156,20 @@ func TestRatiosThatAreNoShares(t *testing.T) {
 		t.Errorf("the interval of a share ends at %v", hi)
 	}
 }
+
+// TestIntervalsBeyondBounds: what lies below zero, or above one, is told with the interval around it.
+func TestIntervalsBeyondBounds(t *testing.T) {
+	run := Run{Conditions: []Condition{{}}}
+	for i, v := range []float64{1.8, 1.9, 2, 2.1, 2.2, 2.3} {
+		run.Trials = append(run.Trials, Trial{Repeat: i + 1, Metrics: Map[float64]{"duplicate_ratio": v, "change_ns": -v}})
+	}
+	for name, s := range Summarize(run)[0].Metrics {
+		centre := s.Median
+		if s.Mean != nil {
+			centre = *s.Mean
+		}
+		if s.CI95 != nil && (s.CI95[0] > centre || s.CI95[1] < centre) {
+			t.Errorf("%s: %v around %v", name, *s.CI95, centre)
+		}
+	}
+}
