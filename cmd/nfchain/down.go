@@ -43,8 +43,8 @@ everything of theirs carries, so nothing need be known of how they were made.`,
 			if err != nil {
 				if failed == nil {
 					failed = err
-				} else { // which may be for the first one's sake
-					failed = fmt.Errorf("%w\nnfchain: %s", failed, describe(err))
+				} else { // which may be for the first one's sake, that the exit code is of
+					_, _ = fmt.Fprintln(a.stderr, "nfchain: "+describe(err))
 				}
 				if cmd.Context().Err() != nil {
 					break

@@ -119,12 +119,14 @@ func interruptible(e env) (context.Context, func()) {
 		if _, ok := <-signals; !ok {
 			return
 		}
-		// Who read what is said may have been interrupted as well, as a tee is: to write to nobody ends no clean-up.
+		// Who read what is said may have been interrupted as well, as a tee is: to write to nobody ends no clean-up, nor does a terminal that goes,
+		// of which shell and kernel both tell.
 		signal.Notify(unread, syscall.SIGPIPE)
+		signal.Ignore(syscall.SIGHUP)
 		cancel()
 		_, _ = fmt.Fprintln(e.stderr, "nfchain: stopping; interrupt again to leave at once")
 		for s := range signals {
-			if s != syscall.SIGHUP { // which shell and kernel both send, for one terminal
+			if s != syscall.SIGHUP { // which had come by then
 				os.Exit(130)
 			}
 		}
@@ -143,8 +145,7 @@ func describe(err error) string {
 		return "the file is wrong:\n" + problems.Error()
 	}
 	wrong := ": " + runs.ErrInput.Error()
-	// What was done about it is behind, or what else went wrong.
-	text := strings.NewReplacer(wrong+"; ", "; ", wrong+"\n", "\n").Replace(strings.TrimSuffix(err.Error(), wrong))
+	text := strings.ReplaceAll(strings.TrimSuffix(err.Error(), wrong), wrong+"; ", "; ") // what was done about it is behind
 	return strings.ReplaceAll(text, context.Canceled.Error(), "interrupted")
 }
 
