@@ -136,7 +136,18 @@ type Function struct {
 	// Next is where packets go on that no branch has: a function after this one, a group of some,
 	// or the second endpoint. Default: the next in the list.
 	Next string `json:"next,omitempty"`
+	// Replace says where `up` puts what comes to be in the function's place, over a wiring that steers packets:
+	// beside what is there, which keeps its flows until they are idle and is removed then, or in-place, which ends that first, so that
+	// packets are lost meanwhile. Default: beside for another kind, runtime or container, for another program that packets go through, and where
+	// headers come or go; in-place for another program in a namespace that the kernel passes packets on in.
+	Replace string `json:"replace,omitempty" jsonschema:"enum=beside,enum=in-place"`
 }
+
+// Where what comes to be in a function's place is put.
+const (
+	ReplaceBeside  = "beside"
+	ReplaceInPlace = "in-place"
+)
 
 // EncapsulationNSH is the Network Service Header of RFC 8300.
 const EncapsulationNSH = "nsh"

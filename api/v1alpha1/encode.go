@@ -17,7 +17,8 @@ func (f Function) MarshalJSON() ([]byte, error) {
 		MDType        int      `json:"mdType,omitempty"`
 		Branches      []Branch `json:"branches,omitempty"`
 		Next          string   `json:"next,omitempty"`
-	}{f.Name, plainBody(f.FunctionBody), f.Weights, f.Symmetric, f.Ref, f.Group, f.OnFailure, f.Encapsulation, f.MDType, f.Branches, f.Next}, f.FunctionBody)
+		Replace       string   `json:"replace,omitempty"`
+	}{f.Name, plainBody(f.FunctionBody), f.Weights, f.Symmetric, f.Ref, f.Group, f.OnFailure, f.Encapsulation, f.MDType, f.Branches, f.Next, f.Replace}, f.FunctionBody)
 }
 
 // MarshalJSON writes it as a file has it, its options under the key that is named

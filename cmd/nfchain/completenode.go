@@ -108,9 +108,9 @@ func (a *app) completeInside(cmd *cobra.Command, args []string, begun string) ([
 func hopsOf(p *plan.Plan) (names []string) {
 	for i, n := range p.Nodes {
 		if !n.Again() && n.Kind != plan.StopKind { // which has the name of the first function at it
-			names = append(names, n.Function())
+			names = append(names, n.InFile())
 		}
-		if n.Name != n.Function() {
+		if n.Name != n.InFile() {
 			names = append(names, n.Name)
 		}
 		for _, m := range n.Functions {
@@ -129,7 +129,7 @@ func goalsOf(p *plan.Plan) (names []string) {
 		if n.Again() || n.Kind == plan.StopKind {
 			continue
 		}
-		names = append(names, n.Function())
+		names = append(names, n.InFile())
 		for _, m := range n.Functions {
 			names = append(names, m.Name)
 		}

@@ -94,10 +94,12 @@ func (a *app) node(cmd *cobra.Command, name, node string) (*plan.Plan, plan.Node
 		return nil, none, fmt.Errorf("say which node of chain %s: %s: %w", p.Chain, runs.Meant("", "it has", nodesOf(p)), runs.ErrInput)
 	}
 	for _, n := range p.Nodes {
-		if !n.Has(node) {
+		switch {
+		case n.Has(node):
+			n.Name = node
+		case !n.Replaces(node):
 			continue
 		}
-		n.Name = node
 		if !netns.Exists(n.Namespace) {
 			return nil, n, fmt.Errorf("%s of %s is not up; `nfchain up` brings it up: %w", node, name, runs.ErrInput)
 		}
@@ -121,7 +123,7 @@ func (a *app) node(cmd *cobra.Command, name, node string) (*plan.Plan, plan.Node
 // replicasOf a function are the nodes in its place; none where it has no replicas.
 func replicasOf(p *plan.Plan, function string) (names []string) {
 	for _, n := range p.Nodes {
-		if n.Replica != nil && n.Function() == function {
+		if n.Replica != nil && n.Means(function) {
 			names = append(names, n.Name)
 		}
 	}

@@ -125,6 +125,8 @@ type deployedItem struct {
 	Warnings []string `json:"warnings"`
 	// Runtimes are what was chosen for functions that left it to the plan, by their names.
 	Runtimes map[string]string `json:"runtimes,omitempty"`
+	// Replaces tells which functions are put in beside what is there under their names.
+	Replaces []plan.Replacing `json:"replaces,omitempty"`
 	// MovedFlows are those that were not idle and went to the new path at once: at most so many had packets under way, which
 	// may have come in another order. StayingFlows go the path that they began on until they are idle.
 	MovedFlows   int `json:"moved_flows"`
@@ -282,6 +284,10 @@ func (a *app) upAll(ctx context.Context, h *runs.Host, f *api.File, o runs.UpOpt
 			item.Warnings = append(item.Warnings, w)
 			a.say("warning: chain %s: %s", item.Name, w)
 		}
+		for _, comes := range made.Replaces {
+			a.say("chain %s: %s", item.Name, comes)
+		}
+		item.Replaces = made.Replaces
 		if chose := made.Chose(); chose != "" {
 			a.say("chain %s, runtime %s: %s", item.Name, api.RuntimeAuto, chose)
 		}

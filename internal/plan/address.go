@@ -77,6 +77,13 @@ func (b *builder) chooseSpace() (space, error) {
 	for _, n := range b.nodes {
 		had(n.Name, b.facts.Addresses[b.first(n)])
 	}
+	for _, n := range b.nodes {
+		for _, before := range b.addressesBefore(n) {
+			if _, has := s.slot[n.Name]; !has {
+				had(n.Name, b.facts.Addresses[before])
+			}
+		}
+	}
 	for _, f := range b.translators() {
 		had(f.Name, b.facts.Addresses[b.namespaceOf(f.Name)])
 	}

@@ -30,7 +30,7 @@ func (b *builder) begin() error {
 	}
 	var err error
 	b.nodes, err = b.listNodes()
-	return errors.Join(b.checkOutside(), err, b.bringAll(), b.led())
+	return errors.Join(b.checkOutside(), err, b.bringAll(), b.led(), b.replaced())
 }
 
 // listNodes puts endpoints and functions in path order. Those that are inline are no nodes. One that is refused is

@@ -181,7 +181,7 @@ func (n Node) called(at []netip.Addr) (out []function.Host) {
 		return nil // nothing answers there
 	}
 	for _, a := range at {
-		out = append(out, function.Host{Name: n.Function(), Address: a})
+		out = append(out, function.Host{Name: n.InFile(), Address: a})
 		for _, m := range n.Functions {
 			out = append(out, function.Host{Name: m.Name, Address: a})
 		}

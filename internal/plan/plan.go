@@ -84,6 +84,9 @@ type Options struct {
 	// CPUs are those of which a placement was chosen before: it is of these again, whatever this process runs on (taskset(1)). None is
 	// those that this process may use.
 	CPUs []int
+	// Instances are the numbers of functions that came to be others under their names, by these: each was put in beside the one before it.
+	// The first has none.
+	Instances map[string]int
 }
 
 // Plan is what a chain is made of.
@@ -102,6 +105,8 @@ type Plan struct {
 	Classifier *Classifier `json:"classifier,omitempty"`
 	// Runtimes are what was chosen for the functions that left it to the plan, by their names.
 	Runtimes map[string]string `json:"runtimes,omitempty"`
+	// Instances are the numbers of functions that came to be others under their names, from 2, by these.
+	Instances map[string]int `json:"instances,omitempty"`
 
 	Blocks []netip.Prefix `json:"blocks"`
 	Direct *Direct        `json:"direct,omitempty"`
@@ -110,6 +115,8 @@ type Plan struct {
 	Service *Service `json:"service,omitempty"`
 	// Placement is which CPUs do the chain's work; nil where all is left to the kernel.
 	Placement *Placement `json:"placement,omitempty"`
+	// Replaces are the functions that are put in beside what is there under their names.
+	Replaces []Replacing `json:"replaces,omitempty"`
 	// Warnings are what works and should be known before it surprises; none where there is nothing.
 	Warnings  []string            `json:"warnings,omitempty"`
 	Requires  []string            `json:"requires"`
@@ -135,7 +142,10 @@ const WiringNode = "_wiring"
 type Node struct {
 	Name string `json:"name"`
 	// Kind is "endpoint", the function's kind, that of a group, or that of a stop.
-	Kind      string `json:"kind"`
+	Kind string `json:"kind"`
+	// Called is what the chain's file calls the function, where the node is another that was put in beside the one before it ([Options.Instances]); ""
+	// where that is the node's name, or of replicas what that begins with.
+	Called    string `json:"called,omitempty"`
 	Namespace string `json:"namespace"`
 	// Made tells that the namespace is made for the chain and removed with it.
 	Made bool `json:"made"`
@@ -177,6 +187,9 @@ type Node struct {
 
 	endpoint api.Endpoint
 	body     api.FunctionBody
+	// replace is what the file says of where what comes to be in its place is put, and single tells that this cannot be beside it.
+	replace string
+	single  bool
 	// onFailure is what becomes of packets when it fails; "" where nobody watches.
 	onFailure string
 	// shared namespaces belong to a standalone function.
@@ -255,15 +268,16 @@ func Make(chain api.Chain, c Catalogue, f Facts, o Options) (*Plan, error) {
 	if !ok {
 		return nil, fmt.Errorf("chain %s: there is no wiring %q", chain.Metadata.Name, chain.Spec.Wiring)
 	}
+	chain, o, called := instance(chain, o)
 	var stops []string
 	for {
-		b := &builder{chain: chain, catalogue: c, wiring: w, facts: f, options: o, stops: stops}
+		b := &builder{chain: chain, catalogue: c, wiring: w, facts: f, options: o, stops: stops, asFile: called}
 		err := b.whole()
 		if err == nil {
 			return b.plan(), nil
 		}
 		if !b.again() {
-			return nil, about(err, "chain "+chain.Metadata.Name)
+			return nil, about(b.inWords(err), "chain "+chain.Metadata.Name)
 		}
 		stops = b.stops
 	}
@@ -275,6 +289,8 @@ type builder struct {
 	wiring    wiring.Wiring
 	facts     Facts
 	options   Options
+	// asFile is what the file calls functions that have other names here.
+	asFile map[string]string
 
 	nodes []Node
 	// turn is which replica of each function is in its place, and replicas are the others.
@@ -395,8 +411,11 @@ func (b *builder) build() (err error) {
 func (b *builder) plan() *Plan {
 	p := &Plan{
 		SchemaVersion: 1, Chain: b.chain.Metadata.Name, Wiring: b.wiring.Name(), Settings: b.settings,
-		Nodes: b.everyNode(), Inline: b.inline, Classifier: b.classifier, Runtimes: b.runtimes, Blocks: b.space.blocks(), Direct: b.direct, Service: b.service, Placement: b.placement, Warnings: slices.Concat(b.mtus(), b.unvisited(), b.awaited()), Requires: []string{}, Resources: b.resources,
+		Nodes: b.everyNode(), Inline: b.inline, Classifier: b.classifier, Runtimes: inFile(b.runtimes, b.asFile), Instances: b.instances(), Blocks: b.space.blocks(), Direct: b.direct, Service: b.service, Placement: b.placement, Warnings: slices.Concat(b.mtus(), b.unvisited(), b.awaited()), Requires: []string{}, Resources: b.resources,
 		bare: b.catalogue.Bare(b.wiring.Name()), foreign: b.catalogue.Attaching(b.wiring.Name()), hosted: b.hosted(), within: b.catalogue.Within(b.wiring.Name()), translated: b.translated(), files: b.facts.Files, claim: b.claim,
+	}
+	for i, w := range p.Warnings {
+		p.Warnings[i] = b.inFile(w)
 	}
 	for name := range b.requires {
 		p.Requires = append(p.Requires, name)
@@ -411,7 +430,7 @@ func (b *builder) nodeOf(seat api.Seat, before []Node) (Node, error) {
 		return b.group(seat, before)
 	}
 	f := seat.Functions[0]
-	n := Node{Name: f.Name, Kind: f.Kind, Namespace: b.namespaceOf(f.Name), Made: true, Runtime: b.engineOf(f), body: f.FunctionBody, onFailure: f.OnFailure, Branches: f.Branches, Next: f.Next, OneWay: b.chain.Spec.OneWay(f)}
+	n := Node{Name: f.Name, Kind: f.Kind, Namespace: b.namespaceOf(f.Name), Called: b.asFile[f.Name], Made: true, Runtime: b.engineOf(f), body: f.FunctionBody, replace: f.Replace, single: b.replaceable(f) != nil, onFailure: f.OnFailure, Branches: f.Branches, Next: f.Next, OneWay: b.chain.Spec.OneWay(f)}
 	if f.Ref != "" {
 		body, ok := b.facts.Functions[f.Ref]
 		if !ok {

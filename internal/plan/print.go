@@ -48,6 +48,9 @@ func (p *Plan) Text() string {
 		b.WriteString(p.Service.text(p.Client().Name, p.Server().Name))
 	}
 	b.WriteString(p.Placement.text(p.Nodes))
+	for _, comes := range p.Replaces {
+		fmt.Fprintf(&b, "replaces: %s\n", comes)
+	}
 	for _, w := range p.Warnings {
 		fmt.Fprintf(&b, "warning: %s\n", w)
 	}

@@ -120,7 +120,7 @@ func (b *builder) replicate() error {
 		return nil
 	}
 	for turn := 2; turn <= most; turn++ {
-		v := &builder{chain: b.chain, catalogue: b.catalogue, wiring: b.wiring, facts: b.facts, options: b.options, stops: b.stops, turn: turn}
+		v := &builder{chain: b.chain, catalogue: b.catalogue, wiring: b.wiring, facts: b.facts, options: b.options, stops: b.stops, asFile: b.asFile, turn: turn}
 		if err := v.build(); err != nil {
 			return err
 		}

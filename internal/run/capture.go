@@ -33,7 +33,7 @@ func Captured(p *plan.Plan, hop string) (capture.Chain, error) {
 		}
 		places[n.Name] = slices.Index(c.Path, n.Function())
 		addNames(c.Names, n)
-		named := n.Has(hop) || n.Function() == hop
+		named := n.Means(hop)
 		if n.Hook == through.XDP && named {
 			return c, fmt.Errorf("chain %s: packets pass %s in the driver, where nothing captures them; name the hop before or behind it, or none: %w", p.Chain, hop, ErrInput)
 		}
@@ -88,7 +88,7 @@ func addNames(names map[string][]netip.Addr, n plan.Node) {
 	if len(addresses) == 0 {
 		return
 	}
-	names[n.Name], names[n.Function()] = addresses, addresses
+	names[n.Name], names[n.InFile()] = addresses, addresses
 	for _, m := range n.Functions {
 		names[m.Name] = addresses
 	}

@@ -158,7 +158,7 @@ func beginsAt(p *plan.Plan, source, ingress string) (plan.Node, []netip.Addr, er
 			return ends[0], []netip.Addr{a}, nil
 		}
 		for _, n := range p.Nodes {
-			if n.Has(source) || n.Function() == source {
+			if n.Means(source) {
 				return ends[0], addressesOf(n), nil
 			}
 		}
@@ -191,12 +191,12 @@ func addressesFrom(p *plan.Plan, from plan.Node, word string) (all []netip.Addr)
 	if a, err := netip.ParseAddr(word); err == nil {
 		return []netip.Addr{a}
 	}
-	i := slices.IndexFunc(p.Nodes, func(n plan.Node) bool { return n.Has(word) || n.Function() == word })
+	i := slices.IndexFunc(p.Nodes, func(n plan.Node) bool { return n.Means(word) })
 	if i < 0 {
 		return nil
 	}
 	for _, h := range p.Hosts(from.Name) {
-		if h.Name == p.Nodes[i].Function() { // as which replicas are reached, too
+		if h.Name == p.Nodes[i].InFile() { // as which replicas are reached, too
 			all = append(all, h.Address)
 		}
 	}

@@ -26,7 +26,12 @@ func (h *Host) Plan(chain api.Chain, alone []api.StandaloneFunction, o plan.Opti
 	if err != nil {
 		return nil, err
 	}
-	return h.planThrough(chain, through, nil, h.as(chain, o))
+	o, others := h.since(chain, through, h.as(chain, o))
+	p, err := h.planThrough(chain, through, nil, o)
+	if err == nil {
+		others.tell(p)
+	}
+	return p, err
 }
 
 // Vacant is an error where somebody else has a port of this machine's at which a plan publishes a container. An engine that is not there
@@ -75,10 +80,12 @@ func (h *Host) PlanAll(chains []api.Chain, alone []api.StandaloneFunction, o pla
 		for j, before := range all {
 			meet(&facts, chains[j], before)
 		}
-		p, err := h.make(chain, facts, h.as(chain, o))
+		o, others := h.since(chain, through, h.as(chain, o))
+		p, err := h.make(chain, facts, o)
 		if err != nil {
 			return nil, err
 		}
+		others.tell(p)
 		all = append(all, p)
 	}
 	return all, nil
@@ -139,7 +146,7 @@ func (h *Host) planned(file *api.File, r Remembered) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.planThrough(file.Chains[0], through, &r, plan.Options{Direct: r.Direct, Runtimes: r.Runtimes, CPUs: r.CPUs})
+	return h.planThrough(file.Chains[0], through, &r, plan.Options{Direct: r.Direct, Runtimes: r.Runtimes, Instances: r.Instances, CPUs: r.CPUs})
 }
 
 // PlanFunction is the plan of a standalone function on this machine.

@@ -31,6 +31,8 @@ type Remembered struct {
 	Images map[string]string `json:"images,omitempty"`
 	// Runtimes that were chosen for functions which leave it to the plan, by their names.
 	Runtimes map[string]string `json:"runtimes,omitempty"`
+	// Instances are the numbers of functions that came to be others under their names, by these.
+	Instances map[string]int `json:"instances,omitempty"`
 	// CPUs of which those of its placement were chosen: whoever asks later may run on fewer.
 	CPUs []int `json:"cpus,omitempty"`
 	// Files that options of its wiring name, their texts by their paths, likewise.

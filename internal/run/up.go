@@ -65,7 +65,6 @@ func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.P
 		defer changing.Release()
 	}
 	d := h.deployer(o)
-	o.Options = h.as(chain, o.Options)
 	choosing, err := h.choose(ctx, chain, o)
 	if err == nil && choosing.holds && contained(choosing.plan) && !o.DryRun {
 		choosing.free() // what it waits for takes nothing
@@ -79,9 +78,8 @@ func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.P
 	}
 	p, through, free := choosing.plan, choosing.through, choosing.free
 	defer free()
-	p.Warnings = append(p.Warnings, h.inPlace(chain, p.Runtimes)...)
 	o.watch.lap()
-	kept := Remembered{Temporary: o.Temporary, Brought: o.Brought, Direct: o.Temporary && o.Direct, Images: p.Images(), Files: p.Files(), Runtimes: p.Runtimes, CPUs: p.ChosenOf()}
+	kept := Remembered{Temporary: o.Temporary, Brought: o.Brought, Direct: o.Temporary && o.Direct, Images: p.Images(), Files: p.Files(), Runtimes: p.Runtimes, Instances: p.Instances, CPUs: p.ChosenOf()}
 	if !o.DryRun {
 		if err := errors.Join(remember(chain.Metadata.Name, chain, through, kept), claim(p)); err != nil {
 			return p, nil, err
@@ -139,7 +137,11 @@ func (h *Host) choose(ctx context.Context, chain api.Chain, o UpOptions) (c choo
 	if c.through, err = h.through(chain, o.Alone, nil); err != nil {
 		return c, err
 	}
-	p, err := h.planThrough(chain, c.through, nil, o.Options)
+	options, since := h.asReplaced(chain, c.through, o)
+	p, err := h.planThrough(chain, c.through, nil, options)
+	if err == nil {
+		since.tell(p)
+	}
 	if err == nil && o.Temporary {
 		err = refuseWaiting(chain, nil, true)
 	}
