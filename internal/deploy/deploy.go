@@ -241,6 +241,8 @@ type work struct {
 	watched, relieved bool
 	// held tells that who watches was told that functions are changed.
 	held bool
+	// apart tells that no function which is watched is changed, so that a failure is one until ports are turned.
+	apart bool
 	// unwanted tells that nodes are there that are no longer wanted.
 	unwanted bool
 	// alike tells that flows which stay meet the same inline functions as others, unlike that they would not have met those of an edit which

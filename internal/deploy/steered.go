@@ -65,6 +65,9 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) (err error) {
 	if err := w.compare(ctx, p); err != nil {
 		return err
 	}
+	if w.apart && w.alike && w.bygone == nil {
+		w.goOn() // nothing that packets go by is touched until ports are turned
+	}
 	for _, stage := range stages {
 		fresh := !w.dry && w.isFresh(namespace.Name(p.Chain, plan.WiringNode)) // since its stage
 		if w.dry && stage[0].Name() == steer.KindName || stage[0].Name() == health.KindName || stage[0].Name() == opens.KindName && !fresh {
@@ -114,9 +117,10 @@ func (w *work) listening(ctx context.Context, stage []resource.Kind, p *plan.Pla
 	return stage
 }
 
-// hold has who watches over the functions take nothing for a failure while they are changed.
+// hold has who watches over the functions take nothing for a failure while they are changed. Where all that are there stay as they are, and others come
+// or go beside them, that is so only while ports are turned.
 func (w *work) hold(p *plan.Plan) error {
-	watched, _, err := process.OnWatch(w.owner)
+	watched, functions, err := process.OnWatch(w.owner)
 	w.watched = watched != ""
 	if err != nil || watched == "" || w.dry {
 		return err
@@ -126,8 +130,24 @@ func (w *work) hold(p *plan.Plan) error {
 			return nil // none is changed
 		}
 	}
-	w.held = true
+	w.held, w.apart = true, stand(p, functions)
 	return process.Hold(w.owner)
+}
+
+// stand tells whether functions that are watched, as who watches knows them, stay as they are in a plan that has them.
+func stand(p *plan.Plan, functions []process.Health) bool {
+	for _, r := range p.Resources {
+		s, is := r.Spec.(health.Spec)
+		if !is {
+			continue
+		}
+		for _, n := range s.Path.Nodes {
+			if slices.ContainsFunc(functions, func(h process.Health) bool { return h.Node == n.Node && h.Version != n.Version }) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // goOn ends that where the new could not be made: ports lead where they led, by the order that who watches knows. Where they were being turned it
@@ -154,7 +174,7 @@ func (w *work) holdOn() error {
 func (w *work) turn(ctx context.Context, p, asked *plan.Plan) error {
 	fresh := !w.dry && w.isFresh(namespace.Name(p.Chain, plan.WiringNode))
 	if !fresh {
-		if err := w.awaitCarrier(ctx, p); err != nil {
+		if err := errors.Join(w.awaitCarrier(ctx, p), w.awaitReady(ctx, p)); err != nil {
 			return err
 		}
 		if err := w.holdOn(); err != nil {

@@ -66,12 +66,9 @@ func readyAll(programs []process.Status) bool {
 	return !slices.ContainsFunc(programs, func(s process.Status) bool { return s.State != process.Running })
 }
 
-// failures in a row after which a program is taken to be broken.
-const failures = 3
-
 // failing tells why a program will not become ready; "" while it may.
 func failing(owner string, s process.Status) string {
-	if s.State == process.Running || s.State != process.Ended && !s.Late && s.Failures < failures {
+	if !s.Broken() {
 		return ""
 	}
 	return s.Message + lastWords(owner, s.Node)

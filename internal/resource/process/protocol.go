@@ -39,6 +39,14 @@ type Status struct {
 	ReadyCommand *Answer `json:"ready_command,omitempty"`
 }
 
+// broken is how often in a row a program ends without having been ready until it is taken to be broken.
+const broken = 3
+
+// Broken tells of a program that it will not become ready by itself, or not in time.
+func (s Status) Broken() bool {
+	return s.State != Running && (s.State == Ended || s.Late || s.Failures >= broken)
+}
+
 // Answer of a ready command.
 type Answer struct {
 	// Ready tells that it exited with 0, At when it was.

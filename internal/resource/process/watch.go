@@ -109,6 +109,8 @@ const (
 // Health of a watched function.
 type Health struct {
 	Node string `json:"node"`
+	// Version of what the function is made of, as a plan has it.
+	Version string `json:"version,omitempty"`
 	// State is Unproven, Healthy or Failed, since Since.
 	State string    `json:"state"`
 	Since time.Time `json:"since"`

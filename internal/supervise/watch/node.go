@@ -365,7 +365,7 @@ func (n *node) overdue(now time.Time) bool {
 
 // health as it is told.
 func (n *node) health() process.Health {
-	h := process.Health{Node: n.spec.Node, State: process.Unproven, Since: n.since, OnFailure: n.spec.OnFailure,
+	h := process.Health{Node: n.spec.Node, Version: n.spec.Version, State: process.Unproven, Since: n.since, OnFailure: n.spec.OnFailure,
 		Failures: n.failures, Reason: n.reason, Proven: []string{}}
 	for _, w := range n.ways {
 		switch {
