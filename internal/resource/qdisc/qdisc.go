@@ -194,7 +194,9 @@ func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 			return err
 		}
 		attrs := netlink.QdiscAttrs{LinkIndex: dev.Attrs().Index, Handle: netlink.MakeHandle(Major, 0), Parent: netlink.HANDLE_ROOT}
-		// HTB cannot be changed in place.
+		if s, is := c.Spec.(Spec); is && c.Op == resource.Update && alter(p, dev, attrs, s) {
+			continue
+		}
 		err = p.QdiscDel(&netlink.GenericQdisc{QdiscAttrs: attrs})
 		if err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EINVAL) {
 			return fmt.Errorf("remove queueing discipline of %s in namespace %q: %w", c.Key, p.Ref, err)
@@ -207,6 +209,45 @@ func (Kind) Apply(p resource.Place, changes []resource.Change) error {
 		}
 	}
 	return nil
+}
+
+// alter what is there, whose packets wait on, and tell whether it is as it should be then: the kernel changes no HTB's default, takes no class away from
+// one whose packets have nowhere to go, and leaves a netem what it is told nothing of.
+func alter(p resource.Place, dev netlink.Link, attrs netlink.QdiscAttrs, s Spec) bool {
+	there := func() (netlink.Qdisc, string) {
+		list, err := p.QdiscList(dev)
+		i := slices.IndexFunc(list, func(q netlink.Qdisc) bool {
+			return q.Attrs().Parent == netlink.HANDLE_ROOT && q.Attrs().Handle == attrs.Handle
+		})
+		if err != nil || i < 0 {
+			return nil, ""
+		}
+		text, _ := observe(p, s.Device, list[i])
+		return list[i], text
+	}
+	q, _ := there()
+	var err error
+	switch q := q.(type) {
+	case *netlink.Netem:
+		if s.Impair == nil {
+			return false
+		}
+		err = create(p, attrs, s)
+	case *netlink.Tbf:
+		if s.Discipline != TBF {
+			return false
+		}
+		err = create(p, attrs, s)
+	case *netlink.Htb:
+		if s.Discipline != HTB || uint16(q.Defcls) != s.Default {
+			return false
+		}
+		err = classes(p, attrs, s)
+	default:
+		return false
+	}
+	_, text := there()
+	return err == nil && text == s.Fingerprint()
 }
 
 func create(p resource.Place, attrs netlink.QdiscAttrs, s Spec) error {
@@ -222,6 +263,11 @@ func create(p resource.Place, attrs netlink.QdiscAttrs, s Spec) error {
 	if err := p.QdiscReplace(htb); err != nil {
 		return err
 	}
+	return classes(p, attrs, s)
+}
+
+// classes of an HTB.
+func classes(p resource.Place, attrs netlink.QdiscAttrs, s Spec) error {
 	for _, c := range s.Classes {
 		class := &netlink.HtbClass{
 			ClassAttrs: netlink.ClassAttrs{
