@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /* What rules ask of a packet, read from it as nf_tables reads it: ports are known of the first fragment
  * alone, and headers that are cut off are not there. Fragments are not put together: where a connection's
- * state is asked for, those behind the first are invalid. */
+ * state is asked for, those behind the first are invalid, unless it is known what became of that (parts.h). */
 #ifndef NFCHAIN_FIREWALL_H
 #define NFCHAIN_FIREWALL_H
 
 #include "flows.h"
+#include "parts.h"
 #include "skb.h"
 
 /* Behind NOTHING is none (RFC 8200 section 4.7). */
@@ -36,6 +37,14 @@ static inline int rules_behind(__u32 base)
 	return !h || h->behind;
 }
 
+/* rules_stateful tells whether any asks for the state of a connection. */
+static inline int rules_stateful(__u32 base)
+{
+	struct rules_header *h = rules_at(base);
+
+	return h && h->stateful;
+}
+
 static inline int rules_extends(__u8 protocol)
 {
 	return protocol == 0 || protocol == 43 || protocol == 44 || protocol == 51 || protocol == 60;
@@ -60,12 +69,16 @@ rules_own int rules_skip(struct __sk_buff *skb, struct rules_packet *r, struct r
 			return 0;
 		}
 		if (size == 4) {
+			if (rules_16(h + 1) & ~6)
+				bpf_skb_load_bytes(skb, t->at + 4, &r->part, 4);
 			t->at += 8;
 			if (rules_16(h + 1) & ~7) { /* not the first fragment */
+				r->place = RULES_LATER;
 				r->protocol = rules_extends(b[0]) ? RULES_NO_PROTOCOL : b[0];
 				return 0;
 			}
 			t->first = rules_16(h + 1) & 1;
+			r->place = t->first ? RULES_FIRST : RULES_WHOLE;
 		} else
 			t->at += r->protocol == 51 ? (b[1] + 2) * 4 : (b[1] + 1) * 8;
 		r->protocol = b[0];
@@ -100,7 +113,11 @@ static inline int rules_address4(struct __sk_buff *skb, struct rules_packet *r, 
 	r->source[1] = rules_32(h + 3);
 	r->destination[1] = rules_32(h + 4);
 	t->first = rules_16(b + 6) & 0x2000;
-	return !(rules_16(b + 6) & 0x1fff);
+	if (!(rules_16(b + 6) & 0x3fff))
+		return 1;
+	r->part = rules_16(b + 4);
+	r->place = rules_16(b + 6) & 0x1fff ? RULES_LATER : RULES_FIRST;
+	return r->place == RULES_FIRST;
 }
 
 static inline int rules_address6(struct __sk_buff *skb, struct rules_packet *r, struct rules_place *t)

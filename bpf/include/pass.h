@@ -313,6 +313,11 @@ static __attribute__((noinline)) int denied(struct __sk_buff *skb, __u32 i, stru
 	if (!asked) /* there always are */
 		return 1;
 	state = r->state;
+	if (unlikely(r->place == RULES_LATER) && rules_stateful(asked->base)) {
+		answer = part_went(r, steps[i].rules.whose, asked->digest, now);
+		if (answer >= 0)
+			goto answered;
+	}
 	if (unlikely(state == RULES_BEYOND)) {
 		if (!steps[i].rules.aside && rules_behind(asked->base))
 			return 1;
@@ -324,6 +329,9 @@ static __attribute__((noinline)) int denied(struct __sk_buff *skb, __u32 i, stru
 	r->state = state; /* another firewall has connections of its own */
 	if (answer < 0)
 		return 1;
+	if (unlikely(r->place == RULES_FIRST) && answer & 1 && rules_stateful(asked->base))
+		part_goes(r, steps[i].rules.whose, asked->digest, answer, now);
+answered:
 	if (steps[i].rules.aside)
 		return 0;
 	number = asked->first + (answer >> 1);

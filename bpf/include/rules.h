@@ -16,7 +16,11 @@ struct rules_packet {
 	__u8 protocol, six, state;
 	__u8 what; /* flags of TCP, type of ICMP; 0 elsewhere. For flows.h alone, as is */
 	__u32 id;  /* of an echo of ICMP; 0 elsewhere */
+	__u32 part, place; /* of a fragment the number of its packet, and which one it is: see RULES_FIRST. For the programs that read packets */
 };
+
+/* Of several fragments the first one, and those behind it. */
+enum { RULES_WHOLE, RULES_FIRST, RULES_LATER };
 
 struct rules_search {
 	__u32 keys, depth, vectors;

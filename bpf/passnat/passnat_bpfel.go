@@ -128,6 +128,24 @@ type ProgramNatWork struct {
 	Unused  uint32
 }
 
+type ProgramPart struct {
+	_           structs.HostLayout
+	Source      [2]uint64
+	Destination [2]uint64
+	Number      uint32
+	Whose       uint32
+	Six         uint32
+	Protocol    uint32
+}
+
+type ProgramPartKnown struct {
+	_      structs.HostLayout
+	Last   uint64
+	Digest uint64
+	Answer int32
+	Unused uint32
+}
+
 type ProgramRulesConnection struct {
 	_        structs.HostLayout
 	Ends     [2][2]uint64
@@ -239,6 +257,7 @@ type ProgramMapSpecs struct {
 	RulesCurrent *ebpf.MapSpec `ebpf:"rules_current"`
 	RulesFlows   *ebpf.MapSpec `ebpf:"rules_flows"`
 	RulesMemory  *ebpf.MapSpec `ebpf:"rules_memory"`
+	RulesParts   *ebpf.MapSpec `ebpf:"rules_parts"`
 	RulesTallies *ebpf.MapSpec `ebpf:"rules_tallies"`
 }
 
@@ -289,6 +308,7 @@ type ProgramMaps struct {
 	RulesCurrent *ebpf.Map `ebpf:"rules_current"`
 	RulesFlows   *ebpf.Map `ebpf:"rules_flows"`
 	RulesMemory  *ebpf.Map `ebpf:"rules_memory"`
+	RulesParts   *ebpf.Map `ebpf:"rules_parts"`
 	RulesTallies *ebpf.Map `ebpf:"rules_tallies"`
 }
 
@@ -310,6 +330,7 @@ func (m *ProgramMaps) Close() error {
 		m.RulesCurrent,
 		m.RulesFlows,
 		m.RulesMemory,
+		m.RulesParts,
 		m.RulesTallies,
 	)
 }

@@ -63,6 +63,24 @@ type ProgramMemory struct {
 	Unused  [4]uint64
 }
 
+type ProgramPart struct {
+	_           structs.HostLayout
+	Source      [2]uint64
+	Destination [2]uint64
+	Number      uint32
+	Whose       uint32
+	Six         uint32
+	Protocol    uint32
+}
+
+type ProgramPartKnown struct {
+	_      structs.HostLayout
+	Last   uint64
+	Digest uint64
+	Answer int32
+	Unused uint32
+}
+
 type ProgramRulesConnection struct {
 	_        structs.HostLayout
 	Ends     [2][2]uint64
@@ -167,6 +185,7 @@ type ProgramMapSpecs struct {
 	RulesCurrent *ebpf.MapSpec `ebpf:"rules_current"`
 	RulesFlows   *ebpf.MapSpec `ebpf:"rules_flows"`
 	RulesMemory  *ebpf.MapSpec `ebpf:"rules_memory"`
+	RulesParts   *ebpf.MapSpec `ebpf:"rules_parts"`
 	RulesTallies *ebpf.MapSpec `ebpf:"rules_tallies"`
 }
 
@@ -210,6 +229,7 @@ type ProgramMaps struct {
 	RulesCurrent *ebpf.Map `ebpf:"rules_current"`
 	RulesFlows   *ebpf.Map `ebpf:"rules_flows"`
 	RulesMemory  *ebpf.Map `ebpf:"rules_memory"`
+	RulesParts   *ebpf.Map `ebpf:"rules_parts"`
 	RulesTallies *ebpf.Map `ebpf:"rules_tallies"`
 }
 
@@ -224,6 +244,7 @@ func (m *ProgramMaps) Close() error {
 		m.RulesCurrent,
 		m.RulesFlows,
 		m.RulesMemory,
+		m.RulesParts,
 		m.RulesTallies,
 	)
 }

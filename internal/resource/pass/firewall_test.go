@@ -277,6 +277,121 @@ func TestFirstFragmentOfADatagram(t *testing.T) {
 	}
 }
 
+// TestFragmentsBehindTheFirst go as that does, whatever is there of ports in them, where rules ask for the state of connections: others, those that come before
+// it, and those of one that is dropped, are invalid.
+func TestFragmentsBehindTheFirst(t *testing.T) {
+	accepted := ruleset.Rule{Verdict: "accept", Counted: true, Match: ruleset.Match{Protocol: "udp", DestinationPorts: ruleset.Ports{First: 111, Last: 111}, States: []string{"new", "established"}}}
+	refused := ruleset.Rule{Verdict: "drop", Counted: true, Match: ruleset.Match{Protocol: "udp", DestinationPorts: ruleset.Ports{First: 112, Last: 112}}}
+	invalid := ruleset.Rule{Verdict: "drop", Counted: true, Match: ruleset.Match{States: []string{"invalid"}}}
+	const accepts, refuses, invalidates = 0, 1, 2
+	p, f := sides(t), Firewall{Slot: 3, Name: "fw", Policy: "accept", Rules: []ruleset.Rule{accepted, refused, invalid}}
+	both(t, p, f, f)
+	data := make([]byte, 1392)
+	four := func(id uint16, fragment uint16, protocol byte, payload ...[]byte) []byte {
+		inner := frame(payload...)
+		ip := ipv4(protocol, 0, fragment, nil, len(inner))
+		binary.BigEndian.PutUint16(ip[4:], id)
+		return frame(ether(typeIPv4), ip, inner)
+	}
+	six := func(id uint16, offset uint16, more bool, protocol byte, payload ...[]byte) []byte {
+		h := fragmentHeader(protocol, offset, more)
+		binary.BigEndian.PutUint16(h[6:], id)
+		inner := frame(append([][]byte{h}, payload...)...)
+		return frame(ether(typeIPv6), ipv6(44, 0, len(inner)), inner)
+	}
+	from := func(f []byte) []byte { // another end
+		f = slices.Clone(f)
+		at := 14 + 15
+		if f[12] == typeIPv6>>8 {
+			at = 14 + 23
+		}
+		f[at]++
+		return f
+	}
+	to := func(port uint16) []byte {
+		h := ports(1000, port)[:8]
+		binary.BigEndian.PutUint16(h[4:], 5000)
+		return h
+	}
+	for name, version := range map[string]struct {
+		first       func(id, port uint16) []byte
+		later, last func(id uint16) []byte
+	}{
+		"IPv4": {
+			func(id, port uint16) []byte { return four(id, 0x2000, 17, to(port), data) },
+			func(id uint16) []byte { return four(id, 0x2000|175, 17, data) },
+			func(id uint16) []byte { return four(id, 350, 17, data) },
+		},
+		"IPv6": {
+			func(id, port uint16) []byte { return six(id, 0, true, 17, to(port), data) },
+			func(id uint16) []byte { return six(id, 175, true, 17, data) },
+			func(id uint16) []byte { return six(id, 350, false, 17, data) },
+		},
+		"IPv6, with an extension behind": {
+			func(id, port uint16) []byte { return six(id, 0, true, 60, extension(17), to(port), data) },
+			func(id uint16) []byte { return six(id, 175, true, 60, data) },
+			func(id uint16) []byte { return six(id, 350, false, 60, data) },
+		},
+	} {
+		base := uint16(len(name)) << 8 // of IPv6 two are known in one table
+		for i, c := range []struct {
+			frame []byte
+			rule  int
+		}{
+			{version.later(base + 1), invalidates},
+			{version.first(base+1, 111), accepts},
+			{version.later(base + 1), accepts},
+			{version.later(base + 2), invalidates},
+			{from(version.later(base + 1)), invalidates},
+			{version.first(base+2, 112), refuses},
+			{version.later(base + 2), invalidates},
+			{version.last(base + 1), accepts},
+			{version.first(base+3, 111), accepts},
+			{version.last(base + 3), accepts},
+		} {
+			if got := meets(t, p, "eth0", f, c.frame); got != c.rule {
+				t.Errorf("%s: packet %d meets rule %d, want %d", name, i, got, c.rule)
+			}
+		}
+		more := f
+		more.Rules = append(slices.Clone(f.Rules), rule("accept"))
+		for _, s := range []Firewall{more, f} { // and while edits put other programs in the place of those there
+			for _, device := range []string{"eth0", "eth1"} {
+				with := guards(device, s)
+				with.Steps = append(with.Steps, Step{Act: Count})
+				apply(t, p, resource.Update, with)
+				apply(t, p, resource.Update, guards(device, s))
+			}
+		}
+		if got := meets(t, p, "eth0", f, version.later(base+1)); got != accepts {
+			t.Errorf("%s: behind an edit it meets rule %d", name, got)
+		}
+		f.Rules[accepts].States = []string{"new"} // and what they said of the first counts no more
+		for _, device := range []string{"eth0", "eth1"} {
+			apply(t, p, resource.Update, guards(device, f))
+		}
+		if got := meets(t, p, "eth0", f, version.later(base+3)); got != invalidates {
+			t.Errorf("%s: by other rules it meets rule %d", name, got)
+		}
+		f.Rules[accepts].States = []string{"new", "established"}
+		for _, device := range []string{"eth0", "eth1"} {
+			apply(t, p, resource.Update, guards(device, f))
+		}
+	}
+	f.Rules = []ruleset.Rule{{Verdict: "accept", Counted: true, Match: ruleset.Match{Protocol: "udp", DestinationPorts: ruleset.Ports{First: 111, Last: 111}}}, refused}
+	for _, device := range []string{"eth0", "eth1"} {
+		apply(t, p, resource.Update, guards(device, f))
+	}
+	for _, c := range []struct {
+		frame []byte
+		rule  int
+	}{{four(9, 0x2000, 17, to(111), data), 0}, {four(9, 175, 17, data), none}} {
+		if got := meets(t, p, "eth0", f, c.frame); got != c.rule {
+			t.Errorf("where no rule asks for connections it meets rule %d, want %d", got, c.rule)
+		}
+	}
+}
+
 // TestConnectionsMove to a table of another size, and into the one of two firewalls that were apart.
 func TestConnectionsMove(t *testing.T) {
 	p, f := sides(t), opens()
@@ -447,7 +562,7 @@ func TestFirewallsReadBack(t *testing.T) {
 			known[want.Fingerprint()] = true
 		}
 		west, east := mapsAt(t, p, "eth0"), mapsAt(t, p, "eth1")
-		for _, name := range []string{rulesFlowsMap, rulesTalliesMap, rulesCountedMap, rulesMemoryMap} {
+		for _, name := range []string{rulesFlowsMap, rulesTalliesMap, rulesPartsMap, rulesCountedMap, rulesMemoryMap} {
 			if shared := west[name] == east[name]; shared != (name != rulesMemoryMap || pair[0].Aside == pair[1].Aside) {
 				t.Errorf("%s is shared: %t", name, shared)
 			}

@@ -91,8 +91,13 @@ func (f *furnishing) load() (*Loaded, error) {
 	return l, nil
 }
 
-// connections are those of a pass that has room for as many, if one follows the same.
+// connections are those of a pass that has room for as many, if one follows the same; so are first fragments, those behind which go as these do.
 func (f *furnishing) connections() {
+	for _, k := range f.others {
+		if k.follows(f.steps) && f.takes(k, rulesPartsMap) {
+			break
+		}
+	}
 	f.spec.Maps[rulesFlowsMap].MaxEntries = f.Connections
 	for _, k := range f.others {
 		if k.follows(f.steps) && f.takes(k, rulesFlowsMap, rulesTalliesMap) {

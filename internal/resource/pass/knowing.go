@@ -14,6 +14,7 @@ const (
 	rulesMemoryMap  = "rules_memory"
 	rulesFlowsMap   = "rules_flows"
 	rulesTalliesMap = "rules_tallies"
+	rulesPartsMap   = "rules_parts"
 	rulesCountedMap = "rules_counted"
 	rulesCurrentMap = "rules_current"
 	rulesAskedMap   = "rules_asked"

@@ -15,8 +15,10 @@
 //   - IPv6's extension headers are looked through, eight of them at most; what follows
 //     more is of a flow without ports. So is ESP, and a transport header that is cut off.
 //   - Rules of firewalls see ports in the first fragment alone, and nothing where a header is
-//     cut off. Fragments are not put together, so that those behind the first, and a first
-//     that has not all of its header, are of an invalid state. TCP's sequence numbers and checksums are not looked at.
+//     cut off. Fragments are not put together; where any rule asks for states, those behind a
+//     first one that was accepted go as it did. Others behind the first, and a first that has
+//     not all of its header, are of an invalid state. TCP's sequence numbers and checksums are
+//     not looked at.
 //   - What the kernel merged of several segments (GSO, GRO) is counted and charged as
 //     those on a wire, and dropped, copied or let go on as one.
 package pass

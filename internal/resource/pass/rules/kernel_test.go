@@ -44,8 +44,8 @@ func loaded(t testing.TB, tables ...*rules.Table) (*rulestest.ProgramObjects, []
 // Where a question has what, from the start of its frame.
 const (
 	sourceAt, destinationAt, portsAt, protocolAt, sixAt, stateAt = 16, 32, 48, 56, 57, 58
-	baseAt, answerAt, slotAt, generationAt                       = 64, 68, 72, 76
-	whatAt, idAt, nowAt, foundAt, questionSize                   = 59, 60, 80, 88, 96
+	baseAt, answerAt, slotAt, generationAt                       = 72, 76, 80, 84
+	whatAt, idAt, nowAt, foundAt, questionSize                   = 59, 60, 88, 96, 104
 )
 
 // question that the program answers.
