@@ -23,7 +23,8 @@ func (a *app) compareCmd() *cobra.Command {
 with its interval and a verdict: better, worse, same or undecided. The second run as
 a whole is slower, faster, the same or undecided by the main metric of each condition
 through the chain, all intervals together holding with 95%. Worse is what is surely
-on the wrong side of 1 and more than --tolerance from it.
+on the wrong side of 1 and more than --tolerance from it; so is a condition whose trials
+all failed in the second run alone.
 
 Runs from unlike machines are refused unless --force, and then marked.`,
 		Example: "  nfchain compare 20261121-0353 last\n  nfchain compare 20261121-0353 last --tolerance 5% -o json", Args: cobra.ExactArgs(2),

@@ -116,15 +116,36 @@ func (p *Point) lead(functions, copies []api.Function, each int, called map[stri
 func (p *Point) follow(called map[string][]string) {
 	p.Chain.Endpoints = slices.Clone(p.Chain.Endpoints)
 	for i, f := range p.Chain.Functions {
-		p.Chain.Functions[i].Options = api.Followed(f.Options, called)
+		p.Chain.Functions[i].Options = following(f.Options, called)
 	}
 	for i, e := range p.Chain.Endpoints {
 		options := maps.Clone(e.Options)
 		for kind, o := range options {
-			options[kind] = api.Followed(o, called)
+			options[kind] = following(o, called)
 		}
 		p.Chain.Endpoints[i].Options = options
 	}
+}
+
+// following are options, of a program that waits for others under the names that these have now.
+func following(options any, called map[string][]string) any {
+	o, is := options.(api.Following)
+	if !is {
+		return options
+	}
+	var nodes []string
+	_, was := o.Follows()
+	for _, name := range was {
+		copies, copied := called[name]
+		if !copied {
+			copies = []string{name}
+		}
+		nodes = append(nodes, copies...)
+	}
+	if slices.Equal(nodes, was) {
+		return options
+	}
+	return o.Following(nodes)
 }
 
 // copyAll repeats the whole list of functions n times.

@@ -52,7 +52,7 @@ const awkward = "1234 (a) R 1 (b) S 1 1234 1234 0 -1 4194560 99 0 0 0 250 50 7 8
 
 func TestParseProcess(t *testing.T) {
 	got, ok := parseProcess(awkward)
-	want := processTimes{command: "a) R 1 (b", user: 250, system: 50, started: 777, parent: 1, flags: 4194560}
+	want := processTimes{command: "a) R 1 (b", user: 250, system: 50, waited: 15, started: 777, parent: 1, flags: 4194560}
 	if !ok || got != want {
 		t.Errorf("got %+v, %v, want %+v", got, ok, want)
 	}

@@ -19,6 +19,7 @@ const ticksPerSecond = 100
 type processTimes struct {
 	command      string
 	user, system uint64  // ticks
+	waited       uint64  // ticks of the children that have ended and that it waited for, and theirs
 	took         *int64  // the same together, ns
 	started      uint64  // ticks since boot; with the id it names the process
 	peak         *uint64 // largest resident size that it ever had, bytes
@@ -86,15 +87,15 @@ func parseProcess(s string) (processTimes, bool) {
 	}
 	p := processTimes{command: strings.ToValidUTF8(s[opened+1:closed], "�")}
 	// Fields are counted from 1 there, and these begin with the third.
-	var parent uint64
-	for field, to := range map[int]*uint64{4: &parent, 9: &p.flags, 14: &p.user, 15: &p.system, 22: &p.started} {
+	var parent, user, system uint64
+	for field, to := range map[int]*uint64{4: &parent, 9: &p.flags, 14: &p.user, 15: &p.system, 16: &user, 17: &system, 22: &p.started} {
 		n, err := strconv.ParseUint(fields[field-3], 10, 64)
 		if err != nil {
 			return processTimes{}, false
 		}
 		*to = n
 	}
-	p.parent = int(parent)
+	p.parent, p.waited = int(parent), user+system
 	return p, true
 }
 

@@ -137,7 +137,7 @@ func (r Report) fitFigure(fits []experiment.Fit, nth int) figure {
 		}
 	}
 	return figure{Title: upperFirst(l.Title), SVG: template.HTML(l.SVG()),
-		Caption: howToRead + " Lines are the models, beyond the values that they were fitted to as well."}
+		Caption: r.howToRead(r.measured(first.Metric), first.Metric) + " Lines are the models, beyond the values that they were fitted to as well."}
 }
 
 // curves of a model: one, or one for each number of flows, from point to point.

@@ -35,10 +35,10 @@ func (r Report) goodputFigures() (out []figure) {
 func (r Report) barFigure(metric string) figure {
 	u := unitFor(metric, largest(r.Conditions, metric))
 	name := words.Metric(metric)
-	bars := plot.Bars{ID: "bars-" + metric, Title: name + " of every condition", Kinds: pathKinds,
+	bars := plot.Bars{ID: r.prefix + "bars-" + metric, Title: name + " of every condition", Kinds: pathKinds,
 		X: plot.Axis{Label: axisLabel(metric, u)}, Groups: r.barGroups(metric, u)}
 	bars.Description = r.describe(metric, r.measured(metric))
-	caption := howToRead
+	caption := r.howToRead(r.measured(metric), metric)
 	if len(r.pairs()) > 0 {
 		caption = "Chain against direct path. " + caption
 	}

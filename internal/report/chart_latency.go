@@ -31,10 +31,9 @@ func (r Report) latencyFigures(stem string) (out []figure) {
 	if len(series) == 0 {
 		return nil
 	}
-	caption := "Median over the trials at each percentile. Error bars bound that median; small dots are the single trials."
-	if r.latencyAxis(stem, percentiles).Log {
-		caption += " The scale is logarithmic."
-	}
+	covered := r.covered(series, percentiles...)
+	caption := "Median over the trials at each percentile. Error bars bound that median with " + covered + smallDots(covered) +
+		scaleText(r.latencyLines(stem, percentiles, series, labels(r.Conditions), 0))
 	return []figure{r.panelled(figure{Title: upperFirst(words.Metric(stem)), Caption: caption}, series, func(some []int, name labeller, nth int) plot.Lines {
 		return r.latencyLines(stem, percentiles, some, name, nth)
 	})}
@@ -50,10 +49,21 @@ func (r Report) latencyPercentiles(stem string) (out []string) {
 	return out
 }
 
-// latencyAxis has every trial on it.
+// scaleText says that a chart has a logarithmic scale, and what that leaves out.
+func scaleText(l plot.Lines) string {
+	switch {
+	case !l.Logarithmic():
+		return ""
+	case l.OffScale() > 0:
+		return " The scale is logarithmic; trials at zero have no place on it."
+	}
+	return " The scale is logarithmic."
+}
+
+// latencyAxis has every trial on it, but for those at zero where it is logarithmic.
 func (r Report) latencyAxis(stem string, percentiles []string) plot.Axis {
 	least, most := r.latencyRange(percentiles)
-	far := least > 0 && most/least > 12
+	far := least > 0 && most/least > 12 && r.aboveZero(percentiles)
 	return plot.Axis{Label: axisLabel(stem, r.latencyUnit(stem, percentiles)), Zero: !far, Log: far}
 }
 
@@ -81,11 +91,23 @@ func (r Report) latencyLines(stem string, percentiles []string, conditions []int
 	return l
 }
 
-// latencyRange is the least and the greatest value of any trial.
+// aboveZero tells metrics whose centres all have a place on a logarithmic axis.
+func (r Report) aboveZero(metrics []string) bool {
+	for _, c := range r.Conditions {
+		for _, m := range metrics {
+			if s, has := c.Metrics[m]; has && centre(s) <= 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// latencyRange is the least value above zero and the greatest of any trial.
 func (r Report) latencyRange(percentiles []string) (least, most float64) {
 	for _, t := range r.Run.Trials {
 		for _, m := range percentiles {
-			if v, has := t.Metrics[m]; has && finite(v) {
+			if v, has := t.Metrics[m]; has && finite(v) && v > 0 {
 				if least == 0 || v < least {
 					least = v
 				}

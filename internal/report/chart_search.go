@@ -57,7 +57,7 @@ func (r Report) frameSizeFigure(metric string) figure {
 	for _, s := range l.Series {
 		slices.SortStableFunc(s.Points, func(a, b plot.Point) int { return int(a.X - b.X) })
 	}
-	caption := howToRead
+	caption := r.howToRead(r.measured(metric), metric)
 	if medium := r.mediumSeries(u); metric == "throughput_pps" && len(medium.Points) > 0 {
 		l.Series = append(l.Series, medium)
 		caption += " The dashed line is the most that the medium carries (RFC 2544 §20)."

@@ -125,15 +125,13 @@ func (s *sweep) id(kind string, nth int) string {
 // figure draws ours and, where the source has values, the source's on a panel and a
 // scale of their own.
 func (s *sweep) figure(ours []int, nth int) figure {
-	f := figure{Title: s.heading(ours, nth), Caption: howToRead}
+	f := figure{Title: s.heading(ours, nth), Caption: s.howToRead(s.conditions(ours), s.metric)}
 	theirs := s.of(ours, nth)
 	l, fitted := s.measured(ours, nth)
 	if fitted {
 		f.Caption += " Lines without markers are fitted models, drawn beyond the points that they were fitted to as well."
 	}
-	if l.Y.Log {
-		f.Caption += " The scale is logarithmic."
-	}
+	f.Caption += scaleText(l)
 	if len(sourceLevels(theirs)) < 2 { // one value is a sentence rather than a chart
 		f.SVG = template.HTML(l.SVG())
 		if len(theirs) > 0 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"maps"
+	"math"
 	"slices"
 
 	"nfchain.dev/nfchain/internal/report/plot"
@@ -65,18 +66,26 @@ func (r Report) timeFigure(metric string, conditions []int, nth int) figure {
 		}
 	}
 	return figure{Title: continued(upperFirst(l.Title), nth), SVG: template.HTML(l.SVG()),
-		Caption: "One curve for each trial; the trials of one condition look alike. Each value is of the step that ends there."}
+		Caption: "One curve for each trial; the trials of one condition look alike. Each value is of the step that ends there; a curve is broken where nothing was measured."}
 }
 
-// course is a series as points; a step in which nothing was measured has none.
+// course is a series as points, none where nothing was measured at all. A step in which
+// nothing was has a point without a value, so that its neighbours are not joined.
 func course(s trial.Series, u unit) (points []plot.Point) {
+	if !slices.ContainsFunc(s.Values, measuredStep) {
+		return nil
+	}
 	for i, v := range s.Values {
-		if v != nil && finite(*v) {
-			points = append(points, plot.Point{X: float64(i+1) * s.StepS, Y: *v / u.Factor})
+		p := plot.Point{X: float64(i+1) * s.StepS, Y: math.NaN()}
+		if measuredStep(v) {
+			p.Y = *v / u.Factor
 		}
+		points = append(points, p)
 	}
 	return points
 }
+
+func measuredStep(v *float64) bool { return v != nil && finite(*v) }
 
 func (r Report) largestOverTime(metric string) (most float64) {
 	for _, t := range r.Run.Trials {

@@ -98,3 +98,90 @@ func TestManyConditionsArePartedByAFactor(t *testing.T) {
 		t.Errorf("%d bars in\n%s", n, svg)
 	}
 }
+
+// TestIntervalsOfFewTrialsSayWhatTheyCover, on the card and below the charts.
+func TestIntervalsOfFewTrialsSayWhatTheyCover(t *testing.T) {
+	of := func(repeats int) Report {
+		run := trial.Run{Repeats: repeats}
+		for length := range 3 {
+			c := trial.Condition{Path: trial.PathChain, Protocol: trial.Latency, Tool: "tool", Flows: 1, Length: 2 + length, Factors: map[string]any{"length": 2 + length}}
+			value := 1e4
+			addCondition(&run, c, func() map[string]float64 {
+				value++
+				return map[string]float64{"latency_p50_ns": value, "latency_p99_ns": 2 * value}
+			})
+		}
+		return New(run)
+	}
+	for repeats, want := range map[int]string{3: "75%", 4: "87.5%", 6: "95%"} {
+		r := of(repeats)
+		cards, _ := r.cards()
+		if len(cards) != 3 || !strings.HasPrefix(cards[0].Below, want+" interval [") {
+			t.Errorf("%d repeats: %+v", repeats, cards)
+		}
+		for _, f := range append(r.mainFigures(), r.latencyFigures("latency_ns")...) {
+			if !strings.Contains(f.Caption, want) || strings.Contains(f.Caption, "fewer than six") != (repeats < 6) {
+				t.Errorf("%d repeats: %q", repeats, f.Caption)
+			}
+		}
+	}
+	mixed := of(6)
+	mixed.Conditions[1] = of(3).Conditions[1]
+	if got := mixed.howToRead([]int{0, 1, 2}, "latency_p50_ns"); !strings.HasPrefix(got, "Error bars are 75% and 95% intervals (fewer") {
+		t.Error(got)
+	}
+}
+
+// TestOutageBreaksTheCurve: what lies on both sides of steps without a value is not joined.
+func TestOutageBreaksTheCurve(t *testing.T) {
+	at := func(v float64) *float64 { return &v }
+	run := trial.Run{Repeats: 1, Conditions: []trial.Condition{{}}, Trials: []trial.Trial{{Repeat: 1, Series: map[string]trial.Series{
+		"goodput_bps": {StepS: 1, Values: []*float64{at(1e9), at(1e9), nil, nil, at(1e9), at(1e9), nil, at(1e9)}}}}}}
+	figures := New(run).timeFigures()
+	if len(figures) != 1 || !strings.Contains(figures[0].Caption, "broken where nothing was measured") {
+		t.Fatalf("%+v", figures)
+	}
+	curve := regexp.MustCompile(`class="k0 line" d="([^"]+)"`).FindStringSubmatch(string(figures[0].SVG))
+	if curve == nil || !regexp.MustCompile(`^(M[^MLh]+L[^MLh]+){2}M[^MLh]+h4$`).MatchString(curve[1]) {
+		t.Errorf("%q", curve)
+	}
+}
+
+// TestTrialsAtZeroKeepTheLogarithm that the caption tells of, and it says that they are not
+// on it; where a centre is zero there is no logarithm, and the caption does not say so.
+func TestTrialsAtZeroKeepTheLogarithm(t *testing.T) {
+	const scale, out = "The scale is logarithmic", "trials at zero have no place on it"
+	for name, c := range map[string]struct {
+		values             []float64
+		logarithmic, leave bool
+	}{"above": {[]float64{1, 2, 3}, true, false}, "one trial at zero": {[]float64{0, 2, 3}, true, true}, "a centre at zero": {[]float64{0, 0, 3}, false, false}} {
+		run := trial.Run{Repeats: 3}
+		for length := range 3 {
+			n := 0
+			addCondition(&run, trial.Condition{Path: trial.PathChain, Protocol: trial.Latency, Tool: "tool", Flows: 1, Length: 2 + length, Factors: map[string]any{"length": 2 + length}},
+				func() map[string]float64 {
+					v := 1000 * c.values[n] * map[int]float64{0: 1, 1: 100, 2: 1000}[length]
+					n++
+					return map[string]float64{"latency_p50_ns": v, "latency_p99_ns": v}
+				})
+		}
+		for _, f := range append(New(run).mainFigures(), New(run).latencyFigures("latency_ns")...) {
+			if strings.Contains(f.Caption, scale) != c.logarithmic || strings.Contains(f.Caption, out) != c.leave {
+				t.Errorf("%s: %s: %q", name, f.Title, f.Caption)
+			}
+		}
+	}
+}
+
+// TestConditionsWithoutTheAxisAreDrawnToo, behind those that have it.
+func TestConditionsWithoutTheAxisAreDrawnToo(t *testing.T) {
+	run := sampleOf("goodput_bps", 3).Run
+	addCondition(&run, trial.Condition{Path: trial.PathChain, Protocol: trial.UDP, Tool: "other", Flows: 77, Length: 2}, func() map[string]float64 { return map[string]float64{"goodput_bps": 5e9} })
+	figures := New(run).mainFigures()
+	if len(figures) != 2 || figures[1].Title != "Goodput, where the length of the chain was not varied" || !strings.Contains(string(figures[1].SVG), "5.000 Gb/s") {
+		t.Errorf("%d figures: %+v", len(figures), figures[len(figures)-1])
+	}
+	if alone := sampleOf("goodput_bps", 3).mainFigures(); len(alone) != 1 {
+		t.Errorf("%d figures where all have it", len(alone))
+	}
+}

@@ -56,7 +56,7 @@ type Comparison struct {
 	Unlike trial.List[Difference] `json:"unlike"`
 	Noted  trial.List[Difference] `json:"noted"`
 	Margin float64                `json:"margin_ratio"`
-	// Verdict is slower, faster, same or undecided, over the gated changes.
+	// Verdict is slower, faster, same or undecided, over the gated changes and Lost.
 	Verdict string `json:"verdict"`
 	// GateConfidence of each gated change's interval: so high that all of them
 	// hold at once with 95% (Bonferroni).
@@ -66,6 +66,8 @@ type Comparison struct {
 	// OnlyA and OnlyB are the conditions without a partner.
 	OnlyA trial.List[trial.Condition] `json:"only_a"`
 	OnlyB trial.List[trial.Condition] `json:"only_b"`
+	// Lost are the gated conditions that run a measured and run b has no value of.
+	Lost trial.List[Loss] `json:"lost"`
 
 	label labeller
 }
@@ -121,10 +123,13 @@ func Compare(a, b Report, o CompareOptions) (Comparison, error) {
 		return c, fmt.Errorf("%w: %s", ErrUnlike, JoinDifferences(c.Unlike))
 	}
 	pairs := c.match(a, b)
-	gated := gatedPairs(a, b, pairs)
+	gated := c.gatedPairs(a, b, pairs)
 	c.GateConfidence = 1 - .05/float64(max(1, len(gated)))
 	for _, p := range pairs {
 		c.compare(a, b, p, gated)
+	}
+	if c.Verdict = c.overall(); c.Verdict == Slower {
+		return c, nil // also where nothing is left to compare, since every trial failed
 	}
 	if len(c.Changes) == 0 && len(pairs) > 0 {
 		return c, fmt.Errorf("%w: %s and %s", ErrNoMetric, a.Run.ID, b.Run.ID)
@@ -132,7 +137,6 @@ func Compare(a, b Report, o CompareOptions) (Comparison, error) {
 	if len(c.Changes) == 0 {
 		return c, fmt.Errorf("%w: %s and %s", ErrNothingInCommon, a.Run.ID, b.Run.ID)
 	}
-	c.Verdict = c.overall()
 	return c, nil
 }
 
@@ -147,13 +151,16 @@ func CheckAlike(a trial.Run, environment trial.Environment) error {
 	return nil
 }
 
-// overall is the verdict over the gated changes.
+// overall is the verdict over the gated changes and what was lost.
 func (c Comparison) overall() string {
 	n := map[string]int{}
 	for _, change := range c.Changes {
 		if change.Gated {
 			n[change.Verdict]++
 		}
+	}
+	for _, l := range c.Lost {
+		n[l.Verdict]++
 	}
 	switch {
 	case n[Worse] > 0:
@@ -166,12 +173,17 @@ func (c Comparison) overall() string {
 	return Same
 }
 
-// Worse lists the gated changes for the worse, each in a line, for a gate to act
-// on.
+// Worse lists the gated changes for the worse, and the conditions whose trials all
+// failed, each in a line, for a gate to act on.
 func (c Comparison) Worse() (lines []string) {
 	for _, change := range c.Changes {
 		if change.Gated && change.Verdict == Worse {
 			lines = append(lines, fmt.Sprintf("%s: %s was %s and is %s", c.labelOf(change.Condition), change.name(), change.textA, change.textB))
+		}
+	}
+	for _, l := range c.Lost {
+		if l.Verdict == Worse {
+			lines = append(lines, c.lossText(l))
 		}
 	}
 	return lines

@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 
 	"nfchain.dev/nfchain/internal/stats"
 	"nfchain.dev/nfchain/internal/trial"
@@ -36,24 +37,25 @@ func (c *Comparison) match(a, b Report) (pairs []matched) {
 
 // gatedPairs are the pairs whose main metric the comparison as a whole goes by:
 // those through the chain, since no function touches the direct path; or all,
-// where there is nothing else.
-func gatedPairs(a, b Report, pairs []matched) map[matched]bool {
-	chain, all := map[matched]bool{}, map[matched]bool{}
+// where run a has nothing else. Those that run b has no value of are lost.
+func (c *Comparison) gatedPairs(a, b Report, pairs []matched) map[matched]bool {
+	gated, outcomes := map[matched]bool{}, b.outcomes()
+	chain := slices.ContainsFunc(a.Conditions, throughChain)
 	for _, p := range pairs {
 		m := mainMetric(a.Conditions[p.a])
-		if _, both := b.Conditions[p.b].Metrics[m]; m == "" || ofTool(m) || !both {
+		if m == "" || ofTool(m) || chain && !throughChain(a.Conditions[p.a]) {
 			continue
 		}
-		all[p] = true
-		if a.Conditions[p.a].Path == trial.PathChain {
-			chain[p] = true
+		if _, both := b.Conditions[p.b].Metrics[m]; both {
+			gated[p] = true
+		} else {
+			c.Lost = append(c.Lost, lossOf(b.Conditions[p.b].Condition, m, outcomes[p.b]))
 		}
 	}
-	if len(chain) > 0 {
-		return chain
-	}
-	return all
+	return gated
 }
+
+func throughChain(c trial.Summary) bool { return c.Path == trial.PathChain }
 
 // compare adds the changes of one pair of conditions.
 func (c *Comparison) compare(a, b Report, p matched, gated map[matched]bool) {

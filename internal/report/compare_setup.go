@@ -66,7 +66,7 @@ func setupDifferences(a, b *trial.Setup) []Difference {
 		of("GSO", func(i trial.InterfaceSetup) string { return superText(i.GSOMaxBytes, i.GSOIPv4MaxBytes) }),
 		of("GRO", func(i trial.InterfaceSetup) string { return superText(i.GROMaxBytes, i.GROIPv4MaxBytes) }),
 	}
-	all = append(all, unequalMaps("wiring's ", a.WiringSettings, b.WiringSettings)...)
+	all = append(all, unequalMaps("wiring's setting ", a.WiringSettings, b.WiringSettings)...)
 	all = append(all, unequalMaps("offload ", offloads(*a), offloads(*b))...)
 	all = append(all, unequalMaps("knob ", knobs(*a), knobs(*b))...)
 	return unequal(append(all, unequalMaps("chain's setting ", ownSettings(*a), ownSettings(*b))...))

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"nfchain.dev/nfchain/internal/stats"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // JSON writes a comparison as one object.
@@ -25,8 +27,11 @@ func (c Comparison) Text(w io.Writer) error {
 		section(&b, "FORCED: UNLIKE ENVIRONMENTS, WHICH MAY BE THE WHOLE DIFFERENCE", bulleted(differenceLines(c.Unlike)))
 	}
 	section(&b, "ALSO DIFFERENT", bulleted(differenceLines(c.Noted)))
-	b.WriteString("\n")
-	aligned(&b, c.table())
+	if len(c.Changes) > 0 {
+		b.WriteString("\n")
+		aligned(&b, c.table())
+	}
+	section(&b, "NO LONGER MEASURED", bulleted(c.losses()))
 	section(&b, "NOT COMPARED", bulleted(c.alone()))
 	section(&b, "", c.notes())
 	_, err := io.WriteString(w, b.String())
@@ -76,6 +81,9 @@ func (r Report) againstTable() table {
 	t := r.Against.table()
 	t.Title = "Against the baseline"
 	t.Caption = "a: " + r.Against.A.String() + ". This run, b, is " + r.Against.overallText("a") + "."
+	if lost := r.Against.losses(); len(lost) > 0 {
+		t.Caption += " No longer measured: " + strings.Join(lost, "; ") + "."
+	}
 	return t
 }
 
@@ -95,9 +103,28 @@ func (c Comparison) overallText(a string) string {
 	case Same:
 		return "the same as " + tolerance
 	case Undecided:
-		return "undecided against " + tolerance + ": the repeats are too few or scatter too much"
+		return "undecided against " + tolerance + ": " + c.whyUndecided()
+	}
+	if c.Verdict == Slower && c.onlyLost() {
+		return Slower + " than " + tolerance + ": every trial of " + words.Plural(len(c.Worse()), "condition") + " failed"
 	}
 	return c.Verdict + " than " + tolerance
+}
+
+// whyUndecided says what keeps a verdict from being told.
+func (c Comparison) whyUndecided() string {
+	switch {
+	case len(c.Lost) > 0:
+		return words.Plural(len(c.Lost), "condition") + " measured before without a value now"
+	case !slices.ContainsFunc(c.Changes, func(change Change) bool { return change.Gated }):
+		return "no condition through the chain was measured in both"
+	}
+	return "the repeats are too few or scatter too much"
+}
+
+// onlyLost tells a run that is slower by what it lost alone.
+func (c Comparison) onlyLost() bool {
+	return !slices.ContainsFunc(c.Changes, func(change Change) bool { return change.Gated && change.Verdict == Worse })
 }
 
 // verdictText marks the changes that the whole goes by.
@@ -124,6 +151,9 @@ func (c Comparison) notes() []string {
 	n := map[string]int{}
 	for _, change := range c.Changes {
 		n[change.Verdict]++
+	}
+	for _, l := range c.Lost {
+		n[l.Verdict]++
 	}
 	var counts []string
 	for _, verdict := range []string{Better, Worse, Same, Undecided, Changed} {

@@ -205,3 +205,16 @@ func TestOldRunsAreComparedAndSaid(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownSettingsAreNamedInWords: what one of two runs knows nothing of, in the plural.
+func TestUnknownSettingsAreNamedInWords(t *testing.T) {
+	a, b := sampleSetup(0), sampleSetup(0)
+	a.WiringSettings, b.WiringSettings = map[string]string{"mode": "l3"}, nil
+	var found []string
+	for _, d := range setupDifferences(&a, &b) {
+		found = append(found, d.What)
+	}
+	if !slices.Equal(found, []string{"wiring's settings"}) {
+		t.Errorf("%q", found)
+	}
+}

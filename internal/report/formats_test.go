@@ -174,3 +174,55 @@ func TestJUnitOfASearch(t *testing.T) {
 		}
 	}
 }
+
+func junitOf(t *testing.T, r Report) (s suite) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := JUnit(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	if err := xml.Unmarshal(b.Bytes(), &s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestJUnitOfFailedTrials: they are stored, and no pass, neither all of a condition nor one.
+func TestJUnitOfFailedTrials(t *testing.T) {
+	for name, c := range map[string]struct {
+		fails int
+		want  string
+	}{
+		"all": {6, "0 of 6 repeats measured anything, 6 failed: failed: iperf3: connection refused"},
+		"one": {1, "5 of 6 repeats measured anything, 1 failed: failed: iperf3: connection refused"},
+	} {
+		left := c.fails
+		run := sampleBench().Run
+		for i := range run.Trials {
+			if run.Trials[i].Condition == 0 && left > 0 {
+				left--
+				failing(&run.Trials[i])
+			}
+		}
+		if s := junitOf(t, New(run)); s.Errors != 1 || s.Cases[0].Error == nil || s.Cases[0].Error.Message != c.want {
+			t.Errorf("%s: %+v", name, s.Cases[0].Error)
+		}
+	}
+}
+
+// TestJUnitOfAGate: slower than the baseline is a failure.
+func TestJUnitOfAGate(t *testing.T) {
+	for by, want := range map[float64]string{.5: "failure", 1: "skipped"} {
+		r := changed(by)
+		c, err := Compare(sampleBench(), r, CompareOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Against = &c
+		s := junitOf(t, r)
+		last := s.Cases[len(s.Cases)-1]
+		if last.Class != "edge.baseline" || (last.Failure != nil) != (want == "failure") || (last.Skipped != nil) != (want == "skipped") || s.Failures != b2i(want == "failure") {
+			t.Errorf("× %v: %+v", by, last)
+		}
+	}
+}

@@ -33,15 +33,15 @@ func (r Report) unmeasured() (out []gap) {
 	if r.Run.State == trial.Running {
 		return nil
 	}
-	done, failed := r.counted()
+	of := r.outcomes()
 	name, without := labels(r.Conditions), []string{}
 	for i, c := range r.Conditions {
 		switch {
-		case done[i] == 0 && failed[i] == "":
+		case of[i].done == 0 && of[i].failed == 0:
 			without = append(without, name.of(c.Condition))
-		case done[i] < r.Run.RepeatsOf(c.Condition):
-			why := fmt.Sprintf("has %d of %s", done[i], words.Plural(r.Run.RepeatsOf(c.Condition), "trial"))
-			out = append(out, gap{name.of(c.Condition), strings.TrimSuffix(why+"; "+failed[i], "; ")})
+		case of[i].done < r.Run.RepeatsOf(c.Condition):
+			why := fmt.Sprintf("has %d of %s", of[i].done, words.Plural(r.Run.RepeatsOf(c.Condition), "trial"))
+			out = append(out, gap{name.of(c.Condition), strings.TrimSuffix(why+"; "+of[i].why, "; ")})
 		}
 	}
 	if len(without) > 0 {
@@ -50,20 +50,32 @@ func (r Report) unmeasured() (out []gap) {
 	return out
 }
 
-// counted is how many trials each condition has, without those that failed and
-// so measured nothing; failed is why the first of these did.
-func (r Report) counted() (done []int, failed []string) {
-	done, failed = make([]int, len(r.Conditions)), make([]string, len(r.Conditions))
+// outcome is how many trials of a condition are done, and how many failed and so
+// measured nothing; why is the reason of the first of these.
+type outcome struct {
+	done, failed int
+	why          string
+}
+
+// outcomes of the conditions. The steps of a search are no trials of their own.
+func (r Report) outcomes() []outcome {
+	of := make([]outcome, len(r.Conditions))
 	for _, t := range r.Run.Trials {
 		switch {
-		case t.Step > 0 || t.Condition < 0 || t.Condition >= len(done):
+		case t.Step > 0 || t.Condition < 0 || t.Condition >= len(of):
 		case len(t.Metrics) > 0 || len(t.Warnings) == 0:
-			done[t.Condition]++
-		case failed[t.Condition] == "":
-			failed[t.Condition] = t.Warnings[0]
+			of[t.Condition].done++
+		default:
+			of[t.Condition].fail(t.Warnings[0])
 		}
 	}
-	return done, failed
+	return of
+}
+
+func (o *outcome) fail(why string) {
+	if o.failed++; o.failed == 1 {
+		o.why = why
+	}
 }
 
 // leftOutCells are the combinations of the sweep that are no conditions, by reason:

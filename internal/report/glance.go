@@ -44,7 +44,7 @@ func (r Report) cards() (out []card, more int) {
 			if d, has := direct[i]; has {
 				one.Below = r.besideDirect(d, i, metric)
 			} else if _, interval := summaryParts(metric, s); interval != "" {
-				one.Below = "95% interval " + interval
+				one.Below = shareText(covers(s)) + " interval " + interval
 			}
 			out = append(out, one)
 		}

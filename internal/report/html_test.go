@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"nfchain.dev/nfchain/internal/trial"
 	"nfchain.dev/nfchain/internal/words"
 )
 
@@ -119,6 +120,37 @@ func TestPageEscapesWhatOthersWrote(t *testing.T) {
 	if strings.Contains(text, "<script") {
 		t.Error("markup got through")
 	}
+}
+
+// TestPageEscapesNamesOfMetrics, of which the ids of charts are made: they stay whole and
+// apart.
+func TestPageEscapesNamesOfMetrics(t *testing.T) {
+	run, one := sampleDetailed().Run, 1.
+	for i := range run.Trials {
+		for _, evil := range []string{`x"><script>alert(1)</script>`, `x" onload="alert(1)`, "x y", "x<y"} {
+			run.Trials[i].Metrics[evil] = float64(i)
+			run.Trials[i].Series = map[string]trial.Series{evil: {StepS: 1, Values: []*float64{&one, &one, &one}}}
+		}
+	}
+	text := renderHTML(t, New(run))
+	root, err := html.Parse(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]bool{}
+	walk(root, func(n *html.Node) {
+		if n.Data == "script" {
+			t.Error("markup got through")
+		}
+		for _, a := range n.Attr {
+			if checkAttribute(t, "evil", a); a.Key == "id" {
+				if ids[a.Val] || strings.ContainsAny(a.Val, ` "<>`) {
+					t.Errorf("id %q is odd or there twice", a.Val)
+				}
+				ids[a.Val] = true
+			}
+		}
+	})
 }
 
 func TestPageIsAccessible(t *testing.T) {

@@ -45,23 +45,27 @@ type message struct {
 }
 
 // JUnit writes a run for a CI server: one case for each condition, which is an
-// error where trials are missing, and one for each claim, which fails where the
+// error where trials are missing or failed, and one for each claim, which fails where the
 // claim does not hold and is skipped where that is not known. Combinations that are
-// infeasible are skipped cases too.
+// infeasible are skipped cases too, and a run with a baseline has a case that fails
+// where it is slower.
 func JUnit(w io.Writer, r Report) error {
 	s := suite{Name: "nfchain " + r.title(), Timestamp: r.Run.CreatedAt.UTC().Format("2006-01-02T15:04:05"),
 		Property: []property{{"run", r.Run.ID}, {"kernel", r.Run.Environment.Kernel}, {"cpu_model", r.Run.Environment.CPUModel}}}
-	total, name := 0.0, labels(r.Conditions)
+	total, name, outcomes := 0.0, labels(r.Conditions), r.outcomes()
 	for i, c := range r.Conditions {
-		seconds, trials := r.spent(i)
+		seconds := r.spent(i)
 		total += seconds
-		s.add(testcase{Class: r.title() + ".conditions", Name: name.of(c.Condition), Time: raw(seconds), Error: r.missing(c.Condition, trials), Output: conditionText(c)})
+		s.add(testcase{Class: r.title() + ".conditions", Name: name.of(c.Condition), Time: raw(seconds), Error: r.missing(c.Condition, outcomes[i]), Output: conditionText(c)})
 	}
 	for _, c := range r.infeasibleCases() {
 		s.add(c)
 	}
 	for _, v := range r.Verdicts {
 		s.add(claimCase(r.title(), v))
+	}
+	if r.Against != nil {
+		s.add(baselineCase(r.title(), *r.Against))
 	}
 	s.Time = raw(total)
 	return writeXML(w, s)
@@ -80,24 +84,27 @@ func (s *suite) add(c testcase) {
 	s.Cases = append(s.Cases, c)
 }
 
-// spent is how long a condition's repeats took, and how many there are. A search that
-// has not ended is none, and its steps are in the time of the one that has.
-func (r Report) spent(condition int) (seconds float64, repeats int) {
+// spent is how long a condition's repeats took. The steps of a search are in the time of
+// the trial that it ends with.
+func (r Report) spent(condition int) (seconds float64) {
 	for _, t := range r.Run.Trials {
 		if t.Condition == condition && t.Step == 0 {
 			seconds += t.DurationS
-			repeats++
 		}
 	}
-	return seconds, repeats
+	return seconds
 }
 
-func (r Report) missing(c trial.Condition, repeats int) *message {
+// missing says which repeats of a condition measured nothing, and why; nil where all did.
+func (r Report) missing(c trial.Condition, o outcome) *message {
 	asked := r.Run.RepeatsOf(c)
-	if repeats >= asked {
-		return nil
+	switch {
+	case o.failed > 0:
+		return &message{fmt.Sprintf("%d of %d repeats measured anything, %d failed: %s", o.done, max(asked, o.done+o.failed), o.failed, o.why)}
+	case o.done < asked:
+		return &message{fmt.Sprintf("%d of %d repeats: the run is %s", o.done, asked, r.Run.State)}
 	}
-	return &message{fmt.Sprintf("%d of %d repeats: the run is %s", repeats, asked, r.Run.State)}
+	return nil
 }
 
 func conditionText(c trial.Summary) string {
@@ -116,6 +123,18 @@ func claimCase(title string, v experiment.Verdict) testcase {
 		c.Failure = &message{v.Reason}
 	default:
 		c.Skipped = &message{v.Verdict + ": " + v.Reason}
+	}
+	return c
+}
+
+// baselineCase is the gate's: a run that cannot be told from its baseline fails nothing.
+func baselineCase(title string, against Comparison) testcase {
+	c := testcase{Class: title + ".baseline", Name: "not slower than run " + against.A.Run, Time: "0", Output: against.overallText("run " + against.A.Run)}
+	switch against.Verdict {
+	case Slower:
+		c.Failure = &message{strings.Join(against.Worse(), "; ")}
+	case Undecided:
+		c.Skipped = &message{c.Output}
 	}
 	return c
 }

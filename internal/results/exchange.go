@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"maps"
+	"regexp"
 
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -75,7 +78,29 @@ func checkRun(run trial.Run) error {
 	if !validState(run.State) {
 		return fmt.Errorf("run %s: %q is not a state of a run", run.ID, run.State)
 	}
-	return checkTrials(run)
+	if err := checkTrials(run); err != nil {
+		return err
+	}
+	return checkNames(run)
+}
+
+// metricName is what metrics are called: one of before has a digit in it, one of another
+// chain begins with its number.
+var metricName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
+
+// checkNames wants the names of metrics, series and histograms to be such: they become
+// column names, labels and parts of pages.
+func checkNames(run trial.Run) error {
+	for i, t := range run.Trials {
+		for _, names := range []iter.Seq[string]{maps.Keys(t.Metrics), maps.Keys(t.Series), maps.Keys(t.Histograms)} {
+			for name := range names {
+				if !metricName.MatchString(name) {
+					return fmt.Errorf("run %s: trial %d has a metric called %q, and names of metrics are up to 128 letters, digits, _, . and -: export the run again where it was measured", run.ID, i, name)
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // checkTrials wants each trial to be of one of the run's conditions, and the only one of its

@@ -61,6 +61,9 @@ func TestImportRefuses(t *testing.T) {
 		"bad id":             change("20261121-035352-aaaa", "../../etc"),
 		"bad state":          change(`"state": "done"`, `"state": "odd"`),
 		"condition too high": change(`"condition": 1`, `"condition": 9`),
+		"odd metric":         change(`"goodput_bps": 1`, `"x\"><script>alert(1)</script>": 1`),
+		"odd series":         change(`"series": {}`, `"series": {"x y": {"step_s": 1, "values": [1]}}`),
+		"odd histogram":      change(`"histograms": {}`, `"histograms": {"": "x"}`),
 		"trial twice":        change(`"condition": 1`, `"condition": 0`),
 	} {
 		if _, err := s.Import(ctx, strings.NewReader(text)); err == nil {
@@ -89,4 +92,13 @@ func FuzzImport(f *testing.F) {
 			t.Errorf("read but not valid: %q", text)
 		}
 	})
+}
+
+// TestImportTellsOfAnOddName, and of where it is.
+func TestImportTellsOfAnOddName(t *testing.T) {
+	document, s := exported(t), open(t)
+	_, err := s.Import(context.Background(), strings.NewReader(strings.Replace(document, `"series": {}`, `"series": {"<b>": {"step_s": 1, "values": [1]}}`, 1)))
+	if err == nil || !strings.Contains(err.Error(), `run 20261121-035352-aaaa: trial 0 has a metric called "<b>", and names of metrics are up to`) {
+		t.Error(err)
+	}
 }

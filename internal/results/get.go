@@ -31,24 +31,29 @@ func (s *Store) get(ctx context.Context, q querier, id string) (run trial.Run, e
 		return run, err
 	}
 	if err := decodeHead(document, warnings, &run); err != nil {
-		return run, fmt.Errorf("run %s: %w: %v", id, ErrCorrupt, err)
+		return run, fmt.Errorf("run %s: %w", id, err)
 	}
 	run.State = s.seenState(id, n, state)
 	run.Trials, err = trialsOf(ctx, q, n)
 	return run, err
 }
 
+// decodeHead reads a run without its trials. The error is [ErrNewer] or [ErrCorrupt];
+// which schema it has is looked at before anything else, since a newer one may not read
+// as this.
 func decodeHead(document, warnings string, run *trial.Run) error {
-	if err := json.Unmarshal([]byte(document), run); err != nil {
-		return err
+	var head struct {
+		SchemaVersion int `json:"schema_version"`
+	}
+	if err := json.Unmarshal([]byte(document), &head); err == nil && head.SchemaVersion > trial.SchemaVersion {
+		return fmt.Errorf("schema_version %d, and this nfchain reads up to %d: %w", head.SchemaVersion, trial.SchemaVersion, ErrNewer)
 	}
 	var list []string
-	err := json.Unmarshal([]byte(warnings), &list)
-	run.Warnings = list
-	if run.SchemaVersion > trial.SchemaVersion {
-		err = errors.Join(err, ErrNewer)
+	if err := errors.Join(json.Unmarshal([]byte(document), run), json.Unmarshal([]byte(warnings), &list)); err != nil {
+		return fmt.Errorf("%w: %v", ErrCorrupt, err)
 	}
-	return err
+	run.Warnings = list
+	return nil
 }
 
 // trialsOf reads the trials of the run of that number.

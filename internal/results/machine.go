@@ -18,7 +18,7 @@ func (s *Store) SetMachine(ctx context.Context, id string, e trial.Environment, 
 			return err
 		}
 		if err := decodeHead(document, "[]", &run); err != nil {
-			return fmt.Errorf("run %s: %w: %v", id, ErrCorrupt, err)
+			return fmt.Errorf("run %s: %w", id, err)
 		}
 		run.Environment, run.Setups = e, setups
 		document, _, err := encodeHead(run)

@@ -109,3 +109,27 @@ func TestManyOpenAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// TestRunOfANewer nfchain is not damaged, also where the rest of it reads as nothing known.
+func TestRunOfANewer(t *testing.T) {
+	s, ctx := open(t), context.Background()
+	run := sampleRun("20261121-035352-aaaa", start)
+	must(t, s.CreateRun(ctx, run))
+	for _, document := range []string{`{"schema_version":2,"run":"20261121-035352-aaaa"}`, `{"schema_version":2,"run":{"id":"a"},"conditions":7}`} {
+		_, err := s.db.ExecContext(ctx, "UPDATE runs SET document = ?", document)
+		must(t, err)
+		_, err = s.Get(ctx, run.ID)
+		for _, err := range []error{err, s.SetMachine(ctx, run.ID, trial.Environment{}, nil)} {
+			if !errors.Is(err, ErrNewer) || errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "upgrade nfchain") || strings.Contains(err.Error(), "damaged") {
+				t.Error(err)
+			}
+		}
+	}
+	for _, document := range []string{`{"schema_version":1,"run":7}`, `{`} {
+		_, err := s.db.ExecContext(ctx, "UPDATE runs SET document = ?", document)
+		must(t, err)
+		if _, err := s.Get(ctx, run.ID); !errors.Is(err, ErrCorrupt) || errors.Is(err, ErrNewer) {
+			t.Error(err)
+		}
+	}
+}

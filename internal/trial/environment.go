@@ -144,7 +144,7 @@ type Load struct {
 	Steal *float64 `json:"steal_ratio,omitempty"`
 	// Others is the share of all cores' time that programs took which were neither
 	// nfchain's, its tools' nor the chain's. Those that began and ended in between
-	// are not in it.
+	// are in it by who waited for them.
 	Others *float64 `json:"others_ratio,omitempty"`
 	// Largest of those programs, the first the busiest.
 	Largest []OtherUse `json:"others,omitempty"`

@@ -47,10 +47,26 @@ func (c *canvas) begin(width, height float64, title, description string) {
 
 // open is begin with another style sheet.
 func (c *canvas) open(width, height float64, title, description, style string) {
+	c.id = cleanID(c.id)
 	c.printf(`<svg xmlns="http://www.w3.org/2000/svg" class="nf" role="img" viewBox="0 0 %s %s" width="%s" height="%s" aria-labelledby="%s-t %s-d">`,
 		px(width), px(height), px(width), px(height), c.id, c.id)
 	c.printf(`<title id="%s-t">%s</title><desc id="%s-d">%s</desc>%s`,
 		c.id, html.EscapeString(title), c.id, html.EscapeString(description), style)
+}
+
+// cleanID has what is no letter, digit, hyphen or low line by its number, so that ids
+// stay apart and none ends its attribute or is two in aria-labelledby: some are made of
+// names that others wrote.
+func cleanID(id string) string {
+	var b strings.Builder
+	for _, r := range id {
+		if r == '-' || r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, "_%x_", r)
+		}
+	}
+	return b.String()
 }
 
 func (c *canvas) end() string {
@@ -73,6 +89,11 @@ func (c *canvas) circle(class string, x, y, r float64) {
 // text writes s with its anchor (start, middle, end) at x and its baseline at y.
 func (c *canvas) text(class, anchor string, x, y float64, s string) {
 	c.printf(`<text class="%s" text-anchor="%s" x="%s" y="%s">%s</text>`, class, anchor, px(x), px(y), html.EscapeString(s))
+}
+
+// hanging writes s upwards with its end at x, y.
+func (c *canvas) hanging(x, y float64, s string) {
+	c.printf(`<text text-anchor="end" transform="translate(%s %s) rotate(-90)">%s</text>`, px(x), px(y), html.EscapeString(s))
 }
 
 // upright writes s upwards along the left edge, centred on y.

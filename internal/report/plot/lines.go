@@ -40,16 +40,18 @@ func (l Lines) SVG() string {
 	c := &canvas{id: l.ID}
 	y, yTicks := l.Y.span(l.values())
 	left := 34 + widest(yTicks)
+	l.Width = l.widened(left)
+	names := l.naming(left)
 	rows := legendRows(l.entries(c), l.wide()-left)
-	height := topMargin + plotHeight + 52 + float64(len(rows))*legendRow
+	height := topMargin + plotHeight + 52 + names.more + float64(len(rows))*legendRow
 	c.begin(l.wide(), height, l.Title, l.Description)
 	y.from, y.to = topMargin+plotHeight, topMargin
 	x := l.across(left)
 	c.rules(y, yTicks, left, l.wide()-12)
 	c.upright(14, topMargin+plotHeight/2, l.Y.Label)
-	l.bottom(c, x, left)
+	l.bottom(c, x, left, names)
 	l.series(c, x, y)
-	c.legend(rows, left, topMargin+plotHeight+64)
+	c.legend(rows, left, topMargin+plotHeight+64+names.more)
 	return c.end()
 }
 
@@ -57,18 +59,43 @@ func (l Lines) SVG() string {
 func (l Lines) values() (out []float64) {
 	for _, s := range l.Series {
 		for _, p := range s.Points {
-			out = append(append(out, p.Y), p.Dots...)
-			if p.CI == nil {
-				continue
-			}
-			for _, bound := range p.CI {
-				if !l.Y.Log || bound > 0 { // else the bar begins at the end of the axis
-					out = append(out, bound)
+			out = append(out, p.Y)
+			for _, v := range p.around() {
+				if !l.Y.Log || v > 0 { // else a bar begins at the end of the axis
+					out = append(out, v)
 				}
 			}
 		}
 	}
 	return out
+}
+
+// around a point are its trials and the ends of its interval.
+func (p Point) around() []float64 {
+	if p.CI == nil {
+		return p.Dots
+	}
+	return append(p.CI[:], p.Dots...)
+}
+
+// Logarithmic tells whether the chart's upright scale is one, as was asked for: it is not
+// where a point has no place on it.
+func (l Lines) Logarithmic() bool {
+	y, _ := l.Y.span(l.values())
+	return y.log
+}
+
+// OffScale is how many trials have no place on the upright scale.
+func (l Lines) OffScale() (n int) {
+	y, _ := l.Y.span(l.values())
+	for _, s := range l.Series {
+		for _, p := range s.Points {
+			for _, d := range p.Dots {
+				n += b2i(!y.holds(d))
+			}
+		}
+	}
+	return n
 }
 
 // across is the X axis.
@@ -149,21 +176,38 @@ func (c *canvas) rules(y scale, ticks []float64, left, right float64) {
 	c.line("axis", left, y.from, left, y.to)
 }
 
+// base is where the X axis lies.
+const base = topMargin + plotHeight
+
 // bottom draws the X axis.
-func (l Lines) bottom(c *canvas, x scale, left float64) {
-	const base = topMargin + plotHeight
+func (l Lines) bottom(c *canvas, x scale, left float64, names naming) {
 	c.line("axis", left, base, l.wide()-12, base)
+	ticks, _ := l.ticks()
+	for _, t := range ticks {
+		c.line("axis", x.at(t), base, x.at(t), base+5)
+	}
+	if len(names.lines) > 0 {
+		names.draw(c, x)
+	} else {
+		l.labels(c, x, left)
+	}
+	c.text("", "middle", (x.from+x.to)/2, base+39+names.more, l.X.Label)
+}
+
+// labels writes those of the ticks that do not cover the one before.
+func (l Lines) labels(c *canvas, x scale, left float64) (dropped bool) {
 	ticks, names := l.ticks()
 	free := left - 100
 	for i, t := range ticks {
-		c.line("axis", x.at(t), base, x.at(t), base+5)
 		w := width(names[i])
 		if at := min(x.at(t), l.wide()-w/2); at-w/2 > free {
 			c.text("", "middle", at, base+19, names[i])
 			free = at + w/2 + 9
+		} else {
+			dropped = true
 		}
 	}
-	c.text("", "middle", (x.from+x.to)/2, base+39, l.X.Label)
+	return dropped
 }
 
 func (l Lines) ticks() (at []float64, names []string) {

@@ -2,6 +2,7 @@ package plot
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -61,11 +62,27 @@ func b2i(b bool) int {
 	return 0
 }
 
-// curve is the path through points.
+// lone is half the length of what is drawn of a value without neighbours.
+const lone = 2
+
+// curve is the path through points, broken where one has no value: a line from one side
+// of a gap to the other would tell of what was not measured.
 func curve(xs, ys []float64) string {
 	var b strings.Builder
+	has := func(i int) bool { return i >= 0 && i < len(xs) && drawable(xs[i], ys[i]) }
 	for i := range xs {
-		b.WriteString([]string{"L", "M"}[b2i(i == 0)] + px(xs[i]) + " " + px(ys[i]))
+		switch {
+		case !has(i):
+		case has(i - 1):
+			b.WriteString("L" + px(xs[i]) + " " + px(ys[i]))
+		case has(i + 1):
+			b.WriteString("M" + px(xs[i]) + " " + px(ys[i]))
+		default:
+			b.WriteString("M" + px(xs[i]-lone) + " " + px(ys[i]) + "h" + px(2*lone))
+		}
 	}
 	return b.String()
 }
+
+// drawable tells a point that has a place.
+func drawable(x, y float64) bool { return !math.IsNaN(x+y) && !math.IsInf(x+y, 0) }

@@ -12,6 +12,7 @@ package plot
 // Point is one value of a series.
 type Point struct {
 	// X is a position on the axis; on one with names, the index of a name.
+	// A Y that is not finite is no value: nothing is drawn, and a curve is broken there.
 	X, Y float64
 	// CI is drawn as an error bar; nil for none.
 	CI *[2]float64
@@ -32,7 +33,8 @@ type Axis struct {
 	AtNames []string
 	// Zero makes the axis start at zero.
 	Zero bool
-	// Log makes the axis logarithmic; its values must be positive.
+	// Log makes the axis logarithmic where the values of all points are positive;
+	// trials and ends of intervals that are not are left out then.
 	Log bool
 }
 

@@ -188,3 +188,75 @@ func TestNamesOfGroupsDoNotCoverEachOther(t *testing.T) {
 		t.Errorf("%d names of %d lines in a height of %v", len(b.Groups), lines, b.height())
 	}
 }
+
+// TestNoNameIsDropped: names that do not fit side by side are broken into lines, or stand
+// upright, and the chart has room for them.
+func TestNoNameIsDropped(t *testing.T) {
+	words := func(n int, form string) (names []string) {
+		for i := range n {
+			names = append(names, fmt.Sprintf(form, i))
+		}
+		return names
+	}
+	for name, c := range map[string]struct {
+		names   []string
+		upright bool
+	}{
+		"few": {words(3, "name%d"), false}, "phrases": {words(6, "open virtual switch number %d"), false},
+		"long": {words(12, "chain.functions[fw].firewall%d"), true}, "many": {words(90, "wiring %d"), true},
+	} {
+		l := Lines{ID: "x", X: Axis{Label: "wiring", Names: c.names}, Series: []Series{{"s", []Point{{X: 0, Y: 1}, {X: float64(len(c.names) - 1), Y: 2}}, Ours(0)}}}
+		svg := l.SVG()
+		text := strings.Join(strings.Fields(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(svg, " ")), " ")
+		for _, n := range c.names {
+			if !strings.Contains(text+" ", n+" ") {
+				t.Errorf("%s: %q is not on the axis: %s", name, n, text)
+			}
+		}
+		if strings.Count(svg, "rotate(-90)") > 1 != c.upright {
+			t.Errorf("%s: upright is not %v", name, c.upright)
+		}
+		namesStayApart(t, name, svg)
+	}
+}
+
+// namesStayApart wants lines that lie below the axis not to cover each other.
+func namesStayApart(t *testing.T, name, svg string) {
+	t.Helper()
+	end := map[string]float64{}
+	for _, found := range regexp.MustCompile(`text-anchor="middle" x="([0-9.]+)" y="([0-9.]+)">([^<]+)<`).FindAllStringSubmatch(svg, -1) {
+		at, err := strconv.ParseFloat(found[1], 64)
+		if err != nil || at-width(found[3])/2 < end[found[2]] {
+			t.Errorf("%s: %q covers the one before", name, found[3])
+		}
+		end[found[2]] = at + width(found[3])/2
+	}
+	last := -nameRow
+	for _, found := range regexp.MustCompile(`text-anchor="end" transform="translate\(([0-9.]+) `).FindAllStringSubmatch(svg, -1) {
+		at, err := strconv.ParseFloat(found[1], 64)
+		if err != nil || at-last < nameRow-.01 {
+			t.Errorf("%s: a name at %v covers that at %v", name, at, last)
+		}
+		last = at
+	}
+}
+
+// TestCurveBreaksWhereNothingIs and a value by itself can still be seen.
+func TestCurveBreaksWhereNothingIs(t *testing.T) {
+	nan := math.NaN()
+	if got := curve([]float64{1, 2, 3, 4, 5, 6}, []float64{1, 1, nan, 1, nan, nan}); got != "M1 1L2 1M2 1h4" {
+		t.Error(got)
+	}
+}
+
+// TestDotsWithoutALogarithm are left out, and the scale stays.
+func TestDotsWithoutALogarithm(t *testing.T) {
+	l := Lines{ID: "x", Y: Axis{Log: true}, Series: []Series{{"s", []Point{{X: 1, Y: 10, Dots: []float64{0, 10, 30}, CI: &[2]float64{-5, 40}}, {X: 2, Y: 2000}}, Ours(0)}}}
+	if !l.Logarithmic() || l.OffScale() != 1 || strings.Count(l.SVG(), `class="k0 dot"`) != 2 {
+		t.Errorf("logarithmic %v, %d off the scale: %s", l.Logarithmic(), l.OffScale(), l.SVG())
+	}
+	l.Series[0].Points[0].Y = 0
+	if l.Logarithmic() || l.OffScale() != 0 || strings.Count(l.SVG(), `class="k0 dot"`) != 3 {
+		t.Errorf("a value at zero: logarithmic %v, %d off the scale", l.Logarithmic(), l.OffScale())
+	}
+}

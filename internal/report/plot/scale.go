@@ -22,6 +22,9 @@ func (s scale) at(v float64) float64 {
 	return s.from + (v-lo)/(hi-lo)*(s.to-s.from)
 }
 
+// holds tells a value that has a place: a logarithm has none for zero and less.
+func (s scale) holds(v float64) bool { return !s.log || v > 0 }
+
 // span is an axis that holds all of values that are finite and ends on a tick.
 func (a Axis) span(values []float64) (s scale, ticks []float64) {
 	lo, hi := math.Inf(1), math.Inf(-1)

@@ -22,15 +22,16 @@ func (l Lines) series(c *canvas, x, y scale) {
 // point draws one value: its trials a little to the right, where the error bar
 // does not cover them.
 func (c *canvas) point(s Style, p Point, x, py float64, y scale) {
-	if p.CI != nil {
-		lo, hi := p.CI[0], p.CI[1]
-		if y.log {
-			lo = max(lo, y.lo)
-		}
-		c.whisker(key(s.Colour)+" error", x, y.at(max(lo, y.lo)), y.at(hi))
+	if !drawable(x, py) {
+		return
+	}
+	if p.CI != nil && y.holds(p.CI[1]) {
+		c.whisker(key(s.Colour)+" error", x, y.at(max(p.CI[0], y.lo)), y.at(p.CI[1]))
 	}
 	for _, d := range p.Dots {
-		c.circle(key(s.Colour)+" dot", x+8, y.at(d), 1.9)
+		if y.holds(d) {
+			c.circle(key(s.Colour)+" dot", x+8, y.at(d), 1.9)
+		}
 	}
 	c.mark(s, x, py)
 }
