@@ -158,5 +158,26 @@ func TestLiviWithoutTrials(t *testing.T) {
 	}
 }
 
+// TestLiviPeaksApart: the highest sums are compared wherever each is, and not at the number of flows where one of them is.
+func TestLiviPeaksApart(t *testing.T) {
+	spec, points := read(t, "livi2016/fig1", paperCores)
+	for want, plain := range map[string]map[int]float64{holds: {6: 63.9e9, 8: 40e9}, fails: {4: 110e9, 8: 63.9e9}} {
+		run := simulate(spec, points, paperCores, func(c cell) measured {
+			switch {
+			case c.Load.Zerocopy:
+				return carries(154.8e9 * growing(c.flows, paperCores))
+			case plain[c.flows] > 0:
+				return carries(plain[c.flows])
+			}
+			return carries(30e9)
+		})
+		for _, v := range experiment.Judge(spec, run, has) {
+			if v.ID == "livi2016/fig1-peak" && v.Verdict != want {
+				t.Errorf("plain TCP carries %v by flows: %s, want %s: %s", plain, v.Verdict, want, v.Reason)
+			}
+		}
+	}
+}
+
 // growing is goodput that grows with flows as long as each side of one has a core.
 func growing(flows, cores int) float64 { return math.Min(1, float64(flows)/float64(cores)) }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"path"
 	"slices"
+	"strings"
 	"testing"
 
 	"nfchain.dev/nfchain/internal/experiment"
@@ -59,6 +60,28 @@ func factor(p experiment.Point, field string) float64 {
 		return 1
 	}
 	return float64(n)
+}
+
+// engines of containers that a machine may have.
+var engines = []string{"tool.docker", "tool.containerd", "tool.lxc"}
+
+// engineClaims of livi2016/engine by what each comes back as: "docker ovs constant", or else what is said of "docker constant",
+// "docker ovs" or "docker".
+func engineClaims(by map[string]string) map[string]string {
+	all := map[string]string{}
+	for engine, prefix := range map[string]string{"docker": "", "containerd": "containerd", "lxc": "lxc"} {
+		for _, where := range []string{"", "copying", "ovs"} {
+			for _, constant := range []string{"", "constant"} {
+				part := strings.Join(slices.DeleteFunc([]string{prefix, where, constant}, func(s string) bool { return s == "" }), "-")
+				for _, said := range []string{engine, engine + " " + where, engine + " " + constant} {
+					if verdict, is := by[said]; is {
+						all[strings.TrimSuffix("engine:"+part, ":")] = verdict
+					}
+				}
+			}
+		}
+	}
+	return all
 }
 
 // TestDraftsOnKnownMachines has the drafts' experiments, and what Livi et al. left for later, on a machine of which its claims are
@@ -170,9 +193,13 @@ func TestDraftsOnKnownMachines(t *testing.T) {
 			return 1e9 * map[string]float64{"forward-forward": 1, "firewall-forward": 0.7, "forward-shaper": 0.9, "firewall-shaper": 0.63, "shaper-firewall": 0.63,
 				"firewall-firewall": 0.49, "shaper-shaper": 0.81}[p.Factors["mix"].(string)]
 		}, nil, map[string]string{"future-mix": holds, "future-mix:product": holds, "future-mix:order": holds}},
-		{"livi2016/future-mix", func(p experiment.Point, _ int) float64 {
-			return 1e9 * map[string]float64{"forward-forward": 1, "firewall-forward": 0.9, "forward-shaper": 0.7, "firewall-shaper": 0.4, "shaper-firewall": 0.63,
+		{"livi2016/future-mix", func(p experiment.Point, _ int) float64 { // the shaper costs more
+			return 1e9 * map[string]float64{"forward-forward": 1, "firewall-forward": 0.9, "forward-shaper": 0.7, "firewall-shaper": 0.63, "shaper-firewall": 0.63,
 				"firewall-firewall": 0.81, "shaper-shaper": 0.49}[p.Factors["mix"].(string)]
+		}, nil, map[string]string{"future-mix": holds, "future-mix:product": holds, "future-mix:order": holds}},
+		{"livi2016/future-mix", func(p experiment.Point, _ int) float64 { // both cost as much
+			return 1e9 * map[string]float64{"forward-forward": 1, "firewall-forward": 0.8, "forward-shaper": 0.8, "firewall-shaper": 0.4, "shaper-firewall": 0.64,
+				"firewall-firewall": 0.64, "shaper-shaper": 0.64}[p.Factors["mix"].(string)]
 		}, nil, map[string]string{"future-mix": fails, "future-mix:product": fails, "future-mix:order": fails}},
 		{"livi2016/future-group", func(p experiment.Point, _ int) float64 {
 			k := factor(p, "copies.fw")
@@ -189,10 +216,24 @@ func TestDraftsOnKnownMachines(t *testing.T) {
 				return power(0.1, 1.3*factor(p, "length"))
 			}
 			return power(0.1, factor(p, "length")) * gain(is(p, "chain.runtime", "docker"), -0.02)
-		}, []string{"tool.docker", "tool.containerd", "tool.lxc"}, map[string]string{"engine": holds, "engine:constant": holds, "engine:containerd": fails, "engine:containerd-constant": fails, "engine:lxc": holds, "engine:lxc-constant": holds}},
+		}, engines, engineClaims(map[string]string{"docker": holds, "containerd": fails, "lxc": holds})},
+		{"livi2016/engine", func(p experiment.Point, _ int) float64 { // the others do
+			if is(p, "chain.runtime", "docker") || is(p, "chain.runtime", "lxc") {
+				return power(0.1, 1.3*factor(p, "length"))
+			}
+			return power(0.1, factor(p, "length"))
+		}, engines, engineClaims(map[string]string{"docker": fails, "containerd": holds, "lxc": fails})},
+		{"livi2016/engine", func(p experiment.Point, _ int) float64 { // one costs over switches alone, another where sends are copied, and the third elsewhere
+			copying, switches := is(p, "zerocopy", false), is(p, "wiring", "ovs")
+			if is(p, "chain.runtime", "docker") && switches || is(p, "chain.runtime", "containerd") && copying || is(p, "chain.runtime", "lxc") && !switches && !copying {
+				return power(0.1, 1.3*factor(p, "length"))
+			}
+			return power(0.1, factor(p, "length"))
+		}, engines, engineClaims(map[string]string{"docker": holds, "docker ovs": fails, "containerd": holds, "containerd copying": fails,
+			"lxc": fails, "lxc copying": holds, "lxc ovs": holds})},
 		{"livi2016/engine", func(p experiment.Point, _ int) float64 { // a cost that is not small, but constant
 			return 1e9 * gain(!is(p, "chain.runtime", "netns"), -0.2)
-		}, []string{"tool.docker"}, map[string]string{"engine": fails, "engine:constant": holds, "engine:containerd": untold, "engine:containerd-constant": untold, "engine:lxc": untold, "engine:lxc-constant": untold}},
+		}, []string{"tool.docker"}, engineClaims(map[string]string{"docker": fails, "docker constant": holds, "containerd": untold, "lxc": untold})},
 		{"livi2016/future-shared", func(experiment.Point, int) float64 { return 1e9 },
 			nil, map[string]string{"future-shared": holds, "future-shared:alone": holds}},
 		{"livi2016/future-shared", func(p experiment.Point, _ int) float64 { return 1e9 / gain(is(p, "mix", "shared"), 0.5) },
