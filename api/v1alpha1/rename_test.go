@@ -44,8 +44,7 @@ func TestRenamed(t *testing.T) {
 		t.Errorf("%s\n\nwant\n%s", got, want)
 	}
 	for _, o := range []struct{ got, want any }{
-		{is.Endpoints[0].Options["command"], waiting{"f.2", "g"}}, {is.Functions[1].Options, waiting{"e"}}, {is.Functions[2].Options, waiting{"f.2"}},
-		{chain.Endpoints[0].Options["command"], waiting{"f", "g"}}, {chain.Functions[2].Options, waiting{"f"}},
+		{is.Endpoints[0].Options["command"], waiting{"f", "g"}}, {is.Functions[1].Options, waiting{"e"}}, {is.Functions[2].Options, waiting{"f"}},
 	} {
 		if !reflect.DeepEqual(o.got, o.want) {
 			t.Errorf("%v, want %v", o.got, o.want)

@@ -105,6 +105,11 @@ func (a *app) node(cmd *cobra.Command, name, node string) (*plan.Plan, plan.Node
 		}
 		return p, n, nil
 	}
+	for _, n := range p.Nodes {
+		if of, tap := strings.CutPrefix(node, n.Called+"."); tap && n.Called != "" {
+			node = n.Function() + "." + of
+		}
+	}
 	if ns := namespace.Name(p.Chain, node); slices.Contains(p.Namespaces(), ns) && netns.Exists(ns) {
 		return p, plan.Node{Name: node, Namespace: ns}, nil // a tap
 	}
@@ -123,7 +128,7 @@ func (a *app) node(cmd *cobra.Command, name, node string) (*plan.Plan, plan.Node
 // replicasOf a function are the nodes in its place; none where it has no replicas.
 func replicasOf(p *plan.Plan, function string) (names []string) {
 	for _, n := range p.Nodes {
-		if n.Replica != nil && n.Means(function) {
+		if n.Replica != nil && (n.Function() == function || n.Called != "" && n.Called == function) {
 			names = append(names, n.Name)
 		}
 	}

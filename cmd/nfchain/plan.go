@@ -47,7 +47,7 @@ makes the functions and all of the chains.`,
 		case "json":
 			return a.printJSON(p)
 		case "sh":
-			remembering, err := h.Remembering(chain, alone)
+			remembering, err := h.Remembering(chain, alone, p)
 			if err != nil {
 				return err
 			}

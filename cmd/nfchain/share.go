@@ -123,7 +123,7 @@ func scripted(h *runs.Host, s *plan.Sharing) (parts []plan.Part, err error) {
 		return nil, err
 	}
 	for i, p := range plans {
-		remembering, err := h.Remembering(s.Chains[i], s.Functions)
+		remembering, err := h.Remembering(s.Chains[i], s.Functions, p)
 		if err != nil {
 			return nil, err
 		}

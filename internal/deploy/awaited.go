@@ -3,6 +3,7 @@ package deploy
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -25,19 +26,28 @@ func (w *work) awaitReady(ctx context.Context, p *plan.Plan) error {
 	if err != nil || len(coming) == 0 {
 		return err
 	}
-	for {
+	after, failed, ends := afterOf(p), map[string]int{}, time.Now().Add(longestReady(p))
+	for first := true; ; first = false {
 		programs, err := process.Statuses(w.owner)
 		if err != nil {
 			return err
 		}
-		waits := false
+		of := map[string]process.Status{}
 		for _, s := range programs {
-			n, comes := coming[s.Node]
-			if !comes || s.State == process.Running {
+			if of[s.Node] = s; first {
+				failed[s.Node] = s.Failures // as of one that was begun by an edit before
+			}
+		}
+		waits := false
+		for name, n := range coming {
+			s, runs := of[name]
+			if !runs || s.Done() {
 				continue
 			}
-			if s.Broken() {
-				return unreadyNode(p, n, s)
+			for _, s := range awaited(s, of, after) {
+				if time.Now().After(ends) || broken(p, s, failed[s.Node]) {
+					return unreadyNode(p, n, s)
+				}
 			}
 			waits = true
 		}
@@ -50,24 +60,101 @@ func (w *work) awaitReady(ctx context.Context, p *plan.Plan) error {
 	}
 }
 
-// unreadyNode is why packets are not led to a function.
-func unreadyNode(p *plan.Plan, n plan.Node, s process.Status) error {
-	return fmt.Errorf("function %s is not ready, so that packets go on as they went before it came: its program %s; `nfchain logs %s %s` has what it wrote", n.InFile(), s.Message, p.Chain, n.Name)
+// longestReady is how long programs of a plan are waited for: as long as one of them may take, and as others that it waits for and that are begun again.
+func longestReady(p *plan.Plan) time.Duration {
+	longest := time.Minute
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(process.Spec); is {
+			longest = max(longest, time.Minute+time.Duration(s.Ready.TimeoutS*float64(time.Second)))
+		}
+	}
+	return longest
 }
 
-// unled are such functions, by the names of their nodes. That packets go to one, the ports tell that are there.
+// broken tells of a program that it will not become ready, if it had failed so often before. What has ended in a container is not brought back while
+// the chain is changed.
+func broken(p *plan.Plan, s process.Status, failed int) bool {
+	if s.Done() {
+		return false
+	}
+	const often = 3
+	fails, most := s.Failures, often
+	if fails >= failed {
+		fails, most = fails-failed, max(1, often-failed)
+	}
+	contained := slices.ContainsFunc(p.Resources, func(r resource.Resource) bool {
+		spec, is := r.Spec.(process.Spec)
+		return is && spec.Node == s.Node && spec.Container != nil
+	})
+	return s.State == process.Ended || s.Late || fails >= most || contained && fails > 0
+}
+
+// afterOf the programs of a plan are those that they wait for.
+func afterOf(p *plan.Plan) map[string][]string {
+	of, all := map[string][]string{}, map[string][]string{}
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(process.Spec); is {
+			of[s.Function()] = append(of[s.Function()], s.Node)
+		}
+	}
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(process.Spec); is {
+			for _, name := range s.After {
+				all[s.Node] = append(all[s.Node], of[name]...)
+			}
+		}
+	}
+	return all
+}
+
+// awaited are a program and those that have to be ready before it begins.
+func awaited(s process.Status, of map[string]process.Status, after map[string][]string) []process.Status {
+	all := []process.Status{s}
+	for i := 0; i < len(all); i++ {
+		for _, name := range after[all[i].Node] {
+			other, runs := of[name]
+			if runs && !slices.ContainsFunc(all, func(s process.Status) bool { return s.Node == name }) {
+				all = append(all, other)
+			}
+		}
+	}
+	return all
+}
+
+// unreadyNode is why packets are not led to a function.
+func unreadyNode(p *plan.Plan, n plan.Node, s process.Status) error {
+	whose := "its program"
+	if s.Node != n.Name {
+		whose = "the program of " + s.Node + ", which it waits for,"
+	}
+	return fmt.Errorf("function %s is not ready, so that packets go on as they went before it came: %s %s%s; where it cannot be before packets go to it, write replace: in-place", n.InFile(), whose, s.Message, LastWords(p.Chain, s.Node))
+}
+
+// LastWords is the end of a program's log, for an error.
+func LastWords(owner, node string) string {
+	const most = 400
+	text, err := os.ReadFile(LogFile(owner, node))
+	words := strings.TrimSpace(string(text))
+	if err != nil || words == "" {
+		return "; its log is empty"
+	}
+	last := words[strings.LastIndexByte(words, '\n')+1:]
+	if len(last) > most {
+		last = "…" + strings.ToValidUTF8(last[len(last)-most:], "")
+	}
+	return fmt.Sprintf("; its log ends with %q", last)
+}
+
+// unled are such functions, by the names of their nodes: those of which it was told that they come, and that none of the ports leads to which packets come by.
 func (w *work) unled(p *plan.Plan) (map[string]plan.Node, error) {
 	all := map[string]plan.Node{}
-	if w.dry || w.restoring {
-		return all, nil
-	}
 	for _, n := range p.Functions() {
-		if n.PassesOn() || n.NSH != nil || p.Comes(n) {
+		if w.awaits[n.Name] {
 			all[n.Name] = n
 		}
 	}
-	if len(all) == 0 {
-		return all, nil
+	if w.dry || len(all) == 0 {
+		return nil, nil
 	}
 	own := namespace.Name(p.Chain, plan.WiringNode)
 	at := &opened{place: own, work: w}
@@ -76,24 +163,45 @@ func (w *work) unled(p *plan.Plan) (map[string]plan.Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look where packets go: %w", err)
 	}
-	of := map[string]string{}
-	for _, r := range p.Resources {
-		if s, is := r.Spec.(link.Spec); is && s.B.Namespace == own {
-			of[s.B.Device] = s.A.Node
-		}
-	}
-	for led := true; led; { // who is led to leads on
-		led = false
-		for port, node := range of {
-			from := func(o resource.Observed) bool {
-				_, comes := all[of[o.Key]]
-				return of[o.Key] != node && !comes && strings.Contains(o.Fingerprint, port)
-			}
-			if _, comes := all[node]; comes && slices.ContainsFunc(ports, from) {
-				delete(all, node)
-				led = true
-			}
-		}
+	for node := range cameBy(p, ports) {
+		delete(all, node)
 	}
 	return all, nil
+}
+
+// cameBy are the nodes that packets come to from the ends, as ports lead them.
+func cameBy(p *plan.Plan, ports []resource.Observed) map[string]bool {
+	own := namespace.Name(p.Chain, plan.WiringNode)
+	node, of := map[string]string{}, map[string][]string{}
+	put := func(port, name string) { node[port], of[name] = name, append(of[name], port) }
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(link.Spec); is && s.B.Namespace == own && s.A.Namespace != own {
+			put(s.B.Device, s.A.Node)
+		}
+	}
+	for _, n := range p.Nodes {
+		if n.Past != nil { // by which packets go past it
+			put(n.Past.West, "past "+n.Name)
+			put(n.Past.East, "past "+n.Name)
+		}
+	}
+	all, next := map[string]bool{}, []string{p.Client().Name, p.Server().Name}
+	for len(next) > 0 {
+		from := next[0]
+		if next = next[1:]; all[from] {
+			continue
+		}
+		all[from] = true
+		for _, o := range ports {
+			if node[o.Key] != from {
+				continue
+			}
+			for port, to := range node {
+				if strings.Contains(o.Fingerprint, port) {
+					next = append(next, to)
+				}
+			}
+		}
+	}
+	return all
 }

@@ -102,6 +102,8 @@ type Deployer struct {
 	Made func() error
 	// DryRun compares and changes nothing.
 	DryRun bool
+	// Coming are nodes that no packet is led to before their programs are ready: none went there before.
+	Coming map[string]bool
 	// Move flows that would stay on an older version of the path to the newest at once.
 	Move bool
 	// Contained is told, unless it is nil, of each container that runs now: its node, when its engine was asked for it, and when
@@ -157,7 +159,7 @@ func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, err
 }
 
 func (d *Deployer) work(p *plan.Plan) *work {
-	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, doing: d.Doing, contained: d.Contained, made: d.Made, restoring: d.Restoring, fetched: map[string]bool{}, lacking: map[string]error{}, fresh: map[string]bool{}, early: map[visited]bool{}, foretold: map[string]bool{}, let: map[string]bool{}}
+	w := &work{owner: p.Chain, dry: d.DryRun, progress: d.Progress, doing: d.Doing, contained: d.Contained, made: d.Made, restoring: d.Restoring, awaits: d.Coming, fetched: map[string]bool{}, lacking: map[string]error{}, fresh: map[string]bool{}, early: map[visited]bool{}, foretold: map[string]bool{}, let: map[string]bool{}}
 	maps.Copy(w.fetched, d.fetched)
 	return w
 }
@@ -241,6 +243,8 @@ type work struct {
 	watched, relieved bool
 	// held tells that who watches was told that functions are changed.
 	held bool
+	// awaits are nodes whose programs are to be ready before packets are led to them.
+	awaits map[string]bool
 	// apart tells that no function which is watched is changed, so that a failure is one until ports are turned.
 	apart bool
 	// unwanted tells that nodes are there that are no longer wanted.

@@ -162,7 +162,7 @@ func (w *work) whose(at *opened, m *plan.Met) error {
 func (w *work) name(p *plan.Plan, m *plan.Met) error {
 	for _, n := range p.Nodes {
 		if n.Kind != plan.StopKind {
-			m.Nodes[pass.WhoseStep(n.Function())] = true
+			m.Nodes[pass.WhoseStep(n.InFile())] = true
 		}
 	}
 	names, err := namespacesOf(w.owner)

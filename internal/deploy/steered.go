@@ -12,6 +12,7 @@ import (
 	"nfchain.dev/nfchain/internal/netns/rundir"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/health"
 	"nfchain.dev/nfchain/internal/resource/label"
 	"nfchain.dev/nfchain/internal/resource/link"
@@ -65,7 +66,7 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) (err error) {
 	if err := w.compare(ctx, p); err != nil {
 		return err
 	}
-	if w.apart && w.alike && w.bygone == nil {
+	if w.apart && w.alike && !w.unlike && w.bygone == nil {
 		w.goOn() // nothing that packets go by is touched until ports are turned
 	}
 	for _, stage := range stages {
@@ -82,6 +83,11 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) (err error) {
 	}
 	if err := w.allMade(); err != nil {
 		return err
+	}
+	if !w.dry && !w.isFresh(namespace.Name(p.Chain, plan.WiringNode)) {
+		if err := errors.Join(w.awaitCarrier(ctx, p), w.awaitReady(ctx, p)); err != nil {
+			return err
+		}
 	}
 	w.phase = turning
 	if err := w.turn(ctx, p, asked); err != nil {
@@ -136,18 +142,20 @@ func (w *work) hold(p *plan.Plan) error {
 
 // stand tells whether functions that are watched, as who watches knows them, stay as they are in a plan that has them.
 func stand(p *plan.Plan, functions []process.Health) bool {
+	watches := len(functions) == 0
 	for _, r := range p.Resources {
 		s, is := r.Spec.(health.Spec)
 		if !is {
 			continue
 		}
+		watches = true
 		for _, n := range s.Path.Nodes {
 			if slices.ContainsFunc(functions, func(h process.Health) bool { return h.Node == n.Node && h.Version != n.Version }) {
 				return false
 			}
 		}
 	}
-	return true
+	return watches
 }
 
 // goOn ends that where the new could not be made: ports lead where they led, by the order that who watches knows. Where they were being turned it
@@ -174,9 +182,6 @@ func (w *work) holdOn() error {
 func (w *work) turn(ctx context.Context, p, asked *plan.Plan) error {
 	fresh := !w.dry && w.isFresh(namespace.Name(p.Chain, plan.WiringNode))
 	if !fresh {
-		if err := errors.Join(w.awaitCarrier(ctx, p), w.awaitReady(ctx, p)); err != nil {
-			return err
-		}
 		if err := w.holdOn(); err != nil {
 			return err
 		}
@@ -361,7 +366,7 @@ func (w *work) waits(c resource.Change) bool {
 			return true
 		}
 		return w.phase == making && c.Op == resource.Update
-	case process.KindName, nsh.PopKindName:
+	case process.KindName, container.NamesKindName, nsh.PopKindName:
 		return c.Op == resource.Delete
 	case opens.KindName: // while flows stay, what is no longer wanted opens others
 		return c.Op == resource.Delete && !w.ports[c.Key]

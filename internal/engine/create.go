@@ -300,7 +300,7 @@ func contained(id string, w Wanted) []oci.SpecOpts {
 	all := []oci.SpecOpts{
 		oci.WithProcessArgs(append(w.entry(), w.Args...)...),
 		// A cgroup beside others of the machine's: that of a namespace of containerd's would be left.
-		oci.WithCgroup("/" + id), oci.WithHostname(w.Node), oci.WithoutRunMount, oci.WithDefaultUnixDevices,
+		oci.WithCgroup("/" + id), oci.WithHostname(cmp.Or(w.Hostname, w.Node)), oci.WithoutRunMount, oci.WithDefaultUnixDevices,
 		oci.WithMounts([]specs.Mount{bind(Mount{w.Program, program, true})}),
 		func(_ context.Context, _ oci.Client, _ *containers.Container, s *oci.Spec) error {
 			s.Process.Rlimits = nil // those of containerd

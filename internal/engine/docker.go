@@ -201,7 +201,7 @@ func (d docker) Create(ctx context.Context, w Wanted) (string, error) {
 		return "", err
 	}
 	config := &container.Config{
-		Image: image.ID, Env: w.Env, WorkingDir: w.Dir, User: w.User, Hostname: w.Node,
+		Image: image.ID, Env: w.Env, WorkingDir: w.Dir, User: w.User, Hostname: cmp.Or(w.Hostname, w.Node),
 		Entrypoint: w.entry(), Cmd: w.Args,
 		Labels: w.labels(),
 	}

@@ -36,6 +36,8 @@ const (
 // Wanted is a container that is to be.
 type Wanted struct {
 	Owner, Node string
+	// Hostname that it has; "" is its node's name.
+	Hostname string
 	// Name of the container, and Digest of all that it was made from.
 	Name, Digest string
 	// Image by name, tag or digest; "" is an image with nothing in it.

@@ -119,6 +119,9 @@ func (b *builder) capabilities(n Node) []string {
 // container of a node. Its program is kept running there from now on.
 func (b *builder) container(n Node) (c container.Spec, err error) {
 	c = container.Spec{Engine: n.Runtime, Node: n.Name, Name: cmp.Or(n.Namespace, b.namespaceOf(n.Name))}
+	if n.Called != "" {
+		c.Hostname = n.Usual()
+	}
 	if b.network != nil {
 		c.Network = b.network.Name
 	}

@@ -1,17 +1,17 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/function"
-	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -84,24 +84,33 @@ func (n Node) InFile() string {
 // Means tells whether a word that somebody wrote is for a node, of replicas for each: its own name, that of one of the functions there,
 // or what the file calls it.
 func (n Node) Means(word string) bool {
-	return n.Has(word) || n.Function() == word || n.Called != "" && n.Called == word
+	return n.Has(word) || n.Function() == word || n.Called != "" && n.Called == word || n.Replaces(word)
 }
 
-// Replaces tells whether a node is in the place of what the chain's file calls so, under another name, and alone.
-func (n Node) Replaces(name string) bool {
-	return n.Called != "" && n.Called == name && n.Replica == nil
+// Replaces tells whether a node is in the place of what would be called so by the chain's file alone.
+func (n Node) Replaces(name string) bool { return n.Called != "" && name == n.Usual() }
+
+// Usual is what a node would be called by the chain's file alone.
+func (n Node) Usual() string {
+	switch {
+	case n.Called == "":
+		return n.Name
+	case n.Replica != nil:
+		return fmt.Sprintf("%s-%d", n.Called, n.Replica.Number)
+	}
+	return n.Called
 }
 
 // inFile is a text with what the file calls functions.
 func (b *builder) inFile(text string) string {
-	for _, is := range slices.SortedFunc(maps.Keys(b.asFile), longer) {
-		text = strings.ReplaceAll(text, is, b.asFile[is])
+	for is, file := range b.asFile {
+		named := regexp.MustCompile(`(^|[^A-Za-z0-9_.:/-])` + regexp.QuoteMeta(is) + `(\.\s|\.$|[^A-Za-z0-9_.]|$)`) // and no part of an address, or of an image's name
+		for was := ""; was != text; {
+			was, text = text, named.ReplaceAllString(text, "${1}"+file+"${2}")
+		}
 	}
 	return text
 }
-
-// longer names before those that they begin with.
-func longer(a, b string) int { return len(b) - len(a) }
 
 // unnumbered is an error in the words of the file.
 type unnumbered struct {
@@ -159,7 +168,7 @@ func (b *builder) replaceable(f api.Function) error {
 		return errors.New("replace: a standalone function is what its own file says; leave it out")
 	case f.Group != "":
 		return errors.New("replace: functions of a group are changed in the namespace that they share; leave one of the two out")
-	case f.Runtime == api.RuntimeCNI:
+	case cmp.Or(f.Runtime, b.chain.Spec.Runtime) == api.RuntimeCNI:
 		return errors.New("replace: another runtime brings its container, under the function's own name; leave it out")
 	case translates:
 		return fmt.Errorf("replace: a %s is reached at addresses of its own, which two cannot have; leave it out", f.Kind)
@@ -197,11 +206,6 @@ func (r Replacing) String() string {
 	return fmt.Sprintf("%s takes the place of %s, which %s: new flows go to it, and others when they were idle", r.Node, r.Function, r.What)
 }
 
-// Comes tells whether a node is put in beside what is there under its function's name.
-func (p *Plan) Comes(n Node) bool {
-	return n.Called != "" || slices.ContainsFunc(p.Replaces, func(r Replacing) bool { return r.Node == n.Function() })
-}
-
 // Replaced are the functions, as the file calls them, that come to be others under their names since a plan was made, with what is another: those
 // that are put in beside what is there, and those that are changed where they are. Each plan has them by the same names.
 func (p *Plan) Replaced(was *Plan) (beside, inPlace map[string]string) {
@@ -216,12 +220,12 @@ func (p *Plan) Replaced(was *Plan) (beside, inPlace map[string]string) {
 			continue
 		}
 		what, aside := n.becomes(p, old, was), false
-		if what == "" && !reflect.DeepEqual(n.body.Options, old.body.Options) && p.runs(n) && was.runs(old) {
+		if a, b := p.program(n), was.program(old); what == "" && a != "" && b != "" && a != b {
 			what, aside = "has another program", !n.passesOn && n.NSH == nil
 		}
 		switch {
 		case what == "":
-		case n.replace != api.ReplaceInPlace && !n.single && !old.single && (!aside || n.replace == api.ReplaceBeside):
+		case n.replace != api.ReplaceInPlace && !n.alone() && !old.alone() && (!aside || n.replace == api.ReplaceBeside):
 			beside[n.InFile()] = what
 		case !aside:
 			inPlace[n.InFile()] = what
@@ -229,6 +233,9 @@ func (p *Plan) Replaced(was *Plan) (beside, inPlace map[string]string) {
 	}
 	return beside, inPlace
 }
+
+// alone tells that there cannot be another beside a node: groups share one.
+func (n Node) alone() bool { return n.single || len(n.Functions) > 0 }
 
 // becomes tells what a node becomes for which what it has its packets by is made anew; "" where that stays.
 func (n Node) becomes(p *Plan, old Node, was *Plan) string {
@@ -263,12 +270,14 @@ func (p *Plan) digest(n Node) string {
 	return ""
 }
 
-// runs tells whether a node has a program in a namespace that is no container's.
-func (p *Plan) runs(n Node) bool {
-	return slices.ContainsFunc(p.Resources, func(r resource.Resource) bool {
-		s, is := r.Spec.(process.Spec)
-		return is && s.Node == n.Name && s.Container == nil
-	})
+// program of a node in a namespace that is no container's, in words that tell it from others; "" where it has none.
+func (p *Plan) program(n Node) string {
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(process.Spec); is && s.Node == n.Name && s.Container == nil {
+			return s.Fingerprint()
+		}
+	}
+	return ""
 }
 
 // instances are the numbers of those that have one.

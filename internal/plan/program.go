@@ -41,13 +41,13 @@ func (b *builder) names(i int) []function.Host {
 	return hosts(b.nodes, i)
 }
 
-// after has programs of replicas say which function they are of: those that a program waits for are called as the file
-// calls them, so that another number of replicas is nothing to it.
+// after has programs of replicas, and of instances, say which function they are of: those that a program waits for are called as the file
+// calls them, so that another number of replicas, or another instance, is nothing to it.
 func (b *builder) after() error {
 	of, runs := map[string]string{}, map[string]bool{}
 	for _, n := range b.everyNode() {
-		if n.Replica != nil {
-			of[n.Name] = n.Function()
+		if n.InFile() != n.Name && n.Kind != StopKind {
+			of[n.Name] = n.InFile()
 		}
 	}
 	for i, r := range b.resources {

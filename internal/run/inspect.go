@@ -55,7 +55,9 @@ type State struct {
 // NodeState is one endpoint or function as it is now.
 type NodeState struct {
 	Name string `json:"name"`
-	Kind string `json:"kind"`
+	// Called is what the chain's file calls the function, where the node is another that was put in beside the one before it; absent elsewhere.
+	Called string `json:"called,omitempty"`
+	Kind   string `json:"kind"`
 	// OneWay tells that what goes from the second endpoint to the first does not visit the function.
 	OneWay bool `json:"one_way,omitempty"`
 	// State is up, partial, changed, missing, failing, or waiting for its container.
@@ -197,7 +199,7 @@ func (s *State) compare(ctx context.Context, p *plan.Plan) error {
 }
 
 func inspect(p *plan.Plan, n plan.Node) (NodeState, error) {
-	s := NodeState{Name: n.Name, Kind: n.Kind, OneWay: !p.Returns(n, nil), State: StateMissing, Namespace: n.Namespace, Drift: noDrift(),
+	s := NodeState{Name: n.Name, Called: n.Called, Kind: n.Kind, OneWay: !p.Returns(n, nil), State: StateMissing, Namespace: n.Namespace, Drift: noDrift(),
 		Addresses: []string{}, Interfaces: []trial.InterfaceCounts{}, Rules: []ruleset.Counter{}, Functions: functionsOf(n)}
 	for _, port := range []*plan.Interface{n.West, n.East} {
 		if port != nil && n.Apart == 0 {

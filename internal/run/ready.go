@@ -4,15 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource/process"
-	"nfchain.dev/nfchain/internal/traffic"
 )
 
 // firstLook is how soon it is asked again whether programs are ready, and longestLook how seldom.
@@ -23,7 +20,7 @@ const looksApart = 8
 
 // waitReady waits until every program of a plan is ready, and gives them as they are then, or one cannot become so.
 func (h *Host) waitReady(ctx context.Context, p *plan.Plan) ([]process.Status, error) {
-	programs, what := 0, map[string]string{}
+	programs, what := map[string]bool{}, map[string]string{}
 	for _, n := range p.Nodes {
 		if n.Kind == "endpoint" {
 			what[n.Name] = n.Kind
@@ -31,15 +28,16 @@ func (h *Host) waitReady(ctx context.Context, p *plan.Plan) ([]process.Status, e
 	}
 	for _, r := range p.Resources {
 		if r.Kind == process.KindName {
-			programs++
+			programs[r.Spec.Key()] = true
 		}
 	}
-	for began := time.Now(); programs > 0; {
+	for began := time.Now(); len(programs) > 0; {
 		statuses, err := process.Statuses(p.Chain)
 		if err != nil {
 			return nil, err
 		}
-		if len(statuses) < programs {
+		statuses = slices.DeleteFunc(statuses, func(s process.Status) bool { return !programs[s.Node] }) // others are there for flows from before
+		if len(statuses) < len(programs) {
 			return nil, fmt.Errorf("the supervisor of %s has ended; `nfchain up` starts it again", p.Chain)
 		}
 		if readyAll(statuses) {
@@ -71,16 +69,5 @@ func failing(owner string, s process.Status) string {
 	if !s.Broken() {
 		return ""
 	}
-	return s.Message + lastWords(owner, s.Node)
-}
-
-// lastWords is the end of a program's log, for an error.
-func lastWords(owner, node string) string {
-	text, err := os.ReadFile(deploy.LogFile(owner, node))
-	words := strings.TrimSpace(string(text))
-	if err != nil || words == "" {
-		return "; its log is empty"
-	}
-	last := words[strings.LastIndexByte(words, '\n')+1:]
-	return fmt.Sprintf("; its log ends with %q", traffic.Excerpt([]byte(last)))
+	return s.Message + deploy.LastWords(owner, s.Node)
 }

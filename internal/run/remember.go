@@ -89,11 +89,8 @@ func contained(p *plan.Plan) bool {
 	return slices.ContainsFunc(p.Resources, func(r resource.Resource) bool { return r.Kind == container.KindName })
 }
 
-// settle keeps what a chain was made from that is whole now, by which its containers are brought back.
+// settle keeps what a chain was made from that is whole now: by that its containers are brought back, and edits that came to no end are taken back.
 func settle(p *plan.Plan, document any, through []api.StandaloneFunction, r Remembered) error {
-	if !contained(p) {
-		return deploy.Settle(p.Chain, nil)
-	}
 	text, err := r.of(document, through)
 	if err != nil {
 		return err
@@ -103,7 +100,7 @@ func settle(p *plan.Plan, document any, through []api.StandaloneFunction, r Reme
 
 // Remembering is the command by which a plan's script keeps what the chain is made
 // from, as Up does.
-func (h *Host) Remembering(chain api.Chain, alone []api.StandaloneFunction) (resource.Command, error) {
+func (h *Host) Remembering(chain api.Chain, alone []api.StandaloneFunction, p *plan.Plan) (resource.Command, error) {
 	through, err := h.through(chain, alone, nil)
 	if err != nil {
 		return resource.Command{}, err
@@ -116,7 +113,7 @@ func (h *Host) Remembering(chain api.Chain, alone []api.StandaloneFunction) (res
 	if err != nil {
 		return resource.Command{}, err
 	}
-	text, err := Remembered{Images: images, Files: files}.of(chain, through)
+	text, err := Remembered{Images: images, Files: files, Runtimes: p.Runtimes, Instances: p.Instances}.of(chain, through)
 	return deploy.Remembering(chain.Metadata.Name, text), err
 }
 

@@ -1,7 +1,10 @@
 package run
 
 import (
+	"bytes"
 	"cmp"
+	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -9,21 +12,44 @@ import (
 	"strings"
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
+	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/function"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource"
+	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/wiring"
 )
 
-// since is what is to be told of a plan since the chain is up as it was: which functions come to be others under their names.
+// since is what is to be told of a plan since the chain was whole as it was: which functions come to be others under their names.
 type since struct {
 	comes    []plan.Replacing
 	warnings []string
+	// was is how it was whole; nil where it never was.
+	was *plan.Plan
 }
 
 func (s since) tell(p *plan.Plan) {
 	p.Replaces, p.Warnings = s.comes, slices.Concat(p.Warnings, s.warnings)
+}
+
+// coming are the nodes of a plan that no packet went to before, and whose programs packets need, or take the place of others.
+func (s since) coming(p *plan.Plan) map[string]bool {
+	there, known := map[string]bool{}, map[string]bool{}
+	if s.was != nil {
+		for _, n := range s.was.Functions() {
+			there[n.Name], known[n.InFile()] = true, true
+		}
+	}
+	all := map[string]bool{}
+	for _, n := range p.Functions() {
+		if !there[n.Name] && (n.PassesOn() || n.NSH != nil || known[n.InFile()] && n.Replica == nil) {
+			all[n.Name] = true
+		}
+	}
+	return all
 }
 
 // asReplaced is how a chain is made that may be up as another. What a bench makes for itself is changed where it is: nothing that it measures is beside
@@ -33,36 +59,171 @@ func (h *Host) asReplaced(chain api.Chain, through []api.StandaloneFunction, o U
 	if !o.Temporary {
 		return h.since(chain, through, as)
 	}
-	if kept, err := remembered(chain.Metadata.Name); err == nil {
+	if kept, err := remembered(chain.Metadata.Name); err == nil && h.steers(chain) {
 		as.Instances = kept.Instances
 	}
 	return as, since{}
 }
 
 // since has functions that come to be others under their names put in beside what is there, by other instances, where a forwarder leads new flows
-// to these.
+// to these. What is there is as it was when all of it was last there, or as an edit was to make it that came to no end since: who takes that back has
+// what there was.
 func (h *Host) since(chain api.Chain, through []api.StandaloneFunction, o plan.Options) (plan.Options, since) {
-	kept, err := remembered(chain.Metadata.Name)
-	if err != nil {
+	versions := h.versions(chain)
+	if len(versions) == 0 {
 		return o, since{}
 	}
-	o.Instances = kept.Instances
-	was, err := h.Words.Decode(chain.Metadata.Name, kept.Document)
-	if err != nil || len(was.Chains) == 0 {
-		return o, since{}
+	told := since{warnings: unnamedSince(versions[0].chain.Spec, chain.Spec)}
+	may := func(v version) bool { return len(v.Instances) > 0 || mayReplace(v.chain.Spec, chain.Spec) }
+	if !h.steers(chain) {
+		return o, told
 	}
-	before := was.Chains[0].Spec
-	told := since{warnings: unnamedSince(before, chain.Spec)}
-	if !h.steers(chain) || chain.Spec.Wiring != before.Wiring || len(kept.Instances) == 0 && !mayReplace(before, chain.Spec) {
+	if told.was, _ = h.planned(versions[0].file, versions[0].Remembered); !slices.ContainsFunc(versions, may) {
 		return o, told
 	}
 	facts, err := h.facts(chain, through, nil)
 	if err != nil {
 		return o, told // which the plan itself is refused for
 	}
-	instances, others := h.others(chain, facts, o)
-	o.Instances = instances
-	return o, since{others.comes, append(others.warnings, told.warnings...)}
+	var all []compared
+	for _, v := range versions {
+		if c, err := h.compared(chain, facts, o, v); err == nil {
+			all = append(all, c)
+		}
+	}
+	if len(all) == 0 {
+		return o, told
+	}
+	o.Instances = map[string]int{}
+	for _, n := range all[0].is.Functions() {
+		name := n.InFile()
+		if !n.Made || n.Again() || len(n.Functions) > 0 || n.Kind == plan.StopKind {
+			continue
+		}
+		number := instance(chain.Metadata.Name, name, all)
+		if number == 0 {
+			number = h.again(all[0].is, n)
+		}
+		if o.Instances[name] = number; number != all[0].is.Instances[name] && all[0].beside[name] != "" {
+			told.comes = append(told.comes, plan.Replacing{Function: name, Node: plan.InstanceOf(name, number), What: all[0].beside[name]})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(all[0].inPlace)) {
+		told.warnings = append(told.warnings, fmt.Sprintf("function %s %s where it is, so that packets are lost meanwhile; under another name it is put in beside what is there, and none is", name, all[0].inPlace[name]))
+	}
+	return o, told
+}
+
+// version of a chain that is remembered.
+type version struct {
+	Remembered
+	file  *api.File
+	chain api.Chain
+}
+
+// versions of a chain over the same wiring: as it was when all of it was last there, and as it was last asked for, if that is another.
+func (h *Host) versions(chain api.Chain) (all []version) {
+	for _, recall := range []func(string) ([]byte, error){deploy.RecallSettled, deploy.Recall} {
+		text, err := recall(chain.Metadata.Name)
+		if err != nil {
+			continue
+		}
+		v := version{}
+		if err := json.Unmarshal(text, &v.Remembered); err != nil {
+			continue
+		}
+		if v.file, err = h.Words.Decode(chain.Metadata.Name, v.Document); err != nil || len(v.file.Chains) == 0 {
+			continue
+		}
+		v.chain = v.file.Chains[0]
+		same := func(o version) bool {
+			return bytes.Equal(o.Document, v.Document) && maps.Equal(o.Instances, v.Instances) && maps.Equal(o.Images, v.Images)
+		}
+		if v.chain.Spec.Wiring == chain.Spec.Wiring && !slices.ContainsFunc(all, same) {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// compared is a chain as it would be with the instances of a version, and what is another then.
+type compared struct {
+	is              *plan.Plan
+	has             map[string]bool
+	beside, inPlace map[string]string
+}
+
+func (h *Host) compared(chain api.Chain, facts plan.Facts, o plan.Options, v version) (c compared, err error) {
+	was, err := h.planned(v.file, v.Remembered)
+	if err != nil {
+		return c, err
+	}
+	o.Instances = v.Instances
+	if c.is, err = h.settled(chain, facts, o); err != nil {
+		return c, err
+	}
+	c.has = map[string]bool{}
+	for _, n := range was.Functions() {
+		c.has[n.InFile()] = true
+	}
+	c.beside, c.inPlace = c.is.Replaced(was)
+	for name := range c.beside {
+		if h.dead(was, name) {
+			delete(c.beside, name) // nothing gets through there, whose flows would stay with it
+		}
+	}
+	return c, nil
+}
+
+// dead tells whether a function's programs, if it has any, all run no more.
+func (h *Host) dead(p *plan.Plan, name string) bool {
+	programs, err := process.Statuses(p.Chain)
+	if err != nil {
+		return false
+	}
+	any := false
+	for _, s := range programs {
+		of := func(n plan.Node) bool { return n.InFile() == name && n.Has(s.Node) }
+		if slices.ContainsFunc(p.Functions(), of) {
+			any = true
+			if s.State == process.Running {
+				return false
+			}
+		}
+	}
+	return any
+}
+
+// instance of a function that it has in the first of some versions in which it is the same, or else the next one; 0 where none has it.
+func instance(chain, name string, versions []compared) int {
+	had := map[int]bool{}
+	for _, c := range versions {
+		number := max(c.is.Instances[name], 1)
+		if c.beside[name] == "" && (c.has[name] || c.inPlace[name] != "") {
+			return number
+		}
+		had[number] = had[number] || c.has[name]
+	}
+	if !slices.Contains(slices.Collect(maps.Values(had)), true) {
+		return 0
+	}
+	return next(chain, name, had)
+}
+
+// again is the number of the instance of a function that the chain had not. One of its name may be there for flows from before it was taken out: that
+// is taken back where it is the same, and has another put in beside it where it is not.
+func (h *Host) again(p *plan.Plan, n plan.Node) int {
+	if !netns.Exists(namespace.Name(p.Chain, n.Name)) {
+		return 1
+	}
+	changes, err := drift(context.Background(), p)
+	same := func(c resource.Change) bool {
+		return c.Namespace != n.Namespace && !(c.Kind == process.KindName && n.Has(c.Key)) && !(c.Kind == container.KindName && c.Key == n.Namespace)
+	}
+	if err == nil && !slices.ContainsFunc(changes, func(c resource.Change) bool { return !same(c) }) {
+		return 1
+	}
+	return next(p.Chain, n.InFile(), nil)
 }
 
 // mayReplace tells whether any function may be another than it was: all that containers are made from is not in the chain's file.
@@ -75,30 +236,6 @@ func mayReplace(was, is api.ChainSpec) bool {
 		runtime := cmp.Or(f.Runtime, is.Runtime)
 		return i >= 0 && (runtime == api.RuntimeAuto || api.IsEngine(runtime) || f.Encapsulation != was.Functions[i].Encapsulation || !reflect.DeepEqual(f.FunctionBody, was.Functions[i].FunctionBody))
 	})
-}
-
-// others are the instances of a chain's functions, where some are others than those that are there, and what is to be told of these.
-func (h *Host) others(chain api.Chain, facts plan.Facts, o plan.Options) (instances map[string]int, told since) {
-	was, err := h.Made(chain.Metadata.Name)
-	if err != nil {
-		return o.Instances, told
-	}
-	is, err := h.settled(chain, facts, o)
-	if err != nil {
-		return o.Instances, told // which the plan itself is refused for
-	}
-	instances = map[string]int{}
-	maps.Copy(instances, is.Instances)
-	beside, inPlace := is.Replaced(was)
-	for _, name := range slices.Sorted(maps.Keys(beside)) {
-		number := next(chain.Metadata.Name, name, instances[name])
-		instances[name] = number
-		told.comes = append(told.comes, plan.Replacing{Function: name, Node: plan.InstanceOf(name, number), What: beside[name]})
-	}
-	for _, name := range slices.Sorted(maps.Keys(inPlace)) {
-		told.warnings = append(told.warnings, fmt.Sprintf("function %s %s where it is, so that packets are lost meanwhile; under another name it is put in beside what is there, and none is", name, inPlace[name]))
-	}
-	return instances, told
 }
 
 // settled is the plan of a chain in which no function has an instance that has no node of its own now.
@@ -120,14 +257,14 @@ func (h *Host) settled(chain api.Chain, facts plan.Facts, o plan.Options) (*plan
 	return plan.Make(chain, h.Catalogue, facts, o)
 }
 
-// next is the number of the instance of a function that comes after one, of which nothing is there.
-func next(chain, name string, after int) int {
+// next is the least number of an instance of a function that it had not, and of which nothing is there.
+func next(chain, name string, had map[int]bool) int {
 	there := func(number int) bool {
 		is := plan.InstanceOf(name, number)
 		return netns.Exists(namespace.Name(chain, is)) || netns.Exists(namespace.Name(chain, is+"-1"))
 	}
 	number := 1
-	for number == max(after, 1) || there(number) {
+	for had[number] || there(number) {
 		number++
 	}
 	return number

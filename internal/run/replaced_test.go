@@ -14,8 +14,10 @@ import (
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
+	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/plan/plantest"
 	"nfchain.dev/nfchain/internal/resource/namespace"
+	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -206,4 +208,92 @@ func TestFailsWhileOthersCome(t *testing.T) {
 	if got := b.numbered("forward", 0, 20); len(got) != 20 {
 		t.Errorf("of 20 packets %d were led past it when another had come", len(got))
 	}
+}
+
+// TestReplacedIsTakenBack: after an edit that came to no end, what was there before it goes on, and no other is made of it.
+func TestReplacedIsTakenBack(t *testing.T) {
+	nstest.Require(t, feature.BPFPeer, feature.BPFIngress)
+	file := func(program string) string {
+		return "wiring: ebpf\nebpf: {idle: 300ms, census: 100ms}\nfunctions: [{name: wire, " + program + "}, {name: b, kind: forward}]\n"
+	}
+	good, ill := file(slowly(t, "0")), file(strings.Replace(slowly(t, "60"), "timeout: 1m", "timeout: 300ms", 1))
+	b := newBed(t, good)
+	b.up(run.UpOptions{Wait: true})
+	before := programOf(t, b.name(), "wire")
+	for range 2 {
+		b.chain = plantest.Chain(t, b.name(), ill)
+		if _, _, err := b.edit(t.Context(), run.UpOptions{}); err == nil {
+			t.Fatal("what is never ready came")
+		}
+		if p := b.edited(good); len(p.Replaces) > 0 || len(p.Instances) > 0 {
+			t.Errorf("%+v, %v", p.Replaces, p.Instances)
+		}
+		if is := programOf(t, b.name(), "wire"); is.PID != before.PID {
+			t.Errorf("its program was %+v, and is %+v", before, is)
+		}
+		b.unchanged()
+	}
+	b.until("what never came is gone", func() bool { return namespaces(t, b.name()) == 5 })
+}
+
+// programOf a node.
+func programOf(t *testing.T, chain, node string) process.Status {
+	t.Helper()
+	programs, err := process.Statuses(chain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(programs, func(s process.Status) bool { return s.Node == node })
+	if i < 0 {
+		t.Fatalf("%s runs none: %+v", node, programs)
+	}
+	return programs[i]
+}
+
+// TestReplacedAsNeeded: the same file, however it is written, changes nothing; who waits for what is replaced goes on; a program that does its work once
+// comes when it has; and one that has ended is replaced where it is, so that no flow stays with it.
+func TestReplacedAsNeeded(t *testing.T) {
+	nstest.Require(t, feature.BPFPeer, feature.BPFIngress)
+	file := func(db, kind string) string {
+		return "wiring: ebpf\nebpf: {idle: 300ms, census: 100ms}\nfunctions:\n" +
+			"- {name: db, kind: command, replace: beside, command: {args: [sh, -c, '" + db + "; exec sleep 1000'], env: {}, after: [], scratch: [], files: {}}}\n" +
+			"- {name: web, kind: command, command: {args: [sleep, '1000'], after: [db]}}\n- {name: once, " + kind + "}\n"
+	}
+	b := newBed(t, file("true", "kind: forward"))
+	b.up(run.UpOptions{Wait: true})
+	b.unchanged()
+	web := programOf(t, b.name(), "web")
+	if p := b.edited(file(": another", "kind: forward")); len(p.Replaces) != 1 {
+		t.Errorf("%+v", p.Replaces)
+	}
+	if is := programOf(t, b.name(), "web"); is.PID != web.PID {
+		t.Errorf("who waits for it was %+v, and is %+v", web, is)
+	}
+	b.unchanged()
+	if p := b.edited(file(": another", "kind: command, command: {args: ['true'], restart: never}")); len(p.Replaces) != 1 {
+		t.Errorf("%+v", p.Replaces)
+	}
+	b.unchanged()
+
+	dying := "sleep 2; exit 3"
+	b.edited(file(dying, "kind: forward"))
+	b.until("it has ended", func() bool {
+		for _, n := range b.planned().Nodes {
+			if n.InFile() == "db" {
+				return programOf(t, b.name(), n.Name).State != process.Running
+			}
+		}
+		return false
+	})
+	if p := b.edited(file(": well again", "kind: forward")); slices.ContainsFunc(p.Replaces, func(r plan.Replacing) bool { return r.Function == "db" }) {
+		t.Errorf("flows would stay with what has ended: %+v", p.Replaces)
+	}
+}
+
+// TestReplacedBesideOthers that are new too: it is awaited by whatever packets would come to it.
+func TestReplacedBesideOthers(t *testing.T) {
+	losesNone(t, edited{wiring: "wiring: ebpf\nebpf: {idle: 500ms, census: 250ms}\n", edits: []string{
+		"functions: [{name: a, kind: forward}]\n",
+		"functions: [{name: a, kind: forward}, {name: x, kind: forward}, {name: wire, " + slowly(t, "1") + "}]\n",
+	}, load: trial.Condition{OfferedPps: 1000, Flows: 2000, DurationS: 8}})
 }

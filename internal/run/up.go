@@ -77,6 +77,7 @@ func (h *Host) raise(ctx context.Context, chain api.Chain, o UpOptions) (*plan.P
 		return choosing.plan, nil, err
 	}
 	p, through, free := choosing.plan, choosing.through, choosing.free
+	d.Coming = choosing.coming
 	defer free()
 	o.watch.lap()
 	kept := Remembered{Temporary: o.Temporary, Brought: o.Brought, Direct: o.Temporary && o.Direct, Images: p.Images(), Files: p.Files(), Runtimes: p.Runtimes, Instances: p.Instances, CPUs: p.ChosenOf()}
@@ -118,7 +119,9 @@ type choosing struct {
 	through []api.StandaloneFunction
 	// holds tells that it takes what others may take too, so that they wait until it has that.
 	holds bool
-	free  func()
+	// coming are its nodes that no packet went to before.
+	coming map[string]bool
+	free   func()
 }
 
 // choose what a chain is to be, which this machine can carry out. Where there is an error nobody waits any more.
@@ -141,6 +144,7 @@ func (h *Host) choose(ctx context.Context, chain api.Chain, o UpOptions) (c choo
 	p, err := h.planThrough(chain, c.through, nil, options)
 	if err == nil {
 		since.tell(p)
+		c.coming = since.coming(p)
 	}
 	if err == nil && o.Temporary {
 		err = refuseWaiting(chain, nil, true)

@@ -217,7 +217,7 @@ func manner(err error) string {
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
-		return "ended with exit code 0"
+		return process.EndedWell
 	case !errors.As(err, &exit):
 		return err.Error()
 	case exit.Exited():

@@ -30,6 +30,8 @@ type Spec struct {
 	// Node is the function that it is, and Name its own, which its network namespace has too.
 	Node string `json:"node"`
 	Name string `json:"name"`
+	// Hostname that it has, where that is not its node's name: what the chain's file calls it.
+	Hostname string `json:"hostname,omitempty"`
 	// Image is empty where the function is the kernel's work alone, and nothing is to run.
 	Image string `json:"image"`
 	// From is the path of what the image is made of, where this machine has that.
@@ -106,7 +108,7 @@ func (s Spec) wanted(owner, program string) engine.Wanted {
 		args = engine.Resting()
 	}
 	w := engine.Wanted{
-		Owner: owner, Node: s.Node, Name: s.Name, Digest: s.Digest(), Image: s.Image, From: s.From, Pull: s.Pull, Args: args, Env: s.Env, Dir: s.Dir,
+		Owner: owner, Node: s.Node, Hostname: s.Hostname, Name: s.Name, Digest: s.Digest(), Image: s.Image, From: s.From, Pull: s.Pull, Args: args, Env: s.Env, Dir: s.Dir,
 		User: s.User, Mounts: s.Mounts, ReadOnly: s.ReadOnly, Seccomp: s.Seccomp, Limits: s.Limits,
 		Capabilities: s.Capabilities, Program: program, Network: s.Network, Publish: s.Publish, Beside: s.Beside,
 	}

@@ -39,7 +39,7 @@ type Spec struct {
 	MemoryNodes []int `json:"memory_nodes,omitempty"`
 	// MemoryBytes it may map; 0 is any.
 	MemoryBytes uint64 `json:"memory_bytes,omitempty"`
-	// Of is the function that the program is one of several of, as those of replicas are; "" where it is the only one.
+	// Of is what a file calls the function, where its node has another name, as those of replicas have; "" where that is the node's.
 	Of string `json:"of,omitempty"`
 	// After are the functions whose programs are all ready when it begins, however many these are.
 	After []string `json:"after,omitempty"`

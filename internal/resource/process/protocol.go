@@ -47,6 +47,12 @@ func (s Status) Broken() bool {
 	return s.State != Running && (s.State == Ended || s.Late || s.Failures >= broken)
 }
 
+// EndedWell is how a program ended that has done what it was to do.
+const EndedWell = "ended with exit code 0"
+
+// Done tells of a program that it is ready, or has done its work and is not to run again.
+func (s Status) Done() bool { return s.State == Running || s.State == Ended && s.Message == EndedWell }
+
 // Answer of a ready command.
 type Answer struct {
 	// Ready tells that it exited with 0, At when it was.
@@ -88,7 +94,7 @@ type Request struct {
 }
 
 // Version of requests. It goes up when a supervisor from before would leave out a part of what it is told.
-const Version = 5
+const Version = 6
 
 // Reply is what it answers.
 type Reply struct {
