@@ -19,6 +19,9 @@ import (
 // readyLook is how often it is asked whether programs are ready.
 const readyLook = 10 * time.Millisecond
 
+// writes is how exact the kernel's times of files are, and more.
+const writes = 20 * time.Millisecond
+
 // awaitReady waits for the programs of functions that no packet goes to yet, and that get none through until these are ready, or come in the place
 // of others that do. Where one does not become ready, packets go on as they went.
 func (w *work) awaitReady(ctx context.Context, p *plan.Plan) error {
@@ -127,7 +130,17 @@ func unreadyNode(p *plan.Plan, n plan.Node, s process.Status) error {
 	if s.Node != n.Name {
 		whose = "the program of " + s.Node + ", which it waits for,"
 	}
-	return fmt.Errorf("function %s is not ready, so that packets go on as they went before it came: %s %s%s; where it cannot be before packets go to it, write replace: in-place", n.InFile(), whose, s.Message, LastWords(p.Chain, s.Node))
+	return fmt.Errorf("function %s is not ready, so that packets go on as they went before it came: %s %s%s; where it cannot be before packets go to it, write replace: in-place", n.InFile(), whose, s.Message, lastWordsOf(p.Chain, s))
+}
+
+// lastWordsOf a program: those that one before it of the same name left there are not its own.
+func lastWordsOf(owner string, s process.Status) string {
+	log, err := os.Stat(LogFile(owner, s.Node))
+	began := time.Now().Add(time.Duration(s.BeganNs - process.Clock()))
+	if err == nil && s.BeganNs != 0 && log.ModTime().Before(began.Add(-writes)) {
+		return ""
+	}
+	return LastWords(owner, s.Node)
 }
 
 // LastWords is the end of a program's log, for an error.
