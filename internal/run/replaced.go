@@ -37,15 +37,15 @@ func (s since) tell(p *plan.Plan) {
 
 // coming are the nodes of a plan that no packet went to before, and whose programs packets need, or take the place of others.
 func (s since) coming(p *plan.Plan) map[string]bool {
-	there, known := map[string]bool{}, map[string]bool{}
+	there, known, instances := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	if s.was != nil {
 		for _, n := range s.was.Functions() {
-			there[n.Name], known[n.InFile()] = true, true
+			there[n.Name], known[n.InFile()], instances[n.Function()] = true, true, true
 		}
 	}
 	all := map[string]bool{}
 	for _, n := range p.Functions() {
-		if !there[n.Name] && (n.PassesOn() || n.NSH != nil || known[n.InFile()] && n.Replica == nil) {
+		if !there[n.Name] && (n.PassesOn() || n.NSH != nil || known[n.InFile()] && !instances[n.Function()]) {
 			all[n.Name] = true
 		}
 	}
@@ -74,7 +74,9 @@ func (h *Host) since(chain api.Chain, through []api.StandaloneFunction, o plan.O
 		return o, since{}
 	}
 	told := since{warnings: unnamedSince(versions[0].chain.Spec, chain.Spec)}
-	may := func(v version) bool { return len(v.Instances) > 0 || mayReplace(v.chain.Spec, chain.Spec) }
+	may := func(v version) bool {
+		return len(v.Instances) > 0 || mayReplace(v.chain.Spec, chain.Spec) || mayReturn(v.chain, chain)
+	}
 	if !h.steers(chain) {
 		return o, told
 	}
@@ -235,6 +237,14 @@ func mayReplace(was, is api.ChainSpec) bool {
 		i := slices.IndexFunc(was.Functions, func(old api.Function) bool { return old.Name == f.Name })
 		runtime := cmp.Or(f.Runtime, is.Runtime)
 		return i >= 0 && (runtime == api.RuntimeAuto || api.IsEngine(runtime) || f.Encapsulation != was.Functions[i].Encapsulation || !reflect.DeepEqual(f.FunctionBody, was.Functions[i].FunctionBody))
+	})
+}
+
+// mayReturn tells whether any function comes of whose name something is there, for flows from before it was taken out.
+func mayReturn(was, is api.Chain) bool {
+	return slices.ContainsFunc(is.Spec.Functions, func(f api.Function) bool {
+		known := slices.ContainsFunc(was.Spec.Functions, func(old api.Function) bool { return old.Name == f.Name })
+		return !known && slices.ContainsFunc(f.NodeNames(), func(node string) bool { return netns.Exists(namespace.Name(is.Metadata.Name, node)) })
 	})
 }
 

@@ -297,3 +297,23 @@ func TestReplacedBesideOthers(t *testing.T) {
 		"functions: [{name: a, kind: forward}, {name: x, kind: forward}, {name: wire, " + slowly(t, "1") + "}]\n",
 	}, load: trial.Condition{OfferedPps: 1000, Flows: 2000, DurationS: 8}})
 }
+
+// TestReplacedThoughItLeaves: what comes under the name of a function that is there yet for flows from before is that function, if it is the same, and is
+// put in beside it, if it is not.
+func TestReplacedThoughItLeaves(t *testing.T) {
+	nstest.Require(t, feature.BPFPeer, feature.BPFIngress)
+	const settings = "wiring: ebpf\nebpf: {idle: 1m, census: 500ms}\n"
+	b := newBed(t, settings+"functions: [{name: b, kind: forward}, {name: a, kind: forward}]\n")
+	b.up(run.UpOptions{})
+	defer b.trickle(b.planned())()
+	for _, c := range []struct{ kind, node string }{{"forward", "a"}, {"firewall", "a.2"}} {
+		b.edited(settings + "functions: [{name: b, kind: forward}]\n")
+		if !netns.Exists(namespace.Name(b.name(), "a")) {
+			t.Fatal("no flow stays with what is taken out")
+		}
+		p := b.edited(settings + "functions: [{name: b, kind: forward}, {name: a, kind: " + c.kind + "}]\n")
+		if got := p.Functions()[1].Name; got != c.node {
+			t.Errorf("a %s comes as %s, not as %s", c.kind, got, c.node)
+		}
+	}
+}
