@@ -19,6 +19,9 @@ import (
 // readyLook is how often it is asked whether programs are ready.
 const readyLook = 10 * time.Millisecond
 
+// holdsAgain is how often who watches is told once more that functions are changed, which is for 30 s each time.
+const holdsAgain = 10 * time.Second
+
 // writes is how exact the kernel's times of files are, and more.
 const writes = 20 * time.Millisecond
 
@@ -29,7 +32,7 @@ func (w *work) awaitReady(ctx context.Context, p *plan.Plan) error {
 	if err != nil || len(coming) == 0 {
 		return err
 	}
-	after, failed, ends := afterOf(p), map[string]int{}, time.Now().Add(longestReady(p))
+	after, failed, ends, held := afterOf(p), map[string]int{}, time.Now().Add(longestReady(p)), time.Now()
 	for first := true; ; first = false {
 		programs, err := process.Statuses(w.owner)
 		if err != nil {
@@ -37,8 +40,8 @@ func (w *work) awaitReady(ctx context.Context, p *plan.Plan) error {
 		}
 		of := map[string]process.Status{}
 		for _, s := range programs {
-			if of[s.Node] = s; first {
-				failed[s.Node] = s.Failures // as of one that was begun by an edit before
+			if of[s.Node] = s; first && !w.begins(s.Node) {
+				failed[s.Node] = s.Failures // since an edit before
 			}
 		}
 		waits := false
@@ -57,10 +60,23 @@ func (w *work) awaitReady(ctx context.Context, p *plan.Plan) error {
 		if !waits {
 			return nil
 		}
+		if !w.apart && time.Since(held) > holdsAgain {
+			held = time.Now()
+			if err := w.holdOn(); err != nil {
+				return err
+			}
+		}
 		if _, err := pause(ctx, readyLook); err != nil {
 			return err
 		}
 	}
+}
+
+// begins tells whether a node's program was begun, or is another, by this work.
+func (w *work) begins(node string) bool {
+	return slices.ContainsFunc(w.done, func(c resource.Change) bool {
+		return c.Kind == process.KindName && c.Key == node && c.Op != resource.Delete
+	})
 }
 
 // longestReady is how long programs of a plan are waited for: as long as one of them may take, and as others that it waits for and that are begun again.

@@ -148,7 +148,7 @@ func (d *Deployer) Up(ctx context.Context, p *plan.Plan) ([]resource.Change, err
 		err = w.forgetEngines(ctx, p)
 	}
 	if err != nil && w.relieved {
-		w.succeed(ctx, p)
+		w.succeed(ctx, p, w.phase == making)
 	}
 	if err != nil && w.begun {
 		_ = process.Rest(p.Chain)

@@ -119,8 +119,8 @@ func seen(fingerprint string) plan.Pass {
 	return plan.Pass{Steps: fingerprint, EitherWay: pass.EitherWay(fingerprint), Translates: pass.Translates(fingerprint), Together: pass.Limits(fingerprint)}
 }
 
-// numbered is how the namespace of a replica is called behind the function's name.
-var numbered = regexp.MustCompile(`-[0-9]+$`)
+// numbered is how the namespace of a replica, or of an instance, is called behind the function's name.
+var numbered = regexp.MustCompile(`(\.[0-9]+)?(-[0-9]+)?$`)
 
 // whose notes whose steps are where, which ports lead older flows elsewhere, and what has a namespace. No flow that stays is led past a node by the
 // pairs beside these, and what those that were left meet at another end is as it is.

@@ -6,6 +6,7 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/health"
+	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/process"
 )
 
@@ -30,10 +31,14 @@ func (w *work) relieve() (err error) {
 }
 
 // succeed a supervisor that was relieved, where the chain did not come to be what the plan says: as far as it did, its programs
-// are kept running and its functions watched. What of that fails was told, or the next attempt tells it.
-func (w *work) succeed(ctx context.Context, p *plan.Plan) {
+// are kept running and, if its ports may lead as the plan says, its functions watched. What of that fails was told, or the next attempt tells it.
+func (w *work) succeed(ctx context.Context, p *plan.Plan, before bool) {
+	kinds := []resource.Kind{process.Kind{}, health.Kind{}}
+	if before && !w.isFresh(namespace.Name(p.Chain, plan.WiringNode)) {
+		kinds = kinds[:1] // packets would be led past functions that none comes to yet
+	}
 	ctx, w.phase = context.WithoutCancel(ctx), making
-	for _, kind := range []resource.Kind{process.Kind{}, health.Kind{}} {
+	for _, kind := range kinds {
 		_ = w.stage(ctx, []resource.Kind{kind}, p)
 	}
 }

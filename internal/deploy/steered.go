@@ -108,6 +108,9 @@ func (w *work) replace(ctx context.Context, p *plan.Plan) (err error) {
 	if err := w.dropBygone(ctx, p); err != nil {
 		return err
 	}
+	if err := w.stage(ctx, []resource.Kind{container.NamesKind{}}, p); err != nil { // of what is no longer there
+		return err
+	}
 	return w.removeDropped(ctx, p)
 }
 

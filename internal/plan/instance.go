@@ -225,7 +225,7 @@ func (p *Plan) Replaced(was *Plan) (beside, inPlace map[string]string) {
 		}
 		switch {
 		case what == "":
-		case n.replace != api.ReplaceInPlace && !n.alone() && !old.alone() && (!aside || n.replace == api.ReplaceBeside):
+		case !n.InPlace() && !n.alone() && !old.alone() && (!aside || n.replace == api.ReplaceBeside):
 			beside[n.InFile()] = what
 		case !aside:
 			inPlace[n.InFile()] = what
@@ -233,6 +233,9 @@ func (p *Plan) Replaced(was *Plan) (beside, inPlace map[string]string) {
 	}
 	return beside, inPlace
 }
+
+// InPlace tells that what comes to be in a node's place is not put in beside it.
+func (n Node) InPlace() bool { return n.replace == api.ReplaceInPlace }
 
 // alone tells that there cannot be another beside a node: groups share one.
 func (n Node) alone() bool { return n.single || len(n.Functions) > 0 }

@@ -27,8 +27,10 @@ import (
 type since struct {
 	comes    []plan.Replacing
 	warnings []string
-	// was is how it was whole; nil where it never was.
-	was *plan.Plan
+	// others tells that some may.
+	others bool
+	// was is how it was whole, which takes a while to find out; nil where that is not known.
+	was func() *plan.Plan
 }
 
 func (s since) tell(p *plan.Plan) {
@@ -37,15 +39,18 @@ func (s since) tell(p *plan.Plan) {
 
 // coming are the nodes of a plan that no packet went to before, and whose programs packets need, or take the place of others.
 func (s since) coming(p *plan.Plan) map[string]bool {
+	if s.was == nil || !s.others && !slices.ContainsFunc(p.Functions(), func(n plan.Node) bool { return n.PassesOn() || n.NSH != nil }) {
+		return nil
+	}
 	there, known, instances := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	if s.was != nil {
-		for _, n := range s.was.Functions() {
+	if was := s.was(); was != nil {
+		for _, n := range was.Functions() {
 			there[n.Name], known[n.InFile()], instances[n.Function()] = true, true, true
 		}
 	}
 	all := map[string]bool{}
 	for _, n := range p.Functions() {
-		if !there[n.Name] && (n.PassesOn() || n.NSH != nil || known[n.InFile()] && !instances[n.Function()]) {
+		if (!there[n.Name] || !netns.Exists(n.Namespace)) && !n.InPlace() && (n.PassesOn() || n.NSH != nil || known[n.InFile()] && !instances[n.Function()]) {
 			all[n.Name] = true
 		}
 	}
@@ -80,7 +85,14 @@ func (h *Host) since(chain api.Chain, through []api.StandaloneFunction, o plan.O
 	if !h.steers(chain) {
 		return o, told
 	}
-	if told.was, _ = h.planned(versions[0].file, versions[0].Remembered); !slices.ContainsFunc(versions, may) {
+	told.was = func() *plan.Plan {
+		p, err := h.planned(versions[0].file, versions[0].Remembered)
+		if err != nil {
+			return nil
+		}
+		return p
+	}
+	if told.others = slices.ContainsFunc(versions, may); !told.others {
 		return o, told
 	}
 	facts, err := h.facts(chain, through, nil)
@@ -166,7 +178,9 @@ func (h *Host) compared(chain api.Chain, facts plan.Facts, o plan.Options, v ver
 	}
 	c.has = map[string]bool{}
 	for _, n := range was.Functions() {
-		c.has[n.InFile()] = true
+		if is := slices.IndexFunc(c.is.Functions(), func(o plan.Node) bool { return o.Name == n.Name }); is >= 0 {
+			c.has[n.InFile()] = true // else it is another that has replicas, or none any more
+		}
 	}
 	c.beside, c.inPlace = c.is.Replaced(was)
 	for name := range c.beside {
@@ -177,7 +191,7 @@ func (h *Host) compared(chain api.Chain, facts plan.Facts, o plan.Options, v ver
 	return c, nil
 }
 
-// dead tells whether a function's programs, if it has any, all run no more.
+// dead tells whether nothing gets through a function: packets go through its programs, or its containers have ended, and all of them do not run.
 func (h *Host) dead(p *plan.Plan, name string) bool {
 	programs, err := process.Statuses(p.Chain)
 	if err != nil {
@@ -185,13 +199,15 @@ func (h *Host) dead(p *plan.Plan, name string) bool {
 	}
 	any := false
 	for _, s := range programs {
-		of := func(n plan.Node) bool { return n.InFile() == name && n.Has(s.Node) }
-		if slices.ContainsFunc(p.Functions(), of) {
-			any = true
-			if s.State == process.Running {
-				return false
-			}
+		i := slices.IndexFunc(p.Functions(), func(n plan.Node) bool { return n.InFile() == name && n.Has(s.Node) })
+		if i < 0 {
+			continue
 		}
+		n, ended := p.Functions()[i], s.State == process.Waiting || s.State == process.Ended
+		if s.Done() || !n.PassesOn() && n.NSH == nil && !(n.Runtime != "" && ended) {
+			return false
+		}
+		any = true
 	}
 	return any
 }

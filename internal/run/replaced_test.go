@@ -14,7 +14,6 @@ import (
 	"nfchain.dev/nfchain/internal/feature"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/nstest"
-	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/plan/plantest"
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -274,20 +273,28 @@ func TestReplacedAsNeeded(t *testing.T) {
 		t.Errorf("%+v", p.Replaces)
 	}
 	b.unchanged()
-
-	dying := "sleep 2; exit 3"
-	b.edited(file(dying, "kind: forward"))
-	b.until("it has ended", func() bool {
-		for _, n := range b.planned().Nodes {
-			if n.InFile() == "db" {
-				return programOf(t, b.name(), n.Name).State != process.Running
-			}
-		}
-		return false
-	})
-	if p := b.edited(file(": well again", "kind: forward")); slices.ContainsFunc(p.Replaces, func(r plan.Replacing) bool { return r.Function == "db" }) {
-		t.Errorf("flows would stay with what has ended: %+v", p.Replaces)
+	if p := b.edited(file(": another", "kind: forward")); len(p.Replaces) != 1 {
+		t.Errorf("what has done its work is replaced where it is: %+v", p.Replaces)
 	}
+	names, err := filepath.Glob(filepath.Join(deploy.StateDir(b.name()), "*.etc-hosts"))
+	if err != nil || slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(filepath.Base(name), "db.etc") }) {
+		t.Errorf("the names of what is gone are there: %v, %v", names, err)
+	}
+}
+
+// TestReplacedWhenDead is a program that packets go through and that has ended: no flow stays with it.
+func TestReplacedWhenDead(t *testing.T) {
+	nstest.Require(t, feature.BPFPeer, feature.BPFIngress)
+	file := func(program string) string {
+		return "wiring: ebpf\nebpf: {idle: 300ms, census: 100ms}\nfunctions:\n- {name: wire, kind: command, command: {transparent: true, args: [sh, -c, '" + program + "']}}\n- {name: b, kind: forward}\n"
+	}
+	b := newBed(t, file("sleep 2; exit 3"))
+	b.up(run.UpOptions{Wait: true})
+	b.until("it has ended", func() bool { return programOf(t, b.name(), "wire").State == process.Waiting })
+	if p := b.edited(file("exec sleep 1000")); len(p.Replaces) > 0 || len(p.Instances) > 0 {
+		t.Errorf("flows would stay with what has ended: %+v, %v", p.Replaces, p.Instances)
+	}
+	b.unchanged()
 }
 
 // TestReplacedBesideOthers that are new too: it is awaited by whatever packets would come to it.

@@ -75,7 +75,11 @@ func (s *supervisor) note(of process.Spec, now process.Status) {
 	case s.stirred <- struct{}{}:
 	default: // it is told already
 	}
-	s.states.note(of, now.State)
+	state := now.State
+	if now.Done() {
+		state = process.Running // who waits for it waits no more
+	}
+	s.states.note(of, state)
 	if w := s.watchedBy(); w != nil {
 		w.Note(now)
 	}

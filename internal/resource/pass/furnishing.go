@@ -93,6 +93,7 @@ func (f *furnishing) load() (*Loaded, error) {
 
 // connections are those of a pass that has room for as many, if one follows the same; so are first fragments, those behind which go as these do.
 func (f *furnishing) connections() {
+	f.spec.Maps[rulesPartsMap].MaxEntries = rulesParts()
 	for _, k := range f.others {
 		if k.follows(f.steps) && f.takes(k, rulesPartsMap) {
 			break
@@ -104,6 +105,17 @@ func (f *furnishing) connections() {
 			return
 		}
 	}
+}
+
+// rulesParts is how many packets are known at once of which fragments come. The kernel lets each core have 128 entries of such a table at hand, which it takes from
+// those in use where there are no others.
+func rulesParts() uint32 {
+	const least, atHand = 256, 128
+	cores, err := ebpf.PossibleCPU()
+	if err != nil {
+		return least
+	}
+	return uint32(max(least, atHand*(cores+1)))
 }
 
 // rules are those of a pass that has the same, or are compiled. Their counters go on where they are the same.
