@@ -6,7 +6,6 @@ import (
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource"
 	"nfchain.dev/nfchain/internal/resource/health"
-	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/process"
 )
 
@@ -34,7 +33,7 @@ func (w *work) relieve() (err error) {
 // are kept running and, if its ports may lead as the plan says, its functions watched. What of that fails was told, or the next attempt tells it.
 func (w *work) succeed(ctx context.Context, p *plan.Plan, before bool) {
 	kinds := []resource.Kind{process.Kind{}, health.Kind{}}
-	if before && !w.isFresh(namespace.Name(p.Chain, plan.WiringNode)) {
+	if before && len(w.awaits) > 0 {
 		kinds = kinds[:1] // packets would be led past functions that none comes to yet
 	}
 	ctx, w.phase = context.WithoutCancel(ctx), making
