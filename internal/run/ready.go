@@ -61,7 +61,7 @@ func (h *Host) waitReady(ctx context.Context, p *plan.Plan) ([]process.Status, e
 }
 
 func readyAll(programs []process.Status) bool {
-	return !slices.ContainsFunc(programs, func(s process.Status) bool { return !s.Done() })
+	return !slices.ContainsFunc(programs, func(s process.Status) bool { return s.State != process.Running })
 }
 
 // failing tells why a program will not become ready; "" while it may.

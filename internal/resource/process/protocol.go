@@ -44,7 +44,7 @@ const broken = 3
 
 // Broken tells of a program that it will not become ready by itself, or not in time.
 func (s Status) Broken() bool {
-	return !s.Done() && (s.State == Ended || s.Late || s.Failures >= broken)
+	return s.State != Running && (s.State == Ended || s.Late || s.Failures >= broken)
 }
 
 // EndedWell is how a program ended that has done what it was to do.
