@@ -5,7 +5,7 @@
 #ifndef NFCHAIN_PARTS_H
 #define NFCHAIN_PARTS_H
 
-#include "rules.h"
+#include "flows.h"
 
 /* A packet that came in fragments (RFC 791 section 3.2, RFC 8200 section 4.5). */
 struct part {
@@ -27,10 +27,8 @@ struct {
 	__type(value, struct part_known);
 } rules_parts SEC(".maps");
 
-static long (*part_enter)(void *map, const void *key, const void *value, __u64 flags) = (void *)2;
-
 /* As long as those behind the first are waited for where fragments are put together (net.ipv4.ipfrag_time). */
-#define PART_KEEPS (30 * 1000000000ULL)
+#define PART_KEEPS (30 * SECONDS)
 
 static inline void part_of(const struct rules_packet *p, __u32 whose, struct part *k)
 {
@@ -56,7 +54,7 @@ static __attribute__((noinline)) int part_goes(const struct rules_packet *p, __u
 	known.last = now;
 	known.digest = digest;
 	known.answer = answer;
-	return part_enter(&rules_parts, &k, &known, 0);
+	return rules_enter(&rules_parts, &k, &known, 0);
 }
 
 /* part_went is what became of the first one; less than 0 where nobody knows. */

@@ -97,7 +97,7 @@ func (a *app) node(cmd *cobra.Command, name, node string) (*plan.Plan, plan.Node
 		switch {
 		case n.Has(node):
 			n.Name = node
-		case !n.Replaces(node):
+		case n.Usual() != node:
 			continue
 		}
 		if !netns.Exists(n.Namespace) {
@@ -128,7 +128,7 @@ func (a *app) node(cmd *cobra.Command, name, node string) (*plan.Plan, plan.Node
 // replicasOf a function are the nodes in its place; none where it has no replicas.
 func replicasOf(p *plan.Plan, function string) (names []string) {
 	for _, n := range p.Nodes {
-		if n.Replica != nil && (n.Function() == function || n.Called != "" && n.Called == function) {
+		if n.Replica != nil && (n.Function() == function || n.InFile() == function) {
 			names = append(names, n.Name)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"nfchain.dev/nfchain/internal/resource/namespace"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/steer"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // readyLook is how often it is asked whether programs are ready.
@@ -96,16 +97,11 @@ func broken(p *plan.Plan, s process.Status, failed int) bool {
 	if s.Done() {
 		return false
 	}
-	const often = 3
-	fails, most := s.Failures, often
-	if fails >= failed {
-		fails, most = fails-failed, max(1, often-failed)
-	}
 	contained := slices.ContainsFunc(p.Resources, func(r resource.Resource) bool {
 		spec, is := r.Spec.(process.Spec)
 		return is && spec.Node == s.Node && spec.Container != nil
 	})
-	return s.State == process.Ended || s.Late || fails >= most || contained && fails > 0
+	return s.BrokenSince(failed) || contained && s.FailedSince(failed) > 0
 }
 
 // afterOf the programs of a plan are those that they wait for.
@@ -161,17 +157,13 @@ func lastWordsOf(owner string, s process.Status) string {
 
 // LastWords is the end of a program's log, for an error.
 func LastWords(owner, node string) string {
-	const most = 400
 	text, err := os.ReadFile(LogFile(owner, node))
-	words := strings.TrimSpace(string(text))
-	if err != nil || words == "" {
+	log := strings.TrimSpace(string(text))
+	if err != nil || log == "" {
 		return "; its log is empty"
 	}
-	last := words[strings.LastIndexByte(words, '\n')+1:]
-	if len(last) > most {
-		last = "…" + strings.ToValidUTF8(last[len(last)-most:], "")
-	}
-	return fmt.Sprintf("; its log ends with %q", last)
+	last := log[strings.LastIndexByte(log, '\n')+1:]
+	return fmt.Sprintf("; its log ends with %q", words.Excerpt([]byte(last)))
 }
 
 // unled are such functions, by the names of their nodes: those of which it was told that they come, and that none of the ports leads to which packets come by.
@@ -201,17 +193,15 @@ func (w *work) unled(p *plan.Plan) (map[string]plan.Node, error) {
 // cameBy are the nodes that packets come to from the ends, as ports lead them.
 func cameBy(p *plan.Plan, ports []resource.Observed) map[string]bool {
 	own := namespace.Name(p.Chain, plan.WiringNode)
-	node, of := map[string]string{}, map[string][]string{}
-	put := func(port, name string) { node[port], of[name] = name, append(of[name], port) }
+	node := map[string]string{}
 	for _, r := range p.Resources {
 		if s, is := r.Spec.(link.Spec); is && s.B.Namespace == own && s.A.Namespace != own {
-			put(s.B.Device, s.A.Node)
+			node[s.B.Device] = s.A.Node
 		}
 	}
 	for _, n := range p.Nodes {
 		if n.Past != nil { // by which packets go past it
-			put(n.Past.West, "past "+n.Name)
-			put(n.Past.East, "past "+n.Name)
+			node[n.Past.West], node[n.Past.East] = "past "+n.Name, "past "+n.Name
 		}
 	}
 	all, next := map[string]bool{}, []string{p.Client().Name, p.Server().Name}

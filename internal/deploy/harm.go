@@ -28,7 +28,7 @@ func HarmsEnd(p *plan.Plan, h api.Harm) bool {
 	if h.What != api.HarmInterface {
 		return false
 	}
-	i := slices.IndexFunc(p.Nodes, func(n plan.Node) bool { return n.Name == h.Node || n.Replaces(h.Node) })
+	i := slices.IndexFunc(p.Nodes, func(n plan.Node) bool { return n.Name == h.Node || n.Usual() == h.Node })
 	if i < 0 || harmedPort(p.Nodes[i]) == nil {
 		return false
 	}
@@ -70,7 +70,7 @@ func harm(p *plan.Plan, h api.Harm) (do func() error, err error) {
 	var names []string
 	for _, n := range p.Nodes {
 		names = append(names, n.Name)
-		if n.Name != h.Node && !n.Replaces(h.Node) {
+		if n.Name != h.Node && n.Usual() != h.Node {
 			continue
 		}
 		switch port := harmedPort(n); {

@@ -11,6 +11,11 @@ import (
 // ask for as for any metric. No tool measures it: it follows from what was observed.
 const busyMetric = "cpu_busy_ratio"
 
+// derived is a run with the metrics that no tool measures, which follow from others and from what was observed.
+func derived(run trial.Run) trial.Run {
+	return withRange(withControl(withBusy(trial.WithSetup(run))))
+}
+
 // withBusy is the run with that metric in every trial whose cores were seen.
 func withBusy(run trial.Run) trial.Run {
 	run.Trials = slices.Clone(run.Trials)

@@ -16,7 +16,7 @@ import (
 // experiment's order. A model that cannot be fitted comes back without params
 // and points, and its notes say why.
 func Fits(spec api.ExperimentSpec, run trial.Run) []Fit {
-	run = withRange(withControl(withBusy(trial.WithSetup(run))))
+	run = derived(run)
 	out := make([]Fit, len(spec.Models))
 	for i, m := range spec.Models {
 		over := overOf(m)

@@ -21,7 +21,7 @@ const unavailable = "unavailable"
 // at failed. The intervals are per claim: of twenty claims that
 // hold in truth, one may be expected to come back otherwise.
 func Judge(spec api.ExperimentSpec, run trial.Run, has func(feature string) bool) []Verdict {
-	run = withRange(withControl(withBusy(trial.WithSetup(run))))
+	run = derived(run)
 	out := make([]Verdict, len(spec.Claims))
 	for i, c := range spec.Claims {
 		v := Verdict{ID: c.ID, Text: c.Text, At: c.At, Note: c.Note, AtLeast: c.Check.AtLeast, AtMost: c.Check.AtMost}

@@ -84,11 +84,8 @@ func (n Node) InFile() string {
 // Means tells whether a word that somebody wrote is for a node, of replicas for each: its own name, that of one of the functions there,
 // or what the file calls it.
 func (n Node) Means(word string) bool {
-	return n.Has(word) || n.Function() == word || n.Called != "" && n.Called == word || n.Replaces(word)
+	return n.Has(word) || slices.Contains([]string{n.Function(), n.InFile(), n.Usual()}, word)
 }
-
-// Replaces tells whether a node is in the place of what would be called so by the chain's file alone.
-func (n Node) Replaces(name string) bool { return n.Called != "" && name == n.Usual() }
 
 // Usual is what a node would be called by the chain's file alone.
 func (n Node) Usual() string {

@@ -105,15 +105,7 @@ func (h *Host) Remembering(chain api.Chain, alone []api.StandaloneFunction, p *p
 	if err != nil {
 		return resource.Command{}, err
 	}
-	images, err := h.imagesOf(chain, nil)
-	if err != nil {
-		return resource.Command{}, err
-	}
-	files, err := h.filesOf(chain, nil)
-	if err != nil {
-		return resource.Command{}, err
-	}
-	text, err := Remembered{Images: images, Files: files, Runtimes: p.Runtimes, Instances: p.Instances}.of(chain, through)
+	text, err := Remembered{Images: p.Images(), Files: p.Files(), Runtimes: p.Runtimes, Instances: p.Instances}.of(chain, through)
 	return deploy.Remembering(chain.Metadata.Name, text), err
 }
 

@@ -173,7 +173,7 @@ func (h *Host) compared(chain api.Chain, facts plan.Facts, o plan.Options, v ver
 		return c, err
 	}
 	o.Instances = v.Instances
-	if c.is, err = h.settled(chain, facts, o); err != nil {
+	if c.is, err = h.instanced(chain, facts, o); err != nil {
 		return c, err
 	}
 	c.has = map[string]bool{}
@@ -264,8 +264,8 @@ func mayReturn(was, is api.Chain) bool {
 	})
 }
 
-// settled is the plan of a chain in which no function has an instance that has no node of its own now.
-func (h *Host) settled(chain api.Chain, facts plan.Facts, o plan.Options) (*plan.Plan, error) {
+// instanced is the plan of a chain in which no function has an instance that has no node of its own now.
+func (h *Host) instanced(chain api.Chain, facts plan.Facts, o plan.Options) (*plan.Plan, error) {
 	p, err := plan.Make(chain, h.Catalogue, facts, o)
 	if err != nil {
 		return nil, err
@@ -276,7 +276,7 @@ func (h *Host) settled(chain api.Chain, facts plan.Facts, o plan.Options) (*plan
 			instances[n.Called] = o.Instances[n.Called]
 		}
 	}
-	if maps.Equal(instances, p.Instances) || len(instances) == len(p.Instances) {
+	if len(instances) == len(p.Instances) {
 		return p, nil
 	}
 	o.Instances = instances

@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -276,10 +277,10 @@ func TestReplacedAsNeeded(t *testing.T) {
 	if p := b.edited(file(": another", "kind: forward")); len(p.Replaces) != 1 {
 		t.Errorf("what has done its work is replaced where it is: %+v", p.Replaces)
 	}
-	names, err := filepath.Glob(filepath.Join(deploy.StateDir(b.name()), "*.etc-hosts"))
-	if err != nil || slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(filepath.Base(name), "db.etc") }) {
-		t.Errorf("the names of what is gone are there: %v, %v", names, err)
-	}
+	b.until("the names of what is gone are", func() bool {
+		_, err := os.Stat(filepath.Join(deploy.StateDir(b.name()), "db.etc-hosts"))
+		return errors.Is(err, fs.ErrNotExist)
+	})
 }
 
 // TestReplacedWhenDead is a program that packets go through and that has ended: no flow stays with it.

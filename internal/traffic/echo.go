@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // echoesApart is how far the requests of ping and fping are apart where nobody says: the least that each of them takes
@@ -52,7 +53,7 @@ func (j Job) Echo(ctx context.Context, count int, parse func([]byte) []int64, ar
 	times := parse(p.Stdout())
 	if ctx.Err() != nil || len(times) == 0 {
 		if failed == nil {
-			failed = fmt.Errorf("%s printed no reply: %q", p, Excerpt(p.Stdout()))
+			failed = fmt.Errorf("%s printed no reply: %q", p, words.Excerpt(p.Stdout()))
 		}
 		return Sample{}, failed
 	}

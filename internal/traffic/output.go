@@ -2,7 +2,6 @@ package traffic
 
 import (
 	"bytes"
-	"strings"
 	"sync"
 )
 
@@ -44,14 +43,4 @@ func (o *output) overflown() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.over
-}
-
-// Excerpt is the end of what a tool printed, short enough for an error.
-func Excerpt(text []byte) string {
-	const most = 400
-	s := strings.ToValidUTF8(string(text[max(0, len(text)-most):]), "")
-	if len(text) > most {
-		s = "…" + s
-	}
-	return strings.TrimSpace(s)
 }

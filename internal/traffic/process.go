@@ -15,6 +15,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // Process is a tool's program running in a namespace of the chain.
@@ -97,7 +98,7 @@ func (p *Process) Wait(ctx context.Context) error {
 	<-p.done
 	switch {
 	case p.stdout.overflown() || p.stderr.overflown():
-		return fmt.Errorf("%s printed more than %d MiB and was ended: %q", p, mostOutput>>20, Excerpt(p.stdout.bytes()))
+		return fmt.Errorf("%s printed more than %d MiB and was ended: %q", p, mostOutput>>20, words.Excerpt(p.stdout.bytes()))
 	case p.err == nil:
 		return nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
@@ -112,7 +113,7 @@ func (p *Process) Wait(ctx context.Context) error {
 func (p *Process) said() string {
 	for _, text := range [][]byte{p.stderr.bytes(), p.stdout.bytes()} {
 		if text = bytes.TrimSpace(text); len(text) > 0 {
-			return fmt.Sprintf(": %q", Excerpt(text))
+			return fmt.Sprintf(": %q", words.Excerpt(text))
 		}
 	}
 	return ""

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // Greeting is what a server that [Job.Sides] starts says on standard error once it
@@ -73,7 +74,7 @@ func (j Job) side(ctx context.Context, start func(context.Context, ...string) (*
 // report reads what a side counted.
 func (p *Process) report(into any) error {
 	if err := json.Unmarshal(p.Stdout(), into); err != nil {
-		return fmt.Errorf("%s printed no result (%w): %q", p, err, Excerpt(p.Stdout()))
+		return fmt.Errorf("%s printed no result (%w): %q", p, err, words.Excerpt(p.Stdout()))
 	}
 	return nil
 }

@@ -43,8 +43,23 @@ type Status struct {
 const broken = 3
 
 // Broken tells of a program that it will not become ready by itself, or not in time.
-func (s Status) Broken() bool {
-	return s.State != Running && (s.State == Ended || s.Late || s.Failures >= broken)
+func (s Status) Broken() bool { return s.BrokenSince(0) }
+
+// BrokenSince is Broken of one that had failed so often when it was begun again: once more is enough where that was often.
+func (s Status) BrokenSince(failures int) bool {
+	most := broken
+	if failures <= s.Failures {
+		most = max(1, broken-failures)
+	}
+	return s.State != Running && (s.State == Ended || s.Late || s.FailedSince(failures) >= most)
+}
+
+// FailedSince is how often it failed in a row since it had so often; it may have been ready in between.
+func (s Status) FailedSince(failures int) int {
+	if s.Failures < failures {
+		return s.Failures
+	}
+	return s.Failures - failures
 }
 
 // EndedWell is how a program ended that has done what it was to do.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // output is the part of iperf3's JSON that is read here.
@@ -42,7 +42,7 @@ type sum struct {
 func parse(text []byte) (output, error) {
 	var o output
 	if err := json.Unmarshal(text, &o); err != nil {
-		return o, fmt.Errorf("iperf3 printed no result (%w): %q", err, traffic.Excerpt(text))
+		return o, fmt.Errorf("iperf3 printed no result (%w): %q", err, words.Excerpt(text))
 	}
 	if o.Error != "" {
 		return o, fmt.Errorf("iperf3 says %q", o.Error)
@@ -51,7 +51,7 @@ func parse(text []byte) (output, error) {
 		o.older()
 	}
 	if r := o.End.Received; r == nil || o.End.Sent == nil || !r.possible() || !o.End.Sent.possible() {
-		return o, fmt.Errorf("iperf3 printed no result: %q", traffic.Excerpt(text))
+		return o, fmt.Errorf("iperf3 printed no result: %q", words.Excerpt(text))
 	}
 	return o, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // result is what one netperf printed, by its names.
@@ -33,11 +34,11 @@ func parse(text []byte, keys []string) (result, error) {
 	}
 	for _, name := range keys {
 		if _, has := r[name]; !has && name != "LOCAL_TRANSPORT_RETRANS" {
-			return nil, fmt.Errorf("netperf printed no result, as %s is missing: %q", name, traffic.Excerpt(text))
+			return nil, fmt.Errorf("netperf printed no result, as %s is missing: %q", name, words.Excerpt(text))
 		}
 	}
 	if r["ELAPSED_TIME"] < 0.001 {
-		return nil, fmt.Errorf("netperf measured for no time: %q", traffic.Excerpt(text))
+		return nil, fmt.Errorf("netperf measured for no time: %q", words.Excerpt(text))
 	}
 	return r, nil
 }

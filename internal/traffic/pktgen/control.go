@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"nfchain.dev/nfchain/internal/netns"
-	"nfchain.dev/nfchain/internal/traffic"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // control is pktgen in a namespace, by its files.
@@ -55,7 +55,7 @@ func (c control) said(file string) string {
 	if !found || strings.HasPrefix(result, "OK") {
 		return ""
 	}
-	return fmt.Sprintf(" (%s)", traffic.Excerpt([]byte(strings.TrimSpace(result))))
+	return fmt.Sprintf(" (%s)", words.Excerpt([]byte(strings.TrimSpace(result))))
 }
 
 // prepare has a core's thread ready to send frames, and nothing else.
@@ -102,7 +102,7 @@ func (c control) result(ctx context.Context, device string) (o outcome, err erro
 			return o, err
 		}
 		if time.Now().After(deadline) {
-			return o, fmt.Errorf("pktgen gave no result within %v: %q", resultWithin, traffic.Excerpt(text))
+			return o, fmt.Errorf("pktgen gave no result within %v: %q", resultWithin, words.Excerpt(text))
 		}
 		select {
 		case <-ctx.Done():

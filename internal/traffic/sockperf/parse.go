@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"nfchain.dev/nfchain/internal/traffic"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // messages are those of sockperf's log, in the order in which they were sent.
@@ -40,7 +40,7 @@ func parse(log io.Reader) (messages, error) {
 		}
 		sent, back, ok := message(line)
 		if !ok {
-			return m, fmt.Errorf("sockperf's log has a line that is not a message: %q", traffic.Excerpt([]byte(line)))
+			return m, fmt.Errorf("sockperf's log has a line that is not a message: %q", words.Excerpt([]byte(line)))
 		}
 		if len(m.roundTrips) == 0 {
 			m.first = sent

@@ -13,6 +13,7 @@ import (
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 // smallest message that sockperf sends.
@@ -100,18 +101,18 @@ func clientArgs(job traffic.Job, log string) []string {
 // sample is what the log comes to.
 func sample(c trial.Condition, log *os.File, client *traffic.Process) (traffic.Sample, error) {
 	if info, err := log.Stat(); err != nil || info.Size() == 0 {
-		return traffic.Sample{}, errors.Join(fmt.Errorf("%s wrote no log: %q", client, traffic.Excerpt(client.Stdout())), err)
+		return traffic.Sample{}, errors.Join(fmt.Errorf("%s wrote no log: %q", client, words.Excerpt(client.Stdout())), err)
 	}
 	messages, err := parse(log)
 	if bytes.Contains(client.Stdout(), []byte("No valid observations")) {
 		return traffic.Sample{}, fmt.Errorf("%s measured nothing: a message was lost, for which it waits for ever, or hardly any was sent; ping measures all the same", client)
 	}
 	if err != nil {
-		return traffic.Sample{}, fmt.Errorf("%w; it printed %q", err, traffic.Excerpt(client.Stdout()))
+		return traffic.Sample{}, fmt.Errorf("%w; it printed %q", err, words.Excerpt(client.Stdout()))
 	}
 	s, err := traffic.LatencySample(messages.roundTrips)
 	if err != nil {
-		return s, fmt.Errorf("sockperf: %w; it printed %q", err, traffic.Excerpt(client.Stdout()))
+		return s, fmt.Errorf("sockperf: %w; it printed %q", err, words.Excerpt(client.Stdout()))
 	}
 	if c.PayloadSize > 0 && c.PayloadSize < smallest {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("sockperf's messages are not smaller than %d bytes: that size was sent", smallest))

@@ -14,6 +14,7 @@ import (
 
 	"nfchain.dev/nfchain/internal/traffic"
 	"nfchain.dev/nfchain/internal/trial"
+	"nfchain.dev/nfchain/internal/words"
 )
 
 const (
@@ -143,11 +144,11 @@ var transmitted = regexp.MustCompile(`Accumulated forward statistics[^\n]*\n[^\n
 func parse(text []byte) (uint64, error) {
 	m := transmitted.FindSubmatch(text)
 	if m == nil {
-		return 0, fmt.Errorf("testpmd printed no statistics: %q", traffic.Excerpt(text))
+		return 0, fmt.Errorf("testpmd printed no statistics: %q", words.Excerpt(text))
 	}
 	n, err := strconv.ParseUint(string(m[1]), 10, 64)
 	if err != nil || n == 0 {
-		return 0, fmt.Errorf("testpmd sent nothing: %q", traffic.Excerpt(text))
+		return 0, fmt.Errorf("testpmd sent nothing: %q", words.Excerpt(text))
 	}
 	return n, nil
 }
