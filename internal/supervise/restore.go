@@ -44,6 +44,20 @@ func (r *restorer) restore(ctx context.Context, name string) error {
 	}
 }
 
+// whole has all that the chain has lost made again, unless the supervisor ends before.
+func (r *restorer) whole(ends <-chan struct{}) error {
+	if r.do == nil {
+		return errors.New("nothing makes it again")
+	}
+	run := r.ask()
+	select {
+	case <-ends:
+		return nil
+	case <-run.done:
+		return run.err
+	}
+}
+
 // ask for a run that begins from now on.
 func (r *restorer) ask() *restoring {
 	r.mu.Lock()

@@ -26,6 +26,7 @@ func (s *supervisor) watch(p *process.Path) error {
 	w, err := watch.Start(watch.Config{
 		Owner:   s.config.Owner,
 		Restart: func(program string) { go s.restart(program) },
+		Remake:  func(node string) { go s.remake(node) },
 		Say:     s.config.say,
 	}, *p, old)
 	if err != nil {
@@ -111,6 +112,19 @@ func (s *supervisor) restart(node string) {
 	s.mu.Unlock()
 	if p != nil {
 		p.restart()
+	}
+}
+
+// remake what a node lacks, and say what became of that.
+func (s *supervisor) remake(node string) {
+	err := s.restorer.whole(s.ends)
+	switch w := s.watchedBy(); {
+	case s.ending():
+	case err != nil:
+		s.config.say(node, fmt.Sprintf("could not be given what it lacks: %v", err))
+	case w != nil:
+		s.config.say(node, "was given what it lacked")
+		w.Reread()
 	}
 }
 

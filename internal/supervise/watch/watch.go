@@ -38,6 +38,8 @@ type Config struct {
 	Owner string
 	// Restart a program that runs, or has done its work, where nothing comes through. It must not wait.
 	Restart func(program string)
+	// Remake what a node lacks for taking packets, as an interface that somebody removed. It must not wait.
+	Remake func(node string)
 	// Say what became of a node.
 	Say func(node, text string)
 }
@@ -312,6 +314,7 @@ func (w *Watcher) judge(n *node, now time.Time) bool {
 	case cut == "" && why != "":
 		n.reason = why
 	}
+	w.remake(n, now)
 	if n.stuck(now, w.programs) {
 		n.hung, n.quiet, n.good = min(2*n.hung, longestHung), now, 0
 		for _, program := range n.spec.Programs {
@@ -388,6 +391,11 @@ func (w *Watcher) wait(now time.Time) time.Duration {
 			n.due = n.again(now, n.due)
 		}
 		next = min(next, n.due.Sub(now))
+	}
+	for _, n := range w.nodes {
+		if n.failed && n.lacks() {
+			next = min(next, n.remake.Sub(now))
+		}
 	}
 	if w.opened.IsZero() {
 		next = min(next, fast)
