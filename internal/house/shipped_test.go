@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"path"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -50,6 +51,27 @@ func TestShippedFilesDecode(t *testing.T) {
 		if _, err := registry.Words().Decode(name, []byte(read(t, name))); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestExperimentsOfScriptsDecode: what `make bench` runs by hand is right whenever somebody does, with the values that scripts put in for @NAME@.
+func TestExperimentsOfScriptsDecode(t *testing.T) {
+	all, err := files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	put, found := regexp.MustCompile(`@[A-Z]+@`), 0
+	for _, name := range all {
+		if path.Dir(name) != "scripts" || path.Ext(name) != ".yaml" {
+			continue
+		}
+		found++
+		if _, err := registry.Words().Decode(name, put.ReplaceAll([]byte(read(t, name)), []byte("1000"))); err != nil {
+			t.Error(err)
+		}
+	}
+	if found < 5 {
+		t.Errorf("found %d: the test does not look at them", found)
 	}
 }
 
