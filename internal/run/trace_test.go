@@ -156,6 +156,16 @@ func TestProbesAreNoDrops(t *testing.T) {
 	if n := ends(c); n > 0 {
 		t.Errorf("%d packets are told to be dropped", n)
 	}
+	b.chain.Spec.Functions[0].OnFailure = process.Block // another watcher, while somebody looks
+	if _, _, err := b.edit(t.Context(), run.UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if now, err := process.Probes(b.name()); err != nil || now == c.Probes {
+		t.Fatalf("the same watcher goes on, which this test is not about, or error %v", err)
+	}
+	if n := ends(c); n > 0 {
+		t.Errorf("%d packets of an edited chain are told to be dropped", n)
+	}
 	for _, line := range []string{"add table inet t", "add chain inet t c { type filter hook forward priority 0; policy drop; }"} {
 		if out, err := exec.Command("ip", "netns", "exec", p.Functions()[0].Namespace, "nft", line).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)

@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -101,9 +102,7 @@ type Watcher struct {
 func Start(c Config, p process.Path, before *Watcher) (*Watcher, error) {
 	w := &Watcher{config: c, path: p, fingerprint: p.Fingerprint(), done: make(chan struct{}),
 		programs: map[string]string{}, pids: map[string]int{}, ended: map[string]string{}, unready: map[string]string{}, ports: map[string]*port{}, left: map[string]steer.Numbers{}, socket: -1, begun: before != nil}
-	var random [8]byte
-	_, _ = rand.Read(random[:]) // it does not fail
-	w.signature = binary.NativeEndian.Uint64(random[:])
+	w.signature = signature(before)
 	w.beats = beats(w.signature)
 	for i, spec := range p.Nodes {
 		if err := w.add(i, spec); err != nil {
@@ -126,6 +125,18 @@ func Start(c Config, p process.Path, before *Watcher) (*Watcher, error) {
 	w.alarm.set(0)
 	go w.run()
 	return w, nil
+}
+
+// signature of a watcher's probes: no other packet's, but by a chance of 1 in 2^32. Its upper half is that of the watcher before, so that whoever looks
+// at packets knows the probes of both.
+func signature(before *Watcher) uint64 {
+	var random [8]byte
+	_, _ = rand.Read(random[:]) // it does not fail
+	s := binary.NativeEndian.Uint64(random[:])
+	if before != nil {
+		s = before.signature&^math.MaxUint32 | s&math.MaxUint32
+	}
+	return s
 }
 
 // know what another watcher knew.
