@@ -285,7 +285,7 @@ func requires(t *testing.T, nfchain program, path string) {
 	nstest.Require(t, append(plan.Requires, "tool.ping")...)
 }
 
-// installed skips an example whose programs are not all there.
+// installed wants the programs of an example to be there, as what installs the tests' packages has them.
 func installed(t *testing.T, f *api.File) {
 	t.Helper()
 	for _, c := range f.Chains {
@@ -295,7 +295,7 @@ func installed(t *testing.T, f *api.File) {
 				continue
 			}
 			if _, err := exec.LookPath(o.Args[0]); err != nil {
-				t.Skipf("function %s: %v", fn.Name, err)
+				t.Fatalf("function %s: %v; `make packages-test` installs it", fn.Name, err)
 			}
 		}
 	}
