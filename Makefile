@@ -19,7 +19,7 @@ packages:
 
 # What the tests run besides.
 packages-test: packages
-	@./scripts/packages busybox-static docker.io containerd containernetworking-plugins podman lxc ffmpeg iptables procps util-linux ethtool nginx openvswitch-switch haproxy squid shorewall gcc libc6-dev
+	@./scripts/packages busybox-static docker.io buildah containerd containernetworking-plugins podman lxc ffmpeg iptables procps util-linux ethtool nginx openvswitch-switch haproxy squid shorewall gcc libc6-dev
 	-@./scripts/packages --backports suricata
 
 demo: packages build
@@ -28,9 +28,8 @@ demo: packages build
 test: packages-test build
 	@./scripts/test
 
-# Images of functions with real software in them, built by the Docker engine there is.
+# Images of functions with real software in them, built by ENGINE, or by what there is.
 images: build
-	@./scripts/packages docker.io
 	@./scripts/images $(IMAGES)
 
 # Each of them in a chain, with an engine of its own. It takes half a gigabyte and some minutes, and so is no part of test.

@@ -124,16 +124,32 @@ func putForeign(ts *testscript.TestScript, images http.Handler) {
 		`{"schemaVersion":2,"mediaType":%q,"config":{"mediaType":"application/vnd.docker.container.image.v1+json","size":%d,"digest":%q},"layers":[]}`, kind, len(config), digest))
 }
 
-// serveImages has a registry of images at an address of its own, without TLS, which the script finds in REGISTRY. It ends with the script.
+// serveImages has a registry of images at an address of its own, without TLS, which the script finds in REGISTRY, or in the variable that it
+// names, with who is let in. What it is told to let somebody in is written to a file of the variable's name. It ends with the script.
 func serveImages(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) > 0 {
-		ts.Fatalf("usage: registry")
+	if neg || len(args) != 0 && len(args) != 3 {
+		ts.Fatalf("usage: registry [VARIABLE USER PASSWORD]")
+	}
+	if len(args) == 0 {
+		args = []string{"REGISTRY", "", ""}
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	ts.Check(err)
+	told, err := os.Create(ts.MkAbs(args[0]))
+	ts.Check(err)
 	images := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
 	putForeign(ts, images)
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { images.ServeHTTP(slowly{w}, r) })}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if said := r.Header.Get("Authorization"); said != "" {
+			_, _ = fmt.Fprintln(told, said)
+		}
+		if user, password, _ := r.BasicAuth(); user != args[1] || password != args[2] {
+			w.Header().Set("WWW-Authenticate", `Basic realm="images"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		images.ServeHTTP(slowly{w}, r)
+	})}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -142,8 +158,9 @@ func serveImages(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Defer(func() {
 		_ = server.Close()
 		<-ended
+		_ = told.Close()
 	})
-	ts.Setenv("REGISTRY", listener.Addr().String())
+	ts.Setenv(args[0], listener.Addr().String())
 }
 
 // enginesIn are the variables by which the engines of a script, which it starts by itself, listen in its directory.

@@ -139,6 +139,7 @@ func (d containerd) look(ctx context.Context, c client.Container) (Container, er
 	}
 	found := Container{Engine: Containerd, ID: info.ID, Name: cmp.Or(info.Labels[labelName], info.ID), Image: info.Labels[labelImage]}
 	found.label(info.Labels)
+	found.stops(info.Labels[client.StopSignalLabel])
 	spec := specOf(info)
 	found.ours, found.Limits = found.Owner != "" && begun(spec), limitsIn(&spec)
 	task, status, err := decided(ctx, c)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -28,6 +27,7 @@ import (
 	"github.com/opencontainers/runtime-spec/specs-go"
 	"golang.org/x/sys/unix"
 
+	"nfchain.dev/nfchain/internal/engine/image"
 	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/netns/rundir"
 )
@@ -146,9 +146,9 @@ func whole(ctx context.Context, from content.Provider, manifest ocispec.Descript
 	return err == nil
 }
 
-// load an image from a tarball of this machine's.
+// load an image from what this machine has: a tarball, or what is built from a directory.
 func (d containerd) load(ctx context.Context, w Wanted, name string, progress func(string)) error {
-	lock, err := making(ctx, w.Image, progress)
+	lock, err := making(ctx, Containerd+" "+w.Image, progress)
 	if err != nil {
 		return err
 	}
@@ -161,30 +161,9 @@ func (d containerd) load(ctx context.Context, w Wanted, name string, progress fu
 		return err
 	}
 	if s.Built {
-		return fmt.Errorf("containerd builds no image from %s; build it otherwise and give its tarball, or use runtime: %s", s.Path, Docker)
+		return built(ctx, Containerd, w, s, progress, func(tarball image.Source) error { return d.bring(ctx, tarball, w.Image) })
 	}
-	content, in := io.Pipe()
-	defer func() { _ = content.Close() }()
-	go func() { _ = in.CloseWithError(s.Write(in, w.Image)) }()
-	if _, err := d.client.Import(ctx, content); err != nil {
-		return fmt.Errorf("load an image from %s: %w", s.Path, err)
-	}
-	return nil
-}
-
-// pull an image, telling how far it is.
-func (d containerd) pull(ctx context.Context, name, as, keeps string, progress func(string)) (client.Image, error) {
-	if progress != nil {
-		progress("fetching image " + as)
-		watching, stop := context.WithCancel(ctx)
-		defer stop()
-		go d.watch(watching, as, progress)
-	}
-	image, err := d.client.Pull(ctx, name, client.WithPullUnpack, client.WithPullSnapshotter(keeps))
-	if err != nil {
-		return nil, fmt.Errorf("fetch image %s: %w", as, err)
-	}
-	return image, forThisMachine(ctx, image, as)
+	return d.bring(ctx, s, w.Image)
 }
 
 // forThisMachine is an error where an image is for another.
@@ -267,6 +246,9 @@ func (d containerd) record(ctx context.Context, w Wanted, image client.Image) (r
 	r.Labels[labelDigest], r.Labels[labelName], r.Labels[labelImage] = "", w.Name, called(image)
 	if image != nil {
 		r.Image = image.Name()
+		if of, err := image.Spec(ctx); err == nil && of.Config.StopSignal != "" {
+			r.Labels[client.StopSignalLabel] = of.Config.StopSignal // where other tools look for it, too
+		}
 	}
 	if r.Snapshotter, err = d.keeps(ctx); err != nil {
 		return r, nil, err

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"regexp"
 	"runtime"
@@ -148,6 +147,7 @@ func (d docker) Inspect(ctx context.Context, id string) (Container, error) {
 	found := Container{Engine: d.Name(), ID: c.ID, Name: strings.TrimPrefix(c.Name, "/"), Image: c.Image}
 	if c.Config != nil {
 		found.label(c.Config.Labels)
+		found.stops(c.Config.StopSignal)
 	}
 	// Images that somebody makes of a container have its labels, and so have their containers.
 	found.ours = found.Owner != "" && isEntry(c.Config.Entrypoint) && madeOn(c, c.Config.Labels)
@@ -380,37 +380,6 @@ func runs(architecture string) bool {
 	called := map[string]string{"amd64": "x86_64", "386": "i386", "arm64": "aarch64"}[architecture]
 	_, err := os.Stat("/proc/sys/fs/binfmt_misc/qemu-" + cmp.Or(called, architecture))
 	return err == nil
-}
-
-// pull an image, telling how far it is.
-func (d docker) pull(ctx context.Context, name string, progress func(string)) error {
-	if progress == nil {
-		progress = func(string) {}
-	}
-	progress("fetching image " + name)
-	r, err := d.ImagePull(ctx, name, client.ImagePullOptions{})
-	if err != nil {
-		return fmt.Errorf("fetch image %s: %w", name, err)
-	}
-	layers := map[string][2]int64{} // of each what has come, and what is to come
-	for m, err := range r.JSONMessages(ctx) {
-		if err == nil && m.Error != nil {
-			err = m.Error
-		}
-		if err != nil {
-			return fmt.Errorf("fetch image %s: %w", name, err)
-		}
-		if m.Progress == nil || m.Progress.Total <= 0 {
-			continue
-		}
-		layers[m.ID] = [2]int64{m.Progress.Current, m.Progress.Total}
-		var came, all int64
-		for l := range maps.Values(layers) {
-			came, all = came+l[0], all+l[1]
-		}
-		progress(fmt.Sprintf("fetching image %s: %d%%", name, 100*came/all))
-	}
-	return nil
 }
 
 // nothing is the name of an image with nothing in it, for functions that are the kernel's work alone.

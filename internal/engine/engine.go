@@ -11,6 +11,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	api "nfchain.dev/nfchain/api/v1alpha1"
 )
 
@@ -98,6 +100,8 @@ type Container struct {
 	Hosted bool
 	// PID of its first process, in the host's numbers; 0 while it does not run.
 	PID int
+	// StopSignal is what asks its program to end, as its image says; 0 where that says nothing.
+	StopSignal unix.Signal
 	// How it ended, for people, and its exit code, [UnknownCode] where nobody knows it; "" while it runs, or has not run yet.
 	How  string
 	Code int

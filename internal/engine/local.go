@@ -23,14 +23,18 @@ import (
 // making takes an image for being made: functions that are made from it, of whatever chains, do not have it made once each. Who
 // waits tells it.
 func making(ctx context.Context, name string, progress func(string)) (*rundir.Lock, error) {
-	at := makingFile(name)
+	return taking(ctx, makingFile(name), "waiting until another has made image "+name, progress)
+}
+
+// taking a lock waits for whoever has it, and tells that in these words.
+func taking(ctx context.Context, at, waiting string, progress func(string)) (*rundir.Lock, error) {
 	for told := false; ; {
 		lock, err := rundir.Take(at)
 		if taken := (*rundir.TakenError)(nil); err == nil || !errors.As(err, &taken) {
 			return lock, err
 		}
 		if !told && progress != nil {
-			progress("waiting until another has made image " + name)
+			progress(waiting)
 			told = true
 		}
 		select {
@@ -92,16 +96,20 @@ func (d docker) make(ctx context.Context, s image.Source, name string, progress 
 	defer func() { _ = content.Close() }()
 	go func() { _ = w.CloseWithError(s.Write(w, name)) }()
 	verb, answer, err := "load", io.ReadCloser(nil), error(nil)
+	failed := func(err error) error { return fmt.Errorf("%s an image from %s: %w", verb, s.Path, err) }
 	if s.Built {
 		verb = "build"
+		logins, unread := d.toBuild(ctx)
+		plain := failed
+		failed = func(err error) error { return d.unbuilt(plain(err), unread) }
 		var r client.ImageBuildResult
-		r, err = d.ImageBuild(ctx, content, client.ImageBuildOptions{Tags: []string{name}, Dockerfile: image.Dockerfile, Remove: true, ForceRemove: true, Version: build.BuilderV1})
+		r, err = d.ImageBuild(ctx, content, client.ImageBuildOptions{Tags: []string{name}, Dockerfile: image.Dockerfile, Remove: true, ForceRemove: true, Version: build.BuilderV1, AuthConfigs: logins})
 		answer = r.Body
 	} else {
 		answer, err = d.ImageLoad(ctx, content)
 	}
 	if err != nil {
-		return fmt.Errorf("%s an image from %s: %w", verb, s.Path, err)
+		return failed(err)
 	}
 	defer func() { _ = answer.Close() }()
 	if err := follow(answer, func(text string) {
@@ -109,7 +117,7 @@ func (d docker) make(ctx context.Context, s image.Source, name string, progress 
 			progress(fmt.Sprintf("%sing an image from %s: %s", verb, s.Path, text))
 		}
 	}); err != nil {
-		return fmt.Errorf("%s an image from %s: %w", verb, s.Path, err)
+		return failed(err)
 	}
 	return nil
 }

@@ -157,6 +157,7 @@ func (l lxc) Inspect(ctx context.Context, id string) (Container, error) {
 	}
 	found := Container{Engine: LXC, ID: id, Name: r.Labels[labelName], Image: r.Labels[labelImage], Limits: limitsIn(&r.Spec)}
 	found.label(r.Labels)
+	found.stops(r.Labels[labelStops])
 	found.ours = found.Owner != "" && begun(r.Spec)
 	found.PID, found.Code, found.How = l.state(ctx, id)
 	found.furnished()

@@ -103,11 +103,16 @@ func (l lxc) image(ctx context.Context, w Wanted, progress func(string)) (u unpa
 	if err := u.read(); !errors.Is(err, fs.ErrNotExist) { // made meanwhile
 		return u, err
 	}
-	if progress != nil {
-		progress("unpacking an image from " + w.From)
+	s, err := source(w)
+	switch {
+	case err != nil:
+	case s.Built:
+		err = built(ctx, LXC, w, s, progress, func(tarball image.Source) error { return u.make(ctx, tarball, w.From, progress) })
+	default:
+		err = u.make(ctx, s, w.From, progress)
 	}
-	if err := u.make(ctx, w); err != nil {
-		return u, fmt.Errorf("unpack an image from %s: %w", w.From, err)
+	if err != nil {
+		return u, err
 	}
 	return u, u.read()
 }
@@ -122,14 +127,17 @@ func (u *unpacked) read() error {
 }
 
 // make an image aside, so that it is there whole or not at all.
-func (u *unpacked) make(ctx context.Context, w Wanted) error {
-	s, err := source(w)
-	if err != nil {
-		return err
+func (u *unpacked) make(ctx context.Context, s image.Source, from string, progress func(string)) error {
+	if progress != nil {
+		progress("unpacking an image from " + from)
 	}
-	if s.Built {
-		return fmt.Errorf("%w, and LXC builds no image; build it otherwise and give its tarball, or use runtime: %s", image.ErrBuilt, Docker)
+	if err := u.unpack(ctx, s); err != nil {
+		return fmt.Errorf("unpack an image from %s: %w", from, err)
 	}
+	return nil
+}
+
+func (u *unpacked) unpack(ctx context.Context, s image.Source) error {
 	aside := u.dir + ".part"
 	if err := os.RemoveAll(aside); err != nil { // of one that was killed
 		return err
@@ -279,6 +287,9 @@ func (l lxc) fit(ctx context.Context, id string, w Wanted, of unpacked, r *recor
 			spec.Root.Path = was
 			if err != nil {
 				return err
+			}
+			if by := of.config.StopSignal; by != "" {
+				r.Labels[labelStops] = by
 			}
 		}
 		return points(at, lxcconfig.Points(&r.Spec))

@@ -43,7 +43,7 @@ func (p *program) startContained(ctx context.Context) error {
 		<-copied
 		return err
 	}
-	err = p.watch(ctx, c.PID, nil, func() error { return howEnded(ctx, e, c) })
+	err = p.watch(ctx, c.PID, nil, c.StopSignal, func() error { return howEnded(ctx, e, c) })
 	select {
 	case <-copied: // to its last word
 	case <-time.After(saysWithin):
@@ -109,16 +109,20 @@ func (p *program) contained(ctx context.Context, e engine.Engine) (engine.Contai
 	return c, nil
 }
 
-// catches tells whether a process does something of its own when it gets a signal (proc_pid_status(5), SigCgt).
-func catches(pid int, signal syscall.Signal) bool {
+// heeds tells whether a process does something of its own when it gets a signal, or keeps it for when it looks, as the small programs do by
+// which many images begin (proc_pid_status(5), SigCgt and SigBlk).
+func heeds(pid int, signal syscall.Signal) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return false
 	}
 	for line := range strings.Lines(string(text)) {
-		if mask, is := strings.CutPrefix(line, "SigCgt:"); is {
-			caught, err := strconv.ParseUint(strings.TrimSpace(mask), 16, 64)
-			return err == nil && caught&(1<<(signal-1)) != 0
+		name, mask, _ := strings.Cut(line, ":")
+		if name != "SigCgt" && name != "SigBlk" {
+			continue
+		}
+		if of, err := strconv.ParseUint(strings.TrimSpace(mask), 16, 64); err == nil && of&(1<<(signal-1)) != 0 {
+			return true
 		}
 	}
 	return false

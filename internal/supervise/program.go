@@ -146,7 +146,7 @@ func (p *program) keep(ctx context.Context, left bool) {
 		runs = true
 		p.enters()
 		run = func(ctx context.Context) error {
-			return p.watch(ctx, pid, nil, func() error { return waitAdopted(pid) })
+			return p.watch(ctx, pid, nil, 0, func() error { return waitAdopted(pid) })
 		}
 	}
 	for pause := firstPause; ctx.Err() == nil; pause = min(max(2*pause, firstPause), longestPause) {
@@ -270,7 +270,7 @@ func (p *program) start(ctx context.Context) error {
 	if err := netns.StartAt(netns.Host, cmd, netns.Seat{Cores: cpus, Memory: p.spec.MemoryNodes}); err != nil {
 		return fmt.Errorf("could not be started: %w", err)
 	}
-	return p.watch(ctx, cmd.Process.Pid, cmd.Args, cmd.Wait)
+	return p.watch(ctx, cmd.Process.Pid, cmd.Args, 0, cmd.Wait)
 }
 
 // command runs args where the program runs, in a session of its own, and with the files of a process of
@@ -284,8 +284,8 @@ func (p *program) command(args []string, beside int) *exec.Cmd {
 }
 
 // watch follows a running program until wait returns; a cancelled context ends
-// it, first politely. Before is what the process is until it becomes the program.
-func (p *program) watch(ctx context.Context, pid int, before []string, wait func() error) error {
+// it, first politely, by a signal of its own unless that is 0. Before is what the process is until it becomes the program.
+func (p *program) watch(ctx context.Context, pid int, before []string, own syscall.Signal, wait func() error) error {
 	p.update(func(s *process.Status) {
 		s.PID, s.State, s.BeganNs, s.ReadyNs = pid, process.Starting, process.Clock(), 0
 	})
@@ -316,11 +316,15 @@ func (p *program) watch(ctx context.Context, pid int, before []string, wait func
 	if errors.Is(context.Cause(ctx), errLetGo) {
 		return ctx.Err()
 	}
+	by, to := syscall.SIGTERM, -pid
+	if own != 0 && own != by {
+		by, to = own, pid // which may mean another thing to what it has started
+	}
 	patience := grace
-	if p.spec.Container != nil && !catches(pid, syscall.SIGTERM) {
+	if p.spec.Container != nil && !heeds(pid, by) {
 		patience = 0 // the first process of a container, which the kernel keeps from it
 	}
-	_ = syscall.Kill(-pid, syscall.SIGTERM)
+	_ = syscall.Kill(to, by)
 	engine.Resume(pid) // or it would never end
 	select {
 	case <-ended:

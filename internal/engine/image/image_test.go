@@ -349,3 +349,38 @@ func TestIgnored(t *testing.T) {
 		t.Errorf("a bracket that is open: %v", err)
 	}
 }
+
+// TestCopy: a directory that is built is copied without what is left out, and as it was when it was named.
+func TestCopy(t *testing.T) {
+	dir, into := t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{"Dockerfile": "FROM scratch\n", ".dockerignore": "*.log\n", "x.log": "left out", ".wh.a": "no whiteout", "a": "a"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, err := s.Name()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Copy(t.Context(), into, name); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	entries, err := os.ReadDir(into)
+	for _, e := range entries {
+		got = append(got, e.Name())
+	}
+	if want := []string{".dockerignore", ".wh.a", "Dockerfile", "a"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("b"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Copy(t.Context(), t.TempDir(), name); !errors.Is(err, errChanged) {
+		t.Errorf("of what has changed: %v", err)
+	}
+}
