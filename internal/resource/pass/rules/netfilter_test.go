@@ -226,6 +226,10 @@ func (i inline) counted(t testing.TB) (counts []int) {
 // inline one, and holds what each rule counted there to what it counted here.
 func TestNetfilterFindsTheSame(t *testing.T) {
 	n := judgedByNetfilter(t)
+	together := n.putsTogether(t)
+	if together {
+		t.Log("this kernel puts fragments together before it asks rules, and none are sent")
+	}
 	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(seed, 21))
 		list := randomRules(r, 1+r.IntN(150), false)
@@ -233,7 +237,7 @@ func TestNetfilterFindsTheSame(t *testing.T) {
 		n.hold(t, list)
 		for range 500 {
 			p := realPacket(r)
-			packet := bytesOf(p, p.SourcePort < 0 && p.Protocol != rules.NoProtocol && r.IntN(2) == 0)
+			packet := bytesOf(p, !together && p.SourcePort < 0 && p.Protocol != rules.NoProtocol && r.IntN(2) == 0)
 			if _, err := unix.Write(n.device, packet); err != nil {
 				t.Fatal(err)
 			}
@@ -246,6 +250,19 @@ func TestNetfilterFindsTheSame(t *testing.T) {
 			t.Errorf("seed %d: counted %s by netfilter", seed, difference(got, want, list))
 		}
 	}
+}
+
+// putsTogether tells whether the kernel puts fragments together before it asks rules, although none asks for connections: Linux 6.1 does so
+// in all namespaces once Open vSwitch's modules are loaded.
+func (n *netfilter) putsTogether(t *testing.T) bool {
+	t.Helper()
+	n.hold(t, []ruleset.Rule{{Verdict: "accept", Counted: true}})
+	before := n.counted(t)
+	later := bytesOf(rules.Packet{Source: netip.MustParseAddr("10.0.0.1"), Destination: netip.MustParseAddr("10.0.0.2"), Protocol: unix.IPPROTO_UDP}, true)
+	if _, err := unix.Write(n.device, later); err != nil {
+		t.Fatal(err)
+	}
+	return counts(before, n.counted(t)) < 0
 }
 
 func difference(got, want []int, list []ruleset.Rule) string {
