@@ -1,6 +1,7 @@
 package deploy_test
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -9,9 +10,17 @@ import (
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/plan/plantest"
+	"nfchain.dev/nfchain/internal/resource/process"
 )
 
-func TestMain(m *testing.M) { os.Exit(nstest.Main(m)) }
+// TestMain refuses to be a chain's supervisor, which these tests have none of: it would run them all in its place.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == process.SuperviseCommand {
+		fmt.Fprintln(os.Stderr, "the tests of this package have no supervisor")
+		os.Exit(1)
+	}
+	os.Exit(nstest.Main(m))
+}
 
 // planned is the plan of a chain with what this machine is now.
 func planned(tb testing.TB, owner, spec string, alone ...api.StandaloneFunction) *plan.Plan {
