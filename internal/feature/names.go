@@ -47,6 +47,7 @@ const (
 	ToolNetperf    = "tool.netperf"
 	ToolEthtool    = "tool.ethtool"
 	ToolOVS        = "tool.ovs"
+	ToolBuildah    = "tool.buildah"
 	ToolDocker     = "tool.docker"     // an engine of this machine that answers
 	ToolContainerd = "tool.containerd" // one of this machine that answers
 	ToolPodman     = "tool.podman"     // its service

@@ -35,6 +35,7 @@ func tools() []tool {
 		{ToolNetperf, "traffic tool netperf: goodput and transactions", run("netperf", "-V"), match(`Netperf version (\S+)`), "netperf (Debian 12 has it in its section non-free, later ones in main)"},
 		{ToolEthtool, "plans as shell scripts: offloads", run("ethtool", "--version"), match(`ethtool version (\S+)`), "ethtool"},
 		{ToolOVS, "wiring ovs", run("ovs-vswitchd", "--version"), match(`\(Open vSwitch\) (\S+)`), "openvswitch-switch"},
+		{ToolBuildah, "images built from Dockerfiles for engines that build none", run("buildah", "--version"), match(`buildah version (\S+)`), "buildah"},
 		{ToolQEMU, "functions in virtual machines", run(qemu(), "--version"), match(`QEMU emulator version (\S+)`), "qemu-system"},
 		// --help keeps testpmd from starting its environment, which would leave files.
 		{ToolTestpmd, "functions and traffic on DPDK", run("dpdk-testpmd", "-v", "--help"), match(`DPDK ([0-9][^\s']*)`), "dpdk-dev"},
