@@ -295,6 +295,9 @@ func installed(t *testing.T, f *api.File) {
 				continue
 			}
 			if _, err := exec.LookPath(o.Args[0]); err != nil {
+				if o.Args[0] == "suricata" { // of a suite of packages that not every machine gets
+					t.Skipf("function %s: %v", fn.Name, err)
+				}
 				t.Fatalf("function %s: %v; `make packages-test` installs it", fn.Name, err)
 			}
 		}

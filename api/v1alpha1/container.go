@@ -193,7 +193,7 @@ func (c *Container) check(runtime string) []FieldProblem {
 	var f findings
 	switch {
 	case runtime == RuntimeLXC && !c.Local() && c.Image != "":
-		f.addf("image", "%s is a name, and %s has no images by their names; write the path of a tarball of it, which docker save -o FILE.tar makes, or of a plain root filesystem", quote(c.Image), runtime)
+		f.addf("image", "%s is a name, and %s has no images by their names; write the path of a tarball of it, which docker save -o FILE.tar makes, of a plain root filesystem, or of a directory with a Dockerfile", quote(c.Image), runtime)
 	case c.Local() && c.Pull != "":
 		f.addf("pull", "is for an image by its name; one by its path is loaded or built when its content has changed, so leave pull out")
 	case c.Local(), c.Image == "":

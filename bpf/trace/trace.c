@@ -11,7 +11,7 @@
 char licensed[] SEC("license") = "GPL";
 
 volatile const __u32 signature; /* 0: there are no packets of our own */
-volatile const __u64 probes; /* signature of packets that look whether functions live, of which the upper half stays while a chain is edited; 0: there are none */
+volatile const __u64 probes; /* signature of packets that look whether functions live, of which the upper half stays while a chain is edited and goes on being watched; 0: there are none */
 volatile const __u32 between; /* inode of the namespace in which those end, which is no drop; 0: there is none */
 volatile const __u32 stride = 1; /* the time of every so manieth packet is kept */
 volatile const __u32 samples = 1; /* so many of a point */

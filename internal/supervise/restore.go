@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// restorer has containers brought back, in one run after the other: all that end while one goes on are brought back together by the
+// restorer has what a chain has lost brought back, as containers, in one run after the other: all that is lost while one goes on is brought back together by the
 // next, since that takes about as long for many as for one.
 type restorer struct {
 	ctx context.Context

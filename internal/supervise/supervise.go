@@ -34,7 +34,7 @@ type Config struct {
 	Again func(ctx context.Context) error
 	// Leaving tells what replicas of the chain that are taken out are left; nil where there are none.
 	Leaving func() (*steer.Leaving, error)
-	// Restore brings back the containers of the chain that have ended, with their network. What keeps one of them from it is told by its
+	// Restore brings back what the chain has lost: containers that have ended, with their network, and interfaces. What keeps one of them from it is told by its
 	// name, what keeps all of them as an error.
 	Restore func(ctx context.Context) (lacking map[string]error, err error)
 }
@@ -100,7 +100,7 @@ type supervisor struct {
 	// ends is closed when the supervisor is to end, and background is what ends before it.
 	ends       <-chan struct{}
 	background sync.WaitGroup
-	// restorer brings containers back.
+	// restorer brings back what the chain has lost.
 	restorer *restorer
 	// stirred tells who looks at logs that something became of a program.
 	stirred chan struct{}

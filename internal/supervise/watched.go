@@ -115,16 +115,11 @@ func (s *supervisor) restart(node string) {
 	}
 }
 
-// remake what a node lacks, and say what became of that.
+// remake what a node lacks, with all else that the chain has lost, and tell who watches.
 func (s *supervisor) remake(node string) {
 	err := s.restorer.whole(s.ends)
-	switch w := s.watchedBy(); {
-	case s.ending():
-	case err != nil:
-		s.config.say(node, fmt.Sprintf("could not be given what it lacks: %v", err))
-	case w != nil:
-		s.config.say(node, "was given what it lacked")
-		w.Reread()
+	if w := s.watchedBy(); w != nil && !s.ending() {
+		w.Remade(node, err)
 	}
 }
 

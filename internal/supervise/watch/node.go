@@ -172,16 +172,14 @@ type node struct {
 	// go on so.
 	quiet time.Time
 	hung  time.Duration
-	// remake is when what it lacks is to be made again, where that is so yet, and between is how long after that the next time.
-	remake  time.Time
-	between time.Duration
+	lack  lack
 }
 
 // know what was known of the function of that name.
 func (n *node) know(old *node) {
 	n.reason, n.failures, n.since = old.reason, old.failures, old.since
 	if old.failed {
-		n.failed, n.pause, n.hung, n.quiet, n.between = true, firstPause, hung, time.Now(), hung
+		n.failed, n.pause, n.hung, n.quiet, n.lack.between = true, firstPause, hung, time.Now(), hung
 	}
 	for _, w := range n.ways {
 		for _, was := range old.ways {
@@ -281,7 +279,7 @@ func (n *node) fail(now time.Time, reason string) {
 	}
 	n.failed, n.reason, n.since, n.good = true, reason, now, 0
 	n.due, n.quiet = now.Add(n.pause), now
-	n.remake, n.between = n.due, hung
+	n.lack.next, n.lack.between = n.due, hung
 	n.failures++
 }
 

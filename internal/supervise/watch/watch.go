@@ -39,7 +39,7 @@ type Config struct {
 	Owner string
 	// Restart a program that runs, or has done its work, where nothing comes through. It must not wait.
 	Restart func(program string)
-	// Remake what a node lacks for taking packets, as an interface that somebody removed. It must not wait.
+	// Remake what a node lacks for taking packets, as an interface that somebody removed. It must not wait: Remade tells what came of it.
 	Remake func(node string)
 	// Say what became of a node.
 	Say func(node, text string)
@@ -404,8 +404,8 @@ func (w *Watcher) wait(now time.Time) time.Duration {
 		next = min(next, n.due.Sub(now))
 	}
 	for _, n := range w.nodes {
-		if n.failed && n.lacks() {
-			next = min(next, n.remake.Sub(now))
+		if n.failed && !n.leaving && n.lacks() && !n.lack.asked {
+			next = min(next, w.remakes(n).Sub(now))
 		}
 	}
 	if w.opened.IsZero() {
