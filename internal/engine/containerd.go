@@ -248,7 +248,14 @@ func (d containerd) start(ctx context.Context, id string) error {
 		return err
 	}
 	log := cio.LogFile(rundir.Log(labels[labelOwner], labels[labelNode]))
-	task, err := anew(ctx, c, log, func() { d.sweep(ctx, id) })
+	left := bundle{id: id, address: d.address, rest: restsFor}
+	task, err := anew(ctx, c, log, func(refusal error) error {
+		d.sweep(ctx, id)
+		if _, err := c.Task(ctx, nil); !errdefs.IsNotFound(err) {
+			return nil
+		}
+		return left.clear(refusal)
+	})
 	if err != nil {
 		return err
 	}
@@ -262,14 +269,18 @@ func (d containerd) start(ctx context.Context, id string) error {
 }
 
 // anew makes a container's task. Where there is one already, or one is being made for somebody who was ended meanwhile, that is swept away until
-// there is room.
-func anew(ctx context.Context, c client.Container, log cio.Creator, sweep func()) (client.Task, error) {
+// there is room. What sweeps is told why none is made, and says what keeps it from sweeping.
+func anew(ctx context.Context, c client.Container, log cio.Creator, sweep func(refusal error) error) (client.Task, error) {
+	var by error
 	for deadline := time.Now().Add(knownWithin); ; {
 		task, err := c.NewTask(ctx, log)
-		if !isThere(err) || time.Now().After(deadline) {
+		if !isThere(err) {
 			return task, err
 		}
-		sweep()
+		if time.Now().After(deadline) {
+			return nil, kept(err, by)
+		}
+		by = sweep(err)
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()

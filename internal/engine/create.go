@@ -105,7 +105,7 @@ func (d containerd) image(ctx context.Context, w Wanted, progress func(string)) 
 	if there, err := image.IsUnpacked(ctx, keeps); err == nil && there {
 		return image, nil
 	}
-	if err = image.Unpack(ctx, keeps); errdefs.IsNotFound(err) { // what is for this machine was not fetched
+	if err = noted(func() error { return image.Unpack(ctx, keeps) }); errdefs.IsNotFound(err) { // what is for this machine was not fetched
 		if others := fetchedFor(ctx, image.ContentStore(), image.Target()); others != "" {
 			return nil, foreignImage(w.Image, others, fetchedBy(name))
 		}
@@ -342,14 +342,16 @@ func (d containerd) fill(ctx context.Context, record containers.Container, image
 		parent = identity.ChainID(layers).String()
 	}
 	files := d.client.SnapshotService(record.Snapshotter)
-	_, err := files.Prepare(ctx, record.SnapshotKey, parent)
-	if errdefs.IsAlreadyExists(err) { // of a container that is no more
-		if err := files.Remove(ctx, record.SnapshotKey); err != nil {
-			return err
+	return noted(func() error {
+		_, err := files.Prepare(ctx, record.SnapshotKey, parent)
+		if errdefs.IsAlreadyExists(err) { // of a container that is no more
+			if err := files.Remove(ctx, record.SnapshotKey); err != nil {
+				return err
+			}
+			_, err = files.Prepare(ctx, record.SnapshotKey, parent)
 		}
-		_, err = files.Prepare(ctx, record.SnapshotKey, parent)
-	}
-	return err
+		return err
+	})
 }
 
 // fit a container to what is in it: its program, environment and directory, its users and groups, who are found in its

@@ -89,13 +89,19 @@ func (f *full) NewTask(context.Context, cio.Creator, ...client.NewTaskOpts) (cli
 func TestAnew(t *testing.T) {
 	making := errors.New("failed to start shim: mkdir /run/nfchain.a.b: file exists: unknown")
 	f := &full{left: []error{making, errdefs.ErrAlreadyExists, making}}
-	task, err := anew(t.Context(), f, nil, func() { f.left = f.left[1:] })
+	task, err := anew(t.Context(), f, nil, func(refusal error) error {
+		if refusal != f.left[0] {
+			t.Errorf("told of %v", refusal)
+		}
+		f.left = f.left[1:]
+		return nil
+	})
 	if err != nil || task.Pid() != 7 {
 		t.Errorf("%v, error %v", task, err)
 	}
 	refused := errors.New("no such runtime")
 	f = &full{left: []error{refused}}
-	if _, err := anew(t.Context(), f, nil, func() { t.Error("it is swept away") }); err != refused {
+	if _, err := anew(t.Context(), f, nil, func(error) error { t.Error("it is swept away"); return nil }); err != refused {
 		t.Error(err)
 	}
 }

@@ -173,13 +173,20 @@ func (d containerd) pull(ctx context.Context, name, as, keeps string, progress f
 	if err != nil {
 		return nil, err
 	}
+	if f.RegistryToken != "" && f.Username == "" && f.Token == "" {
+		f.Login = login.Login{} // which its client cannot send
+	}
 	if progress != nil {
 		progress("fetching image " + as)
 		watching, stop := context.WithCancel(ctx)
 		defer stop()
 		go d.watch(watching, as, progress)
 	}
-	image, err := d.client.Pull(ctx, name, containerdclient.WithPullUnpack, containerdclient.WithPullSnapshotter(keeps), containerdclient.WithResolver(f.resolver()))
+	var image containerdclient.Image
+	err = noted(func() (err error) {
+		image, err = d.client.Pull(ctx, name, containerdclient.WithPullUnpack, containerdclient.WithPullSnapshotter(keeps), containerdclient.WithResolver(f.resolver()))
+		return err
+	})
 	if err != nil {
 		return nil, f.failed(err)
 	}

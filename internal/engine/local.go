@@ -99,6 +99,9 @@ func (d docker) make(ctx context.Context, s image.Source, name string, progress 
 	failed := func(err error) error { return fmt.Errorf("%s an image from %s: %w", verb, s.Path, err) }
 	if s.Built {
 		verb = "build"
+		if progress != nil {
+			progress("looking for logins to registries")
+		}
 		logins, unread := d.toBuild(ctx)
 		plain := failed
 		failed = func(err error) error { return d.unbuilt(plain(err), unread) }

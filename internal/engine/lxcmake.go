@@ -88,7 +88,7 @@ func (l lxc) image(ctx context.Context, w Wanted, progress func(string)) (u unpa
 		return u, nil
 	}
 	if w.From == "" {
-		return u, fmt.Errorf("image %s %w: LXC has no images by their names; write the path of a tarball of it", w.Image, ErrNotThere)
+		return u, fmt.Errorf("image %s %w: LXC has no images by their names; write the path of a tarball of it, or of a directory with a Dockerfile", w.Image, ErrNotThere)
 	}
 	_, tag, _ := strings.Cut(w.Image, ":")
 	u.dir = filepath.Join(l.dir, "images", tag)

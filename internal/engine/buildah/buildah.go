@@ -4,6 +4,7 @@ package buildah
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -88,6 +90,9 @@ func (b Builder) build(ctx context.Context, s image.Source, name, whole string) 
 		"--ignorefile", ignored, "--file", filepath.Join(from, image.Dockerfile), "--tag", whole, from)
 }
 
+// within is what runs buildah where steps of builds see the processes of their namespace alone.
+var within = []string{"sh", "-c", `mount -t proc proc /proc && exec "$@"`, Program}
+
 // run buildah, in a namespace of mounts, so that none of its mounts is left, and in one of processes, so that no step of a build is.
 func (b Builder) run(ctx context.Context, args ...string) error {
 	env, err := b.environment()
@@ -95,7 +100,8 @@ func (b Builder) run(ctx context.Context, args ...string) error {
 		return err
 	}
 	said := lines{tell: b.Tell}
-	cmd := exec.CommandContext(ctx, Program, append([]string{"--root", b.Images, "--runroot", filepath.Join(b.Aside, "run")}, args...)...)
+	words := slices.Concat(within, []string{Program, "--root", b.Images, "--runroot", filepath.Join(b.Aside, "run")}, args)
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = env, &said, &said
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID, Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	cmd.WaitDelay = time.Second
@@ -129,15 +135,25 @@ const (
 	registriesUsual    = "/etc/containers/registries.conf"
 )
 
+// registriesOwn is the user's own file, which counts in the place of the machine's where it is there.
+func registriesOwn() string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	name := filepath.Join(home, ".config/containers/registries.conf")
+	if _, err := os.Stat(name); err != nil {
+		return ""
+	}
+	return name
+}
+
 // searched is what such a file says of names without a registry, in this version of its format or the one before.
 var searched = regexp.MustCompile(`(?m)^\s*(unqualified-search-registries\s*=|\[registries\.)`)
 
-// registries is the machine's file with what it lacks; it differs where it lacked something.
+// registries is the user's or the machine's file with what it lacks; it differs where it lacked something.
 func registries() (text []byte, differ bool, err error) {
-	name := os.Getenv(registriesVariable)
-	if name == "" {
-		name = registriesUsual
-	}
+	name := cmp.Or(os.Getenv(registriesVariable), registriesOwn(), registriesUsual)
 	text, err = os.ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) || searched.Match(text) {
 		return nil, false, err

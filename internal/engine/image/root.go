@@ -18,7 +18,7 @@ import (
 	spec "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
-// ErrBuilt is that of an image that only an engine can make, by its Dockerfile.
+// ErrBuilt is that of an image that is there only when it has been built, by its Dockerfile.
 var ErrBuilt = errors.New("is a directory with a " + Dockerfile)
 
 // Unpack a tarball's layers over one another into a directory, which is there and empty, and give what the image says of what it runs.

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/distribution/reference"
@@ -150,16 +151,15 @@ func every(ctx context.Context, files []string, takes time.Duration) (map[string
 				entries = put(entries, key, config.CredentialsStore)
 			}
 		}
-		for _, address := range slices.Sorted(maps.Keys(entries)) {
-			found := of(config.AuthConfigs[address], name)
-			if suffix := entries[address]; suffix != "" {
-				asked, err := ask(ctx, suffix, address, takes)
-				if err != nil {
-					unread = append(unread, fmt.Errorf("%s: %w", name, err))
-				}
-				if asked.From != "" {
-					found = asked
-				}
+		addresses := slices.Sorted(maps.Keys(entries))
+		kept, unheard := askAll(ctx, addresses, entries, takes)
+		for i, address := range addresses {
+			if unheard[i] != nil {
+				unread = append(unread, fmt.Errorf("%s: %w", name, unheard[i]))
+			}
+			found := kept[i]
+			if !found.any() {
+				found = of(config.AuthConfigs[address], name)
 			}
 			if _, is := all[address]; !is && found.any() {
 				all[address] = found
@@ -167,6 +167,24 @@ func every(ctx context.Context, files []string, takes time.Duration) (map[string
 		}
 	}
 	return all, errors.Join(unread...)
+}
+
+// askAll programs that keep logins for these to their addresses, at the same time, so that they take no longer together than one may.
+func askAll(ctx context.Context, addresses []string, by map[string]string, takes time.Duration) (kept []Login, unheard []error) {
+	kept, unheard = make([]Login, len(addresses)), make([]error, len(addresses))
+	var asked sync.WaitGroup
+	for i, address := range addresses {
+		if by[address] == "" {
+			continue
+		}
+		asked.Add(1)
+		go func() {
+			defer asked.Done()
+			kept[i], unheard[i] = ask(ctx, by[address], address, takes)
+		}()
+	}
+	asked.Wait()
+	return kept, unheard
 }
 
 // put a value into a map, which may not be there yet.
