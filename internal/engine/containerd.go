@@ -141,7 +141,9 @@ func (d containerd) look(ctx context.Context, c client.Container) (Container, er
 	found.label(info.Labels)
 	found.stops(info.Labels[client.StopSignalLabel])
 	spec := specOf(info)
-	found.ours, found.Limits = found.Owner != "" && begun(spec), limitsIn(&spec)
+	if found.Limits = limitsIn(&spec); !begun(spec) {
+		found.Owner = "" // it has the labels alone
+	}
 	task, status, err := decided(ctx, c)
 	switch {
 	case errdefs.IsNotFound(err): // it has not run yet, or containerd has been without it since

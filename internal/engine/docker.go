@@ -150,8 +150,10 @@ func (d docker) Inspect(ctx context.Context, id string) (Container, error) {
 		found.stops(c.Config.StopSignal)
 	}
 	// Images that somebody makes of a container have its labels, and so have their containers.
-	found.ours = found.Owner != "" && isEntry(c.Config.Entrypoint) && madeOn(c, c.Config.Labels)
-	if found.ours && !onNetwork(c, c.Config.Labels) {
+	if found.Owner != "" && !(isEntry(c.Config.Entrypoint) && madeOn(c, c.Config.Labels)) {
+		found.Owner = ""
+	}
+	if found.Owner != "" && !onNetwork(c, c.Config.Labels) {
 		found.Digest = "" // somebody has taken it off that: it is not what it was made
 	}
 	if c.HostConfig != nil {

@@ -170,11 +170,21 @@ func TestForeign(t *testing.T) {
 func TestOfThisMachine(t *testing.T) {
 	for of, want := range map[string]string{machine(): "edge", "another": ""} {
 		e := standIn(t, map[string]http.HandlerFunc{"/c/json": func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = fmt.Fprintf(w, `{"Id": "c", "Config": {"Labels": {"nfchain.owner": "edge", "nfchain.machine": %q}}}`, of)
+			_, _ = fmt.Fprintf(w, `{"Id": "c", "HostConfig": {"NetworkMode": "none"}, "Config": {"Entrypoint": %s, "Labels": {"nfchain.owner": "edge", "nfchain.machine": %q}}}`, marshalled(t, Wanted{}.entry()), of)
 		}})
 		if c, err := e.Inspect(t.Context(), "c"); err != nil || c.Owner != want {
 			t.Errorf("%+v, %v", c, err)
 		}
+	}
+}
+
+// TestOfAnImageOfOurs: a container that somebody made of an image of one of nfchain's has its labels, and is nobody's here, whatever its name.
+func TestOfAnImageOfOurs(t *testing.T) {
+	e := standIn(t, map[string]http.HandlerFunc{"/c/json": func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprintf(w, `{"Id": "c", "HostConfig": {"NetworkMode": "none"}, "Config": {"Entrypoint": ["/bin/sh"], "Labels": {"nfchain.owner": "edge", "nfchain.machine": %q}}}`, machine())
+	}})
+	if c, err := e.Inspect(t.Context(), "c"); err != nil || c.Owner != "" {
+		t.Errorf("%+v, %v", c, err)
 	}
 }
 

@@ -105,8 +105,6 @@ type Container struct {
 	// How it ended, for people, and its exit code, [UnknownCode] where nobody knows it; "" while it runs, or has not run yet.
 	How  string
 	Code int
-	// ours tells that nfchain made it.
-	ours bool
 	// pages is its labelPages.
 	pages string
 }
@@ -217,7 +215,7 @@ func ours[Listed any](all []Listed, look func(Listed) (Container, error)) (found
 		case errors.Is(err, ErrNotThere):
 		case err != nil:
 			return nil, err
-		case one.ours:
+		case one.Owner != "":
 			found = append(found, one)
 		}
 	}

@@ -158,7 +158,9 @@ func (l lxc) Inspect(ctx context.Context, id string) (Container, error) {
 	found := Container{Engine: LXC, ID: id, Name: r.Labels[labelName], Image: r.Labels[labelImage], Limits: limitsIn(&r.Spec)}
 	found.label(r.Labels)
 	found.stops(r.Labels[labelStops])
-	found.ours = found.Owner != "" && begun(r.Spec)
+	if !begun(r.Spec) {
+		found.Owner = "" // it has the labels alone
+	}
 	found.PID, found.Code, found.How = l.state(ctx, id)
 	found.furnished()
 	return found, nil
