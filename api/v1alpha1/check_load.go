@@ -156,7 +156,7 @@ func checkMessage(size Size, protocols []string) string {
 		return ""
 	case !hasTransactions(protocols):
 		return "only transactions have it: " + strings.Join(transactions, ", ")
-	case slices.Contains(protocols, "udp_rr") && size > maxDatagram:
+	case slices.Contains(protocols, protocolUDPRR) && size > maxDatagram:
 		return fmt.Sprintf("%d bytes do not fit in a UDP datagram; at most %d", uint64(size), maxDatagram)
 	case size > maxMessage:
 		return fmt.Sprintf("%d bytes are too many for one message; at most %d", uint64(size), maxMessage)

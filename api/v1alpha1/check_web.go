@@ -7,8 +7,14 @@ import (
 	"strings"
 )
 
-// onlyHTTP is the message about what is for nothing else.
-const onlyHTTP = "only http has it; leave it out, or add http to the protocols"
+// onlyAsked is the message about a URL of something that no protocol asks.
+const onlyAsked = "http asks a URL of http://, and udp_rr one of udp://; leave it out, or add that to the protocols"
+
+// toolOfTransactions is what sends the datagrams of udp_rr to a URL.
+const toolOfTransactions = "rr"
+
+// echoes tells whether a URL is of an echo of datagrams (RFC 862).
+func echoes(url string) bool { return strings.HasPrefix(url, "udp://") }
 
 // onlyRequests is that of a rate of requests.
 const onlyRequests = "only http and latency have it; leave it out, or add one of them to the protocols"
@@ -22,14 +28,22 @@ func hasRequests(protocol string) bool {
 func (l Load) checkWeb() []FieldProblem {
 	var f findings
 	asks := slices.Contains(l.Protocols, protocolHTTP)
-	if !asks && l.URL != "" {
-		f.add("url", onlyHTTP)
+	if asked := asks && !echoes(l.URL) || echoes(l.URL) && slices.Contains(l.Protocols, protocolUDPRR); l.URL != "" && !asked {
+		f.add("url", onlyAsked)
 	}
 	if l.RequestRate != 0 && !slices.ContainsFunc(l.Protocols, hasRequests) {
 		f.add("request_rate", onlyRequests)
 	}
 	if l.URL != "" {
 		f.add("url", checkURL(l.URL))
+	}
+	if echoes(l.URL) {
+		if l.ResponseSize > 0 && l.ResponseSize != l.RequestSize {
+			f.addf("response_size", "what url names gives back what it gets, so that the size is that of the request; leave it out")
+		}
+		if l.Tool != "" && l.Tool != ToolAuto && l.Tool != toolOfTransactions {
+			f.addf("url", "%s asks a server of its own; leave one of them out, or have tool: %s", l.Tool, toolOfTransactions)
+		}
 	}
 	if !asks || len(l.Protocols) > 1 {
 		return f
@@ -46,9 +60,12 @@ func (l Load) checkWeb() []FieldProblem {
 	return f
 }
 
-// checkURL refuses what is no URL of a web server that can be measured.
+// checkURL refuses what is no URL of a web server, or of an echo of datagrams, that can be measured.
 func checkURL(text string) string {
 	const write = "; write such as http://web:8080/index.html"
+	if echoes(text) {
+		return checkEcho(text)
+	}
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
@@ -63,9 +80,29 @@ func checkURL(text string) string {
 		return "what follows # is not sent to a server; leave it out"
 	}
 	if port := u.Port(); port != "" {
-		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
-			return port + " is no port; write one from 1 to 65535"
-		}
+		return checkPort(port)
+	}
+	return ""
+}
+
+// checkEcho refuses what does not say where an echo is, and nothing else.
+func checkEcho(text string) string {
+	const write = "; write such as udp://echo:7007"
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return quote(text) + " is no URL" + write
+	case u.Hostname() == "" || u.Port() == "":
+		return quote(text) + " does not say where an echo of datagrams is, and at which port" + write
+	case *u != (url.URL{Scheme: u.Scheme, Host: u.Host}):
+		return quote(text) + " says more than where an echo of datagrams is" + write
+	}
+	return checkPort(u.Port())
+}
+
+func checkPort(port string) string {
+	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+		return port + " is no port; write one from 1 to 65535"
 	}
 	return ""
 }

@@ -106,7 +106,7 @@ type Messages struct {
 type Web struct {
 	// URL that is asked for, such as http://web:8080/index.html, of a function of the chain, its second end,
 	// or an address. Default: an object of response_size from a small server of the tool's own, at the
-	// second end.
+	// second end. For udp_rr one such as udp://echo:7007, of what gives back each datagram as it is.
 	URL string `json:"url,omitzero"`
 	// RequestRate is how many requests a second are due, over all connections, and latency is from
 	// when they were. Default: each follows the answer before, and latency is from when it was sent. Of

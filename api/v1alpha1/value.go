@@ -36,11 +36,13 @@ var valueTypes = map[string]func(any) (any, error){
 }
 
 // protocols a condition may use, as package trial has them.
-var protocols = []string{"tcp", "udp", protocolLatency, "tcp_rr", "udp_rr", "tcp_crr", "rfc6349", protocolHTTP}
+var protocols = []string{"tcp", "udp", protocolLatency, "tcp_rr", protocolUDPRR, "tcp_crr", "rfc6349", protocolHTTP}
 
 const (
 	// protocolHTTP is the one of them that asks a web server.
 	protocolHTTP = "http"
+	// protocolUDPRR is that of datagrams that are answered.
+	protocolUDPRR = "udp_rr"
 	// protocolLatency is that of single messages.
 	protocolLatency = "latency"
 )
@@ -57,7 +59,7 @@ func flowsByOf(v any) (any, error) {
 }
 
 // transactions are those of them that send requests and wait for responses.
-var transactions = []string{"tcp_rr", "udp_rr", "tcp_crr"}
+var transactions = []string{"tcp_rr", protocolUDPRR, "tcp_crr"}
 
 func wholeBetween(v any, least, most int) (any, error) {
 	n, ok := v.(int)

@@ -62,7 +62,7 @@ func (l *loadFlags) registerOffered(cmd *cobra.Command) {
 	f.StringVar(&l.load.FlowsBy, "flows-by", "", "what flows of frames differ in: ports, addresses or both (default ports)")
 	f.StringVar(&l.request, "request-size", "", "bytes of a transaction's request (default 1)")
 	f.StringVar(&l.response, "response-size", "", "bytes of a transaction's response, or of the object that http asks for (default 1)")
-	f.StringVar(&l.load.URL, "url", "", "what http asks for, of a function, the second end or an address: http://web:8080/ (default: a server of the tool's own)")
+	f.StringVar(&l.load.URL, "url", "", "what http asks for, of a function, the second end or an address: http://web:8080/; or what udp_rr has give back its datagrams: udp://echo:7007 (default: a server of the tool's own)")
 	f.IntVar(&l.load.RequestRate, "request-rate", 0, "http: requests a second that are due over all flows (default: each follows an answer); latency of ping and fping: how many they send (default 500)")
 	f.BoolVar(&l.load.BusyLoop, "busy-loop", false, "transactions: ask for messages without sleeping")
 	f.Int64Var(&l.seed, "seed", 0, "seed of the order of trials (default: drawn, and recorded)")

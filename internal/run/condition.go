@@ -85,8 +85,11 @@ func condition(load api.Load, protocol string, among bool) trial.Condition {
 	if !transacts(protocol) && protocol != trial.HTTP {
 		c.Messages = trial.Messages{}
 	}
+	if !asksFor(c.URL, protocol) {
+		c.URL = ""
+	}
 	if protocol != trial.HTTP {
-		c.Web = trial.Web{RequestRate: paced(load, protocol)}
+		c.RequestRate = paced(load, protocol)
 	}
 	switch protocol {
 	case trial.UDP:
@@ -94,6 +97,9 @@ func condition(load api.Load, protocol string, among bool) trial.Condition {
 	case trial.TCPRR, trial.UDPRR, trial.TCPCRR:
 		// As many as there can be, of messages that have sizes of their own.
 		c.PayloadSize, c.OfferedBps, c.Zerocopy = 0, 0, false
+		if c.URL != "" {
+			c.ResponseSize = c.RequestSize // it gives back what it gets
+		}
 	case trial.HTTP:
 		c.PayloadSize, c.OfferedBps, c.Zerocopy, c.RequestSize, c.BusyLoop = 0, 0, false, 0, false
 		if c.URL != "" {
@@ -110,6 +116,14 @@ func condition(load api.Load, protocol string, among bool) trial.Condition {
 		}
 	}
 	return c
+}
+
+// asksFor tells whether a URL is what a protocol asks: udp_rr an echo of datagrams, and http a web server.
+func asksFor(url, protocol string) bool {
+	if isEcho(url) {
+		return protocol == trial.UDPRR
+	}
+	return protocol == trial.HTTP
 }
 
 // paced is how many requests a second are sent whose latency is taken; 0 for as many as the tool sends by itself. Beside http the

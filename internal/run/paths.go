@@ -73,9 +73,13 @@ func asksOn(p *plan.Plan, c trial.Condition, path *plan.Path) error {
 		return fmt.Errorf("%w: %w", err, ErrInput)
 	}
 	var flows []steer.Range
+	over := uint8(protocolTCP)
+	if isEcho(c.URL) {
+		over = protocolUDP
+	}
 	for _, s := range p.Client().East.Addresses {
 		if s.Is4() == at.Addr().Is4() {
-			flows = append(flows, steer.Range{Source: netip.PrefixFrom(s, s.BitLen()), Destination: netip.PrefixFrom(at.Addr(), at.Addr().BitLen()), Protocol: protocolTCP,
+			flows = append(flows, steer.Range{Source: netip.PrefixFrom(s, s.BitLen()), Destination: netip.PrefixFrom(at.Addr(), at.Addr().BitLen()), Protocol: over,
 				SourcePorts: everyPort, DestinationPorts: api.PortRange{First: at.Port(), Last: at.Port()}, VLAN: api.Untagged, From: steer.FirstEnd})
 		}
 	}

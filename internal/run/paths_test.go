@@ -10,6 +10,7 @@ import (
 	"nfchain.dev/nfchain/internal/traffic/builtin"
 	"nfchain.dev/nfchain/internal/traffic/iperf3"
 	"nfchain.dev/nfchain/internal/traffic/ping"
+	"nfchain.dev/nfchain/internal/traffic/rr"
 	"nfchain.dev/nfchain/internal/traffic/web"
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -36,6 +37,8 @@ func TestLoadPath(t *testing.T) {
 		{"{rules: [{name: web, match: {protocol: tcp, destination_port: \"80\"}, functions: [a]}], otherwise: chain}", trial.Condition{Protocol: "http", Web: trial.Web{URL: "http://server/"}}, web.Tool{}, "", `take the path "a", and packets that prove a path take "a b"`},
 		{"{otherwise: chain}", trial.Condition{Protocol: "http", Web: trial.Web{URL: "http://[2001:db8::9]/"}}, web.Tool{}, "a b", ""},
 		{"{otherwise: chain}\naddresses: {ipv6: none}", trial.Condition{Protocol: "http", Web: trial.Web{URL: "http://[2001:db8::9]/"}}, web.Tool{}, "", "url: client has no IPv6 address, from which 2001:db8::9 could be asked"},
+		{"{rules: [{name: echo, match: {protocol: udp, destination: \"2001:db8::9/128\"}, functions: [a]}], otherwise: chain}", trial.Condition{Protocol: "udp_rr", Web: trial.Web{URL: "udp://[2001:db8::9]:7"}}, rr.Tool{}, "", `take the path "a", and packets that prove a path take "a b"`},
+		{"{rules: [{name: tcp, match: {protocol: tcp, destination: \"2001:db8::9/128\"}, functions: [a]}], otherwise: chain}", trial.Condition{Protocol: "udp_rr", Web: trial.Web{URL: "udp://[2001:db8::9]:7"}}, rr.Tool{}, "a b", ""},
 		{"{otherwise: drop, rules: [{name: vlan, match: {vlan: 100}, functions: [b]}]}", trial.Condition{Protocol: "udp", Frames: trial.Frames{VLAN: 100}}, builtin.Tool{}, "b", ""},
 	} {
 		chain := plantest.Chain(t, "edge", "wiring: ebpf\nfunctions: [{name: a, kind: forward}, {name: b, kind: forward}]\nclassifier: "+c.rules+"\n")

@@ -41,6 +41,9 @@ func (r sentReport) sample(s settings, served servedReport) (traffic.Sample, err
 	if s.Duration <= 0 || r.Begun == 0 || r.Done < r.InTime || r.Begun < r.Done+r.Lost || uint64(h.TotalCount()) != r.Done {
 		return traffic.Sample{}, fmt.Errorf("the client's counts cannot be: %+v", r.counts)
 	}
+	if r.Done == 0 && s.Echo {
+		return traffic.Sample{}, fmt.Errorf("none of %d datagrams to %s came back%s", r.Begun, s.Address, r.because())
+	}
 	if r.Done == 0 && s.Protocol != trial.UDPRR {
 		return traffic.Sample{}, fmt.Errorf("no transaction was completed: %d failed, %d were unfinished%s", r.Failed, r.Unfinished, r.because())
 	}
@@ -54,7 +57,7 @@ func (r sentReport) sample(s settings, served servedReport) (traffic.Sample, err
 		m["retransmits"] = float64(*r.Retransmits)
 	}
 	if s.Protocol == trial.UDPRR {
-		r.losses(m, served)
+		r.losses(m, s, served)
 	} else {
 		m["transactions_failed"], m["transactions_unfinished"] = float64(r.Failed), float64(r.Unfinished)
 	}
@@ -62,14 +65,17 @@ func (r sentReport) sample(s settings, served servedReport) (traffic.Sample, err
 	return sample, nil
 }
 
-// losses tells requests that did not arrive, which the server knows, from responses.
-func (r sentReport) losses(m map[string]float64, served servedReport) {
-	arrived := min(served.Requests, r.Begun)
+// losses tells requests that did not arrive, which the server knows, from responses. An echo of somebody's tells nothing.
+func (r sentReport) losses(m map[string]float64, s settings, served servedReport) {
 	m["loss_ratio"] = float64(r.Lost) / float64(r.Begun)
 	m["transactions_lost"] = float64(r.Lost)
+	m["responses_late"], m["duplicates"] = float64(r.Late), float64(r.Duplicate)
+	if s.Echo {
+		return
+	}
+	arrived := min(served.Requests, r.Begun)
 	m["requests_lost"] = float64(r.Begun - arrived)
 	m["responses_lost"] = max(0, float64(arrived)-float64(r.Done)-float64(r.Late))
-	m["responses_late"], m["duplicates"] = float64(r.Late), float64(r.Duplicate)
 }
 
 func (r sentReport) warnings(s settings) (w []string) {

@@ -3,7 +3,8 @@
 // closed for each (tcp_crr). Every transaction's time goes into a histogram. The
 // loop is closed: a flow has one transaction under way, so a slow path gets fewer
 // of them. Both sides are this binary, run again inside the chain's ends, with one
-// locked thread a flow.
+// locked thread a flow; where the load has a URL, datagrams go to whoever listens there
+// and gives them back (RFC 862).
 package rr
 
 import (
@@ -37,7 +38,13 @@ func (Tool) Run(ctx context.Context, job traffic.Job) (traffic.Sample, error) {
 	var sent sentReport
 	var served servedReport
 	s := settingsOf(job)
-	raw, err := job.Sides(ctx, Command, s.at(job), s, &sent, &served)
+	var raw []trial.ToolOutput
+	var err error
+	if s.Echo {
+		raw, err = job.Alone(ctx, Command, s, &sent)
+	} else {
+		raw, err = job.Sides(ctx, Command, s.at(job), s, &sent, &served)
+	}
 	if err != nil {
 		return traffic.Sample{}, err
 	}
@@ -56,9 +63,13 @@ func (s settings) at(job traffic.Job) settings {
 // settingsOf is a job as both sides are told of it.
 func settingsOf(job traffic.Job) settings {
 	c := job.Condition
-	return settings{
+	s := settings{
 		Protocol: c.Protocol, Address: netip.AddrPortFrom(job.Address, uint16(job.FirstPort)), Flows: c.Flows,
 		Request: max(1, int(c.RequestSize)), Response: max(1, int(c.ResponseSize)),
 		Duration: time.Duration(c.DurationS * float64(time.Second)), Cores: traffic.Cores(c.Affinity), Busy: c.BusyLoop,
 	}
+	if job.Site.IsValid() {
+		s.Address, s.Echo, s.Response = job.Site, true, s.Request
+	}
+	return s
 }

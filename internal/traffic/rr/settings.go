@@ -8,8 +8,9 @@ import (
 // settings are a trial as both sides' command lines carry it.
 type settings struct {
 	Protocol string `json:"protocol"`
-	// Address of the server and the first of as many ports as there are flows.
+	// Address of the server and the first of as many ports as there are flows; or of an echo of somebody's, which all flows go to.
 	Address netip.AddrPort `json:"address"`
+	Echo    bool           `json:"echo,omitempty"`
 	Flows   int            `json:"flows"`
 	// Request and Response are sizes in bytes, 1 or more.
 	Request  int           `json:"request_size"`
@@ -23,5 +24,8 @@ type settings struct {
 
 // port of a flow at the server.
 func (s settings) port(flow int) netip.AddrPort {
+	if s.Echo {
+		return s.Address
+	}
 	return netip.AddrPortFrom(s.Address.Addr(), s.Address.Port()+uint16(flow))
 }
