@@ -134,7 +134,7 @@ func TestBuiltByDocker(t *testing.T) {
 			t.Fatalf("%+v, %v", u.config, err)
 		}
 	}
-	if want := "building an image from " + s.Path + ": Step 1/1 : FROM scratch, unpacking an image from " + s.Path; builds != 1 || strings.Join(told, ", ") != want {
+	if want := "looking for logins to registries, building an image from " + s.Path + ": Step 1/1 : FROM scratch, unpacking an image from " + s.Path; builds != 1 || strings.Join(told, ", ") != want {
 		t.Errorf("built %d times, told %q", builds, told)
 	}
 	if exists(killed) || !exists(busy) {
