@@ -2,12 +2,15 @@ package run
 
 import (
 	"context"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/engine"
+	"nfchain.dev/nfchain/internal/feature/procfs"
 	"nfchain.dev/nfchain/internal/netns/rundir"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -58,4 +61,25 @@ func spent() float64 {
 		return 0
 	}
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
+
+// freshPeak has the kernel note anew the most memory that this process has resident (proc(5), clear_refs), and gives what tells it then, bytes; 0 where
+// the kernel does not note it anew.
+func freshPeak() (peak func() uint64) {
+	const anew = "5"
+	if err := os.WriteFile("/proc/self/clear_refs", []byte(anew), 0); err != nil {
+		return func() uint64 { return 0 }
+	}
+	return func() uint64 {
+		text, err := os.ReadFile("/proc/self/status")
+		if err != nil {
+			return 0
+		}
+		kib, _, _ := strings.Cut(procfs.Field(string(text), "VmHWM"), " ")
+		n, err := strconv.ParseUint(kib, 10, 64)
+		if err != nil {
+			return 0
+		}
+		return n << 10
+	}
 }

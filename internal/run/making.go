@@ -113,7 +113,7 @@ func (w *stopwatch) making(chain string, beside bool) trial.Making {
 func (m *Measurement) raise(ctx context.Context, chain api.Chain, o UpOptions, beside bool) (*plan.Plan, error) {
 	name := chain.Metadata.Name
 	there, unlisted := deploy.Nodes(name)
-	w, before := &stopwatch{}, spent()
+	w, before, peak := &stopwatch{}, spent(), freshPeak()
 	o.watch = w
 	p, _, err := m.Host.Up(ctx, chain, o)
 	if err != nil && ctx.Err() != nil { // the terminal's interrupt ends programs that it ran, too
@@ -124,7 +124,7 @@ func (m *Measurement) raise(ctx context.Context, chain api.Chain, o UpOptions, b
 	}
 	if unlisted == nil && len(there) == 0 && len(w.laps) == laps {
 		made := w.making(name, beside)
-		made.CPUS = spent() - before
+		made.CPUS, made.MemoryBytes = spent()-before, peak()
 		m.making = append(m.making, made)
 	}
 	return p, nil

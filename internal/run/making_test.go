@@ -32,6 +32,9 @@ func TestMakingsAreStored(t *testing.T) {
 			if made.Chain != b.name() || made.Beside || made.PlanS <= 0 || made.MakeS <= 0 || made.ReadyS <= 0 || (made.ProofS > 0) != proven {
 				t.Errorf("trial %d: %+v", i, made)
 			}
+			if made.MemoryBytes < 1<<20 || made.MemoryBytes > 1<<34 {
+				t.Errorf("trial %d: nfchain had %d bytes", i, made.MemoryBytes)
+			}
 			if all := made.PlanS + made.MakeS + made.ReadyS + made.ProofS; all >= s.OutsideS {
 				t.Errorf("trial %d: its chain took %v s of the %v s before it", i, all, s.OutsideS)
 			}

@@ -25,10 +25,12 @@ const (
 	StartFactorMetric = "start_factor"
 	// MakingCPUsMetric are the CPUs that nfchain itself had meanwhile.
 	MakingCPUsMetric = "making_cpus"
+	// MakingMemoryMetric is the most memory that it had meanwhile, resident.
+	MakingMemoryMetric = "making_memory_bytes"
 )
 
 // ofMakings are the metrics of makings.
-var ofMakings = []string{SetupMetric, ReachableMetric, StartMeanMetric, StartMinMetric, StartMaxMetric, StartAloneMetric, StartFactorMetric, MakingCPUsMetric}
+var ofMakings = []string{SetupMetric, ReachableMetric, StartMeanMetric, StartMinMetric, StartMaxMetric, StartAloneMetric, StartFactorMetric, MakingCPUsMetric, MakingMemoryMetric}
 
 // Making is how long one chain took to come up of which nothing had been there, by phases,
 // s.
@@ -47,6 +49,8 @@ type Making struct {
 	ProofS float64 `json:"proof_s,omitempty"`
 	// CPUS is the CPU time of nfchain itself until its programs were ready.
 	CPUS float64 `json:"cpu_s,omitempty"`
+	// MemoryBytes is the most that it had resident meanwhile; absent where the kernel does not tell.
+	MemoryBytes uint64 `json:"memory_bytes,omitempty"`
 	// Starts are those of its programs, by name of the node.
 	Starts []Start `json:"starts,omitempty"`
 }
@@ -78,6 +82,9 @@ func (m Making) metrics() map[string]float64 {
 	}
 	if ns := m.Ns(); m.CPUS > 0 && ns > 0 {
 		of[MakingCPUsMetric] = 1e9 * m.CPUS / ns
+	}
+	if m.MemoryBytes > 0 {
+		of[MakingMemoryMetric] = float64(m.MemoryBytes)
 	}
 	if len(m.Starts) == 0 {
 		return of

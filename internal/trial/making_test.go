@@ -90,12 +90,12 @@ func same(a, b []float64) bool {
 // TestStartsOfAMaking: with the chain they are from its beginning until the program is ready; without it what engine and program
 // took, which is told only where all have an engine.
 func TestStartsOfAMaking(t *testing.T) {
-	m := Making{PlanS: 0.1, MakeS: 1, ReadyS: 0.4, ProofS: 0.5, CPUS: 0.3, Starts: []Start{
+	m := Making{PlanS: 0.1, MakeS: 1, ReadyS: 0.4, ProofS: 0.5, CPUS: 0.3, MemoryBytes: 5, Starts: []Start{
 		{Node: "a", AskedS: 0.2, EngineS: 0.3, BeganS: 1, ReadyS: 1.1}, // by itself 0.4
 		{Node: "b", AskedS: 0.2, EngineS: 0.6, BeganS: 1, ReadyS: 1.3}, // 0.9
 	}}
 	want := map[string]float64{SetupMetric: 1.5e9, ReachableMetric: 2e9, StartMeanMetric: 1.2e9, StartMinMetric: 1.1e9, StartMaxMetric: 1.3e9,
-		StartAloneMetric: 0.65e9, StartFactorMetric: 1.2 / 0.65, MakingCPUsMetric: 0.2}
+		StartAloneMetric: 0.65e9, StartFactorMetric: 1.2 / 0.65, MakingCPUsMetric: 0.2, MakingMemoryMetric: 5}
 	differ := func(m Making, want map[string]float64) {
 		t.Helper()
 		got := m.metrics()
@@ -115,7 +115,7 @@ func TestStartsOfAMaking(t *testing.T) {
 	}
 	differ(m, want)
 	m.Starts = nil
-	differ(m, map[string]float64{SetupMetric: 1.5e9, MakingCPUsMetric: 0.2})
+	differ(m, map[string]float64{SetupMetric: 1.5e9, MakingCPUsMetric: 0.2, MakingMemoryMetric: 5})
 	for name := range want {
 		if !slices.Contains(ofMakings, name) {
 			t.Errorf("%s would be lacked by trials on the same instance", name)
