@@ -13,8 +13,16 @@ const onlyAsked = "http asks a URL of http://, and udp_rr one of udp://; leave i
 // toolOfTransactions is what sends the datagrams of udp_rr to a URL.
 const toolOfTransactions = "rr"
 
-// echoes tells whether a URL is of an echo of datagrams (RFC 862).
-func echoes(url string) bool { return strings.HasPrefix(url, "udp://") }
+// IsEcho tells whether a URL is of an echo of datagrams (RFC 862), and not of a web server.
+func IsEcho(url string) bool { return strings.HasPrefix(url, "udp://") }
+
+// Asks tells whether a URL is what a protocol asks: udp_rr an echo of datagrams, and http a web server.
+func Asks(url, protocol string) bool {
+	if IsEcho(url) {
+		return protocol == protocolUDPRR
+	}
+	return protocol == protocolHTTP
+}
 
 // onlyRequests is that of a rate of requests.
 const onlyRequests = "only http and latency have it; leave it out, or add one of them to the protocols"
@@ -28,7 +36,7 @@ func hasRequests(protocol string) bool {
 func (l Load) checkWeb() []FieldProblem {
 	var f findings
 	asks := slices.Contains(l.Protocols, protocolHTTP)
-	if asked := asks && !echoes(l.URL) || echoes(l.URL) && slices.Contains(l.Protocols, protocolUDPRR); l.URL != "" && !asked {
+	if l.URL != "" && !slices.ContainsFunc(l.Protocols, func(protocol string) bool { return Asks(l.URL, protocol) }) {
 		f.add("url", onlyAsked)
 	}
 	if l.RequestRate != 0 && !slices.ContainsFunc(l.Protocols, hasRequests) {
@@ -37,7 +45,7 @@ func (l Load) checkWeb() []FieldProblem {
 	if l.URL != "" {
 		f.add("url", checkURL(l.URL))
 	}
-	if echoes(l.URL) {
+	if IsEcho(l.URL) {
 		if l.ResponseSize > 0 && l.ResponseSize != l.RequestSize {
 			f.addf("response_size", "what url names gives back what it gets, so that the size is that of the request; leave it out")
 		}
@@ -63,7 +71,7 @@ func (l Load) checkWeb() []FieldProblem {
 // checkURL refuses what is no URL of a web server, or of an echo of datagrams, that can be measured.
 func checkURL(text string) string {
 	const write = "; write such as http://web:8080/index.html"
-	if echoes(text) {
+	if IsEcho(text) {
 		return checkEcho(text)
 	}
 	u, err := url.Parse(text)

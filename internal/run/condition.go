@@ -85,7 +85,7 @@ func condition(load api.Load, protocol string, among bool) trial.Condition {
 	if !transacts(protocol) && protocol != trial.HTTP {
 		c.Messages = trial.Messages{}
 	}
-	if !asksFor(c.URL, protocol) {
+	if !api.Asks(c.URL, protocol) {
 		c.URL = ""
 	}
 	if protocol != trial.HTTP {
@@ -116,14 +116,6 @@ func condition(load api.Load, protocol string, among bool) trial.Condition {
 		}
 	}
 	return c
-}
-
-// asksFor tells whether a URL is what a protocol asks: udp_rr an echo of datagrams, and http a web server.
-func asksFor(url, protocol string) bool {
-	if isEcho(url) {
-		return protocol == trial.UDPRR
-	}
-	return protocol == trial.HTTP
 }
 
 // paced is how many requests a second are sent whose latency is taken; 0 for as many as the tool sends by itself. Beside http the

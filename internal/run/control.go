@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -75,11 +74,6 @@ func freshPeak() (peak func() uint64) {
 		if err != nil {
 			return 0
 		}
-		kib, _, _ := strings.Cut(procfs.Field(string(text), "VmHWM"), " ")
-		n, err := strconv.ParseUint(kib, 10, 64)
-		if err != nil {
-			return 0
-		}
-		return n << 10
+		return procfs.ParseMeminfo(string(text))["VmHWM"]
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"nfchain.dev/nfchain/internal/plan/plantest"
 	"nfchain.dev/nfchain/internal/run"
 	"nfchain.dev/nfchain/internal/trial"
@@ -102,5 +104,28 @@ func TestStartsOfProgramsAreStored(t *testing.T) {
 	s, all := made[0].Starts[0], made[0].PlanS+made[0].MakeS+made[0].ReadyS
 	if s.Node != "web" || s.EngineS != 0 || s.BeganS <= made[0].PlanS || s.ReadyS < s.BeganS || s.ReadyS > all {
 		t.Errorf("%+v of a making of %v s", s, all)
+	}
+}
+
+// TestFreshPeak: what was had before is no part of the most memory that is had meanwhile, and what is had and given back meanwhile is.
+func TestFreshPeak(t *testing.T) {
+	const much = 256 << 20
+	have := func() {
+		t.Helper()
+		held, err := unix.Mmap(-1, 0, much, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_POPULATE)
+		if err == nil {
+			err = unix.Munmap(held)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := run.FreshPeak()
+	have()
+	with := first()
+	second := run.FreshPeak()
+	without := second()
+	if have(); with < much || without == 0 || without > with-much/2 || second() < without+much/2 {
+		t.Errorf("with %d bytes more: %d, then %d, and again %d", much, with, without, second())
 	}
 }

@@ -74,7 +74,7 @@ func asksOn(p *plan.Plan, c trial.Condition, path *plan.Path) error {
 	}
 	var flows []steer.Range
 	over := uint8(protocolTCP)
-	if isEcho(c.URL) {
+	if api.IsEcho(c.URL) {
 		over = protocolUDP
 	}
 	for _, s := range p.Client().East.Addresses {

@@ -13,9 +13,6 @@ import (
 	"nfchain.dev/nfchain/internal/trial"
 )
 
-// isEcho tells whether a URL is of what gives back datagrams, and not of a web server.
-func isEcho(url string) bool { return strings.HasPrefix(url, "udp://") }
-
 // portOfHTTP is where web servers listen of whose port a URL says nothing.
 const portOfHTTP = 80
 

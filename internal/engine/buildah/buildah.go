@@ -22,6 +22,7 @@ import (
 	"github.com/distribution/reference"
 
 	"nfchain.dev/nfchain/internal/engine/image"
+	"nfchain.dev/nfchain/internal/engine/login"
 )
 
 // Program is its name, and that of Debian's package.
@@ -158,16 +159,7 @@ func registries() (text []byte, differ bool, err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) || searched.Match(text) {
 		return nil, false, err
 	}
-	return append(fmt.Appendf(nil, "unqualified-search-registries = [%q]\n", hub()), text...), true, nil
-}
-
-// hub is the registry of names without one, as Docker has it.
-func hub() string {
-	named, err := reference.ParseNormalizedNamed("scratch")
-	if err != nil {
-		return ""
-	}
-	return reference.Domain(named)
+	return append(fmt.Appendf(nil, "unqualified-search-registries = [%q]\n", login.Hub), text...), true, nil
 }
 
 const (

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"nfchain.dev/nfchain/internal/engine/image"
+	"nfchain.dev/nfchain/internal/engine/login"
 )
 
 func put(t *testing.T, name, text string, mode os.FileMode) {
@@ -57,7 +58,7 @@ func TestLines(t *testing.T) {
 
 // TestRegistries: names without a registry are Docker's, unless the machine has it otherwise.
 func TestRegistries(t *testing.T) {
-	added := fmt.Sprintf("unqualified-search-registries = [%q]\n", hub())
+	added := fmt.Sprintf("unqualified-search-registries = [%q]\n", login.Hub)
 	name := filepath.Join(t.TempDir(), "registries.conf")
 	t.Setenv(registriesVariable, name)
 	for text, differs := range map[string]bool{

@@ -30,15 +30,15 @@ type Login struct {
 	From string
 }
 
-// hub is the registry of images that are named without one, and hubAddress is what logins to it are kept under.
+// Hub is the registry of images that are named without one, and hubAddress is what logins to it are kept under.
 const (
-	hub        = "docker.io"
-	hubAddress = "https://index." + hub + "/v1/"
+	Hub        = "docker.io"
+	hubAddress = "https://index." + Hub + "/v1/"
 )
 
 // Address of the registry that an image is from, as logins to it are kept under.
 func Address(image reference.Named) string {
-	if host := reference.Domain(image); host != hub {
+	if host := reference.Domain(image); host != Hub {
 		return host
 	}
 	return hubAddress
@@ -116,7 +116,7 @@ func in(ctx context.Context, image reference.Named, name string, takes time.Dura
 	}
 	kept := config.AuthConfigs
 	for key, one := range kept {
-		if one.Username == "" && one.IdentityToken == "" && one.RegistryToken == "" {
+		if !of(one, name).any() {
 			delete(kept, key) // which is kept by the program
 		}
 	}
@@ -130,10 +130,6 @@ func in(ctx context.Context, image reference.Named, name string, takes time.Dura
 // All logins that these files have, by the addresses that they are for, for who is to fetch images that nobody knows yet. The error tells of the files
 // that were not read, and of programs that did not answer.
 func All(ctx context.Context, files []string) (map[string]Login, error) {
-	return every(ctx, files, helperTakes)
-}
-
-func every(ctx context.Context, files []string, takes time.Duration) (map[string]Login, error) {
 	all := map[string]Login{}
 	var unread []error
 	for _, name := range files {
@@ -145,14 +141,13 @@ func every(ctx context.Context, files []string, takes time.Duration) (map[string
 			continue
 		}
 		// What a program keeps has an entry without a login, or names the program.
-		entries := maps.Clone(config.CredentialHelpers)
+		entries := map[string]string{}
 		for key := range config.AuthConfigs {
-			if entries[key] == "" {
-				entries = put(entries, key, config.CredentialsStore)
-			}
+			entries[key] = config.CredentialsStore
 		}
+		maps.Copy(entries, config.CredentialHelpers)
 		addresses := slices.Sorted(maps.Keys(entries))
-		kept, unheard := askAll(ctx, addresses, entries, takes)
+		kept, unheard := askAll(ctx, addresses, entries)
 		for i, address := range addresses {
 			if unheard[i] != nil {
 				unread = append(unread, fmt.Errorf("%s: %w", name, unheard[i]))
@@ -170,7 +165,7 @@ func every(ctx context.Context, files []string, takes time.Duration) (map[string
 }
 
 // askAll programs that keep logins for these to their addresses, at the same time, so that they take no longer together than one may.
-func askAll(ctx context.Context, addresses []string, by map[string]string, takes time.Duration) (kept []Login, unheard []error) {
+func askAll(ctx context.Context, addresses []string, by map[string]string) (kept []Login, unheard []error) {
 	kept, unheard = make([]Login, len(addresses)), make([]error, len(addresses))
 	var asked sync.WaitGroup
 	for i, address := range addresses {
@@ -180,20 +175,11 @@ func askAll(ctx context.Context, addresses []string, by map[string]string, takes
 		asked.Add(1)
 		go func() {
 			defer asked.Done()
-			kept[i], unheard[i] = ask(ctx, by[address], address, takes)
+			kept[i], unheard[i] = ask(ctx, by[address], address, helperTakes)
 		}()
 	}
 	asked.Wait()
 	return kept, unheard
-}
-
-// put a value into a map, which may not be there yet.
-func put(in map[string]string, key, value string) map[string]string {
-	if in == nil {
-		in = map[string]string{}
-	}
-	in[key] = value
-	return in
 }
 
 // any tells whether there is something to log in with.
@@ -240,8 +226,8 @@ func place(key string) string {
 	}
 	key = strings.TrimSuffix(key, "/")
 	switch key {
-	case "index." + hub, "registry-1." + hub:
-		return hub
+	case "index." + Hub, "registry-1." + Hub:
+		return Hub
 	}
 	return key
 }

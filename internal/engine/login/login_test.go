@@ -48,7 +48,7 @@ func TestOfItsRegistry(t *testing.T) {
 	entry := func(key, auth string) string { return fmt.Sprintf("%q: {\"auth\": %q}", key, auth) }
 	const one, two = "b25lOnNlY3JldDo=", "dHdvOnNlY3JldA==" // one:secret: and two:secret
 	hosts := kept(t, `{"auths": {`+strings.Join([]string{entry("box.test:5000", one), entry("https://old.test/v1/", two), entry(hubAddress, one), `"empty.test": {}`}, ",")+`}}`)
-	parts := kept(t, `{"auths": {`+strings.Join([]string{entry("box.test/team", one), entry("box.test", two), entry(hub+"/team", two)}, ",")+`}}`)
+	parts := kept(t, `{"auths": {`+strings.Join([]string{entry("box.test/team", one), entry("box.test", two), entry(Hub+"/team", two)}, ",")+`}}`)
 	tokens := kept(t, `{"auths": {"box.test": {"identitytoken": "t"}, "other.test": {"registrytoken": "r"}}}`)
 	for _, c := range []struct {
 		image, file string
