@@ -43,7 +43,7 @@ func (t MachineTuning) check() []FieldProblem {
 		field string
 		set   bool
 	}{{"rmem_max", t.RmemMax > 0}, {"wmem_max", t.WmemMax > 0}, {"netdev_max_backlog", t.NetdevMaxBacklog > 0},
-		{"hugepages", t.Hugepages > 0}, {"governor", t.Governor != ""}, {"interrupts", t.Interrupts != ""}} {
+		{"hugepages", t.Hugepages > 0}, {"governor", t.Governor != ""}, {"rcu_expedited", t.RCUExpedited != nil}, {"interrupts", t.Interrupts != ""}} {
 		if s.set && t.Host == "" {
 			f.addf(s.field, "is the whole machine's; write host: allow beside it to have it changed while the chain is up, or leave it out")
 		}

@@ -67,6 +67,9 @@ type MachineTuning struct {
 	Hugepages int `json:"hugepages,omitzero" jsonschema:"minimum=1,maximum=1073741824"`
 	// Governor chooses the frequency of every core (cpufreq), such as performance.
 	Governor string `json:"governor,omitempty"`
+	// RCUExpedited has whoever waits for the kernel's grace periods wait for short ones (/sys/kernel/rcu_expedited), which
+	// interrupt every CPU; what is at tcx is put there, and taken away, some milliseconds sooner each.
+	RCUExpedited *bool `json:"rcu_expedited,omitempty"`
 	// Interrupts are the CPUs that take those of the network cards that endpoints take in,
 	// as in taskset's list.
 	Interrupts string `json:"interrupts,omitempty"`

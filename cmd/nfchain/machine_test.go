@@ -19,6 +19,8 @@ import (
 // The settings that the test really changes, a little.
 var machineFiles = []string{"/proc/sys/net/core/netdev_max_backlog", "/proc/sys/net/core/rmem_max", "/proc/sys/net/core/wmem_max"}
 
+const expedited = "/sys/kernel/rcu_expedited"
+
 func machineNow(t *testing.T) (values []int) {
 	t.Helper()
 	for _, file := range machineFiles {
@@ -105,6 +107,34 @@ func TestMachineSettings(t *testing.T) {
 	c.has(was, 4)
 	c.must("down", first)
 	c.has(was, 0)
+}
+
+// TestGracePeriodsAreExpedited while a chain is up, and those of the machine again after.
+func TestGracePeriodsAreExpedited(t *testing.T) {
+	nstest.Root(t)
+	hosttest.Changes(t)
+	was, err := os.ReadFile(expedited)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.WriteFile(expedited, was, 0) })
+	c := cli{t, built(t), t.TempDir()}
+	name := owned("e2e-expedited")
+	t.Cleanup(func() { c.must("down", name) })
+	file := filepath.Join(c.dir, "expedited.yaml")
+	other := strings.TrimSpace(string(was)) == "0"
+	text := fmt.Sprintf("apiVersion: nfchain.dev/v1alpha1\nkind: NetworkServiceChain\nmetadata: {name: %s}\nspec:\n  tuning: {host: allow, rcu_expedited: %v}\n", name, other)
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c.must("up", file)
+	if now, err := os.ReadFile(expedited); err != nil || string(now) == string(was) {
+		t.Errorf("up of %s has left %q, error %v", text, now, err)
+	}
+	c.must("down", name)
+	if now, err := os.ReadFile(expedited); err != nil || string(now) != string(was) {
+		t.Errorf("down has left %q, and it was %q, error %v", now, was, err)
+	}
 }
 
 // has fails the test unless the machine has n more than it had.

@@ -54,6 +54,8 @@ var sysctls = []string{
 
 // elsewhere are settings that are no sysctls, by the name they are told under.
 var elsewhere = map[string]string{
+	"rcu_expedited":        "sys/kernel/rcu_expedited",
+	"rcu_normal":           "sys/kernel/rcu_normal",
 	"clocksource":          "sys/devices/system/clocksource/clocksource0/current_clocksource",
 	"transparent_hugepage": "sys/kernel/mm/transparent_hugepage/enabled",
 }

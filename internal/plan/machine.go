@@ -20,6 +20,9 @@ func (b *builder) machine() error {
 	all.number(machine.Backlog, uint64(t.NetdevMaxBacklog))
 	all.number(machine.Hugepages, uint64(t.Hugepages))
 	all.text(machine.Governor, t.Governor)
+	if t.RCUExpedited != nil {
+		all.text(machine.Expedited, map[bool]string{true: "1", false: "0"}[*t.RCUExpedited])
+	}
 	for _, s := range all {
 		b.ofMachine(machine.Spec{Setting: s.Knob, Value: s.Value})
 	}

@@ -39,8 +39,8 @@ type engineBed struct {
 	alone string
 }
 
-// onEngines runs a benchmark on each engine that answers. NFCHAIN_IN_CONTAINERS names the program that containers begin with.
-func onEngines(b *testing.B, hook, functions string, each func(*engineBed)) {
+// onEngines runs a benchmark on each engine that answers, with programs at a hook and what else a chain's file says. NFCHAIN_IN_CONTAINERS names the program that containers begin with.
+func onEngines(b *testing.B, hook, more string, each func(*engineBed)) {
 	nstest.Root(b)
 	for _, name := range engine.Names() {
 		b.Run(name, func(b *testing.B) {
@@ -51,7 +51,7 @@ func onEngines(b *testing.B, hook, functions string, each func(*engineBed)) {
 			}
 			b.Cleanup(func() { _ = e.Close() })
 			owner := nstest.Owner(b)
-			bed := &engineBed{b, e, newHost(), plantest.Chain(b, owner, "wiring: ebpf\nebpf: {hook: "+hook+"}\nruntime: "+name+"\nfunctions:\n"+functions), owner + "-alone"}
+			bed := &engineBed{b, e, newHost(), plantest.Chain(b, owner, "wiring: ebpf\nebpf: {hook: "+hook+"}\nruntime: "+name+"\n"+more), owner + "-alone"}
 			b.Cleanup(bed.down)
 			b.Cleanup(bed.remove)
 			each(bed)
@@ -120,15 +120,18 @@ const clears = 500 * time.Millisecond
 
 // BenchmarkContainers starts six containers by turns by their engine alone, all at once, and as a chain, until packets go from one end
 // of it to the other, with its programs at each of the hooks. What the chain adds is told of each round, as others' work slows one round or
-// another.
+// another. With short grace periods the chain has those alone.
 func BenchmarkContainers(b *testing.B) {
 	for _, hook := range []string{steer.TCX, steer.Clsact} {
-		b.Run(hook, func(b *testing.B) { startContainers(b, hook) })
+		b.Run(hook, func(b *testing.B) { startContainers(b, hook, "") })
 	}
+	b.Run(steer.TCX+",rcu_expedited", func(b *testing.B) {
+		startContainers(b, steer.TCX, "tuning: {host: allow, rcu_expedited: true}\n")
+	})
 }
 
-func startContainers(b *testing.B, hook string) {
-	onEngines(b, hook, fmt.Sprintf("- {name: f, kind: forward, replicas: 1}\n%s", moreForwards(containers-1)), func(b *engineBed) {
+func startContainers(b *testing.B, hook, tuning string) {
+	onEngines(b, hook, fmt.Sprintf("%sfunctions:\n- {name: f, kind: forward, replicas: 1}\n%s", tuning, moreForwards(containers-1)), func(b *engineBed) {
 		var alone, ready, reachable, mean, added []time.Duration
 		for b.Loop() {
 			time.Sleep(clears)
@@ -262,7 +265,7 @@ func BenchmarkKilledContainer(b *testing.B) {
 		"replica":  {"f-1", "{name: f, kind: forward, replicas: 2, weights: [1, 0], onFailure: replica}"},
 	} {
 		b.Run(what, func(b *testing.B) {
-			onEngines(b, steer.TCX, "- "+f.function+"\n", func(b *engineBed) {
+			onEngines(b, steer.TCX, "functions:\n- "+f.function+"\n", func(b *engineBed) {
 				var engine, path []time.Duration
 				for b.Loop() {
 					engine = append(engine, b.restartAlone())

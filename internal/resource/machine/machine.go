@@ -1,6 +1,6 @@
 // Package machine sets what the whole machine has one of: the largest socket buffers, the
-// backlog of a core, reserved hugepages, the frequency governor and the interrupts of a
-// network card. What each was is written down before it is changed, so that a process
+// backlog of a core, reserved hugepages, the frequency governor, the length of grace periods
+// and the interrupts of a network card. What each was is written down before it is changed, so that a process
 // killed at any moment loses nothing, and one chain at a time may change it. It sets
 // nothing that belongs to an interface or a namespace of a chain: package tuning does.
 package machine

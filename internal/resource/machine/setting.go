@@ -22,6 +22,7 @@ const (
 	Backlog    = "netdev_max_backlog"
 	Hugepages  = "hugepages"
 	Governor   = "governor"
+	Expedited  = "rcu_expedited"
 	Interrupts = "interrupts"
 )
 
@@ -31,6 +32,7 @@ var settings = []setting{
 	{Backlog, existing("/proc/sys/net/core/netdev_max_backlog"), "this kernel, or this network namespace, has no net.core.netdev_max_backlog"},
 	{Hugepages, existing("/proc/sys/vm/nr_hugepages"), "this kernel has no hugepages"},
 	{Governor, existing("/sys/devices/system/cpu/cpufreq/policy*/scaling_governor"), "this machine has no cpufreq, so no governor chooses its frequency"},
+	{Expedited, existing("/sys/kernel/rcu_expedited"), "this kernel has no grace periods that could be expedited"},
 	{Interrupts, func(device string) []string { return interrupts("/", device) }, " has no interrupts of its own"},
 }
 
