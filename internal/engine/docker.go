@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -163,6 +162,9 @@ func (d docker) Inspect(ctx context.Context, id string) (Container, error) {
 		if s.Running {
 			found.PID = s.Pid
 		}
+		if d.name == Podman {
+			found.limitedSince()
+		}
 		found.How, found.Code = ended(s, found.Limits), s.ExitCode
 	}
 	found.furnished()
@@ -259,21 +261,31 @@ func (d docker) Start(ctx context.Context, id string) (Container, error) {
 		}
 		return Container{}, fmt.Errorf("start container %s: %w", id, err)
 	}
-	return d.Inspect(ctx, id)
+	is, err := d.Inspect(ctx, id)
+	if err == nil && d.name == Podman {
+		if is, err = d.again(ctx, is); err != nil {
+			err = fmt.Errorf("start container %s, and limit it again: %w", id, err)
+		}
+	}
+	return is, err
 }
 
 func (d docker) Limit(ctx context.Context, id string, l Limits) error {
+	if err := d.limit(ctx, id, l); err != nil {
+		return fmt.Errorf("limit container %s to %s: %w", id, cmp.Or(l.String(), "nothing"), err)
+	}
+	return nil
+}
+
+func (d docker) limit(ctx context.Context, id string, l Limits) error {
 	if d.name == Podman {
-		return fmt.Errorf("limit container %s: by the API of Docker Podman changes no limits: %w", id, errors.ErrUnsupported)
+		return d.limitByPodman(ctx, id, l)
 	}
 	r, err := l.changed()
 	if err == nil {
 		_, err = d.ContainerUpdate(ctx, id, client.ContainerUpdateOptions{Resources: &r})
 	}
-	if err != nil {
-		return fmt.Errorf("limit container %s to %s: %w", id, cmp.Or(l.String(), "nothing"), err)
-	}
-	return nil
+	return err
 }
 
 func (d docker) Remove(ctx context.Context, id string) error {

@@ -31,6 +31,12 @@ import (
 // standIn is a Docker engine that answers as it is told.
 func standIn(t *testing.T, answers map[string]http.HandlerFunc) Engine {
 	t.Helper()
+	return standInOf(t, asDocker, answers)
+}
+
+// standInOf one that speaks so.
+func standInOf(t *testing.T, s speaker, answers map[string]http.HandlerFunc) Engine {
+	t.Helper()
 	at := filepath.Join(t.TempDir(), "d.sock")
 	listener, err := net.Listen("unix", at)
 	if err != nil {
@@ -46,8 +52,8 @@ func standIn(t *testing.T, answers map[string]http.HandlerFunc) Engine {
 	})}
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(func() { _ = server.Close() })
-	t.Setenv("DOCKER_HOST", "unix://"+at)
-	e, err := Open(t.Context(), Docker)
+	t.Setenv(s.variable, "unix://"+at)
+	e, err := Open(t.Context(), s.name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -126,7 +126,7 @@ type Engine interface {
 	Create(ctx context.Context, w Wanted) (id string, err error)
 	// Start one that does not run, and tell it as it is then.
 	Start(ctx context.Context, id string) (Container, error)
-	// Limit what one may use, whether it runs or not. Where the engine cannot, that is errors.ErrUnsupported.
+	// Limit what one may use, whether it runs or not.
 	Limit(ctx context.Context, id string, l Limits) error
 	// Inspect one, by its ID or name.
 	Inspect(ctx context.Context, id string) (Container, error)

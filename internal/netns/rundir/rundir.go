@@ -17,6 +17,9 @@ func Of(owner string) string { return filepath.Join(Root, owner) }
 // Log is where a function of a chain writes.
 func Log(owner, node string) string { return filepath.Join(Of(owner), node+".log") }
 
+// Limits is where it is noted what a container of a chain may use where its engine does not tell.
+func Limits(owner, node string) string { return filepath.Join(Of(owner), node+".limits") }
+
 // Asking is the file that names the ready command which an engine may be running for a function of a chain.
 func Asking(owner, node string) string { return filepath.Join(Of(owner), node+".asking") }
 

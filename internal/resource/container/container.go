@@ -96,7 +96,7 @@ func limited(digest string, l engine.Limits) string {
 func Limited(c resource.Change) bool {
 	s, is := c.Spec.(Spec)
 	digest, _, _ := strings.Cut(c.Was, limits)
-	return is && c.Op == resource.Update && s.Engine != engine.Podman && digest == s.Digest() && c.Was != s.Fingerprint()
+	return is && c.Op == resource.Update && digest == s.Digest() && c.Was != s.Fingerprint()
 }
 
 // Commands implements resource.Spec: the script has nfchain make it.
