@@ -3,6 +3,8 @@ package function_test
 import (
 	"bytes"
 	"encoding/binary"
+	"maps"
+	"math/rand/v2"
 	"net/netip"
 	"os"
 	"slices"
@@ -162,8 +164,48 @@ func TestMirrorsAsWithNamespace(t *testing.T) {
 		"from and to IPv6":          {Source: "fd01:203:405:607:809::/69", Destination: "fd10::/12"},
 		"from any of IPv6 to words": {Source: "::/0", Destination: "fd10:1112:1314:1516::/64"},
 	} {
-		t.Run(name, func(t *testing.T) { mirrorsAlike(t, mirrors(t, o), o, frames) })
+		t.Run(name, func(t *testing.T) {
+			if copied, left := mirrorsAlike(t, mirrors(t, o), o, frames); copied < 60 || left < 8 {
+				t.Errorf("%d packets were copied, and %d left", copied, left)
+			}
+		})
 	}
+}
+
+// FuzzMirrorsAsWithNamespace is that by options and packets that bytes say.
+func FuzzMirrorsAsWithNamespace(f *testing.F) {
+	random := rand.NewChaCha8([32]byte{4})
+	for range 6 {
+		data := make([]byte, 1200)
+		_, _ = random.Read(data)
+		f.Add(data)
+	}
+	odd := framestest.Odd()
+	names := slices.Sorted(maps.Keys(odd))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		draws := framestest.NewDraws(data)
+		r := rand.New(draws)
+		var o mirror.Options
+		ip, first, width := odd["IPv4"][14:], 12, 4
+		if r.IntN(2) == 0 {
+			ip, first, width = odd["IPv6"][14:], 8, 16
+		}
+		for i, prefix := range []*string{&o.Source, &o.Destination} {
+			address, _ := netip.AddrFromSlice(ip[first+i*width:][:width])
+			if length := r.IntN(12*width + 1); length <= 8*width { // else any
+				*prefix = netip.PrefixFrom(address, length).String()
+			}
+		}
+		var frames [][]byte
+		for len(frames) < 100 && draws.Left() {
+			frame := bytes.Clone(odd[names[r.IntN(len(names))]])
+			for range r.IntN(4) {
+				frame[14+r.IntN(len(frame)-14)] ^= 1 << r.IntN(8)
+			}
+			frames = append(frames, frame[:max(len(frame)-r.IntN(40)*r.IntN(2), 14)])
+		}
+		mirrorsAlike(t, mirrors(t, o), o, frames)
+	})
 }
 
 // addressed are packets whose addresses are those that are asked for, or differ by one bit.
@@ -197,9 +239,9 @@ func wanted(o mirror.Options, frame []byte) bool {
 	return width == 4 && first < 224 || width == 16 && first&0xfe != 0xfe
 }
 
-// mirrorsAlike has both forms copy frames, and holds them to what is asked for.
-func mirrorsAlike(t *testing.T, both [2]mirroring, o mirror.Options, frames [][]byte) {
-	copied, left := 0, 0
+// mirrorsAlike has both forms copy frames, and holds them to what is asked for: how many sound packets were copied, and how many left.
+func mirrorsAlike(t *testing.T, both [2]mirroring, o mirror.Options, frames [][]byte) (copied, left int) {
+	t.Helper()
 	for _, frame := range frames {
 		inline, with := both[1].gets(t, frame), both[0].gets(t, frame)
 		typ := binary.BigEndian.Uint16(frame[12:])
@@ -232,7 +274,5 @@ func mirrorsAlike(t *testing.T, both [2]mirroring, o mirror.Options, frames [][]
 			copied++
 		}
 	}
-	if copied < 60 || left < 8 {
-		t.Errorf("%d packets were copied, and %d left", copied, left)
-	}
+	return copied, left
 }
