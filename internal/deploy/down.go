@@ -30,6 +30,21 @@ import (
 // Down removes everything a chain is made of, found by its owner's mark alone,
 // and returns how many namespaces that were. Nothing there is success.
 func (d *Deployer) Down(ctx context.Context, owner string) (int, error) {
+	had, err := d.dismantle(ctx, owner)
+	if err := errors.Join(err, machine.Restore(owner)); err != nil {
+		return 0, err
+	}
+	if err := os.RemoveAll(StateDir(owner)); err != nil {
+		return 0, err
+	}
+	rundir.Sweep()
+	_ = os.Remove(stateRoot)
+	netns.Tidy()
+	return had, nil
+}
+
+// dismantle a chain, and give how many namespaces it had.
+func (d *Deployer) dismantle(ctx context.Context, owner string) (int, error) {
 	names, err := namespacesOf(owner)
 	if err != nil {
 		return 0, err
@@ -55,12 +70,6 @@ func (d *Deployer) Down(ctx context.Context, owner string) (int, error) {
 			return 0, err
 		}
 	}
-	if err := os.RemoveAll(StateDir(owner)); err != nil {
-		return 0, err
-	}
-	rundir.Sweep()
-	_ = os.Remove(stateRoot)
-	netns.Tidy()
 	return len(names), nil
 }
 
@@ -101,10 +110,7 @@ func vacate(owner string, names []string) error {
 	if err := endProcesses(names); err != nil {
 		return err
 	}
-	if err := adopted.Restore(owner, ""); err != nil {
-		return err
-	}
-	return machine.Restore(owner)
+	return adopted.Restore(owner, "")
 }
 
 // namespacesOf lists the owner's namespaces: a chain's nodes, or the one of a

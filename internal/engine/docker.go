@@ -57,7 +57,7 @@ type speaker struct {
 
 var (
 	asDocker = speaker{Docker, "Docker", "DOCKER_HOST", "docker", "systemctl start docker", "Docker 20.10", func() client.Opt { return client.FromEnv }}
-	asPodman = speaker{Podman, "Podman", "CONTAINER_HOST", "podman", "systemctl start podman.socket", "Podman 4", func() client.Opt {
+	asPodman = speaker{Podman, "Podman", "CONTAINER_HOST", "podman", "systemctl start podman.socket", "Podman 4.3", func() client.Opt {
 		return client.WithHost(cmp.Or(os.Getenv("CONTAINER_HOST"), "unix:///run/podman/podman.sock"))
 	}}
 )

@@ -107,6 +107,8 @@ type Container struct {
 	Code int
 	// pages is its labelPages.
 	pages string
+	// told are its limits in words as Podman tells them, which may be others by now.
+	told string
 }
 
 // Engine of containers, on this machine.

@@ -150,15 +150,10 @@ func (c Container) HugepagesInUse() uint64 {
 
 // hugepageBounds are those of a container's own control group, by size.
 func hugepageBounds(pid int, id string) ([]hugepageBound, error) {
-	groups, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+	dir, version, err := groupOf(pid, id, "hugetlb")
 	if err != nil {
 		return nil, err
 	}
-	mounts, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		return nil, err
-	}
-	dir, version := hugepageGroup(string(groups), string(mounts), id)
 	if dir == "" {
 		return nil, errors.New("its engine has put it into no control group of hugepages of its own; start the engine anew once they are mounted (`nfchain doctor` tells of hugepages.limits)")
 	}
@@ -195,47 +190,4 @@ func pageBytes(name string) uint64 {
 		}
 	}
 	return 0
-}
-
-// hugepageGroup is the directory of the control group that counts a container's hugepages, and the version of it; "" where it has none of
-// its own. It is of the first version where that has these, and else of the second.
-func hugepageGroup(groups, mounts, id string) (dir string, version int) {
-	within := map[int]string{}
-	for line := range strings.Lines(groups) {
-		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		switch {
-		case len(parts) < 3 || !names(parts[2], id):
-		case slices.Contains(strings.Split(parts[1], ","), "hugetlb"):
-			within[1] = parts[2]
-		case parts[0] == "0" && parts[1] == "":
-			within[2] = parts[2]
-		}
-	}
-	for version = 1; version <= 2; version++ {
-		if at := mountedAt(mounts, version, within[version]); at != "" {
-			return at, version
-		}
-	}
-	return "", 0
-}
-
-// mountedAt is where a control group is, by what mountinfo (proc_pid_mountinfo(5)) tells; "" where it is not to be found.
-func mountedAt(mounts string, version int, group string) string {
-	if group == "" {
-		return ""
-	}
-	for line := range strings.Lines(mounts) {
-		front, back, _ := strings.Cut(strings.TrimSpace(line), " - ")
-		at, of := strings.Fields(front), strings.Fields(back)
-		if len(at) < 5 || len(of) < 3 {
-			continue
-		}
-		if !(version == 1 && of[0] == "cgroup" && slices.Contains(strings.Split(of[2], ","), "hugetlb") || version == 2 && of[0] == "cgroup2") {
-			continue
-		}
-		if below, is := strings.CutPrefix(group, strings.TrimSuffix(at[3], "/")+"/"); is {
-			return filepath.Join(at[4], below)
-		}
-	}
-	return ""
 }

@@ -31,10 +31,13 @@ func TestHugepageGroup(t *testing.T) {
 		{"8:hugetlb:/docker/abc\n", two, "", 0},
 		{"", "", "", 0},
 	} {
-		dir, version := hugepageGroup(c.groups, c.mounts, "abc")
+		dir, version := controlGroup(c.groups, c.mounts, "abc", "hugetlb")
 		if dir != c.dir || version != c.version {
 			t.Errorf("%q: %q of version %d, want %q of %d", c.groups, dir, version, c.dir, c.version)
 		}
+	}
+	if dir, version := controlGroup("9:memory:/docker/abc\n8:hugetlb:/\n0::/\n", both, "abc", "memory"); dir != "/sys/fs/cgroup/memory/docker/abc" || version != 1 {
+		t.Errorf("that of memory is %q of version %d", dir, version)
 	}
 }
 

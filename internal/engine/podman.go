@@ -6,12 +6,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/opencontainers/runtime-spec/specs-go"
@@ -19,86 +21,144 @@ import (
 	"nfchain.dev/nfchain/internal/netns/rundir"
 )
 
-// given is what a container of Podman may use since it is not what it was made with: Podman 4 tells that of it all the same, and starts it with that.
+// given is what a container of Podman may use that is not what Podman tells: its version 4 changes a container that runs, tells of it what it was made
+// with all the same, and starts it with that.
 type given struct {
 	ID string `json:"id"`
 	// PID that it has it with; 0 where it did not run, and has it from when it starts.
 	PID    int    `json:"pid"`
 	Limits Limits `json:"limits"`
+	// Told is what Podman told once they were changed, in words: what it tells later that is something else is somebody else's doing, and newer.
+	Told string `json:"told"`
+	// Unsure is said while they are changed, so that nobody takes for done what was not, or for undone what was.
+	Unsure bool `json:"unsure,omitempty"`
 }
 
-// given to a container since it was made, by a note that is its own.
+// unsure are limits that are nobody's, and are told where it is not known which there are.
+var unsure = Limits{CPUs: "unknown"}
+
+// noteOf a container of nfchain's is the file that has what was given to it.
+func noteOf(c Container) (file string, err error) {
+	for _, name := range []string{c.Owner, c.Node} {
+		if name == "" || name == "." || name == ".." || strings.ContainsRune(name, filepath.Separator) {
+			return "", errors.New("it is not nfchain's; rename or remove it")
+		}
+	}
+	return rundir.Limits(c.Owner, c.Node), nil
+}
+
+// given to a container, by a note that is its own.
 func (c Container) given() (g given, is bool) {
-	text, err := os.ReadFile(rundir.Limits(c.Owner, c.Node))
-	if c.Owner == "" || c.Node != filepath.Base(c.Node) || err != nil || json.Unmarshal(text, &g) != nil {
+	file, err := noteOf(c)
+	if err != nil {
+		return given{}, false
+	}
+	text, err := os.ReadFile(file)
+	if err != nil || json.Unmarshal(text, &g) != nil {
 		return given{}, false
 	}
 	return g, g.ID == c.ID
 }
 
-// limitedSince has a container's limits be those that were given to it, unless somebody else has started it, with others.
+// limitedSince has a container's limits, which are those that Podman tells, be those that were given to it, unless somebody else has limited it since,
+// or started it.
 func (c *Container) limitedSince() {
-	if g, is := c.given(); is && (c.PID == 0 || c.PID == g.PID) {
+	c.told = c.Limits.String()
+	g, is := c.given()
+	switch {
+	case !is || c.PID != 0 && c.PID != g.PID:
+	case g.Unsure:
+		c.Limits = unsure
+	case g.Told == c.told:
 		c.Limits = g.Limits
 	}
 }
 
-// limitByPodman is done by its own API: by Docker's its version 4 changes none.
+// limitByPodman is done by its own API: by Docker's its version 4 changes nothing.
 func (d docker) limitByPodman(ctx context.Context, id string, l Limits) error {
 	is, err := d.Inspect(ctx, id)
 	if err != nil {
 		return err
 	}
-	return d.give(ctx, is, l)
+	for {
+		wrong := d.give(ctx, is, l)
+		if wrong == nil {
+			return nil
+		}
+		again, err := d.Inspect(ctx, id)
+		if err != nil || again.PID == is.PID {
+			return cmp.Or(err, wrong)
+		}
+		is = again // it has ended, or begun, meanwhile
+	}
 }
 
 // give it now where it runs, and note that.
 func (d docker) give(ctx context.Context, is Container, l Limits) error {
 	l.HugepageBytes, l.PageBytes = 0, 0 // those are its control group's
+	file, err := noteOf(is)
+	if err != nil {
+		return err
+	}
+	note := func(g given) error {
+		text, err := json.Marshal(g)
+		if err != nil {
+			return err
+		}
+		return rundir.Keep(file, text, 0o600)
+	}
 	if is.PID != 0 {
 		r, err := l.task()
 		if err != nil {
 			return err
 		}
-		if err := d.update(ctx, is.ID, withSwap(*r)); err != nil && d.update(ctx, is.ID, *r) != nil { // a kernel may count no swap
+		if countsSwap(is) {
+			r.Memory.Swap = withSwap(*r.Memory.Limit)
+		}
+		if err := note(given{ID: is.ID, PID: is.PID, Limits: l, Unsure: true}); err != nil {
+			return err
+		}
+		if err := d.update(ctx, is.ID, r); err != nil {
+			return err
+		}
+		if is, err = d.Inspect(ctx, is.ID); err != nil {
 			return err
 		}
 	}
-	text, err := json.Marshal(given{is.ID, is.PID, l})
-	if err != nil {
-		return err
-	}
-	return rundir.Keep(rundir.Limits(is.Owner, is.Node), text, 0o600)
+	return note(given{ID: is.ID, PID: is.PID, Limits: l, Told: is.told})
 }
 
-// withSwap is as Podman limits a container that it makes: by memory and swap together, which cannot be less than memory alone.
-func withSwap(r specs.LinuxResources) specs.LinuxResources {
-	m := *r.Memory
-	both := *m.Limit
-	if both > 0 {
-		both *= 2
+// withSwap is what a container may have of memory and swap together, as Podman has it where it makes one: it cannot be less than memory alone.
+func withSwap(memory int64) *int64 {
+	if memory > 0 {
+		memory *= 2
 	}
-	m.Swap = &both
-	r.Memory = &m
-	return r
+	return &memory
 }
 
-// again gives a container that has just started what was given to the one before, which was the same.
+// countsSwap tells whether the kernel counts the swap of a container that runs.
+func countsSwap(c Container) bool {
+	dir, _, err := groupOf(c.PID, c.ID, "memory")
+	return err == nil && slices.ContainsFunc([]string{"memory.memsw.limit_in_bytes", "memory.swap.max"}, func(file string) bool {
+		_, err := os.Stat(filepath.Join(dir, file))
+		return dir != "" && err == nil
+	})
+}
+
+// again gives a container that has just started what was given to it when it ran before.
 func (d docker) again(ctx context.Context, is Container) (Container, error) {
 	g, has := is.given()
-	if !has || is.PID == 0 || g.PID == is.PID {
+	if !has || is.PID == 0 || g.PID == is.PID || !g.Unsure && g.Told != is.told {
 		return is, nil
 	}
 	if err := d.give(ctx, is, g.Limits); err != nil {
 		return is, err
 	}
-	is.limitedSince()
-	is.furnished()
-	return is, nil
+	return d.Inspect(ctx, is.ID)
 }
 
 // update what a container may use that runs (libpod, ContainerUpdateLibpod).
-func (d docker) update(ctx context.Context, id string, r specs.LinuxResources) error {
+func (d docker) update(ctx context.Context, id string, r *specs.LinuxResources) error {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -120,7 +180,11 @@ func (d docker) update(ctx context.Context, id string, r specs.LinuxResources) e
 	}
 	var said struct{ Message string }
 	told, _ := io.ReadAll(io.LimitReader(got.Body, 1<<16))
-	if json.Unmarshal(told, &said) != nil && got.StatusCode == http.StatusNotFound {
+	spoken := json.Unmarshal(told, &said) == nil
+	switch {
+	case got.StatusCode == http.StatusNotFound && spoken:
+		return fmt.Errorf("container %s %w (%s)", id, ErrNotThere, said.Message)
+	case got.StatusCode == http.StatusNotFound:
 		return errors.New("a Podman before 4.3 does not change that; install a newer one, or take the chain down first")
 	}
 	return errors.New(cmp.Or(said.Message, strings.TrimSpace(string(told)), got.Status))

@@ -145,7 +145,11 @@ func All(ctx context.Context, files []string) (map[string]Login, error) {
 		for key := range config.AuthConfigs {
 			entries[key] = config.CredentialsStore
 		}
-		maps.Copy(entries, config.CredentialHelpers)
+		for address, by := range config.CredentialHelpers {
+			if by != "" {
+				entries[address] = by
+			}
+		}
 		addresses := slices.Sorted(maps.Keys(entries))
 		kept, unheard := askAll(ctx, addresses, entries)
 		for i, address := range addresses {

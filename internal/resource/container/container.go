@@ -380,14 +380,11 @@ func (s Spec) Limit(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = e.Close() }()
-	if err := e.Limit(ctx, s.Name, s.Limits); err != nil {
-		return fmt.Errorf("function %s: %w", s.Node, err)
-	}
-	if s.PageBytes == 0 {
-		return nil
-	}
 	is, err := e.Inspect(ctx, s.Name)
-	if err == nil && is.PID != 0 { // else it is furnished when it starts
+	if err == nil && is.Limits.Kept() != s.Limits.Kept() {
+		err = e.Limit(ctx, is.ID, s.Limits)
+	}
+	if err == nil && s.PageBytes > 0 && is.PID != 0 { // else it is furnished when it starts
 		err = is.BoundHugepages(s.Limits)
 	}
 	if err != nil {
