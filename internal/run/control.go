@@ -2,14 +2,17 @@ package run
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 
 	"nfchain.dev/nfchain/internal/engine"
-	"nfchain.dev/nfchain/internal/feature/procfs"
+	parsed "nfchain.dev/nfchain/internal/feature/procfs"
 	"nfchain.dev/nfchain/internal/netns/rundir"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource/process"
@@ -17,7 +20,7 @@ import (
 )
 
 // control is what keeps a chain as it is while it is up, by the nodes as which that is observed: its supervisor, and the engines of its
-// containers. An engine whose socket the first process of the machine has taken for it cannot be told from that, and is left out.
+// containers. One that cannot be told is left out.
 func control(ctx context.Context, p *plan.Plan) map[string][]int {
 	parts := map[string][]int{}
 	if pid := served(process.Address(p.Chain)); pid > 0 {
@@ -34,7 +37,11 @@ func control(ctx context.Context, p *plan.Plan) map[string][]int {
 			continue
 		}
 		if path, local := strings.CutPrefix(e.Host(), "unix://"); local {
-			if pid := served(path); pid > 1 {
+			pid := served(path)
+			if pid == 1 { // which listens for it until somebody asks (systemd.socket(5))
+				pid = holder(path)
+			}
+			if pid > 0 {
 				parts[trial.EngineNode(n.Runtime)] = []int{pid}
 			}
 		}
@@ -51,6 +58,42 @@ func served(path string) int {
 	}
 	_ = c.Close()
 	return c.PID
+}
+
+// holder is the one process besides the first that has the socket which listens at a path; 0 where there is none, or several are.
+func holder(path string) (pid int) {
+	if at, err := filepath.EvalSymlinks(path); err == nil {
+		path = at
+	}
+	fs, err := procfs.NewFS("/proc")
+	if err != nil {
+		return 0
+	}
+	sockets, err := fs.NetUNIX()
+	if err != nil {
+		return 0
+	}
+	var listening []string
+	for _, s := range sockets.Rows {
+		if s.Path == path && s.Flags.String() == "listen" {
+			listening = append(listening, fmt.Sprintf("socket:[%d]", s.Inode))
+		}
+	}
+	all, err := fs.AllProcs()
+	if err != nil {
+		return 0
+	}
+	for _, p := range all {
+		has, err := p.FileDescriptorTargets()
+		if err != nil || p.PID == 1 || !slices.ContainsFunc(has, func(file string) bool { return slices.Contains(listening, file) }) {
+			continue
+		}
+		if pid != 0 {
+			return 0
+		}
+		pid = p.PID
+	}
+	return pid
 }
 
 // spent is the CPU time of this process so far, s.
@@ -74,6 +117,6 @@ func freshPeak() (peak func() uint64) {
 		if err != nil {
 			return 0
 		}
-		return procfs.ParseMeminfo(string(text))["VmHWM"]
+		return parsed.ParseMeminfo(string(text))["VmHWM"]
 	}
 }

@@ -1,9 +1,10 @@
 package run
 
-// Proven, Planned and Limit are proven, what is planned of what is remembered, and what limits a state has, for tests; and FlowIn is flowIn, FreshPeak freshPeak.
+// Proven, Planned and Limit are proven, what is planned of what is remembered, and what limits a state has, for tests; and FlowIn is flowIn, FreshPeak freshPeak, Holder holder.
 var (
 	FlowIn    = flowIn
 	FreshPeak = freshPeak
+	Holder    = holder
 	Proven    = proven
 	Planned   = (*Host).planned
 	Limit     = (*State).limit
