@@ -66,7 +66,7 @@ func (a *app) functionShowCmd() *cobra.Command {
 		Long: `Show a kind of function: what it does, the runtimes that it can have, what its container is made from
 and may do, the features of the machine that it needs unless options say otherwise ` + "(`nfchain doctor`" + `
 tells of each), its options with what is written there and what holds where nothing is, and a
-file with a function of the kind. Of an image that ` + "`nfchain function ls`" + ` lists, what it is, and a file with it.`,
+file with a function of the kind. Of an image that ` + "`nfchain function ls`" + ` lists, what it is, what its program may do, its options, and a file with it.`,
 		Example: "  nfchain function show shaper\n  nfchain function show firewall -o json\n  nfchain function show images/webserver",
 		Args:    cobra.ExactArgs(1), ValidArgsFunction: completeFunctions,
 	}
@@ -148,6 +148,16 @@ func (a *app) printImage(i registry.Image, format string) error {
 	w.row("built by\tmake images, or up where it is not there\n")
 	if err := w.end(); err != nil {
 		return err
+	}
+	if len(i.Options) > 0 {
+		a.printf("\nOptions, under command.env:\n\n")
+		w := a.table("OPTION\tDEFAULT\tWHAT")
+		for _, o := range i.Options {
+			w.row("%s\t%s\t%s\n", o.Name, cmp.Or(o.Default, "-"), o.Description)
+		}
+		if err := w.end(); err != nil {
+			return err
+		}
 	}
 	a.printf("\nA chain with it, %s.yaml:\n\n%s", i.Path, i.Example)
 	return nil

@@ -18,6 +18,7 @@ func TestFunctionShow(t *testing.T) {
 		"loadbalancer":     "loadbalancer: shares connections out",
 		"images/webserver": "images/webserver: A web server",
 		"webserver":        "images/webserver: A web server",
+		"images/proxy":     "CACHE_MB  256          the memory that what it keeps may take, MiB",
 		"shorewall":        "A chain with it, images/shorewall.yaml:",
 		"image/proxi":      `there is no kind of function "image/proxi"; did you mean "images/proxy"?`,
 		"firewal":          `did you mean "firewall"?`,

@@ -88,6 +88,8 @@ type Image struct {
 	Does string `json:"does"`
 	// Capabilities that its program needs.
 	Capabilities []string `json:"capabilities"`
+	// Options of it, which are variables of its environment.
+	Options []images.Option `json:"options"`
 	// Example is a chain that has it, as beside the directory.
 	Example string `json:"example"`
 }
@@ -96,7 +98,7 @@ type Image struct {
 func Images() ([]Image, error) {
 	var all []Image
 	for _, i := range images.All() {
-		shown := Image{Path: "images/" + i.Name, Does: i.Is, Capabilities: []string{}, Example: i.Chain}
+		shown := Image{Path: "images/" + i.Name, Does: i.Is, Capabilities: []string{}, Options: append([]images.Option{}, i.Options...), Example: i.Chain}
 		file, err := Words().Decode(shown.Path, []byte(i.Chain))
 		if err != nil {
 			return nil, err

@@ -119,5 +119,14 @@ func TestImages(t *testing.T) {
 		if i.Does == "" || !strings.Contains(i.Example, "container: {image: ./"+strings.TrimPrefix(i.Path, "images/")+",") {
 			t.Errorf("%+v", i)
 		}
+		for _, o := range i.Options {
+			if o.Name != strings.ToUpper(o.Name) || o.Description == "" {
+				t.Errorf("%s: %+v", i.Path, o)
+			}
+		}
+	}
+	at := slices.IndexFunc(all, func(i registry.Image) bool { return i.Path == "images/compress" })
+	if o := all[at].Options; len(o) != 3 || o[2].Name != "RATE_KBIT" || o[2].Default != "100" || !strings.Contains(o[2].Description, "kbit/s") {
+		t.Errorf("%+v", o)
 	}
 }
