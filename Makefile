@@ -19,7 +19,7 @@ packages:
 
 # What the tests run besides.
 packages-test: packages
-	@./scripts/packages busybox-static docker.io buildah containerd containernetworking-plugins podman lxc ffmpeg iptables procps util-linux ethtool nginx openvswitch-switch haproxy squid shorewall gcc libc6-dev
+	@./scripts/packages busybox-static docker.io buildah containerd containernetworking-plugins podman lxc ffmpeg iptables procps util-linux ethtool nginx openvswitch-switch haproxy squid shorewall gcc libc6-dev libndpi-dev libnetfilter-queue-dev
 	-@./scripts/packages --backports suricata
 
 demo: packages build

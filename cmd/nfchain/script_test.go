@@ -61,6 +61,11 @@ func scriptParams(files ...string) testscript.Params {
 			e.Setenv("GORACE", os.Getenv("GORACE")) // of which testscript tells commands nothing
 			nfchain := filepath.Join(strings.SplitN(e.Getenv("PATH"), ":", 2)[0], "nfchain")
 			e.Setenv("NFCHAIN", nfchain)
+			tree, err := filepath.Abs("../..")
+			if err != nil {
+				return err
+			}
+			e.Setenv("TREE", tree)
 			engines := enginesIn(e.WorkDir)
 			e.Vars = append(e.Vars, engines...)
 			// A script that fails leaves its chain; the next run must not find it. Its engines run until this has been done.
