@@ -17,6 +17,9 @@ type Repetition struct {
 	// Redeploy is how many times the chain is made anew, the Repeats spread evenly
 	// over these instances. Unset: all repeats are on one instance.
 	Redeploy int `json:"redeploy,omitzero" jsonschema:"minimum=2,maximum=10000"`
+	// StartAlone has the engine start the chain's containers by themselves, joined to nothing, before each making of the chain, of
+	// which they are told the time (start_alone_ns).
+	StartAlone bool `json:"start_alone,omitempty"`
 	// Instances on which this load is measured, of those that Redeploy makes one after the other, counted from
 	// 1, such as 3-4 or "1,2,5". Unset: on each.
 	Instances string `json:"instances,omitzero"`
@@ -69,6 +72,7 @@ func (r Repetition) with(over Repetition) Repetition {
 	replace(&r.Until, over.Until)
 	replace(&r.MaxRepeats, over.MaxRepeats)
 	replace(&r.Redeploy, over.Redeploy)
+	replace(&r.StartAlone, over.StartAlone)
 	replace(&r.Instances, over.Instances)
 	return r
 }

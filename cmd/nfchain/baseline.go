@@ -69,17 +69,17 @@ func (a *app) baseline(cmd *cobra.Command, g gateFlags, load *api.Load) (*baseli
 }
 
 // besideBaseline are the flags that do not say what is measured.
-var besideBaseline = []string{"baseline", "tolerance", "force", "repeats", "until", "max-repeats", "redeploy", "seed",
+var besideBaseline = []string{"baseline", "tolerance", "force", "repeats", "until", "max-repeats", "redeploy", "start-alone", "seed",
 	"strict", "html", "openmetrics", "output", "quiet", "results"}
 
 // repeatAs gives a load the repeats of a run, where the flags do not say another.
 func repeatAs(load *api.Load, r trial.Run, flags *pflag.FlagSet) {
-	for _, name := range []string{"repeats", "until", "max-repeats", "redeploy"} {
+	for _, name := range []string{"repeats", "until", "max-repeats", "redeploy", "start-alone"} {
 		if flags.Changed(name) {
 			return
 		}
 	}
-	load.Repeats, load.Until, load.MaxRepeats, load.Redeploy = r.Repeats, api.Share(r.Until), r.MaxRepeats, r.Redeploy
+	load.Repeats, load.Until, load.MaxRepeats, load.Redeploy, load.StartAlone = r.Repeats, api.Share(r.Until), r.MaxRepeats, r.Redeploy, r.StartAlone
 }
 
 // conditionsOf a load; or of the baseline, over a chain that may have another

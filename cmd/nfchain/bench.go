@@ -323,7 +323,7 @@ func (a *app) newRun(h *runs.Host, chain, spec string, seed int64, load api.Load
 	r := trial.Run{
 		SchemaVersion: trial.SchemaVersion, ID: results.NewID(a.now(), b), Chain: chain, State: trial.Running,
 		CreatedAt: a.now(), Command: a.args, Spec: spec, Seed: seed, Repeats: load.Repeats, Until: float64(load.Until),
-		Redeploy: load.Redeploy, Environment: h.Features.Environment(versionText()),
+		Redeploy: load.Redeploy, StartAlone: load.StartAlone, Environment: h.Features.Environment(versionText()),
 	}
 	if load.Until > 0 {
 		r.MaxRepeats = load.MostRepeats()

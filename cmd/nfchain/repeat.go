@@ -22,6 +22,7 @@ func (r *repeatFlags) register(cmd *cobra.Command, load *api.Load) {
 	f.StringVar(&r.until, "until", "", "repeat until the 95% interval of each condition's main metric is at most this wide, such as 2%")
 	f.IntVar(&load.MaxRepeats, "max-repeats", 0, "most trials of every condition with --until (default 50)")
 	f.IntVar(&load.Redeploy, "redeploy", 0, "make the chain anew this many times, with --until at least, the repeats spread over them")
+	f.BoolVar(&load.StartAlone, "start-alone", false, "before each making have the engine start the chain's containers by themselves, for what the chain adds")
 }
 
 // read puts the flags into the load.

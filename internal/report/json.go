@@ -25,6 +25,7 @@ type document struct {
 	Until         float64                 `json:"until_ratio,omitempty"`
 	MaxRepeats    int                     `json:"max_repeats,omitempty"`
 	Redeploy      int                     `json:"redeploy,omitempty"`
+	StartAlone    bool                    `json:"start_alone,omitempty"`
 	Quick         bool                    `json:"quick"`
 	Environment   trial.Environment       `json:"environment"`
 	Setups        trial.List[trial.Setup] `json:"setups"`
@@ -102,7 +103,7 @@ func newDocument(r Report) document {
 	d := document{
 		SchemaVersion: trial.SchemaVersion, Run: run.ID, Chain: run.Chain, Experiment: run.Experiment, State: run.State,
 		CreatedAt: run.CreatedAt, Command: run.Command, Spec: run.Spec, Seed: run.Seed, Repeats: run.Repeats, Quick: run.Quick,
-		Until: run.Until, MaxRepeats: run.MaxRepeats, Redeploy: run.Redeploy,
+		Until: run.Until, MaxRepeats: run.MaxRepeats, Redeploy: run.Redeploy, StartAlone: run.StartAlone,
 		Environment: run.Environment, Setups: run.Setups, Time: run.TimeUse(), Conditions: r.Conditions, Infeasible: run.Infeasible, Dropped: run.Dropped, Calibrated: run.Calibrated, Searches: r.Searches, Summary: r.summary(), Models: r.Fits, Rankings: r.Rankings, Claims: r.Verdicts,
 		Warnings: run.Warnings, Source: newSource(r.Source), Comparison: r.Against,
 	}

@@ -63,7 +63,7 @@ func (m *Measurement) join(ctx context.Context, w companion) (err error) {
 	}
 	m.companions[at].plan, err = m.raise(ctx, w.chain, UpOptions{
 		Options: o, Alone: m.Alone, Temporary: true, Wait: true,
-	}, true)
+	}, true, nil)
 	return err
 }
 

@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -10,6 +11,7 @@ import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/plan"
+	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -21,6 +23,8 @@ type stopwatch struct {
 
 	mu     sync.Mutex
 	starts map[string]*start
+	// alone is how long each node's container took by itself.
+	alone map[string]time.Duration
 }
 
 // start of one node's program: when its container's engine was asked for that and had started it, if it has one, when the
@@ -101,6 +105,7 @@ func (w *stopwatch) making(chain string, beside bool) trial.Making {
 		one := trial.Start{Node: node, BeganS: s.began.Sub(w.laps[0]).Seconds(), ReadyS: s.ready.Sub(w.laps[0]).Seconds()}
 		if !s.asked.IsZero() {
 			one.AskedS, one.EngineS = first.Sub(w.laps[0]).Seconds(), s.started.Sub(first).Seconds()
+			one.AloneS = w.alone[node].Seconds()
 		}
 		m.Starts = append(m.Starts, one)
 	}
@@ -109,11 +114,11 @@ func (w *stopwatch) making(chain string, beside bool) trial.Making {
 }
 
 // raise brings a chain up, the one that is measured or one beside it, and notes how long
-// that took if nothing of it was there.
-func (m *Measurement) raise(ctx context.Context, chain api.Chain, o UpOptions, beside bool) (*plan.Plan, error) {
+// that took if nothing of it was there, beside how long its containers had taken by themselves.
+func (m *Measurement) raise(ctx context.Context, chain api.Chain, o UpOptions, beside bool, alone map[string]time.Duration) (*plan.Plan, error) {
 	name := chain.Metadata.Name
 	there, unlisted := deploy.Nodes(name)
-	w, before, peak := &stopwatch{}, spent(), freshPeak()
+	w, before, peak := &stopwatch{alone: alone}, spent(), freshPeak()
 	o.watch = w
 	p, _, err := m.Host.Up(ctx, chain, o)
 	if err != nil && ctx.Err() != nil { // the terminal's interrupt ends programs that it ran, too
@@ -128,6 +133,46 @@ func (m *Measurement) raise(ctx context.Context, chain api.Chain, o UpOptions, b
 		m.making = append(m.making, made)
 	}
 	return p, nil
+}
+
+// clears is how long the kernel gets to free what containers had, which it does by and by, under its lock of the network: else whoever starts
+// others would wait for that.
+const clears = 500 * time.Millisecond
+
+// startAlone has the engines start a chain's containers by themselves, unless it is there.
+func (m *Measurement) startAlone(ctx context.Context, chain api.Chain, o UpOptions) (map[string]time.Duration, error) {
+	if there, err := deploy.Nodes(chain.Metadata.Name); err != nil || len(there) > 0 {
+		return nil, err
+	}
+	p, err := m.Host.Plan(chain, m.Alone, o.Options)
+	if err != nil {
+		return nil, err
+	}
+	var all []container.Spec
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(container.Spec); is {
+			all = append(all, s)
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("start_alone: chain %s has no containers that its engine could start by themselves; leave it out: %w", chain.Metadata.Name, ErrInput)
+	}
+	pause := func() error {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(clears):
+			return nil
+		}
+	}
+	if err := pause(); err != nil {
+		return nil, err
+	}
+	took, err := container.StartAlone(ctx, chain.Metadata.Name, all)
+	if err != nil {
+		return nil, fmt.Errorf("start the containers of %s by themselves: %w", chain.Metadata.Name, err)
+	}
+	return took, pause()
 }
 
 // proof notes how long it took of a chain that just came up. Of several, for TCP and for

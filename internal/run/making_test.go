@@ -2,6 +2,8 @@ package run_test
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -45,6 +47,17 @@ func TestMakingsAreStored(t *testing.T) {
 	if n := len(trial.WithSetup(got).Samples(0, trial.SetupMetric)); n != 2 {
 		t.Errorf("%d set-ups of two instances", n)
 	}
+}
+
+// TestNothingToStartAlone: a chain without containers has none that an engine could start by themselves, which is said before it is made.
+func TestNothingToStartAlone(t *testing.T) {
+	b := newBed(t, plantest.Forwards(1))
+	m, r := b.measurement(load(1, trial.TCP), tool{sampled})
+	r.StartAlone = true
+	if err := m.Run(context.Background(), r); !errors.Is(err, run.ErrInput) || !strings.Contains(err.Error(), "start_alone: chain "+b.name()+" has no containers") {
+		t.Errorf("error %v", err)
+	}
+	b.gone()
 }
 
 // TestNoMakingOfWhatWasUp: a chain that was there before the run did not come up in it.

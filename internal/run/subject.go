@@ -82,9 +82,18 @@ func (m *Measurement) bringUp(ctx context.Context, slot experiment.Slot, r *tria
 		return err
 	}
 	m.making = nil
-	p, err := m.raise(ctx, m.Chains[condition], UpOptions{
-		Options: plan.Options{Direct: direct, Runtimes: m.chosen(condition, r)}, Alone: m.Alone, Temporary: !m.Keep, Brought: m.Keep && BroughtUp(m.Chains[condition].Metadata.Name), Wait: true,
-	}, false)
+	chain := m.Chains[condition]
+	o := UpOptions{
+		Options: plan.Options{Direct: direct, Runtimes: m.chosen(condition, r)}, Alone: m.Alone, Temporary: !m.Keep, Brought: m.Keep && BroughtUp(chain.Metadata.Name), Wait: true,
+	}
+	var alone map[string]time.Duration
+	if r.StartAlone {
+		var err error
+		if alone, err = m.startAlone(ctx, chain, o); err != nil {
+			return err
+		}
+	}
+	p, err := m.raise(ctx, chain, o, false, alone)
 	// What was made before an error is removed too.
 	m.up, m.upFor, m.proven, m.made = p, condition, map[string]bool{}, made
 	m.instance = lastInstance(r) + 1

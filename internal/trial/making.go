@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -19,7 +20,7 @@ const (
 	StartMeanMetric = "start_mean_ns"
 	StartMinMetric  = "start_min_ns"
 	StartMaxMetric  = "start_max_ns"
-	// StartAloneMetric is the mean of what containers took by themselves: see [Start.AloneS].
+	// StartAloneMetric is the mean of what containers took by themselves: see [Start.Alone].
 	StartAloneMetric = "start_alone_ns"
 	// StartFactorMetric is how many times as long they took with the chain.
 	StartFactorMetric = "start_factor"
@@ -62,14 +63,17 @@ type Start struct {
 	// this one running, which waits for its network then; absent where there is no container.
 	AskedS  float64 `json:"asked_s,omitempty"`
 	EngineS float64 `json:"engine_s,omitempty"`
+	// AloneS is how long it was until the engine had one like this running, of as many that it started by themselves before the chain was
+	// made; absent where it was not asked to.
+	AloneS float64 `json:"alone_s,omitempty"`
 	// BeganS is when the program began, its network being there, and ReadyS when it was ready.
 	BeganS float64 `json:"began_s"`
 	ReadyS float64 `json:"ready_s"`
 }
 
-// AloneS is what a container takes without a chain: its engine until it runs, and its program from when it begins until it is
-// ready. What is between these is the chain's.
-func (s Start) AloneS() float64 { return s.EngineS + s.ReadyS - s.BeganS }
+// Alone is what a container takes without a chain, s: its engine until it runs, by itself where that was measured, and its program from
+// when it begins until it is ready. What is between these is the chain's.
+func (s Start) Alone() float64 { return cmp.Or(s.AloneS, s.EngineS) + s.ReadyS - s.BeganS }
 
 // Ns is the whole without the proof of path: what `nfchain up --wait` takes besides starting.
 func (m Making) Ns() float64 { return 1e9 * (m.PlanS + m.MakeS + m.ReadyS) }
@@ -93,7 +97,7 @@ func (m Making) metrics() map[string]float64 {
 	for _, s := range m.Starts {
 		ready = append(ready, 1e9*s.ReadyS)
 		if s.EngineS > 0 {
-			alone = append(alone, 1e9*s.AloneS())
+			alone = append(alone, 1e9*s.Alone())
 		}
 	}
 	of[StartMeanMetric], of[StartMinMetric], of[StartMaxMetric] = mean(ready), slices.Min(ready), slices.Max(ready)

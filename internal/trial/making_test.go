@@ -109,6 +109,9 @@ func TestStartsOfAMaking(t *testing.T) {
 		}
 	}
 	differ(m, want)
+	m.Starts[0].AloneS, m.Starts[1].AloneS = 0.2, 0.5 // by themselves 0.3 and 0.8
+	want[StartAloneMetric], want[StartFactorMetric] = 0.55e9, 1.2/0.55
+	differ(m, want)
 	m.Starts[1].EngineS, m.ProofS = 0, 0
 	for _, name := range []string{ReachableMetric, StartAloneMetric, StartFactorMetric} {
 		delete(want, name)

@@ -278,7 +278,9 @@ type Run struct {
 	MaxRepeats int `json:"max_repeats,omitempty"`
 	// Redeploy is how many instances of the chain, made one after the other, the
 	// Repeats are spread over; 0 for one.
-	Redeploy    int         `json:"redeploy,omitempty"`
+	Redeploy int `json:"redeploy,omitempty"`
+	// StartAlone tells that before each of them the engine started its containers by themselves.
+	StartAlone  bool        `json:"start_alone,omitempty"`
 	Quick       bool        `json:"quick"`
 	Environment Environment `json:"environment"`
 	// Setups are the chains that were made for the conditions, as they were read
