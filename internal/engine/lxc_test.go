@@ -310,6 +310,32 @@ func TestLXCUmask(t *testing.T) {
 	}
 }
 
+// TestLXCFull: where a disk is full, nothing is left of a container that was begun.
+func TestLXCFull(t *testing.T) {
+	if unix.Geteuid() != 0 {
+		t.Skip("only root may mount a small disk")
+	}
+	l := lxc{t.TempDir()}
+	if err := netns.Unseen(func() error {
+		if err := unix.Mount("none", l.dir, "tmpfs", 0, "size=4k"); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(l.dir, "filler"), []byte("all of it"), 0o600); err != nil {
+			return err
+		}
+		if _, err := l.begin(t.Context(), "c", Wanted{Name: "c", Node: "c"}); !errors.Is(err, unix.ENOSPC) {
+			t.Errorf("%v, want that there is no space", err)
+		}
+		left, err := os.ReadDir(l.containers())
+		if len(left) > 0 {
+			t.Errorf("%v is left", left)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestLXCLimits are written where control groups of either version have them, and nowhere else.
 func TestLXCLimits(t *testing.T) {
 	was := groupsAt

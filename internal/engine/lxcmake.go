@@ -219,17 +219,14 @@ func (l lxc) begin(ctx context.Context, id string, w Wanted) (r record, err erro
 	if err := os.RemoveAll(aside); err != nil { // of one that was killed
 		return r, err
 	}
+	defer func() { _ = os.RemoveAll(aside) }()
 	if err := os.MkdirAll(aside, 0o755); err != nil {
 		return r, err
 	}
 	if err := r.keep(filepath.Join(aside, lxcRecord)); err != nil {
 		return r, err
 	}
-	err = os.Rename(aside, l.at(id, ""))
-	if err != nil {
-		_ = os.RemoveAll(aside)
-	}
-	return r, err
+	return r, os.Rename(aside, l.at(id, ""))
 }
 
 // finish a container of which there is the record.
