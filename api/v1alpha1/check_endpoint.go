@@ -94,7 +94,7 @@ func (e Endpoint) checkContainer() []FieldProblem {
 		f.addf("runtime", "an endpoint with runtime: %s is a container, and interface takes one of the host's into a namespace; leave one of them out", e.Runtime)
 	}
 	if e.Container != nil {
-		f.under("container", e.Container.check(e.Runtime))
+		f.under("container", e.Container.check())
 	}
 	return f
 }

@@ -154,7 +154,7 @@ func checkContainers(s *ChainSpec) []FieldProblem {
 			}
 		}
 		if fn.Container != nil {
-			f.under(path+".container", fn.Container.check(runtime))
+			f.under(path+".container", fn.Container.check())
 			if o, is := fn.Options.(Writing); is && fn.Container.ReadOnly {
 				f.under(path+".container", fn.Container.checkWrites(o))
 			}
@@ -189,11 +189,9 @@ func (b FunctionBody) checkProgram() []FieldProblem {
 	return []FieldProblem{{joinPath(b.Kind, field), message}}
 }
 
-func (c *Container) check(runtime string) []FieldProblem {
+func (c *Container) check() []FieldProblem {
 	var f findings
 	switch {
-	case runtime == RuntimeLXC && !c.Local() && c.Image != "":
-		f.addf("image", "%s is a name, and %s has no images by their names; write the path of a tarball of it, which docker save -o FILE.tar makes, of a plain root filesystem, or of a directory with a Dockerfile", quote(c.Image), runtime)
 	case c.Local() && c.Pull != "":
 		f.addf("pull", "is for an image by its name; one by its path is loaded or built when its content has changed, so leave pull out")
 	case c.Local(), c.Image == "":

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/containerd/containerd/v2/client"
 	"github.com/containerd/containerd/v2/core/containers"
@@ -177,35 +176,6 @@ func forThisMachine(ctx context.Context, image client.Image, as string) error {
 // fetchedBy is the command by which an image is fetched for this machine.
 func fetchedBy(name string) string {
 	return fmt.Sprintf("ctr -n %s images pull --platform linux/%s %s", space, runtime.GOARCH, name)
-}
-
-// watch what comes of an image.
-func (d containerd) watch(ctx context.Context, name string, progress func(string)) {
-	most := map[string][2]int64{} // of each part what has come, and what is to come
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(200 * time.Millisecond):
-		}
-		parts, err := d.client.ContentStore().ListStatuses(ctx)
-		if err != nil {
-			return
-		}
-		for ref, part := range most {
-			most[ref] = [2]int64{part[1], part[1]} // has come, if it is not listed any more
-		}
-		for _, s := range parts {
-			most[s.Ref] = [2]int64{s.Offset, s.Total}
-		}
-		var came, all int64
-		for _, part := range most {
-			came, all = came+part[0], all+part[1]
-		}
-		if all > 0 {
-			progress(fmt.Sprintf("fetching image %s: %d%%", name, 100*came/all))
-		}
-	}
 }
 
 // Create makes the container's record first, by which the rest is found, however this ends, and which keeps containerd

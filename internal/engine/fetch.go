@@ -8,8 +8,10 @@ import (
 	"maps"
 	"regexp"
 	"strings"
+	"time"
 
 	containerdclient "github.com/containerd/containerd/v2/client"
+	"github.com/containerd/containerd/v2/core/content"
 	"github.com/containerd/containerd/v2/core/remotes"
 	remote "github.com/containerd/containerd/v2/core/remotes/docker"
 	"github.com/distribution/reference"
@@ -81,7 +83,16 @@ func (f fetching) header(podman bool) (string, error) {
 	return base64.URLEncoding.EncodeToString(text), err
 }
 
-// resolver by which containerd's client finds the image. The login is for its registry, whatever other hosts that sends to.
+// toResolve is toFetch for who fetches by a resolver.
+func toResolve(ctx context.Context, name string, files []string, tools ...string) (fetching, error) {
+	f, err := toFetch(ctx, name, files, tools...)
+	if f.RegistryToken != "" && f.Username == "" && f.Token == "" {
+		f.Login = login.Login{} // which that cannot send
+	}
+	return f, err
+}
+
+// resolver by which containerd's library finds the image. The login is for its registry, whatever other hosts that sends to.
 func (f fetching) resolver() remotes.Resolver {
 	return remote.NewResolver(remote.ResolverOptions{Authorizer: remote.NewDockerAuthorizer(remote.WithAuthCreds(func(host string) (user, secret string, err error) {
 		if its, err := remote.DefaultHost(f.registry); err != nil || host != its {
@@ -167,21 +178,56 @@ func (d docker) pull(ctx context.Context, name string, progress func(string)) er
 	return nil
 }
 
+// watched has it told how far the image is, by what comes into a store, until what it gives is called.
+func (f fetching) watched(ctx context.Context, into content.IngestManager, progress func(string)) (over func()) {
+	if progress == nil {
+		return func() {}
+	}
+	progress("fetching image " + f.name)
+	watching, stop := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		f.watch(watching, into, progress)
+	}()
+	return func() { stop(); <-ended }
+}
+
+func (f fetching) watch(ctx context.Context, into content.IngestManager, progress func(string)) {
+	most := map[string][2]int64{} // of each part what has come, and what is to come
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(200 * time.Millisecond):
+		}
+		parts, err := into.ListStatuses(ctx)
+		if err != nil {
+			return
+		}
+		for ref, part := range most {
+			most[ref] = [2]int64{part[1], part[1]} // has come, if it is not listed any more
+		}
+		for _, s := range parts {
+			most[s.Ref] = [2]int64{s.Offset, s.Total}
+		}
+		var came, all int64
+		for _, part := range most {
+			came, all = came+part[0], all+part[1]
+		}
+		if all > 0 {
+			progress(fmt.Sprintf("fetching image %s: %d%%", f.name, 100*came/all))
+		}
+	}
+}
+
 // pull an image, telling how far it is.
 func (d containerd) pull(ctx context.Context, name, as, keeps string, progress func(string)) (containerdclient.Image, error) {
-	f, err := toFetch(ctx, as, login.DockerFiles(), Docker, "nerdctl")
+	f, err := toResolve(ctx, as, login.DockerFiles(), Docker, "nerdctl")
 	if err != nil {
 		return nil, err
 	}
-	if f.RegistryToken != "" && f.Username == "" && f.Token == "" {
-		f.Login = login.Login{} // which its client cannot send
-	}
-	if progress != nil {
-		progress("fetching image " + as)
-		watching, stop := context.WithCancel(ctx)
-		defer stop()
-		go d.watch(watching, as, progress)
-	}
+	defer f.watched(ctx, d.client.ContentStore(), progress)()
 	var image containerdclient.Image
 	err = noted(func() (err error) {
 		image, err = d.client.Pull(ctx, name, containerdclient.WithPullUnpack, containerdclient.WithPullSnapshotter(keeps), containerdclient.WithResolver(f.resolver()))

@@ -323,7 +323,7 @@ func TestLXCFull(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(l.dir, "filler"), []byte("all of it"), 0o600); err != nil {
 			return err
 		}
-		if _, err := l.begin(t.Context(), "c", Wanted{Name: "c", Node: "c"}); !errors.Is(err, unix.ENOSPC) {
+		if _, err := l.begin(t.Context(), "c", Wanted{Name: "c", Node: "c"}, ""); !errors.Is(err, unix.ENOSPC) {
 			t.Errorf("%v, want that there is no space", err)
 		}
 		left, err := os.ReadDir(l.containers())
@@ -363,10 +363,10 @@ func TestLXCLimits(t *testing.T) {
 // TestLXCTold: what LXC cannot be told is said before anything is taken away.
 func TestLXCTold(t *testing.T) {
 	for want, w := range map[string]Wanted{
-		"":                            {Name: "a", Node: "a", Env: []string{"A=b"}, Seccomp: api.Unconfined},
-		"line break":                  {Name: "a", Node: "a", Env: []string{"A=b\nc"}},
-		"syscalls[0].action":          {Name: "a", Node: "a", Seccomp: `{"defaultAction":"SCMP_ACT_ALLOW","syscalls":[{"names":["read"],"action":"SCMP_ACT_LOG"}]}`},
-		"has no images by their name": {Name: "a", Node: "a", Image: "nginx:1.25"},
+		"":                   {Name: "a", Node: "a", Env: []string{"A=b"}, Seccomp: api.Unconfined},
+		"line break":         {Name: "a", Node: "a", Env: []string{"A=b\nc"}},
+		"syscalls[0].action": {Name: "a", Node: "a", Seccomp: `{"defaultAction":"SCMP_ACT_ALLOW","syscalls":[{"names":["read"],"action":"SCMP_ACT_LOG"}]}`},
+		"keeps it from being fetched; have it fetched once by pull: missing": {Name: "a", Node: "a", Image: "nginx:1.25", Pull: "never"},
 	} {
 		_, err := (lxc{t.TempDir()}).Prepare(t.Context(), w, nil)
 		if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {

@@ -27,10 +27,10 @@ import (
 	"nfchain.dev/nfchain/internal/netns/rundir"
 )
 
-// unpacked is an image: the directory of its files, and what it says of what it runs.
+// unpacked is an image: what LXC's containers say that they are made of, the directory of its files, and what it says of what it runs.
 type unpacked struct {
-	dir    string
-	config imagespec.ImageConfig
+	called, dir string
+	config      imagespec.ImageConfig
 }
 
 // The parts of an image's directory.
@@ -48,14 +48,14 @@ func (u unpacked) files() string {
 }
 
 func (l lxc) Prepare(ctx context.Context, w Wanted, progress func(string)) (string, error) {
-	_, err := l.image(ctx, w, progress)
+	image, err := l.image(ctx, w, progress)
 	if err == nil {
 		err = told(ctx, w)
 	}
 	if err != nil {
 		return "", fmt.Errorf("function %s: %w", w.Node, err)
 	}
-	return w.Image, nil
+	return image.called, nil
 }
 
 // told is an error if LXC cannot be told of a container, as far as that does not depend on what is in it.
@@ -82,39 +82,48 @@ func specified(ctx context.Context, id string, w Wanted) (*oci.Spec, error) {
 	return oci.GenerateSpec(namespaces.WithNamespace(ctx, space), nil, &containers.Container{ID: id}, contained(id, w)...)
 }
 
+// images is where they are, unpacked.
+func (l lxc) images() string { return filepath.Join(l.dir, "images") }
+
 // image that is wanted, unpacked where it is not.
 func (l lxc) image(ctx context.Context, w Wanted, progress func(string)) (u unpacked, err error) {
-	if w.Image == "" {
+	switch {
+	case w.Image == "":
 		return u, nil
-	}
-	if w.From == "" {
-		return u, fmt.Errorf("image %s %w: LXC has no images by their names; write the path of a tarball of it, or of a directory with a Dockerfile", w.Image, ErrNotThere)
+	case w.From == "":
+		return l.named(ctx, w, progress)
 	}
 	_, tag, _ := strings.Cut(w.Image, ":")
-	u.dir = filepath.Join(l.dir, "images", tag)
+	u = unpacked{called: w.Image, dir: filepath.Join(l.images(), tag)}
 	if err := u.read(); !errors.Is(err, fs.ErrNotExist) {
 		return u, err
 	}
-	lock, err := making(ctx, LXC+" "+w.Image, progress)
+	return u, u.once(ctx, w.Image, progress, func() error {
+		s, err := source(w)
+		switch {
+		case err != nil:
+			return err
+		case s.Built:
+			return built(ctx, LXC, w, s, progress, func(tarball image.Source) error { return u.make(ctx, tarball, w.From, progress) })
+		}
+		return u.make(ctx, s, w.From, progress)
+	})
+}
+
+// once makes an image, unless another makes it meanwhile, who is waited for.
+func (u *unpacked) once(ctx context.Context, name string, progress func(string), make func() error) error {
+	lock, err := making(ctx, LXC+" "+name, progress)
 	if err != nil {
-		return u, err
+		return err
 	}
 	defer lock.Release()
-	if err := u.read(); !errors.Is(err, fs.ErrNotExist) { // made meanwhile
-		return u, err
+	if err := u.read(); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	s, err := source(w)
-	switch {
-	case err != nil:
-	case s.Built:
-		err = built(ctx, LXC, w, s, progress, func(tarball image.Source) error { return u.make(ctx, tarball, w.From, progress) })
-	default:
-		err = u.make(ctx, s, w.From, progress)
+	if err := make(); err != nil {
+		return err
 	}
-	if err != nil {
-		return u, err
-	}
-	return u, u.read()
+	return u.read()
 }
 
 // read what an image that is there says.
@@ -131,13 +140,14 @@ func (u *unpacked) make(ctx context.Context, s image.Source, from string, progre
 	if progress != nil {
 		progress("unpacking an image from " + from)
 	}
-	if err := u.unpack(ctx, s); err != nil {
+	if err := u.fill(func(files string) (imagespec.ImageConfig, error) { return s.Unpack(ctx, files) }); err != nil {
 		return fmt.Errorf("unpack an image from %s: %w", from, err)
 	}
 	return nil
 }
 
-func (u *unpacked) unpack(ctx context.Context, s image.Source) error {
+// fill an image's directory: by whom its files come into one that is empty, which may have others beside that meanwhile.
+func (u *unpacked) fill(by func(files string) (imagespec.ImageConfig, error)) error {
 	aside := u.dir + ".part"
 	if err := os.RemoveAll(aside); err != nil { // of one that was killed
 		return err
@@ -150,7 +160,7 @@ func (u *unpacked) unpack(ctx context.Context, s image.Source) error {
 	if err := directory(files); err != nil {
 		return err
 	}
-	config, err := s.Unpack(ctx, files)
+	config, err := by(files)
 	if err != nil {
 		return err
 	}
@@ -180,12 +190,13 @@ const lxcNew = ".new-"
 
 // Create makes the container's record first, by which the rest is found, however this ends. It has its digest when all of it is there.
 func (l lxc) Create(ctx context.Context, w Wanted) (string, error) {
+	w.Pull = "never" // it has been fetched
 	image, err := l.image(ctx, w, nil)
 	if err != nil {
 		return "", err
 	}
 	id := idOf(w.Name)
-	r, err := l.begin(ctx, id, w)
+	r, err := l.begin(ctx, id, w, image.called)
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, unix.ENOTEMPTY) {
 		return "", fmt.Errorf("a container called %s is there already, and is not nfchain's; remove it (rm -r %s)", w.Name, l.at(id, ""))
 	}
@@ -203,10 +214,10 @@ func (l lxc) Create(ctx context.Context, w Wanted) (string, error) {
 	return id, nil
 }
 
-// begin a container with its record.
-func (l lxc) begin(ctx context.Context, id string, w Wanted) (r record, err error) {
+// begin a container of an image that is called so, with its record.
+func (l lxc) begin(ctx context.Context, id string, w Wanted, image string) (r record, err error) {
 	r.Labels = w.labels()
-	r.Labels[labelDigest], r.Labels[labelName], r.Labels[labelImage] = "", w.Name, w.Image
+	r.Labels[labelDigest], r.Labels[labelName], r.Labels[labelImage] = "", w.Name, image
 	spec, err := specified(ctx, id, w)
 	if err != nil {
 		return r, err

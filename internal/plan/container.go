@@ -29,7 +29,7 @@ func (b *builder) engineOf(f api.Function) string {
 	case runtime != api.RuntimeAuto:
 		return runtime
 	}
-	may := slices.DeleteFunc(engine.Names(), func(name string) bool { return name == engine.LXC }) // which has no images by their names
+	may := slices.DeleteFunc(engine.Names(), func(name string) bool { return name == engine.LXC }) // whose programs may be there for another's containers
 	chosen := may[0]                                                                               // whose lack is told, where there is none
 	was := b.options.Runtimes[f.Name]
 	has := func(name string) bool { return slices.Contains(b.facts.Engines[b.chain.Metadata.Name], name) }

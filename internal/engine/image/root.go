@@ -27,21 +27,27 @@ func (s Source) Unpack(ctx context.Context, into string) (of spec.ImageConfig, e
 	if s.Built {
 		return of, ErrBuilt
 	}
-	var config spec.Image
-	if err := json.Unmarshal(s.packed.config, &config); err != nil {
-		return of, fmt.Errorf("has an image whose configuration cannot be read: %w", err)
-	}
-	sums := config.RootFS.DiffIDs
-	if len(sums) != len(s.packed.layers) {
-		return of, fmt.Errorf("is not whole: it has %d layers of the image, and that has %d", len(s.packed.layers), len(sums))
-	}
 	aside := into + ".layers"
 	defer func() { err = errors.Join(err, os.RemoveAll(aside)) }()
 	files, err := s.packed.takeOut(s.Path, aside)
 	if err != nil {
 		return of, err
 	}
-	for i, layer := range s.packed.layers {
+	return Lay(ctx, s.packed.config, s.packed.layers, files, into)
+}
+
+// Lay an image's layers, of which there are these files by their names, over one another into a directory, which is there and empty, and give what
+// its configuration says of what it runs. Each layer is what that says of it, or it is an error.
+func Lay(ctx context.Context, configuration []byte, layers []string, files map[string]string, into string) (of spec.ImageConfig, err error) {
+	var config spec.Image
+	if err := json.Unmarshal(configuration, &config); err != nil {
+		return of, fmt.Errorf("has an image whose configuration cannot be read: %w", err)
+	}
+	sums := config.RootFS.DiffIDs
+	if len(sums) != len(layers) {
+		return of, fmt.Errorf("is not whole: it has %d layers of the image, and that has %d", len(layers), len(sums))
+	}
+	for i, layer := range layers {
 		if err := apply(ctx, files[layer], into, sums[i].String()); err != nil {
 			return of, at(layer, err)
 		}
