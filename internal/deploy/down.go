@@ -31,10 +31,10 @@ import (
 // and returns how many namespaces that were. Nothing there is success.
 func (d *Deployer) Down(ctx context.Context, owner string) (int, error) {
 	had, err := d.dismantle(ctx, owner)
-	if err := errors.Join(err, machine.Restore(owner)); err != nil {
+	if err != nil {
 		return 0, err
 	}
-	if err := os.RemoveAll(StateDir(owner)); err != nil {
+	if err := forget(owner); err != nil {
 		return 0, err
 	}
 	rundir.Sweep()
@@ -43,8 +43,8 @@ func (d *Deployer) Down(ctx context.Context, owner string) (int, error) {
 	return had, nil
 }
 
-// dismantle a chain, and give how many namespaces it had.
-func (d *Deployer) dismantle(ctx context.Context, owner string) (int, error) {
+// dismantle a chain, and give how many namespaces it had. What it has set of the machine is put back once nothing of it runs, and is undone last.
+func (d *Deployer) dismantle(ctx context.Context, owner string) (had int, err error) {
 	names, err := namespacesOf(owner)
 	if err != nil {
 		return 0, err
@@ -54,7 +54,11 @@ func (d *Deployer) dismantle(ctx context.Context, owner string) (int, error) {
 	}
 	elsewhere := make(chan error, 1)
 	go func() { elsewhere <- removeElsewhere(ctx, owner, names) }()
-	if err := errors.Join(vacate(owner, names), <-elsewhere, cni.DetachAll(owner), removeContainers(ctx, owner)); err != nil {
+	vacated := vacate(owner, names)
+	if vacated == nil {
+		defer func() { err = errors.Join(err, machine.Restore(owner)) }()
+	}
+	if err := errors.Join(vacated, <-elsewhere, cni.DetachAll(owner), removeContainers(ctx, owner)); err != nil {
 		return 0, err
 	}
 	if macvlan.OverHost(owner) {

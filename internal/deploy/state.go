@@ -45,6 +45,22 @@ func Remember(owner string, text []byte) error {
 	return nil
 }
 
+// forget all that is noted of an owner, what it was made from last: by that who comes after one that was killed meanwhile knows whose the rest is.
+func forget(owner string) error {
+	entries, err := os.ReadDir(StateDir(owner))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if path := filepath.Join(StateDir(owner), e.Name()); path != sourceFile(owner) {
+			if err := os.RemoveAll(path); err != nil {
+				return err
+			}
+		}
+	}
+	return os.RemoveAll(StateDir(owner))
+}
+
 // Remembering is the command that does what Remember does.
 func Remembering(owner string, text []byte) resource.Command {
 	return resource.Command{Args: []string{"install", "-D", "-m", "600", "/dev/stdin", sourceFile(owner)}, Stdin: string(text) + "\n"}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"regexp"
 	"strings"
 	"time"
@@ -92,9 +93,14 @@ func toResolve(ctx context.Context, name string, files []string, tools ...string
 	return f, err
 }
 
+// registryWithin is how long a registry may take to begin to answer.
+const registryWithin = time.Minute
+
 // resolver by which containerd's library finds the image. The login is for its registry, whatever other hosts that sends to.
 func (f fetching) resolver() remotes.Resolver {
-	return remote.NewResolver(remote.ResolverOptions{Authorizer: remote.NewDockerAuthorizer(remote.WithAuthCreds(func(host string) (user, secret string, err error) {
+	patiently := http.DefaultTransport.(*http.Transport).Clone()
+	patiently.ResponseHeaderTimeout = registryWithin
+	return remote.NewResolver(remote.ResolverOptions{Client: &http.Client{Transport: patiently}, Authorizer: remote.NewDockerAuthorizer(remote.WithAuthCreds(func(host string) (user, secret string, err error) {
 		if its, err := remote.DefaultHost(f.registry); err != nil || host != its {
 			return "", "", err
 		}
@@ -203,7 +209,7 @@ func (f fetching) watch(ctx context.Context, into content.IngestManager, progres
 		}
 		parts, err := into.ListStatuses(ctx)
 		if err != nil {
-			return
+			continue // one has come just now
 		}
 		for ref, part := range most {
 			most[ref] = [2]int64{part[1], part[1]} // has come, if it is not listed any more

@@ -66,7 +66,7 @@ func (l lxc) kept(name reference.Named) (u unpacked, err error) {
 	if err != nil {
 		return u, err
 	}
-	u = l.fetched(string(text))
+	u = l.fetched(strings.TrimSpace(string(text)))
 	return u, u.read()
 }
 

@@ -120,10 +120,30 @@ func (u *unpacked) once(ctx context.Context, name string, progress func(string),
 	if err := u.read(); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := make(); err != nil {
+	if err := errors.Join(sweepImages(filepath.Dir(u.dir)), make()); err != nil {
 		return err
 	}
 	return u.read()
+}
+
+// sweepImages away that somebody was unpacking who was killed.
+func sweepImages(dir string) error {
+	left, err := filepath.Glob(filepath.Join(dir, "*"+asideEnd))
+	for _, aside := range left {
+		name := strings.TrimSuffix(filepath.Base(aside), asideEnd)
+		if algorithm, hash, fetched := strings.Cut(name, "-"); fetched {
+			name = algorithm + ":" + hash
+		} else {
+			name = image.Repository + ":" + name
+		}
+		lock, taken := rundir.Take(makingFile(LXC + " " + name))
+		if taken != nil {
+			continue
+		}
+		err = errors.Join(err, os.RemoveAll(aside))
+		lock.Release()
+	}
+	return err
 }
 
 // read what an image that is there says.
@@ -148,7 +168,7 @@ func (u *unpacked) make(ctx context.Context, s image.Source, from string, progre
 
 // fill an image's directory: by whom its files come into one that is empty, which may have others beside that meanwhile.
 func (u *unpacked) fill(by func(files string) (imagespec.ImageConfig, error)) error {
-	aside := u.dir + ".part"
+	aside := u.dir + asideEnd
 	if err := os.RemoveAll(aside); err != nil { // of one that was killed
 		return err
 	}

@@ -34,8 +34,8 @@ type given struct {
 	Unsure bool `json:"unsure,omitempty"`
 }
 
-// unsure are limits that are nobody's, and are told where it is not known which there are.
-var unsure = Limits{CPUs: "unknown"}
+// unknown is told for the CPUs of a container of which it is not known what it may use, and is what nobody wants.
+const unknown = "unknown"
 
 // noteOf a container of nfchain's is the file that has what was given to it.
 func noteOf(c Container) (file string, err error) {
@@ -68,7 +68,8 @@ func (c *Container) limitedSince() {
 	switch {
 	case !is || c.PID != 0 && c.PID != g.PID:
 	case g.Unsure:
-		c.Limits = unsure
+		c.Limits = g.Limits
+		c.Limits.CPUs = unknown
 	case g.Told == c.told:
 		c.Limits = g.Limits
 	}
@@ -80,7 +81,7 @@ func (d docker) limitByPodman(ctx context.Context, id string, l Limits) error {
 	if err != nil {
 		return err
 	}
-	for {
+	for range 3 {
 		wrong := d.give(ctx, is, l)
 		if wrong == nil {
 			return nil
@@ -91,6 +92,7 @@ func (d docker) limitByPodman(ctx context.Context, id string, l Limits) error {
 		}
 		is = again // it has ended, or begun, meanwhile
 	}
+	return errors.New("it ends, and begins again, all the while; look at why (nfchain logs), and try again")
 }
 
 // give it now where it runs, and note that.

@@ -135,7 +135,7 @@ func TestPodmanThatDoesNotLimit(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "limit container c to memory 128MiB: "+want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
-		if c, err := e.Inspect(t.Context(), "c"); err != nil || c.Limits.String() != "CPUs unknown" {
+		if c, err := e.Inspect(t.Context(), "c"); err != nil || c.Limits.String() != "CPUs unknown, memory 128MiB" {
 			t.Errorf("%+v, %v", c, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
@@ -60,8 +61,19 @@ func served(path string) int {
 	return c.PID
 }
 
-// holder is the one process besides the first that has the socket which listens at a path; 0 where there is none, or several are.
+// holder is the one process besides the first that has the socket which listens at a path; 0 where there is none, or several are. One that is just
+// about to begin another has it twice for a moment.
 func holder(path string) (pid int) {
+	for range 3 {
+		if pid = holderNow(path); pid > 0 {
+			return pid
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return 0
+}
+
+func holderNow(path string) (pid int) {
 	if at, err := filepath.EvalSymlinks(path); err == nil {
 		path = at
 	}

@@ -3,7 +3,6 @@ package run
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -11,7 +10,6 @@ import (
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
 	"nfchain.dev/nfchain/internal/plan"
-	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -133,46 +131,6 @@ func (m *Measurement) raise(ctx context.Context, chain api.Chain, o UpOptions, b
 		m.making = append(m.making, made)
 	}
 	return p, nil
-}
-
-// clears is how long the kernel gets to free what containers had, which it does by and by, under its lock of the network: else whoever starts
-// others would wait for that.
-const clears = 500 * time.Millisecond
-
-// startAlone has the engines start a chain's containers by themselves, unless it is there.
-func (m *Measurement) startAlone(ctx context.Context, chain api.Chain, o UpOptions) (map[string]time.Duration, error) {
-	if there, err := deploy.Nodes(chain.Metadata.Name); err != nil || len(there) > 0 {
-		return nil, err
-	}
-	p, err := m.Host.Plan(chain, m.Alone, o.Options)
-	if err != nil {
-		return nil, err
-	}
-	var all []container.Spec
-	for _, r := range p.Resources {
-		if s, is := r.Spec.(container.Spec); is {
-			all = append(all, s)
-		}
-	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("start_alone: chain %s has no containers that its engine could start by themselves; leave it out: %w", chain.Metadata.Name, ErrInput)
-	}
-	pause := func() error {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(clears):
-			return nil
-		}
-	}
-	if err := pause(); err != nil {
-		return nil, err
-	}
-	took, err := container.StartAlone(ctx, chain.Metadata.Name, all)
-	if err != nil {
-		return nil, fmt.Errorf("start the containers of %s by themselves: %w", chain.Metadata.Name, err)
-	}
-	return took, pause()
 }
 
 // proof notes how long it took of a chain that just came up. Of several, for TCP and for

@@ -86,12 +86,9 @@ func (m *Measurement) bringUp(ctx context.Context, slot experiment.Slot, r *tria
 	o := UpOptions{
 		Options: plan.Options{Direct: direct, Runtimes: m.chosen(condition, r)}, Alone: m.Alone, Temporary: !m.Keep, Brought: m.Keep && BroughtUp(chain.Metadata.Name), Wait: true,
 	}
-	var alone map[string]time.Duration
-	if r.StartAlone {
-		var err error
-		if alone, err = m.startAlone(ctx, chain, o); err != nil {
-			return err
-		}
+	alone, err := m.startAlone(ctx, chain, o, r)
+	if err != nil {
+		return err
 	}
 	p, err := m.raise(ctx, chain, o, false, alone)
 	// What was made before an error is removed too.
