@@ -24,7 +24,7 @@ func TestForgottenLast(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	busy := filepath.Join(deploy.StateDir(owner), "brought") // which cannot be removed as long as something is mounted there
+	busy := filepath.Join(deploy.StateDir(owner), "zz") // which comes after all others, and cannot be removed as long as something is mounted there
 	if err := os.Mkdir(busy, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,7 +33,7 @@ func built(ctx context.Context, engine string, w Wanted, s image.Source, progres
 	}
 	_, tag, _ := strings.Cut(w.Image, ":")
 	aside := filepath.Join(dir, engine+"-"+tag+asideEnd)
-	if err := errors.Join(os.RemoveAll(aside), sweep(dir)); err != nil { // of those that were killed
+	if err := errors.Join(os.RemoveAll(aside), sweep(dir, builtOf)); err != nil { // of those that were killed
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(aside)) }()
@@ -52,28 +51,28 @@ func built(ctx context.Context, engine string, w Wanted, s image.Source, progres
 	return use(made)
 }
 
-// asideEnd ends the name of a directory that has what one build needs, ENGINE-TAG.
+// asideEnd ends the name of a directory that has what is needed, or comes to be, while an image is made.
 const asideEnd = ".part"
 
-// sweep away what builds left that nobody is at any more.
-func sweep(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	for _, e := range entries {
-		engine, tag, _ := strings.Cut(strings.TrimSuffix(e.Name(), asideEnd), "-")
-		if !strings.HasSuffix(e.Name(), asideEnd) {
-			continue
-		}
-		lock, taken := rundir.Take(makingFile(engine + " " + image.Repository + ":" + tag))
+// sweep a directory of what those left who were killed: each has a name that ends so, and goes where nobody has the lock of what is made there, whose
+// name is of that of the directory, without its end.
+func sweep(dir string, making func(of string) string) error {
+	left, err := filepath.Glob(filepath.Join(dir, "*"+asideEnd))
+	for _, aside := range left {
+		lock, taken := rundir.Take(makingFile(making(strings.TrimSuffix(filepath.Base(aside), asideEnd))))
 		if taken != nil {
 			continue
 		}
-		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+		err = errors.Join(err, os.RemoveAll(aside))
 		lock.Release()
 	}
 	return err
+}
+
+// builtOf is the name of what a build makes, ENGINE-TAG.
+func builtOf(aside string) string {
+	engine, tag, _ := strings.Cut(aside, "-")
+	return engine + " " + image.Repository + ":" + tag
 }
 
 // buildInto a tarball, by who builds here: Docker, or Podman, or where neither answers the program buildah, which has its images in a directory.

@@ -98,9 +98,10 @@ const registryWithin = time.Minute
 
 // resolver by which containerd's library finds the image. The login is for its registry, whatever other hosts that sends to.
 func (f fetching) resolver() remotes.Resolver {
-	patiently := http.DefaultTransport.(*http.Transport).Clone()
-	patiently.ResponseHeaderTimeout = registryWithin
-	return remote.NewResolver(remote.ResolverOptions{Client: &http.Client{Transport: patiently}, Authorizer: remote.NewDockerAuthorizer(remote.WithAuthCreds(func(host string) (user, secret string, err error) {
+	within := http.DefaultTransport.(*http.Transport).Clone()
+	within.ResponseHeaderTimeout = registryWithin
+	by := &http.Client{Transport: within}
+	return remote.NewResolver(remote.ResolverOptions{Client: by, Authorizer: remote.NewDockerAuthorizer(remote.WithAuthClient(by), remote.WithAuthCreds(func(host string) (user, secret string, err error) {
 		if its, err := remote.DefaultHost(f.registry); err != nil || host != its {
 			return "", "", err
 		}

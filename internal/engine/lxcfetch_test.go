@@ -29,7 +29,8 @@ type registryOf struct {
 	address string
 	mu      sync.Mutex
 	asked   int
-	damaged bool // layers are others than it says
+	layer   string // the digest of that of the last image
+	damaged string // the digest of what is another than it says
 }
 
 func serveRegistry(t *testing.T) *registryOf {
@@ -39,7 +40,7 @@ func serveRegistry(t *testing.T) *registryOf {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		r.mu.Lock()
 		r.asked++
-		damaged := r.damaged && request.Method == http.MethodGet && strings.Contains(request.URL.Path, "/blobs/")
+		damaged := r.damaged != "" && request.Method == http.MethodGet && strings.HasSuffix(request.URL.Path, "/blobs/"+r.damaged)
 		r.mu.Unlock()
 		if damaged {
 			w = spoiled{w}
@@ -102,7 +103,12 @@ func (r *registryOf) push(t *testing.T, tag, text, architecture string, ofOCI bo
 	if ofOCI {
 		kinds = [3]string{imagespec.MediaTypeImageLayer, imagespec.MediaTypeImageConfig, imagespec.MediaTypeImageManifest}
 	}
-	config := fmt.Sprintf(`{"architecture":%q,"os":"linux","config":{"Cmd":["run",%q]},"rootfs":{"type":"layers","diff_ids":["sha256:%x"]}}`, architecture, text, sha256.Sum256(layer.Bytes()))
+	sums := fmt.Sprintf("sha256:%x", sha256.Sum256(layer.Bytes()))
+	if text == "another" { // than its configuration says
+		sums = "sha256:" + strings.Repeat("0", 64)
+	}
+	config := fmt.Sprintf(`{"architecture":%q,"os":"linux","config":{"Cmd":["run",%q]},"rootfs":{"type":"layers","diff_ids":[%q]}}`, architecture, text, sums)
+	r.layer = fmt.Sprintf("sha256:%x", sha256.Sum256(layer.Bytes()))
 	const blob = "blobs/uploads/?digest=DIGEST"
 	return r.put(t, http.MethodPut, "manifests/"+tag, kinds[2], fmt.Sprintf(`{"schemaVersion":2,"mediaType":%q,"config":{%s},"layers":[{%s}]}`,
 		kinds[2], r.put(t, http.MethodPost, blob, kinds[1], config), r.put(t, http.MethodPost, blob, kinds[0], layer.String())))
@@ -140,6 +146,11 @@ func TestLXCFetches(t *testing.T) {
 		t.Skip("only root may give files to others")
 	}
 	r, l := serveRegistry(t), lxc{t.TempDir()}
+	for _, left := range []string{"sha256-" + strings.Repeat("0", 64), "0123"} { // by who was killed amid it
+		if err := os.MkdirAll(filepath.Join(l.images(), left+asideEnd, "files"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 	first := digestIn(r.push(t, "1", "first", runtime.GOARCH, false))
 	get := func(image, pull string, asks bool, want string) string {
 		t.Helper()
@@ -204,13 +215,14 @@ func TestLXCFetchesNot(t *testing.T) {
 	r, l := serveRegistry(t), lxc{t.TempDir()}
 	far := r.push(t, "far", "far", "far", false)
 	r.pushAll(t, "fars", map[string]string{"far": far, "farther": r.push(t, "farther", "farther", "farther", false)})
+	r.push(t, "2", "another", runtime.GOARCH, false)
 	r.push(t, "1", "near", runtime.GOARCH, false)
 	for image, want := range map[string]string{
 		"box:far": "is for far, and this machine is " + runtime.GOARCH, "box:fars": "is for far, farther, and this machine is " + runtime.GOARCH,
-		"box:9": "fetch image ", "box@sha256:" + strings.Repeat("0", 64): "fetch image ", "box:1": "unexpected commit digest",
+		"box:9": "fetch image ", "box@sha256:" + strings.Repeat("0", 64): "fetch image ", "box:1": "unexpected commit digest ", "box:2": "is not what the image says",
 	} {
 		r.mu.Lock()
-		r.damaged = image == "box:1"
+		r.damaged = map[string]string{"box:1": r.layer}[image]
 		r.mu.Unlock()
 		_, err := l.image(t.Context(), Wanted{Image: r.address + "/" + image}, nil)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), r.address+"/"+image) {

@@ -120,30 +120,21 @@ func (u *unpacked) once(ctx context.Context, name string, progress func(string),
 	if err := u.read(); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := errors.Join(sweepImages(filepath.Dir(u.dir)), make()); err != nil {
+	if err := sweep(filepath.Dir(u.dir), unpackedOf); err != nil {
+		return err
+	}
+	if err := make(); err != nil {
 		return err
 	}
 	return u.read()
 }
 
-// sweepImages away that somebody was unpacking who was killed.
-func sweepImages(dir string) error {
-	left, err := filepath.Glob(filepath.Join(dir, "*"+asideEnd))
-	for _, aside := range left {
-		name := strings.TrimSuffix(filepath.Base(aside), asideEnd)
-		if algorithm, hash, fetched := strings.Cut(name, "-"); fetched {
-			name = algorithm + ":" + hash
-		} else {
-			name = image.Repository + ":" + name
-		}
-		lock, taken := rundir.Take(makingFile(LXC + " " + name))
-		if taken != nil {
-			continue
-		}
-		err = errors.Join(err, os.RemoveAll(aside))
-		lock.Release()
+// unpackedOf is the name of what is unpacked into a directory: an image by its digest, or of nfchain's own by its tag.
+func unpackedOf(dir string) string {
+	if algorithm, hash, fetched := strings.Cut(dir, "-"); fetched {
+		return LXC + " " + algorithm + ":" + hash
 	}
-	return err
+	return LXC + " " + image.Repository + ":" + dir
 }
 
 // read what an image that is there says.

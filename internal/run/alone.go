@@ -8,6 +8,7 @@ import (
 
 	api "nfchain.dev/nfchain/api/v1alpha1"
 	"nfchain.dev/nfchain/internal/deploy"
+	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/trial"
 )
@@ -48,12 +49,7 @@ func (m *Measurement) aloneBefore(ctx context.Context, chain api.Chain, o UpOpti
 	if err != nil {
 		return nil, "", err
 	}
-	var all []container.Spec
-	for _, r := range p.Resources {
-		if s, is := r.Spec.(container.Spec); is {
-			all = append(all, s)
-		}
-	}
+	all := containersOf(p)
 	if len(all) == 0 {
 		return nil, "has no containers", nil
 	}
@@ -67,4 +63,14 @@ func (m *Measurement) aloneBefore(ctx context.Context, chain api.Chain, o UpOpti
 		return nil, "", err
 	}
 	return took, "", pause(ctx, clears)
+}
+
+// containersOf a plan.
+func containersOf(p *plan.Plan) (all []container.Spec) {
+	for _, r := range p.Resources {
+		if s, is := r.Spec.(container.Spec); is {
+			all = append(all, s)
+		}
+	}
+	return all
 }

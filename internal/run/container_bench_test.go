@@ -22,6 +22,7 @@ import (
 	"nfchain.dev/nfchain/internal/nstest"
 	"nfchain.dev/nfchain/internal/plan"
 	"nfchain.dev/nfchain/internal/plan/plantest"
+	"nfchain.dev/nfchain/internal/resource/container"
 	"nfchain.dev/nfchain/internal/resource/process"
 	"nfchain.dev/nfchain/internal/resource/steer"
 	"nfchain.dev/nfchain/internal/run"
@@ -114,9 +115,8 @@ func (b *engineBed) median(name string, all []time.Duration) {
 	b.ReportMetric(float64(all[len(all)/2])/1e6, name+"-ms")
 }
 
-// clears is how long the kernel gets to free what the round before had, which it does by and by, under its lock of the network, and slowest
-// with programs at tcx: else the engine alone would wait for what was the chain's.
-const clears = 500 * time.Millisecond
+// clears is how long the kernel gets to free what the round before had, slowest with programs at tcx.
+const clears = time.Duration(run.Clears * float64(time.Second))
 
 // BenchmarkContainers starts six containers by turns by their engine alone, all at once, and as a chain, until packets go from one end
 // of it to the other, with its programs at each of the hooks. What the chain adds is told of each round, as others' work slows one round or
@@ -135,10 +135,7 @@ func startContainers(b *testing.B, hook, tuning string) {
 		var alone, ready, reachable, mean, added []time.Duration
 		for b.Loop() {
 			time.Sleep(clears)
-			began := time.Now()
-			b.startAll()
-			alone = append(alone, time.Since(began))
-			b.remove()
+			alone = append(alone, b.startAll())
 
 			time.Sleep(clears)
 			began, clock := time.Now(), process.Clock()
@@ -168,21 +165,20 @@ func moreForwards(n int) string {
 	return text.String()
 }
 
-// startAll the containers of the engine's alone.
-func (b *engineBed) startAll() {
-	var all sync.WaitGroup
-	failed := make([]error, containers)
-	for n := range containers {
-		all.Add(1)
-		go func() {
-			defer all.Done()
-			_, failed[n] = b.start(n)
-		}()
-	}
-	all.Wait()
-	if err := errors.Join(failed...); err != nil {
+// startAll has the engine start as many like the chain's by themselves, and gives how long the last of them took.
+func (b *engineBed) startAll() (last time.Duration) {
+	p, err := b.host.Plan(b.chain, nil, plan.Options{})
+	if err != nil {
 		b.Fatal(err)
 	}
+	took, err := container.StartAlone(b.Context(), b.alone, run.Containers(p))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, one := range took {
+		last = max(last, one)
+	}
+	return last
 }
 
 // meanStart of the chain's programs, since a time of [process.Clock].

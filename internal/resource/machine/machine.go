@@ -81,15 +81,12 @@ func (Kind) Possible(specs []resource.Spec) error {
 		if _, err := places(s.(Spec)); err != nil {
 			return err
 		}
-		if s := s.(Spec); s.Setting == Expedited && s.Value == "1" && value(normal) == "1" {
-			return fmt.Errorf("tuning.%s: %s is 1 on this machine, and wins; write 0 there, or leave it out", s.Setting, normal)
+		if by := overruled[s.(Spec).Setting]; by != "" && s.(Spec).Value == "1" && value(by) == "1" {
+			return fmt.Errorf("tuning.%s: %s is 1 on this machine, and wins; write 0 there, or leave it out", s.(Spec).Setting, by)
 		}
 	}
 	return nil
 }
-
-// normal is where the kernel is told that no grace period is to be short.
-var normal = "/sys/kernel/rcu_normal"
 
 // places of a setting are the files that hold it: those of its record, if there is one,
 // since an interface that was taken in is no longer the host's.

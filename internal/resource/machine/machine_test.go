@@ -174,9 +174,9 @@ func TestInterrupts(t *testing.T) {
 
 // TestExpeditedInVain: where the kernel is told elsewhere that no grace period is to be short, to have them short is refused, and else not.
 func TestExpeditedInVain(t *testing.T) {
-	had := normal
-	t.Cleanup(func() { normal = had })
-	normal = filepath.Join(t.TempDir(), "rcu_normal")
+	had, normal := overruled, filepath.Join(t.TempDir(), "rcu_normal")
+	t.Cleanup(func() { overruled = had })
+	overruled = map[string]string{Expedited: normal}
 	for _, c := range []struct{ normal, value, want string }{
 		{"1\n", "1", "rcu_normal is 1 on this machine, and wins"}, {"1\n", "0", ""}, {"0\n", "1", ""},
 	} {

@@ -36,6 +36,9 @@ var settings = []setting{
 	{Interrupts, func(device string) []string { return interrupts("/", device) }, " has no interrupts of its own"},
 }
 
+// overruled are settings whose 1 does not count where another file has 1, and that file.
+var overruled = map[string]string{Expedited: "/sys/kernel/rcu_normal"}
+
 func settingOf(name string) (setting, error) {
 	for _, s := range settings {
 		if s.name == name {
