@@ -64,18 +64,19 @@ func TestUnsoundUnderLoad(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			spec := "wiring: ebpf\nfunctions: [{name: bad, kind: forward, " + c.more + "}, {name: last, kind: forward}]\n"
-			for range 5 { // on a busy machine a load may be over before all is well again
+			for range 5 { // on a busy machine a load may be over before all is well again, or wait where the harm is
 				if meets(t, spec, c.harmed, c.harm, c.mend, c.during, c.garbles, c.loses) {
 					return
 				}
 				c.during *= 2
 			}
-			t.Error("no load lasted until all was well again")
+			t.Error("no load met the harm and lasted until all was well again")
 		})
 	}
 }
 
-// meets harm in the midst of a load, and tells whether it lasted until what was harmed was mended and well again. What was lost or damaged is counted.
+// meets harm in the midst of a load, and tells whether it lasted until what was harmed was mended and well again, and met the harm. What was lost or
+// damaged is counted.
 func meets(t *testing.T, spec string, nodes []string, harm, mend string, during time.Duration, garbles, loses bool) (lasted bool) {
 	t.Helper()
 	b := newBed(t, spec)
@@ -144,8 +145,10 @@ func meets(t *testing.T, spec string, nodes []string, harm, mend string, during 
 	if loses {
 		most += harmedRate * (found.Seconds() + tr.Metrics["schedule_error_max_ns"]/1e9)
 	}
-	if lost := n.Sent - n.Received; n.Received > n.Sent || float64(lost) > most || loses && lost == 0 || garbles && n.Strangers < lost/2 || n.Duplicates > 0 {
+	lost := n.Sent - n.Received
+	if n.Received > n.Sent || float64(lost) > most || garbles && n.Strangers < lost/2 || n.Duplicates > 0 {
 		t.Errorf("%d are lost, %v at most: %+v %v %q", lost, most, n, tr.Metrics, tr.Warnings)
 	}
-	return true
+	// A harm that is found in milliseconds is over before the next packet where a busy machine has its generator wait for a core meanwhile.
+	return !loses || lost > 0
 }
