@@ -59,7 +59,7 @@ enum { ICMP = 1, ICMPV6 = 58, ICMP_HEADER = 8 };
 
 /* An error of ICMP is of the flow that it is about, whoever sent it: how long a packet may be
  * is to be known where such packets are sent. 1 if it is one; the flow is then the other way. */
-static __attribute__((noinline)) int read_concerned(struct __sk_buff *skb, struct packet *p, struct flow *f)
+__attribute__((noinline)) int read_concerned(struct __sk_buff *skb, struct packet *p, struct flow *f)
 {
 	struct packet about = {};
 	struct transport t;

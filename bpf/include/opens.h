@@ -10,7 +10,7 @@ enum { GOES_ON = 0, MAY_OPEN = 1, OPENS = 2 };
 
 /* opens tells whether a packet is the first of its flow: of TCP just what asks for a connection, of others
  * any may be. */
-static __attribute__((noinline)) int opens(struct __sk_buff *skb, struct packet *p)
+__attribute__((noinline)) int opens(struct __sk_buff *skb, struct packet *p)
 {
 	struct transport t;
 	__u8 flags;

@@ -51,7 +51,7 @@ struct {
 enum { NO_FLOW = 0, OF_FLOW = 1, ABOUT_FLOW = 2 };
 
 /* find the flow of a packet, its ends in order. What is no IP has none; an error of ICMP is about one. */
-static __attribute__((noinline)) int find_flow(struct __sk_buff *skb, struct flow *f)
+__attribute__((noinline)) int find_flow(struct __sk_buff *skb, struct flow *f)
 {
 	struct packet p;
 	int about;
