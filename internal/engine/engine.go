@@ -65,6 +65,9 @@ type Wanted struct {
 	Limits Limits
 	// Network of the engine's, by its name, that it begins with; "" is none.
 	Network string
+	// Plain tells that it is as the engine's own command line makes one that is to have no network. Else Docker has nothing to do with the network of
+	// a container that has none of its own networks, and starts it in half the time.
+	Plain bool
 	// Publish are ports at which it is reached by the address that the machine has on that network, too, over TCP and UDP.
 	Publish api.PortRanges
 	// Beside is the name of a container of the same engine's whose network namespace it is in; "" has its own.

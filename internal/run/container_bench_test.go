@@ -69,7 +69,7 @@ func (b *engineBed) wanted(n int) engine.Wanted {
 		b.Fatal(err)
 	}
 	node := fmt.Sprint("f-", n)
-	return engine.Wanted{Owner: b.alone, Node: node, Name: "nfchain." + b.alone + "." + node, Digest: "alone", Args: engine.Resting(), Capabilities: []string{}, Program: program}
+	return engine.Wanted{Owner: b.alone, Node: node, Name: "nfchain." + b.alone + "." + node, Digest: "alone", Args: engine.Resting(), Capabilities: []string{}, Program: program, Plain: true}
 }
 
 // start a container of the engine's alone.
