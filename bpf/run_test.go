@@ -72,7 +72,7 @@ func meets(tb testing.TB, dir, name string, p *ebpf.Program, frame []byte) {
 }
 
 // mostVerified is how many instructions the kernel's verifier may go through with a program. It does so for each port that gets one: some
-// 800,000 take it a second, and while that lasts an edit does.
+// 500,000 take it a second, and while that lasts an edit does.
 const mostVerified = 80_000
 
 // TestProgramsRun: the kernel takes every program that there is, soon enough, and those that meet packets have a

@@ -92,7 +92,7 @@ static inline int read_packet(struct __sk_buff *skb, struct packet *p)
 	__u32 size = ((struct skb_whole *)skb)->gso_size, all = skb->len;
 	__u16 type;
 
-	__builtin_memset(p, 0, sizeof(*p)); /* Linux 6.1 has nothing that is verified apart take memory of which some is not set */
+	__builtin_memset(p, 0, sizeof(*p)); /* verifiers before Linux 6.3, unless mended since, let nothing that is verified apart have memory of which some is not set */
 	p->segments = 1;
 	p->bytes = all;
 	if (unlikely(end - ip < (all < HEADERS ? all : HEADERS))) { /* it is in parts */
@@ -133,7 +133,7 @@ struct transport {
 enum { EXTENSIONS = 8 }; /* headers of IPv6 that are looked through, and the transport's may be behind the last */
 
 /* Not part of the pass: few packets have extensions. What has a function of its own that is not static is verified once, whichever
- * headers were read before; as a static one, it took the verifier four times as long. */
+ * headers were read before: as a static one, this took the verifier up to four times as long. */
 __attribute__((noinline)) int skip_extensions(struct __sk_buff *skb, struct transport *t)
 {
 	__u8 h[4];

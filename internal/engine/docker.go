@@ -213,7 +213,7 @@ func (d docker) Create(ctx context.Context, w Wanted) (string, error) {
 		config.Cmd = image.command
 	}
 	network := cmp.Or(w.Network, "none")
-	// On its network "none", Docker would have a process of its own for each start of one, which takes longer than all else that it does for that.
+	// On its network "none", Docker would have a process of its own for each start of one, which takes about as long as all else that it does for that.
 	config.NetworkDisabled = w.Network == "" && w.Beside == "" && !w.Plain && d.name == Docker
 	if w.Beside != "" {
 		network, config.Hostname = besideMode+w.Beside, "" // which it has of the other

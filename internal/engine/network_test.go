@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -57,6 +58,37 @@ func TestTaken(t *testing.T) {
 		_, err := e.Start(t.Context(), "x")
 		if err == nil || !strings.Contains(err.Error(), said) || !strings.Contains(err.Error(), want) || want == "" && strings.Contains(err.Error(), "taken") {
 			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// TestNoNetwork: Docker makes no network for a container that is to have none of its own, unless that is to be as its command line makes one.
+func TestNoNetwork(t *testing.T) {
+	for _, c := range []struct {
+		by       speaker
+		wanted   Wanted
+		mode     string
+		disabled bool
+	}{
+		{asDocker, Wanted{}, "none", true}, {asDocker, Wanted{Plain: true}, "none", false}, {asDocker, Wanted{Network: "lab"}, "lab", false},
+		{asDocker, Wanted{Beside: "web"}, "container:web", false}, {asPodman, Wanted{}, "none", false},
+	} {
+		var made struct {
+			NetworkDisabled bool
+			HostConfig      struct{ NetworkMode string }
+		}
+		var unread error
+		e := standInOf(t, c.by, map[string]http.HandlerFunc{
+			"/box:1/json": of(runtime.GOARCH),
+			"/containers/create": func(w http.ResponseWriter, r *http.Request) {
+				unread = json.NewDecoder(r.Body).Decode(&made)
+				_, _ = io.WriteString(w, `{"Id": "c"}`)
+			},
+		})
+		c.wanted.Image = "box:1"
+		_, err := e.Create(t.Context(), c.wanted)
+		if err != nil || unread != nil || made.HostConfig.NetworkMode != c.mode || made.NetworkDisabled != c.disabled {
+			t.Errorf("%s, %+v: %v, %v: %+v", c.by.name, c.wanted, err, unread, made)
 		}
 	}
 }

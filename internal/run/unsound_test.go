@@ -77,7 +77,7 @@ func TestUnsoundUnderLoad(t *testing.T) {
 
 // meets harm in the midst of a load, and tells whether it lasted until what was harmed was mended and well again, and met the harm. What was lost or
 // damaged is counted.
-func meets(t *testing.T, spec string, nodes []string, harm, mend string, during time.Duration, garbles, loses bool) (lasted bool) {
+func meets(t *testing.T, spec string, nodes []string, harm, mend string, during time.Duration, garbles, loses bool) (met bool) {
 	t.Helper()
 	b := newBed(t, spec)
 	b.up(run.UpOptions{Wait: true})
@@ -146,9 +146,10 @@ func meets(t *testing.T, spec string, nodes []string, harm, mend string, during 
 		most += harmedRate * (found.Seconds() + tr.Metrics["schedule_error_max_ns"]/1e9)
 	}
 	lost := n.Sent - n.Received
-	if n.Received > n.Sent || float64(lost) > most || garbles && n.Strangers < lost/2 || n.Duplicates > 0 {
+	// One that is found in milliseconds is over before the next packet where a busy machine has its generator wait for a core meanwhile.
+	unmet := loses && lost == 0
+	if n.Received > n.Sent || float64(lost) > most || unmet && harm != removed || garbles && n.Strangers < lost/2 || n.Duplicates > 0 {
 		t.Errorf("%d are lost, %v at most: %+v %v %q", lost, most, n, tr.Metrics, tr.Warnings)
 	}
-	// A harm that is found in milliseconds is over before the next packet where a busy machine has its generator wait for a core meanwhile.
-	return !loses || lost > 0
+	return !unmet || harm != removed
 }

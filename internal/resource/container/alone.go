@@ -19,9 +19,9 @@ const byItself = ".alone"
 // aloneWithin is how long engines may take to start containers by themselves, and to remove them.
 const aloneWithin = 5 * time.Minute
 
-// StartAlone has the engines start an owner's containers by themselves, all at once and on no network, as their command lines do, and gives how long it was from when the first was
-// asked for until each ran, by its node. Their images are there. They have nothing to run, and are gone when it returns; what somebody who is killed
-// leaves of them goes with what else is the owner's, and before others are started here.
+// StartAlone has the engines start an owner's containers by themselves, all at once and on no network, as their command lines do, and gives how long it
+// was from when the first was asked for until each ran, by its node. Their images are there. They have nothing to run, and are gone when it returns; what
+// somebody who is killed leaves of them goes with what else is the owner's, and before others are started here.
 func StartAlone(ctx context.Context, owner string, all []Spec) (took map[string]time.Duration, err error) {
 	program, err := engine.Program()
 	if err != nil {

@@ -8,6 +8,17 @@ import (
 	"nfchain.dev/nfchain/internal/resource"
 )
 
+// TestAlone: one by itself is as its engine's command line makes it, and has nothing of the chain.
+func TestAlone(t *testing.T) {
+	s := Spec{Engine: engine.Docker, Node: "f", Name: "nfchain.edge.f", Network: "n", Beside: "nfchain.edge.g", Names: true}
+	if w := s.alone("edge", "/nfchain"); !w.Plain || w.Network != "" || w.Beside != "" || len(w.Mounts) > 0 || w.Name != "nfchain.edge.f.alone" {
+		t.Errorf("%+v", w)
+	}
+	if w := s.wanted("edge", "/nfchain"); w.Plain {
+		t.Errorf("that of the chain: %+v", w)
+	}
+}
+
 // TestCovering: nothing of a longer text is seen behind the one that is written over it.
 func TestCovering(t *testing.T) {
 	for was, want := range map[int64]string{0: "a b\n", 2: "a b\n", 4: "a b\n", 7: "a b\n\n\n\n"} {
