@@ -1,8 +1,17 @@
 package engine
 
 import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
 	"github.com/containerd/containerd/v2/client"
 	"github.com/moby/sys/signal"
+	"golang.org/x/sys/unix"
 )
 
 // labelStops is the label of a container in which containerd's own tools have what its image says of that, too.
@@ -17,3 +26,56 @@ func (c *Container) stops(by string) {
 
 // lastSignal is SIGRTMAX (signal(7)).
 const lastSignal = 64
+
+// Grace is how long a program has to end when it is asked to.
+const Grace = 3 * time.Second
+
+// Ask the process that leads a program to end, by a signal of its own unless that is 0, and tell whether it does something of its own then.
+func Ask(pid int, own syscall.Signal) (heeded bool) {
+	by, to := syscall.SIGTERM, -pid
+	if own != 0 && own != by {
+		by, to = own, pid // which may mean another thing to what it has started
+	}
+	heeded = heeds(pid, by)
+	_ = syscall.Kill(to, by)
+	Resume(pid) // or it would never end
+	return heeded
+}
+
+// heeds tells whether a process does something of its own when it gets a signal, or keeps it for when it looks, as the small programs do by
+// which many images begin (proc_pid_status(5), SigCgt and SigBlk).
+func heeds(pid int, signal syscall.Signal) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(text)) {
+		name, mask, _ := strings.Cut(line, ":")
+		if name != "SigCgt" && name != "SigBlk" {
+			continue
+		}
+		if of, err := strconv.ParseUint(strings.TrimSpace(mask), 16, 64); err == nil && of&(1<<(signal-1)) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// End asks the program of a container to end, and waits for that as long as a program has for it. One that has not become its program yet, or
+// to which that is nothing, is not waited for.
+func (c Container) End() {
+	fd, err := unix.PidfdOpen(c.PID, 0)
+	if err != nil {
+		return // it has ended, or there was none
+	}
+	defer func() { _ = unix.Close(fd) }()
+	if !Within(c.PID, c.ID) || Waits(c.PID) || !Ask(c.PID, c.StopSignal) {
+		return
+	}
+	for deadline := time.Now().Add(Grace); ; {
+		left := max(0, time.Until(deadline))
+		if _, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(left.Milliseconds())); !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
+}

@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"nfchain.dev/nfchain/internal/engine"
@@ -107,25 +104,6 @@ func (p *program) contained(ctx context.Context, e engine.Engine) (engine.Contai
 		return c, fmt.Errorf("its container %s is being made anew", c.Name)
 	}
 	return c, nil
-}
-
-// heeds tells whether a process does something of its own when it gets a signal, or keeps it for when it looks, as the small programs do by
-// which many images begin (proc_pid_status(5), SigCgt and SigBlk).
-func heeds(pid int, signal syscall.Signal) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return false
-	}
-	for line := range strings.Lines(string(text)) {
-		name, mask, _ := strings.Cut(line, ":")
-		if name != "SigCgt" && name != "SigBlk" {
-			continue
-		}
-		if of, err := strconv.ParseUint(strings.TrimSpace(mask), 16, 64); err == nil && of&(1<<(signal-1)) != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // saysWithin is how long an engine may take to say how a container has ended.

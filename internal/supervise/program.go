@@ -20,8 +20,6 @@ const (
 	// settled is how long a program without a probe must run to be ready, and how
 	// long any must run for its failures to be forgotten.
 	settled = time.Second
-	// grace is how long a program has to end when it is asked to.
-	grace = 3 * time.Second
 
 	firstPause, longestPause = 100 * time.Millisecond, 10 * time.Second
 )
@@ -316,16 +314,10 @@ func (p *program) watch(ctx context.Context, pid int, before []string, own sysca
 	if errors.Is(context.Cause(ctx), errLetGo) {
 		return ctx.Err()
 	}
-	by, to := syscall.SIGTERM, -pid
-	if own != 0 && own != by {
-		by, to = own, pid // which may mean another thing to what it has started
-	}
-	patience := grace
-	if p.spec.Container != nil && !heeds(pid, by) {
+	patience := engine.Grace
+	if heeds := engine.Ask(pid, own); !heeds && p.spec.Container != nil {
 		patience = 0 // the first process of a container, which the kernel keeps from it
 	}
-	_ = syscall.Kill(to, by)
-	engine.Resume(pid) // or it would never end
 	select {
 	case <-ended:
 	case <-time.After(patience):

@@ -321,6 +321,7 @@ func (s Spec) started(ctx context.Context, e engine.Engine, owner, image string)
 		// Somebody removes it at this moment, or what it begins with is elsewhere now.
 		fallthrough
 	default:
+		is.End()
 		if err := remove(ctx, e, is); err != nil {
 			return is, err
 		}
@@ -440,13 +441,18 @@ func removeFrom(ctx context.Context, e engine.Engine, owner, name string) error 
 }
 
 func removeEach(ctx context.Context, e engine.Engine, all []engine.Container) error {
-	gone := make(chan error, len(all))
+	return each(all, func(c engine.Container) error { return remove(ctx, e, c) })
+}
+
+// each of the containers at once.
+func each(all []engine.Container, do func(engine.Container) error) error {
+	done := make(chan error, len(all))
 	for _, c := range all {
-		go func() { gone <- remove(ctx, e, c) }()
+		go func() { done <- do(c) }()
 	}
 	var wrong []error
 	for range all {
-		wrong = append(wrong, <-gone)
+		wrong = append(wrong, <-done)
 	}
 	return errors.Join(wrong...)
 }
@@ -466,7 +472,10 @@ func remove(ctx context.Context, e engine.Engine, c engine.Container) error {
 	if len(all) == 0 {
 		return refused
 	}
-	if err := removeEach(ctx, e, all); err != nil {
+	if err := each(all, func(beside engine.Container) error {
+		beside.End()
+		return remove(ctx, e, beside)
+	}); err != nil {
 		return err
 	}
 	return e.Remove(ctx, c.ID)
