@@ -312,6 +312,7 @@ func (w *work) dropContainers(ctx context.Context, p *plan.Plan) error {
 	if err != nil {
 		return err
 	}
+	var unwanted []engine.Container
 	for _, c := range all {
 		if wants(p, func(s container.Spec) bool { return s.Name == c.Name && s.Engine == c.Engine }) {
 			continue
@@ -319,15 +320,13 @@ func (w *work) dropContainers(ctx context.Context, p *plan.Plan) error {
 		if !wants(p, func(s container.Spec) bool { return s.Name == c.Name }) {
 			w.record(deletion(container.KindName, netns.Host, c.Name))
 		}
-		if w.dry {
-			continue
-		}
-		w.containers = nil
-		if err := container.Remove(ctx, c.Engine, w.owner, c.Name); err != nil {
-			return err
-		}
+		unwanted = append(unwanted, c)
 	}
-	return nil
+	if w.dry || len(unwanted) == 0 {
+		return nil
+	}
+	w.containers = nil
+	return container.RemoveThese(ctx, w.owner, unwanted)
 }
 
 // asked are the engines that may have containers of the owner's: the plan's, and those that are noted since they had some. Where the plan has
@@ -392,7 +391,7 @@ func removeContainers(ctx context.Context, owner string) error {
 			err = isOf(owner, name, host)
 		}
 		if err == nil {
-			err = container.Remove(ctx, name, owner, "")
+			err = container.Remove(ctx, name, owner, container.All)
 		}
 		if err == nil {
 			err = container.RemoveNetworks(ctx, name, owner, nil)

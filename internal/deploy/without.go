@@ -47,15 +47,12 @@ func (w *work) dropForgotten(ctx context.Context) error {
 	found, none := forgotten(ctx, w.owner)
 	for _, c := range found {
 		w.record(deletion(container.KindName, netns.Host, c.Name))
-		if w.dry {
-			continue
-		}
-		if err := container.Remove(ctx, c.Engine, w.owner, c.Name); err != nil {
-			return err
-		}
 	}
-	if w.dry || len(none) == 0 {
+	if w.dry {
 		return nil
+	}
+	if err := container.RemoveThese(ctx, w.owner, found); err != nil || len(none) == 0 {
+		return err
 	}
 	// Where it cannot be noted they are asked again.
 	_ = rundir.Keep(withoutFile(w.owner), []byte(strings.Join(append(without(w.owner), none...), "\n")+"\n"), 0o644)

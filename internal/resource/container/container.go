@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -400,29 +401,38 @@ func removeNamed(ctx context.Context, owner, name string) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range all {
-		if c.Name != name {
-			continue
-		}
-		if err := Remove(ctx, c.Engine, owner, name); err != nil {
+	return RemoveThese(ctx, owner, slices.DeleteFunc(all, func(c engine.Container) bool { return c.Name != name }))
+}
+
+// RemoveThese removes the owner's containers that are called so, each from its engine, and all of one at once: to ask an engine of a hundred
+// a hundred times for all that there are takes longer than to remove them.
+func RemoveThese(ctx context.Context, owner string, these []engine.Container) error {
+	of := map[string][]string{}
+	for _, c := range these {
+		of[c.Engine] = append(of[c.Engine], c.Name)
+	}
+	for _, from := range slices.Sorted(maps.Keys(of)) {
+		if err := Remove(ctx, from, owner, func(c engine.Container) bool { return slices.Contains(of[from], c.Name) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Remove the owner's container of a name from an engine, or all where that is "". An engine that is not there is an
-// error.
-func Remove(ctx context.Context, from, owner, name string) error {
+// All of an owner's containers.
+func All(engine.Container) bool { return true }
+
+// Remove those of the owner's containers from an engine. An engine that is not there is an error.
+func Remove(ctx context.Context, from, owner string, which func(engine.Container) bool) error {
 	e, err := engine.Open(ctx, from)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = e.Close() }()
-	return removeFrom(ctx, e, owner, name)
+	return removeFrom(ctx, e, owner, which)
 }
 
-func removeFrom(ctx context.Context, e engine.Engine, owner, name string) error {
+func removeFrom(ctx context.Context, e engine.Engine, owner string, which func(engine.Container) bool) error {
 	all, err := e.List(ctx, owner)
 	if err != nil {
 		return err
@@ -430,7 +440,7 @@ func removeFrom(ctx context.Context, e engine.Engine, owner, name string) error 
 	var first, beside []engine.Container
 	for _, c := range all {
 		switch {
-		case name != "" && c.Name != name:
+		case !which(c):
 		case c.Beside != "": // before the one in whose network namespace it is
 			beside = append(beside, c)
 		default:

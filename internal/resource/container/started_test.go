@@ -81,7 +81,7 @@ func (p *pod) Remove(_ context.Context, id string) error {
 func TestRemoveBeside(t *testing.T) {
 	for name, want := range map[string][]string{"": {"b", "a"}, "a": {"b", "a"}, "b": {"b"}} {
 		p := &pod{there: []engine.Container{{ID: "a", Name: "a"}, {ID: "b", Name: "b", Beside: "a"}}, removed: make(chan string, 2)}
-		err := removeFrom(t.Context(), p, "edge", name)
+		err := removeFrom(t.Context(), p, "edge", func(c engine.Container) bool { return name == "" || c.Name == name })
 		close(p.removed)
 		var got []string
 		for id := range p.removed {
