@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -135,15 +134,6 @@ func (b *bundle) endShim(pid int) error {
 	}
 	_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
 	return nil
-}
-
-// isShim tells whether a process that began with these words is the shim of a container of nfchain's.
-func isShim(words []string, id string) bool {
-	says := func(option, value string) bool {
-		i := slices.Index(words, option)
-		return i > 0 && i+1 < len(words) && words[i+1] == value
-	}
-	return strings.HasPrefix(filepath.Base(words[0]), "containerd-shim") && says("-namespace", space) && says("-id", id)
 }
 
 // empty a directory and take it away, unless there is something in a directory in it, or that is mounted.

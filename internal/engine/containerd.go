@@ -376,12 +376,16 @@ func (d containerd) remove(ctx context.Context, id string) error {
 	if err != nil && !errdefs.IsNotFound(err) {
 		return err
 	}
-	if err != nil {
+	tasked := err == nil
+	if !tasked {
 		d.sweep(ctx, id)
 		removeGroups(id)
 	}
 	if err := c.Delete(ctx, client.WithSnapshotCleanup); err != nil && !errdefs.IsNotFound(err) {
 		return err
+	}
+	if !tasked {
+		endStray(ctx, id, d.address, shimEndsWithin)
 	}
 	return nil
 }
