@@ -36,7 +36,7 @@ func TestFailedScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	of := &failedScript{T: t}
-	testscript.RunT(of, scriptParams(path))
+	testscript.RunT(of, scriptParams(t, path))
 	if !of.failed || !strings.Contains(of.said, "was brought up") {
 		t.Fatalf("the script failed: %t; it was to do so once its chain is up:\n%s", of.failed, of.said)
 	}

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -47,11 +48,11 @@ func TestMain(m *testing.M) {
 // name of its chains, after e2e and a dash.
 func TestScripts(t *testing.T) {
 	nstest.Root(t) // TestWithoutRoot covers the rest
-	testscript.Run(t, scriptParams(ownedScripts(t)...))
+	testscript.Run(t, scriptParams(t, ownedScripts(t)...))
 }
 
 // scriptParams is how scripts are run.
-func scriptParams(files ...string) testscript.Params {
+func scriptParams(t *testing.T, files ...string) testscript.Params {
 	return testscript.Params{
 		Files: files,
 		Setup: func(e *testscript.Env) error {
@@ -90,7 +91,7 @@ func scriptParams(files ...string) testscript.Params {
 			return nstest.Has(feature), nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "json": jsonPath, "gone": gone, "interrupt": interrupt, "linked": linked, "compiled": compiled, "cni": callCNI,
+			"exits": exits, "json": jsonPath, "gone": gone, "interrupt": interrupt, "linked": linkedOnce(t.TempDir()), "compiled": compiled, "cni": callCNI,
 			"registry": serveImages,
 		},
 	}
@@ -261,24 +262,34 @@ func descend(v any, step string) (any, bool) {
 	return nil, false
 }
 
-// linked makes a binary that needs no library, as releases are, for containers to begin with.
-func linked(ts *testscript.TestScript, _ bool, _ []string) {
-	program := ts.MkAbs("linked")
-	build(ts, program, ".")
-	ts.Setenv(engine.ProgramVariable, program)
+// linkedOnce is a command that gives a script a binary that needs no library, as releases are, for containers to begin with. It is made in a
+// directory by the first that asks.
+func linkedOnce(dir string) func(*testscript.TestScript, bool, []string) {
+	program := filepath.Join(dir, "linked")
+	once := sync.OnceValue(func() error { return build(program, ".") })
+	return func(ts *testscript.TestScript, _ bool, _ []string) {
+		ts.Check(once())
+		text, err := os.ReadFile(program)
+		ts.Check(err)
+		its := ts.MkAbs("linked")
+		ts.Check(os.WriteFile(its, text, 0o700))
+		ts.Check(os.Chmod(its, 0o755))
+		ts.Setenv(engine.ProgramVariable, its)
+	}
 }
 
 // compiled FILE PROGRAM makes a program of one file, which needs no library either.
 func compiled(ts *testscript.TestScript, _ bool, args []string) {
-	build(ts, ts.MkAbs(args[1]), ts.MkAbs(args[0]))
+	ts.Check(build(ts.MkAbs(args[1]), ts.MkAbs(args[0])))
 }
 
-func build(ts *testscript.TestScript, program, of string) {
+func build(program, of string) error {
 	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, of)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		ts.Fatalf("build %s: %v\n%s", of, err, out)
+		return fmt.Errorf("build %s: %w\n%s", of, err, out)
 	}
+	return nil
 }
 
 // callCNI COMMAND NETWORK CONTAINER NETNS [ROLE] calls nfchain as a runtime does, with a network's configuration from a file.
