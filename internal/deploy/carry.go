@@ -30,9 +30,12 @@ func (w *work) startContained(ctx context.Context, p *plan.Plan, s container.Spe
 	if ahead.joins {
 		start = s.StartWithin
 	} else if slices.ContainsFunc(all, func(c engine.Container) bool { return c.Name == s.Name }) {
-		start = s.Start
+		// What comes back by itself does so at once, and not after what was beside it has been asked to end.
+		start = func(ctx context.Context, owner string) (*netns.Held, error) {
+			return s.Start(ctx, owner, image, !w.restoring)
+		}
 	}
-	its, err := start(ctx, w.owner, image)
+	its, err := start(ctx, w.owner)
 	if err != nil {
 		return false, err
 	}

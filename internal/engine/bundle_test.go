@@ -53,8 +53,8 @@ func isGone(dir string) func() bool {
 	return func() bool { _, err := os.Lstat(dir); return err != nil }
 }
 
-// begin a program in a directory, which is called otherwise.
-func begin(t *testing.T, dir string, words ...string) {
+// begin a program in a directory, which is called otherwise, and give the number of its process.
+func begin(t *testing.T, dir string, words ...string) (pid int) {
 	t.Helper()
 	cmd := exec.Command("sleep", "100")
 	cmd.Dir = dir
@@ -73,6 +73,7 @@ func begin(t *testing.T, dir string, words ...string) {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	t.Cleanup(func() { _ = cmd.Process.Kill(); <-ended })
+	return cmd.Process.Pid
 }
 
 // TestBundleLeft: what a killed containerd leaves of a task that it had just begun with is taken away, with the shim that nobody told of it.

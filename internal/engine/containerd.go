@@ -376,16 +376,15 @@ func (d containerd) remove(ctx context.Context, id string) error {
 	if err != nil && !errdefs.IsNotFound(err) {
 		return err
 	}
-	tasked := err == nil
-	if !tasked {
+	if err != nil {
 		d.sweep(ctx, id)
+		if err := endStray(ctx, id, d.address, shimEndsWithin); err != nil { // while the record is there, by which who comes next looks for it
+			return err
+		}
 		removeGroups(id)
 	}
 	if err := c.Delete(ctx, client.WithSnapshotCleanup); err != nil && !errdefs.IsNotFound(err) {
 		return err
-	}
-	if !tasked {
-		endStray(ctx, id, d.address, shimEndsWithin)
 	}
 	return nil
 }

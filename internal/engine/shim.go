@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,40 +15,44 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// shimEndsWithin is how long containerd takes at most to end a shim by itself that it has no task of (cleanupTimeout in its runtime/v2).
-const shimEndsWithin = 5 * time.Second
+// shimEndsWithin is how long containerd may take to end a shim that it has no task of any more: as long as its cleanupTimeout for each of two ways
+// (Create of TaskManager in its runtime/v2), and some.
+const shimEndsWithin = 11 * time.Second
 
-// endStray ends the shims of a container that has no task and is no more, of the containerd at an address, that are there after so long.
+// endStray ends the shims that are there of a container without a task, of the containerd at an address, where they have not ended after so long.
 // Where whoever wants a task hangs up while its shim begins, containerd ends what it began that with, and knows nothing of the shim, which
-// waits without end (Start of binary in its runtime/v2).
-func endStray(ctx context.Context, id, address string, after time.Duration) {
+// waits without end (Start of binary in its runtime/v2). An error says which one runs something still.
+func endStray(ctx context.Context, id, address string, after time.Duration) error {
 	for deadline := time.Now().Add(after); ; {
 		stray := shims(id, address)
 		if len(stray) == 0 {
-			return
+			return nil
 		}
-		over := time.Now().After(deadline)
+		var wrong []error
 		for _, s := range stray {
-			if over {
-				s.kill()
+			for !isOver(s.fd, 20*time.Millisecond) && ctx.Err() == nil {
+				if time.Now().After(deadline) {
+					wrong = append(wrong, s.kill())
+					break
+				}
 			}
 			s.close()
 		}
-		if over {
-			return
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(20 * time.Millisecond):
+		if time.Now().After(deadline) {
+			return errors.Join(wrong...)
 		}
 	}
 }
 
-// shim is a process that is one, which stays that one until it is closed, and where it listens.
+// shim is a process that is one, which stays that one until it is closed, and where it listens. One that helps only begins one, or clears up
+// after it.
 type shim struct {
-	fd     int
-	socket string
+	pid, fd int
+	socket  string
+	helps   bool
 }
 
 // shims of a container, of the containerd at an address, which they may have by another name.
@@ -59,7 +64,7 @@ func shims(id, address string) (all []shim) {
 	names, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, name := range names {
 		text, _ := os.ReadFile(name)
-		words := strings.Split(string(text), "\x00")
+		words := strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
 		at, says := behind(words, "-address")
 		if !isShim(words, id) || !says {
 			continue
@@ -77,7 +82,8 @@ func shims(id, address string) (all []shim) {
 			_ = unix.Close(fd)
 			continue
 		}
-		all = append(all, shim{fd, filepath.Join(root, socketOf(at, id))})
+		last := words[len(words)-1]
+		all = append(all, shim{pid, fd, filepath.Join(root, socketOf(at, id)), last == "start" || last == "delete"})
 	}
 	return all
 }
@@ -87,10 +93,14 @@ func socketOf(address, id string) string {
 	return fmt.Sprintf("/run/containerd/s/%x", sha256.Sum256([]byte(filepath.Join(address, space, id))))
 }
 
-// kill it, and take away where it listens, which it cannot do then.
-func (s shim) kill() {
-	_ = os.Remove(s.socket)
+// kill it, and take away where it listens, which it cannot do then. One that has begun something is left to containerd.
+func (s shim) kill() error {
+	if begun := children(s.pid); s.helps || len(begun) > 0 {
+		return fmt.Errorf("process %d, a shim that containerd says has no task, is at work (processes below it: %v); end that, or start containerd again (systemctl restart containerd)", s.pid, begun)
+	}
 	_ = unix.PidfdSendSignal(s.fd, unix.SIGKILL, nil, 0)
+	_ = os.Remove(s.socket)
+	return nil
 }
 
 func (s shim) close() { _ = unix.Close(s.fd) }

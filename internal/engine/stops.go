@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -37,9 +38,9 @@ func Ask(pid int, own syscall.Signal) (heeded bool) {
 		by, to = own, pid // which may mean another thing to what it has started
 	}
 	heeded = heeds(pid, by)
-	_ = syscall.Kill(to, by)
+	err := syscall.Kill(to, by)
 	Resume(pid) // or it would never end
-	return heeded
+	return heeded && err == nil
 }
 
 // heeds tells whether a process does something of its own when it gets a signal, or keeps it for when it looks, as the small programs do by
@@ -61,21 +62,23 @@ func heeds(pid int, signal syscall.Signal) bool {
 	return false
 }
 
-// End asks the program of a container to end, and waits for that as long as a program has for it. One that has not become its program yet, or
-// to which that is nothing, is not waited for.
-func (c Container) End() {
+// End asks the program of a container to end, and waits for that as long as a program has for it. One that has not become its program yet is not
+// asked, and one to which that is nothing is not waited for.
+func (c Container) End(ctx context.Context) {
 	fd, err := unix.PidfdOpen(c.PID, 0)
 	if err != nil {
 		return // it has ended, or there was none
 	}
 	defer func() { _ = unix.Close(fd) }()
-	if !Within(c.PID, c.ID) || Waits(c.PID) || !Ask(c.PID, c.StopSignal) {
+	if ctx.Err() != nil || !Within(c.PID, c.ID) || Waits(c.PID) || !Ask(c.PID, c.StopSignal) {
 		return
 	}
-	for deadline := time.Now().Add(Grace); ; {
-		left := max(0, time.Until(deadline))
-		if _, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(left.Milliseconds())); !errors.Is(err, unix.EINTR) {
-			return
-		}
+	for deadline := time.Now().Add(Grace); ctx.Err() == nil && time.Now().Before(deadline) && !isOver(fd, 20*time.Millisecond); {
 	}
+}
+
+// isOver tells whether a process has ended, within a time.
+func isOver(pidfd int, within time.Duration) bool {
+	n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, int(within.Milliseconds()))
+	return n > 0 || err != nil && !errors.Is(err, unix.EINTR)
 }

@@ -253,7 +253,7 @@ func (s Spec) Make(ctx context.Context, owner string) error {
 	if _, err := s.Prepare(ctx, owner, nil); err != nil {
 		return err
 	}
-	its, err := s.Start(ctx, owner, "")
+	its, err := s.Start(ctx, owner, "", true)
 	if err != nil {
 		return err
 	}
@@ -301,7 +301,7 @@ func still(ctx context.Context, e engine.Engine, was engine.Container) bool {
 	return err == nil && is.PID == was.PID && engine.Is(is.PID, is.ID)
 }
 
-func (s Spec) started(ctx context.Context, e engine.Engine, owner, image string) (engine.Container, error) {
+func (s Spec) started(ctx context.Context, e engine.Engine, owner, image string, asks bool) (engine.Container, error) {
 	is, err := inspect(ctx, e, s.Name)
 	switch {
 	case errors.Is(err, engine.ErrNotThere):
@@ -322,8 +322,7 @@ func (s Spec) started(ctx context.Context, e engine.Engine, owner, image string)
 		// Somebody removes it at this moment, or what it begins with is elsewhere now.
 		fallthrough
 	default:
-		is.End()
-		if err := remove(ctx, e, is); err != nil {
+		if err := remove(ctx, e, is, asks); err != nil {
 			return is, err
 		}
 	}
@@ -447,29 +446,27 @@ func removeFrom(ctx context.Context, e engine.Engine, owner string, which func(e
 			first = append(first, c)
 		}
 	}
-	return errors.Join(removeEach(ctx, e, beside), removeEach(ctx, e, first))
+	return errors.Join(removeEach(ctx, e, beside, true), removeEach(ctx, e, first, true))
 }
 
-func removeEach(ctx context.Context, e engine.Engine, all []engine.Container) error {
-	return each(all, func(c engine.Container) error { return remove(ctx, e, c) })
-}
-
-// each of the containers at once.
-func each(all []engine.Container, do func(engine.Container) error) error {
-	done := make(chan error, len(all))
+func removeEach(ctx context.Context, e engine.Engine, all []engine.Container, asks bool) error {
+	gone := make(chan error, len(all))
 	for _, c := range all {
-		go func() { done <- do(c) }()
+		go func() { gone <- remove(ctx, e, c, asks) }()
 	}
 	var wrong []error
 	for range all {
-		wrong = append(wrong, <-done)
+		wrong = append(wrong, <-gone)
 	}
 	return errors.Join(wrong...)
 }
 
-// remove a container. Where its engine, as Podman, refuses that while another is in its network namespace, that one goes first: it is to be
-// in another namespace then, and made anew.
-func remove(ctx context.Context, e engine.Engine, c engine.Container) error {
+// remove a container, of which the program is asked to end before, or else is killed. Where its engine, as Podman, refuses that while another is in
+// its network namespace, that one goes first: it is to be in another namespace then, and made anew.
+func remove(ctx context.Context, e engine.Engine, c engine.Container, asks bool) error {
+	if asks {
+		c.End(ctx)
+	}
 	refused := e.Remove(ctx, c.ID)
 	if refused == nil || c.Beside != "" {
 		return refused
@@ -482,10 +479,7 @@ func remove(ctx context.Context, e engine.Engine, c engine.Container) error {
 	if len(all) == 0 {
 		return refused
 	}
-	if err := each(all, func(beside engine.Container) error {
-		beside.End()
-		return remove(ctx, e, beside)
-	}); err != nil {
+	if err := removeEach(ctx, e, all, asks); err != nil {
 		return err
 	}
 	return e.Remove(ctx, c.ID)
