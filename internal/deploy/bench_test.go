@@ -34,7 +34,7 @@ import (
 // round or another.
 func BenchmarkChain(b *testing.B) {
 	nstest.Root(b)
-	for _, n := range []int{100, 1000} {
+	for _, n := range []int{8, 100, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			besideFloor(b, planned(b, nstest.Owner(b), wide+plantest.Forwards(n-2)))
 		})
