@@ -270,7 +270,7 @@ func linkedOnce(dir string) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, _ bool, _ []string) {
 		ts.Check(once())
 		its := ts.MkAbs("linked")
-		ts.Check(os.Link(program, its)) // as it would be busy where this process had written it and another test begun one meanwhile
+		ts.Check(os.Link(program, its)) // a copy that this process writes is busy as long as what another test begins then has it open
 		ts.Setenv(engine.ProgramVariable, its)
 	}
 }

@@ -30,12 +30,9 @@ func (w *work) startContained(ctx context.Context, p *plan.Plan, s container.Spe
 	if ahead.joins {
 		start = s.StartWithin
 	} else if slices.ContainsFunc(all, func(c engine.Container) bool { return c.Name == s.Name }) {
-		// What comes back by itself does so at once, and not after what was beside it has been asked to end.
-		start = func(ctx context.Context, owner string) (*netns.Held, error) {
-			return s.Start(ctx, owner, image, !w.restoring)
-		}
+		start = s.Start
 	}
-	its, err := start(ctx, w.owner)
+	its, err := start(ctx, w.owner, image)
 	if err != nil {
 		return false, err
 	}

@@ -13,41 +13,34 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/netns"
 )
 
 // shimEndsWithin is how long containerd may take to end a shim that it has no task of any more: as long as its cleanupTimeout for each of two ways
 // (Create of TaskManager in its runtime/v2), and some.
 const shimEndsWithin = 11 * time.Second
 
+// killedWithin is how long it is waited for the end of one that is killed.
+const killedWithin = 5 * time.Second
+
 // endStray ends the shims that are there of a container without a task, of the containerd at an address, where they have not ended after so long.
 // Where whoever wants a task hangs up while its shim begins, containerd ends what it began that with, and knows nothing of the shim, which
-// waits without end (Start of binary in its runtime/v2). An error says which one runs something still.
+// waits without end (Start of binary in its runtime/v2). An error says which one is at work still.
 func endStray(ctx context.Context, id, address string, after time.Duration) error {
-	for deadline := time.Now().Add(after); ; {
+	for by := time.Now().Add(after); ; {
 		stray := shims(id, address)
-		if len(stray) == 0 {
-			return nil
-		}
 		var wrong []error
 		for _, s := range stray {
-			for !isOver(s.fd, 20*time.Millisecond) && ctx.Err() == nil {
-				if time.Now().After(deadline) {
-					wrong = append(wrong, s.kill())
-					break
-				}
-			}
-			s.close()
+			wrong = append(wrong, s.end(ctx, by))
 		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if time.Now().After(deadline) {
-			return errors.Join(wrong...)
+		if err := errors.Join(wrong...); len(stray) == 0 || err != nil || time.Now().After(by) {
+			return err
 		}
 	}
 }
 
-// shim is a process that is one, which stays that one until it is closed, and where it listens. One that helps only begins one, or clears up
+// shim is a process that is one, with a pidfd that tells of no other one, and where it listens. One that helps only begins one, or clears up
 // after it.
 type shim struct {
 	pid, fd int
@@ -93,17 +86,30 @@ func socketOf(address, id string) string {
 	return fmt.Sprintf("/run/containerd/s/%x", sha256.Sum256([]byte(filepath.Join(address, space, id))))
 }
 
+// end it where it has not ended by a time.
+func (s shim) end(ctx context.Context, by time.Time) error {
+	defer func() { _ = unix.Close(s.fd) }()
+	for !netns.Ended(s.fd, 20*time.Millisecond) {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case time.Now().After(by):
+			return s.kill()
+		}
+	}
+	return nil
+}
+
 // kill it, and take away where it listens, which it cannot do then. One that has begun something is left to containerd.
 func (s shim) kill() error {
 	if begun := children(s.pid); s.helps || len(begun) > 0 {
 		return fmt.Errorf("process %d, a shim that containerd says has no task, is at work (processes below it: %v); end that, or start containerd again (systemctl restart containerd)", s.pid, begun)
 	}
 	_ = unix.PidfdSendSignal(s.fd, unix.SIGKILL, nil, 0)
+	_ = netns.Ended(s.fd, killedWithin) // or later, where the machine is that busy
 	_ = os.Remove(s.socket)
 	return nil
 }
-
-func (s shim) close() { _ = unix.Close(s.fd) }
 
 // isShim tells whether a process that began with these words is the shim of a container of nfchain's.
 func isShim(words []string, id string) bool {

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -13,6 +12,8 @@ import (
 	"github.com/containerd/containerd/v2/client"
 	"github.com/moby/sys/signal"
 	"golang.org/x/sys/unix"
+
+	"nfchain.dev/nfchain/internal/netns"
 )
 
 // labelStops is the label of a container in which containerd's own tools have what its image says of that, too.
@@ -73,12 +74,6 @@ func (c Container) End(ctx context.Context) {
 	if ctx.Err() != nil || !Within(c.PID, c.ID) || Waits(c.PID) || !Ask(c.PID, c.StopSignal) {
 		return
 	}
-	for deadline := time.Now().Add(Grace); ctx.Err() == nil && time.Now().Before(deadline) && !isOver(fd, 20*time.Millisecond); {
+	for deadline := time.Now().Add(Grace); ctx.Err() == nil && time.Now().Before(deadline) && !netns.Ended(fd, 20*time.Millisecond); {
 	}
-}
-
-// isOver tells whether a process has ended, within a time.
-func isOver(pidfd int, within time.Duration) bool {
-	n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, int(within.Milliseconds()))
-	return n > 0 || err != nil && !errors.Is(err, unix.EINTR)
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -131,4 +132,17 @@ func tableHas(pid int, tables []string, port int, state string) bool {
 		}
 	}
 	return false
+}
+
+// Forever is how long [Ended] waits that does not give up.
+const Forever = -time.Millisecond
+
+// Ended waits for the end of a process by its pidfd, and tells whether it has come.
+func Ended(pidfd int, within time.Duration) bool {
+	for {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, int(within.Milliseconds()))
+		if !errors.Is(err, unix.EINTR) {
+			return n > 0
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/resource/process"
 )
 
@@ -80,10 +81,6 @@ func waitAdopted(pid int) error {
 		return errAdopted
 	}
 	defer func() { _ = unix.Close(fd) }()
-	for {
-		_, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1)
-		if !errors.Is(err, unix.EINTR) {
-			return errAdopted
-		}
-	}
+	_ = netns.Ended(fd, netns.Forever)
+	return errAdopted
 }

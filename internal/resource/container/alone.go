@@ -93,7 +93,7 @@ func removeAlone(ctx context.Context, engines map[string]engine.Engine, owner st
 	for _, e := range engines {
 		has, err := e.List(ctx, owner)
 		has = slices.DeleteFunc(has, func(c engine.Container) bool { return !strings.HasSuffix(c.Name, byItself) })
-		wrong = append(wrong, err, removeEach(ctx, e, has, false))
+		wrong = append(wrong, err, removeEach(ctx, e, has))
 	}
 	for _, s := range all {
 		_ = os.Remove(rundir.Log(owner, s.Node+byItself))

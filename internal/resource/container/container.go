@@ -253,7 +253,7 @@ func (s Spec) Make(ctx context.Context, owner string) error {
 	if _, err := s.Prepare(ctx, owner, nil); err != nil {
 		return err
 	}
-	its, err := s.Start(ctx, owner, "", true)
+	its, err := s.Start(ctx, owner, "")
 	if err != nil {
 		return err
 	}
@@ -301,7 +301,7 @@ func still(ctx context.Context, e engine.Engine, was engine.Container) bool {
 	return err == nil && is.PID == was.PID && engine.Is(is.PID, is.ID)
 }
 
-func (s Spec) started(ctx context.Context, e engine.Engine, owner, image string, asks bool) (engine.Container, error) {
+func (s Spec) started(ctx context.Context, e engine.Engine, owner, image string) (engine.Container, error) {
 	is, err := inspect(ctx, e, s.Name)
 	switch {
 	case errors.Is(err, engine.ErrNotThere):
@@ -322,7 +322,7 @@ func (s Spec) started(ctx context.Context, e engine.Engine, owner, image string,
 		// Somebody removes it at this moment, or what it begins with is elsewhere now.
 		fallthrough
 	default:
-		if err := remove(ctx, e, is, asks); err != nil {
+		if err := remove(ctx, e, is); err != nil {
 			return is, err
 		}
 	}
@@ -446,13 +446,13 @@ func removeFrom(ctx context.Context, e engine.Engine, owner string, which func(e
 			first = append(first, c)
 		}
 	}
-	return errors.Join(removeEach(ctx, e, beside, true), removeEach(ctx, e, first, true))
+	return errors.Join(removeEach(ctx, e, beside), removeEach(ctx, e, first))
 }
 
-func removeEach(ctx context.Context, e engine.Engine, all []engine.Container, asks bool) error {
+func removeEach(ctx context.Context, e engine.Engine, all []engine.Container) error {
 	gone := make(chan error, len(all))
 	for _, c := range all {
-		go func() { gone <- remove(ctx, e, c, asks) }()
+		go func() { gone <- remove(ctx, e, c) }()
 	}
 	var wrong []error
 	for range all {
@@ -461,12 +461,10 @@ func removeEach(ctx context.Context, e engine.Engine, all []engine.Container, as
 	return errors.Join(wrong...)
 }
 
-// remove a container, of which the program is asked to end before, or else is killed. Where its engine, as Podman, refuses that while another is in
+// remove a container, of which the program is asked to end before. Where its engine, as Podman, refuses that while another is in
 // its network namespace, that one goes first: it is to be in another namespace then, and made anew.
-func remove(ctx context.Context, e engine.Engine, c engine.Container, asks bool) error {
-	if asks {
-		c.End(ctx)
-	}
+func remove(ctx context.Context, e engine.Engine, c engine.Container) error {
+	c.End(ctx)
 	refused := e.Remove(ctx, c.ID)
 	if refused == nil || c.Beside != "" {
 		return refused
@@ -479,7 +477,7 @@ func remove(ctx context.Context, e engine.Engine, c engine.Container, asks bool)
 	if len(all) == 0 {
 		return refused
 	}
-	if err := removeEach(ctx, e, all, asks); err != nil {
+	if err := removeEach(ctx, e, all); err != nil {
 		return err
 	}
 	return e.Remove(ctx, c.ID)

@@ -45,19 +45,18 @@ func (s Spec) join(e engine.Engine, name string) (leave func(), err error) {
 }
 
 // Start the container, of which the first process waits for its network, and give its network namespace. One that ended is started as it is,
-// with what it wrote to its files, if it is as it should be; else there is a new one, as where it is of another image than one that is given. The
-// program of the one in whose place that comes is asked to end, or killed.
-func (s Spec) Start(ctx context.Context, owner, image string, asks bool) (*netns.Held, error) {
-	return s.begin(ctx, "", func(e engine.Engine) (engine.Container, error) { return s.started(ctx, e, owner, image, asks) })
+// with what it wrote to its files, if it is as it should be; else there is a new one, as where it is of another image than one that is given.
+func (s Spec) Start(ctx context.Context, owner, image string) (*netns.Held, error) {
+	return s.begin(ctx, "", func(e engine.Engine) (engine.Container, error) { return s.started(ctx, e, owner, image) })
 }
 
 // StartNew is Start of one that was looked for, and is not there.
-func (s Spec) StartNew(ctx context.Context, owner string) (*netns.Held, error) {
+func (s Spec) StartNew(ctx context.Context, owner, _ string) (*netns.Held, error) {
 	return s.begin(ctx, "", func(e engine.Engine) (engine.Container, error) { return s.made(ctx, e, owner) })
 }
 
 // StartWithin is StartNew of one whose network namespace is there by its name, of an engine that has containers join that.
-func (s Spec) StartWithin(ctx context.Context, owner string) (*netns.Held, error) {
+func (s Spec) StartWithin(ctx context.Context, owner, _ string) (*netns.Held, error) {
 	return s.begin(ctx, s.Name, func(e engine.Engine) (engine.Container, error) { return s.made(ctx, e, owner) })
 }
 

@@ -49,7 +49,7 @@ func TestStartedLate(t *testing.T) {
 		}
 		s := Spec{Engine: engine.Docker, Name: "a", Image: "box:1"}
 		e := &late{is: engine.Container{Name: "a", Owner: "edge", Digest: s.Digest(), PID: gone.Process.Pid}}
-		if _, err := s.started(t.Context(), e, "edge", "", true); err != nil || !e.started {
+		if _, err := s.started(t.Context(), e, "edge", ""); err != nil || !e.started {
 			t.Errorf("waited for %t: started %t, %v", reaped, e.started, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/netns/rundir"
 )
 
@@ -143,22 +144,12 @@ func stopListening(owner string) error {
 	}
 	defer func() { _ = unix.Close(fd) }()
 	_, err = ask(c, owner, Request{Op: OpStop})
-	if (err == nil || hungUp(err)) && hasEnded(fd, endsWithin) {
+	if (err == nil || hungUp(err)) && netns.Ended(fd, endsWithin) {
 		return nil
 	}
 	_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
-	if !hasEnded(fd, endsWithin) {
+	if !netns.Ended(fd, endsWithin) {
 		return fmt.Errorf("the supervisor of %s (process %d) does not end", owner, c.PID)
 	}
 	return nil
-}
-
-// hasEnded waits for the end of a process.
-func hasEnded(pidfd int, within time.Duration) bool {
-	for {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, int(within.Milliseconds()))
-		if !errors.Is(err, unix.EINTR) {
-			return n > 0
-		}
-	}
 }

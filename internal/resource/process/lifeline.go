@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/netns/rundir"
 )
 
@@ -47,7 +48,7 @@ func killLiving(owner string) error {
 		}
 		if holds(pid, lifeline(owner)) { // and is no other of that number
 			_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
-			if !hasEnded(fd, endsWithin) {
+			if !netns.Ended(fd, endsWithin) {
 				standing = append(standing, pid)
 			}
 		}

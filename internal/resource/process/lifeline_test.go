@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"nfchain.dev/nfchain/internal/netns"
 	"nfchain.dev/nfchain/internal/netns/rundir"
 	"nfchain.dev/nfchain/internal/nstest"
 )
@@ -54,10 +55,10 @@ func TestStopBeginning(t *testing.T) {
 			if err := Stop(owner); err != nil {
 				t.Error(err)
 			}
-			if !hasEnded(one, 0) {
+			if !netns.Ended(one, 0) {
 				t.Error("it is still there")
 			}
-			if hasEnded(another, 0) {
+			if netns.Ended(another, 0) {
 				t.Error("another owner's is gone")
 			}
 			if _, err := os.Stat(lifeline(owner)); !errors.Is(err, fs.ErrNotExist) {
